@@ -25,6 +25,14 @@ struct reducer {
 	bool no_threads;  /* the column needs no thread by thread pass after all */
 };
 
+/* What a value is concluded from. */
+struct conclusion {
+	const struct shown *shown;
+	const struct column_values *values;
+	const struct accumulator *accumulators; /* of the row */
+	size_t row;
+};
+
 struct column_kind {
 	size_t stride;        /* accumulators of a row; 0 is 1 */
 	bool stored_by_input; /* as stored a row has one for each input */
@@ -40,8 +48,7 @@ struct column_kind {
 			  struct accumulator *accumulators);
 	void (*end)(struct reducer *reducer);
 	/* Makes the value of a row; it is absent, and its sort NAN, when called. */
-	void (*conclude)(const struct shown *shown, const struct column_values *values, size_t row,
-			 struct value *value);
+	void (*conclude)(const struct conclusion *of, struct value *value);
 };
 
 extern const struct column_kind column_kind_threads, column_kind_sum, column_kind_overlap, column_kind_lost,
@@ -56,7 +63,7 @@ static inline struct accumulator *reducer_row(const struct reducer *reducer, siz
 	return &reducer->values->accumulators[row * reducer->values->stride];
 }
 
-/* By what amounts over a window have to be multiplied. */
+/* The factor from an amount over the window to the number shown: one per second for rates. */
 static inline double reducer_scale(const struct window *window, bool as_rate)
 {
 	return as_rate && window->elapsed_ns != 0 ? 1e9 / (double)window->elapsed_ns : 1.0;
@@ -68,6 +75,11 @@ bool value_set_state(const struct accumulator *accumulator, struct value *value)
 /* What is summed up in accumulators: whole amounts, or real numbers as values->is_real says. */
 void value_set_sum(const struct column_values *values, const struct accumulator *accumulator,
 		   struct value *value);
+
+/* Conclusions of several kinds: the sum, the present value, the net amount. */
+void conclude_sum(const struct conclusion *of, struct value *value);
+void conclude_present(const struct conclusion *of, struct value *value);
+void conclude_net(const struct conclusion *of, struct value *value);
 
 /* Rounds a real number. */
 void value_make_whole(struct value *value);

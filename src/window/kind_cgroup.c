@@ -272,18 +272,16 @@ static void begin(struct reducer *reducer)
 	free(paths);
 }
 
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
+static void conclude(const struct conclusion *of, struct value *value)
 {
-	const struct accumulator *accumulator = &values->accumulators[row];
-	const bool is_rate = values->mode == VIEW_MODE_RATE &&
-			     cgroup_fields[values->entry->inputs[0]].kind == CGROUP_FIELD_RATE;
+	const struct accumulator *accumulator = of->accumulators;
+	const bool is_rate = of->values->mode == VIEW_MODE_RATE &&
+			     cgroup_fields[of->values->entry->inputs[0]].kind == CGROUP_FIELD_RATE;
 
-	(void)shown;
 	if (accumulator->differs)
 		return; /* no limit */
-	value_set_sum(values, accumulator, value);
-	if (value->state == VALUE_READ && !is_rate && values->unit != UNIT_CPUS)
+	value_set_sum(of->values, accumulator, value);
+	if (value->state == VALUE_READ && !is_rate && of->values->unit != UNIT_CPUS)
 		value_make_whole(value);
 }
 

@@ -196,18 +196,16 @@ static void set_commonest(const struct task_field_member *member, const struct t
 		value->sort = task_field_number(member, reduced->value);
 }
 
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
+static void conclude(const struct conclusion *of, struct value *value)
 {
-	const struct task_field_reduced *reduced = &values->fields[row];
-	const struct task_field_member *member = values->member;
+	const struct task_field_reduced *reduced = &of->values->fields[of->row];
+	const struct task_field_member *member = of->values->member;
 
-	(void)shown;
 	value->reason = reduced->reason;
 	value->state = reduced->state;
 	if (value->state != VALUE_READ)
 		return;
-	if (column_values_are_words(values)) {
+	if (column_values_are_words(of->values)) {
 		set_commonest(member, reduced, value);
 		return;
 	}
@@ -215,7 +213,7 @@ static void conclude(const struct shown *shown, const struct column_values *valu
 	value->sort = reduced->number;
 	value->form = VALUE_FORM_REAL;
 	value->real = reduced->number;
-	if (values->mode == VIEW_MODE_RATE && member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER) {
+	if (of->values->mode == VIEW_MODE_RATE && member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER) {
 		if (column_unit_of_task_field(member->facts, member->kind) == UNIT_NS)
 			value->sort = value->real = reduced->number / 1e7;
 	} else if (reduced->is_whole) {

@@ -172,20 +172,18 @@ static void begin(struct reducer *reducer)
 	free(parts);
 }
 
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
+static void conclude(const struct conclusion *of, struct value *value)
 {
-	const struct accumulator *accumulator = &values->accumulators[row];
+	const struct accumulator *accumulator = of->accumulators;
 
-	(void)shown;
-	switch ((enum heap_field)values->entry->inputs[0]) {
+	switch ((enum heap_field)of->values->entry->inputs[0]) {
 	case HEAP_FIELD_PROCESSES:
 	case HEAP_FIELD_THREADS:
 		value_set_present(accumulator, value);
 		return;
 	case HEAP_FIELD_LIVE:
 		if (!accumulator->differs)
-			value_set_net(values, accumulator, value);
+			value_set_net(of->values, accumulator, value);
 		return;
 	case HEAP_FIELD_LAYOUT:
 		if (!value_set_state(accumulator, value))

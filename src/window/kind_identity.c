@@ -159,16 +159,15 @@ static void begin(struct reducer *reducer)
 		rank_texts(reducer, identity);
 }
 
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
+static void conclude(const struct conclusion *of, struct value *value)
 {
-	const enum identity identity = (enum identity)values->entry->inputs[0];
-	const struct accumulator *accumulator = &values->accumulators[row];
+	const enum identity identity = (enum identity)of->values->entry->inputs[0];
+	const struct accumulator *accumulator = of->accumulators;
 	const uint32_t number = accumulator->identity.value;
 
 	if (!value_set_state(accumulator, value))
 		return;
-	if (identity == IDENTITY_SLEEP && !shown->by_thread) {
+	if (identity == IDENTITY_SLEEP && !of->shown->by_thread) {
 		value->state = VALUE_ABSENT;
 		return;
 	}
@@ -189,7 +188,7 @@ static void conclude(const struct shown *shown, const struct column_values *valu
 		return;
 	value->sort = identity == IDENTITY_PID ? number : accumulator->identity.rank;
 	if (identity != IDENTITY_PID)
-		value->name.text = text_of(shown->now, identity, number, &value->name.length);
+		value->name.text = text_of(of->shown->now, identity, number, &value->name.length);
 }
 
 const struct column_kind column_kind_identity = {

@@ -112,12 +112,10 @@ static void begin(struct reducer *reducer)
 }
 
 /* Counts and times are whole but for rates. */
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
+static void conclude(const struct conclusion *of, struct value *value)
 {
-	(void)shown;
-	value_set_sum(values, &values->accumulators[row], value);
-	if (value->state == VALUE_READ && values->unit != UNIT_COUNT_PER_S)
+	value_set_sum(of->values, of->accumulators, value);
+	if (value->state == VALUE_READ && of->values->unit != UNIT_COUNT_PER_S)
 		value_make_whole(value);
 }
 

@@ -68,22 +68,18 @@ static void add_ended(const struct reducer *reducer, const struct ended_record *
 				    (double)(lives->event == LIFE_BEGAN ? record->born : record->threads);
 }
 
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
+static void conclude(const struct conclusion *of, struct value *value)
 {
-	(void)shown;
-	value_set_sum(values, &values->accumulators[row], value);
-	if (value->state == VALUE_READ && values->mode != VIEW_MODE_RATE)
+	value_set_sum(of->values, of->accumulators, value);
+	if (value->state == VALUE_READ && of->values->mode != VIEW_MODE_RATE)
 		value_make_whole(value);
 }
 
-static void conclude_threads(const struct shown *shown, const struct column_values *values, size_t row,
-			     struct value *value)
+static void conclude_threads(const struct conclusion *of, struct value *value)
 {
-	(void)values;
 	value->state = VALUE_READ;
 	value->form = VALUE_FORM_WHOLE;
-	value->whole = shown->row_threads[row];
+	value->whole = of->shown->row_threads[of->row];
 	value->sort = (double)value->whole;
 }
 

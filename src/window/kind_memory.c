@@ -48,13 +48,6 @@ static void add_smaps(const struct reducer *reducer, uint32_t thread, struct acc
 			 accumulator);
 }
 
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
-{
-	(void)shown;
-	value_set_sum(values, &values->accumulators[row], value);
-}
-
 /* --- resident memory, and how it changed --- */
 
 struct resident {
@@ -160,27 +153,20 @@ static void add_ended_growth(const struct reducer *reducer, const struct ended_r
 	accumulator->read++;
 }
 
-static void conclude_growth(const struct shown *shown, const struct column_values *values, size_t row,
-			    struct value *value)
-{
-	(void)shown;
-	value_set_net(values, &values->accumulators[row], value);
-}
-
 const struct column_kind column_kind_smaps = {
 	.add_thread = add_smaps,
-	.conclude = conclude,
+	.conclude = conclude_sum,
 };
 
 const struct column_kind column_kind_resident = {
 	.begin = begin_resident,
 	.add_thread = add_resident,
-	.conclude = conclude,
+	.conclude = conclude_sum,
 };
 
 const struct column_kind column_kind_growth = {
 	.begin = begin_growth,
 	.add_thread = add_growth,
 	.add_ended = add_ended_growth,
-	.conclude = conclude_growth,
+	.conclude = conclude_net,
 };

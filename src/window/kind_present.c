@@ -224,17 +224,15 @@ static void end(struct reducer *reducer)
 	free(present->measured);
 }
 
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
+static void conclude(const struct conclusion *of, struct value *value)
 {
-	const struct accumulator *accumulator = &values->accumulators[row];
+	const struct accumulator *accumulator = of->accumulators;
 
-	(void)shown;
 	if (!value_set_state(accumulator, value))
 		return;
 	value->differs = accumulator->differs;
 	value->partial = accumulator->missed > 0;
-	switch (metric_type((enum metric)values->entry->inputs[0])->reduction) {
+	switch (metric_type((enum metric)of->values->entry->inputs[0])->reduction) {
 	case METRIC_REDUCTION_RANGE:
 		value->form = VALUE_FORM_RANGE;
 		value->range.low = accumulator->range.low;
@@ -275,13 +273,6 @@ static void add_age(const struct reducer *reducer, uint32_t thread, struct accum
 		accumulator->present.value = age;
 }
 
-static void conclude_age(const struct shown *shown, const struct column_values *values, size_t row,
-			 struct value *value)
-{
-	(void)shown;
-	value_set_present(&values->accumulators[row], value);
-}
-
 const struct column_kind column_kind_present = {
 	.begin = begin,
 	.add_thread = add_thread,
@@ -291,5 +282,5 @@ const struct column_kind column_kind_present = {
 
 const struct column_kind column_kind_age = {
 	.add_thread = add_age,
-	.conclude = conclude_age,
+	.conclude = conclude_present,
 };

@@ -148,14 +148,12 @@ static bool set_state(const struct accumulator *accumulator, struct value *value
 	return false;
 }
 
-static void conclude_ratio(const struct shown *shown, const struct column_values *values, size_t row,
-			   struct value *value)
+static void conclude_ratio(const struct conclusion *of, struct value *value)
 {
-	const struct column_entry *entry = values->entry;
-	const struct accumulator *accumulator = &values->accumulators[row];
+	const struct column_entry *entry = of->values->entry;
+	const struct accumulator *accumulator = of->accumulators;
 	double first = (double)accumulator->sum[0].whole, second = (double)accumulator->sum[1].whole;
 
-	(void)shown;
 	if (!set_state(accumulator, value))
 		return;
 	if (entry->operation == COLUMN_OPERATION_SHARE)
@@ -170,15 +168,13 @@ static void conclude_ratio(const struct shown *shown, const struct column_values
 	value->sort = value->real;
 }
 
-static void conclude_difference(const struct shown *shown, const struct column_values *values, size_t row,
-				struct value *value)
+static void conclude_difference(const struct conclusion *of, struct value *value)
 {
-	const struct accumulator *accumulator = &values->accumulators[row];
+	const struct accumulator *accumulator = of->accumulators;
 
-	(void)shown;
 	if (!set_state(accumulator, value))
 		return;
-	if (accumulator->missed > 0 && values->as_stored) {
+	if (accumulator->missed > 0 && of->values->as_stored) {
 		/* it would be neither a bound nor a ratio of like parts */
 		value->state = VALUE_UNAVAILABLE;
 		value->reason = (reason_id)accumulator->reason;
@@ -187,13 +183,6 @@ static void conclude_difference(const struct shown *shown, const struct column_v
 	value->partial = accumulator->missed > 0;
 	value->real = (double)accumulator->sum[0].whole - (double)accumulator->sum[1].whole;
 	value->sort = value->real;
-}
-
-static void conclude_net(const struct shown *shown, const struct column_values *values, size_t row,
-			 struct value *value)
-{
-	(void)shown;
-	value_set_net(values, &values->accumulators[row], value);
 }
 
 const struct column_kind column_kind_ratio = {

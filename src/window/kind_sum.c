@@ -249,42 +249,33 @@ static void end(struct reducer *reducer)
 		free(sums->of[i].measured);
 }
 
-static void conclude(const struct shown *shown, const struct column_values *values, size_t row,
-		     struct value *value)
-{
-	(void)shown;
-	value_set_sum(values, &values->accumulators[row * values->stride], value);
-}
-
 /* Lost time is sorted as if stuck threads had lost all of theirs. */
-static void conclude_lost(const struct shown *shown, const struct column_values *values, size_t row,
-			  struct value *value)
+static void conclude_lost(const struct conclusion *of, struct value *value)
 {
-	const struct accumulator *accumulator = &values->accumulators[row];
-	const double stuck = values->is_real ? accumulator->sum[1].real / 1e7 : accumulator->sum[1].real;
+	const struct accumulator *accumulator = of->accumulators;
+	const double stuck = of->values->is_real ? accumulator->sum[1].real / 1e7 : accumulator->sum[1].real;
 
-	conclude(shown, values, row, value);
+	conclude_sum(of, value);
 	if (value->state == VALUE_READ)
 		value->sort += stuck;
 	else if (stuck > 0)
 		value->sort = stuck;
 }
 
-static void conclude_overlap(const struct shown *shown, const struct column_values *values, size_t row,
-			     struct value *value)
+static void conclude_overlap(const struct conclusion *of, struct value *value)
 {
-	const enum derived derived = (enum derived)(values->column - COLUMN_DERIVED);
+	const enum derived derived = (enum derived)(of->values->column - COLUMN_DERIVED);
 	double inputs[DERIVED_INPUTS_MAX] = {0};
 
-	if (!values->as_stored) {
-		conclude(shown, values, row, value);
+	if (!of->values->as_stored) {
+		conclude_sum(of, value);
 		return;
 	}
 	value->state = VALUE_READ;
-	for (size_t i = 0; i < values->stride; i++) {
+	for (size_t i = 0; i < of->values->stride; i++) {
 		struct value input = {.state = VALUE_ABSENT};
 
-		value_set_sum(values, &values->accumulators[row * values->stride + i], &input);
+		value_set_sum(of->values, &of->accumulators[i], &input);
 		if (input.state == VALUE_ABSENT) {
 			*value = input;
 			return;
@@ -303,11 +294,10 @@ static void conclude_overlap(const struct shown *shown, const struct column_valu
 }
 
 /* Shares of the time of all threads; what is not accounted for is sleep. */
-static void conclude_bar(const struct shown *shown, const struct column_values *values, size_t row,
-			 struct value *value)
+static void conclude_bar(const struct conclusion *of, struct value *value)
 {
-	const struct accumulator *accumulators = &values->accumulators[row * values->stride];
-	const uint32_t threads = shown->row_threads[row];
+	const struct accumulator *accumulators = of->accumulators;
+	const uint32_t threads = of->shown->row_threads[of->row];
 	double shares[CELL_BAR_SHARES] = {0}, sum = 0.0;
 	size_t sleep = CELL_BAR_SHARES - 1;
 
@@ -331,7 +321,7 @@ const struct column_kind column_kind_sum = {
 	.add_thread = add_thread,
 	.add_ended = add_ended,
 	.end = end,
-	.conclude = conclude,
+	.conclude = conclude_sum,
 };
 
 const struct column_kind column_kind_overlap = {
@@ -355,7 +345,7 @@ const struct column_kind column_kind_lifetime = {
 	.begin = begin_lifetime,
 	.add_thread = add_thread,
 	.end = end,
-	.conclude = conclude,
+	.conclude = conclude_sum,
 };
 
 const struct column_kind column_kind_bar = {

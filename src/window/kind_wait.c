@@ -120,20 +120,11 @@ static void add_long(const struct reducer *reducer, uint32_t thread, struct accu
 		add_bound(accumulator, wait.bound);
 }
 
-static void conclude_stuck(const struct shown *shown, const struct column_values *values, size_t row,
-			   struct value *value)
-{
-	(void)shown;
-	value_set_present(&values->accumulators[row], value);
-}
-
 /* A lower bound of nothing is no more than nothing known. */
-static void conclude_waiting(const struct shown *shown, const struct column_values *values, size_t row,
-			     struct value *value)
+static void conclude_waiting(const struct conclusion *of, struct value *value)
 {
-	const struct accumulator *accumulator = &values->accumulators[row];
+	const struct accumulator *accumulator = of->accumulators;
 
-	(void)shown;
 	value_set_present(accumulator, value);
 	if (value->state != VALUE_READ || !value->partial || accumulator->present.value != 0)
 		return;
@@ -196,7 +187,7 @@ void reducer_add_loss(const struct loss_work *work, uint32_t thread, struct accu
 const struct column_kind column_kind_stuck = {
 	.begin = begin,
 	.add_thread = add_stuck,
-	.conclude = conclude_stuck,
+	.conclude = conclude_present,
 };
 
 const struct column_kind column_kind_waiting = {

@@ -292,9 +292,28 @@ void value_set_net(const struct column_values *values, const struct accumulator 
 	value->sort = value->real;
 }
 
+void conclude_sum(const struct conclusion *of, struct value *value)
+{
+	value_set_sum(of->values, of->accumulators, value);
+}
+
+void conclude_present(const struct conclusion *of, struct value *value)
+{
+	value_set_present(of->accumulators, value);
+}
+
+void conclude_net(const struct conclusion *of, struct value *value)
+{
+	value_set_net(of->values, of->accumulators, value);
+}
+
 void reduce_value(const struct shown *shown, const struct column_values *values, size_t row,
 		  struct value *ret_value)
 {
 	*ret_value = (struct value){.state = VALUE_ABSENT, .sort = NAN};
-	values->kind->conclude(shown, values, row, ret_value);
+	values->kind->conclude(&(struct conclusion){.shown = shown,
+						    .values = values,
+						    .accumulators = reduce_accumulator(values, row),
+						    .row = row},
+			       ret_value);
 }

@@ -13,7 +13,10 @@ enum {
 	THREAD_STILL = UINT32_MAX - 2,
 };
 
-/* Between which two readings values are taken. One snapshot alone has VIEW_MODE_TOTAL only. */
+/*
+ * What happened between two readings of a host. A single reading is a window without a beginning, the lives
+ * of its threads, and has VIEW_MODE_TOTAL only.
+ */
 struct window {
 	const struct snapshot *now;
 	const struct snapshot *from; /* NULL: nothing to count from, or VIEW_MODE_TOTAL */
@@ -113,8 +116,8 @@ static inline uint64_t window_add_wait(const struct window_counter *counter, uin
 }
 
 /*
- * The same, faster where the counter is even. With `as_rate` the time is never 0: what was not read again has
- * none, and is unavailable.
+ * Like window_change(), faster where the counter is even. With `as_rate` the time is never 0: a value that
+ * was not read again has none and is unavailable.
  */
 static inline uint16_t window_amount(const struct window_counter *counter, uint32_t thread, bool as_rate,
 				     uint64_t *ret_amount, uint64_t *ret_elapsed_ns)
