@@ -214,7 +214,7 @@ static void take_nothing(void *context, const struct bpf_waits *waits)
 
 int bpf_latency_switch(struct bpf_latency *latency, bool on)
 {
-	uint64_t events, cost;
+	uint64_t events, unseen, cost;
 	int result;
 
 	if (on == latency->is_on)
@@ -224,7 +224,7 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on)
 		return 0;
 	}
 	/* what was counted before it was switched off */
-	bpf_latency_read(latency, take_nothing, NULL, &events, &cost);
+	bpf_latency_read(latency, take_nothing, NULL, &events, &unseen, &cost);
 	result = attach_all(latency);
 	if (result < 0)
 		detach(latency);
@@ -372,12 +372,13 @@ static struct latency_cost read_costs(struct bpf_latency *latency)
 		all.events += latency->costs[i].events;
 		all.samples += latency->costs[i].samples;
 		all.sampled += latency->costs[i].sampled;
+		all.unseen += latency->costs[i].unseen;
 	}
 	return all;
 }
 
 void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
-		      uint64_t *ret_events, uint64_t *ret_cost_ns)
+		      uint64_t *ret_events, uint64_t *ret_unseen, uint64_t *ret_cost_ns)
 {
 	const struct latency_cost before = latency->cost;
 	const uint32_t fresh = __atomic_load_n(&latency->object->bss->fresh_slot, __ATOMIC_ACQUIRE);
@@ -406,6 +407,7 @@ void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void 
 	__atomic_add_fetch(&latency->slots[LATENCY_SLOT_OTHER].version, 1, __ATOMIC_RELEASE);
 	latency->cost = read_costs(latency);
 	*ret_events = latency->cost.events - before.events;
+	*ret_unseen = latency->cost.unseen - before.unseen;
 	samples = latency->cost.samples - before.samples;
 	*ret_cost_ns = samples != 0 ? (uint64_t)((double)(latency->cost.sampled - before.sampled) /
 						 (double)samples * (double)*ret_events)

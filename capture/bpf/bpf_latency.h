@@ -41,9 +41,9 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on);
 /*
  * Hands over the waits that ended since the last reading, or since it was switched on, and what measuring
  * cost: `*ret_events` of the scheduler, and ns of CPU time inside the programs, as estimated from one event
- * in 64.
+ * in 64. `*ret_unseen` switches of CPUs, or more, the kernel did not tell of.
  */
 void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
-		      uint64_t *ret_events, uint64_t *ret_cost_ns);
+		      uint64_t *ret_events, uint64_t *ret_unseen, uint64_t *ret_cost_ns);
 
 #endif

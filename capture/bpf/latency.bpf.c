@@ -79,6 +79,21 @@ struct {
 	__type(value, struct latency_cost);
 } costs SEC(".maps");
 
+/* Counts the switches between this one and the last that was seen on this CPU, of which there is at least one
+ * where another thread leaves than the one that came. */
+static __always_inline void follow_switch(const struct task_struct *leaving, const struct task_struct *coming)
+{
+	__u32 zero = 0;
+	struct latency_cost *own = bpf_map_lookup_elem(&costs, &zero);
+
+	if (own == NULL)
+		return;
+	if (own->measurement == since && own->running != (__u32)leaving->pid + 1)
+		own->unseen++;
+	own->measurement = since;
+	own->running = (__u32)coming->pid + 1;
+}
+
 /* Counts an event, and how long one of each COST_SAMPLE took. */
 static __always_inline void count_event(__u64 begin)
 {
@@ -289,6 +304,7 @@ int count_switch(__u64 *arguments)
 {
 	__u64 now = bpf_ktime_get_ns();
 
+	follow_switch((struct task_struct *)arguments[1], (struct task_struct *)arguments[2]);
 	note_leaving((struct task_struct *)arguments[1], arguments[0] != 0, now);
 	note_arrival((struct task_struct *)arguments[2], now);
 	count_event(now);

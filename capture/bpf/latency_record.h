@@ -71,6 +71,12 @@ struct latency_cost {
 	__u64 events;
 	__u64 samples; /* of them, those that were timed */
 	__u64 sampled; /* ns in all of these */
+	/*
+	 * Switches that the kernel did not tell of: a thread left the CPU that had not come to it. `running`
+	 * is the id of the one that came last and 1, 0 before the first of this measurement.
+	 */
+	__u64 unseen, measurement;
+	__u32 running;
 };
 
 /* The bucket of a wait, ns: the place of its highest bit, at most LATENCY_RECORD_BUCKETS - 1. */

@@ -260,6 +260,7 @@ static void hand_over(const struct snapshot *sums, struct snapshot *snapshot)
 {
 	snapshot->latency.span_ns = sums->latency.span_ns;
 	snapshot->latency.events = sums->latency.events;
+	snapshot->latency.unseen = sums->latency.unseen;
 	snapshot->latency.cost_ns = sums->latency.cost_ns;
 	for (size_t i = 0; i < sums->latency.count; i++) {
 		const struct latency_record *from = &sums->latency.records[i];
@@ -286,7 +287,7 @@ void latency_watch_read(struct latency_watch *watch, bool whole, struct snapshot
 		return;
 	now = clock_ns(CLOCK_BOOTTIME);
 	latency->present = true;
-	bpf_latency_read(watch->bpf, take, &taking, &latency->events, &latency->cost_ns);
+	bpf_latency_read(watch->bpf, take, &taking, &latency->events, &latency->unseen, &latency->cost_ns);
 	latency->span_ns = now - watch->read_at_ns;
 	watch->read_at_ns = now;
 	free(latency_sums_add(watch->whole, snapshot));

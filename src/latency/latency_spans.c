@@ -33,6 +33,7 @@ static void add_time(struct latency *latency, const struct latency *more)
 {
 	latency->span_ns = number_add_saturating(latency->span_ns, more->span_ns);
 	latency->events = number_add_saturating(latency->events, more->events);
+	latency->unseen = number_add_saturating(latency->unseen, more->unseen);
 	latency->cost_ns = number_add_saturating(latency->cost_ns, more->cost_ns);
 }
 

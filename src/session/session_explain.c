@@ -390,6 +390,12 @@ static void append_latency(struct explanation *explanation, const struct column_
 				     "%s more found no room under their names, only under %s:\n"
 				     "those that are of this row, if any, are missing below.\n",
 				     number_group_digits(unknown, text), latency_other_name);
+	if (window->latency->unseen != 0)
+		buffer_append_format(
+			explanation->lines,
+			"The kernel did not tell of at least %s switches of CPUs: waits that began or ended "
+			"with one are missing.\n",
+			number_group_digits(window->latency->unseen, text));
 	capture_facts_append_span(&duration, window->latency->span_ns);
 	buffer_append_format(explanation->lines, "%s, measured for %s:\n",
 			     kind == LATENCY_RUN_QUEUE ? "Waits for a CPU" : "Times in D", duration.data);

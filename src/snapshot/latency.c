@@ -163,6 +163,7 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 
 	to->span_ns = number_add_saturating(to->span_ns, more->span_ns);
 	to->events = number_add_saturating(to->events, more->events);
+	to->unseen = number_add_saturating(to->unseen, more->unseen);
 	to->cost_ns = number_add_saturating(to->cost_ns, more->cost_ns);
 	for (size_t i = 0; i < more->count; i++) {
 		struct latency_record *record;

@@ -52,6 +52,7 @@ struct latency {
 	 * file since measuring began. */
 	uint64_t span_ns;
 	uint64_t events;                /* of the scheduler that were looked at in this time; 0: not known */
+	uint64_t unseen;                /* switches of CPUs that the kernel did not tell of; not in files */
 	uint64_t cost_ns;               /* CPU time of measuring, as far as it is known */
 	bool is_whole;                  /* since measuring began */
 	struct latency_record *records; /* in no order; of sums: by the triple of the same index */

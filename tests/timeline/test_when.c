@@ -342,10 +342,10 @@ static void reads_lengths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_every_form),
-		cmocka_unit_test(counts_from_the_newest),      cmocka_unit_test(follows_the_clocks),
-		cmocka_unit_test(formats_what_it_reads), cmocka_unit_test(names_the_nearest_form),
-		cmocka_unit_test(reads_lengths),         cmocka_unit_test(takes_any_text),
+		cmocka_unit_test(reads_every_form),       cmocka_unit_test(counts_from_the_newest),
+		cmocka_unit_test(follows_the_clocks),     cmocka_unit_test(formats_what_it_reads),
+		cmocka_unit_test(names_the_nearest_form), cmocka_unit_test(reads_lengths),
+		cmocka_unit_test(takes_any_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "batch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -59,6 +60,7 @@ struct batch {
 	struct buffer output;
 	struct signal_state signals;
 	bool slow_noted; /* that rounds take longer than the interval */
+	uint64_t unseen; /* switches of CPUs that the kernel did not tell of while waits were measured */
 };
 
 static void note_signal(int number)
@@ -326,6 +328,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 		if (result < 0)
 			return result;
 		follow_scheduler(batch);
+		batch->unseen += session_now(batch->session)->latency.unseen;
 		if (session_round_count(batch->session) == 1)
 			check_options(batch);
 		/* the first one may have waited for executables to be resolved */
@@ -373,6 +376,10 @@ int batch_run(const struct batch_options *options, struct error *error)
 	catch_signals(&batch.signals);
 	result = run_rounds(&batch, error);
 	restore_signals(&batch.signals);
+	if (batch.unseen != 0)
+		command_note("the kernel did not tell of at least %" PRIu64
+			     " switches of CPUs: waits that began or ended with one are missing",
+			     batch.unseen);
 	if (signal_received != 0)
 		result = signal_received;
 	else if (result == -EPIPE)
