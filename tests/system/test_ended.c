@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../measure.h"
 #include "../wait.h"
 #include "base/clock.h"
 #include "capture/capture.h"
@@ -1075,21 +1076,25 @@ static void test_lost(void **state)
 		ROOM = 16384,
 		PROCESSES = 20,
 	};
-	uint64_t lost, others, cpu_ns = 0, born = 0, ended = 0;
+	uint64_t others, cpu_ns, born, ended;
 	bool partial;
 
 	(void)state;
 	need_exits();
-	take_round();
-	for (int i = 0; i < PROCESSES; i++)
-		run_process(1);
-	run_names(0, NAMES);
-	take_round();
-	/* names of many threads are kept, whatever else came */
-	count_storm(&cpu_ns, &born, &ended);
-	assert_int_equal(ended, PROCESSES);
-	lost = session_now(session)->ended->lost;
-	assert_between("threads that were lost", lost, NAMES - ROOM, NAMES - NAMES / 4);
+	for (struct measurement measurement = {0}; measure_again(&measurement);) {
+		cpu_ns = born = ended = 0;
+		take_round();
+		for (int i = 0; i < PROCESSES; i++)
+			run_process(1);
+		run_names(0, NAMES);
+		take_round();
+		/* names of many threads are kept, whatever else came */
+		count_storm(&cpu_ns, &born, &ended);
+		assert_int_equal(ended, PROCESSES);
+		/* one that the kernel has not freed by the round needs no room yet */
+		measure_between(&measurement, "threads that were lost",
+				(double)session_now(session)->ended->lost, NAMES - ROOM, NAMES - NAMES / 4);
+	}
 	assert_true(names_ended(VIEW_MODE_INTERVAL, &others, &partial) + others >= NAMES);
 	assert_true(partial);
 	take_round();
