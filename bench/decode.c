@@ -99,7 +99,7 @@ static struct measurement measure_writing(int file)
 		fail(error.text);
 	start = cpu_ms();
 	peak = peak_mib();
-	if (ctprof_write_descriptor(snapshot, output, &measurement.json_bytes, &error) < 0)
+	if (ctprof_write_descriptor(snapshot, snapshot->window, output, &measurement.json_bytes, &error) < 0)
 		fail(error.text);
 	measurement.cpu_ms = cpu_ms() - start;
 	measurement.peak_mib = peak_mib() - peak;
@@ -211,7 +211,7 @@ static int generate_file(size_t threads, enum mix mix)
 	if (child == 0) {
 		struct error error;
 
-		if (ctprof_write_descriptor(generate(threads, mix), file, NULL, &error) < 0)
+		if (ctprof_write_descriptor(generate(threads, mix), NULL, file, NULL, &error) < 0)
 			fail(error.text);
 		_exit(0);
 	}

@@ -63,7 +63,7 @@ static void write_snapshot(const char *path, size_t threads, enum shape shape)
 	for (size_t i = 0; i < threads; i++)
 		snapshot->start_time[i] = i + 1;
 	snapshot_finish(snapshot);
-	if (ctprof_write(snapshot, path, true, NULL, &error) < 0)
+	if (ctprof_write(snapshot, snapshot->window, path, true, NULL, &error) < 0)
 		fail(error.text);
 	snapshot_release(snapshot);
 }

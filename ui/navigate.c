@@ -232,7 +232,8 @@ void navigate_begin(struct ui *ui)
 {
 	struct view *view = &ui->view;
 
-	if (ui->options->file_name != NULL)
+	if (ui->options->file_name != NULL &&
+	    (session_previous(ui->session) == NULL || ui->options->before != NULL))
 		view->mode = VIEW_MODE_TOTAL;
 	if (view->axis_of_tab)
 		ui->axis_left = (struct axis_left){true, AXIS_PROCESS, VIEW_LEVEL_GROUPS};

@@ -203,6 +203,20 @@ static void add_moment(struct header_line *line, const struct ui *ui)
 	buffer_release(&age);
 }
 
+/* Of a file: how long its window is; of one reading, what would give rates. */
+static void add_window(struct header_line *line, const struct ui *ui)
+{
+	struct buffer text = {0};
+
+	if (session_previous(ui->session) == NULL) {
+		add(line, STYLE_NORMAL, "file: totals only (--for 10: rates)");
+		return;
+	}
+	screen_format_duration(&text, (double)session_interval_ns(ui->session));
+	add(line, STYLE_NORMAL, "file of %s", text.data);
+	buffer_release(&text);
+}
+
 /* Where: host, uptime, load; what: interval, mode, the time of the round on the screen. */
 static void draw_where(struct ui *ui, int y)
 {
@@ -224,7 +238,7 @@ static void draw_where(struct ui *ui, int y)
 		add_load(&left, &now->provenance);
 	}
 	if (file != NULL)
-		add(&right, STYLE_NORMAL, "file");
+		add_window(&right, ui);
 	else if (ui->past.open)
 		add_mode(&right, ui);
 	else if (ui->settings.paused)
@@ -233,7 +247,7 @@ static void draw_where(struct ui *ui, int y)
 		add_interval(&right, ui);
 	if (ui->past.open)
 		add_moment(&right, ui);
-	else
+	else if (file == NULL || session_previous(ui->session) != NULL)
 		add_mode(&right, ui);
 	if (now != NULL && !ui->past.open)
 		add(&right, STYLE_NORMAL, "%s", time_text(clock, now->captured_at_unix_ns, file != NULL));
@@ -387,13 +401,14 @@ static const struct task_field_event *find_event(const struct snapshot *snapshot
 	return NULL;
 }
 
-/* The kernel's counters that rose since the round before, as rates; of a file all that are not 0. */
+/* The kernel's counters that rose since the round before, as rates; of a single reading all that are not 0.
+ */
 static void add_scheduler_events(struct header_line *line, const struct ui *ui)
 {
 	static const char prefix[] = "SCX_EV_";
 	const struct snapshot *now = session_now(ui->session), *before = session_previous(ui->session);
 	const uint64_t interval_ns = session_interval_ns(ui->session);
-	const bool is_file = ui->options->file_name != NULL;
+	const bool of_life = ui->options->file_name != NULL && before == NULL;
 	struct buffer text = {0};
 
 	for (size_t i = 0; i < now->task_fields.event_count; i++) {
@@ -404,7 +419,7 @@ static void add_scheduler_events(struct header_line *line, const struct ui *ui)
 					   : event->name;
 		struct cell cell = {.state = CELL_VALUE, .form = CELL_FORM_REAL, .unit = UNIT_COUNT_PER_S};
 
-		if (is_file)
+		if (of_life)
 			cell.value.real = (double)event->value;
 		else if (last != NULL && interval_ns != 0 && event->value > last->value &&
 			 now->sched_ext.enable_seq == before->sched_ext.enable_seq)
@@ -413,7 +428,7 @@ static void add_scheduler_events(struct header_line *line, const struct ui *ui)
 			continue;
 		buffer_clear(&text);
 		screen_format_cell(&text, &cell, draw_marks());
-		add(line, STYLE_WAIT, "%s %s%s", name, text.data, is_file ? "" : "/s");
+		add(line, STYLE_WAIT, "%s %s%s", name, text.data, of_life ? "" : "/s");
 	}
 	buffer_release(&text);
 }

@@ -139,7 +139,7 @@ static bool offers(const struct ui *ui, enum action action)
 	case ACTION_BASE:
 		return ui->past.open || ui->host->request_base != NULL;
 	case ACTION_MODE:
-		return ui->options->file_name == NULL;
+		return ui->options->file_name == NULL || session_previous(ui->session) != NULL;
 	default:
 		return true;
 	}
@@ -154,9 +154,10 @@ static bool has_tab(const struct ui *ui, enum tab tab)
 
 static void change_mode(struct ui *ui)
 {
-	if (ui->options->file_name != NULL) {
+	if (ui->options->file_name != NULL && session_previous(ui->session) == NULL) {
 		screen_message(ui, STYLE_MESSAGE,
-			       "a file has only totals: there is no earlier reading to count from");
+			       "this file is one reading and has only totals; ctop capture --for 10 makes "
+			       "one with rates");
 		return;
 	}
 	ui->view.mode = (enum view_mode)((ui->view.mode + 1) % VIEW_MODE_COUNT);

@@ -131,10 +131,10 @@ struct ui_host {
 	bool has_latency; /* how long waits take can be asked for */
 	void (*request_base)(void *context);
 	/*
-	 * Save: `shown` is the snapshot on the screen while paused (the host takes its own reference), NULL
-	 * for a fresh full capture.
+	 * Save: the snapshot on the screen (the host takes its own reference) and the window that is shown of
+	 * it, which the host takes over; NULL: there is none.
 	 */
-	void (*request_save)(void *context, struct snapshot *shown);
+	void (*request_save)(void *context, struct snapshot *shown, struct snapshot_window *window);
 	/*
 	 * Instead of saving, for what is a file already: writes a report of it to `path`, in the format of
 	 * the name's ending. Returns 0, or a negative errno with a sentence.

@@ -2,6 +2,7 @@
 /* `ctop capture`: one full snapshot into a file. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,11 +21,13 @@
 #include "probe/resolver/resolver.h"
 #include "process/remote.h"
 #include "process/child.h"
+#include "session/session.h"
 #include "cmd/line/view_options.h"
 
 struct capture_command_options {
 	const char *output;
 	struct option_numbers processes;
+	double window_seconds;  /* 0: one reading */
 	double budget_seconds;  /* negative: no bound */
 	double latency_seconds; /* 0: not measured */
 	struct root_options roots;
@@ -34,6 +37,11 @@ struct capture_command_options {
 
 /* How long a capture waits for executables whose allocation counters are being looked for. */
 #define HEAP_PATIENCE_NS (10 * NS_PER_S)
+
+/* A window has so many parts, or more that are shorter, but none of less. */
+#define WINDOW_PARTS      12
+#define WINDOW_PART_MAX_S 5.0
+#define WINDOW_PART_MIN_S 0.25
 
 /* How long it waits for the file to be written. */
 #define WRITE_PATIENCE_NS (30 * NS_PER_S)
@@ -173,14 +181,118 @@ static void watch_latency(struct capture *capture, double seconds)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
+/* The time between two readings, s: that of a part, or less. */
+static double reading_interval(double window_seconds)
+{
+	const double part = window_seconds / WINDOW_PARTS;
+
+	if (part < WINDOW_PART_MIN_S)
+		return WINDOW_PART_MIN_S;
+	return part / ceil(part / WINDOW_PART_MAX_S);
+}
+
+/* Waits, and keeps up with what threads tell that end and with executables that are looked at. */
+static void wait_until(struct capture *capture, uint64_t until_ns)
+{
+	for (;;) {
+		const uint64_t next_ns = capture_serve_ended(capture);
+		const uint64_t wake_ns = next_ns < until_ns ? next_ns : until_ns;
+		const struct timespec wake = clock_timespec(wake_ns);
+
+		capture_serve_heap(capture, wake_ns);
+		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
+			return;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+	}
+}
+
+/* Reads all that is counted from, and what is cheap besides; `session` gets it. */
+static int take_round(struct capture *capture, struct session *session, struct error *error)
+{
+	const struct capture_round_options options = {
+		.needed = source_with_flags(0) & ~source_with_flags(SOURCE_EXPENSIVE),
+		.cgroup_records = true,
+		.task_fields = true,
+		.heap_patience_ns = session_now(session) == NULL ? HEAP_PATIENCE_NS : 0,
+	};
+	struct snapshot *round;
+	const int result = capture_round(capture, &options, NULL, &round, error);
+
+	if (result == 0)
+		session_add_round(session, round);
+	return result;
+}
+
+/* Reads from now on until the last but one of the readings is over. */
+static int watch_window(struct capture *capture, double seconds, struct session *session, struct error *error)
+{
+	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t step_ns = (uint64_t)(reading_interval(seconds) * NS_PER_S);
+	const uint64_t length_ns = (uint64_t)(seconds * NS_PER_S);
+	int result = take_round(capture, session, error);
+
+	for (uint64_t next_ns = step_ns; result == 0 && next_ns + step_ns / 2 < length_ns;
+	     next_ns += step_ns) {
+		/* a reading that takes longer than the time between two lets some out */
+		if (clock_ns(CLOCK_MONOTONIC) - begun_ns > next_ns + step_ns / 2)
+			continue;
+		wait_until(capture, begun_ns + next_ns);
+		result = take_round(capture, session, error);
+	}
+	if (result == 0)
+		wait_until(capture, begun_ns + length_ns);
+	return result;
+}
+
+/* The end of the window, which has its waits from the beginning on. */
+static struct snapshot_window *end_window(struct session *session, struct snapshot *end)
+{
+	struct snapshot_window *window;
+
+	session_add_round(session, snapshot_reference(end));
+	window = session_save_window(session, VIEW_MODE_BASE);
+	if (window == NULL || end->latency.span_ns == 0)
+		return window;
+	snapshot_release(window->latency);
+	snapshot_release(window->latency_whole);
+	window->latency = snapshot_reference(end);
+	window->latency_whole = snapshot_reference(end);
+	return window;
+}
+
+/* A reading, and with `session` the window that ends with it. */
+static int take_readings(const struct capture_command_options *options, struct capture *capture,
+			 uint64_t budget, struct snapshot **ret_snapshot, struct snapshot_window **ret_window,
+			 struct error *error)
+{
+	struct session *session;
+	int result = 0;
+
+	if (options->window_seconds == 0) {
+		if (options->latency_seconds > 0)
+			watch_latency(capture, options->latency_seconds);
+		return capture_full(capture, budget, NULL, ret_snapshot, error);
+	}
+	session = session_create();
+	if (options->latency_seconds > 0 && capture_switch_latency(capture, true) < 0)
+		command_note("how long waits take is not measured; `ctop doctor` says why");
+	result = watch_window(capture, options->window_seconds, session, error);
+	if (result == 0)
+		result = capture_full(capture, budget, NULL, ret_snapshot, error);
+	if (result == 0)
+		*ret_window = end_window(session, *ret_snapshot);
+	session_release(session);
+	return result;
+}
+
 static int take(const struct capture_command_options *options, struct snapshot **ret_snapshot,
-		struct error *error)
+		struct snapshot_window **ret_window, struct error *error)
 {
 	struct capture_options capture_options = {.scope = options->processes.items,
 						  .scope_count = options->processes.count,
 						  .backend = (enum capture_backend)options->backend.backend,
 						  .scx = options->backend.scx,
-						  .once = true,
+						  .once = options->window_seconds == 0,
 						  .allow_stop = options->heap.allow_stop,
 						  .latency = options->latency_seconds > 0,
 						  .heap_patience_ns = HEAP_PATIENCE_NS};
@@ -197,9 +309,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	capture_options.remote = privilege_start_remote(capture_options.roots);
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result == 0) {
-		if (options->latency_seconds > 0)
-			watch_latency(capture, options->latency_seconds);
-		result = capture_full(capture, budget, NULL, ret_snapshot, error);
+		result = take_readings(options, capture, budget, ret_snapshot, ret_window, error);
 		notice = capture_take_notice(capture);
 		if (notice != NULL)
 			command_note("%s", notice);
@@ -213,6 +323,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 
 struct file_write {
 	const struct snapshot *snapshot;
+	const struct snapshot_window *window;
 	const char *path;
 };
 
@@ -222,7 +333,7 @@ static int write_file(void *context, struct buffer *answer)
 	const struct file_write *write = context;
 	struct error error;
 	uint64_t json_bytes;
-	int result = ctprof_write(write->snapshot, write->path, true, &json_bytes, &error);
+	int result = ctprof_write(write->snapshot, write->window, write->path, true, &json_bytes, &error);
 
 	if (result < 0)
 		buffer_append_text(answer, error.text);
@@ -232,10 +343,10 @@ static int write_file(void *context, struct buffer *answer)
 }
 
 /* Writes the file; does not hang where its file system does. */
-static int write_patiently(const struct snapshot *snapshot, const char *path, uint64_t *ret_json_bytes,
-			   struct error *error)
+static int write_patiently(const struct snapshot *snapshot, const struct snapshot_window *window,
+			   const char *path, uint64_t *ret_json_bytes, struct error *error)
 {
-	struct file_write write = {snapshot, path};
+	struct file_write write = {snapshot, window, path};
 	struct buffer answer = {0};
 	int result = child_call(write_file, &write, WRITE_PATIENCE_NS, &answer);
 
@@ -250,15 +361,16 @@ static int write_patiently(const struct snapshot *snapshot, const char *path, ui
 	return result;
 }
 
-static int write_snapshot(const struct snapshot *snapshot, const char *path, struct error *error)
+static int write_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
+			  const char *path, struct error *error)
 {
 	uint64_t json_bytes = 0;
 	int result;
 
 	if (strcmp(path, "-") == 0)
-		result = ctprof_write_descriptor(snapshot, STDOUT_FILENO, &json_bytes, error);
+		result = ctprof_write_descriptor(snapshot, window, STDOUT_FILENO, &json_bytes, error);
 	else
-		result = write_patiently(snapshot, path, &json_bytes, error);
+		result = write_patiently(snapshot, window, path, &json_bytes, error);
 	if (result == 0 && json_bytes > CTPROF_REFERENCE_LIMIT)
 		command_note("%s holds more than 256 MiB of JSON: ktstr will refuse it; ctop reads it", path);
 	return result;
@@ -267,6 +379,7 @@ static int write_snapshot(const struct snapshot *snapshot, const char *path, str
 static int capture_run(void *options_pointer, char **operands, int operand_count)
 {
 	const struct capture_command_options *options = options_pointer;
+	struct snapshot_window *window = NULL;
 	struct snapshot *snapshot;
 	struct error error;
 	int result;
@@ -282,12 +395,12 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 		error_set(&error, -EINVAL, "a snapshot is not text for a terminal; name a file with -o");
 		return command_misused(&capture_command, &error);
 	}
-	result = take(options, &snapshot, &error);
+	result = take(options, &snapshot, &window, &error);
 	if (result < 0)
 		return command_failed(&error);
 	result = check_threads(snapshot, &options->processes, &error);
 	if (result == 0)
-		result = write_snapshot(snapshot, options->output, &error);
+		result = write_snapshot(snapshot, window, options->output, &error);
 	if (result == 0 && snapshot->parse_summary.present)
 		note_parsing(snapshot);
 	if (result == 0 && snapshot->taskstats_summary.present &&
@@ -295,6 +408,9 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 		note_taskstats(snapshot);
 	if (result == 0 && snapshot->probe_summary.present)
 		note_probe(snapshot);
+	if (result == 0 && window == NULL)
+		command_note("one reading, with totals only; --for 10 adds what happened in ten seconds");
+	snapshot_window_release(window);
 	snapshot_release(snapshot);
 	return result < 0 ? command_failed(&error) : COMMAND_DONE;
 }
@@ -308,6 +424,16 @@ static const struct option own_options[] = {
 		.offset = offsetof(struct capture_command_options, output),
 		.description = "write the snapshot there, replacing the file once it is complete; - for "
 			       "standard output",
+	},
+	{
+		.name = "for",
+		.kind = OPTION_REAL,
+		.value_name = "SEC",
+		.offset = offsetof(struct capture_command_options, window_seconds),
+		.minimum = WINDOW_PART_MIN_S,
+		.maximum = 86400,
+		.description = "read at the beginning, now and then, and at the end of so many seconds: the "
+			       "file has rates",
 	},
 	{
 		.letter = 'p',
@@ -326,7 +452,9 @@ static const struct option own_options[] = {
 		.offset = offsetof(struct capture_command_options, latency_seconds),
 		.minimum = 0.1,
 		.maximum = 86400,
-		.description = "measure for so long before how long waits take (by BPF, as root)",
+		.description =
+			"measure for so long before how long waits take (by BPF, as root); with --for for "
+			"as long as that says",
 	},
 	{
 		.name = "budget",
@@ -352,8 +480,9 @@ const struct command capture_command = {
 	.name = "capture",
 	.summary = "write a snapshot of all threads to a file",
 	.usage = "-o FILE [OPTION]...",
-	.details = "Reads every counter of every thread once and writes a snapshot that `ctop FILE` and "
-		   "`ctop show` read. Nothing is stopped, except with --allow-stop.",
+	.details = "Reads every counter of every thread, once or with --for over some seconds, and writes "
+		   "a snapshot that `ctop FILE` and `ctop show` read. Nothing is stopped, except with "
+		   "--allow-stop.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct capture_command_options),

@@ -148,15 +148,17 @@ static bool chooses_table(const struct show_options *options)
 	       screen_options_filter(&options->screen);
 }
 
-/* The view of a table, which has what a file has: totals. Release it, after a failure too. */
+/* The view of a table. Release it, after a failure too. */
 static int make_view(const struct show_options *options, enum column columns[SCREEN_COLUMNS_MAX],
 		     struct view *view, struct error *error)
 {
+	struct screen_options screen = options->screen;
 	struct tables_request request = {0};
 	struct error other;
 
-	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, view, error) <
-	    0) {
+	if (screen.mode == VIEW_MODE_COUNT)
+		screen.mode = VIEW_MODE_RATE;
+	if (screen_options_make_view(&screen, &options->view, AXIS_PROCESS, columns, view, error) < 0) {
 		/* what was right before there was a table */
 		if (options->screen.tab != NULL || options->screen.filter != NULL ||
 		    report_options_select(&options->report, &options->view, 1, &request, &other) < 0)
@@ -164,11 +166,6 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 		other = *error;
 		return error_set(error, -EINVAL, "%s; with --long it is valid", other.text);
 	}
-	if (view->mode != VIEW_MODE_TOTAL)
-		return error_set(error, -EINVAL,
-				 "a file has totals only: leave out --mode %s, or compare two files with: "
-				 "ctop diff BEFORE AFTER",
-				 view_mode_names[view->mode]);
 	if (view->limit == UINT64_MAX)
 		view->limit = report_default_limits[options->report.format];
 	return 0;
@@ -202,7 +199,11 @@ static void write_table(struct view *view, struct session *session, const char *
 	}
 	report->snapshot = session_now(session);
 	report->screen_words = true;
-	report_round(report, &(struct round_subject){.file = path}, view, table);
+	report_round(report,
+		     &(struct round_subject){.file = path,
+					     .previous = session_previous(session),
+					     .interval_ns = session_interval_ns(session)},
+		     view, table);
 	if (report->format == REPORT_FORMAT_TEXT)
 		report_end(report);
 	if (table->row_total > table->row_count && report->format != REPORT_FORMAT_TEXT)
@@ -210,6 +211,23 @@ static void write_table(struct view *view, struct session *session, const char *
 								      : "%zu rows are left out by --limit",
 			     table->row_total - table->row_count);
 	table_release(table);
+}
+
+/* Rates, where the file has a beginning to count from; else totals. */
+static int choose_mode(const struct session *session, const struct show_options *options, const char *name,
+		       struct view *view, struct error *error)
+{
+	const bool has_window = session_previous(session) != NULL;
+
+	if (options->screen.mode == VIEW_MODE_COUNT)
+		view->mode = has_window ? VIEW_MODE_RATE : VIEW_MODE_TOTAL;
+	if (has_window || view->mode == VIEW_MODE_TOTAL)
+		return 0;
+	return error_set(
+		error, -EINVAL,
+		"%s is one reading and has totals only: leave out --mode %s; `ctop capture --for 10` "
+		"makes a file with rates",
+		name, view_mode_names[view->mode]);
 }
 
 static int print_table(struct show_options *options, const char *path)
@@ -237,6 +255,13 @@ static int print_table(struct show_options *options, const char *path)
 		return command_failed(&error);
 	}
 	session = session_create_file(snapshot_reference(file.snapshot));
+	if (choose_mode(session, options, file.name, &view, &error) < 0) {
+		output_abandon(&printing.output);
+		session_release(session);
+		snapshot_file_release(&file);
+		view_release(&view);
+		return command_misused(&show_command, &error);
+	}
 	write_table(&view, session, file.name, &printing.report);
 	status = output_close(&printing.output, &error) < 0 ? output_failed(&printing.output, &error)
 							    : COMMAND_DONE;
@@ -267,8 +292,6 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	}
 	/* programs that read rows of metrics are older than the table */
 	is_long |= !is_table && !is_text && !report->as_batch;
-	if (options->screen.mode == VIEW_MODE_COUNT)
-		options->screen.mode = VIEW_MODE_TOTAL;
 	status = is_long ? print_report(options, operands[0]) : print_table(options, operands[0]);
 	config_file_release(&options->config);
 	return status;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/snapshot_window.h"
 
 /* JSON bytes above which the reference program refuses a file, and our own default cap when reading. */
 #define CTPROF_REFERENCE_LIMIT ((uint64_t)256 << 20)
@@ -29,18 +29,19 @@ int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
 int ctprof_read(const char *path, uint64_t max_bytes, struct snapshot **ret_snapshot, struct error *error);
 
 /*
- * Writes a snapshot to an open descriptor: one zstd frame (level 1, checksum) around one JSON object, exactly
- * by the format plus the `ctop` objects. `*ret_json_bytes` (may be NULL) gets the size of the JSON.
+ * Writes a snapshot, and the window that ends with it (NULL: none), to an open descriptor: one zstd frame
+ * (level 1, checksum) around one JSON object, exactly by the format plus the `ctop` objects.
+ * `*ret_json_bytes` (may be NULL) gets the size of the JSON.
  */
-int ctprof_write_descriptor(const struct snapshot *snapshot, int descriptor, uint64_t *ret_json_bytes,
-			    struct error *error);
+int ctprof_write_descriptor(const struct snapshot *snapshot, const struct snapshot_window *window,
+			    int descriptor, uint64_t *ret_json_bytes, struct error *error);
 
 /*
  * Writes to a file atomically (temporary file, fsync, rename, fsync of the directory), mode 0600 when the
  * effective user is root, else 0666 less the umask. With `replace` false an existing file is left alone and
  * -EEXIST returned.
  */
-int ctprof_write(const struct snapshot *snapshot, const char *path, bool replace, uint64_t *ret_json_bytes,
-		 struct error *error);
+int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
+		 bool replace, uint64_t *ret_json_bytes, struct error *error);
 
 #endif

@@ -162,6 +162,7 @@ static bool is_absent(const struct member *member, const char *target)
 	case MEMBER_UID:
 		return *(const uint32_t *)field == UINT32_MAX;
 	case MEMBER_U64:
+	case MEMBER_VALUE:
 		return omitted && *(const uint64_t *)field == 0;
 	case MEMBER_BOOLEAN:
 		return omitted && !*(const bool *)field;
@@ -271,16 +272,49 @@ void emit_object(struct emitter *emitter, const struct object *object, const voi
 	buffer_append_char(&emitter->json, '}');
 }
 
-int emit_snapshot(const struct snapshot *snapshot,
+static void release(struct emitter *emitter)
+{
+	buffer_release(&emitter->json);
+	hash_map_release(&emitter->heap);
+	free(emitter->values.items);
+}
+
+struct emitter emit_begin_other(struct emitter *emitter, const struct snapshot *snapshot)
+{
+	struct emitter other = {
+		.snapshot = snapshot,
+		.end = emitter->end,
+		.window = emitter->window,
+		.json = emitter->json,
+		.last = emitter->last,
+		.sink = emitter->sink,
+		.context = emitter->context,
+		.result = emitter->result,
+	};
+
+	emitter->json = (struct buffer){0};
+	emit_prepare(&other);
+	return other;
+}
+
+void emit_end_other(struct emitter *emitter, struct emitter *other)
+{
+	emitter->json = other->json;
+	emitter->last = other->last;
+	emitter->result = other->result;
+	other->json = (struct buffer){0};
+	release(other);
+}
+
+int emit_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
 		  int (*sink)(void *context, const char *text, size_t length), void *context)
 {
-	struct emitter emitter = {.snapshot = snapshot, .sink = sink, .context = context};
+	struct emitter emitter = {
+		.snapshot = snapshot, .end = snapshot, .window = window, .sink = sink, .context = context};
 
 	emit_prepare(&emitter);
 	emit_object(&emitter, &snapshot_object, snapshot);
 	emit_flush(&emitter);
-	buffer_release(&emitter.json);
-	hash_map_release(&emitter.heap);
-	free(emitter.values.items);
+	release(&emitter);
 	return emitter.result;
 }

@@ -8,10 +8,11 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Makes the JSON text of a finished snapshot and hands it to `sink` in pieces, so that memory does not grow
- * with the threads. Returns 0, or the negative errno that the sink returned.
+ * Makes the JSON text of a finished snapshot and of the window that ends with it (NULL: none) and hands it to
+ * `sink` in pieces, so that memory does not grow with the threads. Returns 0, or the negative errno that the
+ * sink returned.
  */
-int emit_snapshot(const struct snapshot *snapshot,
+int emit_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
 		  int (*sink)(void *context, const char *text, size_t length), void *context);
 
 /* From here on: the inside of an emitter, shared by the emit*.c files only. */
@@ -23,8 +24,10 @@ struct emit_column {
 
 struct emitter {
 	const struct snapshot *snapshot;
-	struct buffer json; /* not yet handed to the sink */
-	char last;          /* byte before the buffer */
+	const struct snapshot *end;           /* what is the end of the window; else `snapshot` */
+	const struct snapshot_window *window; /* NULL: none */
+	struct buffer json;                   /* not yet handed to the sink */
+	char last;                            /* byte before the buffer */
 	int (*sink)(void *context, const char *text, size_t length);
 	void *context;
 	int result; /* the first failure of the sink */
@@ -73,6 +76,16 @@ bool emit_task_fields_are_same(const struct emitter *emitter, size_t a, size_t b
 
 /* A member with its name and the comma before it, unless it is absent and to be omitted then. */
 void emit_member(struct emitter *emitter, const struct member *member, const void *target);
+
+/* emit_window.c: like emit_container(), of the window that ends with the snapshot. */
+bool emit_window(struct emitter *emitter, const struct member *member, const void *target);
+
+/* Between the brackets of arrays and objects. */
+void emit_key(struct emitter *emitter, const char *name);
+
+/* The bounds of an emitter for another snapshot, whose text goes on where that of `emitter` has come to. */
+struct emitter emit_begin_other(struct emitter *emitter, const struct snapshot *snapshot);
+void emit_end_other(struct emitter *emitter, struct emitter *other);
 
 /* All threads, with commas between them. */
 void emit_threads(struct emitter *emitter);

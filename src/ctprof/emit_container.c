@@ -33,26 +33,26 @@ static void emit_foreign_key(struct emitter *emitter, const char *text, size_t l
 	buffer_append_char(&emitter->json, ':');
 }
 
-static void emit_name_of(struct emitter *emitter, const char *name)
+void emit_key(struct emitter *emitter, const char *name)
 {
 	emit_foreign_key(emitter, name, strlen(name));
 }
 
 static void emit_named_text(struct emitter *emitter, const char *name, const char *text)
 {
-	emit_name_of(emitter, name);
+	emit_key(emitter, name);
 	emit_text(emitter, text);
 }
 
 static void emit_named_u64(struct emitter *emitter, const char *name, uint64_t value)
 {
-	emit_name_of(emitter, name);
+	emit_key(emitter, name);
 	buffer_append_u64(&emitter->json, value);
 }
 
 static void emit_named_reason(struct emitter *emitter, const char *name, reason_id reason)
 {
-	emit_named_text(emitter, name, snapshot_reason_name(emitter->snapshot, reason));
+	emit_named_text(emitter, name, snapshot_reason_name(emitter->end, reason));
 }
 
 static bool emit_u32_array(struct emitter *emitter, const uint32_t *numbers, size_t count)
@@ -146,13 +146,12 @@ static bool emit_named_array(struct emitter *emitter, const struct member *membe
 
 static bool emit_missed(struct emitter *emitter, const uint64_t *missed)
 {
-	size_t known = REASON_COUNT + emitter->snapshot->unknown_reason_count;
+	size_t known = REASON_COUNT + emitter->end->unknown_reason_count;
 
 	begin(emitter, '{');
 	for (size_t i = 0; i < known; i++) {
 		if (missed[i] != 0)
-			emit_named_u64(emitter, snapshot_reason_name(emitter->snapshot, (reason_id)i),
-				       missed[i]);
+			emit_named_u64(emitter, snapshot_reason_name(emitter->end, (reason_id)i), missed[i]);
 	}
 	return end(emitter, '}');
 }
@@ -210,7 +209,7 @@ static bool emit_features(struct emitter *emitter)
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		if (provenance->features[i].state == FEATURE_STATE_UNKNOWN)
 			continue;
-		emit_name_of(emitter, features[i].name);
+		emit_key(emitter, features[i].name);
 		emit_object(emitter, &feature_object, &provenance->features[i]);
 	}
 	return end(emitter, '}');
@@ -270,7 +269,7 @@ static bool emit_tallies(struct emitter *emitter)
 	for (size_t i = 0; tallies != NULL && i < SOURCE_COUNT; i++) {
 		if (!has_tally(&tallies[i]))
 			continue;
-		emit_name_of(emitter, sources[i].name);
+		emit_key(emitter, sources[i].name);
 		emit_object(emitter, &tally_object, &tallies[i]);
 	}
 	return end(emitter, '}');
@@ -350,9 +349,11 @@ static bool emit_ages(struct emitter *emitter, size_t thread)
 
 static bool emit_waits(struct emitter *emitter)
 {
-	if (emitter->snapshot->waiting_ns == NULL)
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	if (snapshot->waiting_ns == NULL && snapshot->stuck_ns == NULL)
 		return false;
-	emit_text(emitter, MEMBER_WAITS_UNDER_WAY);
+	emit_text(emitter, snapshot->waiting_ns != NULL ? MEMBER_WAITS_UNDER_WAY : MEMBER_WAITS_STUCK);
 	return true;
 }
 
@@ -417,6 +418,6 @@ bool emit_container(struct emitter *emitter, const struct member *member, const 
 	case MEMBER_AGES:
 		return emit_ages(emitter, *(const size_t *)field);
 	default:
-		return false;
+		return emit_window(emitter, member, target);
 	}
 }

@@ -90,6 +90,9 @@ void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_re
 	record->flags = snapshot->thread_flags[thread];
 	record->start_time = snapshot->start_time[thread];
 	record->waiting_ns = snapshot->waiting_ns != NULL ? snapshot->waiting_ns[thread] : 0;
+	record->stuck_ns = snapshot->waiting_ns == NULL && snapshot->stuck_ns != NULL
+				   ? snapshot->stuck_ns[thread]
+				   : 0;
 	record->resident = find_resident(emitter, thread);
 	record->smaps = find_smaps(emitter, thread);
 	record->layout = find_layout(emitter, thread);

@@ -34,13 +34,6 @@ bool emit_task_fields(struct emitter *emitter, const struct object *object)
 	return true;
 }
 
-static void emit_key(struct emitter *emitter, const char *name)
-{
-	emit_separator(emitter);
-	emit_text(emitter, name);
-	buffer_append_char(&emitter->json, ':');
-}
-
 bool emit_task_field_events(struct emitter *emitter)
 {
 	const struct task_fields *fields = &emitter->snapshot->task_fields;

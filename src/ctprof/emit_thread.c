@@ -70,8 +70,9 @@ static bool is_same_knowledge(const struct emitter *emitter, const struct thread
 	size_t next = emitter->next_exception; /* behind those of the thread before */
 
 	if (record->uid != before->uid || record->layout != before->layout ||
-	    record->waiting_ns != before->waiting_ns || record->resident.present ||
-	    before->resident.present || ((record->flags ^ before->flags) & MEMBER_KNOWLEDGE_FLAGS) != 0)
+	    record->waiting_ns != before->waiting_ns || record->stuck_ns != before->stuck_ns ||
+	    record->resident.present || before->resident.present ||
+	    ((record->flags ^ before->flags) & MEMBER_KNOWLEDGE_FLAGS) != 0)
 		return false;
 	if (has_exception(snapshot, next, record->index) ||
 	    (next != 0 && has_exception(snapshot, next - 1, before->index)))

@@ -25,11 +25,8 @@ static void append_shown(struct buffer *buffer, const char *text, size_t length)
 	buffer_append_text(buffer, cut ? "…\"" : "\"");
 }
 
-/* The present position: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
-static void append_path(const struct loader *loader, struct buffer *buffer)
+static void append_frames(const struct loader *loader, struct buffer *buffer)
 {
-	size_t start = buffer->length;
-
 	for (size_t i = 0; i < loader->depth; i++) {
 		const struct frame *frame = &loader->frames[i];
 
@@ -40,11 +37,21 @@ static void append_path(const struct loader *loader, struct buffer *buffer)
 			append_shown(buffer, frame->key.data, frame->key.length);
 			buffer_append_char(buffer, ']');
 		} else if (frame->member != NULL) {
-			buffer_append_text(buffer, buffer->length != start ? "." : "");
+			buffer_append_text(buffer, buffer->length != 0 ? "." : "");
 			buffer_append_text(buffer, frame->member->name);
 		}
 	}
-	if (buffer->length == start)
+}
+
+/* The present position: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
+static void append_path(const struct loader *loader, struct buffer *buffer)
+{
+	if (loader->outer != NULL)
+		append_frames(loader->outer, buffer);
+	append_frames(loader, buffer);
+	if (loader->inner != NULL)
+		append_frames(loader->inner, buffer);
+	if (buffer->length == 0)
 		buffer_append_text(buffer, "the snapshot");
 }
 
@@ -149,7 +156,6 @@ static int next_member(struct loader *loader, struct frame *frame)
 	return 1;
 }
 
-static int load_object(struct loader *loader, const struct object *object, void *target);
 static int load_elements(struct loader *loader, const struct container *container,
 			 const struct member *member, void *target);
 
@@ -186,8 +192,12 @@ static int load_member(struct loader *loader, struct frame *frame)
 			return 0;
 		return load_scalar(loader, member, frame->target, &scalar) ? 0 : -EBADMSG;
 	}
-	if (member->type == MEMBER_OBJECT && scalar.type == JSON_OBJECT)
+	if ((member->type == MEMBER_OBJECT || member->type == MEMBER_LATENCY) && scalar.type == JSON_OBJECT)
 		return load_object(loader, member->object, (char *)frame->target + member->offset);
+	if (member->type == MEMBER_WINDOW && scalar.type == JSON_OBJECT)
+		return load_window(loader, member->object);
+	if (member->type == MEMBER_WINDOW_ENDED && scalar.type == JSON_OBJECT)
+		return load_object(loader, member->object, &loader->window.ended);
 	if (member->type == MEMBER_TASK_FIELDS && scalar.type == JSON_OBJECT)
 		return load_object(loader, member->object, &loader->task_fields.record);
 	container = &load_containers[member->type];
@@ -305,7 +315,7 @@ static int end_object(struct loader *loader, struct frame *frame)
 	return 0;
 }
 
-static int load_object(struct loader *loader, const struct object *object, void *target)
+int load_object(struct loader *loader, const struct object *object, void *target)
 {
 	struct frame *frame = push(loader, target);
 	int more;
@@ -317,6 +327,9 @@ static int load_object(struct loader *loader, const struct object *object, void 
 	while ((more = next_member(loader, frame)) > 0) {
 		if (load_member(loader, frame) < 0)
 			return -EBADMSG;
+		if (frame->member != NULL &&
+		    (frame->member->type == MEMBER_VALUE || frame->member->type == MEMBER_CPU_SET))
+			loader->touched[loader->touched_count++] = (uint8_t)frame->member->metric;
 		if (object == &thread_object)
 			load_short_cut_end(loader, frame);
 	}
@@ -341,15 +354,22 @@ static int load_text_of_snapshot(struct loader *loader)
 	return json_reader_finish(&loader->json);
 }
 
-static void initialise(struct loader *loader)
+struct loader *load_create(struct error *error)
 {
+	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
+
+	loader->error = error;
 	loader->snapshot = snapshot_create();
 	mark_needed(&thread_object, loader->thread_needed);
 	load_short_cuts_prepare(&loader->short_cuts);
+	return loader;
 }
 
 static void release(struct loader *loader)
 {
+	if (loader->inner != NULL)
+		release(loader->inner);
+	load_window_release(loader);
 	json_reader_release(&loader->json);
 	snapshot_release(loader->snapshot);
 	for (size_t i = 0; i < LOAD_DEPTH_MAX; i++)
@@ -369,14 +389,12 @@ static void release(struct loader *loader)
 int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), double (*progress)(void *context),
 		  void *context, struct snapshot **ret_snapshot, struct error *error)
 {
-	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
+	struct loader *loader = load_create(error);
 	struct buffer path = {0};
 	int result;
 
-	loader->error = error;
 	loader->progress = progress;
 	json_reader_begin(&loader->json, "", 0, fetch, context);
-	initialise(loader);
 	result = load_text_of_snapshot(loader);
 	if (loader->json.damage != NULL) {
 		append_path(loader, &path);

@@ -131,8 +131,16 @@ struct load_short_cuts {
 	size_t reason_count, age_count, task_fields_count;
 };
 
+/* Numbers of a list. */
+struct load_indices {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
 struct loader {
 	struct json_reader json;
+	struct loader *outer,
+		*inner; /* of the snapshot that the window ends with; of its beginning; or NULL */
 	double (*progress)(void *context); /* of json.context; see load_snapshot() */
 	struct snapshot *snapshot;
 	struct error *error; /* gets the sentence when a value is refused */
@@ -140,7 +148,8 @@ struct loader {
 	size_t depth; /* frames in use; after a failure they stay, since they tell the position */
 
 	struct thread_record thread;
-	bool knows_waits; /* `waits` says so; before that is known, values are kept in the column */
+	/* `waits` says so; before that is known, values are kept in the column */
+	bool knows_waits, knows_stuck;
 	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
 	uint8_t touched[OBJECT_MEMBERS_MAX];             /* metrics of which `thread` may have a value */
 	size_t touched_count;
@@ -204,7 +213,15 @@ struct loader {
 		const struct member *older;         /* a name of an older generation that stood there */
 		bool older_state;
 		bool older_cgroup;
+		bool window; /* it does not fit the snapshot */
 	} notes;
+
+	/* Of a loader of the beginning of a window; load_window.c. */
+	struct {
+		struct load_indices thread_of, born, unknown, resident;
+		struct ended ended;
+		struct ended_member member; /* that is being read */
+	} window;
 };
 
 /* Says that the value at the present position is of a wrong type or out of range: "must be WANTED, not …".
@@ -226,6 +243,30 @@ static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *r
 
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
 const char *load_text(struct loader *loader, const struct json_scalar *scalar);
+
+/* Id of a reason: the snapshot and the beginning of its window have the same. */
+reason_id load_reason(struct loader *loader, const char *name, size_t length);
+
+/* A loader without a text yet. */
+struct loader *load_create(struct error *error);
+
+/* Reads the object that comes. */
+int load_object(struct loader *loader, const struct object *object, void *target);
+
+/* load_window.c: the window that comes, and what it is made of, for load_containers. */
+int load_window(struct loader *loader, const struct object *object);
+bool load_window_born(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_window_unknown(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_window_resident(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_end_window_thread(struct loader *loader, const struct frame *element);
+void *load_begin_ended(struct loader *loader, struct frame *frame);
+void load_end_ended(struct loader *loader, const struct frame *element);
+bool load_ended_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_ended_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+
+/* Gives the window to the snapshot, whose threads are all there, where it fits. */
+void load_window_conclude(struct loader *loader);
+void load_window_release(struct loader *loader);
 
 /* load_task_fields.c: for load_containers and load_scalar(). */
 bool load_task_field_kind(const struct json_scalar *scalar, enum task_field_kind *ret_kind);

@@ -101,6 +101,10 @@ void load_end_thread(struct loader *loader, const struct frame *element)
 		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
 	if (snapshot->waiting_ns != NULL)
 		snapshot->waiting_ns[thread] = record->waiting_ns;
+	if (record->stuck_ns != 0 && snapshot->stuck_ns == NULL)
+		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	if (snapshot->stuck_ns != NULL)
+		snapshot->stuck_ns[thread] = record->stuck_ns;
 	if (record->resident.present && record->tid == record->tgid) {
 		snapshot_add_resident(snapshot, thread, record->resident.value, 0);
 		snapshot->resident_missing = REASON_READ;
@@ -146,19 +150,31 @@ static void apply_ages(struct loader *loader)
 static void apply_waits(struct loader *loader)
 {
 	struct snapshot *snapshot = loader->snapshot;
+	uint64_t stuck_after = SNAPSHOT_STUCK_AFTER_NS;
 
+	if (!loader->knows_stuck || loader->knows_waits) {
+		free(snapshot->stuck_ns);
+		snapshot->stuck_ns = NULL;
+	} else if (snapshot->stuck_ns == NULL) {
+		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	}
 	if (!loader->knows_waits) {
 		free(snapshot->waiting_ns);
 		snapshot->waiting_ns = NULL;
 		return;
 	}
+	/* what waited through all of a shorter window is stuck */
+	if (snapshot->window != NULL &&
+	    snapshot->provenance.boottime_ns - snapshot->window->from->provenance.boottime_ns < stuck_after)
+		stuck_after = snapshot->provenance.boottime_ns -
+			      snapshot->window->from->provenance.boottime_ns;
 	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
 	if (snapshot->waiting_ns == NULL)
 		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		const uint64_t state = snapshot_value(snapshot, i, METRIC_STATE);
 
-		if ((state == 'R' || state == 'D') && snapshot->waiting_ns[i] >= SNAPSHOT_STUCK_AFTER_NS)
+		if ((state == 'R' || state == 'D') && snapshot->waiting_ns[i] >= stuck_after)
 			snapshot->stuck_ns[i] = snapshot->waiting_ns[i];
 	}
 }
@@ -267,6 +283,11 @@ static void describe_notes(const struct loader *loader)
 			"%scontexts of the scheduler are left out where they are not as the file "
 			"says (%zu)",
 			text.length != 0 ? "; " : "", loader->task_fields.left_out);
+	if (loader->notes.window)
+		buffer_append_format(&text,
+				     "%sits window does not fit its threads and is left out: only totals are "
+				     "known; capture it again",
+				     text.length != 0 ? "; " : "");
 	if (text.length != 0)
 		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
 								 text.length);
@@ -284,6 +305,7 @@ void load_conclude(struct loader *loader)
 {
 	apply_reasons(loader);
 	apply_ages(loader);
+	load_window_conclude(loader);
 	apply_waits(loader);
 	apply_resident(loader->snapshot);
 	apply_heap(loader);

@@ -222,14 +222,13 @@ static bool load_named(struct loader *loader, struct frame *frame, const struct 
 	else if (member->type == MEMBER_NAMED_TEXTS)
 		((const char **)frame->target)[index] = load_text(loader, scalar);
 	else
-		((reason_id *)frame->target)[index] = snapshot_reason_intern(loader->snapshot, scalar->text,
-									     scalar->length);
+		((reason_id *)frame->target)[index] = load_reason(loader, scalar->text, scalar->length);
 	return true;
 }
 
 static bool load_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
-	reason_id reason = snapshot_reason_intern(loader->snapshot, frame->key.data, frame->key.length);
+	reason_id reason = load_reason(loader, frame->key.data, frame->key.length);
 
 	return load_element_number(loader, scalar, UINT64_MAX, &((uint64_t *)frame->target)[reason]);
 }
@@ -305,7 +304,7 @@ static bool load_missing(struct loader *loader, struct frame *frame, const struc
 
 	if (!load_element_string(loader, scalar))
 		return false;
-	reason = snapshot_reason_intern(loader->snapshot, scalar->text, scalar->length);
+	reason = load_reason(loader, scalar->text, scalar->length);
 	if (source != SOURCE_NONE)
 		loader->snapshot->default_reason[source] = reason;
 	else if (metric != METRIC_NONE)
@@ -325,15 +324,14 @@ static bool load_thread_missing(struct loader *loader, struct frame *frame, cons
 	if (!load_element_string(loader, scalar))
 		return false;
 	if (is_task_fields(&frame->key))
-		load_task_fields_thread_missing(
-			loader, snapshot_reason_intern(loader->snapshot, scalar->text, scalar->length));
+		load_task_fields_thread_missing(loader, load_reason(loader, scalar->text, scalar->length));
 	if (source == SOURCE_NONE && metric == METRIC_NONE)
 		return true;
 	*MEMORY_APPEND(loader->reasons.items, loader->reasons.count,
 		       loader->reasons.capacity) = (struct pending_reason){
 		.thread = (uint32_t)loader->thread.index,
 		.key = (uint16_t)(source != SOURCE_NONE ? (size_t)source : SOURCE_COUNT + (size_t)metric),
-		.reason = snapshot_reason_intern(loader->snapshot, scalar->text, scalar->length),
+		.reason = load_reason(loader, scalar->text, scalar->length),
 	};
 	return true;
 }
@@ -426,4 +424,15 @@ const struct container load_containers[MEMBER_TYPE_COUNT] = {
 				      .end = load_task_field_end_values},
 	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
 	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
+	[MEMBER_ELAPSED] = {JSON_OBJECT, "a number", .load_scalar = load_age},
+	[MEMBER_WINDOW_THREADS] = {JSON_ARRAY, "a thread record", .element = &window_thread_object,
+				   .begin_element = load_begin_thread, .end_element = load_end_window_thread},
+	[MEMBER_WINDOW_BORN] = {JSON_ARRAY, "a number", .load_scalar = load_window_born},
+	[MEMBER_WINDOW_UNKNOWN] = {JSON_ARRAY, "a number", .load_scalar = load_window_unknown},
+	[MEMBER_WINDOW_RESIDENT] = {JSON_ARRAY, "a number", .load_scalar = load_window_resident},
+	[MEMBER_ENDED_RECORDS] = {JSON_ARRAY, "an object", .element = &ended_record_object,
+				  .begin_element = load_begin_ended, .end_element = load_end_ended},
+	[MEMBER_ENDED_COUNTED] = {JSON_OBJECT, "a number", .load_scalar = load_ended_amount},
+	[MEMBER_ENDED_AT_LEAST] = {JSON_OBJECT, "a number", .load_scalar = load_ended_amount},
+	[MEMBER_ENDED_MISSED] = {JSON_OBJECT, "a string", .load_scalar = load_ended_missed},
 };

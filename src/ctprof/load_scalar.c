@@ -16,6 +16,12 @@ static bool number_i32(const struct json_scalar *scalar, int32_t *ret_value)
 	return scalar->type == JSON_NUMBER && number_parse_i32(scalar->text, scalar->length, ret_value);
 }
 
+reason_id load_reason(struct loader *loader, const char *name, size_t length)
+{
+	return snapshot_reason_intern(loader->outer != NULL ? loader->outer->snapshot : loader->snapshot,
+				      name, length);
+}
+
 const char *load_text(struct loader *loader, const struct json_scalar *scalar)
 {
 	return unicode_duplicate_without_nul(&loader->snapshot->arena, scalar->text, scalar->length);
@@ -113,6 +119,12 @@ static bool load_optional_i32(struct optional_i32 *field, const struct json_scal
 	return field->present;
 }
 
+static bool is_text(const struct json_scalar *scalar, const char *text)
+{
+	return scalar->type == JSON_STRING && scalar->length == strlen(text) &&
+	       json_is_equal(text, scalar->text, scalar->length);
+}
+
 static bool load_string(struct loader *loader, const struct member *member, void *field,
 			const struct json_scalar *scalar)
 {
@@ -172,9 +184,8 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 	case MEMBER_VERSION:
 		return scalar->type == JSON_NUMBER;
 	case MEMBER_WAITS:
-		loader->knows_waits = scalar->type == JSON_STRING &&
-				      scalar->length == strlen(MEMBER_WAITS_UNDER_WAY) &&
-				      json_is_equal(MEMBER_WAITS_UNDER_WAY, scalar->text, scalar->length);
+		loader->knows_waits = is_text(scalar, MEMBER_WAITS_UNDER_WAY);
+		loader->knows_stuck = is_text(scalar, MEMBER_WAITS_STUCK);
 		return scalar->type == JSON_STRING;
 	default:
 		return false;
@@ -222,6 +233,11 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_SCOPE] = "an array of process ids",
 	[MEMBER_HEAP] = "an array of objects",
 	[MEMBER_TASK_FIELD_MEMBERS] = "an array of objects",
+	[MEMBER_WINDOW_THREADS] = "an array of thread records",
+	[MEMBER_WINDOW_BORN] = "an array of numbers",
+	[MEMBER_WINDOW_UNKNOWN] = "an array of numbers",
+	[MEMBER_WINDOW_RESIDENT] = "an array of numbers",
+	[MEMBER_ENDED_RECORDS] = "an array of objects",
 	[MEMBER_TASK_FIELD_VALUES] = "an array of numbers",
 };
 

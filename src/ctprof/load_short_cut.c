@@ -246,8 +246,6 @@ void load_short_cut_end(struct loader *loader, const struct frame *frame)
 
 	if (member == NULL)
 		return;
-	if (member->type == MEMBER_VALUE || member->type == MEMBER_CPU_SET)
-		loader->touched[loader->touched_count++] = (uint8_t)member->metric;
 	length = (size_t)(loader->json.next - cuts->start);
 	memo = &cuts->memos[member - thread_object.members];
 	if (loader->json.before != cuts->piece || length <= member->length || length > LOAD_MEMO_MAX ||

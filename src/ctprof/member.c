@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "member.h"
 
+#include <string.h>
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #define NAME(text)              .name = (text), .prefix = ",\"" text "\":", .length = sizeof(text) + 3
@@ -45,6 +47,7 @@ static const struct member thread_knowledge_members[] = {
 	THREAD("age_ns", AGES, MEMBER_OMITTED, index),
 	THREAD("waiting_ns", U64, MEMBER_OMITTED, waiting_ns),
 	THREAD_FLAG("waiting_at_least", MEMBER_OMITTED, THREAD_WAIT_AT_LEAST),
+	THREAD("stuck_ns", U64, MEMBER_OMITTED, stuck_ns),
 	THREAD("rss", OPTIONAL_U64, MEMBER_OMITTED, resident),
 	THREAD("layout", TEXT, MEMBER_OMITTED, layout),
 	THREAD("scx", TASK_FIELD_VALUES, MEMBER_OMITTED, index),
@@ -84,6 +87,62 @@ static const struct member thread_members[] = {
 
 const struct object thread_object = {
 	.members = thread_members + 1, .count = COUNT_OF(thread_members) - 1, .present = SIZE_MAX};
+
+/* What is counted from, beside what a thread has at the end. The positions of metrics are as above. */
+static const struct member window_thread_members[] = {
+#define METRIC(id, text, position, ...)                                                                      \
+	[position] = {NAME(text), .type = MEMBER_VALUE, .flags = MEMBER_OMITTED, .metric = METRIC_##id,      \
+		      FIELD(thread_record, values[METRIC_##id])},
+#include "metric/metrics.def"
+#undef METRIC
+	[1] = THREAD("thread", U32, MEMBER_REQUIRED, of),
+	[2] = THREAD("missing", THREAD_MISSING, MEMBER_OMITTED, index),
+	[3] = THREAD("elapsed_ns", ELAPSED, MEMBER_OMITTED, index),
+	[4] = THREAD("waiting_ns", U64, MEMBER_OMITTED, waiting_ns),
+	[5] = THREAD_FLAG("waiting_at_least", MEMBER_OMITTED, THREAD_WAIT_AT_LEAST),
+	[6] = THREAD("scx", TASK_FIELD_VALUES, MEMBER_OMITTED, index),
+	[52] = THREAD_FLAG("kernel", MEMBER_OMITTED, THREAD_KERNEL),
+	[94] = THREAD_FLAG("taskstats_measured", MEMBER_OMITTED, THREAD_TASKSTATS_MEASURED),
+	[95] = THREAD_FLAG("cpu_delay_active", MEMBER_OMITTED, THREAD_CPU_DELAY_ACTIVE),
+	[96] = THREAD_FLAG("delay_block_active", MEMBER_OMITTED, THREAD_DELAY_BLOCK_ACTIVE),
+	[97] = THREAD_FLAG("xacct_active", MEMBER_OMITTED, THREAD_XACCT_ACTIVE),
+	[98] = THREAD_FLAG("jemalloc_measured", MEMBER_OMITTED, THREAD_JEMALLOC_MEASURED),
+};
+
+const struct object window_thread_object = {
+	.members = window_thread_members + 1,
+	.count = COUNT_OF(window_thread_members) - 1,
+	.present = SIZE_MAX,
+};
+
+#define ENDED(text, type, flag, field) MEMBER(ended_member, text, type, flag, field)
+
+static const struct member ended_record_members[] = {
+	ENDED("pcomm", NAME, MEMBER_REQUIRED, names.pcomm),
+	ENDED("comm", NAME, MEMBER_REQUIRED, names.comm),
+	ENDED("cgroup", NAME, MEMBER_REQUIRED, names.cgroup),
+	ENDED("threads", U64, MEMBER_OMITTED, record.threads),
+	ENDED("processes", U64, MEMBER_OMITTED, record.processes),
+	ENDED("born", U64, MEMBER_OMITTED, record.born),
+	ENDED("kernel", BOOLEAN, MEMBER_OMITTED, record.kernel),
+	ENDED("tgid", U32, 0, record.tgid),
+	ENDED("start_time_clock_ticks", U64, MEMBER_OMITTED, record.earliest_start),
+	ENDED("untold", BOOLEAN, MEMBER_OMITTED, record.untold),
+	ENDED("estimate", BOOLEAN, MEMBER_OMITTED, is_estimate),
+	ENDED("counted", ENDED_COUNTED, MEMBER_OMITTED, record),
+	ENDED("at_least", ENDED_AT_LEAST, MEMBER_OMITTED, record),
+	ENDED("missed", ENDED_MISSED, MEMBER_OMITTED, record),
+};
+
+const struct object ended_record_object = OBJECT(ended_record_members);
+
+static const struct member ended_members[] = {
+	MEMBER(ended, "told", BOOLEAN, MEMBER_OMITTED, told),
+	MEMBER(ended, "incomplete", BOOLEAN, MEMBER_OMITTED, incomplete),
+	{NAME("groups"), MEMBER_OMITTED, MEMBER_ENDED_RECORDS},
+};
+
+static const struct object ended_object = OBJECT(ended_members);
 
 static const struct member pressure_half_members[] = {
 	SAME(pressure_half, U16, MEMBER_DEFAULTED, avg10),
@@ -348,9 +407,38 @@ static const struct member provenance_host_members[] = {
 	{NAME("load_centi"), MEMBER_OMITTED, MEMBER_NUMBERS, FIELD(provenance, load_centi),
 	 .known = offsetof(struct provenance, load_known), .count = 3},
 	PROVENANCE("mem_available_kib", OPTIONAL_U64, mem_available_kib),
+	PROVENANCE("cpu_ticks_boottime_ns", U64, cpu_ticks_at_ns),
+	PROVENANCE("forks", OPTIONAL_U64, forks),
 };
 
 static const struct object provenance_host_object = OBJECT(provenance_host_members);
+
+#define WINDOW(text, type)                                                                                   \
+	{                                                                                                    \
+		NAME(text), MEMBER_OMITTED, MEMBER_##type                                                    \
+	}
+
+/* Of the beginning. */
+static const struct member window_members[] = {
+	SAME(snapshot, U64, MEMBER_REQUIRED, captured_at_unix_ns),
+	MEMBER(snapshot, "boottime_ns", U64, MEMBER_REQUIRED, provenance.boottime_ns),
+	WINDOW("sources", SOURCES),
+	WINDOW("missing", MISSING),
+	WINDOW("waits", WAITS),
+	{NAME("scx"), MEMBER_OMITTED, MEMBER_TASK_FIELDS, .object = &task_fields_object},
+	NESTED(snapshot, "host", MEMBER_OMITTED, provenance, provenance_host_object),
+	NESTED(snapshot, "psi", MEMBER_OMITTED, pressure, pressure_object),
+	WINDOW("born", WINDOW_BORN),
+	WINDOW("unknown", WINDOW_UNKNOWN),
+	WINDOW("rss", WINDOW_RESIDENT),
+	WINDOW("threads", WINDOW_THREADS),
+	WINDOW("cgroup_stats", CGROUPS),
+	{NAME("latency"), MEMBER_OMITTED, MEMBER_LATENCY, FIELD(snapshot, latency),
+	 .object = &latency_object},
+	{NAME("ended"), MEMBER_OMITTED, MEMBER_WINDOW_ENDED, .object = &ended_object},
+};
+
+static const struct object window_object = OBJECT(window_members);
 
 static const struct member provenance_members[] = {
 	{NAME("version"), .type = MEMBER_VERSION},
@@ -372,8 +460,9 @@ static const struct member provenance_members[] = {
 	PROVENANCE("ended", U64, ended),
 	PROVENANCE("waits", WAITS, present),
 	PROVENANCE("heap", HEAP, heap),
+	{NAME("window"), MEMBER_OMITTED, MEMBER_WINDOW, .object = &window_object},
 	/* it lies behind the struct, in that of the snapshot */
-	{NAME("latency"), MEMBER_OMITTED, MEMBER_OBJECT,
+	{NAME("latency"), MEMBER_OMITTED, MEMBER_LATENCY,
 	 .offset = offsetof(struct snapshot, latency) - offsetof(struct snapshot, provenance),
 	 .object = &latency_object},
 	{NAME("scx"), MEMBER_OMITTED, MEMBER_TASK_FIELDS, .object = &task_fields_object},
@@ -396,3 +485,20 @@ static const struct member snapshot_members[] = {
 };
 
 const struct object snapshot_object = OBJECT(snapshot_members);
+
+const char *member_slot_name(size_t slot)
+{
+	return slot == ENDED_SLOT_OVERLAP    ? "swapin_or_thrashing_delay_total_ns"
+	       : slot == ENDED_SLOT_RESIDENT ? "rss"
+					     : metrics[slot].name;
+}
+
+size_t member_slot_find(const char *name, size_t length)
+{
+	for (size_t slot = ENDED_SLOT_OVERLAP; slot < ENDED_SLOTS; slot++) {
+		if (strlen(member_slot_name(slot)) == length &&
+		    memcmp(member_slot_name(slot), name, length) == 0)
+			return slot;
+	}
+	return metric_find(name, length) != METRIC_NONE ? (size_t)metric_find(name, length) : ENDED_SLOTS;
+}

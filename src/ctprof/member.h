@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "snapshot/snapshot.h"
+#include "snapshot/snapshot_window.h"
 
 /*
  * What a snapshot file holds, as tables: for every kind of object its members in written order, each with its
@@ -54,7 +54,9 @@ enum member_type {
 	MEMBER_MISSING,
 	MEMBER_TALLIES,
 	MEMBER_HEAP,
-	MEMBER_LATENCY_RECORDS, /* those of the snapshot; array of objects */
+	MEMBER_LATENCY,         /* struct latency: since measuring began, or within the window; an object by
+				   `object` */
+	MEMBER_LATENCY_RECORDS, /* array of objects */
 	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
 	MEMBER_TASK_FIELDS,     /* no field: that of the snapshot as struct task_fields_record, by `object` */
 	/* Parts of struct task_fields_record and struct task_field_member_record. */
@@ -65,8 +67,20 @@ enum member_type {
 	/* Parts of struct thread_record. */
 	MEMBER_THREAD_MISSING,
 	MEMBER_AGES,
+	MEMBER_ELAPSED,           /* the same of the time between two readings */
 	MEMBER_TASK_FIELD_VALUES, /* of its context; array of numbers that may be negative */
 	MEMBER_BUCKETS,           /* uint64_t[count], zeros at the end are left out; array of numbers */
+	/* Parts of the window that ends with the snapshot. */
+	MEMBER_WINDOW, /* that of the snapshot; an object by `object`, whose struct is the beginning */
+	MEMBER_WINDOW_THREADS,  /* of the beginning; array of objects */
+	MEMBER_WINDOW_BORN,     /* threads that began later; array of indices of threads of the snapshot */
+	MEMBER_WINDOW_UNKNOWN,  /* threads of which the beginning had no reading; the same */
+	MEMBER_WINDOW_RESIDENT, /* memory of processes; array of indices of leaders, each followed by bytes */
+	MEMBER_WINDOW_ENDED,    /* what threads did that ended; an object by `object`, of struct ended */
+	MEMBER_ENDED_RECORDS,   /* by names; array of objects */
+	MEMBER_ENDED_COUNTED,   /* amounts of struct ended_record that are whole; object of numbers by slot */
+	MEMBER_ENDED_AT_LEAST,  /* those that are not */
+	MEMBER_ENDED_MISSED,    /* reasons for what is not known; object of strings by slot */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -110,7 +124,9 @@ struct thread_record {
 	uint64_t waiting_ns;
 	struct optional_u64 resident; /* bytes, of the process, where this is its leader */
 	struct key_values smaps;
-	size_t index; /* in the snapshot */
+	size_t index;      /* in the snapshot */
+	uint64_t stuck_ns; /* where how long waits have lasted is not known */
+	uint32_t of;       /* of the beginning of a window: the index of the same thread at its end */
 	uint64_t values[METRIC_COUNT];
 };
 
@@ -129,9 +145,18 @@ struct task_field_member_record {
 		*unit; /* where it has_facts: of task_field_reduction_names, task_field_units */
 };
 
+/* What threads of a name did that ended within a window. */
+struct ended_member {
+	struct triple names;
+	struct ended_record record;
+	bool is_estimate; /* it is what nobody told */
+};
+
 extern const struct object snapshot_object;          /* of struct snapshot */
 extern const struct object thread_object;            /* of struct thread_record */
 extern const struct object cgroup_object;            /* of struct cgroup_record */
+extern const struct object window_thread_object;     /* of struct thread_record */
+extern const struct object ended_record_object;      /* of struct ended_member */
 extern const struct object feature_object;           /* of struct feature_result */
 extern const struct object tally_object;             /* of struct tally */
 extern const struct object heap_object;              /* of struct heap_process */
@@ -145,13 +170,18 @@ enum {
 	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
 };
 
-/* What `waits` says of a file whose threads have a `waiting_ns` where it is not 0. */
+/* What `waits` says of a file whose threads have a `waiting_ns` where it is not 0, or a `stuck_ns`. */
 #define MEMBER_WAITS_UNDER_WAY "under-way"
+#define MEMBER_WAITS_STUCK     "stuck"
 
 /* What sched_ext schedulers keep, in the keys of `missing`. */
 #define TASK_FIELDS_MISSING "scx"
 
 /* Pressure resources in the keys of `missing`, "psi.irq". */
 #define PRESSURE_MISSING_PREFIX "psi."
+
+/* What a slot of struct ended_record is called; the slot of that name, ENDED_SLOTS for none. */
+const char *member_slot_name(size_t slot);
+size_t member_slot_find(const char *name, size_t length);
 
 #endif

@@ -56,7 +56,8 @@ static int take_text(void *writer_pointer, const char *text, size_t length)
 	return deflate(writer, text, length, ZSTD_e_continue);
 }
 
-static int write_stream(const struct snapshot *snapshot, int descriptor, uint64_t *ret_json_bytes)
+static int write_stream(const struct snapshot *snapshot, const struct snapshot_window *window, int descriptor,
+			uint64_t *ret_json_bytes)
 {
 	struct writer writer = {.descriptor = descriptor};
 	int result;
@@ -68,7 +69,7 @@ static int write_stream(const struct snapshot *snapshot, int descriptor, uint64_
 	ZSTD_CCtx_setParameter(writer.stream, ZSTD_c_hashLog, HASH_LOG);
 	ZSTD_CCtx_setParameter(writer.stream, ZSTD_c_checksumFlag, 1);
 	writer.output = memory_allocate(STEP_BYTES);
-	result = emit_snapshot(snapshot, take_text, &writer);
+	result = emit_snapshot(snapshot, window, take_text, &writer);
 	if (result == 0)
 		result = deflate(&writer, NULL, 0, ZSTD_e_end);
 	if (result == 0 && ret_json_bytes != NULL)
@@ -87,16 +88,16 @@ static int describe_failure(const char *name, int result, struct error *error)
 	return error_set(error, result, "cannot write %s: %s%s", name, strerror(-result), remedy);
 }
 
-int ctprof_write_descriptor(const struct snapshot *snapshot, int descriptor, uint64_t *ret_json_bytes,
-			    struct error *error)
+int ctprof_write_descriptor(const struct snapshot *snapshot, const struct snapshot_window *window,
+			    int descriptor, uint64_t *ret_json_bytes, struct error *error)
 {
-	int result = write_stream(snapshot, descriptor, ret_json_bytes);
+	int result = write_stream(snapshot, window, descriptor, ret_json_bytes);
 
 	return result < 0 ? describe_failure("the snapshot", result, error) : 0;
 }
 
-int ctprof_write(const struct snapshot *snapshot, const char *path, bool replace, uint64_t *ret_json_bytes,
-		 struct error *error)
+int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
+		 bool replace, uint64_t *ret_json_bytes, struct error *error)
 {
 	/* What root sees of other users' processes is not for everyone; for anyone else the umask decides. */
 	mode_t mode = geteuid() == 0 ? 0600 : 0666;
@@ -105,7 +106,7 @@ int ctprof_write(const struct snapshot *snapshot, const char *path, bool replace
 
 	if (result < 0)
 		return result;
-	result = write_stream(snapshot, replacement.descriptor, ret_json_bytes);
+	result = write_stream(snapshot, window, replacement.descriptor, ret_json_bytes);
 	if (result < 0) {
 		file_replacement_abandon(&replacement);
 		return describe_failure(path, result, error);

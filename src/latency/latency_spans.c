@@ -140,10 +140,61 @@ void latency_spans_add_round(struct latency_spans *spans, const struct snapshot 
 
 void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *snapshot)
 {
-	if (snapshot->latency.span_ns == 0)
+	const struct snapshot *within = snapshot->window != NULL ? snapshot->window->latency : NULL;
+	uint32_t *indices = NULL;
+
+	if (snapshot->latency.span_ns == 0 && within == NULL)
 		return;
 	spans->whole = snapshot_create();
-	free(latency_sums_add(spans->whole, snapshot));
+	/* the names within the window first: what has no room comes under `(other)` */
+	if (within != NULL) {
+		indices = latency_sums_add(spans->whole, within);
+		clear(&spans->whole->latency);
+	}
+	if (snapshot->latency.span_ns != 0)
+		free(latency_sums_add(spans->whole, snapshot));
+	extend(&spans->interval, &spans->whole->latency);
+	extend(&spans->base, &spans->whole->latency);
+	if (within == NULL)
+		return;
+	add_time(&spans->interval, &within->latency);
+	add_time(&spans->base, &within->latency);
+	for (size_t i = 0; i < within->latency.count; i++) {
+		add_record(&spans->interval, indices[i], &within->latency.records[i]);
+		add_record(&spans->base, indices[i], &within->latency.records[i]);
+	}
+	free(indices);
+}
+
+static uint32_t copy_name(struct snapshot *copy, const struct snapshot *from, uint32_t id)
+{
+	return string_pool_intern(&copy->strings, string_pool_text(&from->strings, id),
+				  string_pool_length(&from->strings, id));
+}
+
+struct snapshot *latency_spans_copy(const struct latency_spans *spans, const struct latency *span)
+{
+	struct snapshot *copy;
+	struct latency *latency;
+
+	if (span->span_ns == 0)
+		return NULL;
+	copy = snapshot_create();
+	latency = &copy->latency;
+	latency->present = true;
+	add_time(latency, span);
+	for (size_t i = 0; i < span->count; i++) {
+		struct latency_record record = span->records[i];
+
+		if (latency_count(&record.of[LATENCY_RUN_QUEUE]) == 0 &&
+		    latency_count(&record.of[LATENCY_BLOCKED]) == 0)
+			continue;
+		record.pcomm = copy_name(copy, spans->whole, record.pcomm);
+		record.comm = copy_name(copy, spans->whole, record.comm);
+		record.cgroup = copy_name(copy, spans->whole, record.cgroup);
+		*MEMORY_APPEND(latency->records, latency->count, latency->capacity) = record;
+	}
+	return copy;
 }
 
 void latency_spans_set_base(struct latency_spans *spans)

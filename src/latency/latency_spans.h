@@ -2,7 +2,7 @@
 #ifndef CTOP_LATENCY_SPANS_H
 #define CTOP_LATENCY_SPANS_H
 
-#include "snapshot/snapshot.h"
+#include "snapshot/snapshot_window.h"
 
 /*
  * How long waits took over the spans that a live session shows. All have the same records: record i of each
@@ -23,8 +23,12 @@ struct latency_spans {
  */
 void latency_spans_add_round(struct latency_spans *spans, const struct snapshot *snapshot);
 
-/* Takes the waits of a file, which are the whole. */
+/* Takes the waits of a file, which are the whole, and those within its window. */
 void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *snapshot);
+
+/* The waits of one of the spans as a snapshot without threads, which the caller releases; NULL: not measured.
+ */
+struct snapshot *latency_spans_copy(const struct latency_spans *spans, const struct latency *span);
 
 /* What is since the base begins anew. */
 void latency_spans_set_base(struct latency_spans *spans);

@@ -139,10 +139,13 @@ static void append_heading(const struct drawing *drawing)
 		buffer_append_text(buffer, " left out (--limit)");
 	}
 	buffer_append_format(buffer, "  %s", view_mode_names[drawing->view->mode]);
-	if (interval != 0 && drawing->view->mode <= VIEW_MODE_INTERVAL) {
+	if (interval != 0 && (file != NULL || drawing->view->mode <= VIEW_MODE_INTERVAL) &&
+	    drawing->view->mode != VIEW_MODE_TOTAL) {
 		buffer_append_text(buffer, " over ");
 		screen_format_duration(buffer, (double)interval);
 	}
+	if (file != NULL && interval == 0)
+		buffer_append_text(buffer, " (one reading; with ctop capture --for 10 there are rates)");
 	if (drawing->waits != NULL)
 		buffer_append_text(buffer, now->waiting_ns != NULL ? "  with waits under way"
 								   : "  with waits that ended");

@@ -27,6 +27,8 @@ struct session *session_create_file(struct snapshot *snapshot)
 
 	session->is_file = true;
 	session_add_round(session, snapshot);
+	latency_spans_set_file(&session->latency, snapshot);
+	session_take_window(session);
 	return session;
 }
 
@@ -254,9 +256,7 @@ void session_add_round(struct session *session, struct snapshot *snapshot)
 	session_forget_groupings(session);
 	session->rounds++;
 	courses_add_round(&session->courses, snapshot->captured_at_unix_ns, snapshot->provenance.boottime_ns);
-	if (session->is_file)
-		latency_spans_set_file(&session->latency, snapshot);
-	else
+	if (!session->is_file)
 		latency_spans_add_round(&session->latency, snapshot);
 	if (session->now == NULL) {
 		session->now = snapshot;
@@ -364,9 +364,9 @@ static const struct latency *latency_of(const struct session *session, enum view
 	if (session->latency.whole == NULL)
 		return NULL;
 	if (mode == VIEW_MODE_TOTAL) /* nobody knows it of a moment */
-		return session->is_moment ? NULL : &session->latency.whole->latency;
-	if (session->is_file)
-		return NULL;
+		return session->is_moment || (session->is_file && !session->now->latency.present)
+			       ? NULL
+			       : &session->latency.whole->latency;
 	if (mode == VIEW_MODE_BASE ? session->base_is_void : session->is_moment && session->previous == NULL)
 		return NULL;
 	return mode == VIEW_MODE_BASE ? &session->latency.base : &session->latency.interval;
@@ -413,7 +413,7 @@ struct session_turnover session_turnover(const struct session *session)
 		turnover.started_per_s = (double)(after->value - before->value) * scale;
 	turnover.ended_known = true;
 	turnover.ended_per_s = (double)session->ended_lately.threads * scale;
-	if (session->now->ended != NULL) {
+	if (snapshot_ends_are_told(session->now)) {
 		turnover.ended_at_least = session->ended_lately.incomplete;
 		return turnover;
 	}
@@ -432,7 +432,7 @@ bool session_find_storm(const struct session *session, struct session_storm *ret
 	uint64_t *counts, most[2] = {0};
 
 	*ret_storm = (struct session_storm){0};
-	if (interval_ns == 0 || ended->names == NULL || session->now->ended == NULL)
+	if (interval_ns == 0 || ended->names == NULL || !snapshot_ends_are_told(session->now))
 		return false;
 	ret_storm->processes_per_s = (double)ended->processes * 1e9 / (double)interval_ns;
 	if (ret_storm->processes_per_s <= (double)STORM_PROCESSES_PER_S)
@@ -477,7 +477,8 @@ struct window session_window(const struct session *session, enum view_mode mode)
 {
 	struct window window = {
 		.now = session->now,
-		.missing = session->is_file ? REASON_NOT_IN_FILE : REASON_NOT_READ,
+		.missing = session->is_file && session->now->window == NULL ? REASON_NOT_IN_FILE
+									    : REASON_NOT_READ,
 		.latency = latency_of(session, mode),
 		.mode = mode,
 	};

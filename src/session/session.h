@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "group/grouping.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/snapshot_window.h"
 #include "table/table.h"
 #include "view/view.h"
 
@@ -16,7 +16,7 @@
 
 /*
  * What a screen or `-b` looks at: the newest round, the one before it, the base, and what ended threads did;
- * or one file (then only VIEW_MODE_TOTAL has numbers). Deltas are per thread, matched by (tid, start time),
+ * or one file. Deltas are per thread, matched by (tid, start time),
  * then summed. Not safe for several threads: it belongs to the one that draws.
  */
 struct session;
@@ -24,8 +24,10 @@ struct session;
 struct session *session_create(void);
 void session_release(struct session *session);
 
-/* A session over one file: takes over the reference. Only VIEW_MODE_TOTAL has numbers (else: not in the
- * file). */
+/*
+ * A session over one file: takes over the reference. Where the file has a window, its beginning is both the
+ * round before and the base; else only VIEW_MODE_TOTAL has numbers (others: not in the file).
+ */
 struct session *session_create_file(struct snapshot *snapshot);
 
 /*
@@ -34,6 +36,12 @@ struct session *session_create_file(struct snapshot *snapshot);
  * the base as last read (bounded; what is beyond the bound goes into `(other)`).
  */
 void session_add_round(struct session *session, struct snapshot *snapshot);
+
+/*
+ * The window that ends with the newest round and is shown in a mode, for a file: that since the base in
+ * VIEW_MODE_BASE, else the last interval. The caller owns it; NULL where there is nothing to count from.
+ */
+struct snapshot_window *session_save_window(const struct session *session, enum view_mode mode);
 
 /* The newest round becomes the base. */
 void session_set_base(struct session *session);

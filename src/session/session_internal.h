@@ -83,6 +83,11 @@ void session_keep_scheduler(struct session *session);
 /* What is kept of groups is of another round. */
 void session_forget_groupings(struct session *session);
 
+/* --- session_window.c --- */
+
+/* Lets a session of one file count from the beginning of its window, where it has one. */
+void session_take_window(struct session *session);
+
 /* --- session_table.c --- */
 
 /* Forgets what cells of groups would be made of: it is of the newest round and of a grouping of it. */

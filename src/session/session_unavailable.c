@@ -170,7 +170,7 @@ static struct refusal refuse_latency(const struct snapshot *now, const struct vi
 static struct refusal refuse_lives(const struct snapshot *now, const struct view *view,
 				   const struct column_entry *entry)
 {
-	if (entry->inputs[0] == LIFE_BEGAN || view->mode == VIEW_MODE_BASE || now->ended != NULL)
+	if (entry->inputs[0] == LIFE_BEGAN || view->mode == VIEW_MODE_BASE || snapshot_ends_are_told(now))
 		return (struct refusal){.feature = FEATURE_NONE};
 	return refusal_of_feature(now, FEATURE_EXITS);
 }

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "ended_set.h"
 #include "metric/name.h"
+#include "snapshot_window.h"
 
 const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT] = {
 	[PRESSURE_CPU] = "cpu",
@@ -126,6 +127,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->cgroups);
 	free(snapshot->latency.records);
 	ended_set_release(snapshot->ended);
+	snapshot_window_release(snapshot->window);
 	task_fields_release(&snapshot->task_fields);
 	free(snapshot->unknown_reasons);
 	free(snapshot->triple_slots);

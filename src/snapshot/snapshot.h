@@ -328,6 +328,8 @@ struct resident_record {
 /* From when on a wait for a CPU or in D is more than the waits that threads have all the time. */
 #define SNAPSHOT_STUCK_AFTER_NS UINT64_C(500000000)
 
+struct snapshot_window;
+
 struct snapshot {
 	atomic_uint references;
 	struct arena arena; /* strings and lists of this snapshot that are in no pool */
@@ -425,6 +427,8 @@ struct snapshot {
 	struct parse_summary parse_summary;
 	struct taskstats_summary taskstats_summary;
 
+	struct snapshot_window *window; /* of a file: what happened before; NULL: it is a single reading */
+
 	const char *format_notes; /* what an older generation of the file lacked, a sentence; NULL for none */
 	const char **unknown_reasons; /* names of reason ids from REASON_COUNT on */
 	size_t unknown_reason_count;
@@ -450,11 +454,25 @@ bool snapshot_is_shared(const struct snapshot *snapshot, unsigned int own);
 uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[]);
 
 /*
+ * A snapshot of its own with the rows that are `kept` of a finished one, and in each what is counted from it:
+ * values, reasons, reading times, waits under way and contexts; no names of threads. Besides it has numbers
+ * of the host, pressure, cgroups and resident memory, and no times of waits. `*ret_new_row` gets the new row
+ * of each old one, UINT32_MAX for none. The caller releases the one and frees the other.
+ */
+struct snapshot *snapshot_excerpt(const struct snapshot *snapshot, const bool kept[], uint32_t **ret_new_row);
+
+/*
  * Gives back, of a finished snapshot that is not shared, the columns of metrics that are neither counters nor
  * peaks: of a snapshot to count from nobody asks for them, but for the state where waits under way are known.
  * It has no serial afterwards.
  */
 void snapshot_keep_changing(struct snapshot *snapshot);
+
+/* Whether something is counted from the values of a metric in a snapshot. */
+bool snapshot_counts_from(const struct snapshot *snapshot, enum metric metric);
+
+/* The sources of these metrics, and those that they are part of. */
+source_set snapshot_sources_counted(const struct snapshot *snapshot);
 
 /* Whether what holds for all threads holds in both: then what stands still is the same in all that is asked.
  */

@@ -133,8 +133,7 @@ uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[])
 	return keeping.new_row;
 }
 
-/* Whether anything is counted from a metric. */
-static bool is_counted_from(const struct snapshot *snapshot, enum metric metric)
+bool snapshot_counts_from(const struct snapshot *snapshot, enum metric metric)
 {
 	enum metric_kind kind = metric_type(metric)->kind;
 
@@ -144,10 +143,23 @@ static bool is_counted_from(const struct snapshot *snapshot, enum metric metric)
 	return kind == METRIC_KIND_COUNTER || kind == METRIC_KIND_PEAK;
 }
 
+source_set snapshot_sources_counted(const struct snapshot *snapshot)
+{
+	source_set counted = 0;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const enum source source = snapshot->metric_source[i];
+
+		if (source != SOURCE_NONE && snapshot_counts_from(snapshot, (enum metric)i))
+			counted |= source_bit(source) | source_bit(source_whole(source));
+	}
+	return counted;
+}
+
 void snapshot_keep_changing(struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (!is_counted_from(snapshot, (enum metric)i))
+		if (!snapshot_counts_from(snapshot, (enum metric)i))
 			snapshot_drop_column(snapshot, (enum metric)i);
 	}
 	forget_carried(snapshot);
@@ -169,6 +181,137 @@ bool snapshot_row_is_plain(const struct snapshot *snapshot, size_t row)
 	return snapshot_wait_under_way(snapshot, row) == 0;
 }
 
+static uint32_t copy_text(struct snapshot *copy, const struct snapshot *from, uint32_t id)
+{
+	return string_pool_intern(&copy->strings, string_pool_text(&from->strings, id),
+				  string_pool_length(&from->strings, id));
+}
+
+static void copy_cgroups(struct snapshot *copy, const struct snapshot *from)
+{
+	for (size_t i = 0; i < from->cgroup_count; i++) {
+		struct cgroup_record *record = snapshot_add_cgroup(copy, 0);
+
+		*record = from->cgroups[i];
+		record->path = copy_text(copy, from, record->path);
+		for (size_t field = 0; field < CGROUP_RECORD_FIELD_COUNT; field++) {
+			struct key_values *list = (struct key_values *)((char *)record +
+									cgroup_record_fields[field].offset);
+			struct key_value *items;
+
+			if (cgroup_record_fields[field].type != CGROUP_TYPE_KEY_VALUES || list->count == 0)
+				continue;
+			items = arena_allocate(&copy->arena, list->count * sizeof(*items));
+			for (uint32_t k = 0; k < list->count; k++)
+				items[k] = (struct key_value){copy_text(copy, from, list->items[k].key),
+							      list->items[k].value};
+			list->items = items;
+		}
+	}
+}
+
+/* Numbers of the host and of the reading; no texts. */
+static void copy_facts(struct snapshot *copy, const struct snapshot *from)
+{
+	struct provenance *to = &copy->provenance;
+
+	*to = from->provenance;
+	to->program = to->boot_id = to->hostname = NULL;
+	to->capabilities = NULL;
+	to->capability_count = 0;
+	to->scope = NULL;
+	to->scope_count = 0;
+	to->tallies = NULL;
+	to->heap = NULL;
+	to->heap_count = 0;
+	memset(to->roots, 0, sizeof(to->roots));
+	for (size_t i = 0; i < FEATURE_COUNT; i++)
+		to->features[i] = (struct feature_result){.state = to->features[i].state,
+							  .reason = to->features[i].reason};
+	copy->captured_at_unix_ns = from->captured_at_unix_ns;
+	copy->sched_ext = from->sched_ext;
+	copy->sched_ext.state = NULL;
+	copy->sched_ext.present = false;
+	copy->pressure = from->pressure;
+	memcpy(copy->pressure_missing, from->pressure_missing, sizeof(copy->pressure_missing));
+	memcpy(copy->default_reason, from->default_reason, sizeof(copy->default_reason));
+	memcpy(copy->metric_reason, from->metric_reason, sizeof(copy->metric_reason));
+	memcpy(copy->metric_source, from->metric_source, sizeof(copy->metric_source));
+	for (size_t i = 0; i < from->unknown_reason_count; i++)
+		snapshot_reason_intern(copy, from->unknown_reasons[i], strlen(from->unknown_reasons[i]));
+	copy->resident_missing = from->resident_missing;
+	for (size_t i = 0; i < from->resident_count; i++)
+		*MEMORY_APPEND(copy->resident, copy->resident_count,
+			       copy->resident_capacity) = from->resident[i];
+}
+
+static void copy_task_fields(struct snapshot *copy, const struct snapshot *from,
+			     const struct keeping *keeping)
+{
+	struct task_fields *to = &copy->task_fields;
+
+	to->event_count = from->task_fields.event_count;
+	to->events = arena_allocate(&copy->arena, to->event_count * sizeof(*to->events) + 1);
+	for (size_t i = 0; i < to->event_count; i++) {
+		const struct task_field_event *event = &from->task_fields.events[i];
+
+		to->events[i] = (struct task_field_event){
+			arena_duplicate(&copy->arena, event->name, strlen(event->name)), event->value};
+	}
+	if (from->task_fields.owner == NULL)
+		return;
+	to->owner = task_field_owner_reference(from->task_fields.owner);
+	to->read_at_ns = from->task_fields.read_at_ns;
+	to->only_numbers = from->task_fields.only_numbers;
+	if (from->task_fields.context_of == NULL)
+		return;
+	to->context_of = memory_allocate(sizeof(*to->context_of));
+	for (uint32_t i = 0; i < keeping->count; i++)
+		task_fields_take_row(to, i, &from->task_fields, keeping->rows[i]);
+}
+
+struct snapshot *snapshot_excerpt(const struct snapshot *from, const bool kept[], uint32_t **ret_new_row)
+{
+	const struct keeping keeping = keeping_of(from, kept);
+	struct snapshot *copy = snapshot_create();
+
+	copy_facts(copy, from);
+	copy_cgroups(copy, from);
+	if (keeping.count != 0)
+		snapshot_intern_triple(copy, (struct triple){0});
+	copy->thread_count = copy->thread_capacity = keeping.count;
+	copy->triple = memory_allocate_zero(keeping.count + 1, sizeof(*copy->triple));
+#define COPY(column) copy->column = copy_kept(from->column, sizeof(*from->column), &keeping)
+	COPY(tid);
+	COPY(tgid);
+	COPY(uid);
+	COPY(thread_flags);
+	COPY(start_time);
+	COPY(stuck_ns);
+	COPY(waiting_ns);
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (snapshot_counts_from(from, (enum metric)i))
+			COPY(values[i]);
+	}
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		COPY(source_reason[i]);
+		COPY(read_at[i]);
+	}
+#undef COPY
+	for (size_t i = 0; i < from->exception_count; i++) {
+		const struct metric_exception *exception = &from->exceptions[i];
+
+		if (kept[exception->thread])
+			snapshot_add_exception(copy, keeping.new_row[exception->thread],
+					       (enum metric)exception->metric, exception->reason);
+	}
+	copy_task_fields(copy, from, &keeping);
+	snapshot_finish(copy);
+	free(keeping.rows);
+	*ret_new_row = keeping.new_row;
+	return copy;
+}
+
 static void take_row(struct snapshot *snapshot, const struct snapshot *from, uint32_t row)
 {
 	const size_t thread = snapshot_add_thread(snapshot, from->tgid[row], from->tid[row]);
@@ -179,7 +322,7 @@ static void take_row(struct snapshot *snapshot, const struct snapshot *from, uin
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		const uint64_t *column = from->values[i];
 
-		if (column != NULL && column[row] != 0 && is_counted_from(snapshot, (enum metric)i))
+		if (column != NULL && column[row] != 0 && snapshot_counts_from(snapshot, (enum metric)i))
 			snapshot_column(snapshot, (enum metric)i)[thread] = column[row];
 	}
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {

@@ -8,6 +8,8 @@
 enum {
 	THREAD_BORN = UINT32_MAX,        /* it did not exist yet: its counters began at zero after that */
 	THREAD_UNKNOWN = UINT32_MAX - 1, /* it existed, but there is no reading of it */
+	/* as it is now, in all that is not time: its row was given up, or never kept */
+	THREAD_STILL = UINT32_MAX - 2,
 };
 
 /*

@@ -464,10 +464,3 @@ void ended_conclude_left(struct ended *ended, const struct snapshot *from, const
 	else
 		fold_slot(record, METRIC_RUN_TIME_NS, REASON_READ, (uint64_t)ended->left_ns, true);
 }
-
-void ended_clear(struct ended *ended)
-{
-	free(ended->records);
-	snapshot_release(ended->names);
-	*ended = (struct ended){0};
-}

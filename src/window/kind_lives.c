@@ -16,7 +16,7 @@ static uint16_t unknown_lives(const struct window *window, enum life_event event
 {
 	if (window->from == NULL)
 		return window->missing;
-	if (window->now->ended != NULL || event != LIFE_ENDED || window->mode == VIEW_MODE_BASE)
+	if (snapshot_ends_are_told(window->now) || event != LIFE_ENDED || window->mode == VIEW_MODE_BASE)
 		return REASON_READ;
 	if (window->now->provenance.features[FEATURE_EXITS].reason == REASON_READ)
 		return REASON_NOT_READ;
@@ -44,7 +44,7 @@ static void begin(struct reducer *reducer)
 			accumulator_miss(accumulator, reason);
 		} else {
 			accumulator->read++;
-			accumulator->partial = window->now->ended == NULL ||
+			accumulator->partial = !snapshot_ends_are_told(window->now) ||
 					       (window->ended != NULL && window->ended->incomplete);
 		}
 	}

@@ -4,14 +4,8 @@
 
 #include "base/number.h"
 #include "snapshot/metric_reader.h"
-#include "snapshot/thread_match.h"
+#include "snapshot/snapshot_window.h"
 #include "view/view.h"
-
-/* Beside what thread_match() says of a thread, in a window. */
-enum {
-	/* as it is now, in all that is not time: its row has been given up (see session_add_round()) */
-	THREAD_STILL = UINT32_MAX - 2,
-};
 
 /*
  * What happened between two readings of a host. A single reading is a window without a beginning, the lives

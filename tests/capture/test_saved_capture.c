@@ -194,7 +194,7 @@ static void test_captures_equal_the_reference(void **state)
 		struct error error = {""};
 
 		assert_int_equal(compare_parked(reference, snapshot), 0);
-		if (ctprof_write(snapshot, own_path, false, NULL, &error) < 0)
+		if (ctprof_write(snapshot, snapshot->window, own_path, false, NULL, &error) < 0)
 			fail_msg("%s", error.text);
 		reloaded = read_snapshot(own_path);
 		assert_int_equal(compare_parked(reference, reloaded), 0);

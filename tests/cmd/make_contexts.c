@@ -51,7 +51,7 @@ static int write_snapshot(const char *directory, const char *name, uint64_t seco
 	else
 		snapshot->sched_ext = (struct sched_ext){.present = true, .state = "disabled"};
 	snapshot_finish(snapshot);
-	status = ctprof_write(snapshot, path, true, NULL, &error);
+	status = ctprof_write(snapshot, snapshot->window, path, true, NULL, &error);
 	if (status < 0)
 		fprintf(stderr, "%s\n", error.text);
 	snapshot_release(snapshot);

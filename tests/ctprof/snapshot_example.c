@@ -43,6 +43,23 @@ const char example_record[] =
 	"\"cpu_delay_active\":true,\"delay_block_active\":true,\"xacct_active\":true,"
 	"\"jemalloc_measured\":true}";
 
+static const char window_facts[] =
+	"\"ctop\":{\"version\":1,\"boottime_ns\":9000000000,\"waits\":\"under-way\","
+	"\"window\":{\"captured_at_unix_ns\":4000000000,\"boottime_ns\":4000000000,"
+	"\"missing\":{\"delays\":\"switched-off\"},\"waits\":\"under-way\","
+	"\"host\":{\"cpu_ticks\":[1,2,3,4,5,6,7,8],\"procs_running\":2,\"load_centi\":[1,2,3],"
+	"\"cpu_ticks_boottime_ns\":4000000000,\"forks\":77},\"psi\":" EXAMPLE_PSI ","
+	"\"born\":[1],\"unknown\":[],\"rss\":[0,4096],"
+	"\"threads\":[{\"thread\":0,\"missing\":{\"io\":\"not-permitted\"},"
+	"\"elapsed_ns\":{\"schedstat\":4999999000},\"waiting_ns\":0,\"run_time_ns\":200,"
+	"\"timeslices\":4}],\"cgroup_stats\":{\"/a\":" EXAMPLE_CGROUP "},"
+	"\"latency\":{\"span_ns\":5000000000,\"events\":3,\"groups\":[{\"pcomm\":\"web\","
+	"\"comm\":\"io\",\"cgroup\":\"/a\",\"run_queue\":{\"buckets\":[0,2],\"sum_ns\":5,"
+	"\"max_ns\":3}}]},\"ended\":{\"told\":true,\"incomplete\":true,\"groups\":[{"
+	"\"pcomm\":\"cc1\",\"comm\":\"cc1\",\"cgroup\":\"/\",\"threads\":4,\"processes\":3,"
+	"\"born\":2,\"counted\":{\"run_time_ns\":60},\"at_least\":{\"minflt\":7},"
+	"\"missed\":{\"read_bytes\":\"ended\"}}]}}}";
+
 char *example_replace(const char *text, const char *old, const char *new)
 {
 	const char *found = strstr(text, old);
@@ -426,4 +443,25 @@ void example_add_knowledge(struct snapshot *snapshot)
 	add_latency(snapshot);
 	add_contexts(snapshot);
 	snapshot_finish(snapshot);
+}
+
+char *example_window(void)
+{
+	char *threads[3], *first, *text;
+
+	for (int i = 0; i < 3; i++) {
+		char *ids = memory_format("\"tid\":%d,\"tgid\":10", 10 + i);
+
+		threads[i] = example_replace(example_record, "\"tid\":1234,\"tgid\":1200", ids);
+		free(ids);
+	}
+	first = example_replace(threads[0], "\"jemalloc_measured\":true}",
+				"\"jemalloc_measured\":true,\"ctop\":{\"rss\":8192}}");
+	text = memory_format("{\"captured_at_unix_ns\":9000000000,\"threads\":[%s,%s,%s],"
+			     "\"cgroup_stats\":{\"/a\":" EXAMPLE_CGROUP "},\"psi\":" EXAMPLE_PSI ",%s}",
+			     first, threads[1], threads[2], window_facts);
+	free(first);
+	for (int i = 0; i < 3; i++)
+		free(threads[i]);
+	return text;
 }

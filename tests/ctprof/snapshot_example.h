@@ -24,6 +24,12 @@
 	"{\"captured_at_unix_ns\":1,\"threads\":[" threads "],\"cgroup_stats\":{" cgroups                    \
 	"},\"psi\":" EXAMPLE_PSI "}"
 
+/*
+ * Three threads of a process and a window of which the first one moved, the second one began within and the
+ * third one stands still, with all that a window may have. Freed by the caller.
+ */
+char *example_window(void);
+
 /* The complete thread record of the format's description. */
 extern const char example_record[];
 

@@ -245,7 +245,7 @@ static void test_flipped_bits(void **state)
 	struct buffer bytes = {0};
 
 	(void)state;
-	assert_int_equal(ctprof_write_descriptor(original, descriptor, NULL, NULL), 0);
+	assert_int_equal(ctprof_write_descriptor(original, original->window, descriptor, NULL, NULL), 0);
 	lseek(descriptor, 0, SEEK_SET);
 	assert_int_equal(file_read_descriptor(descriptor, &bytes, 1 << 20), 0);
 	close(descriptor);
@@ -336,20 +336,21 @@ static void test_mode_and_replacement(void **state)
 
 	(void)state;
 	umask(027);
-	assert_int_equal(ctprof_write(snapshot, path, false, &bytes, &error), 0);
+	assert_int_equal(ctprof_write(snapshot, snapshot->window, path, false, &bytes, &error), 0);
 	assert_true(bytes > 4 * 2000);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 07777, geteuid() == 0 ? 0600 : 0640);
 	create_file(path, "old", 3);
-	assert_int_equal(ctprof_write(snapshot, path, false, NULL, &error), -EEXIST);
+	assert_int_equal(ctprof_write(snapshot, snapshot->window, path, false, NULL, &error), -EEXIST);
 	assert_non_null(strstr(error.text, path));
 	refuse_path(path, 1000, -EBADMSG, "is not a snapshot");
-	assert_int_equal(ctprof_write(snapshot, path, true, NULL, &error), 0);
+	assert_int_equal(ctprof_write(snapshot, snapshot->window, path, true, NULL, &error), 0);
 	assert_int_equal(ctprof_read(path, CTPROF_DEFAULT_LIMIT, &copy, &error), 0);
 	assert_snapshots_equal(snapshot, copy);
 	assert_int_equal(count_entries(), 1);
-	assert_int_equal(ctprof_write(snapshot, directory, true, NULL, &error), -EISDIR);
-	assert_int_equal(ctprof_write(snapshot, path_of("none/x"), true, NULL, &error), -ENOENT);
+	assert_int_equal(ctprof_write(snapshot, snapshot->window, directory, true, NULL, &error), -EISDIR);
+	assert_int_equal(ctprof_write(snapshot, snapshot->window, path_of("none/x"), true, NULL, &error),
+			 -ENOENT);
 	snapshot_release(copy);
 	snapshot_release(snapshot);
 	unlink(path_of("new.ctprof.zst"));
@@ -365,7 +366,7 @@ static void test_closed_pipe(void **state)
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe(ends), 0);
 	close(ends[0]);
-	assert_int_equal(ctprof_write_descriptor(snapshot, ends[1], NULL, &error), -EPIPE);
+	assert_int_equal(ctprof_write_descriptor(snapshot, snapshot->window, ends[1], NULL, &error), -EPIPE);
 	assert_string_equal(error.text, "cannot write the snapshot: Broken pipe");
 	close(ends[1]);
 	snapshot_release(snapshot);
@@ -400,7 +401,7 @@ static int write_without_room(int expected)
 	struct buffer kept = {0};
 	int result;
 
-	result = ctprof_write(snapshot, path, true, NULL, &error);
+	result = ctprof_write(snapshot, snapshot->window, path, true, NULL, &error);
 	snapshot_release(snapshot);
 	if (result != expected || strstr(error.text, "free some space or name another file") == NULL ||
 	    strstr(error.text, path) == NULL)

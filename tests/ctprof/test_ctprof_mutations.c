@@ -140,10 +140,22 @@ static void test_mutated_text(void **state)
 
 	(void)state;
 	example_add_knowledge(snapshot);
-	emit_snapshot(snapshot, append, &seed);
+	emit_snapshot(snapshot, snapshot->window, append, &seed);
 	walk(&seed, TEXT_ROUNDS);
 	buffer_release(&seed);
 	snapshot_release(snapshot);
+}
+
+static void test_mutated_windows(void **state)
+{
+	char *example = example_window();
+	struct buffer seed = {0};
+
+	(void)state;
+	buffer_append_text(&seed, example);
+	free(example);
+	walk(&seed, TEXT_ROUNDS);
+	buffer_release(&seed);
 }
 
 static void test_mutated_files(void **state)
@@ -153,7 +165,7 @@ static void test_mutated_files(void **state)
 	struct buffer seed = {0};
 
 	(void)state;
-	assert_int_equal(ctprof_write_descriptor(snapshot, descriptor, NULL, NULL), 0);
+	assert_int_equal(ctprof_write_descriptor(snapshot, snapshot->window, descriptor, NULL, NULL), 0);
 	assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
 	assert_int_equal(file_read_descriptor(descriptor, &seed, 1 << 20), 0);
 	walk(&seed, FILE_ROUNDS);
@@ -166,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mutated_text),
+		cmocka_unit_test(test_mutated_windows),
 		cmocka_unit_test(test_mutated_files),
 	};
 

@@ -18,7 +18,7 @@ static int write_to_memory(const struct snapshot *snapshot)
 	struct error error = {""};
 
 	assert_true(descriptor >= 0);
-	ctprof_write_descriptor(snapshot, descriptor, NULL, &error);
+	ctprof_write_descriptor(snapshot, snapshot->window, descriptor, NULL, &error);
 	assert_string_equal(error.text, "");
 	return descriptor;
 }

@@ -367,7 +367,7 @@ static off_t write_large_host(bool with_contexts, int descriptor, uint64_t *ret_
 	struct snapshot *snapshot = large_host(with_contexts), *copy = NULL;
 	struct stat status;
 
-	assert_int_equal(ctprof_write_descriptor(snapshot, descriptor, ret_json, NULL), 0);
+	assert_int_equal(ctprof_write_descriptor(snapshot, snapshot->window, descriptor, ret_json, NULL), 0);
 	assert_int_equal(fstat(descriptor, &status), 0);
 	assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
 	assert_int_equal(ctprof_read_descriptor(descriptor, "large", CTPROF_DEFAULT_LIMIT, &copy, NULL), 0);

@@ -77,8 +77,8 @@ static void require_equal(const struct snapshot *left, const struct snapshot *ri
 {
 	struct buffer left_text = {0}, right_text = {0};
 
-	emit_snapshot(left, append, &left_text);
-	emit_snapshot(right, append, &right_text);
+	emit_snapshot(left, left->window, append, &left_text);
+	emit_snapshot(right, right->window, append, &right_text);
 	if (left_text.length != right_text.length ||
 	    memcmp(left_text.data, right_text.data, left_text.length) != 0)
 		abort();
@@ -92,7 +92,7 @@ static void check_rewriting(const struct snapshot *snapshot)
 	struct snapshot *copy;
 	struct error error;
 
-	emit_snapshot(snapshot, append, &text);
+	emit_snapshot(snapshot, snapshot->window, append, &text);
 	copy = load(text.data, text.length, text.length, &error);
 	if (copy == NULL)
 		abort();

@@ -261,8 +261,13 @@ static void fill_thread(struct snapshot *snapshot, const struct world *world, si
 	snapshot->thread_flags[row] = thread->flags;
 	snapshot->uid[row] = thread->uid;
 	snapshot->stuck_ns[row] = thread->stuck_ns;
-	if (world->knows_waits)
-		snapshot->waiting_ns[row] = thread->waiting_ns;
+	if (!world->knows_waits)
+		return;
+	snapshot->waiting_ns[row] = thread->waiting_ns;
+	snapshot->stuck_ns[row] = 0;
+	if ((thread->values[METRIC_STATE] == 'R' || thread->values[METRIC_STATE] == 'D') &&
+	    thread->waiting_ns >= SNAPSHOT_STUCK_AFTER_NS)
+		snapshot->stuck_ns[row] = thread->waiting_ns;
 }
 
 struct snapshot *world_photograph(const struct world *world)
@@ -417,6 +422,7 @@ struct snapshot *world_make_round(const struct world *world, const struct beside
 		provenance->cpu_ticks[0] = besides->busy_ticks;
 		provenance->cpu_ticks[3] = provenance->boottime_ns / NS_PER_TICK;
 	}
+	snapshot->resident_missing = REASON_READ;
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
 		if (snapshot->tid[row] == snapshot->tgid[row])
 			snapshot_add_resident(snapshot, row, 4096 * (snapshot->start_time[row] % 1000),
@@ -442,14 +448,18 @@ void world_begin(struct world *world, uint64_t seed)
 
 /* --- the same twice --- */
 
-static void expect_same_cell(const struct cell *a, const struct cell *b, const char *column)
+static void expect_same_cell(const struct cell *a, const struct cell *b, const char *column, const char *row)
 {
 	if (a->state != b->state || a->form != b->form || a->unit != b->unit || a->partial != b->partial ||
 	    a->rose != b->rose || a->unanimous != b->unanimous || a->reason != b->reason ||
 	    memcmp(&a->value, &b->value, sizeof(a->value)) != 0 ||
 	    memcmp(&a->sort, &b->sort, sizeof(a->sort)) != 0 || (a->text == NULL) != (b->text == NULL) ||
 	    (a->text != NULL && strcmp(a->text, b->text) != 0))
-		fail_msg("cells of %s differ", column);
+		fail_msg("cells of %s in %s differ: state %d, reason %d, %s%.17g, %s, beside %d, %d, "
+			 "%s%.17g, %s",
+			 column, row, (int)a->state, a->reason, a->partial ? ">= " : "", a->sort,
+			 a->text != NULL ? a->text : "no text", (int)b->state, b->reason,
+			 b->partial ? ">= " : "", b->sort, b->text != NULL ? b->text : "no text");
 }
 
 void expect_same_table(const struct table *a, const struct table *b, bool ignore_marks)
@@ -466,7 +476,7 @@ void expect_same_table(const struct table *a, const struct table *b, bool ignore
 		if (!ignore_marks)
 			assert_int_equal(left->mark, right->mark);
 		for (size_t j = 0; j < a->column_count; j++)
-			expect_same_cell(&left->cells[j], &right->cells[j], a->columns[j].name);
+			expect_same_cell(&left->cells[j], &right->cells[j], a->columns[j].name, left->label);
 	}
 }
 
@@ -498,14 +508,14 @@ static void expect_same_explanation(struct session *const sessions[2], const str
 }
 
 /* Both sessions are of the same rounds, [0] with what moved. */
-static void expect_same_view(struct session *const sessions[2], const struct view *view)
+static void expect_same_view(struct session *const sessions[2], const struct view *view, bool is_file)
 {
 	struct table *tables[2];
 
 	for (size_t s = 0; s < 2; s++)
 		tables[s] = session_table(sessions[s], view);
 	expect_same_table(tables[0], tables[1], view->hide_gone);
-	if (view->level == VIEW_LEVEL_GROUPS && tables[0]->row_count != 0) {
+	if (view->level == VIEW_LEVEL_GROUPS && tables[0]->row_count != 0 && !is_file) {
 		const struct table_row *row = &tables[0]->rows[random_below(tables[0]->row_count)];
 		struct table *metrics_of[2];
 
@@ -522,24 +532,29 @@ static void expect_same_view(struct session *const sessions[2], const struct vie
 	table_release(tables[1]);
 }
 
-void expect_same_views(struct session *const sessions[2], bool of_moment)
+void expect_same_mode(struct session *const sessions[2], enum view_mode mode, enum sameness sameness)
 {
-	for (int mode = 0; mode < VIEW_MODE_COUNT; mode++) {
-		for (int axis = 0; axis <= AXIS_COUNT; axis++) {
-			struct view view;
+	for (int axis = AXIS_COUNT; axis >= 0; axis--) {
+		struct view view;
 
-			view_initialise(&view);
-			view.mode = (enum view_mode)mode;
-			if (axis == AXIS_COUNT)
-				view.level = VIEW_LEVEL_THREADS;
-			else
-				view.grouping.axis = (enum axis)axis;
-			view.hide_kernel_threads = one_in(3);
-			view.columns = all_columns(!of_moment || mode != VIEW_MODE_TOTAL, &view.column_count);
-			view.sort = view.columns[random_below(view.column_count)];
-			view.hide_gone = of_moment;
-			expect_same_view(sessions, &view);
-			view_release(&view);
-		}
+		view_initialise(&view);
+		view.mode = mode;
+		if (axis == AXIS_COUNT)
+			view.level = VIEW_LEVEL_THREADS;
+		else
+			view.grouping.axis = (enum axis)axis;
+		view.hide_kernel_threads = one_in(3);
+		view.columns = all_columns(sameness != SAME_MOMENT || mode != VIEW_MODE_TOTAL,
+					   &view.column_count);
+		view.sort = view.columns[random_below(view.column_count)];
+		view.hide_gone = sameness != SAME_ROUNDS;
+		expect_same_view(sessions, &view, sameness == SAME_FILE);
+		view_release(&view);
 	}
+}
+
+void expect_same_views(struct session *const sessions[2], enum sameness sameness)
+{
+	for (int mode = 0; mode < VIEW_MODE_COUNT; mode++)
+		expect_same_mode(sessions, (enum view_mode)mode, sameness);
 }

@@ -97,10 +97,18 @@ void world_say_moved(struct snapshot *snapshot, const struct world *world, const
 /* Fails the test where rows or cells differ. */
 void expect_same_table(const struct table *a, const struct table *b, bool ignore_marks);
 
-/*
- * Compares all columns in all modes on all axes, and some explanations; `of_moment`: without what changed
- * since the table before, and without how long waits took in total.
- */
-void expect_same_views(struct session *const sessions[2], bool of_moment);
+/* What of a view is compared. */
+enum sameness {
+	SAME_ROUNDS,
+	SAME_MOMENT, /* not what changed since the table before, nor how long waits took in total */
+	SAME_FILE,   /* besides no explanations, which say when something was read, and from what, and no list
+			of all metrics, which has all modes, where a file has one beginning */
+};
+
+/* Compares all columns in a mode on all axes, all metrics of some row, and some explanations. */
+void expect_same_mode(struct session *const sessions[2], enum view_mode mode, enum sameness sameness);
+
+/* The same in all modes. */
+void expect_same_views(struct session *const sessions[2], enum sameness sameness);
 
 #endif

@@ -142,7 +142,7 @@ static void test_any_moment(void **state)
 
 			session_show_moment(past, make_moment(&row, base, now));
 			expect_same_host(sessions[0], sessions[1]);
-			expect_same_views(sessions, true);
+			expect_same_views(sessions, SAME_MOMENT);
 			session_release(sessions[0]);
 		}
 		session_release(past);
@@ -161,7 +161,7 @@ static void test_no_base(void **state)
 		struct session *const sessions[2] = {live_session(&row, now - 1, now), session_create()};
 
 		session_show_moment(sessions[1], make_moment(&row, -1, now));
-		expect_same_views(sessions, true);
+		expect_same_views(sessions, SAME_MOMENT);
 		session_release(sessions[0]);
 		session_release(sessions[1]);
 	}

@@ -93,7 +93,7 @@ static void test_tables_are_the_same(void **state)
 			assert_int_equal(session_ended_count(sessions[0]), session_ended_count(sessions[1]));
 			if (round != 0)
 				expect_same_readings(sessions[1]);
-			expect_same_views(sessions, false);
+			expect_same_views(sessions, SAME_ROUNDS);
 			world_advance(&world);
 		}
 		session_release(sessions[0]);

@@ -77,7 +77,7 @@ static struct snapshot *through_file(struct snapshot *snapshot)
 	int descriptor = mkstemp(path);
 
 	assert_true(descriptor >= 0);
-	assert_int_equal(ctprof_write_descriptor(snapshot, descriptor, NULL, &error), 0);
+	assert_int_equal(ctprof_write_descriptor(snapshot, snapshot->window, descriptor, NULL, &error), 0);
 	close(descriptor);
 	assert_int_equal(ctprof_read(path, UINT64_MAX, &read, &error), 0);
 	unlink(path);

@@ -136,7 +136,7 @@ static void expect_moments(const struct row *row, struct timeline timeline)
 		assert_int_equal(
 			timeline_make_moment(&timeline, &base_round, &now_round, NULL, &moment, &error), 0);
 		session_show_moment(past, moment);
-		expect_same_views(sessions, true);
+		expect_same_views(sessions, SAME_MOMENT);
 		session_release(sessions[0]);
 	}
 	session_release(past);
@@ -306,7 +306,7 @@ static void test_withdrawn(void **state)
 	assert_int_equal(timeline.functions->last(timeline.source, &round, &error), 0);
 	assert_int_equal(timeline_make_moment(&timeline, NULL, &round, NULL, &moment, &error), 0);
 	session_show_moment(sessions[1], moment);
-	expect_same_views(sessions, true);
+	expect_same_views(sessions, SAME_MOMENT);
 	session_release(sessions[0]);
 	session_release(sessions[1]);
 	ring_release(ring);

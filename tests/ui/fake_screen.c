@@ -261,10 +261,11 @@ static void request_base(void *context)
 	answer("base\n");
 }
 
-static void request_save(void *context, struct snapshot *shown)
+static void request_save(void *context, struct snapshot *shown, struct snapshot_window *window)
 {
 	(void)context;
-	answer("save %s\n", shown != NULL ? "shown" : "fresh");
+	answer("save %zu threads\n", shown->thread_count);
+	snapshot_window_release(window);
 }
 
 int main(int argc, char **argv)

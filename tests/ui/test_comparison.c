@@ -197,7 +197,7 @@ static void test_pages_and_orders(void **state)
 		pty_wait_text(&pty, "METRIC");
 		/* every tab, and back to this file alone */
 		pty_type(&pty, "2345678901D");
-		pty_wait_text(&pty, "file  total");
+		pty_wait_text(&pty, "file: totals only");
 		quit(&pty);
 	}
 }

@@ -233,7 +233,7 @@ static void test_report(void **state)
 	pty_release(&pty);
 }
 
-/* Asked for twice before anybody has begun, it is one save, and the end does not wait for another. */
+/* Asked for twice of the same round it is one save, and the end does not wait for another. */
 static void test_save_twice(void **state)
 {
 	const char *const list[] = {"ls", hanging_mount_directory(), NULL};
@@ -242,6 +242,7 @@ static void test_save_twice(void **state)
 
 	(void)state;
 	start_screen(&pty, hanging_mount_directory());
+	pty_wait_text(&pty, " groups by ");
 	pty_type(&pty, "SSSSq");
 	pty_wait_end(&pty);
 	pty_expect_restored(&pty);

@@ -275,7 +275,7 @@ static void test_save_and_reopen(void **state)
 	closedir(listing);
 	assert_true(path[0] != '\0');
 	start_program(&pty, 24, 120, "-gthread", path, NULL);
-	pty_wait_text(&pty, "file  total");
+	pty_wait_text(&pty, "file of ");
 	pty_wait_text(&pty, strrchr(path, '/') + 1);
 	pty_type(&pty, "/uiwatch-\r");
 	pty_wait_text(&pty, "6 threads in 1 group by thread {N}");

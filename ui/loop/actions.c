@@ -294,12 +294,15 @@ static void save(struct ui *ui)
 		screen_message(ui, STYLE_MESSAGE, "this is already a saved file");
 		return;
 	}
+	if (now == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "nothing has been read yet");
+		return;
+	}
 	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
 	ui->message_pending = true;
 	/* the host only counts one more reference: a finished snapshot does not change */
-	ui->host->request_save(ui->host->context, ui->settings.paused || ui->past.open
-							  ? (struct snapshot *)(uintptr_t)now
-							  : NULL);
+	ui->host->request_save(ui->host->context, (struct snapshot *)(uintptr_t)now,
+			       session_save_window(ui->session, ui->view.mode));
 }
 
 static void change_interval(struct ui *ui)

@@ -44,12 +44,9 @@ enum {
 /* How long the screen waits for a capture that is opened, so that what fails at once is told without one. */
 #define OPEN_PATIENCE_NS (10 * NS_PER_MS)
 
-/* There is one save at a time. */
-enum save_state {
-	SAVE_NONE,
-	SAVE_WANTED,    /* not seen by the capture thread yet */
-	SAVE_CAPTURING, /* by the capture thread */
-	SAVE_WRITING,   /* by the save thread, `to_save` */
+/* What is saved: the end of a window and when that began, 0 where there is none. */
+struct live_saved {
+	uint64_t serial, from_ns;
 };
 
 struct live_capture {
@@ -57,7 +54,7 @@ struct live_capture {
 	struct ui_host host;
 	pthread_t capture_thread, save_thread;
 	struct live_preview *preview; /* of the capture thread: until the first round; NULL for none */
-	struct snapshot *unseen;      /* of the capture thread: saved since the last round, or NULL */
+	struct snapshot *unseen;      /* of the capture thread: that the screen did not get, or NULL */
 	struct ring *ring;            /* the options' */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something that the lock guards */
@@ -70,8 +67,10 @@ struct live_capture {
 	struct ui_settings settings;
 	bool settings_known;            /* before that no round is taken */
 	bool round_wanted, base_wanted; /* at once */
-	enum save_state save_state;
-	struct snapshot *to_save; /* of SAVE_WRITING; owned by the save thread once it has begun */
+	bool is_saving;           /* from when it was asked for until the file is there: one at a time */
+	struct live_saved saving; /* what it is */
+	struct snapshot *to_save; /* both until the save thread, which owns them then, begins */
+	struct snapshot_window *to_save_window;
 	struct ui_event events[EVENT_QUEUE_LENGTH];
 	size_t event_count;
 	bool latency_asked; /* of the capture thread alone: the last setting that it has seen */
@@ -161,22 +160,6 @@ static void send_message(struct live_capture *live, enum ui_event_kind kind, cha
 	send_event(live, (struct ui_event){.kind = kind, .message = message, .is_error = is_error});
 }
 
-/* Takes the save on to another state. With SAVE_WRITING the reference to `snapshot` is taken over. */
-static void set_save_state(struct live_capture *live, enum save_state state, struct snapshot *snapshot)
-{
-	pthread_mutex_lock(&live->lock);
-	live->save_state = state;
-	live->to_save = snapshot;
-	unlock_changed(live);
-}
-
-/* Ends a save that failed; the message, which is taken over, says why. */
-static void fail_save(struct live_capture *live, char *message)
-{
-	send_message(live, UI_EVENT_SAVED, message, true);
-	set_save_state(live, SAVE_NONE, NULL);
-}
-
 /* Keeps a snapshot that the screen does not get, a reference taken over, until the next one that it gets. */
 static void keep_unseen(struct live_capture *live, struct snapshot *snapshot)
 {
@@ -199,22 +182,16 @@ static void send_snapshot(struct live_capture *live, enum ui_event_kind kind, st
 	send_event(live, (struct ui_event){.kind = kind, .snapshot = snapshot});
 }
 
-static void take_full(struct live_capture *live, struct capture *capture, bool for_base)
+static void take_base(struct live_capture *live, struct capture *capture)
 {
 	struct snapshot *snapshot;
 	struct error error;
 	int result = capture_full(capture, EXPENSIVE_BUDGET_NS, &live->cancel, &snapshot, &error);
 
-	if (result < 0 && for_base)
+	if (result < 0)
 		send_message(live, UI_EVENT_MESSAGE, memory_format("no base taken: %s", error.text), true);
-	else if (result < 0)
-		fail_save(live, memory_format("not saved: %s", error.text));
-	else if (for_base)
-		send_snapshot(live, UI_EVENT_BASE, snapshot);
 	else
-		keep_unseen(live, snapshot_reference(snapshot));
-	if (result == 0 && !for_base)
-		set_save_state(live, SAVE_WRITING, snapshot);
+		send_snapshot(live, UI_EVENT_BASE, snapshot);
 }
 
 static void take_round(struct live_capture *live, struct capture *capture, const struct ui_settings *settings)
@@ -272,7 +249,7 @@ static uint64_t serve_ended(struct live_capture *live, struct capture *capture)
 /* Whether there is something to do, or the end has come. */
 static bool is_wanted(const struct live_capture *live)
 {
-	return live->stop || live->round_wanted || live->base_wanted || live->save_state == SAVE_WANTED;
+	return live->stop || live->round_wanted || live->base_wanted;
 }
 
 /* Waits until there is something to do; false at the end. Called and returns with the lock held. */
@@ -349,21 +326,16 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 	pthread_mutex_lock(&live->lock);
 	while (wait_for_work(live, capture, next_round)) {
 		const struct ui_settings settings = live->settings;
-		const bool base = live->base_wanted, save = live->save_state == SAVE_WANTED;
-		const bool round = live->round_wanted || (!base && !save);
+		const bool base = live->base_wanted, round = live->round_wanted || !base;
 
 		live->base_wanted = live->round_wanted = false;
-		if (save)
-			live->save_state = SAVE_CAPTURING;
 		pthread_mutex_unlock(&live->lock);
 		capture_switch_heap(capture, !settings.heap_off);
 		if (settings.latency)
 			load_latency(live, capture, &latency_loaded);
 		switch_latency(live, capture, settings.latency);
-		if (save)
-			take_full(live, capture, false);
 		if (base)
-			take_full(live, capture, true);
+			take_base(live, capture);
 		if (round) {
 			take_round(live, capture, &settings);
 			rounds++;
@@ -440,12 +412,13 @@ static char *describe_failed_save(const char *directory, const char *reason)
 			     end_of_name != NULL ? end_of_name + strlen(suffix) : reason);
 }
 
-static void save(struct live_capture *live, struct snapshot *snapshot)
+static void save(struct live_capture *live, struct snapshot *snapshot, struct snapshot_window *window)
 {
 	char *path = NULL, *message;
 	struct error error;
 	uint64_t json_bytes;
-	int result = save_name_write(snapshot, live->options.save_directory, &path, &json_bytes, &error);
+	int result = save_name_write(snapshot, window, live->options.save_directory, &path, &json_bytes,
+				     &error);
 
 	if (result < 0)
 		message = describe_failed_save(live->options.save_directory, error.text);
@@ -458,6 +431,7 @@ static void save(struct live_capture *live, struct snapshot *snapshot)
 		   (struct ui_event){
 			   .kind = UI_EVENT_SAVED, .message = message, .is_error = result < 0, .path = path});
 	snapshot_release(snapshot);
+	snapshot_window_release(window);
 }
 
 static void *run_save(void *argument)
@@ -467,16 +441,19 @@ static void *run_save(void *argument)
 	pthread_mutex_lock(&live->lock);
 	while (!live->stop || live->to_save != NULL) {
 		struct snapshot *snapshot = live->to_save;
+		struct snapshot_window *window = live->to_save_window;
 
 		if (snapshot == NULL) {
 			pthread_cond_wait(&live->changed, &live->lock);
 			continue;
 		}
 		live->to_save = NULL;
+		live->to_save_window = NULL;
 		pthread_mutex_unlock(&live->lock);
-		save(live, snapshot);
-		set_save_state(live, SAVE_NONE, NULL);
+		save(live, snapshot, window);
 		pthread_mutex_lock(&live->lock);
+		live->is_saving = false;
+		pthread_cond_broadcast(&live->changed);
 	}
 	pthread_mutex_unlock(&live->lock);
 	return NULL;
@@ -526,23 +503,31 @@ static void host_request_base(void *context)
 	unlock_changed(live);
 }
 
-static void host_request_save(void *context, struct snapshot *shown)
+static void host_request_save(void *context, struct snapshot *shown, struct snapshot_window *window)
 {
+	const struct live_saved wanted = {shown->serial,
+					  window != NULL ? window->from->provenance.boottime_ns : 0};
 	struct live_capture *live = context;
-	enum save_state before;
+	bool is_busy, is_same;
 
 	pthread_mutex_lock(&live->lock);
-	before = live->save_state;
-	if (before == SAVE_NONE) {
-		live->save_state = shown != NULL ? SAVE_WRITING : SAVE_WANTED;
-		live->to_save = shown != NULL ? snapshot_reference(shown) : NULL;
+	is_busy = live->is_saving;
+	is_same = live->saving.serial == wanted.serial && live->saving.from_ns == wanted.from_ns;
+	if (!is_busy) {
+		live->is_saving = true;
+		live->saving = wanted;
+		live->to_save = snapshot_reference(shown);
+		live->to_save_window = window;
 	}
 	unlock_changed(live);
-	/* a save that has not begun serves this request too */
-	if (before != SAVE_NONE && before != SAVE_WANTED)
-		send_message(live, UI_EVENT_SAVED,
-			     memory_duplicate("not saved: the previous snapshot is still being written"),
-			     true);
+	if (!is_busy)
+		return;
+	snapshot_window_release(window);
+	/* the save under way serves this request too */
+	if (is_same)
+		return;
+	send_message(live, UI_EVENT_SAVED,
+		     memory_duplicate("not saved: the previous snapshot is still being written"), true);
 }
 
 static void release(struct live_capture *live)
@@ -550,6 +535,7 @@ static void release(struct live_capture *live)
 	for (size_t i = 0; i < live->event_count; i++)
 		event_discard(&live->events[i]);
 	snapshot_release(live->to_save);
+	snapshot_window_release(live->to_save_window);
 	snapshot_release(live->unseen);
 	close(live->host.notify_fd);
 	pthread_cond_destroy(&live->changed);
@@ -666,10 +652,9 @@ static char *last_save_message(struct live_capture *live, bool *ret_is_error)
 /* CPU time of the thread that works on the save. Called with the lock held. */
 static uint64_t save_work_ns(struct live_capture *live)
 {
-	pthread_t worker = live->save_state == SAVE_WRITING ? live->save_thread : live->capture_thread;
 	clockid_t clock;
 
-	return pthread_getcpuclockid(worker, &clock) == 0 ? clock_ns(clock) : 0;
+	return pthread_getcpuclockid(live->save_thread, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
 /*
@@ -681,8 +666,7 @@ static void wait_for_save(struct live_capture *live)
 	const uint64_t begun = clock_ns(CLOCK_MONOTONIC);
 	uint64_t now = begun, moved = begun, work = save_work_ns(live);
 
-	while (live->save_state != SAVE_NONE && now - begun < SAVE_PATIENCE_NS &&
-	       now - moved < IDLE_PATIENCE_NS) {
+	while (live->is_saving && now - begun < SAVE_PATIENCE_NS && now - moved < IDLE_PATIENCE_NS) {
 		const struct timespec until = clock_timespec(now + IDLE_PATIENCE_NS / 10);
 		uint64_t work_now;
 
@@ -699,14 +683,13 @@ static void wait_for_save(struct live_capture *live)
 char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret_left_behind)
 {
 	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS, least_ns;
-	enum save_state unsaved;
 	char *message;
-	bool ended;
+	bool ended, is_unsaved;
 
 	atomic_store(&live->hurry, true);
 	pthread_mutex_lock(&live->lock);
 	wait_for_save(live);
-	unsaved = live->save_state;
+	is_unsaved = live->is_saving;
 	live->stop = true;
 	unlock_changed(live);
 	atomic_store(&live->cancel, true);
@@ -721,13 +704,11 @@ char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret
 	/* a thread that is left behind may still send events */
 	pthread_mutex_lock(&live->lock);
 	message = last_save_message(live, ret_is_error);
-	if (unsaved != SAVE_NONE && live->save_state == unsaved) {
+	if (is_unsaved && live->is_saving) {
 		free(message);
 		*ret_is_error = true;
-		message = unsaved == SAVE_WRITING
-				  ? describe_failed_save(live->options.save_directory,
-							 "its file system does not answer")
-				  : memory_duplicate("not saved: the capture does not come to an end");
+		message = describe_failed_save(live->options.save_directory,
+					       "its file system does not answer");
 	}
 	pthread_mutex_unlock(&live->lock);
 	*ret_left_behind = !ended;

@@ -34,7 +34,8 @@ struct wanted {
 	size_t look_count;
 	bool other_wanted;
 	uint64_t other_unix_ns;
-	struct snapshot *to_save;   /* a reference, or NULL */
+	struct snapshot *to_save; /* a reference, or NULL */
+	struct snapshot_window *to_save_window;
 	struct moment_strip *strip; /* to be begun, or NULL */
 };
 
@@ -395,14 +396,16 @@ static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 	send(loader, &loader->other, moment);
 }
 
-static void serve_save(struct moment_loader *loader, struct snapshot *snapshot)
+static void serve_save(struct moment_loader *loader, struct snapshot *snapshot,
+		       struct snapshot_window *window)
 {
 	struct ui_moment moment = {0};
 	struct error error;
 	uint64_t json_bytes;
 	char *path;
 
-	if (save_name_write(snapshot, loader->options.save_directory, &path, &json_bytes, &error) < 0) {
+	if (save_name_write(snapshot, window, loader->options.save_directory, &path, &json_bytes, &error) <
+	    0) {
 		moment.message = memory_format("not saved: %s", error.text);
 		moment.is_error = true;
 	} else {
@@ -410,6 +413,7 @@ static void serve_save(struct moment_loader *loader, struct snapshot *snapshot)
 		moment.saved = path;
 	}
 	snapshot_release(snapshot);
+	snapshot_window_release(window);
 	send(loader, &loader->saved, moment);
 }
 
@@ -453,7 +457,7 @@ static void *run(void *argument)
 		loader->wanted = (struct wanted){0};
 		pthread_mutex_unlock(&loader->lock);
 		if (wanted.to_save != NULL)
-			serve_save(loader, wanted.to_save);
+			serve_save(loader, wanted.to_save, wanted.to_save_window);
 		if (wanted.other_wanted)
 			serve_other(loader, wanted.other_unix_ns);
 		for (size_t i = 0; i + 1 < wanted.look_count; i++)
@@ -523,13 +527,15 @@ static void request_other(void *context, uint64_t unix_ns)
 	pthread_mutex_unlock(&loader->lock);
 }
 
-static void request_save(void *context, struct snapshot *shown)
+static void request_save(void *context, struct snapshot *shown, struct snapshot_window *window)
 {
 	struct moment_loader *loader = context;
 
 	pthread_mutex_lock(&loader->lock);
 	snapshot_release(loader->wanted.to_save);
+	snapshot_window_release(loader->wanted.to_save_window);
 	loader->wanted.to_save = snapshot_reference(shown);
+	loader->wanted.to_save_window = window;
 	wake(loader);
 	pthread_mutex_unlock(&loader->lock);
 }
@@ -612,6 +618,7 @@ bool moment_loader_stop(struct moment_loader *loader)
 	if (loader->is_started && !worker_join(loader->thread, clock_ns(CLOCK_MONOTONIC) + STOP_PATIENCE_NS))
 		return false;
 	snapshot_release(loader->wanted.to_save);
+	snapshot_window_release(loader->wanted.to_save_window);
 	moment_strip_release(loader->wanted.strip);
 	moment_strip_release(loader->strip);
 	discard(&loader->moment);

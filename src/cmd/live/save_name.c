@@ -41,8 +41,8 @@ static char *make_stem(const struct snapshot *snapshot, const char *directory)
 	return buffer_steal(&name);
 }
 
-int save_name_write(const struct snapshot *snapshot, const char *directory, char **ret_path,
-		    uint64_t *ret_json_bytes, struct error *error)
+int save_name_write(const struct snapshot *snapshot, const struct snapshot_window *window,
+		    const char *directory, char **ret_path, uint64_t *ret_json_bytes, struct error *error)
 {
 	char *stem = make_stem(snapshot, directory);
 	int result = -EEXIST;
@@ -51,7 +51,7 @@ int save_name_write(const struct snapshot *snapshot, const char *directory, char
 		char *path = attempt == 1 ? memory_format("%s.ctprof.zst", stem)
 					  : memory_format("%s-%u.ctprof.zst", stem, attempt);
 
-		result = ctprof_write(snapshot, path, false, ret_json_bytes, error);
+		result = ctprof_write(snapshot, window, path, false, ret_json_bytes, error);
 		if (result == 0)
 			*ret_path = path;
 		else

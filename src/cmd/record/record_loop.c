@@ -186,7 +186,7 @@ static void store_marks(struct record_loop *loop, const struct snapshot *full)
 	int result = 0;
 
 	if (full != NULL && loop->mark_count != 0)
-		result = save_name_write(full, loop->options->history.directory, &path, NULL, &error);
+		result = save_name_write(full, NULL, loop->options->history.directory, &path, NULL, &error);
 	if (result < 0)
 		command_note("no snapshot of what was noticed: %s", error.text);
 	if (path != NULL)

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The window that ends with the snapshot. Its beginning is a snapshot of its own with a loader of its own,
+ * which reads on where the other one is; both are joined once all threads are known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "load.h"
+
+int load_window(struct loader *loader, const struct object *object)
+{
+	struct loader *inner = load_create(loader->error);
+	int result;
+
+	loader->inner = inner;
+	inner->outer = loader;
+	inner->json = loader->json;
+	inner->snapshot->provenance.present = true;
+	result = load_object(inner, object, inner->snapshot);
+	loader->json = inner->json;
+	inner->json = (struct json_reader){0};
+	return result;
+}
+
+/* --- its lists --- */
+
+static bool add_index(struct loader *loader, struct load_indices *list, const struct json_scalar *scalar)
+{
+	uint64_t value;
+
+	if (!load_number_u64(scalar, &value))
+		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
+	*MEMORY_APPEND(list->items, list->count, list->capacity) = value;
+	return true;
+}
+
+bool load_window_born(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	(void)frame;
+	return add_index(loader, &loader->window.born, scalar);
+}
+
+bool load_window_unknown(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	(void)frame;
+	return add_index(loader, &loader->window.unknown, scalar);
+}
+
+bool load_window_resident(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	(void)frame;
+	return add_index(loader, &loader->window.resident, scalar);
+}
+
+void load_end_window_thread(struct loader *loader, const struct frame *element)
+{
+	*MEMORY_APPEND(loader->window.thread_of.items, loader->window.thread_of.count,
+		       loader->window.thread_of.capacity) = loader->thread.of;
+	load_end_thread(loader, element);
+}
+
+void *load_begin_ended(struct loader *loader, struct frame *frame)
+{
+	(void)frame;
+	if (loader->window.ended.count == ENDED_RECORDS_MAX + 2)
+		return NULL;
+	loader->window.member = (struct ended_member){0};
+	return &loader->window.member;
+}
+
+static uint32_t name_id(struct loader *loader, uint32_t id)
+{
+	const struct string_pool *strings = &loader->snapshot->strings;
+
+	return string_pool_intern(&loader->window.ended.names->strings, string_pool_text(strings, id),
+				  string_pool_length(strings, id));
+}
+
+/* Of names that stand there twice the first ones count. */
+void load_end_ended(struct loader *loader, const struct frame *element)
+{
+	const struct ended_member *member = &loader->window.member;
+	struct ended *ended = &loader->window.ended;
+	struct triple names;
+
+	(void)element;
+	if (ended->names == NULL)
+		ended->names = snapshot_create();
+	names = (struct triple){
+		name_id(loader, member->names.pcomm),
+		name_id(loader, member->names.comm),
+		name_id(loader, member->names.cgroup),
+	};
+	if (snapshot_intern_triple(ended->names, names) < ended->count)
+		return;
+	if (member->is_estimate) {
+		ended->has_estimate = true;
+		ended->estimate = ended->count;
+	}
+	ended->threads = number_add_saturating(ended->threads, member->record.threads);
+	ended->processes = number_add_saturating(ended->processes, member->record.processes);
+	*MEMORY_APPEND(ended->records, ended->count, ended->capacity) = member->record;
+}
+
+bool load_ended_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	struct ended_record *record = &loader->window.member.record;
+	const size_t slot = member_slot_find(frame->key.data, frame->key.length);
+	uint64_t amount;
+
+	if (!load_number_u64(scalar, &amount))
+		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
+	if (slot == ENDED_SLOTS)
+		return true;
+	record->amounts[slot] = amount;
+	record->states[slot] |= frame->member->type == MEMBER_ENDED_AT_LEAST ? ENDED_COUNTED | ENDED_AT_LEAST
+									     : ENDED_COUNTED;
+	return true;
+}
+
+bool load_ended_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	struct ended_record *record = &loader->window.member.record;
+	const size_t slot = member_slot_find(frame->key.data, frame->key.length);
+
+	if (scalar->type != JSON_STRING)
+		return load_refuse(loader, scalar, "a string");
+	if (slot == ENDED_SLOTS)
+		return true;
+	record->states[slot] |= ENDED_MISSED;
+	record->reasons[slot] = load_reason(loader, scalar->text, scalar->length);
+	return true;
+}
+
+/* --- both together --- */
+
+/* Notes what became of threads of the snapshot; false where there is no such thread, or it stands twice. */
+static bool place(uint32_t from_of[], size_t count, const struct load_indices *list, bool is_row,
+		  uint32_t what)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i] >= count || from_of[list->items[i]] != THREAD_STILL)
+			return false;
+		from_of[list->items[i]] = is_row ? (uint32_t)i : what;
+	}
+	return true;
+}
+
+static bool is_complete(const struct loader *loader, const struct loader *inner, uint32_t from_of[])
+{
+	const struct snapshot *now = loader->snapshot, *from = inner->snapshot;
+	const size_t count = now->thread_count;
+
+	if (from->provenance.boottime_ns >= now->provenance.boottime_ns ||
+	    inner->window.resident.count % 2 != 0)
+		return false;
+	for (size_t i = 0; i < inner->window.resident.count; i += 2) {
+		if (inner->window.resident.items[i] >= count)
+			return false;
+	}
+	for (size_t i = 0; i < count; i++)
+		from_of[i] = THREAD_STILL;
+	return place(from_of, count, &inner->window.thread_of, true, 0) &&
+	       place(from_of, count, &inner->window.born, false, THREAD_BORN) &&
+	       place(from_of, count, &inner->window.unknown, false, THREAD_UNKNOWN);
+}
+
+/* Its threads are those of the snapshot. */
+static void identify_threads(struct snapshot *from, const struct snapshot *now,
+			     const struct load_indices *thread_of)
+{
+	for (size_t row = 0; row < from->thread_count; row++) {
+		const uint64_t thread = thread_of->items[row];
+
+		from->tid[row] = now->tid[thread];
+		from->tgid[row] = now->tgid[thread];
+		from->uid[row] = now->uid[thread];
+		from->start_time[row] = now->start_time[thread];
+	}
+}
+
+/* Readings are as far apart as the file says. */
+static void apply_elapsed(struct loader *inner, const struct snapshot *now)
+{
+	struct snapshot *from = inner->snapshot;
+
+	for (size_t i = 0; i < inner->ages.count; i++) {
+		const struct pending_age *pending = &inner->ages.items[i];
+		const enum source source = (enum source)pending->source;
+		const uint64_t thread = inner->window.thread_of.items[pending->thread];
+		const uint64_t after = now->read_at[source] != NULL ? now->read_at[source][thread]
+								    : now->provenance.boottime_ns;
+
+		snapshot_read_times(from, source)[pending->thread] = pending->age_ns < after
+									     ? after - pending->age_ns
+									     : 0;
+	}
+	inner->ages.count = 0;
+}
+
+static void apply_resident(struct snapshot *from, const struct snapshot *now,
+			   const struct load_indices *resident)
+{
+	for (size_t i = 0; i < resident->count; i += 2) {
+		const uint64_t leader = resident->items[i];
+
+		*MEMORY_APPEND(from->resident, from->resident_count,
+			       from->resident_capacity) = (struct resident_record){
+			now->tgid[leader], now->start_time[leader], resident->items[i + 1],
+			from->provenance.boottime_ns};
+	}
+	if (resident->count != 0)
+		from->resident_missing = REASON_READ;
+}
+
+void load_window_conclude(struct loader *loader)
+{
+	struct loader *inner = loader->inner;
+	const struct snapshot *now = loader->snapshot;
+	struct snapshot_window *window;
+	uint32_t *from_of;
+
+	if (inner == NULL)
+		return;
+	from_of = memory_allocate((now->thread_count + 1) * sizeof(*from_of));
+	loader->notes.window = !is_complete(loader, inner, from_of);
+	if (loader->notes.window) {
+		free(from_of);
+		return;
+	}
+	identify_threads(inner->snapshot, now, &inner->window.thread_of);
+	apply_elapsed(inner, now);
+	apply_resident(inner->snapshot, now, &inner->window.resident);
+	load_conclude(inner);
+	window = memory_allocate_zero(1, sizeof(*window));
+	window->from = inner->snapshot;
+	window->from_of = from_of;
+	window->thread_count = now->thread_count;
+	window->ended = inner->window.ended;
+	if (window->from->latency.present)
+		window->latency = snapshot_reference(window->from);
+	inner->snapshot = NULL;
+	inner->window.ended = (struct ended){0};
+	loader->snapshot->window = window;
+}
+
+void load_window_release(struct loader *loader)
+{
+	free(loader->window.thread_of.items);
+	free(loader->window.born.items);
+	free(loader->window.unknown.items);
+	free(loader->window.resident.items);
+	ended_clear(&loader->window.ended);
+}

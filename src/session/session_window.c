@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a file keeps of the window that a session shows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "session_internal.h"
+
+/* A thread of the newest round beside what it was. */
+struct pair {
+	const struct snapshot *now, *from;
+	source_set counted; /* that something is counted from */
+	uint32_t thread, other;
+};
+
+/* Whether what counts is the same, and in the same state. */
+static bool has_same_values(const struct pair *pair)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const enum metric metric = (enum metric)i;
+
+		if (snapshot_counts_from(pair->from, metric) &&
+		    snapshot_value(pair->now, pair->thread, metric) !=
+			    snapshot_value(pair->from, pair->other, metric))
+			return false;
+		if ((pair->now->metric_has_exceptions[i] &&
+		     snapshot_find_exception(pair->now, pair->thread, metric) != NULL) ||
+		    (pair->from->metric_has_exceptions[i] &&
+		     snapshot_find_exception(pair->from, pair->other, metric) != NULL))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t read_time(const struct snapshot *snapshot, uint32_t thread, enum source source)
+{
+	return snapshot->read_at[source] != NULL ? snapshot->read_at[source][thread]
+						 : snapshot->provenance.boottime_ns;
+}
+
+/* Whether each source was read in both, or in neither, and again since. */
+static bool has_same_readings(const struct pair *pair)
+{
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		const enum source source = (enum source)i;
+
+		if (!(pair->counted & source_bit(source)))
+			continue;
+		if (snapshot_source_reason(pair->now, pair->thread, source) !=
+			    snapshot_source_reason(pair->from, pair->other, source) ||
+		    read_time(pair->now, pair->thread, source) <= read_time(pair->from, pair->other, source))
+			return false;
+	}
+	return true;
+}
+
+static bool has_same_context(const struct pair *pair)
+{
+	const struct task_field_owner *owner = pair->now->task_fields.owner;
+	const uint8_t *now, *from;
+	reason_id now_reason, from_reason;
+
+	if (owner == NULL || pair->from->task_fields.owner == NULL)
+		return true;
+	now = task_fields_context(&pair->now->task_fields, pair->thread, &now_reason);
+	from = task_fields_context(&pair->from->task_fields, pair->other, &from_reason);
+	if (now == NULL || from == NULL)
+		return now == from && now_reason == from_reason;
+	return owner->size == pair->from->task_fields.owner->size && memcmp(now, from, owner->size) == 0;
+}
+
+/* Whether the thread did nothing: then what it was need not be kept. */
+static bool stands_still(const struct pair *pair)
+{
+	return snapshot_wait_under_way(pair->now, pair->thread) == 0 &&
+	       snapshot_wait_under_way(pair->from, pair->other) == 0 &&
+	       snapshot_value(pair->now, pair->thread, METRIC_STATE) != 'D' && has_same_readings(pair) &&
+	       has_same_values(pair) && has_same_context(pair);
+}
+
+/* Whether what is counted is the same for all threads in both, and read from the same. */
+static bool agree(const struct snapshot *now, const struct snapshot *from)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (snapshot_counts_from(from, (enum metric)i) &&
+		    (now->metric_reason[i] != from->metric_reason[i] ||
+		     now->metric_source[i] != from->metric_source[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The beginning, with the rows of what moved. */
+static void keep_beginning(struct snapshot_window *kept, const struct window *window)
+{
+	const size_t count = window->now->thread_count;
+	const bool agrees = agree(window->now, window->from);
+	struct pair pair = {window->now, window->from, snapshot_sources_counted(window->from), 0, 0};
+	bool *rows = memory_allocate_zero(window->from->thread_count + 1, sizeof(*rows));
+	uint32_t *new_row;
+
+	for (uint32_t i = 0; i < count; i++) {
+		pair.thread = i;
+		pair.other = window->from_of[i];
+		if (pair.other < THREAD_STILL)
+			rows[pair.other] = !agrees || !stands_still(&pair);
+	}
+	kept->from = snapshot_excerpt(window->from, rows, &new_row);
+	kept->from_of = memory_allocate((count + 1) * sizeof(*kept->from_of));
+	kept->thread_count = count;
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t other = window->from_of[i];
+
+		kept->from_of[i] = other >= THREAD_STILL          ? other
+				   : new_row[other] != UINT32_MAX ? new_row[other]
+								  : THREAD_STILL;
+	}
+	free(new_row);
+	free(rows);
+}
+
+/* Lets the session count from the beginning that the file of its snapshot has. */
+void session_take_window(struct session *session)
+{
+	const struct snapshot_window *window = session->now->window;
+	const size_t size = (session->now->thread_count + 1) * sizeof(*window->from_of);
+
+	if (window == NULL)
+		return;
+	snapshot_release(session->base);
+	free(session->base_of);
+	session->previous = snapshot_reference(window->from);
+	session->base = snapshot_reference(window->from);
+	session->previous_of = memory_allocate(size);
+	session->base_of = memory_allocate(size);
+	memcpy(session->previous_of, window->from_of, size - sizeof(*window->from_of));
+	memcpy(session->base_of, window->from_of, size - sizeof(*window->from_of));
+	free(session->base_still);
+	session->base_still = NULL;
+	session->ended = ended_copy(&window->ended);
+	session->ended_lately = ended_copy(&window->ended);
+	session->previous_forks = window->from->provenance.forks;
+	session->previous_count = session->now->thread_count + window->ended.threads;
+	for (size_t i = 0; i < session->now->thread_count; i++)
+		session->previous_count -= window->from_of[i] == THREAD_BORN;
+	for (size_t i = 0; i < window->ended.count; i++)
+		session->previous_count -= window->ended.records[i].born;
+}
+
+struct snapshot_window *session_save_window(const struct session *session, enum view_mode mode)
+{
+	const enum view_mode counted = mode == VIEW_MODE_BASE && !session->base_is_void ? VIEW_MODE_BASE
+											: VIEW_MODE_INTERVAL;
+	const struct window window = session->now != NULL ? session_window(session, counted)
+							  : (struct window){0};
+	struct snapshot_window *kept;
+
+	if (window.from == NULL || window.from == window.now)
+		return NULL;
+	kept = memory_allocate_zero(1, sizeof(*kept));
+	keep_beginning(kept, &window);
+	kept->ended = ended_copy(counted == VIEW_MODE_BASE ? &session->ended : &session->ended_lately);
+	kept->ended.told = session->now->ended != NULL;
+	if (session->latency.whole == NULL)
+		return kept;
+	kept->latency = latency_spans_copy(&session->latency, counted == VIEW_MODE_BASE
+								      ? &session->latency.base
+								      : &session->latency.interval);
+	if (!session->is_moment)
+		kept->latency_whole = latency_spans_copy(&session->latency, &session->latency.whole->latency);
+	return kept;
+}

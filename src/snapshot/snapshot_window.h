@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SNAPSHOT_WINDOW_H
+#define CTOP_SNAPSHOT_WINDOW_H
+
+#include "ended_records.h"
+#include "thread_match.h"
+
+/* What happened before a snapshot, since an earlier reading: what a file keeps of a window beside its end. */
+struct snapshot_window {
+	/*
+	 * The beginning: a reference. It has rows of the threads that moved, with what is counted from them,
+	 * and all processes whose memory was read; names of threads are those that the snapshot has.
+	 */
+	struct snapshot *from;
+	uint32_t *from_of; /* by thread of the snapshot: index in `from`, or THREAD_… */
+	size_t thread_count;
+	struct ended ended; /* threads that ended since */
+	/* How long waits took since then, and since measuring began, with the names of their groups; NULL:
+	 * not known. A reference each. */
+	struct snapshot *latency, *latency_whole;
+};
+
+/* Whether threads that ended before a snapshot, since the one that it is counted from, told what they did. */
+static inline bool snapshot_ends_are_told(const struct snapshot *snapshot)
+{
+	return snapshot->ended != NULL || (snapshot->window != NULL && snapshot->window->ended.told);
+}
+
+/* NULL is allowed. */
+void snapshot_window_release(struct snapshot_window *window);
+
+#endif

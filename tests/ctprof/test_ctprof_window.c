@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Windows in files, as they are read, and those that do not fit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cmocka_include.h"
+#include "ctprof/emit.h"
+#include "snapshot_example.h"
+
+static const char left_out[] =
+	"its window does not fit its threads and is left out: only totals are known; capture it again";
+
+static struct snapshot *read_text(const char *json, const char *notes_wanted)
+{
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+
+	example_read(json, strlen(json), &snapshot, &error);
+	assert_string_equal(error.text, "");
+	assert_string_equal(snapshot->format_notes != NULL ? snapshot->format_notes : "", notes_wanted);
+	return snapshot;
+}
+
+static void expect_window(const struct snapshot *snapshot)
+{
+	const struct snapshot_window *window = snapshot->window;
+	const struct snapshot *from;
+	const struct ended *ended;
+	size_t hint = 0;
+
+	assert_non_null(window);
+	from = window->from;
+	assert_int_equal(window->thread_count, 3);
+	assert_int_equal(window->from_of[0], 0);
+	assert_int_equal(window->from_of[1], THREAD_BORN);
+	assert_int_equal(window->from_of[2], THREAD_STILL);
+	assert_int_equal(from->thread_count, 1);
+	assert_int_equal(from->provenance.boottime_ns, UINT64_C(4000000000));
+	assert_int_equal(from->provenance.forks.value, 77);
+	assert_int_equal(from->tid[0], 10);
+	assert_int_equal(from->start_time[0], 90210);
+	assert_int_equal(snapshot_value(from, 0, METRIC_RUN_TIME_NS), 200);
+	assert_int_equal(snapshot_value(from, 0, METRIC_TIMESLICES), 4);
+	assert_int_equal(snapshot_source_reason(from, 0, SOURCE_IO), REASON_NOT_PERMITTED);
+	assert_int_equal(from->default_reason[SOURCE_DELAYS], REASON_SWITCHED_OFF);
+	assert_int_equal(snapshot_read_time(from, 0, METRIC_RUN_TIME_NS), 4000001000);
+	assert_int_equal(snapshot_find_resident(from, 10, 90210, &hint)->bytes, 4096);
+	assert_int_equal(from->cgroup_count, 1);
+	assert_int_equal(window->latency->latency.records[0].of[LATENCY_RUN_QUEUE].buckets[1], 2);
+	ended = &window->ended;
+	assert_true(ended->told && ended->incomplete);
+	assert_int_equal(ended->count, 1);
+	assert_int_equal(ended->threads, 4);
+	assert_int_equal(ended->processes, 3);
+	assert_int_equal(ended->records[0].amounts[METRIC_RUN_TIME_NS], 60);
+	assert_int_equal(ended->records[0].states[METRIC_RUN_TIME_NS], ENDED_COUNTED);
+	assert_int_equal(ended->records[0].states[METRIC_MINFLT], ENDED_COUNTED | ENDED_AT_LEAST);
+	assert_int_equal(ended->records[0].states[METRIC_READ_BYTES], ENDED_MISSED);
+	assert_int_equal(ended->records[0].reasons[METRIC_READ_BYTES], REASON_ENDED);
+}
+
+static int append(void *buffer, const char *text, size_t length)
+{
+	buffer_append(buffer, text, length);
+	return 0;
+}
+
+/* Everything in it is there when it is read, and again when what was read is written. */
+static void test_whole(void **state)
+{
+	char *example = example_window();
+	struct snapshot *snapshot = read_text(example, ""), *copy;
+	struct buffer text = {0};
+
+	(void)state;
+	expect_window(snapshot);
+	emit_snapshot(snapshot, snapshot->window, append, &text);
+	buffer_append_char(&text, '\0');
+	copy = read_text(text.data, "");
+	expect_window(copy);
+	buffer_release(&text);
+	snapshot_release(copy);
+	snapshot_release(snapshot);
+	free(example);
+}
+
+/* What does not fit leaves a single reading. */
+static void test_not_fitting(void **state)
+{
+	static const char *const cases[][2] = {
+		{"\"thread\":0", "\"thread\":3"},
+		{"\"thread\":0", "\"thread\":4294967295"},
+		{"\"born\":[1]", "\"born\":[3]"},
+		{"\"born\":[1]", "\"born\":[18446744073709551615]"},
+		{"\"born\":[1]", "\"born\":[0]"},
+		{"\"born\":[1]", "\"born\":[1,1]"},
+		{"\"unknown\":[]", "\"unknown\":[1]"},
+		{"\"unknown\":[]", "\"unknown\":[7]"},
+		{"\"rss\":[0,4096]", "\"rss\":[0]"},
+		{"\"rss\":[0,4096]", "\"rss\":[3,4096]"},
+		/* it begins when it ends, or later */
+		{"4000000000,\"boottime_ns\":4000000000", "4000000000,\"boottime_ns\":9000000000"},
+		{"4000000000,\"boottime_ns\":4000000000", "4000000000,\"boottime_ns\":9000000001"},
+	};
+
+	char *example = example_window();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = example_replace(example, cases[i][0], cases[i][1]);
+		struct snapshot *snapshot = read_text(text, left_out);
+
+		assert_null(snapshot->window);
+		assert_int_equal(snapshot->thread_count, 3);
+		snapshot_release(snapshot);
+		free(text);
+	}
+	free(example);
+}
+
+/* What is no window at all is refused, by its place. */
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *old, *new, *error;
+	} cases[] = {
+		{"\"born\":[1]", "\"born\":[-1]", "ctop.window.born[0]"},
+		{"\"born\":[1]", "\"born\":7", "ctop.window.born"},
+		{"\"run_time_ns\":200", "\"run_time_ns\":-200", "ctop.window.threads[0].run_time_ns"},
+		{"\"thread\":0,", "", "ctop.window.threads[0]"},
+		{"\"elapsed_ns\":{\"schedstat\":4", "\"elapsed_ns\":{\"schedstat\":-4",
+		 "ctop.window.threads[0].elapsed_ns[\"schedstat\"]"},
+		{"\"boottime_ns\":4000000000,\"missing\"", "\"missing\"", "ctop.window"},
+		{"\"counted\":{\"run_time_ns\":60", "\"counted\":{\"run_time_ns\":null",
+		 "ctop.window.ended.groups[0].counted[\"run_time_ns\"]"},
+	};
+
+	char *example = example_window();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = example_replace(example, cases[i].old, cases[i].new);
+		struct snapshot *snapshot;
+		struct error error = {""};
+
+		assert_true(example_read(text, strlen(text), &snapshot, &error) < 0);
+		if (strstr(error.text, cases[i].error) == NULL)
+			fail_msg("%s is not in: %s", cases[i].error, error.text);
+		free(text);
+	}
+	free(example);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_not_fitting),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a session shows of its window is what a session over the file of that window shows: random rounds,
+ * every axis, every column.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "ctprof/ctprof.h"
+#include "random_world.h"
+#include "user/user_names.h"
+
+enum {
+	ROUNDS = 12,
+	SESSIONS = ADDRESS_SANITIZER ? 3 : 9,
+};
+
+/* A session over the file that is saved of what another one shows. */
+static struct session *through_file(const struct session *session, enum view_mode mode)
+{
+	struct snapshot_window *window = session_save_window(session, mode);
+	const int descriptor = memfd_create("window", MFD_CLOEXEC);
+	struct snapshot *snapshot;
+	struct error error = {""};
+
+	assert_non_null(window);
+	ctprof_write_descriptor(session_now(session), window, descriptor, NULL, &error);
+	assert_string_equal(error.text, "");
+	assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
+	ctprof_read_descriptor(descriptor, "file", CTPROF_DEFAULT_LIMIT, &snapshot, &error);
+	assert_string_equal(error.text, "");
+	assert_null(snapshot->format_notes);
+	close(descriptor);
+	snapshot_window_release(window);
+	return session_create_file(snapshot);
+}
+
+static void expect_same_host(const struct session *a, const struct session *b)
+{
+	const struct session_turnover turnover[2] = {session_turnover(a), session_turnover(b)};
+
+	assert_int_equal(session_interval_ns(a), session_interval_ns(b));
+	assert_true(turnover[0].started_per_s == turnover[1].started_per_s);
+	assert_int_equal(turnover[0].ended_known, turnover[1].ended_known);
+}
+
+static void expect_same_file(struct session *session)
+{
+	for (int i = 0; i < 2; i++) {
+		const enum view_mode mode = i == 0 ? VIEW_MODE_INTERVAL : VIEW_MODE_BASE;
+		struct session *const sessions[2] = {session, through_file(session, mode)};
+
+		expect_same_mode(sessions, mode, SAME_FILE);
+		expect_same_mode(sessions, VIEW_MODE_TOTAL, SAME_FILE);
+		if (mode == VIEW_MODE_INTERVAL) {
+			expect_same_mode(sessions, VIEW_MODE_RATE, SAME_FILE);
+			expect_same_host(session, sessions[1]);
+		}
+		session_release(sessions[1]);
+	}
+}
+
+static void test_any_window(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
+		struct besides besides = {.telling = (enum telling)(seed % TELLINGS), .busy_ticks = 5000};
+		struct session *session = session_create();
+		struct world world;
+
+		world_begin(&world, seed);
+		for (int i = 0; i < ROUNDS; i++) {
+			struct snapshot *round;
+
+			besides.chance = random_below(UINT64_MAX) | 1;
+			besides.now_ns = world.now_ns;
+			if (i > 0)
+				world_find_seen(&world, &besides);
+			round = world_make_round(&world, &besides);
+			if (i > 0 && seed % 2 == 0)
+				world_say_moved(round, &world, besides.before);
+			free(besides.seen);
+			besides.seen = NULL;
+			besides.before = round;
+			session_add_round(session, round);
+			if (i % 5 == 3)
+				session_set_base(session);
+			else if (i > 0)
+				expect_same_file(session);
+			random_state = besides.chance + 1;
+			world_advance(&world);
+			besides.busy_ticks += random_below(200);
+		}
+		session_release(session);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_window),
+	};
+
+	/* a name that is found between two tables would make them differ */
+	user_names_set_sources(NULL, "/bin/false");
+	return cmocka_run_group_tests_name("session_window", tests, NULL, NULL);
+}
