@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "history_place.h"
+#include "session/session.h"
+#include "timeline/timeline.h"
 #include "timeline/when.h"
 
 /* A round may be so much longer than the interval before anybody calls it a gap. */
@@ -19,13 +21,56 @@ enum {
 	TRIES_MAX = 4096,
 };
 
+/* What a name says: the history that is before the '@', and a time, or two. */
+struct moment_name {
+	char *directory;
+	char *from; /* of a range; NULL: one moment */
+	char *to;
+};
+
+static void release_name(struct moment_name *name)
+{
+	free(name->directory);
+	free(name->from);
+	free(name->to);
+}
+
+/* The two dots of a range, which are behind an '@' and in no path; NULL: none. */
+static const char *find_dots(const char *name)
+{
+	const char *dots = NULL;
+
+	for (const char *next = strchr(name, '@'); next != NULL && (next = strstr(next, "..")) != NULL;
+	     next++)
+		dots = next;
+	return dots != NULL && strchr(dots, '/') == NULL ? dots : NULL;
+}
+
 /* The '@' before the time, which is the last one, or the one before it where the time begins with it; NULL:
  * none. */
 static const char *find_separator(const char *name)
 {
-	const char *at = strrchr(name, '@');
+	const char *dots = find_dots(name), *at = dots != NULL ? dots : name + strlen(name);
 
-	return at != NULL && at > name && at[-1] == '@' ? at - 1 : at;
+	while (at >= name && *at != '@')
+		at--;
+	if (at < name)
+		return NULL;
+	return at > name && at[-1] == '@' ? at - 1 : at;
+}
+
+static struct moment_name split(const char *name)
+{
+	const char *separator = find_separator(name), *dots = find_dots(name);
+	struct moment_name parts = {
+		.directory = separator == name ? memory_duplicate(history_place())
+					       : memory_duplicate_bytes(name, (size_t)(separator - name)),
+		.to = memory_duplicate(dots != NULL ? dots + 2 : separator + 1),
+	};
+
+	if (dots != NULL)
+		parts.from = memory_duplicate_bytes(separator + 1, (size_t)(dots - separator - 1));
+	return parts;
 }
 
 bool history_moment_is_named(const char *name)
@@ -93,35 +138,197 @@ static int find_nearest(struct history *history, uint64_t unix_ns, struct histor
 	return history_find(history, unix_ns, HISTORY_NEAREST, ret_round, error);
 }
 
-/* `when` is a time that when_parse() takes; one without a day is the last before the newest round. */
-static int read_nearest(const char *directory, const char *when_text, uint64_t now_unix_ns,
-			struct history_moment *ret_moment, struct error *error)
+/* A round, with what happened since the one before, or since `base`. */
+static int read_window(struct history *history, const struct history_round *base,
+		       const struct history_round *round, struct snapshot **ret_snapshot, struct error *error)
 {
-	struct history *history;
-	struct history_round round;
-	uint64_t unix_ns = 0;
-	int result = history_open(directory, &history, error), tries = 0;
+	const struct timeline timeline = timeline_of_history(history);
+	struct snapshot_window *window;
+	struct session_moment *moment;
+	struct session *session;
+	int result = timeline_make_moment(&timeline, base, round, NULL, &moment, error);
 
 	if (result < 0)
 		return result;
-	(void)when_parse(when_text, now_unix_ns, history_newest(history, now_unix_ns), &unix_ns, NULL);
+	session = session_create();
+	session_show_moment(session, moment);
+	if (base != NULL && session_base(session) == NULL)
+		result = error_set(error, -EBADMSG, "%s: the round that the range begins with is damaged",
+				   history_directory(history));
+	*ret_snapshot = snapshot_reference((struct snapshot *)(uintptr_t)session_now(session));
+	window = session_save_window(session, base != NULL ? VIEW_MODE_BASE : VIEW_MODE_INTERVAL);
+	session_release(session);
+	/* nobody else has it any more */
+	(*ret_snapshot)->window = window;
+	if (result < 0)
+		snapshot_release(*ret_snapshot);
+	return result;
+}
+
+/* The nearest round that can be read; `*ret_tries` says how many could not. */
+static int read_nearest(struct history *history, const struct history_round *base, uint64_t unix_ns,
+			struct history_round *ret_round, struct snapshot **ret_snapshot, int *ret_tries,
+			struct error *error)
+{
+	int result;
+
+	*ret_tries = 0;
 	/* once it was read, a round that is damaged is not found any more */
 	do {
-		result = find_nearest(history, unix_ns, &round, error);
+		result = find_nearest(history, unix_ns, ret_round, error);
 		if (result < 0)
 			break;
-		result = history_read(history, &round, &ret_moment->snapshot, error);
-	} while (result == -EBADMSG && ++tries < TRIES_MAX);
-	if (result == 0) {
-		char when[WHEN_TEXT_SIZE], asked[WHEN_TEXT_SIZE];
+		result = read_window(history, base, ret_round, ret_snapshot, error);
+	} while (result == -EBADMSG && ++*ret_tries < TRIES_MAX);
+	return result;
+}
 
-		ret_moment->name = memory_format("%s@%s", directory, when_format(when, round.unix_ns));
-		ret_moment->note = tries == 0
-					   ? history_moment_describe(history, &round, unix_ns)
-					   : memory_format("what was recorded at %s is damaged: the nearest "
-							   "round that is whole is of %s",
-							   when_format(asked, unix_ns),
-							   when_format(when, round.unix_ns));
+static char *describe_damage(uint64_t unix_ns, const struct history_round *round)
+{
+	char asked[WHEN_TEXT_SIZE], found[WHEN_TEXT_SIZE];
+
+	return memory_format("what was recorded at %s is damaged: the nearest round that is whole is of %s",
+			     when_format(asked, unix_ns), when_format(found, round->unix_ns));
+}
+
+static int read_moment(struct history *history, uint64_t unix_ns, struct history_moment *ret_moment,
+		       struct error *error)
+{
+	struct history_round round;
+	char when[WHEN_TEXT_SIZE];
+	int tries,
+		result = read_nearest(history, NULL, unix_ns, &round, &ret_moment->snapshot, &tries, error);
+
+	if (result < 0)
+		return result;
+	ret_moment->name = memory_format("%s@%s", history_directory(history),
+					 when_format(when, round.unix_ns));
+	ret_moment->note = tries == 0 ? history_moment_describe(history, &round, unix_ns)
+				      : describe_damage(unix_ns, &round);
+	return 0;
+}
+
+/* --- ranges --- */
+
+struct range {
+	uint64_t from_ns, to_ns; /* as asked for, CLOCK_REALTIME */
+	struct history_round from, to;
+};
+
+/* Both ends are the same round. */
+static int refuse_outside(struct history *history, const struct range *range, struct error *error)
+{
+	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE], first_text[WHEN_TEXT_SIZE],
+		last_text[WHEN_TEXT_SIZE];
+	struct history_round first, last;
+	int result = history_first(history, &first, error);
+
+	if (result == 0)
+		result = history_last(history, &last, error);
+	if (result < 0)
+		return result;
+	if (range->to_ns >= first.unix_ns && range->from_ns <= last.unix_ns)
+		return error_set(error, -ENODATA,
+				 "from %s to %s there is one round, that of %s: a range is from a round to a "
+				 "later one",
+				 when_format(begins, range->from_ns), when_format(ends, range->to_ns),
+				 when_format(first_text, range->from.unix_ns));
+	return error_set(error, -ENODATA, "nothing was recorded from %s to %s: %s has rounds from %s to %s",
+			 when_format(begins, range->from_ns), when_format(ends, range->to_ns),
+			 history_directory(history), when_format(first_text, first.unix_ns),
+			 when_format(last_text, last.unix_ns));
+}
+
+/* Finds the last round of the boot in which the range begins, and says so. */
+static int refuse_reboot(struct history *history, const struct range *range, struct error *error)
+{
+	struct history_round before = range->from, after = range->from;
+	char begins[WHEN_TEXT_SIZE], last_text[WHEN_TEXT_SIZE], next_text[WHEN_TEXT_SIZE],
+		ends[WHEN_TEXT_SIZE];
+
+	while (after.boot == range->from.boot) {
+		before = after;
+		if (history_step(history, &before, 1, &after, NULL) < 0 || history_is_same(&before, &after))
+			break;
+	}
+	return error_set(error, -EINVAL, "the host was started again within the range: take %s..%s or %s..%s",
+			 when_format(begins, range->from.unix_ns), when_format(last_text, before.unix_ns),
+			 when_format(next_text, after.unix_ns), when_format(ends, range->to.unix_ns));
+}
+
+static int check_range(struct history *history, const struct range *range, struct error *error)
+{
+	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
+
+	if (history_is_same(&range->from, &range->to))
+		return refuse_outside(history, range, error);
+	if (range->from.boot != range->to.boot)
+		return refuse_reboot(history, range, error);
+	if (range->from.boottime_ns < range->to.boottime_ns)
+		return 0;
+	return error_set(error, -EINVAL, "the round of %s is not before that of %s: the clock was set back",
+			 when_format(begins, range->from.unix_ns), when_format(ends, range->to.unix_ns));
+}
+
+/* What is to be said of both ends; NULL for nothing. */
+static char *describe_range(struct history *history, const struct range *range)
+{
+	char *from = history_moment_describe(history, &range->from, range->from_ns);
+	char *to = history_moment_describe(history, &range->to, range->to_ns), *both;
+
+	if (from == NULL || to == NULL)
+		return from != NULL ? from : to;
+	both = memory_format("%s; %s", from, to);
+	free(from);
+	free(to);
+	return both;
+}
+
+static int read_range(struct history *history, struct range *range, struct history_moment *ret_moment,
+		      struct error *error)
+{
+	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
+	int tries, result;
+
+	if (range->from_ns >= range->to_ns)
+		return error_set(error, -EINVAL, "the range is empty: it ends at %s and begins at %s",
+				 when_format(ends, range->to_ns), when_format(begins, range->from_ns));
+	result = find_nearest(history, range->from_ns, &range->from, error);
+	if (result == 0)
+		result = find_nearest(history, range->to_ns, &range->to, error);
+	if (result == 0)
+		result = check_range(history, range, error);
+	if (result == 0)
+		result = read_nearest(history, &range->from, range->to_ns, &range->to, &ret_moment->snapshot,
+				      &tries, error);
+	if (result < 0)
+		return result;
+	ret_moment->name = memory_format("%s@%s..%s", history_directory(history),
+					 when_format(begins, range->from.unix_ns),
+					 when_format(ends, range->to.unix_ns));
+	ret_moment->note = tries == 0 ? describe_range(history, range)
+				      : describe_damage(range->to_ns, &range->to);
+	return 0;
+}
+
+/* Times without a day are the last ones before the newest round. */
+static int read_named(const struct moment_name *name, uint64_t now_unix_ns, struct history_moment *ret_moment,
+		      struct error *error)
+{
+	struct history *history;
+	struct range range = {0};
+	uint64_t newest;
+	int result = history_open(name->directory, &history, error);
+
+	if (result < 0)
+		return result;
+	newest = history_newest(history, now_unix_ns);
+	(void)when_parse(name->to, now_unix_ns, newest, &range.to_ns, NULL);
+	if (name->from != NULL) {
+		(void)when_parse(name->from, now_unix_ns, newest, &range.from_ns, NULL);
+		result = read_range(history, &range, ret_moment, error);
+	} else {
+		result = read_moment(history, range.to_ns, ret_moment, error);
 	}
 	history_close(history);
 	return result;
@@ -130,21 +337,20 @@ static int read_nearest(const char *directory, const char *when_text, uint64_t n
 int history_moment_read(const char *name, uint64_t now_unix_ns, struct history_moment *ret_moment,
 			struct error *error)
 {
-	const char *separator = find_separator(name);
+	struct moment_name parts = split(name);
 	struct error cause;
 	uint64_t unix_ns;
-	char *directory;
-	int result;
+	int result = when_parse(parts.to, now_unix_ns, now_unix_ns, &unix_ns, &cause);
 
 	*ret_moment = (struct history_moment){NULL, NULL, NULL};
-	result = when_parse(separator + 1, now_unix_ns, now_unix_ns, &unix_ns, &cause);
+	if (result == 0 && parts.from != NULL)
+		result = when_parse(parts.from, now_unix_ns, now_unix_ns, &unix_ns, &cause);
 	if (result < 0)
-		return error_set(error, result,
-				 "there is no file %.1000s, and as a moment of a history: %.2900s", name,
-				 cause.text);
-	directory = separator == name ? memory_duplicate(history_place())
-				      : memory_duplicate_bytes(name, (size_t)(separator - name));
-	result = read_nearest(directory, separator + 1, now_unix_ns, ret_moment, error);
-	free(directory);
+		result = error_set(error, result,
+				   "there is no file %.1000s, and as a %s of a history: %.2900s", name,
+				   parts.from != NULL ? "range" : "moment", cause.text);
+	else
+		result = read_named(&parts, now_unix_ns, ret_moment, error);
+	release_name(&parts);
 	return result;
 }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Moments and ranges of a history where a file is named: what happened before, and what cannot be had. */
+#include "history/history_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/history/history_moment.h"
+#include "snapshot/snapshot_window.h"
+#include "timeline/when.h"
+
+enum {
+	ROUNDS = 40,
+	SECOND_BOOT = 20, /* the number of its first round */
+};
+
+static char *directory;
+
+static struct fixture_host after_reboot(void)
+{
+	struct fixture_host host = fixture_host;
+
+	host.boot_id = "7f1a2c3d-0000-0000-0000-000000000002";
+	return host;
+}
+
+static int begin(void **state)
+{
+	const struct fixture_host second = after_reboot();
+	struct history_writer *writer;
+
+	(void)state;
+	directory = fixture_directory();
+	writer = fixture_writer(directory, NULL);
+	for (uint64_t i = 0; i < ROUNDS; i++)
+		fixture_add(writer, i < SECOND_BOOT ? &fixture_host : &second, i);
+	history_writer_close(writer);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	fixture_remove(directory);
+	return 0;
+}
+
+/* Reads what is between two rounds, or before one where `from` is -1; the error is empty where it is there.
+ */
+static struct history_moment read_moment(int from, int to, struct error *error)
+{
+	const uint64_t now = fixture_unix_ns(&fixture_host, ROUNDS);
+	char first[WHEN_TEXT_SIZE], last[WHEN_TEXT_SIZE];
+	struct history_moment moment;
+	char *name;
+
+	when_format(last, fixture_unix_ns(&fixture_host, (uint64_t)to));
+	if (from < 0)
+		name = memory_format("%s@%s", directory, last);
+	else
+		name = memory_format("%s@%s..%s", directory,
+				     when_format(first, fixture_unix_ns(&fixture_host, (uint64_t)from)),
+				     last);
+	assert_true(history_moment_is_named(name));
+	*error = (struct error){""};
+	if (history_moment_read(name, now, &moment, error) == 0)
+		assert_string_equal(moment.name, name);
+	free(name);
+	return moment;
+}
+
+static void release(struct history_moment *moment)
+{
+	snapshot_release(moment->snapshot);
+	free(moment->name);
+	free(moment->note);
+}
+
+/* Thread 1 of the fixture runs `number` ms until round `number`. */
+static void expect_span(const struct snapshot *now, int rounds)
+{
+	const struct snapshot_window *window = now->window;
+	uint64_t amount = 0;
+
+	assert_non_null(window);
+	assert_int_equal(now->provenance.boottime_ns - window->from->provenance.boottime_ns,
+			 (uint64_t)rounds * 5 * NS_PER_S);
+	for (size_t i = 0; i < now->thread_count; i++) {
+		if (window->from_of[i] < THREAD_STILL)
+			amount += snapshot_value(now, i, METRIC_RUN_TIME_NS) -
+				  snapshot_value(window->from, window->from_of[i], METRIC_RUN_TIME_NS);
+	}
+	/* every third thread runs, and those that do not are not kept */
+	assert_int_equal(amount, window->from->thread_count * (uint64_t)rounds * NS_PER_MS);
+	assert_true(window->from->thread_count != 0 && window->from->thread_count < now->thread_count / 2);
+	assert_int_equal(window->ended.threads, rounds);
+}
+
+static void test_moment(void **state)
+{
+	struct error error;
+	struct history_moment moment = read_moment(-1, 7, &error);
+
+	(void)state;
+	assert_string_equal(error.text, "");
+	assert_null(moment.note);
+	expect_span(moment.snapshot, 1);
+	release(&moment);
+	/* nothing is known of what was before the first round */
+	moment = read_moment(-1, 0, &error);
+	assert_string_equal(error.text, "");
+	assert_null(moment.snapshot->window);
+	release(&moment);
+}
+
+static void test_range(void **state)
+{
+	struct error error;
+	struct history_moment moment = read_moment(3, 12, &error);
+
+	(void)state;
+	assert_string_equal(error.text, "");
+	assert_null(moment.note);
+	expect_span(moment.snapshot, 9);
+	release(&moment);
+}
+
+static void expect_refused(int from, int to, const char *words)
+{
+	struct error error;
+	struct history_moment moment = read_moment(from, to, &error);
+
+	assert_null(moment.snapshot);
+	if (strstr(error.text, words) == NULL)
+		fail_msg("%s is not in: %s", words, error.text);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	expect_refused(12, 3, "the range is empty: it ends at ");
+	expect_refused(5, 5, "the range is empty: it ends at ");
+	expect_refused(ROUNDS + 50, ROUNDS + 60, "has rounds from ");
+	/* it says up to where one boot goes, and where the next begins */
+	expect_refused(SECOND_BOOT - 3, SECOND_BOOT + 3, "was started again within the range: take ");
+}
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_moment;
+	} cases[] = {
+		{"/nowhere/ctop@-1h", true},         {"@09:00..09:05", true},
+		{"@@1795161600..@1795161700", true}, {"../nowhere", false},
+		{"a@b/../nowhere@now", true},        {"nowhere..09:05", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(history_moment_is_named(cases[i].name), cases[i].is_moment);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_moment),
+		cmocka_unit_test(test_range),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests_name("history moment", tests, begin, end);
+}
