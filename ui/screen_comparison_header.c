@@ -56,7 +56,9 @@ static void append_facts(const struct ui *ui, const struct snapshot *snapshot, s
  * Returns the cells left of it. */
 static int draw_state(const struct ui *ui, int y)
 {
-	const char *whose = compare_by_threads(ui->comparison) ? "change by thread" : "change by group";
+	const char *whose = compare_has_rates(ui->comparison)    ? "change of rates"
+			    : compare_by_threads(ui->comparison) ? "change by thread"
+								 : "change by group";
 	int width = draw_screen_width(), x = width - (int)strlen(whose);
 	char every[32];
 

@@ -172,6 +172,17 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
 }
 
+/* Of two moments of one history the window between them may be what was meant. */
+static void tell_range(const char *before, const char *after)
+{
+	const char *at = strchr(before, '@');
+	const size_t directory = at != NULL ? (size_t)(at + 1 - before) : 0;
+
+	if (directory != 0 && strncmp(before, after, directory) == 0 && strstr(at, "..") == NULL &&
+	    strstr(after + directory, "..") == NULL)
+		command_note("what happened between them: ctop show '%s..%s'", before, after + directory);
+}
+
 /* Reads, compares and prints what the checked options ask for. */
 static int run(const struct diff_command_options *options, struct snapshot_report *report,
 	       const struct diff_rule *rules)
@@ -189,10 +200,9 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 		report->snapshots[side] = files[side].snapshot;
 		report->request.names[side] = files[side].name;
 	}
-	if (status == 0 && snapshot_report_join(report, &error) < 0 &&
-	    options->match == DIFF_MATCHING_THREADS)
-		status = -EINVAL;
-	else if (status == 0 && options->per[TABLES_PER_SECOND] && report->request.interval_ns == 0)
+	if (status == 0)
+		status = snapshot_report_join(report, &error);
+	if (status == 0 && options->per[TABLES_PER_SECOND] && report->request.interval_ns == 0)
 		status = error_set(
 			&error, -EINVAL,
 			"the time between the captures is zero or unknown: leave out --per second");
@@ -211,6 +221,8 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 		for (size_t i = 0; i < options->fail_if.count; i++)
 			diff_rule_judge(&rules[i], report->diff, &report->outcomes);
 		tell_comparability(report->comparability, report->report.format);
+		if (report->how.rates)
+			tell_range(files[DIFF_BEFORE].name, files[DIFF_AFTER].name);
 		status = snapshot_report_write(report, &error) < 0 ? output_failed(&report->output, &error)
 								   : tell_rules(&report->outcomes);
 	}
@@ -255,14 +267,16 @@ const struct command diff_command = {
 	.alias = "compare",
 	.summary = "print what changed between two saved snapshots",
 	.usage = "BEFORE AFTER [OPTION]...",
-	.details = "Reads two .ctprof.zst files or recorded moments (/var/lib/ctop@-1h, @09:40); one of them "
-		   "may be - for standard input, as of `ssh HOST ctop capture -o -`. Groups are joined "
-		   "by their names; with the axis all, which is the default, cgroups that were renamed are "
-		   "joined too: they run the same types of threads and are marked [fudged: NAME]. The three "
-		   "largest changes come first, in sentences, and the rows in the order of what matters: by "
-		   "what part of all changes of its metric a change is. A change is a centred dot if "
-		   "a side is unavailable or lacks the values of some threads, and - if the metric does not "
-		   "apply to a side.",
+	.details =
+		"Reads two .ctprof.zst files or recorded moments (/var/lib/ctop@-1h, @09:40); one of them "
+		"may be - for standard input, as of `ssh HOST ctop capture -o -`. Groups are joined "
+		"by their names; with the axis all, which is the default, cgroups that were renamed are "
+		"joined too: they run the same types of threads and are marked [fudged: NAME]. Of two files "
+		"with windows (ctop capture --for 10) rates are compared, else lives. The three largest "
+		"changes come first, in sentences, and the rows in the order of what matters: by "
+		"what part of all changes of its metric a change is. A change is a centred dot if "
+		"a side is unavailable or lacks the values of some threads, and - if the metric does not "
+		"apply to a side.",
 	.tables = diff_tables_used,
 	.table_count = ARRAY_COUNT(diff_tables_used),
 	.options_size = sizeof(struct diff_command_options),

@@ -132,11 +132,20 @@ uint64_t compare_distance_ns(const struct comparison *comparison)
 
 bool compare_by_threads(const struct comparison *comparison)
 {
-	return !comparison->by_groups && comparison->match != NULL;
+	return !comparison->by_groups && comparison->match != NULL && !compare_has_rates(comparison);
+}
+
+bool compare_has_rates(const struct comparison *comparison)
+{
+	return comparison->sides[DIFF_AFTER] != NULL && comparison->sides[DIFF_BEFORE]->window != NULL &&
+	       comparison->sides[DIFF_AFTER]->window != NULL;
 }
 
 int compare_set_by_threads(struct comparison *comparison, bool by_threads, struct error *error)
 {
+	if (by_threads && compare_has_rates(comparison))
+		return error_set(error, -EINVAL,
+				 "both have a window: what is compared are the rates of groups in each");
 	if (by_threads && comparison->match == NULL)
 		return error_set(
 			error, -EINVAL, "%s",

@@ -61,6 +61,9 @@ const struct snapshot *compare_side(const struct comparison *comparison, enum di
  */
 bool compare_by_threads(const struct comparison *comparison);
 
+/* Whether both sides have windows: then their rates are compared, and the changes are those of groups. */
+bool compare_has_rates(const struct comparison *comparison);
+
 /* Changes that; -EINVAL with a sentence where threads cannot be matched. */
 int compare_set_by_threads(struct comparison *comparison, bool by_threads, struct error *error);
 

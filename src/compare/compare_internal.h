@@ -74,6 +74,9 @@ void compare_subjects_release(struct compare_subjects *subjects);
 
 /* --- compare_metric.c --- */
 
+/* Whether a side, as it is shown, has something of a subject: a group may have ended threads alone. */
+bool compare_subject_is_on(const struct compare_subjects *subjects, size_t subject, enum diff_side side);
+
 /* Whether it says something of the rows of a view: groups, and of cgroups on their axis. */
 bool compare_record_applies(const struct view *view, enum column column);
 

@@ -123,7 +123,7 @@ static struct compare_join *make_room(struct comparison *comparison)
 struct compare_join *compare_join_of(struct comparison *comparison, const struct view *view, enum axis axis,
 				     size_t step_count)
 {
-	struct diff_options options = {.grouping = view->grouping};
+	struct diff_options options = {.grouping = view->grouping, .rates = compare_has_rates(comparison)};
 	bool *inside[DIFF_SIDE_COUNT];
 	struct buffer signature = {0};
 	struct compare_join *join;
@@ -145,6 +145,8 @@ struct compare_join *compare_join_of(struct comparison *comparison, const struct
 	memcpy(join->inside, inside, sizeof(inside));
 	if (compare_by_threads(comparison))
 		diff_match_apply(comparison->match, &options);
+	else if (options.rates && comparison->match != NULL)
+		options.successor = comparison->match->mate[DIFF_BEFORE];
 	join->diff = diff_create(comparison->sides[DIFF_BEFORE], comparison->sides[DIFF_AFTER], &options);
 	join->used = ++comparison->clock;
 	if (comparison->match != NULL)

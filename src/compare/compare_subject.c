@@ -43,13 +43,7 @@ static void collect_threads(struct comparison *comparison, const struct view *vi
 static struct reduction *reduce_threads(const struct compare_subjects *subjects, enum diff_side side)
 {
 	const struct snapshot *snapshot = subjects->comparison->sides[side];
-	const struct window life = {
-		.now = snapshot,
-		.missing = REASON_NOT_IN_FILE,
-		.mode = VIEW_MODE_TOTAL,
-		.as_stored = true,
-		.by_flags = !snapshot->provenance.present,
-	};
+	const struct window window = diff_window(snapshot, compare_has_rates(subjects->comparison));
 	struct shown shown = {.now = snapshot, .row_count = subjects->count, .by_thread = true};
 
 	shown_reserve(&shown, subjects->count, subjects->count);
@@ -57,7 +51,7 @@ static struct reduction *reduce_threads(const struct compare_subjects *subjects,
 		if (subjects->threads[i].index[side] != COMPARE_NONE)
 			shown_add(&shown, subjects->threads[i].index[side], i);
 	}
-	return reduction_create(&life, &shown);
+	return reduction_create(&window, &shown);
 }
 
 void compare_subjects_collect(struct comparison *comparison, const struct view *view,
@@ -145,6 +139,14 @@ uint32_t compare_subject_threads(const struct compare_subjects *subjects, size_t
 	return subjects->threads[subject].index[side] != COMPARE_NONE;
 }
 
+bool compare_subject_is_on(const struct compare_subjects *subjects, size_t subject, enum diff_side side)
+{
+	if (subjects->join == NULL)
+		return compare_subject_threads(subjects, subject, side) != 0;
+	return subjects->join->diff->pairs[subject].group[compare_inside(subjects->comparison, side)] !=
+	       UINT32_MAX;
+}
+
 bool compare_subject_has(const struct compare_subjects *subjects, size_t subject, enum diff_side side,
 			 size_t thread)
 {
@@ -172,9 +174,9 @@ enum row_mark compare_subject_mark(const struct compare_subjects *subjects, size
 {
 	struct diff_match_count threads;
 
-	if (compare_subject_threads(subjects, subject, DIFF_BEFORE) == 0)
+	if (!compare_subject_is_on(subjects, subject, DIFF_BEFORE))
 		return ROW_MARK_NEW;
-	if (compare_subject_threads(subjects, subject, DIFF_AFTER) == 0)
+	if (!compare_subject_is_on(subjects, subject, DIFF_AFTER))
 		return ROW_MARK_LEFT;
 	if (compare_subject_same(subjects, subject, &threads) && threads.same == 0)
 		return ROW_MARK_RESTARTED;

@@ -110,7 +110,7 @@ void compare_side_cell(const struct compare_subjects *subjects, size_t subject, 
 	struct value held;
 
 	*ret_cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
-	if (compare_subject_threads(subjects, subject, side) == 0)
+	if (!compare_subject_is_on(subjects, subject, side))
 		return;
 	if (own->state == VALUE_UNAVAILABLE) {
 		ret_cell->state = CELL_UNAVAILABLE;

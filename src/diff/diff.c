@@ -24,6 +24,61 @@ static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t 
 				  diff->snapshots[side], thread);
 }
 
+/* The threads that ended within the window of a side and count; NULL for none. */
+static const struct ended *ended_of(const struct diff *diff, enum diff_side side)
+{
+	const struct ended *ended;
+
+	/* which of them a narrowing leaves is not known */
+	if (!diff->options.rates || diff->options.members[side] != NULL)
+		return NULL;
+	ended = &diff->snapshots[side]->window->ended;
+	return ended_has_any(ended) ? ended : NULL;
+}
+
+/* All names that are grouped: those of the ended threads of a side are in the snapshot `*ret_ended`. */
+static struct grouping *group_names(struct diff *diff)
+{
+	const struct snapshot *names[2 * DIFF_SIDE_COUNT];
+	size_t count = 0;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (diff->snapshots[side] != NULL)
+			names[count++] = diff->snapshots[side];
+	}
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct ended *ended = ended_of(diff, (enum diff_side)side);
+
+		diff->ended_names[side] = count;
+		if (ended != NULL)
+			names[count++] = ended->names;
+	}
+	return grouping_create(&diff->options.grouping, names, count, diff->patterns);
+}
+
+/* Finds the groups of ended threads, which are those of their names. */
+static void count_ended(struct diff *diff, enum diff_side side)
+{
+	const struct ended *ended = ended_of(diff, side);
+	struct diff_threads *threads = diff->threads[side];
+
+	if (ended == NULL)
+		return;
+	diff->group_of_ended[side] = memory_allocate((ended->count + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < ended->count; i++) {
+		const uint32_t group = grouping_of_triple(diff->grouping, diff->ended_names[side], i);
+
+		diff->group_of_ended[side][i] = group;
+		/* of which it is known only that they ended need no row of their own */
+		threads[group].has_ended |= !ended->records[i].untold && !ended_is_void(ended, i);
+	}
+}
+
+bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group)
+{
+	return diff->threads[side][group].count != 0 || diff->threads[side][group].has_ended;
+}
+
 /* Thread counts and start times of the groups of a side, and which group each thread is of. */
 static void count_threads(struct diff *diff, enum diff_side side)
 {
@@ -51,30 +106,51 @@ static void count_threads(struct diff *diff, enum diff_side side)
 		threads[group].start_sum = number_add_saturating(threads[group].start_sum,
 								 snapshot->start_time[i]);
 	}
+	count_ended(diff, side);
 }
 
-/* The pairs as rows of a side's window, a life as it is stored. */
+struct window diff_window(const struct snapshot *snapshot, bool rates)
+{
+	const struct snapshot_window *window = snapshot->window;
+
+	if (!rates)
+		return (struct window){
+			.now = snapshot,
+			.missing = REASON_NOT_IN_FILE,
+			.mode = VIEW_MODE_TOTAL,
+			.as_stored = true,
+			.by_flags = !snapshot->provenance.present,
+		};
+	return (struct window){
+		.now = snapshot,
+		.from = window->from,
+		.from_of = window->from_of,
+		.missing = REASON_NOT_READ,
+		.ended = ended_has_any(&window->ended) ? &window->ended : NULL,
+		.latency = window->latency != NULL ? &window->latency->latency : NULL,
+		.elapsed_ns = snapshot->provenance.boottime_ns - window->from->provenance.boottime_ns,
+		.mode = VIEW_MODE_RATE,
+		.per_second = true,
+	};
+}
+
+/* The pairs as rows of a side's window. */
 static struct reduction *reduce_side(const struct diff *diff, enum diff_side side)
 {
 	const struct snapshot *snapshot = diff->snapshots[side];
-	const struct window life = {
-		.now = snapshot,
-		.missing = REASON_NOT_IN_FILE,
-		.mode = VIEW_MODE_TOTAL,
-		.as_stored = true,
-		.by_flags = diff->options.by_flags || !snapshot->provenance.present,
-		.counted = diff->options.counted[side],
-		.replaced = side == DIFF_AFTER ? diff->options.replaced : NULL,
-	};
+	struct window window = diff_window(snapshot, diff->options.rates);
 	struct shown shown = {
 		.now = snapshot,
 		.row_count = diff->pair_count,
 		.by_cgroup = diff->options.grouping.axis == AXIS_CGROUP,
 	};
 
+	window.by_flags |= diff->options.by_flags;
+	window.counted = diff->options.counted[side];
+	window.replaced = side == DIFF_AFTER ? diff->options.replaced : NULL;
 	shown_reserve(&shown, snapshot->thread_count, diff->pair_count);
 	/* flags are judged by the groups of this side, not by those that were joined with another */
-	if (life.by_flags && diff->rename_count != 0) {
+	if (window.by_flags && diff->rename_count != 0) {
 		shown.part_of = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
 		shown.part_count = grouping_count(diff->grouping);
 	}
@@ -87,7 +163,17 @@ static struct reduction *reduce_side(const struct diff *diff, enum diff_side sid
 			shown.part_of[shown.count] = group;
 		shown_add(&shown, i, diff->pair_of_group[side][group]);
 	}
-	return reduction_create(&life, &shown);
+	shown.ended = window.ended = ended_of(diff, side);
+	if (shown.ended != NULL)
+		shown.ended_row_of = memory_allocate((shown.ended->count + 1) * sizeof(uint32_t));
+	for (size_t i = 0; shown.ended != NULL && i < shown.ended->count; i++) {
+		const uint32_t group = diff->group_of_ended[side][i];
+
+		shown.ended_row_of[i] = ended_is_void(shown.ended, i) || !diff_has_group(diff, side, group)
+						? UINT32_MAX
+						: diff->pair_of_group[side][group];
+	}
+	return reduction_create(&window, &shown);
 }
 
 static uint64_t mean_start(const struct diff *diff, enum diff_side side, uint32_t group)
@@ -103,7 +189,7 @@ static void match_by_key(struct diff *diff)
 
 	diff->partner = memory_allocate((group_count + 1) * sizeof(*diff->partner));
 	for (uint32_t group = 0; group < group_count; group++)
-		diff->partner[group] = diff->threads[DIFF_BEFORE][group].count != 0 ? group : UINT32_MAX;
+		diff->partner[group] = diff_has_group(diff, DIFF_BEFORE, group) ? group : UINT32_MAX;
 }
 
 static struct diff_pair *add_pair(struct diff *diff, uint32_t group)
@@ -112,7 +198,7 @@ static struct diff_pair *add_pair(struct diff *diff, uint32_t group)
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		pair->group[side] = UINT32_MAX;
-		if (diff->threads[side][group].count == 0)
+		if (!diff_has_group(diff, (enum diff_side)side, group))
 			continue;
 		pair->group[side] = group;
 		pair->threads[side] = diff->threads[side][group].count;
@@ -156,14 +242,14 @@ static void make_pairs(struct diff *diff)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		diff->pair_of_group[side] = memory_allocate_zero(group_count + 1, sizeof(uint32_t));
 	for (uint32_t group = 0; group < group_count; group++) {
-		bool has_before = diff->threads[DIFF_BEFORE][group].count != 0;
-		bool has_after = diff->threads[DIFF_AFTER][group].count != 0;
+		bool has_before = diff_has_group(diff, DIFF_BEFORE, group);
+		bool has_after = diff_has_group(diff, DIFF_AFTER, group);
 
 		if (has_before || (has_after && diff->partner[group] == UINT32_MAX))
 			add_pair(diff, group);
 	}
 	for (uint32_t group = 0; group < group_count; group++) {
-		if (diff->threads[DIFF_AFTER][group].count != 0 && diff->partner[group] != UINT32_MAX &&
+		if (diff_has_group(diff, DIFF_AFTER, group) && diff->partner[group] != UINT32_MAX &&
 		    diff->partner[group] != group)
 			join_candidate(diff, group);
 	}
@@ -222,9 +308,7 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->options = *options;
 	diff->options.grouping.reference |= options->by_flags;
 	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
-	diff->grouping = before != NULL ? grouping_create(&diff->options.grouping, diff->snapshots,
-							  DIFF_SIDE_COUNT, diff->patterns)
-					: grouping_create(&diff->options.grouping, &after, 1, diff->patterns);
+	diff->grouping = group_names(diff);
 	count_threads(diff, DIFF_BEFORE);
 	count_threads(diff, DIFF_AFTER);
 	match_by_key(diff);
@@ -248,6 +332,7 @@ void diff_release(struct diff *diff)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		reduction_release(diff->reductions[side]);
 		free(diff->group_of_thread[side]);
+		free(diff->group_of_ended[side]);
 		free(diff->threads[side]);
 		free(diff->pair_of_group[side]);
 		free(diff->latency[side]);
@@ -275,10 +360,9 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 
 	if (group == UINT32_MAX)
 		return SIZE_MAX;
-	if (diff->threads[DIFF_BEFORE][group].count != 0)
+	if (diff_has_group(diff, DIFF_BEFORE, group))
 		return diff->pair_of_group[DIFF_BEFORE][group];
-	return diff->threads[DIFF_AFTER][group].count != 0 ? diff->pair_of_group[DIFF_AFTER][group]
-							   : SIZE_MAX;
+	return diff_has_group(diff, DIFF_AFTER, group) ? diff->pair_of_group[DIFF_AFTER][group] : SIZE_MAX;
 }
 
 const char *diff_thread_part(const struct diff_pair *pair)

@@ -10,7 +10,7 @@
 #include "view/column_table.h"
 #include "window/reduction.h"
 #include "group/grouping.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/snapshot_window.h"
 
 /*
  * Two snapshots joined: the groups of both by their keys, on AXIS_ALL also those of renamed cgroups, with
@@ -36,6 +36,7 @@ enum diff_pair_kind {
 struct diff_options {
 	struct grouping_options grouping; /* must outlive the diff */
 	bool by_flags; /* the format's flags alone say what was measured, see struct window */
+	bool rates;    /* of the windows that both snapshots have, see diff_window(); not with `counted` */
 	/*
 	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted,
 	 * so that a part of the threads has the keys that it has in the whole.
@@ -98,6 +99,7 @@ struct diff {
 	size_t rename_count;
 	/* From here on for the files of this room. */
 	struct diff_threads {
+		bool has_ended; /* threads that ended within the window */
 		uint32_t count;
 		uint32_t started; /* of them with a known start */
 		uint64_t start_sum;
@@ -109,8 +111,14 @@ struct diff {
 	uint32_t *partner;
 	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
 	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
+	size_t ended_names[DIFF_SIDE_COUNT];        /* which of the grouping's snapshots has them */
+	uint32_t *group_of_ended[DIFF_SIDE_COUNT];  /* by record; NULL where none count */
 	struct arena arena;                         /* texts of the renames */
 };
+
+/* What is compared of a snapshot: with `rates` what happened each second of its window, else the lives of its
+ * threads as they are stored. */
+struct window diff_window(const struct snapshot *snapshot, bool rates);
 
 /*
  * Joins the groups of two snapshots (the same one twice is allowed), both of which must outlive the result.
@@ -232,6 +240,9 @@ double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, e
 /* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
  * the caller's. */
 void diff_value_conclude(struct diff_value *value, bool is_ratio);
+
+/* Whether a side has threads of a group, also such as ended within its window. */
+bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group);
 
 /* Finds the orphans' cgroups that have a new name, sets the partners of their groups; for diff_create(). */
 void diff_find_renames(struct diff *diff);

@@ -34,14 +34,22 @@ static size_t find_pair(const struct diff *diff, enum diff_side side, const char
 {
 	uint32_t group = grouping_find(diff->grouping, key, length);
 
-	if (group == UINT32_MAX || diff->threads[side][group].count == 0)
+	if (group == UINT32_MAX || !diff_has_group(diff, side, group))
 		return SIZE_MAX;
 	return diff->pair_of_group[side][group];
 }
 
+/* The snapshot that has the waits that are compared; NULL for none. */
+static const struct snapshot *waits_of(const struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->snapshots[side];
+
+	return snapshot != NULL && diff->options.rates ? snapshot->window->latency : snapshot;
+}
+
 struct diff_latency *diff_latency_create(const struct diff *diff, enum diff_side side)
 {
-	const struct snapshot *snapshot = diff->snapshots[side], *names;
+	const struct snapshot *snapshot = waits_of(diff, side), *names;
 	struct grouping_options options = diff->options.grouping;
 	struct diff_latency *result;
 	struct grouping *grouping;
@@ -121,7 +129,7 @@ struct diff_side_value diff_latency_side(const struct diff *diff, const struct d
 	unknown = pair != NULL ? latency_count(&latency[diff->pair_count].of[entry->kind]) : 0;
 	if (unknown == 0 && diff_latency_is_time(number) && latency_count(histogram) == 0)
 		return value;
-	value.number = number_of(histogram, diff->snapshots[side]->latency.span_ns, entry->share, unknown);
+	value.number = number_of(histogram, waits_of(diff, side)->latency.span_ns, entry->share, unknown);
 	value.partial = unknown != 0;
 	value.reason = value.partial ? REASON_UNDER_OTHER : REASON_READ;
 	/* at least nothing is no more than nothing known */

@@ -142,7 +142,7 @@ void diff_summary_append(const struct diff_change *change, const struct diff_sum
 		append_amount(buffer, change->number[DIFF_BEFORE], ladder, per->ascii);
 		buffer_append_text(buffer, arrow);
 		append_amount(buffer, change->number[DIFF_AFTER], ladder, per->ascii);
-		buffer_append_text(buffer, ", ");
+		buffer_append_text(buffer, per->rates ? " per second, " : ", ");
 	}
 	if (per->second && per->interval_ns != 0) {
 		append_amount(buffer, fabs(delta) * NS_PER_S / (double)per->interval_ns, ladder, per->ascii);
@@ -263,7 +263,7 @@ static void append_name(const struct diff *diff, const struct diff_pair *pair, s
 void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 		       const struct diff_summary_per *per, bool forget, struct diff_summary *summary)
 {
-	const double seconds = diff_weight_seconds(per->interval_ns);
+	const double seconds = per->rates ? 1 : diff_weight_seconds(per->interval_ns);
 	struct candidate best[DIFF_SUMMARY_MAX];
 	struct buffer name = {0}, text = {0};
 	size_t count = 0;

@@ -19,6 +19,7 @@ struct diff_change {
 /* What the numbers are divided by besides, in the sentence, and how they are written. */
 struct diff_summary_per {
 	bool second, thread;
+	bool rates;           /* the numbers are those of a second */
 	bool ascii;           /* no other characters */
 	uint64_t interval_ns; /* between the captures */
 };

@@ -214,7 +214,8 @@ static void conclude(const struct conclusion *of, struct value *value)
 	value->form = VALUE_FORM_REAL;
 	value->real = reduced->number;
 	if (of->values->mode == VIEW_MODE_RATE && member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER) {
-		if (column_unit_of_task_field(member->facts, member->kind) == UNIT_NS)
+		if (column_unit_of_task_field(member->facts, member->kind) == UNIT_NS &&
+		    of->values->unit != UNIT_NS) /* as a percentage */
 			value->sort = value->real = reduced->number / 1e7;
 	} else if (reduced->is_whole) {
 		value->form = VALUE_FORM_WHOLE;

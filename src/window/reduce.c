@@ -133,7 +133,8 @@ void reduce_column(const struct window *window, const struct shown *shown, enum 
 		.entry = reducer.entry,
 		.kind = kind,
 		.now = window->now,
-		.unit = column_unit(column, window->mode, shown->by_thread),
+		.unit = window->per_second ? column_entry(column)->unit
+					   : column_unit(column, window->mode, shown->by_thread),
 		.as_stored = window->as_stored,
 		.scale = 1,
 		.stride = stride,

@@ -30,7 +30,8 @@ struct window {
 	 * are unavailable, clock ticks remain such.
 	 */
 	bool as_stored;
-	bool by_flags; /* of as_stored: the format's flags alone say what was measured */
+	bool per_second; /* of rates, for reports: a second's ns and clock ticks, no percentage */
+	bool by_flags;   /* of as_stored: the format's flags alone say what was measured */
 	/*
 	 * [now], of as_stored: the threads whose counters add up; a counter of any other that was read is 0.
 	 * NULL for all. `replaced`: those of the others whose counters are unavailable; NULL for none.

@@ -6,6 +6,7 @@
 
 #include "base/unicode.h"
 #include "diff/diff_weight.h"
+#include "table/screen_format.h"
 #include "cmd/line/command.h"
 #include "user/user_names.h"
 
@@ -57,6 +58,44 @@ static void wait_for_users(const struct snapshot *snapshot)
 	user_names_wait(USER_NAMES_PATIENCE_NS);
 }
 
+/* Says over what the rates that are compared are. */
+static void describe_rates(struct snapshot_report *report)
+{
+	struct buffer text = {0};
+
+	buffer_append_text(&text, "what is compared are rates, over ");
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct window window = diff_window(report->snapshots[side], true);
+
+		screen_format_duration(&text, (double)window.elapsed_ns);
+		buffer_append_format(&text, " %s%s", diff_side_names[side],
+				     side == DIFF_BEFORE ? " and " : "");
+	}
+	comparability_add(report->comparability, COMPARABILITY_NOTE, "rates", text.data);
+	buffer_release(&text);
+}
+
+/* Both files have windows: how fast things happened in each is compared, however long they are. */
+static int join_windows(struct snapshot_report *report, struct error *error)
+{
+	if (report->request.threads)
+		return error_set(
+			error, -EINVAL,
+			"both files have a window, whose rates are compared: leave out --match thread");
+	if (report->request.per[TABLES_PER_SECOND])
+		return error_set(error, -EINVAL,
+				 "both files have a window, and its numbers are those of a second: leave out "
+				 "--per second");
+	report->how.rates = true;
+	describe_rates(report);
+	/* what was given another name is still the same thread */
+	report->match = diff_match_create(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER],
+					  NULL);
+	if (report->match != NULL)
+		report->how.successor = report->match->mate[DIFF_BEFORE];
+	return 0;
+}
+
 int snapshot_report_join(struct snapshot_report *report, struct error *error)
 {
 	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
@@ -69,12 +108,16 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 		report->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
 		report->comparability = comparability_create(before, after);
 		/* cells of the reference need the match only where changes are those of threads */
-		if (!report->how.by_flags || report->request.threads)
+		if (!report->how.by_flags && before->window != NULL && after->window != NULL)
+			result = join_windows(report, error);
+		else if (report->request.threads)
 			result = match_threads(report, error);
+		else if (!report->how.by_flags)
+			(void)match_threads(report, NULL);
 	}
-	if (report->request.threads)
+	if (report->request.threads && report->match != NULL)
 		diff_match_apply(report->match, &report->how);
-	report->request.match = report->match;
+	report->request.match = report->how.rates ? NULL : report->match;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER; side++)
 		wait_for_users(report->snapshots[side]);
 	report->diff = diff_create(before, after, &report->how);
@@ -137,6 +180,7 @@ static void find_changes(struct snapshot_report *report)
 	const struct diff_summary_per per = {
 		.second = request->per[TABLES_PER_SECOND],
 		.thread = request->per[TABLES_PER_THREAD],
+		.rates = report->how.rates,
 		.interval_ns = request->interval_ns,
 	};
 

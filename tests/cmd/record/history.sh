@@ -130,9 +130,11 @@ refused "a range outside" 1 "nothing was recorded from .* has rounds from " "$ct
 refused "a range of no time" 1 "as a range of a history: .*did you mean '09:40'" "$ctop" show "$history@-1h..9.40"
 refused "a time that is none" 1 "and as a moment of a history: .*did you mean '09:40'" "$ctop" show "$history@9.40"
 refused "a moment of nothing" 1 "$directory/no" "$ctop" show "$directory/no@now"
-said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" --match thread -g process --fail-if 'run_time_ns(ctop-burns) > 1ms' 2>&1)
+said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" -g process --fail-if 'after:run_time_ns(ctop-burns) > 1ms' 2>&1)
 status=$?
-result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q 'of the threads .* are the same' || echo "status $status: $said")"
+result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q 'what is compared are rates, over ' || echo "status $status: $said")"
+range=$(echo "$said" | sed -n 's/^ctop: what happened between them: ctop show .\(.*\).$/\1/p')
+result "what happened between them is named" "$("$ctop" show "$range" 2>&1 | grep -q "^$range  .*  rate over " || echo "$said")"
 
 result "a moment is compared with what comes through a pipe" "$("$ctop" capture --no-heap -o - 2>/dev/null |
     "$ctop" diff "$history@now" - -g process 2>&1 | grep -q '^note: of the threads .* are the same on both sides' ||

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Two windows compared: what happened each second in one and in the other, however long they are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cmocka_include.h"
+#include "diff/diff_match.h"
+#include "diff_fixture.h"
+#include "pair_fixture.h"
+
+#define S  NS_PER_S
+#define MS NS_PER_MS
+
+/* A capture with the window since an earlier one of the same threads, in the same order. */
+static struct snapshot *window_of(uint64_t from_s, const struct pair_thread *from, uint64_t to_s,
+				  const struct pair_thread *to, size_t count)
+{
+	struct snapshot *now = pair_snapshot(to_s, to, count);
+	struct snapshot_window *window = memory_allocate_zero(1, sizeof(*window));
+
+	window->from = pair_snapshot(from_s, from, count);
+	window->from_of = memory_allocate(count * sizeof(*window->from_of));
+	window->thread_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		window->from_of[i] = i;
+	now->window = window;
+	return now;
+}
+
+/* Adds what a process did that ended within the window. */
+static void add_ended(struct snapshot *snapshot, const char *name, uint64_t run_time_ns)
+{
+	struct ended *ended = &snapshot->window->ended;
+	uint32_t id;
+
+	if (ended->names == NULL)
+		ended->names = snapshot_create();
+	id = string_pool_intern(&ended->names->strings, name, strlen(name));
+	snapshot_intern_triple(ended->names, (struct triple){id, id, id});
+	*MEMORY_APPEND(ended->records, ended->count,
+		       ended->capacity) = (struct ended_record){.threads = 1, .processes = 1, .born = 1};
+	ended->records[ended->count - 1].states[METRIC_RUN_TIME_NS] = ENDED_COUNTED;
+	ended->records[ended->count - 1].amounts[METRIC_RUN_TIME_NS] = run_time_ns;
+	ended->threads++;
+}
+
+static struct diff *compare(const struct snapshot *before, const struct snapshot *after,
+			    const struct diff_match *match)
+{
+	const struct diff_options options = {.grouping.axis = AXIS_THREAD,
+					     .rates = true,
+					     .successor = match != NULL ? match->mate[DIFF_BEFORE] : NULL};
+
+	return diff_create(before, after, &options);
+}
+
+static void expect_rates(const struct diff *diff, const char *label, enum metric metric, double before,
+			 double after)
+{
+	const struct diff_value value = diff_metric(diff, diff_fixture_pair(diff, label), metric);
+
+	assert_int_equal(value.state, VALUE_READ);
+	assert_true(value.side[DIFF_BEFORE].number == before);
+	assert_true(value.side[DIFF_AFTER].number == after);
+	assert_true(value.delta == after - before);
+}
+
+/* One that has run for hours and runs as before did not change; one that runs twice as much did. */
+static void test_rates(void **state)
+{
+	static const struct pair_thread begin[] = {
+		{"/", "old", "old", 10, 10, 5, 5000 * S, 900 * S, 0, REASON_READ},
+		{"/", "new", "new", 20, 20, 9000, 1 * S, 0, 0, REASON_READ},
+	};
+	static const struct pair_thread first[] = {
+		{"/", "old", "old", 10, 10, 5, 5001 * S, 900 * S, 0, REASON_READ},
+		{"/", "new", "new", 20, 20, 9000, 2 * S, 0, 4096, REASON_READ},
+	};
+	static const struct pair_thread second[] = {
+		{"/", "old", "old", 10, 10, 5, 5001500 * MS, 900 * S, 0, REASON_READ},
+		{"/", "new", "new", 20, 20, 9000, 3 * S, 0, 8192, REASON_READ},
+	};
+	/* over 10 s, and over 5 s */
+	struct snapshot *before = window_of(1000, begin, 1010, first, 2),
+			*after = window_of(1010, first, 1015, second, 2);
+	struct diff *diff = compare(before, after, NULL);
+
+	(void)state;
+	expect_rates(diff, "old", METRIC_RUN_TIME_NS, 100e6, 100e6);
+	expect_rates(diff, "new", METRIC_RUN_TIME_NS, 100e6, 200e6);
+	expect_rates(diff, "new", METRIC_READ_BYTES, 409.6, 819.2);
+	diff_release(diff);
+	snapshot_release(before);
+	snapshot_release(after);
+}
+
+/* What ended counts where it was, and has a row of its own where nothing else is there. */
+static void test_ended(void **state)
+{
+	static const struct pair_thread threads[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
+	};
+	struct snapshot *before = window_of(1000, threads, 1010, threads, 1),
+			*after = window_of(1010, threads, 1020, threads, 1);
+	const struct diff_pair *pair;
+	struct diff *diff;
+
+	(void)state;
+	add_ended(before, "web", 1 * S);
+	add_ended(after, "web", 3 * S);
+	add_ended(after, "cc1", 5 * S);
+	diff = compare(before, after, NULL);
+	assert_int_equal(diff->pair_count, 2);
+	expect_rates(diff, "web", METRIC_RUN_TIME_NS, 100e6, 300e6);
+	pair = diff_fixture_pair(diff, "cc1");
+	assert_int_equal(pair->kind, DIFF_PAIR_ONLY_AFTER);
+	assert_int_equal(pair->threads[DIFF_AFTER], 0);
+	assert_true(diff_metric(diff, pair, METRIC_RUN_TIME_NS).side[DIFF_AFTER].number == 500e6);
+	diff_release(diff);
+	snapshot_release(before);
+	snapshot_release(after);
+}
+
+/* A thread that was renamed is the same one: it counts in its later group on both sides. */
+static void test_renamed(void **state)
+{
+	static const struct pair_thread as_before[] = {
+		{"/", "kworker", "kworker/0:1-events", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
+	};
+	static const struct pair_thread as_after[] = {
+		{"/", "kworker", "kworker/0:1-mm", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
+	};
+	struct snapshot *before = window_of(1000, as_before, 1010, as_before, 1),
+			*after = window_of(1010, as_after, 1020, as_after, 1);
+	struct diff_match *match = diff_match_create(before, after, NULL);
+	struct diff *diff;
+
+	(void)state;
+	assert_non_null(match);
+	diff = compare(before, after, match);
+	assert_int_equal(diff->pair_count, 1);
+	assert_int_equal(diff->pairs[0].kind, DIFF_PAIR_MATCHED);
+	expect_rates(diff, "kworker/0:1-mm", METRIC_RUN_TIME_NS, 0, 0);
+	diff_release(diff);
+	diff_match_release(match);
+	snapshot_release(before);
+	snapshot_release(after);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_renamed),
+	};
+
+	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);
+}
