@@ -191,6 +191,12 @@ static double reading_interval(double window_seconds)
 	return part / ceil(part / WINDOW_PART_MAX_S);
 }
 
+/* How many of them make a part. */
+static unsigned int part_readings(double window_seconds)
+{
+	return (unsigned int)fmax(1, round(window_seconds / WINDOW_PARTS / reading_interval(window_seconds)));
+}
+
 /* Waits, and keeps up with what threads tell that end and with executables that are looked at. */
 static void wait_until(struct capture *capture, uint64_t until_ns)
 {
@@ -206,30 +212,52 @@ static void wait_until(struct capture *capture, uint64_t until_ns)
 	}
 }
 
-/* Reads all that is counted from, and what is cheap besides; `session` gets it. */
-static int take_round(struct capture *capture, struct session *session, struct error *error)
+/* What is made of the readings: the window, and its parts. */
+struct watch {
+	struct session *whole, *part; /* counts from the beginning of the window, and of the present part */
+	unsigned int readings;        /* of this part, beside its beginning */
+	unsigned int part_readings;   /* that make one */
+	struct window_parts parts;
+};
+
+/* Takes over the reference; `is_end`: there is no other reading. */
+static void add_reading(struct watch *watch, struct snapshot *reading, bool is_end)
+{
+	session_add_round(watch->whole, snapshot_reference(reading));
+	session_add_round(watch->part, reading);
+	if (session_previous(watch->part) == NULL)
+		return;
+	watch->readings++;
+	if (!is_end && watch->readings < watch->part_readings)
+		return;
+	session_take_part(watch->part, &watch->parts);
+	watch->readings = 0;
+}
+
+/* Reads all that is counted from, and what is cheap besides. */
+static int take_round(struct capture *capture, struct watch *watch, struct error *error)
 {
 	const struct capture_round_options options = {
 		.needed = source_with_flags(0) & ~source_with_flags(SOURCE_EXPENSIVE),
 		.cgroup_records = true,
 		.task_fields = true,
-		.heap_patience_ns = session_now(session) == NULL ? HEAP_PATIENCE_NS : 0,
+		.heap_patience_ns = session_now(watch->whole) == NULL ? HEAP_PATIENCE_NS : 0,
 	};
 	struct snapshot *round;
 	const int result = capture_round(capture, &options, NULL, &round, error);
 
 	if (result == 0)
-		session_add_round(session, round);
+		add_reading(watch, round, false);
 	return result;
 }
 
 /* Reads from now on until the last but one of the readings is over. */
-static int watch_window(struct capture *capture, double seconds, struct session *session, struct error *error)
+static int watch_window(struct capture *capture, double seconds, struct watch *watch, struct error *error)
 {
 	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t step_ns = (uint64_t)(reading_interval(seconds) * NS_PER_S);
 	const uint64_t length_ns = (uint64_t)(seconds * NS_PER_S);
-	int result = take_round(capture, session, error);
+	int result = take_round(capture, watch, error);
 
 	for (uint64_t next_ns = step_ns; result == 0 && next_ns + step_ns / 2 < length_ns;
 	     next_ns += step_ns) {
@@ -237,7 +265,7 @@ static int watch_window(struct capture *capture, double seconds, struct session 
 		if (clock_ns(CLOCK_MONOTONIC) - begun_ns > next_ns + step_ns / 2)
 			continue;
 		wait_until(capture, begun_ns + next_ns);
-		result = take_round(capture, session, error);
+		result = take_round(capture, watch, error);
 	}
 	if (result == 0)
 		wait_until(capture, begun_ns + length_ns);
@@ -245,12 +273,16 @@ static int watch_window(struct capture *capture, double seconds, struct session 
 }
 
 /* The end of the window, which has its waits from the beginning on. */
-static struct snapshot_window *end_window(struct session *session, struct snapshot *end)
+static struct snapshot_window *end_window(struct watch *watch, struct snapshot *end)
 {
 	struct snapshot_window *window;
 
-	session_add_round(session, snapshot_reference(end));
-	window = session_save_window(session, VIEW_MODE_BASE);
+	add_reading(watch, snapshot_reference(end), true);
+	window = session_save_window(watch->whole, VIEW_MODE_BASE);
+	if (window != NULL) {
+		window->parts = watch->parts;
+		watch->parts = (struct window_parts){0};
+	}
 	if (window == NULL || end->latency.span_ns == 0)
 		return window;
 	snapshot_release(window->latency);
@@ -265,7 +297,7 @@ static int take_readings(const struct capture_command_options *options, struct c
 			 uint64_t budget, struct snapshot **ret_snapshot, struct snapshot_window **ret_window,
 			 struct error *error)
 {
-	struct session *session;
+	struct watch watch;
 	int result = 0;
 
 	if (options->window_seconds == 0) {
@@ -273,15 +305,21 @@ static int take_readings(const struct capture_command_options *options, struct c
 			watch_latency(capture, options->latency_seconds);
 		return capture_full(capture, budget, NULL, ret_snapshot, error);
 	}
-	session = session_create();
+	watch = (struct watch){
+		.whole = session_create(),
+		.part = session_create(),
+		.part_readings = part_readings(options->window_seconds),
+	};
 	if (options->latency_seconds > 0 && capture_switch_latency(capture, true) < 0)
 		command_note("how long waits take is not measured; `ctop doctor` says why");
-	result = watch_window(capture, options->window_seconds, session, error);
+	result = watch_window(capture, options->window_seconds, &watch, error);
 	if (result == 0)
 		result = capture_full(capture, budget, NULL, ret_snapshot, error);
 	if (result == 0)
-		*ret_window = end_window(session, *ret_snapshot);
-	session_release(session);
+		*ret_window = end_window(&watch, *ret_snapshot);
+	session_release(watch.whole);
+	session_release(watch.part);
+	window_parts_clear(&watch.parts);
 	return result;
 }
 

@@ -220,6 +220,49 @@ static bool emit_missed(struct emitter *emitter, const struct ended_record *reco
 	return end(emitter, '}');
 }
 
+/* --- parts --- */
+
+static bool emit_part_names(struct emitter *emitter)
+{
+	const struct window_parts *parts = &emitter->window->parts;
+
+	begin(emitter, '[');
+	for (size_t i = 0; parts->count != 0 && i < parts->names->triple_count; i++) {
+		emit_separator(emitter);
+		emit_other(emitter, parts->names, &part_name_object, &parts->names->triples[i]);
+	}
+	return end(emitter, ']');
+}
+
+static bool emit_parts(struct emitter *emitter)
+{
+	const struct window_parts *parts = &emitter->window->parts;
+
+	begin(emitter, '[');
+	for (size_t i = 0; i < parts->count; i++) {
+		emit_separator(emitter);
+		emit_object(emitter, &part_object, &parts->items[i]);
+	}
+	return end(emitter, ']');
+}
+
+static bool emit_part(struct emitter *emitter, enum member_type type, const struct window_part *part)
+{
+	begin(emitter, '[');
+	for (size_t i = 0; type == MEMBER_PART_INDICES && i < part->count; i++)
+		emit_number(emitter, part->names[i]);
+	for (size_t i = 0; type == MEMBER_PART_METRICS && i < part->metric_count; i++) {
+		emit_separator(emitter);
+		emit_text(emitter, metrics[part->metrics[i]].name);
+	}
+	for (size_t i = 0; type == MEMBER_PART_AMOUNTS && i < part->count * part->metric_count; i++) {
+		emit_number(emitter, part->amounts[i]);
+		if (emitter->json.length >= FLUSH_BYTES)
+			emit_flush(emitter);
+	}
+	return end(emitter, ']');
+}
+
 bool emit_window(struct emitter *emitter, const struct member *member, const void *target)
 {
 	const void *field = (const char *)target + member->offset;
@@ -244,6 +287,14 @@ bool emit_window(struct emitter *emitter, const struct member *member, const voi
 		return emit_ended(emitter, member->object);
 	case MEMBER_ELAPSED:
 		return emit_elapsed(emitter, target);
+	case MEMBER_PART_NAMES:
+		return emit_part_names(emitter);
+	case MEMBER_PARTS:
+		return emit_parts(emitter);
+	case MEMBER_PART_INDICES:
+	case MEMBER_PART_METRICS:
+	case MEMBER_PART_AMOUNTS:
+		return emit_part(emitter, member->type, target);
 	case MEMBER_ENDED_RECORDS:
 		return emit_ended_records(emitter, target);
 	case MEMBER_ENDED_COUNTED:

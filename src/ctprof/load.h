@@ -214,6 +214,7 @@ struct loader {
 		bool older_state;
 		bool older_cgroup;
 		bool window; /* it does not fit the snapshot */
+		bool parts;  /* they do not add up to the window */
 	} notes;
 
 	/* Of a loader of the beginning of a window; load_window.c. */
@@ -221,6 +222,11 @@ struct loader {
 		struct load_indices thread_of, born, unknown, resident;
 		struct ended ended;
 		struct ended_member member; /* that is being read */
+		struct window_parts parts;
+		struct triple part_name;
+		struct window_part part; /* that is being read, with room for */
+		size_t part_capacity, amount_count, amount_capacity;
+		bool parts_damaged;
 	} window;
 };
 
@@ -263,6 +269,14 @@ void *load_begin_ended(struct loader *loader, struct frame *frame);
 void load_end_ended(struct loader *loader, const struct frame *element);
 bool load_ended_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
 bool load_ended_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+
+void *load_begin_part_name(struct loader *loader, struct frame *frame);
+void load_end_part_name(struct loader *loader, const struct frame *element);
+void *load_begin_part(struct loader *loader, struct frame *frame);
+void load_end_part(struct loader *loader, const struct frame *element);
+bool load_part_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_part_metric(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_part_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
 
 /* Gives the window to the snapshot, whose threads are all there, where it fits. */
 void load_window_conclude(struct loader *loader);

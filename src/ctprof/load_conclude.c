@@ -288,6 +288,9 @@ static void describe_notes(const struct loader *loader)
 				     "%sits window does not fit its threads and is left out: only totals are "
 				     "known; capture it again",
 				     text.length != 0 ? "; " : "");
+	if (loader->notes.parts)
+		buffer_append_format(&text, "%sits parts do not add up to its window and are left out",
+				     text.length != 0 ? "; " : "");
 	if (text.length != 0)
 		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
 								 text.length);

@@ -237,6 +237,11 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_WINDOW_BORN] = "an array of numbers",
 	[MEMBER_WINDOW_UNKNOWN] = "an array of numbers",
 	[MEMBER_WINDOW_RESIDENT] = "an array of numbers",
+	[MEMBER_PART_NAMES] = "an array of objects",
+	[MEMBER_PARTS] = "an array of objects",
+	[MEMBER_PART_INDICES] = "an array of numbers",
+	[MEMBER_PART_METRICS] = "an array of strings",
+	[MEMBER_PART_AMOUNTS] = "an array of numbers",
 	[MEMBER_ENDED_RECORDS] = "an array of objects",
 	[MEMBER_TASK_FIELD_VALUES] = "an array of numbers",
 };

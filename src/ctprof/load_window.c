@@ -134,6 +134,117 @@ bool load_ended_missed(struct loader *loader, struct frame *frame, const struct 
 	return true;
 }
 
+/* --- parts --- */
+
+void *load_begin_part_name(struct loader *loader, struct frame *frame)
+{
+	(void)frame;
+	loader->window.part_name = (struct triple){0};
+	return &loader->window.part_name;
+}
+
+static uint32_t part_name_id(struct loader *loader, uint32_t id)
+{
+	const struct string_pool *strings = &loader->snapshot->strings;
+
+	return string_pool_intern(&loader->window.parts.names->strings, string_pool_text(strings, id),
+				  string_pool_length(strings, id));
+}
+
+void load_end_part_name(struct loader *loader, const struct frame *element)
+{
+	const struct triple *name = &loader->window.part_name;
+	struct window_parts *parts = &loader->window.parts;
+	size_t count;
+
+	(void)element;
+	if (parts->names == NULL)
+		parts->names = snapshot_create();
+	count = parts->names->triple_count;
+	/* what stands there twice has no index of its own */
+	loader->window.parts_damaged |= snapshot_intern_triple(
+						parts->names,
+						(struct triple){part_name_id(loader, name->pcomm),
+								part_name_id(loader, name->comm),
+								part_name_id(loader, name->cgroup)}) != count;
+}
+
+void *load_begin_part(struct loader *loader, struct frame *frame)
+{
+	(void)frame;
+	window_part_clear(&loader->window.part);
+	loader->window.part_capacity = loader->window.amount_count = loader->window.amount_capacity = 0;
+	return &loader->window.part;
+}
+
+void load_end_part(struct loader *loader, const struct frame *element)
+{
+	struct window_parts *parts = &loader->window.parts;
+	struct window_part *part = &loader->window.part;
+
+	(void)element;
+	loader->window.parts_damaged |= loader->window.amount_count != part->count * part->metric_count;
+	*MEMORY_APPEND(parts->items, parts->count, parts->capacity) = *part;
+	*part = (struct window_part){0};
+}
+
+bool load_part_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	struct window_part *part = &loader->window.part;
+	uint64_t value;
+
+	(void)frame;
+	if (!load_number_u64(scalar, &value) || value > UINT32_MAX)
+		return load_refuse(loader, scalar, "a whole number from 0 to 4294967295");
+	*MEMORY_APPEND(part->names, part->count, loader->window.part_capacity) = (uint32_t)value;
+	return true;
+}
+
+bool load_part_metric(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	struct window_part *part = &loader->window.part;
+	enum metric metric;
+
+	(void)frame;
+	if (scalar->type != JSON_STRING)
+		return load_refuse(loader, scalar, "a string");
+	metric = metric_find(scalar->text, scalar->length);
+	if (metric == METRIC_NONE || part->metric_count == METRIC_COUNT)
+		loader->window.parts_damaged = true;
+	else
+		part->metrics[part->metric_count++] = metric;
+	return true;
+}
+
+bool load_part_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	struct window_part *part = &loader->window.part;
+	uint64_t value;
+
+	(void)frame;
+	if (!load_number_u64(scalar, &value))
+		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
+	*MEMORY_APPEND(part->amounts, loader->window.amount_count, loader->window.amount_capacity) = value;
+	return true;
+}
+
+/* Whether they make up a window of that length, and are of names that are there. */
+static bool parts_add_up(const struct loader *inner, uint64_t length_ns)
+{
+	const struct window_parts *parts = &inner->window.parts;
+	const size_t names = parts->names != NULL ? parts->names->triple_count : 0;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		for (size_t k = 0; k < parts->items[i].count; k++) {
+			if (parts->items[i].names[k] >= names)
+				return false;
+		}
+		sum = number_add_saturating(sum, parts->items[i].length_ns);
+	}
+	return !inner->window.parts_damaged && sum == length_ns;
+}
+
 /* --- both together --- */
 
 /* Notes what became of threads of the snapshot; false where there is no such thread, or it stands twice. */
@@ -241,6 +352,13 @@ void load_window_conclude(struct loader *loader)
 	window->ended = inner->window.ended;
 	if (window->from->latency.present)
 		window->latency = snapshot_reference(window->from);
+	if (inner->window.parts.count != 0 &&
+	    parts_add_up(inner, now->provenance.boottime_ns - window->from->provenance.boottime_ns)) {
+		window->parts = inner->window.parts;
+		inner->window.parts = (struct window_parts){0};
+	} else {
+		loader->notes.parts = inner->window.parts.count != 0;
+	}
 	inner->snapshot = NULL;
 	inner->window.ended = (struct ended){0};
 	loader->snapshot->window = window;
@@ -253,4 +371,6 @@ void load_window_release(struct loader *loader)
 	free(loader->window.unknown.items);
 	free(loader->window.resident.items);
 	ended_clear(&loader->window.ended);
+	window_parts_clear(&loader->window.parts);
+	window_part_clear(&loader->window.part);
 }

@@ -144,6 +144,23 @@ static const struct member ended_members[] = {
 
 static const struct object ended_object = OBJECT(ended_members);
 
+static const struct member part_name_members[] = {
+	SAME(triple, NAME, MEMBER_REQUIRED, pcomm),
+	SAME(triple, NAME, MEMBER_REQUIRED, comm),
+	SAME(triple, NAME, MEMBER_REQUIRED, cgroup),
+};
+
+const struct object part_name_object = OBJECT(part_name_members);
+
+static const struct member part_members[] = {
+	SAME(window_part, U64, MEMBER_REQUIRED, length_ns),
+	{NAME("names"), MEMBER_OMITTED, MEMBER_PART_INDICES},
+	{NAME("metrics"), MEMBER_OMITTED, MEMBER_PART_METRICS},
+	{NAME("amounts"), MEMBER_OMITTED, MEMBER_PART_AMOUNTS},
+};
+
+const struct object part_object = OBJECT(part_members);
+
 static const struct member pressure_half_members[] = {
 	SAME(pressure_half, U16, MEMBER_DEFAULTED, avg10),
 	SAME(pressure_half, U16, MEMBER_DEFAULTED, avg60),
@@ -436,6 +453,8 @@ static const struct member window_members[] = {
 	{NAME("latency"), MEMBER_OMITTED, MEMBER_LATENCY, FIELD(snapshot, latency),
 	 .object = &latency_object},
 	{NAME("ended"), MEMBER_OMITTED, MEMBER_WINDOW_ENDED, .object = &ended_object},
+	WINDOW("part_names", PART_NAMES),
+	WINDOW("parts", PARTS),
 };
 
 static const struct object window_object = OBJECT(window_members);

@@ -77,6 +77,11 @@ enum member_type {
 	MEMBER_WINDOW_UNKNOWN,  /* threads of which the beginning had no reading; the same */
 	MEMBER_WINDOW_RESIDENT, /* memory of processes; array of indices of leaders, each followed by bytes */
 	MEMBER_WINDOW_ENDED,    /* what threads did that ended; an object by `object`, of struct ended */
+	MEMBER_PART_NAMES,      /* of the parts of the window; array of objects */
+	MEMBER_PARTS,           /* array of objects */
+	MEMBER_PART_INDICES,    /* of struct window_part: names; array of numbers */
+	MEMBER_PART_METRICS,    /* metrics; array of strings */
+	MEMBER_PART_AMOUNTS,    /* amounts; array of numbers */
 	MEMBER_ENDED_RECORDS,   /* by names; array of objects */
 	MEMBER_ENDED_COUNTED,   /* amounts of struct ended_record that are whole; object of numbers by slot */
 	MEMBER_ENDED_AT_LEAST,  /* those that are not */
@@ -156,6 +161,8 @@ extern const struct object snapshot_object;          /* of struct snapshot */
 extern const struct object thread_object;            /* of struct thread_record */
 extern const struct object cgroup_object;            /* of struct cgroup_record */
 extern const struct object window_thread_object;     /* of struct thread_record */
+extern const struct object part_name_object;         /* of struct triple */
+extern const struct object part_object;              /* of struct window_part */
 extern const struct object ended_record_object;      /* of struct ended_member */
 extern const struct object feature_object;           /* of struct feature_result */
 extern const struct object tally_object;             /* of struct tally */

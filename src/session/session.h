@@ -43,6 +43,12 @@ void session_add_round(struct session *session, struct snapshot *snapshot);
  */
 struct snapshot_window *session_save_window(const struct session *session, enum view_mode mode);
 
+/*
+ * Adds what happened since the base as the next part of a window, and makes the newest round the base. Not
+ * for a session whose base somebody else sets.
+ */
+void session_take_part(struct session *session, struct window_parts *parts);
+
 /* The newest round becomes the base. */
 void session_set_base(struct session *session);
 

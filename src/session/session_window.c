@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "session_internal.h"
+#include "window/ended.h"
 
 /* A thread of the newest round beside what it was. */
 struct pair {
@@ -118,6 +119,94 @@ static void keep_beginning(struct snapshot_window *kept, const struct window *wi
 	free(new_row);
 	free(rows);
 }
+
+/* --- parts --- */
+
+/* What the threads that moved did since the base, beside what the ended ones did. */
+static struct ended fold_all(const struct session *session, const struct window *window)
+{
+	struct ended_row *rows = memory_allocate((window->now->thread_count + 1) * sizeof(*rows));
+	struct ended did = ended_copy(&session->ended);
+	size_t count = 0;
+
+	did.room = SIZE_MAX;
+	for (uint32_t i = 0; i < window->now->thread_count; i++) {
+		if (window->from_of[i] != THREAD_STILL && (window->still == NULL || !window->still[i]))
+			rows[count++] = (struct ended_row){.thread = i};
+	}
+	ended_fold(&did, window, NULL, rows, count, false);
+	free(rows);
+	return did;
+}
+
+static bool has_amount(const struct ended_record *record)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (record->amounts[i] != 0)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t part_name(struct window_parts *parts, const struct snapshot *from, uint32_t id)
+{
+	return string_pool_intern(&parts->names->strings, string_pool_text(&from->strings, id),
+				  string_pool_length(&from->strings, id));
+}
+
+/* Makes columns of records, of those that did something. */
+static void spread(struct window_parts *parts, struct window_part *part, const struct ended *did)
+{
+	uint32_t *records = memory_allocate((did->count + 1) * sizeof(*records));
+
+	part->names = memory_allocate((did->count + 1) * sizeof(*part->names));
+	for (uint32_t i = 0; i < did->count; i++) {
+		const struct triple *triple = &did->names->triples[i];
+
+		if (!has_amount(&did->records[i]))
+			continue;
+		part->names[part->count] = snapshot_intern_triple(
+			parts->names, (struct triple){part_name(parts, did->names, triple->pcomm),
+						      part_name(parts, did->names, triple->comm),
+						      part_name(parts, did->names, triple->cgroup)});
+		records[part->count++] = i;
+	}
+	for (size_t metric = 0; metric < METRIC_COUNT; metric++) {
+		bool has = false;
+
+		for (size_t i = 0; i < part->count && !has; i++)
+			has = did->records[records[i]].amounts[metric] != 0;
+		if (has)
+			part->metrics[part->metric_count++] = (enum metric)metric;
+	}
+	part->amounts = memory_allocate((part->count * part->metric_count + 1) * sizeof(*part->amounts));
+	for (size_t k = 0; k < part->metric_count; k++) {
+		for (size_t i = 0; i < part->count; i++)
+			part->amounts[k * part->count + i] =
+				did->records[records[i]].amounts[part->metrics[k]];
+	}
+	free(records);
+}
+
+void session_take_part(struct session *session, struct window_parts *parts)
+{
+	const struct window window = session_window(session, VIEW_MODE_BASE);
+	struct window_part *part;
+	struct ended did;
+
+	if (window.from == NULL || window.elapsed_ns == 0)
+		return;
+	if (parts->names == NULL)
+		parts->names = snapshot_create();
+	part = MEMORY_APPEND(parts->items, parts->count, parts->capacity);
+	*part = (struct window_part){.length_ns = window.elapsed_ns};
+	did = fold_all(session, &window);
+	spread(parts, part, &did);
+	ended_clear(&did);
+	session_set_base(session);
+}
+
+/* --- a file --- */
 
 /* Lets the session count from the beginning that the file of its snapshot has. */
 void session_take_window(struct session *session)

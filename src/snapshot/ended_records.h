@@ -40,6 +40,7 @@ struct ended {
 	struct ended_record *records;
 	size_t count;
 	size_t capacity;
+	size_t room; /* for records; 0: ENDED_RECORDS_MAX */
 	uint64_t threads, processes;
 	/* The record of what nobody told; `estimate_is_void`: nothing at present. */
 	bool has_estimate, estimate_is_void;

@@ -5,6 +5,23 @@
 #include "ended_records.h"
 #include "thread_match.h"
 
+/* What happened in a run of rounds within a window, by names: counters of threads that live or ended. */
+struct window_part {
+	uint64_t length_ns;
+	uint32_t *names; /* [count]: which of the names did something */
+	size_t count;
+	enum metric metrics[METRIC_COUNT]; /* [metric_count]: of which some name has an amount */
+	size_t metric_count;
+	uint64_t *amounts; /* of a metric those of all names, then of the next one; in its unit, at least */
+};
+
+/* The parts that a window is made of, in order; none where they are not known. */
+struct window_parts {
+	struct snapshot *names; /* no threads; their triples are the names; NULL for none */
+	struct window_part *items;
+	size_t count, capacity;
+};
+
 /* What happened before a snapshot, since an earlier reading: what a file keeps of a window beside its end. */
 struct snapshot_window {
 	/*
@@ -18,6 +35,7 @@ struct snapshot_window {
 	/* How long waits took since then, and since measuring began, with the names of their groups; NULL:
 	 * not known. A reference each. */
 	struct snapshot *latency, *latency_whole;
+	struct window_parts parts;
 };
 
 /* Whether threads that ended before a snapshot, since the one that it is counted from, told what they did. */
@@ -25,6 +43,9 @@ static inline bool snapshot_ends_are_told(const struct snapshot *snapshot)
 {
 	return snapshot->ended != NULL || (snapshot->window != NULL && snapshot->window->ended.told);
 }
+
+void window_part_clear(struct window_part *part);
+void window_parts_clear(struct window_parts *parts);
 
 /* NULL is allowed. */
 void snapshot_window_release(struct snapshot_window *window);

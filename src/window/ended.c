@@ -28,7 +28,7 @@ static uint32_t record_index(struct ended *ended, const struct snapshot *snapsho
 			     const struct triple *triple)
 {
 	/* beyond the bound names are only looked up, so that they do not grow either */
-	const bool add = ended->count < ENDED_RECORDS_MAX;
+	const bool add = ended->count < (ended->room != 0 ? ended->room : ENDED_RECORDS_MAX);
 	struct triple names = {
 		.pcomm = name_id(ended, snapshot, triple->pcomm, add),
 		.comm = name_id(ended, snapshot, triple->comm, add),

@@ -58,7 +58,10 @@ static const char window_facts[] =
 	"\"max_ns\":3}}]},\"ended\":{\"told\":true,\"incomplete\":true,\"groups\":[{"
 	"\"pcomm\":\"cc1\",\"comm\":\"cc1\",\"cgroup\":\"/\",\"threads\":4,\"processes\":3,"
 	"\"born\":2,\"counted\":{\"run_time_ns\":60},\"at_least\":{\"minflt\":7},"
-	"\"missed\":{\"read_bytes\":\"ended\"}}]}}}";
+	"\"missed\":{\"read_bytes\":\"ended\"}}]},"
+	"\"part_names\":[{\"pcomm\":\"web\",\"comm\":\"io\",\"cgroup\":\"/a\"}],"
+	"\"parts\":[{\"length_ns\":2000000000,\"names\":[0],\"metrics\":[\"run_time_ns\",\"minflt\"],"
+	"\"amounts\":[400,5]},{\"length_ns\":3000000000}]}}";
 
 char *example_replace(const char *text, const char *old, const char *new)
 {

@@ -58,6 +58,12 @@ static void expect_window(const struct snapshot *snapshot)
 	assert_int_equal(ended->records[0].states[METRIC_MINFLT], ENDED_COUNTED | ENDED_AT_LEAST);
 	assert_int_equal(ended->records[0].states[METRIC_READ_BYTES], ENDED_MISSED);
 	assert_int_equal(ended->records[0].reasons[METRIC_READ_BYTES], REASON_ENDED);
+	assert_int_equal(window->parts.count, 2);
+	assert_int_equal(window->parts.items[0].length_ns, 2 * UINT64_C(1000000000));
+	assert_int_equal(window->parts.items[0].count, 1);
+	assert_int_equal(window->parts.items[0].metrics[1], METRIC_MINFLT);
+	assert_int_equal(window->parts.items[0].amounts[1], 5);
+	assert_int_equal(window->parts.items[1].count, 0);
 }
 
 static int append(void *buffer, const char *text, size_t length)
@@ -119,6 +125,35 @@ static void test_not_fitting(void **state)
 	free(example);
 }
 
+/* Parts that do not make up the window are left out of it. */
+static void test_parts(void **state)
+{
+	static const char *const cases[][2] = {
+		{"\"length_ns\":2000000000", "\"length_ns\":2000000001"},
+		{"\"length_ns\":2000000000", "\"length_ns\":18446744073709551615"},
+		{"\"names\":[0]", "\"names\":[1]"},
+		{"\"names\":[0]", "\"names\":[0,0]"},
+		{"\"amounts\":[400,5]", "\"amounts\":[400]"},
+		{"\"metrics\":[\"run_time_ns\",", "\"metrics\":[\"no_such\","},
+		{"\"part_names\":[",
+		 "\"part_names\":[{\"pcomm\":\"web\",\"comm\":\"io\",\"cgroup\":\"/a\"},"},
+	};
+	char *example = example_window();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = example_replace(example, cases[i][0], cases[i][1]);
+		struct snapshot *snapshot = read_text(
+			text, "its parts do not add up to its window and are left out");
+
+		assert_non_null(snapshot->window);
+		assert_int_equal(snapshot->window->parts.count, 0);
+		snapshot_release(snapshot);
+		free(text);
+	}
+	free(example);
+}
+
 /* What is no window at all is refused, by its place. */
 static void test_refused(void **state)
 {
@@ -157,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_not_fitting),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -4,6 +4,7 @@
  * every axis, every column.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,8 +19,9 @@ enum {
 	SESSIONS = ADDRESS_SANITIZER ? 3 : 9,
 };
 
-/* A session over the file that is saved of what another one shows. */
-static struct session *through_file(const struct session *session, enum view_mode mode)
+/* A session over the file that is saved of what another one shows; `parts` may be NULL. */
+static struct session *through_file(const struct session *session, enum view_mode mode,
+				    struct window_parts *parts)
 {
 	struct snapshot_window *window = session_save_window(session, mode);
 	const int descriptor = memfd_create("window", MFD_CLOEXEC);
@@ -27,6 +29,8 @@ static struct session *through_file(const struct session *session, enum view_mod
 	struct error error = {""};
 
 	assert_non_null(window);
+	if (parts != NULL)
+		window->parts = *parts;
 	ctprof_write_descriptor(session_now(session), window, descriptor, NULL, &error);
 	assert_string_equal(error.text, "");
 	assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
@@ -34,6 +38,8 @@ static struct session *through_file(const struct session *session, enum view_mod
 	assert_string_equal(error.text, "");
 	assert_null(snapshot->format_notes);
 	close(descriptor);
+	if (parts != NULL)
+		window->parts = (struct window_parts){0};
 	snapshot_window_release(window);
 	return session_create_file(snapshot);
 }
@@ -51,7 +57,7 @@ static void expect_same_file(struct session *session)
 {
 	for (int i = 0; i < 2; i++) {
 		const enum view_mode mode = i == 0 ? VIEW_MODE_INTERVAL : VIEW_MODE_BASE;
-		struct session *const sessions[2] = {session, through_file(session, mode)};
+		struct session *const sessions[2] = {session, through_file(session, mode, NULL)};
 
 		expect_same_mode(sessions, mode, SAME_FILE);
 		expect_same_mode(sessions, VIEW_MODE_TOTAL, SAME_FILE);
@@ -98,10 +104,78 @@ static void test_any_window(void **state)
 	}
 }
 
+/* The rounds of two threads: `web` runs 10 ms more in each than in the one before, `cc1` is gone from the
+ * third on. */
+static struct snapshot *part_round(unsigned int number)
+{
+	struct snapshot *round = fixture_snapshot(100.0 + number);
+
+	round->provenance.boottime_ns = (100 + number) * NS_PER_S;
+	fixture_set(round, fixture_thread(round, 10, 10, "web", "web", 1), METRIC_RUN_TIME_NS,
+		    NS_PER_S + number * (number + 1) / 2 * 10 * NS_PER_MS);
+	if (number < 2)
+		fixture_set(round, fixture_thread(round, 20, 20, "cc1", "cc1", 2), METRIC_RUN_TIME_NS,
+			    number * 7 * NS_PER_MS);
+	snapshot_finish(round);
+	return round;
+}
+
+static uint64_t run_in(const struct window_parts *parts, size_t part, const char *name)
+{
+	const struct window_part *item = &parts->items[part];
+
+	for (size_t k = 0; k < item->metric_count; k++) {
+		for (size_t i = 0; i < item->count; i++) {
+			const struct triple *triple = &parts->names->triples[item->names[i]];
+
+			if (item->metrics[k] == METRIC_RUN_TIME_NS &&
+			    strcmp(snapshot_text(parts->names, triple->pcomm), name) == 0)
+				return item->amounts[k * item->count + i];
+		}
+	}
+	return 0;
+}
+
+/* What happened in each part, also of what ended in it; and the same once it was in a file. */
+static void test_parts(void **state)
+{
+	struct session *part = session_create(), *whole = session_create();
+	struct window_parts parts = {0};
+	const struct window_parts *read;
+	struct session *file;
+
+	(void)state;
+	for (unsigned int i = 0; i <= 6; i++) {
+		struct snapshot *round = part_round(i);
+
+		session_add_round(whole, snapshot_reference(round));
+		session_add_round(part, round);
+		if (i != 0 && i % 2 == 0)
+			session_take_part(part, &parts);
+	}
+	assert_int_equal(parts.count, 3);
+	file = through_file(whole, VIEW_MODE_BASE, &parts);
+	read = &session_now(file)->window->parts;
+	assert_int_equal(read->count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const uint64_t web = (4 * i + 3) * 10 * NS_PER_MS;
+
+		assert_int_equal(read->items[i].length_ns, 2 * NS_PER_S);
+		assert_int_equal(run_in(&parts, i, "web"), web);
+		assert_int_equal(run_in(read, i, "web"), web);
+		assert_int_equal(run_in(read, i, "cc1"), i == 0 ? 7 * NS_PER_MS : 0);
+	}
+	window_parts_clear(&parts);
+	session_release(file);
+	session_release(part);
+	session_release(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_window),
+		cmocka_unit_test(test_parts),
 	};
 
 	/* a name that is found between two tables would make them differ */
