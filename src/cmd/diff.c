@@ -28,6 +28,7 @@ struct diff_command_options {
 	int match;                   /* enum diff_matching */
 	bool per[TABLES_PER_COUNT];  /* columns for each second, for each thread */
 	struct option_texts fail_if; /* rules */
+	bool any, all;               /* changes that are not real break them; and are printed */
 };
 
 static const char *const matchings[] = {
@@ -95,7 +96,20 @@ static const struct option diff_options_list[] = {
 		.description = "exit with 3 if 'METRIC(GROUP-GLOB) OP LIMIT' is true of a group's change: "
 			       "'run_time_ns(worker-*) > 10ms', 'read_bytes(*) >= 50%'; with after: before "
 			       "the metric, of its value in the second file; also if a number is unavailable "
-			       "or no group matches; may be repeated",
+			       "or no group matches; may be repeated; of two files with windows only "
+			       "changes that are real break it",
+	},
+	{
+		.name = "any",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct diff_command_options, any),
+		.description = "of two files with windows, let changes break rules that may be chance",
+	},
+	{
+		.name = "all",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct diff_command_options, all),
+		.description = "of two files with windows, print rows that did not change measurably, too",
 	},
 };
 
@@ -132,7 +146,8 @@ static int terminal_width(const struct diff_command_options *options)
 	return size.ws_col;
 }
 
-static int parse_rules(const struct option_texts *texts, struct diff_rule **ret_rules, struct error *error)
+static int parse_rules(const struct option_texts *texts, bool any, struct diff_rule **ret_rules,
+		       struct error *error)
 {
 	struct diff_rule *rules = memory_allocate_zero(texts->count + 1, sizeof(*rules));
 
@@ -142,6 +157,7 @@ static int parse_rules(const struct option_texts *texts, struct diff_rule **ret_
 
 		if (status < 0)
 			return status;
+		rules[i].any = any;
 	}
 	return 0;
 }
@@ -249,10 +265,11 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 
 	(void)operand_count;
 	memcpy(report.request.per, options->per, sizeof(report.request.per));
+	report.request.all = options->all;
 	if (view_options_check_pair(&options->view, &error) < 0 ||
 	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
 				  &error) < 0 ||
-	    parse_rules(&options->fail_if, &rules, &error) < 0) {
+	    parse_rules(&options->fail_if, options->any, &rules, &error) < 0) {
 		status = command_misused(&diff_command, &error);
 	} else {
 		report_options_warn(&options->report, &options->view, &report.request);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
+#include "diff/diff_evidence.h"
 #include "diff/diff_weight.h"
 
 /* Rows being chosen and weighed. */
@@ -156,6 +157,14 @@ static void add_row(struct ranking *ranking, size_t subject, size_t metric, cons
 	};
 }
 
+/* Of two windows: whether a change is more than what is there by chance. Of single threads nobody knows. */
+static bool is_real(const struct ranking *ranking, size_t subject, enum column column)
+{
+	const struct compare_join *join = ranking->subjects->join;
+
+	return join == NULL || diff_is_real(join->diff, &join->diff->pairs[subject], column);
+}
+
 /* Adds a metric of a subject to the totals and, where it is to be seen, to the rows. */
 static void consider(struct ranking *ranking, size_t subject, enum row_mark mark, size_t metric)
 {
@@ -165,6 +174,9 @@ static void consider(struct ranking *ranking, size_t subject, enum row_mark mark
 	double amount = diff_weight_amount(&value, mark == ROW_MARK_LEFT, mark == ROW_MARK_NEW);
 	bool moved = amount != 0 || value.differs;
 	double score;
+
+	if (moved && compare_has_rates(ranking->subjects->comparison))
+		moved = is_real(ranking, subject, column);
 
 	if (value.side[DIFF_BEFORE].state == VALUE_ABSENT && value.side[DIFF_AFTER].state == VALUE_ABSENT)
 		return;

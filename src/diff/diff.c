@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "diff_evidence.h"
 #include "diff_latency.h"
 
 const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
@@ -36,10 +37,10 @@ static const struct ended *ended_of(const struct diff *diff, enum diff_side side
 	return ended_has_any(ended) ? ended : NULL;
 }
 
-/* All names that are grouped: those of the ended threads of a side are in the snapshot `*ret_ended`. */
+/* Groups all names there are. */
 static struct grouping *group_names(struct diff *diff)
 {
-	const struct snapshot *names[2 * DIFF_SIDE_COUNT];
+	const struct snapshot *names[3 * DIFF_SIDE_COUNT];
 	size_t count = 0;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
@@ -52,6 +53,9 @@ static struct grouping *group_names(struct diff *diff)
 		diff->ended_names[side] = count;
 		if (ended != NULL)
 			names[count++] = ended->names;
+		diff->part_names[side] = count;
+		if (diff->options.rates && diff->snapshots[side]->window->parts.names != NULL)
+			names[count++] = diff->snapshots[side]->window->parts.names;
 	}
 	return grouping_create(&diff->options.grouping, names, count, diff->patterns);
 }
@@ -322,6 +326,8 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 		diff->latency[side] = diff_latency_create(diff, (enum diff_side)side);
 	}
 	describe_fields(diff);
+	if (options->rates)
+		diff->evidence = diff_evidence_create(diff);
 	return diff;
 }
 
@@ -329,6 +335,7 @@ void diff_release(struct diff *diff)
 {
 	if (diff == NULL)
 		return;
+	diff_evidence_release(diff->evidence);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		reduction_release(diff->reductions[side]);
 		free(diff->group_of_thread[side]);

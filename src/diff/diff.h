@@ -95,6 +95,7 @@ struct diff {
 	struct diff_pair *pairs; /* in ascending byte order of their keys, which are distinct */
 	size_t pair_count;
 	size_t kind_count[DIFF_PAIR_KIND_COUNT]; /* how many pairs are of a kind */
+	struct diff_evidence *evidence;          /* whether changes of rates are real; NULL without rates */
 	struct diff_rename *renames;             /* in byte order of their paths in after */
 	size_t rename_count;
 	/* From here on for the files of this room. */
@@ -111,9 +112,10 @@ struct diff {
 	uint32_t *partner;
 	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
 	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
-	size_t ended_names[DIFF_SIDE_COUNT];        /* which of the grouping's snapshots has them */
-	uint32_t *group_of_ended[DIFF_SIDE_COUNT];  /* by record; NULL where none count */
-	struct arena arena;                         /* texts of the renames */
+	/* Which of the grouping's snapshots has the names of ended threads, and those of the parts. */
+	size_t ended_names[DIFF_SIDE_COUNT], part_names[DIFF_SIDE_COUNT];
+	uint32_t *group_of_ended[DIFF_SIDE_COUNT]; /* by record; NULL where none count */
+	struct arena arena;                        /* texts of the renames */
 };
 
 /* What is compared of a snapshot: with `rates` what happened each second of its window, else the lives of its

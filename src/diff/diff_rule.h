@@ -48,6 +48,7 @@ struct diff_rule {
 	struct diff_measure measure;
 	struct glob *glob; /* owned */
 	enum diff_rule_comparison comparison;
+	bool any;     /* of two windows, a change that is not real breaks it as well */
 	bool percent; /* `limit` is of the change as a part of before, in percent */
 	double limit; /* in the metric's base unit */
 };

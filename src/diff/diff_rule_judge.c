@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "diff_evidence.h"
 #include "table/cell_format.h"
 #include "window/value_cell.h"
 
@@ -20,7 +21,8 @@ struct judgement {
 	const struct diff *diff;
 	struct diff_rule_outcomes *outcomes;
 	struct buffer text; /* scratch */
-	size_t judged;      /* matching groups with a number */
+	size_t matching;    /* groups */
+	size_t judged;      /* of them those with a number */
 	size_t absent;      /* to which it does not apply */
 	size_t unavailable; /* whose number is unavailable */
 	size_t nearest;     /* pair that comes nearest to breaking it, of those judged */
@@ -192,6 +194,21 @@ static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id
 	add_outcome(judgement, true);
 }
 
+/* The limit stands for the size of a change, and the test is one of the groups that match. */
+static bool is_real(const struct judgement *judgement, size_t pair, const struct diff_value *value)
+{
+	const struct diff_pair *of = &judgement->diff->pairs[pair];
+	const enum column column = judgement->rule->measure.column;
+	struct diff_evidence_cell evidence;
+
+	if (judgement->diff->evidence == NULL || column == COLUMN_COUNT)
+		return true;
+	evidence = diff_evidence_of(judgement->diff, of, column, value);
+	return fabs(value->delta) >= diff_evidence_floor(column) &&
+	       (!evidence.is_tested ||
+		evidence.chance * (double)judgement->matching <= DIFF_EVIDENCE_CHANCE_MAX);
+}
+
 static void judge_pair(struct judgement *judgement, size_t pair)
 {
 	const struct diff_rule *rule = judgement->rule;
@@ -213,7 +230,7 @@ static void judge_pair(struct judgement *judgement, size_t pair)
 		judgement->nearest = pair;
 		judgement->nearest_number = number;
 	}
-	if (breaks(rule, number))
+	if (breaks(rule, number) && (rule->any || rule->of_after || is_real(judgement, pair, &value)))
 		add_offender(judgement, pair, excess(rule, number));
 }
 
@@ -265,6 +282,8 @@ void diff_rule_judge(const struct diff_rule *rule, const struct diff *diff,
 {
 	struct judgement judgement = {.rule = rule, .diff = diff, .outcomes = outcomes};
 
+	for (size_t i = 0; i < diff->pair_count; i++)
+		judgement.matching += matches(&judgement, &diff->pairs[i]);
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		if (matches(&judgement, &diff->pairs[i]))
 			judge_pair(&judgement, i);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "diff_evidence.h"
 #include "diff_weight.h"
 
 static const char *const phrases[METRIC_COUNT] = {
@@ -211,8 +212,27 @@ static bool make_change(const struct diff_pair *pair, enum metric metric, const 
 	return true;
 }
 
-static size_t offer_metric(const struct diff *diff, enum metric metric, double seconds,
-			   struct candidate best[DIFF_SUMMARY_MAX], size_t count)
+/* The heaviest so far: of two windows what groups of one side alone do is kept apart, which may be all that
+ * is heavy. */
+struct heaviest {
+	struct candidate both[DIFF_SUMMARY_MAX], alone[DIFF_SUMMARY_MAX];
+	size_t both_count, alone_count;
+};
+
+/* All together, the last one of a new group where there is one. */
+static size_t join(struct heaviest *heaviest)
+{
+	size_t taken = DIFF_SUMMARY_MAX - (heaviest->alone_count != 0 ? 1 : 0);
+
+	if (heaviest->both_count > taken)
+		heaviest->both_count = taken;
+	for (size_t i = 0; i < heaviest->alone_count && heaviest->both_count < DIFF_SUMMARY_MAX; i++)
+		heaviest->both[heaviest->both_count++] = heaviest->alone[i];
+	return heaviest->both_count;
+}
+
+static void offer_metric(const struct diff *diff, enum metric metric, double seconds,
+			 struct heaviest *heaviest)
 {
 	const enum column column = column_of_stored(metric);
 	const struct diff_weight_kind kind = diff_weight_kind(column);
@@ -231,16 +251,19 @@ static size_t offer_metric(const struct diff *diff, enum metric metric, double s
 		struct candidate candidate = {.pair = i};
 		struct diff_value value;
 
-		if (amounts[i] <= diff_weight_allowance(&kind, seconds))
+		if (amounts[i] <= diff_weight_allowance(&kind, seconds) ||
+		    !diff_is_real(diff, &diff->pairs[i], column))
 			continue;
 		value = diff_column(diff, &diff->pairs[i], column);
 		if (!make_change(&diff->pairs[i], metric, &value, &candidate.change))
 			continue;
 		candidate.weight = diff_weight_in_total(&kind, amounts[i], total, seconds);
-		count = offer(best, count, &candidate);
+		if (diff->options.rates && candidate.change.is_new)
+			heaviest->alone_count = offer(heaviest->alone, heaviest->alone_count, &candidate);
+		else
+			heaviest->both_count = offer(heaviest->both, heaviest->both_count, &candidate);
 	}
 	free(amounts);
-	return count;
 }
 
 /* The thread, the process and where they are, of a key in three parts; else the key. */
@@ -264,24 +287,28 @@ void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 		       const struct diff_summary_per *per, bool forget, struct diff_summary *summary)
 {
 	const double seconds = per->rates ? 1 : diff_weight_seconds(per->interval_ns);
-	struct candidate best[DIFF_SUMMARY_MAX];
+	struct heaviest heaviest = {.both_count = 0};
+	const struct candidate *best = heaviest.both;
 	struct buffer name = {0}, text = {0};
-	size_t count = 0;
+	size_t count;
 
 	for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
 		if (!chosen[metric] || !diff_summary_has(metric))
 			continue;
-		count = offer_metric(diff, metric, seconds, best, count);
+		offer_metric(diff, metric, seconds, &heaviest);
 		for (size_t side = 0; forget && side < DIFF_SIDE_COUNT; side++)
 			reduction_forget(diff->reductions[side], column_of_stored(metric));
 	}
+	count = join(&heaviest);
 	for (size_t i = 0; i < count; i++) {
+		struct diff_change change = best[i].change;
+
 		buffer_clear(&name);
 		buffer_clear(&text);
 		append_name(diff, &diff->pairs[best[i].pair], &name);
-		best[i].change.name = name.data;
-		best[i].change.name_length = name.length;
-		diff_summary_append(&best[i].change, per, &text);
+		change.name = name.data;
+		change.name_length = name.length;
+		diff_summary_append(&change, per, &text);
 		summary->items[i] = arena_duplicate(&summary->arena, text.data, text.length);
 	}
 	summary->count = count;

@@ -185,6 +185,11 @@ static void draw_table(struct report *report, const struct table *table)
 		buffer_append_format(out,
 				     "<p class=\"more\">%s more row%s left out (--limit 0 prints all)</p>\n",
 				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
+	if (table->row_folded != 0)
+		buffer_append_format(out,
+				     "<p class=\"more\">%s rows did not change measurably (--all prints "
+				     "them)</p>\n",
+				     number_group_digits(table->row_folded, digits));
 	buffer_append_text(out, "</section>\n");
 }
 

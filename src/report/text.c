@@ -183,6 +183,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 
 static void draw_table(struct report *report, const struct table *table)
 {
+	char digits[28];
 	struct buffer *out = report->out;
 	struct buffer scratch = {0};
 	int *widths = measure_columns(report, table, &scratch);
@@ -201,6 +202,9 @@ static void draw_table(struct report *report, const struct table *table)
 	if (table->row_total > table->row_count)
 		buffer_append_format(out, "... %zu more lines truncated (use --limit 0 for unlimited)\n",
 				     table->row_total - table->row_count);
+	if (table->row_folded != 0)
+		buffer_append_format(out, "%s rows did not change measurably (--all prints them)\n",
+				     number_group_digits(table->row_folded, digits));
 	free(widths);
 	buffer_release(&scratch);
 }

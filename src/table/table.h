@@ -162,6 +162,7 @@ struct table {
 	bool more;          /* rows of it follow in the next table */
 	size_t rows_before; /* that tables before it have held when it continues them */
 	size_t row_total;   /* rows before `limit` cut them */
+	size_t row_folded;  /* beside these, which did not change measurably between two windows */
 	size_t row_gone;    /* of these, such as are gone */
 	size_t row_idle;    /* rows beside these that did nothing in the span, and are hidden for that */
 	/* processes beside these that may have jemalloc: it is being found out, or nobody may look */

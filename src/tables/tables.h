@@ -30,6 +30,9 @@ enum tables_column {
 	TABLES_COLUMN_WENT,
 	TABLES_COLUMN_PER_SECOND,
 	TABLES_COLUMN_PER_THREAD,
+	TABLES_COLUMN_SPREAD, /* of diff_evidence_of(), of two windows; absent else */
+	TABLES_COLUMN_CHANCE,
+	TABLES_COLUMN_REAL,
 	TABLES_COLUMN_COUNT,
 	TABLES_COLUMN_SORT = TABLES_COLUMN_COUNT, /* of the first sort metric; not to be asked for */
 };
@@ -78,6 +81,8 @@ struct tables_request {
 	bool like_screen; /* rows that changed most are those of diff_weight.h and headings have the screen's
 			   * words, not those of the reference */
 	bool threads;     /* list the threads that came and went; needs `match` */
+	bool for_people;  /* rows whose change is not real are counted and left out */
+	bool all;         /* no rows are left out for that */
 	bool layout;      /* for people: AXIS_ALL as a tree, each parent a table of its own */
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
 };

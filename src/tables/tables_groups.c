@@ -108,6 +108,7 @@ static void add_rows(struct group_table *groups, const uint32_t *pairs, size_t p
 	if (groups->is_tree || tables_rank_forgets(groups->build))
 		fill_rows(groups, &ranking, row_of_line);
 	groups->table->row_total = groups->table->row_count + cut;
+	groups->table->row_folded += ranking.folded;
 	free(row_of_line);
 	free(ranking.rows);
 }

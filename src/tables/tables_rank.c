@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
+#include "diff/diff_evidence.h"
 #include "diff/diff_weight.h"
 
 enum {
@@ -77,7 +78,8 @@ static void weigh(const struct tables_build *build, const uint32_t *pairs, size_
 		  enum column subject, double known_total, double *ret_weights)
 {
 	const struct diff_weight_kind kind = diff_weight_kind(subject);
-	const double seconds = diff_weight_seconds(build->request->interval_ns);
+	const double seconds = build->diff->options.rates ? 1
+							  : diff_weight_seconds(build->request->interval_ns);
 	double total = 0;
 
 	for (size_t i = 0; i < pair_count; i++) {
@@ -113,6 +115,12 @@ double tables_rank_total(const struct tables_build *build, enum column subject)
 	return total;
 }
 
+/* Whether rows that did not change measurably are left out. */
+static bool folds(const struct tables_build *build)
+{
+	return build->diff->evidence != NULL && build->request->for_people && !build->request->all;
+}
+
 static struct tables_ranking rank_by_change(const struct tables_build *build, const uint32_t *pairs,
 					    size_t pair_count, const enum column *subjects,
 					    size_t subject_count, const double *totals)
@@ -131,6 +139,10 @@ static struct tables_ranking rank_by_change(const struct tables_build *build, co
 
 			if (!has_rows(build, pair))
 				continue;
+			if (folds(build) && !diff_is_real(build->diff, pair, subjects[i])) {
+				ranking.folded++;
+				continue;
+			}
 			row.sort = build->request->like_screen
 					   ? weights[j]
 					   : diff_column_sort(build->diff, pair, subjects[i]);

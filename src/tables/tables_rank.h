@@ -15,7 +15,8 @@ struct tables_ranked {
 struct tables_ranking {
 	struct tables_ranked *rows; /* in the order of the report */
 	size_t count;
-	size_t total; /* before the limit */
+	size_t total;  /* before the limit */
+	size_t folded; /* beside these, whose change is not real */
 };
 
 /* Whether the columns that were reduced are released as soon as they have been used. */

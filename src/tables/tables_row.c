@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "diff/diff_evidence.h"
 #include "table/cell_format.h"
 #include "tables_build.h"
 
@@ -38,6 +39,9 @@ static const struct {
 	[TABLES_COLUMN_WENT] = {"went", {.name = "went"}, 2},
 	[TABLES_COLUMN_PER_SECOND] = {"per-second", {"per-second", .measured = true}, 2},
 	[TABLES_COLUMN_PER_THREAD] = {"per-thread", {"per-thread", .measured = true, .sides = true}, 2},
+	[TABLES_COLUMN_SPREAD] = {"spread", {"spread", .measured = true}, 2},
+	[TABLES_COLUMN_CHANCE] = {"p", {"p", .measured = true}, 2},
+	[TABLES_COLUMN_REAL] = {"real", {"real", .left = true}, 2},
 	[TABLES_COLUMN_SORT] = {NULL, {.name = NULL}, 2},
 };
 
@@ -127,6 +131,8 @@ static size_t list_columns(const struct tables_build *build, enum tables_column 
 	static const enum tables_column first[] = {TABLES_COLUMN_GROUP, TABLES_COLUMN_THREADS};
 	static const enum tables_column counts[] = {TABLES_COLUMN_SAME, TABLES_COLUMN_CAME,
 						    TABLES_COLUMN_WENT};
+	static const enum tables_column evidence[] = {TABLES_COLUMN_SPREAD, TABLES_COLUMN_CHANCE,
+						      TABLES_COLUMN_REAL};
 	static const enum tables_column alone[] = {TABLES_COLUMN_METRIC, TABLES_COLUMN_VALUE};
 	static const enum tables_column per[TABLES_PER_COUNT] = {TABLES_COLUMN_PER_SECOND,
 								 TABLES_COLUMN_PER_THREAD};
@@ -143,6 +149,8 @@ static size_t list_columns(const struct tables_build *build, enum tables_column 
 		if (build->is_comparison)
 			count = add_columns(columns, count, displays[request->display].columns,
 					    displays[request->display].count);
+		if (build->diff->evidence != NULL)
+			count = add_columns(columns, count, evidence, 3);
 	}
 	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
 		if (request->per[i])
@@ -345,6 +353,42 @@ static void append_tags(struct buffer *buffer, enum metric metric)
 	}
 }
 
+/* What the parts of both windows say of a row. */
+static void set_evidence(struct tables_build *build, struct table *table, struct cell *cell,
+			 enum tables_column column, const struct tables_row *content)
+{
+	struct cell sides[DIFF_SIDE_COUNT] = {{.state = CELL_ABSENT}, {.state = CELL_ABSENT}};
+	struct diff_evidence_cell evidence;
+
+	cell->state = CELL_ABSENT;
+	if (build->diff->evidence == NULL || content->pair == NULL)
+		return;
+	evidence = diff_evidence_of(build->diff, content->pair, content->column, &content->value);
+	if (column == TABLES_COLUMN_REAL) {
+		*cell = cell_of_text(evidence.is_real ? "yes" : "no");
+	} else if (column == TABLES_COLUMN_CHANCE && !evidence.is_tested) {
+		*cell = cell_of_text("not tested");
+	} else if (column == TABLES_COLUMN_CHANCE) {
+		cell->state = CELL_VALUE;
+		cell->form = CELL_FORM_REAL;
+		cell->value.real = cell->sort = evidence.adjusted;
+		buffer_append_format(&build->text, "%.2g", evidence.adjusted);
+		tables_cell_take_text(build, table, cell);
+	} else {
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+			if (isnan(evidence.spread[side]))
+				continue;
+			sides[side] = (struct cell){.state = CELL_VALUE,
+						    .form = CELL_FORM_REAL,
+						    .unit = content->sides[side].unit,
+						    .value.real = evidence.spread[side]};
+			cell_format_derived(&build->text, evidence.spread[side], content->ladder, false);
+			tables_cell_take_text(build, table, &sides[side]);
+		}
+		tables_cell_set_both(build, table, cell, sides, " → ");
+	}
+}
+
 static void fill_cell(struct tables_build *build, struct table *table, struct cell *cell,
 		      enum tables_column column, const struct tables_row *content)
 {
@@ -394,6 +438,11 @@ static void fill_cell(struct tables_build *build, struct table *table, struct ce
 		break;
 	case TABLES_COLUMN_PER_THREAD:
 		tables_per_set_thread(build, table, cell, content);
+		break;
+	case TABLES_COLUMN_SPREAD:
+	case TABLES_COLUMN_CHANCE:
+	case TABLES_COLUMN_REAL:
+		set_evidence(build, table, cell, column, content);
 		break;
 	case TABLES_COLUMN_SORT:
 		set_sort(build, table, cell, content->pair);

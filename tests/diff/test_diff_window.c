@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Two windows compared: what happened each second in one and in the other, however long they are. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
+#include "diff/diff_evidence.h"
 #include "diff/diff_match.h"
+#include "diff/diff_rule.h"
 #include "diff_fixture.h"
 #include "pair_fixture.h"
 
@@ -149,12 +152,139 @@ static void test_renamed(void **state)
 	snapshot_release(after);
 }
 
+enum {
+	PARTS = 12,
+	POOLS = 3,
+};
+
+static const char *const pools[POOLS] = {"steady", "noisy", "slower"};
+
+/* A window of 12 s in which the pools ran so many ms in each second. */
+static struct snapshot *pool_window(uint64_t from_s, const uint64_t run_ms[POOLS][PARTS])
+{
+	struct pair_thread begin[POOLS], end[POOLS];
+	struct snapshot *now;
+	struct window_parts *parts;
+
+	for (uint32_t i = 0; i < POOLS; i++) {
+		begin[i] = end[i] = (struct pair_thread){"/", pools[i], pools[i], 10 + i, 10 + i,
+							 5,   100 * S,  0,        0,      REASON_READ};
+		for (int k = 0; k < PARTS; k++)
+			end[i].run_time_ns += run_ms[i][k] * MS;
+	}
+	now = window_of(from_s, begin, from_s + PARTS, end, POOLS);
+	parts = &now->window->parts;
+	parts->names = snapshot_create();
+	for (uint32_t i = 0; i < POOLS; i++) {
+		const uint32_t name = string_pool_intern(&parts->names->strings, pools[i], strlen(pools[i])),
+			       cgroup = string_pool_intern(&parts->names->strings, "/", 1);
+
+		snapshot_intern_triple(parts->names, (struct triple){name, name, cgroup});
+	}
+	for (int k = 0; k < PARTS; k++) {
+		struct window_part *part = MEMORY_APPEND(parts->items, parts->count, parts->capacity);
+
+		*part = (struct window_part){
+			.length_ns = S, .count = POOLS, .metrics = {METRIC_RUN_TIME_NS}, .metric_count = 1};
+		part->names = memory_allocate(POOLS * sizeof(*part->names));
+		part->amounts = memory_allocate(POOLS * sizeof(*part->amounts));
+		for (uint32_t i = 0; i < POOLS; i++) {
+			part->names[i] = i;
+			part->amounts[i] = run_ms[i][k] * MS;
+		}
+	}
+	return now;
+}
+
+static struct diff_evidence_cell evidence_of(const struct diff *diff, const char *pool)
+{
+	const struct diff_pair *pair = diff_fixture_pair(diff, pool);
+	const struct diff_value value = diff_metric(diff, pair, METRIC_RUN_TIME_NS);
+
+	return diff_evidence_of(diff, pair, column_of_stored(METRIC_RUN_TIME_NS), &value);
+}
+
+/* A change that is no more than what a pool does from second to second is none; one that is stands out. */
+static void test_evidence(void **state)
+{
+	static const uint64_t before[POOLS][PARTS] = {
+		{100, 101, 99, 100, 102, 98, 100, 101, 99, 100, 100, 100},
+		{900, 100, 500, 50, 700, 300, 20, 800, 100, 400, 600, 30},
+		{200, 210, 190, 205, 195, 201, 202, 198, 207, 193, 203, 199},
+	};
+	static const uint64_t after[POOLS][PARTS] = {
+		{101, 100, 100, 99, 98, 102, 100, 99, 101, 100, 100, 100},
+		{50, 950, 300, 800, 100, 600, 700, 30, 900, 200, 500, 400},
+		{400, 410, 390, 405, 395, 401, 402, 398, 407, 393, 403, 399},
+	};
+	struct snapshot *first = pool_window(1000, before), *second = pool_window(1012, after);
+	struct diff *diff = compare(first, second, NULL);
+	struct diff_evidence_cell cell;
+
+	(void)state;
+	cell = evidence_of(diff, "steady");
+	assert_true(cell.is_tested && !cell.is_real);
+	/* 20 % more */
+	cell = evidence_of(diff, "noisy");
+	assert_true(cell.is_tested && !cell.is_real && cell.chance > 0.2);
+	cell = evidence_of(diff, "slower");
+	assert_true(cell.is_tested && cell.is_real);
+	/* one of two times C(24, 12), of three that were tested */
+	assert_true(fabs(cell.adjusted * 2704156 / 6 - 1) < 1e-6);
+	assert_true(fabs(cell.spread[DIFF_AFTER] - 3.125e6) < 1e-3);
+	diff_release(diff);
+	snapshot_release(first);
+	snapshot_release(second);
+}
+
+/* Rules are broken by what is real, by all that is told to, and not by what is too small to count. */
+static void test_rules(void **state)
+{
+	static const uint64_t before[POOLS][PARTS] = {
+		{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+		{900, 100, 500, 50, 700, 300, 20, 800, 100, 400, 600, 30},
+		{200, 210, 190, 205, 195, 201, 202, 198, 207, 193, 203, 199},
+	};
+	static const uint64_t after[POOLS][PARTS] = {
+		{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
+		{50, 950, 300, 800, 100, 600, 700, 30, 900, 400, 500, 400},
+		{400, 410, 390, 405, 395, 401, 402, 398, 407, 393, 403, 399},
+	};
+	static const struct {
+		const char *rule;
+		bool any, is_broken;
+	} cases[] = {
+		{"run_time_ns(slower) > 20%", false, true},      {"run_time_ns(slower) > 150%", false, false},
+		{"run_time_ns(noisy) > 20%", false, false},      {"run_time_ns(noisy) > 20%", true, true},
+		{"run_time_ns(steady) > 20%", false, false},     {"run_time_ns(steady) > 20%", true, true},
+		{"after:run_time_ns(noisy) > 1ms", false, true},
+	};
+	struct snapshot *first = pool_window(1000, before), *second = pool_window(1012, after);
+	struct diff *diff = compare(first, second, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct diff_rule_outcomes outcomes = {0};
+		struct diff_rule rule;
+
+		assert_int_equal(diff_rule_parse(cases[i].rule, &rule, NULL), 0);
+		rule.any = cases[i].any;
+		diff_rule_judge(&rule, diff, &outcomes);
+		if (outcomes.broken != cases[i].is_broken)
+			fail_msg("%s: %s", cases[i].rule, outcomes.items[0].text);
+		diff_rule_outcomes_release(&outcomes);
+		diff_rule_release(&rule);
+	}
+	diff_release(diff);
+	snapshot_release(first);
+	snapshot_release(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_ended),
-		cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_rates),    cmocka_unit_test(test_ended), cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_evidence), cmocka_unit_test(test_rules),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);

@@ -212,6 +212,7 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 						  ? TABLES_DISPLAY_ARROW
 						  : TABLES_DISPLAY_FULL;
 	report->request.like_screen = like_screen;
+	report->request.for_people = is_for_people(format);
 	report->report.screen_words = like_screen && is_for_people(format);
 	if (like_screen && report->only_metrics)
 		keep_sections_of_metrics(&report->request);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DIFF_EVIDENCE_H
+#define CTOP_DIFF_EVIDENCE_H
+
+#include "diff.h"
+
+/*
+ * Whether a change between two windows is real: by how much a group's number varies from part to part of each
+ * window, by the size of the change, and by a floor of its unit. docs/comparison.md explains it.
+ */
+
+enum {
+	DIFF_EVIDENCE_PARTS_MIN = 8 /* of a side; with fewer nothing is tested */
+};
+
+/* At most so likely by chance is a change that counts. */
+#define DIFF_EVIDENCE_CHANCE_MAX 0.05
+
+struct diff_evidence_cell {
+	bool is_tested; /* `chance` says something; else size and floor decide alone */
+	bool is_real;
+	double spread[DIFF_SIDE_COUNT]; /* half the range of the middle half of the parts; NAN: not known */
+	double chance;                  /* that such a change is there by chance, by itself; 1 */
+	double adjusted;                /* the same for one of all that the comparison tests */
+};
+
+/* Tests all counters of a comparison of rates; for diff_create(), which keeps it. */
+struct diff_evidence *diff_evidence_create(const struct diff *diff);
+void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed */
+
+/* Whether the change of a column of a pair is real; always of what is no comparison of rates. */
+bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column);
+
+/* What is to be said of a column of a pair of a comparison of rates, whose value is that of diff_column(). */
+struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
+					   enum column column, const struct diff_value *value);
+
+/* The smallest change of a column that counts, in its unit, a second where it is a counter. */
+double diff_evidence_floor(enum column column);
+
+#endif
