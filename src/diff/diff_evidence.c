@@ -39,9 +39,8 @@ double diff_evidence_floor(enum column column)
 	case LADDER_BYTES:
 		return is_counter ? 65536 : 1048576;
 	case LADDER_UNITLESS:
-		return is_counter ? 10 : 0;
 	case LADDER_NONE:
-		break;
+		return is_counter ? 10 : 1;
 	}
 	return 0;
 }

@@ -63,7 +63,7 @@ static struct history_moment read_moment(int from, int to, struct error *error)
 				     last);
 	assert_true(history_moment_is_named(name));
 	*error = (struct error){""};
-	if (history_moment_read(name, now, &moment, error) == 0)
+	if (history_moment_read(name, now, true, &moment, error) == 0)
 		assert_string_equal(moment.name, name);
 	free(name);
 	return moment;
@@ -125,6 +125,37 @@ static void test_range(void **state)
 	release(&moment);
 }
 
+/* As many parts as there are rounds, at most twelve, that make up the range. */
+static void test_parts(void **state)
+{
+	static const int ranges[][3] = {{3, 12, 9}, {1, 16, 12}, {2, 3, 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		struct error error;
+		struct history_moment moment = read_moment(ranges[i][0], ranges[i][1], &error);
+		const struct snapshot_window *window;
+		uint64_t length_ns = 0, amount = 0;
+
+		assert_string_equal(error.text, "");
+		window = moment.snapshot->window;
+		assert_int_equal(window->parts.count, ranges[i][2]);
+		for (size_t k = 0; k < window->parts.count; k++) {
+			const struct window_part *part = &window->parts.items[k];
+
+			length_ns += part->length_ns;
+			assert_int_equal(part->metrics[0], METRIC_RUN_TIME_NS);
+			for (size_t name = 0; name < part->count; name++)
+				amount += part->amounts[name];
+		}
+		assert_int_equal(length_ns, (uint64_t)(ranges[i][1] - ranges[i][0]) * 5 * NS_PER_S);
+		/* what lived for a round within told nobody, and is not among it */
+		assert_int_equal(amount, window->from->thread_count *
+						 (uint64_t)(ranges[i][1] - ranges[i][0]) * NS_PER_MS);
+		release(&moment);
+	}
+}
+
 static void expect_refused(int from, int to, const char *words)
 {
 	struct error error;
@@ -164,10 +195,8 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moment),
-		cmocka_unit_test(test_range),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_moment),  cmocka_unit_test(test_range), cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests_name("history moment", tests, begin, end);

@@ -165,7 +165,7 @@ static void test_newest(void **state)
 			 ROUNDS - 2);
 	assert_true(damaged.shown.is_newest);
 	assert_non_null(strstr(damaged.shown.message, "damaged"));
-	if (history_moment_read(name, fixture_unix_ns(&fixture_host, ROUNDS), &moment, &error) < 0)
+	if (history_moment_read(name, fixture_unix_ns(&fixture_host, ROUNDS), false, &moment, &error) < 0)
 		fail_msg("%s", error.text);
 	fixture_assert_round(moment.snapshot, &fixture_host, ROUNDS - 2);
 	assert_non_null(moment.note);

@@ -17,29 +17,30 @@
 struct file_reading {
 	const char *path;
 	uint64_t max_bytes;
+	bool to_compare;
 	struct snapshot_file file;
 	struct error error;
 	int result;
 };
 
-static int read_moment(const char *path, struct snapshot_file *ret_file, struct error *error)
+static int read_moment(const char *path, bool with_parts, struct snapshot_file *ret_file, struct error *error)
 {
 	struct history_moment moment;
-	int result = history_moment_read(path, clock_ns(CLOCK_REALTIME), &moment, error);
+	int result = history_moment_read(path, clock_ns(CLOCK_REALTIME), with_parts, &moment, error);
 
 	if (result == 0)
 		*ret_file = (struct snapshot_file){moment.snapshot, moment.name, moment.note};
 	return result;
 }
 
-int snapshot_file_read(const char *path, uint64_t max_bytes, struct snapshot_file *ret_file,
+int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct snapshot_file *ret_file,
 		       struct error *error)
 {
 	struct snapshot *snapshot;
 	int result;
 
 	if (history_moment_is_named(path))
-		return read_moment(path, ret_file, error);
+		return read_moment(path, to_compare, ret_file, error);
 	result = ctprof_read(path, max_bytes, &snapshot, error);
 	if (result < 0)
 		return result;
@@ -63,8 +64,8 @@ static void *read_one(void *argument)
 {
 	struct file_reading *reading = argument;
 
-	reading->result = snapshot_file_read(reading->path, reading->max_bytes, &reading->file,
-					     &reading->error);
+	reading->result = snapshot_file_read(reading->path, reading->max_bytes, reading->to_compare,
+					     &reading->file, &reading->error);
 	return NULL;
 }
 
@@ -81,7 +82,8 @@ static void tell_notes(const char *const paths[], const struct file_reading read
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
 			struct snapshot_file ret_files[], struct error *error)
 {
-	struct file_reading readings[2] = {{.path = paths[0], .max_bytes = max_bytes}};
+	struct file_reading readings[2] = {
+		{.path = paths[0], .max_bytes = max_bytes, .to_compare = count == 2}};
 	const bool same = count == 2 && strcmp(paths[0], paths[1]) == 0;
 	bool is_threaded = false;
 	pthread_t thread;
@@ -94,7 +96,8 @@ int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_by
 			history_place();
 	}
 	if (count == 2 && !same) {
-		readings[1] = (struct file_reading){.path = paths[1], .max_bytes = max_bytes};
+		readings[1] = (struct file_reading){
+			.path = paths[1], .max_bytes = max_bytes, .to_compare = true};
 		is_threaded = pthread_create(&thread, NULL, read_one, &readings[1]) == 0;
 	}
 	read_one(&readings[0]);

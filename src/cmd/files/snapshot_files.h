@@ -2,6 +2,7 @@
 #ifndef CTOP_SNAPSHOT_FILES_H
 #define CTOP_SNAPSHOT_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,9 +17,9 @@ struct snapshot_file {
 		       moment is not quite the one asked for; NULL for nothing */
 };
 
-/* Reads one; "-" is standard input. Returns 0, or a negative errno with a sentence that names it. From any
- * thread. */
-int snapshot_file_read(const char *path, uint64_t max_bytes, struct snapshot_file *ret_file,
+/* Reads one, with all that a comparison needs if `to_compare`; "-" is standard input. Returns 0, or a
+ * negative errno with a sentence that names it. From any thread. */
+int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct snapshot_file *ret_file,
 		       struct error *error);
 
 /* Releases all three, which may be NULL. */

@@ -17,6 +17,7 @@
 #define LATE_NS (2 * NS_PER_S)
 
 enum {
+	PARTS_MAX = 12, /* of a range */
 	/* Rounds that are told from one another are damaged together: more than a day of them. */
 	TRIES_MAX = 4096,
 };
@@ -165,6 +166,59 @@ static int read_window(struct history *history, const struct history_round *base
 	return result;
 }
 
+/* Adds what happened from one round to a later one as a part. */
+static int read_part(struct history *history, const struct history_round *from,
+		     const struct history_round *to, struct window_parts *parts)
+{
+	const struct timeline timeline = timeline_of_history(history);
+	struct session_moment *moment;
+	struct session *session;
+	int result = timeline_make_moment(&timeline, from, to, NULL, &moment, NULL);
+
+	if (result < 0)
+		return result;
+	session = session_create();
+	session_show_moment(session, moment);
+	if (session_base(session) == NULL)
+		result = -EBADMSG;
+	else
+		session_take_part(session, parts);
+	session_release(session);
+	return result;
+}
+
+/* Nothing between the rounds is missing. */
+static bool adjoin(const struct history_round rounds[], size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (rounds[i].after_gap || rounds[i].boot != rounds[0].boot)
+			return false;
+	}
+	return true;
+}
+
+/* The parts of a range, runs of whole rounds of about the same length; none where not all can be had. */
+static struct window_parts read_parts(struct history *history, const struct history_round *from,
+				      const struct history_round *to)
+{
+	struct history_round *rounds = NULL;
+	struct window_parts parts = {0};
+	size_t count = 0, wanted;
+	int result = history_range(history, from->unix_ns, to->unix_ns, SIZE_MAX, &rounds, &count, NULL);
+
+	wanted = count > PARTS_MAX ? PARTS_MAX : count - (count != 0);
+	if (result == 0 && (count < 2 || !history_is_same(&rounds[0], from) ||
+			    !history_is_same(&rounds[count - 1], to) || !adjoin(rounds, count)))
+		result = -ENODATA;
+	for (size_t i = 1; result == 0 && i <= wanted; i++)
+		result = read_part(history, &rounds[(i - 1) * (count - 1) / wanted],
+				   &rounds[i * (count - 1) / wanted], &parts);
+	free(rounds);
+	if (result < 0)
+		window_parts_clear(&parts);
+	return parts;
+}
+
 /* The nearest round that can be read; `*ret_tries` says how many could not. */
 static int read_nearest(struct history *history, const struct history_round *base, uint64_t unix_ns,
 			struct history_round *ret_round, struct snapshot **ret_snapshot, int *ret_tries,
@@ -284,8 +338,8 @@ static char *describe_range(struct history *history, const struct range *range)
 	return both;
 }
 
-static int read_range(struct history *history, struct range *range, struct history_moment *ret_moment,
-		      struct error *error)
+static int read_range(struct history *history, struct range *range, bool with_parts,
+		      struct history_moment *ret_moment, struct error *error)
 {
 	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
 	int tries, result;
@@ -303,6 +357,8 @@ static int read_range(struct history *history, struct range *range, struct histo
 				      &tries, error);
 	if (result < 0)
 		return result;
+	if (with_parts && ret_moment->snapshot->window != NULL)
+		ret_moment->snapshot->window->parts = read_parts(history, &range->from, &range->to);
 	ret_moment->name = memory_format("%s@%s..%s", history_directory(history),
 					 when_format(begins, range->from.unix_ns),
 					 when_format(ends, range->to.unix_ns));
@@ -312,8 +368,8 @@ static int read_range(struct history *history, struct range *range, struct histo
 }
 
 /* Times without a day are the last ones before the newest round. */
-static int read_named(const struct moment_name *name, uint64_t now_unix_ns, struct history_moment *ret_moment,
-		      struct error *error)
+static int read_named(const struct moment_name *name, uint64_t now_unix_ns, bool with_parts,
+		      struct history_moment *ret_moment, struct error *error)
 {
 	struct history *history;
 	struct range range = {0};
@@ -326,7 +382,7 @@ static int read_named(const struct moment_name *name, uint64_t now_unix_ns, stru
 	(void)when_parse(name->to, now_unix_ns, newest, &range.to_ns, NULL);
 	if (name->from != NULL) {
 		(void)when_parse(name->from, now_unix_ns, newest, &range.from_ns, NULL);
-		result = read_range(history, &range, ret_moment, error);
+		result = read_range(history, &range, with_parts, ret_moment, error);
 	} else {
 		result = read_moment(history, range.to_ns, ret_moment, error);
 	}
@@ -334,8 +390,8 @@ static int read_named(const struct moment_name *name, uint64_t now_unix_ns, stru
 	return result;
 }
 
-int history_moment_read(const char *name, uint64_t now_unix_ns, struct history_moment *ret_moment,
-			struct error *error)
+int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
+			struct history_moment *ret_moment, struct error *error)
 {
 	struct moment_name parts = split(name);
 	struct error cause;
@@ -350,7 +406,7 @@ int history_moment_read(const char *name, uint64_t now_unix_ns, struct history_m
 				   "there is no file %.1000s, and as a %s of a history: %.2900s", name,
 				   parts.from != NULL ? "range" : "moment", cause.text);
 	else
-		result = read_named(&parts, now_unix_ns, ret_moment, error);
+		result = read_named(&parts, now_unix_ns, with_parts, ret_moment, error);
 	release_name(&parts);
 	return result;
 }

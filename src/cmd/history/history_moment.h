@@ -31,12 +31,12 @@ struct history_moment {
 
 /*
  * Reads the round nearest to a moment, or those nearest to both ends of a range, where `now_unix_ns` is what
- * -1h is counted from. Returns 0, or a negative errno with a sentence: -EINVAL for a time, a range that is
- * empty or in which the host was started again, -ENODATA for one in which nothing was recorded, else as
- * history.h has them.
+ * -1h is counted from; of a range `with_parts` reads runs of its rounds as well, which takes longer. Returns
+ * 0, or a negative errno with a sentence: -EINVAL for a time, a range that is empty or in which the host was
+ * started again, -ENODATA for one in which nothing was recorded, else as history.h has them.
  */
-int history_moment_read(const char *name, uint64_t now_unix_ns, struct history_moment *ret_moment,
-			struct error *error);
+int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
+			struct history_moment *ret_moment, struct error *error);
 
 /*
  * What is wrong with a round as the answer to a question for `unix_ns`, to be freed: that the history begins

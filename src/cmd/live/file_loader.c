@@ -92,7 +92,7 @@ static void *load(void *argument)
 	struct ui_event event = {.kind = UI_EVENT_MESSAGE};
 	struct snapshot_file file;
 	struct error error;
-	int result = snapshot_file_read(loading->path, CTPROF_DEFAULT_LIMIT, &file, &error);
+	int result = snapshot_file_read(loading->path, CTPROF_DEFAULT_LIMIT, true, &file, &error);
 
 	if (result < 0) {
 		event.is_error = true;
