@@ -17,6 +17,7 @@
 enum diff_matching {
 	DIFF_MATCHING_GROUPS,
 	DIFF_MATCHING_THREADS,
+	DIFF_MATCHING_COUNT, /* threads where they can be told apart */
 };
 
 /* What `ctop diff` takes. */
@@ -75,9 +76,9 @@ static const struct option diff_options_list[] = {
 		.choices = matchings,
 		.offset = offsetof(struct diff_command_options, match),
 		.description =
-			"group (default): compare what the groups add up to on each side; thread: for two "
-			"captures of one boot, add up what each thread did in between, and list the threads "
-			"that came and went",
+			"thread: of two single readings of one boot, add up what each thread did in between, "
+			"and list the threads that came and went (default where they can be told apart); "
+			"group: compare what the groups add up to on each side",
 	},
 	{
 		.name = "per",
@@ -132,6 +133,7 @@ static void diff_set_defaults(void *options)
 
 	diff->view.axis = AXIS_ALL;
 	diff->display = TABLES_DISPLAY_COUNT;
+	diff->match = DIFF_MATCHING_COUNT;
 	report_options_set_defaults(&diff->report, &diff->view);
 }
 
@@ -188,6 +190,23 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
 }
 
+/* Of two single readings of one boot a percentage would be one of the lives of threads. */
+static int check_rules(const struct snapshot_report *report, const struct diff_rule *rules, size_t count,
+		       struct error *error)
+{
+	for (size_t i = 0; report->match != NULL && !report->how.rates && !report->how.by_flags && i < count;
+	     i++) {
+		if (rules[i].percent && rules[i].measure.column != COLUMN_COUNT &&
+		    column_is_counter(rules[i].measure.column))
+			return error_set(error, -EINVAL,
+					 "%s: a percentage is one of a rate, and these are single readings: "
+					 "capture both with `ctop capture --for 10`, or give the limit as an "
+					 "amount",
+					 rules[i].text);
+	}
+	return 0;
+}
+
 /* Of two moments of one history the window between them may be what was meant. */
 static void tell_range(const char *before, const char *after)
 {
@@ -230,7 +249,10 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 				   "leave out --per second",
 				   files[DIFF_BEFORE].snapshot->provenance.hostname,
 				   files[DIFF_AFTER].snapshot->provenance.hostname);
-	if (status < 0) {
+	if (status == 0 && check_rules(report, rules, options->fail_if.count, &error) < 0) {
+		output_abandon(&report->output);
+		status = command_misused(&diff_command, &error);
+	} else if (status < 0) {
 		output_abandon(&report->output);
 		status = command_failed(&error);
 	} else {
@@ -264,6 +286,7 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	int status;
 
 	(void)operand_count;
+	report.threads_by_default = options->match == DIFF_MATCHING_COUNT;
 	memcpy(report.request.per, options->per, sizeof(report.request.per));
 	report.request.all = options->all;
 	if (view_options_check_pair(&options->view, &error) < 0 ||

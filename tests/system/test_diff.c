@@ -238,6 +238,11 @@ static void test_group_that_waits_for_storage(void **state)
 	assert_non_null(strstr(run.errors, expected));
 	assert_null(strstr(run.errors, "read_bytes(still)"));
 	run_release(&run);
+	/* a percentage of what they did in their lives says nothing of what they do */
+	compare(&run, 2, before, after,
+		(const char *[]){"-g", "thread", "--fail-if", "read_bytes(reader-*) > 20%", NULL});
+	assert_non_null(strstr(run.errors, "capture --for 10"));
+	run_release(&run);
 	if (!has_delays) {
 		compare(&run, 3, before, after,
 			(const char *[]){"-g", "thread", "--fail-if", "blkio_delay_total_ns(reader-*) > 1s",
@@ -271,16 +276,16 @@ static void test_pool_that_is_restarted(void **state)
 	after = capture("restart-2.ctprof.zst", 0, 0);
 	worker_end(&worker);
 
-	compare(&run, 0, before, after, (const char *[]){"-g", "thread", NULL});
+	compare(&run, 0, before, after, (const char *[]){"-g", "thread", "--match", "group", NULL});
 	assert_int_equal(cell(&run, "ctopcrew-{N}", "run_time_ns", "delta")[0], '-');
 	assert_string_equal(cell(&run, "ctopcrew-{N}", "run_time_ns", "threads"), "3→4");
 	assert_string_equal(cell(&run, "ctopcrew-{N}", "run_time_ns", "same"), "0");
 	assert_string_equal(cell(&run, "ctopcrew-{N}", "run_time_ns", "came"), "4");
 	assert_string_equal(cell(&run, "ctopcrew-{N}", "run_time_ns", "went"), "3");
 	run_release(&run);
+	/* what the threads did in between is what is asked for where nothing else is */
 	compare(&run, 0, before, after,
-		(const char *[]){"-g", "thread", "--match", "thread", "--per", "second", "--per", "thread",
-				 NULL});
+		(const char *[]){"-g", "thread", "--per", "second", "--per", "thread", NULL});
 	assert_int_equal(cell(&run, "ctopcrew-{N}", "run_time_ns", "delta")[0], '+');
 	assert_int_equal(cell(&run, "ctopcrew-{N}", "run_time_ns", "per-second")[0], '+');
 	assert_int_equal(count_rows(&run, "threads-came", "ctopcrew-{N}"), 4);
@@ -358,7 +363,7 @@ static void test_cgroup_that_is_renamed(void **state)
 	remove_cgroup(old);
 	remove_cgroup(new);
 
-	compare(&run, 0, before, after, (const char *[]){NULL});
+	compare(&run, 0, before, after, (const char *[]){"--match", "group", NULL});
 	assert_non_null(find_section(run.output, "fudged", &names));
 	parse_row(find_section(run.output, "fudged", &names), &row);
 	assert_non_null(strstr(row.fields[column(&names, "baseline")], "/ctop-old-{N}"));

@@ -112,8 +112,11 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 			result = join_windows(report, error);
 		else if (report->request.threads)
 			result = match_threads(report, error);
-		else if (!report->how.by_flags)
+		else if (!report->how.by_flags) {
+			report->request.threads = report->threads_by_default && before != after &&
+						  before->provenance.present && after->provenance.present;
 			(void)match_threads(report, NULL);
+		}
 	}
 	if (report->request.threads && report->match != NULL)
 		diff_match_apply(report->match, &report->how);

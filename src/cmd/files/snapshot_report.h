@@ -25,8 +25,10 @@ struct snapshot_report {
 	struct comparability *comparability;
 	struct diff_match *match; /* NULL where the captures are not of one boot */
 	struct diff *diff;
-	bool only_metrics;                  /* metrics were chosen, and no sections */
-	struct diff_summary changes;        /* made when it is written */
+	bool threads_by_default;     /* request.threads is set where they can be told apart, but not for the
+				      * reference's tables */
+	bool only_metrics;           /* metrics were chosen, and no sections */
+	struct diff_summary changes; /* made when it is written */
 	struct diff_rule_outcomes outcomes; /* of rules that the caller has judged before it writes */
 };
 
