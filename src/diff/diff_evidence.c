@@ -25,9 +25,15 @@ struct diff_evidence {
 	struct series of[METRIC_COUNT];
 };
 
+/* One of the screen that adds counters up. */
+static bool is_sum(enum column column)
+{
+	return column < COLUMN_COUNT && column_entry(column)->operation == COLUMN_OPERATION_SUM;
+}
+
 double diff_evidence_floor(enum column column)
 {
-	const bool is_counter = column_is_counter(column);
+	const bool is_counter = column_is_counter(column) || is_sum(column);
 
 	switch (column_report_ladder(column)) {
 	case LADDER_NS:
@@ -280,6 +286,38 @@ static bool has_real_input(const struct diff *diff, const struct diff_pair *pair
 	return false;
 }
 
+/* The same of what adds counters up, which is tested by itself where somebody asks. */
+static void test_sum(const struct diff_evidence *evidence, size_t pair, enum column column,
+		     struct diff_evidence_cell *cell)
+{
+	const struct column_entry *entry = column_entry(column);
+	double *sums[DIFF_SIDE_COUNT];
+
+	if (!evidence->tests)
+		return;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const size_t count = evidence->part_count[side];
+
+		sums[side] = memory_allocate_zero(count, sizeof(*sums[side]));
+		for (size_t i = 0; i < entry->input_count; i++) {
+			const double *parts = evidence->of[entry->inputs[i]].parts[side];
+
+			for (size_t k = 0; parts != NULL && k < count; k++)
+				sums[side][k] += parts[pair * count + k];
+		}
+		cell->spread[side] = statistics_spread(sums[side], count);
+	}
+	cell->is_tested = true;
+	cell->chance = cell->adjusted = statistics_mann_whitney(
+		sums[DIFF_BEFORE], evidence->part_count[DIFF_BEFORE], sums[DIFF_AFTER],
+		evidence->part_count[DIFF_AFTER],
+		statistics_alikeness(sums[DIFF_BEFORE], evidence->part_count[DIFF_BEFORE], sums[DIFF_AFTER],
+				     evidence->part_count[DIFF_AFTER]));
+	cell->is_real &= cell->adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
+	free(sums[DIFF_BEFORE]);
+	free(sums[DIFF_AFTER]);
+}
+
 struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
 					   enum column column, const struct diff_value *value)
 {
@@ -291,6 +329,8 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 	cell.is_real = is_large(pair, column, value);
 	if (column_is_derived(column) && cell.is_real)
 		cell.is_real = has_real_input(diff, pair, column_derived(column));
+	if (is_sum(column))
+		test_sum(evidence, index, column, &cell);
 	if (!column_is_metric(column))
 		return cell;
 	series = &evidence->of[column_metric(column)];

@@ -51,14 +51,24 @@ static bool has_number(enum metric metric)
 	return metric_type(metric)->reduction != METRIC_REDUCTION_MODE;
 }
 
-/* The column of a field, which nobody need have met yet. */
-static enum column find_field(struct part name)
+/*
+ * A column by the name or title that it has on the screen, where it is an amount of what threads did, or a
+ * field, which nobody need have met yet. One of a single metric is that metric.
+ */
+static enum column find_column(struct part name)
 {
 	char *word = memory_duplicate_bytes(name.start, name.length);
 	const enum column column = column_find(word);
+	const struct column_entry *entry = column < COLUMN_COUNT ? column_entry(column) : NULL;
 
 	free(word);
-	return column;
+	if (entry == NULL)
+		return column_is_task_field(column) ? column : COLUMN_COUNT;
+	if (entry->operation == COLUMN_OPERATION_RESIDENT)
+		return column;
+	if (entry->operation != COLUMN_OPERATION_SUM)
+		return COLUMN_COUNT;
+	return entry->input_count == 1 ? column_of_stored((enum metric)entry->inputs[0]) : column;
 }
 
 static int parse_metric(struct diff_rule *rule, struct part name, struct error *error)
@@ -76,8 +86,8 @@ static int parse_metric(struct diff_rule *rule, struct part name, struct error *
 		rule->measure.column = column_of_derived(derived);
 	else if (metric != METRIC_NONE && has_number(metric))
 		rule->measure.column = column_of_stored(metric);
-	else if (memchr(name.start, '.', name.length) != NULL)
-		rule->measure.column = find_field(name);
+	else if (latency == LATENCY_NUMBER_NONE && metric == METRIC_NONE)
+		rule->measure.column = find_column(name);
 	if (rule->measure.column != COLUMN_COUNT || latency != LATENCY_NUMBER_NONE)
 		return 0;
 	if (metric != METRIC_NONE)

@@ -17,9 +17,10 @@
  *
  * A rule is broken by a group whose change (after - before) is OP the LIMIT; with `after:` it is the value of
  * the second file that counts, with a LIMIT in percent the change relative to before (any growth from 0 is
- * above every limit). METRIC is one of them, a derived one, a number of how long waits took
- * (diff_latency.h), or a field that a sched_ext scheduler keeps (scx.NAME). GROUP-GLOB (see glob.h) matches
- *the whole name of a group, on AXIS_ALL also any one of its three parts (see diff_append_key()). OP is `>`,
+ * above every limit). METRIC is one of them, an amount that the screen has by its title or name (CPU%), a
+ *derived one, a number of how long waits took (diff_latency.h), or a field that a sched_ext scheduler keeps
+ *(scx.NAME). GROUP-GLOB (see glob.h) matches the whole name of a group, on AXIS_ALL also any one of its three
+ *parts (see diff_append_key()). OP is `>`,
  *`>=`, `<` or `<=`. LIMIT is an amount as in quantity.h, in the metric's own unit unless it has one.
  */
 

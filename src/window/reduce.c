@@ -136,6 +136,8 @@ void reduce_column(const struct window *window, const struct shown *shown, enum 
 		.unit = window->per_second ? column_entry(column)->unit
 					   : column_unit(column, window->mode, shown->by_thread),
 		.as_stored = window->as_stored,
+		.in_ticks = window->per_second && column_is_metric(column) &&
+			    column_report_ladder(column) == LADDER_TICKS,
 		.scale = 1,
 		.stride = stride,
 		.accumulators = memory_allocate_zero((shown->row_count + 1) * stride,
@@ -245,6 +247,7 @@ void value_set_sum(const struct column_values *values, const struct accumulator 
 	if (values->is_real) {
 		value->form = VALUE_FORM_REAL;
 		value->real = values->unit == UNIT_PERCENT ? accumulator->sum[0].real / 1e7
+			      : values->in_ticks           ? accumulator->sum[0].real / NS_PER_TICK
 							   : accumulator->sum[0].real;
 		value->sort = value->real;
 	} else {

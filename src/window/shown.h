@@ -135,6 +135,7 @@ struct column_values {
 	const struct snapshot *now;
 	enum unit unit;                   /* of its values */
 	bool as_stored;                   /* see struct window: amounts of clock ticks are no ns then */
+	bool in_ticks;                    /* rates of clock ticks are ticks a second, no ns */
 	bool is_real;                     /* sums are real numbers */
 	uint64_t scale;                   /* of whole sums to `unit` */
 	struct accumulator *accumulators; /* owned */

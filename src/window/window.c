@@ -34,7 +34,7 @@ struct window_counter window_counter_of(const struct window *window, enum metric
 		.under_way = metric_is_run_queue_wait(metric) && window_knows_waits(window) &&
 			     !window->as_stored,
 		.is_counted = metric_type(metric)->kind == METRIC_KIND_COUNTER,
-		.scale = metric_type(metric)->ladder == LADDER_TICKS && !window->per_second ? NS_PER_TICK : 1,
+		.scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1,
 	};
 
 	/* one impossible wait does not spoil those after it */

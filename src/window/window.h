@@ -30,7 +30,8 @@ struct window {
 	 * are unavailable, clock ticks remain such.
 	 */
 	bool as_stored;
-	bool per_second; /* of rates, for reports: a second's ns and clock ticks, no percentage */
+	bool per_second; /* of rates, for reports: a second's ns, and of metrics as stored clock ticks; no
+			  * percentage */
 	bool by_flags;   /* of as_stored: the format's flags alone say what was measured */
 	/*
 	 * [now], of as_stored: the threads whose counters add up; a counter of any other that was read is 0.

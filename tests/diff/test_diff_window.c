@@ -254,10 +254,19 @@ static void test_rules(void **state)
 		const char *rule;
 		bool any, is_broken;
 	} cases[] = {
-		{"run_time_ns(slower) > 20%", false, true},      {"run_time_ns(slower) > 150%", false, false},
-		{"run_time_ns(noisy) > 20%", false, false},      {"run_time_ns(noisy) > 20%", true, true},
-		{"run_time_ns(steady) > 20%", false, false},     {"run_time_ns(steady) > 20%", true, true},
+		{"run_time_ns(slower) > 20%", false, true},
+		{"run_time_ns(slower) > 150%", false, false},
+		{"run_time_ns(noisy) > 20%", false, false},
+		{"run_time_ns(noisy) > 20%", true, true},
+		{"run_time_ns(steady) > 20%", false, false},
+		{"run_time_ns(steady) > 20%", true, true},
 		{"after:run_time_ns(noisy) > 1ms", false, true},
+		/* by what the screen calls it */
+		{"CPU%(slower) > 20%", false, true},
+		{"cpu(noisy) > 20%", false, false},
+		{"after:CPU%(slower) > 450ms", false, false},
+		{"after:CPU%(slower) > 350ms", false, true},
+		{"CSW/s(*) > 20%", false, false},
 	};
 	struct snapshot *first = pool_window(1000, before), *second = pool_window(1012, after);
 	struct diff *diff = compare(first, second, NULL);
