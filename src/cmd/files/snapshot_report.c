@@ -96,6 +96,20 @@ static int join_windows(struct snapshot_report *report, struct error *error)
 	return 0;
 }
 
+/* What the living threads have done in their lives is all that can be compared: says what would be better. */
+static void describe_lives(struct snapshot_report *report)
+{
+	const bool before = report->snapshots[DIFF_BEFORE]->window != NULL;
+	const bool after = report->snapshots[DIFF_AFTER]->window != NULL;
+
+	comparability_add(
+		report->comparability, COMPARABILITY_NOTE, "lives",
+		before || after ? "only one file has a window, so what is compared are the lives of threads; "
+				  "capture the other one with --for 10, too"
+				: "what is compared are the lives of threads; files of ctop capture --for 10 "
+				  "would compare rates");
+}
+
 int snapshot_report_join(struct snapshot_report *report, struct error *error)
 {
 	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
@@ -116,6 +130,8 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 			report->request.threads = report->threads_by_default && before != after &&
 						  before->provenance.present && after->provenance.present;
 			(void)match_threads(report, NULL);
+			if (report->match == NULL && before->provenance.present && after->provenance.present)
+				describe_lives(report);
 		}
 	}
 	if (report->request.threads && report->match != NULL)
