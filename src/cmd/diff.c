@@ -29,6 +29,7 @@ struct diff_command_options {
 	int match;                   /* enum diff_matching */
 	bool per[TABLES_PER_COUNT];  /* columns for each second, for each thread */
 	struct option_texts fail_if; /* rules */
+	bool is_long;                /* a row for each metric */
 	bool any, all;               /* changes that are not real break them; and are printed */
 };
 
@@ -107,6 +108,15 @@ static const struct option diff_options_list[] = {
 		.description = "of two files with windows, let changes break rules that may be chance",
 	},
 	{
+		.name = "long",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct diff_command_options, is_long),
+		.description =
+			"of two files with windows, print every metric of a group in a row of its own, and "
+			"cgroups, pressure and memory maps; so do --metrics, --sections, --columns and "
+			"--sort-by",
+	},
+	{
 		.name = "all",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct diff_command_options, all),
@@ -155,7 +165,7 @@ static int parse_rules(const struct option_texts *texts, bool any, struct diff_r
 
 	*ret_rules = rules;
 	for (size_t i = 0; i < texts->count; i++) {
-		int status = diff_rule_parse(texts->items[i], &rules[i], error);
+		int status = diff_rule_parse(texts->items[i], true, &rules[i], error);
 
 		if (status < 0)
 			return status;
@@ -289,6 +299,9 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	report.threads_by_default = options->match == DIFF_MATCHING_COUNT;
 	memcpy(report.request.per, options->per, sizeof(report.request.per));
 	report.request.all = options->all;
+	report.request.is_long = options->is_long || options->report.metrics != NULL ||
+				 options->report.sections != NULL || options->view.columns != NULL ||
+				 options->view.sort_by != NULL || options->display != TABLES_DISPLAY_COUNT;
 	if (view_options_check_pair(&options->view, &error) < 0 ||
 	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
 				  &error) < 0 ||

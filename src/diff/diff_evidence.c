@@ -33,7 +33,10 @@ static bool is_sum(enum column column)
 
 double diff_evidence_floor(enum column column)
 {
-	const bool is_counter = column_is_counter(column) || is_sum(column);
+	/* what the screen shows a second */
+	const bool is_flow = column < COLUMN_COUNT &&
+			     column_unit(column, VIEW_MODE_RATE, false) != column_entry(column)->unit;
+	const bool is_counter = column_is_counter(column) || is_flow;
 
 	switch (column_report_ladder(column)) {
 	case LADDER_NS:

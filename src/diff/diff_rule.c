@@ -55,7 +55,7 @@ static bool has_number(enum metric metric)
  * A column by the name or title that it has on the screen, where it is an amount of what threads did, or a
  * field, which nobody need have met yet. One of a single metric is that metric.
  */
-static enum column find_column(struct part name)
+static enum column find_column(struct part name, bool with_titles)
 {
 	char *word = memory_duplicate_bytes(name.start, name.length);
 	const enum column column = column_find(word);
@@ -64,6 +64,8 @@ static enum column find_column(struct part name)
 	free(word);
 	if (entry == NULL)
 		return column_is_task_field(column) ? column : COLUMN_COUNT;
+	if (!with_titles)
+		return COLUMN_COUNT;
 	if (entry->operation == COLUMN_OPERATION_RESIDENT)
 		return column;
 	if (entry->operation != COLUMN_OPERATION_SUM)
@@ -87,7 +89,7 @@ static int parse_metric(struct diff_rule *rule, struct part name, struct error *
 	else if (metric != METRIC_NONE && has_number(metric))
 		rule->measure.column = column_of_stored(metric);
 	else if (latency == LATENCY_NUMBER_NONE && metric == METRIC_NONE)
-		rule->measure.column = find_column(name);
+		rule->measure.column = find_column(name, rule->with_titles);
 	if (rule->measure.column != COLUMN_COUNT || latency != LATENCY_NUMBER_NONE)
 		return 0;
 	if (metric != METRIC_NONE)
@@ -227,12 +229,13 @@ static int parse(struct diff_rule *rule, struct error *error)
 	return parse_condition(rule, make_part(close + 1, end), error);
 }
 
-int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *error)
+int diff_rule_parse(const char *text, bool with_titles, struct diff_rule *ret_rule, struct error *error)
 {
 	int status;
 
 	*ret_rule = (struct diff_rule){.text = memory_duplicate(text),
-				       .measure = {COLUMN_COUNT, LATENCY_NUMBER_NONE}};
+				       .measure = {COLUMN_COUNT, LATENCY_NUMBER_NONE},
+				       .with_titles = with_titles};
 	status = parse(ret_rule, error);
 	if (status < 0)
 		diff_rule_release(ret_rule);

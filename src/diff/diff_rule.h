@@ -44,7 +44,8 @@ bool diff_rule_is_upwards(enum diff_rule_comparison comparison);
 bool diff_rule_holds(enum diff_rule_comparison comparison, double number, double limit);
 
 struct diff_rule {
-	char *text; /* as the user wrote it, owned */
+	char *text;       /* as the user wrote it, owned */
+	bool with_titles; /* metrics may be named as columns of the screen are */
 	bool of_after;
 	struct diff_measure measure;
 	struct glob *glob; /* owned */
@@ -55,10 +56,11 @@ struct diff_rule {
 };
 
 /*
- * Parses a rule; the caller releases it with diff_rule_release(). Returns 0, or -EINVAL (nothing to release)
- * with a sentence that quotes the rule and says what is valid.
+ * Parses a rule, `with_titles` one that may name amounts as the screen does; the caller releases it with
+ * diff_rule_release(). Returns 0, or -EINVAL (nothing to release) with a sentence that quotes the rule and
+ * says what is valid.
  */
-int diff_rule_parse(const char *text, struct diff_rule *ret_rule, struct error *error);
+int diff_rule_parse(const char *text, bool with_titles, struct diff_rule *ret_rule, struct error *error);
 void diff_rule_release(struct diff_rule *rule);
 
 /* The outcome of a rule: one for each group that breaks it, or one for all if none does. */

@@ -266,8 +266,7 @@ static void offer_metric(const struct diff *diff, enum metric metric, double sec
 	free(amounts);
 }
 
-/* The thread, the process and where they are, of a key in three parts; else the key. */
-static void append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer)
+void diff_summary_append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer)
 {
 	const char *process, *thread;
 
@@ -305,7 +304,7 @@ void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 
 		buffer_clear(&name);
 		buffer_clear(&text);
-		append_name(diff, &diff->pairs[best[i].pair], &name);
+		diff_summary_append_name(diff, &diff->pairs[best[i].pair], &name);
 		change.name = name.data;
 		change.name_length = name.length;
 		diff_summary_append(&change, per, &text);

@@ -187,7 +187,7 @@ static void draw_table(struct report *report, const struct table *table)
 				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
 	if (table->row_folded != 0)
 		buffer_append_format(out,
-				     "<p class=\"more\">%s rows did not change measurably (--all prints "
+				     "<p class=\"more\">%s more did not change measurably (--all prints "
 				     "them)</p>\n",
 				     number_group_digits(table->row_folded, digits));
 	buffer_append_text(out, "</section>\n");

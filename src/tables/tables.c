@@ -22,6 +22,13 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 		build.by_flags[side] = diff->options.by_flags || !diff->snapshots[side]->provenance.present;
 	if (request->match != NULL)
 		build.counts = diff_match_count(request->match, diff);
+	if (diff->evidence != NULL && request->for_people && !request->is_long) {
+		tables_tab(&build);
+		tables_renames(&build);
+		tables_orphans(&build);
+		buffer_release(&build.text);
+		return;
+	}
 	tables_groups(&build);
 	if (is_comparison && request->sections[SECTION_SMAPS_ROLLUP])
 		tables_smaps(&build);

@@ -82,6 +82,7 @@ struct tables_request {
 			   * words, not those of the reference */
 	bool threads;     /* list the threads that came and went; needs `match` */
 	bool for_people;  /* rows whose change is not real are counted and left out */
+	bool is_long;     /* a row for each metric of a group, where people get one for each group */
 	bool all;         /* no rows are left out for that */
 	bool layout;      /* for people: AXIS_ALL as a tree, each parent a table of its own */
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */

@@ -146,6 +146,7 @@ void tables_sides_set_pressure(struct tables_build *build, struct table *table, 
 /* --- the tables by what they are about --- */
 
 void tables_groups(struct tables_build *build);
+void tables_tab(struct tables_build *build);
 void tables_smaps(struct tables_build *build);
 void tables_cgroups(struct tables_build *build);
 void tables_host_pressure(struct tables_build *build);

@@ -51,7 +51,7 @@ static void test_limits(void **state)
 		struct diff_rule rule;
 		struct error error = {""};
 
-		if (diff_rule_parse(cases[i].text, &rule, &error) != 0)
+		if (diff_rule_parse(cases[i].text, false, &rule, &error) != 0)
 			fail_msg("%s", error.text);
 		assert_true(rule.limit == cases[i].limit);
 		assert_int_equal(rule.comparison, cases[i].comparison);
@@ -100,7 +100,7 @@ static void test_refusals(void **state)
 		struct diff_rule rule;
 		struct error error = {""};
 
-		assert_true(diff_rule_parse(cases[i].text, &rule, &error) < 0);
+		assert_true(diff_rule_parse(cases[i].text, false, &rule, &error) < 0);
 		if (strstr(error.text, cases[i].complaint) == NULL)
 			fail_msg("'%s' does not say '%s'", error.text, cases[i].complaint);
 	}
@@ -115,10 +115,10 @@ static void test_large_limit(void **state)
 
 	(void)state;
 	memset(text + strlen(text), '0', 307);
-	assert_int_equal(diff_rule_parse(text, &rule, &error), 0);
+	assert_int_equal(diff_rule_parse(text, false, &rule, &error), 0);
 	diff_rule_release(&rule);
 	strcat(text, "s");
-	assert_true(diff_rule_parse(text, &rule, &error) < 0);
+	assert_true(diff_rule_parse(text, false, &rule, &error) < 0);
 	assert_non_null(strstr(error.text, "the limit is too large"));
 }
 
@@ -151,7 +151,7 @@ static char *judge(enum axis axis, const char *text)
 	struct error error;
 	bool broken = false;
 
-	assert_int_equal(diff_rule_parse(text, &rule, &error), 0);
+	assert_int_equal(diff_rule_parse(text, false, &rule, &error), 0);
 	diff_rule_judge(&rule, diff, &outcomes);
 	lines[0] = '\0';
 	for (size_t i = 0; i < outcomes.count; i++) {
@@ -275,7 +275,7 @@ static void expect_outcome(struct snapshot *first, struct snapshot *second, cons
 	struct diff_rule rule;
 	struct error error;
 
-	assert_int_equal(diff_rule_parse(text, &rule, &error), 0);
+	assert_int_equal(diff_rule_parse(text, false, &rule, &error), 0);
 	diff_rule_judge(&rule, diff, &outcomes);
 	assert_int_equal(outcomes.count, 1);
 	assert_int_equal(outcomes.broken, expected[0] == '!');

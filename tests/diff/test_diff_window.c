@@ -276,7 +276,7 @@ static void test_rules(void **state)
 		struct diff_rule_outcomes outcomes = {0};
 		struct diff_rule rule;
 
-		assert_int_equal(diff_rule_parse(cases[i].rule, &rule, NULL), 0);
+		assert_int_equal(diff_rule_parse(cases[i].rule, true, &rule, NULL), 0);
 		rule.any = cases[i].any;
 		diff_rule_judge(&rule, diff, &outcomes);
 		if (outcomes.broken != cases[i].is_broken)

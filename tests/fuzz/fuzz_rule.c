@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (diff_rule_parse(text, &rule, &error) == 0) {
+	if (diff_rule_parse(text, true, &rule, &error) == 0) {
 		if (strcmp(rule.text, text) != 0 || !isfinite(rule.limit) ||
 		    (rule.measure.column != COLUMN_COUNT) == (rule.measure.latency != LATENCY_NUMBER_NONE) ||
 		    (rule.percent && rule.of_after))

@@ -76,7 +76,7 @@ static void judge(const struct drawing *drawing, const struct diff *diff, struct
 		struct diff_rule rule;
 		struct error error;
 
-		assert_int_equal(diff_rule_parse(drawing->rules[i], &rule, &error), 0);
+		assert_int_equal(diff_rule_parse(drawing->rules[i], false, &rule, &error), 0);
 		diff_rule_judge(&rule, diff, outcomes);
 		diff_rule_release(&rule);
 	}

@@ -131,7 +131,7 @@ static void expect_comparison(const struct snapshot *before, const struct snapsh
 	assert_true(column_is_counter(column_find("made.served")));
 	value = diff_column(diff, &diff->pairs[0], column_find("made.queue.depth"));
 	assert_true(value.side[DIFF_AFTER].number == 9);
-	assert_int_equal(diff_rule_parse("made.served(pool) > 2KiB", &rule, &error), 0);
+	assert_int_equal(diff_rule_parse("made.served(pool) > 2KiB", false, &rule, &error), 0);
 	diff_rule_judge(&rule, diff, &outcomes);
 	assert_true(outcomes.broken);
 	diff_rule_release(&rule);

@@ -152,7 +152,7 @@ static int parse_column(struct record_rule *rule, const char *words, struct erro
 	else if (ladder == LADDER_BYTES)
 		metric = METRIC_READ_BYTES;
 	text = memory_format("%s%s%s", of_after ? after : "", metrics[metric].name, strchr(words, '('));
-	result = diff_rule_parse(text, &rule->group, NULL);
+	result = diff_rule_parse(text, false, &rule->group, NULL);
 	free(text);
 	if (result == 0 && rule->group.percent && !is_percent(rule))
 		result = -EINVAL;
@@ -176,7 +176,7 @@ static int parse_rule(struct record_rule *rule, const char *text, struct error *
 	rule->column = COLUMN_COUNT;
 	if (strncmp(words, "psi.", 4) == 0)
 		return parse_pressure(rule, words, error);
-	result = diff_rule_parse(text, &rule->group, error);
+	result = diff_rule_parse(text, false, &rule->group, error);
 	if (result < 0) {
 		const int as_column = parse_column(rule, words, error);
 
