@@ -167,11 +167,9 @@ struct translation {
 
 static uint32_t translate(struct translation *translation, uint32_t id)
 {
-	const struct string_pool *from = &translation->from->strings;
-
 	if (translation->ids[id] == UNKNOWN_TEXT)
-		translation->ids[id] = string_pool_intern(
-			&translation->to->strings, string_pool_text(from, id), string_pool_length(from, id));
+		translation->ids[id] = string_pool_copy(&translation->to->strings,
+							&translation->from->strings, id);
 	return translation->ids[id];
 }
 

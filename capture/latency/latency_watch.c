@@ -211,8 +211,7 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 		taking->learned = true;
 	}
 	if (hash_map_get(&watch->cgroup_of, waits->names->cgroup, &id))
-		return string_pool_intern(strings, string_pool_text(&watch->cgroup_paths, id),
-					  string_pool_length(&watch->cgroup_paths, id));
+		return string_pool_copy(strings, &watch->cgroup_paths, id);
 	return names != NULL ? names->cgroup : string_pool_intern(strings, ended_name, strlen(ended_name));
 }
 

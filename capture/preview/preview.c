@@ -153,9 +153,7 @@ struct snapshot *preview_threads(const struct preview *preview)
 	snapshot_expect(snapshot, preview->thread_count);
 	for (size_t i = 0; i < preview->count; i++) {
 		const struct named_process *process = &preview->processes[i];
-		const uint32_t name = string_pool_intern(&snapshot->strings,
-							 string_pool_text(&preview->names, process->name),
-							 string_pool_length(&preview->names, process->name));
+		const uint32_t name = string_pool_copy(&snapshot->strings, &preview->names, process->name);
 		const uint32_t triple = snapshot_intern_triple(
 			snapshot, (struct triple){.pcomm = name, .comm = name, .cgroup = 0});
 

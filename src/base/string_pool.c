@@ -70,6 +70,11 @@ uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t l
 	return slot->entry - 1;
 }
 
+uint32_t string_pool_copy(struct string_pool *pool, const struct string_pool *from, uint32_t id)
+{
+	return string_pool_intern(pool, string_pool_text(from, id), string_pool_length(from, id));
+}
+
 uint32_t string_pool_find(const struct string_pool *pool, const char *text, size_t length)
 {
 	if (length == 0)

@@ -35,6 +35,9 @@ struct string_pool_entry {
 /* Returns the id of the string, adding it when it is new. */
 uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length);
 
+/* The same of string `id` of another pool. */
+uint32_t string_pool_copy(struct string_pool *pool, const struct string_pool *from, uint32_t id);
+
 /* Returns the id of a string already in the pool, or UINT32_MAX. */
 uint32_t string_pool_find(const struct string_pool *pool, const char *text, size_t length);
 

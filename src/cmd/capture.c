@@ -212,7 +212,7 @@ static void wait_until(struct capture *capture, uint64_t until_ns)
 	}
 }
 
-/* What is made of the readings: the window, and its parts. */
+/* Collects the readings into the window and its parts. */
 struct watch {
 	struct session *whole, *part; /* counts from the beginning of the window, and of the present part */
 	unsigned int readings;        /* of this part, beside its beginning */

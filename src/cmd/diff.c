@@ -105,7 +105,7 @@ static const struct option diff_options_list[] = {
 		.name = "any",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct diff_command_options, any),
-		.description = "of two files with windows, let changes break rules that may be chance",
+		.description = "of two files with windows, let changes that may be chance break rules, too",
 	},
 	{
 		.name = "long",
@@ -200,7 +200,7 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
 }
 
-/* Of two single readings of one boot a percentage would be one of the lives of threads. */
+/* Refuses percentages for two single readings of one boot: they would be relative to the lives of threads. */
 static int check_rules(const struct snapshot_report *report, const struct diff_rule *rules, size_t count,
 		       struct error *error)
 {
@@ -217,7 +217,7 @@ static int check_rules(const struct snapshot_report *report, const struct diff_r
 	return 0;
 }
 
-/* Of two moments of one history the window between them may be what was meant. */
+/* Two moments of one history may mean the window between them: says how to ask for it. */
 static void tell_range(const char *before, const char *after)
 {
 	const char *at = strchr(before, '@');

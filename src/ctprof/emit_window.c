@@ -96,12 +96,6 @@ static bool emit_threads_that_are(struct emitter *emitter, uint32_t what)
 	return end(emitter, ']');
 }
 
-static uint64_t read_time(const struct snapshot *snapshot, size_t thread, enum source source)
-{
-	return snapshot->read_at[source] != NULL ? snapshot->read_at[source][thread]
-						 : snapshot->provenance.boottime_ns;
-}
-
 /* The time between two readings of a source, where it is not that of the window. */
 static bool emit_elapsed(struct emitter *emitter, const struct thread_record *record)
 {
@@ -112,8 +106,8 @@ static bool emit_elapsed(struct emitter *emitter, const struct thread_record *re
 	begin(emitter, '{');
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		const enum source source = (enum source)i, whole = source_whole(source);
-		const uint64_t after = read_time(now, record->of, source),
-			       before = read_time(from, record->index, source);
+		const uint64_t after = snapshot_source_read_time(now, record->of, source),
+			       before = snapshot_source_read_time(from, record->index, source);
 		bool is_own = (counted & source_bit(source)) != 0 &&
 			      (now->read_at[i] != NULL || from->read_at[i] != NULL) &&
 			      snapshot_source_reason(from, record->index, source) == REASON_READ;

@@ -247,6 +247,10 @@ static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *r
 	return scalar->type == JSON_NUMBER && number_parse_u64(scalar->text, scalar->length, ret_value);
 }
 
+/* The same of an element of a list, up to `largest`: UINT32_MAX or UINT64_MAX; refuses anything else. */
+bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,
+			 uint64_t *ret_value);
+
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
 const char *load_text(struct loader *loader, const struct json_scalar *scalar);
 

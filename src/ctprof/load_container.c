@@ -8,8 +8,8 @@
 #include "load.h"
 #include "metric/name.h"
 
-static bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,
-				uint64_t *ret_value)
+bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,
+			 uint64_t *ret_value)
 {
 	if (load_number_u64(scalar, ret_value) && *ret_value <= largest)
 		return true;

@@ -65,8 +65,8 @@ bool load_task_field_event(struct loader *loader, struct frame *frame, const str
 	uint64_t value;
 	size_t i = 0;
 
-	if (!load_number_u64(scalar, &value))
-		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
+	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
+		return false;
 	if (fields->events == NULL)
 		fields->events = arena_allocate_zero(&loader->snapshot->arena, EVENTS_MAX,
 						     sizeof(*fields->events));

@@ -30,8 +30,8 @@ static bool add_index(struct loader *loader, struct load_indices *list, const st
 {
 	uint64_t value;
 
-	if (!load_number_u64(scalar, &value))
-		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
+	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
+		return false;
 	*MEMORY_APPEND(list->items, list->count, list->capacity) = value;
 	return true;
 }
@@ -70,30 +70,16 @@ void *load_begin_ended(struct loader *loader, struct frame *frame)
 	return &loader->window.member;
 }
 
-static uint32_t name_id(struct loader *loader, uint32_t id)
-{
-	const struct string_pool *strings = &loader->snapshot->strings;
-
-	return string_pool_intern(&loader->window.ended.names->strings, string_pool_text(strings, id),
-				  string_pool_length(strings, id));
-}
-
 /* Of names that stand there twice the first ones count. */
 void load_end_ended(struct loader *loader, const struct frame *element)
 {
 	const struct ended_member *member = &loader->window.member;
 	struct ended *ended = &loader->window.ended;
-	struct triple names;
 
 	(void)element;
 	if (ended->names == NULL)
 		ended->names = snapshot_create();
-	names = (struct triple){
-		name_id(loader, member->names.pcomm),
-		name_id(loader, member->names.comm),
-		name_id(loader, member->names.cgroup),
-	};
-	if (snapshot_intern_triple(ended->names, names) < ended->count)
+	if (snapshot_copy_triple(ended->names, &loader->snapshot->strings, &member->names) < ended->count)
 		return;
 	if (member->is_estimate) {
 		ended->has_estimate = true;
@@ -110,8 +96,8 @@ bool load_ended_amount(struct loader *loader, struct frame *frame, const struct 
 	const size_t slot = member_slot_find(frame->key.data, frame->key.length);
 	uint64_t amount;
 
-	if (!load_number_u64(scalar, &amount))
-		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
+	if (!load_element_number(loader, scalar, UINT64_MAX, &amount))
+		return false;
 	if (slot == ENDED_SLOTS)
 		return true;
 	record->amounts[slot] = amount;
@@ -143,17 +129,8 @@ void *load_begin_part_name(struct loader *loader, struct frame *frame)
 	return &loader->window.part_name;
 }
 
-static uint32_t part_name_id(struct loader *loader, uint32_t id)
-{
-	const struct string_pool *strings = &loader->snapshot->strings;
-
-	return string_pool_intern(&loader->window.parts.names->strings, string_pool_text(strings, id),
-				  string_pool_length(strings, id));
-}
-
 void load_end_part_name(struct loader *loader, const struct frame *element)
 {
-	const struct triple *name = &loader->window.part_name;
 	struct window_parts *parts = &loader->window.parts;
 	size_t count;
 
@@ -162,11 +139,8 @@ void load_end_part_name(struct loader *loader, const struct frame *element)
 		parts->names = snapshot_create();
 	count = parts->names->triple_count;
 	/* what stands there twice has no index of its own */
-	loader->window.parts_damaged |= snapshot_intern_triple(
-						parts->names,
-						(struct triple){part_name_id(loader, name->pcomm),
-								part_name_id(loader, name->comm),
-								part_name_id(loader, name->cgroup)}) != count;
+	loader->window.parts_damaged |= snapshot_copy_triple(parts->names, &loader->snapshot->strings,
+							     &loader->window.part_name) != count;
 }
 
 void *load_begin_part(struct loader *loader, struct frame *frame)
@@ -194,8 +168,8 @@ bool load_part_index(struct loader *loader, struct frame *frame, const struct js
 	uint64_t value;
 
 	(void)frame;
-	if (!load_number_u64(scalar, &value) || value > UINT32_MAX)
-		return load_refuse(loader, scalar, "a whole number from 0 to 4294967295");
+	if (!load_element_number(loader, scalar, UINT32_MAX, &value))
+		return false;
 	*MEMORY_APPEND(part->names, part->count, loader->window.part_capacity) = (uint32_t)value;
 	return true;
 }
@@ -222,8 +196,8 @@ bool load_part_amount(struct loader *loader, struct frame *frame, const struct j
 	uint64_t value;
 
 	(void)frame;
-	if (!load_number_u64(scalar, &value))
-		return load_refuse(loader, scalar, "a whole number from 0 to 18446744073709551615");
+	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
+		return false;
 	*MEMORY_APPEND(part->amounts, loader->window.amount_count, loader->window.amount_capacity) = value;
 	return true;
 }
@@ -301,8 +275,7 @@ static void apply_elapsed(struct loader *inner, const struct snapshot *now)
 		const struct pending_age *pending = &inner->ages.items[i];
 		const enum source source = (enum source)pending->source;
 		const uint64_t thread = inner->window.thread_of.items[pending->thread];
-		const uint64_t after = now->read_at[source] != NULL ? now->read_at[source][thread]
-								    : now->provenance.boottime_ns;
+		const uint64_t after = snapshot_source_read_time(now, thread, source);
 
 		snapshot_read_times(from, source)[pending->thread] = pending->age_ns < after
 									     ? after - pending->age_ns

@@ -158,22 +158,29 @@ static void choose(bool ret_chosen[METRIC_COUNT])
 	}
 }
 
+/* How likely it is that the parts of both sides differ so much by chance. */
+static double chance_of(const struct diff_evidence *evidence, const double *before, const double *after)
+{
+	const size_t *count = evidence->part_count;
+
+	return statistics_mann_whitney(
+		before, count[DIFF_BEFORE], after, count[DIFF_AFTER],
+		statistics_alikeness(before, count[DIFF_BEFORE], after, count[DIFF_AFTER]));
+}
+
 static void test(struct diff_evidence *evidence, enum metric metric, size_t pair)
 {
 	const struct diff_pair *of = &evidence->diff->pairs[pair];
 	const struct diff_value value = diff_metric(evidence->diff, of, metric);
 	struct series *series = &evidence->of[metric];
-	const double *a, *b;
 
 	if (!value.has_delta || fmax(value.side[DIFF_BEFORE].number, value.side[DIFF_AFTER].number) <
 					diff_evidence_floor(column_of_stored(metric)))
 		return;
-	a = numbers_of(evidence, metric, DIFF_BEFORE) + pair * evidence->part_count[DIFF_BEFORE];
-	b = numbers_of(evidence, metric, DIFF_AFTER) + pair * evidence->part_count[DIFF_AFTER];
-	series->chance[pair] = statistics_mann_whitney(
-		a, evidence->part_count[DIFF_BEFORE], b, evidence->part_count[DIFF_AFTER],
-		statistics_alikeness(a, evidence->part_count[DIFF_BEFORE], b,
-				     evidence->part_count[DIFF_AFTER]));
+	series->chance[pair] = chance_of(
+		evidence,
+		numbers_of(evidence, metric, DIFF_BEFORE) + pair * evidence->part_count[DIFF_BEFORE],
+		numbers_of(evidence, metric, DIFF_AFTER) + pair * evidence->part_count[DIFF_AFTER]);
 }
 
 /* Adjusts what was tested for how much that is. */
@@ -311,11 +318,7 @@ static void test_sum(const struct diff_evidence *evidence, size_t pair, enum col
 		cell->spread[side] = statistics_spread(sums[side], count);
 	}
 	cell->is_tested = true;
-	cell->chance = cell->adjusted = statistics_mann_whitney(
-		sums[DIFF_BEFORE], evidence->part_count[DIFF_BEFORE], sums[DIFF_AFTER],
-		evidence->part_count[DIFF_AFTER],
-		statistics_alikeness(sums[DIFF_BEFORE], evidence->part_count[DIFF_BEFORE], sums[DIFF_AFTER],
-				     evidence->part_count[DIFF_AFTER]));
+	cell->chance = cell->adjusted = chance_of(evidence, sums[DIFF_BEFORE], sums[DIFF_AFTER]);
 	cell->is_real &= cell->adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
 	free(sums[DIFF_BEFORE]);
 	free(sums[DIFF_AFTER]);

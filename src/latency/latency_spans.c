@@ -166,12 +166,6 @@ void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *
 	free(indices);
 }
 
-static uint32_t copy_name(struct snapshot *copy, const struct snapshot *from, uint32_t id)
-{
-	return string_pool_intern(&copy->strings, string_pool_text(&from->strings, id),
-				  string_pool_length(&from->strings, id));
-}
-
 struct snapshot *latency_spans_copy(const struct latency_spans *spans, const struct latency *span)
 {
 	struct snapshot *copy;
@@ -189,9 +183,9 @@ struct snapshot *latency_spans_copy(const struct latency_spans *spans, const str
 		if (latency_count(&record.of[LATENCY_RUN_QUEUE]) == 0 &&
 		    latency_count(&record.of[LATENCY_BLOCKED]) == 0)
 			continue;
-		record.pcomm = copy_name(copy, spans->whole, record.pcomm);
-		record.comm = copy_name(copy, spans->whole, record.comm);
-		record.cgroup = copy_name(copy, spans->whole, record.cgroup);
+		record.pcomm = string_pool_copy(&copy->strings, &spans->whole->strings, record.pcomm);
+		record.comm = string_pool_copy(&copy->strings, &spans->whole->strings, record.comm);
+		record.cgroup = string_pool_copy(&copy->strings, &spans->whole->strings, record.cgroup);
 		*MEMORY_APPEND(latency->records, latency->count, latency->capacity) = record;
 	}
 	return copy;

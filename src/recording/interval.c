@@ -10,18 +10,12 @@
 
 /* --- threads that are gone --- */
 
-static uint32_t take_string(struct snapshot *to, const struct snapshot *from, uint32_t id)
-{
-	return string_pool_intern(&to->strings, snapshot_text(from, id),
-				  string_pool_length(&from->strings, id));
-}
-
 static uint64_t take_value(struct snapshot *to, const struct snapshot *from, enum metric metric,
 			   uint64_t value)
 {
 	switch (metric_type(metric)->encoding) {
 	case METRIC_ENCODING_STRING:
-		return take_string(to, from, (uint32_t)value);
+		return string_pool_copy(&to->strings, &from->strings, (uint32_t)value);
 	case METRIC_ENCODING_CPU_SET:
 		return cpu_set_intern(&to->cpu_sets, cpu_set_cpus(&from->cpu_sets, (uint32_t)value),
 				      cpu_set_count(&from->cpu_sets, (uint32_t)value));
@@ -32,11 +26,7 @@ static uint64_t take_value(struct snapshot *to, const struct snapshot *from, enu
 
 static void take_names(struct snapshot *to, size_t thread, const struct snapshot *from, uint32_t row)
 {
-	const struct triple *triple = &from->triples[from->triple[row]];
-
-	to->triple[thread] = snapshot_intern_triple(
-		to, (struct triple){take_string(to, from, triple->pcomm), take_string(to, from, triple->comm),
-				    take_string(to, from, triple->cgroup)});
+	to->triple[thread] = snapshot_copy_triple(to, &from->strings, &from->triples[from->triple[row]]);
 }
 
 static void take_exceptions(struct snapshot *to, size_t thread, const struct snapshot *from, uint32_t row)

@@ -33,12 +33,6 @@ static bool has_same_values(const struct pair *pair)
 	return true;
 }
 
-static uint64_t read_time(const struct snapshot *snapshot, uint32_t thread, enum source source)
-{
-	return snapshot->read_at[source] != NULL ? snapshot->read_at[source][thread]
-						 : snapshot->provenance.boottime_ns;
-}
-
 /* Whether each source was read in both, or in neither, and again since. */
 static bool has_same_readings(const struct pair *pair)
 {
@@ -49,7 +43,8 @@ static bool has_same_readings(const struct pair *pair)
 			continue;
 		if (snapshot_source_reason(pair->now, pair->thread, source) !=
 			    snapshot_source_reason(pair->from, pair->other, source) ||
-		    read_time(pair->now, pair->thread, source) <= read_time(pair->from, pair->other, source))
+		    snapshot_source_read_time(pair->now, pair->thread, source) <=
+			    snapshot_source_read_time(pair->from, pair->other, source))
 			return false;
 	}
 	return true;
@@ -148,12 +143,6 @@ static bool has_amount(const struct ended_record *record)
 	return false;
 }
 
-static uint32_t part_name(struct window_parts *parts, const struct snapshot *from, uint32_t id)
-{
-	return string_pool_intern(&parts->names->strings, string_pool_text(&from->strings, id),
-				  string_pool_length(&from->strings, id));
-}
-
 /* Makes columns of records, of those that did something. */
 static void spread(struct window_parts *parts, struct window_part *part, const struct ended *did)
 {
@@ -161,14 +150,10 @@ static void spread(struct window_parts *parts, struct window_part *part, const s
 
 	part->names = memory_allocate((did->count + 1) * sizeof(*part->names));
 	for (uint32_t i = 0; i < did->count; i++) {
-		const struct triple *triple = &did->names->triples[i];
-
 		if (!has_amount(&did->records[i]))
 			continue;
-		part->names[part->count] = snapshot_intern_triple(
-			parts->names, (struct triple){part_name(parts, did->names, triple->pcomm),
-						      part_name(parts, did->names, triple->comm),
-						      part_name(parts, did->names, triple->cgroup)});
+		part->names[part->count] = snapshot_copy_triple(parts->names, &did->names->strings,
+								&did->names->triples[i]);
 		records[part->count++] = i;
 	}
 	for (size_t metric = 0; metric < METRIC_COUNT; metric++) {

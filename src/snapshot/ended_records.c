@@ -12,12 +12,6 @@ void ended_clear(struct ended *ended)
 	*ended = (struct ended){0};
 }
 
-static uint32_t copy_name(struct snapshot *names, const struct snapshot *from, uint32_t id)
-{
-	return string_pool_intern(&names->strings, string_pool_text(&from->strings, id),
-				  string_pool_length(&from->strings, id));
-}
-
 struct ended ended_copy(const struct ended *ended)
 {
 	struct ended copy = *ended;
@@ -27,8 +21,6 @@ struct ended ended_copy(const struct ended *ended)
 	copy.count = copy.capacity = 0;
 	copy.has_estimate = copy.estimate_is_void = false;
 	for (size_t i = 0; i < ended->count; i++) {
-		const struct triple *triple = &ended->names->triples[i];
-
 		if (ended_is_void(ended, i))
 			continue;
 		if (copy.names == NULL)
@@ -37,10 +29,7 @@ struct ended ended_copy(const struct ended *ended)
 			copy.has_estimate = true;
 			copy.estimate = copy.count;
 		}
-		snapshot_intern_triple(copy.names,
-				       (struct triple){copy_name(copy.names, ended->names, triple->pcomm),
-						       copy_name(copy.names, ended->names, triple->comm),
-						       copy_name(copy.names, ended->names, triple->cgroup)});
+		snapshot_copy_triple(copy.names, &ended->names->strings, &ended->names->triples[i]);
 		*MEMORY_APPEND(copy.records, copy.count, copy.capacity) = ended->records[i];
 	}
 	return copy;

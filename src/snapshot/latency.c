@@ -97,12 +97,6 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 	return record;
 }
 
-static uint32_t copy_name(struct snapshot *sums, const struct snapshot *from, uint32_t id)
-{
-	return string_pool_intern(&sums->strings, snapshot_text(from, id),
-				  string_pool_length(&from->strings, id));
-}
-
 /* Index of the record of the same names, UINT32_MAX when there is none. */
 static uint32_t look_up_record(struct snapshot *sums, const struct snapshot *from,
 			       const struct latency_record *record)
@@ -124,10 +118,8 @@ static uint32_t find_record(struct snapshot *sums, const struct snapshot *from,
 	uint32_t index, other;
 
 	if (sums->latency.count < LATENCY_RECORDS_MAX) {
-		names = (struct triple){copy_name(sums, from, record->pcomm),
-					copy_name(sums, from, record->comm),
-					copy_name(sums, from, record->cgroup)};
-		index = snapshot_intern_triple(sums, names);
+		names = (struct triple){record->pcomm, record->comm, record->cgroup};
+		index = snapshot_copy_triple(sums, &from->strings, &names);
 	} else {
 		/* names are only looked up, so that they do not grow either */
 		index = look_up_record(sums, from, record);
@@ -136,8 +128,8 @@ static uint32_t find_record(struct snapshot *sums, const struct snapshot *from,
 						   strlen(latency_other_name));
 			index = snapshot_intern_triple(sums, (struct triple){other, other, other});
 		}
-		names = sums->triples[index];
 	}
+	names = sums->triples[index];
 	if (index == sums->latency.count)
 		latency_add_record(sums, names.pcomm, names.comm, names.cgroup)->is_kernel =
 			record->is_kernel;

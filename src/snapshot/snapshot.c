@@ -367,6 +367,17 @@ uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 	return snapshot->triple_last = id;
 }
 
+uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_pool *from,
+			      const struct triple *triple)
+{
+	return snapshot_intern_triple(
+		snapshot, (struct triple){
+				  .pcomm = string_pool_copy(&snapshot->strings, from, triple->pcomm),
+				  .comm = string_pool_copy(&snapshot->strings, from, triple->comm),
+				  .cgroup = string_pool_copy(&snapshot->strings, from, triple->cgroup),
+			  });
+}
+
 uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple)
 {
 	hash_triples(snapshot);

@@ -523,11 +523,23 @@ static inline reason_id snapshot_source_reason(const struct snapshot *snapshot, 
 						       : snapshot->default_reason[source];
 }
 
+/* When a source itself was read for a thread, whatever it is part of; CLOCK_BOOTTIME, ns. */
+static inline uint64_t snapshot_source_read_time(const struct snapshot *snapshot, size_t thread,
+						 enum source source)
+{
+	return snapshot->read_at[source] != NULL ? snapshot->read_at[source][thread]
+						 : snapshot->provenance.boottime_ns;
+}
+
 /* The time column of a source, made (filled with boottime_ns) when it does not exist yet. */
 uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);
 
 /* Id of the triple of these three string ids, added when new; not for a finished snapshot. */
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple);
+
+/* The same of a triple of strings of `from`. */
+uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_pool *from,
+			      const struct triple *triple);
 
 /* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
 uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple);

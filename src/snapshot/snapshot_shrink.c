@@ -181,19 +181,13 @@ bool snapshot_row_is_plain(const struct snapshot *snapshot, size_t row)
 	return snapshot_wait_under_way(snapshot, row) == 0;
 }
 
-static uint32_t copy_text(struct snapshot *copy, const struct snapshot *from, uint32_t id)
-{
-	return string_pool_intern(&copy->strings, string_pool_text(&from->strings, id),
-				  string_pool_length(&from->strings, id));
-}
-
 static void copy_cgroups(struct snapshot *copy, const struct snapshot *from)
 {
 	for (size_t i = 0; i < from->cgroup_count; i++) {
 		struct cgroup_record *record = snapshot_add_cgroup(copy, 0);
 
 		*record = from->cgroups[i];
-		record->path = copy_text(copy, from, record->path);
+		record->path = string_pool_copy(&copy->strings, &from->strings, record->path);
 		for (size_t field = 0; field < CGROUP_RECORD_FIELD_COUNT; field++) {
 			struct key_values *list = (struct key_values *)((char *)record +
 									cgroup_record_fields[field].offset);
@@ -203,8 +197,9 @@ static void copy_cgroups(struct snapshot *copy, const struct snapshot *from)
 				continue;
 			items = arena_allocate(&copy->arena, list->count * sizeof(*items));
 			for (uint32_t k = 0; k < list->count; k++)
-				items[k] = (struct key_value){copy_text(copy, from, list->items[k].key),
-							      list->items[k].value};
+				items[k] = (struct key_value){
+					string_pool_copy(&copy->strings, &from->strings, list->items[k].key),
+					list->items[k].value};
 			list->items = items;
 		}
 	}

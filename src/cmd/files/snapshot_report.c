@@ -96,7 +96,7 @@ static int join_windows(struct snapshot_report *report, struct error *error)
 	return 0;
 }
 
-/* What the living threads have done in their lives is all that can be compared: says what would be better. */
+/* Says that only the lives of threads can be compared, and what would compare better. */
 static void describe_lives(struct snapshot_report *report)
 {
 	const bool before = report->snapshots[DIFF_BEFORE]->window != NULL;
