@@ -325,8 +325,11 @@ static const char *why_empty(const struct ui *ui)
 {
 	if (ui->view.filter != NULL)
 		return "No change matches the filter. / changes it, an empty one shows all.";
-	return ui->view.equal_rows ? "Nothing to compare here."
-				   : "Nothing changed here. = shows what is the same on both sides.";
+	if (ui->view.equal_rows)
+		return "Nothing to compare here.";
+	return compare_has_rates(ui->comparison)
+		       ? "Nothing changed measurably here. = shows all rows."
+		       : "Nothing changed here. = shows what is the same on both sides.";
 }
 
 static bool offers(const struct ui *ui, enum action action)

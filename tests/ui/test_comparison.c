@@ -453,6 +453,23 @@ static void test_fault_while_loading(void **state)
 	unlink(path);
 }
 
+/* A window beside itself: no row is real, and the list does not say that nothing changed at all. */
+static void test_nothing_measurable(void **state)
+{
+	char window[PATH_MAX + 16];
+	const char *const arguments[] = {CTOP_PROGRAM, "capture", "--no-heap", "--for",
+					 "0.25",       "-o",      window,      NULL};
+	struct pty_screen pty;
+
+	(void)state;
+	snprintf(window, sizeof(window), "%s/window.ctprof.zst", directory);
+	assert_int_equal(pty_run_quietly(arguments), 0);
+	start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, window, window, NULL);
+	pty_wait_text(&pty, "Nothing changed measurably here.");
+	quit(&pty);
+	unlink(window);
+}
+
 /* Where there is no terminal the comparison is printed; what cannot be read is said before. */
 static void test_missing_file(void **state)
 {
@@ -485,11 +502,11 @@ static void test_ends_with_its_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pool_that_grew),         cmocka_unit_test(test_pages_and_orders),
-		cmocka_unit_test(test_plain_and_small),        cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_live_against_file),      cmocka_unit_test(test_odd_pairs),
-		cmocka_unit_test(test_fault_while_loading),    cmocka_unit_test(test_missing_file),
-		cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_pool_that_grew),      cmocka_unit_test(test_pages_and_orders),
+		cmocka_unit_test(test_plain_and_small),     cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_live_against_file),   cmocka_unit_test(test_odd_pairs),
+		cmocka_unit_test(test_fault_while_loading), cmocka_unit_test(test_nothing_measurable),
+		cmocka_unit_test(test_missing_file),        cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
 	if (!pty_is_available()) {
