@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "ctprof/ctprof.h"
 #include "run.h"
 #include "snapshot_file.h"
+#include "store/ctprof.h"
 
 enum {
 	STEP_BYTES = 64 * 1024,

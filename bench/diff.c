@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ctprof/ctprof.h"
 #include "run.h"
 #include "snapshot_file.h"
+#include "store/ctprof.h"
 
 /* The reference program (0.50.0) with two snapshots of 10,086 threads, measured elsewhere on two cores. */
 #define REFERENCE_WALL_MS  210.0

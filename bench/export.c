@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "capture/capture.h"
-#include "export/export.h"
+#include "cmd/export/export.h"
 #include "run.h"
 
 enum {

@@ -2,7 +2,7 @@
 /*
  * What recording costs: rounds of this host are read and stored under three loads, a tenth as many threads
  * that do nothing, all of them, and all of them of which a tenth moves. Prints CPU time of reading and of
- * storing (with compression, SQLite and group minutes), bytes on disk by thread and by day, what opening the
+ * storing (with compression and SQLite), bytes on disk by thread and by day, what opening the
  * history and going from round to round costs then, and the memory of `ctop record`. Where atop is installed
  * it records the same loads meanwhile. Rounds are a second apart and stored as if they were five.
  */
@@ -19,9 +19,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "capture/capture.h"
-#include "history/history.h"
-#include "history/history_writer.h"
 #include "run.h"
+#include "store/history.h"
+#include "store/history_writer.h"
 
 enum {
 	INTERVAL_S = 1,

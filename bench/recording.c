@@ -13,9 +13,9 @@
 
 #include "base/memory.h"
 #include "capture/capture.h"
-#include "recording/recording.h"
-#include "recording/round.h"
 #include "run.h"
+#include "store/recording.h"
+#include "store/round.h"
 
 #define ROUNDS_PER_WHOLE  720.0 /* of 5 s in an hour */
 #define ROUNDS_PER_MIDDLE 30.0  /* in two and a half minutes */

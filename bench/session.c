@@ -39,14 +39,14 @@ static const struct activity activities[] = {
 static const struct looking {
 	const char *words;
 	enum tab tab;
-	enum view_mode mode;
+	enum window_mode mode;
 	enum view_level level;
 } lookings[] = {
-	{"overview, rate", TAB_OVERVIEW, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS},
-	{"overview, base", TAB_OVERVIEW, VIEW_MODE_BASE, VIEW_LEVEL_GROUPS},
-	{"overview, total", TAB_OVERVIEW, VIEW_MODE_TOTAL, VIEW_LEVEL_GROUPS},
-	{"scheduling, rate", TAB_SCHED, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS},
-	{"threads, rate", TAB_OVERVIEW, VIEW_MODE_RATE, VIEW_LEVEL_THREADS},
+	{"overview, rate", TAB_OVERVIEW, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS},
+	{"overview, base", TAB_OVERVIEW, WINDOW_MODE_BASE, VIEW_LEVEL_GROUPS},
+	{"overview, total", TAB_OVERVIEW, WINDOW_MODE_TOTAL, VIEW_LEVEL_GROUPS},
+	{"scheduling, rate", TAB_SCHED, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS},
+	{"threads, rate", TAB_OVERVIEW, WINDOW_MODE_RATE, VIEW_LEVEL_THREADS},
 };
 
 enum {

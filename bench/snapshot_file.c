@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "json/json_reader.h"
+#include "base/json_reader.h"
 #include "run.h"
 
 enum {

@@ -107,13 +107,13 @@ static void measure_latency(unsigned int duration_ms)
 		return;
 	}
 	for (size_t i = 0; i < TURNS; i++) {
-		uint64_t more_events, more_cost;
+		uint64_t more_events, unseen, more_cost;
 
 		off[i] = play_turn(duration_ms, &off_rate[i]);
 		if (bpf_latency_switch(latency, true) < 0)
 			fail("cannot begin to measure latency");
 		on[i] = play_turn(duration_ms, &on_rate[i]);
-		bpf_latency_read(latency, take_nothing, NULL, &more_events, &more_cost);
+		bpf_latency_read(latency, take_nothing, NULL, &more_events, &unseen, &more_cost);
 		bpf_latency_switch(latency, false);
 		events += more_events;
 		cost_ns += more_cost;

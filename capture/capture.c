@@ -16,11 +16,12 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "capture/host/host.h"
-#include "capture/latency/latency_watch.h"
+#include "capture/host/pressure.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
 #include "capture/procfs/thread_file.h"
 #include "heap.h"
+#include "latency_watch.h"
 #include "probe/probe.h"
 #include "round.h"
 
@@ -224,6 +225,26 @@ static int raise_descriptor_limit(struct error *error)
 			"only %ju open files are allowed and ctop needs %d; raise the limit (ulimit -n)",
 			(uintmax_t)limit.rlim_cur, DESCRIPTORS_NEEDED);
 	return 0;
+}
+
+struct snapshot *capture_read_host(const char *const paths[static ROOT_COUNT])
+{
+	struct snapshot *snapshot;
+	struct roots roots;
+
+	if (roots_open(&roots, paths, NULL) < 0)
+		return NULL;
+	snapshot = snapshot_create();
+	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);
+	snapshot->provenance.boottime_ns = clock_ns(CLOCK_BOOTTIME);
+	snapshot->provenance.present = true;
+	host_read_provenance(&roots, snapshot);
+	host_read_ticks(&roots, snapshot);
+	host_read_load(&roots, snapshot);
+	pressure_read(&roots, REASON_READ, snapshot);
+	snapshot_finish(snapshot);
+	roots_close(&roots);
+	return snapshot;
 }
 
 int capture_open(const struct capture_options *options, struct capture **ret_capture, struct error *error)

@@ -64,6 +64,13 @@ struct capture_options {
 struct capture;
 
 /*
+ * Reads the facts of a host that need no thread: host name, times, load, CPU ticks, memory, pressure. Returns
+ * a finished snapshot without threads, which the caller owns; NULL if the roots cannot be opened, which
+ * capture_open() reports with a sentence.
+ */
+struct snapshot *capture_read_host(const char *const roots[static ROOT_COUNT]);
+
+/*
  * Checks features and opens what stays open, with the caller's rights. Returns 0 or a negative errno with a
  * sentence: -EINVAL for a root without processes and for a scope that names a thread which is no process,
  * -ENOTSUP when CAPTURE_BACKEND_BPF was asked for and cannot be had. The capabilities that BPF needs

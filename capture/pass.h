@@ -2,7 +2,7 @@
 #ifndef CTOP_PASS_H
 #define CTOP_PASS_H
 
-#include "capture/task/task_decode.h"
+#include "capture/bpf/task_decode.h"
 #include "round.h"
 
 /*

@@ -15,16 +15,16 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/remote.h"
 #include "capture/bpf/bpf_tasks.h"
-#include "capture/ended/ended_watch.h"
 #include "capture/host/feature.h"
-#include "capture/scx/scx_watch.h"
-#include "snapshot/snapshot.h"
 #include "capture/procfs/process_list.h"
 #include "capture/procfs/root.h"
-#include "capture/taskstats/taskstats.h"
-#include "process/remote.h"
+#include "capture/procfs/taskstats.h"
 #include "capture/procfs/thread_reading.h"
+#include "capture/scx/scx_watch.h"
+#include "ended_watch.h"
+#include "snapshot/snapshot.h"
 
 enum {
 	ROTATION_ROUNDS = 10, /* nothing known about a living thread is older than this many rounds */

@@ -16,15 +16,17 @@
 #include "base/heap_tag.h"
 #include "base/memory.h"
 #include "cmd/commands.h"
-#include "export/export_family.h"
-#include "view/column.h"
+#include "cmd/export/export_family.h"
 #include "metric/feature.h"
-#include "group/grouping.h"
 #include "metric/metric.h"
 #include "metric/reason.h"
 #include "metric/source.h"
-#include "view/view.h"
+#include "table/column_list.h"
+#include "table/tab.h"
+#include "table/view.h"
 #include "ui/terminal/keys.h"
+#include "window/column.h"
+#include "window/grouping.h"
 
 /*
  * Writes text so that no character of it is taken for a macro or an escape, each sentence on a line of its
@@ -169,7 +171,7 @@ static void write_export(FILE *output)
 		const enum export_family family = (enum export_family)i;
 		char *name = export_family_name(family), *help = export_family_help(family);
 		char *text = memory_format("%s Column %s%s", help,
-					   column_title(export_families[i].column, VIEW_MODE_INTERVAL),
+					   column_title(export_families[i].column, WINDOW_MODE_INTERVAL),
 					   export_families[i].by_default ? "." : ", not by default.");
 
 		write_item(output, "Va", name, text);
@@ -322,7 +324,7 @@ static void write_tabs(FILE *output)
 			continue;
 		fputs(".br\n", output);
 		for (size_t i = 0; i < count; i++)
-			fprintf(output, "%s%s", i > 0 ? " " : "", column_title(columns[i], VIEW_MODE_RATE));
+			fprintf(output, "%s%s", i > 0 ? " " : "", column_title(columns[i], WINDOW_MODE_RATE));
 		fputc('\n', output);
 	}
 }
@@ -330,7 +332,7 @@ static void write_tabs(FILE *output)
 static void write_columns(FILE *output)
 {
 	for (size_t column = 0; column < COLUMN_COUNT; column++) {
-		fprintf(output, ".It Li %s Pq Cm %s\n", column_title((enum column)column, VIEW_MODE_RATE),
+		fprintf(output, ".It Li %s Pq Cm %s\n", column_title((enum column)column, WINDOW_MODE_RATE),
 			column_name((enum column)column));
 		write_sentence(output, column_description((enum column)column));
 	}

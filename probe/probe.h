@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/heap_tag.h"
+#include "base/remote.h"
 #include "probe/object/layout.h"
 #include "probe/resolver/resolver.h"
-#include "process/remote.h"
 
 /*
  * From processes to the allocation counters of their threads. One probe belongs to one thread. It keeps what

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/rights.h"
 #include "probe/process/transfer.h"
-#include "process/rights.h"
 
 enum {
 	STOP_BOUND_MS = 250,      /* for one thread */

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 #include "attach.h"
+#include "base/child.h"
 #include "base/heap_tag.h"
-#include "process/child.h"
 
 /*
  * Reading threads that have no other way by stopping each for a moment (ptrace(2)). Only a short-lived helper

@@ -6,8 +6,9 @@
 
 #include "base/memory.h"
 #include "snapshot/snapshot.h"
-#include "view/column_table.h"
-#include "view/own_tab.h"
+#include "table/column_list.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 void navigate_tell_host(struct ui *ui)
 {
@@ -232,9 +233,8 @@ void navigate_begin(struct ui *ui)
 {
 	struct view *view = &ui->view;
 
-	if (ui->options->file_name != NULL &&
-	    (session_previous(ui->session) == NULL || ui->options->before != NULL))
-		view->mode = VIEW_MODE_TOTAL;
+	if (ui->options->file_name != NULL && session_previous(ui->session) == NULL)
+		view->mode = WINDOW_MODE_TOTAL;
 	if (view->axis_of_tab)
 		ui->axis_left = (struct axis_left){true, AXIS_PROCESS, VIEW_LEVEL_GROUPS};
 	ui->columns_given.tab = view->tab;
@@ -397,7 +397,7 @@ void navigate_sort(struct ui *ui, unsigned int column)
 	if (column < COLUMN_COUNT && column_is_looked_up((enum column)column)) {
 		screen_message(ui, STYLE_MESSAGE,
 			       "%s is read for the rows on the screen only: they cannot be sorted by it",
-			       column_title((enum column)column, VIEW_MODE_RATE));
+			       column_title((enum column)column, WINDOW_MODE_RATE));
 		return;
 	}
 	if (refuse(ui, column))

@@ -6,13 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
 #include "base/buffer.h"
-#include "session/session.h"
+#include "base/error.h"
 #include "compare/compare.h"
-#include "evidence/evidence.h"
-#include "view/view.h"
+#include "session/session.h"
+#include "table/evidence.h"
+#include "table/view.h"
 
+#include "ui.h"
 #include "ui/page/graph.h"
 #include "ui/page/setup.h"
 #include "ui/page/sort_menu.h"
@@ -25,9 +26,8 @@
 #include "ui/widget/pager.h"
 #include "ui/widget/prompt.h"
 #include "ui/widget/prompt_history.h"
-#include "ui.h"
 
-/* The inside of the screen: what the files of this folder and of ui/loop share; others see ui.h only. */
+/* The inside of the screen: what the files of this folder share; others see ui.h only. */
 
 enum {
 	SCREEN_WIDTH_MIN = 40,
@@ -103,14 +103,6 @@ struct content {
 
 extern const struct content content_of_session, content_of_comparison;
 
-/* What is known before the first round; all of it owned, NULL while it is not. */
-struct preview_shown {
-	struct session *session; /* of the processes found so far */
-	struct snapshot *host, *first_host;
-	uint64_t thread_count, read_count;
-	bool is_complete;
-};
-
 /* What the header counts in the threads of a round. */
 struct header_counts {
 	uint64_t serial; /* of the snapshot; 0: nothing yet */
@@ -165,7 +157,7 @@ struct past {
 struct ui {
 	struct session *session; /* on the screen */
 	struct past past;
-	struct preview_shown preview;
+	struct snapshot *host_facts;   /* what the header shows before the first round; NULL: not known yet */
 	struct comparison *comparison; /* owned; NULL while content is content_of_session */
 	const struct content *content;
 	const struct ui_host *host;
@@ -268,24 +260,6 @@ int screen_bottom_draw(struct ui *ui);
 
 /* Whether there is room for nothing but that sentence. */
 bool screen_is_too_small(void);
-
-/* --- screen_preview.c: before the first round --- */
-
-/* The facts of the host that are on the screen, and those that they are counted from; NULL for none. */
-const struct snapshot *screen_now(const struct ui *ui);
-const struct snapshot *screen_before(const struct ui *ui);
-
-/* What the rows of content_of_session are made of: the session, or what is known before its first round. */
-struct session *screen_session(const struct ui *ui);
-
-/* Says how far the first round is. */
-void screen_preview_append(const struct ui *ui, struct buffer *text);
-
-/* Takes over what an event of UI_EVENT_PREVIEW brings. */
-void screen_preview_take(struct ui *ui, const struct ui_event *event);
-
-/* Nothing of it is left: there are two rounds, or the screen ends. */
-void screen_preview_release(struct ui *ui);
 
 /* --- screen_lookup.c: texts that are looked up for what is shown --- */
 

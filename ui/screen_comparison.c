@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "timeline/when.h"
+#include "session/when.h"
 
 #include "ui/page/evidence_page.h"
 
@@ -47,10 +47,28 @@ static void close_pages(struct ui *ui)
 	screen_metrics_close(ui);
 }
 
+/* What is on the screen becomes the side after: with its window where the other side has one, too. */
+static void set_after(struct ui *ui)
+{
+	const struct snapshot *now = session_now(ui->session);
+	struct snapshot_window *window = NULL;
+	struct snapshot *after;
+
+	if (now != NULL && now->window == NULL && compare_side(ui->comparison, DIFF_BEFORE)->window != NULL)
+		window = session_save_window(ui->session, ui->plain_view.mode);
+	if (window == NULL) {
+		compare_set_after(ui->comparison, now);
+		return;
+	}
+	after = snapshot_with_window((struct snapshot *)(uintptr_t)now, window);
+	compare_set_after(ui->comparison, after);
+	snapshot_release(after);
+}
+
 void screen_comparison_take_round(struct ui *ui)
 {
 	if (ui->comparison != NULL)
-		compare_set_after(ui->comparison, session_now(ui->session));
+		set_after(ui);
 }
 
 /* Goes to the comparison with `before`, which is taken over, from a file of that name. */
@@ -58,10 +76,10 @@ static void enter(struct ui *ui, struct snapshot *before, const char *before_nam
 {
 	ui->comparison = compare_create(before);
 	ui->content = &content_of_comparison;
-	compare_set_after(ui->comparison, session_now(ui->session));
 	free(ui->before_name);
 	ui->before_name = memory_duplicate(before_name);
 	view_copy(&ui->plain_view, &ui->view);
+	set_after(ui);
 	reset_view(&ui->view);
 }
 
@@ -124,7 +142,7 @@ static void ask_for_file(struct ui *ui, const char *path)
 		return;
 	free(ui->loading);
 	ui->loading = memory_duplicate(path);
-	if (ui->past.open && ui->host->request_other != NULL && parse_time(ui, path, &unix_ns)) {
+	if (ui->host->request_other != NULL && parse_time(ui, path, &unix_ns)) {
 		ui->host->request_other(ui->host->past_context, unix_ns);
 		return;
 	}

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "window/value_cell.h"
+#include "table/value_cell.h"
 
 /* The column of the marked number; NULL: none is marked, or it is a word, or says who the row is. */
 static const struct table_column *marked_number(const struct ui *ui, const struct table_row *row)
@@ -31,9 +31,9 @@ static enum unit course_unit(const struct ui *ui, const struct table_row *row, e
 	struct arena arena = {0};
 	enum unit unit;
 
-	if (ui->view.mode == VIEW_MODE_RATE && cell->state == CELL_VALUE)
+	if (ui->view.mode == WINDOW_MODE_RATE && cell->state == CELL_VALUE)
 		return cell->unit;
-	column_describe(column, VIEW_MODE_RATE, ui->view.level == VIEW_LEVEL_THREADS, &arena, &rate);
+	column_describe(column, WINDOW_MODE_RATE, ui->view.level == VIEW_LEVEL_THREADS, &arena, &rate);
 	unit = rate.unit;
 	arena_release(&arena);
 	return unit;

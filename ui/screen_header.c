@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "host/host_numbers.h"
+#include "window/host_numbers.h"
 
 #include "ui/page/missing.h"
 
@@ -135,12 +135,12 @@ static void add_mode(struct header_line *line, const struct ui *ui)
 	const struct snapshot *base = session_base(ui->session), *now = session_now(ui->session);
 	uint64_t seconds;
 
-	if (ui->view.mode == VIEW_MODE_BASE && base == NULL && ui->past.open) {
+	if (ui->view.mode == WINDOW_MODE_BASE && base == NULL && ui->past.open) {
 		add(line, STYLE_STRONG, "since base, no longer kept");
 		return;
 	}
-	if (ui->view.mode != VIEW_MODE_BASE || base == NULL) {
-		add(line, STYLE_STRONG, "%s", view_mode_names[ui->view.mode]);
+	if (ui->view.mode != WINDOW_MODE_BASE || base == NULL) {
+		add(line, STYLE_STRONG, "%s", window_mode_names[ui->view.mode]);
 		return;
 	}
 	/* for how long, so that one clock stands on the line: the time of the round */
@@ -217,10 +217,18 @@ static void add_window(struct header_line *line, const struct ui *ui)
 	buffer_release(&text);
 }
 
+/* The round that is shown, or what is known of the host before there is one; NULL: nothing. */
+static const struct snapshot *now_of(const struct ui *ui)
+{
+	const struct snapshot *now = session_now(ui->session);
+
+	return now != NULL ? now : ui->host_facts;
+}
+
 /* Where: host, uptime, load; what: interval, mode, the time of the round on the screen. */
 static void draw_where(struct ui *ui, int y)
 {
-	const struct snapshot *now = screen_now(ui);
+	const struct snapshot *now = now_of(ui);
 	const char *file = ui->options->file_name;
 	struct header_line left = {0}, right = {0};
 	char clock[TIME_BYTES];
@@ -278,8 +286,8 @@ static void add_stuck(struct header_line *line, const struct ui *ui)
 
 static void add_cpu(struct header_line *line, const struct ui *ui)
 {
-	const struct snapshot *now = screen_now(ui);
-	double share = host_busy_share(now, screen_before(ui));
+	const struct snapshot *now = now_of(ui);
+	double share = host_busy_share(now, session_previous(ui->session));
 
 	if (isnan(share))
 		return;
@@ -341,7 +349,7 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 		enum pressure_resource resource;
 		const char *name;
 	} shown[] = {{PRESSURE_CPU, "cpu"}, {PRESSURE_MEMORY, "mem"}, {PRESSURE_IO, "io"}};
-	const struct snapshot *now = screen_now(ui);
+	const struct snapshot *now = now_of(ui);
 	char text[SEGMENT_BYTES] = "psi";
 	size_t used = strlen(text);
 	double percent;
@@ -349,7 +357,7 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (now->pressure_missing[shown[i].resource] != REASON_READ)
 			continue;
-		percent = host_pressure_percent(now, screen_before(ui), shown[i].resource);
+		percent = host_pressure_percent(now, session_previous(ui->session), shown[i].resource);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s %.*f", shown[i].name,
 					 percent == 0 || percent >= 9.95 ? 0 : 1, percent);
 	}
@@ -497,7 +505,7 @@ static void draw_scheduler(struct ui *ui, int y)
 /* The host as a whole: CPUs, run queue, pressure, memory; behind them what is left out first. */
 static struct header_line make_host_line(const struct ui *ui, bool with_scheduler, bool brief)
 {
-	const struct snapshot *now = screen_now(ui);
+	const struct snapshot *now = now_of(ui);
 	struct header_line line = {0}, memory = {0};
 
 	add_cpu(&line, ui);
@@ -521,7 +529,7 @@ static struct header_line make_host_line(const struct ui *ui, bool with_schedule
 
 static void draw_host(struct ui *ui, int y, bool with_scheduler)
 {
-	const struct snapshot *now = session_now(ui->session);
+	const struct snapshot *now = now_of(ui);
 	struct header_line line;
 
 	if (now == NULL)
@@ -612,11 +620,16 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 /* Before the first round. */
 static void draw_progress(const struct ui *ui, int y)
 {
-	struct buffer text = {0};
+	const unsigned int read_count = ui->host->progress != NULL ? atomic_load(ui->host->progress) : 0;
+	struct header_line line = {0};
+	char digits[28];
 
-	screen_preview_append(ui, &text);
-	draw_string(y, 0, draw_screen_width(), STYLE_MESSAGE, text.data);
-	buffer_release(&text);
+	if (read_count == 0)
+		add(&line, STYLE_MESSAGE, "reading every thread for the first time");
+	else
+		add(&line, STYLE_MESSAGE, "reading every thread for the first time: %s so far",
+		    number_group_digits(read_count, digits));
+	draw_left(&line, y, draw_screen_width());
 }
 
 /* How many threads and groups, what is missing, what the round cost. */

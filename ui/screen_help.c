@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "view/own_tab.h"
+#include "table/column_list.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 #include "ui/terminal/key_help.h"
 #include "ui/widget/spark.h"
@@ -137,7 +139,7 @@ static void add_columns_of_tab(const struct ui *ui, enum tab tab, struct entries
 
 	for (size_t i = 0; i < count; i++) {
 		if (!is_in_table(ui, columns[i]))
-			add_entry(entries, column_title(columns[i], (int)ui->view.mode), STYLE_KEY,
+			add_entry(entries, column_title(columns[i], ui->view.mode), STYLE_KEY,
 				  column_description(columns[i]), NULL);
 	}
 }

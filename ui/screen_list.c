@@ -6,8 +6,9 @@
 
 #include "base/number.h"
 #include "base/unicode.h"
-#include "user/user_names.h"
-#include "view/own_tab.h"
+#include "snapshot/user_names.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 #include "ui/page/missing.h"
 #include "ui/widget/spark.h"
@@ -33,7 +34,7 @@ static void identify(struct ui *ui)
 	ui->identity = (struct session_identity){0};
 	if (view->step_count == 0 || ui->comparison != NULL)
 		return;
-	ui->identity = session_identify(screen_session(ui), view);
+	ui->identity = session_identify(ui->session, view);
 	view->same.process = ui->identity.tgid != 0;
 	view->same.cgroup = ui->identity.cgroup != NULL;
 	view->same.user = ui->identity.has_user;
@@ -209,7 +210,7 @@ static void append_identity(const struct ui *ui, int width, struct buffer *path)
 	}
 	if (identity->has_user) {
 		buffer_append_text(&user, ", user ");
-		if (user_names_hold(session_now(screen_session(ui))->provenance.hostname))
+		if (user_names_hold(session_now(ui->session)->provenance.hostname))
 			user_name_append(&user, identity->uid);
 		else
 			buffer_append_u64(&user, identity->uid);
@@ -251,7 +252,7 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 	if (view->focus != COLUMN_COUNT) {
 		append_gap(path);
 		buffer_append_text(path, view->focus < COLUMN_COUNT
-						 ? column_title(view->focus, VIEW_MODE_TOTAL)
+						 ? column_title(view->focus, WINDOW_MODE_TOTAL)
 						 : column_name(view->focus));
 		buffer_append_text(path, " (Esc: all metrics)");
 	}

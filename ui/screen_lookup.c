@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "view/column_table.h"
+#include "table/column_list.h"
+#include "table/value_cell.h"
+#include "window/column.h"
 
 bool screen_lookup_is_possible(const struct ui *ui)
 {
@@ -43,7 +45,7 @@ static void fill_cell(struct ui *ui, const struct table_row *row, enum column co
 
 	/* of several processes the cell says how many */
 	if (entry != NULL)
-		lookup_set_cell(entry, &ui->table->arena, cell);
+		value_set_looked_up(entry, &ui->table->arena, cell);
 }
 
 void screen_lookup_fill(struct ui *ui, size_t first, size_t count)

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "metric/metric.h"
+#include "table/column_name.h"
 
 /* --- explanation --- */
 

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#include "view/column_table.h"
+#include "table/column_list.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 #include "ui/page/evidence_page.h"
 #include "ui/page/missing.h"
@@ -14,20 +16,20 @@ static struct table *make_table(struct ui *ui)
 	missing_find_columns(ui->session, ui->settings.heap_off ? source_bit(SOURCE_JEMALLOC) : 0, &ui->view);
 	ui->view.jemalloc_only = ui->view.tab == TAB_HEAP && ui->view.columns == NULL &&
 				 session_now(ui->session) != NULL;
-	return session_table(screen_session(ui), &ui->view);
+	return session_table(ui->session, &ui->view);
 }
 
 static void fill(void *context, size_t first, size_t count)
 {
 	struct ui *ui = context;
 
-	session_table_fill(screen_session(ui), &ui->view, ui->table, first, count);
+	session_table_fill(ui->session, &ui->view, ui->table, first, count);
 	screen_lookup_fill(ui, first, count);
 }
 
 static struct table *make_metrics(struct ui *ui)
 {
-	return session_metric_table(screen_session(ui), &ui->view, ui->metrics_key, ui->metrics_key_length);
+	return session_metric_table(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length);
 }
 
 static void explain(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines)
@@ -37,14 +39,13 @@ static void explain(struct ui *ui, const struct table_row *row, size_t column, s
 	if (column_is_looked_up(id))
 		buffer_append_format(lines, "%s\n", column_description(id));
 	else
-		session_explain(screen_session(ui), &ui->view, row->key, row->key_length, column, lines);
+		session_explain(ui->session, &ui->view, row->key, row->key_length, column, lines);
 	screen_lookup_explain(ui, row, id, lines);
 }
 
 static void explain_member(struct ui *ui, const char *name, struct buffer *lines)
 {
-	session_explain_member(screen_session(ui), &ui->view, ui->metrics_key, ui->metrics_key_length, name,
-			       lines);
+	session_explain_member(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length, name, lines);
 }
 
 static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_TOTAL])
@@ -160,7 +161,7 @@ static void change_mode(struct ui *ui)
 			       "one with rates");
 		return;
 	}
-	ui->view.mode = (enum view_mode)((ui->view.mode + 1) % VIEW_MODE_COUNT);
+	ui->view.mode = (enum window_mode)((ui->view.mode + 1) % WINDOW_MODE_COUNT);
 	navigate_change_cells(ui);
 }
 

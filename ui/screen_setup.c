@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The page of a tab's columns over the list of rows. */
 #include "screen.h"
+#include "table/column_list.h"
 
 #include <string.h>
 
@@ -108,7 +109,7 @@ static void accept_name(struct ui *ui, const char *text)
 		ui->prompting = NULL;
 		return;
 	}
-	if (ui->setup.chosen != 0 && own_tab_add(text, &tab, &error) < 0) {
+	if (ui->setup.chosen != 0 && tab_add(text, &tab, &error) < 0) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
 		return;
 	}

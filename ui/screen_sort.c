@@ -36,7 +36,7 @@ static struct sort_items make_items(const struct ui *ui)
 		struct sort_item item = {
 			.column = columns[i],
 			.title = compared ? compare_columns[columns[i] - COLUMN_TOTAL].title
-					  : column_title((enum column)columns[i], (int)ui->view.mode),
+					  : column_title((enum column)columns[i], ui->view.mode),
 			.name = compared ? NULL : column_name((enum column)columns[i]),
 			.description = screen_sort_description(columns[i]),
 		};

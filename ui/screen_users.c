@@ -2,7 +2,7 @@
 /* The menu of users, which narrows threads by the filter. */
 #include "screen.h"
 
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
 
 void screen_users_refresh(struct ui *ui)
 {

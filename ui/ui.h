@@ -2,14 +2,15 @@
 #ifndef CTOP_UI_H
 #define CTOP_UI_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "lookup/lookup.h"
 #include "session/moment.h"
 #include "session/session.h"
-#include "view/view.h"
+#include "snapshot/lookup.h"
+#include "table/view.h"
 
 #include "ui/page/strip.h"
 #include "ui/terminal/theme.h"
@@ -24,12 +25,8 @@ enum ui_event_kind {
 	 * several do */
 	UI_EVENT_NAMES,
 	UI_EVENT_MESSAGE, /* message: a sentence to show (an error of save or capture) */
-	/*
-	 * Before the first round; snapshot: facts of the host; threads: the processes found so far (the same
-	 * snapshot again while there are no more), NULL for none yet. References are taken over.
-	 */
-	UI_EVENT_PREVIEW,
-	UI_EVENT_FAILED, /* message: why there will be no round; ends the screen */
+	UI_EVENT_HOST,    /* snapshot: facts of the host, without threads; before the first round */
+	UI_EVENT_FAILED,  /* message: why there will be no round; ends the screen */
 };
 
 struct ui_event {
@@ -40,11 +37,6 @@ struct ui_event {
 	/* of UI_EVENT_SAVED: the file; of a snapshot that was asked for: what it is called, where that is not
 	 * as it was asked for; NULL for none; owned by the receiver */
 	char *path;
-	/* of UI_EVENT_PREVIEW */
-	struct snapshot *threads;
-	uint64_t thread_count; /* of the processes found so far */
-	uint64_t read_count;   /* of how many threads the files have been read */
-	bool is_complete;      /* all have been found: their threads are being read */
 };
 
 /* Two snapshots and how they are grouped, for a report. */
@@ -124,6 +116,7 @@ struct ui_host {
 	void *context;
 	int notify_fd; /* readable when receive() has something; -1 for none */
 	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing is left */
+	const atomic_uint *progress; /* of how many threads the first round has read the files; may be NULL */
 	/* Other settings; a change of `heap_off` or `latency`, and `task_fields` where it was not
 	 * wanted, ask for a round. The first come before any round. */
 	void (*change_settings)(void *context, const struct ui_settings *settings);

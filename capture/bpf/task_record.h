@@ -6,7 +6,7 @@
 
 /*
  * What the BPF programs hand over of a task: as the kernel keeps it, to be turned into what procfs and
- * taskstats print of it (capture/task). A record is a struct task_record, then what was asked for of
+ * taskstats print of it (task_decode.h). A record is a struct task_record, then what was asked for of
  * the rest, in this order. Times are ns.
  */
 

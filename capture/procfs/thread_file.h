@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/remote.h"
 #include "metric/reason.h"
 #include "metric/source.h"
-#include "process/remote.h"
 
 enum {
 	THREAD_PATH_SIZE = 48, /* "TID/NAME" with any name of source.def */

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "process/remote.h"
+#include "base/remote.h"
 
 /* The ELF objects of a process, from its memory map (/proc/PID/maps, fs/proc/task_mmu.c). */
 

@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 
 #include "base/buffer.h"
-#include "process/remote.h"
+#include "base/remote.h"
 
 /*
  * Reading many small pieces of another process's memory with few calls of process_vm_readv(2).

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/rights.h"
 #include "probe/object/debug_candidate.h"
-#include "process/rights.h"
 
 enum {
 	/* each below the root and on the host, and one in a cache */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/child.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "resolution_check.h"

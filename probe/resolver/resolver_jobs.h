@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "process/child.h"
+#include "base/child.h"
 
 /*
  * The processes that work for jobs, in the process that forks them, one a job. Each ends by itself, or is

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/rights.h"
 #include "probe/object/layout.h"
 #include "probe/process/process_map.h"
-#include "process/rights.h"
 
 /*
  * What goes over the sockets between the program and the processes of the resolver (resolver.h):

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/file.h"
-#include "process/descriptors.h"
 #include "resolver_jobs.h"
 
 void resolver_bind(pid_t parent)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "process/descriptors.h"
+#include "base/descriptors.h"
 #include "resolver_jobs.h"
 #include "resolver_process.h"
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "process/rights.h"
+#include "base/rights.h"
 
 #define MEBIBYTE ((rlim_t)1 << 20)
 

@@ -8,21 +8,21 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/heap_tag.h"
 #include "base/number.h"
+#include "base/remote.h"
 #include "capture/capture.h"
-#include "commands.h"
 #include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
-#include "evidence/evidence.h"
-#include "ctprof/ctprof.h"
 #include "cmd/line/privilege.h"
-#include "probe/resolver/resolver.h"
-#include "process/remote.h"
-#include "process/child.h"
-#include "session/session.h"
 #include "cmd/line/view_options.h"
+#include "commands.h"
+#include "probe/resolver/resolver.h"
+#include "session/session.h"
+#include "store/ctprof.h"
+#include "table/evidence.h"
 
 struct capture_command_options {
 	const char *output;
@@ -251,14 +251,19 @@ static int take_round(struct capture *capture, struct watch *watch, struct error
 	return result;
 }
 
-/* Reads from now on until the last but one of the readings is over. */
-static int watch_window(struct capture *capture, double seconds, struct watch *watch, struct error *error)
+/* Reads from now on, when the processes that are named have to be there, until the last but one of the
+ * readings is over. */
+static int watch_window(const struct capture_command_options *options, struct capture *capture,
+			struct watch *watch, struct error *error)
 {
+	const double seconds = options->window_seconds;
 	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t step_ns = (uint64_t)(reading_interval(seconds) * NS_PER_S);
 	const uint64_t length_ns = (uint64_t)(seconds * NS_PER_S);
 	int result = take_round(capture, watch, error);
 
+	if (result == 0)
+		result = check_threads(session_now(watch->whole), &options->processes, error);
 	for (uint64_t next_ns = step_ns; result == 0 && next_ns + step_ns / 2 < length_ns;
 	     next_ns += step_ns) {
 		/* a reading that takes longer than the time between two lets some out */
@@ -278,7 +283,7 @@ static struct snapshot_window *end_window(struct watch *watch, struct snapshot *
 	struct snapshot_window *window;
 
 	add_reading(watch, snapshot_reference(end), true);
-	window = session_save_window(watch->whole, VIEW_MODE_BASE);
+	window = session_save_window(watch->whole, WINDOW_MODE_BASE);
 	if (window != NULL) {
 		window->parts = watch->parts;
 		watch->parts = (struct window_parts){0};
@@ -312,7 +317,7 @@ static int take_readings(const struct capture_command_options *options, struct c
 	};
 	if (options->latency_seconds > 0 && capture_switch_latency(capture, true) < 0)
 		command_note("how long waits take is not measured; `ctop doctor` says why");
-	result = watch_window(capture, options->window_seconds, &watch, error);
+	result = watch_window(options, capture, &watch, error);
 	if (result == 0)
 		result = capture_full(capture, budget, NULL, ret_snapshot, error);
 	if (result == 0)
@@ -436,7 +441,8 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 	result = take(options, &snapshot, &window, &error);
 	if (result < 0)
 		return command_failed(&error);
-	result = check_threads(snapshot, &options->processes, &error);
+	/* what ended within a window is in it */
+	result = window == NULL ? check_threads(snapshot, &options->processes, &error) : 0;
 	if (result == 0)
 		result = write_snapshot(snapshot, window, options->output, &error);
 	if (result == 0 && snapshot->parse_summary.present)

@@ -9,9 +9,11 @@
 #include "cmd/line/help.h"
 #include "metric/feature.h"
 #include "table/cell_format.h"
-#include "view/column_table.h"
-#include "view/own_tab.h"
-#include "view/view.h"
+#include "table/column_list.h"
+#include "table/column_name.h"
+#include "table/tab.h"
+#include "table/view.h"
+#include "window/column.h"
 
 static void append_line(struct buffer *buffer, const char *word, const char *text)
 {
@@ -54,8 +56,8 @@ static void append_where(enum column column, struct buffer *buffer)
 
 static void append_heading(enum column column, const char *first, struct buffer *buffer)
 {
-	const char *others[] = {column_title(column, VIEW_MODE_RATE),
-				column_title(column, VIEW_MODE_INTERVAL), column_name(column)};
+	const char *others[] = {column_title(column, WINDOW_MODE_RATE),
+				column_title(column, WINDOW_MODE_INTERVAL), column_name(column)};
 	const char *before = first;
 
 	buffer_append_format(buffer, "%s", first);
@@ -134,8 +136,8 @@ static void append_metric(enum metric metric, struct buffer *buffer)
 	append_source(entry, buffer);
 	append_line(buffer, "kind", type->name);
 	append_line(buffer, "of groups", type->aggregation);
-	if (unit_names[cell_format_unit(type->ladder)][0] != '\0')
-		append_line(buffer, "unit", unit_names[cell_format_unit(type->ladder)]);
+	if (unit_names[unit_of_ladder(type->ladder)][0] != '\0')
+		append_line(buffer, "unit", unit_names[unit_of_ladder(type->ladder)]);
 	if (entry->tag != METRIC_TAG_NONE)
 		append_line(buffer, "class", metric_tag_names[entry->tag]);
 	append_needs(entry, buffer);
@@ -150,7 +152,7 @@ static void append_derived(enum derived derived, struct buffer *buffer)
 	append_heading(column_of_derived(derived), entry->name, buffer);
 	append_line(buffer, "formula", entry->formula);
 	append_line(buffer, "unit",
-		    entry->is_ratio ? unit_names[UNIT_RATIO] : unit_names[cell_format_unit(entry->ladder)]);
+		    entry->is_ratio ? unit_names[UNIT_RATIO] : unit_names[unit_of_ladder(entry->ladder)]);
 	append_line(buffer, "section", sections[entry->section].name);
 	for (size_t i = 0; i < entry->input_count; i++) {
 		buffer_append_char(buffer, '\n');
@@ -173,19 +175,9 @@ static void append_column(enum column column, struct buffer *buffer)
 int describe_name(const char *name, struct buffer *buffer, struct error *error)
 {
 	const enum column column = column_find(name);
-	const char *nearest;
 
-	if (column == COLUMN_COUNT) {
-		nearest = column_nearest(name);
-		if (nearest != NULL)
-			return error_set(error, -EINVAL, "no metric or column '%s', did you mean '%s'?", name,
-					 nearest);
-		return error_set(
-			error, -EINVAL,
-			"no metric or column '%s'; 'ctop metrics' lists metrics, 'ctop help columns' "
-			"columns",
-			name);
-	}
+	if (column == COLUMN_COUNT)
+		return column_refuse(name, error);
 	if (column < COLUMN_COUNT || column_is_task_field(column))
 		append_column(column, buffer);
 	else if (column < COLUMN_DERIVED)

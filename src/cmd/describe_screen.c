@@ -7,9 +7,9 @@
 
 #include "base/memory.h"
 #include "cmd/line/help.h"
-#include "view/column.h"
-#include "view/filter.h"
-#include "view/view.h"
+#include "table/filter.h"
+#include "table/view.h"
+#include "window/column.h"
 
 #include "ui/terminal/key_help.h"
 
@@ -31,7 +31,7 @@ static void append_entry(struct buffer *buffer, const char *word, size_t cells, 
 void describe_columns(struct buffer *buffer)
 {
 	for (enum column column = 0; column < COLUMN_COUNT; column++)
-		append_entry(buffer, column_title(column, VIEW_MODE_RATE), TITLE_CELLS,
+		append_entry(buffer, column_title(column, WINDOW_MODE_RATE), TITLE_CELLS,
 			     column_description(column));
 	buffer_append_text(buffer,
 			   "\nEvery metric is a column too: 'ctop metrics' lists them, 'ctop metrics NAME' "

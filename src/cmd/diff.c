@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "metric/nearest.h"
+#include "cmd/line/history_place.h"
+#include "cmd/line/snapshot_files.h"
+#include "cmd/line/snapshot_report.h"
 #include "commands.h"
-#include "cmd/files/snapshot_files.h"
-#include "cmd/history/history_place.h"
-#include "cmd/files/snapshot_report.h"
+#include "metric/nearest.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 /* What is compared with what. */
 enum diff_matching {
@@ -29,6 +31,7 @@ struct diff_command_options {
 	int match;                   /* enum diff_matching */
 	bool per[TABLES_PER_COUNT];  /* columns for each second, for each thread */
 	struct option_texts fail_if; /* rules */
+	const char *tab;             /* of the rows of groups; NULL: Overview */
 	bool is_long;                /* a row for each metric */
 	bool any, all;               /* changes that are not real break them; and are printed */
 };
@@ -95,17 +98,29 @@ static const struct option diff_options_list[] = {
 		.kind = OPTION_TEXTS,
 		.value_name = "RULE",
 		.offset = offsetof(struct diff_command_options, fail_if),
-		.description = "exit with 3 if 'METRIC(GROUP-GLOB) OP LIMIT' is true of a group's change: "
-			       "'run_time_ns(worker-*) > 10ms', 'read_bytes(*) >= 50%'; with after: before "
-			       "the metric, of its value in the second file; also if a number is unavailable "
-			       "or no group matches; may be repeated; of two files with windows only "
-			       "changes that are real break it",
+		.description =
+			"exit with 3 if 'NUMBER(GROUPS) OP LIMIT' is true of a group's change: "
+			"'CPU%(worker-*) > 20%', 'read_bytes(cgroup:/system.slice/*) >= 10M'; NUMBER is any "
+			"column or metric, GROUPS a glob for processes, else threads, else cgroups; with "
+			"after: before it, of the value in the second file; also if a number is unavailable "
+			"or no group matches; may be repeated; of two files with windows only changes that "
+			"are real break it",
 	},
 	{
 		.name = "any",
 		.kind = OPTION_FLAG,
 		.offset = offsetof(struct diff_command_options, any),
 		.description = "of two files with windows, let changes that may be chance break rules, too",
+	},
+	{
+		.letter = 't',
+		.name = "tab",
+		.kind = OPTION_TEXT,
+		.value_name = "TAB",
+		.offset = offsetof(struct diff_command_options, tab),
+		.description =
+			"of two files with windows, the tab whose columns a group has: run, io, memory and "
+			"so on, as of ctop; default overview",
 	},
 	{
 		.name = "long",
@@ -158,26 +173,21 @@ static int terminal_width(const struct diff_command_options *options)
 	return size.ws_col;
 }
 
-static int parse_rules(const struct option_texts *texts, bool any, struct diff_rule **ret_rules,
-		       struct error *error)
+static int parse_rules(const struct option_texts *texts, struct rule **ret_rules, struct error *error)
 {
-	struct diff_rule *rules = memory_allocate_zero(texts->count + 1, sizeof(*rules));
+	struct rule *rules = memory_allocate_zero(texts->count + 1, sizeof(*rules));
+	int status = 0;
 
 	*ret_rules = rules;
-	for (size_t i = 0; i < texts->count; i++) {
-		int status = diff_rule_parse(texts->items[i], true, &rules[i], error);
-
-		if (status < 0)
-			return status;
-		rules[i].any = any;
-	}
-	return 0;
+	for (size_t i = 0; status == 0 && i < texts->count; i++)
+		status = rule_parse(texts->items[i], true, &rules[i], error);
+	return status;
 }
 
-static void release_rules(struct diff_rule *rules, size_t count)
+static void release_rules(struct rule *rules, size_t count)
 {
 	for (size_t i = 0; rules != NULL && i < count; i++)
-		diff_rule_release(&rules[i]);
+		rule_release(&rules[i]);
 	free(rules);
 }
 
@@ -200,21 +210,15 @@ static int tell_rules(const struct diff_rule_outcomes *outcomes)
 	return outcomes->broken ? COMMAND_RULE_BROKEN : COMMAND_DONE;
 }
 
-/* Refuses percentages for two single readings of one boot: they would be relative to the lives of threads. */
-static int check_rules(const struct snapshot_report *report, const struct diff_rule *rules, size_t count,
+static int check_rules(const struct snapshot_report *report, const struct rule *rules, size_t count,
 		       struct error *error)
 {
-	for (size_t i = 0; report->match != NULL && !report->how.rates && !report->how.by_flags && i < count;
-	     i++) {
-		if (rules[i].percent && rules[i].measure.column != COLUMN_COUNT &&
-		    column_is_counter(rules[i].measure.column))
-			return error_set(error, -EINVAL,
-					 "%s: a percentage is one of a rate, and these are single readings: "
-					 "capture both with `ctop capture --for 10`, or give the limit as an "
-					 "amount",
-					 rules[i].text);
-	}
-	return 0;
+	const bool of_one_boot = report->match != NULL && !report->how.by_flags;
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && !report->how.rates && i < count; i++)
+		status = diff_rule_check_lives(&rules[i], of_one_boot, error);
+	return status;
 }
 
 /* Two moments of one history may mean the window between them: says how to ask for it. */
@@ -230,7 +234,7 @@ static void tell_range(const char *before, const char *after)
 
 /* Reads, compares and prints what the checked options ask for. */
 static int run(const struct diff_command_options *options, struct snapshot_report *report,
-	       const struct diff_rule *rules)
+	       const struct rule *rules)
 {
 	struct snapshot_file files[DIFF_SIDE_COUNT] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
 	struct error error;
@@ -266,8 +270,8 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 		output_abandon(&report->output);
 		status = command_failed(&error);
 	} else {
-		for (size_t i = 0; i < options->fail_if.count; i++)
-			diff_rule_judge(&rules[i], report->diff, &report->outcomes);
+		diff_rules_judge(rules, options->fail_if.count, report->diff, options->any,
+				 &report->outcomes);
 		tell_comparability(report->comparability, report->report.format);
 		if (report->how.rates)
 			tell_range(files[DIFF_BEFORE].name, files[DIFF_AFTER].name);
@@ -291,7 +295,7 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 				.threads = options->match == DIFF_MATCHING_THREADS,
 			},
 	};
-	struct diff_rule *rules = NULL;
+	struct rule *rules = NULL;
 	struct error error;
 	int status;
 
@@ -305,7 +309,8 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	if (view_options_check_pair(&options->view, &error) < 0 ||
 	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
 				  &error) < 0 ||
-	    parse_rules(&options->fail_if, options->any, &rules, &error) < 0) {
+	    (options->tab != NULL && tab_choose(options->tab, &report.request.tab, &error) < 0) ||
+	    parse_rules(&options->fail_if, &rules, &error) < 0) {
 		status = command_misused(&diff_command, &error);
 	} else {
 		report_options_warn(&options->report, &options->view, &report.request);

@@ -3,17 +3,17 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/json_text.h"
 #include "base/unicode.h"
 #include "capture/capture.h"
-#include "capture/ended/ended_watch.h"
+#include "capture/ended_watch.h"
 #include "capture/host/feature.h"
-#include "capture/latency/latency_watch.h"
-#include "capture/taskstats/taskstats.h"
-#include "commands.h"
+#include "capture/latency_watch.h"
+#include "capture/procfs/taskstats.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
 #include "cmd/line/view_options.h"
+#include "commands.h"
+#include "report/json_text.h"
 
 enum {
 	LINE_WIDTH = 80,

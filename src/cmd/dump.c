@@ -7,15 +7,15 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/unicode.h"
-#include "cmd/config/config_file.h"
-#include "cmd/config/config_tabs.h"
-#include "cmd/history/history_dump.h"
-#include "cmd/history/history_place.h"
+#include "cmd/line/config_file.h"
+#include "cmd/line/config_tabs.h"
+#include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
 #include "commands.h"
-#include "timeline/when.h"
+#include "history_dump.h"
+#include "session/when.h"
 
 struct dump_options {
 	const char *from, *to;

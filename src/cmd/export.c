@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/remote.h"
 #include "cmd/export/exporter.h"
 #include "cmd/export/listener.h"
 #include "cmd/export/server.h"
@@ -18,8 +19,7 @@
 #include "cmd/line/privilege.h"
 #include "cmd/line/view_options.h"
 #include "commands.h"
-#include "process/remote.h"
-#include "view/view.h"
+#include "table/view.h"
 
 struct command_options {
 	const char *listen;

@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/unicode.h"
-#include "cmd/history/history_list.h"
-#include "cmd/history/history_place.h"
+#include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
 #include "commands.h"
+#include "history_list.h"
 #include "report/report.h"
-#include "timeline/when.h"
+#include "session/when.h"
 
 struct history_command_options {
 	int format; /* index in formats */

@@ -3,12 +3,13 @@
 #include <errno.h>
 
 #include "base/unicode.h"
-#include "commands.h"
-#include "describe.h"
-#include "view/column.h"
-#include "tables/metric_tables.h"
 #include "cmd/line/output.h"
+#include "commands.h"
+#include "compare/metric_tables.h"
+#include "describe.h"
 #include "report/report.h"
+#include "table/column_name.h"
+#include "window/column.h"
 
 enum {
 	METRICS_NAMES_MAX = 1000

@@ -7,22 +7,22 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "cmd/history/history_place.h"
+#include "base/remote.h"
 #include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
+#include "cmd/line/history_place.h"
 #include "cmd/line/privilege.h"
 #include "cmd/line/view_options.h"
 #include "cmd/record/record_loop.h"
 #include "commands.h"
 #include "metric/quantity.h"
 #include "probe/resolver/resolver.h"
-#include "process/remote.h"
-#include "timeline/when.h"
+#include "session/when.h"
 
 struct record_command_options {
 	double interval; /* seconds */
 	uint64_t rounds;
-	uint64_t keep_ns, keep_groups_ns, max_bytes, rest_ns;
+	uint64_t keep_ns, max_bytes, rest_ns;
 	struct option_numbers scope;
 	double budget_percent;
 	bool latency;
@@ -39,7 +39,6 @@ static void set_defaults(void *untyped)
 	options->interval = 5;
 	options->budget_percent = 3;
 	options->keep_ns = UINT64_C(14) * 86400 * NS_PER_S;
-	options->keep_groups_ns = HISTORY_KEEP_GROUPS_NS;
 	options->max_bytes = UINT64_C(2) << 30;
 	options->rest_ns = 600 * NS_PER_S;
 }
@@ -92,14 +91,6 @@ static const struct option own_options[] = {
 		.description = "remove days that are older than this: 14d (default), 12h, 8w",
 	},
 	{
-		.name = "keep-groups",
-		.kind = OPTION_PARSED,
-		.value_name = "TIME",
-		.offset = offsetof(struct record_command_options, keep_groups_ns),
-		.parse = parse_length,
-		.description = "keep the figures of groups by the minute for this long; default 90d",
-	},
-	{
 		.name = "max-size",
 		.kind = OPTION_PARSED,
 		.value_name = "SIZE",
@@ -112,13 +103,11 @@ static const struct option own_options[] = {
 		.kind = OPTION_TEXTS,
 		.value_name = "RULE",
 		.offset = offsetof(struct record_command_options, when),
-		.description = "when 'METRIC(GROUP-GLOB) OP LIMIT' becomes true of a group of processes, "
-			       "mark the moment and save "
-			       "a full snapshot beside the history: 'run_time_ns(worker-*) > 2s' (a second); "
-			       "with a column of "
-			       "the screen 'RSS(*) > 8G', 'CPU%(worker-*) > 150'; of pressure 'psi.cpu > 20' "
-			       "(percent of the "
-			       "time; also psi.memory and psi.io); may be repeated",
+		.description =
+			"when 'NUMBER(GROUPS) OP LIMIT' becomes true of a group, mark the moment and save "
+			"a full snapshot beside the history: 'RSS(*) > 8G', 'CPU%(worker-*) > 150', "
+			"'run_time_ns(thread:io-*) > 2s' (a second); of pressure 'psi.cpu > 20' (percent of "
+			"the time; also psi.memory and psi.io); may be repeated",
 	},
 	{
 		.name = "rest",
@@ -197,7 +186,6 @@ static int record_run(void *untyped, char **operands, int operand_count)
 			{
 				.directory = history_place(),
 				.keep_ns = options->keep_ns,
-				.keep_groups_ns = options->keep_groups_ns,
 				.max_bytes = options->max_bytes,
 			},
 		.rounds = options->rounds,

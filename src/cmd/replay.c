@@ -7,16 +7,16 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "cmd/config/config_file.h"
-#include "cmd/config/config_tabs.h"
-#include "cmd/history/history_place.h"
+#include "cmd/line/config_file.h"
+#include "cmd/line/config_tabs.h"
+#include "cmd/line/history_place.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
 #include "cmd/live/file_screen.h"
 #include "cmd/live/moment_loader.h"
 #include "commands.h"
-#include "history/history.h"
-#include "timeline/when.h"
+#include "session/when.h"
+#include "store/history.h"
 
 struct replay_options {
 	bool plays;

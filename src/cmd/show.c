@@ -4,15 +4,15 @@
 
 #include "base/memory.h"
 #include "base/unicode.h"
-#include "commands.h"
-#include "cmd/config/config_tabs.h"
-#include "cmd/history/history_place.h"
+#include "cmd/line/config_tabs.h"
+#include "cmd/line/history_place.h"
 #include "cmd/line/screen_options.h"
-#include "cmd/files/snapshot_files.h"
-#include "cmd/files/snapshot_report.h"
+#include "cmd/line/snapshot_files.h"
+#include "cmd/line/snapshot_report.h"
+#include "commands.h"
 #include "report/round.h"
 #include "session/session.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
 
 struct show_options {
 	bool is_long;
@@ -69,7 +69,7 @@ static void show_set_defaults(void *options)
 	struct show_options *show = options;
 
 	show->view.axis = AXIS_COUNT;
-	show->screen.mode = VIEW_MODE_COUNT;
+	show->screen.mode = WINDOW_MODE_COUNT;
 	report_options_set_defaults(&show->report, &show->view);
 }
 
@@ -144,7 +144,7 @@ static int print_report(struct show_options *options, const char *path)
 /* Whether an option only a table has was given. */
 static bool chooses_table(const struct show_options *options)
 {
-	return options->screen.tab != NULL || options->screen.mode != VIEW_MODE_COUNT ||
+	return options->screen.tab != NULL || options->screen.mode != WINDOW_MODE_COUNT ||
 	       screen_options_filter(&options->screen);
 }
 
@@ -156,8 +156,8 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 	struct tables_request request = {0};
 	struct error other;
 
-	if (screen.mode == VIEW_MODE_COUNT)
-		screen.mode = VIEW_MODE_RATE;
+	if (screen.mode == WINDOW_MODE_COUNT)
+		screen.mode = WINDOW_MODE_RATE;
 	if (screen_options_make_view(&screen, &options->view, AXIS_PROCESS, columns, view, error) < 0) {
 		/* what was right before there was a table */
 		if (options->screen.tab != NULL || options->screen.filter != NULL ||
@@ -219,15 +219,15 @@ static int choose_mode(const struct session *session, const struct show_options 
 {
 	const bool has_window = session_previous(session) != NULL;
 
-	if (options->screen.mode == VIEW_MODE_COUNT)
-		view->mode = has_window ? VIEW_MODE_RATE : VIEW_MODE_TOTAL;
-	if (has_window || view->mode == VIEW_MODE_TOTAL)
+	if (options->screen.mode == WINDOW_MODE_COUNT)
+		view->mode = has_window ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
+	if (has_window || view->mode == WINDOW_MODE_TOTAL)
 		return 0;
 	return error_set(
 		error, -EINVAL,
 		"%s is one reading and has totals only: leave out --mode %s; `ctop capture --for 10` "
 		"makes a file with rates",
-		name, view_mode_names[view->mode]);
+		name, window_mode_names[view->mode]);
 }
 
 static int print_table(struct show_options *options, const char *path)

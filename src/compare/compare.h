@@ -2,11 +2,11 @@
 #ifndef CTOP_COMPARE_H
 #define CTOP_COMPARE_H
 
-#include "diff/comparability.h"
-#include "diff/diff.h"
-#include "diff/diff_match.h"
+#include "comparability.h"
+#include "diff.h"
+#include "diff_match.h"
 #include "table/table.h"
-#include "view/view.h"
+#include "table/view.h"
 
 /*
  * A comparison of two snapshots on the screen: the tables and texts that a session (session.h) gives of one.

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The details of a row of a comparison: all of its metrics, one number explained, its threads. */
 #include "compare_internal.h"
-#include "diff/diff_summary.h"
+#include "diff_summary.h"
 
 #include <math.h>
 #include <string.h>
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "view/column_table.h"
-#include "session/explain.h"
+#include "table/explain.h"
+#include "window/column.h"
 
 /* --- all metrics --- */
 

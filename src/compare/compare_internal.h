@@ -3,8 +3,8 @@
 #define CTOP_COMPARE_INTERNAL_H
 
 #include "compare.h"
-#include "view/column_table.h"
-#include "window/value_cell.h"
+#include "table/value_cell.h"
+#include "window/column.h"
 
 /*
  * What the files of the comparison share, for no one else.

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "table/cell_format.h"
-#include "view/column_table.h"
+#include "table/column_list.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 bool compare_record_applies(const struct view *view, enum column column)
 {

@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "diff/diff_evidence.h"
-#include "diff/diff_weight.h"
+#include "diff_evidence.h"
+#include "diff_weight.h"
 
 /* Rows being chosen and weighed. */
 struct ranking {

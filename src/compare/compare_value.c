@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "table/cell_format.h"
-#include "view/column_table.h"
 #include "table/screen_format.h"
+#include "window/column.h"
 
 static struct reduction *reduction_of(const struct compare_subjects *subjects, enum diff_side side)
 {

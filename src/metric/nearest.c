@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -50,28 +51,33 @@ static unsigned int distance(const char *a, size_t a_length, const char *b, size
 	return last[b_length];
 }
 
+unsigned int nearest_distance(const char *word, const char *candidate)
+{
+	const size_t length = strlen(word), candidate_length = strlen(candidate);
+
+	if (length == 0 || length > NEAREST_LONGEST || candidate_length > NEAREST_LONGEST)
+		return UINT_MAX;
+	return distance(word, length, candidate, candidate_length);
+}
+
 const char *nearest_name(const char *word, const char *const *candidates, size_t count)
 {
 	size_t length = strlen(word);
 	const char *best = NULL;
-	unsigned int best_distance = ~0u;
+	unsigned int best_distance = UINT_MAX;
 
 	if (length == 0 || length > NEAREST_LONGEST)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		size_t candidate_length = strlen(candidates[i]);
-		unsigned int edits;
+		const unsigned int edits = nearest_distance(word, candidates[i]);
 
-		if (candidate_length > NEAREST_LONGEST)
-			continue;
-		edits = distance(word, length, candidates[i], candidate_length);
 		if (edits < best_distance) {
 			best_distance = edits;
 			best = candidates[i];
 		}
 	}
 	/* with a third of the word wrong it is no typing error, but for one edit */
-	if (best_distance <= 2 + 2 * (unsigned int)((length - 1) / 3))
+	if (best != NULL && best_distance <= 2 + 2 * (unsigned int)((length - 1) / 3))
 		return best;
 	for (size_t i = 0; i < count; i++) {
 		if (length >= NEAREST_PREFIX && strncasecmp(candidates[i], word, length) == 0)

@@ -14,6 +14,12 @@
 const char *nearest_name(const char *word, const char *const *candidates, size_t count);
 
 /*
+ * How many edits a candidate is away from a word, in halves of one, counted as for nearest_name(); UINT_MAX
+ * where one of them is too long to be told.
+ */
+unsigned int nearest_distance(const char *word, const char *candidate);
+
+/*
  * Refuses a word that is none of `names`: writes "unknown KIND 'WORD', did you mean 'X'? valid: A, B, C" (the
  * question is left out when none is near) and returns -EINVAL.
  */

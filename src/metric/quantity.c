@@ -17,14 +17,10 @@ enum kind {
 static const struct {
 	enum kind kind;
 	double base; /* ns, for times */
-	const char *words;
 } ladders[] = {
-	[LADDER_NONE] = {KIND_NONE, 1, "a plain number"},
-	[LADDER_UNITLESS] = {KIND_COUNT, 1, "a count"},
-	[LADDER_NS] = {KIND_TIME, 1, "a time in ns"},
-	[LADDER_US] = {KIND_TIME, NS_PER_US, "a time in us"},
-	[LADDER_BYTES] = {KIND_BYTES, 1, "an amount of bytes"},
-	[LADDER_TICKS] = {KIND_TIME, NS_PER_TICK, "a time in clock ticks (100 a second)"},
+	[LADDER_NONE] = {KIND_NONE, 1},   [LADDER_UNITLESS] = {KIND_COUNT, 1},
+	[LADDER_NS] = {KIND_TIME, 1},     [LADDER_US] = {KIND_TIME, NS_PER_US},
+	[LADDER_BYTES] = {KIND_BYTES, 1}, [LADDER_TICKS] = {KIND_TIME, NS_PER_TICK},
 };
 
 static const struct {
@@ -93,11 +89,6 @@ bool quantity_find_unit(enum ladder ladder, const char *unit, size_t length, dou
 		return true;
 	}
 	return false;
-}
-
-const char *quantity_words(enum ladder ladder)
-{
-	return ladders[ladder].words;
 }
 
 void quantity_append_units(enum ladder ladder, struct buffer *buffer)

@@ -20,9 +20,6 @@ size_t quantity_parse_number(const char *text, size_t length, double *ret_number
 /* What the unit multiplies by to give the base unit of the ladder; 1 for none. False when it does not fit. */
 bool quantity_find_unit(enum ladder ladder, const char *unit, size_t length, double *ret_factor);
 
-/* "a time in ns", "an amount of bytes" … */
-const char *quantity_words(enum ladder ladder);
-
 /* Appends the units that fit, each with ", " behind it. */
 void quantity_append_units(enum ladder ladder, struct buffer *buffer);
 

@@ -187,9 +187,10 @@ static void draw_table(struct report *report, const struct table *table)
 				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
 	if (table->row_folded != 0)
 		buffer_append_format(out,
-				     "<p class=\"more\">%s more did not change measurably (--all prints "
+				     "<p class=\"more\">%s%s did not change measurably (--all prints "
 				     "them)</p>\n",
-				     number_group_digits(table->row_folded, digits));
+				     number_group_digits(table->row_folded, digits),
+				     table->row_total != 0 ? " more" : "");
 	buffer_append_text(out, "</section>\n");
 }
 

@@ -208,8 +208,9 @@ static void draw_table(struct report *report, const struct table *table)
 		buffer_append_format(out, "\n%s more row%s left out (`--limit 0` prints all)\n",
 				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
 	if (!table->more && table->row_folded != 0)
-		buffer_append_format(out, "\n%s more did not change measurably (`--all` prints them)\n",
-				     number_group_digits(table->row_folded, digits));
+		buffer_append_format(out, "\n%s%s did not change measurably (`--all` prints them)\n",
+				     number_group_digits(table->row_folded, digits),
+				     table->row_total != 0 ? " more" : "");
 }
 
 static void append_banner(struct buffer *out, const struct report_subject *subject)

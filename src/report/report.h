@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "diff/comparability.h"
-#include "diff/diff_rule.h"
-#include "diff/diff_summary.h"
+#include "compare/comparability.h"
+#include "compare/diff_rule.h"
+#include "compare/diff_summary.h"
 #include "snapshot/snapshot.h"
 #include "table/table.h"
 

@@ -9,12 +9,12 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
-#include "host/host_numbers.h"
 #include "json_text.h"
 #include "report_format.h"
 #include "table/cell_format.h"
 #include "table/screen_format.h"
-#include "view/column_table.h"
+#include "window/column.h"
+#include "window/host_numbers.h"
 
 enum {
 	TEXT_CELLS_MAX = 60, /* that a column of texts is widened to */
@@ -138,9 +138,9 @@ static void append_heading(const struct drawing *drawing)
 		append_counted(buffer, left_out, "row");
 		buffer_append_text(buffer, " left out (--limit)");
 	}
-	buffer_append_format(buffer, "  %s", view_mode_names[drawing->view->mode]);
-	if (interval != 0 && (file != NULL || drawing->view->mode <= VIEW_MODE_INTERVAL) &&
-	    drawing->view->mode != VIEW_MODE_TOTAL) {
+	buffer_append_format(buffer, "  %s", window_mode_names[drawing->view->mode]);
+	if (interval != 0 && (file != NULL || drawing->view->mode <= WINDOW_MODE_INTERVAL) &&
+	    drawing->view->mode != WINDOW_MODE_TOTAL) {
 		buffer_append_text(buffer, " over ");
 		screen_format_duration(buffer, (double)interval);
 	}
@@ -281,7 +281,7 @@ static void draw_text(struct drawing *drawing)
 
 static void append_shares(struct buffer *buffer, const struct cell *cell)
 {
-	for (size_t i = 0; i < CELL_BAR_SHARES; i++)
+	for (size_t i = 0; i < VALUE_SHARES; i++)
 		buffer_append_format(buffer, "%s%s=%.3f", i > 0 ? ";" : "", table_bar_names[i],
 				     (double)cell->value.shares[i]);
 }
@@ -401,7 +401,7 @@ static void append_json_value(struct buffer *buffer, const struct cell *cell)
 				     cell->value.range.high);
 		return;
 	case CELL_FORM_BAR:
-		for (size_t i = 0; i < CELL_BAR_SHARES; i++)
+		for (size_t i = 0; i < VALUE_SHARES; i++)
 			buffer_append_format(buffer, "%s\"%s\":%.3f", i > 0 ? "," : "{", table_bar_names[i],
 					     (double)cell->value.shares[i]);
 		buffer_append_char(buffer, '}');
@@ -469,7 +469,7 @@ static void draw_json(const struct drawing *drawing)
 	buffer_append_format(buffer,
 			     "{\"time_unix_ns\":%" PRIu64 ",\"interval_ns\":%" PRIu64 ",\"mode\":\"%s\"",
 			     drawing->report->snapshot->captured_at_unix_ns, drawing->subject->interval_ns,
-			     view_mode_names[drawing->view->mode]);
+			     window_mode_names[drawing->view->mode]);
 	if (drawing->waits != NULL)
 		buffer_append_format(buffer, ",\"waits\":\"%s\"", drawing->waits);
 	buffer_append_text(buffer, ",\"rows\":[");

@@ -3,7 +3,7 @@
 #define CTOP_ROUND_H
 
 #include "report.h"
-#include "view/view.h"
+#include "table/view.h"
 
 /* What a table of the screen is of. */
 struct round_subject {

@@ -203,8 +203,9 @@ static void draw_table(struct report *report, const struct table *table)
 		buffer_append_format(out, "... %zu more lines truncated (use --limit 0 for unlimited)\n",
 				     table->row_total - table->row_count);
 	if (table->row_folded != 0)
-		buffer_append_format(out, "%s more did not change measurably (--all prints them)\n",
-				     number_group_digits(table->row_folded, digits));
+		buffer_append_format(out, "%s%s did not change measurably (--all prints them)\n",
+				     number_group_digits(table->row_folded, digits),
+				     table->row_total != 0 ? " more" : "");
 	free(widths);
 	buffer_release(&scratch);
 }

@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
-#include "view/view.h"
+#include "table/view.h"
 
 /*
  * The course of numbers: what rows had in columns over the last rounds, bounded in rounds, views, columns and

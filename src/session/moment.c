@@ -94,8 +94,8 @@ static void fold_gone(struct session_moment *moment, const struct snapshot *gone
 		.rows = memory_allocate((count + 1) * sizeof(*ending.rows)),
 		.count = count,
 	};
-	struct window lately = {.now = gone, .from = gone, .from_of = same, .mode = VIEW_MODE_INTERVAL},
-		      since_base = {.now = gone, .from = gone, .from_of = same, .mode = VIEW_MODE_BASE};
+	struct window lately = {.now = gone, .from = gone, .from_of = same, .mode = WINDOW_MODE_INTERVAL},
+		      since_base = {.now = gone, .from = gone, .from_of = same, .mode = WINDOW_MODE_BASE};
 
 	for (uint32_t i = 0; i < count; i++) {
 		ending.rows[i] = (struct ended_row){.thread = i};
@@ -179,7 +179,7 @@ static void fold_lost(struct session_moment *moment, const bool *found)
 {
 	const struct snapshot *base = moment->base;
 	uint32_t *same = memory_allocate((base->thread_count + 1) * sizeof(*same));
-	const struct window window = {.now = base, .from = base, .from_of = same, .mode = VIEW_MODE_BASE};
+	const struct window window = {.now = base, .from = base, .from_of = same, .mode = WINDOW_MODE_BASE};
 	struct ending ending = {.before = base, .now = base};
 	size_t capacity = 0;
 

@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "window/shown.h"
 #include "table/table.h"
-#include "view/view.h"
+#include "table/view.h"
+#include "window/shown.h"
 
 /* What changed since the table of the round before: new rows, gone rows, the largest rises. */
 

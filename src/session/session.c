@@ -126,11 +126,11 @@ static void fold_ended(struct session *session, const struct snapshot *now, cons
 	const struct window lately = {.now = session->now,
 				      .from = session->now,
 				      .from_of = same,
-				      .mode = VIEW_MODE_INTERVAL},
+				      .mode = WINDOW_MODE_INTERVAL},
 			    since_base = {.now = session->now,
 					  .from = session->base,
 					  .from_of = session->base_of,
-					  .mode = VIEW_MODE_BASE};
+					  .mode = WINDOW_MODE_BASE};
 	const double left_ns = ended_left_between(session->now, now, previous_of);
 	size_t capacity = 0;
 
@@ -359,24 +359,25 @@ bool session_scheduler_runs(const struct session *session)
 	return now != NULL && (now->task_fields.owner != NULL || snapshot_sched_ext_runs(now));
 }
 
-static const struct latency *latency_of(const struct session *session, enum view_mode mode)
+static const struct latency *latency_of(const struct session *session, enum window_mode mode)
 {
 	if (session->latency.whole == NULL)
 		return NULL;
-	if (mode == VIEW_MODE_TOTAL) /* nobody knows it of a moment */
+	if (mode == WINDOW_MODE_TOTAL) /* nobody knows it of a moment */
 		return session->is_moment || (session->is_file && !session->now->latency.present)
 			       ? NULL
 			       : &session->latency.whole->latency;
-	if (mode == VIEW_MODE_BASE ? session->base_is_void : session->is_moment && session->previous == NULL)
+	if (mode == WINDOW_MODE_BASE ? session->base_is_void
+				     : session->is_moment && session->previous == NULL)
 		return NULL;
-	return mode == VIEW_MODE_BASE ? &session->latency.base : &session->latency.interval;
+	return mode == WINDOW_MODE_BASE ? &session->latency.base : &session->latency.interval;
 }
 
-const struct ended *session_ended(const struct session *session, enum view_mode mode)
+const struct ended *session_ended(const struct session *session, enum window_mode mode)
 {
-	const struct ended *ended = mode == VIEW_MODE_BASE ? &session->ended : &session->ended_lately;
+	const struct ended *ended = mode == WINDOW_MODE_BASE ? &session->ended : &session->ended_lately;
 
-	return mode != VIEW_MODE_TOTAL && ended_has_any(ended) ? ended : NULL;
+	return mode != WINDOW_MODE_TOTAL && ended_has_any(ended) ? ended : NULL;
 }
 
 /*
@@ -464,16 +465,16 @@ bool session_find_storm(const struct session *session, struct session_storm *ret
 }
 
 /* Whether there is something to count from. */
-static bool counts_in(const struct session *session, enum view_mode mode)
+static bool counts_in(const struct session *session, enum window_mode mode)
 {
-	if (mode != VIEW_MODE_BASE)
+	if (mode != WINDOW_MODE_BASE)
 		return session->previous != NULL;
 	/* after a gap there may be a base and no round before */
 	return !session->base_is_void &&
 	       (session->previous != NULL || (session->base != NULL && session->base != session->now));
 }
 
-struct window session_window(const struct session *session, enum view_mode mode)
+struct window session_window(const struct session *session, enum window_mode mode)
 {
 	struct window window = {
 		.now = session->now,
@@ -484,12 +485,12 @@ struct window session_window(const struct session *session, enum view_mode mode)
 	};
 
 	window.ended = session_ended(session, mode);
-	if (mode == VIEW_MODE_TOTAL || !counts_in(session, mode))
+	if (mode == WINDOW_MODE_TOTAL || !counts_in(session, mode))
 		return window;
-	window.from = mode == VIEW_MODE_BASE ? session->base : session->previous;
+	window.from = mode == WINDOW_MODE_BASE ? session->base : session->previous;
 	window.elapsed_ns = session->now->provenance.boottime_ns - window.from->provenance.boottime_ns;
-	window.from_of = mode == VIEW_MODE_BASE ? session->base_of : session->previous_of;
-	window.still = mode == VIEW_MODE_BASE ? session->base_still : session->still;
+	window.from_of = mode == WINDOW_MODE_BASE ? session->base_of : session->previous_of;
+	window.still = mode == WINDOW_MODE_BASE ? session->base_still : session->still;
 	return window;
 }
 

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "group/grouping.h"
 #include "snapshot/snapshot_window.h"
 #include "table/table.h"
-#include "view/view.h"
+#include "table/view.h"
+#include "window/grouping.h"
 
 #include "course.h"
 
@@ -26,7 +26,7 @@ void session_release(struct session *session);
 
 /*
  * A session over one file: takes over the reference. Where the file has a window, its beginning is both the
- * round before and the base; else only VIEW_MODE_TOTAL has numbers (others: not in the file).
+ * round before and the base; else only WINDOW_MODE_TOTAL has numbers (others: not in the file).
  */
 struct session *session_create_file(struct snapshot *snapshot);
 
@@ -39,9 +39,9 @@ void session_add_round(struct session *session, struct snapshot *snapshot);
 
 /*
  * The window that ends with the newest round and is shown in a mode, for a file: that since the base in
- * VIEW_MODE_BASE, else the last interval. The caller owns it; NULL where there is nothing to count from.
+ * WINDOW_MODE_BASE, else the last interval. The caller owns it; NULL where there is nothing to count from.
  */
-struct snapshot_window *session_save_window(const struct session *session, enum view_mode mode);
+struct snapshot_window *session_save_window(const struct session *session, enum window_mode mode);
 
 /*
  * Adds what happened since the base as the next part of a window, and makes the newest round the base. Not

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What one number on the screen means and where it came from. */
 #include "session_internal.h"
-#include "explain.h"
+#include "table/explain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "evidence/evidence.h"
-#include "latency/latency_text.h"
 #include "snapshot/capture_facts.h"
-#include "view/column_table.h"
+#include "table/evidence.h"
+#include "table/latency_text.h"
 #include "table/screen_format.h"
+#include "window/column.h"
 
 enum {
 	TALLY_SHOWN = 8
@@ -470,7 +470,7 @@ static void append_ended(struct explanation *explanation)
 {
 	const struct ended *ended = explanation->window.ended;
 	const struct ended_set *set = explanation->window.now->ended;
-	const bool since_base = explanation->window.mode == VIEW_MODE_BASE;
+	const bool since_base = explanation->window.mode == WINDOW_MODE_BASE;
 	uint64_t threads = 0;
 	char text[28];
 
@@ -558,7 +558,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 		return;
 	explanation.column = columns[column];
 	entry = column_entry(explanation.column);
-	buffer_append_format(ret_lines, "%s: %s\n", column_title(explanation.column, (int)view->mode),
+	buffer_append_format(ret_lines, "%s: %s\n", column_title(explanation.column, view->mode),
 			     column_description(explanation.column));
 	append_how(explanation.column, ret_lines);
 	if (session->now == NULL)
@@ -625,7 +625,7 @@ void session_explain_member(struct session *session, const struct view *view, co
 	if (session->now == NULL)
 		return;
 	window_describe_fields(session->scheduler);
-	explanation.window = session_window(session, VIEW_MODE_TOTAL);
+	explanation.window = session_window(session, WINDOW_MODE_TOTAL);
 	member = find_member(session->now->task_fields.owner, name);
 	if (member == NULL) {
 		buffer_append_text(ret_lines, "The scheduler that runs now has no such member.\n");

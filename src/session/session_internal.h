@@ -4,9 +4,9 @@
 
 #include "base/hash.h"
 #include "row_marks.h"
-#include "latency/latency_spans.h"
-#include "window/value_cell.h"
 #include "session.h"
+#include "table/value_cell.h"
+#include "window/latency_spans.h"
 
 /*
  * What the files of the session share, for no one else. Those without `session_` in their name know nothing
@@ -65,10 +65,10 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 					const struct ended *ended);
 
 /* The threads that ended and count in a mode; NULL for none. */
-const struct ended *session_ended(const struct session *session, enum view_mode mode);
+const struct ended *session_ended(const struct session *session, enum window_mode mode);
 
 /* From where the newest round counts in a mode. */
-struct window session_window(const struct session *session, enum view_mode mode);
+struct window session_window(const struct session *session, enum window_mode mode);
 
 /*
  * Which threads of a round are as they were in the one before; NULL where the capture does not say. The

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* All metrics of one row: now, in the interval, per second, since the base, and where they came from. */
 #include "session_internal.h"
-#include "explain.h"
+#include "table/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/column_table.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 enum {
 	CELL_NOW,
@@ -26,11 +27,11 @@ static const struct table_column metric_columns[CELL_COUNT] = {
 	[CELL_SOURCE] = {.name = "source", .title = "source", .left = true, .width = 12},
 };
 
-static const enum view_mode cell_modes[] = {
-	[CELL_NOW] = VIEW_MODE_TOTAL,
-	[CELL_INTERVAL] = VIEW_MODE_INTERVAL,
-	[CELL_PER_SECOND] = VIEW_MODE_RATE,
-	[CELL_BASE] = VIEW_MODE_BASE,
+static const enum window_mode cell_modes[] = {
+	[CELL_NOW] = WINDOW_MODE_TOTAL,
+	[CELL_INTERVAL] = WINDOW_MODE_INTERVAL,
+	[CELL_PER_SECOND] = WINDOW_MODE_RATE,
+	[CELL_BASE] = WINDOW_MODE_BASE,
 };
 
 /* The threads of the row, with those that ended since the base or since the round before. */
@@ -39,16 +40,16 @@ struct row_threads {
 };
 
 /* Those that count in a mode. A row of ended threads alone need not be in both. */
-static const struct shown *shown_in_mode(const struct row_threads *threads, enum view_mode mode)
+static const struct shown *shown_in_mode(const struct row_threads *threads, enum window_mode mode)
 {
-	const struct shown *shown = mode == VIEW_MODE_BASE ? &threads->since_base : &threads->lately;
-	const struct shown *other = mode == VIEW_MODE_BASE ? &threads->lately : &threads->since_base;
+	const struct shown *shown = mode == WINDOW_MODE_BASE ? &threads->since_base : &threads->lately;
+	const struct shown *other = mode == WINDOW_MODE_BASE ? &threads->lately : &threads->since_base;
 
 	return shown->row_count != 0 ? shown : other;
 }
 
 static void cell_in_mode(struct session *session, const struct shown *shown, enum column column,
-			 enum view_mode mode, struct arena *arena, struct cell *cell)
+			 enum window_mode mode, struct arena *arena, struct cell *cell)
 {
 	const struct window window = session_window(session, mode);
 	struct column_values values;
@@ -57,7 +58,7 @@ static void cell_in_mode(struct session *session, const struct shown *shown, enu
 	column_cell(shown, &values, 0, arena, cell);
 	column_values_release(&values);
 	/* a share of time reads better as time per second beside amounts of time */
-	if (mode == VIEW_MODE_RATE && cell->unit == UNIT_PERCENT && column_entry(column)->unit == UNIT_NS) {
+	if (mode == WINDOW_MODE_RATE && cell->unit == UNIT_PERCENT && column_entry(column)->unit == UNIT_NS) {
 		cell->unit = UNIT_NS_PER_S;
 		if (cell->form == CELL_FORM_REAL)
 			cell->value.real *= 1e7;
@@ -155,7 +156,7 @@ static const char *type_text(const struct task_field_owner *scheduler, const str
 static void add_member_row(struct session *session, const struct row_threads *threads,
 			   const struct task_field_member *member, struct table *table)
 {
-	const struct shown *shown = shown_in_mode(threads, VIEW_MODE_TOTAL);
+	const struct shown *shown = shown_in_mode(threads, WINDOW_MODE_TOTAL);
 	const bool is_field = member->field != TASK_FIELD_NONE;
 	const uint8_t *context = NULL;
 	struct table_row *row;
@@ -217,13 +218,13 @@ struct table *session_metric_table(struct session *session, const struct view *v
 	if (session->now == NULL)
 		return NULL;
 	window_describe_fields(session->scheduler);
-	session_collect(session, view, key, key_length, session_ended(session, VIEW_MODE_BASE),
+	session_collect(session, view, key, key_length, session_ended(session, WINDOW_MODE_BASE),
 			&threads.since_base);
-	session_collect(session, view, key, key_length, session_ended(session, VIEW_MODE_INTERVAL),
+	session_collect(session, view, key, key_length, session_ended(session, WINDOW_MODE_INTERVAL),
 			&threads.lately);
 	if (threads.since_base.row_count != 0 || threads.lately.row_count != 0) {
 		table = table_create_with(NULL, metric_columns, CELL_COUNT);
-		table->heading = wait_heading(session->now, shown_in_mode(&threads, VIEW_MODE_TOTAL),
+		table->heading = wait_heading(session->now, shown_in_mode(&threads, WINDOW_MODE_TOTAL),
 					      &table->arena);
 		/* what the tab is about comes first */
 		if (view->tab == TAB_TASK_FIELDS)

@@ -8,7 +8,8 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "view/column_table.h"
+#include "table/column_list.h"
+#include "window/column.h"
 
 /* What the table of a view is made with. */
 struct table_work {
@@ -65,7 +66,8 @@ static enum column sort_column(const struct table_work *work)
 }
 
 /* The values of a column in a mode, reduced when they are not yet. Valid until the next call. */
-static const struct column_values *values_of(struct table_work *work, enum column column, enum view_mode mode)
+static const struct column_values *values_of(struct table_work *work, enum column column,
+					     enum window_mode mode)
 {
 	struct window window;
 
@@ -85,7 +87,7 @@ static const struct column_values *values_of(struct table_work *work, enum colum
 static const struct cell *filter_cell(void *context, enum column column, bool as_rate)
 {
 	struct table_work *work = context;
-	enum view_mode mode = as_rate ? VIEW_MODE_RATE : work->view->mode;
+	enum window_mode mode = as_rate ? WINDOW_MODE_RATE : work->view->mode;
 
 	if (work->filter_row == ROW_GONE)
 		return NULL;
@@ -530,7 +532,7 @@ static void release_work(struct table_work *work)
 /* The values of a column in the mode of courses. */
 static const struct column_values *rates_of(void *context, enum column column)
 {
-	return values_of(context, column, VIEW_MODE_RATE);
+	return values_of(context, column, WINDOW_MODE_RATE);
 }
 
 /* Keeps the numbers of this round for the courses of the rows. */
@@ -549,10 +551,10 @@ static void note_courses(struct table_work *work)
 	if (!work->session->keeps_courses || !session_lacks_courses(work->session, &view, &source))
 		return;
 	/* rates are counted over another window: other threads stood still in it, and ended */
-	if (view.mode != VIEW_MODE_RATE && view.mode != VIEW_MODE_INTERVAL) {
-		view.mode = VIEW_MODE_RATE;
+	if (view.mode != WINDOW_MODE_RATE && view.mode != WINDOW_MODE_INTERVAL) {
+		view.mode = WINDOW_MODE_RATE;
 		rates.view = &view;
-		session_collect(work->session, &view, NULL, 0, session_ended(work->session, VIEW_MODE_RATE),
+		session_collect(work->session, &view, NULL, 0, session_ended(work->session, WINDOW_MODE_RATE),
 				&rates.shown);
 		source.shown = &rates.shown;
 		source.context = &rates;

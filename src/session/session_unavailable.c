@@ -2,8 +2,8 @@
 /* Columns that cannot have a number here, and why. */
 #include "session_internal.h"
 
-#include "evidence/evidence.h"
-#include "view/column_table.h"
+#include "table/evidence.h"
+#include "window/column.h"
 
 /* Why something cannot be read; `feature` would tell the remedy, FEATURE_NONE for none. */
 struct refusal {
@@ -77,7 +77,7 @@ static struct refusal refusal_of_reason(enum metric metric, reason_id reason)
 /* Delays that stand still have a total, and no change: see window_counter_of(). */
 static bool is_frozen(const struct snapshot *now, const struct view *view, enum metric metric)
 {
-	return view->mode != VIEW_MODE_TOTAL && metrics[metric].source == SOURCE_DELAYS &&
+	return view->mode != WINDOW_MODE_TOTAL && metrics[metric].source == SOURCE_DELAYS &&
 	       metric_type(metric)->kind == METRIC_KIND_COUNTER &&
 	       now->provenance.features[FEATURE_DELAYS].state == FEATURE_STATE_OFF;
 }
@@ -170,7 +170,7 @@ static struct refusal refuse_latency(const struct snapshot *now, const struct vi
 static struct refusal refuse_lives(const struct snapshot *now, const struct view *view,
 				   const struct column_entry *entry)
 {
-	if (entry->inputs[0] == LIFE_BEGAN || view->mode == VIEW_MODE_BASE || snapshot_ends_are_told(now))
+	if (entry->inputs[0] == LIFE_BEGAN || view->mode == WINDOW_MODE_BASE || snapshot_ends_are_told(now))
 		return (struct refusal){.feature = FEATURE_NONE};
 	return refusal_of_feature(now, FEATURE_EXITS);
 }
@@ -283,6 +283,6 @@ bool session_refuse_column(const struct session *session, const struct view *vie
 {
 	if (!session_why_unavailable(session, view, column, NULL))
 		return false;
-	buffer_append_format(words, "%s cannot be read: ", column_title(column, (int)view->mode));
+	buffer_append_format(words, "%s cannot be read: ", column_title(column, view->mode));
 	return session_why_unavailable(session, view, column, words);
 }

@@ -175,7 +175,7 @@ static void spread(struct window_parts *parts, struct window_part *part, const s
 
 void session_take_part(struct session *session, struct window_parts *parts)
 {
-	const struct window window = session_window(session, VIEW_MODE_BASE);
+	const struct window window = session_window(session, WINDOW_MODE_BASE);
 	struct window_part *part;
 	struct ended did;
 
@@ -221,10 +221,11 @@ void session_take_window(struct session *session)
 		session->previous_count -= window->ended.records[i].born;
 }
 
-struct snapshot_window *session_save_window(const struct session *session, enum view_mode mode)
+struct snapshot_window *session_save_window(const struct session *session, enum window_mode mode)
 {
-	const enum view_mode counted = mode == VIEW_MODE_BASE && !session->base_is_void ? VIEW_MODE_BASE
-											: VIEW_MODE_INTERVAL;
+	const enum window_mode counted = mode == WINDOW_MODE_BASE && !session->base_is_void
+						 ? WINDOW_MODE_BASE
+						 : WINDOW_MODE_INTERVAL;
 	const struct window window = session->now != NULL ? session_window(session, counted)
 							  : (struct window){0};
 	struct snapshot_window *kept;
@@ -233,11 +234,11 @@ struct snapshot_window *session_save_window(const struct session *session, enum 
 		return NULL;
 	kept = memory_allocate_zero(1, sizeof(*kept));
 	keep_beginning(kept, &window);
-	kept->ended = ended_copy(counted == VIEW_MODE_BASE ? &session->ended : &session->ended_lately);
+	kept->ended = ended_copy(counted == WINDOW_MODE_BASE ? &session->ended : &session->ended_lately);
 	kept->ended.told = session->now->ended != NULL;
 	if (session->latency.whole == NULL)
 		return kept;
-	kept->latency = latency_spans_copy(&session->latency, counted == VIEW_MODE_BASE
+	kept->latency = latency_spans_copy(&session->latency, counted == WINDOW_MODE_BASE
 								      ? &session->latency.base
 								      : &session->latency.interval);
 	if (!session->is_moment)

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/unicode.h"
 #include "ended_set.h"
 #include "metric/name.h"
 #include "snapshot_window.h"
@@ -98,11 +99,28 @@ struct snapshot *snapshot_reference(struct snapshot *snapshot)
 	return snapshot;
 }
 
+struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot_window *window)
+{
+	struct snapshot *other = memory_allocate(sizeof(*other));
+
+	memcpy(other, snapshot, sizeof(*other));
+	atomic_init(&other->references, 1);
+	other->whole = snapshot_reference(snapshot);
+	other->window = window;
+	return other;
+}
+
 void snapshot_release(struct snapshot *snapshot)
 {
 	if (snapshot == NULL ||
 	    atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) != 1)
 		return;
+	if (snapshot->whole != NULL) {
+		snapshot_window_release(snapshot->window);
+		snapshot_release(snapshot->whole);
+		free(snapshot);
+		return;
+	}
 	free(snapshot->carried_row);
 	free(snapshot->moved);
 	free(snapshot->tid);
@@ -449,4 +467,21 @@ bool snapshot_sched_ext_runs(const struct snapshot *snapshot)
 	const char *state = snapshot->sched_ext.present ? snapshot->sched_ext.state : NULL;
 
 	return state != NULL && strcmp(state, "enabled") == 0;
+}
+
+void snapshot_append_category(const struct snapshot *snapshot, enum metric metric, uint64_t value,
+			      struct buffer *text)
+{
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_CHARACTER:
+		unicode_append(text, (uint32_t)value);
+		break;
+	case METRIC_ENCODING_BOOLEAN:
+		buffer_append_text(text, value != 0 ? "true" : "false");
+		break;
+	default:
+		buffer_append(text, string_pool_text(&snapshot->strings, (uint32_t)value),
+			      string_pool_length(&snapshot->strings, (uint32_t)value));
+		break;
+	}
 }

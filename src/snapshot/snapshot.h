@@ -332,7 +332,8 @@ struct snapshot_window;
 
 struct snapshot {
 	atomic_uint references;
-	struct arena arena; /* strings and lists of this snapshot that are in no pool */
+	struct snapshot *whole; /* of snapshot_with_window(): the one whose threads these are; else NULL */
+	struct arena arena;     /* strings and lists of this snapshot that are in no pool */
 	struct string_pool strings;
 	struct string_pool cpu_sets;
 
@@ -439,6 +440,12 @@ struct snapshot *snapshot_create(void);
 
 /* One more reference to a finished snapshot; returns it. Safe from any thread. */
 struct snapshot *snapshot_reference(struct snapshot *snapshot);
+
+/*
+ * The same snapshot with another window, which is taken over and released with it. It shares everything else
+ * with the other one, of which it holds a reference. The caller releases it.
+ */
+struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot_window *window);
 
 /* Gives one reference up; the last one frees everything. NULL is allowed. Safe from any thread. */
 void snapshot_release(struct snapshot *snapshot);
@@ -578,6 +585,10 @@ void snapshot_tally(const struct snapshot *snapshot, enum source source, struct 
 /* The reason's name as in files, and its words for the screen (unknown ones: the name). */
 const char *snapshot_reason_name(const struct snapshot *snapshot, reason_id reason);
 const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id reason);
+
+/* Appends the bytes of a category's value as the snapshot has them. */
+void snapshot_append_category(const struct snapshot *snapshot, enum metric metric, uint64_t value,
+			      struct buffer *text);
 
 enum {
 	FAIR_POLICY_COUNT = 3,

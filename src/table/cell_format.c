@@ -12,20 +12,17 @@ struct ladder_step {
 };
 
 struct ladder_entry {
-	enum unit unit;
 	size_t step_count;
 	struct ladder_step steps[5]; /* ascending, the base step first */
 };
 
 static const struct ladder_entry ladders[] = {
-	[LADDER_NONE] = {UNIT_NONE, 1, {{1, ""}}},
-	[LADDER_UNITLESS] = {UNIT_COUNT, 4, {{1, ""}, {1e3, "K"}, {1e6, "M"}, {1e9, "G"}}},
-	[LADDER_NS] = {UNIT_NS, 4, {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}},
-	[LADDER_US] = {UNIT_US, 3, {{1, "µs"}, {1e3, "ms"}, {1e6, "s"}}},
-	[LADDER_BYTES] = {UNIT_BYTES,
-			  5,
-			  {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}}},
-	[LADDER_TICKS] = {UNIT_TICKS, 3, {{1, "ticks"}, {1e3, "Kticks"}, {1e6, "Mticks"}}},
+	[LADDER_NONE] = {1, {{1, ""}}},
+	[LADDER_UNITLESS] = {4, {{1, ""}, {1e3, "K"}, {1e6, "M"}, {1e9, "G"}}},
+	[LADDER_NS] = {4, {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}},
+	[LADDER_US] = {3, {{1, "µs"}, {1e3, "ms"}, {1e6, "s"}}},
+	[LADDER_BYTES] = {5, {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}}},
+	[LADDER_TICKS] = {3, {{1, "ticks"}, {1e3, "Kticks"}, {1e6, "Mticks"}}},
 };
 
 /* The largest step that fits; the base step for NULL. Chosen before rounding and never revised. */
@@ -42,11 +39,6 @@ static const struct ladder_step *find_step(enum ladder ladder, double magnitude)
 static bool is_base(enum ladder ladder, const struct ladder_step *step)
 {
 	return step == ladders[ladder].steps;
-}
-
-enum unit cell_format_unit(enum ladder ladder)
-{
-	return ladders[ladder].unit;
 }
 
 void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder)

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
-#include "snapshot/cpu_set.h"
 #include "metric/metric.h"
+#include "snapshot/cpu_set.h"
 #include "snapshot/snapshot.h"
 #include "table.h"
 
@@ -15,9 +15,6 @@
  * step, the unit glued to the number ("1.235ms", "8.697K", "1023B"). All of them append UTF-8 to `buffer`;
  * rounding is that of printf(3).
  */
-
-/* The unit that the numbers of a ladder count. */
-enum unit cell_format_unit(enum ladder ladder);
 
 void cell_format_value(struct buffer *buffer, uint64_t value, enum ladder ladder);
 

@@ -8,7 +8,7 @@
 const struct screen_marks screen_marks_utf8 = {"·", "…", "≥", "\xef\xbf\xbd", "~", "…", "▲", "▼"};
 const struct screen_marks screen_marks_ascii = {"?", "...", ">", "?", "~", "~", "^", "v"};
 
-const char screen_bar_signs[CELL_BAR_SHARES] = {'#', 'r', 'i', 'm', 'q', '.'};
+const char screen_bar_signs[VALUE_SHARES] = {'#', 'r', 'i', 'm', 'q', '.'};
 
 /* A unit of a ladder: below `limit` (after rounding) the number stands in it; `factor` leads from the unit
  * before. */
@@ -203,12 +203,12 @@ void screen_format_bar(struct buffer *buffer, const struct cell *cell, int cells
 	double end = 0.0;
 	int drawn = 0;
 
-	for (size_t i = 0; i < CELL_BAR_SHARES; i++) {
+	for (size_t i = 0; i < VALUE_SHARES; i++) {
 		int until;
 
 		end += (double)cell->value.shares[i];
 		/* each border is rounded by itself, so that the whole is always `cells` long */
-		until = i + 1 == CELL_BAR_SHARES ? cells : (int)lround(end * cells);
+		until = i + 1 == VALUE_SHARES ? cells : (int)lround(end * cells);
 		for (; drawn < until && drawn < cells; drawn++)
 			buffer_append_char(buffer, screen_bar_signs[i]);
 	}

@@ -39,7 +39,7 @@ enum {
 };
 
 /* The sign of each share of a bar, in the order of table_bar_names: "#rimq.". */
-extern const char screen_bar_signs[CELL_BAR_SHARES];
+extern const char screen_bar_signs[VALUE_SHARES];
 
 /* A Delay bar of `cells` cells: "####r##io...": one letter or sign per share, in the order of
  * table_bar_names. */

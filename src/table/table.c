@@ -7,23 +7,7 @@
 
 #include "base/memory.h"
 
-const char *const unit_names[UNIT_TOTAL] = {
-	[UNIT_NONE] = "",
-	[UNIT_COUNT] = "count",
-	[UNIT_NS] = "ns",
-	[UNIT_US] = "us",
-	[UNIT_BYTES] = "bytes",
-	[UNIT_TICKS] = "ticks",
-	[UNIT_RATIO] = "ratio",
-	[UNIT_PERCENT] = "percent",
-	[UNIT_COUNT_PER_S] = "count_per_s",
-	[UNIT_BYTES_PER_S] = "bytes_per_s",
-	[UNIT_NS_PER_S] = "ns_per_s",
-	[UNIT_TICKS_PER_S] = "ticks_per_s",
-	[UNIT_CPUS] = "cpus",
-};
-
-const char *const table_bar_names[CELL_BAR_SHARES] = {"run", "runq", "io", "mem", "irq", "sleep"};
+const char *const table_bar_names[VALUE_SHARES] = {"run", "runq", "io", "mem", "irq", "sleep"};
 
 struct table *table_create(const char *section, size_t column_count)
 {

@@ -9,32 +9,13 @@
 #include "base/arena.h"
 #include "metric/metric.h"
 #include "metric/reason.h"
+#include "metric/unit.h"
+#include "window/value.h"
 
 /*
  * Rows of typed cells: what every output (screen, text, TSV, CSV, JSON) draws and nothing else. Built by the
  * model, immutable once built.
  */
-
-/* What the number of a cell counts. */
-enum unit {
-	UNIT_NONE,
-	UNIT_COUNT,
-	UNIT_NS,
-	UNIT_US,
-	UNIT_BYTES,
-	UNIT_TICKS,
-	UNIT_RATIO,   /* a fraction, 0.5 */
-	UNIT_PERCENT, /* 50.0 */
-	UNIT_COUNT_PER_S,
-	UNIT_BYTES_PER_S,
-	UNIT_NS_PER_S,
-	UNIT_TICKS_PER_S,
-	UNIT_CPUS, /* a number of CPUs, 1.82 */
-	UNIT_TOTAL,
-};
-
-/* Names for CSV and JSON: "", "count", "ns", "us", "bytes", "ticks", "ratio", "percent", "count_per_s" … */
-extern const char *const unit_names[UNIT_TOTAL];
 
 enum cell_state {
 	CELL_EMPTY, /* nothing belongs here */
@@ -68,10 +49,6 @@ struct cell_sides {
 	uint8_t kind[2]; /* enum cell_side_kind */
 };
 
-enum {
-	CELL_BAR_SHARES = 6
-};
-
 struct cell {
 	enum cell_state state;
 	enum cell_form form;
@@ -88,7 +65,7 @@ struct cell {
 		struct {
 			int64_t low, high;
 		} range;
-		float shares[CELL_BAR_SHARES]; /* 0 … 1, in the order of table_bar_names */
+		float shares[VALUE_SHARES]; /* 0 … 1, in the order of table_bar_names */
 		struct cell_sides sides;
 	} value;
 	const char *text; /* printed form, owned by the table's arena; NULL: the formatter makes it */
@@ -170,7 +147,7 @@ struct table {
 	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */
 };
 
-extern const char *const table_bar_names[CELL_BAR_SHARES]; /* "run" "runq" "io" "mem" "irq" "sleep" */
+extern const char *const table_bar_names[VALUE_SHARES]; /* "run" "runq" "io" "mem" "irq" "sleep" */
 
 /*
  * An empty table with room for `column_count` zeroed columns, sorted by name; the caller owns it. `section`

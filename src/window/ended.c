@@ -414,7 +414,7 @@ double ended_left_between(const struct snapshot *before, const struct snapshot *
 		.from = before,
 		.from_of = before_of,
 		.elapsed_ns = now->provenance.boottime_ns - before->provenance.boottime_ns,
-		.mode = VIEW_MODE_INTERVAL,
+		.mode = WINDOW_MODE_INTERVAL,
 	};
 
 	return ended_left(&window);

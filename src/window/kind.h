@@ -2,11 +2,11 @@
 #ifndef CTOP_KIND_H
 #define CTOP_KIND_H
 
+#include "column.h"
 #include "ended.h"
 #include "reduce.h"
 #include "shown.h"
 #include "value.h"
-#include "view/column_table.h"
 #include "window.h"
 
 /*

@@ -16,7 +16,7 @@ struct field_value {
 
 /* How a number behaves in time. */
 enum cgroup_field_kind {
-	CGROUP_FIELD_RATE,   /* a counter shown per second in VIEW_MODE_RATE */
+	CGROUP_FIELD_RATE,   /* a counter shown per second in WINDOW_MODE_RATE */
 	CGROUP_FIELD_AMOUNT, /* a counter shown as an amount in every mode */
 	CGROUP_FIELD_GAUGE,
 };
@@ -195,7 +195,7 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 	uint64_t now_ns = window->now->provenance.boottime_ns, before_ns;
 	double start = 0.0;
 
-	if (window->mode == VIEW_MODE_TOTAL)
+	if (window->mode == WINDOW_MODE_TOTAL)
 		return REASON_READ;
 	if (window->from == NULL)
 		return window->missing;
@@ -209,7 +209,7 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 	if (*value < start)
 		return REASON_WENT_BACKWARDS;
 	*value -= start;
-	if (field->kind != CGROUP_FIELD_RATE || window->mode != VIEW_MODE_RATE)
+	if (field->kind != CGROUP_FIELD_RATE || window->mode != WINDOW_MODE_RATE)
 		return REASON_READ;
 	before_ns = window->from->provenance.boottime_ns;
 	if (now_ns <= before_ns)
@@ -275,7 +275,7 @@ static void begin(struct reducer *reducer)
 static void conclude(const struct conclusion *of, struct value *value)
 {
 	const struct accumulator *accumulator = of->accumulators;
-	const bool is_rate = of->values->mode == VIEW_MODE_RATE &&
+	const bool is_rate = of->values->mode == WINDOW_MODE_RATE &&
 			     cgroup_fields[of->values->entry->inputs[0]].kind == CGROUP_FIELD_RATE;
 
 	if (accumulator->differs)

@@ -39,7 +39,7 @@ static double change_scale(const struct window *window)
 	const uint64_t now_ns = window->now->task_fields.read_at_ns,
 		       from_ns = window->from->task_fields.read_at_ns;
 
-	if (window->mode != VIEW_MODE_RATE)
+	if (window->mode != WINDOW_MODE_RATE)
 		return 1;
 	return from_ns != 0 && now_ns > from_ns ? 1e9 / (double)(now_ns - from_ns)
 						: reducer_scale(window, true);
@@ -64,7 +64,7 @@ struct window_field window_field_of(const struct window *window, uint16_t field)
 		.scale = 1,
 	};
 
-	result.is_change = result.member != NULL && window->mode != VIEW_MODE_TOTAL &&
+	result.is_change = result.member != NULL && window->mode != WINDOW_MODE_TOTAL &&
 			   result.member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER;
 	if (!result.is_change)
 		return result;
@@ -213,7 +213,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 	value->sort = reduced->number;
 	value->form = VALUE_FORM_REAL;
 	value->real = reduced->number;
-	if (of->values->mode == VIEW_MODE_RATE && member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER) {
+	if (of->values->mode == WINDOW_MODE_RATE && member->facts.reduction == TASK_FIELD_REDUCTION_COUNTER) {
 		if (column_unit_of_task_field(member->facts, member->kind) == UNIT_NS &&
 		    of->values->unit != UNIT_NS) /* as a percentage */
 			value->sort = value->real = reduced->number / 1e7;

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
 
 /* What a column is of in a thread: a number, or the id of a text. */
 static uint32_t identity_of(const struct snapshot *now, enum identity identity, uint32_t thread)

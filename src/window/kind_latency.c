@@ -55,6 +55,8 @@ static double latency_value(const struct latency_histogram *histogram, enum late
 		return (double)latency_count(histogram);
 	case LATENCY_FIELD_P50:
 		return latency_percentile_at_least(histogram, 0.5, unknown);
+	case LATENCY_FIELD_P90:
+		return latency_percentile_at_least(histogram, 0.9, unknown);
 	case LATENCY_FIELD_P99:
 		return latency_percentile_at_least(histogram, 0.99, unknown);
 	case LATENCY_FIELD_MAX:
@@ -84,7 +86,9 @@ static void begin(struct reducer *reducer)
 	const struct shown *shown = reducer->shown;
 	const enum latency_kind kind = (enum latency_kind)reducer->entry->inputs[0];
 	const enum latency_field field = (enum latency_field)reducer->entry->inputs[1];
-	const bool as_rate = field == LATENCY_FIELD_COUNT && reducer->values->mode == VIEW_MODE_RATE;
+	/* a report of lives has rates too */
+	const bool as_rate = field == LATENCY_FIELD_COUNT &&
+			     (reducer->values->mode == WINDOW_MODE_RATE || window->as_stored);
 	struct latency_histogram *histograms;
 
 	reducer->values->is_real = true;
@@ -111,7 +115,7 @@ static void begin(struct reducer *reducer)
 	free(histograms);
 }
 
-/* Counts and times are whole but for rates. */
+/* Counts and times are whole but for rates of the screen. */
 static void conclude(const struct conclusion *of, struct value *value)
 {
 	value_set_sum(of->values, of->accumulators, value);

@@ -16,7 +16,7 @@ static uint16_t unknown_lives(const struct window *window, enum life_event event
 {
 	if (window->from == NULL)
 		return window->missing;
-	if (snapshot_ends_are_told(window->now) || event != LIFE_ENDED || window->mode == VIEW_MODE_BASE)
+	if (snapshot_ends_are_told(window->now) || event != LIFE_ENDED || window->mode == WINDOW_MODE_BASE)
 		return REASON_READ;
 	if (window->now->provenance.features[FEATURE_EXITS].reason == REASON_READ)
 		return REASON_NOT_READ;
@@ -30,11 +30,11 @@ static void begin(struct reducer *reducer)
 	uint16_t reason;
 
 	lives->event = (enum life_event)reducer->entry->inputs[0];
-	lives->scale = reducer_scale(window, window->mode == VIEW_MODE_RATE);
+	lives->scale = reducer_scale(window, window->mode == WINDOW_MODE_RATE);
 	reducer->work = lives;
 	reducer->values->is_real = true;
 	reducer->no_threads = true;
-	if (window->mode == VIEW_MODE_TOTAL)
+	if (window->mode == WINDOW_MODE_TOTAL)
 		return;
 	reason = unknown_lives(window, lives->event);
 	for (size_t row = 0; row < reducer->shown->row_count; row++) {
@@ -71,7 +71,7 @@ static void add_ended(const struct reducer *reducer, const struct ended_record *
 static void conclude(const struct conclusion *of, struct value *value)
 {
 	value_set_sum(of->values, of->accumulators, value);
-	if (value->state == VALUE_READ && of->values->mode != VIEW_MODE_RATE)
+	if (value->state == VALUE_READ && of->values->mode != WINDOW_MODE_RATE)
 		value_make_whole(value);
 }
 

@@ -63,7 +63,7 @@ static uint16_t resident_before(const struct window *window, uint32_t thread, si
 	const struct resident_record *record;
 
 	*ret_bytes = 0;
-	if (window->mode == VIEW_MODE_TOTAL)
+	if (window->mode == WINDOW_MODE_TOTAL)
 		return REASON_READ;
 	if (window->from == NULL)
 		return window->missing;
@@ -116,7 +116,7 @@ static void begin_growth(struct reducer *reducer)
 	begin_resident(reducer);
 	resident = reducer->work;
 	reducer->values->is_real = true; /* a difference may be below 0 */
-	resident->scale = reducer_scale(reducer->window, reducer->window->mode == VIEW_MODE_RATE);
+	resident->scale = reducer_scale(reducer->window, reducer->window->mode == WINDOW_MODE_RATE);
 }
 
 static void add_growth(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/order.h"
-#include "value_cell.h"
 
 struct present {
 	struct metric_reader reader;
@@ -161,8 +160,8 @@ static bool comes_first(const struct snapshot *snapshot, enum metric metric, uin
 	struct buffer texts[2] = {0};
 	bool first;
 
-	category_append(snapshot, metric, a, &texts[0]);
-	category_append(snapshot, metric, b, &texts[1]);
+	snapshot_append_category(snapshot, metric, a, &texts[0]);
+	snapshot_append_category(snapshot, metric, b, &texts[1]);
 	first = order_bytes(texts[0].data, texts[0].length, texts[1].data, texts[1].length) < 0;
 	buffer_release(&texts[0]);
 	buffer_release(&texts[1]);

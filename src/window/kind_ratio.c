@@ -107,7 +107,7 @@ static void begin_ratio(struct reducer *reducer)
 
 static void begin_net(struct reducer *reducer)
 {
-	begin_both(reducer, reducer->window->mode == VIEW_MODE_RATE, true);
+	begin_both(reducer, reducer->window->mode == WINDOW_MODE_RATE, true);
 }
 
 static void begin_difference(struct reducer *reducer)

@@ -177,7 +177,7 @@ static void begin_sums(struct reducer *reducer)
 	struct sum *sum;
 
 	begin(reducer);
-	reducer->values->is_real = reducer->window->mode == VIEW_MODE_RATE;
+	reducer->values->is_real = reducer->window->mode == WINDOW_MODE_RATE;
 	sum = begin_sum(reducer, entry->inputs, entry->input_count, column_has(entry, COLUMN_OVERLAPS));
 	if (sum->count == 1)
 		reducer_add_stored(reducer, &sum->counters[0].now, sum->measured, true);
@@ -298,8 +298,8 @@ static void conclude_bar(const struct conclusion *of, struct value *value)
 {
 	const struct accumulator *accumulators = of->accumulators;
 	const uint32_t threads = of->shown->row_threads[of->row];
-	double shares[CELL_BAR_SHARES] = {0}, sum = 0.0;
-	size_t sleep = CELL_BAR_SHARES - 1;
+	double shares[VALUE_SHARES] = {0}, sum = 0.0;
+	size_t sleep = VALUE_SHARES - 1;
 
 	if (!value_set_state(&accumulators[0], value) || threads == 0)
 		return;
@@ -349,7 +349,7 @@ const struct column_kind column_kind_lifetime = {
 };
 
 const struct column_kind column_kind_bar = {
-	.stride = CELL_BAR_SHARES,
+	.stride = VALUE_SHARES,
 	.begin = begin_bar,
 	.add_thread = add_thread,
 	.end = end,

@@ -151,7 +151,7 @@ struct loss_work *reducer_begin_loss(const struct reducer *reducer)
 	*work = (struct loss_work){
 		.window = window,
 		.states = metric_reader_of(now, METRIC_STATE),
-		.exact = window_knows_waits(window) && (from != NULL || window->mode == VIEW_MODE_TOTAL),
+		.exact = window_knows_waits(window) && (from != NULL || window->mode == WINDOW_MODE_TOTAL),
 	};
 	if (work->exact && from != NULL && now->provenance.boottime_ns > from->provenance.boottime_ns)
 		work->elapsed = (double)(now->provenance.boottime_ns - from->provenance.boottime_ns);
@@ -179,7 +179,7 @@ void reducer_add_loss(const struct loss_work *work, uint32_t thread, struct accu
 		return;
 	if (work->elapsed > 0 && lost > work->elapsed)
 		lost = work->elapsed;
-	if (work->window->mode == VIEW_MODE_RATE)
+	if (work->window->mode == WINDOW_MODE_RATE)
 		lost = work->elapsed > 0 ? lost * 1e9 / work->elapsed : 1e9;
 	accumulator->sum[1].real += lost;
 }

@@ -2,9 +2,9 @@
 #ifndef CTOP_REDUCE_H
 #define CTOP_REDUCE_H
 
+#include "column.h"
 #include "ended.h"
 #include "shown.h"
-#include "view/column_table.h"
 #include "value.h"
 #include "window.h"
 
@@ -69,7 +69,7 @@ struct window_field {
 	const struct task_field_member
 		*member;        /* NULL: the scheduler of the newest snapshot has no such field */
 	reason_id missing;      /* why no thread has a value; REASON_READ where they may */
-	bool is_change;         /* a counter in another mode than VIEW_MODE_TOTAL */
+	bool is_change;         /* a counter in another mode than WINDOW_MODE_TOTAL */
 	reason_id from_missing; /* of a change: why there is nothing to count from */
 	double scale;           /* of a change: to one per second where it is a rate, else 1 */
 };

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "group/grouping.h"
+#include "column.h"
 #include "field_reduce.h"
-#include "table/table.h"
-#include "view/view.h"
+#include "grouping.h"
 
 /* The threads that a table is of, each with its row, and what a column comes to in each row. */
 struct shown {
@@ -129,7 +128,7 @@ static inline void accumulator_miss(struct accumulator *accumulator, uint16_t re
 /* A column's accumulators, `stride` for each row. */
 struct column_values {
 	enum column column;
-	enum view_mode mode;
+	enum window_mode mode;
 	const struct column_entry *entry;
 	const struct column_kind *kind;
 	const struct snapshot *now;

@@ -7,9 +7,12 @@
 #include <stdint.h>
 
 #include "snapshot/snapshot.h"
-#include "table/table.h"
 
 /* What a column comes to in a row of a window. Texts and units are the table's business (value_cell.h). */
+
+enum {
+	VALUE_SHARES = 6
+};
 
 enum value_form {
 	VALUE_FORM_WHOLE,  /* `whole` */
@@ -43,7 +46,7 @@ struct value {
 			uint32_t fewest, most;
 			uint32_t set; /* id of the set that all have, unless it `differs` */
 		} cpus;
-		float shares[CELL_BAR_SHARES];
+		float shares[VALUE_SHARES];
 		struct {
 			const char *text; /* NULL: a number without a name */
 			size_t length;

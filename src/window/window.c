@@ -4,6 +4,13 @@
 
 #include "base/clock.h"
 
+const char *const window_mode_names[WINDOW_MODE_COUNT] = {
+	[WINDOW_MODE_RATE] = "rate",
+	[WINDOW_MODE_INTERVAL] = "interval",
+	[WINDOW_MODE_BASE] = "base",
+	[WINDOW_MODE_TOTAL] = "total",
+};
+
 static uint64_t since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
@@ -39,7 +46,7 @@ struct window_counter window_counter_of(const struct window *window, enum metric
 
 	/* one impossible wait does not spoil those after it */
 	counter.bounded = counter.now.bounded;
-	counter.of_life = window->mode == VIEW_MODE_TOTAL;
+	counter.of_life = window->mode == WINDOW_MODE_TOTAL;
 	counter.stored = window->as_stored && !window->by_flags && window->counted == NULL;
 	counter.even = counter.now.even && counter.of_life && !window->as_stored;
 	if (window->from == NULL || counter.of_life)
@@ -108,7 +115,7 @@ static uint16_t change(const struct window_counter *counter, uint32_t thread, ui
 	state = read_state(now, thread);
 	if (state == WINDOW_ABSENT)
 		return state;
-	if (window->mode == VIEW_MODE_TOTAL)
+	if (window->mode == WINDOW_MODE_TOTAL)
 		return lifetime(counter, thread, state, ret_amount, ret_elapsed_ns);
 	if (state != REASON_READ)
 		return state;

@@ -5,15 +5,15 @@
 #include "base/number.h"
 #include "snapshot/metric_reader.h"
 #include "snapshot/snapshot_window.h"
-#include "view/view.h"
+#include "window_mode.h"
 
 /*
  * What happened between two readings of a host. A single reading is a window without a beginning, the lives
- * of its threads, and has VIEW_MODE_TOTAL only.
+ * of its threads, and has WINDOW_MODE_TOTAL only.
  */
 struct window {
 	const struct snapshot *now;
-	const struct snapshot *from; /* NULL: nothing to count from, or VIEW_MODE_TOTAL */
+	const struct snapshot *from; /* NULL: nothing to count from, or WINDOW_MODE_TOTAL */
 	const uint32_t *from_of;     /* [now]: index in `from`, or THREAD_…, THREAD_STILL included */
 	reason_id missing;           /* why there is no `from` */
 	/*
@@ -24,7 +24,7 @@ struct window {
 	const struct ended *ended;     /* threads that ended since `from` and count; NULL: none do */
 	const struct latency *latency; /* how long waits took; NULL or of no length: not measured */
 	uint64_t elapsed_ns;           /* from `from` to `now` */
-	enum view_mode mode;
+	enum window_mode mode;
 	/*
 	 * A life as its file stores it, for reports: waits under way are in no sum, delays that stand still
 	 * are unavailable, clock ticks remain such.
@@ -43,7 +43,7 @@ struct window {
 /* The same snapshot as it stands: the lives of its threads. */
 static inline struct window window_of_life(const struct window *window)
 {
-	return (struct window){.now = window->now, .missing = window->missing, .mode = VIEW_MODE_TOTAL};
+	return (struct window){.now = window->now, .missing = window->missing, .mode = WINDOW_MODE_TOTAL};
 }
 
 /* Whether it is known how long present waits have lasted, on both sides where there are two. */
@@ -69,7 +69,7 @@ struct window_counter {
 	struct metric_reader now, from;
 	bool frozen;
 	bool even;    /* all threads that it applies to were read on both sides, all `elapsed_ns` apart */
-	bool of_life; /* in VIEW_MODE_TOTAL; there is one side only */
+	bool of_life; /* in WINDOW_MODE_TOTAL; there is one side only */
 	bool stored;  /* as its file stores it, of all threads that were read */
 	uint64_t elapsed_ns;
 	double scale;   /* ns of a tick, else 1 */
@@ -90,7 +90,7 @@ bool window_counter_is_even(const struct window_counter *counter);
 
 /*
  * The change in one thread, in the unit of the metric, and the time between the two readings; in
- * VIEW_MODE_TOTAL the lifetime value and the age of the thread. Returns REASON_READ, WINDOW_ABSENT or the
+ * WINDOW_MODE_TOTAL the lifetime value and the age of the thread. Returns REASON_READ, WINDOW_ABSENT or the
  * reason why it is not known.
  */
 uint16_t window_change(const struct window_counter *counter, uint32_t thread, uint64_t *ret_amount,

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "capture/taskstats/taskstats.h"
+#include "capture/procfs/taskstats.h"
 #include "tests/wait.h"
 
 enum capture_backend live_backend = CAPTURE_BACKEND_PROCFS;

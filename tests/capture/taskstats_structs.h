@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The shapes of struct taskstats as a compiler lays them out; what capture/taskstats/taskstats.def is checked
+/* The shapes of struct taskstats as a compiler lays them out; what capture/procfs/taskstats.def is checked
  * against.
  */
 struct stats_v15 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "capture/ended/ended_cgroups.h"
+#include "capture/ended_cgroups.h"
 
 /* Ids that are divisible by this are gone. */
 enum {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "capture/ended/ended_records.h"
+#include "capture/ended_records.h"
 #include "snapshot/ended_set.h"
 
 #define MS(n) ((uint64_t)(n)*NS_PER_MS)

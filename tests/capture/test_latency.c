@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "capture/bpf/bpf_latency.h"
-#include "capture/latency/latency_watch.h"
+#include "capture/latency_watch.h"
 #include "live.h"
 #include "tests/wait.h"
 

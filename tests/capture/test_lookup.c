@@ -14,7 +14,7 @@
 #include "tests/wait.h"
 
 #include "base/clock.h"
-#include "capture/lookup/lookup_process.h"
+#include "capture/lookup_process.h"
 
 static char directory[] = "/tmp/ctop-lookup-XXXXXX";
 

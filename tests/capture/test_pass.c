@@ -26,7 +26,7 @@
 
 #include "base/clock.h"
 #include "capture/bpf/bpf_kernel.h"
-#include "capture/task/task_decode.h"
+#include "capture/bpf/task_decode.h"
 #include "live.h"
 #include "tests/wait.h"
 

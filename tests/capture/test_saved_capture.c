@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "capture/capture.h"
-#include "ctprof/ctprof.h"
+#include "store/ctprof.h"
 #include "trees.h"
 
 enum {

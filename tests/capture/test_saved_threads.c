@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
-#include "ctprof/ctprof.h"
+#include "store/ctprof.h"
 #include "trees.h"
 
 enum {

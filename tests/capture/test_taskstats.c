@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "capture/taskstats/taskstats.h"
-#include "capture/taskstats/taskstats_exits.h"
+#include "capture/procfs/taskstats.h"
+#include "capture/procfs/taskstats_exits.h"
 #include "taskstats_structs.h"
 
 /* One row per member: where each struct has it, and where each layout says it is. */
@@ -36,7 +36,7 @@ static void test_offsets_equal_the_compiled_structs(void **state)
 	assert_int_equal(v16.offset[TASKSTATS_MEMBER_##id], offsetof(struct stats_v16, name));               \
 	assert_int_equal(v17.offset[TASKSTATS_MEMBER_##id], offsetof(struct stats_v17, name));               \
 	assert_int_equal(width, sizeof(((struct stats_v17 *)NULL)->name));
-#include "capture/taskstats/taskstats.def"
+#include "capture/procfs/taskstats.def"
 #undef TASKSTATS_MEMBER
 }
 

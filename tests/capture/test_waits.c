@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "capture/task/task_decode.h"
+#include "capture/bpf/task_decode.h"
 #include "live.h"
 
 enum {

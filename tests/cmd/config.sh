@@ -75,7 +75,7 @@ config 'tab = memroy\n'
 result 'a bad tab' "$(grep -q "ctop.conf:1: unknown tab 'memroy', did you mean 'memory'?" "$directory/errors" || cat "$directory/errors")"
 config 'filter = cpu% > x\nsort-by = nothing\n'
 told 'a bad filter' ":1: 'cpu% >' needs a number after it, as in cpu% > 50; in quotes it is searched for"
-result 'a bad sort column beside it' "$(grep -q ":2: no column 'nothing'" "$directory/errors" || cat "$directory/errors")"
+result 'a bad sort column beside it' "$(grep -q ":2: no column or metric 'nothing'" "$directory/errors" || cat "$directory/errors")"
 config 'what is this\n'
 told 'a line that is none' ':1: a line is KEY = VALUE, [tab NAME] or a comment, which begins with #'
 config '[tba x]\n'
@@ -86,7 +86,7 @@ for key in proc-root allow-stop pid format scx-type; do
 done
 
 config '[tab mine]\ncolumns = thr, CPU% read/s\nsort = READ/s\ntitle = "My tab"\nafter = over\n[tab run]\ncolumns = THR, RUQN%, CPU%\ncolums = THR\n'
-told 'an unknown column of a tab' ":7: no column 'RUQN%', did you mean RUNQ%?"
+told 'an unknown column of a tab' ":7: no column or metric 'RUQN%', did you mean RUNQ% or RUN%? \`ctop help columns\` lists them"
 told 'an unknown key of a tab' ":8: unknown key 'colums' of a tab, did you mean 'columns'?"
 prints 'a tab is printed' '[tab mine]'
 prints 'with its columns' 'columns = THR, CPU%, READ/s'

@@ -46,8 +46,8 @@ says 'a derived metric by its formula' '^  formula ' metrics disk_io_fraction
 says 'a former title is known' '^MWAIT%' metrics MEM%
 says 'several names' '^MIGR/s' metrics cpu% migr
 says 'the list is there without a name' 'run_time_ns' metrics
-refuses 'a slip' "no metric or column 'run_tiem_ns', did you mean 'run_time_ns'?" metrics run_tiem_ns
-refuses 'no likeness' "no metric or column 'zzzzzz'; 'ctop metrics' lists metrics" metrics zzzzzz
+refuses 'a slip' "no column or metric 'run_tiem_ns', did you mean run_time_ns" metrics run_tiem_ns
+refuses 'no likeness' "no column or metric 'zzzzzz'; " metrics zzzzzz
 refuses 'no other format' 'json has the whole list' metrics cpu% --format json
 says 'help has keys' '^  Enter  *open the row' help keys
 says 'help has filters' '^  user = root  ' help filter

@@ -40,6 +40,10 @@ run 'a rule that is broken' 3 err '^ctop: rule broken: thread_count(worker-{N}) 
 run 'one broken rule among others' 3 err 'thread_count(worker-{N}) >= 4' -g thread --fail-if "$kept" --fail-if "$grown"
 run 'a rule in percent' 3 err 'changed by +4 (+20.0%)' -g thread --fail-if 'thread_count(worker-{N}) >= 20%'
 run 'a rule about the second file' 3 err 'worker-{N} has 24' -g thread --fail-if 'after:thread_count(worker-*) > 23'
+run 'a rule finds groups of processes, threads and cgroups' 3 err 'worker-{N} changed by +4 ' --fail-if 'thread_count(worker-*) >= 4'
+run 'or those that it names' 3 err 'no group matches' --fail-if 'thread_count(cgroup:worker-*) >= 4'
+run 'a share of time of single readings' 2 err 'CPU% is a share of time, and these are single readings' --fail-if 'CPU%(*) > 5'
+run 'pressure' 2 err 'pressure is watched by ctop record --when' --fail-if 'psi.cpu > 5'
 run 'a rule without a group' 3 err 'rule broken: run_time_ns(nobody) > 1: no group matches' --fail-if 'run_time_ns(nobody) > 1'
 run 'a rule in text' 3 out '^rule broken: ' -g thread --fail-if "$grown"
 run 'a rule in json' 3 out '"rule":"thread_count(worker-{N}) >= 4","broken":true' -g thread --fail-if "$grown" --format json
@@ -49,9 +53,9 @@ run 'the report is whole when a rule is broken' 3 err 'rule broken' -g thread --
     -o "$directory/page.html"
 tail -n 1 "$directory/page.html" | grep -q '</html>' && complete='' || complete='it is not'
 result 'and in its place' "$complete"
-run 'an unknown metric' 2 err "did you mean 'run_time_ns'" --fail-if 'run_time_n(x) > 1'
-run 'an unknown unit' 2 err 'read_bytes is an amount of bytes; valid: B, K,' --fail-if 'read_bytes(x) > 1ms'
-run 'no rule at all' 2 err "rule '': there is no group in parentheses" --fail-if ''
+run 'an unknown metric' 2 err "did you mean run_time_ns" --fail-if 'run_time_n(x) > 1'
+run 'an unknown unit' 2 err 'not a number with a unit of read_bytes; units are B, K,' --fail-if 'read_bytes(x) > 1ms'
+run 'no rule at all' 2 err "rule '': there are no groups in parentheses" --fail-if ''
 
 run 'threads of files that tell no boot' 1 err 'threads cannot be matched: the file of before does not tell the boot' \
     --match thread

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "ctprof/ctprof.h"
+#include "store/ctprof.h"
 #include "tests/diff/pair_fixture.h"
 #include "tests/diff/scx_fixture.h"
 

@@ -136,7 +136,7 @@ expect "json is an object" '^{"time_unix_ns":.*"mode":"total".*"rows":\[.*\]}$' 
 expect "and says of several how many" '"pid":{"value":[0-9]*,"unit":"","state":"several"}' "$("$ctop" show -b "$file" --format json --columns threads,pid -g cgroup)"
 result "ascii where it is asked for" "$("$ctop" show --ascii "$file" | LC_ALL=C grep -n '[^ -~]' | head -n 3)"
 refuse "rates of a file" 2 "is one reading and has totals only: leave out --mode rate; .ctop capture --for 10. makes a file with rates" "$file" --mode rate
-refuse "a column of the long form" 2 "no column 'metric'.*; with --long it is valid$" "$file" --columns metric,value
+refuse "a column of the long form" 2 "no column or metric 'metric'.*; with --long it is valid$" "$file" --columns metric,value
 refuse "two orders" 2 "takes one column here.*; with --long it is valid$" "$file" --sort-by nice,run_time_ns
 refuse "a tab of the long form" 2 "choose a table, which this is not" "$file" --long -t run
 for options in "--metrics run_time_ns" "--sections derived" "--reference" "--format markdown" "--format tsv"; do

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/history/history_moment.h"
+#include "cmd/line/history_moment.h"
+#include "session/when.h"
 #include "snapshot/snapshot_window.h"
-#include "timeline/when.h"
 
 enum {
 	ROUNDS = 40,

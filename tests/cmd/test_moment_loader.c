@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/history/history_moment.h"
+#include "cmd/line/history_moment.h"
 #include "cmd/live/moment_loader.h"
 #include "session/session_internal.h"
 
@@ -90,7 +90,7 @@ static uint64_t look_at(struct damaged *damaged, uint64_t number, uint64_t base)
 
 static bool misses_ended(const struct damaged *damaged)
 {
-	const struct ended *ended = session_ended(damaged->session, VIEW_MODE_BASE);
+	const struct ended *ended = session_ended(damaged->session, WINDOW_MODE_BASE);
 
 	return ended != NULL && ended->incomplete;
 }

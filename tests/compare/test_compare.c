@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/screen_format.h"
 #include "compare/compare.h"
+#include "table/screen_format.h"
 
 #define S(n) MS((n)*1000)
 
@@ -79,7 +79,7 @@ static void view_of(struct view *view, enum axis axis)
 {
 	view_initialise(view);
 	view->grouping.axis = axis;
-	view->mode = VIEW_MODE_TOTAL;
+	view->mode = WINDOW_MODE_TOTAL;
 	view->compares = true;
 }
 

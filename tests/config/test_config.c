@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/config.h"
 #include "base/memory.h"
-#include "config/config.h"
 
 /* The lines of a text as "1 [section]", "2 key=value", "3 ! problem", each with a newline. */
 static void assert_lines(const char *text, const char *expected)

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/json_reader.h"
 #include "base/memory.h"
-#include "json/json_reader.h"
 
 enum {
 	DEPTH_MAX = 200, /* what lies deeper is skipped, which has a limit of its own */

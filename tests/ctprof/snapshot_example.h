@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "snapshot/snapshot.h"
-#include "ctprof/ctprof.h"
+#include "store/ctprof.h"
 
 /* Texts of the format and snapshots that hold everything it can. */
 

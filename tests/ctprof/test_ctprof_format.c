@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "cmocka_include.h"
-#include "ctprof/load.h"
+#include "store/load.h"
 #include "json_walk.h"
 #include "snapshot_compare.h"
 #include "snapshot_example.h"

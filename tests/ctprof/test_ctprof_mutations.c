@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
-#include "ctprof/emit.h"
+#include "store/emit.h"
 #include "snapshot_example.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "cmocka_include.h"
-#include "ctprof/emit.h"
+#include "store/emit.h"
 #include "snapshot_example.h"
 
 static const char left_out[] =

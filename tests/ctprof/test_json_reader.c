@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "cmocka_include.h"
-#include "json/json_reader.h"
+#include "base/json_reader.h"
 #include "json_walk.h"
 
 static const struct {

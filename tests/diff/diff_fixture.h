@@ -2,7 +2,7 @@
 #ifndef CTOP_TESTS_DIFF_FIXTURE_H
 #define CTOP_TESTS_DIFF_FIXTURE_H
 
-#include "diff/diff.h"
+#include "compare/diff.h"
 
 /* Snapshots made by hand or at random, to be compared. */
 

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "snapshot/capture_facts.h"
-#include "diff/comparability.h"
+#include "compare/comparability.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"
+#include "snapshot/capture_facts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

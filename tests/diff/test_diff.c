@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "diff_fixture.h"
-#include "window/value_cell.h"
+#include "table/value_cell.h"
 
 static void release(struct diff *diff, struct snapshot *before, struct snapshot *after)
 {

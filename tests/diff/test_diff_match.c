@@ -9,9 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "diff/diff_match.h"
+#include "compare/diff_match.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"
+#include "table/column_name.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "diff/diff_summary.h"
-#include "diff/diff_weight.h"
+#include "compare/diff_summary.h"
+#include "compare/diff_weight.h"
 #include "diff_fixture.h"
 
 static const struct diff_summary_per plain = {.interval_ns = 10 * NS_PER_S};

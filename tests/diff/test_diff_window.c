@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
-#include "diff/diff_evidence.h"
-#include "diff/diff_match.h"
-#include "diff/diff_rule.h"
+#include "compare/diff_evidence.h"
+#include "compare/diff_match.h"
+#include "compare/diff_rule.h"
 #include "diff_fixture.h"
 #include "pair_fixture.h"
 
@@ -267,6 +267,12 @@ static void test_rules(void **state)
 		{"after:CPU%(slower) > 450ms", false, false},
 		{"after:CPU%(slower) > 350ms", false, true},
 		{"CSW/s(*) > 20%", false, false},
+		/* a bare number behind the title of a share of time is a share of time */
+		{"CPU%(slower) > 19", false, true},
+		{"CPU%(slower) > 21", false, false},
+		{"after:CPU%(slower) > 39%", false, true},
+		{"after:CPU%(slower) > 41", false, false},
+		{"QSHARE%(slower) > 5", false, false},
 	};
 	struct snapshot *first = pool_window(1000, before), *second = pool_window(1012, after);
 	struct diff *diff = compare(first, second, NULL);
@@ -274,15 +280,14 @@ static void test_rules(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct diff_rule_outcomes outcomes = {0};
-		struct diff_rule rule;
+		struct rule rule;
 
-		assert_int_equal(diff_rule_parse(cases[i].rule, true, &rule, NULL), 0);
-		rule.any = cases[i].any;
-		diff_rule_judge(&rule, diff, &outcomes);
+		assert_int_equal(rule_parse(cases[i].rule, true, &rule, NULL), 0);
+		diff_rules_judge(&rule, 1, diff, cases[i].any, &outcomes);
 		if (outcomes.broken != cases[i].is_broken)
 			fail_msg("%s: %s", cases[i].rule, outcomes.items[0].text);
 		diff_rule_outcomes_release(&outcomes);
-		diff_rule_release(&rule);
+		rule_release(&rule);
 	}
 	diff_release(diff);
 	snapshot_release(first);

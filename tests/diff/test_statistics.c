@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Tests of significance against published examples. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "cmocka_include.h"
-#include "diff/statistics.h"
+#include "compare/statistics.h"
 
 static void expect_near(double number, double expected, double within)
 {
@@ -101,13 +103,134 @@ static void test_adjust(void **state)
 	expect_near(chances[8], 1, 1e-12);
 }
 
+/* Student's sleepers of 1908, as the manual of R has them for Welch's test: p = 0.07939. */
+static void test_sleep(void **state)
+{
+	static const double first[] = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0},
+			    second[] = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
+	static const double equal[] = {1, 1, 1}, other[] = {2, 2, 2};
+
+	(void)state;
+	expect_near(statistics_welch(first, 10, second, 10, 0), 0.07939414, 1e-8);
+	expect_near(statistics_welch(second, 10, first, 10, 0), 0.07939414, 1e-8);
+	/* with fewer numbers of their own it says less */
+	assert_true(statistics_welch(first, 10, second, 10, 0.5) > 0.2);
+	expect_near(statistics_welch(first, 10, first, 10, 0), 1, 0);
+	expect_near(statistics_welch(first, 1, second, 10, 0), 1, 0);
+	expect_near(statistics_welch(equal, 3, equal, 3, 0), 1, 0);
+	expect_near(statistics_welch(equal, 3, other, 3, 0), 0, 0);
+}
+
+/* --- a report of many rows --- */
+
+enum {
+	PARTS = 12,
+	ROWS = 700,
+	REPORTS = 20,
+	DOUBLED = 350, /* the row that is slower in the second window */
+};
+
+/* A number of a normal distribution, by sums of numbers that are even; the same from one run to the next. */
+static double random_normal(uint64_t *seed)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++) {
+		*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		sum += (double)(*seed >> 11) / 9007199254740992.0;
+	}
+	return sum;
+}
+
+/*
+ * Makes up what each row did in each second: 1 ms to 1 s on average, more for later rows, give or take about
+ * a tenth. `alike` is how much of a second's noise stays in the next.
+ */
+static void make_rows(uint64_t *seed, double alike, double (*rows)[PARTS])
+{
+	for (size_t row = 0; row < ROWS; row++) {
+		double noise = random_normal(seed);
+
+		for (int k = 0; k < PARTS; k++) {
+			rows[row][k] = exp(log(1e6) + (double)row / ROWS * log(1000) + 0.1 * noise);
+			noise = alike * noise + sqrt(1 - alike * alike) * random_normal(seed);
+		}
+	}
+}
+
+/* Two more conditions of diff_evidence.c: a change of a tenth, and of three times the spread. */
+static bool stands_out(const double *before, const double *after)
+{
+	const double spread = fmax(statistics_spread(before, PARTS), statistics_spread(after, PARTS));
+	double sums[2] = {0, 0};
+
+	for (int k = 0; k < PARTS; k++) {
+		sums[0] += before[k] / PARTS;
+		sums[1] += after[k] / PARTS;
+	}
+	return fabs(sums[1] - sums[0]) >= fmax(3 * spread, sums[0] / 10);
+}
+
+/* Makes reports in each of which a row is twice what it was; counts in how many it is real, and others. */
+static void count_found(double alike, size_t *ret_found, size_t *ret_others)
+{
+	double(*before)[PARTS] = memory_allocate(ROWS * sizeof(*before));
+	double(*after)[PARTS] = memory_allocate(ROWS * sizeof(*after));
+	uint64_t seed = 1;
+
+	*ret_found = *ret_others = 0;
+	for (int report = 0; report < REPORTS; report++) {
+		double chances[ROWS];
+
+		make_rows(&seed, alike, before);
+		make_rows(&seed, alike, after);
+		for (size_t row = 0; row < ROWS; row++) {
+			for (int k = 0; row == DOUBLED && k < PARTS; k++)
+				after[row][k] *= 2;
+			chances[row] = statistics_chance(before[row], PARTS, after[row], PARTS);
+		}
+		statistics_adjust(chances, ROWS);
+		for (size_t row = 0; row < ROWS; row++) {
+			if (chances[row] <= 0.05 && stands_out(before[row], after[row]))
+				*(row == DOUBLED ? ret_found : ret_others) += 1;
+		}
+	}
+	free(before);
+	free(after);
+}
+
+/*
+ * A wait that doubled is found among 700 rows, also where what is seen in one part is half of what is seen in
+ * the next. What is taken for a change and is none are few, and more the more alike neighbours are: a dozen
+ * parts do not tell how alike they are.
+ */
+static void test_many_rows(void **state)
+{
+	static const struct {
+		double alike;
+		size_t others; /* of 14,000 at most */
+	} cases[] = {{0, 14}, {0.25, 70}, {0.5, 280}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t found, others;
+
+		count_found(cases[i].alike, &found, &others);
+		print_message("alike by %.2f: %zu of %d found, and %zu of %d others\n", cases[i].alike, found,
+			      (int)REPORTS, others, (int)(REPORTS * (ROWS - 1)));
+		assert_int_equal(found, REPORTS);
+		assert_true(others <= cases[i].others);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_permeability), cmocka_unit_test(test_ages),
 		cmocka_unit_test(test_apart),        cmocka_unit_test(test_ties),
 		cmocka_unit_test(test_alikeness),    cmocka_unit_test(test_spread),
-		cmocka_unit_test(test_adjust),
+		cmocka_unit_test(test_adjust),       cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_many_rows),
 	};
 
 	return cmocka_run_group_tests_name("statistics", tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "session_fixture.h"
 
 #include "base/clock.h"
-#include "export/export.h"
+#include "cmd/export/export.h"
 #include "snapshot/ended_set.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "export/export_groups.h"
+#include "cmd/export/export_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>

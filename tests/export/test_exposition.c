@@ -3,8 +3,8 @@
 #include "cmocka_include.h"
 
 #include "base/memory.h"
-#include "export/exposition.h"
-#include "export/export_family.h"
+#include "cmd/export/export_family.h"
+#include "report/exposition.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/config.h"
+#include "base/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Snapshot files: src/ctprof. The first byte says whether the rest is a file (zstd) or its
+ * Snapshot files: src/store/ctprof.h. The first byte says whether the rest is a file (zstd) or its
  * JSON text, and in pieces of how many bytes the text comes. What is read must be written as text that is
  * read as the same again.
  */
@@ -13,9 +13,9 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "ctprof/ctprof.h"
-#include "ctprof/emit.h"
-#include "ctprof/load.h"
+#include "store/ctprof.h"
+#include "store/emit.h"
+#include "store/load.h"
 
 enum {
 	LONGEST_PIECE = 97,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/filter.h"
+#include "table/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

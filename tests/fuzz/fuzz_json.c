@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The reader of JSON (src/json/json_reader.h) against jansson, which is as strict: both accept a text or
+ * The reader of JSON (src/base/json_reader.h) against jansson, which is as strict: both accept a text or
  * both refuse it, and what they read is the same. The length of the text says in what pieces it comes.
  */
 #include <jansson.h>

@@ -7,8 +7,8 @@
 
 #include "base/buffer.h"
 #include "base/unicode.h"
-#include "group/glob.h"
-#include "group/pattern.h"
+#include "window/glob.h"
+#include "window/pattern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Recordings: src/recording. The input is what the frame of a recording holds, so that no checksum keeps the
- * fuzzer from what is behind it; its first byte says whether it is a whole round, changes against another
- * one, an interval, or the bytes of a recording as they are. What is decoded must be encoded and decoded as
- * the same again.
+ * Recordings: src/store/recording.c. The input is what the frame of a recording holds, so that no checksum
+ * keeps the fuzzer from what is behind it; its first byte says whether it is a whole round, changes against
+ * another one, an interval, or the bytes of a recording as they are. What is decoded must be encoded and
+ * decoded as the same again.
  */
 #include <math.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #include "../recording/random_round.h"
 #include "../recording/round_compare.h"
-#include "recording/recording.h"
+#include "store/recording.h"
 
 enum {
 	HEADER_BYTES = 12,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the user types as a rule of a comparison. */
+/* What the user types as a rule of a comparison or a recording. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/diff_rule.h"
+#include "table/rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,22 +14,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char name[] = "/system.slice/app.service | app | worker-{N}";
 	struct error error = {{0}};
-	struct diff_rule rule;
+	struct rule rule;
 	char *text = malloc(size + 1);
 
 	if (text == NULL)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (diff_rule_parse(text, true, &rule, &error) == 0) {
-		if (strcmp(rule.text, text) != 0 || !isfinite(rule.limit) ||
-		    (rule.measure.column != COLUMN_COUNT) == (rule.measure.latency != LATENCY_NUMBER_NONE) ||
-		    (rule.percent && rule.of_after))
+	for (int of_change = 0; of_change <= 1; of_change++) {
+		if (rule_parse(text, of_change != 0, &rule, &error) == 0) {
+			if (strcmp(rule.text, text) != 0 || !isfinite(rule.limit.number) ||
+			    (rule.is_pressure ? of_change != 0 || rule.glob != NULL
+					      : rule.glob == NULL || rule.column == COLUMN_COUNT))
+				abort();
+			if (rule.glob != NULL)
+				rule_matches(&rule, name, sizeof(name) - 1, "app", 3);
+			rule_release(&rule);
+		} else if (error.text[0] == '\0') {
 			abort();
-		glob_matches(rule.glob, name, sizeof(name) - 1);
-		diff_rule_release(&rule);
-	} else if (error.text[0] == '\0') {
-		abort();
+		}
+		error.text[0] = '\0';
 	}
 	free(text);
 	return 0;

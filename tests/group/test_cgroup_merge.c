@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "group/cgroup_merge.h"
+#include "window/cgroup_merge.h"
 
 static struct cgroup_record *add_record(struct snapshot *snapshot, const char *path)
 {

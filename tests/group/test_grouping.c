@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "group/grouping.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
+#include "window/grouping.h"
 
 static void add_thread(struct snapshot *snapshot, const char *pcomm, const char *comm, const char *cgroup)
 {

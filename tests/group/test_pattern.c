@@ -6,9 +6,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "group/cgroup_key.h"
-#include "group/glob.h"
-#include "group/pattern.h"
+#include "window/cgroup_key.h"
+#include "window/glob.h"
+#include "window/pattern.h"
 
 struct vector {
 	const char *input, *output;

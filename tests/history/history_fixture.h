@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "history/history.h"
-#include "history/history_writer.h"
 #include "snapshot/snapshot.h"
+#include "store/history.h"
+#include "store/history_writer.h"
 
 /* Rounds of a host that never was, and directories to record them into. */
 

@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "process/rights.h"
+#include "base/rights.h"
 
 void nobody_become_with_capabilities(void)
 {

@@ -18,10 +18,10 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/rights.h"
+#include "nobody.h"
 #include "probe/resolver/object_files.h"
 #include "probe/resolver/resolution_check.h"
-#include "process/rights.h"
-#include "nobody.h"
 
 static char base[] = "/tmp/ctop-object-files-XXXXXX";
 

@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
-#include "process/child.h"
 
 #define PATIENCE_NS (50 * NS_PER_MS)
 

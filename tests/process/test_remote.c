@@ -13,7 +13,7 @@
 #include "../measure.h"
 
 #include "base/clock.h"
-#include "process/remote.h"
+#include "base/remote.h"
 
 enum {
 	LARGE = 5 << 20,

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "../capture/live.h"
-#include "recording/recording.h"
 #include "round_compare.h"
+#include "store/recording.h"
 
 enum {
 	ROUNDS = 12,

@@ -14,9 +14,9 @@
 
 #include "base/memory.h"
 #include "random_round.h"
-#include "recording/recording.h"
 #include "round_compare.h"
 #include "snapshot/ended_set.h"
+#include "store/recording.h"
 
 enum {
 	HOSTS = 60,
@@ -329,16 +329,33 @@ static void test_flipped_bits(void **state)
 {
 	const struct damage *damage = *state;
 	const struct buffer *blob = &damage->changes.state;
+	struct snapshot *whole = NULL;
+	size_t harmless = 0, tried = 0;
 
-	for (size_t at = 0; at < blob->length; at += 1 + at / 32) {
+	assert_int_equal(
+		recording_decode(blob->data, blob->length, NULL, 0, damage->first, "round 7", &whole, NULL),
+		0);
+	for (size_t at = 0; at < blob->length; at += 1 + at / 32, tried++) {
 		char *bytes = memory_duplicate_bytes(blob->data, blob->length);
+		struct snapshot *decoded = NULL;
 		struct error error = {""};
+		int result;
 
 		bytes[at] = (char)(bytes[at] ^ 1 << at % 8);
-		assert_true(try_decode(bytes, blob->length, damage->first, &error) < 0);
-		assert_true(error.text[0] != '\0');
+		/* a bit of the frame that nothing depends on may be either */
+		result = recording_decode(bytes, blob->length, NULL, 0, damage->first, "round 7", &decoded,
+					  &error);
+		if (result == 0) {
+			assert_null(round_difference(decoded, whole));
+			snapshot_release(decoded);
+			harmless++;
+		} else {
+			assert_true(error.text[0] != '\0');
+		}
 		free(bytes);
 	}
+	assert_true(harmless < tried / 20);
+	snapshot_release(whole);
 }
 
 static void test_wrong_other(void **state)
@@ -354,7 +371,7 @@ static void test_wrong_other(void **state)
 	assert_int_equal(try_decode(whole->data, whole->length, NULL, &error), 0);
 }
 
-static void test_newer(void **state)
+static void test_other_version(void **state)
 {
 	const struct damage *damage = *state;
 	const struct buffer *blob = &damage->whole.state;
@@ -364,6 +381,9 @@ static void test_newer(void **state)
 	bytes[2]++;
 	assert_int_equal(try_decode(bytes, blob->length, NULL, &error), -EPROTONOSUPPORT);
 	assert_non_null(strstr(error.text, "newer"));
+	bytes[2] = (char)(bytes[2] - 2);
+	assert_int_equal(try_decode(bytes, blob->length, NULL, &error), -EPROTONOSUPPORT);
+	assert_non_null(strstr(error.text, "older"));
 	free(bytes);
 }
 
@@ -378,7 +398,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cut, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_flipped_bits, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_wrong_other, make_damage, free_damage),
-		cmocka_unit_test_setup_teardown(test_newer, make_damage, free_damage),
+		cmocka_unit_test_setup_teardown(test_other_version, make_damage, free_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

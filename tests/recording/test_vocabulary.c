@@ -13,9 +13,9 @@
 
 #include "base/memory.h"
 #include "random_round.h"
-#include "recording/recording.h"
-#include "recording/round.h"
 #include "snapshot/ended_set.h"
+#include "store/recording.h"
+#include "store/round.h"
 
 enum {
 	HOSTS = 20,

@@ -10,15 +10,15 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "compare/comparability.h"
+#include "compare/diff_match.h"
+#include "compare/diff_rule.h"
+#include "compare/tables.h"
 #include "diff/pair_fixture.h"
 #include "golden.h"
 #include "html_check.h"
-#include "diff/comparability.h"
-#include "diff/diff_match.h"
-#include "diff/diff_rule.h"
-#include "tables/tables.h"
-#include "ctprof/ctprof.h"
 #include "report/report.h"
+#include "store/ctprof.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -73,12 +73,12 @@ static void compare_format(const struct drawing *drawing, size_t format, const s
 static void judge(const struct drawing *drawing, const struct diff *diff, struct diff_rule_outcomes *outcomes)
 {
 	for (size_t i = 0; i < drawing->rule_count; i++) {
-		struct diff_rule rule;
+		struct rule rule;
 		struct error error;
 
-		assert_int_equal(diff_rule_parse(drawing->rules[i], false, &rule, &error), 0);
-		diff_rule_judge(&rule, diff, outcomes);
-		diff_rule_release(&rule);
+		assert_int_equal(rule_parse(drawing->rules[i], true, &rule, &error), 0);
+		diff_rules_judge(&rule, 1, diff, false, outcomes);
+		rule_release(&rule);
 	}
 }
 

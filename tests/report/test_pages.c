@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "compare/tables.h"
 #include "golden.h"
 #include "html_check.h"
-#include "tables/tables.h"
 #include "report/report.h"
 
 #define NAME(text)                                                                                           \

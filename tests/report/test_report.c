@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "compare/tables.h"
 #include "golden.h"
-#include "tables/tables.h"
 #include "report/report.h"
 
 static uint32_t intern(struct snapshot *snapshot, const char *text)

@@ -123,7 +123,7 @@ static void test_separated(void **state)
 		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
 		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\n"
 		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t1\t0\t\t0\tR\n");
-	view.mode = VIEW_MODE_INTERVAL;
+	view.mode = WINDOW_MODE_INTERVAL;
 	assert_output(&view, REPORT_FORMAT_CSV, true,
 		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state\n"
 		      "1700000002000000000,web,1,500000000,8192,-5,S\n"

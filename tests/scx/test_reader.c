@@ -579,7 +579,8 @@ static void count_reads(const struct subject *subject, struct churn_result *resu
 	}
 }
 
-static void test_churn_of(enum fixture_layout layout, bool keep_ids)
+/* Returns how many slots changed hands while they were read. */
+static uint64_t churn(enum fixture_layout layout, bool keep_ids)
 {
 	uint64_t wanted = is_long ? LONG_READS : READS, changes = 0;
 	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S * (is_long ? 5 : 1);
@@ -605,7 +606,6 @@ static void test_churn_of(enum fixture_layout layout, bool keep_ids)
 		      fixture_layout_name(layout), result.reads, changes, result.other, result.mismatched,
 		      result.other_despite_id, keep_ids ? ", ids kept" : "");
 	assert_true(result.reads >= wanted);
-	assert_true(changes > 0);
 	assert_int_equal(result.other_despite_id, 0);
 	if (layout == FIXTURE_DIRECT)
 		assert_int_equal(result.mismatched, 0);
@@ -616,6 +616,17 @@ static void test_churn_of(enum fixture_layout layout, bool keep_ids)
 	qsort(subject.threads.tids, CHURNED, sizeof(pid_t), compare_tids);
 	assert_all_equal(&subject);
 	end(&subject);
+	return changes;
+}
+
+/* On a starved machine those who change them may not have run at all. */
+static void test_churn_of(enum fixture_layout layout, bool keep_ids)
+{
+	uint64_t changes = 0;
+
+	for (int i = 0; i < 3 && changes == 0; i++)
+		changes = churn(layout, keep_ids);
+	assert_true(changes > 0);
 }
 
 static void test_churn(void **state)

@@ -6,8 +6,8 @@
 
 #include "snapshot/ended_set.h"
 #include "snapshot/thread_match.h"
+#include "window/column.h"
 #include "window/ended.h"
-#include "view/column_table.h"
 
 uint64_t random_state;
 
@@ -532,7 +532,7 @@ static void expect_same_view(struct session *const sessions[2], const struct vie
 	table_release(tables[1]);
 }
 
-void expect_same_mode(struct session *const sessions[2], enum view_mode mode, enum sameness sameness)
+void expect_same_mode(struct session *const sessions[2], enum window_mode mode, enum sameness sameness)
 {
 	for (int axis = AXIS_COUNT; axis >= 0; axis--) {
 		struct view view;
@@ -544,7 +544,7 @@ void expect_same_mode(struct session *const sessions[2], enum view_mode mode, en
 		else
 			view.grouping.axis = (enum axis)axis;
 		view.hide_kernel_threads = one_in(3);
-		view.columns = all_columns(sameness != SAME_MOMENT || mode != VIEW_MODE_TOTAL,
+		view.columns = all_columns(sameness != SAME_MOMENT || mode != WINDOW_MODE_TOTAL,
 					   &view.column_count);
 		view.sort = view.columns[random_below(view.column_count)];
 		view.hide_gone = sameness != SAME_ROUNDS;
@@ -555,6 +555,6 @@ void expect_same_mode(struct session *const sessions[2], enum view_mode mode, en
 
 void expect_same_views(struct session *const sessions[2], enum sameness sameness)
 {
-	for (int mode = 0; mode < VIEW_MODE_COUNT; mode++)
-		expect_same_mode(sessions, (enum view_mode)mode, sameness);
+	for (int mode = 0; mode < WINDOW_MODE_COUNT; mode++)
+		expect_same_mode(sessions, (enum window_mode)mode, sameness);
 }

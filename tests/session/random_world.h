@@ -106,7 +106,7 @@ enum sameness {
 };
 
 /* Compares all columns in a mode on all axes, all metrics of some row, and some explanations. */
-void expect_same_mode(struct session *const sessions[2], enum view_mode mode, enum sameness sameness);
+void expect_same_mode(struct session *const sessions[2], enum window_mode mode, enum sameness sameness);
 
 /* The same in all modes. */
 void expect_same_views(struct session *const sessions[2], enum sameness sameness);

@@ -64,7 +64,7 @@ struct session *fixture_two_rounds(void (*fill)(struct snapshot *snapshot, int r
 	return session;
 }
 
-struct table *fixture_table(struct session *session, enum tab tab, enum view_mode mode)
+struct table *fixture_table(struct session *session, enum tab tab, enum window_mode mode)
 {
 	struct view view;
 

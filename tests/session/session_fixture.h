@@ -38,7 +38,7 @@ void fixture_set_text(struct snapshot *snapshot, size_t thread, enum metric metr
 struct session *fixture_two_rounds(void (*fill)(struct snapshot *snapshot, int round));
 
 /* The table of all processes on a tab. */
-struct table *fixture_table(struct session *session, enum tab tab, enum view_mode mode);
+struct table *fixture_table(struct session *session, enum tab tab, enum window_mode mode);
 
 /* The index of a column in a table; fails the test when it is not there. */
 size_t fixture_column(const struct table *table, enum column column);

@@ -151,7 +151,7 @@ static void test_views(void **state)
 	points_of(&fixture, "a", COLUMN_CPU, points);
 	assert_true(points[0].value == 1 && isnan(points[1].value));
 	/* neither mode nor order makes another view */
-	fixture.view.mode = VIEW_MODE_BASE;
+	fixture.view.mode = WINDOW_MODE_BASE;
 	fixture.view.sort_by_name = true;
 	points_of(&fixture, "a", COLUMN_CPU, points);
 	assert_true(points[0].value == 1);
@@ -295,8 +295,8 @@ static size_t course_of(const struct session *session, const struct view *view, 
  */
 static void test_groups_of_a_session(void **state)
 {
-	static const enum view_mode modes[] = {VIEW_MODE_RATE, VIEW_MODE_BASE, VIEW_MODE_INTERVAL,
-					       VIEW_MODE_TOTAL, VIEW_MODE_RATE};
+	static const enum window_mode modes[] = {WINDOW_MODE_RATE, WINDOW_MODE_BASE, WINDOW_MODE_INTERVAL,
+						 WINDOW_MODE_TOTAL, WINDOW_MODE_RATE};
 	struct course_point points[COURSE_ROUNDS];
 	struct session *session = session_create();
 	struct view view;

@@ -18,7 +18,7 @@ static void fill_two_workers(struct snapshot *snapshot, int round)
 static void test_rate(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_two_workers);
-	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 
 	(void)state;
 	assert_int_equal(table->row_count, 1);
@@ -37,17 +37,17 @@ static void test_rate(void **state)
 static void test_amounts(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_two_workers);
-	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
+	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
 
 	(void)state;
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->value.integer, MS(2500));
 	assert_string_equal(table->columns[fixture_column(table, COLUMN_CPU)].title, "CPU");
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "2.5s");
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->value.integer, MS(1500 + 9000));
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_BASE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->value.integer, MS(2500));
 	table_release(table);
 	session_release(session);
@@ -61,18 +61,18 @@ static void test_first_round(void **state)
 	struct table *table;
 
 	(void)state;
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_int_equal(table->row_count, 0);
 	assert_true(table->column_count > 5);
 	table_release(table);
 	fill_two_workers(snapshot, 0);
 	session_add_round(session, snapshot);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->state, CELL_UNAVAILABLE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->reason, REASON_NOT_READ);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_THR), "2");
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "8.0s");
 	table_release(table);
 	session_release(session);
@@ -87,11 +87,11 @@ static void test_file(void **state)
 	(void)state;
 	fill_two_workers(snapshot, 1);
 	session = session_create_file(snapshot);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->state, CELL_UNAVAILABLE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->reason, REASON_NOT_IN_FILE);
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "10.5s");
 	assert_int_equal(fixture_row(table, "web")->mark, ROW_MARK_NONE);
 	table_release(table);
@@ -112,7 +112,7 @@ static void fill_own_times(struct snapshot *snapshot, int round)
 static void test_own_reading_times(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_own_times);
-	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 
 	(void)state;
 	/* 0.5 s / 2 s + 2 s / 4 s */
@@ -131,14 +131,14 @@ static void fill_carried_over(struct snapshot *snapshot, int round)
 static void test_not_read_again(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_carried_over);
-	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 
 	(void)state;
 	assert_int_equal(fixture_cell(table, "web", COLUMN_READ)->state, CELL_UNAVAILABLE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_READ)->reason, REASON_NOT_READ);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "125.0");
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_READ)->state, CELL_UNAVAILABLE);
 	table_release(table);
 	session_release(session);
@@ -153,7 +153,7 @@ static void fill_backwards(struct snapshot *snapshot, int round)
 static void test_backwards(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_backwards);
-	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	struct view view;
 
 	(void)state;
@@ -185,7 +185,7 @@ static void fill_births(struct snapshot *snapshot, int round)
 static void test_births(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_births);
-	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	struct snapshot *third = fixture_snapshot(104);
 
 	(void)state;
@@ -196,10 +196,10 @@ static void test_births(void **state)
 	fill_births(third, 1);
 	fixture_set(third, 3, METRIC_RUN_TIME_NS, MS(9200));
 	session_add_round(session, third);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_string_equal(fixture_shown(table, "old", COLUMN_CPU), "10.0");
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "born", COLUMN_CPU), "400ms");
 	assert_int_equal(fixture_cell(table, "old", COLUMN_CPU)->state, CELL_UNAVAILABLE);
 	table_release(table);
@@ -217,7 +217,7 @@ static void fill_reused(struct snapshot *snapshot, int round)
 static void test_reused_id(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_reused);
-	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
+	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "job", COLUMN_CPU), "≥600ms");
@@ -243,7 +243,7 @@ static void test_rename(void **state)
 	(void)state;
 	view_initialise(&view);
 	view.grouping.axis = AXIS_THREAD;
-	view.mode = VIEW_MODE_BASE;
+	view.mode = WINDOW_MODE_BASE;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "after", COLUMN_CPU), "700ms");
 	assert_false(fixture_has_row(table, "before"));
@@ -273,18 +273,18 @@ static void test_ended(void **state)
 		session_add_round(session, snapshot);
 	}
 	assert_int_equal(session_ended_count(session), 2);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "≥3.3s");
 	assert_int_equal(fixture_row(table, "web")->threads, 1);
 	assert_string_equal(fixture_shown(table, "gone", COLUMN_CPU), "≥70.0ms");
 	assert_int_equal(fixture_row(table, "gone")->threads, 0);
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "3.0s");
 	table_release(table);
 	session_set_base(session);
 	assert_int_equal(session_ended_count(session), 0);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "0");
 	assert_false(fixture_has_row(table, "gone"));
 	table_release(table);
@@ -311,8 +311,8 @@ static void test_ended_difference(void **state)
 		}
 		session_add_round(session, snapshot);
 	}
-	for (int mode = 0; mode < VIEW_MODE_COUNT; mode++) {
-		table = fixture_table(session, TAB_ALL, (enum view_mode)mode);
+	for (int mode = 0; mode < WINDOW_MODE_COUNT; mode++) {
+		table = fixture_table(session, TAB_ALL, (enum window_mode)mode);
 		assert_true(fixture_cell(table, "app", live)->value.real == 14000);
 		table_release(table);
 	}
@@ -334,7 +334,7 @@ static void test_largest_amounts(void **state)
 	fixture_set(snapshot, fixture_thread(snapshot, 20, 21, "two", "two", 1), METRIC_READ_BYTES,
 		    UINT64_MAX);
 	session = session_create_file(snapshot);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL);
 	assert_int_equal(fixture_cell(table, "one", COLUMN_READ)->value.integer, UINT64_C(3) << 62);
 	assert_string_equal(fixture_shown(table, "one", COLUMN_READ), "12.0E");
 	assert_int_equal(fixture_cell(table, "two", COLUMN_READ)->value.integer, UINT64_MAX);
@@ -363,7 +363,7 @@ static void test_ended_overlap(void **state)
 		}
 		session_add_round(session, snapshot);
 	}
-	table = fixture_table(session, TAB_DELAY, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_DELAY, WINDOW_MODE_BASE);
 	assert_int_equal(fixture_cell(table, "app", COLUMN_MWAIT)->value.integer, MS(60 + 100 + 2 * 5));
 	table_release(table);
 	session_release(session);
@@ -395,7 +395,7 @@ static void test_ended_bound(void **state)
 	}
 	assert_int_equal(session_ended_count(session), 5000);
 	view_initialise(&view);
-	view.mode = VIEW_MODE_BASE;
+	view.mode = WINDOW_MODE_BASE;
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 1 + 4096 + 1);
 	for (size_t i = 0; i < table->row_count; i++)
@@ -420,7 +420,7 @@ static void fill_unordered(struct snapshot *snapshot, int round)
 static void test_unordered(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_unordered);
-	struct table *table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
+	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
 
 	(void)state;
 	assert_int_equal(fixture_cell(table, "job", COLUMN_CPU)->value.integer,

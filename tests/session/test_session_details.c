@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What stands behind a row or a number: all metrics, explanations, evidence. */
-#include "evidence/evidence.h"
-#include "snapshot/ended_set.h"
 #include "session_fixture.h"
+#include "snapshot/ended_set.h"
+#include "table/evidence.h"
 
 #include <string.h>
 
@@ -131,7 +131,7 @@ static void test_explain(void **state)
 	view.tab = TAB_MEMORY;
 	assert_explained(session, &view, COLUMN_RSS, resident);
 	view.tab = TAB_OVERVIEW;
-	view.mode = VIEW_MODE_BASE;
+	view.mode = WINDOW_MODE_BASE;
 	assert_explained(session, &view, COLUMN_CPU, base);
 	session_explain(session, &view, "nobody", 6, 0, &lines);
 	assert_non_null(strstr(lines.data, "gone"));

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evidence/evidence.h"
 #include "snapshot/ended_set.h"
+#include "table/evidence.h"
 
 /* Places in ended_metrics. */
 enum {
@@ -50,7 +50,7 @@ static void add_living(struct snapshot *snapshot, uint32_t id, const char *name,
 		    MS(run_ms));
 }
 
-static void assert_cells(struct session *session, enum view_mode mode, const char *label, const char *cpu,
+static void assert_cells(struct session *session, enum window_mode mode, const char *label, const char *cpu,
 			 const char *born, const char *ended)
 {
 	struct table *table = fixture_table(session, TAB_RUN, mode);
@@ -80,25 +80,25 @@ static void test_short_lives(void **state)
 		session_add_round(session, snapshot);
 		if (round != 1)
 			continue;
-		assert_cells(session, VIEW_MODE_RATE, "cc1", "50.0", "20.0", "20.0");
-		assert_cells(session, VIEW_MODE_INTERVAL, "sh", "150ms", "10", "10");
-		table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+		assert_cells(session, WINDOW_MODE_RATE, "cc1", "50.0", "20.0", "20.0");
+		assert_cells(session, WINDOW_MODE_INTERVAL, "sh", "150ms", "10", "10");
+		table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
 		assert_int_equal(fixture_row(table, "cc1")->threads, 0);
 		table_release(table);
 	}
-	assert_cells(session, VIEW_MODE_INTERVAL, "sh", "100ms", "0", "0");
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_INTERVAL);
+	assert_cells(session, WINDOW_MODE_INTERVAL, "sh", "100ms", "0", "0");
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_INTERVAL);
 	assert_false(fixture_has_row(table, "cc1"));
 	table_release(table);
-	assert_cells(session, VIEW_MODE_BASE, "cc1", "1.0s", "40", "40");
-	assert_cells(session, VIEW_MODE_BASE, "sh", "250ms", "10", "10");
+	assert_cells(session, WINDOW_MODE_BASE, "cc1", "1.0s", "40", "40");
+	assert_cells(session, WINDOW_MODE_BASE, "sh", "250ms", "10", "10");
 	session_release(session);
 }
 
 static struct table *table_on(struct session *session, struct view *view, enum axis axis)
 {
 	view->tab = TAB_RUN;
-	view->mode = VIEW_MODE_INTERVAL;
+	view->mode = WINDOW_MODE_INTERVAL;
 	view->grouping.axis = axis;
 	return session_table(session, view);
 }
@@ -201,10 +201,10 @@ static void test_read_before(void **state)
 		}
 		session_add_round(session, snapshot);
 	}
-	assert_cells(session, VIEW_MODE_INTERVAL, "worker", "400ms", "0", "1");
-	assert_cells(session, VIEW_MODE_BASE, "worker", "700ms", "0", "1");
-	assert_cells(session, VIEW_MODE_INTERVAL, "make", "200ms", "0", "1");
-	assert_cells(session, VIEW_MODE_BASE, "make", "200ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "worker", "400ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_BASE, "worker", "700ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "make", "200ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_BASE, "make", "200ms", "0", "1");
 	assert_int_equal(session_ended_count(session), 2);
 	session_release(session);
 }
@@ -246,10 +246,10 @@ static void test_read_while_it_waited(void **state)
 			snapshot->waiting_ns[1] = MS(300);
 		session_add_round(session, snapshot);
 	}
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_INTERVAL);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_INTERVAL);
 	assert_string_equal(fixture_shown(table, "starved", COLUMN_RUNQ), "700ms");
 	table_release(table);
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "starved", COLUMN_RUNQ), "1.0s");
 	table_release(table);
 	session_release(session);
@@ -284,7 +284,7 @@ static void test_read_overlaps(void **state)
 			}
 			session_add_round(session, snapshot);
 		}
-		table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
+		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
 		assert_string_equal(fixture_shown(table, "swaps", COLUMN_MWAIT), "30.0ms");
 		table_release(table);
 		session_release(session);
@@ -306,7 +306,7 @@ static void test_not_told(void **state)
 			add_living(snapshot, 20, "worker", 1, 5000 + 300 * (uint64_t)round);
 		session_add_round(session, snapshot);
 	}
-	assert_cells(session, VIEW_MODE_BASE, "worker", "≥300ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_BASE, "worker", "≥300ms", "0", "1");
 	session_release(session);
 }
 
@@ -329,12 +329,12 @@ static void test_born(void **state)
 		}
 		session_add_round(session, snapshot);
 	}
-	assert_cells(session, VIEW_MODE_INTERVAL, "born", "30.0ms", "0", "1");
-	assert_cells(session, VIEW_MODE_BASE, "born", "130ms", "1", "1");
-	assert_cells(session, VIEW_MODE_INTERVAL, "skipped", "60.0ms", "1", "1");
-	assert_cells(session, VIEW_MODE_BASE, "skipped", "60.0ms", "1", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "born", "30.0ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_BASE, "born", "130ms", "1", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "skipped", "60.0ms", "1", "1");
+	assert_cells(session, WINDOW_MODE_BASE, "skipped", "60.0ms", "1", "1");
 	/* an old one that was never read: nobody knows when it did what it did */
-	assert_cells(session, VIEW_MODE_INTERVAL, "missed", "·", "0", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "missed", "·", "0", "1");
 	session_release(session);
 }
 
@@ -357,8 +357,8 @@ static void test_bounds(void **state)
 		}
 		session_add_round(session, snapshot);
 	}
-	assert_cells(session, VIEW_MODE_INTERVAL, "back", "0", "0", "1");
-	assert_cells(session, VIEW_MODE_INTERVAL, "web", "≥500ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "back", "0", "0", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "web", "≥500ms", "0", "1");
 	session_release(session);
 }
 
@@ -387,7 +387,7 @@ static void test_reasons(void **state)
 		group->amounts.delayed = 2;
 	}
 	session_add_round(session, snapshot);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_INTERVAL);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
 	cell = fixture_cell(table, "cc1", COLUMN_READ);
 	assert_int_equal(cell->state, CELL_UNAVAILABLE);
 	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
@@ -414,13 +414,13 @@ static void test_not_watched(void **state)
 			add_living(snapshot, 11, "sh", 1, 10);
 		session_add_round(session, snapshot);
 	}
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
 	cell = fixture_cell(table, "sh", COLUMN_ENDED);
 	assert_int_equal(cell->state, CELL_UNAVAILABLE);
 	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_BORN), "≥0");
 	table_release(table);
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_ENDED), "≥1");
 	table_release(table);
 	session_release(session);
@@ -449,7 +449,7 @@ static void test_not_told_by_anyone(void **state)
 		}
 		session_add_round(session, snapshot);
 		if (round == 1)
-			assert_cells(session, VIEW_MODE_RATE, "pool", "20.0", "≥0", "·");
+			assert_cells(session, WINDOW_MODE_RATE, "pool", "20.0", "≥0", "·");
 	}
 	view_initialise(&view);
 	view.tab = TAB_RUN;
@@ -465,9 +465,9 @@ static void test_not_told_by_anyone(void **state)
 	table_release(table);
 	view_release(&view);
 	/* as they were last read */
-	assert_cells(session, VIEW_MODE_BASE, "pool", "≥500ms", "≥0", "≥1");
-	assert_cells(session, VIEW_MODE_BASE, "gone", "≥300ms", "≥0", "≥1");
-	assert_cells(session, VIEW_MODE_BASE, "sh", "200ms", "≥0", "≥0");
+	assert_cells(session, WINDOW_MODE_BASE, "pool", "≥500ms", "≥0", "≥1");
+	assert_cells(session, WINDOW_MODE_BASE, "gone", "≥300ms", "≥0", "≥1");
+	assert_cells(session, WINDOW_MODE_BASE, "sh", "200ms", "≥0", "≥0");
 	session_release(session);
 }
 
@@ -499,13 +499,13 @@ static void test_lower_bound(void **state)
 		}
 		session_add_round(session, snapshot);
 	}
-	assert_cells(session, VIEW_MODE_RATE, "sh", "≥10.0", "0", "0.5");
-	assert_cells(session, VIEW_MODE_RATE, "cc1", "≥50.0", "20.0", "20.0");
-	assert_cells(session, VIEW_MODE_BASE, "cc1", "≥1.0s", "40", "40");
-	assert_cells(session, VIEW_MODE_RATE, "make", "5.0", "0", "0");
+	assert_cells(session, WINDOW_MODE_RATE, "sh", "≥10.0", "0", "0.5");
+	assert_cells(session, WINDOW_MODE_RATE, "cc1", "≥50.0", "20.0", "20.0");
+	assert_cells(session, WINDOW_MODE_BASE, "cc1", "≥1.0s", "40", "40");
+	assert_cells(session, WINDOW_MODE_RATE, "make", "5.0", "0", "0");
 	view_initialise(&view);
 	for (view.tab = TAB_RUN; view.tab <= TAB_MEMORY; view.tab++) {
-		view.mode = VIEW_MODE_INTERVAL;
+		view.mode = WINDOW_MODE_INTERVAL;
 		table = session_table(session, &view);
 		row = fixture_row(table, "cc1");
 		for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++) {
@@ -612,15 +612,15 @@ static void test_left_since_base(void **state)
 		add_living(snapshot, 10, "sh", 1, 1000 + 500 * (uint64_t)round);
 		session_add_round(session, snapshot);
 		if (round == 2) {
-			table = fixture_table(session, TAB_RUN, VIEW_MODE_INTERVAL);
+			table = fixture_table(session, TAB_RUN, WINDOW_MODE_INTERVAL);
 			assert_false(fixture_has_row(table, "(ended)"));
 			table_release(table);
 		}
 	}
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "700ms");
 	table_release(table);
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_INTERVAL);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_INTERVAL);
 	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "400ms");
 	table_release(table);
 	session_release(session);
@@ -656,7 +656,7 @@ static void test_left_of_unlike_rounds(void **state)
 										    MS(late_ms);
 		session_add_round(session, snapshot);
 	}
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
 	for (size_t i = 0; i < table->row_count; i++)
 		sum += fixture_cell(table, table->rows[i].label, COLUMN_CPU)->value.real;
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "100.0");
@@ -682,14 +682,14 @@ static void test_left_not_known(void **state)
 			snapshot->provenance.cpu_ticks_known = false;
 		session_add_round(session, snapshot);
 		if (round == 1)
-			assert_cells(session, VIEW_MODE_BASE, "(ended)", "400ms", "≥0", "≥0");
+			assert_cells(session, WINDOW_MODE_BASE, "(ended)", "400ms", "≥0", "≥0");
 	}
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	cell = fixture_cell(table, "(ended)", COLUMN_CPU);
 	assert_int_equal(cell->state, CELL_UNAVAILABLE);
 	table_release(table);
 	session_set_base(session);
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	assert_false(fixture_has_row(table, "(ended)"));
 	table_release(table);
 	session_release(session);
@@ -758,7 +758,7 @@ static void test_nothing_left(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct session *session = unwatched_session(rows[i].host_ms, rows[i].change);
 
-		for (enum view_mode mode = VIEW_MODE_RATE; mode <= VIEW_MODE_TOTAL; mode++) {
+		for (enum window_mode mode = WINDOW_MODE_RATE; mode <= WINDOW_MODE_TOTAL; mode++) {
 			struct table *table = fixture_table(session, TAB_RUN, mode);
 
 			assert_false(fixture_has_row(table, "(ended)"));
@@ -787,9 +787,9 @@ static void test_absorbed(void **state)
 	ended_set_absorb(second->ended, skipped->ended);
 	snapshot_release(skipped);
 	session_add_round(session, second);
-	assert_cells(session, VIEW_MODE_INTERVAL, "cc1", "150ms", "10", "10");
-	assert_cells(session, VIEW_MODE_INTERVAL, "job", "500ms", "0", "1");
-	assert_cells(session, VIEW_MODE_INTERVAL, "late", "25.0ms", "1", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "cc1", "150ms", "10", "10");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "job", "500ms", "0", "1");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "late", "25.0ms", "1", "1");
 	session_release(session);
 }
 
@@ -868,17 +868,17 @@ static void test_incomplete(void **state)
 		}
 		session_add_round(session, snapshot);
 		if (round == 1) {
-			assert_cells(session, VIEW_MODE_INTERVAL, "sh", "≥100ms", "≥0", "≥0");
-			assert_cells(session, VIEW_MODE_RATE, "cc1", "≥50.0", "≥20.0", "≥20.0");
-			assert_cells(session, VIEW_MODE_INTERVAL, "(ended)", "·", "≥0", "≥7");
+			assert_cells(session, WINDOW_MODE_INTERVAL, "sh", "≥100ms", "≥0", "≥0");
+			assert_cells(session, WINDOW_MODE_RATE, "cc1", "≥50.0", "≥20.0", "≥20.0");
+			assert_cells(session, WINDOW_MODE_INTERVAL, "(ended)", "·", "≥0", "≥7");
 		}
 		if (round == 2)
-			assert_cells(session, VIEW_MODE_INTERVAL, "sh", "100ms", "0", "0");
+			assert_cells(session, WINDOW_MODE_INTERVAL, "sh", "100ms", "0", "0");
 	}
-	assert_cells(session, VIEW_MODE_INTERVAL, "sh", "≥100ms", "≥0", "≥0");
-	assert_cells(session, VIEW_MODE_BASE, "cc1", "≥1.0s", "≥40", "≥40");
+	assert_cells(session, WINDOW_MODE_INTERVAL, "sh", "≥100ms", "≥0", "≥0");
+	assert_cells(session, WINDOW_MODE_BASE, "cc1", "≥1.0s", "≥40", "≥40");
 	session_set_base(session);
-	assert_cells(session, VIEW_MODE_BASE, "sh", "0", "0", "0");
+	assert_cells(session, WINDOW_MODE_BASE, "sh", "0", "0", "0");
 	session_release(session);
 }
 

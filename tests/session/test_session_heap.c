@@ -2,8 +2,8 @@
 /* The Heap tab: what jemalloc programs allocate, and what is known of whom. */
 #include <string.h>
 
-#include "evidence/evidence.h"
 #include "session_fixture.h"
+#include "table/evidence.h"
 
 static size_t add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t tid, const char *process,
 			 const char *name, uint64_t allocated, uint64_t freed)
@@ -65,7 +65,7 @@ static void fill(struct snapshot *snapshot, int round)
 static void test_rates(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);
-	struct table *table = fixture_table(session, TAB_HEAP, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_HEAP, WINDOW_MODE_RATE);
 
 	(void)state;
 	SHOWN("web", ALLOC, "2.9K"); /* 3000 bytes a second */
@@ -83,7 +83,7 @@ static void test_rates(void **state)
 	assert_string_equal(table->columns[fixture_column(table, COLUMN_NET)].name,
 			    "net_allocated_bytes_per_s");
 	table_release(table);
-	table = fixture_table(session, TAB_HEAP, VIEW_MODE_INTERVAL);
+	table = fixture_table(session, TAB_HEAP, WINDOW_MODE_INTERVAL);
 	SHOWN("web", ALLOC, "5.9K");
 	SHOWN("web", NET, "-2.0K");
 	table_release(table);
@@ -93,7 +93,7 @@ static void test_rates(void **state)
 static void test_coverage(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);
-	struct table *table = fixture_table(session, TAB_HEAP, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_HEAP, WINDOW_MODE_RATE);
 
 	(void)state;
 	SHOWN("web", PROCS, "1");
@@ -118,8 +118,8 @@ static void test_present_values(void **state)
 	struct session *session = fixture_two_rounds(fill);
 
 	(void)state;
-	for (int mode = 0; mode < VIEW_MODE_COUNT; mode++) {
-		struct table *table = fixture_table(session, TAB_HEAP, (enum view_mode)mode);
+	for (int mode = 0; mode < WINDOW_MODE_COUNT; mode++) {
+		struct table *table = fixture_table(session, TAB_HEAP, (enum window_mode)mode);
 
 		assert_true(fixture_cell(table, "web", COLUMN_LIVE)->value.real == 1506000 - 308000);
 		assert_true(fixture_cell(table, "cache", COLUMN_LIVE)->value.real == -10000);
@@ -173,7 +173,7 @@ static void fill_pair(struct snapshot *snapshot, int round)
 static void test_several_processes(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_pair);
-	struct table *table = fixture_table(session, TAB_HEAP, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_HEAP, WINDOW_MODE_RATE);
 
 	(void)state;
 	SHOWN("web", PROCS, "2");
@@ -193,7 +193,7 @@ static void fill_backwards(struct snapshot *snapshot, int round)
 static void test_backwards(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_backwards);
-	struct table *table = fixture_table(session, TAB_HEAP, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_HEAP, WINDOW_MODE_RATE);
 
 	(void)state;
 	assert_int_equal(fixture_cell(table, "web", COLUMN_ALLOC)->reason, REASON_WENT_BACKWARDS);
@@ -221,14 +221,14 @@ static void test_resolving(void **state)
 	(void)state;
 	fill_resolving(snapshot, 0);
 	session_add_round(session, snapshot);
-	table = fixture_table(session, TAB_HEAP, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_HEAP, WINDOW_MODE_TOTAL);
 	SHOWN("web", ALLOC, "…");
 	SHOWN("web", SEEN, "…");
 	table_release(table);
 	snapshot = fixture_snapshot(102);
 	fill_resolving(snapshot, 1);
 	session_add_round(session, snapshot);
-	table = fixture_table(session, TAB_HEAP, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_HEAP, WINDOW_MODE_RATE);
 	SHOWN("web", ALLOC, "…");
 	SHOWN("web", SEEN, "1");
 	SHOWN("web", ALLOC_TOTAL, "4.9K");

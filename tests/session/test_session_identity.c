@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
 
 enum {
 	NOBODY_IS = 4000000, /* a user that has no name here */

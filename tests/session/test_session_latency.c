@@ -79,7 +79,7 @@ static void test_interval(void **state)
 
 	(void)state;
 	add_rounds();
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
 	assert_true(number(table, "web", COLUMN_WAITS) == 101);
 	assert_true(number(table, "web", COLUMN_RQ50) >= 4096 && number(table, "web", COLUMN_RQ50) <= 8192);
 	assert_true(number(table, "web", COLUMN_RQ99) > 65536 && number(table, "web", COLUMN_RQ99) <= 70000);
@@ -99,15 +99,15 @@ static void test_spans(void **state)
 
 	(void)state;
 	add_rounds();
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_BASE);
 	assert_true(number(table, "web", COLUMN_WAITS) == 202);
 	table_release(table);
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_TOTAL);
 	assert_true(number(table, "web", COLUMN_WAITS) == 212);
 	assert_true(number(table, "web", COLUMN_RQMAX) == 1000000);
 	table_release(table);
 	session_set_base(session);
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_BASE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_WAITS)->state, CELL_UNAVAILABLE);
 	table_release(table);
 }
@@ -123,7 +123,7 @@ static struct table *table_of(enum axis axis, enum view_level level, const char 
 		assert_true(view_open(&view, process, strlen(process), process, strlen(process)));
 	view.grouping.axis = axis;
 	view.level = level;
-	view.mode = VIEW_MODE_INTERVAL;
+	view.mode = WINDOW_MODE_INTERVAL;
 	table = session_table(session, &view);
 	view_release(&view);
 	return table;
@@ -195,7 +195,7 @@ static void test_other(void **state)
 
 	(void)state;
 	add_rounds_with_other();
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
 	expect_exact(table, "(other)", COLUMN_WAITS, 2);
 	expect_exact(table, "(other)", COLUMN_RQMAX, 900000);
 	assert_false(fixture_cell(table, "(other)", COLUMN_RQ99)->partial);
@@ -236,13 +236,13 @@ static void test_other_is_over(void **state)
 	add_waits(third, "web", "worker-1", "/a", LATENCY_RUN_QUEUE, 70000, 8);
 	snapshot_finish(third);
 	session_add_round(session, third);
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
 	expect_exact(table, "web", COLUMN_WAITS, 4);
 	expect_exact(table, "pool", COLUMN_WAITS, 0);
 	expect_exact(table, "(other)", COLUMN_WAITS, 0);
 	assert_int_equal(fixture_cell(table, "(other)", COLUMN_RQ99)->state, CELL_ABSENT);
 	table_release(table);
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_TOTAL);
 	expect_at_least(table, "web", COLUMN_WAITS, 218);
 	table_release(table);
 }
@@ -273,12 +273,12 @@ static void test_names_come_and_go(void **state)
 		snapshot_finish(snapshot);
 		session_add_round(session, snapshot);
 	}
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_INTERVAL);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_INTERVAL);
 	expect_exact(table, "web", COLUMN_WAITS, 8);
 	expect_exact(table, "pool", COLUMN_WAITS, 0);
 	expect_exact(table, "(other)", COLUMN_WAITS, 0);
 	table_release(table);
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_TOTAL);
 	expect_at_least(table, "web", COLUMN_WAITS, 8 * ROUNDS);
 	expect_unknown(table, "pool", COLUMN_WAITS);
 	/* the first round's names, and no more than half of what there is room for */
@@ -286,7 +286,7 @@ static void test_names_come_and_go(void **state)
 	assert_true(number(table, "(other)", COLUMN_RQMAX) == 900000);
 	table_release(table);
 	/* the base was the first round: what it had itself is not since */
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_BASE);
 	expect_at_least(table, "web", COLUMN_WAITS, 8 * (ROUNDS - 1));
 	table_release(table);
 }
@@ -299,7 +299,7 @@ static void explain(const char *key, enum column wanted, struct buffer *lines)
 
 	view_initialise(&view);
 	view_set_tab(&view, TAB_LATENCY);
-	view.mode = VIEW_MODE_INTERVAL;
+	view.mode = WINDOW_MODE_INTERVAL;
 	for (size_t count = view_columns(&view, columns); column < count; column++) {
 		if (columns[column] == wanted)
 			break;
@@ -335,7 +335,7 @@ static void test_not_measured(void **state)
 	(void)state;
 	session_add_round(session, make_round(0));
 	session_add_round(session, make_round(1));
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_RQ99)->state, CELL_UNAVAILABLE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_RQ99)->reason, REASON_SWITCHED_OFF);
 	table_release(table);
@@ -349,10 +349,10 @@ static void test_switched_off(void **state)
 	(void)state;
 	add_rounds();
 	session_add_round(session, make_round(2));
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_WAITS)->state, CELL_UNAVAILABLE);
 	table_release(table);
-	table = fixture_table(session, TAB_LATENCY, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_TOTAL);
 	assert_true(number(table, "web", COLUMN_WAITS) == 212);
 	table_release(table);
 }

@@ -12,8 +12,8 @@
 #include "random_world.h"
 #include "session/moment.h"
 #include "snapshot/ended_set.h"
+#include "snapshot/user_names.h"
 #include "window/ended.h"
-#include "user/user_names.h"
 
 enum {
 	ROUNDS = 16,
@@ -186,7 +186,7 @@ static struct snapshot *plain_round(double seconds, uint32_t first, uint32_t cou
 	return snapshot;
 }
 
-static void expect_cpu(struct session *session, enum view_mode mode, const char *text)
+static void expect_cpu(struct session *session, enum window_mode mode, const char *text)
 {
 	struct table *table = fixture_table(session, TAB_RUN, mode);
 
@@ -211,12 +211,12 @@ static void test_void_base(void **state)
 		session_moment_finish(moment, plain_round(98, 0, 2), plain_round(100, 0, 2));
 		assert_ptr_equal(session_moment_base(moment), base);
 		session_show_moment(session, moment);
-		expect_cpu(session, VIEW_MODE_RATE, "20.0");
-		expect_cpu(session, VIEW_MODE_BASE, i < 2 ? "\302\267" : "2.0s");
+		expect_cpu(session, WINDOW_MODE_RATE, "20.0");
+		expect_cpu(session, WINDOW_MODE_BASE, i < 2 ? "\302\267" : "2.0s");
 	}
 	/* until another one is chosen */
 	session_set_base(session);
-	expect_cpu(session, VIEW_MODE_BASE, "0");
+	expect_cpu(session, WINDOW_MODE_BASE, "0");
 	session_release(session);
 }
 
@@ -233,8 +233,8 @@ static void test_gap(void **state)
 	assert_null(session_moment_previous(moment));
 	session_show_moment(session, moment);
 	assert_int_equal(session_interval_ns(session), 0);
-	expect_cpu(session, VIEW_MODE_RATE, "\302\267");
-	expect_cpu(session, VIEW_MODE_BASE, "\342\211\2453.0s");
+	expect_cpu(session, WINDOW_MODE_RATE, "\302\267");
+	expect_cpu(session, WINDOW_MODE_BASE, "\342\211\2453.0s");
 	assert_int_equal(session_ended_count(session), 1);
 	session_release(session);
 }
@@ -253,7 +253,7 @@ static void test_seen_again(void **state)
 	session_moment_add_gone(moment, NULL, NAN);
 	session_moment_finish(moment, plain_round(98, 0, 2), plain_round(100, 0, 3));
 	session_show_moment(session, moment);
-	expect_cpu(session, VIEW_MODE_BASE, "\342\211\2452.2s");
+	expect_cpu(session, WINDOW_MODE_BASE, "\342\211\2452.2s");
 	session_release(session);
 }
 
@@ -281,7 +281,7 @@ static void test_taken_over(void **state)
 	snapshot_release(gone);
 	session_moment_finish(moment, young_process(98, 90000), young_process(100, 90200));
 	session_show_moment(session, moment);
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "\342\211\245100ms");
 	table_release(table);
 	session_release(session);

@@ -7,13 +7,13 @@
 
 #include "tests/cmocka_include.h"
 
-#include "window/window.h"
-#include "user/user_names.h"
 #include "random_world.h"
+#include "snapshot/user_names.h"
+#include "window/window.h"
 
 enum {
 	ROUNDS = 20,
-	SESSIONS = ADDRESS_SANITIZER ? 2 : 8,
+	SESSIONS = ADDRESS_SANITIZER ? 2 : 4,
 };
 
 /* What is looked up once for many threads says of each what the general rules say. */
@@ -35,14 +35,14 @@ static void expect_same_readings(const struct session *session)
 			assert_int_equal(reason, expected_reason);
 		}
 	}
-	for (int i = VIEW_MODE_COUNT; i < METRIC_COUNT * (int)VIEW_MODE_COUNT; i++) {
+	for (int i = WINDOW_MODE_COUNT; i < METRIC_COUNT * (int)WINDOW_MODE_COUNT; i++) {
 		struct window_counter counter, slow;
 
-		window.mode = (enum view_mode)(i % VIEW_MODE_COUNT);
-		counter = slow = window_counter_of(&window, (enum metric)(i / VIEW_MODE_COUNT));
+		window.mode = (enum window_mode)(i % WINDOW_MODE_COUNT);
+		counter = slow = window_counter_of(&window, (enum metric)(i / WINDOW_MODE_COUNT));
 		slow.even = false;
 		for (uint32_t thread = 0; thread < now->thread_count; thread++) {
-			const bool as_rate = window.mode == VIEW_MODE_RATE;
+			const bool as_rate = window.mode == WINDOW_MODE_RATE;
 			uint64_t amount, elapsed = 0, expected, expected_elapsed = 0;
 			const uint16_t state = window_amount(&counter, thread, as_rate, &amount, &elapsed);
 
@@ -128,7 +128,7 @@ static void test_times_of_their_own(void **state)
 	}
 	/* what it was read at is not what the round was */
 	assert_int_equal(session_previous(session)->thread_count, 1);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_true(fixture_cell(table, "web", COLUMN_CPU)->partial);
 	assert_false(fixture_cell(table, "web", COLUMN_BLKIO)->partial);
 	table_release(table);

@@ -84,7 +84,7 @@ static void fill_delays(struct snapshot *snapshot, int round)
 static void test_delays(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_delays);
-	struct table *table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
 	const struct cell *cell;
 	struct view view;
 
@@ -103,7 +103,7 @@ static void test_delays(void **state)
 	assert_float_equal(cell->value.shares[4], 0.01F, 0.001F);
 	assert_float_equal(cell->value.shares[5], 0.54F, 0.001F);
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_string_equal(fixture_shown(table, "app", COLUMN_STUCK), "1");
 	table_release(table);
 	view_initialise(&view);
@@ -127,7 +127,7 @@ static void fill_long_waits(struct snapshot *snapshot, int round)
 static void test_full_bar(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_long_waits);
-	struct table *table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
 	const struct cell *cell = fixture_cell(table, "app", COLUMN_BAR);
 
 	(void)state;
@@ -157,13 +157,13 @@ static void test_impossible_wait(void **state)
 			fixture_set(snapshot, fixture_thread(snapshot, 10, 10 + i, "app", "app", 1),
 				    METRIC_BLKIO_DELAY_TOTAL_NS, waits[round][i]);
 		session_add_round(session, snapshot);
-		table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
 		if (round != 0)
 			assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO),
 					    round == 1 ? "≥5.0" : "25.0");
 		table_release(table);
 	}
-	table = fixture_table(session, TAB_DELAY, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_DELAY, WINDOW_MODE_TOTAL);
 	assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO), "≥400ms");
 	table_release(table);
 	session_release(session);
@@ -181,13 +181,13 @@ static void fill_frozen(struct snapshot *snapshot, int round)
 static void test_frozen(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_frozen);
-	struct table *table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
 
 	(void)state;
 	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->reason, REASON_SWITCHED_OFF);
 	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->state, CELL_UNAVAILABLE);
 	table_release(table);
-	table = fixture_table(session, TAB_DELAY, VIEW_MODE_TOTAL);
+	table = fixture_table(session, TAB_DELAY, WINDOW_MODE_TOTAL);
 	assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO), "400ms");
 	table_release(table);
 	session_release(session);
@@ -218,7 +218,7 @@ static void fill_ratios(struct snapshot *snapshot, int round)
 static void test_ratios(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_ratios);
-	struct table *table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "same", COLUMN_WAIT), "25.0");
@@ -255,7 +255,7 @@ static void fill_present(struct snapshot *snapshot, int round)
 static void test_present(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_present);
-	struct table *table = fixture_table(session, TAB_SCHED, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_SCHED, WINDOW_MODE_RATE);
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_POLICY), "OTHER*");
@@ -267,11 +267,11 @@ static void test_present(void **state)
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_FAIRSL),
 			    "3.0ms"); /* not applicable to FIFO */
 	table_release(table);
-	table = fixture_table(session, TAB_WAKEUPS, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_WAKEUPS, WINDOW_MODE_RATE);
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_MAXWT), "6.0ms+");
 	assert_string_equal(fixture_shown(table, "same", COLUMN_MAXWT), "5.0ms");
 	table_release(table);
-	table = fixture_table(session, TAB_RUN, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
 	/* three states, one each: the first in byte order */
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_STATE), "D*");
 	assert_string_equal(fixture_shown(table, "same", COLUMN_STATE), "S");
@@ -389,7 +389,7 @@ static void test_moves_between_cgroups(void **state)
 	/* not the 9,000 s of its whole life */
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "·");
 	table_release(table);
-	view.mode = VIEW_MODE_TOTAL;
+	view.mode = WINDOW_MODE_TOTAL;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "2.5h");
 	table_release(table);
@@ -417,7 +417,7 @@ static void fill_smaps(struct snapshot *snapshot, int round)
 static void test_smaps(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_smaps);
-	struct table *table = fixture_table(session, TAB_MEMORY, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_MEMORY, WINDOW_MODE_RATE);
 	struct view view;
 
 	(void)state;
@@ -462,7 +462,7 @@ static void fill_resident(struct snapshot *snapshot, int round)
 static void test_resident(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_resident);
-	struct table *table = fixture_table(session, TAB_MEMORY, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_MEMORY, WINDOW_MODE_RATE);
 	struct view view;
 
 	(void)state;
@@ -477,7 +477,7 @@ static void test_resident(void **state)
 	assert_string_equal(fixture_shown(table, "r", COLUMN_RSS), "≥3.0M");
 	assert_string_equal(fixture_shown(table, "r", COLUMN_GROWTH), "·");
 	table_release(table);
-	table = fixture_table(session, TAB_MEMORY, VIEW_MODE_BASE);
+	table = fixture_table(session, TAB_MEMORY, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "q", COLUMN_GROWTH), "-4.0M");
 	assert_string_equal(fixture_shown(table, "p", COLUMN_GROWTH), "1.0M");
 	table_release(table);
@@ -553,7 +553,7 @@ static void test_refused_columns(void **state)
 	session = fixture_two_rounds(fill_frozen_delays);
 	view_initialise(&view);
 	assert_true(session_why_unavailable(session, &view, COLUMN_MWAIT, NULL));
-	view.mode = VIEW_MODE_TOTAL;
+	view.mode = WINDOW_MODE_TOTAL;
 	assert_false(session_why_unavailable(session, &view, COLUMN_MWAIT, NULL));
 	session_release(session);
 }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evidence/evidence.h"
 #include "snapshot/task_fields.h"
+#include "table/evidence.h"
 
 enum {
 	WEIGHT,
@@ -132,7 +132,7 @@ static struct session *two_rounds(uint64_t second_seq)
 	return session;
 }
 
-static struct table *scx_table(struct session *session, enum view_mode mode, enum view_level level)
+static struct table *scx_table(struct session *session, enum window_mode mode, enum view_level level)
 {
 	struct view view;
 
@@ -155,7 +155,7 @@ static void assert_field(struct table *table, const char *row, const char *name,
 static void test_reductions(void **state)
 {
 	struct session *session = two_rounds(1);
-	struct table *table = scx_table(session, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS);
+	struct table *table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS);
 
 	(void)state;
 	/* the fields in the order of their type, and the table is sorted by the first */
@@ -173,18 +173,18 @@ static void test_reductions(void **state)
 	assert_field(table, "app", "dom_id", "4*");
 	assert_field(table, "app", "last_run_at", "1.5s");
 	table_release(table);
-	table = scx_table(session, VIEW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
 	assert_string_equal(table->columns[3].title, "SUM_RUNTIME");
 	assert_field(table, "app", "sum_runtime", "6.0s");
 	assert_field(table, "app", "weight", "300");
 	table_release(table);
-	table = scx_table(session, VIEW_MODE_BASE, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_BASE, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "6.0s");
 	table_release(table);
-	table = scx_table(session, VIEW_MODE_TOTAL, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_TOTAL, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "12.0s");
 	table_release(table);
-	table = scx_table(session, VIEW_MODE_RATE, VIEW_LEVEL_THREADS);
+	table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_THREADS);
 	assert_field(table, "app", "sum_runtime", "50.0");
 	assert_field(table, "app", "lat_cri", "-8.0");
 	assert_field(table, "app", "mode", "MODE_IDLE");
@@ -198,7 +198,7 @@ static void test_reductions(void **state)
 static void test_another_run(void **state)
 {
 	struct session *session = two_rounds(2);
-	struct table *table = scx_table(session, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS);
+	struct table *table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS);
 	const struct cell *cell = fixture_cell(table, "app", field_column("sum_runtime"));
 
 	(void)state;
@@ -237,14 +237,14 @@ static void test_missing(void **state)
 	snapshot->task_fields.context_of[2] = TASK_FIELDS_OTHER_TASK;
 	snapshot_finish(snapshot);
 	session_add_round(session, snapshot);
-	table = scx_table(session, VIEW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "≥1.0s");
 	assert_field(table, "app", "weight", "≥50");
 	assert_field(table, "app", "lat_cri", "1.5"); /* of the four that were read */
 	assert_field(table, "app", "last_run_at", "≥0");
 	assert_field(table, "none", "weight", "·"); /* the pass did not come to it */
 	table_release(table);
-	table = scx_table(session, VIEW_MODE_INTERVAL, VIEW_LEVEL_THREADS);
+	table = scx_table(session, WINDOW_MODE_INTERVAL, VIEW_LEVEL_THREADS);
 	assert_int_equal(fixture_cell(table, "app", field_column("sum_runtime"))->reason,
 			 REASON_WENT_BACKWARDS);
 	table_release(table);
@@ -254,7 +254,7 @@ static void test_missing(void **state)
 	put(snapshot, 0, GREEDY, 1);
 	snapshot_finish(snapshot);
 	session_add_round(session, snapshot);
-	table = scx_table(session, VIEW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
 	assert_int_equal(fixture_cell(table, "app", field_column("last_run_at"))->reason, REASON_BAD_STAMP);
 	table_release(table);
 	session_release(session);
@@ -273,7 +273,7 @@ static void test_not_read(void **state)
 	snapshot_finish(snapshot);
 	session_add_round(session, snapshot);
 	assert_non_null(session_scheduler(session));
-	table = scx_table(session, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS);
 	assert_int_equal(fixture_cell(table, "app", field_column("weight"))->reason, REASON_NOT_READ);
 	table_release(table);
 
@@ -284,7 +284,7 @@ static void test_not_read(void **state)
 		.state = FEATURE_STATE_OFF, .reason = REASON_NOT_PERMITTED};
 	snapshot_finish(snapshot);
 	session_add_round(session, snapshot);
-	table = scx_table(session, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS);
 	assert_int_equal(fixture_cell(table, "app", field_column("weight"))->reason, REASON_NOT_PERMITTED);
 	table_release(table);
 
@@ -333,10 +333,10 @@ static void test_still(void **state)
 	}
 	/* otherwise this test would show nothing */
 	assert_true(session_previous(session)->thread_count < 8);
-	table = scx_table(session, VIEW_MODE_RATE, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "50.0");
 	table_release(table);
-	table = scx_table(session, VIEW_MODE_BASE, VIEW_LEVEL_GROUPS);
+	table = scx_table(session, WINDOW_MODE_BASE, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "2.0s");
 	table_release(table);
 	session_release(session);

@@ -42,10 +42,10 @@ static void test_marks(void **state)
 	for (int round = 0; round < 3; round++) {
 		session_add_round(session, marks_round(round));
 		table_release(table);
-		table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 		/* asking again changes nothing */
 		table_release(table);
-		table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	}
 	assert_int_equal(table->row_count, 8);
 	assert_int_equal(fixture_row(table, "comes")->mark, ROW_MARK_NEW);
@@ -64,7 +64,7 @@ static void test_marks(void **state)
 	assert_int_equal(fixture_row(table, "little")->mark, ROW_MARK_NONE);
 	table_release(table);
 	session_add_round(session, marks_round(2));
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_false(fixture_has_row(table, "leaves"));
 	table_release(table);
 	session_release(session);
@@ -78,10 +78,10 @@ static void test_marks_after_gap(void **state)
 
 	(void)state;
 	session_add_round(session, marks_round(0));
-	table_release(fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE));
+	table_release(fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE));
 	session_add_round(session, marks_round(1));
 	session_add_round(session, marks_round(2));
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_int_equal(table->row_count, 7);
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_int_equal(table->rows[i].mark, ROW_MARK_NONE);
@@ -104,7 +104,7 @@ static void test_sticky_pattern(void **state)
 			fixture_thread(snapshot, 11, 11, "worker-2", "worker-2", 1);
 		fixture_thread(snapshot, 12, 12, "single-7", "single-7", 1);
 		session_add_round(session, snapshot);
-		table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 		assert_true(fixture_has_row(table, "worker-{N}"));
 		assert_true(fixture_has_row(table, "single-7"));
 		table_release(table);
@@ -234,7 +234,7 @@ static void test_filter_rows(void **state)
 	view_initialise(&view);
 	view.filter = filter_parse("cpu% > 20 and !other", NULL);
 	assert_non_null(view.filter);
-	view.mode = VIEW_MODE_TOTAL; /* a rate is a rate in every mode */
+	view.mode = WINDOW_MODE_TOTAL; /* a rate is a rate in every mode */
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 1);
 	assert_true(fixture_has_row(table, "engine"));
@@ -243,7 +243,7 @@ static void test_filter_rows(void **state)
 	view_release(&view);
 	view_initialise(&view);
 	view.filter = filter_parse("run_time_ns < 60ms and thr = 1", NULL);
-	view.mode = VIEW_MODE_INTERVAL;
+	view.mode = WINDOW_MODE_INTERVAL;
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 2);
 	assert_true(fixture_has_row(table, "other"));
@@ -419,8 +419,8 @@ static void test_sums(void **state)
 	view_initialise(&view);
 	view.columns = summed;
 	view.column_count = sizeof(summed) / sizeof(summed[0]);
-	for (int mode = 0; mode < VIEW_MODE_COUNT; mode++) {
-		view.mode = (enum view_mode)mode;
+	for (int mode = 0; mode < WINDOW_MODE_COUNT; mode++) {
+		view.mode = (enum window_mode)mode;
 		view.level = VIEW_LEVEL_THREADS;
 		table = session_table(session, &view);
 		assert_int_equal(table->row_count, 300);
@@ -451,11 +451,11 @@ static void test_every_tab(void **state)
 	(void)state;
 	view_initialise(&view);
 	for (int tab = 0; tab < TAB_COUNT; tab++) {
-		for (int mode = 0; mode < VIEW_MODE_COUNT * 2; mode++) {
+		for (int mode = 0; mode < WINDOW_MODE_COUNT * 2; mode++) {
 			struct table *table;
 
 			view.tab = (enum tab)tab;
-			view.mode = (enum view_mode)(mode / 2);
+			view.mode = (enum window_mode)(mode / 2);
 			view.level = mode % 2 ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
 			table = session_table(session, &view);
 			assert_true(table->row_count > 0);
@@ -514,12 +514,12 @@ static void expect_cells_on_demand(enum view_level level, enum axis axis, size_t
 	view.grouping.axis = axis;
 	other = view;
 	other.cells_on_demand = true;
-	for (int tab = 0; tab < TAB_COUNT * (int)VIEW_MODE_COUNT; tab++) {
+	for (int tab = 0; tab < TAB_COUNT * (int)WINDOW_MODE_COUNT; tab++) {
 		struct table *whole, *table;
 		size_t last;
 
-		view.tab = (enum tab)(tab / VIEW_MODE_COUNT);
-		view.mode = (enum view_mode)(tab % VIEW_MODE_COUNT);
+		view.tab = (enum tab)(tab / WINDOW_MODE_COUNT);
+		view.mode = (enum window_mode)(tab % WINDOW_MODE_COUNT);
 		view.cells_on_demand = false;
 		whole = session_table(session, &view);
 		last = whole->row_count - 1;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "evidence/evidence.h"
+#include "table/evidence.h"
 
 static void expect_near(double value, double expected)
 {
@@ -71,9 +71,9 @@ static struct session *make_session(size_t rounds, bool known)
 }
 
 /* The wait for a CPU in a mode, percent or ms, of the newest round: of the group and of its thread. */
-static void expect_waited(struct session *session, enum view_mode mode, double expected)
+static void expect_waited(struct session *session, enum window_mode mode, double expected)
 {
-	const double unit = mode == VIEW_MODE_RATE ? 1 : 1e6;
+	const double unit = mode == WINDOW_MODE_RATE ? 1 : 1e6;
 
 	for (int threads = 0; threads < 2; threads++) {
 		static const enum column columns[] = {
@@ -108,12 +108,12 @@ static void test_waits_count_as_they_go(void **state)
 	for (size_t i = 1; i < ROUNDS; i++) {
 		struct session *session = make_session(i + 1, true);
 
-		expect_waited(session, VIEW_MODE_RATE, percent[i]);
-		expect_waited(session, VIEW_MODE_INTERVAL, percent[i] * 20);
+		expect_waited(session, WINDOW_MODE_RATE, percent[i]);
+		expect_waited(session, WINDOW_MODE_INTERVAL, percent[i] * 20);
 		sum += percent[i] * 20;
 		if (i < 5) {
-			expect_waited(session, VIEW_MODE_BASE, sum);
-			expect_waited(session, VIEW_MODE_TOTAL, 1000 + sum);
+			expect_waited(session, WINDOW_MODE_BASE, sum);
+			expect_waited(session, WINDOW_MODE_TOTAL, 1000 + sum);
 		}
 		session_release(session);
 	}
@@ -128,7 +128,7 @@ static void test_waits_count_at_their_end(void **state)
 	for (size_t i = 1; i < sizeof(percent) / sizeof(percent[0]); i++) {
 		struct session *session = make_session(i + 1, false);
 
-		expect_waited(session, VIEW_MODE_RATE, percent[i]);
+		expect_waited(session, WINDOW_MODE_RATE, percent[i]);
 		session_release(session);
 	}
 }
@@ -142,11 +142,11 @@ static void test_waits_of_one_side(void **state)
 
 	(void)state;
 	session_add_round(session, snapshot);
-	expect_waited(session, VIEW_MODE_RATE, 0);
+	expect_waited(session, WINDOW_MODE_RATE, 0);
 	snapshot = make_round(4, true);
 	fixture_set(snapshot, 1, METRIC_WAIT_TIME_NS, MS(999));
 	session_add_round(session, snapshot);
-	table = fixture_table(session, TAB_OVERVIEW, VIEW_MODE_RATE);
+	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_true(fixture_cell(table, "app", COLUMN_RUNQ)->partial);
 	table_release(table);
 	session_release(session);
@@ -156,7 +156,7 @@ static void test_waits_of_one_side(void **state)
 static void test_mean(void **state)
 {
 	struct session *session = make_session(2, true);
-	struct table *table = fixture_table(session, TAB_ALL, VIEW_MODE_RATE);
+	struct table *table = fixture_table(session, TAB_ALL, WINDOW_MODE_RATE);
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "app", column_of_derived(DERIVED_AVG_CPU_DELAY_NS)), "0");
@@ -173,7 +173,7 @@ static void expect_shown(struct session *session, enum view_level level, enum co
 
 	view_initialise(&view);
 	view.level = level;
-	view.mode = session_previous(session) != NULL ? VIEW_MODE_RATE : VIEW_MODE_TOTAL;
+	view.mode = session_previous(session) != NULL ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
 	view.columns = &column;
 	view.column_count = 1;
 	table = session_table(session, &view);
@@ -303,13 +303,13 @@ static void test_lost(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct session *session = make_session(cases[i].rounds, true);
-		struct table *table = fixture_table(session, TAB_DELAY, VIEW_MODE_RATE);
+		struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
 		const struct cell *cell = fixture_cell(table, "app", COLUMN_LOST);
 
 		expect_near(cell->value.real, cases[i].value);
 		expect_near(cell->sort, cases[i].sort);
 		table_release(table);
-		table = fixture_table(session, TAB_DELAY, VIEW_MODE_TOTAL);
+		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_TOTAL);
 		cell = fixture_cell(table, "app", COLUMN_LOST);
 		expect_near(cell->sort / 1e6, (double)of_starved[cases[i].rounds - 1].waited_ms +
 						      (double)of_starved[cases[i].rounds - 1].waiting_ms);

@@ -10,9 +10,9 @@
 
 #include "tests/cmocka_include.h"
 
-#include "ctprof/ctprof.h"
 #include "random_world.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
+#include "store/ctprof.h"
 
 enum {
 	ROUNDS = 12,
@@ -20,7 +20,7 @@ enum {
 };
 
 /* A session over the file that is saved of what another one shows; `parts` may be NULL. */
-static struct session *through_file(const struct session *session, enum view_mode mode,
+static struct session *through_file(const struct session *session, enum window_mode mode,
 				    struct window_parts *parts)
 {
 	struct snapshot_window *window = session_save_window(session, mode);
@@ -56,13 +56,13 @@ static void expect_same_host(const struct session *a, const struct session *b)
 static void expect_same_file(struct session *session)
 {
 	for (int i = 0; i < 2; i++) {
-		const enum view_mode mode = i == 0 ? VIEW_MODE_INTERVAL : VIEW_MODE_BASE;
+		const enum window_mode mode = i == 0 ? WINDOW_MODE_INTERVAL : WINDOW_MODE_BASE;
 		struct session *const sessions[2] = {session, through_file(session, mode, NULL)};
 
 		expect_same_mode(sessions, mode, SAME_FILE);
-		expect_same_mode(sessions, VIEW_MODE_TOTAL, SAME_FILE);
-		if (mode == VIEW_MODE_INTERVAL) {
-			expect_same_mode(sessions, VIEW_MODE_RATE, SAME_FILE);
+		expect_same_mode(sessions, WINDOW_MODE_TOTAL, SAME_FILE);
+		if (mode == WINDOW_MODE_INTERVAL) {
+			expect_same_mode(sessions, WINDOW_MODE_RATE, SAME_FILE);
 			expect_same_host(session, sessions[1]);
 		}
 		session_release(sessions[1]);
@@ -154,7 +154,7 @@ static void test_parts(void **state)
 			session_take_part(part, &parts);
 	}
 	assert_int_equal(parts.count, 3);
-	file = through_file(whole, VIEW_MODE_BASE, &parts);
+	file = through_file(whole, WINDOW_MODE_BASE, &parts);
 	read = &session_now(file)->window->parts;
 	assert_int_equal(read->count, 3);
 	for (size_t i = 0; i < 3; i++) {

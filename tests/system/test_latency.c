@@ -138,8 +138,13 @@ static void test_waker(void **state)
 	/* there are more before it begins and while it says what it measured */
 	assert_between("waits", (uint64_t)waits, lateness.switches - unseen, lateness.switches + SPARE_WAITS);
 	expect_same_bucket("median", median, (double)lateness.median);
-	expect_same_bucket("99 of 100", ninety_ninth, (double)lateness.ninety_ninth);
-	expect_same_bucket("latest", latest, (double)lateness.latest);
+	/* a wait whose end the kernel did not tell of is in none, and may be the longest */
+	if (unseen == 0) {
+		expect_same_bucket("99 of 100", ninety_ninth, (double)lateness.ninety_ninth);
+		expect_same_bucket("latest", latest, (double)lateness.latest);
+	} else {
+		assert_between("latest", (uint64_t)latest, 0, lateness.latest);
+	}
 	assert_true(blocked >= 1);
 	expect_same_bucket("blocked", longest_blocked, (double)lateness.blocked);
 }

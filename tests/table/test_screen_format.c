@@ -168,7 +168,7 @@ static void test_states(void **state)
 	assert_string_equal(shown(&cell, &screen_marks_utf8), "≥100us+");
 }
 
-static const char *bar(const float shares[CELL_BAR_SHARES], int cells)
+static const char *bar(const float shares[VALUE_SHARES], int cells)
 {
 	static char text[256];
 	struct cell cell = {.state = CELL_VALUE, .form = CELL_FORM_BAR};

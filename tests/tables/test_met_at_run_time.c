@@ -3,6 +3,7 @@
  * A metric that nothing in the program knows: met at run time, it goes through the file, the history's
  * rounds, a comparison, a rule and a report as those of sched_ext schedulers do.
  */
+#include "table/column_name.h"
 #include "tests/cmocka_include.h"
 
 #include <math.h>
@@ -12,10 +13,10 @@
 
 #include "../diff/diff_fixture.h"
 #include "base/memory.h"
-#include "ctprof/ctprof.h"
-#include "diff/diff_rule.h"
-#include "recording/recording.h"
-#include "tables/tables.h"
+#include "compare/diff_rule.h"
+#include "compare/tables.h"
+#include "store/ctprof.h"
+#include "store/recording.h"
 
 enum {
 	THREADS = 3,
@@ -120,7 +121,7 @@ static void expect_comparison(const struct snapshot *before, const struct snapsh
 	struct tables_request request = {.display = TABLES_DISPLAY_ARROW, .fields.all = true};
 	struct diff *diff = diff_fixture_compare(before, after, AXIS_PROCESS);
 	struct diff_rule_outcomes outcomes = {0};
-	struct diff_rule rule;
+	struct rule rule;
 	struct buffer text = {0};
 	struct diff_value value;
 	struct error error;
@@ -131,10 +132,10 @@ static void expect_comparison(const struct snapshot *before, const struct snapsh
 	assert_true(column_is_counter(column_find("made.served")));
 	value = diff_column(diff, &diff->pairs[0], column_find("made.queue.depth"));
 	assert_true(value.side[DIFF_AFTER].number == 9);
-	assert_int_equal(diff_rule_parse("made.served(pool) > 2KiB", false, &rule, &error), 0);
-	diff_rule_judge(&rule, diff, &outcomes);
+	assert_int_equal(rule_parse("made.served(pool) > 2KiB", true, &rule, &error), 0);
+	diff_rules_judge(&rule, 1, diff, false, &outcomes);
 	assert_true(outcomes.broken);
-	diff_rule_release(&rule);
+	rule_release(&rule);
 	diff_rule_outcomes_release(&outcomes);
 	request.sections[SECTION_TASK_FIELDS] = true;
 	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;

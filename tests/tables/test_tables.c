@@ -8,9 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "compare/tables.h"
 #include "diff/diff_fixture.h"
 #include "diff/scx_fixture.h"
-#include "tables/tables.h"
 
 static const char *cell_text(const struct cell *cell, char text[static 64])
 {

@@ -11,12 +11,12 @@
 
 #include "tests/cmocka_include.h"
 
-#include "history/history_writer.h"
 #include "random_world.h"
+#include "session/ring.h"
 #include "session/session_internal.h"
 #include "snapshot/thread_match.h"
-#include "timeline/ring.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
+#include "store/history_writer.h"
 
 enum {
 	ROUNDS = 40,
@@ -50,7 +50,7 @@ static void make_row(struct row *row, uint64_t seed, uint64_t bytes)
 		free(besides.seen);
 		besides.seen = NULL;
 		ring_add(row->ring, row->rounds[i]);
-		ring_confirm(row->ring);
+		ring_confirm(row->ring, row->rounds[i]);
 		random_state = besides.chance + 1;
 		world_advance(&world);
 		besides.busy_ticks += random_below(200);
@@ -266,12 +266,12 @@ static void test_lost_base(void **state)
 				 0);
 		session_show_moment(past, moment);
 		assert_null(session_base(past));
-		assert_null(session_window(past, VIEW_MODE_BASE).from);
-		assert_null(session_ended(past, VIEW_MODE_BASE));
+		assert_null(session_window(past, WINDOW_MODE_BASE).from);
+		assert_null(session_ended(past, WINDOW_MODE_BASE));
 		previous = session_previous(past);
 		assert_non_null(previous);
 		assert_int_equal(previous->captured_at_unix_ns, row.rounds[ROUNDS - 2]->captured_at_unix_ns);
-		assert_ptr_equal(session_window(past, VIEW_MODE_INTERVAL).from, previous);
+		assert_ptr_equal(session_window(past, WINDOW_MODE_INTERVAL).from, previous);
 		session_set_base(past);
 		assert_non_null(session_base(past));
 	}
@@ -299,7 +299,7 @@ static void test_withdrawn(void **state)
 			ring_withdraw(ring, row.rounds[i]);
 			continue;
 		}
-		ring_confirm(ring);
+		ring_confirm(ring, row.rounds[i]);
 		session_add_round(sessions[0], snapshot_reference(row.rounds[i]));
 	}
 	assert_int_equal(ring_state(ring).rounds, 2);

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "timeline/when.h"
+#include "session/when.h"
 
 /* Monday, 2026-11-23 14:20:30 UTC */
 #define NOW UINT64_C(1795443630)

@@ -11,9 +11,10 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "evidence/evidence.h"
 #include "session/moment.h"
-#include "view/column_table.h"
+#include "table/column_list.h"
+#include "table/evidence.h"
+#include "window/column.h"
 
 #include "fake_clock.h"
 
@@ -242,7 +243,7 @@ void session_set_base(struct session *session)
 }
 
 /* What is in it is of no account here. */
-struct snapshot_window *session_save_window(const struct session *session, enum view_mode mode)
+struct snapshot_window *session_save_window(const struct session *session, enum window_mode mode)
 {
 	(void)session;
 	(void)mode;
@@ -444,7 +445,7 @@ struct table *session_table(struct session *session, const struct view *view)
 	table->sort_column = SIZE_MAX;
 	for (size_t i = 0; i < count; i++) {
 		table->columns[i] = (struct table_column){
-			.title = column_title(columns[i], (int)view->mode),
+			.title = column_title(columns[i], view->mode),
 			.width = column_width(columns[i]),
 			.column = columns[i],
 			.left = column_is_text(columns[i]),
@@ -602,7 +603,7 @@ bool session_refuse_column(const struct session *session, const struct view *vie
 {
 	if (!session_why_unavailable(session, view, column, NULL))
 		return false;
-	buffer_append_format(words, "%s cannot be read: ", column_title(column, (int)view->mode));
+	buffer_append_format(words, "%s cannot be read: ", column_title(column, view->mode));
 	return session_why_unavailable(session, view, column, words);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "pty_screen.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -306,10 +307,42 @@ static bool step(struct pty_screen *pty, int milliseconds)
 	return true;
 }
 
+/* What each thread of the program waits in: whether it hangs, or waits for what does not come. */
+static void print_threads(const struct pty_screen *pty)
+{
+	static const char *const names[] = {"comm", "wchan", "syscall"};
+	char path[64];
+	struct dirent *entry;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pty->child);
+	threads = opendir(path);
+	while (threads != NULL && (entry = readdir(threads)) != NULL) {
+		if (*entry->d_name == '.')
+			continue;
+		fprintf(stderr, "thread %s", entry->d_name);
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			char text[128] = "";
+			int descriptor, directory = dirfd(threads);
+
+			snprintf(path, sizeof(path), "%.20s/%s", entry->d_name, names[i]);
+			descriptor = openat(directory, path, O_RDONLY | O_CLOEXEC);
+			if (descriptor >= 0 && read(descriptor, text, sizeof(text) - 1) > 0)
+				text[strcspn(text, "\n")] = '\0';
+			close(descriptor);
+			fprintf(stderr, " %s", text);
+		}
+		fprintf(stderr, "\n");
+	}
+	if (threads != NULL)
+		closedir(threads);
+}
+
 void pty_print(struct pty_screen *pty)
 {
 	for (int row = 0; row < pty->rows; row++)
 		fprintf(stderr, "%3d|%s\n", row, pty_row(pty, row));
+	print_threads(pty);
 }
 
 static bool is_stopped(const struct pty_screen *pty)

@@ -136,7 +136,7 @@ int pty_selected_row(struct pty_screen *pty);
  * reports no mouse. */
 void pty_expect_restored(struct pty_screen *pty);
 
-/* The screen as text on stderr. */
+/* The screen as text on stderr, and what each thread of the program waits in. */
 void pty_print(struct pty_screen *pty);
 
 #endif

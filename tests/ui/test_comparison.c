@@ -466,6 +466,9 @@ static void test_nothing_measurable(void **state)
 	assert_int_equal(pty_run_quietly(arguments), 0);
 	start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, window, window, NULL);
 	pty_wait_text(&pty, "Nothing changed measurably here.");
+	/* the file behind it has rates, as by itself */
+	pty_type(&pty, "D");
+	pty_wait_text(&pty, "  rate  ");
 	quit(&pty);
 	unlink(window);
 }

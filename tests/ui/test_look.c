@@ -173,15 +173,23 @@ static void test_compare(void **state)
 
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
-	look_back(&pty);
+	go_to_oldest_of_some(&pty);
 	pty_type(&pty, "D");
 	pty_wait_text(&pty, "compare with:");
 	pty_type(&pty, "-10s\r");
 	pty_wait_text(&pty, "compared with");
 	pty_type(&pty, "\033");
+	pty_wait_no_text(&pty, "CHANGEv");
 	pty_wait_text(&pty, " ago)");
 	pty_type(&pty, "\033");
 	pty_wait_no_text(&pty, " ago)");
+	/* of now, too: what happens each second then and now */
+	pty_type(&pty, "D");
+	pty_wait_text(&pty, "compare with:");
+	pty_type(&pty, "\025-0s\r");
+	pty_wait_text(&pty, "change of rates");
+	pty_type(&pty, "D");
+	pty_wait_no_text(&pty, "change of rates");
 	quit(&pty);
 }
 

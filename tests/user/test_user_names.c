@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
 
 /* Longer than any look-up takes, also where other tests have the CPU. */
 #define PATIENCE_NS (60 * NS_PER_S)

@@ -10,8 +10,11 @@
 #include <strings.h>
 #include <cmocka.h>
 
-#include "view/column_table.h"
-#include "view/view.h"
+#include "table/column_list.h"
+#include "table/column_name.h"
+#include "table/tab.h"
+#include "table/view.h"
+#include "window/column.h"
 
 static void assert_titles(enum tab tab, bool threads, int width, enum column sort, const char *expected)
 {
@@ -22,7 +25,7 @@ static void assert_titles(enum tab tab, bool threads, int width, enum column sor
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0)
 			strcat(titles, " ");
-		strcat(titles, column_title(columns[i], VIEW_MODE_RATE));
+		strcat(titles, column_title(columns[i], WINDOW_MODE_RATE));
 	}
 	assert_string_equal(titles, expected);
 }
@@ -124,7 +127,7 @@ static void assert_view_titles(const struct view *view, const char *expected)
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0)
 			strcat(titles, " ");
-		strcat(titles, column_title(columns[i], VIEW_MODE_RATE));
+		strcat(titles, column_title(columns[i], WINDOW_MODE_RATE));
 	}
 	assert_string_equal(titles, expected);
 }
@@ -188,10 +191,10 @@ static void test_all_tab(void **state)
 		assert_string_equal(column_name(columns[i]), metrics[i].name);
 	for (size_t i = 0; i < DERIVED_COUNT; i++)
 		assert_string_equal(column_name(columns[METRIC_COUNT + i]), derived_metrics[i].name);
-	assert_string_equal(column_title(column_of_metric(METRIC_RUN_TIME_NS), VIEW_MODE_RATE), "RUN%");
-	assert_string_equal(column_title(column_of_metric(METRIC_RUN_TIME_NS), VIEW_MODE_TOTAL), "RUN");
-	assert_string_equal(column_title(column_of_metric(METRIC_READ_BYTES), VIEW_MODE_RATE), "READ/s");
-	assert_string_equal(column_title(column_of_metric(METRIC_WAIT_MAX), VIEW_MODE_RATE), "MAXWT");
+	assert_string_equal(column_title(column_of_metric(METRIC_RUN_TIME_NS), WINDOW_MODE_RATE), "RUN%");
+	assert_string_equal(column_title(column_of_metric(METRIC_RUN_TIME_NS), WINDOW_MODE_TOTAL), "RUN");
+	assert_string_equal(column_title(column_of_metric(METRIC_READ_BYTES), WINDOW_MODE_RATE), "READ/s");
+	assert_string_equal(column_title(column_of_metric(METRIC_WAIT_MAX), WINDOW_MODE_RATE), "MAXWT");
 }
 
 /* The table is whole: titles, sentences, and the pair that overlaps stands last where it is used. */
@@ -253,11 +256,15 @@ static void test_refuse(void **state)
 
 	(void)state;
 	assert_int_equal(column_refuse("run_queu", &error), -EINVAL);
-	assert_non_null(strstr(error.text, "'run_queu', did you mean RUNQ%?"));
-	assert_non_null(strstr(error.text, " WRITE/s "));
-	/* LAST of two tabs, which is the same, stands there once */
-	assert_non_null(strstr(error.text, " LAST "));
-	assert_null(strstr(strstr(error.text, " LAST ") + 1, " LAST "));
+	assert_string_equal(error.text, "no column or metric 'run_queu', did you mean run_queue? "
+					"`ctop help columns` lists them");
+	/* each title once, though two columns of two tabs have it */
+	column_refuse("LASD", &error);
+	assert_non_null(strstr(error.text, "did you mean LAST"));
+	assert_null(strstr(strstr(error.text, "LAST") + 1, "LAST"));
+	/* what is near nothing has no neighbours */
+	column_refuse("", &error);
+	assert_string_equal(error.text, "no column or metric ''; `ctop help columns` lists them");
 }
 
 static void test_find(void **state)
@@ -424,8 +431,8 @@ static void test_fields(void **state)
 	assert_true(column_stands_for(weight, weight));
 	/* what the name tells is known before the scheduler is */
 	runtime = column_find("scx.sum_runtime");
-	assert_string_equal(column_title(runtime, VIEW_MODE_RATE), "SUM_RUNTIME%");
-	assert_string_equal(column_title(runtime, VIEW_MODE_BASE), "SUM_RUNTIME");
+	assert_string_equal(column_title(runtime, WINDOW_MODE_RATE), "SUM_RUNTIME%");
+	assert_string_equal(column_title(runtime, WINDOW_MODE_BASE), "SUM_RUNTIME");
 	assert_int_equal(column_entry(runtime)->unit, UNIT_NS);
 	assert_int_equal(column_find("scx.sum_runtime%"), runtime);
 	assert_int_equal(column_find("scx.sum_runtime_percent"), runtime);

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "user/user_names.h"
-#include "view/filter.h"
+#include "snapshot/user_names.h"
+#include "table/filter.h"
 
 /* The one cell that a test's filter looks at. */
 struct given {
@@ -544,9 +544,9 @@ static void test_refusals(void **state)
 	assert_refused("/a{100}{2,100}{100,}/", "too much memory");
 	assert_refused("/((((a+b{9})+c){9}+d){9}+e){9,}/", "too much memory");
 	assert_refused("!", "empty");
-	assert_refused("cpuu% > 5", "did you mean CPU%?");
-	assert_refused("runtime_ns > 5", "did you mean run_time_ns?");
-	assert_refused("zzzzzz > 5", "Columns: THR CPU%");
+	assert_refused("cpuu% > 5", "did you mean cpu or CPUD%?");
+	assert_refused("runtime_ns > 5", "did you mean run_time_ns or ");
+	assert_refused("zzzzzz > 5", "no column or metric 'zzzzzz'; ");
 	assert_refused("cpu > ", "needs a number");
 	assert_refused("cpu > much", "needs a number");
 	assert_refused("cpu > 5 parsecs", "units are");
@@ -561,8 +561,8 @@ static void test_refusals(void **state)
 	assert_refused("/a(/", "not a regular expression");
 	assert_refused("/a/b", "join with ' and '");
 	/* what looks like a comparison and is none is not searched for */
-	assert_refused("foo = 3", "no column 'foo'");
-	assert_refused("foo = 3", "In quotes it is searched for");
+	assert_refused("foo = 3", "no column or metric 'foo'");
+	assert_refused("foo = 3", "in quotes a text is searched for");
 	assert_refused("stat = D", "did you mean state?");
 	assert_refused("usr = root", "did you mean user?");
 	assert_refused("cpu ~ 3", "'~' is no comparison");

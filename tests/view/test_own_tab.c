@@ -7,13 +7,15 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "view/own_tab.h"
-#include "view/view.h"
+#include "table/column_list.h"
+#include "table/tab.h"
+#include "table/view.h"
+#include "window/column.h"
 
 static int reset(void **state)
 {
 	(void)state;
-	own_tab_reset();
+	tab_reset();
 	return 0;
 }
 
@@ -22,7 +24,7 @@ static enum tab add(const char *name)
 	struct error error = {""};
 	enum tab tab = TAB_COUNT;
 
-	assert_int_equal(own_tab_add(name, &tab, &error), 0);
+	assert_int_equal(tab_add(name, &tab, &error), 0);
 	return tab;
 }
 
@@ -32,27 +34,27 @@ static void test_add(void **state)
 	enum tab tab = add("mine"), other;
 
 	(void)state;
-	assert_true(own_tab_is(tab));
-	assert_false(own_tab_is(TAB_TASK_FIELDS));
+	assert_true(tab_is_own(tab));
+	assert_false(tab_is_own(TAB_TASK_FIELDS));
 	assert_int_equal(tab_count(), TAB_COUNT + 1);
 	assert_int_equal(tab_at(TAB_COUNT), tab);
 	assert_int_equal(tab_place(tab), TAB_COUNT);
 	assert_int_equal(tab_find("Mine"), tab);
 	assert_int_equal(tab_digit(tab), -1);
 	assert_string_equal(tabs[tab].title, "mine");
-	assert_int_equal(own_tab_set_title(tab, "Für mich", &error), 0);
+	assert_int_equal(tab_set_title(tab, "Für mich", &error), 0);
 	assert_string_equal(tabs[tab].title, "Für mich");
-	assert_int_equal(own_tab_set_title(tab, "", &error), -EINVAL);
-	assert_int_equal(own_tab_set_title(tab, "a\tb", &error), -EINVAL);
-	assert_int_equal(own_tab_add("MINE", &other, &error), -EEXIST);
+	assert_int_equal(tab_set_title(tab, "", &error), -EINVAL);
+	assert_int_equal(tab_set_title(tab, "a\tb", &error), -EINVAL);
+	assert_int_equal(tab_add("MINE", &other, &error), -EEXIST);
 	assert_string_equal(error.text, "there is a tab 'mine' already");
-	assert_int_equal(own_tab_add("i/o", &other, &error), -EINVAL);
-	assert_int_equal(own_tab_add("a b", &other, &error), -EINVAL);
-	assert_int_equal(own_tab_add("", &other, &error), -EINVAL);
-	assert_int_equal(own_tab_add("run", &other, &error), -EEXIST);
+	assert_int_equal(tab_add("i/o", &other, &error), -EINVAL);
+	assert_int_equal(tab_add("a b", &other, &error), -EINVAL);
+	assert_int_equal(tab_add("", &other, &error), -EINVAL);
+	assert_int_equal(tab_add("run", &other, &error), -EEXIST);
 	for (int i = 1; i < OWN_TABS_MAX; i++)
 		add((const char[]){'t', (char)('a' + i), '\0'});
-	assert_int_equal(own_tab_add("more", &other, &error), -ENOSPC);
+	assert_int_equal(tab_add("more", &other, &error), -ENOSPC);
 }
 
 static void test_choose(void **state)
@@ -80,7 +82,7 @@ static void test_order(void **state)
 	enum tab second;
 
 	(void)state;
-	own_tab_move(mine, TAB_OVERVIEW);
+	tab_move(mine, TAB_OVERVIEW);
 	second = add("second");
 	assert_int_equal(tab_at(0), TAB_OVERVIEW);
 	assert_int_equal(tab_at(1), mine);
@@ -90,7 +92,7 @@ static void test_order(void **state)
 	assert_int_equal(tab_digit(mine), 2);
 	assert_int_equal(tab_digit(TAB_RUN), 3);
 	assert_int_equal(tab_digit(TAB_ALL), -1);
-	own_tab_move(TAB_OVERVIEW, TAB_TASK_FIELDS);
+	tab_move(TAB_OVERVIEW, TAB_TASK_FIELDS);
 	assert_int_equal(tab_at(0), mine);
 	assert_int_equal(tab_at(TAB_COUNT), TAB_OVERVIEW);
 	assert_int_equal(tab_at(TAB_COUNT + 1), second);
@@ -107,7 +109,7 @@ static void test_columns(void **state)
 
 	(void)state;
 	assert_int_equal(column_list(mine, false, 0, COLUMN_COUNT, columns), 0);
-	own_tab_set_columns(mine, false, wanted, 4);
+	tab_set_columns(mine, false, wanted, 4);
 	assert_int_equal(column_list(mine, false, 0, COLUMN_COUNT, columns), 4);
 	assert_memory_equal(columns, wanted, sizeof(wanted));
 	/* what only groups have is not asked of threads */
@@ -119,12 +121,12 @@ static void test_columns(void **state)
 	assert_int_equal(column_list(mine, false, 80, COLUMN_CPU, columns), 5);
 	assert_int_equal(columns[1], COLUMN_CPU);
 
-	own_tab_set_columns(TAB_RUN, false, wanted, 2);
+	tab_set_columns(TAB_RUN, false, wanted, 2);
 	assert_int_equal(column_list(TAB_RUN, false, 0, COLUMN_COUNT, columns), 2);
 	assert_int_equal(column_list(TAB_RUN, true, 0, COLUMN_COUNT, columns), built_in);
-	own_tab_set_columns(TAB_ALL, false, wanted, 4);
+	tab_set_columns(TAB_ALL, false, wanted, 4);
 	assert_int_equal(column_list(TAB_ALL, false, 0, COLUMN_COUNT, columns), 4);
-	own_tab_set_columns(TAB_RUN, false, NULL, 0);
+	tab_set_columns(TAB_RUN, false, NULL, 0);
 	assert_true(column_list(TAB_RUN, false, 0, COLUMN_COUNT, columns) > 2);
 }
 
@@ -135,19 +137,19 @@ static void test_sort(void **state)
 	struct view view;
 
 	(void)state;
-	own_tab_set_sort(mine, COLUMN_READ);
-	own_tab_set_sort(TAB_DELAY, COLUMN_RUNQ);
+	tab_set_sort(mine, COLUMN_READ);
+	tab_set_sort(TAB_DELAY, COLUMN_RUNQ);
 	view_initialise(&view);
 	view_set_tab(&view, mine);
 	assert_int_equal(view.sort, COLUMN_READ);
 	view_set_tab(&view, TAB_DELAY);
 	assert_int_equal(view.sort, COLUMN_RUNQ);
-	own_tab_set_sort(TAB_DELAY, COLUMN_COUNT);
+	tab_set_sort(TAB_DELAY, COLUMN_COUNT);
 	assert_int_equal(tabs[TAB_DELAY].sort, of_table);
-	own_tab_set_sort(mine, COLUMN_COUNT);
+	tab_set_sort(mine, COLUMN_COUNT);
 	assert_int_equal(tabs[mine].sort, COLUMN_CPU);
-	assert_int_equal(own_tab_sort(mine), COLUMN_COUNT);
-	own_tab_set_columns(mine, false, (const enum column[]){COLUMN_THR, COLUMN_WRITE, COLUMN_CPU}, 3);
+	assert_int_equal(tab_own_sort(mine), COLUMN_COUNT);
+	tab_set_columns(mine, false, (const enum column[]){COLUMN_THR, COLUMN_WRITE, COLUMN_CPU}, 3);
 	assert_int_equal(tabs[mine].sort, COLUMN_WRITE);
 }
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "table/value_cell.h"
 #include "window/reduction.h"
-#include "window/value_cell.h"
 
 enum {
 	THREADS = 4
@@ -53,7 +53,7 @@ static struct reduction *reduce_with(const struct snapshot *snapshot, const uint
 	const struct window life = {
 		.now = snapshot,
 		.missing = REASON_NOT_IN_FILE,
-		.mode = VIEW_MODE_TOTAL,
+		.mode = WINDOW_MODE_TOTAL,
 		.as_stored = true,
 		.by_flags = options->by_flags || !snapshot->provenance.present,
 		.counted = options->counted,

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "evidence/evidence.h"
+#include "table/evidence.h"
 #include "table/table.h"
 
 enum {

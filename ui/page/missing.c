@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#include "view/own_tab.h"
+#include "table/column_list.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 #include "ui/terminal/draw.h"
 
@@ -21,8 +23,8 @@ static size_t list_tab(const struct view *view, enum column columns[COLUMN_TOTAL
 
 static bool is_users_choice(const struct view *view)
 {
-	return view->columns != NULL || own_tab_is(view->tab) ||
-	       own_tab_has_columns(view->tab, view->level == VIEW_LEVEL_THREADS);
+	return view->columns != NULL || tab_is_own(view->tab) ||
+	       tab_has_own_columns(view->tab, view->level == VIEW_LEVEL_THREADS);
 }
 
 void missing_find_columns(const struct session *session, source_set by_key, struct view *view)
@@ -127,7 +129,7 @@ static void append_left_out(const struct view *view, const enum column columns[]
 	}
 	buffer_append_text(text, "no");
 	for (size_t i = 0; i < named && i < count; i++)
-		buffer_append_format(text, " %s", column_title(columns[i], (int)view->mode));
+		buffer_append_format(text, " %s", column_title(columns[i], view->mode));
 	if (count > named)
 		buffer_append_format(text, ", %zu more", count - named);
 }
@@ -213,7 +215,7 @@ void missing_append_columns(const struct session *session, const struct view *vi
 			if (strcmp(why.data, other.data) == 0) {
 				said[k] = true;
 				buffer_append_format(lines, "%s%s", k == i ? "" : " ",
-						     column_title(columns[k], (int)view->mode));
+						     column_title(columns[k], view->mode));
 			}
 			buffer_release(&other);
 		}

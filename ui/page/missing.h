@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "session/session.h"
-#include "view/view.h"
+#include "table/view.h"
 
 /* What nobody can read on this host: columns that leave the table for that, and what to say of it. */
 

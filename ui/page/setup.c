@@ -6,10 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "table/column_list.h"
+#include "table/tab.h"
+#include "table/view.h"
 #include "ui/terminal/draw.h"
 #include "ui/widget/pager.h"
-#include "view/column_table.h"
-#include "view/view.h"
+#include "window/column.h"
 
 enum {
 	TITLE_CELLS = 14,     /* with a blank behind it */
@@ -43,7 +45,7 @@ static void add_others(struct setup *setup)
 
 static void choose(struct setup *setup, const enum column *columns, size_t count)
 {
-	setup->chosen = count < OWN_TAB_COLUMNS_MAX ? count : OWN_TAB_COLUMNS_MAX;
+	setup->chosen = count < TAB_OWN_COLUMNS_MAX ? count : TAB_OWN_COLUMNS_MAX;
 	memcpy(setup->columns, columns, setup->chosen * sizeof(columns[0]));
 	add_others(setup);
 }
@@ -53,7 +55,7 @@ void setup_open(struct setup *setup, enum tab tab, bool threads, const enum colu
 	setup->open = true;
 	setup->tab = tab;
 	setup->threads = threads;
-	setup->sort = own_tab_sort(tab);
+	setup->sort = tab_own_sort(tab);
 	setup->selected = setup->top = 0;
 	choose(setup, columns, count);
 }
@@ -71,7 +73,7 @@ void setup_toggle(struct setup *setup)
 	if (setup->selected < setup->chosen) {
 		memmove(at, at + 1, (setup->chosen - setup->selected - 1) * sizeof(*at));
 		setup->chosen--;
-	} else if (setup->chosen < OWN_TAB_COLUMNS_MAX) {
+	} else if (setup->chosen < TAB_OWN_COLUMNS_MAX) {
 		memmove(&setup->columns[setup->chosen + 1], &setup->columns[setup->chosen],
 			(setup->selected - setup->chosen) * sizeof(*at));
 		setup->columns[setup->chosen++] = column;
@@ -104,13 +106,13 @@ void setup_sort(struct setup *setup)
 /* The columns that a tab has of the table. */
 static size_t table_columns(enum tab tab, bool threads, enum column columns[COLUMN_TOTAL])
 {
-	enum column own[OWN_TAB_COLUMNS_MAX];
-	const size_t own_count = own_tab_has_columns(tab, threads) ? own_tab_columns(tab, threads, own) : 0;
+	enum column own[TAB_OWN_COLUMNS_MAX];
+	const size_t own_count = tab_has_own_columns(tab, threads) ? tab_own_columns(tab, threads, own) : 0;
 	size_t count;
 
-	own_tab_set_columns(tab, threads, NULL, 0);
+	tab_set_columns(tab, threads, NULL, 0);
 	count = column_list(tab, threads, 0, COLUMN_COUNT, columns);
-	own_tab_set_columns(tab, threads, own, own_count);
+	tab_set_columns(tab, threads, own, own_count);
 	return count;
 }
 
@@ -125,7 +127,7 @@ void setup_reset(struct setup *setup)
 
 static bool matches(enum column column, const char *text, bool begins)
 {
-	const char *title = column_title(column, VIEW_MODE_RATE), *name = column_name(column);
+	const char *title = column_title(column, WINDOW_MODE_RATE), *name = column_name(column);
 	const size_t length = strlen(text);
 
 	if (begins)
@@ -154,12 +156,12 @@ int setup_apply(const struct setup *setup, enum tab tab, struct error *error)
 
 	if (setup->chosen == 0)
 		return error_set(error, -EINVAL, "a tab has at least one column: Space takes the marked one");
-	own_tab_set_sort(tab, setup->sort);
-	if (!own_tab_is(tab) && count == setup->chosen &&
+	tab_set_sort(tab, setup->sort);
+	if (!tab_is_own(tab) && count == setup->chosen &&
 	    memcmp(columns, setup->columns, count * sizeof(columns[0])) == 0)
-		own_tab_set_columns(tab, setup->threads, NULL, 0);
+		tab_set_columns(tab, setup->threads, NULL, 0);
 	else
-		own_tab_set_columns(tab, setup->threads, setup->columns, setup->chosen);
+		tab_set_columns(tab, setup->threads, setup->columns, setup->chosen);
 	return 0;
 }
 
@@ -170,7 +172,7 @@ static void draw_row(const struct setup *setup, size_t row, int y, int width)
 	const enum style style = selected ? STYLE_SELECTED : chosen ? STYLE_NORMAL : STYLE_DIM;
 	const enum column sort = setup->sort != COLUMN_COUNT ? setup->sort
 							     : (enum column)tabs[setup->tab].sort;
-	const char *title = column_title(column, VIEW_MODE_RATE);
+	const char *title = column_title(column, WINDOW_MODE_RATE);
 
 	if (selected)
 		draw_fill(y, 0, width, style);
@@ -208,7 +210,7 @@ static void draw_description(const struct setup *setup, int y, int height, int w
 	const enum column column = setup->columns[setup->selected];
 	struct pager pager = {0};
 
-	pager_add_format(&pager, STYLE_NORMAL, "%s (%s): %s", column_title(column, VIEW_MODE_RATE),
+	pager_add_format(&pager, STYLE_NORMAL, "%s (%s): %s", column_title(column, WINDOW_MODE_RATE),
 			 column_name(column), column_description(column));
 	pager_draw(&pager, y, 1, height, width - 2);
 	pager_release(&pager);

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "table/tab.h"
 #include "ui/terminal/keys.h"
-#include "view/own_tab.h"
+#include "window/column.h"
 
 /*
  * The page on which the columns of a tab are chosen and put in order: those of the tab come first, in their

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "view/own_tab.h"
+#include "table/tab.h"
 
 #include "ui/terminal/draw.h"
 

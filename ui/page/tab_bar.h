@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "view/column.h"
+#include "table/tab.h"
 
 /* The line of tabs, and where they stood in the last frame. A zeroed struct has none. */
 struct tab_bar {

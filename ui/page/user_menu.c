@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
 
 #include "ui/terminal/draw.h"
 

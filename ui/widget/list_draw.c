@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "view/column.h"
 #include "table/screen_format.h"
+#include "window/column.h"
 
-#include "ui/terminal/draw.h"
 #include "spark.h"
+#include "ui/terminal/draw.h"
 
 enum {
 	NAME_CELLS_MIN = 12,
@@ -448,7 +448,7 @@ static void draw_bar(const struct layout *layout, int y, int x)
 	const char *text = layout->text.data;
 
 	while (*text != '\0') {
-		const char *sign = memchr(screen_bar_signs, *text, CELL_BAR_SHARES);
+		const char *sign = memchr(screen_bar_signs, *text, VALUE_SHARES);
 		enum style style = sign != NULL ? (enum style)(STYLE_BAR_RUN + (sign - screen_bar_signs))
 						: STYLE_NORMAL;
 		size_t length = 1;

@@ -10,12 +10,12 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/worker.h"
 #include "cmd/line/command.h"
 #include "cmd/line/privilege.h"
-#include "cmd/live/worker.h"
 #include "own_process.h"
 #include "session/session.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
 
 /* The second round comes soon, so that there is something to scrape. */
 #define SECOND_ROUND_DELAY_NS NS_PER_S

@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "capture/capture.h"
-#include "export/export.h"
+#include "export.h"
 
 /*
  * What runs behind `ctop export`: a thread that captures rounds at an interval of its own (the only one with

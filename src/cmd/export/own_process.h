@@ -2,7 +2,7 @@
 #ifndef CTOP_OWN_PROCESS_H
 #define CTOP_OWN_PROCESS_H
 
-#include "export/export.h"
+#include "export.h"
 
 /* Fills in what /proc/self and the kernel tell of this process: CPU time, memory, descriptors, its start.
  * What cannot be read leaves has_process false. */

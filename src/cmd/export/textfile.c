@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/worker.h"
 #include "cmd/line/command.h"
-#include "cmd/live/worker.h"
 
 #define END_PATIENCE_NS (2 * NS_PER_S)
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/remote.h"
 #include "command.h"
-#include "process/remote.h"
 
 /* The first opens no file, so it may be effective for a tree that the user names. */
 static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};

@@ -7,14 +7,16 @@
 
 #include "base/memory.h"
 #include "metric/nearest.h"
-#include "user/user_names.h"
-#include "view/column_table.h"
-#include "view/own_tab.h"
+#include "snapshot/user_names.h"
+#include "table/column_list.h"
+#include "table/column_name.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 static int parse_mode(const char *value, void *member, struct error *error)
 {
 	size_t mode;
-	int result = nearest_choose(error, "mode", value, view_mode_names, VIEW_MODE_COUNT, &mode);
+	int result = nearest_choose(error, "mode", value, window_mode_names, WINDOW_MODE_COUNT, &mode);
 
 	if (result == 0)
 		*(int *)member = (int)mode;
@@ -25,14 +27,14 @@ static void print_mode(const void *member, struct buffer *buffer)
 {
 	const int mode = *(const int *)member;
 
-	/* VIEW_MODE_COUNT: that of the command */
-	buffer_append_text(buffer, mode < VIEW_MODE_COUNT ? view_mode_names[mode] : "");
+	/* WINDOW_MODE_COUNT: that of the command */
+	buffer_append_text(buffer, mode < WINDOW_MODE_COUNT ? window_mode_names[mode] : "");
 }
 
 static void list_modes(struct buffer *buffer)
 {
-	for (size_t i = 0; i < VIEW_MODE_COUNT; i++)
-		buffer_append_format(buffer, "%s\n", view_mode_names[i]);
+	for (size_t i = 0; i < WINDOW_MODE_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", window_mode_names[i]);
 }
 
 static void list_tabs(struct buffer *buffer)
@@ -146,7 +148,7 @@ static int set_sort(struct view *view, const char *sort_by, struct error *error)
 	if (column_is_looked_up(view->sort))
 		return error_set(error, -EINVAL,
 				 "%s is read for the rows that are shown only: they cannot be sorted by it",
-				 column_title(view->sort, VIEW_MODE_RATE));
+				 column_title(view->sort, WINDOW_MODE_RATE));
 	/* words from A on */
 	view->sort_ascending |= colon == NULL;
 	return 0;
@@ -254,7 +256,7 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 	view->axis_of_tab = tab == TAB_CGROUP && view_options->axis == AXIS_COUNT && axis == AXIS_PROCESS;
 	if (view->axis_of_tab)
 		view->grouping.axis = AXIS_CGROUP;
-	view->mode = (enum view_mode)options->mode;
+	view->mode = (enum window_mode)options->mode;
 	view->limit = view_options->limit;
 	if (result == 0 && view_options->sort_by != NULL)
 		result = set_sort(view, view_options->sort_by, error);

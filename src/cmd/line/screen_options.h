@@ -3,13 +3,13 @@
 #define CTOP_SCREEN_OPTIONS_H
 
 #include "options.h"
-#include "view/view.h"
+#include "table/view.h"
 #include "view_options.h"
 
 /* The options that choose a table of the screen, shared by the screen itself, `-b` and `show`. */
 struct screen_options {
 	const char *tab; /* as written: the user may have tabs of his own; NULL for the first */
-	int mode;        /* enum view_mode */
+	int mode;        /* enum window_mode */
 	const char *filter;
 	/* Conditions besides it: of users, and of cgroups. */
 	struct option_texts users, cgroups;

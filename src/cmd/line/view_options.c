@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "command.h"
 #include "metric/nearest.h"
 #include "metric/task_field.h"
-#include "command.h"
-#include "view/column.h"
+#include "table/column_name.h"
+#include "table/tab.h"
+#include "window/column.h"
 
 /* Both spellings of an axis: those of files and those of the screen. */
 static int parse_axis(const char *value, void *member, struct error *error)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "options.h"
-#include "group/grouping.h"
+#include "window/grouping.h"
 
 /* The options that choose a table, shared by the live screen, `show` and `diff`. */
 struct view_options {

@@ -16,7 +16,7 @@
 #include "lookups.h"
 #include "report/round.h"
 #include "session/session.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
 
 /* Signals that end the rounds. The handler only records them; a capture under way sees the cancel flag. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -239,7 +239,7 @@ static void check_options(struct batch *batch)
 	if (view->sort_chosen && !view->sort_by_name &&
 	    session_refuse_column(batch->session, view, view->sort, &words)) {
 		view_forget_sort(view);
-		command_note("%s; sorted by %s", words.data, column_title(view->sort, (int)view->mode));
+		command_note("%s; sorted by %s", words.data, column_title(view->sort, view->mode));
 	}
 	buffer_release(&words);
 }
@@ -318,7 +318,7 @@ static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns, uint64_
 
 static int run_rounds(struct batch *batch, struct error *error)
 {
-	bool needs_two = batch->options->view->mode != VIEW_MODE_TOTAL;
+	bool needs_two = batch->options->view->mode != WINDOW_MODE_TOTAL;
 	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC);
 
 	while (signal_received == 0) {

@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
-#include "capture/lookup/lookup_process.h"
-#include "export/export.h"
+#include "capture/lookup_process.h"
+#include "cmd/export/export.h"
 #include "report/report.h"
-#include "view/view.h"
+#include "table/view.h"
 
 /* `ctop -b`: a table each round to standard output, without a screen. */
 
@@ -30,8 +30,8 @@ struct batch_options {
 
 /*
  * Prints a table every interval. Two readings come before the first table, an interval apart, so that it has
- * deltas already; VIEW_MODE_TOTAL needs one only. Reads only the sources that the columns, the sort order and
- * the filter need. The first round that takes longer than the interval is noted on stderr.
+ * deltas already; WINDOW_MODE_TOTAL needs one only. Reads only the sources that the columns, the sort order
+ * and the filter need. The first round that takes longer than the interval is noted on stderr.
  *
  * Returns 0 when all rounds are printed; the number of the signal when SIGINT, SIGTERM or SIGHUP ended it, or
  * SIGPIPE when the reader of the output went away, for the caller to raise; else a negative errno with a

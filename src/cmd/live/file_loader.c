@@ -10,13 +10,13 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "cmd/config/config_file.h"
-#include "cmd/config/config_tabs.h"
+#include "base/worker.h"
+#include "cmd/line/config_file.h"
+#include "cmd/line/config_tabs.h"
+#include "cmd/line/snapshot_files.h"
 #include "file_names.h"
 #include "file_report.h"
-#include "worker.h"
-#include "cmd/files/snapshot_files.h"
-#include "ctprof/ctprof.h"
+#include "store/ctprof.h"
 
 /* How long the end waits for a file system: less than the second in which the screen ends on request. */
 #define WRITING_PATIENCE_NS (800 * NS_PER_MS)

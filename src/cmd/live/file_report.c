@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/child.h"
 #include "base/clock.h"
-#include "cmd/files/snapshot_report.h"
-#include "process/child.h"
+#include "cmd/line/snapshot_report.h"
 
 /* How long a report's file system has to answer: less than the second in which the screen ends on request. */
 #define ANSWER_PATIENCE_NS (800 * NS_PER_MS)

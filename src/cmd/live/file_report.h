@@ -3,9 +3,9 @@
 #define CTOP_FILE_REPORT_H
 
 #include "base/error.h"
-#include "group/grouping.h"
 #include "snapshot/snapshot.h"
 #include "ui/ui.h"
+#include "window/grouping.h"
 
 /*
  * Writes the report that `ctop show` prints of a snapshot to the file `path`, in the format of the name's

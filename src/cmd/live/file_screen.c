@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "file_screen.h"
 
+#include "base/clock.h"
+#include "cmd/line/snapshot_files.h"
 #include "file_loader.h"
 #include "file_report.h"
-#include "cmd/files/snapshot_files.h"
-#include "base/clock.h"
-#include "ctprof/ctprof.h"
 #include "session/moment.h"
-#include "user/user_names.h"
+#include "snapshot/user_names.h"
+#include "store/ctprof.h"
 
 /* How long the first frame of what does not change by itself waits for names of users. */
 #define USER_PATIENCE_NS (300 * NS_PER_MS)

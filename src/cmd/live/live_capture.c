@@ -12,14 +12,13 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/remote.h"
+#include "base/worker.h"
 #include "cmd/line/privilege.h"
-#include "live_preview.h"
-#include "save_name.h"
-#include "worker.h"
-#include "ctprof/ctprof.h"
 #include "probe/resolver/resolver.h"
-#include "process/remote.h"
+#include "save_name.h"
 #include "snapshot/ended_set.h"
+#include "store/ctprof.h"
 
 /* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
 #define SECOND_ROUND_DELAY_NS (300 * NS_PER_MS)
@@ -53,9 +52,10 @@ struct live_capture {
 	struct live_capture_options options;
 	struct ui_host host;
 	pthread_t capture_thread, save_thread;
-	struct live_preview *preview; /* of the capture thread: until the first round; NULL for none */
-	struct snapshot *unseen;      /* of the capture thread: that the screen did not get, or NULL */
-	struct ring *ring;            /* the options' */
+	/* Of the capture thread; NULL for none. */
+	struct snapshot *unseen; /* that the screen did not get */
+	struct snapshot *first;  /* the first round, until it is sent with the second */
+	struct ring *ring;       /* the options' */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something that the lock guards */
 
@@ -66,6 +66,7 @@ struct live_capture {
 	struct error open_error;
 	struct ui_settings settings;
 	bool settings_known;            /* before that no round is taken */
+	bool is_filled;                 /* the screen has rounds to show: it can be paused */
 	bool round_wanted, base_wanted; /* at once */
 	bool is_saving;           /* from when it was asked for until the file is there: one at a time */
 	struct live_saved saving; /* what it is */
@@ -89,7 +90,6 @@ static void unlock_changed(struct live_capture *live)
 static void event_discard(struct ui_event *event)
 {
 	snapshot_release(event->snapshot);
-	snapshot_release(event->threads);
 	free(event->message);
 	free(event->path);
 }
@@ -117,7 +117,7 @@ static struct snapshot *withdraw_round(struct live_capture *live)
 	struct snapshot *snapshot = NULL;
 
 	pthread_mutex_lock(&live->lock);
-	for (size_t i = 0; i < live->event_count; i++) {
+	for (size_t i = live->event_count; i-- > 0;) {
 		if (live->events[i].kind == UI_EVENT_ROUND) {
 			snapshot = remove_event(live, i).snapshot;
 			if (live->ring != NULL)
@@ -141,11 +141,6 @@ static void send_event(struct live_capture *live, struct ui_event event)
 	const uint64_t one = 1;
 
 	pthread_mutex_lock(&live->lock);
-	/* of previews only the last one counts */
-	for (size_t i = 0; event.kind == UI_EVENT_PREVIEW && i < live->event_count; i++) {
-		if (live->events[i].kind == UI_EVENT_PREVIEW)
-			drop_event(live, i);
-	}
 	if (live->event_count == EVENT_QUEUE_LENGTH)
 		drop_event(live, 0);
 	live->events[live->event_count++] = event;
@@ -169,8 +164,7 @@ static void keep_unseen(struct live_capture *live, struct snapshot *snapshot)
 	live->unseen = snapshot;
 }
 
-/* Sends a snapshot to the screen. */
-static void send_snapshot(struct live_capture *live, enum ui_event_kind kind, struct snapshot *snapshot)
+static void send_snapshot_now(struct live_capture *live, enum ui_event_kind kind, struct snapshot *snapshot)
 {
 	if (live->unseen != NULL)
 		hand_on_ended(snapshot, live->unseen);
@@ -180,6 +174,25 @@ static void send_snapshot(struct live_capture *live, enum ui_event_kind kind, st
 	if (live->ring != NULL)
 		ring_add(live->ring, snapshot);
 	send_event(live, (struct ui_event){.kind = kind, .snapshot = snapshot});
+}
+
+/*
+ * Sends a snapshot to the screen; the first round together with the one after it, so that the first table has
+ * numbers.
+ */
+static void send_snapshot(struct live_capture *live, enum ui_event_kind kind, struct snapshot *snapshot)
+{
+	if (!live->is_filled && live->first == NULL && kind == UI_EVENT_ROUND) {
+		live->first = snapshot;
+		return;
+	}
+	if (live->first != NULL)
+		send_snapshot_now(live, UI_EVENT_ROUND, live->first);
+	live->first = NULL;
+	send_snapshot_now(live, kind, snapshot);
+	pthread_mutex_lock(&live->lock);
+	live->is_filled = true;
+	pthread_mutex_unlock(&live->lock);
 }
 
 static void take_base(struct live_capture *live, struct capture *capture)
@@ -214,7 +227,6 @@ static void take_round(struct live_capture *live, struct capture *capture, const
 	}
 	if (result == 0) {
 		send_snapshot(live, UI_EVENT_ROUND, snapshot);
-		live_preview_end(live->preview);
 	} else if (result != -ECANCELED) {
 		send_message(live, UI_EVENT_MESSAGE, memory_duplicate(error.text), true);
 	}
@@ -264,7 +276,7 @@ static bool wait_for_work(struct live_capture *live, struct capture *capture, ui
 
 		if (is_wanted(live))
 			break;
-		if (live->settings.paused || !live->settings_known) {
+		if ((live->settings.paused && live->is_filled) || !live->settings_known) {
 			until = clock_timespec(next_serve);
 			if (next_serve == UINT64_MAX)
 				pthread_cond_wait(&live->changed, &live->lock);
@@ -361,19 +373,13 @@ static void capture_loop(struct live_capture *live, struct capture *capture)
 	pthread_mutex_unlock(&live->lock);
 }
 
-static void send_preview(void *context, struct ui_event event)
+/* Sends the facts of the host for the header. Called before this thread gets its capabilities. */
+static void send_host(struct live_capture *live)
 {
-	send_event(context, event);
-}
+	struct snapshot *facts = capture_read_host(live->options.capture.roots);
 
-/* Before this thread gets rights that the preview does not need. */
-static void start_preview(struct live_capture *live)
-{
-	live->preview = live_preview_start(&(struct live_preview_options){
-		.capture = &live->options.capture,
-		.send = send_preview,
-		.context = live,
-	});
+	if (facts != NULL)
+		send_event(live, (struct ui_event){.kind = UI_EVENT_HOST, .snapshot = facts});
 }
 
 static void *run_capture(void *argument)
@@ -384,7 +390,7 @@ static void *run_capture(void *argument)
 	bool is_started;
 	int result;
 
-	start_preview(live);
+	send_host(live);
 	result = privilege_open_capture(&live->options.capture, &capture, &error);
 	pthread_mutex_lock(&live->lock);
 	live->is_open = true;
@@ -398,7 +404,6 @@ static void *run_capture(void *argument)
 		capture_loop(live, capture);
 		capture_close(capture);
 	}
-	live_preview_end(live->preview);
 	return NULL;
 }
 
@@ -471,7 +476,7 @@ static bool host_receive(void *context, struct ui_event *ret_event)
 		found = true;
 		if (live->ring != NULL &&
 		    (ret_event->kind == UI_EVENT_ROUND || ret_event->kind == UI_EVENT_BASE))
-			ring_confirm(live->ring);
+			ring_confirm(live->ring, ret_event->snapshot);
 	} else if (read(live->host.notify_fd, &counter, sizeof(counter)) < 0 && errno != EAGAIN) {
 		abort();
 	}
@@ -537,6 +542,7 @@ static void release(struct live_capture *live)
 	snapshot_release(live->to_save);
 	snapshot_window_release(live->to_save_window);
 	snapshot_release(live->unseen);
+	snapshot_release(live->first);
 	close(live->host.notify_fd);
 	pthread_cond_destroy(&live->changed);
 	pthread_mutex_destroy(&live->lock);
@@ -601,6 +607,7 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 		.context = live,
 		.notify_fd = notify_fd,
 		.receive = host_receive,
+		.progress = &live->progress,
 		.change_settings = host_change_settings,
 		.has_heap = options->capture.resolver != NULL,
 		.has_latency = true,
@@ -698,8 +705,6 @@ char *live_capture_stop(struct live_capture *live, bool *ret_is_error, bool *ret
 	if (deadline_ns < least_ns)
 		deadline_ns = least_ns;
 	ended = worker_join(live->capture_thread, deadline_ns);
-	/* which that thread has started, and ended when it ended itself */
-	ended = ended && live_preview_stop(live->preview, deadline_ns);
 	ended = worker_join(live->save_thread, deadline_ns) && ended;
 	/* a thread that is left behind may still send events */
 	pthread_mutex_lock(&live->lock);

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
-#include "timeline/ring.h"
+#include "session/ring.h"
 #include "ui/ui.h"
 
 /*
@@ -25,10 +25,9 @@ struct live_capture_options {
 
 /*
  * Starts the threads. Returns 0, or a negative errno with a sentence for what fails at once; it does not wait
- * for a capture that takes long to open, whose failure ends the screen (UI_EVENT_FAILED). Until the first
- * round is there, one more thread hands over what is known already (live_preview.h). To be called before
- * ncurses is up. The options' strings must outlive the object; their resolver and remote are
- * taken over, on failure too.
+ * for a capture that takes long to open, whose failure ends the screen (UI_EVENT_FAILED). To be called
+ * before ncurses is up. The options' strings must outlive the object; their resolver and remote are taken
+ * over, on failure too.
  */
 int live_capture_start(const struct live_capture_options *options, struct live_capture **ret_live,
 		       struct error *error);

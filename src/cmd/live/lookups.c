@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "cmd/line/command.h"
-#include "view/column_table.h"
+#include "table/column_list.h"
+#include "table/value_cell.h"
+#include "window/column.h"
 
 /* Beyond the time that an answer takes at most, for processes that have to be scheduled. */
 #define SLACK_NS (400 * NS_PER_MS)
@@ -89,7 +91,7 @@ static void fill_cell(struct lookup_process *process, struct lookup_cache *cache
 		wait_for(process, cache, &request);
 		entry = lookup_cache_entry(cache, &request, now_ns);
 	}
-	lookup_set_cell(entry, &table->arena, cell);
+	value_set_looked_up(entry, &table->arena, cell);
 }
 
 void lookups_fill(struct lookup_process *process, struct lookup_cache *cache, struct table *table)

@@ -2,10 +2,10 @@
 #ifndef CTOP_LOOKUPS_H
 #define CTOP_LOOKUPS_H
 
-#include "capture/lookup/lookup_process.h"
+#include "capture/lookup_process.h"
 #include "table/table.h"
+#include "table/view.h"
 #include "ui/ui.h"
-#include "view/view.h"
 
 /* Who looks texts up for a screen and for `-b`: lookup_process.h. */
 

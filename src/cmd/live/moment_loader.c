@@ -11,10 +11,10 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/worker.h"
 #include "moment_strip.h"
 #include "save_name.h"
-#include "timeline/when.h"
-#include "worker.h"
+#include "session/when.h"
 
 /* How long the end waits for a moment under way. */
 #define STOP_PATIENCE_NS (800 * NS_PER_MS)
@@ -387,7 +387,7 @@ static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 		result = find(loader, unix_ns, HISTORY_NEAREST, &round, &error);
 		if (result < 0)
 			break;
-		result = timeline->functions->read(timeline->source, &round, &moment.compared, &error);
+		result = timeline_read_window(timeline, NULL, &round, &moment.compared, &error);
 	} while (result == -EBADMSG && tries++ < TRIES_MAX && !atomic_load(&loader->cancel));
 	if (result < 0)
 		moment = (struct ui_moment){.message = memory_duplicate(error.text), .is_error = true};
@@ -478,12 +478,20 @@ static void *run(void *argument)
 
 /* --- the host's side --- */
 
-/* The thread is there once it is needed: most screens never look back. Called with the lock held. */
+/* Wakes the thread, and starts it for the first request. Called with the lock held, which it releases. */
 static void wake(struct moment_loader *loader)
 {
-	if (!loader->is_started)
-		loader->is_started = worker_start(&loader->thread, run, loader) == 0;
+	const int result = loader->is_started ? 0 : worker_start(&loader->thread, run, loader);
+
+	loader->is_started = result == 0;
 	pthread_cond_broadcast(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+	if (result < 0)
+		send(loader, &loader->other,
+		     (struct ui_moment){
+			     .message = memory_format("no thread can be started: %s", strerror(-result)),
+			     .is_error = true,
+		     });
 }
 
 static void request_moment(void *context, const struct ui_look *look)
@@ -513,7 +521,6 @@ static void request_moment(void *context, const struct ui_look *look)
 		wanted->looks[wanted->look_count++] = *look;
 	}
 	wake(loader);
-	pthread_mutex_unlock(&loader->lock);
 }
 
 static void request_other(void *context, uint64_t unix_ns)
@@ -524,7 +531,6 @@ static void request_other(void *context, uint64_t unix_ns)
 	loader->wanted.other_unix_ns = unix_ns;
 	loader->wanted.other_wanted = true;
 	wake(loader);
-	pthread_mutex_unlock(&loader->lock);
 }
 
 static void request_save(void *context, struct snapshot *shown, struct snapshot_window *window)
@@ -537,7 +543,6 @@ static void request_save(void *context, struct snapshot *shown, struct snapshot_
 	loader->wanted.to_save = snapshot_reference(shown);
 	loader->wanted.to_save_window = window;
 	wake(loader);
-	pthread_mutex_unlock(&loader->lock);
 }
 
 static void request_strip(void *context, const struct ui_strip_request *request)
@@ -549,7 +554,6 @@ static void request_strip(void *context, const struct ui_strip_request *request)
 	moment_strip_release(loader->wanted.strip);
 	loader->wanted.strip = strip;
 	wake(loader);
-	pthread_mutex_unlock(&loader->lock);
 }
 
 static bool receive_strip(void *context, struct ui_strip *ret_strip)

@@ -3,7 +3,7 @@
 #define CTOP_MOMENT_LOADER_H
 
 #include "base/error.h"
-#include "timeline/timeline.h"
+#include "session/timeline.h"
 #include "ui/ui.h"
 
 /*

@@ -42,7 +42,7 @@ struct moment_strip *moment_strip_create(const struct ui_strip_request *request)
 		data->values[i] = data->pressure[i] = NAN;
 	view_copy(&strip->view, request->view);
 	strip->column = request->column;
-	strip->view.mode = VIEW_MODE_RATE;
+	strip->view.mode = WINDOW_MODE_RATE;
 	strip->view.columns = &strip->column;
 	strip->view.column_count = 1;
 	strip->view.sort = strip->column;

@@ -2,7 +2,7 @@
 #ifndef CTOP_MOMENT_STRIP_H
 #define CTOP_MOMENT_STRIP_H
 
-#include "timeline/timeline.h"
+#include "session/timeline.h"
 #include "ui/ui.h"
 
 /* What was before and after a moment, made piece by piece: see strip.h. Belongs to one thread at a time. */

@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "ctprof/ctprof.h"
+#include "store/ctprof.h"
 
 enum {
 	SAVE_NAME_ATTEMPTS = 1000,

@@ -10,11 +10,11 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/worker.h"
 #include "cmd/line/privilege.h"
-#include "cmd/live/worker.h"
-#include "recording/recording.h"
 #include "snapshot/ended_set.h"
-#include "view/view.h"
+#include "store/recording.h"
+#include "table/view.h"
 
 /* For how long the resolving of executables is served before a request is looked at. */
 #define SERVE_SLICE_NS (20 * NS_PER_MS)

@@ -169,8 +169,12 @@ static void store_round(struct record_loop *loop, struct snapshot *round)
 	if (result == 0 && history_writer_state(loop->writer)->rounds == 1)
 		tell_status(loop, "");
 	if (loop->options->rules != NULL) {
+		const char *notice;
+
 		count = record_rules_judge(loop->options->rules, round, &hits);
 		add_hits(loop, hits, count);
+		while ((notice = record_rules_take_notice(loop->options->rules)) != NULL)
+			command_note("%s", notice);
 	}
 	snapshot_release(round);
 }

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "history/history_writer.h"
 #include "record_capture.h"
 #include "record_rules.h"
+#include "store/history_writer.h"
 
 /* `ctop record`: a round each interval into a history, without a screen. */
 

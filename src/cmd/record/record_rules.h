@@ -10,21 +10,14 @@
 #include "snapshot/snapshot.h"
 
 /*
- * What a recording watches for (`--when`):
- *
- *	[after:]METRIC(GROUP-GLOB) OP LIMIT
- *	[after:]COLUMN(GROUP-GLOB) OP LIMIT
- *	psi.cpu OP PERCENT      psi.memory OP PERCENT      psi.io OP PERCENT
- *
- * The first form is that of rules of comparisons (diff_rule.h), over rounds: of a counter its rate counts,
- *per second, over the time since the round before, threads that ended included; of anything else what it is
- *now. With `after:` a counter is the sum over the lives of the threads there. Groups are those of processes,
- *by their patterns. A group without a number breaks nothing, and neither does one of which only a lower bound
- *is known that is below the limit. A column is one of the screen, with the number that it has there, as RSS
- *or CPU%. The last form is the part of the time in which some thread waited for the resource.
+ * The rules of `--when` (view/rule.h), judged once a round. A counter is judged by its rate,
+ * per second, over the time since the round before, threads that ended included; anything else by what it is
+ * now. A group without a number breaks nothing, and neither does one of which only a lower bound is known
+ * that is below the limit. Of pressure it is the part of the time in which some thread waited for the
+ * resource.
  *
  * The kernel tells of pressure as soon as it is above a limit (Documentation/accounting/psi.rst, "Monitoring
- *for pressure thresholds"), where the user may ask for that; else it is computed from round to round.
+ * for pressure thresholds"), where the user may ask for that; else it is computed from round to round.
  */
 struct record_rules;
 
@@ -70,5 +63,11 @@ size_t record_rules_judge(struct record_rules *rules, struct snapshot *round,
 /* The same for what the kernel has told: `polled` as filled by poll(2). */
 size_t record_rules_told(struct record_rules *rules, const struct pollfd polled[], size_t count,
 			 const struct record_hit **ret_hits);
+
+/*
+ * A sentence that no group matches a rule, after the first round and again after a minute, or that the number
+ * of those that do is not known here; NULL where there is nothing to say. Valid until the next call.
+ */
+const char *record_rules_take_notice(struct record_rules *rules);
 
 #endif

@@ -165,7 +165,7 @@ refused()
 
 : >"$directory/file"
 refused "a file is no history" 1 "$directory/file" --history "$directory/file"
-refused "a rule is checked first" 2 "did you mean 'run_time_ns'" --history "$directory/no" --when 'run_tim_ns(*) > 1s'
+refused "a rule is checked first" 2 "did you mean run_time_ns" --history "$directory/no" --when 'run_tim_ns(*) > 1s'
 refused "pressure in percent" 2 "psi.cpu > 20" --history "$directory/no" --when 'psi.cpu > 20ms'
 refused "a length of time" 2 "no length of time" --history "$directory/no" --keep 14
 refused "a size" 2 "no size" --history "$directory/no" --max-size 2X

@@ -25,48 +25,6 @@ static struct record_rules *parse(const char *text, uint64_t rest_ns)
 	return rules;
 }
 
-static void assert_refused(const char *text, const char *word)
-{
-	struct record_rules *rules;
-	struct error error;
-
-	assert_int_equal(record_rules_parse(&text, 1, 0, &rules, &error), -EINVAL);
-	if (strstr(error.text, word) == NULL || strstr(error.text, text) == NULL)
-		fail_msg("%s", error.text);
-}
-
-static void test_language(void **state)
-{
-	(void)state;
-	record_rules_release(parse("psi.cpu > 20", 0));
-	record_rules_release(parse(" psi.memory>=0.5%", 0));
-	record_rules_release(parse("psi.io < 3 % ", 0));
-	record_rules_release(parse("run_time_ns(worker-*) > 900ms", 0));
-	record_rules_release(parse("after:thread_count(*) > 10", 0));
-	record_rules_release(parse("RSS(*) > 8G", 0));
-	record_rules_release(parse("CPU% (worker-*) > 150%", 0));
-	record_rules_release(parse("read/s(*) >= 10M", 0));
-	record_rules_release(parse("after:CPU%(*) > 2h", 0));
-	assert_refused("RSS(*) > 8 apples", "write COLUMN(GROUP-GLOB)");
-	assert_refused("RSS(*) > 8%", "write COLUMN(GROUP-GLOB)");
-	assert_refused("CPU%(*) > 2s", "write COLUMN(GROUP-GLOB)");
-	/* they count threads and waits */
-	record_rules_release(parse("STUCK(*) > 2", 0));
-	assert_refused("STUCK(*) > 2s", "write COLUMN(GROUP-GLOB)");
-	assert_refused("LONG(*) > 2s", "write COLUMN(GROUP-GLOB)");
-	assert_refused("COMMAND(*) > 2", "unknown metric");
-	assert_refused("psi.cpu", "there is no >");
-	assert_refused("psi.cpus > 1", "no such pressure");
-	assert_refused("psi.irq > 1", "no such pressure");
-	assert_refused("psi.cpu > x", "no number");
-	assert_refused("psi.cpu > 20 ms", "no number");
-	assert_refused("psi.cpu > 101", "0 to 100");
-	assert_refused("run_tim_ns(*) > 1s", "did you mean 'run_time_ns'");
-	assert_refused("run_time_ns(*) > 1Q", "unknown unit");
-	assert_refused("run_time_ns(*) > 50%", "between two files");
-	assert_refused("run_time_ns > 1s", "no group");
-}
-
 /* A round of a worker with two threads, and of a process that came in the second one. */
 static struct snapshot *make_round(double seconds, uint64_t run_ms)
 {
@@ -110,12 +68,7 @@ static void test_rates(void **state)
 	assert_int_equal(judge(rules, make_round(20, 5000), &hits), 0);
 	assert_int_equal(judge(rules, make_round(22, 9000), &hits), 0);
 	record_rules_release(rules);
-	/* in all, and what is no counter */
-	rules = parse("after:run_time_ns(worker*) >= 10s", 0);
-	assert_int_equal(judge(rules, make_round(20, 4999), &hits), 0);
-	assert_int_equal(judge(rules, make_round(22, 4999), &hits), 0);
-	assert_int_equal(judge(rules, make_round(24, 5000), &hits), 1);
-	record_rules_release(rules);
+	/* what is no counter */
 	rules = parse("thread_count(worker*) > 1", 0);
 	assert_int_equal(judge(rules, make_round(20, 1), &hits), 0);
 	assert_int_equal(judge(rules, make_round(22, 1), &hits), 1);
@@ -158,6 +111,82 @@ static void test_rest(void **state)
 	assert_int_equal(judge(rules, make_round(20, 1000), &hits), 0);
 	assert_int_equal(judge(rules, make_round(22, 2000), &hits), 1);
 	assert_int_equal(judge(rules, make_round(24, 3000), &hits), 0);
+	record_rules_release(rules);
+}
+
+/* A process of two pools in a cgroup. */
+static struct snapshot *make_pools(double seconds, uint64_t run_ms)
+{
+	struct snapshot *snapshot = fixture_snapshot(seconds);
+
+	for (uint32_t i = 0; i < 4; i++) {
+		char name[16];
+		size_t thread;
+
+		snprintf(name, sizeof(name), "%s-%u", i < 2 ? "reader" : "writer", i);
+		thread = fixture_thread(snapshot, 100, 100 + i, "server", name, 10);
+		fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(i < 2 ? run_ms : 1));
+	}
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+/* Groups are those of processes; where none matches those of threads, then of cgroups; or what the rule says.
+ */
+static void test_axes(void **state)
+{
+	static const struct {
+		const char *text, *hit;
+	} cases[] = {
+		{"CPU%(server) > 90", "CPU%(server) > 90: server has 100.0 %"},
+		{"CPU%(reader-*) > 90", "CPU%(reader-*) > 90: reader-{N} has 100.0 %"},
+		{"CPU%(thread:*) > 90", "CPU%(thread:*) > 90: reader-{N} has 100.0 %"},
+		{"CPU%(/*) > 90", "CPU%(/*) > 90: / has 100.0 %"},
+		{"CPU%(process:reader-*) > 90", NULL},
+		{"CPU%(writer-*) > 90", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct record_rules *rules = parse(cases[i].text, 0);
+		const struct record_hit *hits;
+
+		assert_int_equal(judge(rules, make_pools(20, 1000), &hits), 0);
+		assert_int_equal(judge(rules, make_pools(22, 2000), &hits), cases[i].hit != NULL);
+		if (cases[i].hit != NULL)
+			assert_string_equal(hits[0].text, cases[i].hit);
+		record_rules_release(rules);
+	}
+}
+
+/* A rule that no group matches is told of at once, one that matches never. */
+static void test_unmatched(void **state)
+{
+	struct record_rules *rules = parse("CPU%(redaer-*) > 90", 0);
+	const struct record_hit *hits;
+
+	(void)state;
+	assert_null(record_rules_take_notice(rules));
+	judge(rules, make_pools(20, 1000), &hits);
+	assert_string_equal(record_rules_take_notice(rules),
+			    "rule 'CPU%(redaer-*) > 90': no process, thread or cgroup matches so far");
+	assert_null(record_rules_take_notice(rules));
+	judge(rules, make_pools(22, 1000), &hits);
+	assert_null(record_rules_take_notice(rules));
+	record_rules_release(rules);
+	rules = parse("CPU%(reader-*) > 90", 0);
+	judge(rules, make_pools(20, 1000), &hits);
+	assert_null(record_rules_take_notice(rules));
+	judge(rules, make_pools(22, 1000), &hits);
+	assert_null(record_rules_take_notice(rules));
+	record_rules_release(rules);
+	/* nor is one of which no number is known */
+	rules = parse("P99(server) > 5ms", 0);
+	judge(rules, make_pools(20, 1000), &hits);
+	assert_null(record_rules_take_notice(rules));
+	judge(rules, make_pools(22, 1000), &hits);
+	assert_non_null(strstr(record_rules_take_notice(rules), "P99 is not known here ("));
+	assert_null(record_rules_take_notice(rules));
 	record_rules_release(rules);
 }
 
@@ -238,9 +267,10 @@ static void test_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_language), cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_columns),  cmocka_unit_test(test_rest),
-		cmocka_unit_test(test_pressure), cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_axes),   cmocka_unit_test(test_unmatched),
+		cmocka_unit_test(test_rates),  cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_rest),   cmocka_unit_test(test_pressure),
+		cmocka_unit_test(test_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TASK_DECODE_H
+#define CTOP_TASK_DECODE_H
+
+#include "bpf_tasks.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * From a record of a task, as the kernel keeps it, to the numbers that procfs and taskstats print of it.
+ * Pure. What each member means there is documented at the functions named.
+ */
+
+/* One task of a pass; `delays` and `statistics` are NULL where they were not read. */
+struct task_parts {
+	const struct task_record *record;
+	const struct task_delays *delays;
+	const struct task_statistics *statistics;
+};
+
+struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index);
+
+/*
+ * Where the numbers of a snapshot go while rows are filled: its columns, each made when its first number that
+ * is not 0 comes, or before.
+ */
+struct task_columns {
+	struct snapshot *snapshot;
+	uint64_t *columns[METRIC_COUNT];
+	uint64_t page_size; /* bytes */
+};
+
+struct task_columns task_columns_of(struct snapshot *snapshot);
+
+/* How its run time is shared out, in ticks. */
+struct task_times {
+	uint64_t user, system;
+};
+
+/*
+ * Stores every number of the task but those that are ids in pools (policy, affinity) into `row`: 0 where a
+ * number does not apply (nr_threads of a thread that is no leader). I/O is left out without `with_io`. The
+ * scaled user and system times are not less than `shown`, what was shown of the same task before (ticks).
+ */
+void task_decode(struct task_columns *columns, size_t row, const struct task_parts *parts, bool with_io,
+		 struct task_times shown);
+
+/* Stores one number. */
+void task_columns_store(struct task_columns *columns, size_t row, enum metric metric, uint64_t value);
+
+/* Whether records have the metric; others are read from their files. */
+bool task_decodes(enum metric metric);
+
+/* Whether this kernel has what fills the metric, by TASK_KERNEL_…; false for metrics that no pass fills. */
+bool task_kernel_has(uint32_t kernel, enum metric metric);
+
+/* The letter of stat's field 3: task_state_index() and task_state_array of fs/proc/array.c. */
+char task_state_letter(const struct task_record *record);
+
+/* For how long a task has been waiting: for a CPU (state R and not running), else in D or asleep. */
+struct task_wait {
+	uint64_t ns;
+	bool queued;   /* for a CPU */
+	bool at_least; /* it may have lasted longer */
+};
+
+/* The same task as an earlier pass found it, in D or asleep. Times are ns. */
+struct task_sleep {
+	uint64_t exec_start, timeslices; /* of its record */
+	uint64_t ns;                     /* how long it had lasted */
+	uint64_t clock_ns;               /* when: the scheduler's clock */
+};
+
+/* Whether the task has left its CPU for D or a sleep. */
+bool task_sleeps(const struct task_record *record);
+
+/*
+ * The present wait, in time of the scheduler's clock `clock_ns`: that of the wall but for a host's
+ * suspension. 0 while the task runs, and where the clock is 0: not known. `before` may be NULL. The age of a
+ * sleep, but for D, is up to 0.13 ms too long when it is first seen: it began at a multiple of 131,072 ns.
+ */
+struct task_wait task_wait_of(const struct task_record *record, uint64_t clock_ns,
+			      const struct task_sleep *before);
+
+/* A number that differs when anything but clock_lag does. */
+uint64_t task_fingerprint(const struct task_parts *parts);
+
+#endif

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ended_watch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "capture/bpf/bpf_exits.h"
+#include "capture/procfs/taskstats_exits.h"
+#include "ended_amounts.h"
+#include "ended_cgroups.h"
+#include "ended_records.h"
+
+enum {
+	FILE_ID_KERNFS = 0xfe, /* FILEID_KERNFS of include/linux/exportfs.h: the id is the handle */
+	/* After so long the kernel has freed a task without telling: Linux 6.18 does so now and then. */
+	FREE_LATE_NS = 60 * UINT64_C(1000000000),
+	/* Records beyond these are added up before a round where they can be. */
+	WAITING_MAX = 4096,
+};
+
+/* How often messages are read: the socket has room for those of more than 50,000 threads a second. */
+#define SERVE_INTERVAL_NS (250 * NS_PER_MS)
+
+/* Where nobody can tell any more in which cgroup a task was: it was removed since. */
+static const char gone_cgroup[] = "(gone)";
+
+/* A task that has ended, has no row any more and is not freed yet. */
+struct tracked_exit {
+	struct exit_identity identity;
+	uint64_t since_ns;            /* CLOCK_BOOTTIME of the round that found it so */
+	bool told, listed;            /* it was counted; it was listed in this round */
+	struct ended_amounts amounts; /* as counted */
+};
+
+struct ended_watch {
+	/* By taskstats, or NULL: */
+	struct taskstats_exits *messages;
+	struct ended_records *records;
+	uint64_t served_ns;     /* CLOCK_BOOTTIME of the last reading */
+	uint64_t next_serve_ns; /* CLOCK_MONOTONIC */
+
+	/* By BPF: */
+	struct bpf_exits *exits;
+	struct tracked_exit *tracked; /* that are not freed yet */
+	size_t tracked_count, tracked_capacity;
+	struct hash_map tracked_index;
+	struct ended_cgroups cgroups;
+	uint64_t lost;         /* tasks, as the programs counted them at the last reading */
+	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last; 0 for none */
+};
+
+/* The work of one round. */
+struct reading {
+	struct ended_watch *watch;
+	const struct ended_round *round;
+	const struct snapshot *previous; /* one of no threads for the first round */
+	struct ended_set *set;
+};
+
+/* Falls back to taskstats, or tells why nothing is watched: first why not by BPF. */
+static struct ended_watch *open_messages(const uint32_t *scope, size_t scope_count, struct arena *arena,
+					 struct feature_result *result)
+{
+	static const char no_detail[] = "not tried";
+	const char *by_bpf = result->detail != NULL ? result->detail : no_detail;
+	struct taskstats_exits *messages;
+	struct ended_watch *watch;
+	struct error error;
+
+	if (taskstats_exits_open(&messages, &error) < 0) {
+		result->detail = arena_format(arena, "BPF: %s; taskstats: %s", by_bpf, error.text);
+		return NULL;
+	}
+	result->state = FEATURE_STATE_PARTIAL;
+	result->reason = REASON_LOWER_BOUND;
+	result->detail = arena_format(arena, "told by taskstats, without the last moments; BPF: %s", by_bpf);
+	watch = memory_allocate_zero(1, sizeof(*watch));
+	watch->messages = messages;
+	watch->records = ended_records_create(scope, scope_count);
+	watch->served_ns = clock_ns(CLOCK_BOOTTIME);
+	return watch;
+}
+
+struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
+				     struct arena *arena, struct feature_result *ret_result)
+{
+	struct ended_watch *watch;
+	struct bpf_exits *exits = NULL;
+
+	/* ids of the kernel have to be those of the proc root */
+	if (!roots->own_namespace || !roots->initial_pid_namespace) {
+		*ret_result = (struct feature_result){
+			.state = FEATURE_STATE_OFF,
+			.reason = REASON_OTHER_NAMESPACE,
+			.detail =
+				roots->is_procfs
+					? "needs the initial pid namespace; run ctop outside of the container"
+					: "the proc root is a saved tree",
+		};
+		return NULL;
+	}
+	if (ret_result->state != FEATURE_STATE_OFF)
+		exits = bpf_exits_open(scope, scope_count, arena, ret_result);
+	if (exits == NULL)
+		return open_messages(scope, scope_count, arena, ret_result);
+	watch = memory_allocate_zero(1, sizeof(*watch));
+	watch->exits = exits;
+	return watch;
+}
+
+void ended_watch_close(struct ended_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	taskstats_exits_close(watch->messages);
+	ended_records_release(watch->records);
+	bpf_exits_close(watch->exits);
+	ended_cgroups_release(&watch->cgroups);
+	free(watch->tracked);
+	hash_map_release(&watch->tracked_index);
+	free(watch);
+}
+
+void ended_watch_begin(struct ended_watch *watch)
+{
+	if (watch != NULL && watch->exits != NULL)
+		bpf_exits_set_known(watch->exits, UINT64_MAX);
+}
+
+/* --- messages --- */
+
+/* The records that are being read, and since when they may have come. */
+struct serving {
+	struct ended_watch *watch;
+	struct ended_record_span span;
+};
+
+static void take_record(void *context, uint32_t tid, const unsigned char *stats,
+			const struct taskstats_layout *layout)
+{
+	struct serving *serving = context;
+
+	serving->span.to_ns = clock_ns(CLOCK_BOOTTIME);
+	ended_records_add(serving->watch->records, &serving->span, tid, stats, layout);
+}
+
+static void read_messages(struct ended_watch *watch)
+{
+	const uint64_t now = clock_ns(CLOCK_BOOTTIME), monotonic = clock_ns(CLOCK_MONOTONIC);
+	struct serving serving = {
+		.watch = watch,
+		.span = {.from_ns = watch->served_ns, .suspended_ns = now > monotonic ? now - monotonic : 0}};
+
+	ended_records_lose(watch->records, taskstats_exits_read(watch->messages, take_record, &serving));
+	watch->served_ns = now;
+	watch->next_serve_ns = monotonic + SERVE_INTERVAL_NS;
+}
+
+uint64_t ended_watch_serve(struct ended_watch *watch, const struct snapshot *previous,
+			   const struct feature_checks *checks)
+{
+	if (watch == NULL || watch->messages == NULL)
+		return UINT64_MAX;
+	if (clock_ns(CLOCK_MONOTONIC) < watch->next_serve_ns)
+		return watch->next_serve_ns;
+	read_messages(watch);
+	if (ended_records_waiting(watch->records) > WAITING_MAX)
+		ended_records_add_up(watch->records, previous, checks);
+	return watch->next_serve_ns;
+}
+
+/* --- names --- */
+
+/* The path of a cgroup in the file system that shows them, NULL where it is there no more. */
+static char *find_shown_cgroup(const struct roots *roots, uint64_t id)
+{
+	union {
+		struct file_handle handle;
+		unsigned char bytes[sizeof(struct file_handle) + sizeof(uint64_t)];
+	} request = {.handle = {.handle_bytes = sizeof(id), .handle_type = FILE_ID_KERNFS}};
+	const char *mount = roots->path[ROOT_CGROUP];
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+	int descriptor;
+
+	if (mount == NULL || strcmp(roots->cgroup_mount_root, "/") != 0)
+		return NULL;
+	memcpy(request.handle.f_handle, &id, sizeof(id));
+	descriptor = open_by_handle_at(roots->descriptor[ROOT_CGROUP], &request.handle,
+				       O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (descriptor < 0)
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+	length = readlink(link, path, sizeof(path) - 1);
+	close(descriptor);
+	if (length < 0 || strncmp(path, mount, strlen(mount)) != 0)
+		return NULL;
+	path[length] = '\0';
+	return memory_duplicate(path[strlen(mount)] == '\0' ? "/" : path + strlen(mount));
+}
+
+static char *find_cgroup(const void *context, uint64_t id)
+{
+	const struct ended_round *round = context;
+	char *path = find_shown_cgroup(round->roots, id);
+	const char *known = path == NULL ? round->cgroup_path(round->context, id) : NULL;
+
+	return known != NULL ? memory_duplicate(known) : path;
+}
+
+/* The names of a key in the set; a cgroup that is gone is where `row` was, of the round before. */
+static uint32_t triple_of(struct reading *reading, const struct exit_key *key, uint32_t row)
+{
+	const struct snapshot *previous = reading->previous;
+	char process[ENDED_NAME_ROOM], thread[ENDED_NAME_ROOM];
+	const char *cgroup = ended_cgroups_path(&reading->watch->cgroups, key->cgroup, find_cgroup,
+						reading->round);
+
+	if (cgroup == NULL)
+		cgroup = row != ENDED_NO_ROW
+				 ? snapshot_text(previous, previous->triples[previous->triple[row]].cgroup)
+				 : gone_cgroup;
+	return ended_set_triple(reading->set, ended_name(process, key->process),
+				ended_name(thread, key->thread), cgroup);
+}
+
+/* --- amounts --- */
+
+static struct ended_amounts thread_amounts(const struct exit_thread *thread)
+{
+	return ended_amounts_of(thread->amounts, thread->delayed, thread->previous_user_time,
+				thread->previous_system_time);
+}
+
+/* Why amounts of a source are known of no ended thread, or REASON_READ. */
+static enum reason reason_of(const struct feature_checks *checks, enum source source)
+{
+	const struct feature_result *results = checks->results;
+
+	if (source == SOURCE_IO && results[FEATURE_OTHERS_IO].state != FEATURE_STATE_ON)
+		return REASON_NOT_PERMITTED;
+	if (source != SOURCE_DELAYS || checks->task_delayacct == TASK_DELAYACCT_ON)
+		return REASON_READ;
+	return checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF ? REASON_NOT_IN_KERNEL
+								   : REASON_SWITCHED_OFF;
+}
+
+static void set_reasons(struct reading *reading)
+{
+	uint32_t kernel = bpf_exits_kernel(reading->watch->exits);
+
+	/* until a task has ended nothing is known of the kernel, nor is there anything to tell */
+	if ((kernel & EXIT_KERNEL_KNOWN) == 0)
+		kernel = UINT32_MAX;
+
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		enum source source = metrics[ended_metrics[i]].source;
+
+		reading->set->reasons[i] = (reason_id)((kernel & ended_sources[i].needs) ==
+								       ended_sources[i].needs
+							       ? reason_of(reading->round->checks, source)
+							       : REASON_NOT_IN_KERNEL);
+	}
+}
+
+/* --- what was told --- */
+
+static void add_groups(struct reading *reading)
+{
+	const struct bpf_exit_group *groups;
+	size_t count;
+
+	if (bpf_exits_read_groups(reading->watch->exits, &groups, &count) < 0)
+		reading->set->unread = true;
+	for (size_t i = 0; i < count; i++) {
+		const struct exit_sum *sum = &groups[i].sum;
+		const struct ended_amounts amounts = ended_amounts_of(sum->amounts, sum->delayed, 0, 0);
+		struct ended_group *group = ended_set_group(reading->set,
+							    triple_of(reading, &groups[i].key, ENDED_NO_ROW),
+							    groups[i].key.kernel != 0);
+
+		group->threads += sum->threads;
+		group->processes += sum->processes;
+		ended_amounts_add(&group->amounts, &amounts);
+	}
+}
+
+/* Whether a row is that of a task; where the address of the structure is not known, its start decides. */
+static bool is_of_task(const struct reading *reading, enum ended_side side, size_t row,
+		       const struct exit_identity *identity)
+{
+	const struct ended_round *round = reading->round;
+
+	return round->task_at == NULL || round->task_at(round->context, side, row) == identity->task;
+}
+
+/* The first row that is not before this thread. */
+static size_t first_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
+{
+	size_t low = 0, high = snapshot->thread_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snapshot->tgid[middle] < tgid ||
+		    (snapshot->tgid[middle] == tgid && snapshot->tid[middle] < tid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
+{
+	const size_t row = first_row(snapshot, tgid, 0);
+
+	return row < snapshot->thread_count && snapshot->tgid[row] == tgid;
+}
+
+/* The row of a task in one of the two snapshots, or ENDED_NO_ROW. */
+static uint32_t find_row(const struct reading *reading, enum ended_side side,
+			 const struct bpf_exit_item *item)
+{
+	const struct snapshot *snapshot = side == ENDED_SIDE_NOW ? reading->round->snapshot
+								 : reading->previous;
+	const uint32_t tgid = item->thread.tgid, tid = item->thread.tid;
+	size_t low = first_row(snapshot, tgid, tid);
+
+	if (low < snapshot->thread_count && snapshot->tgid[low] == tgid && snapshot->tid[low] == tid &&
+	    snapshot->start_time[low] == item->identity.start_boottime / NS_PER_TICK &&
+	    is_of_task(reading, side, low, &item->identity))
+		return (uint32_t)low;
+	if (tgid != tid || item->thread.replaced != 0 || reading->round->task_at == NULL)
+		return ENDED_NO_ROW;
+	/* it may have had another id then, which it gave up for the leader's in execve(2) */
+	while (low > 0 && snapshot->tgid[low - 1] == tgid)
+		low--;
+	for (; low < snapshot->thread_count && snapshot->tgid[low] == tgid; low++) {
+		if (is_of_task(reading, side, low, &item->identity))
+			return (uint32_t)low;
+	}
+	return ENDED_NO_ROW;
+}
+
+static uint64_t tracking_key(const struct exit_identity *identity)
+{
+	return hash_u64(identity->start_boottime) + identity->task;
+}
+
+static struct tracked_exit *find_tracked(struct ended_watch *watch, const struct exit_identity *identity)
+{
+	uint32_t place;
+
+	if (!hash_map_get(&watch->tracked_index, tracking_key(identity), &place) ||
+	    memcmp(&watch->tracked[place].identity, identity, sizeof(*identity)) != 0)
+		return NULL;
+	return &watch->tracked[place];
+}
+
+static struct tracked_exit *track(struct reading *reading, const struct exit_identity *identity)
+{
+	struct ended_watch *watch = reading->watch;
+	struct tracked_exit *tracked;
+
+	hash_map_set(&watch->tracked_index, tracking_key(identity), (uint32_t)watch->tracked_count);
+	tracked = MEMORY_APPEND(watch->tracked, watch->tracked_count, watch->tracked_capacity);
+	*tracked = (struct tracked_exit){
+		.identity = *identity,
+		.since_ns = reading->round->snapshot->provenance.boottime_ns,
+		.listed = true,
+	};
+	return tracked;
+}
+
+/* Forgets the tasks that are listed no more. */
+static void prune_tracked(struct ended_watch *watch)
+{
+	size_t kept = 0;
+
+	hash_map_clear(&watch->tracked_index);
+	for (size_t i = 0; i < watch->tracked_count; i++) {
+		if (!watch->tracked[i].listed)
+			continue;
+		watch->tracked[kept] = watch->tracked[i];
+		watch->tracked[kept].listed = false;
+		hash_map_set(&watch->tracked_index, tracking_key(&watch->tracked[kept].identity),
+			     (uint32_t)kept);
+		kept++;
+	}
+	watch->tracked_count = kept;
+}
+
+/* What a task did after it was reported. */
+static void add_rest(struct reading *reading, const struct exit_thread *thread,
+		     const struct ended_amounts *told)
+{
+	struct ended_amounts rest = thread_amounts(thread);
+	struct ended_group *group = ended_set_group(
+		reading->set, triple_of(reading, &thread->key, ENDED_NO_ROW), thread->key.kernel != 0);
+
+	for (size_t i = 0; i < ENDED_METRICS; i++)
+		rest.of[i] = rest.of[i] > told->of[i] ? rest.of[i] - told->of[i] : 0;
+	rest.delayed = 0;
+	ended_amounts_add(&group->amounts, &rest);
+}
+
+/* `amounts`: what it did, in all. */
+static void add_known(struct reading *reading, const struct bpf_exit_item *item, uint32_t row,
+		      const struct ended_amounts *amounts)
+{
+	bool kernel = item->thread.key.kernel != 0;
+	struct ended_thread *thread = ended_set_add_thread(
+		reading->set, triple_of(reading, &item->thread.key, row), kernel);
+
+	if (thread == NULL)
+		return;
+	/* as it was when it had the row */
+	thread->tgid = reading->previous->tgid[row];
+	thread->tid = reading->previous->tid[row];
+	thread->start_time = reading->previous->start_time[row];
+	thread->amounts = *amounts;
+}
+
+/*
+ * The counters of a task at its end, before the kernel frees it. It still closes files before it becomes a
+ * zombie, and a round may have read that: then the row counts, so that nothing is counted twice.
+ */
+static struct ended_amounts ending_amounts(const struct reading *reading, const struct exit_thread *thread,
+					   uint32_t row)
+{
+	struct ended_amounts amounts = thread_amounts(thread);
+
+	for (size_t i = 0; row != ENDED_NO_ROW && i < ENDED_METRICS; i++) {
+		uint64_t seen = 0;
+
+		if (snapshot_value_state(reading->previous, row, ended_metrics[i], false, NULL) == VALUE_READ)
+			seen = snapshot_value(reading->previous, row, ended_metrics[i]);
+		amounts.of[i] = seen > amounts.of[i] ? seen : amounts.of[i];
+	}
+	return amounts;
+}
+
+/*
+ * Whether a process ended with this thread. A leader whose id another thread took over in execve(2) is known
+ * as such once it is free; before that, by the rows that the process still has.
+ */
+static bool ends_process(const struct reading *reading, const struct exit_thread *thread)
+{
+	return thread->tid == thread->tgid && thread->replaced == 0 &&
+	       (thread->is_free != 0 || !has_row(reading->round->snapshot, thread->tgid));
+}
+
+/* One that is in no snapshot. It has to be young: an older one was missed, and what it did when is unknown.
+ */
+static void add_unknown(struct reading *reading, const struct bpf_exit_item *item)
+{
+	bool young = item->identity.start_boottime >=
+		     (reading->round->task_at == NULL && item->thread.replaced
+			      ? reading->previous->provenance.boottime_ns
+			      : reading->watch->since_before);
+	struct ended_group *group = ended_set_group(reading->set,
+						    triple_of(reading, &item->thread.key, ENDED_NO_ROW),
+						    item->thread.key.kernel != 0);
+
+	group->threads++;
+	group->processes += ends_process(reading, &item->thread);
+	if (young) {
+		const struct ended_amounts amounts = thread_amounts(&item->thread);
+
+		ended_amounts_add(&group->amounts, &amounts);
+	} else {
+		group->unknown++;
+	}
+}
+
+/* One that is freed: all that it did is known. */
+static void add_free(struct reading *reading, const struct bpf_exit_item *item, struct tracked_exit *tracked,
+		     uint32_t row)
+{
+	struct bpf_exit_item last = *item;
+
+	if (!bpf_exits_take(reading->watch->exits, &item->identity, &last.thread))
+		return;
+	if (tracked != NULL && tracked->told)
+		add_rest(reading, &last.thread, &tracked->amounts);
+	else if (row != ENDED_NO_ROW) {
+		const struct ended_amounts amounts = thread_amounts(&last.thread);
+
+		add_known(reading, &last, row, &amounts);
+	} else
+		add_unknown(reading, &last);
+	if (tracked != NULL)
+		tracked->listed = false;
+}
+
+/*
+ * One that is not freed yet, but has no row any more: counted with what it had done when it ended. One that
+ * had none before either may still come to have one if it ended while the round was under way: it can wait
+ * for the next.
+ */
+static void add_ending(struct reading *reading, const struct bpf_exit_item *item,
+		       struct tracked_exit *tracked, uint32_t row)
+{
+	uint64_t now_ns = reading->round->snapshot->provenance.boottime_ns;
+
+	if (tracked == NULL)
+		tracked = track(reading, &item->identity);
+	tracked->listed = true;
+	if (!tracked->told && (row != ENDED_NO_ROW || item->thread.ended_boottime < now_ns)) {
+		tracked->amounts = ending_amounts(reading, &item->thread, row);
+		if (row != ENDED_NO_ROW)
+			add_known(reading, item, row, &tracked->amounts);
+		else
+			add_unknown(reading, item);
+		tracked->told = true;
+	} else if (now_ns > tracked->since_ns + FREE_LATE_NS) {
+		add_free(reading, item, tracked, row);
+	}
+}
+
+static void add_item(struct reading *reading, const struct bpf_exit_item *item)
+{
+	struct tracked_exit *tracked = find_tracked(reading->watch, &item->identity);
+	/* nobody knows whether a row is that of a former leader or of the thread that took its id over */
+	const bool ambiguous = item->thread.replaced != 0 && reading->round->task_at == NULL;
+	uint32_t row = ENDED_NO_ROW;
+
+	if (!ambiguous && find_row(reading, ENDED_SIDE_NOW, item) != ENDED_NO_ROW)
+		return; /* its row goes in another round, and it with it */
+	if (!ambiguous)
+		row = find_row(reading, ENDED_SIDE_BEFORE, item);
+	if (item->thread.is_free != 0)
+		add_free(reading, item, tracked, row);
+	else
+		add_ending(reading, item, tracked, row);
+}
+
+static void add_items(struct reading *reading)
+{
+	const struct bpf_exit_item *items;
+	size_t count;
+
+	const bool whole = bpf_exits_list(reading->watch->exits, &items, &count) == 0;
+
+	for (size_t i = 0; i < count; i++)
+		add_item(reading, &items[i]);
+	/* what was not listed this time may be yet, and was told of already */
+	if (whole)
+		prune_tracked(reading->watch);
+	else
+		reading->set->unread = true;
+}
+
+/* Threads of which the programs could not keep anything; a group of none says that something was not read. */
+static void add_lost(struct reading *reading)
+{
+	struct ended_watch *watch = reading->watch;
+	const uint64_t lost = bpf_exits_lost(watch->exits);
+	struct ended_group *group;
+
+	reading->set->lost = lost - watch->lost;
+	watch->lost = lost;
+	if (reading->set->lost == 0 && !reading->set->unread)
+		return;
+	group = ended_set_group(
+		reading->set,
+		ended_set_triple(reading->set, ended_unknown_name, ended_unknown_name, ended_unknown_name),
+		false);
+	group->threads += reading->set->lost;
+	group->unknown += reading->set->lost;
+}
+
+struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended_round *round)
+{
+	static const struct snapshot nothing;
+	struct reading reading = {
+		.watch = watch,
+		.round = round,
+		.previous = round->previous != NULL ? round->previous : &nothing,
+	};
+
+	if (watch == NULL)
+		return NULL;
+	if (watch->messages != NULL) {
+		read_messages(watch);
+		return ended_records_read(watch->records, round);
+	}
+	bpf_exits_set_known(watch->exits, clock_ns(CLOCK_BOOTTIME));
+	reading.set = ended_set_create();
+	set_reasons(&reading);
+	add_groups(&reading);
+	add_items(&reading);
+	add_lost(&reading);
+	watch->since_before = reading.previous->provenance.boottime_ns;
+	if (round->previous != NULL)
+		return reading.set;
+	/* before the first round nothing counts */
+	ended_set_release(reading.set);
+	return NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CHILD_H
+#define CTOP_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "buffer.h"
+
+/*
+ * A forked process. It is signalled through a handle (pidfd_open(2)), never by a number that somebody else
+ * may have by then: where the program that started us ignores SIGCHLD, the kernel collects children by
+ * itself.
+ */
+struct child {
+	pid_t pid;  /* 0: there is none, or it was collected */
+	int handle; /* -1 where the kernel has none (before Linux 5.3) */
+};
+
+/* Takes over what fork(2) returned. */
+struct child child_adopt(pid_t pid);
+
+/* SIGKILL. Nothing is waited for: a process that hangs in the kernel ends when it comes back from there. */
+void child_kill(const struct child *child);
+
+/* Collects it if it has ended. Returns whether it has; `*ret_status` (may be NULL) is that of waitpid(2). */
+bool child_reap(struct child *child, int *ret_status);
+
+/* Kills it and waits for its end, which must not hang. */
+void child_end(struct child *child);
+
+/* What child_call() runs. Returns 0 or a negative errno; `answer` is what the caller gets besides. */
+typedef int child_work(void *context, struct buffer *answer);
+
+/*
+ * Does `work` in a forked copy of this process: a call that may hang in the kernel where no signal ends it,
+ * as every call may on a file system whose server is gone. The copy has no descriptors but /dev/null, and
+ * ends with the thread that calls. Returns what the work does, -ETIMEDOUT when it is not done after
+ * `patience_ns` and hangs rather than wants for a CPU, or after 10 s (then it is killed), -ECHILD when it was
+ * killed, or why there was no copy. While other threads run, `work` must not allocate memory: one of them may
+ * have held a lock of the allocator when the copy was made.
+ */
+int child_call(child_work *work, void *context, uint64_t patience_ns, struct buffer *ret_answer);
+
+/* Closes the handle of a child that is collected elsewhere, or not at all. */
+void child_forget(struct child *child);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_line.h"
+#include "memory.h"
+#include "unicode.h"
+
+static bool is_blank(char character)
+{
+	return character == ' ' || character == '\t' || character == '\r';
+}
+
+static void trim(const char **text, size_t *length)
+{
+	while (*length != 0 && is_blank(**text)) {
+		(*text)++;
+		(*length)--;
+	}
+	while (*length != 0 && is_blank((*text)[*length - 1]))
+		(*length)--;
+}
+
+bool config_next_line(const char **text, size_t *length, const char **ret_line, size_t *ret_length,
+		      size_t *ret_whole)
+{
+	const char *newline;
+
+	if (*length == 0)
+		return false;
+	newline = memchr(*text, '\n', *length);
+	*ret_line = *text;
+	*ret_length = newline != NULL ? (size_t)(newline - *text) : *length;
+	*ret_whole = *ret_length + (newline != NULL);
+	*text += *ret_whole;
+	*length -= *ret_whole;
+	return true;
+}
+
+static bool problem(struct config_line *line, const char *sentence)
+{
+	line->kind = CONFIG_PROBLEM;
+	line->value = memory_duplicate(sentence);
+	return true;
+}
+
+static bool is_name(const char *name, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if ((unsigned char)name[i] <= ' ' || name[i] == 0x7f || strchr("\"[]=#", name[i]) != NULL)
+			return false;
+	}
+	return length != 0;
+}
+
+/* `[tab  mine]`: the words of a section's head with one blank between. */
+static bool read_section(const char *text, size_t length, struct config_line *line)
+{
+	const char *end = memchr(text, ']', length);
+	size_t rest = end != NULL ? length - (size_t)(end + 1 - text) : 0;
+	struct buffer name = {0};
+
+	if (end == NULL)
+		return problem(line, "a section's name ends with ]");
+	end++;
+	trim(&end, &rest);
+	if (rest != 0 && *end != '#')
+		return problem(line, "nothing stands behind the ] of a section");
+	length = strcspn(text, "]");
+	for (size_t i = 1; i < length; i++) {
+		if (!is_blank(text[i]))
+			buffer_append_char(&name, text[i]);
+		else if (name.length != 0 && name.data[name.length - 1] != ' ')
+			buffer_append_char(&name, ' ');
+	}
+	if (name.length != 0 && name.data[name.length - 1] == ' ')
+		name.data[--name.length] = '\0';
+	if (name.length == 0) {
+		buffer_release(&name);
+		return problem(line, "a section has a name: [tab NAME]");
+	}
+	line->kind = CONFIG_SECTION;
+	line->name = buffer_steal(&name);
+	return true;
+}
+
+/* Appends what stands in the quotes that the text begins with; returns how many bytes it takes with both
+ * quotes, 0 if the second is missing. */
+static size_t read_quotes(const char *text, size_t length, struct buffer *value)
+{
+	size_t i = 1;
+
+	for (; i < length && text[i] != '"'; i++) {
+		if (text[i] == '\\' && i + 1 < length && (text[i + 1] == '"' || text[i + 1] == '\\'))
+			i++;
+		buffer_append_char(value, text[i]);
+	}
+	return i < length ? i + 1 : 0;
+}
+
+/* A value in quotes; behind it only a comment may stand. */
+static bool read_quoted(const char *text, size_t length, struct buffer *value)
+{
+	const size_t used = read_quotes(text, length, value);
+
+	if (used == 0)
+		return false;
+	text += used;
+	length -= used;
+	trim(&text, &length);
+	return length == 0 || *text == '#';
+}
+
+/* A value without quotes ends where a comment begins: at a # behind a blank. */
+static size_t plain_length(const char *text, size_t length)
+{
+	size_t end = length;
+
+	for (size_t i = 0; i < end; i++) {
+		if (text[i] == '#' && (i == 0 || is_blank(text[i - 1])))
+			end = i;
+	}
+	while (end != 0 && is_blank(text[end - 1]))
+		end--;
+	return end;
+}
+
+static bool read_setting(const char *text, size_t length, struct config_line *line)
+{
+	const char *equals = memchr(text, '=', length);
+	const char *name = text, *value;
+	size_t name_length, value_length;
+	struct buffer read = {0};
+
+	if (equals == NULL)
+		return problem(line, "a line is KEY = VALUE, [tab NAME] or a comment, which begins with #");
+	value = equals + 1;
+	name_length = (size_t)(equals - text);
+	value_length = length - name_length - 1;
+	trim(&name, &name_length);
+	trim(&value, &value_length);
+	if (!is_name(name, name_length))
+		return problem(line, "a key is one word");
+	if (value_length == 0 || *value != '"') {
+		buffer_append(&read, value, plain_length(value, value_length));
+	} else if (!read_quoted(value, value_length, &read)) {
+		buffer_release(&read);
+		return problem(line, "a value that begins with a \" ends with one");
+	}
+	buffer_append_text(&read, "");
+	line->kind = CONFIG_SETTING;
+	line->name = memory_duplicate_bytes(name, name_length);
+	line->value = buffer_steal(&read);
+	return true;
+}
+
+bool config_read_line(const char *text, size_t length, struct config_line *ret_line)
+{
+	*ret_line = (struct config_line){.kind = CONFIG_PROBLEM};
+	if (length > CONFIG_LINE_MAX)
+		return problem(ret_line, "the line is too long");
+	trim(&text, &length);
+	if (length == 0 || *text == '#')
+		return false;
+	if (memchr(text, '\0', length) != NULL || !unicode_is_valid(text, length))
+		return problem(ret_line, "this is no text in UTF-8");
+	return *text == '[' ? read_section(text, length, ret_line) : read_setting(text, length, ret_line);
+}
+
+size_t config_comment(const char *line, size_t length)
+{
+	const char *equals = memchr(line, '=', length);
+	const char *value = equals != NULL ? equals + 1 : line + length;
+	struct buffer ignored = {0};
+	size_t rest, end;
+
+	while (value < line + length && is_blank(*value))
+		value++;
+	rest = length - (size_t)(value - line);
+	end = rest != 0 && *value == '"' ? read_quotes(value, rest, &ignored) : plain_length(value, rest);
+	buffer_release(&ignored);
+	return memchr(value + end, '#', rest - end) != NULL ? (size_t)(value - line) + end : length;
+}
+
+void config_release_line(struct config_line *line)
+{
+	free(line->name);
+	free(line->value);
+	*line = (struct config_line){.kind = CONFIG_PROBLEM};
+}
+
+void config_parse(const char *text, size_t length, struct config *config)
+{
+	static const char mark[] = "\xef\xbb\xbf"; /* of the order of bytes, which some editors put first */
+	const char *line;
+	size_t line_length, whole, number = 0;
+
+	*config = (struct config){.count = 0};
+	if (length >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0) {
+		text += sizeof(mark) - 1;
+		length -= sizeof(mark) - 1;
+	}
+	while (config_next_line(&text, &length, &line, &line_length, &whole)) {
+		struct config_line read;
+
+		if (++number > CONFIG_LINES_MAX) {
+			read = (struct config_line){.kind = CONFIG_PROBLEM};
+			problem(&read, "there are too many lines; the rest is not read");
+			length = 0;
+		} else if (!config_read_line(line, line_length, &read)) {
+			continue;
+		}
+		read.number = number;
+		*MEMORY_APPEND(config->lines, config->count, config->capacity) = read;
+	}
+}
+
+void config_release(struct config *config)
+{
+	for (size_t i = 0; i < config->count; i++)
+		config_release_line(&config->lines[i]);
+	free(config->lines);
+	*config = (struct config){.count = 0};
+}

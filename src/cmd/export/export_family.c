@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "export_family.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "metric/metric.h"
+#include "table/column_name.h"
+#include "table/view.h"
+#include "window/column.h"
+
+const struct export_family_entry export_families[EXPORT_FAMILY_COUNT] = {
+#define EXPORT_FAMILY(column, kind, name, by_default)                                                        \
+	[EXPORT_FAMILY_##column] = {COLUMN_##column, EXPOSITION_##kind, "ctop_group_" name, by_default},
+#include "export_family.def"
+#undef EXPORT_FAMILY
+};
+
+static int refuse(enum column column, struct error *error)
+{
+	struct buffer titles = {0};
+	int result;
+
+	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++)
+		buffer_append_format(&titles, "%s%s", i != 0 ? ", " : "",
+				     column_title(export_families[i].column, WINDOW_MODE_INTERVAL));
+	result = error_set(error, -EINVAL, "%s is not exported; columns that are: %s",
+			   column_title(column, WINDOW_MODE_INTERVAL), titles.data);
+	buffer_release(&titles);
+	return result;
+}
+
+/* Marks the family of a column that is named. */
+static int choose_one(const char *name, bool chosen[], struct error *error)
+{
+	const enum column column = column_find(name);
+
+	if (column == COLUMN_COUNT)
+		return column_refuse(name, error);
+	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {
+		if (export_families[i].column == column) {
+			chosen[i] = true;
+			return 0;
+		}
+	}
+	return refuse(column, error);
+}
+
+int export_family_choose(const char *list, struct export_family_choice *ret_choice, struct error *error)
+{
+	bool chosen[EXPORT_FAMILY_COUNT] = {false};
+	const bool adds = list == NULL || *list == '+';
+	int result = 0;
+
+	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++)
+		chosen[i] = adds && export_families[i].by_default;
+	while (list != NULL && *list != '\0' && result == 0) {
+		const size_t length = strcspn(list, ",");
+		char *name = memory_duplicate_bytes(list + (*list == '+'), length - (*list == '+'));
+
+		result = choose_one(name, chosen, error);
+		free(name);
+		list += length;
+		list += *list == ',';
+	}
+	if (result < 0)
+		return result;
+	ret_choice->count = 0;
+	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {
+		if (!chosen[i])
+			continue;
+		ret_choice->items[ret_choice->count] = (enum export_family)i;
+		ret_choice->columns[ret_choice->count++] = export_families[i].column;
+	}
+	return 0;
+}
+
+char *export_family_name(enum export_family family)
+{
+	const struct export_family_entry *entry = &export_families[family];
+	struct buffer name = {0};
+
+	exposition_append_name(&name, entry->kind, entry->name, column_entry(entry->column)->unit);
+	return buffer_steal(&name);
+}
+
+/*
+ * As the catalogue says where the column is of one metric, else the first sentence of the column's
+ * description, up to a semicolon: what comes behind is about the screen.
+ */
+char *export_family_help(enum export_family family)
+{
+	const struct column_entry *entry = column_entry(export_families[family].column);
+	const char *text = entry->description, *end;
+
+	if (entry->operation == COLUMN_OPERATION_SUM && entry->input_count == 1)
+		return memory_duplicate(metrics[entry->inputs[0]].description);
+	end = text + strcspn(text, ";");
+	for (const char *stop = text; stop < end; stop++) {
+		if (stop[0] == '.' && (stop[1] == ' ' || stop[1] == '\0'))
+			end = stop;
+	}
+	return memory_format("%.*s.", (int)(end - text), text);
+}
+
+void export_family_begin(struct exposition *exposition, enum export_family family)
+{
+	const struct export_family_entry *entry = &export_families[family];
+	char *help = export_family_help(family);
+
+	exposition_begin(exposition, entry->kind, entry->name, column_entry(entry->column)->unit, help);
+	free(help);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_EXPORT_FAMILY_H
+#define CTOP_EXPORT_FAMILY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "report/exposition.h"
+#include "window/column.h"
+
+/* What is exported of groups; the table is export_family.def. */
+enum export_family {
+#define EXPORT_FAMILY(column, ...) EXPORT_FAMILY_##column,
+#include "export_family.def"
+#undef EXPORT_FAMILY
+	EXPORT_FAMILY_COUNT,
+};
+
+struct export_family_entry {
+	enum column column;
+	enum exposition_kind kind;
+	const char *name; /* as exposition_begin() takes it: "ctop_group_run" */
+	bool by_default;
+};
+
+extern const struct export_family_entry export_families[EXPORT_FAMILY_COUNT];
+
+/* Some of them, in the order of the table. */
+struct export_family_choice {
+	enum export_family items[EXPORT_FAMILY_COUNT];
+	enum column columns[EXPORT_FAMILY_COUNT]; /* of `items` */
+	size_t count;
+};
+
+/*
+ * Those that are exported by default where `list` is NULL, else those of the columns that it names (titles or
+ * names, a comma between; +NAME adds to the default, which is then kept). Returns 0, or -EINVAL with a
+ * sentence.
+ */
+int export_family_choose(const char *list, struct export_family_choice *ret_choice, struct error *error);
+
+/* What its series are called, "ctop_group_run_seconds_total", and what they count, a sentence. The caller
+ * frees them. */
+char *export_family_name(enum export_family family);
+char *export_family_help(enum export_family family);
+
+/* Begins one in an exposition: its unit is that of the column, and what it counts is said as everywhere. */
+void export_family_begin(struct exposition *exposition, enum export_family family);
+
+#endif

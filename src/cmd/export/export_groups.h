@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_EXPORT_GROUPS_H
+#define CTOP_EXPORT_GROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export_family.h"
+#include "window/grouping.h"
+
+/*
+ * The series of one axis. What happened in each round is added to a counter that lives as long as its series:
+ * threads that end and groups that shrink take nothing away. There are at most `limit` series, chosen by what
+ * groups did lately; all other groups are `(other)` together.
+ *
+ * A group has one series as long as it has the room: it begins with 0 when it gets it, which Prometheus takes
+ * for a counter that was reset, and counts in `(other)` before and after. So a sum over rates is right at any
+ * time. What a series had counted when it is dropped is not added to `(other)`: its rate would show all of
+ * that in one moment.
+ *
+ * Groups are told apart by their names as they are exported: such as differ in invalid bytes alone are one.
+ */
+struct export_groups;
+
+struct export_groups_options {
+	enum axis axis;
+	size_t limit;     /* series beside that of `(other)` */
+	uint64_t keep_ns; /* for how long a series is kept that has no thread any more */
+	const struct export_family_choice *families; /* not owned, outlives the groups */
+};
+
+struct export_groups *export_groups_create(const struct export_groups_options *options);
+void export_groups_release(struct export_groups *groups);
+
+/* The number of a family of a group in a round. */
+struct export_number {
+	bool known;
+	uint64_t value; /* of a counter what it grew by in the interval; in the unit of the family's column */
+};
+
+/* A group of a round. */
+struct export_group_row {
+	const char *name; /* anything */
+	size_t name_length;
+	uint32_t threads; /* that live */
+	double weight;    /* what decides whether it gets a series: what it did in a second */
+	uint64_t size;    /* and where that is alike: what it holds */
+	const struct export_number *numbers; /* by family of the choice */
+};
+
+/* Adds a round that was taken at `now_ns` (a clock that only goes forward). */
+void export_groups_add(struct export_groups *groups, uint64_t now_ns, const struct export_group_row rows[],
+		       size_t count);
+
+/* Of the newest round: groups, and how many of them are in `(other)`; and series that were dropped so far. */
+struct export_groups_state {
+	uint64_t groups, folded, dropped;
+};
+
+struct export_groups_state export_groups_state(const struct export_groups *groups);
+
+/* `axis="process"`, for samples about the axis itself; owned by the groups. */
+const char *export_groups_axis_label(const struct export_groups *groups);
+
+/* Whether there are samples of a family of the choice, by its place there. */
+bool export_groups_have(const struct export_groups *groups, size_t family);
+
+/* Writes the samples of a family of the choice, by its place there. The family was begun. */
+void export_groups_write(const struct export_groups *groups, size_t family, struct exposition *exposition);
+
+#endif

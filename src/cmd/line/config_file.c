@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "config_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "command.h"
+
+/* How long its file system has to answer: without a file ctop starts all the same. */
+#define CONFIG_PATIENCE_NS (800 * NS_PER_MS)
+
+enum {
+	CONFIG_PROBLEMS_TOLD = 10
+};
+
+char *config_file_path(void)
+{
+	const char *directory = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+	/* "All paths set in these environment variables must be absolute", XDG Base Directory Specification
+	 */
+	if (directory != NULL && directory[0] == '/')
+		return memory_format("%s/ctop/ctop.conf", directory);
+	if (home != NULL && home[0] == '/')
+		return memory_format("%s/.config/ctop/ctop.conf", home);
+	return NULL;
+}
+
+/* Why a file does not count, NULL if it does. */
+static const char *why_not(const struct stat *status)
+{
+	if (!S_ISREG(status->st_mode))
+		return "it is not a regular file";
+	if (status->st_uid != getuid() && status->st_uid != 0)
+		return "it belongs to another user";
+	if ((status->st_mode & S_IWOTH) != 0)
+		return "everybody may write to it (chmod o-w)";
+	return NULL;
+}
+
+/* Reads the text of a file that counts; on failure the reason in words is in `text`. */
+static int read_text(const char *path, struct stat *ret_status, struct buffer *text)
+{
+	/* a FIFO must not hold us up */
+	const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *reason = NULL;
+	int result = 0;
+
+	if (descriptor < 0 || fstat(descriptor, ret_status) < 0)
+		result = -errno;
+	else
+		reason = why_not(ret_status);
+	if (result == 0 && reason == NULL)
+		result = file_read_descriptor(descriptor, text, CONFIG_BYTES_MAX);
+	if (descriptor >= 0)
+		close(descriptor);
+	if (reason == NULL && result == 0)
+		return 0;
+	buffer_clear(text);
+	buffer_append_text(text, reason != NULL     ? reason
+				 : result == -EFBIG ? "it is too large"
+						    : strerror(-result));
+	/* in a directory that may not be searched, as another user's home, nobody knows of a file */
+	if (result == -EACCES && stat(path, ret_status) < 0 && errno == EACCES)
+		return -ENOENT;
+	return reason != NULL ? -EPERM : result;
+}
+
+static int read_in_child(void *path, struct buffer *answer)
+{
+	struct stat status;
+
+	return read_text(path, &status, answer);
+}
+
+static bool has_other_rights(void)
+{
+	return getuid() != geteuid() || getgid() != getegid();
+}
+
+static void add_lines(struct config_file *file)
+{
+	config_parse(file->text.data, file->text.length, &file->config);
+	for (size_t i = 0; i < file->config.count; i++) {
+		const struct config_line *line = &file->config.lines[i];
+
+		if (line->kind == CONFIG_PROBLEM)
+			config_file_problem(file, line->number, "%s", line->value);
+	}
+}
+
+int config_file_read(const char *path, struct config_file *file, struct error *error)
+{
+	int result;
+
+	*file = (struct config_file){.path = NULL};
+	if (has_other_rights())
+		return path == NULL
+			       ? 0
+			       : error_set(
+					 error, -EPERM,
+					 "--config %s: a program with the rights of another user reads none",
+					 path);
+	file->path = path != NULL ? memory_duplicate(path) : config_file_path();
+	if (file->path == NULL)
+		return 0;
+	result = child_call(read_in_child, file->path, CONFIG_PATIENCE_NS, &file->text);
+	if (result == 0) {
+		add_lines(file);
+		return 0;
+	}
+	if (path != NULL)
+		return error_set(error, result, "cannot read %s: %s", path,
+				 result == -ETIMEDOUT ? "its file system does not answer" : file->text.data);
+	if (result != -ENOENT && result != -ENOTDIR)
+		config_file_problem(file, 0, "not read: %s",
+				    result == -ETIMEDOUT ? "its file system does not answer"
+							 : file->text.data);
+	buffer_clear(&file->text);
+	return 0;
+}
+
+void config_file_problem(struct config_file *file, size_t line, const char *format, ...)
+{
+	char sentence[1024], place[32] = "";
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof(sentence), format, arguments);
+	va_end(arguments);
+	if (line != 0)
+		snprintf(place, sizeof(place), ":%zu", line);
+	if (file->problem_count++ == 0)
+		file->first_problem = memory_format("%s%s: %s", file->path, place, sentence);
+	if (file->problem_count <= CONFIG_PROBLEMS_TOLD)
+		command_note("%s%s: %s", file->path, place, sentence);
+	else if (file->problem_count == CONFIG_PROBLEMS_TOLD + 1)
+		command_note("%s: more of that kind", file->path);
+}
+
+size_t config_file_line(const struct config_file *file, const char *value)
+{
+	for (size_t i = 0; value != NULL && i < file->config.count; i++) {
+		if (file->config.lines[i].value == value)
+			return file->config.lines[i].number;
+	}
+	return 0;
+}
+
+void config_file_release(struct config_file *file)
+{
+	free(file->path);
+	free(file->first_problem);
+	buffer_release(&file->text);
+	config_release(&file->config);
+	*file = (struct config_file){.path = NULL};
+}
+
+/* --- changing --- */
+
+/* Makes the directory of a path, and the one above it. */
+static void make_directories(const char *path)
+{
+	char *copy = memory_duplicate(path), *slash = strrchr(copy, '/'), *above;
+
+	if (slash != NULL && slash != copy) {
+		*slash = '\0';
+		above = strrchr(copy, '/');
+		if (mkdir(copy, 0700) < 0 && errno == ENOENT && above != NULL && above != copy) {
+			*above = '\0';
+			(void)mkdir(copy, 0700);
+			*above = '/';
+			(void)mkdir(copy, 0700);
+		}
+	}
+	free(copy);
+}
+
+static int replace(const char *path, const struct stat *former, const struct buffer *text,
+		   struct error *error)
+{
+	struct file_replacement replacement;
+	int result = file_replacement_open(&replacement, path, former != NULL ? 0600 : 0644, true, error);
+
+	if (result < 0)
+		return result;
+	if (former != NULL && fchmod(replacement.descriptor, former->st_mode & 0777) < 0)
+		result = -errno;
+	if (result == 0)
+		result = file_write_all(replacement.descriptor, text->data, text->length);
+	if (result == 0)
+		return file_replacement_commit(&replacement, error);
+	file_replacement_abandon(&replacement);
+	return error_set(error, result, "cannot write %s: %s", path, strerror(-result));
+}
+
+int config_file_edit(const char *path, const char *section, const struct config_change *changes, size_t count,
+		     struct error *error)
+{
+	struct buffer text = {0}, edited = {0};
+	struct stat status;
+	int result;
+
+	if (has_other_rights())
+		return error_set(error, -EPERM, "a program with the rights of another user writes no %s",
+				 path);
+	result = read_text(path, &status, &text);
+	if (result == -ENOENT) {
+		make_directories(path);
+		buffer_clear(&text);
+	} else if (result < 0) {
+		error_set(error, result, "%s is not changed: %s", path, text.data);
+	}
+	if (result == 0 || result == -ENOENT) {
+		config_edit(text.data, text.length, section, changes, count, &edited);
+		result = replace(path, result == 0 ? &status : NULL, &edited, error);
+	}
+	buffer_release(&text);
+	buffer_release(&edited);
+	return result;
+}

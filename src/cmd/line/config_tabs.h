@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CONFIG_TABS_H
+#define CTOP_CONFIG_TABS_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "config_file.h"
+#include "table/tab.h"
+
+/*
+ * Sections of tabs: `[tab NAME]` with columns, thread-columns, sort, title and after. The name of a tab of
+ * the table changes that one, any other name makes a tab. What cannot be done is told to the user and left
+ * out.
+ */
+
+/*
+ * Makes the tabs of a file; `changes` says whether those of the table change too.
+ */
+void config_tabs_make(struct config_file *file, bool changes);
+
+/* The keys of a section; config_tabs_change() fills in one change for each. */
+enum config_tab_key {
+	CONFIG_TAB_COLUMNS,
+	CONFIG_TAB_THREAD_COLUMNS,
+	CONFIG_TAB_SORT,
+	CONFIG_TAB_TITLE,
+	CONFIG_TAB_AFTER,
+	CONFIG_TAB_KEY_COUNT,
+};
+
+extern const char *const config_tab_keys[CONFIG_TAB_KEY_COUNT];
+
+/* The value of a key of a tab as it is now, owned by the caller; NULL where it is what it would be without.
+ */
+char *config_tabs_value(enum config_tab_key key, enum tab tab);
+
+/* Appends all tabs that the user changed or made as sections, and the others as comments. */
+void config_tabs_print(struct buffer *buffer);
+
+#endif

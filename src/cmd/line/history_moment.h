@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_HISTORY_MOMENT_H
+#define CTOP_HISTORY_MOMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "snapshot/snapshot.h"
+#include "store/history.h"
+
+/*
+ * A recorded moment where a file is named: HISTORY@WHEN, as in `/var/lib/ctop@-1h`, or `@09:00` of the
+ * history that history_place() is; or a range, HISTORY@WHEN..WHEN, as in `@09:00..09:05`. A file that has
+ * such a name is meant instead.
+ */
+
+/* Whether a name is that of a moment: it has an '@', and no file is called so. */
+bool history_moment_is_named(const char *name);
+
+/* What was found of one. */
+struct history_moment {
+	/* One reference, the caller's. Its window is since the round before, or of a range from its beginning
+	 * on; NULL where nothing is known of the time before. */
+	struct snapshot *snapshot;
+	char *name; /* with the time that the round has: "/var/lib/ctop@2026-11-20 09:40:05"; owned by the
+		       caller */
+	char *note; /* that it is not the moment that was asked for, and how far away; owned by the caller;
+		       NULL: it is */
+};
+
+/*
+ * Reads the round nearest to a moment, or those nearest to both ends of a range, where `now_unix_ns` is what
+ * -1h is counted from; of a range `with_parts` reads runs of its rounds as well, which takes longer. Returns
+ * 0, or a negative errno with a sentence: -EINVAL for a time, a range that is empty or in which the host was
+ * started again, -ENODATA for one in which nothing was recorded, else as history.h has them.
+ */
+int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
+			struct history_moment *ret_moment, struct error *error);
+
+/*
+ * What is wrong with a round as the answer to a question for `unix_ns`, to be freed: that the history begins
+ * later, ends earlier, or that nothing was recorded then; NULL for nothing.
+ */
+char *history_moment_describe(struct history *history, const struct history_round *round, uint64_t unix_ns);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "history_place.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "config_file.h"
+
+static char *chosen, *found;
+static bool settled;
+
+static int choose(const char *value, void *member, struct error *error)
+{
+	char *before = chosen;
+
+	(void)member;
+	if (value[0] == '\0')
+		return error_set(error, -EINVAL, "--history needs the name of a directory");
+	chosen = memory_duplicate(value);
+	free(before);
+	return 0;
+}
+
+static void print(const void *member, struct buffer *buffer)
+{
+	(void)member;
+	if (chosen != NULL)
+		buffer_append_text(buffer, chosen);
+}
+
+static const struct option options[] = {
+	{
+		.name = "history",
+		.kind = OPTION_PARSED,
+		.value_name = "DIR",
+		.in_file = true,
+		.is_kept_elsewhere = true,
+		.parse = choose,
+		.print = print,
+		.description =
+			"directory of the history; default /var/lib/ctop for root, $XDG_STATE_HOME/ctop or "
+			"~/.local/state/ctop for others",
+	},
+};
+
+const struct option_table history_option_table = {"History", options, ARRAY_COUNT(options)};
+
+void history_place_settle(void)
+{
+	settled = true;
+}
+
+static void read_configuration(void)
+{
+	struct config_file file = {0};
+
+	settled = true;
+	if (config_file_read(NULL, &file, NULL) == 0) {
+		for (size_t i = 0; i < file.config.count; i++) {
+			const struct config_line *line = &file.config.lines[i];
+
+			if (line->kind == CONFIG_SECTION)
+				break;
+			if (line->kind == CONFIG_SETTING && strcmp(line->name, "history") == 0 &&
+			    line->value[0] != '\0')
+				choose(line->value, NULL, NULL);
+		}
+	}
+	config_file_release(&file);
+}
+
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] == '/' ? value : NULL;
+}
+
+static char *find_default(void)
+{
+	const char *state = environment("STATE_DIRECTORY"), *directory = environment("XDG_STATE_HOME"),
+		   *home = environment("HOME");
+
+	/* several are separated by colons (systemd.exec(5)) */
+	if (state != NULL)
+		return memory_duplicate_bytes(state, strcspn(state, ":"));
+	if (geteuid() == 0)
+		return memory_duplicate("/var/lib/ctop");
+	if (directory != NULL)
+		return memory_format("%s/ctop", directory);
+	return home != NULL ? memory_format("%s/.local/state/ctop", home) : memory_duplicate("ctop-history");
+}
+
+const char *history_place(void)
+{
+	if (chosen == NULL && !settled)
+		read_configuration();
+	if (chosen != NULL)
+		return chosen;
+	if (found == NULL)
+		found = find_default();
+	return found;
+}
+
+void history_place_make(void)
+{
+	char *path = memory_duplicate(history_place());
+
+	/* private ones, as the specification of XDG_STATE_HOME asks for */
+	for (char *slash = strchr(path + 1, '/'); chosen == NULL && slash != NULL;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+	free(path);
+}

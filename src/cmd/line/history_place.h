@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_HISTORY_PLACE_H
+#define CTOP_HISTORY_PLACE_H
+
+#include "options.h"
+
+/*
+ * Which history is meant: that of the option --history DIR, else of the key `history` of the configuration
+ * file, else the directory of the service manager ($STATE_DIRECTORY, systemd.exec(5)), root's /var/lib/ctop,
+ * or a user's $XDG_STATE_HOME/ctop, by default ~/.local/state/ctop.
+ *
+ * The choice is one of the process. It is made before there are threads.
+ */
+
+/* The option --history, which sets no member. */
+extern const struct option_table history_option_table;
+
+/* That no configuration file is to be looked at, or that it has been. */
+void history_place_settle(void);
+
+/*
+ * The directory; where neither the command line nor a file that was read has named one, and nothing was
+ * settled, the user's configuration file is read. Never NULL; owned by this file. It need not exist.
+ */
+const char *history_place(void);
+
+/*
+ * Makes the directories above it where none was chosen: ~/.local/state need not exist. What fails is left to
+ * who makes the directory itself.
+ */
+void history_place_make(void);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report_options.h"
+
+#include <stdio.h>
+
+#include "command.h"
+#include "report/report.h"
+#include "store/ctprof.h"
+
+enum {
+	CHUNK_ROWS = 4096, /* bounds the memory of a long report; text needs whole tables for its widths */
+};
+
+/* "text (default), tsv or csv; without --limit, text has at most 500 rows per section and html 5000" */
+static void describe_formats(struct buffer *buffer)
+{
+	const char *words[REPORT_FORMAT_COUNT], *limits[REPORT_FORMAT_COUNT];
+	char texts[REPORT_FORMAT_COUNT][64];
+	size_t limit_count = 0;
+
+	for (size_t i = 0; i < REPORT_FORMAT_COUNT; i++) {
+		words[i] = i == REPORT_FORMAT_TEXT ? "text (default)" : report_format_names[i];
+		if (report_default_limits[i] == 0)
+			continue;
+		snprintf(texts[i], sizeof(texts[i]),
+			 limit_count == 0 ? "%s has at most %zu rows per section" : "%s %zu",
+			 report_format_names[i], report_default_limits[i]);
+		limits[limit_count++] = texts[i];
+	}
+	buffer_append_list(buffer, words, REPORT_FORMAT_COUNT, "or");
+	buffer_append_text(buffer, "; without --limit, ");
+	buffer_append_list(buffer, limits, limit_count, "and");
+}
+
+static void list_metrics(struct buffer *buffer)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", metrics[i].name);
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", derived_metrics[i].name);
+}
+
+static void list_sections(struct buffer *buffer)
+{
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		buffer_append_format(buffer, "%s\n", sections[i].name);
+}
+
+static const struct option list[] = {
+	{
+		.name = "metrics",
+		.kind = OPTION_TEXT,
+		.value_name = "NAME,...",
+		.offset = offsetof(struct report_options, metrics),
+		.list = list_metrics,
+		.description = "print these metrics and derived metrics only (see 'ctop metrics'), and "
+			       "of what a sched_ext scheduler keeps these fields (scx.NAME); sections that "
+			       "have none of them are printed where --sections names them",
+	},
+	{
+		.name = "sections",
+		.kind = OPTION_TEXT,
+		.value_name = "NAME,...",
+		.offset = offsetof(struct report_options, sections),
+		.list = list_sections,
+		.description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
+			       "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
+			       "smaps-rollup, sched-ext, latency, scx",
+	},
+	{
+		.name = "reference",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct report_options, reference),
+		.description = "print the cells of ktstr's ctprof: what was not read counts as zero",
+	},
+	{
+		.name = "format",
+		.kind = OPTION_CHOICE,
+		.value_name = "FORMAT",
+		.choices = report_format_names,
+		.offset = offsetof(struct report_options, format),
+		.describe = describe_formats,
+	},
+	{
+		.name = "max-bytes",
+		.kind = OPTION_COUNT,
+		.value_name = "N",
+		.minimum = 1,
+		.maximum = 1e18,
+		.offset = offsetof(struct report_options, max_bytes),
+		.description = "refuse a file with more bytes of JSON than this (default 4294967296)",
+	},
+	{
+		.letter = 'o',
+		.name = "output",
+		.kind = OPTION_TEXT,
+		.value_name = "OUT",
+		.offset = offsetof(struct report_options, output),
+		.description = "write to this file, which is replaced only once the report is complete",
+	},
+	{
+		.name = "ascii",
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct report_options, ascii),
+		.description = "use only ASCII characters in text",
+	},
+	{
+		.letter = 'b',
+		.kind = OPTION_FLAG,
+		.offset = offsetof(struct report_options, as_batch),
+		.description =
+			"print without a screen, as `ctop -b` does: of one file a table in every format",
+	},
+};
+
+const struct option_table report_option_table = {"Report", list, ARRAY_COUNT(list)};
+
+void report_options_set_defaults(struct report_options *options, struct view_options *view)
+{
+	options->max_bytes = CTPROF_DEFAULT_LIMIT;
+	view->limit = UINT64_MAX;
+}
+
+int report_options_select(const struct report_options *options, const struct view_options *view,
+			  size_t side_count, struct tables_request *ret_request, struct error *error)
+{
+	int status = selection_parse_sections(options->sections, ret_request->sections, error);
+
+	if (status == 0)
+		status = selection_parse_metrics(options->metrics, ret_request->metrics, ret_request->derived,
+						 &ret_request->fields, error);
+	if (status == 0)
+		status = selection_parse_sort_keys(view->sort_by, &ret_request->sort, error);
+	if (status == 0)
+		status = tables_parse_columns(view->columns, side_count, ret_request, error);
+	ret_request->limit = view->limit != UINT64_MAX ? view->limit : report_default_limits[options->format];
+	ret_request->chunk_rows = options->format == REPORT_FORMAT_TEXT ? 0 : CHUNK_ROWS;
+	return status;
+}
+
+void report_options_warn(const struct report_options *options, const struct view_options *view,
+			 const struct tables_request *request)
+{
+	if (options->sections == NULL || view->axis == AXIS_CGROUP)
+		return;
+	for (size_t i = 0; i < SECTION_COUNT; i++) {
+		if (request->sections[i] && sections[i].needs_cgroup_axis)
+			command_note("section %s needs --group-by cgroup and is left out (groups are by %s)",
+				     sections[i].name, axes[view->axis].word);
+	}
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "snapshot_files.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "command.h"
+#include "history_moment.h"
+#include "history_place.h"
+#include "store/ctprof.h"
+
+struct file_reading {
+	const char *path;
+	uint64_t max_bytes;
+	bool to_compare;
+	struct snapshot_file file;
+	struct error error;
+	int result;
+};
+
+static int read_moment(const char *path, bool with_parts, struct snapshot_file *ret_file, struct error *error)
+{
+	struct history_moment moment;
+	int result = history_moment_read(path, clock_ns(CLOCK_REALTIME), with_parts, &moment, error);
+
+	if (result == 0)
+		*ret_file = (struct snapshot_file){moment.snapshot, moment.name, moment.note};
+	return result;
+}
+
+int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct snapshot_file *ret_file,
+		       struct error *error)
+{
+	struct snapshot *snapshot;
+	int result;
+
+	if (history_moment_is_named(path))
+		return read_moment(path, to_compare, ret_file, error);
+	result = ctprof_read(path, max_bytes, &snapshot, error);
+	if (result < 0)
+		return result;
+	*ret_file = (struct snapshot_file){
+		.snapshot = snapshot,
+		.name = memory_duplicate(path),
+		.note = snapshot->format_notes != NULL ? memory_duplicate(snapshot->format_notes) : NULL,
+	};
+	return 0;
+}
+
+void snapshot_file_release(struct snapshot_file *file)
+{
+	snapshot_release(file->snapshot);
+	free(file->name);
+	free(file->note);
+	*file = (struct snapshot_file){NULL, NULL, NULL};
+}
+
+static void *read_one(void *argument)
+{
+	struct file_reading *reading = argument;
+
+	reading->result = snapshot_file_read(reading->path, reading->max_bytes, reading->to_compare,
+					     &reading->file, &reading->error);
+	return NULL;
+}
+
+/* Notes of files are told with their names where there are two. */
+static void tell_notes(const char *const paths[], const struct file_reading readings[], size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (readings[i].file.note != NULL)
+			command_note("%s%s%s", count == 2 ? paths[i] : "", count == 2 ? ": " : "",
+				     readings[i].file.note);
+	}
+}
+
+int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
+			struct snapshot_file ret_files[], struct error *error)
+{
+	struct file_reading readings[2] = {
+		{.path = paths[0], .max_bytes = max_bytes, .to_compare = count == 2}};
+	const bool same = count == 2 && strcmp(paths[0], paths[1]) == 0;
+	bool is_threaded = false;
+	pthread_t thread;
+
+	if (same && strcmp(paths[0], "-") == 0)
+		return error_set(error, -EINVAL, "standard input can be one side of a comparison, not both");
+	/* the choice is made before there are threads */
+	for (size_t i = 0; i < count; i++) {
+		if (paths[i][0] == '@')
+			history_place();
+	}
+	if (count == 2 && !same) {
+		readings[1] = (struct file_reading){
+			.path = paths[1], .max_bytes = max_bytes, .to_compare = true};
+		is_threaded = pthread_create(&thread, NULL, read_one, &readings[1]) == 0;
+	}
+	read_one(&readings[0]);
+	if (is_threaded)
+		pthread_join(thread, NULL);
+	else if (same && readings[0].result == 0)
+		readings[1].file = (struct snapshot_file){snapshot_reference(readings[0].file.snapshot),
+							  memory_duplicate(readings[0].file.name), NULL};
+	else if (count == 2 && !same)
+		read_one(&readings[1]);
+	for (size_t i = 0; i < count; i++) {
+		if (readings[i].result == 0)
+			continue;
+		snapshot_file_release(&readings[0].file);
+		snapshot_file_release(&readings[1].file);
+		return error_set(error, readings[i].result, "%s", readings[i].error.text);
+	}
+	tell_notes(paths, readings, count);
+	for (size_t i = 0; i < count; i++)
+		ret_files[i] = readings[i].file;
+	return 0;
+}

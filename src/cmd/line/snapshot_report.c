@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "snapshot_report.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/unicode.h"
+#include "command.h"
+#include "compare/diff_weight.h"
+#include "snapshot/user_names.h"
+#include "table/screen_format.h"
+
+enum {
+	SUMMARY_PAIRS_KEPT = 4096 /* with more, all reduced columns would take tens of megabytes */
+};
+
+int snapshot_report_open(struct snapshot_report *report, const struct report_options *options,
+			 const struct view_options *view, bool replace, struct error *error)
+{
+	report->how.grouping = view_options_grouping(view);
+	report->how.by_flags = report->how.grouping.reference = options->reference;
+	report->only_metrics = options->metrics != NULL && options->sections == NULL;
+	report->report = (struct report){
+		.format = (enum report_format)options->format,
+		.out = &report->output.buffer,
+		.ascii = options->ascii || !unicode_in_locale(),
+		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
+		.csv_safe = view->csv_safe,
+	};
+	return output_open(&report->output, options->output, replace, error);
+}
+
+static int match_threads(struct snapshot_report *report, struct error *error)
+{
+	struct buffer text = {0};
+
+	report->match = diff_match_create(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER],
+					  error);
+	if (report->match == NULL) {
+		report->request.threads = false;
+		return -EINVAL;
+	}
+	diff_match_describe(report->match, report->request.threads, &text);
+	comparability_add(report->comparability, COMPARABILITY_NOTE, "threads", text.data);
+	buffer_release(&text);
+	return 0;
+}
+
+/* What is printed cannot be corrected: names of users are waited for, but not for ever. */
+static void wait_for_users(const struct snapshot *snapshot)
+{
+	if (snapshot == NULL || !user_names_hold(snapshot->provenance.hostname))
+		return;
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		if (i == 0 || snapshot->uid[i] != snapshot->uid[i - 1])
+			user_name(snapshot->uid[i]);
+	}
+	user_names_wait(USER_NAMES_PATIENCE_NS);
+}
+
+/* Says over what the rates that are compared are. */
+static void describe_rates(struct snapshot_report *report)
+{
+	struct buffer text = {0};
+
+	buffer_append_text(&text, "what is compared are rates, over ");
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct window window = diff_window(report->snapshots[side], true);
+
+		screen_format_duration(&text, (double)window.elapsed_ns);
+		buffer_append_format(&text, " %s%s", diff_side_names[side],
+				     side == DIFF_BEFORE ? " and " : "");
+	}
+	comparability_add(report->comparability, COMPARABILITY_NOTE, "rates", text.data);
+	buffer_release(&text);
+}
+
+/* Both files have windows: how fast things happened in each is compared, however long they are. */
+static int join_windows(struct snapshot_report *report, struct error *error)
+{
+	if (report->request.threads)
+		return error_set(
+			error, -EINVAL,
+			"both files have a window, whose rates are compared: leave out --match thread");
+	if (report->request.per[TABLES_PER_SECOND])
+		return error_set(error, -EINVAL,
+				 "both files have a window, and its numbers are those of a second: leave out "
+				 "--per second");
+	report->how.rates = true;
+	describe_rates(report);
+	/* what was given another name is still the same thread */
+	report->match = diff_match_create(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER],
+					  NULL);
+	if (report->match != NULL)
+		report->how.successor = report->match->mate[DIFF_BEFORE];
+	return 0;
+}
+
+/* Says that only the lives of threads can be compared, and what would compare better. */
+static void describe_lives(struct snapshot_report *report)
+{
+	const bool before = report->snapshots[DIFF_BEFORE]->window != NULL;
+	const bool after = report->snapshots[DIFF_AFTER]->window != NULL;
+
+	comparability_add(
+		report->comparability, COMPARABILITY_NOTE, "lives",
+		before || after ? "only one file has a window, so what is compared are the lives of threads; "
+				  "capture the other one with --for 10, too"
+				: "what is compared are the lives of threads; files of ctop capture --for 10 "
+				  "would compare rates");
+}
+
+int snapshot_report_join(struct snapshot_report *report, struct error *error)
+{
+	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
+	const struct snapshot *after = report->snapshots[DIFF_AFTER];
+	int result = 0;
+
+	if (before != NULL) {
+		const int64_t interval = comparability_interval(before, after);
+
+		report->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
+		report->comparability = comparability_create(before, after);
+		/* cells of the reference need the match only where changes are those of threads */
+		if (!report->how.by_flags && before->window != NULL && after->window != NULL)
+			result = join_windows(report, error);
+		else if (report->request.threads)
+			result = match_threads(report, error);
+		else if (!report->how.by_flags) {
+			report->request.threads = report->threads_by_default && before != after &&
+						  before->provenance.present && after->provenance.present;
+			(void)match_threads(report, NULL);
+			if (report->match == NULL && before->provenance.present && after->provenance.present)
+				describe_lives(report);
+		}
+	}
+	if (report->request.threads && report->match != NULL)
+		diff_match_apply(report->match, &report->how);
+	report->request.match = report->how.rates ? NULL : report->match;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER; side++)
+		wait_for_users(report->snapshots[side]);
+	report->diff = diff_create(before, after, &report->how);
+	return result;
+}
+
+/* `context` is a struct snapshot_report. */
+static void draw_table(void *context, const struct table *table)
+{
+	struct snapshot_report *report = context;
+	const enum report_format format = report->report.format;
+
+	report_table(&report->report, table);
+	if (table->row_total > table->row_count && !table->more &&
+	    (format == REPORT_FORMAT_TSV || format == REPORT_FORMAT_CSV))
+		command_note(table->row_total - table->row_count == 1
+				     ? "%zu row of section %s is left out by --limit"
+				     : "%zu rows of section %s are left out by --limit",
+			     table->row_total - table->row_count, table->section);
+	output_flush(&report->output);
+}
+
+static bool is_for_people(enum report_format format)
+{
+	return format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_MARKDOWN ||
+	       format == REPORT_FORMAT_HTML;
+}
+
+/* Leaves out the sections in which none of the metrics and fields chosen is. */
+static void keep_sections_of_metrics(struct tables_request *request)
+{
+	bool kept[SECTION_COUNT] = {false};
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		kept[metrics[i].section] |= request->metrics[i];
+	for (size_t i = 0; i < DERIVED_COUNT; i++)
+		kept[derived_metrics[i].section] |= request->derived[i];
+	kept[SECTION_TASK_FIELDS] = request->fields.count != 0;
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		request->sections[i] &= kept[i];
+}
+
+/*
+ * Whether the report is the reference's, row by row: where it was asked for, and where programs read what a
+ * program without `ctop` objects has written.
+ */
+static bool is_reference(const struct snapshot_report *report)
+{
+	bool is_own = is_for_people(report->report.format);
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
+	return report->how.by_flags || !is_own;
+}
+
+/* Finds the largest changes, for their sentences at the head. */
+static void find_changes(struct snapshot_report *report)
+{
+	const struct tables_request *request = &report->request;
+	const struct diff_summary_per per = {
+		.second = request->per[TABLES_PER_SECOND],
+		.thread = request->per[TABLES_PER_THREAD],
+		.rates = report->how.rates,
+		.interval_ns = request->interval_ns,
+	};
+
+	diff_summary_make(report->diff, request->metrics, &per,
+			  request->limit != 0 && report->diff->pair_count > SUMMARY_PAIRS_KEPT,
+			  &report->changes);
+}
+
+int snapshot_report_write(struct snapshot_report *report, struct error *error)
+{
+	const enum report_format format = report->report.format;
+	const bool is_comparison = report->snapshots[DIFF_BEFORE] != NULL;
+	const bool like_screen = !is_reference(report);
+	const bool tells_changes = is_comparison && like_screen;
+	const struct report_subject subject = {
+		.command = is_comparison ? "diff" : "show",
+		.before_file = report->request.names[DIFF_BEFORE],
+		.file = report->request.names[DIFF_AFTER],
+		.group_by = axes[report->how.grouping.axis].name,
+		.comparability = report->comparability,
+		.changes = tells_changes ? &report->changes : NULL,
+		.order = tells_changes && report->request.sort.count == 0 ? diff_weight_words : NULL,
+		.rules = report->outcomes.items,
+		.rule_count = report->outcomes.count,
+	};
+
+	if (report->request.display == TABLES_DISPLAY_COUNT)
+		report->request.display = format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_TSV
+						  ? TABLES_DISPLAY_ARROW
+						  : TABLES_DISPLAY_FULL;
+	report->request.like_screen = like_screen;
+	report->request.for_people = is_for_people(format);
+	report->report.screen_words = like_screen && is_for_people(format);
+	if (like_screen && report->only_metrics)
+		keep_sections_of_metrics(&report->request);
+	if (tells_changes)
+		find_changes(report);
+	report->request.layout = is_comparison && format == REPORT_FORMAT_TEXT;
+	report->report.before = report->snapshots[DIFF_BEFORE];
+	report->report.snapshot = report->snapshots[DIFF_AFTER];
+	report_begin(&report->report, &subject);
+	tables_make(report->diff, &report->request, draw_table, report);
+	report_end(&report->report);
+	return output_close(&report->output, error);
+}
+
+void snapshot_report_release(struct snapshot_report *report)
+{
+	diff_rule_outcomes_release(&report->outcomes);
+	diff_summary_release(&report->changes);
+	comparability_release(report->comparability);
+	diff_release(report->diff);
+	diff_match_release(report->match);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Joins the groups of two snapshots. */
+#include "diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "diff_evidence.h"
+
+const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
+
+/* The group of a thread, by its own names or those of the thread it has become. */
+static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t thread)
+{
+	const uint32_t *successor = diff->options.successor;
+
+	if (side == DIFF_BEFORE && successor != NULL && successor[thread] != UINT32_MAX) {
+		thread = successor[thread];
+		side = DIFF_AFTER;
+	}
+	return grouping_of_thread(diff->grouping, diff->snapshots[DIFF_BEFORE] != NULL ? side : 0,
+				  diff->snapshots[side], thread);
+}
+
+/* The threads that ended within the window of a side and count; NULL for none. */
+static const struct ended *ended_of(const struct diff *diff, enum diff_side side)
+{
+	const struct ended *ended;
+
+	/* which of them a narrowing leaves is not known */
+	if (!diff->options.rates || diff->options.members[side] != NULL)
+		return NULL;
+	ended = &diff->snapshots[side]->window->ended;
+	return ended_has_any(ended) ? ended : NULL;
+}
+
+/* Groups all names there are. */
+static struct grouping *group_names(struct diff *diff)
+{
+	const struct snapshot *names[3 * DIFF_SIDE_COUNT];
+	size_t count = 0;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (diff->snapshots[side] != NULL)
+			names[count++] = diff->snapshots[side];
+	}
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct ended *ended = ended_of(diff, (enum diff_side)side);
+
+		diff->ended_names[side] = count;
+		if (ended != NULL)
+			names[count++] = ended->names;
+		diff->part_names[side] = count;
+		if (diff->options.rates && diff->snapshots[side]->window->parts.names != NULL)
+			names[count++] = diff->snapshots[side]->window->parts.names;
+	}
+	return grouping_create(&diff->options.grouping, names, count, diff->patterns);
+}
+
+/* Finds the groups of ended threads, which are those of their names. */
+static void count_ended(struct diff *diff, enum diff_side side)
+{
+	const struct ended *ended = ended_of(diff, side);
+	struct diff_threads *threads = diff->threads[side];
+
+	if (ended == NULL)
+		return;
+	diff->group_of_ended[side] = memory_allocate((ended->count + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < ended->count; i++) {
+		const uint32_t group = grouping_of_triple(diff->grouping, diff->ended_names[side], i);
+
+		diff->group_of_ended[side][i] = group;
+		/* of which it is known only that they ended need no row of their own */
+		threads[group].has_ended |= !ended->records[i].untold && !ended_is_void(ended, i);
+	}
+}
+
+bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group)
+{
+	return diff->threads[side][group].count != 0 || diff->threads[side][group].has_ended;
+}
+
+/* Thread counts and start times of the groups of a side, and which group each thread is of. */
+static void count_threads(struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->snapshots[side];
+	struct diff_threads *threads = memory_allocate_zero(grouping_count(diff->grouping) + 1,
+							    sizeof(*threads));
+	const bool *members = diff->options.members[side];
+	uint32_t *group_of_thread;
+
+	diff->threads[side] = threads;
+	if (snapshot == NULL)
+		return;
+	group_of_thread = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
+	diff->group_of_thread[side] = group_of_thread;
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const uint32_t group = members == NULL || members[i] ? find_group(diff, side, i) : UINT32_MAX;
+
+		group_of_thread[i] = group;
+		if (group == UINT32_MAX)
+			continue;
+		threads[group].count++;
+		if (snapshot->start_time[i] == 0)
+			continue;
+		threads[group].started++;
+		threads[group].start_sum = number_add_saturating(threads[group].start_sum,
+								 snapshot->start_time[i]);
+	}
+	count_ended(diff, side);
+}
+
+struct window diff_window(const struct snapshot *snapshot, bool rates)
+{
+	const struct snapshot_window *window = snapshot->window;
+
+	if (!rates)
+		return (struct window){
+			.now = snapshot,
+			.missing = REASON_NOT_IN_FILE,
+			.latency = snapshot->latency.present ? &snapshot->latency : NULL,
+			.mode = WINDOW_MODE_TOTAL,
+			.as_stored = true,
+			.by_flags = !snapshot->provenance.present,
+		};
+	return (struct window){
+		.now = snapshot,
+		.from = window->from,
+		.from_of = window->from_of,
+		.missing = REASON_NOT_READ,
+		.ended = ended_has_any(&window->ended) ? &window->ended : NULL,
+		.latency = window->latency != NULL ? &window->latency->latency : NULL,
+		.elapsed_ns = snapshot->provenance.boottime_ns - window->from->provenance.boottime_ns,
+		.mode = WINDOW_MODE_RATE,
+		.per_second = true,
+	};
+}
+
+/* Finds the row of each record of how long waits took: that of its names, and one behind those of the pairs
+ * for those that may be of any. */
+static void find_latency_rows(const struct diff *diff, enum diff_side side, const struct snapshot *waits,
+			      struct shown *shown)
+{
+	const struct snapshot *names;
+	struct grouping_options options = diff->options.grouping;
+	struct grouping *grouping;
+	struct snapshot *sums = snapshot_create();
+	uint32_t *sum_of = latency_sums_add(sums, waits);
+	const uint32_t other = latency_sums_other(sums);
+
+	names = sums;
+	/* what stands for several threads in the diff is a pattern here too */
+	options.reference = grouping_is_reference(diff->grouping);
+	grouping = grouping_create(&options, &names, 1, diff->patterns);
+	shown->latency_row_of = memory_allocate((waits->latency.count + 1) * sizeof(uint32_t));
+	shown->latency_other = UINT32_MAX;
+	for (uint32_t i = 0; i < waits->latency.count; i++) {
+		size_t length;
+		const char *key = grouping_key(grouping, grouping_of_triple(grouping, 0, sum_of[i]), &length);
+		const uint32_t group = grouping_find(diff->grouping, key, length);
+
+		if (sum_of[i] == other) {
+			shown->latency_other = i;
+			shown->latency_row_of[i] = (uint32_t)diff->pair_count;
+		} else {
+			shown->latency_row_of[i] = group == UINT32_MAX || !diff_has_group(diff, side, group)
+							   ? UINT32_MAX
+							   : diff->pair_of_group[side][group];
+		}
+	}
+	grouping_release(grouping);
+	snapshot_release(sums);
+	free(sum_of);
+}
+
+/* The snapshot whose waits are compared; NULL where they are not known by the groups there are. */
+static const struct snapshot *waits_of(const struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->options.rates ? diff->snapshots[side]->window->latency
+							      : diff->snapshots[side];
+
+	return snapshot != NULL && snapshot->latency.present &&
+			       !axis_is_by_thread(diff->options.grouping.axis)
+		       ? snapshot
+		       : NULL;
+}
+
+/* The pairs as rows of a side's window. */
+static struct reduction *reduce_side(const struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->snapshots[side];
+	struct window window = diff_window(snapshot, diff->options.rates);
+	struct shown shown = {
+		.now = snapshot,
+		.row_count = diff->pair_count + 1,
+		.by_cgroup = diff->options.grouping.axis == AXIS_CGROUP,
+	};
+
+	window.by_flags |= diff->options.by_flags;
+	window.counted = diff->options.counted[side];
+	window.replaced = side == DIFF_AFTER ? diff->options.replaced : NULL;
+	shown_reserve(&shown, snapshot->thread_count, diff->pair_count + 1);
+	/* flags are judged by the groups of this side, not by those that were joined with another */
+	if (window.by_flags && diff->rename_count != 0) {
+		shown.part_of = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
+		shown.part_count = grouping_count(diff->grouping);
+	}
+	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
+		const uint32_t group = diff->group_of_thread[side][i];
+
+		if (group == UINT32_MAX)
+			continue;
+		if (shown.part_of != NULL)
+			shown.part_of[shown.count] = group;
+		shown_add(&shown, i, diff->pair_of_group[side][group]);
+	}
+	shown.ended = window.ended = ended_of(diff, side);
+	if (shown.ended != NULL)
+		shown.ended_row_of = memory_allocate((shown.ended->count + 1) * sizeof(uint32_t));
+	for (size_t i = 0; shown.ended != NULL && i < shown.ended->count; i++) {
+		const uint32_t group = diff->group_of_ended[side][i];
+
+		shown.ended_row_of[i] = ended_is_void(shown.ended, i) || !diff_has_group(diff, side, group)
+						? UINT32_MAX
+						: diff->pair_of_group[side][group];
+	}
+	if (waits_of(diff, side) != NULL)
+		find_latency_rows(diff, side, waits_of(diff, side), &shown);
+	return reduction_create(&window, &shown);
+}
+
+static uint64_t mean_start(const struct diff *diff, enum diff_side side, uint32_t group)
+{
+	const struct diff_threads *threads = &diff->threads[side][group];
+
+	return threads->started != 0 ? threads->start_sum / threads->started : 0;
+}
+
+static void match_by_key(struct diff *diff)
+{
+	size_t group_count = grouping_count(diff->grouping);
+
+	diff->partner = memory_allocate((group_count + 1) * sizeof(*diff->partner));
+	for (uint32_t group = 0; group < group_count; group++)
+		diff->partner[group] = diff_has_group(diff, DIFF_BEFORE, group) ? group : UINT32_MAX;
+}
+
+static struct diff_pair *add_pair(struct diff *diff, uint32_t group)
+{
+	struct diff_pair *pair = &diff->pairs[diff->pair_count];
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		pair->group[side] = UINT32_MAX;
+		if (!diff_has_group(diff, (enum diff_side)side, group))
+			continue;
+		pair->group[side] = group;
+		pair->threads[side] = diff->threads[side][group].count;
+		pair->start_time[side] = mean_start(diff, (enum diff_side)side, group);
+		diff->pair_of_group[side][group] = (uint32_t)diff->pair_count;
+	}
+	pair->key = grouping_key(diff->grouping, group, &pair->key_length);
+	pair->label = grouping_label(diff->grouping, group, &pair->label_length);
+	pair->candidates = pair->group[DIFF_AFTER] != UINT32_MAX ? 1 : 0;
+	if (pair->candidates == 0)
+		pair->kind = DIFF_PAIR_ONLY_BEFORE;
+	else if (pair->group[DIFF_BEFORE] == UINT32_MAX)
+		pair->kind = DIFF_PAIR_ONLY_AFTER;
+	else
+		pair->kind = DIFF_PAIR_MATCHED;
+	diff->pair_count++;
+	return pair;
+}
+
+/* Joins a group of after, under another name, to a pair of before; several add up. */
+static void join_candidate(struct diff *diff, uint32_t group)
+{
+	uint32_t index = diff->pair_of_group[DIFF_BEFORE][diff->partner[group]];
+	struct diff_pair *pair = &diff->pairs[index];
+
+	diff->pair_of_group[DIFF_AFTER][group] = index;
+	pair->kind = DIFF_PAIR_FUDGED;
+	pair->threads[DIFF_AFTER] += diff->threads[DIFF_AFTER][group].count;
+	/* the sum of the means until all are here */
+	pair->start_time[DIFF_AFTER] = number_add_saturating(pair->start_time[DIFF_AFTER],
+							     mean_start(diff, DIFF_AFTER, group));
+	if (pair->candidates++ == 0)
+		pair->group[DIFF_AFTER] = group;
+}
+
+static void make_pairs(struct diff *diff)
+{
+	size_t group_count = grouping_count(diff->grouping);
+
+	diff->pairs = memory_allocate_zero(group_count + 1, sizeof(*diff->pairs));
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		diff->pair_of_group[side] = memory_allocate_zero(group_count + 1, sizeof(uint32_t));
+	for (uint32_t group = 0; group < group_count; group++) {
+		bool has_before = diff_has_group(diff, DIFF_BEFORE, group);
+		bool has_after = diff_has_group(diff, DIFF_AFTER, group);
+
+		if (has_before || (has_after && diff->partner[group] == UINT32_MAX))
+			add_pair(diff, group);
+	}
+	for (uint32_t group = 0; group < group_count; group++) {
+		if (diff_has_group(diff, DIFF_AFTER, group) && diff->partner[group] != UINT32_MAX &&
+		    diff->partner[group] != group)
+			join_candidate(diff, group);
+	}
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		struct diff_pair *pair = &diff->pairs[i];
+
+		if (pair->candidates > 1)
+			pair->start_time[DIFF_AFTER] /= pair->candidates;
+		diff->kind_count[pair->kind]++;
+	}
+}
+
+static uint64_t lifetime(uint64_t now, const struct diff_pair *pair)
+{
+	return now > pair->start_time[DIFF_AFTER] ? now - pair->start_time[DIFF_AFTER] : 0;
+}
+
+/* The lifetime of the groups of after, as a percentage of the longest. */
+static void compute_uptimes(struct diff *diff)
+{
+	const struct snapshot *after = diff->snapshots[DIFF_AFTER];
+	uint64_t now = 0, longest = 1;
+
+	for (size_t i = 0; i < after->thread_count; i++)
+		now = after->start_time[i] > now ? after->start_time[i] : now;
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		struct diff_pair *pair = &diff->pairs[i];
+
+		pair->has_uptime = pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
+		if (pair->has_uptime && lifetime(now, pair) > longest)
+			longest = lifetime(now, pair);
+	}
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (diff->pairs[i].has_uptime)
+			diff->pairs[i].uptime = (double)lifetime(now, &diff->pairs[i]) * 100.0 /
+						(double)longest;
+	}
+}
+
+/* Columns of fields are from now on as the scheduler of after has them, else that of before. */
+static void describe_fields(const struct diff *diff)
+{
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (diff->snapshots[side] != NULL)
+			window_describe_fields(diff->snapshots[side]->task_fields.owner);
+	}
+}
+
+struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
+			 const struct diff_options *options)
+{
+	struct diff *diff = memory_allocate_zero(1, sizeof(*diff));
+
+	diff->snapshots[DIFF_BEFORE] = before;
+	diff->snapshots[DIFF_AFTER] = after;
+	diff->options = *options;
+	diff->options.grouping.reference |= options->by_flags;
+	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
+	diff->grouping = group_names(diff);
+	count_threads(diff, DIFF_BEFORE);
+	count_threads(diff, DIFF_AFTER);
+	match_by_key(diff);
+	if (options->grouping.axis == AXIS_ALL)
+		diff_find_renames(diff);
+	make_pairs(diff);
+	compute_uptimes(diff);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (diff->snapshots[side] != NULL)
+			diff->reductions[side] = reduce_side(diff, (enum diff_side)side);
+	}
+	describe_fields(diff);
+	if (options->rates)
+		diff->evidence = diff_evidence_create(diff);
+	return diff;
+}
+
+void diff_release(struct diff *diff)
+{
+	if (diff == NULL)
+		return;
+	diff_evidence_release(diff->evidence);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		reduction_release(diff->reductions[side]);
+		free(diff->group_of_thread[side]);
+		free(diff->group_of_ended[side]);
+		free(diff->threads[side]);
+		free(diff->pair_of_group[side]);
+	}
+	grouping_release(diff->grouping);
+	pattern_memory_release(diff->patterns);
+	free(diff->patterns);
+	free(diff->partner);
+	free(diff->pairs);
+	free(diff->renames);
+	arena_release(&diff->arena);
+	free(diff);
+}
+
+size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread)
+{
+	const uint32_t group = diff->group_of_thread[side][thread];
+
+	return group != UINT32_MAX ? diff->pair_of_group[side][group] : SIZE_MAX;
+}
+
+size_t diff_find(const struct diff *diff, const char *key, size_t length)
+{
+	uint32_t group = grouping_find(diff->grouping, key, length);
+
+	if (group == UINT32_MAX)
+		return SIZE_MAX;
+	if (diff_has_group(diff, DIFF_BEFORE, group))
+		return diff->pair_of_group[DIFF_BEFORE][group];
+	return diff_has_group(diff, DIFF_AFTER, group) ? diff->pair_of_group[DIFF_AFTER][group] : SIZE_MAX;
+}
+
+const char *diff_thread_part(const struct diff_pair *pair)
+{
+	const char *process = pair->label + strlen(pair->label) + 1;
+
+	return process + strlen(process) + 1;
+}
+
+void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer)
+{
+	const char *slash = strrchr(pair->key, '/');
+	const char *leaf = slash != NULL ? slash + 1 : pair->key;
+
+	if (pair->kind != DIFF_PAIR_FUDGED)
+		return;
+	buffer_append_text(buffer, *leaf != '\0' ? "[fudged: " : "[fudged");
+	buffer_append_text(buffer, leaf);
+	buffer_append_text(buffer, "] ");
+}
+
+void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
+{
+	const char *part = pair->label, *end = pair->label + pair->label_length, *nul;
+
+	while ((nul = memchr(part, '\0', (size_t)(end - part))) != NULL) {
+		buffer_append(buffer, part, (size_t)(nul - part));
+		buffer_append_text(buffer, " | ");
+		part = nul + 1;
+	}
+	buffer_append(buffer, part, (size_t)(end - part));
+}
+
+void diff_append_label(const struct diff_pair *pair, struct buffer *buffer)
+{
+	diff_append_mark(pair, buffer);
+	diff_append_key(pair, buffer);
+}

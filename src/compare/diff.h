@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DIFF_H
+#define CTOP_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "snapshot/snapshot_window.h"
+#include "window/column.h"
+#include "window/grouping.h"
+#include "window/reduction.h"
+
+/*
+ * Two snapshots joined: the groups of both by their keys, on AXIS_ALL also those of renamed cgroups, with
+ * every metric of both sides and its change. What reports, rules and the screen of a comparison are made of.
+ */
+
+enum diff_side {
+	DIFF_BEFORE,
+	DIFF_AFTER,
+	DIFF_SIDE_COUNT,
+};
+
+extern const char *const diff_side_names[DIFF_SIDE_COUNT]; /* "before" "after" */
+
+enum diff_pair_kind {
+	DIFF_PAIR_MATCHED,     /* one key on both sides */
+	DIFF_PAIR_FUDGED,      /* its cgroup has another name in after; key and label are those of before */
+	DIFF_PAIR_ONLY_BEFORE, /* an orphan: the other side has no threads, every change is absent */
+	DIFF_PAIR_ONLY_AFTER,
+	DIFF_PAIR_KIND_COUNT,
+};
+
+struct diff_options {
+	struct grouping_options grouping; /* must outlive the diff */
+	bool by_flags; /* the format's flags alone say what was measured, see struct window */
+	bool rates;    /* of the windows that both snapshots have, see diff_window(); not with `counted` */
+	/*
+	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted,
+	 * so that a part of the threads has the keys that it has in the whole.
+	 */
+	const bool *members[DIFF_SIDE_COUNT];
+	/* Of diff_match_apply(), NULL otherwise: the threads of each side whose counters add up, the others'
+	 * stand for zero; and of each thread of before the one of after whose names it goes by, UINT32_MAX
+	 * for its own. */
+	const bool *counted[DIFF_SIDE_COUNT];
+	const bool *replaced; /* likewise: of after those that do not count whose counters are unavailable */
+	const uint32_t *successor;
+};
+
+/* A group of one or both sides. */
+struct diff_pair {
+	enum diff_pair_kind kind;
+	const char *key; /* of the group; NUL-terminated, on AXIS_ALL three parts with a NUL between */
+	size_t key_length;
+	const char *label; /* what is shown of it, see grouping_label(); parts as in the key */
+	size_t label_length;
+	uint32_t group[DIFF_SIDE_COUNT];      /* of the grouping, UINT32_MAX where the side has none */
+	uint32_t threads[DIFF_SIDE_COUNT];    /* 0 where it has no group */
+	uint32_t candidates;                  /* groups of after that were joined into this one */
+	uint64_t start_time[DIFF_SIDE_COUNT]; /* mean of those known, USER_HZ ticks since boot; 0 unknown */
+	bool has_uptime;                      /* false for orphans */
+	double uptime; /* percent of the longest lifetime that a pair has in after, 0 to 100 */
+};
+
+/* A thread type that renamed cgroups have in common or not: patterns of the names. */
+struct diff_type {
+	const char *process, *thread; /* NUL-terminated, owned by the diff */
+};
+
+/* A cgroup of before and its new name in after. */
+struct diff_rename {
+	const char *path[DIFF_SIDE_COUNT]; /* keys of the cgroups, owned by the diff */
+	const char *root[DIFF_SIDE_COUNT]; /* what is left of them without their equal last components */
+	uint32_t overlap;                  /* types on both sides */
+	double ratio;                      /* of them to the types on either side, 0 to 1 */
+	uint32_t cascaded;                 /* groups below the roots that were joined with it */
+	const struct diff_type *only[DIFF_SIDE_COUNT]; /* types of one side only, in byte order */
+	size_t only_count[DIFF_SIDE_COUNT];
+};
+
+/* Read-only once created, but for the reductions, which reduce a column when it is asked for. */
+struct diff {
+	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before NULL where there is only one */
+	struct diff_options options;
+	struct grouping *grouping;       /* of both together */
+	struct pattern_memory *patterns; /* that it has */
+	/* What the pairs have on a side, as rows of its window; NULL where there is no such side. */
+	struct reduction *reductions[DIFF_SIDE_COUNT];
+	/* In ascending byte order of their keys, which are distinct; behind them a zeroed one, which has what
+	 * is known by names and may be of any: waits of `(other)`. */
+	struct diff_pair *pairs;
+	size_t pair_count;
+	size_t kind_count[DIFF_PAIR_KIND_COUNT]; /* how many pairs are of a kind */
+	struct diff_evidence *evidence;          /* whether changes of rates are real; NULL without rates */
+	struct diff_rename *renames;             /* in byte order of their paths in after */
+	size_t rename_count;
+	/* From here on for the files of this room. */
+	struct diff_threads {
+		bool has_ended; /* threads that ended within the window */
+		uint32_t count;
+		uint32_t started; /* of them with a known start */
+		uint64_t start_sum;
+	} * threads[DIFF_SIDE_COUNT]; /* per group */
+	/*
+	 * The group of before that a group of after is joined with, itself where it has no other name,
+	 * UINT32_MAX for an orphan; only of groups that have threads in after.
+	 */
+	uint32_t *partner;
+	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
+	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
+	/* Which of the grouping's snapshots has the names of ended threads, and those of the parts. */
+	size_t ended_names[DIFF_SIDE_COUNT], part_names[DIFF_SIDE_COUNT];
+	uint32_t *group_of_ended[DIFF_SIDE_COUNT]; /* by record; NULL where none count */
+	struct arena arena;                        /* texts of the renames */
+};
+
+/* What is compared of a snapshot: with `rates` what happened each second of its window, else the lives of its
+ * threads as they are stored. */
+struct window diff_window(const struct snapshot *snapshot, bool rates);
+
+/*
+ * Joins the groups of two snapshots (the same one twice is allowed), both of which must outlive the result.
+ * Names are grouped over both together. `before` may be NULL: then these are the groups of one snapshot,
+ * pairs of DIFF_PAIR_ONLY_AFTER. The caller releases it with diff_release().
+ */
+struct diff *diff_create(const struct snapshot *before, const struct snapshot *after,
+			 const struct diff_options *options);
+void diff_release(struct diff *diff);
+
+/* The pair that a thread of a side (index in its snapshot) belongs to; SIZE_MAX for one that does not count.
+ */
+size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread);
+
+/* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before. */
+size_t diff_find(const struct diff *diff, const char *key, size_t length);
+
+/* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
+void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
+
+/* Appends "[fudged: LEAF] " for a pair of a renamed cgroup ("[fudged] " without a leaf), else nothing. */
+void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
+
+/* Appends the mark and the key. */
+void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
+
+/* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
+const char *diff_thread_part(const struct diff_pair *pair);
+
+/* What one side has. */
+struct diff_side_value {
+	enum value_state state; /* absent where the side has no group */
+	reason_id reason;       /* when unavailable or partial; of that side's snapshot */
+	bool partial;           /* a lower bound, or made without some members */
+	bool has_number;        /* false for categories and where there is no value */
+	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
+	/*
+	 * The same with all of its digits, where the change is that of whole numbers: of records. Changes of
+	 * metrics are those of the numbers, as in the reference.
+	 */
+	bool is_whole;
+	uint64_t whole;
+};
+
+/* A metric of a pair and how it changed. Never a NaN or an infinity but for `sort`. */
+struct diff_value {
+	struct diff_side_value side[DIFF_SIDE_COUNT];
+	/*
+	 * Of the change: absent when a side has none to have, else unavailable when a side is unavailable or
+	 * partial (`reason` of the snapshot of `reason_side`).
+	 */
+	enum value_state state;
+	reason_id reason;
+	enum diff_side reason_side;
+	bool is_category;  /* compared by its commonest value: `differs` is all there is */
+	bool differs;      /* the change is not zero; never where it has no value */
+	bool has_delta;    /* state is VALUE_READ and no category */
+	double delta;      /* after - before */
+	bool has_fraction; /* never where before is zero, nor for ratios */
+	double fraction;   /* delta / before */
+	double sort;       /* |fraction|, else |delta| * 1e9, else -INFINITY: the larger, the further up */
+};
+
+struct diff_value diff_column(const struct diff *diff, const struct diff_pair *pair, enum column column);
+
+static inline struct diff_value diff_metric(const struct diff *diff, const struct diff_pair *pair,
+					    enum metric metric)
+{
+	return diff_column(diff, pair, column_of_stored(metric));
+}
+
+static inline struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair,
+					     enum derived derived)
+{
+	return diff_column(diff, pair, column_of_derived(derived));
+}
+
+/* What one side of a pair has; absent where it has no threads. */
+void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
+	       struct value *ret_value);
+
+/* Both sides of a value and how it changed; of words whether they differ. */
+struct diff_value diff_value_of(const struct column_values *const columns[DIFF_SIDE_COUNT],
+				const struct value sides[DIFF_SIDE_COUNT]);
+
+/* What rows are sorted by: `sort` of diff_column(); words have no change to sort by. */
+double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column);
+
+/* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
+ * the caller's. */
+void diff_value_conclude(struct diff_value *value, bool is_ratio);
+
+/* Whether a side has threads of a group, also such as ended within its window. */
+bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group);
+
+/* Finds the orphans' cgroups that have a new name, sets the partners of their groups; for diff_create(). */
+void diff_find_renames(struct diff *diff);
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diff_evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "diff_weight.h"
+#include "statistics.h"
+#include "table/column_list.h"
+#include "table/tab.h"
+
+/* The part of before that a change has to be at least. */
+static const double size_min = 0.1;
+/* How many times the larger spread a change has to be: about twice the standard deviation of a part. */
+static const double spreads_min = 3;
+
+/* A counter of all pairs: one number for each part of a side, a second. */
+struct series {
+	double *parts[DIFF_SIDE_COUNT]; /* [pair][part]; NULL: no part has an amount */
+	double *chance, *adjusted;      /* [pair], NAN: not tested */
+};
+
+struct diff_evidence {
+	const struct diff *diff;
+	size_t part_count[DIFF_SIDE_COUNT];
+	bool tests; /* there are enough parts */
+	struct series of[METRIC_COUNT];
+};
+
+/* One of the screen that adds counters up. */
+static bool is_sum(enum column column)
+{
+	return column < COLUMN_COUNT && column_entry(column)->operation == COLUMN_OPERATION_SUM;
+}
+
+double diff_evidence_floor(enum column column)
+{
+	/* what the screen shows a second */
+	const bool is_flow = column < COLUMN_COUNT &&
+			     column_unit(column, WINDOW_MODE_RATE, false) != column_entry(column)->unit;
+	const bool is_counter = column_is_counter(column) || is_flow;
+
+	switch (column_report_ladder(column)) {
+	case LADDER_NS:
+		return 10e6; /* 1 % of a CPU */
+	case LADDER_US:
+		return 10e3;
+	case LADDER_TICKS:
+		return is_counter ? 1 : 0;
+	case LADDER_BYTES:
+		return is_counter ? 65536 : 1048576;
+	case LADDER_UNITLESS:
+	case LADDER_NONE:
+		return is_counter ? 10 : 1;
+	}
+	return 0;
+}
+
+static const struct window_parts *parts_of(const struct diff *diff, enum diff_side side)
+{
+	return &diff->snapshots[side]->window->parts;
+}
+
+/* --- the parts, reduced as any window --- */
+
+/* The records of what was done in a part, by name. */
+static struct ended records_of(const struct window_parts *parts, const struct window_part *part)
+{
+	struct ended did = {
+		.names = parts->names,
+		.records = memory_allocate_zero(parts->names->triple_count + 1, sizeof(*did.records)),
+		.count = parts->names->triple_count,
+	};
+
+	for (size_t k = 0; k < part->metric_count; k++) {
+		for (size_t i = 0; i < part->count; i++) {
+			struct ended_record *record = &did.records[part->names[i]];
+
+			record->amounts[part->metrics[k]] = part->amounts[k * part->count + i];
+			record->states[part->metrics[k]] = ENDED_COUNTED;
+		}
+	}
+	return did;
+}
+
+static double *numbers_of(struct diff_evidence *evidence, enum metric metric, enum diff_side side)
+{
+	struct series *series = &evidence->of[metric];
+
+	if (series->parts[side] == NULL)
+		series->parts[side] = memory_allocate_zero(
+			evidence->diff->pair_count * evidence->part_count[side] + 1, sizeof(double));
+	return series->parts[side];
+}
+
+static void reduce_part(struct diff_evidence *evidence, enum diff_side side, size_t index)
+{
+	const struct diff *diff = evidence->diff;
+	const struct window_parts *parts = parts_of(diff, side);
+	const struct window_part *part = &parts->items[index];
+	struct ended did = records_of(parts, part);
+	struct window window = diff_window(diff->snapshots[side], true);
+	struct shown shown = {.now = window.now, .row_count = diff->pair_count};
+
+	window.ended = shown.ended = &did;
+	window.elapsed_ns = part->length_ns;
+	shown_reserve(&shown, 0, diff->pair_count);
+	shown.ended_row_of = memory_allocate((did.count + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < did.count; i++) {
+		const uint32_t group = grouping_of_triple(diff->grouping, diff->part_names[side], i);
+
+		shown.ended_row_of[i] = diff_has_group(diff, side, group) ? diff->pair_of_group[side][group]
+									  : UINT32_MAX;
+	}
+	for (size_t k = 0; k < part->metric_count; k++) {
+		double *numbers = numbers_of(evidence, part->metrics[k], side);
+		struct column_values values;
+
+		reduce_column(&window, &shown, column_of_stored(part->metrics[k]), &values);
+		for (size_t pair = 0; pair < diff->pair_count; pair++) {
+			struct value value;
+
+			reduce_value(&shown, &values, pair, &value);
+			value_number(&value, &numbers[pair * evidence->part_count[side] + index]);
+		}
+		column_values_release(&values);
+	}
+	free(did.records);
+	shown_release(&shown);
+}
+
+/* --- tests --- */
+
+static bool has_counters(const struct column_entry *entry, enum column column)
+{
+	return column_has_metrics(column) && entry->operation != COLUMN_OPERATION_STUCK;
+}
+
+/*
+ * The counters that are tested: those of the tabs that people look at first. The more is tested, the larger a
+ * change has to be, and counters of the other tabs mostly say the same again.
+ */
+static void choose(bool ret_chosen[METRIC_COUNT])
+{
+	static const enum tab tabs_tested[] = {TAB_OVERVIEW, TAB_RUN,  TAB_WAKEUPS, TAB_IO,
+					       TAB_MEMORY,   TAB_HEAP, TAB_CGROUP};
+
+	memset(ret_chosen, false, METRIC_COUNT * sizeof(*ret_chosen));
+	for (size_t i = 0; i < sizeof(tabs_tested) / sizeof(tabs_tested[0]); i++) {
+		enum column columns[COLUMN_TOTAL];
+		const size_t count = column_list(tabs_tested[i], false, 0, COLUMN_COUNT, columns);
+
+		for (size_t k = 0; k < count; k++) {
+			const struct column_entry *entry = column_entry(columns[k]);
+
+			for (size_t input = 0; has_counters(entry, columns[k]) && input < entry->input_count;
+			     input++)
+				ret_chosen[entry->inputs[input]] = true;
+		}
+	}
+}
+
+/* How likely it is that the parts of both sides differ so much by chance. */
+static double chance_of(const struct diff_evidence *evidence, const double *before, const double *after)
+{
+	const size_t *count = evidence->part_count;
+
+	return statistics_chance(before, count[DIFF_BEFORE], after, count[DIFF_AFTER]);
+}
+
+static void test(struct diff_evidence *evidence, enum metric metric, size_t pair)
+{
+	const struct diff_pair *of = &evidence->diff->pairs[pair];
+	const struct diff_value value = diff_metric(evidence->diff, of, metric);
+	struct series *series = &evidence->of[metric];
+
+	if (!value.has_delta || fmax(value.side[DIFF_BEFORE].number, value.side[DIFF_AFTER].number) <
+					diff_evidence_floor(column_of_stored(metric)))
+		return;
+	series->chance[pair] = chance_of(
+		evidence,
+		numbers_of(evidence, metric, DIFF_BEFORE) + pair * evidence->part_count[DIFF_BEFORE],
+		numbers_of(evidence, metric, DIFF_AFTER) + pair * evidence->part_count[DIFF_AFTER]);
+}
+
+/* Adjusts what was tested for how much that is. */
+static void adjust(struct diff_evidence *evidence)
+{
+	const size_t pair_count = evidence->diff->pair_count;
+	double *chances = NULL;
+	size_t count = 0, capacity = 0, next = 0;
+
+	for (size_t metric = 0; metric < METRIC_COUNT; metric++) {
+		for (size_t i = 0; evidence->of[metric].chance != NULL && i < pair_count; i++) {
+			if (!isnan(evidence->of[metric].chance[i]))
+				*MEMORY_APPEND(chances, count, capacity) = evidence->of[metric].chance[i];
+		}
+	}
+	statistics_adjust(chances, count);
+	for (size_t metric = 0; metric < METRIC_COUNT; metric++) {
+		for (size_t i = 0; evidence->of[metric].chance != NULL && i < pair_count; i++) {
+			if (!isnan(evidence->of[metric].chance[i]))
+				evidence->of[metric].adjusted[i] = chances[next++];
+		}
+	}
+	free(chances);
+}
+
+/* In room for all pairs. */
+static double *no_chances(const struct diff *diff)
+{
+	double *chances = memory_allocate((diff->pair_count + 1) * sizeof(*chances));
+
+	for (size_t i = 0; i < diff->pair_count; i++)
+		chances[i] = NAN;
+	return chances;
+}
+
+struct diff_evidence *diff_evidence_create(const struct diff *diff)
+{
+	struct diff_evidence *evidence = memory_allocate_zero(1, sizeof(*evidence));
+	bool chosen[METRIC_COUNT];
+
+	evidence->diff = diff;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		evidence->part_count[side] = parts_of(diff, (enum diff_side)side)->count;
+		/* a part is of all threads: nobody knows what some of them did in it */
+		if (diff->options.members[side] != NULL || axis_is_by_thread(diff->options.grouping.axis))
+			evidence->part_count[side] = 0;
+		if (parts_of(diff, (enum diff_side)side)->names == NULL)
+			evidence->part_count[side] = 0;
+		for (size_t i = 0; i < evidence->part_count[side]; i++)
+			reduce_part(evidence, (enum diff_side)side, i);
+	}
+	if (evidence->part_count[DIFF_BEFORE] < DIFF_EVIDENCE_PARTS_MIN ||
+	    evidence->part_count[DIFF_AFTER] < DIFF_EVIDENCE_PARTS_MIN)
+		return evidence;
+	evidence->tests = true;
+	choose(chosen);
+	for (int metric = 0; metric < METRIC_COUNT; metric++) {
+		struct series *series = &evidence->of[metric];
+
+		if (!chosen[metric])
+			continue;
+		if (series->parts[DIFF_BEFORE] == NULL && series->parts[DIFF_AFTER] == NULL)
+			continue;
+		series->chance = no_chances(diff);
+		series->adjusted = no_chances(diff);
+		for (size_t pair = 0; pair < diff->pair_count; pair++)
+			test(evidence, (enum metric)metric, pair);
+	}
+	adjust(evidence);
+	return evidence;
+}
+
+void diff_evidence_release(struct diff_evidence *evidence)
+{
+	if (evidence == NULL)
+		return;
+	for (size_t metric = 0; metric < METRIC_COUNT; metric++) {
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+			free(evidence->of[metric].parts[side]);
+		free(evidence->of[metric].chance);
+		free(evidence->of[metric].adjusted);
+	}
+	free(evidence);
+}
+
+/* Whether a change is large enough by itself: also that of a group that is on one side only. */
+static bool is_large(const struct diff_pair *pair, enum column column, const struct diff_value *value)
+{
+	const double floor = diff_evidence_floor(column);
+	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
+
+	/* that a thread was last on another CPU says nothing */
+	if (diff_weight_kind(column).is_ordinal)
+		return false;
+	if (pair->kind == DIFF_PAIR_ONLY_BEFORE || pair->kind == DIFF_PAIR_ONLY_AFTER)
+		return value->side[side].has_number && fabs(value->side[side].number) >= floor &&
+		       value->side[side].number != 0;
+	if (column_is_ratio(column))
+		return value->has_delta && fabs(value->delta) >= size_min;
+	return value->has_delta && value->delta != 0 && fabs(value->delta) >= floor &&
+	       (!value->has_fraction || fabs(value->fraction) >= size_min);
+}
+
+/* What is made of counters changes with them. */
+static bool has_real_input(const struct diff *diff, const struct diff_pair *pair, enum derived derived)
+{
+	const struct derived_entry *entry = &derived_metrics[derived];
+
+	for (size_t i = 0; i < entry->input_count; i++) {
+		if (diff_is_real(diff, pair, column_of_stored(entry->inputs[i])))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a change is more than what the number does from part to part. */
+static bool stands_out(const struct diff_evidence_cell *cell, const struct diff_value *value)
+{
+	return fabs(value->delta) >= spreads_min * fmax(cell->spread[DIFF_BEFORE], cell->spread[DIFF_AFTER]);
+}
+
+/* The same of what adds counters up, which is tested by itself where somebody asks. */
+static void test_sum(const struct diff_evidence *evidence, size_t pair, enum column column,
+		     const struct diff_value *value, struct diff_evidence_cell *cell)
+{
+	const struct column_entry *entry = column_entry(column);
+	double *sums[DIFF_SIDE_COUNT];
+
+	if (!evidence->tests)
+		return;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const size_t count = evidence->part_count[side];
+
+		sums[side] = memory_allocate_zero(count, sizeof(*sums[side]));
+		for (size_t i = 0; i < entry->input_count; i++) {
+			const double *parts = evidence->of[entry->inputs[i]].parts[side];
+
+			for (size_t k = 0; parts != NULL && k < count; k++)
+				sums[side][k] += parts[pair * count + k];
+		}
+		cell->spread[side] = statistics_spread(sums[side], count);
+	}
+	cell->is_tested = true;
+	cell->chance = cell->adjusted = chance_of(evidence, sums[DIFF_BEFORE], sums[DIFF_AFTER]);
+	cell->is_real &= stands_out(cell, value) && cell->adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
+	free(sums[DIFF_BEFORE]);
+	free(sums[DIFF_AFTER]);
+}
+
+struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
+					   enum column column, const struct diff_value *value)
+{
+	struct diff_evidence_cell cell = {.spread = {NAN, NAN}, .chance = 1, .adjusted = 1};
+	const struct diff_evidence *evidence = diff->evidence;
+	const size_t index = (size_t)(pair - diff->pairs);
+	const struct series *series;
+
+	cell.is_real = is_large(pair, column, value);
+	if (column_is_derived(column) && cell.is_real)
+		cell.is_real = has_real_input(diff, pair, column_derived(column));
+	if (is_sum(column))
+		test_sum(evidence, index, column, value, &cell);
+	if (!column_is_metric(column))
+		return cell;
+	series = &evidence->of[column_metric(column)];
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const size_t count = evidence->part_count[side];
+
+		if (series->parts[side] != NULL && count >= 2)
+			cell.spread[side] = statistics_spread(series->parts[side] + index * count, count);
+	}
+	if (series->chance == NULL || isnan(series->chance[index])) {
+		cell.is_real &= !evidence->tests || !column_is_counter(column) || !value->has_delta;
+		return cell;
+	}
+	cell.is_tested = true;
+	cell.chance = series->chance[index];
+	cell.adjusted = series->adjusted[index];
+	cell.is_real &= stands_out(&cell, value) && cell.adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
+	return cell;
+}
+
+bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	struct diff_value value;
+
+	if (diff->evidence == NULL)
+		return true;
+	value = diff_column(diff, pair, column);
+	return diff_evidence_of(diff, pair, column, &value).is_real;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diff_rule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "diff_evidence.h"
+#include "table/cell_format.h"
+#include "table/column_name.h"
+#include "table/value_cell.h"
+
+enum {
+	NAMED_GROUPS = 10 /* of one rule by name; the others are counted */
+};
+
+/* A rule while its groups are judged. */
+struct judgement {
+	const struct rule *rule;
+	const struct diff *diff;
+	enum column column; /* of the rule; where it is one metric, that as stored */
+	double limit;       /* in the unit of the column's values */
+	bool any;
+	struct diff_rule_outcomes *outcomes;
+	struct buffer text; /* scratch */
+	size_t matching;    /* groups */
+	size_t judged;      /* of them those with a number */
+	size_t absent;      /* to which it does not apply */
+	size_t unavailable; /* whose number is unavailable */
+	size_t nearest;     /* pair that comes nearest to breaking it, of those judged */
+	double nearest_number;
+	struct offender {
+		size_t pair;
+		double excess;     /* by which the number passes the limit */
+	} offenders[NAMED_GROUPS]; /* the worst first */
+	size_t offender_count;     /* of all, beyond NAMED_GROUPS too */
+};
+
+/*
+ * The key, or what is shown of it (a pattern, or the one name that it stands for); on AXIS_ALL its three
+ * parts as they are printed.
+ */
+static bool matches(const struct rule *rule, const struct diff *diff, const struct diff_pair *pair)
+{
+	struct buffer whole = {0};
+	bool found;
+
+	if (diff->options.grouping.axis != AXIS_ALL)
+		return rule_matches(rule, pair->key, pair->key_length, pair->label, pair->label_length);
+	diff_append_key(pair, &whole);
+	found = glob_matches(rule->glob, whole.data, whole.length);
+	buffer_release(&whole);
+	return found;
+}
+
+static size_t count_matching(const struct rule *rule, const struct diff *diff)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diff->pair_count; i++)
+		count += matches(rule, diff, &diff->pairs[i]);
+	return count;
+}
+
+/* --- numbers --- */
+
+/* Whether a limit in percent is one of how much a value grew. */
+static bool is_growth(const struct rule *rule)
+{
+	return rule->limit.kind == LIMIT_PERCENT && !rule->of_after;
+}
+
+/* Whether it is about a share of time, as the screen shows it. */
+static bool is_share(const struct rule *rule)
+{
+	return limit_is_share(rule->column) && rule->limit.kind != LIMIT_AMOUNT && !is_growth(rule);
+}
+
+/* One percent of a CPU in the unit of a column as stored: ns or ticks a second. */
+static double percent_of(enum column column)
+{
+	return column_report_ladder(column) == LADDER_TICKS ? 1e7 / NS_PER_TICK : 1e7;
+}
+
+static double limit_of(const struct rule *rule, enum column column)
+{
+	const double number = rule->limit.number;
+
+	if (is_growth(rule))
+		return number;
+	if (is_share(rule))
+		return number * percent_of(column);
+	if (rule->limit.kind == LIMIT_AMOUNT && column_report_ladder(column) == LADDER_TICKS)
+		return number / NS_PER_TICK;
+	return limit_in(&rule->limit, column_entry(column)->unit);
+}
+
+/* From 0 there is no change but 0 itself that a percentage could hold. */
+static double percentage(const struct diff_value *value)
+{
+	if (value->has_fraction)
+		return value->fraction * 100;
+	return value->delta == 0 ? 0 : copysign(INFINITY, value->delta);
+}
+
+/* The number that the rule is about; false where there is none, then the state and its reason. */
+static bool take_number(const struct rule *rule, const struct diff_value *value, double *ret_number,
+			enum value_state *ret_state, reason_id *ret_reason, enum diff_side *ret_side)
+{
+	const struct diff_side_value *after = &value->side[DIFF_AFTER];
+
+	*ret_side = DIFF_AFTER;
+	if (rule->of_after) {
+		*ret_number = after->number;
+		*ret_state = after->partial ? VALUE_UNAVAILABLE : after->state;
+		*ret_reason = after->reason;
+		return after->state == VALUE_READ && !after->partial && after->has_number;
+	}
+	*ret_number = is_growth(rule) ? percentage(value) : value->delta;
+	*ret_state = value->state;
+	*ret_reason = value->reason;
+	*ret_side = value->reason_side;
+	return value->has_delta;
+}
+
+/* By how much the number passes the limit: below 0 where it does not. */
+static double excess(const struct judgement *judgement, double number)
+{
+	switch (judgement->rule->limit.comparison) {
+	case COMPARISON_MORE:
+	case COMPARISON_AT_LEAST:
+		return number - judgement->limit;
+	case COMPARISON_LESS:
+	case COMPARISON_AT_MOST:
+		return judgement->limit - number;
+	case COMPARISON_EQUAL:
+		return -fabs(number - judgement->limit);
+	default:
+		return fabs(number - judgement->limit);
+	}
+}
+
+/* Keeps the worst; of equal ones the first. */
+static void add_offender(struct judgement *judgement, size_t pair, double by)
+{
+	size_t held = judgement->offender_count < NAMED_GROUPS ? judgement->offender_count : NAMED_GROUPS;
+	size_t index = held;
+
+	judgement->offender_count++;
+	while (index > 0 && judgement->offenders[index - 1].excess < by)
+		index--;
+	if (index == NAMED_GROUPS)
+		return;
+	if (held == NAMED_GROUPS)
+		held--;
+	memmove(&judgement->offenders[index + 1], &judgement->offenders[index],
+		(held - index) * sizeof(judgement->offenders[0]));
+	judgement->offenders[index] = (struct offender){pair, by};
+}
+
+static void begin_text(struct judgement *judgement)
+{
+	buffer_clear(&judgement->text);
+	buffer_append_format(&judgement->text, "%s: ", judgement->rule->text);
+}
+
+static void add_outcome(struct judgement *judgement, bool broken)
+{
+	struct diff_rule_outcomes *outcomes = judgement->outcomes;
+	struct buffer *text = &judgement->text;
+
+	outcomes->items = memory_grow(outcomes->items, &outcomes->capacity, outcomes->count + 1,
+				      sizeof(*outcomes->items));
+	outcomes->items[outcomes->count++] = (struct diff_rule_outcome){
+		.rule = arena_duplicate(&outcomes->arena, judgement->rule->text,
+					strlen(judgement->rule->text)),
+		.broken = broken,
+		.text = arena_duplicate(&outcomes->arena, text->data, text->length),
+	};
+	outcomes->broken |= broken;
+}
+
+static void append_value(const struct diff *diff, const struct diff_pair *pair, enum column column,
+			 struct buffer *text)
+{
+	struct value value;
+
+	diff_side(diff, pair, DIFF_AFTER, column, &value);
+	value_append(reduction_column(diff->reductions[DIFF_AFTER], column), &value, text);
+}
+
+static void append_fraction(const struct diff_value *value, struct buffer *text)
+{
+	if (!value->has_fraction)
+		return;
+	buffer_append_text(text, " (");
+	cell_format_percent(text, value->fraction);
+	buffer_append_char(text, ')');
+}
+
+/* "GROUP changed from 182.0 to 242.0 (+33.0%)", as the screen shows it. */
+static void append_share(const struct rule *rule, enum column column, const struct diff_value *value,
+			 struct buffer *text)
+{
+	const double percent = percent_of(column);
+
+	if (rule->of_after) {
+		buffer_append_format(text, " has %.1f", value->side[DIFF_AFTER].number / percent);
+		return;
+	}
+	buffer_append_format(text, " changed from %.1f to %.1f", value->side[DIFF_BEFORE].number / percent,
+			     value->side[DIFF_AFTER].number / percent);
+	append_fraction(value, text);
+}
+
+/* "GROUP changed by +12.345ms (+8.1%)", "GROUP has 12.345ms". */
+static void append_measurement(struct judgement *judgement, size_t index)
+{
+	const struct rule *rule = judgement->rule;
+	const enum column column = judgement->column;
+	const struct diff_pair *pair = &judgement->diff->pairs[index];
+	const struct diff_value value = diff_column(judgement->diff, pair, column);
+	const enum ladder ladder = column_report_ladder(column);
+	struct buffer *text = &judgement->text;
+
+	diff_append_label(pair, text);
+	if (judgement->diff->options.rates && rule->column < COLUMN_COUNT && limit_is_share(rule->column) &&
+	    rule->limit.kind != LIMIT_AMOUNT) {
+		append_share(rule, column, &value, text);
+		return;
+	}
+	buffer_append_text(text, rule->of_after ? " has " : " changed by ");
+	if (rule->of_after && column_is_metric(column))
+		append_value(judgement->diff, pair, column, text);
+	else if (rule->of_after)
+		cell_format_derived(text, value.side[DIFF_AFTER].number, ladder, column_is_ratio(column));
+	else if (column_is_metric(column))
+		cell_format_delta(text, value.delta, ladder);
+	else
+		cell_format_derived_delta(text, value.delta, ladder, column_is_ratio(column));
+	if (!rule->of_after)
+		append_fraction(&value, text);
+}
+
+static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id reason, enum diff_side side)
+{
+	if (judgement->unavailable++ >= NAMED_GROUPS)
+		return;
+	begin_text(judgement);
+	buffer_append_text(&judgement->text, "cannot be judged, ");
+	diff_append_label(&judgement->diff->pairs[pair], &judgement->text);
+	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", diff_side_names[side],
+			     snapshot_reason_words(judgement->diff->snapshots[side], reason));
+	add_outcome(judgement, true);
+}
+
+/* The limit stands for the size of a change, and the test is one of the groups that match. */
+static bool is_real(const struct judgement *judgement, size_t pair, const struct diff_value *value)
+{
+	const struct diff_pair *of = &judgement->diff->pairs[pair];
+	const enum column column = judgement->column;
+	struct diff_evidence_cell evidence;
+
+	if (judgement->diff->evidence == NULL)
+		return true;
+	evidence = diff_evidence_of(judgement->diff, of, column, value);
+	return fabs(value->delta) >= diff_evidence_floor(column) &&
+	       (!evidence.is_tested ||
+		evidence.chance * (double)judgement->matching <= DIFF_EVIDENCE_CHANCE_MAX);
+}
+
+static void judge_pair(struct judgement *judgement, size_t pair)
+{
+	const struct rule *rule = judgement->rule;
+	const struct diff_value value = diff_column(judgement->diff, &judgement->diff->pairs[pair],
+						    judgement->column);
+	enum value_state state;
+	enum diff_side side;
+	reason_id reason;
+	double number;
+
+	if (!take_number(rule, &value, &number, &state, &reason, &side)) {
+		if (state == VALUE_UNAVAILABLE)
+			tell_unavailable(judgement, pair, reason, side);
+		else
+			judgement->absent++;
+		return;
+	}
+	if (judgement->judged++ == 0 ||
+	    excess(judgement, number) > excess(judgement, judgement->nearest_number)) {
+		judgement->nearest = pair;
+		judgement->nearest_number = number;
+	}
+	if (comparison_holds(rule->limit.comparison, number, number, judgement->limit) &&
+	    (judgement->any || rule->of_after || is_real(judgement, pair, &value)))
+		add_offender(judgement, pair, excess(judgement, number));
+}
+
+static void tell_offenders(struct judgement *judgement)
+{
+	for (size_t i = 0; i < judgement->offender_count && i < NAMED_GROUPS; i++) {
+		begin_text(judgement);
+		append_measurement(judgement, judgement->offenders[i].pair);
+		add_outcome(judgement, true);
+	}
+	if (judgement->offender_count <= NAMED_GROUPS)
+		return;
+	begin_text(judgement);
+	buffer_append_format(&judgement->text, "%zu more group%s it",
+			     judgement->offender_count - NAMED_GROUPS,
+			     judgement->offender_count - NAMED_GROUPS == 1 ? " breaks" : "s break");
+	add_outcome(judgement, true);
+}
+
+/* Why no group could be judged. */
+static void tell_nothing(struct judgement *judgement)
+{
+	begin_text(judgement);
+	if (judgement->absent == 0)
+		buffer_append_text(&judgement->text, "no group matches");
+	else
+		buffer_append_format(&judgement->text, "%zu group%s match%s and %s no %s", judgement->absent,
+				     judgement->absent == 1 ? "" : "s", judgement->absent == 1 ? "es" : "",
+				     judgement->absent == 1 ? "has" : "have",
+				     judgement->rule->of_after ? "value in after"
+							       : "change: the value is absent on one side");
+	add_outcome(judgement, true);
+}
+
+static void tell_kept(struct judgement *judgement)
+{
+	begin_text(judgement);
+	append_measurement(judgement, judgement->nearest);
+	if (judgement->judged > 1)
+		buffer_append_format(&judgement->text, ", the nearest of %zu groups", judgement->judged);
+	if (judgement->absent != 0)
+		buffer_append_format(&judgement->text, "; %zu more match without a number",
+				     judgement->absent);
+	add_outcome(judgement, false);
+}
+
+static void judge(const struct rule *rule, const struct diff *diff, bool any,
+		  struct diff_rule_outcomes *outcomes)
+{
+	const enum column column = column_as_stored(rule->column);
+	struct judgement judgement = {
+		.rule = rule,
+		.diff = diff,
+		.column = column,
+		.limit = limit_of(rule, column),
+		.any = any,
+		.outcomes = outcomes,
+		.matching = count_matching(rule, diff),
+	};
+
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (matches(rule, diff, &diff->pairs[i]))
+			judge_pair(&judgement, i);
+	}
+	if (judgement.unavailable > NAMED_GROUPS) {
+		begin_text(&judgement);
+		buffer_append_format(&judgement.text, "cannot be judged for %zu more group%s",
+				     judgement.unavailable - NAMED_GROUPS,
+				     judgement.unavailable - NAMED_GROUPS == 1 ? "" : "s");
+		add_outcome(&judgement, true);
+	}
+	tell_offenders(&judgement);
+	if (judgement.judged == 0 && judgement.unavailable == 0)
+		tell_nothing(&judgement);
+	else if (judgement.offender_count == 0 && judgement.unavailable == 0)
+		tell_kept(&judgement);
+	buffer_release(&judgement.text);
+}
+
+/* The same comparison of other groups, made once. */
+static const struct diff *regroup(const struct diff *diff, size_t axis, struct diff *made[RULE_AXES])
+{
+	struct diff_options options = diff->options;
+
+	if (diff->options.grouping.axis == rule_axes[axis])
+		return diff;
+	options.grouping.axis = rule_axes[axis];
+	if (made[axis] == NULL)
+		made[axis] = diff_create(diff->snapshots[DIFF_BEFORE], diff->snapshots[DIFF_AFTER], &options);
+	return made[axis];
+}
+
+/* The comparison whose groups a rule is about. */
+static const struct diff *find_groups(const struct rule *rule, const struct diff *diff,
+				      struct diff *made[RULE_AXES])
+{
+	for (size_t i = 0; i < RULE_AXES; i++) {
+		if (rule->axis == rule_axes[i])
+			return regroup(diff, i, made);
+	}
+	for (size_t i = 0; diff->options.grouping.axis == AXIS_ALL && i < RULE_AXES; i++) {
+		const struct diff *groups = regroup(diff, i, made);
+
+		if (count_matching(rule, groups) != 0)
+			return groups;
+	}
+	return diff;
+}
+
+void diff_rules_judge(const struct rule rules[], size_t count, const struct diff *diff, bool any,
+		      struct diff_rule_outcomes *outcomes)
+{
+	struct diff *made[RULE_AXES] = {NULL};
+
+	for (size_t i = 0; i < count; i++)
+		judge(&rules[i], find_groups(&rules[i], diff, made), any, outcomes);
+	for (size_t i = 0; i < RULE_AXES; i++)
+		diff_release(made[i]);
+}
+
+int diff_rule_check_lives(const struct rule *rule, bool of_one_boot, struct error *error)
+{
+	if (is_share(rule))
+		return error_set(error, -EINVAL,
+				 "rule '%s': %s is a share of time, and these are single readings: capture "
+				 "both with `ctop capture --for 10`, or give a time, 10ms",
+				 rule->text, column_word(rule->column));
+	if (of_one_boot && is_growth(rule) && column_is_counter(column_as_stored(rule->column)))
+		return error_set(error, -EINVAL,
+				 "rule '%s': a percentage is one of a rate, and these are single readings: "
+				 "capture both with `ctop capture --for 10`, or give the limit as an amount",
+				 rule->text);
+	return 0;
+}
+
+void diff_rule_outcomes_release(struct diff_rule_outcomes *outcomes)
+{
+	free(outcomes->items);
+	arena_release(&outcomes->arena);
+	*outcomes = (struct diff_rule_outcomes){0};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_DIFF_RULE_H
+#define CTOP_DIFF_RULE_H
+
+/* Rules of a comparison: what comes of them. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "diff.h"
+#include "table/rule.h"
+
+/* The outcome of a rule: one for each group that breaks it, or one for all if none does. */
+struct diff_rule_outcome {
+	const char *rule; /* as the user wrote it */
+	bool broken;
+	/*
+	 * A sentence that begins with the rule and gives the group and the number measured, without a period;
+	 * names in it are as read, not sanitised.
+	 */
+	const char *text;
+};
+
+/* Outcomes of rules; a zeroed struct is empty. */
+struct diff_rule_outcomes {
+	struct arena arena; /* owns the texts */
+	struct diff_rule_outcome *items;
+	size_t count;
+	size_t capacity;
+	bool broken; /* at least one is */
+};
+
+/*
+ * Judges rules and appends their outcomes: of each the worst groups that break it, with their numbers, and
+ * how many more do; else one outcome that the rule is kept. It is also broken where a matching group's number
+ * is unavailable, where none of the matching groups has one, and where no group matches. Groups without a
+ * number are mentioned and break nothing as long as another group has one. Of two windows only changes that
+ * are real break it, unless `any`.
+ *
+ * The groups are those of the comparison; of one of AXIS_ALL, or where a rule says of what its groups are,
+ * those of processes, threads or cgroups over the same threads.
+ */
+void diff_rules_judge(const struct rule rules[], size_t count, const struct diff *diff, bool any,
+		      struct diff_rule_outcomes *outcomes);
+
+/*
+ * Refuses a rule that says nothing about single readings, whose numbers are those of lives: one about a share
+ * of time, and where `of_one_boot` one about a growth in percent. Returns 0, or -EINVAL with a sentence.
+ */
+int diff_rule_check_lives(const struct rule *rule, bool of_one_boot, struct error *error);
+
+void diff_rule_outcomes_release(struct diff_rule_outcomes *outcomes);
+
+#endif

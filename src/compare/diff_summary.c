@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diff_summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "diff_evidence.h"
+#include "diff_weight.h"
+
+static const char *const phrases[METRIC_COUNT] = {
+#define PHRASE(id, phrase) [METRIC_##id] = phrase,
+#include "diff_phrase.def"
+#undef PHRASE
+};
+
+bool diff_summary_has(enum metric metric)
+{
+	return metric < METRIC_COUNT && phrases[metric] != NULL;
+}
+
+bool diff_summary_same(enum metric a, enum metric b)
+{
+	return a == b || (diff_summary_has(a) && diff_summary_has(b) && strcmp(phrases[a], phrases[b]) == 0);
+}
+
+/* --- numbers in a sentence --- */
+
+/* One decimal below 100. */
+static void append_number(struct buffer *buffer, double number, const char *unit)
+{
+	buffer_append_format(buffer, "%.*f %s", number < 99.95 && number != floor(number) ? 1 : 0, number,
+			     unit);
+}
+
+/* "850 ns", "36 ms", "7.7 s", "12 min 5 s", "3 h 20 min" */
+static void append_time(struct buffer *buffer, double nanoseconds, bool ascii)
+{
+	const char *const units[] = {"ns", ascii ? "us" : "µs", "ms"};
+	const double seconds = nanoseconds / NS_PER_S;
+	size_t unit = 0;
+
+	while (unit < ARRAY_COUNT(units) && nanoseconds >= 999.95) {
+		nanoseconds /= 1000;
+		unit++;
+	}
+	if (unit < ARRAY_COUNT(units))
+		append_number(buffer, nanoseconds, units[unit]);
+	else if (seconds < 119.5)
+		append_number(buffer, seconds, "s");
+	else if (seconds < 7200)
+		buffer_append_format(buffer, "%.0f min %.0f s", floor(round(seconds) / 60),
+				     fmod(round(seconds), 60));
+	else
+		buffer_append_format(buffer, "%.0f h %.0f min", floor(round(seconds / 60) / 60),
+				     fmod(round(seconds / 60), 60));
+}
+
+static void append_bytes(struct buffer *buffer, double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+	size_t unit = 0;
+
+	while (unit + 1 < ARRAY_COUNT(units) && bytes >= 1023.5) {
+		bytes /= 1024;
+		unit++;
+	}
+	append_number(buffer, bytes, units[unit]);
+}
+
+/* Exact below a million, where it is whole. */
+static void append_count(struct buffer *buffer, double count)
+{
+	char digits[28];
+
+	if (count >= 999999.5 * 1000)
+		buffer_append_format(buffer, "%.1fG", count / 1e9);
+	else if (count >= 999999.5)
+		buffer_append_format(buffer, "%.1fM", count / 1e6);
+	else if (count < 99.95 && count != floor(count))
+		buffer_append_format(buffer, "%.1f", count);
+	else
+		buffer_append_text(buffer, number_group_digits((uint64_t)round(count), digits));
+}
+
+static void append_amount(struct buffer *buffer, double amount, enum ladder ladder, bool ascii)
+{
+	if (amount == 0)
+		buffer_append_char(buffer, '0');
+	else if (ladder == LADDER_NS)
+		append_time(buffer, amount, ascii);
+	else if (ladder == LADDER_BYTES)
+		append_bytes(buffer, amount);
+	else
+		append_count(buffer, amount);
+}
+
+/* The change and what it is: "7.7 s longer", "1,200 fewer". */
+static void append_change(struct buffer *buffer, double delta, enum ladder ladder, bool ascii)
+{
+	append_amount(buffer, fabs(delta), ladder, ascii);
+	if (ladder == LADDER_NS)
+		buffer_append_text(buffer, delta < 0 ? " less" : " longer");
+	else if (ladder == LADDER_BYTES)
+		buffer_append_text(buffer, delta < 0 ? " less" : " more");
+	else
+		buffer_append_text(buffer, delta < 0 ? " fewer" : " more");
+}
+
+static void append_threads(struct buffer *buffer, const struct diff_change *change, const char *arrow)
+{
+	const uint32_t before = change->threads[DIFF_BEFORE], after = change->threads[DIFF_AFTER];
+	char digits[28];
+
+	if (before != after && !change->is_new)
+		buffer_append_format(buffer, "%s%s", number_group_digits(before, digits), arrow);
+	buffer_append_format(buffer, "%s thread%s", number_group_digits(after, digits),
+			     after == 1 && (before == 1 || change->is_new) ? "" : "s");
+}
+
+void diff_summary_append(const struct diff_change *change, const struct diff_summary_per *per,
+			 struct buffer *buffer)
+{
+	const enum ladder ladder = metric_type(change->metric)->ladder;
+	const char *arrow = per->ascii ? " -> " : " → ";
+	const char *phrase = phrases[change->metric], *star = strchr(phrase, '*');
+	const double delta = change->number[DIFF_AFTER] - change->number[DIFF_BEFORE];
+
+	buffer_append(buffer, change->name, change->name_length);
+	buffer_append_text(buffer, change->is_new ? ", which was not there before, " : " ");
+	buffer_append(buffer, phrase, (size_t)(star - phrase));
+	if (change->is_new)
+		append_amount(buffer, fabs(delta), ladder, per->ascii);
+	else
+		append_change(buffer, delta, ladder, per->ascii);
+	buffer_append_text(buffer, star + 1);
+	buffer_append_text(buffer, " (");
+	if (!change->is_new) {
+		append_amount(buffer, change->number[DIFF_BEFORE], ladder, per->ascii);
+		buffer_append_text(buffer, arrow);
+		append_amount(buffer, change->number[DIFF_AFTER], ladder, per->ascii);
+		buffer_append_text(buffer, per->rates ? " per second, " : ", ");
+	}
+	if (per->second && per->interval_ns != 0) {
+		append_amount(buffer, fabs(delta) * NS_PER_S / (double)per->interval_ns, ladder, per->ascii);
+		buffer_append_text(buffer, " per second, ");
+	}
+	if (per->thread && change->threads[DIFF_AFTER] != 0) {
+		if (change->threads[DIFF_BEFORE] != 0) {
+			append_amount(buffer,
+				      change->number[DIFF_BEFORE] / (double)change->threads[DIFF_BEFORE],
+				      ladder, per->ascii);
+			buffer_append_text(buffer, arrow);
+		}
+		append_amount(buffer, change->number[DIFF_AFTER] / (double)change->threads[DIFF_AFTER],
+			      ladder, per->ascii);
+		buffer_append_text(buffer, " per thread, ");
+	}
+	append_threads(buffer, change, arrow);
+	buffer_append_char(buffer, ')');
+}
+
+/* --- the largest --- */
+
+struct candidate {
+	double weight;
+	size_t pair;
+	struct diff_change change; /* without the name */
+};
+
+/* Puts a candidate where its weight belongs, unless the same, or with `one_each` something that weighs more,
+ * is told of its group already. */
+static size_t offer(struct candidate best[DIFF_SUMMARY_MAX], size_t count, const struct candidate *candidate,
+		    bool one_each)
+{
+	size_t at = 0, last;
+
+	for (size_t i = 0; i < count; i++) {
+		if (best[i].pair != candidate->pair ||
+		    (!one_each && !diff_summary_same(best[i].change.metric, candidate->change.metric)))
+			continue;
+		if (best[i].weight >= candidate->weight)
+			return count;
+		memmove(&best[i], &best[i + 1], (--count - i) * sizeof(*best));
+	}
+	while (at < count && best[at].weight >= candidate->weight)
+		at++;
+	if (at == DIFF_SUMMARY_MAX)
+		return count;
+	last = count < DIFF_SUMMARY_MAX ? count : DIFF_SUMMARY_MAX - 1;
+	memmove(&best[at + 1], &best[at], (last - at) * sizeof(*best));
+	best[at] = *candidate;
+	return last + 1;
+}
+
+/* A change that can be told: of what is on both sides, or what a new group has done. */
+static bool make_change(const struct diff_pair *pair, enum metric metric, const struct diff_value *value,
+			struct diff_change *ret_change)
+{
+	const bool is_new = pair->kind == DIFF_PAIR_ONLY_AFTER;
+
+	if (!value->has_delta &&
+	    (!is_new || !value->side[DIFF_AFTER].has_number || value->side[DIFF_AFTER].partial))
+		return false;
+	*ret_change = (struct diff_change){.metric = metric, .is_new = is_new};
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		ret_change->threads[side] = pair->threads[side];
+		ret_change->number[side] = value->side[side].has_number ? value->side[side].number : 0;
+	}
+	return true;
+}
+
+/* The heaviest so far: of two windows what groups of one side alone do is kept apart, which may be all that
+ * is heavy. */
+struct heaviest {
+	struct candidate both[DIFF_SUMMARY_MAX], alone[DIFF_SUMMARY_MAX];
+	size_t both_count, alone_count;
+};
+
+/* All together, the last one of a new group where there is one. */
+static size_t join(struct heaviest *heaviest)
+{
+	size_t taken = DIFF_SUMMARY_MAX - (heaviest->alone_count != 0 ? 1 : 0);
+
+	if (heaviest->both_count > taken)
+		heaviest->both_count = taken;
+	for (size_t i = 0; i < heaviest->alone_count && heaviest->both_count < DIFF_SUMMARY_MAX; i++)
+		heaviest->both[heaviest->both_count++] = heaviest->alone[i];
+	return heaviest->both_count;
+}
+
+static void offer_metric(const struct diff *diff, enum metric metric, double seconds,
+			 struct heaviest *heaviest)
+{
+	const enum column column = column_of_stored(metric);
+	const struct diff_weight_kind kind = diff_weight_kind(column);
+	double *amounts = memory_allocate_zero(diff->pair_count + 1, sizeof(*amounts));
+	double total = 0;
+
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_pair *pair = &diff->pairs[i];
+		const struct diff_value value = diff_column(diff, pair, column);
+
+		amounts[i] = diff_weight_amount(&value, pair->kind == DIFF_PAIR_ONLY_BEFORE,
+						pair->kind == DIFF_PAIR_ONLY_AFTER);
+		total += amounts[i];
+	}
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		struct candidate candidate = {.pair = i};
+		struct diff_value value;
+
+		if (amounts[i] <= diff_weight_allowance(&kind, seconds) ||
+		    !diff_is_real(diff, &diff->pairs[i], column))
+			continue;
+		value = diff_column(diff, &diff->pairs[i], column);
+		if (!make_change(&diff->pairs[i], metric, &value, &candidate.change))
+			continue;
+		candidate.weight = diff_weight_in_total(&kind, amounts[i], total, seconds);
+		if (diff->options.rates && candidate.change.is_new)
+			heaviest->alone_count = offer(heaviest->alone, heaviest->alone_count, &candidate,
+						      true);
+		else
+			heaviest->both_count = offer(heaviest->both, heaviest->both_count, &candidate,
+						     diff->options.rates);
+	}
+	free(amounts);
+}
+
+void diff_summary_append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer)
+{
+	const char *process, *thread;
+
+	if (diff->options.grouping.axis != AXIS_ALL) {
+		buffer_append(buffer, pair->key, pair->key_length);
+		return;
+	}
+	thread = diff_thread_part(pair);
+	process = pair->key + strlen(pair->key) + 1;
+	buffer_append_text(buffer, process);
+	if (strcmp(process, thread) != 0)
+		buffer_append_format(buffer, " %s", thread);
+	buffer_append_format(buffer, " in %s", pair->key);
+}
+
+void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
+		       const struct diff_summary_per *per, bool forget, struct diff_summary *summary)
+{
+	const double seconds = per->rates ? 1 : diff_weight_seconds(per->interval_ns);
+	struct heaviest heaviest = {.both_count = 0};
+	const struct candidate *best = heaviest.both;
+	struct buffer name = {0}, text = {0};
+	size_t count;
+
+	for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+		if (!chosen[metric] || !diff_summary_has(metric))
+			continue;
+		offer_metric(diff, metric, seconds, &heaviest);
+		for (size_t side = 0; forget && side < DIFF_SIDE_COUNT; side++)
+			reduction_forget(diff->reductions[side], column_of_stored(metric));
+	}
+	count = join(&heaviest);
+	for (size_t i = 0; i < count; i++) {
+		struct diff_change change = best[i].change;
+
+		buffer_clear(&name);
+		buffer_clear(&text);
+		diff_summary_append_name(diff, &diff->pairs[best[i].pair], &name);
+		change.name = name.data;
+		change.name_length = name.length;
+		diff_summary_append(&change, per, &text);
+		summary->items[i] = arena_duplicate(&summary->arena, text.data, text.length);
+	}
+	summary->count = count;
+	buffer_release(&name);
+	buffer_release(&text);
+}
+
+void diff_summary_release(struct diff_summary *summary)
+{
+	arena_release(&summary->arena);
+	*summary = (struct diff_summary){0};
+}

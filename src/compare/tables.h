@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_TABLES_H
+#define CTOP_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "diff.h"
+#include "diff_match.h"
+#include "metric/selection.h"
+#include "table/tab.h"
+#include "table/table.h"
+
+/* The tables of a report, of one snapshot or of two that are compared. */
+
+/* Columns of the group tables. */
+enum tables_column {
+	TABLES_COLUMN_GROUP,
+	TABLES_COLUMN_THREADS,
+	TABLES_COLUMN_METRIC,
+	TABLES_COLUMN_VALUE, /* of one snapshot; all from here to TAGS are of two */
+	TABLES_COLUMN_BASELINE,
+	TABLES_COLUMN_CANDIDATE,
+	TABLES_COLUMN_DELTA,
+	TABLES_COLUMN_PERCENT,
+	TABLES_COLUMN_ARROW,
+	TABLES_COLUMN_TAGS,
+	TABLES_COLUMN_UPTIME, /* absent in one snapshot */
+	TABLES_COLUMN_SAME,   /* of diff_match_count(), of two snapshots; absent without a match */
+	TABLES_COLUMN_CAME,
+	TABLES_COLUMN_WENT,
+	TABLES_COLUMN_PER_SECOND,
+	TABLES_COLUMN_PER_THREAD,
+	TABLES_COLUMN_SPREAD, /* of diff_evidence_of(), of two windows; absent else */
+	TABLES_COLUMN_CHANCE,
+	TABLES_COLUMN_REAL,
+	TABLES_COLUMN_COUNT,
+	TABLES_COLUMN_SORT = TABLES_COLUMN_COUNT, /* of the first sort metric; not to be asked for */
+};
+
+/* Choices of columns of a comparison. */
+enum tables_display {
+	TABLES_DISPLAY_ARROW,
+	TABLES_DISPLAY_FULL,
+	TABLES_DISPLAY_DELTA_ONLY,
+	TABLES_DISPLAY_NO_PERCENT,
+	TABLES_DISPLAY_PERCENT_ONLY,
+	TABLES_DISPLAY_COUNT,
+};
+
+/* "arrow", "full", "delta-only", "no-pct", "pct-only", NULL: as in `--display-format`. */
+extern const char *const tables_display_names[TABLES_DISPLAY_COUNT + 1];
+
+/* What the numbers of a comparison can be divided by, each in a column of its own. */
+enum tables_per {
+	TABLES_PER_SECOND, /* the change of a counter, by the interval */
+	TABLES_PER_THREAD, /* the value of a sum on each side, by its threads */
+	TABLES_PER_COUNT,
+};
+
+/* "second", "thread", NULL: as in `--per`. */
+extern const char *const tables_per_names[TABLES_PER_COUNT + 1];
+
+/* What a report shows. */
+struct tables_request {
+	bool sections[SECTION_COUNT]; /* those that need the cgroup axis are left out on others */
+	bool metrics[METRIC_COUNT];
+	bool derived[DERIVED_COUNT];
+	struct selected_fields fields;
+	struct sort_keys sort; /* none: groups by name; of a comparison the rows that changed most first */
+	enum tables_column columns[TABLES_COLUMN_COUNT];
+	size_t column_count; /* 0: group, threads, metric, value; of a comparison those of `display` */
+	size_t limit; /* rows of a table (on the cgroup axis of each parent), 0 for all; renamed cgroups are
+		       * never cut */
+	size_t chunk_rows; /* hand a long table over in pieces of about so many rows, 0 whole */
+	/* of a comparison only: */
+	enum tables_display display;
+	bool per[TABLES_PER_COUNT];     /* further columns */
+	uint64_t interval_ns;           /* between the captures; 0 when it is not known */
+	const struct diff_match *match; /* of the threads, whose counts are among the default columns; NULL
+					 * for none */
+	bool like_screen; /* rows that changed most are those of diff_weight.h and headings have the screen's
+			   * words, not those of the reference */
+	bool threads;     /* list the threads that came and went; needs `match` */
+	bool for_people;  /* rows whose change is not real are counted and left out */
+	bool is_long;     /* a row for each metric of a group, where people get one for each group */
+	enum tab tab;     /* whose columns that one has */
+	bool all;         /* no rows are left out for that */
+	bool layout;      /* for people: AXIS_ALL as a tree, each parent a table of its own */
+	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
+};
+
+/*
+ * Columns by their names between commas, those that a report of so many snapshots has. Returns 0, or -EINVAL
+ * with a sentence: a name is not known or repeated, or two columns would say the same.
+ */
+int tables_parse_columns(const char *text, size_t side_count, struct tables_request *request,
+			 struct error *error);
+
+/*
+ * Builds the tables of a comparison, or of the one snapshot that diff_create() was given, one after the other
+ * in the order of the reference, hands each that has rows to `emit` and releases it: only one is in memory at
+ * a time. Every cell carries its number and its text.
+ */
+void tables_make(const struct diff *diff, const struct tables_request *request,
+		 void (*emit)(void *context, const struct table *table), void *context);
+
+#endif

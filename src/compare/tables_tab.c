@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* For people, of two windows: a row a group, with the columns of a tab of the screen. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/order.h"
+#include "diff_evidence.h"
+#include "diff_summary.h"
+#include "diff_weight.h"
+#include "table/column_list.h"
+#include "table/screen_format.h"
+#include "table/value_cell.h"
+#include "tables_build.h"
+
+/* A group that is printed. */
+struct tab_row {
+	double weight; /* of the change that matters most */
+	size_t pair;
+};
+
+struct tab_table {
+	struct tables_build *build;
+	enum column columns[COLUMN_TOTAL];
+	size_t column_count;
+	double totals[COLUMN_TOTAL]; /* of the changes in all groups, by column of the tab */
+	struct tab_row *rows;
+	size_t count, capacity;
+	size_t folded;
+};
+
+/* Whether a change counts: of what several counters make, where that of one of them does. */
+static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+	const enum column stored = column_as_stored(column);
+
+	if (stored != column || !column_has_metrics(column) || entry->operation == COLUMN_OPERATION_STUCK)
+		return diff_is_real(diff, pair, stored);
+	for (size_t i = 0; i < entry->input_count; i++) {
+		if (diff_is_real(diff, pair, column_of_stored((enum metric)entry->inputs[i])))
+			return true;
+	}
+	return false;
+}
+
+static double weigh(const struct tab_table *tab, size_t index, const struct diff_value *value)
+{
+	const enum column stored = column_as_stored(tab->columns[index]);
+	const struct diff_weight_kind kind = diff_weight_kind(stored);
+	const double amount = diff_weight_amount(value, false, false);
+
+	return column_is_counter(stored) ? diff_weight_in_total(&kind, amount, tab->totals[index], 1)
+					 : diff_weight_alone(&kind, value, amount);
+}
+
+static bool has_row(const struct diff_pair *pair)
+{
+	return pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
+}
+
+static void collect(struct tab_table *tab)
+{
+	const struct diff *diff = tab->build->diff;
+
+	for (size_t i = 0; i < tab->column_count; i++) {
+		for (size_t pair = 0; pair < diff->pair_count; pair++) {
+			const struct diff_value value = diff_column(diff, &diff->pairs[pair],
+								    column_as_stored(tab->columns[i]));
+
+			tab->totals[i] += diff_weight_amount(&value, false, false);
+		}
+	}
+	for (size_t pair = 0; pair < diff->pair_count; pair++) {
+		struct tab_row row = {-INFINITY, pair};
+		bool real = false;
+
+		for (size_t i = 0; has_row(&diff->pairs[pair]) && i < tab->column_count; i++) {
+			const struct diff_value value = diff_column(diff, &diff->pairs[pair],
+								    column_as_stored(tab->columns[i]));
+
+			if (!value.has_delta || !is_real(diff, &diff->pairs[pair], tab->columns[i]))
+				continue;
+			real = true;
+			row.weight = fmax(row.weight, weigh(tab, i, &value));
+		}
+		if (real || (tab->build->request->all && has_row(&diff->pairs[pair])))
+			*MEMORY_APPEND(tab->rows, tab->count, tab->capacity) = row;
+		else
+			tab->folded += has_row(&diff->pairs[pair]);
+	}
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+	const struct tab_row *a = left, *b = right;
+
+	(void)context;
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return (a->pair > b->pair) - (a->pair < b->pair);
+}
+
+/* What a side has, as the screen shows it: times as a percentage of a CPU. */
+static bool append_side(struct tab_table *tab, struct table *table, size_t row, enum column column,
+			enum diff_side side, struct buffer *text)
+{
+	const struct diff *diff = tab->build->diff;
+	struct value value;
+	struct cell cell;
+
+	diff_side(diff, &diff->pairs[tab->rows[row].pair], side, column, &value);
+	value_cell(reduction_column(diff->reductions[side], column), &value, &table->arena, &cell);
+	cell.unit = column_unit(column, WINDOW_MODE_RATE, false);
+	if (cell.unit == UNIT_PERCENT && cell.form == CELL_FORM_REAL && column_entry(column)->unit == UNIT_NS)
+		cell.value.real /= 1e7;
+	screen_format_cell(text, &cell, &screen_marks_utf8);
+	return cell.state == CELL_VALUE;
+}
+
+/* Both sides of a change that counts, else the one that there is now. */
+static void set_cell(struct tab_table *tab, struct table *table, size_t row, enum column column,
+		     struct cell *cell)
+{
+	const struct diff *diff = tab->build->diff;
+	const struct diff_pair *pair = &diff->pairs[tab->rows[row].pair];
+	struct buffer *text = &tab->build->text, before = {0}, after = {0};
+
+	append_side(tab, table, row, column, DIFF_BEFORE, &before);
+	append_side(tab, table, row, column, DIFF_AFTER, &after);
+	if (is_real(diff, pair, column) && strcmp(before.data, after.data) != 0)
+		buffer_append_format(text, "%s → ", before.data);
+	buffer_append_text(text, after.data);
+	buffer_release(&before);
+	buffer_release(&after);
+	cell->state = CELL_VALUE;
+	cell->form = CELL_FORM_TEXT;
+	tables_cell_take_text(tab->build, table, cell);
+}
+
+/* Columns of which no group has a number say nothing. */
+static void choose_columns(struct tab_table *tab)
+{
+	enum column columns[COLUMN_TOTAL];
+	const struct diff *diff = tab->build->diff;
+	const size_t count = column_list(tab->build->request->tab, false, 0, COLUMN_COUNT, columns);
+
+	for (size_t i = 0; i < count; i++) {
+		bool has = false;
+
+		for (size_t pair = 0; !has && pair < diff->pair_count; pair++) {
+			const struct diff_value value = diff_column(diff, &diff->pairs[pair], columns[i]);
+
+			has = value.side[DIFF_BEFORE].has_number || value.side[DIFF_AFTER].has_number;
+		}
+		if (has && !column_is_task_field(columns[i]))
+			tab->columns[tab->column_count++] = columns[i];
+	}
+}
+
+static struct table *create_table(const struct tab_table *tab)
+{
+	struct table *table = table_create("groups", tab->column_count + 1);
+
+	table->columns[0].name = axes[tab->build->diff->options.grouping.axis].header;
+	table->columns[0].left = true;
+	for (size_t i = 0; i < tab->column_count; i++)
+		table->columns[i + 1].name = column_title(tab->columns[i], WINDOW_MODE_RATE);
+	return table;
+}
+
+static void append_label(const struct tab_table *tab, size_t row, struct buffer *label)
+{
+	const struct diff *diff = tab->build->diff;
+	const struct diff_pair *pair = &diff->pairs[tab->rows[row].pair];
+
+	if (diff->options.grouping.axis != AXIS_ALL) {
+		tables_row_append_label(tab->build, pair, false, label);
+		return;
+	}
+	diff_append_mark(pair, label);
+	diff_summary_append_name(diff, pair, label);
+}
+
+void tables_tab(struct tables_build *build)
+{
+	const size_t limit = build->request->limit;
+	struct tab_table tab = {.build = build};
+	struct buffer label = {0};
+	struct table *table;
+
+	choose_columns(&tab);
+	collect(&tab);
+	table = create_table(&tab);
+	order_first(tab.rows, tab.count, sizeof(*tab.rows), tab.count, compare_rows, NULL);
+	for (size_t i = 0; i < tab.count && (limit == 0 || i < limit); i++) {
+		struct table_row *row = table_add_row(table);
+
+		buffer_clear(&label);
+		append_label(&tab, i, &label);
+		tables_cell_set_text(table, &row->cells[0], label.data, label.length);
+		for (size_t k = 0; k < tab.column_count; k++)
+			set_cell(&tab, table, i, tab.columns[k], &row->cells[k + 1]);
+	}
+	table->row_total = tab.count;
+	table->row_folded = tab.folded;
+	build->emit(build->context, table);
+	table_release(table);
+	buffer_release(&label);
+	free(tab.rows);
+}

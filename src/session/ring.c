@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ring.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "snapshot/ended_set.h"
+#include "store/recording.h"
+#include "window/ended.h"
+
+enum {
+	GROUP_ROUNDS = 16, /* a whole recording and those that are made against the round before */
+	GROUPS_LEAST = 4,  /* so many are in the bytes that there are, so that few go at once */
+	DECODED = 4,       /* rounds that a reader keeps */
+	LEVEL = 1,         /* of zstd: time counts more than bytes */
+};
+
+struct entry {
+	struct history_round round; /* `id` ascends by one */
+	struct recording recording;
+};
+
+struct ring {
+	uint64_t limit;
+	/* of the thread that adds */
+	struct recorder *recorder;
+	struct snapshot *last; /* a reference to what was added last */
+
+	pthread_mutex_t lock;
+	/* Everything below is guarded by the lock. */
+	struct snapshot *older; /* a reference to the one before, until `last` is confirmed */
+	struct entry *entries;  /* oldest first */
+	size_t count, capacity;
+	bool is_confirmed; /* the last one is */
+	int64_t next_id;
+	struct ring_state state;
+	uint64_t group_bytes; /* of the last group */
+	size_t group_rounds;
+
+	/* of the thread that reads */
+	struct {
+		int64_t id; /* 0: none */
+		uint64_t used;
+		struct snapshot *snapshot;
+	} decoded[DECODED];
+	uint64_t decoded_clock;
+};
+
+struct ring *ring_create(uint64_t bytes)
+{
+	struct ring *ring = memory_allocate_zero(1, sizeof(*ring));
+
+	ring->limit = bytes;
+	ring->recorder = recorder_create(LEVEL);
+	ring->next_id = 1;
+	ring->is_confirmed = true;
+	pthread_mutex_init(&ring->lock, NULL);
+	return ring;
+}
+
+void ring_release(struct ring *ring)
+{
+	if (ring == NULL)
+		return;
+	for (size_t i = 0; i < ring->count; i++)
+		recording_release(&ring->entries[i].recording);
+	for (size_t i = 0; i < DECODED; i++)
+		snapshot_release(ring->decoded[i].snapshot);
+	free(ring->entries);
+	snapshot_release(ring->last);
+	snapshot_release(ring->older);
+	recorder_release(ring->recorder);
+	pthread_mutex_destroy(&ring->lock);
+	free(ring);
+}
+
+/* --- adding --- */
+
+static uint64_t recording_bytes(const struct recording *recording)
+{
+	return recording->state.capacity + recording->interval.capacity + sizeof(struct entry);
+}
+
+/* CPU time of the host that no thread has, where that tells anything. */
+static double left_between(const struct snapshot *before, const struct snapshot *now)
+{
+	uint32_t *before_of;
+	double left_ns;
+	bool *seen;
+
+	if (!ended_set_is_left(before) || !ended_set_is_left(now))
+		return NAN;
+	seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
+	before_of = thread_match(now, before, seen, NULL);
+	left_ns = ended_left_between(before, now, before_of);
+	free(before_of);
+	free(seen);
+	return left_ns;
+}
+
+/* Part of the time in which some thread waited, hundredths of a percent. */
+static uint16_t pressure_between(const struct snapshot *before, const struct snapshot *now,
+				 enum pressure_resource resource)
+{
+	const uint64_t elapsed_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
+	const uint64_t from = before->pressure.resource[resource].some.total_usec;
+	const uint64_t to = now->pressure.resource[resource].some.total_usec;
+	double part;
+
+	if (now->pressure_missing[resource] != REASON_READ ||
+	    before->pressure_missing[resource] != REASON_READ || elapsed_ns == 0 || to < from)
+		return HISTORY_PSI_UNKNOWN;
+	part = (double)(to - from) * (double)NS_PER_US / (double)elapsed_ns;
+	return (uint16_t)lround(10000 * fmin(part, 1));
+}
+
+static struct history_round describe(const struct snapshot *before, const struct snapshot *now)
+{
+	struct history_round round = {
+		.unix_ns = now->captured_at_unix_ns,
+		.boottime_ns = now->provenance.boottime_ns,
+		.threads = (uint32_t)now->thread_count,
+		.after_gap = before == NULL,
+		.load_centi = UINT32_MAX,
+	};
+
+	if (now->provenance.load_known)
+		round.load_centi = (uint32_t)now->provenance.load_centi[0];
+	if (before != NULL && now->provenance.boottime_ns > before->provenance.boottime_ns)
+		round.span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
+	for (size_t i = 0; i < sizeof(round.psi) / sizeof(round.psi[0]); i++)
+		round.psi[i] = before != NULL ? pressure_between(before, now, (enum pressure_resource)i)
+					      : HISTORY_PSI_UNKNOWN;
+	return round;
+}
+
+/* Gives back what a buffer has too much: it stays for long. */
+static void trim(struct buffer *buffer)
+{
+	char *data;
+
+	if (buffer->data == NULL)
+		return;
+	data = memory_duplicate_bytes(buffer->data, buffer->length);
+	free(buffer->data);
+	buffer->data = data;
+	buffer->capacity = buffer->length + 1;
+}
+
+static void forget_entries(struct ring *ring, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		ring->state.bytes -= recording_bytes(&ring->entries[i].recording);
+		recording_release(&ring->entries[i].recording);
+	}
+	ring->count -= count;
+	memmove(ring->entries, ring->entries + count, ring->count * sizeof(*ring->entries));
+}
+
+/* Forgets the oldest ones that have no room any more: a whole recording and those that need it. */
+static void make_room(struct ring *ring)
+{
+	while (ring->state.bytes > ring->limit && ring->count > 1) {
+		size_t next = 1;
+
+		while (next < ring->count && !ring->entries[next].recording.is_whole)
+			next++;
+		/* the newest group stays, whatever it takes: it is one of a few rounds */
+		if (next == ring->count)
+			return;
+		forget_entries(ring, next);
+	}
+}
+
+void ring_add(struct ring *ring, struct snapshot *round)
+{
+	const uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const struct snapshot *before = ring->last;
+	struct entry entry = {.round = describe(before, round)};
+	bool is_whole;
+
+	pthread_mutex_lock(&ring->lock);
+	is_whole = ring->count == 0 || ring->group_rounds >= GROUP_ROUNDS ||
+		   ring->group_bytes > ring->limit / GROUPS_LEAST;
+	pthread_mutex_unlock(&ring->lock);
+	recorder_encode(ring->recorder, round, is_whole ? NULL : before, before,
+			before != NULL ? left_between(before, round) : NAN, &entry.recording);
+	trim(&entry.recording.state);
+	trim(&entry.recording.interval);
+	pthread_mutex_lock(&ring->lock);
+	if (is_whole)
+		ring->group_bytes = ring->group_rounds = 0;
+	entry.round.id = ring->next_id++;
+	ring->group_rounds++;
+	ring->group_bytes += recording_bytes(&entry.recording);
+	ring->state.bytes += recording_bytes(&entry.recording);
+	*MEMORY_APPEND(ring->entries, ring->count, ring->capacity) = entry;
+	make_room(ring);
+	snapshot_release(ring->older);
+	ring->older = ring->last;
+	ring->last = snapshot_reference(round);
+	ring->is_confirmed = false;
+	ring->state.encoding_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+	pthread_mutex_unlock(&ring->lock);
+}
+
+void ring_confirm(struct ring *ring, const struct snapshot *round)
+{
+	struct snapshot *older = NULL;
+
+	pthread_mutex_lock(&ring->lock);
+	if (ring->last == round) {
+		older = ring->older;
+		ring->older = NULL;
+		ring->is_confirmed = true;
+	}
+	pthread_mutex_unlock(&ring->lock);
+	snapshot_release(older);
+}
+
+void ring_withdraw(struct ring *ring, const struct snapshot *round)
+{
+	struct entry *entry;
+
+	pthread_mutex_lock(&ring->lock);
+	if (!ring->is_confirmed && ring->last == round) {
+		entry = &ring->entries[--ring->count];
+		ring->state.bytes -= recording_bytes(&entry->recording);
+		ring->group_bytes -= recording_bytes(&entry->recording);
+		ring->group_rounds--;
+		ring->next_id--;
+		recording_release(&entry->recording);
+		snapshot_release(ring->last);
+		ring->last = ring->older;
+		ring->older = NULL;
+		ring->is_confirmed = true;
+	}
+	pthread_mutex_unlock(&ring->lock);
+}
+
+struct ring_state ring_state(struct ring *ring)
+{
+	struct ring_state state;
+
+	pthread_mutex_lock(&ring->lock);
+	state = ring->state;
+	state.rounds = ring->count - (ring->is_confirmed ? 0 : 1);
+	pthread_mutex_unlock(&ring->lock);
+	return state;
+}
+
+/* --- reading --- */
+
+/* How many can be read. Called with the lock held, as are all that look at entries. */
+static size_t readable(const struct ring *ring)
+{
+	return ring->count - (ring->is_confirmed ? 0 : 1);
+}
+
+static int none(struct error *error)
+{
+	return error_set(error, -ENODATA, "no round has been kept yet");
+}
+
+/* Hands out an entry by its place, or unlocks and says why not. Returns with the lock given back. */
+static int hand_out(struct ring *ring, size_t place, struct history_round *ret_round, struct error *error)
+{
+	const size_t count = readable(ring);
+
+	if (count != 0)
+		*ret_round = ring->entries[place < count ? place : count - 1].round;
+	pthread_mutex_unlock(&ring->lock);
+	return count != 0 ? 0 : none(error);
+}
+
+static int first(void *source, struct history_round *ret_round, struct error *error)
+{
+	struct ring *ring = source;
+
+	pthread_mutex_lock(&ring->lock);
+	return hand_out(ring, 0, ret_round, error);
+}
+
+static int last(void *source, struct history_round *ret_round, struct error *error)
+{
+	struct ring *ring = source;
+
+	pthread_mutex_lock(&ring->lock);
+	return hand_out(ring, SIZE_MAX, ret_round, error);
+}
+
+/* The place of the first round at a time or after it. The wall clock may have been set: as they were taken.
+ */
+static size_t place_of_time(const struct ring *ring, uint64_t unix_ns)
+{
+	size_t place = 0;
+
+	while (place < readable(ring) && ring->entries[place].round.unix_ns < unix_ns)
+		place++;
+	return place;
+}
+
+static int find(void *source, uint64_t unix_ns, enum history_side side, struct history_round *ret_round,
+		struct error *error)
+{
+	struct ring *ring = source;
+	size_t place;
+	bool before;
+
+	pthread_mutex_lock(&ring->lock);
+	place = place_of_time(ring, unix_ns);
+	before = place != 0 && (place == readable(ring) || ring->entries[place].round.unix_ns != unix_ns);
+	if (before && side == HISTORY_NEAREST && place < readable(ring))
+		before = unix_ns - ring->entries[place - 1].round.unix_ns <
+			 ring->entries[place].round.unix_ns - unix_ns;
+	else if (before && side == HISTORY_AT_OR_AFTER)
+		before = false;
+	return hand_out(ring, before ? place - 1 : place, ret_round, error);
+}
+
+/* The place of a round, or of what is the oldest now when it has been forgotten. */
+static size_t place_of(const struct ring *ring, int64_t id)
+{
+	const int64_t oldest = ring->count != 0 ? ring->entries[0].round.id : 1;
+
+	return id > oldest ? (size_t)(id - oldest) : 0;
+}
+
+static int step(void *source, const struct history_round *from, int64_t rounds,
+		struct history_round *ret_round, struct error *error)
+{
+	struct ring *ring = source;
+	int64_t id = from->id + rounds;
+
+	pthread_mutex_lock(&ring->lock);
+	return hand_out(ring, place_of(ring, id), ret_round, error);
+}
+
+static bool adjoins(void *source, const struct history_round *before, const struct history_round *after)
+{
+	(void)source;
+	return after->id == before->id + 1;
+}
+
+static int range(void *source, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
+		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
+{
+	struct ring *ring = source;
+	size_t begin, end, count;
+
+	(void)error;
+	pthread_mutex_lock(&ring->lock);
+	begin = place_of_time(ring, from_unix_ns);
+	end = begin;
+	while (end < readable(ring) && ring->entries[end].round.unix_ns <= to_unix_ns)
+		end++;
+	count = end - begin < limit ? end - begin : limit;
+	*ret_count = count;
+	*ret_rounds = count != 0 ? memory_allocate(count * sizeof(**ret_rounds)) : NULL;
+	for (size_t i = 0; i < count; i++)
+		(*ret_rounds)[i] = ring->entries[begin + i * (end - begin) / count].round;
+	pthread_mutex_unlock(&ring->lock);
+	return 0;
+}
+
+/* What was decoded lately; NULL: it was not. The reference stays the ring's. */
+static struct snapshot *find_decoded(struct ring *ring, int64_t id)
+{
+	for (size_t i = 0; i < DECODED; i++) {
+		if (ring->decoded[i].id == id) {
+			ring->decoded[i].used = ++ring->decoded_clock;
+			return ring->decoded[i].snapshot;
+		}
+	}
+	return NULL;
+}
+
+/* Keeps a snapshot, the reference to which is taken over. */
+static void keep_decoded(struct ring *ring, int64_t id, struct snapshot *snapshot)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < DECODED; i++) {
+		if (ring->decoded[i].used < ring->decoded[oldest].used)
+			oldest = i;
+	}
+	snapshot_release(ring->decoded[oldest].snapshot);
+	ring->decoded[oldest].id = id;
+	ring->decoded[oldest].used = ++ring->decoded_clock;
+	ring->decoded[oldest].snapshot = snapshot;
+}
+
+/* A copy of a recording: it may be forgotten while it is decoded. False when it has been. */
+static bool copy_recording(struct ring *ring, int64_t id, struct recording *ret_recording)
+{
+	const struct entry *entry = NULL;
+	size_t place;
+
+	*ret_recording = (struct recording){0};
+	pthread_mutex_lock(&ring->lock);
+	place = place_of(ring, id);
+	if (place < readable(ring) && ring->entries[place].round.id == id)
+		entry = &ring->entries[place];
+	if (entry != NULL) {
+		const struct recording *recording = &entry->recording;
+
+		ret_recording->is_whole = recording->is_whole;
+		buffer_append(&ret_recording->state, recording->state.data, recording->state.length);
+		buffer_append(&ret_recording->interval, recording->interval.data, recording->interval.length);
+	}
+	pthread_mutex_unlock(&ring->lock);
+	return entry != NULL;
+}
+
+static int forgotten(struct error *error)
+{
+	return error_set(error, -ENOENT, "that round is no longer kept: the oldest ones make room");
+}
+
+/* The newest round up to this one that needs none, or that has been decoded. */
+static int64_t find_start(struct ring *ring, int64_t id)
+{
+	size_t place;
+
+	pthread_mutex_lock(&ring->lock);
+	place = place_of(ring, id);
+	while (place != 0 && place < ring->count && !ring->entries[place].recording.is_whole &&
+	       find_decoded(ring, id) == NULL) {
+		place--;
+		id--;
+	}
+	pthread_mutex_unlock(&ring->lock);
+	return id;
+}
+
+static int read_round(void *source, const struct history_round *round, struct snapshot **ret_snapshot,
+		      struct error *error)
+{
+	struct ring *ring = source;
+	struct snapshot *snapshot = NULL;
+	int result = 0;
+
+	for (int64_t id = find_start(ring, round->id); id <= round->id && result == 0; id++) {
+		struct snapshot *against = snapshot;
+		struct recording recording;
+
+		snapshot = find_decoded(ring, id);
+		if (snapshot != NULL)
+			continue;
+		if (!copy_recording(ring, id, &recording))
+			return forgotten(error);
+		result = recording_decode(recording.state.data, recording.state.length,
+					  recording.interval.data, recording.interval.length,
+					  recording.is_whole ? NULL : against, "a round in memory", &snapshot,
+					  error);
+		recording_release(&recording);
+		if (result == 0)
+			keep_decoded(ring, id, snapshot);
+	}
+	if (result == 0)
+		*ret_snapshot = snapshot_reference(snapshot);
+	return result;
+}
+
+static int read_gone(void *source, const struct history_round *round, struct snapshot **ret_gone,
+		     double *ret_left_ns, struct error *error)
+{
+	struct recording recording;
+	int result;
+
+	if (!copy_recording(source, round->id, &recording))
+		return forgotten(error);
+	*ret_gone = NULL;
+	*ret_left_ns = NAN;
+	result = recording.interval.length != 0
+			 ? recording_decode_interval(recording.interval.data, recording.interval.length,
+						     "a round in memory", ret_gone, ret_left_ns, error)
+			 : 0;
+	recording_release(&recording);
+	return result;
+}
+
+struct timeline timeline_of_ring(struct ring *ring)
+{
+	static const struct timeline_functions functions = {
+		.first = first,
+		.last = last,
+		.find = find,
+		.step = step,
+		.adjoins = adjoins,
+		.range = range,
+		.read = read_round,
+		.read_gone = read_gone,
+	};
+
+	return (struct timeline){&functions, ring};
+}

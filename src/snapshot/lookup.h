@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_LOOKUP_H
+#define CTOP_LOOKUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "metric/reason.h"
+
+/*
+ * Texts about a process or thread that are read for what is on the screen only, elsewhere, and come later:
+ * what is asked for, what comes back, and what is remembered of it.
+ */
+
+enum lookup_kind {
+	LOOKUP_COMMAND, /* command line of a process */
+	LOOKUP_SLEEP,   /* where in the kernel a thread sleeps */
+	LOOKUP_KIND_COUNT,
+};
+
+enum {
+	LOOKUP_TEXT_MAX = 4000 /* bytes of a text */
+};
+
+struct lookup_request {
+	uint32_t kind; /* enum lookup_kind */
+	uint32_t tgid, tid;
+	uint64_t start_time; /* of the process or, of LOOKUP_SLEEP, the thread: USER_HZ ticks since boot */
+};
+
+struct lookup_answer {
+	struct lookup_request request;
+	uint16_t reason;        /* why there is no text, or REASON_READ */
+	uint16_t detail_reason; /* the same of the frames of LOOKUP_SLEEP */
+	uint16_t length;
+	/*
+	 * Fit for a terminal, UTF-8. Of LOOKUP_SLEEP the function that the thread sleeps in (empty while it
+	 * runs), and in further lines the functions that led there, the innermost first.
+	 */
+	char text[LOOKUP_TEXT_MAX + 1]; /* with a NUL behind `length` bytes */
+};
+
+/* What is remembered of a request. */
+struct lookup_entry {
+	struct lookup_request request;
+	uint16_t reason, detail_reason;
+	char *text; /* NULL: not answered yet, or there is none */
+	bool answered;
+	uint64_t asked_ns, used_ns; /* CLOCK_MONOTONIC; 0: never */
+};
+
+/* A zeroed struct is empty. Belongs to one thread. */
+struct lookup_cache {
+	struct hash_map index;
+	struct lookup_entry *entries;
+	size_t count, capacity;
+};
+
+/* What is known of a request, noted as used at `now_ns`; made when it is not there. Valid until the next
+ * call. */
+struct lookup_entry *lookup_cache_entry(struct lookup_cache *cache, const struct lookup_request *request,
+					uint64_t now_ns);
+
+/*
+ * Whether an entry is to be asked for (again): never was, or what is known is too old. Who did not answer in
+ * time is left alone for LOOKUP_PATIENCE_NS.
+ */
+bool lookup_is_due(const struct lookup_entry *entry, uint64_t now_ns);
+
+/* Takes an answer; one that nobody waits for any more is dropped. */
+void lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *answer);
+
+void lookup_cache_release(struct lookup_cache *cache);
+
+/* How long an answer takes at most before it is given up, and for how long it then is not asked for again. */
+#define LOOKUP_DEADLINE_NS UINT64_C(100000000)
+#define LOOKUP_PATIENCE_NS UINT64_C(30000000000)
+
+#endif

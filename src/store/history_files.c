@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "history_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+#define DAY_NS (86400 * NS_PER_S)
+
+const char history_files_suffix[] = ".rounds";
+
+static const char lock_name[] = "writer.lock";
+static const char *const log_suffixes[] = {"-wal", "-shm", "-journal"};
+
+uint32_t history_files_day(uint64_t unix_ns, unsigned int part)
+{
+	return (uint32_t)(unix_ns / DAY_NS) * HISTORY_FILES_PARTS + part;
+}
+
+uint64_t history_files_begin(uint32_t day)
+{
+	return day / HISTORY_FILES_PARTS * DAY_NS;
+}
+
+uint64_t history_files_end(uint32_t day)
+{
+	return history_files_begin(day) + DAY_NS;
+}
+
+const char *history_files_name(uint32_t day, char name[static HISTORY_FILES_NAME])
+{
+	const time_t seconds = (time_t)(history_files_begin(day) / NS_PER_S);
+	const unsigned int part = history_files_part(day);
+	struct tm date;
+	size_t length;
+
+	gmtime_r(&seconds, &date);
+	length = strftime(name, HISTORY_FILES_NAME, "%Y-%m-%d", &date);
+	if (part > 1)
+		length += (size_t)snprintf(name + length, HISTORY_FILES_NAME - length, "-%u", part);
+	snprintf(name + length, HISTORY_FILES_NAME - length, "%s", history_files_suffix);
+	return name;
+}
+
+bool history_files_parse(const char *name, uint32_t *ret_day)
+{
+	char again[HISTORY_FILES_NAME];
+	struct tm date = {0};
+	unsigned int part = 1;
+	const char *rest = strptime(name, "%Y-%m-%d", &date);
+	time_t seconds;
+
+	if (rest == NULL)
+		return false;
+	if (*rest == '-')
+		part = (unsigned int)strtoul(rest + 1, NULL, 10);
+	seconds = timegm(&date);
+	if (seconds < 0 || part == 0 || part >= HISTORY_FILES_PARTS)
+		return false;
+	*ret_day = history_files_day((uint64_t)seconds * NS_PER_S, part);
+	/* there is one way to write it */
+	return strcmp(history_files_name(*ret_day, again), name) == 0;
+}
+
+char *history_files_path(const char *directory, const char *name)
+{
+	return memory_format("%s/%s", directory, name);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The file of a day that a name belongs to, its logs included; false for others. */
+static bool belongs_to_day(const char *name, uint32_t *ret_day, bool *ret_is_log)
+{
+	char text[HISTORY_FILES_NAME + 16];
+
+	*ret_is_log = false;
+	if (strlen(name) >= sizeof(text))
+		return false;
+	strcpy(text, name);
+	for (size_t i = 0; i < ARRAY_COUNT(log_suffixes); i++) {
+		if (ends_with(text, log_suffixes[i])) {
+			text[strlen(text) - strlen(log_suffixes[i])] = '\0';
+			*ret_is_log = true;
+			break;
+		}
+	}
+	return history_files_parse(text, ret_day);
+}
+
+static int compare_files(const void *left, const void *right)
+{
+	const struct history_file *a = left, *b = right;
+
+	return (a->day > b->day) - (a->day < b->day);
+}
+
+static void note_file(struct history_files *files, int directory, const char *name)
+{
+	struct stat status;
+	uint32_t day;
+	bool is_log;
+	const bool of_day = belongs_to_day(name, &day, &is_log);
+
+	if (!of_day && !ends_with(name, ".ctprof.zst"))
+		return;
+	/* it may be removed at the moment */
+	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
+		return;
+	files->bytes += (uint64_t)status.st_blocks * 512;
+	files->any = true;
+	if (of_day)
+		*MEMORY_APPEND(files->items, files->count,
+			       files->capacity) = (struct history_file){day, (uint64_t)status.st_size};
+}
+
+int history_files_list(const char *directory, struct history_files *ret_files, struct error *error)
+{
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+	size_t kept = 0;
+
+	*ret_files = (struct history_files){0};
+	if (listing == NULL) {
+		const int result = -errno;
+
+		return error_set(error, result, "%s: %s%s", directory, strerror(-result),
+				 result == -EACCES ? "; run as its owner or as root" : "");
+	}
+	while ((entry = readdir(listing)) != NULL)
+		note_file(ret_files, dirfd(listing), entry->d_name);
+	closedir(listing);
+	if (ret_files->count != 0)
+		qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), compare_files);
+	/* the logs of a file are part of it */
+	for (size_t i = 0; i < ret_files->count; i++) {
+		if (kept != 0 && ret_files->items[kept - 1].day == ret_files->items[i].day)
+			ret_files->items[kept - 1].bytes += ret_files->items[i].bytes;
+		else
+			ret_files->items[kept++] = ret_files->items[i];
+	}
+	ret_files->count = kept;
+	return 0;
+}
+
+void history_files_release(struct history_files *files)
+{
+	free(files->items);
+	*files = (struct history_files){0};
+}
+
+/* Says who holds the lock, by what that one wrote into it. */
+static int refuse(int descriptor, const char *directory, struct error *error)
+{
+	struct buffer text = {0};
+	char host[256] = "?", since[32] = "?";
+	long long pid = 0, seconds = 0;
+	time_t moment;
+	struct tm local;
+
+	if (file_read_descriptor(descriptor, &text, 4096) == 0 && text.length != 0 &&
+	    sscanf(text.data, "%lld %255s %lld", &pid, host, &seconds) == 3) {
+		moment = (time_t)seconds;
+		if (localtime_r(&moment, &local) == NULL ||
+		    strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S", &local) == 0)
+			strcpy(since, "?");
+	}
+	buffer_release(&text);
+	if (pid == 0)
+		return error_set(error, -EBUSY, "%s: another ctop records there; a history has one recorder",
+				 directory);
+	return error_set(
+		error, -EBUSY,
+		"%s: process %lld on %s records there since %s; end it, or record into another directory "
+		"with --history",
+		directory, pid, host, since);
+}
+
+int history_files_lock(const char *directory, int *ret_descriptor, struct error *error)
+{
+	char *path = history_files_path(directory, lock_name);
+	const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	char host[256] = "";
+	int result = 0;
+
+	if (descriptor < 0) {
+		result = -errno;
+		error_set(error, result, "%s: %s%s", path, strerror(-result),
+			  result == -EACCES ? "; run as the owner of the history or as root" : "");
+	} else if (flock(descriptor, LOCK_EX | LOCK_NB) < 0) {
+		result = errno == EWOULDBLOCK ? refuse(descriptor, directory, error)
+					      : error_set(error, -errno, "%s: %s", path, strerror(errno));
+		close(descriptor);
+	}
+	free(path);
+	if (result < 0)
+		return result;
+	gethostname(host, sizeof(host) - 1);
+	/* for whoever is refused; where the disk is full they hear less */
+	if (ftruncate(descriptor, 0) == 0)
+		dprintf(descriptor, "%lld %s %lld\n", (long long)getpid(), host[0] != '\0' ? host : "?",
+			(long long)time(NULL));
+	*ret_descriptor = descriptor;
+	return 0;
+}
+
+void history_files_unlock(int descriptor)
+{
+	/* it is not removed: somebody may be waiting for it already */
+	if (ftruncate(descriptor, 0) < 0)
+		errno = 0;
+	close(descriptor);
+}
+
+bool history_files_is_locked(const char *directory, int descriptor)
+{
+	char *path = history_files_path(directory, lock_name);
+	struct stat held, found;
+	const bool is_found = lstat(path, &found) == 0;
+
+	free(path);
+	return is_found && fstat(descriptor, &held) == 0 && held.st_dev == found.st_dev &&
+	       held.st_ino == found.st_ino;
+}
+
+int history_files_remove(const char *directory, uint32_t day)
+{
+	char name[HISTORY_FILES_NAME];
+	char *path = history_files_path(directory, history_files_name(day, name));
+	const int result = unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+
+	for (size_t i = 0; result == 0 && i < ARRAY_COUNT(log_suffixes); i++) {
+		char *log = memory_format("%s%s", path, log_suffixes[i]);
+
+		unlink(log);
+		free(log);
+	}
+	free(path);
+	return result;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_HISTORY_FILES_H
+#define CTOP_HISTORY_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * The files of a history by name. A day (UTC) has "2026-11-23.rounds", and "2026-11-23-2.rounds" and so on
+ * where one file is not enough: the first is damaged, as large as one may be, or the clock went back.
+ */
+
+enum {
+	HISTORY_FILES_PARTS = 1024, /* of a day: 1 to 1023 */
+	HISTORY_FILES_NAME = 32,    /* room for a name */
+};
+
+extern const char history_files_suffix[]; /* ".rounds" */
+
+/* The number of a file: ascends by day, then by part. */
+uint32_t history_files_day(uint64_t unix_ns, unsigned int part);
+
+static inline unsigned int history_files_part(uint32_t day)
+{
+	return day % HISTORY_FILES_PARTS;
+}
+
+/* Whether two are of one date. */
+static inline bool history_files_same_date(uint32_t a, uint32_t b)
+{
+	return a / HISTORY_FILES_PARTS == b / HISTORY_FILES_PARTS;
+}
+
+/* When its day begins and ends, ns since 1970. */
+uint64_t history_files_begin(uint32_t day);
+uint64_t history_files_end(uint32_t day);
+
+/* Its name; returns `name`. */
+const char *history_files_name(uint32_t day, char name[static HISTORY_FILES_NAME]);
+
+/* The number of a name; false for other names. */
+bool history_files_parse(const char *name, uint32_t *ret_day);
+
+/* The path of a name in a directory, owned by the caller. */
+char *history_files_path(const char *directory, const char *name);
+
+/* What a history takes in all, and its files of days, ascending. */
+struct history_files {
+	struct history_file {
+		uint32_t day;
+		uint64_t bytes; /* with its log */
+	} * items;              /* owned */
+	size_t count, capacity;
+	uint64_t bytes; /* of everything that a recorder writes there */
+	bool any;       /* of that there is something */
+};
+
+/*
+ * Lists a directory. Returns 0 or a negative errno with a sentence; end with history_files_release() in any
+ * case.
+ */
+int history_files_list(const char *directory, struct history_files *ret_files, struct error *error);
+void history_files_release(struct history_files *files);
+
+/*
+ * Becomes the one writer of a directory, by a lock on "writer.lock" (flock(2)) that ends with the process, in
+ * `*ret_descriptor`. -EBUSY: the sentence says who it is.
+ */
+int history_files_lock(const char *directory, int *ret_descriptor, struct error *error);
+void history_files_unlock(int descriptor);
+
+/* Whether the lock is still that of the directory: its file may have been removed, or moved, with all of it.
+ */
+bool history_files_is_locked(const char *directory, int descriptor);
+
+/* Removes a file of a day with its logs. Returns 0 or a negative errno. */
+int history_files_remove(const char *directory, uint32_t day);
+
+#endif

@@ -1,0 +1,704 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "history_writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "day_file.h"
+#include "history_files.h"
+#include "recording.h"
+#include "window/ended.h"
+
+enum {
+	ZSTD_LEVEL = 3,
+	/*
+	 * A round is whole, or what changed against the last one of the level above: so few have to be
+	 * decoded to show any of them.
+	 */
+	LEVEL_WHOLE = 0,
+	LEVEL_MIDDLE,
+	LEVEL_STEP,
+	LEVELS,
+	MIDDLE_EVERY = 12, /* rounds */
+	/* Files that are found damaged one after the other before it is given up. */
+	DAMAGED_MAX = 3,
+	PARTS_FOR_LIMIT = 8, /* the limit of bytes is kept by removing files: so many of them at least */
+};
+
+#define WHOLE_EVERY_NS (UINT64_C(3600) * NS_PER_S)
+#define LOOK_EVERY_NS  (UINT64_C(60) * NS_PER_S) /* for what has to be removed */
+/* How long the clock has to stand well before files are removed for their age. */
+#define STEADY_NS (UINT64_C(600) * NS_PER_S)
+/* Other differences between the wall clock and CLOCK_BOOTTIME are jumps: the clock is slewed by at most one
+ * part in 2,000 (adjtimex(2)), and the two are read one after the other. */
+#define JUMP_NS      NS_PER_S
+#define SLEW_DIVISOR 2000
+#define STEP_FAR_NS  (UINT64_C(3600) * NS_PER_S) /* a jump after which nothing is removed for its age */
+#define SUSPENDED_NS (NS_PER_S / 2)              /* a host sleeps for longer than that */
+#define PART_BYTES   (UINT64_C(1) << 20)         /* the least that a part of a day holds */
+
+/* What is known of the last round that was stored, by whichever writer. */
+struct last_round {
+	bool known;
+	uint64_t unix_ns, boottime_ns, slept_ns;
+	char *boot_id; /* owned */
+};
+
+struct history_writer {
+	char *directory;
+	struct history_writer_options options;
+	int lock;
+	struct recorder *recorder;
+	struct recording recording; /* its buffers are used again */
+	struct day_file file;
+	int64_t last_id; /* in the file, 0 for none */
+	uint64_t last_unix_ns;
+	uint64_t snapshot_bytes; /* of those that the marks of the file have */
+	char *last_snapshot;     /* the last of them, owned; NULL: none */
+	uint32_t skip_to;        /* the first file that is not behind one that turned out to be damaged */
+	/* The last rounds of each level, a reference each, and their ids; the last one is the round before.
+	 * NULL: the next round is whole. */
+	struct snapshot *levels[LEVELS];
+	int64_t level_ids[LEVELS];
+	uint64_t whole_unix_ns;
+	unsigned int since_middle;
+	struct last_round last;
+	bool paused_before;          /* some rounds before this one were not stored */
+	uint64_t age_counts_from_ns; /* CLOCK_BOOTTIME from which on days are removed for their age */
+	bool looked;
+	uint64_t looked_at_ns; /* CLOCK_BOOTTIME */
+	struct history_writer_state state;
+	struct error notice;
+	bool has_notice;
+};
+
+static void forget_rounds(struct history_writer *writer)
+{
+	for (size_t i = 0; i < LEVELS; i++) {
+		snapshot_release(writer->levels[i]);
+		writer->levels[i] = NULL;
+	}
+}
+
+static void close_file(struct history_writer *writer)
+{
+	day_file_close(&writer->file);
+	writer->state.file[0] = '\0';
+	writer->snapshot_bytes = 0;
+	free(writer->last_snapshot);
+	writer->last_snapshot = NULL;
+	forget_rounds(writer);
+}
+
+static void notify(struct history_writer *writer, const char *format, const char *what, const char *why)
+{
+	error_set(&writer->notice, 0, format, what, why);
+	writer->has_notice = true;
+}
+
+/* Takes up what the newest round says that there is, for what comes after it. What cannot be read is not
+ * known. */
+static void take_up_last(struct history_writer *writer, const struct history_files *files)
+{
+	for (size_t i = files->count; i-- > 0 && !writer->last.known;) {
+		struct day_file file;
+		struct day_file_row row;
+		struct arena arena = {0};
+		struct history_boot boot;
+
+		if (day_file_open(&file, writer->directory, files->items[i].day, DATABASE_READ, NULL) < 0)
+			continue;
+		if (day_file_seek(&file, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, NULL) > 0 &&
+		    day_file_boot(&file, row.round.boot, &arena, &boot, NULL) > 0)
+			writer->last = (struct last_round){true, row.round.unix_ns, row.round.boottime_ns,
+							   row.slept_ns, memory_duplicate(boot.boot_id)};
+		arena_release(&arena);
+		day_file_close(&file);
+	}
+}
+
+/* Makes the directory where it is missing, and becomes its writer. */
+static int take_directory(const char *directory, int *ret_lock, struct error *error)
+{
+	if (mkdir(directory, 0750) < 0 && errno != EEXIST) {
+		const int result = -errno;
+
+		return error_set(error, result, "%s: %s%s", directory, strerror(-result),
+				 result == -ENOENT   ? "; make the directory that it is to be in"
+				 : result == -EACCES ? "; run as root, or name another with --history"
+						     : "");
+	}
+	return history_files_lock(directory, ret_lock, error);
+}
+
+int history_writer_open(const struct history_writer_options *options, struct history_writer **ret_writer,
+			struct error *error)
+{
+	struct history_writer *writer;
+	struct history_files files;
+	int lock, result;
+
+	result = take_directory(options->directory, &lock, error);
+	if (result < 0)
+		return result;
+	result = history_files_list(options->directory, &files, error);
+	if (result < 0) {
+		history_files_unlock(lock);
+		return result;
+	}
+	writer = memory_allocate_zero(1, sizeof(*writer));
+	writer->directory = memory_duplicate(options->directory);
+	writer->options = *options;
+	writer->options.directory = writer->directory;
+	writer->lock = lock;
+	writer->recorder = recorder_create(ZSTD_LEVEL);
+	writer->state.bytes = files.bytes;
+	take_up_last(writer, &files);
+	history_files_release(&files);
+	*ret_writer = writer;
+	return 0;
+}
+
+void history_writer_close(struct history_writer *writer)
+{
+	if (writer == NULL)
+		return;
+	close_file(writer);
+	recording_release(&writer->recording);
+	recorder_release(writer->recorder);
+	history_files_unlock(writer->lock);
+	free(writer->last.boot_id);
+	free(writer->directory);
+	free(writer);
+}
+
+const struct history_writer_state *history_writer_state(const struct history_writer *writer)
+{
+	return &writer->state;
+}
+
+const char *history_writer_take_notice(struct history_writer *writer)
+{
+	const bool has_notice = writer->has_notice;
+
+	writer->has_notice = false;
+	return has_notice ? writer->notice.text : NULL;
+}
+
+/* --- what is removed --- */
+
+/* Whether it is the name of a snapshot in the directory itself, whatever a file says. */
+static bool is_own_snapshot(const char *name)
+{
+	static const char suffix[] = ".ctprof.zst";
+	const size_t length = name != NULL ? strlen(name) : 0;
+
+	return length >= sizeof(suffix) && strchr(name, '/') == NULL &&
+	       strcmp(name + length - (sizeof(suffix) - 1), suffix) == 0;
+}
+
+/* Removes the snapshots that marks of a file have beside it; returns how many bytes they took. */
+static uint64_t remove_snapshots(struct history_writer *writer, uint32_t day)
+{
+	struct history_marks marks = {0};
+	struct day_file file;
+	uint64_t bytes = 0;
+
+	if (day_file_open(&file, writer->directory, day, DATABASE_READ, NULL) < 0)
+		return 0;
+	day_file_marks(&file, 0, false, INT64_MAX, INT64_MAX, &marks, NULL);
+	for (size_t i = 0; i < marks.count; i++) {
+		struct stat status;
+		char *path;
+
+		if (!is_own_snapshot(marks.items[i].path))
+			continue;
+		path = history_files_path(writer->directory, marks.items[i].path);
+		/* marks of one moment have the same one */
+		if (lstat(path, &status) == 0 && unlink(path) == 0)
+			bytes += (uint64_t)status.st_blocks * 512;
+		free(path);
+	}
+	history_marks_release(&marks);
+	day_file_close(&file);
+	return bytes;
+}
+
+static bool is_too_old(const struct history_writer *writer, uint32_t day, uint64_t now_unix_ns)
+{
+	return writer->options.keep_ns != 0 && now_unix_ns > writer->options.keep_ns &&
+	       history_files_end(day) <= now_unix_ns - writer->options.keep_ns;
+}
+
+static bool is_too_much(const struct history_writer *writer, uint64_t bytes)
+{
+	return writer->options.max_bytes != 0 && bytes > writer->options.max_bytes;
+}
+
+/*
+ * Removes files, the oldest first, for their age and until all of them are within the limit of bytes, but
+ * never the one that is written. Returns whether there is more room.
+ */
+static bool remove_old(struct history_writer *writer, uint64_t now_unix_ns, bool age_counts)
+{
+	struct history_files files;
+	uint64_t removed = 0;
+
+	if (history_files_list(writer->directory, &files, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < files.count; i++) {
+		const uint32_t day = files.items[i].day;
+		uint64_t freed;
+
+		if ((day_file_is_open(&writer->file) && day == writer->file.day) ||
+		    (!(age_counts && is_too_old(writer, day, now_unix_ns)) &&
+		     !is_too_much(writer, files.bytes)))
+			continue;
+		freed = remove_snapshots(writer, day);
+		if (history_files_remove(writer->directory, day) == 0) {
+			freed += files.items[i].bytes;
+			removed++;
+		}
+		files.bytes -= files.bytes < freed ? files.bytes : freed;
+	}
+	writer->state.removed_days += removed;
+	writer->state.bytes = files.bytes;
+	history_files_release(&files);
+	return removed != 0;
+}
+
+/* The same, once a minute. */
+static void look_for_old(struct history_writer *writer, const struct snapshot *round)
+{
+	const uint64_t now_ns = round->provenance.boottime_ns;
+
+	if (writer->looked && now_ns >= writer->looked_at_ns && now_ns - writer->looked_at_ns < LOOK_EVERY_NS)
+		return;
+	writer->looked = true;
+	writer->looked_at_ns = now_ns;
+	remove_old(writer, round->captured_at_unix_ns, now_ns >= writer->age_counts_from_ns);
+}
+
+/* --- the file --- */
+
+/* How large a file may become before another one takes its place. */
+static uint64_t part_limit(const struct history_writer *writer)
+{
+	const uint64_t limit = writer->options.max_bytes / PARTS_FOR_LIMIT;
+
+	if (writer->options.max_bytes == 0)
+		return UINT64_MAX;
+	return limit > PART_BYTES ? limit : PART_BYTES;
+}
+
+static uint64_t file_bytes(const struct history_writer *writer, uint32_t day)
+{
+	char name[HISTORY_FILES_NAME];
+	char *path = history_files_path(writer->directory, history_files_name(day, name));
+	struct stat status;
+	const int result = stat(path, &status);
+
+	free(path);
+	return result == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* Counts the snapshot of a mark as part of the file that is open: they are removed together. */
+static void count_snapshot(struct history_writer *writer, const char *name)
+{
+	struct stat status;
+	char *path;
+
+	/* marks of one moment have the same one */
+	if (!is_own_snapshot(name) ||
+	    (writer->last_snapshot != NULL && strcmp(writer->last_snapshot, name) == 0))
+		return;
+	path = history_files_path(writer->directory, name);
+	if (lstat(path, &status) == 0)
+		writer->snapshot_bytes += (uint64_t)status.st_blocks * 512;
+	free(path);
+	free(writer->last_snapshot);
+	writer->last_snapshot = memory_duplicate(name);
+}
+
+static int count_snapshots(struct history_writer *writer, struct error *error)
+{
+	struct history_marks marks = {0};
+	const int result = day_file_marks(&writer->file, 0, false, INT64_MAX, INT64_MAX, &marks, error);
+
+	for (size_t i = 0; i < marks.count; i++)
+		count_snapshot(writer, marks.items[i].path);
+	history_marks_release(&marks);
+	return result;
+}
+
+/* Whether a file that is open can take a round of that time: its rounds ascend. */
+static bool file_takes(const struct history_writer *writer, uint64_t unix_ns)
+{
+	return unix_ns > writer->last_unix_ns &&
+	       file_bytes(writer, writer->file.day) + writer->snapshot_bytes < part_limit(writer);
+}
+
+/* Opens a file; its last round has to be readable. */
+static int open_part(struct history_writer *writer, uint32_t day, struct error *error)
+{
+	struct day_file_row row;
+	struct day_file_blobs blobs;
+	int result = day_file_open(&writer->file, writer->directory, day, DATABASE_WRITE, error);
+
+	if (result < 0)
+		return result;
+	writer->last_id = 0;
+	writer->last_unix_ns = 0;
+	result = day_file_seek(&writer->file, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, error);
+	if (result > 0) {
+		writer->last_id = row.round.id;
+		writer->last_unix_ns = row.round.unix_ns;
+		result = day_file_blobs(&writer->file, row.round.id, &blobs, error);
+		if (result == 0)
+			day_file_end_blobs(&blobs);
+	}
+	if (result == 0)
+		result = count_snapshots(writer, error);
+	if (result < 0) {
+		close_file(writer);
+		return result;
+	}
+	history_files_name(day, writer->state.file);
+	return 0;
+}
+
+/* The last part of a day that there is; 0 for none. */
+static unsigned int find_last_part(const struct history_writer *writer, uint32_t day)
+{
+	struct history_files files;
+	unsigned int part = 0;
+
+	if (history_files_list(writer->directory, &files, NULL) == 0) {
+		for (size_t i = 0; i < files.count; i++) {
+			if (history_files_same_date(files.items[i].day, day))
+				part = history_files_part(files.items[i].day);
+		}
+	}
+	history_files_release(&files);
+	return part;
+}
+
+/* Leaves a file as it is, and says so. */
+static void set_aside(struct history_writer *writer, uint32_t day, const char *why)
+{
+	char name[HISTORY_FILES_NAME];
+
+	writer->skip_to = day + 1;
+	writer->state.damaged_files++;
+	notify(writer, "%s is left as it is, and another file is begun: %s", history_files_name(day, name),
+	       why);
+}
+
+/* Sees to it that a file is open that takes a round of that time. */
+static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct error *error)
+{
+	const uint32_t first = history_files_day(unix_ns, 1);
+	unsigned int part;
+
+	if (day_file_is_open(&writer->file)) {
+		if (history_files_same_date(writer->file.day, first) && file_takes(writer, unix_ns))
+			return 0;
+		part = history_files_same_date(writer->file.day, first)
+			       ? history_files_part(writer->file.day) + 1
+			       : find_last_part(writer, first);
+		close_file(writer);
+		/* by now it may be removed */
+		writer->looked = false;
+	} else {
+		part = find_last_part(writer, first);
+	}
+	part = part != 0 ? part : 1;
+	if (history_files_same_date(writer->skip_to, first) && history_files_part(writer->skip_to) > part)
+		part = history_files_part(writer->skip_to);
+	for (; part < HISTORY_FILES_PARTS; part++) {
+		const uint32_t day = history_files_day(unix_ns, part);
+		struct error why;
+		const int result = open_part(writer, day, &why);
+
+		if (result == 0 && file_takes(writer, unix_ns))
+			return 0;
+		if (result == 0)
+			close_file(writer);
+		else if (database_is_unusable(result))
+			set_aside(writer, day, why.text);
+		else
+			return error_set(error, result, "%s", why.text);
+	}
+	return error_set(error, -EMFILE, "%s: there are too many files of one day; remove some",
+			 writer->directory);
+}
+
+/*
+ * Sees whether what is written is still where it is looked for. If it was removed or moved, nothing is told
+ * from it any more: there is a gap before the next round, and recording begins anew. 0, or why it cannot.
+ */
+static int keep_place(struct history_writer *writer, struct error *error)
+{
+	int lock;
+
+	if (!history_files_is_locked(writer->directory, writer->lock)) {
+		const int result = take_directory(writer->directory, &lock, error);
+
+		if (result < 0)
+			return result;
+		history_files_unlock(writer->lock);
+		writer->lock = lock;
+		close_file(writer);
+		notify(writer, "%s%s", writer->directory,
+		       ": it was removed or moved while it was recorded, and is begun again");
+	} else if (day_file_is_open(&writer->file) && database_has_moved(&writer->file.database)) {
+		notify(writer, "%s/%s was removed or moved while it was written, and another file is begun",
+		       writer->directory, writer->state.file);
+		close_file(writer);
+	}
+	return 0;
+}
+
+/* --- a round --- */
+
+static const char *known(const char *text)
+{
+	return text != NULL ? text : "";
+}
+
+static struct history_boot boot_of(const struct snapshot *round)
+{
+	return (struct history_boot){known(round->provenance.boot_id), known(round->host.kernel_release),
+				     known(round->provenance.hostname), known(round->host.arch),
+				     known(round->provenance.program)};
+}
+
+/* Part of the time in which some thread waited, hundredths of a percent. */
+static uint16_t pressure_of(const struct snapshot *before, const struct snapshot *now,
+			    enum pressure_resource resource)
+{
+	const uint64_t elapsed_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
+	const uint64_t from = before->pressure.resource[resource].some.total_usec,
+		       to = now->pressure.resource[resource].some.total_usec;
+	double part;
+
+	if (before->pressure_missing[resource] != REASON_READ ||
+	    now->pressure_missing[resource] != REASON_READ || to < from || elapsed_ns == 0)
+		return HISTORY_PSI_UNKNOWN;
+	part = (double)(to - from) * NS_PER_US / (double)elapsed_ns * 10000;
+	return part < 10000 ? (uint16_t)(part + 0.5) : 10000;
+}
+
+static uint64_t slept_ns(void)
+{
+	const uint64_t boottime = clock_ns(CLOCK_BOOTTIME), monotonic = clock_ns(CLOCK_MONOTONIC);
+
+	/* without any sleep the first is read a moment earlier */
+	return boottime > monotonic ? boottime - monotonic : 0;
+}
+
+/* What the clocks did since the round before. */
+static void compare_clocks(struct history_writer *writer, const struct snapshot *round,
+			   struct day_file_row *row)
+{
+	const struct last_round *last = &writer->last;
+	struct history_round *head = &row->round;
+	uint64_t elapsed;
+	int64_t jump;
+
+	if (!last->known || strcmp(last->boot_id, known(round->provenance.boot_id)) != 0 ||
+	    head->boottime_ns < last->boottime_ns) {
+		writer->age_counts_from_ns = head->boottime_ns + STEADY_NS;
+		return;
+	}
+	elapsed = head->boottime_ns - last->boottime_ns;
+	jump = (int64_t)(head->unix_ns - last->unix_ns) - (int64_t)elapsed;
+	if ((uint64_t)llabs(jump) > JUMP_NS + elapsed / SLEW_DIVISOR) {
+		head->clock_jumped = true;
+		head->clock_jump_ns = jump;
+		if ((uint64_t)llabs(jump) > STEP_FAR_NS)
+			writer->age_counts_from_ns = head->boottime_ns + STEADY_NS;
+	}
+	if (row->slept_ns > last->slept_ns + SUSPENDED_NS)
+		head->suspended_ns = row->slept_ns - last->slept_ns;
+}
+
+/* Whether it may be told from the round before: the same host since the same start, in order. */
+static bool follows(const struct snapshot *before, const struct snapshot *round)
+{
+	return strcmp(known(before->provenance.boot_id), known(round->provenance.boot_id)) == 0 &&
+	       strcmp(known(before->provenance.hostname), known(round->provenance.hostname)) == 0 &&
+	       before->provenance.boottime_ns < round->provenance.boottime_ns;
+}
+
+/* CPU time of the host since the round before that no thread has; NAN: not known. */
+static double left_between(const struct snapshot *before, const struct snapshot *round)
+{
+	struct window window = {.now = round, .from = before, .mode = WINDOW_MODE_RATE};
+	uint32_t *from_of;
+	bool *seen;
+	double left;
+
+	if (before == NULL || !ended_set_is_left(before) || !ended_set_is_left(round))
+		return NAN;
+	seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
+	from_of = thread_match(round, before, seen, NULL);
+	window.from_of = from_of;
+	window.elapsed_ns = round->provenance.boottime_ns - before->provenance.boottime_ns;
+	left = ended_left(&window);
+	free(from_of);
+	free(seen);
+	return left;
+}
+
+/* Which level the round is of. */
+static size_t level_of(const struct history_writer *writer, const struct snapshot *round)
+{
+	if (writer->levels[LEVEL_STEP] == NULL || !follows(writer->levels[LEVEL_STEP], round) ||
+	    round->captured_at_unix_ns / WHOLE_EVERY_NS != writer->whole_unix_ns / WHOLE_EVERY_NS)
+		return LEVEL_WHOLE;
+	return writer->since_middle + 1 >= MIDDLE_EVERY ? LEVEL_MIDDLE : LEVEL_STEP;
+}
+
+/* The round is what later ones are told from. */
+static void remember(struct history_writer *writer, struct snapshot *round, const struct day_file_row *row,
+		     size_t level)
+{
+	for (size_t i = level; i < LEVELS; i++) {
+		snapshot_release(writer->levels[i]);
+		writer->levels[i] = snapshot_reference(round);
+		writer->level_ids[i] = row->round.id;
+	}
+	if (level == LEVEL_WHOLE)
+		writer->whole_unix_ns = row->round.unix_ns;
+	writer->since_middle = level == LEVEL_STEP ? writer->since_middle + 1 : 0;
+	writer->last_id = row->round.id;
+	writer->last_unix_ns = row->round.unix_ns;
+	free(writer->last.boot_id);
+	writer->last = (struct last_round){true, row->round.unix_ns, row->round.boottime_ns, row->slept_ns,
+					   memory_duplicate(known(round->provenance.boot_id))};
+	writer->paused_before = false;
+	writer->state.paused = false;
+	writer->state.rounds++;
+	writer->state.whole_rounds += level == LEVEL_WHOLE;
+	writer->state.written_bytes += writer->recording.state.length + writer->recording.interval.length;
+}
+
+/* What the table of rounds says of it. */
+static struct day_file_row describe(struct history_writer *writer, const struct snapshot *round,
+				    const struct snapshot *before)
+{
+	const int64_t milliseconds = (int64_t)(round->captured_at_unix_ns / NS_PER_MS);
+	struct day_file_row row = {.slept_ns = slept_ns()};
+
+	row.round = (struct history_round){
+		.id = milliseconds > writer->last_id ? milliseconds : writer->last_id + 1,
+		.unix_ns = round->captured_at_unix_ns,
+		.boottime_ns = round->provenance.boottime_ns,
+		.threads = (uint32_t)round->thread_count,
+		.after_gap = before == NULL,
+		.after_pause = before == NULL && writer->paused_before,
+		.load_centi = round->provenance.load_known ? (uint32_t)round->provenance.load_centi[0]
+							   : UINT32_MAX,
+	};
+	if (before != NULL)
+		row.round.span_ns = round->provenance.boottime_ns - before->provenance.boottime_ns;
+	for (size_t i = 0; i < ARRAY_COUNT(row.round.psi); i++)
+		row.round.psi[i] = before != NULL ? pressure_of(before, round, (enum pressure_resource)i)
+						  : HISTORY_PSI_UNKNOWN;
+	compare_clocks(writer, round, &row);
+	return row;
+}
+
+/* Encodes a round and stores it in the file that is open. */
+static int store_in_file(struct history_writer *writer, struct snapshot *round, const struct snapshot *before,
+			 struct error *error)
+{
+	const struct history_boot boot = boot_of(round);
+	const size_t level = level_of(writer, round);
+	const size_t against = level == LEVEL_STEP ? LEVEL_STEP : LEVEL_WHOLE;
+	struct day_file_row row = describe(writer, round, before);
+	int result;
+
+	if (level != LEVEL_WHOLE)
+		row.against = writer->level_ids[against];
+	recorder_encode(writer->recorder, round, level != LEVEL_WHOLE ? writer->levels[against] : NULL,
+			before, left_between(before, round), &writer->recording);
+	result = day_file_add(&writer->file, &row, &boot, &writer->recording, error);
+	if (result == 0)
+		remember(writer, round, &row, level);
+	return result;
+}
+
+static int store_round(struct history_writer *writer, struct snapshot *round, const struct snapshot *before,
+		       struct error *error)
+{
+	struct error why = {0};
+	int result = -EBADMSG;
+
+	for (size_t damaged = 0; damaged <= DAMAGED_MAX && database_is_unusable(result); damaged++) {
+		result = choose_file(writer, round->captured_at_unix_ns, &why);
+		if (result == 0)
+			result = store_in_file(writer, round, before, &why);
+		if (database_is_unusable(result) && day_file_is_open(&writer->file)) {
+			set_aside(writer, writer->file.day, why.text);
+			close_file(writer);
+		}
+	}
+	return result < 0 ? error_set(error, result, "%s", why.text) : 0;
+}
+
+/* The round is not stored: the next one is whole, and there is a gap before it. */
+static int pause_recording(struct history_writer *writer, int result, const struct error *why,
+			   struct error *error)
+{
+	writer->state.paused = true;
+	writer->state.not_stored++;
+	writer->paused_before = true;
+	forget_rounds(writer);
+	/* what is wrong with a file may not be so any more when it is opened again */
+	if (result != -ENOSPC && result != -EAGAIN)
+		close_file(writer);
+	return error_set(error, result, "%s", why->text);
+}
+
+int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error)
+{
+	struct snapshot *last, *before = NULL;
+	struct error why = {0};
+	int result = keep_place(writer, &why);
+
+	if (result < 0)
+		return pause_recording(writer, result, &why, error);
+	last = writer->levels[LEVEL_STEP];
+	/* also where its file is not written any more: to be told from it, it need not be decoded */
+	if (last != NULL && follows(last, round))
+		before = snapshot_reference(last);
+	look_for_old(writer, round);
+	result = store_round(writer, round, before, &why);
+	if ((result == -ENOSPC || result == -EDQUOT) && remove_old(writer, round->captured_at_unix_ns, false))
+		result = store_round(writer, round, before, &why);
+	snapshot_release(before);
+	return result < 0 ? pause_recording(writer, result, &why, error) : 0;
+}
+
+int history_writer_mark(struct history_writer *writer, const struct history_mark *mark, struct error *error)
+{
+	int result = keep_place(writer, error);
+
+	if (result == 0 && !day_file_is_open(&writer->file))
+		result = choose_file(writer, mark->unix_ns, error);
+	if (result == 0)
+		result = day_file_add_mark(&writer->file, mark, error);
+	if (result == 0)
+		count_snapshot(writer, mark->path);
+	return result;
+}

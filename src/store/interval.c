@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What happened between two rounds: threads that are gone, ended ones, waits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "columns.h"
+#include "fields.h"
+#include "snapshot/ended_set.h"
+
+/* --- threads that are gone --- */
+
+static uint64_t take_value(struct snapshot *to, const struct snapshot *from, enum metric metric,
+			   uint64_t value)
+{
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_STRING:
+		return string_pool_copy(&to->strings, &from->strings, (uint32_t)value);
+	case METRIC_ENCODING_CPU_SET:
+		return cpu_set_intern(&to->cpu_sets, cpu_set_cpus(&from->cpu_sets, (uint32_t)value),
+				      cpu_set_count(&from->cpu_sets, (uint32_t)value));
+	default:
+		return value;
+	}
+}
+
+static void take_names(struct snapshot *to, size_t thread, const struct snapshot *from, uint32_t row)
+{
+	to->triple[thread] = snapshot_copy_triple(to, &from->strings, &from->triples[from->triple[row]]);
+}
+
+static void take_exceptions(struct snapshot *to, size_t thread, const struct snapshot *from, uint32_t row)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const struct metric_exception *exception = from->metric_has_exceptions[i]
+								   ? snapshot_find_exception(from, row,
+											     (enum metric)i)
+								   : NULL;
+
+		if (exception != NULL)
+			snapshot_add_exception(to, thread, (enum metric)i, exception->reason);
+	}
+}
+
+static void take_resident(struct snapshot *to, size_t thread, const struct snapshot *from, uint32_t row)
+{
+	const struct resident_record *record;
+	size_t hint = 0;
+
+	if (from->tid[row] != from->tgid[row])
+		return;
+	record = snapshot_find_resident(from, from->tgid[row], from->start_time[row], &hint);
+	if (record != NULL)
+		snapshot_add_resident(to, thread, record->bytes, record->read_at);
+}
+
+/* Times and reasons of sources, and values. */
+static void take_columns(struct snapshot *to, const struct snapshot *from, const uint32_t rows[],
+			 size_t count)
+{
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		const enum source source = (enum source)i;
+
+		for (size_t thread = 0; thread < count && from->source_reason[i] != NULL; thread++)
+			snapshot_source_reasons(to, source)[thread] = from->source_reason[i][rows[thread]];
+		for (size_t thread = 0; thread < count && from->read_at[i] != NULL; thread++)
+			snapshot_read_times(to, source)[thread] = from->read_at[i][rows[thread]];
+	}
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		const enum metric metric = (enum metric)i;
+
+		for (size_t thread = 0; thread < count && from->values[i] != NULL; thread++) {
+			const uint64_t value = from->values[i][rows[thread]];
+
+			if (value != 0)
+				snapshot_column(to, metric)[thread] = take_value(to, from, metric, value);
+		}
+	}
+}
+
+/* What a snapshot says of all threads. */
+static void take_facts(struct snapshot *to, const struct snapshot *from)
+{
+	struct provenance *provenance = &to->provenance;
+
+	to->captured_at_unix_ns = from->captured_at_unix_ns;
+	provenance->present = from->provenance.present;
+	provenance->boottime_ns = from->provenance.boottime_ns;
+	provenance->duration_ns = from->provenance.duration_ns;
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		provenance->features[i].state = from->provenance.features[i].state;
+		provenance->features[i].reason = from->provenance.features[i].reason;
+	}
+	provenance->cpu_ticks_known = from->provenance.cpu_ticks_known;
+	memcpy(provenance->cpu_ticks, from->provenance.cpu_ticks, sizeof(provenance->cpu_ticks));
+	provenance->cpu_ticks_at_ns = from->provenance.cpu_ticks_at_ns;
+	provenance->forks = from->provenance.forks;
+	memcpy(to->default_reason, from->default_reason, sizeof(to->default_reason));
+	memcpy(to->metric_reason, from->metric_reason, sizeof(to->metric_reason));
+	memcpy(to->metric_source, from->metric_source, sizeof(to->metric_source));
+	to->resident_missing = from->resident_missing;
+	for (size_t i = 0; i < from->unknown_reason_count; i++)
+		snapshot_reason_intern(to, from->unknown_reasons[i], strlen(from->unknown_reasons[i]));
+}
+
+struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t rows[], size_t count)
+{
+	struct snapshot *to = snapshot_create();
+
+	if (from == NULL)
+		return to;
+	take_facts(to, from);
+	snapshot_reserve(to, count + 1);
+	for (size_t thread = 0; thread < count; thread++) {
+		snapshot_add_thread(to, from->tgid[rows[thread]], from->tid[rows[thread]]);
+		to->uid[thread] = from->uid[rows[thread]];
+		to->thread_flags[thread] = from->thread_flags[rows[thread]];
+		to->start_time[thread] = from->start_time[rows[thread]];
+		take_names(to, thread, from, rows[thread]);
+		take_exceptions(to, thread, from, rows[thread]);
+		take_resident(to, thread, from, rows[thread]);
+	}
+	take_columns(to, from, rows, count);
+	if (from->waiting_ns != NULL)
+		to->waiting_ns = memory_allocate_zero(to->thread_capacity + 1, sizeof(uint64_t));
+	for (size_t thread = 0; thread < count && from->waiting_ns != NULL; thread++)
+		to->waiting_ns[thread] = from->waiting_ns[rows[thread]];
+	if (from->stuck_ns != NULL)
+		to->stuck_ns = memory_allocate_zero(to->thread_capacity + 1, sizeof(uint64_t));
+	for (size_t thread = 0; thread < count && from->stuck_ns != NULL; thread++)
+		to->stuck_ns[thread] = from->stuck_ns[rows[thread]];
+	snapshot_finish(to);
+	return to;
+}
+
+static size_t code_count(struct round *round, size_t count)
+{
+	return coder_count(&round->coder, &round->streams[STREAM_COUNT], round->coder.decoding ? 0 : count);
+}
+
+/* --- waits --- */
+
+static const struct field latency_fields[] = {
+	FIELD(BOOL, struct latency, present),  FIELD(U64, struct latency, span_ns),
+	FIELD(U64, struct latency, events),    FIELD(U64, struct latency, cost_ns),
+	FIELD(BOOL, struct latency, is_whole),
+};
+
+#define HISTOGRAM(kind)                                                                                      \
+	{.offset = offsetof(struct latency_record, of[kind].buckets),                                        \
+	 .type = FIELD_U64,                                                                                  \
+	 .count = LATENCY_BUCKETS,                                                                           \
+	 .stride = sizeof(uint64_t),                                                                         \
+	 .stream = 3},                                                                                       \
+		{.offset = offsetof(struct latency_record, of[kind].sum_ns),                                 \
+		 .type = FIELD_U64,                                                                          \
+		 .count = 1,                                                                                 \
+		 .stream = 4},                                                                               \
+	{                                                                                                    \
+		.offset = offsetof(struct latency_record, of[kind].max_ns), .type = FIELD_U64, .count = 1,   \
+		.stream = 5                                                                                  \
+	}
+
+static const struct field latency_record_fields[] = {
+	{offsetof(struct latency_record, pcomm), FIELD_STRING, 0, 1, 0, true, 0, 0},
+	{offsetof(struct latency_record, comm), FIELD_STRING, 0, 1, 0, true, 0, 1},
+	{offsetof(struct latency_record, cgroup), FIELD_STRING, 0, 1, 0, true, 0, 2},
+	{offsetof(struct latency_record, is_kernel), FIELD_BOOL, 0, 1, 0, true, 0, 6},
+	HISTOGRAM(LATENCY_RUN_QUEUE),
+	HISTOGRAM(LATENCY_BLOCKED),
+};
+
+_Static_assert(LATENCY_KIND_COUNT == 2, "both kinds of waits are coded");
+
+/* Names that follow from those of the record above. */
+static void code_latency_record(struct round *round, struct latency_record *record,
+				const struct latency_record *above)
+{
+	/* zeros but for the names */
+	const struct latency_record expected = {
+		.pcomm = above != NULL ? above->pcomm : 0,
+		.comm = above != NULL ? above->comm + 1 : 0,
+		.cgroup = above != NULL ? above->cgroup : 0,
+	};
+
+	fields_code(round, latency_record_fields, ARRAY_COUNT(latency_record_fields), STREAM_LATENCY, record,
+		    &expected, false);
+}
+
+void round_code_latency(struct round *round)
+{
+	struct latency *latency = &round->now->latency;
+	const bool was_brief = round->is_brief;
+	size_t count;
+
+	round->is_brief = false;
+	fields_code(round, latency_fields, ARRAY_COUNT(latency_fields), STREAM_FACTS, latency, NULL, false);
+	count = code_count(round, latency->count);
+	if (round->coder.decoding && count != 0) {
+		latency->records = memory_allocate_zero(count, sizeof(*latency->records));
+		latency->count = latency->capacity = count;
+	}
+	for (size_t i = 0; i < count && !round->coder.failed; i++)
+		code_latency_record(round, &latency->records[i], i != 0 ? &latency->records[i - 1] : NULL);
+	round->is_brief = was_brief;
+}
+
+/* --- threads that ended --- */
+
+static const struct field ended_fields[] = {
+	{offsetof(struct ended_set, reasons), FIELD_REASON, 0, ENDED_METRICS, sizeof(reason_id), true,
+	 VOCABULARY_ENDED + 1, 0},
+	{offsetof(struct ended_set, lower_bound), FIELD_BOOL, 0, 1, 0, true, 0, 0},
+	{offsetof(struct ended_set, lost), FIELD_U64, 0, 1, 0, true, 0, 0},
+	{offsetof(struct ended_set, unread), FIELD_BOOL, 0, 1, 0, true, 0, 0},
+};
+
+static const struct field ended_group_fields[] = {
+	{offsetof(struct ended_group, threads), FIELD_U64, 0, 1, 0, true, 0, 0},
+	{offsetof(struct ended_group, processes), FIELD_U64, 0, 1, 0, true, 0, 1},
+	{offsetof(struct ended_group, unknown), FIELD_U64, 0, 1, 0, true, 0, 2},
+};
+
+static const struct field ended_thread_fields[] = {
+	{offsetof(struct ended_thread, tgid), FIELD_U32, 0, 1, 0, true, 0, 3},
+	{offsetof(struct ended_thread, tid), FIELD_U32, 0, 1, 0, true, 0, 4},
+	{offsetof(struct ended_thread, start_time), FIELD_U64, 0, 1, 0, true, 0, 5},
+};
+
+/* Each amount has streams of its own. */
+static void code_amounts(struct round *round, struct ended_amounts *amounts)
+{
+	struct coder_stream *streams = &round->streams[STREAM_ENDED_AMOUNTS];
+	const uint64_t delayed = coder_residual(&round->coder, &streams[ENDED_METRICS], amounts->delayed, 0);
+
+	if (round->coder.decoding)
+		amounts->delayed = delayed;
+	for (size_t i = 0; i < round->words->count[VOCABULARY_ENDED]; i++) {
+		const uint16_t own = round->words->own[VOCABULARY_ENDED][i];
+		const uint64_t amount = coder_residual(&round->coder, &streams[i % ENDED_METRICS],
+						       own != VOCABULARY_NONE ? amounts->of[own] : 0, 0);
+
+		if (round->coder.decoding && own != VOCABULARY_NONE)
+			amounts->of[own] = amount;
+	}
+}
+
+_Static_assert((int)ENDED_METRICS < (int)(STREAM_TASK_FIELDS - STREAM_ENDED_AMOUNTS), "amounts have streams");
+
+static uint32_t code_name(struct round *round, const struct ended_set *set, uint32_t triple,
+			  uint32_t expected, bool *kernel)
+{
+	struct coder_stream *streams = &round->streams[STREAM_ENDED + 6];
+
+	*kernel = coder_bit(&round->coder, &streams[1], *kernel);
+	return coder_below(&round->coder, coder_residual(&round->coder, &streams[0], triple, expected),
+			   set->names->triple_count);
+}
+
+static void code_groups(struct round *round, struct ended_set *set)
+{
+	const size_t count = code_count(round, set->group_count);
+	uint32_t last = UINT32_MAX;
+
+	for (size_t i = 0; i < count && !round->coder.failed; i++) {
+		struct ended_group *group = round->coder.decoding ? NULL : &set->groups[i];
+		bool kernel = group != NULL && group->kernel;
+
+		last = code_name(round, set, group != NULL ? group->triple : 0, last + 1, &kernel);
+		if (round->coder.failed)
+			return;
+		if (group == NULL)
+			group = ended_set_group(set, last, kernel);
+		if (set->group_count != i + 1 && round->coder.decoding) {
+			coder_fail(&round->coder); /* twice the same */
+			return;
+		}
+		fields_code(round, ended_group_fields, ARRAY_COUNT(ended_group_fields), STREAM_ENDED, group,
+			    NULL, false);
+		code_amounts(round, &group->amounts);
+	}
+}
+
+static void code_threads(struct round *round, struct ended_set *set)
+{
+	const size_t count = code_count(round, set->thread_count);
+	const struct ended_thread *above = NULL;
+
+	if (count > ENDED_THREADS_MAX) {
+		coder_fail(&round->coder);
+		return;
+	}
+	for (size_t i = 0; i < count && !round->coder.failed; i++) {
+		struct ended_thread *thread = round->coder.decoding ? NULL : &set->threads[i];
+		bool kernel = thread != NULL && thread->kernel;
+		const uint32_t triple = code_name(round, set, thread != NULL ? thread->triple : 0,
+						  i != 0 ? set->threads[i - 1].triple : 0, &kernel);
+
+		if (round->coder.failed)
+			return;
+		if (thread == NULL)
+			thread = ended_set_add_thread(set, triple, kernel);
+		above = i != 0 ? &set->threads[i - 1] : NULL;
+		fields_code(round, ended_thread_fields, ARRAY_COUNT(ended_thread_fields), STREAM_ENDED,
+			    thread, above, false);
+		code_amounts(round, &thread->amounts);
+	}
+}
+
+void round_code_ended(struct round *round)
+{
+	struct coder *coder = &round->coder;
+	struct snapshot *now = round->now;
+
+	if (!coder_bit(coder, &round->streams[STREAM_ENDED], !coder->decoding && now->ended != NULL))
+		return;
+	if (coder->decoding)
+		now->ended = ended_set_create();
+	round_code_other_names(round, now->ended->names);
+	fields_code(round, ended_fields, ARRAY_COUNT(ended_fields), STREAM_FACTS, now->ended, NULL, false);
+	code_groups(round, now->ended);
+	code_threads(round, now->ended);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_RECORDING_ROUND_H
+#define CTOP_RECORDING_ROUND_H
+
+#include "coder.h"
+#include "snapshot/snapshot.h"
+#include "vocabulary.h"
+
+/*
+ * What is known while a round is being coded, one way or the other. Whatever codes a part of it takes the
+ * round as it is when encoding and fills it in when decoding, by the same calls in the same order; only
+ * decoding writes to `now`.
+ */
+
+/*
+ * The streams of a round, by what their numbers mean; those of metrics and sources are by their words. The
+ * numbers are part of the format: new ones come last.
+ */
+enum round_stream {
+	STREAM_FACTS,
+	STREAM_PRESENCE, /* of columns */
+	STREAM_LENGTH,   /* of texts */
+	STREAM_COUNT,    /* of lists */
+	STREAM_ROWS,     /* how rows of one round follow those of the other */
+	STREAM_CHANGED,
+	STREAM_MOVED,
+	STREAM_NAMES,
+	STREAM_RECORDS,
+	STREAM_TRIPLES,
+	STREAM_CPU_SET = STREAM_TRIPLES + 3,
+	STREAM_EXCEPTIONS,
+	STREAM_EXCEPTION_METRIC,
+	STREAM_EXCEPTION_REASON,
+	STREAM_RESIDENT,
+	STREAM_CGROUP = STREAM_RESIDENT + 4,
+	STREAM_CGROUP_KEYS = STREAM_CGROUP + 32,
+	STREAM_PRESSURE = STREAM_CGROUP_KEYS + 2,
+	STREAM_SMAPS = STREAM_PRESSURE + 2,
+	STREAM_SMAPS_KEYS,
+	STREAM_LATENCY = STREAM_SMAPS_KEYS + 2,
+	STREAM_ENDED = STREAM_LATENCY + 8,
+	STREAM_ENDED_AMOUNTS = STREAM_ENDED + 8,
+	STREAM_TASK_FIELDS = STREAM_ENDED_AMOUNTS + 40,
+	STREAM_TASK_FIELD_WORDS,
+	STREAM_COLUMNS = STREAM_TASK_FIELD_WORDS + 64, /* by thread_column */
+	/* three for each of those that hold still */
+	STREAM_TIMES = STREAM_COLUMNS + 3 * (6 + VOCABULARY_SOURCES_MAX + VOCABULARY_METRICS_MAX),
+	STREAM_WAIT_NEW = STREAM_TIMES,
+	STREAM_WAIT_OTHER = STREAM_WAIT_NEW + 2,
+	STREAM_WAIT_SAME = STREAM_WAIT_OTHER + 2,
+	STREAM_STUCK = STREAM_WAIT_SAME + 2,
+	STREAM_READ_AT = STREAM_STUCK + 2,
+	STREAM_TOTAL = STREAM_READ_AT + 3 * VOCABULARY_SOURCES_MAX,
+};
+
+/* How many bytes a part of a round took. */
+struct recording_part {
+	const char *name;
+	size_t bytes;
+};
+
+enum {
+	PARTS_MAX = 256,
+};
+
+struct recording_parts {
+	struct recording_part items[PARTS_MAX];
+	size_t count;
+	size_t until; /* bytes of all parts */
+};
+
+struct round {
+	struct coder coder;
+	struct snapshot *now;           /* not written to when encoding */
+	const struct snapshot *against; /* NULL: whole */
+	const struct vocabulary *words; /* what numbers stand for */
+	bool is_brief;                  /* only the facts that an interval needs */
+	/* By row of `now`: row of `against`, UINT32_MAX for none; ascends. */
+	uint32_t *old_row;
+	/* Rows that have none, and those of which something but times is another one; ascending. */
+	uint32_t *rows;
+	size_t row_count;
+	/* By id in `against`: id of the same text, set, names in `now`, UINT32_MAX for none. */
+	uint32_t *string_of, *cpu_set_of, *triple_of;
+	uint64_t *scratch;             /* by row */
+	struct coder_stream *streams;  /* the coder's, [STREAM_TOTAL] */
+	struct recording_parts *parts; /* NULL: nobody wants to know */
+};
+
+/* What was coded since the last call is the part of that name. */
+void round_note_part(struct round *round, const char *name);
+
+/* Every number of a reason in this round is below. */
+static inline uint64_t round_reason_end(const struct round *round)
+{
+	return round->words->count[VOCABULARY_REASON] + round->now->unknown_reason_count -
+	       (round->coder.decoding ? round->words->unknown_reason_count : 0);
+}
+
+/* --- names.c --- */
+
+/* The pools: names, CPU sets, triples. */
+void round_code_names(struct round *round);
+
+/* The same of a snapshot that is nothing but names. */
+void round_code_other_names(struct round *round, struct snapshot *names);
+
+/* The id in `now` of what id `id` of `against` stands for, 0 where it stands for nothing here. */
+static inline uint32_t round_id(const uint32_t *map, uint64_t id)
+{
+	return map[id] == UINT32_MAX ? 0 : map[id];
+}
+
+/* --- rows.c --- */
+
+/* How many threads there are, their rows in `against`, and which of them changed. */
+void round_code_rows(struct round *round);
+
+/*
+ * Which record of a list of `against` is the same as the next one of `now`: `place`, at or above `*next`, or
+ * UINT32_MAX for none. `*next` becomes the one behind it.
+ */
+uint32_t round_code_place(struct round *round, unsigned int stream_index, uint32_t place, size_t *next,
+			  size_t count);
+
+/* --- columns.c --- */
+
+/* Everything that is by thread, but for exceptions and contexts. */
+void round_code_columns(struct round *round);
+
+/* --- times.c --- */
+
+void round_code_times(struct round *round);
+
+/* --- lists.c --- */
+
+void round_code_exceptions(struct round *round);
+void round_code_resident(struct round *round);
+void round_code_smaps(struct round *round);
+void round_code_cgroups(struct round *round);
+
+/* --- facts.c --- */
+
+/* What is of the whole host. */
+void round_code_facts(struct round *round);
+
+/* The names of reasons that this program does not know; before everything that has reasons. */
+void round_code_unknown_reasons(struct round *round);
+
+/* --- task_field_round.c --- */
+
+void round_code_task_fields(struct round *round);
+
+/* --- interval.c --- */
+
+/* A snapshot of these rows of another, with names of its own; finished. */
+struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t rows[], size_t count);
+
+void round_code_latency(struct round *round);
+void round_code_ended(struct round *round);
+
+/* --- recording.c --- */
+
+struct recorder;
+
+/* Tests only: encodes as another version would, which has these words; they must outlive the recorder. */
+void recorder_use_words(struct recorder *recorder, const struct vocabulary *words);
+
+/* Of the round that was encoded last; texts before they were packed. */
+const struct recording_parts *recorder_parts(const struct recorder *recorder, bool of_interval);
+
+#endif

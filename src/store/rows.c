@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which threads a round has, where they were in another round, and which of them changed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "columns.h"
+
+/* --- which row was which --- */
+
+static int compare_threads(const struct snapshot *now, size_t row, const struct snapshot *against, size_t old)
+{
+	if (now->tgid[row] != against->tgid[old])
+		return now->tgid[row] < against->tgid[old] ? -1 : 1;
+	return now->tid[row] < against->tid[old] ? -1 : now->tid[row] > against->tid[old];
+}
+
+static bool is_carried(const struct round *round)
+{
+	const struct snapshot *now = round->now;
+
+	return round->against != NULL && now->carried_serial != 0 && now->carried_row != NULL &&
+	       now->carried_serial == round->against->serial;
+}
+
+/* Rows that are in the same order in both are found; the others are new, and that is no mistake. */
+static void match_rows(struct round *round)
+{
+	const struct snapshot *now = round->now, *against = round->against;
+	size_t old = 0;
+
+	for (size_t row = 0; row < now->thread_count; row++) {
+		round->old_row[row] = UINT32_MAX;
+		while (old < against->thread_count && compare_threads(now, row, against, old) > 0)
+			old++;
+		if (old < against->thread_count && compare_threads(now, row, against, old) == 0 &&
+		    now->start_time[row] == against->start_time[old])
+			round->old_row[row] = (uint32_t)old++;
+	}
+}
+
+static void find_old_rows(struct round *round)
+{
+	if (is_carried(round))
+		memcpy(round->old_row, round->now->carried_row,
+		       round->now->thread_count * sizeof(*round->old_row));
+	else if (round->against != NULL)
+		match_rows(round);
+	else
+		memset(round->old_row, 0xff, round->now->thread_count * sizeof(*round->old_row));
+}
+
+uint32_t round_code_place(struct round *round, unsigned int stream_index, uint32_t place, size_t *next,
+			  size_t count)
+{
+	struct coder *coder = &round->coder;
+	struct coder_stream *stream = &round->streams[stream_index];
+
+	if (*next >= count)
+		return UINT32_MAX;
+	if (!coder_bit(coder, stream, place != *next))
+		return (uint32_t)(*next)++;
+	if (!coder_bit(coder, stream, place != UINT32_MAX))
+		return UINT32_MAX;
+	/* at least one was left out */
+	place = coder_below(coder, *next + 1 + coder_number(coder, stream, place - *next - 1), count);
+	if (coder->failed)
+		return UINT32_MAX;
+	*next = (size_t)place + 1;
+	return place;
+}
+
+static void code_old_rows(struct round *round)
+{
+	const size_t old_count = round->against != NULL ? round->against->thread_count : 0;
+	size_t next = 0;
+
+	for (size_t row = 0; row < round->now->thread_count && !round->coder.failed; row++) {
+		const uint32_t old = round_code_place(round, STREAM_ROWS, round->old_row[row], &next,
+						      old_count);
+
+		if (round->coder.decoding)
+			round->old_row[row] = old;
+	}
+}
+
+/* --- which rows changed --- */
+
+/* Marks rows of which the cell is another one than in `against`. */
+static void mark_changed(const struct round *round, unsigned int column, bool changed[])
+{
+	const struct column_view now = column_view_of(round, round->now, column);
+	const struct column_view old = column_view_of(round, round->against, column);
+	const size_t count = round->now->thread_count;
+
+	if (now.cells == NULL && old.cells == NULL && now.absent == old.absent)
+		return;
+	for (size_t row = 0; row < count; row++) {
+		if (round->old_row[row] != UINT32_MAX &&
+		    column_cell(&now, row) != column_old_cell(&old, round->old_row[row]))
+			changed[row] = true;
+	}
+}
+
+static void find_changed(const struct round *round, bool changed[])
+{
+	const struct snapshot *now = round->now;
+	const bool moved_known = is_carried(round) && now->moved_known;
+
+	for (size_t i = 0; moved_known && i < now->moved_count; i++)
+		changed[now->moved[i]] = true;
+	for (unsigned int column = 0; column < (moved_known ? COLUMN_IDENTITY_COUNT : COLUMN_COUNT); column++)
+		mark_changed(round, column, changed);
+}
+
+/* How far it is from each changed row to the next, 0 behind the last; rows without an old one are changed. */
+static void code_changed(struct round *round, bool changed[])
+{
+	struct coder *coder = &round->coder;
+	struct coder_stream *stream = &round->streams[STREAM_CHANGED];
+	const size_t count = round->now->thread_count;
+
+	for (size_t last = 0, row; !coder->failed;) {
+		for (row = last; !coder->decoding && row < count; row++) {
+			if (changed[row] && round->old_row[row] != UINT32_MAX)
+				break;
+		}
+		row = coder_number(coder, stream, row < count ? row - last + 1 : 0);
+		if (row == 0)
+			break;
+		row = coder->decoding ? coder_below(coder, last + row - 1, count) : last + row - 1;
+		changed[row] = true;
+		last = row + 1;
+	}
+	round->rows = memory_allocate((count + 1) * sizeof(*round->rows));
+	for (size_t row = 0; row < count; row++) {
+		changed[row] |= round->old_row[row] == UINT32_MAX;
+		if (changed[row])
+			round->rows[round->row_count++] = (uint32_t)row;
+	}
+}
+
+/* --- what a live round says of it --- */
+
+static bool is_moved_changed(const struct round *round)
+{
+	return round->now->moved_count == round->row_count &&
+	       memcmp(round->now->moved, round->rows, round->row_count * sizeof(*round->rows)) == 0;
+}
+
+/* The list of moved threads, where it is not that of rows which changed. */
+static void code_moved(struct round *round, const bool changed[], bool moved[])
+{
+	struct coder_stream *stream = &round->streams[STREAM_MOVED];
+	struct snapshot *now = round->now;
+
+	for (size_t i = 0; !round->coder.decoding && i < now->moved_count; i++)
+		moved[now->moved[i]] = true;
+	for (size_t row = 0; row < now->thread_count; row++)
+		moved[row] = coder_bit(&round->coder, stream, moved[row] != changed[row]) != changed[row];
+	for (size_t row = 0; round->coder.decoding && row < now->thread_count; row++) {
+		if (moved[row])
+			now->moved[now->moved_count++] = (uint32_t)row;
+	}
+}
+
+static void code_live(struct round *round, const bool changed[])
+{
+	struct coder *coder = &round->coder;
+	struct coder_stream *stream = &round->streams[STREAM_FACTS];
+	struct snapshot *now = round->now;
+	bool *moved;
+
+	if (round->against == NULL || !coder_bit(coder, stream, !coder->decoding && is_carried(round)))
+		return;
+	if (coder->decoding) {
+		now->carried_serial = round->against->serial;
+		now->carried_row = memory_allocate((now->thread_count + 1) * sizeof(*now->carried_row));
+		memcpy(now->carried_row, round->old_row, now->thread_count * sizeof(*now->carried_row));
+	}
+	if (!coder_bit(coder, stream, !coder->decoding && now->moved_known))
+		return;
+	if (coder->decoding) {
+		now->moved_known = true;
+		now->moved = memory_allocate((now->thread_count + 1) * sizeof(*now->moved));
+	}
+	if (coder_bit(coder, stream, !coder->decoding && is_moved_changed(round))) {
+		if (coder->decoding) {
+			memcpy(now->moved, round->rows, round->row_count * sizeof(*now->moved));
+			now->moved_count = round->row_count;
+		}
+		return;
+	}
+	moved = memory_allocate_zero(now->thread_count + 1, sizeof(*moved));
+	code_moved(round, changed, moved);
+	free(moved);
+}
+
+void round_code_rows(struct round *round)
+{
+	struct coder *coder = &round->coder;
+	const size_t count = coder_count_beside(coder, &round->streams[STREAM_COUNT],
+						round->now->thread_count,
+						round->against != NULL ? round->against->thread_count : 0);
+	bool *changed = memory_allocate_zero(count + 1, sizeof(*changed));
+	size_t new = 0;
+
+	if (coder->decoding) {
+		snapshot_expect(round->now, count + 1);
+		round->now->thread_count = count;
+	}
+	round->old_row = memory_allocate((count + 1) * sizeof(*round->old_row));
+	memset(round->old_row, 0xff, (count + 1) * sizeof(*round->old_row));
+	if (!coder->decoding)
+		find_old_rows(round);
+	code_old_rows(round);
+	if (!coder->decoding && round->against != NULL)
+		find_changed(round, changed);
+	code_changed(round, changed);
+	code_live(round, changed);
+	free(changed);
+	for (size_t i = 0; i < round->row_count; i++)
+		new += round->old_row[round->rows[i]] == UINT32_MAX;
+	coder_take(coder, new);
+}

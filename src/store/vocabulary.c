@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "vocabulary.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "metric/feature.h"
+#include "metric/metric.h"
+#include "snapshot/ended_set.h"
+
+enum {
+	REMEMBERED_MAX = 64, /* versions of ctop whose recordings one process reads */
+	WORD_MAX = 255,      /* bytes */
+};
+
+static uint32_t hash_text(uint32_t hash, const char *text)
+{
+	do
+		hash = (hash ^ (uint8_t)*text) * 16777619U; /* FNV-1a */
+	while (*text++ != '\0');
+	return hash;
+}
+
+static char layout_word[WORD_MAX + 1]; /* set before anything is asked of it */
+
+/* Lists of which no part can be left out, as a word that must be the same. */
+static void write_layout(void)
+{
+	static const char fields[] =
+#define CGROUP_FIELD(id, field, type, name, ...) #type ":" name " "
+#include "snapshot/cgroup_field.def"
+#undef CGROUP_FIELD
+		;
+
+	snprintf(layout_word, sizeof(layout_word), "cgroup %08x, lists of %d %d %d %d %d %d %d",
+		 hash_text(0, fields), CGROUP_FILE_COUNT, PRESSURE_RESOURCE_COUNT, PARSE_FILE_COUNT,
+		 NAMESPACE_COUNT, ROOT_COUNT, CPU_TICK_KINDS, LATENCY_BUCKETS);
+}
+
+/* --- words to numbers --- */
+
+static uint16_t find_word(const char *const words[], size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(words[i], word) == 0)
+			return (uint16_t)i;
+	}
+	return VOCABULARY_NONE;
+}
+
+static uint16_t find_ended(const char *word)
+{
+	for (uint16_t i = 0; i < ENDED_METRICS; i++) {
+		if (strcmp(metrics[ended_metrics[i]].name, word) == 0)
+			return i;
+	}
+	return VOCABULARY_NONE;
+}
+
+static uint16_t limit(size_t found, size_t count)
+{
+	return found < count ? (uint16_t)found : VOCABULARY_NONE;
+}
+
+/* The number that a word has here. */
+static uint16_t find_own(enum vocabulary_kind kind, const char *word)
+{
+	const size_t length = strlen(word);
+
+	switch (kind) {
+	case VOCABULARY_METRIC:
+		return limit(metric_find(word, length), METRIC_COUNT);
+	case VOCABULARY_SOURCE:
+		return limit(source_find(word, length), SOURCE_COUNT);
+	case VOCABULARY_REASON:
+		return limit(reason_find(word, length), REASON_COUNT);
+	case VOCABULARY_FEATURE:
+		return limit(feature_find(word, length), FEATURE_COUNT);
+	case VOCABULARY_ENDED:
+		return find_ended(word);
+	default:
+		return strcmp(word, layout_word) == 0 ? 0 : VOCABULARY_NONE;
+	}
+}
+
+/* Reasons have a number in any case, as far as there are numbers. */
+static bool number_reasons(struct vocabulary *vocabulary)
+{
+	uint16_t *own = vocabulary->own[VOCABULARY_REASON];
+
+	for (size_t i = 0; i < vocabulary->count[VOCABULARY_REASON]; i++) {
+		if (own[i] == VOCABULARY_NONE)
+			own[i] = (uint16_t)(REASON_COUNT + vocabulary->unknown_reason_count++);
+		if (own[i] > UINT8_MAX)
+			return false;
+		vocabulary->reason_of[own[i]] = (uint8_t)i;
+	}
+	return vocabulary->count[VOCABULARY_REASON] != 0 && own[0] == REASON_READ;
+}
+
+struct vocabulary *vocabulary_create(const char *const words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX],
+				     const uint16_t counts[VOCABULARY_KINDS])
+{
+	struct vocabulary *vocabulary = memory_allocate_zero(1, sizeof(*vocabulary));
+	bool is_good = counts[VOCABULARY_METRIC] <= VOCABULARY_METRICS_MAX &&
+		       counts[VOCABULARY_SOURCE] <= VOCABULARY_SOURCES_MAX;
+
+	vocabulary->check = 2166136261U;
+	for (size_t kind = 0; kind < VOCABULARY_KINDS; kind++) {
+		vocabulary->count[kind] = counts[kind];
+		for (size_t i = 0; i < counts[kind]; i++) {
+			is_good = is_good &&
+				  find_word(vocabulary->words[kind], i, words[kind][i]) == VOCABULARY_NONE;
+			vocabulary->words[kind][i] = memory_duplicate(words[kind][i]);
+			vocabulary->check = hash_text(vocabulary->check, words[kind][i]);
+			vocabulary->own[kind][i] = find_own((enum vocabulary_kind)kind, words[kind][i]);
+		}
+		vocabulary->check = hash_text(vocabulary->check, "");
+	}
+	if (is_good && number_reasons(vocabulary))
+		return vocabulary;
+	vocabulary_release(vocabulary);
+	return NULL;
+}
+
+void vocabulary_release(struct vocabulary *vocabulary)
+{
+	if (vocabulary == NULL)
+		return;
+	for (size_t kind = 0; kind < VOCABULARY_KINDS; kind++) {
+		for (size_t i = 0; i < vocabulary->count[kind]; i++)
+			free((char *)(uintptr_t)vocabulary->words[kind][i]);
+	}
+	free(vocabulary);
+}
+
+/* --- that of this program --- */
+
+static struct vocabulary *own_vocabulary;
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+
+_Static_assert((int)METRIC_COUNT <= (int)VOCABULARY_WORDS_MAX && REASON_COUNT <= UINT8_MAX,
+	       "there is room for all words");
+
+static void make_own(void)
+{
+	const char *words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX] = {{NULL}};
+	const uint16_t counts[VOCABULARY_KINDS] = {METRIC_COUNT,  SOURCE_COUNT,  REASON_COUNT,
+						   FEATURE_COUNT, ENDED_METRICS, 1};
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		words[VOCABULARY_METRIC][i] = metrics[i].name;
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		words[VOCABULARY_SOURCE][i] = sources[i].name;
+	for (size_t i = 0; i < REASON_COUNT; i++)
+		words[VOCABULARY_REASON][i] = reasons[i].name;
+	for (size_t i = 0; i < FEATURE_COUNT; i++)
+		words[VOCABULARY_FEATURE][i] = features[i].name;
+	for (size_t i = 0; i < ENDED_METRICS; i++)
+		words[VOCABULARY_ENDED][i] = metrics[ended_metrics[i]].name;
+	write_layout();
+	words[VOCABULARY_LAYOUT][0] = layout_word;
+	own_vocabulary = vocabulary_create(words, counts);
+}
+
+const struct vocabulary *vocabulary_own(void)
+{
+	pthread_once(&own_once, make_own);
+	return own_vocabulary;
+}
+
+/* --- those of other versions --- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vocabulary *remembered[REMEMBERED_MAX];
+static size_t remembered_count;
+
+static const struct vocabulary *find_remembered(uint32_t check)
+{
+	for (size_t i = 0; i < remembered_count; i++) {
+		if (remembered[i]->check == check)
+			return remembered[i];
+	}
+	return NULL;
+}
+
+const struct vocabulary *vocabulary_find(uint32_t check)
+{
+	const struct vocabulary *found = vocabulary_own();
+
+	if (found->check == check)
+		return found;
+	pthread_mutex_lock(&lock);
+	found = find_remembered(check);
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+/* Takes it over; one that was remembered meanwhile is as good. */
+static const struct vocabulary *remember(struct vocabulary *vocabulary)
+{
+	const struct vocabulary *found;
+
+	pthread_mutex_lock(&lock);
+	found = find_remembered(vocabulary->check);
+	if (found == NULL && remembered_count < REMEMBERED_MAX) {
+		found = remembered[remembered_count++] = vocabulary;
+		vocabulary = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	vocabulary_release(vocabulary);
+	return found;
+}
+
+/* A word to be freed, NULL where it cannot be one. */
+static char *take_word(struct coder *coder, struct coder_stream *lengths)
+{
+	size_t length = 0;
+	const char *word = coder_text(coder, lengths, NULL, &length);
+
+	return length != 0 && length <= WORD_MAX && memchr(word, '\0', length) == NULL
+		       ? memory_duplicate_bytes(word, length)
+		       : NULL;
+}
+
+static const struct vocabulary *decode(struct coder *coder, struct coder_stream *lengths, uint32_t check)
+{
+	const struct vocabulary *found = vocabulary_find(check);
+	char *words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX] = {{NULL}};
+	uint16_t counts[VOCABULARY_KINDS] = {0};
+	struct vocabulary *vocabulary = NULL;
+
+	for (size_t kind = 0; kind < VOCABULARY_KINDS; kind++) {
+		const uint64_t count = coder_number(coder, lengths, 0);
+
+		for (size_t i = 0; i < count && i < VOCABULARY_WORDS_MAX && !coder->failed; i++) {
+			words[kind][i] = take_word(coder, lengths);
+			if (words[kind][i] == NULL)
+				coder_fail(coder);
+			else
+				counts[kind]++;
+		}
+		if (counts[kind] != count)
+			coder_fail(coder);
+	}
+	if (!coder->failed && found == NULL)
+		vocabulary = vocabulary_create((const char *const(*)[VOCABULARY_WORDS_MAX])words, counts);
+	for (size_t kind = 0; kind < VOCABULARY_KINDS; kind++) {
+		for (size_t i = 0; i < counts[kind]; i++)
+			free(words[kind][i]);
+	}
+	if (vocabulary != NULL && vocabulary->check == check)
+		return remember(vocabulary);
+	vocabulary_release(vocabulary);
+	return found;
+}
+
+const struct vocabulary *vocabulary_code(struct coder *coder, struct coder_stream *lengths, uint32_t check,
+					 const struct vocabulary *vocabulary)
+{
+	if (coder->decoding)
+		return decode(coder, lengths, check);
+	for (size_t kind = 0; kind < VOCABULARY_KINDS; kind++) {
+		coder_number(coder, lengths, vocabulary->count[kind]);
+		for (size_t i = 0; i < vocabulary->count[kind]; i++) {
+			size_t length = strlen(vocabulary->words[kind][i]);
+
+			coder_text(coder, lengths, vocabulary->words[kind][i], &length);
+		}
+	}
+	return vocabulary;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_RECORDING_VOCABULARY_H
+#define CTOP_RECORDING_VOCABULARY_H
+
+#include "coder.h"
+#include "metric/reason.h"
+
+/*
+ * The names that numbers in a recording stand for. Another version of ctop may have other ones, or the same
+ * with other numbers: a whole round brings the names of who recorded it, and what is encoded against it, or
+ * comes with it, has their check.
+ */
+
+enum vocabulary_kind {
+	VOCABULARY_METRIC,
+	VOCABULARY_SOURCE,
+	VOCABULARY_REASON,
+	VOCABULARY_FEATURE,
+	VOCABULARY_ENDED,  /* amounts of threads that ended, by metric */
+	VOCABULARY_LAYOUT, /* what must be the same: lists of which no part can be left out */
+	VOCABULARY_KINDS,
+};
+
+enum {
+	VOCABULARY_WORDS_MAX = 256,
+	VOCABULARY_METRICS_MAX = 160,
+	VOCABULARY_SOURCES_MAX = 32,
+	VOCABULARY_NONE = UINT16_MAX, /* a word that this program does not know */
+};
+
+struct vocabulary {
+	uint32_t check;
+	uint16_t count[VOCABULARY_KINDS];
+	/* The number that a word has here. Reasons that this program does not know are the first unknown ones
+	 * of every snapshot (REASON_COUNT and so on). */
+	uint16_t own[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX];
+	uint8_t reason_of[UINT8_MAX + 1]; /* the other way round, for these reasons */
+	size_t unknown_reason_count;
+	const char *words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX];
+};
+
+/* That of this program. */
+const struct vocabulary *vocabulary_own(void);
+
+/*
+ * Codes the words of one. When decoding the result is a known or new one, which is remembered; NULL where it
+ * cannot be.
+ */
+const struct vocabulary *vocabulary_code(struct coder *coder, struct coder_stream *lengths, uint32_t check,
+					 const struct vocabulary *vocabulary);
+
+/* Whether lists of which no part can be left out are the same as here. */
+static inline bool vocabulary_is_readable(const struct vocabulary *vocabulary)
+{
+	return vocabulary->own[VOCABULARY_LAYOUT][0] == 0 && vocabulary->count[VOCABULARY_LAYOUT] == 1;
+}
+
+/* The number in a recording of what has that number here; the number of words where it has none. */
+static inline uint64_t vocabulary_put(const struct vocabulary *vocabulary, enum vocabulary_kind kind,
+				      uint64_t own)
+{
+	uint64_t number = 0;
+
+	while (number < vocabulary->count[kind] && vocabulary->own[kind][number] != own)
+		number++;
+	return number;
+}
+
+/* One of which the words were decoded before, or NULL. */
+const struct vocabulary *vocabulary_find(uint32_t check);
+
+/*
+ * Makes one of words, which are copied: NULL where there are too many, or one comes twice. The caller frees
+ * it (vocabulary_release()).
+ */
+struct vocabulary *vocabulary_create(const char *const words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX],
+				     const uint16_t counts[VOCABULARY_KINDS]);
+void vocabulary_release(struct vocabulary *vocabulary);
+
+/* A reason in the numbers of a recording, and in those of a snapshot here. */
+static inline uint64_t vocabulary_put_reason(const struct vocabulary *vocabulary, reason_id reason)
+{
+	const size_t known = REASON_COUNT + vocabulary->unknown_reason_count;
+
+	return reason < known ? vocabulary->reason_of[reason]
+			      : reason - known + vocabulary->count[VOCABULARY_REASON];
+}
+
+static inline uint64_t vocabulary_take_reason(const struct vocabulary *vocabulary, uint64_t number)
+{
+	const uint64_t count = vocabulary->count[VOCABULARY_REASON];
+
+	return number < count ? vocabulary->own[VOCABULARY_REASON][number]
+			      : number - count + REASON_COUNT + vocabulary->unknown_reason_count;
+}
+
+#endif

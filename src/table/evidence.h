@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_EVIDENCE_H
+#define CTOP_EVIDENCE_H
+
+#include "base/buffer.h"
+#include "snapshot/snapshot.h"
+#include "table.h"
+
+/* How good the data of a snapshot is: what was read, what was missed and why, and what would help. */
+
+enum {
+	EVIDENCE_READ,
+	EVIDENCE_MISSED,
+	EVIDENCE_WHY,
+	EVIDENCE_REMEDY,
+	EVIDENCE_COUNT,
+};
+
+/*
+ * One row per source (SOURCE READ MISSED WHY REMEDY), then the processes that the allocator probe has
+ * something to say of (rows with a tgid), then features; texts are not sanitised.
+ */
+struct table *evidence_table(const struct snapshot *snapshot);
+
+/*
+ * What would let a source be read that was missed for a reason: a command or an advice, as text that lives as
+ * long as the snapshot; NULL where nothing helps. Where a source comes with another one that is missing, that
+ * of the other one.
+ */
+const char *evidence_remedy(const struct snapshot *now, enum source source, reason_id reason);
+
+/*
+ * The lines under the table: probe, parse and taskstats summaries, cost. Of a live screen also what the cost
+ * is of the time since the round before (0 when there was none), and the threads that ended since the base.
+ */
+void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
+			   struct buffer *lines);
+
+/*
+ * Appends what would let the allocator probe read the processes that it may not, to a user who is root or not
+ * and has what FEATURE_PROCESS_MEMORY says: a part of a sentence, without a remedy where there is none.
+ */
+void evidence_append_privilege_hint(const struct feature_result *feature, bool root, struct buffer *text);
+
+/* Whose check tells the remedy when a source is missed for a reason, or FEATURE_NONE. */
+enum feature evidence_feature(enum source source, reason_id reason);
+
+/* --- evidence_heap.c, for evidence_table() --- */
+
+/* A row of what was read and missed; its texts outlive the table. */
+struct evidence_row {
+	const char *key, *label;
+	uint32_t tgid; /* 0 for what is of no process */
+	uint64_t read, missed;
+	const char *why, *remedy; /* NULL: nothing was missed */
+};
+
+void evidence_add_row(struct table *table, const struct evidence_row *content);
+
+/*
+ * Adds a row for each process that the allocator probe looked at and that has jemalloc, or may have; those of
+ * one name and outcome share a row, whose `tgid` is that of its first process.
+ */
+void evidence_add_heap(struct table *table, const struct snapshot *now);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "rule.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/unicode.h"
+#include "column_list.h"
+#include "column_name.h"
+#include "metric/quantity.h"
+#include "window/column.h"
+
+const enum axis rule_axes[RULE_AXES] = {AXIS_PROCESS, AXIS_THREAD, AXIS_CGROUP};
+
+/* A part of the rule's text, without blanks around it. */
+struct part {
+	const char *start;
+	size_t length;
+};
+
+static struct part make_part(const char *start, const char *end)
+{
+	struct part part = {start, 0};
+
+	part.length = unicode_trim(&part.start, (size_t)(end - start));
+	return part;
+}
+
+static int refuse(const struct rule *rule, struct error *error, const char *complaint)
+{
+	return error_set(
+		error, -EINVAL, "rule '%s': %s; write %s", rule->text, complaint,
+		rule->is_pressure
+			? "psi.cpu, psi.memory or psi.io, >, >=, < or <=, and percent: 'psi.cpu > 20'"
+			: "NUMBER(GROUPS) OP LIMIT: 'CPU%(worker-*) > 20%', 'RSS(*) > 8G'");
+}
+
+/* Says what is wrong with a part of the rule. */
+static int refuse_part(const struct rule *rule, const struct error *cause, struct error *error)
+{
+	return error_set(error, -EINVAL, "rule '%.293s': %.3700s", rule->text, cause->text);
+}
+
+/* Takes the sign of comparison that the text begins with. */
+static bool take_comparison(struct part *text, struct limit *limit)
+{
+	size_t length = 0;
+
+	while (length < text->length && strchr("<>=!", text->start[length]) != NULL)
+		length++;
+	if (!comparison_find(text->start, length, &limit->comparison))
+		return false;
+	*text = make_part(text->start + length, text->start + text->length);
+	return true;
+}
+
+static int parse_pressure(struct rule *rule, struct part text, struct error *error)
+{
+	size_t length = 0, number;
+	struct part rest;
+
+	rule->is_pressure = true;
+	text = make_part(text.start + strlen("psi."), text.start + text.length);
+	while (length < text.length && strchr(" <>=!\t", text.start[length]) == NULL)
+		length++;
+	for (rule->resource = PRESSURE_CPU; rule->resource < PRESSURE_IRQ; rule->resource++) {
+		if (strlen(pressure_resource_names[rule->resource]) == length &&
+		    memcmp(pressure_resource_names[rule->resource], text.start, length) == 0)
+			break;
+	}
+	if (rule->resource == PRESSURE_IRQ)
+		return refuse(rule, error, "there is no such pressure");
+	rest = make_part(text.start + length, text.start + text.length);
+	if (!take_comparison(&rest, &rule->limit) || rule->limit.comparison == COMPARISON_EQUAL ||
+	    rule->limit.comparison == COMPARISON_DIFFERENT)
+		return refuse(rule, error, "there is no >, >=, < or <=");
+	number = quantity_parse_number(rest.start, rest.length, &rule->limit.number);
+	text = make_part(rest.start + number, rest.start + rest.length);
+	if (number == 0 || text.length > 1 || (text.length == 1 && *text.start != '%'))
+		return refuse(rule, error, "there is no number of percent");
+	if (rule->limit.number < 0 || rule->limit.number > 100)
+		return refuse(rule, error, "it is 0 to 100");
+	return 0;
+}
+
+/* Whether the cells of a column have a number. */
+static bool has_number(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	return !column_is_text(column) && !column_is_identity(column) &&
+	       entry->operation != COLUMN_OPERATION_BAR &&
+	       !(column_has_metrics(column) && entry->operation == COLUMN_OPERATION_PRESENT &&
+		 metric_type((enum metric)entry->inputs[0])->reduction == METRIC_REDUCTION_MODE);
+}
+
+static int parse_column(struct rule *rule, const char *name, struct error *error)
+{
+	struct error cause;
+
+	rule->column = column_find(name);
+	if (rule->column == COLUMN_COUNT) {
+		column_refuse(name, &cause);
+		return refuse_part(rule, &cause, error);
+	}
+	if (!has_number(rule->column))
+		return error_set(error, -EINVAL, "rule '%s': %s has no number to compare", rule->text, name);
+	return 0;
+}
+
+static int parse_groups(struct rule *rule, struct part text, struct error *error)
+{
+	const char *colon = memchr(text.start, ':', text.length);
+
+	rule->axis = AXIS_COUNT;
+	for (size_t i = 0; colon != NULL && i < RULE_AXES; i++) {
+		const char *word = axes[rule_axes[i]].word;
+		const size_t length = strlen(word);
+
+		if ((size_t)(colon - text.start) != length || memcmp(text.start, word, length) != 0)
+			continue;
+		rule->axis = rule_axes[i];
+		text = (struct part){colon + 1, text.length - length - 1};
+		break;
+	}
+	rule->glob = glob_compile(text.start, text.length);
+	if (rule->glob == NULL)
+		return error_set(error, -EINVAL, "rule '%s': '%.*s' is not a valid glob", rule->text,
+				 (int)text.length, text.start);
+	return 0;
+}
+
+/* Takes a growth in percent; false where the text is none. */
+static bool take_growth(struct rule *rule, struct part text)
+{
+	const size_t length = quantity_parse_number(text.start, text.length, &rule->limit.number);
+	const struct part unit = make_part(text.start + length, text.start + text.length);
+
+	rule->limit.kind = LIMIT_PERCENT;
+	return length != 0 && unit.length == 1 && *unit.start == '%';
+}
+
+static int parse_limit(struct rule *rule, const char *name, bool of_change, struct part text,
+		       struct error *error)
+{
+	const enum unit unit = column_unit(rule->column, WINDOW_MODE_RATE, false);
+	struct error cause;
+	int result;
+
+	if (!take_comparison(&text, &rule->limit))
+		return refuse(rule, error, "there is no comparison (> >= < <= = !=) after the groups");
+	if (of_change && !rule->of_after && take_growth(rule, text)) {
+		if (unit == UNIT_RATIO || (unit == UNIT_PERCENT && !limit_is_share(rule->column)))
+			return error_set(error, -EINVAL,
+					 "rule '%s': %s is a ratio and has no change in percent; give the "
+					 "change itself, 0.1",
+					 rule->text, name);
+		return 0;
+	}
+	result = limit_parse(text.start, text.length, name, rule->column, &rule->limit, &cause);
+	if (result == -ENOENT)
+		return refuse(rule, error, "there is no number to compare with");
+	if (result < 0)
+		return refuse_part(rule, &cause, error);
+	/* of one thread it is a time, but rules are about groups */
+	if (rule->limit.kind == LIMIT_AMOUNT && column_has(column_entry(rule->column), COLUMN_COUNTS_THREADS))
+		return error_set(error, -EINVAL, "rule '%s': %s counts threads and takes no unit", rule->text,
+				 name);
+	return 0;
+}
+
+static int parse(struct rule *rule, bool of_change, struct error *error)
+{
+	static const char after[] = "after:";
+	struct part text = make_part(rule->text, rule->text + strlen(rule->text)), name;
+	const char *open, *close = NULL, *end = text.start + text.length;
+	char *word;
+	int result;
+
+	if (text.length >= 4 && memcmp(text.start, "psi.", 4) == 0) {
+		result = parse_pressure(rule, text, error);
+		return result == 0 && of_change
+			       ? error_set(
+					 error, -EINVAL,
+					 "rule '%s': pressure is watched by ctop record --when; a comparison "
+					 "has rules about groups",
+					 rule->text)
+			       : result;
+	}
+	if (text.length >= strlen(after) && memcmp(text.start, after, strlen(after)) == 0) {
+		if (!of_change)
+			return error_set(error, -EINVAL,
+					 "rule '%s': after: is of comparisons; a recording judges what there "
+					 "is each second, or now: leave it out",
+					 rule->text);
+		rule->of_after = true;
+		text = make_part(text.start + strlen(after), end);
+	}
+	open = memchr(text.start, '(', text.length);
+	for (const char *at = open; at != NULL && at < end; at++)
+		close = *at == ')' ? at : close; /* a glob may hold others */
+	if (close == NULL)
+		return refuse(rule, error, "there are no groups in parentheses");
+	name = make_part(text.start, open);
+	word = memory_duplicate_bytes(name.start, name.length);
+	result = parse_column(rule, word, error);
+	if (result == 0)
+		result = parse_groups(rule, (struct part){open + 1, (size_t)(close - open - 1)}, error);
+	if (result == 0)
+		result = parse_limit(rule, word, of_change, make_part(close + 1, end), error);
+	free(word);
+	return result;
+}
+
+int rule_parse(const char *text, bool of_change, struct rule *ret_rule, struct error *error)
+{
+	int result;
+
+	*ret_rule = (struct rule){.text = memory_duplicate(text), .column = COLUMN_COUNT, .axis = AXIS_COUNT};
+	result = parse(ret_rule, of_change, error);
+	if (result < 0)
+		rule_release(ret_rule);
+	return result;
+}
+
+void rule_release(struct rule *rule)
+{
+	free(rule->text);
+	if (rule->glob != NULL)
+		glob_release(rule->glob);
+	*rule = (struct rule){0};
+}
+
+bool rule_matches(const struct rule *rule, const char *key, size_t key_length, const char *label,
+		  size_t label_length)
+{
+	return glob_matches(rule->glob, key, key_length) || glob_matches(rule->glob, label, label_length);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "value_cell.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/unicode.h"
+#include "cell_format.h"
+#include "column_list.h"
+#include "window/column.h"
+
+/* --- words --- */
+
+const char *category_text(const struct snapshot *snapshot, enum metric metric, uint64_t value,
+			  char letter[static 5])
+{
+	static const char policy_prefix[] = "SCHED_";
+	const size_t prefix_length = strlen(policy_prefix);
+	struct buffer buffer = {0};
+	const char *text;
+
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_STRING:
+		text = snapshot_text(snapshot, (uint32_t)value);
+		return strncmp(text, policy_prefix, prefix_length) == 0 ? text + prefix_length : text;
+	case METRIC_ENCODING_BOOLEAN:
+		return value != 0 ? "yes" : "no";
+	default:
+		unicode_append(&buffer, (uint32_t)value);
+		memcpy(letter, buffer.data, buffer.length);
+		letter[buffer.length] = '\0';
+		buffer_release(&buffer);
+		return letter;
+	}
+}
+
+/* A number that sorts words by their first letters. */
+static double word_order(const char *word)
+{
+	double order = 0.0;
+
+	for (size_t i = 0; i < 6; i++) {
+		order = order * 256.0 + (unsigned char)*word;
+		word += *word != '\0';
+	}
+	return order;
+}
+
+static enum cell_state state_of(enum value_state state)
+{
+	static const enum cell_state states[] = {
+		[VALUE_READ] = CELL_VALUE,
+		[VALUE_ABSENT] = CELL_ABSENT,
+		[VALUE_UNAVAILABLE] = CELL_UNAVAILABLE,
+	};
+
+	return states[state];
+}
+
+/* A mean of the members that were read is no lower bound. */
+static bool is_mean(const struct column_values *values)
+{
+	return values->member != NULL && values->member->facts.reduction == TASK_FIELD_REDUCTION_MEAN;
+}
+
+/* --- the screen --- */
+
+/* A word, with a '*' where not all threads have it. */
+static void set_word(const char *word, bool differs, struct arena *arena, struct cell *cell)
+{
+	cell->form = CELL_FORM_TEXT;
+	cell->unanimous = !differs;
+	cell->text = arena_format(arena, "%s%s", word, differs ? "*" : "");
+	cell->sort = word_order(word);
+}
+
+/* The commonest value of a scheduler's field: its name, or a number by which it is sorted. */
+static void set_field_word(const struct task_field_member *member, const struct value *value,
+			   struct arena *arena, struct cell *cell)
+{
+	struct buffer text = {0};
+
+	task_field_append(member, value->word.value, &text);
+	set_word(text.data, value->differs, arena, cell);
+	buffer_release(&text);
+	if (isnan(value->sort))
+		return;
+	cell->sort = value->sort;
+	if (cell->sort < 0) {
+		cell->form = CELL_FORM_REAL;
+		cell->value.real = cell->sort;
+	} else {
+		cell->form = CELL_FORM_INTEGER;
+		cell->value.integer = value->word.value;
+	}
+}
+
+static void set_any_word(const struct column_values *values, const struct value *value, struct arena *arena,
+			 struct cell *cell)
+{
+	const struct column_entry *entry = values->entry;
+	char letter[5];
+
+	if (values->member != NULL)
+		set_field_word(values->member, value, arena, cell);
+	else if (entry->operation == COLUMN_OPERATION_HEAP)
+		set_word(values->now->provenance.heap[value->word.value].layout, value->differs, arena, cell);
+	else
+		set_word(category_text(values->now, (enum metric)entry->inputs[0], value->word.value, letter),
+			 value->differs, arena, cell);
+}
+
+static void set_cpus(const struct value *value, struct arena *arena, struct cell *cell)
+{
+	const uint32_t fewest = value->cpus.fewest, most = value->cpus.most;
+	const char *mark = value->differs ? "*" : "";
+
+	cell->form = CELL_FORM_RANGE;
+	cell->value.range.low = fewest;
+	cell->value.range.high = most;
+	cell->unanimous = !value->differs;
+	cell->text = fewest == most ? arena_format(arena, "%u%s", fewest, mark)
+				    : arena_format(arena, "%u-%u%s", fewest, most, mark);
+}
+
+static void set_name(const struct column_values *values, const struct value *value, struct arena *arena,
+		     struct cell *cell)
+{
+	static const char *const words[] = {
+		[IDENTITY_PID] = "pids",          [IDENTITY_PROCESS] = "names",
+		[IDENTITY_USER] = "users",        [IDENTITY_CGROUP] = "cgroups",
+		[IDENTITY_COMMAND] = "processes", [IDENTITY_SLEEP] = "processes",
+	};
+	const enum identity identity = (enum identity)values->entry->inputs[0];
+
+	cell->form = CELL_FORM_TEXT;
+	cell->unanimous = !value->differs;
+	if (value->name.distinct != 1) {
+		cell->text = arena_format(arena, "%u %s", value->name.distinct, words[identity]);
+		cell->several = true;
+		cell->value.integer = value->name.distinct;
+		return;
+	}
+	if (identity == IDENTITY_PID) {
+		cell->form = CELL_FORM_INTEGER;
+		cell->value.integer = value->name.number;
+	}
+	cell->text = value->name.text != NULL ? arena_duplicate(arena, value->name.text, value->name.length)
+					      : arena_format(arena, "%u", value->name.number);
+}
+
+void value_cell(const struct column_values *values, const struct value *value, struct arena *arena,
+		struct cell *ret_cell)
+{
+	*ret_cell = (struct cell){
+		.state = state_of(value->state),
+		.unit = values->unit,
+		.reason = value->state == VALUE_UNAVAILABLE ? value->reason : REASON_READ,
+		.sort = value->sort,
+	};
+	if (value->state != VALUE_READ)
+		return;
+	/* ranges, words and sets are of the members that were read */
+	ret_cell->partial = value->partial && !is_mean(values) &&
+			    (value->form == VALUE_FORM_WHOLE || value->form == VALUE_FORM_REAL ||
+			     value->form == VALUE_FORM_SHARES);
+	ret_cell->rose = value->rose;
+	switch (value->form) {
+	case VALUE_FORM_WHOLE:
+		ret_cell->form = CELL_FORM_INTEGER;
+		ret_cell->value.integer = value->whole;
+		break;
+	case VALUE_FORM_REAL:
+		ret_cell->form = CELL_FORM_REAL;
+		ret_cell->value.real = value->real;
+		break;
+	case VALUE_FORM_RANGE:
+		ret_cell->form = CELL_FORM_RANGE;
+		ret_cell->value.range.low = value->range.low;
+		ret_cell->value.range.high = value->range.high;
+		break;
+	case VALUE_FORM_WORD:
+		set_any_word(values, value, arena, ret_cell);
+		break;
+	case VALUE_FORM_CPUS:
+		set_cpus(value, arena, ret_cell);
+		break;
+	case VALUE_FORM_SHARES:
+		ret_cell->form = CELL_FORM_BAR;
+		memcpy(ret_cell->value.shares, value->shares, sizeof(value->shares));
+		break;
+	case VALUE_FORM_NAME:
+		set_name(values, value, arena, ret_cell);
+		break;
+	}
+}
+
+void column_cell(const struct shown *shown, const struct column_values *values, size_t row,
+		 struct arena *arena, struct cell *ret_cell)
+{
+	struct value value;
+
+	reduce_value(shown, values, row, &value);
+	value_cell(values, &value, arena, ret_cell);
+}
+
+void value_set_looked_up(const struct lookup_entry *entry, struct arena *arena, struct cell *cell)
+{
+	const size_t length = entry->text != NULL ? strcspn(entry->text, "\n") : 0;
+
+	cell->form = CELL_FORM_TEXT;
+	if (entry->text == NULL) {
+		cell->state = CELL_UNAVAILABLE;
+		cell->reason = entry->answered ? (reason_id)entry->reason : REASON_BEING_RESOLVED;
+		cell->text = NULL;
+		return;
+	}
+	/* a thread that runs sleeps nowhere */
+	cell->state = length != 0 ? CELL_VALUE : CELL_ABSENT;
+	cell->unanimous = true;
+	if (cell->text == NULL || strlen(cell->text) != length ||
+	    memcmp(cell->text, entry->text, length) != 0)
+		cell->text = arena_duplicate(arena, entry->text, length);
+}
+
+/* --- reports --- */
+
+void value_append_word(const struct column_values *values, const struct value *value, struct buffer *text)
+{
+	if (value->form != VALUE_FORM_WORD)
+		value_append(values, value, text);
+	else if (values->member != NULL)
+		task_field_append(values->member, value->word.value, text);
+	else
+		snapshot_append_category(values->now, column_metric(values->column), value->word.value, text);
+}
+
+/* A negative number that is whole has no decimals, like one that is not negative. */
+static void append_real(struct buffer *text, double number, enum ladder ladder)
+{
+	const double exact = 9007199254740992.0; /* whole numbers up to here are exact in a double */
+
+	if (number < 0 && number >= -exact && number == trunc(number)) {
+		buffer_append_char(text, '-');
+		cell_format_value(text, (uint64_t)-number, ladder);
+	} else {
+		cell_format_derived(text, number, ladder, false);
+	}
+}
+
+void value_append(const struct column_values *values, const struct value *value, struct buffer *text)
+{
+	const enum column column = values->column;
+	struct buffer word = {0};
+
+	switch (value->form) {
+	case VALUE_FORM_REAL:
+		if (column_is_derived(column))
+			cell_format_derived(text, value->real, column_report_ladder(column),
+					    column_is_ratio(column));
+		else
+			append_real(text, value->real, column_report_ladder(column));
+		break;
+	case VALUE_FORM_RANGE:
+		cell_format_range(text, value->range.low, value->range.high);
+		break;
+	case VALUE_FORM_WORD:
+		value_append_word(values, value, &word);
+		cell_format_mode(text, word.data, word.length, value->word.threads, value->word.of);
+		buffer_release(&word);
+		break;
+	case VALUE_FORM_CPUS:
+		cell_format_affinity(text, &values->now->cpu_sets, value->cpus.fewest, value->cpus.most,
+				     !value->differs, value->cpus.set);
+		break;
+	default:
+		cell_format_value(text, value->whole, column_report_ladder(column));
+		break;
+	}
+}
+
+void value_report_cell(const struct column_values *values, const struct value *value, struct buffer *text,
+		       struct arena *arena, struct cell *ret_cell)
+{
+	*ret_cell = (struct cell){
+		.state = state_of(value->state),
+		.unit = column_values_are_words(values) ? UNIT_NONE : column_report_unit(values->column),
+		.sort = NAN,
+	};
+	if (value->state == VALUE_UNAVAILABLE || (value->partial && !is_mean(values)))
+		ret_cell->reason = value->reason;
+	if (value->state != VALUE_READ)
+		return;
+	ret_cell->partial = value->partial && !is_mean(values);
+	value_number(value, &ret_cell->sort);
+	if (value->form == VALUE_FORM_WHOLE) {
+		ret_cell->form = CELL_FORM_INTEGER;
+		ret_cell->value.integer = value->whole;
+	} else if (value->form == VALUE_FORM_REAL) {
+		ret_cell->form = CELL_FORM_REAL;
+		ret_cell->value.real = value->real;
+	} else if (value->form == VALUE_FORM_RANGE) {
+		ret_cell->form = CELL_FORM_RANGE;
+		ret_cell->value.range.low = value->range.low;
+		ret_cell->value.range.high = value->range.high;
+	}
+	buffer_clear(text);
+	value_append(values, value, text);
+	ret_cell->text = unicode_duplicate_without_nul(arena, text->data, text->length);
+	buffer_clear(text);
+}
+
+/* --- columns --- */
+
+/* The name with its unit once: a metric's own name often ends in one. */
+static const char *unit_name(const char *name, enum unit unit, struct arena *arena)
+{
+	static const char *const own_endings[] = {"_clock_ticks", "_bytes", "_ns", "_ratio", "_fraction"};
+	const char *ending = unit == UNIT_COUNT ? "" : unit == UNIT_COUNT_PER_S ? "per_s" : unit_names[unit];
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(own_endings) / sizeof(own_endings[0]); i++) {
+		size_t own = strlen(own_endings[i]);
+
+		if (length > own && strcmp(name + length - own, own_endings[i]) == 0) {
+			length -= own;
+			break;
+		}
+	}
+	return arena_format(arena, "%.*s%s%s", (int)length, name, ending[0] != '\0' ? "_" : "", ending);
+}
+
+void column_describe(enum column column, enum window_mode mode, bool by_thread, struct arena *arena,
+		     struct table_column *ret_column)
+{
+	enum unit unit = column_unit(column, mode, by_thread);
+
+	*ret_column = (struct table_column){
+		.name = unit_name(column_name(column), unit, arena),
+		.title = column_title(column, mode),
+		.unit = unit,
+		.left = column_is_text(column),
+		.foreign = column_is_identity(column),
+		.cut_middle = column_is_identity(column) && column != COLUMN_COMMAND,
+		.fill_order = column_fill_order(column),
+		.stays = by_thread && (column == COLUMN_PID || column == COLUMN_PROCESS),
+		.width = column_width(column),
+		.column = column,
+	};
+}

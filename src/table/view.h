@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_VIEW_H
+#define CTOP_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "filter.h"
+#include "snapshot/task_fields.h"
+#include "tab.h"
+#include "window/column.h"
+#include "window/grouping.h"
+
+/* Columns of a comparison, see compare.h. */
+enum compare_column {
+	COMPARE_COLUMN_THREADS,
+	COMPARE_COLUMN_METRIC,
+	COMPARE_COLUMN_BEFORE,
+	COMPARE_COLUMN_AFTER,
+	COMPARE_COLUMN_CHANGE,
+	COMPARE_COLUMN_PERCENT,
+	COMPARE_COLUMN_COUNT,
+};
+
+/* Their ids in tables, behind those of enum column. */
+#define COMPARE_COLUMN_ID(column) ((unsigned int)COLUMN_TOTAL + (unsigned int)(column))
+
+/* What a row stands for. */
+enum view_level {
+	VIEW_LEVEL_GROUPS,
+	VIEW_LEVEL_THREADS,
+};
+
+enum {
+	VIEW_STEPS_MAX = AXIS_COUNT
+};
+
+/* A group that the view was narrowed to. */
+struct view_step {
+	enum axis axis;
+	char *key; /* owned by the view, like the next */
+	size_t key_length;
+	char *label; /* what was shown of it */
+	size_t label_length;
+	bool automatic; /* it was the only group there: view_close() leaves it together with the step before
+			 */
+	/* of the rows that were left */
+	struct filter *filter; /* owned by the view */
+	enum column focus;
+};
+
+/* Everything that determines a table. A plain value except for what view_release() frees. */
+struct view {
+	struct grouping_options grouping; /* its axis is that of the rows on VIEW_LEVEL_GROUPS */
+	enum view_level level;
+	struct view_step steps[VIEW_STEPS_MAX];
+	size_t step_count;
+	enum tab tab;
+	bool axis_of_tab; /* the axis is that which the tab asks for, by processes on the others */
+	enum window_mode mode;
+	bool sort_by_name;
+	enum column sort; /* when not sort_by_name */
+	bool sort_ascending;
+	bool sort_chosen;      /* by the user: the sort column stays when the tab changes */
+	struct filter *filter; /* owned, NULL for none */
+	bool hide_kernel_threads;
+	bool cells_on_demand; /* rows get their cells by session_table_fill(), but for what is gone */
+	bool hide_idle;       /* no rows that did nothing in the span */
+	bool mark_idle; /* these rows are marked, not hidden: who keeps an order knows which of them stay */
+	bool jemalloc_only;  /* no rows of which it is not known that they have jemalloc */
+	bool hide_gone;      /* no rows for groups and threads that are gone since the last round */
+	size_t limit;        /* rows, 0 for all */
+	int width;           /* cells of the screen for choosing columns; 0 for all columns of the tab */
+	bool shows_identity; /* texts that say who a row is stand beside the tab's columns, where they fit */
+	bool looks_up;       /* texts that are looked up for what is shown too: of a live host */
+	/* Columns of the tab that nobody can fill here: their room is that of others. By
+	 * session_find_left_out(). */
+	struct column_set left_out;
+	/* What all rows have in common, so that no column has to say it. */
+	struct {
+		bool process, cgroup, user;
+	} same;
+	const enum column
+		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
+	size_t column_count;
+	/* What the tab Scx shows, by view_set_scheduler(): numbers of fields. */
+	uint16_t task_fields[TASK_FIELD_MAX];
+	size_t task_field_count;
+	/* of a comparison: */
+	bool compares; /* processes are not told apart: those of before are not those of after */
+	enum compare_column compare_sort; /* when not sort_by_name */
+	enum column focus; /* only the metrics that this column is made of; COLUMN_COUNT for the tab's */
+	bool equal_rows;   /* rows that did not change too */
+};
+
+/* The default: processes, overview, rate, by CPU%, descending. */
+void view_initialise(struct view *view);
+
+void view_release(struct view *view);
+
+/* Goes to a tab, and to its own sort column unless the user has chosen one. */
+void view_set_tab(struct view *view, enum tab tab);
+
+/* Sorts as the tab does, as if the user had not chosen. */
+void view_forget_sort(struct view *view);
+
+/*
+ * Shows the fields of a scheduler on the tab Scx, NULL for none: those that are known to matter first, then
+ * in the order of its type. The tab is sorted by the first of them until the user chooses; the choice of a
+ * field that this scheduler does not have is forgotten. Returns whether the columns of that tab are others
+ * now.
+ */
+bool view_set_scheduler(struct view *view, const struct task_field_owner *scheduler);
+
+/* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filters. */
+void view_copy(struct view *to, const struct view *from);
+
+/*
+ * What has to be read for the columns, the sort order and the filter of a view. What a round reads anyway
+ * (names, start time, cgroup paths) is not included.
+ */
+void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps);
+
+/* Whether anything of the view is how long waits took: a column, the order or the filter. */
+bool view_needs_latency(const struct view *view);
+
+/* The same of what a sched_ext scheduler keeps for each task; its tab needs that before it has columns. */
+bool view_needs_task_fields(const struct view *view);
+
+/* The filter of the rows that a step was chosen from, or, behind the last step, that of the rows shown; NULL
+ * for none. */
+const struct filter *view_filter_at(const struct view *view, size_t step);
+
+/* Whether the filter, or that of a step, narrows threads. */
+bool view_narrows_threads(const struct view *view);
+
+/*
+ * Appends all that decides which threads are shown and how they are grouped, on an axis inside the first
+ * `step_count` steps: bytes that are equal where it is the same.
+ */
+void view_append_signature(const struct view *view, enum axis axis, size_t step_count, struct buffer *buffer);
+
+/* Whether a column is one of the view's table. */
+bool view_shows(const struct view *view, enum column column);
+
+/* The columns of the view's table, at most COLUMN_TOTAL, into `columns`; returns how many. */
+size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);
+
+/*
+ * Narrows to a group of the rows shown and goes to the next axis (cgroup, process, process id, thread
+ * pattern, threads; from a user to its processes), without a filter. `label` is what is shown of the group.
+ * Returns false (nothing changed) on VIEW_LEVEL_THREADS.
+ */
+bool view_open(struct view *view, const char *key, size_t key_length, const char *label, size_t label_length);
+
+/*
+ * Undoes the last view_open(), filter and focus included: the key of the group that was left, owned by the
+ * caller; NULL at the top.
+ */
+char *view_close(struct view *view, size_t *ret_key_length);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "column.h"
+
+#include <string.h>
+
+#include "snapshot/latency.h"
+
+#define UNWRAP(...) __VA_ARGS__
+
+/* What a metric is as a column, by its type: titles, operation, unit. */
+#define AS_COUNT(title)       title "/s", title, COLUMN_OPERATION_SUM, UNIT_COUNT
+#define AS_NS(title)          title "%", title, COLUMN_OPERATION_SUM, UNIT_NS
+#define AS_TICKS(title)       title "%", title, COLUMN_OPERATION_SUM, UNIT_NS
+#define AS_BYTES(title)       title "/s", title, COLUMN_OPERATION_SUM, UNIT_BYTES
+#define AS_PEAK_NS(title)     title, title, COLUMN_OPERATION_PRESENT, UNIT_NS
+#define AS_PEAK_BYTES(title)  title, title, COLUMN_OPERATION_PRESENT, UNIT_BYTES
+#define AS_GAUGE_NS(title)    title, title, COLUMN_OPERATION_PRESENT, UNIT_NS
+#define AS_GAUGE_COUNT(title) title, title, COLUMN_OPERATION_PRESENT, UNIT_COUNT
+#define AS_ORDINAL_I32(title) title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_ORDINAL_U32(title) title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_CATEGORY(title)    title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_CHARACTER(title)   title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_BOOLEAN(title)     title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+#define AS_AFFINITY(title)    title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
+
+/* What a derived metric is as a column: by its operation and ladder. */
+#define DERIVED_OPERATION_QUOTIENT         COLUMN_OPERATION_QUOTIENT
+#define DERIVED_OPERATION_SHARE            COLUMN_OPERATION_SHARE
+#define DERIVED_OPERATION_DIFFERENCE       COLUMN_OPERATION_DIFFERENCE
+#define DERIVED_OPERATION_SUM_WITH_LARGEST COLUMN_OPERATION_SUM_WITH_LARGEST
+#define DERIVED_UNIT_NONE                  UNIT_RATIO
+#define DERIVED_UNIT_NS                    UNIT_NS
+#define DERIVED_UNIT_BYTES                 UNIT_BYTES
+
+static const struct column_entry entries[COLUMN_TASK_FIELDS] = {
+#define COLUMN(id, name, rate_title, amount_title, operation, unit, width, inputs, description)              \
+	[COLUMN_##id] = {                                                                                    \
+		name,        rate_title, amount_title,    COLUMN_OPERATION_##operation,                      \
+		UNIT_##unit, width,      {UNWRAP inputs}, sizeof((int[]){UNWRAP inputs}) / sizeof(int),      \
+		description,                                                                                 \
+	},
+#include "columns.def"
+#undef COLUMN
+#define METRIC(id, name, position, type, tag, gates, section, family, source, key, form, equivalent,         \
+	       equivalent_key, title, description)                                                           \
+	[COLUMN_METRICS + (int)METRIC_##id] = {name, AS_##type(title), 0, {METRIC_##id}, 1, description},
+#include "metric/metrics.def"
+#undef METRIC
+#define DERIVED(id, name, operation, inputs, ladder, is_ratio, section, title, formula, description)         \
+	[COLUMN_DERIVED + (int)DERIVED_##id] = {                                                             \
+		name,                                                                                        \
+		title,                                                                                       \
+		title,                                                                                       \
+		DERIVED_OPERATION_##operation,                                                               \
+		DERIVED_UNIT_##ladder,                                                                       \
+		0,                                                                                           \
+		{UNWRAP inputs},                                                                             \
+		sizeof((int[]){UNWRAP inputs}) / sizeof(int),                                                \
+		description,                                                                                 \
+	},
+#include "metric/derived.def"
+#undef DERIVED
+};
+
+const struct column_operation_entry column_operations[COLUMN_OPERATION_COUNT] = {
+	[COLUMN_OPERATION_THREADS] = {COLUMN_OF_GROUPS | COLUMN_COUNTS_THREADS | COLUMN_IS_PRESENT, NULL, 0},
+	[COLUMN_OPERATION_SUM] = {COLUMN_OF_METRICS | COLUMN_RATES, " + ", 0},
+	[COLUMN_OPERATION_SUM_WITH_LARGEST] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_OVERLAPS, " + ", 0},
+	[COLUMN_OPERATION_LOST] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_OVERLAPS, " + ", 0},
+	[COLUMN_OPERATION_QUOTIENT] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL, " / ", 0},
+	[COLUMN_OPERATION_SHARE] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL, " / the sum with ", 0},
+	[COLUMN_OPERATION_DIFFERENCE] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL | COLUMN_IS_PRESENT, " - ", 0},
+	[COLUMN_OPERATION_NET] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_NEEDS_ALL, " - ", 0},
+	[COLUMN_OPERATION_LIFETIME] = {COLUMN_OF_METRICS, " + ", 0},
+	[COLUMN_OPERATION_PRESENT] = {COLUMN_OF_METRICS | COLUMN_IS_PRESENT, " + ", 0},
+	[COLUMN_OPERATION_STUCK] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS | COLUMN_COUNTS_THREADS, NULL, 0},
+	[COLUMN_OPERATION_WAITING] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS, NULL, 0},
+	[COLUMN_OPERATION_LONG] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS | COLUMN_OF_GROUPS |
+					   COLUMN_COUNTS_THREADS,
+				   NULL, 0},
+	[COLUMN_OPERATION_AGE] = {0, NULL, 0},
+	[COLUMN_OPERATION_BAR] = {COLUMN_OF_METRICS, NULL, 0},
+	[COLUMN_OPERATION_SMAPS] = {0, NULL, (source_set)1 << SOURCE_SMAPS_ROLLUP},
+	[COLUMN_OPERATION_RESIDENT] = {0, NULL, (source_set)1 << SOURCE_STAT},
+	[COLUMN_OPERATION_GROWTH] = {COLUMN_RATES, NULL, (source_set)1 << SOURCE_STAT},
+	[COLUMN_OPERATION_CGROUP] = {0, NULL, 0},
+	[COLUMN_OPERATION_HEAP] = {0, NULL, (source_set)1 << SOURCE_JEMALLOC},
+	[COLUMN_OPERATION_LATENCY] = {COLUMN_OF_GROUPS, NULL, 0},
+	[COLUMN_OPERATION_LIVES] = {COLUMN_RATES | COLUMN_OF_GROUPS, NULL, 0},
+	[COLUMN_OPERATION_TASK_FIELD] = {0, NULL, 0},
+	[COLUMN_OPERATION_IDENTITY] = {0, NULL, 0},
+};
+
+/* --- fields of schedulers --- */
+
+enum unit column_unit_of_task_field(struct task_field_facts facts, enum task_field_kind kind)
+{
+	if (facts.reduction == TASK_FIELD_REDUCTION_COUNT)
+		return kind == TASK_FIELD_KIND_BOOLEAN ? UNIT_COUNT : UNIT_NONE;
+	return facts.ladder == LADDER_NS ? UNIT_NS : facts.ladder == LADDER_BYTES ? UNIT_BYTES : UNIT_COUNT;
+}
+
+static const struct column_entry *task_field_entry(enum column column)
+{
+	static struct column_entry of_fields[TASK_FIELD_MAX];
+	const uint16_t number = (uint16_t)(column - COLUMN_TASK_FIELDS);
+	struct column_entry *entry = &of_fields[number];
+	const struct task_field *field = task_field(number);
+	enum task_field_kind kind;
+	const struct task_field_facts facts = task_field_described(number, &kind);
+	const enum unit unit = column_unit_of_task_field(facts, kind);
+
+	*entry = (struct column_entry){
+		.name = field->column,
+		.rate_title = facts.reduction != TASK_FIELD_REDUCTION_COUNTER ? field->title
+			      : unit == UNIT_NS                               ? field->percent_title
+									      : field->rate_title,
+		.amount_title = field->title,
+		.operation = COLUMN_OPERATION_TASK_FIELD,
+		.unit = unit,
+		.inputs = {number, (int)facts.reduction},
+		.input_count = 2,
+		.description = task_field_reduction_words[facts.reduction],
+	};
+	return entry;
+}
+
+const struct column_entry *column_entry(enum column column)
+{
+	return column_is_task_field(column) ? task_field_entry(column) : &entries[column];
+}
+
+enum column column_of_task_field(uint16_t field)
+{
+	return (enum column)(COLUMN_TASK_FIELDS + (int)field);
+}
+
+enum column column_of_metric(enum metric metric)
+{
+	return metric == METRIC_THREAD_COUNT ? COLUMN_THR : (enum column)(COLUMN_METRICS + (int)metric);
+}
+
+enum column column_of_derived(enum derived derived)
+{
+	return (enum column)(COLUMN_DERIVED + (int)derived);
+}
+
+const char *column_title(enum column column, enum window_mode mode)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	return mode == WINDOW_MODE_RATE ? entry->rate_title : entry->amount_title;
+}
+
+const char *column_name(enum column column)
+{
+	return column_entry(column)->name;
+}
+
+const char *column_description(enum column column)
+{
+	return column_entry(column)->description;
+}
+
+bool column_has_metrics(enum column column)
+{
+	return column_has(column_entry(column), COLUMN_OF_METRICS);
+}
+
+/* --- units --- */
+
+enum unit column_rate_unit(enum unit unit)
+{
+	switch (unit) {
+	case UNIT_NS:
+		return UNIT_PERCENT;
+	case UNIT_BYTES:
+		return UNIT_BYTES_PER_S;
+	default:
+		return UNIT_COUNT_PER_S;
+	}
+}
+
+/* Columns of records, latency and fields are rates where their titles say so. */
+static bool is_rate(const struct column_entry *entry, enum window_mode mode)
+{
+	return mode == WINDOW_MODE_RATE &&
+	       (column_has(entry, COLUMN_RATES) || strcmp(entry->rate_title, entry->amount_title) != 0);
+}
+
+enum unit column_unit(enum column column, enum window_mode mode, bool by_thread)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	if (entry->operation == COLUMN_OPERATION_STUCK && by_thread)
+		return UNIT_NS;
+	return is_rate(entry, mode) ? column_rate_unit(entry->unit) : entry->unit;
+}
+
+/* --- as stored --- */
+
+enum column column_as_stored(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	if (column == COLUMN_THR)
+		return column_of_stored(METRIC_THREAD_COUNT);
+	return entry->operation == COLUMN_OPERATION_SUM && entry->input_count == 1
+		       ? column_of_stored((enum metric)entry->inputs[0])
+		       : column;
+}
+
+bool column_is_record(enum column column)
+{
+	const enum column_operation operation = column_entry(column)->operation;
+
+	return column < COLUMN_COUNT &&
+	       (operation == COLUMN_OPERATION_SMAPS || operation == COLUMN_OPERATION_RESIDENT ||
+		operation == COLUMN_OPERATION_CGROUP);
+}
+
+bool column_is_counter(enum column column)
+{
+	if (column_is_task_field(column))
+		return column_entry(column)->inputs[1] == TASK_FIELD_REDUCTION_COUNTER;
+	return column_is_metric(column) && column != column_of_stored(METRIC_THREAD_COUNT) &&
+	       metric_type(column_metric(column))->kind == METRIC_KIND_COUNTER;
+}
+
+bool column_is_ratio(enum column column)
+{
+	return column_is_derived(column) && derived_metrics[column_derived(column)].is_ratio;
+}
+
+enum ladder column_report_ladder(enum column column)
+{
+	enum task_field_kind kind;
+
+	if (column_is_metric(column))
+		return metric_type(column_metric(column))->ladder;
+	if (column_is_derived(column))
+		return derived_metrics[column_derived(column)].ladder;
+	if (column_is_task_field(column))
+		return task_field_described((uint16_t)(column - COLUMN_TASK_FIELDS), &kind).ladder;
+	return column_ladder(column);
+}
+
+enum unit column_report_unit(enum column column)
+{
+	if (column_is_record(column))
+		return column_entry(column)->unit;
+	return column_is_ratio(column) ? UNIT_RATIO : unit_of_ladder(column_report_ladder(column));
+}
+
+bool column_counts_waits(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	/* a mean of finished waits is one of nothing else */
+	if (!column_has_metrics(column) || entry->operation == COLUMN_OPERATION_QUOTIENT)
+		return false;
+	for (size_t i = 0; i < entry->input_count; i++) {
+		if (metric_is_run_queue_wait((enum metric)entry->inputs[i]))
+			return true;
+	}
+	return false;
+}
+
+bool column_is_identity(enum column column)
+{
+	return column_entry(column)->operation == COLUMN_OPERATION_IDENTITY;
+}
+
+source_set column_sources(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+	source_set set = column_operations[entry->operation].sources;
+
+	/* all else that says who a thread is comes with every round */
+	if (column == COLUMN_USER_NAME)
+		return source_bit(SOURCE_STATUS);
+	if (!column_has_metrics(column))
+		return set;
+	for (size_t i = 0; i < entry->input_count; i++)
+		set |= source_bit(metrics[entry->inputs[i]].source);
+	return set;
+}
+
+enum ladder column_ladder(enum column column)
+{
+	switch (column_entry(column)->unit) {
+	case UNIT_NS:
+		return LADDER_NS;
+	case UNIT_BYTES:
+		return LADDER_BYTES;
+	case UNIT_COUNT:
+		/* of one thread it is how long it has been stuck */
+		return column_entry(column)->operation == COLUMN_OPERATION_STUCK ? LADDER_NS
+										 : LADDER_UNITLESS;
+	default:
+		return LADDER_NONE;
+	}
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_COLUMN_H
+#define CTOP_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "metric/metric.h"
+#include "metric/source.h"
+#include "metric/task_field.h"
+#include "metric/unit.h"
+#include "window_mode.h"
+
+/*
+ * The screen's columns; the table is columns.def. Behind COLUMN_COUNT, which means none, stand the metrics
+ * and derived metrics as columns (the All tab), then the fields that sched_ext schedulers keep for each task
+ * (the Scx tab): see column_of_metric(), column_of_derived() and column_of_task_field(). What a column of a
+ * field is follows what was found out of the field last; columns belong to one thread, that which draws.
+ */
+enum column {
+#define COLUMN(id, ...) COLUMN_##id,
+#include "columns.def"
+#undef COLUMN
+	COLUMN_COUNT,
+	COLUMN_METRICS,                                 /* column of the first metric */
+	COLUMN_DERIVED = COLUMN_METRICS + METRIC_COUNT, /* column of the first derived metric */
+	COLUMN_TASK_FIELDS = COLUMN_DERIVED +
+			     (int)DERIVED_COUNT,                /* column of the first field of schedulers */
+	COLUMN_TOTAL = COLUMN_TASK_FIELDS + (int)TASK_FIELD_MAX /* one behind the last of all */
+};
+
+/* Some of the columns; a zeroed one has none. */
+struct column_set {
+	uint64_t bits[(COLUMN_TOTAL + 63) / 64];
+};
+
+static inline void column_set_add(struct column_set *set, enum column column)
+{
+	set->bits[column / 64] |= UINT64_C(1) << (column % 64);
+}
+
+static inline bool column_set_has(const struct column_set *set, enum column column)
+{
+	return (set->bits[column / 64] >> (column % 64) & 1) != 0;
+}
+
+/* The column of a metric (the All tab, `--columns`, `--sort-by`, filters). */
+enum column column_of_metric(enum metric metric);
+
+/* The column of a derived metric. */
+enum column column_of_derived(enum derived derived);
+
+/* The column of a field, by a number of task_field_intern(). */
+enum column column_of_task_field(uint16_t field);
+
+/* Whether a column is that of a field of schedulers. */
+static inline bool column_is_task_field(enum column column)
+{
+	return column >= COLUMN_TASK_FIELDS && column < COLUMN_TOTAL;
+}
+
+/* Title in a mode: "RUNQ%" as rate, "RUNQ" as an amount. Static storage. */
+const char *column_title(enum column column, enum window_mode mode);
+
+/* Name in options and, before the unit, in TSV, CSV and JSON: "run_queue". Static storage. */
+const char *column_name(enum column column);
+
+/* One sentence (what it counts, caveats), for help and `i`. */
+const char *column_description(enum column column);
+
+/* Sources one column needs. */
+source_set column_sources(enum column column);
+
+/*
+ * How a cell is made of a column's inputs. Each thread's value is computed first, then the threads are
+ * summed.
+ */
+enum column_operation {
+	COLUMN_OPERATION_THREADS,          /* number of threads */
+	COLUMN_OPERATION_SUM,              /* of counters */
+	COLUMN_OPERATION_SUM_WITH_LARGEST, /* of all but the last two, and the larger of these, which overlap
+					    */
+	COLUMN_OPERATION_LOST,             /* the same; sorted with what stuck threads lost */
+	COLUMN_OPERATION_QUOTIENT,         /* first / second, of counters */
+	COLUMN_OPERATION_SHARE,            /* first / (first + second), of counters */
+	COLUMN_OPERATION_DIFFERENCE,       /* first - second, as they are now */
+	COLUMN_OPERATION_NET,              /* first - second, of counters over the span */
+	COLUMN_OPERATION_LIFETIME,         /* sum of counters over the life of the threads, in every mode */
+	COLUMN_OPERATION_PRESENT,          /* the present value of what is no counter, reduced by its kind */
+	COLUMN_OPERATION_STUCK,            /* threads that are stuck, or how long one is */
+	COLUMN_OPERATION_WAITING,          /* the longest present wait */
+	COLUMN_OPERATION_LONG,             /* threads whose present wait is a long one */
+	COLUMN_OPERATION_AGE,              /* of the oldest thread */
+	COLUMN_OPERATION_BAR,              /* shares of the time of all threads */
+	COLUMN_OPERATION_SMAPS,            /* inputs: enum smaps_key */
+	COLUMN_OPERATION_RESIDENT,         /* resident memory of processes, by their leaders */
+	COLUMN_OPERATION_GROWTH,           /* of it over the span */
+	COLUMN_OPERATION_CGROUP,           /* inputs: enum cgroup_field */
+	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
+	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */
+	COLUMN_OPERATION_LIVES,            /* inputs: enum life_event */
+	COLUMN_OPERATION_TASK_FIELD, /* inputs: number of a field of schedulers, enum task_field_reduction */
+	COLUMN_OPERATION_IDENTITY,   /* inputs: enum identity */
+	COLUMN_OPERATION_COUNT,
+};
+
+/* What is true of all columns of an operation. */
+enum column_trait {
+	COLUMN_OF_METRICS = 1 << 0,     /* inputs are metrics */
+	COLUMN_OF_WAITS = 1 << 1,       /* made of present waits */
+	COLUMN_OF_GROUPS = 1 << 2,      /* of several threads by what it counts */
+	COLUMN_COUNTS_THREADS = 1 << 3, /* a count is one of threads */
+	COLUMN_RATES = 1 << 4,          /* amounts are shown per second in WINDOW_MODE_RATE */
+	COLUMN_IS_PRESENT = 1 << 5,     /* the same in every mode */
+	COLUMN_OVERLAPS = 1 << 6,       /* of the last two inputs only the larger one counts */
+	COLUMN_NEEDS_ALL = 1 << 7,      /* there is no value where an input is missing */
+};
+
+struct column_operation_entry {
+	unsigned int traits; /* enum column_trait */
+	const char *joint;   /* what stands between the inputs where the formula is shown, else NULL */
+	source_set sources;  /* that it needs beside those of its metrics */
+};
+
+extern const struct column_operation_entry column_operations[COLUMN_OPERATION_COUNT];
+
+/* Lines of smaps_rollup that have a column. */
+enum smaps_key {
+	SMAPS_KEY_RSS,
+	SMAPS_KEY_PSS,
+	SMAPS_KEY_SWAP,
+	SMAPS_KEY_COUNT,
+};
+
+/* Numbers of cgroup records that have a column; the table is in reduce_cgroup.c. */
+enum cgroup_field {
+	CGROUP_FIELD_USAGE,
+	CGROUP_FIELD_CPU_LIMIT,
+	CGROUP_FIELD_THROTTLED,
+	CGROUP_FIELD_THROTTLE_COUNT,
+	CGROUP_FIELD_MEMORY_CURRENT,
+	CGROUP_FIELD_MEMORY_MAX,
+	CGROUP_FIELD_PIDS,
+	CGROUP_FIELD_OOM_KILLS,
+	CGROUP_FIELD_WEIGHT,
+	CGROUP_FIELD_MEMORY_HIGH,
+	CGROUP_FIELD_PRESSURE_CPU,
+	CGROUP_FIELD_PRESSURE_MEMORY,
+	CGROUP_FIELD_PRESSURE_IO,
+	CGROUP_FIELD_READ_BYTES,
+	CGROUP_FIELD_WRITTEN_BYTES,
+	CGROUP_FIELD_COUNT,
+};
+
+/* What the allocator probe knows about the processes of a row; reduce_heap.c. */
+enum heap_field {
+	HEAP_FIELD_PROCESSES,
+	HEAP_FIELD_THREADS,
+	HEAP_FIELD_LIVE,
+	HEAP_FIELD_LAYOUT,
+};
+
+/* What a column tells of how long waits took. */
+enum latency_field {
+	LATENCY_FIELD_COUNT,
+	LATENCY_FIELD_P50,
+	LATENCY_FIELD_P90,
+	LATENCY_FIELD_P99,
+	LATENCY_FIELD_MAX,
+};
+
+/* Texts that say who a thread is; reduce_identity.c. */
+enum identity {
+	IDENTITY_PID,
+	IDENTITY_PROCESS,
+	IDENTITY_USER,
+	IDENTITY_CGROUP,
+	IDENTITY_COMMAND, /* these two are looked up for what is shown */
+	IDENTITY_SLEEP,
+};
+
+/* What is counted of lives. */
+enum life_event {
+	LIFE_BEGAN,
+	LIFE_ENDED,
+};
+
+enum {
+	COLUMN_INPUTS_MAX = 9
+};
+
+/* From when on a present wait for a CPU or in D is a long one; the description of LONG names it. */
+#define COLUMN_LONG_WAIT_NS NS_PER_S
+
+struct column_entry {
+	const char *name;
+	const char *rate_title, *amount_title;
+	enum column_operation operation;
+	enum unit unit; /* of an amount */
+	int width;      /* 0: by the rule */
+	int inputs[COLUMN_INPUTS_MAX];
+	size_t input_count;
+	const char *description;
+};
+
+/*
+ * The row of a column of any kind; `column` is below COLUMN_TOTAL and not COLUMN_COUNT, and if it is of a
+ * field, one that has a name.
+ */
+const struct column_entry *column_entry(enum column column);
+
+/* Whether its operation has a trait. */
+static inline bool column_has(const struct column_entry *entry, enum column_trait trait)
+{
+	return (column_operations[entry->operation].traits & (unsigned int)trait) != 0;
+}
+
+/* Unit of a column's values in a mode, in rows that are groups or threads. */
+enum unit column_unit(enum column column, enum window_mode mode, bool by_thread);
+
+/* Unit of a rate of what amounts to a unit. */
+enum unit column_rate_unit(enum unit unit);
+
+/*
+ * Columns of reports and comparisons: metrics, derived metrics and fields, each as it is stored, and numbers
+ * of records. The number of threads is one of them, for which column_of_metric() has THR.
+ */
+static inline enum column column_of_stored(enum metric metric)
+{
+	return (enum column)(COLUMN_METRICS + (int)metric);
+}
+
+/* The metric that a column shows, as stored, where it shows one; else the column itself. */
+enum column column_as_stored(enum column column);
+
+static inline bool column_is_metric(enum column column)
+{
+	return column >= COLUMN_METRICS && column < COLUMN_DERIVED;
+}
+
+static inline bool column_is_derived(enum column column)
+{
+	return column >= COLUMN_DERIVED && column < COLUMN_TASK_FIELDS;
+}
+
+/* The metric and the derived metric of such a column. */
+static inline enum metric column_metric(enum column column)
+{
+	return (enum metric)(column - COLUMN_METRICS);
+}
+
+static inline enum derived column_derived(enum column column)
+{
+	return (enum derived)(column - COLUMN_DERIVED);
+}
+
+/* Whether it is one of records: of the memory of processes, of cgroups. */
+bool column_is_record(enum column column);
+
+/* Whether it is a counter of threads. */
+bool column_is_counter(enum column column);
+
+/* Whether it is a ratio, which has no change in percent. */
+bool column_is_ratio(enum column column);
+
+/* The ladder and the unit of its values as stored; clock ticks remain such. */
+enum ladder column_report_ladder(enum column column);
+enum unit column_report_unit(enum column column);
+
+/* The ladder of the amounts of a column. */
+enum ladder column_ladder(enum column column);
+
+/* The unit of the amounts of a field of schedulers: UNIT_NONE for words and numbers that stand for something.
+ */
+enum unit column_unit_of_task_field(struct task_field_facts facts, enum task_field_kind kind);
+
+/* Whether it is a text that says who a thread is. */
+bool column_is_identity(enum column column);
+
+/* Whether the inputs of a column are metrics. */
+bool column_has_metrics(enum column column);
+
+/* Whether the amounts of a column count waits for a CPU, as far as they have gone where that is known. */
+bool column_counts_waits(enum column column);
+
+#endif

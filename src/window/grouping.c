@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "grouping.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/unicode.h"
+#include "cgroup_key.h"
+#include "pattern.h"
+#include "snapshot/user_names.h"
+#include "thread_axis.h"
+
+const struct axis_entry axes[AXIS_COUNT] = {
+	[AXIS_PROCESS] = {"pcomm", "process", "pcomm", "pattern of the process name"},
+	[AXIS_CGROUP] = {"cgroup", "cgroup", "cgroup", "cgroup path without its instance numbers"},
+	[AXIS_THREAD] = {"comm", "thread", "comm-pattern", "pattern of the thread name"},
+	[AXIS_THREAD_EXACT] = {"comm-exact", "thread-exact", "comm", "thread name as it is"},
+	[AXIS_ALL] = {"all", "all", "comm", "cgroup, process and thread pattern together"},
+	[AXIS_PID] = {"pid", "pid", "pid", "each process by itself"},
+	[AXIS_USER] = {"user", "user", "user", "user that the process runs as"},
+};
+
+enum axis axis_find(const char *name)
+{
+	for (size_t i = 0; i < AXIS_COUNT; i++) {
+		if (strcmp(name, axes[i].name) == 0 || strcmp(name, axes[i].word) == 0)
+			return (enum axis)i;
+	}
+	return AXIS_COUNT;
+}
+
+struct grouping {
+	enum axis axis;
+	bool reference;
+	struct string_pool keys;
+	uint32_t *key_of_group; /* id in keys */
+	uint32_t *group_of_key; /* UINT32_MAX for the empty string when no group has it */
+	size_t count;
+	struct string_pool labels;
+	uint32_t *label_of_key;     /* id in labels; UINT32_MAX: the key is shown */
+	size_t labelled_keys;       /* how many keys label_of_key has: of the others the key is shown */
+	uint32_t **group_of_triple; /* [snapshot][triple] */
+	uint32_t **group_of_thread; /* [snapshot][thread], NULL where groups are by triple */
+	size_t snapshot_count;
+	struct thread_axis_groups by_thread; /* of axes by thread, by key */
+	bool knows_users;                    /* of AXIS_USER: this host's names of users are theirs */
+};
+
+/* What the construction keeps about one snapshot, per string id or per triple. */
+struct work {
+	const struct snapshot *snapshot;
+	uint64_t *threads;      /* per triple */
+	uint32_t *name_pattern; /* per string id: id in build.patterns, UINT32_MAX until needed */
+	uint32_t *cgroup_key;   /* per string id: id in build.patterns, UINT32_MAX until needed */
+	uint32_t *key_of_name;  /* per string id, of an axis of one name: id in grouping.keys, the same */
+};
+
+enum {
+	RECENT_KEYS = 256,
+};
+
+/* Which of the names of a triple a pattern is of: a pattern may stand for several in one and not in the
+ * other. */
+enum role {
+	ROLE_PROCESS,
+	ROLE_THREAD,
+	ROLE_COUNT,
+};
+
+static const enum axis axis_of_role[] = {[ROLE_PROCESS] = AXIS_PROCESS, [ROLE_THREAD] = AXIS_THREAD};
+
+/* The names that a pattern stands for. */
+struct pattern_names {
+	const char *first; /* NULL: none yet */
+	size_t length;
+	bool several;
+};
+
+/* A key of AXIS_ALL and what it is made of: ids in build.patterns. */
+struct recent_key {
+	uint32_t cgroup, pcomm, comm;
+	uint32_t key; /* UINT32_MAX for none yet */
+};
+
+struct grouping_build {
+	const struct grouping_options *options;
+	struct pattern_memory *memory;
+	struct cgroup_key_rules rules;
+	struct string_pool patterns;             /* patterns of names and cgroup keys */
+	uint64_t *votes;                         /* of the reference's rule: threads per pattern id */
+	struct pattern_names *names[ROLE_COUNT]; /* of ctop's: per pattern id */
+	bool reference;
+	struct work *work;
+	struct grouping *grouping;
+	const struct snapshot *const *snapshots;
+	struct buffer scratch;
+	struct buffer key, label;
+	size_t label_capacity; /* of grouping->label_of_key */
+	struct recent_key recent[RECENT_KEYS];
+};
+
+static uint32_t *new_ids(size_t count)
+{
+	uint32_t *ids = memory_allocate((count + 1) * sizeof(*ids));
+
+	memset(ids, 0xff, (count + 1) * sizeof(*ids));
+	return ids;
+}
+
+/* Pattern of a name, computed once per distinct string. */
+static uint32_t name_pattern(struct grouping_build *build, struct work *work, uint32_t name)
+{
+	const struct string_pool *strings = &work->snapshot->strings;
+
+	if (work->name_pattern[name] == UINT32_MAX) {
+		buffer_clear(&build->scratch);
+		pattern_append(&build->scratch, string_pool_text(strings, name),
+			       string_pool_length(strings, name));
+		/* such a pattern would throw everything together: cc1, bc and a container's id */
+		if (!build->reference &&
+		    strcmp(build->scratch.data != NULL ? build->scratch.data : "", "{H}") == 0) {
+			buffer_clear(&build->scratch);
+			buffer_append(&build->scratch, string_pool_text(strings, name),
+				      string_pool_length(strings, name));
+		}
+		work->name_pattern[name] = string_pool_intern(&build->patterns, build->scratch.data,
+							      build->scratch.length);
+	}
+	return work->name_pattern[name];
+}
+
+/* Key of a cgroup path, computed once per distinct string. */
+static uint32_t cgroup_key(struct grouping_build *build, struct work *work, uint32_t path)
+{
+	const struct string_pool *strings = &work->snapshot->strings;
+
+	if (work->cgroup_key[path] == UINT32_MAX) {
+		buffer_clear(&build->scratch);
+		cgroup_key_append(&build->rules, string_pool_text(strings, path),
+				  string_pool_length(strings, path), &build->scratch);
+		work->cgroup_key[path] = string_pool_intern(&build->patterns, build->scratch.data,
+							    build->scratch.length);
+	}
+	return work->cgroup_key[path];
+}
+
+static uint32_t name_of_axis(const struct triple *triple, enum axis axis)
+{
+	return axis == AXIS_PROCESS ? triple->pcomm : triple->comm;
+}
+
+/* Whether keys are patterns of one name. */
+static bool has_patterns(const struct grouping_options *options)
+{
+	return !options->keep_thread_names && (options->axis == AXIS_PROCESS || options->axis == AXIS_THREAD);
+}
+
+/* Whether the names that patterns stand for decide what is shown of them. */
+static bool counts_names(const struct grouping_build *build)
+{
+	return !build->reference && (has_patterns(build->options) || (build->options->axis == AXIS_ALL &&
+								      !build->options->keep_thread_names));
+}
+
+static size_t count_triples(const struct grouping_build *build)
+{
+	size_t count = 0;
+
+	for (size_t s = 0; s < build->grouping->snapshot_count; s++)
+		count += build->work[s].snapshot->triple_count;
+	return count;
+}
+
+/* Counts the threads behind each pattern over all snapshots: one alone keeps its literal name. */
+static void count_votes(struct grouping_build *build)
+{
+	enum axis axis = build->options->axis;
+	size_t snapshot_count = build->grouping->snapshot_count;
+
+	/* one for each triple, and that of the empty name */
+	build->votes = memory_allocate_zero(count_triples(build) + 1, sizeof(*build->votes));
+	for (size_t s = 0; s < snapshot_count; s++) {
+		struct work *work = &build->work[s];
+
+		for (size_t i = 0; i < work->snapshot->triple_count; i++) {
+			uint32_t name = name_of_axis(&work->snapshot->triples[i], axis);
+
+			build->votes[name_pattern(build, work, name)] += work->threads[i];
+		}
+	}
+}
+
+static void note_name(struct pattern_names *names, const struct string_pool *strings, uint32_t name)
+{
+	const char *text = string_pool_text(strings, name);
+	const size_t length = string_pool_length(strings, name);
+
+	if (names->first == NULL)
+		*names = (struct pattern_names){.first = text, .length = length};
+	else if (text != names->first && (length != names->length || memcmp(text, names->first, length) != 0))
+		names->several = true;
+}
+
+/* Finds the names behind each pattern over all snapshots: one alone is shown as it is. */
+static void find_names(struct grouping_build *build)
+{
+	const size_t patterns_max = 2 * count_triples(build) + 1;
+
+	for (size_t role = 0; role < ROLE_COUNT; role++)
+		build->names[role] = memory_allocate_zero(patterns_max, sizeof(*build->names[role]));
+	for (size_t s = 0; s < build->grouping->snapshot_count; s++) {
+		struct work *work = &build->work[s];
+		const struct snapshot *snapshot = work->snapshot;
+
+		for (size_t i = 0; i < snapshot->triple_count; i++) {
+			const uint32_t names[] = {snapshot->triples[i].pcomm, snapshot->triples[i].comm};
+			/* without threads it has the triples of those that ended */
+			const bool counts = work->threads[i] != 0 || snapshot->thread_count == 0;
+
+			for (size_t role = 0; role < ROLE_COUNT; role++) {
+				const uint32_t pattern = name_pattern(build, work, names[role]);
+
+				if (counts)
+					note_name(&build->names[role][pattern], &snapshot->strings,
+						  names[role]);
+			}
+		}
+	}
+}
+
+/* The name that a pattern stands for alone, NULL where the pattern is to be shown. In a live session one that
+ * was shown once is so ever after. */
+static const struct pattern_names *sole_name(struct grouping_build *build, enum role role, uint32_t pattern)
+{
+	const struct pattern_names *names = &build->names[role][pattern];
+	struct string_pool *remembered;
+	const char *text;
+	size_t length;
+
+	if (build->memory == NULL)
+		return names->first != NULL && !names->several ? names : NULL;
+	remembered = &build->memory->patterns[axis_of_role[role]];
+	text = string_pool_text(&build->patterns, pattern);
+	length = string_pool_length(&build->patterns, pattern);
+	if (names->several)
+		string_pool_intern(remembered, text, length);
+	else if (names->first != NULL && string_pool_find(remembered, text, length) == UINT32_MAX)
+		return names;
+	return NULL;
+}
+
+/* Whether a pattern replaces the names it stands for; in a live session one that did so once remains. */
+static bool is_shared(struct grouping_build *build, uint32_t pattern)
+{
+	const char *text = string_pool_text(&build->patterns, pattern);
+	size_t length = string_pool_length(&build->patterns, pattern);
+	struct string_pool *remembered;
+
+	if (build->memory == NULL)
+		return build->votes[pattern] >= 2;
+	remembered = &build->memory->patterns[build->options->axis];
+	if (build->votes[pattern] < 2)
+		return string_pool_find(remembered, text, length) != UINT32_MAX;
+	string_pool_intern(remembered, text, length);
+	return true;
+}
+
+static void start_work(struct work *work, const struct snapshot *snapshot, enum axis axis)
+{
+	work->snapshot = snapshot;
+	work->threads = memory_allocate_zero(snapshot->triple_count + 1, sizeof(*work->threads));
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		work->threads[snapshot->triple[i]]++;
+	work->name_pattern = new_ids(snapshot->strings.count);
+	work->cgroup_key = new_ids(snapshot->strings.count);
+	work->key_of_name = axis != AXIS_ALL ? new_ids(snapshot->strings.count) : NULL;
+}
+
+static void end_work(struct work *work)
+{
+	free(work->threads);
+	free(work->name_pattern);
+	free(work->cgroup_key);
+	free(work->key_of_name);
+}
+
+/* --- keys and labels --- */
+
+static void append_pattern(struct grouping_build *build, uint32_t pattern)
+{
+	const char *text = string_pool_text(&build->patterns, pattern);
+	const size_t length = string_pool_length(&build->patterns, pattern);
+
+	buffer_append(&build->key, text, length);
+	buffer_append(&build->label, text, length);
+}
+
+/* Appends to the label what is seen of a name. */
+static void append_visible(struct grouping_build *build, const char *name, size_t length)
+{
+	const char *instead = grouping_invisible_name(name, length);
+
+	if (instead != NULL)
+		buffer_append_text(&build->label, instead);
+	else
+		buffer_append(&build->label, name, length);
+}
+
+static void append_name(struct grouping_build *build, const struct work *work, uint32_t name)
+{
+	const struct string_pool *strings = &work->snapshot->strings;
+	const char *text = string_pool_text(strings, name);
+	const size_t length = string_pool_length(strings, name);
+
+	buffer_append(&build->key, text, length);
+	append_visible(build, text, length);
+}
+
+/* A pattern, and as its label the name that it stands for alone. */
+static void append_names(struct grouping_build *build, enum role role, uint32_t pattern)
+{
+	const char *text = string_pool_text(&build->patterns, pattern);
+	const size_t length = string_pool_length(&build->patterns, pattern);
+	const struct pattern_names *sole = build->names[role] != NULL ? sole_name(build, role, pattern)
+								      : NULL;
+
+	buffer_append(&build->key, text, length);
+	if (sole != NULL)
+		append_visible(build, sole->first, sole->length);
+	else
+		append_visible(build, text, length);
+}
+
+static void append_end_of_part(struct grouping_build *build)
+{
+	buffer_append_char(&build->key, '\0');
+	buffer_append_char(&build->label, '\0');
+}
+
+static void set_label(struct grouping *grouping, size_t *capacity, uint32_t key, const struct buffer *label)
+{
+	const bool is_key = label->length == string_pool_length(&grouping->keys, key) &&
+			    (label->length == 0 ||
+			     memcmp(label->data, string_pool_text(&grouping->keys, key), label->length) == 0);
+	const size_t before = *capacity;
+
+	grouping->label_of_key = memory_grow(grouping->label_of_key, capacity, (size_t)key + 1,
+					     sizeof(uint32_t));
+	memset(grouping->label_of_key + before, 0xff, (*capacity - before) * sizeof(uint32_t));
+	if (!is_key)
+		grouping->label_of_key[key] = string_pool_intern(&grouping->labels, label->data,
+								 label->length);
+}
+
+static uint32_t intern_key(struct grouping_build *build)
+{
+	const uint32_t key = string_pool_intern(&build->grouping->keys, build->key.data, build->key.length);
+
+	if (!build->reference)
+		set_label(build->grouping, &build->label_capacity, key, &build->label);
+	return key;
+}
+
+/* The key of AXIS_ALL from three patterns. Threads of a pool have the same and mostly follow each other. */
+static uint32_t key_of_patterns(struct grouping_build *build, uint32_t cgroup, uint32_t pcomm, uint32_t comm)
+{
+	struct recent_key *recent = &build->recent[(cgroup * 31 + pcomm * 7 + comm) % RECENT_KEYS];
+
+	if (recent->key != UINT32_MAX && recent->cgroup == cgroup && recent->pcomm == pcomm &&
+	    recent->comm == comm)
+		return recent->key;
+	append_pattern(build, cgroup);
+	append_end_of_part(build);
+	append_names(build, ROLE_PROCESS, pcomm);
+	append_end_of_part(build);
+	append_names(build, ROLE_THREAD, comm);
+	*recent = (struct recent_key){cgroup, pcomm, comm, intern_key(build)};
+	return recent->key;
+}
+
+/* With the reference's rule its parts never revert. */
+static uint32_t key_of_all(struct grouping_build *build, struct work *work, const struct triple *triple)
+{
+	const uint32_t cgroup = cgroup_key(build, work, triple->cgroup);
+
+	if (!build->options->keep_thread_names)
+		return key_of_patterns(build, cgroup, name_pattern(build, work, triple->pcomm),
+				       name_pattern(build, work, triple->comm));
+	append_pattern(build, cgroup);
+	append_end_of_part(build);
+	append_name(build, work, triple->pcomm);
+	append_end_of_part(build);
+	append_name(build, work, triple->comm);
+	return intern_key(build);
+}
+
+/* The key of an axis of one name, computed once per distinct string. */
+static uint32_t key_of_name(struct grouping_build *build, struct work *work, uint32_t name)
+{
+	if (work->key_of_name[name] != UINT32_MAX)
+		return work->key_of_name[name];
+	if (build->options->axis == AXIS_CGROUP)
+		append_pattern(build, cgroup_key(build, work, name));
+	else if (has_patterns(build->options) &&
+		 (!build->reference || is_shared(build, work->name_pattern[name])))
+		append_names(build, build->options->axis == AXIS_PROCESS ? ROLE_PROCESS : ROLE_THREAD,
+			     work->name_pattern[name]);
+	else
+		append_name(build, work, name);
+	work->key_of_name[name] = intern_key(build);
+	return work->key_of_name[name];
+}
+
+static uint32_t key_of_triple(struct grouping_build *build, struct work *work, const struct triple *triple)
+{
+	buffer_clear(&build->key);
+	buffer_clear(&build->label);
+	switch (build->options->axis) {
+	case AXIS_ALL:
+		return key_of_all(build, work, triple);
+	case AXIS_CGROUP:
+		return key_of_name(build, work, triple->cgroup);
+	default:
+		return key_of_name(build, work, name_of_axis(triple, build->options->axis));
+	}
+}
+
+/* The keys of triples, which is enough of all axes but those by thread. */
+static void find_keys_of_names(struct grouping_build *build)
+{
+	struct grouping *grouping = build->grouping;
+
+	for (size_t s = 0; s < grouping->snapshot_count; s++)
+		start_work(&build->work[s], build->snapshots[s], build->options->axis);
+	if (build->reference && has_patterns(build->options))
+		count_votes(build);
+	if (counts_names(build))
+		find_names(build);
+	for (size_t s = 0; s < grouping->snapshot_count; s++) {
+		const struct snapshot *snapshot = build->snapshots[s];
+
+		for (size_t i = 0; i < snapshot->triple_count; i++)
+			grouping->group_of_triple[s][i] = key_of_triple(build, &build->work[s],
+									&snapshot->triples[i]);
+	}
+	for (size_t s = 0; s < grouping->snapshot_count; s++)
+		end_work(&build->work[s]);
+}
+
+/* --- axes by thread --- */
+
+/* "4120 engine" */
+static void label_processes(struct grouping_build *build)
+{
+	struct grouping *grouping = build->grouping;
+
+	for (uint32_t key = 1; key < grouping->by_thread.count; key++) {
+		const struct thread_axis_group *group = &grouping->by_thread.items[key];
+		uint32_t name;
+
+		if (group->snapshot == NULL)
+			continue;
+		name = group->snapshot->triples[group->triple].pcomm;
+		buffer_clear(&build->label);
+		buffer_append_u64(&build->label, group->number);
+		buffer_append_char(&build->label, ' ');
+		append_visible(build, string_pool_text(&group->snapshot->strings, name),
+			       string_pool_length(&group->snapshot->strings, name));
+		set_label(grouping, &build->label_capacity, key, &build->label);
+	}
+}
+
+static void find_keys_of_threads(struct grouping_build *build)
+{
+	struct grouping *grouping = build->grouping;
+
+	grouping->group_of_thread = memory_allocate_zero(grouping->snapshot_count + 1, sizeof(uint32_t *));
+	grouping->knows_users = true;
+	for (size_t s = 0; s < grouping->snapshot_count; s++) {
+		const struct snapshot *snapshot = build->snapshots[s];
+
+		grouping->group_of_thread[s] = new_ids(snapshot->thread_count);
+		thread_axis_find_keys(build->options->axis, snapshot, &grouping->keys, &grouping->by_thread,
+				      grouping->group_of_thread[s]);
+		if (snapshot->thread_count != 0)
+			grouping->knows_users &= user_names_hold(snapshot->provenance.hostname);
+		for (size_t i = 0; i < snapshot->triple_count && snapshot->thread_count == 0; i++)
+			grouping->group_of_triple[s][i] = string_pool_intern(
+				&grouping->keys, thread_axis_ended, strlen(thread_axis_ended));
+	}
+	if (build->options->axis == AXIS_PID)
+		label_processes(build);
+}
+
+/* --- groups --- */
+
+static int compare_keys(const void *a, const void *b, void *context)
+{
+	return string_pool_compare(context, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Whether some thread or triple has the empty key, which every pool has. */
+static bool has_empty_key(const struct grouping_build *build)
+{
+	const struct grouping *grouping = build->grouping;
+
+	/* no process or user has it */
+	for (size_t s = 0; s < grouping->snapshot_count && grouping->group_of_thread == NULL; s++) {
+		for (size_t i = 0; i < build->snapshots[s]->triple_count; i++) {
+			if (grouping->group_of_triple[s][i] == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void number_all(const struct grouping *grouping, uint32_t *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (keys[i] != UINT32_MAX)
+			keys[i] = grouping->group_of_key[keys[i]];
+	}
+}
+
+/* Turns the ids of keys into group ids in the byte order of the keys. */
+static void number_groups(struct grouping_build *build)
+{
+	struct grouping *grouping = build->grouping;
+	size_t key_count = grouping->keys.count != 0 ? grouping->keys.count : 1;
+
+	grouping->key_of_group = memory_allocate_zero(key_count, sizeof(uint32_t));
+	grouping->group_of_key = new_ids(key_count);
+	for (uint32_t key = has_empty_key(build) ? 0 : 1; key < key_count; key++)
+		grouping->key_of_group[grouping->count++] = key;
+	qsort_r(grouping->key_of_group, grouping->count, sizeof(uint32_t), compare_keys, &grouping->keys);
+	for (uint32_t group = 0; group < grouping->count; group++)
+		grouping->group_of_key[grouping->key_of_group[group]] = group;
+	for (size_t s = 0; s < grouping->snapshot_count; s++) {
+		number_all(grouping, grouping->group_of_triple[s], build->snapshots[s]->triple_count);
+		if (grouping->group_of_thread != NULL)
+			number_all(grouping, grouping->group_of_thread[s], build->snapshots[s]->thread_count);
+	}
+	grouping->labelled_keys = build->label_capacity;
+}
+
+static bool follows_reference(const struct grouping_options *options, const struct snapshot *const *snapshots,
+			      size_t count)
+{
+	bool reference = options->reference;
+
+	for (size_t s = 0; s < count; s++)
+		reference |= snapshots[s]->thread_count != 0 && !snapshots[s]->provenance.present;
+	return reference;
+}
+
+struct grouping *grouping_create(const struct grouping_options *options,
+				 const struct snapshot *const *snapshots, size_t snapshot_count,
+				 struct pattern_memory *memory)
+{
+	struct grouping *grouping = memory_allocate_zero(1, sizeof(*grouping));
+	struct grouping_build build = {
+		.options = options,
+		.snapshots = snapshots,
+		.memory = memory,
+		.grouping = grouping,
+		.reference = follows_reference(options, snapshots, snapshot_count),
+	};
+
+	memset(build.recent, 0xff, sizeof(build.recent));
+	grouping->axis = options->axis;
+	grouping->reference = build.reference;
+	grouping->snapshot_count = snapshot_count;
+	grouping->group_of_triple = memory_allocate_zero(snapshot_count + 1, sizeof(uint32_t *));
+	for (size_t s = 0; s < snapshot_count; s++)
+		grouping->group_of_triple[s] = new_ids(snapshots[s]->triple_count);
+	build.work = memory_allocate_zero(snapshot_count + 1, sizeof(*build.work));
+	cgroup_key_rules_initialise(&build.rules, options);
+	if (axis_is_by_thread(options->axis))
+		find_keys_of_threads(&build);
+	else
+		find_keys_of_names(&build);
+	number_groups(&build);
+	cgroup_key_rules_release(&build.rules);
+	string_pool_release(&build.patterns);
+	buffer_release(&build.scratch);
+	buffer_release(&build.key);
+	buffer_release(&build.label);
+	free(build.votes);
+	for (size_t role = 0; role < ROLE_COUNT; role++)
+		free(build.names[role]);
+	free(build.work);
+	return grouping;
+}
+
+void grouping_release(struct grouping *grouping)
+{
+	if (grouping == NULL)
+		return;
+	for (size_t s = 0; s < grouping->snapshot_count; s++) {
+		free(grouping->group_of_triple[s]);
+		if (grouping->group_of_thread != NULL)
+			free(grouping->group_of_thread[s]);
+	}
+	free(grouping->group_of_triple);
+	free(grouping->group_of_thread);
+	free(grouping->key_of_group);
+	free(grouping->group_of_key);
+	free(grouping->label_of_key);
+	free(grouping->by_thread.items);
+	string_pool_release(&grouping->keys);
+	string_pool_release(&grouping->labels);
+	free(grouping);
+}
+
+bool grouping_is_reference(const struct grouping *grouping)
+{
+	return grouping->reference;
+}
+
+size_t grouping_count(const struct grouping *grouping)
+{
+	return grouping->count;
+}
+
+const uint32_t *grouping_map(const struct grouping *grouping, size_t snapshot, bool *ret_by_thread)
+{
+	*ret_by_thread = grouping->group_of_thread != NULL;
+	return *ret_by_thread ? grouping->group_of_thread[snapshot] : grouping->group_of_triple[snapshot];
+}
+
+uint32_t grouping_of_triple(const struct grouping *grouping, size_t snapshot, uint32_t triple)
+{
+	return grouping->group_of_triple[snapshot][triple];
+}
+
+uint32_t grouping_of_thread(const struct grouping *grouping, size_t snapshot, const struct snapshot *of,
+			    size_t thread)
+{
+	return grouping->group_of_thread != NULL ? grouping->group_of_thread[snapshot][thread]
+						 : grouping->group_of_triple[snapshot][of->triple[thread]];
+}
+
+const char *grouping_key(const struct grouping *grouping, uint32_t group, size_t *ret_length)
+{
+	uint32_t key = grouping->key_of_group[group];
+
+	*ret_length = string_pool_length(&grouping->keys, key);
+	return string_pool_text(&grouping->keys, key);
+}
+
+/* The name of a user; NULL where its number is to be shown. */
+static const char *user_label(const struct grouping *grouping, uint32_t key)
+{
+	const uint32_t uid = key < grouping->by_thread.count ? grouping->by_thread.items[key].number : 0;
+
+	/* it may be that of threads that ended */
+	if (key >= grouping->by_thread.count ||
+	    strcmp(string_pool_text(&grouping->keys, key), thread_axis_ended) == 0)
+		return NULL;
+	if (uid == USER_UNKNOWN)
+		return "(unknown)";
+	return grouping->knows_users ? user_name(uid) : NULL;
+}
+
+const char *grouping_label(const struct grouping *grouping, uint32_t group, size_t *ret_length)
+{
+	const uint32_t key = grouping->key_of_group[group];
+	const char *user = grouping->axis == AXIS_USER ? user_label(grouping, key) : NULL;
+	uint32_t label = UINT32_MAX;
+
+	if (user != NULL) {
+		*ret_length = strlen(user);
+		return user;
+	}
+	if (key < grouping->labelled_keys)
+		label = grouping->label_of_key[key];
+	if (label == UINT32_MAX)
+		return grouping_key(grouping, group, ret_length);
+	*ret_length = string_pool_length(&grouping->labels, label);
+	return string_pool_text(&grouping->labels, label);
+}
+
+uint32_t grouping_pid(const struct grouping *grouping, uint32_t group)
+{
+	const uint32_t key = grouping->key_of_group[group];
+
+	return grouping->axis == AXIS_PID && key < grouping->by_thread.count
+		       ? grouping->by_thread.items[key].number
+		       : 0;
+}
+
+uint32_t grouping_find(const struct grouping *grouping, const char *key, size_t length)
+{
+	uint32_t id = string_pool_find(&grouping->keys, key, length);
+
+	return id == UINT32_MAX ? UINT32_MAX : grouping->group_of_key[id];
+}
+
+const char *grouping_invisible_name(const char *name, size_t length)
+{
+	const char *visible = name;
+
+	if (length == 0)
+		return "(no name)";
+	return unicode_trim(&visible, length) == 0 ? "(no name) blank" : NULL;
+}
+
+void pattern_memory_release(struct pattern_memory *memory)
+{
+	for (size_t i = 0; i < AXIS_COUNT; i++)
+		string_pool_release(&memory->patterns[i]);
+}
+
+bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b)
+{
+	return a->axis == b->axis && a->keep_thread_names == b->keep_thread_names &&
+	       a->keep_cgroup_names == b->keep_cgroup_names && a->flatten == b->flatten &&
+	       a->flatten_count == b->flatten_count && a->reference == b->reference;
+}

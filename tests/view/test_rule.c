@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rules of comparisons and recordings: what they may say. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "table/rule.h"
+#include "window/column.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void test_limits(void **state)
+{
+	static const struct {
+		const char *text;
+		double limit;
+		enum comparison_kind comparison;
+		enum limit_kind kind;
+	} cases[] = {
+		{"run_time_ns(w*)>10", 10, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"  run_time_ns ( w* )  >=  1.5 ms  ", 1.5e6, COMPARISON_AT_LEAST, LIMIT_AMOUNT},
+		{"run_time_ns(w*) < -2s", -2e9, COMPARISON_LESS, LIMIT_AMOUNT},
+		{"run_time_ns(w*) <= +2us", 2e3, COMPARISON_AT_MOST, LIMIT_AMOUNT},
+		{"run_time_ns(w*) = 0", 0, COMPARISON_EQUAL, LIMIT_AMOUNT},
+		{"run_time_ns(w*) != .5min", 30e9, COMPARISON_DIFFERENT, LIMIT_AMOUNT},
+		{"run_time_ns(w*) > 1h", 3600e9, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"run_time_ns(w*) > 1d", 86400e9, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"run_time_ns(w*) > 3µs", 3e3, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"run_time_ns(w*) > 12.5%", 12.5, COMPARISON_MORE, LIMIT_PERCENT},
+		{"after:run_time_ns(w*) > 12.5 %", 12.5, COMPARISON_MORE, LIMIT_PERCENT},
+		{"after:read_bytes(*) > 1.5GiB", 1.5 * 1073741824, COMPARISON_MORE, LIMIT_NUMBER},
+		{"read_bytes(*) > 10K", 10240, COMPARISON_MORE, LIMIT_NUMBER},
+		{"syscr(*) > 10K", 10000, COMPARISON_MORE, LIMIT_NUMBER},
+		{"syscr(*) > 10k", 10000, COMPARISON_MORE, LIMIT_NUMBER},
+		/* clock ticks by the name of the file's field, times by any */
+		{"utime_clock_ticks(*) > 3", 3.0 * NS_PER_TICK, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"utime_clock_ticks(*) > 2s", 2e9, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"USER%(*) > 20ms", 20e6, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"USER%(*) > 20", 20, COMPARISON_MORE, LIMIT_NUMBER},
+		{"nice(*) < -5", -5, COMPARISON_LESS, LIMIT_NUMBER},
+		{"cpu_efficiency(*) < -0.1", -0.1, COMPARISON_LESS, LIMIT_NUMBER},
+		{"avg_wait_ns(*) > 3ms", 3e6, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"after:run_queue_p99_ns(*) > 3ms", 3e6, COMPARISON_MORE, LIMIT_AMOUNT},
+		{"blocked_waits_per_s(*) > 1K", 1000, COMPARISON_MORE, LIMIT_NUMBER},
+		{"RSS(*) > 20%", 20, COMPARISON_MORE, LIMIT_PERCENT},
+		{"STUCK(*) > 2", 2, COMPARISON_MORE, LIMIT_NUMBER},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct error error = {""};
+		struct rule rule;
+
+		if (rule_parse(cases[i].text, true, &rule, &error) != 0)
+			fail_msg("%s", error.text);
+		if (fabs(rule.limit.number - cases[i].limit) > fabs(cases[i].limit) * 1e-12 ||
+		    rule.limit.comparison != cases[i].comparison || rule.limit.kind != cases[i].kind ||
+		    rule.of_after != (strncmp(cases[i].text, "after:", 6) == 0))
+			fail_msg("%s: %g, kind %d", cases[i].text, rule.limit.number, (int)rule.limit.kind);
+		rule_release(&rule);
+	}
+}
+
+static void test_groups(void **state)
+{
+	static const struct {
+		const char *text;
+		enum axis axis;
+		const char *match, *other;
+	} cases[] = {
+		{"CPU%(worker-*) > 1", AXIS_COUNT, "worker-{N}", "server"},
+		{"CPU%(process:web) > 1", AXIS_PROCESS, "web", "webs"},
+		{"CPU%(thread:w[ab]) > 1", AXIS_THREAD, "wa", "wc"},
+		{"CPU%(cgroup:/system.slice/*) > 1", AXIS_CGROUP, "/system.slice/a.service", "/user.slice"},
+		/* a name may have a colon of its own, and parentheses */
+		{"CPU%(kworker/0:*) > 1", AXIS_COUNT, "kworker/0:1", "thread"},
+		{"CPU%((sd-pam)) > 1", AXIS_COUNT, "(sd-pam)", "sd-pam"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct rule rule;
+
+		assert_int_equal(rule_parse(cases[i].text, false, &rule, NULL), 0);
+		assert_int_equal(rule.axis, cases[i].axis);
+		assert_true(rule_matches(&rule, "x", 1, cases[i].match, strlen(cases[i].match)));
+		assert_true(rule_matches(&rule, cases[i].match, strlen(cases[i].match), "x", 1));
+		assert_false(rule_matches(&rule, "x", 1, cases[i].other, strlen(cases[i].other)));
+		rule_release(&rule);
+	}
+}
+
+static void test_pressure(void **state)
+{
+	struct rule rule;
+
+	(void)state;
+	assert_int_equal(rule_parse(" psi.memory>=0.5%", false, &rule, NULL), 0);
+	assert_true(rule.is_pressure);
+	assert_int_equal(rule.resource, PRESSURE_MEMORY);
+	assert_int_equal(rule.limit.comparison, COMPARISON_AT_LEAST);
+	assert_true(rule.limit.number == 0.5);
+	rule_release(&rule);
+	assert_int_equal(rule_parse("psi.io < 3 % ", false, &rule, NULL), 0);
+	assert_int_equal(rule.resource, PRESSURE_IO);
+	rule_release(&rule);
+}
+
+static void expect_refusal(const char *text, bool of_change, const char *complaint)
+{
+	struct error error = {""};
+	struct rule rule;
+
+	assert_int_equal(rule_parse(text, of_change, &rule, &error), -EINVAL);
+	if (strstr(error.text, complaint) == NULL || strstr(error.text, text) == NULL)
+		fail_msg("'%s' does not say '%s' of '%s'", error.text, complaint, text);
+}
+
+static void test_refusals(void **state)
+{
+	static const struct {
+		const char *text, *complaint;
+	} cases[] = {
+		{"", "no groups in parentheses"},
+		{"run_time_ns", "no groups in parentheses"},
+		{")run_time_ns(", "no groups in parentheses"},
+		{"run_queue_p98_ns(w) > 1", "did you mean "},
+		{"run_queue_waits_per_s(w) > 1ms", "not a number with a unit of run_queue_waits_per_s"},
+		{"run_time_n(w) > 1", "did you mean run_time_ns, "},
+		{"(w) > 1", "no column or metric ''"},
+		{"policy(w) > 1", "policy has no number"},
+		{"COMMAND(w) > 1", "COMMAND has no number"},
+		{"WHERE(w) > 1", "WHERE has no number"},
+		{"run_time_ns([w) > 1", "'[w' is not a valid glob"},
+		{"run_time_ns(w)", "no comparison (> >= < <= = !=)"},
+		{"run_time_ns(w) => 1", "no comparison"},
+		{"run_time_ns(w) >", "no number"},
+		{"run_time_ns(w) > ms", "no number"},
+		{"run_time_ns(w) > .", "no number"},
+		{"run_time_ns(w) > nan", "no number"},
+		{"run_time_ns(w) > inf", "no number"},
+		{"run_time_ns(w) > 0x10", "'0x10' is not a number"},
+		{"run_time_ns(w) > 1e3", "'1e3' is not a number"},
+		{"run_time_ns(w) > 10MiB",
+		 "'10MiB' is not a number with a unit of run_time_ns; units are ns, us, "},
+		{"run_time_ns(w) > 10 ms 3", "'10 ms 3'"},
+		{"read_bytes(w) > 10ms", "units are B, K, k, KiB,"},
+		{"minflt(w) > 1KiB", "units are k, K, M, G, T"},
+		{"run_time_ns(w) > 1ticks", "'1ticks'"},
+		{"cpu_efficiency(w) > 10%", "is a ratio"},
+		{"QSHARE%(w) > 10%", "is a ratio"},
+		{"cpu_efficiency(w) > 10ms", "units are %"},
+		{"before:run_time_ns(w) > 10", "no column or metric 'before:run_time_ns'"},
+		{"STUCK(*) > 2s", "STUCK counts threads and takes no unit"},
+		{"LONG(*) > 2s", "units are k, K, M, G, T"},
+		{"psi.cpu > 20", "ctop record --when"},
+	};
+	static const struct {
+		const char *text, *complaint;
+	} of_recordings[] = {
+		{"RSS(*) > 8 apples", "units are B, K,"},
+		{"RSS(*) > 8%", "units are B, K,"},
+		{"after:CPU%(*) > 2h", "after: is of comparisons"},
+		{"psi.cpu", "there is no >"},
+		{"psi.cpu = 1", "there is no >"},
+		{"psi.cpus > 1", "no such pressure"},
+		{"psi.irq > 1", "no such pressure"},
+		{"psi.cpu > x", "no number"},
+		{"psi.cpu > 20 ms", "no number"},
+		{"psi.cpu > 101", "0 to 100"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		expect_refusal(cases[i].text, true, cases[i].complaint);
+	for (size_t i = 0; i < COUNT(of_recordings); i++)
+		expect_refusal(of_recordings[i].text, false, of_recordings[i].complaint);
+}
+
+/* Digits that a double still holds, until the unit comes. */
+static void test_large_limit(void **state)
+{
+	char text[400] = "run_time_ns(w) > 1";
+	struct rule rule;
+
+	(void)state;
+	memset(text + strlen(text), '0', 307);
+	assert_int_equal(rule_parse(text, true, &rule, NULL), 0);
+	rule_release(&rule);
+	strcat(text, "s");
+	assert_int_equal(rule_parse(text, true, &rule, NULL), -EINVAL);
+}
+
+/* Every column that has a number can be named by its title, its name and, where it is one, its field. */
+static void test_names(void **state)
+{
+	size_t count = 0;
+
+	(void)state;
+	for (enum column column = 0; column < COLUMN_TASK_FIELDS; column++) {
+		const struct column_entry *entry = column != COLUMN_COUNT &&
+								   column != column_of_stored(
+										     METRIC_THREAD_COUNT)
+							   ? column_entry(column)
+							   : NULL;
+		const char *names[] = {entry != NULL ? entry->name : NULL,
+				       entry != NULL ? entry->rate_title : NULL};
+
+		for (size_t i = 0; entry != NULL && i < COUNT(names); i++) {
+			struct error error = {""};
+			char text[200];
+			struct rule rule;
+
+			snprintf(text, sizeof(text), "%s(*) > 1", names[i]);
+			if (rule_parse(text, true, &rule, &error) == 0) {
+				count++;
+				rule_release(&rule);
+			} else if (strstr(error.text, "has no number") == NULL) {
+				fail_msg("%s", error.text);
+			}
+		}
+	}
+	assert_true(count > 250);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_limits),      cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_pressure),    cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_large_limit), cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests_name("rule", tests, NULL, NULL);
+}

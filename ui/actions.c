@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "actions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "report/report.h"
+#include "snapshot/snapshot.h"
+
+#include "look.h"
+#include "ui/terminal/terminal.h"
+
+/* --- rows, pages and menus --- */
+
+static void move(struct ui *ui)
+{
+	if (ui->overlay == OVERLAY_SORT)
+		screen_sort_move(ui);
+	else if (ui->overlay == OVERLAY_USERS)
+		user_menu_move(&ui->users, ui->action);
+	else if (ui->overlay != OVERLAY_NONE)
+		pager_move(&ui->pager, ui->action);
+	else if (ui->setup.open)
+		setup_move(&ui->setup, ui->action);
+	else
+		list_move(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action);
+}
+
+static void choose(struct ui *ui)
+{
+	if (ui->overlay == OVERLAY_USERS)
+		screen_users_choose(ui);
+	else
+		screen_sort_choose(ui);
+}
+
+static void close_top(struct ui *ui)
+{
+	const bool was_users = ui->overlay == OVERLAY_USERS;
+
+	if (ui->overlay != OVERLAY_NONE) {
+		ui->overlay = OVERLAY_NONE;
+		if (was_users)
+			navigate_tell_host(ui);
+		return;
+	}
+	screen_metrics_close(ui);
+	navigate_tell_host(ui);
+}
+
+/* In the sort menu Backspace takes back what was typed first. */
+static void close_menu(struct ui *ui)
+{
+	if (ui->overlay == OVERLAY_SORT)
+		screen_sort_close(ui);
+	else
+		close_top(ui);
+}
+
+static void close_graph(struct ui *ui)
+{
+	graph_close(&ui->graph);
+}
+
+/* Leaves the row that was opened last; at the top, on a live screen, the comparison or the past. */
+static void go_back(struct ui *ui)
+{
+	if (screen_search_end(ui))
+		return;
+	if (navigate_back(ui))
+		return;
+	if (ui->comparison == NULL)
+		look_leave(ui);
+	else if (ui->host->receive != NULL || ui->past.open)
+		screen_comparison_leave(ui);
+}
+
+static void mark_left(struct ui *ui)
+{
+	if (list_mark_left(ui->metrics_open ? &ui->metrics_list : &ui->list))
+		return;
+	if (ui->metrics_open)
+		close_top(ui);
+	else
+		go_back(ui);
+}
+
+static void mark_right(struct ui *ui)
+{
+	if (ui->metrics_open)
+		list_mark_right(&ui->metrics_list);
+	else
+		navigate_right(ui);
+}
+
+static void mark_end(struct ui *ui)
+{
+	list_mark_end(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action == ACTION_LAST_COLUMN);
+}
+
+/* --- the view --- */
+
+static void change_mode(struct ui *ui)
+{
+	ui->content->change_mode(ui);
+	screen_metrics_refresh(ui);
+}
+
+static void find_next(struct ui *ui)
+{
+	if (ui->search == NULL && ui->past.open)
+		look_at_mark(ui, ui->action == ACTION_SORT_NAME);
+	else if (ui->search != NULL)
+		screen_search_next(ui, ui->action == ACTION_SORT_NAME);
+	else
+		screen_message(ui, STYLE_MESSAGE,
+			       "n goes to the next match: F3 searches, x switches patterns");
+}
+
+/* While something is searched for, N goes to the match before; while looking back, to the mark. */
+static void sort_by_name(struct ui *ui)
+{
+	if (ui->search != NULL || ui->past.open)
+		find_next(ui);
+	else
+		ui->content->sort_key(ui, COLUMN_COUNT);
+}
+
+static void sort_by(struct ui *ui)
+{
+	static const struct {
+		enum action action;
+		enum column column;
+	} columns[] = {
+		{ACTION_SORT_CPU, COLUMN_CPU},       {ACTION_SORT_LOST, COLUMN_LOST},
+		{ACTION_SORT_MEMORY, COLUMN_RSS},    {ACTION_SORT_MEMORY_WAIT, COLUMN_MWAIT},
+		{ACTION_SORT_READ_WRITE, COLUMN_RW}, {ACTION_SORT_ALLOCATED, COLUMN_ALLOC},
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		if (columns[i].action == ui->action)
+			ui->content->sort_key(ui, columns[i].column);
+	}
+}
+
+static void open_page(struct ui *ui)
+{
+	enum overlay page = ui->action == ACTION_HELP       ? OVERLAY_HELP
+			    : ui->action == ACTION_EVIDENCE ? OVERLAY_EVIDENCE
+							    : OVERLAY_EXPLAIN;
+
+	/* the key that opened a page closes it too */
+	if (ui->overlay == page)
+		ui->overlay = OVERLAY_NONE;
+	else
+		screen_pages_open(ui, page);
+}
+
+/* --- the host --- */
+
+static void set_base(struct ui *ui)
+{
+	if (ui->past.open && ui->comparison == NULL) {
+		look_set_base(ui);
+		return;
+	}
+	if (!ui->content->offers(ui, ACTION_BASE)) {
+		screen_message(ui, STYLE_MESSAGE, "%s", ui->content->why_no_base);
+		return;
+	}
+	screen_message(ui, STYLE_MESSAGE, "taking a full round for the base%s", draw_marks()->resolving);
+	ui->message_pending = true;
+	ui->host->request_base(ui->host->context);
+}
+
+static void toggle_pause(struct ui *ui)
+{
+	if (ui->past.open) {
+		look_play(ui);
+		return;
+	}
+	if (ui->host->change_settings == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "a file does not change");
+		return;
+	}
+	ui->settings.paused = !ui->settings.paused;
+	navigate_tell_host(ui);
+}
+
+/* What was switched on is to be seen. */
+static void toggle_latency(struct ui *ui)
+{
+	if (ui->past.open) {
+		screen_message(ui, STYLE_MESSAGE, "the past has what was measured then (tab Latency)");
+		return;
+	}
+	if (!ui->host->has_latency) {
+		screen_message(ui, STYLE_MESSAGE, "a file has what was measured at the time (tab Latency)");
+		return;
+	}
+	ui->settings.latency = !ui->settings.latency;
+	screen_message(ui, STYLE_MESSAGE, "how long waits take is %s measured",
+		       ui->settings.latency ? "now" : "no longer");
+	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY)
+		navigate_to_tab(ui, TAB_LATENCY);
+	else
+		navigate_tell_host(ui);
+}
+
+static void toggle_heap(struct ui *ui)
+{
+	if (ui->past.open) {
+		look_ask(ui);
+		return;
+	}
+	if (!ui->host->has_heap) {
+		screen_message(ui, STYLE_MESSAGE,
+			       ui->options->file_name != NULL
+				       ? "a file has what the allocator probe read at the time"
+				       : "ctop was started without the allocator probe (--no-heap)");
+		return;
+	}
+	ui->settings.heap_off = !ui->settings.heap_off;
+	navigate_tell_host(ui);
+	screen_message(ui, STYLE_MESSAGE, "allocator probe %s", ui->settings.heap_off ? "off" : "on");
+}
+
+static void write_report(struct ui *ui, const char *path)
+{
+	struct error error;
+
+	if (*path == '\0') {
+		ui->prompting = NULL;
+		return;
+	}
+	if (ui->content->write_report(ui, path, &error) < 0) {
+		screen_message(ui, STYLE_ERROR, "%s", error.text);
+		return;
+	}
+	ui->prompting = NULL;
+	screen_message(ui, STYLE_MESSAGE, "wrote %s", path);
+}
+
+/* A name beside the file, or of both: what is read from it is there already. */
+static void append_report_name(const struct ui *ui, struct buffer *name)
+{
+	const char *file = ui->options->file_name != NULL ? ui->options->file_name : "now";
+	const char *files[] = {ui->comparison != NULL ? screen_file_name(ui->before_name) : NULL,
+			       screen_file_name(file)};
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *ending = files[i] != NULL ? strstr(files[i], ".ctprof") : NULL;
+
+		if (files[i] == NULL)
+			continue;
+		buffer_append(name, files[i],
+			      ending != NULL ? (size_t)(ending - files[i]) : strlen(files[i]));
+		buffer_append_text(name, i == 0 ? "-to-" : report_format_endings[REPORT_FORMAT_HTML]);
+	}
+}
+
+static void open_report_prompt(struct ui *ui)
+{
+	struct buffer name = {0};
+	static char example[128];
+	static const struct prompt_use use = {
+		.label = "report: ",
+		.topic = PROMPT_TOPIC_FILE,
+		.example = example,
+		.accept = write_report,
+	};
+	struct buffer endings = {0};
+
+	buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
+	snprintf(example, sizeof(example), "a path that ends in %s", endings.data);
+	buffer_release(&endings);
+	append_report_name(ui, &name);
+	screen_open_prompt(ui, &use, name.data);
+	buffer_release(&name);
+}
+
+static void save(struct ui *ui)
+{
+	const struct snapshot *now = session_now(ui->session);
+
+	if (ui->content->can_report(ui)) {
+		open_report_prompt(ui);
+		return;
+	}
+	if (ui->host->request_save == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "this is already a saved file");
+		return;
+	}
+	if (now == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "nothing has been read yet");
+		return;
+	}
+	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
+	ui->message_pending = true;
+	/* the host only counts one more reference: a finished snapshot does not change */
+	ui->host->request_save(ui->host->context, (struct snapshot *)(uintptr_t)now,
+			       session_save_window(ui->session, ui->view.mode));
+}
+
+static void change_interval(struct ui *ui)
+{
+	static const uint64_t steps_ms[] = {500, 1000, 2000, 5000, 10000, 30000, 60000};
+	const uint64_t interval_ns = ui->settings.interval_ns;
+	uint64_t chosen = interval_ns;
+
+	if (ui->past.open) {
+		look_change_speed(ui);
+		return;
+	}
+	if (ui->host->change_settings == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "a file has no interval");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(steps_ms) / sizeof(steps_ms[0]); i++) {
+		uint64_t step = steps_ms[i] * NS_PER_MS;
+
+		if (ui->action == ACTION_LONGER && step > interval_ns && chosen == interval_ns)
+			chosen = step;
+		else if (ui->action == ACTION_SHORTER && step < interval_ns)
+			chosen = step;
+	}
+	if (chosen == interval_ns)
+		return;
+	ui->settings.interval_ns = chosen;
+	navigate_tell_host(ui);
+	screen_message(ui, STYLE_MESSAGE, "a round every %g s", (double)chosen / 1e9);
+}
+
+/* --- the screen itself --- */
+
+static void next_frame(struct ui *ui)
+{
+	ui->frame = (ui->frame + 1) % SCREEN_FRAME_COUNT;
+}
+
+static void repaint(struct ui *ui)
+{
+	(void)ui;
+	terminal_repaint();
+}
+
+static void suspend(struct ui *ui)
+{
+	ui->suspend = true;
+}
+
+static void quit(struct ui *ui)
+{
+	ui->quit = true;
+}
+
+/* --- the prompt --- */
+
+static void accept_prompt(struct ui *ui)
+{
+	const struct prompt_use *use = ui->prompting;
+	char *text;
+
+	buffer_append_text(&ui->prompt.text, "");
+	text = memory_duplicate(ui->prompt.text.data);
+	use->accept(ui, text);
+	if (ui->prompting != use && *text != '\0' && use->topic != PROMPT_TOPIC_NONE)
+		prompt_history_add(&ui->histories[use->topic], text);
+	free(text);
+	terminal_show_cursor(ui->prompting != NULL);
+}
+
+static void cancel_prompt(struct ui *ui)
+{
+	const struct prompt_use *use = ui->prompting;
+
+	ui->prompting = NULL;
+	if (use->cancelled != NULL)
+		use->cancelled(ui);
+	terminal_show_cursor(false);
+}
+
+/* Whoever waits for the text sees it as it is now. */
+static void tell_changed(struct ui *ui)
+{
+	if (ui->prompting == NULL || ui->prompting->changed == NULL)
+		return;
+	buffer_append_text(&ui->prompt.text, "");
+	ui->prompting->changed(ui, ui->prompt.text.data);
+}
+
+/* A text that was typed before, or after that again a newer one. */
+static void recall(struct ui *ui)
+{
+	struct prompt_history *history = &ui->histories[ui->prompting->topic];
+	const char *text;
+
+	buffer_append_text(&ui->prompt.text, "");
+	text = prompt_history_step(history, ui->prompt.text.data, ui->action == ACTION_OLDER);
+	if (text == NULL)
+		return;
+	prompt_set(&ui->prompt, text);
+	tell_changed(ui);
+}
+
+/* The names of a directory come later, if at all. */
+static void complete(struct ui *ui)
+{
+	buffer_append_text(&ui->prompt.text, "");
+	if (ui->prompting->topic == PROMPT_TOPIC_FILE && ui->host->request_names != NULL)
+		ui->host->request_names(ui->host->file_context, ui->prompt.text.data);
+}
+
+void actions_take_names(struct ui *ui, const char *lines)
+{
+	const size_t asked = strcspn(lines, "\n"), length = strcspn(lines + asked + 1, "\n");
+	const char *name = lines + asked + 1, *others = name + length + 1;
+	char *text;
+
+	/* whoever typed on has no use for it */
+	if (ui->prompting == NULL || ui->prompting->topic != PROMPT_TOPIC_FILE ||
+	    ui->prompt.text.length != asked || memcmp(ui->prompt.text.data, lines, asked) != 0)
+		return;
+	text = memory_duplicate_bytes(name, length);
+	prompt_set(&ui->prompt, text);
+	free(text);
+	if (length != asked)
+		return;
+	text = memory_duplicate(others);
+	for (char *end = text; (end = strchr(end, '\n')) != NULL;)
+		*end = ' ';
+	screen_message(ui, STYLE_MESSAGE, "%s", *text != '\0' ? text : "no other name begins so");
+	free(text);
+}
+
+static void edit_prompt(struct ui *ui)
+{
+	prompt_edit(&ui->prompt, ui->action);
+	tell_changed(ui);
+}
+
+static void (*const handlers[ACTION_COUNT])(struct ui *ui) = {
+	[ACTION_UP] = move,
+	[ACTION_DOWN] = move,
+	[ACTION_PAGE_UP] = move,
+	[ACTION_PAGE_DOWN] = move,
+	[ACTION_HALF_UP] = move,
+	[ACTION_HALF_DOWN] = move,
+	[ACTION_FIRST] = move,
+	[ACTION_LAST] = move,
+	[ACTION_FIRST_OF_PAGE] = move,
+	[ACTION_LEFT] = mark_left,
+	[ACTION_RIGHT] = mark_right,
+	[ACTION_FIRST_COLUMN] = mark_end,
+	[ACTION_LAST_COLUMN] = mark_end,
+	[ACTION_OPEN] = navigate_open,
+	[ACTION_CHOOSE] = choose,
+	[ACTION_BACK] = go_back,
+	[ACTION_CLOSE] = close_top,
+	[ACTION_CLOSE_MENU] = close_menu,
+	[ACTION_CLOSE_GRAPH] = close_graph,
+	[ACTION_CLOSE_TEXT] = close_top,
+	[ACTION_SEARCH] = screen_pages_search,
+	[ACTION_SEARCH_NEXT] = screen_pages_search_next,
+	[ACTION_SEARCH_PREVIOUS] = screen_pages_search_next,
+	[ACTION_FILTER] = screen_filter_open,
+	[ACTION_AXIS] = navigate_axis,
+	[ACTION_NAMES] = navigate_names,
+	[ACTION_SORT_MENU] = screen_sort_open,
+	[ACTION_USERS] = screen_users_open,
+	[ACTION_MODE] = change_mode,
+	[ACTION_BASE] = set_base,
+	[ACTION_PAUSE] = toggle_pause,
+	[ACTION_SAVE] = save,
+	[ACTION_COMPARE] = screen_comparison_toggle,
+	[ACTION_SWAP] = screen_comparison_swap,
+	[ACTION_EQUAL] = screen_comparison_equal,
+	[ACTION_EXPLAIN] = open_page,
+	[ACTION_METRICS] = navigate_metrics,
+	[ACTION_EVIDENCE] = open_page,
+	[ACTION_HELP] = open_page,
+	[ACTION_SETUP] = screen_setup_open,
+	[ACTION_SETUP_APPLY] = screen_setup_apply,
+	[ACTION_SETUP_DISCARD] = screen_setup_close,
+	[ACTION_SETUP_TOGGLE] = screen_setup_change,
+	[ACTION_SETUP_LEFT] = screen_setup_change,
+	[ACTION_SETUP_RIGHT] = screen_setup_change,
+	[ACTION_SETUP_SORT] = screen_setup_change,
+	[ACTION_SETUP_RESET] = screen_setup_change,
+	[ACTION_SETUP_FIND] = screen_setup_find,
+	[ACTION_SETUP_NEW] = screen_setup_new,
+	[ACTION_SETUP_WRITE] = screen_setup_write,
+	[ACTION_NEXT_TAB] = navigate_tab,
+	[ACTION_PREVIOUS_TAB] = navigate_tab,
+	[ACTION_NUMBERED_TAB] = navigate_tab,
+	[ACTION_LATER] = look_step,
+	[ACTION_EARLIER] = look_step,
+	[ACTION_MINUTE_LATER] = look_step,
+	[ACTION_MINUTE_EARLIER] = look_step,
+	[ACTION_OLDEST] = look_step,
+	[ACTION_NEWEST] = look_step,
+	[ACTION_WHEN] = look_ask,
+	[ACTION_SORT_CPU] = sort_by,
+	[ACTION_SORT_LOST] = sort_by,
+	[ACTION_SORT_MEMORY] = sort_by,
+	[ACTION_SORT_MEMORY_WAIT] = sort_by,
+	[ACTION_SORT_READ_WRITE] = sort_by,
+	[ACTION_SORT_ALLOCATED] = sort_by,
+	[ACTION_SORT_NAME] = sort_by_name,
+	[ACTION_FIND] = screen_search_open,
+	[ACTION_FIND_NEXT] = find_next,
+	[ACTION_SORT_LEFT] = navigate_sort_neighbour,
+	[ACTION_SORT_RIGHT] = navigate_sort_neighbour,
+	[ACTION_REVERSE] = navigate_reverse,
+	[ACTION_KERNEL_THREADS] = navigate_kernel_threads,
+	[ACTION_FREEZE] = navigate_freeze,
+	[ACTION_IDLE] = navigate_idle,
+	[ACTION_FOLD] = screen_metrics_fold,
+	[ACTION_HEAP] = toggle_heap,
+	[ACTION_LATENCY] = toggle_latency,
+	[ACTION_LONGER] = change_interval,
+	[ACTION_SHORTER] = change_interval,
+	[ACTION_FRAME] = next_frame,
+	[ACTION_REPAINT] = repaint,
+	[ACTION_SUSPEND] = suspend,
+	[ACTION_QUIT] = quit,
+	[ACTION_QUIT_ANYWHERE] = quit,
+	[ACTION_ACCEPT] = accept_prompt,
+	[ACTION_CANCEL] = cancel_prompt,
+	[ACTION_COMPLETE] = complete,
+	[ACTION_OLDER] = recall,
+	[ACTION_NEWER] = recall,
+	[ACTION_CURSOR_LEFT] = edit_prompt,
+	[ACTION_CURSOR_RIGHT] = edit_prompt,
+	[ACTION_CURSOR_START] = edit_prompt,
+	[ACTION_CURSOR_END] = edit_prompt,
+	[ACTION_DELETE_BEFORE] = edit_prompt,
+	[ACTION_DELETE_AT] = edit_prompt,
+	[ACTION_DELETE_WORD] = edit_prompt,
+	[ACTION_DELETE_LINE] = edit_prompt,
+	[ACTION_DELETE_REST] = edit_prompt,
+};
+
+/* A key without a use says so, and what does what it does elsewhere. */
+static void refuse_key(struct ui *ui)
+{
+	const char *sentence = key_elsewhere(ui->key);
+	struct buffer name = {0};
+
+	key_append_name(&name, ui->key);
+	if (sentence != NULL)
+		screen_message(ui, STYLE_MESSAGE, "%s: %s", name.data, sentence);
+	else
+		screen_message(ui, STYLE_MESSAGE, "nothing on '%s' (? lists the keys)", name.data);
+	buffer_release(&name);
+}
+
+void actions_handle_key(struct ui *ui, int key)
+{
+	ui->key = key;
+	ui->action = key_action(key, screen_place(ui));
+	if (!ui->message_pending)
+		buffer_clear(&ui->message);
+	/* letters are what is looked for in a menu, whatever they do elsewhere */
+	if (ui->overlay == OVERLAY_SORT && key > ' ' && key <= '~' && key != '?') {
+		screen_sort_type(ui);
+		return;
+	}
+	if (ui->action != ACTION_NONE) {
+		handlers[ui->action](ui);
+	} else if (ui->prompting != NULL) {
+		prompt_insert(&ui->prompt, key);
+		tell_changed(ui);
+	} else if (!ui->message_pending) {
+		refuse_key(ui);
+	}
+}

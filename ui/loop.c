@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ui.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actions.h"
+#include "look.h"
+#include "pointer.h"
+#include "ui/terminal/signal_pipe.h"
+#include "ui/terminal/stderr_capture.h"
+#include "ui/terminal/terminal.h"
+
+/* What the loop waits for. */
+enum {
+	WAIT_KEYS,
+	WAIT_SCREEN, /* for POLLHUP and POLLERR alone */
+	WAIT_SIGNALS,
+	WAIT_HOST,
+	WAIT_FILES,
+	WAIT_LOOKUPS,
+	WAIT_PAST,
+	WAIT_STDERR,
+	WAIT_COUNT,
+};
+
+enum {
+	PROGRESS_MS = 100, /* between two looks at how far the first round is */
+};
+
+struct loop {
+	struct ui *ui;
+	struct pollfd waits[WAIT_COUNT];
+	struct stderr_capture capture;
+	int deadly_signal;
+};
+
+/* --- events of the host --- */
+
+static bool rounds_done(const struct ui *ui, const struct session *session)
+{
+	return ui->options->rounds != 0 && session_round_count(session) >= ui->options->rounds;
+}
+
+/* A round that nobody sees: a moment that has been is on the screen. */
+static void take_unseen_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
+{
+	session_add_round(ui->past.live, snapshot);
+	if (is_base)
+		session_set_base(ui->past.live);
+	ui->quit |= rounds_done(ui, ui->past.live);
+}
+
+static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
+{
+	bool resorted;
+
+	/* while paused, only a round that the user asked for changes the screen, once it shows anything */
+	if (ui->settings.paused && !is_base && session_previous(ui->session) != NULL) {
+		snapshot_release(snapshot);
+		return;
+	}
+	if (ui->past.live != NULL) {
+		take_unseen_round(ui, snapshot, is_base);
+		return;
+	}
+	session_add_round(ui->session, snapshot);
+	if (is_base) {
+		session_set_base(ui->session);
+		if (ui->comparison == NULL)
+			ui->view.mode = WINDOW_MODE_BASE;
+		screen_message(ui, STYLE_MESSAGE, "numbers count from this round on (d: other modes)");
+	}
+	if (session_round_count(ui->session) == 1)
+		navigate_check_options(ui);
+	resorted = look_refresh(ui);
+	/* rows that are sorted for the first time: a cursor that was not moved goes to the first of them */
+	if ((session_round_count(ui->session) == 2 || resorted) && !ui->list.moved)
+		list_move(&ui->list, ACTION_FIRST);
+	ui->quit |= rounds_done(ui, ui->session);
+}
+
+/* The screen has nothing to show, nor will it have. */
+static void fail(struct ui *ui, struct ui_event *event)
+{
+	free(ui->failure);
+	ui->failure = event->message;
+	event->message = NULL;
+	ui->quit = true;
+}
+
+static void take_host(struct ui *ui, struct snapshot *facts)
+{
+	snapshot_release(ui->host_facts);
+	ui->host_facts = facts;
+}
+
+static void take_events(struct ui *ui)
+{
+	struct ui_event event;
+
+	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
+		if (event.kind == UI_EVENT_HOST)
+			take_host(ui, event.snapshot);
+		else if (event.kind == UI_EVENT_FAILED)
+			fail(ui, &event);
+		else if (event.snapshot != NULL)
+			take_round(ui, event.snapshot, event.kind == UI_EVENT_BASE);
+		else
+			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
+				       event.kind == UI_EVENT_SAVED && !event.is_error ? "saved " : "",
+				       event.message);
+		if (event.path != NULL) {
+			free(ui->saved);
+			ui->saved = event.path;
+		}
+		free(event.message);
+	}
+}
+
+static void take_files(struct ui *ui)
+{
+	struct ui_event event;
+
+	while (ui->host->receive_file(ui->host->file_context, &event)) {
+		if (event.kind == UI_EVENT_WRITTEN)
+			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event.message);
+		else if (event.kind == UI_EVENT_NAMES)
+			actions_take_names(ui, event.message);
+		else
+			screen_comparison_take_file(ui, event.snapshot, event.path, event.message);
+		free(event.message);
+		free(event.path);
+	}
+}
+
+/* --- keys and signals --- */
+
+/* Returns false when the terminal went away. */
+static bool take_keys(struct ui *ui)
+{
+	enum terminal_key_result result;
+	int key;
+
+	while ((result = terminal_read_key(&key)) == TERMINAL_KEY) {
+		if (key == KEY_POINTER)
+			pointer_handle(ui, terminal_pointer());
+		else
+			actions_handle_key(ui, key);
+		if (ui->quit || ui->suspend)
+			return true;
+	}
+	return result != TERMINAL_GONE;
+}
+
+static void take_size(struct ui *ui)
+{
+	terminal_take_size();
+	screen_list_refresh(ui);
+	screen_pages_refresh(ui);
+	navigate_tell_host(ui);
+}
+
+static void take_signals(struct loop *loop)
+{
+	struct signal_news news = signal_pipe_take();
+
+	loop->deadly_signal = news.deadly;
+	loop->ui->suspend |= news.suspend;
+	if (news.continued)
+		terminal_resume();
+	if (news.resized || news.continued)
+		take_size(loop->ui);
+}
+
+static void take_stderr(struct loop *loop)
+{
+	struct buffer line = {0};
+
+	if (stderr_capture_take(&loop->capture, &line) && line.length != 0)
+		screen_message(loop->ui, STYLE_MESSAGE, "%s", line.data);
+	buffer_release(&line);
+}
+
+/* --- the loop --- */
+
+static void prepare_waits(struct loop *loop, int signals)
+{
+	const int descriptors[WAIT_COUNT] = {
+		[WAIT_KEYS] = terminal_input(),
+		[WAIT_SCREEN] = terminal_output(),
+		[WAIT_SIGNALS] = signals,
+		[WAIT_HOST] = loop->ui->host->notify_fd,
+		[WAIT_FILES] = loop->ui->host->request_file != NULL ? loop->ui->host->file_fd : -1,
+		[WAIT_LOOKUPS] = screen_lookup_is_possible(loop->ui) ? loop->ui->host->lookup_fd : -1,
+		[WAIT_PAST] = loop->ui->host->receive_moment != NULL ? loop->ui->host->past_fd : -1,
+		[WAIT_STDERR] = loop->capture.reader,
+	};
+
+	for (int i = 0; i < WAIT_COUNT; i++)
+		loop->waits[i] = (struct pollfd){.fd = descriptors[i],
+						 .events = i == WAIT_SCREEN ? 0 : POLLIN};
+}
+
+static bool terminal_is_gone(const struct loop *loop)
+{
+	return ((loop->waits[WAIT_KEYS].revents | loop->waits[WAIT_SCREEN].revents) &
+		(POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+/* In how many milliseconds there is something to do without being woken, -1 for never. */
+static int wait_ms(const struct ui *ui)
+{
+	const int filter_ms = screen_filter_wait_ms(ui), look_ms = look_wait_ms(ui);
+
+	/* the progress of the first round is drawn */
+	if (session_now(ui->session) == NULL && ui->host->progress != NULL)
+		return PROGRESS_MS;
+	return filter_ms < 0 || (look_ms >= 0 && look_ms < filter_ms) ? look_ms : filter_ms;
+}
+
+/* Runs until the screen ends; returns 0, or the signal that ended it. */
+static int run(struct loop *loop)
+{
+	struct ui *ui = loop->ui;
+
+	while (!ui->quit && loop->deadly_signal == 0) {
+		if (ui->suspend) {
+			ui->suspend = false;
+			terminal_suspend();
+			screen_list_refresh(ui);
+		}
+		look_follow(ui);
+		screen_draw(ui);
+		if (poll(loop->waits, WAIT_COUNT, wait_ms(ui)) < 0 && errno != EINTR)
+			return SIGHUP;
+		take_signals(loop);
+		if (terminal_is_gone(loop))
+			return SIGHUP;
+		if ((loop->waits[WAIT_HOST].revents & POLLIN) != 0)
+			take_events(ui);
+		if ((loop->waits[WAIT_FILES].revents & POLLIN) != 0)
+			take_files(ui);
+		/* nobody answers any more: not even that */
+		if ((loop->waits[WAIT_LOOKUPS].revents & (POLLHUP | POLLERR)) != 0)
+			loop->waits[WAIT_LOOKUPS].fd = -1;
+		if ((loop->waits[WAIT_LOOKUPS].revents & POLLIN) != 0)
+			screen_lookup_take(ui);
+		if ((loop->waits[WAIT_PAST].revents & POLLIN) != 0)
+			look_take(ui);
+		if ((loop->waits[WAIT_STDERR].revents & POLLIN) != 0)
+			take_stderr(loop);
+		if ((loop->waits[WAIT_KEYS].revents & POLLIN) != 0 && !take_keys(ui))
+			return SIGHUP;
+		screen_filter_apply(ui);
+		look_play_on(ui);
+	}
+	return loop->deadly_signal;
+}
+
+static void release_ui(struct ui *ui)
+{
+	user_menu_release(&ui->users);
+	screen_filter_release(ui);
+	for (size_t i = 0; i < PROMPT_TOPIC_COUNT; i++)
+		prompt_history_release(&ui->histories[i]);
+	screen_metrics_close(ui);
+	screen_comparison_release(ui);
+	look_release(ui);
+	view_release(&ui->view);
+	list_reset(&ui->list);
+	graph_close(&ui->graph);
+	frozen_release(&ui->frozen);
+	(void)screen_search_end(ui);
+	table_release(ui->table);
+	lookup_cache_release(&ui->lookups);
+	pager_release(&ui->pager);
+	buffer_release(&ui->prompt.text);
+	buffer_release(&ui->message);
+	free(ui->explain_title);
+	free(ui->saved);
+	free(ui->scheduler);
+	free(ui->failure);
+	snapshot_release(ui->host_facts);
+	draw_release();
+}
+
+int ui_run(struct session *session, const struct ui_host *host, const struct ui_options *options,
+	   struct error *error)
+{
+	struct ui ui = {.session = session,
+			.content = &content_of_session,
+			.host = host,
+			.options = options,
+			.settings.interval_ns = options->interval_ns,
+			.settings.latency = options->latency};
+	struct loop loop = {.ui = &ui};
+	int signals, result;
+
+	/* before curses, which installs handlers only for signals that have none */
+	signals = signal_pipe_open(error);
+	if (signals < 0)
+		return signals;
+	result = terminal_open(error);
+	if (result < 0) {
+		signal_pipe_close();
+		return result;
+	}
+	if (!options->no_mouse)
+		terminal_use_mouse();
+	stderr_capture_open(&loop.capture);
+	terminal_guard(loop.capture.standard_error, loop.capture.reader);
+	draw_initialise(options->theme, options->ascii);
+	view_copy(&ui.view, options->view);
+	navigate_begin(&ui);
+	terminal_take_size();
+	if (options->moment != NULL)
+		look_begin(&ui);
+	else
+		session_keep_courses(session, COLUMN_COUNT);
+	if (options->before != NULL)
+		screen_comparison_begin(&ui);
+	(void)navigate_follow_scheduler(&ui);
+	navigate_check_options(&ui);
+	screen_list_refresh(&ui);
+	navigate_tell_host(&ui);
+	if (options->notice != NULL)
+		screen_message(&ui, STYLE_ERROR, "%s", options->notice);
+	prepare_waits(&loop, signals);
+	/* what is known already is in the first frame */
+	take_events(&ui);
+	result = run(&loop);
+	terminal_close();
+	stderr_capture_close(&loop.capture);
+	signal_pipe_close();
+	if (ui.failure != NULL && result == 0)
+		result = error_set(error, -EIO, "%s", ui.failure);
+	release_ui(&ui);
+	return result;
+}
