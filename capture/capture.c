@@ -20,10 +20,9 @@
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
 #include "capture/procfs/thread_file.h"
-#include "heap.h"
 #include "latency_watch.h"
 #include "probe/probe.h"
-#include "round.h"
+#include "round_internal.h"
 
 #define DEFAULT_BUDGET_PERCENT 3.0
 
@@ -405,63 +404,6 @@ static void begin(struct round *round)
 	round->asked = round->needed | round->extra;
 	round->needed = readable(capture, round->needed);
 	round->extra = readable(capture, round->extra) & ~round->needed;
-	round->all_states = capture->runnable.look_at_all;
-	round->runnable = UINT64_MAX;
-	round->watches_runnable = capture->passes.tasks == NULL && capture->roots.initial_pid_namespace &&
-				  capture->scope == NULL && (round->needed & source_bit(SOURCE_STAT)) != 0;
-	runnable_look(round);
-}
-
-/* Thread by thread, from procfs and taskstats. */
-static int read_threads(struct round *round)
-{
-	int result = round_list_threads(round);
-
-	if (result < 0)
-		return result;
-	round_make_rows(round);
-	result = round_read_counters(round);
-	host_read_ticks(&round->capture->roots, round->snapshot);
-	runnable_look(round);
-	if (result == 0)
-		result = round_read_needed(round);
-	if (result == 0 && round->heap == HEAP_USE_NEEDED)
-		result = heap_read(round);
-	if (result == 0)
-		result = round_read_extra(round);
-	if (result == 0 && round->heap == HEAP_USE_EXTRA)
-		result = heap_read(round);
-	if (result < 0)
-		return result;
-	round_drop_ended(round);
-	round_confirm_still(round);
-	runnable_watch(round);
-	return 0;
-}
-
-/* All threads at once. */
-static int read_pass(struct round *round)
-{
-	int result = round_read_pass(round);
-
-	host_read_ticks(&round->capture->roots, round->snapshot);
-	if (result == 0)
-		result = heap_read(round);
-	if (result == 0)
-		round_settle_pass(round);
-	return result;
-}
-
-static const char *known_cgroup_path(const void *context, uint64_t id)
-{
-	const struct round *round = context;
-	const struct task_passes *passes = &round->capture->passes;
-	uint32_t index;
-
-	return hash_map_get(&passes->cgroup_index, id, &index) &&
-			       passes->cgroups[index].proof != CGROUP_OF_ONE
-		       ? passes->cgroups[index].path
-		       : NULL;
 }
 
 static uint64_t task_at(const void *context, enum ended_side side, size_t row)
@@ -480,7 +422,7 @@ static void read_ended(struct round *round)
 		.checks = &capture->checks,
 		.snapshot = round->snapshot,
 		.previous = capture->previous,
-		.cgroup_path = known_cgroup_path,
+		.cgroup_path = round_known_cgroup,
 		.task_at = capture->passes.tasks != NULL ? task_at : NULL,
 		.context = round,
 	};
@@ -491,7 +433,7 @@ static void read_ended(struct round *round)
 static int run(struct round *round)
 {
 	bool by_pass = round->capture->passes.tasks != NULL;
-	int result = by_pass ? read_pass(round) : read_threads(round);
+	int result = by_pass ? round_read_pass(round) : round_read_threads(round);
 
 	if (result < 0)
 		return result;

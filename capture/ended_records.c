@@ -207,23 +207,6 @@ void ended_records_add(struct ended_records *records, const struct ended_record_
 
 /* --- rows --- */
 
-/* The first row at or behind a thread. */
-static size_t find_place(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
-{
-	size_t low = 0, high = snapshot->thread_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (snapshot->tgid[middle] < tgid ||
-		    (snapshot->tgid[middle] == tgid && snapshot->tid[middle] < tid))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The row of the thread that ended, or ENDED_NO_ROW; `snapshot` may be NULL. */
 static uint32_t find_row(const struct ended_records *records, const struct snapshot *snapshot,
 			 const struct waiting_record *item)
@@ -233,7 +216,7 @@ static uint32_t find_row(const struct ended_records *records, const struct snaps
 
 	if (snapshot == NULL)
 		return ENDED_NO_ROW;
-	row = find_place(snapshot, item->tgid, item->tid);
+	row = snapshot_search_row(snapshot, item->tgid, item->tid);
 	if (row == snapshot->thread_count || snapshot->tgid[row] != item->tgid ||
 	    snapshot->tid[row] != item->tid)
 		return ENDED_NO_ROW;
@@ -248,7 +231,7 @@ static uint32_t find_row(const struct ended_records *records, const struct snaps
 /* The row of a process's leader, or ENDED_NO_ROW. */
 static uint32_t find_leader(const struct snapshot *snapshot, uint32_t tgid)
 {
-	size_t row = snapshot != NULL && tgid != 0 ? find_place(snapshot, tgid, tgid) : SIZE_MAX;
+	size_t row = snapshot != NULL && tgid != 0 ? snapshot_search_row(snapshot, tgid, tgid) : SIZE_MAX;
 
 	return row != SIZE_MAX && row < snapshot->thread_count && snapshot->tid[row] == tgid ? (uint32_t)row
 											     : ENDED_NO_ROW;

@@ -301,26 +301,9 @@ static bool is_of_task(const struct reading *reading, enum ended_side side, size
 	return round->task_at == NULL || round->task_at(round->context, side, row) == identity->task;
 }
 
-/* The first row that is not before this thread. */
-static size_t first_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
-{
-	size_t low = 0, high = snapshot->thread_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (snapshot->tgid[middle] < tgid ||
-		    (snapshot->tgid[middle] == tgid && snapshot->tid[middle] < tid))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
 {
-	const size_t row = first_row(snapshot, tgid, 0);
+	const size_t row = snapshot_search_row(snapshot, tgid, 0);
 
 	return row < snapshot->thread_count && snapshot->tgid[row] == tgid;
 }
@@ -332,7 +315,7 @@ static uint32_t find_row(const struct reading *reading, enum ended_side side,
 	const struct snapshot *snapshot = side == ENDED_SIDE_NOW ? reading->round->snapshot
 								 : reading->previous;
 	const uint32_t tgid = item->thread.tgid, tid = item->thread.tid;
-	size_t low = first_row(snapshot, tgid, tid);
+	size_t low = snapshot_search_row(snapshot, tgid, tid);
 
 	if (low < snapshot->thread_count && snapshot->tgid[low] == tgid && snapshot->tid[low] == tid &&
 	    snapshot->start_time[low] == item->identity.start_boottime / NS_PER_TICK &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "heap.h"
+#include "round_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,17 +104,22 @@ static bool is_stale(const struct round *round, size_t row)
 	return (round->states[row].stale & heap_bit) != 0 && (round->states[row].flags & ROW_ENDED) == 0;
 }
 
-bool heap_is_own(const struct heap *heap, uint32_t tgid)
+/* Whether a process is one of ctop's: neither examined nor counted. */
+static bool is_own(const struct heap *heap, uint32_t tgid)
 {
 	return tgid == heap->own_tgid ||
 	       (heap->resolver != NULL && resolver_owns(heap->resolver, (pid_t)tgid));
 }
 
-bool heap_has_none(const struct round *round, const struct process *process)
+/*
+ * Whether there is nothing to look for in a process: kernel threads and zombies have no memory; ctop's own
+ * processes are left out.
+ */
+static bool has_none(const struct round *round, const struct process *process)
 {
 	size_t leader = round_leader_row(round, process);
 
-	if (heap_is_own(&round->capture->heap, process->tgid))
+	if (is_own(&round->capture->heap, process->tgid))
 		return true;
 	return (round->snapshot->thread_flags[leader] & THREAD_KERNEL) != 0 ||
 	       (process->row_count == 1 && round->states[leader].state == 'Z');
@@ -155,7 +160,7 @@ static void look(struct round *round, struct process *process, int tasks)
 
 void heap_look_ahead(struct round *round, struct process *process, int tasks)
 {
-	if (round->heap != HEAP_USE_NEEDED || round->heap_wait_ns == 0 || heap_has_none(round, process) ||
+	if (round->heap != HEAP_USE_NEEDED || round->heap_wait_ns == 0 || has_none(round, process) ||
 	    tasks < 0)
 		return;
 	look(round, process, tasks);
@@ -344,7 +349,7 @@ static int apply_process(struct round *round, struct process *process)
 	bool known = round->heap_wait_ns != 0 && process->heap != NULL &&
 		     process->heap->state != PROBE_STATE_RESOLVING;
 
-	if (heap_has_none(round, process)) {
+	if (has_none(round, process)) {
 		process->heap = NULL;
 		fail_process(round, process, REASON_READ);
 		return 0;
@@ -434,4 +439,118 @@ int heap_read(struct round *round)
 		heap->window = 0;
 	}
 	return 0;
+}
+
+/* --- what the snapshot says of it --- */
+
+static void count_thread_failures(const struct round *round, const struct process *process,
+				  uint64_t counts[HEAP_TAG_COUNT], struct probe_summary *summary)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		if ((round->snapshot->thread_flags[row] & THREAD_JEMALLOC_MEASURED) != 0)
+			summary->probed_ok++;
+		else if (round->states[row].heap_failure != 0)
+			counts[round->states[row].heap_failure - 1]++;
+	}
+}
+
+static void count_process(const struct round *round, const struct process *process,
+			  uint64_t counts[HEAP_TAG_COUNT], struct probe_summary *summary)
+{
+	if (process->row_count == 0 || is_own(&round->capture->heap, process->tgid))
+		return;
+	if (process->heap == NULL && !has_none(round, process))
+		return; /* it was not looked at */
+	summary->tgids_walked++;
+	if (process->heap == NULL)
+		return;
+	if (process->heap->state == PROBE_STATE_READY) {
+		summary->jemalloc_detected++;
+		count_thread_failures(round, process, counts, summary);
+	} else if (process->heap->state == PROBE_STATE_FAILED &&
+		   (heap_tags[process->heap->tag].flags & HEAP_TAG_QUIET) == 0) {
+		counts[process->heap->tag]++;
+	}
+}
+
+/* The commonest tag, the alphabetically earlier one of equals; NULL for none. */
+static const char *find_dominant(const uint64_t counts[HEAP_TAG_COUNT])
+{
+	size_t most = HEAP_TAG_COUNT;
+
+	for (size_t tag = 0; tag < HEAP_TAG_COUNT; tag++) {
+		if (counts[tag] == 0)
+			continue;
+		if (most == HEAP_TAG_COUNT || counts[tag] > counts[most] ||
+		    (counts[tag] == counts[most] && strcmp(heap_tags[tag].name, heap_tags[most].name) < 0))
+			most = tag;
+	}
+	return most < HEAP_TAG_COUNT ? heap_tags[most].name : NULL;
+}
+
+static const char *duplicate(struct arena *arena, const char *text)
+{
+	return text != NULL && text[0] != '\0' ? arena_duplicate(arena, text, strlen(text)) : NULL;
+}
+
+/* Whether the process has something to say: that it has jemalloc, or that nobody can tell. */
+static bool is_worth_an_entry(const struct process *process)
+{
+	if (process->row_count == 0 || process->heap == NULL || process->heap->state == PROBE_STATE_RESOLVING)
+		return false;
+	return process->heap->state == PROBE_STATE_READY ||
+	       (heap_tags[process->heap->tag].flags & HEAP_TAG_QUIET) == 0;
+}
+
+static void list_processes(struct round *round)
+{
+	const struct process_list *list = &round->capture->processes;
+	struct provenance *provenance = &round->snapshot->provenance;
+	struct arena *arena = &round->snapshot->arena;
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		count += is_worth_an_entry(&list->items[i]);
+	if (count == 0)
+		return;
+	provenance->heap = arena_allocate_zero(arena, count, sizeof(*provenance->heap));
+	for (size_t i = 0; i < list->count; i++) {
+		const struct probe_process *process = list->items[i].heap;
+		struct heap_process *entry = &provenance->heap[provenance->heap_count];
+
+		if (!is_worth_an_entry(&list->items[i]))
+			continue;
+		entry->tgid = process->tgid;
+		if (process->state == PROBE_STATE_READY) {
+			entry->layout = layout_origin_names[process->origin];
+			entry->version = duplicate(arena, process->version);
+		} else {
+			entry->tag = heap_tags[process->tag].name;
+			entry->text = duplicate(arena, process->text);
+		}
+		provenance->heap_count++;
+	}
+}
+
+void heap_summarize(struct round *round)
+{
+	const struct process_list *list = &round->capture->processes;
+	struct probe_summary *summary = &round->snapshot->probe_summary;
+	uint64_t counts[HEAP_TAG_COUNT] = {0}, privilege = 0;
+
+	if (round->heap == HEAP_USE_NONE)
+		return;
+	summary->present = true;
+	for (size_t i = 0; i < list->count; i++)
+		count_process(round, &list->items[i], counts, summary);
+	for (size_t tag = 0; tag < HEAP_TAG_COUNT; tag++) {
+		summary->failed += counts[tag];
+		if ((heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) != 0)
+			privilege += counts[tag];
+	}
+	summary->dominant_failure = find_dominant(counts);
+	summary->privilege_dominant = summary->failed > 0 && privilege * 2 >= summary->failed;
+	summary->stopped_known = true;
+	summary->stopped = probe_counts(round->capture->heap.probe).stops;
+	list_processes(round);
 }

@@ -178,22 +178,13 @@ static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char 
  */
 static const struct triple *find_names(const struct snapshot *snapshot, const struct bpf_waits *waits)
 {
-	size_t low = 0, high = snapshot->thread_count;
+	const size_t row = snapshot_search_row(snapshot, waits->tgid, waits->tid);
 	const struct triple *names;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (snapshot->tgid[middle] < waits->tgid ||
-		    (snapshot->tgid[middle] == waits->tgid && snapshot->tid[middle] < waits->tid))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == snapshot->thread_count || snapshot->tgid[low] != waits->tgid ||
-	    snapshot->tid[low] != waits->tid)
+	if (row == snapshot->thread_count || snapshot->tgid[row] != waits->tgid ||
+	    snapshot->tid[row] != waits->tid)
 		return NULL;
-	names = &snapshot->triples[snapshot->triple[low]];
+	names = &snapshot->triples[snapshot->triple[row]];
 	return has_prefix(snapshot, names->pcomm, waits->names->process) &&
 			       has_prefix(snapshot, names->comm, waits->names->thread)
 		       ? names

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "pass.h"
+/*
+ * Reads all threads at once, by one pass of a BPF program: opening what it takes, the rows that its tasks
+ * become, their numbers, and the names, CPU sets and cgroups that their ids stand for (docs/bpf.md).
+ */
+#include "round_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "capture.h"
+#include "capture/bpf/task_decode.h"
+#include "capture/host/cgroup.h"
+#include "capture/host/host.h"
 #include "capture/procfs/thread_file.h"
-#include "heap.h"
 
 enum {
-	FLAG_KERNEL = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */
+	FLAG_WORKER = 0x20, /* PF_WQ_WORKER of include/linux/sched.h: procfs names what it does at present */
+	FLAG_KERNEL = 0x00200000, /* PF_KTHREAD */
 	KNOWN_CPUS_MAX = 1024,
 	KNOWN_CGROUPS_MAX = 16384,
 };
@@ -24,31 +32,59 @@ static const enum source whole_sources[] = {
 	SOURCE_STAT,       SOURCE_SCHEDSTAT, SOURCE_STATUS, SOURCE_SCHED,   SOURCE_AFFINITY, SOURCE_TASKSTATS,
 	SOURCE_SCHEDSTATS, SOURCE_IO,        SOURCE_DELAYS, SOURCE_HIWATER, SOURCE_CGROUP};
 
-/* --- opening --- */
+/* A set of CPUs by the hash that passes carry. */
+struct known_cpus {
+	uint64_t hash;
+	uint32_t *cpus; /* owned */
+	size_t count;
+	uint64_t round; /* of the capture, in which `id` was made */
+	uint32_t id;    /* in the pool of that round's snapshot */
+};
 
-/* Threads of the whole host: the last number of the fourth word, "running/all" (proc_loadavg(5)). */
-static size_t count_host_threads(struct capture *capture)
+/* Of whom the path of a cgroup is true. */
+enum cgroup_proof {
+	CGROUP_OF_ONE, /* of the thread that it was read of, which may have moved there since the pass */
+	CGROUP_LIKELY, /* of all in it, it seems: no mount shows the directory */
+	CGROUP_CERTAIN,
+};
+
+/* A cgroup by its id. */
+struct known_cgroup {
+	uint64_t id;
+	char *path; /* owned; NULL where it could not be read */
+	size_t length;
+	reason_id reason;
+	enum cgroup_proof proof;
+	uint64_t asked; /* round of the capture in which the path was last read */
+	uint64_t round; /* of the capture, in which `text` was made, or the reading failed */
+	uint32_t text;  /* in the strings of that round's snapshot */
+};
+
+/* A round's pass while its rows are made. */
+struct intake {
+	struct round *round;
+	struct bpf_pass pass;
+	uint32_t *order; /* index in the pass by row */
+	bool all;        /* every row is decoded */
+	bool with_io;
+	uint64_t stuck_after_ns;
+};
+
+static const struct task_record *intake_record(const struct intake *intake, size_t row)
 {
-	struct text rest = roots_read_text(&capture->roots, ROOT_PROC, "loadavg", &capture->text);
-	struct text word = {NULL, 0}, running, all;
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < 4; i++) {
-		if (!text_next_word(&rest, &word))
-			return 0;
-	}
-	if (!text_split(word, '/', &running, &all) || !number_parse_u64(all.data, all.length, &count))
-		return 0;
-	return count;
+	return bpf_pass_record(&intake->pass, intake->order[row]);
 }
+
+/* --- opening --- */
 
 /* Threads that will be read: those of the chosen processes, by the links of their task directories. */
 static size_t count_threads(struct capture *capture)
 {
 	size_t count = 0;
+	uint64_t runnable, all;
 
 	if (capture->scope == NULL)
-		return count_host_threads(capture);
+		return host_count_threads(&capture->roots, &capture->text, &runnable, &all) ? all : 0;
 	for (size_t i = 0; i < capture->scope_count; i++) {
 		char path[THREAD_PATH_SIZE];
 		struct stat status;
@@ -142,6 +178,471 @@ void passes_close(struct task_passes *passes)
 	*passes = (struct task_passes){0};
 }
 
+/* --- which tasks, in which order --- */
+
+/* Tasks one after the other in a pass that ascend in the order of rows. */
+struct run {
+	uint64_t key; /* of the first one */
+	uint32_t first, count;
+};
+
+static uint64_t row_key(const struct task_record *record)
+{
+	return (uint64_t)record->tgid << 32 | record->tid;
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+	const struct run *left = a, *right = b;
+
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+/* The runs of all tasks, not sorted; the caller frees them. */
+static struct run *find_runs(const struct bpf_pass *pass, size_t *ret_count)
+{
+	struct run *runs = NULL;
+	size_t count = 0, capacity = 0;
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < pass->count; i++) {
+		const struct task_record *record = bpf_pass_record(pass, i);
+		uint64_t key = row_key(record);
+
+		if (last != 0 && key > last && key >> 32 == last >> 32)
+			runs[count - 1].count++;
+		else
+			*MEMORY_APPEND(runs, count, capacity) = (struct run){key, (uint32_t)i, 1};
+		last = key;
+	}
+	*ret_count = count;
+	return runs;
+}
+
+static int compare_records(const void *a, const void *b, void *context)
+{
+	uint64_t left = row_key(bpf_pass_record(context, *(const uint32_t *)a));
+	uint64_t right = row_key(bpf_pass_record(context, *(const uint32_t *)b));
+
+	return (left > right) - (left < right);
+}
+
+/* Indices of tasks in the order of rows, each once; the caller frees them. */
+static uint32_t *order_tasks(struct bpf_pass *pass, size_t *ret_count)
+{
+	uint32_t *order = memory_allocate((pass->count + 1) * sizeof(*order));
+	size_t run_count, count = 0, kept = 0;
+	struct run *runs = find_runs(pass, &run_count);
+	bool ascending = true;
+
+	if (run_count != 0)
+		qsort(runs, run_count, sizeof(*runs), compare_runs);
+	for (size_t i = 0; i < run_count; i++) {
+		for (uint32_t k = 0; k < runs[i].count; k++) {
+			order[count] = runs[i].first + k;
+			ascending &= count == 0 ||
+				     compare_records(&order[count - 1], &order[count], pass) < 0;
+			count++;
+		}
+	}
+	free(runs);
+	if (ascending) {
+		*ret_count = count;
+		return order;
+	}
+	/* ids that went around, or a task that was seen twice because it took another's id over */
+	qsort_r(order, count, sizeof(*order), compare_records, pass);
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || compare_records(&order[kept - 1], &order[i], pass) != 0)
+			order[kept++] = order[i];
+	}
+	*ret_count = kept;
+	return order;
+}
+
+/* --- rows --- */
+
+static void add_rows(struct intake *intake, size_t count)
+{
+	struct snapshot *snapshot = intake->round->snapshot;
+
+	snapshot_reserve(snapshot, count + 1);
+	for (size_t row = 0; row < count; row++) {
+		const struct task_record *record = intake_record(intake, row);
+
+		snapshot_add_thread(snapshot, record->tgid, record->tid);
+	}
+}
+
+/* The processes of the rows, which ascend by process. */
+static void update_processes(struct intake *intake)
+{
+	struct round *round = intake->round;
+	struct process_list *list = &round->capture->processes;
+	const struct snapshot *snapshot = round->snapshot;
+	uint32_t *ids = memory_allocate((snapshot->thread_count + 1) * sizeof(*ids));
+	size_t count = 0, next = 0;
+
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		if (count == 0 || ids[count - 1] != snapshot->tgid[row])
+			ids[count++] = snapshot->tgid[row];
+	}
+	process_list_update(list, ids, count);
+	free(ids);
+	for (size_t i = 0; i < list->count; i++) {
+		struct process *process = &list->items[i];
+
+		process->first_row = next;
+		while (next < snapshot->thread_count && snapshot->tgid[next] == process->tgid)
+			next++;
+		process->row_count = next - process->first_row;
+	}
+}
+
+/* Another task has its id, or another one has taken the id over in execve(2): de_thread() of fs/exec.c. */
+static bool is_same_task(const struct intake *intake, size_t row)
+{
+	const struct round *round = intake->round;
+	const struct task_record *record = intake_record(intake, row);
+	uint32_t old = round->old_row[row];
+
+	return round->capture->states[old].seen.task == record->task &&
+	       round->capture->previous->start_time[old] == record->start_boottime / NS_PER_TICK;
+}
+
+/* The row of a thread that has given its id up for the leader's, in execve(2): its counters go on. Or NO_ROW.
+ */
+static uint32_t find_executed(const struct intake *intake, size_t row)
+{
+	const struct capture *capture = intake->round->capture;
+	const struct snapshot *previous = capture->previous;
+	const struct task_record *record = intake_record(intake, row);
+	uint32_t old = intake->round->old_row[row];
+
+	if (record->tid != record->tgid || previous->start_time[old] != record->start_boottime / NS_PER_TICK)
+		return NO_ROW;
+	while (old > 0 && previous->tgid[old - 1] == record->tgid)
+		old--;
+	while (old < previous->thread_count && previous->tgid[old] == record->tgid) {
+		if (capture->states[old].seen.task == record->task)
+			return old;
+		old++;
+	}
+	return NO_ROW;
+}
+
+/* The rows of the last snapshot that the rows go on from, for the same tasks. */
+static void find_tasks(struct intake *intake)
+{
+	struct round *round = intake->round;
+	uint32_t next = 0; /* of the last snapshot's rows */
+
+	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
+		uint32_t *old = &round->old_row[row];
+
+		if (*old != NO_ROW && !is_same_task(intake, row))
+			*old = find_executed(intake, row);
+		if (*old < next)
+			*old = NO_ROW; /* rows are carried in their order */
+		if (*old != NO_ROW)
+			next = *old + 1;
+	}
+}
+
+static void make_rows(struct intake *intake)
+{
+	struct round *round = intake->round;
+	struct snapshot *snapshot = round->snapshot;
+	size_t count;
+
+	intake->order = order_tasks(&intake->pass, &count);
+	add_rows(intake, count);
+	update_processes(intake);
+	round_begin_rows(round);
+	find_tasks(intake);
+	if (intake->pass.clock_ns != 0) {
+		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	}
+	if (!intake->with_io)
+		snapshot_read_times(snapshot, SOURCE_IO);
+	/* where there are counters that a budget may leave unread */
+	if (round->heap_is_on && round->previous != NULL &&
+	    round->previous->values[METRIC_ALLOCATED_BYTES] != NULL)
+		snapshot_read_times(snapshot, SOURCE_JEMALLOC);
+	round_settle_rows(round);
+}
+
+/* --- CPU sets and policies --- */
+
+static struct known_cpus *find_cpus(struct task_passes *passes, uint64_t hash)
+{
+	for (size_t i = 0; i < passes->cpus_count; i++) {
+		if (passes->cpus[i].hash == hash)
+			return &passes->cpus[i];
+	}
+	return NULL;
+}
+
+/* Keeps the set of a hash; returns whether it was another one before. */
+static bool keep_cpus(struct task_passes *passes, uint64_t hash, const uint32_t *cpus, size_t count)
+{
+	struct known_cpus *known = find_cpus(passes, hash);
+	bool changed = false;
+
+	if (known == NULL) {
+		known = MEMORY_APPEND(passes->cpus, passes->cpus_count, passes->cpus_capacity);
+		*known = (struct known_cpus){.hash = hash};
+	} else {
+		changed = known->count != count ||
+			  (count != 0 && memcmp(known->cpus, cpus, count * sizeof(*cpus)) != 0);
+		free(known->cpus);
+	}
+	known->cpus = memory_allocate((count + 1) * sizeof(*cpus));
+	if (count != 0)
+		memcpy(known->cpus, cpus, count * sizeof(*cpus));
+	known->count = count;
+	known->round = 0;
+	return changed;
+}
+
+static bool ask_cpus(struct round *round, uint32_t tid, uint64_t hash, bool *ret_changed)
+{
+	struct string_pool *pool = &round->snapshot->cpu_sets;
+	uint32_t id;
+
+	if (round_read_cpus(round, tid, &id) < 0)
+		return false;
+	*ret_changed = keep_cpus(&round->capture->passes, hash, cpu_set_cpus(pool, id),
+				 cpu_set_count(pool, id));
+	return true;
+}
+
+/*
+ * Reads the CPU sets again now and then. A mask says which CPUs are allowed, and the system call which of
+ * them are there: CPUs come and go (sched_getaffinity() of kernel/sched/syscalls.c). Returns whether any set
+ * is another one now.
+ */
+static bool recheck_cpus(struct intake *intake)
+{
+	struct capture *capture = intake->round->capture;
+	struct task_passes *passes = &capture->passes;
+	uint64_t last = 0;
+	bool changed = false;
+
+	if (capture->round - passes->cpus_checked < ROTATION_ROUNDS)
+		return false;
+	passes->cpus_checked = capture->round;
+	for (size_t i = 0; i < passes->cpus_count; i++)
+		passes->cpus[i].round = UINT64_MAX; /* to be asked for */
+	for (size_t row = 0; row < intake->round->snapshot->thread_count; row++) {
+		const struct task_record *record = intake_record(intake, row);
+		const struct known_cpus *known;
+		bool other = false;
+
+		if (record->cpus == last)
+			continue;
+		known = find_cpus(passes, record->cpus);
+		if (known != NULL && known->round == UINT64_MAX &&
+		    !ask_cpus(intake->round, record->tid, record->cpus, &other))
+			continue; /* another thread may tell */
+		last = record->cpus;
+		changed |= other;
+	}
+	return changed;
+}
+
+static void store_cpus(struct intake *intake, size_t row)
+{
+	struct round *round = intake->round;
+	struct task_passes *passes = &round->capture->passes;
+	const struct task_record *record = intake_record(intake, row);
+	struct known_cpus *known = find_cpus(passes, record->cpus);
+	bool changed;
+
+	if (known == NULL && ask_cpus(round, record->tid, record->cpus, &changed))
+		known = find_cpus(passes, record->cpus);
+	if (known == NULL) {
+		snapshot_source_reasons(round->snapshot, SOURCE_AFFINITY)[row] = REASON_ENDED;
+		round->states[row].seen.fingerprint = 0; /* to be decoded again */
+		return;
+	}
+	if (known->round != round->capture->round) {
+		known->id = cpu_set_intern(&round->snapshot->cpu_sets, known->cpus, known->count);
+		known->round = round->capture->round;
+	}
+	snapshot_store(round->snapshot, row, METRIC_CPU_AFFINITY, known->id);
+}
+
+/* --- names and cgroups --- */
+
+/* Kernel threads have longer names than their structure holds, and workers say what they do: procfs knows. */
+static void store_name(struct intake *intake, struct process *process, size_t row, bool changed)
+{
+	struct round *round = intake->round;
+	struct thread_state *state = &round->states[row];
+	const struct task_record *record = intake_record(intake, row);
+	bool renamed = (state->flags & ROW_NEW) != 0 ||
+		       memcmp(state->name, record->comm, TASK_NAME_SIZE) != 0;
+	struct text name = {record->comm, strnlen(record->comm, TASK_NAME_SIZE)};
+
+	memcpy(state->name, record->comm, TASK_NAME_SIZE);
+	if ((record->task_flags & FLAG_KERNEL) != 0 &&
+	    (renamed || (changed && (record->task_flags & FLAG_WORKER) != 0)))
+		round->comm[row] = round_read_name(
+			round, process_list_tasks(&round->capture->processes, process), record->tid);
+	if (!renamed || round->comm[row] != UNKNOWN_TEXT)
+		return;
+	name = text_trim(name);
+	round->comm[row] = string_pool_intern(&round->snapshot->strings, name.data, name.length);
+}
+
+static struct known_cgroup *find_cgroup(struct task_passes *passes, uint64_t id)
+{
+	uint32_t index;
+
+	if (hash_map_get(&passes->cgroup_index, id, &index))
+		return &passes->cgroups[index];
+	hash_map_set(&passes->cgroup_index, id, (uint32_t)passes->cgroup_count);
+	*MEMORY_APPEND(passes->cgroups, passes->cgroup_count,
+		       passes->cgroup_capacity) = (struct known_cgroup){.id = id, .reason = REASON_NOT_READ};
+	return &passes->cgroups[passes->cgroup_count - 1];
+}
+
+/*
+ * A thread may have moved between the pass, which tells the id, and the reading of the path. The id is the
+ * inode number of the directory (kernfs_ino() of include/linux/kernfs.h; on a 32-bit kernel its lower half),
+ * and a cgroup of v2 cannot be renamed, so that what is certain stays so.
+ */
+static enum cgroup_proof prove_path(const struct roots *roots, uint64_t id, struct text path)
+{
+	struct stat status;
+	int directory, result;
+
+	if (path.length == 0)
+		return CGROUP_CERTAIN; /* there is no hierarchy of v2 */
+	directory = cgroup_open(roots, path.data, path.length, O_PATH);
+	if (directory == -ENOENT)
+		return CGROUP_OF_ONE;
+	if (directory < 0)
+		return CGROUP_LIKELY;
+	result = fstat(directory, &status);
+	close(directory);
+	if (result < 0)
+		return CGROUP_LIKELY;
+	return status.st_ino == id || status.st_ino == (uint32_t)id ? CGROUP_CERTAIN : CGROUP_OF_ONE;
+}
+
+static bool is_to_be_asked(const struct round *round, const struct known_cgroup *known)
+{
+	uint64_t age = round->capture->round - known->asked;
+
+	if (known->proof == CGROUP_LIKELY)
+		return age >= ROTATION_ROUNDS || (round->full && age != 0);
+	return known->proof == CGROUP_OF_ONE;
+}
+
+static void ask_cgroup(struct round *round, struct known_cgroup *known, struct process *process, uint32_t tid)
+{
+	struct text path;
+	enum reason reason = round_read_cgroup_path(
+		round, process_list_tasks(&round->capture->processes, process), tid, &path);
+
+	known->asked = round->capture->round;
+	if (reason != REASON_READ && known->proof == CGROUP_LIKELY)
+		return;
+	free(known->path);
+	known->path = NULL;
+	known->reason = (reason_id)reason;
+	known->round = 0;
+	if (reason != REASON_READ)
+		return;
+	known->proof = prove_path(&round->capture->roots, known->id, path);
+	known->path = memory_duplicate_bytes(path.data, path.length);
+	known->length = path.length;
+}
+
+/* The cgroup of a row with its id in this snapshot's strings; true of the next row after another call only.
+ */
+static const struct known_cgroup *cgroup_of(struct intake *intake, struct process *process, size_t row)
+{
+	struct round *round = intake->round;
+	const struct task_record *record = intake_record(intake, row);
+	struct known_cgroup *known = find_cgroup(&round->capture->passes, record->cgroup);
+
+	if (is_to_be_asked(round, known))
+		ask_cgroup(round, known, process, record->tid);
+	if (known->path != NULL && known->round != round->capture->round) {
+		known->text = string_pool_intern(&round->snapshot->strings, known->path, known->length);
+		known->round = round->capture->round;
+	}
+	return known;
+}
+
+const char *round_known_cgroup(const void *context, uint64_t id)
+{
+	const struct round *round = context;
+	const struct task_passes *passes = &round->capture->passes;
+	uint32_t index;
+
+	return hash_map_get(&passes->cgroup_index, id, &index) &&
+			       passes->cgroups[index].proof != CGROUP_OF_ONE
+		       ? passes->cgroups[index].path
+		       : NULL;
+}
+
+/* The id of a cgroup may be the same and the path not. */
+static void mark_changed(struct round *round, const struct process *process)
+{
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
+		round->states[row].flags |= ROW_CHANGED;
+}
+
+static void store_process_cgroup(struct intake *intake, struct process *process, size_t row)
+{
+	const struct known_cgroup *known = cgroup_of(intake, process, row);
+
+	process->cgroup_reason = known->reason;
+	process->cgroup_read_at = intake->pass.begin_ns;
+	if (known->path == NULL || (process->cgroup != NULL && process->cgroup_length == known->length &&
+				    memcmp(process->cgroup, known->path, known->length) == 0))
+		return;
+	free(process->cgroup);
+	process->cgroup = memory_duplicate_bytes(known->path, known->length);
+	process->cgroup_length = known->length;
+	mark_changed(intake->round, process);
+}
+
+/* The cgroup of the leader is that of the process; threads elsewhere have their own. */
+static void store_cgroups(struct intake *intake, struct process *process)
+{
+	struct round *round = intake->round;
+	size_t leader = round_leader_row(round, process);
+	uint64_t id = intake_record(intake, leader)->cgroup;
+
+	store_process_cgroup(intake, process, leader);
+	process->threads_have_cgroups = false;
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
+		process->threads_have_cgroups |= intake_record(intake, row)->cgroup != id;
+	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
+		enum reason reason = (enum reason)process->cgroup_reason;
+
+		if (process->threads_have_cgroups) {
+			const struct known_cgroup *known = cgroup_of(intake, process, row);
+
+			reason = (enum reason)known->reason;
+			if (known->path != NULL)
+				round->cgroup[row] = known->text;
+			if (known->proof != CGROUP_CERTAIN)
+				round->states[row].flags |= ROW_CHANGED;
+		}
+		if (reason != REASON_READ) {
+			snapshot_source_reasons(round->snapshot, SOURCE_CGROUP)[row] = (reason_id)reason;
+			round->failures[PARSE_FILE_CGROUP]++;
+		}
+	}
+}
+
 /* --- numbers --- */
 
 /* What was read of a source is said for all threads at once. */
@@ -203,9 +704,9 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 	const struct task_record *record = parts->record;
 	bool kernel = (record->task_flags & FLAG_KERNEL) != 0;
 
-	task_decode(&intake->columns, row, parts, intake->with_io, shown_times(round, row));
-	intake_store_policy(intake, row);
-	intake_store_cpus(intake, row);
+	task_decode(snapshot, row, parts, intake->with_io, shown_times(round, row));
+	snapshot_store(snapshot, row, METRIC_POLICY, round_policy_text(round, record->policy));
+	store_cpus(intake, row);
 	snapshot->start_time[row] = record->start_boottime / NS_PER_TICK;
 	snapshot->uid[row] = record->uid;
 	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] &
@@ -287,7 +788,7 @@ static void fill_row(struct intake *intake, struct process *process, size_t row)
 	if (changed)
 		decode_row(intake, row, &parts);
 	store_wait(intake, row, parts.record);
-	intake_store_name(intake, process, row, changed);
+	store_name(intake, process, row, changed);
 }
 
 /* All threads of a process carry its name: they change with it. */
@@ -297,8 +798,7 @@ static void mark_renamed(struct round *round, const struct process *process)
 
 	if (round->comm[leader] == UNKNOWN_TEXT || round->snapshot->tid[leader] != process->tgid)
 		return;
-	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++)
-		round->states[row].flags |= ROW_CHANGED;
+	mark_changed(round, process);
 }
 
 /* The memory of a process, which its threads share; some may have given it up already. */
@@ -339,7 +839,7 @@ static int fill_rows(struct intake *intake)
 			fill_row(intake, process, row);
 		note_resident(intake, process);
 		mark_renamed(round, process);
-		intake_store_cgroups(intake, process);
+		store_cgroups(intake, process);
 		if (round->heap == HEAP_USE_NEEDED && round->heap_wait_ns != 0)
 			heap_look_ahead(round, process, process_list_tasks(list, process));
 		process_list_done(process);
@@ -434,28 +934,12 @@ static int take_pass(struct intake *intake)
 	if ((parts & TASK_PART_DELAYS) != 0)
 		passes->kept_delays = round->capture->checks.task_delayacct != TASK_DELAYACCT_ON;
 	passes->tells_resident = (intake->pass.kernel & TASK_KERNEL_RESIDENT) != 0;
-	intake_make_rows(intake);
+	make_rows(intake);
 	round->listed = round->snapshot->taskstats_summary.ok_count = round->snapshot->thread_count;
 	set_sources(intake);
-	intake->all |= intake_recheck_cpus(intake);
-	intake->columns = task_columns_of(round->snapshot);
+	intake->all |= recheck_cpus(intake);
 	result = fill_rows(intake);
 	return result < 0 ? result : read_files(round, files_besides(intake));
-}
-
-int round_read_pass(struct round *round)
-{
-	struct intake intake = {.round = round};
-	int result = take_pass(&intake);
-
-	if (result == 0) {
-		for (size_t i = 0; i < METRIC_COUNT; i++) {
-			if (task_kernel_has(intake.pass.kernel, (enum metric)i))
-				metric_set_add(&round->capture->seen, (enum metric)i);
-		}
-	}
-	free(intake.order);
-	return result;
 }
 
 static void explain_metrics(struct round *round)
@@ -485,10 +969,25 @@ static void confirm_still(struct round *round)
 	}
 }
 
-void round_settle_pass(struct round *round)
+int round_read_pass(struct round *round)
 {
+	struct intake intake = {.round = round};
+	int result = take_pass(&intake);
+
+	free(intake.order);
+	host_read_ticks(&round->capture->roots, round->snapshot);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (task_kernel_has(intake.pass.kernel, (enum metric)i))
+			metric_set_add(&round->capture->seen, (enum metric)i);
+	}
+	result = heap_read(round);
+	if (result < 0)
+		return result;
 	explain_metrics(round);
 	confirm_still(round);
+	return 0;
 }
 
 /* Marks the rows for which a source has another reason than before; false when it is another one for all. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "round.h"
+#include "round_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -154,24 +154,6 @@ struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index)
 	return parts;
 }
 
-struct task_columns task_columns_of(struct snapshot *snapshot)
-{
-	struct task_columns columns = {.snapshot = snapshot, .page_size = (uint64_t)sysconf(_SC_PAGESIZE)};
-
-	memcpy(columns.columns, snapshot->values, sizeof(columns.columns));
-	return columns;
-}
-
-void task_columns_store(struct task_columns *columns, size_t row, enum metric metric, uint64_t value)
-{
-	if (columns->columns[metric] == NULL) {
-		if (value == 0)
-			return;
-		columns->columns[metric] = snapshot_column(columns->snapshot, metric);
-	}
-	columns->columns[metric][row] = value;
-}
-
 /* What a metric needs of the kernel, or NULL when records do not have it. */
 static const uint32_t *find_needs(enum metric metric)
 {
@@ -259,8 +241,7 @@ static uint64_t read_u64(const void *part, size_t offset)
 	return value;
 }
 
-static void decode_plain(struct task_columns *columns, size_t row, const struct task_parts *parts,
-			 bool with_io)
+static void decode_plain(struct snapshot *snapshot, size_t row, const struct task_parts *parts, bool with_io)
 {
 	const void *const bytes[] = {
 		[PART_RECORD] = parts->record,
@@ -273,8 +254,8 @@ static void decode_plain(struct task_columns *columns, size_t row, const struct 
 		const struct plain_number *number = &plain_numbers[i];
 
 		if (bytes[number->part] != NULL)
-			task_columns_store(columns, row, number->metric,
-					   read_u64(bytes[number->part], number->offset));
+			snapshot_store(snapshot, row, number->metric,
+				       read_u64(bytes[number->part], number->offset));
 	}
 }
 
@@ -286,30 +267,30 @@ static uint64_t voluntary_sleep(const struct task_statistics *statistics)
 		       : 0;
 }
 
-void task_decode(struct task_columns *columns, size_t row, const struct task_parts *parts, bool with_io,
+void task_decode(struct snapshot *snapshot, size_t row, const struct task_parts *parts, bool with_io,
 		 struct task_times shown)
 {
+	const uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	const struct task_record *record = parts->record;
 	bool leader = record->tid == record->tgid;
 	struct task_times times = scale_times(record, shown);
 
-	decode_plain(columns, row, parts, with_io);
+	decode_plain(snapshot, row, parts, with_io);
 	if (parts->statistics != NULL)
-		task_columns_store(columns, row, METRIC_VOLUNTARY_SLEEP_NS,
-				   voluntary_sleep(parts->statistics));
-	task_columns_store(columns, row, METRIC_UTIME_CLOCK_TICKS, times.user);
-	task_columns_store(columns, row, METRIC_STIME_CLOCK_TICKS, times.system);
-	task_columns_store(columns, row, METRIC_NICE, (uint64_t)(int64_t)record->nice);
-	task_columns_store(columns, row, METRIC_PRIORITY, (uint64_t)(int64_t)record->priority);
-	task_columns_store(columns, row, METRIC_RT_PRIORITY, record->rt_priority);
-	task_columns_store(columns, row, METRIC_PROCESSOR, record->cpu);
-	task_columns_store(columns, row, METRIC_STATE, (unsigned char)task_state_letter(record));
-	task_columns_store(columns, row, METRIC_EXT_ENABLED, (record->flags & TASK_EXT) != 0);
-	task_columns_store(columns, row, METRIC_NR_THREADS, leader ? record->thread_count : 0);
-	task_columns_store(columns, row, METRIC_FAIR_SLICE_NS,
-			   has_fair_policy(record->policy) ? record->slice : 0);
-	task_columns_store(columns, row, METRIC_HIWATER_RSS_BYTES, record->hiwater_rss * columns->page_size);
-	task_columns_store(columns, row, METRIC_HIWATER_VM_BYTES, record->hiwater_vm * columns->page_size);
+		snapshot_store(snapshot, row, METRIC_VOLUNTARY_SLEEP_NS, voluntary_sleep(parts->statistics));
+	snapshot_store(snapshot, row, METRIC_UTIME_CLOCK_TICKS, times.user);
+	snapshot_store(snapshot, row, METRIC_STIME_CLOCK_TICKS, times.system);
+	snapshot_store(snapshot, row, METRIC_NICE, (uint64_t)(int64_t)record->nice);
+	snapshot_store(snapshot, row, METRIC_PRIORITY, (uint64_t)(int64_t)record->priority);
+	snapshot_store(snapshot, row, METRIC_RT_PRIORITY, record->rt_priority);
+	snapshot_store(snapshot, row, METRIC_PROCESSOR, record->cpu);
+	snapshot_store(snapshot, row, METRIC_STATE, (unsigned char)task_state_letter(record));
+	snapshot_store(snapshot, row, METRIC_EXT_ENABLED, (record->flags & TASK_EXT) != 0);
+	snapshot_store(snapshot, row, METRIC_NR_THREADS, leader ? record->thread_count : 0);
+	snapshot_store(snapshot, row, METRIC_FAIR_SLICE_NS,
+		       has_fair_policy(record->policy) ? record->slice : 0);
+	snapshot_store(snapshot, row, METRIC_HIWATER_RSS_BYTES, record->hiwater_rss * page_size);
+	snapshot_store(snapshot, row, METRIC_HIWATER_VM_BYTES, record->hiwater_vm * page_size);
 }
 
 #define SLEEP_STEP_MASK ((UINT64_C(1) << 17) - 1)

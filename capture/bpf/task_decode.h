@@ -19,18 +19,6 @@ struct task_parts {
 
 struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index);
 
-/*
- * Where the numbers of a snapshot go while rows are filled: its columns, each made when its first number that
- * is not 0 comes, or before.
- */
-struct task_columns {
-	struct snapshot *snapshot;
-	uint64_t *columns[METRIC_COUNT];
-	uint64_t page_size; /* bytes */
-};
-
-struct task_columns task_columns_of(struct snapshot *snapshot);
-
 /* How its run time is shared out, in ticks. */
 struct task_times {
 	uint64_t user, system;
@@ -41,11 +29,8 @@ struct task_times {
  * number does not apply (nr_threads of a thread that is no leader). I/O is left out without `with_io`. The
  * scaled user and system times are not less than `shown`, what was shown of the same task before (ticks).
  */
-void task_decode(struct task_columns *columns, size_t row, const struct task_parts *parts, bool with_io,
+void task_decode(struct snapshot *snapshot, size_t row, const struct task_parts *parts, bool with_io,
 		 struct task_times shown);
-
-/* Stores one number. */
-void task_columns_store(struct task_columns *columns, size_t row, enum metric metric, uint64_t value);
 
 /* Whether records have the metric; others are read from their files. */
 bool task_decodes(enum metric metric);

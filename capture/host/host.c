@@ -353,6 +353,21 @@ static void parse_loadavg(struct text rest, struct provenance *provenance)
 	provenance->load_known = true;
 }
 
+bool host_count_threads(const struct roots *roots, struct buffer *buffer, uint64_t *ret_runnable,
+			uint64_t *ret_all)
+{
+	struct text rest = roots_read_text(roots, ROOT_PROC, "loadavg", buffer), word = {NULL, 0}, running,
+		    all;
+
+	for (size_t i = 0; i < 4; i++) {
+		if (!text_next_word(&rest, &word))
+			return false;
+	}
+	return text_split(word, '/', &running, &all) &&
+	       number_parse_u64(running.data, running.length, ret_runnable) &&
+	       number_parse_u64(all.data, all.length, ret_all);
+}
+
 void host_read_ticks(const struct roots *roots, struct snapshot *snapshot)
 {
 	struct buffer text = {0};

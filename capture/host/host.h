@@ -33,4 +33,11 @@ void host_read_ticks(const struct roots *roots, struct snapshot *snapshot);
  */
 void host_read_load(const struct roots *roots, struct snapshot *snapshot);
 
+/*
+ * How many threads of the host are runnable, and how many it has in all: the fourth word of loadavg
+ * (proc_loadavg(5)), read into `buffer`. False where that is not known.
+ */
+bool host_count_threads(const struct roots *roots, struct buffer *buffer, uint64_t *ret_runnable,
+			uint64_t *ret_all);
+
 #endif

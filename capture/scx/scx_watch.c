@@ -221,27 +221,12 @@ static bool is_row(const struct snapshot *snapshot, size_t row, const struct scx
 	       snapshot->tgid[row] == record->tgid;
 }
 
-/* The first row that is not before the thread of the record. */
-static size_t search_row(const struct snapshot *snapshot, const struct scx_record *record)
-{
-	size_t first = 0, end = snapshot->thread_count;
-
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (snapshot->tgid[middle] < record->tgid ||
-		    (snapshot->tgid[middle] == record->tgid && snapshot->tid[middle] < record->tid))
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
-}
-
 /* The row of a record's thread, or NO_ROW; `guess` is the one behind the row that was found last. */
 static size_t find_row(const struct snapshot *snapshot, const struct scx_record *record, size_t guess)
 {
-	const size_t row = is_row(snapshot, guess, record) ? guess : search_row(snapshot, record);
+	const size_t row = is_row(snapshot, guess, record)
+				   ? guess
+				   : snapshot_search_row(snapshot, record->tgid, record->tid);
 
 	if (!is_row(snapshot, row, record))
 		return NO_ROW;

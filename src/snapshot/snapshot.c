@@ -275,6 +275,22 @@ size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t ti
 	return thread;
 }
 
+size_t snapshot_search_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
+{
+	size_t low = 0, high = snapshot->thread_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (snapshot->tgid[middle] < tgid ||
+		    (snapshot->tgid[middle] == tgid && snapshot->tid[middle] < tid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric)
 {
 	if (snapshot->values[metric] == NULL)

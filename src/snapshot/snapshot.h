@@ -506,6 +506,12 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity);
 void snapshot_expect(struct snapshot *snapshot, size_t threads);
 
 /*
+ * The first row that is not before a thread, by bisection; thread_count where there is none. Only for rows
+ * that ascend by process and thread, as those of captures do.
+ */
+size_t snapshot_search_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
+
+/*
  * Appends a thread whose columns are all zero, triple 0, uid UINT32_MAX, the default_reason of every source,
  * read at boottime_ns; returns its index. Amortised constant time. Columns may move: pointers into them are
  * stale afterwards unless snapshot_reserve() made room.
@@ -515,6 +521,17 @@ size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t ti
 /* The column of a metric, made (zeroed, thread_capacity long) when it does not exist yet. Not for
  * thread_count. */
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric);
+
+/* Sets one value; the column is made for its first number that is not 0. */
+static inline void snapshot_store(struct snapshot *snapshot, size_t thread, enum metric metric, uint64_t value)
+{
+	if (snapshot->values[metric] == NULL) {
+		if (value == 0)
+			return;
+		snapshot_column(snapshot, metric);
+	}
+	snapshot->values[metric][thread] = value;
+}
 
 /* Forgets the column of a metric: no thread has a value. */
 void snapshot_drop_column(struct snapshot *snapshot, enum metric metric);

@@ -1142,11 +1142,9 @@ static void expect_times(const struct task_record *record, struct task_times sho
 {
 	struct snapshot *snapshot = snapshot_create();
 	struct task_parts parts = {.record = record};
-	struct task_columns columns;
 
 	snapshot_add_thread(snapshot, 1, 1);
-	columns = task_columns_of(snapshot);
-	task_decode(&columns, 0, &parts, true, shown);
+	task_decode(snapshot, 0, &parts, true, shown);
 	assert_int_equal(snapshot_value(snapshot, 0, METRIC_UTIME_CLOCK_TICKS), user);
 	assert_int_equal(snapshot_value(snapshot, 0, METRIC_STIME_CLOCK_TICKS), system);
 	snapshot_release(snapshot);

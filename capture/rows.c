@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "round.h"
+#include "round_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "capture/procfs/procfs.h"
+
+/* --- which source fills which metric --- */
 
 /* The source of a metric under this capture's choice of equals. */
 static enum source choose_source(const struct capture *capture, enum metric metric)
@@ -49,17 +51,20 @@ void capture_choose_sources(struct capture *capture)
 	capture->replaced = (defining & ~filling) | source_bit(SOURCE_COMM); /* stat has the name */
 }
 
-void round_store(struct round *round, size_t row, enum metric metric, uint64_t value)
+uint8_t round_measured_flags(const struct feature_checks *checks)
 {
-	uint64_t *column = round->snapshot->values[metric];
+	unsigned int flags = THREAD_TASKSTATS_MEASURED;
 
-	if (column == NULL) {
-		if (value == 0)
-			return;
-		column = snapshot_column(round->snapshot, metric);
-	}
-	column[row] = value;
+	if (checks->task_delayacct != TASK_DELAYACCT_CONFIG_OFF)
+		flags |= THREAD_CPU_DELAY_ACTIVE;
+	if (checks->task_delayacct == TASK_DELAYACCT_ON)
+		flags |= THREAD_DELAY_BLOCK_ACTIVE;
+	if (checks->task_xacct != KERNEL_OPTION_OFF)
+		flags |= THREAD_XACCT_ACTIVE;
+	return (uint8_t)flags;
 }
+
+/* --- cells --- */
 
 uint64_t round_policy_text(struct round *round, int64_t policy)
 {
@@ -107,7 +112,7 @@ static void apply_metrics(struct round *round, size_t row, enum source source)
 		} else if (is_missing(round, row, metric)) {
 			note_exception(round, row, metric, REASON_NOT_IN_KERNEL);
 		}
-		round_store(round, row, metric, value);
+		snapshot_store(round->snapshot, row, metric, value);
 	}
 }
 
@@ -145,11 +150,13 @@ void round_apply_failure(struct round *round, size_t row, enum source source, en
 	round->states[row].flags |= ROW_CHANGED;
 	snapshot_source_reasons(round->snapshot, source)[row] = (reason_id)reason;
 	for (size_t i = 0; i < list->count; i++)
-		round_store(round, row, (enum metric)list->metrics[i], 0);
+		snapshot_store(round->snapshot, row, (enum metric)list->metrics[i], 0);
 	round->states[row].stale &= ~source_bit(source);
 	if (source == SOURCE_SCHED)
 		round_apply_failure(round, row, SOURCE_SCHEDSTATS, reason);
 }
+
+/* --- what rows take over from the last snapshot --- */
 
 /* Copies elements of every stretch of rows that is contiguous in both snapshots. */
 static void copy_runs(const struct round *round, void *to, const void *from, size_t size)
@@ -244,7 +251,7 @@ static void carry_exceptions(struct round *round)
 	}
 }
 
-void round_carry_over(struct round *round)
+static void carry_over(struct round *round)
 {
 	const struct snapshot *previous = round->previous;
 	struct snapshot *snapshot = round->snapshot;
@@ -261,6 +268,8 @@ void round_carry_over(struct round *round)
 	translate_ids(round);
 	carry_exceptions(round);
 }
+
+/* --- rows --- */
 
 void round_forget_heap(struct round *round, size_t row)
 {
@@ -282,7 +291,7 @@ static void expect_source(struct round *round, enum source source, size_t first,
 	}
 }
 
-void round_expect_sources(struct round *round, size_t first, size_t count)
+static void expect_sources(struct round *round, size_t first, size_t count)
 {
 	source_set expected = source_with_flags(SOURCE_PER_THREAD) & ~round->capture->replaced;
 
@@ -295,6 +304,69 @@ void round_expect_sources(struct round *round, size_t first, size_t count)
 	}
 	if (round->heap_is_on)
 		expect_source(round, SOURCE_JEMALLOC, first, count, round->heap != HEAP_USE_NONE);
+}
+
+/* Both snapshots ascend by process and thread. */
+static void match_rows(struct round *round)
+{
+	const struct snapshot *previous = round->capture->previous;
+	const struct snapshot *snapshot = round->snapshot;
+	size_t old = 0, old_count = previous != NULL ? previous->thread_count : 0;
+
+	for (size_t row = 0; row < snapshot->thread_count; row++) {
+		uint64_t key = (uint64_t)snapshot->tgid[row] << 32 | snapshot->tid[row];
+
+		while (old < old_count && ((uint64_t)previous->tgid[old] << 32 | previous->tid[old]) < key)
+			old++;
+		if (old < old_count && previous->tgid[old] == snapshot->tgid[row] &&
+		    previous->tid[old] == snapshot->tid[row])
+			round->old_row[row] = (uint32_t)old;
+		else
+			round->old_row[row] = NO_ROW;
+	}
+}
+
+void round_begin_rows(struct round *round)
+{
+	size_t count = round->snapshot->thread_count + 1;
+
+	round->old_row = memory_allocate(count * sizeof(*round->old_row));
+	round->states = memory_allocate(count * sizeof(*round->states));
+	round->comm = memory_allocate(count * sizeof(*round->comm));
+	round->cgroup = memory_allocate(count * sizeof(*round->cgroup));
+	match_rows(round);
+}
+
+static void begin_states(struct round *round)
+{
+	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
+		struct thread_state *state = &round->states[row];
+
+		round->comm[row] = UNKNOWN_TEXT;
+		round->cgroup[row] = UNKNOWN_TEXT;
+		if (round->old_row[row] == NO_ROW) {
+			*state = (struct thread_state){.stale = (source_set)~0U,
+						       .flags = ROW_NEW | ROW_MOVED | ROW_CHANGED};
+			continue;
+		}
+		*state = round->capture->states[round->old_row[row]];
+		state->flags &= ROW_IDENTIFIED | ROW_DELAYED;
+		if (round->full) {
+			state->stale = (source_set)~0U;
+			state->refused = 0;
+		}
+		if (round->schedstats_turned)
+			state->stale |= source_bit(SOURCE_SCHED);
+	}
+}
+
+void round_settle_rows(struct round *round)
+{
+	begin_states(round);
+	expect_sources(round, 0, round->snapshot->thread_count);
+	if (round->previous != NULL)
+		carry_over(round);
+	heap_begin(round);
 }
 
 void round_reset_row(struct round *round, size_t row)
@@ -313,7 +385,7 @@ void round_reset_row(struct round *round, size_t row)
 			note_exception(round, row, (enum metric)i, REASON_READ);
 	}
 	round->old_row[row] = NO_ROW;
-	round_expect_sources(round, row, 1);
+	expect_sources(round, row, 1);
 	round->comm[row] = UNKNOWN_TEXT;
 	state->stale = (source_set)~0U;
 	state->refused = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef CTOP_ROUND_H
-#define CTOP_ROUND_H
+#ifndef CTOP_ROUND_INTERNAL_H
+#define CTOP_ROUND_INTERNAL_H
 
 /*
- * What the files of this room that make a snapshot share: data, and the functions of each file, in the order
- * in which a round comes to them. See docs/live-round.md.
+ * What the files that make a snapshot share: the capture and the round under way, and what each file offers.
+ * See docs/live-round.md.
  */
 
 #include <stdatomic.h>
@@ -48,6 +48,8 @@ enum {
 	ROW_WAITED = 1 << 7,     /* its wait for a CPU grew; it need not have run */
 	ROW_CHANGED = 1 << 8,    /* a cell differs from the previous snapshot; kept by passes only */
 };
+
+struct resolver;
 
 /* The counters that show whether a thread ran. */
 struct thread_counters {
@@ -111,37 +113,7 @@ enum heap_use {
 	HEAP_USE_NEEDED,
 };
 
-/* A set of CPUs by the hash that passes carry. */
-struct known_cpus {
-	uint64_t hash;
-	uint32_t *cpus; /* owned */
-	size_t count;
-	uint64_t round; /* of the capture, in which `id` was made */
-	uint32_t id;    /* in the pool of that round's snapshot */
-};
-
-/* Of whom the path of a cgroup is true. */
-enum cgroup_proof {
-	CGROUP_OF_ONE, /* of the thread that it was read of, which may have moved there since the pass */
-	CGROUP_LIKELY, /* of all in it, it seems: no mount shows the directory */
-	CGROUP_CERTAIN,
-};
-
-/* A cgroup by its id. */
-struct known_cgroup {
-	uint64_t id;
-	char *path; /* owned; NULL where it could not be read */
-	size_t length;
-	reason_id reason;
-	enum cgroup_proof proof;
-	uint64_t asked; /* round of the capture in which the path was last read */
-	uint64_t round; /* of the capture, in which `text` was made, or the reading failed */
-	uint32_t text;  /* in the strings of that round's snapshot */
-};
-
-/*
- * Reading threads in passes of a BPF program (pass.c) instead of from procfs and taskstats.
- */
+/* Reading threads in passes of a BPF program instead of from procfs and taskstats. */
 struct task_passes {
 	struct bpf_tasks *tasks; /* NULL: there are none */
 	struct feature_result result;
@@ -289,94 +261,35 @@ static inline bool round_is_over_budget(const struct round *round)
 	return capture_cpu_ns(round->capture) - round->cpu_start_ns > round->budget_ns;
 }
 
-/*
- * pass.c: all threads of a round, every number of them, by one pass of a BPF program. Opens what it
- * needs, with the rights of the caller; without it threads are read by the files below.
- */
-void passes_open(struct capture *capture);
-void passes_close(struct task_passes *passes);
-
-/* Lists the threads and fills their rows, as the steps from round_list_threads() on do. Returns 0 or a
- * negative errno. */
-int round_read_pass(struct round *round);
-
-/* What the snapshot says of metrics that this kernel lacks, and of what stood still; before round_finish().
- */
-void round_settle_pass(struct round *round);
-
-/* Lists the threads that changed since the previous snapshot; behind round_finish(). */
-void round_list_moved(struct round *round);
-
-/* thread_rows.c: which threads a round has, and what their rows hold before anything is read. */
-
-/* Lists processes and threads into the snapshot. Returns 0 or a negative errno. */
-int round_list_threads(struct round *round);
-
-/* Makes the arrays parallel to the rows; for threads in the previous snapshot they start as copies. */
-void round_make_rows(struct round *round);
-
-/* The row of each thread in the previous snapshot, by process and id. */
-void round_match_rows(struct round *round);
-
-/* Gives the numbers of threads that did not run the present time. */
-void round_confirm_still(struct round *round);
-
-/* The file format's flags of a thread whose counters were read, by its rules. */
-uint8_t round_measured_flags(const struct feature_checks *checks);
-
-/*
- * thread_counters.c: the counters that show which threads ran, from one taskstats message each, else from one
- * line of schedstat. Returns 0 or -ECANCELED.
- */
-int round_read_counters(struct round *round);
-
-/* thread_turn.c: which threads are read, once it is known which ones ran. Both return 0 or -ECANCELED. */
-
-/* The needed sources, and the cgroups. */
-int round_read_needed(struct round *round);
-
-/* Sources that were not asked for, of threads that ran, while the budget lasts; in turn over the rounds. */
-int round_read_extra(struct round *round);
-
-/*
- * thread_read.c: reading the files of one thread into its row. `tasks` is its process's task directory, -1
- * when that is gone.
- */
-
-/* Reads these sources of a thread. */
-void round_read_thread(struct round *round, size_t row, int tasks, source_set wanted);
-
-/*
- * The CPUs that a thread may run on, by system call, as an id of the snapshot's pool. Returns 0 or a negative
- * errno.
- */
-int round_read_cpus(struct round *round, uint32_t tid, uint32_t *ret_id);
-
-/* Reads one file into capture->text and from there into the row. False when that failed, which is noted. */
-bool round_read_file(struct round *round, size_t row, int tasks, enum source source);
-
-/* thread_columns.c: how readings become cells of a snapshot, and what is kept from an older snapshot. */
+/* --- rows.c: the rows of a round, and how readings become their cells --- */
 
 /* Works out which source fills which metric, after the features were checked. */
 void capture_choose_sources(struct capture *capture);
 
-/* Marks every source of new rows as not read, with the reason that holds until it is. */
-void round_expect_sources(struct round *round, size_t first, size_t count);
+/*
+ * Makes the arrays parallel to the rows that were added, and finds each row in the previous snapshot, by
+ * process and id. The caller may correct round->old_row, and makes the columns of times, before
+ * round_settle_rows().
+ */
+void round_begin_rows(struct round *round);
+
+/*
+ * Rows of threads in the previous snapshot start as copies of it; every source of new rows is marked as not
+ * read, with the reason that holds until it is.
+ */
+void round_settle_rows(struct round *round);
 
 /* The id of a policy's name in the strings of the snapshot; its column holds such ids. */
 uint64_t round_policy_text(struct round *round, int64_t policy);
 
-/* Copies what the previous snapshot holds for the rows that it already had. */
-void round_carry_over(struct round *round);
+/* The file format's flags of a thread whose counters were read, by its rules. */
+uint8_t round_measured_flags(const struct feature_checks *checks);
 
 /* Stores the metrics that `source` fills from round->reading and notes that it was read at round->now_ns. */
 void round_apply(struct round *round, size_t row, enum source source);
 
 /* Notes why `source` was not read; the metrics that it fills become 0. */
 void round_apply_failure(struct round *round, size_t row, enum source source, enum reason reason);
-
-/* Sets one cell; a column is made for its first number that is not 0. */
-void round_store(struct round *round, size_t row, enum metric metric, uint64_t value);
 
 /* Forgets the row's allocation counters. */
 void round_forget_heap(struct round *round, size_t row);
@@ -387,7 +300,36 @@ void round_reset_row(struct round *round, size_t row);
 /* Removes the rows of ended threads. */
 void round_drop_ended(struct round *round);
 
-/* process_facts.c: what threads have from their process: its name, its cgroup, its memory. */
+/* --- threads.c: reading threads one by one, from procfs and taskstats --- */
+
+/* Lists all threads and reads those that ran. Returns 0 or a negative errno. */
+int round_read_threads(struct round *round);
+
+/*
+ * Reads the files of round->extra of threads that ran since, while the budget lasts; in turn over the rounds.
+ * Returns 0 or -ECANCELED.
+ */
+int round_read_extra(struct round *round);
+
+/* The CPUs that a thread may run on, by system call, as an id of the snapshot's pool; or a negative errno. */
+int round_read_cpus(struct round *round, uint32_t tid, uint32_t *ret_id);
+
+/* --- pass.c: reading all threads at once, every number of them, by a pass of a BPF program --- */
+
+/* Opens what it needs, with the rights of the caller. */
+void passes_open(struct capture *capture);
+void passes_close(struct task_passes *passes);
+
+/* Lists the threads and fills their rows. Returns 0 or a negative errno. */
+int round_read_pass(struct round *round);
+
+/* Lists the threads that changed since the previous snapshot; after round_finish(). */
+void round_list_moved(struct round *round);
+
+/* The path of a cgroup that passes have met, by its id; NULL for others. `context` is a round. */
+const char *round_known_cgroup(const void *context, uint64_t id);
+
+/* --- process_facts.c: what threads have from their process: its name, its cgroup, its memory --- */
 
 /* The string id of the name in `comm` of a thread (or process, below the proc root), or UNKNOWN_TEXT. */
 uint32_t round_read_name(struct round *round, int directory, uint32_t id);
@@ -413,31 +355,38 @@ void round_store_resident(struct round *round);
 /* smaps_rollup of leaders, until the budget of expensive sources is spent. */
 void round_read_smaps(struct round *round);
 
+/* --- heap.c: which processes the allocator probe examines, what it reads of them, and why it does not --- */
+
+/* After the roots were opened. There is no probe without a resolver, or if these ids mean nothing to system
+ * calls. */
+void heap_open(struct capture *capture, struct resolver *resolver);
+void heap_close(struct heap *heap);
+
+/* What a round reads of it: what is needed, or wanted while the budget lasts; sets heap_is_on too. */
+void heap_choose_use(struct round *round);
+
+/* The reason of what is not read in this round. */
+enum reason heap_default_reason(const struct capture *capture);
+
+/* When the rows are made: sets what they hold while the probe is off, or until they are read. */
+void heap_begin(struct round *round);
+
 /*
- * runnable.c: whether threads wait for a CPU without having been seen waiting, by the host's own count of
- * runnable threads.
+ * Starts examining a process, so that its executable is resolved while others are read. `tasks` is its task
+ * directory.
  */
+void heap_look_ahead(struct round *round, struct process *process, int tasks);
 
-/* Asks the host, if it counts the same threads that we see, and keeps the smallest answer of this round. */
-void runnable_look(struct round *round);
+/* Reads the counters of all threads that ran since they were last read. Returns 0 or -ECANCELED. */
+int heap_read(struct round *round);
 
-/*
- * If the host counted more runnable threads at every check of two rounds than either round found, a thread
- * waits unseen, and the next round reads the states of all. If that finds none, only the rotation looks for
- * it for a while.
- */
-void runnable_watch(struct round *round);
+/* What the snapshot says of the probe: its summary, by the rules of the file format, and the processes. */
+void heap_summarize(struct round *round);
 
 /*
- * finish.c: what a snapshot says besides its threads: host-wide sources, expensive sources, reasons, tallies,
- * summaries. To be called once, when all rows are read.
+ * --- finish.c: what a snapshot says besides its threads: host-wide sources, expensive sources, reasons,
+ * tallies, summaries. To be called once, when all rows are read ---
  */
 void round_finish(struct round *round);
-
-/*
- * heap_summary.c: what the snapshot says about the allocator probe: its summary, by the rules of the file
- * format, and the processes.
- */
-void heap_summarize(struct round *round);
 
 #endif
