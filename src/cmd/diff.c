@@ -251,7 +251,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	}
 	if (status == 0)
 		status = snapshot_report_join(report, &error);
-	if (status == 0 && options->per[TABLES_PER_SECOND] && report->request.interval_ns == 0)
+	if (status == 0 && options->per[TABLES_PER_SECOND] && report->diff->interval_ns == 0)
 		status = error_set(
 			&error, -EINVAL,
 			"the time between the captures is zero or unknown: leave out --per second");
@@ -292,8 +292,8 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 			{
 				.names = {operands[0], operands[1]},
 				.display = (enum tables_display)options->display,
-				.threads = options->match == DIFF_MATCHING_THREADS,
 			},
+		.how.by_threads = options->match == DIFF_MATCHING_THREADS,
 	};
 	struct rule *rules = NULL;
 	struct error error;

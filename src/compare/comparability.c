@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "diff.h"
 #include "snapshot/capture_facts.h"
+
+const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
 
 const char *const comparability_severity_names[COMPARABILITY_SEVERITY_COUNT] = {
 	[COMPARABILITY_NOTE] = "note",

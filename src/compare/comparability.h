@@ -11,6 +11,15 @@
 
 /* What makes two captures hard to compare, as sentences that name the consequence. */
 
+/* The sides of a comparison. */
+enum diff_side {
+	DIFF_BEFORE,
+	DIFF_AFTER,
+	DIFF_SIDE_COUNT,
+};
+
+extern const char *const diff_side_names[DIFF_SIDE_COUNT]; /* "before" "after" */
+
 enum comparability_severity {
 	COMPARABILITY_NOTE,    /* worth knowing */
 	COMPARABILITY_WARNING, /* some of the changes shown are no changes */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A comparison as a whole: its sides, and which of their threads are the same. */
+/* A comparison as a whole: its sides, joined once for each axis and narrowing, and what their pairs are. */
 #include "compare_internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 
 struct comparison *compare_create(struct snapshot *before)
 {
@@ -15,24 +18,15 @@ struct comparison *compare_create(struct snapshot *before)
 	return comparison;
 }
 
-void compare_join_release(struct compare_join *join)
+static void release_join(struct compare_join *join)
 {
 	diff_release(join->diff);
 	buffer_release(&join->signature);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		free(join->inside[side]);
-	free(join->counts);
 	free(join->labels);
 	arena_release(&join->arena);
 	*join = (struct compare_join){0};
-}
-
-void compare_subjects_release(struct compare_subjects *subjects)
-{
-	free(subjects->threads);
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		reduction_release(subjects->reductions[side]);
-	*subjects = (struct compare_subjects){0};
 }
 
 static void forget_doubts(struct comparison *comparison)
@@ -44,9 +38,9 @@ static void forget_doubts(struct comparison *comparison)
 /* Drops what was made of the sides: one of them becomes another. */
 static void forget(struct comparison *comparison)
 {
-	compare_subjects_release(&comparison->shown);
+	comparison->shown = NULL;
 	for (size_t i = 0; i < COMPARE_JOINS_KEPT; i++)
-		compare_join_release(&comparison->joins[i]);
+		release_join(&comparison->joins[i]);
 	diff_match_release(comparison->match);
 	comparison->match = NULL;
 	forget_doubts(comparison);
@@ -167,4 +161,253 @@ bool compare_count_threads(const struct comparison *comparison, struct diff_matc
 		.went = (uint32_t)match->only[compare_inside(comparison, DIFF_BEFORE)],
 	};
 	return true;
+}
+
+/* --- joins --- */
+
+static struct compare_join *find_join(struct comparison *comparison, const struct buffer *signature)
+{
+	for (size_t i = 0; i < COMPARE_JOINS_KEPT; i++) {
+		struct compare_join *join = &comparison->joins[i];
+
+		if (join->diff != NULL && order_bytes(join->signature.data, join->signature.length,
+						      signature->data, signature->length) == 0)
+			return join;
+	}
+	return NULL;
+}
+
+bool compare_join_has(const struct compare_join *join, size_t pair, enum diff_side side, size_t thread)
+{
+	return pair != SIZE_MAX && diff_pair_of_thread(join->diff, side, thread) == pair;
+}
+
+static struct compare_join *join_of(struct comparison *comparison, const struct view *view, enum axis axis,
+				    size_t step_count, bool single);
+
+/* Which threads are inside the steps, and are no kernel threads where those are hidden. A step counts by the
+ * groups of its own axis, so that renamed cgroups stay together. */
+static bool *inside_steps(struct comparison *comparison, const struct view *view, size_t step_count,
+			  enum diff_side side)
+{
+	const struct snapshot *snapshot = comparison->sides[side];
+	bool *inside = memory_allocate(snapshot->thread_count + 1);
+	const struct view_step *step;
+	const struct compare_join *join;
+	size_t pair;
+
+	if (step_count == 0) {
+		for (size_t i = 0; i < snapshot->thread_count; i++)
+			inside[i] = (snapshot->thread_flags[i] & THREAD_KERNEL) == 0;
+		return inside;
+	}
+	step = &view->steps[step_count - 1];
+	join = join_of(comparison, view, step->axis, step_count - 1, false);
+	pair = diff_find(join->diff, step->key, step->key_length);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		inside[i] = compare_join_has(join, pair, side, i);
+	return inside;
+}
+
+/* Which threads of a side are inside the first `step_count` steps of a view, by index; NULL for all. */
+static bool *threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
+			    enum diff_side side)
+{
+	const struct snapshot *snapshot = comparison->sides[side];
+	bool *members = filter_members(view_filter_at(view, step_count),
+				       &(struct filter_subjects){.snapshot = snapshot});
+	bool *inside;
+
+	if (step_count == 0 && !view->hide_kernel_threads)
+		return members;
+	inside = inside_steps(comparison, view, step_count, side);
+	for (size_t i = 0; members != NULL && i < snapshot->thread_count; i++)
+		inside[i] &= members[i];
+	free(members);
+	return inside;
+}
+
+/*
+ * Three parts become "process thread  cgroup", and one that was renamed "cgroup>other": what tells rows apart
+ * stands where a narrow name is not cut.
+ */
+static void label_parts(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
+{
+	const char *cgroup = pair->label, *process = cgroup + strlen(cgroup) + 1;
+	const char *thread = process + strlen(process) + 1;
+	size_t length;
+
+	buffer_append_text(text, process);
+	if (strcmp(process, thread) != 0)
+		buffer_append_format(text, " %s", thread);
+	buffer_append_format(text, "  %s", cgroup);
+	if (pair->kind == DIFF_PAIR_FUDGED)
+		buffer_append_format(text, ">%s",
+				     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));
+}
+
+static void make_labels(struct compare_join *join)
+{
+	const struct diff_options *options = &join->diff->options;
+	size_t count = join->diff->pair_count;
+	struct buffer text = {0};
+
+	join->labels = memory_allocate_zero(count + 1, sizeof(*join->labels));
+	for (size_t i = 0; i < count; i++) {
+		const struct diff_pair *pair = &join->diff->pairs[i];
+
+		if (options->grouping.axis != AXIS_ALL || options->single) {
+			join->labels[i] = (struct compare_label){pair->label, pair->label_length};
+			continue;
+		}
+		buffer_clear(&text);
+		label_parts(join->diff, pair, &text);
+		join->labels[i] = (struct compare_label){
+			arena_duplicate(&join->arena, text.data, text.length), text.length};
+	}
+	buffer_release(&text);
+}
+
+/* An entry for a new join: an unused one, else that whose last use is the longest ago. */
+static struct compare_join *make_room(struct comparison *comparison)
+{
+	struct compare_join *oldest = &comparison->joins[0];
+
+	for (size_t i = 1; i < COMPARE_JOINS_KEPT; i++) {
+		if (comparison->joins[i].used < oldest->used)
+			oldest = &comparison->joins[i];
+	}
+	if (comparison->shown == oldest)
+		comparison->shown = NULL;
+	release_join(oldest);
+	return oldest;
+}
+
+/* The join of an axis, or of single threads, in the first `step_count` steps of a view. */
+static struct compare_join *join_of(struct comparison *comparison, const struct view *view, enum axis axis,
+				    size_t step_count, bool single)
+{
+	struct diff_options options = {
+		.grouping = view->grouping,
+		.rates = compare_has_rates(comparison),
+		.match = comparison->match,
+		.by_threads = compare_by_threads(comparison),
+		.single = single,
+	};
+	bool *inside[DIFF_SIDE_COUNT];
+	struct buffer signature = {0};
+	struct compare_join *join;
+
+	buffer_append_format(&signature, "%d%d", options.by_threads, single);
+	view_append_signature(view, axis, step_count, &signature);
+	join = find_join(comparison, &signature);
+	if (join != NULL) {
+		buffer_release(&signature);
+		join->used = ++comparison->clock;
+		return join;
+	}
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		options.members[side] = inside[side] = threads_inside(comparison, view, step_count,
+								      (enum diff_side)side);
+	options.grouping.axis = axis;
+	join = make_room(comparison);
+	join->signature = signature;
+	memcpy(join->inside, inside, sizeof(inside));
+	join->diff = diff_create(comparison->sides[DIFF_BEFORE], comparison->sides[DIFF_AFTER], &options);
+	join->used = ++comparison->clock;
+	make_labels(join);
+	return join;
+}
+
+struct compare_join *compare_join_of_view(struct comparison *comparison, const struct view *view)
+{
+	return join_of(comparison, view, view->grouping.axis, view->step_count,
+		       view->level == VIEW_LEVEL_THREADS);
+}
+
+/* --- pairs as rows show them --- */
+
+uint32_t compare_threads(const struct compare_subject *subject, enum diff_side side)
+{
+	return subject->pair->threads[compare_inside(subject->comparison, side)];
+}
+
+bool compare_is_on(const struct compare_subject *subject, enum diff_side side)
+{
+	return subject->pair->group[compare_inside(subject->comparison, side)] != UINT32_MAX;
+}
+
+bool compare_same(const struct compare_subject *subject, struct diff_match_count *ret_threads)
+{
+	const struct diff_match_count *members = &subject->pair->members;
+
+	if (subject->comparison->match == NULL || subject->join->diff->options.single)
+		return false;
+	*ret_threads = *members;
+	if (compare_inside(subject->comparison, DIFF_AFTER) != DIFF_AFTER) {
+		ret_threads->came = members->went;
+		ret_threads->went = members->came;
+	}
+	return true;
+}
+
+enum row_mark compare_mark(const struct compare_subject *subject)
+{
+	struct diff_match_count threads;
+
+	if (!compare_is_on(subject, DIFF_BEFORE))
+		return ROW_MARK_NEW;
+	if (!compare_is_on(subject, DIFF_AFTER))
+		return ROW_MARK_LEFT;
+	if (compare_same(subject, &threads) && threads.same == 0)
+		return ROW_MARK_RESTARTED;
+	return ROW_MARK_NONE;
+}
+
+const char *compare_cgroup(const struct compare_subject *subject, enum diff_side side)
+{
+	size_t length;
+
+	if (subject->pair->kind != DIFF_PAIR_FUDGED)
+		return NULL;
+	/* the first of three parts */
+	return grouping_key(subject->join->diff->grouping,
+			    subject->pair->group[compare_inside(subject->comparison, side)], &length);
+}
+
+/*
+ * Where the changes are those of threads: what started since before began at zero, and what a thread that
+ * went did after before is not known.
+ */
+static void begin_at_zero(const struct compare_subject *subject, struct diff_value *value)
+{
+	const struct diff_pair *pair = subject->pair;
+	const bool single = subject->join->diff->options.single;
+
+	if (pair->threads[DIFF_BEFORE] == 0 && value->side[DIFF_AFTER].state == VALUE_READ &&
+	    (!single || subject->comparison->match->counted[DIFF_AFTER][pair->group[DIFF_AFTER]]))
+		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
+	if (pair->threads[DIFF_AFTER] == 0 && !single && value->side[DIFF_BEFORE].state == VALUE_READ)
+		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_UNAVAILABLE,
+								    .reason = REASON_ENDED};
+}
+
+struct diff_value compare_value(const struct compare_subject *subject, enum column column)
+{
+	const struct diff_value inside = diff_column(subject->join->diff, subject->pair, column);
+	struct diff_value value = {.is_category = inside.is_category};
+
+	memcpy(value.side, inside.side, sizeof(value.side));
+	if (column_is_counter(column) && compare_by_threads(subject->comparison))
+		begin_at_zero(subject, &value);
+	if (compare_inside(subject->comparison, DIFF_BEFORE) != DIFF_BEFORE) {
+		const struct diff_side_value before = value.side[DIFF_BEFORE];
+
+		value.side[DIFF_BEFORE] = value.side[DIFF_AFTER];
+		value.side[DIFF_AFTER] = before;
+	}
+	diff_value_conclude(&value, column_is_ratio(column));
+	if (value.is_category)
+		value.differs = inside.differs;
+	return value;
 }

@@ -4,7 +4,6 @@
 
 #include "comparability.h"
 #include "diff.h"
-#include "diff_match.h"
 #include "table/table.h"
 #include "table/view.h"
 
@@ -56,7 +55,7 @@ const struct snapshot *compare_side(const struct comparison *comparison, enum di
 
 /*
  * Whether the change of a counter is that of the threads that are on both sides, wherever they belong, and of
- * those that started in between (see diff_match.h), rather than that of the groups' sums. So it is from the
+ * those that started in between, rather than that of the groups' sums. So it is from the
  * start where both captures are of one boot.
  */
 bool compare_by_threads(const struct comparison *comparison);
@@ -78,7 +77,7 @@ uint64_t compare_distance_ns(const struct comparison *comparison);
 /* Counts the threads of both sides, of after only and of before only; false unless they are of one boot. */
 bool compare_count_threads(const struct comparison *comparison, struct diff_match_count *ret_threads);
 
-/* --- compare_metric.c --- */
+/* --- what the rows of a view are --- */
 
 /*
  * The metrics of a view: those of its focus, else of its tab. They are columns behind COLUMN_COUNT, or

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "table/explain.h"
 #include "window/column.h"
@@ -56,44 +57,63 @@ static const char *source_text(const struct comparison *comparison, enum column 
 	return name;
 }
 
-static void add_metric_row(const struct compare_subjects *subjects, size_t subject, enum column metric,
-			   struct table *table)
+static void add_metric_row(const struct compare_subject *subject, enum column metric, struct table *table)
 {
-	struct diff_value value = compare_value(subjects, subject, metric);
-	enum row_mark mark = compare_subject_mark(subjects, subject);
+	static const enum compare_column shown[] = {
+		[CELL_BEFORE] = COMPARE_COLUMN_BEFORE,
+		[CELL_AFTER] = COMPARE_COLUMN_AFTER,
+		[CELL_CHANGE] = COMPARE_COLUMN_CHANGE,
+		[CELL_PERCENT] = COMPARE_COLUMN_PERCENT,
+	};
+	const struct diff_value value = compare_value(subject, metric);
 	struct table_row *row = table_add_named_row(table, column_name(metric), column_name(metric));
 
-	for (int side = 0; side < DIFF_SIDE_COUNT; side++)
-		compare_side_cell(subjects, subject, metric, &value, (enum diff_side)side, &table->arena,
-				  &row->cells[CELL_BEFORE + side]);
-	compare_change_cell(&value, metric, &table->arena, &row->cells[CELL_CHANGE]);
-	compare_percent_cell(&value, mark, &table->arena, &row->cells[CELL_PERCENT]);
+	for (size_t i = 0; i < ARRAY_COUNT(shown); i++)
+		compare_cell(subject, metric, &value, shown[i], &table->arena, &row->cells[i]);
 	row->cells[CELL_SOURCE] = cell_of_text(
-		source_text(subjects->comparison, metric, &value, &table->arena));
+		source_text(subject->comparison, metric, &value, &table->arena));
+}
+
+/* Finds the subject that the key of a row names, and its metric; false when it is gone. */
+static bool find_row(struct comparison *comparison, const struct view *view, const char *key,
+		     size_t key_length, struct compare_subject *ret_subject, enum column *ret_metric)
+{
+	const char *end = memchr(key, '\0', key_length);
+	const struct compare_join *join = compare_join_of_view(comparison, view);
+
+	for (enum column column = 0; end != NULL && column < COLUMN_TASK_FIELDS; column++) {
+		const bool has_rows = column > COLUMN_COUNT || column_is_record(column);
+		size_t pair;
+
+		if (!has_rows || strcmp(column_name(column), key) != 0)
+			continue;
+		pair = diff_find(join->diff, end + 1, key_length - (size_t)(end + 1 - key));
+		if (pair == SIZE_MAX)
+			return false;
+		*ret_metric = column;
+		*ret_subject = compare_subject(comparison, join, pair);
+		return true;
+	}
+	return false;
 }
 
 struct table *compare_metric_table(struct comparison *comparison, const struct view *view, const char *key,
 				   size_t key_length)
 {
-	struct compare_subjects subjects;
-	struct table *table = NULL;
+	struct compare_subject subject;
+	struct table *table;
 	enum column metric;
-	size_t subject;
 
-	if (comparison->sides[DIFF_AFTER] == NULL)
+	if (comparison->sides[DIFF_AFTER] == NULL ||
+	    !find_row(comparison, view, key, key_length, &subject, &metric))
 		return NULL;
-	compare_subjects_collect(comparison, view, &subjects);
-	subject = compare_find_row(&subjects, key, key_length, &metric);
-	if (subject != SIZE_MAX) {
-		table = table_create_with(NULL, metric_columns, CELL_COUNT);
-		for (enum column i = COLUMN_METRICS; i < COLUMN_TASK_FIELDS; i++)
-			add_metric_row(&subjects, subject, i, table);
-		for (enum column i = 0; i < COLUMN_COUNT; i++) {
-			if (compare_record_applies(view, i))
-				add_metric_row(&subjects, subject, i, table);
-		}
+	table = table_create_with(NULL, metric_columns, CELL_COUNT);
+	for (enum column i = COLUMN_METRICS; i < COLUMN_TASK_FIELDS; i++)
+		add_metric_row(&subject, i, table);
+	for (enum column i = 0; i < COLUMN_COUNT; i++) {
+		if (compare_record_applies(view, i))
+			add_metric_row(&subject, i, table);
 	}
-	compare_subjects_release(&subjects);
 	return table;
 }
 
@@ -113,30 +133,33 @@ static void append_number(double number, enum unit unit, struct buffer *lines)
 }
 
 /* How many threads of a side contributed to a metric, and why the others did not. */
-static void append_coverage(const struct compare_subjects *subjects, size_t subject, enum metric metric,
-			    enum diff_side side, struct buffer *lines)
+static void append_coverage(const struct compare_subject *subject, enum metric metric, enum diff_side side,
+			    struct buffer *lines)
 {
-	const struct snapshot *snapshot = compare_side(subjects->comparison, side);
+	const struct snapshot *snapshot = compare_side(subject->comparison, side);
+	const enum diff_side inside = compare_inside(subject->comparison, side);
+	const struct diff *diff = subject->join->diff;
+	const size_t pair = (size_t)(subject->pair - diff->pairs);
 	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
 	char text[28], total[28];
 
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		if (compare_subject_has(subjects, subject, side, i))
+		if (diff_pair_of_thread(diff, inside, i) == pair)
 			by_state[explain_state(snapshot, i, metric)]++;
 	}
 	buffer_append_format(lines, "  %s: read of %s of %s threads\n", metrics[metric].name,
 			     number_group_digits(by_state[REASON_READ], text),
-			     number_group_digits(compare_subject_threads(subjects, subject, side), total));
+			     number_group_digits(compare_threads(subject, side), total));
 	explain_missing(snapshot, by_state, "it does not apply, or not measured", lines);
 }
 
-static void append_side(const struct compare_subjects *subjects, size_t subject, enum column metric,
+static void append_side(const struct compare_subject *subject, enum column metric,
 			const struct diff_side_value *value, enum diff_side side, struct buffer *lines)
 {
 	const struct derived_entry *entry;
 
 	buffer_append_text(lines, side == DIFF_BEFORE ? "Before: " : "After: ");
-	if (compare_subject_threads(subjects, subject, side) == 0) {
+	if (compare_threads(subject, side) == 0) {
 		buffer_append_text(lines, "not there\n");
 		return;
 	}
@@ -153,18 +176,18 @@ static void append_side(const struct compare_subjects *subjects, size_t subject,
 	if (column_is_record(metric))
 		return;
 	if (!column_is_derived(metric)) {
-		append_coverage(subjects, subject, column_metric(metric), side, lines);
+		append_coverage(subject, column_metric(metric), side, lines);
 		return;
 	}
 	entry = &derived_metrics[column_derived(metric)];
 	for (size_t i = 0; i < entry->input_count; i++)
-		append_coverage(subjects, subject, entry->inputs[i], side, lines);
+		append_coverage(subject, entry->inputs[i], side, lines);
 }
 
-static void append_change(const struct compare_subjects *subjects, size_t subject, enum column metric,
+static void append_change(const struct compare_subject *subject, enum column metric,
 			  const struct diff_value *value, struct buffer *lines)
 {
-	enum row_mark mark = compare_subject_mark(subjects, subject);
+	enum row_mark mark = compare_mark(subject);
 
 	if (value->has_delta) {
 		buffer_append_text(lines, "Change: ");
@@ -192,13 +215,13 @@ static void append_counts(const struct diff_match_count *threads, const char *wh
 		number_group_digits(threads->came, came), number_group_digits(threads->went, gone));
 }
 
-static void append_threads(const struct compare_subjects *subjects, size_t subject, struct buffer *lines)
+static void append_threads(const struct compare_subject *subject, struct buffer *lines)
 {
 	struct diff_match_count threads;
 
-	if (subjects->join == NULL)
+	if (subject->join->diff->options.single)
 		return;
-	if (!compare_subject_same(subjects, subject, &threads)) {
+	if (!compare_same(subject, &threads)) {
 		buffer_append_text(lines, "The captures are not known to be of one boot: ctop cannot tell "
 					  "which threads are the same.\n");
 		return;
@@ -206,7 +229,7 @@ static void append_threads(const struct compare_subjects *subjects, size_t subje
 	buffer_append_text(lines, "Threads: ");
 	append_counts(&threads, "", lines);
 	buffer_append_text(lines, ".\n");
-	if (compare_by_threads(subjects->comparison))
+	if (compare_by_threads(subject->comparison))
 		buffer_append_text(
 			lines, "A counter's change is what the same threads did, whatever group they were in "
 			       "before, and what new ones did since they started. What gone threads had "
@@ -217,20 +240,19 @@ static void append_threads(const struct compare_subjects *subjects, size_t subje
 				   "open the row for the change of each thread.\n");
 }
 
-static void append_rename(const struct compare_subjects *subjects, size_t subject, struct buffer *lines)
+static void append_rename(const struct compare_subject *subject, struct buffer *lines)
 {
-	const char *before = compare_subject_cgroup(subjects, subject, DIFF_BEFORE);
+	const char *before = compare_cgroup(subject, DIFF_BEFORE);
 
 	if (before != NULL)
 		buffer_append_format(lines,
 				     "The cgroup was renamed from %s to %s, by the types of its threads.\n",
-				     before, compare_subject_cgroup(subjects, subject, DIFF_AFTER));
+				     before, compare_cgroup(subject, DIFF_AFTER));
 }
 
-static void append_metric(const struct compare_subjects *subjects, size_t subject, enum column metric,
-			  struct buffer *lines)
+static void append_metric(const struct compare_subject *subject, enum column metric, struct buffer *lines)
 {
-	struct diff_value value = compare_value(subjects, subject, metric);
+	struct diff_value value = compare_value(subject, metric);
 
 	if (column_is_record(metric))
 		buffer_append_format(lines, "%s: %s\n", column_name(metric), column_description(metric));
@@ -239,80 +261,72 @@ static void append_metric(const struct compare_subjects *subjects, size_t subjec
 				     column_description(metric),
 				     derived_metrics[column_derived(metric)].formula);
 	else
-		explain_metric(compare_side(subjects->comparison, DIFF_AFTER), column_metric(metric), lines);
+		explain_metric(compare_side(subject->comparison, DIFF_AFTER), column_metric(metric), lines);
 	for (int side = 0; side < DIFF_SIDE_COUNT; side++)
-		append_side(subjects, subject, metric, &value.side[side], (enum diff_side)side, lines);
-	append_change(subjects, subject, metric, &value, lines);
+		append_side(subject, metric, &value.side[side], (enum diff_side)side, lines);
+	append_change(subject, metric, &value, lines);
 }
 
 void compare_explain(struct comparison *comparison, const struct view *view, const char *key,
 		     size_t key_length, struct buffer *lines)
 {
-	struct compare_subjects subjects;
+	struct compare_subject subject;
 	enum column metric;
-	size_t subject;
 
 	if (comparison->sides[DIFF_AFTER] == NULL)
 		return;
-	compare_subjects_collect(comparison, view, &subjects);
-	subject = compare_find_row(&subjects, key, key_length, &metric);
-	if (subject == SIZE_MAX) {
+	if (!find_row(comparison, view, key, key_length, &subject, &metric)) {
 		buffer_append_text(lines, "This row is gone.\n");
-	} else {
-		append_metric(&subjects, subject, metric, lines);
-		append_rename(&subjects, subject, lines);
-		append_threads(&subjects, subject, lines);
+		return;
 	}
-	compare_subjects_release(&subjects);
+	append_metric(&subject, metric, lines);
+	append_rename(&subject, lines);
+	append_threads(&subject, lines);
 }
 
 /* --- what is said of a row --- */
 
-static void append_name(const struct compare_subjects *subjects, size_t subject, struct buffer *buffer)
+static void append_name(const struct compare_subject *subject, struct buffer *buffer)
 {
-	const struct diff_pair *pair;
+	const struct diff_options *options = &subject->join->diff->options;
+	const struct diff_pair *pair = subject->pair;
 	const char *process, *renamed;
 
-	if (subjects->join == NULL || subjects->join->diff->options.grouping.axis != AXIS_ALL) {
-		struct compare_label label = compare_subject_label(subjects, subject);
-
-		buffer_append(buffer, label.text, label.length);
+	if (options->grouping.axis != AXIS_ALL || options->single) {
+		buffer_append(buffer, pair->label, pair->label_length);
 		return;
 	}
-	pair = &subjects->join->diff->pairs[subject];
 	process = pair->label + strlen(pair->label) + 1;
-	renamed = compare_subject_cgroup(subjects, subject, DIFF_BEFORE);
+	renamed = compare_cgroup(subject, DIFF_BEFORE);
 	if (renamed != NULL)
-		buffer_append_format(buffer, "%s renamed %s", renamed,
-				     compare_subject_cgroup(subjects, subject, DIFF_AFTER));
+		buffer_append_format(buffer, "%s renamed %s", renamed, compare_cgroup(subject, DIFF_AFTER));
 	else
 		buffer_append_text(buffer, pair->key);
 	buffer_append_format(buffer, "  %s  %s", process, process + strlen(process) + 1);
 }
 
-static void append_thread_note(const struct comparison *comparison, const struct compare_thread *thread,
-			       struct buffer *buffer)
+static void append_thread_note(const struct compare_subject *subject, struct buffer *buffer)
 {
-	bool one_boot = compare_boot(comparison) == COMPARE_BOOT_ONE;
+	bool one_boot = compare_boot(subject->comparison) == COMPARE_BOOT_ONE;
 
-	if (thread->index[compare_inside(comparison, DIFF_AFTER)] == COMPARE_NONE)
+	if (!compare_is_on(subject, DIFF_AFTER))
 		buffer_append_text(buffer, one_boot ? ": gone" : ": of before");
-	else if (thread->index[compare_inside(comparison, DIFF_BEFORE)] == COMPARE_NONE)
+	else if (!compare_is_on(subject, DIFF_BEFORE))
 		buffer_append_text(buffer, one_boot ? ": came" : ": of after");
 	else
 		buffer_append_text(buffer, ": the same thread");
 }
 
-static void append_group_note(const struct compare_subjects *subjects, size_t subject, struct buffer *buffer)
+static void append_group_note(const struct compare_subject *subject, struct buffer *buffer)
 {
-	enum row_mark mark = compare_subject_mark(subjects, subject);
+	enum row_mark mark = compare_mark(subject);
 	struct diff_match_count threads;
 
 	if (mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT) {
 		buffer_append_text(buffer, mark == ROW_MARK_NEW ? ": in after only" : ": in before only");
 		return;
 	}
-	if (!compare_subject_same(subjects, subject, &threads))
+	if (!compare_same(subject, &threads))
 		return;
 	buffer_append_text(buffer, ": ");
 	if (threads.same == 0)
@@ -323,53 +337,60 @@ static void append_group_note(const struct compare_subjects *subjects, size_t su
 		append_counts(&threads, " threads", buffer);
 }
 
-static void append_note(const struct comparison *comparison, const struct table_row *row,
-			struct buffer *buffer)
+static void append_note(const struct compare_subject *subject, struct buffer *buffer)
 {
-	const struct compare_subjects *subjects = &comparison->shown;
-
-	if (subjects->join != NULL)
-		append_group_note(subjects, row->subject, buffer);
+	if (subject->join->diff->options.single)
+		append_thread_note(subject, buffer);
 	else
-		append_thread_note(comparison, &subjects->threads[row->subject], buffer);
+		append_group_note(subject, buffer);
+}
+
+/* What a row of the last table is of; false where there is none. */
+static bool find_shown(const struct comparison *comparison, const struct table_row *row,
+		       struct compare_subject *ret_subject)
+{
+	if (comparison->shown == NULL || row->subject >= comparison->shown->diff->pair_count)
+		return false;
+	*ret_subject = compare_subject(comparison, comparison->shown, row->subject);
+	return true;
 }
 
 void compare_append_note(const struct comparison *comparison, const struct table_row *row,
 			 struct buffer *buffer)
 {
-	const struct compare_subjects *subjects = &comparison->shown;
+	struct compare_subject subject;
 
-	if (row->subject >= subjects->count)
+	if (!find_shown(comparison, row, &subject))
 		return;
-	append_name(subjects, row->subject, buffer);
-	append_note(comparison, row, buffer);
+	append_name(&subject, buffer);
+	append_note(&subject, buffer);
 }
 
 bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row, bool ascii,
 			     struct buffer *buffer)
 {
-	const struct compare_subjects *subjects = &comparison->shown;
 	const enum column column = (enum column)row->metric;
+	struct compare_subject subject;
 	struct diff_change change = {0};
 	struct diff_value value;
 	struct buffer name = {0};
 
-	if (row->subject >= subjects->count || !column_is_counter(column) ||
+	if (!find_shown(comparison, row, &subject) || !column_is_counter(column) ||
 	    !diff_summary_has(column_metric(column)))
 		return false;
-	value = compare_value(subjects, row->subject, column);
+	value = compare_value(&subject, column);
 	if (!value.has_delta || value.delta == 0)
 		return false;
-	append_name(subjects, row->subject, &name);
+	append_name(&subject, &name);
 	change.metric = column_metric(column);
 	change.name = name.data;
 	change.name_length = name.length;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		change.number[side] = value.side[side].number;
-		change.threads[side] = compare_subject_threads(subjects, row->subject, (enum diff_side)side);
+		change.threads[side] = compare_threads(&subject, (enum diff_side)side);
 	}
 	diff_summary_append(&change, &(struct diff_summary_per){.ascii = ascii}, buffer);
-	append_note(comparison, row, buffer);
+	append_note(&subject, buffer);
 	buffer_release(&name);
 	return true;
 }

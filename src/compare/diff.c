@@ -1,23 +1,118 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Joins the groups of two snapshots. */
+/* Joins two snapshots: which threads are the same, and the groups of both. */
 #include "diff.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
 #include "diff_evidence.h"
+#include "snapshot/thread_match.h"
 
-const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
+/* --- the same threads --- */
+
+static void find_mates(struct diff_match *match)
+{
+	const struct snapshot *after = match->snapshots[DIFF_AFTER];
+	/* of before exactly those add up that are still there */
+	uint32_t *before_of = thread_match(after, match->snapshots[DIFF_BEFORE], match->counted[DIFF_BEFORE],
+					   match->replaced);
+
+	memset(match->mate[DIFF_BEFORE], 0xff,
+	       match->snapshots[DIFF_BEFORE]->thread_count * sizeof(uint32_t));
+	for (uint32_t i = 0; i < after->thread_count; i++) {
+		const bool has_mate = before_of[i] < THREAD_UNKNOWN;
+
+		match->mate[DIFF_AFTER][i] = has_mate ? before_of[i] : UINT32_MAX;
+		match->counted[DIFF_AFTER][i] = before_of[i] != THREAD_UNKNOWN;
+		if (has_mate)
+			match->mate[DIFF_BEFORE][before_of[i]] = i;
+		match->same += has_mate;
+	}
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		match->only[side] = match->snapshots[side]->thread_count - match->same;
+	free(before_of);
+}
+
+static int check_boot(const struct snapshot *before, const struct snapshot *after, struct error *error)
+{
+	const struct snapshot *const snapshots[] = {before, after};
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		if (snapshots[side]->provenance.boot_id == NULL)
+			return error_set(
+				error, -EINVAL,
+				"threads cannot be matched: the file of %s does not tell the boot it "
+				"was captured in; compare by groups",
+				diff_side_names[side]);
+	}
+	if (!comparability_same_boot(before, after))
+		return error_set(error, -EINVAL,
+				 "threads cannot be matched: the captures are of different boots; compare by "
+				 "groups");
+	if (comparability_interval(before, after) < 0)
+		return error_set(
+			error, -EINVAL,
+			"threads cannot be matched: the second capture is the older one; swap the two files");
+	return 0;
+}
+
+struct diff_match *diff_match_create(const struct snapshot *before, const struct snapshot *after,
+				     struct error *error)
+{
+	struct diff_match *match;
+
+	if (check_boot(before, after, error) < 0)
+		return NULL;
+	match = memory_allocate_zero(1, sizeof(*match));
+	match->snapshots[DIFF_BEFORE] = before;
+	match->snapshots[DIFF_AFTER] = after;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const size_t count = match->snapshots[side]->thread_count;
+
+		match->mate[side] = memory_allocate_zero(count + 1, sizeof(*match->mate[side]));
+		match->counted[side] = memory_allocate_zero(count + 1, sizeof(*match->counted[side]));
+	}
+	match->replaced = memory_allocate_zero(after->thread_count + 1, sizeof(*match->replaced));
+	find_mates(match);
+	return match;
+}
+
+void diff_match_release(struct diff_match *match)
+{
+	if (match == NULL)
+		return;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		free(match->mate[side]);
+		free(match->counted[side]);
+	}
+	free(match->replaced);
+	free(match);
+}
+
+void diff_match_describe(const struct diff_match *match, bool by_threads, struct buffer *buffer)
+{
+	char same[28], came[28], went[28];
+
+	buffer_append_format(
+		buffer, "of the threads %s are the same on both sides, %s came%s, %s went%s",
+		number_group_digits(match->same, same), number_group_digits(match->only[DIFF_AFTER], came),
+		by_threads ? " and count from zero" : "", number_group_digits(match->only[DIFF_BEFORE], went),
+		by_threads ? " and are left out: what they did since before is not known" : "");
+}
+
+/* --- groups --- */
 
 /* The group of a thread, by its own names or those of the thread it has become. */
 static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t thread)
 {
-	const uint32_t *successor = diff->options.successor;
+	const struct diff_match *match = diff->options.match;
 
-	if (side == DIFF_BEFORE && successor != NULL && successor[thread] != UINT32_MAX) {
-		thread = successor[thread];
+	if (side == DIFF_BEFORE && match != NULL && (diff->options.by_threads || diff->options.rates) &&
+	    match->mate[DIFF_BEFORE][thread] != UINT32_MAX) {
+		thread = match->mate[DIFF_BEFORE][thread];
 		side = DIFF_AFTER;
 	}
 	return grouping_of_thread(diff->grouping, diff->snapshots[DIFF_BEFORE] != NULL ? side : 0,
@@ -30,7 +125,7 @@ static const struct ended *ended_of(const struct diff *diff, enum diff_side side
 	const struct ended *ended;
 
 	/* which of them a narrowing leaves is not known */
-	if (!diff->options.rates || diff->options.members[side] != NULL)
+	if (!diff->options.rates || diff->options.members[side] != NULL || diff->options.single)
 		return NULL;
 	ended = &diff->snapshots[side]->window->ended;
 	return ended_has_any(ended) ? ended : NULL;
@@ -181,7 +276,7 @@ static const struct snapshot *waits_of(const struct diff *diff, enum diff_side s
 	const struct snapshot *snapshot = diff->options.rates ? diff->snapshots[side]->window->latency
 							      : diff->snapshots[side];
 
-	return snapshot != NULL && snapshot->latency.present &&
+	return snapshot != NULL && snapshot->latency.present && !diff->options.single &&
 			       !axis_is_by_thread(diff->options.grouping.axis)
 		       ? snapshot
 		       : NULL;
@@ -195,12 +290,15 @@ static struct reduction *reduce_side(const struct diff *diff, enum diff_side sid
 	struct shown shown = {
 		.now = snapshot,
 		.row_count = diff->pair_count + 1,
-		.by_cgroup = diff->options.grouping.axis == AXIS_CGROUP,
+		.by_cgroup = diff->options.grouping.axis == AXIS_CGROUP && !diff->options.single,
+		.by_thread = diff->options.single,
 	};
 
 	window.by_flags |= diff->options.by_flags;
-	window.counted = diff->options.counted[side];
-	window.replaced = side == DIFF_AFTER ? diff->options.replaced : NULL;
+	if (diff->options.by_threads && !diff->options.single) {
+		window.counted = diff->options.match->counted[side];
+		window.replaced = side == DIFF_AFTER ? diff->options.match->replaced : NULL;
+	}
 	shown_reserve(&shown, snapshot->thread_count, diff->pair_count + 1);
 	/* flags are judged by the groups of this side, not by those that were joined with another */
 	if (window.by_flags && diff->rename_count != 0) {
@@ -317,6 +415,116 @@ static void make_pairs(struct diff *diff)
 	}
 }
 
+/* Counts the threads of each pair that are the same, came and went. */
+static void count_members(struct diff *diff)
+{
+	const struct diff_match *match = diff->options.match;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const enum diff_side other = side == DIFF_BEFORE ? DIFF_AFTER : DIFF_BEFORE;
+
+		for (size_t i = 0; i < match->snapshots[side]->thread_count; i++) {
+			const size_t pair = diff_pair_of_thread(diff, (enum diff_side)side, i);
+			const uint32_t mate = match->mate[side][i];
+			struct diff_match_count *members;
+			bool stayed;
+
+			if (pair == SIZE_MAX)
+				continue;
+			members = &diff->pairs[pair].members;
+			stayed = mate != UINT32_MAX && diff_pair_of_thread(diff, other, mate) == pair;
+			members->went += !stayed && side == DIFF_BEFORE;
+			members->came += !stayed && side == DIFF_AFTER;
+			members->same += stayed && side == DIFF_AFTER;
+		}
+	}
+}
+
+static void join_groups(struct diff *diff)
+{
+	diff->grouping = group_names(diff);
+	count_threads(diff, DIFF_BEFORE);
+	count_threads(diff, DIFF_AFTER);
+	match_by_key(diff);
+	if (diff->options.grouping.axis == AXIS_ALL)
+		diff_find_renames(diff);
+	make_pairs(diff);
+	if (diff->options.match != NULL)
+		count_members(diff);
+}
+
+/* --- single threads --- */
+
+/* Adds a thread of either or both sides, UINT32_MAX where it is not. */
+static void add_thread(struct diff *diff, uint32_t before, uint32_t after)
+{
+	const uint32_t threads[DIFF_SIDE_COUNT] = {before, after};
+	const enum diff_side named = after != UINT32_MAX ? DIFF_AFTER : DIFF_BEFORE;
+	const struct snapshot *snapshot = diff->snapshots[named];
+	const uint32_t index = (uint32_t)diff->pair_count++;
+	struct diff_pair *pair = &diff->pairs[index];
+	struct buffer key = {0};
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const bool is_there = threads[side] != UINT32_MAX;
+
+		pair->group[side] = threads[side];
+		pair->threads[side] = is_there;
+		if (!is_there)
+			continue;
+		diff->group_of_thread[side][threads[side]] = threads[side];
+		diff->pair_of_group[side][threads[side]] = index;
+	}
+	pair->kind = after == UINT32_MAX    ? DIFF_PAIR_ONLY_BEFORE
+		     : before == UINT32_MAX ? DIFF_PAIR_ONLY_AFTER
+					    : DIFF_PAIR_MATCHED;
+	pair->label = shown_thread_name(snapshot, threads[named], &pair->label_length);
+	shown_append_thread_key(&key, snapshot->tid[threads[named]], snapshot->start_time[threads[named]]);
+	/* on another boot its numbers may be those of another thread */
+	if (named == DIFF_BEFORE)
+		buffer_append_char(&key, '-');
+	pair->key = arena_duplicate(&diff->arena, key.data, key.length);
+	pair->key_length = key.length;
+	buffer_release(&key);
+}
+
+static bool is_member(const struct diff *diff, enum diff_side side, uint32_t thread)
+{
+	return diff->options.members[side] == NULL || diff->options.members[side][thread];
+}
+
+/* Joins threads of after, each with itself in before, then those that are in before only. */
+static void join_threads(struct diff *diff)
+{
+	const struct diff_match *match = diff->options.match;
+	const size_t before_count = diff->snapshots[DIFF_BEFORE]->thread_count;
+	const size_t after_count = diff->snapshots[DIFF_AFTER]->thread_count;
+
+	diff->pairs = memory_allocate_zero(before_count + after_count + 1, sizeof(*diff->pairs));
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const size_t count = diff->snapshots[side]->thread_count;
+
+		diff->pair_of_group[side] = memory_allocate_zero(count + 1, sizeof(uint32_t));
+		diff->group_of_thread[side] = memory_allocate((count + 1) * sizeof(uint32_t));
+		memset(diff->group_of_thread[side], 0xff, count * sizeof(uint32_t));
+	}
+	for (uint32_t i = 0; i < after_count; i++) {
+		const uint32_t mate = match != NULL ? match->mate[DIFF_AFTER][i] : UINT32_MAX;
+
+		/* one that moved from here to another group, or to here from there, is still itself */
+		if (is_member(diff, DIFF_AFTER, i) ||
+		    (mate != UINT32_MAX && is_member(diff, DIFF_BEFORE, mate)))
+			add_thread(diff, mate, i);
+	}
+	for (uint32_t i = 0; i < before_count; i++) {
+		if (is_member(diff, DIFF_BEFORE, i) &&
+		    (match == NULL || match->mate[DIFF_BEFORE][i] == UINT32_MAX))
+			add_thread(diff, i, UINT32_MAX);
+	}
+}
+
+/* --- the whole --- */
+
 static uint64_t lifetime(uint64_t now, const struct diff_pair *pair)
 {
 	return now > pair->start_time[DIFF_AFTER] ? now - pair->start_time[DIFF_AFTER] : 0;
@@ -363,20 +571,19 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->options = *options;
 	diff->options.grouping.reference |= options->by_flags;
 	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
-	diff->grouping = group_names(diff);
-	count_threads(diff, DIFF_BEFORE);
-	count_threads(diff, DIFF_AFTER);
-	match_by_key(diff);
-	if (options->grouping.axis == AXIS_ALL)
-		diff_find_renames(diff);
-	make_pairs(diff);
+	if (before != NULL)
+		diff->interval_ns = (uint64_t)llabs(comparability_interval(before, after));
+	if (options->single)
+		join_threads(diff);
+	else
+		join_groups(diff);
 	compute_uptimes(diff);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (diff->snapshots[side] != NULL)
 			diff->reductions[side] = reduce_side(diff, (enum diff_side)side);
 	}
 	describe_fields(diff);
-	if (options->rates)
+	if (options->rates && !options->single)
 		diff->evidence = diff_evidence_create(diff);
 	return diff;
 }
@@ -412,8 +619,15 @@ size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t 
 
 size_t diff_find(const struct diff *diff, const char *key, size_t length)
 {
-	uint32_t group = grouping_find(diff->grouping, key, length);
+	uint32_t group;
 
+	for (size_t i = 0; diff->options.single && i < diff->pair_count; i++) {
+		if (diff->pairs[i].key_length == length && memcmp(diff->pairs[i].key, key, length) == 0)
+			return i;
+	}
+	if (diff->options.single)
+		return SIZE_MAX;
+	group = grouping_find(diff->grouping, key, length);
 	if (group == UINT32_MAX)
 		return SIZE_MAX;
 	if (diff_has_group(diff, DIFF_BEFORE, group))

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
+#include "comparability.h"
 #include "snapshot/snapshot_window.h"
 #include "window/column.h"
 #include "window/grouping.h"
@@ -16,14 +18,6 @@
  * Two snapshots joined: the groups of both by their keys, on AXIS_ALL also those of renamed cgroups, with
  * every metric of both sides and its change. What reports, rules and the screen of a comparison are made of.
  */
-
-enum diff_side {
-	DIFF_BEFORE,
-	DIFF_AFTER,
-	DIFF_SIDE_COUNT,
-};
-
-extern const char *const diff_side_names[DIFF_SIDE_COUNT]; /* "before" "after" */
 
 enum diff_pair_kind {
 	DIFF_PAIR_MATCHED,     /* one key on both sides */
@@ -36,18 +30,26 @@ enum diff_pair_kind {
 struct diff_options {
 	struct grouping_options grouping; /* must outlive the diff */
 	bool by_flags; /* the format's flags alone say what was measured, see struct window */
-	bool rates;    /* of the windows that both snapshots have, see diff_window(); not with `counted` */
+	bool rates;    /* of the windows that both snapshots have, see diff_window(); not with `by_threads` */
 	/*
 	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted,
 	 * so that a part of the threads has the keys that it has in the whole.
 	 */
 	const bool *members[DIFF_SIDE_COUNT];
-	/* Of diff_match_apply(), NULL otherwise: the threads of each side whose counters add up, the others'
-	 * stand for zero; and of each thread of before the one of after whose names it goes by, UINT32_MAX
-	 * for its own. */
-	const bool *counted[DIFF_SIDE_COUNT];
-	const bool *replaced; /* likewise: of after those that do not count whose counters are unavailable */
-	const uint32_t *successor;
+	const struct diff_match *match; /* the threads that are on both sides; NULL: not known */
+	/*
+	 * The changes of counters are those of the same threads: a thread with another name or cgroup in
+	 * after counts there with all that it did, one that came counts from zero, and one that went adds
+	 * nothing, since what it did since before is not known. Needs `match`.
+	 */
+	bool by_threads;
+	bool single; /* the pairs are single threads, whatever the axis */
+};
+
+/* How many threads of a pair are the same on both sides, and how many came to it and went from it: they began
+ * or ended, or belong to another pair on the other side. */
+struct diff_match_count {
+	uint32_t same, came, went;
 };
 
 /* A group of one or both sides. */
@@ -57,8 +59,9 @@ struct diff_pair {
 	size_t key_length;
 	const char *label; /* what is shown of it, see grouping_label(); parts as in the key */
 	size_t label_length;
-	uint32_t group[DIFF_SIDE_COUNT];      /* of the grouping, UINT32_MAX where the side has none */
+	uint32_t group[DIFF_SIDE_COUNT];      /* of the grouping, or the thread; UINT32_MAX: it has none */
 	uint32_t threads[DIFF_SIDE_COUNT];    /* 0 where it has no group */
+	struct diff_match_count members;      /* zero without a match */
 	uint32_t candidates;                  /* groups of after that were joined into this one */
 	uint64_t start_time[DIFF_SIDE_COUNT]; /* mean of those known, USER_HZ ticks since boot; 0 unknown */
 	bool has_uptime;                      /* false for orphans */
@@ -94,6 +97,7 @@ struct diff {
 	struct diff_pair *pairs;
 	size_t pair_count;
 	size_t kind_count[DIFF_PAIR_KIND_COUNT]; /* how many pairs are of a kind */
+	uint64_t interval_ns;                    /* between the captures; 0 where it is not known */
 	struct diff_evidence *evidence;          /* whether changes of rates are real; NULL without rates */
 	struct diff_rename *renames;             /* in byte order of their paths in after */
 	size_t rename_count;
@@ -114,8 +118,34 @@ struct diff {
 	/* Which of the grouping's snapshots has the names of ended threads, and those of the parts. */
 	size_t ended_names[DIFF_SIDE_COUNT], part_names[DIFF_SIDE_COUNT];
 	uint32_t *group_of_ended[DIFF_SIDE_COUNT]; /* by record; NULL where none count */
-	struct arena arena;                        /* texts of the renames */
+	struct arena arena;                        /* texts of the renames, keys of threads */
 };
+
+/* Which threads of two captures are the same ones, see thread_match(). */
+struct diff_match {
+	const struct snapshot *snapshots[DIFF_SIDE_COUNT];
+	uint32_t *mate[DIFF_SIDE_COUNT]; /* of each thread its index on the other side, UINT32_MAX for none */
+	/*
+	 * Threads whose counters cover the interval: those with a mate, and in after those that started since
+	 * before was captured, whose counters began at zero.
+	 */
+	bool *counted[DIFF_SIDE_COUNT];
+	bool *replaced;               /* threads of after with the id of another one of before */
+	size_t same;                  /* threads on both sides */
+	size_t only[DIFF_SIDE_COUNT]; /* threads that went, and that came */
+};
+
+/*
+ * Matches the threads of two captures, which must outlive the result. The caller releases it with
+ * diff_match_release(). NULL when they are not known to be of one boot: then a sentence says why.
+ */
+struct diff_match *diff_match_create(const struct snapshot *before, const struct snapshot *after,
+				     struct error *error);
+void diff_match_release(struct diff_match *match);
+
+/* Appends a sentence about how many threads are the same, came and went, and what becomes of their counters
+ * when the comparison is made by them (`by_threads`). */
+void diff_match_describe(const struct diff_match *match, bool by_threads, struct buffer *buffer);
 
 /* What is compared of a snapshot: with `rates` what happened each second of its window, else the lives of its
  * threads as they are stored. */
@@ -134,7 +164,8 @@ void diff_release(struct diff *diff);
  */
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread);
 
-/* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before. */
+/* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before, a thread
+ * by "TID:START", with a '-' behind where it is in before only. */
 size_t diff_find(const struct diff *diff, const char *key, size_t length);
 
 /* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
@@ -211,6 +242,31 @@ double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, e
 /* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
  * the caller's. */
 void diff_value_conclude(struct diff_value *value, bool is_ratio);
+
+/* What the change of a column in a pair weighs beside changes of others. */
+struct diff_weight {
+	double amount; /* that moved: the change, or all of it where the group is on one side only */
+	double weight;
+	bool moved;      /* it is not zero, or a word is another one */
+	bool is_known;   /* the change is */
+	bool is_notable; /* it is more than a quiet host makes */
+};
+
+/*
+ * Weighs the changes of a column in all pairs, so that seconds, bytes and counts have one order: reports for
+ * people, their sentences and the screen sort by it. The change of a counter weighs its share of all changes
+ * of that counter, with an allowance for what a quiet host does anyway: a single page fault does not come
+ * before a second of waiting. What has no total (peaks, gauges, ratios) comes after the counters that moved
+ * most, and after that a word or the number of a CPU that changed. docs/comparison.md explains the figures.
+ * The caller frees the array, which goes by pairs.
+ */
+struct diff_weight *diff_weigh(const struct diff *diff, enum column column);
+
+/* The rule as the reader of a report is told it, without a period. */
+extern const char diff_weight_words[];
+
+/* Whether numbers of a column are places on a scale, as those of CPUs: a change of one is no amount. */
+bool diff_is_ordinal(enum column column);
 
 /* Whether a side has threads of a group, also such as ended within its window. */
 bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "diff_weight.h"
 #include "statistics.h"
 #include "table/column_list.h"
 #include "table/tab.h"
@@ -275,7 +274,7 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
 
 	/* that a thread was last on another CPU says nothing */
-	if (diff_weight_kind(column).is_ordinal)
+	if (diff_is_ordinal(column))
 		return false;
 	if (pair->kind == DIFF_PAIR_ONLY_BEFORE || pair->kind == DIFF_PAIR_ONLY_AFTER)
 		return value->side[side].has_number && fabs(value->side[side].number) >= floor &&

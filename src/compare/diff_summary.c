@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "diff_evidence.h"
-#include "diff_weight.h"
 
 static const char *const phrases[METRIC_COUNT] = {
 #define PHRASE(id, phrase) [METRIC_##id] = phrase,
@@ -233,33 +232,20 @@ static size_t join(struct heaviest *heaviest)
 	return heaviest->both_count;
 }
 
-static void offer_metric(const struct diff *diff, enum metric metric, double seconds,
-			 struct heaviest *heaviest)
+static void offer_metric(const struct diff *diff, enum metric metric, struct heaviest *heaviest)
 {
 	const enum column column = column_of_stored(metric);
-	const struct diff_weight_kind kind = diff_weight_kind(column);
-	double *amounts = memory_allocate_zero(diff->pair_count + 1, sizeof(*amounts));
-	double total = 0;
+	struct diff_weight *weights = diff_weigh(diff, column);
 
 	for (size_t i = 0; i < diff->pair_count; i++) {
-		const struct diff_pair *pair = &diff->pairs[i];
-		const struct diff_value value = diff_column(diff, pair, column);
-
-		amounts[i] = diff_weight_amount(&value, pair->kind == DIFF_PAIR_ONLY_BEFORE,
-						pair->kind == DIFF_PAIR_ONLY_AFTER);
-		total += amounts[i];
-	}
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		struct candidate candidate = {.pair = i};
+		struct candidate candidate = {.weight = weights[i].weight, .pair = i};
 		struct diff_value value;
 
-		if (amounts[i] <= diff_weight_allowance(&kind, seconds) ||
-		    !diff_is_real(diff, &diff->pairs[i], column))
+		if (!weights[i].is_notable || !diff_is_real(diff, &diff->pairs[i], column))
 			continue;
 		value = diff_column(diff, &diff->pairs[i], column);
 		if (!make_change(&diff->pairs[i], metric, &value, &candidate.change))
 			continue;
-		candidate.weight = diff_weight_in_total(&kind, amounts[i], total, seconds);
 		if (diff->options.rates && candidate.change.is_new)
 			heaviest->alone_count = offer(heaviest->alone, heaviest->alone_count, &candidate,
 						      true);
@@ -267,7 +253,7 @@ static void offer_metric(const struct diff *diff, enum metric metric, double sec
 			heaviest->both_count = offer(heaviest->both, heaviest->both_count, &candidate,
 						     diff->options.rates);
 	}
-	free(amounts);
+	free(weights);
 }
 
 void diff_summary_append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer)
@@ -289,7 +275,6 @@ void diff_summary_append_name(const struct diff *diff, const struct diff_pair *p
 void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 		       const struct diff_summary_per *per, bool forget, struct diff_summary *summary)
 {
-	const double seconds = per->rates ? 1 : diff_weight_seconds(per->interval_ns);
 	struct heaviest heaviest = {.both_count = 0};
 	const struct candidate *best = heaviest.both;
 	struct buffer name = {0}, text = {0};
@@ -298,7 +283,7 @@ void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],
 	for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
 		if (!chosen[metric] || !diff_summary_has(metric))
 			continue;
-		offer_metric(diff, metric, seconds, &heaviest);
+		offer_metric(diff, metric, &heaviest);
 		for (size_t side = 0; forget && side < DIFF_SIDE_COUNT; side++)
 			reduction_forget(diff->reductions[side], column_of_stored(metric));
 	}

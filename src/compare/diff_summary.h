@@ -53,7 +53,7 @@ struct diff_summary {
 };
 
 /*
- * Finds the heaviest changes (diff_weight.h) of the metrics chosen that have a phrase and are more than a
+ * Finds the heaviest changes (diff_weigh()) of the metrics chosen that have a phrase and are more than a
  * quiet host makes, and fills a zeroed summary. Releases the columns that it has reduced where `forget` is
  * set. Free it with diff_summary_release().
  */

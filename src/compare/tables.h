@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "diff.h"
-#include "diff_match.h"
 #include "metric/selection.h"
 #include "table/tab.h"
 #include "table/table.h"
@@ -26,7 +25,7 @@ enum tables_column {
 	TABLES_COLUMN_ARROW,
 	TABLES_COLUMN_TAGS,
 	TABLES_COLUMN_UPTIME, /* absent in one snapshot */
-	TABLES_COLUMN_SAME,   /* of diff_match_count(), of two snapshots; absent without a match */
+	TABLES_COLUMN_SAME,   /* of diff_match_count, of two snapshots; absent without a match */
 	TABLES_COLUMN_CAME,
 	TABLES_COLUMN_WENT,
 	TABLES_COLUMN_PER_SECOND,
@@ -75,13 +74,9 @@ struct tables_request {
 	size_t chunk_rows; /* hand a long table over in pieces of about so many rows, 0 whole */
 	/* of a comparison only: */
 	enum tables_display display;
-	bool per[TABLES_PER_COUNT];     /* further columns */
-	uint64_t interval_ns;           /* between the captures; 0 when it is not known */
-	const struct diff_match *match; /* of the threads, whose counts are among the default columns; NULL
-					 * for none */
-	bool like_screen; /* rows that changed most are those of diff_weight.h and headings have the screen's
+	bool per[TABLES_PER_COUNT]; /* further columns */
+	bool like_screen; /* rows that changed most are those of diff_weigh(), and headings have the screen's
 			   * words, not those of the reference */
-	bool threads;     /* list the threads that came and went; needs `match` */
 	bool for_people;  /* rows whose change is not real are counted and left out */
 	bool is_long;     /* a row for each metric of a group, where people get one for each group */
 	enum tab tab;     /* whose columns that one has */

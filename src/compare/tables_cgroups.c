@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "table/cell_format.h"
-#include "tables_build.h"
+#include "tables_internal.h"
 #include "window/cgroup_merge.h"
 
 static const struct table_column stats_columns[] = {

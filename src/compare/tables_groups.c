@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables of groups: primary (with the taskstats metrics) and derived. */
+/* The tables of groups, primary (with the taskstats metrics) and derived: which rows they have, and where. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "tables_rank.h"
+#include "diff_evidence.h"
+#include "tables_internal.h"
+
+enum {
+	PAIRS_MAX = 4096 /* with more, all reduced columns at once would take tens of megabytes */
+};
+
+/* A row: a subject of a pair. */
+struct ranked {
+	double sort;
+	uint32_t pair, subject; /* the subject by its index */
+};
 
 struct group_table {
 	struct tables_build *build;
@@ -13,113 +25,36 @@ struct group_table {
 	const char *section;
 	const enum column *subjects;
 	size_t subject_count;
-	double *totals; /* of the changes of each subject in all pairs; NULL: those of the pairs at hand */
+	bool by_parent; /* cgroups stand below their parents, and the limit is one of each parent's rows */
 	bool is_tree;
+	struct ranked *rows; /* in the order of the report */
+	size_t count;
+	size_t total;  /* before the limit */
+	size_t folded; /* beside these, whose change is not real */
 };
 
-static void make_sides(struct group_table *groups, struct tables_row *content, enum column subject)
+/* The limit of all rows. */
+static size_t limit_of(const struct group_table *groups)
 {
-	for (size_t i = groups->build->first_side; i < DIFF_SIDE_COUNT; i++)
-		tables_cell_set_column(groups->build, groups->table, &content->sides[i], content->pair,
-				       (enum diff_side)i, subject);
+	return groups->by_parent ? 0 : groups->build->request->limit;
 }
 
-static void fill_row(struct group_table *groups, size_t index, const struct tables_ranked *row,
-		     struct buffer *label)
+/* Whether the columns that were reduced are released as soon as they have been used. */
+static bool forgets(const struct group_table *groups)
 {
-	const enum column subject = groups->subjects[row->subject];
-	const struct diff_pair *pair = &groups->build->diff->pairs[row->pair];
-	struct tables_row content = {
-		.pair = pair,
-		.name = column_name(subject),
-		.column = subject,
-		.value = diff_column(groups->build->diff, pair, subject),
-		.ladder = column_report_ladder(subject),
-	};
-
-	buffer_clear(label);
-	tables_row_append_label(groups->build, pair, groups->is_tree, label);
-	content.label = label->data;
-	content.label_length = label->length;
-	make_sides(groups, &content, subject);
-	groups->table->rows[index].key = pair->key;
-	groups->table->rows[index].key_length = pair->key_length;
-	groups->table->rows[index].threads = pair->threads[DIFF_AFTER];
-	tables_row_fill(groups->build, groups->table, index, &content);
+	return limit_of(groups) != 0 && groups->build->diff->pair_count > PAIRS_MAX;
 }
 
-/* All rows one below the other, in pieces when they are many. */
-static void add_flat(struct group_table *groups, const struct tables_ranking *ranking, size_t *row_of_line)
+static void forget(const struct group_table *groups)
 {
-	struct buffer label = {0};
-	const bool filled_later = tables_rank_forgets(groups->build);
-
-	for (size_t i = 0; i < ranking->count; i++) {
-		if (!filled_later)
-			groups->table = tables_continue(groups->build, groups->table);
-		table_add_row(groups->table);
-		row_of_line[i] = groups->table->row_count - 1;
-		if (!filled_later)
-			fill_row(groups, row_of_line[i], &ranking->rows[i], &label);
-	}
-	buffer_release(&label);
+	for (size_t side = groups->build->first_side; forgets(groups) && side < DIFF_SIDE_COUNT; side++)
+		reduction_forget_all(groups->build->diff->reductions[side]);
 }
 
-static void add_tree(struct group_table *groups, const struct tables_ranking *ranking, size_t *row_of_line)
+static bool has_rows(const struct group_table *groups, const struct diff_pair *pair)
 {
-	struct diff_tree *tree = diff_tree_create();
-
-	for (size_t i = 0; i < ranking->count; i++)
-		diff_tree_add(tree, &groups->build->diff->pairs[ranking->rows[i].pair], i);
-	tables_row_add_tree(groups->table, tree, row_of_line);
-	diff_tree_release(tree);
-}
-
-/* Fills rows that stand already, one column after the other where there are many groups. */
-static void fill_rows(struct group_table *groups, const struct tables_ranking *ranking,
-		      const size_t *row_of_line)
-{
-	struct buffer label = {0};
-
-	for (size_t subject = 0; subject < groups->subject_count; subject++) {
-		for (size_t i = 0; i < ranking->count; i++) {
-			if (ranking->rows[i].subject == subject)
-				fill_row(groups, row_of_line[i], &ranking->rows[i], &label);
-		}
-		if (tables_rank_forgets(groups->build))
-			tables_rank_forget(groups->build->diff);
-	}
-	buffer_release(&label);
-}
-
-/* Ranks the rows of some pairs and adds them to the table. */
-static void add_rows(struct group_table *groups, const uint32_t *pairs, size_t pair_count)
-{
-	struct tables_ranking ranking = tables_rank(groups->build, pairs, pair_count, groups->subjects,
-						    groups->subject_count, groups->totals);
-	size_t *row_of_line = memory_allocate_zero(ranking.count + 1, sizeof(*row_of_line));
-	size_t cut = groups->table->row_total + ranking.total - ranking.count;
-
-	cut -= groups->table->row_count;
-	if (groups->is_tree)
-		add_tree(groups, &ranking, row_of_line);
-	else
-		add_flat(groups, &ranking, row_of_line);
-	if (groups->is_tree || tables_rank_forgets(groups->build))
-		fill_rows(groups, &ranking, row_of_line);
-	groups->table->row_total = groups->table->row_count + cut;
-	groups->table->row_folded += ranking.folded;
-	free(row_of_line);
-	free(ranking.rows);
-}
-
-static void begin_table(struct group_table *groups)
-{
-	enum axis axis = groups->build->diff->options.grouping.axis;
-
-	groups->table = tables_row_create_table(groups->build, groups->section, axes[axis].header);
-	groups->is_tree = groups->build->request->layout && axis == AXIS_ALL &&
-			  groups->table->columns[0].column == TABLES_COLUMN_GROUP;
+	return !groups->build->is_comparison || pair->kind == DIFF_PAIR_MATCHED ||
+	       pair->kind == DIFF_PAIR_FUDGED;
 }
 
 /* Length of the path of the parent, 0 without one; that of a child of the root is "/". */
@@ -132,69 +67,318 @@ static size_t parent_length(const struct diff_pair *pair)
 	return slash == pair->key ? 1 : (size_t)(slash - pair->key);
 }
 
-static int compare_parents(const struct diff_pair *left, const struct diff_pair *right)
+static int compare_parents(const struct group_table *groups, uint32_t left, uint32_t right)
 {
-	return order_bytes(left->key, parent_length(left), right->key, parent_length(right));
+	const struct diff_pair *a = &groups->build->diff->pairs[left],
+			       *b = &groups->build->diff->pairs[right];
+
+	return groups->by_parent ? order_bytes(a->key, parent_length(a), b->key, parent_length(b)) : 0;
 }
 
-static int compare_by_parent(const void *a, const void *b, void *context)
-{
-	const struct diff *diff = context;
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	int order = compare_parents(&diff->pairs[left], &diff->pairs[right]);
+/* --- in the order of what changed most --- */
 
-	return order != 0 ? order : (left > right) - (left < right);
+/* By parent, then what changed most first, then by key, which the pairs follow, and registry order. */
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct ranked *left = a, *right = b;
+	const int order = compare_parents(context, left->pair, right->pair);
+
+	if (order != 0)
+		return order;
+	if (left->sort != right->sort)
+		return left->sort > right->sort ? -1 : 1;
+	if (left->pair != right->pair)
+		return left->pair < right->pair ? -1 : 1;
+	return (left->subject > right->subject) - (left->subject < right->subject);
+}
+
+/* The best rows so far, and others until the next look. */
+struct best {
+	struct group_table *groups;
+	struct ranked *rows;
+	size_t count, capacity;
+	size_t limit; /* 0 for all */
+	bool full;
+	struct ranked last; /* of the best when full: what comes after it has no chance */
+};
+
+static void cut(struct best *best)
+{
+	order_first(best->rows, best->count, sizeof(*best->rows), best->limit, compare_rows, best->groups);
+	best->count = best->limit;
+}
+
+static void offer(struct best *best, struct ranked row)
+{
+	if (best->full && compare_rows(&row, &best->last, best->groups) > 0)
+		return;
+	*MEMORY_APPEND(best->rows, best->count, best->capacity) = row;
+	if (best->limit == 0 || best->count / 2 < best->limit)
+		return;
+	cut(best);
+	best->last = best->rows[best->limit - 1];
+	best->full = true;
+}
+
+static void offer_subject(struct group_table *groups, uint32_t subject, struct best *best,
+			  struct best *renamed)
+{
+	const struct tables_request *request = groups->build->request;
+	const struct diff *diff = groups->build->diff;
+	const enum column column = groups->subjects[subject];
+	const bool folds = diff->evidence != NULL && request->for_people && !request->all;
+	struct diff_weight *weights = request->like_screen ? diff_weigh(diff, column) : NULL;
+
+	for (uint32_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_pair *pair = &diff->pairs[i];
+		double sort;
+
+		if (!has_rows(groups, pair))
+			continue;
+		if (folds && !diff_is_real(diff, pair, column)) {
+			groups->folded++;
+			continue;
+		}
+		if (weights == NULL)
+			sort = diff_column_sort(diff, pair, column);
+		else
+			sort = weights[i].is_known ? weights[i].weight : -INFINITY;
+		offer(pair->kind == DIFF_PAIR_FUDGED ? renamed : best, (struct ranked){sort, i, subject});
+		groups->total++;
+	}
+	free(weights);
+	forget(groups);
+}
+
+static void rank_by_change(struct group_table *groups)
+{
+	struct best best = {.groups = groups, .limit = limit_of(groups)}, renamed = {.groups = groups};
+
+	for (uint32_t i = 0; i < groups->subject_count; i++)
+		offer_subject(groups, i, &best, &renamed);
+	if (best.limit != 0 && best.count > best.limit)
+		cut(&best);
+	/* those of renamed cgroups stand beside them, however many there are */
+	for (size_t i = 0; i < renamed.count; i++)
+		*MEMORY_APPEND(best.rows, best.count, best.capacity) = renamed.rows[i];
+	free(renamed.rows);
+	order_first(best.rows, best.count, sizeof(*best.rows), best.count, compare_rows, groups);
+	groups->rows = best.rows;
+	groups->count = best.count;
+}
+
+/* --- in the order of keys --- */
+
+struct pair_order {
+	const struct group_table *groups;
+	const struct sort_keys *sort;
+	double *values; /* sort->count of each pair, NAN for none */
+};
+
+/* By parent, then by those values, pairs without one last in either direction, then by key, which the pairs
+ * follow. */
+static int compare_pairs(const void *a, const void *b, void *context)
+{
+	const struct pair_order *order = context;
+	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	int result = compare_parents(order->groups, left, right);
+
+	for (size_t i = 0; result == 0 && i < order->sort->count; i++)
+		result = order_numbers(order->values[left * order->sort->count + i],
+				       order->values[right * order->sort->count + i],
+				       order->sort->items[i].ascending);
+	return result != 0 ? result : (left > right) - (left < right);
+}
+
+/* What pairs are ordered by: the change, or the value of one snapshot. */
+static void compute_values(struct pair_order *order)
+{
+	const struct diff *diff = order->groups->build->diff;
+
+	for (size_t i = 0; i < order->sort->count; i++) {
+		const struct sort_key *key = &order->sort->items[i];
+		const enum column subject = key->metric != METRIC_NONE ? column_of_stored(key->metric)
+								       : column_of_derived(key->derived);
+
+		for (size_t pair = 0; pair < diff->pair_count; pair++) {
+			const struct diff_value value = diff_column(diff, &diff->pairs[pair], subject);
+			const struct diff_side_value *after = &value.side[DIFF_AFTER];
+			double *ret_value = &order->values[pair * order->sort->count + i];
+
+			if (order->groups->build->is_comparison)
+				*ret_value = value.has_delta ? value.delta : (double)NAN;
+			else
+				*ret_value = after->has_number ? after->number : (double)NAN;
+		}
+		forget(order->groups);
+	}
+}
+
+static void rank_by_keys(struct group_table *groups)
+{
+	const struct diff *diff = groups->build->diff;
+	const size_t limit = limit_of(groups);
+	struct pair_order order = {groups, &groups->build->request->sort, NULL};
+	uint32_t *sorted = memory_allocate_zero(diff->pair_count + 1, sizeof(*sorted));
+	size_t capacity = 0, kept = 0;
+
+	order.values = memory_allocate_zero(diff->pair_count * order.sort->count + 1, sizeof(double));
+	compute_values(&order);
+	for (uint32_t i = 0; i < diff->pair_count; i++)
+		sorted[i] = i;
+	if (diff->pair_count > 1)
+		qsort_r(sorted, diff->pair_count, sizeof(*sorted), compare_pairs, &order);
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_pair *pair = &diff->pairs[sorted[i]];
+
+		for (uint32_t j = 0; has_rows(groups, pair) && j < groups->subject_count; j++) {
+			groups->total++;
+			if (pair->kind != DIFF_PAIR_FUDGED && limit != 0 && kept == limit)
+				continue;
+			kept += pair->kind != DIFF_PAIR_FUDGED;
+			*MEMORY_APPEND(groups->rows, groups->count,
+				       capacity) = (struct ranked){.pair = sorted[i], .subject = j};
+		}
+	}
+	free(order.values);
+	free(sorted);
+}
+
+/* --- the tables --- */
+
+static void fill_row(struct group_table *groups, size_t index, const struct ranked *row, struct buffer *label)
+{
+	const struct diff_pair *pair = &groups->build->diff->pairs[row->pair];
+	struct tables_row content;
+
+	buffer_clear(label);
+	tables_row_append_label(groups->build, pair, groups->is_tree, label);
+	content = tables_row_of_column(groups->build, groups->table, pair, groups->subjects[row->subject],
+				       label);
+	groups->table->rows[index].key = pair->key;
+	groups->table->rows[index].key_length = pair->key_length;
+	groups->table->rows[index].threads = pair->threads[DIFF_AFTER];
+	tables_row_fill(groups->build, groups->table, index, &content);
+}
+
+/* All rows one below the other, in pieces when they are many. */
+static void add_flat(struct group_table *groups, const struct ranked *rows, size_t count, size_t *row_of_line)
+{
+	struct buffer label = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		if (!forgets(groups))
+			groups->table = tables_continue(groups->build, groups->table);
+		table_add_row(groups->table);
+		row_of_line[i] = groups->table->row_count - 1;
+		if (!forgets(groups))
+			fill_row(groups, row_of_line[i], &rows[i], &label);
+	}
+	buffer_release(&label);
+}
+
+static void add_tree(struct group_table *groups, const struct ranked *rows, size_t count, size_t *row_of_line)
+{
+	const struct diff_pair **pairs = memory_allocate((count + 1) * sizeof(*pairs));
+
+	for (size_t i = 0; i < count; i++)
+		pairs[i] = &groups->build->diff->pairs[rows[i].pair];
+	tables_row_add_tree(groups->table, pairs, count, row_of_line);
+	free(pairs);
+}
+
+/* Fills rows that stand already, one column after the other where there are many groups. */
+static void fill_rows(struct group_table *groups, const struct ranked *rows, size_t count,
+		      const size_t *row_of_line)
+{
+	struct buffer label = {0};
+
+	for (size_t subject = 0; subject < groups->subject_count; subject++) {
+		for (size_t i = 0; i < count; i++) {
+			if (rows[i].subject == subject)
+				fill_row(groups, row_of_line[i], &rows[i], &label);
+		}
+		forget(groups);
+	}
+	buffer_release(&label);
+}
+
+/* Adds the first `count` of `total` rows. */
+static void add_rows(struct group_table *groups, const struct ranked *rows, size_t count, size_t total)
+{
+	const size_t left_out = groups->table->row_total - groups->table->row_count + total - count;
+	size_t *row_of_line = memory_allocate_zero(count + 1, sizeof(*row_of_line));
+
+	if (groups->is_tree)
+		add_tree(groups, rows, count, row_of_line);
+	else
+		add_flat(groups, rows, count, row_of_line);
+	if (groups->is_tree || forgets(groups))
+		fill_rows(groups, rows, count, row_of_line);
+	groups->table->row_total = groups->table->row_count + left_out;
+	free(row_of_line);
+}
+
+static void begin_table(struct group_table *groups)
+{
+	enum axis axis = groups->build->diff->options.grouping.axis;
+
+	groups->table = tables_row_create_table(groups->build, groups->section, axes[axis].header);
+	groups->is_tree = groups->build->request->layout && axis == AXIS_ALL &&
+			  groups->table->columns[0].column == TABLES_COLUMN_GROUP;
 }
 
 /* Cgroups parent by parent; for people each has a table of its own. */
-static void add_by_parent(struct group_table *groups, uint32_t *pairs, size_t pair_count)
+static void add_by_parent(struct group_table *groups)
 {
-	const struct diff *diff = groups->build->diff;
-	const bool separate = groups->build->request->layout;
+	const size_t limit = groups->build->request->limit;
 	size_t end;
 
-	if (pair_count > 1)
-		qsort_r(pairs, pair_count, sizeof(*pairs), compare_by_parent, (void *)diff);
-	for (size_t first = 0; first < pair_count; first = end) {
-		const struct diff_pair *pair = &diff->pairs[pairs[first]];
+	for (size_t first = 0; first < groups->count; first = end) {
+		const struct diff_pair *pair = &groups->build->diff->pairs[groups->rows[first].pair];
+		size_t count = 1;
 
-		for (end = first + 1;
-		     end < pair_count && compare_parents(pair, &diff->pairs[pairs[end]]) == 0; end++)
-			;
-		if (separate && first != 0) {
-			tables_finish(groups->build, groups->table);
-			begin_table(groups);
-		}
-		if (separate)
+		while (first + count < groups->count &&
+		       compare_parents(groups, groups->rows[first].pair, groups->rows[first + count].pair) ==
+			       0)
+			count++;
+		end = first + count;
+		if (groups->build->request->layout) {
+			if (first != 0) {
+				tables_finish(groups->build, groups->table);
+				begin_table(groups);
+			}
 			groups->table->heading = arena_format(&groups->table->arena, "%s %.*s",
 							      groups->section, (int)parent_length(pair),
 							      pair->key);
-		add_rows(groups, pairs + first, end - first);
+		}
+		add_rows(groups, &groups->rows[first], limit != 0 && limit < count ? limit : count, count);
 	}
 }
 
 static void build_table(struct tables_build *build, const char *section, const enum column *subjects,
 			size_t subject_count, bool by_parent)
 {
-	struct group_table groups = {build, NULL, section, subjects, subject_count, NULL, false};
-	size_t pair_count = build->diff->pair_count;
-	uint32_t *pairs = memory_allocate_zero(pair_count + 1, sizeof(*pairs));
+	struct group_table groups = {
+		.build = build,
+		.section = section,
+		.subjects = subjects,
+		.subject_count = subject_count,
+		.by_parent = by_parent,
+	};
 
-	for (size_t i = 0; i < pair_count; i++)
-		pairs[i] = (uint32_t)i;
-	if (by_parent && build->request->like_screen) {
-		groups.totals = memory_allocate_zero(subject_count + 1, sizeof(*groups.totals));
-		for (size_t i = 0; i < subject_count; i++)
-			groups.totals[i] = tables_rank_total(build, subjects[i]);
-	}
+	if (build->request->sort.count != 0 || !build->is_comparison)
+		rank_by_keys(&groups);
+	else
+		rank_by_change(&groups);
 	begin_table(&groups);
 	if (by_parent)
-		add_by_parent(&groups, pairs, pair_count);
+		add_by_parent(&groups);
 	else
-		add_rows(&groups, pairs, pair_count);
+		add_rows(&groups, groups.rows, groups.count, groups.total);
+	groups.table->row_folded = groups.folded;
 	tables_finish(build, groups.table);
-	free(groups.totals);
-	free(pairs);
+	free(groups.rows);
 }
 
 void tables_groups(struct tables_build *build)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tables_build.h"
+#include "tables_internal.h"
 
 static const struct table_column pressure_columns[] = {
 	{"row", .left = true},        {"avg10", .measured = true}, {"avg60", .measured = true},

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/order.h"
 #include "table/value_cell.h"
-#include "tables_build.h"
+#include "tables_internal.h"
 
 /* The columns that are its rows, those of one kind of waits after those of the other; the first counts. */
 static const enum column numbers[LATENCY_KIND_COUNT][5] = {
@@ -16,8 +15,7 @@ static const enum column numbers[LATENCY_KIND_COUNT][5] = {
 
 struct latency_table {
 	struct tables_build *build;
-	size_t *order;  /* pairs, and `(other)` as one more behind the last */
-	double *weight; /* of each of them */
+	size_t *order; /* pairs, and `(other)` as one more behind the last */
 	struct table *table;
 };
 
@@ -51,41 +49,22 @@ static double weigh(const struct latency_table *latency, size_t pair)
 	return weight;
 }
 
-/* By weight; pairs stand in the order of their names. */
-static int compare_pairs(const void *a, const void *b, void *context)
-{
-	const struct latency_table *latency = context;
-	size_t left = *(const size_t *)a, right = *(const size_t *)b;
-
-	if (latency->weight[left] != latency->weight[right])
-		return latency->weight[left] > latency->weight[right] ? -1 : 1;
-	return order_u64(left, right);
-}
-
 static void add_row(struct latency_table *latency, size_t index, const struct buffer *label,
 		    enum column column)
 {
 	struct tables_build *build = latency->build;
-	const struct diff_pair *pair = &build->diff->pairs[index];
-	struct tables_row content = {
-		.label = label->data,
-		.label_length = label->length,
-		.pair = index < build->diff->pair_count ? pair : NULL,
-		.column = column,
-		.ladder = column_report_ladder(column),
-		.value = diff_column(build->diff, pair, column),
-	};
+	struct tables_row content;
 	struct table_column described;
 
 	if (tables_add_row(build, latency->table) == NULL)
 		return;
+	content = tables_row_of_column(build, latency->table, &build->diff->pairs[index], column, label);
+	if (index == build->diff->pair_count)
+		content.pair = NULL;
 	column_describe(column, WINDOW_MODE_RATE, false, &latency->table->arena, &described);
 	content.name = described.name;
-	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
-		tables_cell_set_column(build, latency->table, &content.sides[side], pair,
-				       (enum diff_side)side, column);
+	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 		content.sides[side].unit = described.unit;
-	}
 	tables_row_fill(build, latency->table, latency->table->row_count - 1, &content);
 }
 
@@ -127,20 +106,17 @@ void tables_latency(struct tables_build *build)
 {
 	const struct diff *diff = build->diff;
 	struct latency_table latency = {.build = build};
-	bool complete = true;
+	double *weights;
 
-	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
-		complete &= diff->reductions[side]->shown.latency_row_of != NULL && !build->by_flags[side];
-	if (complete) {
-		latency.order = memory_allocate((diff->pair_count + 1) * sizeof(*latency.order));
-		latency.weight = memory_allocate((diff->pair_count + 1) * sizeof(*latency.weight));
-		for (size_t i = 0; i < diff->pair_count + 1; i++) {
-			latency.order[i] = i;
-			latency.weight[i] = weigh(&latency, i);
-		}
-		qsort_r(latency.order, diff->pair_count + 1, sizeof(*latency.order), compare_pairs, &latency);
-		build_table(&latency);
+	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
+		if (diff->reductions[side]->shown.latency_row_of == NULL || build->by_flags[side])
+			return;
 	}
+	weights = memory_allocate((diff->pair_count + 1) * sizeof(*weights));
+	for (size_t i = 0; i < diff->pair_count + 1; i++)
+		weights[i] = weigh(&latency, i);
+	latency.order = tables_order(weights, diff->pair_count + 1);
+	build_table(&latency);
 	free(latency.order);
-	free(latency.weight);
+	free(weights);
 }

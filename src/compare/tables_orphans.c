@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "diff_tree.h"
-#include "tables_build.h"
+#include "tables_internal.h"
 
 static const struct table_column rename_columns[] = {
 	{"baseline", .left = true},
@@ -90,39 +89,16 @@ static void fill_row(struct tables_build *build, struct table *table, struct tab
 	row->key_length = pair->key_length;
 }
 
-/* Rows for some pairs, one below the other, handed over in pieces when they are many. */
-static struct table *add_flat(struct tables_build *build, struct table *table, const uint32_t *pairs,
-			      size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		table = tables_continue(build, table);
-		fill_row(build, table, table_add_row(table), &build->diff->pairs[pairs[i]], false);
-	}
-	return table;
-}
-
-static void add_tree(struct tables_build *build, struct table *table, const uint32_t *pairs, size_t count)
-{
-	struct diff_tree *tree = diff_tree_create();
-	size_t *rows = memory_allocate_zero(count + 1, sizeof(*rows));
-
-	for (size_t i = 0; i < count; i++)
-		diff_tree_add(tree, &build->diff->pairs[pairs[i]], i);
-	tables_row_add_tree(table, tree, rows);
-	for (size_t i = 0; i < count; i++)
-		fill_row(build, table, &table->rows[rows[i]], &build->diff->pairs[pairs[i]], true);
-	free(rows);
-	diff_tree_release(tree);
-}
-
 static void build_orphans(struct tables_build *build, enum diff_pair_kind kind, const char *section,
 			  enum diff_side side)
 {
 	const struct diff *diff = build->diff;
 	const size_t total = diff->kind_count[kind], limit = build->request->limit;
+	const bool is_tree = build->request->layout && diff->options.grouping.axis == AXIS_ALL;
 	struct table *table = table_create_with(section, orphan_columns, ARRAY_COUNT(orphan_columns));
 	/* in byte order of their keys, as many as the limit lets through */
-	uint32_t *pairs = memory_allocate_zero(total + 1, sizeof(*pairs));
+	const struct diff_pair **pairs = memory_allocate((total + 1) * sizeof(*pairs));
+	size_t *rows = memory_allocate((total + 1) * sizeof(*rows));
 	const char *name = build->request->names[side];
 	size_t count = 0;
 
@@ -134,15 +110,20 @@ static void build_orphans(struct tables_build *build, enum diff_pair_kind kind, 
 		name != NULL ? " (" : "", name != NULL ? name : "", name != NULL ? ")" : "");
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		if (diff->pairs[i].kind == kind && (limit == 0 || count < limit))
-			pairs[count++] = (uint32_t)i;
+			pairs[count++] = &diff->pairs[i];
 	}
-	if (build->request->layout && diff->options.grouping.axis == AXIS_ALL)
-		add_tree(build, table, pairs, count);
-	else
-		table = add_flat(build, table, pairs, count);
+	if (is_tree)
+		tables_row_add_tree(table, pairs, count, rows);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_tree)
+			table = tables_continue(build, table);
+		fill_row(build, table, is_tree ? &table->rows[rows[i]] : table_add_row(table), pairs[i],
+			 is_tree);
+	}
 	table->row_total = table->row_count + total - count;
 	tables_finish(build, table);
 	free(pairs);
+	free(rows);
 }
 
 void tables_orphans(struct tables_build *build)

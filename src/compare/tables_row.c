@@ -1,14 +1,116 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Columns and rows of the tables of groups. */
+/* Cells of reports, and the columns and rows of the tables of groups. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
+#include "base/order.h"
+#include "base/unicode.h"
 #include "diff_evidence.h"
 #include "table/cell_format.h"
-#include "tables_build.h"
+#include "table/value_cell.h"
+#include "tables_internal.h"
+
+/* --- cells --- */
+
+void tables_cell_take_text(struct tables_build *build, struct table *table, struct cell *cell)
+{
+	cell->text = unicode_duplicate_without_nul(&table->arena, build->text.data, build->text.length);
+	buffer_clear(&build->text);
+}
+
+void tables_cell_set_text(struct table *table, struct cell *cell, const char *text, size_t length)
+{
+	*cell = cell_of_text(unicode_duplicate_without_nul(&table->arena, text, length));
+}
+
+void tables_cell_set_integer(struct tables_build *build, struct table *table, struct cell *cell,
+			     uint64_t value, enum ladder ladder)
+{
+	cell->state = CELL_VALUE;
+	cell->form = CELL_FORM_INTEGER;
+	cell->unit = unit_of_ladder(ladder);
+	cell->value.integer = value;
+	cell->sort = (double)value;
+	cell_format_value(&build->text, value, ladder);
+	tables_cell_take_text(build, table, cell);
+}
+
+bool tables_cell_begin(struct cell *cell, enum value_state state, reason_id reason)
+{
+	static const enum cell_state states[] = {
+		[VALUE_READ] = CELL_VALUE,
+		[VALUE_ABSENT] = CELL_ABSENT,
+		[VALUE_UNAVAILABLE] = CELL_UNAVAILABLE,
+	};
+
+	cell->sort = NAN;
+	cell->state = states[state];
+	if (state == VALUE_UNAVAILABLE)
+		cell->reason = reason;
+	return state == VALUE_READ;
+}
+
+void tables_cell_set_column(struct tables_build *build, struct table *table, struct cell *cell,
+			    const struct diff_pair *pair, enum diff_side side, enum column column)
+{
+	struct value value;
+
+	diff_side(build->diff, pair, side, column, &value);
+	value_report_cell(reduction_column(build->diff->reductions[side], column), &value, &build->text,
+			  &table->arena, cell);
+}
+
+void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,
+			  const struct cell sides[DIFF_SIDE_COUNT], const char *arrow)
+{
+	*cell = (struct cell){
+		.state = CELL_VALUE, .form = CELL_FORM_SIDES, .unit = sides[0].unit, .sort = NAN};
+	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
+		const struct cell *from = &sides[side];
+
+		if (from->state == CELL_UNAVAILABLE || (from->state == CELL_VALUE && from->partial)) {
+			cell->partial = true;
+			cell->reason = from->reason;
+			cell->reason_of_before = side == DIFF_BEFORE;
+		}
+		if (from->state != CELL_VALUE)
+			continue;
+		if (from->form == CELL_FORM_INTEGER) {
+			cell->value.sides.kind[side] = CELL_SIDE_INTEGER;
+			cell->value.sides.number[side].integer = from->value.integer;
+		} else if (from->form == CELL_FORM_REAL) {
+			cell->value.sides.kind[side] = CELL_SIDE_REAL;
+			cell->value.sides.number[side].real = from->value.real;
+		}
+	}
+	cell_format_cell(&build->text, &sides[DIFF_BEFORE]);
+	buffer_append_text(&build->text, arrow);
+	cell_format_cell(&build->text, &sides[DIFF_AFTER]);
+	tables_cell_take_text(build, table, cell);
+}
+
+/* The same as tables_cell_begin() for the change. */
+static bool begin_change(struct cell *cell, const struct diff_value *value)
+{
+	cell->reason_of_before = value->reason_side == DIFF_BEFORE;
+	return tables_cell_begin(cell, value->state, value->reason);
+}
+
+void tables_cell_set_count(struct cell *cell, uint64_t count)
+{
+	*cell = (struct cell){
+		.state = CELL_VALUE,
+		.form = CELL_FORM_INTEGER,
+		.value.integer = count,
+		.sort = (double)count,
+	};
+}
+
+/* --- columns --- */
 
 enum {
 	COLUMNS_MAX = TABLES_COLUMN_SORT + 1
@@ -43,6 +145,11 @@ static const struct {
 	[TABLES_COLUMN_CHANCE] = {"p", {"p", .measured = true}, 2},
 	[TABLES_COLUMN_REAL] = {"real", {"real", .left = true}, 2},
 	[TABLES_COLUMN_SORT] = {NULL, {.name = NULL}, 2},
+};
+
+const char *const tables_per_names[TABLES_PER_COUNT + 1] = {
+	[TABLES_PER_SECOND] = "second",
+	[TABLES_PER_THREAD] = "thread",
 };
 
 const char *const tables_display_names[TABLES_DISPLAY_COUNT + 1] = {
@@ -143,7 +250,7 @@ static size_t list_columns(const struct tables_build *build, enum tables_column 
 		count = add_columns(columns, count, request->columns, request->column_count);
 	} else {
 		count = add_columns(columns, count, first, 2);
-		if (request->match != NULL)
+		if (build->diff->options.match != NULL && !build->diff->options.rates)
 			count = add_columns(columns, count, counts, 3);
 		count = add_columns(columns, count, alone, build->is_comparison ? 1 : 2);
 		if (build->is_comparison)
@@ -198,24 +305,126 @@ void tables_row_append_label(const struct tables_build *build, const struct diff
 	}
 }
 
-void tables_row_add_tree(struct table *table, const struct diff_tree *tree, size_t ret_rows[])
+/* --- trees of cgroups, processes in them, and pairs --- */
+
+/* A process may be called like the cgroup beside it. */
+enum child_kind {
+	CHILD_PROCESS,
+	CHILD_CGROUP,
+	CHILD_KINDS,
+};
+
+/* A heading: a component of a cgroup's path or a process. */
+struct node {
+	uint32_t parent; /* 0 is the root, which is none */
+	uint32_t text;   /* id in texts */
+	int depth;
+	bool printed;
+};
+
+struct tree {
+	struct string_pool texts;
+	struct node *nodes; /* in the order in which the first pair below each came */
+	size_t node_count, node_capacity;
+	struct hash_map children[CHILD_KINDS]; /* parent << 32 | text */
+	uint32_t *node_of;                     /* of each pair */
+};
+
+static uint32_t find_child(struct tree *tree, uint32_t parent, enum child_kind kind, const char *text,
+			   size_t length)
 {
-	size_t count;
-	struct diff_tree_line *lines = diff_tree_lines(tree, &count);
+	const uint32_t id = string_pool_intern(&tree->texts, text, length);
+	const uint64_t key = (uint64_t)parent << 32 | id;
+	uint32_t child;
 
-	for (size_t i = 0; i < count; i++) {
-		struct table_row *row = table_add_row(table);
-
-		row->depth = lines[i].depth;
-		row->heading = lines[i].heading != NULL;
-		if (row->heading)
-			tables_cell_set_text(table, &row->cells[0], lines[i].heading,
-					     lines[i].heading_length);
-		else
-			ret_rows[lines[i].id] = table->row_count - 1;
-	}
-	free(lines);
+	if (hash_map_get(&tree->children[kind], key, &child))
+		return child;
+	child = (uint32_t)tree->node_count;
+	hash_map_set(&tree->children[kind], key, child);
+	*MEMORY_APPEND(tree->nodes, tree->node_count, tree->node_capacity) = (struct node){
+		.parent = parent, .text = id, .depth = tree->nodes[parent].depth + 1};
+	return child;
 }
+
+static uint32_t find_node(struct tree *tree, const struct diff_pair *pair)
+{
+	const char *path = pair->key, *process = path + strlen(path) + 1;
+	uint32_t node = 0;
+
+	while (*path != '\0') {
+		const size_t length = 1 + strcspn(path + 1, "/");
+
+		node = find_child(tree, node, CHILD_CGROUP, path, length);
+		path += length;
+	}
+	return find_child(tree, node, CHILD_PROCESS, process, strlen(process));
+}
+
+/* By the first headings that differ; a process has none below it. */
+static int compare_places(const void *a, const void *b, void *context)
+{
+	const struct tree *tree = context;
+	const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+	const struct node *nodes = tree->nodes;
+	uint32_t x = tree->node_of[left], y = tree->node_of[right];
+
+	if (x == y)
+		return order_u64(left, right);
+	while (nodes[x].depth > nodes[y].depth)
+		x = nodes[x].parent;
+	while (nodes[y].depth > nodes[x].depth)
+		y = nodes[y].parent;
+	while (nodes[x].parent != nodes[y].parent) {
+		x = nodes[x].parent;
+		y = nodes[y].parent;
+	}
+	return order_u64(x, y);
+}
+
+static void add_headings(struct tree *tree, uint32_t index, struct table *table)
+{
+	struct node *node = &tree->nodes[index];
+	struct table_row *row;
+
+	if (index == 0 || node->printed)
+		return;
+	add_headings(tree, node->parent, table);
+	node->printed = true;
+	row = table_add_row(table);
+	row->depth = node->depth;
+	row->heading = true;
+	tables_cell_set_text(table, &row->cells[0], string_pool_text(&tree->texts, node->text),
+			     string_pool_length(&tree->texts, node->text));
+}
+
+void tables_row_add_tree(struct table *table, const struct diff_pair *const pairs[], size_t count,
+			 size_t ret_rows[])
+{
+	struct tree tree = {.node_of = memory_allocate((count + 1) * sizeof(uint32_t))};
+	size_t *order = memory_allocate((count + 1) * sizeof(*order));
+
+	*MEMORY_APPEND(tree.nodes, tree.node_count, tree.node_capacity) = (struct node){.depth = -1};
+	for (size_t i = 0; i < count; i++) {
+		order[i] = i;
+		tree.node_of[i] = find_node(&tree, pairs[i]);
+	}
+	qsort_r(order, count, sizeof(*order), compare_places, &tree);
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t node = tree.node_of[order[i]];
+
+		add_headings(&tree, node, table);
+		table_add_row(table)->depth = tree.nodes[node].depth + 1;
+		ret_rows[order[i]] = table->row_count - 1;
+	}
+	string_pool_release(&tree.texts);
+	for (size_t kind = 0; kind < CHILD_KINDS; kind++)
+		hash_map_release(&tree.children[kind]);
+	free(tree.nodes);
+	free(tree.node_of);
+	free(order);
+}
+
+/* --- rows --- */
 
 static void set_delta(struct tables_build *build, struct table *table, struct cell *cell,
 		      const struct tables_row *content)
@@ -224,7 +433,7 @@ static void set_delta(struct tables_build *build, struct table *table, struct ce
 	struct buffer *text = &build->text;
 
 	cell->unit = content->sides[DIFF_BEFORE].unit;
-	if (!tables_cell_begin_change(cell, value))
+	if (!begin_change(cell, value))
 		return;
 	if (value->is_category) {
 		*cell = cell_of_text(value->differs ? "differs" : "same");
@@ -260,7 +469,7 @@ static void set_percent(struct tables_build *build, struct table *table, struct 
 	const struct diff_value *value = &content->value;
 
 	cell->unit = UNIT_PERCENT;
-	if (!tables_cell_begin_change(cell, value))
+	if (!begin_change(cell, value))
 		return;
 	if (!value->has_fraction) {
 		cell->state = CELL_ABSENT;
@@ -389,6 +598,106 @@ static void set_evidence(struct tables_build *build, struct table *table, struct
 	}
 }
 
+static const enum unit units_per_second[UNIT_TOTAL] = {
+	[UNIT_COUNT] = UNIT_COUNT_PER_S,
+	[UNIT_NS] = UNIT_NS_PER_S,
+	[UNIT_BYTES] = UNIT_BYTES_PER_S,
+	[UNIT_TICKS] = UNIT_TICKS_PER_S,
+};
+
+/* The threads of a pair that are the same, came and went; NULL where rates are compared, and without a match.
+ */
+static const struct diff_match_count *find_counts(const struct tables_build *build,
+						  const struct diff_pair *pair)
+{
+	const struct diff_options *options = &build->diff->options;
+
+	return options->match != NULL && !options->rates && pair != NULL ? &pair->members : NULL;
+}
+
+static void set_members(const struct tables_build *build, struct cell *cell, const struct diff_pair *pair,
+			enum tables_column column)
+{
+	const struct diff_match_count *counts = find_counts(build, pair);
+
+	cell->sort = NAN;
+	if (counts == NULL)
+		cell->state = pair != NULL ? CELL_ABSENT : CELL_EMPTY;
+	else
+		tables_cell_set_count(cell, column == TABLES_COLUMN_SAME   ? counts->same
+					    : column == TABLES_COLUMN_CAME ? counts->came
+									   : counts->went);
+}
+
+/* The number of threads changes over time as counters do. */
+static bool is_counted(const struct tables_row *content)
+{
+	return content->column == column_of_stored(METRIC_THREAD_COUNT) || column_is_counter(content->column);
+}
+
+/* The change of a counter for each second between the captures. */
+static void set_per_second(struct tables_build *build, struct table *table, struct cell *cell,
+			   const struct tables_row *content)
+{
+	const uint64_t interval_ns = build->diff->interval_ns;
+	const struct diff_value *value = &content->value;
+
+	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
+	if (content->pair == NULL)
+		cell->state = CELL_EMPTY;
+	if (!is_counted(content) || interval_ns == 0 || value->state == VALUE_ABSENT)
+		return;
+	cell->unit = units_per_second[content->sides[DIFF_BEFORE].unit];
+	if (!begin_change(cell, value))
+		return;
+	cell->form = CELL_FORM_REAL;
+	cell->value.real = value->delta / ((double)interval_ns / 1e9);
+	cell->sort = cell->value.real;
+	cell_format_delta(&build->text, cell->value.real, content->ladder);
+	buffer_append_text(&build->text, "/s");
+	tables_cell_take_text(build, table, cell);
+}
+
+/* The threads whose numbers are in a side's sum. */
+static uint32_t summed_threads(const struct tables_build *build, const struct diff_pair *pair,
+			       enum diff_side side)
+{
+	const struct diff_match_count *counts = find_counts(build, pair);
+
+	if (!build->diff->options.by_threads || counts == NULL)
+		return pair->threads[side];
+	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came;
+}
+
+/* What each thread of a side has of a sum. */
+static void set_per_thread(struct tables_build *build, struct table *table, struct cell *cell,
+			   const struct tables_row *content)
+{
+	struct cell sides[DIFF_SIDE_COUNT] = {content->sides[0], content->sides[1]};
+
+	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
+	if (content->pair == NULL)
+		cell->state = CELL_EMPTY;
+	if (!column_is_counter(content->column))
+		return;
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const uint32_t threads = summed_threads(build, content->pair, (enum diff_side)side);
+		struct cell *quotient = &sides[side];
+
+		if (quotient->state != CELL_VALUE || quotient->form != CELL_FORM_INTEGER)
+			continue;
+		if (threads == 0) {
+			*quotient = (struct cell){.state = CELL_ABSENT, .unit = quotient->unit};
+			continue;
+		}
+		quotient->form = CELL_FORM_REAL;
+		quotient->value.real = (double)content->sides[side].value.integer / threads;
+		cell_format_derived(&build->text, quotient->value.real, content->ladder, false);
+		tables_cell_take_text(build, table, quotient);
+	}
+	tables_cell_set_both(build, table, cell, sides, " → ");
+}
+
 static void fill_cell(struct tables_build *build, struct table *table, struct cell *cell,
 		      enum tables_column column, const struct tables_row *content)
 {
@@ -431,13 +740,13 @@ static void fill_cell(struct tables_build *build, struct table *table, struct ce
 	case TABLES_COLUMN_SAME:
 	case TABLES_COLUMN_CAME:
 	case TABLES_COLUMN_WENT:
-		tables_per_set_count(build, cell, content->pair, column);
+		set_members(build, cell, content->pair, column);
 		break;
 	case TABLES_COLUMN_PER_SECOND:
-		tables_per_set_second(build, table, cell, content);
+		set_per_second(build, table, cell, content);
 		break;
 	case TABLES_COLUMN_PER_THREAD:
-		tables_per_set_thread(build, table, cell, content);
+		set_per_thread(build, table, cell, content);
 		break;
 	case TABLES_COLUMN_SPREAD:
 	case TABLES_COLUMN_CHANCE:
@@ -456,4 +765,44 @@ void tables_row_fill(struct tables_build *build, struct table *table, size_t row
 	for (size_t i = 0; i < table->column_count; i++)
 		fill_cell(build, table, &table->rows[row].cells[i],
 			  (enum tables_column)table->columns[i].column, content);
+}
+
+struct tables_row tables_row_of_column(struct tables_build *build, struct table *table,
+				       const struct diff_pair *pair, enum column column,
+				       const struct buffer *label)
+{
+	struct tables_row content = {
+		.label = label->data,
+		.label_length = label->length,
+		.pair = pair,
+		.name = column_name(column),
+		.column = column,
+		.value = diff_column(build->diff, pair, column),
+		.ladder = column_report_ladder(column),
+	};
+
+	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
+		tables_cell_set_column(build, table, &content.sides[side], pair, (enum diff_side)side,
+				       column);
+	return content;
+}
+
+static int compare_weights(const void *a, const void *b, void *context)
+{
+	const double *weights = context;
+	const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+
+	if (weights[left] != weights[right])
+		return weights[left] > weights[right] ? -1 : 1;
+	return order_u64(left, right);
+}
+
+size_t *tables_order(const double *weights, size_t count)
+{
+	size_t *order = memory_allocate((count + 1) * sizeof(*order));
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare_weights, (void *)(uintptr_t)weights);
+	return order;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "table/cell_format.h"
-#include "tables_build.h"
+#include "tables_internal.h"
 
 static void append_side(struct buffer *text, const struct tables_side *side, enum ladder ladder)
 {

@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "base/order.h"
 #include "base/unicode.h"
-#include "tables_build.h"
+#include "tables_internal.h"
 #include "window/cgroup_key.h"
 #include "window/pattern.h"
 

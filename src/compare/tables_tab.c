@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* For people, of two windows: a row a group, with the columns of a tab of the screen. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/order.h"
 #include "diff_evidence.h"
 #include "diff_summary.h"
-#include "diff_weight.h"
 #include "table/column_list.h"
 #include "table/screen_format.h"
 #include "table/value_cell.h"
-#include "tables_build.h"
-
-/* A group that is printed. */
-struct tab_row {
-	double weight; /* of the change that matters most */
-	size_t pair;
-};
+#include "tables_internal.h"
 
 struct tab_table {
 	struct tables_build *build;
 	enum column columns[COLUMN_TOTAL];
 	size_t column_count;
-	double totals[COLUMN_TOTAL]; /* of the changes in all groups, by column of the tab */
-	struct tab_row *rows;
-	size_t count, capacity;
-	size_t folded;
+	size_t *pairs; /* in the order of the rows, the first `count` have one */
+	size_t count, folded;
 };
 
 /* Whether a change counts: of what several counters make, where that of one of them does. */
@@ -45,61 +36,36 @@ static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum 
 	return false;
 }
 
-static double weigh(const struct tab_table *tab, size_t index, const struct diff_value *value)
-{
-	const enum column stored = column_as_stored(tab->columns[index]);
-	const struct diff_weight_kind kind = diff_weight_kind(stored);
-	const double amount = diff_weight_amount(value, false, false);
-
-	return column_is_counter(stored) ? diff_weight_in_total(&kind, amount, tab->totals[index], 1)
-					 : diff_weight_alone(&kind, value, amount);
-}
-
 static bool has_row(const struct diff_pair *pair)
 {
 	return pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
 }
 
+/* Finds the groups that have a row, those whose change matters most first. */
 static void collect(struct tab_table *tab)
 {
 	const struct diff *diff = tab->build->diff;
+	double *heaviest = memory_allocate((diff->pair_count + 1) * sizeof(*heaviest));
 
+	for (size_t pair = 0; pair < diff->pair_count; pair++)
+		heaviest[pair] = has_row(&diff->pairs[pair]) && tab->build->request->all ? -DBL_MAX
+											 : -INFINITY;
 	for (size_t i = 0; i < tab->column_count; i++) {
+		struct diff_weight *weights = diff_weigh(diff, column_as_stored(tab->columns[i]));
+
 		for (size_t pair = 0; pair < diff->pair_count; pair++) {
-			const struct diff_value value = diff_column(diff, &diff->pairs[pair],
-								    column_as_stored(tab->columns[i]));
-
-			tab->totals[i] += diff_weight_amount(&value, false, false);
+			if (has_row(&diff->pairs[pair]) && weights[pair].is_known &&
+			    is_real(diff, &diff->pairs[pair], tab->columns[i]))
+				heaviest[pair] = fmax(heaviest[pair], weights[pair].weight);
 		}
+		free(weights);
 	}
+	tab->pairs = tables_order(heaviest, diff->pair_count);
 	for (size_t pair = 0; pair < diff->pair_count; pair++) {
-		struct tab_row row = {-INFINITY, pair};
-		bool real = false;
-
-		for (size_t i = 0; has_row(&diff->pairs[pair]) && i < tab->column_count; i++) {
-			const struct diff_value value = diff_column(diff, &diff->pairs[pair],
-								    column_as_stored(tab->columns[i]));
-
-			if (!value.has_delta || !is_real(diff, &diff->pairs[pair], tab->columns[i]))
-				continue;
-			real = true;
-			row.weight = fmax(row.weight, weigh(tab, i, &value));
-		}
-		if (real || (tab->build->request->all && has_row(&diff->pairs[pair])))
-			*MEMORY_APPEND(tab->rows, tab->count, tab->capacity) = row;
-		else
-			tab->folded += has_row(&diff->pairs[pair]);
+		tab->count += heaviest[pair] > -INFINITY;
+		tab->folded += heaviest[pair] == -INFINITY && has_row(&diff->pairs[pair]);
 	}
-}
-
-static int compare_rows(const void *left, const void *right, void *context)
-{
-	const struct tab_row *a = left, *b = right;
-
-	(void)context;
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return (a->pair > b->pair) - (a->pair < b->pair);
+	free(heaviest);
 }
 
 /* What a side has, as the screen shows it: times as a percentage of a CPU. */
@@ -110,7 +76,7 @@ static bool append_side(struct tab_table *tab, struct table *table, size_t row, 
 	struct value value;
 	struct cell cell;
 
-	diff_side(diff, &diff->pairs[tab->rows[row].pair], side, column, &value);
+	diff_side(diff, &diff->pairs[tab->pairs[row]], side, column, &value);
 	value_cell(reduction_column(diff->reductions[side], column), &value, &table->arena, &cell);
 	cell.unit = column_unit(column, WINDOW_MODE_RATE, false);
 	if (cell.unit == UNIT_PERCENT && cell.form == CELL_FORM_REAL && column_entry(column)->unit == UNIT_NS)
@@ -124,7 +90,7 @@ static void set_cell(struct tab_table *tab, struct table *table, size_t row, enu
 		     struct cell *cell)
 {
 	const struct diff *diff = tab->build->diff;
-	const struct diff_pair *pair = &diff->pairs[tab->rows[row].pair];
+	const struct diff_pair *pair = &diff->pairs[tab->pairs[row]];
 	struct buffer *text = &tab->build->text, before = {0}, after = {0};
 
 	append_side(tab, table, row, column, DIFF_BEFORE, &before);
@@ -173,7 +139,7 @@ static struct table *create_table(const struct tab_table *tab)
 static void append_label(const struct tab_table *tab, size_t row, struct buffer *label)
 {
 	const struct diff *diff = tab->build->diff;
-	const struct diff_pair *pair = &diff->pairs[tab->rows[row].pair];
+	const struct diff_pair *pair = &diff->pairs[tab->pairs[row]];
 
 	if (diff->options.grouping.axis != AXIS_ALL) {
 		tables_row_append_label(tab->build, pair, false, label);
@@ -193,7 +159,6 @@ void tables_tab(struct tables_build *build)
 	choose_columns(&tab);
 	collect(&tab);
 	table = create_table(&tab);
-	order_first(tab.rows, tab.count, sizeof(*tab.rows), tab.count, compare_rows, NULL);
 	for (size_t i = 0; i < tab.count && (limit == 0 || i < limit); i++) {
 		struct table_row *row = table_add_row(table);
 
@@ -208,5 +173,5 @@ void tables_tab(struct tables_build *build)
 	build->emit(build->context, table);
 	table_release(table);
 	buffer_release(&label);
-	free(tab.rows);
+	free(tab.pairs);
 }

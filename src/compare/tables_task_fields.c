@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "tables_build.h"
+#include "tables_internal.h"
 
 static const struct table_column scheduler_columns[] = {{"attr", .left = true}, {"value", .measured = true}};
 
@@ -182,8 +182,6 @@ struct field_table {
 	struct table *table;
 	enum column *fields; /* that are shown */
 	size_t field_count;
-	size_t *order; /* pairs */
-	double *weight;
 };
 
 /* A field with its place on the tab, and in the type where it has none. */
@@ -246,66 +244,43 @@ static double weigh(const struct field_table *fields, size_t pair)
 	return weight;
 }
 
-static int compare_pairs(const void *a, const void *b, void *context)
-{
-	const struct field_table *fields = context;
-	const size_t left = *(const size_t *)a, right = *(const size_t *)b;
-
-	if (fields->weight[left] != fields->weight[right])
-		return fields->weight[left] > fields->weight[right] ? -1 : 1;
-	return order_u64(left, right);
-}
-
 static void add_row(struct field_table *fields, size_t pair, enum column field, const struct buffer *label)
 {
 	struct tables_build *build = fields->build;
-	struct tables_row content = {
-		.label = label->data,
-		.label_length = label->length,
-		.pair = &build->diff->pairs[pair],
-		.name = column_name(field),
-		.column = field,
-		.ladder = column_report_ladder(field),
-		.value = diff_column(build->diff, &build->diff->pairs[pair], field),
-	};
+	const struct tables_row content = tables_row_of_column(build, fields->table,
+							       &build->diff->pairs[pair], field, label);
 
 	/* such as a group none of whose threads has a context, or has ever run */
 	if (content.value.side[DIFF_BEFORE].state == VALUE_ABSENT &&
 	    content.value.side[DIFF_AFTER].state == VALUE_ABSENT)
 		return;
-	if (tables_add_row(build, fields->table) == NULL)
-		return;
-	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
-		tables_cell_set_column(build, fields->table, &content.sides[side], content.pair,
-				       (enum diff_side)side, field);
-	tables_row_fill(build, fields->table, fields->table->row_count - 1, &content);
+	if (tables_add_row(build, fields->table) != NULL)
+		tables_row_fill(build, fields->table, fields->table->row_count - 1, &content);
 }
 
 static void build_fields(struct field_table *fields)
 {
 	const struct diff *diff = fields->build->diff;
+	double *weights = memory_allocate((diff->pair_count + 1) * sizeof(*weights));
 	struct buffer label = {0};
+	size_t *order;
 
-	fields->order = memory_allocate((diff->pair_count + 1) * sizeof(*fields->order));
-	fields->weight = memory_allocate((diff->pair_count + 1) * sizeof(*fields->weight));
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		fields->order[i] = i;
-		fields->weight[i] = weigh(fields, i);
-	}
-	qsort_r(fields->order, diff->pair_count, sizeof(*fields->order), compare_pairs, fields);
+	for (size_t i = 0; i < diff->pair_count; i++)
+		weights[i] = weigh(fields, i);
+	order = tables_order(weights, diff->pair_count);
 	fields->table = tables_row_create_table(fields->build, sections[SECTION_TASK_FIELDS].name,
 						axes[diff->options.grouping.axis].header);
 	for (size_t i = 0; i < diff->pair_count; i++) {
 		buffer_clear(&label);
-		diff_append_label(&diff->pairs[fields->order[i]], &label);
+		diff_append_label(&diff->pairs[order[i]], &label);
 		for (size_t j = 0; j < fields->field_count; j++)
-			add_row(fields, fields->order[i], fields->fields[j], &label);
+			add_row(fields, order[i], fields->fields[j], &label);
 		fields->table = tables_continue(fields->build, fields->table);
 	}
 	tables_finish(fields->build, fields->table);
 	buffer_release(&label);
-	free(fields->order);
-	free(fields->weight);
+	free(order);
+	free(weights);
 }
 
 void tables_task_fields(struct tables_build *build)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tables_build.h"
+#include "tables_internal.h"
 
 /* Which columns hold what. */
 enum thread_column {
@@ -110,7 +110,7 @@ static void build_threads(struct tables_build *build, enum diff_side side, const
 {
 	struct table *table = table_create_with(section, thread_columns, ARRAY_COUNT(thread_columns));
 	size_t count;
-	struct listed *listed = collect(build->request->match, side, &count);
+	struct listed *listed = collect(build->diff->options.match, side, &count);
 
 	table->heading = heading;
 	for (size_t i = 0; i < count; i++) {

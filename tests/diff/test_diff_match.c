@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "compare/diff_match.h"
+#include "compare/diff.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"
 #include "table/column_name.h"
@@ -48,20 +48,19 @@ static const struct pair_thread after[] = {
 static struct snapshot *side[DIFF_SIDE_COUNT];
 static struct diff_match *match;
 static struct diff *diff;
-static struct diff_match_count *counts;
 
 /* Compares by threads or by groups. */
 static void compare(bool by_thread)
 {
-	struct diff_options options = {.grouping = {.axis = AXIS_THREAD}};
 	struct error error;
+	struct diff_options options = {
+		.grouping = {.axis = AXIS_THREAD},
+		.match = match = diff_match_create(side[DIFF_BEFORE], side[DIFF_AFTER], &error),
+		.by_threads = by_thread,
+	};
 
-	match = diff_match_create(side[DIFF_BEFORE], side[DIFF_AFTER], &error);
 	assert_non_null(match);
-	if (by_thread)
-		diff_match_apply(match, &options);
 	diff = diff_create(side[DIFF_BEFORE], side[DIFF_AFTER], &options);
-	counts = diff_match_count(match, diff);
 }
 
 static int make_sides(void **state)
@@ -71,14 +70,12 @@ static int make_sides(void **state)
 	side[DIFF_AFTER] = pair_snapshot(PAIR_BEFORE_S + PAIR_INTERVAL_S, after, COUNT(after));
 	match = NULL;
 	diff = NULL;
-	counts = NULL;
 	return 0;
 }
 
 static int release_sides(void **state)
 {
 	(void)state;
-	free(counts);
 	diff_release(diff);
 	diff_match_release(match);
 	snapshot_release(side[DIFF_BEFORE]);
@@ -97,7 +94,7 @@ static size_t find(const char *key)
 
 static void expect_counts(const char *key, uint32_t same, uint32_t came, uint32_t went)
 {
-	const struct diff_match_count *count = &counts[find(key)];
+	const struct diff_match_count *count = &diff->pairs[find(key)].members;
 
 	assert_int_equal(count->same, same);
 	assert_int_equal(count->came, came);
@@ -161,7 +158,8 @@ static void test_sums(void **state)
 		double sum = 0;
 
 		match = diff_match_create(side[DIFF_BEFORE], side[DIFF_AFTER], NULL);
-		diff_match_apply(match, &options);
+		options.match = match;
+		options.by_threads = true;
 		diff = diff_create(side[DIFF_BEFORE], side[DIFF_AFTER], &options);
 		for (size_t i = 0; i < diff->pair_count; i++) {
 			const struct diff_value value = diff_metric(diff, &diff->pairs[i],
@@ -188,7 +186,8 @@ static void test_itself(void **state)
 	(void)state;
 	match = diff_match_create(side[DIFF_BEFORE], side[DIFF_BEFORE], NULL);
 	assert_int_equal(match->same, COUNT(before));
-	diff_match_apply(match, &options);
+	options.match = match;
+	options.by_threads = true;
 	diff = diff_create(side[DIFF_BEFORE], side[DIFF_BEFORE], &options);
 	for (size_t i = 0; i < diff->pair_count; i++)
 		assert_false(diff_metric(diff, &diff->pairs[i], METRIC_RUN_TIME_NS).differs);
@@ -248,7 +247,6 @@ static void test_contexts(void **state)
 	compare(false);
 	expect_field("scx.sum_runtime", "mixed-{N}", 600, 7131);
 	expect_field("scx.weight", "mixed-{N}", 200, 300);
-	free(counts);
 	diff_release(diff);
 	diff_match_release(match);
 	compare(true);

@@ -5,13 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "compare/diff_summary.h"
-#include "compare/diff_weight.h"
 #include "diff_fixture.h"
 
 static const struct diff_summary_per plain = {.interval_ns = 10 * NS_PER_S};
@@ -85,14 +85,24 @@ static void set(struct snapshot *const sides[], const char *process, enum metric
 				 values[i]);
 }
 
+/* Two captures, ten seconds apart. */
+static void open_sides(struct snapshot *ret_sides[DIFF_SIDE_COUNT])
+{
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		ret_sides[side] = diff_fixture_open();
+		ret_sides[side]->captured_at_unix_ns = (1 + 10 * side) * NS_PER_S;
+	}
+}
+
 static void test_the_largest_are_those_that_matter(void **state)
 {
-	struct snapshot *sides[] = {diff_fixture_open(), diff_fixture_open()};
+	struct snapshot *sides[DIFF_SIDE_COUNT];
 	struct diff_summary summary = {0};
 	bool chosen[METRIC_COUNT];
 	struct diff *diff;
 
 	(void)state;
+	open_sides(sides);
 	memset(chosen, true, sizeof(chosen));
 	/* a factor of 18,000 that nobody feels; a CPU that is another one; one wait counted in two ways */
 	set(sides, "tiny", METRIC_RUN_TIME_NS, 2000, 36000000);
@@ -118,13 +128,14 @@ static void test_the_largest_are_those_that_matter(void **state)
 
 static void test_only_three_are_told(void **state)
 {
-	struct snapshot *sides[] = {diff_fixture_open(), diff_fixture_open()};
+	struct snapshot *sides[DIFF_SIDE_COUNT];
 	const char *const names[] = {"a", "b", "c", "d", "e"};
 	struct diff_summary summary = {0};
 	bool chosen[METRIC_COUNT];
 	struct diff *diff;
 
 	(void)state;
+	open_sides(sides);
 	memset(chosen, true, sizeof(chosen));
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
 		set(sides, names[i], METRIC_RUN_TIME_NS, 0, (i * 2 % 5 + 1) * NS_PER_S);
@@ -156,20 +167,42 @@ static void test_every_phrase_has_one_place_for_the_change(void **state)
 	}
 }
 
+/* The weight of the change of a metric in the group of a process. */
+static double weight_of(const struct diff *diff, const char *process, enum metric metric)
+{
+	struct diff_weight *weights = diff_weigh(diff, column_of_stored(metric));
+	const double weight = weights[diff_fixture_pair(diff, process) - diff->pairs].weight;
+
+	free(weights);
+	return weight;
+}
+
 static void test_weights(void **state)
 {
-	const struct diff_weight_kind time = {.ladder = LADDER_NS, .has_total = true};
-	const struct diff_weight_kind count = {.ladder = LADDER_UNITLESS, .has_total = true};
-	const struct diff_weight_kind gauge = {.ladder = LADDER_UNITLESS};
-	const struct diff_value value = {.side[DIFF_AFTER] = {.has_number = true, .number = 1}};
+	struct snapshot *sides[DIFF_SIDE_COUNT];
+	struct diff *diff;
 
 	(void)state;
-	assert_true(diff_weight_in_total(&time, 7.7e9, 8e9, 10) >
-		    diff_weight_in_total(&time, 36e6, 36e6, 10));
-	assert_true(diff_weight_in_total(&time, 1e9, 1e9, 10) > diff_weight_in_total(&count, 1, 1, 10));
-	assert_true(diff_weight_in_total(&count, 1000, 1000, 10) > diff_weight_alone(&gauge, &value, 1));
-	assert_true(diff_weight_seconds(0) == 1);
-	assert_true(diff_weight_seconds(UINT64_MAX) == 3600);
+	open_sides(sides);
+	set(sides, "most", METRIC_WAIT_TIME_NS, 0, 7700000000);
+	set(sides, "some", METRIC_WAIT_TIME_NS, 0, 300000000);
+	set(sides, "little", METRIC_RUN_TIME_NS, 0, 36000000);
+	set(sides, "one", METRIC_MAJFLT, 0, 1);
+	set(sides, "many", METRIC_MINFLT, 0, 1000);
+	set(sides, "peak", METRIC_WAIT_MAX, 0, 5000000000);
+	set(sides, "elsewhere", METRIC_PROCESSOR, 0, 1);
+	diff = diff_fixture_compare(sides[0], sides[1], AXIS_PROCESS);
+	assert_true(weight_of(diff, "most", METRIC_WAIT_TIME_NS) >
+		    weight_of(diff, "some", METRIC_WAIT_TIME_NS));
+	assert_true(weight_of(diff, "most", METRIC_WAIT_TIME_NS) >
+		    weight_of(diff, "little", METRIC_RUN_TIME_NS));
+	assert_true(weight_of(diff, "little", METRIC_RUN_TIME_NS) > weight_of(diff, "one", METRIC_MAJFLT));
+	assert_true(weight_of(diff, "many", METRIC_MINFLT) > weight_of(diff, "peak", METRIC_WAIT_MAX));
+	assert_true(weight_of(diff, "peak", METRIC_WAIT_MAX) >
+		    weight_of(diff, "elsewhere", METRIC_PROCESSOR));
+	diff_release(diff);
+	snapshot_release(sides[0]);
+	snapshot_release(sides[1]);
 }
 
 int main(void)

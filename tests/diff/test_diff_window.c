@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "cmocka_include.h"
 #include "compare/diff_evidence.h"
-#include "compare/diff_match.h"
 #include "compare/diff_rule.h"
 #include "diff_fixture.h"
 #include "pair_fixture.h"
@@ -52,9 +51,7 @@ static void add_ended(struct snapshot *snapshot, const char *name, uint64_t run_
 static struct diff *compare(const struct snapshot *before, const struct snapshot *after,
 			    const struct diff_match *match)
 {
-	const struct diff_options options = {.grouping.axis = AXIS_THREAD,
-					     .rates = true,
-					     .successor = match != NULL ? match->mate[DIFF_BEFORE] : NULL};
+	const struct diff_options options = {.grouping.axis = AXIS_THREAD, .rates = true, .match = match};
 
 	return diff_create(before, after, &options);
 }

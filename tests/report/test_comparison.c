@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "compare/comparability.h"
-#include "compare/diff_match.h"
 #include "compare/diff_rule.h"
 #include "compare/tables.h"
 #include "diff/pair_fixture.h"
@@ -95,10 +94,9 @@ static void compare_all_formats(struct drawing *drawing)
 		match = diff_match_create(drawing->snapshots[DIFF_BEFORE], drawing->snapshots[DIFF_AFTER],
 					  NULL);
 		assert_non_null(match);
-		diff_match_apply(match, &options);
+		options.match = match;
+		options.by_threads = true;
 	}
-	drawing->request.match = match;
-	drawing->request.threads = match != NULL;
 	diff = diff_create(drawing->snapshots[DIFF_BEFORE], drawing->snapshots[DIFF_AFTER], &options);
 	judge(drawing, diff, &outcomes);
 	for (size_t i = 0; i < COUNT(formats); i++)
@@ -190,7 +188,6 @@ static void test_made(void **state)
 				.derived = {[DERIVED_CPU_EFFICIENCY] = true},
 				.display = TABLES_DISPLAY_FULL,
 				.per = {true, true},
-				.interval_ns = PAIR_INTERVAL_S * UINT64_C(1000000000),
 			},
 		.by_thread = true,
 		.rules = rules,

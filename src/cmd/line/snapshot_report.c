@@ -6,7 +6,6 @@
 
 #include "base/unicode.h"
 #include "command.h"
-#include "compare/diff_weight.h"
 #include "snapshot/user_names.h"
 #include "table/screen_format.h"
 
@@ -37,10 +36,10 @@ static int match_threads(struct snapshot_report *report, struct error *error)
 	report->match = diff_match_create(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER],
 					  error);
 	if (report->match == NULL) {
-		report->request.threads = false;
+		report->how.by_threads = false;
 		return -EINVAL;
 	}
-	diff_match_describe(report->match, report->request.threads, &text);
+	diff_match_describe(report->match, report->how.by_threads, &text);
 	comparability_add(report->comparability, COMPARABILITY_NOTE, "threads", text.data);
 	buffer_release(&text);
 	return 0;
@@ -78,7 +77,7 @@ static void describe_rates(struct snapshot_report *report)
 /* Both files have windows: how fast things happened in each is compared, however long they are. */
 static int join_windows(struct snapshot_report *report, struct error *error)
 {
-	if (report->request.threads)
+	if (report->how.by_threads)
 		return error_set(
 			error, -EINVAL,
 			"both files have a window, whose rates are compared: leave out --match thread");
@@ -91,8 +90,6 @@ static int join_windows(struct snapshot_report *report, struct error *error)
 	/* what was given another name is still the same thread */
 	report->match = diff_match_create(report->snapshots[DIFF_BEFORE], report->snapshots[DIFF_AFTER],
 					  NULL);
-	if (report->match != NULL)
-		report->how.successor = report->match->mate[DIFF_BEFORE];
 	return 0;
 }
 
@@ -117,26 +114,22 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	int result = 0;
 
 	if (before != NULL) {
-		const int64_t interval = comparability_interval(before, after);
-
-		report->request.interval_ns = (uint64_t)(interval < 0 ? -interval : interval);
 		report->comparability = comparability_create(before, after);
 		/* cells of the reference need the match only where changes are those of threads */
 		if (!report->how.by_flags && before->window != NULL && after->window != NULL)
 			result = join_windows(report, error);
-		else if (report->request.threads)
+		else if (report->how.by_threads)
 			result = match_threads(report, error);
 		else if (!report->how.by_flags) {
-			report->request.threads = report->threads_by_default && before != after &&
-						  before->provenance.present && after->provenance.present;
+			report->how.by_threads = report->threads_by_default && before != after &&
+						 before->provenance.present && after->provenance.present;
 			(void)match_threads(report, NULL);
 			if (report->match == NULL && before->provenance.present && after->provenance.present)
 				describe_lives(report);
 		}
 	}
-	if (report->request.threads && report->match != NULL)
-		diff_match_apply(report->match, &report->how);
-	report->request.match = report->how.rates ? NULL : report->match;
+	report->how.match = report->match;
+	report->how.by_threads &= report->match != NULL;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER; side++)
 		wait_for_users(report->snapshots[side]);
 	report->diff = diff_create(before, after, &report->how);
@@ -200,7 +193,7 @@ static void find_changes(struct snapshot_report *report)
 		.second = request->per[TABLES_PER_SECOND],
 		.thread = request->per[TABLES_PER_THREAD],
 		.rates = report->how.rates,
-		.interval_ns = request->interval_ns,
+		.interval_ns = report->diff->interval_ns,
 	};
 
 	diff_summary_make(report->diff, request->metrics, &per,

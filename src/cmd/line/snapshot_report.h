@@ -3,7 +3,6 @@
 #define CTOP_SNAPSHOT_REPORT_H
 
 #include "compare/comparability.h"
-#include "compare/diff_match.h"
 #include "compare/diff_rule.h"
 #include "output.h"
 #include "report/report.h"
@@ -15,17 +14,17 @@
  * else is zero at first. The functions are called in their order.
  */
 struct snapshot_report {
-	/* `names`: of the files; `threads`: changes are those of the same threads; `display` may be
-	 * TABLES_DISPLAY_COUNT, the format's own. What depends on snapshots and format is filled in here. */
+	/* `names`: of the files; `display` may be TABLES_DISPLAY_COUNT, the format's own. What depends on
+	 * snapshots and format is filled in here. */
 	struct tables_request request;
 	struct output output;
 	struct report report;
-	struct diff_options how;
+	struct diff_options how; /* `by_threads` is the caller's, unless `threads_by_default` */
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before is NULL in a report of one */
 	struct comparability *comparability;
 	struct diff_match *match; /* NULL where the captures are not of one boot */
 	struct diff *diff;
-	bool threads_by_default;     /* request.threads is set where they can be told apart, but not for the
+	bool threads_by_default;     /* how.by_threads is set where they can be told apart, but not for the
 				      * reference's tables */
 	bool only_metrics;           /* metrics were chosen, and no sections */
 	struct diff_summary changes; /* made when it is written */

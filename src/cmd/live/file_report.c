@@ -98,8 +98,8 @@ int file_report_write_comparison(const struct ui_comparison *shown, const char *
 			{
 				.names = {shown->before_name, shown->after_name},
 				.display = TABLES_DISPLAY_COUNT,
-				.threads = shown->by_threads,
 			},
+		.how.by_threads = shown->by_threads,
 		.snapshots = {shown->before, shown->after},
 	};
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef CTOP_TABLES_BUILD_H
-#define CTOP_TABLES_BUILD_H
+#ifndef CTOP_TABLES_INTERNAL_H
+#define CTOP_TABLES_INTERNAL_H
 
 #include "base/buffer.h"
-#include "diff_tree.h"
 #include "tables.h"
 
 /* What the builders of tables share; for this room only. Of one snapshot the side before has nothing. */
@@ -16,11 +15,10 @@ struct tables_build {
 	struct buffer text; /* scratch for the text of a cell */
 	size_t first_side;  /* DIFF_BEFORE of a comparison, DIFF_AFTER of one snapshot */
 	bool is_comparison;
-	bool by_flags[DIFF_SIDE_COUNT];  /* asked for, or all that the snapshot has */
-	struct diff_match_count *counts; /* of the pairs, by index; NULL without a match */
+	bool by_flags[DIFF_SIDE_COUNT]; /* asked for, or all that the snapshot has */
 };
 
-/* --- tables_emit.c: rows, handed over when there are many --- */
+/* --- tables.c: rows, handed over when there are many --- */
 
 /* A row to fill, or NULL when the limit is reached: it is then only counted. */
 struct table_row *tables_add_row(struct tables_build *build, struct table *table);
@@ -32,7 +30,7 @@ struct table *tables_continue(struct tables_build *build, struct table *table);
 /* Hands the table over if it has rows, and releases it. */
 void tables_finish(struct tables_build *build, struct table *table);
 
-/* --- tables_cell.c: a text, a number, a metric, a derived metric, both sides of one, how it changed --- */
+/* --- tables_row.c: cells --- */
 
 /* Takes build->text, the printed form, over into the cell; each NUL in it becomes U+FFFD. */
 void tables_cell_take_text(struct tables_build *build, struct table *table, struct cell *cell);
@@ -53,12 +51,9 @@ void tables_cell_set_column(struct tables_build *build, struct table *table, str
 void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,
 			  const struct cell sides[DIFF_SIDE_COUNT], const char *arrow);
 
-/* The same as tables_cell_begin() for the change. */
-bool tables_cell_begin_change(struct cell *cell, const struct diff_value *value);
-
 void tables_cell_set_count(struct cell *cell, uint64_t count);
 
-/* --- tables_row.c: the rows of group tables --- */
+/* --- the rows of group tables --- */
 
 /* What a row of a group table shows. */
 struct tables_row {
@@ -81,26 +76,24 @@ struct table *tables_row_create_table(const struct tables_build *build, const ch
 void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
 			     struct buffer *label);
 
-/* Adds a row for each line of the tree and fills headings; ret_rows[id] is the index of a leaf's row. */
-void tables_row_add_tree(struct table *table, const struct diff_tree *tree, size_t ret_rows[]);
+/* What the row of a column of a pair shows; the label stays the caller's. */
+struct tables_row tables_row_of_column(struct tables_build *build, struct table *table,
+				       const struct diff_pair *pair, enum column column,
+				       const struct buffer *label);
+
+/*
+ * Adds a row for each of some pairs of AXIS_ALL, below headings for their cgroups and processes, which come in
+ * the order in which the first of the pairs in them does; ret_rows[i] is the index of a pair's row.
+ */
+void tables_row_add_tree(struct table *table, const struct diff_pair *const pairs[], size_t count,
+			 size_t ret_rows[]);
+
+/* The order by weights, the heaviest first, of equal ones the first; the caller frees it. */
+size_t *tables_order(const double *weights, size_t count);
 
 /* Fills the cells of a row of such a table. */
 void tables_row_fill(struct tables_build *build, struct table *table, size_t row,
 		     const struct tables_row *content);
-
-/* --- tables_per.c: threads that are the same, numbers for each second and each thread --- */
-
-/* How many of the pair's threads are the same, came or went, by the column. */
-void tables_per_set_count(const struct tables_build *build, struct cell *cell, const struct diff_pair *pair,
-			  enum tables_column column);
-
-/* The change of a counter for each second between the captures. */
-void tables_per_set_second(struct tables_build *build, struct table *table, struct cell *cell,
-			   const struct tables_row *content);
-
-/* What each thread of a side has of a sum. */
-void tables_per_set_thread(struct tables_build *build, struct table *table, struct cell *cell,
-			   const struct tables_row *content);
 
 /* --- tables_sides.c: cells of what is not of groups: cgroup records, pressure, sched_ext --- */
 
