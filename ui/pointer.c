@@ -22,7 +22,7 @@ static void turn_wheel(struct ui *ui, bool up)
 		for (int i = 0; i < WHEEL_ROWS; i++)
 			pager_move(&ui->pager, ui->action);
 	} else if (ui->setup.open) {
-		setup_move(&ui->setup, ui->action);
+		menu_move(&ui->setup.menu, ui->action, ui->setup.count);
 	} else if (!ui->graph.open) {
 		list_scroll(ui->metrics_open ? &ui->metrics_list : &ui->list, up ? -WHEEL_ROWS : WHEEL_ROWS);
 	}

@@ -35,7 +35,7 @@ static int draw_body(struct ui *ui, struct area area)
 		return area.y;
 	}
 	if (ui->setup.open)
-		return setup_draw(&ui->setup, area.y, area.height, area.width);
+		return screen_setup_draw(ui, area);
 	if (ui->graph.open) {
 		graph_draw(&ui->graph, area.y, area.height, area.width);
 		return area.y;

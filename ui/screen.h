@@ -10,19 +10,19 @@
 #include "base/error.h"
 #include "compare/compare.h"
 #include "session/session.h"
-#include "table/evidence.h"
+#include "table/tab.h"
 #include "table/view.h"
+#include "window/column.h"
 
 #include "ui.h"
 #include "ui/page/graph.h"
-#include "ui/page/setup.h"
-#include "ui/page/sort_menu.h"
 #include "ui/page/tab_bar.h"
 #include "ui/page/user_menu.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
 #include "ui/widget/frozen.h"
 #include "ui/widget/list.h"
+#include "ui/widget/menu.h"
 #include "ui/widget/pager.h"
 #include "ui/widget/prompt.h"
 #include "ui/widget/prompt_history.h"
@@ -154,6 +154,27 @@ struct past {
 	char *strip_title, *strip_name;
 };
 
+enum {
+	SORT_TYPED_MAX = 31, /* characters: more than any title or name has */
+};
+
+/* The menu of columns to sort by, and what was typed to narrow it. */
+struct sort_menu {
+	struct menu menu;
+	char typed[SORT_TYPED_MAX + 1];
+};
+
+/* The page of a tab's columns: the chosen ones in their order, below them all others. */
+struct setup {
+	bool open;
+	enum tab tab;
+	bool threads; /* for rows that are single threads */
+	enum column columns[COLUMN_TOTAL];
+	size_t count, chosen; /* the first `chosen` of them are those of the tab */
+	enum column sort;     /* on entry; COLUMN_COUNT for the tab's built-in one */
+	struct menu menu;
+};
+
 struct ui {
 	struct session *session; /* on the screen */
 	struct past past;
@@ -197,7 +218,7 @@ struct ui {
 	bool metrics_unfolded;         /* also those that are not available, on every such page */
 	struct list metrics_list;
 
-	struct setup setup; /* the page of columns */
+	struct setup setup;
 	struct graph graph; /* the page of a number over time */
 
 	enum overlay overlay;
@@ -439,6 +460,7 @@ void screen_setup_apply(struct ui *ui);
 void screen_setup_find(struct ui *ui);
 void screen_setup_new(struct ui *ui);
 void screen_setup_write(struct ui *ui);
+int screen_setup_draw(struct ui *ui, struct area area);
 
 /* --- screen_help.c --- */
 

@@ -11,7 +11,7 @@
 #include "table/tab.h"
 #include "window/column.h"
 
-#include "ui/terminal/key_help.h"
+#include "ui/terminal/keys.h"
 #include "ui/widget/spark.h"
 
 enum {

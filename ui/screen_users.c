@@ -19,7 +19,7 @@ void screen_users_refresh(struct ui *ui)
 void screen_users_open(struct ui *ui)
 {
 	ui->overlay = OVERLAY_USERS;
-	ui->users.choice = ui->users.top = 0;
+	ui->users.menu.choice = ui->users.menu.top = 0;
 	screen_users_refresh(ui);
 	/* users are read while they are to be seen */
 	navigate_tell_host(ui);

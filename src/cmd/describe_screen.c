@@ -11,7 +11,7 @@
 #include "table/view.h"
 #include "window/column.h"
 
-#include "ui/terminal/key_help.h"
+#include "ui/terminal/keys.h"
 
 enum {
 	TITLE_CELLS = 12,

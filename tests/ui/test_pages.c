@@ -5,7 +5,7 @@
 
 #include "tests/cmocka_include.h"
 
-#include "ui/terminal/key_help.h"
+#include "ui/terminal/keys.h"
 
 #include "fake_program.h"
 

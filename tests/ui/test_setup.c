@@ -188,7 +188,7 @@ static void test_apply(void **state)
 		pty_type(&pty, "\x1b[H ");
 	pty_wait_text(&pty, " 0 columns");
 	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "a tab has at least one column");
+	pty_wait_text(&pty, "a tab needs at least one column");
 	pty_type(&pty, "r");
 	pty_wait_text(&pty, "[x] THR");
 	quit(&pty);

@@ -10,23 +10,23 @@
 #include "ui/terminal/draw.h"
 
 enum {
-	PAGE_ROWS = 10, /* that PgUp and PgDn move by */
 	MENU_WIDTH = 50,
 };
 
 void user_menu_set(struct user_menu *menu, struct session_user *users, size_t count, bool has_names)
 {
-	const bool has_choice = menu->choice != 0 && menu->choice <= menu->count;
-	const uint32_t uid = has_choice ? menu->users[menu->choice - 1].uid : 0;
+	const size_t choice = menu->menu.choice;
+	const bool has_choice = choice != 0 && choice <= menu->count;
+	const uint32_t uid = has_choice ? menu->users[choice - 1].uid : 0;
 
 	free(menu->users);
 	menu->users = users;
 	menu->count = count;
 	menu->has_names = has_names;
-	menu->choice = 0;
+	menu->menu.choice = 0;
 	for (size_t i = 0; has_choice && i < count; i++) {
 		if (users[i].uid == uid)
-			menu->choice = i + 1;
+			menu->menu.choice = i + 1;
 	}
 }
 
@@ -38,7 +38,7 @@ void user_menu_release(struct user_menu *menu)
 
 void user_menu_move(struct user_menu *menu, enum action action)
 {
-	menu->choice = key_moved_row(action, menu->choice, menu->count, PAGE_ROWS);
+	menu_move(&menu->menu, action, menu->count + 1);
 }
 
 static void append_user(const struct user_menu *menu, size_t user, struct buffer *name)
@@ -51,32 +51,30 @@ static void append_user(const struct user_menu *menu, size_t user, struct buffer
 
 bool user_menu_append_choice(const struct user_menu *menu, struct buffer *name)
 {
-	if (menu->choice == 0 || menu->choice > menu->count)
+	if (menu->menu.choice == 0 || menu->menu.choice > menu->count)
 		return false;
-	append_user(menu, menu->choice - 1, name);
+	append_user(menu, menu->menu.choice - 1, name);
 	return true;
 }
 
-static void draw_choice(const struct user_menu *menu, int y, int width, size_t choice)
+static void draw_line(const void *context, size_t line, int y, int width, bool chosen)
 {
-	const bool chosen = choice == menu->choice;
-	const enum style style = chosen ? STYLE_SELECTED : STYLE_NORMAL;
+	const struct user_menu *menu = context;
 	struct buffer name = {0}, threads = {0};
 	uint64_t count = 0;
 	char number[28];
 
 	for (size_t i = 0; i < menu->count; i++)
-		count += choice == 0 || i == choice - 1 ? menu->users[i].threads : 0;
-	if (choice != 0)
-		append_user(menu, choice - 1, &name);
+		count += line == 0 || i == line - 1 ? menu->users[i].threads : 0;
+	if (line != 0)
+		append_user(menu, line - 1, &name);
 	else
 		buffer_append_text(&name, menu->count != 0 ? "all users"
-							   : "all users (their names come with a round)");
+							   : "all users (listed after the first round)");
 	buffer_append_format(&threads, "%s thread%s", number_group_digits(count, number),
 			     count == 1 ? "" : "s");
-	draw_fill(y, 1, width - 2, style);
 	if (menu->count != 0)
-		draw_right(y, width - 20, 18, style, threads.data);
+		draw_right(y, width - 20, 18, chosen ? STYLE_SELECTED : STYLE_NORMAL, threads.data);
 	draw_text(y, 2, menu->count != 0 ? width - 24 : width - 4, chosen ? STYLE_SELECTED : STYLE_KEY,
 		  name.data, name.length);
 	buffer_release(&name);
@@ -85,19 +83,14 @@ static void draw_choice(const struct user_menu *menu, int y, int width, size_t c
 
 int user_menu_draw(struct user_menu *menu, int y, int height, int width)
 {
-	const int wanted = (int)menu->count + 3;
-	size_t page;
-
-	width = width < MENU_WIDTH ? width : MENU_WIDTH;
-	y += wanted < height ? height - wanted : 0;
-	height = wanted < height ? wanted : height;
-	page = (size_t)(height - 2);
-	if (menu->choice < menu->top)
-		menu->top = menu->choice;
-	if (menu->choice >= menu->top + page)
-		menu->top = menu->choice - page + 1;
-	draw_box(y, 0, height, width, "Users");
-	for (size_t i = 0; i < page && menu->top + i <= menu->count; i++)
-		draw_choice(menu, y + 1 + (int)i, width, menu->top + i);
-	return y + 1 + (int)(menu->choice - menu->top);
+	return menu_draw(&menu->menu, menu->count + 1,
+			 &(struct menu_style){
+				 .y = y,
+				 .height = height,
+				 .width = width < MENU_WIDTH ? width : MENU_WIDTH,
+				 .title = "Users",
+				 .room = menu->count + 1,
+				 .draw_line = draw_line,
+				 .context = menu,
+			 });
 }

@@ -6,19 +6,17 @@
 
 #include "session/session.h"
 
-#include "ui/terminal/keys.h"
+#include "ui/widget/menu.h"
 
 /* A menu of users, all of them first. A zeroed struct is an empty one. */
 struct user_menu {
 	struct session_user *users; /* owned */
 	size_t count;
-	size_t choice, top; /* rows; 0 is all users */
-	bool has_names;     /* the users are of this host */
+	struct menu menu; /* line 0 is all users */
+	bool has_names;   /* the users are of this host */
 };
 
-/*
- * Takes the users over, those of the newest round: the choice stays on its user. `has_names` says whether
- * numbers of users have the names that this host gives them.
+/* Takes over the users of the newest round; the choice stays on its user. `has_names`: this host names them.
  */
 void user_menu_set(struct user_menu *menu, struct session_user *users, size_t count, bool has_names);
 

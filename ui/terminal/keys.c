@@ -5,13 +5,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
 
 #include "terminal.h"
 
 const struct key_entry ui_keys[ACTION_COUNT] = {
-#define KEY(id, key_names, places, hint_text, help_text)                                                     \
+#define KEY(id, handler, key_names, places, hint_text, help_text)                                            \
 	[ACTION_##id] = {key_names, places, hint_text, help_text},
 #include "keys.def"
 #undef KEY
@@ -45,7 +46,7 @@ static int key_code(const char *name, size_t length)
 
 	if (length == 1)
 		return (unsigned char)*name;
-	for (size_t i = 0; i < sizeof(key_words) / sizeof(key_words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(key_words); i++) {
 		if (strlen(key_words[i].name) == length && memcmp(key_words[i].name, name, length) == 0)
 			return key_words[i].code;
 	}
@@ -88,7 +89,7 @@ enum action key_action(int key, unsigned int place)
 
 const char *key_elsewhere(int key)
 {
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(elsewhere); i++) {
 		if (has_key_name(elsewhere[i].keys, key))
 			return elsewhere[i].sentence;
 	}
@@ -97,7 +98,7 @@ const char *key_elsewhere(int key)
 
 void key_append_name(struct buffer *buffer, int key)
 {
-	for (size_t i = 0; i < sizeof(key_words) / sizeof(key_words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(key_words); i++) {
 		if (key_words[i].code == key) {
 			buffer_append_text(buffer, key_words[i].name);
 			return;
@@ -135,4 +136,47 @@ size_t key_moved_row(enum action action, size_t row, size_t last, size_t page)
 	default:
 		return row + step < last ? row + step : last;
 	}
+}
+
+/* --- help --- */
+
+const struct key_section key_sections[KEY_SECTION_COUNT] = {
+	{"Groups and threads", PLACE_LIST}, {"All metrics of a row", PLACE_METRICS},
+	{"Graph of a number", PLACE_GRAPH}, {"Pages of text", PLACE_TEXT},
+	{"Columns of a tab", PLACE_SETUP},  {"Sort menu", PLACE_MENU},
+	{"Typing a text", PLACE_PROMPT},
+};
+
+/* A newcomer needs these keys before all others. */
+static bool is_needed_first(enum action action)
+{
+	static const enum action needed_first[] = {
+		ACTION_OPEN,   ACTION_CHOOSE,     ACTION_ACCEPT,      ACTION_BACK,
+		ACTION_CLOSE,  ACTION_CLOSE_MENU, ACTION_CLOSE_GRAPH, ACTION_CLOSE_TEXT,
+		ACTION_CANCEL, ACTION_QUIT,       ACTION_HELP,
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(needed_first); i++) {
+		if (needed_first[i] == action)
+			return true;
+	}
+	return false;
+}
+
+size_t key_section_actions(size_t section, enum action actions[ACTION_COUNT])
+{
+	const unsigned int where = key_sections[section].where;
+	unsigned int told = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < section; i++)
+		told |= key_sections[i].where;
+	for (int others = 0; others < 2; others++) {
+		for (enum action action = 0; action < ACTION_COUNT; action++) {
+			if ((ui_keys[action].where & where) != 0 && (ui_keys[action].where & told) == 0 &&
+			    is_needed_first(action) != (others != 0))
+				actions[count++] = action;
+		}
+	}
+	return count;
 }

@@ -51,4 +51,20 @@ void key_append_name(struct buffer *buffer, int key);
  * half pages, to the first or the last. */
 size_t key_moved_row(enum action action, size_t row, size_t last, size_t page);
 
+/* Keys as the help lists them, on the screen and elsewhere: by place, what a newcomer needs first. */
+
+enum {
+	KEY_SECTION_COUNT = 7,
+};
+
+struct key_section {
+	const char *title;  /* "Groups and threads" */
+	unsigned int where; /* a PLACE_ bit */
+};
+
+extern const struct key_section key_sections[KEY_SECTION_COUNT];
+
+/* The keys of a section, each under the first place in which it works; returns how many. */
+size_t key_section_actions(size_t section, enum action actions[ACTION_COUNT]);
+
 #endif
