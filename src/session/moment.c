@@ -12,23 +12,17 @@
 #include "window/ending.h"
 
 struct session_moment {
-	struct snapshot *now, *previous,
-		*base;     /* a reference each; `base` is `previous` where none was given */
-	bool has_base;     /* one was given */
-	bool base_is_lost; /* there was another one than `base` */
-	uint32_t *previous_of, *base_of;
-	bool *still;
+	struct rounds
+		rounds; /* once it is finished, what a session shows; until then the base and what ended */
+	bool has_base;  /* one was given */
 	struct hash_map base_rows;  /* identity to the row of the base */
 	bool *base_gone;            /* by row of the base: it is gone since */
 	struct hash_map other_gone; /* processes that are not in the base and are gone */
-	bool base_is_void;          /* nothing can be counted from it */
 	bool left_base;             /* what was added is of a round after it, or a gap */
 	/* What was added last: that it is the last one is not known yet. */
 	bool is_told;
 	struct snapshot *told; /* a reference; NULL: nothing */
 	double told_left_ns;
-	struct ended ended, ended_lately;
-	struct latency_spans latency;
 };
 
 /* Threads of one boot are told apart by id and start time; 64 bits of hash do not collide by chance. */
@@ -42,7 +36,7 @@ struct session_moment *session_moment_create(struct snapshot *base)
 {
 	struct session_moment *moment = memory_allocate_zero(1, sizeof(*moment));
 
-	moment->base = base;
+	moment->rounds.base.from = base;
 	moment->has_base = base != NULL;
 	if (base == NULL)
 		return moment;
@@ -58,7 +52,7 @@ struct session_moment *session_moment_create(struct snapshot *base)
  */
 static uint32_t follow(const struct session_moment *moment, const struct snapshot *snapshot, uint32_t row)
 {
-	const struct snapshot *base = moment->base;
+	const struct snapshot *base = moment->rounds.base.from;
 	const uint64_t key = identity(snapshot, row);
 	uint32_t of;
 
@@ -102,17 +96,17 @@ static void fold_gone(struct session_moment *moment, const struct snapshot *gone
 		same[i] = i;
 		base_of[i] = moment->has_base ? follow(moment, gone, i) : i;
 	}
-	ending_fold(&ending, &lately, true, &moment->ended_lately);
+	ending_fold(&ending, &lately, true, &moment->rounds.lately.ended);
 	if (moment->has_base) {
 		/* the rows of the first one are those of the base */
-		since_base.from = moment->left_base ? moment->base : gone;
+		since_base.from = moment->left_base ? moment->rounds.base.from : gone;
 		since_base.from_of = moment->left_base ? base_of : same;
 		for (uint32_t i = 0; i < count; i++)
 			note_gone(moment, gone, i);
 	}
 	for (size_t i = 0; i < count; i++)
 		ending.rows[i].last = NULL;
-	ending_fold(&ending, &since_base, ending.set != NULL, &moment->ended);
+	ending_fold(&ending, &since_base, ending.set != NULL, &moment->rounds.base.ended);
 	free(ending.rows);
 	free(same);
 	free(base_of);
@@ -125,19 +119,19 @@ static void fold_told(struct session_moment *moment, const struct snapshot *now)
 
 	if (!moment->is_told)
 		return;
-	ended_clear(&moment->ended_lately);
+	ended_clear(&moment->rounds.lately.ended);
 	if (!moment->has_base) {
-		ended_clear(&moment->ended);
-		latency_spans_set_base(&moment->latency);
+		ended_clear(&moment->rounds.base.ended);
+		latency_spans_set_base(&moment->rounds.latency);
 	}
 	if (gone == NULL)
 		gone = snapshot_create();
 	else
 		fold_gone(moment, gone, now != NULL ? now : gone);
 	moment->left_base = true;
-	ended_add_left(&moment->ended_lately, moment->told_left_ns);
-	ended_add_left(&moment->ended, moment->told_left_ns);
-	latency_spans_add_round(&moment->latency, gone);
+	ended_add_left(&moment->rounds.lately.ended, moment->told_left_ns);
+	ended_add_left(&moment->rounds.base.ended, moment->told_left_ns);
+	latency_spans_add_round(&moment->rounds.latency, gone);
 	snapshot_release(gone);
 	moment->told = NULL;
 	moment->is_told = false;
@@ -155,19 +149,19 @@ void session_moment_add_gone(struct session_moment *moment, struct snapshot *gon
 void session_moment_add_gap(struct session_moment *moment)
 {
 	fold_told(moment, NULL);
-	moment->ended.incomplete = true;
+	moment->rounds.base.ended.incomplete = true;
 	moment->left_base = true;
 }
 
 void session_moment_lose_base(struct session_moment *moment)
 {
-	moment->base_is_lost = true;
+	moment->rounds.base_is_lost = true;
 }
 
 /* Whether anything can be counted from the base: it was in the same life of the host, and before. */
-static bool base_counts(const struct session_moment *moment)
+static bool base_counts(const struct rounds *rounds)
 {
-	const struct provenance *base = &moment->base->provenance, *now = &moment->now->provenance;
+	const struct provenance *base = &rounds->base.from->provenance, *now = &rounds->now->provenance;
 
 	if (base->boot_id != NULL && now->boot_id != NULL && strcmp(base->boot_id, now->boot_id) != 0)
 		return false;
@@ -177,7 +171,7 @@ static bool base_counts(const struct session_moment *moment)
 /* Counts what was in the base, is not there any more, and was never told to be gone. */
 static void fold_lost(struct session_moment *moment, const bool *found)
 {
-	const struct snapshot *base = moment->base;
+	const struct snapshot *base = moment->rounds.base.from;
 	uint32_t *same = memory_allocate((base->thread_count + 1) * sizeof(*same));
 	const struct window window = {.now = base, .from = base, .from_of = same, .mode = WINDOW_MODE_BASE};
 	struct ending ending = {.before = base, .now = base};
@@ -188,7 +182,7 @@ static void fold_lost(struct session_moment *moment, const bool *found)
 		if (!found[i] && !moment->base_gone[i])
 			*MEMORY_APPEND(ending.rows, ending.count, capacity) = (struct ended_row){.thread = i};
 	}
-	ending_fold(&ending, &window, true, &moment->ended);
+	ending_fold(&ending, &window, true, &moment->rounds.base.ended);
 	free(ending.rows);
 	free(same);
 }
@@ -196,143 +190,111 @@ static void fold_lost(struct session_moment *moment, const bool *found)
 /* Finds the threads of the base. */
 static void match_base(struct session_moment *moment)
 {
-	const size_t count = moment->now->thread_count;
-	bool *found = memory_allocate_zero(moment->base->thread_count + 1, sizeof(*found));
+	const struct snapshot *now = moment->rounds.now;
+	uint32_t *base_of = memory_allocate((now->thread_count + 1) * sizeof(*base_of));
+	bool *found = memory_allocate_zero(moment->rounds.base.from->thread_count + 1, sizeof(*found));
 
-	for (uint32_t i = 0; i < count; i++) {
-		moment->base_of[i] = follow(moment, moment->now, i);
-		if (moment->base_of[i] < THREAD_UNKNOWN)
-			found[moment->base_of[i]] = true;
+	for (uint32_t i = 0; i < now->thread_count; i++) {
+		base_of[i] = follow(moment, now, i);
+		if (base_of[i] < THREAD_UNKNOWN)
+			found[base_of[i]] = true;
 	}
+	moment->rounds.base.from_of = base_of;
 	fold_lost(moment, found);
 	free(found);
 }
 
-/* Another snapshot is the base, and it is known which rows of it the threads are; NULL: they are the same. */
-static void set_base(struct session_moment *moment, struct snapshot *base, const uint32_t *base_of)
+/* Counts from the round before. */
+static void match_previous(struct rounds *rounds, struct snapshot *previous)
 {
-	snapshot_release(moment->base);
-	moment->base = snapshot_reference(base);
-	for (uint32_t i = 0; i < moment->now->thread_count; i++)
-		moment->base_of[i] = base_of != NULL ? base_of[i] : i;
+	bool *seen = memory_allocate_zero(previous->thread_count + 1, sizeof(*seen));
+
+	origin_take(&rounds->lately, previous, thread_match(rounds->now, previous, seen, NULL));
+	rounds->lately.still = origin_find_still(rounds->now, previous, rounds->lately.from_of);
+	ended_conclude_left(&rounds->lately.ended, previous, rounds->now);
+	free(seen);
+}
+
+/* Another snapshot is the base, and it is known which rows of it the threads are; NULL: they are the same. */
+static void set_base(struct rounds *rounds, struct snapshot *base, const uint32_t *base_of)
+{
+	uint32_t *copy = memory_allocate((rounds->now->thread_count + 1) * sizeof(*copy));
+
+	for (uint32_t i = 0; i < rounds->now->thread_count; i++)
+		copy[i] = base_of != NULL ? base_of[i] : i;
+	origin_take(&rounds->base, snapshot_reference(base), copy);
 }
 
 void session_moment_finish(struct session_moment *moment, struct snapshot *previous, struct snapshot *now)
 {
-	bool *seen;
+	struct rounds *rounds = &moment->rounds;
 
-	moment->now = now;
-	moment->previous = previous;
+	rounds->now = now;
 	fold_told(moment, now);
-	moment->base_of = memory_allocate((now->thread_count + 1) * sizeof(*moment->base_of));
-	if (previous != NULL) {
-		seen = memory_allocate_zero(previous->thread_count + 1, sizeof(*seen));
-		moment->previous_of = thread_match(now, previous, seen, NULL);
-		moment->still = session_find_still(now, previous, moment->previous_of);
-		free(seen);
-		ended_conclude_left(&moment->ended_lately, previous, now);
-	} else {
-		ended_clear(&moment->ended_lately);
-	}
+	if (previous != NULL)
+		match_previous(rounds, previous);
+	else
+		ended_clear(&rounds->lately.ended);
 	if (!moment->has_base) {
-		set_base(moment, previous != NULL ? previous : now, moment->previous_of);
-		if (moment->base_is_lost) {
-			moment->base_is_void = true;
-			ended_clear(&moment->ended);
-			return;
-		}
-	} else if (!base_counts(moment)) {
-		moment->base_is_void = true;
-		ended_clear(&moment->ended);
-		return;
-	} else if (moment->base->provenance.boottime_ns == now->provenance.boottime_ns) {
-		set_base(moment, now, NULL);
-		ended_clear(&moment->ended);
-		latency_spans_set_base(&moment->latency);
+		set_base(rounds, previous != NULL ? previous : now, rounds->lately.from_of);
+		rounds->base_is_void = rounds->base_is_lost;
+	} else if (!base_counts(rounds)) {
+		rounds->base_is_void = true;
+	} else if (rounds->base.from->provenance.boottime_ns == now->provenance.boottime_ns) {
+		set_base(rounds, now, NULL);
+		ended_clear(&rounds->base.ended);
+		latency_spans_set_base(&rounds->latency);
 		return;
 	} else {
 		match_base(moment);
 	}
-	ended_conclude_left(&moment->ended, moment->base, now);
+	if (rounds->base_is_void)
+		ended_clear(&rounds->base.ended);
+	else
+		ended_conclude_left(&rounds->base.ended, rounds->base.from, now);
 }
 
 const struct snapshot *session_moment_now(const struct session_moment *moment)
 {
-	return moment->now;
+	return moment->rounds.now;
 }
 
 const struct snapshot *session_moment_previous(const struct session_moment *moment)
 {
-	return moment->previous;
+	return moment->rounds.lately.from;
 }
 
 const struct snapshot *session_moment_base(const struct session_moment *moment)
 {
-	return moment->base;
+	return moment->rounds.base.from;
 }
 
 void session_moment_release(struct session_moment *moment)
 {
 	if (moment == NULL)
 		return;
-	snapshot_release(moment->now);
-	snapshot_release(moment->previous);
-	snapshot_release(moment->base);
+	rounds_release(&moment->rounds);
 	snapshot_release(moment->told);
-	free(moment->previous_of);
-	free(moment->base_of);
-	free(moment->still);
 	free(moment->base_gone);
 	hash_map_release(&moment->base_rows);
 	hash_map_release(&moment->other_gone);
-	ended_clear(&moment->ended);
-	ended_clear(&moment->ended_lately);
-	latency_spans_release(&moment->latency);
+	ended_clear(&moment->rounds.base.ended);
+	ended_clear(&moment->rounds.lately.ended);
+	latency_spans_release(&moment->rounds.latency);
 	free(moment);
 }
 
 void session_show_moment(struct session *session, struct session_moment *moment)
 {
-	const bool goes_on = session->now != NULL && moment->previous == session->now;
-	struct session_moment before = {
-		.now = session->now,
-		.previous = session->previous,
-		.base = session->base,
-		.previous_of = session->previous_of,
-		.base_of = session->base_of,
-		.still = session->still,
-		.ended = session->ended,
-		.ended_lately = session->ended_lately,
-		.latency = session->latency,
-	};
+	const struct rounds before = session->rounds;
+	const bool goes_on = before.now != NULL && moment->rounds.lately.from == before.now;
 
 	session_forget_groupings(session);
 	/* rows are compared with those of the table before where that was of the round before */
-	session->rounds += goes_on ? 1 : 2;
+	session->round_count += goes_on ? 1 : 2;
 	session->is_moment = true;
-	session->now = moment->now;
-	session->previous = moment->previous;
-	session->base = moment->base;
-	session->base_is_void = moment->base_is_void;
-	session->base_is_lost = moment->base_is_lost;
-	session->previous_of = moment->previous_of;
-	session->base_of = moment->base_of;
-	session->still = moment->still;
-	free(session->base_still);
-	session->base_still = NULL;
-	session->ended = moment->ended;
-	session->ended_lately = moment->ended_lately;
-	session->latency = moment->latency;
-	session->previous_count = 0;
-	session->previous_forks = (struct optional_u64){0};
-	if (moment->previous != NULL) {
-		session->previous_count = moment->previous->thread_count;
-		session->previous_forks = moment->previous->provenance.forks;
-	}
+	session->rounds = moment->rounds;
 	session_keep_scheduler(session);
-	before.base_gone = moment->base_gone;
-	before.base_rows = moment->base_rows;
-	before.other_gone = moment->other_gone;
-	*moment = before;
+	moment->rounds = before;
 	session_moment_release(moment);
 }

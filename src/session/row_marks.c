@@ -64,14 +64,17 @@ static struct marked_row describe_row(const struct shown *shown, size_t row, dou
 	struct marked_row described = {.is_thread = shown->by_thread, .sort = sort};
 
 	if (shown->by_thread) {
+		const uint32_t name = shown->now->triples[shown->now->triple[of]].comm;
+
 		described.thread.tid = shown->now->tid[of];
 		described.thread.tgid = shown->now->tgid[of];
-		described.thread.name = shown->now->triples[shown->now->triple[of]].comm;
+		described.label = snapshot_text(shown->now, name);
+		described.label_length = string_pool_length(&shown->now->strings, name);
 		described.thread.start_time = shown->now->start_time[of];
 		described.hash = hash_u64(hash_u64(shown->now->tid[of]) ^ shown->now->start_time[of]);
 	} else {
 		described.key.bytes = shown_row_key(shown, row, &described.key.length);
-		described.key.label = shown_row_label(shown, row, &described.key.label_length);
+		described.label = shown_row_label(shown, row, &described.label_length);
 		described.key.pid = shown_row_pid(shown, row);
 		described.hash = ((uint64_t)hash_bytes(described.key.bytes, described.key.length) << 32) |
 				 (uint32_t)described.key.length;
@@ -81,13 +84,13 @@ static struct marked_row describe_row(const struct shown *shown, size_t row, dou
 
 static void note_row(struct row_generation *now, struct marked_row row)
 {
-	if (!row.is_thread) {
-		const bool same = row.key.label == row.key.bytes;
+	const char *label = row.label;
 
-		row.key.bytes = arena_duplicate(&now->arena, row.key.bytes, row.key.length);
-		row.key.label = same ? row.key.bytes
-				     : arena_duplicate(&now->arena, row.key.label, row.key.label_length);
-	}
+	row.label = arena_duplicate(&now->arena, label, row.label_length);
+	if (!row.is_thread)
+		row.key.bytes = row.key.bytes == label
+					? row.label
+					: arena_duplicate(&now->arena, row.key.bytes, row.key.length);
 	hash_map_set(&now->index, row.hash, (uint32_t)now->count);
 	now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
 	now->rows[now->count++] = row;

@@ -14,17 +14,16 @@
 struct marked_row {
 	uint64_t hash;
 	bool is_thread;
+	const char *label; /* in the arena of the generation, as the key is */
+	size_t label_length;
 	union {
 		struct {
-			const char *bytes; /* in the arena of the generation, as the label is */
+			const char *bytes;
 			size_t length;
-			const char *label;
-			size_t label_length;
 			uint32_t pid; /* of a process, else 0 */
 		} key;
 		struct {
 			uint32_t tid, tgid;
-			uint32_t name; /* id of a string of that round's snapshot */
 			uint64_t start_time;
 		} thread;
 	};

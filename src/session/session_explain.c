@@ -561,7 +561,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 	buffer_append_format(ret_lines, "%s: %s\n", column_title(explanation.column, view->mode),
 			     column_description(explanation.column));
 	append_how(explanation.column, ret_lines);
-	if (session->now == NULL)
+	if (session->rounds.now == NULL)
 		return;
 	session_collect(session, view, key, key_length, session_ended(session, view->mode),
 			&explanation.shown);
@@ -622,11 +622,11 @@ void session_explain_member(struct session *session, const struct view *view, co
 	struct explanation explanation = {.lines = ret_lines};
 	const struct task_field_member *member;
 
-	if (session->now == NULL)
+	if (session->rounds.now == NULL)
 		return;
 	window_describe_fields(session->scheduler);
 	explanation.window = session_window(session, WINDOW_MODE_TOTAL);
-	member = find_member(session->now->task_fields.owner, name);
+	member = find_member(session->rounds.now->task_fields.owner, name);
 	if (member == NULL) {
 		buffer_append_text(ret_lines, "The scheduler that runs now has no such member.\n");
 		return;
@@ -635,7 +635,7 @@ void session_explain_member(struct session *session, const struct view *view, co
 	if (explanation.shown.row_count == 0) {
 		buffer_append_text(ret_lines, "This row is gone.\n");
 	} else if (member->field == TASK_FIELD_NONE) {
-		explain_member(session->now->task_fields.owner, member, ret_lines);
+		explain_member(session->rounds.now->task_fields.owner, member, ret_lines);
 	} else {
 		explanation.column = column_of_task_field(member->field);
 		append_exact_value(&explanation);

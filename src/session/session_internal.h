@@ -3,6 +3,7 @@
 #define CTOP_SESSION_INTERNAL_H
 
 #include "base/hash.h"
+#include "origin.h"
 #include "row_marks.h"
 #include "session.h"
 #include "table/value_cell.h"
@@ -27,35 +28,35 @@ struct cached_grouping {
 
 struct table_work;
 
-struct session {
-	struct snapshot *now, *previous, *base; /* a reference each */
-	uint32_t *previous_of;                  /* [now]: index in previous, or THREAD_…, of a window */
-	uint32_t *base_of;                      /* [now]: index in base, or THREAD_… */
-	bool base_is_shrunk;                    /* it has no more than is counted from */
-	bool *still;                            /* [now]: as in previous; NULL: not known */
-	bool *base_still;                       /* [now]: as in base; NULL: not known */
-	size_t previous_count;                  /* threads of previous when it was whole */
-	struct optional_u64 previous_forks;
-	uint64_t rounds;
-	bool is_file;
-	bool is_moment;    /* see session_show_moment() */
+/* The newest round, and where its numbers are counted from. */
+struct rounds {
+	struct snapshot *now; /* a reference; NULL before the first round */
+	struct origin lately; /* the round before */
+	struct origin base;
+	struct latency_spans latency;
 	bool base_is_void; /* nothing can be counted from it */
 	bool base_is_lost; /* `base` is not the one that there was: session_moment_lose_base() */
+};
+
+struct session {
+	struct rounds rounds;
+	uint64_t round_count;
+	bool is_file;
+	bool is_moment; /* see session_show_moment() */
 	struct pattern_memory patterns;
 	struct cached_grouping groupings[GROUPING_CACHE_SIZE];
 	uint64_t grouping_clock;
-	struct ended ended;        /* since the base */
-	struct ended ended_lately; /* since the round before */
 	struct row_marks row_marks;
 	bool keeps_courses;
 	enum column wanted_course; /* kept besides, or COLUMN_COUNT */
 	struct courses courses;
-	struct latency_spans latency;
 	struct task_field_owner *scheduler; /* a reference: see session_scheduler() */
 	struct table_work *unmade;          /* of the newest table whose rows lack cells, or NULL */
 };
 
 /* --- session.c --- */
+
+void rounds_release(struct rounds *rounds);
 
 /*
  * The grouping of the newest round (snapshot 0) and, where `ended` is not NULL, of the names of those threads
@@ -70,23 +71,11 @@ const struct ended *session_ended(const struct session *session, enum window_mod
 /* From where the newest round counts in a mode. */
 struct window session_window(const struct session *session, enum window_mode mode);
 
-/*
- * Which threads of a round are as they were in the one before; NULL where the capture does not say. The
- * caller frees it.
- */
-bool *session_find_still(const struct snapshot *snapshot, const struct snapshot *before,
-			 const uint32_t *previous_of);
-
 /* Takes the scheduler of the newest round, which has just been set. */
 void session_keep_scheduler(struct session *session);
 
 /* What is kept of groups is of another round. */
 void session_forget_groupings(struct session *session);
-
-/* --- session_window.c --- */
-
-/* Lets a session of one file count from the beginning of its window, where it has one. */
-void session_take_window(struct session *session);
 
 /* --- session_table.c --- */
 

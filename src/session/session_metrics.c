@@ -86,11 +86,11 @@ static const char *source_text(const struct session *session, enum column column
 	if (column < COLUMN_METRICS)
 		return "enumeration";
 	metric = (enum metric)(column - COLUMN_METRICS);
-	source = session->now->metric_source[metric];
+	source = session->rounds.now->metric_source[metric];
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	if (now->state != CELL_UNAVAILABLE)
 		return name;
-	return arena_format(arena, "%s: %s", name, snapshot_reason_words(session->now, now->reason));
+	return arena_format(arena, "%s: %s", name, snapshot_reason_words(session->rounds.now, now->reason));
 }
 
 static void add_metric_row(struct session *session, const struct row_threads *threads, enum column column,
@@ -165,7 +165,8 @@ static void add_member_row(struct session *session, const struct row_threads *th
 
 	if (!shown->by_thread && !is_field)
 		return;
-	name = arena_format(&table->arena, "%s.%s", session->now->task_fields.owner->source, member->name);
+	name = arena_format(&table->arena, "%s.%s", session->rounds.now->task_fields.owner->source,
+			    member->name);
 	row = table_add_named_row(table, name, name);
 	for (int i = CELL_NOW; is_field && i <= CELL_BASE; i++) {
 		if (i == CELL_NOW || changes_over_time(column_of_task_field(member->field)))
@@ -174,20 +175,20 @@ static void add_member_row(struct session *session, const struct row_threads *th
 				     &row->cells[i]);
 	}
 	if (shown->by_thread)
-		context = task_fields_context(&session->now->task_fields, shown->threads[0], &reason);
+		context = task_fields_context(&session->rounds.now->task_fields, shown->threads[0], &reason);
 	text = context != NULL ? member_text(member, context, &table->arena) : NULL;
 	if (text != NULL)
 		row->cells[CELL_NOW] = cell_of_text(text);
 	row->cells[CELL_SOURCE] = cell_of_text(
-		type_text(session->now->task_fields.owner, member, context, &table->arena));
+		type_text(session->rounds.now->task_fields.owner, member, context, &table->arena));
 }
 
 static void add_members(struct session *session, const struct row_threads *threads, struct table *table)
 {
-	const struct task_field_owner *scheduler = session->now->task_fields.owner;
+	const struct task_field_owner *scheduler = session->rounds.now->task_fields.owner;
 
 	/* where nobody was asked for the contexts their rows would say no more than that */
-	if (session->now->task_fields.context_of == NULL)
+	if (session->rounds.now->task_fields.context_of == NULL)
 		return;
 	for (size_t i = 0; i < scheduler->member_count; i++)
 		add_member_row(session, threads, &scheduler->members[i], table);
@@ -215,7 +216,7 @@ struct table *session_metric_table(struct session *session, const struct view *v
 	struct row_threads threads;
 	struct table *table = NULL;
 
-	if (session->now == NULL)
+	if (session->rounds.now == NULL)
 		return NULL;
 	window_describe_fields(session->scheduler);
 	session_collect(session, view, key, key_length, session_ended(session, WINDOW_MODE_BASE),
@@ -224,7 +225,7 @@ struct table *session_metric_table(struct session *session, const struct view *v
 			&threads.lately);
 	if (threads.since_base.row_count != 0 || threads.lately.row_count != 0) {
 		table = table_create_with(NULL, metric_columns, CELL_COUNT);
-		table->heading = wait_heading(session->now, shown_in_mode(&threads, WINDOW_MODE_TOTAL),
+		table->heading = wait_heading(session->rounds.now, shown_in_mode(&threads, WINDOW_MODE_TOTAL),
 					      &table->arena);
 		/* what the tab is about comes first */
 		if (view->tab == TAB_TASK_FIELDS)

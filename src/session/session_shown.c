@@ -229,7 +229,7 @@ static bool looks_behind_names(const struct view *view)
 static void collect_latency(struct session *session, const struct view *view, const char *key,
 			    size_t key_length, struct shown *shown)
 {
-	struct snapshot *whole = session->latency.whole;
+	struct snapshot *whole = session->rounds.latency.whole;
 	uint32_t *rows; /* of each group */
 
 	if (shown->by_thread || whole == NULL || !view_needs_latency(view))
@@ -263,10 +263,10 @@ static void collect_latency(struct session *session, const struct view *view, co
 void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     const struct ended *ended, struct shown *shown)
 {
-	struct selection selection = {.session = session, .view = view, .sides = {session->now}};
+	struct selection selection = {.session = session, .view = view, .sides = {session->rounds.now}};
 	const bool *still;
 
-	*shown = (struct shown){.now = session->now, .by_thread = view->level == VIEW_LEVEL_THREADS};
+	*shown = (struct shown){.now = session->rounds.now, .by_thread = view->level == VIEW_LEVEL_THREADS};
 	shown->behind_names = looks_behind_names(view);
 	if (ended != NULL && !shown->by_thread) {
 		selection.ended = ended;
@@ -298,7 +298,7 @@ void session_collect(struct session *session, const struct view *view, const cha
 
 struct session_identity session_identify(struct session *session, const struct view *view)
 {
-	const struct snapshot *now = session->now;
+	const struct snapshot *now = session->rounds.now;
 	struct session_identity identity = {0};
 	struct triple triple;
 	struct shown shown;
@@ -342,7 +342,7 @@ static int compare_users(const void *a, const void *b)
 
 struct session_user *session_users(struct session *session, const struct view *view, size_t *ret_count)
 {
-	const struct snapshot *now = session->now;
+	const struct snapshot *now = session->rounds.now;
 	struct view unfiltered = *view;
 	struct session_user *users = NULL;
 	struct hash_map index_of = {0};

@@ -295,12 +295,14 @@ static struct ordered_row living_row(const struct shown *shown, size_t index, do
 	return row;
 }
 
-static struct ordered_row gone_row(const struct snapshot *previous, const struct marked_row *gone)
+static struct ordered_row gone_row(const struct marked_row *gone)
 {
 	struct ordered_row row = {
 		.sort = gone->sort,
 		.is_thread = gone->is_thread,
 		.thread = UINT32_MAX,
+		.label = gone->label,
+		.label_length = gone->label_length,
 		.row = ROW_GONE,
 		.mark = ROW_MARK_GONE,
 	};
@@ -309,11 +311,7 @@ static struct ordered_row gone_row(const struct snapshot *previous, const struct
 		row.tid = gone->thread.tid;
 		row.tgid = gone->thread.tgid;
 		row.start_time = gone->thread.start_time;
-		row.label = snapshot_text(previous, gone->thread.name);
-		row.label_length = string_pool_length(&previous->strings, gone->thread.name);
 	} else {
-		row.label = gone->key.label;
-		row.label_length = gone->key.label_length;
 		row.key = gone->key.bytes;
 		row.key_length = gone->key.length;
 		row.tgid = gone->key.pid;
@@ -346,8 +344,8 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	unsigned char *marks;
 	size_t count = 0, limit = work->view->limit;
 
-	marks = row_marks_update(&work->session->row_marks, work->session->rounds, work->view, &work->shown,
-				 sorts);
+	marks = row_marks_update(&work->session->row_marks, work->session->round_count, work->view,
+				 &work->shown, sorts);
 	rows = memory_allocate((work->shown.row_count + before->count + 1) * sizeof(*rows));
 	for (size_t i = 0; i < work->shown.row_count; i++) {
 		if (marks[i] == ROW_MARK_NEW && hides_new)
@@ -365,7 +363,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		if (before->rows[i].seen ||
 		    (work->view->jemalloc_only && !had_jemalloc(work, &before->rows[i])))
 			continue;
-		rows[count] = gone_row(work->session->previous, &before->rows[i]);
+		rows[count] = gone_row(&before->rows[i]);
 		if (passes(work, &rows[count])) {
 			work->table->row_gone++;
 			count++;
@@ -592,7 +590,7 @@ struct table *session_table(struct session *session, const struct view *view)
 	for (size_t i = 0; i < work.column_count; i++)
 		column_describe(work.columns[i], view->mode, view->level == VIEW_LEVEL_THREADS,
 				&work.table->arena, &work.table->columns[i]);
-	if (session->now == NULL)
+	if (session->rounds.now == NULL)
 		return work.table;
 	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &work.shown);
 	fill_table(&work);
@@ -622,7 +620,7 @@ static void fill_threads(struct session *session, const struct view *view, struc
 	struct table_work work = {.session = session, .view = view, .table = table};
 	size_t row = 0;
 
-	collect_unmade(session->now, table, first, end, &work.shown);
+	collect_unmade(session->rounds.now, table, first, end, &work.shown);
 	for (size_t i = first; i < end; i++) {
 		if (table->rows[i].cells == NULL)
 			add_cells(&work, row++, &table->rows[i]);

@@ -212,11 +212,11 @@ static struct refusal refusal_of_column(const struct session *session, const str
 	const struct column_entry *entry = column_entry(column);
 
 	if (refuse_kinds[entry->operation] != NULL)
-		return refuse_kinds[entry->operation](session->now, view, entry);
+		return refuse_kinds[entry->operation](session->rounds.now, view, entry);
 	/* parts of a bar are missing one by one */
 	if (!column_has(entry, COLUMN_OF_METRICS) || entry->operation == COLUMN_OPERATION_BAR)
 		return (struct refusal){.feature = FEATURE_NONE};
-	return refusal_of_metrics(session->now, view, entry);
+	return refusal_of_metrics(session->rounds.now, view, entry);
 }
 
 /* The feature that is to be remedied, FEATURE_NONE for none. */
@@ -252,13 +252,13 @@ bool session_why_unavailable(const struct session *session, const struct view *v
 {
 	struct refusal refusal;
 
-	if (session->now == NULL || column >= COLUMN_TOTAL || column == COLUMN_COUNT)
+	if (session->rounds.now == NULL || column >= COLUMN_TOTAL || column == COLUMN_COUNT)
 		return false;
 	refusal = refusal_of_column(session, view, column);
 	if (refusal.reason == REASON_READ)
 		return false;
 	if (words != NULL)
-		append_words(session->now, refusal, words);
+		append_words(session->rounds.now, refusal, words);
 	return true;
 }
 
@@ -271,9 +271,9 @@ void session_append_cause(const struct session *session, const struct view *view
 	if (!session_why_unavailable(session, view, column, NULL))
 		return;
 	refusal = refusal_of_column(session, view, column);
-	cause = cause_of(session->now, refusal);
+	cause = cause_of(session->rounds.now, refusal);
 	if (cause == FEATURE_NONE)
-		buffer_append_text(words, snapshot_reason_words(session->now, refusal.reason));
+		buffer_append_text(words, snapshot_reason_words(session->rounds.now, refusal.reason));
 	else
 		buffer_append_format(words, "%s off", features[cause].name);
 }

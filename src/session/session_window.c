@@ -121,7 +121,7 @@ static void keep_beginning(struct snapshot_window *kept, const struct window *wi
 static struct ended fold_all(const struct session *session, const struct window *window)
 {
 	struct ended_row *rows = memory_allocate((window->now->thread_count + 1) * sizeof(*rows));
-	struct ended did = ended_copy(&session->ended);
+	struct ended did = ended_copy(&session->rounds.base.ended);
 	size_t count = 0;
 
 	did.room = SIZE_MAX;
@@ -193,55 +193,43 @@ void session_take_part(struct session *session, struct window_parts *parts)
 
 /* --- a file --- */
 
-/* Lets the session count from the beginning that the file of its snapshot has. */
-void session_take_window(struct session *session)
+struct session *session_create_file(struct snapshot *snapshot)
 {
-	const struct snapshot_window *window = session->now->window;
-	const size_t size = (session->now->thread_count + 1) * sizeof(*window->from_of);
+	struct session *session = session_create();
 
-	if (window == NULL)
-		return;
-	snapshot_release(session->base);
-	free(session->base_of);
-	session->previous = snapshot_reference(window->from);
-	session->base = snapshot_reference(window->from);
-	session->previous_of = memory_allocate(size);
-	session->base_of = memory_allocate(size);
-	memcpy(session->previous_of, window->from_of, size - sizeof(*window->from_of));
-	memcpy(session->base_of, window->from_of, size - sizeof(*window->from_of));
-	free(session->base_still);
-	session->base_still = NULL;
-	session->ended = ended_copy(&window->ended);
-	session->ended_lately = ended_copy(&window->ended);
-	session->previous_forks = window->from->provenance.forks;
-	session->previous_count = session->now->thread_count + window->ended.threads;
-	for (size_t i = 0; i < session->now->thread_count; i++)
-		session->previous_count -= window->from_of[i] == THREAD_BORN;
-	for (size_t i = 0; i < window->ended.count; i++)
-		session->previous_count -= window->ended.records[i].born;
+	session->is_file = true;
+	session_add_round(session, snapshot);
+	latency_spans_set_file(&session->rounds.latency, snapshot);
+	if (snapshot->window != NULL) {
+		origin_set_window(&session->rounds.lately, snapshot);
+		origin_set_window(&session->rounds.base, snapshot);
+	}
+	return session;
 }
 
 struct snapshot_window *session_save_window(const struct session *session, enum window_mode mode)
 {
-	const enum window_mode counted = mode == WINDOW_MODE_BASE && !session->base_is_void
+	const enum window_mode counted = mode == WINDOW_MODE_BASE && !session->rounds.base_is_void
 						 ? WINDOW_MODE_BASE
 						 : WINDOW_MODE_INTERVAL;
-	const struct window window = session->now != NULL ? session_window(session, counted)
-							  : (struct window){0};
+	const struct window window = session->rounds.now != NULL ? session_window(session, counted)
+								 : (struct window){0};
 	struct snapshot_window *kept;
 
 	if (window.from == NULL || window.from == window.now)
 		return NULL;
 	kept = memory_allocate_zero(1, sizeof(*kept));
 	keep_beginning(kept, &window);
-	kept->ended = ended_copy(counted == WINDOW_MODE_BASE ? &session->ended : &session->ended_lately);
-	kept->ended.told = session->now->ended != NULL;
-	if (session->latency.whole == NULL)
+	kept->ended = ended_copy(counted == WINDOW_MODE_BASE ? &session->rounds.base.ended
+							     : &session->rounds.lately.ended);
+	kept->ended.told = session->rounds.now->ended != NULL;
+	if (session->rounds.latency.whole == NULL)
 		return kept;
-	kept->latency = latency_spans_copy(&session->latency, counted == WINDOW_MODE_BASE
-								      ? &session->latency.base
-								      : &session->latency.interval);
+	kept->latency = latency_spans_copy(&session->rounds.latency,
+					   counted == WINDOW_MODE_BASE ? &session->rounds.latency.base
+								       : &session->rounds.latency.interval);
 	if (!session->is_moment)
-		kept->latency_whole = latency_spans_copy(&session->latency, &session->latency.whole->latency);
+		kept->latency_whole = latency_spans_copy(&session->rounds.latency,
+							 &session->rounds.latency.whole->latency);
 	return kept;
 }

@@ -19,8 +19,8 @@
 
 /*
  * One capture of a host: threads by columns, cgroups, pressure, host facts, and for every value whether it
- * was read. Made by capture/ or by the file reader, immutable once handed over (but who alone holds it may
- * shrink it), shared by reference count.
+ * was read. Made by capture/ or by the file reader; immutable once handed over, and shared by reference
+ * count.
  */
 
 /* Bits of snapshot.thread_flags. Those of what was measured are the file format's, written by its rules. */
@@ -408,7 +408,7 @@ struct snapshot {
 	size_t smaps_count;
 	size_t smaps_capacity;
 
-	struct resident_record *resident; /* ascending by tgid; stays whole when rows are given up */
+	struct resident_record *resident; /* ascending by tgid; an excerpt has all of them */
 	size_t resident_count;
 	size_t resident_capacity;
 	reason_id resident_missing; /* REASON_READ, or why there is none of any process */
@@ -450,16 +450,6 @@ struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot
 /* Gives one reference up; the last one frees everything. NULL is allowed. Safe from any thread. */
 void snapshot_release(struct snapshot *snapshot);
 
-/* Whether anybody but the caller has a reference, who has `own` of them. */
-bool snapshot_is_shared(const struct snapshot *snapshot, unsigned int own);
-
-/*
- * Gives back, of a finished snapshot that is not shared, what is by thread of all rows but those that are
- * `kept`; its names stay. Returns the new row of each old one, UINT32_MAX for none: the caller frees it. The
- * snapshot has no serial afterwards.
- */
-uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[]);
-
 /*
  * A snapshot of its own with the rows that are `kept` of a finished one, and in each what is counted from it:
  * values, reasons, reading times, waits under way and contexts; no names of threads. Besides it has numbers
@@ -467,13 +457,6 @@ uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[]);
  * of each old one, UINT32_MAX for none. The caller releases the one and frees the other.
  */
 struct snapshot *snapshot_excerpt(const struct snapshot *snapshot, const bool kept[], uint32_t **ret_new_row);
-
-/*
- * Gives back, of a finished snapshot that is not shared, the columns of metrics that are neither counters nor
- * peaks: of a snapshot to count from nobody asks for them, but for the state where waits under way are known.
- * It has no serial afterwards.
- */
-void snapshot_keep_changing(struct snapshot *snapshot);
 
 /* Whether something is counted from the values of a metric in a snapshot. */
 bool snapshot_counts_from(const struct snapshot *snapshot, enum metric metric);
@@ -489,9 +472,9 @@ bool snapshot_agrees(const struct snapshot *a, const struct snapshot *b);
 bool snapshot_row_is_plain(const struct snapshot *snapshot, size_t row);
 
 /*
- * Appends rows of another snapshot to one that is not shared and was kept in part: what can be counted from
- * them, without names and times of waits. What holds for all threads must be the same in both, and the rows
- * must have no exceptions.
+ * Appends rows of another snapshot to an excerpt that nobody else has: what can be counted from them, without
+ * names and times of waits. What holds for all threads must be the same in both, and the rows must have no
+ * exceptions.
  */
 void snapshot_take_rows(struct snapshot *snapshot, const struct snapshot *from, const uint32_t rows[],
 			size_t count);

@@ -348,36 +348,6 @@ void task_fields_release(struct task_fields *fields)
 	*fields = (struct task_fields){0};
 }
 
-void task_fields_keep_rows(struct task_fields *fields, const uint32_t rows[], size_t count)
-{
-	uint32_t *context_of;
-	size_t kept = 0;
-
-	if (fields->context_of == NULL)
-		return;
-	/* contexts need not lie in the order of threads, so those that are kept go into room of their own */
-	uint8_t *contexts = memory_allocate(count * fields->owner->size + 1);
-
-	context_of = memory_allocate((count + 1) * sizeof(*context_of));
-	for (size_t i = 0; i < count; i++) {
-		const uint8_t *context = task_fields_context(fields, rows[i], NULL);
-
-		context_of[i] = rows[i] < fields->context_of_count ? fields->context_of[rows[i]]
-								   : TASK_FIELDS_NOT_READ;
-		if (context == NULL)
-			continue;
-		memcpy(contexts + kept * fields->owner->size, context, fields->owner->size);
-		context_of[i] = (uint32_t)kept++;
-	}
-	free(fields->context_of);
-	free(fields->contexts);
-	fields->context_of = context_of;
-	fields->context_of_count = count;
-	fields->contexts = contexts;
-	fields->context_count = kept;
-	fields->context_capacity = count;
-}
-
 void task_fields_take_row(struct task_fields *fields, size_t thread, const struct task_fields *from,
 			  size_t row)
 {

@@ -173,10 +173,6 @@ const uint8_t *task_fields_context(const struct task_fields *fields, size_t thre
 /* Frees what it holds. */
 void task_fields_release(struct task_fields *fields);
 
-/* Keeps the contexts of some threads: `rows` are their old numbers, ascending, in the order of the new ones.
- */
-void task_fields_keep_rows(struct task_fields *fields, const uint32_t rows[], size_t count);
-
 /* Gives thread `thread`, which is the last one, the context that a thread of another snapshot has. */
 void task_fields_take_row(struct task_fields *fields, size_t thread, const struct task_fields *from,
 			  size_t row);

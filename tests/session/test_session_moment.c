@@ -27,21 +27,23 @@ struct row {
 	double left_ns[ROUNDS];
 };
 
-/* What is gone since the round before, of which `whole` is another copy that is taken over. */
-static struct snapshot *make_gone(struct snapshot *whole, const struct besides *besides)
+/* What of `before` is gone since. */
+static struct snapshot *make_gone(const struct world *before, const struct besides *besides)
 {
-	bool *kept = memory_allocate(whole->thread_count + 1);
+	struct besides first = *besides;
+	struct world world = *before;
+	struct snapshot *gone;
 
-	for (size_t i = 0; i < whole->thread_count; i++)
-		kept[i] = !besides->seen[i];
-	free(snapshot_keep_rows(whole, kept));
-	free(kept);
-	ended_set_release(whole->ended);
-	whole->ended = NULL;
-	free(whole->latency.records);
-	whole->latency = (struct latency){0};
-	world_fill_interval(whole, besides);
-	return whole;
+	first.before = NULL;
+	first.now_ns = world.now_ns;
+	world.count = 0;
+	for (size_t i = 0; i < before->count; i++) {
+		if (!besides->seen[i])
+			world.threads[world.count++] = before->threads[i];
+	}
+	gone = world_make_round(&world, &first);
+	world_fill_interval(gone, besides);
+	return gone;
 }
 
 static struct session_moment *make_moment(const struct row *row, int base, int now)
@@ -74,8 +76,7 @@ static struct session *live_session(const struct row *row, int base, int now)
 static void make_row(struct row *row, uint64_t seed)
 {
 	struct besides besides = {.telling = (enum telling)(seed % TELLINGS), .busy_ticks = 5000};
-	struct snapshot *before_again = NULL;
-	struct world world;
+	struct world world, before = {0};
 
 	world_begin(&world, seed);
 	*row = (struct row){0};
@@ -85,7 +86,7 @@ static void make_row(struct row *row, uint64_t seed)
 		if (i > 0) {
 			besides.before = row->rounds[i - 1];
 			world_find_seen(&world, &besides);
-			row->gone[i] = make_gone(before_again, &besides);
+			row->gone[i] = make_gone(&before, &besides);
 		}
 		row->rounds[i] = world_make_round(&world, &besides);
 		if (i > 0) {
@@ -94,14 +95,13 @@ static void make_row(struct row *row, uint64_t seed)
 			row->left_ns[i] = ended_left_between(besides.before, row->rounds[i], match);
 			free(match);
 		}
-		before_again = world_make_round(&world, &besides);
+		before = world;
 		free(besides.seen);
 		besides.seen = NULL;
 		random_state = besides.chance + 1;
 		world_advance(&world);
 		besides.busy_ticks += random_below(200);
 	}
-	snapshot_release(before_again);
 }
 
 static void release_row(struct row *row)

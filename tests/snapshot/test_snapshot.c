@@ -484,77 +484,60 @@ static struct snapshot *own_values(uint32_t count, bool in_space)
 		snapshot->waiting_ns[thread] = i;
 		if (i % 3 == 0)
 			snapshot_add_exception(snapshot, thread, METRIC_MAJFLT, REASON_NOT_READ);
-		if (i % 5 == 0)
-			snapshot_add_smaps(snapshot, thread)->kib.count = i;
 	}
 	snapshot_finish(snapshot);
 	return snapshot;
 }
 
-static void expect_kept_rows(uint32_t count, bool in_space)
+static void expect_excerpt(uint32_t count, bool in_space)
 {
-	struct snapshot *snapshot = own_values(count, in_space);
+	struct snapshot *snapshot = own_values(count, in_space), *excerpt;
 	bool *kept = memory_allocate_zero(count, sizeof(*kept));
 	uint32_t *new_row, expected = 0;
 
 	for (uint32_t i = 0; i < count; i += 2)
 		kept[i] = true;
-	new_row = snapshot_keep_rows(snapshot, kept);
-	assert_int_equal(snapshot->thread_count, (count + 1) / 2);
+	excerpt = snapshot_excerpt(snapshot, kept, &new_row);
+	snapshot_release(snapshot);
+	assert_int_equal(excerpt->thread_count, (count + 1) / 2);
+	assert_null(excerpt->values[METRIC_NICE]);
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t row = new_row[i];
 
 		assert_int_equal(row, i % 2 == 0 ? expected++ : UINT32_MAX);
 		if (row == UINT32_MAX)
 			continue;
-		assert_int_equal(snapshot->tid[row], i + 1);
-		assert_int_equal(snapshot_value(snapshot, row, METRIC_MINFLT), i + 1);
-		assert_int_equal(snapshot->waiting_ns[row], i == 0 ? 0 : i + 1);
-		assert_int_equal(snapshot_source_reason(snapshot, row, SOURCE_IO), (i + 1) % 7);
-		assert_int_equal(snapshot_find_exception(snapshot, row, METRIC_MAJFLT) != NULL,
+		assert_int_equal(excerpt->tid[row], i + 1);
+		assert_int_equal(snapshot_value(excerpt, row, METRIC_MINFLT), i + 1);
+		assert_int_equal(excerpt->waiting_ns[row], i == 0 ? 0 : i + 1);
+		assert_int_equal(snapshot_source_reason(excerpt, row, SOURCE_IO), (i + 1) % 7);
+		assert_int_equal(snapshot_find_exception(excerpt, row, METRIC_MAJFLT) != NULL,
 				 (i + 1) % 3 == 0);
-		assert_int_equal(snapshot_find_smaps(snapshot, row) != NULL, (i + 1) % 5 == 0);
 	}
 	free(new_row);
 	free(kept);
-	snapshot_release(snapshot);
+	snapshot_release(excerpt);
 }
 
-static void test_rows_are_kept(void **state)
+static void test_excerpt(void **state)
 {
 	(void)state;
-	expect_kept_rows(1, false);
-	expect_kept_rows(999, false);
-	expect_kept_rows(5000, true);
+	expect_excerpt(1, false);
+	expect_excerpt(999, false);
+	expect_excerpt(5000, true);
 }
 
-static void test_what_changes_is_kept(void **state)
-{
-	struct snapshot *snapshot = own_values(5000, true);
-
-	(void)state;
-	snapshot_keep_changing(snapshot);
-	assert_int_equal(snapshot_value(snapshot, 4000, METRIC_MINFLT), 4001);
-	assert_null(snapshot->values[METRIC_NICE]);
-	assert_int_equal(snapshot->serial, 0);
-	assert_false(snapshot_is_shared(snapshot, 1));
-	snapshot_reference(snapshot);
-	assert_true(snapshot_is_shared(snapshot, 1));
-	snapshot_release(snapshot);
-	snapshot_release(snapshot);
-}
-
-/* What was given up of a snapshot to count from can come back from another one. */
+/* Rows that an excerpt lacks can be added from another snapshot. */
 static void test_rows_come_back(void **state)
 {
-	struct snapshot *snapshot = own_values(5000, true), *from = own_values(100, false);
+	struct snapshot *whole = own_values(5000, true), *from = own_values(100, false), *snapshot;
 	bool *kept = memory_allocate_zero(5000, sizeof(*kept));
 	const uint32_t rows[] = {40, 7};
+	uint32_t *new_row;
 
 	(void)state;
 	kept[4000] = true;
-	free(snapshot_keep_rows(snapshot, kept));
-	snapshot_keep_changing(snapshot);
+	snapshot = snapshot_excerpt(whole, kept, &new_row);
 	snapshot_take_rows(snapshot, from, rows, 2);
 	assert_int_equal(snapshot->thread_count, 3);
 	assert_int_equal(snapshot_value(snapshot, 0, METRIC_MINFLT), 4001);
@@ -566,8 +549,10 @@ static void test_rows_come_back(void **state)
 		assert_int_equal(snapshot->waiting_ns[i + 1], 0);
 	}
 	assert_null(snapshot->values[METRIC_NICE]);
+	free(new_row);
 	free(kept);
 	snapshot_release(snapshot);
+	snapshot_release(whole);
 	snapshot_release(from);
 }
 
@@ -589,8 +574,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_name_tables_are_whole),
 		cmocka_unit_test(test_readers_say_what_the_rules_say),
-		cmocka_unit_test(test_rows_are_kept),
-		cmocka_unit_test(test_what_changes_is_kept),
+		cmocka_unit_test(test_excerpt),
 		cmocka_unit_test(test_rows_come_back),
 	};
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Snapshots of which a part is enough. */
+/* The part of a snapshot that later ones are counted from. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "snapshot.h"
-
-bool snapshot_is_shared(const struct snapshot *snapshot, unsigned int own)
-{
-	/* pairs with the release of the one who gave his reference up */
-	return atomic_load_explicit(&snapshot->references, memory_order_acquire) != own;
-}
 
 /* Rows that are kept, ascending, and what each row becomes. */
 struct keeping {
@@ -47,92 +41,6 @@ static void *copy_kept(const void *column, size_t size, const struct keeping *ke
 	return copy;
 }
 
-static void keep_values(struct snapshot *snapshot, enum metric metric, const struct keeping *keeping)
-{
-	uint64_t *copy = copy_kept(snapshot->values[metric], sizeof(*copy), keeping);
-
-	snapshot_drop_column(snapshot, metric);
-	snapshot->values[metric] = copy;
-}
-
-static void keep_exceptions(struct snapshot *snapshot, const uint32_t new_row[])
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < snapshot->exception_count; i++) {
-		struct metric_exception exception = snapshot->exceptions[i];
-
-		exception.thread = new_row[exception.thread];
-		if (exception.thread != UINT32_MAX)
-			snapshot->exceptions[kept++] = exception;
-	}
-	snapshot->exception_count = kept;
-}
-
-static void keep_smaps(struct snapshot *snapshot, const uint32_t new_row[])
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < snapshot->smaps_count; i++) {
-		struct smaps_record record = snapshot->smaps[i];
-
-		record.thread = new_row[record.thread];
-		if (record.thread != UINT32_MAX)
-			snapshot->smaps[kept++] = record;
-	}
-	snapshot->smaps_count = kept;
-}
-
-/* Rows that carried over from it, or to it, are others now. */
-static void forget_carried(struct snapshot *snapshot)
-{
-	snapshot->serial = 0;
-	snapshot->carried_serial = 0;
-	snapshot->moved_known = false;
-	snapshot->moved_count = 0;
-	free(snapshot->carried_row);
-	free(snapshot->moved);
-	snapshot->carried_row = snapshot->moved = NULL;
-}
-
-uint32_t *snapshot_keep_rows(struct snapshot *snapshot, const bool kept[])
-{
-	const struct keeping keeping = keeping_of(snapshot, kept);
-
-#define KEEP(column)                                                                                         \
-	do {                                                                                                 \
-		void *copy = copy_kept(column, sizeof(*(column)), &keeping);                                 \
-		free(column);                                                                                \
-		column = copy;                                                                               \
-	} while (0)
-	KEEP(snapshot->tid);
-	KEEP(snapshot->tgid);
-	KEEP(snapshot->triple);
-	KEEP(snapshot->uid);
-	KEEP(snapshot->thread_flags);
-	KEEP(snapshot->start_time);
-	KEEP(snapshot->stuck_ns);
-	KEEP(snapshot->waiting_ns);
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		keep_values(snapshot, (enum metric)i, &keeping);
-	memory_unmap(snapshot->space.bytes, snapshot->space.size);
-	snapshot->space.bytes = NULL;
-	snapshot->space.size = 0;
-	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		KEEP(snapshot->source_reason[i]);
-		KEEP(snapshot->read_at[i]);
-	}
-#undef KEEP
-	keep_exceptions(snapshot, keeping.new_row);
-	keep_smaps(snapshot, keeping.new_row);
-	task_fields_keep_rows(&snapshot->task_fields, keeping.rows, keeping.count);
-	forget_carried(snapshot);
-	snapshot->thread_count = keeping.count;
-	snapshot->thread_capacity = keeping.count;
-	free(keeping.rows);
-	return keeping.new_row;
-}
-
 bool snapshot_counts_from(const struct snapshot *snapshot, enum metric metric)
 {
 	enum metric_kind kind = metric_type(metric)->kind;
@@ -154,15 +62,6 @@ source_set snapshot_sources_counted(const struct snapshot *snapshot)
 			counted |= source_bit(source) | source_bit(source_whole(source));
 	}
 	return counted;
-}
-
-void snapshot_keep_changing(struct snapshot *snapshot)
-{
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (!snapshot_counts_from(snapshot, (enum metric)i))
-			snapshot_drop_column(snapshot, (enum metric)i);
-	}
-	forget_carried(snapshot);
 }
 
 bool snapshot_agrees(const struct snapshot *a, const struct snapshot *b)
