@@ -54,8 +54,8 @@ void session_set_base(struct session *session);
 
 /*
  * NULL before the first round; session_previous() NULL before the second; session_base() NULL also where the
- * base of a moment cannot be had any more. Owned by the session. The previous one may have given up the rows
- * of threads that stood still since, and the base what nobody counts from.
+ * base of a moment cannot be had any more. Owned by the session until the next round. The previous one and
+ * the base may be excerpts: rows of the threads that moved since, and what is counted from them.
  */
 const struct snapshot *session_now(const struct session *session);
 const struct snapshot *session_previous(const struct session *session);
