@@ -17,6 +17,7 @@ static const double mover_ratio = 1.5;
 static void clear_generation(struct row_generation *generation)
 {
 	arena_release(&generation->arena);
+	generation->names = NULL;
 	generation->count = 0;
 	generation->round = 0;
 	hash_map_clear(&generation->index);
@@ -57,24 +58,20 @@ static void begin_round(struct row_marks *row_marks, uint64_t round, const struc
 		clear_generation(&row_marks->before);
 }
 
-/* A row to be noted; its key is owned by others. */
+/* A row to be noted; its texts are owned by others. */
 static struct marked_row describe_row(const struct shown *shown, size_t row, double sort)
 {
 	const uint32_t of = shown->row_group[row];
 	struct marked_row described = {.is_thread = shown->by_thread, .sort = sort};
 
 	if (shown->by_thread) {
-		const uint32_t name = shown->now->triples[shown->now->triple[of]].comm;
-
 		described.thread.tid = shown->now->tid[of];
 		described.thread.tgid = shown->now->tgid[of];
-		described.label = snapshot_text(shown->now, name);
-		described.label_length = string_pool_length(&shown->now->strings, name);
 		described.thread.start_time = shown->now->start_time[of];
 		described.hash = hash_u64(hash_u64(shown->now->tid[of]) ^ shown->now->start_time[of]);
 	} else {
 		described.key.bytes = shown_row_key(shown, row, &described.key.length);
-		described.label = shown_row_label(shown, row, &described.label_length);
+		described.key.label = shown_row_label(shown, row, &described.key.label_length);
 		described.key.pid = shown_row_pid(shown, row);
 		described.hash = ((uint64_t)hash_bytes(described.key.bytes, described.key.length) << 32) |
 				 (uint32_t)described.key.length;
@@ -82,15 +79,32 @@ static struct marked_row describe_row(const struct shown *shown, size_t row, dou
 	return described;
 }
 
-static void note_row(struct row_generation *now, struct marked_row row)
+/* The name of the threads of a triple, in the arena of a generation. */
+static const char *keep_name(struct row_generation *generation, const struct snapshot *now, uint32_t triple)
 {
-	const char *label = row.label;
+	const uint32_t name = now->triples[triple].comm;
 
-	row.label = arena_duplicate(&now->arena, label, row.label_length);
-	if (!row.is_thread)
-		row.key.bytes = row.key.bytes == label
-					? row.label
-					: arena_duplicate(&now->arena, row.key.bytes, row.key.length);
+	if (generation->names == NULL)
+		generation->names = arena_allocate_zero(&generation->arena, now->triple_count,
+							sizeof(*generation->names));
+	if (generation->names[triple] == NULL)
+		generation->names[triple] = arena_duplicate(&generation->arena, snapshot_text(now, name),
+							    string_pool_length(&now->strings, name));
+	return generation->names[triple];
+}
+
+static void note_row(struct row_generation *now, const struct shown *shown, size_t index,
+		     struct marked_row row)
+{
+	if (row.is_thread) {
+		row.thread.name = keep_name(now, shown->now, shown->now->triple[shown->row_group[index]]);
+	} else {
+		const bool same = row.key.label == row.key.bytes;
+
+		row.key.bytes = arena_duplicate(&now->arena, row.key.bytes, row.key.length);
+		row.key.label = same ? row.key.bytes
+				     : arena_duplicate(&now->arena, row.key.label, row.key.label_length);
+	}
 	hash_map_set(&now->index, row.hash, (uint32_t)now->count);
 	now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
 	now->rows[now->count++] = row;
@@ -137,7 +151,7 @@ unsigned char *row_marks_update(struct row_marks *row_marks, uint64_t round, con
 		uint32_t old;
 
 		if (note)
-			note_row(&row_marks->now, described);
+			note_row(&row_marks->now, shown, row, described);
 		if (row_marks->before.round == 0)
 			continue;
 		if (!hash_map_get(&row_marks->before.index, described.hash, &old)) {

@@ -14,16 +14,17 @@
 struct marked_row {
 	uint64_t hash;
 	bool is_thread;
-	const char *label; /* in the arena of the generation, as the key is */
-	size_t label_length;
-	union {
+	union { /* texts are in the arena of the generation */
 		struct {
 			const char *bytes;
 			size_t length;
+			const char *label;
+			size_t label_length;
 			uint32_t pid; /* of a process, else 0 */
 		} key;
 		struct {
 			uint32_t tid, tgid;
+			const char *name;
 			uint64_t start_time;
 		} thread;
 	};
@@ -37,6 +38,7 @@ struct row_generation {
 	struct marked_row *rows;
 	size_t count;
 	size_t capacity;
+	const char **names;    /* of threads, by triple; NULL until one is noted */
 	struct hash_map index; /* hash to row */
 };
 

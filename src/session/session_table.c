@@ -301,8 +301,6 @@ static struct ordered_row gone_row(const struct marked_row *gone)
 		.sort = gone->sort,
 		.is_thread = gone->is_thread,
 		.thread = UINT32_MAX,
-		.label = gone->label,
-		.label_length = gone->label_length,
 		.row = ROW_GONE,
 		.mark = ROW_MARK_GONE,
 	};
@@ -311,7 +309,11 @@ static struct ordered_row gone_row(const struct marked_row *gone)
 		row.tid = gone->thread.tid;
 		row.tgid = gone->thread.tgid;
 		row.start_time = gone->thread.start_time;
+		row.label = gone->thread.name;
+		row.label_length = strlen(gone->thread.name);
 	} else {
+		row.label = gone->key.label;
+		row.label_length = gone->key.label_length;
 		row.key = gone->key.bytes;
 		row.key_length = gone->key.length;
 		row.tgid = gone->key.pid;
