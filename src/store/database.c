@@ -5,16 +5,25 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/memory.h"
+#include "sqlite_reader.h"
 
 enum {
 	BUSY_MS = 2000,            /* how long another program may hold a lock */
-	LONGEST_VALUE = 512 << 20, /* bytes: of a blob that somebody made up, too */
-	CHECKPOINT_PAGES = 256,    /* of the write-ahead log, before they go into the file */
-	LOG_BYTES_KEPT = 4 << 20,  /* of the log's file, once what is in it was taken over */
+	LONGEST_VALUE = 256 << 20, /* bytes */
+	LEAST_VALUE = 1 << 16,     /* bytes that may be read of whatever file */
+	LEAST_STEPS = 1 << 20,
+	LONGEST_SCHEMA = 1 << 16, /* bytes of a statement */
+	STATEMENT_SECONDS = 20,
+	STEPS_AT_A_TIME = 1000,   /* of SQLite's virtual machine, before the deadline is looked at */
+	TRIES = 50,               /* to read what somebody writes meanwhile */
+	CHECKPOINT_PAGES = 256,   /* of the write-ahead log, before they go into the file */
+	LOG_BYTES_KEPT = 4 << 20, /* of the log's file, once what is in it was taken over */
 };
 
 /* What the system said to a call that failed: SQLite knows it of the connection, or only of its log. */
@@ -53,7 +62,9 @@ static int errno_of(sqlite3 *connection, int status)
 	case SQLITE_NOMEM:
 		return -ENOMEM;
 	case SQLITE_TOOBIG:
-		return -EFBIG;
+		return -EBADMSG;
+	case SQLITE_INTERRUPT:
+		return -ETIMEDOUT;
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 		if (connection != NULL)
@@ -84,6 +95,9 @@ static const char *remedy_of(int negative_errno)
 		return "it is damaged; what is whole in it can still be read";
 	case EMEDIUMTYPE:
 		return "it is no file of a history";
+	case ETIMEDOUT:
+		return "reading it takes far longer than it should: it was made to do harm, or the disk "
+		       "hangs";
 	case EACCES:
 	case EPERM:
 		return "permission denied; run as its owner or as root";
@@ -105,19 +119,86 @@ int database_error(const struct database *database, int status, struct error *er
 	return error_set(error, result, "%s: %s", database->path, strerror(-result));
 }
 
-int database_run(const struct database *database, const char *statements, struct error *error)
-{
-	const int status = sqlite3_exec(database->connection, statements, NULL, NULL, NULL);
+/* --- bounds --- */
 
+/* SQLite calls it every STEPS_AT_A_TIME; other than 0 ends the statement. */
+static int check_bounds(void *context)
+{
+	struct database *database = context;
+
+	if (database->steps_left < STEPS_AT_A_TIME || clock_ns(CLOCK_MONOTONIC) > database->deadline_ns)
+		return 1;
+	database->steps_left -= STEPS_AT_A_TIME;
+	return 0;
+}
+
+/* The size of the file and its log, bytes. */
+static uint64_t bytes_of(const struct database *database)
+{
+	static const int operations[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(operations); i++) {
+		sqlite3_file *file = NULL;
+		sqlite3_int64 size = 0;
+
+		if (sqlite3_file_control(database->connection, "main", operations[i], &file) == SQLITE_OK &&
+		    file != NULL && file->pMethods != NULL &&
+		    file->pMethods->xFileSize(file, &size) == SQLITE_OK && size > 0)
+			bytes += (uint64_t)size;
+	}
+	return bytes;
+}
+
+/*
+ * Before a statement runs. A row takes at least some bytes, and SQLite some steps for a row: a statement that
+ * takes more steps than the file has bytes goes round in pages that refer to each other. In the same way a
+ * value can be made that is larger than the file.
+ */
+static void set_bounds(struct database *database)
+{
+	const uint64_t bytes = bytes_of(database);
+
+	sqlite3_limit(database->connection, SQLITE_LIMIT_LENGTH,
+		      (int)(!database->is_reader || bytes > LONGEST_VALUE ? LONGEST_VALUE
+			    : bytes > LEAST_VALUE                         ? bytes
+									  : LEAST_VALUE));
+	database->steps_left = bytes > LEAST_STEPS ? bytes : LEAST_STEPS;
+	sqlite3_progress_handler(database->connection, STEPS_AT_A_TIME, check_bounds, database);
+	database->deadline_ns = clock_ns(CLOCK_MONOTONIC) + STATEMENT_SECONDS * NS_PER_S;
+}
+
+/* --- statements --- */
+
+int database_run(struct database *database, const char *statements, struct error *error)
+{
+	int status;
+
+	set_bounds(database);
+	status = sqlite3_exec(database->connection, statements, NULL, NULL, NULL);
 	return status == SQLITE_OK ? 0 : database_error(database, status, error);
 }
 
-int database_prepare(const struct database *database, const char *text, sqlite3_stmt **ret_statement,
+/* Whether what SQLite just said may come from a file that was written meanwhile, so that it is worth asking
+ * again; waits a little. */
+static bool is_torn(const struct database *database, unsigned int tries)
+{
+	if (!database->is_reader || tries >= TRIES || sqlite_reader_is_current(database->connection))
+		return false;
+	if (tries > 1)
+		usleep(1000 * tries);
+	return true;
+}
+
+int database_prepare(struct database *database, const char *text, sqlite3_stmt **ret_statement,
 		     struct error *error)
 {
-	const int status = sqlite3_prepare_v3(database->connection, text, -1, SQLITE_PREPARE_PERSISTENT,
-					      ret_statement, NULL);
+	int status = SQLITE_OK;
 
+	set_bounds(database);
+	for (unsigned int tries = 0; tries == 0 || (status != SQLITE_OK && is_torn(database, tries)); tries++)
+		status = sqlite3_prepare_v3(database->connection, text, -1, SQLITE_PREPARE_PERSISTENT,
+					    ret_statement, NULL);
 	/* a table or column that is missing is all that can be wrong with a statement of ours */
 	if (status == SQLITE_ERROR)
 		return error_set(error, -EBADMSG, "%s: it is no whole file of a history: %s", database->path,
@@ -125,11 +206,25 @@ int database_prepare(const struct database *database, const char *text, sqlite3_
 	return status == SQLITE_OK ? 0 : database_error(database, status, error);
 }
 
-int database_step(const struct database *database, sqlite3_stmt *statement, struct error *error)
+int database_step(struct database *database, sqlite3_stmt *statement, struct error *error)
 {
-	const int status = sqlite3_step(statement);
-	int result = 0;
+	const bool is_first = sqlite3_stmt_busy(statement) == 0;
+	unsigned int tries = 0;
+	int status, result = 0;
 
+	if (is_first)
+		set_bounds(database);
+	status = sqlite3_step(statement);
+	while (is_torn(database, ++tries)) {
+		sqlite3_reset(statement);
+		if (!is_first)
+			return error_set(error, -ESTALE, "%s: it is being written", database->path);
+		status = sqlite3_step(statement);
+	}
+	if (tries >= TRIES) {
+		sqlite3_reset(statement);
+		return error_set(error, -EAGAIN, "%s: it is written all the time", database->path);
+	}
 	if (status == SQLITE_ROW)
 		return 1;
 	if (status != SQLITE_DONE)
@@ -138,8 +233,7 @@ int database_step(const struct database *database, sqlite3_stmt *statement, stru
 	return result;
 }
 
-int database_number(const struct database *database, const char *text, int64_t *ret_number,
-		    struct error *error)
+int database_number(struct database *database, const char *text, int64_t *ret_number, struct error *error)
 {
 	sqlite3_stmt *statement = NULL;
 	int result = database_prepare(database, text, &statement, error);
@@ -156,38 +250,80 @@ int database_number(const struct database *database, const char *text, int64_t *
 	return result;
 }
 
-/* Whether a file is one of ours and not newer than we know; an empty one gets its tables. */
-static int check_kind(struct database *database, enum database_access access, int version, const char *schema,
-		      struct error *error)
+/* --- what a file is --- */
+
+/* Whether the schema is the one we write: the same tables and nothing else. */
+static int check_schema(struct database *database, const struct database_kind *kind, struct error *error)
 {
-	int64_t application = 0, found = 0, tables = 0;
+	sqlite3_stmt *statement = NULL;
+	size_t found = 0, good = 0;
+	int result = database_prepare(database, "SELECT sql FROM sqlite_schema", &statement, error);
+
+	while (result == 0 && (result = database_step(database, statement, error)) > 0) {
+		const char *text = (const char *)sqlite3_column_text(statement, 0);
+
+		for (size_t i = 0; i < kind->table_count; i++)
+			good += text != NULL && strcmp(text, kind->tables[i]) == 0;
+		result = ++found <= kind->table_count ? 0 : -EMEDIUMTYPE;
+	}
+	sqlite3_finalize(statement);
+	if (result == 0 && (good != kind->table_count || found != good))
+		result = -EMEDIUMTYPE;
+	if (result == -EMEDIUMTYPE)
+		return error_set(error, result,
+				 "%s: it has other tables, indexes, views or triggers than a history",
+				 database->path);
+	return result;
+}
+
+/* All or nothing, whenever the process is ended. */
+static int create_tables(struct database *database, const struct database_kind *kind, struct error *error)
+{
+	struct buffer text = {0};
+	int result;
+
+	buffer_append_text(&text, "BEGIN IMMEDIATE;");
+	for (size_t i = 0; i < kind->table_count; i++)
+		buffer_append_format(&text, "%s;", kind->tables[i]);
+	buffer_append_format(&text, "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
+			     DATABASE_APPLICATION, kind->version);
+	result = database_run(database, text.data, error);
+	buffer_release(&text);
+	return result;
+}
+
+/* Whether a file is one of ours and not newer than we know; an empty one gets its tables. */
+static int check_kind(struct database *database, const struct database_kind *kind, struct error *error)
+{
+	int64_t application = 0, found = 0, any = 0;
 	int result = database_number(database, "PRAGMA application_id", &application, error);
 
 	if (result == 0)
 		result = database_number(database, "PRAGMA user_version", &found, error);
-	if (result == 0)
-		result = database_number(database, "SELECT count(*) FROM sqlite_schema", &tables, error);
 	if (result < 0)
 		return result;
-	if (application == 0 && found == 0 && tables == 0) {
-		if (access == DATABASE_READ)
-			return error_set(error, -ENODATA, "%s: it holds nothing yet", database->path);
-		/* all or nothing, whenever the process is ended */
-		return database_run(database, schema, error);
+	if (application == 0 && found == 0) {
+		result = database_number(database, "SELECT 1 FROM sqlite_schema LIMIT 1", &any, NULL);
+		if (result == -ENODATA)
+			return database->is_reader
+				       ? error_set(error, result, "%s: it holds nothing yet", database->path)
+				       : create_tables(database, kind, error);
 	}
 	if (application != DATABASE_APPLICATION)
 		return error_set(error, -EMEDIUMTYPE, "%s: it is a data base of another program",
 				 database->path);
-	if (found > version)
+	if (found > kind->version)
 		return error_set(
 			error, -EPROTONOSUPPORT,
 			"%s: it was written by a newer ctop (schema %lld, this one knows %d); use that one",
-			database->path, (long long)found, version);
-	return 0;
+			database->path, (long long)found, kind->version);
+	return check_schema(database, kind, error);
 }
 
+/* --- opening --- */
+
 /* A path as SQLite takes it as a URI. */
-static char *uri_of(const char *path, const char *parameters)
+static char *uri_of(const char *path)
 {
 	struct buffer uri = {0};
 
@@ -198,7 +334,6 @@ static char *uri_of(const char *path, const char *parameters)
 		else
 			buffer_append_char(&uri, *path);
 	}
-	buffer_append_text(&uri, parameters);
 	return buffer_steal(&uri);
 }
 
@@ -207,23 +342,26 @@ static char *uri_of(const char *path, const char *parameters)
  * first page says, and one in whose schema there is anything wrong, unless the schema may be changed
  * (sqlite.org/pragma.html#pragma_writable_schema) - which no one can who only reads.
  */
-static int open_connection(struct database *database, int flags, const char *parameters, bool salvage,
+static int open_connection(struct database *database, int flags, const char *vfs, bool salvage,
 			   struct error *error)
 {
-	char *uri = uri_of(database->path, parameters);
+	char *uri = uri_of(database->path);
 	int status = sqlite3_open_v2(uri, &database->connection,
-				     flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+				     flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, vfs);
 
 	free(uri);
 	if (status != SQLITE_OK)
 		return database_error(database, status, error);
 	sqlite3_extended_result_codes(database->connection, 1);
 	sqlite3_busy_timeout(database->connection, BUSY_MS);
-	sqlite3_limit(database->connection, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+	sqlite3_limit(database->connection, SQLITE_LIMIT_SQL_LENGTH, LONGEST_SCHEMA);
+	sqlite3_limit(database->connection, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_DEFENSIVE, !salvage, NULL);
 	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_WRITABLE_SCHEMA, salvage, NULL);
 	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	return database_run(database, "PRAGMA cell_size_check=ON", error);
+	return database_run(database, "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON", error);
 }
 
 static void drop_connection(struct database *database)
@@ -232,39 +370,42 @@ static void drop_connection(struct database *database)
 	database->connection = NULL;
 }
 
-static int try_to_read(struct database *database, const char *parameters, bool salvage, int version,
-		       struct error *error)
+static int open_to_read(struct database *database, const struct database_kind *kind, struct error *error)
 {
-	int result;
-
-	drop_connection(database);
-	result = open_connection(database, SQLITE_OPEN_READONLY, parameters, salvage, error);
-	return result == 0 ? check_kind(database, DATABASE_READ, version, NULL, error) : result;
-}
-
-static int open_to_read(struct database *database, int version, struct error *error)
-{
-	const char *parameters = "";
 	int result = access(database->path, R_OK) == 0 ? 0 : -errno;
 
 	if (result < 0)
 		return error_set(error, result, "%s: %s", database->path,
 				 result == -EACCES ? remedy_of(result) : strerror(-result));
-	result = try_to_read(database, parameters, false, version, error);
-	if (result == -EACCES || result == -EROFS || result == -ENOENT || result == -EIO) {
-		/*
-		 * A log that was left behind, or the wish for one, in a directory that may not be written:
-		 * without the log the file is as it was when the log last went into it.
-		 */
-		parameters = "?immutable=1";
-		result = try_to_read(database, parameters, false, version, error);
+	for (int salvage = 0; salvage <= 1; salvage++) {
+		result = open_connection(database, SQLITE_OPEN_READONLY, sqlite_reader_vfs(), salvage != 0,
+					 error);
+		if (result == 0)
+			result = check_kind(database, kind, error);
+		if (result != -EBADMSG || salvage != 0)
+			break;
+		drop_connection(database);
 	}
-	if (result == -EBADMSG)
-		result = try_to_read(database, parameters, true, version, error);
 	return result != 0 ? result : database_run(database, "PRAGMA query_only=ON", error);
 }
 
-static int open_to_write(struct database *database, int version, const char *schema, struct error *error)
+/* Whether another user may put files into the directory of a file, or change those in it. */
+static bool is_shared_place(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash != NULL && slash != path
+				  ? memory_duplicate_bytes(path, (size_t)(slash - path))
+				  : memory_duplicate(slash != NULL ? "/" : ".");
+	struct stat status;
+	const bool is_shared = stat(directory, &status) < 0 ||
+			       (status.st_uid != 0 && status.st_uid != geteuid()) ||
+			       (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+
+	free(directory);
+	return is_shared;
+}
+
+static int open_to_write(struct database *database, const struct database_kind *kind, struct error *error)
 {
 	char *settings;
 	/*
@@ -279,26 +420,27 @@ static int open_to_write(struct database *database, int version, const char *sch
 				 remedy_of(result) != NULL ? remedy_of(result) : strerror(-result));
 	if (descriptor >= 0)
 		close(descriptor);
-	result = open_connection(database, SQLITE_OPEN_READWRITE, "", false, error);
+	result = open_connection(database, SQLITE_OPEN_READWRITE, NULL, false, error);
 	/* the size of pages can be chosen only before the first one is there */
-	settings = memory_format("PRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+	settings = memory_format("%sPRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
 				 "PRAGMA wal_autocheckpoint=%d; PRAGMA journal_size_limit=%d; "
 				 "PRAGMA cache_size=-256",
+				 is_shared_place(database->path) ? "PRAGMA locking_mode=EXCLUSIVE; " : "",
 				 4096, CHECKPOINT_PAGES, LOG_BYTES_KEPT);
 	if (result == 0)
 		result = database_run(database, settings, error);
 	free(settings);
-	return result == 0 ? check_kind(database, DATABASE_WRITE, version, schema, error) : result;
+	return result == 0 ? check_kind(database, kind, error) : result;
 }
 
-int database_open(struct database *database, const char *path, enum database_access access, int version,
-		  const char *schema, struct error *error)
+int database_open(struct database *database, const char *path, enum database_access access,
+		  const struct database_kind *kind, struct error *error)
 {
 	int result;
 
-	*database = (struct database){.path = memory_duplicate(path)};
-	result = access == DATABASE_READ ? open_to_read(database, version, error)
-					 : open_to_write(database, version, schema, error);
+	*database = (struct database){.path = memory_duplicate(path), .is_reader = access == DATABASE_READ};
+	result = database->is_reader ? open_to_read(database, kind, error)
+				     : open_to_write(database, kind, error);
 	if (result < 0) {
 		drop_connection(database);
 		free(database->path);

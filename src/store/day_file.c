@@ -18,21 +18,25 @@ enum {
 };
 
 /* docs/history.md describes it. */
-static const char schema[] =
-	"BEGIN IMMEDIATE;"
+static const char *const tables[] = {
 	"CREATE TABLE boots(id INTEGER PRIMARY KEY, boot_id TEXT NOT NULL, kernel TEXT NOT NULL,"
-	" host TEXT NOT NULL, architecture TEXT NOT NULL, program TEXT NOT NULL);"
+	" host TEXT NOT NULL, architecture TEXT NOT NULL, program TEXT NOT NULL)",
 	"CREATE TABLE rounds(id INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL, boottime_ns INTEGER NOT NULL,"
 	" span_ns INTEGER NOT NULL, boot INTEGER NOT NULL, flags INTEGER NOT NULL, clock_jump_ns INTEGER,"
 	" suspended_ns INTEGER, slept_ns INTEGER, against INTEGER, threads INTEGER NOT NULL,"
-	" psi_cpu INTEGER, psi_memory INTEGER, psi_io INTEGER, load INTEGER);"
+	" psi_cpu INTEGER, psi_memory INTEGER, psi_io INTEGER, load INTEGER)",
 	"CREATE TABLE blobs(round INTEGER PRIMARY KEY, state BLOB NOT NULL, interval BLOB,"
-	" checksum INTEGER NOT NULL);"
+	" checksum INTEGER NOT NULL)",
 	"CREATE TABLE marks(id INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT,"
-	" path TEXT);"
-	"PRAGMA application_id=1668575088;"
-	"PRAGMA user_version=1;"
-	"COMMIT";
+	" path TEXT)",
+};
+
+static const struct database_kind kind = {DAY_FILE_VERSION, tables, ARRAY_COUNT(tables)};
+
+enum {
+	MARKS_MAX = 100000, /* of a file */
+	TEXT_MAX = 65536,   /* bytes of a text that is shown */
+};
 
 #define ROUND_COLUMNS                                                                                        \
 	"id, unix_ns, boottime_ns, span_ns, boot, flags, clock_jump_ns, suspended_ns, slept_ns, against, "   \
@@ -59,10 +63,8 @@ static const char *const texts[DAY_FILE_STATEMENTS] = {
 	[DAY_FILE_BOOT] = "SELECT boot_id, kernel, host, architecture, program FROM boots WHERE id = ?",
 	[DAY_FILE_FIND_BOOT] = "SELECT id FROM boots WHERE boot_id = ? AND kernel = ? AND host = ? AND "
 			       "architecture = ? AND program = ?",
-	[DAY_FILE_MARKS_AFTER] = "SELECT unix_ns, kind, text, path FROM marks WHERE unix_ns >= ? AND "
-				 "unix_ns <= ? ORDER BY unix_ns, id LIMIT ?",
-	[DAY_FILE_MARKS_BEFORE] = "SELECT unix_ns, kind, text, path FROM marks WHERE unix_ns <= ? AND "
-				  "unix_ns >= ? ORDER BY unix_ns DESC, id DESC LIMIT ?",
+	/* in the order of ids: ordered by time SQLite would sort them, with room for all */
+	[DAY_FILE_MARKS] = "SELECT id, unix_ns, kind, text, path FROM marks WHERE id > ? ORDER BY id",
 };
 
 int day_file_open(struct day_file *file, const char *directory, uint32_t day, enum database_access access,
@@ -73,7 +75,7 @@ int day_file_open(struct day_file *file, const char *directory, uint32_t day, en
 	int result;
 
 	*file = (struct day_file){.day = day};
-	result = database_open(&file->database, path, access, DAY_FILE_VERSION, schema, error);
+	result = database_open(&file->database, path, access, &kind, error);
 	free(path);
 	return result;
 }
@@ -261,6 +263,13 @@ static uint64_t number_at(sqlite3_stmt *statement, int column)
 	return number > 0 ? (uint64_t)number : 0;
 }
 
+/* Whether it is a time of the file's day; the last round of a day may come in its last millisecond. */
+static bool is_id(const struct day_file *file, int64_t id)
+{
+	return id > 0 && id >= (int64_t)(history_files_begin(file->day) / NS_PER_MS) &&
+	       id <= (int64_t)(history_files_end(file->day) / NS_PER_MS);
+}
+
 /* Reads the row that a statement is on. False: it is no row that was written so. */
 static bool read_row(const struct day_file *file, sqlite3_stmt *statement, struct day_file_row *ret_row)
 {
@@ -289,33 +298,42 @@ static bool read_row(const struct day_file *file, sqlite3_stmt *statement, struc
 				    ? (uint32_t)number_at(statement, 14)
 				    : UINT32_MAX;
 	return round->unix_ns >= history_files_begin(file->day) &&
-	       round->unix_ns < history_files_end(file->day) &&
-	       round->id >= (int64_t)(round->unix_ns / NS_PER_MS) && ret_row->against < round->id;
+	       round->unix_ns < history_files_end(file->day) && is_id(file, round->id) &&
+	       round->id >= (int64_t)(round->unix_ns / NS_PER_MS) &&
+	       (ret_row->against == 0 || is_id(file, ret_row->against)) && ret_row->against < round->id;
 }
 
-static int read_found(struct day_file *file, sqlite3_stmt *statement, struct day_file_row *ret_row,
-		      struct error *error)
+static int refuse_row(const struct day_file *file, struct error *error)
+{
+	return error_set(error, -EBADMSG, "%s: a round in it is damaged", file->database.path);
+}
+
+/* Reads the one row of a statement, whose id must be among these, both included. */
+static int read_found(struct day_file *file, sqlite3_stmt *statement, int64_t from, int64_t to,
+		      struct day_file_row *ret_row, struct error *error)
 {
 	const int result = database_step(&file->database, statement, error);
-	bool is_whole;
+	bool is_good;
 
 	if (result <= 0)
 		return result;
-	is_whole = read_row(file, statement, ret_row);
+	is_good = read_row(file, statement, ret_row) && ret_row->round.id >= from && ret_row->round.id <= to;
 	sqlite3_reset(statement);
-	return is_whole ? 1 : error_set(error, -EBADMSG, "%s: a round in it is damaged", file->database.path);
+	return is_good ? 1 : refuse_row(file, error);
 }
 
 int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t id,
 		  struct day_file_row *ret_row, struct error *error)
 {
+	const bool is_after = which == DAY_FILE_AT_OR_AFTER;
 	sqlite3_stmt *statement;
 	const int result = statement_of(file, which, &statement, error);
 
 	if (result < 0)
 		return result;
 	sqlite3_bind_int64(statement, 1, id);
-	return read_found(file, statement, ret_row, error);
+	return read_found(file, statement, is_after ? id : INT64_MIN, is_after ? INT64_MAX : id, ret_row,
+			  error);
 }
 
 int day_file_list(struct day_file *file, int64_t from, int64_t to, day_file_visit *visit, void *context,
@@ -327,15 +345,18 @@ int day_file_list(struct day_file *file, int64_t from, int64_t to, day_file_visi
 
 	if (result < 0)
 		return result;
-	sqlite3_bind_int64(statement, 1, from);
-	sqlite3_bind_int64(statement, 2, to);
-	while ((result = database_step(&file->database, statement, error)) > 0) {
-		if (!read_row(file, statement, &row))
-			result = error_set(error, -EBADMSG, "%s: a round in it is damaged",
-					   file->database.path);
-		if (result < 0 || !visit(context, &row))
-			break;
-	}
+	do {
+		sqlite3_bind_int64(statement, 1, from);
+		sqlite3_bind_int64(statement, 2, to);
+		while ((result = database_step(&file->database, statement, error)) > 0) {
+			/* they ascend, whatever the pages say */
+			if (!read_row(file, statement, &row) || row.round.id < from || row.round.id > to)
+				result = refuse_row(file, error);
+			if (result < 0 || !visit(context, &row))
+				break;
+			from = row.round.id + 1;
+		}
+	} while (result == -ESTALE);
 	sqlite3_reset(statement);
 	return result < 0 ? result : 0;
 }
@@ -361,14 +382,16 @@ int day_file_step(struct day_file *file, int64_t id, int64_t rounds, struct day_
 		  struct error *error)
 {
 	sqlite3_stmt *statement;
-	const int result = statement_of(file, rounds > 0 ? DAY_FILE_FORWARD : DAY_FILE_BACKWARD, &statement,
+	const bool is_forward = rounds > 0;
+	const int result = statement_of(file, is_forward ? DAY_FILE_FORWARD : DAY_FILE_BACKWARD, &statement,
 					error);
 
 	if (result < 0)
 		return result;
 	sqlite3_bind_int64(statement, 1, id);
-	sqlite3_bind_int64(statement, 2, (rounds > 0 ? rounds : -rounds) - 1);
-	return read_found(file, statement, ret_row, error);
+	sqlite3_bind_int64(statement, 2, (is_forward ? rounds : -rounds) - 1);
+	return read_found(file, statement, is_forward ? id + 1 : INT64_MIN, is_forward ? INT64_MAX : id - 1,
+			  ret_row, error);
 }
 
 int day_file_blobs(struct day_file *file, int64_t id, struct day_file_blobs *ret_blobs, struct error *error)
@@ -409,7 +432,7 @@ static const char *text_at(sqlite3_stmt *statement, int column, struct arena *ar
 {
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
-	return text != NULL ? arena_duplicate(arena, text, strlen(text)) : NULL;
+	return text != NULL ? arena_duplicate(arena, text, strnlen(text, TEXT_MAX)) : NULL;
 }
 
 static const char *text_or_empty(sqlite3_stmt *statement, int column, struct arena *arena)
@@ -439,24 +462,38 @@ int day_file_boot(struct day_file *file, uint32_t boot, struct arena *arena, str
 	return 1;
 }
 
-int day_file_marks(struct day_file *file, uint64_t unix_ns, bool before, uint64_t limit_unix_ns, size_t limit,
+int day_file_marks(struct day_file *file, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		   struct history_marks *marks, struct error *error)
 {
 	sqlite3_stmt *statement;
-	int result = statement_of(file, before ? DAY_FILE_MARKS_BEFORE : DAY_FILE_MARKS_AFTER, &statement,
-				  error);
+	int64_t last = INT64_MIN;
+	size_t count = 0;
+	int result = statement_of(file, DAY_FILE_MARKS, &statement, error);
 
 	if (result < 0)
 		return result;
-	sqlite3_bind_int64(statement, 1, (sqlite3_int64)unix_ns);
-	sqlite3_bind_int64(statement, 2, (sqlite3_int64)limit_unix_ns);
-	sqlite3_bind_int64(statement, 3, (sqlite3_int64)limit);
-	while ((result = database_step(&file->database, statement, error)) > 0)
-		*MEMORY_APPEND(marks->items, marks->count, marks->capacity) = (struct history_mark){
-			.unix_ns = number_at(statement, 0),
-			.kind = text_or_empty(statement, 1, &marks->arena),
-			.text = text_at(statement, 2, &marks->arena),
-			.path = text_at(statement, 3, &marks->arena),
-		};
-	return result;
+	do {
+		sqlite3_bind_int64(statement, 1, last);
+		while ((result = database_step(&file->database, statement, error)) > 0) {
+			const uint64_t unix_ns = number_at(statement, 1);
+			const int64_t id = sqlite3_column_int64(statement, 0);
+
+			if (id <= last || ++count > MARKS_MAX) {
+				result = error_set(error, -EBADMSG, "%s: its marks are damaged",
+						   file->database.path);
+				break;
+			}
+			last = id;
+			if (unix_ns >= from_unix_ns && unix_ns <= to_unix_ns)
+				*MEMORY_APPEND(marks->items, marks->count,
+					       marks->capacity) = (struct history_mark){
+					.unix_ns = unix_ns,
+					.kind = text_or_empty(statement, 2, &marks->arena),
+					.text = text_at(statement, 3, &marks->arena),
+					.path = text_at(statement, 4, &marks->arena),
+				};
+		}
+	} while (result == -ESTALE);
+	sqlite3_reset(statement);
+	return result < 0 ? result : 0;
 }

@@ -30,8 +30,7 @@ enum day_file_statement {
 	DAY_FILE_BLOBS,
 	DAY_FILE_BOOT,
 	DAY_FILE_FIND_BOOT,
-	DAY_FILE_MARKS_AFTER,
-	DAY_FILE_MARKS_BEFORE,
+	DAY_FILE_MARKS,
 	DAY_FILE_STATEMENTS,
 };
 
@@ -100,8 +99,8 @@ void day_file_end_blobs(struct day_file_blobs *blobs);
 int day_file_boot(struct day_file *file, uint32_t boot, struct arena *arena, struct history_boot *ret_boot,
 		  struct error *error);
 
-/* Marks from a time on, or with `before` backwards from it, at most `limit`. */
-int day_file_marks(struct day_file *file, uint64_t unix_ns, bool before, uint64_t limit_unix_ns, size_t limit,
+/* Appends the marks from a time on to another, both included, in the order in which they were made. */
+int day_file_marks(struct day_file *file, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		   struct history_marks *marks, struct error *error);
 
 #endif

@@ -153,6 +153,8 @@ static uint32_t boot_number(struct history *history, struct history_entry *entry
 		return number;
 	if (day_file_boot(&entry->file, boot, &history->texts, &found, NULL) < 0)
 		found = (struct history_boot){"", "", "", "", ""};
+	if (history->boot_count >= HISTORY_BOOTS_MAX)
+		return UINT32_MAX;
 	for (number = 0; number < history->boot_count; number++) {
 		const struct history_boot *other = &history->boots[number];
 

@@ -13,6 +13,27 @@ static bool is_before(const struct history_gap *a, const struct history_gap *b)
 	return a->day != b->day ? a->day < b->day : a->from < b->from;
 }
 
+/* Makes one gap of a whole file, when there are too many in it. */
+static void give_up(struct history *history, uint32_t day, const char *why)
+{
+	size_t count = 0, kept = 0;
+	bool has_one = false;
+
+	for (size_t i = 0; i < history->gap_count; i++)
+		count += history->gaps[i].day == day;
+	if (count <= HISTORY_GAPS_MAX)
+		return;
+	for (size_t i = 0; i < history->gap_count; i++) {
+		if (history->gaps[i].day != day) {
+			history->gaps[kept++] = history->gaps[i];
+		} else if (!has_one) {
+			history->gaps[kept++] = (struct history_gap){day, 0, INT64_MAX, 0, why};
+			has_one = true;
+		}
+	}
+	history->gap_count = kept;
+}
+
 void history_note_gap(struct history *history, const struct history_gap *gap)
 {
 	size_t place = 0, kept = 0;
@@ -38,6 +59,7 @@ void history_note_gap(struct history *history, const struct history_gap *gap)
 		}
 	}
 	history->gap_count = kept;
+	give_up(history, gap->day, gap->why);
 }
 
 const struct history_gap *history_gap_at(const struct history *history, uint32_t day, int64_t id)

@@ -9,8 +9,9 @@
 /* Marks may lie in the file of the day after. */
 #define DAY_NS (86400 * UINT64_C(1000000000))
 
-/* The number that a statement of ours gives. */
-static uint64_t count_of(const struct history_entry *entry, const char *text)
+/* The number that a statement gives. It must have a condition: SQLite counts all rows of a table in one step,
+ * however long that takes. */
+static uint64_t count_of(struct history_entry *entry, const char *text)
 {
 	int64_t count = 0;
 
@@ -43,7 +44,7 @@ const struct history_day *history_days(struct history *history, size_t *ret_coun
 		if (day_file_count(&entry->file, 0, INT64_MAX, &day->rounds, NULL) < 0)
 			day->rounds = HISTORY_COUNT_UNKNOWN;
 		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
-		day->marks = count_of(entry, "SELECT count(*) FROM marks");
+		day->marks = count_of(entry, "SELECT count(*) FROM marks WHERE id > 0");
 	}
 	*ret_count = history->entry_count;
 	return history->days;
@@ -69,18 +70,16 @@ int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t 
 	const int result = history_refresh(history, error);
 
 	*ret_marks = (struct history_marks){0};
-	if (to_unix_ns > INT64_MAX)
-		to_unix_ns = INT64_MAX;
 	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
 
 		if (history_files_end(entry->day) + DAY_NS < from_unix_ns ||
-		    history_files_begin(entry->day) > to_unix_ns + DAY_NS)
+		    (history_files_begin(entry->day) > DAY_NS &&
+		     history_files_begin(entry->day) - DAY_NS > to_unix_ns))
 			continue;
 		/* of what is damaged the other functions tell */
 		if (history_open_entry(history, entry, NULL) == 0)
-			day_file_marks(&entry->file, from_unix_ns, false, to_unix_ns, INT64_MAX, ret_marks,
-				       NULL);
+			day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, NULL);
 	}
 	if (ret_marks->count != 0)
 		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), compare_marks);
@@ -90,43 +89,19 @@ int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t 
 int history_next_mark(struct history *history, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
 		      struct error *error)
 {
-	const int result = history_refresh(history, error);
-	const struct history_mark *best = NULL;
+	/* a file may hold marks of another day, so that all of them are looked at */
+	const int result = history_marks_read(history, before ? 0 : unix_ns + 1,
+					      !before       ? UINT64_MAX
+					      : unix_ns > 0 ? unix_ns - 1
+							    : 0,
+					      ret_marks, error);
 
-	*ret_marks = (struct history_marks){0};
 	if (result < 0)
 		return result;
-	if (unix_ns > INT64_MAX)
-		unix_ns = INT64_MAX;
-	for (size_t i = 0; i < history->entry_count; i++) {
-		struct history_entry *entry = &history->entries[before ? history->entry_count - 1 - i : i];
-
-		if (before ? history_files_begin(entry->day) >= unix_ns
-			   : history_files_end(entry->day) + DAY_NS <= unix_ns)
-			continue;
-		/* behind a file of another day there is none that is nearer */
-		if (ret_marks->count != 0 &&
-		    (before ? history_files_end(entry->day) + DAY_NS < ret_marks->items[0].unix_ns
-			    : history_files_begin(entry->day) > ret_marks->items[0].unix_ns + DAY_NS))
-			break;
-		if (history_open_entry(history, entry, NULL) < 0)
-			continue;
-		if (before && unix_ns > 0)
-			day_file_marks(&entry->file, unix_ns - 1, true, 0, 1, ret_marks, NULL);
-		else if (!before)
-			day_file_marks(&entry->file, unix_ns + 1, false, INT64_MAX, 1, ret_marks, NULL);
-	}
-	for (size_t i = 0; i < ret_marks->count; i++) {
-		const struct history_mark *mark = &ret_marks->items[i];
-
-		if (best == NULL || (before ? mark->unix_ns > best->unix_ns : mark->unix_ns < best->unix_ns))
-			best = mark;
-	}
-	if (best == NULL) {
-		history_marks_release(ret_marks);
+	if (ret_marks->count == 0)
 		return error_set(error, -ENOENT, "there is no %s mark", before ? "earlier" : "later");
-	}
-	ret_marks->items[0] = *best;
+	if (before)
+		ret_marks->items[0] = ret_marks->items[ret_marks->count - 1];
 	ret_marks->count = 1;
 	return 0;
 }

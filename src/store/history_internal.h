@@ -14,7 +14,9 @@ enum {
 	/* The same in threads: what a round takes goes with them. */
 	HISTORY_CACHE_THREADS = 200000,
 	HISTORY_CACHE_LEAST = 4,
-	HISTORY_OPEN_MAX = 64, /* files at a time */
+	HISTORY_OPEN_MAX = 64,    /* files at a time */
+	HISTORY_BOOTS_MAX = 1024, /* later ones are not known */
+	HISTORY_GAPS_MAX = 1024,  /* a file with more of them is given up */
 };
 
 /* A file of a day. */

@@ -11,8 +11,8 @@
 #include "recording.h"
 
 enum {
-	/* What a writer makes is decoded from far fewer; in another file it ends. */
-	CHAIN_MAX = 4096,
+	/* What a writer makes is decoded from a whole round and at most a dozen others. */
+	CHAIN_MAX = 64,
 };
 
 /* What messages call a round: its file and time. */
@@ -99,11 +99,16 @@ static int find_chain(struct history *history, struct history_entry *entry, int6
 	size_t count = 0, capacity = 0;
 	int result = 0;
 
-	for (int64_t next = id; next != 0 && count < CHAIN_MAX;) {
+	for (int64_t next = id; next != 0;) {
 		struct day_file_row row;
 
 		if (find_cached(history, entry->day, next) != NULL)
 			break;
+		if (count == CHAIN_MAX) {
+			result = error_set(error, -EBADMSG, "%s: a round is told from too many others",
+					   entry->file.database.path);
+			break;
+		}
 		result = day_file_seek(&entry->file, DAY_FILE_AT_OR_AFTER, next, &row, error);
 		if (result == 0 || (result > 0 && row.round.id != next))
 			result = error_set(error, -EBADMSG,

@@ -214,7 +214,7 @@ static uint64_t remove_snapshots(struct history_writer *writer, uint32_t day)
 
 	if (day_file_open(&file, writer->directory, day, DATABASE_READ, NULL) < 0)
 		return 0;
-	day_file_marks(&file, 0, false, INT64_MAX, INT64_MAX, &marks, NULL);
+	day_file_marks(&file, 0, UINT64_MAX, &marks, NULL);
 	for (size_t i = 0; i < marks.count; i++) {
 		struct stat status;
 		char *path;
@@ -331,7 +331,7 @@ static void count_snapshot(struct history_writer *writer, const char *name)
 static int count_snapshots(struct history_writer *writer, struct error *error)
 {
 	struct history_marks marks = {0};
-	const int result = day_file_marks(&writer->file, 0, false, INT64_MAX, INT64_MAX, &marks, error);
+	const int result = day_file_marks(&writer->file, 0, UINT64_MAX, &marks, error);
 
 	for (size_t i = 0; i < marks.count; i++)
 		count_snapshot(writer, marks.items[i].path);
