@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -17,13 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/number.h"
 
 enum {
 	ARGUMENTS_MAX = 32,
 	SKIPPED_REFRESHES = 2,
 	NOT_FOUND = 127,
-	PROCESS_THREADS = 100,
 };
 
 void fail(const char *what)
@@ -38,46 +39,44 @@ void fail_call(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-static bool parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *ret_value)
+static uint32_t take_number(const char *text, uint32_t least, uint32_t most)
 {
-	if (number_parse_u32(text, strlen(text), ret_value) && *ret_value >= least && *ret_value <= most)
-		return true;
-	fprintf(stderr, "%s: '%s' is not a number from %u to %u\n", program_invocation_short_name, text,
-		least, most);
-	return false;
+	uint32_t value;
+
+	if (!number_parse_u32(text, strlen(text), &value) || value < least || value > most) {
+		fprintf(stderr, "%s: '%s' is not a number from %u to %u\n", program_invocation_short_name,
+			text, least, most);
+		exit(2);
+	}
+	return value;
 }
 
-/* Takes one option; false when its value is wrong. */
-static bool take_option(struct bench_options *options, int option)
+static void take_option(struct bench_options *options, int option)
 {
 	switch (option) {
 	case 's':
 		options->is_short = true;
 		options->threads = 1000;
-		options->runs = 1;
-		return true;
+		options->runs = 3;
+		break;
 	case 'c':
 		options->ctop = optarg;
-		return true;
+		break;
 	case 'o':
 		options->other = optarg;
-		return true;
+		break;
+	case 'p':
+		options->part = optarg;
+		break;
 	case 'l':
 		options->load = optarg;
-		return true;
+		break;
 	case 't':
-		return parse_number(optarg, PROCESS_THREADS, 1000000, &options->threads);
+		options->threads = take_number(optarg, PROCESS_THREADS, 1000000);
+		break;
 	default:
-		return parse_number(optarg, 1, RUNS_MAX, &options->runs);
+		options->runs = take_number(optarg, 1, RUNS_MAX);
 	}
-}
-
-static bool is_named(const char *usage, const char *name)
-{
-	char option[32];
-
-	snprintf(option, sizeof option, "--%s", name);
-	return strstr(usage, option) != NULL;
 }
 
 void bench_options_parse(struct bench_options *options, const char *usage, int argc, char **argv)
@@ -85,30 +84,40 @@ void bench_options_parse(struct bench_options *options, const char *usage, int a
 	static const struct option known[] = {
 		{"short", no_argument, NULL, 's'},
 		{"ctop", required_argument, NULL, 'c'},
+		{"other", required_argument, NULL, 'o'},
+		{"part", required_argument, NULL, 'p'},
 		{"load", required_argument, NULL, 'l'},
 		{"threads", required_argument, NULL, 't'},
 		{"runs", required_argument, NULL, 'r'},
-		{"refreshes", required_argument, NULL, 'r'},
-		{"other", required_argument, NULL, 'o'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	int option, index = 0;
 
-	while ((option = getopt_long(argc, argv, "h", known, &index)) != -1) {
+	while ((option = getopt_long(argc, argv, "", known, &index)) != -1) {
+		char name[32];
+
 		if (option == 'h') {
 			fputs(usage, stdout);
 			exit(EXIT_SUCCESS);
 		}
-		if (option == '?' || !is_named(usage, known[index].name) || !take_option(options, option)) {
-			fputs(usage, stderr);
-			exit(2);
-		}
+		snprintf(name, sizeof(name), "--%s", option == '?' ? "?" : known[index].name);
+		if (strstr(usage, name) == NULL)
+			break;
+		take_option(options, option);
 	}
-	if (optind != argc) {
+	if (option != -1 || optind != argc) {
 		fputs(usage, stderr);
 		exit(2);
 	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (geteuid() != 0)
+		printf("not root: ctop reads less than it would, the figures do not count\n");
+}
+
+bool is_chosen(const char *chosen, const char *name)
+{
+	return chosen == NULL || strcmp(chosen, name) == 0;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -127,21 +136,22 @@ double median(double *values, size_t count)
 	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-static _Noreturn void become(const char *const *arguments, int input, int output)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
-		execvp(arguments[0], (char *const *)(uintptr_t)arguments);
-	_exit(NOT_FOUND);
-}
-
-static pid_t fork_child(void)
+/* Starts a program with this input and output; on `terminal` it has a session of its own. */
+static pid_t start(const char *const *arguments, int input, int output, bool terminal)
 {
 	pid_t child = fork();
 
 	if (child < 0)
 		fail_call("cannot fork");
-	return child;
+	if (child > 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (terminal && (setsid() < 0 || ioctl(output, TIOCSCTTY, 0) < 0 || dup2(output, STDERR_FILENO) < 0 ||
+			 setenv("TERM", "xterm-256color", 1) != 0))
+		_exit(NOT_FOUND);
+	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
+		execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+	_exit(NOT_FOUND);
 }
 
 void program_start(struct program *program, const char *const *arguments)
@@ -150,9 +160,7 @@ void program_start(struct program *program, const char *const *arguments)
 
 	if (pipe2(input, O_CLOEXEC) < 0 || pipe2(output, O_CLOEXEC) < 0)
 		fail_call("cannot make a pipe");
-	program->child = fork_child();
-	if (program->child == 0)
-		become(arguments, input[0], output[1]);
+	program->child = start(arguments, input[0], output[1], false);
 	close(input[0]);
 	close(output[1]);
 	program->input = input[1];
@@ -173,11 +181,24 @@ pid_t start_quietly(const char *const *arguments)
 
 	if (null < 0)
 		fail_call("/dev/null");
-	child = fork_child();
-	if (child == 0)
-		become(arguments, null, null);
+	child = start(arguments, null, null, false);
 	close(null);
 	return child;
+}
+
+int start_on_terminal(const char *const *arguments, pid_t *ret_child)
+{
+	struct winsize size = {.ws_row = TERMINAL_ROWS, .ws_col = TERMINAL_COLUMNS};
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+		fail_call("cannot open a pseudo terminal");
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0 || ioctl(slave, TIOCSWINSZ, &size) < 0)
+		fail_call("cannot open a pseudo terminal");
+	*ret_child = start(arguments, slave, slave, true);
+	close(slave);
+	return master;
 }
 
 void load_start(struct program *load, uint32_t threads, const char *const *options)
@@ -204,112 +225,96 @@ uint64_t host_threads(void)
 	return threads;
 }
 
+static void read_once(int directory, const char *path)
+{
+	char bytes[8192];
+	int file = openat(directory, path, O_RDONLY | O_CLOEXEC);
+
+	while (file >= 0 && read(file, bytes, sizeof(bytes)) > 0)
+		;
+	if (file >= 0)
+		close(file);
+}
+
+static size_t read_process(int proc, const char *pid, const char *const *files)
+{
+	char path[300];
+	size_t threads = 0;
+	struct dirent *entry;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "%s/task", pid);
+	tasks = file_open_directory(proc, path);
+	while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		for (size_t i = 0; files[i] != NULL; i++) {
+			snprintf(path, sizeof(path), "%s/%s", entry->d_name, files[i]);
+			read_once(dirfd(tasks), path);
+		}
+		threads++;
+	}
+	if (tasks != NULL)
+		closedir(tasks);
+	return threads;
+}
+
+double thread_files_floor(const char *const *files)
+{
+	double start = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	DIR *proc = opendir("/proc");
+	size_t threads = 0;
+	struct dirent *entry;
+
+	if (proc == NULL)
+		fail_call("/proc");
+	while ((entry = readdir(proc)) != NULL) {
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			threads += read_process(dirfd(proc), entry->d_name, files);
+	}
+	closedir(proc);
+	return (clock_us(CLOCK_THREAD_CPUTIME_ID) - start) / (double)threads;
+}
+
 static double seconds(struct timeval time)
 {
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* Runs a program once to its end. */
-static bool run_once(struct run_cost *cost, const char *const *arguments)
-{
-	double start = clock_us(CLOCK_MONOTONIC);
-	struct rusage usage;
-	int status;
-
-	if (wait4(start_quietly(arguments), &status, 0, &usage) < 0)
-		fail_call("cannot wait");
-	if (status != 0) {
-		fprintf(stderr, "%s: %s %s failed\n", program_invocation_short_name, arguments[0],
-			arguments[1]);
-		return false;
-	}
-	cost->wall_ms = (clock_us(CLOCK_MONOTONIC) - start) / 1e3;
-	cost->cpu_ms = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
-	cost->peak_mib = (double)usage.ru_maxrss / 1024;
-	return true;
-}
-
-bool run_costs_of(struct run_cost costs[], const char *const *const programs[], size_t count, size_t runs)
+void run_costs_of(struct run_cost costs[], const char *const *const programs[], size_t count, size_t runs)
 {
 	double cpu[PROGRAMS_MAX][RUNS_MAX], wall[PROGRAMS_MAX][RUNS_MAX];
 
 	memset(costs, 0, count * sizeof(*costs));
 	for (size_t i = 0; i < runs * count; i++) {
 		const size_t program = i % count, run = i / count;
-		struct run_cost cost;
+		const double begun = clock_us(CLOCK_MONOTONIC);
+		struct rusage usage;
+		int status;
 
-		if (!run_once(&cost, programs[program]))
-			return false;
-		cpu[program][run] = cost.cpu_ms;
-		wall[program][run] = cost.wall_ms;
-		if (cost.peak_mib > costs[program].peak_mib)
-			costs[program].peak_mib = cost.peak_mib;
+		if (wait4(start_quietly(programs[program]), &status, 0, &usage) < 0)
+			fail_call("cannot wait");
+		if (status != 0)
+			fail("a program that is measured has failed");
+		wall[program][run] = (clock_us(CLOCK_MONOTONIC) - begun) / 1e3;
+		cpu[program][run] = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
+		if ((double)usage.ru_maxrss / 1024 > costs[program].peak_mib)
+			costs[program].peak_mib = (double)usage.ru_maxrss / 1024;
 	}
 	for (size_t program = 0; program < count; program++) {
 		costs[program].cpu_ms = median(cpu[program], runs);
 		costs[program].wall_ms = median(wall[program], runs);
 	}
-	return true;
 }
 
-bool run_cost_of(struct run_cost *cost, const char *const *arguments, size_t runs)
-{
-	return run_costs_of(cost, &arguments, 1, runs);
-}
-
-/* Starts the program with `input` and `output`, on a terminal of its own where `terminal`; closes `output`.
- */
-static pid_t start_with(const char *const *arguments, int input, int output, bool terminal)
-{
-	pid_t child = fork_child();
-
-	if (child == 0) {
-		setsid();
-		if (terminal && (ioctl(output, TIOCSCTTY, 0) < 0 || dup2(output, STDERR_FILENO) < 0))
-			_exit(NOT_FOUND);
-		setenv("TERM", "xterm-256color", 1);
-		become(arguments, input, output);
-	}
-	close(output);
-	return child;
-}
-
-int start_on_terminal(const char *const *arguments, pid_t *ret_child)
-{
-	struct winsize size = {.ws_row = TERMINAL_ROWS, .ws_col = TERMINAL_COLUMNS};
-	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
-
-	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
-		fail_call("cannot open a pseudo terminal");
-	slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (slave < 0 || ioctl(slave, TIOCSWINSZ, &size) < 0)
-		fail_call("cannot open a pseudo terminal");
-	*ret_child = start_with(arguments, slave, slave, true);
-	return master;
-}
-
-/* Starts the program with its output on a pipe or terminal; returns our end. */
-static int start_refreshing(const char *const *arguments, bool terminal, pid_t *ret_child)
-{
-	int ends[2], null;
-
-	if (terminal)
-		return start_on_terminal(arguments, ret_child);
-	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (null < 0 || pipe2(ends, O_CLOEXEC) < 0)
-		fail_call("cannot make a pipe");
-	*ret_child = start_with(arguments, null, ends[1], false);
-	close(null);
-	return ends[0];
-}
-
+/* The output of a program that is watched. */
 struct watched_output {
 	double start_us;
 	bool fresh;     /* since the last sample */
 	char tail[256]; /* the end of the last read, so that `wanted` is found across two */
 };
 
-/* Takes in what is there; false at the end of the output. */
+/* Reads once; false at the end of the output. */
 static bool take_output(struct watched_output *output, int descriptor, const char *wanted,
 			struct refresh_cost *cost)
 {
@@ -377,8 +382,17 @@ void refresh_cost_of(struct refresh_cost *cost, const char *const *arguments, un
 	clockid_t clock;
 	struct rusage usage;
 	pid_t child;
-	int descriptor = start_refreshing(arguments, terminal, &child);
+	struct program piped;
+	int descriptor;
 
+	if (terminal) {
+		descriptor = start_on_terminal(arguments, &child);
+	} else {
+		program_start(&piped, arguments);
+		close(piped.input);
+		child = piped.child;
+		descriptor = piped.output;
+	}
 	*cost = (struct refresh_cost){0};
 	if (clock_getcpuclockid(child, &clock) != 0)
 		fail("no CPU clock of the program");

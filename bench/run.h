@@ -9,11 +9,12 @@
 
 #include "base/clock.h"
 
-/* What the benchmarks share: options, other programs and what they cost. */
+/* Shared by the benchmarks: options, other programs and their cost, and floors to compare with. */
 
 enum {
 	RUNS_MAX = 100,
-	PROGRAMS_MAX = 2, /* that run in turn */
+	PROGRAMS_MAX = 2,      /* that run in turn */
+	PROCESS_THREADS = 100, /* of a load */
 	TERMINAL_ROWS = 50,
 	TERMINAL_COLUMNS = 200,
 };
@@ -24,19 +25,25 @@ _Noreturn void fail(const char *what);
 /* The same after a system call, with the reason. */
 _Noreturn void fail_call(const char *what);
 
-/* What a user may ask for; set to the defaults before bench_options_parse(). */
+/* The options of a benchmark, set to its defaults before bench_options_parse(). */
 struct bench_options {
-	bool is_short; /* 1,000 threads, one run: only shows that it works */
+	bool is_short; /* 1,000 threads, few runs: only shows that it works */
 	const char *ctop;
 	const char *other; /* a program to compare `ctop` with; NULL: none */
+	const char *part;  /* only this one; NULL: all */
 	const char *load;  /* only this one; NULL: all */
-	uint32_t threads;  /* at least 100 when given */
+	uint32_t threads;  /* at least PROCESS_THREADS when given */
 	uint32_t runs;     /* at most RUNS_MAX */
 };
 
-/* Takes the options that `usage` names. Ends the program after --help and, with status 2, for wrong ones. */
+/*
+ * Takes the options that `usage` names. Ends the program after --help and, with status 2, for wrong ones.
+ * Says so when not run by root.
+ */
 void bench_options_parse(struct bench_options *options, const char *usage, int argc, char **argv);
 
+/* Whether a part of the benchmark, or a load, is wanted: `chosen` is NULL or its name. */
+bool is_chosen(const char *chosen, const char *name);
 /* What `clock` shows, in microseconds. */
 static inline double clock_us(clockid_t clock)
 {
@@ -76,20 +83,23 @@ void load_start(struct program *load, uint32_t threads, const char *const *optio
 /* Threads of the whole host, as /proc/loadavg counts them (proc_loadavg(5)). */
 uint64_t host_threads(void);
 
+/*
+ * Opens, reads and closes these files (NULL-terminated) of every thread in /proc, and nothing else.
+ * Returns microseconds of CPU per thread: the floor of any reading from procfs.
+ */
+double thread_files_floor(const char *const *files);
+
 struct run_cost {
 	double cpu_ms, wall_ms;
 	double peak_mib;
 };
 
 /*
- * Runs a program `runs` times to its end, output to /dev/null: medians of the times, the largest peak of
- * memory. False, with a message, when it fails.
+ * Runs at most PROGRAMS_MAX programs `runs` times each to their ends, in turn so that other work on the
+ * machine affects all, output to /dev/null: medians of the times, the largest peaks of memory. Ends the
+ * benchmark when one fails.
  */
-bool run_cost_of(struct run_cost *cost, const char *const *arguments, size_t runs);
-
-/* The same for at most PROGRAMS_MAX programs that run in turn, so that what else the machine does meets all.
- */
-bool run_costs_of(struct run_cost costs[], const char *const *const programs[], size_t count, size_t runs);
+void run_costs_of(struct run_cost costs[], const char *const *const programs[], size_t count, size_t runs);
 
 struct refresh_cost {
 	size_t refreshes;       /* measured ones; 0: there is no such program */
