@@ -137,11 +137,8 @@ static void open_programs(struct capture *capture, bool with_passes)
 	if (with_passes)
 		passes_open(capture);
 	else
-		capture->passes.result = capture->ended_result = (struct feature_result){
-			.state = FEATURE_STATE_OFF,
-			.reason = REASON_SWITCHED_OFF,
-			.detail = "switched off with --backend procfs",
-		};
+		capture->passes.result = capture->ended_result = feature_off(
+			REASON_SWITCHED_OFF, "switched off with --backend procfs", NULL);
 	if (beside)
 		pthread_join(thread, NULL);
 	else
@@ -488,11 +485,8 @@ static void give_up_latency(struct capture *capture)
 	latency_watch_close(capture->latency);
 	capture->latency = NULL;
 	capture->latency_is_to_load = false;
-	capture->latency_result = (struct feature_result){
-		.state = FEATURE_STATE_OFF,
-		.reason = REASON_NOT_PERMITTED,
-		.detail = "bpf(2) is refused since this began",
-	};
+	capture->latency_result = feature_off(REASON_NOT_PERMITTED, "bpf(2) is refused since this began",
+					      NULL);
 }
 
 /* From here on threads are read from procfs; what the last snapshot's rows are known by is another thing
@@ -502,13 +496,11 @@ static void give_up_passes(struct capture *capture)
 	const int failure = capture->passes.failure;
 
 	passes_close(&capture->passes);
-	capture->passes.result = (struct feature_result){
-		.state = FEATURE_STATE_OFF,
-		.reason = (enum reason)root_reason(failure),
-		.detail = arena_format(&capture->arena,
-				       "a pass failed: %s; threads are read from procfs since then",
-				       strerror(-failure)),
-	};
+	capture->passes.result = feature_off(
+		(enum reason)root_reason(failure),
+		arena_format(&capture->arena, "a pass failed: %s; threads are read from procfs since then",
+			     strerror(-failure)),
+		NULL);
 	capture->notice = arena_format(&capture->arena,
 				       "threads are read from procfs now; reading them by BPF failed: %s",
 				       strerror(-failure));

@@ -9,8 +9,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "ended_amounts.h"
-#include "snapshot/ended_set.h"
+#include "capture/procfs/text_scan.h"
 
 enum {
 	BUCKETS_MAX = 16384,
@@ -134,6 +133,103 @@ void ended_records_lose(struct ended_records *records, uint64_t threads)
 size_t ended_records_waiting(const struct ended_records *records)
 {
 	return records->count;
+}
+
+/* --- amounts and names --- */
+
+const char ended_unknown_name[] = "(ended)";
+
+const struct ended_source ended_sources[ENDED_METRICS] = {
+	{EXIT_RUN_TIME, 0},
+	{EXIT_RUN_DELAY, 0},
+	{EXIT_TIMESLICES, 0},
+	{EXIT_VOLUNTARY, 0},
+	{EXIT_NONVOLUNTARY, 0},
+	{EXIT_MIGRATIONS, 0},
+	{EXIT_MINOR_FAULTS, 0},
+	{EXIT_MAJOR_FAULTS, 0},
+	{EXIT_USER_TIME, 0},
+	{EXIT_SYSTEM_TIME, 0},
+	{EXIT_IO, EXIT_KERNEL_CHARS},
+	{EXIT_IO + 1, EXIT_KERNEL_CHARS},
+	{EXIT_IO + 2, EXIT_KERNEL_CHARS},
+	{EXIT_IO + 3, EXIT_KERNEL_CHARS},
+	{EXIT_IO + 4, EXIT_KERNEL_IO},
+	{EXIT_IO + 5, EXIT_KERNEL_IO},
+	{EXIT_IO + 6, EXIT_KERNEL_IO},
+	{EXIT_TIMESLICES, EXIT_KERNEL_DELAYS},
+	{EXIT_RUN_DELAY, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 1, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 2, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 3, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 4, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 5, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 6, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 7, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 8, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 9, EXIT_KERNEL_DELAYS},
+	{EXIT_DELAYS + 10, EXIT_KERNEL_WPCOPY_DELAY},
+	{EXIT_DELAYS + 11, EXIT_KERNEL_WPCOPY_DELAY},
+	{EXIT_DELAYS + 12, EXIT_KERNEL_IRQ_DELAY},
+	{EXIT_DELAYS + 13, EXIT_KERNEL_IRQ_DELAY},
+};
+
+/*
+ * Shares the run time out as the clock's tick saw the two times, not less than what was told before:
+ * cputime_adjust() of kernel/sched/cputime.c.
+ */
+static void share_times(const __u64 amounts[static EXIT_AMOUNTS], uint64_t least_user, uint64_t least_system,
+			struct ended_amounts *ret)
+{
+	const uint64_t run = amounts[EXIT_RUN_TIME];
+	const uint64_t user = amounts[EXIT_USER_TIME], system = amounts[EXIT_SYSTEM_TIME];
+	uint64_t share = 0;
+
+	if (system != 0)
+		share = user == 0 ? run : (uint64_t)((double)run * (double)system / (double)(user + system));
+	if (share < least_system)
+		share = least_system;
+	if (share > run)
+		share = run;
+	if (run - share < least_user)
+		share = run > least_user ? run - least_user : 0;
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		if (ended_metrics[i] == METRIC_UTIME_CLOCK_TICKS)
+			ret->of[i] = (run - share + NS_PER_TICK / 2) / NS_PER_TICK;
+		else if (ended_metrics[i] == METRIC_STIME_CLOCK_TICKS)
+			ret->of[i] = (share + NS_PER_TICK / 2) / NS_PER_TICK;
+	}
+}
+
+struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
+				      uint64_t least_user, uint64_t least_system)
+{
+	struct ended_amounts result = {.delayed = delayed};
+
+	for (size_t i = 0; i < ENDED_METRICS; i++)
+		result.of[i] = amounts[ended_sources[i].amount];
+	share_times(amounts, least_user, least_system, &result);
+	return result;
+}
+
+const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static ENDED_NAME_SIZE])
+{
+	struct text trimmed = text_trim((struct text){name, strnlen(name, ENDED_NAME_SIZE)});
+
+	memcpy(text, trimmed.data, trimmed.length);
+	text[trimmed.length] = '\0';
+	return text;
+}
+
+void ended_add_unknown(struct ended_set *set, uint64_t threads)
+{
+	const uint32_t triple = ended_set_triple(set, ended_unknown_name, ended_unknown_name,
+						 ended_unknown_name);
+	struct ended_group *group = ended_set_group(set, triple, false);
+
+	group->threads += threads;
+	group->unknown += threads;
 }
 
 /* --- records --- */
@@ -335,7 +431,8 @@ void ended_records_add_up(struct ended_records *records, const struct snapshot *
 /* The work of one round. */
 struct reading {
 	struct ended_records *records;
-	const struct ended_round *round;
+	const struct snapshot *now, *previous;
+	const struct feature_checks *checks;
 	struct ended_set *set;
 };
 
@@ -351,7 +448,7 @@ static const char *row_text(const struct snapshot *snapshot, uint32_t row, size_
 static void name_process(const struct reading *reading, uint32_t tgid, const char **ret_process,
 			 const char **ret_cgroup)
 {
-	const struct snapshot *snapshots[] = {reading->round->snapshot, reading->round->previous};
+	const struct snapshot *snapshots[] = {reading->now, reading->previous};
 	uint32_t name;
 
 	*ret_process = *ret_cgroup = ended_unknown_name;
@@ -370,10 +467,10 @@ static void name_process(const struct reading *reading, uint32_t tgid, const cha
 /* One that the last round has: by the names that it had last. */
 static void add_known(const struct reading *reading, const struct waiting_record *item, uint32_t row)
 {
-	const struct snapshot *previous = reading->round->previous;
+	const struct snapshot *previous = reading->previous;
 	const bool kernel = (previous->thread_flags[row] & THREAD_KERNEL) != 0;
 	const bool delayed = !item->undelayed &&
-			     (item->start_from_ns >= reading->round->checks->delayacct_on_since_ns ||
+			     (item->start_from_ns >= reading->checks->delayacct_on_since_ns ||
 			      snapshot_source_reason(previous, row, SOURCE_DELAYS) == REASON_READ);
 	const char *process, *name, *cgroup;
 	struct ended_thread *thread;
@@ -422,52 +519,33 @@ static void add_bucket(const struct reading *reading, const struct bucket *bucke
 static void take_items(const struct reading *reading)
 {
 	struct ended_records *records = reading->records;
-	const struct ended_round *round = reading->round;
 	size_t kept = 0;
 
-	find_processes(records, round->previous);
-	find_processes(records, round->snapshot);
+	find_processes(records, reading->previous);
+	find_processes(records, reading->now);
 	for (size_t i = 0; i < records->count; i++) {
 		const struct waiting_record *item = &records->items[i];
 		uint32_t row;
 
 		if (!in_scope(records, item->tgid))
 			continue;
-		if (find_row(records, round->snapshot, item) != ENDED_NO_ROW) {
+		if (find_row(records, reading->now, item) != ENDED_NO_ROW) {
 			records->items[kept++] = *item; /* its row goes in another round, and it with it */
 			continue;
 		}
-		row = find_row(records, round->previous, item);
+		row = find_row(records, reading->previous, item);
 		if (row != ENDED_NO_ROW)
 			add_known(reading, item, row);
-		else if (round->previous != NULL)
-			add_up(records, item, round->checks);
+		else if (reading->previous != NULL)
+			add_up(records, item, reading->checks);
 	}
 	records->count = kept;
-}
-
-/* Threads of which nothing came: in a scope it is not known whether they were of it. */
-static void add_lost(const struct reading *reading)
-{
-	struct ended_records *records = reading->records;
-
-	reading->set->lost = records->lost;
-	if (records->lost != 0 && records->scope_count == 0) {
-		struct ended_group *group = ended_set_group(reading->set,
-							    ended_set_triple(reading->set, ended_unknown_name,
-									     ended_unknown_name,
-									     ended_unknown_name),
-							    false);
-
-		group->threads += records->lost;
-		group->unknown += records->lost;
-	}
 }
 
 /* Why an amount is known of no thread, or REASON_READ. */
 static enum reason reason_of(const struct reading *reading, enum metric metric, enum exit_amount amount)
 {
-	const struct feature_checks *checks = reading->round->checks;
+	const struct feature_checks *checks = reading->checks;
 	const struct feature_result *io = &checks->results[FEATURE_IO_ACCOUNTING];
 	const enum source source = metrics[metric].source;
 	size_t i = 0;
@@ -499,23 +577,22 @@ static void clear_sums(struct ended_records *records)
 	records->lost = 0;
 }
 
-struct ended_set *ended_records_read(struct ended_records *records, const struct ended_round *round)
+void ended_records_read(struct ended_records *records, const struct snapshot *now,
+			const struct snapshot *previous, const struct feature_checks *checks,
+			struct ended_set *set)
 {
-	struct reading reading = {.records = records, .round = round, .set = ended_set_create()};
+	const struct reading reading = {records, now, previous, checks, set};
 
-	reading.set->lower_bound = true;
+	set->lower_bound = true;
 	for (size_t i = 0; i < ENDED_METRICS; i++)
-		reading.set->reasons[i] = (reason_id)reason_of(&reading, ended_metrics[i],
-							       ended_sources[i].amount);
+		set->reasons[i] = (reason_id)reason_of(&reading, ended_metrics[i], ended_sources[i].amount);
 	take_items(&reading);
 	for (size_t i = 0; i < records->bucket_count; i++)
 		add_bucket(&reading, &records->buckets[i]);
-	add_lost(&reading);
+	/* in a scope it is not known whether those of which nothing came were of it */
+	set->lost = records->lost;
+	if (set->lost != 0 && records->scope_count == 0)
+		ended_add_unknown(set, set->lost);
 	clear_sums(records);
-	records->since_before = round->previous != NULL ? round->previous->provenance.boottime_ns : 0;
-	if (round->previous != NULL)
-		return reading.set;
-	/* before the first round nothing counts */
-	ended_set_release(reading.set);
-	return NULL;
+	records->since_before = previous != NULL ? previous->provenance.boottime_ns : 0;
 }

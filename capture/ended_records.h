@@ -2,8 +2,11 @@
 #ifndef CTOP_ENDED_RECORDS_H
 #define CTOP_ENDED_RECORDS_H
 
+#include "capture/bpf/exit_record.h"
+#include "capture/host/feature.h"
 #include "capture/procfs/taskstats_layout.h"
-#include "ended_watch.h"
+#include "snapshot/ended_set.h"
+#include "snapshot/snapshot.h"
 
 /*
  * What threads did that ended, as the records of taskstats have it, which come without the thread's cgroup
@@ -18,6 +21,36 @@
  * delayacct_add_tsk() of kernel/delayacct.c.
  */
 struct ended_records;
+
+enum {
+	ENDED_NAME_SIZE = 16, /* TASK_COMM_LEN of include/linux/sched.h */
+	ENDED_NAME_ROOM = ENDED_NAME_SIZE + 1,
+	ENDED_NO_ROW = UINT32_MAX,
+};
+
+/* The amount of the kernel that each amount of a set is; user and system time are shared out anew. */
+struct ended_source {
+	enum exit_amount amount;
+	uint32_t needs; /* EXIT_KERNEL_… */
+};
+
+extern const struct ended_source ended_sources[ENDED_METRICS];
+
+/*
+ * What the kernel counted of threads, as amounts of a set: `delayed` of them had a record of delays; the two
+ * times are at least what was told before, ns. For both ways in which the kernel tells.
+ */
+struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
+				      uint64_t least_user, uint64_t least_system);
+
+/* A name of the kernel's structure as /proc has it, without blanks around it. Returns `text`. */
+const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static ENDED_NAME_SIZE]);
+
+/* The name of what nobody tells the name of. */
+extern const char ended_unknown_name[];
+
+/* Adds threads to a set of which nothing but their end is known. */
+void ended_add_unknown(struct ended_set *set, uint64_t threads);
 
 /* When a record came, CLOCK_BOOTTIME: after `from_ns`, not after `to_ns`. */
 struct ended_record_span {
@@ -48,7 +81,12 @@ size_t ended_records_waiting(const struct ended_records *records);
 void ended_records_add_up(struct ended_records *records, const struct snapshot *previous,
 			  const struct feature_checks *checks);
 
-/* What ended since the round before; owned by the caller. NULL for the first round. */
-struct ended_set *ended_records_read(struct ended_records *records, const struct ended_round *round);
+/*
+ * Adds what ended between two rounds to `set`: those that have no row in `now`. `previous` is NULL in the
+ * first round, before which nothing counts.
+ */
+void ended_records_read(struct ended_records *records, const struct snapshot *now,
+			const struct snapshot *previous, const struct feature_checks *checks,
+			struct ended_set *set);
 
 #endif

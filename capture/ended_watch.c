@@ -12,9 +12,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "capture/bpf/bpf_exits.h"
+#include "capture/host/cgroup.h"
 #include "capture/procfs/taskstats_exits.h"
-#include "ended_amounts.h"
-#include "ended_cgroups.h"
 #include "ended_records.h"
 
 enum {
@@ -51,7 +50,7 @@ struct ended_watch {
 	struct tracked_exit *tracked; /* that are not freed yet */
 	size_t tracked_count, tracked_capacity;
 	struct hash_map tracked_index;
-	struct ended_cgroups cgroups;
+	struct cgroup_paths cgroups;
 	uint64_t lost;         /* tasks, as the programs counted them at the last reading */
 	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last; 0 for none */
 };
@@ -96,14 +95,12 @@ struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *
 
 	/* ids of the kernel have to be those of the proc root */
 	if (!roots->own_namespace || !roots->initial_pid_namespace) {
-		*ret_result = (struct feature_result){
-			.state = FEATURE_STATE_OFF,
-			.reason = REASON_OTHER_NAMESPACE,
-			.detail =
-				roots->is_procfs
-					? "needs the initial pid namespace; run ctop outside of the container"
-					: "the proc root is a saved tree",
-		};
+		*ret_result = feature_off(
+			REASON_OTHER_NAMESPACE,
+			roots->is_procfs
+				? "needs the initial pid namespace; run ctop outside of the container"
+				: "the proc root is a saved tree",
+			NULL);
 		return NULL;
 	}
 	if (ret_result->state != FEATURE_STATE_OFF)
@@ -122,7 +119,7 @@ void ended_watch_close(struct ended_watch *watch)
 	taskstats_exits_close(watch->messages);
 	ended_records_release(watch->records);
 	bpf_exits_close(watch->exits);
-	ended_cgroups_release(&watch->cgroups);
+	cgroup_paths_release(&watch->cgroups);
 	free(watch->tracked);
 	hash_map_release(&watch->tracked_index);
 	free(watch);
@@ -178,15 +175,17 @@ uint64_t ended_watch_serve(struct ended_watch *watch, const struct snapshot *pre
 
 /* --- names --- */
 
-/* The path of a cgroup in the file system that shows them, NULL where it is there no more. */
-static char *find_shown_cgroup(const struct roots *roots, uint64_t id)
+/*
+ * The path of a cgroup in the file system that shows them, in `room`; NULL where it is there no more.
+ */
+static const char *find_shown_cgroup(const struct roots *roots, uint64_t id, char room[static PATH_MAX])
 {
 	union {
 		struct file_handle handle;
 		unsigned char bytes[sizeof(struct file_handle) + sizeof(uint64_t)];
 	} request = {.handle = {.handle_bytes = sizeof(id), .handle_type = FILE_ID_KERNFS}};
 	const char *mount = roots->path[ROOT_CGROUP];
-	char link[64], path[PATH_MAX];
+	char link[64];
 	ssize_t length;
 	int descriptor;
 
@@ -198,21 +197,28 @@ static char *find_shown_cgroup(const struct roots *roots, uint64_t id)
 	if (descriptor < 0)
 		return NULL;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
-	length = readlink(link, path, sizeof(path) - 1);
+	length = readlink(link, room, PATH_MAX - 1);
 	close(descriptor);
-	if (length < 0 || strncmp(path, mount, strlen(mount)) != 0)
+	if (length < 0 || strncmp(room, mount, strlen(mount)) != 0)
 		return NULL;
-	path[length] = '\0';
-	return memory_duplicate(path[strlen(mount)] == '\0' ? "/" : path + strlen(mount));
+	room[length] = '\0';
+	return room[strlen(mount)] == '\0' ? "/" : room + strlen(mount);
 }
 
-static char *find_cgroup(const void *context, uint64_t id)
+/* The path of a cgroup, looked up once; NULL where nobody knows it. */
+static const char *find_cgroup(struct reading *reading, uint64_t id)
 {
-	const struct ended_round *round = context;
-	char *path = find_shown_cgroup(round->roots, id);
-	const char *known = path == NULL ? round->cgroup_path(round->context, id) : NULL;
+	const struct ended_round *round = reading->round;
+	struct cgroup_paths *known = &reading->watch->cgroups;
+	const char *path = cgroup_paths_find(known, id);
+	char room[PATH_MAX];
 
-	return known != NULL ? memory_duplicate(known) : path;
+	if (path != NULL)
+		return path;
+	path = find_shown_cgroup(round->roots, id, room);
+	if (path == NULL)
+		path = round->cgroup_path(round->context, id);
+	return path != NULL ? cgroup_paths_add(known, id, path, strlen(path)) : NULL;
 }
 
 /* The names of a key in the set; a cgroup that is gone is where `row` was, of the round before. */
@@ -220,8 +226,7 @@ static uint32_t triple_of(struct reading *reading, const struct exit_key *key, u
 {
 	const struct snapshot *previous = reading->previous;
 	char process[ENDED_NAME_ROOM], thread[ENDED_NAME_ROOM];
-	const char *cgroup = ended_cgroups_path(&reading->watch->cgroups, key->cgroup, find_cgroup,
-						reading->round);
+	const char *cgroup = find_cgroup(reading, key->cgroup);
 
 	if (cgroup == NULL)
 		cgroup = row != ENDED_NO_ROW
@@ -542,50 +547,46 @@ static void add_items(struct reading *reading)
 		reading->set->unread = true;
 }
 
-/* Threads of which the programs could not keep anything; a group of none says that something was not read. */
-static void add_lost(struct reading *reading)
-{
-	struct ended_watch *watch = reading->watch;
-	const uint64_t lost = bpf_exits_lost(watch->exits);
-	struct ended_group *group;
-
-	reading->set->lost = lost - watch->lost;
-	watch->lost = lost;
-	if (reading->set->lost == 0 && !reading->set->unread)
-		return;
-	group = ended_set_group(
-		reading->set,
-		ended_set_triple(reading->set, ended_unknown_name, ended_unknown_name, ended_unknown_name),
-		false);
-	group->threads += reading->set->lost;
-	group->unknown += reading->set->lost;
-}
-
-struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended_round *round)
+static void read_exits(struct ended_watch *watch, const struct ended_round *round, struct ended_set *set)
 {
 	static const struct snapshot nothing;
+	uint64_t lost;
 	struct reading reading = {
 		.watch = watch,
 		.round = round,
 		.previous = round->previous != NULL ? round->previous : &nothing,
+		.set = set,
 	};
 
-	if (watch == NULL)
-		return NULL;
-	if (watch->messages != NULL) {
-		read_messages(watch);
-		return ended_records_read(watch->records, round);
-	}
 	bpf_exits_set_known(watch->exits, clock_ns(CLOCK_BOOTTIME));
-	reading.set = ended_set_create();
 	set_reasons(&reading);
 	add_groups(&reading);
 	add_items(&reading);
-	add_lost(&reading);
+	/* those for which the programs had no room; a group of none says that something was not read */
+	lost = bpf_exits_lost(watch->exits);
+	set->lost = lost - watch->lost;
+	watch->lost = lost;
+	if (set->lost != 0 || set->unread)
+		ended_add_unknown(set, set->lost);
 	watch->since_before = reading.previous->provenance.boottime_ns;
+}
+
+struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended_round *round)
+{
+	struct ended_set *set;
+
+	if (watch == NULL)
+		return NULL;
+	set = ended_set_create();
+	if (watch->messages != NULL) {
+		read_messages(watch);
+		ended_records_read(watch->records, round->snapshot, round->previous, round->checks, set);
+	} else {
+		read_exits(watch, round, set);
+	}
 	if (round->previous != NULL)
-		return reading.set;
+		return set;
 	/* before the first round nothing counts */
-	ended_set_release(reading.set);
+	ended_set_release(set);
 	return NULL;
 }

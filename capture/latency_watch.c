@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "capture/bpf/bpf_latency.h"
 #include "capture/host/cgroup.h"
@@ -20,10 +19,6 @@
 _Static_assert((int)LATENCY_RECORD_BUCKETS == (int)LATENCY_BUCKETS, "the buckets are the same");
 _Static_assert((int)LATENCY_RECORD_KINDS == (int)LATENCY_KIND_COUNT, "the kinds are the same");
 _Static_assert((int)LATENCY_SLOTS <= (int)LATENCY_RECORDS_MAX, "sums have room for all names of a round");
-
-enum {
-	KNOWN_CGROUPS_MAX = 16384, /* then they are learned anew */
-};
 
 static const char ended_name[] = "(ended)"; /* of a cgroup that is gone before its path was known */
 
@@ -34,8 +29,7 @@ struct latency_watch {
 	uint64_t read_at_ns; /* CLOCK_BOOTTIME */
 	/* Sums (latency_sums_add()) since it was switched on, and of what no live round has had yet. */
 	struct snapshot *whole, *pending;
-	struct string_pool cgroup_paths;
-	struct hash_map cgroup_of; /* by the id of a cgroup: id of its path in cgroup_paths */
+	struct cgroup_paths cgroups;
 };
 
 bool latency_watch_suits(const struct utsname *kernel)
@@ -54,20 +48,13 @@ struct latency_watch *latency_watch_open(const struct roots *roots, const uint32
 	struct latency_watch *watch;
 	struct utsname kernel;
 
-	*ret_result = (struct feature_result){
-		.state = FEATURE_STATE_OFF,
-		.reason = REASON_OTHER_NAMESPACE,
-		.detail = "only in the initial pid namespace",
-	};
+	*ret_result = feature_off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace", NULL);
 	/* ids are those of the initial one */
 	if (!roots->own_namespace || !roots->initial_pid_namespace)
 		return NULL;
 	if (uname(&kernel) == 0 && !latency_watch_suits(&kernel)) {
-		*ret_result = (struct feature_result){
-			.state = FEATURE_STATE_OFF,
-			.reason = REASON_NOT_IN_KERNEL,
-			.detail = "a PREEMPT_RT kernel can measure it since Linux 6.4",
-		};
+		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
+					  "a PREEMPT_RT kernel can measure it since Linux 6.4", NULL);
 		return NULL;
 	}
 	bpf = bpf_latency_open(scope, scope_count, arena, ret_result);
@@ -86,8 +73,7 @@ void latency_watch_close(struct latency_watch *watch)
 	bpf_latency_close(watch->bpf);
 	snapshot_release(watch->whole);
 	snapshot_release(watch->pending);
-	string_pool_release(&watch->cgroup_paths);
-	hash_map_release(&watch->cgroup_of);
+	cgroup_paths_release(&watch->cgroups);
 	free(watch);
 }
 
@@ -129,8 +115,7 @@ static void learn_cgroup(struct latency_watch *watch, const struct snapshot *sna
 	if (directory < 0)
 		return;
 	if (fstat(directory, &status) == 0)
-		hash_map_set(&watch->cgroup_of, status.st_ino,
-			     string_pool_intern(&watch->cgroup_paths, text, length));
+		cgroup_paths_add(&watch->cgroups, status.st_ino, text, length);
 	close(directory);
 }
 
@@ -139,10 +124,6 @@ static void learn_cgroups(struct latency_watch *watch, const struct snapshot *sn
 {
 	bool *done = memory_allocate_zero(snapshot->strings.count + 1, sizeof(*done));
 
-	if (watch->cgroup_paths.count > KNOWN_CGROUPS_MAX) {
-		string_pool_release(&watch->cgroup_paths);
-		hash_map_clear(&watch->cgroup_of);
-	}
 	for (size_t i = 0; i < snapshot->triple_count; i++) {
 		uint32_t path = snapshot->triples[i].cgroup;
 
@@ -195,14 +176,15 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 {
 	struct latency_watch *watch = taking->watch;
 	struct string_pool *strings = &taking->snapshot->strings;
-	uint32_t id;
+	const char *path = cgroup_paths_find(&watch->cgroups, waits->names->cgroup);
 
-	if (!hash_map_get(&watch->cgroup_of, waits->names->cgroup, &id) && !taking->learned) {
+	if (path == NULL && !taking->learned) {
 		learn_cgroups(watch, taking->snapshot);
 		taking->learned = true;
+		path = cgroup_paths_find(&watch->cgroups, waits->names->cgroup);
 	}
-	if (hash_map_get(&watch->cgroup_of, waits->names->cgroup, &id))
-		return string_pool_copy(strings, &watch->cgroup_paths, id);
+	if (path != NULL)
+		return string_pool_intern(strings, path, strlen(path));
 	return names != NULL ? names->cgroup : string_pool_intern(strings, ended_name, strlen(ended_name));
 }
 

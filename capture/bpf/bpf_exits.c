@@ -52,17 +52,6 @@ struct bpf_exits {
 
 _Static_assert(offsetof(struct exit_sum, threads) == sizeof(uint64_t), "the lock takes one word");
 
-static bool set_scope(const struct exits *object, const uint32_t *scope, size_t count)
-{
-	const uint8_t one = 1;
-
-	for (size_t i = 0; i < count; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(object->maps.scope), &scope[i], &one, BPF_ANY) != 0)
-			return false;
-	}
-	return true;
-}
-
 static struct exits *open_object(size_t scope_count, struct arena *arena, struct feature_result *ret_result)
 {
 	struct exits *object;
@@ -114,13 +103,10 @@ struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, stru
 	exits->waiter = exits->waiter_entry = -1;
 	exits->object = open_object(scope_count, arena, ret_result);
 	if (ret_result->state == FEATURE_STATE_ON &&
-	    (!set_scope(exits->object, scope, scope_count) || !make_waiter(exits) ||
+	    (!bpf_object_fill_scope(exits->object->maps.scope, scope, scope_count) || !make_waiter(exits) ||
 	     exits__attach(exits->object) != 0))
-		*ret_result = (struct feature_result){
-			.state = FEATURE_STATE_OFF,
-			.reason = REASON_NOT_IN_KERNEL,
-			.detail = "the kernel refused to call a program at the end of tasks",
-		};
+		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
+					  "the kernel refused to call a program at the end of tasks", NULL);
 	if (ret_result->state == FEATURE_STATE_ON)
 		return exits;
 	bpf_exits_close(exits);

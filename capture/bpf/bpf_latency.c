@@ -38,7 +38,8 @@ struct bpf_latency {
 	struct bpf_link *links[PROGRAM_COUNT];
 	bool is_on;
 	uint32_t shard_count;
-	struct latency_slot *slots; /* mapped, as is the next */
+	struct bpf_array slot_array, count_array;
+	struct latency_slot *slots; /* in slot_array */
 	struct latency_counts *counts;
 	struct seen *seen;
 	size_t used_count;          /* of slots, when last read */
@@ -53,29 +54,12 @@ static int possible_cpus(void)
 	return count > 0 ? count : 1;
 }
 
-static void *map_array(const struct bpf_map *map)
-{
-	size_t size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
-	void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-
-	return start != MAP_FAILED ? start : NULL;
-}
-
-static void unmap_array(void *start, const struct bpf_map *map)
-{
-	if (start != NULL)
-		munmap(start, (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map));
-}
-
 static void fill_maps(struct bpf_latency *latency, const uint32_t *scope, size_t scope_count)
 {
-	const uint32_t one = 1;
-
 	latency->slots[LATENCY_SLOT_OTHER].used = 1;
 	latency->slots[LATENCY_SLOT_OTHER].version = FIRST_VERSION;
 	latency->object->bss->fresh_slot = LATENCY_SLOT_OTHER + 1;
-	for (size_t i = 0; i < scope_count; i++)
-		bpf_map_update_elem(bpf_map__fd(latency->object->maps.scope), &scope[i], &one, BPF_ANY);
+	(void)bpf_object_fill_scope(latency->object->maps.scope, scope, scope_count);
 }
 
 /* Returns 0 or a negative errno. */
@@ -104,10 +88,12 @@ static bool make_ready(struct bpf_latency *latency, const uint32_t *scope, size_
 	struct latency *object = latency->object;
 
 	latency->all_tasks = bpf_program__attach_iter(object->progs.make_room_for_all, NULL);
-	latency->slots = map_array(object->maps.slots);
-	latency->counts = map_array(object->maps.counts);
-	if (latency->all_tasks == NULL || latency->slots == NULL || latency->counts == NULL)
+	if (latency->all_tasks == NULL ||
+	    !bpf_array_map(&latency->slot_array, object->maps.slots, PROT_READ | PROT_WRITE) ||
+	    !bpf_array_map(&latency->count_array, object->maps.counts, PROT_READ | PROT_WRITE))
 		return false;
+	latency->slots = latency->slot_array.start;
+	latency->counts = latency->count_array.start;
 	latency->seen = memory_allocate_zero(LATENCY_SLOTS, sizeof(*latency->seen));
 	latency->costs = memory_allocate_zero((size_t)possible_cpus(), sizeof(*latency->costs));
 	fill_maps(latency, scope, scope_count);
@@ -129,11 +115,9 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 	*ret_result = bpf_object_load_checked(latency->object != NULL ? latency->object->skeleton : NULL,
 					      result, arena);
 	if (ret_result->state == FEATURE_STATE_ON && !make_ready(latency, scope, scope_count))
-		*ret_result = (struct feature_result){
-			.state = FEATURE_STATE_OFF,
-			.reason = REASON_NOT_IN_KERNEL,
-			.detail = "the kernel refused an iterator over tasks, or to map an array",
-		};
+		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
+					  "the kernel refused an iterator over tasks, or to map an array",
+					  NULL);
 	if (ret_result->state == FEATURE_STATE_ON)
 		return latency;
 	bpf_latency_close(latency);
@@ -155,10 +139,8 @@ void bpf_latency_close(struct bpf_latency *latency)
 		return;
 	detach(latency);
 	bpf_link__destroy(latency->all_tasks);
-	if (latency->object != NULL) {
-		unmap_array(latency->slots, latency->object->maps.slots);
-		unmap_array(latency->counts, latency->object->maps.counts);
-	}
+	bpf_array_unmap(&latency->slot_array);
+	bpf_array_unmap(&latency->count_array);
 	latency__destroy(latency->object);
 	free(latency->seen);
 	free(latency->costs);

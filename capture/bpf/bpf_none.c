@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The room where ctop was built without BPF. */
+/* The room where ctop was built without BPF: nothing opens, so nothing is called with what was opened. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "bpf_exits.h"
 #include "bpf_latency.h"
 #include "bpf_tasks.h"
@@ -8,126 +9,85 @@
 
 static struct feature_result not_built(void)
 {
-	return (struct feature_result){
-		.state = FEATURE_STATE_OFF,
-		.reason = REASON_NOT_BUILT,
-		.detail = "built without BPF; that needs libbpf, clang and bpftool",
-	};
+	return feature_off(REASON_NOT_BUILT, "built without BPF; that needs libbpf, clang and bpftool", NULL);
 }
 
 struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
 				 uint32_t usual_parts, struct arena *arena, struct feature_result *ret_result)
 {
-	(void)scope;
-	(void)scope_count;
-	(void)task_count;
-	(void)usual_parts;
-	(void)arena;
 	*ret_result = not_built();
 	return NULL;
 }
 
 void bpf_tasks_close(struct bpf_tasks *tasks)
 {
-	(void)tasks;
 }
 
 int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
 		   struct bpf_pass *ret_pass)
 {
-	(void)tasks;
-	(void)parts;
-	(void)cancel;
-	(void)ret_pass;
 	return -ENOSYS;
 }
 
 struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
 				     struct feature_result *ret_result)
 {
-	(void)scope;
-	(void)scope_count;
-	(void)arena;
 	*ret_result = not_built();
 	return NULL;
 }
 
 void bpf_latency_close(struct bpf_latency *latency)
 {
-	(void)latency;
 }
 
 int bpf_latency_switch(struct bpf_latency *latency, bool on)
 {
-	(void)latency;
-	(void)on;
 	return -ENOSYS;
 }
 
 void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
-		      uint64_t *ret_events, uint64_t *ret_cost_ns)
+		      uint64_t *ret_events, uint64_t *ret_unseen, uint64_t *ret_cost_ns)
 {
-	(void)latency;
-	(void)take;
-	(void)context;
-	*ret_events = *ret_cost_ns = 0;
 }
 
 struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, struct arena *arena,
 				 struct feature_result *ret_result)
 {
-	(void)scope;
-	(void)scope_count;
-	(void)arena;
 	*ret_result = not_built();
 	return NULL;
 }
 
 void bpf_exits_close(struct bpf_exits *exits)
 {
-	(void)exits;
 }
 
 void bpf_exits_set_known(struct bpf_exits *exits, uint64_t boottime_ns)
 {
-	(void)exits;
-	(void)boottime_ns;
 }
 
 int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group **ret_groups,
 			  size_t *ret_count)
 {
-	(void)exits;
-	(void)ret_groups;
-	(void)ret_count;
 	return -ENOSYS;
 }
 
 int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_items, size_t *ret_count)
 {
-	(void)exits;
-	(void)ret_items;
-	(void)ret_count;
 	return -ENOSYS;
 }
 
 bool bpf_exits_take(struct bpf_exits *exits, const struct exit_identity *identity,
 		    struct exit_thread *ret_thread)
 {
-	(void)exits;
-	(void)identity;
-	(void)ret_thread;
 	return false;
 }
 
 uint32_t bpf_exits_kernel(const struct bpf_exits *exits)
 {
-	(void)exits;
 	return 0;
 }
 
 uint64_t bpf_exits_lost(const struct bpf_exits *exits)
 {
-	(void)exits;
 	return 0;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "bpf_object.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
-#include "bpf_kernel.h"
 
 enum {
 	MESSAGE_SIZE = 256,
@@ -23,11 +24,6 @@ enum {
 
 /* The first line that told of a failure since this thread opened its last object. */
 static _Thread_local char first_message[MESSAGE_SIZE];
-
-static struct feature_result off(enum reason reason, const char *detail, const char *remedy)
-{
-	return (struct feature_result){FEATURE_STATE_OFF, reason, detail, remedy};
-}
 
 static int keep_message(enum libbpf_print_level level, const char *format, va_list arguments)
 {
@@ -67,17 +63,48 @@ struct feature_result bpf_object_load_checked(struct bpf_object_skeleton *skelet
 	const char *words;
 
 	if (result == 0)
-		return (struct feature_result){.state = FEATURE_STATE_ON, .reason = REASON_READ};
+		return feature_on();
 	if (result == -EPERM && is_locked_down())
-		return off(REASON_NOT_PERMITTED, "the kernel is locked down (kernel_lockdown(7))", NULL);
+		return feature_off(REASON_NOT_PERMITTED, "the kernel is locked down (kernel_lockdown(7))",
+				   NULL);
 	if (result != -EPERM && uname(&kernel) == 0 &&
 	    bpf_kernel_is_older(kernel.release, OLDEST_MAJOR, OLDEST_MINOR))
-		return off(REASON_NOT_IN_KERNEL,
-			   arena_format(arena, "needs Linux %d.%d; this is %s", OLDEST_MAJOR, OLDEST_MINOR,
-					kernel.release),
-			   NULL);
+		return feature_off(REASON_NOT_IN_KERNEL,
+				   arena_format(arena, "needs Linux %d.%d; this is %s", OLDEST_MAJOR,
+						OLDEST_MINOR, kernel.release),
+				   NULL);
 	words = arena_format(arena, "the kernel refused the program: %s%s%s", strerror(-result),
 			     first_message[0] != '\0' ? "; " : "", first_message);
-	return off(result == -EPERM || result == -EACCES ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL, words,
-		   NULL);
+	return feature_off(result == -EPERM || result == -EACCES ? REASON_NOT_PERMITTED
+								 : REASON_NOT_IN_KERNEL,
+			   words, NULL);
+}
+
+bool bpf_object_fill_scope(const struct bpf_map *map, const uint32_t *scope, size_t count)
+{
+	const uint64_t one = 1; /* as many bytes of it as a value has */
+
+	for (size_t i = 0; i < count; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(map), &scope[i], &one, BPF_ANY) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool bpf_array_map(struct bpf_array *array, const struct bpf_map *map, int protection)
+{
+	const size_t stride = bpf_map__value_size(map), size = bpf_map__max_entries(map) * stride;
+	void *start = mmap(NULL, size, protection, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (start == MAP_FAILED)
+		return false;
+	*array = (struct bpf_array){start, size, stride};
+	return true;
+}
+
+void bpf_array_unmap(struct bpf_array *array)
+{
+	if (array->start != NULL)
+		munmap(array->start, array->size);
+	*array = (struct bpf_array){0};
 }

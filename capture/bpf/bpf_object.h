@@ -3,14 +3,15 @@
 #define CTOP_BPF_OBJECT_H
 
 #include "base/arena.h"
-#include "bpf_check.h"
+#include "bpf_host.h"
 #include "metric/feature.h"
 
 /*
- * What the BPF objects of this room have in common: why one was not loaded. Each is loaded by itself, so that
- * one that the kernel refuses does not cost the others.
+ * What the BPF objects of this room have in common: why one was not loaded, and their maps. Each is loaded by
+ * itself, so that one that the kernel refuses does not cost the others.
  */
 
+struct bpf_map;
 struct bpf_object_skeleton;
 
 /*
@@ -22,5 +23,18 @@ struct feature_result bpf_object_load_checked(struct bpf_object_skeleton *skelet
 
 /* Keeps what libbpf says for bpf_object_load_checked(); to be called before an object is opened. */
 void bpf_object_listen(void);
+
+/* Adds process ids to a map with such keys. False when the kernel refuses. */
+bool bpf_object_fill_scope(const struct bpf_map *map, const uint32_t *scope, size_t count);
+
+/* A map that is an array, in our memory; all zero: not mapped. */
+struct bpf_array {
+	void *start;
+	size_t size, stride; /* bytes: of all, and from one value to the next */
+};
+
+/* Maps one, with `protection` as for mmap(2). False when the kernel refuses. */
+bool bpf_array_map(struct bpf_array *array, const struct bpf_map *map, int protection);
+void bpf_array_unmap(struct bpf_array *array);
 
 #endif

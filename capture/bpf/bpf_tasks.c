@@ -16,8 +16,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "bpf_iterator.h"
-#include "bpf_kernel.h"
 #include "bpf_object.h"
 #include "tasks.skel.h"
 
@@ -27,13 +25,6 @@ enum {
 	SMALL_FILE = 4096,
 	ITERATIONS_MAX = 5,            /* that ended before their time */
 	EXT_STATE_BEFORE_7_3 = 3 << 8, /* SCX_TASK_STATE_MASK and SCX_TASK_ENABLED were the same */
-};
-
-/* A map that is an array of one part, and where it is mapped. */
-struct part_room {
-	const unsigned char *start; /* NULL: not mapped */
-	size_t size;                /* in bytes */
-	size_t stride;
 };
 
 /* The programs that a kernel may refuse without costing the others. */
@@ -51,7 +42,7 @@ struct bpf_tasks {
 	size_t scope_count;
 	size_t last_count; /* tasks of the last pass */
 	size_t expected;   /* for which the iterator takes memory */
-	struct part_room records, delays, statistics;
+	struct bpf_array records, delays, statistics;
 	unsigned char *bytes; /* of the iterator */
 	size_t bytes_size;
 };
@@ -106,18 +97,6 @@ static void find_ext_states(uint32_t *ret_mask, uint32_t *ret_enabled)
 
 /* --- loading --- */
 
-static bool fill_scope(const struct bpf_tasks *tasks)
-{
-	const int scope = bpf_map__fd(tasks->object->maps.scope);
-	const uint8_t one = 1;
-
-	for (size_t i = 0; i < tasks->scope_count; i++) {
-		if (bpf_map_update_elem(scope, &tasks->scope[i], &one, BPF_ANY) != 0)
-			return false;
-	}
-	return true;
-}
-
 /* From Linux 6.1 on an iterator can go through the threads of one process alone; before, that is refused. */
 static void attach_iterator(struct bpf_tasks *tasks)
 {
@@ -134,31 +113,13 @@ static void attach_iterator(struct bpf_tasks *tasks)
 		tasks->link = bpf_program__attach_iter(program, NULL);
 }
 
-static bool map_room(const struct bpf_map *map, struct part_room *room)
-{
-	size_t size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
-	void *start = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (start == MAP_FAILED)
-		return false;
-	*room = (struct part_room){start, size, bpf_map__value_size(map)};
-	return true;
-}
-
-static void unmap_room(struct part_room *room)
-{
-	if (room->start != NULL)
-		munmap((void *)(uintptr_t)room->start, room->size);
-	*room = (struct part_room){0};
-}
-
 static bool map_records(struct bpf_tasks *tasks)
 {
 	const struct tasks *object = tasks->object;
 
-	return map_room(object->maps.records, &tasks->records) &&
-	       map_room(object->maps.delays, &tasks->delays) &&
-	       map_room(object->maps.statistics, &tasks->statistics);
+	return bpf_array_map(&tasks->records, object->maps.records, PROT_READ) &&
+	       bpf_array_map(&tasks->delays, object->maps.delays, PROT_READ) &&
+	       bpf_array_map(&tasks->statistics, object->maps.statistics, PROT_READ);
 }
 
 /*
@@ -201,9 +162,9 @@ static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, u
 
 static void unload(struct bpf_tasks *tasks)
 {
-	unmap_room(&tasks->records);
-	unmap_room(&tasks->delays);
-	unmap_room(&tasks->statistics);
+	bpf_array_unmap(&tasks->records);
+	bpf_array_unmap(&tasks->delays);
+	bpf_array_unmap(&tasks->statistics);
 	bpf_link__destroy(tasks->link);
 	tasks->link = NULL;
 	tasks->link_is_narrow = false;
@@ -231,7 +192,7 @@ static struct feature_result load(struct bpf_tasks *tasks, struct extras extras,
 	if (loaded.state != FEATURE_STATE_ON)
 		return loaded;
 	tasks->loaded = extras;
-	if (fill_scope(tasks))
+	if (bpf_object_fill_scope(tasks->object->maps.scope, tasks->scope, tasks->scope_count))
 		attach_iterator(tasks);
 	return tasks->link != NULL && (!extras.walk || map_records(tasks)) ? loaded : refused;
 }
@@ -421,7 +382,7 @@ static int iterate(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	return result;
 }
 
-static bool has_room(const struct part_room *room, size_t count)
+static bool has_room(const struct bpf_array *room, size_t count)
 {
 	return count <= room->size / room->stride;
 }

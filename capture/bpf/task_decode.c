@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "task_decode.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 /* States of include/linux/sched.h. */
 enum {
@@ -118,7 +120,7 @@ static const struct plain_number plain_numbers[] = {
 };
 
 enum {
-	PLAIN_NUMBER_COUNT = sizeof(plain_numbers) / sizeof(plain_numbers[0])
+	PLAIN_NUMBER_COUNT = ARRAY_COUNT(plain_numbers)
 };
 
 /* The others, decoded by hand, and what they need. */
@@ -153,6 +155,89 @@ struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index)
 		parts.statistics = (const void *)(pass->statistics + index * pass->statistics_stride);
 	return parts;
 }
+
+/* --- the order of rows --- */
+
+/* Tasks one after the other in a pass that ascend in the order of rows. */
+struct run {
+	uint64_t key; /* of the first one */
+	uint32_t first, count;
+};
+
+static uint64_t row_key(const struct task_record *record)
+{
+	return (uint64_t)record->tgid << 32 | record->tid;
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+	const struct run *left = a, *right = b;
+
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+/* The runs of all tasks, not sorted; the caller frees them. */
+static struct run *find_runs(const struct bpf_pass *pass, size_t *ret_count)
+{
+	struct run *runs = NULL;
+	size_t count = 0, capacity = 0;
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < pass->count; i++) {
+		const struct task_record *record = bpf_pass_record(pass, i);
+		uint64_t key = row_key(record);
+
+		if (last != 0 && key > last && key >> 32 == last >> 32)
+			runs[count - 1].count++;
+		else
+			*MEMORY_APPEND(runs, count, capacity) = (struct run){key, (uint32_t)i, 1};
+		last = key;
+	}
+	*ret_count = count;
+	return runs;
+}
+
+static int compare_records(const void *a, const void *b, void *context)
+{
+	uint64_t left = row_key(bpf_pass_record(context, *(const uint32_t *)a));
+	uint64_t right = row_key(bpf_pass_record(context, *(const uint32_t *)b));
+
+	return (left > right) - (left < right);
+}
+
+uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count)
+{
+	uint32_t *order = memory_allocate((pass->count + 1) * sizeof(*order));
+	size_t run_count, count = 0, kept = 0;
+	struct run *runs = find_runs(pass, &run_count);
+	bool ascending = true;
+
+	if (run_count != 0)
+		qsort(runs, run_count, sizeof(*runs), compare_runs);
+	for (size_t i = 0; i < run_count; i++) {
+		for (uint32_t k = 0; k < runs[i].count; k++) {
+			order[count] = runs[i].first + k;
+			ascending &= count == 0 ||
+				     compare_records(&order[count - 1], &order[count], pass) < 0;
+			count++;
+		}
+	}
+	free(runs);
+	if (ascending) {
+		*ret_count = count;
+		return order;
+	}
+	/* ids that went around, or a task that was seen twice because it took another's id over */
+	qsort_r(order, count, sizeof(*order), compare_records, pass);
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || compare_records(&order[kept - 1], &order[i], pass) != 0)
+			order[kept++] = order[i];
+	}
+	*ret_count = kept;
+	return order;
+}
+
+/* --- numbers --- */
 
 /* What a metric needs of the kernel, or NULL when records do not have it. */
 static const uint32_t *find_needs(enum metric metric)

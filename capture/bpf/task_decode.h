@@ -17,6 +17,12 @@ struct task_parts {
 	const struct task_statistics *statistics;
 };
 
+/*
+ * Indices of the tasks of a pass by process and id, each thread once: of tasks with the same ids one is kept.
+ * The caller frees them.
+ */
+uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count);
+
 struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index);
 
 /* How its run time is shared out, in ticks. */

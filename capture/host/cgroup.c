@@ -314,3 +314,24 @@ void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_bud
 	buffer_release(&walk.text);
 	free(seen);
 }
+
+const char *cgroup_paths_find(const struct cgroup_paths *known, uint64_t id)
+{
+	uint32_t path;
+
+	return hash_map_get(&known->of, id, &path) ? string_pool_text(&known->paths, path) : NULL;
+}
+
+const char *cgroup_paths_add(struct cgroup_paths *known, uint64_t id, const char *path, size_t length)
+{
+	if (known->of.count >= CGROUP_PATHS_MAX)
+		cgroup_paths_release(known);
+	hash_map_set(&known->of, id, string_pool_intern(&known->paths, path, length));
+	return cgroup_paths_find(known, id);
+}
+
+void cgroup_paths_release(struct cgroup_paths *known)
+{
+	string_pool_release(&known->paths);
+	hash_map_release(&known->of);
+}

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/hash.h"
+#include "base/string_pool.h"
 #include "snapshot/snapshot.h"
 #include "capture/procfs/root.h"
 
@@ -35,5 +37,24 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
  * not show it, -EBADF without a cgroup root.
  */
 int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags);
+
+/* Paths of cgroups by the kernel's ids, which are looked up once; all zero is an empty one. */
+struct cgroup_paths {
+	struct string_pool paths;
+	struct hash_map of; /* id: that of the path in `paths` */
+};
+
+enum {
+	/* With more, all are forgotten and found anew: on some hosts cgroups come and go all day. */
+	CGROUP_PATHS_MAX = 65536,
+};
+
+/* A path that is known, or NULL. Valid until the next one is added. */
+const char *cgroup_paths_find(const struct cgroup_paths *known, uint64_t id);
+
+/* Adds the path of an id that is not known; returns it as cgroup_paths_find() would. */
+const char *cgroup_paths_add(struct cgroup_paths *known, uint64_t id, const char *path, size_t length);
+
+void cgroup_paths_release(struct cgroup_paths *known);
 
 #endif

@@ -28,13 +28,6 @@ struct checker {
 	struct buffer text;
 };
 
-static const struct feature_result feature_on = {.state = FEATURE_STATE_ON, .reason = REASON_READ};
-
-static struct feature_result off(enum reason reason, const char *detail, const char *remedy)
-{
-	return (struct feature_result){FEATURE_STATE_OFF, reason, detail, remedy};
-}
-
 static struct feature_result partial(enum reason reason, const char *detail, const char *remedy)
 {
 	return (struct feature_result){FEATURE_STATE_PARTIAL, reason, detail, remedy};
@@ -58,37 +51,39 @@ static enum kernel_option option_state(const struct checker *checker, const char
 static struct feature_result check_passes(struct checker *checker)
 {
 	if (checker->checks->passes.state == FEATURE_STATE_UNKNOWN)
-		return off(REASON_NOT_READ, NULL, NULL);
+		return feature_off(REASON_NOT_READ, NULL, NULL);
 	return checker->checks->passes;
 }
 
 static struct feature_result check_taskstats(struct checker *checker)
 {
 	if (checker->checks->passes.state == FEATURE_STATE_ON) {
-		struct feature_result result = feature_on;
+		struct feature_result result = feature_on();
 
 		result.detail = "the same numbers come by BPF";
 		return result;
 	}
 	switch (checker->checks->taskstats_result) {
 	case 0:
-		return feature_on;
+		return feature_on();
 	case -EXDEV:
-		return off(REASON_OTHER_NAMESPACE,
-			   "the proc root belongs to another pid namespace, or is a saved tree", NULL);
+		return feature_off(REASON_OTHER_NAMESPACE,
+				   "the proc root belongs to another pid namespace, or is a saved tree",
+				   NULL);
 	case -ENOENT:
-		return off(REASON_NOT_IN_KERNEL, "the kernel has no TASKSTATS family (CONFIG_TASKSTATS)",
-			   NULL);
+		return feature_off(REASON_NOT_IN_KERNEL,
+				   "the kernel has no TASKSTATS family (CONFIG_TASKSTATS)", NULL);
 	case -EPERM:
 		if (!checker->checks->initial_user_namespace)
-			return off(
+			return feature_off(
 				REASON_NOT_PERMITTED,
 				"needs CAP_NET_ADMIN in the initial user namespace; run ctop outside of the "
 				"container",
 				NULL);
-		return off(REASON_NOT_PERMITTED, "needs CAP_NET_ADMIN", checker->checks->setcap_command);
+		return feature_off(REASON_NOT_PERMITTED, "needs CAP_NET_ADMIN",
+				   checker->checks->setcap_command);
 	default:
-		return off(REASON_UNREADABLE, "the kernel did not answer the query", NULL);
+		return feature_off(REASON_UNREADABLE, "the kernel did not answer the query", NULL);
 	}
 }
 
@@ -107,12 +102,14 @@ static struct feature_result check_delays(struct checker *checker)
 	struct feature_result result;
 
 	if (checker->checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF)
-		return off(REASON_NOT_IN_KERNEL, "no kernel.task_delayacct (CONFIG_TASK_DELAY_ACCT)", NULL);
+		return feature_off(REASON_NOT_IN_KERNEL, "no kernel.task_delayacct (CONFIG_TASK_DELAY_ACCT)",
+				   NULL);
 	if (checker->checks->task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
-		return off(REASON_SWITCHED_OFF,
-			   "kernel.task_delayacct is 0; delays are counted for threads started after it is "
-			   "1, or for all with delayacct on the kernel command line",
-			   "sysctl kernel.task_delayacct=1");
+		return feature_off(
+			REASON_SWITCHED_OFF,
+			"kernel.task_delayacct is 0; delays are counted for threads started after it is "
+			"1, or for all with delayacct on the kernel command line",
+			"sysctl kernel.task_delayacct=1");
 	result = check_messages(checker);
 	if (result.state == FEATURE_STATE_ON && checker->checks->delayacct_on_since_ns != 0)
 		result.detail = "threads that started before it was switched on have none";
@@ -122,14 +119,16 @@ static struct feature_result check_delays(struct checker *checker)
 static struct feature_result check_irq_delay(struct checker *checker)
 {
 	if (!exists(checker->roots, ROOT_PROC, "pressure/irq"))
-		return off(REASON_NOT_IN_KERNEL, "no /proc/pressure/irq (CONFIG_IRQ_TIME_ACCOUNTING)", NULL);
+		return feature_off(REASON_NOT_IN_KERNEL, "no /proc/pressure/irq (CONFIG_IRQ_TIME_ACCOUNTING)",
+				   NULL);
 	return check_delays(checker);
 }
 
 static struct feature_result check_xacct(struct checker *checker)
 {
 	if (checker->checks->task_xacct == KERNEL_OPTION_OFF)
-		return off(REASON_NOT_IN_KERNEL, "the kernel is built without CONFIG_TASK_XACCT", NULL);
+		return feature_off(REASON_NOT_IN_KERNEL, "the kernel is built without CONFIG_TASK_XACCT",
+				   NULL);
 	return check_messages(checker);
 }
 
@@ -169,8 +168,8 @@ static bool processes_have(const struct checker *checker, const char *file)
 static struct feature_result check_sched_info(struct checker *checker)
 {
 	if (processes_have(checker, "schedstat"))
-		return feature_on;
-	return off(REASON_NOT_IN_KERNEL, "no /proc/PID/schedstat (CONFIG_SCHED_INFO)", NULL);
+		return feature_on();
+	return feature_off(REASON_NOT_IN_KERNEL, "no /proc/PID/schedstat (CONFIG_SCHED_INFO)", NULL);
 }
 
 static struct feature_result check_schedstats(struct checker *checker)
@@ -178,30 +177,31 @@ static struct feature_result check_schedstats(struct checker *checker)
 	struct text text = roots_read_text(checker->roots, ROOT_PROC, schedstats_path, &checker->text);
 
 	if (text.length == 0)
-		return off(REASON_NOT_IN_KERNEL, "no kernel.sched_schedstats (CONFIG_SCHEDSTATS)", NULL);
+		return feature_off(REASON_NOT_IN_KERNEL, "no kernel.sched_schedstats (CONFIG_SCHEDSTATS)",
+				   NULL);
 	if (text_equals(text, "0"))
-		return off(REASON_SWITCHED_OFF, "kernel.sched_schedstats is 0",
-			   "sysctl kernel.sched_schedstats=1");
-	return feature_on;
+		return feature_off(REASON_SWITCHED_OFF, "kernel.sched_schedstats is 0",
+				   "sysctl kernel.sched_schedstats=1");
+	return feature_on();
 }
 
 static struct feature_result check_io_accounting(struct checker *checker)
 {
 	if (processes_have(checker, "io"))
-		return feature_on;
-	return off(REASON_NOT_IN_KERNEL, "no /proc/PID/io (CONFIG_TASK_IO_ACCOUNTING)", NULL);
+		return feature_on();
+	return feature_off(REASON_NOT_IN_KERNEL, "no /proc/PID/io (CONFIG_TASK_IO_ACCOUNTING)", NULL);
 }
 
 /* Access to other users' processes by a capability set that must be held as a whole. */
 static struct feature_result check_access(const struct checker *checker, uint64_t needed, const char *detail)
 {
 	if (!checker->roots->is_procfs)
-		return feature_on; /* a saved tree is read by its file permissions */
+		return feature_on(); /* a saved tree is read by its file permissions */
 	if ((checker->checks->capabilities & needed) != needed)
 		return partial(REASON_NOT_PERMITTED, detail, checker->checks->setcap_command);
 	if (!checker->checks->initial_user_namespace)
 		return partial(REASON_NOT_PERMITTED, "only processes of our user namespace", NULL);
-	return feature_on;
+	return feature_on();
 }
 
 static struct feature_result check_others_io(struct checker *checker)
@@ -226,16 +226,17 @@ static struct feature_result check_pressure(struct checker *checker)
 	int result = roots_read(checker->roots, ROOT_PROC, "pressure/cpu", &checker->text);
 
 	if (result == 0)
-		return feature_on;
+		return feature_on();
 	option = option_state(checker, "CONFIG_PSI");
 	if (result == -EOPNOTSUPP || option == KERNEL_OPTION_ON)
-		return off(REASON_SWITCHED_OFF, "pressure stall information is switched off at boot", remedy);
+		return feature_off(REASON_SWITCHED_OFF, "pressure stall information is switched off at boot",
+				   remedy);
 	if (option == KERNEL_OPTION_OFF || !checker->roots->is_procfs)
-		return off(REASON_NOT_IN_KERNEL, "no /proc/pressure (CONFIG_PSI)", NULL);
+		return feature_off(REASON_NOT_IN_KERNEL, "no /proc/pressure (CONFIG_PSI)", NULL);
 	if (result == -ENOENT)
-		return off(REASON_NOT_IN_KERNEL, "no /proc/pressure (CONFIG_PSI, or switched off at boot)",
-			   remedy);
-	return off(REASON_UNREADABLE, "/proc/pressure/cpu cannot be read", NULL);
+		return feature_off(REASON_NOT_IN_KERNEL,
+				   "no /proc/pressure (CONFIG_PSI, or switched off at boot)", remedy);
+	return feature_off(REASON_UNREADABLE, "/proc/pressure/cpu cannot be read", NULL);
 }
 
 static struct feature_result check_cgroup2(struct checker *checker)
@@ -247,9 +248,10 @@ static struct feature_result check_cgroup2(struct checker *checker)
 	bool cpu, memory, pids;
 
 	if (checker->roots->cgroup_reason == REASON_OTHER_NAMESPACE)
-		return off(REASON_OTHER_NAMESPACE, "name it with --cgroup-root", NULL);
+		return feature_off(REASON_OTHER_NAMESPACE, "name it with --cgroup-root", NULL);
 	if (checker->roots->cgroup_reason != REASON_READ)
-		return off(checker->roots->cgroup_reason, "no cgroup2 file system is mounted", remedy);
+		return feature_off(checker->roots->cgroup_reason, "no cgroup2 file system is mounted",
+				   remedy);
 	if (strncmp(checker->roots->cgroup_mount_root, "/..", 3) == 0)
 		return partial(REASON_OTHER_NAMESPACE,
 			       arena_format(arena,
@@ -263,8 +265,8 @@ static struct feature_result check_cgroup2(struct checker *checker)
 					    checker->roots->cgroup_mount_root),
 			       NULL);
 	if (roots_read(checker->roots, ROOT_CGROUP, "cgroup.controllers", &checker->text) < 0)
-		return off(REASON_UNREADABLE,
-			   arena_format(arena, "%s/cgroup.controllers cannot be read", path), NULL);
+		return feature_off(REASON_UNREADABLE,
+				   arena_format(arena, "%s/cgroup.controllers cannot be read", path), NULL);
 	controllers = text_of(&checker->text);
 	cpu = text_has_word(controllers, "cpu");
 	memory = text_has_word(controllers, "memory");
@@ -274,30 +276,30 @@ static struct feature_result check_cgroup2(struct checker *checker)
 			       arena_format(arena, "%s lacks%s%s%s (bound to cgroup v1, or disabled)", path,
 					    cpu ? "" : " cpu", memory ? "" : " memory", pids ? "" : " pids"),
 			       remedy);
-	return feature_on;
+	return feature_on();
 }
 
 static struct feature_result check_sched_ext(struct checker *checker)
 {
 	if (exists(checker->roots, ROOT_SYS, "kernel/sched_ext"))
-		return feature_on;
-	return off(REASON_NOT_IN_KERNEL, "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)", NULL);
+		return feature_on();
+	return feature_off(REASON_NOT_IN_KERNEL, "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)", NULL);
 }
 
 static struct feature_result check_pid_namespace(struct checker *checker)
 {
 	if (checker->roots->own_namespace)
-		return feature_on;
+		return feature_on();
 	if (!checker->roots->is_procfs)
-		return off(REASON_OTHER_NAMESPACE, "the proc root is a saved tree", NULL);
-	return off(REASON_OTHER_NAMESPACE,
-		   "the proc root belongs to another pid namespace; run ctop in that one", NULL);
+		return feature_off(REASON_OTHER_NAMESPACE, "the proc root is a saved tree", NULL);
+	return feature_off(REASON_OTHER_NAMESPACE,
+			   "the proc root belongs to another pid namespace; run ctop in that one", NULL);
 }
 
 static struct feature_result check_all_processes(struct checker *checker)
 {
 	if (!checker->roots->is_procfs)
-		return feature_on;
+		return feature_on();
 	/* process 1 is there in every pid namespace: only hidepid= of proc(5) keeps it from us */
 	if (roots_read(checker->roots, ROOT_PROC, "1/stat", &checker->text) < 0)
 		return partial(REASON_NOT_PERMITTED,
@@ -307,7 +309,7 @@ static struct feature_result check_all_processes(struct checker *checker)
 			REASON_OTHER_NAMESPACE,
 			"only the processes of this container; share the host's pid namespace to see all",
 			NULL);
-	return feature_on;
+	return feature_on();
 }
 
 /* Yama: Documentation/admin-guide/LSM/Yama.rst. */
@@ -316,17 +318,20 @@ static struct feature_result check_process_memory(struct checker *checker)
 	struct text scope = roots_read_text(checker->roots, ROOT_PROC, yama_path, &checker->text);
 
 	if (!checker->roots->own_namespace)
-		return off(REASON_OTHER_NAMESPACE, "calls by process id do not reach these processes", NULL);
+		return feature_off(REASON_OTHER_NAMESPACE, "calls by process id do not reach these processes",
+				   NULL);
 	if (text_equals(scope, "3"))
-		return off(REASON_SWITCHED_OFF, "kernel.yama.ptrace_scope is 3, until the next boot", NULL);
+		return feature_off(REASON_SWITCHED_OFF, "kernel.yama.ptrace_scope is 3, until the next boot",
+				   NULL);
 	if (has_capability(checker, CAP_SYS_PTRACE))
 		return checker->checks->initial_user_namespace
-			       ? feature_on
+			       ? feature_on()
 			       : partial(REASON_NOT_PERMITTED, "only processes of our user namespace", NULL);
 	if (text_equals(scope, "1") || text_equals(scope, "2"))
-		return off(REASON_NOT_PERMITTED,
-			   "needs CAP_SYS_PTRACE; kernel.yama.ptrace_scope=0 would allow your own processes",
-			   checker->checks->setcap_command);
+		return feature_off(
+			REASON_NOT_PERMITTED,
+			"needs CAP_SYS_PTRACE; kernel.yama.ptrace_scope=0 would allow your own processes",
+			checker->checks->setcap_command);
 	return partial(REASON_NOT_PERMITTED, "only our own processes; needs CAP_SYS_PTRACE",
 		       checker->checks->setcap_command);
 }

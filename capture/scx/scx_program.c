@@ -311,11 +311,8 @@ static struct feature_result explain_refusal(const struct scx_kernel *kernel, co
 
 static struct feature_result explain_failure(const char *step, int failure, struct arena *arena)
 {
-	return (struct feature_result){
-		.state = FEATURE_STATE_OFF,
-		.reason = failure == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
-		.detail = arena_format(arena, "%s: %s", step, strerror(-failure)),
-	};
+	return feature_off(failure == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
+			   arena_format(arena, "%s: %s", step, strerror(-failure)), NULL);
 }
 
 struct feature_result scx_program_load(const struct scx_kernel *kernel, const struct scx_storage *storage,
@@ -327,13 +324,11 @@ struct feature_result scx_program_load(const struct scx_kernel *kernel, const st
 
 	*program = (struct scx_program){.room = -1, .program = -1, .link = -1};
 	if (scx_record_size(storage->size) > SCX_RECORD_SIZE_MAX)
-		return (struct feature_result){
-			.state = FEATURE_STATE_OFF,
-			.reason = REASON_UNREADABLE,
-			.detail = arena_format(arena, "its contexts have %u bytes; at most %zu can be read",
-					       storage->size,
-					       SCX_RECORD_SIZE_MAX - sizeof(struct scx_record)),
-		};
+		return feature_off(REASON_UNREADABLE,
+				   arena_format(arena, "its contexts have %u bytes; at most %zu can be read",
+						storage->size,
+						SCX_RECORD_SIZE_MAX - sizeof(struct scx_record)),
+				   NULL);
 	program->room = create_room(scx_record_size(storage->size), 0);
 	if (program->room < 0)
 		return explain_failure("no map could be made", program->room, arena);

@@ -8,7 +8,7 @@
 #include <linux/bpf.h>
 
 #include "base/arena.h"
-#include "capture/bpf/bpf_iterator.h"
+#include "capture/bpf/bpf_host.h"
 #include "metric/feature.h"
 #include "scx_kernel.h"
 #include "scx_storage.h"

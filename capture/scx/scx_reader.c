@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "capture/bpf/bpf_check.h"
+#include "capture/bpf/bpf_host.h"
 #include "scx_discovery.h"
 #include "scx_kernel.h"
 #include "scx_program.h"
@@ -28,30 +28,15 @@ struct scx_reader {
 	size_t bytes_size;
 };
 
-static struct feature_result off(enum reason reason, const char *detail)
-{
-	return (struct feature_result){.state = FEATURE_STATE_OFF, .reason = reason, .detail = detail};
-}
-
 /* --- rights --- */
-
-static bool may_find_objects(void)
-{
-	cap_t state = cap_get_proc();
-	cap_flag_value_t value = CAP_CLEAR;
-	const bool may = state != NULL && cap_get_flag(state, CAP_SYS_ADMIN, CAP_EFFECTIVE, &value) == 0 &&
-			 value == CAP_SET;
-
-	cap_free(state);
-	return may;
-}
 
 static bool is_allowed(struct feature_result *ret_result)
 {
 	*ret_result = bpf_check();
-	if (ret_result->state == FEATURE_STATE_ON && !may_find_objects())
-		*ret_result = off(REASON_NOT_PERMITTED,
-				  "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON; run ctop as root");
+	if (ret_result->state == FEATURE_STATE_ON && !bpf_has_capability(CAP_SYS_ADMIN))
+		*ret_result = feature_off(
+			REASON_NOT_PERMITTED,
+			"needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON; run ctop as root", NULL);
 	return ret_result->state == FEATURE_STATE_ON;
 }
 
@@ -60,8 +45,9 @@ static bool read_kernel(struct scx_kernel *kernel, struct arena *arena, struct f
 	const int result = scx_kernel_read(kernel);
 
 	if (result < 0)
-		*ret_result = off(REASON_NOT_IN_KERNEL,
-				  arena_format(arena, "the kernel's types (BTF): %s", strerror(-result)));
+		*ret_result = feature_off(
+			REASON_NOT_IN_KERNEL,
+			arena_format(arena, "the kernel's types (BTF): %s", strerror(-result)), NULL);
 	return result == 0;
 }
 
@@ -79,15 +65,17 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 	if (!is_allowed(ret_result) || !read_kernel(&kernel, arena, ret_result))
 		return false;
 	if (!scx_kernel_has_schedulers(&kernel)) {
-		*ret_result = off(REASON_NOT_IN_KERNEL,
-				  "the kernel's types know no sched_ext (CONFIG_SCHED_CLASS_EXT)");
+		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
+					  "the kernel's types know no sched_ext (CONFIG_SCHED_CLASS_EXT)",
+					  NULL);
 		return false;
 	}
 	result = scx_discovery_find(&kernel, name, &discovery);
 	if (result < 0) {
-		*ret_result = off(result == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
-				  arena_format(arena, "the programs of %s were not found: %s", name,
-					       strerror(-result)));
+		*ret_result = feature_off(
+			result == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
+			arena_format(arena, "the programs of %s were not found: %s", name, strerror(-result)),
+			NULL);
 		if (result == -ENOENT)
 			ret_result->state = FEATURE_STATE_UNKNOWN;
 		return false;

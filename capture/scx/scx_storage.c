@@ -27,16 +27,6 @@ struct map {
 	struct bpf_map_info info;
 };
 
-static struct feature_result off(enum reason reason, const char *detail, const char *remedy)
-{
-	return (struct feature_result){FEATURE_STATE_OFF, reason, detail, remedy};
-}
-
-static struct feature_result on(void)
-{
-	return (struct feature_result){.state = FEATURE_STATE_ON, .reason = REASON_READ};
-}
-
 /* --- types --- */
 
 /* The name of a type, or of the first one that has a name below its typedefs and qualifiers. */
@@ -209,17 +199,19 @@ static struct feature_result explain_search(const struct search *search, const s
 					    struct arena *arena)
 {
 	if (search->refused)
-		return off(REASON_NOT_PERMITTED,
-			   "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON; run ctop as root", NULL);
+		return feature_off(REASON_NOT_PERMITTED,
+				   "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON; run ctop as root",
+				   NULL);
 	if (search->untyped)
-		return off(REASON_UNREADABLE,
-			   arena_format(arena, "the types (BTF) of %s's task storage %s are missing",
-					run->name, search->names),
+		return feature_off(REASON_UNREADABLE,
+				   arena_format(arena, "the types (BTF) of %s's task storage %s are missing",
+						run->name, search->names),
+				   NULL);
+	return feature_off(REASON_UNREADABLE,
+			   arena_format(arena,
+					"%s keeps nothing for each task: no task storage among its %zu maps",
+					run->name, run->map_count),
 			   NULL);
-	return off(REASON_UNREADABLE,
-		   arena_format(arena, "%s keeps nothing for each task: no task storage among its %zu maps",
-				run->name, run->map_count),
-		   NULL);
 }
 
 /* A name that the user gave must be that of something. */
@@ -244,9 +236,9 @@ static struct feature_result use_values(struct scx_storage *storage, const struc
 	const uint64_t size = scx_btf_size(storage->btf, info->btf_value_type_id);
 
 	if (size == 0 || size > info->value_size || !is_struct(storage->btf, info->btf_value_type_id))
-		return off(REASON_UNREADABLE,
-			   arena_format(arena, "the values of task storage %s are no struct", info->name),
-			   NULL);
+		return feature_off(
+			REASON_UNREADABLE,
+			arena_format(arena, "the values of task storage %s are no struct", info->name), NULL);
 	storage->type = info->btf_value_type_id;
 	storage->choice = (struct scx_types_choice){
 		.type = storage->type,
@@ -254,7 +246,7 @@ static struct feature_result use_values(struct scx_storage *storage, const struc
 		.reason = "",
 	};
 	storage->size = (uint32_t)size;
-	return on();
+	return feature_on();
 }
 
 /* --- contexts in an arena --- */
@@ -361,17 +353,17 @@ static struct feature_result choose_type(struct scx_storage *storage, const char
 	storage->type = storage->choice.type;
 	storage->size = (uint32_t)size;
 	if (storage->type != 0)
-		return on();
+		return feature_on();
 	names = candidates(storage->btf, size, arena);
 	if (names[0] == '\0')
-		return off(
+		return feature_off(
 			REASON_UNREADABLE,
 			arena_format(arena, "none of its types has the %" PRIu64 " bytes of a context", size),
 			NULL);
-	return off(REASON_UNREADABLE,
-		   arena_format(arena, "which type contexts have is not clear (%s): %s",
-				storage->choice.reason, names),
-		   "ctop --scx-type NAME");
+	return feature_off(REASON_UNREADABLE,
+			   arena_format(arena, "which type contexts have is not clear (%s): %s",
+					storage->choice.reason, names),
+			   "ctop --scx-type NAME");
 }
 
 static struct feature_result use_arena(struct scx_storage *storage, const struct scx_run *run,
@@ -382,23 +374,26 @@ static struct feature_result use_arena(struct scx_storage *storage, const struct
 	uint64_t elem_size;
 
 	if (storage->arena < 0)
-		return off(REASON_UNREADABLE,
-			   "its task storage points into an arena, which is not among its maps", NULL);
+		return feature_off(REASON_UNREADABLE,
+				   "its task storage points into an arena, which is not among its maps",
+				   NULL);
 	if (sdt_layout_find_elements(storage->btf, &storage->layout, &error) < 0)
-		return off(REASON_UNREADABLE,
-			   arena_format(arena, "the layout of its contexts is unknown: %s", error.text),
-			   NULL);
+		return feature_off(
+			REASON_UNREADABLE,
+			arena_format(arena, "the layout of its contexts is unknown: %s", error.text), NULL);
 	if (!find_and_read_allocator(storage, run))
-		return off(REASON_UNREADABLE,
-			   "the layout of its contexts is unknown: no variable is their allocator", NULL);
+		return feature_off(REASON_UNREADABLE,
+				   "the layout of its contexts is unknown: no variable is their allocator",
+				   NULL);
 	memcpy(&elem_size, storage->allocator + layout->elem_size, sizeof(elem_size));
 	if (elem_size < SDT_ELEM_SIZE_MIN || elem_size > SDT_ELEM_SIZE_MAX || elem_size <= layout->id_size)
-		return off(REASON_UNREADABLE,
-			   arena_format(arena,
-					"the layout of its contexts is unknown: %s has elements of %" PRIu64
-					" bytes",
-					storage->allocator_name, elem_size),
-			   NULL);
+		return feature_off(
+			REASON_UNREADABLE,
+			arena_format(arena,
+				     "the layout of its contexts is unknown: %s has elements of %" PRIu64
+				     " bytes",
+				     storage->allocator_name, elem_size),
+			NULL);
 	storage->element_id = layout->id_after ? (uint32_t)elem_size - layout->id_size : 0;
 	storage->context = layout->id_after ? 0 : layout->id_size;
 	return choose_type(storage, choice != NULL ? choice->type : NULL, elem_size - layout->id_size, arena);
@@ -412,10 +407,10 @@ static struct feature_result open_found(const struct search *search, const struc
 	struct scx_storage_value value;
 
 	if (lacks_chosen_map(search))
-		return off(REASON_UNREADABLE,
-			   arena_format(arena, "%s has no task storage %s, but %s", run->name,
-					search->choice->map, search->names),
-			   "ctop --scx-map NAME");
+		return feature_off(REASON_UNREADABLE,
+				   arena_format(arena, "%s has no task storage %s, but %s", run->name,
+						search->choice->map, search->names),
+				   "ctop --scx-map NAME");
 	if (!scx_storage_points(search->btf, search->storage.info.btf_value_type_id, &value)) {
 		if (storage->arena >= 0)
 			close(storage->arena);

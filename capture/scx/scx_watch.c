@@ -44,11 +44,6 @@ struct scx_watch {
 	unsigned int tries;                 /* that are left to find it */
 };
 
-static struct feature_result off(enum reason reason, const char *detail)
-{
-	return (struct feature_result){.state = FEATURE_STATE_OFF, .reason = reason, .detail = detail};
-}
-
 /* --- sysfs --- */
 
 static struct text read_text(struct scx_watch *watch, const char *path)
@@ -138,7 +133,8 @@ static void find_contexts(struct scx_watch *watch)
 	task_field_owner_release(watch->scheduler);
 	watch->tries--;
 	if (!is_readable(watch->roots))
-		watch->result = off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace");
+		watch->result = feature_off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace",
+					    NULL);
 	else if (watch->rights != NULL)
 		watch->rights(open_reader, watch);
 	else
@@ -168,10 +164,10 @@ static bool find_scheduler(struct scx_watch *watch)
 		watch->sight = sight;
 	}
 	if (!sight.present)
-		watch->result = off(REASON_NOT_IN_KERNEL,
-				    "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)");
+		watch->result = feature_off(REASON_NOT_IN_KERNEL,
+					    "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)", NULL);
 	else if (!sight.enabled)
-		watch->result = off(REASON_SWITCHED_OFF, "no sched_ext scheduler runs");
+		watch->result = feature_off(REASON_SWITCHED_OFF, "no sched_ext scheduler runs", NULL);
 	else if (watch->reader == NULL && watch->tries != 0)
 		find_contexts(watch);
 	return sight.enabled;
@@ -272,7 +268,7 @@ static bool read_contexts(struct scx_watch *watch, const atomic_bool *cancel, st
 	if (!is_same(&after, &watch->sight))
 		return false;
 	if (failure < 0) {
-		*result = off(root_reason(failure), "reading contexts failed");
+		*result = feature_off(root_reason(failure), "reading contexts failed", NULL);
 		return true;
 	}
 	task_fields_begin(&snapshot->task_fields, task_field_owner_reference(watch->scheduler),
@@ -292,7 +288,8 @@ void scx_watch_read(struct scx_watch *watch, bool contexts, const atomic_bool *c
 		return;
 	if (contexts && watch->reader != NULL && !read_contexts(watch, cancel, snapshot, ret_result)) {
 		drop(watch);
-		*ret_result = off(REASON_ENDED, "the scheduler ended while its contexts were read");
+		*ret_result = feature_off(REASON_ENDED, "the scheduler ended while its contexts were read",
+					  NULL);
 		return;
 	}
 	if (snapshot->task_fields.owner == NULL)

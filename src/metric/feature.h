@@ -40,6 +40,16 @@ struct feature_result {
 	const char *remedy; /* the exact command that would provide it; NULL if there is none */
 };
 
+static inline struct feature_result feature_on(void)
+{
+	return (struct feature_result){.state = FEATURE_STATE_ON, .reason = REASON_READ};
+}
+
+static inline struct feature_result feature_off(enum reason reason, const char *detail, const char *remedy)
+{
+	return (struct feature_result){FEATURE_STATE_OFF, reason, detail, remedy};
+}
+
 /*
  * The feature to be remedied first where `feature` is missing: itself, or the outermost one that it is part
  * of and that is missing too.

@@ -506,7 +506,8 @@ size_t snapshot_add_thread(struct snapshot *snapshot, uint32_t tgid, uint32_t ti
 uint64_t *snapshot_column(struct snapshot *snapshot, enum metric metric);
 
 /* Sets one value; the column is made for its first number that is not 0. */
-static inline void snapshot_store(struct snapshot *snapshot, size_t thread, enum metric metric, uint64_t value)
+static inline void snapshot_store(struct snapshot *snapshot, size_t thread, enum metric metric,
+				  uint64_t value)
 {
 	if (snapshot->values[metric] == NULL) {
 		if (value == 0)

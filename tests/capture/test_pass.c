@@ -25,7 +25,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "capture/bpf/bpf_kernel.h"
+#include "capture/bpf/bpf_host.h"
 #include "capture/bpf/task_decode.h"
 #include "live.h"
 #include "tests/wait.h"

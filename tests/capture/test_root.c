@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -138,12 +139,32 @@ static void test_roots(void **state)
 	tree_remove(&tree);
 }
 
+/* Cgroups come and go for ever, and each has its path: with too many, all are forgotten. */
+static void test_cgroup_paths(void **state)
+{
+	struct cgroup_paths known = {0};
+
+	(void)state;
+	for (uint64_t id = 1; id < 3 * CGROUP_PATHS_MAX; id++) {
+		char path[32];
+		const int length = snprintf(path, sizeof(path), "/job-%ju", (uintmax_t)id % 100000);
+
+		assert_null(cgroup_paths_find(&known, id));
+		assert_string_equal(cgroup_paths_add(&known, id, path, (size_t)length), path);
+		assert_string_equal(cgroup_paths_find(&known, id), path);
+		assert_true(known.of.count <= CGROUP_PATHS_MAX);
+	}
+	/* one that was forgotten is found again */
+	assert_null(cgroup_paths_find(&known, 1));
+	assert_string_equal(cgroup_paths_add(&known, 1, "/job-1", 6), "/job-1");
+	cgroup_paths_release(&known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_path_below_mount),
-		cmocka_unit_test(test_beneath),
-		cmocka_unit_test(test_find_cgroup2),
+		cmocka_unit_test(test_cgroup_paths), cmocka_unit_test(test_path_below_mount),
+		cmocka_unit_test(test_beneath),      cmocka_unit_test(test_find_cgroup2),
 		cmocka_unit_test(test_roots),
 	};
 

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/capability.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+enum {
+	SMALL_FILE = 4096,
+	WORD_BITS = 64,
+};
+
+#define INITIAL_TIME_NAMESPACE 0xeffffffaU /* PROC_TIME_INIT_INO of include/linux/proc_ns.h */
+
+static const char types_path[] = "/sys/kernel/btf/vmlinux";
+
+bool bpf_has_capability(int capability)
+{
+	cap_t state = cap_get_proc();
+	cap_flag_value_t value = CAP_CLEAR;
+	const bool has = state != NULL && cap_get_flag(state, capability, CAP_EFFECTIVE, &value) == 0 &&
+			 value == CAP_SET;
+
+	cap_free(state);
+	return has;
+}
+
+/* The initial user namespace maps all ids to themselves: user_namespaces(7). */
+static bool in_initial_user_namespace(void)
+{
+	struct buffer text = {0};
+	unsigned int inside, outside, count;
+	bool initial = file_read(AT_FDCWD, "/proc/self/uid_map", &text, SMALL_FILE) < 0 ||
+		       sscanf(text.data, "%u %u %u", &inside, &outside, &count) != 3 ||
+		       (inside == 0 && outside == 0 && count == UINT32_MAX);
+
+	buffer_release(&text);
+	return initial;
+}
+
+/*
+ * The kernel tells programs of times since boot, which a time namespace shifts for us (time_namespaces(7)). A
+ * kernel without such namespaces has no such file.
+ */
+static bool in_initial_time_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/time", &status) != 0 || status.st_ino == INITIAL_TIME_NAMESPACE;
+}
+
+/*
+ * With more rights than its user has by himself (getauxval(3), AT_SECURE), a program shows him what he could
+ * not see without it. Root sees all of it anyway, and has it set where a security module changes the domain
+ * of his program.
+ */
+static bool lends_rights(void)
+{
+	return getauxval(AT_SECURE) != 0 && getuid() != 0;
+}
+
+struct feature_result bpf_check(void)
+{
+	if (access(types_path, R_OK) != 0)
+		return feature_off(
+			REASON_NOT_IN_KERNEL,
+			"no /sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF), or /sys is not mounted", NULL);
+	if (!in_initial_user_namespace())
+		return feature_off(REASON_NOT_PERMITTED,
+				   "needs the initial user namespace; run ctop outside of the container",
+				   NULL);
+	if (!in_initial_time_namespace())
+		return feature_off(REASON_OTHER_NAMESPACE,
+				   "needs the initial time namespace; run ctop outside of the container",
+				   NULL);
+	if (lends_rights())
+		return feature_off(
+			REASON_NOT_PERMITTED,
+			"not with rights that the program has and its user has not, by file capabilities or "
+			"another way: they would show every user the memory addresses and I/O of all; run "
+			"ctop as root",
+			NULL);
+	if (!bpf_has_capability(CAP_BPF) || !bpf_has_capability(CAP_PERFMON))
+		return feature_off(
+			REASON_NOT_PERMITTED,
+			"needs CAP_BPF and CAP_PERFMON; run ctop as root, since file capabilities (setcap) "
+			"are not enough",
+			NULL);
+	return feature_on();
+}
+
+uint32_t bpf_kernel_mask_words(const char *possible)
+{
+	const char *last = possible + strlen(possible);
+	unsigned long highest;
+
+	/* the list ascends, so that its last number is the highest */
+	while (last != possible && strchr(",-", last[-1]) == NULL)
+		last--;
+	highest = strtoul(last, NULL, 10);
+	return highest < UINT32_MAX ? (uint32_t)(highest / WORD_BITS) + 1 : 1;
+}
+
+bool bpf_kernel_is_older(const char *release, unsigned int major, unsigned int minor)
+{
+	unsigned int own_major, own_minor;
+
+	return sscanf(release, "%u.%u", &own_major, &own_minor) == 2 &&
+	       (own_major < major || (own_major == major && own_minor < minor));
+}
+
+ssize_t bpf_iterator_read(int descriptor, const atomic_bool *cancel, unsigned char **bytes, size_t *capacity)
+{
+	size_t length = 0;
+
+	for (;;) {
+		ssize_t count;
+
+		if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+			return -ECANCELED;
+		*bytes = memory_grow(*bytes, capacity, length + BPF_ITERATOR_READ_SIZE, 1);
+		count = read(descriptor, *bytes + length, BPF_ITERATOR_READ_SIZE);
+		if (count == 0)
+			return (ssize_t)length;
+		/* so many tasks at a time are looked at without one that is handed over: bpf_seq_read() */
+		if (count < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (count > 0)
+			length += (size_t)count;
+	}
+}

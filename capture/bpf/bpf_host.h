@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BPF_HOST_H
+#define CTOP_BPF_HOST_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "metric/feature.h"
+
+/*
+ * What those who load programs have to know of the host, and the reading of iterators. Needs no libbpf.
+ */
+
+enum {
+	/* what an iterator returns at most: PAGE_SIZE << 3, bpf_seq_read() of kernel/bpf/bpf_iter.c */
+	BPF_ITERATOR_READ_SIZE = 32 * 1024,
+};
+
+/*
+ * Whether the calling thread may load programs: the kernel tells its types (BTF), and CAP_BPF and CAP_PERFMON
+ * are effective (capabilities(7)) in the initial user and time namespaces. Where the program has rights that
+ * its user has not, no program is loaded, because an iterator over tasks shows everybody what only
+ * CAP_SYS_PTRACE should. On, or off with the reason; its texts are static.
+ */
+struct feature_result bpf_check(void);
+
+/* Whether a capability of linux/capability.h is effective for the calling thread. */
+bool bpf_has_capability(int capability);
+
+/*
+ * The words of 64 bits of a CPU mask that can hold a CPU of this host, by its CPUs that may ever be there
+ * ("0-3" or "0,4-7": /sys/devices/system/cpu/possible, Documentation/admin-guide/cputopology.rst). At least
+ * 1, which is also what a text that makes no sense gives.
+ */
+uint32_t bpf_kernel_mask_words(const char *possible);
+
+/* Whether a release ("5.15.0-91-generic", uname(2)) is older than a version. False for what is no release. */
+bool bpf_kernel_is_older(const char *release, unsigned int major, unsigned int minor);
+
+/*
+ * Reads all that the file of an iterator hands over into `*bytes` (of `*capacity` bytes, grown as needed; the
+ * caller owns it). `cancel` (may be NULL) is checked between reads. Returns the length or a negative errno;
+ * -ECANCELED.
+ */
+ssize_t bpf_iterator_read(int descriptor, const atomic_bool *cancel, unsigned char **bytes, size_t *capacity);
+
+#endif
