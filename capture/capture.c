@@ -16,7 +16,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "capture/host/host.h"
-#include "capture/host/pressure.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
 #include "capture/procfs/thread_file.h"

@@ -4,7 +4,7 @@
 
 #include "capture/bpf/exit_record.h"
 #include "capture/host/feature.h"
-#include "capture/procfs/taskstats_layout.h"
+#include "capture/procfs/taskstats.h"
 #include "snapshot/ended_set.h"
 #include "snapshot/snapshot.h"
 

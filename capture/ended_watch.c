@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "capture/bpf/bpf_exits.h"
 #include "capture/host/cgroup.h"
-#include "capture/procfs/taskstats_exits.h"
+#include "capture/procfs/taskstats.h"
 #include "ended_records.h"
 
 enum {

@@ -9,8 +9,6 @@
 #include "base/memory.h"
 #include "capture/host/cgroup.h"
 #include "capture/host/host.h"
-#include "capture/host/pressure.h"
-#include "capture/host/sched_ext.h"
 
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
 					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};

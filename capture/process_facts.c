@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "capture/host/cgroup.h"
-#include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
 
@@ -324,8 +323,8 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 
 	if (reason != REASON_READ) {
 		round->failures[PARSE_FILE_SMAPS_ROLLUP]++;
-	} else if (key_values_parse(capture->text.data, capture->text.length, KEY_VALUES_COLON,
-				    &snapshot->strings, &snapshot->arena, &kib)) {
+	} else if (procfs_parse_keys(capture->text.data, capture->text.length, PROCFS_KEYS_COLON,
+				     &snapshot->strings, &snapshot->arena, &kib)) {
 		snapshot_add_smaps(snapshot, row)->kib = kib;
 	} else {
 		reason = REASON_BAD_VALUE;

@@ -21,7 +21,7 @@
 #include "capture/procfs/process_list.h"
 #include "capture/procfs/root.h"
 #include "capture/procfs/taskstats.h"
-#include "capture/procfs/thread_reading.h"
+#include "capture/procfs/procfs.h"
 #include "capture/scx/scx_watch.h"
 #include "ended_watch.h"
 #include "snapshot/snapshot.h"

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "capture/procfs/key_values.h"
-#include "pressure.h"
+#include "capture/procfs/procfs.h"
+#include "host.h"
 #include "capture/procfs/text_scan.h"
 
 enum {
@@ -120,8 +120,8 @@ static bool parse_floor(struct walk *walk, struct cgroup_record *record, size_t 
 
 static bool parse_key_values(struct walk *walk, struct cgroup_record *record, size_t offset)
 {
-	key_values_parse(walk->text.data, walk->text.length, KEY_VALUES_FLAT, &walk->snapshot->strings,
-			 &walk->snapshot->arena, (struct key_values *)((char *)record + offset));
+	procfs_parse_keys(walk->text.data, walk->text.length, PROCFS_KEYS_FLAT, &walk->snapshot->strings,
+			  &walk->snapshot->arena, (struct key_values *)((char *)record + offset));
 	return walk->text.length != 0;
 }
 

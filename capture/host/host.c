@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "capture/procfs/centi.h"
 #include "capture/procfs/text_scan.h"
 
 enum {
@@ -348,7 +348,7 @@ static void parse_loadavg(struct text rest, struct provenance *provenance)
 	for (size_t i = 0; i < sizeof(provenance->load_centi) / sizeof(provenance->load_centi[0]); i++) {
 		if (!text_next_word(&rest, &word))
 			return;
-		provenance->load_centi[i] = centi_parse(word);
+		provenance->load_centi[i] = text_hundredths(word);
 	}
 	provenance->load_known = true;
 }
@@ -397,4 +397,109 @@ void host_read_load(const struct roots *roots, struct snapshot *snapshot)
 		(void)read_kernel_names(roots, snapshot);
 	string_pool_release(&pool);
 	buffer_release(&reader.text);
+}
+
+/* --- pressure --- */
+
+static uint16_t parse_average(struct text value)
+{
+	uint64_t centi = text_hundredths(value);
+
+	return centi > UINT16_MAX ? UINT16_MAX : (uint16_t)centi;
+}
+
+static void set_member(struct pressure_half *half, struct text key, struct text value)
+{
+	if (text_equals(key, "avg10"))
+		half->avg10 = parse_average(value);
+	else if (text_equals(key, "avg60"))
+		half->avg60 = parse_average(value);
+	else if (text_equals(key, "avg300"))
+		half->avg300 = parse_average(value);
+	else if (text_equals(key, "total") && !number_parse_u64(value.data, value.length, &half->total_usec))
+		half->total_usec = 0;
+}
+
+bool pressure_parse(const char *text, size_t length, struct pressure_half *ret_some,
+		    struct pressure_half *ret_full)
+{
+	struct text rest = {text, length}, line, word, key, value;
+	bool any = false;
+
+	*ret_some = (struct pressure_half){0};
+	*ret_full = (struct pressure_half){0};
+	while (text_next_line(&rest, &line)) {
+		struct pressure_half *half = NULL;
+
+		if (!text_next_unicode_word(&line, &word))
+			continue;
+		if (text_equals(word, "some"))
+			half = ret_some;
+		else if (text_equals(word, "full"))
+			half = ret_full;
+		if (half == NULL)
+			continue;
+		any = true;
+		while (text_next_unicode_word(&line, &word)) {
+			if (text_split(word, '=', &key, &value))
+				set_member(half, key, value);
+		}
+	}
+	return any;
+}
+
+void pressure_read(const struct roots *roots, enum reason unavailable, struct snapshot *snapshot)
+{
+	struct buffer buffer = {0};
+	char path[32];
+
+	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
+		struct pressure_half *some = &snapshot->pressure.resource[i].some;
+		struct pressure_half *full = &snapshot->pressure.resource[i].full;
+		enum reason reason = unavailable;
+		int result;
+
+		if (unavailable == REASON_READ) {
+			snprintf(path, sizeof(path), "pressure/%s", pressure_resource_names[i]);
+			result = roots_read(roots, ROOT_PROC, path, &buffer);
+			if (result < 0)
+				reason = root_reason(result);
+			else if (!pressure_parse(buffer.data, buffer.length, some, full))
+				reason = REASON_BAD_VALUE;
+		}
+		snapshot->pressure_missing[i] = (reason_id)reason;
+	}
+	buffer_release(&buffer);
+}
+
+/* --- sched_ext --- */
+
+static uint64_t read_sys_number(const struct roots *roots, const char *path, struct buffer *buffer)
+{
+	struct text text = roots_read_text(roots, ROOT_SYS, path, buffer);
+	uint64_t number;
+
+	return number_parse_u64(text.data, text.length, &number) ? number : 0;
+}
+
+void sched_ext_read(const struct roots *roots, struct snapshot *snapshot)
+{
+	struct sched_ext *sched_ext = &snapshot->sched_ext;
+	struct buffer buffer = {0};
+	struct text state;
+
+	*sched_ext = (struct sched_ext){0};
+	if (roots->descriptor[ROOT_SYS] < 0)
+		return;
+	if (faccessat(roots->descriptor[ROOT_SYS], "kernel/sched_ext/.", F_OK, 0) < 0 &&
+	    (errno == ENOENT || errno == ENOTDIR))
+		return;
+	sched_ext->present = true;
+	state = roots_read_text(roots, ROOT_SYS, "kernel/sched_ext/state", &buffer);
+	sched_ext->state = arena_duplicate(&snapshot->arena, state.data, state.length);
+	sched_ext->switch_all = read_sys_number(roots, "kernel/sched_ext/switch_all", &buffer);
+	sched_ext->nr_rejected = read_sys_number(roots, "kernel/sched_ext/nr_rejected", &buffer);
+	sched_ext->hotplug_seq = read_sys_number(roots, "kernel/sched_ext/hotplug_seq", &buffer);
+	sched_ext->enable_seq = read_sys_number(roots, "kernel/sched_ext/enable_seq", &buffer);
+	buffer_release(&buffer);
 }

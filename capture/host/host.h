@@ -2,9 +2,12 @@
 #ifndef CTOP_HOST_H
 #define CTOP_HOST_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "capture/procfs/root.h"
 #include "feature.h"
 #include "snapshot/snapshot.h"
-#include "capture/procfs/root.h"
 
 /*
  * Facts about the host into snapshot->host: processor, memory, kernel, tunables, governors. Some 50 small
@@ -39,5 +42,25 @@ void host_read_load(const struct roots *roots, struct snapshot *snapshot);
  */
 bool host_count_threads(const struct roots *roots, struct buffer *buffer, uint64_t *ret_runnable,
 			uint64_t *ret_all);
+
+/*
+ * Parses a pressure file (Documentation/accounting/psi.rst): rows `some` and `full`, unknown words and keys
+ * ignored, averages as hundredths of a percent (at most 65535), a value that makes no sense as 0. False when
+ * the text has neither row; then both halves are zero.
+ */
+bool pressure_parse(const char *text, size_t length, struct pressure_half *ret_some,
+		    struct pressure_half *ret_full);
+
+/*
+ * Reads host-wide pressure into the snapshot, each resource with its reason. `unavailable` is the reason of
+ * FEATURE_PRESSURE: why there is none at all (REASON_READ when there is).
+ */
+void pressure_read(const struct roots *roots, enum reason unavailable, struct snapshot *snapshot);
+
+/*
+ * Reads SYS/kernel/sched_ext (Documentation/scheduler/sched-ext.rst) into the snapshot; not present only when
+ * the directory does not exist, unreadable members are "" or 0.
+ */
+void sched_ext_read(const struct roots *roots, struct snapshot *snapshot);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "base/unicode.h"
 
 /* Lines, words and trimming over bytes that are not copied and not terminated. */
@@ -171,6 +172,30 @@ static inline bool text_find_value(struct text text, const char *wanted, struct 
 		return true;
 	}
 	return false;
+}
+
+/*
+ * A decimal fraction as hundredths, cut after two digits: "18.59" is 1859, "1.501" is 150, "42" is 4200. A
+ * part that is no number (or does not fit 32 bits before the dot) counts as 0; a bad fraction leaves the
+ * whole part.
+ */
+static inline uint64_t text_hundredths(struct text text)
+{
+	const char *dot = text.length != 0 ? memchr(text.data, '.', text.length) : NULL;
+	size_t whole_length = dot != NULL ? (size_t)(dot - text.data) : text.length;
+	char digits[2] = {'0', '0'};
+	uint32_t whole, fraction = 0;
+
+	if (!number_parse_u32(text.data, whole_length, &whole))
+		return 0;
+	if (dot != NULL) {
+		size_t count = text.length - whole_length - 1;
+
+		memcpy(digits, dot + 1, count < 2 ? count : 2);
+		if (!number_parse_u32(digits, 2, &fraction))
+			fraction = 0;
+	}
+	return (uint64_t)whole * 100 + fraction;
 }
 
 #endif

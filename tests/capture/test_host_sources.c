@@ -10,12 +10,10 @@
 #include "tests/cmocka_include.h"
 
 #include "base/memory.h"
-#include "capture/procfs/centi.h"
+#include "capture/procfs/text_scan.h"
 #include "capture/host/cgroup.h"
 #include "base/clock.h"
 #include "capture/host/host.h"
-#include "capture/host/pressure.h"
-#include "capture/host/sched_ext.h"
 #include "trees.h"
 
 /* A snapshot with one thread in each of these cgroups. */
@@ -56,7 +54,7 @@ static void test_centi(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(centi_parse((struct text){cases[i].text, strlen(cases[i].text)}),
+		assert_int_equal(text_hundredths((struct text){cases[i].text, strlen(cases[i].text)}),
 				 cases[i].value);
 }
 

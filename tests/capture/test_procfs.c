@@ -5,7 +5,6 @@
 
 #include "tests/cmocka_include.h"
 
-#include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/text_scan.h"
 
@@ -579,7 +578,7 @@ static void test_smaps_rollup(void **state)
 	struct key_values kib;
 
 	(void)state;
-	assert_true(key_values_parse(text, strlen(text), KEY_VALUES_COLON, &strings, &arena, &kib));
+	assert_true(procfs_parse_keys(text, strlen(text), PROCFS_KEYS_COLON, &strings, &arena, &kib));
 	assert_int_equal(kib.count, 3);
 	assert_string_equal(string_pool_text(&strings, kib.items[0].key), "Rss");
 	assert_int_equal(kib.items[0].value, 7);
@@ -587,7 +586,7 @@ static void test_smaps_rollup(void **state)
 	assert_int_equal(kib.items[1].value, 12); /* a later line that makes no sense is ignored */
 	assert_string_equal(string_pool_text(&strings, kib.items[2].key), "Swap");
 	assert_int_equal(kib.items[2].value, 6);
-	assert_false(key_values_parse("", 0, KEY_VALUES_COLON, &strings, &arena, &kib));
+	assert_false(procfs_parse_keys("", 0, PROCFS_KEYS_COLON, &strings, &arena, &kib));
 	assert_int_equal(kib.count, 0);
 	arena_release(&arena);
 	string_pool_release(&strings);
@@ -641,7 +640,7 @@ static void test_mutations(void **state)
 		parse_sched(&reading, text, length);
 		procfs_parse_cgroup(text, length, &part);
 		procfs_parse_comm(text, length, &part);
-		key_values_parse(text, length, KEY_VALUES_COLON, &strings, &arena, &kib);
+		procfs_parse_keys(text, length, PROCFS_KEYS_COLON, &strings, &arena, &kib);
 		for (size_t i = 0; i < METRIC_SET_WORDS; i++)
 			assert_int_equal(reading.present.words[i] & reading.bad.words[i], 0);
 		free(text);

@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
 #include "store/ctprof.h"
 #include "trees.h"
@@ -142,7 +141,7 @@ static void compare_smaps(const struct snapshot *reference, size_t thread, const
 
 	if (reference->tid[thread] == reference->tgid[thread]) {
 		read_file(directory, reference, thread, "smaps_rollup", &buffer);
-		key_values_parse(buffer.data, buffer.length, KEY_VALUES_COLON, &strings, &arena, &kib);
+		procfs_parse_keys(buffer.data, buffer.length, PROCFS_KEYS_COLON, &strings, &arena, &kib);
 	}
 	assert_int_equal(kib.count, record != NULL ? record->kib.count : 0);
 	for (uint32_t i = 0; i < kib.count; i++) {

@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include "capture/procfs/taskstats.h"
-#include "capture/procfs/taskstats_exits.h"
 #include "taskstats_structs.h"
 
 /* One row per member: where each struct has it, and where each layout says it is. */

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/procfs/centi.h"
+#include "capture/procfs/text_scan.h"
 #include "capture/host/cgroup.h"
-#include "capture/host/kernel_config.h"
-#include "capture/procfs/key_values.h"
-#include "capture/host/pressure.h"
+#include "capture/host/feature.h"
+#include "capture/procfs/procfs.h"
+#include "capture/host/host.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,7 +28,7 @@ static void parse_key_values(const char *text, size_t length)
 	struct arena arena = {0};
 	struct key_values values;
 
-	key_values_parse(text, length, KEY_VALUES_FLAT, &strings, &arena, &values);
+	procfs_parse_keys(text, length, PROCFS_KEYS_FLAT, &strings, &arena, &values);
 	for (uint32_t i = 0; i < values.count; i++) {
 		for (uint32_t j = 0; j < i; j++)
 			require(values.items[i].key != values.items[j].key);
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		kernel_config_find(text, size - 1, "CONFIG_TASK_XACCT");
 		break;
 	case 5:
-		require(centi_parse((struct text){text, size - 1}) <= (uint64_t)UINT32_MAX * 100 + 99);
+		require(text_hundredths((struct text){text, size - 1}) <= (uint64_t)UINT32_MAX * 100 + 99);
 		break;
 	}
 	return 0;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "capture/procfs/key_values.h"
 #include "capture/procfs/procfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,7 +23,8 @@ static void parse_lists(const char *text, size_t length)
 	struct arena arena = {0};
 	struct key_values kib = {0};
 
-	require(key_values_parse(text, length, KEY_VALUES_COLON, &strings, &arena, &kib) == (kib.count > 0));
+	require(procfs_parse_keys(text, length, PROCFS_KEYS_COLON, &strings, &arena, &kib) ==
+		(kib.count > 0));
 	for (uint32_t i = 0; i < kib.count; i++)
 		require(string_pool_text(&strings, kib.items[i].key) != NULL);
 	arena_release(&arena);
