@@ -460,55 +460,22 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 }
 
 static const struct option own_options[] = {
-	{
-		.letter = 'o',
-		.name = "output",
-		.kind = OPTION_TEXT,
-		.value_name = "FILE",
-		.offset = offsetof(struct capture_command_options, output),
-		.description = "write the snapshot there, replacing the file once it is complete; - for "
-			       "standard output",
-	},
-	{
-		.name = "for",
-		.kind = OPTION_REAL,
-		.value_name = "SEC",
-		.offset = offsetof(struct capture_command_options, window_seconds),
-		.minimum = WINDOW_PART_MIN_S,
-		.maximum = 86400,
-		.description = "read at the beginning, now and then, and at the end of so many seconds: the "
-			       "file has rates",
-	},
-	{
-		.letter = 'p',
-		.name = "pid",
-		.kind = OPTION_NUMBERS,
-		.value_name = "PID",
-		.offset = offsetof(struct capture_command_options, processes),
-		.minimum = 1,
-		.maximum = INT32_MAX,
-		.description = "only this process; may be given several times",
-	},
-	{
-		.name = "latency",
-		.kind = OPTION_REAL,
-		.value_name = "SEC",
-		.offset = offsetof(struct capture_command_options, latency_seconds),
-		.minimum = 0.1,
-		.maximum = 86400,
-		.description =
-			"measure for so long before how long waits take (by BPF, as root); with --for for "
-			"as long as that says",
-	},
-	{
-		.name = "budget",
-		.kind = OPTION_REAL,
-		.value_name = "SEC",
-		.offset = offsetof(struct capture_command_options, budget_seconds),
-		.minimum = 0,
-		.maximum = 86400,
-		.description = "spend at most this much CPU time on memory maps and cgroups (no limit)",
-	},
+	{OPTION('o', "output", "FILE", struct capture_command_options, output),
+	 .description =
+		 "write the snapshot there, replacing the file once it is complete; - for standard output"},
+	{OPTION('\0', "for", "SEC", struct capture_command_options, window_seconds),
+	 .minimum = WINDOW_PART_MIN_S, .maximum = 86400,
+	 .description = "read at the beginning, now and then, and at the end of so many seconds: the file "
+			"has rates"},
+	{OPTION('p', "pid", "PID", struct capture_command_options, processes), .minimum = 1,
+	 .maximum = INT32_MAX, .description = "only this process; may be given several times"},
+	{OPTION('\0', "latency", "SEC", struct capture_command_options, latency_seconds), .minimum = 0.1,
+	 .maximum = 86400,
+	 .description = "measure for so long before how long waits take (by BPF, as root); with --for for as "
+			"long as that says"},
+	{OPTION('\0', "budget", "SEC", struct capture_command_options, budget_seconds), .minimum = 0,
+	 .maximum = 86400,
+	 .description = "spend at most this much CPU time on memory maps and cgroups (no limit)"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -524,8 +491,8 @@ const struct command capture_command = {
 	.name = "capture",
 	.summary = "write a snapshot of all threads to a file",
 	.usage = "-o FILE [OPTION]...",
-	.details = "Reads every counter of every thread, once or with --for over some seconds, and writes "
-		   "a snapshot that `ctop FILE` and `ctop show` read. Nothing is stopped, except with "
+	.details = "Reads every counter of every thread, once or with --for over some seconds, and writes a "
+		   "snapshot that `ctop FILE` and `ctop show` read. Nothing is stopped, except with "
 		   "--allow-stop.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),

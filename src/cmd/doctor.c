@@ -173,14 +173,8 @@ static const char *const formats[] = {
 };
 
 static const struct option own_options[] = {
-	{
-		.name = "format",
-		.kind = OPTION_CHOICE,
-		.value_name = "FORMAT",
-		.offset = offsetof(struct doctor_options, format),
-		.choices = formats,
-		.description = "text or json (default text)",
-	},
+	{OPTION('\0', "format", "FORMAT", struct doctor_options, format), .choices = formats,
+	 .description = "text or json (default text)"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};

@@ -45,21 +45,11 @@ static int parse_length(const char *value, void *member, struct error *error)
 }
 
 static const struct option own_options[] = {
-	{
-		.name = "from",
-		.kind = OPTION_TEXT,
-		.value_name = "WHEN",
-		.offset = offsetof(struct dump_options, from),
-		.description = "begin there: -1h, 09:40, 'yesterday 3pm', '2026-11-20 09:40'; default the "
-			       "first round",
-	},
-	{
-		.name = "to",
-		.kind = OPTION_TEXT,
-		.value_name = "WHEN",
-		.offset = offsetof(struct dump_options, to),
-		.description = "end there; default the last round",
-	},
+	{OPTION('\0', "from", "WHEN", struct dump_options, from),
+	 .description =
+		 "begin there: -1h, 09:40, 'yesterday 3pm', '2026-11-20 09:40'; default the first round"},
+	{OPTION('\0', "to", "WHEN", struct dump_options, to),
+	 .description = "end there; default the last round"},
 	{
 		.name = "every",
 		.kind = OPTION_PARSED,
@@ -69,28 +59,12 @@ static const struct option own_options[] = {
 		.description = "print a table for so much time, as 1m or 1h, and one for what is left at the "
 			       "end; default for each round",
 	},
-	{
-		.name = "format",
-		.kind = OPTION_CHOICE,
-		.value_name = "FORMAT",
-		.choices = formats,
-		.offset = offsetof(struct dump_options, format),
-		.description = "text (default), tsv, csv or json (one object per table and line)",
-	},
-	{
-		.letter = 'o',
-		.name = "output",
-		.kind = OPTION_TEXT,
-		.value_name = "OUT",
-		.offset = offsetof(struct dump_options, output),
-		.description = "write to this file, which is replaced only once all is written",
-	},
-	{
-		.name = "ascii",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct dump_options, ascii),
-		.description = "use only ASCII characters in text",
-	},
+	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = formats,
+	 .description = "text (default), tsv, csv or json (one object per table and line)"},
+	{OPTION('o', "output", "OUT", struct dump_options, output),
+	 .description = "write to this file, which is replaced only once all is written"},
+	{OPTION('\0', "ascii", NULL, struct dump_options, ascii),
+	 .description = "use only ASCII characters in text"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -206,10 +180,8 @@ const struct command dump_command = {
 	.summary = "print what was recorded as a series of tables",
 	.usage = "[--from WHEN] [--to WHEN] [--every TIME] [OPTION]...",
 	.details = "Prints the table of a view for each round of a history, or for each minute, hour ..., as "
-		   "`ctop -b` "
-		   "prints it of a live host: rates are over the time between two tables, and threads that "
-		   "ended in "
-		   "between count. Times are in UTC nanoseconds in tsv, csv and json.",
+		   "`ctop -b` prints it of a live host: rates are over the time between two tables, and "
+		   "threads that ended in between count. Times are in UTC nanoseconds in tsv, csv and json.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct dump_options),

@@ -57,122 +57,37 @@ static void list_axes(struct buffer *buffer)
 }
 
 static const struct option option_list[] = {
-	{
-		.letter = 'l',
-		.name = "listen",
-		.kind = OPTION_TEXT,
-		.value_name = "WHERE",
-		.offset = offsetof(struct command_options, listen),
-		.description = "ADDRESS:PORT, the address as a number ([::1] in brackets; none: all of this "
-			       "host), or "
-			       "unix:PATH; default " LISTENER_DEFAULT,
-	},
-	{
-		.name = "textfile",
-		.kind = OPTION_TEXT,
-		.value_name = "FILE",
-		.offset = offsetof(struct command_options, textfile),
-		.description = "write each round to this file for the textfile collector of node_exporter, "
-			       "and do not "
-			       "listen unless --listen says so too",
-	},
-	{
-		.letter = 'd',
-		.name = "interval",
-		.kind = OPTION_REAL,
-		.value_name = "SECONDS",
-		.offset = offsetof(struct command_options, interval),
-		.minimum = 0.1,
-		.maximum = 3600,
-		.description = "time between two rounds, whoever scrapes when; default 5",
-	},
-	{
-		.letter = 'n',
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.offset = offsetof(struct command_options, rounds),
-		.minimum = 1,
-		.maximum = 1e15,
-		.description = "end after this many rounds",
-	},
-	{
-		.letter = 'g',
-		.name = "group-by",
-		.kind = OPTION_TEXT,
-		.value_name = "AXES",
-		.offset = offsetof(struct command_options, group_by),
-		.list = list_axes,
-		.description = "what series are of, with commas between: process, cgroup, thread, "
-			       "thread-exact, user; "
-			       "default process,cgroup",
-	},
-	{
-		.name = "limit",
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.offset = offsetof(struct command_options, limit),
-		.minimum = 0,
-		.maximum = 10000,
-		.description =
-			"groups of an axis that have series of their own, those that do most; the others are "
-			"(other) together; default 200",
-	},
-	{
-		.name = "keep",
-		.kind = OPTION_REAL,
-		.value_name = "MINUTES",
-		.offset = offsetof(struct command_options, keep),
-		.minimum = 1,
-		.maximum = 10080,
-		.description =
-			"how long a group keeps its series after its last thread has ended; default 60",
-	},
-	{
-		.name = "columns",
-		.kind = OPTION_TEXT,
-		.value_name = "LIST",
-		.offset = offsetof(struct command_options, columns),
-		.description = "export these columns of the screen and no others, with commas between; +NAME "
-			       "adds to the "
-			       "default",
-	},
-	{
-		.letter = 'f',
-		.name = "filter",
-		.kind = OPTION_TEXT,
-		.value_name = "FILTER",
-		.offset = offsetof(struct command_options, filter),
-		.description = "count only threads of which this holds, as in 'cgroup = /system*'",
-	},
-	{
-		.name = "cgroup-flatten",
-		.kind = OPTION_TEXTS,
-		.value_name = "GLOB",
-		.offset = offsetof(struct command_options, flatten),
-		.description = "cgroups that match and all below them are one group; may be repeated",
-	},
-	{
-		.name = "no-thread-normalize",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct command_options, keep_thread_names),
-		.description = "make no patterns of names of processes and threads",
-	},
-	{
-		.name = "no-cg-normalize",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct command_options, keep_cgroup_names),
-		.description = "make no patterns of cgroups",
-	},
-	{
-		.letter = 'p',
-		.name = "pid",
-		.kind = OPTION_NUMBERS,
-		.value_name = "PID",
-		.offset = offsetof(struct command_options, scope),
-		.minimum = 1,
-		.maximum = 2147483647,
-		.description = "read only this process; may be repeated",
-	},
+	{OPTION('l', "listen", "WHERE", struct command_options, listen),
+	 .description = "ADDRESS:PORT, the address as a number ([::1] in brackets; none: all of this host), "
+			"or unix:PATH; default " LISTENER_DEFAULT},
+	{OPTION('\0', "textfile", "FILE", struct command_options, textfile),
+	 .description = "write each round to this file for the textfile collector of node_exporter, and do "
+			"not listen unless --listen says so too"},
+	{OPTION('d', "interval", "SECONDS", struct command_options, interval), .minimum = 0.1,
+	 .maximum = 3600, .description = "time between two rounds, whoever scrapes when; default 5"},
+	{OPTION('n', NULL, "N", struct command_options, rounds), .minimum = 1, .maximum = 1e15,
+	 .description = "end after this many rounds"},
+	{OPTION('g', "group-by", "AXES", struct command_options, group_by), .list = list_axes,
+	 .description = "what series are of, with commas between: process, cgroup, thread, thread-exact, "
+			"user; default process,cgroup"},
+	{OPTION('\0', "limit", "N", struct command_options, limit), .minimum = 0, .maximum = 10000,
+	 .description = "groups of an axis that have series of their own, those that do most; the others are "
+			"(other) together; default 200"},
+	{OPTION('\0', "keep", "MINUTES", struct command_options, keep), .minimum = 1, .maximum = 10080,
+	 .description = "how long a group keeps its series after its last thread has ended; default 60"},
+	{OPTION('\0', "columns", "LIST", struct command_options, columns),
+	 .description = "export these columns of the screen and no others, with commas between; +NAME adds "
+			"to the default"},
+	{OPTION('f', "filter", "FILTER", struct command_options, filter),
+	 .description = "count only threads of which this holds, as in 'cgroup = /system*'"},
+	{OPTION('\0', "cgroup-flatten", "GLOB", struct command_options, flatten),
+	 .description = "cgroups that match and all below them are one group; may be repeated"},
+	{OPTION('\0', "no-thread-normalize", NULL, struct command_options, keep_thread_names),
+	 .description = "make no patterns of names of processes and threads"},
+	{OPTION('\0', "no-cg-normalize", NULL, struct command_options, keep_cgroup_names),
+	 .description = "make no patterns of cgroups"},
+	{OPTION('p', "pid", "PID", struct command_options, scope), .minimum = 1, .maximum = 2147483647,
+	 .description = "read only this process; may be repeated"},
 };
 
 static const struct option_table own_table = {"Export", option_list, ARRAY_COUNT(option_list)};
@@ -374,12 +289,9 @@ const struct command export_command = {
 	.summary = "serve what groups of threads do to Prometheus, or write it for node_exporter",
 	.usage = "[OPTION]...",
 	.details = "Rounds are taken at an interval of their own, and each scrape is answered from the "
-		   "newest one. Counters "
-		   "begin with 0 when ctop starts and never fall when threads end. Who may connect may read "
-		   "names of "
-		   "processes and cgroups: ctop listens on the loopback address unless told otherwise, and "
-		   "leaves TLS and "
-		   "passwords to a reverse proxy.",
+		   "newest one. Counters begin with 0 when ctop starts and never fall when threads end. Who "
+		   "may connect may read names of processes and cgroups: ctop listens on the loopback "
+		   "address unless told otherwise, and leaves TLS and passwords to a reverse proxy.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct command_options),

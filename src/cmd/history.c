@@ -24,21 +24,11 @@ static const enum report_format report_formats[] = {REPORT_FORMAT_TEXT, REPORT_F
 						    REPORT_FORMAT_JSON};
 
 static const struct option own_options[] = {
-	{
-		.name = "check",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct history_command_options, check),
-		.description = "read every round, to find all that is damaged; takes a second for a day of a "
-			       "large host",
-	},
-	{
-		.name = "format",
-		.kind = OPTION_CHOICE,
-		.value_name = "FORMAT",
-		.choices = formats,
-		.offset = offsetof(struct history_command_options, format),
-		.description = "text (default), tsv, csv or json",
-	},
+	{OPTION('\0', "check", NULL, struct history_command_options, check),
+	 .description =
+		 "read every round, to find all that is damaged; takes a second for a day of a large host"},
+	{OPTION('\0', "format", "FORMAT", struct history_command_options, format), .choices = formats,
+	 .description = "text (default), tsv, csv or json"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -83,8 +73,7 @@ const struct command history_command = {
 	.summary = "list what was recorded: days, gaps, starts of the host, marks, damage",
 	.usage = "[OPTION]...",
 	.details = "Times are local. A gap is a time of which nothing was recorded, between two rounds of "
-		   "the same "
-		   "recording or of two.",
+		   "the same recording or of two.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct history_command_options),

@@ -24,14 +24,8 @@ static const enum report_format report_formats[] = {REPORT_FORMAT_TEXT, REPORT_F
 						    REPORT_FORMAT_JSON};
 
 static const struct option metrics_options_list[] = {
-	{
-		.name = "format",
-		.kind = OPTION_CHOICE,
-		.value_name = "FORMAT",
-		.choices = formats,
-		.offset = offsetof(struct metrics_options, format),
-		.description = "text (default), tsv or json",
-	},
+	{OPTION('\0', "format", "FORMAT", struct metrics_options, format), .choices = formats,
+	 .description = "text (default), tsv or json"},
 };
 
 static const struct option_table metrics_option_table = {

@@ -459,63 +459,22 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 }
 
 static const struct option own_options[] = {
-	{
-		.name = "pid",
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.offset = offsetof(struct probe_command_options, pid),
-		.minimum = 1,
-		.maximum = INT32_MAX,
-		.description = "the process to read; required",
-	},
-	{
-		.name = "json",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct probe_command_options, json),
-		.description = "print one JSON object instead of lines",
-	},
-	{
-		.name = "snapshots",
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.offset = offsetof(struct probe_command_options, snapshots),
-		.minimum = 1,
-		.maximum = 100000,
-		.description = "read all threads this many times (1); above 1 needs --interval-ms",
-	},
-	{
-		.name = "interval-ms",
-		.kind = OPTION_COUNT,
-		.value_name = "MS",
-		.offset = offsetof(struct probe_command_options, interval_ms),
-		.minimum = 1,
-		.maximum = 3600000,
-		.description = "time from one snapshot to the next",
-	},
-	{
-		.name = "abort-after-ms",
-		.kind = OPTION_COUNT,
-		.value_name = "MS",
-		.offset = offsetof(struct probe_command_options, abort_after_ms),
-		.minimum = 1,
-		.maximum = 3600000,
-		.description = "stop after this much time and print what has been read",
-	},
-	{
-		.name = "sidecar",
-		.kind = OPTION_TEXT,
-		.value_name = "PATH",
-		.offset = offsetof(struct probe_command_options, sidecar),
-		.description =
-			"also append every number to the metrics of this JSON test result, which must exist",
-	},
-	{
-		.name = "no-stop",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct probe_command_options, no_stop),
-		.description = "never stop a thread; those that can be read in no other way are reported as "
-			       "needs-stop",
-	},
+	{OPTION('\0', "pid", "N", struct probe_command_options, pid), .minimum = 1, .maximum = INT32_MAX,
+	 .description = "the process to read; required"},
+	{OPTION('\0', "json", NULL, struct probe_command_options, json),
+	 .description = "print one JSON object instead of lines"},
+	{OPTION('\0', "snapshots", "N", struct probe_command_options, snapshots), .minimum = 1,
+	 .maximum = 100000,
+	 .description = "read all threads this many times (1); above 1 needs --interval-ms"},
+	{OPTION('\0', "interval-ms", "MS", struct probe_command_options, interval_ms), .minimum = 1,
+	 .maximum = 3600000, .description = "time from one snapshot to the next"},
+	{OPTION('\0', "abort-after-ms", "MS", struct probe_command_options, abort_after_ms), .minimum = 1,
+	 .maximum = 3600000, .description = "stop after this much time and print what has been read"},
+	{OPTION('\0', "sidecar", "PATH", struct probe_command_options, sidecar),
+	 .description = "also append every number to the metrics of this JSON test result, which must exist"},
+	{OPTION('\0', "no-stop", NULL, struct probe_command_options, no_stop),
+	 .description =
+		 "never stop a thread; those that can be read in no other way are reported as needs-stop"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -528,13 +487,11 @@ const struct command probe_command = {
 	.name = "probe",
 	.summary = "print what the threads of one jemalloc program have allocated",
 	.usage = "--pid N [OPTION]...",
-	.details =
-		"Reads, from outside, the bytes that each thread has allocated and freed in its life, from "
-		"jemalloc's own counters. Threads of the GNU C library are read without stopping them; "
-		"others "
-		"are stopped for a moment, at most 250 ms each, unless --no-stop forbids it. "
-		"Exit status: 0 when a thread could be read, 1 when none could, 2 for a wrong command line, "
-		"3 when only the append to the sidecar failed.",
+	.details = "Reads, from outside, the bytes that each thread has allocated and freed in its life, "
+		   "from jemalloc's own counters. Threads of the GNU C library are read without stopping "
+		   "them; others are stopped for a moment, at most 250 ms each, unless --no-stop forbids it. "
+		   "Exit status: 0 when a thread could be read, 1 when none could, 2 for a wrong command "
+		   "line, 3 when only the append to the sidecar failed.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct probe_command_options),

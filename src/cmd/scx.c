@@ -556,29 +556,13 @@ static int run(void *options_pointer, char **operands, int operand_count)
 }
 
 static const struct option own_options[] = {
-	{
-		.name = "json",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct scx_options, json),
-		.description = "one JSON object instead of text",
-	},
-	{
-		.letter = 'p',
-		.name = "pid",
-		.kind = OPTION_NUMBERS,
-		.value_name = "PID",
-		.offset = offsetof(struct scx_options, processes),
-		.minimum = 1,
-		.maximum = INT32_MAX,
-		.description = "contexts of this process only; may be given several times",
-	},
-	{
-		.name = "walk",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct scx_options, walk),
-		.description = "all contexts that the scheduler's allocator holds too, those of threads that "
-			       "ended among them",
-	},
+	{OPTION('\0', "json", NULL, struct scx_options, json),
+	 .description = "one JSON object instead of text"},
+	{OPTION('p', "pid", "PID", struct scx_options, processes), .minimum = 1, .maximum = INT32_MAX,
+	 .description = "contexts of this process only; may be given several times"},
+	{OPTION('\0', "walk", NULL, struct scx_options, walk),
+	 .description = "all contexts that the scheduler's allocator holds too, those of threads that ended "
+			"among them"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};

@@ -12,33 +12,16 @@ static const char *const names[] = {
 };
 
 static const struct option list[] = {
-	{
-		.name = "backend",
-		.kind = OPTION_CHOICE,
-		.value_name = "BACKEND",
-		.offset = offsetof(struct backend_options, backend),
-		.choices = names,
-		.in_file = true,
-		.description =
-			"read all threads in one pass (bpf; as root), or each from its files (procfs); "
-			"default auto: bpf where it works, which `ctop doctor` tells",
-	},
-	{
-		.name = "scx-type",
-		.kind = OPTION_TEXT,
-		.value_name = "NAME",
-		.offset = offsetof(struct backend_options, scx) + offsetof(struct scx_choice, type),
-		.description = "the struct or typedef that is the context of a thread, where the sched_ext "
-			       "scheduler has several that may be; default by its name",
-	},
-	{
-		.name = "scx-map",
-		.kind = OPTION_TEXT,
-		.value_name = "NAME",
-		.offset = offsetof(struct backend_options, scx) + offsetof(struct scx_choice, map),
-		.description = "the task storage of the sched_ext scheduler in which contexts are, where it "
-			       "has several; default by its name",
-	},
+	{OPTION('\0', "backend", "BACKEND", struct backend_options, backend), .choices = names,
+	 .in_file = true,
+	 .description = "read all threads in one pass (bpf; as root), or each from its files (procfs); "
+			"default auto: bpf where it works, which `ctop doctor` tells"},
+	{OPTION('\0', "scx-type", "NAME", struct backend_options, scx.type),
+	 .description = "the struct or typedef that is the context of a thread, where the sched_ext "
+			"scheduler has several that may be; default by its name"},
+	{OPTION('\0', "scx-map", "NAME", struct backend_options, scx.map),
+	 .description = "the task storage of the sched_ext scheduler in which contexts are, where it has "
+			"several; default by its name"},
 };
 
 const struct option_table backend_option_table = {"Reading", list, ARRAY_COUNT(list)};

@@ -41,9 +41,8 @@ static const struct option options[] = {
 		.is_kept_elsewhere = true,
 		.parse = choose,
 		.print = print,
-		.description =
-			"directory of the history; default /var/lib/ctop for root, $XDG_STATE_HOME/ctop or "
-			"~/.local/state/ctop for others",
+		.description = "directory of the history; default /var/lib/ctop for root, "
+			       "$XDG_STATE_HOME/ctop or ~/.local/state/ctop for others",
 	},
 };
 

@@ -63,6 +63,21 @@ struct option {
 	void (*list)(struct buffer *buffer);
 };
 
+/*
+ * The first members of a struct option, '\0' or NULL where it has none: letter, name, the value's name in
+ * help, and the member of `type` that it sets, whose type says what the option takes.
+ */
+#define OPTION(letter_, name_, value_name_, type, member)                                                    \
+	.letter = (letter_), .name = (name_), .value_name = (value_name_), .offset = offsetof(type, member),  \
+	.kind = _Generic(((type *)NULL)->member,                                                             \
+		bool: OPTION_FLAG,                                                                            \
+		const char *: OPTION_TEXT,                                                                    \
+		struct option_texts: OPTION_TEXTS,                                                            \
+		uint64_t: OPTION_COUNT,                                                                       \
+		struct option_numbers: OPTION_NUMBERS,                                                        \
+		double: OPTION_REAL,                                                                          \
+		int: OPTION_CHOICE)
+
 /* Appends the option's sentence for help. */
 void option_describe(const struct option *option, struct buffer *buffer);
 

@@ -55,16 +55,8 @@ static void describe_tab(struct buffer *buffer)
 }
 
 static const struct option list[] = {
-	{
-		.letter = 't',
-		.name = "tab",
-		.kind = OPTION_TEXT,
-		.value_name = "TAB",
-		.offset = offsetof(struct screen_options, tab),
-		.describe = describe_tab,
-		.in_file = true,
-		.list = list_tabs,
-	},
+	{OPTION('t', "tab", "TAB", struct screen_options, tab), .describe = describe_tab, .in_file = true,
+	 .list = list_tabs},
 	{
 		.name = "mode",
 		.kind = OPTION_PARSED,
@@ -76,37 +68,16 @@ static const struct option list[] = {
 		.in_file = true,
 		.description = "numbers per second (rate), of the last interval, since the base, or in total",
 	},
-	{
-		.letter = 'f',
-		.name = "filter",
-		.kind = OPTION_TEXT,
-		.value_name = "FILTER",
-		.offset = offsetof(struct screen_options, filter),
-		.in_file = true,
-		.description =
-			"show only rows whose name contains this text or matches /REGEX/ (or does not, "
-			"with !), or where COLUMN > NUMBER, and only threads with 'user = NAME', 'state = D' "
-			"and so on; join several by and, or, not (ctop help filter)",
-	},
-	{
-		.letter = 'u',
-		.name = "user",
-		.kind = OPTION_TEXTS,
-		.value_name = "USER",
-		.offset = offsetof(struct screen_options, users),
-		.description = "show only threads of this user (name, number or glob), as the filter 'user = "
-			       "USER' does; may be repeated",
-	},
-	{
-		.letter = 'c',
-		.name = "cgroup",
-		.kind = OPTION_TEXTS,
-		.value_name = "CGROUP",
-		.offset = offsetof(struct screen_options, cgroups),
-		.description = "show only threads in this cgroup and below it, as the filter 'cgroup = "
-			       "CGROUP' does: a path, its last names, or a glob for whole paths; may be "
-			       "repeated",
-	},
+	{OPTION('f', "filter", "FILTER", struct screen_options, filter), .in_file = true,
+	 .description = "show only rows whose name contains this text or matches /REGEX/ (or does not, with "
+			"!), or where COLUMN > NUMBER, and only threads with 'user = NAME', 'state = D' and "
+			"so on; join several by and, or, not (ctop help filter)"},
+	{OPTION('u', "user", "USER", struct screen_options, users),
+	 .description = "show only threads of this user (name, number or glob), as the filter 'user = USER' "
+			"does; may be repeated"},
+	{OPTION('c', "cgroup", "CGROUP", struct screen_options, cgroups),
+	 .description = "show only threads in this cgroup and below it, as the filter 'cgroup = CGROUP' "
+			"does: a path, its last names, or a glob for whole paths; may be repeated"},
 };
 
 const struct option_table screen_option_table = {"Table", list, ARRAY_COUNT(list)};

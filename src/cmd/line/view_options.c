@@ -97,54 +97,18 @@ static const struct option view_options_list[] = {
 		.description = "group threads by process (pcomm), pid, cgroup, thread (comm), thread-exact "
 			       "(comm-exact), user, or by cgroup, process and thread together (all)",
 	},
-	{
-		.name = "no-thread-normalize",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct view_options, keep_thread_names),
-		.in_file = true,
-		.description = "keep process and thread names as they are instead of worker-{N}",
-	},
-	{
-		.name = "no-cg-normalize",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct view_options, keep_cgroup_names),
-		.in_file = true,
-		.description = "keep cgroup paths as they are",
-	},
-	{
-		.name = "cgroup-flatten",
-		.kind = OPTION_TEXTS,
-		.value_name = "GLOB",
-		.offset = offsetof(struct view_options, flatten),
-		.in_file = true,
-		.description = "treat all cgroups that match as one; may be repeated, the first match wins",
-	},
-	{
-		.name = "sort-by",
-		.kind = OPTION_TEXT,
-		.value_name = "M[:asc|:desc],...",
-		.offset = offsetof(struct view_options, sort_by),
-		.list = list_columns,
-		.in_file = true,
-		.description = "order groups by these metrics, largest first unless :asc",
-	},
-	{
-		.name = "columns",
-		.kind = OPTION_TEXT,
-		.value_name = "NAME,...",
-		.offset = offsetof(struct view_options, columns),
-		.list = list_columns,
-		.in_file = true,
-		.description = "print these columns in this order",
-	},
-	{
-		.name = "limit",
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.offset = offsetof(struct view_options, limit),
-		.maximum = 1e15,
-		.description = "print at most this many rows per section, 0 for all",
-	},
+	{OPTION('\0', "no-thread-normalize", NULL, struct view_options, keep_thread_names), .in_file = true,
+	 .description = "keep process and thread names as they are instead of worker-{N}"},
+	{OPTION('\0', "no-cg-normalize", NULL, struct view_options, keep_cgroup_names), .in_file = true,
+	 .description = "keep cgroup paths as they are"},
+	{OPTION('\0', "cgroup-flatten", "GLOB", struct view_options, flatten), .in_file = true,
+	 .description = "treat all cgroups that match as one; may be repeated, the first match wins"},
+	{OPTION('\0', "sort-by", "M[:asc|:desc],...", struct view_options, sort_by), .list = list_columns,
+	 .in_file = true, .description = "order groups by these metrics, largest first unless :asc"},
+	{OPTION('\0', "columns", "NAME,...", struct view_options, columns), .list = list_columns,
+	 .in_file = true, .description = "print these columns in this order"},
+	{OPTION('\0', "limit", "N", struct view_options, limit), .maximum = 1e15,
+	 .description = "print at most this many rows per section, 0 for all"},
 	{
 		.name = "scx-reduce",
 		.kind = OPTION_PARSED,
@@ -155,14 +119,9 @@ static const struct option view_options_list[] = {
 		.in_file = true,
 		.describe = describe_reductions,
 	},
-	{
-		.name = "csv-safe",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct view_options, csv_safe),
-		.description =
-			"in csv, put a ' before texts that begin with =, +, -, @, a tab or the end of a "
-			"line, which a spreadsheet would take for formulas",
-	},
+	{OPTION('\0', "csv-safe", NULL, struct view_options, csv_safe),
+	 .description = "in csv, put a ' before texts that begin with =, +, -, @, a tab or the end of a "
+			"line, which a spreadsheet would take for formulas"},
 };
 
 const struct option_table view_option_table = {"View", view_options_list, ARRAY_COUNT(view_options_list)};
@@ -189,28 +148,12 @@ struct grouping_options view_options_grouping(const struct view_options *options
 }
 
 static const struct option root_options_list[] = {
-	{
-		.name = "proc-root",
-		.kind = OPTION_TEXT,
-		.value_name = "DIR",
-		.offset = offsetof(struct root_options, roots[ROOT_PROC]),
-		.description =
-			"read this instead of /proc: a saved tree, or the host's from inside a container",
-	},
-	{
-		.name = "sys-root",
-		.kind = OPTION_TEXT,
-		.value_name = "DIR",
-		.offset = offsetof(struct root_options, roots[ROOT_SYS]),
-		.description = "read this instead of /sys",
-	},
-	{
-		.name = "cgroup-root",
-		.kind = OPTION_TEXT,
-		.value_name = "DIR",
-		.offset = offsetof(struct root_options, roots[ROOT_CGROUP]),
-		.description = "read this instead of the cgroup2 mount found in /proc/self/mountinfo",
-	},
+	{OPTION('\0', "proc-root", "DIR", struct root_options, roots[ROOT_PROC]),
+	 .description = "read this instead of /proc: a saved tree, or the host's from inside a container"},
+	{OPTION('\0', "sys-root", "DIR", struct root_options, roots[ROOT_SYS]),
+	 .description = "read this instead of /sys"},
+	{OPTION('\0', "cgroup-root", "DIR", struct root_options, roots[ROOT_CGROUP]),
+	 .description = "read this instead of the cgroup2 mount found in /proc/self/mountinfo"},
 };
 
 const struct option_table root_option_table = {"Roots", root_options_list, ARRAY_COUNT(root_options_list)};
