@@ -56,34 +56,17 @@ static int parse_per(const char *value, void *member, struct error *error)
 }
 
 static const struct option diff_options_list[] = {
-	{
-		.name = "display-format",
-		.kind = OPTION_CHOICE,
-		.value_name = "COLUMNS",
-		.choices = tables_display_names,
-		.offset = offsetof(struct diff_command_options, display),
-		.description =
-			"columns after group, threads and metric: arrow (both sides in one, change, %, "
-			"uptime; default of text and tsv), full (before, after, change, %; "
-			"default of the other formats), delta-only, no-pct or pct-only",
-	},
-	{
-		.name = "wrap",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct diff_command_options, wrap),
-		.description = "on a terminal, continue long names on the next line",
-	},
-	{
-		.name = "match",
-		.kind = OPTION_CHOICE,
-		.value_name = "HOW",
-		.choices = matchings,
-		.offset = offsetof(struct diff_command_options, match),
-		.description =
-			"thread: of two single readings of one boot, add up what each thread did in between, "
+	{OPTION('\0', "display-format", "COLUMNS", struct diff_command_options, display),
+	 .choices = tables_display_names,
+	 .description = "columns after group, threads and metric: arrow (both sides in one, change, %, "
+			"uptime; default of text and tsv), full (before, after, change, %; default of the "
+			"other formats), delta-only, no-pct or pct-only"},
+	{OPTION('\0', "wrap", NULL, struct diff_command_options, wrap),
+	 .description = "on a terminal, continue long names on the next line"},
+	{OPTION('\0', "match", "HOW", struct diff_command_options, match), .choices = matchings,
+	 .description = "thread: of two single readings of one boot, add up what each thread did in between, "
 			"and list the threads that came and went (default where they can be told apart); "
-			"group: compare what the groups add up to on each side",
-	},
+			"group: compare what the groups add up to on each side"},
 	{
 		.name = "per",
 		.kind = OPTION_PARSED,
@@ -93,50 +76,24 @@ static const struct option diff_options_list[] = {
 		.description = "add a column with the change per second between the captures, or with the "
 			       "value per thread; may be repeated",
 	},
-	{
-		.name = "fail-if",
-		.kind = OPTION_TEXTS,
-		.value_name = "RULE",
-		.offset = offsetof(struct diff_command_options, fail_if),
-		.description =
-			"exit with 3 if 'NUMBER(GROUPS) OP LIMIT' is true of a group's change: "
-			"'CPU%(worker-*) > 20%', 'read_bytes(cgroup:/system.slice/*) >= 10M'; NUMBER is any "
-			"column or metric, GROUPS a glob for processes, else threads, else cgroups; with "
-			"after: before it, of the value in the second file; also if a number is unavailable "
-			"or no group matches; may be repeated; of two files with windows only changes that "
-			"are real break it",
-	},
-	{
-		.name = "any",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct diff_command_options, any),
-		.description = "of two files with windows, let changes that may be chance break rules, too",
-	},
-	{
-		.letter = 't',
-		.name = "tab",
-		.kind = OPTION_TEXT,
-		.value_name = "TAB",
-		.offset = offsetof(struct diff_command_options, tab),
-		.description =
-			"of two files with windows, the tab whose columns a group has: run, io, memory and "
-			"so on, as of ctop; default overview",
-	},
-	{
-		.name = "long",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct diff_command_options, is_long),
-		.description =
-			"of two files with windows, print every metric of a group in a row of its own, and "
-			"cgroups, pressure and memory maps; so do --metrics, --sections, --columns and "
-			"--sort-by",
-	},
-	{
-		.name = "all",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct diff_command_options, all),
-		.description = "of two files with windows, print rows that did not change measurably, too",
-	},
+	{OPTION('\0', "fail-if", "RULE", struct diff_command_options, fail_if),
+	 .description =
+		 "exit with 3 if 'NUMBER(GROUPS) OP LIMIT' is true of a group's change: 'CPU%(worker-*) > "
+		 "20%', 'read_bytes(cgroup:/system.slice/*) >= 10M'; NUMBER is any column or metric, GROUPS "
+		 "a glob for processes, else threads, else cgroups; with after: before it, of the value in "
+		 "the second file; also if a number is unavailable or no group matches; may be repeated; of "
+		 "two files with windows only changes that are real break it"},
+	{OPTION('\0', "any", NULL, struct diff_command_options, any),
+	 .description = "of two files with windows, let changes that may be chance break rules, too"},
+	{OPTION('t', "tab", "TAB", struct diff_command_options, tab),
+	 .description = "of two files with windows, the tab whose columns a group has: run, io, memory and "
+			"so on, as of ctop; default overview"},
+	{OPTION('\0', "long", NULL, struct diff_command_options, is_long),
+	 .description =
+		 "of two files with windows, print every metric of a group in a row of its own, and cgroups, "
+		 "pressure and memory maps; so do --metrics, --sections, --columns and --sort-by"},
+	{OPTION('\0', "all", NULL, struct diff_command_options, all),
+	 .description = "of two files with windows, print rows that did not change measurably, too"},
 };
 
 static const struct option_table diff_option_table = {
@@ -327,14 +284,13 @@ const struct command diff_command = {
 	.usage = "BEFORE AFTER [OPTION]...",
 	.details =
 		"Reads two .ctprof.zst files or recorded moments (/var/lib/ctop@-1h, @09:40); one of them "
-		"may be - for standard input, as of `ssh HOST ctop capture -o -`. Groups are joined "
-		"by their names; with the axis all, which is the default, cgroups that were renamed are "
-		"joined too: they run the same types of threads and are marked [fudged: NAME]. Of two files "
-		"with windows (ctop capture --for 10) rates are compared, else lives. The three largest "
-		"changes come first, in sentences, and the rows in the order of what matters: by "
-		"what part of all changes of its metric a change is. A change is a centred dot if "
-		"a side is unavailable or lacks the values of some threads, and - if the metric does not "
-		"apply to a side.",
+		"may be - for standard input, as of `ssh HOST ctop capture -o -`. Groups are joined by their "
+		"names; with the axis all, which is the default, cgroups that were renamed are joined too: "
+		"they run the same types of threads and are marked [fudged: NAME]. Of two files with windows "
+		"(ctop capture --for 10) rates are compared, else lives. The three largest changes come "
+		"first, in sentences, and the rows in the order of what matters: by what part of all changes "
+		"of its metric a change is. A change is a centred dot if a side is unavailable or lacks the "
+		"values of some threads, and - if the metric does not apply to a side.",
 	.tables = diff_tables_used,
 	.table_count = ARRAY_COUNT(diff_tables_used),
 	.options_size = sizeof(struct diff_command_options),

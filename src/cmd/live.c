@@ -83,144 +83,46 @@ static const char *const formats[] = {
 };
 
 static const struct option live_option_list[] = {
-	{
-		.letter = 'd',
-		.name = "interval",
-		.kind = OPTION_REAL,
-		.value_name = "SECONDS",
-		.offset = offsetof(struct live_options, interval),
-		.in_file = true,
-		.minimum = 0.1,
-		.maximum = 3600,
-		.description = "time between two rounds, 0.1 to 3600; default 2",
-	},
-	{
-		.letter = 'n',
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.offset = offsetof(struct live_options, rounds),
-		.minimum = 1,
-		.maximum = 1e15,
-		.description = "exit after this many rounds",
-	},
-	{
-		.letter = 'b',
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct live_options, batch),
-		.description =
-			"print a table each round instead of a screen; the first one already has deltas",
-	},
-	{
-		.name = "format",
-		.kind = OPTION_CHOICE,
-		.value_name = "FORMAT",
-		.offset = offsetof(struct live_options, format),
-		.choices = formats,
-		.description = "format of -b: text, tsv, csv, json (one object per round and line) or "
-			       "openmetrics (what Prometheus reads, see ctop export)",
-	},
-	{
-		.letter = 'p',
-		.name = "pid",
-		.kind = OPTION_NUMBERS,
-		.value_name = "PID",
-		.offset = offsetof(struct live_options, scope),
-		.minimum = 1,
-		.maximum = 2147483647,
-		.description = "read only this process; may be repeated",
-	},
-	{
-		.name = "budget",
-		.kind = OPTION_REAL,
-		.value_name = "PERCENT",
-		.offset = offsetof(struct live_options, budget_percent),
-		.in_file = true,
-		.minimum = 0,
-		.maximum = 100,
-		.description = "share of one CPU for reading what is not on the screen; default 3",
-	},
-	{
-		.name = "latency",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct live_options, latency),
-		.in_file = true,
-		.description =
-			"measure from the start how long waits take, as the key l does: tab latency (by "
-			"BPF, as root; about 0.15 us of CPU time for each wakeup and each switch of the "
-			"host)",
-	},
-	{
-		.name = "keep-rounds",
-		.kind = OPTION_COUNT,
-		.value_name = "MIB",
-		.offset = offsetof(struct live_options, keep_mib),
-		.in_file = true,
-		.minimum = 0,
-		.maximum = 4096,
-		.description = "memory for the last rounds, which the keys T and t go through; default 32, 0 "
-			       "keeps none",
-	},
-	{
-		.name = "save-dir",
-		.kind = OPTION_TEXT,
-		.value_name = "DIR",
-		.offset = offsetof(struct live_options, save_directory),
-		.in_file = true,
-		.description = "directory in which the key S saves snapshots; default the working directory",
-	},
-	{
-		.name = "theme",
-		.kind = OPTION_CHOICE,
-		.value_name = "THEME",
-		.offset = offsetof(struct live_options, theme),
-		.in_file = true,
-		.choices = theme_names,
-		.description = "colours of the screen: default (for dark backgrounds, readable on light "
-			       "ones), light, or mono for none",
-	},
-	{
-		.name = "no-color",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct live_options, no_color),
-		.in_file = true,
-		.description = "use no colours, as --theme mono and NO_COLOR in the environment do",
-	},
-	{
-		.name = "no-mouse",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct live_options, no_mouse),
-		.in_file = true,
-		.description = "leave the mouse to the terminal: without it the wheel scrolls, a click on a "
-			       "title sorts, on a row goes there, on a tab shows it",
-	},
-	{
-		.name = "ascii",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct live_options, ascii),
-		.in_file = true,
-		.description = "use only ASCII characters on the screen and in -b text",
-	},
-	{
-		.name = "config",
-		.kind = OPTION_TEXT,
-		.value_name = "FILE",
-		.offset = offsetof(struct live_options, config_path),
-		.description =
-			"read this configuration file instead of ~/.config/ctop/ctop.conf, for -b too; what "
-			"stands on the command line counts more",
-	},
-	{
-		.name = "no-config",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct live_options, no_config),
-		.description = "read no configuration file",
-	},
-	{
-		.name = "print-config",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct live_options, print_config),
-		.description = "print a configuration file with all keys and their present values, and exit",
-	},
+	{OPTION('d', "interval", "SECONDS", struct live_options, interval), .in_file = true, .minimum = 0.1,
+	 .maximum = 3600, .description = "time between two rounds, 0.1 to 3600; default 2"},
+	{OPTION('n', NULL, "N", struct live_options, rounds), .minimum = 1, .maximum = 1e15,
+	 .description = "exit after this many rounds"},
+	{OPTION('b', NULL, NULL, struct live_options, batch),
+	 .description = "print a table each round instead of a screen; the first one already has deltas"},
+	{OPTION('\0', "format", "FORMAT", struct live_options, format), .choices = formats,
+	 .description = "format of -b: text, tsv, csv, json (one object per round and line) or openmetrics "
+			"(what Prometheus reads, see ctop export)"},
+	{OPTION('p', "pid", "PID", struct live_options, scope), .minimum = 1, .maximum = 2147483647,
+	 .description = "read only this process; may be repeated"},
+	{OPTION('\0', "budget", "PERCENT", struct live_options, budget_percent), .in_file = true,
+	 .minimum = 0, .maximum = 100,
+	 .description = "share of one CPU for reading what is not on the screen; default 3"},
+	{OPTION('\0', "latency", NULL, struct live_options, latency), .in_file = true,
+	 .description = "measure from the start how long waits take, as the key l does: tab latency (by BPF, "
+			"as root; about 0.15 us of CPU time for each wakeup and each switch of the host)"},
+	{OPTION('\0', "keep-rounds", "MIB", struct live_options, keep_mib), .in_file = true, .minimum = 0,
+	 .maximum = 4096,
+	 .description =
+		 "memory for the last rounds, which the keys T and t go through; default 32, 0 keeps none"},
+	{OPTION('\0', "save-dir", "DIR", struct live_options, save_directory), .in_file = true,
+	 .description = "directory in which the key S saves snapshots; default the working directory"},
+	{OPTION('\0', "theme", "THEME", struct live_options, theme), .in_file = true, .choices = theme_names,
+	 .description = "colours of the screen: default (for dark backgrounds, readable on light ones), "
+			"light, or mono for none"},
+	{OPTION('\0', "no-color", NULL, struct live_options, no_color), .in_file = true,
+	 .description = "use no colours, as --theme mono and NO_COLOR in the environment do"},
+	{OPTION('\0', "no-mouse", NULL, struct live_options, no_mouse), .in_file = true,
+	 .description = "leave the mouse to the terminal: without it the wheel scrolls, a click on a title "
+			"sorts, on a row goes there, on a tab shows it"},
+	{OPTION('\0', "ascii", NULL, struct live_options, ascii), .in_file = true,
+	 .description = "use only ASCII characters on the screen and in -b text"},
+	{OPTION('\0', "config", "FILE", struct live_options, config_path),
+	 .description = "read this configuration file instead of ~/.config/ctop/ctop.conf, for -b too; what "
+			"stands on the command line counts more"},
+	{OPTION('\0', "no-config", NULL, struct live_options, no_config),
+	 .description = "read no configuration file"},
+	{OPTION('\0', "print-config", NULL, struct live_options, print_config),
+	 .description = "print a configuration file with all keys and their present values, and exit"},
 };
 
 static const struct option_table live_option_table = {"Live", live_option_list,

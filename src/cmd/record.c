@@ -63,25 +63,10 @@ static int parse_size(const char *value, void *member, struct error *error)
 }
 
 static const struct option own_options[] = {
-	{
-		.letter = 'd',
-		.name = "interval",
-		.kind = OPTION_REAL,
-		.value_name = "SECONDS",
-		.offset = offsetof(struct record_command_options, interval),
-		.minimum = 0.5,
-		.maximum = 3600,
-		.description = "time between two rounds, 0.5 to 3600; default 5",
-	},
-	{
-		.letter = 'n',
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.offset = offsetof(struct record_command_options, rounds),
-		.minimum = 1,
-		.maximum = 1e15,
-		.description = "exit after this many rounds",
-	},
+	{OPTION('d', "interval", "SECONDS", struct record_command_options, interval), .minimum = 0.5,
+	 .maximum = 3600, .description = "time between two rounds, 0.5 to 3600; default 5"},
+	{OPTION('n', NULL, "N", struct record_command_options, rounds), .minimum = 1, .maximum = 1e15,
+	 .description = "exit after this many rounds"},
 	{
 		.name = "keep",
 		.kind = OPTION_PARSED,
@@ -98,17 +83,11 @@ static const struct option own_options[] = {
 		.parse = parse_size,
 		.description = "remove the oldest days when the history is larger than this; default 2G",
 	},
-	{
-		.name = "when",
-		.kind = OPTION_TEXTS,
-		.value_name = "RULE",
-		.offset = offsetof(struct record_command_options, when),
-		.description =
-			"when 'NUMBER(GROUPS) OP LIMIT' becomes true of a group, mark the moment and save "
-			"a full snapshot beside the history: 'RSS(*) > 8G', 'CPU%(worker-*) > 150', "
+	{OPTION('\0', "when", "RULE", struct record_command_options, when),
+	 .description = "when 'NUMBER(GROUPS) OP LIMIT' becomes true of a group, mark the moment and save a "
+			"full snapshot beside the history: 'RSS(*) > 8G', 'CPU%(worker-*) > 150', "
 			"'run_time_ns(thread:io-*) > 2s' (a second); of pressure 'psi.cpu > 20' (percent of "
-			"the time; also psi.memory and psi.io); may be repeated",
-	},
+			"the time; also psi.memory and psi.io); may be repeated"},
 	{
 		.name = "rest",
 		.kind = OPTION_PARSED,
@@ -117,33 +96,14 @@ static const struct option own_options[] = {
 		.parse = parse_length,
 		.description = "time between two marks of the same rule; default 10m",
 	},
-	{
-		.letter = 'p',
-		.name = "pid",
-		.kind = OPTION_NUMBERS,
-		.value_name = "PID",
-		.offset = offsetof(struct record_command_options, scope),
-		.minimum = 1,
-		.maximum = INT32_MAX,
-		.description = "record only this process; may be repeated",
-	},
-	{
-		.name = "budget",
-		.kind = OPTION_REAL,
-		.value_name = "PERCENT",
-		.offset = offsetof(struct record_command_options, budget_percent),
-		.minimum = 0,
-		.maximum = 100,
-		.description = "share of one CPU for reading what the first tab does not need; default 3",
-	},
-	{
-		.name = "latency",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct record_command_options, latency),
-		.description = "measure too how long waits take (by BPF, as root; about 0.15 us of CPU time "
-			       "for each "
-			       "wakeup and each switch of the host)",
-	},
+	{OPTION('p', "pid", "PID", struct record_command_options, scope), .minimum = 1, .maximum = INT32_MAX,
+	 .description = "record only this process; may be repeated"},
+	{OPTION('\0', "budget", "PERCENT", struct record_command_options, budget_percent), .minimum = 0,
+	 .maximum = 100,
+	 .description = "share of one CPU for reading what the first tab does not need; default 3"},
+	{OPTION('\0', "latency", NULL, struct record_command_options, latency),
+	 .description = "measure too how long waits take (by BPF, as root; about 0.15 us of CPU time for "
+			"each wakeup and each switch of the host)"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -219,11 +179,9 @@ const struct command record_command = {
 	.summary = "record the rounds of this host into a history that can be looked at later",
 	.usage = "[OPTION]...",
 	.details = "Reads what the live screen reads, every few seconds, and stores it in the directory of "
-		   "the history, a "
-		   "file a day. One ctop at a time records into a history; any number may read it meanwhile. "
-		   "SIGTERM "
-		   "ends it with everything stored. Where the disk is full recording pauses and goes on by "
-		   "itself.",
+		   "the history, a file a day. One ctop at a time records into a history; any number may "
+		   "read it meanwhile. SIGTERM ends it with everything stored. Where the disk is full "
+		   "recording pauses and goes on by itself.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct record_command_options),

@@ -36,64 +36,22 @@ static void set_defaults(void *untyped)
 }
 
 static const struct option own_options[] = {
-	{
-		.name = "play",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct replay_options, plays),
-		.description = "go on from round to round from there on, as the key Space does",
-	},
-	{
-		.name = "save-dir",
-		.kind = OPTION_TEXT,
-		.value_name = "DIR",
-		.offset = offsetof(struct replay_options, save_directory),
-		.in_file = true,
-		.description = "directory in which the key S saves the moment shown; default the working "
-			       "directory",
-	},
-	{
-		.name = "theme",
-		.kind = OPTION_CHOICE,
-		.value_name = "THEME",
-		.offset = offsetof(struct replay_options, theme),
-		.in_file = true,
-		.choices = theme_names,
-		.description = "colours of the screen: default, light, or mono for none",
-	},
-	{
-		.name = "no-color",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct replay_options, no_color),
-		.in_file = true,
-		.description = "use no colours, as --theme mono and NO_COLOR in the environment do",
-	},
-	{
-		.name = "no-mouse",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct replay_options, no_mouse),
-		.in_file = true,
-		.description = "leave the mouse to the terminal",
-	},
-	{
-		.name = "ascii",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct replay_options, ascii),
-		.in_file = true,
-		.description = "use only ASCII characters",
-	},
-	{
-		.name = "config",
-		.kind = OPTION_TEXT,
-		.value_name = "FILE",
-		.offset = offsetof(struct replay_options, config_path),
-		.description = "read this configuration file instead of ~/.config/ctop/ctop.conf",
-	},
-	{
-		.name = "no-config",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct replay_options, no_config),
-		.description = "read no configuration file",
-	},
+	{OPTION('\0', "play", NULL, struct replay_options, plays),
+	 .description = "go on from round to round from there on, as the key Space does"},
+	{OPTION('\0', "save-dir", "DIR", struct replay_options, save_directory), .in_file = true,
+	 .description = "directory in which the key S saves the moment shown; default the working directory"},
+	{OPTION('\0', "theme", "THEME", struct replay_options, theme), .in_file = true,
+	 .choices = theme_names, .description = "colours of the screen: default, light, or mono for none"},
+	{OPTION('\0', "no-color", NULL, struct replay_options, no_color), .in_file = true,
+	 .description = "use no colours, as --theme mono and NO_COLOR in the environment do"},
+	{OPTION('\0', "no-mouse", NULL, struct replay_options, no_mouse), .in_file = true,
+	 .description = "leave the mouse to the terminal"},
+	{OPTION('\0', "ascii", NULL, struct replay_options, ascii), .in_file = true,
+	 .description = "use only ASCII characters"},
+	{OPTION('\0', "config", "FILE", struct replay_options, config_path),
+	 .description = "read this configuration file instead of ~/.config/ctop/ctop.conf"},
+	{OPTION('\0', "no-config", NULL, struct replay_options, no_config),
+	 .description = "read no configuration file"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -227,12 +185,11 @@ const struct command replay_command = {
 	.name = "replay",
 	.summary = "look at recorded moments on the screen",
 	.usage = "[OPTION]... [WHEN]",
-	.details =
-		"Shows what ctop record has stored as the live screen showed it then: every tab, group and "
-		"order. WHEN is a time such as -15m, 09:40, 'yesterday 3pm' or '2026-11-20 09:40'; by "
-		"default it is the newest round. Keys: t and T go to the next and previous round, [ and ] "
-		"a minute, @ asks for a time, n and N go to marks, { and } to the ends, Space plays, b "
-		"counts from this moment on, D compares with another one, S saves it.",
+	.details = "Shows what ctop record has stored as the live screen showed it then: every tab, group "
+		   "and order. WHEN is a time such as -15m, 09:40, 'yesterday 3pm' or '2026-11-20 09:40'; by "
+		   "default it is the newest round. Keys: t and T go to the next and previous round, [ and ] "
+		   "a minute, @ asks for a time, n and N go to marks, { and } to the ends, Space plays, b "
+		   "counts from this moment on, D compares with another one, S saves it.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct replay_options),

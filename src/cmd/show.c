@@ -25,29 +25,16 @@ struct show_options {
 };
 
 static const struct option show_options_list[] = {
-	{
-		.name = "long",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct show_options, is_long),
-		.description = "print every metric of every group in a line of its own, and the cgroups, "
-			       "pressure and memory maps, instead of the table that the screen has; so do "
-			       "--metrics, --sections, --reference, and every format but text unless -b, -t, "
-			       "-f or --mode asks for a table",
-	},
-	{
-		.name = "config",
-		.kind = OPTION_TEXT,
-		.value_name = "FILE",
-		.offset = offsetof(struct show_options, config_path),
-		.description = "take the tabs of your own that -t may name from this file instead of "
-			       "~/.config/ctop/ctop.conf",
-	},
-	{
-		.name = "no-config",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct show_options, no_config),
-		.description = "read no configuration file",
-	},
+	{OPTION('\0', "long", NULL, struct show_options, is_long),
+	 .description =
+		 "print every metric of every group in a line of its own, and the cgroups, pressure and "
+		 "memory maps, instead of the table that the screen has; so do --metrics, --sections, "
+		 "--reference, and every format but text unless -b, -t, -f or --mode asks for a table"},
+	{OPTION('\0', "config", "FILE", struct show_options, config_path),
+	 .description = "take the tabs of your own that -t may name from this file instead of "
+			"~/.config/ctop/ctop.conf"},
+	{OPTION('\0', "no-config", NULL, struct show_options, no_config),
+	 .description = "read no configuration file"},
 };
 
 static const struct option_table show_option_table = {
@@ -302,10 +289,9 @@ const struct command show_command = {
 	.summary = "print a saved snapshot as a table, or as a report of all metrics",
 	.usage = "FILE|HISTORY@WHEN|- [OPTION]...",
 	.details = "Reads a .ctprof.zst file, a recorded moment (/var/lib/ctop@-1h, @09:40), or standard "
-		   "input for -, and prints the table that the screen "
-		   "has of it. A value that could not be read is "
-		   "printed as a centred dot, one that does not apply as -, and an amount that lacks the "
-		   "values of some threads has a >= sign before it.",
+		   "input for -, and prints the table that the screen has of it. A value that could not be "
+		   "read is printed as a centred dot, one that does not apply as -, and an amount that lacks "
+		   "the values of some threads has a >= sign before it.",
 	.tables = show_tables_used,
 	.table_count = ARRAY_COUNT(show_tables_used),
 	.options_size = sizeof(struct show_options),

@@ -47,70 +47,26 @@ static void list_sections(struct buffer *buffer)
 }
 
 static const struct option list[] = {
-	{
-		.name = "metrics",
-		.kind = OPTION_TEXT,
-		.value_name = "NAME,...",
-		.offset = offsetof(struct report_options, metrics),
-		.list = list_metrics,
-		.description = "print these metrics and derived metrics only (see 'ctop metrics'), and "
-			       "of what a sched_ext scheduler keeps these fields (scx.NAME); sections that "
-			       "have none of them are printed where --sections names them",
-	},
-	{
-		.name = "sections",
-		.kind = OPTION_TEXT,
-		.value_name = "NAME,...",
-		.offset = offsetof(struct report_options, sections),
-		.list = list_sections,
-		.description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
-			       "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
-			       "smaps-rollup, sched-ext, latency, scx",
-	},
-	{
-		.name = "reference",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct report_options, reference),
-		.description = "print the cells of ktstr's ctprof: what was not read counts as zero",
-	},
-	{
-		.name = "format",
-		.kind = OPTION_CHOICE,
-		.value_name = "FORMAT",
-		.choices = report_format_names,
-		.offset = offsetof(struct report_options, format),
-		.describe = describe_formats,
-	},
-	{
-		.name = "max-bytes",
-		.kind = OPTION_COUNT,
-		.value_name = "N",
-		.minimum = 1,
-		.maximum = 1e18,
-		.offset = offsetof(struct report_options, max_bytes),
-		.description = "refuse a file with more bytes of JSON than this (default 4294967296)",
-	},
-	{
-		.letter = 'o',
-		.name = "output",
-		.kind = OPTION_TEXT,
-		.value_name = "OUT",
-		.offset = offsetof(struct report_options, output),
-		.description = "write to this file, which is replaced only once the report is complete",
-	},
-	{
-		.name = "ascii",
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct report_options, ascii),
-		.description = "use only ASCII characters in text",
-	},
-	{
-		.letter = 'b',
-		.kind = OPTION_FLAG,
-		.offset = offsetof(struct report_options, as_batch),
-		.description =
-			"print without a screen, as `ctop -b` does: of one file a table in every format",
-	},
+	{OPTION('\0', "metrics", "NAME,...", struct report_options, metrics), .list = list_metrics,
+	 .description = "print these metrics and derived metrics only (see 'ctop metrics'), and of what a "
+			"sched_ext scheduler keeps these fields (scx.NAME); sections that have none of them "
+			"are printed where --sections names them"},
+	{OPTION('\0', "sections", "NAME,...", struct report_options, sections), .list = list_sections,
+	 .description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
+			"cgroup-limits, memory-stat, memory-events, pressure, host-pressure, smaps-rollup, "
+			"sched-ext, latency, scx"},
+	{OPTION('\0', "reference", NULL, struct report_options, reference),
+	 .description = "print the cells of ktstr's ctprof: what was not read counts as zero"},
+	{OPTION('\0', "format", "FORMAT", struct report_options, format), .choices = report_format_names,
+	 .describe = describe_formats},
+	{OPTION('\0', "max-bytes", "N", struct report_options, max_bytes), .minimum = 1, .maximum = 1e18,
+	 .description = "refuse a file with more bytes of JSON than this (default 4294967296)"},
+	{OPTION('o', "output", "OUT", struct report_options, output),
+	 .description = "write to this file, which is replaced only once the report is complete"},
+	{OPTION('\0', "ascii", NULL, struct report_options, ascii),
+	 .description = "use only ASCII characters in text"},
+	{OPTION('b', NULL, NULL, struct report_options, as_batch),
+	 .description = "print without a screen, as `ctop -b` does: of one file a table in every format"},
 };
 
 const struct option_table report_option_table = {"Report", list, ARRAY_COUNT(list)};
