@@ -364,8 +364,7 @@ static void accept_prompt(struct ui *ui)
 	const struct prompt_use *use = ui->prompting;
 	char *text;
 
-	buffer_append_text(&ui->prompt.text, "");
-	text = memory_duplicate(ui->prompt.text.data);
+	text = memory_duplicate(prompt_text(&ui->prompt));
 	use->accept(ui, text);
 	if (ui->prompting != use && *text != '\0' && use->topic != PROMPT_TOPIC_NONE)
 		prompt_history_add(&ui->histories[use->topic], text);
@@ -388,8 +387,7 @@ static void tell_changed(struct ui *ui)
 {
 	if (ui->prompting == NULL || ui->prompting->changed == NULL)
 		return;
-	buffer_append_text(&ui->prompt.text, "");
-	ui->prompting->changed(ui, ui->prompt.text.data);
+	ui->prompting->changed(ui, prompt_text(&ui->prompt));
 }
 
 /* A text that was typed before, or after that again a newer one. */
@@ -398,8 +396,7 @@ static void recall(struct ui *ui)
 	struct prompt_history *history = &ui->histories[ui->prompting->topic];
 	const char *text;
 
-	buffer_append_text(&ui->prompt.text, "");
-	text = prompt_history_step(history, ui->prompt.text.data, ui->action == ACTION_OLDER);
+	text = prompt_history_step(history, prompt_text(&ui->prompt), ui->action == ACTION_OLDER);
 	if (text == NULL)
 		return;
 	prompt_set(&ui->prompt, text);
@@ -409,7 +406,6 @@ static void recall(struct ui *ui)
 /* The names of a directory come later, if at all. */
 static void complete(struct ui *ui)
 {
-	buffer_append_text(&ui->prompt.text, "");
 	if (ui->prompting->topic == PROMPT_TOPIC_FILE && ui->host->request_names != NULL)
 		ui->host->request_names(ui->host->file_context, ui->prompt.text.data);
 }

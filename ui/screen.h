@@ -25,7 +25,6 @@
 #include "ui/widget/menu.h"
 #include "ui/widget/pager.h"
 #include "ui/widget/prompt.h"
-#include "ui/widget/prompt_history.h"
 
 /* The inside of the screen: what the files of this folder share; others see ui.h only. */
 
@@ -490,14 +489,6 @@ const char *screen_file_name(const char *path);
 /* Draws up to `lines` of the header lines of a session from row 0 (three, on the tab Scx four); returns how
  * many. */
 int screen_header_draw(struct ui *ui, int lines);
-
-/* --- screen_comparison_header.c --- */
-
-/* The name of a side: its file's without the directory, or "now". */
-const char *screen_comparison_side_name(const struct ui *ui, enum diff_side side);
-
-/* As draw_header of struct content. */
-int screen_comparison_header_draw(struct ui *ui, int lines);
 
 /* --- screen_session.c: content_of_session --- */
 

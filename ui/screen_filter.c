@@ -80,8 +80,7 @@ void screen_filter_apply(struct ui *ui)
 {
 	if (screen_filter_wait_ms(ui) != 0)
 		return;
-	buffer_append_text(&ui->prompt.text, "");
-	apply(ui, ui->prompt.text.data);
+	apply(ui, prompt_text(&ui->prompt));
 }
 
 void screen_filter_release(struct ui *ui)

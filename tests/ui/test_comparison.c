@@ -311,7 +311,7 @@ static void test_live_against_file(void **state)
 	start(&pty, &(struct pty_options){.rows = 60, .columns = 80}, "-d0.5", NULL, NULL);
 	pty_wait_text(&pty, "every 0.5s  rate");
 	pty_type(&pty, "D");
-	pty_wait_text(&pty, "a saved file; it will be before");
+	pty_wait_text(&pty, "file or time to compare with");
 	pty_type(&pty, "/nowhere/at-all\r");
 	pty_wait_text(&pty, "/nowhere/at-all does not exist");
 	/* what was typed is there again to be mended */

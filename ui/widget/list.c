@@ -6,7 +6,18 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "base/number.h"
+#include "table/screen_format.h"
+#include "window/column.h"
+
+#include "spark.h"
+#include "ui/terminal/draw.h"
+
+enum {
+	LINES_ANNOUNCING = 8, /* a list of so many lines uses one to say how many rows are not in sight */
+};
 
 void list_reset(struct list *list)
 {
@@ -153,10 +164,12 @@ static size_t page_at_top(const struct list *list, size_t lines)
 	return list->top + page >= row_count(list) ? row_count(list) - list->top : page - 1;
 }
 
-void list_place_window(struct list *list, size_t lines)
+/* Makes the row of the cursor be in sight in so many lines below the titles; sets list->page and
+ * list->others. */
+static void place_window(struct list *list, size_t lines)
 {
 	const size_t count = row_count(list);
-	const bool announces = lines >= LIST_LINES_ANNOUNCING && count > lines;
+	const bool announces = lines >= LINES_ANNOUNCING && count > lines;
 
 	if (count <= lines)
 		list->top = 0;
@@ -295,4 +308,576 @@ void list_mark_right(struct list *list)
 {
 	if (list->table != NULL && list->mark < list->table->column_count)
 		list->mark++;
+}
+
+/* --- drawing --- */
+
+enum {
+	NAME_CELLS_MIN = 12,
+	TEXT_CELLS_MIN = 8,
+	NAME_CELLS_STEP = 4,  /* names widen by steps, so that one longer name moves the columns rarely */
+	LIST_FILLERS_MAX = 8, /* columns that take what numbers leave */
+	COURSE_CELLS_MIN = 8,
+	COURSE_CELLS_WANTED = 20,
+	COURSE_SHARE = 2, /* of the cells that are left, this part for the course beside texts */
+	TID_CELLS = 8,    /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
+};
+
+/* Where the parts of a list are in one frame. */
+struct layout {
+	struct list *list;
+	const struct list_style *style;
+	int name_x, name_width;
+	int *column_x;              /* by column, -1 where it is not shown */
+	int *column_cells;          /* by column: its width */
+	int course_x, course_cells; /* of the course of the column sorted by; 0 cells: it is not shown */
+	struct buffer text;         /* of the cell being drawn */
+};
+
+/* Numbers that have a style of their own from a value on. */
+static const struct {
+	enum column column;
+	enum unit unit;
+	double from;
+	enum style style;
+} highlights[] = {
+	{COLUMN_STUCK, UNIT_COUNT, 1, STYLE_ALARM},   {COLUMN_STUCK, UNIT_NS, 1, STYLE_ALARM},
+	{COLUMN_LONG, UNIT_COUNT, 1, STYLE_ALARM},    {COLUMN_OOM, UNIT_COUNT, 1, STYLE_ALARM},
+	{COLUMN_LOST, UNIT_PERCENT, 20, STYLE_WAIT},  {COLUMN_RUNQ, UNIT_PERCENT, 20, STYLE_WAIT},
+	{COLUMN_BLKIO, UNIT_PERCENT, 20, STYLE_WAIT}, {COLUMN_MWAIT, UNIT_PERCENT, 20, STYLE_WAIT},
+	{COLUMN_IRQ, UNIT_PERCENT, 20, STYLE_WAIT},   {COLUMN_THROT, UNIT_PERCENT, 20, STYLE_WAIT},
+};
+
+static const struct {
+	const char *sign;
+	enum style style;
+} row_marks[] = {
+	[ROW_MARK_NONE] = {" ", STYLE_NORMAL}, [ROW_MARK_NEW] = {"+", STYLE_NEW},
+	[ROW_MARK_GONE] = {"x", STYLE_GONE},   [ROW_MARK_MOVER] = {"^", STYLE_MOVER},
+	[ROW_MARK_LEFT] = {"x", STYLE_ALARM},  [ROW_MARK_RESTARTED] = {"!", STYLE_ALARM},
+	[ROW_MARK_ABSENT] = {" ", STYLE_GONE},
+};
+
+static bool is_gone(const struct table_row *row)
+{
+	return row->mark == ROW_MARK_GONE || row->mark == ROW_MARK_ABSENT;
+}
+
+static void format_cell(struct layout *layout, const struct cell *cell, int width)
+{
+	buffer_clear(&layout->text);
+	buffer_append_text(&layout->text, "");
+	if (cell->state == CELL_VALUE && cell->form == CELL_FORM_BAR)
+		screen_format_bar(&layout->text, cell, width);
+	else
+		screen_format_cell(&layout->text, cell, draw_marks());
+}
+
+static void measure_columns(struct layout *layout, size_t first_row, size_t end_row)
+{
+	struct list *list = layout->list;
+	const struct table *table = list->table;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		int *width = &list->widths[i].cells;
+		/* the title and the sort mark beside it */
+		int title = draw_width(table->columns[i].title, strlen(table->columns[i].title)) +
+			    (table->sort_column == i ? 1 : 0);
+
+		*width = title > *width ? title : *width;
+		for (size_t row = first_row; row < end_row; row++) {
+			int cells;
+
+			format_cell(layout, &table->rows[row].cells[i], *width);
+			cells = draw_width(layout->text.data, layout->text.length);
+			if (table->columns[i].widest != 0 && cells > table->columns[i].widest)
+				cells = table->columns[i].widest;
+			*width = cells > *width ? cells : *width;
+		}
+	}
+}
+
+static void measure_names(struct layout *layout, size_t first_row, size_t end_row)
+{
+	struct list *list = layout->list;
+	int widest = draw_width(layout->style->name_title, strlen(layout->style->name_title)) + 1;
+
+	/* from the first frame, so that scrolling moves no column */
+	if (layout->style->name_cells > widest)
+		widest = layout->style->name_cells;
+	for (size_t row = first_row; row < end_row; row++) {
+		const struct table_row *entry = &list->table->rows[row];
+		int cells = draw_width(entry->label, entry->label_length);
+
+		widest = cells > widest ? cells : widest;
+	}
+	widest = (widest + NAME_CELLS_STEP - 1) / NAME_CELLS_STEP * NAME_CELLS_STEP;
+	if (widest > list->name_width)
+		list->name_width = widest;
+}
+
+/* Columns that are shown at any width: threads, and the one that the rows are sorted by. */
+static bool is_kept(const struct table *table, size_t column)
+{
+	return table->columns[column].column == COLUMN_THR || table->columns[column].stays ||
+	       column == table->sort_column;
+}
+
+/* Cells that a column takes at first: one that takes what numbers leave begins with its least. */
+static int cells_at_first(const struct list *list, size_t column)
+{
+	const struct table_column *described = &list->table->columns[column];
+
+	return described->fill_order != 0 && described->width < list->widths[column].cells
+		       ? described->width
+		       : list->widths[column].cells;
+}
+
+/* Shows a column in so many cells; returns how many it takes with the blank before it. */
+static int show(struct layout *layout, size_t column, int cells)
+{
+	layout->column_x[column] = 0;
+	layout->column_cells[column] = cells;
+	return cells + 1;
+}
+
+/*
+ * Chooses the columns that fit in `room` cells, but for those that take what is left; returns the cells they
+ * take.
+ */
+static int choose_columns(struct layout *layout, int room)
+{
+	const struct list *list = layout->list;
+	const struct table *table = list->table;
+	int used = 0;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		layout->column_x[i] = -1;
+		if (is_kept(table, i))
+			used += show(layout, i, cells_at_first(list, i));
+	}
+	for (size_t i = list->first; i < table->column_count; i++) {
+		if (is_kept(table, i) || table->columns[i].fill_order != 0)
+			continue;
+		if (used + list->widths[i].cells + 1 > room)
+			break;
+		used += show(layout, i, list->widths[i].cells);
+	}
+	return used;
+}
+
+/* The last column, if it is one of texts, is cut to the cells that are left rather than left out. */
+static int stretch_last_text(struct layout *layout, int room, int used)
+{
+	struct list *list = layout->list;
+	const struct table *table = list->table;
+	size_t last = table->column_count - 1;
+
+	if (table->column_count == 0 || layout->column_x[last] >= 0 || !table->columns[last].left ||
+	    table->columns[last].fill_order != 0 || room - used <= TEXT_CELLS_MIN)
+		return used;
+	show(layout, last,
+	     room - used - 1 < list->widths[last].cells ? room - used - 1 : list->widths[last].cells);
+	return room;
+}
+
+/* The column that takes what numbers leave as the `order`-th; SIZE_MAX for none. */
+static size_t find_filler(const struct list *list, int order)
+{
+	for (size_t i = 0; i < list->table->column_count; i++) {
+		if (list->table->columns[i].fill_order == order)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* Something that can use more cells than it has. */
+struct claimant {
+	int *cells;
+	int wanted;
+};
+
+/* Gives each in turn what it wants; returns what is left. */
+static int satisfy(const struct claimant claimants[], size_t count, int spare)
+{
+	for (size_t i = 0; i < count; i++) {
+		int more = claimants[i].wanted - *claimants[i].cells;
+
+		if (more > spare)
+			more = spare;
+		if (more <= 0)
+			continue;
+		*claimants[i].cells += more;
+		spare -= more;
+	}
+	return spare;
+}
+
+/* Whether there is a course to show: of numbers that the rows are sorted by, but for process ids. */
+static bool has_course(const struct layout *layout)
+{
+	const struct table *table = layout->list->table;
+
+	return layout->style->course != NULL && table->sort_column != SIZE_MAX &&
+	       !table->columns[table->sort_column].left && !table->columns[table->sort_column].foreign;
+}
+
+/* Lets the course of a number have a part of the cells that are left; returns the others. */
+static int claim_course(struct layout *layout, int spare)
+{
+	int cells = spare / COURSE_SHARE - 1;
+
+	if (!has_course(layout) || layout->course_cells != 0 || spare < COURSE_CELLS_MIN + 1)
+		return spare;
+	if (cells < COURSE_CELLS_MIN)
+		cells = COURSE_CELLS_MIN;
+	layout->course_cells = cells < COURSE_CELLS_WANTED ? cells : COURSE_CELLS_WANTED;
+	return spare - layout->course_cells - 1;
+}
+
+/*
+ * Distributes the cells that the numbers leave: names get what they need, as far as the texts behind the
+ * numbers still have their least, then these get more, the first of them what nobody wants. The course of the
+ * number that is sorted by comes behind the first text, and before what texts want beyond their least.
+ * Whatever else is to have cells of these claims them here.
+ */
+static void distribute(struct layout *layout, int spare)
+{
+	struct list *list = layout->list;
+	const size_t column_count = list->table->column_count;
+	struct claimant claimants[2 + LIST_FILLERS_MAX];
+	size_t count = 0, first = SIZE_MAX;
+
+	/* half of it at first: a few long names do not displace all other texts */
+	claimants[count++] = (struct claimant){&layout->name_width,
+					       list->name_width < layout->name_width + spare / 2
+						       ? list->name_width
+						       : layout->name_width + spare / 2};
+	spare = satisfy(claimants, count, spare);
+	for (int order = 1; order <= LIST_FILLERS_MAX; order++) {
+		const size_t column = find_filler(list, order);
+
+		if (column == SIZE_MAX)
+			continue;
+		if (layout->column_x[column] < 0) {
+			if (column < list->first || cells_at_first(list, column) + 1 > spare)
+				continue;
+			spare -= show(layout, column, cells_at_first(list, column));
+		}
+		claimants[count++] = (struct claimant){&layout->column_cells[column],
+						       list->widths[column].cells};
+		if (column + 1 == column_count || first == SIZE_MAX)
+			first = column;
+		spare = claim_course(layout, spare);
+	}
+	spare = claim_course(layout, spare);
+	claimants[0].wanted = list->name_width;
+	spare = satisfy(claimants, count, spare);
+	if (first != SIZE_MAX && layout->column_x[column_count - 1] >= 0 &&
+	    list->table->columns[column_count - 1].fill_order != 0)
+		layout->column_cells[column_count - 1] += spare;
+}
+
+/* The last column shown that takes no cells that others leave: the course stands behind it. */
+static size_t last_number(const struct layout *layout)
+{
+	const struct table *table = layout->list->table;
+
+	for (size_t i = table->column_count; i-- > 0;) {
+		if (layout->column_x[i] >= 0 && table->columns[i].fill_order == 0)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static void place_columns(struct layout *layout, int x)
+{
+	const struct list *list = layout->list;
+	const size_t last = last_number(layout);
+
+	for (size_t i = 0; i < list->table->column_count; i++) {
+		if (layout->column_x[i] < 0)
+			continue;
+		layout->column_x[i] = x + 1;
+		x += layout->column_cells[i] + 1;
+		if (i == last && layout->course_cells != 0) {
+			layout->course_x = x + 1;
+			x += layout->course_cells + 1;
+		}
+	}
+	for (size_t i = 0; i < list->table->column_count; i++) {
+		list->widths[i].drawn = layout->column_x[i] >= 0 ? layout->column_cells[i] : 0;
+		list->widths[i].x = layout->column_x[i];
+	}
+}
+
+/*
+ * Places the columns: the name keeps at least 12 cells; the first column (if it counts threads) and the sort
+ * column are always shown, the others from list->first on as far as they fit, and texts in what is left.
+ * Widens list->widths by what the rows on the screen need.
+ */
+static void place(struct layout *layout, size_t end_row)
+{
+	const struct list_style *style = layout->style;
+	struct list *list = layout->list;
+	int room, used;
+
+	measure_columns(layout, list->top, end_row);
+	measure_names(layout, list->top, end_row);
+	layout->name_x = 1 + (style->thread_ids ? TID_CELLS : 0);
+	layout->name_width = style->name_cells != 0 ? style->name_cells : NAME_CELLS_MIN;
+	room = style->width - layout->name_x - layout->name_width;
+	used = choose_columns(layout, room);
+	while (list->mark != 0 && layout->column_x[list->mark - 1] < 0 && list->first < list->mark - 1 &&
+	       list->table->columns[list->mark - 1].fill_order == 0) {
+		list->first++;
+		used = choose_columns(layout, room);
+	}
+	used = stretch_last_text(layout, room, used);
+	if (used > room) {
+		layout->name_width += room - used;
+		used = room;
+	}
+	if (layout->name_width > list->name_width)
+		layout->name_width = list->name_width;
+	if (layout->name_width < 1)
+		layout->name_width = 1;
+	distribute(layout, style->width - layout->name_x - layout->name_width - used);
+	list->name_cells = layout->name_width;
+	list->name_end = layout->name_x + layout->name_width;
+	place_columns(layout, layout->name_x + layout->name_width);
+}
+
+static enum style title_style(const struct layout *layout, size_t mark, bool sorted)
+{
+	if (layout->list->mark == mark && mark != 0)
+		return STYLE_TITLE_MARKED;
+	return sorted ? STYLE_TITLE_SORTED : STYLE_TITLE;
+}
+
+/* The text, in its column. */
+static void draw_column(const struct layout *layout, int y, size_t column, enum style style)
+{
+	const struct table_column *described = &layout->list->table->columns[column];
+	int x = layout->column_x[column], width = layout->column_cells[column];
+
+	if (described->left && described->cut_middle)
+		draw_middle(y, x, width, style, layout->text.data, layout->text.length);
+	else if (described->left)
+		draw_text(y, x, width, style, layout->text.data, layout->text.length);
+	else
+		draw_right(y, x, width, style, layout->text.data);
+}
+
+/* How much time the course is of: "LAST 40s". */
+static void draw_course_title(struct layout *layout)
+{
+	const struct list_style *style = layout->style;
+	const uint64_t seconds = (style->course_round_ns * (uint64_t)layout->course_cells + NS_PER_S / 2) /
+				 NS_PER_S;
+	const bool is_long = seconds >= 120;
+
+	buffer_clear(&layout->text);
+	buffer_append_text(&layout->text, "LAST ");
+	buffer_append_u64(&layout->text, is_long ? seconds / 60 : seconds);
+	buffer_append_char(&layout->text, is_long ? 'm' : 's');
+	draw_text(style->y, layout->course_x, layout->course_cells, STYLE_TITLE, layout->text.data,
+		  layout->text.length);
+}
+
+static void draw_titles(struct layout *layout)
+{
+	const struct list_style *style = layout->style;
+	const struct table *table = layout->list->table;
+	const char *sort_mark = style->ascending ? "^" : "v";
+	bool by_name = table->sort_column == SIZE_MAX && !style->unsorted;
+
+	draw_fill(style->y, 0, style->width, STYLE_TITLE);
+	if (style->thread_ids)
+		draw_string(style->y, 1, TID_CELLS - 1, STYLE_TITLE, "TID");
+	buffer_clear(&layout->text);
+	buffer_append_format(&layout->text, "%s%s", style->name_title, by_name ? sort_mark : "");
+	draw_text(style->y, layout->name_x, layout->name_width, title_style(layout, 0, by_name),
+		  layout->text.data, layout->text.length);
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct table_column *column = &table->columns[i];
+		bool sorted = i == table->sort_column;
+
+		if (layout->column_x[i] < 0)
+			continue;
+		buffer_clear(&layout->text);
+		buffer_append_format(&layout->text, "%s%s", column->title, sorted ? sort_mark : "");
+		draw_column(layout, style->y, i, title_style(layout, i + 1, sorted));
+	}
+	if (layout->course_cells != 0)
+		draw_course_title(layout);
+}
+
+static enum style cell_style(const struct layout *layout, size_t column, const struct cell *cell)
+{
+	if (cell->state != CELL_VALUE || strcmp(layout->text.data, "0") == 0)
+		return STYLE_DIM;
+	if (layout->list->table->columns[column].foreign)
+		return cell->unanimous ? STYLE_NORMAL : STYLE_DIM;
+	for (size_t i = 0; i < ARRAY_COUNT(highlights); i++) {
+		if (highlights[i].column == layout->list->table->columns[column].column &&
+		    highlights[i].unit == cell->unit && cell_number(cell) >= highlights[i].from)
+			return highlights[i].style;
+	}
+	/* a change begins with its sign */
+	if (cell->form == CELL_FORM_TEXT && *layout->text.data == '+')
+		return STYLE_ROSE;
+	if (cell->form == CELL_FORM_TEXT && *layout->text.data == '-')
+		return STYLE_FELL;
+	return STYLE_NORMAL;
+}
+
+static void draw_name(struct layout *layout, int y, const struct table_row *row, enum style style)
+{
+	draw_middle(y, layout->name_x, layout->name_width, style, row->label, row->label_length);
+}
+
+/* Each stretch of equal signs in its own style. */
+static void draw_bar(const struct layout *layout, int y, int x)
+{
+	const char *text = layout->text.data;
+
+	while (*text != '\0') {
+		const char *sign = memchr(screen_bar_signs, *text, VALUE_SHARES);
+		enum style style = sign != NULL ? (enum style)(STYLE_BAR_RUN + (sign - screen_bar_signs))
+						: STYLE_NORMAL;
+		size_t length = 1;
+
+		while (text[length] == *text)
+			length++;
+		x += draw_text(y, x, (int)length, style, text, length);
+		text += length;
+	}
+}
+
+/* Lays the share of a row under a number that is drawn. */
+static void draw_share(const struct layout *layout, int y, size_t column, const struct cell *cell,
+		       enum style style)
+{
+	const int width = layout->column_cells[column];
+	const double whole = layout->list->table->columns[column].whole;
+	const double share = whole > 0 ? cell_number(cell) / whole : 0;
+
+	if (share > 0 && layout->style->shares && draw_has_shade())
+		draw_shade(y, layout->column_x[column], share < 1 ? (int)(share * width + 0.5) : width,
+			   style);
+}
+
+static void draw_cell(struct layout *layout, int y, const struct table_row *row, size_t column, bool selected)
+{
+	const struct list *list = layout->list;
+	enum style style;
+
+	format_cell(layout, &row->cells[column], layout->column_cells[column]);
+	style = cell_style(layout, column, &row->cells[column]);
+	if (is_gone(row))
+		style = STYLE_GONE;
+	if (selected)
+		style = list->mark == column + 1 ? STYLE_MARKED : STYLE_SELECTED;
+	if (row->cells[column].state == CELL_VALUE && row->cells[column].form == CELL_FORM_BAR && !selected)
+		draw_bar(layout, y, layout->column_x[column]);
+	else
+		draw_column(layout, y, column, style);
+	if (!selected && !is_gone(row))
+		draw_share(layout, y, column, &row->cells[column], style);
+}
+
+static void draw_course(const struct layout *layout, int y, const struct table_row *row, bool selected)
+{
+	const struct list_style *style = layout->style;
+	double values[SPARK_CELLS_MAX];
+	const size_t count = style->course(style->context, row, values, (size_t)layout->course_cells);
+
+	spark_draw(y, layout->course_x, layout->course_cells,
+		   selected       ? STYLE_SELECTED
+		   : is_gone(row) ? STYLE_GONE
+				  : STYLE_GRAPH,
+		   values, count);
+}
+
+static void draw_row(struct layout *layout, int y, size_t index)
+{
+	const struct list *list = layout->list;
+	const struct table_row *row = &list->table->rows[index];
+	bool selected = index == list->selected;
+	const bool matches = layout->style->match != NULL && list_name_has(row, layout->style->match);
+	enum style name_style = selected       ? STYLE_SELECTED
+				: is_gone(row) ? STYLE_GONE
+				: matches      ? STYLE_KEY
+					       : STYLE_NORMAL;
+
+	if (selected)
+		draw_fill(y, 0, layout->style->width, STYLE_SELECTED);
+	draw_string(y, 0, 1, selected ? STYLE_SELECTED : row_marks[row->mark].style,
+		    row_marks[row->mark].sign);
+	if (layout->style->thread_ids) {
+		buffer_clear(&layout->text);
+		buffer_append_u64(&layout->text, row->tid);
+		draw_string(y, 1, TID_CELLS - 1, name_style, layout->text.data);
+	}
+	draw_name(layout, y, row, name_style);
+	for (size_t i = 0; i < list->table->column_count; i++) {
+		/* of a row that is gone only values are shown */
+		if (layout->column_x[i] >= 0 && (!is_gone(row) || row->cells[i].state == CELL_VALUE))
+			draw_cell(layout, y, row, i, selected);
+	}
+	if (layout->course_cells != 0)
+		draw_course(layout, y, row, selected);
+}
+
+bool list_shows_whole(const struct list *list, size_t column, const char *text, size_t length)
+{
+	return column < list->width_count && draw_width(text, length) <= list->widths[column].drawn;
+}
+
+void list_append_others(struct buffer *buffer, const char *sign, size_t count)
+{
+	char number[28];
+
+	if (count != 0)
+		buffer_append_format(buffer, "%s %s more", sign, number_group_digits(count, number));
+}
+
+/* Says how many rows are not in sight, where there are any. */
+static void draw_others(struct layout *layout, int y, const char *sign, size_t count)
+{
+	buffer_clear(&layout->text);
+	list_append_others(&layout->text, sign, count);
+	draw_text(y, 1, layout->style->width - 1, STYLE_STRONG, layout->text.data, layout->text.length);
+}
+
+int list_draw(struct list *list, const struct list_style *style)
+{
+	struct layout layout = {.list = list, .style = style};
+	size_t end_row;
+
+	if (list->table == NULL || style->height < 1)
+		return style->y;
+	place_window(list, (size_t)(style->height - 1));
+	list->titles_row = style->y;
+	list->first_row = style->y + 1 + (list->others.announced && list->others.above != 0);
+	end_row = list->top + list->page < list->table->row_count ? list->top + list->page
+								  : list->table->row_count;
+	if (style->fill != NULL)
+		style->fill(style->context, list->top, list->page);
+	layout.column_x = memory_allocate_zero(list->table->column_count + 1, sizeof(*layout.column_x));
+	layout.column_cells = memory_allocate_zero(list->table->column_count + 1,
+						   sizeof(*layout.column_cells));
+	place(&layout, end_row);
+	draw_titles(&layout);
+	if (list->others.announced) {
+		draw_others(&layout, style->y + 1, draw_marks()->above, list->others.above);
+		draw_others(&layout, style->y + style->height - 1, draw_marks()->below, list->others.below);
+	}
+	for (size_t row = list->top; row < end_row; row++)
+		draw_row(&layout, list->first_row + (int)(row - list->top), row);
+	free(layout.column_x);
+	free(layout.column_cells);
+	buffer_release(&layout.text);
+	return list->first_row + (int)(list->selected - list->top);
 }

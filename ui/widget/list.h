@@ -11,11 +11,6 @@
 
 #include "ui/terminal/keys.h"
 
-enum {
-	LIST_LINES_ANNOUNCING =
-		8, /* a list of so many lines gives one to say how many rows are not in sight */
-};
-
 /* How many rows are above and below those in sight. */
 struct list_others {
 	size_t above, below;
@@ -83,9 +78,6 @@ void list_show_top(struct list *list);
 
 /* Scrolls by so many rows, down where that is positive; the cursor stays in sight. Returns whether it did. */
 bool list_scroll(struct list *list, int rows);
-
-/* Makes the cursor's row be in sight in so many lines below the titles; sets list->page and list->others. */
-void list_place_window(struct list *list, size_t lines);
 
 /* Appends how many rows are not in sight: "▲ 6 more", "▼ 63 more"; nothing for none. */
 void list_append_others(struct buffer *buffer, const char *sign, size_t count);

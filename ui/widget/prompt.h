@@ -19,6 +19,9 @@ struct prompt {
 /* Starts with `text`, the cursor at its end. */
 void prompt_set(struct prompt *prompt, const char *text);
 
+/* The text, ended by NUL; valid until it changes. */
+const char *prompt_text(struct prompt *prompt);
+
 /* Inserts a typed character at the cursor; ignores control characters. */
 void prompt_insert(struct prompt *prompt, int key);
 
@@ -30,5 +33,28 @@ void prompt_edit(struct prompt *prompt, enum action action);
  * cell of the cursor.
  */
 int prompt_draw(const struct prompt *prompt, int y, int x, int cells, const char *label);
+
+/* Texts that were typed before, the newest last. A zeroed struct has none. */
+struct prompt_history {
+	char **texts; /* owned */
+	size_t count, capacity;
+	size_t at;   /* of the one on the line; `count`: what is being typed */
+	char *draft; /* that was being typed before an earlier one was looked at, owned */
+};
+
+/* A new line begins, behind all that was typed before. */
+void prompt_history_begin(struct prompt_history *history);
+
+/* Adds a text that was accepted as the newest; one that is there already moves. Of many the oldest are
+ * forgotten. */
+void prompt_history_add(struct prompt_history *history, const char *text);
+
+/*
+ * The text before the one on the line, which is `present`, or the one after it; what was being typed is
+ * behind the newest. NULL: there is none. Valid until the next call.
+ */
+const char *prompt_history_step(struct prompt_history *history, const char *present, bool back);
+
+void prompt_history_release(struct prompt_history *history);
 
 #endif
