@@ -15,7 +15,7 @@
 
 /* --- rows, pages and menus --- */
 
-static void move(struct ui *ui)
+void actions_move(struct ui *ui)
 {
 	if (ui->overlay == OVERLAY_SORT)
 		screen_sort_move(ui);

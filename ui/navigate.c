@@ -377,14 +377,21 @@ static bool refuse(struct ui *ui, unsigned int column)
 	return refused;
 }
 
+/* Says why a filter cannot be applied here; false where it can. */
+static bool refuse_filter(struct ui *ui, const struct filter *filter)
+{
+	for (size_t i = 0; filter != NULL && filter_column(filter, i) != COLUMN_COUNT; i++) {
+		if (refuse(ui, filter_column(filter, i)))
+			return true;
+	}
+	return false;
+}
+
 void navigate_check_options(struct ui *ui)
 {
 	struct view *view = &ui->view;
 
-	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
-		if (refuse(ui, filter_column(view->filter, i)))
-			break;
-	}
+	(void)refuse_filter(ui, view->filter);
 	if (!view->sort_chosen || view->sort_by_name || !refuse(ui, view->sort))
 		return;
 	view_forget_sort(view);
@@ -395,8 +402,7 @@ void navigate_sort(struct ui *ui, unsigned int column)
 	struct view *view = &ui->view;
 
 	if (column < COLUMN_COUNT && column_is_looked_up((enum column)column)) {
-		screen_message(ui, STYLE_MESSAGE,
-			       "%s is read for the rows on the screen only: they cannot be sorted by it",
+		screen_message(ui, STYLE_MESSAGE, "Cannot sort by %s: it is read only for visible rows",
 			       column_title((enum column)column, WINDOW_MODE_RATE));
 		return;
 	}
@@ -457,11 +463,9 @@ void navigate_filter(struct ui *ui, const char *text)
 			return;
 		}
 	}
-	for (size_t i = 0; filter != NULL && filter_column(filter, i) != COLUMN_COUNT; i++) {
-		if (refuse(ui, filter_column(filter, i))) {
-			filter_release(filter);
-			return;
-		}
+	if (refuse_filter(ui, filter)) {
+		filter_release(filter);
+		return;
 	}
 	ui->prompting = NULL;
 	frozen_release(&ui->frozen);

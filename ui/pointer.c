@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "pointer.h"
 
+#include "actions.h"
+
 enum {
 	WHEEL_ROWS = 3, /* that a step of the wheel scrolls by */
 };
@@ -10,22 +12,17 @@ static bool is_wheel(struct pointer pointer)
 	return pointer.event == POINTER_WHEEL_UP || pointer.event == POINTER_WHEEL_DOWN;
 }
 
-/* Rows of a page, of a menu, of the page of columns. */
+/* Rows of a list or a page, and lines of a menu one by one. */
 static void turn_wheel(struct ui *ui, bool up)
 {
+	const unsigned int place = screen_place(ui);
+
 	ui->action = up ? ACTION_UP : ACTION_DOWN;
-	if (ui->overlay == OVERLAY_SORT) {
-		screen_sort_move(ui);
-	} else if (ui->overlay == OVERLAY_USERS) {
-		user_menu_move(&ui->users, ui->action);
-	} else if (ui->overlay != OVERLAY_NONE) {
-		for (int i = 0; i < WHEEL_ROWS; i++)
-			pager_move(&ui->pager, ui->action);
-	} else if (ui->setup.open) {
-		menu_move(&ui->setup.menu, ui->action, ui->setup.count);
-	} else if (!ui->graph.open) {
+	if ((place & PLACE_ROWS) != 0)
 		list_scroll(ui->metrics_open ? &ui->metrics_list : &ui->list, up ? -WHEEL_ROWS : WHEEL_ROWS);
-	}
+	for (int i = 0;
+	     i < (place == PLACE_TEXT ? WHEEL_ROWS : 1) && (place & (PLACE_ROWS | PLACE_GRAPH)) == 0; i++)
+		actions_move(ui);
 }
 
 /* A title that the rows are sorted by already reverses their order. */
@@ -42,7 +39,7 @@ static void press_title(struct ui *ui, size_t column)
 
 static void press_list(struct ui *ui, struct pointer pointer)
 {
-	const enum tab tab = tab_bar_at(&ui->tab_bar, pointer.y, pointer.x);
+	const enum tab tab = screen_list_tab_at(ui, pointer.y, pointer.x);
 	size_t index;
 
 	if (tab != TAB_COUNT) {

@@ -16,7 +16,6 @@
 
 #include "ui.h"
 #include "ui/page/graph.h"
-#include "ui/page/tab_bar.h"
 #include "ui/page/user_menu.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
@@ -102,6 +101,16 @@ struct content {
 
 extern const struct content content_of_session, content_of_comparison;
 
+/* Where the tabs stood in the last frame. */
+struct tab_bar {
+	int y;
+	size_t count;
+	struct {
+		enum tab tab;
+		int x, end; /* cells: the first of it, and the first behind it */
+	} places[TAB_TOTAL];
+};
+
 /* What the header counts in the threads of a round. */
 struct header_counts {
 	uint64_t serial; /* of the snapshot; 0: nothing yet */
@@ -125,12 +134,11 @@ enum screen_frame {
 
 /* While the filter is typed. */
 struct filtering {
-	char *before; /* the text of the filter that Esc goes back to; NULL: no prompt of it is open */
-	char *key;    /* of the row under the cursor then, and the first row in sight */
-	size_t key_length, top;
-	bool is_due;      /* what is typed is not shown yet */
-	uint64_t due_ns;  /* when it will be, CLOCK_MONOTONIC */
-	uint64_t cost_ns; /* how long it took to show the last one */
+	char *before;            /* the filter that Esc restores; NULL: its prompt is not open */
+	struct list_place place; /* that Esc goes back to */
+	bool is_due;             /* what is typed is not shown yet */
+	uint64_t due_ns;         /* when it will be, CLOCK_MONOTONIC */
+	uint64_t cost_ns;        /* how long it took to show the last one */
 };
 
 /* Looking back: a moment that has been is on the screen. */
@@ -198,9 +206,8 @@ struct ui {
 	struct lookup_cache lookups;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
 	/* the search for names */
-	char *search;     /* what is searched for, NULL for nothing */
-	char *search_key; /* of the row and first row in sight that it began with */
-	size_t search_key_length, search_top;
+	char *search;                   /* what is searched for, NULL for nothing */
+	struct list_place search_place; /* that it began at */
 
 	bool keeps_order;
 	struct frozen frozen;        /* the order that is kept */
@@ -320,6 +327,9 @@ int screen_list_draw(struct ui *ui, struct area area);
 
 /* Whether a tab is on the bar: the current one always is. */
 bool screen_list_has_tab(const struct ui *ui, enum tab tab);
+
+/* The tab at a cell of the last frame, TAB_COUNT for none. */
+enum tab screen_list_tab_at(const struct ui *ui, int y, int x);
 
 /* The title of the first column for the view: "PROCESS". Static storage. */
 const char *screen_list_name_title(const struct view *view);

@@ -86,7 +86,7 @@ void screen_filter_apply(struct ui *ui)
 void screen_filter_release(struct ui *ui)
 {
 	free(ui->filtering.before);
-	free(ui->filtering.key);
+	list_release_place(&ui->filtering.place);
 	ui->filtering = (struct filtering){.cost_ns = ui->filtering.cost_ns};
 }
 
@@ -104,9 +104,7 @@ static void cancel(struct ui *ui)
 	struct filtering *filtering = &ui->filtering;
 
 	apply(ui, filtering->before);
-	ui->list.top = filtering->top;
-	if (filtering->key != NULL)
-		list_select(&ui->list, filtering->key, filtering->key_length);
+	list_return(&ui->list, &filtering->place);
 	screen_filter_release(ui);
 }
 
@@ -124,9 +122,6 @@ void screen_filter_open(struct ui *ui)
 
 	screen_filter_release(ui);
 	filtering->before = memory_duplicate(ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
-	if (ui->list.key != NULL)
-		filtering->key = memory_duplicate_bytes(ui->list.key, ui->list.key_length);
-	filtering->key_length = ui->list.key_length;
-	filtering->top = ui->list.top;
+	list_note_place(&ui->list, &filtering->place);
 	screen_open_prompt(ui, &use, filtering->before);
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "snapshot/capture_facts.h"
 #include "window/host_numbers.h"
 
 #include "ui/page/missing.h"
@@ -169,27 +170,6 @@ static void add_interval(struct header_line *line, const struct ui *ui)
 	buffer_release(&text);
 }
 
-/* How long ago something was, in its two largest units. */
-static void append_age(uint64_t ns, struct buffer *text)
-{
-	static const struct {
-		uint64_t seconds;
-		const char *name;
-	} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-	uint64_t seconds = ns / NS_PER_S;
-	size_t unit = 0;
-
-	while (unit + 1 < ARRAY_COUNT(units) && seconds < units[unit].seconds)
-		unit++;
-	buffer_append_format(text, "%llu %s", (unsigned long long)(seconds / units[unit].seconds),
-			     units[unit].name);
-	seconds %= units[unit].seconds;
-	if (unit + 1 < ARRAY_COUNT(units) && seconds >= units[unit + 1].seconds)
-		buffer_append_format(text, " %llu %s",
-				     (unsigned long long)(seconds / units[unit + 1].seconds),
-				     units[unit + 1].name);
-}
-
 /* That this is the past: when it was, and how long ago. */
 static void add_moment(struct header_line *line, const struct ui *ui)
 {
@@ -197,7 +177,12 @@ static void add_moment(struct header_line *line, const struct ui *ui)
 	struct buffer age = {0};
 	char time[TIME_BYTES];
 
-	append_age(now_ns > then_ns ? now_ns - then_ns : 0, &age);
+	/* in whole seconds */
+	if (now_ns < then_ns + 60 * NS_PER_S)
+		buffer_append_format(&age, "%u s",
+				     now_ns > then_ns ? (unsigned int)((now_ns - then_ns) / NS_PER_S) : 0);
+	else
+		capture_facts_append_span(&age, now_ns - then_ns);
 	add(line, STYLE_MESSAGE, " %s (%s ago)%s ", time_text(time, then_ns, true), age.data,
 	    ui->past.plays ? " playing" : "");
 	buffer_release(&age);
@@ -354,7 +339,7 @@ static void add_pressure(struct header_line *line, const struct ui *ui)
 	size_t used = strlen(text);
 	double percent;
 
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(shown); i++) {
 		if (now->pressure_missing[shown[i].resource] != REASON_READ)
 			continue;
 		percent = host_pressure_percent(now, session_previous(ui->session), shown[i].resource);

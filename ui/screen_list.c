@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "screen.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,7 @@ void screen_list_refresh(struct ui *ui)
 
 enum {
 	PATH_CELLS_MIN = 12, /* that a path is cut to at most */
+	POSITION_CELLS = 10, /* behind the tabs: where the rows stand */
 };
 
 bool screen_list_has_tab(const struct ui *ui, enum tab tab)
@@ -80,22 +82,78 @@ static void draw_position(const struct ui *ui, int y, int x, int cells)
 		draw_right(y, x, cells, STYLE_DIM, text);
 }
 
-static bool has_tab(const void *context, enum tab tab)
+static int title_width(enum tab tab)
 {
-	return screen_list_has_tab(context, tab);
+	return draw_width(tabs[tab].title, strlen(tabs[tab].title));
+}
+
+/* Cells of the tab bar, with the number keys before the titles or not, and so many blanks beside a title. */
+static int bar_width(const struct ui *ui, bool numbered, int blanks)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < tab_count(); i++) {
+		const enum tab tab = tab_at(i);
+
+		if (screen_list_has_tab(ui, tab))
+			width += title_width(tab) + (numbered && tab_digit(tab) >= 0 ? 2 : 0) + blanks;
+	}
+	return width;
+}
+
+static int draw_tab(int y, int x, enum tab tab, bool numbered, int blanks, bool current)
+{
+	char text[64];
+
+	if (numbered && tab_digit(tab) >= 0)
+		snprintf(text, sizeof(text), " %d %s ", tab_digit(tab), tabs[tab].title);
+	else
+		snprintf(text, sizeof(text), " %s%s", tabs[tab].title, blanks > 1 ? " " : "");
+	return draw_string(y, x, (int)strlen(text), current ? STYLE_TAB_CURRENT : STYLE_TAB, text);
 }
 
 static void draw_tabs(struct ui *ui, struct area area)
 {
-	const int x = tab_bar_draw(&ui->tab_bar, &(struct tab_bar_style){
-							 .y = area.y,
-							 .width = area.width,
-							 .current = ui->view.tab,
-							 .has_tab = has_tab,
-							 .context = ui,
-						 });
+	const bool numbered = bar_width(ui, true, 2) <= area.width;
+	const int blanks = numbered || bar_width(ui, false, 2) + POSITION_CELLS <= area.width ? 2 : 1;
+	const bool is_cut = bar_width(ui, numbered, blanks) > area.width;
+	const size_t current = tab_place(ui->view.tab);
+	struct tab_bar *bar = &ui->tab_bar;
+	size_t first = 0;
+	int x = 0, before = 0;
 
+	/* on a narrow screen the bar starts further right, so that the current tab is in it */
+	for (size_t i = 0; i <= current && is_cut; i++) {
+		if (!screen_list_has_tab(ui, tab_at(i)))
+			continue;
+		before += title_width(tab_at(i)) + blanks;
+		while (before > area.width && first < i)
+			before -= title_width(tab_at(first++)) + blanks;
+	}
+	bar->y = area.y;
+	bar->count = 0;
+	for (size_t i = first; i < tab_count() && x < area.width; i++) {
+		const int start = x;
+
+		if (!screen_list_has_tab(ui, tab_at(i)))
+			continue;
+		x += draw_tab(area.y, x, tab_at(i), numbered, blanks, i == current);
+		bar->places[bar->count].tab = tab_at(i);
+		bar->places[bar->count].x = start;
+		bar->places[bar->count++].end = x;
+	}
 	draw_position(ui, area.y, x, area.width - x);
+}
+
+enum tab screen_list_tab_at(const struct ui *ui, int y, int x)
+{
+	const struct tab_bar *bar = &ui->tab_bar;
+
+	for (size_t i = 0; i < bar->count && y == bar->y; i++) {
+		if (x >= bar->places[i].x && x < bar->places[i].end)
+			return bar->places[i].tab;
+	}
+	return TAB_COUNT;
 }
 
 static void append_name(struct buffer *buffer, const char *name, size_t length)
@@ -114,51 +172,59 @@ static void append_name(struct buffer *buffer, const char *name, size_t length)
 	}
 }
 
-/* Between two parts of the line. */
-static void append_gap(struct buffer *path)
+/* Begins another part of the line. */
+__attribute__((format(printf, 2, 3))) static void append_note(struct buffer *path, const char *format, ...)
 {
-	if (path->length != 0)
-		buffer_append_text(path, "   ");
+	char note[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(note, sizeof(note), format, arguments);
+	va_end(arguments);
+	buffer_append_format(path, "%s%s", path->length != 0 ? "   " : "", note);
 }
 
-/* Why the tab Scx has no fields, or no values in them. */
+/* Says why the tab Scx has no fields, or no values in them. */
 static void append_why_no_fields(const struct ui *ui, struct buffer *path)
 {
 	const struct snapshot *now = session_now(ui->session);
 	const struct feature_result *result = &now->provenance.features[FEATURE_TASK_FIELDS];
+	const bool is_file = ui->options->file_name != NULL;
 
 	if (now->task_fields.context_of != NULL)
 		return;
-	append_gap(path);
 	if (!session_scheduler_runs(ui->session))
-		buffer_append_text(path, ui->options->file_name != NULL
-						 ? "no sched_ext scheduler ran when this was saved"
-						 : "no sched_ext scheduler runs (e: why)");
+		append_note(path, "%s",
+			    is_file ? "no sched_ext scheduler ran when this was saved"
+				    : "no sched_ext scheduler runs (e: why)");
 	else if (result->state != FEATURE_STATE_OFF)
-		buffer_append_text(path, ui->options->file_name != NULL
-						 ? "the file has nothing that the scheduler kept"
-						 : "what the scheduler keeps is read in the next round");
+		append_note(path, "%s",
+			    is_file ? "the file has nothing that the scheduler kept"
+				    : "what the scheduler keeps is read in the next round");
 	else
-		buffer_append_format(path, "nothing is read from the scheduler: %s (e: why)",
-				     result->detail != NULL ? result->detail : reasons[result->reason].words);
+		append_note(path, "nothing is read from the scheduler: %s (e: why)",
+			    result->detail != NULL ? result->detail : reasons[result->reason].words);
 }
 
-/* Why the tab has no numbers at all. */
+static bool lacks_probe(const struct ui *ui)
+{
+	return !ui->host->has_heap && ui->options->file_name == NULL;
+}
+
+/* Says why the tab has no numbers at all. */
 static void append_why_nothing(const struct ui *ui, struct buffer *path)
 {
 	struct buffer why = {0};
 
 	/* without the probe there are no rows, and that is said instead of them */
-	if (ui->view.jemalloc_only && !ui->host->has_heap && ui->options->file_name == NULL)
+	if (ui->view.jemalloc_only && lacks_probe(ui))
 		return;
-	if (ui->comparison == NULL && missing_is_all(ui->session, &ui->view, &why)) {
-		append_gap(path);
-		buffer_append_format(path, "no numbers here: %s", why.data);
-	}
+	if (ui->comparison == NULL && missing_is_all(ui->session, &ui->view, &why))
+		append_note(path, "no numbers here: %s", why.data);
 	buffer_release(&why);
 }
 
-/* Which rows the tab Heap leaves out. */
+/* Says which rows the tab Heap leaves out. */
 static void append_jemalloc_only(const struct ui *ui, struct buffer *path)
 {
 	const struct table *table = ui->table;
@@ -166,9 +232,8 @@ static void append_jemalloc_only(const struct ui *ui, struct buffer *path)
 
 	if (!ui->view.jemalloc_only || ui->comparison != NULL)
 		return;
-	append_gap(path);
-	buffer_append_text(path, "only jemalloc processes");
-	if (ui->settings.heap_off || (!ui->host->has_heap && ui->options->file_name == NULL))
+	append_note(path, "only jemalloc processes");
+	if (ui->settings.heap_off || lacks_probe(ui))
 		return;
 	if (table->jemalloc_resolving != 0)
 		buffer_append_format(path, ", resolving %s",
@@ -231,6 +296,7 @@ static void append_identity(const struct ui *ui, int width, struct buffer *path)
 static bool make_path(const struct ui *ui, int width, struct buffer *path)
 {
 	const struct view *view = &ui->view;
+	char number[28];
 
 	for (size_t i = 0; i < view->step_count; i++) {
 		if (view->steps[i].axis != AXIS_ALL)
@@ -249,48 +315,32 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 		buffer_append_text(path, view->level == VIEW_LEVEL_THREADS ? "threads"
 									   : axes[view->grouping.axis].word);
 	append_identity(ui, width, path);
-	if (view->focus != COLUMN_COUNT) {
-		append_gap(path);
-		buffer_append_text(path, view->focus < COLUMN_COUNT
-						 ? column_title(view->focus, WINDOW_MODE_TOTAL)
-						 : column_name(view->focus));
-		buffer_append_text(path, " (Esc: all metrics)");
-	}
+	if (view->focus != COLUMN_COUNT)
+		append_note(path, "%s (Esc: all metrics)",
+			    view->focus < COLUMN_COUNT ? column_title(view->focus, WINDOW_MODE_TOTAL)
+						       : column_name(view->focus));
 	if (view->filter != NULL) {
-		append_gap(path);
-		buffer_append_text(path, "filter: ");
+		append_note(path, "filter: ");
 		append_name(path, filter_text(view->filter), strlen(filter_text(view->filter)));
 	}
 	if (ui->search != NULL && ui->prompting == NULL) {
-		append_gap(path);
-		buffer_append_text(path, "search: ");
+		append_note(path, "search: ");
 		append_name(path, ui->search, strlen(ui->search));
 		buffer_append_text(path, " (n N)");
 	}
-	if (ui->keeps_order) {
-		append_gap(path);
-		buffer_append_text(path, "order kept (f)");
-	}
-	if (view->hide_idle) {
-		char number[28];
-
-		append_gap(path);
-		if (ui->keeps_order)
-			buffer_append_text(path, "idle rows hidden (a)");
-		else
-			buffer_append_format(path, "%s idle row%s hidden (a)",
-					     number_group_digits(ui->table->row_idle, number),
-					     ui->table->row_idle == 1 ? "" : "s");
-	}
-	if (view->hide_kernel_threads) {
-		append_gap(path);
-		buffer_append_text(path, "kernel threads hidden");
-	}
+	if (ui->keeps_order)
+		append_note(path, "order kept (f)");
+	if (view->hide_idle && ui->keeps_order)
+		append_note(path, "idle rows hidden (a)");
+	else if (view->hide_idle)
+		append_note(path, "%s idle row%s hidden (a)",
+			    number_group_digits(ui->table->row_idle, number),
+			    ui->table->row_idle == 1 ? "" : "s");
+	if (view->hide_kernel_threads)
+		append_note(path, "kernel threads hidden");
 	if (view->tab == TAB_CGROUP &&
-	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP)) {
-		append_gap(path);
-		buffer_append_text(path, "these columns need cgroups: press g");
-	}
+	    (view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP))
+		append_note(path, "these columns need cgroups: press g");
 	if (view->tab == TAB_TASK_FIELDS && session_now(ui->session) != NULL)
 		append_why_no_fields(ui, path);
 	append_why_nothing(ui, path);

@@ -26,19 +26,11 @@ static void go_to(struct ui *ui, size_t row)
 	list_select(&ui->list, ui->table->rows[row].key, ui->table->rows[row].key_length);
 }
 
-/* Back to where the search began. */
-static void restore(struct ui *ui)
-{
-	ui->list.top = ui->search_top;
-	if (ui->search_key != NULL)
-		list_select(&ui->list, ui->search_key, ui->search_key_length);
-}
-
 static void change(struct ui *ui, const char *text)
 {
 	size_t row;
 
-	restore(ui);
+	list_return(&ui->list, &ui->search_place);
 	row = *text != '\0' ? find_match(ui, text, ui->list.selected, false) : SIZE_MAX;
 	if (row != SIZE_MAX)
 		go_to(ui, row);
@@ -71,10 +63,7 @@ void screen_search_open(struct ui *ui)
 	};
 
 	screen_search_end(ui);
-	if (ui->list.key != NULL)
-		ui->search_key = memory_duplicate_bytes(ui->list.key, ui->list.key_length);
-	ui->search_key_length = ui->list.key_length;
-	ui->search_top = ui->list.top;
+	list_note_place(&ui->list, &ui->search_place);
 	screen_open_prompt(ui, &use, "");
 }
 
@@ -83,9 +72,8 @@ bool screen_search_end(struct ui *ui)
 	const bool active = ui->search != NULL;
 
 	free(ui->search);
-	free(ui->search_key);
-	ui->search = ui->search_key = NULL;
-	ui->search_key_length = 0;
+	ui->search = NULL;
+	list_release_place(&ui->search_place);
 	return active;
 }
 

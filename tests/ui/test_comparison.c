@@ -263,7 +263,7 @@ static void expect_report(struct pty_screen *pty, const char *name, const char *
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	snprintf(typed, sizeof(typed), "S%s\r", path);
 	pty_type(pty, typed);
-	pty_wait_text(pty, "wrote ");
+	pty_wait_text(pty, "wrote /");
 	report = fopen(path, "r");
 	assert_non_null(report);
 	length = fread(text, 1, sizeof(text) - 1, report);
@@ -277,7 +277,7 @@ static void expect_report(struct pty_screen *pty, const char *name, const char *
 	assert_true(pty->cursor_visible);
 	pty_type(pty, "\033");
 	pty_wait_no_text(pty, "Esc cancel");
-	pty_wait_no_text(pty, "wrote ");
+	pty_wait_no_text(pty, "wrote /");
 	unlink(path);
 }
 

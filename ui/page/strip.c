@@ -21,22 +21,17 @@ size_t strip_cells(int width)
 }
 
 /* Bars, of which that of the moment is marked; where there is none, by a line. */
-static void draw_bars(int y, int x, const double values[], size_t cells, double least_scale, size_t marked)
+static void draw_bars(int y, int x, const double values[], size_t cells, double least, size_t marked)
 {
-	double largest = least_scale;
+	double largest = least;
 
-	for (size_t i = 0; i < cells; i++) {
-		if (isfinite(values[i]) && values[i] > largest)
-			largest = values[i];
-	}
-	for (size_t i = 0; i < cells; i++) {
-		const bool is_gap = !isfinite(values[i]);
-		const char *sign = !is_gap       ? spark_sign(spark_height(values[i], largest))
-				   : i == marked ? "|"
-						 : " ";
-
-		draw_string(y, x + (int)i, 1, i == marked ? STYLE_SELECTED : STYLE_NORMAL, sign);
-	}
+	spark_draw(y, x, (int)cells, STYLE_NORMAL, least, values, cells);
+	for (size_t i = 0; i < cells; i++)
+		largest = isfinite(values[i]) && values[i] > largest ? values[i] : largest;
+	if (marked < cells)
+		draw_string(y, x + (int)marked, 1, STYLE_SELECTED,
+			    isfinite(values[marked]) ? spark_sign(spark_height(values[marked], largest))
+						     : "|");
 }
 
 void strip_draw(const struct strip_data *data, int y, int width, uint64_t moment_unix_ns, const char *title,

@@ -12,8 +12,9 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 #include "crash_guard.h"
-#include "mouse.h"
 #include "signal_pipe.h"
 
 enum {
@@ -21,6 +22,44 @@ enum {
 	RESET_BYTES_MAX = 256,
 	/* calls in a row, each after poll() reported input, that found none: the other end is closed */
 	EMPTY_READS_MAX = 4
+};
+
+/*
+ * Reports of the mouse: a press of a button in the SGR form, ESC [ < buttons ; column ; row M, and its
+ * release with m ("Mouse Tracking" of XTerm Control Sequences, ctlseqs.txt). A terminal that does not know
+ * that form sends ESC [ M and three characters: buttons, column and row plus 32.
+ */
+enum mouse_form {
+	MOUSE_FORM_NONE,
+	MOUSE_FORM_SGR,
+	MOUSE_FORM_PLAIN,
+	MOUSE_FORM_COUNT,
+};
+
+static const char *const mouse_beginnings[MOUSE_FORM_COUNT] = {
+	[MOUSE_FORM_SGR] = "\033[<",
+	[MOUSE_FORM_PLAIN] = "\033[M",
+};
+
+/* Asks for reports of buttons and wheel in the SGR form, and for none. */
+static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
+
+enum {
+	MOUSE_KEY = 0x2000, /* plus the form: what curses is told to return for its beginning */
+	MOUSE_NUMBERS = 3,
+	BUTTON_LEFT = 0,
+	BUTTON_WHEEL_UP = 64,
+	BUTTON_WHEEL_DOWN = 65,
+	BUTTON_RELEASED = 3, /* in the plain form, which does not say which */
+	PLAIN_OFFSET = 32,
+	COORDINATE_MAX = 1 << 15,
+};
+
+/* A report that is coming in. */
+struct mouse_report {
+	enum mouse_form form;
+	uint32_t numbers[MOUSE_NUMBERS];
+	int count;
 };
 
 static struct {
@@ -50,7 +89,7 @@ static void prepare_reset(void)
 	static const char *const capabilities[] = {"sgr0", "op", "rmkx", "rmcup", "cnorm"};
 
 	terminal.reset_length = 0;
-	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(capabilities); i++) {
 		const char *text = tigetstr(capabilities[i]);
 
 		if (text != NULL && text != (const char *)-1)
@@ -128,7 +167,7 @@ static void define_more_keys(void)
 		{"\033[3~", KEY_DC},   {"\033[Z", KEY_BTAB},
 	};
 
-	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(more); i++) {
 		if (key_defined(more[i].sequence) == 0)
 			define_key(more[i].sequence, more[i].key);
 	}
@@ -248,6 +287,60 @@ int terminal_output(void)
 	return fileno(terminal.output);
 }
 
+/* --- keys and mouse --- */
+
+/* The report is complete; returns whether it is of more than the release of a button. */
+static bool finish_report(struct mouse_report *report, bool released, struct pointer *ret_pointer)
+{
+	const uint32_t *numbers = report->numbers;
+
+	report->form = MOUSE_FORM_NONE;
+	if (released || numbers[0] == BUTTON_RELEASED || numbers[1] == 0 || numbers[2] == 0)
+		return false;
+	*ret_pointer = (struct pointer){
+		.event = numbers[0] == BUTTON_LEFT         ? POINTER_PRESS
+			 : numbers[0] == BUTTON_WHEEL_UP   ? POINTER_WHEEL_UP
+			 : numbers[0] == BUTTON_WHEEL_DOWN ? POINTER_WHEEL_DOWN
+							   : POINTER_OTHER,
+		.x = (int)numbers[1] - 1,
+		.y = (int)numbers[2] - 1,
+	};
+	return true;
+}
+
+static bool take_plain(struct mouse_report *report, uint32_t character, struct pointer *ret_pointer)
+{
+	if (character < PLAIN_OFFSET || character > COORDINATE_MAX) {
+		report->form = MOUSE_FORM_NONE;
+		return false;
+	}
+	report->numbers[report->count++] = character - PLAIN_OFFSET;
+	return report->count == MOUSE_NUMBERS && finish_report(report, false, ret_pointer);
+}
+
+/* Takes the next character of a report. Returns whether it completes one of something that a user did. */
+static bool take_mouse(struct mouse_report *report, uint32_t character, struct pointer *ret_pointer)
+{
+	if (report->form == MOUSE_FORM_PLAIN)
+		return take_plain(report, character, ret_pointer);
+	/* parameters, up to the character that ends a control sequence (ECMA-48, 5.4), are part of it */
+	if (character >= ' ' && character < '@') {
+		uint32_t *number = &report->numbers[report->count < MOUSE_NUMBERS ? report->count : 0];
+
+		if (character == ';' && report->count < MOUSE_NUMBERS)
+			report->count++;
+		else if (character < '0' || character > '9')
+			report->count = MOUSE_NUMBERS;
+		else if (*number < COORDINATE_MAX)
+			*number = *number * 10 + (character - '0');
+		return false;
+	}
+	if ((character == 'M' || character == 'm') && report->count + 1 == MOUSE_NUMBERS)
+		return finish_report(report, character == 'm', ret_pointer);
+	report->form = MOUSE_FORM_NONE;
+	return false;
+}
+
 /* The next character or key as get_wch() has it; a whole report of the mouse is one key. */
 static int read_typed(wint_t *typed)
 {
@@ -257,14 +350,15 @@ static int read_typed(wint_t *typed)
 		errno = 0;
 		kind = get_wch(typed);
 		if (kind == KEY_CODE_YES && *typed > MOUSE_KEY && *typed < MOUSE_KEY + MOUSE_FORM_COUNT) {
-			mouse_begin(&terminal.report, (enum mouse_form)(*typed - MOUSE_KEY));
+			terminal.report = (struct mouse_report){
+				.form = (enum mouse_form)(*typed - MOUSE_KEY)};
 			continue;
 		}
 		if (kind == KEY_CODE_YES)
 			terminal.report.form = MOUSE_FORM_NONE;
 		if (kind != OK || terminal.report.form == MOUSE_FORM_NONE)
 			return kind;
-		if (mouse_take(&terminal.report, (uint32_t)*typed, &terminal.pointer)) {
+		if (take_mouse(&terminal.report, (uint32_t)*typed, &terminal.pointer)) {
 			*typed = KEY_POINTER - KEY_FUNCTION;
 			return KEY_CODE_YES;
 		}

@@ -215,6 +215,28 @@ void list_select(struct list *list, const char *key, size_t key_length)
 	select_row(list, found);
 }
 
+void list_note_place(const struct list *list, struct list_place *place)
+{
+	list_release_place(place);
+	if (list->key != NULL)
+		place->key = memory_duplicate_bytes(list->key, list->key_length);
+	place->key_length = list->key_length;
+	place->top = list->top;
+}
+
+void list_return(struct list *list, const struct list_place *place)
+{
+	list->top = place->top;
+	if (place->key != NULL)
+		list_select(list, place->key, place->key_length);
+}
+
+void list_release_place(struct list_place *place)
+{
+	free(place->key);
+	*place = (struct list_place){0};
+}
+
 void list_select_row(struct list *list, size_t row)
 {
 	select_row(list, row);
@@ -797,7 +819,7 @@ static void draw_course(const struct layout *layout, int y, const struct table_r
 		   selected       ? STYLE_SELECTED
 		   : is_gone(row) ? STYLE_GONE
 				  : STYLE_GRAPH,
-		   values, count);
+		   1, values, count);
 }
 
 static void draw_row(struct layout *layout, int y, size_t index)

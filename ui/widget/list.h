@@ -99,6 +99,19 @@ void list_select_row(struct list *list, size_t row);
 /* Puts the cursor on the row of that key, if there is one. */
 void list_select(struct list *list, const char *key, size_t key_length);
 
+/* Where the cursor of a list stood. A zeroed struct is no place. */
+struct list_place {
+	char *key; /* of its row, owned; NULL for none */
+	size_t key_length, top;
+};
+
+/* Notes where the cursor stands; the place is to be released. */
+void list_note_place(const struct list *list, struct list_place *place);
+
+/* Goes back there, as far as its row is still in the list. */
+void list_return(struct list *list, const struct list_place *place);
+void list_release_place(struct list_place *place);
+
 /* Moves the cursor by one of the actions that move rows, and the rows with it by pages. */
 void list_move(struct list *list, enum action action);
 

@@ -25,10 +25,10 @@ int spark_height(double value, double largest)
 	return height < 1 ? 1 : height;
 }
 
-void spark_draw(int y, int x, int cells, enum style style, const double values[], size_t count)
+void spark_draw(int y, int x, int cells, enum style style, double least, const double values[], size_t count)
 {
 	char text[SPARK_CELLS_MAX * sizeof("█")] = "";
-	double largest = 1;
+	double largest = least;
 	size_t length = 0;
 
 	if (count > (size_t)cells) {

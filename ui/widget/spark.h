@@ -24,9 +24,9 @@ int spark_height(double value, double largest);
 
 /*
  * Draws the last `cells` (at most SPARK_CELLS_MAX) of `count` numbers, the newest on the right; one that is
- * not finite is a gap, one below zero has the mark for that. The largest of those drawn has the full height,
- * unless it is less than 1.
+ * not finite is a gap, one below zero has the mark for that. The largest of all, `least` included, has the
+ * full height.
  */
-void spark_draw(int y, int x, int cells, enum style style, const double values[], size_t count);
+void spark_draw(int y, int x, int cells, enum style style, double least, const double values[], size_t count);
 
 #endif
