@@ -1,275 +1,352 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Writes the JSON text of a snapshot by the tables of members. */
+/* Writes a snapshot: arrays and objects with open keys, and the window that ends with it. */
 #include "emit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/unicode.h"
+#include "base/memory.h"
+#include "emit_internal.h"
 
-void emit_flush(struct emitter *emitter)
+static void emit_named_reason(struct emitter *emitter, const char *name, reason_id reason)
 {
-	if (emitter->json.length == 0)
-		return;
-	emitter->last = emitter->json.data[emitter->json.length - 1];
-	if (emitter->result == 0)
-		emitter->result = emitter->sink(emitter->context, emitter->json.data, emitter->json.length);
-	buffer_clear(&emitter->json);
+	emit_named_text(emitter, name, snapshot_reason_name(emitter->end, reason));
 }
 
-static inline bool needs_separator(const struct emitter *emitter)
+static bool emit_u32_array(struct emitter *emitter, const uint32_t *numbers, size_t count)
 {
-	const struct buffer *json = &emitter->json;
-	char before = json->length != 0 ? json->data[json->length - 1] : emitter->last;
-
-	/* a string ends in '"', so these three are never part of one */
-	return before != '{' && before != '[' && before != ':';
-}
-
-void emit_separator(struct emitter *emitter)
-{
-	if (needs_separator(emitter))
-		buffer_append_char(&emitter->json, ',');
-}
-
-/* The name of a member, with the comma before it unless it is the first. */
-static inline void emit_prefix(struct emitter *emitter, const struct member *member)
-{
-	size_t first = needs_separator(emitter) ? 0 : 1;
-
-	buffer_append(&emitter->json, member->prefix + first, member->length - first);
-}
-
-static void emit_escape(struct buffer *json, unsigned char byte)
-{
-	static const char letters[0x20] = {
-		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
-
-	if (byte == '"' || byte == '\\' || letters[byte] != '\0') {
-		buffer_append_char(json, '\\');
-		buffer_append_char(json, byte < 0x20 ? letters[byte] : (char)byte);
-	} else {
-		buffer_append_format(json, "\\u%04x", byte);
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < count; i++) {
+		if (i != 0)
+			buffer_append_char(&emitter->json, ',');
+		buffer_append_u64(&emitter->json, numbers[i]);
 	}
+	return emit_end(emitter, ']');
 }
 
-static bool is_plain(unsigned char byte)
+static bool emit_cpu_set(struct emitter *emitter, uint64_t set)
 {
-	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+	const struct string_pool *pool = &emitter->snapshot->cpu_sets;
+
+	emit_u32_array(emitter, cpu_set_cpus(pool, (uint32_t)set), cpu_set_count(pool, (uint32_t)set));
+	return true;
 }
 
-static void emit_special(struct buffer *json, const char *text, size_t length)
+static int compare_key_values(const void *left, const void *right, void *emitter_pointer)
 {
-	size_t i = 0;
+	const struct emitter *emitter = emitter_pointer;
 
-	while (i < length) {
-		size_t start = i;
-
-		while (i < length && is_plain((unsigned char)text[i]))
-			i++;
-		if (i != start)
-			buffer_append(json, text + start, i - start);
-		start = i;
-		while (i < length && (unsigned char)text[i] >= 0x80)
-			i++;
-		if (i != start)
-			unicode_append_valid(json, text + start, i - start);
-		else if (i < length)
-			emit_escape(json, (unsigned char)text[i++]);
-	}
+	return string_pool_compare(&emitter->snapshot->strings, ((const struct key_value *)left)->key,
+				   ((const struct key_value *)right)->key);
 }
 
-void emit_string(struct emitter *emitter, const char *text, size_t length)
-{
-	struct buffer *json = &emitter->json;
-	size_t plain = 0;
-
-	while (plain < length && is_plain((unsigned char)text[plain]))
-		plain++;
-	buffer_reserve(json, plain + strlen("\"\""));
-	json->data[json->length++] = '"';
-	memcpy(json->data + json->length, text, plain);
-	json->length += plain;
-	if (plain != length)
-		emit_special(json, text + plain, length - plain);
-	buffer_append_char(json, '"');
-}
-
-void emit_text(struct emitter *emitter, const char *text)
-{
-	emit_string(emitter, text, strlen(text));
-}
-
-static void emit_name(struct emitter *emitter, uint32_t id)
+static bool emit_key_values(struct emitter *emitter, const struct key_values *values)
 {
 	const struct string_pool *strings = &emitter->snapshot->strings;
 
-	emit_string(emitter, string_pool_text(strings, id), string_pool_length(strings, id));
-}
-
-static void emit_boolean(struct emitter *emitter, bool value)
-{
-	buffer_append_text(&emitter->json, value ? "true" : "false");
-}
-
-/* A state that was never set is the unknown one. */
-static void emit_character(struct emitter *emitter, uint64_t value)
-{
-	struct buffer text = {0};
-
-	unicode_append(&text, value != 0 ? (uint32_t)value : '~');
-	emit_string(emitter, text.data, text.length);
-	buffer_release(&text);
-}
-
-static void emit_value(struct emitter *emitter, enum metric metric, uint64_t value)
-{
-	switch (metric_type(metric)->encoding) {
-	case METRIC_ENCODING_U64:
-	case METRIC_ENCODING_U32:
-		buffer_append_u64(&emitter->json, value);
-		break;
-	case METRIC_ENCODING_I32:
-		buffer_append_i64(&emitter->json, (int64_t)value);
-		break;
-	case METRIC_ENCODING_STRING:
-		emit_name(emitter, (uint32_t)value);
-		break;
-	case METRIC_ENCODING_CHARACTER:
-		emit_character(emitter, value);
-		break;
-	case METRIC_ENCODING_BOOLEAN:
-		emit_boolean(emitter, value != 0);
-		break;
-	case METRIC_ENCODING_CPU_SET:
-		break; /* a container */
+	emitter->values.items = memory_grow(emitter->values.items, &emitter->values.capacity, values->count,
+					    sizeof(*emitter->values.items));
+	if (values->count != 0)
+		memcpy(emitter->values.items, values->items, values->count * sizeof(*values->items));
+	for (size_t i = 1; i < values->count; i++) {
+		if (compare_key_values(&values->items[i - 1], &values->items[i], emitter) > 0) {
+			qsort_r(emitter->values.items, values->count, sizeof(*values->items),
+				compare_key_values, emitter);
+			break;
+		}
 	}
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < values->count; i++) {
+		uint32_t key = emitter->values.items[i].key;
+
+		emit_foreign_key(emitter, string_pool_text(strings, key), string_pool_length(strings, key));
+		buffer_append_u64(&emitter->json, emitter->values.items[i].value);
+	}
+	emit_end(emitter, '}');
+	return true;
 }
 
-/* Whether a scalar is absent. In the file null or a value says so, unless it is MEMBER_OMITTED. */
-static bool is_absent(const struct member *member, const char *target)
+/* Pairs that are not empty, or that may be. */
+static bool emit_text_pairs(struct emitter *emitter, const struct text_pairs *pairs, bool may_be_empty)
 {
-	const void *field = target + member->offset;
-	bool omitted = (member->flags & MEMBER_OMITTED) != 0;
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < pairs->count; i++)
+		emit_named_text(emitter, pairs->items[i].key, pairs->items[i].value);
+	return (emit_end(emitter, '}') || may_be_empty) && pairs->present;
+}
 
-	switch (member->type) {
-	case MEMBER_TEXT:
-		return *(const char *const *)field == NULL;
-	case MEMBER_OPTIONAL_U64:
-		return !((const struct optional_u64 *)field)->present;
-	case MEMBER_OPTIONAL_I32:
-		return !((const struct optional_i32 *)field)->present;
-	case MEMBER_UID:
-		return *(const uint32_t *)field == UINT32_MAX;
-	case MEMBER_U64:
-	case MEMBER_VALUE:
-		return omitted && *(const uint64_t *)field == 0;
-	case MEMBER_BOOLEAN:
-		return omitted && !*(const bool *)field;
-	case MEMBER_FLAG:
-		return omitted && !(*(const uint8_t *)field & member->bit);
-	case MEMBER_FEATURE_REASON:
-		return *(const enum reason *)field == REASON_READ;
-	default:
+static bool emit_numbers(struct emitter *emitter, const uint64_t *numbers, size_t count)
+{
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < count; i++)
+		emit_number(emitter, numbers[i]);
+	return emit_end(emitter, ']');
+}
+
+/* Numbers, texts or reasons by the names of the member; what is zero or absent is left out. */
+static bool emit_named_array(struct emitter *emitter, const struct member *member, const void *field)
+{
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < member->count; i++) {
+		const char *name = member->names[i];
+
+		if (member->type == MEMBER_NAMED_NUMBERS && ((const uint64_t *)field)[i] != 0)
+			emit_named_u64(emitter, name, ((const uint64_t *)field)[i]);
+		else if (member->type == MEMBER_NAMED_TEXTS && ((const char *const *)field)[i] != NULL)
+			emit_named_text(emitter, name, ((const char *const *)field)[i]);
+		else if (member->type == MEMBER_NAMED_REASONS && ((const reason_id *)field)[i] != REASON_READ)
+			emit_named_reason(emitter, name, ((const reason_id *)field)[i]);
+	}
+	return emit_end(emitter, '}') || !(member->flags & MEMBER_OMITTED);
+}
+
+static bool emit_missed(struct emitter *emitter, const uint64_t *missed)
+{
+	size_t known = REASON_COUNT + emitter->end->unknown_reason_count;
+
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < known; i++) {
+		if (missed[i] != 0)
+			emit_named_u64(emitter, snapshot_reason_name(emitter->end, (reason_id)i), missed[i]);
+	}
+	return emit_end(emitter, '}');
+}
+
+static bool emit_thread_array(struct emitter *emitter)
+{
+	emit_begin(emitter, '[');
+	emit_threads(emitter);
+	emit_end(emitter, ']');
+	return true;
+}
+
+static bool emit_cgroups(struct emitter *emitter)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
+		const struct cgroup_record *record = &snapshot->cgroups[i];
+
+		emit_foreign_key(emitter, snapshot_text(snapshot, record->path),
+				 string_pool_length(&snapshot->strings, record->path));
+		emit_object(emitter, &cgroup_object, record);
+		emit_flush_full(emitter);
+	}
+	emit_end(emitter, '}');
+	return true;
+}
+
+static bool emit_capabilities(struct emitter *emitter)
+{
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < provenance->capability_count; i++) {
+		emit_separator(emitter);
+		emit_text(emitter, provenance->capabilities[i]);
+	}
+	return emit_end(emitter, ']');
+}
+
+static bool emit_scope(struct emitter *emitter)
+{
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	return emit_u32_array(emitter, provenance->scope, provenance->scope_count);
+}
+
+static bool emit_features(struct emitter *emitter)
+{
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		if (provenance->features[i].state == FEATURE_STATE_UNKNOWN)
+			continue;
+		emit_key(emitter, features[i].name);
+		emit_object(emitter, &feature_object, &provenance->features[i]);
+	}
+	return emit_end(emitter, '}');
+}
+
+static bool emit_sources(struct emitter *emitter)
+{
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		enum source source = emitter->snapshot->metric_source[i];
+
+		if (source != metrics[i].source && source != SOURCE_NONE)
+			emit_named_text(emitter, metrics[i].name, sources[source].name);
+	}
+	return emit_end(emitter, '}');
+}
+
+static bool emit_missing(struct emitter *emitter)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (emitter->usual_reason[i] != REASON_READ)
+			emit_named_reason(emitter, sources[i].name, emitter->usual_reason[i]);
+	}
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (snapshot->metric_reason[i] != REASON_READ)
+			emit_named_reason(emitter, metrics[i].name, snapshot->metric_reason[i]);
+	}
+	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), PRESSURE_MISSING_PREFIX "%s", pressure_resource_names[i]);
+		if (snapshot->pressure_missing[i] != REASON_READ)
+			emit_named_reason(emitter, name, snapshot->pressure_missing[i]);
+	}
+	if (emit_task_fields_missing(emitter) != REASON_READ)
+		emit_named_reason(emitter, TASK_FIELDS_MISSING, emit_task_fields_missing(emitter));
+	return emit_end(emitter, '}');
+}
+
+static bool has_tally(const struct tally *tally)
+{
+	for (size_t i = 0; i <= UINT8_MAX; i++) {
+		if (tally->missed[i] != 0)
+			return true;
+	}
+	return tally->read != 0;
+}
+
+static bool emit_tallies(struct emitter *emitter)
+{
+	const struct tally *tallies = emitter->snapshot->provenance.tallies;
+
+	emit_begin(emitter, '{');
+	for (size_t i = 0; tallies != NULL && i < SOURCE_COUNT; i++) {
+		if (!has_tally(&tallies[i]))
+			continue;
+		emit_key(emitter, sources[i].name);
+		emit_object(emitter, &tally_object, &tallies[i]);
+	}
+	return emit_end(emitter, '}');
+}
+
+static bool emit_heap(struct emitter *emitter)
+{
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < provenance->heap_count; i++) {
+		emit_separator(emitter);
+		emit_object(emitter, &heap_object, &provenance->heap[i]);
+	}
+	return emit_end(emitter, ']');
+}
+
+static bool emit_latency_records(struct emitter *emitter)
+{
+	const struct latency *latency = &emitter->snapshot->latency;
+
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < latency->count; i++) {
+		emit_separator(emitter);
+		emit_object(emitter, &latency_record_object, &latency->records[i]);
+	}
+	emit_end(emitter, ']');
+	return true;
+}
+
+static bool emit_buckets(struct emitter *emitter, const uint64_t *buckets, size_t count)
+{
+	while (count != 0 && buckets[count - 1] == 0)
+		count--;
+	return emit_numbers(emitter, buckets, count);
+}
+
+/* Of each source what differs from most threads, then the metrics with a state of their own. */
+static bool emit_thread_missing(struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	reason_id reason;
+
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (snapshot->source_reason[i] != NULL &&
+		    snapshot->source_reason[i][thread] != emitter->usual_reason[i])
+			emit_named_reason(emitter, sources[i].name, snapshot->source_reason[i][thread]);
+	}
+	for (; emitter->next_exception < snapshot->exception_count; emitter->next_exception++) {
+		const struct metric_exception *exception = &snapshot->exceptions[emitter->next_exception];
+
+		if (exception->thread > thread)
+			break;
+		if (exception->thread == thread)
+			emit_named_reason(emitter, metrics[exception->metric].name, exception->reason);
+	}
+	reason = emit_task_fields_thread_missing(emitter, thread);
+	if (reason != REASON_READ)
+		emit_named_reason(emitter, TASK_FIELDS_MISSING, reason);
+	return emit_end(emitter, '}');
+}
+
+/* Readings from before the capture began; the others count as made at its beginning. */
+static bool emit_ages(struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	uint64_t now = snapshot->provenance.boottime_ns;
+
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (snapshot->read_at[i] != NULL && snapshot->read_at[i][thread] < now)
+			emit_named_u64(emitter, sources[i].name, now - snapshot->read_at[i][thread]);
+	}
+	return emit_end(emitter, '}');
+}
+
+static bool emit_waits(struct emitter *emitter)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	if (snapshot->waiting_ns == NULL && snapshot->stuck_ns == NULL)
 		return false;
+	emit_text(emitter, snapshot->waiting_ns != NULL ? MEMBER_WAITS_UNDER_WAY : MEMBER_WAITS_STUCK);
+	return true;
+}
+
+/* --- the window --- */
+
+/* The reason that most threads have for a source; it is written once, the others per thread. */
+static reason_id find_usual_reason(const struct snapshot *snapshot, enum source source)
+{
+	const reason_id *column = snapshot->source_reason[source];
+	size_t counts[UINT8_MAX + 1] = {0};
+	size_t usual = REASON_READ;
+
+	if (column == NULL || snapshot->thread_count == 0)
+		return snapshot->default_reason[source];
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		counts[column[i]]++;
+	for (size_t i = 0; i <= UINT8_MAX; i++) {
+		if (counts[i] > counts[usual])
+			usual = i;
 	}
+	return (reason_id)usual;
 }
 
-/* The value of a scalar that is not absent. */
-static void emit_scalar(struct emitter *emitter, const struct member *member, const void *field)
+/* What is needed before the first thread. */
+static void prepare(struct emitter *emitter)
 {
-	switch (member->type) {
-	case MEMBER_VALUE:
-		emit_value(emitter, member->metric, *(const uint64_t *)field);
-		break;
-	case MEMBER_U64:
-		buffer_append_u64(&emitter->json, *(const uint64_t *)field);
-		break;
-	case MEMBER_OPTIONAL_U64:
-		buffer_append_u64(&emitter->json, ((const struct optional_u64 *)field)->value);
-		break;
-	case MEMBER_OPTIONAL_I32:
-		buffer_append_i64(&emitter->json, ((const struct optional_i32 *)field)->value);
-		break;
-	case MEMBER_U32:
-	case MEMBER_UID:
-		buffer_append_u64(&emitter->json, *(const uint32_t *)field);
-		break;
-	case MEMBER_U16:
-		buffer_append_u64(&emitter->json, *(const uint16_t *)field);
-		break;
-	case MEMBER_BOOLEAN:
-		emit_boolean(emitter, *(const bool *)field);
-		break;
-	case MEMBER_FLAG:
-		emit_boolean(emitter, (*(const uint8_t *)field & member->bit) != 0);
-		break;
-	case MEMBER_TEXT:
-		emit_text(emitter, *(const char *const *)field);
-		break;
-	case MEMBER_NAME:
-		emit_name(emitter, *(const uint32_t *)field);
-		break;
-	case MEMBER_FEATURE_STATE:
-		emit_text(emitter, feature_state_names[*(const enum feature_state *)field]);
-		break;
-	case MEMBER_FEATURE_REASON:
-		emit_text(emitter, reasons[*(const enum reason *)field].name);
-		break;
-	case MEMBER_TASK_FIELD_KIND:
-		emit_text(emitter, task_field_kind_names[*(const enum task_field_kind *)field]);
-		break;
-	case MEMBER_VERSION:
-		buffer_append_u64(&emitter->json, PROVENANCE_VERSION);
-		break;
-	default:
-		break;
+	const struct provenance *provenance = &emitter->snapshot->provenance;
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		emitter->usual_reason[i] = find_usual_reason(emitter->snapshot, (enum source)i);
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (emitter->snapshot->values[i] != NULL)
+			emitter->columns[emitter->column_count++] = (struct emit_column){
+				emitter->snapshot->values[i], (enum metric)i};
 	}
-}
-
-static bool emit_nested(struct emitter *emitter, const struct member *member, const char *target)
-{
-	const char *nested = target + member->offset;
-	size_t start = emitter->json.length;
-
-	if (member->object->present != SIZE_MAX && !*(const bool *)(nested + member->object->present))
-		return false;
-	emit_object(emitter, member->object, nested);
-	return member->object->present != SIZE_MAX || emitter->json.length - start > strlen("{}");
-}
-
-void emit_member(struct emitter *emitter, const struct member *member, const void *target_pointer)
-{
-	const char *target = target_pointer;
-	size_t start = emitter->json.length;
-	bool present = true;
-
-	emit_prefix(emitter, member);
-	if (member->type > MEMBER_LAST_SCALAR)
-		present = member->type == MEMBER_OBJECT ? emit_nested(emitter, member, target)
-							: emit_container(emitter, member, target);
-	else if (is_absent(member, target))
-		present = false;
-	else
-		emit_scalar(emitter, member, target + member->offset);
-	if (present)
-		return;
-	if (member->flags & MEMBER_OMITTED)
-		emitter->json.length = start;
-	else if (member->flags & MEMBER_NULLABLE)
-		buffer_append_text(&emitter->json, "null");
-	else if (member->type == MEMBER_TEXT)
-		buffer_append_text(&emitter->json, "\"\"");
-}
-
-void emit_object(struct emitter *emitter, const struct object *object, const void *target)
-{
-	buffer_append_char(&emitter->json, '{');
-	for (size_t i = 0; i < object->count; i++) {
-		if (!(object->members[i].flags & MEMBER_OLDER))
-			emit_member(emitter, &object->members[i], target);
-	}
-	buffer_append_char(&emitter->json, '}');
+	for (size_t i = 0; i < provenance->heap_count; i++)
+		hash_map_set(&emitter->heap, provenance->heap[i].tgid, (uint32_t)i);
 }
 
 static void release(struct emitter *emitter)
@@ -279,7 +356,7 @@ static void release(struct emitter *emitter)
 	free(emitter->values.items);
 }
 
-struct emitter emit_begin_other(struct emitter *emitter, const struct snapshot *snapshot)
+static struct emitter begin_other(struct emitter *emitter, const struct snapshot *snapshot)
 {
 	struct emitter other = {
 		.snapshot = snapshot,
@@ -290,14 +367,15 @@ struct emitter emit_begin_other(struct emitter *emitter, const struct snapshot *
 		.sink = emitter->sink,
 		.context = emitter->context,
 		.result = emitter->result,
+		.emit_container = emitter->emit_container,
 	};
 
 	emitter->json = (struct buffer){0};
-	emit_prepare(&other);
+	prepare(&other);
 	return other;
 }
 
-void emit_end_other(struct emitter *emitter, struct emitter *other)
+static void end_other(struct emitter *emitter, struct emitter *other)
 {
 	emitter->json = other->json;
 	emitter->last = other->last;
@@ -306,13 +384,352 @@ void emit_end_other(struct emitter *emitter, struct emitter *other)
 	release(other);
 }
 
+/* An object by its table, of another snapshot. */
+static void emit_other(struct emitter *emitter, const struct snapshot *snapshot, const struct object *object,
+		       const void *target)
+{
+	struct emitter other = begin_other(emitter, snapshot);
+
+	emit_object(&other, object, target);
+	end_other(emitter, &other);
+}
+
+/* --- threads at the beginning --- */
+
+static void gather_beginning(struct emitter *emitter, uint32_t row, uint32_t thread,
+			     struct thread_record *record)
+{
+	const struct snapshot *from = emitter->snapshot;
+
+	emit_gather_thread(emitter, row, record);
+	record->of = thread;
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		if (!snapshot_counts_from(from, (enum metric)i))
+			record->values[i] = 0;
+	}
+	/* the state says what the wait under way is for */
+	if (record->waiting_ns == 0)
+		record->values[METRIC_STATE] = 0;
+}
+
+static bool emit_window_threads(struct emitter *emitter)
+{
+	const struct snapshot_window *window = emitter->window;
+	const size_t count = emitter->snapshot->thread_count;
+	uint32_t *thread_of = memory_allocate((count + 1) * sizeof(*thread_of));
+	struct thread_record record = {0};
+
+	for (size_t row = 0; row < count; row++)
+		thread_of[row] = UINT32_MAX;
+	for (uint32_t i = 0; i < window->thread_count; i++) {
+		if (window->from_of[i] < THREAD_STILL)
+			thread_of[window->from_of[i]] = i;
+	}
+	emit_begin(emitter, '[');
+	for (uint32_t row = 0; row < count; row++) {
+		if (thread_of[row] == UINT32_MAX)
+			continue;
+		emit_separator(emitter);
+		gather_beginning(emitter, row, thread_of[row], &record);
+		emit_object(emitter, &window_thread_object, &record);
+		emit_flush_full(emitter);
+	}
+	free(thread_of);
+	emit_end(emitter, ']');
+	return true;
+}
+
+static bool emit_threads_that_are(struct emitter *emitter, uint32_t what)
+{
+	const struct snapshot_window *window = emitter->window;
+
+	emit_begin(emitter, '[');
+	for (uint32_t i = 0; i < window->thread_count; i++) {
+		if (window->from_of[i] == what)
+			emit_number(emitter, i);
+	}
+	return emit_end(emitter, ']');
+}
+
+/* The time between two readings of a source, where it is not that of the window. */
+static bool emit_elapsed(struct emitter *emitter, const struct thread_record *record)
+{
+	const struct snapshot *from = emitter->snapshot, *now = emitter->end;
+	const source_set counted = snapshot_sources_counted(from);
+	const uint64_t length = now->provenance.boottime_ns - from->provenance.boottime_ns;
+
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		const enum source source = (enum source)i, whole = source_whole(source);
+		const uint64_t after = snapshot_source_read_time(now, record->of, source),
+			       before = snapshot_source_read_time(from, record->index, source);
+		bool is_own = (counted & source_bit(source)) != 0 &&
+			      (now->read_at[i] != NULL || from->read_at[i] != NULL) &&
+			      snapshot_source_reason(from, record->index, source) == REASON_READ;
+
+		/* one that is as old as the window has to say so where what it is part of is not */
+		if (whole == source || (now->read_at[whole] == NULL && from->read_at[whole] == NULL))
+			is_own &= after - before != length;
+		if (!is_own || after < before)
+			continue;
+		emit_named_u64(emitter, sources[i].name, after - before);
+	}
+	return emit_end(emitter, '}');
+}
+
+static bool emit_window_resident(struct emitter *emitter)
+{
+	const struct snapshot *from = emitter->snapshot, *now = emitter->end;
+	size_t hint = 0;
+
+	emit_begin(emitter, '[');
+	for (uint32_t i = 0; i < now->thread_count; i++) {
+		const struct resident_record *record;
+
+		if (now->tid[i] != now->tgid[i])
+			continue;
+		record = snapshot_find_resident(from, now->tgid[i], now->start_time[i], &hint);
+		if (record == NULL)
+			continue;
+		emit_number(emitter, i);
+		emit_number(emitter, record->bytes);
+	}
+	return emit_end(emitter, ']');
+}
+
+/* --- what took place since --- */
+
+static bool emit_latency(struct emitter *emitter, const struct object *object)
+{
+	const struct snapshot_window *window = emitter->window;
+	const struct snapshot *latency = emitter->snapshot != emitter->end ? window->latency
+					 : window != NULL                  ? window->latency_whole
+									   : emitter->snapshot;
+
+	if (latency == NULL || !latency->latency.present)
+		return false;
+	emit_other(emitter, latency, object, &latency->latency);
+	return true;
+}
+
+static bool emit_ended(struct emitter *emitter, const struct object *object)
+{
+	const struct ended *ended = &emitter->window->ended;
+
+	if (ended->count == 0 && !ended->incomplete && !ended->told)
+		return false;
+	emit_other(emitter, ended->names != NULL ? ended->names : emitter->snapshot, object, ended);
+	return true;
+}
+
+static bool emit_ended_records(struct emitter *emitter, const struct ended *ended)
+{
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < ended->count; i++) {
+		const struct ended_member member = {
+			.names = ended->names->triples[i],
+			.record = ended->records[i],
+			.is_estimate = ended->has_estimate && i == ended->estimate,
+		};
+
+		if (ended_is_void(ended, i))
+			continue;
+		emit_separator(emitter);
+		emit_object(emitter, &ended_record_object, &member);
+		emit_flush_full(emitter);
+	}
+	return emit_end(emitter, ']');
+}
+
+static bool emit_amounts(struct emitter *emitter, const struct ended_record *record, bool at_least)
+{
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < ENDED_SLOTS; i++) {
+		if (!(record->states[i] & ENDED_COUNTED) ||
+		    ((record->states[i] & ENDED_AT_LEAST) != 0) != at_least)
+			continue;
+		emit_named_u64(emitter, member_slot_name(i), record->amounts[i]);
+	}
+	return emit_end(emitter, '}');
+}
+
+/* The reasons are those of the snapshot that ends the window. */
+static bool emit_ended_missed(struct emitter *emitter, const struct ended_record *record)
+{
+	emit_begin(emitter, '{');
+	for (size_t i = 0; i < ENDED_SLOTS; i++) {
+		if (!(record->states[i] & ENDED_MISSED))
+			continue;
+		emit_named_reason(emitter, member_slot_name(i), record->reasons[i]);
+	}
+	return emit_end(emitter, '}');
+}
+
+/* --- parts --- */
+
+static bool emit_part_names(struct emitter *emitter)
+{
+	const struct window_parts *parts = &emitter->window->parts;
+
+	emit_begin(emitter, '[');
+	for (size_t i = 0; parts->count != 0 && i < parts->names->triple_count; i++) {
+		emit_separator(emitter);
+		emit_other(emitter, parts->names, &part_name_object, &parts->names->triples[i]);
+	}
+	return emit_end(emitter, ']');
+}
+
+static bool emit_parts(struct emitter *emitter)
+{
+	const struct window_parts *parts = &emitter->window->parts;
+
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < parts->count; i++) {
+		emit_separator(emitter);
+		emit_object(emitter, &part_object, &parts->items[i]);
+	}
+	return emit_end(emitter, ']');
+}
+
+static bool emit_part(struct emitter *emitter, enum member_type type, const struct window_part *part)
+{
+	emit_begin(emitter, '[');
+	for (size_t i = 0; type == MEMBER_PART_INDICES && i < part->count; i++)
+		emit_number(emitter, part->names[i]);
+	for (size_t i = 0; type == MEMBER_PART_METRICS && i < part->metric_count; i++) {
+		emit_separator(emitter);
+		emit_text(emitter, metrics[part->metrics[i]].name);
+	}
+	for (size_t i = 0; type == MEMBER_PART_AMOUNTS && i < part->count * part->metric_count; i++) {
+		emit_number(emitter, part->amounts[i]);
+		emit_flush_full(emitter);
+	}
+	return emit_end(emitter, ']');
+}
+
+static bool emit_window(struct emitter *emitter, const struct member *member, const void *target)
+{
+	const void *field = (const char *)target + member->offset;
+
+	switch (member->type) {
+	case MEMBER_WINDOW:
+		if (emitter->window == NULL)
+			return false;
+		emit_other(emitter, emitter->window->from, member->object, emitter->window->from);
+		return true;
+	case MEMBER_WINDOW_THREADS:
+		return emit_window_threads(emitter);
+	case MEMBER_WINDOW_BORN:
+		return emit_threads_that_are(emitter, THREAD_BORN);
+	case MEMBER_WINDOW_UNKNOWN:
+		return emit_threads_that_are(emitter, THREAD_UNKNOWN);
+	case MEMBER_WINDOW_RESIDENT:
+		return emit_window_resident(emitter);
+	case MEMBER_LATENCY:
+		return emit_latency(emitter, member->object);
+	case MEMBER_WINDOW_ENDED:
+		return emit_ended(emitter, member->object);
+	case MEMBER_ELAPSED:
+		return emit_elapsed(emitter, target);
+	case MEMBER_PART_NAMES:
+		return emit_part_names(emitter);
+	case MEMBER_PARTS:
+		return emit_parts(emitter);
+	case MEMBER_PART_INDICES:
+	case MEMBER_PART_METRICS:
+	case MEMBER_PART_AMOUNTS:
+		return emit_part(emitter, member->type, target);
+	case MEMBER_ENDED_RECORDS:
+		return emit_ended_records(emitter, target);
+	case MEMBER_ENDED_COUNTED:
+		return emit_amounts(emitter, field, false);
+	case MEMBER_ENDED_AT_LEAST:
+		return emit_amounts(emitter, field, true);
+	case MEMBER_ENDED_MISSED:
+		return emit_ended_missed(emitter, field);
+	default:
+		return false;
+	}
+}
+
+/* --- all of it --- */
+
+static bool emit_container(struct emitter *emitter, const struct member *member, const void *target)
+{
+	const void *field = (const char *)target + member->offset;
+
+	switch (member->type) {
+	case MEMBER_CPU_SET:
+		return emit_cpu_set(emitter, *(const uint64_t *)field);
+	case MEMBER_KEY_VALUES:
+		return emit_key_values(emitter, field);
+	case MEMBER_TEXT_PAIRS:
+		return emit_text_pairs(emitter, field, true);
+	case MEMBER_NUMBERED_PAIRS:
+		return emit_text_pairs(emitter, field, false);
+	case MEMBER_NUMBERS:
+		return *(const bool *)((const char *)target + member->known) &&
+		       emit_numbers(emitter, field, member->count);
+	case MEMBER_NAMED_NUMBERS:
+	case MEMBER_NAMED_TEXTS:
+	case MEMBER_NAMED_REASONS:
+		return emit_named_array(emitter, member, field);
+	case MEMBER_MISSED:
+		return emit_missed(emitter, field);
+	case MEMBER_THREADS:
+		return emit_thread_array(emitter);
+	case MEMBER_CGROUPS:
+		return emit_cgroups(emitter);
+	case MEMBER_CAPABILITIES:
+		return emit_capabilities(emitter);
+	case MEMBER_SCOPE:
+		return emit_scope(emitter);
+	case MEMBER_FEATURES:
+		return emit_features(emitter);
+	case MEMBER_SOURCES:
+		return emit_sources(emitter);
+	case MEMBER_MISSING:
+		return emit_missing(emitter);
+	case MEMBER_TALLIES:
+		return emit_tallies(emitter);
+	case MEMBER_HEAP:
+		return emit_heap(emitter);
+	case MEMBER_LATENCY_RECORDS:
+		return emit_latency_records(emitter);
+	case MEMBER_BUCKETS:
+		return emit_buckets(emitter, field, member->count);
+	case MEMBER_WAITS:
+		return emit_waits(emitter);
+	case MEMBER_TASK_FIELDS:
+		return emit_task_fields(emitter, member->object);
+	case MEMBER_TASK_FIELD_EVENTS:
+		return emit_task_field_events(emitter);
+	case MEMBER_TASK_FIELD_MEMBERS:
+		return emit_task_field_members(emitter);
+	case MEMBER_TASK_FIELD_ENUMERATORS:
+		return emit_task_field_enumerators(emitter, field);
+	case MEMBER_TASK_FIELD_VALUES:
+		return emit_task_field_values(emitter, *(const size_t *)field);
+	case MEMBER_THREAD_MISSING:
+		return emit_thread_missing(emitter, *(const size_t *)field);
+	case MEMBER_AGES:
+		return emit_ages(emitter, *(const size_t *)field);
+	default:
+		return emit_window(emitter, member, target);
+	}
+}
+
 int emit_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
 		  int (*sink)(void *context, const char *text, size_t length), void *context)
 {
-	struct emitter emitter = {
-		.snapshot = snapshot, .end = snapshot, .window = window, .sink = sink, .context = context};
+	struct emitter emitter = {.snapshot = snapshot,
+				  .end = snapshot,
+				  .window = window,
+				  .sink = sink,
+				  .context = context,
+				  .emit_container = emit_container};
 
-	emit_prepare(&emitter);
+	prepare(&emitter);
 	emit_object(&emitter, &snapshot_object, snapshot);
 	emit_flush(&emitter);
 	release(&emitter);

@@ -2,10 +2,7 @@
 #ifndef CTOP_EMIT_H
 #define CTOP_EMIT_H
 
-#include "base/buffer.h"
-#include "base/hash.h"
-#include "member.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/snapshot_window.h"
 
 /*
  * Makes the JSON text of a finished snapshot and of the window that ends with it (NULL: none) and hands it to
@@ -14,86 +11,5 @@
  */
 int emit_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
 		  int (*sink)(void *context, const char *text, size_t length), void *context);
-
-/* From here on: the inside of an emitter, shared by the emit*.c files only. */
-
-struct emit_column {
-	const uint64_t *values;
-	enum metric metric;
-};
-
-struct emitter {
-	const struct snapshot *snapshot;
-	const struct snapshot *end;           /* what is the end of the window; else `snapshot` */
-	const struct snapshot_window *window; /* NULL: none */
-	struct buffer json;                   /* not yet handed to the sink */
-	char last;                            /* byte before the buffer */
-	int (*sink)(void *context, const char *text, size_t length);
-	void *context;
-	int result; /* the first failure of the sink */
-
-	struct emit_column columns[METRIC_COUNT]; /* those that exist */
-	size_t column_count;
-	reason_id usual_reason[SOURCE_COUNT]; /* of most threads: goes to the top level */
-	size_t next_exception, next_smaps;    /* of the threads that are still to come */
-	size_t resident_hint;                 /* see snapshot_find_resident() */
-	struct hash_map heap;                 /* tgid to index in provenance.heap */
-	struct {
-		struct key_value *items;
-		size_t count, capacity;
-	} values;
-};
-
-/* Hands the text so far to the sink; to be called only where none of it may still be taken back. */
-void emit_flush(struct emitter *emitter);
-
-/* A ',' unless an object or array has just begun. */
-void emit_separator(struct emitter *emitter);
-
-/* A string; bytes that are no UTF-8 become U+FFFD. */
-void emit_string(struct emitter *emitter, const char *text, size_t length);
-void emit_text(struct emitter *emitter, const char *text);
-
-/* An object by its table, with its braces. */
-void emit_object(struct emitter *emitter, const struct object *object, const void *target);
-
-/* The value of a member that is no scalar and no table's object; false when it is absent. */
-bool emit_container(struct emitter *emitter, const struct member *member, const void *target);
-
-/* emit_task_fields.c: like emit_container(), of what a sched_ext scheduler keeps. */
-bool emit_task_fields(struct emitter *emitter, const struct object *object);
-bool emit_task_field_events(struct emitter *emitter);
-bool emit_task_field_members(struct emitter *emitter);
-bool emit_task_field_enumerators(struct emitter *emitter, const struct task_field_member_record *record);
-bool emit_task_field_values(struct emitter *emitter, size_t thread);
-
-/* Why no thread, or this one, has a context that should have one, else REASON_READ. */
-reason_id emit_task_fields_missing(const struct emitter *emitter);
-reason_id emit_task_fields_thread_missing(const struct emitter *emitter, size_t thread);
-
-/* Whether the contexts of two threads are written alike. */
-bool emit_task_fields_are_same(const struct emitter *emitter, size_t a, size_t b);
-
-/* A member with its name and the comma before it, unless it is absent and to be omitted then. */
-void emit_member(struct emitter *emitter, const struct member *member, const void *target);
-
-/* emit_window.c: like emit_container(), of the window that ends with the snapshot. */
-bool emit_window(struct emitter *emitter, const struct member *member, const void *target);
-
-/* Between the brackets of arrays and objects. */
-void emit_key(struct emitter *emitter, const char *name);
-
-/* The bounds of an emitter for another snapshot, whose text goes on where that of `emitter` has come to. */
-struct emitter emit_begin_other(struct emitter *emitter, const struct snapshot *snapshot);
-void emit_end_other(struct emitter *emitter, struct emitter *other);
-
-/* All threads, with commas between them. */
-void emit_threads(struct emitter *emitter);
-
-/* Fills the record, whose values of metrics without a column are 0. Threads come in ascending order. */
-void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_record *record);
-
-/* Fills what is needed before the first thread: columns, usual reasons, the index of the heap's processes. */
-void emit_prepare(struct emitter *emitter);
 
 #endif

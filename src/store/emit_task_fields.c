@@ -2,7 +2,7 @@
 /* Writes what a sched_ext scheduler keeps: once what its contexts are, and per thread their numbers. */
 #include <string.h>
 
-#include "emit.h"
+#include "emit_internal.h"
 
 /* Without a `ctop` object there is no place that says what the numbers are. */
 static const struct task_field_owner *scheduler_of(const struct emitter *emitter)
@@ -38,20 +38,18 @@ bool emit_task_field_events(struct emitter *emitter)
 {
 	const struct task_fields *fields = &emitter->snapshot->task_fields;
 
-	buffer_append_char(&emitter->json, '{');
+	emit_begin(emitter, '{');
 	for (size_t i = 0; i < fields->event_count; i++) {
-		emit_key(emitter, fields->events[i].name);
-		buffer_append_u64(&emitter->json, fields->events[i].value);
+		emit_named_u64(emitter, fields->events[i].name, fields->events[i].value);
 	}
-	buffer_append_char(&emitter->json, '}');
-	return fields->event_count != 0;
+	return emit_end(emitter, '}');
 }
 
 bool emit_task_field_members(struct emitter *emitter)
 {
 	const struct task_field_owner *scheduler = scheduler_of(emitter);
 
-	buffer_append_char(&emitter->json, '[');
+	emit_begin(emitter, '[');
 	for (size_t i = 0; i < scheduler->member_count; i++) {
 		const struct task_field_member *member = &scheduler->members[i];
 
@@ -66,19 +64,17 @@ bool emit_task_field_members(struct emitter *emitter)
 				    .unit = member->has_facts ? task_field_units[member->facts.ladder] : NULL,
 			    });
 	}
-	buffer_append_char(&emitter->json, ']');
-	return scheduler->member_count != 0;
+	return emit_end(emitter, ']');
 }
 
 bool emit_task_field_enumerators(struct emitter *emitter, const struct task_field_member_record *record)
 {
-	buffer_append_char(&emitter->json, '{');
+	emit_begin(emitter, '{');
 	for (size_t i = 0; i < record->member.enumerator_count; i++) {
 		emit_key(emitter, record->member.enumerators[i].name);
 		buffer_append_i64(&emitter->json, record->member.enumerators[i].value);
 	}
-	buffer_append_char(&emitter->json, '}');
-	return record->member.enumerator_count != 0;
+	return emit_end(emitter, '}');
 }
 
 static void emit_numbers(struct emitter *emitter, const struct task_field_member *member,
@@ -102,10 +98,10 @@ bool emit_task_field_values(struct emitter *emitter, size_t thread)
 
 	if (scheduler == NULL || context == NULL)
 		return false;
-	buffer_append_char(&emitter->json, '[');
+	emit_begin(emitter, '[');
 	for (size_t i = 0; i < scheduler->member_count; i++)
 		emit_numbers(emitter, &scheduler->members[i], context);
-	buffer_append_char(&emitter->json, ']');
+	emit_end(emitter, ']');
 	return true;
 }
 

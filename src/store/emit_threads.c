@@ -5,11 +5,72 @@
  */
 #include <string.h>
 
-#include "emit.h"
+#include "emit_internal.h"
 
-enum {
-	FLUSH_BYTES = 64 * 1024,
-};
+/* The layout that needs no mark: it was read from the program's own debug data. */
+#define ORDINARY_LAYOUT "dwarf"
+
+static const char *find_layout(const struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	const char *layout;
+	uint32_t index;
+
+	if (!snapshot->provenance.present || !(snapshot->thread_flags[thread] & THREAD_JEMALLOC_MEASURED) ||
+	    !hash_map_get(&emitter->heap, snapshot->tgid[thread], &index))
+		return NULL;
+	layout = snapshot->provenance.heap[index].layout;
+	return layout != NULL && strcmp(layout, ORDINARY_LAYOUT) != 0 ? layout : NULL;
+}
+
+static struct key_values find_smaps(struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	while (emitter->next_smaps < snapshot->smaps_count &&
+	       snapshot->smaps[emitter->next_smaps].thread < thread)
+		emitter->next_smaps++;
+	if (emitter->next_smaps < snapshot->smaps_count &&
+	    snapshot->smaps[emitter->next_smaps].thread == thread)
+		return snapshot->smaps[emitter->next_smaps].kib;
+	return (struct key_values){0};
+}
+
+static struct optional_u64 find_resident(struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	struct optional_u64 resident = {0};
+	reason_id reason;
+
+	resident.present = snapshot->provenance.present &&
+			   snapshot_resident(snapshot, thread, &emitter->resident_hint, &resident.value,
+					     &reason) == VALUE_READ;
+	return resident;
+}
+
+void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_record *record)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	record->index = thread;
+	record->tid = snapshot->tid[thread];
+	record->tgid = snapshot->tgid[thread];
+	record->uid = snapshot->uid[thread];
+	record->names = snapshot->triples[snapshot->triple[thread]];
+	record->flags = snapshot->thread_flags[thread];
+	record->start_time = snapshot->start_time[thread];
+	record->waiting_ns = snapshot->waiting_ns != NULL ? snapshot->waiting_ns[thread] : 0;
+	record->stuck_ns = snapshot->waiting_ns == NULL && snapshot->stuck_ns != NULL
+				   ? snapshot->stuck_ns[thread]
+				   : 0;
+	record->resident = find_resident(emitter, thread);
+	record->smaps = find_smaps(emitter, thread);
+	record->layout = find_layout(emitter, thread);
+	for (size_t i = 0; i < emitter->column_count; i++)
+		record->values[emitter->columns[i].metric] = emitter->columns[i].values[thread];
+}
+
+/* --- their text --- */
 
 /* A member that can differ from thread to thread, and where it stands in the text of the thread before. */
 struct part {
@@ -204,12 +265,14 @@ static void write_next(struct thread_writer *writer, const struct thread_record 
 	copy(writer, copied, writer->length);
 }
 
-/* Hands over all text, and keeps that of the last thread. */
-static void flush(struct thread_writer *writer)
+/* Hands over all text when there is much of it, and keeps that of the last thread. */
+static void keep_flushed(struct thread_writer *writer)
 {
 	struct emitter *emitter = writer->emitter;
 
 	buffer_clear(&writer->flushed);
+	if (emitter->json.length < EMIT_FLUSH_BYTES)
+		return;
 	buffer_append(&writer->flushed, emitter->json.data + writer->start, writer->length);
 	emit_flush(emitter);
 }
@@ -231,9 +294,7 @@ void emit_threads(struct emitter *emitter)
 			write_next(&writer, record, &writer.records[(i + 1) % 2]);
 		writer.start = start;
 		writer.length = emitter->json.length - start;
-		buffer_clear(&writer.flushed);
-		if (emitter->json.length >= FLUSH_BYTES)
-			flush(&writer);
+		keep_flushed(&writer);
 	}
 	buffer_release(&writer.flushed);
 }

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Writes objects by their tables, and what all other members are made of. */
+#include <string.h>
+
+#include "base/unicode.h"
+#include "emit_internal.h"
+
+void emit_flush(struct emitter *emitter)
+{
+	if (emitter->json.length == 0)
+		return;
+	emitter->last = emitter->json.data[emitter->json.length - 1];
+	if (emitter->result == 0)
+		emitter->result = emitter->sink(emitter->context, emitter->json.data, emitter->json.length);
+	buffer_clear(&emitter->json);
+}
+
+void emit_flush_full(struct emitter *emitter)
+{
+	if (emitter->json.length >= EMIT_FLUSH_BYTES)
+		emit_flush(emitter);
+}
+
+static inline bool needs_separator(const struct emitter *emitter)
+{
+	const struct buffer *json = &emitter->json;
+	char before = json->length != 0 ? json->data[json->length - 1] : emitter->last;
+
+	/* a string ends in '"', so these three are never part of one */
+	return before != '{' && before != '[' && before != ':';
+}
+
+void emit_separator(struct emitter *emitter)
+{
+	if (needs_separator(emitter))
+		buffer_append_char(&emitter->json, ',');
+}
+
+/* The name of a member, with the comma before it unless it is the first. */
+static inline void emit_prefix(struct emitter *emitter, const struct member *member)
+{
+	size_t first = needs_separator(emitter) ? 0 : 1;
+
+	buffer_append(&emitter->json, member->prefix + first, member->length - first);
+}
+
+static void emit_escape(struct buffer *json, unsigned char byte)
+{
+	static const char letters[0x20] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+
+	if (byte == '"' || byte == '\\' || letters[byte] != '\0') {
+		buffer_append_char(json, '\\');
+		buffer_append_char(json, byte < 0x20 ? letters[byte] : (char)byte);
+	} else {
+		buffer_append_format(json, "\\u%04x", byte);
+	}
+}
+
+static bool is_plain(unsigned char byte)
+{
+	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+static void emit_special(struct buffer *json, const char *text, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length) {
+		size_t start = i;
+
+		while (i < length && is_plain((unsigned char)text[i]))
+			i++;
+		if (i != start)
+			buffer_append(json, text + start, i - start);
+		start = i;
+		while (i < length && (unsigned char)text[i] >= 0x80)
+			i++;
+		if (i != start)
+			unicode_append_valid(json, text + start, i - start);
+		else if (i < length)
+			emit_escape(json, (unsigned char)text[i++]);
+	}
+}
+
+void emit_string(struct emitter *emitter, const char *text, size_t length)
+{
+	struct buffer *json = &emitter->json;
+	size_t plain = 0;
+
+	while (plain < length && is_plain((unsigned char)text[plain]))
+		plain++;
+	buffer_reserve(json, plain + strlen("\"\""));
+	json->data[json->length++] = '"';
+	memcpy(json->data + json->length, text, plain);
+	json->length += plain;
+	if (plain != length)
+		emit_special(json, text + plain, length - plain);
+	buffer_append_char(json, '"');
+}
+
+void emit_text(struct emitter *emitter, const char *text)
+{
+	emit_string(emitter, text, strlen(text));
+}
+
+void emit_begin(struct emitter *emitter, char bracket)
+{
+	buffer_append_char(&emitter->json, bracket);
+}
+
+bool emit_end(struct emitter *emitter, char bracket)
+{
+	const struct buffer *json = &emitter->json;
+	const char before = json->length != 0 ? json->data[json->length - 1] : emitter->last;
+
+	buffer_append_char(&emitter->json, bracket);
+	return before != '{' && before != '[';
+}
+
+void emit_foreign_key(struct emitter *emitter, const char *text, size_t length)
+{
+	emit_separator(emitter);
+	emit_string(emitter, text, length);
+	buffer_append_char(&emitter->json, ':');
+}
+
+void emit_key(struct emitter *emitter, const char *name)
+{
+	emit_foreign_key(emitter, name, strlen(name));
+}
+
+void emit_number(struct emitter *emitter, uint64_t number)
+{
+	emit_separator(emitter);
+	buffer_append_u64(&emitter->json, number);
+}
+
+void emit_named_text(struct emitter *emitter, const char *name, const char *text)
+{
+	emit_key(emitter, name);
+	emit_text(emitter, text);
+}
+
+void emit_named_u64(struct emitter *emitter, const char *name, uint64_t value)
+{
+	emit_key(emitter, name);
+	buffer_append_u64(&emitter->json, value);
+}
+
+static void emit_name(struct emitter *emitter, uint32_t id)
+{
+	const struct string_pool *strings = &emitter->snapshot->strings;
+
+	emit_string(emitter, string_pool_text(strings, id), string_pool_length(strings, id));
+}
+
+static void emit_boolean(struct emitter *emitter, bool value)
+{
+	buffer_append_text(&emitter->json, value ? "true" : "false");
+}
+
+/* A state that was never set is the unknown one. */
+static void emit_character(struct emitter *emitter, uint64_t value)
+{
+	struct buffer text = {0};
+
+	unicode_append(&text, value != 0 ? (uint32_t)value : '~');
+	emit_string(emitter, text.data, text.length);
+	buffer_release(&text);
+}
+
+static void emit_value(struct emitter *emitter, enum metric metric, uint64_t value)
+{
+	switch (metric_type(metric)->encoding) {
+	case METRIC_ENCODING_U64:
+	case METRIC_ENCODING_U32:
+		buffer_append_u64(&emitter->json, value);
+		break;
+	case METRIC_ENCODING_I32:
+		buffer_append_i64(&emitter->json, (int64_t)value);
+		break;
+	case METRIC_ENCODING_STRING:
+		emit_name(emitter, (uint32_t)value);
+		break;
+	case METRIC_ENCODING_CHARACTER:
+		emit_character(emitter, value);
+		break;
+	case METRIC_ENCODING_BOOLEAN:
+		emit_boolean(emitter, value != 0);
+		break;
+	case METRIC_ENCODING_CPU_SET:
+		break; /* a container */
+	}
+}
+
+/* Whether a scalar is absent. In the file null or a value says so, unless it is MEMBER_OMITTED. */
+static bool is_absent(const struct member *member, const char *target)
+{
+	const void *field = target + member->offset;
+	bool omitted = (member->flags & MEMBER_OMITTED) != 0;
+
+	switch (member->type) {
+	case MEMBER_TEXT:
+		return *(const char *const *)field == NULL;
+	case MEMBER_OPTIONAL_U64:
+		return !((const struct optional_u64 *)field)->present;
+	case MEMBER_OPTIONAL_I32:
+		return !((const struct optional_i32 *)field)->present;
+	case MEMBER_UID:
+		return *(const uint32_t *)field == UINT32_MAX;
+	case MEMBER_U64:
+	case MEMBER_VALUE:
+		return omitted && *(const uint64_t *)field == 0;
+	case MEMBER_BOOLEAN:
+		return omitted && !*(const bool *)field;
+	case MEMBER_FLAG:
+		return omitted && !(*(const uint8_t *)field & member->bit);
+	case MEMBER_FEATURE_REASON:
+		return *(const enum reason *)field == REASON_READ;
+	default:
+		return false;
+	}
+}
+
+/* The value of a scalar that is not absent. */
+static void emit_scalar(struct emitter *emitter, const struct member *member, const void *field)
+{
+	switch (member->type) {
+	case MEMBER_VALUE:
+		emit_value(emitter, member->metric, *(const uint64_t *)field);
+		break;
+	case MEMBER_U64:
+		buffer_append_u64(&emitter->json, *(const uint64_t *)field);
+		break;
+	case MEMBER_OPTIONAL_U64:
+		buffer_append_u64(&emitter->json, ((const struct optional_u64 *)field)->value);
+		break;
+	case MEMBER_OPTIONAL_I32:
+		buffer_append_i64(&emitter->json, ((const struct optional_i32 *)field)->value);
+		break;
+	case MEMBER_U32:
+	case MEMBER_UID:
+		buffer_append_u64(&emitter->json, *(const uint32_t *)field);
+		break;
+	case MEMBER_U16:
+		buffer_append_u64(&emitter->json, *(const uint16_t *)field);
+		break;
+	case MEMBER_BOOLEAN:
+		emit_boolean(emitter, *(const bool *)field);
+		break;
+	case MEMBER_FLAG:
+		emit_boolean(emitter, (*(const uint8_t *)field & member->bit) != 0);
+		break;
+	case MEMBER_TEXT:
+		emit_text(emitter, *(const char *const *)field);
+		break;
+	case MEMBER_NAME:
+		emit_name(emitter, *(const uint32_t *)field);
+		break;
+	case MEMBER_FEATURE_STATE:
+		emit_text(emitter, feature_state_names[*(const enum feature_state *)field]);
+		break;
+	case MEMBER_FEATURE_REASON:
+		emit_text(emitter, reasons[*(const enum reason *)field].name);
+		break;
+	case MEMBER_TASK_FIELD_KIND:
+		emit_text(emitter, task_field_kind_names[*(const enum task_field_kind *)field]);
+		break;
+	case MEMBER_VERSION:
+		buffer_append_u64(&emitter->json, PROVENANCE_VERSION);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool emit_nested(struct emitter *emitter, const struct member *member, const char *target)
+{
+	const char *nested = target + member->offset;
+	size_t start = emitter->json.length;
+
+	if (member->object->present != SIZE_MAX && !*(const bool *)(nested + member->object->present))
+		return false;
+	emit_object(emitter, member->object, nested);
+	return member->object->present != SIZE_MAX || emitter->json.length - start > strlen("{}");
+}
+
+void emit_member(struct emitter *emitter, const struct member *member, const void *target_pointer)
+{
+	const char *target = target_pointer;
+	size_t start = emitter->json.length;
+	bool present = true;
+
+	emit_prefix(emitter, member);
+	if (member->type > MEMBER_LAST_SCALAR)
+		present = member->type == MEMBER_OBJECT ? emit_nested(emitter, member, target)
+							: emitter->emit_container(emitter, member, target);
+	else if (is_absent(member, target))
+		present = false;
+	else
+		emit_scalar(emitter, member, target + member->offset);
+	if (present)
+		return;
+	if (member->flags & MEMBER_OMITTED)
+		emitter->json.length = start;
+	else if (member->flags & MEMBER_NULLABLE)
+		buffer_append_text(&emitter->json, "null");
+	else if (member->type == MEMBER_TEXT)
+		buffer_append_text(&emitter->json, "\"\"");
+}
+
+void emit_object(struct emitter *emitter, const struct object *object, const void *target)
+{
+	buffer_append_char(&emitter->json, '{');
+	for (size_t i = 0; i < object->count; i++) {
+		if (!(object->members[i].flags & MEMBER_OLDER))
+			emit_member(emitter, &object->members[i], target);
+	}
+	buffer_append_char(&emitter->json, '}');
+}
