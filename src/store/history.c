@@ -7,8 +7,144 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
-#include "history_internal.h"
+#include "day_file.h"
+#include "history_files.h"
+#include "recording.h"
+
+enum {
+	HISTORY_CACHE = 20, /* decoded rounds that are kept */
+	/* The same in threads: what a round takes goes with them. */
+	HISTORY_CACHE_THREADS = 200000,
+	HISTORY_CACHE_LEAST = 4,
+	HISTORY_OPEN_MAX = 64,    /* files at a time */
+	HISTORY_BOOTS_MAX = 1024, /* later ones are not known */
+	HISTORY_GAPS_MAX = 1024,  /* a file with more of them is given up */
+};
+
+/* A file of a day. */
+struct history_entry {
+	uint32_t day;
+	uint64_t bytes;
+	struct day_file file;
+	int status; /* why it cannot be read; 0: it can, or was not needed so far */
+	const char *why;
+	bool is_empty; /* it had nothing at all when it was opened */
+};
+
+/* Rounds that cannot be read, by id: from the first to before the last. */
+struct history_gap {
+	uint32_t day;
+	int64_t from, to;
+	uint64_t rounds;
+	const char *why;
+};
+
+/* A decoded round. */
+struct history_cached {
+	struct snapshot *snapshot; /* a reference; NULL: none */
+	uint32_t day;
+	int64_t id;
+	uint64_t used; /* clock of its last use */
+};
+
+struct history {
+	char *directory;
+	struct history_entry *entries; /* ascending by day */
+	size_t entry_count, entry_capacity;
+	size_t open_count;
+	struct history_boot *boots;
+	size_t boot_count, boot_capacity;
+	struct hash_map boot_of;  /* day and the file's id: index in `boots` */
+	struct history_gap *gaps; /* ascending by day and id, apart */
+	size_t gap_count, gap_capacity;
+	struct history_cached cache[HISTORY_CACHE];
+	uint64_t cache_clock;
+	struct history_day *days;   /* of history_days() */
+	struct history_hole *holes; /* of history_damage() */
+	struct arena texts;         /* of boots and of what is wrong */
+};
+
+/* --- what is damaged --- */
+
+static bool is_before(const struct history_gap *a, const struct history_gap *b)
+{
+	return a->day != b->day ? a->day < b->day : a->from < b->from;
+}
+
+/* Makes one gap of a whole file, when there are too many in it. */
+static void give_up(struct history *history, uint32_t day, const char *why)
+{
+	size_t count = 0, kept = 0;
+	bool has_one = false;
+
+	for (size_t i = 0; i < history->gap_count; i++)
+		count += history->gaps[i].day == day;
+	if (count <= HISTORY_GAPS_MAX)
+		return;
+	for (size_t i = 0; i < history->gap_count; i++) {
+		if (history->gaps[i].day != day) {
+			history->gaps[kept++] = history->gaps[i];
+		} else if (!has_one) {
+			history->gaps[kept++] = (struct history_gap){day, 0, INT64_MAX, 0, why};
+			has_one = true;
+		}
+	}
+	history->gap_count = kept;
+}
+
+/* Notes that the rounds from one on to before another are damaged. */
+static void note_gap(struct history *history, const struct history_gap *gap)
+{
+	size_t place = 0, kept = 0;
+
+	(void)MEMORY_APPEND(history->gaps, history->gap_count, history->gap_capacity);
+	while (place + 1 < history->gap_count && is_before(&history->gaps[place], gap))
+		place++;
+	memmove(&history->gaps[place + 1], &history->gaps[place],
+		(history->gap_count - 1 - place) * sizeof(*history->gaps));
+	history->gaps[place] = *gap;
+	/* those that meet become one */
+	for (size_t i = 0; i < history->gap_count; i++) {
+		struct history_gap *last = kept != 0 ? &history->gaps[kept - 1] : NULL;
+		const struct history_gap *next = &history->gaps[i];
+
+		if (last == NULL || last->day != next->day || next->from > last->to) {
+			history->gaps[kept++] = *next;
+			continue;
+		}
+		if (next->to > last->to) {
+			last->rounds = next->from == last->to ? last->rounds + next->rounds : 0;
+			last->to = next->to;
+		}
+	}
+	history->gap_count = kept;
+	give_up(history, gap->day, gap->why);
+}
+
+/* The hole that a round is in, or NULL. */
+static const struct history_gap *gap_at(const struct history *history, uint32_t day, int64_t id)
+{
+	for (size_t i = 0; i < history->gap_count; i++) {
+		const struct history_gap *gap = &history->gaps[i];
+
+		if (gap->day == day && gap->from <= id && id < gap->to)
+			return gap;
+	}
+	return NULL;
+}
+
+static bool has_gap(const struct history *history, uint32_t day)
+{
+	for (size_t i = 0; i < history->gap_count; i++) {
+		if (history->gaps[i].day == day)
+			return true;
+	}
+	return false;
+}
+
+/* --- files --- */
 
 static void close_entry(struct history *history, struct history_entry *entry)
 {
@@ -43,7 +179,8 @@ static void take_files(struct history *history, const struct history_files *file
 	history->entry_count = files->count;
 }
 
-int history_refresh(struct history *history, struct error *error)
+/* Lists the directory again: new files are there, removed ones are not. */
+static int refresh(struct history *history, struct error *error)
 {
 	struct history_files files;
 	const int result = history_files_list(history->directory, &files, error);
@@ -101,7 +238,8 @@ const char *history_directory(const struct history *history)
 	return history->directory;
 }
 
-int history_open_entry(struct history *history, struct history_entry *entry, struct error *error)
+/* Opens a file unless it is open: 0, or why it cannot be read, which then is a hole. */
+static int open_entry(struct history *history, struct history_entry *entry, struct error *error)
 {
 	struct error why;
 
@@ -120,18 +258,19 @@ int history_open_entry(struct history *history, struct history_entry *entry, str
 	}
 	entry->why = arena_duplicate(&history->texts, why.text, strlen(why.text));
 	if (entry->status != -ENODATA && entry->status != -ENOENT)
-		history_note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
+		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
 	return error_set(error, entry->status, "%s", entry->why);
 }
 
-struct history_entry *history_entry_of(struct history *history, uint32_t day, int *ret_result,
-				       struct error *error)
+/* The file of a number, open; NULL with an error where it cannot be read or is gone. */
+static struct history_entry *entry_of(struct history *history, uint32_t day, int *ret_result,
+				      struct error *error)
 {
 	char name[HISTORY_FILES_NAME];
 
 	for (size_t i = 0; i < history->entry_count; i++) {
 		if (history->entries[i].day == day) {
-			*ret_result = history_open_entry(history, &history->entries[i], error);
+			*ret_result = open_entry(history, &history->entries[i], error);
 			return *ret_result == 0 ? &history->entries[i] : NULL;
 		}
 	}
@@ -208,18 +347,17 @@ static int pass_damage(struct history *history, struct history_entry *entry, enu
 		}
 	}
 	if (direction > 0)
-		history_note_gap(history,
-				 &(struct history_gap){entry->day, id,
-						       result > 0 ? ret_row->round.id : INT64_MAX, 0, why});
+		note_gap(history, &(struct history_gap){entry->day, id,
+							result > 0 ? ret_row->round.id : INT64_MAX, 0, why});
 	else
-		history_note_gap(history,
-				 &(struct history_gap){entry->day, result > 0 ? ret_row->round.id + 1 : 0,
-						       id < INT64_MAX ? id + 1 : INT64_MAX, 0, why});
+		note_gap(history, &(struct history_gap){entry->day, result > 0 ? ret_row->round.id + 1 : 0,
+							id < INT64_MAX ? id + 1 : INT64_MAX, 0, why});
 	return result == -EBADMSG ? 0 : result;
 }
 
-int history_seek(struct history *history, struct history_entry *entry, enum day_file_statement which,
-		 int64_t id, struct day_file_row *ret_row, struct error *error)
+/* As day_file_seek(), past what is damaged. */
+static int seek_round(struct history *history, struct history_entry *entry, enum day_file_statement which,
+		      int64_t id, struct day_file_row *ret_row, struct error *error)
 {
 	for (;;) {
 		const struct history_gap *gap;
@@ -233,7 +371,7 @@ int history_seek(struct history *history, struct history_entry *entry, enum day_
 			return error_set(error, result, "%s", why.text);
 		if (result == 0)
 			return 0;
-		gap = history_gap_at(history, entry->day, ret_row->round.id);
+		gap = gap_at(history, entry->day, ret_row->round.id);
 		if (gap == NULL)
 			return 1;
 		if (which == DAY_FILE_AT_OR_AFTER ? gap->to == INT64_MAX : gap->from == 0)
@@ -265,7 +403,7 @@ static int give_none(const struct history *history, int result, const struct err
 static int find_end(struct history *history, bool last, struct history_round *ret_round, struct error *error)
 {
 	struct error why = {0};
-	int result = history_refresh(history, error), first_result = 0;
+	int result = refresh(history, error), first_result = 0;
 
 	if (result < 0)
 		return result;
@@ -274,11 +412,11 @@ static int find_end(struct history *history, bool last, struct history_round *re
 		struct error found;
 		struct day_file_row row;
 
-		result = history_open_entry(history, entry, &found);
+		result = open_entry(history, entry, &found);
 		if (result == 0)
-			result = history_seek(history, entry,
-					      last ? DAY_FILE_AT_OR_BEFORE : DAY_FILE_AT_OR_AFTER,
-					      last ? INT64_MAX : 0, &row, &found);
+			result = seek_round(history, entry,
+					    last ? DAY_FILE_AT_OR_BEFORE : DAY_FILE_AT_OR_AFTER,
+					    last ? INT64_MAX : 0, &row, &found);
 		if (result > 0)
 			return give(history, entry, &row, ret_round);
 		if (result < 0 && result != -ENODATA && first_result == 0) {
@@ -304,19 +442,19 @@ static int find_in_entry(struct history *history, struct history_entry *entry, u
 			 struct day_file_row *ret_row, struct error *error)
 {
 	int64_t id = (int64_t)(unix_ns / NS_PER_MS);
-	int result = history_open_entry(history, entry, error);
+	int result = open_entry(history, entry, error);
 
 	if (result < 0)
 		return result;
-	result = history_seek(history, entry, before ? DAY_FILE_AT_OR_BEFORE : DAY_FILE_AT_OR_AFTER, id,
-			      ret_row, error);
+	result = seek_round(history, entry, before ? DAY_FILE_AT_OR_BEFORE : DAY_FILE_AT_OR_AFTER, id,
+			    ret_row, error);
 	/* the id is a time in ms */
 	if (result > 0 && before && ret_row->round.unix_ns > unix_ns)
-		result = history_seek(history, entry, DAY_FILE_AT_OR_BEFORE, ret_row->round.id - 1, ret_row,
-				      error);
+		result = seek_round(history, entry, DAY_FILE_AT_OR_BEFORE, ret_row->round.id - 1, ret_row,
+				    error);
 	else if (result > 0 && !before && ret_row->round.unix_ns < unix_ns)
-		result = history_seek(history, entry, DAY_FILE_AT_OR_AFTER, ret_row->round.id + 1, ret_row,
-				      error);
+		result = seek_round(history, entry, DAY_FILE_AT_OR_AFTER, ret_row->round.id + 1, ret_row,
+				    error);
 	return result;
 }
 
@@ -360,7 +498,7 @@ int history_find(struct history *history, uint64_t unix_ns, enum history_side si
 	if (side != HISTORY_AT_OR_BEFORE || !has_before ||
 	    (history->entry_count != 0 &&
 	     history_files_end(history->entries[history->entry_count - 1].day) <= unix_ns)) {
-		const int result = history_refresh(history, error);
+		const int result = refresh(history, error);
 
 		if (result < 0)
 			return result;
@@ -408,10 +546,9 @@ static int step_one(struct history *history, const struct history_round *from, b
 
 		if (i >= history->entry_count)
 			return 0;
-		if (history_open_entry(history, &history->entries[i], NULL) == 0 &&
-		    history_seek(history, &history->entries[i],
-				 forward ? DAY_FILE_AT_OR_AFTER : DAY_FILE_AT_OR_BEFORE, id, &row,
-				 NULL) > 0) {
+		if (open_entry(history, &history->entries[i], NULL) == 0 &&
+		    seek_round(history, &history->entries[i],
+			       forward ? DAY_FILE_AT_OR_AFTER : DAY_FILE_AT_OR_BEFORE, id, &row, NULL) > 0) {
 			give(history, &history->entries[i], &row, ret_round);
 			return 1;
 		}
@@ -429,9 +566,9 @@ static int step_many(struct history *history, const struct history_round *from, 
 	struct day_file_row row;
 	struct history_entry *entry;
 
-	if (history_has_gap(history, from->day))
+	if (has_gap(history, from->day))
 		return 0;
-	entry = history_entry_of(history, from->day, &result, NULL);
+	entry = entry_of(history, from->day, &result, NULL);
 	if (entry == NULL || day_file_step(&entry->file, from->id, rounds, &row, NULL) <= 0)
 		return 0;
 	give(history, entry, &row, ret_round);
@@ -446,9 +583,9 @@ static int64_t rest_of_file(struct history *history, const struct history_round 
 	int result;
 	struct history_entry *entry;
 
-	if (history_has_gap(history, from->day))
+	if (has_gap(history, from->day))
 		return 0;
-	entry = history_entry_of(history, from->day, &result, NULL);
+	entry = entry_of(history, from->day, &result, NULL);
 	if (entry == NULL || day_file_count(&entry->file, forward ? from->id + 1 : 0,
 					    forward ? INT64_MAX : from->id - 1, &count, NULL) < 0)
 		return 0;
@@ -473,7 +610,7 @@ int history_step(struct history *history, const struct history_round *from, int6
 			continue;
 		}
 		if (step_one(history, &at, forward, &at) == 0) {
-			const int result = forward ? history_refresh(history, error) : 0;
+			const int result = forward ? refresh(history, error) : 0;
 
 			if (result < 0)
 				return result;
@@ -504,7 +641,7 @@ static bool collect(void *context, const struct day_file_row *row)
 	struct history_round *round;
 
 	if (row->round.unix_ns < work->from_unix_ns || row->round.unix_ns > work->to_unix_ns ||
-	    history_gap_at(work->history, row->round.day, row->round.id) != NULL)
+	    gap_at(work->history, row->round.day, row->round.id) != NULL)
 		return true;
 	work->seen++;
 	/* so many of all, evenly; the first among them */
@@ -525,7 +662,7 @@ int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_un
 				  .limit = limit != 0 ? limit : 1};
 	const int64_t from = (int64_t)(from_unix_ns / NS_PER_MS),
 		      to = (int64_t)(work.to_unix_ns / NS_PER_MS) + 1;
-	const int result = history_refresh(history, error);
+	const int result = refresh(history, error);
 
 	if (result < 0)
 		return result;
@@ -536,7 +673,7 @@ int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_un
 
 			if (history_files_end(entry->day) <= from_unix_ns ||
 			    history_files_begin(entry->day) > to_unix_ns ||
-			    history_open_entry(history, entry, NULL) < 0)
+			    open_entry(history, entry, NULL) < 0)
 				continue;
 			work.entry = entry;
 			/* where it is damaged the rest of the file is left out */
@@ -549,4 +686,405 @@ int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_un
 	*ret_rounds = work.rounds;
 	*ret_count = work.count;
 	return 0;
+}
+
+bool history_adjoins(const struct history *history, const struct history_round *before,
+		     const struct history_round *after)
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < history->gap_count; i++) {
+		const struct history_gap *gap = &history->gaps[i];
+
+		if ((gap->day > before->day || (gap->day == before->day && gap->from > before->id)) &&
+		    (gap->day < after->day || (gap->day == after->day && gap->from < after->id)))
+			return false;
+	}
+	/* what else a file had that was removed is not known */
+	for (size_t i = 0; i < history->entry_count && !is_there; i++)
+		is_there = history->entries[i].day == before->day;
+	return is_there;
+}
+
+/* --- snapshots of rounds --- */
+
+/* What is told from damaged rounds, while the rounds after them are looked at. */
+struct following {
+	struct hash_map damaged; /* ids */
+	int64_t whole;           /* the next one that is not among them, 0: none so far */
+	uint64_t rounds;
+};
+
+static bool follow(void *context, const struct day_file_row *row)
+{
+	struct following *following = context;
+	uint32_t ignored;
+
+	/* the first of them is damaged whatever it is told from */
+	if (following->rounds != 0 &&
+	    (row->against == 0 || !hash_map_get(&following->damaged, (uint64_t)row->against, &ignored))) {
+		following->whole = row->round.id;
+		return false;
+	}
+	hash_map_set(&following->damaged, (uint64_t)row->round.id, 1);
+	following->rounds++;
+	return true;
+}
+
+/*
+ * Notes that a round cannot be decoded, and with it all rounds told from it, up to the next one that can.
+ */
+static void note_damaged(struct history *history, struct history_entry *entry, int64_t id, const char *why)
+{
+	struct following following = {0};
+
+	day_file_list(&entry->file, id, INT64_MAX, follow, &following, NULL);
+	note_gap(history,
+		 &(struct history_gap){entry->day, id, following.whole != 0 ? following.whole : INT64_MAX,
+				       following.rounds, arena_duplicate(&history->texts, why, strlen(why))});
+	hash_map_release(&following.damaged);
+}
+
+enum {
+	/* What a writer makes is decoded from a whole round and at most a dozen others. */
+	CHAIN_MAX = 64,
+};
+
+/* What messages call a round: its file and time. */
+static void name_round(const struct history *history, const struct day_file_row *row, struct buffer *name)
+{
+	char file[HISTORY_FILES_NAME], time[32];
+
+	if (!clock_format_local(time, sizeof(time), "%Y-%m-%d %H:%M:%S", row->round.unix_ns))
+		strcpy(time, "an unknown time");
+	buffer_clear(name);
+	buffer_append_format(name, "%s/%s: the round of %s", history->directory,
+			     history_files_name(row->round.day, file), time);
+}
+
+static struct history_cached *find_cached(struct history *history, uint32_t day, int64_t id)
+{
+	for (size_t i = 0; i < HISTORY_CACHE; i++) {
+		struct history_cached *cached = &history->cache[i];
+
+		if (cached->snapshot != NULL && cached->day == day && cached->id == id) {
+			cached->used = ++history->cache_clock;
+			return cached;
+		}
+	}
+	return NULL;
+}
+
+/* Gives up the rounds that were not used for longest, for another one. Returns its place. */
+static struct history_cached *make_room(struct history *history, size_t threads)
+{
+	for (;;) {
+		struct history_cached *oldest = NULL, *free_place = NULL;
+		size_t kept = 0, total = threads;
+
+		for (size_t i = 0; i < HISTORY_CACHE; i++) {
+			struct history_cached *cached = &history->cache[i];
+
+			if (cached->snapshot == NULL) {
+				free_place = cached;
+				continue;
+			}
+			kept++;
+			total += cached->snapshot->thread_count;
+			if (oldest == NULL || cached->used < oldest->used)
+				oldest = cached;
+		}
+		if (free_place != NULL && (kept < HISTORY_CACHE_LEAST || total <= HISTORY_CACHE_THREADS))
+			return free_place;
+		snapshot_release(oldest->snapshot);
+		oldest->snapshot = NULL;
+	}
+}
+
+static void keep(struct history *history, const struct day_file_row *row, struct snapshot *snapshot)
+{
+	struct history_cached *place = make_room(history, snapshot->thread_count);
+
+	*place = (struct history_cached){snapshot, row->round.day, row->round.id, ++history->cache_clock};
+}
+
+/* Decodes a round whose `against` (NULL: it is whole) is decoded already. */
+static int decode(struct history *history, struct history_entry *entry, const struct day_file_row *row,
+		  const struct snapshot *against, struct buffer *name, struct snapshot **ret_snapshot,
+		  struct error *error)
+{
+	struct day_file_blobs blobs;
+	struct error why;
+	int result = day_file_blobs(&entry->file, row->round.id, &blobs, &why);
+
+	name_round(history, row, name);
+	if (result < 0)
+		return error_set(error, result, "%s", why.text);
+	result = recording_decode(blobs.state, blobs.state_length, blobs.interval, blobs.interval_length,
+				  against, name->data, ret_snapshot, error);
+	day_file_end_blobs(&blobs);
+	return result;
+}
+
+/* The rounds that have to be decoded for one, itself first, up to a whole one or one that is decoded. */
+static int find_chain(struct history *history, struct history_entry *entry, int64_t id,
+		      struct day_file_row **ret_chain, size_t *ret_count, struct error *error)
+{
+	struct day_file_row *chain = NULL;
+	size_t count = 0, capacity = 0;
+	int result = 0;
+
+	for (int64_t next = id; next != 0;) {
+		struct day_file_row row;
+
+		if (find_cached(history, entry->day, next) != NULL)
+			break;
+		if (count == CHAIN_MAX) {
+			result = error_set(error, -EBADMSG, "%s: a round is told from too many others",
+					   entry->file.database.path);
+			break;
+		}
+		result = day_file_seek(&entry->file, DAY_FILE_AT_OR_AFTER, next, &row, error);
+		if (result == 0 || (result > 0 && row.round.id != next))
+			result = error_set(error, -EBADMSG,
+					   "%s: a round that others are told from is missing",
+					   entry->file.database.path);
+		if (result < 0)
+			break;
+		*MEMORY_APPEND(chain, count, capacity) = row;
+		next = row.against;
+	}
+	if (result < 0)
+		/* what is missing is older than all that could be read */
+		note_damaged(history, entry, count != 0 ? chain[count - 1].round.id : id,
+			     error != NULL ? error->text : "it is damaged");
+	*ret_chain = chain;
+	*ret_count = count;
+	return result < 0 ? result : 0;
+}
+
+int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
+		 struct error *error)
+{
+	struct history_cached *cached = find_cached(history, round->day, round->id);
+	struct day_file_row *chain = NULL;
+	struct buffer name = {0};
+	struct history_entry *entry;
+	struct error why = {0};
+	size_t count = 0;
+	int result = 0;
+
+	if (cached != NULL) {
+		*ret_snapshot = snapshot_reference(cached->snapshot);
+		return 0;
+	}
+	entry = entry_of(history, round->day, &result, error);
+	if (entry == NULL)
+		return result;
+	result = find_chain(history, entry, round->id, &chain, &count, &why);
+	while (result == 0 && count-- > 0) {
+		const struct day_file_row *row = &chain[count];
+		const struct history_cached *against = row->against != 0 ? find_cached(history, entry->day,
+										       row->against)
+									 : NULL;
+		struct snapshot *snapshot;
+
+		result = decode(history, entry, row, against != NULL ? against->snapshot : NULL, &name,
+				&snapshot, &why);
+		if (result == 0)
+			keep(history, row, snapshot);
+		else if (result == -EBADMSG || result == -EINVAL)
+			note_damaged(history, entry, row->round.id, why.text);
+	}
+	free(chain);
+	buffer_release(&name);
+	if (result < 0)
+		return error_set(error, result == -EINVAL ? -EBADMSG : result, "%s", why.text);
+	cached = find_cached(history, round->day, round->id);
+	*ret_snapshot = snapshot_reference(cached->snapshot);
+	return 0;
+}
+
+int history_read_gone(struct history *history, const struct history_round *round, struct snapshot **ret_gone,
+		      double *ret_left_ns, struct error *error)
+{
+	struct day_file_row row = {.round = *round};
+	struct buffer name = {0};
+	struct day_file_blobs blobs;
+	struct history_entry *entry;
+	int result;
+
+	*ret_gone = NULL;
+	*ret_left_ns = NAN;
+	entry = entry_of(history, round->day, &result, error);
+	if (entry == NULL)
+		return result;
+	result = day_file_blobs(&entry->file, round->id, &blobs, error);
+	if (result < 0)
+		return result;
+	name_round(history, &row, &name);
+	if (blobs.interval_length != 0)
+		result = recording_decode_interval(blobs.interval, blobs.interval_length, name.data, ret_gone,
+						   ret_left_ns, error);
+	day_file_end_blobs(&blobs);
+	buffer_release(&name);
+	return result == -EINVAL ? -EBADMSG : result;
+}
+
+/* --- days and marks --- */
+
+/* Marks may lie in the file of the day after. */
+#define DAY_NS (86400 * UINT64_C(1000000000))
+
+/* The number that a statement gives. It must have a condition: SQLite counts all rows of a table in one step,
+ * however long that takes. */
+static uint64_t count_of(struct history_entry *entry, const char *text)
+{
+	int64_t count = 0;
+
+	if (database_number(&entry->file.database, text, &count, NULL) < 0)
+		return HISTORY_COUNT_UNKNOWN;
+	return count > 0 ? (uint64_t)count : 0;
+}
+
+const struct history_day *history_days(struct history *history, size_t *ret_count)
+{
+	refresh(history, NULL);
+	free(history->days);
+	history->days = memory_allocate_zero(history->entry_count + 1, sizeof(*history->days));
+	for (size_t i = 0; i < history->entry_count; i++) {
+		struct history_entry *entry = &history->entries[i];
+		struct history_day *day = &history->days[i];
+		struct day_file_row row;
+
+		day->day = entry->day;
+		day->bytes = entry->bytes;
+		history_files_name(entry->day, day->name);
+		if (open_entry(history, entry, NULL) < 0) {
+			day->unreadable = entry->status != -ENODATA;
+			continue;
+		}
+		if (seek_round(history, entry, DAY_FILE_AT_OR_AFTER, 0, &row, NULL) > 0)
+			day->first_unix_ns = row.round.unix_ns;
+		if (seek_round(history, entry, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, NULL) > 0)
+			day->last_unix_ns = row.round.unix_ns;
+		if (day_file_count(&entry->file, 0, INT64_MAX, &day->rounds, NULL) < 0)
+			day->rounds = HISTORY_COUNT_UNKNOWN;
+		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
+		day->marks = count_of(entry, "SELECT count(*) FROM marks WHERE id > 0");
+	}
+	*ret_count = history->entry_count;
+	return history->days;
+}
+
+void history_marks_release(struct history_marks *marks)
+{
+	free(marks->items);
+	arena_release(&marks->arena);
+	*marks = (struct history_marks){0};
+}
+
+static int compare_marks(const void *left, const void *right)
+{
+	const struct history_mark *a = left, *b = right;
+
+	return (a->unix_ns > b->unix_ns) - (a->unix_ns < b->unix_ns);
+}
+
+int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		       struct history_marks *ret_marks, struct error *error)
+{
+	const int result = refresh(history, error);
+
+	*ret_marks = (struct history_marks){0};
+	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
+		struct history_entry *entry = &history->entries[i];
+
+		if (history_files_end(entry->day) + DAY_NS < from_unix_ns ||
+		    (history_files_begin(entry->day) > DAY_NS &&
+		     history_files_begin(entry->day) - DAY_NS > to_unix_ns))
+			continue;
+		/* of what is damaged the other functions tell */
+		if (open_entry(history, entry, NULL) == 0)
+			day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, NULL);
+	}
+	if (ret_marks->count != 0)
+		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), compare_marks);
+	return result;
+}
+
+int history_next_mark(struct history *history, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
+		      struct error *error)
+{
+	/* a file may hold marks of another day, so that all of them are looked at */
+	const int result = history_marks_read(history, before ? 0 : unix_ns + 1,
+					      !before       ? UINT64_MAX
+					      : unix_ns > 0 ? unix_ns - 1
+							    : 0,
+					      ret_marks, error);
+
+	if (result < 0)
+		return result;
+	if (ret_marks->count == 0)
+		return error_set(error, -ENOENT, "there is no %s mark", before ? "earlier" : "later");
+	if (before)
+		ret_marks->items[0] = ret_marks->items[ret_marks->count - 1];
+	ret_marks->count = 1;
+	return 0;
+}
+
+/* --- all that is damaged --- */
+
+/* Reads all of a file that can be read. */
+static void search_entry(struct history *history, struct history_entry *entry)
+{
+	struct day_file_row row;
+	int64_t id = 0;
+
+	if (open_entry(history, entry, NULL) < 0)
+		return;
+	while (seek_round(history, entry, DAY_FILE_AT_OR_AFTER, id, &row, NULL) > 0) {
+		struct day_file_blobs blobs;
+		struct error why;
+
+		if (day_file_blobs(&entry->file, row.round.id, &blobs, &why) == 0)
+			day_file_end_blobs(&blobs);
+		else
+			note_damaged(history, entry, row.round.id, why.text);
+		id = row.round.id + 1;
+	}
+}
+
+/* The time of a round that a hole begins or ends with; of a whole file the times of its day. */
+static uint64_t time_of(const struct history_gap *gap, int64_t id)
+{
+	const uint64_t begin = history_files_begin(gap->day), end = history_files_end(gap->day);
+	const uint64_t unix_ns = id < 0                                ? 0
+				 : id > INT64_MAX / (int64_t)NS_PER_MS ? UINT64_MAX
+								       : (uint64_t)id * NS_PER_MS;
+
+	return unix_ns < begin ? begin : unix_ns > end ? end : unix_ns;
+}
+
+const struct history_hole *history_damage(struct history *history, bool search, size_t *ret_count)
+{
+	size_t count = 0;
+
+	refresh(history, NULL);
+	for (size_t i = 0; search && i < history->entry_count; i++)
+		search_entry(history, &history->entries[i]);
+	free(history->holes);
+	history->holes = memory_allocate_zero(history->gap_count + 1, sizeof(*history->holes));
+	for (size_t i = 0; i < history->gap_count; i++) {
+		const struct history_gap *gap = &history->gaps[i];
+		struct history_hole *hole = &history->holes[count++];
+
+		history_files_name(gap->day, hole->name);
+		hole->from_unix_ns = time_of(gap, gap->from);
+		hole->to_unix_ns = time_of(gap, gap->to);
+		hole->rounds = gap->rounds;
+		hole->why = gap->why;
+	}
+	*ret_count = count;
+	return history->holes;
 }

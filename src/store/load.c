@@ -1,368 +1,682 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Walks through the JSON text by the tables of members, with a stack of positions for the error sentences. */
+/* Reads a snapshot: arrays and objects with open keys, and at the end what had to wait for the rest. */
 #include "load.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "base/unicode.h"
+#include "base/order.h"
+#include "load_internal.h"
+#include "metric/name.h"
 
-enum {
-	SHOWN_BYTES = 60, /* of a foreign text in an error sentence */
-};
+/* --- arrays, and objects with open keys, of which the last value of a repeated key is kept --- */
 
-static void append_shown(struct buffer *buffer, const char *text, size_t length)
+/* CPU sets and the scope: arrays of numbers. */
+
+static bool load_u32(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
-	bool cut = length > SHOWN_BYTES;
+	uint64_t value;
 
-	buffer_append_char(buffer, '"');
-	unicode_append_printable(buffer, text, cut ? SHOWN_BYTES : length, "?");
-	buffer_append_text(buffer, cut ? "…\"" : "\"");
-}
-
-static void append_frames(const struct loader *loader, struct buffer *buffer)
-{
-	for (size_t i = 0; i < loader->depth; i++) {
-		const struct frame *frame = &loader->frames[i];
-
-		if (frame->container != NULL && frame->container->type == JSON_ARRAY) {
-			buffer_append_format(buffer, "[%zu]", frame->index);
-		} else if (frame->container != NULL) {
-			buffer_append_char(buffer, '[');
-			append_shown(buffer, frame->key.data, frame->key.length);
-			buffer_append_char(buffer, ']');
-		} else if (frame->member != NULL) {
-			buffer_append_text(buffer, buffer->length != 0 ? "." : "");
-			buffer_append_text(buffer, frame->member->name);
-		}
-	}
-}
-
-/* The present position: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
-static void append_path(const struct loader *loader, struct buffer *buffer)
-{
-	if (loader->outer != NULL)
-		append_frames(loader->outer, buffer);
-	append_frames(loader, buffer);
-	if (loader->inner != NULL)
-		append_frames(loader->inner, buffer);
-	if (buffer->length == 0)
-		buffer_append_text(buffer, "the snapshot");
-}
-
-/* Refuses the value at the present position: "byte 812: threads[12].nice WORDS". */
-__attribute__((format(printf, 2, 3))) static int refuse(struct loader *loader, const char *format, ...)
-{
-	struct buffer path = {0};
-	char words[256];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(words, sizeof(words), format, arguments);
-	va_end(arguments);
-	append_path(loader, &path);
-	error_set(loader->error, -EBADMSG, "byte %" PRIu64 ": %s %s", json_reader_offset(&loader->json),
-		  path.data, words);
-	buffer_release(&path);
-	return -EBADMSG;
-}
-
-bool load_refuse(struct loader *loader, const struct json_scalar *value, const char *wanted)
-{
-	struct buffer shown = {0};
-
-	if (value->type == JSON_NUMBER)
-		buffer_append(&shown, value->text, value->length < SHOWN_BYTES ? value->length : SHOWN_BYTES);
-	else if (value->type == JSON_STRING)
-		append_shown(&shown, value->text, value->length);
-	else if (value->type == JSON_BOOLEAN)
-		buffer_append_text(&shown, value->boolean ? "true" : "false");
-	else
-		buffer_append_text(&shown, value->type == JSON_OBJECT  ? "an object"
-					   : value->type == JSON_ARRAY ? "an array"
-								       : "null");
-	refuse(loader, "must be %s, not %s", wanted, shown.data);
-	buffer_release(&shown);
-	return false;
-}
-
-static bool is_scalar(const struct json_scalar *value)
-{
-	return value->type != JSON_OBJECT && value->type != JSON_ARRAY;
-}
-
-static struct frame *push(struct loader *loader, void *target)
-{
-	struct frame *frame = &loader->frames[loader->depth++];
-	struct buffer key = frame->key;
-
-	*frame = (struct frame){.target = target, .key = key};
-	return frame;
-}
-
-/* Notes that a member has come, which may be only once. */
-static int see_member(struct loader *loader, struct frame *frame, size_t index)
-{
-	uint64_t *seen = &frame->seen[index / 64], bit = (uint64_t)1 << (index % 64);
-
-	frame->next = index + 1;
-	frame->member = &frame->object->members[index];
-	if (*seen & bit)
-		return refuse(loader, "stands there twice");
-	*seen |= bit;
-	if (frame->member->flags & MEMBER_OLDER) {
-		loader->notes.older = frame->member;
-		frame->is_older = true;
-	}
-	return 1;
-}
-
-/* Takes the name of the next member: 1 when there is one, 0 at the end of the object. */
-static int next_member(struct loader *loader, struct frame *frame)
-{
-	const struct object *object = frame->object;
-	const struct member *expected;
-	const char *name;
-	size_t length;
-	int more;
-
-	if (object == &thread_object) {
-		load_short_cut(loader, frame);
-		load_short_cut_begin(loader);
-	}
-	/* members mostly come in written order */
-	expected = &object->members[frame->next];
-	if (frame->next < object->count &&
-	    json_reader_take_text(&loader->json, expected->prefix + loader->json.fresh,
-				  expected->length - loader->json.fresh)) {
-		loader->json.fresh = false;
-		return see_member(loader, frame, frame->next);
-	}
-	more = json_reader_member(&loader->json, LOAD_NAME_MAX, &name, &length);
-	if (more <= 0)
-		return more;
-	for (size_t i = 0; i < object->count; i++) {
-		const struct member *member = &object->members[i];
-
-		if (member->length == length + strlen(",\"\":") && json_is_equal(member->name, name, length))
-			return see_member(loader, frame, i);
-	}
-	frame->member = NULL;
-	return 1;
-}
-
-static int load_elements(struct loader *loader, const struct container *container,
-			 const struct member *member, void *target);
-
-static bool allows_null(const struct member *member)
-{
-	return (member->flags & (MEMBER_NULLABLE | MEMBER_OMITTED)) != 0;
-}
-
-/* Most threads of a host may run on the same CPUs: the text of the last set is tried first. */
-static bool take_last_set(struct loader *loader, const struct member *member, void *target)
-{
-	if (member->type != MEMBER_CPU_SET || loader->last_set.text.length == 0 ||
-	    !json_reader_take_text(&loader->json, loader->last_set.text.data, loader->last_set.text.length))
+	if (!load_element_number(loader, scalar, UINT32_MAX, &value))
 		return false;
-	*(uint64_t *)(void *)((char *)target + member->offset) = loader->last_set.id;
+	loader->numbers.items = memory_grow(loader->numbers.items, &loader->numbers.capacity,
+					    frame->index + 1, sizeof(*loader->numbers.items));
+	loader->numbers.items[frame->index] = (uint32_t)value;
 	return true;
 }
 
-/* The value of a member of the object at `frame`. */
-static int load_member(struct loader *loader, struct frame *frame)
+static void end_cpu_set(struct loader *loader, struct frame *frame)
+{
+	struct buffer *text = &loader->last_set.text;
+	uint64_t *id = frame->target;
+
+	*id = loader->last_set.id = cpu_set_intern(&loader->snapshot->cpu_sets, loader->numbers.items,
+						   frame->index);
+	buffer_clear(text);
+	for (size_t i = 0; i < frame->index; i++) {
+		buffer_append_char(text, i == 0 ? '[' : ',');
+		buffer_append_u64(text, loader->numbers.items[i]);
+	}
+	buffer_append_text(text, frame->index == 0 ? "[]" : "]");
+}
+
+static void end_scope(struct loader *loader, struct frame *frame)
+{
+	struct provenance *provenance = &loader->snapshot->provenance;
+
+	if (frame->index == 0)
+		return;
+	provenance->scope = arena_allocate(&loader->snapshot->arena, frame->index * sizeof(uint32_t));
+	memcpy(provenance->scope, loader->numbers.items, frame->index * sizeof(uint32_t));
+	provenance->scope_count = frame->index;
+}
+
+/* Objects with open keys that are kept in ascending order: memory.stat, smaps_rollup, host's maps. */
+
+static struct load_entry *add_entry(struct loader *loader, struct frame *frame)
+{
+	struct load_entry *entry;
+
+	if (frame->index == 0)
+		loader->entries.count = 0;
+	entry = MEMORY_APPEND(loader->entries.items, loader->entries.count, loader->entries.capacity);
+	*entry = (struct load_entry){
+		.key = string_pool_intern(&loader->snapshot->strings, frame->key.data, frame->key.length),
+		.index = (uint32_t)frame->index,
+	};
+	return entry;
+}
+
+static bool load_number_entry(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	return load_element_number(loader, scalar, UINT64_MAX, &add_entry(loader, frame)->value);
+}
+
+static bool load_text_entry(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	if (!load_element_string(loader, scalar))
+		return false;
+	add_entry(loader, frame)->text = load_text(loader, scalar);
+	return true;
+}
+
+static int compare_entries(const void *left, const void *right, void *snapshot_pointer)
+{
+	const struct snapshot *snapshot = snapshot_pointer;
+	const struct load_entry *a = left, *b = right;
+	int order = string_pool_compare(&snapshot->strings, a->key, b->key);
+
+	return order != 0 ? order : order_u64(a->index, b->index);
+}
+
+/* Decimal numbers: the shorter one is the smaller one. */
+static int compare_numbered_entries(const void *left, const void *right, void *snapshot_pointer)
+{
+	const struct snapshot *snapshot = snapshot_pointer;
+	const struct load_entry *a = left, *b = right;
+	int order = order_u64(string_pool_length(&snapshot->strings, a->key),
+			      string_pool_length(&snapshot->strings, b->key));
+
+	return order != 0 ? order : compare_entries(left, right, snapshot_pointer);
+}
+
+/* Sorts the entries of the object that ends, unless they are sorted, and drops all but the last of a key. */
+static size_t sort_entries(struct loader *loader, const struct frame *frame,
+			   int (*compare)(const void *left, const void *right, void *snapshot))
+{
+	struct load_entry *entries = loader->entries.items;
+	size_t kept = 0, ascending = 1;
+
+	while (ascending < frame->index &&
+	       compare(&entries[ascending - 1], &entries[ascending], loader->snapshot) < 0 &&
+	       entries[ascending - 1].key != entries[ascending].key)
+		ascending++;
+	if (ascending >= frame->index)
+		return frame->index;
+	qsort_r(entries, frame->index, sizeof(*entries), compare, loader->snapshot);
+	for (size_t i = 0; i < frame->index; i++) {
+		if (i + 1 == frame->index || entries[i].key != entries[i + 1].key)
+			entries[kept++] = entries[i];
+	}
+	return kept;
+}
+
+static void end_key_values(struct loader *loader, struct frame *frame)
+{
+	size_t count = sort_entries(loader, frame, compare_entries);
+	struct key_values *values = frame->target;
+
+	values->count = (uint32_t)count;
+	if (count == 0)
+		return;
+	values->items = arena_allocate(&loader->snapshot->arena, count * sizeof(*values->items));
+	for (size_t i = 0; i < count; i++)
+		values->items[i] = (struct key_value){
+			.key = loader->entries.items[i].key,
+			.value = loader->entries.items[i].value,
+		};
+}
+
+static void keep_text_pairs(struct loader *loader, struct frame *frame, size_t count)
+{
+	struct text_pairs *pairs = frame->target;
+
+	pairs->present = true;
+	pairs->count = count;
+	pairs->items = arena_allocate(&loader->snapshot->arena, count * sizeof(*pairs->items));
+	for (size_t i = 0; i < count; i++)
+		pairs->items[i] = (struct text_pair){
+			.key = snapshot_text(loader->snapshot, loader->entries.items[i].key),
+			.value = loader->entries.items[i].text,
+		};
+}
+
+static void end_text_pairs(struct loader *loader, struct frame *frame)
+{
+	keep_text_pairs(loader, frame, sort_entries(loader, frame, compare_entries));
+}
+
+static void end_numbered_pairs(struct loader *loader, struct frame *frame)
+{
+	keep_text_pairs(loader, frame, sort_entries(loader, frame, compare_numbered_entries));
+}
+
+static void end_capabilities(struct loader *loader, struct frame *frame)
+{
+	struct provenance *provenance = &loader->snapshot->provenance;
+
+	provenance->capability_count = frame->index;
+	provenance->capabilities = arena_allocate_zero(&loader->snapshot->arena, frame->index,
+						       sizeof(*provenance->capabilities));
+	for (size_t i = 0; i < frame->index; i++)
+		provenance->capabilities[i] = loader->entries.items[i].text;
+}
+
+/* Objects and arrays of a fixed size; what is beyond it, or has an unknown name, is left out. */
+
+static bool load_number_slot(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	uint64_t value;
+
+	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
+		return false;
+	if (frame->index < frame->member->count)
+		((uint64_t *)frame->target)[frame->index] = value;
+	return true;
+}
+
+static void end_number_slots(struct loader *loader, struct frame *frame)
+{
+	char *object = (char *)frame->target - frame->member->offset;
+
+	(void)loader;
+	*(bool *)(object + frame->member->known) = frame->index >= frame->member->count;
+}
+
+static bool load_named(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
 	const struct member *member = frame->member;
-	const struct container *container;
-	struct json_scalar scalar;
+	const size_t index = name_find(member->names, member->count, sizeof(char *), frame->key.data,
+				       frame->key.length);
+	uint64_t number = 0;
 
-	if (member == NULL)
-		return json_reader_skip(&loader->json);
-	if (take_last_set(loader, member, frame->target))
-		return 0;
-	if (json_reader_scalar(&loader->json, &scalar) < 0)
-		return loader->json.result;
-	if (is_scalar(&scalar)) {
-		if (scalar.type == JSON_NULL && allows_null(member))
-			return 0;
-		return load_scalar(loader, member, frame->target, &scalar) ? 0 : -EBADMSG;
-	}
-	if ((member->type == MEMBER_OBJECT || member->type == MEMBER_LATENCY) && scalar.type == JSON_OBJECT)
-		return load_object(loader, member->object, (char *)frame->target + member->offset);
-	if (member->type == MEMBER_WINDOW && scalar.type == JSON_OBJECT)
-		return load_window(loader, member->object);
-	if (member->type == MEMBER_WINDOW_ENDED && scalar.type == JSON_OBJECT)
-		return load_object(loader, member->object, &loader->window.ended);
-	if (member->type == MEMBER_TASK_FIELDS && scalar.type == JSON_OBJECT)
-		return load_object(loader, member->object, &loader->task_fields.record);
-	container = &load_containers[member->type];
-	if (container->type != scalar.type) {
-		load_refuse(loader, &scalar, load_expectation(member));
-		return -EBADMSG;
-	}
-	return load_elements(loader, container, member, frame->target);
-}
-
-static int load_element(struct loader *loader, struct frame *frame)
-{
-	const struct container *container = frame->container;
-	struct json_scalar scalar;
-	void *target;
-
-	if (json_reader_scalar(&loader->json, &scalar) < 0)
-		return loader->json.result;
-	if (container->load_scalar != NULL && is_scalar(&scalar))
-		return container->load_scalar(loader, frame, &scalar) ? 0 : -EBADMSG;
-	if (container->element == NULL || scalar.type != JSON_OBJECT) {
-		load_refuse(loader, &scalar, container->elements);
-		return -EBADMSG;
-	}
-	target = container->begin_element(loader, frame);
-	if (target == NULL)
-		return json_reader_skip(&loader->json);
-	if (load_object(loader, container->element, target) < 0)
-		return -EBADMSG;
-	if (container->end_element != NULL)
-		container->end_element(loader, frame + 1);
-	return 0;
-}
-
-/* Takes the name of the next element of an open object, or sees that an array has one. */
-static int next_element(struct loader *loader, struct frame *frame)
-{
-	const char *name;
-	size_t length;
-	int more;
-
-	if (frame->container->short_cut != NULL)
-		frame->container->short_cut(loader, frame);
-	if (frame->container->type == JSON_ARRAY)
-		return json_reader_element(&loader->json);
-	more = json_reader_member(&loader->json, JSON_TEXT_MAX, &name, &length);
-	if (more > 0) {
-		buffer_clear(&frame->key);
-		buffer_append(&frame->key, name, length);
-	}
-	return more;
-}
-
-static int load_elements(struct loader *loader, const struct container *container,
-			 const struct member *member, void *target)
-{
-	struct frame *frame = push(loader, (char *)target + member->offset);
-	int more;
-
-	frame->container = container;
-	frame->member = member;
-	buffer_clear(&frame->key);
-	json_reader_enter(&loader->json);
-	for (; (more = next_element(loader, frame)) > 0; frame->index++) {
-		if (load_element(loader, frame) < 0)
-			return -EBADMSG;
-	}
-	if (more == 0 && container->end != NULL)
-		container->end(loader, frame);
-	loader->depth -= more == 0;
-	return more;
-}
-
-static void mark_needed(const struct object *object, uint64_t needed[])
-{
-	for (size_t i = 0; i < object->count; i++) {
-		if (object->members[i].flags & (MEMBER_REQUIRED | MEMBER_DEFAULTED))
-			needed[i / 64] |= (uint64_t)1 << (i % 64);
-	}
-}
-
-/* Refuses or notes what an object lacks, at its end. */
-static int check_missing(struct loader *loader, struct frame *frame, const uint64_t needed[])
-{
-	bool older_form = frame->object->has_older_form && frame->is_older;
-
-	frame->member = NULL;
-	for (size_t i = 0; i < frame->object->count; i++) {
-		const struct member *member = &frame->object->members[i];
-
-		if (!((needed[i / 64] & ~frame->seen[i / 64]) >> (i % 64) & 1))
-			continue;
-		if ((member->flags & MEMBER_REQUIRED) && !older_form)
-			return refuse(loader, "lacks the member \"%s\"", member->name);
-		if (frame->object == &thread_object)
-			loader->notes.missing[i]++;
-		else if (!older_form)
-			loader->notes.other = member;
-	}
-	return 0;
-}
-
-static int end_object(struct loader *loader, struct frame *frame)
-{
-	uint64_t needed[OBJECT_MEMBERS_MAX / 64] = {0};
-
-	if (frame->object == &thread_object)
-		memcpy(needed, loader->thread_needed, sizeof(needed));
+	if (member->type == MEMBER_NAMED_NUMBERS ? !load_element_number(loader, scalar, UINT64_MAX, &number)
+						 : !load_element_string(loader, scalar))
+		return false;
+	if (index == member->count)
+		return true;
+	if (member->type == MEMBER_NAMED_NUMBERS)
+		((uint64_t *)frame->target)[index] = number;
+	else if (member->type == MEMBER_NAMED_TEXTS)
+		((const char **)frame->target)[index] = load_text(loader, scalar);
 	else
-		mark_needed(frame->object, needed);
-	for (size_t i = 0; i < OBJECT_MEMBERS_MAX / 64; i++) {
-		if ((needed[i] & ~frame->seen[i]) != 0)
-			return check_missing(loader, frame, needed);
-	}
-	return 0;
+		((reason_id *)frame->target)[index] = load_reason(loader, scalar->text, scalar->length);
+	return true;
 }
 
-int load_object(struct loader *loader, const struct object *object, void *target)
+static bool load_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
-	struct frame *frame = push(loader, target);
-	int more;
+	reason_id reason = load_reason(loader, frame->key.data, frame->key.length);
 
-	frame->object = object;
-	if (object->present != SIZE_MAX)
-		*(bool *)((char *)target + object->present) = true;
-	json_reader_enter(&loader->json);
-	while ((more = next_member(loader, frame)) > 0) {
-		if (load_member(loader, frame) < 0)
-			return -EBADMSG;
-		if (frame->member != NULL &&
-		    (frame->member->type == MEMBER_VALUE || frame->member->type == MEMBER_CPU_SET))
-			loader->touched[loader->touched_count++] = (uint8_t)frame->member->metric;
-		if (object == &thread_object)
-			load_short_cut_end(loader, frame);
-	}
-	if (more < 0 || end_object(loader, frame) < 0)
-		return -EBADMSG;
-	loader->depth--;
-	return 0;
+	return load_element_number(loader, scalar, UINT64_MAX, &((uint64_t *)frame->target)[reason]);
 }
 
-static int load_text_of_snapshot(struct loader *loader)
+/* Cgroups. */
+
+static void *begin_cgroup(struct loader *loader, struct frame *frame)
 {
-	struct json_scalar scalar;
+	uint32_t path = string_pool_intern(&loader->snapshot->strings, frame->key.data, frame->key.length);
 
-	if (json_reader_scalar(&loader->json, &scalar) < 0)
-		return loader->json.result;
-	if (scalar.type != JSON_OBJECT) {
-		load_refuse(loader, &scalar, "an object");
-		return -EBADMSG;
-	}
-	if (load_object(loader, &snapshot_object, loader->snapshot) < 0)
-		return -EBADMSG;
-	return json_reader_finish(&loader->json);
+	return snapshot_add_cgroup(loader->snapshot, path);
 }
 
-struct loader *load_create(struct error *error)
+/* A flat record of an older generation has these two readings and no other. */
+static void end_cgroup(struct loader *loader, const struct frame *element)
+{
+	struct cgroup_record *record = element->target;
+
+	if ((element->seen[0] & 1) != 0)
+		return; /* has the first member of a nested record */
+	loader->notes.older_cgroup = true;
+	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
+		record->missing[i] = REASON_NOT_IN_FILE;
+	record->missing[CGROUP_FILE_CPU_STAT] = REASON_READ;
+	record->missing[CGROUP_FILE_MEMORY_CURRENT] = REASON_READ;
+}
+
+/* Parts of the `ctop` objects. */
+
+static void *begin_feature(struct loader *loader, struct frame *frame)
+{
+	enum feature feature = feature_find(frame->key.data, frame->key.length);
+
+	return feature != FEATURE_COUNT ? &loader->snapshot->provenance.features[feature] : NULL;
+}
+
+static bool load_source(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	enum metric metric = metric_find(frame->key.data, frame->key.length);
+	enum source source;
+
+	if (!load_element_string(loader, scalar))
+		return false;
+	source = source_find(scalar->text, scalar->length);
+	if (metric != METRIC_NONE && source != SOURCE_NONE &&
+	    (source == metrics[metric].source || source == metrics[metric].equivalent_source))
+		loader->snapshot->metric_source[metric] = source;
+	return true;
+}
+
+static enum pressure_resource find_pressure(const struct buffer *key)
+{
+	static const size_t prefix = sizeof(PRESSURE_MISSING_PREFIX) - 1;
+
+	if (key->length <= prefix || memcmp(key->data, PRESSURE_MISSING_PREFIX, prefix) != 0)
+		return PRESSURE_RESOURCE_COUNT;
+	return (enum pressure_resource)name_find(pressure_resource_names, PRESSURE_RESOURCE_COUNT,
+						 sizeof(char *), key->data + prefix, key->length - prefix);
+}
+
+static bool is_task_fields(const struct buffer *key)
+{
+	return key->length == strlen(TASK_FIELDS_MISSING) &&
+	       memcmp(key->data, TASK_FIELDS_MISSING, key->length) == 0;
+}
+
+static bool load_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	enum source source = source_find(frame->key.data, frame->key.length);
+	enum metric metric = metric_find(frame->key.data, frame->key.length);
+	enum pressure_resource resource = find_pressure(&frame->key);
+	reason_id reason;
+
+	if (!load_element_string(loader, scalar))
+		return false;
+	reason = load_reason(loader, scalar->text, scalar->length);
+	if (source != SOURCE_NONE)
+		loader->snapshot->default_reason[source] = reason;
+	else if (metric != METRIC_NONE)
+		loader->snapshot->metric_reason[metric] = reason;
+	else if (resource != PRESSURE_RESOURCE_COUNT)
+		loader->snapshot->pressure_missing[resource] = reason;
+	else if (is_task_fields(&frame->key))
+		loader->task_fields.is_missing = reason != REASON_READ;
+	return true;
+}
+
+static bool load_thread_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	enum source source = source_find(frame->key.data, frame->key.length);
+	enum metric metric = metric_find(frame->key.data, frame->key.length);
+
+	if (!load_element_string(loader, scalar))
+		return false;
+	if (is_task_fields(&frame->key))
+		load_task_fields_thread_missing(loader, load_reason(loader, scalar->text, scalar->length));
+	if (source == SOURCE_NONE && metric == METRIC_NONE)
+		return true;
+	*MEMORY_APPEND(loader->reasons.items, loader->reasons.count,
+		       loader->reasons.capacity) = (struct pending_reason){
+		.thread = (uint32_t)loader->thread.index,
+		.key = (uint16_t)(source != SOURCE_NONE ? (size_t)source : SOURCE_COUNT + (size_t)metric),
+		.reason = load_reason(loader, scalar->text, scalar->length),
+	};
+	return true;
+}
+
+static bool load_age(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+{
+	enum source source = source_find(frame->key.data, frame->key.length);
+	uint64_t age;
+
+	if (!load_element_number(loader, scalar, UINT64_MAX, &age))
+		return false;
+	if (source == SOURCE_NONE)
+		return true;
+	*MEMORY_APPEND(loader->ages.items, loader->ages.count, loader->ages.capacity) = (struct pending_age){
+		.thread = (uint32_t)loader->thread.index,
+		.source = (uint16_t)source,
+		.age_ns = age,
+	};
+	return true;
+}
+
+static void *begin_tally(struct loader *loader, struct frame *frame)
+{
+	enum source source = source_find(frame->key.data, frame->key.length);
+	struct tally **tallies = frame->target;
+
+	if (source == SOURCE_NONE)
+		return NULL;
+	if (*tallies == NULL)
+		*tallies = arena_allocate_zero(&loader->snapshot->arena, SOURCE_COUNT, sizeof(**tallies));
+	(*tallies)[source] = (struct tally){0};
+	return &(*tallies)[source];
+}
+
+static void *begin_heap(struct loader *loader, struct frame *frame)
+{
+	struct heap_process *process = MEMORY_APPEND(loader->heap.items, loader->heap.count,
+						     loader->heap.capacity);
+
+	(void)frame;
+	*process = (struct heap_process){0};
+	return process;
+}
+
+/* As many as sums have (latency.h); more are left out. */
+static void *begin_latency_record(struct loader *loader, struct frame *frame)
+{
+	if (frame->index > LATENCY_RECORDS_MAX)
+		return NULL;
+	return latency_add_record(loader->snapshot, 0, 0, 0);
+}
+
+static const struct container containers[MEMBER_TYPE_COUNT] = {
+	[MEMBER_CPU_SET] = {JSON_ARRAY, "a CPU number", .load_scalar = load_u32, .end = end_cpu_set},
+	[MEMBER_KEY_VALUES] = {JSON_OBJECT, "a number", .load_scalar = load_number_entry,
+			       .end = end_key_values},
+	[MEMBER_TEXT_PAIRS] = {JSON_OBJECT, "a string", .load_scalar = load_text_entry,
+			       .end = end_text_pairs},
+	[MEMBER_NUMBERED_PAIRS] = {JSON_OBJECT, "a string", .load_scalar = load_text_entry,
+				   .end = end_numbered_pairs},
+	[MEMBER_NUMBERS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot, .end = end_number_slots},
+	[MEMBER_NAMED_NUMBERS] = {JSON_OBJECT, "a number", .load_scalar = load_named},
+	[MEMBER_NAMED_TEXTS] = {JSON_OBJECT, "a string", .load_scalar = load_named},
+	[MEMBER_NAMED_REASONS] = {JSON_OBJECT, "a string", .load_scalar = load_named},
+	[MEMBER_MISSED] = {JSON_OBJECT, "a number", .load_scalar = load_missed},
+	[MEMBER_THREADS] = {JSON_ARRAY, "a thread record", .element = &thread_object,
+			    .begin_element = load_begin_thread, .end_element = load_end_thread},
+	[MEMBER_CGROUPS] = {JSON_OBJECT, "a cgroup record", .element = &cgroup_object,
+			    .begin_element = begin_cgroup, .end_element = end_cgroup},
+	[MEMBER_CAPABILITIES] = {JSON_ARRAY, "a string", .load_scalar = load_text_entry,
+				 .end = end_capabilities},
+	[MEMBER_SCOPE] = {JSON_ARRAY, "a process id", .load_scalar = load_u32, .end = end_scope},
+	[MEMBER_FEATURES] = {JSON_OBJECT, "an object", .element = &feature_object,
+			     .begin_element = begin_feature},
+	[MEMBER_SOURCES] = {JSON_OBJECT, "a string", .load_scalar = load_source},
+	[MEMBER_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_missing},
+	[MEMBER_TALLIES] = {JSON_OBJECT, "an object", .element = &tally_object, .begin_element = begin_tally},
+	[MEMBER_HEAP] = {JSON_ARRAY, "an object", .element = &heap_object, .begin_element = begin_heap},
+	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, "an object", .element = &latency_record_object,
+				    .begin_element = begin_latency_record},
+	[MEMBER_BUCKETS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot},
+	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_event},
+	[MEMBER_TASK_FIELD_MEMBERS] = {JSON_ARRAY, "an object", .element = &task_field_member_object,
+				       .begin_element = load_task_field_begin_member,
+				       .end_element = load_task_field_end_member},
+	[MEMBER_TASK_FIELD_ENUMERATORS] = {JSON_OBJECT, "a number",
+					   .load_scalar = load_task_field_enumerator},
+	[MEMBER_TASK_FIELD_VALUES] = {JSON_ARRAY, "a number", .load_scalar = load_task_field_value,
+				      .short_cut = load_task_field_take_values,
+				      .end = load_task_field_end_values},
+	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
+	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
+	[MEMBER_ELAPSED] = {JSON_OBJECT, "a number", .load_scalar = load_age},
+	[MEMBER_WINDOW_THREADS] = {JSON_ARRAY, "a thread record", .element = &window_thread_object,
+				   .begin_element = load_begin_thread, .end_element = load_end_window_thread},
+	[MEMBER_WINDOW_BORN] = {JSON_ARRAY, "a number", .load_scalar = load_window_born},
+	[MEMBER_WINDOW_UNKNOWN] = {JSON_ARRAY, "a number", .load_scalar = load_window_unknown},
+	[MEMBER_WINDOW_RESIDENT] = {JSON_ARRAY, "a number", .load_scalar = load_window_resident},
+	[MEMBER_PART_NAMES] = {JSON_ARRAY, "an object", .element = &part_name_object,
+			       .begin_element = load_begin_part_name, .end_element = load_end_part_name},
+	[MEMBER_PARTS] = {JSON_ARRAY, "an object", .element = &part_object, .begin_element = load_begin_part,
+			  .end_element = load_end_part},
+	[MEMBER_PART_INDICES] = {JSON_ARRAY, "a number", .load_scalar = load_part_index},
+	[MEMBER_PART_METRICS] = {JSON_ARRAY, "a string", .load_scalar = load_part_metric},
+	[MEMBER_PART_AMOUNTS] = {JSON_ARRAY, "a number", .load_scalar = load_part_amount},
+	[MEMBER_ENDED_RECORDS] = {JSON_ARRAY, "an object", .element = &ended_record_object,
+				  .begin_element = load_begin_ended, .end_element = load_end_ended},
+	[MEMBER_ENDED_COUNTED] = {JSON_OBJECT, "a number", .load_scalar = load_ended_amount},
+	[MEMBER_ENDED_AT_LEAST] = {JSON_OBJECT, "a number", .load_scalar = load_ended_amount},
+	[MEMBER_ENDED_MISSED] = {JSON_OBJECT, "a string", .load_scalar = load_ended_missed},
+};
+
+/* --- at the end --- */
+
+static void apply_reasons(struct loader *loader)
+{
+	struct snapshot *snapshot = loader->snapshot;
+
+	for (size_t i = 0; i < loader->reasons.count; i++) {
+		const struct pending_reason *pending = &loader->reasons.items[i];
+
+		if (pending->key < SOURCE_COUNT)
+			snapshot_source_reasons(snapshot,
+						(enum source)pending->key)[pending->thread] = pending->reason;
+		else
+			snapshot_add_exception(snapshot, pending->thread,
+					       (enum metric)(pending->key - SOURCE_COUNT), pending->reason);
+	}
+}
+
+static void apply_ages(struct loader *loader)
+{
+	uint64_t now = loader->snapshot->provenance.boottime_ns;
+
+	for (size_t i = 0; i < loader->ages.count; i++) {
+		const struct pending_age *pending = &loader->ages.items[i];
+		uint64_t *times = snapshot_read_times(loader->snapshot, (enum source)pending->source);
+
+		times[pending->thread] = pending->age_ns < now ? now - pending->age_ns : 0;
+	}
+}
+
+/* How long threads have been waiting, where the file says that it knows; of waits for a CPU and in D twice.
+ */
+static void apply_waits(struct loader *loader)
+{
+	struct snapshot *snapshot = loader->snapshot;
+	uint64_t stuck_after = SNAPSHOT_STUCK_AFTER_NS;
+
+	if (!loader->knows_stuck || loader->knows_waits) {
+		free(snapshot->stuck_ns);
+		snapshot->stuck_ns = NULL;
+	} else if (snapshot->stuck_ns == NULL) {
+		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	}
+	if (!loader->knows_waits) {
+		free(snapshot->waiting_ns);
+		snapshot->waiting_ns = NULL;
+		return;
+	}
+	/* what waited through all of a shorter window is stuck */
+	if (snapshot->window != NULL &&
+	    snapshot->provenance.boottime_ns - snapshot->window->from->provenance.boottime_ns < stuck_after)
+		stuck_after = snapshot->provenance.boottime_ns -
+			      snapshot->window->from->provenance.boottime_ns;
+	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	if (snapshot->waiting_ns == NULL)
+		snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(uint64_t));
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const uint64_t state = snapshot_value(snapshot, i, METRIC_STATE);
+
+		if ((state == 'R' || state == 'D') && snapshot->waiting_ns[i] >= stuck_after)
+			snapshot->stuck_ns[i] = snapshot->waiting_ns[i];
+	}
+}
+
+/* The processes of `heap`, and those known only from the `layout` of their threads. */
+static void apply_heap(struct loader *loader)
+{
+	struct provenance *provenance = &loader->snapshot->provenance;
+	struct hash_map known = {0};
+	uint32_t unused;
+
+	for (size_t i = 0; i < loader->heap.count; i++)
+		hash_map_set(&known, loader->heap.items[i].tgid, 0);
+	for (size_t i = 0; i < loader->layouts.count; i++) {
+		const struct pending_layout *pending = &loader->layouts.items[i];
+
+		if (hash_map_get(&known, pending->tgid, &unused))
+			continue;
+		hash_map_set(&known, pending->tgid, 0);
+		*MEMORY_APPEND(loader->heap.items, loader->heap.count,
+			       loader->heap.capacity) = (struct heap_process){.tgid = pending->tgid,
+									      .layout = pending->layout};
+	}
+	hash_map_release(&known);
+	if (loader->heap.count == 0)
+		return;
+	provenance->heap_count = loader->heap.count;
+	provenance->heap = arena_allocate(&loader->snapshot->arena,
+					  loader->heap.count * sizeof(*provenance->heap));
+	memcpy(provenance->heap, loader->heap.items, loader->heap.count * sizeof(*provenance->heap));
+}
+
+/* A metric that no thread of the file has is unavailable, not zero. */
+static void mark_metrics_not_in_file(struct loader *loader)
+{
+	struct snapshot *snapshot = loader->snapshot;
+
+	for (size_t i = 0; i < thread_object.count; i++) {
+		const struct member *member = &thread_object.members[i];
+
+		if (member->type == MEMBER_VALUE && snapshot->thread_count != 0 &&
+		    loader->notes.missing[i] == snapshot->thread_count)
+			snapshot->metric_reason[member->metric] = REASON_NOT_IN_FILE;
+	}
+}
+
+struct lacking {
+	const struct member *first; /* a number that is read as 0 */
+	size_t others;
+	bool flags;
+};
+
+static struct lacking find_lacking(const struct loader *loader)
+{
+	struct lacking lacking = {.first = loader->notes.other};
+
+	for (size_t i = 0; i < thread_object.count; i++) {
+		const struct member *member = &thread_object.members[i];
+
+		if (loader->notes.missing[i] == 0)
+			continue;
+		if (member->type == MEMBER_FLAG)
+			lacking.flags = true;
+		else if (member->type == MEMBER_KEY_VALUES && loader->notes.older != NULL)
+			continue; /* stood there by its older name */
+		else if (lacking.first == NULL)
+			lacking.first = member;
+		else
+			lacking.others++;
+	}
+	return lacking;
+}
+
+static void append_part(struct buffer *text, const char *part)
+{
+	buffer_append_text(text, text->length == 0 ? "the file is of an older generation: " : "; ");
+	buffer_append_text(text, part);
+}
+
+static void describe_notes(const struct loader *loader)
+{
+	struct lacking lacking = find_lacking(loader);
+	struct buffer text = {0};
+
+	if (lacking.flags)
+		append_part(&text, "measured flags that it lacks are read as false");
+	if (lacking.first != NULL) {
+		append_part(&text, "missing numbers are read as 0 (");
+		buffer_append_text(&text, lacking.first->name);
+		if (lacking.others != 0)
+			buffer_append_format(&text, " and %zu more", lacking.others);
+		buffer_append_char(&text, ')');
+	}
+	if (loader->notes.older_cgroup)
+		append_part(&text, "cgroup records hold CPU and memory use only");
+	else if (loader->notes.older != NULL) {
+		append_part(&text, "older names of members are understood (");
+		buffer_append_text(&text, loader->notes.older->name);
+		buffer_append_char(&text, ')');
+	}
+	if (loader->notes.older_state)
+		append_part(&text, "state \"?\" is read as unknown");
+	if (loader->task_fields.left_out != 0)
+		buffer_append_format(
+			&text,
+			"%scontexts of the scheduler are left out where they are not as the file "
+			"says (%zu)",
+			text.length != 0 ? "; " : "", loader->task_fields.left_out);
+	if (loader->notes.window)
+		buffer_append_format(&text,
+				     "%sits window does not fit its threads and is left out: only totals are "
+				     "known; capture it again",
+				     text.length != 0 ? "; " : "");
+	if (loader->notes.parts)
+		buffer_append_format(&text, "%sits parts do not add up to its window and are left out",
+				     text.length != 0 ? "; " : "");
+	if (text.length != 0)
+		loader->snapshot->format_notes = arena_duplicate(&loader->snapshot->arena, text.data,
+								 text.length);
+	buffer_release(&text);
+}
+
+/* Memory has no age of its own in a file, and may stand in it before the time of the capture. */
+static void apply_resident(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->resident_count; i++)
+		snapshot->resident[i].read_at = snapshot->provenance.boottime_ns;
+}
+
+/* Brings what had to wait into the snapshot, and notes in it what was defaulted. */
+static void conclude(struct loader *loader)
+{
+	apply_reasons(loader);
+	apply_ages(loader);
+	if (loader->inner != NULL && load_window_fits(loader)) {
+		conclude(loader->inner);
+		load_window_join(loader);
+	}
+	apply_waits(loader);
+	apply_resident(loader->snapshot);
+	apply_heap(loader);
+	load_task_fields_conclude(loader);
+	mark_metrics_not_in_file(loader);
+	describe_notes(loader);
+	snapshot_finish(loader->snapshot);
+}
+
+/* --- all of it --- */
+
+/*
+ * The beginning of the window that ends with the snapshot is a snapshot of its own with a loader of its own,
+ * which reads on where the other one is; both are joined once all threads are known.
+ */
+static int load_window(struct loader *loader, const struct object *object);
+
+static struct loader *create(struct error *error)
 {
 	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
 
 	loader->error = error;
+	loader->containers = containers;
+	loader->load_window = load_window;
 	loader->snapshot = snapshot_create();
-	mark_needed(&thread_object, loader->thread_needed);
+	load_mark_needed(&thread_object, loader->thread_needed);
 	load_short_cuts_prepare(&loader->short_cuts);
 	return loader;
+}
+
+static int load_window(struct loader *loader, const struct object *object)
+{
+	struct loader *inner = create(loader->error);
+	int result;
+
+	loader->inner = inner;
+	inner->outer = loader;
+	inner->json = loader->json;
+	inner->snapshot->provenance.present = true;
+	result = load_object(inner, object, inner->snapshot);
+	loader->json = inner->json;
+	inner->json = (struct json_reader){0};
+	return result;
 }
 
 static void release(struct loader *loader)
@@ -386,10 +700,25 @@ static void release(struct loader *loader)
 	free(loader);
 }
 
+static int load_text_of_snapshot(struct loader *loader)
+{
+	struct json_scalar scalar;
+
+	if (json_reader_scalar(&loader->json, &scalar) < 0)
+		return loader->json.result;
+	if (scalar.type != JSON_OBJECT) {
+		load_refuse(loader, &scalar, "an object");
+		return -EBADMSG;
+	}
+	if (load_object(loader, &snapshot_object, loader->snapshot) < 0)
+		return -EBADMSG;
+	return json_reader_finish(&loader->json);
+}
+
 int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), double (*progress)(void *context),
 		  void *context, struct snapshot **ret_snapshot, struct error *error)
 {
-	struct loader *loader = load_create(error);
+	struct loader *loader = create(error);
 	struct buffer path = {0};
 	int result;
 
@@ -397,14 +726,14 @@ int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), double
 	json_reader_begin(&loader->json, "", 0, fetch, context);
 	result = load_text_of_snapshot(loader);
 	if (loader->json.damage != NULL) {
-		append_path(loader, &path);
+		load_append_path(loader, &path);
 		error_set(error, result, "byte %" PRIu64 ", in %s: %s", json_reader_offset(&loader->json),
 			  path.data, loader->json.damage);
 		buffer_release(&path);
 	} else if (loader->json.result < 0) {
 		result = loader->json.result;
 	} else if (result == 0) {
-		load_conclude(loader);
+		conclude(loader);
 		*ret_snapshot = loader->snapshot;
 		loader->snapshot = NULL;
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "load.h"
+#include "load_internal.h"
 #include "metric/name.h"
 
 enum {
@@ -23,16 +23,6 @@ enum {
 static const uint64_t context_bytes_for_each = 64, context_bytes_at_least = 16u << 20;
 
 /* --- as it comes --- */
-
-bool load_task_field_kind(const struct json_scalar *scalar, enum task_field_kind *ret_kind)
-{
-	const size_t kind = name_find(task_field_kind_names, TASK_FIELD_KIND_COUNT, sizeof(char *),
-				      scalar->text, scalar->length);
-
-	/* one of a later version has no numbers that we could read */
-	*ret_kind = kind < TASK_FIELD_KIND_COUNT ? (enum task_field_kind)kind : TASK_FIELD_KIND_OTHER;
-	return true;
-}
 
 /* Any integer of 64 bits, with a sign or without. */
 static bool load_number(struct loader *loader, const struct json_scalar *scalar, uint64_t *ret_value)

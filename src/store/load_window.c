@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The window that ends with the snapshot. Its beginning is a snapshot of its own with a loader of its own,
- * which reads on where the other one is; both are joined once all threads are known.
- */
+/* The window that ends with the snapshot: its lists, and how it is joined with the snapshot. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "load.h"
-
-int load_window(struct loader *loader, const struct object *object)
-{
-	struct loader *inner = load_create(loader->error);
-	int result;
-
-	loader->inner = inner;
-	inner->outer = loader;
-	inner->json = loader->json;
-	inner->snapshot->provenance.present = true;
-	result = load_object(inner, object, inner->snapshot);
-	loader->json = inner->json;
-	inner->json = (struct json_reader){0};
-	return result;
-}
+#include "load_internal.h"
 
 /* --- its lists --- */
 
@@ -299,28 +281,29 @@ static void apply_resident(struct snapshot *from, const struct snapshot *now,
 		from->resident_missing = REASON_READ;
 }
 
-void load_window_conclude(struct loader *loader)
+bool load_window_fits(struct loader *loader)
 {
 	struct loader *inner = loader->inner;
 	const struct snapshot *now = loader->snapshot;
-	struct snapshot_window *window;
-	uint32_t *from_of;
 
-	if (inner == NULL)
-		return;
-	from_of = memory_allocate((now->thread_count + 1) * sizeof(*from_of));
-	loader->notes.window = !is_complete(loader, inner, from_of);
-	if (loader->notes.window) {
-		free(from_of);
-		return;
-	}
+	inner->window.from_of = memory_allocate((now->thread_count + 1) * sizeof(*inner->window.from_of));
+	loader->notes.window = !is_complete(loader, inner, inner->window.from_of);
+	if (loader->notes.window)
+		return false;
 	identify_threads(inner->snapshot, now, &inner->window.thread_of);
 	apply_elapsed(inner, now);
 	apply_resident(inner->snapshot, now, &inner->window.resident);
-	load_conclude(inner);
-	window = memory_allocate_zero(1, sizeof(*window));
+	return true;
+}
+
+void load_window_join(struct loader *loader)
+{
+	struct loader *inner = loader->inner;
+	const struct snapshot *now = loader->snapshot;
+	struct snapshot_window *window = memory_allocate_zero(1, sizeof(*window));
+
 	window->from = inner->snapshot;
-	window->from_of = from_of;
+	window->from_of = inner->window.from_of;
 	window->thread_count = now->thread_count;
 	window->ended = inner->window.ended;
 	if (window->from->latency.present)
@@ -333,12 +316,14 @@ void load_window_conclude(struct loader *loader)
 		loader->notes.parts = inner->window.parts.count != 0;
 	}
 	inner->snapshot = NULL;
+	inner->window.from_of = NULL;
 	inner->window.ended = (struct ended){0};
 	loader->snapshot->window = window;
 }
 
 void load_window_release(struct loader *loader)
 {
+	free(loader->window.from_of);
 	free(loader->window.thread_of.items);
 	free(loader->window.born.items);
 	free(loader->window.unknown.items);

@@ -81,17 +81,6 @@ static uint32_t get_u32(const uint8_t *bytes)
 
 /* --- both ways --- */
 
-void round_note_part(struct round *round, const char *name)
-{
-	struct recording_parts *parts = round->parts;
-	const size_t bytes = round->coder.bytes;
-
-	if (parts == NULL || parts->count == PARTS_MAX)
-		return;
-	parts->items[parts->count++] = (struct recording_part){name, bytes - parts->until};
-	parts->until = bytes;
-}
-
 static void round_release(struct round *round)
 {
 	free(round->old_row);

@@ -88,7 +88,16 @@ struct round {
 };
 
 /* What was coded since the last call is the part of that name. */
-void round_note_part(struct round *round, const char *name);
+static inline void round_note_part(struct round *round, const char *name)
+{
+	struct recording_parts *parts = round->parts;
+	const size_t bytes = round->coder.bytes;
+
+	if (parts == NULL || parts->count == PARTS_MAX)
+		return;
+	parts->items[parts->count++] = (struct recording_part){name, bytes - parts->until};
+	parts->until = bytes;
+}
 
 /* Every number of a reason in this round is below. */
 static inline uint64_t round_reason_end(const struct round *round)

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_LOAD_INTERNAL_H
+#define CTOP_LOAD_INTERNAL_H
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json_reader.h"
+#include "base/number.h"
+#include "member.h"
+
+/* The inside of a loader, for the load*.c files. */
+
+enum {
+	LOAD_DEPTH_MAX = 8, /* objects and arrays in each other, by the tables */
+	LOAD_NAME_MAX = 64, /* longer than every member's name */
+};
+
+struct frame;
+struct loader;
+
+/* An object with open keys, or an array: how its elements are read. */
+struct container {
+	enum json_type type;
+	const char *elements; /* what they must be, for the error sentence */
+	/* Called for an element that is no object; false when it is refused. NULL: they must be objects. */
+	bool (*load_scalar)(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+	/* For elements that are objects: their members, the struct to fill (NULL: skip it), and what then. */
+	const struct object *element;
+	void *(*begin_element)(struct loader *loader, struct frame *frame);
+	void (*end_element)(struct loader *loader, const struct frame *element);
+	/* Takes as many elements as short cuts can, and counts them in frame->index; may be NULL. */
+	void (*short_cut)(struct loader *loader, struct frame *frame);
+	/* Called when the container ends; may be NULL. */
+	void (*end)(struct loader *loader, struct frame *frame);
+};
+
+/* An object or array that has begun and not ended. */
+struct frame {
+	const struct object *object; /* NULL for a container */
+	const struct container *container;
+	void *target;                /* the object's struct; the field of a container */
+	const struct member *member; /* of an object: the one that was read last, NULL for an unknown one; of
+				      * a container: what holds it */
+	uint64_t seen[OBJECT_MEMBERS_MAX / 64];
+	bool is_older;     /* a member of an older generation was among them */
+	size_t next;       /* member that is expected next, as files are written */
+	size_t index;      /* of the element of an array */
+	struct buffer key; /* of the element of an open object */
+};
+
+/* An element of an object with open keys until the object ends. */
+struct load_entry {
+	uint32_t key; /* id in snapshot.strings */
+	uint32_t index;
+	uint64_t value;
+	const char *text;
+};
+
+/* What a thread's own `missing` says; kept until the top level is known, which may come later. */
+struct pending_reason {
+	uint32_t thread;
+	uint16_t key; /* a source, or SOURCE_COUNT + a metric */
+	reason_id reason;
+};
+
+struct pending_age {
+	uint32_t thread;
+	uint16_t source;
+	uint64_t age_ns;
+};
+
+/* What a thread's `scx` holds, its numbers lying in loader.task_fields.numbers, or its `missing` says of it.
+ */
+struct pending_task_fields {
+	uint32_t thread, numbers;
+	bool is_list;
+	reason_id reason;
+};
+
+struct pending_layout {
+	uint32_t tgid;
+	const char *layout; /* owned by the snapshot */
+};
+
+enum {
+	LOAD_MEMO_MAX = 120, /* bytes of a member that is kept */
+};
+
+/* A member of a thread as it stood in the file, from the comma before its name on, and what it means. */
+struct load_memo {
+	uint8_t length; /* 0: none yet */
+	char text[LOAD_MEMO_MAX];
+	uint64_t value;
+	uint8_t flags;
+};
+
+/*
+ * The records of threads make up nearly all of a file and are much alike. Members are numbers, most of which
+ * are 0: they are compared with a text in which all of them are. What are no numbers mostly is what it was in
+ * the record before.
+ */
+struct load_short_cuts {
+	uint64_t largest[OBJECT_MEMBERS_MAX + 1];       /* number that a member takes; 0: it is none */
+	uint64_t is_number[OBJECT_MEMBERS_MAX / 64];    /* the same as bits */
+	struct buffer zeros;                            /* `,"A":0,"B":0` of all members that are numbers */
+	uint16_t position[OBJECT_MEMBERS_MAX + 1];      /* of each of them in it */
+	uint8_t *member_at;                             /* at each byte of it, and behind */
+	struct load_memo memos[OBJECT_MEMBERS_MAX + 1]; /* of the others */
+
+	/* The member that is being read in full: where it begins in the piece at hand, and what stood then.
+	 */
+	const char *start; /* NULL when it cannot be kept */
+	uint64_t piece;    /* json.before */
+	size_t reason_count, age_count, task_fields_count;
+};
+
+/* Numbers of a list. */
+struct load_indices {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+struct loader {
+	struct json_reader json;
+	struct loader *outer,
+		*inner; /* of the snapshot that the window ends with; of its beginning; or NULL */
+	double (*progress)(void *context); /* of json.context; see load_snapshot() */
+	struct snapshot *snapshot;
+	const struct container *containers;                                     /* by enum member_type */
+	int (*load_window)(struct loader *loader, const struct object *object); /* reads the one that comes */
+	struct error *error; /* gets the sentence when a value is refused */
+	struct frame frames[LOAD_DEPTH_MAX];
+	size_t depth; /* frames in use; after a failure they stay, since they tell the position */
+
+	struct thread_record thread;
+	/* `waits` says so; before that is known, values are kept in the column */
+	bool knows_waits, knows_stuck;
+	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
+	uint8_t touched[OBJECT_MEMBERS_MAX];             /* metrics of which `thread` may have a value */
+	size_t touched_count;
+	struct load_short_cuts short_cuts;
+
+	struct {
+		uint32_t *items;
+		size_t capacity;
+	} numbers; /* of a CPU set, of the scope */
+	struct {
+		struct buffer text; /* "[0,1,2]" */
+		uint64_t id;
+	} last_set;
+	struct {
+		struct load_entry *items;
+		size_t count, capacity;
+	} entries; /* of an object with open keys, of the capabilities */
+
+	struct {
+		struct pending_reason *items;
+		size_t count, capacity;
+	} reasons;
+	struct {
+		struct pending_age *items;
+		size_t count, capacity;
+	} ages;
+	struct {
+		struct pending_layout *items;
+		size_t count, capacity;
+	} layouts;
+	struct {
+		struct heap_process *items;
+		size_t count, capacity;
+	} heap;
+
+	/* What a program keeps for each task; load_task_fields.c. */
+	struct {
+		struct task_fields_record record;
+		struct task_field_member_record member; /* that is being read */
+		struct {
+			struct task_field_enumerator *items;
+			size_t count, capacity;
+		} enumerators; /* of it */
+		struct {
+			struct task_field_member *items;
+			size_t count, capacity;
+		} members;
+		struct buffer numbers; /* of all threads in the order of `pending` */
+		struct {
+			struct pending_task_fields *items;
+			size_t count, capacity;
+		} pending;
+		uint64_t further_numbers; /* a thread has of members for which there is no room */
+		bool is_missing;          /* no thread has any */
+		size_t left_out;          /* contexts that are not as the description says */
+	} task_fields;
+
+	struct {
+		size_t missing[OBJECT_MEMBERS_MAX]; /* threads without this member of thread_object */
+		const struct member *other;         /* a member that another object lacks */
+		const struct member *older;         /* a name of an older generation that stood there */
+		bool older_state;
+		bool older_cgroup;
+		bool window; /* it does not fit the snapshot */
+		bool parts;  /* they do not add up to the window */
+	} notes;
+
+	/* Of a loader of the beginning of a window; load_window.c. */
+	struct {
+		uint32_t *from_of; /* see struct snapshot_window */
+		struct load_indices thread_of, born, unknown, resident;
+		struct ended ended;
+		struct ended_member member; /* that is being read */
+		struct window_parts parts;
+		struct triple part_name;
+		struct window_part part; /* that is being read, with room for */
+		size_t part_capacity, amount_count, amount_capacity;
+		bool parts_damaged;
+	} window;
+};
+
+/* --- load_object.c --- */
+
+/* Says that the value at the present position is of a wrong type or out of range: "must be WANTED, not …".
+ * Returns false. */
+bool load_refuse(struct loader *loader, const struct json_scalar *value, const char *wanted);
+
+/* Reads a number as the format wants it: digits only, in range. */
+static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *ret_value)
+{
+	return scalar->type == JSON_NUMBER && number_parse_u64(scalar->text, scalar->length, ret_value);
+}
+
+/* The same of an element of a list, up to `largest`: UINT32_MAX or UINT64_MAX; refuses anything else. */
+bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,
+			 uint64_t *ret_value);
+
+bool load_element_string(struct loader *loader, const struct json_scalar *scalar);
+
+/* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
+const char *load_text(struct loader *loader, const struct json_scalar *scalar);
+
+/* Id of a reason: the snapshot and the beginning of its window have the same. */
+reason_id load_reason(struct loader *loader, const char *name, size_t length);
+
+/* Reads the object that comes. */
+int load_object(struct loader *loader, const struct object *object, void *target);
+
+/* Marks the members that an object of today has. */
+void load_mark_needed(const struct object *object, uint64_t needed[]);
+
+/* The present position: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
+void load_append_path(const struct loader *loader, struct buffer *buffer);
+
+/* --- load_window.c: containers of the beginning of a window --- */
+
+bool load_window_born(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_window_unknown(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_window_resident(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_end_window_thread(struct loader *loader, const struct frame *element);
+void *load_begin_ended(struct loader *loader, struct frame *frame);
+void load_end_ended(struct loader *loader, const struct frame *element);
+bool load_ended_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_ended_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+
+void *load_begin_part_name(struct loader *loader, struct frame *frame);
+void load_end_part_name(struct loader *loader, const struct frame *element);
+void *load_begin_part(struct loader *loader, struct frame *frame);
+void load_end_part(struct loader *loader, const struct frame *element);
+bool load_part_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_part_metric(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_part_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+
+/* Whether the window fits the snapshot, whose threads are all there; then its beginning may be concluded. */
+bool load_window_fits(struct loader *loader);
+
+/* Gives the window to the snapshot. */
+void load_window_join(struct loader *loader);
+void load_window_release(struct loader *loader);
+
+/* --- load_task_fields.c: containers of what a scheduler keeps --- */
+
+bool load_task_field_event(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void *load_task_field_begin_member(struct loader *loader, struct frame *frame);
+bool load_task_field_enumerator(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_task_field_end_member(struct loader *loader, const struct frame *element);
+bool load_task_field_value(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_task_field_take_values(struct loader *loader, struct frame *frame);
+void load_task_field_end_values(struct loader *loader, struct frame *frame);
+
+/* Why the thread that is being read has no context that it should have. */
+void load_task_fields_thread_missing(struct loader *loader, reason_id reason);
+
+/* Brings the scheduler and the contexts into the snapshot, whose threads are all there. */
+void load_task_fields_conclude(struct loader *loader);
+void load_task_fields_release(struct loader *loader);
+
+/* --- load_short_cut.c --- */
+
+void load_short_cuts_prepare(struct load_short_cuts *cuts);
+void load_short_cuts_release(struct load_short_cuts *cuts);
+
+/* Takes members of a thread's record as far as short cuts go; the object has begun and has had a member. */
+void load_short_cut(struct loader *loader, struct frame *frame);
+
+/* Notes where the next member of a thread begins, which short cuts do not take; and keeps it once it is read,
+ * for the records to come. */
+void load_short_cut_begin(struct loader *loader);
+void load_short_cut_end(struct loader *loader, const struct frame *frame);
+
+/* --- load_threads.c --- */
+
+/* Empties the record for the next thread, and returns it. */
+void *load_begin_thread(struct loader *loader, struct frame *frame);
+
+/* Spreads the record that was read over the columns of the snapshot. */
+void load_end_thread(struct loader *loader, const struct frame *element);
+
+#endif

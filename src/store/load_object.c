@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Walks through the JSON text by the tables of members, with a stack of positions for the error sentences. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/unicode.h"
+#include "load_internal.h"
+#include "metric/name.h"
+
+enum {
+	SHOWN_BYTES = 60, /* of a foreign text in an error sentence */
+};
+
+static void append_shown(struct buffer *buffer, const char *text, size_t length)
+{
+	bool cut = length > SHOWN_BYTES;
+
+	buffer_append_char(buffer, '"');
+	unicode_append_printable(buffer, text, cut ? SHOWN_BYTES : length, "?");
+	buffer_append_text(buffer, cut ? "…\"" : "\"");
+}
+
+static void append_frames(const struct loader *loader, struct buffer *buffer)
+{
+	for (size_t i = 0; i < loader->depth; i++) {
+		const struct frame *frame = &loader->frames[i];
+
+		if (frame->container != NULL && frame->container->type == JSON_ARRAY) {
+			buffer_append_format(buffer, "[%zu]", frame->index);
+		} else if (frame->container != NULL) {
+			buffer_append_char(buffer, '[');
+			append_shown(buffer, frame->key.data, frame->key.length);
+			buffer_append_char(buffer, ']');
+		} else if (frame->member != NULL) {
+			buffer_append_text(buffer, buffer->length != 0 ? "." : "");
+			buffer_append_text(buffer, frame->member->name);
+		}
+	}
+}
+
+void load_append_path(const struct loader *loader, struct buffer *buffer)
+{
+	if (loader->outer != NULL)
+		append_frames(loader->outer, buffer);
+	append_frames(loader, buffer);
+	if (loader->inner != NULL)
+		append_frames(loader->inner, buffer);
+	if (buffer->length == 0)
+		buffer_append_text(buffer, "the snapshot");
+}
+
+/* Refuses the value at the present position: "byte 812: threads[12].nice WORDS". */
+__attribute__((format(printf, 2, 3))) static int refuse(struct loader *loader, const char *format, ...)
+{
+	struct buffer path = {0};
+	char words[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof(words), format, arguments);
+	va_end(arguments);
+	load_append_path(loader, &path);
+	error_set(loader->error, -EBADMSG, "byte %" PRIu64 ": %s %s", json_reader_offset(&loader->json),
+		  path.data, words);
+	buffer_release(&path);
+	return -EBADMSG;
+}
+
+bool load_refuse(struct loader *loader, const struct json_scalar *value, const char *wanted)
+{
+	struct buffer shown = {0};
+
+	if (value->type == JSON_NUMBER)
+		buffer_append(&shown, value->text, value->length < SHOWN_BYTES ? value->length : SHOWN_BYTES);
+	else if (value->type == JSON_STRING)
+		append_shown(&shown, value->text, value->length);
+	else if (value->type == JSON_BOOLEAN)
+		buffer_append_text(&shown, value->boolean ? "true" : "false");
+	else
+		buffer_append_text(&shown, value->type == JSON_OBJECT  ? "an object"
+					   : value->type == JSON_ARRAY ? "an array"
+								       : "null");
+	refuse(loader, "must be %s, not %s", wanted, shown.data);
+	buffer_release(&shown);
+	return false;
+}
+
+/* --- scalars --- */
+
+static bool number_up_to(const struct json_scalar *scalar, uint64_t largest, uint64_t *ret_value)
+{
+	return load_number_u64(scalar, ret_value) && *ret_value <= largest;
+}
+
+static bool number_i32(const struct json_scalar *scalar, int32_t *ret_value)
+{
+	return scalar->type == JSON_NUMBER && number_parse_i32(scalar->text, scalar->length, ret_value);
+}
+
+reason_id load_reason(struct loader *loader, const char *name, size_t length)
+{
+	return snapshot_reason_intern(loader->outer != NULL ? loader->outer->snapshot : loader->snapshot,
+				      name, length);
+}
+
+const char *load_text(struct loader *loader, const struct json_scalar *scalar)
+{
+	return unicode_duplicate_without_nul(&loader->snapshot->arena, scalar->text, scalar->length);
+}
+
+static bool character(struct loader *loader, const struct json_scalar *scalar, uint64_t *ret_value)
+{
+	uint32_t scalar_value;
+
+	if (scalar->type != JSON_STRING || scalar->length == 0 ||
+	    unicode_decode(scalar->text, scalar->length, &scalar_value) != scalar->length)
+		return false;
+	if (scalar_value == '?') {
+		/* what older generations wrote for a state that could not be read */
+		loader->notes.older_state = true;
+		scalar_value = '~';
+	}
+	*ret_value = scalar_value;
+	return true;
+}
+
+static uint32_t intern(struct loader *loader, const struct json_scalar *scalar)
+{
+	return string_pool_intern(&loader->snapshot->strings, scalar->text, scalar->length);
+}
+
+/* A value of a thread's metric; the field is a slot of thread_record.values. */
+static bool load_value(struct loader *loader, enum metric_encoding encoding, uint64_t *value,
+		       const struct json_scalar *scalar)
+{
+	int32_t number;
+
+	switch (encoding) {
+	case METRIC_ENCODING_U64:
+		return load_number_u64(scalar, value);
+	case METRIC_ENCODING_U32:
+		return number_up_to(scalar, UINT32_MAX, value);
+	case METRIC_ENCODING_I32:
+		if (!number_i32(scalar, &number))
+			return false;
+		*value = (uint64_t)(int64_t)number;
+		return true;
+	case METRIC_ENCODING_STRING:
+		*value = intern(loader, scalar);
+		return scalar->type == JSON_STRING;
+	case METRIC_ENCODING_CHARACTER:
+		return character(loader, scalar, value);
+	case METRIC_ENCODING_BOOLEAN:
+		*value = scalar->boolean;
+		return scalar->type == JSON_BOOLEAN;
+	case METRIC_ENCODING_CPU_SET:
+		break; /* a container */
+	}
+	return false;
+}
+
+static enum feature_state feature_state(const struct json_scalar *scalar)
+{
+	size_t state = name_find(feature_state_names, FEATURE_STATE_OFF + 1, sizeof(char *), scalar->text,
+				 scalar->length);
+
+	return state <= FEATURE_STATE_OFF ? (enum feature_state)state : FEATURE_STATE_UNKNOWN;
+}
+
+static enum reason feature_reason(const struct json_scalar *scalar)
+{
+	enum reason reason = reason_find(scalar->text, scalar->length);
+
+	return reason != REASON_COUNT ? reason : REASON_UNREADABLE;
+}
+
+static enum task_field_kind task_field_kind(const struct json_scalar *scalar)
+{
+	const size_t kind = name_find(task_field_kind_names, TASK_FIELD_KIND_COUNT, sizeof(char *),
+				      scalar->text, scalar->length);
+
+	/* one of a later version has no numbers that we could read */
+	return kind < TASK_FIELD_KIND_COUNT ? (enum task_field_kind)kind : TASK_FIELD_KIND_OTHER;
+}
+
+/* A number into a field that is narrower than it. */
+static bool load_narrow(const struct member *member, void *field, const struct json_scalar *scalar)
+{
+	uint64_t value;
+
+	if (!number_up_to(scalar, member->type == MEMBER_U16 ? UINT16_MAX : UINT32_MAX, &value))
+		return false;
+	if (member->type == MEMBER_U16)
+		*(uint16_t *)field = (uint16_t)value;
+	else
+		*(uint32_t *)field = (uint32_t)value;
+	return true;
+}
+
+static bool load_optional_u64(struct optional_u64 *field, const struct json_scalar *scalar)
+{
+	field->present = load_number_u64(scalar, &field->value);
+	return field->present;
+}
+
+static bool load_optional_i32(struct optional_i32 *field, const struct json_scalar *scalar)
+{
+	field->present = number_i32(scalar, &field->value);
+	return field->present;
+}
+
+static bool is_text(const struct json_scalar *scalar, const char *text)
+{
+	return scalar->type == JSON_STRING && scalar->length == strlen(text) &&
+	       json_is_equal(text, scalar->text, scalar->length);
+}
+
+static bool load_string(struct loader *loader, const struct member *member, void *field,
+			const struct json_scalar *scalar)
+{
+	if (scalar->type != JSON_STRING)
+		return false;
+	if (member->type == MEMBER_TEXT)
+		*(const char **)field = load_text(loader, scalar);
+	else if (member->type == MEMBER_NAME)
+		*(uint32_t *)field = intern(loader, scalar);
+	else if (member->type == MEMBER_FEATURE_STATE)
+		*(enum feature_state *)field = feature_state(scalar);
+	else if (member->type == MEMBER_TASK_FIELD_KIND)
+		*(enum task_field_kind *)field = task_field_kind(scalar);
+	else
+		*(enum reason *)field = feature_reason(scalar);
+	return true;
+}
+
+static bool load_boolean(const struct member *member, void *field, const struct json_scalar *scalar)
+{
+	if (scalar->type != JSON_BOOLEAN)
+		return false;
+	if (member->type == MEMBER_BOOLEAN)
+		*(bool *)field = scalar->boolean;
+	else if (scalar->boolean)
+		*(uint8_t *)field |= member->bit;
+	return true;
+}
+
+/* False for a scalar of a wrong type. */
+static bool store(struct loader *loader, const struct member *member, void *target,
+		  const struct json_scalar *scalar)
+{
+	void *field = (char *)target + member->offset;
+
+	switch (member->type) {
+	case MEMBER_VALUE:
+		return load_value(loader, metric_type(member->metric)->encoding, field, scalar);
+	case MEMBER_U64:
+		return load_number_u64(scalar, field);
+	case MEMBER_U16:
+	case MEMBER_U32:
+	case MEMBER_UID:
+		return load_narrow(member, field, scalar);
+	case MEMBER_BOOLEAN:
+	case MEMBER_FLAG:
+		return load_boolean(member, field, scalar);
+	case MEMBER_OPTIONAL_U64:
+		return load_optional_u64(field, scalar);
+	case MEMBER_OPTIONAL_I32:
+		return load_optional_i32(field, scalar);
+	case MEMBER_TEXT:
+	case MEMBER_NAME:
+	case MEMBER_FEATURE_STATE:
+	case MEMBER_FEATURE_REASON:
+	case MEMBER_TASK_FIELD_KIND:
+		return load_string(loader, member, field, scalar);
+	case MEMBER_VERSION:
+		return scalar->type == JSON_NUMBER;
+	case MEMBER_WAITS:
+		loader->knows_waits = is_text(scalar, MEMBER_WAITS_UNDER_WAY);
+		loader->knows_stuck = is_text(scalar, MEMBER_WAITS_STUCK);
+		return scalar->type == JSON_STRING;
+	default:
+		return false;
+	}
+}
+
+#define WHOLE_NUMBER "a whole number from 0 to "
+
+static const char *const encoding_words[] = {
+	[METRIC_ENCODING_U64] = WHOLE_NUMBER "18446744073709551615",
+	[METRIC_ENCODING_U32] = WHOLE_NUMBER "4294967295",
+	[METRIC_ENCODING_I32] = "a whole number from -2147483648 to 2147483647",
+	[METRIC_ENCODING_STRING] = "a string",
+	[METRIC_ENCODING_CHARACTER] = "a string of one character",
+	[METRIC_ENCODING_BOOLEAN] = "true or false",
+};
+
+/* Types that are not named here are objects. */
+static const char *const type_words[MEMBER_TYPE_COUNT] = {
+	[MEMBER_U64] = WHOLE_NUMBER "18446744073709551615",
+	[MEMBER_U32] = WHOLE_NUMBER "4294967295",
+	[MEMBER_U16] = WHOLE_NUMBER "65535",
+	[MEMBER_BOOLEAN] = "true or false",
+	[MEMBER_FLAG] = "true or false",
+	[MEMBER_UID] = WHOLE_NUMBER "4294967295",
+	[MEMBER_OPTIONAL_U64] = WHOLE_NUMBER "18446744073709551615 or null",
+	[MEMBER_OPTIONAL_I32] = "a whole number from -2147483648 to 2147483647 or null",
+	[MEMBER_TEXT] = "a string",
+	[MEMBER_NAME] = "a string",
+	[MEMBER_FEATURE_STATE] = "a string",
+	[MEMBER_FEATURE_REASON] = "a string",
+	[MEMBER_TASK_FIELD_KIND] = "a string",
+	[MEMBER_VERSION] = "a number",
+	[MEMBER_WAITS] = "a string",
+	[MEMBER_CPU_SET] = "an array of CPU numbers",
+	[MEMBER_NUMBERS] = "an array of numbers",
+	[MEMBER_THREADS] = "an array of thread records",
+	[MEMBER_CAPABILITIES] = "an array of strings",
+	[MEMBER_SCOPE] = "an array of process ids",
+	[MEMBER_HEAP] = "an array of objects",
+	[MEMBER_TASK_FIELD_MEMBERS] = "an array of objects",
+	[MEMBER_WINDOW_THREADS] = "an array of thread records",
+	[MEMBER_WINDOW_BORN] = "an array of numbers",
+	[MEMBER_WINDOW_UNKNOWN] = "an array of numbers",
+	[MEMBER_WINDOW_RESIDENT] = "an array of numbers",
+	[MEMBER_PART_NAMES] = "an array of objects",
+	[MEMBER_PARTS] = "an array of objects",
+	[MEMBER_PART_INDICES] = "an array of numbers",
+	[MEMBER_PART_METRICS] = "an array of strings",
+	[MEMBER_PART_AMOUNTS] = "an array of numbers",
+	[MEMBER_ENDED_RECORDS] = "an array of objects",
+	[MEMBER_TASK_FIELD_VALUES] = "an array of numbers",
+};
+
+static const char *expectation_of(const struct member *member)
+{
+	if (member->type == MEMBER_VALUE)
+		return encoding_words[metric_type(member->metric)->encoding];
+	return type_words[member->type] != NULL ? type_words[member->type] : "an object";
+}
+
+static bool load_scalar(struct loader *loader, const struct member *member, void *target,
+			const struct json_scalar *scalar)
+{
+	return store(loader, member, target, scalar) || load_refuse(loader, scalar, expectation_of(member));
+}
+
+bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,
+			 uint64_t *ret_value)
+{
+	if (load_number_u64(scalar, ret_value) && *ret_value <= largest)
+		return true;
+	return load_refuse(loader, scalar,
+			   largest == UINT32_MAX ? "a whole number from 0 to 4294967295"
+						 : "a whole number from 0 to 18446744073709551615");
+}
+
+bool load_element_string(struct loader *loader, const struct json_scalar *scalar)
+{
+	return scalar->type == JSON_STRING || load_refuse(loader, scalar, "a string");
+}
+
+/* --- objects and arrays --- */
+
+static bool is_scalar(const struct json_scalar *value)
+{
+	return value->type != JSON_OBJECT && value->type != JSON_ARRAY;
+}
+
+static struct frame *push(struct loader *loader, void *target)
+{
+	struct frame *frame = &loader->frames[loader->depth++];
+	struct buffer key = frame->key;
+
+	*frame = (struct frame){.target = target, .key = key};
+	return frame;
+}
+
+/* Notes that a member has come, which may be only once. */
+static int see_member(struct loader *loader, struct frame *frame, size_t index)
+{
+	uint64_t *seen = &frame->seen[index / 64], bit = (uint64_t)1 << (index % 64);
+
+	frame->next = index + 1;
+	frame->member = &frame->object->members[index];
+	if (*seen & bit)
+		return refuse(loader, "stands there twice");
+	*seen |= bit;
+	if (frame->member->flags & MEMBER_OLDER) {
+		loader->notes.older = frame->member;
+		frame->is_older = true;
+	}
+	return 1;
+}
+
+/* Takes the name of the next member: 1 when there is one, 0 at the end of the object. */
+static int next_member(struct loader *loader, struct frame *frame)
+{
+	const struct object *object = frame->object;
+	const struct member *expected;
+	const char *name;
+	size_t length;
+	int more;
+
+	if (object == &thread_object) {
+		load_short_cut(loader, frame);
+		load_short_cut_begin(loader);
+	}
+	/* members mostly come in written order */
+	expected = &object->members[frame->next];
+	if (frame->next < object->count &&
+	    json_reader_take_text(&loader->json, expected->prefix + loader->json.fresh,
+				  expected->length - loader->json.fresh)) {
+		loader->json.fresh = false;
+		return see_member(loader, frame, frame->next);
+	}
+	more = json_reader_member(&loader->json, LOAD_NAME_MAX, &name, &length);
+	if (more <= 0)
+		return more;
+	for (size_t i = 0; i < object->count; i++) {
+		const struct member *member = &object->members[i];
+
+		if (member->length == length + strlen(",\"\":") && json_is_equal(member->name, name, length))
+			return see_member(loader, frame, i);
+	}
+	frame->member = NULL;
+	return 1;
+}
+
+static int load_elements(struct loader *loader, const struct container *container,
+			 const struct member *member, void *target);
+
+static bool allows_null(const struct member *member)
+{
+	return (member->flags & (MEMBER_NULLABLE | MEMBER_OMITTED)) != 0;
+}
+
+/* Most threads of a host may run on the same CPUs: the text of the last set is tried first. */
+static bool take_last_set(struct loader *loader, const struct member *member, void *target)
+{
+	if (member->type != MEMBER_CPU_SET || loader->last_set.text.length == 0 ||
+	    !json_reader_take_text(&loader->json, loader->last_set.text.data, loader->last_set.text.length))
+		return false;
+	*(uint64_t *)(void *)((char *)target + member->offset) = loader->last_set.id;
+	return true;
+}
+
+/* The value of a member of the object at `frame`. */
+static int load_member(struct loader *loader, struct frame *frame)
+{
+	const struct member *member = frame->member;
+	const struct container *container;
+	struct json_scalar scalar;
+
+	if (member == NULL)
+		return json_reader_skip(&loader->json);
+	if (take_last_set(loader, member, frame->target))
+		return 0;
+	if (json_reader_scalar(&loader->json, &scalar) < 0)
+		return loader->json.result;
+	if (is_scalar(&scalar)) {
+		if (scalar.type == JSON_NULL && allows_null(member))
+			return 0;
+		return load_scalar(loader, member, frame->target, &scalar) ? 0 : -EBADMSG;
+	}
+	if ((member->type == MEMBER_OBJECT || member->type == MEMBER_LATENCY) && scalar.type == JSON_OBJECT)
+		return load_object(loader, member->object, (char *)frame->target + member->offset);
+	if (member->type == MEMBER_WINDOW && scalar.type == JSON_OBJECT)
+		return loader->load_window(loader, member->object);
+	if (member->type == MEMBER_WINDOW_ENDED && scalar.type == JSON_OBJECT)
+		return load_object(loader, member->object, &loader->window.ended);
+	if (member->type == MEMBER_TASK_FIELDS && scalar.type == JSON_OBJECT)
+		return load_object(loader, member->object, &loader->task_fields.record);
+	container = &loader->containers[member->type];
+	if (container->type != scalar.type) {
+		load_refuse(loader, &scalar, expectation_of(member));
+		return -EBADMSG;
+	}
+	return load_elements(loader, container, member, frame->target);
+}
+
+static int load_element(struct loader *loader, struct frame *frame)
+{
+	const struct container *container = frame->container;
+	struct json_scalar scalar;
+	void *target;
+
+	if (json_reader_scalar(&loader->json, &scalar) < 0)
+		return loader->json.result;
+	if (container->load_scalar != NULL && is_scalar(&scalar))
+		return container->load_scalar(loader, frame, &scalar) ? 0 : -EBADMSG;
+	if (container->element == NULL || scalar.type != JSON_OBJECT) {
+		load_refuse(loader, &scalar, container->elements);
+		return -EBADMSG;
+	}
+	target = container->begin_element(loader, frame);
+	if (target == NULL)
+		return json_reader_skip(&loader->json);
+	if (load_object(loader, container->element, target) < 0)
+		return -EBADMSG;
+	if (container->end_element != NULL)
+		container->end_element(loader, frame + 1);
+	return 0;
+}
+
+/* Takes the name of the next element of an open object, or sees that an array has one. */
+static int next_element(struct loader *loader, struct frame *frame)
+{
+	const char *name;
+	size_t length;
+	int more;
+
+	if (frame->container->short_cut != NULL)
+		frame->container->short_cut(loader, frame);
+	if (frame->container->type == JSON_ARRAY)
+		return json_reader_element(&loader->json);
+	more = json_reader_member(&loader->json, JSON_TEXT_MAX, &name, &length);
+	if (more > 0) {
+		buffer_clear(&frame->key);
+		buffer_append(&frame->key, name, length);
+	}
+	return more;
+}
+
+static int load_elements(struct loader *loader, const struct container *container,
+			 const struct member *member, void *target)
+{
+	struct frame *frame = push(loader, (char *)target + member->offset);
+	int more;
+
+	frame->container = container;
+	frame->member = member;
+	buffer_clear(&frame->key);
+	json_reader_enter(&loader->json);
+	for (; (more = next_element(loader, frame)) > 0; frame->index++) {
+		if (load_element(loader, frame) < 0)
+			return -EBADMSG;
+	}
+	if (more == 0 && container->end != NULL)
+		container->end(loader, frame);
+	loader->depth -= more == 0;
+	return more;
+}
+
+void load_mark_needed(const struct object *object, uint64_t needed[])
+{
+	for (size_t i = 0; i < object->count; i++) {
+		if (object->members[i].flags & (MEMBER_REQUIRED | MEMBER_DEFAULTED))
+			needed[i / 64] |= (uint64_t)1 << (i % 64);
+	}
+}
+
+/* Refuses or notes what an object lacks, at its end. */
+static int check_missing(struct loader *loader, struct frame *frame, const uint64_t needed[])
+{
+	bool older_form = frame->object->has_older_form && frame->is_older;
+
+	frame->member = NULL;
+	for (size_t i = 0; i < frame->object->count; i++) {
+		const struct member *member = &frame->object->members[i];
+
+		if (!((needed[i / 64] & ~frame->seen[i / 64]) >> (i % 64) & 1))
+			continue;
+		if ((member->flags & MEMBER_REQUIRED) && !older_form)
+			return refuse(loader, "lacks the member \"%s\"", member->name);
+		if (frame->object == &thread_object)
+			loader->notes.missing[i]++;
+		else if (!older_form)
+			loader->notes.other = member;
+	}
+	return 0;
+}
+
+static int end_object(struct loader *loader, struct frame *frame)
+{
+	uint64_t needed[OBJECT_MEMBERS_MAX / 64] = {0};
+
+	if (frame->object == &thread_object)
+		memcpy(needed, loader->thread_needed, sizeof(needed));
+	else
+		load_mark_needed(frame->object, needed);
+	for (size_t i = 0; i < OBJECT_MEMBERS_MAX / 64; i++) {
+		if ((needed[i] & ~frame->seen[i]) != 0)
+			return check_missing(loader, frame, needed);
+	}
+	return 0;
+}
+
+int load_object(struct loader *loader, const struct object *object, void *target)
+{
+	struct frame *frame = push(loader, target);
+	int more;
+
+	frame->object = object;
+	if (object->present != SIZE_MAX)
+		*(bool *)((char *)target + object->present) = true;
+	json_reader_enter(&loader->json);
+	while ((more = next_member(loader, frame)) > 0) {
+		if (load_member(loader, frame) < 0)
+			return -EBADMSG;
+		if (frame->member != NULL &&
+		    (frame->member->type == MEMBER_VALUE || frame->member->type == MEMBER_CPU_SET))
+			loader->touched[loader->touched_count++] = (uint8_t)frame->member->metric;
+		if (object == &thread_object)
+			load_short_cut_end(loader, frame);
+	}
+	if (more < 0 || end_object(loader, frame) < 0)
+		return -EBADMSG;
+	loader->depth--;
+	return 0;
+}
