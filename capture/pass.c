@@ -286,6 +286,7 @@ static void make_rows(struct intake *intake)
 	    round->previous->values[METRIC_ALLOCATED_BYTES] != NULL)
 		snapshot_read_times(snapshot, SOURCE_JEMALLOC);
 	round_settle_rows(round);
+	heap_begin(round);
 }
 
 /* --- CPU sets and policies --- */

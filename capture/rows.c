@@ -366,7 +366,6 @@ void round_settle_rows(struct round *round)
 	expect_sources(round, 0, round->snapshot->thread_count);
 	if (round->previous != NULL)
 		carry_over(round);
-	heap_begin(round);
 }
 
 void round_reset_row(struct round *round, size_t row)

@@ -94,6 +94,7 @@ static void make_rows(struct round *round)
 	snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity + 1, sizeof(*snapshot->stuck_ns));
 	make_read_times(snapshot);
 	round_settle_rows(round);
+	heap_begin(round);
 }
 
 /* --- the files of a thread --- */

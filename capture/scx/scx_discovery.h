@@ -6,9 +6,59 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scx_kernel.h"
+/*
+ * From the name of the scheduler that runs to the maps of its programs, by what the kernel's own types (BTF)
+ * say of tasks and of the operations of schedulers.
+ */
 
-/* From the name of the scheduler that runs to the maps of its programs. */
+struct btf;
+
+enum {
+	SCX_KERNEL_SLOTS_MAX = 128, /* functions that a scheduler may have */
+};
+
+/*
+ * Which functions a scheduler has (kernel/sched/ext.c): those of struct sched_ext_ops, or since Linux 7.3
+ * those of struct sched_ext_ops_cid, which get numbers of CPUs by their place in the machine.
+ */
+enum scx_form {
+	SCX_FORM_CPU,
+	SCX_FORM_CID,
+	SCX_FORMS,
+};
+
+/* The value of a map that holds a scheduler's operations, as struct bpf_struct_ops_sched_ext_ops: offsets in
+ * bytes. */
+struct scx_operations {
+	uint32_t type;                        /* of the value, 0 where the kernel does not know this form */
+	uint32_t state;                       /* enum bpf_struct_ops_state */
+	uint32_t name, name_size;             /* of the scheduler */
+	uint32_t slots[SCX_KERNEL_SLOTS_MAX]; /* of its functions, which user space sees as program ids, 64
+						 bits each */
+	size_t slot_count;
+};
+
+struct scx_kernel {
+	uint32_t iterator;                  /* type of the function that programs over all tasks attach to */
+	uint32_t pid, tgid, start_boottime; /* offsets in struct task_struct, bytes */
+	struct scx_operations operations[SCX_FORMS];
+};
+
+/* Reads the types of the running kernel. Returns 0 or a negative errno; -ENOENT where what every kernel has
+ * is missing. */
+int scx_kernel_read(struct scx_kernel *ret_kernel);
+
+/* The same out of these types. */
+int scx_kernel_find(const struct btf *btf, struct scx_kernel *ret_kernel);
+
+/* Whether the kernel has sched_ext. */
+bool scx_kernel_has_schedulers(const struct scx_kernel *kernel);
+
+/*
+ * The operations whose value has this type (bpf_map_info.btf_vmlinux_value_type_id), or NULL where it is that
+ * of something else.
+ */
+const struct scx_operations *scx_kernel_operations(const struct scx_kernel *kernel, uint32_t type);
 
 struct scx_discovery {
 	uint32_t *maps; /* ids, each once; the caller frees */

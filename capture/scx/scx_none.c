@@ -39,11 +39,6 @@ int scx_reader_read(struct scx_reader *reader, const atomic_bool *cancel, struct
 	return -ENOTSUP;
 }
 
-int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error)
-{
-	return error_set(error, -ENOTSUP, "built without libbpf");
-}
-
 int scx_survey_find(const struct task_field_owner *scheduler, const struct scx_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error)
 {

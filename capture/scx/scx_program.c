@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "scx_reader.h"
 
 enum {
 	WORD = 8,

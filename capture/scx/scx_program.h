@@ -2,6 +2,7 @@
 #ifndef CTOP_SCX_PROGRAM_H
 #define CTOP_SCX_PROGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,7 +11,7 @@
 #include "base/arena.h"
 #include "capture/bpf/bpf_host.h"
 #include "metric/feature.h"
-#include "scx_kernel.h"
+#include "scx_discovery.h"
 #include "scx_storage.h"
 
 /*
@@ -18,6 +19,32 @@
  * were found: no compiler is needed, and the kernel checks little (Documentation/bpf/standardization/
  * instruction-set.rst of the kernel).
  */
+
+/* What was read of one task that has a context; the bytes of that follow. Ids are those of the initial pid
+ * namespace. */
+struct scx_record {
+	uint32_t tid, tgid;
+	uint64_t start_boottime_ns; /* start_boottime of struct task_struct */
+	/*
+	 * Of contexts in an arena: by which element the task storage says that it has, and which the element
+	 * is, both before the context was copied and after it; id_after is another where the task has another
+	 * storage by then, or none. All four are 0 for contexts in task storage itself, which are of nobody
+	 * else.
+	 */
+	uint64_t id, element_id, id_after, element_id_after;
+};
+
+static inline const uint8_t *scx_record_context(const struct scx_record *record)
+{
+	return (const uint8_t *)(record + 1);
+}
+
+/* Whether the context was the task's own from before it was copied until after it. */
+static inline bool scx_record_is_own(const struct scx_record *record)
+{
+	return record->id == record->element_id && record->id == record->id_after &&
+	       record->id == record->element_id_after;
+}
 
 enum {
 	/* seq_write() of fs/seq_file.c never fills its buffer, and records are multiples of 8 bytes */

@@ -11,10 +11,6 @@
 #include "base/memory.h"
 #include "capture/bpf/bpf_host.h"
 #include "scx_discovery.h"
-#include "scx_kernel.h"
-#include "scx_program.h"
-#include "scx_storage.h"
-#include "sdt_walk.h"
 
 enum {
 	ELEMENTS_MAX = 1 << 20, /* of a walk: more than there are tasks */
@@ -174,12 +170,7 @@ static size_t read_arena(void *context, uint64_t pointer, void *bytes, size_t si
 	return done;
 }
 
-const struct btf *scx_reader_types(const struct scx_reader *reader)
-{
-	return reader->storage.btf;
-}
-
-int scx_reader_walk_elements(struct scx_reader *reader, struct sdt_walk *ret_walk, struct error *error)
+int scx_reader_walk(struct scx_reader *reader, struct sdt_walk *ret_walk, struct error *error)
 {
 	const struct scx_storage *storage = &reader->storage;
 	struct scx_program program;
@@ -201,17 +192,6 @@ int scx_reader_walk_elements(struct scx_reader *reader, struct sdt_walk *ret_wal
 	sdt_walk(&(struct sdt_image){.read = read_arena, .context = &program}, &layout, storage->allocator,
 		 storage->allocator_name, &storage->choice, ELEMENTS_MAX, ret_walk);
 	scx_program_close(&program);
-	return 0;
-}
-
-int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error)
-{
-	struct sdt_walk walk;
-	const int result = scx_reader_walk_elements(reader, &walk, error);
-
-	if (result < 0)
-		return result;
-	sdt_walk_append_text(&walk, reader->storage.btf, text);
-	sdt_walk_release(&walk);
+	sdt_walk_render(ret_walk, storage->btf);
 	return 0;
 }

@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "metric/feature.h"
+#include "scx_program.h"
+#include "scx_storage.h"
 #include "snapshot/task_fields.h"
 
 /*
@@ -20,35 +21,6 @@
  * closed as soon as the scheduler has gone.
  */
 struct scx_reader;
-
-/* A scheduler that runs: where its contexts are is found out from its maps. */
-struct scx_run {
-	const char *name;      /* that it gave its operations (/sys/kernel/sched_ext/root/ops) */
-	uint64_t enable_seq;   /* /sys/kernel/sched_ext/enable_seq */
-	uint64_t loaded_at_ns; /* CLOCK_BOOTTIME, 0 when unknown */
-	const uint32_t *maps;  /* ids of all maps that its programs use */
-	size_t map_count;
-};
-
-/* What the user chooses where a rule would choose; NULL for what he leaves to it. */
-struct scx_choice {
-	const char *type; /* name of the contexts' struct or typedef */
-	const char *map;  /* name of the task storage, as the kernel has it: at most 15 bytes */
-};
-
-/* What was read of one task that has a context; the bytes of that follow. Ids are those of the initial pid
- * namespace. */
-struct scx_record {
-	uint32_t tid, tgid;
-	uint64_t start_boottime_ns; /* start_boottime of struct task_struct */
-	/*
-	 * Of contexts in an arena: by which element the task storage says that it has, and which the element
-	 * is, both before the context was copied and after it; id_after is another where the task has another
-	 * storage by then, or none. All four are 0 for contexts in task storage itself, which are of nobody
-	 * else.
-	 */
-	uint64_t id, element_id, id_after, element_id_after;
-};
 
 /* One pass; valid until the next one. */
 struct scx_reading {
@@ -88,32 +60,12 @@ static inline const struct scx_record *scx_reading_record(const struct scx_readi
 	return (const void *)(reading->records + index * reading->stride);
 }
 
-static inline const uint8_t *scx_record_context(const struct scx_record *record)
-{
-	return (const uint8_t *)(record + 1);
-}
-
-/* Whether the context was the task's own from before it was copied until after it. */
-static inline bool scx_record_is_own(const struct scx_record *record)
-{
-	return record->id == record->element_id && record->id == record->id_after &&
-	       record->id == record->element_id_after;
-}
-
 /*
- * Appends all contexts of the allocator, of tasks that live and others, as text, found by walking its tree
- * (sdt_walk.h) through reads of a BPF program, and rendered by their type. Takes CAP_BPF and CAP_PERFMON.
- * Returns 0, or a negative errno with a sentence: -ENOTSUP where contexts are in no arena.
+ * Walks all contexts of the allocator, of tasks that live and others, through reads of a BPF program, and
+ * makes their texts. Takes CAP_BPF and CAP_PERFMON. Returns 0, or a negative errno with a sentence: -ENOTSUP
+ * where contexts are in no arena. The walk has texts of the reader, and is given up with sdt_walk_release()
+ * before it.
  */
-int scx_reader_walk(struct scx_reader *reader, struct buffer *text, struct error *error);
-
-struct btf;
-struct sdt_walk;
-
-/* The same as elements, to be given up with sdt_walk_release() while the reader is open. */
-int scx_reader_walk_elements(struct scx_reader *reader, struct sdt_walk *ret_walk, struct error *error);
-
-/* The types of the scheduler; the reader's. */
-const struct btf *scx_reader_types(const struct scx_reader *reader);
+int scx_reader_walk(struct scx_reader *reader, struct sdt_walk *ret_walk, struct error *error);
 
 #endif

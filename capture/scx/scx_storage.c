@@ -2,6 +2,7 @@
 #include "scx_storage.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "scx_btf.h"
 #include "sdt_walk.h"
 
 enum {

@@ -8,8 +8,23 @@
 
 #include "base/arena.h"
 #include "metric/feature.h"
-#include "scx_reader.h"
 #include "scx_types.h"
+#include "sdt_walk.h"
+
+/* A scheduler that runs: where its contexts are is found out from its maps. */
+struct scx_run {
+	const char *name;      /* that it gave its operations (/sys/kernel/sched_ext/root/ops) */
+	uint64_t enable_seq;   /* /sys/kernel/sched_ext/enable_seq */
+	uint64_t loaded_at_ns; /* CLOCK_BOOTTIME, 0 when unknown */
+	const uint32_t *maps;  /* ids of all maps that its programs use */
+	size_t map_count;
+};
+
+/* What the user chooses where a rule would choose; NULL for what he leaves to it. */
+struct scx_choice {
+	const char *type; /* name of the contexts' struct or typedef */
+	const char *map;  /* name of the task storage, as the kernel has it: at most 15 bytes */
+};
 
 /*
  * From the maps of a scheduler to where its contexts are: in task storage itself, or in an arena to which the

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "sdt_walk.h"
 
 enum {
 	MAP_TYPE_ARENA = 33, /* BPF_MAP_TYPE_ARENA of include/uapi/linux/bpf.h, Linux 6.9 */
@@ -91,8 +90,8 @@ static int find_owners(struct scx_reader *reader, struct scx_survey *survey)
 		owners[i] = (struct owner){record->id, record->tid};
 	}
 	qsort(owners, reading.count, sizeof(*owners), compare_owners);
-	for (size_t i = 0; i < survey->element_count; i++) {
-		struct scx_survey_element *element = &survey->elements[i];
+	for (size_t i = 0; i < survey->walk.entry_count; i++) {
+		struct sdt_walk_entry *element = &survey->walk.entries[i];
 		const struct owner key = {.id = element_id(element->idx, element->genn)};
 		const struct owner *owner = bsearch(&key, owners, reading.count, sizeof(*owners),
 						    compare_owners);
@@ -106,59 +105,22 @@ static int find_owners(struct scx_reader *reader, struct scx_survey *survey)
 
 /* --- the walk --- */
 
-static const char *copy_text(struct arena *arena, struct buffer *text)
-{
-	return arena_duplicate(arena, text->data != NULL ? text->data : "", text->length);
-}
-
-static void take_elements(struct scx_reader *reader, const struct sdt_walk *walk, struct scx_survey *survey)
-{
-	struct buffer text = {0};
-
-	survey->is_walked = true;
-	survey->allocator = arena_duplicate(&survey->arena, walk->allocator_name,
-					    strlen(walk->allocator_name));
-	survey->payload_type_reason = arena_duplicate(&survey->arena, walk->payload_type_reason,
-						      strlen(walk->payload_type_reason));
-	survey->elem_size = walk->elem_size;
-	survey->payload_type = walk->payload_type;
-	survey->is_truncated = walk->truncated;
-	survey->skipped = walk->skipped_subtrees;
-	survey->element_count = walk->entry_count;
-	survey->elements = arena_allocate_zero(&survey->arena, walk->entry_count + 1,
-					       sizeof(*survey->elements));
-	for (size_t i = 0; i < walk->entry_count; i++) {
-		const struct sdt_walk_entry *entry = &walk->entries[i];
-
-		buffer_clear(&text);
-		sdt_walk_append_payload(walk, entry, scx_reader_types(reader), &text);
-		survey->elements[i] = (struct scx_survey_element){
-			.idx = entry->idx,
-			.genn = entry->genn,
-			.address = entry->user_addr,
-			.payload = copy_text(&survey->arena, &text),
-		};
-	}
-	buffer_clear(&text);
-	sdt_walk_append_head(walk, &text);
-	survey->head = copy_text(&survey->arena, &text);
-	buffer_release(&text);
-}
-
 static int walk_arena(const struct scx_run *run, const struct scx_choice *choice, struct scx_survey *survey,
 		      struct error *error)
 {
 	struct feature_result outcome;
 	struct scx_reader *reader = scx_reader_open(run, choice, &survey->arena, &outcome);
-	struct sdt_walk walk;
+	struct sdt_walk *walk = &survey->walk;
 	int result;
 
 	if (reader == NULL)
 		return error_set(error, -ENOTSUP, "%s", outcome.detail);
-	result = scx_reader_walk_elements(reader, &walk, error);
+	result = scx_reader_walk(reader, walk, error);
 	if (result == 0) {
-		take_elements(reader, &walk, survey);
-		sdt_walk_release(&walk);
+		survey->is_walked = true;
+		/* the name is the reader's */
+		walk->allocator_name = arena_duplicate(&survey->arena, walk->allocator_name,
+						       strlen(walk->allocator_name));
 		result = find_owners(reader, survey);
 		if (result < 0)
 			error_set(error, result, "cannot read which tasks have contexts: %s",
@@ -202,6 +164,7 @@ int scx_survey_find(const struct task_field_owner *scheduler, const struct scx_c
 
 void scx_survey_release(struct scx_survey *survey)
 {
+	sdt_walk_release(&survey->walk);
 	arena_release(&survey->arena);
 	*survey = (struct scx_survey){0};
 }

@@ -22,30 +22,14 @@ struct scx_survey_map {
 	uint32_t value_size;
 };
 
-/* An element that the allocator's tree holds. */
-struct scx_survey_element {
-	int32_t idx, genn;   /* its id; both -1 where that could not be read */
-	uint64_t address;    /* in the arena, low 32 bits */
-	const char *payload; /* its context as text, by its type or in hex */
-	uint32_t tid;        /* of the living task that has it, 0: none has */
-};
-
 /* A zeroed one is empty. */
 struct scx_survey {
 	struct arena arena; /* owns everything */
 	struct scx_survey_map *maps;
 	size_t map_count;
 	bool is_walked; /* what follows is there */
-	const char *allocator;
-	uint64_t elem_size;
-	uint32_t payload_type;
-	const char *payload_type_reason;
-	bool is_truncated;
-	uint32_t skipped;
-	struct scx_survey_element *elements; /* in the order of the tree */
-	size_t element_count;
-	size_t dead;      /* elements that no living task has */
-	const char *head; /* of the walk as text, one line */
+	struct sdt_walk walk;
+	size_t dead; /* elements that no living task has */
 };
 
 /*

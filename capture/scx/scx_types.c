@@ -1,12 +1,160 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "scx_types.h"
 
+#include <bpf/btf.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "scx_btf.h"
+
+/* --- steps --- */
+
+enum {
+	ANONYMOUS_LEVELS = 4,
+	MEMBERS_LOOKED_AT = 65536,
+};
+
+const char *scx_btf_name(const struct btf *btf, uint32_t offset)
+{
+	const char *name = btf__name_by_offset(btf, offset);
+
+	return name != NULL ? name : "";
+}
+
+const struct btf_type *scx_btf_resolve(const struct btf *btf, uint32_t id, uint32_t *ret_id)
+{
+	const struct btf_type *type = NULL;
+
+	for (int step = 0; id != 0 && step < SCX_BTF_CHAIN_MAX; step++) {
+		type = btf__type_by_id(btf, id);
+		if (type == NULL)
+			return NULL;
+		if (!btf_is_mod(type) && !btf_is_typedef(type)) {
+			*ret_id = id;
+			return type;
+		}
+		id = type->type;
+	}
+	return NULL;
+}
+
+uint32_t scx_btf_array(const struct btf *btf, uint32_t id, uint64_t *ret_count)
+{
+	const struct btf_type *type = scx_btf_resolve(btf, id, &id);
+	uint64_t count = 1;
+	int step = 0;
+
+	if (type == NULL || !btf_is_array(type))
+		return 0;
+	for (; type != NULL && btf_is_array(type) && step < SCX_BTF_CHAIN_MAX; step++) {
+		count *= btf_array(type)->nelems;
+		if (count > UINT32_MAX)
+			return 0;
+		type = scx_btf_resolve(btf, btf_array(type)->type, &id);
+	}
+	if (type == NULL || btf_is_array(type))
+		return 0;
+	*ret_count = count;
+	return id;
+}
+
+uint64_t scx_btf_size(const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *type = scx_btf_resolve(btf, id, &id);
+	uint64_t count = 1;
+	uint64_t size;
+
+	if (type != NULL && btf_is_array(type)) {
+		id = scx_btf_array(btf, id, &count);
+		type = id != 0 ? btf__type_by_id(btf, id) : NULL;
+	}
+	if (type == NULL)
+		return 0;
+	switch (btf_kind(type)) {
+	case BTF_KIND_INT:
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+	case BTF_KIND_FLOAT:
+		size = type->size;
+		break;
+	case BTF_KIND_PTR:
+		size = SCX_BTF_POINTER_SIZE;
+		break;
+	default:
+		return 0;
+	}
+	/* both fit 32 bits */
+	return size * count <= UINT32_MAX ? size * count : 0;
+}
+
+static int64_t find_member(const struct btf *btf, const struct btf_type *type, const char *name, int level,
+			   int *left)
+{
+	for (uint32_t i = 0; i < btf_vlen(type) && --*left > 0; i++) {
+		const struct btf_member *member = &btf_members(type)[i];
+		const char *own = scx_btf_name(btf, member->name_off);
+		const int64_t offset = btf_member_bit_offset(type, i) / SCX_BTF_BITS;
+		const struct btf_type *inner;
+		int64_t inside;
+		uint32_t id;
+
+		if (strcmp(own, name) == 0)
+			return offset;
+		if (*own != '\0' || level == ANONYMOUS_LEVELS)
+			continue;
+		inner = scx_btf_resolve(btf, member->type, &id);
+		if (inner == NULL || !btf_is_composite(inner))
+			continue;
+		inside = find_member(btf, inner, name, level + 1, left);
+		if (inside >= 0)
+			return offset + inside;
+	}
+	return -1;
+}
+
+int64_t scx_btf_member_offset(const struct btf *btf, const struct btf_type *type, const char *name)
+{
+	int left = MEMBERS_LOOKED_AT;
+
+	return find_member(btf, type, name, 0, &left);
+}
+
+struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type,
+						uint32_t index)
+{
+	if (btf_is_enum64(type)) {
+		const struct btf_enum64 *wide = &btf_enum64(type)[index];
+
+		return (struct task_field_enumerator){scx_btf_name(btf, wide->name_off),
+						      (int64_t)btf_enum64_value(wide)};
+	}
+	const struct btf_enum *narrow = &btf_enum(type)[index];
+
+	return (struct task_field_enumerator){scx_btf_name(btf, narrow->name_off),
+					      btf_kflag(type) ? (int64_t)narrow->val
+							      : (int64_t)(uint32_t)narrow->val};
+}
+
+void scx_btf_describe_integer(const struct btf_type *type, struct task_field_member *member)
+{
+	const uint32_t encoding = btf_int_encoding(type);
+
+	member->is_signed = (encoding & BTF_INT_SIGNED) != 0;
+	member->kind = (encoding & BTF_INT_BOOL) != 0 ? TASK_FIELD_KIND_BOOLEAN
+		       : member->is_signed            ? TASK_FIELD_KIND_SIGNED
+						      : TASK_FIELD_KIND_UNSIGNED;
+	member->bit_size = btf_int_bits(type);
+	member->bit_offset += btf_int_offset(type);
+	if (type->size > sizeof(uint64_t) || member->bit_size == 0 ||
+	    member->bit_size > type->size * SCX_BTF_BITS) {
+		member->kind = TASK_FIELD_KIND_OTHER;
+		member->bit_size = type->size <= TASK_FIELDS_SIZE_MAX ? type->size * SCX_BTF_BITS : 0;
+	}
+}
 
 enum {
 	NESTED_LEVELS = 8,
@@ -406,175 +554,256 @@ void scx_types_append_candidates(const struct btf *btf, uint64_t size, struct bu
 	free(candidates.items);
 }
 
-/* --- the allocator --- */
+/* --- values as text --- */
 
-/* The whole struct of a name, or NULL; `*ret_id` is then that of a forward declaration, 0 when there is none.
- */
-static const struct btf_type *find_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
-{
-	const uint32_t count = btf__type_cnt(btf);
-
-	*ret_id = 0;
-	for (uint32_t i = 1; i < count; i++) {
-		const struct btf_type *type = btf__type_by_id(btf, i);
-
-		if (type == NULL || (!btf_is_struct(type) && !btf_is_fwd(type)) ||
-		    strcmp(scx_btf_name(btf, type->name_off), name) != 0)
-			continue;
-		*ret_id = i;
-		if (btf_is_struct(type))
-			return type;
-	}
-	return NULL;
-}
-
-/* The same of a struct that has to be whole. */
-static const struct btf_type *need_struct(const struct btf *btf, const char *name, uint32_t *ret_id,
-					  struct error *error)
-{
-	const struct btf_type *type = find_struct(btf, name, ret_id);
-
-	if (type == NULL && *ret_id != 0)
-		error_set(error, -ENOENT,
-			  "of struct %s the scheduler's types have a forward declaration only", name);
-	else if (type == NULL)
-		error_set(error, -ENOENT,
-			  "struct %s is not there: the scheduler has no sdt_alloc allocator of contexts",
-			  name);
-	return type;
-}
-
-struct wanted_offset {
-	const char *member;
-	uint32_t *ret_offset;
+enum {
+	RENDERED_LEVELS = 16,
 };
 
-static int find_offsets(const struct btf *btf, const struct btf_type *type, const char *name,
-			const struct wanted_offset wanted[], size_t count, struct error *error)
-{
-	for (size_t i = 0; i < count; i++) {
-		const int64_t offset = scx_btf_member_offset(btf, type, wanted[i].member);
+struct rendering {
+	const struct btf *btf;
+	const uint8_t *bytes;
+	uint64_t bit_size;
+	struct buffer *buffer;
+	size_t end; /* length of the buffer at which the text is long enough */
+	int steps_left;
+};
 
-		if (offset < 0)
-			return error_set(error, -EINVAL, "struct %s of the scheduler has no member '%s'",
-					 name, wanted[i].member);
-		*wanted[i].ret_offset = (uint32_t)offset;
-	}
-	return 0;
+static void render(struct rendering *rendering, uint32_t id, uint64_t bit_offset, uint32_t bit_field,
+		   int level);
+
+/* Whether there is room and patience for one more value. */
+static bool goes_on(struct rendering *rendering)
+{
+	return rendering->buffer->length <= rendering->end && --rendering->steps_left > 0;
 }
 
-static int find_allocator(const struct btf *btf, struct sdt_layout *layout, bool *ret_has_reserve,
-			  struct error *error)
+/* Reads a number that lies in the bytes. */
+static bool read_number(const struct rendering *rendering, const struct task_field_member *member,
+			uint64_t offset, uint64_t *ret_value)
 {
-	uint32_t pool_offset = 0, elem_size = 0, id;
-	const struct wanted_offset of_allocator[] = {{"pool", &pool_offset}, {"root", &layout->root}};
-	const struct wanted_offset of_pool[] = {{"elem_size", &elem_size}};
-	const char *name = "sdt_allocator"; /* of rusty */
-	const struct btf_type *allocator = find_struct(btf, name, &layout->allocator_type);
-	const struct btf_type *pool;
-	int result;
+	struct task_field_member shifted = *member;
+	const uint64_t first = (offset + member->bit_offset) / SCX_BTF_BITS;
 
-	if (allocator == NULL) {
-		name = "scx_allocator";
-		allocator = need_struct(btf, name, &layout->allocator_type, error);
-	}
-	if (allocator == NULL)
-		return -ENOENT;
-	pool = need_struct(btf, "sdt_pool", &id, error);
-	if (pool == NULL)
-		return -ENOENT;
-	result = find_offsets(btf, allocator, name, of_allocator, ARRAY_COUNT(of_allocator), error);
-	if (result == 0)
-		result = find_offsets(btf, pool, "sdt_pool", of_pool, ARRAY_COUNT(of_pool), error);
-	layout->allocator_size = allocator->size;
-	layout->elem_size = pool_offset + elem_size;
-	*ret_has_reserve = scx_btf_member_offset(btf, pool, "reserve") >= 0;
-	return result;
+	if (offset + member->bit_offset + member->bit_size > rendering->bit_size || member->bit_size == 0 ||
+	    member->bit_size > sizeof(*ret_value) * SCX_BTF_BITS)
+		return false;
+	/* an offset of a member has 32 bits */
+	shifted.bit_offset = (uint32_t)((offset + member->bit_offset) % SCX_BTF_BITS);
+	*ret_value = task_field_read(&shifted, rendering->bytes + first, 0);
+	return true;
 }
 
-static int find_descriptor(const struct btf *btf, struct sdt_layout *layout, struct error *error)
+static void render_integer(struct rendering *rendering, const struct task_field_member *member,
+			   uint64_t offset)
 {
-	const struct wanted_offset of_descriptor[] = {
-		{"allocated", &layout->allocated}, {"nr_free", &layout->nr_free}, {"chunk", &layout->chunk}};
-	uint32_t id;
-	const struct btf_type *descriptor = need_struct(btf, "sdt_desc", &id, error);
+	uint64_t value;
 
-	if (descriptor == NULL)
-		return -ENOENT;
-	return find_offsets(btf, descriptor, "sdt_desc", of_descriptor, ARRAY_COUNT(of_descriptor), error);
+	if (member->kind == TASK_FIELD_KIND_OTHER || !read_number(rendering, member, offset, &value))
+		buffer_append_char(rendering->buffer, '?');
+	else if (member->kind == TASK_FIELD_KIND_BOOLEAN)
+		buffer_append_text(rendering->buffer, value != 0 ? "true" : "false");
+	else if (member->kind == TASK_FIELD_KIND_SIGNED)
+		buffer_append_i64(rendering->buffer, (int64_t)value);
+	else
+		buffer_append_u64(rendering->buffer, value);
 }
 
-/* The types of schedulers hold a chunk as a forward declaration, and its pointers are all there is to it. */
-static int find_chunk(const struct btf *btf, struct sdt_layout *layout, struct error *error)
+static void render_enum(struct rendering *rendering, const struct btf_type *type, uint64_t offset,
+			uint32_t bit_field)
 {
-	uint32_t id;
-	const struct btf_type *chunk = find_struct(btf, "sdt_chunk", &id);
-	int64_t children = 0;
-
-	if (chunk != NULL) {
-		children = scx_btf_member_offset(btf, chunk, "descs");
-		if (children < 0)
-			children = scx_btf_member_offset(btf, chunk, "data");
-	} else if (id == 0) {
-		need_struct(btf, "sdt_chunk", &id, error);
-		return -ENOENT;
-	}
-	if (children < 0)
-		return error_set(error, -EINVAL,
-				 "struct sdt_chunk of the scheduler has neither 'descs' nor 'data'");
-	layout->children = (uint32_t)children;
-	return 0;
-}
-
-/*
- * Where the id of an element stands. The elder kind has it before the payload, as all of sdt_data; the newer
- * one has it behind, together with what frees it late, and keeps pages in reserve. The types need not hold
- * sdt_data, since programs reach the id by a pointer.
- */
-static int find_id(const struct btf *btf, struct sdt_layout *layout, bool has_reserve, struct error *error)
-{
-	enum {
-		ID_SIZE = 8,
-		ID_SIZE_LATE = 16,
-		ID_SIZE_MAX = 4096,
+	const struct task_field_member member = {
+		.kind = TASK_FIELD_KIND_ENUM,
+		.bit_size = bit_field != 0 ? bit_field : type->size * SCX_BTF_BITS,
+		.count = 1,
+		.is_signed = btf_kflag(type),
 	};
-	uint32_t id;
-	const struct btf_type *data = find_struct(btf, "sdt_data", &id);
+	uint64_t value;
 
-	layout->id_after = has_reserve;
-	layout->id_size = has_reserve ? ID_SIZE_LATE : ID_SIZE;
-	if (data == NULL)
-		return 0;
-	layout->id_after = scx_btf_member_offset(btf, data, "urcu_link") >= 0;
-	layout->id_size = data->size;
-	if (data->size < ID_SIZE || data->size > ID_SIZE_MAX)
-		return error_set(error, -EINVAL, "struct sdt_data of the scheduler has %u bytes", data->size);
-	return 0;
+	if (type->size > sizeof(value) || !read_number(rendering, &member, offset, &value)) {
+		buffer_append_char(rendering->buffer, '?');
+		return;
+	}
+	for (uint32_t i = 0; i < btf_vlen(type); i++) {
+		const struct task_field_enumerator enumerator = scx_btf_enumerator(rendering->btf, type, i);
+
+		if (enumerator.value == (int64_t)value && *enumerator.name != '\0') {
+			buffer_append_text(rendering->buffer, enumerator.name);
+			return;
+		}
+	}
+	if (member.is_signed)
+		buffer_append_i64(rendering->buffer, (int64_t)value);
+	else
+		buffer_append_u64(rendering->buffer, value);
 }
 
-int sdt_layout_find_elements(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error)
+static void render_pointer(struct rendering *rendering, uint64_t offset)
 {
-	struct sdt_layout layout = {0};
-	bool has_reserve = false;
-	int result = find_allocator(btf, &layout, &has_reserve, error);
+	const struct task_field_member member = {
+		.kind = TASK_FIELD_KIND_UNSIGNED,
+		.bit_size = SCX_BTF_POINTER_SIZE * SCX_BTF_BITS,
+		.count = 1,
+	};
+	uint64_t value;
 
-	if (result == 0)
-		result = find_id(btf, &layout, has_reserve, error);
-	if (result == 0)
-		*ret_layout = layout;
-	return result;
+	if (read_number(rendering, &member, offset, &value))
+		buffer_append_format(rendering->buffer, "0x%llx", (unsigned long long)value);
+	else
+		buffer_append_char(rendering->buffer, '?');
 }
 
-int sdt_layout_find(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error)
+static void render_float(struct rendering *rendering, uint32_t size, uint64_t offset)
 {
-	struct sdt_layout layout;
-	int result = sdt_layout_find_elements(btf, &layout, error);
+	const uint8_t *bytes = rendering->bytes + offset / SCX_BTF_BITS;
+	double value;
+	float narrow;
 
-	if (result == 0)
-		result = find_descriptor(btf, &layout, error);
-	if (result == 0)
-		result = find_chunk(btf, &layout, error);
-	if (result == 0)
-		*ret_layout = layout;
-	return result;
+	if (offset + (uint64_t)size * SCX_BTF_BITS > rendering->bit_size || offset % SCX_BTF_BITS != 0 ||
+	    (size != sizeof(value) && size != sizeof(narrow))) {
+		buffer_append_char(rendering->buffer, '?');
+		return;
+	}
+	if (size == sizeof(value)) {
+		memcpy(&value, bytes, sizeof(value));
+	} else {
+		memcpy(&narrow, bytes, sizeof(narrow));
+		value = (double)narrow;
+	}
+	buffer_append_format(rendering->buffer, "%g", value);
+}
+
+/* Characters up to the NUL in quotes, each that is none of ASCII as in C. */
+static void render_string(struct rendering *rendering, uint64_t count, uint64_t offset)
+{
+	const uint64_t first = offset / SCX_BTF_BITS;
+
+	buffer_append_char(rendering->buffer, '"');
+	for (uint64_t i = first; i < first + count && i < rendering->bit_size / SCX_BTF_BITS &&
+				 rendering->bytes[i] != '\0' && goes_on(rendering);
+	     i++) {
+		const uint8_t character = rendering->bytes[i];
+
+		if (character == '"' || character == '\\')
+			buffer_append_format(rendering->buffer, "\\%c", character);
+		else if (character < 0x80 && isprint(character))
+			buffer_append_char(rendering->buffer, (char)character);
+		else
+			buffer_append_format(rendering->buffer, "\\x%02x", character);
+	}
+	buffer_append_char(rendering->buffer, '"');
+}
+
+static bool is_character(const struct btf *btf, const struct btf_type *type)
+{
+	return btf_is_int(type) && type->size == 1 &&
+	       ((btf_int_encoding(type) & BTF_INT_CHAR) != 0 ||
+		strcmp(scx_btf_name(btf, type->name_off), "char") == 0);
+}
+
+static void render_array(struct rendering *rendering, uint32_t id, uint64_t offset, int level)
+{
+	uint64_t count = 0;
+	const uint32_t element = scx_btf_array(rendering->btf, id, &count);
+	const uint64_t step = scx_btf_size(rendering->btf, element) * SCX_BTF_BITS;
+
+	if (element == 0) {
+		buffer_append_char(rendering->buffer, '?');
+		return;
+	}
+	if (count != 0 && offset % SCX_BTF_BITS == 0 &&
+	    is_character(rendering->btf, btf__type_by_id(rendering->btf, element))) {
+		render_string(rendering, count, offset);
+		return;
+	}
+	buffer_append_char(rendering->buffer, '[');
+	for (uint64_t i = 0; i < count && goes_on(rendering); i++) {
+		if (i != 0)
+			buffer_append_text(rendering->buffer, ", ");
+		render(rendering, element, offset + i * step, 0, level + 1);
+	}
+	buffer_append_char(rendering->buffer, ']');
+}
+
+static void render_members(struct rendering *rendering, const struct btf_type *type, uint64_t offset,
+			   int level)
+{
+	buffer_append_char(rendering->buffer, '{');
+	for (uint32_t i = 0; i < btf_vlen(type) && goes_on(rendering); i++) {
+		const struct btf_member *member = &btf_members(type)[i];
+		const char *name = scx_btf_name(rendering->btf, member->name_off);
+
+		if (i != 0)
+			buffer_append_text(rendering->buffer, ", ");
+		if (*name != '\0')
+			buffer_append_format(rendering->buffer, ".%s = ", name);
+		render(rendering, member->type, offset + btf_member_bit_offset(type, i),
+		       btf_member_bitfield_size(type, i), level + 1);
+	}
+	buffer_append_char(rendering->buffer, '}');
+}
+
+static void render(struct rendering *rendering, uint32_t id, uint64_t bit_offset, uint32_t bit_field,
+		   int level)
+{
+	struct task_field_member member = {.count = 1};
+	uint32_t resolved = 0;
+	const struct btf_type *type = scx_btf_resolve(rendering->btf, id, &resolved);
+
+	if (!goes_on(rendering))
+		return;
+	if (type == NULL || level > RENDERED_LEVELS) {
+		buffer_append_char(rendering->buffer, '?');
+		return;
+	}
+	switch (btf_kind(type)) {
+	case BTF_KIND_INT:
+		scx_btf_describe_integer(type, &member);
+		if (bit_field != 0)
+			member.bit_size = bit_field;
+		render_integer(rendering, &member, bit_offset);
+		break;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		render_enum(rendering, type, bit_offset, bit_field);
+		break;
+	case BTF_KIND_PTR:
+		render_pointer(rendering, bit_offset);
+		break;
+	case BTF_KIND_FLOAT:
+		render_float(rendering, type->size, bit_offset);
+		break;
+	case BTF_KIND_ARRAY:
+		render_array(rendering, resolved, bit_offset, level);
+		break;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		render_members(rendering, type, bit_offset, level);
+		break;
+	default:
+		buffer_append_char(rendering->buffer, '?');
+	}
+}
+
+void scx_types_render(const struct btf *btf, uint32_t type, const uint8_t *bytes, size_t size, size_t limit,
+		      struct buffer *buffer)
+{
+	static const char cut[] = "...";
+	struct rendering rendering = {
+		.btf = btf,
+		.bytes = bytes,
+		.bit_size = (uint64_t)size * SCX_BTF_BITS,
+		.buffer = buffer,
+		.end = buffer->length + limit,
+		.steps_left = STEPS,
+	};
+
+	render(&rendering, type, 0, 0, 0);
+	if (buffer->length <= rendering.end && rendering.steps_left > 0)
+		return;
+	if (limit < strlen(cut))
+		buffer->length = rendering.end - limit;
+	else if (buffer->length > rendering.end - strlen(cut))
+		buffer->length = rendering.end - strlen(cut);
+	buffer_append_text(buffer, limit < strlen(cut) ? "" : cut);
 }

@@ -8,16 +8,17 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/error.h"
 #include "snapshot/task_fields.h"
 
 /*
- * What the types (BTF, Documentation/bpf/btf.rst of the kernel) of a sched_ext scheduler's programs say: how
- * its contexts are laid out, and the allocator that they come from. Pure: nothing is asked of the kernel, and
- * types that make no sense (cycles, sizes, counts) cost little and break nothing.
+ * What the types (BTF, Documentation/bpf/btf.rst of the kernel) of a sched_ext scheduler's programs say of
+ * its contexts: members, names, and values as text; and steps through types for those who look for others.
+ * Pure: nothing is asked of the kernel. libbpf checks that each type lies in its section, not what it refers
+ * to: types that make no sense (cycles, sizes, counts) cost little and break nothing.
  */
 
 struct btf;
+struct btf_type;
 
 /*
  * Adds the members of a struct (or a typedef of one) of the scheduler's types to `scheduler`, in their order;
@@ -48,33 +49,6 @@ void scx_types_choose(const struct btf *btf, uint64_t size, const char *wanted, 
 /* Appends the names of the structs of this size (bytes), separated by ", ", for the user to choose from. */
 void scx_types_append_candidates(const struct btf *btf, uint64_t size, struct buffer *buffer);
 
-/* The allocator of contexts in an arena: offsets, in bytes, of what a walk and a reader need. */
-struct sdt_layout {
-	uint32_t allocator_type; /* id of the struct scx_allocator or sdt_allocator */
-	uint32_t allocator_size;
-	uint32_t elem_size; /* in the allocator: pool.elem_size */
-	uint32_t root;      /* in the allocator */
-	uint32_t allocated; /* in a descriptor */
-	uint32_t nr_free;   /* in a descriptor */
-	uint32_t chunk;     /* in a descriptor */
-	uint32_t children;  /* in a chunk */
-	uint32_t id_size;   /* of what an element has beside its payload: 8, or 16 with the id behind it */
-	bool id_after;      /* the payload comes first, and chunks point at it */
-};
-
-/*
- * Finds it in the types of a scheduler. Returns 0; -ENOENT where it has no such allocator ("not there") or
- * only a forward declaration of a type that has to be whole, -EINVAL where a type lacks a member, with a
- * sentence that names the type and says which.
- */
-int sdt_layout_find(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error);
-
-/*
- * The same for who only reads elements that are pointed at: of the tree above them it needs no types, and its
- * members of `ret_layout` are 0.
- */
-int sdt_layout_find_elements(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error);
-
 /*
  * Appends the bytes of a value of a type as one line of text, nested as in C: "{.weight = 100, .state =
  * READY}". At most `limit` bytes of text, the last of which are then "..."; what lies behind `size` bytes is
@@ -82,5 +56,40 @@ int sdt_layout_find_elements(const struct btf *btf, struct sdt_layout *ret_layou
  */
 void scx_types_render(const struct btf *btf, uint32_t type, const uint8_t *bytes, size_t size, size_t limit,
 		      struct buffer *buffer);
+
+/* --- steps --- */
+
+enum {
+	SCX_BTF_CHAIN_MAX = 32,   /* typedefs, qualifiers and array dimensions in a row */
+	SCX_BTF_POINTER_SIZE = 8, /* of BPF programs, on every host */
+	SCX_BTF_BITS = 8,
+};
+
+/* A name of the types; "" where there is none. */
+const char *scx_btf_name(const struct btf *btf, uint32_t offset);
+
+/* The type behind typedefs, qualifiers and tags, and its id; NULL where there is none. */
+const struct btf_type *scx_btf_resolve(const struct btf *btf, uint32_t id, uint32_t *ret_id);
+
+/* How many bytes a value of a type takes; 0 where it has no size or one of 4 GiB or more. */
+uint64_t scx_btf_size(const struct btf *btf, uint32_t id);
+
+/* All elements of an array of any dimensions as one row. Returns their type's id; 0 where it is no array. */
+uint32_t scx_btf_array(const struct btf *btf, uint32_t id, uint64_t *ret_count);
+
+/*
+ * Finds a member of a struct, also in structs and unions without a name. Returns its offset in bytes, or -1.
+ */
+int64_t scx_btf_member_offset(const struct btf *btf, const struct btf_type *type, const char *name);
+
+/* A value of an enum; `index` is below its btf_vlen(). */
+struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type,
+						uint32_t index);
+
+/*
+ * What an integer is: kind, sign and bits; its type may say that not all of its bits count, which is how
+ * bit-fields were once, so `bit_offset` grows. TASK_FIELD_KIND_OTHER for one of more than 64 bits.
+ */
+void scx_btf_describe_integer(const struct btf_type *type, struct task_field_member *member);
 
 #endif

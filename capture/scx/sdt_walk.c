@@ -1,10 +1,187 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "sdt_walk.h"
 
+#include <bpf/btf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+
+/* --- the layout --- */
+
+/* The whole struct of a name, or NULL; `*ret_id` is then that of a forward declaration, 0 when there is none.
+ */
+static const struct btf_type *find_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
+{
+	const uint32_t count = btf__type_cnt(btf);
+
+	*ret_id = 0;
+	for (uint32_t i = 1; i < count; i++) {
+		const struct btf_type *type = btf__type_by_id(btf, i);
+
+		if (type == NULL || (!btf_is_struct(type) && !btf_is_fwd(type)) ||
+		    strcmp(scx_btf_name(btf, type->name_off), name) != 0)
+			continue;
+		*ret_id = i;
+		if (btf_is_struct(type))
+			return type;
+	}
+	return NULL;
+}
+
+/* The same of a struct that has to be whole. */
+static const struct btf_type *need_struct(const struct btf *btf, const char *name, uint32_t *ret_id,
+					  struct error *error)
+{
+	const struct btf_type *type = find_struct(btf, name, ret_id);
+
+	if (type == NULL && *ret_id != 0)
+		error_set(error, -ENOENT,
+			  "of struct %s the scheduler's types have a forward declaration only", name);
+	else if (type == NULL)
+		error_set(error, -ENOENT,
+			  "struct %s is not there: the scheduler has no sdt_alloc allocator of contexts",
+			  name);
+	return type;
+}
+
+struct wanted_offset {
+	const char *member;
+	uint32_t *ret_offset;
+};
+
+static int find_offsets(const struct btf *btf, const struct btf_type *type, const char *name,
+			const struct wanted_offset wanted[], size_t count, struct error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		const int64_t offset = scx_btf_member_offset(btf, type, wanted[i].member);
+
+		if (offset < 0)
+			return error_set(error, -EINVAL, "struct %s of the scheduler has no member '%s'",
+					 name, wanted[i].member);
+		*wanted[i].ret_offset = (uint32_t)offset;
+	}
+	return 0;
+}
+
+static int find_allocator(const struct btf *btf, struct sdt_layout *layout, bool *ret_has_reserve,
+			  struct error *error)
+{
+	uint32_t pool_offset = 0, elem_size = 0, id;
+	const struct wanted_offset of_allocator[] = {{"pool", &pool_offset}, {"root", &layout->root}};
+	const struct wanted_offset of_pool[] = {{"elem_size", &elem_size}};
+	const char *name = "sdt_allocator"; /* of rusty */
+	const struct btf_type *allocator = find_struct(btf, name, &layout->allocator_type);
+	const struct btf_type *pool;
+	int result;
+
+	if (allocator == NULL) {
+		name = "scx_allocator";
+		allocator = need_struct(btf, name, &layout->allocator_type, error);
+	}
+	if (allocator == NULL)
+		return -ENOENT;
+	pool = need_struct(btf, "sdt_pool", &id, error);
+	if (pool == NULL)
+		return -ENOENT;
+	result = find_offsets(btf, allocator, name, of_allocator, ARRAY_COUNT(of_allocator), error);
+	if (result == 0)
+		result = find_offsets(btf, pool, "sdt_pool", of_pool, ARRAY_COUNT(of_pool), error);
+	layout->allocator_size = allocator->size;
+	layout->elem_size = pool_offset + elem_size;
+	*ret_has_reserve = scx_btf_member_offset(btf, pool, "reserve") >= 0;
+	return result;
+}
+
+static int find_descriptor(const struct btf *btf, struct sdt_layout *layout, struct error *error)
+{
+	const struct wanted_offset of_descriptor[] = {
+		{"allocated", &layout->allocated}, {"nr_free", &layout->nr_free}, {"chunk", &layout->chunk}};
+	uint32_t id;
+	const struct btf_type *descriptor = need_struct(btf, "sdt_desc", &id, error);
+
+	if (descriptor == NULL)
+		return -ENOENT;
+	return find_offsets(btf, descriptor, "sdt_desc", of_descriptor, ARRAY_COUNT(of_descriptor), error);
+}
+
+/* The types of schedulers hold a chunk as a forward declaration, and its pointers are all there is to it. */
+static int find_chunk(const struct btf *btf, struct sdt_layout *layout, struct error *error)
+{
+	uint32_t id;
+	const struct btf_type *chunk = find_struct(btf, "sdt_chunk", &id);
+	int64_t children = 0;
+
+	if (chunk != NULL) {
+		children = scx_btf_member_offset(btf, chunk, "descs");
+		if (children < 0)
+			children = scx_btf_member_offset(btf, chunk, "data");
+	} else if (id == 0) {
+		need_struct(btf, "sdt_chunk", &id, error);
+		return -ENOENT;
+	}
+	if (children < 0)
+		return error_set(error, -EINVAL,
+				 "struct sdt_chunk of the scheduler has neither 'descs' nor 'data'");
+	layout->children = (uint32_t)children;
+	return 0;
+}
+
+/*
+ * Where the id of an element stands. The elder kind has it before the payload, as all of sdt_data; the newer
+ * one has it behind, together with what frees it late, and keeps pages in reserve. The types need not hold
+ * sdt_data, since programs reach the id by a pointer.
+ */
+static int find_id(const struct btf *btf, struct sdt_layout *layout, bool has_reserve, struct error *error)
+{
+	enum {
+		ID_SIZE = 8,
+		ID_SIZE_LATE = 16,
+		ID_SIZE_MAX = 4096,
+	};
+	uint32_t id;
+	const struct btf_type *data = find_struct(btf, "sdt_data", &id);
+
+	layout->id_after = has_reserve;
+	layout->id_size = has_reserve ? ID_SIZE_LATE : ID_SIZE;
+	if (data == NULL)
+		return 0;
+	layout->id_after = scx_btf_member_offset(btf, data, "urcu_link") >= 0;
+	layout->id_size = data->size;
+	if (data->size < ID_SIZE || data->size > ID_SIZE_MAX)
+		return error_set(error, -EINVAL, "struct sdt_data of the scheduler has %u bytes", data->size);
+	return 0;
+}
+
+int sdt_layout_find_elements(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error)
+{
+	struct sdt_layout layout = {0};
+	bool has_reserve = false;
+	int result = find_allocator(btf, &layout, &has_reserve, error);
+
+	if (result == 0)
+		result = find_id(btf, &layout, has_reserve, error);
+	if (result == 0)
+		*ret_layout = layout;
+	return result;
+}
+
+int sdt_layout_find(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error)
+{
+	struct sdt_layout layout;
+	int result = sdt_layout_find_elements(btf, &layout, error);
+
+	if (result == 0)
+		result = find_descriptor(btf, &layout, error);
+	if (result == 0)
+		result = find_chunk(btf, &layout, error);
+	if (result == 0)
+		*ret_layout = layout;
+	return result;
+}
+
+/* --- the walk --- */
 
 enum {
 	LEAF = SDT_WALK_LEVELS - 1,
@@ -198,8 +375,8 @@ void sdt_walk_release(struct sdt_walk *walk)
 
 /* --- text --- */
 
-void sdt_walk_append_payload(const struct sdt_walk *walk, const struct sdt_walk_entry *entry,
-			     const struct btf *btf, struct buffer *buffer)
+static void append_payload(const struct sdt_walk *walk, const struct sdt_walk_entry *entry,
+			   const struct btf *btf, struct buffer *buffer)
 {
 	if (entry->payload_size == 0 && walk->payload_size != 0)
 		buffer_append_format(buffer, "unsupported (the payload at 0x%llx could not be read)",
@@ -212,7 +389,7 @@ void sdt_walk_append_payload(const struct sdt_walk *walk, const struct sdt_walk_
 			buffer_append_format(buffer, "%02x", entry->payload[i]);
 }
 
-void sdt_walk_append_head(const struct sdt_walk *walk, struct buffer *buffer)
+static void append_head(const struct sdt_walk *walk, struct buffer *buffer)
 {
 	buffer_append_format(buffer, "sdt_alloc %s (elem_size=%llu, btf_type_id=%u", walk->allocator_name,
 			     (unsigned long long)walk->elem_size, walk->payload_type);
@@ -224,16 +401,19 @@ void sdt_walk_append_head(const struct sdt_walk *walk, struct buffer *buffer)
 		buffer_append_format(buffer, " (%u subtrees skipped)", walk->skipped_subtrees);
 }
 
-void sdt_walk_append_text(const struct sdt_walk *walk, const struct btf *btf, struct buffer *buffer)
+void sdt_walk_render(struct sdt_walk *walk, const struct btf *btf)
 {
-	sdt_walk_append_head(walk, buffer);
-	buffer_append_char(buffer, '\n');
-	for (size_t i = 0; i < walk->entry_count; i++) {
-		const struct sdt_walk_entry *entry = &walk->entries[i];
+	struct buffer text = {0};
 
-		buffer_append_format(buffer, "  idx=%d genn=%d user_addr=0x%llx payload=", entry->idx,
-				     entry->genn, (unsigned long long)entry->user_addr);
-		sdt_walk_append_payload(walk, entry, btf, buffer);
-		buffer_append_char(buffer, '\n');
+	for (size_t i = 0; i < walk->entry_count; i++) {
+		struct sdt_walk_entry *entry = &walk->entries[i];
+
+		buffer_clear(&text);
+		append_payload(walk, entry, btf, &text);
+		entry->text = arena_duplicate(&walk->arena, text.data != NULL ? text.data : "", text.length);
 	}
+	buffer_clear(&text);
+	append_head(walk, &text);
+	walk->head = arena_duplicate(&walk->arena, text.data, text.length);
+	buffer_release(&text);
 }

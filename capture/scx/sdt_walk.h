@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
 #include "scx_types.h"
 
 /*
@@ -39,10 +41,13 @@ struct sdt_walk_entry {
 	uint64_t user_addr;    /* the pointer's low 32 bits, of what the chunk points at */
 	uint8_t *payload;      /* owned by the walk */
 	uint32_t payload_size; /* bytes that could be read; 0: none */
+	const char *text;      /* of the payload, by sdt_walk_render(); else NULL */
+	uint32_t tid;          /* of the living task that has it, where that was looked up; 0: none has */
 };
 
 struct sdt_walk {
 	const char *allocator_name;
+	const char *head;                /* in words, by sdt_walk_render(); else NULL */
 	uint64_t elem_size;              /* bytes, as the allocator has it */
 	uint64_t payload_size;           /* of that; 0 where elem_size makes no sense */
 	uint32_t payload_type;           /* BTF id, 0: hex */
@@ -53,6 +58,33 @@ struct sdt_walk {
 	size_t entry_count, entry_capacity;
 	struct arena arena;
 };
+
+/* The allocator of contexts in an arena: offsets, in bytes, of what a walk and a reader need. */
+struct sdt_layout {
+	uint32_t allocator_type; /* id of the struct scx_allocator or sdt_allocator */
+	uint32_t allocator_size;
+	uint32_t elem_size; /* in the allocator: pool.elem_size */
+	uint32_t root;      /* in the allocator */
+	uint32_t allocated; /* in a descriptor */
+	uint32_t nr_free;   /* in a descriptor */
+	uint32_t chunk;     /* in a descriptor */
+	uint32_t children;  /* in a chunk */
+	uint32_t id_size;   /* of what an element has beside its payload: 8, or 16 with the id behind it */
+	bool id_after;      /* the payload comes first, and chunks point at it */
+};
+
+/*
+ * Finds it in the types of a scheduler. Returns 0; -ENOENT where it has no such allocator ("not there") or
+ * only a forward declaration of a type that has to be whole, -EINVAL where a type lacks a member, with a
+ * sentence that names the type and says which.
+ */
+int sdt_layout_find(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error);
+
+/*
+ * The same for who only reads elements that are pointed at: of the tree above them it needs no types, and its
+ * members of `ret_layout` are 0.
+ */
+int sdt_layout_find_elements(const struct btf *btf, struct sdt_layout *ret_layout, struct error *error);
 
 /* The size of an element, bytes, out of the bytes of an allocator's object; 0 where they end before it. */
 uint64_t sdt_elem_size(const struct sdt_layout *layout, const uint8_t *allocator);
@@ -74,15 +106,10 @@ void sdt_walk(const struct sdt_image *image, const struct sdt_layout *layout, co
 	      struct sdt_walk *ret_walk);
 void sdt_walk_release(struct sdt_walk *walk);
 
-/* Appends its text: a line for the allocator and one for each entry; payloads by their type of `btf` (NULL:
- * hex). */
-void sdt_walk_append_text(const struct sdt_walk *walk, const struct btf *btf, struct buffer *buffer);
-
-/* Appends its first line, without the end of it. */
-void sdt_walk_append_head(const struct sdt_walk *walk, struct buffer *buffer);
-
-/* Appends the payload of an entry as in that text; one without bytes says why it has none. */
-void sdt_walk_append_payload(const struct sdt_walk *walk, const struct sdt_walk_entry *entry,
-			     const struct btf *btf, struct buffer *buffer);
+/*
+ * Makes the text of the walk in a line, and that of each payload, by its type of `btf` (NULL: hex); one
+ * without bytes says why it has none.
+ */
+void sdt_walk_render(struct sdt_walk *walk, const struct btf *btf);
 
 #endif

@@ -266,23 +266,23 @@ static void print_context(const struct findings *findings, size_t row, struct bu
 static void print_walk(const struct scx_survey *survey, struct buffer *buffer)
 {
 	buffer_append_char(buffer, '\n');
-	append_printable(buffer, survey->head);
+	append_printable(buffer, survey->walk.head);
 	buffer_append_char(buffer, '\n');
-	for (size_t i = 0; i < survey->element_count; i++) {
-		const struct scx_survey_element *element = &survey->elements[i];
+	for (size_t i = 0; i < survey->walk.entry_count; i++) {
+		const struct sdt_walk_entry *element = &survey->walk.entries[i];
 
 		buffer_append_format(buffer,
 				     "  idx=%" PRId32 " genn=%" PRId32 " user_addr=0x%" PRIx64 " payload=",
-				     element->idx, element->genn, element->address);
-		append_printable(buffer, element->payload);
+				     element->idx, element->genn, element->user_addr);
+		append_printable(buffer, element->text);
 		buffer_append_char(buffer, '\n');
 	}
 	buffer_append_format(buffer, "%zu of them belong to no living thread%s", survey->dead,
 			     survey->dead != 0 ? ":" : "");
-	for (size_t i = 0; i < survey->element_count; i++) {
-		if (survey->elements[i].tid == 0)
-			buffer_append_format(buffer, " %" PRId32 ".%" PRId32, survey->elements[i].idx,
-					     survey->elements[i].genn);
+	for (size_t i = 0; i < survey->walk.entry_count; i++) {
+		if (survey->walk.entries[i].tid == 0)
+			buffer_append_format(buffer, " %" PRId32 ".%" PRId32, survey->walk.entries[i].idx,
+					     survey->walk.entries[i].genn);
 	}
 	buffer_append_char(buffer, '\n');
 }
@@ -420,26 +420,26 @@ static void json_threads(const struct findings *findings, struct buffer *buffer)
 static void json_walk(const struct scx_survey *survey, struct buffer *buffer)
 {
 	buffer_append_text(buffer, ",\"walk\":{");
-	json_text(buffer, "allocator_name", survey->allocator);
-	for (size_t i = 0; i < survey->element_count; i++) {
-		const struct scx_survey_element *element = &survey->elements[i];
+	json_text(buffer, "allocator_name", survey->walk.allocator_name);
+	for (size_t i = 0; i < survey->walk.entry_count; i++) {
+		const struct sdt_walk_entry *element = &survey->walk.entries[i];
 
 		buffer_append_format(
 			buffer, "%s{\"idx\":%" PRId32 ",\"genn\":%" PRId32 ",\"user_addr\":%" PRIu64 ",",
-			i == 0 ? ",\"entries\":[" : ",", element->idx, element->genn, element->address);
-		json_text(buffer, "payload", element->payload);
+			i == 0 ? ",\"entries\":[" : ",", element->idx, element->genn, element->user_addr);
+		json_text(buffer, "payload", element->text);
 		if (element->tid != 0)
 			json_count(buffer, "tid", element->tid);
-		buffer_append_text(buffer, i + 1 == survey->element_count ? "}]" : "}");
+		buffer_append_text(buffer, i + 1 == survey->walk.entry_count ? "}]" : "}");
 	}
-	if (survey->is_truncated)
+	if (survey->walk.truncated)
 		buffer_append_text(buffer, ",\"truncated\":true");
-	json_count(buffer, "skipped_subtrees", survey->skipped);
-	json_count(buffer, "elem_size", survey->elem_size);
-	json_count(buffer, "payload_btf_type_id", survey->payload_type);
-	if (survey->payload_type_reason[0] != '\0') {
+	json_count(buffer, "skipped_subtrees", survey->walk.skipped_subtrees);
+	json_count(buffer, "elem_size", survey->walk.elem_size);
+	json_count(buffer, "payload_btf_type_id", survey->walk.payload_type);
+	if (survey->walk.payload_type_reason[0] != '\0') {
 		buffer_append_char(buffer, ',');
-		json_text(buffer, "payload_type_reason", survey->payload_type_reason);
+		json_text(buffer, "payload_type_reason", survey->walk.payload_type_reason);
 	}
 	json_count(buffer, "dead", survey->dead);
 	buffer_append_char(buffer, '}');

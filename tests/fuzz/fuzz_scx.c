@@ -74,7 +74,6 @@ static void walk(const struct btf *btf, const struct sdt_layout *layout, const s
 	const struct scx_types_choice choice = {.type = btf != NULL ? 1 : 0, .reason = ""};
 	const struct sdt_image image = {read_memory, (void *)(uintptr_t)memory};
 	uint8_t *allocator = calloc(1, layout->allocator_size + 1);
-	struct buffer text = {0};
 	struct sdt_walk result;
 
 	if (allocator == NULL)
@@ -83,9 +82,8 @@ static void walk(const struct btf *btf, const struct sdt_layout *layout, const s
 	sdt_walk(&image, layout, allocator, "fuzz", &choice, ENTRIES_MAX, &result);
 	if (result.entry_count > ENTRIES_MAX)
 		abort();
-	sdt_walk_append_text(&result, btf, &text);
+	sdt_walk_render(&result, btf);
 	sdt_walk_release(&result);
-	buffer_release(&text);
 	free(allocator);
 }
 

@@ -15,7 +15,6 @@
 
 #include "base/memory.h"
 #include "capture/scx/scx_discovery.h"
-#include "capture/scx/scx_kernel.h"
 #include "capture/scx/scx_program.h"
 #include "capture/scx/scx_reader.h"
 #include "capture/scx/scx_storage.h"

@@ -379,42 +379,39 @@ static void check_runtimes(struct subject *subject)
 /* The walk finds the same contexts; those of threads that come and go meanwhile are left out. */
 static void check_walk(struct subject *subject, bool has_allocator)
 {
-	struct buffer text = {0};
 	struct error error = {0};
+	struct sdt_walk walk;
 	size_t found = 0;
 	int status;
 
 	subject_read(subject);
-	status = scx_reader_walk(subject->reader, &text, &error);
+	status = scx_reader_walk(subject->reader, &walk, &error);
 	if (!has_allocator) {
 		assert_int_equal(status, -ENOTSUP);
-		buffer_release(&text);
 		return;
 	}
 	assert_int_equal(status, 0);
-	buffer_append_char(&text, '\0');
 	for (size_t i = 0; i < subject->reading.count; i++) {
 		const struct scx_record *record = scx_reading_record(&subject->reading, i);
-		char place[64], fields[64];
-		const char *line, *end;
+		const int32_t idx = (int32_t)record->id, genn = (int32_t)(record->id >> 32);
+		char fields[64];
+		size_t place = 0;
 
 		if (kill((pid_t)record->tid, 0) != 0)
 			continue;
-		snprintf(place, sizeof(place), "\n  idx=%" PRIu32 " genn=%" PRIu32 " ", (uint32_t)record->id,
-			 (uint32_t)(record->id >> 32));
+		while (place < walk.entry_count &&
+		       (walk.entries[place].idx != idx || walk.entries[place].genn != genn))
+			place++;
+		if (place == walk.entry_count)
+			fail_msg("%s: the walk has no element %d.%d", subject->name, idx, genn);
 		snprintf(fields, sizeof(fields), ".pid = %" PRIu32 ", .weight = %" PRIu64 ",", record->tid,
 			 value_of(subject, record, "weight"));
-		line = strstr(text.data, place);
-		if (line == NULL)
-			fail_msg("%s: the walk has no%s", subject->name, place);
-		end = strchr(line + 1, '\n');
-		line = strstr(line, fields);
-		if (line == NULL || (end != NULL && line > end))
-			fail_msg("%s: the walk has not %s at%s", subject->name, fields, place);
+		if (strstr(walk.entries[place].text, fields) == NULL)
+			fail_msg("%s: element %d.%d is not %s", subject->name, idx, genn, fields);
 		found++;
 	}
 	assert_true(found > WORKERS);
-	buffer_release(&text);
+	sdt_walk_release(&walk);
 }
 
 /* --- what ctop makes of them --- */

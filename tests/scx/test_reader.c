@@ -762,8 +762,8 @@ static void test_pages(void **state)
 		uint32_t pages_before, pages_after;
 		uint64_t kib_before, kib_after, unused;
 		const struct scx_record *record;
-		struct buffer text = {0};
 		struct subject subject;
+		struct sdt_walk walk;
 		bool has;
 
 		begin(&subject, layout, SOME, 1);
@@ -778,7 +778,8 @@ static void test_pages(void **state)
 		assert_done(fixture_resident(subject.fixture, &kib_before, &error));
 		for (size_t i = 0; i < 10; i++)
 			read_all(&subject);
-		assert_done(scx_reader_walk(subject.reader, &text, &error));
+		assert_done(scx_reader_walk(subject.reader, &walk, &error));
+		sdt_walk_release(&walk);
 		assert_done(fixture_pages(subject.fixture, &pages_after, &error));
 		assert_done(fixture_resident(subject.fixture, &kib_after, &error));
 		assert_int_equal(pages_after, pages_before);
@@ -797,7 +798,6 @@ static void test_pages(void **state)
 		assert_int_equal(record->element_id, 0);
 		assert_int_equal(read_member(&subject, record, "pid"), 0);
 		assert_int_equal(read_member(&subject, record, "seal"), 0);
-		buffer_release(&text);
 		end(&subject);
 	}
 }
@@ -842,60 +842,53 @@ static void test_choice(void **state)
 	}
 }
 
-/* How often `word` stands in the text. */
-static size_t count_words(const char *text, const char *word)
-{
-	size_t count = 0;
-
-	for (const char *found = strstr(text, word); found != NULL; found = strstr(found + 1, word))
-		count++;
-	return count;
-}
-
 /* The walk finds every context that the iterator finds, and those of threads that have ended. */
 static void test_walk(void **state)
 {
 	struct subject subject;
-	struct buffer text = {0};
+	struct sdt_walk walk;
 
 	(void)state;
 	begin(&subject, FIXTURE_DIRECT, FEW, 1);
-	assert_int_equal(scx_reader_walk(subject.reader, &text, &error), -ENOTSUP);
+	assert_int_equal(scx_reader_walk(subject.reader, &walk, &error), -ENOTSUP);
 	assert_non_null(strstr(error.text, "arena"));
 	end(&subject);
 	for (enum fixture_layout layout = FIXTURE_BEFORE; layout < FIXTURE_LAYOUTS; layout++) {
 		struct fixture_threads ended;
-		char word[64];
+		size_t found = 0;
 
 		begin(&subject, layout, SOME, ROOT_CHILDREN);
 		assert_done(fixture_threads_start(&ended, 1, &error));
-		snprintf(word, sizeof(word), "%d", (int)ended.tids[0]);
-		assert_done(fixture_give(subject.fixture, ended.tids[0], &error));
+		const int ended_tid = (int)ended.tids[0];
+		assert_done(fixture_give(subject.fixture, ended_tid, &error));
 		fixture_threads_end(&ended);
 		read_all(&subject);
 		assert_int_equal(subject.reading.count, SOME);
-		buffer_clear(&text);
-		assert_done(scx_reader_walk(subject.reader, &text, &error));
-		assert_int_equal(count_words(text.data, "\n  idx="), SOME + 1);
-		assert_true(count_words(text.data, word) >= 1);
-		for (size_t i = 0; i < SOME; i++) {
+		assert_done(scx_reader_walk(subject.reader, &walk, &error));
+		assert_int_equal(walk.entry_count, SOME + 1);
+		for (size_t i = 0; i < walk.entry_count; i++) {
+			const struct sdt_walk_entry *entry = &walk.entries[i];
 			struct fixture_context truth;
-			const char *line, *line_end, *pid;
+			int tid = ended_tid;
+			char word[32];
 
-			assert_done(fixture_look(subject.fixture, subject.threads.tids[i], &truth, &error));
-			snprintf(word, sizeof(word), "\n  idx=%d genn=%d user_addr=0x%" PRIx64 " ",
-				 truth.id.idx, truth.id.genn, truth.element & UINT32_MAX);
-			line = strstr(text.data, word);
-			if (line == NULL)
-				fail_msg("layout %s: not in the walk: %s", fixture_layout_name(layout), word);
-			line_end = strchr(line + 1, '\n');
-			snprintf(word, sizeof(word), "%" PRIu32, truth.context.pid);
-			pid = strstr(line, word);
-			assert_true(pid != NULL && line_end != NULL && pid < line_end);
+			for (size_t k = 0; k < SOME; k++) {
+				assert_done(fixture_look(subject.fixture, subject.threads.tids[k], &truth,
+							 &error));
+				if (truth.id.idx != entry->idx || truth.id.genn != entry->genn)
+					continue;
+				assert_int_equal(entry->user_addr, truth.element & UINT32_MAX);
+				tid = (int)truth.context.pid;
+				found++;
+				break;
+			}
+			snprintf(word, sizeof(word), "%d", tid);
+			assert_non_null(strstr(entry->text, word));
 		}
+		assert_int_equal(found, SOME);
+		sdt_walk_release(&walk);
 		end(&subject);
 	}
-	buffer_release(&text);
 }
 
 int main(int argc, char **argv)

@@ -16,7 +16,7 @@
 #include "../report/golden.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "capture/scx/scx_types.h"
+#include "capture/scx/sdt_walk.h"
 
 enum {
 	FILE_MAX = 1 << 20,

@@ -69,15 +69,15 @@ static void require_elements(const struct scx_survey *survey, const struct fixtu
 	size_t owned = 0, dead = 0;
 	char wanted[32];
 
-	for (size_t i = 0; i < survey->element_count; i++) {
-		const struct scx_survey_element *element = &survey->elements[i];
+	for (size_t i = 0; i < survey->walk.entry_count; i++) {
+		const struct sdt_walk_entry *element = &survey->walk.entries[i];
 
 		dead += element->tid == 0;
 		if (element->tid == 0)
 			continue;
 		assert_true(is_of(living, element->tid));
 		snprintf(wanted, sizeof(wanted), "{.pid = %u,", element->tid);
-		assert_memory_equal(element->payload, wanted, strlen(wanted));
+		assert_memory_equal(element->text, wanted, strlen(wanted));
 		owned++;
 	}
 	assert_int_equal(owned, living->count);
@@ -118,14 +118,14 @@ static void survey_layout(enum fixture_layout layout)
 		assert_done(fixture_pages(fixture, &pages, &error));
 		assert_done(scx_survey_take(&run, NULL, true, &survey, &error));
 		require_maps(fixture, &survey);
-		assert_int_equal(survey.element_count, LIVING + DEAD);
+		assert_int_equal(survey.walk.entry_count, LIVING + DEAD);
 		assert_int_equal(survey.dead, 0);
-		assert_int_equal(survey.skipped, 0);
-		assert_false(survey.is_truncated);
-		assert_string_equal(survey.payload_type_reason, "");
+		assert_int_equal(survey.walk.skipped_subtrees, 0);
+		assert_false(survey.walk.truncated);
+		assert_string_equal(survey.walk.payload_type_reason, "");
 		fixture_threads_end(&others);
 		await("the elements of the dead are nobody's", has_dead(&run, DEAD, &survey));
-		assert_int_equal(survey.element_count, LIVING + DEAD);
+		assert_int_equal(survey.walk.entry_count, LIVING + DEAD);
 		require_elements(&survey, &living);
 		scx_survey_release(&survey);
 		assert_done(fixture_pages(fixture, &pages_after, &error));

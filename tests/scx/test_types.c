@@ -11,7 +11,7 @@
 
 #include "allocator_types.h"
 #include "base/memory.h"
-#include "capture/scx/scx_types.h"
+#include "capture/scx/sdt_walk.h"
 
 /* What a scheduler's compiler may make of a context; the numbers of its types follow it. */
 struct example {
