@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "table/view_names.h"
+#include "table/view.h"
 
 /* What decides about threads: [0] of the newest round, [1] of ended threads. */
 struct selection {

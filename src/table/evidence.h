@@ -45,22 +45,4 @@ void evidence_append_privilege_hint(const struct feature_result *feature, bool r
 /* Whose check tells the remedy when a source is missed for a reason, or FEATURE_NONE. */
 enum feature evidence_feature(enum source source, reason_id reason);
 
-/* --- evidence_heap.c, for evidence_table() --- */
-
-/* A row of what was read and missed; its texts outlive the table. */
-struct evidence_row {
-	const char *key, *label;
-	uint32_t tgid; /* 0 for what is of no process */
-	uint64_t read, missed;
-	const char *why, *remedy; /* NULL: nothing was missed */
-};
-
-void evidence_add_row(struct table *table, const struct evidence_row *content);
-
-/*
- * Adds a row for each process that the allocator probe looked at and that has jemalloc, or may have; those of
- * one name and outcome share a row, whose `tgid` is that of its first process.
- */
-void evidence_add_heap(struct table *table, const struct snapshot *now);
-
 #endif

@@ -2,12 +2,28 @@
 /* Which rows a filter lets through. */
 #include "filter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "filter_internal.h"
+#include "snapshot/user_names.h"
+
+/* Whether something holds; an AND is the least of its parts, an OR the largest. */
+enum answer {
+	ANSWER_NO,
+	ANSWER_UNKNOWN, /* nobody knows the value that is compared */
+	ANSWER_YES,
+};
+
+static enum answer answer_not(enum answer answer)
+{
+	return (enum answer)(ANSWER_YES - answer);
+}
 
 const char *filter_text(const struct filter *filter)
 {
@@ -78,7 +94,8 @@ static bool equals(const struct term *term, const char *name, size_t length)
 	return result;
 }
 
-bool term_matches_name(const struct term *term, const char *name, size_t length)
+/* Whether a term of a text, an expression or names matches a name, NULs in it being blanks. */
+static bool term_matches_name(const struct term *term, const char *name, size_t length)
 {
 	bool result;
 	char *text;
@@ -175,4 +192,310 @@ bool filter_matches(const struct filter *filter, const struct filter_row *row)
 			return false;
 	}
 	return true;
+}
+
+/* --- threads --- */
+
+bool filter_narrows(const struct filter *filter)
+{
+	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {
+		if (filter->conjuncts[i].narrows)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a term of a node is about the state of a thread. */
+static bool asks_for_state(const struct filter *filter, uint32_t index)
+{
+	const struct node *node = &filter->nodes[index];
+
+	if (node->kind == NODE_TERM)
+		return filter->terms[node->term].field == FILTER_FIELD_STATE;
+	for (uint32_t child = node->child; child != NODE_NONE; child = filter->nodes[child].next) {
+		if (asks_for_state(filter, child))
+			return true;
+	}
+	return false;
+}
+
+bool filter_is_fleeting(const struct filter *filter)
+{
+	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {
+		if (filter->conjuncts[i].narrows && asks_for_state(filter, filter->conjuncts[i].node))
+			return true;
+	}
+	return false;
+}
+
+/* --- what is asked about --- */
+
+static size_t subject_count(const struct filter_subjects *subjects)
+{
+	return subjects->ended_pids != NULL ? subjects->snapshot->triple_count
+					    : subjects->snapshot->thread_count;
+}
+
+static uint32_t triple_of(const struct filter_subjects *subjects, size_t index)
+{
+	return subjects->ended_pids != NULL ? (uint32_t)index : subjects->snapshot->triple[index];
+}
+
+static uint8_t answer_if(bool holds)
+{
+	return holds ? ANSWER_YES : ANSWER_NO;
+}
+
+/* --- names --- */
+
+/* A path is below one without wildcards, and is it; one that does not begin with a slash may stand at its
+ * end. */
+static bool is_in_cgroup(const struct term *term, const char *path, size_t length)
+{
+	const size_t wanted = strlen(term->text);
+
+	for (size_t start = 0; start < length; start++) {
+		const size_t rest = length - start;
+
+		/* from the beginning, or behind any slash */
+		if (start != 0 && (path[start - 1] != '/' || term->text[0] == '/'))
+			continue;
+		if (term->glob != NULL ? glob_matches(term->glob, path + start, rest)
+				       : rest >= wanted && memcmp(path + start, term->text, wanted) == 0 &&
+						 (rest == wanted || path[start + wanted] == '/' ||
+						  (wanted == 1 && term->text[0] == '/')))
+			return true;
+	}
+	return false;
+}
+
+/* The names of a snapshot, each of which is looked at once. */
+struct names {
+	const struct term *term;
+	const struct snapshot *snapshot;
+	uint8_t *known; /* by string id: 1 + whether it matches, 0 while nobody has looked */
+};
+
+static bool name_matches(const struct names *names, uint32_t id)
+{
+	const struct term *term = names->term;
+	const char *name = snapshot_text(names->snapshot, id);
+	const size_t length = string_pool_length(&names->snapshot->strings, id);
+	bool matches;
+
+	if (names->known[id] != 0)
+		return names->known[id] == 2;
+	matches = term->kind == TERM_FIELD && term->field == FILTER_FIELD_CGROUP
+			  ? is_in_cgroup(term, name, length)
+			  : term_matches_name(term, name, length);
+	names->known[id] = matches ? 2 : 1;
+	return matches;
+}
+
+/* Whether a triple has a name that matches: that of a field, or those by which an axis groups. */
+static bool triple_matches(const struct names *names, enum axis axis, const struct triple *triple)
+{
+	const struct term *term = names->term;
+
+	if (term_is_of_threads(term))
+		return name_matches(names, term->field == FILTER_FIELD_CGROUP    ? triple->cgroup
+					   : term->field == FILTER_FIELD_PROCESS ? triple->pcomm
+										 : triple->comm);
+	switch (axis) {
+	case AXIS_CGROUP:
+		return name_matches(names, triple->cgroup);
+	case AXIS_THREAD:
+	case AXIS_THREAD_EXACT:
+		return name_matches(names, triple->comm);
+	case AXIS_ALL:
+		return name_matches(names, triple->cgroup) || name_matches(names, triple->pcomm) ||
+		       name_matches(names, triple->comm);
+	case AXIS_USER:
+		return false;
+	default:
+		return name_matches(names, triple->pcomm);
+	}
+}
+
+static void answer_names(const struct term *term, enum axis axis, const struct filter_subjects *subjects,
+			 uint8_t *answers)
+{
+	const struct snapshot *snapshot = subjects->snapshot;
+	const bool is_wanted = !term_is_of_threads(term) || term->limit.comparison == COMPARISON_EQUAL;
+	const struct names names = {term, snapshot, memory_allocate_zero(snapshot->strings.count + 1, 1)};
+	uint8_t *of_triple = memory_allocate(snapshot->triple_count + 1);
+
+	for (size_t i = 0; i < snapshot->triple_count; i++)
+		of_triple[i] = answer_if(triple_matches(&names, axis, &snapshot->triples[i]) == is_wanted);
+	for (size_t i = 0; i < subject_count(subjects); i++)
+		answers[i] = of_triple[triple_of(subjects, i)];
+	free(names.known);
+	free(of_triple);
+}
+
+/* --- users --- */
+
+/* The name of a user of this host's snapshots, or its number as text; nothing is known of a name that was
+ * asked for just now. */
+static uint8_t ask_user(const struct term *term, uint32_t uid, bool has_names)
+{
+	const char *name = has_names ? user_name(uid) : uid == 0 ? "root" : NULL;
+	char number[16];
+	int length;
+	bool matches;
+
+	if (uid == USER_UNKNOWN)
+		return ANSWER_UNKNOWN;
+	length = snprintf(number, sizeof(number), "%u", uid);
+	matches = term_matches_name(term, number, (size_t)length) ||
+		  (name != NULL && term_matches_name(term, name, strlen(name)));
+	return answer_if(matches == (term->limit.comparison == COMPARISON_EQUAL));
+}
+
+static void answer_users(const struct term *term, const struct filter_subjects *subjects, uint8_t *answers)
+{
+	const struct snapshot *snapshot = subjects->snapshot;
+	const bool has_names = user_names_hold(snapshot->provenance.hostname);
+	struct hash_map known = {0};
+
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const uint32_t uid = snapshot->uid[i];
+		uint32_t answer;
+
+		/* threads of a process stand together */
+		if (i != 0 && uid == snapshot->uid[i - 1]) {
+			answers[i] = answers[i - 1];
+			continue;
+		}
+		if (!hash_map_get(&known, uid, &answer)) {
+			answer = ask_user(term, uid, has_names);
+			hash_map_set(&known, uid, answer);
+		}
+		answers[i] = (uint8_t)answer;
+	}
+	hash_map_release(&known);
+}
+
+/* --- numbers and states --- */
+
+static void answer_ids(const struct term *term, const uint32_t *ids, size_t count, uint8_t *answers)
+{
+	for (size_t i = 0; i < count; i++) {
+		answers[i] = answer_if(
+			comparison_holds(term->limit.comparison, ids[i], ids[i], (double)term->id));
+		/* of no thread: it ended, and nobody knows */
+		if (ids[i] == 0)
+			answers[i] = ANSWER_UNKNOWN;
+	}
+}
+
+static void answer_states(const struct term *term, const struct snapshot *snapshot, uint8_t *answers)
+{
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const uint64_t state = snapshot_value(snapshot, i, METRIC_STATE);
+
+		answers[i] = answer_if((strchr(term->text, (int)state) != NULL) ==
+				       (term->limit.comparison == COMPARISON_EQUAL));
+		if (state == 0 || snapshot_value_state(snapshot, i, METRIC_STATE, false, NULL) != VALUE_READ)
+			answers[i] = ANSWER_UNKNOWN;
+	}
+}
+
+/* --- conditions --- */
+
+/* Of threads that ended, only names and processes are known. */
+static bool is_known(const struct term *term, const struct filter_subjects *subjects)
+{
+	return subjects->ended_pids == NULL ||
+	       (term->kind == TERM_FIELD
+			? term->field != FILTER_FIELD_USER && term->field != FILTER_FIELD_STATE &&
+				  term->field != FILTER_FIELD_TID
+			: term->kind != TERM_COMPARISON);
+}
+
+static void answer_term(const struct term *term, enum axis axis, const struct filter_subjects *subjects,
+			uint8_t *answers)
+{
+	const struct snapshot *snapshot = subjects->snapshot;
+	const size_t count = subject_count(subjects);
+
+	if (!is_known(term, subjects) || term->kind == TERM_COMPARISON)
+		memset(answers, ANSWER_UNKNOWN, count);
+	else if (!term_is_of_threads(term))
+		answer_names(term, axis, subjects, answers);
+	else if (term->field == FILTER_FIELD_USER)
+		answer_users(term, subjects, answers);
+	else if (term->field == FILTER_FIELD_STATE)
+		answer_states(term, snapshot, answers);
+	else if (term->field == FILTER_FIELD_TID)
+		answer_ids(term, snapshot->tid, count, answers);
+	else if (term->field == FILTER_FIELD_PID)
+		answer_ids(term, subjects->ended_pids != NULL ? subjects->ended_pids : snapshot->tgid, count,
+			   answers);
+	else
+		answer_names(term, axis, subjects, answers);
+}
+
+static void answer_node(const struct filter *filter, uint32_t index, const struct filter_subjects *subjects,
+			uint8_t *answers)
+{
+	const struct node *node = &filter->nodes[index];
+	const size_t count = subject_count(subjects);
+	uint8_t *others;
+
+	if (node->kind == NODE_TERM) {
+		answer_term(&filter->terms[node->term], AXIS_PROCESS, subjects, answers);
+		return;
+	}
+	answer_node(filter, node->child, subjects, answers);
+	for (size_t i = 0; node->kind == NODE_NOT && i < count; i++)
+		answers[i] = (uint8_t)answer_not((enum answer)answers[i]);
+	if (node->kind == NODE_NOT)
+		return;
+	others = memory_allocate(count + 1);
+	for (uint32_t child = filter->nodes[node->child].next; child != NODE_NONE;
+	     child = filter->nodes[child].next) {
+		answer_node(filter, child, subjects, others);
+		for (size_t i = 0; i < count; i++) {
+			if ((others[i] < answers[i]) == (node->kind == NODE_AND))
+				answers[i] = others[i];
+		}
+	}
+	free(others);
+}
+
+bool *filter_members(const struct filter *filter, const struct filter_subjects *subjects)
+{
+	const size_t count = subject_count(subjects);
+	uint8_t *answers;
+	bool *members;
+
+	if (!filter_narrows(filter))
+		return NULL;
+	members = memory_allocate(count + 1);
+	memset(members, true, count);
+	answers = memory_allocate(count + 1);
+	for (size_t i = 0; i < filter->conjunct_count; i++) {
+		if (!filter->conjuncts[i].narrows)
+			continue;
+		answer_node(filter, filter->conjuncts[i].node, subjects, answers);
+		for (size_t k = 0; k < count; k++)
+			members[k] &= answers[k] == ANSWER_YES;
+	}
+	free(answers);
+	return members;
+}
+
+bool *filter_term_members(const struct filter *filter, size_t term, enum axis axis,
+			  const struct filter_subjects *subjects)
+{
+	const size_t count = subject_count(subjects);
+	uint8_t *answers = memory_allocate(count + 1);
+	bool *members = memory_allocate(count + 1);
+
+	answer_term(&filter->terms[term], axis, subjects, answers);
+	for (size_t i = 0; i < count; i++)
+		members[i] = answers[i] == ANSWER_YES;
+	free(answers);
+	return members;
 }

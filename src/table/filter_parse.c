@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From the text of a filter to a tree of terms. */
-#include "column_name.h"
-#include "filter_internal.h"
-
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +8,37 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "column_list.h"
+#include "column_name.h"
+#include "filter_internal.h"
+#include "metric/nearest.h"
+#include "metric/quantity.h"
+#include "view.h"
+#include "window/column.h"
 
 enum {
 	DEPTH_MAX = 32, /* of parentheses and negations in one another */
 };
 
-static int parse_alternatives(struct filter_parser *parser, uint32_t *ret_node);
+/* What is being parsed. */
+struct parser {
+	struct filter *filter;
+	const char *at;      /* the rest of the text */
+	unsigned int depth;  /* how many calls of parse_part() there are */
+	unsigned int groups; /* parentheses that are open */
+	struct error *error;
+};
+
+const struct filter_field_entry filter_fields[FILTER_FIELD_COUNT] = {
+#define FILTER_FIELD(id, word, alias, takes, column, value, description)                                     \
+	[FILTER_FIELD_##id] = {word, alias, FILTER_TAKES_##takes, column, value, description},
+#include "filter_field.def"
+#undef FILTER_FIELD
+};
 
 /* --- the tree --- */
 
-static uint32_t add_node(struct filter_parser *parser, struct node node)
+static uint32_t add_node(struct parser *parser, struct node node)
 {
 	struct filter *filter = parser->filter;
 
@@ -27,7 +46,7 @@ static uint32_t add_node(struct filter_parser *parser, struct node node)
 	return (uint32_t)(filter->node_count - 1);
 }
 
-int filter_add_term(struct filter_parser *parser, const struct term *term, uint32_t *ret_node)
+static int add_term(struct parser *parser, const struct term *term, uint32_t *ret_node)
 {
 	struct filter *filter = parser->filter;
 
@@ -41,13 +60,469 @@ int filter_add_term(struct filter_parser *parser, const struct term *term, uint3
 	return error_set(parser->error, -EINVAL, "a filter has at most %d conditions", FILTER_TERMS_MAX);
 }
 
+/* --- words --- */
+
+/* Whether a text has a capital: then case counts. */
+static bool has_capital(const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (isupper((unsigned char)*text))
+			return true;
+	}
+	return false;
+}
+
+static void skip_blanks(struct parser *parser)
+{
+	while (*parser->at == ' ' || *parser->at == '\t')
+		parser->at++;
+}
+
+static bool ends_word(char character)
+{
+	return character == '\0' || character == ' ' || character == '\t';
+}
+
+/* Whether this word, in small letters or capitals, comes next. */
+static bool is_next(const struct parser *parser, const char *word)
+{
+	const size_t length = strlen(word);
+	const char end = strncasecmp(parser->at, word, length) == 0 ? parser->at[length] : 'x';
+
+	return (ends_word(end) || end == '(' || (end == ')' && parser->groups != 0)) &&
+	       !isupper((unsigned char)parser->at[0]) == !isupper((unsigned char)parser->at[1]);
+}
+
+static bool is_joint_next(const struct parser *parser)
+{
+	return is_next(parser, "and") || is_next(parser, "or");
+}
+
+static bool is_end(const struct parser *parser)
+{
+	return *parser->at == '\0' || (*parser->at == ')' && parser->groups != 0);
+}
+
+/*
+ * Length of the word at `text`: up to a blank, a parenthesis that closes one outside of the word, or, unless
+ * it is a value, what could be a sign of comparison.
+ */
+static size_t word_length(const struct parser *parser, const char *text, bool is_value)
+{
+	unsigned int open = 0;
+	size_t length = 0;
+
+	for (; !ends_word(text[length]); length++) {
+		const char character = text[length];
+
+		if (character == '(')
+			open++;
+		else if (character == ')' && open != 0)
+			open--;
+		else if (character == ')' && parser->groups != 0)
+			break;
+		if (!is_value &&
+		    (strchr("<>=", character) != NULL || (character == '!' && text[length + 1] == '=')))
+			break;
+	}
+	return length;
+}
+
+/*
+ * Takes the text in the quotes that begin here; a backslash takes what follows it as it is. The caller frees
+ * it. -EINVAL with a sentence where they do not end or nothing is in them.
+ */
+static int take_quoted(struct parser *parser, char **ret_text)
+{
+	struct buffer text = {0};
+	const char *at = parser->at + 1;
+
+	for (; *at != '\0' && *at != '"'; at++) {
+		if (*at == '\\' && at[1] != '\0')
+			at++;
+		buffer_append_char(&text, *at);
+	}
+	if (*at != '"' || text.length == 0) {
+		buffer_release(&text);
+		return error_set(parser->error, -EINVAL,
+				 *at != '"' ? "%s has no \" at its end" : "%s is an empty filter",
+				 parser->at);
+	}
+	parser->at = at + 1;
+	*ret_text = buffer_steal(&text);
+	return 0;
+}
+
+/* --- regular expressions --- */
+
+/* Behind a bracket expression that begins at `text`. */
+static const char *skip_bracket(const char *text)
+{
+	text += text[1] == '^' ? 2 : 1;
+	if (*text == ']')
+		text++;
+	while (*text != '\0' && *text != ']')
+		text++;
+	return *text == ']' ? text + 1 : text;
+}
+
+/*
+ * Whether the C library would need much memory for an expression: it writes each repetition out, so that one
+ * of a repetition multiplies.
+ */
+static bool is_vast(const char *pattern)
+{
+	struct {
+		double before, last; /* how many atoms there are before the last one, and in it */
+	} levels[32] = {{0}}, *level = levels;
+
+	while (*pattern != '\0') {
+		unsigned long most;
+		double size = 1;
+		char *end;
+
+		switch (*pattern) {
+		case '+':
+			level->last *= 2;
+			pattern++;
+			continue;
+		case '{':
+			most = strtoul(pattern + 1, &end, 10);
+			if (*end == ',' && end[1] == '}') {
+				most++;
+				end++;
+			} else if (*end == ',') {
+				most = strtoul(end + 1, &end, 10);
+			}
+			level->last *= most > 1 ? (double)most : 1;
+			pattern = *end == '}' ? end + 1 : pattern + 1;
+			continue;
+		case '(':
+			if (++level == levels + sizeof(levels) / sizeof(levels[0]))
+				return true;
+			level->before = level->last = 0;
+			pattern++;
+			continue;
+		case ')':
+			if (level != levels) {
+				size += level->before + level->last;
+				level--;
+			}
+			pattern++;
+			break;
+		case '[':
+			pattern = skip_bracket(pattern);
+			break;
+		case '\\':
+			pattern += pattern[1] != '\0' ? 2 : 1;
+			break;
+		default:
+			pattern++;
+		}
+		level->before += level->last;
+		level->last = size;
+	}
+	/* an open parenthesis is refused anyway */
+	return level->before + level->last > 10000;
+}
+
+static int compile_regex(const char *pattern, bool ignore_case, regex_t *ret_regex, struct error *error)
+{
+	char reason[128];
+	int result;
+
+	if (is_vast(pattern))
+		return error_set(
+			error, -EINVAL,
+			"/%s/ repeats repetitions so often that it needs too much memory; use fewer of "
+			"+ and {}",
+			pattern);
+	result = regcomp(ret_regex, pattern, REG_EXTENDED | REG_NOSUB | (ignore_case ? REG_ICASE : 0));
+	if (result == 0)
+		return 0;
+	regerror(result, ret_regex, reason, sizeof(reason));
+	return error_set(error, -EINVAL, "/%s/ is not a regular expression: %s", pattern, reason);
+}
+
+/* --- comparisons with numbers and words of columns --- */
+
+/* A number needs nothing behind it where it has its unit, or the next word is plainly something else. */
+static bool takes_next_word(const struct parser *parser)
+{
+	const char *at = parser->at;
+	size_t length;
+
+	if (is_end(parser) || is_joint_next(parser) || is_next(parser, "not") || strchr("!(/\"", *at) != NULL)
+		return false;
+	length = word_length(parser, at, false);
+	at += length;
+	at += strspn(at, " \t");
+	return length != 0 && strchr("<>=~", *at) == NULL ? true : *at == '\0';
+}
+
+/* Takes a number and its unit, with blanks between them or not. The caller frees the text. */
+static char *take_number(struct parser *parser)
+{
+	const size_t length = word_length(parser, parser->at, true);
+	struct buffer text = {0};
+	double number;
+
+	buffer_append(&text, parser->at, length);
+	parser->at += length;
+	if (quantity_parse_number(text.data, text.length, &number) == text.length) {
+		const char *behind = parser->at;
+
+		skip_blanks(parser);
+		if (takes_next_word(parser)) {
+			const size_t unit = word_length(parser, parser->at, false);
+
+			buffer_append_char(&text, ' ');
+			buffer_append(&text, parser->at, unit);
+			parser->at += unit;
+		} else {
+			parser->at = behind;
+		}
+	}
+	return buffer_steal(&text);
+}
+
+/* Sets what a comparison is with: number and unit; what is not a number is a word, which only = and !=
+ * compare. */
+static int parse_literal(struct parser *parser, const char *name, struct term *term)
+{
+	const enum comparison_kind comparison = term->limit.comparison;
+	char *text = NULL;
+	int result = 0;
+
+	if (*parser->at == '"') {
+		result = take_quoted(parser, &text);
+		term->is_word = true;
+	} else if (!is_end(parser) && !is_joint_next(parser)) {
+		text = take_number(parser);
+		result = limit_parse(text, strlen(text), name, term->column, &term->limit, parser->error);
+		term->is_word = result == -ENOENT;
+		result = result == -ENOENT ? 0 : result;
+	}
+	if (result == 0 && (text == NULL || (term->is_word && comparison != COMPARISON_EQUAL &&
+					     comparison != COMPARISON_DIFFERENT)))
+		result = error_set(
+			parser->error, -EINVAL,
+			"'%s %s' needs a number after it, as in cpu%% > 50; in quotes it is searched for",
+			name, comparison_sign(comparison));
+	if (result == 0 && term->is_word)
+		term->text = text;
+	else
+		free(text);
+	return result;
+}
+
+/* --- comparisons of fields --- */
+
+static enum filter_field find_field(const char *name)
+{
+	for (size_t i = 0; i < FILTER_FIELD_COUNT; i++) {
+		const struct filter_field_entry *field = &filter_fields[i];
+
+		if (strcasecmp(name, field->word) == 0 ||
+		    (field->alias != NULL && strcasecmp(name, field->alias) == 0))
+			return (enum filter_field)i;
+	}
+	return FILTER_FIELD_COUNT;
+}
+
+/* Letters of fs/proc/array.c, task_state_array, and those of older kernels. */
+static int check_states(struct term *term, struct error *error)
+{
+	static const char known[] = "RSDTtZXPIWKx";
+
+	for (char *letter = term->text; *letter != '\0'; letter++) {
+		if (strchr(known, *letter) == NULL)
+			*letter = (char)toupper((unsigned char)*letter);
+		if (strchr(known, *letter) == NULL)
+			return error_set(
+				error, -EINVAL,
+				"'%s' is no state; states are R (running or runnable), S (asleep), D "
+				"(uninterruptible), T and t (stopped), Z and X (dead), P and I (idle), or "
+				"several for any of them, as in state = RD",
+				term->text);
+	}
+	return 0;
+}
+
+static int set_field_text(struct parser *parser, struct term *term)
+{
+	const size_t length = strlen(term->text);
+
+	term->ignore_case = !has_capital(term->text);
+	if (filter_fields[term->field].takes == FILTER_TAKES_LETTERS)
+		return check_states(term, parser->error);
+	if (strpbrk(term->text, "*?[") == NULL)
+		return 0;
+	term->glob = glob_compile(term->text, length);
+	return term->glob != NULL
+		       ? 0
+		       : error_set(parser->error, -EINVAL,
+				   "'%s' is no glob: * stands for any text, ? for a character, [ab] for one "
+				   "of several",
+				   term->text);
+}
+
+/* Takes a process or thread number: digits alone. */
+static int set_field_number(struct parser *parser, struct term *term)
+{
+	const struct filter_field_entry *field = &filter_fields[term->field];
+	char *end;
+
+	errno = 0;
+	term->id = strtoull(term->text, &end, 10);
+	if (!isdigit((unsigned char)term->text[0]) || *end != '\0' || errno != 0)
+		return error_set(parser->error, -EINVAL, "'%s' is no number; %s takes one, as in %s = %s",
+				 term->text, field->word, field->word, field->value);
+	return 0;
+}
+
+static int parse_field(struct parser *parser, struct term *term)
+{
+	const struct filter_field_entry *field = &filter_fields[term->field];
+	int result = 0;
+
+	if (field->takes != FILTER_TAKES_NUMBER && term->limit.comparison != COMPARISON_EQUAL &&
+	    term->limit.comparison != COMPARISON_DIFFERENT)
+		return error_set(parser->error, -EINVAL, "%s takes = and != only, as in %s = %s", field->word,
+				 field->word, field->value);
+	if (*parser->at == '"') {
+		result = take_quoted(parser, &term->text);
+	} else if (!is_end(parser) && !is_joint_next(parser)) {
+		const size_t length = word_length(parser, parser->at, true);
+
+		term->text = memory_duplicate_bytes(parser->at, length);
+		parser->at += length;
+	}
+	if (result < 0)
+		return result;
+	if (term->text == NULL)
+		return error_set(
+			parser->error, -EINVAL,
+			"'%s %s' needs a value after it, as in %s = %s; in quotes it is searched for",
+			field->word, comparison_sign(term->limit.comparison), field->word, field->value);
+	return field->takes == FILTER_TAKES_NUMBER ? set_field_number(parser, term)
+						   : set_field_text(parser, term);
+}
+
+/* --- comparisons --- */
+
+static int refuse_name(struct parser *parser, const char *name)
+{
+	struct buffer fields = {0};
+	struct error unknown;
+	int result;
+
+	column_refuse(name, &unknown);
+	for (size_t i = 0; i < FILTER_FIELD_COUNT; i++) {
+		buffer_append_format(&fields, " %s", filter_fields[i].word);
+		/* one edit */
+		if (nearest_distance(name, filter_fields[i].word) <= 2)
+			error_set(&unknown, -EINVAL, "no column or metric '%s', did you mean %s?", name,
+				  filter_fields[i].word);
+	}
+	result = error_set(parser->error, -EINVAL,
+			   "%s; conditions on threads and names:%s; in quotes a text is searched for",
+			   unknown.text, fields.data);
+	buffer_release(&fields);
+	return result;
+}
+
+static int refuse_sign(struct parser *parser, const char *sign, size_t length)
+{
+	const bool is_like = memchr(sign, '~', length) != NULL;
+
+	return error_set(parser->error, -EINVAL,
+			 "'%.*s' is no comparison%s; comparisons are %s, a regular "
+			 "expression stands alone: /REGEX/, and a glob behind =: name = web*",
+			 (int)length, sign,
+			 is_like                                     ? ""
+			 : length == 2 && memcmp(sign, "=>", 2) == 0 ? ", did you mean >=?"
+			 : length == 2 && memcmp(sign, "=<", 2) == 0 ? ", did you mean <=?"
+			 : length == 2 && memcmp(sign, "<>", 2) == 0 ? ", did you mean !=?"
+								     : "",
+			 comparison_list);
+}
+
+/* Takes the sign that is next. */
+static int take_sign(struct parser *parser, enum comparison_kind *ret_comparison)
+{
+	const size_t length = strspn(parser->at, "<>=!~");
+
+	if (!comparison_find(parser->at, length, ret_comparison))
+		return refuse_sign(parser, parser->at, length);
+	parser->at += length;
+	return 0;
+}
+
+/* Whether a sign of comparison, or what may be meant as one, is next, behind the name of a column or not. */
+static bool is_sign_next(const char *at, bool is_behind_column)
+{
+	if (*at == '<' || *at == '>' || *at == '=' || (at[0] == '!' && at[1] == '='))
+		return true;
+	return *at == '~' && (is_behind_column || ends_word(at[1]) || at[1] == '=');
+}
+
+/* Parses the comparison whose name was taken and whose sign is next. */
+static int parse_comparison(struct parser *parser, const char *name, uint32_t *ret_node)
+{
+	const size_t length = strlen(name);
+	struct term term = {.kind = TERM_COMPARISON, .field = find_field(name), .column = COLUMN_COUNT};
+	int result;
+
+	if (length == 0)
+		return error_set(
+			parser->error, -EINVAL,
+			"'%.2s' needs a column before it, as in cpu%% > 50; in quotes it is searched for",
+			parser->at);
+	result = take_sign(parser, &term.limit.comparison);
+	if (result < 0)
+		return result;
+	skip_blanks(parser);
+	if (term.field == FILTER_FIELD_COUNT) {
+		term.column = column_find(name);
+		if (term.column == COLUMN_COUNT)
+			return refuse_name(parser, name);
+	}
+	for (size_t i = 0; term.column != COLUMN_COUNT && i < FILTER_FIELD_COUNT; i++) {
+		/* a former title, or the name behind one */
+		if (filter_fields[i].column == term.column)
+			term.field = (enum filter_field)i;
+	}
+	if (term.field != FILTER_FIELD_COUNT) {
+		term.kind = TERM_FIELD;
+		term.column = filter_fields[term.field].column;
+		result = parse_field(parser, &term);
+	} else if (column_is_looked_up(term.column)) {
+		result = error_set(parser->error, -EINVAL,
+				   "%s is read for the rows that are shown only: they cannot be chosen by it",
+				   column_title(term.column, WINDOW_MODE_RATE));
+	} else {
+		result = parse_literal(parser, name, &term);
+	}
+	if (result < 0) {
+		free(term.text);
+		return result;
+	}
+	term.as_rate = term.kind == TERM_COMPARISON &&
+		       ((!term.is_word && term.limit.kind == LIMIT_PERCENT) || name[length - 1] == '%' ||
+			(length > 2 && strcasecmp(name + length - 2, "/s") == 0));
+	return add_term(parser, &term, ret_node);
+}
+
 /* --- parts --- */
 
-static int add_text(struct filter_parser *parser, char *text, uint32_t *ret_node)
-{
-	const struct term term = {.kind = TERM_TEXT, .text = text, .ignore_case = !filter_has_capital(text)};
+static int parse_alternatives(struct parser *parser, uint32_t *ret_node);
 
-	return filter_add_term(parser, &term, ret_node);
+static int add_text(struct parser *parser, char *text, uint32_t *ret_node)
+{
+	const struct term term = {.kind = TERM_TEXT, .text = text, .ignore_case = !has_capital(text)};
+
+	return add_term(parser, &term, ret_node);
 }
 
 /* The end of the regex that begins behind the '/' at `text`, or NULL. */
@@ -62,7 +537,7 @@ static const char *regex_end(const char *text)
 	return NULL;
 }
 
-static int parse_regex(struct filter_parser *parser, uint32_t *ret_node)
+static int parse_regex(struct parser *parser, uint32_t *ret_node)
 {
 	const char *begin = parser->at + 1, *end = regex_end(begin);
 	struct term term = {.kind = TERM_REGEX};
@@ -75,28 +550,28 @@ static int parse_regex(struct filter_parser *parser, uint32_t *ret_node)
 			"the regular expression %s has no / at its end; a path is searched for in quotes",
 			parser->at);
 	pattern = memory_duplicate_bytes(begin, (size_t)(end - begin));
-	result = filter_compile_regex(pattern, !filter_has_capital(pattern), &term.regex, parser->error);
+	result = compile_regex(pattern, !has_capital(pattern), &term.regex, parser->error);
 	free(pattern);
 	if (result < 0)
 		return result;
 	parser->at = end + 1;
-	result = filter_add_term(parser, &term, ret_node);
-	if (result == 0 && !filter_is_end(parser) && !filter_ends_word(*parser->at))
+	result = add_term(parser, &term, ret_node);
+	if (result == 0 && !is_end(parser) && !ends_word(*parser->at))
 		result = error_set(parser->error, -EINVAL,
 				   "'%s' after a regular expression; join with ' and '", parser->at);
 	return result;
 }
 
-static int parse_word(struct filter_parser *parser, uint32_t *ret_node)
+static int parse_word(struct parser *parser, uint32_t *ret_node)
 {
-	size_t length = filter_word_length(parser, parser->at, false);
+	size_t length = word_length(parser, parser->at, false);
 	const char *tilde = memchr(parser->at, '~', length);
 	char *word;
 	int result;
 
 	if (tilde != NULL) {
 		word = memory_duplicate_bytes(parser->at, (size_t)(tilde - parser->at));
-		if (filter_find_field(word) != FILTER_FIELD_COUNT || column_find(word) != COLUMN_COUNT)
+		if (find_field(word) != FILTER_FIELD_COUNT || column_find(word) != COLUMN_COUNT)
 			length = (size_t)(tilde - parser->at);
 		free(word);
 	}
@@ -106,23 +581,23 @@ static int parse_word(struct filter_parser *parser, uint32_t *ret_node)
 		return error_set(parser->error, -EINVAL, "there is no ( for this )");
 	}
 	parser->at += length;
-	filter_skip_blanks(parser);
-	if (filter_is_sign_next(parser->at, filter_find_field(word) != FILTER_FIELD_COUNT ||
-						    column_find(word) != COLUMN_COUNT)) {
-		result = filter_parse_comparison(parser, word, ret_node);
+	skip_blanks(parser);
+	if (is_sign_next(parser->at,
+			 find_field(word) != FILTER_FIELD_COUNT || column_find(word) != COLUMN_COUNT)) {
+		result = parse_comparison(parser, word, ret_node);
 		free(word);
 		return result;
 	}
 	return add_text(parser, word, ret_node);
 }
 
-static int parse_group(struct filter_parser *parser, uint32_t *ret_node)
+static int parse_group(struct parser *parser, uint32_t *ret_node)
 {
 	int result;
 
 	parser->at++;
 	parser->groups++;
-	filter_skip_blanks(parser);
+	skip_blanks(parser);
 	if (*parser->at == ')')
 		return error_set(parser->error, -EINVAL, "there is nothing between ( and )");
 	result = parse_alternatives(parser, ret_node);
@@ -135,9 +610,9 @@ static int parse_group(struct filter_parser *parser, uint32_t *ret_node)
 	return 0;
 }
 
-static int parse_part(struct filter_parser *parser, uint32_t *ret_node);
+static int parse_part(struct parser *parser, uint32_t *ret_node);
 
-static int parse_negation(struct filter_parser *parser, uint32_t *ret_node)
+static int parse_negation(struct parser *parser, uint32_t *ret_node)
 {
 	uint32_t child = NODE_NONE;
 	int result = parse_part(parser, &child);
@@ -148,20 +623,20 @@ static int parse_negation(struct filter_parser *parser, uint32_t *ret_node)
 	return result;
 }
 
-static int parse_kind(struct filter_parser *parser, uint32_t *ret_node)
+static int parse_kind(struct parser *parser, uint32_t *ret_node)
 {
 	char *text;
 	int result;
 
-	filter_skip_blanks(parser);
-	if (filter_is_end(parser))
+	skip_blanks(parser);
+	if (is_end(parser))
 		return error_set(parser->error, -EINVAL,
 				 "an empty filter; type part of a name, /regex/, user = root or cpu%% > 50");
-	if (filter_is_joint_next(parser))
+	if (is_joint_next(parser))
 		return error_set(parser->error, -EINVAL,
 				 "'%.*s' needs a condition before and after it; in quotes it is searched for",
-				 filter_is_next(parser, "or") ? 2 : 3, parser->at);
-	if (filter_is_next(parser, "not")) {
+				 is_next(parser, "or") ? 2 : 3, parser->at);
+	if (is_next(parser, "not")) {
 		parser->at += strlen("not");
 		return parse_negation(parser, ret_node);
 	}
@@ -175,14 +650,14 @@ static int parse_kind(struct filter_parser *parser, uint32_t *ret_node)
 	case '/':
 		return parse_regex(parser, ret_node);
 	case '"':
-		result = filter_take_quoted(parser, &text);
+		result = take_quoted(parser, &text);
 		return result < 0 ? result : add_text(parser, text, ret_node);
 	default:
 		return parse_word(parser, ret_node);
 	}
 }
 
-static int parse_part(struct filter_parser *parser, uint32_t *ret_node)
+static int parse_part(struct parser *parser, uint32_t *ret_node)
 {
 	const char *begin;
 	struct node *node;
@@ -193,7 +668,7 @@ static int parse_part(struct filter_parser *parser, uint32_t *ret_node)
 				 "a filter has at most %d parentheses and negations in one another",
 				 DEPTH_MAX);
 	parser->depth++;
-	filter_skip_blanks(parser);
+	skip_blanks(parser);
 	begin = parser->at;
 	result = parse_kind(parser, ret_node);
 	parser->depth--;
@@ -202,7 +677,7 @@ static int parse_part(struct filter_parser *parser, uint32_t *ret_node)
 	node = &parser->filter->nodes[*ret_node];
 	node->begin = (size_t)(begin - parser->filter->text);
 	node->end = (size_t)(parser->at - parser->filter->text);
-	while (node->end > node->begin && filter_ends_word(parser->filter->text[node->end - 1]))
+	while (node->end > node->begin && ends_word(parser->filter->text[node->end - 1]))
 		node->end--;
 	return 0;
 }
@@ -213,7 +688,7 @@ struct chain {
 	uint32_t node, last;
 };
 
-static void add_link(struct filter_parser *parser, struct chain *chain, uint32_t part)
+static void add_link(struct parser *parser, struct chain *chain, uint32_t part)
 {
 	if (chain->node == NODE_NONE) {
 		chain->node = chain->last = part;
@@ -227,7 +702,7 @@ static void add_link(struct filter_parser *parser, struct chain *chain, uint32_t
 }
 
 /* Conditions of which all have to hold, with or without the word between them. */
-static int parse_conditions(struct filter_parser *parser, uint32_t *ret_node)
+static int parse_conditions(struct parser *parser, uint32_t *ret_node)
 {
 	struct chain chain = {.kind = NODE_AND, .node = NODE_NONE};
 
@@ -238,22 +713,22 @@ static int parse_conditions(struct filter_parser *parser, uint32_t *ret_node)
 		if (result < 0)
 			return result;
 		add_link(parser, &chain, part);
-		filter_skip_blanks(parser);
-		if (filter_is_next(parser, "and")) {
+		skip_blanks(parser);
+		if (is_next(parser, "and")) {
 			parser->at += strlen("and");
-			filter_skip_blanks(parser);
-			if (filter_is_end(parser) || filter_is_next(parser, "or"))
+			skip_blanks(parser);
+			if (is_end(parser) || is_next(parser, "or"))
 				return error_set(
 					parser->error, -EINVAL,
 					"'and' needs a condition before and after it; in quotes it is "
 					"searched for");
 		}
-	} while (!filter_is_end(parser) && !filter_is_next(parser, "or"));
+	} while (!is_end(parser) && !is_next(parser, "or"));
 	*ret_node = chain.node;
 	return 0;
 }
 
-static int parse_alternatives(struct filter_parser *parser, uint32_t *ret_node)
+static int parse_alternatives(struct parser *parser, uint32_t *ret_node)
 {
 	struct chain chain = {.kind = NODE_OR, .node = NODE_NONE};
 
@@ -264,11 +739,11 @@ static int parse_alternatives(struct filter_parser *parser, uint32_t *ret_node)
 		if (result < 0)
 			return result;
 		add_link(parser, &chain, part);
-		if (!filter_is_next(parser, "or"))
+		if (!is_next(parser, "or"))
 			break;
 		parser->at += strlen("or");
-		filter_skip_blanks(parser);
-		if (filter_is_end(parser))
+		skip_blanks(parser);
+		if (is_end(parser))
 			return error_set(
 				parser->error, -EINVAL,
 				"'or' needs a condition before and after it; in quotes it is searched for");
@@ -309,7 +784,7 @@ static void add_conjuncts(struct filter *filter, uint32_t node)
 struct filter *filter_parse(const char *text, struct error *error)
 {
 	struct filter *filter = memory_allocate_zero(1, sizeof(*filter));
-	struct filter_parser parser = {.filter = filter, .error = error};
+	struct parser parser = {.filter = filter, .error = error};
 	uint32_t root = NODE_NONE;
 
 	parser.at = filter->text = memory_duplicate(text);
