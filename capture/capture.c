@@ -185,7 +185,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	if (result < 0)
 		return result;
 	capture->run_time_lag_ns = find_run_time_lag(capture);
-	capture->scx = scx_watch_open(&capture->roots, &options->scx, options->scx_rights);
+	capture->scx = scx_watch_open(&capture->roots, &options->fields, options->scheduler_rights);
 	capture->latency_is_to_load = options->latency;
 	capture->once = options->once;
 	if (!options->latency_later)

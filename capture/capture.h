@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "capture/scx/scx_watch.h"
 #include "snapshot/snapshot.h"
 
 /*
@@ -51,9 +50,10 @@ struct capture_options {
 	const atomic_bool *hurry;  /* may be NULL; once it is set, that wait is over */
 	/* May be NULL: of how many threads the files have been read in the capture under way. */
 	atomic_uint *progress;
-	struct scx_choice scx; /* the user's choice of contexts; its texts outlive the capture */
+	struct context_choice
+		fields; /* the user's choice of a scheduler's contexts; its texts outlive the capture */
 	/* How a sched_ext scheduler is found that began to run later; NULL: with the rights of the caller. */
-	scx_watch_rights *scx_rights;
+	void (*scheduler_rights)(void (*call)(void *argument), void *argument);
 	/*
 	 * Tests only: where replies of taskstats come from instead of the kernel: a directory with TID.bin
 	 * messages as received, netlink header included. NULL for the kernel.

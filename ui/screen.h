@@ -390,7 +390,7 @@ void navigate_freeze(struct ui *ui);
 void navigate_idle(struct ui *ui);
 
 /*
- * After a round: the tab Scx shows the fields of the scheduler that runs now, or goes with it. Returns
+ * After a round: the tab of task fields shows those of the scheduler that runs now, or goes with it. Returns
  * whether the rows are sorted by something else now.
  */
 bool navigate_follow_scheduler(struct ui *ui);
@@ -496,8 +496,8 @@ void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 /* The name of a file, without its directory. */
 const char *screen_file_name(const char *path);
 
-/* Draws up to `lines` of the header lines of a session from row 0 (three, on the tab Scx four); returns how
- * many. */
+/* Draws up to `lines` of the header lines of a session from row 0 (three, on the tab of task fields four);
+ * returns how many. */
 int screen_header_draw(struct ui *ui, int lines);
 
 /* --- screen_session.c: content_of_session --- */

@@ -398,7 +398,7 @@ static const struct task_field_event *find_event(const struct snapshot *snapshot
  */
 static void add_scheduler_events(struct header_line *line, const struct ui *ui)
 {
-	static const char prefix[] = "SCX_EV_";
+	static const char prefix[] = TASK_FIELD_EVENT_PREFIX;
 	const struct snapshot *now = session_now(ui->session), *before = session_previous(ui->session);
 	const uint64_t interval_ns = session_interval_ns(ui->session);
 	const bool of_life = ui->options->file_name != NULL && before == NULL;
@@ -434,13 +434,13 @@ static void add_scheduler(struct header_line *line, const struct ui *ui, int res
 	const char *name = scheduler != NULL ? scheduler->family : "on";
 	struct buffer text = {0};
 
-	buffer_append_format(&text, "scx %s", name);
+	buffer_append_format(&text, TASK_FIELD_SOURCE " %s", name);
 	append_scheduler_uptime(ui, &text);
 	buffer_append_format(&text, " %s", switch_words(now));
 	if (line_width(line) + draw_width(text.data, text.length) + 2 + reserved <= draw_screen_width())
 		add(line, STYLE_NORMAL, "%s", text.data);
 	else
-		add(line, STYLE_NORMAL, "scx %s", name);
+		add(line, STYLE_NORMAL, TASK_FIELD_SOURCE " %s", name);
 	buffer_release(&text);
 }
 
@@ -477,7 +477,7 @@ static struct header_line make_scheduler_line(const struct ui *ui, bool whole)
 	return line;
 }
 
-/* A line of its own, on the tab Scx. Events are worth more than the version in the name. */
+/* A line of its own, on the tab of task fields. Events are worth more than the version in the name. */
 static void draw_scheduler(struct ui *ui, int y)
 {
 	struct header_line line = make_scheduler_line(ui, true);

@@ -184,7 +184,7 @@ __attribute__((format(printf, 2, 3))) static void append_note(struct buffer *pat
 	buffer_append_format(path, "%s%s", path->length != 0 ? "   " : "", note);
 }
 
-/* Says why the tab Scx has no fields, or no values in them. */
+/* Says why the tab of task fields has no fields, or no values in them. */
 static void append_why_no_fields(const struct ui *ui, struct buffer *path)
 {
 	const struct snapshot *now = session_now(ui->session);

@@ -17,7 +17,7 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 	return false;
 }
 
-struct scx_reader *scx_reader_open(const struct scx_run *run, const struct scx_choice *choice,
+struct scx_reader *scx_reader_open(const struct scx_run *run, const struct context_choice *choice,
 				   struct arena *arena, struct feature_result *ret_result)
 {
 	*ret_result = not_built();
@@ -39,7 +39,7 @@ int scx_reader_read(struct scx_reader *reader, const atomic_bool *cancel, struct
 	return -ENOTSUP;
 }
 
-int scx_survey_find(const struct task_field_owner *scheduler, const struct scx_choice *choice, bool walk,
+int scx_survey_find(const struct task_field_owner *scheduler, const struct context_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error)
 {
 	*ret_survey = (struct scx_survey){0};

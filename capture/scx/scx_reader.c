@@ -83,7 +83,7 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 }
 
 static struct feature_result open_parts(struct scx_reader *reader, const struct scx_run *run,
-					const struct scx_choice *choice, struct arena *arena)
+					const struct context_choice *choice, struct arena *arena)
 {
 	struct scx_kernel kernel;
 	struct feature_result result;
@@ -96,7 +96,7 @@ static struct feature_result open_parts(struct scx_reader *reader, const struct 
 	return scx_program_load(&kernel, &reader->storage, arena, &reader->program);
 }
 
-struct scx_reader *scx_reader_open(const struct scx_run *run, const struct scx_choice *choice,
+struct scx_reader *scx_reader_open(const struct scx_run *run, const struct context_choice *choice,
 				   struct arena *arena, struct feature_result *ret_result)
 {
 	struct scx_reader *reader = memory_allocate_zero(1, sizeof(*reader));

@@ -44,7 +44,7 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
  * may be NULL. `*ret_result` is on, or tells why not and what would help, in words that `arena` owns. Returns
  * the reader, to be ended with scx_reader_close(), or NULL.
  */
-struct scx_reader *scx_reader_open(const struct scx_run *run, const struct scx_choice *choice,
+struct scx_reader *scx_reader_open(const struct scx_run *run, const struct context_choice *choice,
 				   struct arena *arena, struct feature_result *ret_result);
 void scx_reader_close(struct scx_reader *reader);
 

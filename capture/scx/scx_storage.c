@@ -91,7 +91,7 @@ static bool is_of_tasks(const char *name)
 	return begins_with(name, "task_ctx") || begins_with(name, "task_data");
 }
 
-unsigned int scx_storage_rank(const char *map, const char *type, const struct scx_choice *choice)
+unsigned int scx_storage_rank(const char *map, const char *type, const struct context_choice *choice)
 {
 	if (choice != NULL && choice->map != NULL && strcmp(map, choice->map) == 0)
 		return RANK_CHOSEN + 1;
@@ -128,7 +128,7 @@ static int open_map(uint32_t id, struct map *ret_map)
 
 /* What the search through the maps finds; descriptors are -1 where it finds none. */
 struct search {
-	const struct scx_choice *choice;
+	const struct context_choice *choice;
 	struct map storage, arena;
 	struct btf *btf; /* of the storage */
 	unsigned int rank;
@@ -367,7 +367,7 @@ static struct feature_result choose_type(struct scx_storage *storage, const char
 }
 
 static struct feature_result use_arena(struct scx_storage *storage, const struct scx_run *run,
-				       const struct scx_choice *choice, struct arena *arena)
+				       const struct context_choice *choice, struct arena *arena)
 {
 	const struct sdt_layout *layout = &storage->layout;
 	struct error error;
@@ -422,7 +422,7 @@ static struct feature_result open_found(const struct search *search, const struc
 	return use_arena(storage, run, search->choice, arena);
 }
 
-struct feature_result scx_storage_open(const struct scx_run *run, const struct scx_choice *choice,
+struct feature_result scx_storage_open(const struct scx_run *run, const struct context_choice *choice,
 				       struct arena *arena, struct scx_storage *ret_storage)
 {
 	struct search search = {.choice = choice, .storage.descriptor = -1, .arena.descriptor = -1};
@@ -463,7 +463,7 @@ struct task_field_owner *scx_storage_describe(const struct scx_storage *storage,
 	struct task_field_owner *scheduler;
 
 	(void)bpf_obj_get_info_by_fd(storage->map, &info, &length);
-	scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, run->name, storage->choice.name, info.name,
+	scheduler = task_field_owner_create(TASK_FIELD_SOURCE, run->name, storage->choice.name, info.name,
 					    layout_words(storage), storage->size);
 	scheduler->enable_seq = run->enable_seq;
 	scheduler->loaded_at_ns = run->loaded_at_ns;

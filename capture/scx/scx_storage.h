@@ -20,12 +20,6 @@ struct scx_run {
 	size_t map_count;
 };
 
-/* What the user chooses where a rule would choose; NULL for what he leaves to it. */
-struct scx_choice {
-	const char *type; /* name of the contexts' struct or typedef */
-	const char *map;  /* name of the task storage, as the kernel has it: at most 15 bytes */
-};
-
 /*
  * From the maps of a scheduler to where its contexts are: in task storage itself, or in an arena to which the
  * task storage points.
@@ -57,7 +51,7 @@ struct scx_storage_value {
  * the user's choice; the names that allocators give it; a name or type that begins with "task_ctx" or
  * "task_data"; any other. The larger value decides between equals. Pure.
  */
-unsigned int scx_storage_rank(const char *map, const char *type, const struct scx_choice *choice);
+unsigned int scx_storage_rank(const char *map, const char *type, const struct context_choice *choice);
 
 /*
  * Whether values of this type hold an id and a pointer instead of a context: a member of type `sdt_id` (or
@@ -70,7 +64,7 @@ bool scx_storage_points(const struct btf *btf, uint32_t type, struct scx_storage
  * why not in words that `arena` owns; then nothing is open. `choice` may be NULL. To be ended with
  * scx_storage_close().
  */
-struct feature_result scx_storage_open(const struct scx_run *run, const struct scx_choice *choice,
+struct feature_result scx_storage_open(const struct scx_run *run, const struct context_choice *choice,
 				       struct arena *arena, struct scx_storage *ret_storage);
 void scx_storage_close(struct scx_storage *storage);
 

@@ -105,8 +105,8 @@ static int find_owners(struct scx_reader *reader, struct scx_survey *survey)
 
 /* --- the walk --- */
 
-static int walk_arena(const struct scx_run *run, const struct scx_choice *choice, struct scx_survey *survey,
-		      struct error *error)
+static int walk_arena(const struct scx_run *run, const struct context_choice *choice,
+		      struct scx_survey *survey, struct error *error)
 {
 	struct feature_result outcome;
 	struct scx_reader *reader = scx_reader_open(run, choice, &survey->arena, &outcome);
@@ -130,7 +130,7 @@ static int walk_arena(const struct scx_run *run, const struct scx_choice *choice
 	return result;
 }
 
-int scx_survey_take(const struct scx_run *run, const struct scx_choice *choice, bool walk,
+int scx_survey_take(const struct scx_run *run, const struct context_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error)
 {
 	*ret_survey = (struct scx_survey){0};
@@ -138,7 +138,7 @@ int scx_survey_take(const struct scx_run *run, const struct scx_choice *choice, 
 	return walk ? walk_arena(run, choice, ret_survey, error) : 0;
 }
 
-int scx_survey_find(const struct task_field_owner *scheduler, const struct scx_choice *choice, bool walk,
+int scx_survey_find(const struct task_field_owner *scheduler, const struct context_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error)
 {
 	struct feature_result outcome;

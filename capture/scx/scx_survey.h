@@ -37,14 +37,14 @@ struct scx_survey {
  * negative errno with a sentence where its contexts could not be walked: -ENOTSUP where they are in no arena;
  * the maps are there all the same. Free with scx_survey_release() in any case.
  */
-int scx_survey_take(const struct scx_run *run, const struct scx_choice *choice, bool walk,
+int scx_survey_take(const struct scx_run *run, const struct context_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error);
 
 /*
  * The same of the one that runs under this name and was loaded at that time, as a snapshot of just before
  * says, with the rights that scx_reader_discover() takes too. -ESTALE where another one runs by now.
  */
-int scx_survey_find(const struct task_field_owner *scheduler, const struct scx_choice *choice, bool walk,
+int scx_survey_find(const struct task_field_owner *scheduler, const struct context_choice *choice, bool walk,
 		    struct scx_survey *ret_survey, struct error *error);
 void scx_survey_release(struct scx_survey *survey);
 

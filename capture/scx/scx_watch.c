@@ -30,7 +30,7 @@ struct sight {
 
 struct scx_watch {
 	const struct roots *roots;
-	struct scx_choice choice;
+	struct context_choice choice;
 	scx_watch_rights *rights;
 	struct buffer text;
 
@@ -148,7 +148,7 @@ static void find_contexts(struct scx_watch *watch)
 		watch->scheduler = task_field_owner_reference(scx_reader_scheduler(watch->reader));
 		return;
 	}
-	watch->scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, watch->sight.name, "", "", "", 0);
+	watch->scheduler = task_field_owner_create(TASK_FIELD_SOURCE, watch->sight.name, "", "", "", 0);
 	watch->scheduler->enable_seq = watch->sight.enable_seq;
 }
 
@@ -189,7 +189,7 @@ uint64_t scx_watch_serve(struct scx_watch *watch)
 	return UINT64_MAX;
 }
 
-struct scx_watch *scx_watch_open(const struct roots *roots, const struct scx_choice *choice,
+struct scx_watch *scx_watch_open(const struct roots *roots, const struct context_choice *choice,
 				 scx_watch_rights *rights)
 {
 	struct scx_watch *watch = memory_allocate_zero(1, sizeof(*watch));
@@ -354,7 +354,7 @@ static const char *duplicate(struct arena *arena, const char *text)
 
 void scx_watch_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
 {
-	struct scx_watch *watch = scx_watch_open(roots, &(struct scx_choice){0}, NULL);
+	struct scx_watch *watch = scx_watch_open(roots, &(struct context_choice){0}, NULL);
 
 	(void)find_scheduler(watch);
 	*ret_result = watch->result;

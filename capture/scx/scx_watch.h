@@ -29,7 +29,7 @@ typedef void scx_watch_rights(void (*call)(void *argument), void *argument);
  * `roots` and the texts of `choice` outlive the watch; `rights` may be NULL: those of the caller. To be ended
  * with scx_watch_close().
  */
-struct scx_watch *scx_watch_open(const struct roots *roots, const struct scx_choice *choice,
+struct scx_watch *scx_watch_open(const struct roots *roots, const struct context_choice *choice,
 				 scx_watch_rights *rights);
 void scx_watch_close(struct scx_watch *watch);
 

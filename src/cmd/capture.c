@@ -334,7 +334,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	struct capture_options capture_options = {.scope = options->processes.items,
 						  .scope_count = options->processes.count,
 						  .backend = (enum capture_backend)options->backend.backend,
-						  .scx = options->backend.scx,
+						  .fields = options->backend.fields,
 						  .once = options->window_seconds == 0,
 						  .allow_stop = options->heap.allow_stop,
 						  .latency = options->latency_seconds > 0,

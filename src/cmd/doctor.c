@@ -9,6 +9,7 @@
 #include "capture/host/feature.h"
 #include "capture/latency_watch.h"
 #include "capture/procfs/taskstats.h"
+#include "capture/scx/scx_watch.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
 #include "cmd/line/view_options.h"

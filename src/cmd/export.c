@@ -249,7 +249,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		.capture = {.scope = options->scope.items,
 			    .scope_count = options->scope.count,
 			    .backend = (enum capture_backend)options->backend.backend,
-			    .scx = options->backend.scx,
+			    .fields = options->backend.fields,
 			    .budget_percent = -1},
 		.interval_ns = (uint64_t)(options->interval * (double)NS_PER_S),
 		.rounds = options->rounds,

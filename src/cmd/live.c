@@ -144,7 +144,7 @@ static struct capture_options make_capture_options(const struct live_options *op
 		.scope = options->scope.items,
 		.scope_count = options->scope.count,
 		.backend = (enum capture_backend)options->backend.backend,
-		.scx = options->backend.scx,
+		.fields = options->backend.fields,
 		.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1,
 		.allow_stop = options->heap.allow_stop,
 		.latency = options->latency,

@@ -484,7 +484,7 @@ static int take(const struct scx_options *options, struct snapshot **ret_snapsho
 		.scope = options->processes.items,
 		.scope_count = options->processes.count,
 		.backend = (enum capture_backend)options->backend.backend,
-		.scx = options->backend.scx,
+		.fields = options->backend.fields,
 	};
 	struct capture *capture;
 	int result;
@@ -519,7 +519,7 @@ static int print(const struct scx_options *options, struct findings *findings)
 	int result, status;
 
 	/* maps help to see why contexts cannot be read; that is what is said then */
-	result = scx_survey_find(findings->scheduler, &options->backend.scx, is_readable && options->walk,
+	result = scx_survey_find(findings->scheduler, &options->backend.fields, is_readable && options->walk,
 				 &findings->survey, &error);
 	findings->has_maps = findings->survey.map_count != 0;
 	if (options->json)

@@ -111,11 +111,11 @@ static bool get_mismatched(const struct snapshot *snapshot, uint64_t *ret_number
 	return snapshot->task_fields.context_of != NULL;
 }
 
-static const struct task_field_event *find_event(const struct task_fields *scx, const char *name)
+static const struct task_field_event *find_event(const struct task_fields *fields, const char *name)
 {
-	for (size_t i = 0; scx != NULL && i < scx->event_count; i++) {
-		if (strcmp(scx->events[i].name, name) == 0)
-			return &scx->events[i];
+	for (size_t i = 0; fields != NULL && i < fields->event_count; i++) {
+		if (strcmp(fields->events[i].name, name) == 0)
+			return &fields->events[i];
 	}
 	return NULL;
 }
@@ -152,14 +152,14 @@ static void build_scheduler(struct tables_build *build)
 	bool any = false;
 
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
-		const struct task_fields *scx = &build->diff->snapshots[side]->task_fields;
+		const struct task_fields *fields = &build->diff->snapshots[side]->task_fields;
 
-		scheduler.side[side] = scx->owner != NULL ? scx : NULL;
-		any |= scx->owner != NULL;
+		scheduler.side[side] = fields->owner != NULL ? fields : NULL;
+		any |= fields->owner != NULL;
 	}
 	if (!any)
 		return;
-	scheduler.table = tables_sides_create_table(build, "scx scheduler", scheduler_columns,
+	scheduler.table = tables_sides_create_table(build, TASK_FIELD_SOURCE " scheduler", scheduler_columns,
 						    ARRAY_COUNT(scheduler_columns));
 	add_text(&scheduler, "scheduler", offsetof(struct task_field_owner, name));
 	add_text(&scheduler, "type", offsetof(struct task_field_owner, type));

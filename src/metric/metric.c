@@ -2,6 +2,7 @@
 #include "metric.h"
 
 #include "name.h"
+#include "task_field.h"
 
 #define TYPE(id, name, aggregation, kind, reduction, ladder, encoding)                                       \
 	[METRIC_TYPE_##id] = {                                                                               \
@@ -72,7 +73,7 @@ const struct section_entry sections[SECTION_COUNT] = {
 	[SECTION_SMAPS_ROLLUP] = {"smaps-rollup", false},
 	[SECTION_SCHED_EXT] = {"sched-ext", false},
 	[SECTION_LATENCY] = {"latency", false},
-	[SECTION_TASK_FIELDS] = {"scx", false},
+	[SECTION_TASK_FIELDS] = {TASK_FIELD_SOURCE, false},
 	[SECTION_CGROUP_IO] = {"cgroup-io", true},
 };
 

@@ -26,7 +26,7 @@ enum {
 struct selected_fields {
 	bool all;
 	size_t count;
-	char names[SELECTED_FIELDS_MAX][SELECTED_FIELD_MAX]; /* "scx.weight" */
+	char names[SELECTED_FIELDS_MAX][SELECTED_FIELD_MAX]; /* with the source: "SOURCE.weight" */
 };
 
 bool selected_fields_has(const struct selected_fields *fields, const char *name);

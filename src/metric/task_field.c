@@ -293,7 +293,7 @@ struct task_field_facts task_field_described(uint16_t field, enum task_field_kin
 /* One "FIELD=HOW" of `length` bytes. */
 static int choose(const char *choice, size_t length, struct error *error)
 {
-	static const char prefix[] = TASK_FIELDS_OF_SCX ".";
+	static const char prefix[] = TASK_FIELD_SOURCE ".";
 	const char *equals, *whole = choice;
 	char how[16] = {0};
 	size_t name_length, reduction = 0, whole_length = length;

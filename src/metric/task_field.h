@@ -58,7 +58,7 @@ struct task_field {
 	const char *name;  /* "stats.runtime", of the program that keeps it */
 	const char *title; /* of its column, at most 12 cells: "RUNTIME" */
 	/* of its column too: */
-	const char *column;        /* its name, "scx.stats.runtime" */
+	const char *column;        /* its name, "SOURCE.stats.runtime" */
 	const char *percent_title; /* where it is a rate of time: "RUNTIME%" */
 	const char *rate_title;    /* where it is another rate: "RUNTIME/s" */
 };
@@ -77,7 +77,7 @@ struct task_field_facts {
 };
 
 /* The source whose fields may be named before anybody has met them: sched_ext schedulers. */
-#define TASK_FIELDS_OF_SCX "scx"
+#define TASK_FIELD_SOURCE "scx"
 
 /*
  * The number of the name of a column, "SOURCE.NAME", which is made when it is new. TASK_FIELD_NONE for a name

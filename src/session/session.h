@@ -154,9 +154,9 @@ void session_table_fill(struct session *session, const struct view *view, struct
 
 /*
  * All metrics and derived metrics of one row of a session_table() (by its key): columns now, in interval, per
- * s, since base, source; and what a sched_ext scheduler keeps ("scx.NAME"): of a thread its whole context, of
- * a group the fields. On the tab Scx that comes first. Its heading says what a thread does at present, NULL
- * where that is not known. NULL when the row is gone.
+ * s, since base, source; and what a sched_ext scheduler keeps ("SOURCE.NAME"): of a thread its whole context,
+ * of a group the fields. On the tab of task fields that comes first. Its heading says what a thread does at
+ * present, NULL where that is not known. NULL when the row is gone.
  */
 struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
 				   size_t key_length);
@@ -171,7 +171,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 
 /*
  * The same of a row of session_metric_table() that is a member of what a scheduler keeps: `name` is that of
- * the row, "scx.NAME". The lines say what type it has, where it stands and, of a thread, all of its value.
+ * the row, "SOURCE.NAME". The lines say what type it has, where it stands and, of a thread, all of its value.
  */
 void session_explain_member(struct session *session, const struct view *view, const char *key,
 			    size_t key_length, const char *name, struct buffer *ret_lines);

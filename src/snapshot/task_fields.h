@@ -79,8 +79,17 @@ enum {
 	TASK_FIELDS_NOT_READ = UINT32_MAX - 2,
 };
 
-/* A counter that the kernel keeps of a scheduler (SCX_EV_… of kernel/sched/ext.c,
- * /sys/kernel/sched_ext/root/events). */
+/* What the user chooses of a scheduler's contexts where a rule would choose; NULL for what he leaves to it.
+ */
+struct context_choice {
+	const char *type; /* name of the contexts' struct or typedef */
+	const char *map;  /* name of the task storage, as the kernel has it: at most 15 bytes */
+};
+
+/* What the names of counters begin with, which goes without saying. */
+#define TASK_FIELD_EVENT_PREFIX "SCX_EV_"
+
+/* A counter that the kernel keeps of a scheduler (kernel/sched/ext.c, /sys/kernel/sched_ext/root/events). */
 struct task_field_event {
 	const char *name; /* in the snapshot's arena */
 	uint64_t value;

@@ -19,8 +19,8 @@ bool emit_task_fields(struct emitter *emitter, const struct object *object)
 		return false;
 	emit_object(emitter, object,
 		    &(struct task_fields_record){
-			    .source = strcmp(scheduler->source, TASK_FIELDS_OF_SCX) != 0 ? scheduler->source
-											 : NULL,
+			    .source = strcmp(scheduler->source, TASK_FIELD_SOURCE) != 0 ? scheduler->source
+											: NULL,
 			    .scheduler = scheduler->name,
 			    .enable_seq = scheduler->enable_seq,
 			    .loaded_at_ns = scheduler->loaded_at_ns,

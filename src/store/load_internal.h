@@ -71,7 +71,8 @@ struct pending_age {
 	uint64_t age_ns;
 };
 
-/* What a thread's `scx` holds, its numbers lying in loader.task_fields.numbers, or its `missing` says of it.
+/* What a thread's task fields hold, its numbers lying in loader.task_fields.numbers, or its `missing` says of
+ * it.
  */
 struct pending_task_fields {
 	uint32_t thread, numbers;

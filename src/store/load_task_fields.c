@@ -224,9 +224,9 @@ static struct task_field_owner *create_scheduler(const struct loader *loader)
 {
 	const struct task_fields_record *record = &loader->task_fields.record;
 	struct task_field_owner *scheduler = task_field_owner_create(
-		record->source != NULL ? record->source : TASK_FIELDS_OF_SCX,
-		text_or_empty(record->scheduler), text_or_empty(record->type), text_or_empty(record->storage),
-		text_or_empty(record->layout), record->size);
+		record->source != NULL ? record->source : TASK_FIELD_SOURCE, text_or_empty(record->scheduler),
+		text_or_empty(record->type), text_or_empty(record->storage), text_or_empty(record->layout),
+		record->size);
 
 	scheduler->enable_seq = record->enable_seq;
 	scheduler->loaded_at_ns = record->loaded_at_ns;

@@ -50,7 +50,7 @@ static const struct member thread_knowledge_members[] = {
 	THREAD("stuck_ns", U64, MEMBER_OMITTED, stuck_ns),
 	THREAD("rss", OPTIONAL_U64, MEMBER_OMITTED, resident),
 	THREAD("layout", TEXT, MEMBER_OMITTED, layout),
-	THREAD("scx", TASK_FIELD_VALUES, MEMBER_OMITTED, index),
+	THREAD(TASK_FIELD_SOURCE, TASK_FIELD_VALUES, MEMBER_OMITTED, index),
 };
 
 static const struct object thread_knowledge_object = OBJECT(thread_knowledge_members);
@@ -100,7 +100,7 @@ static const struct member window_thread_members[] = {
 	[3] = THREAD("elapsed_ns", ELAPSED, MEMBER_OMITTED, index),
 	[4] = THREAD("waiting_ns", U64, MEMBER_OMITTED, waiting_ns),
 	[5] = THREAD_FLAG("waiting_at_least", MEMBER_OMITTED, THREAD_WAIT_AT_LEAST),
-	[6] = THREAD("scx", TASK_FIELD_VALUES, MEMBER_OMITTED, index),
+	[6] = THREAD(TASK_FIELD_SOURCE, TASK_FIELD_VALUES, MEMBER_OMITTED, index),
 	[52] = THREAD_FLAG("kernel", MEMBER_OMITTED, THREAD_KERNEL),
 	[94] = THREAD_FLAG("taskstats_measured", MEMBER_OMITTED, THREAD_TASKSTATS_MEASURED),
 	[95] = THREAD_FLAG("cpu_delay_active", MEMBER_OMITTED, THREAD_CPU_DELAY_ACTIVE),
@@ -442,7 +442,7 @@ static const struct member window_members[] = {
 	WINDOW("sources", SOURCES),
 	WINDOW("missing", MISSING),
 	WINDOW("waits", WAITS),
-	{NAME("scx"), MEMBER_OMITTED, MEMBER_TASK_FIELDS, .object = &task_fields_object},
+	{NAME(TASK_FIELD_SOURCE), MEMBER_OMITTED, MEMBER_TASK_FIELDS, .object = &task_fields_object},
 	NESTED(snapshot, "host", MEMBER_OMITTED, provenance, provenance_host_object),
 	NESTED(snapshot, "psi", MEMBER_OMITTED, pressure, pressure_object),
 	WINDOW("born", WINDOW_BORN),
@@ -484,7 +484,7 @@ static const struct member provenance_members[] = {
 	{NAME("latency"), MEMBER_OMITTED, MEMBER_LATENCY,
 	 .offset = offsetof(struct snapshot, latency) - offsetof(struct snapshot, provenance),
 	 .object = &latency_object},
-	{NAME("scx"), MEMBER_OMITTED, MEMBER_TASK_FIELDS, .object = &task_fields_object},
+	{NAME(TASK_FIELD_SOURCE), MEMBER_OMITTED, MEMBER_TASK_FIELDS, .object = &task_fields_object},
 	{NAME("host"), MEMBER_OMITTED, MEMBER_OBJECT, .object = &provenance_host_object},
 };
 

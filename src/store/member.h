@@ -138,7 +138,7 @@ struct thread_record {
 /* What is known of a sched_ext scheduler, as it is in the file. */
 struct task_fields_record {
 	bool present;
-	const char *source, *scheduler, *type, *storage, *layout; /* no source: TASK_FIELDS_OF_SCX */
+	const char *source, *scheduler, *type, *storage, *layout; /* no source: TASK_FIELD_SOURCE */
 	uint64_t enable_seq, loaded_at_ns, read_at_ns, mismatched;
 	uint32_t size;
 };
@@ -182,7 +182,7 @@ enum {
 #define MEMBER_WAITS_STUCK     "stuck"
 
 /* What sched_ext schedulers keep, in the keys of `missing`. */
-#define TASK_FIELDS_MISSING "scx"
+#define TASK_FIELDS_MISSING TASK_FIELD_SOURCE
 
 /* Pressure resources in the keys of `missing`, "psi.irq". */
 #define PRESSURE_MISSING_PREFIX "psi."

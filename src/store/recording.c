@@ -115,7 +115,7 @@ static void code_round(struct round *round)
 	round_code_cgroups(round);
 	round_note_part(round, "cgroups");
 	round_code_task_fields(round);
-	round_note_part(round, "scx");
+	round_note_part(round, TASK_FIELD_SOURCE);
 }
 
 /* A number with a fraction, or NAN. */

@@ -128,7 +128,7 @@ static struct task_field_owner *make_scheduler(struct round *round, const struct
 		coder_fail(&round->coder);
 		return NULL;
 	}
-	scheduler = task_field_owner_create(decoded->source != NULL ? decoded->source : TASK_FIELDS_OF_SCX,
+	scheduler = task_field_owner_create(decoded->source != NULL ? decoded->source : TASK_FIELD_SOURCE,
 					    decoded->name, decoded->type, decoded->storage, decoded->layout,
 					    decoded->size);
 	scheduler->enable_seq = decoded->enable_seq;

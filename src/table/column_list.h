@@ -12,10 +12,11 @@
 /* Columns on the screen: which have room beside each other, and how they stand there. */
 
 /*
- * The columns of a tab in order (of Scx those before the fields, which view_columns() knows) for rows that
- * are groups or `threads`, at most COLUMN_TOTAL of them, into `columns`; returns how many. `width` is that of
- * the screen in cells (0: all): columns are dropped from the right until the name has 12 cells, but never THR
- * and `sort`; `sort` (COLUMN_COUNT for none) is added if the tab has neither it nor a column of its title.
+ * The columns of a tab in order (of that of task fields those before the fields, which view_columns() knows)
+ * for rows that are groups or `threads`, at most COLUMN_TOTAL of them, into `columns`; returns how many.
+ * `width` is that of the screen in cells (0: all): columns are dropped from the right until the name has 12
+ * cells, but never THR and `sort`; `sort` (COLUMN_COUNT for none) is added if the tab has neither it nor a
+ * column of its title.
  */
 size_t column_list(enum tab tab, bool threads, int width, enum column sort,
 		   enum column columns[COLUMN_TOTAL]);

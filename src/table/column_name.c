@@ -87,9 +87,9 @@ static uint16_t find_field(const char *name)
 
 static enum column find_task_field(const char *name)
 {
-	static const char prefix[] = TASK_FIELDS_OF_SCX ".";
+	static const char prefix[] = TASK_FIELD_SOURCE ".";
 	const size_t length = sizeof(prefix) - 1;
-	char copy[sizeof(prefix) + TASK_FIELD_NAME_MAX] = TASK_FIELDS_OF_SCX ".";
+	char copy[sizeof(prefix) + TASK_FIELD_NAME_MAX] = TASK_FIELD_SOURCE ".";
 	uint16_t field = find_field(name);
 
 	for (uint16_t i = 0; field == TASK_FIELD_NONE && i < task_field_count(); i++) {

@@ -9,8 +9,9 @@
  * The column of that title or name (case ignored; a title also without % and /s, if that is no other's title;
  * then the first of the table that fits; a former title where no present one fits), else that of the metric
  * or derived metric of that name, else that of a name followed by its unit as in the header of a TSV table
- * ("read_bytes_per_s"), else COLUMN_COUNT. "scx.NAME" is the field of schedulers of that name, which nobody
- * need have met yet; the name or title alone does where nothing else has it and one field that was met.
+ * ("read_bytes_per_s"), else COLUMN_COUNT. "SOURCE.NAME" is the field of schedulers of that name, which
+ * nobody need have met yet; the name or title alone does where nothing else has it and one field that was
+ * met.
  */
 enum column column_find(const char *name);
 

@@ -61,7 +61,7 @@ void view_forget_sort(struct view *view)
 	view->sort = first_sort(view, view->tab);
 }
 
-/* A field on the tab Scx, with what puts it in order. */
+/* A field on the tab of task fields, with what puts it in order. */
 struct placed_field {
 	size_t place, index;
 	uint16_t field;

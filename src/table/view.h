@@ -84,7 +84,7 @@ struct view {
 	const enum column
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;
-	/* What the tab Scx shows, by view_set_scheduler(): numbers of fields. */
+	/* What the tab of task fields shows, by view_set_scheduler(): numbers of fields. */
 	uint16_t task_fields[TASK_FIELD_MAX];
 	size_t task_field_count;
 	/* of a comparison: */
@@ -106,10 +106,10 @@ void view_set_tab(struct view *view, enum tab tab);
 void view_forget_sort(struct view *view);
 
 /*
- * Shows the fields of a scheduler on the tab Scx, NULL for none: those that are known to matter first, then
- * in the order of its type. The tab is sorted by the first of them until the user chooses; the choice of a
- * field that this scheduler does not have is forgotten. Returns whether the columns of that tab are others
- * now.
+ * Shows the fields of a scheduler on the tab of task fields, NULL for none: those that are known to matter
+ * first, then in the order of its type. The tab is sorted by the first of them until the user chooses; the
+ * choice of a field that this scheduler does not have is forgotten. Returns whether the columns of that tab
+ * are others now.
  */
 bool view_set_scheduler(struct view *view, const struct task_field_owner *scheduler);
 

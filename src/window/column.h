@@ -16,8 +16,9 @@
 /*
  * The screen's columns; the table is columns.def. Behind COLUMN_COUNT, which means none, stand the metrics
  * and derived metrics as columns (the All tab), then the fields that sched_ext schedulers keep for each task
- * (the Scx tab): see column_of_metric(), column_of_derived() and column_of_task_field(). What a column of a
- * field is follows what was found out of the field last; columns belong to one thread, that which draws.
+ * (the tab of task fields): see column_of_metric(), column_of_derived() and column_of_task_field(). What a
+ * column of a field is follows what was found out of the field last; columns belong to one thread, that which
+ * draws.
  */
 enum column {
 #define COLUMN(id, ...) COLUMN_##id,

@@ -40,7 +40,7 @@ static void test_scheduler(void **state)
 	(void)state;
 	tree_make(&tree);
 	tree_open(&tree);
-	watch = scx_watch_open(&tree.roots, &(struct scx_choice){0}, NULL);
+	watch = scx_watch_open(&tree.roots, &(struct context_choice){0}, NULL);
 	snapshot = watch_round(watch, &result);
 	assert_int_equal(result.state, FEATURE_STATE_OFF);
 	assert_int_equal(result.reason, REASON_NOT_IN_KERNEL);
@@ -102,7 +102,7 @@ static void test_scheduler(void **state)
 
 static struct task_field_owner *make_scheduler(void)
 {
-	return task_field_owner_create(TASK_FIELDS_OF_SCX, "test", "task_ctx", "task_ctxs", "task storage",
+	return task_field_owner_create(TASK_FIELD_SOURCE, "test", "task_ctx", "task_ctxs", "task storage",
 				       CONTEXT_SIZE);
 }
 

@@ -368,7 +368,7 @@ static struct task_field_owner *example_scheduler(void)
 		{"odd", "union", TASK_FIELD_KIND_OTHER, 256, 32, 1, false, NULL, 0, 0, {0}, false},
 		{"last_run_at", "u64", TASK_FIELD_KIND_UNSIGNED, 320, 64, 1, false, NULL, 0, 0, {0}, false},
 	};
-	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "rusty_1.1.4_x86_64",
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELD_SOURCE, "rusty_1.1.4_x86_64",
 								     "task_ctx", "task_data",
 								     "arena, id before the context", 48);
 

@@ -323,7 +323,7 @@ enum {
 /* Of a type like that of lavd: 40 numbers in 512 bytes, most of which differ from thread to thread. */
 static struct snapshot *large_host(bool with_contexts)
 {
-	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "lavd_1.0.21_x86_64",
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELD_SOURCE, "lavd_1.0.21_x86_64",
 								     "task_ctx", "scx_task_map",
 								     "arena, id behind the context", 512);
 	struct snapshot *snapshot = snapshot_create();

@@ -25,7 +25,7 @@ void scx_fixture_begin(struct snapshot *snapshot, const char *scheduler_name, ui
 		 .enumerator_count = ARRAY_COUNT(states)},
 		{.name = extra, .type = "u64", .kind = TASK_FIELD_KIND_UNSIGNED},
 	};
-	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, scheduler_name,
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELD_SOURCE, scheduler_name,
 								     "task_ctx", "task_data", "task storage",
 								     SCX_FIXTURE_FIELDS * sizeof(uint64_t));
 

@@ -44,7 +44,7 @@ static size_t read_memory(void *context, uint64_t address, void *bytes, size_t s
 /* Members, texts and the choice of one type. */
 static void look_at_type(const struct btf *btf, uint32_t type, const struct memory *memory)
 {
-	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "fuzz_1", "", "", "",
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELD_SOURCE, "fuzz_1", "", "", "",
 								     (uint32_t)memory->size);
 	struct scx_types_choice choice;
 	struct arena arena = {0};

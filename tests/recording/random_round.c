@@ -647,7 +647,7 @@ static void change_scheduler(struct random_host *host)
 	host->scheduler = NULL;
 	if (one_in(host, 3))
 		return;
-	host->scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "test_1.0", "task_ctx", "map",
+	host->scheduler = task_field_owner_create(TASK_FIELD_SOURCE, "test_1.0", "task_ctx", "map",
 						  "task storage", size);
 	host->scheduler->enable_seq = random_below(host, 3);
 	host->scheduler->loaded_at_ns = random_number(host);

@@ -253,7 +253,7 @@ static void test_value(void **state)
 
 static void test_rank(void **state)
 {
-	const struct scx_choice map = {.map = "other"}, type = {.type = "lavd_ctx"};
+	const struct context_choice map = {.map = "other"}, type = {.type = "lavd_ctx"};
 
 	(void)state;
 	assert_true(scx_storage_rank("scx_task_map", "scx_task_map_val", NULL) >

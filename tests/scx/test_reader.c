@@ -65,7 +65,7 @@ struct subject {
 	struct scx_reading reading;
 };
 
-static struct scx_reader *open_reader(const struct fixture *fixture, const struct scx_choice *choice,
+static struct scx_reader *open_reader(const struct fixture *fixture, const struct context_choice *choice,
 				      struct arena *arena, struct feature_result *result)
 {
 	struct scx_run run = {.name = "fixture_1.0", .enable_seq = 1};
@@ -808,8 +808,8 @@ static void test_choice(void **state)
 {
 	(void)state;
 	for (enum fixture_layout layout = 0; layout < FIXTURE_LAYOUTS; layout++) {
-		static const struct scx_choice no_map = {.map = "no_such_map"};
-		struct scx_choice own_map = {0};
+		static const struct context_choice no_map = {.map = "no_such_map"};
+		struct context_choice own_map = {0};
 		struct subject subject;
 		struct feature_result result;
 		struct scx_reader *reader;
@@ -818,7 +818,7 @@ static void test_choice(void **state)
 		begin(&subject, layout, FEW, 1);
 		own_map.map = fixture_storage_name(subject.fixture);
 		if (layout != FIXTURE_DIRECT) {
-			struct scx_choice other_type = {.type = "queue_ctx"};
+			struct context_choice other_type = {.type = "queue_ctx"};
 
 			reader = open_reader(subject.fixture, &other_type, &subject.arena, &result);
 			assert_non_null(reader);

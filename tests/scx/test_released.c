@@ -154,7 +154,7 @@ static void test_fields(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(schedulers); i++) {
 		struct btf *btf = load(schedulers[i].name);
 		struct task_field_owner *scheduler = task_field_owner_create(
-			TASK_FIELDS_OF_SCX, schedulers[i].operations, schedulers[i].type, "", "",
+			TASK_FIELD_SOURCE, schedulers[i].operations, schedulers[i].type, "", "",
 			schedulers[i].size);
 		struct scx_types_choice choice;
 		struct buffer text = {0};

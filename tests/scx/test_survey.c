@@ -151,7 +151,7 @@ static void test_choice(void **state)
 {
 	struct fixture_options options = {.root_children = 1};
 	struct scx_run run = {.name = "fixture_1.0", .enable_seq = 1};
-	struct scx_choice choice = {.type = "no_such_type"};
+	struct context_choice choice = {.type = "no_such_type"};
 	struct scx_survey survey;
 	struct fixture *fixture;
 

@@ -166,7 +166,7 @@ static void test_members(void **state)
 	struct btf *btf = btf__new_empty();
 	const int type = add_example(btf);
 	struct task_field_owner *scheduler = task_field_owner_create(
-		TASK_FIELDS_OF_SCX, "example", "example_t", "map", "task storage", sizeof(struct example));
+		TASK_FIELD_SOURCE, "example", "example_t", "map", "task storage", sizeof(struct example));
 	uint8_t bytes[sizeof(struct example)];
 
 	(void)state;
@@ -227,7 +227,7 @@ static void test_senseless_types(void **state)
 {
 	struct btf *btf = btf__new_empty();
 	const struct basic_types basic = add_basic_types(btf);
-	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "a", "b", "c", "d",
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELD_SOURCE, "a", "b", "c", "d",
 								     64);
 	struct buffer text = {0};
 	char long_name[1024] = {0};
@@ -277,7 +277,7 @@ static void test_senseless_types(void **state)
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)endless, scheduler), -E2BIG);
 	task_field_owner_release(scheduler);
 
-	scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "a", "b", "c", "d", 64);
+	scheduler = task_field_owner_create(TASK_FIELD_SOURCE, "a", "b", "c", "d", 64);
 	assert_int_equal(scx_types_add_members(btf, (uint32_t)far, scheduler), -E2BIG);
 	assert_string_equal(scheduler->members[0].name, "behind");
 	assert_int_equal(scheduler->members[0].kind, TASK_FIELD_KIND_OTHER);

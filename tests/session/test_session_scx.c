@@ -68,7 +68,7 @@ static const struct task_field_member members[MEMBER_COUNT] = {
 static struct task_field_owner *make_scheduler(uint64_t enable_seq)
 {
 	struct task_field_owner *scheduler = task_field_owner_create(
-		TASK_FIELDS_OF_SCX, "plain_1.0.9_x86_64", "task_ctx", "task_data", "task storage", 56);
+		TASK_FIELD_SOURCE, "plain_1.0.9_x86_64", "task_ctx", "task_data", "task storage", 56);
 
 	scheduler->enable_seq = enable_seq;
 	scheduler->loaded_at_ns = 1;

@@ -23,7 +23,7 @@ struct example {
 static struct task_field_owner *example_scheduler(uint64_t enable_seq)
 {
 	static const struct task_field_enumerator states[] = {{"IDLE", 0}, {"BUSY", 3}};
-	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "rusty_1.1.4_x86_64",
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELD_SOURCE, "rusty_1.1.4_x86_64",
 								     "task_ctx", "task_data", "task storage",
 								     sizeof(struct example));
 	const struct task_field_member members[] = {
@@ -236,9 +236,9 @@ static void test_contexts(void **state)
 /* A type of very many members, as in a file that somebody made, leaves numbers for those of others. */
 static void test_many_fields(void **state)
 {
-	struct task_field_owner *many = task_field_owner_create(TASK_FIELDS_OF_SCX, "many", "task_ctx",
+	struct task_field_owner *many = task_field_owner_create(TASK_FIELD_SOURCE, "many", "task_ctx",
 								"storage", "task storage", 4096);
-	struct task_field_owner *other = task_field_owner_create(TASK_FIELDS_OF_SCX, "other", "task_ctx",
+	struct task_field_owner *other = task_field_owner_create(TASK_FIELD_SOURCE, "other", "task_ctx",
 								 "storage", "task storage", 8);
 	struct task_field_member member = {.type = "u8", .bit_size = 8, .count = 1};
 	char name[32];
@@ -264,7 +264,7 @@ static void test_many_fields(void **state)
 
 static void test_narrow_stamp(void **state)
 {
-	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, "s", "task_ctx",
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELD_SOURCE, "s", "task_ctx",
 								     "storage", "task storage", 16);
 	struct task_field_member member = {.name = "last_moved", .type = "u32", .bit_size = 32, .count = 1};
 

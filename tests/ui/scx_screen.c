@@ -77,10 +77,10 @@ static const struct task_field_member mini_members[] = {
 static struct task_field_owner *make_scheduler(bool is_lavd)
 {
 	struct task_field_owner *scheduler =
-		is_lavd ? task_field_owner_create(TASK_FIELDS_OF_SCX, "lavd_1.1.4_x86_64_unknown_linux_gnu",
+		is_lavd ? task_field_owner_create(TASK_FIELD_SOURCE, "lavd_1.1.4_x86_64_unknown_linux_gnu",
 						  "task_ctx", "scx_task_map", "arena, id after the context",
 						  96)
-			: task_field_owner_create(TASK_FIELDS_OF_SCX, "mini", "mini_ctx", "task_data",
+			: task_field_owner_create(TASK_FIELD_SOURCE, "mini", "mini_ctx", "task_data",
 						  "task storage", 16);
 
 	scheduler->enable_seq = is_lavd ? 1 : 2;

@@ -401,7 +401,7 @@ static void test_needs_of_long_filter(void **state)
 
 static struct task_field_owner *make_scheduler(const char *name, const char *const fields[], size_t count)
 {
-	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELDS_OF_SCX, name, "task_ctx",
+	struct task_field_owner *scheduler = task_field_owner_create(TASK_FIELD_SOURCE, name, "task_ctx",
 								     "map", "task storage", 64);
 
 	for (uint32_t i = 0; i < count; i++)

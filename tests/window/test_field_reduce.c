@@ -175,7 +175,7 @@ static void test_missing(void **state)
 static void test_threads(void **state)
 {
 	struct task_field_owner *scheduler = task_field_owner_create(
-		TASK_FIELDS_OF_SCX, "mini", "task_ctx", "tasks", "task storage", sizeof(uint64_t));
+		TASK_FIELD_SOURCE, "mini", "task_ctx", "tasks", "task storage", sizeof(uint64_t));
 	struct task_field_member weight = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_SUM);
 	const struct task_field_member *member;
 	struct task_field_accumulator accumulator = {0};

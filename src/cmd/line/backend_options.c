@@ -16,10 +16,10 @@ static const struct option list[] = {
 	 .in_file = true,
 	 .description = "read all threads in one pass (bpf; as root), or each from its files (procfs); "
 			"default auto: bpf where it works, which `ctop doctor` tells"},
-	{OPTION('\0', "scx-type", "NAME", struct backend_options, scx.type),
+	{OPTION('\0', "scx-type", "NAME", struct backend_options, fields.type),
 	 .description = "the struct or typedef that is the context of a thread, where the sched_ext "
 			"scheduler has several that may be; default by its name"},
-	{OPTION('\0', "scx-map", "NAME", struct backend_options, scx.map),
+	{OPTION('\0', "scx-map", "NAME", struct backend_options, fields.map),
 	 .description = "the task storage of the sched_ext scheduler in which contexts are, where it has "
 			"several; default by its name"},
 };

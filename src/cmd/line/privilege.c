@@ -232,7 +232,7 @@ int privilege_open_capture(const struct capture_options *options, struct capture
 	struct capture_options own = *options;
 	int result;
 
-	own.scx_rights = privilege_find_scheduler;
+	own.scheduler_rights = privilege_find_scheduler;
 
 	if (!has_named_root(options->roots))
 		privilege_raise(options->roots);

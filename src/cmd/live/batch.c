@@ -197,8 +197,8 @@ static void note_scheduler(const struct batch *batch)
 }
 
 /*
- * The fields on the tab Scx are those of the scheduler that runs; of a table that is printed in pieces under
- * one header, those of the first round's.
+ * The task fields on their tab are those of the scheduler that runs; of a table that is printed in pieces
+ * under one header, those of the first round's.
  */
 static void follow_scheduler(struct batch *batch)
 {
