@@ -82,8 +82,8 @@ struct tables_row tables_row_of_column(struct tables_build *build, struct table 
 				       const struct buffer *label);
 
 /*
- * Adds a row for each of some pairs of AXIS_ALL, below headings for their cgroups and processes, which come in
- * the order in which the first of the pairs in them does; ret_rows[i] is the index of a pair's row.
+ * Adds a row for each of some pairs of AXIS_ALL, below headings for their cgroups and processes, which come
+ * in the order in which the first of the pairs in them does; ret_rows[i] is the index of a pair's row.
  */
 void tables_row_add_tree(struct table *table, const struct diff_pair *const pairs[], size_t count,
 			 size_t ret_rows[]);

@@ -383,7 +383,7 @@ static void test_reading_beside_a_writer(void **state)
 
 		ended = waitpid(child, &status, WNOHANG) == child;
 		for (int i = 0; i < 20; i++) {
-			struct snapshot *snapshot;
+			struct snapshot *snapshot = NULL;
 			uint64_t number;
 
 			if (history_last(history, &round, &error) < 0 ||

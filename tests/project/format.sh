@@ -44,10 +44,9 @@ for file in $(source_files | grep -E '\.([ch]|def)$|^scripts/[^/.]*$|\.sh$' | gr
 done
 result "every source names its licence" "$findings"
 
-findings=
+# A file holds a concept whole, so a long one is only pointed out.
 for file in $(source_files | grep -E '\.[ch]$' | grep -v '^tests/'); do
     lines=$(wc -l <"$file")
-    [ "$lines" -le 1000 ] || findings="$findings $file:$lines"
+    [ "$lines" -le 1000 ] || echo "note: $file has $lines lines"
 done
-result "no C file of the program above 1,000 lines" "$findings"
 finish
