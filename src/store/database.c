@@ -256,16 +256,22 @@ int database_number(struct database *database, const char *text, int64_t *ret_nu
 static int check_schema(struct database *database, const struct database_kind *kind, struct error *error)
 {
 	sqlite3_stmt *statement = NULL;
-	size_t found = 0, good = 0;
+	size_t found, good;
+	unsigned int tries = 0;
 	int result = database_prepare(database, "SELECT sql FROM sqlite_schema", &statement, error);
 
-	while (result == 0 && (result = database_step(database, statement, error)) > 0) {
-		const char *text = (const char *)sqlite3_column_text(statement, 0);
+	do {
+		found = good = 0;
+		if (result == -ESTALE)
+			result = 0;
+		while (result == 0 && (result = database_step(database, statement, error)) > 0) {
+			const char *text = (const char *)sqlite3_column_text(statement, 0);
 
-		for (size_t i = 0; i < kind->table_count; i++)
-			good += text != NULL && strcmp(text, kind->tables[i]) == 0;
-		result = ++found <= kind->table_count ? 0 : -EMEDIUMTYPE;
-	}
+			for (size_t i = 0; i < kind->table_count; i++)
+				good += text != NULL && strcmp(text, kind->tables[i]) == 0;
+			result = ++found <= kind->table_count ? 0 : -EMEDIUMTYPE;
+		}
+	} while (result == -ESTALE && ++tries < TRIES);
 	sqlite3_finalize(statement);
 	if (result == 0 && (good != kind->table_count || found != good))
 		result = -EMEDIUMTYPE;
