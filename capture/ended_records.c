@@ -23,43 +23,6 @@ enum {
 /* What is beyond a bound is put together under this name. */
 static const char other_name[] = "(other)";
 
-/* Where each amount is in a record. Calls are counted in whole 1,024s (KB_MASK of kernel/tsacct.c): unknown.
- */
-static const struct {
-	enum exit_amount amount;
-	enum taskstats_member member;
-	uint64_t unit;
-} members[] = {
-	{EXIT_RUN_TIME, TASKSTATS_MEMBER_CPU_RUN_VIRTUAL_TOTAL, 1},
-	{EXIT_RUN_DELAY, TASKSTATS_MEMBER_CPU_DELAY_TOTAL, 1},
-	{EXIT_TIMESLICES, TASKSTATS_MEMBER_CPU_COUNT, 1},
-	{EXIT_VOLUNTARY, TASKSTATS_MEMBER_NVCSW, 1},
-	{EXIT_NONVOLUNTARY, TASKSTATS_MEMBER_NIVCSW, 1},
-	{EXIT_MINOR_FAULTS, TASKSTATS_MEMBER_AC_MINFLT, 1},
-	{EXIT_MAJOR_FAULTS, TASKSTATS_MEMBER_AC_MAJFLT, 1},
-	{EXIT_USER_TIME, TASKSTATS_MEMBER_AC_UTIME, US},
-	{EXIT_SYSTEM_TIME, TASKSTATS_MEMBER_AC_STIME, US},
-	{EXIT_IO, TASKSTATS_MEMBER_READ_CHAR, 1},
-	{EXIT_IO + 1, TASKSTATS_MEMBER_WRITE_CHAR, 1},
-	{EXIT_IO + 4, TASKSTATS_MEMBER_READ_BYTES, 1},
-	{EXIT_IO + 5, TASKSTATS_MEMBER_WRITE_BYTES, 1},
-	{EXIT_IO + 6, TASKSTATS_MEMBER_CANCELLED_WRITE_BYTES, 1},
-	{EXIT_DELAYS, TASKSTATS_MEMBER_BLKIO_COUNT, 1},
-	{EXIT_DELAYS + 1, TASKSTATS_MEMBER_BLKIO_DELAY_TOTAL, 1},
-	{EXIT_DELAYS + 2, TASKSTATS_MEMBER_SWAPIN_COUNT, 1},
-	{EXIT_DELAYS + 3, TASKSTATS_MEMBER_SWAPIN_DELAY_TOTAL, 1},
-	{EXIT_DELAYS + 4, TASKSTATS_MEMBER_FREEPAGES_COUNT, 1},
-	{EXIT_DELAYS + 5, TASKSTATS_MEMBER_FREEPAGES_DELAY_TOTAL, 1},
-	{EXIT_DELAYS + 6, TASKSTATS_MEMBER_THRASHING_COUNT, 1},
-	{EXIT_DELAYS + 7, TASKSTATS_MEMBER_THRASHING_DELAY_TOTAL, 1},
-	{EXIT_DELAYS + 8, TASKSTATS_MEMBER_COMPACT_COUNT, 1},
-	{EXIT_DELAYS + 9, TASKSTATS_MEMBER_COMPACT_DELAY_TOTAL, 1},
-	{EXIT_DELAYS + 10, TASKSTATS_MEMBER_WPCOPY_COUNT, 1},
-	{EXIT_DELAYS + 11, TASKSTATS_MEMBER_WPCOPY_DELAY_TOTAL, 1},
-	{EXIT_DELAYS + 12, TASKSTATS_MEMBER_IRQ_COUNT, 1},
-	{EXIT_DELAYS + 13, TASKSTATS_MEMBER_IRQ_DELAY_TOTAL, 1},
-};
-
 /* A thread that has ended. */
 struct waiting_record {
 	uint32_t tgid, tid;               /* tgid is 0 when the record does not say */
@@ -139,41 +102,33 @@ size_t ended_records_waiting(const struct ended_records *records)
 
 const char ended_unknown_name[] = "(ended)";
 
+#define DELAY(id, name, needs)                                                                               \
+	{EXIT_DELAYS + 2 * TASK_DELAY_##id, (needs) | TASK_KERNEL_DELAYS, TASKSTATS_MEMBER_##id##_COUNT, 1}, \
+		{EXIT_DELAYS + 2 * TASK_DELAY_##id + 1, (needs) | TASK_KERNEL_DELAYS,                        \
+		 TASKSTATS_MEMBER_##id##_DELAY_TOTAL, 1},
+
 const struct ended_source ended_sources[ENDED_METRICS] = {
-	{EXIT_RUN_TIME, 0},
-	{EXIT_RUN_DELAY, 0},
-	{EXIT_TIMESLICES, 0},
-	{EXIT_VOLUNTARY, 0},
-	{EXIT_NONVOLUNTARY, 0},
-	{EXIT_MIGRATIONS, 0},
-	{EXIT_MINOR_FAULTS, 0},
-	{EXIT_MAJOR_FAULTS, 0},
-	{EXIT_USER_TIME, 0},
-	{EXIT_SYSTEM_TIME, 0},
-	{EXIT_IO, EXIT_KERNEL_CHARS},
-	{EXIT_IO + 1, EXIT_KERNEL_CHARS},
-	{EXIT_IO + 2, EXIT_KERNEL_CHARS},
-	{EXIT_IO + 3, EXIT_KERNEL_CHARS},
-	{EXIT_IO + 4, EXIT_KERNEL_IO},
-	{EXIT_IO + 5, EXIT_KERNEL_IO},
-	{EXIT_IO + 6, EXIT_KERNEL_IO},
-	{EXIT_TIMESLICES, EXIT_KERNEL_DELAYS},
-	{EXIT_RUN_DELAY, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 1, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 2, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 3, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 4, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 5, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 6, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 7, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 8, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 9, EXIT_KERNEL_DELAYS},
-	{EXIT_DELAYS + 10, EXIT_KERNEL_WPCOPY_DELAY},
-	{EXIT_DELAYS + 11, EXIT_KERNEL_WPCOPY_DELAY},
-	{EXIT_DELAYS + 12, EXIT_KERNEL_IRQ_DELAY},
-	{EXIT_DELAYS + 13, EXIT_KERNEL_IRQ_DELAY},
-};
+	{EXIT_RUN_TIME, 0, TASKSTATS_MEMBER_CPU_RUN_VIRTUAL_TOTAL, 1},
+	{EXIT_RUN_DELAY, 0, TASKSTATS_MEMBER_CPU_DELAY_TOTAL, 1},
+	{EXIT_TIMESLICES, 0, TASKSTATS_MEMBER_CPU_COUNT, 1},
+	{EXIT_VOLUNTARY, 0, TASKSTATS_MEMBER_NVCSW, 1},
+	{EXIT_NONVOLUNTARY, 0, TASKSTATS_MEMBER_NIVCSW, 1},
+	{EXIT_MIGRATIONS, 0, TASKSTATS_MEMBER_NONE, 0},
+	{EXIT_MINOR_FAULTS, 0, TASKSTATS_MEMBER_AC_MINFLT, 1},
+	{EXIT_MAJOR_FAULTS, 0, TASKSTATS_MEMBER_AC_MAJFLT, 1},
+	{EXIT_USER_TIME, 0, TASKSTATS_MEMBER_AC_UTIME, US},
+	{EXIT_SYSTEM_TIME, 0, TASKSTATS_MEMBER_AC_STIME, US},
+	{EXIT_IO, TASK_KERNEL_CHARS, TASKSTATS_MEMBER_READ_CHAR, 1},
+	{EXIT_IO + 1, TASK_KERNEL_CHARS, TASKSTATS_MEMBER_WRITE_CHAR, 1},
+	/* records count calls in whole 1,024s (KB_MASK of kernel/tsacct.c): unknown */
+	{EXIT_IO + 2, TASK_KERNEL_CHARS, TASKSTATS_MEMBER_NONE, 0},
+	{EXIT_IO + 3, TASK_KERNEL_CHARS, TASKSTATS_MEMBER_NONE, 0},
+	{EXIT_IO + 4, TASK_KERNEL_IO, TASKSTATS_MEMBER_READ_BYTES, 1},
+	{EXIT_IO + 5, TASK_KERNEL_IO, TASKSTATS_MEMBER_WRITE_BYTES, 1},
+	{EXIT_IO + 6, TASK_KERNEL_IO, TASKSTATS_MEMBER_CANCELLED_WRITE_BYTES, 1},
+	{EXIT_TIMESLICES, TASK_KERNEL_DELAYS, TASKSTATS_MEMBER_CPU_COUNT, 1},
+	{EXIT_RUN_DELAY, TASK_KERNEL_DELAYS, TASKSTATS_MEMBER_CPU_DELAY_TOTAL, 1},
+	TASK_DELAYS(DELAY)};
 
 /*
  * Shares the run time out as the clock's tick saw the two times, not less than what was told before:
@@ -281,9 +236,13 @@ void ended_records_add(struct ended_records *records, const struct ended_record_
 	};
 	if (taskstats_has(layout, TASKSTATS_MEMBER_AC_COMM))
 		memcpy(item->name, stats + layout->offset[TASKSTATS_MEMBER_AC_COMM], sizeof(item->name));
-	for (size_t i = 0; i < ARRAY_COUNT(members); i++)
-		item->amounts[members[i].amount] = taskstats_u64(layout, stats, members[i].member) *
-						   members[i].unit;
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		const struct ended_source *source = &ended_sources[i];
+
+		if (source->member != TASKSTATS_MEMBER_NONE)
+			item->amounts[source->amount] = taskstats_u64(layout, stats, source->member) *
+							source->unit;
+	}
 	/* no thread waits longer than it lives: see struct metric_reader */
 	item->undelayed = item->amounts[EXIT_DELAYS + 1] > age + NS_PER_MS;
 	if (item->undelayed)
@@ -543,26 +502,21 @@ static void take_items(const struct reading *reading)
 }
 
 /* Why an amount is known of no thread, or REASON_READ. */
-static enum reason reason_of(const struct reading *reading, enum metric metric, enum exit_amount amount)
+static enum reason reason_of(const struct reading *reading, size_t index)
 {
 	const struct feature_checks *checks = reading->checks;
 	const struct feature_result *io = &checks->results[FEATURE_IO_ACCOUNTING];
-	const enum source source = metrics[metric].source;
-	size_t i = 0;
+	const enum source source = metrics[ended_metrics[index]].source;
+	const enum taskstats_member member = ended_sources[index].member;
 
 	if (source == SOURCE_DELAYS && checks->task_delayacct != TASK_DELAYACCT_ON)
 		return checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF ? REASON_NOT_IN_KERNEL
 									   : REASON_SWITCHED_OFF;
 	if (source == SOURCE_IO && io->state == FEATURE_STATE_OFF)
 		return io->reason;
-	while (i < ARRAY_COUNT(members) && members[i].amount != amount)
-		i++;
-	if (i == ARRAY_COUNT(members))
-		return metric == METRIC_UTIME_CLOCK_TICKS || metric == METRIC_STIME_CLOCK_TICKS
-			       ? REASON_READ
-			       : REASON_OTHER_BACKEND;
-	return reading->records->layout.size == 0 ||
-			       taskstats_has(&reading->records->layout, members[i].member)
+	if (member == TASKSTATS_MEMBER_NONE)
+		return REASON_OTHER_BACKEND;
+	return reading->records->layout.size == 0 || taskstats_has(&reading->records->layout, member)
 		       ? REASON_READ
 		       : REASON_NOT_IN_KERNEL;
 }
@@ -585,7 +539,7 @@ void ended_records_read(struct ended_records *records, const struct snapshot *no
 
 	set->lower_bound = true;
 	for (size_t i = 0; i < ENDED_METRICS; i++)
-		set->reasons[i] = (reason_id)reason_of(&reading, ended_metrics[i], ended_sources[i].amount);
+		set->reasons[i] = (reason_id)reason_of(&reading, i);
 	take_items(&reading);
 	for (size_t i = 0; i < records->bucket_count; i++)
 		add_bucket(&reading, &records->buckets[i]);

@@ -28,10 +28,12 @@ enum {
 	ENDED_NO_ROW = UINT32_MAX,
 };
 
-/* The amount of the kernel that each amount of a set is; user and system time are shared out anew. */
+/* What each amount of a set is for the kernel; user and system time are shared out anew. */
 struct ended_source {
 	enum exit_amount amount;
-	uint32_t needs; /* EXIT_KERNEL_… */
+	uint32_t needs;               /* TASK_KERNEL_… */
+	enum taskstats_member member; /* of a record, TASKSTATS_MEMBER_NONE where it has none */
+	uint64_t unit;                /* of that member, ns for times */
 };
 
 extern const struct ended_source ended_sources[ENDED_METRICS];

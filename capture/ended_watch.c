@@ -262,7 +262,7 @@ static void set_reasons(struct reading *reading)
 	uint32_t kernel = bpf_exits_kernel(reading->watch->exits);
 
 	/* until a task has ended nothing is known of the kernel, nor is there anything to tell */
-	if ((kernel & EXIT_KERNEL_KNOWN) == 0)
+	if ((kernel & TASK_KERNEL_KNOWN) == 0)
 		kernel = UINT32_MAX;
 
 	for (size_t i = 0; i < ENDED_METRICS; i++) {

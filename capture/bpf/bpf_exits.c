@@ -62,7 +62,7 @@ static struct exits *open_object(size_t scope_count, struct arena *arena, struct
 	if (object == NULL) {
 		result = -errno;
 	} else {
-		object->rodata->limited = scope_count != 0;
+		object->rodata->scoped = scope_count != 0;
 		result = bpf_map__set_max_entries(object->maps.sums, KEYS_MAX);
 		if (result == 0)
 			result = bpf_map__set_max_entries(object->maps.other_sums, KEYS_MAX);

@@ -66,7 +66,7 @@ int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_ite
 bool bpf_exits_take(struct bpf_exits *exits, const struct exit_identity *identity,
 		    struct exit_thread *ret_thread);
 
-/* EXIT_KERNEL_…; 0 until a task has ended. */
+/* What the kernel accounts, TASK_KERNEL_…; 0 until a task has ended. */
 uint32_t bpf_exits_kernel(const struct bpf_exits *exits);
 
 /* Tasks since the programs were attached of which nothing is known, for lack of room. */

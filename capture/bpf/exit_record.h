@@ -2,7 +2,7 @@
 #ifndef CTOP_BPF_EXIT_RECORD_H
 #define CTOP_BPF_EXIT_RECORD_H
 
-#include <linux/types.h>
+#include "task_record.h"
 
 /* What the program that watches for ended tasks hands over (capture/bpf/exits.bpf.c). Times are ns. */
 
@@ -18,19 +18,9 @@ enum exit_amount {
 	EXIT_MAJOR_FAULTS,
 	EXIT_USER_TIME, /* as sampled by the clock's tick, like the next */
 	EXIT_SYSTEM_TIME,
-	EXIT_IO,                         /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
-	EXIT_DELAYS = EXIT_IO + 7,       /* count and total of each, in the order of EXIT_DELAY_… */
-	EXIT_AMOUNTS = EXIT_DELAYS + 14, /* how many there are */
-};
-
-/* Facts about this kernel: exit_kernel of the object, 0 until a task has ended. */
-enum {
-	EXIT_KERNEL_IO = 1 << 0,     /* CONFIG_TASK_IO_ACCOUNTING */
-	EXIT_KERNEL_CHARS = 1 << 1,  /* CONFIG_TASK_XACCT */
-	EXIT_KERNEL_DELAYS = 1 << 2, /* CONFIG_TASK_DELAY_ACCT */
-	EXIT_KERNEL_IRQ_DELAY = 1 << 3,
-	EXIT_KERNEL_WPCOPY_DELAY = 1 << 4,
-	EXIT_KERNEL_KNOWN = 1 << 5, /* the others are true or not */
+	EXIT_IO,                                           /* as in struct task_record */
+	EXIT_DELAYS = EXIT_IO + TASK_IO_COUNT,             /* count and total of each enum task_delay */
+	EXIT_AMOUNTS = EXIT_DELAYS + 2 * TASK_DELAY_COUNT, /* how many there are */
 };
 
 /* By what tasks that nobody has seen are put together. */

@@ -7,17 +7,9 @@
  * round counts the tasks that have ended and left no row, though they are not free yet, by what was noted at
  * their end, and a later round adds the rest.
  */
-#include <stdbool.h>
-
 #include "kernel_types.h"
 
 #include "exit_record.h"
-
-enum {
-	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD */
-};
-
-const volatile __u32 limited; /* only the processes in `scope` count */
 
 /*
  * Tasks that started before this (CLOCK_BOOTTIME ns) may be known from a round and stay in `threads` for its
@@ -27,7 +19,7 @@ __u64 known_before;
 __u64 lost;        /* tasks for which there was no room */
 __u64 unnoted;     /* ends for which there was no room in `threads` */
 __u32 to_other;    /* sums are those of `other_sums` */
-__u32 exit_kernel; /* EXIT_KERNEL_… */
+__u32 exit_kernel; /* TASK_KERNEL_… */
 
 struct locked_sum {
 	struct bpf_spin_lock lock;
@@ -63,36 +55,8 @@ struct {
 	__type(value, struct exit_thread);
 } threads SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u8);
-} scope SEC(".maps");
-
 /* A new entry of `sums`, which is too large for the stack. */
 static const struct locked_sum empty_sum;
-
-static __always_inline void look_at_kernel(const struct task_struct *task)
-{
-	const struct task_delay_info *delays = NULL;
-	__u32 facts = EXIT_KERNEL_KNOWN;
-
-	if (exit_kernel != 0)
-		return;
-	if (bpf_core_field_exists(task->ioac.read_bytes))
-		facts |= EXIT_KERNEL_IO;
-	if (bpf_core_field_exists(task->ioac.rchar))
-		facts |= EXIT_KERNEL_CHARS;
-	if (bpf_core_field_exists(task->delays))
-		facts |= EXIT_KERNEL_DELAYS;
-	if (bpf_core_field_exists(delays->irq_delay))
-		facts |= EXIT_KERNEL_IRQ_DELAY;
-	if (bpf_core_field_exists(delays->wpcopy_delay))
-		facts |= EXIT_KERNEL_WPCOPY_DELAY;
-	exit_kernel = facts;
-}
 
 /* What a task that is on a CPU has run since its run time was last brought up to date, until the last tick.
  */
@@ -106,14 +70,11 @@ static __always_inline __u64 last_stretch(const struct task_struct *task)
 	return now > since ? now - since : 0;
 }
 
-#define FILL_DELAY(info, name)                                                                               \
-	do {                                                                                                 \
-		if (bpf_core_field_exists((info)->name##_delay)) {                                           \
-			next[0] = (info)->name##_count;                                                      \
-			next[1] = (info)->name##_delay;                                                      \
-		}                                                                                            \
-		next += 2;                                                                                   \
-	} while (0)
+#define FILL_DELAY(id, name, needs)                                                                          \
+	if (bpf_core_field_exists(info->name##_delay)) {                                                     \
+		amounts[EXIT_DELAYS + 2 * TASK_DELAY_##id] = info->name##_count;                             \
+		amounts[EXIT_DELAYS + 2 * TASK_DELAY_##id + 1] = info->name##_delay;                         \
+	}
 
 /*
  * Returns whether delay accounting has a record of the task. One by which it waited longer than it lived is
@@ -122,7 +83,6 @@ static __always_inline __u64 last_stretch(const struct task_struct *task)
 static __always_inline bool fill_amounts(const struct task_struct *task, __u64 amounts[EXIT_AMOUNTS])
 {
 	const struct task_delay_info *info;
-	__u64 *next = amounts + EXIT_DELAYS;
 
 	amounts[EXIT_RUN_TIME] = task->se.sum_exec_runtime + last_stretch(task);
 	amounts[EXIT_RUN_DELAY] = task->sched_info.run_delay;
@@ -134,29 +94,13 @@ static __always_inline bool fill_amounts(const struct task_struct *task, __u64 a
 	amounts[EXIT_MAJOR_FAULTS] = task->maj_flt;
 	amounts[EXIT_USER_TIME] = task->utime;
 	amounts[EXIT_SYSTEM_TIME] = task->stime;
-	if (bpf_core_field_exists(task->ioac.rchar)) {
-		amounts[EXIT_IO] = task->ioac.rchar;
-		amounts[EXIT_IO + 1] = task->ioac.wchar;
-		amounts[EXIT_IO + 2] = task->ioac.syscr;
-		amounts[EXIT_IO + 3] = task->ioac.syscw;
-	}
-	if (bpf_core_field_exists(task->ioac.read_bytes)) {
-		amounts[EXIT_IO + 4] = task->ioac.read_bytes;
-		amounts[EXIT_IO + 5] = task->ioac.write_bytes;
-		amounts[EXIT_IO + 6] = task->ioac.cancelled_write_bytes;
-	}
+	fill_io(task, amounts + EXIT_IO);
 	if (!bpf_core_field_exists(task->delays))
 		return false;
 	info = task->delays;
 	if (info == NULL || info->blkio_delay > bpf_ktime_get_boot_ns() - task->start_boottime)
 		return false;
-	FILL_DELAY(info, blkio);
-	FILL_DELAY(info, swapin);
-	FILL_DELAY(info, freepages);
-	FILL_DELAY(info, thrashing);
-	FILL_DELAY(info, compact);
-	FILL_DELAY(info, wpcopy);
-	FILL_DELAY(info, irq);
+	TASK_DELAYS(FILL_DELAY)
 	return true;
 }
 
@@ -250,13 +194,6 @@ static __always_inline void add_to_sum(const struct task_struct *task, const str
 	bpf_spin_unlock(&sum->lock);
 }
 
-static __always_inline bool counts(const struct task_struct *task)
-{
-	__u32 process = task->tgid;
-
-	return limited == 0 || bpf_map_lookup_elem(&scope, &process) != NULL;
-}
-
 /*
  * A task whose end was noted, and that no round has seen: whoever takes it off the list counts it. The task
  * is marked as free before `known_before` is read again, and the reader sets that before it reads the list.
@@ -277,6 +214,13 @@ static __always_inline bool settle(const struct task_struct *task, const struct 
 	return true;
 }
 
+/* Once: all CPUs share the variable. */
+static __always_inline void note_kernel(const struct task_struct *task)
+{
+	if (exit_kernel == 0)
+		exit_kernel = accounting_facts(task);
+}
+
 SEC("tp_btf/sched_process_free")
 int count_free(__u64 *context)
 {
@@ -286,8 +230,8 @@ int count_free(__u64 *context)
 	struct exit_key key = {0};
 	bool is_ending;
 
-	look_at_kernel(task);
-	if (!counts(task))
+	note_kernel(task);
+	if (!is_in_scope(task))
 		return 0;
 	fill_identity(task, &identity);
 	noted = bpf_map_lookup_elem(&ending, &identity);
@@ -315,8 +259,8 @@ int note_exit(__u64 *context)
 	const struct task_struct *task = plain_task((struct task_struct *)context[0]);
 	struct exit_identity identity;
 
-	look_at_kernel(task);
-	if (!counts(task))
+	note_kernel(task);
+	if (!is_in_scope(task))
 		return 0;
 	fill_identity(task, &identity);
 	note(task, &identity, false);

@@ -11,10 +11,17 @@
  */
 
 #include <linux/bpf.h>
+#include <stdbool.h>
 
 #include <bpf/bpf_helpers.h>
 
 #include <bpf/bpf_core_read.h>
+
+#include "task_record.h"
+
+enum {
+	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD */
+};
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -45,19 +52,8 @@ struct sched_info {
 };
 
 struct sched_statistics {
-	__u64 wait_max, wait_count, wait_sum;
-	__u64 iowait_count, iowait_sum;
-	__u64 sleep_max;
-	__s64 sum_sleep_runtime;
-	__u64 block_max;
-	__s64 sum_block_runtime;
-	__s64 exec_max;
-	__u64 slice_max;
-	__u64 nr_failed_migrations_affine, nr_failed_migrations_running, nr_failed_migrations_hot;
-	__u64 nr_forced_migrations;
-	__u64 nr_wakeups, nr_wakeups_sync, nr_wakeups_migrate, nr_wakeups_local, nr_wakeups_remote;
-	__u64 nr_wakeups_affine, nr_wakeups_affine_attempts;
-	__u64 core_forceidle_sum;
+	TASK_STATISTICS(TASK_STATISTIC_MEMBER)
+	__u64 sum_sleep_runtime, core_forceidle_sum;
 };
 
 struct prev_cputime {
@@ -68,18 +64,12 @@ struct task_io_accounting {
 	__u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
 };
 
-#define TASK_DELAY(name)                                                                                     \
-	__u64 name##_delay, name##_delay_max, name##_delay_min;                                              \
-	__u32 name##_count
-
 struct task_delay_info {
-	TASK_DELAY(blkio);
-	TASK_DELAY(swapin);
-	TASK_DELAY(freepages);
-	TASK_DELAY(thrashing);
-	TASK_DELAY(compact);
-	TASK_DELAY(wpcopy);
-	TASK_DELAY(irq);
+#define TASK_DELAY_MEMBERS(id, name, needs)                                                                  \
+	__u64 name##_delay, name##_delay_max, name##_delay_min;                                              \
+	__u32 name##_count;
+	TASK_DELAYS(TASK_DELAY_MEMBERS)
+#undef TASK_DELAY_MEMBERS
 };
 
 struct percpu_counter {
@@ -169,7 +159,70 @@ struct task_struct {
 	struct thread_struct thread;
 };
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
 #pragma clang attribute pop
+
+/* Only processes of these ids, in the initial pid namespace, when `scoped`. */
+const volatile bool scoped;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set before loading */
+	__type(key, __u32);
+	__type(value, __u8);
+} scope SEC(".maps");
+
+static __always_inline bool is_in_scope(const struct task_struct *task)
+{
+	__u32 process = task->tgid;
+
+	return !scoped || bpf_map_lookup_elem(&scope, &process) != NULL;
+}
+
+/* What the running kernel accounts, TASK_KERNEL_…; the loader turns the tests into constants. */
+static __always_inline __u32 accounting_facts(const struct task_struct *task)
+{
+	const struct task_delay_info *delays = NULL;
+	__u32 facts = TASK_KERNEL_KNOWN;
+
+	if (bpf_core_field_exists(task->ioac.read_bytes))
+		facts |= TASK_KERNEL_IO;
+	if (bpf_core_field_exists(task->ioac.rchar))
+		facts |= TASK_KERNEL_CHARS;
+	if (bpf_core_field_exists(task->delays))
+		facts |= TASK_KERNEL_DELAYS;
+	if (bpf_core_field_exists(delays->irq_delay))
+		facts |= TASK_KERNEL_IRQ_DELAY;
+	if (bpf_core_field_exists(delays->wpcopy_delay))
+		facts |= TASK_KERNEL_WPCOPY_DELAY;
+	return facts;
+}
+
+/* What the kernel does not count stays as it is. */
+static __always_inline void fill_io(const struct task_struct *task, __u64 io[TASK_IO_COUNT])
+{
+	if (bpf_core_field_exists(task->ioac.rchar)) {
+		io[0] = task->ioac.rchar;
+		io[1] = task->ioac.wchar;
+		io[2] = task->ioac.syscr;
+		io[3] = task->ioac.syscw;
+	}
+	if (bpf_core_field_exists(task->ioac.read_bytes)) {
+		io[4] = task->ioac.read_bytes;
+		io[5] = task->ioac.write_bytes;
+		io[6] = task->ioac.cancelled_write_bytes;
+	}
+}
 
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 

@@ -7,8 +7,6 @@
  * room for a thread's times is made when it is forked, and for those that are there already before it all
  * begins.
  */
-#include <stdbool.h>
-
 #include "kernel_types.h"
 
 #include "latency_record.h"
@@ -16,8 +14,7 @@
 enum {
 	STATE_UNINTERRUPTIBLE = 0x0002, /* TASK_UNINTERRUPTIBLE of include/linux/sched.h */
 	STATE_NOLOAD = 0x0400,          /* with it: TASK_IDLE */
-	FLAG_KERNEL_THREAD = 0x00200000,
-	RUN_QUEUE = 0, /* kinds of waits */
+	RUN_QUEUE = 0,                  /* kinds of waits */
 	BLOCKED = 1,
 	COST_SAMPLE = 64,
 };
@@ -26,8 +23,6 @@ const volatile __u32 shard_mask;
 
 __u64 since;      /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
 __u32 fresh_slot; /* the first that never had names, as all behind it; may be more than LATENCY_SLOTS */
-/* Only in processes of these ids, in the initial pid namespace, when `scoped`. */
-const volatile bool scoped;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -66,13 +61,6 @@ struct {
 } counts SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* set before loading */
-	__type(key, __u32);
-	__type(value, __u32);
-} scope SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
@@ -107,13 +95,6 @@ static __always_inline void count_event(__u64 begin)
 		return;
 	own->samples++;
 	own->sampled += bpf_ktime_get_ns() - begin;
-}
-
-static __always_inline bool is_in_scope(const struct task_struct *task)
-{
-	__u32 tgid = task->tgid;
-
-	return !scoped || bpf_map_lookup_elem(&scope, &tgid) != NULL;
 }
 
 /* --- slots --- */
@@ -188,7 +169,7 @@ static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency
 	copy_name(times->names.thread, task->comm);
 	copy_name(times->names.process, leader->comm);
 	times->names.cgroup = cgroup;
-	times->names.kernel = (task->flags & FLAG_KERNEL_THREAD) != 0;
+	times->names.kernel = (task->flags & KERNEL_THREAD) != 0;
 	found = bpf_map_lookup_elem(&slot_of_names, &times->names);
 	index = found != NULL ? *found : make_slot(times, task->tgid, task->pid);
 	times->slot = index;
@@ -320,13 +301,6 @@ int make_room(__u64 *arguments)
 			     BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;
 }
-
-struct bpf_iter_meta;
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-} __attribute__((preserve_access_index));
 
 SEC("iter/task")
 int make_room_for_all(struct bpf_iter__task *context)

@@ -47,21 +47,18 @@ struct plain_number {
 	{                                                                                                    \
 		METRIC_##metric, PART_IO, offsetof(struct task_record, io[index]), kernel                    \
 	}
-#define STATISTIC(metric, member, kernel)                                                                    \
-	{                                                                                                    \
-		METRIC_##metric, PART_STATISTICS, offsetof(struct task_statistics, member),                  \
-			TASK_KERNEL_STATISTICS | (kernel)                                                    \
-	}
+#define STATISTIC(member, metric)                                                                            \
+	{METRIC_##metric, PART_STATISTICS, offsetof(struct task_statistics, member), TASK_KERNEL_STATISTICS},
 #define DELAY_MEMBER(metric, index, member, kernel)                                                          \
 	{                                                                                                    \
 		METRIC_##metric, PART_DELAYS, offsetof(struct task_delays, of[TASK_DELAY_##index].member),   \
 			TASK_KERNEL_DELAYS | (kernel)                                                        \
 	}
-#define DELAY(name, kernel)                                                                                  \
-	DELAY_MEMBER(name##_DELAY_COUNT, name, count, kernel),                                               \
-		DELAY_MEMBER(name##_DELAY_TOTAL_NS, name, total, kernel),                                    \
-		DELAY_MEMBER(name##_DELAY_MAX_NS, name, max, (kernel) | TASK_KERNEL_DELAY_RANGES),           \
-		DELAY_MEMBER(name##_DELAY_MIN_NS, name, min, (kernel) | TASK_KERNEL_DELAY_RANGES)
+#define DELAY(id, name, kernel)                                                                              \
+	DELAY_MEMBER(id##_DELAY_COUNT, id, count, kernel),                                                   \
+		DELAY_MEMBER(id##_DELAY_TOTAL_NS, id, total, kernel),                                        \
+		DELAY_MEMBER(id##_DELAY_MAX_NS, id, max, (kernel) | TASK_KERNEL_DELAY_RANGES),               \
+		DELAY_MEMBER(id##_DELAY_MIN_NS, id, min, (kernel) | TASK_KERNEL_DELAY_RANGES),
 
 static const struct plain_number plain_numbers[] = {
 	RECORD(RUN_TIME_NS, run_time, 0),
@@ -79,13 +76,7 @@ static const struct plain_number plain_numbers[] = {
 	 TASK_KERNEL_DELAYS | TASK_KERNEL_RUN_DELAY_RANGE},
 	{METRIC_CPU_DELAY_MIN_NS, PART_DELAYS, offsetof(struct task_delays, run_delay_min),
 	 TASK_KERNEL_DELAYS | TASK_KERNEL_RUN_DELAY_RANGE},
-	DELAY(BLKIO, 0),
-	DELAY(SWAPIN, 0),
-	DELAY(FREEPAGES, 0),
-	DELAY(THRASHING, 0),
-	DELAY(COMPACT, 0),
-	DELAY(WPCOPY, TASK_KERNEL_WPCOPY_DELAY),
-	DELAY(IRQ, TASK_KERNEL_IRQ_DELAY),
+	TASK_DELAYS(DELAY)
 	/* do_io_accounting() of fs/proc/base.c */
 	IO(RCHAR, 0, TASK_KERNEL_CHARS),
 	IO(WCHAR, 1, TASK_KERNEL_CHARS),
@@ -95,28 +86,9 @@ static const struct plain_number plain_numbers[] = {
 	IO(WRITE_BYTES, 5, TASK_KERNEL_IO),
 	IO(CANCELLED_WRITE_BYTES, 6, TASK_KERNEL_IO),
 	/* proc_sched_show_task() of kernel/sched/debug.c */
-	STATISTIC(NR_WAKEUPS, nr_wakeups, 0),
-	STATISTIC(NR_WAKEUPS_LOCAL, nr_wakeups_local, 0),
-	STATISTIC(NR_WAKEUPS_REMOTE, nr_wakeups_remote, 0),
-	STATISTIC(NR_WAKEUPS_SYNC, nr_wakeups_sync, 0),
-	STATISTIC(NR_WAKEUPS_MIGRATE, nr_wakeups_migrate, 0),
-	STATISTIC(NR_WAKEUPS_AFFINE, nr_wakeups_affine, 0),
-	STATISTIC(NR_WAKEUPS_AFFINE_ATTEMPTS, nr_wakeups_affine_attempts, 0),
-	STATISTIC(NR_FORCED_MIGRATIONS, nr_forced_migrations, 0),
-	STATISTIC(NR_FAILED_MIGRATIONS_AFFINE, nr_failed_migrations_affine, 0),
-	STATISTIC(NR_FAILED_MIGRATIONS_RUNNING, nr_failed_migrations_running, 0),
-	STATISTIC(NR_FAILED_MIGRATIONS_HOT, nr_failed_migrations_hot, 0),
-	STATISTIC(WAIT_SUM, wait_sum, 0),
-	STATISTIC(WAIT_COUNT, wait_count, 0),
-	STATISTIC(WAIT_MAX, wait_max, 0),
-	STATISTIC(SLEEP_MAX, sleep_max, 0),
-	STATISTIC(BLOCK_SUM, sum_block_runtime, 0),
-	STATISTIC(BLOCK_MAX, block_max, 0),
-	STATISTIC(IOWAIT_SUM, iowait_sum, 0),
-	STATISTIC(IOWAIT_COUNT, iowait_count, 0),
-	STATISTIC(EXEC_MAX, exec_max, 0),
-	STATISTIC(SLICE_MAX, slice_max, 0),
-	STATISTIC(CORE_FORCEIDLE_SUM, core_forceidle_sum, TASK_KERNEL_FORCE_IDLE),
+	TASK_STATISTICS(STATISTIC){METRIC_CORE_FORCEIDLE_SUM, PART_STATISTICS,
+				   offsetof(struct task_statistics, core_forceidle_sum),
+				   TASK_KERNEL_STATISTICS | TASK_KERNEL_FORCE_IDLE},
 };
 
 enum {

@@ -38,10 +38,12 @@ enum {
 	TASK_KERNEL_FORCE_IDLE = 1 << 9, /* CONFIG_SCHED_CORE */
 	TASK_KERNEL_WPCOPY_DELAY = 1 << 10,
 	TASK_KERNEL_RESIDENT = 1 << 11, /* mm->rss_stat of a kind that is known */
+	TASK_KERNEL_KNOWN = 1 << 12,    /* the others are true or not */
 };
 
 enum {
 	TASK_COMM_SIZE = 16, /* TASK_COMM_LEN of include/linux/sched.h */
+	TASK_IO_COUNT = 7,   /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
 };
 
 struct task_record {
@@ -61,7 +63,7 @@ struct task_record {
 	__u64 last_arrival;     /* when it last got a CPU, the same clock */
 	__u64 arrival_run_time; /* run_time then; of the fair class only */
 	__u64 exec_start; /* the run queue's task clock, when its run time was last brought up to date */
-	__u64 io[7];      /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
+	__u64 io[TASK_IO_COUNT];
 	__u64 hiwater_rss, hiwater_vm; /* pages */
 	__u32 task_flags;              /* PF_… of include/linux/sched.h */
 	__u32 state, exit_state;
@@ -77,16 +79,48 @@ struct task_record {
 	__u64 resident;  /* pages, of its address space, which other tasks may share */
 };
 
+/* The delays of struct task_delay_info: ENTRY(id, name there, TASK_KERNEL_… it needs besides _DELAYS). */
+#define TASK_DELAYS(ENTRY)                                                                                   \
+	ENTRY(BLKIO, blkio, 0)                                                                               \
+	ENTRY(SWAPIN, swapin, 0)                                                                             \
+	ENTRY(FREEPAGES, freepages, 0)                                                                       \
+	ENTRY(THRASHING, thrashing, 0)                                                                       \
+	ENTRY(COMPACT, compact, 0)                                                                           \
+	ENTRY(WPCOPY, wpcopy, TASK_KERNEL_WPCOPY_DELAY)                                                      \
+	ENTRY(IRQ, irq, TASK_KERNEL_IRQ_DELAY)
+
 enum task_delay {
-	TASK_DELAY_BLKIO,
-	TASK_DELAY_SWAPIN,
-	TASK_DELAY_FREEPAGES,
-	TASK_DELAY_THRASHING,
-	TASK_DELAY_COMPACT,
-	TASK_DELAY_WPCOPY,
-	TASK_DELAY_IRQ,
+#define TASK_DELAY_ID(id, name, needs) TASK_DELAY_##id,
+	TASK_DELAYS(TASK_DELAY_ID)
+#undef TASK_DELAY_ID
 	TASK_DELAY_COUNT,
 };
+
+/* What is handed on as it is in struct sched_statistics: ENTRY(name there, metric). */
+#define TASK_STATISTICS(ENTRY)                                                                               \
+	ENTRY(wait_max, WAIT_MAX)                                                                            \
+	ENTRY(wait_count, WAIT_COUNT)                                                                        \
+	ENTRY(wait_sum, WAIT_SUM)                                                                            \
+	ENTRY(iowait_count, IOWAIT_COUNT)                                                                    \
+	ENTRY(iowait_sum, IOWAIT_SUM)                                                                        \
+	ENTRY(sleep_max, SLEEP_MAX)                                                                          \
+	ENTRY(block_max, BLOCK_MAX)                                                                          \
+	ENTRY(sum_block_runtime, BLOCK_SUM)                                                                  \
+	ENTRY(exec_max, EXEC_MAX)                                                                            \
+	ENTRY(slice_max, SLICE_MAX)                                                                          \
+	ENTRY(nr_failed_migrations_affine, NR_FAILED_MIGRATIONS_AFFINE)                                      \
+	ENTRY(nr_failed_migrations_running, NR_FAILED_MIGRATIONS_RUNNING)                                    \
+	ENTRY(nr_failed_migrations_hot, NR_FAILED_MIGRATIONS_HOT)                                            \
+	ENTRY(nr_forced_migrations, NR_FORCED_MIGRATIONS)                                                    \
+	ENTRY(nr_wakeups, NR_WAKEUPS)                                                                        \
+	ENTRY(nr_wakeups_sync, NR_WAKEUPS_SYNC)                                                              \
+	ENTRY(nr_wakeups_migrate, NR_WAKEUPS_MIGRATE)                                                        \
+	ENTRY(nr_wakeups_local, NR_WAKEUPS_LOCAL)                                                            \
+	ENTRY(nr_wakeups_remote, NR_WAKEUPS_REMOTE)                                                          \
+	ENTRY(nr_wakeups_affine, NR_WAKEUPS_AFFINE)                                                          \
+	ENTRY(nr_wakeups_affine_attempts, NR_WAKEUPS_AFFINE_ATTEMPTS)
+
+#define TASK_STATISTIC_MEMBER(name, metric) __u64 name;
 
 struct task_delays {
 	__u64 run_delay_max, run_delay_min;
@@ -96,16 +130,8 @@ struct task_delays {
 };
 
 struct task_statistics {
-	__u64 wait_max, wait_count, wait_sum;
-	__u64 iowait_count, iowait_sum;
-	__u64 sleep_max, sum_sleep_runtime;
-	__u64 block_max, sum_block_runtime;
-	__u64 exec_max, slice_max;
-	__u64 nr_failed_migrations_affine, nr_failed_migrations_running, nr_failed_migrations_hot;
-	__u64 nr_forced_migrations;
-	__u64 nr_wakeups, nr_wakeups_sync, nr_wakeups_migrate, nr_wakeups_local, nr_wakeups_remote;
-	__u64 nr_wakeups_affine, nr_wakeups_affine_attempts;
-	__u64 core_forceidle_sum;
+	TASK_STATISTICS(TASK_STATISTIC_MEMBER)
+	__u64 sum_sleep_runtime, core_forceidle_sum;
 };
 
 /* A record with all parts. */
