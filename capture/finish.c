@@ -23,22 +23,13 @@ static bool records_over_budget(void *context)
 	       capture_cpu_ns(round->capture) - round->expensive_start_ns > budget_ns;
 }
 
-static const char *duplicate(struct arena *arena, const char *text)
-{
-	return text != NULL ? arena_duplicate(arena, text, strlen(text)) : NULL;
-}
-
 static void copy_features(struct round *round)
 {
 	struct provenance *provenance = &round->snapshot->provenance;
 
-	for (size_t i = 0; i < FEATURE_COUNT; i++) {
-		const struct feature_result *result = &round->capture->checks.results[i];
-
-		provenance->features[i] = *result;
-		provenance->features[i].detail = duplicate(&round->snapshot->arena, result->detail);
-		provenance->features[i].remedy = duplicate(&round->snapshot->arena, result->remedy);
-	}
+	for (size_t i = 0; i < FEATURE_COUNT; i++)
+		provenance->features[i] = feature_copy(&round->snapshot->arena,
+						       &round->capture->checks.results[i]);
 }
 
 static void copy_scope(struct round *round)

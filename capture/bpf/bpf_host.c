@@ -7,17 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/capability.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/rights.h"
 
 enum {
 	SMALL_FILE = 4096,
 	WORD_BITS = 64,
+	WORD = 32, /* bits of a word of capabilities */
 };
 
 #define INITIAL_TIME_NAMESPACE 0xeffffffaU /* PROC_TIME_INIT_INO of include/linux/proc_ns.h */
@@ -26,13 +27,10 @@ static const char types_path[] = "/sys/kernel/btf/vmlinux";
 
 bool bpf_has_capability(int capability)
 {
-	cap_t state = cap_get_proc();
-	cap_flag_value_t value = CAP_CLEAR;
-	const bool has = state != NULL && cap_get_flag(state, capability, CAP_EFFECTIVE, &value) == 0 &&
-			 value == CAP_SET;
+	struct rights rights;
 
-	cap_free(state);
-	return has;
+	return rights_read(&rights) == 0 &&
+	       (rights.sets[capability / WORD].effective >> capability % WORD & 1) != 0;
 }
 
 /* The initial user namespace maps all ids to themselves: user_namespaces(7). */

@@ -3,16 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/rights.h"
 #include "capture/procfs/text_scan.h"
 
 #define CAPABILITY_BIT(capability) ((uint64_t)1 << (capability))
@@ -431,12 +430,22 @@ static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct ch
 
 uint64_t feature_capabilities(void)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+	struct rights rights;
 
-	if (syscall(SYS_capget, &header, data) < 0)
+	if (rights_read(&rights) < 0)
 		return 0;
-	return data[0].effective | (uint64_t)data[1].effective << 32;
+	return rights.sets[0].effective | (uint64_t)rights.sets[1].effective << 32;
+}
+
+static const char *duplicate(struct arena *arena, const char *text)
+{
+	return text != NULL ? arena_duplicate(arena, text, strlen(text)) : NULL;
+}
+
+struct feature_result feature_copy(struct arena *arena, const struct feature_result *result)
+{
+	return (struct feature_result){result->state, result->reason, duplicate(arena, result->detail),
+				       duplicate(arena, result->remedy)};
 }
 
 /* The initial user namespace maps all ids to themselves: user_namespaces(7). */

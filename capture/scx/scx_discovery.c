@@ -21,21 +21,6 @@ static const char *const values_of_forms[SCX_FORMS] = {
 	[SCX_FORM_CID] = "bpf_struct_ops_sched_ext_ops_cid",
 };
 
-/* A member of a struct by its name, or NULL. */
-static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *type,
-					    const char *name, uint32_t *ret_offset)
-{
-	const struct btf_member *members = btf_members(type);
-
-	for (uint32_t i = 0; i < btf_vlen(type); i++) {
-		if (strcmp(scx_btf_name(btf, members[i].name_off), name) == 0) {
-			*ret_offset = btf_member_bit_offset(type, i) / SCX_BTF_BITS;
-			return &members[i];
-		}
-	}
-	return NULL;
-}
-
 static const struct btf_type *find_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
 {
 	const int32_t id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
@@ -69,20 +54,18 @@ static void find_slots(const struct btf *btf, const struct btf_type *operations,
 /* The state stands in the value itself, or since Linux 6.9 in its member "common" (include/linux/bpf.h). */
 static bool find_state(const struct btf *btf, const struct btf_type *value, struct scx_operations *found)
 {
-	uint32_t offset, inner;
+	uint32_t offset, id;
 	const struct btf_member *common;
 	const struct btf_type *type;
-	uint32_t id;
 
-	if (find_member(btf, value, "state", &offset) != NULL) {
-		found->state = offset;
+	if (scx_btf_member(btf, value, "state", &found->state) != NULL)
 		return true;
-	}
-	common = find_member(btf, value, "common", &offset);
+	common = scx_btf_member(btf, value, "common", &offset);
 	type = common != NULL ? scx_btf_resolve(btf, common->type, &id) : NULL;
-	if (type == NULL || !btf_is_composite(type) || find_member(btf, type, "state", &inner) == NULL)
+	if (type == NULL || !btf_is_composite(type) ||
+	    scx_btf_member(btf, type, "state", &found->state) == NULL)
 		return false;
-	found->state = offset + inner;
+	found->state += offset;
 	return true;
 }
 
@@ -93,13 +76,13 @@ static void find_operations(const struct btf *btf, const char *name_of_value,
 	struct scx_operations found = {0};
 	uint32_t id, data_id, offset, name;
 	const struct btf_type *value = find_struct(btf, name_of_value, &id);
-	const struct btf_member *data = value != NULL ? find_member(btf, value, "data", &offset) : NULL;
+	const struct btf_member *data = value != NULL ? scx_btf_member(btf, value, "data", &offset) : NULL;
 	const struct btf_type *operations = data != NULL ? scx_btf_resolve(btf, data->type, &data_id) : NULL;
 	const struct btf_member *text;
 
 	if (operations == NULL || !btf_is_struct(operations) || !find_state(btf, value, &found))
 		return;
-	text = find_member(btf, operations, "name", &name);
+	text = scx_btf_member(btf, operations, "name", &name);
 	if (text == NULL)
 		return;
 	found.name = offset + name;
@@ -116,9 +99,9 @@ int scx_kernel_find(const struct btf *btf, struct scx_kernel *ret_kernel)
 	const struct btf_type *task = find_struct(btf, "task_struct", &id);
 
 	*ret_kernel = (struct scx_kernel){0};
-	if (iterator <= 0 || task == NULL || find_member(btf, task, "pid", &ret_kernel->pid) == NULL ||
-	    find_member(btf, task, "tgid", &ret_kernel->tgid) == NULL ||
-	    find_member(btf, task, "start_boottime", &ret_kernel->start_boottime) == NULL)
+	if (iterator <= 0 || task == NULL || scx_btf_member(btf, task, "pid", &ret_kernel->pid) == NULL ||
+	    scx_btf_member(btf, task, "tgid", &ret_kernel->tgid) == NULL ||
+	    scx_btf_member(btf, task, "start_boottime", &ret_kernel->start_boottime) == NULL)
 		return -ENOENT;
 	ret_kernel->iterator = (uint32_t)iterator;
 	for (size_t i = 0; i < SCX_FORMS; i++)
@@ -179,6 +162,30 @@ struct link_info {
 	uint32_t map; /* of LINK_STRUCT_OPS */
 	uint32_t rest[15];
 };
+
+/* --- maps --- */
+
+int scx_map_open(uint32_t id, struct scx_map *ret_map)
+{
+	uint32_t length = sizeof(ret_map->info);
+	int result = 0;
+
+	*ret_map = (struct scx_map){.descriptor = bpf_map_get_fd_by_id(id)};
+	if (ret_map->descriptor < 0)
+		return -errno;
+	if (bpf_obj_get_info_by_fd(ret_map->descriptor, &ret_map->info, &length) != 0) {
+		result = -errno;
+		scx_map_close(ret_map);
+	}
+	return result;
+}
+
+void scx_map_close(struct scx_map *map)
+{
+	if (map->descriptor >= 0)
+		close(map->descriptor);
+	map->descriptor = -1;
+}
 
 /* --- the value of a map of operations --- */
 
@@ -269,31 +276,28 @@ static void add_programs(const struct scx_operations *operations, const unsigned
 static bool take_operations(const struct scx_kernel *kernel, uint32_t id, const char *name, bool linked,
 			    struct scx_discovery *discovery)
 {
-	struct bpf_map_info info = {0};
-	uint32_t length = sizeof(info);
 	const uint32_t key = 0;
-	const int descriptor = bpf_map_get_fd_by_id(id);
 	const struct scx_operations *operations = NULL;
 	unsigned char *value;
+	struct scx_map map;
 	bool found;
 
-	if (descriptor < 0)
+	if (scx_map_open(id, &map) < 0)
 		return false;
-	if (bpf_obj_get_info_by_fd(descriptor, &info, &length) == 0 && info.type == BPF_MAP_TYPE_STRUCT_OPS &&
-	    info.value_size <= VALUE_MAX)
-		operations = scx_kernel_operations(kernel, info.btf_vmlinux_value_type_id);
+	if (map.info.type == BPF_MAP_TYPE_STRUCT_OPS && map.info.value_size <= VALUE_MAX)
+		operations = scx_kernel_operations(kernel, map.info.btf_vmlinux_value_type_id);
 	if (operations == NULL) {
-		close(descriptor);
+		scx_map_close(&map);
 		return false;
 	}
-	value = memory_allocate_zero(1, info.value_size);
-	found = bpf_map_lookup_elem(descriptor, &key, value) == 0 &&
-		(linked || scx_discovery_is_in_use(operations, value, info.value_size)) &&
-		scx_discovery_is_named(operations, value, info.value_size, name);
+	value = memory_allocate_zero(1, map.info.value_size);
+	found = bpf_map_lookup_elem(map.descriptor, &key, value) == 0 &&
+		(linked || scx_discovery_is_in_use(operations, value, map.info.value_size)) &&
+		scx_discovery_is_named(operations, value, map.info.value_size, name);
 	if (found)
-		add_programs(operations, value, info.value_size, discovery);
+		add_programs(operations, value, map.info.value_size, discovery);
 	free(value);
-	close(descriptor);
+	scx_map_close(&map);
 	return found;
 }
 

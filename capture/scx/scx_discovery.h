@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <linux/bpf.h>
+
 /*
  * From the name of the scheduler that runs to the maps of its programs, by what the kernel's own types (BTF)
  * say of tasks and of the operations of schedulers.
@@ -59,6 +61,16 @@ bool scx_kernel_has_schedulers(const struct scx_kernel *kernel);
  * of something else.
  */
 const struct scx_operations *scx_kernel_operations(const struct scx_kernel *kernel, uint32_t type);
+
+/* A map of the kernel's, held open. */
+struct scx_map {
+	int descriptor; /* -1: none */
+	struct bpf_map_info info;
+};
+
+/* Opens a map by its id, which takes CAP_SYS_ADMIN. Returns 0 or a negative errno; then none is open. */
+int scx_map_open(uint32_t id, struct scx_map *ret_map);
+void scx_map_close(struct scx_map *map);
 
 struct scx_discovery {
 	uint32_t *maps; /* ids, each once; the caller frees */

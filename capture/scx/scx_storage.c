@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "sdt_walk.h"
+#include "scx_discovery.h"
 
 enum {
 	MAP_ARENA = 33, /* BPF_MAP_TYPE_ARENA, since Linux 6.9; like the rest of include/uapi/linux/bpf.h */
@@ -20,11 +20,6 @@ enum {
 	RANK_ALLOCATOR = 3,
 	RANK_NAMED = 2,
 	RANK_TYPED = 1,
-};
-
-struct map {
-	int descriptor;
-	struct bpf_map_info info;
 };
 
 /* --- types --- */
@@ -104,32 +99,10 @@ unsigned int scx_storage_rank(const char *map, const char *type, const struct co
 	return is_of_tasks(type) ? RANK_TYPED : 0;
 }
 
-static void close_map(struct map *map)
-{
-	if (map->descriptor >= 0)
-		close(map->descriptor);
-	map->descriptor = -1;
-}
-
-static int open_map(uint32_t id, struct map *ret_map)
-{
-	uint32_t length = sizeof(ret_map->info);
-	int result = 0;
-
-	*ret_map = (struct map){.descriptor = bpf_map_get_fd_by_id(id)};
-	if (ret_map->descriptor < 0)
-		return -errno;
-	if (bpf_obj_get_info_by_fd(ret_map->descriptor, &ret_map->info, &length) != 0) {
-		result = -errno;
-		close_map(ret_map);
-	}
-	return result;
-}
-
 /* What the search through the maps finds; descriptors are -1 where it finds none. */
 struct search {
 	const struct context_choice *choice;
-	struct map storage, arena;
+	struct scx_map storage, arena;
 	struct btf *btf; /* of the storage */
 	unsigned int rank;
 	bool untyped; /* there is a task storage whose types are missing */
@@ -148,7 +121,7 @@ static void note_name(struct search *search, const char *name)
 }
 
 /* Takes the map over where it is better than what there is. */
-static void consider(struct search *search, struct map *map)
+static void consider(struct search *search, struct scx_map *map)
 {
 	struct btf *btf = map->info.btf_id != 0 ? btf__load_from_kernel_by_id(map->info.btf_id) : NULL;
 	unsigned int rank;
@@ -157,7 +130,7 @@ static void consider(struct search *search, struct map *map)
 	if (btf == NULL || map->info.btf_value_type_id == 0) {
 		search->untyped = true;
 		btf__free(btf);
-		close_map(map);
+		scx_map_close(map);
 		return;
 	}
 	rank = scx_storage_rank(map->info.name, type_name(btf, map->info.btf_value_type_id), search->choice);
@@ -165,11 +138,11 @@ static void consider(struct search *search, struct map *map)
 	    (rank < search->rank ||
 	     (rank == search->rank && map->info.value_size <= search->storage.info.value_size))) {
 		btf__free(btf);
-		close_map(map);
+		scx_map_close(map);
 		return;
 	}
 	btf__free(search->btf);
-	close_map(&search->storage);
+	scx_map_close(&search->storage);
 	search->btf = btf;
 	search->storage = *map;
 	search->rank = rank;
@@ -178,8 +151,8 @@ static void consider(struct search *search, struct map *map)
 static void look_at_maps(struct search *search, const struct scx_run *run)
 {
 	for (size_t i = 0; i < run->map_count; i++) {
-		struct map map;
-		const int result = open_map(run->maps[i], &map);
+		struct scx_map map;
+		const int result = scx_map_open(run->maps[i], &map);
 
 		if (result == -EPERM)
 			search->refused = true;
@@ -190,7 +163,7 @@ static void look_at_maps(struct search *search, const struct scx_run *run)
 		} else if (map.info.type == MAP_ARENA && search->arena.descriptor < 0) {
 			search->arena = map;
 		} else {
-			close_map(&map);
+			scx_map_close(&map);
 		}
 	}
 }
@@ -286,7 +259,7 @@ static const struct btf_var_secinfo *find_allocator(const struct scx_storage *st
 }
 
 /* Copies the allocator out of the map of variables. */
-static bool read_allocator(struct scx_storage *storage, const struct map *map, uint32_t offset)
+static bool read_allocator(struct scx_storage *storage, const struct scx_map *map, uint32_t offset)
 {
 	const uint32_t size = storage->layout.allocator_size, key = 0;
 	unsigned char *value;
@@ -316,9 +289,9 @@ static bool find_and_read_allocator(struct scx_storage *storage, const struct sc
 		const struct btf_var_secinfo *place;
 		unsigned int own_rank = rank;
 		const char *name = NULL;
-		struct map map;
+		struct scx_map map;
 
-		if (open_map(run->maps[i], &map) < 0)
+		if (scx_map_open(run->maps[i], &map) < 0)
 			continue;
 		place = map.info.type == BPF_MAP_TYPE_ARRAY
 				? find_allocator(storage, map.info.btf_value_type_id, &name, &own_rank)
@@ -328,7 +301,7 @@ static bool find_and_read_allocator(struct scx_storage *storage, const struct sc
 			rank = own_rank;
 			found = true;
 		}
-		close_map(&map);
+		scx_map_close(&map);
 	}
 	return found;
 }
@@ -371,7 +344,7 @@ static struct feature_result use_arena(struct scx_storage *storage, const struct
 {
 	const struct sdt_layout *layout = &storage->layout;
 	struct error error;
-	uint64_t elem_size;
+	uint64_t elem_size, size;
 
 	if (storage->arena < 0)
 		return feature_off(REASON_UNREADABLE,
@@ -385,8 +358,9 @@ static struct feature_result use_arena(struct scx_storage *storage, const struct
 		return feature_off(REASON_UNREADABLE,
 				   "the layout of its contexts is unknown: no variable is their allocator",
 				   NULL);
-	memcpy(&elem_size, storage->allocator + layout->elem_size, sizeof(elem_size));
-	if (elem_size < SDT_ELEM_SIZE_MIN || elem_size > SDT_ELEM_SIZE_MAX || elem_size <= layout->id_size)
+	elem_size = sdt_elem_size(layout, storage->allocator);
+	size = sdt_payload_size(layout, elem_size);
+	if (size == 0)
 		return feature_off(
 			REASON_UNREADABLE,
 			arena_format(arena,
@@ -394,9 +368,9 @@ static struct feature_result use_arena(struct scx_storage *storage, const struct
 				     " bytes",
 				     storage->allocator_name, elem_size),
 			NULL);
-	storage->element_id = layout->id_after ? (uint32_t)elem_size - layout->id_size : 0;
+	storage->element_id = layout->id_after ? (uint32_t)size : 0;
 	storage->context = layout->id_after ? 0 : layout->id_size;
-	return choose_type(storage, choice != NULL ? choice->type : NULL, elem_size - layout->id_size, arena);
+	return choose_type(storage, choice != NULL ? choice->type : NULL, size, arena);
 }
 
 /* --- opening --- */

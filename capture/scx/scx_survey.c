@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "scx_survey.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "scx_discovery.h"
 
 enum {
 	MAP_TYPE_ARENA = 33, /* BPF_MAP_TYPE_ARENA of include/uapi/linux/bpf.h, Linux 6.9 */
@@ -30,20 +29,18 @@ static void list_maps(const struct scx_run *run, struct scx_survey *survey)
 {
 	survey->maps = arena_allocate_zero(&survey->arena, run->map_count + 1, sizeof(*survey->maps));
 	for (size_t i = 0; i < run->map_count; i++) {
-		struct bpf_map_info info = {0};
-		uint32_t size = sizeof(info);
-		const int descriptor = bpf_map_get_fd_by_id(run->maps[i]);
+		struct scx_map map;
 
-		if (descriptor >= 0 && bpf_obj_get_info_by_fd(descriptor, &info, &size) == 0)
-			survey->maps[survey->map_count++] = (struct scx_survey_map){
-				.id = info.id,
-				.kind = map_kind(info.type, &survey->arena),
-				.name = arena_duplicate(&survey->arena, info.name,
-							strnlen(info.name, sizeof(info.name))),
-				.value_size = info.value_size,
-			};
-		if (descriptor >= 0)
-			close(descriptor);
+		if (scx_map_open(run->maps[i], &map) < 0)
+			continue;
+		survey->maps[survey->map_count++] = (struct scx_survey_map){
+			.id = map.info.id,
+			.kind = map_kind(map.info.type, &survey->arena),
+			.name = arena_duplicate(&survey->arena, map.info.name,
+						strnlen(map.info.name, sizeof(map.info.name))),
+			.value_size = map.info.value_size,
+		};
+		scx_map_close(&map);
 	}
 }
 

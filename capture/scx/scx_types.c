@@ -40,7 +40,8 @@ const struct btf_type *scx_btf_resolve(const struct btf *btf, uint32_t id, uint3
 	return NULL;
 }
 
-uint32_t scx_btf_array(const struct btf *btf, uint32_t id, uint64_t *ret_count)
+/* All elements of an array of any dimensions as one row. Returns their type's id; 0 where it is no array. */
+static uint32_t flatten_array(const struct btf *btf, uint32_t id, uint64_t *ret_count)
 {
 	const struct btf_type *type = scx_btf_resolve(btf, id, &id);
 	uint64_t count = 1;
@@ -67,7 +68,7 @@ uint64_t scx_btf_size(const struct btf *btf, uint32_t id)
 	uint64_t size;
 
 	if (type != NULL && btf_is_array(type)) {
-		id = scx_btf_array(btf, id, &count);
+		id = flatten_array(btf, id, &count);
 		type = id != 0 ? btf__type_by_id(btf, id) : NULL;
 	}
 	if (type == NULL)
@@ -91,40 +92,42 @@ uint64_t scx_btf_size(const struct btf *btf, uint32_t id)
 	return size * count <= UINT32_MAX ? size * count : 0;
 }
 
-static int64_t find_member(const struct btf *btf, const struct btf_type *type, const char *name, int level,
-			   int *left)
+static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *type,
+					    const char *name, int level, int *left, uint32_t *ret_offset)
 {
 	for (uint32_t i = 0; i < btf_vlen(type) && --*left > 0; i++) {
-		const struct btf_member *member = &btf_members(type)[i];
+		const struct btf_member *member = &btf_members(type)[i], *found;
 		const char *own = scx_btf_name(btf, member->name_off);
-		const int64_t offset = btf_member_bit_offset(type, i) / SCX_BTF_BITS;
+		const uint32_t offset = btf_member_bit_offset(type, i) / SCX_BTF_BITS;
 		const struct btf_type *inner;
-		int64_t inside;
 		uint32_t id;
 
+		*ret_offset = offset;
 		if (strcmp(own, name) == 0)
-			return offset;
+			return member;
 		if (*own != '\0' || level == ANONYMOUS_LEVELS)
 			continue;
 		inner = scx_btf_resolve(btf, member->type, &id);
 		if (inner == NULL || !btf_is_composite(inner))
 			continue;
-		inside = find_member(btf, inner, name, level + 1, left);
-		if (inside >= 0)
-			return offset + inside;
+		found = find_member(btf, inner, name, level + 1, left, ret_offset);
+		*ret_offset += offset;
+		if (found != NULL)
+			return found;
 	}
-	return -1;
+	return NULL;
 }
 
-int64_t scx_btf_member_offset(const struct btf *btf, const struct btf_type *type, const char *name)
+const struct btf_member *scx_btf_member(const struct btf *btf, const struct btf_type *type, const char *name,
+					uint32_t *ret_offset)
 {
 	int left = MEMBERS_LOOKED_AT;
 
-	return find_member(btf, type, name, 0, &left);
+	return find_member(btf, type, name, 0, &left, ret_offset);
 }
 
-struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type,
-						uint32_t index)
+static struct task_field_enumerator enumerator_at(const struct btf *btf, const struct btf_type *type,
+						  uint32_t index)
 {
 	if (btf_is_enum64(type)) {
 		const struct btf_enum64 *wide = &btf_enum64(type)[index];
@@ -139,7 +142,11 @@ struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const str
 							      : (int64_t)(uint32_t)narrow->val};
 }
 
-void scx_btf_describe_integer(const struct btf_type *type, struct task_field_member *member)
+/*
+ * The type may say that not all bits of an integer count, which is how bit-fields were once, so `bit_offset`
+ * grows. TASK_FIELD_KIND_OTHER for one of more than 64 bits.
+ */
+static void describe_integer(const struct btf_type *type, struct task_field_member *member)
 {
 	const uint32_t encoding = btf_int_encoding(type);
 
@@ -154,6 +161,23 @@ void scx_btf_describe_integer(const struct btf_type *type, struct task_field_mem
 		member->kind = TASK_FIELD_KIND_OTHER;
 		member->bit_size = type->size <= TASK_FIELDS_SIZE_MAX ? type->size * SCX_BTF_BITS : 0;
 	}
+}
+
+/* What is a number: kind, sign and bits of an integer, an enum or a pointer; others are left as they are. */
+static void describe_scalar(const struct btf_type *type, uint32_t bit_field, struct task_field_member *member)
+{
+	if (btf_is_int(type)) {
+		describe_integer(type, member);
+	} else if (btf_is_any_enum(type) && type->size <= sizeof(uint64_t)) {
+		member->kind = TASK_FIELD_KIND_ENUM;
+		member->is_signed = btf_kflag(type);
+		member->bit_size = type->size * SCX_BTF_BITS;
+	} else if (btf_is_ptr(type)) {
+		member->kind = TASK_FIELD_KIND_POINTER;
+		member->bit_size = SCX_BTF_POINTER_SIZE * SCX_BTF_BITS;
+	}
+	if (bit_field != 0 && member->kind <= TASK_FIELD_KIND_ENUM)
+		member->bit_size = bit_field;
 }
 
 enum {
@@ -266,13 +290,12 @@ struct gathering {
 static void gather_enum(struct gathering *gathering, const struct btf_type *type,
 			struct task_field_member *member)
 {
-	member->is_signed = btf_kflag(type);
 	gathering->enumerator_count = 0;
 	for (uint32_t i = 0; i < btf_vlen(type) && gathering->enumerators_left > 0; i++) {
 		struct task_field_enumerator *enumerator = MEMORY_APPEND(
 			gathering->enumerators, gathering->enumerator_count, gathering->enumerator_capacity);
 
-		*enumerator = scx_btf_enumerator(gathering->btf, type, i);
+		*enumerator = enumerator_at(gathering->btf, type, i);
 		gathering->enumerators_left--;
 	}
 	member->enumerators = gathering->enumerators;
@@ -282,13 +305,13 @@ static void gather_enum(struct gathering *gathering, const struct btf_type *type
 static void describe_array(struct gathering *gathering, uint32_t id, struct task_field_member *member)
 {
 	uint64_t count = 0;
-	uint32_t element = scx_btf_array(gathering->btf, id, &count);
+	uint32_t element = flatten_array(gathering->btf, id, &count);
 	const struct btf_type *type = element != 0 ? btf__type_by_id(gathering->btf, element) : NULL;
 	struct task_field_member inner = {0};
 
 	if (type == NULL || !btf_is_int(type) || count == 0 || count > TASK_FIELD_ELEMENTS_MAX)
 		return;
-	scx_btf_describe_integer(type, &inner);
+	describe_integer(type, &inner);
 	if (inner.kind == TASK_FIELD_KIND_OTHER || inner.bit_size != type->size * SCX_BTF_BITS)
 		return;
 	member->kind = TASK_FIELD_KIND_ARRAY;
@@ -315,18 +338,11 @@ static void gather_leaf(struct gathering *gathering, uint32_t id, uint64_t bit_o
 		return;
 	}
 	member.bit_size = (uint32_t)size * SCX_BTF_BITS;
-	if (btf_is_int(type)) {
-		scx_btf_describe_integer(type, &member);
-	} else if (btf_is_any_enum(type) && size <= sizeof(uint64_t)) {
-		member.kind = TASK_FIELD_KIND_ENUM;
+	describe_scalar(type, bit_field, &member);
+	if (member.kind == TASK_FIELD_KIND_ENUM)
 		gather_enum(gathering, type, &member);
-	} else if (btf_is_ptr(type)) {
-		member.kind = TASK_FIELD_KIND_POINTER;
-	} else if (btf_is_array(type)) {
+	else if (btf_is_array(type))
 		describe_array(gathering, resolved, &member);
-	}
-	if (bit_field != 0 && member.kind <= TASK_FIELD_KIND_ENUM)
-		member.bit_size = bit_field;
 	buffer_clear(&gathering->type);
 	append_type(gathering->btf, id, &gathering->type);
 	if (gathering->type.length > TEXT_MAX)
@@ -594,63 +610,39 @@ static bool read_number(const struct rendering *rendering, const struct task_fie
 	return true;
 }
 
-static void render_integer(struct rendering *rendering, const struct task_field_member *member,
-			   uint64_t offset)
+/* The name of an enum's value, or NULL. */
+static const char *find_name(const struct btf *btf, const struct btf_type *type, uint64_t value)
 {
-	uint64_t value;
+	for (uint32_t i = 0; btf_is_any_enum(type) && i < btf_vlen(type); i++) {
+		const struct task_field_enumerator enumerator = enumerator_at(btf, type, i);
 
-	if (member->kind == TASK_FIELD_KIND_OTHER || !read_number(rendering, member, offset, &value))
-		buffer_append_char(rendering->buffer, '?');
-	else if (member->kind == TASK_FIELD_KIND_BOOLEAN)
-		buffer_append_text(rendering->buffer, value != 0 ? "true" : "false");
-	else if (member->kind == TASK_FIELD_KIND_SIGNED)
-		buffer_append_i64(rendering->buffer, (int64_t)value);
-	else
-		buffer_append_u64(rendering->buffer, value);
+		if (enumerator.value == (int64_t)value && *enumerator.name != '\0')
+			return enumerator.name;
+	}
+	return NULL;
 }
 
-static void render_enum(struct rendering *rendering, const struct btf_type *type, uint64_t offset,
-			uint32_t bit_field)
+static void render_scalar(struct rendering *rendering, const struct btf_type *type, uint64_t offset,
+			  uint32_t bit_field)
 {
-	const struct task_field_member member = {
-		.kind = TASK_FIELD_KIND_ENUM,
-		.bit_size = bit_field != 0 ? bit_field : type->size * SCX_BTF_BITS,
-		.count = 1,
-		.is_signed = btf_kflag(type),
-	};
+	struct task_field_member member = {.kind = TASK_FIELD_KIND_OTHER, .count = 1};
+	const char *name;
 	uint64_t value;
 
-	if (type->size > sizeof(value) || !read_number(rendering, &member, offset, &value)) {
+	describe_scalar(type, bit_field, &member);
+	if (btf_is_ptr(type))
+		member.kind = TASK_FIELD_KIND_UNSIGNED; /* so that it has a number */
+	if (member.kind == TASK_FIELD_KIND_OTHER || !read_number(rendering, &member, offset, &value)) {
 		buffer_append_char(rendering->buffer, '?');
 		return;
 	}
-	for (uint32_t i = 0; i < btf_vlen(type); i++) {
-		const struct task_field_enumerator enumerator = scx_btf_enumerator(rendering->btf, type, i);
-
-		if (enumerator.value == (int64_t)value && *enumerator.name != '\0') {
-			buffer_append_text(rendering->buffer, enumerator.name);
-			return;
-		}
-	}
-	if (member.is_signed)
-		buffer_append_i64(rendering->buffer, (int64_t)value);
-	else
-		buffer_append_u64(rendering->buffer, value);
-}
-
-static void render_pointer(struct rendering *rendering, uint64_t offset)
-{
-	const struct task_field_member member = {
-		.kind = TASK_FIELD_KIND_UNSIGNED,
-		.bit_size = SCX_BTF_POINTER_SIZE * SCX_BTF_BITS,
-		.count = 1,
-	};
-	uint64_t value;
-
-	if (read_number(rendering, &member, offset, &value))
+	name = find_name(rendering->btf, type, value);
+	if (name != NULL)
+		buffer_append_text(rendering->buffer, name);
+	else if (btf_is_ptr(type))
 		buffer_append_format(rendering->buffer, "0x%llx", (unsigned long long)value);
 	else
-		buffer_append_char(rendering->buffer, '?');
+		task_field_append(&member, value, rendering->buffer);
 }
 
 static void render_float(struct rendering *rendering, uint32_t size, uint64_t offset)
@@ -704,7 +696,7 @@ static bool is_character(const struct btf *btf, const struct btf_type *type)
 static void render_array(struct rendering *rendering, uint32_t id, uint64_t offset, int level)
 {
 	uint64_t count = 0;
-	const uint32_t element = scx_btf_array(rendering->btf, id, &count);
+	const uint32_t element = flatten_array(rendering->btf, id, &count);
 	const uint64_t step = scx_btf_size(rendering->btf, element) * SCX_BTF_BITS;
 
 	if (element == 0) {
@@ -746,7 +738,6 @@ static void render_members(struct rendering *rendering, const struct btf_type *t
 static void render(struct rendering *rendering, uint32_t id, uint64_t bit_offset, uint32_t bit_field,
 		   int level)
 {
-	struct task_field_member member = {.count = 1};
 	uint32_t resolved = 0;
 	const struct btf_type *type = scx_btf_resolve(rendering->btf, id, &resolved);
 
@@ -758,17 +749,10 @@ static void render(struct rendering *rendering, uint32_t id, uint64_t bit_offset
 	}
 	switch (btf_kind(type)) {
 	case BTF_KIND_INT:
-		scx_btf_describe_integer(type, &member);
-		if (bit_field != 0)
-			member.bit_size = bit_field;
-		render_integer(rendering, &member, bit_offset);
-		break;
 	case BTF_KIND_ENUM:
 	case BTF_KIND_ENUM64:
-		render_enum(rendering, type, bit_offset, bit_field);
-		break;
 	case BTF_KIND_PTR:
-		render_pointer(rendering, bit_offset);
+		render_scalar(rendering, type, bit_offset, bit_field);
 		break;
 	case BTF_KIND_FLOAT:
 		render_float(rendering, type->size, bit_offset);

@@ -18,6 +18,7 @@
  */
 
 struct btf;
+struct btf_member;
 struct btf_type;
 
 /*
@@ -74,22 +75,11 @@ const struct btf_type *scx_btf_resolve(const struct btf *btf, uint32_t id, uint3
 /* How many bytes a value of a type takes; 0 where it has no size or one of 4 GiB or more. */
 uint64_t scx_btf_size(const struct btf *btf, uint32_t id);
 
-/* All elements of an array of any dimensions as one row. Returns their type's id; 0 where it is no array. */
-uint32_t scx_btf_array(const struct btf *btf, uint32_t id, uint64_t *ret_count);
-
 /*
- * Finds a member of a struct, also in structs and unions without a name. Returns its offset in bytes, or -1.
+ * Finds a member of a struct, also in structs and unions without a name; NULL where there is none.
+ * `*ret_offset` is in bytes.
  */
-int64_t scx_btf_member_offset(const struct btf *btf, const struct btf_type *type, const char *name);
-
-/* A value of an enum; `index` is below its btf_vlen(). */
-struct task_field_enumerator scx_btf_enumerator(const struct btf *btf, const struct btf_type *type,
-						uint32_t index);
-
-/*
- * What an integer is: kind, sign and bits; its type may say that not all of its bits count, which is how
- * bit-fields were once, so `bit_offset` grows. TASK_FIELD_KIND_OTHER for one of more than 64 bits.
- */
-void scx_btf_describe_integer(const struct btf_type *type, struct task_field_member *member);
+const struct btf_member *scx_btf_member(const struct btf *btf, const struct btf_type *type, const char *name,
+					uint32_t *ret_offset);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "capture/host/feature.h"
 
 enum {
 	NAME_MAX_BYTES = 128, /* SCX_OPS_NAME_LEN of kernel/sched/ext_internal.h */
@@ -347,18 +348,11 @@ void scx_watch_list_moved(struct snapshot *snapshot, const struct snapshot *prev
 
 /* --- once --- */
 
-static const char *duplicate(struct arena *arena, const char *text)
-{
-	return text != NULL ? arena_duplicate(arena, text, strlen(text)) : NULL;
-}
-
 void scx_watch_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
 {
 	struct scx_watch *watch = scx_watch_open(roots, &(struct context_choice){0}, NULL);
 
 	(void)find_scheduler(watch);
-	*ret_result = watch->result;
-	ret_result->detail = duplicate(arena, watch->result.detail);
-	ret_result->remedy = duplicate(arena, watch->result.remedy);
+	*ret_result = feature_copy(arena, &watch->result);
 	scx_watch_close(watch);
 }

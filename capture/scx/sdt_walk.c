@@ -14,20 +14,13 @@
  */
 static const struct btf_type *find_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
 {
-	const uint32_t count = btf__type_cnt(btf);
+	int32_t id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
 
-	*ret_id = 0;
-	for (uint32_t i = 1; i < count; i++) {
-		const struct btf_type *type = btf__type_by_id(btf, i);
-
-		if (type == NULL || (!btf_is_struct(type) && !btf_is_fwd(type)) ||
-		    strcmp(scx_btf_name(btf, type->name_off), name) != 0)
-			continue;
-		*ret_id = i;
-		if (btf_is_struct(type))
-			return type;
-	}
-	return NULL;
+	if (type == NULL)
+		id = btf__find_by_name_kind(btf, name, BTF_KIND_FWD);
+	*ret_id = id > 0 ? (uint32_t)id : 0;
+	return type;
 }
 
 /* The same of a struct that has to be whole. */
@@ -55,12 +48,9 @@ static int find_offsets(const struct btf *btf, const struct btf_type *type, cons
 			const struct wanted_offset wanted[], size_t count, struct error *error)
 {
 	for (size_t i = 0; i < count; i++) {
-		const int64_t offset = scx_btf_member_offset(btf, type, wanted[i].member);
-
-		if (offset < 0)
+		if (scx_btf_member(btf, type, wanted[i].member, wanted[i].ret_offset) == NULL)
 			return error_set(error, -EINVAL, "struct %s of the scheduler has no member '%s'",
 					 name, wanted[i].member);
-		*wanted[i].ret_offset = (uint32_t)offset;
 	}
 	return 0;
 }
@@ -68,7 +58,7 @@ static int find_offsets(const struct btf *btf, const struct btf_type *type, cons
 static int find_allocator(const struct btf *btf, struct sdt_layout *layout, bool *ret_has_reserve,
 			  struct error *error)
 {
-	uint32_t pool_offset = 0, elem_size = 0, id;
+	uint32_t pool_offset = 0, elem_size = 0, unused, id;
 	const struct wanted_offset of_allocator[] = {{"pool", &pool_offset}, {"root", &layout->root}};
 	const struct wanted_offset of_pool[] = {{"elem_size", &elem_size}};
 	const char *name = "sdt_allocator"; /* of rusty */
@@ -90,7 +80,7 @@ static int find_allocator(const struct btf *btf, struct sdt_layout *layout, bool
 		result = find_offsets(btf, pool, "sdt_pool", of_pool, ARRAY_COUNT(of_pool), error);
 	layout->allocator_size = allocator->size;
 	layout->elem_size = pool_offset + elem_size;
-	*ret_has_reserve = scx_btf_member_offset(btf, pool, "reserve") >= 0;
+	*ret_has_reserve = scx_btf_member(btf, pool, "reserve", &unused) != NULL;
 	return result;
 }
 
@@ -111,20 +101,16 @@ static int find_chunk(const struct btf *btf, struct sdt_layout *layout, struct e
 {
 	uint32_t id;
 	const struct btf_type *chunk = find_struct(btf, "sdt_chunk", &id);
-	int64_t children = 0;
 
-	if (chunk != NULL) {
-		children = scx_btf_member_offset(btf, chunk, "descs");
-		if (children < 0)
-			children = scx_btf_member_offset(btf, chunk, "data");
-	} else if (id == 0) {
+	if (chunk == NULL && id == 0) {
 		need_struct(btf, "sdt_chunk", &id, error);
 		return -ENOENT;
 	}
-	if (children < 0)
+	layout->children = 0;
+	if (chunk != NULL && scx_btf_member(btf, chunk, "descs", &layout->children) == NULL &&
+	    scx_btf_member(btf, chunk, "data", &layout->children) == NULL)
 		return error_set(error, -EINVAL,
 				 "struct sdt_chunk of the scheduler has neither 'descs' nor 'data'");
-	layout->children = (uint32_t)children;
 	return 0;
 }
 
@@ -140,14 +126,14 @@ static int find_id(const struct btf *btf, struct sdt_layout *layout, bool has_re
 		ID_SIZE_LATE = 16,
 		ID_SIZE_MAX = 4096,
 	};
-	uint32_t id;
+	uint32_t id, unused;
 	const struct btf_type *data = find_struct(btf, "sdt_data", &id);
 
 	layout->id_after = has_reserve;
 	layout->id_size = has_reserve ? ID_SIZE_LATE : ID_SIZE;
 	if (data == NULL)
 		return 0;
-	layout->id_after = scx_btf_member_offset(btf, data, "urcu_link") >= 0;
+	layout->id_after = scx_btf_member(btf, data, "urcu_link", &unused) != NULL;
 	layout->id_size = data->size;
 	if (data->size < ID_SIZE || data->size > ID_SIZE_MAX)
 		return error_set(error, -EINVAL, "struct sdt_data of the scheduler has %u bytes", data->size);
@@ -332,11 +318,15 @@ uint64_t sdt_elem_size(const struct sdt_layout *layout, const uint8_t *allocator
 	return elem_size;
 }
 
+static bool makes_sense(const struct sdt_layout *layout, uint64_t elem_size)
+{
+	return elem_size >= SDT_ELEM_SIZE_MIN && elem_size <= SDT_ELEM_SIZE_MAX &&
+	       elem_size >= layout->id_size;
+}
+
 uint64_t sdt_payload_size(const struct sdt_layout *layout, uint64_t elem_size)
 {
-	if (elem_size < SDT_ELEM_SIZE_MIN || elem_size > SDT_ELEM_SIZE_MAX || elem_size < layout->id_size)
-		return 0;
-	return elem_size - layout->id_size;
+	return makes_sense(layout, elem_size) ? elem_size - layout->id_size : 0;
 }
 
 void sdt_walk(const struct sdt_image *image, const struct sdt_layout *layout, const uint8_t *allocator,
@@ -358,8 +348,7 @@ void sdt_walk(const struct sdt_image *image, const struct sdt_layout *layout, co
 		.payload_type = choice->type,
 		.payload_type_reason = choice->reason,
 	};
-	if (ret_walk->elem_size < SDT_ELEM_SIZE_MIN || ret_walk->elem_size > SDT_ELEM_SIZE_MAX ||
-	    ret_walk->elem_size < layout->id_size)
+	if (!makes_sense(layout, ret_walk->elem_size))
 		return;
 	ret_walk->payload_size = sdt_payload_size(layout, ret_walk->elem_size);
 	if (member_of(layout, allocator, layout->root, &root) && root != 0)
