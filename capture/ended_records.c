@@ -262,34 +262,28 @@ void ended_records_add(struct ended_records *records, const struct ended_record_
 
 /* --- rows --- */
 
-/* The row of the thread that ended, or ENDED_NO_ROW; `snapshot` may be NULL. */
+/* The row of the thread that ended, or SNAPSHOT_NO_ROW; `snapshot` may be NULL. */
 static uint32_t find_row(const struct ended_records *records, const struct snapshot *snapshot,
 			 const struct waiting_record *item)
 {
-	size_t row;
+	uint32_t row = snapshot != NULL ? snapshot_find_row(snapshot, item->tgid, item->tid)
+					: SNAPSHOT_NO_ROW;
 	uint64_t start_ns;
 
-	if (snapshot == NULL)
-		return ENDED_NO_ROW;
-	row = snapshot_search_row(snapshot, item->tgid, item->tid);
-	if (row == snapshot->thread_count || snapshot->tgid[row] != item->tgid ||
-	    snapshot->tid[row] != item->tid)
-		return ENDED_NO_ROW;
+	if (row == SNAPSHOT_NO_ROW)
+		return SNAPSHOT_NO_ROW;
 	start_ns = snapshot->start_time[row] * NS_PER_TICK;
 	/* a row's start counts the time that the host was suspended, a record's age does not */
 	return start_ns + records->suspended_ns >= item->start_from_ns &&
 			       start_ns <= item->start_ns + START_SLACK_NS
-		       ? (uint32_t)row
-		       : ENDED_NO_ROW;
+		       ? row
+		       : SNAPSHOT_NO_ROW;
 }
 
-/* The row of a process's leader, or ENDED_NO_ROW. */
+/* The row of a process's leader, or SNAPSHOT_NO_ROW. */
 static uint32_t find_leader(const struct snapshot *snapshot, uint32_t tgid)
 {
-	size_t row = snapshot != NULL && tgid != 0 ? snapshot_search_row(snapshot, tgid, tgid) : SIZE_MAX;
-
-	return row != SIZE_MAX && row < snapshot->thread_count && snapshot->tid[row] == tgid ? (uint32_t)row
-											     : ENDED_NO_ROW;
+	return snapshot != NULL && tgid != 0 ? snapshot_find_row(snapshot, tgid, tgid) : SNAPSHOT_NO_ROW;
 }
 
 /* Finds the processes of records that do not say theirs among the threads of a snapshot. */
@@ -310,7 +304,7 @@ static void find_processes(struct ended_records *records, const struct snapshot 
 		if (!hash_map_get(&records->tids, item->tid, &row))
 			continue;
 		item->tgid = snapshot->tgid[row];
-		if (find_row(records, snapshot, item) == ENDED_NO_ROW)
+		if (find_row(records, snapshot, item) == SNAPSHOT_NO_ROW)
 			item->tgid = 0; /* another thread of that number */
 	}
 }
@@ -377,7 +371,7 @@ void ended_records_add_up(struct ended_records *records, const struct snapshot *
 
 		if (!in_scope(records, item->tgid))
 			continue;
-		if (find_row(records, previous, item) != ENDED_NO_ROW || is_there(item))
+		if (find_row(records, previous, item) != SNAPSHOT_NO_ROW || is_there(item))
 			records->items[kept++] = *item;
 		else
 			add_up(records, item, checks);
@@ -414,7 +408,7 @@ static void name_process(const struct reading *reading, uint32_t tgid, const cha
 	for (size_t i = ARRAY_COUNT(snapshots); i-- > 0;) {
 		uint32_t row = find_leader(snapshots[i], tgid);
 
-		if (row == ENDED_NO_ROW)
+		if (row == SNAPSHOT_NO_ROW)
 			continue;
 		*ret_process = row_text(snapshots[i], row, offsetof(struct triple, pcomm));
 		*ret_cgroup = row_text(snapshots[i], row, offsetof(struct triple, cgroup));
@@ -488,12 +482,12 @@ static void take_items(const struct reading *reading)
 
 		if (!in_scope(records, item->tgid))
 			continue;
-		if (find_row(records, reading->now, item) != ENDED_NO_ROW) {
+		if (find_row(records, reading->now, item) != SNAPSHOT_NO_ROW) {
 			records->items[kept++] = *item; /* its row goes in another round, and it with it */
 			continue;
 		}
 		row = find_row(records, reading->previous, item);
-		if (row != ENDED_NO_ROW)
+		if (row != SNAPSHOT_NO_ROW)
 			add_known(reading, item, row);
 		else if (reading->previous != NULL)
 			add_up(records, item, reading->checks);

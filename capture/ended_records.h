@@ -25,7 +25,6 @@ struct ended_records;
 enum {
 	ENDED_NAME_SIZE = 16, /* TASK_COMM_LEN of include/linux/sched.h */
 	ENDED_NAME_ROOM = ENDED_NAME_SIZE + 1,
-	ENDED_NO_ROW = UINT32_MAX,
 };
 
 /* What each amount of a set is for the kernel; user and system time are shared out anew. */

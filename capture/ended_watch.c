@@ -229,7 +229,7 @@ static uint32_t triple_of(struct reading *reading, const struct exit_key *key, u
 	const char *cgroup = find_cgroup(reading, key->cgroup);
 
 	if (cgroup == NULL)
-		cgroup = row != ENDED_NO_ROW
+		cgroup = row != SNAPSHOT_NO_ROW
 				 ? snapshot_text(previous, previous->triples[previous->triple[row]].cgroup)
 				 : gone_cgroup;
 	return ended_set_triple(reading->set, ended_name(process, key->process),
@@ -287,9 +287,9 @@ static void add_groups(struct reading *reading)
 	for (size_t i = 0; i < count; i++) {
 		const struct exit_sum *sum = &groups[i].sum;
 		const struct ended_amounts amounts = ended_amounts_of(sum->amounts, sum->delayed, 0, 0);
-		struct ended_group *group = ended_set_group(reading->set,
-							    triple_of(reading, &groups[i].key, ENDED_NO_ROW),
-							    groups[i].key.kernel != 0);
+		struct ended_group *group = ended_set_group(
+			reading->set, triple_of(reading, &groups[i].key, SNAPSHOT_NO_ROW),
+			groups[i].key.kernel != 0);
 
 		group->threads += sum->threads;
 		group->processes += sum->processes;
@@ -313,7 +313,7 @@ static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
 	return row < snapshot->thread_count && snapshot->tgid[row] == tgid;
 }
 
-/* The row of a task in one of the two snapshots, or ENDED_NO_ROW. */
+/* The row of a task in one of the two snapshots, or SNAPSHOT_NO_ROW. */
 static uint32_t find_row(const struct reading *reading, enum ended_side side,
 			 const struct bpf_exit_item *item)
 {
@@ -327,7 +327,7 @@ static uint32_t find_row(const struct reading *reading, enum ended_side side,
 	    is_of_task(reading, side, low, &item->identity))
 		return (uint32_t)low;
 	if (tgid != tid || item->thread.replaced != 0 || reading->round->task_at == NULL)
-		return ENDED_NO_ROW;
+		return SNAPSHOT_NO_ROW;
 	/* it may have had another id then, which it gave up for the leader's in execve(2) */
 	while (low > 0 && snapshot->tgid[low - 1] == tgid)
 		low--;
@@ -335,7 +335,7 @@ static uint32_t find_row(const struct reading *reading, enum ended_side side,
 		if (is_of_task(reading, side, low, &item->identity))
 			return (uint32_t)low;
 	}
-	return ENDED_NO_ROW;
+	return SNAPSHOT_NO_ROW;
 }
 
 static uint64_t tracking_key(const struct exit_identity *identity)
@@ -392,7 +392,7 @@ static void add_rest(struct reading *reading, const struct exit_thread *thread,
 {
 	struct ended_amounts rest = thread_amounts(thread);
 	struct ended_group *group = ended_set_group(
-		reading->set, triple_of(reading, &thread->key, ENDED_NO_ROW), thread->key.kernel != 0);
+		reading->set, triple_of(reading, &thread->key, SNAPSHOT_NO_ROW), thread->key.kernel != 0);
 
 	for (size_t i = 0; i < ENDED_METRICS; i++)
 		rest.of[i] = rest.of[i] > told->of[i] ? rest.of[i] - told->of[i] : 0;
@@ -426,7 +426,7 @@ static struct ended_amounts ending_amounts(const struct reading *reading, const 
 {
 	struct ended_amounts amounts = thread_amounts(thread);
 
-	for (size_t i = 0; row != ENDED_NO_ROW && i < ENDED_METRICS; i++) {
+	for (size_t i = 0; row != SNAPSHOT_NO_ROW && i < ENDED_METRICS; i++) {
 		uint64_t seen = 0;
 
 		if (snapshot_value_state(reading->previous, row, ended_metrics[i], false, NULL) == VALUE_READ)
@@ -455,7 +455,7 @@ static void add_unknown(struct reading *reading, const struct bpf_exit_item *ite
 			      ? reading->previous->provenance.boottime_ns
 			      : reading->watch->since_before);
 	struct ended_group *group = ended_set_group(reading->set,
-						    triple_of(reading, &item->thread.key, ENDED_NO_ROW),
+						    triple_of(reading, &item->thread.key, SNAPSHOT_NO_ROW),
 						    item->thread.key.kernel != 0);
 
 	group->threads++;
@@ -479,7 +479,7 @@ static void add_free(struct reading *reading, const struct bpf_exit_item *item, 
 		return;
 	if (tracked != NULL && tracked->told)
 		add_rest(reading, &last.thread, &tracked->amounts);
-	else if (row != ENDED_NO_ROW) {
+	else if (row != SNAPSHOT_NO_ROW) {
 		const struct ended_amounts amounts = thread_amounts(&last.thread);
 
 		add_known(reading, &last, row, &amounts);
@@ -502,9 +502,9 @@ static void add_ending(struct reading *reading, const struct bpf_exit_item *item
 	if (tracked == NULL)
 		tracked = track(reading, &item->identity);
 	tracked->listed = true;
-	if (!tracked->told && (row != ENDED_NO_ROW || item->thread.ended_boottime < now_ns)) {
+	if (!tracked->told && (row != SNAPSHOT_NO_ROW || item->thread.ended_boottime < now_ns)) {
 		tracked->amounts = ending_amounts(reading, &item->thread, row);
-		if (row != ENDED_NO_ROW)
+		if (row != SNAPSHOT_NO_ROW)
 			add_known(reading, item, row, &tracked->amounts);
 		else
 			add_unknown(reading, item);
@@ -519,9 +519,9 @@ static void add_item(struct reading *reading, const struct bpf_exit_item *item)
 	struct tracked_exit *tracked = find_tracked(reading->watch, &item->identity);
 	/* nobody knows whether a row is that of a former leader or of the thread that took its id over */
 	const bool ambiguous = item->thread.replaced != 0 && reading->round->task_at == NULL;
-	uint32_t row = ENDED_NO_ROW;
+	uint32_t row = SNAPSHOT_NO_ROW;
 
-	if (!ambiguous && find_row(reading, ENDED_SIDE_NOW, item) != ENDED_NO_ROW)
+	if (!ambiguous && find_row(reading, ENDED_SIDE_NOW, item) != SNAPSHOT_NO_ROW)
 		return; /* its row goes in another round, and it with it */
 	if (!ambiguous)
 		row = find_row(reading, ENDED_SIDE_BEFORE, item);

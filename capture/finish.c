@@ -99,9 +99,7 @@ static void explain_delays(struct round *round)
 		return;
 	if (state == TASK_DELAYACCT_CONFIG_OFF) {
 		/* a query that failed has made a column, which says of the others that they were read */
-		free(snapshot->source_reason[SOURCE_DELAYS]);
-		snapshot->source_reason[SOURCE_DELAYS] = NULL;
-		snapshot->default_reason[SOURCE_DELAYS] = REASON_NOT_IN_KERNEL;
+		round_set_source(snapshot, SOURCE_DELAYS, REASON_NOT_IN_KERNEL);
 		return;
 	}
 	first = state == TASK_DELAYACCT_ON && !by_pass ? first_counted_tick(round) : UINT64_MAX;
@@ -184,9 +182,7 @@ static void collapse(struct snapshot *snapshot, enum source source)
 		return;
 	if (memcmp(column, column + 1, snapshot->thread_count - 1) != 0)
 		return;
-	snapshot->default_reason[source] = column[0];
-	snapshot->source_reason[source] = NULL;
-	free(column);
+	round_set_source(snapshot, source, (enum reason)column[0]);
 }
 
 static void tally(struct round *round)

@@ -93,8 +93,7 @@ void heap_begin(struct round *round)
 		list->items[i].heap = NULL;
 	snapshot_drop_column(snapshot, METRIC_ALLOCATED_BYTES);
 	snapshot_drop_column(snapshot, METRIC_DEALLOCATED_BYTES);
-	free(snapshot->source_reason[SOURCE_JEMALLOC]);
-	snapshot->source_reason[SOURCE_JEMALLOC] = NULL;
+	round_set_source(snapshot, SOURCE_JEMALLOC, heap_default_reason(round->capture));
 }
 
 /* --- looking at processes --- */

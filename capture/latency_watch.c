@@ -159,11 +159,10 @@ static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char 
  */
 static const struct triple *find_names(const struct snapshot *snapshot, const struct bpf_waits *waits)
 {
-	const size_t row = snapshot_search_row(snapshot, waits->tgid, waits->tid);
+	const uint32_t row = snapshot_find_row(snapshot, waits->tgid, waits->tid);
 	const struct triple *names;
 
-	if (row == snapshot->thread_count || snapshot->tgid[row] != waits->tgid ||
-	    snapshot->tid[row] != waits->tid)
+	if (row == SNAPSHOT_NO_ROW)
 		return NULL;
 	names = &snapshot->triples[snapshot->triple[row]];
 	return has_prefix(snapshot, names->pcomm, waits->names->process) &&
@@ -236,14 +235,11 @@ static void hand_over(const struct snapshot *sums, struct snapshot *snapshot)
 	snapshot->latency.cost_ns = sums->latency.cost_ns;
 	for (size_t i = 0; i < sums->latency.count; i++) {
 		const struct latency_record *from = &sums->latency.records[i];
-		const uint32_t names[] = {from->pcomm, from->comm, from->cgroup};
-		uint32_t ids[3];
-		struct latency_record *record;
+		struct latency_record *record = latency_add_record(
+			snapshot, string_pool_copy(&snapshot->strings, &sums->strings, from->pcomm),
+			string_pool_copy(&snapshot->strings, &sums->strings, from->comm),
+			string_pool_copy(&snapshot->strings, &sums->strings, from->cgroup));
 
-		for (size_t k = 0; k < 3; k++)
-			ids[k] = string_pool_intern(&snapshot->strings, snapshot_text(sums, names[k]),
-						    string_pool_length(&sums->strings, names[k]));
-		record = latency_add_record(snapshot, ids[0], ids[1], ids[2]);
 		record->is_kernel = from->is_kernel;
 		memcpy(record->of, from->of, sizeof(from->of));
 	}

@@ -520,13 +520,8 @@ static void store_process_cgroup(struct intake *intake, struct process *process,
 
 	process->cgroup_reason = known->reason;
 	process->cgroup_read_at = intake->pass.begin_ns;
-	if (known->path == NULL || (process->cgroup != NULL && process->cgroup_length == known->length &&
-				    memcmp(process->cgroup, known->path, known->length) == 0))
-		return;
-	free(process->cgroup);
-	process->cgroup = memory_duplicate_bytes(known->path, known->length);
-	process->cgroup_length = known->length;
-	mark_changed(intake->round, process);
+	if (known->path != NULL && process_note_cgroup(process, known->path, known->length))
+		mark_changed(intake->round, process);
 }
 
 /* The cgroup of the leader is that of the process; threads elsewhere have their own. */
@@ -561,14 +556,6 @@ static void store_cgroups(struct intake *intake, struct process *process)
 
 /* --- numbers --- */
 
-/* What was read of a source is said for all threads at once. */
-static void set_source(struct snapshot *snapshot, enum source source, enum reason reason)
-{
-	free(snapshot->source_reason[source]);
-	snapshot->source_reason[source] = NULL;
-	snapshot->default_reason[source] = (reason_id)reason;
-}
-
 static void set_sources(struct intake *intake)
 {
 	struct round *round = intake->round;
@@ -579,13 +566,13 @@ static void set_sources(struct intake *intake)
 		enum source source = whole_sources[i];
 
 		if (source != SOURCE_IO || intake->with_io)
-			set_source(snapshot, source, REASON_READ);
+			round_set_source(snapshot, source, REASON_READ);
 	}
 	if (statistics == REASON_READ && intake->pass.statistics == NULL)
 		statistics = REASON_NOT_READ;
-	set_source(snapshot, SOURCE_SCHEDSTATS, statistics);
+	round_set_source(snapshot, SOURCE_SCHEDSTATS, statistics);
 	if (intake->pass.delays == NULL && round->capture->checks.task_delayacct == TASK_DELAYACCT_ON)
-		set_source(snapshot, SOURCE_DELAYS, REASON_NOT_READ);
+		round_set_source(snapshot, SOURCE_DELAYS, REASON_NOT_READ);
 }
 
 static bool has_delays(const struct task_parts *parts, bool switched_on)

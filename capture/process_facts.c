@@ -100,12 +100,7 @@ static void read_process_cgroup(struct round *round, struct process *process, in
 	process->cgroup_reason = (reason_id)round_read_cgroup_path(round, tasks, process->tgid, &path);
 	if (process->cgroup_reason != REASON_READ)
 		return;
-	if (process->cgroup == NULL || process->cgroup_length != path.length ||
-	    memcmp(process->cgroup, path.data, path.length) != 0) {
-		free(process->cgroup);
-		process->cgroup = memory_duplicate_bytes(path.data, path.length);
-		process->cgroup_length = path.length;
-	}
+	process_note_cgroup(process, path.data, path.length);
 	process->cgroup_read_at = clock_ns(CLOCK_BOOTTIME);
 	process->threads_have_cgroups = process->row_count > 1 &&
 					threads_may_differ(round, process->cgroup, path.length);
@@ -283,9 +278,8 @@ static void carry_smaps(struct round *round, size_t row)
 	record->kib.count = old->kib.count;
 	record->kib.items = arena_allocate(&snapshot->arena, old->kib.count * sizeof(*old->kib.items));
 	for (uint32_t i = 0; i < old->kib.count; i++) {
-		const char *key = snapshot_text(previous, old->kib.items[i].key);
-
-		record->kib.items[i].key = string_pool_intern(&snapshot->strings, key, strlen(key));
+		record->kib.items[i].key = string_pool_copy(&snapshot->strings, &previous->strings,
+							    old->kib.items[i].key);
 		record->kib.items[i].value = old->kib.items[i].value;
 	}
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
@@ -237,6 +238,14 @@ struct round {
 static inline bool round_is_cancelled(const struct round *round)
 {
 	return round->cancel != NULL && atomic_load_explicit(round->cancel, memory_order_relaxed);
+}
+
+/* Says the same of a source for all threads. */
+static inline void round_set_source(struct snapshot *snapshot, enum source source, enum reason reason)
+{
+	free(snapshot->source_reason[source]);
+	snapshot->source_reason[source] = NULL;
+	snapshot->default_reason[source] = (reason_id)reason;
 }
 
 /* The row of a process's leader, or its first row where the leader has none. It must have rows. */

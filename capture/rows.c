@@ -213,18 +213,14 @@ static void translate_ids(struct round *round)
 	uint64_t last = 0, last_new = 0;
 
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
-		if (policy != NULL && policy[row] > POLICY_NAMES) {
-			const char *name = snapshot_text(previous, (uint32_t)policy[row]);
-
-			policy[row] = string_pool_intern(&snapshot->strings, name, strlen(name));
-		}
+		if (policy != NULL && policy[row] > POLICY_NAMES)
+			policy[row] = string_pool_copy(&snapshot->strings, &previous->strings,
+						       (uint32_t)policy[row]);
 		if (affinity != NULL && affinity[row] != 0) {
 			if (affinity[row] != last) {
 				last = affinity[row];
-				last_new = string_pool_intern(
-					&snapshot->cpu_sets,
-					string_pool_text(&previous->cpu_sets, (uint32_t)last),
-					string_pool_length(&previous->cpu_sets, (uint32_t)last));
+				last_new = string_pool_copy(&snapshot->cpu_sets, &previous->cpu_sets,
+							    (uint32_t)last);
 			}
 			affinity[row] = last_new;
 		}

@@ -117,6 +117,17 @@ void process_forget(struct process *process)
 	process->links = 0;
 }
 
+bool process_note_cgroup(struct process *process, const char *path, size_t length)
+{
+	if (process->cgroup != NULL && process->cgroup_length == length &&
+	    memcmp(process->cgroup, path, length) == 0)
+		return false;
+	free(process->cgroup);
+	process->cgroup = memory_duplicate_bytes(path, length);
+	process->cgroup_length = length;
+	return true;
+}
+
 void process_note_resident(struct process *process, bool has_memory, uint64_t pages, uint64_t read_at_ns)
 {
 	if (!has_memory && process->row_count > 1)

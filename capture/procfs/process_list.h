@@ -86,6 +86,9 @@ void process_list_done(struct process *process);
 /* Forgets what was learned about a process: another one has its number now. */
 void process_forget(struct process *process);
 
+/* Takes the path of the cgroup, `length` bytes, that its leader is in. Returns whether it is another one. */
+bool process_note_cgroup(struct process *process, const char *path, size_t length);
+
 /* The process of that id, or NULL. */
 struct process *process_list_find(const struct process_list *list, uint32_t tgid);
 

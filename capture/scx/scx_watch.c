@@ -15,7 +15,6 @@ enum {
 	NAME_MAX_BYTES = 128, /* SCX_OPS_NAME_LEN of kernel/sched/ext_internal.h */
 	TRIES = 5,            /* rounds in which a scheduler that is just being attached is looked for */
 	EVENTS_MAX = 256,
-	NO_ROW = UINT32_MAX,
 };
 
 /* How often it is looked at between rounds. */
@@ -212,26 +211,19 @@ void scx_watch_close(struct scx_watch *watch)
 
 /* --- contexts --- */
 
-static bool is_row(const struct snapshot *snapshot, size_t row, const struct scx_record *record)
-{
-	return row < snapshot->thread_count && snapshot->tid[row] == record->tid &&
-	       snapshot->tgid[row] == record->tgid;
-}
-
-/* The row of a record's thread, or NO_ROW; `guess` is the one behind the row that was found last. */
+/* The row of a record's thread, or SNAPSHOT_NO_ROW; `guess` is the one behind the row that was found last. */
 static size_t find_row(const struct snapshot *snapshot, const struct scx_record *record, size_t guess)
 {
-	const size_t row = is_row(snapshot, guess, record)
+	const size_t row = guess < snapshot->thread_count && snapshot->tid[guess] == record->tid &&
+					   snapshot->tgid[guess] == record->tgid
 				   ? guess
-				   : snapshot_search_row(snapshot, record->tgid, record->tid);
+				   : snapshot_find_row(snapshot, record->tgid, record->tid);
 
-	if (!is_row(snapshot, row, record))
-		return NO_ROW;
 	/* ids are used again; rows of which the start was not read have 0 */
-	if (snapshot->start_time[row] != 0 &&
-	    snapshot->start_time[row] != record->start_boottime_ns / NS_PER_TICK)
-		return NO_ROW;
-	return row;
+	return row != SNAPSHOT_NO_ROW && snapshot->start_time[row] != 0 &&
+			       snapshot->start_time[row] != record->start_boottime_ns / NS_PER_TICK
+		       ? SNAPSHOT_NO_ROW
+		       : row;
 }
 
 void scx_watch_fill(const struct scx_reading *reading, struct snapshot *snapshot)
@@ -243,7 +235,7 @@ void scx_watch_fill(const struct scx_reading *reading, struct snapshot *snapshot
 		const struct scx_record *record = scx_reading_record(reading, i);
 		const size_t row = find_row(snapshot, record, guess);
 
-		if (row == NO_ROW)
+		if (row == SNAPSHOT_NO_ROW)
 			continue;
 		guess = row + 1;
 		if (scx_record_is_own(record)) {
@@ -306,7 +298,7 @@ static bool has_moved(const struct task_fields *now, const struct task_fields *b
 	const uint8_t *context, *old_context;
 	reason_id reason, old_reason;
 
-	if (old_row == NO_ROW)
+	if (old_row == SNAPSHOT_NO_ROW)
 		return true;
 	context = task_fields_context(now, row, &reason);
 	old_context = task_fields_context(before, old_row, &old_reason);

@@ -494,6 +494,18 @@ void snapshot_expect(struct snapshot *snapshot, size_t threads);
  */
 size_t snapshot_search_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
 
+#define SNAPSHOT_NO_ROW UINT32_MAX
+
+/* The row of a thread, SNAPSHOT_NO_ROW where there is none; of the same rows. */
+static inline uint32_t snapshot_find_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
+{
+	const size_t row = snapshot_search_row(snapshot, tgid, tid);
+
+	return row < snapshot->thread_count && snapshot->tgid[row] == tgid && snapshot->tid[row] == tid
+		       ? (uint32_t)row
+		       : SNAPSHOT_NO_ROW;
+}
+
 /*
  * Appends a thread whose columns are all zero, triple 0, uid UINT32_MAX, the default_reason of every source,
  * read at boottime_ns; returns its index. Amortised constant time. Columns may move: pointers into them are

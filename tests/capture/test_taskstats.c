@@ -33,8 +33,8 @@ static void test_offsets_equal_the_compiled_structs(void **state)
 #define TASKSTATS_MEMBER(id, name, width, appended, interleaved, since)                                      \
 	assert_int_equal(v15.offset[TASKSTATS_MEMBER_##id], offsetof(struct stats_v15, name));               \
 	assert_int_equal(v16.offset[TASKSTATS_MEMBER_##id], offsetof(struct stats_v16, name));               \
-	assert_int_equal(v17.offset[TASKSTATS_MEMBER_##id], offsetof(struct stats_v17, name));               \
-	assert_int_equal(width, sizeof(((struct stats_v17 *)NULL)->name));
+	assert_int_equal(v17.offset[TASKSTATS_MEMBER_##id], offsetof(struct stats_v17, start.name));         \
+	assert_int_equal(width, sizeof(((struct stats_v16 *)NULL)->name));
 #include "capture/procfs/taskstats.def"
 #undef TASKSTATS_MEMBER
 }
@@ -57,8 +57,8 @@ static void test_members_by_version(void **state)
 		unsigned int version;
 		size_t size, members;
 	} rows[] = {
-		{8, 328, 42},  {1, 328, 42},  {9, 344, 44},  {10, 352, 45}, {11, 368, 47}, {12, 400, 51},
-		{13, 416, 53}, {14, 432, 55}, {15, 560, 71}, {16, 560, 71}, {17, 688, 71}, {18, 900, 71},
+		{8, 328, 29},  {1, 328, 29},  {9, 344, 31},  {10, 352, 31}, {11, 368, 33}, {12, 400, 34},
+		{13, 416, 36}, {14, 432, 38}, {15, 560, 54}, {16, 560, 54}, {17, 688, 54}, {18, 900, 54},
 	};
 
 	(void)state;
