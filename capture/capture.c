@@ -28,7 +28,7 @@
 enum {
 	DESCRIPTORS_WANTED = 8192,
 	DESCRIPTORS_NEEDED = 32,
-	FIRST_ROUND_BUDGET_NS = 250 * NS_PER_MS, /* there is no interval to take a part of yet */
+	FIRST_ROUND_BUDGET_NS = 250 * NS_PER_MS, /* before the first interval */
 	EXPENSIVE_BUDGET_LEAST_NS = 5 * NS_PER_MS,
 	NOHZ_FULL_LAG_NS = 1100 * NS_PER_MS, /* sched_tick_remote() of kernel/sched/core.c: each second */
 };
@@ -222,6 +222,17 @@ static int raise_descriptor_limit(struct error *error)
 	return 0;
 }
 
+void capture_check(const struct roots *roots, struct arena *arena, struct feature_checks *ret_checks)
+{
+	struct feature_result passes;
+
+	passes_check(roots, arena, &passes);
+	feature_check_all(ret_checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV, &passes);
+	latency_watch_close(latency_watch_open(roots, NULL, 0, arena, &ret_checks->results[FEATURE_LATENCY]));
+	scx_watch_check(roots, arena, &ret_checks->results[FEATURE_TASK_FIELDS]);
+	ended_watch_close(ended_watch_open(roots, NULL, 0, arena, &ret_checks->results[FEATURE_EXITS]));
+}
+
 struct snapshot *capture_read_host(const char *const paths[static ROOT_COUNT])
 {
 	struct snapshot *snapshot;
@@ -371,8 +382,8 @@ static void keep(struct round *round)
 	free(capture->states);
 	capture->previous = snapshot_reference(round->snapshot);
 	capture->states = round->states;
-	capture->rows_are_current = !capture->synthetic && capture->roots.own_namespace &&
-				    capture->counters_in_taskstats && capture->passes.tasks == NULL;
+	capture->rows_are_current = capture->roots.own_namespace && capture->counters_in_taskstats &&
+				    capture->passes.tasks == NULL;
 	capture->last_started_ns = round->snapshot->provenance.boottime_ns;
 	capture->last_clock_ns = round->clock_ns;
 }
@@ -402,30 +413,6 @@ static void begin(struct round *round)
 	round->extra = readable(capture, round->extra) & ~round->needed;
 }
 
-static uint64_t task_at(const void *context, enum ended_side side, size_t row)
-{
-	const struct round *round = context;
-	const struct thread_state *states = side == ENDED_SIDE_NOW ? round->states : round->capture->states;
-
-	return states[row].seen.task;
-}
-
-static void read_ended(struct round *round)
-{
-	const struct capture *capture = round->capture;
-	const struct ended_round ended = {
-		.roots = &capture->roots,
-		.checks = &capture->checks,
-		.snapshot = round->snapshot,
-		.previous = capture->previous,
-		.cgroup_path = round_known_cgroup,
-		.task_at = capture->passes.tasks != NULL ? task_at : NULL,
-		.context = round,
-	};
-
-	round->snapshot->ended = ended_watch_read(capture->ended, &ended);
-}
-
 static int run(struct round *round)
 {
 	bool by_pass = round->capture->passes.tasks != NULL;
@@ -442,11 +429,11 @@ static int run(struct round *round)
 	if (by_pass)
 		round_list_moved(round);
 	scx_watch_list_moved(round->snapshot, round->previous, round->old_row);
-	read_ended(round);
+	ended_watch_read(round);
 	return round_is_cancelled(round) ? -ECANCELED : 0;
 }
 
-/* What passes and taskstats tell of every thread, its name, comes from stat otherwise: an exec changes it. */
+/* Without passes and taskstats every thread's name comes from stat: an exec changes it. */
 static void need_names(struct round *round)
 {
 	if (round->capture->taskstats == NULL && round->capture->passes.tasks == NULL)
@@ -531,7 +518,7 @@ static void explain_failure(const struct capture *capture, int result, struct er
 
 /*
  * A pass that worked may fail later, for want of memory, or because bpf(2) refuses what it allowed: before
- * Linux 5.19 all of it to whoever has dropped CAP_BPF, where kernel.unprivileged_bpf_disabled is set.
+ * Linux 5.19 all of it after CAP_BPF was dropped, where kernel.unprivileged_bpf_disabled is set.
  */
 static int take(struct round *round, struct snapshot **ret_snapshot, struct error *error)
 {
@@ -638,7 +625,7 @@ void capture_switch_heap(struct capture *capture, bool on)
 uint64_t capture_serve_ended(struct capture *capture)
 {
 	const uint64_t scheduler = scx_watch_serve(capture->scx);
-	const uint64_t threads = ended_watch_serve(capture->ended, capture->previous, &capture->checks);
+	const uint64_t threads = ended_watch_serve(capture);
 
 	return scheduler < threads ? scheduler : threads;
 }

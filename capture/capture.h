@@ -14,12 +14,12 @@
  * makes the next round cheap.
  */
 
+struct feature_checks;
 struct remote;
 struct resolver;
 struct roots;
 
-/* How threads are read: all of them in one pass of a BPF program, or thread by thread from procfs and
- * taskstats. */
+/* Threads are read all at once by a BPF program, or one by one from procfs and taskstats. */
 enum capture_backend {
 	CAPTURE_BACKEND_AUTOMATIC, /* by BPF where that works */
 	CAPTURE_BACKEND_BPF,
@@ -34,7 +34,7 @@ struct capture_options {
 	double budget_percent; /* of one CPU, for cheap sources that are not needed; 0: 3, negative: none */
 	/*
 	 * The allocator probe's resolver of executables, owned by the caller, which outlives the capture.
-	 * NULL: there is no probe, and allocation counters are unavailable (switched off).
+	 * NULL: no probe; allocation counters are unavailable (switched off).
 	 */
 	struct resolver *resolver;
 	/*
@@ -52,7 +52,8 @@ struct capture_options {
 	atomic_uint *progress;
 	struct context_choice
 		fields; /* the user's choice of a scheduler's contexts; its texts outlive the capture */
-	/* How a sched_ext scheduler is found that began to run later; NULL: with the rights of the caller. */
+	/* Finds a sched_ext scheduler that started later, with more rights; NULL: with those of the caller.
+	 */
 	void (*scheduler_rights)(void (*call)(void *argument), void *argument);
 	/*
 	 * Tests only: where replies of taskstats come from instead of the kernel: a directory with TID.bin
@@ -95,7 +96,7 @@ struct capture_round_options {
 	bool smaps;          /* smaps_rollup is needed (on a budget of its own) */
 	bool task_fields;    /* what a sched_ext scheduler keeps for each thread is needed */
 	/*
-	 * How long to wait for executables that the allocator probe resolves, where it is needed. A live
+	 * The longest wait for executables that the allocator probe resolves, where it is needed. A live
 	 * round does not wait: what is being resolved is unavailable for that reason.
 	 */
 	uint64_t heap_patience_ns;
@@ -109,14 +110,14 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 		  const atomic_bool *cancel, struct snapshot **ret_snapshot, struct error *error);
 
 /*
- * Reads what threads have told that ended, so that there is room for more of it, and lets go of a sched_ext
+ * Reads the records of ended threads to make room for more, and lets go of a sched_ext
  * scheduler that ended. To be called between rounds. Returns when it is to be called again (CLOCK_MONOTONIC
  * ns), UINT64_MAX for never.
  */
 uint64_t capture_serve_ended(struct capture *capture);
 
 /*
- * What the user should hear of the captures taken so far, a sentence that lives as long as the capture, once;
+ * Takes the notice for the user about the captures so far, a sentence that lives as long as the capture;
  * NULL for nothing. It tells that threads are read from procfs from now on because a pass failed, which the
  * snapshot's FEATURE_PASSES explains too. With CAPTURE_BACKEND_BPF the captures fail instead.
  */
@@ -130,10 +131,11 @@ const char *capture_take_notice(struct capture *capture);
 size_t capture_serve_heap(struct capture *capture, uint64_t deadline_ns);
 
 /*
- * Whether a capture of these roots would read threads by BPF: tries it, and tells why not in words that
- * `arena` owns.
+ * Checks what a capture of these roots could read, with the rights of the caller, by trying it: features, and
+ * the programs of BPF. Words of the results are owned by `ret_checks` and by `arena`. The caller releases the
+ * checks with feature_release().
  */
-void capture_check_passes(const struct roots *roots, struct arena *arena, struct feature_result *ret_result);
+void capture_check(const struct roots *roots, struct arena *arena, struct feature_checks *ret_checks);
 
 /*
  * Loads what options.latency_later left, with the rights of the caller (CAP_BPF and CAP_PERFMON); the feature
@@ -151,7 +153,7 @@ int capture_switch_latency(struct capture *capture, bool on);
 /* Gives back what a round's snapshot that nobody has looked at says of waits: the next round has it too. */
 void capture_return_latency(struct capture *capture, const struct snapshot *snapshot);
 
-/* Switches the allocator probe (on at first, where there is one) for the captures to come. */
+/* Switches the allocator probe, which is on at first, for the captures to come. */
 void capture_switch_heap(struct capture *capture, bool on);
 
 #endif

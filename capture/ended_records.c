@@ -20,14 +20,14 @@ enum {
 	US = 1000,
 };
 
-/* What is beyond a bound is put together under this name. */
+/* Everything beyond a bound is counted under this name. */
 static const char other_name[] = "(other)";
 
 /* A thread that has ended. */
 struct waiting_record {
 	uint32_t tgid, tid;               /* tgid is 0 when the record does not say */
 	uint64_t start_from_ns, start_ns; /* CLOCK_BOOTTIME: it began between them */
-	char name[ENDED_NAME_SIZE];
+	char name[TASK_COMM_SIZE];
 	bool kernel;
 	bool never_slept;
 	uint64_t on_cpu_ns; /* of one that never slept */
@@ -168,9 +168,9 @@ struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], 
 	return result;
 }
 
-const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static ENDED_NAME_SIZE])
+const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static TASK_COMM_SIZE])
 {
-	struct text trimmed = text_trim((struct text){name, strnlen(name, ENDED_NAME_SIZE)});
+	struct text trimmed = text_of_name(name, TASK_COMM_SIZE);
 
 	memcpy(text, trimmed.data, trimmed.length);
 	text[trimmed.length] = '\0';
@@ -247,7 +247,7 @@ void ended_records_add(struct ended_records *records, const struct ended_record_
 	item->undelayed = item->amounts[EXIT_DELAYS + 1] > age + NS_PER_MS;
 	if (item->undelayed)
 		memset(&item->amounts[EXIT_DELAYS], 0, (EXIT_AMOUNTS - EXIT_DELAYS) * sizeof(__u64));
-	/* whoever slept has switched by itself; that waits are counted at all shows in the first one */
+	/* a thread that slept has switched by itself; timeslices show that the kernel counts waits at all */
 	item->never_slept = item->amounts[EXIT_VOLUNTARY] == 0 && item->amounts[EXIT_TIMESLICES] != 0 &&
 			    age >= item->amounts[EXIT_RUN_DELAY];
 	if (item->never_slept)
@@ -537,7 +537,7 @@ void ended_records_read(struct ended_records *records, const struct snapshot *no
 	take_items(&reading);
 	for (size_t i = 0; i < records->bucket_count; i++)
 		add_bucket(&reading, &records->buckets[i]);
-	/* in a scope it is not known whether those of which nothing came were of it */
+	/* lost records may be of processes outside a scope */
 	set->lost = records->lost;
 	if (set->lost != 0 && records->scope_count == 0)
 		ended_add_unknown(set, set->lost);

@@ -9,25 +9,23 @@
 #include "snapshot/snapshot.h"
 
 /*
- * What threads did that ended, as the records of taskstats have it, which come without the thread's cgroup
- * and, before version 12, without its process. A record waits for the next round, which tells whether a row
- * shows the thread; of those that no round shows there are sums in the end.
+ * Counts the work of ended threads from taskstats records, which lack the thread's cgroup and, before
+ * version 12, its process. A record waits for the next round, which tells whether a row shows the thread;
+ * threads that no round shows are summed up.
  *
- * What the scheduler has charged (cpu_run_virtual_total) leaves out the last stretch on the CPU: all of a
- * short life. Of threads that no row shows and that never slept the run time is therefore the time since they
- * started less their wait for a CPU; of those that slept it is what the clock's tick saw of them (ac_utime
- * and ac_stime), added up, if that is more than what was charged. A tick counts in full for whoever it meets,
- * so that it is right for many threads together. Source: bacct_add_tsk() of kernel/tsacct.c,
- * delayacct_add_tsk() of kernel/delayacct.c.
+ * The scheduler's charge (cpu_run_virtual_total) leaves out the last stretch on the CPU, which may be a whole
+ * short life. So the run time of a thread without a row that never slept is its age less its wait for a CPU.
+ * Threads that slept get the sum of what the tick saw (ac_utime and ac_stime) if that exceeds the charge. A
+ * tick counts in full for the thread it meets, so the sum over many threads is right. Source:
+ * bacct_add_tsk() of kernel/tsacct.c, delayacct_add_tsk() of kernel/delayacct.c.
  */
 struct ended_records;
 
 enum {
-	ENDED_NAME_SIZE = 16, /* TASK_COMM_LEN of include/linux/sched.h */
-	ENDED_NAME_ROOM = ENDED_NAME_SIZE + 1,
+	ENDED_NAME_ROOM = TASK_COMM_SIZE + 1,
 };
 
-/* What each amount of a set is for the kernel; user and system time are shared out anew. */
+/* The kernel's counter behind each amount of a set; user and system time are shared out anew. */
 struct ended_source {
 	enum exit_amount amount;
 	uint32_t needs;               /* TASK_KERNEL_… */
@@ -38,19 +36,19 @@ struct ended_source {
 extern const struct ended_source ended_sources[ENDED_METRICS];
 
 /*
- * What the kernel counted of threads, as amounts of a set: `delayed` of them had a record of delays; the two
- * times are at least what was told before, ns. For both ways in which the kernel tells.
+ * Turns the kernel's counters into amounts of a set, for records of both kinds: `delayed` threads had a
+ * record of delays; the two times are not less than what was reported before, ns.
  */
 struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
 				      uint64_t least_user, uint64_t least_system);
 
 /* A name of the kernel's structure as /proc has it, without blanks around it. Returns `text`. */
-const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static ENDED_NAME_SIZE]);
+const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static TASK_COMM_SIZE]);
 
 /* The name of what nobody tells the name of. */
 extern const char ended_unknown_name[];
 
-/* Adds threads to a set of which nothing but their end is known. */
+/* Adds threads to a set of whom only the end is known. */
 void ended_add_unknown(struct ended_set *set, uint64_t threads);
 
 /* When a record came, CLOCK_BOOTTIME: after `from_ns`, not after `to_ns`. */
@@ -59,7 +57,7 @@ struct ended_record_span {
 	uint64_t suspended_ns; /* for how long the host was suspended in all: no record counts it */
 };
 
-/* Of the processes of a `scope`, whose list the caller keeps, or of all when it has none. */
+/* For the processes of `scope`, whose list the caller keeps; for all when it is empty. */
 struct ended_records *ended_records_create(const uint32_t *scope, size_t scope_count);
 
 /* NULL is allowed. */
@@ -69,10 +67,10 @@ void ended_records_release(struct ended_records *records);
 void ended_records_add(struct ended_records *records, const struct ended_record_span *span, uint32_t tid,
 		       const unsigned char *stats, const struct taskstats_layout *layout);
 
-/* Counts threads of which nothing came. */
+/* Counts threads whose records were lost. */
 void ended_records_lose(struct ended_records *records, uint64_t threads);
 
-/* How many records wait for a round one by one. */
+/* The number of single records that wait for a round. */
 size_t ended_records_waiting(const struct ended_records *records);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "ended_watch.h"
+#include "round_internal.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -24,10 +24,10 @@ enum {
 	WAITING_MAX = 4096,
 };
 
-/* How often messages are read: the socket has room for those of more than 50,000 threads a second. */
+/* Messages are read this often: the socket holds those of more than 50,000 threads a second. */
 #define SERVE_INTERVAL_NS (250 * NS_PER_MS)
 
-/* Where nobody can tell any more in which cgroup a task was: it was removed since. */
+/* Stands for a cgroup that was removed before its path was known. */
 static const char gone_cgroup[] = "(gone)";
 
 /* A task that has ended, has no row any more and is not freed yet. */
@@ -55,11 +55,17 @@ struct ended_watch {
 	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last; 0 for none */
 };
 
+/* One of the two snapshots around the threads that ended. */
+struct side {
+	const struct snapshot *snapshot;
+	const struct thread_state *states; /* with addresses of tasks; NULL where they are not known */
+};
+
 /* The work of one round. */
 struct reading {
 	struct ended_watch *watch;
-	const struct ended_round *round;
-	const struct snapshot *previous; /* one of no threads for the first round */
+	const struct round *round;
+	struct side now, before; /* `before` has no threads in the first round */
 	struct ended_set *set;
 };
 
@@ -94,7 +100,7 @@ struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *
 	struct bpf_exits *exits = NULL;
 
 	/* ids of the kernel have to be those of the proc root */
-	if (!roots->own_namespace || !roots->initial_pid_namespace) {
+	if (!roots->initial_pid_namespace) {
 		*ret_result = feature_off(
 			REASON_OTHER_NAMESPACE,
 			roots->is_procfs
@@ -160,16 +166,17 @@ static void read_messages(struct ended_watch *watch)
 	watch->next_serve_ns = monotonic + SERVE_INTERVAL_NS;
 }
 
-uint64_t ended_watch_serve(struct ended_watch *watch, const struct snapshot *previous,
-			   const struct feature_checks *checks)
+uint64_t ended_watch_serve(const struct capture *capture)
 {
+	struct ended_watch *watch = capture->ended;
+
 	if (watch == NULL || watch->messages == NULL)
 		return UINT64_MAX;
 	if (clock_ns(CLOCK_MONOTONIC) < watch->next_serve_ns)
 		return watch->next_serve_ns;
 	read_messages(watch);
 	if (ended_records_waiting(watch->records) > WAITING_MAX)
-		ended_records_add_up(watch->records, previous, checks);
+		ended_records_add_up(watch->records, capture->previous, &capture->checks);
 	return watch->next_serve_ns;
 }
 
@@ -208,23 +215,22 @@ static const char *find_shown_cgroup(const struct roots *roots, uint64_t id, cha
 /* The path of a cgroup, looked up once; NULL where nobody knows it. */
 static const char *find_cgroup(struct reading *reading, uint64_t id)
 {
-	const struct ended_round *round = reading->round;
 	struct cgroup_paths *known = &reading->watch->cgroups;
 	const char *path = cgroup_paths_find(known, id);
 	char room[PATH_MAX];
 
 	if (path != NULL)
 		return path;
-	path = find_shown_cgroup(round->roots, id, room);
+	path = find_shown_cgroup(&reading->round->capture->roots, id, room);
 	if (path == NULL)
-		path = round->cgroup_path(round->context, id);
+		path = round_known_cgroup(reading->round, id);
 	return path != NULL ? cgroup_paths_add(known, id, path, strlen(path)) : NULL;
 }
 
 /* The names of a key in the set; a cgroup that is gone is where `row` was, of the round before. */
 static uint32_t triple_of(struct reading *reading, const struct exit_key *key, uint32_t row)
 {
-	const struct snapshot *previous = reading->previous;
+	const struct snapshot *previous = reading->before.snapshot;
 	char process[ENDED_NAME_ROOM], thread[ENDED_NAME_ROOM];
 	const char *cgroup = find_cgroup(reading, key->cgroup);
 
@@ -268,10 +274,10 @@ static void set_reasons(struct reading *reading)
 	for (size_t i = 0; i < ENDED_METRICS; i++) {
 		enum source source = metrics[ended_metrics[i]].source;
 
-		reading->set->reasons[i] = (reason_id)((kernel & ended_sources[i].needs) ==
-								       ended_sources[i].needs
-							       ? reason_of(reading->round->checks, source)
-							       : REASON_NOT_IN_KERNEL);
+		reading->set->reasons[i] =
+			(reason_id)((kernel & ended_sources[i].needs) == ended_sources[i].needs
+					    ? reason_of(&reading->round->capture->checks, source)
+					    : REASON_NOT_IN_KERNEL);
 	}
 }
 
@@ -298,12 +304,9 @@ static void add_groups(struct reading *reading)
 }
 
 /* Whether a row is that of a task; where the address of the structure is not known, its start decides. */
-static bool is_of_task(const struct reading *reading, enum ended_side side, size_t row,
-		       const struct exit_identity *identity)
+static bool is_of_task(const struct side *side, size_t row, const struct exit_identity *identity)
 {
-	const struct ended_round *round = reading->round;
-
-	return round->task_at == NULL || round->task_at(round->context, side, row) == identity->task;
+	return side->states == NULL || side->states[row].seen.task == identity->task;
 }
 
 static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
@@ -314,25 +317,23 @@ static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
 }
 
 /* The row of a task in one of the two snapshots, or SNAPSHOT_NO_ROW. */
-static uint32_t find_row(const struct reading *reading, enum ended_side side,
-			 const struct bpf_exit_item *item)
+static uint32_t find_row(const struct side *side, const struct bpf_exit_item *item)
 {
-	const struct snapshot *snapshot = side == ENDED_SIDE_NOW ? reading->round->snapshot
-								 : reading->previous;
+	const struct snapshot *snapshot = side->snapshot;
 	const uint32_t tgid = item->thread.tgid, tid = item->thread.tid;
 	size_t low = snapshot_search_row(snapshot, tgid, tid);
 
 	if (low < snapshot->thread_count && snapshot->tgid[low] == tgid && snapshot->tid[low] == tid &&
 	    snapshot->start_time[low] == item->identity.start_boottime / NS_PER_TICK &&
-	    is_of_task(reading, side, low, &item->identity))
+	    is_of_task(side, low, &item->identity))
 		return (uint32_t)low;
-	if (tgid != tid || item->thread.replaced != 0 || reading->round->task_at == NULL)
+	if (tgid != tid || item->thread.replaced != 0 || side->states == NULL)
 		return SNAPSHOT_NO_ROW;
 	/* it may have had another id then, which it gave up for the leader's in execve(2) */
 	while (low > 0 && snapshot->tgid[low - 1] == tgid)
 		low--;
 	for (; low < snapshot->thread_count && snapshot->tgid[low] == tgid; low++) {
-		if (is_of_task(reading, side, low, &item->identity))
+		if (is_of_task(side, low, &item->identity))
 			return (uint32_t)low;
 	}
 	return SNAPSHOT_NO_ROW;
@@ -362,7 +363,7 @@ static struct tracked_exit *track(struct reading *reading, const struct exit_ide
 	tracked = MEMORY_APPEND(watch->tracked, watch->tracked_count, watch->tracked_capacity);
 	*tracked = (struct tracked_exit){
 		.identity = *identity,
-		.since_ns = reading->round->snapshot->provenance.boottime_ns,
+		.since_ns = reading->now.snapshot->provenance.boottime_ns,
 		.listed = true,
 	};
 	return tracked;
@@ -386,7 +387,7 @@ static void prune_tracked(struct ended_watch *watch)
 	watch->tracked_count = kept;
 }
 
-/* What a task did after it was reported. */
+/* Adds the work that a task did after it was reported. */
 static void add_rest(struct reading *reading, const struct exit_thread *thread,
 		     const struct ended_amounts *told)
 {
@@ -411,9 +412,9 @@ static void add_known(struct reading *reading, const struct bpf_exit_item *item,
 	if (thread == NULL)
 		return;
 	/* as it was when it had the row */
-	thread->tgid = reading->previous->tgid[row];
-	thread->tid = reading->previous->tid[row];
-	thread->start_time = reading->previous->start_time[row];
+	thread->tgid = reading->before.snapshot->tgid[row];
+	thread->tid = reading->before.snapshot->tid[row];
+	thread->start_time = reading->before.snapshot->start_time[row];
 	thread->amounts = *amounts;
 }
 
@@ -429,8 +430,9 @@ static struct ended_amounts ending_amounts(const struct reading *reading, const 
 	for (size_t i = 0; row != SNAPSHOT_NO_ROW && i < ENDED_METRICS; i++) {
 		uint64_t seen = 0;
 
-		if (snapshot_value_state(reading->previous, row, ended_metrics[i], false, NULL) == VALUE_READ)
-			seen = snapshot_value(reading->previous, row, ended_metrics[i]);
+		if (snapshot_value_state(reading->before.snapshot, row, ended_metrics[i], false, NULL) ==
+		    VALUE_READ)
+			seen = snapshot_value(reading->before.snapshot, row, ended_metrics[i]);
 		amounts.of[i] = seen > amounts.of[i] ? seen : amounts.of[i];
 	}
 	return amounts;
@@ -443,7 +445,7 @@ static struct ended_amounts ending_amounts(const struct reading *reading, const 
 static bool ends_process(const struct reading *reading, const struct exit_thread *thread)
 {
 	return thread->tid == thread->tgid && thread->replaced == 0 &&
-	       (thread->is_free != 0 || !has_row(reading->round->snapshot, thread->tgid));
+	       (thread->is_free != 0 || !has_row(reading->now.snapshot, thread->tgid));
 }
 
 /* One that is in no snapshot. It has to be young: an older one was missed, and what it did when is unknown.
@@ -451,8 +453,8 @@ static bool ends_process(const struct reading *reading, const struct exit_thread
 static void add_unknown(struct reading *reading, const struct bpf_exit_item *item)
 {
 	bool young = item->identity.start_boottime >=
-		     (reading->round->task_at == NULL && item->thread.replaced
-			      ? reading->previous->provenance.boottime_ns
+		     (reading->now.states == NULL && item->thread.replaced
+			      ? reading->before.snapshot->provenance.boottime_ns
 			      : reading->watch->since_before);
 	struct ended_group *group = ended_set_group(reading->set,
 						    triple_of(reading, &item->thread.key, SNAPSHOT_NO_ROW),
@@ -497,7 +499,7 @@ static void add_free(struct reading *reading, const struct bpf_exit_item *item, 
 static void add_ending(struct reading *reading, const struct bpf_exit_item *item,
 		       struct tracked_exit *tracked, uint32_t row)
 {
-	uint64_t now_ns = reading->round->snapshot->provenance.boottime_ns;
+	uint64_t now_ns = reading->now.snapshot->provenance.boottime_ns;
 
 	if (tracked == NULL)
 		tracked = track(reading, &item->identity);
@@ -518,13 +520,13 @@ static void add_item(struct reading *reading, const struct bpf_exit_item *item)
 {
 	struct tracked_exit *tracked = find_tracked(reading->watch, &item->identity);
 	/* nobody knows whether a row is that of a former leader or of the thread that took its id over */
-	const bool ambiguous = item->thread.replaced != 0 && reading->round->task_at == NULL;
+	const bool ambiguous = item->thread.replaced != 0 && reading->now.states == NULL;
 	uint32_t row = SNAPSHOT_NO_ROW;
 
-	if (!ambiguous && find_row(reading, ENDED_SIDE_NOW, item) != SNAPSHOT_NO_ROW)
+	if (!ambiguous && find_row(&reading->now, item) != SNAPSHOT_NO_ROW)
 		return; /* its row goes in another round, and it with it */
 	if (!ambiguous)
-		row = find_row(reading, ENDED_SIDE_BEFORE, item);
+		row = find_row(&reading->before, item);
 	if (item->thread.is_free != 0)
 		add_free(reading, item, tracked, row);
 	else
@@ -547,14 +549,18 @@ static void add_items(struct reading *reading)
 		reading->set->unread = true;
 }
 
-static void read_exits(struct ended_watch *watch, const struct ended_round *round, struct ended_set *set)
+static void read_exits(struct ended_watch *watch, const struct round *round, struct ended_set *set)
 {
 	static const struct snapshot nothing;
 	uint64_t lost;
+	const struct capture *capture = round->capture;
+	const bool knows_tasks = capture->passes.tasks != NULL;
 	struct reading reading = {
 		.watch = watch,
 		.round = round,
-		.previous = round->previous != NULL ? round->previous : &nothing,
+		.now = {round->snapshot, knows_tasks ? round->states : NULL},
+		.before = {capture->previous != NULL ? capture->previous : &nothing,
+			   knows_tasks ? capture->states : NULL},
 		.set = set,
 	};
 
@@ -568,25 +574,26 @@ static void read_exits(struct ended_watch *watch, const struct ended_round *roun
 	watch->lost = lost;
 	if (set->lost != 0 || set->unread)
 		ended_add_unknown(set, set->lost);
-	watch->since_before = reading.previous->provenance.boottime_ns;
+	watch->since_before = reading.before.snapshot->provenance.boottime_ns;
 }
 
-struct ended_set *ended_watch_read(struct ended_watch *watch, const struct ended_round *round)
+void ended_watch_read(const struct round *round)
 {
+	const struct capture *capture = round->capture;
+	struct ended_watch *watch = capture->ended;
 	struct ended_set *set;
 
 	if (watch == NULL)
-		return NULL;
+		return;
 	set = ended_set_create();
 	if (watch->messages != NULL) {
 		read_messages(watch);
-		ended_records_read(watch->records, round->snapshot, round->previous, round->checks, set);
+		ended_records_read(watch->records, round->snapshot, capture->previous, &capture->checks, set);
 	} else {
 		read_exits(watch, round, set);
 	}
-	if (round->previous != NULL)
-		return set;
-	/* before the first round nothing counts */
-	ended_set_release(set);
-	return NULL;
+	if (capture->previous != NULL)
+		round->snapshot->ended = set;
+	else
+		ended_set_release(set); /* before the first round nothing counts */
 }

@@ -13,7 +13,7 @@
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
 					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};
 
-/* Records leave half of the time to the memory maps, one of which may take more than all records. */
+/* Records leave half of the time to the memory maps: a single map may take longer than all records. */
 static bool records_over_budget(void *context)
 {
 	const struct round *round = context;
@@ -89,7 +89,7 @@ static void explain_delays(struct round *round)
 	const struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
 	enum task_delayacct state = capture->checks.task_delayacct;
-	const bool by_pass = capture->passes.tasks != NULL; /* which sees who has a record */
+	const bool by_pass = capture->passes.tasks != NULL; /* which sees the threads that have a record */
 	uint64_t first;
 	reason_id *reason;
 

@@ -21,7 +21,7 @@ enum {
 	SERVE_EVERY = 16, /* processes between two answers to what the resolving children ask */
 };
 
-/* How long the wait for resolutions goes on without looking whether it was cancelled. */
+/* The wait for resolutions checks for cancellation this often. */
 #define WAIT_SLICE_NS (50 * NS_PER_MS)
 
 static const source_set heap_bit = (source_set)1 << SOURCE_JEMALLOC;
@@ -111,7 +111,7 @@ static bool is_own(const struct heap *heap, uint32_t tgid)
 }
 
 /*
- * Whether there is nothing to look for in a process: kernel threads and zombies have no memory; ctop's own
+ * Whether the probe skips a process: kernel threads and zombies have no memory; ctop's own
  * processes are left out.
  */
 static bool has_none(const struct round *round, const struct process *process)
@@ -224,7 +224,7 @@ static int wait_for_resolutions(struct round *round)
 
 /* --- reading threads --- */
 
-/* What is being resolved stays to be read. */
+/* Counters that are still being resolved stay stale. */
 static void fail_row(struct round *round, size_t row, enum reason reason, uint8_t failure)
 {
 	round->snapshot->thread_flags[row] &= (uint8_t)~THREAD_JEMALLOC_MEASURED;
@@ -249,7 +249,7 @@ static enum reason tag_reason(enum heap_tag tag)
 	switch (tag) {
 	case HEAP_TAG_PID_MISSING:
 		return REASON_ENDED;
-	case HEAP_TAG_JEMALLOC_NOT_FOUND: /* there is nothing to read */
+	case HEAP_TAG_JEMALLOC_NOT_FOUND: /* nothing to read */
 		return REASON_READ;
 	case HEAP_TAG_NOT_PERMITTED:
 	case HEAP_TAG_PTRACE_SEIZE:

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a snapshot says of how long threads waited (docs/latency.md). */
+/* Puts measured waits into snapshots (docs/latency.md). */
 #include "latency_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "capture/bpf/bpf_host.h"
 #include "capture/bpf/bpf_latency.h"
 #include "capture/host/cgroup.h"
 #include "capture/procfs/text_scan.h"
@@ -34,11 +34,7 @@ struct latency_watch {
 
 bool latency_watch_suits(const struct utsname *kernel)
 {
-	unsigned int major, minor;
-
-	return strstr(kernel->version, "PREEMPT_RT") == NULL ||
-	       sscanf(kernel->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
-	       (major == 6 && minor >= 4);
+	return strstr(kernel->version, "PREEMPT_RT") == NULL || !bpf_kernel_is_older(kernel->release, 6, 4);
 }
 
 struct latency_watch *latency_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
@@ -50,7 +46,7 @@ struct latency_watch *latency_watch_open(const struct roots *roots, const uint32
 
 	*ret_result = feature_off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace", NULL);
 	/* ids are those of the initial one */
-	if (!roots->own_namespace || !roots->initial_pid_namespace)
+	if (!roots->initial_pid_namespace)
 		return NULL;
 	if (uname(&kernel) == 0 && !latency_watch_suits(&kernel)) {
 		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
@@ -140,15 +136,9 @@ struct taking {
 	bool learned;
 };
 
-/* A name as snapshots have it. */
-static struct text name_text(const char name[LATENCY_NAME_SIZE])
+static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char name[TASK_COMM_SIZE])
 {
-	return text_trim((struct text){name, strnlen(name, LATENCY_NAME_SIZE)});
-}
-
-static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char name[LATENCY_NAME_SIZE])
-{
-	const struct text text = name_text(name);
+	const struct text text = text_of_name(name, TASK_COMM_SIZE);
 
 	return strncmp(snapshot_text(snapshot, id), text.data, text.length) == 0;
 }
@@ -187,9 +177,9 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 	return names != NULL ? names->cgroup : string_pool_intern(strings, ended_name, strlen(ended_name));
 }
 
-static uint32_t intern_name(struct string_pool *strings, const char name[LATENCY_NAME_SIZE])
+static uint32_t intern_name(struct string_pool *strings, const char name[TASK_COMM_SIZE])
 {
-	const struct text text = name_text(name);
+	const struct text text = text_of_name(name, TASK_COMM_SIZE);
 
 	return string_pool_intern(strings, text.data, text.length);
 }

@@ -12,8 +12,8 @@
 #include "snapshot/snapshot.h"
 
 /*
- * How long threads wait for a CPU and in D, from BPF into snapshots: names instead of ids, the waits of a
- * round or of all the time (docs/latency.md).
+ * Puts waits for a CPU and in D, which BPF measures, into snapshots: names instead of ids, the waits of a
+ * round or of the whole time (docs/latency.md).
  */
 struct latency_watch;
 

@@ -22,7 +22,6 @@
 
 enum {
 	FLAG_WORKER = 0x20, /* PF_WQ_WORKER of include/linux/sched.h: procfs names what it does at present */
-	FLAG_KERNEL = 0x00200000, /* PF_KTHREAD */
 	KNOWN_CPUS_MAX = 1024,
 	KNOWN_CGROUPS_MAX = 16384,
 };
@@ -41,7 +40,7 @@ struct known_cpus {
 	uint32_t id;    /* in the pool of that round's snapshot */
 };
 
-/* Of whom the path of a cgroup is true. */
+/* The threads for which the path of a cgroup is true. */
 enum cgroup_proof {
 	CGROUP_OF_ONE, /* of the thread that it was read of, which may have moved there since the pass */
 	CGROUP_LIKELY, /* of all in it, it seems: no mount shows the directory */
@@ -101,8 +100,7 @@ static bool is_switched_on(struct capture *capture, const char *path)
 	return text_equals(roots_read_text(&capture->roots, ROOT_PROC, path, &capture->text), "1");
 }
 
-/* What the kernel counts at the start is wanted in most rounds; what it does not, if it is switched on later.
- */
+/* Counters that are on at the start are wanted in most rounds; others only once somebody switches them on. */
 static uint32_t usual_parts(struct capture *capture)
 {
 	uint32_t parts = 0;
@@ -119,10 +117,10 @@ static bool is_readable(const struct roots *roots, struct feature_result *ret_re
 {
 	*ret_result = feature_off(REASON_OTHER_NAMESPACE, "only with the procfs of the initial pid namespace",
 				  NULL);
-	return roots->own_namespace && roots->initial_pid_namespace;
+	return roots->initial_pid_namespace;
 }
 
-void capture_check_passes(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
+void passes_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
 {
 	if (is_readable(roots, ret_result))
 		bpf_tasks_close(bpf_tasks_open(NULL, 0, 0, 0, arena, ret_result));
@@ -154,7 +152,7 @@ static void forget_cgroups(struct task_passes *passes)
 	hash_map_clear(&passes->cgroup_index);
 }
 
-/* What was looked up once is forgotten when it has become much: on some hosts cgroups come and go all day. */
+/* Clears caches that have grown large: on some hosts cgroups come and go all day. */
 static void bound_memory(struct task_passes *passes)
 {
 	if (passes->cpus_count > KNOWN_CPUS_MAX)
@@ -281,7 +279,7 @@ static void make_rows(struct intake *intake)
 	}
 	if (!intake->with_io)
 		snapshot_read_times(snapshot, SOURCE_IO);
-	/* where there are counters that a budget may leave unread */
+	/* for counters that a budget may leave unread */
 	if (round->heap_is_on && round->previous != NULL &&
 	    round->previous->values[METRIC_ALLOCATED_BYTES] != NULL)
 		snapshot_read_times(snapshot, SOURCE_JEMALLOC);
@@ -399,17 +397,16 @@ static void store_name(struct intake *intake, struct process *process, size_t ro
 	struct thread_state *state = &round->states[row];
 	const struct task_record *record = intake_record(intake, row);
 	bool renamed = (state->flags & ROW_NEW) != 0 ||
-		       memcmp(state->name, record->comm, TASK_NAME_SIZE) != 0;
-	struct text name = {record->comm, strnlen(record->comm, TASK_NAME_SIZE)};
+		       memcmp(state->name, record->comm, TASK_COMM_SIZE) != 0;
+	const struct text name = text_of_name(record->comm, TASK_COMM_SIZE);
 
-	memcpy(state->name, record->comm, TASK_NAME_SIZE);
-	if ((record->task_flags & FLAG_KERNEL) != 0 &&
+	memcpy(state->name, record->comm, TASK_COMM_SIZE);
+	if ((record->task_flags & TASK_KERNEL_THREAD) != 0 &&
 	    (renamed || (changed && (record->task_flags & FLAG_WORKER) != 0)))
 		round->comm[row] = round_read_name(
 			round, process_list_tasks(&round->capture->processes, process), record->tid);
 	if (!renamed || round->comm[row] != UNKNOWN_TEXT)
 		return;
-	name = text_trim(name);
 	round->comm[row] = string_pool_intern(&round->snapshot->strings, name.data, name.length);
 }
 
@@ -436,7 +433,7 @@ static enum cgroup_proof prove_path(const struct roots *roots, uint64_t id, stru
 	int directory, result;
 
 	if (path.length == 0)
-		return CGROUP_CERTAIN; /* there is no hierarchy of v2 */
+		return CGROUP_CERTAIN; /* no hierarchy of v2 */
 	directory = cgroup_open(roots, path.data, path.length, O_PATH);
 	if (directory == -ENOENT)
 		return CGROUP_OF_ONE;
@@ -495,9 +492,8 @@ static const struct known_cgroup *cgroup_of(struct intake *intake, struct proces
 	return known;
 }
 
-const char *round_known_cgroup(const void *context, uint64_t id)
+const char *round_known_cgroup(const struct round *round, uint64_t id)
 {
-	const struct round *round = context;
 	const struct task_passes *passes = &round->capture->passes;
 	uint32_t index;
 
@@ -586,7 +582,7 @@ static bool has_delays(const struct task_parts *parts, bool switched_on)
 	return switched_on;
 }
 
-/* What the last snapshot showed of the task. */
+/* The times that the last snapshot showed for the task. */
 static struct task_times shown_times(const struct round *round, size_t row)
 {
 	const struct snapshot *last = round->capture->previous;
@@ -605,7 +601,7 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 	const struct feature_checks *checks = &round->capture->checks;
 	struct thread_state *state = &round->states[row];
 	const struct task_record *record = parts->record;
-	bool kernel = (record->task_flags & FLAG_KERNEL) != 0;
+	bool kernel = (record->task_flags & TASK_KERNEL_THREAD) != 0;
 
 	task_decode(snapshot, row, parts, intake->with_io, shown_times(round, row));
 	snapshot_store(snapshot, row, METRIC_POLICY, round_policy_text(round, record->policy));
@@ -626,7 +622,7 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 	state->stale |= source_with_flags(SOURCE_OF_ACTIVITY);
 }
 
-/* How the last snapshot has the task, if in D or asleep; false where that is not known. */
+/* The task's sleep, or wait in D, in the last snapshot; false where that is not known. */
 static bool find_sleep(const struct round *round, size_t row, struct task_sleep *ret_sleep)
 {
 	const struct capture *capture = round->capture;
@@ -750,7 +746,7 @@ static int fill_rows(struct intake *intake)
 	return 0;
 }
 
-/* What a pass does not carry, or may not show, is read from procfs, where the kernel decides. */
+/* Values that a pass lacks, or must not show, come from procfs, where the kernel checks permissions. */
 static int read_files(struct round *round, source_set files)
 {
 	source_set extra = round->extra;

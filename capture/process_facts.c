@@ -57,7 +57,7 @@ static bool examine_cgroup(struct round *round, const char *path, size_t length)
 
 	if (length == 0)
 		return false;
-	/* What cannot be looked at may be threaded. */
+	/* a cgroup that cannot be opened may be threaded */
 	directory = cgroup_open(&capture->roots, path, length, O_PATH | O_DIRECTORY);
 	if (directory < 0)
 		return directory != -ENOENT;

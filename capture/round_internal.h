@@ -3,7 +3,7 @@
 #define CTOP_ROUND_INTERNAL_H
 
 /*
- * What the files that make a snapshot share: the capture and the round under way, and what each file offers.
+ * Shared by the files that make a snapshot: the capture, the round under way, and the functions of each file.
  * See docs/live-round.md.
  */
 
@@ -24,12 +24,10 @@
 #include "capture/procfs/taskstats.h"
 #include "capture/procfs/procfs.h"
 #include "capture/scx/scx_watch.h"
-#include "ended_watch.h"
 #include "snapshot/snapshot.h"
 
 enum {
 	ROTATION_ROUNDS = 10, /* nothing known about a living thread is older than this many rounds */
-	TASK_NAME_SIZE = 16,  /* TASK_COMM_LEN of include/linux/sched.h */
 	NO_ROW = UINT32_MAX,  /* of thread.old_row: not in the previous snapshot */
 	UNKNOWN_TEXT = UINT32_MAX,
 	POLICY_NAMES = 8, /* policies 0 … 7 have string ids known beforehand */
@@ -50,6 +48,7 @@ enum {
 	ROW_CHANGED = 1 << 8,    /* a cell differs from the previous snapshot; kept by passes only */
 };
 
+struct ended_watch;
 struct resolver;
 
 /* The counters that show whether a thread ran. */
@@ -57,7 +56,7 @@ struct thread_counters {
 	uint64_t run_ns, timeslices, voluntary, nonvoluntary, wait_ns;
 };
 
-/* What a pass saw of a task, to tell whether it changed. */
+/* A task as a pass saw it, to tell whether it changed. */
 struct thread_seen {
 	uint64_t task;           /* address of its structure */
 	uint64_t fingerprint;    /* of all that was read */
@@ -66,7 +65,7 @@ struct thread_seen {
 	uint64_t thread_pointer; /* 0 when unknown */
 };
 
-/* What the next round needs of a thread beyond its columns; parallel to the rows of the snapshot. */
+/* State of a thread that the next round needs besides its columns; parallel to the rows of the snapshot. */
 struct thread_state {
 	union {
 		struct thread_counters counters; /* of the last reading */
@@ -77,7 +76,7 @@ struct thread_state {
 				   with nothing counted since; 0 when it is neither */
 	source_set stale;       /* sources not read since it last moved */
 	source_set refused;     /* sources it takes other rights to read: tried again in rotation only */
-	char name[TASK_NAME_SIZE]; /* ac_comm */
+	char name[TASK_COMM_SIZE]; /* ac_comm */
 	uint8_t policy, nice;      /* ac_sched, ac_nice */
 	char state;                /* 0 until read */
 	uint8_t heap_failure;      /* 1 + enum heap_tag of the probe's last try; 0 where it did not fail */
@@ -92,8 +91,8 @@ struct metric_list {
 
 /* The allocator probe as a capture uses it. */
 struct heap {
-	struct probe *probe;   /* NULL: there is none */
-	reason_id none_reason; /* why there is none */
+	struct probe *probe;   /* or NULL */
+	reason_id none_reason; /* why `probe` is NULL */
 	bool off;              /* switched off by the user */
 	bool allow_stop;
 	uint32_t own_tgid;         /* left out, as are the processes of the resolver */
@@ -107,7 +106,7 @@ struct heap {
 	size_t *rows;
 };
 
-/* How much of it a round reads. */
+/* Whether a round reads allocation counters. */
 enum heap_use {
 	HEAP_USE_NONE,
 	HEAP_USE_EXTRA, /* while the budget lasts */
@@ -116,7 +115,7 @@ enum heap_use {
 
 /* Reading threads in passes of a BPF program instead of from procfs and taskstats. */
 struct task_passes {
-	struct bpf_tasks *tasks; /* NULL: there are none */
+	struct bpf_tasks *tasks; /* NULL: threads are read from procfs */
 	struct feature_result result;
 	struct arena arena;  /* of the words of the result */
 	bool required;       /* no other way is wanted */
@@ -153,7 +152,7 @@ struct capture {
 
 	struct feature_checks checks;
 	struct taskstats_connection *taskstats; /* NULL without replies */
-	reason_id taskstats_reason;             /* why there are none */
+	reason_id taskstats_reason;             /* why `taskstats` is NULL */
 	bool counters_in_taskstats; /* run time, wait and timeslices too (CONFIG_TASK_DELAY_ACCT) */
 	enum source metric_source[METRIC_COUNT];
 	source_set replaced; /* sources that nobody reads, since others carry the same */
@@ -165,7 +164,7 @@ struct capture {
 	struct heap heap;
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
-	bool once;                            /* there are no rounds: see capture_options */
+	bool once;                            /* no rounds follow: see capture_options */
 	bool latency_is_to_load;              /* nobody has tried yet, but capture_load_latency() is to */
 	struct scx_watch *scx;
 	struct arena arena;
@@ -258,7 +257,7 @@ static inline size_t round_leader_row(const struct round *round, const struct pr
 	return process->first_row;
 }
 
-/* The CPU time of this thread and of who reads for it. */
+/* The CPU time of this thread and of the process that reads for it. */
 static inline uint64_t capture_cpu_ns(const struct capture *capture)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + remote_cpu_ns(capture->remote);
@@ -335,8 +334,11 @@ int round_read_pass(struct round *round);
 /* Lists the threads that changed since the previous snapshot; after round_finish(). */
 void round_list_moved(struct round *round);
 
-/* The path of a cgroup that passes have met, by its id; NULL for others. `context` is a round. */
-const char *round_known_cgroup(const void *context, uint64_t id);
+/* Tries whether passes of these roots work, with the rights of the caller; its words are owned by `arena`. */
+void passes_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result);
+
+/* The path of a cgroup that passes have met, by its id; NULL for others. */
+const char *round_known_cgroup(const struct round *round, uint64_t id);
 
 /* --- process_facts.c: what threads have from their process: its name, its cgroup, its memory --- */
 
@@ -364,14 +366,40 @@ void round_store_resident(struct round *round);
 /* smaps_rollup of leaders, until the budget of expensive sources is spent. */
 void round_read_smaps(struct round *round);
 
+/* --- ended_watch.c: the work of threads that ended between two rounds --- */
+
+/*
+ * Begins to watch all processes, or those of `scope`, whose list the caller keeps: by BPF programs, or by
+ * taskstats without them (ended_records.h). A thread of the round before is listed with its lifetime
+ * counters; threads that came and went between two rounds are summed up. The rights that bpf_check() and
+ * taskstats_exits_open() ask for are not needed afterwards. `*ret_result` is on, partial by taskstats, or
+ * tells why nothing is watched; its words are owned by `arena`. If it is off beforehand, it tells why BPF is
+ * not tried. Returns the watch, to be ended with ended_watch_close(), or NULL, which all calls accept.
+ */
+struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,
+				     struct arena *arena, struct feature_result *ret_result);
+void ended_watch_close(struct ended_watch *watch);
+
+/* A round begins: it may have seen whatever ends from now on. */
+void ended_watch_begin(struct ended_watch *watch);
+
+/*
+ * Reads records between two rounds to make room for more. Returns the time of the next call, CLOCK_MONOTONIC:
+ * UINT64_MAX for never.
+ */
+uint64_t ended_watch_serve(const struct capture *capture);
+
+/* Gives the snapshot, which has all of its rows by now, the threads that ended since the round before. */
+void ended_watch_read(const struct round *round);
+
 /* --- heap.c: which processes the allocator probe examines, what it reads of them, and why it does not --- */
 
-/* After the roots were opened. There is no probe without a resolver, or if these ids mean nothing to system
+/* Opens the probe, after the roots. It needs a resolver, and roots whose ids mean something to system
  * calls. */
 void heap_open(struct capture *capture, struct resolver *resolver);
 void heap_close(struct heap *heap);
 
-/* What a round reads of it: what is needed, or wanted while the budget lasts; sets heap_is_on too. */
+/* Decides whether the round reads counters always, within the budget or not at all; sets heap_is_on too. */
 void heap_choose_use(struct round *round);
 
 /* The reason of what is not read in this round. */
@@ -389,7 +417,8 @@ void heap_look_ahead(struct round *round, struct process *process, int tasks);
 /* Reads the counters of all threads that ran since they were last read. Returns 0 or -ECANCELED. */
 int heap_read(struct round *round);
 
-/* What the snapshot says of the probe: its summary, by the rules of the file format, and the processes. */
+/* Fills in the snapshot's summary of the probe, by the rules of the file format, and the list of processes.
+ */
 void heap_summarize(struct round *round);
 
 /*

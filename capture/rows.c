@@ -80,7 +80,7 @@ static void note_exception(struct round *round, size_t row, enum metric metric, 
 	round->states[row].flags |= ROW_ODD;
 }
 
-/* Whether it is worth noting that the file has no line of the metric: where other threads have one. */
+/* Whether to note that the file lacks a line for the metric: yes if other threads have one. */
 static bool is_missing(const struct round *round, size_t row, enum metric metric)
 {
 	const struct snapshot *snapshot = round->snapshot;
@@ -390,7 +390,7 @@ void round_reset_row(struct round *round, size_t row)
 	state->flags &= (uint16_t) ~(ROW_SUSPECT | ROW_IDENTIFIED);
 }
 
-/* Moves the elements of a column (NULL: there is none) to their new rows. */
+/* Moves the elements of a column, which may be NULL, to their new rows. */
 static void compact(void *column, size_t size, const uint32_t *new_row, size_t count)
 {
 	for (size_t row = 0; column != NULL && row < count; row++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads threads one by one: which there are, from their directories; which of them ran, by their counters,
+ * Reads threads one by one: lists their directories; finds those that ran by their counters,
  * one taskstats message each or else a line of schedstat; then the files of those that ran, and of some of
  * the others in turn (docs/live-round.md).
  */
@@ -26,7 +26,7 @@ enum {
 	AFFINITY_LARGEST_SIZE = 262144 / 8,
 };
 
-/* --- which threads there are --- */
+/* --- listing threads --- */
 
 /*
  * The threads of a process, from the previous snapshot when it still has as many: whether they are the same
@@ -157,8 +157,8 @@ static bool read_file(struct round *round, size_t row, int tasks, enum source so
 }
 
 /*
- * How long the thread has been runnable without running, or in D: since the first look that found it so with
- * its counters as they are now.
+ * Notes since when the thread has been runnable without running, or in D: the first look that found it so
+ * with its counters as they are now.
  */
 static void note_state(struct round *round, size_t row, char state_letter)
 {
@@ -190,7 +190,7 @@ static void note_resident(const struct round *round)
 		process_note_resident(process, reading->has_memory, reading->resident_pages, round->now_ns);
 }
 
-/* What stat tells of who this is. Returns false when it is not who it was in the last round. */
+/* Takes the identity from stat. Returns false when this is another thread than in the last round. */
 static bool take_stat(struct round *round, size_t row)
 {
 	const struct thread_reading *reading = &round->reading;
@@ -305,7 +305,7 @@ static source_set identify(struct round *round, size_t row, int tasks)
 	return 0;
 }
 
-/* Whether a source is a file that is read by itself and says nothing of who the thread is. */
+/* Whether a source is a file that is read by itself and does not identify the thread. */
 static bool is_plain_file(enum source source)
 {
 	return (sources[source].flags & SOURCE_PER_THREAD) != 0 && sources[source].file[0] != '\0' &&
@@ -347,7 +347,7 @@ static void read_thread(struct round *round, size_t row, int tasks, source_set w
 
 /* --- counters, which show which threads ran --- */
 
-/* What a reply says nothing of. */
+/* Flags that a reply does not change. */
 static const uint8_t kept_flags = THREAD_KERNEL | THREAD_JEMALLOC_MEASURED;
 
 /* The number may be that of a thread of another process by now (ac_tgid since version 12). */
@@ -357,7 +357,7 @@ static bool is_elsewhere(const struct taskstats_reply *reply, uint32_t tgid)
 	       taskstats_number(reply->layout, reply->stats, TASKSTATS_MEMBER_AC_TGID) != tgid;
 }
 
-/* What one query round of taskstats needs to know. */
+/* Context of one round of queries. */
 struct intake {
 	struct round *round;
 	size_t first;    /* row of the first thread asked for */
@@ -403,12 +403,12 @@ static void take_identity(struct thread_state *state, const struct taskstats_rep
 	if (!taskstats_has(layout, TASKSTATS_MEMBER_AC_COMM))
 		return;
 	if (state->policy != policy || state->nice != nice ||
-	    memcmp(state->name, name, TASK_NAME_SIZE) != 0) {
+	    memcmp(state->name, name, TASK_COMM_SIZE) != 0) {
 		state->flags |= ROW_MOVED;
 		state->flags &= (uint16_t)~ROW_IDENTIFIED;
 		state->policy = policy;
 		state->nice = nice;
-		memcpy(state->name, name, TASK_NAME_SIZE);
+		memcpy(state->name, name, TASK_COMM_SIZE);
 	}
 }
 
@@ -495,7 +495,7 @@ static void take_reply(void *context, size_t index, const struct taskstats_reply
 	snapshot->read_at[SOURCE_TASKSTATS][row] = round->now_ns;
 	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] & kept_flags) |
 						round_measured_flags(&round->capture->checks));
-	/* The address space grows by what other threads do. */
+	/* other threads may grow the address space */
 	store_metrics(round, row, reply, SOURCE_HIWATER);
 	if ((state->flags & (ROW_MOVED | ROW_WAITED | ROW_SUSPECT)) == 0 && !round->full)
 		return;
@@ -650,7 +650,7 @@ static bool tells_other_count(const struct round *round, const struct process *p
 	       snapshot_value(round->snapshot, row, METRIC_NR_THREADS) != process->row_count;
 }
 
-/* Which files of a thread are read in any case. */
+/* The files of a thread that are read in any case. */
 static source_set choose_files(struct round *round, const struct process *process, size_t row)
 {
 	const source_set stat = source_bit(SOURCE_STAT);

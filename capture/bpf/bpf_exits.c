@@ -28,7 +28,7 @@ struct known_sum {
 	uint64_t reading; /* number of the reading at which it had grown last */
 };
 
-/* What a batch of entries is read into. */
+/* Memory for a batch of entries. */
 struct batch {
 	void *keys, *values;
 	size_t capacity;
@@ -49,8 +49,6 @@ struct bpf_exits {
 	size_t item_count, item_capacity;
 	struct batch batch;
 };
-
-_Static_assert(offsetof(struct exit_sum, threads) == sizeof(uint64_t), "the lock takes one word");
 
 static struct exits *open_object(size_t scope_count, struct arena *arena, struct feature_result *ret_result)
 {
@@ -249,7 +247,7 @@ static void add_sum(struct bpf_exits *exits, const void *key, const void *value)
 	known->reading = exits->reading;
 }
 
-/* Whether there is too much in the map that nobody adds to any more, or too little room left. */
+/* Whether the map holds too many keys that nobody adds to any more, or has too little room left. */
 static bool is_drain_due(const struct bpf_exits *exits)
 {
 	size_t idle = 0;

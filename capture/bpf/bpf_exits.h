@@ -11,16 +11,16 @@
 #include "metric/feature.h"
 
 /*
- * What tasks did that ended, as BPF programs note it when they end and when the kernel frees them. Each is
- * listed from its end on. Once free, a task that no round can have seen goes into a sum by name and cgroup;
- * the others stay listed until they are taken.
+ * The work of ended tasks, which BPF programs note when a task ends and when the kernel frees it. Each task
+ * is listed from its end on. Once free, a task that no round can have seen goes into a sum by name and
+ * cgroup; the others stay listed until they are taken.
  */
 struct bpf_exits;
 
-/* What tasks of one key did since sums were last read. */
+/* The work of tasks of one key since sums were last read. */
 struct bpf_exit_group {
 	struct exit_key key;
-	struct exit_sum sum; /* `lock` means nothing */
+	struct exit_sum sum;
 };
 
 struct bpf_exit_item {
@@ -45,9 +45,9 @@ void bpf_exits_close(struct bpf_exits *exits);
 void bpf_exits_set_known(struct bpf_exits *exits, uint64_t boottime_ns);
 
 /*
- * What was summed up since the last call, the groups of most threads first: of many, the reader keeps the
- * names of the first. They are owned by the reader and valid until the next call. Returns 0 or a negative
- * errno: then some groups may be missing, and what they did comes with the next call.
+ * Reads the sums since the last call, groups of most threads first: a reader that keeps a limited number of
+ * names keeps those of the first. They are owned by the reader and valid until the next call. Returns 0 or a
+ * negative errno: then some groups may be missing, and what they did comes with the next call.
  */
 int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group **ret_groups,
 			  size_t *ret_count);
@@ -66,10 +66,10 @@ int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_ite
 bool bpf_exits_take(struct bpf_exits *exits, const struct exit_identity *identity,
 		    struct exit_thread *ret_thread);
 
-/* What the kernel accounts, TASK_KERNEL_…; 0 until a task has ended. */
+/* The kernel's accounting, TASK_KERNEL_…; 0 until a task has ended. */
 uint32_t bpf_exits_kernel(const struct bpf_exits *exits);
 
-/* Tasks since the programs were attached of which nothing is known, for lack of room. */
+/* The number of tasks since the programs were attached that were lost for lack of room. */
 uint64_t bpf_exits_lost(const struct bpf_exits *exits);
 
 #endif

@@ -11,7 +11,7 @@
 #include "metric/feature.h"
 
 /*
- * What those who load programs have to know of the host, and the reading of iterators. Needs no libbpf.
+ * Facts about the host for loaders of programs, and the reading of iterators. Needs no libbpf.
  */
 
 enum {

@@ -23,7 +23,7 @@ enum {
 	READ_ATTEMPTS = 100, /* some 10 us */
 };
 
-/* What was read of a slot before: all shards together. */
+/* The last readings of a slot: all shards together. */
 struct seen {
 	uint32_t buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS];
 	uint64_t sum[LATENCY_RECORD_KINDS];
@@ -82,7 +82,7 @@ static int open_object(struct bpf_latency *latency, size_t scope_count)
 	return 0;
 }
 
-/* What is needed of a loaded object; false when the kernel refuses. */
+/* Maps and attaches a loaded object; false when the kernel refuses. */
 static bool make_ready(struct bpf_latency *latency, const uint32_t *scope, size_t scope_count)
 {
 	struct latency *object = latency->object;
@@ -188,12 +188,6 @@ static int attach_all(struct bpf_latency *latency)
 	return result == 0 ? attach(latency, 3, object->progs.count_switch) : result;
 }
 
-static void take_nothing(void *context, const struct bpf_waits *waits)
-{
-	(void)context;
-	(void)waits;
-}
-
 int bpf_latency_switch(struct bpf_latency *latency, bool on)
 {
 	uint64_t events, unseen, cost;
@@ -206,7 +200,7 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on)
 		return 0;
 	}
 	/* what was counted before it was switched off */
-	bpf_latency_read(latency, take_nothing, NULL, &events, &unseen, &cost);
+	bpf_latency_read(latency, NULL, NULL, &events, &unseen, &cost);
 	result = attach_all(latency);
 	if (result < 0)
 		detach(latency);
@@ -252,7 +246,7 @@ static uint64_t take_longest(struct latency_counts *shards, uint32_t shard_count
 }
 
 /*
- * What to tell of the longest wait, which is in the highest bucket: a longer one is kept until its count is
+ * Bounds the longest wait, which is in the highest bucket: a longer one is kept until its count is
  * seen. A shorter one is left where a reading came between that wait and its count, while a longer one stood
  * for it.
  */
@@ -268,7 +262,7 @@ static uint64_t bound_longest(uint64_t longest, int highest, uint64_t *kept)
 	return longest > start ? longest : start;
 }
 
-/* Reads the waits of a kind since they were last read. False where there are none. */
+/* Reads the new waits of a kind. False without any. */
 static bool read_kind(struct latency_counts *shards, uint32_t shard_count, size_t kind, struct seen *seen,
 		      struct bpf_waits *waits)
 {
@@ -295,7 +289,7 @@ static bool read_kind(struct latency_counts *shards, uint32_t shard_count, size_
 	return highest >= 0;
 }
 
-/* Reads a slot: its waits since it was last read. False where there are none. */
+/* Reads the new waits of a slot. False without any. */
 static bool read_counts(struct bpf_latency *latency, uint32_t index, struct bpf_waits *waits)
 {
 	struct latency_counts *shards = &latency->counts[latency_record_counts(index, latency->shard_count)];
@@ -312,7 +306,7 @@ static void free_slot(struct bpf_latency *latency, uint32_t index)
 {
 	uint32_t *used = &latency->slots[index].used;
 
-	/* who takes it sets it */
+	/* the program sets it when it takes the slot */
 	__atomic_store_n(used, 0, __ATOMIC_RELEASE);
 	if (bpf_map_update_elem(bpf_map__fd(latency->object->maps.free_slots), NULL, &index, BPF_ANY) == 0)
 		latency->seen[index].is_leaving = false;
@@ -382,7 +376,8 @@ void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void 
 		waits.names = i != LATENCY_SLOT_OTHER ? &slot->names : NULL;
 		waits.tgid = slot->tgid;
 		waits.tid = slot->tid;
-		take(context, &waits);
+		if (take != NULL)
+			take(context, &waits);
 	}
 	latency->used_count = used;
 	/* threads that found no slot look for one again */

@@ -18,7 +18,7 @@ struct bpf_latency;
 
 /* The waits of threads that share their names, which ended since the last reading. */
 struct bpf_waits {
-	const struct latency_names *names; /* NULL: of all for which there was no room */
+	const struct latency_names *names; /* NULL: of all threads without a slot */
 	uint32_t tgid, tid;                /* of one of the threads, in the initial pid namespace */
 	uint64_t buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS];    /* [i]: from 2^i ns on */
 	uint64_t sum[LATENCY_RECORD_KINDS], longest[LATENCY_RECORD_KINDS]; /* ns */
@@ -39,9 +39,9 @@ void bpf_latency_close(struct bpf_latency *latency);
 int bpf_latency_switch(struct bpf_latency *latency, bool on);
 
 /*
- * Hands over the waits that ended since the last reading, or since it was switched on, and what measuring
- * cost: `*ret_events` of the scheduler, and ns of CPU time inside the programs, as estimated from one event
- * in 64. `*ret_unseen` switches of CPUs, or more, the kernel did not tell of.
+ * Hands over the waits that ended since the last reading, or since it was switched on (`take` may be NULL),
+ * and the cost of measuring: `*ret_events` of the scheduler, and ns of CPU time inside the programs, as
+ * estimated from one event in 64. `*ret_unseen` switches of CPUs, or more, the kernel did not tell of.
  */
 void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
 		      uint64_t *ret_events, uint64_t *ret_unseen, uint64_t *ret_cost_ns);

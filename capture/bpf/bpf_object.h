@@ -7,7 +7,7 @@
 #include "metric/feature.h"
 
 /*
- * What the BPF objects of this room have in common: why one was not loaded, and their maps. Each is loaded by
+ * Common to the BPF objects of this room: the reason why one was not loaded, and maps. Each is loaded by
  * itself, so that one that the kernel refuses does not cost the others.
  */
 

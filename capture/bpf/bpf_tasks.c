@@ -20,7 +20,7 @@
 #include "tasks.skel.h"
 
 enum {
-	PARTS_TASKS_MAX = 65536, /* for which there is room for parts that are not asked for all the time */
+	PARTS_TASKS_MAX = 65536, /* up to so many have room for parts that are wanted now and then */
 	SPARE_TASKS = 1024,
 	SMALL_FILE = 4096,
 	ITERATIONS_MAX = 5,            /* that ended before their time */
@@ -61,7 +61,7 @@ static uint32_t mask_words(void)
 	return words;
 }
 
-/* The value of that name in an enum of the kernel, its low bits; false where there is none. */
+/* The low bits of an enumerator's value in an enum of the kernel; false without that name. */
 static bool find_enumerator(const struct btf *types, const char *enumeration, const char *name,
 			    uint32_t *ret_value)
 {
@@ -81,7 +81,7 @@ static bool find_enumerator(const struct btf *types, const char *enumeration, co
 }
 
 /*
- * Which bits of scx.flags say that sched_ext schedules a task: include/linux/sched/ext.h, where Linux 7.3
+ * Finds the bits of scx.flags for tasks that sched_ext schedules: include/linux/sched/ext.h, where Linux 7.3
  * gave the states other numbers and one bit more. Not by a relocation of the object: for a type that a kernel
  * without sched_ext lacks libbpf searches all modules, which takes CAP_SYS_ADMIN.
  */
@@ -197,7 +197,7 @@ static struct feature_result load(struct bpf_tasks *tasks, struct extras extras,
 	return tasks->link != NULL && (!extras.walk || map_records(tasks)) ? loaded : refused;
 }
 
-/* What a kernel refuses is left out the next time; without the walk the iterator does it all. */
+/* Leaves out programs that the kernel refuses; without the walk the iterator does it all. */
 static struct feature_result load_what_works(struct bpf_tasks *tasks, size_t task_count, uint32_t usual_parts,
 					     struct arena *arena)
 {
@@ -253,8 +253,8 @@ static int run_program(const struct bpf_program *program)
 }
 
 /*
- * Where the scheduler's clock stands now: it is behind CLOCK_MONOTONIC by what the program sees just after
- * its caller has slept. A sleep of no length does.
+ * Reads the scheduler's clock: it is behind CLOCK_MONOTONIC by the difference that the program sees just
+ * after its caller has slept. The shortest sleep does.
  */
 static uint64_t read_clock(const struct bpf_tasks *tasks)
 {
@@ -284,7 +284,7 @@ static bool run_walk(const struct bpf_tasks *tasks)
 	return true;
 }
 
-/* False when there was no room for all. */
+/* False when not all tasks fit. */
 static bool walk_tasks(struct bpf_tasks *tasks, uint32_t parts, struct bpf_pass *pass)
 {
 	struct tasks *walk = tasks->object;

@@ -41,8 +41,8 @@ static inline const struct task_record *bpf_pass_record(const struct bpf_pass *p
  * however many they are; parts that are wanted now and then are in a pass of many tasks at a higher price.
  * With a `scope` of process ids as in the initial pid namespace only the tasks of those are read, of the
  * processes that bear the ids during a pass; it is not copied. The capabilities that bpf_check() asks for are
- * not needed afterwards. `*ret_result` is on, or tells why there is no pass; its words are owned by `arena`.
- * Returns the reader, to be ended with bpf_tasks_close(), or NULL.
+ * not needed afterwards. `*ret_result` is on, or tells why passes do not work; its words are owned by
+ * `arena`. Returns the reader, to be ended with bpf_tasks_close(), or NULL.
  */
 struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size_t task_count,
 				 uint32_t usual_parts, struct arena *arena,

@@ -4,9 +4,9 @@
 
 #include "task_record.h"
 
-/* What the program that watches for ended tasks hands over (capture/bpf/exits.bpf.c). Times are ns. */
+/* Shared with the program that watches for ended tasks (capture/bpf/exits.bpf.c). Times are ns. */
 
-/* What a task counted in its life. */
+/* The counters of a task's life. */
 enum exit_amount {
 	EXIT_RUN_TIME,
 	EXIT_RUN_DELAY,
@@ -20,13 +20,13 @@ enum exit_amount {
 	EXIT_SYSTEM_TIME,
 	EXIT_IO,                                           /* as in struct task_record */
 	EXIT_DELAYS = EXIT_IO + TASK_IO_COUNT,             /* count and total of each enum task_delay */
-	EXIT_AMOUNTS = EXIT_DELAYS + 2 * TASK_DELAY_COUNT, /* how many there are */
+	EXIT_AMOUNTS = EXIT_DELAYS + 2 * TASK_DELAY_COUNT, /* their number */
 };
 
 /* By what tasks that nobody has seen are put together. */
 struct exit_key {
-	char process[16]; /* name of the leader */
-	char thread[16];
+	char process[TASK_COMM_SIZE]; /* name of the leader */
+	char thread[TASK_COMM_SIZE];
 	__u64 cgroup; /* id of the cgroup of the default hierarchy (v2) */
 	__u32 kernel; /* whether it is a kernel thread */
 	__u32 reserved;
@@ -34,15 +34,20 @@ struct exit_key {
 
 /* Since the program was attached. */
 struct exit_sum {
-	__u64 lock; /* struct bpf_spin_lock, and padding */
+#ifdef __bpf__
+	struct bpf_spin_lock lock;
+	__u32 reserved;
+#else
+	__u64 lock; /* means nothing here */
+#endif
 	__u64 threads;
 	__u64 processes; /* leaders among them */
-	__u64 delayed;   /* those of which delay accounting had a record */
+	__u64 delayed;   /* those with a record of delays */
 	__u64 amounts[EXIT_AMOUNTS];
 };
 
 /*
- * Which task it was. Its ids would not tell: in execve(2) a thread that is not the leader takes over the
+ * Identifies a task. Its ids would not do: in execve(2) a thread that is not the leader takes over the
  * leader's id and start, and leaves the leader its own id (de_thread() of fs/exec.c).
  */
 struct exit_identity {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What tasks did in their lives. Every task is noted when it ends, and counted when the kernel frees it
- * (delayed_put_task_struct() of kernel/exit.c, one grace period of RCU after release_task()): by then all
- * that it did is there. A task that came and went between two rounds goes into a sum at that point; one that
- * a round may have met stays listed for the reader. On an overloaded host grace periods take seconds. So a
- * round counts the tasks that have ended and left no row, though they are not free yet, by what was noted at
- * their end, and a later round adds the rest.
+ * Counts the work of tasks in their lives. Every task is noted when it ends, and counted when the kernel
+ * frees it (delayed_put_task_struct() of kernel/exit.c, one grace period of RCU after release_task()): by
+ * then all that it did is there. A task that came and went between two rounds goes into a sum at that point;
+ * one that a round may have met stays listed for the reader. On an overloaded host grace periods take
+ * seconds. So a round counts the tasks that have ended and left no row, though they are not free yet, with
+ * the notes of their end, and a later round adds the rest.
  */
 #include "kernel_types.h"
 
@@ -16,24 +16,17 @@
  * reader. All ones while a round is under way.
  */
 __u64 known_before;
-__u64 lost;        /* tasks for which there was no room */
-__u64 unnoted;     /* ends for which there was no room in `threads` */
+__u64 lost;        /* tasks that did not fit */
+__u64 unnoted;     /* ends that did not fit in `threads` */
 __u32 to_other;    /* sums are those of `other_sums` */
 __u32 exit_kernel; /* TASK_KERNEL_… */
-
-struct locked_sum {
-	struct bpf_spin_lock lock;
-	__u32 reserved;
-	__u64 threads, processes, delayed;
-	__u64 amounts[EXIT_AMOUNTS];
-};
 
 struct sums {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1); /* set before loading */
 	__type(key, struct exit_key);
-	__type(value, struct locked_sum);
+	__type(value, struct exit_sum);
 } sums SEC(".maps"), other_sums SEC(".maps");
 
 /*
@@ -56,9 +49,9 @@ struct {
 } threads SEC(".maps");
 
 /* A new entry of `sums`, which is too large for the stack. */
-static const struct locked_sum empty_sum;
+static const struct exit_sum empty_sum;
 
-/* What a task that is on a CPU has run since its run time was last brought up to date, until the last tick.
+/* The time that a task on a CPU has run since its run time was last brought up to date, until the last tick.
  */
 static __always_inline __u64 last_stretch(const struct task_struct *task)
 {
@@ -117,7 +110,7 @@ static __always_inline void fill_key(const struct task_struct *task, struct exit
 	if (leader->tgid == task->tgid)
 		__builtin_memcpy(key->process, leader->comm, sizeof(key->process));
 	key->cgroup = task->cgroups->dfl_cgrp->kn->id;
-	key->kernel = (task->flags & KERNEL_THREAD) != 0;
+	key->kernel = (task->flags & TASK_KERNEL_THREAD) != 0;
 }
 
 static __always_inline void fill_identity(const struct task_struct *task, struct exit_identity *identity)
@@ -164,10 +157,10 @@ static __always_inline void note(const struct task_struct *task, const struct ex
 		__sync_fetch_and_add(is_free ? &lost : &unnoted, 1);
 }
 
-/* The sum of a key, made when it is new; NULL where there is no room. */
-static __always_inline struct locked_sum *find_sum(void *map, const struct exit_key *key)
+/* The sum of a key, made when it is new; NULL without room. */
+static __always_inline struct exit_sum *find_sum(void *map, const struct exit_key *key)
 {
-	struct locked_sum *sum = bpf_map_lookup_elem(map, key);
+	struct exit_sum *sum = bpf_map_lookup_elem(map, key);
 
 	if (sum != NULL)
 		return sum;
@@ -179,7 +172,7 @@ static __always_inline void add_to_sum(const struct task_struct *task, const str
 {
 	__u64 amounts[EXIT_AMOUNTS] = {0};
 	bool delayed = fill_amounts(task, amounts), process = task->pid == task->tgid;
-	struct locked_sum *sum = to_other != 0 ? find_sum(&other_sums, key) : find_sum(&sums, key);
+	struct exit_sum *sum = to_other != 0 ? find_sum(&other_sums, key) : find_sum(&sums, key);
 
 	if (sum == NULL) {
 		__sync_fetch_and_add(&lost, 1);
@@ -195,9 +188,9 @@ static __always_inline void add_to_sum(const struct task_struct *task, const str
 }
 
 /*
- * A task whose end was noted, and that no round has seen: whoever takes it off the list counts it. The task
- * is marked as free before `known_before` is read again, and the reader sets that before it reads the list.
- * So either the reader finds the task free, and takes it, or it has begun early enough to be seen here.
+ * Settles a task whose end was noted and that no round has seen: the side that takes it off the list counts
+ * it. It is marked as free before `known_before` is read again, and the reader sets that before it reads the
+ * list. So either the reader finds the task free, and takes it, or it has begun early enough to be seen here.
  * Returns whether it is counted.
  */
 static __always_inline bool settle(const struct task_struct *task, const struct exit_identity *identity,

@@ -19,10 +19,6 @@
 
 #include "task_record.h"
 
-enum {
-	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD */
-};
-
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct cpumask {
@@ -189,7 +185,7 @@ static __always_inline bool is_in_scope(const struct task_struct *task)
 	return !scoped || bpf_map_lookup_elem(&scope, &process) != NULL;
 }
 
-/* What the running kernel accounts, TASK_KERNEL_…; the loader turns the tests into constants. */
+/* The accounting of the running kernel, TASK_KERNEL_…; the loader turns the tests into constants. */
 static __always_inline __u32 accounting_facts(const struct task_struct *task)
 {
 	const struct task_delay_info *delays = NULL;
@@ -208,7 +204,7 @@ static __always_inline __u32 accounting_facts(const struct task_struct *task)
 	return facts;
 }
 
-/* What the kernel does not count stays as it is. */
+/* Leaves alone what the kernel does not count. */
 static __always_inline void fill_io(const struct task_struct *task, __u64 io[TASK_IO_COUNT])
 {
 	if (bpf_core_field_exists(task->ioac.rchar)) {

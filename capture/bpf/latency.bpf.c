@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long threads wait for a CPU, and how long they are blocked (D): a time is noted when a wait begins and
+ * Measures waits of threads for a CPU, and in D (blocked): a time is noted when a wait begins and
  * counted when it ends, in a histogram of the thread's names. The events are those of kernel/sched/core.c:
  * sched_wakeup and sched_wakeup_new come when a thread has been put on a run queue, sched_switch when one
  * leaves a CPU and another takes it, with the lock of the run queue held. Nothing is allocated there: the
@@ -169,7 +169,7 @@ static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency
 	copy_name(times->names.thread, task->comm);
 	copy_name(times->names.process, leader->comm);
 	times->names.cgroup = cgroup;
-	times->names.kernel = (task->flags & KERNEL_THREAD) != 0;
+	times->names.kernel = (task->flags & TASK_KERNEL_THREAD) != 0;
 	found = bpf_map_lookup_elem(&slot_of_names, &times->names);
 	index = found != NULL ? *found : make_slot(times, task->tgid, task->pid);
 	times->slot = index;

@@ -2,10 +2,10 @@
 #ifndef CTOP_BPF_LATENCY_RECORD_H
 #define CTOP_BPF_LATENCY_RECORD_H
 
-#include <linux/types.h>
+#include "task_record.h"
 
 /*
- * What the programs that measure waits and those who read them share. Threads of one name, process name and
+ * Shared by the programs that measure waits and their reader. Threads of one name, process name and
  * cgroup share a slot: a number under which their waits are counted. The counts of the slots that are given
  * out first, which those have that wait most often, stand in several shards, each for some of the CPUs, so
  * that those of a large host do not wait for one another. Those of the many others stand in one: shards for
@@ -19,18 +19,17 @@ enum {
 	LATENCY_SHARDS_MAX = 8,
 	LATENCY_RECORD_BUCKETS = 40, /* as LATENCY_BUCKETS of snapshot/latency.h */
 	LATENCY_RECORD_KINDS = 2,    /* run queue, D */
-	LATENCY_NAME_SIZE = 16,      /* TASK_COMM_LEN of include/linux/sched.h */
 };
 
-/* Whose waits. Padded by hand: it is the key of a map. */
+/* The names of the threads that wait. Padded by hand: it is the key of a map. */
 struct latency_names {
-	char process[LATENCY_NAME_SIZE]; /* of the leader */
-	char thread[LATENCY_NAME_SIZE];
+	char process[TASK_COMM_SIZE]; /* of the leader */
+	char thread[TASK_COMM_SIZE];
 	__u64 cgroup; /* id of the cgroup of the default hierarchy (v2) */
 	__u64 kernel; /* 1 for kernel threads */
 };
 
-/* What is known of a thread. */
+/* The state of a thread. */
 struct latency_times {
 	__u64 queued, blocked; /* since when, ns of CLOCK_MONOTONIC; 0 when it is not */
 	struct latency_names names;
@@ -39,8 +38,8 @@ struct latency_times {
 };
 
 /*
- * The counts of one slot in one shard. They only grow, but for `longest`, which is taken away by who reads
- * it. A wait is written from the last to the first of them and read from the first to the last: whose count
+ * The counts of one slot in one shard. They only grow, but for `longest`, which its reader takes
+ * away. A wait is written from the last to the first of them and read from the first to the last: whose count
  * is seen is among the longest by then.
  */
 struct latency_counts {
@@ -49,7 +48,7 @@ struct latency_counts {
 	__u64 longest[LATENCY_RECORD_KINDS];                         /* ns, since it was read */
 };
 
-/* What is known of a slot. */
+/* The state of a slot. */
 struct latency_slot {
 	struct latency_names names;
 	__u32 version; /* changes when the slot is given to other names; never 0 of slot 0 */
@@ -58,7 +57,7 @@ struct latency_slot {
 	__u32 used; /* 0 while it has no names */
 };
 
-/* Where the counts of a slot begin, of which each shard of `shard_count` has its own. */
+/* The index of a slot's first counts; each shard of `shard_count` has its own. */
 static __always_inline __u32 latency_record_counts(__u32 slot, __u32 shard_count)
 {
 	return slot < LATENCY_SHARDED_SLOTS
@@ -66,7 +65,7 @@ static __always_inline __u32 latency_record_counts(__u32 slot, __u32 shard_count
 		       : LATENCY_SHARDED_SLOTS * shard_count + (slot - LATENCY_SHARDED_SLOTS);
 }
 
-/* What measuring costs, on one CPU. */
+/* The cost of measuring, on one CPU. */
 struct latency_cost {
 	__u64 events;
 	__u64 samples; /* of them, those that were timed */

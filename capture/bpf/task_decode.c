@@ -211,7 +211,7 @@ uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count)
 
 /* --- numbers --- */
 
-/* What a metric needs of the kernel, or NULL when records do not have it. */
+/* The kernel facts that a metric needs, or NULL when records do not have it. */
 static const uint32_t *find_needs(enum metric metric)
 {
 	for (size_t i = 0; i < PLAIN_NUMBER_COUNT; i++) {
@@ -384,7 +384,7 @@ static bool goes_on(const struct task_record *record, const struct task_sleep *b
 }
 
 /*
- * How long a sleep has lasted at least, by the clock in which update_curr() noted when it began. That stands
+ * The least age of a sleep, by the clock in which update_curr() noted its beginning. That stands
  * still in interrupts and while a hypervisor runs something else: update_rq_clock_task() of
  * kernel/sched/core.c.
  */
@@ -401,7 +401,7 @@ static uint64_t least_sleep(const struct task_record *record, uint64_t clock_ns)
 }
 
 /*
- * What it ran since it last got a CPU: set_next_entity() of kernel/sched/fair.c. Other classes do not note
+ * The run time since it last got a CPU: set_next_entity() of kernel/sched/fair.c. Other classes do not note
  * it.
  */
 static uint64_t last_stretch(const struct task_record *record)

@@ -7,7 +7,7 @@
 
 /*
  * From a record of a task, as the kernel keeps it, to the numbers that procfs and taskstats print of it.
- * Pure. What each member means there is documented at the functions named.
+ * Pure. The functions named document the meaning of each member.
  */
 
 /* One task of a pass; `delays` and `statistics` are NULL where they were not read. */
@@ -25,7 +25,7 @@ uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count);
 
 struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index);
 
-/* How its run time is shared out, in ticks. */
+/* User and system time, in ticks. */
 struct task_times {
 	uint64_t user, system;
 };

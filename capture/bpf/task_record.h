@@ -5,12 +5,12 @@
 #include <linux/types.h>
 
 /*
- * What the BPF programs hand over of a task: as the kernel keeps it, to be turned into what procfs and
- * taskstats print of it (task_decode.h). A record is a struct task_record, then what was asked for of
- * the rest, in this order. Times are ns.
+ * A task as the kernel keeps it, handed over by BPF programs and turned into the numbers that procfs and
+ * taskstats print (task_decode.h). A record is a struct task_record, then the requested parts, in this order.
+ * Times are ns.
  */
 
-/* What is asked for; the parts behind struct task_record. */
+/* The parts behind struct task_record, on request. */
 enum {
 	TASK_PART_DELAYS = 1 << 0,     /* struct task_delays */
 	TASK_PART_STATISTICS = 1 << 1, /* struct task_statistics */
@@ -42,8 +42,9 @@ enum {
 };
 
 enum {
-	TASK_COMM_SIZE = 16, /* TASK_COMM_LEN of include/linux/sched.h */
-	TASK_IO_COUNT = 7,   /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
+	TASK_COMM_SIZE = 16,             /* TASK_COMM_LEN of include/linux/sched.h */
+	TASK_KERNEL_THREAD = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */
+	TASK_IO_COUNT = 7,               /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
 };
 
 struct task_record {
@@ -74,7 +75,7 @@ struct task_record {
 	__s32 nice;
 	__u32 flags; /* TASK_… */
 	__u32 reserved;
-	/* What changes while a task stands still; not compared. */
+	/* These change while a task stands still; not compared. */
 	__u64 clock_lag; /* by which the task clock of its run queue is behind the clock */
 	__u64 resident;  /* pages, of its address space, which other tasks may share */
 };
@@ -96,7 +97,7 @@ enum task_delay {
 	TASK_DELAY_COUNT,
 };
 
-/* What is handed on as it is in struct sched_statistics: ENTRY(name there, metric). */
+/* Members of struct sched_statistics that are handed on unchanged: ENTRY(name there, metric). */
 #define TASK_STATISTICS(ENTRY)                                                                               \
 	ENTRY(wait_max, WAIT_MAX)                                                                            \
 	ENTRY(wait_count, WAIT_COUNT)                                                                        \

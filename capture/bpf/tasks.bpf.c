@@ -63,7 +63,7 @@ static __always_inline void fill_memory(const struct task_struct *task, struct t
 	__u64 resident, size;
 
 	record->resident = record->hiwater_rss = record->hiwater_vm = 0;
-	if (mm == NULL || (record->task_flags & KERNEL_THREAD) != 0)
+	if (mm == NULL || (record->task_flags & TASK_KERNEL_THREAD) != 0)
 		return;
 	record->flags |= TASK_HAS_MEMORY;
 	record->resident = resident = resident_pages(mm);
@@ -275,7 +275,7 @@ struct {
 } statistics SEC(".maps");
 
 /*
- * False when there is no room for it. The index is kept in memory because the verifier would follow each
+ * False when it does not fit. The index is kept in memory because the verifier would follow each
  * value of a variable.
  */
 static __always_inline bool store(struct task_struct *task)
@@ -364,7 +364,7 @@ int walk_process(void *context)
  * records, at most 32 KiB of them.
  */
 
-/* The record being made: too large for the stack, and there is one reader. */
+/* The record being made: too large for the stack, and only one reader uses it. */
 static struct task_whole whole;
 
 SEC("iter/task")
@@ -394,7 +394,7 @@ int dump_task(struct bpf_iter__task *context)
 /*
  * --- the clock ---
  *
- * Where the scheduler's clock stands. A run queue brings its clock up to date when a thread wakes on it, so
+ * Reads the scheduler's clock. A run queue brings its clock up to date when a thread wakes on it, so
  * that of the caller, which has just slept, is a moment old.
  */
 

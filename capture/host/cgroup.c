@@ -18,7 +18,7 @@ enum {
 	DEFAULT_PERIOD_US = 100000,
 };
 
-/* What belongs to one walk over the cgroups. */
+/* Context of one walk over the cgroups. */
 struct walk {
 	const struct roots *roots;
 	struct snapshot *snapshot;
@@ -125,7 +125,7 @@ static bool parse_key_values(struct walk *walk, struct cgroup_record *record, si
 	return walk->text.length != 0;
 }
 
-/* Adds the number behind `key`, if that is what the word begins with; false when there is none. */
+/* Adds the number behind `key` if the word begins with it; false for a key without a number. */
 static bool add_bytes(struct text word, const char *key, uint64_t *sum)
 {
 	const size_t length = strlen(key);

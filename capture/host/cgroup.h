@@ -25,7 +25,7 @@ void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_bud
 			 struct snapshot *snapshot);
 
 /*
- * Where a cgroup path of /proc/PID/cgroup lies below a mount with that root field in mountinfo: the part of
+ * Locates a cgroup path of /proc/PID/cgroup below a mount with that root field in mountinfo: the part of
  * `path` to append to the mount point. False when the mount does not show it (it lies outside, or names are
  * unknown because either goes up out of our cgroup namespace).
  */

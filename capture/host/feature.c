@@ -83,7 +83,7 @@ enum kernel_option kernel_config_find(const char *text, size_t length, const cha
 	return found;
 }
 
-/* What the checks look at. */
+/* Context of the checks. */
 struct checker {
 	struct feature_checks *checks;
 	const struct roots *roots;
@@ -196,7 +196,7 @@ static struct feature_result check_xacct(struct checker *checker)
 }
 
 /*
- * Whether the kernel gives processes that file, looked up at our own or at the first process there is. To
+ * Whether the kernel gives processes that file, looked up at our own or at the first process. To
  * list any process the kernel goes past the threads of all that come before.
  */
 static bool processes_have(const struct checker *checker, const char *file)

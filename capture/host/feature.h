@@ -33,7 +33,7 @@ enum task_delayacct {
 	TASK_DELAYACCT_ON,
 };
 
-/* What was found out about the host and the privilege; feature_check_all() fills a zeroed struct. */
+/* Findings about the host and the privilege; feature_check_all() fills a zeroed struct. */
 struct feature_checks {
 	struct feature_result results[FEATURE_COUNT]; /* texts are static or owned by `arena` */
 	struct arena arena;

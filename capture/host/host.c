@@ -22,7 +22,7 @@ enum {
 	CAPABILITIES_MAX = 64, /* that capget(2) can tell */
 };
 
-/* What belongs to one reading of the host. */
+/* Context of one reading of the host. */
 struct host_reader {
 	const struct roots *roots;
 	struct snapshot *snapshot;
@@ -197,7 +197,7 @@ static void read_topology(struct host_reader *reader, struct host *host)
 	string_pool_release(&pool);
 }
 
-/* Which kernel it is, by uname(2): of this host. */
+/* The kernel of this host, by uname(2). */
 static bool read_kernel_names(const struct roots *roots, struct snapshot *snapshot)
 {
 	struct host *host = &snapshot->host;

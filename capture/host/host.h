@@ -17,7 +17,7 @@
 void host_read(const struct roots *roots, const struct feature_checks *checks, struct snapshot *snapshot);
 
 /*
- * How and by whom the capture is made, into snapshot->provenance: program, boot id, user, effective
+ * Reads the origin of the capture into snapshot->provenance: program, boot id, user, effective
  * capabilities of the calling thread, namespaces, roots, host name. Does not touch times, scope, features,
  * tallies, heap.
  */
@@ -30,14 +30,13 @@ void host_read_provenance(const struct roots *roots, struct snapshot *snapshot);
 void host_read_ticks(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * What else every round tells of the host: load averages and available memory, into snapshot->provenance; and
- * what its load is relative to, online CPUs and total memory, and which kernel it runs, into snapshot->host,
- * whose `present` is left alone.
+ * Reads what every round shows of the host: load averages and available memory into snapshot->provenance;
+ * online CPUs, total memory and the kernel's name into snapshot->host, whose `present` is left alone.
  */
 void host_read_load(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * How many threads of the host are runnable, and how many it has in all: the fourth word of loadavg
+ * Counts the runnable threads of the host, and all of them: the fourth word of loadavg
  * (proc_loadavg(5)), read into `buffer`. False where that is not known.
  */
 bool host_count_threads(const struct roots *roots, struct buffer *buffer, uint64_t *ret_runnable,
@@ -53,7 +52,7 @@ bool pressure_parse(const char *text, size_t length, struct pressure_half *ret_s
 
 /*
  * Reads host-wide pressure into the snapshot, each resource with its reason. `unavailable` is the reason of
- * FEATURE_PRESSURE: why there is none at all (REASON_READ when there is).
+ * FEATURE_PRESSURE: why the host has none (else REASON_READ).
  */
 void pressure_read(const struct roots *roots, enum reason unavailable, struct snapshot *snapshot);
 

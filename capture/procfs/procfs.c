@@ -206,7 +206,7 @@ static bool is_rule(struct text line)
 	return true;
 }
 
-/* Takes off everything up to and with the kernel's rule. False when there is none. */
+/* Takes off everything up to and with the kernel's rule. False without a rule. */
 static bool skip_rule(struct text *rest)
 {
 	struct text line;
@@ -306,7 +306,7 @@ enum {
 	DIGITS_SAFE = 19, /* any number of that many digits fits an uint64_t */
 };
 
-/* How a field is read. */
+/* The way to read a field. */
 struct stat_slot {
 	bool used;
 	bool leader_only;

@@ -41,7 +41,7 @@ static inline void metric_set_remove(struct metric_set *set, enum metric metric)
 }
 
 /*
- * What was read of one thread in one round, before it becomes a row of a snapshot. The parsers of procfs.h
+ * The readings of one thread in one round, before they become a row of a snapshot. The parsers of procfs.h
  * add to it, each for its source; a parser that runs again (or that of an equivalent source) overwrites.
  *
  * A metric is in `present` if its value was found and is valid, in `bad` if its text was there but is not
@@ -124,8 +124,8 @@ bool procfs_parse_schedstat(struct thread_reading *reading, const char *text, si
  * their keys, those of the process for leaders only; a CPU list, with `cpu_sets` (may be NULL), as an id of
  * that pool. Of `status` the real user id too.
  *
- * Of `sched`, `read` gets SOURCE_SCHEDSTATS only when at least one line of the scheduler's statistics is
- * there: they are printed while kernel.sched_schedstats is on. Only what follows the kernel's line of dashes
+ * `sched` adds SOURCE_SCHEDSTATS to `read` only when it has at least one line of the scheduler's statistics:
+ * the kernel prints them while kernel.sched_schedstats is on. Only what follows the kernel's line of dashes
  * counts, since the name before it is printed raw and may contain newlines.
  */
 bool procfs_parse_lines(struct thread_reading *reading, enum source source, struct string_pool *cpu_sets,
@@ -133,7 +133,7 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
 
 /*
  * `cgroup`: the path of the unified hierarchy (line `0::`), pointing into `text`, white space at both ends
- * cut; empty and false when there is none.
+ * cut; empty and false without such a line.
  */
 bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path);
 
@@ -150,7 +150,7 @@ enum {
  */
 const char *procfs_policy_name(int64_t policy, char text[static PROCFS_POLICY_NAME_SIZE]);
 
-/* How the lines of such a file look. */
+/* The two forms of lines in such files. */
 enum procfs_keys_form {
 	PROCFS_KEYS_COLON, /* smaps_rollup: `Key: 123 kB`; keys with white space or '-' (the address line) are
 			     no keys */

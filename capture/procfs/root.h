@@ -16,8 +16,8 @@
  * may be named by the user: a saved tree, or another mount of procfs.
  */
 struct roots {
-	int descriptor[ROOT_COUNT]; /* -1 where there is none; proc is always open */
-	char *path[ROOT_COUNT];     /* as opened, NULL where there is none */
+	int descriptor[ROOT_COUNT]; /* -1 for none; proc is always open */
+	char *path[ROOT_COUNT];     /* as opened, or NULL */
 	/* One of the three was named by the caller. */
 	bool redirected;
 	/*
@@ -28,7 +28,7 @@ struct roots {
 	 */
 	bool own_namespace;
 	bool is_procfs; /* the proc root is procfs, not a saved tree */
-	/* Our own pid namespace is the initial one, so that host-wide counts speak of the threads we see. */
+	/* own_namespace, and it is the initial one: host-wide counts speak of the threads that we see */
 	bool initial_pid_namespace;
 	/*
 	 * The mount's root as mountinfo tells it, relative to our cgroup namespace: "/" as a rule,
@@ -36,7 +36,7 @@ struct roots {
 	 * redirected root.
 	 */
 	char *cgroup_mount_root;
-	enum reason cgroup_reason; /* why there is no cgroup root; REASON_READ when there is one */
+	enum reason cgroup_reason; /* why the cgroup root is not open; else REASON_READ */
 };
 
 /*
@@ -52,7 +52,7 @@ void roots_close(struct roots *roots);
 
 /*
  * Reads a whole file below a root into `buffer`, replacing its content. `path` comes from this program and is
- * relative. Returns 0 or a negative errno; -ENOENT when there is no such root.
+ * relative. Returns 0 or a negative errno; -ENOENT when that root is not open.
  */
 int roots_read(const struct roots *roots, enum root_kind root, const char *path, struct buffer *buffer);
 

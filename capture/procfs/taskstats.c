@@ -221,7 +221,7 @@ static void follow_layout(struct taskstats_layout *layout, const unsigned char *
 
 /*
  * Connects a socket to generic netlink, with a receive buffer of so many bytes where the kernel grants them,
- * and finds the family. The socket is the caller's in any case; NULL where there is none.
+ * and finds the family. The socket is the caller's in any case; NULL for none.
  */
 static int connect_family(int receive_buffer, struct nl_sock **ret_socket, int *ret_family,
 			  struct error *error)
@@ -301,7 +301,7 @@ static void prepare(struct taskstats_connection *taskstats, int family)
 	}
 }
 
-/* What was granted of the receive buffer bounds the batch. */
+/* The receive buffer that the kernel granted bounds the batch. */
 static int bound_batch(struct taskstats_connection *taskstats)
 {
 	int descriptor = nl_socket_get_fd(taskstats->socket), granted = 0;
@@ -583,7 +583,7 @@ enum {
 	CPUS_SIZE = 1024,    /* of a list of CPUs; the kernel takes 100 + 6 for each at most */
 };
 
-/* How long the first record may take: it is there already unless none comes at all. */
+/* Timeout of the first record: it has arrived already unless none comes at all. */
 #define FIRST_RECORD_NS (200 * NS_PER_MS)
 
 struct taskstats_exits {

@@ -24,7 +24,7 @@ enum {
 	TASKSTATS_NOT_THERE = UINT16_MAX, /* offset of a member that a layout does not have */
 };
 
-/* Where the members stand in replies of one version and size. */
+/* The offsets of members in replies of one version and size. */
 struct taskstats_layout {
 	uint16_t version;
 	uint16_t size;
@@ -78,7 +78,7 @@ uint64_t taskstats_metric_value(const struct taskstats_layout *layout, const uns
  */
 struct taskstats_connection;
 
-/* What came for one thread. */
+/* The answer for one thread. */
 struct taskstats_reply {
 	int error; /* 0; -EPERM, -ESRCH …: the kernel's answer; -EBADMSG malformed; -ETIMEDOUT no answer */
 	const unsigned char
@@ -138,8 +138,8 @@ int taskstats_parse_record(const void *bytes, size_t length, uint32_t *ret_tid,
 int taskstats_probe(void);
 
 /*
- * What the kernel sends of each thread when it ends, to whoever has registered for the CPUs on which threads
- * end (TASKSTATS_CMD_ATTR_REGISTER_CPUMASK). It is sent before the thread gives its memory back, so that a
+ * The kernel sends a record of each thread that ends to listeners that registered for its CPU
+ * (TASKSTATS_CMD_ATTR_REGISTER_CPUMASK). It is sent before the thread gives its memory back, so that a
  * little of its run time is missing. Kernel: kernel/taskstats.c, Documentation/accounting/taskstats.rst.
  */
 struct taskstats_exits;

@@ -60,6 +60,12 @@ static inline struct text text_trim(struct text text)
 	return text;
 }
 
+/* A name in a structure of the kernel, terminated where it is shorter, without blanks at its ends. */
+static inline struct text text_of_name(const char *name, size_t size)
+{
+	return text_trim((struct text){name, strnlen(name, size)});
+}
+
 /*
  * Takes the next line off `rest`: up to '\n', without it and without a '\r' before it. False when nothing is
  * left.
@@ -123,7 +129,7 @@ static inline bool text_next_unicode_word(struct text *rest, struct text *ret_wo
 	return true;
 }
 
-/* Splits a line at its first `separator`; the key is trimmed, the value is not. False when there is none. */
+/* Splits a line at its first `separator`; the key is trimmed, the value is not. False without one. */
 static inline bool text_split(struct text line, char separator, struct text *ret_key, struct text *ret_value)
 {
 	const char *at = line.length != 0 ? memchr(line.data, separator, line.length) : NULL;
@@ -160,7 +166,7 @@ static inline bool text_has_word(struct text text, const char *wanted)
 	return false;
 }
 
-/* The trimmed value of the first line `key: value`. False when there is none. */
+/* The trimmed value of the first line `key: value`. False without such a line. */
 static inline bool text_find_value(struct text text, const char *wanted, struct text *ret_value)
 {
 	struct text line, key, value;

@@ -63,7 +63,7 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
 	return path;
 }
 
-/* What the result of reading the file of a thread stands for. */
+/* The reason behind the result of reading a thread's file. */
 static enum reason reason_of(int result, int tasks, uint32_t tid, enum source source)
 {
 	char path[THREAD_PATH_SIZE];

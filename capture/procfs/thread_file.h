@@ -16,7 +16,7 @@ enum {
 
 /*
  * Reads a file of procfs into `buffer`, replacing its content: such a file (fs/seq_file.c, single_open) hands
- * everything over in one read when there is room, so one that comes back short is the whole. Returns 0 or a
+ * everything over in one read that has room for it, so a short read is the whole. Returns 0 or a
  * negative errno.
  */
 int thread_file_read(int directory, const char *path, struct buffer *buffer);
@@ -27,7 +27,7 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
 /*
  * Reads the file of `source` of a thread into `buffer`. `tasks` is the task directory of its process, -1 when
  * that is gone; the proc root has the same files of processes. Returns REASON_READ, or why it was not read:
- * where there is no such file, stat tells whether the thread has ended or the kernel has none.
+ * without such a file, stat tells whether the thread has ended or the kernel has none.
  */
 enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source, struct buffer *buffer);
 

@@ -14,7 +14,7 @@
 
 /* --- the kernel's types --- */
 
-/* Of struct bpf_struct_ops_common_value and the operations: what a map of them holds
+/* Names of the structs in maps of operations: struct bpf_struct_ops_common_value and the operations
  * (kernel/bpf/bpf_struct_ops.c). */
 static const char *const values_of_forms[SCX_FORMS] = {
 	[SCX_FORM_CPU] = "bpf_struct_ops_sched_ext_ops",

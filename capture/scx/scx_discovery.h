@@ -9,8 +9,8 @@
 #include <linux/bpf.h>
 
 /*
- * From the name of the scheduler that runs to the maps of its programs, by what the kernel's own types (BTF)
- * say of tasks and of the operations of schedulers.
+ * Finds the maps of a running scheduler's programs by its name. The kernel's own types (BTF) describe tasks
+ * and the operations of schedulers.
  */
 
 struct btf;
@@ -20,7 +20,7 @@ enum {
 };
 
 /*
- * Which functions a scheduler has (kernel/sched/ext.c): those of struct sched_ext_ops, or since Linux 7.3
+ * The functions of a scheduler (kernel/sched/ext.c): those of struct sched_ext_ops, or since Linux 7.3
  * those of struct sched_ext_ops_cid, which get numbers of CPUs by their place in the machine.
  */
 enum scx_form {

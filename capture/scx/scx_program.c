@@ -16,8 +16,8 @@ enum {
 	/* Since Linux 6.9; older headers lack it: include/uapi/linux/bpf.h. */
 	ADDRESS_SPACE_CAST = 1,
 	FROM_ARENA = 1, /* bpf_arena_cast_kern: from address space 1 to 0 */
-	/* Of struct bpf_iter__task and bpf_iter_meta, whose members are 8 bytes each: kernel/bpf/task_iter.c,
-	   include/linux/bpf.h. */
+	/* Offsets in struct bpf_iter__task and bpf_iter_meta, with members of 8 bytes:
+	   kernel/bpf/task_iter.c, include/linux/bpf.h. */
 	CONTEXT_META = 0,
 	CONTEXT_TASK = 8,
 	META_SEQ = 0,
@@ -168,7 +168,7 @@ static void write_id_after(struct scx_code *code, const struct scx_storage *stor
 	store(code, BPF_DW, BPF_REG_7, offsetof(struct scx_record, id_after), BPF_REG_1);
 }
 
-/* Returns the jump that is taken where there is no element. */
+/* Returns the jump for a task without an element. */
 static size_t copy_element(struct scx_code *code, const struct scx_storage *storage)
 {
 	size_t none;

@@ -20,16 +20,16 @@
  * instruction-set.rst of the kernel).
  */
 
-/* What was read of one task that has a context; the bytes of that follow. Ids are those of the initial pid
+/* The head of one task's record; the bytes of its context follow. Ids are those of the initial pid
  * namespace. */
 struct scx_record {
 	uint32_t tid, tgid;
 	uint64_t start_boottime_ns; /* start_boottime of struct task_struct */
 	/*
-	 * Of contexts in an arena: by which element the task storage says that it has, and which the element
-	 * is, both before the context was copied and after it; id_after is another where the task has another
-	 * storage by then, or none. All four are 0 for contexts in task storage itself, which are of nobody
-	 * else.
+	 * For contexts in an arena: the element's id according to the task storage and according to the
+	 * element, before and after the context was copied; id_after differs where the task has another
+	 * storage by then, or none. All four are 0 for contexts in task storage itself, which nobody else
+	 * can have.
 	 */
 	uint64_t id, element_id, id_after, element_id_after;
 };
@@ -58,7 +58,7 @@ struct scx_code {
 	size_t count;
 };
 
-/* How many bytes a record has, with its context. */
+/* The size of a record with its context, bytes. */
 size_t scx_record_size(uint32_t context_size);
 
 /* Puts together the program that writes a record of each task by way of `room`, a map of one such record.
@@ -72,7 +72,7 @@ void scx_program_assemble(const struct scx_kernel *kernel, const struct scx_stor
  */
 void scx_program_assemble_chunk(int arena, int room, struct scx_code *ret_code);
 
-/* Loaded; descriptors, -1 where there are none. */
+/* Loaded; descriptors, or -1. */
 struct scx_program {
 	int room, program, link;
 	void *mapped; /* the room of chunks, or NULL */
@@ -92,7 +92,7 @@ int scx_program_read_chunk(const struct scx_program *program, uint64_t address, 
 
 void scx_program_close(struct scx_program *program);
 
-/* What a log of the verifier says in the end: its last line but for the statistics, or "". Pure. */
+/* The last line of a verifier's log that is not statistics, or "". Pure. */
 const char *scx_program_find_words(char *log);
 
 #endif

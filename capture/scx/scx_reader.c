@@ -13,7 +13,7 @@
 #include "scx_discovery.h"
 
 enum {
-	ELEMENTS_MAX = 1 << 20, /* of a walk: more than there are tasks */
+	ELEMENTS_MAX = 1 << 20, /* of a walk: more than the host has tasks */
 };
 
 struct scx_reader {

@@ -99,13 +99,13 @@ unsigned int scx_storage_rank(const char *map, const char *type, const struct co
 	return is_of_tasks(type) ? RANK_TYPED : 0;
 }
 
-/* What the search through the maps finds; descriptors are -1 where it finds none. */
+/* Results of the search through the maps; descriptors are -1 where it finds none. */
 struct search {
 	const struct context_choice *choice;
 	struct scx_map storage, arena;
 	struct btf *btf; /* of the storage */
 	unsigned int rank;
-	bool untyped; /* there is a task storage whose types are missing */
+	bool untyped; /* the types of some task storage are missing */
 	bool refused;
 	char names[256]; /* of all task storages */
 };
@@ -120,7 +120,7 @@ static void note_name(struct search *search, const char *name)
 	}
 }
 
-/* Takes the map over where it is better than what there is. */
+/* Takes the map over if it is better than the one found so far. */
 static void consider(struct search *search, struct scx_map *map)
 {
 	struct btf *btf = map->info.btf_id != 0 ? btf__load_from_kernel_by_id(map->info.btf_id) : NULL;
@@ -224,7 +224,7 @@ static struct feature_result use_values(struct scx_storage *storage, const struc
 
 /* --- contexts in an arena --- */
 
-/* How well a variable's name fits an allocator of contexts for tasks. */
+/* Ranks a variable's name as that of an allocator of contexts for tasks. */
 static unsigned int rank_allocator(const char *name)
 {
 	if (strcmp(name, "scx_task_allocator") == 0 || strcmp(name, "sdt_task_allocator") == 0)

@@ -27,8 +27,8 @@ struct scx_run {
 struct scx_storage {
 	int map;   /* descriptor of the task storage */
 	int arena; /* of the arena, -1 where the contexts are in the task storage */
-	/* Of contexts in an arena, offsets in bytes: */
-	uint32_t id;         /* in the value of the task storage: of which element it is, 64 bits */
+	/* For contexts in an arena, offsets in bytes: */
+	uint32_t id;         /* in the value of the task storage: id of the element, 64 bits */
 	uint32_t pointer;    /* there: to the element */
 	uint32_t element_id; /* from where the pointer points: the element's own id */
 	uint32_t context;    /* from there too */
@@ -47,7 +47,7 @@ struct scx_storage_value {
 };
 
 /*
- * How good a task storage is for contexts by its name and that of its value's type, the largest being best:
+ * Ranks a task storage by its name and that of its value's type, the largest being best for contexts:
  * the user's choice; the names that allocators give it; a name or type that begins with "task_ctx" or
  * "task_data"; any other. The larger value decides between equals. Pure.
  */

@@ -11,8 +11,8 @@
 #include "scx_reader.h"
 
 /*
- * What is asked of a scheduler once, for `ctop scx`: the maps of its programs, and all contexts of its
- * allocator, those of the dead among them.
+ * Surveys a scheduler once, for `ctop scx`: the maps of its programs, and all contexts of its allocator,
+ * including those of dead tasks.
  */
 
 struct scx_survey_map {

@@ -163,7 +163,7 @@ static void describe_integer(const struct btf_type *type, struct task_field_memb
 	}
 }
 
-/* What is a number: kind, sign and bits of an integer, an enum or a pointer; others are left as they are. */
+/* Describes an integer, an enum or a pointer: kind, sign and bits. Leaves `member` alone for other types. */
 static void describe_scalar(const struct btf_type *type, uint32_t bit_field, struct task_field_member *member)
 {
 	if (btf_is_int(type)) {
@@ -217,7 +217,7 @@ static void append_array(const struct btf *btf, const struct btf_type *type, str
 	}
 }
 
-/* What stands before the stars of a pointer, or is none. */
+/* Appends the part before the stars of a pointer. */
 static void append_plain(const struct btf *btf, const struct btf_type *type, struct buffer *buffer)
 {
 	const char *name = scx_btf_name(btf, type->name_off);
@@ -588,7 +588,7 @@ struct rendering {
 static void render(struct rendering *rendering, uint32_t id, uint64_t bit_offset, uint32_t bit_field,
 		   int level);
 
-/* Whether there is room and patience for one more value. */
+/* Whether one more value may be rendered. */
 static bool goes_on(struct rendering *rendering)
 {
 	return rendering->buffer->length <= rendering->end && --rendering->steps_left > 0;

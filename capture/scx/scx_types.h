@@ -11,8 +11,8 @@
 #include "snapshot/task_fields.h"
 
 /*
- * What the types (BTF, Documentation/bpf/btf.rst of the kernel) of a sched_ext scheduler's programs say of
- * its contexts: members, names, and values as text; and steps through types for those who look for others.
+ * The types (BTF, Documentation/bpf/btf.rst of the kernel) of a sched_ext scheduler's programs describe its
+ * contexts: members, names, and values as text. Also steps through types for other searches.
  * Pure: nothing is asked of the kernel. libbpf checks that each type lies in its section, not what it refers
  * to: types that make no sense (cycles, sizes, counts) cost little and break nothing.
  */
@@ -31,11 +31,11 @@ struct btf_type;
  */
 int scx_types_add_members(const struct btf *btf, uint32_t type, struct task_field_owner *scheduler);
 
-/* Which type contexts of an arena have. */
+/* The type of contexts in an arena. */
 struct scx_types_choice {
 	uint32_t type;      /* of the struct, 0: none */
 	const char *name;   /* of it, or of a typedef of a struct without one; owned by the BTF, NULL: none */
-	const char *reason; /* why there is none: "payload_size == 0", "no candidate of size 512" … ("" where
+	const char *reason; /* why `type` is 0: "payload_size == 0", "no candidate of size 512" … ("" where
 			       there is one) */
 };
 
@@ -66,17 +66,17 @@ enum {
 	SCX_BTF_BITS = 8,
 };
 
-/* A name of the types; "" where there is none. */
+/* A name of the types, or "". */
 const char *scx_btf_name(const struct btf *btf, uint32_t offset);
 
-/* The type behind typedefs, qualifiers and tags, and its id; NULL where there is none. */
+/* The type behind typedefs, qualifiers and tags, and its id; or NULL. */
 const struct btf_type *scx_btf_resolve(const struct btf *btf, uint32_t id, uint32_t *ret_id);
 
-/* How many bytes a value of a type takes; 0 where it has no size or one of 4 GiB or more. */
+/* The size of a value of a type, bytes; 0 where it has none or one of 4 GiB or more. */
 uint64_t scx_btf_size(const struct btf *btf, uint32_t id);
 
 /*
- * Finds a member of a struct, also in structs and unions without a name; NULL where there is none.
+ * Finds a member of a struct, also in structs and unions without a name. Returns it or NULL.
  * `*ret_offset` is in bytes.
  */
 const struct btf_member *scx_btf_member(const struct btf *btf, const struct btf_type *type, const char *name,

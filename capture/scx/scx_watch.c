@@ -17,10 +17,10 @@ enum {
 	EVENTS_MAX = 256,
 };
 
-/* How often it is looked at between rounds. */
+/* The interval of checks between rounds. */
 #define SERVE_INTERVAL_NS NS_PER_S
 
-/* What sysfs says of the scheduler. */
+/* The scheduler as sysfs describes it. */
 struct sight {
 	bool present; /* the kernel has sched_ext */
 	bool enabled;
@@ -34,7 +34,7 @@ struct scx_watch {
 	scx_watch_rights *rights;
 	struct buffer text;
 
-	/* Of the scheduler that was seen last: */
+	/* About the scheduler seen last: */
 	struct sight sight;
 	uint64_t looked_at_ns;              /* CLOCK_MONOTONIC */
 	struct scx_reader *reader;          /* NULL: its contexts cannot be read */
@@ -108,12 +108,6 @@ static void drop(struct scx_watch *watch)
 	watch->sight = (struct sight){0};
 }
 
-/* Ids that programs tell and that user space gives are those of the initial pid namespace. */
-static bool is_readable(const struct roots *roots)
-{
-	return roots->own_namespace && roots->initial_pid_namespace && roots->is_procfs;
-}
-
 static void open_reader(void *argument)
 {
 	struct scx_watch *watch = argument;
@@ -132,7 +126,7 @@ static void find_contexts(struct scx_watch *watch)
 {
 	task_field_owner_release(watch->scheduler);
 	watch->tries--;
-	if (!is_readable(watch->roots))
+	if (!watch->roots->initial_pid_namespace) /* whose ids programs tell */
 		watch->result = feature_off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace",
 					    NULL);
 	else if (watch->rights != NULL)
@@ -152,7 +146,7 @@ static void find_contexts(struct scx_watch *watch)
 	watch->scheduler->enable_seq = watch->sight.enable_seq;
 }
 
-/* Finds the scheduler that runs; false where there is none. */
+/* Finds the running scheduler; false if none runs. */
 static bool find_scheduler(struct scx_watch *watch)
 {
 	struct sight sight;
@@ -219,7 +213,7 @@ static size_t find_row(const struct snapshot *snapshot, const struct scx_record 
 				   ? guess
 				   : snapshot_find_row(snapshot, record->tgid, record->tid);
 
-	/* ids are used again; rows of which the start was not read have 0 */
+	/* ids are used again; a row whose start was not read has 0 */
 	return row != SNAPSHOT_NO_ROW && snapshot->start_time[row] != 0 &&
 			       snapshot->start_time[row] != record->start_boottime_ns / NS_PER_TICK
 		       ? SNAPSHOT_NO_ROW

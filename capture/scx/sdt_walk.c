@@ -10,8 +10,7 @@
 
 /* --- the layout --- */
 
-/* The whole struct of a name, or NULL; `*ret_id` is then that of a forward declaration, 0 when there is none.
- */
+/* The whole struct of a name, or NULL; `*ret_id` is then the id of a forward declaration, or 0. */
 static const struct btf_type *find_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
 {
 	int32_t id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
@@ -96,7 +95,7 @@ static int find_descriptor(const struct btf *btf, struct sdt_layout *layout, str
 	return find_offsets(btf, descriptor, "sdt_desc", of_descriptor, ARRAY_COUNT(of_descriptor), error);
 }
 
-/* The types of schedulers hold a chunk as a forward declaration, and its pointers are all there is to it. */
+/* The types of schedulers hold a chunk as a forward declaration; it consists of its pointers alone. */
 static int find_chunk(const struct btf *btf, struct sdt_layout *layout, struct error *error)
 {
 	uint32_t id;
@@ -115,9 +114,9 @@ static int find_chunk(const struct btf *btf, struct sdt_layout *layout, struct e
 }
 
 /*
- * Where the id of an element stands. The elder kind has it before the payload, as all of sdt_data; the newer
- * one has it behind, together with what frees it late, and keeps pages in reserve. The types need not hold
- * sdt_data, since programs reach the id by a pointer.
+ * Finds the id of an element. The older kind has it before the payload, as all of sdt_data; the newer one has
+ * it behind, together with the fields for freeing it late, and keeps pages in reserve. The types need not
+ * hold sdt_data, since programs reach the id by a pointer.
  */
 static int find_id(const struct btf *btf, struct sdt_layout *layout, bool has_reserve, struct error *error)
 {

@@ -51,7 +51,7 @@ struct sdt_walk {
 	uint64_t elem_size;              /* bytes, as the allocator has it */
 	uint64_t payload_size;           /* of that; 0 where elem_size makes no sense */
 	uint32_t payload_type;           /* BTF id, 0: hex */
-	const char *payload_type_reason; /* "" where there is a type */
+	const char *payload_type_reason; /* "" with a type */
 	bool truncated;                  /* not all entries are here */
 	uint32_t skipped_subtrees;       /* that could not be read or make no sense; stays at its maximum */
 	struct sdt_walk_entry *entries;  /* in the order of the tree */
@@ -90,7 +90,7 @@ int sdt_layout_find_elements(const struct btf *btf, struct sdt_layout *ret_layou
 uint64_t sdt_elem_size(const struct sdt_layout *layout, const uint8_t *allocator);
 
 /*
- * How many bytes of an element are its payload; 0 where the size of an element is outside SDT_ELEM_SIZE_MIN
+ * The size of an element's payload, bytes; 0 where the size of an element is outside SDT_ELEM_SIZE_MIN
  * to SDT_ELEM_SIZE_MAX or has no room for one.
  */
 uint64_t sdt_payload_size(const struct sdt_layout *layout, uint64_t elem_size);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop doctor`: what this kernel, user and namespaces let ctop read, and what would allow more. */
-#include <errno.h>
 #include <string.h>
 
 #include "base/unicode.h"
 #include "capture/capture.h"
-#include "capture/ended_watch.h"
 #include "capture/host/feature.h"
-#include "capture/latency_watch.h"
-#include "capture/procfs/taskstats.h"
-#include "capture/scx/scx_watch.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
 #include "cmd/line/view_options.h"
@@ -132,14 +127,8 @@ static void print_json(struct buffer *buffer, const struct roots *roots,
 static void check(struct feature_checks *checks, const struct roots *roots,
 		  const char *const named[static ROOT_COUNT], struct arena *arena)
 {
-	struct feature_result passes;
-
 	privilege_raise(named);
-	capture_check_passes(roots, arena, &passes);
-	feature_check_all(checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV, &passes);
-	latency_watch_close(latency_watch_open(roots, NULL, 0, arena, &checks->results[FEATURE_LATENCY]));
-	scx_watch_check(roots, arena, &checks->results[FEATURE_TASK_FIELDS]);
-	ended_watch_close(ended_watch_open(roots, NULL, 0, arena, &checks->results[FEATURE_EXITS]));
+	capture_check(roots, arena, checks);
 	privilege_lower();
 }
 

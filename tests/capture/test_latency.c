@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long waits take, as the programs of the kernel tell it, and as a snapshot has it. */
+/* Lengths of waits, as the programs in the kernel measure them, and as a snapshot has them. */
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "base/clock.h"
 #include "capture/bpf/bpf_latency.h"
@@ -57,7 +55,7 @@ static atomic_bool stop;
 static void *rename_thread(void *argument)
 {
 	const struct timespec pause = {0, 1000};
-	char name[LATENCY_NAME_SIZE];
+	char name[TASK_COMM_SIZE];
 
 	for (unsigned int i = 0; !atomic_load(&stop); i++) {
 		snprintf(name, sizeof(name), "%c%u", 'a' + *(const int *)argument, i % NAMES);
@@ -127,7 +125,7 @@ static void test_longest(void **state)
 static void wait_under_names(unsigned int count)
 {
 	const struct timespec pause = {0, 1000};
-	char name[LATENCY_NAME_SIZE];
+	char name[TASK_COMM_SIZE];
 
 	for (unsigned int i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "name-%u", i);
@@ -204,7 +202,7 @@ static void run_refused(void)
 	_exit(are_most(after.found, IDLE_NAMES) ? 0 : 3);
 }
 
-/* What the kernel refuses to take back is not lost. */
+/* A slot that the kernel refuses to take back is not lost. */
 static void test_refused(void **state)
 {
 	struct bpf_latency *latency = measure((uint32_t)getpid());
@@ -382,7 +380,7 @@ static void run_spaced(void *argument)
 	}
 }
 
-/* How many records have the names of a thread; none has blanks at the ends. */
+/* The number of records with the names of a thread; none has blanks at the ends. */
 static size_t count_records(const struct snapshot *snapshot, long row)
 {
 	size_t count = 0;
@@ -447,7 +445,7 @@ static bool suits(const char *release, const char *version)
 	return latency_watch_suits(&kernel);
 }
 
-/* Where a realtime kernel would sleep at an event it is not asked to. */
+/* A realtime kernel that would sleep at an event is not asked to. */
 static void test_kernels(void **state)
 {
 	(void)state;
