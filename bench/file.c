@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What capturing, files and comparing cost: `ctop capture` and `ctop show` of this host, `ctop diff` of
+ * The cost of capturing, files and comparing: `ctop capture` and `ctop show` of this host, `ctop diff` of
  * generated snapshots, and the allocator probe. Beside each stands a floor measured in the same run, or the
  * reference's figures, which were measured elsewhere. The probe's parts, as root, print
  *
@@ -335,7 +335,7 @@ static double bare_transfers(const struct target *target, const uint64_t *heads)
 	return (clock_us(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)target->count;
 }
 
-/* What a program pays that has to stop a thread for its registers and then reads 24 bytes. */
+/* The cost of stopping a thread for its registers and then reading 24 bytes. */
 static double stopping(const struct target *target, const uint64_t *heads, double *ret_wall)
 {
 	double start = clock_us(CLOCK_PROCESS_CPUTIME_ID), wall = clock_us(CLOCK_MONOTONIC);

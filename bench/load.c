@@ -55,7 +55,7 @@ enum role {
 	ROLE_PARKED
 };
 
-/* What one thread of one process is for: processes get roles in turn, main threads stay parked. */
+/* The role of one thread of one process: processes get roles in turn, main threads stay parked. */
 struct duty {
 	const struct load *load;
 	enum role role;

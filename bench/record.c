@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What recording and exporting cost. Rounds of this host are read and stored under three loads, a tenth as
+ * The cost of recording and exporting. Rounds of this host are read and stored under three loads, a tenth as
  * many threads that do nothing, all of them, and all of them of which a tenth moves: CPU time of reading, of
  * storing (with compression and SQLite), of encoding and decoding a round; bytes on disk by thread and by
  * day; opening the history and going from round to round; the memory of `ctop record`. Where atop is
@@ -36,7 +36,7 @@ enum {
 	DAY_WHOLE = 24,
 };
 
-/* What a load took. */
+/* The cost of a load. */
 struct figures {
 	double threads, moved;
 	double read_us, store_us;    /* medians of a round */
@@ -233,7 +233,7 @@ static void run_load(const struct bench_options *bench, uint32_t threads, const 
 	program_end(&load);
 }
 
-/* What a user waits for: the history is opened and a moment read, then the next ones. */
+/* The delay for a user: the history is opened and a moment read, then the next ones. */
 static void look_back(const char *directory)
 {
 	double begin = clock_us(CLOCK_MONOTONIC), opened, first, steps[RUNS_MAX], back[RUNS_MAX];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What refreshing costs and how the screen feels to its user. CPU time of the whole process per refresh and
- * thread, by both backends, against top in the same run; bytes and cells of a frame, the time from a key to
- * its paint and to the first paint, against htop, top and a program that only echoes; and what lies between
- * the capture and the screen, for generated rounds. Absolute times differ from machine to machine; ratios
- * count.
+ * The cost of refreshing, and the delays that a user of the screen sees. CPU time of the whole process per
+ * refresh and thread, by both backends, against top in the same run; bytes and cells of a frame, the time
+ * from a key to its paint and to the first paint, against htop, top and a program that only echoes; and what
+ * lies between the capture and the screen, for generated rounds. Absolute times differ from machine to
+ * machine; ratios count.
  */
 #include <malloc.h>
 #include <math.h>

@@ -44,7 +44,7 @@ void bench_options_parse(struct bench_options *options, const char *usage, int a
 
 /* Whether a part of the benchmark, or a load, is wanted: `chosen` is NULL or its name. */
 bool is_chosen(const char *chosen, const char *name);
-/* What `clock` shows, in microseconds. */
+/* The time on `clock`, in microseconds. */
 static inline double clock_us(clockid_t clock)
 {
 	return (double)clock_ns(clock) / NS_PER_US;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What it costs to read the contexts that a sched_ext scheduler keeps for threads, made by the tests' own
+ * The cost of reading the contexts that a sched_ext scheduler keeps for threads, made by the tests' own
  * object (tests/scx), in each layout: CPU time per 1,000 contexts, against a task iterator that does nothing
  * in the same run, in turn with it. Needs root.
  */

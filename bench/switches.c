@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ctop's programs at the scheduler's events cost others: two threads on one CPU that hand a byte to and
- * fro through pipes, with and without each program, in turns. Prints their CPU time per switch (median of the
- * turns), the ratio, and what the program says of its own cost. Needs root.
+ * The cost of ctop's programs at the scheduler's events for others: two threads on one CPU that hand a byte
+ * to and fro through pipes, with and without each program, in turns. Prints their CPU time per switch (median
+ * of the turns), the ratio, and what the program says of its own cost. Needs root.
  */
 #include <pthread.h>
 #include <sched.h>

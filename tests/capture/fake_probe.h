@@ -11,14 +11,14 @@
  * probe.h. Processes that a test says nothing of have no jemalloc.
  */
 
-/* What looking at a process finds from now on; `tag` of a failure. */
+/* The result of looking at a process from now on; `tag` of a failure. */
 void fake_probe_set(pid_t tgid, enum probe_state state, enum heap_tag tag, enum layout_origin origin);
 
-/* What reading a thread gives from now on; other threads have counted nothing. */
+/* The result of reading a thread from now on; other threads have counted nothing. */
 void fake_probe_set_thread(pid_t tid, uint64_t allocated, uint64_t deallocated);
 void fake_probe_fail_thread(pid_t tid, enum heap_tag tag, int error_number);
 
-/* How often a process was looked at, and a thread read, since the last fake_probe_forget(). */
+/* The number of looks at processes, and of threads read, since the last fake_probe_forget(). */
 unsigned int fake_probe_looks(pid_t tgid);
 unsigned int fake_probe_reads(pid_t tid);
 

@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <stddef.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "capture/procfs/taskstats.h"
 #include "tests/wait.h"
@@ -229,7 +226,7 @@ bool live_wait_for_sleep(pid_t process, pid_t thread)
 	return wait_until(sleeps(process, thread));
 }
 
-/* How often a thread went to sleep; 0 where it is gone. */
+/* The number of times a thread went to sleep; 0 where it is gone. */
 static unsigned long long count_sleeps(pid_t process, pid_t thread)
 {
 	unsigned long long count = 0;

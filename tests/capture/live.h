@@ -15,7 +15,7 @@ enum {
 	LIVE_NO_ROW = -1
 };
 
-/* How live_open() reads threads; procfs at first. */
+/* The backend of live_open(); procfs at first. */
 extern enum capture_backend live_backend;
 
 /* From here on live_open() reads threads by BPF. False where that does not work, which counts as a skipped
@@ -34,7 +34,7 @@ struct snapshot *live_round_needed(struct capture *capture, source_set needed);
 /* The row of a thread, LIVE_NO_ROW when there is none. */
 long live_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
 
-/* How many threads of that name there are, zombies left out; the first one's row in `*ret_row`. */
+/* Counts the threads of that name, zombies left out; the first one's row in `*ret_row`. */
 size_t live_count_named(const struct snapshot *snapshot, const char *name, long *ret_row);
 
 const char *live_comm(const struct snapshot *snapshot, long row);

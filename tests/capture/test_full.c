@@ -7,9 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "live.h"
 #include "tests/wait.h"
@@ -327,7 +325,7 @@ static void test_vanishing_threads(void **state)
 	assert_true(count_descriptors() <= before);
 }
 
-/* What a user without privileges gets, as assertions in a child that gave root up. */
+/* A user without privileges, as assertions in a child that gave root up. */
 static void check_unprivileged(void **state)
 {
 	struct capture *capture = live_open(NULL, 0);

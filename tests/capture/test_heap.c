@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a capture makes of the allocator probe's findings; the probe is that of fake_probe.c. */
+/* Captures with the allocator probe's findings; the probe is that of fake_probe.c. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "base/clock.h"
 #include "fake_probe.h"
@@ -404,7 +401,7 @@ static void test_young_process(void **state)
 	capture_close(capture);
 }
 
-/* What nobody asked for is not read where only what is needed is. */
+/* A capture of needed sources alone does not read counters that nobody asked for. */
 static void test_not_needed(void **state)
 {
 	struct scene scene = begin(0);

@@ -16,11 +16,30 @@
 #include "capture/host/host.h"
 #include "trees.h"
 
-/* A snapshot with one thread in each of these cgroups. */
-static struct snapshot *snapshot_of_cgroups(const char *const paths[], size_t count)
-{
-	struct snapshot *snapshot = snapshot_create();
+static struct snapshot *snapshot;
+static struct tree tree;
 
+static int set_up(void **state)
+{
+	(void)state;
+	snapshot = snapshot_create();
+	tree_make(&tree);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	snapshot_release(snapshot);
+	tree_remove(&tree);
+	return 0;
+}
+
+/* The snapshot anew, with one thread in each of these cgroups. */
+static void make_cgroups(const char *const paths[], size_t count)
+{
+	snapshot_release(snapshot);
+	snapshot = snapshot_create();
 	for (size_t i = 0; i < count; i++) {
 		struct triple triple = {0, 0,
 					string_pool_intern(&snapshot->strings, paths[i], strlen(paths[i]))};
@@ -28,10 +47,9 @@ static struct snapshot *snapshot_of_cgroups(const char *const paths[], size_t co
 
 		snapshot->triple[thread] = snapshot_intern_triple(snapshot, triple);
 	}
-	return snapshot;
 }
 
-static const struct cgroup_record *record_of(const struct snapshot *snapshot, const char *path)
+static const struct cgroup_record *record_of(const char *path)
 {
 	for (size_t i = 0; i < snapshot->cgroup_count; i++) {
 		if (strcmp(snapshot_text(snapshot, snapshot->cgroups[i].path), path) == 0)
@@ -81,11 +99,7 @@ static void test_pressure_rows(void **state)
 
 static void test_host_pressure(void **state)
 {
-	struct snapshot *snapshot = snapshot_create();
-	struct tree tree;
-
 	(void)state;
-	tree_make(&tree);
 	tree_text(&tree, "proc/pressure/cpu", "some avg10=1.00 avg60=0.00 avg300=0.00 total=5\n");
 	tree_text(&tree, "proc/pressure/memory", "nonsense\n");
 	tree_open(&tree);
@@ -96,20 +110,16 @@ static void test_host_pressure(void **state)
 	assert_int_equal(snapshot->pressure_missing[PRESSURE_IRQ], REASON_NOT_IN_KERNEL);
 	pressure_read(&tree.roots, REASON_SWITCHED_OFF, snapshot);
 	assert_int_equal(snapshot->pressure_missing[PRESSURE_CPU], REASON_SWITCHED_OFF);
-	snapshot_release(snapshot);
-	tree_remove(&tree);
 }
 
 static void test_cgroup_members(void **state)
 {
 	static const char *const paths[] = {"/a", "/a",  "/bad",  "/gone (deleted)", "",
 					    "/",  "//a", "/../x", "/idle",           "/off"};
-	struct snapshot *snapshot = snapshot_of_cgroups(paths, sizeof(paths) / sizeof(paths[0]));
 	const struct cgroup_record *record;
-	struct tree tree;
 
 	(void)state;
-	tree_make(&tree);
+	make_cgroups(paths, sizeof(paths) / sizeof(paths[0]));
 	tree_text(&tree, "cgroup/cgroup.controllers", "cpu io memory pids\n");
 	tree_text(&tree, "cgroup/cpu.stat", "usage_usec 1\n");
 	tree_text(&tree, "cgroup/a/cgroup.controllers", "cpu io pids\n");
@@ -143,7 +153,7 @@ static void test_cgroup_members(void **state)
 	cgroup_read_records(&tree.roots, NULL, NULL, snapshot);
 	assert_int_equal(snapshot->cgroup_count, 8); /* one for a path, none for the empty one */
 
-	record = record_of(snapshot, "/a");
+	record = record_of("/a");
 	assert_int_equal(record->usage_usec, 11);
 	assert_int_equal(record->nr_throttled, 2);
 	assert_int_equal(record->throttled_usec, 0);
@@ -167,14 +177,14 @@ static void test_cgroup_members(void **state)
 	assert_int_equal(record->io_written.value, 314773600);
 
 	/* nothing read or written is a reading, no controller is none */
-	record = record_of(snapshot, "/idle");
+	record = record_of("/idle");
 	assert_int_equal(record->missing[CGROUP_FILE_IO_STAT], REASON_READ);
 	assert_true(record->io_read.present && record->io_read.value == 0);
-	record = record_of(snapshot, "/off");
+	record = record_of("/off");
 	assert_int_equal(record->missing[CGROUP_FILE_IO_STAT], REASON_SWITCHED_OFF);
 	assert_false(record->io_read.present);
 
-	record = record_of(snapshot, "/bad");
+	record = record_of("/bad");
 	assert_int_equal(record->missing[CGROUP_FILE_IO_STAT], REASON_BAD_VALUE);
 	assert_false(record->io_read.present);
 	assert_int_equal(record->missing[CGROUP_FILE_CPU_MAX], REASON_BAD_VALUE);
@@ -192,14 +202,12 @@ static void test_cgroup_members(void **state)
 	assert_int_equal(record->memory_events.items[1].value, 2);
 	assert_int_equal(record->missing[CGROUP_FILE_PIDS_MAX], REASON_SWITCHED_OFF);
 
-	record = record_of(snapshot, "/");
+	record = record_of("/");
 	assert_int_equal(record->usage_usec, 1);
 	assert_int_equal(record->missing[CGROUP_FILE_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
-	assert_int_equal(record_of(snapshot, "//a")->usage_usec, 11);
-	assert_int_equal(record_of(snapshot, "/../x")->missing[0], REASON_OTHER_NAMESPACE);
-	assert_int_equal(record_of(snapshot, "/gone (deleted)")->missing[0], REASON_UNREADABLE);
-	snapshot_release(snapshot);
-	tree_remove(&tree);
+	assert_int_equal(record_of("//a")->usage_usec, 11);
+	assert_int_equal(record_of("/../x")->missing[0], REASON_OTHER_NAMESPACE);
+	assert_int_equal(record_of("/gone (deleted)")->missing[0], REASON_UNREADABLE);
 }
 
 static void test_cpu_max(void **state)
@@ -214,24 +222,20 @@ static void test_cpu_max(void **state)
 		{"50000 x", true, 50000, 100000}, {"max 5000", false, 0, 5000},
 	};
 	static const char *const paths[] = {"/a"};
-	struct tree tree;
 
 	(void)state;
+	tree_open(&tree);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct snapshot *snapshot = snapshot_of_cgroups(paths, 1);
 		const struct cgroup_record *record;
 
-		tree_make(&tree);
+		make_cgroups(paths, 1);
 		tree_text(&tree, "cgroup/a/cpu.max", cases[i].text);
-		tree_open(&tree);
 		cgroup_read_records(&tree.roots, NULL, NULL, snapshot);
-		record = record_of(snapshot, "/a");
+		record = record_of("/a");
 		assert_int_equal(record->max_quota_us.present, cases[i].limited);
 		if (cases[i].limited)
 			assert_int_equal(record->max_quota_us.value, cases[i].quota);
 		assert_int_equal(record->max_period_us, cases[i].period);
-		snapshot_release(snapshot);
-		tree_remove(&tree);
 	}
 }
 
@@ -245,26 +249,22 @@ static bool over_after_one(void *context)
 static void test_cgroup_budget(void **state)
 {
 	static const char *const paths[] = {"/a", "/b", "/c"};
-	struct snapshot *snapshot = snapshot_of_cgroups(paths, 3);
 	unsigned int asked = 0;
-	struct tree tree;
 
 	(void)state;
-	tree_make(&tree);
+	make_cgroups(paths, 3);
 	tree_text(&tree, "cgroup/a/cpu.stat", "usage_usec 1\n");
 	tree_text(&tree, "cgroup/b/cpu.stat", "usage_usec 1\n");
 	tree_open(&tree);
 	cgroup_read_records(&tree.roots, over_after_one, &asked, snapshot);
-	assert_int_equal(record_of(snapshot, "/a")->missing[CGROUP_FILE_CPU_STAT], REASON_READ);
-	assert_int_equal(record_of(snapshot, "/b")->missing[CGROUP_FILE_CPU_STAT], REASON_OVER_BUDGET);
-	assert_int_equal(record_of(snapshot, "/c")->missing[CGROUP_FILE_CPU_STAT], REASON_OVER_BUDGET);
+	assert_int_equal(record_of("/a")->missing[CGROUP_FILE_CPU_STAT], REASON_READ);
+	assert_int_equal(record_of("/b")->missing[CGROUP_FILE_CPU_STAT], REASON_OVER_BUDGET);
+	assert_int_equal(record_of("/c")->missing[CGROUP_FILE_CPU_STAT], REASON_OVER_BUDGET);
 	assert_int_equal(asked, 2);
-	snapshot_release(snapshot);
-	tree_remove(&tree);
 }
 
 /* `text` as a gzip member, `cut` bytes short. */
-static void write_gzip(struct tree *tree, const char *text, size_t cut, const char *behind)
+static void write_gzip(const char *text, size_t cut, const char *behind)
 {
 	unsigned char packed[4096];
 	z_stream stream = {.next_in = (Bytef *)text, .avail_in = (uInt)strlen(text)};
@@ -277,7 +277,7 @@ static void write_gzip(struct tree *tree, const char *text, size_t cut, const ch
 	length = stream.total_out - cut;
 	deflateEnd(&stream);
 	memcpy(packed + length, behind, strlen(behind));
-	tree_write(tree, "proc/config.gz", packed, length + strlen(behind));
+	tree_write(&tree, "proc/config.gz", packed, length + strlen(behind));
 }
 
 static void test_kernel_config(void **state)
@@ -286,13 +286,11 @@ static void test_kernel_config(void **state)
 		"# CONFIG_TASK_XACCT is not set\n CONFIG_TASK_XACCT=y \n# CONFIG_PSI is not set\n"
 		"CONFIG_PSI_X=y\nCONFIG_M=m\n#CONFIG_N is not set\n";
 	struct buffer buffer = {0};
-	struct tree tree;
 
 	(void)state;
-	tree_make(&tree);
 	tree_open(&tree);
 	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -ENOENT);
-	write_gzip(&tree, text, 0, "trailing bytes");
+	write_gzip(text, 0, "trailing bytes");
 	assert_int_equal(kernel_config_read(&tree.roots, &buffer), 0);
 	assert_int_equal(buffer.length, strlen(text));
 	assert_int_equal(kernel_config_find(buffer.data, buffer.length, "CONFIG_TASK_XACCT"),
@@ -300,26 +298,21 @@ static void test_kernel_config(void **state)
 	assert_int_equal(kernel_config_find(buffer.data, buffer.length, "CONFIG_PSI"), KERNEL_OPTION_OFF);
 	assert_int_equal(kernel_config_find(buffer.data, buffer.length, "CONFIG_M"), KERNEL_OPTION_UNKNOWN);
 	assert_int_equal(kernel_config_find(buffer.data, buffer.length, "CONFIG_N"), KERNEL_OPTION_UNKNOWN);
-	write_gzip(&tree, text, 10, "");
+	write_gzip(text, 10, "");
 	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -EBADMSG);
 	assert_int_equal(buffer.length, 0);
-	write_gzip(&tree, "CONFIG_PSI=y\n\xff\n", 0, "");
+	write_gzip("CONFIG_PSI=y\n\xff\n", 0, "");
 	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -EBADMSG);
 	tree_text(&tree, "proc/config.gz", "CONFIG_PSI=y\n");
 	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -EBADMSG);
 	tree_text(&tree, "proc/config.gz", "");
 	assert_int_equal(kernel_config_read(&tree.roots, &buffer), -EBADMSG);
 	buffer_release(&buffer);
-	tree_remove(&tree);
 }
 
 static void test_sched_ext(void **state)
 {
-	struct snapshot *snapshot = snapshot_create();
-	struct tree tree;
-
 	(void)state;
-	tree_make(&tree);
 	tree_open(&tree);
 	sched_ext_read(&tree.roots, snapshot);
 	assert_false(snapshot->sched_ext.present);
@@ -332,20 +325,15 @@ static void test_sched_ext(void **state)
 	assert_int_equal(snapshot->sched_ext.nr_rejected, 3);
 	assert_int_equal(snapshot->sched_ext.enable_seq, 0);
 	assert_int_equal(snapshot->sched_ext.switch_all, 0);
-	snapshot_release(snapshot);
-	tree_remove(&tree);
 }
 
 static void test_host(void **state)
 {
-	struct snapshot *snapshot = snapshot_create();
 	const struct host *host = &snapshot->host;
 	struct feature_checks checks = {0};
-	struct tree tree;
 	char *link;
 
 	(void)state;
-	tree_make(&tree);
 	tree_text(&tree, "proc/cpuinfo",
 		  "vendor_id : AuthenticAMD\nmodel name\t:  A CPU \nmodel name :\n \nvendor_id : second\n");
 	tree_text(&tree, "proc/meminfo",
@@ -369,7 +357,7 @@ static void test_host(void **state)
 	tree_text(&tree, "sys/devices/system/cpu/cpu10/cpufreq/scaling_governor", "powersave\n");
 	tree_text(&tree, "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
 	tree_text(&tree, "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
-	write_gzip(&tree, "# CONFIG_TASK_XACCT is not set\n", 0, "");
+	write_gzip("# CONFIG_TASK_XACCT is not set\n", 0, "");
 	tree_open(&tree);
 	feature_check_all(&checks, &tree.roots, -EXDEV, NULL);
 	host_read(&tree.roots, &checks, snapshot);
@@ -407,19 +395,14 @@ static void test_host(void **state)
 	assert_false(host->cpufreq_governor.present);
 	assert_string_equal(host->task_delayacct, "runtime_off");
 	feature_release(&checks);
-	snapshot_release(snapshot);
-	tree_remove(&tree);
 }
 
 static void test_load(void **state)
 {
-	struct snapshot *snapshot = snapshot_create();
 	const struct provenance *provenance = &snapshot->provenance;
-	struct tree tree;
 	uint64_t before;
 
 	(void)state;
-	tree_make(&tree);
 	tree_text(&tree, "proc/stat",
 		  "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 1 1 1 1 1 1 1\nintr 5 1\n"
 		  "processes 77\nprocs_running 5\nprocs_blocked x\n");
@@ -442,18 +425,12 @@ static void test_load(void **state)
 	assert_int_equal(provenance->load_centi[0], 320);
 	assert_int_equal(provenance->load_centi[2], 70075);
 	assert_int_equal(provenance->mem_available_kib.value, 60);
-	snapshot_release(snapshot);
-	tree_remove(&tree);
 }
 
-/* What every round needs of the host: no more than its size, and host.present stays false. */
+/* Every round needs the host's size and nothing more, and host.present stays false. */
 static void test_size(void **state)
 {
-	struct snapshot *snapshot = snapshot_create();
-	struct tree tree;
-
 	(void)state;
-	tree_make(&tree);
 	tree_text(&tree, "proc/meminfo", "MemTotal:  100 kB\nHugePages_Total: 1\n");
 	tree_text(&tree, "sys/devices/system/cpu/online", "0-1,10\n");
 	tree_open(&tree);
@@ -462,14 +439,11 @@ static void test_size(void **state)
 	assert_int_equal(snapshot->host.online_cpus.value, 3);
 	assert_false(snapshot->host.hugepages_total.present);
 	assert_false(snapshot->host.present);
-	snapshot_release(snapshot);
-	tree_remove(&tree);
 }
 
 static void test_provenance_of_this_host(void **state)
 {
 	const char *paths[ROOT_COUNT] = {NULL};
-	struct snapshot *snapshot = snapshot_create();
 	const struct provenance *provenance = &snapshot->provenance;
 	struct error error = {""};
 	struct roots roots;
@@ -490,7 +464,6 @@ static void test_provenance_of_this_host(void **state)
 		 (unsigned long long)provenance->namespaces[NAMESPACE_PID]);
 	assert_string_equal(target, expected);
 	roots_close(&roots);
-	snapshot_release(snapshot);
 }
 
 /* One record of each saved host, and what it tells about itself. */
@@ -514,12 +487,12 @@ static void test_saved_hosts(void **state)
 		char *sys = memory_format("%s/tree/sys", directory);
 		char *cgroup = memory_format("%s/tree/cgroup", directory);
 		const char *paths[ROOT_COUNT] = {proc, sys, cgroup};
-		struct snapshot *snapshot = snapshot_of_cgroups(paths_of_threads, 2);
 		struct feature_checks checks = {0};
 		struct error error = {""};
 		struct roots roots;
 		const struct cgroup_record *record;
 
+		make_cgroups(paths_of_threads, 2);
 		assert_int_equal(roots_open(&roots, paths, &error), 0);
 		feature_check_all(&checks, &roots, 0, NULL);
 		assert_int_equal(checks.results[FEATURE_DELAYS].state, FEATURE_STATE_ON);
@@ -540,7 +513,7 @@ static void test_saved_hosts(void **state)
 		sched_ext_read(&roots, snapshot);
 		assert_int_equal(snapshot->sched_ext.present, expected[i].sched_ext);
 		cgroup_read_records(&roots, NULL, NULL, snapshot);
-		record = record_of(snapshot, "/app.slice/web-1.service");
+		record = record_of("/app.slice/web-1.service");
 		assert_int_equal(record->usage_usec, expected[i].usage_usec);
 		assert_int_equal(record->memory_stat.count, expected[i].stat_entries);
 		assert_int_equal(record->memory_events.count, expected[i].events);
@@ -552,12 +525,11 @@ static void test_saved_hosts(void **state)
 		assert_int_equal(record->pids_current.value, 20);
 		assert_int_equal(record->pids_max.value, 64);
 		assert_true(record->pressure.resource[PRESSURE_CPU].full.total_usec > 0);
-		record = record_of(snapshot, "/");
+		record = record_of("/");
 		assert_true(record->usage_usec > 0);
 		assert_int_equal(record->missing[CGROUP_FILE_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
 		feature_release(&checks);
 		roots_close(&roots);
-		snapshot_release(snapshot);
 		tree_remove_directory(directory);
 		free(directory);
 		free(proc);
@@ -569,13 +541,19 @@ static void test_saved_hosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_centi),         cmocka_unit_test(test_pressure_rows),
-		cmocka_unit_test(test_host_pressure), cmocka_unit_test(test_cgroup_members),
-		cmocka_unit_test(test_cpu_max),       cmocka_unit_test(test_cgroup_budget),
-		cmocka_unit_test(test_kernel_config), cmocka_unit_test(test_sched_ext),
-		cmocka_unit_test(test_host),          cmocka_unit_test(test_load),
-		cmocka_unit_test(test_size),          cmocka_unit_test(test_provenance_of_this_host),
-		cmocka_unit_test(test_saved_hosts),
+		cmocka_unit_test_setup_teardown(test_centi, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_pressure_rows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_host_pressure, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cgroup_members, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cpu_max, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cgroup_budget, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_kernel_config, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_sched_ext, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_host, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_load, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_size, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_provenance_of_this_host, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_saved_hosts, set_up, tear_down),
 	};
 
 	if (!saved_host_can_unpack()) {

@@ -8,9 +8,7 @@
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "base/clock.h"
 #include "capture/bpf/bpf_host.h"
@@ -160,7 +158,7 @@ static void expect_equal_value(const struct snapshot *a, long i, const struct sn
 	buffer_release(&right_text);
 }
 
-/* What other threads of its process change. */
+/* Metrics that other threads of the process change. */
 static bool is_of_the_process(enum metric metric)
 {
 	return metric == METRIC_HIWATER_RSS_BYTES || metric == METRIC_HIWATER_VM_BYTES ||
@@ -430,7 +428,7 @@ static void test_room_for_delays(void **state)
 	assert_false(has_room_for_delays(60000, TASK_PART_STATISTICS));
 }
 
-/* How often programs were run that user space runs, by all descriptors of them that this process has. */
+/* The number of runs of programs that user space runs, by this process's descriptors of them. */
 static unsigned long long count_runs(void)
 {
 	DIR *directory = opendir("/proc/self/fdinfo");
@@ -479,8 +477,7 @@ static unsigned long long runs_of_passes(uint32_t process, size_t room, bool *re
 	return count;
 }
 
-/* Where there was no room, no run is begun again that will find none; each pass runs the clock's program too.
- */
+/* After a run without room, no further one is begun in vain; each pass runs the clock's program too. */
 static void test_no_run_for_nothing(void **state)
 {
 	union bpf_attr attributes = {.enable_stats = {.type = BPF_STATS_RUN_TIME}};
@@ -532,7 +529,7 @@ static void test_many_chosen(void **state)
 
 /* --- cgroups --- */
 
-/* Where the children are to be: two new cgroups in each turn, by their names. */
+/* The places of the children: two new cgroups in each turn, by their names. */
 static char cgroup_root[4096];
 static pid_t cgroup_owner;
 
@@ -717,7 +714,7 @@ static bool has_moved(const struct snapshot *snapshot, long row)
 	return false;
 }
 
-/* What is not listed as moved holds what it held. */
+/* Rows that are not listed as moved have kept their values. */
 static void expect_moved_complete(const struct snapshot *before, const struct snapshot *round)
 {
 	assert_true(round->moved_known);
@@ -853,7 +850,7 @@ static uint64_t captured_resident(const struct snapshot *snapshot, pid_t process
 	return bytes;
 }
 
-/* Of processes that sleep it is what stat prints, whichever way it is read, and once for each. */
+/* Sleeping processes have the number that stat prints, with both backends, and once each. */
 static void test_resident(void **state)
 {
 	const enum capture_backend backends[] = {live_backend, CAPTURE_BACKEND_PROCFS};
@@ -1090,7 +1087,7 @@ static void run_refused(void)
 	_exit(capture_switch_latency(capture, true) == -ENOTSUP ? 0 : 3);
 }
 
-/* What is refused to passes is refused to all that BPF measures. */
+/* A refusal for passes holds for everything that BPF measures. */
 static void test_refused_latency(void **state)
 {
 	const pid_t child = fork();
@@ -1107,7 +1104,7 @@ static void test_refused_latency(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Where nothing but BPF was asked for there is no snapshot. */
+/* A capture that requires BPF fails without it. */
 static void test_failed_pass_is_an_error(void **state)
 {
 	const struct capture_options options = {.backend = CAPTURE_BACKEND_BPF};

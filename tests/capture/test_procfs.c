@@ -10,62 +10,60 @@
 
 #define RULE "-------------------------------------------------------------------\n"
 
-static void begin(struct thread_reading *reading)
+static struct thread_reading reading;
+
+/* As after a thread whose every value was read. */
+static void begin(void)
 {
-	memset(reading, 0xa5, sizeof(*reading));
-	thread_reading_begin(reading, 7, 7);
+	memset(&reading, 0xa5, sizeof(reading));
+	thread_reading_begin(&reading, 7, 7);
 }
 
 /* Parses a copy of exactly that size, so that a sanitizer sees every byte read too far. */
-static bool parse(bool (*parser)(struct thread_reading *, const char *, size_t),
-		  struct thread_reading *reading, const char *text, size_t length)
+static bool parse_text(bool (*parser)(struct thread_reading *, const char *, size_t), const char *text)
 {
+	const size_t length = strlen(text);
 	char *copy = malloc(length != 0 ? length : 1);
 	bool result;
 
 	assert_non_null(copy);
 	memcpy(copy, text, length);
-	result = parser(reading, copy, length);
+	begin();
+	result = parser(&reading, copy, length);
 	free(copy);
 	return result;
 }
 
-static bool parse_io(struct thread_reading *reading, const char *text, size_t length)
+static bool parse_io(struct thread_reading *into, const char *text, size_t length)
 {
-	return procfs_parse_lines(reading, SOURCE_IO, NULL, text, length);
+	return procfs_parse_lines(into, SOURCE_IO, NULL, text, length);
 }
 
-static bool parse_sched(struct thread_reading *reading, const char *text, size_t length)
+static bool parse_sched(struct thread_reading *into, const char *text, size_t length)
 {
-	return procfs_parse_lines(reading, SOURCE_SCHED, NULL, text, length);
+	return procfs_parse_lines(into, SOURCE_SCHED, NULL, text, length);
 }
 
-static bool parse_text(bool (*parser)(struct thread_reading *, const char *, size_t),
-		       struct thread_reading *reading, const char *text)
+static void assert_value(enum metric metric, uint64_t value)
 {
-	return parse(parser, reading, text, strlen(text));
-}
-
-static void assert_value(const struct thread_reading *reading, enum metric metric, uint64_t value)
-{
-	if (!metric_set_has(&reading->present, metric))
+	if (!metric_set_has(&reading.present, metric))
 		fail_msg("%s is not present", metrics[metric].name);
-	if (metric_set_has(&reading->bad, metric))
+	if (metric_set_has(&reading.bad, metric))
 		fail_msg("%s is bad", metrics[metric].name);
-	if (reading->value[metric] != value)
+	if (reading.value[metric] != value)
 		fail_msg("%s is %llu, not %llu", metrics[metric].name,
-			 (unsigned long long)reading->value[metric], (unsigned long long)value);
+			 (unsigned long long)reading.value[metric], (unsigned long long)value);
 }
 
-static void assert_bad(const struct thread_reading *reading, enum metric metric)
+static void assert_bad(enum metric metric)
 {
-	if (metric_set_has(&reading->present, metric) || !metric_set_has(&reading->bad, metric))
+	if (metric_set_has(&reading.present, metric) || !metric_set_has(&reading.bad, metric))
 		fail_msg("%s is not bad", metrics[metric].name);
 }
 
-static void assert_missing(const struct thread_reading *reading, enum metric metric)
+static void assert_missing(enum metric metric)
 {
-	if (metric_set_has(&reading->present, metric) || metric_set_has(&reading->bad, metric))
+	if (metric_set_has(&reading.present, metric) || metric_set_has(&reading.bad, metric))
 		fail_msg("%s is not missing", metrics[metric].name);
 }
 
@@ -75,27 +73,25 @@ static const char stat_tail[] =
 
 static void test_stat_fields(void **state)
 {
-	struct thread_reading reading;
 	char text[1024];
 
 	(void)state;
-	begin(&reading);
 	snprintf(text, sizeof(text), "7 (park)%s", stat_tail);
-	assert_true(parse_text(procfs_parse_stat, &reading, text));
+	assert_true(parse_text(procfs_parse_stat, text));
 	assert_int_equal(reading.read, source_bit(SOURCE_STAT));
 	assert_int_equal(reading.name_length, 4);
 	assert_memory_equal(reading.name, "park", 4);
-	assert_value(&reading, METRIC_MINFLT, 10);
-	assert_value(&reading, METRIC_MAJFLT, 12);
-	assert_value(&reading, METRIC_UTIME_CLOCK_TICKS, 14);
-	assert_value(&reading, METRIC_STIME_CLOCK_TICKS, 15);
-	assert_value(&reading, METRIC_PRIORITY, (uint64_t)-3);
-	assert_value(&reading, METRIC_NICE, (uint64_t)-5);
-	assert_value(&reading, METRIC_NR_THREADS, 9);
-	assert_value(&reading, METRIC_PROCESSOR, 3);
-	assert_value(&reading, METRIC_RT_PRIORITY, 40);
-	assert_value(&reading, METRIC_POLICY, 2);
-	assert_value(&reading, METRIC_STATE, 'S');
+	assert_value(METRIC_MINFLT, 10);
+	assert_value(METRIC_MAJFLT, 12);
+	assert_value(METRIC_UTIME_CLOCK_TICKS, 14);
+	assert_value(METRIC_STIME_CLOCK_TICKS, 15);
+	assert_value(METRIC_PRIORITY, (uint64_t)-3);
+	assert_value(METRIC_NICE, (uint64_t)-5);
+	assert_value(METRIC_NR_THREADS, 9);
+	assert_value(METRIC_PROCESSOR, 3);
+	assert_value(METRIC_RT_PRIORITY, 40);
+	assert_value(METRIC_POLICY, 2);
+	assert_value(METRIC_STATE, 'S');
 	assert_true(reading.start_time_known);
 	assert_int_equal(reading.start_time, 22);
 	assert_int_equal(reading.flags, 4194560);
@@ -107,20 +103,15 @@ static void test_stat_fields(void **state)
 /* Fields 23 and 24: a zombie has no address space, and what is cut off says nothing of it. */
 static void test_stat_memory(void **state)
 {
-	struct thread_reading reading;
-
 	(void)state;
-	begin(&reading);
-	assert_true(parse_text(procfs_parse_stat, &reading,
+	assert_true(parse_text(procfs_parse_stat,
 			       "7 (dead) Z 1 7 7 0 -1 4194560 10 11 12 13 14 15 16 17 -3 -5 9 0 22 0 0 7\n"));
 	assert_true(reading.resident_known && !reading.has_memory);
-	begin(&reading);
-	assert_true(parse_text(procfs_parse_stat, &reading,
+	assert_true(parse_text(procfs_parse_stat,
 			       "7 (cut) S 1 7 7 0 -1 4194560 10 11 12 13 14 15 16 17 -3 -5 9 0 22 4096"));
 	assert_false(reading.resident_known);
-	begin(&reading);
 	assert_true(
-		parse_text(procfs_parse_stat, &reading,
+		parse_text(procfs_parse_stat,
 			   "7 (odd) S 1 7 7 0 -1 4194560 10 11 12 13 14 15 16 17 -3 -5 9 0 22 4096 -1 7\n"));
 	assert_false(reading.resident_known);
 }
@@ -142,95 +133,83 @@ static void test_stat_names(void **state)
 		{"\n\n", ""},
 		{"\x1cstays\x1c", "\x1cstays\x1c"},
 	};
-	struct thread_reading reading;
 	char text[1024];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		begin(&reading);
 		snprintf(text, sizeof(text), "7 (%s)%s", cases[i].printed, stat_tail);
-		assert_true(parse_text(procfs_parse_stat, &reading, text));
+		assert_true(parse_text(procfs_parse_stat, text));
 		assert_int_equal(reading.name_length, strlen(cases[i].name));
 		assert_memory_equal(reading.name, cases[i].name, reading.name_length);
-		assert_value(&reading, METRIC_MINFLT, 10);
-		assert_value(&reading, METRIC_POLICY, 2);
+		assert_value(METRIC_MINFLT, 10);
+		assert_value(METRIC_POLICY, 2);
 	}
 }
 
 static void test_stat_each_field_on_its_own(void **state)
 {
-	struct thread_reading reading;
-
 	(void)state;
-	begin(&reading);
 	assert_true(
-		parse_text(procfs_parse_stat, &reading,
+		parse_text(procfs_parse_stat,
 			   "7 (x) \xff 1 7 7 0 -1 x -10 11 +12 13 1.4 18446744073709551616 16 17 2147483648 "
 			   "-2147483649 1 0 2x 2323 24 1 26 27 28 0 0 0 0 0 0 0 0 0 17 3\v 4294967296 -1"));
-	assert_bad(&reading, METRIC_STATE);
-	assert_bad(&reading, METRIC_MINFLT);
-	assert_value(&reading, METRIC_MAJFLT, 12);
-	assert_bad(&reading, METRIC_UTIME_CLOCK_TICKS);
-	assert_bad(&reading, METRIC_STIME_CLOCK_TICKS);
-	assert_bad(&reading, METRIC_PRIORITY);
-	assert_bad(&reading, METRIC_NICE);
-	assert_bad(&reading, METRIC_PROCESSOR); /* a vertical tab separates no words */
-	assert_bad(&reading, METRIC_RT_PRIORITY);
-	assert_value(&reading, METRIC_POLICY, (uint64_t)-1);
+	assert_bad(METRIC_STATE);
+	assert_bad(METRIC_MINFLT);
+	assert_value(METRIC_MAJFLT, 12);
+	assert_bad(METRIC_UTIME_CLOCK_TICKS);
+	assert_bad(METRIC_STIME_CLOCK_TICKS);
+	assert_bad(METRIC_PRIORITY);
+	assert_bad(METRIC_NICE);
+	assert_bad(METRIC_PROCESSOR); /* a vertical tab separates no words */
+	assert_bad(METRIC_RT_PRIORITY);
+	assert_value(METRIC_POLICY, (uint64_t)-1);
 	assert_false(reading.start_time_known);
 	assert_int_equal(reading.start_time, 0);
 	assert_int_equal(reading.flags, 0);
 
 	/* cut short: what is not there is missing, not bad */
-	begin(&reading);
-	assert_true(parse_text(procfs_parse_stat, &reading, "7 (x) R 1 7 7 0 -1 0 10"));
-	assert_value(&reading, METRIC_STATE, 'R');
-	assert_value(&reading, METRIC_MINFLT, 10);
-	assert_missing(&reading, METRIC_MAJFLT);
-	assert_missing(&reading, METRIC_POLICY);
+	assert_true(parse_text(procfs_parse_stat, "7 (x) R 1 7 7 0 -1 0 10"));
+	assert_value(METRIC_STATE, 'R');
+	assert_value(METRIC_MINFLT, 10);
+	assert_missing(METRIC_MAJFLT);
+	assert_missing(METRIC_POLICY);
 
 	/* the largest numbers */
-	begin(&reading);
-	assert_true(parse_text(procfs_parse_stat, &reading,
+	assert_true(parse_text(procfs_parse_stat,
 			       "7 (x) R 1 7 7 0 -1 0 18446744073709551615 0 00000000000000000000000012 0 "
 			       "9999999999999999999 10000000000000000000"));
-	assert_value(&reading, METRIC_MINFLT, UINT64_MAX);
-	assert_value(&reading, METRIC_MAJFLT, 12);
-	assert_value(&reading, METRIC_UTIME_CLOCK_TICKS, 9999999999999999999u);
-	assert_value(&reading, METRIC_STIME_CLOCK_TICKS, 10000000000000000000u);
+	assert_value(METRIC_MINFLT, UINT64_MAX);
+	assert_value(METRIC_MAJFLT, 12);
+	assert_value(METRIC_UTIME_CLOCK_TICKS, 9999999999999999999u);
+	assert_value(METRIC_STIME_CLOCK_TICKS, 10000000000000000000u);
 }
 
 static void test_stat_without_shape(void **state)
 {
 	static const char *const cases[] = {"", "\n", "7 x S 1", "7 (x S 1", ") (", "7 x) S 1 2 3"};
-	struct thread_reading reading;
-
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		begin(&reading);
-		assert_false(parse_text(procfs_parse_stat, &reading, cases[i]));
+		assert_false(parse_text(procfs_parse_stat, cases[i]));
 		assert_int_equal(reading.read, 0);
-		assert_missing(&reading, METRIC_MINFLT);
+		assert_missing(METRIC_MINFLT);
 	}
 }
 
 /* The number of threads belongs to the process: only its leader carries it. */
 static void test_nr_threads_of_leaders_only(void **state)
 {
-	struct thread_reading reading;
 	char text[1024];
 
 	(void)state;
 	snprintf(text, sizeof(text), "8 (x)%s", stat_tail);
-	begin(&reading);
 	thread_reading_begin(&reading, 7, 8);
-	assert_true(parse_text(procfs_parse_stat, &reading, text));
-	assert_missing(&reading, METRIC_NR_THREADS);
+	assert_true(procfs_parse_stat(&reading, text, strlen(text)));
+	assert_missing(METRIC_NR_THREADS);
 	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, NULL, "Threads:\t9\n", 11));
-	assert_missing(&reading, METRIC_NR_THREADS);
+	assert_missing(METRIC_NR_THREADS);
 	thread_reading_begin(&reading, 7, 7);
 	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, NULL, "Threads:\t9\n", 11));
-	assert_value(&reading, METRIC_NR_THREADS, 9);
+	assert_value(METRIC_NR_THREADS, 9);
 }
 
 static void test_policy_names(void **state)
@@ -260,25 +239,20 @@ static void test_policy_names(void **state)
 
 static void test_schedstat(void **state)
 {
-	struct thread_reading reading;
-
 	(void)state;
-	begin(&reading);
-	assert_true(parse_text(procfs_parse_schedstat, &reading, "11 22 33 44\n55\n"));
+	assert_true(parse_text(procfs_parse_schedstat, "11 22 33 44\n55\n"));
 	assert_int_equal(reading.read, source_bit(SOURCE_SCHEDSTAT));
-	assert_value(&reading, METRIC_RUN_TIME_NS, 11);
-	assert_value(&reading, METRIC_WAIT_TIME_NS, 22);
-	assert_value(&reading, METRIC_TIMESLICES, 33);
+	assert_value(METRIC_RUN_TIME_NS, 11);
+	assert_value(METRIC_WAIT_TIME_NS, 22);
+	assert_value(METRIC_TIMESLICES, 33);
 
-	begin(&reading);
-	assert_true(parse_text(procfs_parse_schedstat, &reading, "x +22"));
-	assert_bad(&reading, METRIC_RUN_TIME_NS);
-	assert_value(&reading, METRIC_WAIT_TIME_NS, 22);
-	assert_missing(&reading, METRIC_TIMESLICES);
+	assert_true(parse_text(procfs_parse_schedstat, "x +22"));
+	assert_bad(METRIC_RUN_TIME_NS);
+	assert_value(METRIC_WAIT_TIME_NS, 22);
+	assert_missing(METRIC_TIMESLICES);
 
-	begin(&reading);
-	assert_false(parse_text(procfs_parse_schedstat, &reading, ""));
-	assert_false(parse_text(procfs_parse_schedstat, &reading, "\n1 2 3\n"));
+	assert_false(parse_text(procfs_parse_schedstat, ""));
+	assert_false(parse_text(procfs_parse_schedstat, "\n1 2 3\n"));
 	assert_int_equal(reading.read, 0);
 }
 
@@ -289,16 +263,14 @@ static void test_status(void **state)
 		"Threads:\t3\nCpus_allowed:\tf\nCpus_allowed_list:\t3,0-2,1,2\n"
 		"voluntary_ctxt_switches:\t 5 \r\nnonvoluntary_ctxt_switches:\t6";
 	struct string_pool pool = {0};
-	struct thread_reading reading;
-
 	(void)state;
-	begin(&reading);
+	begin();
 	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, &pool, text, strlen(text)));
 	assert_int_equal(reading.read, source_bit(SOURCE_STATUS));
-	assert_value(&reading, METRIC_STATE, 'D');
-	assert_value(&reading, METRIC_NR_THREADS, 3);
-	assert_value(&reading, METRIC_VOLUNTARY_CSW, 5);
-	assert_value(&reading, METRIC_NONVOLUNTARY_CSW, 6);
+	assert_value(METRIC_STATE, 'D');
+	assert_value(METRIC_NR_THREADS, 3);
+	assert_value(METRIC_VOLUNTARY_CSW, 5);
+	assert_value(METRIC_NONVOLUNTARY_CSW, 6);
 	assert_true(reading.uid_known);
 	assert_int_equal(reading.uid, 1000);
 	assert_true(metric_set_has(&reading.present, METRIC_CPU_AFFINITY));
@@ -307,18 +279,18 @@ static void test_status(void **state)
 	/*
 	 * the last line wins, also when it makes no sense; unknown keys and lines without a key are left out
 	 */
-	begin(&reading);
+	begin();
 	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, NULL,
 				       "State:\tS\nState:\n Threads :1\nThreads: 2\nx\nCpus_allowed_list:0\n",
 				       54));
-	assert_bad(&reading, METRIC_STATE);
-	assert_value(&reading, METRIC_NR_THREADS, 2);
-	assert_missing(&reading, METRIC_CPU_AFFINITY);
+	assert_bad(METRIC_STATE);
+	assert_value(METRIC_NR_THREADS, 2);
+	assert_missing(METRIC_CPU_AFFINITY);
 
-	begin(&reading);
+	begin();
 	assert_true(procfs_parse_lines(&reading, SOURCE_STATUS, &pool,
 				       "Cpus_allowed_list:\t0-65536\nUid: x\n", 34));
-	assert_bad(&reading, METRIC_CPU_AFFINITY);
+	assert_bad(METRIC_CPU_AFFINITY);
 	assert_false(reading.uid_known);
 	assert_false(procfs_parse_lines(&reading, SOURCE_STATUS, &pool, "", 0));
 	string_pool_release(&pool);
@@ -326,42 +298,33 @@ static void test_status(void **state)
 
 static void test_io(void **state)
 {
-	struct thread_reading reading;
-
 	(void)state;
-	begin(&reading);
-	assert_true(parse_text(parse_io, &reading,
+	assert_true(parse_text(parse_io,
 			       "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n"
 			       "cancelled_write_bytes: 7\nother: 8\n"));
 	assert_int_equal(reading.read, source_bit(SOURCE_IO));
-	assert_value(&reading, METRIC_RCHAR, 1);
-	assert_value(&reading, METRIC_WCHAR, 2);
-	assert_value(&reading, METRIC_SYSCR, 3);
-	assert_value(&reading, METRIC_SYSCW, 4);
-	assert_value(&reading, METRIC_READ_BYTES, 5);
-	assert_value(&reading, METRIC_WRITE_BYTES, 6);
-	assert_value(&reading, METRIC_CANCELLED_WRITE_BYTES, 7);
+	assert_value(METRIC_RCHAR, 1);
+	assert_value(METRIC_WCHAR, 2);
+	assert_value(METRIC_SYSCR, 3);
+	assert_value(METRIC_SYSCW, 4);
+	assert_value(METRIC_READ_BYTES, 5);
+	assert_value(METRIC_WRITE_BYTES, 6);
+	assert_value(METRIC_CANCELLED_WRITE_BYTES, 7);
 
-	begin(&reading);
-	assert_true(
-		parse_text(parse_io, &reading, "rchar: 1\nrchar: 2 3\nwchar: x\nwchar:\xc2\xa0+4\xc2\x85\n"));
-	assert_bad(&reading, METRIC_RCHAR);
-	assert_value(&reading, METRIC_WCHAR, 4);
-	assert_missing(&reading, METRIC_SYSCR);
+	assert_true(parse_text(parse_io, "rchar: 1\nrchar: 2 3\nwchar: x\nwchar:\xc2\xa0+4\xc2\x85\n"));
+	assert_bad(METRIC_RCHAR);
+	assert_value(METRIC_WCHAR, 4);
+	assert_missing(METRIC_SYSCR);
 
-	begin(&reading);
-	assert_false(parse_text(parse_io, &reading, ""));
-	assert_false(parse_text(parse_io, &reading, "nothing\n: 4\n"));
+	assert_false(parse_text(parse_io, ""));
+	assert_false(parse_text(parse_io, "nothing\n: 4\n"));
 	assert_int_equal(reading.read, 0);
 }
 
 static void test_sched_keys(void **state)
 {
-	struct thread_reading reading;
-
 	(void)state;
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading,
+	assert_true(parse_text(parse_sched,
 			       "server (7, #threads: 3)\n" RULE
 			       "se.exec_start                                :      2024.119571\n"
 			       "se.statistics.wait_sum                       :         1.000002\n"
@@ -372,36 +335,31 @@ static void test_sched_keys(void **state)
 			       "policy                                       :                0\n"
 			       "ext.enabled                                  :                1\n"));
 	assert_int_equal(reading.read, source_bit(SOURCE_SCHED) | source_bit(SOURCE_SCHEDSTATS));
-	assert_value(&reading, METRIC_WAIT_SUM, 1000002);
-	assert_value(&reading, METRIC_WAIT_MAX, 1);
-	assert_value(&reading, METRIC_NR_MIGRATIONS, 4);
-	assert_value(&reading, METRIC_NR_WAKEUPS, 5);
-	assert_value(&reading, METRIC_FAIR_SLICE_NS, 3000000);
-	assert_value(&reading, METRIC_EXT_ENABLED, 1);
-	assert_missing(&reading, METRIC_POLICY);
-	assert_missing(&reading, METRIC_BLOCK_SUM);
+	assert_value(METRIC_WAIT_SUM, 1000002);
+	assert_value(METRIC_WAIT_MAX, 1);
+	assert_value(METRIC_NR_MIGRATIONS, 4);
+	assert_value(METRIC_NR_WAKEUPS, 5);
+	assert_value(METRIC_FAIR_SLICE_NS, 3000000);
+	assert_value(METRIC_EXT_ENABLED, 1);
+	assert_missing(METRIC_POLICY);
+	assert_missing(METRIC_BLOCK_SUM);
 
 	/* statistics switched off: their source was not read */
-	begin(&reading);
-	assert_true(
-		parse_text(parse_sched, &reading, "x (7, #threads: 1)\n" RULE "nr_migrations:1\nslice:2\n"));
+	assert_true(parse_text(parse_sched, "x (7, #threads: 1)\n" RULE "nr_migrations:1\nslice:2\n"));
 	assert_int_equal(reading.read, source_bit(SOURCE_SCHED));
 
 	/* a repeated key keeps the later line; ext.enabled counts only as a whole */
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading,
-			       RULE
+	assert_true(parse_text(parse_sched, RULE
 			       "nr_wakeups:1\nse.nr_wakeups:2\nwait_count:1\nwait_count:x\nse.ext.enabled:1\n"
 			       "enabled:1\next.enabled:0\n.:1\n:2\na.b:c:d\n"));
-	assert_value(&reading, METRIC_NR_WAKEUPS, 2);
-	assert_bad(&reading, METRIC_WAIT_COUNT);
-	assert_value(&reading, METRIC_EXT_ENABLED, 0);
+	assert_value(METRIC_NR_WAKEUPS, 2);
+	assert_bad(METRIC_WAIT_COUNT);
+	assert_value(METRIC_EXT_ENABLED, 0);
 }
 
 /* Every metric of the scheduler's file is found under its own key. */
 static void test_sched_whole_table(void **state)
 {
-	struct thread_reading reading;
 	char text[8192] = "x (7, #threads: 1)\n" RULE;
 	size_t used = strlen(text);
 
@@ -411,17 +369,16 @@ static void test_sched_whole_table(void **state)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s:%zu\n", metrics[i].key,
 						 i + 1000);
 	}
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading, text));
+	assert_true(parse_text(parse_sched, text));
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (i == METRIC_VOLUNTARY_SLEEP_NS)
-			assert_value(&reading, METRIC_VOLUNTARY_SLEEP_NS, 0); /* less than the block time */
+			assert_value(METRIC_VOLUNTARY_SLEEP_NS, 0); /* less than the block time */
 		else if (i == METRIC_EXT_ENABLED)
-			assert_value(&reading, METRIC_EXT_ENABLED, 1);
+			assert_value(METRIC_EXT_ENABLED, 1);
 		else if (metrics[i].source == SOURCE_SCHED || metrics[i].source == SOURCE_SCHEDSTATS)
-			assert_value(&reading, (enum metric)i, i + 1000);
+			assert_value((enum metric)i, i + 1000);
 		else
-			assert_missing(&reading, (enum metric)i);
+			assert_missing((enum metric)i);
 	}
 }
 
@@ -460,71 +417,53 @@ static void test_dotted_values(void **state)
 		{"18446744073709551616", BAD, 0},
 		{"99999999999999999999.0", BAD, 0},
 	};
-	struct thread_reading reading;
 	char text[256];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		begin(&reading);
 		snprintf(text, sizeof(text), RULE "block_max : %s\n", cases[i].text);
-		assert_true(parse_text(parse_sched, &reading, text));
+		assert_true(parse_text(parse_sched, text));
 		if (cases[i].outcome == VALUE)
-			assert_value(&reading, METRIC_BLOCK_MAX, cases[i].value);
+			assert_value(METRIC_BLOCK_MAX, cases[i].value);
 		else
-			assert_bad(&reading, METRIC_BLOCK_MAX);
+			assert_bad(METRIC_BLOCK_MAX);
 		assert_int_equal(reading.negative_values, cases[i].outcome == NEGATIVE);
 	}
-	begin(&reading);
-	assert_true(parse_text(
-		parse_sched, &reading,
-		RULE "wait_sum:-1.0\nwait_max:0.-5\nsleep_max:-2\nblock_max:-1.5\nexec_max:-0.1\n"));
+	assert_true(
+		parse_text(parse_sched, RULE
+			   "wait_sum:-1.0\nwait_max:0.-5\nsleep_max:-2\nblock_max:-1.5\nexec_max:-0.1\n"));
 	assert_int_equal(reading.negative_values, 5);
 }
 
 static void test_voluntary_sleep(void **state)
 {
-	struct thread_reading reading;
-
 	(void)state;
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading, RULE "sum_sleep_runtime:5.0\nsum_block_runtime:2.0\n"));
-	assert_value(&reading, METRIC_VOLUNTARY_SLEEP_NS, 3000000);
-	assert_value(&reading, METRIC_BLOCK_SUM, 2000000);
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading, RULE "sum_block_runtime:7.0\nsum_sleep_runtime:5.0\n"));
-	assert_value(&reading, METRIC_VOLUNTARY_SLEEP_NS, 0);
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading, RULE "sum_sleep_runtime:5.0\n"));
-	assert_missing(&reading, METRIC_VOLUNTARY_SLEEP_NS);
-	begin(&reading);
-	assert_true(
-		parse_text(parse_sched, &reading, RULE "sum_sleep_runtime:5.0\nsum_block_runtime:-1.0\n"));
-	assert_bad(&reading, METRIC_VOLUNTARY_SLEEP_NS);
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading, RULE "sum_sleep_runtime:x\nsum_block_runtime:1.0\n"));
-	assert_bad(&reading, METRIC_VOLUNTARY_SLEEP_NS);
+	assert_true(parse_text(parse_sched, RULE "sum_sleep_runtime:5.0\nsum_block_runtime:2.0\n"));
+	assert_value(METRIC_VOLUNTARY_SLEEP_NS, 3000000);
+	assert_value(METRIC_BLOCK_SUM, 2000000);
+	assert_true(parse_text(parse_sched, RULE "sum_block_runtime:7.0\nsum_sleep_runtime:5.0\n"));
+	assert_value(METRIC_VOLUNTARY_SLEEP_NS, 0);
+	assert_true(parse_text(parse_sched, RULE "sum_sleep_runtime:5.0\n"));
+	assert_missing(METRIC_VOLUNTARY_SLEEP_NS);
+	assert_true(parse_text(parse_sched, RULE "sum_sleep_runtime:5.0\nsum_block_runtime:-1.0\n"));
+	assert_bad(METRIC_VOLUNTARY_SLEEP_NS);
+	assert_true(parse_text(parse_sched, RULE "sum_sleep_runtime:x\nsum_block_runtime:1.0\n"));
+	assert_bad(METRIC_VOLUNTARY_SLEEP_NS);
 }
 
 /* The name is printed raw before the rule: nothing in it may pass for a value. */
 static void test_sched_forged_by_name(void **state)
 {
-	struct thread_reading reading;
-
 	(void)state;
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading,
-			       "\nexec_max:5\n (7, #threads: 1)\n" RULE "nr_migrations : 1\n"));
-	assert_missing(&reading, METRIC_EXEC_MAX);
-	assert_value(&reading, METRIC_NR_MIGRATIONS, 1);
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading, "ext.enabled:1\nb (7, #threads: 1)\n" RULE));
-	assert_missing(&reading, METRIC_EXT_ENABLED);
-	begin(&reading);
-	assert_true(parse_text(parse_sched, &reading, "\n---\nslice:1\n (7, #threads: 1)\n" RULE));
-	assert_missing(&reading, METRIC_FAIR_SLICE_NS);
-	begin(&reading);
-	assert_false(parse_text(parse_sched, &reading, "x (7, #threads: 1)\nexec_max:5\n"));
-	assert_false(parse_text(parse_sched, &reading, ""));
+	assert_true(parse_text(parse_sched, "\nexec_max:5\n (7, #threads: 1)\n" RULE "nr_migrations : 1\n"));
+	assert_missing(METRIC_EXEC_MAX);
+	assert_value(METRIC_NR_MIGRATIONS, 1);
+	assert_true(parse_text(parse_sched, "ext.enabled:1\nb (7, #threads: 1)\n" RULE));
+	assert_missing(METRIC_EXT_ENABLED);
+	assert_true(parse_text(parse_sched, "\n---\nslice:1\n (7, #threads: 1)\n" RULE));
+	assert_missing(METRIC_FAIR_SLICE_NS);
+	assert_false(parse_text(parse_sched, "x (7, #threads: 1)\nexec_max:5\n"));
+	assert_false(parse_text(parse_sched, ""));
 	assert_int_equal(reading.read, 0);
 }
 
@@ -613,7 +552,6 @@ static void test_mutations(void **state)
 		const char *original = originals[round % 5];
 		size_t length = strlen(original);
 		char *text = malloc(length + 1);
-		struct thread_reading reading;
 		struct string_pool pool = {0};
 		struct string_pool strings = {0};
 		struct arena arena = {0};
@@ -632,7 +570,7 @@ static void test_mutations(void **state)
 		}
 		text = realloc(text, length);
 		assert_non_null(text);
-		begin(&reading);
+		begin();
 		procfs_parse_stat(&reading, text, length);
 		procfs_parse_schedstat(&reading, text, length);
 		procfs_parse_lines(&reading, SOURCE_STATUS, &pool, text, length);

@@ -5,9 +5,7 @@
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "live.h"
 #include "tests/wait.h"
@@ -692,7 +690,7 @@ static bool has_old(struct capture *capture)
 	return old >= MIXED_THREADS / 2;
 }
 
-/* What nobody needs and the budget does not allow keeps its old time, and is read once it is needed. */
+/* Sources that nobody needs keep their old time over the budget, and are read once they are needed. */
 static void test_budget(void **state)
 {
 	pid_t child = live_start(run_mixed, NULL);
@@ -780,7 +778,7 @@ static void test_no_budget(void **state)
 	capture_close(capture);
 }
 
-/* What a full capture read of the memory maps is not said to have been read in rounds that do not show it. */
+/* Rounds that do not show memory maps do not pass the readings of a full capture off as theirs. */
 static void test_memory_maps_are_not_carried(void **state)
 {
 	uint32_t scope = (uint32_t)getpid();

@@ -209,7 +209,7 @@ static void test_captures_equal_the_reference(void **state)
 	}
 }
 
-/* What the reference could not read is no zero here: unavailable or not applicable. */
+/* Values that the reference could not read are no zeros here: unavailable or not applicable. */
 static void test_states_of_the_saved_hosts(void **state)
 {
 	char *directory = saved_host_unpack("6.1");

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a snapshot gets of a sched_ext scheduler, from a tree made here and from records made here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+/* Snapshots with a sched_ext scheduler, from a tree and records made here. */
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -2,10 +2,6 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "capture/procfs/taskstats.h"
 #include "taskstats_structs.h"
@@ -194,9 +190,17 @@ static int parse(const void *bytes, size_t length)
 	return taskstats_parse_message(bytes, length, 0x1234, &stats, &size);
 }
 
+/* A message that is good but for one member. */
+#define expect_bad(member, value)                                                                            \
+	do {                                                                                                 \
+		struct message bad = make_message();                                                         \
+		bad.member = (value);                                                                        \
+		assert_int_equal(parse(&bad, sizeof(bad)), -EBADMSG);                                        \
+	} while (0)
+
 static void test_message_checks(void **state)
 {
-	struct message good = make_message(), bad;
+	struct message good = make_message();
 	struct {
 		uint32_t length;
 		uint16_t type, flags;
@@ -208,24 +212,12 @@ static void test_message_checks(void **state)
 	assert_int_equal(parse(&good, sizeof(good)), 0);
 	assert_int_equal(parse(&good, 15), -EBADMSG);
 	assert_int_equal(parse(&good, sizeof(good) - 1), -EBADMSG);
-	bad = good;
-	bad.pid = 0x1235;
-	assert_int_equal(parse(&bad, sizeof(bad)), -EBADMSG);
-	bad = good;
-	bad.aggregate_type = 5;
-	assert_int_equal(parse(&bad, sizeof(bad)), -EBADMSG);
-	bad = good;
-	bad.stats_type = 7;
-	assert_int_equal(parse(&bad, sizeof(bad)), -EBADMSG);
-	bad = good;
-	bad.pid_length = 7;
-	assert_int_equal(parse(&bad, sizeof(bad)), -EBADMSG);
-	bad = good;
-	bad.stats_length = 3;
-	assert_int_equal(parse(&bad, sizeof(bad)), -EBADMSG);
-	bad = good;
-	bad.length = 19;
-	assert_int_equal(parse(&bad, sizeof(bad)), -EBADMSG);
+	expect_bad(pid, 0x1235);
+	expect_bad(aggregate_type, 5);
+	expect_bad(stats_type, 7);
+	expect_bad(pid_length, 7);
+	expect_bad(stats_length, 3);
+	expect_bad(length, 19);
 
 	assert_int_equal(parse(&refusal, 20), -EPERM);
 	assert_int_equal(parse(&refusal, 19), -EBADMSG);
@@ -263,7 +255,7 @@ static void test_hostile_lengths(void **state)
 	}
 }
 
-/* What is sent when the last thread of a process ends: the thread's record, and the sum of the process. */
+/* The message at the end of a process's last thread: the thread's record, and the sum of the process. */
 struct last_message {
 	struct message thread;
 	uint16_t aggregate_length, aggregate_type;
@@ -467,7 +459,7 @@ static void test_exits(void **state)
 }
 
 /*
- * What there was no room for is counted, and what comes after it is read. Everything else that ends here is
+ * Records that did not fit are counted, and later ones are read. Everything else that ends here is
  * told of on the same socket: with the room of before, and in one of several tries, a process of ours is
  * among it.
  */

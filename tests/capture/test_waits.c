@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long present waits have lasted, by what the kernel keeps of a task. */
+/* The ages of present waits, from the kernel's data about a task. */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "base/clock.h"
 #include "capture/bpf/task_decode.h"
@@ -103,7 +101,7 @@ static void expect_wait(const struct task_record *record, uint64_t clock_ms, con
 	assert_false(wait.queued);
 }
 
-/* What a pass at that time remembers of the record. */
+/* The state that a pass at that time remembers of the record. */
 static struct task_sleep seen_at(const struct task_record *record, uint64_t clock_ms)
 {
 	return (struct task_sleep){

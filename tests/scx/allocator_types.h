@@ -7,7 +7,7 @@
 
 struct btf;
 
-/* How the types of an allocator differ between schedulers. */
+/* Differences between the types of schedulers' allocators. */
 struct allocator_types {
 	const char *allocator; /* "scx_allocator" or "sdt_allocator", NULL: none */
 	bool no_pool, no_descriptor;

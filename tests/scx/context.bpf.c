@@ -179,7 +179,7 @@ struct {
 struct scx_allocator scx_task_allocator;
 struct scx_allocator scx_queue_allocator;
 
-/* What the elements of the second allocator hold: as large as a thread's context, so that a name decides. */
+/* An element of the second allocator: as large as a thread's context, so that a name decides. */
 struct queue_ctx {
 	__u64 id;
 	__u64 rest[sizeof(struct task_ctx) / sizeof(__u64) - 1];
@@ -187,7 +187,8 @@ struct queue_ctx {
 
 typedef struct task_ctx ARENA context_type;
 
-/* Of these types BTF has the members because of these; of others that are only pointed to, the names alone.
+/* BTF has the members of these types because of these variables; of others that are only pointed to, the
+ * names alone.
  */
 struct queue_ctx ARENA *last_queue;
 struct sdt_desc ARENA *last_node;
@@ -419,7 +420,7 @@ static __always_inline element_pointer take_slot(struct scx_allocator *allocator
 	return element;
 }
 
-/* What was freed is another's next time, and says so. */
+/* A freed slot goes to another thread next time, and says so. */
 static __always_inline void clear_element(struct scx_allocator *allocator, element_pointer element)
 {
 	(void)allocator; /* only an id behind the context needs its size */
@@ -551,7 +552,7 @@ static int walk_page(__u32 page, struct page_walk *walk)
 	return 0;
 }
 
-/* Where the kernel has the arena mapped, itself at `value`; 0 for an address that is not in it. */
+/* The address where the kernel maps the arena, itself at `value`; 0 for an address outside it. */
 static __always_inline __u64 kernel_address(__u64 value)
 {
 	struct bpf_arena *kernel_arena = (struct bpf_arena *)&arena;

@@ -2,14 +2,14 @@
 #ifndef CTOP_TEST_SCX_CONTEXT_H
 #define CTOP_TEST_SCX_CONTEXT_H
 
-/* What the programs of context.bpf.c and the tests share; the compilers of both lay it out the same. */
+/* Shared by the programs of context.bpf.c and the tests; the compilers of both lay it out the same. */
 
 #include <linux/types.h>
 #include <stdbool.h>
 
 enum {
 	CONTEXT_LATENCIES = 3,
-	/* What a scheduler would have chosen; here a function of the thread's number, so that all differ. */
+	/* A scheduler's choice; here a function of the thread's number, so that all differ. */
 	CONTEXT_DOMAINS = 7,
 	CONTEXT_SLICE_SHIFTS = 5,
 	CONTEXT_CREDITS = 1000,
@@ -30,7 +30,7 @@ struct context_load {
 	} range;
 };
 
-/* What a scheduler knows of one thread, in all the shapes that a field can have. */
+/* A scheduler's context of one thread, in all the shapes that a field can have. */
 struct task_ctx {
 	__u32 pid; /* of the thread */
 	__u16 domain_id;
@@ -62,7 +62,7 @@ static inline __u64 context_seal(__u32 pid)
 	return (__u64)pid << 32 | (__u32)~pid;
 }
 
-/* Which slot of its allocator an element is, and how many times that slot was freed before. */
+/* The slot of an element in its allocator, and how many times that slot was freed before. */
 union sdt_id {
 	__s64 val;
 	struct {
@@ -71,7 +71,7 @@ union sdt_id {
 	};
 };
 
-/* What user space asks of a program, and its answer. */
+/* A request of user space to a program, and its answer. */
 struct context_request {
 	__u32 tid;   /* of a thread, in the initial namespace of process ids */
 	__u32 count; /* pages; whether freed slots keep what they hold */

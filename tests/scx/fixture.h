@@ -24,6 +24,13 @@ enum fixture_layout {
 	FIXTURE_LAYOUTS
 };
 
+/* Fails the test with the sentence in `error` where a call has failed. */
+#define assert_done(call)                                                                                    \
+	do {                                                                                                 \
+		if ((call) < 0)                                                                              \
+			fail_msg("%s", error.text);                                                          \
+	} while (0)
+
 struct fixture_options {
 	uint32_t root_children; /* nodes below the root that fill side by side, at most 512; 0 is 1 */
 	bool free_at_exit;      /* a thread that ends leaves its context; else its slot stays in use */
@@ -31,7 +38,7 @@ struct fixture_options {
 				   storage goes first; not in FIXTURE_DIRECT */
 };
 
-/* What bpf(2) calls them; 0 for what the layout has not. */
+/* Their ids for bpf(2); 0 for those that the layout lacks. */
 struct fixture_ids {
 	uint32_t program; /* one of the object's */
 	uint32_t btf;     /* the types of all its programs */
@@ -86,7 +93,7 @@ int fixture_take(struct fixture *fixture, pid_t tid, struct error *error);
 /* As when a thread has run: adds to its run time, and follows its nice value. */
 int fixture_run(struct fixture *fixture, pid_t tid, uint64_t nanoseconds, struct error *error);
 
-/* What a thread's context is, read by a program of the object. */
+/* A thread's context, read by a program of the object. */
 int fixture_look(struct fixture *fixture, pid_t tid, struct fixture_context *ret_context,
 		 struct error *error);
 
@@ -100,8 +107,8 @@ int fixture_settle(struct fixture *fixture, struct error *error);
 /* --- the arena; there is none in FIXTURE_DIRECT --- */
 
 /*
- * How many pages the arena has: those that the kernel has mapped for it. The map itself accounts for none,
- * neither in fdinfo nor otherwise (arena_map_mem_usage() in kernel/bpf/arena.c).
+ * The number of pages of the arena: those that the kernel has mapped for it. The map itself accounts for
+ * none, neither in fdinfo nor otherwise (arena_map_mem_usage() in kernel/bpf/arena.c).
  */
 int fixture_pages(struct fixture *fixture, uint32_t *ret_pages, struct error *error);
 
@@ -111,7 +118,7 @@ int fixture_has_page(struct fixture *fixture, uint64_t address, bool *ret_has, s
 /* An address of it, in a page that was never used. */
 uint64_t fixture_unused_address(const struct fixture *fixture);
 
-/* Where it is mapped in its owner, and how much of that is resident there (smaps), in KiB. */
+/* Its address in its owner, and its resident part there (smaps), in KiB. */
 uint64_t fixture_arena_address(const struct fixture *fixture);
 int fixture_resident(const struct fixture *fixture, uint64_t *ret_kib, struct error *error);
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* From the operations of a scheduler to its contexts, with types and values made here. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -11,7 +8,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "base/memory.h"
 #include "capture/scx/scx_discovery.h"
@@ -333,7 +330,7 @@ static void assert_ends(const struct scx_code *code)
 	}
 }
 
-/* How many bytes of the record the program stores, and that none is stored twice. */
+/* Counts the bytes of the record that the program stores, and checks that none is stored twice. */
 static size_t stored_bytes(const struct scx_code *code, size_t size)
 {
 	bool *stored = memory_allocate_zero(size, sizeof(*stored));

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the tests of contexts stand on: the contexts are what they should be, and so is the memory they are
+/* The base of the tests of contexts: the contexts are right, and so is the memory they are
  * in. */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -31,12 +29,6 @@ enum {
 };
 
 static struct error error;
-
-#define assert_done(call)                                                                                    \
-	do {                                                                                                 \
-		if ((call) < 0)                                                                              \
-			fail_msg("%s", error.text);                                                          \
-	} while (0)
 
 static struct fixture *open_layout(enum fixture_layout layout, const struct fixture_options *options)
 {
@@ -218,7 +210,7 @@ static void test_reuse_of(enum fixture_layout layout)
 	fixture_close(fixture);
 }
 
-/* Where freed slots keep what they hold, nothing tells the new owner from the old one but the context itself.
+/* If freed slots keep their content, nothing tells the new owner from the old one but the context itself.
  */
 static void test_kept_ids(void **state)
 {

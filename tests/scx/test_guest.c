@@ -8,9 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "../system/harness.h"
 #include "../ui/pty_screen.h"
@@ -490,7 +488,7 @@ static yajl_val print_scx(const char *const *arguments)
 	char message[256];
 	yajl_val printed;
 
-	run_ctop(&run, NULL, arguments);
+	run_ctop(&run, &(struct run_options){.timeout_s = PATIENCE_S}, arguments);
 	run_expect(&run, 0);
 	printed = yajl_tree_parse(run.output, message, sizeof(message));
 	if (printed == NULL)
@@ -586,72 +584,61 @@ static void check_command(const uint64_t weights[], bool has_allocator)
 	yajl_tree_free(printed);
 }
 
-static void check_variant(const char *const *words, bool has_allocator)
-{
-	static const uint64_t renice_weights[WORKERS] = {11, 305, 100};
-	static const int renice[WORKERS] = {10, -5, 0};
-	uint64_t weights[WORKERS];
-	struct subject subject;
+/* A scheduler that runs, and workers whose weights it has seen. */
+struct scene {
 	struct state before;
+	struct subject subject;
+	uint64_t weights[WORKERS];
+};
 
-	scheduler_start(words);
-	read_state(&before);
+/* Begins with the scheduler that was started. */
+static void scene_begin(struct scene *scene)
+{
+	read_state(&scene->before);
 	workers_start();
-	subject_open(&subject);
+	subject_open(&scene->subject);
 	for (size_t i = 0; i < WORKERS; i++)
-		weights[i] = expected[i].weight;
-	wait_for_weights(&subject, weights);
-	check_threads(&subject);
-	check_runtimes(&subject);
-	check_walk(&subject, has_allocator);
-	check_command(weights, has_allocator);
-	for (size_t i = 0; i < WORKERS; i++)
-		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], renice[i]), 0);
-	wait_for_weights(&subject, renice_weights);
-	subject_close(&subject);
-	assert_same_state(&before);
+		scene->weights[i] = expected[i].weight;
+	wait_for_weights(&scene->subject, scene->weights);
+}
+
+/* Reading has changed nothing. */
+static void scene_end(struct scene *scene)
+{
+	subject_close(&scene->subject);
+	assert_same_state(&scene->before);
 	workers_end();
 	scheduler_end();
 }
 
-static void reads_contexts_in_task_storage(void **state)
+/* Gives the workers other niceness, and waits until the scheduler has seen it. */
+static void renice_workers(struct subject *subject, const int nice[], const uint64_t weights[])
 {
-	static const char *const words[] = {"direct", NULL};
-
-	(void)state;
-	check_variant(words, false);
+	for (size_t i = 0; i < WORKERS; i++)
+		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], nice[i]), 0);
+	wait_for_weights(subject, weights);
 }
 
-static void reads_contexts_behind_their_id(void **state)
+struct variant {
+	const char *words[3]; /* how the scheduler is started */
+	bool has_allocator;
+};
+
+static void check_variant(void **state)
 {
-	static const char *const words[] = {"before", NULL};
+	static const uint64_t renice_weights[WORKERS] = {11, 305, 100};
+	static const int renice[WORKERS] = {10, -5, 0};
+	const struct variant *variant = *state;
+	struct scene scene;
 
-	(void)state;
-	check_variant(words, true);
-}
-
-static void reads_contexts_before_their_id(void **state)
-{
-	static const char *const words[] = {"after", NULL};
-
-	(void)state;
-	check_variant(words, true);
-}
-
-static void reads_contexts_of_a_scheduler_in_cid_form(void **state)
-{
-	static const char *const words[] = {"cid", NULL};
-
-	(void)state;
-	check_variant(words, true);
-}
-
-static void finds_a_scheduler_without_a_link(void **state)
-{
-	static const char *const words[] = {"--no-link", "after", NULL};
-
-	(void)state;
-	check_variant(words, true);
+	scheduler_start(variant->words);
+	scene_begin(&scene);
+	check_threads(&scene.subject);
+	check_runtimes(&scene.subject);
+	check_walk(&scene.subject, variant->has_allocator);
+	check_command(scene.weights, variant->has_allocator);
+	renice_workers(&scene.subject, renice, renice_weights);
+	scene_end(&scene);
 }
 
 static void says_why_there_are_no_contexts(void **state)
@@ -675,27 +662,16 @@ static void captures_contexts(void **state)
 {
 	static const char *const words[] = {"after", NULL};
 	static const uint64_t reniced[WORKERS] = {11, 11, 11};
-	uint64_t weights[WORKERS];
-	struct subject subject;
-	struct state before;
+	static const int nice[WORKERS] = {10, 10, 10};
+	struct scene scene;
 
 	(void)state;
 	scheduler_start(words);
-	read_state(&before);
-	workers_start();
-	subject_open(&subject);
-	for (size_t i = 0; i < WORKERS; i++)
-		weights[i] = expected[i].weight;
-	wait_for_weights(&subject, weights);
-	check_capture(weights);
-	for (size_t i = 0; i < WORKERS; i++)
-		assert_int_equal(setpriority(PRIO_PROCESS, (id_t)workers.processes[i], 10), 0);
-	wait_for_weights(&subject, reniced);
+	scene_begin(&scene);
+	check_capture(scene.weights);
+	renice_workers(&scene.subject, nice, reniced);
 	check_capture(reniced);
-	subject_close(&subject);
-	assert_same_state(&before);
-	workers_end();
-	scheduler_end();
+	scene_end(&scene);
 }
 
 static void capture_file(const char *path)
@@ -770,7 +746,7 @@ static void compares_weights(void **state)
 	scheduler_end();
 }
 
-/* What `ctop scx` prints of a worker: its context, and the element of the walk that is its own. */
+/* Checks a worker in the output of `ctop scx`: its context, and its own element of the walk. */
 static void check_printed(yajl_val printed, pid_t process, uint64_t weight)
 {
 	yajl_val threads = json_member(printed, "threads");
@@ -807,37 +783,20 @@ static void prints_all_of_a_scheduler(void **state)
 {
 	static const char *const words[] = {"after", NULL};
 	static const char *const arguments[] = {"scx", "--json", "--walk", NULL};
-	uint64_t weights[WORKERS];
-	struct subject subject;
-	struct state before;
-	struct run run;
+	struct scene scene;
 	yajl_val printed;
-	char error[256];
 
 	(void)state;
 	scheduler_start(words);
-	read_state(&before);
-	workers_start();
-	subject_open(&subject);
-	for (size_t i = 0; i < WORKERS; i++)
-		weights[i] = expected[i].weight;
-	wait_for_weights(&subject, weights);
-	subject_close(&subject);
-	run_ctop(&run, &(struct run_options){.timeout_s = PATIENCE_S}, arguments);
-	run_expect(&run, 0);
-	printed = yajl_tree_parse(run.output, error, sizeof(error));
-	if (printed == NULL)
-		fail_msg("%s", error);
-	assert_string_equal(json_text(json_member(printed, "scheduler"), "name"), before.ops);
+	scene_begin(&scene);
+	printed = print_scx(arguments);
+	assert_string_equal(json_text(json_member(printed, "scheduler"), "name"), scene.before.ops);
 	assert_string_equal(json_text(json_member(printed, "type"), "name"), "task_ctx");
 	assert_int_equal(json_u64(json_member(printed, "walk"), "skipped_subtrees"), 0);
 	for (size_t i = 0; i < WORKERS; i++)
-		check_printed(printed, workers.processes[i], weights[i]);
+		check_printed(printed, workers.processes[i], scene.weights[i]);
 	yajl_tree_free(printed);
-	run_release(&run);
-	assert_same_state(&before);
-	workers_end();
-	scheduler_end();
+	scene_end(&scene);
 }
 
 /* The number under the heading WEIGHT in the row of a worker, -1 for none. */
@@ -969,9 +928,8 @@ static void reads_contexts_of_a_released_scheduler(void **state)
 {
 	const char *arguments[] = {released, NULL};
 	struct patience patience = patience_begin(PATIENCE_S);
-	uint64_t weights[WORKERS];
-	struct subject subject;
-	struct state before;
+	struct scene scene;
+	struct state now;
 
 	(void)state;
 	need_sched_ext();
@@ -984,23 +942,16 @@ static void reads_contexts_of_a_released_scheduler(void **state)
 			scheduler = (struct helper){0};
 			fail_msg("%s ended", released);
 		}
-		read_state(&before);
-	} while (strcmp(before.state, "enabled") != 0);
-	workers_start();
-	subject_open(&subject);
-	for (size_t i = 0; i < WORKERS; i++)
-		weights[i] = expected[i].weight;
-	wait_for_weights(&subject, weights);
-	check_threads(&subject);
-	check_released_runtimes(&subject);
-	check_command(weights, strncmp(subject.scheduler->layout, "arena", strlen("arena")) == 0);
-	subject_close(&subject);
-	assert_same_state(&before);
-	workers_end();
-	scheduler_end();
+		read_state(&now);
+	} while (strcmp(now.state, "enabled") != 0);
+	scene_begin(&scene);
+	check_threads(&scene.subject);
+	check_released_runtimes(&scene.subject);
+	check_command(scene.weights, strncmp(scene.subject.scheduler->layout, "arena", strlen("arena")) == 0);
+	scene_end(&scene);
 }
 
-/* What a test that failed has left. */
+/* Removes the remains of a failed test. */
 static int clean(void **state)
 {
 	(void)state;
@@ -1018,12 +969,15 @@ int main(int count, char **words)
 	const struct CMUnitTest released_tests[] = {
 		cmocka_unit_test_teardown(reads_contexts_of_a_released_scheduler, clean),
 	};
+	static struct variant direct = {{"direct"}, false}, before = {{"before"}, true},
+			      after = {{"after"}, true}, cid = {{"cid"}, true},
+			      unlinked = {{"--no-link", "after"}, true};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(reads_contexts_in_task_storage, clean),
-		cmocka_unit_test_teardown(reads_contexts_behind_their_id, clean),
-		cmocka_unit_test_teardown(reads_contexts_before_their_id, clean),
-		cmocka_unit_test_teardown(reads_contexts_of_a_scheduler_in_cid_form, clean),
-		cmocka_unit_test_teardown(finds_a_scheduler_without_a_link, clean),
+		{"reads_contexts_in_task_storage", check_variant, NULL, clean, &direct},
+		{"reads_contexts_behind_their_id", check_variant, NULL, clean, &before},
+		{"reads_contexts_before_their_id", check_variant, NULL, clean, &after},
+		{"reads_contexts_of_a_scheduler_in_cid_form", check_variant, NULL, clean, &cid},
+		{"finds_a_scheduler_without_a_link", check_variant, NULL, clean, &unlinked},
 		cmocka_unit_test_teardown(says_why_there_are_no_contexts, clean),
 		cmocka_unit_test_teardown(captures_contexts, clean),
 		cmocka_unit_test_teardown(compares_weights, clean),

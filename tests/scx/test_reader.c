@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -47,12 +45,6 @@ enum {
 
 static bool is_long;
 static struct error error;
-
-#define assert_done(call)                                                                                    \
-	do {                                                                                                 \
-		if ((call) < 0)                                                                              \
-			fail_msg("%s", error.text);                                                          \
-	} while (0)
 
 /* --- a fixture, threads and a reader --- */
 
@@ -183,7 +175,7 @@ struct expectation {
 	uint32_t count;
 };
 
-/* What the compiler makes of a context; members in their order. */
+/* A context as the compiler describes it; members in their order. */
 static size_t expect(const struct task_ctx *context, struct expectation expected[MEMBERS_MAX])
 {
 	size_t count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What `ctop scx` asks of a scheduler, of contexts that are made here (fixture.h): its maps, all elements of
+ * The survey of `ctop scx`, of contexts that are made here (fixture.h): its maps, all elements of
  * its allocator by the walk, and whose they are, the dead among them.
  */
 #include "tests/cmocka_include.h"
@@ -24,12 +24,6 @@ enum {
 };
 
 static struct error error;
-
-#define assert_done(call)                                                                                    \
-	do {                                                                                                 \
-		if ((call) < 0)                                                                              \
-			fail_msg("%s", error.text);                                                          \
-	} while (0)
 
 static const struct scx_survey_map *find_map(const struct scx_survey *survey, const char *kind)
 {

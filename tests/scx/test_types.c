@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the types of schedulers say: members, the type of a context, the allocator, contexts as text. */
+/* The types of schedulers: members, the type of a context, the allocator, contexts as text. */
 #include "tests/cmocka_include.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "capture/scx/sdt_walk.h"
 
-/* What a scheduler's compiler may make of a context; the numbers of its types follow it. */
+/* A context as a scheduler's compiler may describe it; the numbers of its types follow it. */
 struct example {
 	uint64_t runtime;
 	struct {

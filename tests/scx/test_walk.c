@@ -318,7 +318,7 @@ static void test_allocator_bytes(void **state)
 	end(&image, &walk);
 }
 
-/* What is wrong with a descriptor, at each level: it is skipped, and all else is there. */
+/* Damaged descriptors at each level: they are skipped, and all else is there. */
 static void test_descriptors(void **state)
 {
 	enum {

@@ -169,6 +169,19 @@ static const char *reachable_copy(const char *program)
 	return path;
 }
 
+bool find_cgroup2(char path[static 256])
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char line[4096];
+	bool found = false;
+
+	while (mounts && !found && fgets(line, sizeof line, mounts))
+		found = strstr(line, " - cgroup2 ") && sscanf(line, "%*s %*s %*s %*s %255s", path) == 1;
+	if (mounts)
+		fclose(mounts);
+	return found;
+}
+
 static int temporary_file(void)
 {
 	char path[] = "/tmp/ctop-test-output-XXXXXX";
@@ -426,6 +439,12 @@ void run_expect(const struct run *run, int status)
 	fail();
 }
 
+void run_ctop_well(struct run *run, const char *const *arguments)
+{
+	run_ctop(run, NULL, arguments);
+	run_expect(run, 0);
+}
+
 void helper_start(struct helper *helper, const char *const *arguments, unsigned int user)
 {
 	int commands[2];
@@ -494,7 +513,7 @@ static void read_answer(struct worker *worker, char *line, size_t size)
 		stop("the worker ended");
 }
 
-bool worker_start(struct worker *worker, const char *const *arguments)
+bool worker_try(struct worker *worker, const char *const *arguments)
 {
 	const char *whole[600] = {WORKER_PROGRAM};
 	char line[512];
@@ -511,6 +530,12 @@ bool worker_start(struct worker *worker, const char *const *arguments)
 	print_message("SKIP: %s\n", strncmp(line, "skip ", 5) == 0 ? line + 5 : line);
 	worker_end(worker);
 	return false;
+}
+
+void worker_start(struct worker *worker, const char *const *arguments)
+{
+	if (!worker_try(worker, arguments))
+		skip();
 }
 
 void worker_go(struct worker *worker, bool wait)
@@ -628,8 +653,7 @@ yajl_val capture_snapshot(int pid)
 	struct run run;
 
 	snprintf(number, sizeof number, "%d", pid);
-	run_ctop(&run, NULL, arguments);
-	run_expect(&run, 0);
+	run_ctop_well(&run, arguments);
 	run_release(&run);
 	return load_snapshot(path);
 }

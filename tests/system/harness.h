@@ -10,7 +10,7 @@
 #include <yajl/yajl_tree.h>
 
 /*
- * What the system tests share: they run the built program on the real host and compare what it shows with the
+ * Shared by the system tests: they run the built program on the real host and compare what it shows with the
  * worker's own counts or another kernel interface. Every helper ends the whole test with a sentence when the
  * test itself cannot go on.
  */
@@ -26,7 +26,7 @@ struct run {
 	int64_t peak_memory_kib;
 };
 
-/* How to run it; a zeroed struct is an ordinary run. */
+/* Options of a run; a zeroed struct is an ordinary run. */
 struct run_options {
 	const char *input;          /* file for standard input; NULL: /dev/null */
 	const char *environment[4]; /* NAME=VALUE more, or NAME to take it away */
@@ -43,6 +43,9 @@ void run_program(struct run *run, const struct run_options *options, const char 
 
 /* The same for ctop; `arguments` are those after the program's name. `options` may be NULL. */
 void run_ctop(struct run *run, const struct run_options *options, const char *const *arguments);
+
+/* The same, and fails the test unless it ends with 0. */
+void run_ctop_well(struct run *run, const char *const *arguments);
 
 /* A program that runs beside the test. */
 struct running {
@@ -93,6 +96,9 @@ void write_compressed(const char *path, const char *text, size_t length);
 /* Reads a whole file, NUL-terminated; NULL when it cannot be opened. The caller frees it. */
 char *read_file(const char *path, size_t *ret_length);
 
+/* The directory where cgroup v2 is mounted, from mountinfo; false where there is none. */
+bool find_cgroup2(char path[static 256]);
+
 /* A program of the tests that runs beside them, is told lines, and answers in lines. */
 struct helper {
 	pid_t child;
@@ -126,7 +132,7 @@ struct worker {
 	uint64_t cpu_ns; /* of the whole process, at the last report */
 };
 
-/* What the worker counted for one of its threads; the names of worker.c. */
+/* The worker's own counts of one of its threads; the names of worker.c. */
 struct worker_thread {
 	int tid;
 	uint64_t cpu_ns, voluntary, involuntary, minor_faults, major_faults;
@@ -135,8 +141,11 @@ struct worker_thread {
 	uint64_t copied_pages, began_ns;
 };
 
-/* Starts the worker. False, with a printed reason, where the host does not allow it: then skip(). */
-bool worker_start(struct worker *worker, const char *const *arguments);
+/* Starts the worker, or skips the test with a printed reason where the host does not allow it. */
+void worker_start(struct worker *worker, const char *const *arguments);
+
+/* The same, but returns false instead of skipping. */
+bool worker_try(struct worker *worker, const char *const *arguments);
 
 /* Lets the threads do their work once; returns when all have finished, or at once when `wait` is false. */
 void worker_go(struct worker *worker, bool wait);

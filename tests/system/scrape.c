@@ -20,7 +20,7 @@ enum {
 	ANSWER_SECONDS = 20,
 };
 
-/* What it has said so far, in a static buffer. */
+/* Its output so far, in a static buffer. */
 static const char *errors_of(const struct running *running)
 {
 	static char text[8192];
@@ -30,7 +30,7 @@ static const char *errors_of(const struct running *running)
 	return text;
 }
 
-/* What it said of where it serves, once that line is whole. */
+/* The address in its output, once that line is whole. */
 static const char *find_serving(const struct running *running)
 {
 	const char *found = strstr(errors_of(running), "serving ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What `ctop -b` says of an interval in which the worker did a known amount of work. The worker's threads are
+ * `ctop -b` over an interval in which the worker did a known amount of work. The worker's threads are
  * parked before and after, so that both sides count the same: no tolerance is needed.
  */
 #include <stdlib.h>
@@ -168,8 +168,7 @@ static void test_interval(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, before);
 	watch_work(&worker, "2", options, &run, &round);
@@ -209,8 +208,7 @@ static void test_percent(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_report(&worker, before);
 	read = watch_work(&worker, "2", options, &run, &round);
 	worker_report(&worker, after);
@@ -241,8 +239,7 @@ static void test_storage(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	watch_work(&worker, "2", options, &run, &round);
 	assert_number(&round, "writer", "write_bytes", 32 * 65536, 32 * 65536 + 262144);
@@ -264,8 +261,7 @@ static void test_stuck_starved(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	start_batch(&running, worker.pid, options);
 	run_finish(&running, &run, &ordinary);
 	worker_end(&worker);
@@ -290,8 +286,7 @@ static void test_stuck_blocked(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_report(&worker, threads);
 	worker_go(&worker, false);
 	wait_for_state(worker.pid, threads[0].tid, 'D');
@@ -448,8 +443,7 @@ static void test_wait_under_way(void **state)
 
 	(void)state;
 	need_bpf();
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	watch_waits(&worker, &watched);
 	worker_report(&worker, threads);
 	worker_end(&worker);
@@ -477,8 +471,7 @@ static void test_block_under_way(void **state)
 
 	(void)state;
 	need_bpf();
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_report(&worker, threads);
 	worker_go(&worker, false);
 	wait_for_state(worker.pid, threads[0].tid, 'D');
@@ -508,8 +501,7 @@ static void test_ended_thread(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	watch_work(&worker, "1", options, &run, &round);
 	if (line_of(&round, "ender") != NULL)
 		assert_number(&round, "ender", "threads", 0, 0);
@@ -537,8 +529,7 @@ static void test_pool(void **state)
 		arguments[i] = names[i];
 	}
 	arguments[POOL_THREADS] = "park=other";
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_report(&worker, before);
 	watch_work(&worker, "2", options, &run, &round);
 	worker_report(&worker, after);
@@ -562,12 +553,10 @@ static void test_json_lines(void **state)
 	size_t lines = 0;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	snprintf(pid, sizeof pid, "%d", worker.pid);
 	batch[6] = pid;
-	run_ctop(&run, NULL, batch);
-	run_expect(&run, 0);
+	run_ctop_well(&run, batch);
 	for (char *rest = run.output, *line; (line = strsep(&rest, "\n")) && rest; lines++) {
 		char reason[256] = "";
 		yajl_val object = yajl_tree_parse(line, reason, sizeof reason);
@@ -594,11 +583,9 @@ static void test_every_tab(void **state)
 	for (size_t i = 0; i < sizeof tabs / sizeof *tabs; i++) {
 		struct run run;
 
-		run_ctop(&run, NULL,
-			 (const char *[]){"-b", "-n", "1", "-d", "0.1", "-t", tabs[i], "--format",
-					  formats[i % 4], "--mode", modes[(i + i / 4) % 4], "-g",
-					  i == 7 ? "cgroup" : "process", NULL});
-		run_expect(&run, 0);
+		run_ctop_well(&run, (const char *[]){"-b", "-n", "1", "-d", "0.1", "-t", tabs[i], "--format",
+						     formats[i % 4], "--mode", modes[(i + i / 4) % 4], "-g",
+						     i == 7 ? "cgroup" : "process", NULL});
 		assert_true(run.output_length > 0);
 		assert_null(strchr(run.output, '\033'));
 		if (strcmp(formats[i % 4], "text") != 0) {

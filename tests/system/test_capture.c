@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What `ctop capture` records of threads whose work is known from another source. */
+/* `ctop capture` of threads whose work is known from another source. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +65,7 @@ static void test_counters(void **state)
 	yajl_val snapshot;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
 	snapshot = capture_snapshot(worker.pid);
@@ -88,8 +87,8 @@ static void test_counters(void **state)
 	worker_end(&worker);
 }
 
-/* How long a thread has waited for a CPU, ns: the second number of schedstat (sched-stats of the kernel's
- * documentation). */
+/* The time that a thread has waited for a CPU, ns: the second number of schedstat (sched-stats of the
+ * kernel's documentation). */
 static uint64_t waited_ns(int pid, int tid)
 {
 	char path[64], *text;
@@ -114,8 +113,7 @@ static void test_run_queue(void **state)
 	uint64_t life_ns, sum_ns = 0;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
 	life_ns = clock_ns(CLOCK_MONOTONIC) - begin;
@@ -152,8 +150,7 @@ static void test_delays(void **state)
 	const char *reason;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
 	snapshot = capture_snapshot(worker.pid);
@@ -184,8 +181,7 @@ static void test_storage(void **state)
 	yajl_val snapshot;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
 	assert_int_equal(own[0].storage_written_bytes, 32 * 65536);
@@ -210,8 +206,7 @@ static void test_running(void **state)
 	yajl_val thread;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_report(&worker, &before);
 	snapshot = capture_snapshot(worker.pid);
 	worker_report(&worker, &after);
@@ -249,8 +244,7 @@ static void test_names(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT; i++)
 		arguments[i] = cases[i].argument;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_report(&worker, own);
 	snapshot = capture_snapshot(worker.pid);
 	for (size_t i = 0; i < COUNT; i++) {
@@ -278,16 +272,13 @@ static void test_names_shown(void **state)
 	char pid[16];
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	snprintf(pid, sizeof pid, "%d", worker.pid);
-	run_ctop(&run, NULL, (const char *[]){"capture", "-o", path, "-p", pid, NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"capture", "-o", path, "-p", pid, NULL});
 	run_release(&run);
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-		run_ctop(&run, NULL,
-			 (const char *[]){"show", path, "-g", "thread-exact", "--format", formats[i], NULL});
-		run_expect(&run, 0);
+		run_ctop_well(&run, (const char *[]){"show", path, "-g", "thread-exact", "--format",
+						     formats[i], NULL});
 		assert_true(run.output_length > 0);
 		/* a quoted CSV field holds its newline (RFC 4180) */
 		if (strcmp(formats[i], "csv") != 0)
@@ -335,21 +326,17 @@ static void test_pool(void **state)
 		arguments[i] = names[i];
 	}
 	arguments[POOL_THREADS] = "park=lonely-7";
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	snprintf(pid, sizeof pid, "%d", worker.pid);
-	run_ctop(&run, NULL, (const char *[]){"capture", "-o", path, "-p", pid, NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"capture", "-o", path, "-p", pid, NULL});
 	run_release(&run);
-	run_ctop(&run, NULL,
-		 (const char *[]){"show", path, "-g", "thread", "--format", "tsv", "--limit", "0", NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"show", path, "-g", "thread", "--format", "tsv", "--limit", "0",
+					     NULL});
 	assert_int_equal(row_value(run.output, "pool-{N}", "thread_count"), POOL_THREADS);
 	assert_int_equal(row_value(run.output, "lonely-7", "thread_count"), 1);
 	run_release(&run);
-	run_ctop(&run, NULL,
-		 (const char *[]){"show", path, "-g", "process", "--format", "tsv", "--limit", "0", NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"show", path, "-g", "process", "--format", "tsv", "--limit", "0",
+					     NULL});
 	assert_int_equal(row_value(run.output, "worker", "nr_threads"), POOL_THREADS + 2);
 	run_release(&run);
 	worker_end(&worker);
@@ -363,28 +350,13 @@ static void test_pid_namespace(void **state)
 	yajl_val snapshot;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, &own);
 	snapshot = capture_snapshot(worker.pid);
 	compare_parked(snapshot, &own);
 	yajl_tree_free(snapshot);
 	worker_end(&worker);
-}
-
-/* The directory where cgroup v2 is mounted, from mountinfo; false where there is none. */
-static bool find_cgroup2(char path[static 256])
-{
-	FILE *mounts = fopen("/proc/self/mountinfo", "re");
-	char line[4096];
-	bool found = false;
-
-	while (mounts && !found && fgets(line, sizeof line, mounts))
-		found = strstr(line, " - cgroup2 ") && sscanf(line, "%*s %*s %*s %*s %255s", path) == 1;
-	if (mounts)
-		fclose(mounts);
-	return found;
 }
 
 static uint64_t usage_of(const char *cgroup)
@@ -423,7 +395,7 @@ static void test_cgroup(void **state)
 	snprintf(directory, sizeof directory, "%s/ctop-test-%d", mount, getpid());
 	if (mkdir(directory, 0755) < 0)
 		skip_test(strerror(errno));
-	if (!worker_start(&worker, arguments)) {
+	if (!worker_try(&worker, arguments)) {
 		rmdir(directory);
 		skip();
 	}
@@ -463,8 +435,7 @@ static void test_states(void **state)
 	yajl_val snapshot;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	worker_report(&worker, own);
 	worker_go(&worker, false);
 	wait_for_state(worker.pid, own[0].tid, 'D');

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Pairs of real captures around a known change: the report names that change, first and exactly. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 
 #include "../wait.h"
 #include "harness.h"
@@ -39,8 +35,7 @@ static const char *capture(const char *name, int first, int second)
 		arguments[count++] = "-p";
 		arguments[count++] = pids[1];
 	}
-	run_ctop(&run, NULL, arguments);
-	run_expect(&run, 0);
+	run_ctop_well(&run, arguments);
 	run_release(&run);
 	return path;
 }
@@ -157,9 +152,8 @@ static void test_pool_that_grows(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&idle, idle_arguments))
-		skip();
-	if (!worker_start(&grower, grow_arguments)) {
+	worker_start(&idle, idle_arguments);
+	if (!worker_try(&grower, grow_arguments)) {
 		worker_end(&idle);
 		skip();
 	}
@@ -188,7 +182,7 @@ static void test_pool_that_grows(void **state)
 	run_release(&run);
 }
 
-/* Where delays are accounted the wait itself, else what was read meanwhile, to the byte. */
+/* With delay accounting the wait itself, else the bytes read meanwhile, exactly. */
 static void test_group_that_waits_for_storage(void **state)
 {
 	const char *arguments[] = {"read:16=reader-0", "read:16=reader-1", "park=still", NULL};
@@ -201,8 +195,7 @@ static void test_group_that_waits_for_storage(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&worker, arguments))
-		skip();
+	worker_start(&worker, arguments);
 	before = capture("wait-1.ctprof.zst", worker.pid, 0);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
@@ -265,13 +258,11 @@ static void test_pool_that_is_restarted(void **state)
 	struct run run;
 
 	(void)state;
-	if (!worker_start(&worker, first_arguments))
-		skip();
+	worker_start(&worker, first_arguments);
 	worker_go(&worker, true);
 	before = capture("restart-1.ctprof.zst", 0, 0);
 	worker_end(&worker);
-	if (!worker_start(&worker, second_arguments))
-		skip();
+	worker_start(&worker, second_arguments);
 	worker_go(&worker, true);
 	after = capture("restart-2.ctprof.zst", 0, 0);
 	worker_end(&worker);
@@ -299,20 +290,6 @@ static void test_pool_that_is_restarted(void **state)
 	compare(&run, 1, after, before, (const char *[]){"--match", "thread", NULL});
 	assert_non_null(strstr(run.errors, "the second capture is the older one"));
 	run_release(&run);
-}
-
-/* The directory where cgroup v2 is mounted, from mountinfo; false where there is none. */
-static bool find_cgroup2(char path[static 256])
-{
-	FILE *mounts = fopen("/proc/self/mountinfo", "re");
-	char line[4096];
-	bool found = false;
-
-	while (mounts && !found && fgets(line, sizeof line, mounts))
-		found = strstr(line, " - cgroup2 ") && sscanf(line, "%*s %*s %*s %*s %255s", path) == 1;
-	if (mounts)
-		fclose(mounts);
-	return found;
 }
 
 static void remove_cgroup(const char *directory)
@@ -351,7 +328,7 @@ static void test_cgroup_that_is_renamed(void **state)
 	snprintf(new, sizeof new, "%s/ctop-new-%d", mount, getpid());
 	if (mkdir(old, 0755) < 0)
 		skip_test(strerror(errno));
-	if (mkdir(new, 0755) < 0 || !worker_start(&worker, arguments)) {
+	if (mkdir(new, 0755) < 0 || !worker_try(&worker, arguments)) {
 		remove_cgroup(old);
 		remove_cgroup(new);
 		skip();

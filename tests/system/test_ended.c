@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ended threads did belongs to their groups: the CPU time of all rows is that of the host while
+ * The work of ended threads belongs to their groups: the CPU time of all rows is that of the host while
  * processes come and go, that of each group is what the kernel tells the parent of its children
  * (getrusage(2)), and those of a cgroup with its bytes what the cgroup counts.
  */
@@ -240,7 +240,7 @@ static double real_of(const struct table *table, const struct table_row *row, en
 	return 0;
 }
 
-/* What has ended is freed after a grace period of RCU. */
+/* The kernel frees an ended task after a grace period of RCU. */
 static void wait_until_freed(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -484,7 +484,7 @@ static uint64_t await_child(pid_t child)
 	return usage_ns(&usage);
 }
 
-/* What a process of one thread that sleeps has run so far, ns: the first number of schedstat. */
+/* The run time so far of a process with one thread that sleeps, ns: the first number of schedstat. */
 static uint64_t ran_ns(pid_t process)
 {
 	char path[64], *text;
@@ -498,7 +498,7 @@ static uint64_t ran_ns(pid_t process)
 	return ran;
 }
 
-/* Of those that were there at the last round only what they did since counts, under the last name. */
+/* Threads of the last round count with their work since then, under the last name. */
 static void test_seen_before(void **state)
 {
 	int go[2], ready[2];
@@ -690,7 +690,7 @@ static void test_zombie(void **state)
 	assert_int_equal(born, 1);
 }
 
-/* What the rows of the storm have in the last round: of the CPU time nothing is left out. */
+/* The rows of the storm in the last round: they have all of its CPU time. */
 static void count_storm(uint64_t *cpu_ns, uint64_t *born, uint64_t *ended)
 {
 	struct table *table = table_of(AXIS_PROCESS);
@@ -1073,7 +1073,7 @@ static void test_removed_cgroup(void **state)
 	table_release(table);
 }
 
-/* Which map of the programs a descriptor is of; false when it is none. */
+/* Identifies the map of the programs behind a descriptor; false for other descriptors. */
 static bool is_map(int descriptor, const char *name)
 {
 	struct bpf_map_info info = {0};
@@ -1139,7 +1139,7 @@ static const struct cell *cell_of(const struct table *table, const struct table_
 }
 
 /*
- * How many of those threads ended, and in `*ret_others` all others, those beside names that are kept
+ * Counts those threads that ended, and in `*ret_others` all others, those beside names that are kept
  * included.
  * `*ret_partial`: that, and the CPU time of each row, are lower bounds.
  */
@@ -1223,7 +1223,7 @@ static void test_many_names(void **state)
 	}
 }
 
-/* What could not be read is marked, and told in another round. */
+/* Threads that could not be read are marked, and told in another round. */
 static void test_unread(void **state)
 {
 	enum {
@@ -1255,7 +1255,7 @@ static void test_unread(void **state)
 	}
 }
 
-/* What the kernel counts is known as soon as a thread has ended, though it may be freed much later. */
+/* The kernel's counts are known as soon as a thread has ended, though it may be freed much later. */
 static void test_first_end(void **state)
 {
 	const pid_t child = fork();

@@ -90,7 +90,7 @@ static void test_batch_not_root(void **state)
 }
 
 /*
- * What ended threads leave behind is bounded, whatever their names: peak memory of a short and of a long run.
+ * Memory for ended threads is bounded, whatever their names: peak memory of a short and of a long run.
  */
 static void test_bounded_memory(void **state)
 {
@@ -104,10 +104,8 @@ static void test_bounded_memory(void **state)
 	helper_start(&load, program, 0);
 	helper_expect(&load, "ready");
 	for (size_t i = 0; i < 2; i++) {
-		run_ctop(&run, NULL,
-			 (const char *[]){"-b", "-d", "0.1", "-n", rounds[i], "-g", "thread-exact",
-					  "--format", "tsv", NULL});
-		run_expect(&run, 0);
+		run_ctop_well(&run, (const char *[]){"-b", "-d", "0.1", "-n", rounds[i], "-g", "thread-exact",
+						     "--format", "tsv", NULL});
 		peak_kib[i] = run.peak_memory_kib;
 		run_release(&run);
 	}
@@ -169,8 +167,7 @@ static void test_full_disk(void **state)
 	struct run run;
 
 	(void)state;
-	run_ctop(&run, NULL, (const char *[]){"capture", "-o", snapshot, NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"capture", "-o", snapshot, NULL});
 	run_release(&run);
 	if (!mount_tiny(directory))
 		skip_test("no right to mount a tmpfs");
@@ -208,8 +205,7 @@ static void test_broken_pipe(void **state)
 	struct run run;
 
 	(void)state;
-	run_ctop(&run, NULL, (const char *[]){"capture", "-o", snapshot, NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"capture", "-o", snapshot, NULL});
 	run_release(&run);
 	snprintf(arguments, sizeof arguments, "show '%s' --limit 0 --format json", snapshot);
 	check_quiet_pipe(arguments);
@@ -230,8 +226,7 @@ static void test_full_standard_output(void **state)
 	if (access("/dev/full", W_OK) < 0)
 		skip_test("no /dev/full");
 	snprintf(show, sizeof show, "show '%s' --limit 0", snapshot);
-	run_ctop(&run, NULL, (const char *[]){"capture", "-o", snapshot, NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"capture", "-o", snapshot, NULL});
 	run_release(&run);
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
 		char command[1024];

@@ -121,7 +121,7 @@ static double sum_of(const char *text, int column, double *ret_most)
 	return sum;
 }
 
-/* What the leader had run belongs to no interval; it ended, and nothing else did. True if the two started in
+/* The leader's run time belongs to no interval; it ended, and nothing else did. True if the two started in
  * the same tick. */
 static bool try_busy_leader(bool tells_tasks)
 {
@@ -195,8 +195,7 @@ static void capture(const char *path, pid_t pid)
 	struct run run;
 
 	snprintf(number, sizeof number, "%d", (int)pid);
-	run_ctop(&run, NULL, (const char *[]){"capture", "-o", path, "-p", number, NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"capture", "-o", path, "-p", number, NULL});
 	run_release(&run);
 }
 
@@ -212,11 +211,9 @@ static void test_files(void **state)
 	capture(before, program.child);
 	let_it_execute(&program);
 	capture(after, program.child);
-	run_ctop(&run, NULL,
-		 (const char *[]){"diff", before, after, "--match", "thread", "-g", "process", "--metrics",
-				  "run_time_ns,thread_count", "--format", "tsv", "--columns",
-				  "metric,candidate,delta", NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"diff", before, after, "--match", "thread", "-g", "process",
+					     "--metrics", "run_time_ns,thread_count", "--format", "tsv",
+					     "--columns", "metric,candidate,delta", NULL});
 	line = last_line(run.output, "run_time_ns\t");
 	assert_non_null(line);
 	assert_int_equal(strncmp(line, "run_time_ns\t·\t·\n", strlen("run_time_ns\t·\t·\n")), 0);

@@ -24,8 +24,8 @@
 
 #define NOBODY 65534
 
-/* What the process may take, in bytes, for its own and for each thread of the host; a sanitizer keeps what
- * was freed. */
+/* Memory that the process may take, in bytes, for itself and for each thread of the host; a sanitizer keeps
+ * what was freed. */
 #define RESIDENT_MAX       64e6
 #define RESIDENT_OF_THREAD 4096
 #if defined(__SANITIZE_ADDRESS__)
@@ -341,7 +341,7 @@ static void test_six(void **state)
 	exporter_end(&exporter);
 }
 
-/* Of all addresses it warns. */
+/* Serving on all addresses, it warns. */
 static void test_open(void **state)
 {
 	struct exporter exporter;
@@ -415,8 +415,7 @@ static void test_batch(void **state)
 	const char *second, *series = "ctop_round_timestamp_seconds";
 
 	(void)state;
-	run_ctop(&run, NULL, (const char *[]){"-b", "-n", "2", "-d", "0.2", "--format", "openmetrics", NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"-b", "-n", "2", "-d", "0.2", "--format", "openmetrics", NULL});
 	second = strstr(run.output, "# EOF\n");
 	assert_non_null(second);
 	second += 6;
@@ -538,8 +537,7 @@ static void test_textfile_alone(void **state)
 	struct run run;
 
 	(void)state;
-	run_ctop(&run, NULL, (const char *[]){"export", "--textfile", path, "-n", "2", "-d", "0.2", NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"export", "--textfile", path, "-n", "2", "-d", "0.2", NULL});
 	assert_string_equal(run.errors, "");
 	run_release(&run);
 	assert_int_equal(stat(path, &status), 0);
@@ -618,7 +616,7 @@ static char *read_file_for(const char *path, const char *words)
 	return text;
 }
 
-/* Who talks to others holds no rights; and a capture that hangs leaves the page there, without groups. */
+/* The thread that serves holds no rights; and a capture that hangs leaves the page there, without groups. */
 static void test_capture_hangs(void **state)
 {
 	const char *path = scratch_path("hangs.prom");

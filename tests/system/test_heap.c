@@ -229,7 +229,7 @@ static void test_needs_stop(void **state)
 	target_end(&target);
 }
 
-/* Who may not read says so; what he may read he reads. */
+/* A user without the right to read is told so, and gets what he may read. */
 static void test_nobody(void **state)
 {
 	struct target target;
@@ -265,7 +265,7 @@ static const char *last_line_of(const char *output, const char *group)
 	return found;
 }
 
-/* What is allocated between two rounds, by process: exactly the difference of its own counts. */
+/* Allocations between two rounds, by process: exactly the difference of its own counts. */
 static void test_batch(void **state)
 {
 	static const struct run_options options;
@@ -328,10 +328,8 @@ static void test_batch_tab(void **state)
 	for (size_t i = 0; i < target.count; i++)
 		live += (int64_t)(target.reports[i].allocated - target.reports[i].deallocated);
 	snprintf(pid, sizeof pid, "%d", target.helper.child);
-	run_ctop(&run, NULL,
-		 (const char *[]){"-b", "-n", "1", "-d", "0.2", "-t", "heap", "-p", pid, "--format", "json",
-				  NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"-b", "-n", "1", "-d", "0.2", "-t", "heap", "-p", pid,
+					     "--format", "json", NULL});
 	snprintf(expected, sizeof expected, "\"live_bytes\":{\"value\":%" PRId64, live);
 	if (strstr(run.output, expected) == NULL)
 		fail_msg("no %s in %s", expected, run.output);
@@ -339,10 +337,8 @@ static void test_batch_tab(void **state)
 	assert_non_null(strstr(run.output, "\"allocated_bytes_per_s\""));
 	assert_non_null(strstr(run.output, "\"net_allocated_bytes_per_s\""));
 	run_release(&run);
-	run_ctop(&run, NULL,
-		 (const char *[]){"-b", "-n", "1", "-d", "0.2", "-t", "heap", "-p", pid, "--no-heap",
-				  "--format", "json", NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"-b", "-n", "1", "-d", "0.2", "-t", "heap", "-p", pid,
+					     "--no-heap", "--format", "json", NULL});
 	assert_non_null(strstr(run.output, "\"reason\":\"switched-off\""));
 	run_release(&run);
 	target_end(&target);
@@ -432,7 +428,7 @@ static bool is_counted(const char *output, const struct newcomers *newcomers)
 	return strstr(row, expected) != NULL && strstr(row, "\"heap_threads\":{\"value\":3,") != NULL;
 }
 
-/* What a program has printed so far, in a static buffer. */
+/* The output of a program so far, in a static buffer. */
 static const char *output_of(const struct running *running, size_t *ret_length)
 {
 	static char output[1 << 20];

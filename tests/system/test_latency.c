@@ -21,7 +21,7 @@ enum {
 	EDGE_US = 2000, /* from the end of a wait until the waiting thread has read the clock */
 };
 
-/* What the waker measured: how often it left the CPU, and times in ns. */
+/* The waker's own measurements: how often it left the CPU, and times in ns. */
 struct lateness {
 	unsigned long long switches, median, ninety_ninth, latest, blocked;
 };
@@ -43,8 +43,7 @@ static bool can_measure(void)
 	struct run run;
 	bool result;
 
-	run_ctop(&run, NULL, arguments);
-	run_expect(&run, 0);
+	run_ctop_well(&run, arguments);
 	result = strstr(run.output, "{\"name\":\"latency\",\"state\":\"on\"") != NULL;
 	if (!result)
 		print_message("ctop doctor: latency is not on\n");
@@ -160,11 +159,9 @@ static void test_capture(void **state)
 	(void)state;
 	if (!can_measure())
 		skip();
-	run_ctop(&run, NULL, capture);
-	run_expect(&run, 0);
+	run_ctop_well(&run, capture);
 	run_release(&run);
-	run_ctop(&run, NULL, show);
-	run_expect(&run, 0);
+	run_ctop_well(&run, show);
 	assert_non_null(strstr(run.output, "## latency"));
 	assert_non_null(strstr(run.output, "run_queue_p99_ns"));
 	/* the kernel's own: it wakes many times a second while anything runs */
@@ -211,8 +208,7 @@ static void test_many_names(void **state)
 		run_ctop(&run, &patient, capture);
 		run_expect(&run, 0);
 		run_release(&run);
-		run_ctop(&run, NULL, show);
-		run_expect(&run, 0);
+		run_ctop_well(&run, show);
 		row = strstr(run.output, "(other)");
 		found = row != NULL;
 		if (found) {

@@ -374,7 +374,7 @@ static void test_stopped(void **state)
 	end_target(&target);
 }
 
-/* What stands in front of and behind the new record is the old text. */
+/* The text in front of and behind the new record is the old one. */
 static void assert_appended(const char *path, const char *before, size_t insert_offset, size_t index,
 			    const char *exit_code)
 {

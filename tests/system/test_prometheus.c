@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What Prometheus makes of `ctop export`: it scrapes two of them, in both formats; rates agree with what a
+ * `ctop export` under Prometheus: it scrapes two of them, in both formats; rates agree with what a
  * load says of itself; rules and the dashboard find what they ask for. `--long`: at the intervals that people
  * use, over a longer time.
  */
@@ -35,7 +35,7 @@ enum {
 	SHORT_RUN_US = 40000,
 };
 
-/* How often Prometheus scrapes, and over how long a time rates are compared, in seconds. */
+/* The scrape interval of Prometheus, and the time over which rates are compared, in seconds. */
 static const char *scrape_interval = "200ms";
 static unsigned int window_s = 6;
 
@@ -90,15 +90,14 @@ static void test_rules(void **state)
 					DATA_DIRECTORY "/prometheus/ctop.rules.test.yml", NULL});
 }
 
-/* What is written for node_exporter. */
+/* The file written for node_exporter. */
 static void test_file(void **state)
 {
 	const char *promtool = need_program("promtool"), *path = scratch_path("ctop.prom");
 	struct run run;
 
 	(void)state;
-	run_ctop(&run, NULL, (const char *[]){"export", "--textfile", path, "-n", "2", "-d", "0.2", NULL});
-	run_expect(&run, 0);
+	run_ctop_well(&run, (const char *[]){"export", "--textfile", path, "-n", "2", "-d", "0.2", NULL});
 	run_release(&run);
 	run_program(&run, &(struct run_options){.input = path},
 		    (const char *[]){promtool, "check", "metrics", NULL});
@@ -110,12 +109,12 @@ static void test_file(void **state)
 
 /* --- a load that knows what it used --- */
 
-/* What all of its threads have used at a time, those that ended too. */
+/* The CPU time of all its threads at a time, those that ended too. */
 struct usage {
 	uint64_t cpu_ns, at_unix_ns;
 };
 
-/* What a load says of itself, in memory that it shares. */
+/* The load's own count, in memory that it shares. */
 struct usage_log {
 	atomic_size_t count;
 	struct usage entries[LOG_MAX]; /* LOG_PERIOD_US apart */
@@ -213,7 +212,7 @@ static void load_end(struct load *load)
 	munmap(load->log, sizeof(*load->log));
 }
 
-/* What it had used by a time that it has logged, in seconds. */
+/* The CPU time that it had used by a time that it has logged, in seconds. */
 static double usage_at(const struct load *load, double unix_s)
 {
 	const struct usage *log = load->log->entries;
@@ -311,7 +310,7 @@ static void prometheus_end(struct prometheus *prometheus)
 	run_release(&run);
 }
 
-/* How many series a query gives, and the value of the first. */
+/* The number of series in a query's answer, and the value of the first. */
 static size_t query(const struct prometheus *prometheus, const char *expression, const char *at,
 		    double *ret_value)
 {

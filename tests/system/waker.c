@@ -73,8 +73,8 @@ static int order_numbers(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* How long this thread has waited for a CPU in all, ns: the second number of schedstat (sched-stats of the
- * kernel's documentation); 0 where there is none. */
+/* The time that this thread has waited for a CPU in all, ns: the second number of schedstat (sched-stats of
+ * the kernel's documentation); 0 where there is none. */
 static uint64_t waited_ns(int schedstat)
 {
 	unsigned long long ran, waited;
@@ -110,7 +110,7 @@ static void measure(uint64_t late[WAKES])
 	qsort(late, WAKES, sizeof(late[0]), order_numbers);
 }
 
-/* How often this thread has left its CPU, so that it had to wait for one afterwards. */
+/* The number of times this thread has left its CPU, and so had to wait for one afterwards. */
 static unsigned long switches(void)
 {
 	struct rusage usage;

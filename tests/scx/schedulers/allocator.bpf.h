@@ -103,7 +103,7 @@ struct scx_allocator {
 	struct sdt_desc __arena *root;
 };
 
-/* Of the tree itself; one allocator uses them. */
+/* For the tree itself; one allocator uses them. */
 struct sdt_pool desc_pool;
 struct sdt_pool chunk_pool;
 

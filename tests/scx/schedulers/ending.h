@@ -2,7 +2,7 @@
 #ifndef CTOP_SCX_ENDING_H
 #define CTOP_SCX_ENDING_H
 
-/* What a scheduler of the tests tells its loader when the kernel lets go of it: struct scx_exit_info. */
+/* A scheduler of the tests tells this to its loader when the kernel lets go of it: struct scx_exit_info. */
 struct scheduler_ending {
 	int kind; /* enum scx_exit_kind; 0 while it runs */
 	char reason[128];

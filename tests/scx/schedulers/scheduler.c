@@ -26,7 +26,7 @@ enum {
 	NS_BETWEEN_LOOKS = 100000000,
 };
 
-/* Of include/uapi/linux/bpf.h, which may be older than the kernel. */
+/* From include/uapi/linux/bpf.h, which may be older than the kernel. */
 #define LINK_FLAG       (1U << 13)                 /* BPF_F_LINK, Linux 6.4 */
 #define STRUCT_OPS_LINK ((enum bpf_attach_type)44) /* BPF_STRUCT_OPS */
 

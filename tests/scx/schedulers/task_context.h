@@ -3,7 +3,7 @@
 #define CTOP_SCX_TASK_CONTEXT_H
 
 /*
- * What the schedulers of the tests keep for one task. The name of the type is the one that most released
+ * The context of one task in the schedulers of the tests. The name of the type is the one that most released
  * schedulers give theirs, and some members have names that ctop knows how to add up
  * (src/metric/task_field.c).
  */
