@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/unicode.h"
-#include "cmd/line/config_file.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
+#include "cmd/line/report_options.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
 #include "commands.h"
@@ -33,12 +33,6 @@ static void set_defaults(void *untyped)
 	((struct dump_options *)untyped)->view.axis = AXIS_COUNT;
 }
 
-/* Those of report_format_names that a round has. */
-static const char *const formats[] = {
-	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",     [REPORT_FORMAT_CSV] = "csv",
-	[REPORT_FORMAT_JSON] = "json", [REPORT_FORMAT_JSON + 1] = NULL,
-};
-
 static int parse_length(const char *value, void *member, struct error *error)
 {
 	return when_parse_length(value, member, error);
@@ -59,7 +53,7 @@ static const struct option own_options[] = {
 		.description = "print a table for so much time, as 1m or 1h, and one for what is left at the "
 			       "end; default for each round",
 	},
-	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = formats,
+	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,
 	 .description = "text (default), tsv, csv or json (one object per table and line)"},
 	{OPTION('o', "output", "OUT", struct dump_options, output),
 	 .description = "write to this file, which is replaced only once all is written"},
@@ -76,21 +70,12 @@ static const struct option_table_use tables[] = {
 	{&view_option_table, offsetof(struct dump_options, view)},
 };
 
-/* Reads the user's own tabs, where the one that was asked for is none of ctop's. */
 static int configure(void *untyped, const struct option_set *given, struct error *error)
 {
 	struct dump_options *options = untyped;
-	enum tab tab;
-	int result;
 
 	(void)given;
-	if (options->screen.tab == NULL || tab_choose(options->screen.tab, &tab, NULL) == 0)
-		return 0;
-	result = config_file_read(NULL, &options->config, error);
-	config_tabs_make(&options->config, false);
-	if (result < 0)
-		config_file_release(&options->config);
-	return result;
+	return config_tabs_read(NULL, options->screen.tab, &options->config, error);
 }
 
 /* `newest_unix_ns` is the newest moment of the history, or now where it is not open yet. */

@@ -9,26 +9,23 @@
 #include "base/unicode.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
+#include "cmd/line/report_options.h"
 #include "commands.h"
 #include "history_list.h"
 #include "report/report.h"
 #include "session/when.h"
 
 struct history_command_options {
-	int format; /* index in formats */
+	int format; /* enum report_format */
 	bool check;
 };
-
-static const char *const formats[] = {"text", "tsv", "csv", "json", NULL};
-static const enum report_format report_formats[] = {REPORT_FORMAT_TEXT, REPORT_FORMAT_TSV, REPORT_FORMAT_CSV,
-						    REPORT_FORMAT_JSON};
 
 static const struct option own_options[] = {
 	{OPTION('\0', "check", NULL, struct history_command_options, check),
 	 .description =
 		 "read every round, to find all that is damaged; takes a second for a day of a large host"},
-	{OPTION('\0', "format", "FORMAT", struct history_command_options, format), .choices = formats,
-	 .description = "text (default), tsv, csv or json"},
+	{OPTION('\0', "format", "FORMAT", struct history_command_options, format),
+	 .choices = table_format_names, .description = "text (default), tsv, csv or json"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -43,10 +40,10 @@ static int history_run(void *untyped, char **operands, int operand_count)
 	const struct history_command_options *options = untyped;
 	struct output output = {0};
 	struct report report = {
-		.format = report_formats[options->format],
+		.format = (enum report_format)options->format,
 		.out = &output.buffer,
 		.ascii = !unicode_in_locale(),
-		.screen_words = options->format == 0,
+		.screen_words = options->format == REPORT_FORMAT_TEXT,
 	};
 	struct history *history;
 	struct error error;

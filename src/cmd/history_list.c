@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "session/when.h"
+#include "snapshot/capture_facts.h"
 #include "table/cell_format.h"
 
 /* Times of which nothing was recorded. Gaps of a kind that is told apart have a word. */
@@ -26,12 +27,14 @@ struct findings {
 	size_t boot_count, boot_capacity;
 };
 
+static const struct cell absent = {.state = CELL_ABSENT}, empty = {.state = CELL_EMPTY};
+
 static struct cell time_cell(struct table *table, uint64_t unix_ns)
 {
 	char text[WHEN_TEXT_SIZE];
 
 	if (unix_ns == 0)
-		return (struct cell){.state = CELL_ABSENT};
+		return absent;
 	when_format(text, unix_ns);
 	return cell_of_text(arena_duplicate(&table->arena, text, strlen(text)));
 }
@@ -39,50 +42,47 @@ static struct cell time_cell(struct table *table, uint64_t unix_ns)
 static struct cell text_cell(struct table *table, const char *text)
 {
 	if (text == NULL || text[0] == '\0')
-		return (struct cell){.state = CELL_ABSENT};
+		return absent;
 	return cell_of_text(arena_duplicate(&table->arena, text, strlen(text)));
 }
 
 static struct cell count_cell(uint64_t count)
 {
 	if (count == HISTORY_COUNT_UNKNOWN)
-		return (struct cell){.state = CELL_ABSENT};
+		return absent;
 	return (struct cell){
 		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT, .value.integer = count};
 }
 
-/* A number of bytes, as text where people read it. */
-static struct cell bytes_cell(struct table *table, uint64_t bytes)
+/* A number that people read as `text`, which is released. */
+static struct cell number_cell(struct table *table, enum unit unit, uint64_t number, struct buffer *text)
 {
-	struct cell cell = {
-		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_BYTES, .value.integer = bytes};
-	struct buffer text = {0};
+	const struct cell cell = {
+		.state = CELL_VALUE,
+		.form = CELL_FORM_INTEGER,
+		.unit = unit,
+		.value.integer = number,
+		.text = arena_duplicate(&table->arena, text->data, text->length),
+	};
 
-	cell_format_value(&text, bytes, LADDER_BYTES);
-	cell.text = arena_duplicate(&table->arena, text.data, text.length);
-	buffer_release(&text);
+	buffer_release(text);
 	return cell;
 }
 
-/* A length of time in whole seconds. */
+static struct cell bytes_cell(struct table *table, uint64_t bytes)
+{
+	struct buffer text = {0};
+
+	cell_format_value(&text, bytes, LADDER_BYTES);
+	return number_cell(table, UNIT_BYTES, bytes, &text);
+}
+
 static struct cell length_cell(struct table *table, uint64_t ns)
 {
-	const uint64_t seconds = (ns + NS_PER_S / 2) / NS_PER_S;
-	struct cell cell = {
-		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_NS, .value.integer = ns};
+	struct buffer text = {0};
 
-	if (seconds < 120)
-		cell.text = arena_format(&table->arena, "%llus", (unsigned long long)seconds);
-	else if (seconds < 2 * 3600)
-		cell.text = arena_format(&table->arena, "%llum%02llus", (unsigned long long)(seconds / 60),
-					 (unsigned long long)(seconds % 60));
-	else if (seconds < 48 * 3600)
-		cell.text = arena_format(&table->arena, "%lluh%02llum", (unsigned long long)(seconds / 3600),
-					 (unsigned long long)(seconds / 60 % 60));
-	else
-		cell.text = arena_format(&table->arena, "%llud%02lluh", (unsigned long long)(seconds / 86400),
-					 (unsigned long long)(seconds / 3600 % 24));
-	return cell;
+	capture_facts_append_span(&text, ns);
+	return number_cell(table, UNIT_NS, ns, &text);
 }
 
 static void draw(struct report *report, struct table *table)
@@ -90,57 +90,6 @@ static void draw(struct report *report, struct table *table)
 	if (table->row_count != 0)
 		report_table(report, table);
 	table_release(table);
-}
-
-/* --- days --- */
-
-enum {
-	DAY_NAME,
-	DAY_FIRST,
-	DAY_LAST,
-	DAY_ROUNDS,
-	DAY_SIZE,
-	DAY_GAPS,
-	DAY_MARKS,
-	DAY_COUNT
-};
-
-static const struct table_column day_columns[DAY_COUNT] = {
-	[DAY_NAME] = {.name = "file", .title = "file", .left = true},
-	[DAY_FIRST] = {.name = "first", .title = "first", .left = true},
-	[DAY_LAST] = {.name = "last", .title = "last", .left = true},
-	[DAY_ROUNDS] = {.name = "rounds", .title = "rounds"},
-	[DAY_SIZE] = {.name = "size_bytes", .title = "size"},
-	[DAY_GAPS] = {.name = "gaps", .title = "gaps"},
-	[DAY_MARKS] = {.name = "marks", .title = "marks"},
-};
-
-static void draw_days(struct history *history, const struct findings *findings, struct report *report)
-{
-	struct table *table = table_create_with("days", day_columns, DAY_COUNT);
-	const struct history_day *days;
-	size_t count;
-
-	days = history_days(history, &count);
-	for (size_t i = 0; i < count; i++) {
-		struct cell *cells = table_add_row(table)->cells;
-		uint64_t gaps = 0;
-
-		for (size_t gap = 0; gap < findings->gap_count; gap++)
-			gaps += findings->gaps[gap].day == days[i].day;
-		cells[DAY_NAME] = text_cell(table, days[i].name);
-		cells[DAY_SIZE] = bytes_cell(table, days[i].bytes);
-		if (days[i].unreadable) {
-			cells[DAY_FIRST] = cell_of_text("cannot be read");
-			continue;
-		}
-		cells[DAY_FIRST] = time_cell(table, days[i].first_unix_ns);
-		cells[DAY_LAST] = time_cell(table, days[i].last_unix_ns);
-		cells[DAY_ROUNDS] = count_cell(days[i].rounds);
-		cells[DAY_GAPS] = count_cell(days[i].gaps != HISTORY_COUNT_UNKNOWN ? gaps : days[i].gaps);
-		cells[DAY_MARKS] = count_cell(days[i].marks);
-	}
-	draw(report, table);
 }
 
 /* --- gaps and starts --- */
@@ -205,145 +154,138 @@ static int walk(struct history *history, struct findings *findings, struct error
 	return 0;
 }
 
-enum {
-	GAP_FROM,
-	GAP_TO,
-	GAP_LENGTH,
-	GAP_WHY,
-	GAP_COUNT
-};
+/* --- the tables --- */
 
-static const struct table_column gap_columns[GAP_COUNT] = {
-	[GAP_FROM] = {.name = "from", .title = "from", .left = true},
-	[GAP_TO] = {.name = "to", .title = "to", .left = true},
-	[GAP_LENGTH] = {.name = "length_ns", .title = "length"},
-	[GAP_WHY] = {.name = "why", .title = "why", .left = true},
-};
+static void draw_days(struct history *history, const struct findings *findings, struct report *report)
+{
+	static const struct table_column columns[] = {
+		{.name = "file", .title = "file", .left = true},
+		{.name = "first", .title = "first", .left = true},
+		{.name = "last", .title = "last", .left = true},
+		{.name = "rounds", .title = "rounds"},
+		{.name = "size_bytes", .title = "size"},
+		{.name = "gaps", .title = "gaps"},
+		{.name = "marks", .title = "marks"},
+	};
+	struct table *table = table_create_with("days", columns, ARRAY_COUNT(columns));
+	size_t count;
+	const struct history_day *days = history_days(history, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct cell *cell = table_add_row(table)->cells;
+		const bool readable = !days[i].unreadable;
+		uint64_t gaps = 0;
+
+		for (size_t gap = 0; gap < findings->gap_count; gap++)
+			gaps += findings->gaps[gap].day == days[i].day;
+		*cell++ = text_cell(table, days[i].name);
+		*cell++ = readable ? time_cell(table, days[i].first_unix_ns) : cell_of_text("cannot be read");
+		*cell++ = readable ? time_cell(table, days[i].last_unix_ns) : empty;
+		*cell++ = readable ? count_cell(days[i].rounds) : empty;
+		*cell++ = bytes_cell(table, days[i].bytes);
+		*cell++ = !readable                               ? empty
+			  : days[i].gaps != HISTORY_COUNT_UNKNOWN ? count_cell(gaps)
+								  : absent;
+		*cell++ = readable ? count_cell(days[i].marks) : empty;
+	}
+	draw(report, table);
+}
 
 static void draw_gaps(const struct findings *findings, struct report *report)
 {
-	struct table *table = table_create_with("gaps", gap_columns, GAP_COUNT);
+	static const struct table_column columns[] = {
+		{.name = "from", .title = "from", .left = true},
+		{.name = "to", .title = "to", .left = true},
+		{.name = "length_ns", .title = "length"},
+		{.name = "why", .title = "why", .left = true},
+	};
+	struct table *table = table_create_with("gaps", columns, ARRAY_COUNT(columns));
 
 	for (size_t i = 0; i < findings->gap_count; i++) {
 		const struct gap *gap = &findings->gaps[i];
-		struct cell *cells = table_add_row(table)->cells;
+		struct cell *cell = table_add_row(table)->cells;
 
-		cells[GAP_FROM] = time_cell(table, gap->from_ns);
-		cells[GAP_TO] = time_cell(table, gap->to_ns);
-		cells[GAP_LENGTH] = gap->to_ns >= gap->from_ns ? length_cell(table, gap->to_ns - gap->from_ns)
-							       : (struct cell){.state = CELL_ABSENT};
-		cells[GAP_WHY] = cell_of_text(gap->why);
+		*cell++ = time_cell(table, gap->from_ns);
+		*cell++ = time_cell(table, gap->to_ns);
+		*cell++ = gap->to_ns >= gap->from_ns ? length_cell(table, gap->to_ns - gap->from_ns) : absent;
+		*cell++ = cell_of_text(gap->why);
 	}
 	draw(report, table);
 }
-
-enum {
-	BOOT_FIRST,
-	BOOT_ID,
-	BOOT_HOST,
-	BOOT_KERNEL,
-	BOOT_ARCHITECTURE,
-	BOOT_PROGRAM,
-	BOOT_COUNT
-};
-
-static const struct table_column boot_columns[BOOT_COUNT] = {
-	[BOOT_FIRST] = {.name = "first", .title = "first", .left = true},
-	[BOOT_ID] = {.name = "boot_id", .title = "boot", .left = true},
-	[BOOT_HOST] = {.name = "host", .title = "host", .left = true, .foreign = true},
-	[BOOT_KERNEL] = {.name = "kernel", .title = "kernel", .left = true, .foreign = true},
-	[BOOT_ARCHITECTURE] = {.name = "architecture", .title = "architecture", .left = true},
-	[BOOT_PROGRAM] = {.name = "program", .title = "recorded by", .left = true},
-};
 
 static void draw_boots(struct history *history, const struct findings *findings, struct report *report)
 {
-	struct table *table = table_create_with("starts of the host", boot_columns, BOOT_COUNT);
+	static const struct table_column columns[] = {
+		{.name = "first", .title = "first", .left = true},
+		{.name = "boot_id", .title = "boot", .left = true},
+		{.name = "host", .title = "host", .left = true, .foreign = true},
+		{.name = "kernel", .title = "kernel", .left = true, .foreign = true},
+		{.name = "architecture", .title = "architecture", .left = true},
+		{.name = "program", .title = "recorded by", .left = true},
+	};
+	struct table *table = table_create_with("starts of the host", columns, ARRAY_COUNT(columns));
 
 	for (size_t i = 0; i < findings->boot_count; i++) {
 		const struct history_boot *boot = history_boot(history, &findings->boots[i]);
-		struct cell *cells = table_add_row(table)->cells;
+		struct cell *cell = table_add_row(table)->cells;
 
-		cells[BOOT_FIRST] = time_cell(table, findings->boots[i].unix_ns);
-		cells[BOOT_ID] = text_cell(table, boot->boot_id);
-		cells[BOOT_HOST] = text_cell(table, boot->host);
-		cells[BOOT_KERNEL] = text_cell(table, boot->kernel);
-		cells[BOOT_ARCHITECTURE] = text_cell(table, boot->architecture);
-		cells[BOOT_PROGRAM] = text_cell(table, boot->program);
+		*cell++ = time_cell(table, findings->boots[i].unix_ns);
+		*cell++ = text_cell(table, boot->boot_id);
+		*cell++ = text_cell(table, boot->host);
+		*cell++ = text_cell(table, boot->kernel);
+		*cell++ = text_cell(table, boot->architecture);
+		*cell++ = text_cell(table, boot->program);
 	}
 	draw(report, table);
 }
 
-/* --- marks and damage --- */
-
-enum {
-	MARK_TIME,
-	MARK_KIND,
-	MARK_TEXT,
-	MARK_PATH,
-	MARK_COUNT
-};
-
-static const struct table_column mark_columns[MARK_COUNT] = {
-	[MARK_TIME] = {.name = "time", .title = "time", .left = true},
-	[MARK_KIND] = {.name = "kind", .title = "kind", .left = true},
-	[MARK_TEXT] = {.name = "text", .title = "what", .left = true, .foreign = true},
-	[MARK_PATH] = {.name = "snapshot", .title = "snapshot", .left = true, .foreign = true},
-};
-
 static int draw_marks(struct history *history, struct report *report, struct error *error)
 {
-	struct table *table = table_create_with("marks", mark_columns, MARK_COUNT);
+	static const struct table_column columns[] = {
+		{.name = "time", .title = "time", .left = true},
+		{.name = "kind", .title = "kind", .left = true},
+		{.name = "text", .title = "what", .left = true, .foreign = true},
+		{.name = "snapshot", .title = "snapshot", .left = true, .foreign = true},
+	};
+	struct table *table = table_create_with("marks", columns, ARRAY_COUNT(columns));
 	struct history_marks marks = {0};
 	int result = history_marks_read(history, 0, UINT64_MAX, &marks, error);
 
 	for (size_t i = 0; result == 0 && i < marks.count; i++) {
 		const struct history_mark *mark = &marks.items[i];
-		struct cell *cells = table_add_row(table)->cells;
+		struct cell *cell = table_add_row(table)->cells;
 
-		cells[MARK_TIME] = time_cell(table, mark->unix_ns);
-		cells[MARK_KIND] = text_cell(table, mark->kind);
-		cells[MARK_TEXT] = text_cell(table, mark->text);
-		cells[MARK_PATH] = text_cell(table, mark->path);
+		*cell++ = time_cell(table, mark->unix_ns);
+		*cell++ = text_cell(table, mark->kind);
+		*cell++ = text_cell(table, mark->text);
+		*cell++ = text_cell(table, mark->path);
 	}
 	history_marks_release(&marks);
 	draw(report, table);
 	return result;
 }
 
-enum {
-	HOLE_FILE,
-	HOLE_FROM,
-	HOLE_TO,
-	HOLE_ROUNDS,
-	HOLE_WHY,
-	HOLE_COUNT
-};
-
-static const struct table_column hole_columns[HOLE_COUNT] = {
-	[HOLE_FILE] = {.name = "file", .title = "file", .left = true},
-	[HOLE_FROM] = {.name = "from", .title = "from", .left = true},
-	[HOLE_TO] = {.name = "to", .title = "to", .left = true},
-	[HOLE_ROUNDS] = {.name = "rounds", .title = "rounds"},
-	[HOLE_WHY] = {.name = "why", .title = "why", .left = true},
-};
-
 static void draw_damage(struct history *history, bool check, struct report *report)
 {
-	struct table *table = table_create_with("damage", hole_columns, HOLE_COUNT);
-	const struct history_hole *holes;
+	static const struct table_column columns[] = {
+		{.name = "file", .title = "file", .left = true},
+		{.name = "from", .title = "from", .left = true},
+		{.name = "to", .title = "to", .left = true},
+		{.name = "rounds", .title = "rounds"},
+		{.name = "why", .title = "why", .left = true},
+	};
+	struct table *table = table_create_with("damage", columns, ARRAY_COUNT(columns));
 	size_t count;
+	const struct history_hole *holes = history_damage(history, check, &count);
 
-	holes = history_damage(history, check, &count);
 	for (size_t i = 0; i < count; i++) {
-		struct cell *cells = table_add_row(table)->cells;
+		struct cell *cell = table_add_row(table)->cells;
 
-		cells[HOLE_FILE] = text_cell(table, holes[i].name);
-		cells[HOLE_FROM] = time_cell(table, holes[i].from_unix_ns);
-		cells[HOLE_TO] = time_cell(table, holes[i].to_unix_ns);
-		cells[HOLE_ROUNDS] = holes[i].rounds != 0 ? count_cell(holes[i].rounds)
-							  : (struct cell){.state = CELL_ABSENT};
-		cells[HOLE_WHY] = text_cell(table, holes[i].why);
+		*cell++ = text_cell(table, holes[i].name);
+		*cell++ = time_cell(table, holes[i].from_unix_ns);
+		*cell++ = time_cell(table, holes[i].to_unix_ns);
+		*cell++ = holes[i].rounds != 0 ? count_cell(holes[i].rounds) : absent;
+		*cell++ = text_cell(table, holes[i].why);
 	}
 	draw(report, table);
 }

@@ -15,6 +15,7 @@
 #include "cmd/line/view_options.h"
 #include "commands.h"
 #include "report/json_text.h"
+#include "snapshot/capture_facts.h"
 
 struct scx_options {
 	bool json, walk;
@@ -153,23 +154,6 @@ static void append_line(struct buffer *buffer, const char *title, const char *te
 	buffer_append_char(buffer, '\n');
 }
 
-/* "2 h 5 min", in two units. */
-static void append_time(struct buffer *buffer, uint64_t nanoseconds)
-{
-	const uint64_t seconds = nanoseconds / NS_PER_S;
-
-	if (seconds < 60)
-		buffer_append_format(buffer, "%" PRIu64 " s", seconds);
-	else if (seconds < 3600)
-		buffer_append_format(buffer, "%" PRIu64 " min %" PRIu64 " s", seconds / 60, seconds % 60);
-	else if (seconds < 86400)
-		buffer_append_format(buffer, "%" PRIu64 " h %" PRIu64 " min", seconds / 3600,
-				     seconds / 60 % 60);
-	else
-		buffer_append_format(buffer, "%" PRIu64 " d %" PRIu64 " h", seconds / 86400,
-				     seconds / 3600 % 24);
-}
-
 static uint64_t uptime_ns(const struct task_field_owner *scheduler)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
@@ -186,7 +170,7 @@ static void print_scheduler(const struct findings *findings, struct buffer *buff
 	append_line(buffer, "scheduler", scheduler->name);
 	if (scheduler->loaded_at_ns != 0) {
 		buffer_append_format(buffer, "%-10s", "since");
-		append_time(buffer, uptime_ns(scheduler));
+		capture_facts_append_span(buffer, uptime_ns(scheduler));
 		buffer_append_char(buffer, '\n');
 	}
 	buffer_append_format(buffer, "%-10s%" PRIu64 " since boot\n", "started", scheduler->enable_seq);
@@ -304,15 +288,25 @@ static void print_text(const struct findings *findings, struct buffer *buffer)
 
 /* --- JSON --- */
 
-static void json_text(struct buffer *buffer, const char *key, const char *text)
+/* Begins a member of an object, with a comma unless it is the first. */
+static void json_name(struct buffer *buffer, const char *name)
 {
-	buffer_append_format(buffer, "\"%s\":", key);
+	if (buffer->data[buffer->length - 1] != '{')
+		buffer_append_char(buffer, ',');
+	json_append_text(buffer, name);
+	buffer_append_char(buffer, ':');
+}
+
+static void json_text(struct buffer *buffer, const char *name, const char *text)
+{
+	json_name(buffer, name);
 	json_append_text(buffer, text);
 }
 
-static void json_count(struct buffer *buffer, const char *key, uint64_t value)
+static void json_count(struct buffer *buffer, const char *name, uint64_t value)
 {
-	buffer_append_format(buffer, ",\"%s\":%" PRIu64, key, value);
+	json_name(buffer, name);
+	buffer_append_u64(buffer, value);
 }
 
 static void json_scheduler(const struct findings *findings, struct buffer *buffer)
@@ -321,9 +315,9 @@ static void json_scheduler(const struct findings *findings, struct buffer *buffe
 	const struct sched_ext *state = &findings->snapshot->sched_ext;
 	const struct task_fields *scx = &findings->snapshot->task_fields;
 
-	buffer_append_text(buffer, "\"scheduler\":{");
+	json_name(buffer, "scheduler");
+	buffer_append_char(buffer, '{');
 	json_text(buffer, "name", scheduler->name);
-	buffer_append_char(buffer, ',');
 	json_text(buffer, "family", scheduler->family);
 	json_count(buffer, "enable_seq", scheduler->enable_seq);
 	if (scheduler->loaded_at_ns != 0)
@@ -331,11 +325,8 @@ static void json_scheduler(const struct findings *findings, struct buffer *buffe
 	json_count(buffer, "switch_all", state->switch_all);
 	json_count(buffer, "nr_rejected", state->nr_rejected);
 	buffer_append_text(buffer, ",\"events\":{");
-	for (size_t i = 0; i < scx->event_count; i++) {
-		buffer_append_text(buffer, i != 0 ? "," : "");
-		json_append_text(buffer, scx->events[i].name);
-		buffer_append_format(buffer, ":%" PRIu64, scx->events[i].value);
-	}
+	for (size_t i = 0; i < scx->event_count; i++)
+		json_count(buffer, scx->events[i].name, scx->events[i].value);
 	buffer_append_text(buffer, "}}");
 }
 
@@ -345,9 +336,9 @@ static void json_maps(const struct scx_survey *survey, struct buffer *buffer)
 	for (size_t i = 0; i < survey->map_count; i++) {
 		const struct scx_survey_map *map = &survey->maps[i];
 
-		buffer_append_format(buffer, "%s{\"id\":%" PRIu32 ",", i != 0 ? "," : "", map->id);
+		buffer_append_text(buffer, i != 0 ? ",{" : "{");
+		json_count(buffer, "id", map->id);
 		json_text(buffer, "kind", map->kind);
-		buffer_append_char(buffer, ',');
 		json_text(buffer, "name", map->name);
 		json_count(buffer, "value_size", map->value_size);
 		buffer_append_char(buffer, '}');
@@ -360,9 +351,7 @@ static void json_type(const struct task_field_owner *scheduler, struct buffer *b
 	buffer_append_text(buffer, ",\"type\":{");
 	json_text(buffer, "name", scheduler->type);
 	json_count(buffer, "size", scheduler->size);
-	buffer_append_char(buffer, ',');
 	json_text(buffer, "storage", scheduler->storage);
-	buffer_append_char(buffer, ',');
 	json_text(buffer, "layout", scheduler->layout);
 	buffer_append_text(buffer, ",\"members\":[");
 	for (size_t i = 0; i < scheduler->member_count; i++) {
@@ -370,17 +359,13 @@ static void json_type(const struct task_field_owner *scheduler, struct buffer *b
 
 		buffer_append_text(buffer, i != 0 ? ",{" : "{");
 		json_text(buffer, "name", member->name);
-		buffer_append_char(buffer, ',');
 		json_text(buffer, "type", member->type);
-		buffer_append_char(buffer, ',');
 		json_text(buffer, "kind", task_field_kind_names[member->kind]);
 		json_count(buffer, "bit_offset", member->bit_offset);
 		json_count(buffer, "bit_size", member->bit_size);
 		json_count(buffer, "count", member->count);
-		if (member->field != TASK_FIELD_NONE) {
-			buffer_append_char(buffer, ',');
+		if (member->field != TASK_FIELD_NONE)
 			json_text(buffer, "reduction", task_field_reduction_names[member->facts.reduction]);
-		}
 		buffer_append_char(buffer, '}');
 	}
 	buffer_append_text(buffer, "]}");
@@ -396,19 +381,16 @@ static void json_threads(const struct findings *findings, struct buffer *buffer)
 		reason_id reason;
 		const uint8_t *context = task_fields_context(&snapshot->task_fields, row, &reason);
 
-		buffer_append_format(buffer, "%s{\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",",
-				     row != 0 ? "," : "", snapshot->tgid[row], snapshot->tid[row]);
+		buffer_append_text(buffer, row != 0 ? ",{" : "{");
+		json_count(buffer, "pid", snapshot->tgid[row]);
+		json_count(buffer, "tid", snapshot->tid[row]);
 		json_text(buffer, "name", thread_name(snapshot, row));
-		if (context == NULL) {
-			buffer_append_char(buffer, ',');
+		if (context == NULL)
 			json_text(buffer, "reason",
 				  reason == REASON_READ ? "no-context" : reasons[reason].name);
-		}
 		buffer_append_text(buffer, context != NULL ? ",\"context\":{" : "}");
 		for (size_t i = 0; context != NULL && i < scheduler->member_count; i++) {
-			buffer_append_text(buffer, i != 0 ? "," : "");
-			json_append_text(buffer, scheduler->members[i].name);
-			buffer_append_char(buffer, ':');
+			json_name(buffer, scheduler->members[i].name);
 			append_value(scheduler, &scheduler->members[i], context, true, buffer);
 		}
 		buffer_append_text(buffer, context != NULL ? "}}" : "");
@@ -425,7 +407,7 @@ static void json_walk(const struct scx_survey *survey, struct buffer *buffer)
 		const struct sdt_walk_entry *element = &survey->walk.entries[i];
 
 		buffer_append_format(
-			buffer, "%s{\"idx\":%" PRId32 ",\"genn\":%" PRId32 ",\"user_addr\":%" PRIu64 ",",
+			buffer, "%s{\"idx\":%" PRId32 ",\"genn\":%" PRId32 ",\"user_addr\":%" PRIu64,
 			i == 0 ? ",\"entries\":[" : ",", element->idx, element->genn, element->user_addr);
 		json_text(buffer, "payload", element->text);
 		if (element->tid != 0)
@@ -437,10 +419,8 @@ static void json_walk(const struct scx_survey *survey, struct buffer *buffer)
 	json_count(buffer, "skipped_subtrees", survey->walk.skipped_subtrees);
 	json_count(buffer, "elem_size", survey->walk.elem_size);
 	json_count(buffer, "payload_btf_type_id", survey->walk.payload_type);
-	if (survey->walk.payload_type_reason[0] != '\0') {
-		buffer_append_char(buffer, ',');
+	if (survey->walk.payload_type_reason[0] != '\0')
 		json_text(buffer, "payload_type_reason", survey->walk.payload_type_reason);
-	}
 	json_count(buffer, "dead", survey->dead);
 	buffer_append_char(buffer, '}');
 }
@@ -454,11 +434,8 @@ static void print_json(const struct findings *findings, struct buffer *buffer)
 	buffer_append_text(buffer, ",\"contexts\":{");
 	json_text(buffer, "state", feature_state_names[result->state]);
 	if (result->state != FEATURE_STATE_ON) {
-		buffer_append_char(buffer, ',');
 		json_text(buffer, "reason", reasons[result->reason].name);
-		buffer_append_char(buffer, ',');
 		json_text(buffer, "detail", result->detail);
-		buffer_append_char(buffer, ',');
 		json_text(buffer, "remedy", result->remedy);
 	}
 	json_count(buffer, "of_other_tasks", findings->snapshot->task_fields.mismatched);

@@ -60,25 +60,15 @@ static void show_set_defaults(void *options)
 	report_options_set_defaults(&show->report, &show->view);
 }
 
-/* Reads the user's own tabs, where the one that was asked for is none of ctop's. */
 static int show_configure(void *opaque, const struct option_set *given, struct error *error)
 {
 	struct show_options *options = opaque;
-	enum tab tab;
-	int result;
 
 	(void)given;
-	if (options->no_config)
-		history_place_settle();
-	if (options->no_config ||
-	    (options->config_path == NULL &&
-	     (options->screen.tab == NULL || tab_choose(options->screen.tab, &tab, NULL) == 0)))
-		return 0;
-	result = config_file_read(options->config_path, &options->config, error);
-	config_tabs_make(&options->config, options->config_path != NULL);
-	if (result < 0)
-		config_file_release(&options->config);
-	return result;
+	if (!options->no_config)
+		return config_tabs_read(options->config_path, options->screen.tab, &options->config, error);
+	history_place_settle();
+	return 0;
 }
 
 /* Whether the sections chosen can only make one table. */
@@ -93,9 +83,21 @@ static bool makes_one_table(const struct tables_request *request)
 	       !request->sections[SECTION_TASK_FIELDS];
 }
 
+/* Opens the output and reads the file. */
+static int begin(const struct show_options *options, const char *path, struct snapshot_report *report,
+		 struct snapshot_file *file, struct error *error)
+{
+	if (snapshot_report_open(report, &options->report, &options->view, true, error) < 0)
+		return -1;
+	if (snapshot_files_read(&path, 1, options->report.max_bytes, file, error) == 0)
+		return 0;
+	output_abandon(&report->output);
+	return -1;
+}
+
 static int print_report(struct show_options *options, const char *path)
 {
-	struct snapshot_report report = {.request.names[DIFF_AFTER] = path};
+	struct snapshot_report report = {0};
 	struct snapshot_file file;
 	struct error error;
 	int status;
@@ -110,13 +112,8 @@ static int print_report(struct show_options *options, const char *path)
 	if (status < 0)
 		return command_misused(&show_command, &error);
 	report_options_warn(&options->report, &options->view, &report.request);
-	if (snapshot_report_open(&report, &options->report, &options->view, true, &error) < 0)
+	if (begin(options, path, &report, &file, &error) < 0)
 		return command_failed(&error);
-	if (snapshot_files_read(&report.request.names[DIFF_AFTER], 1, options->report.max_bytes, &file,
-				&error) < 0) {
-		output_abandon(&report.output);
-		return command_failed(&error);
-	}
 	report.snapshots[DIFF_AFTER] = file.snapshot;
 	report.request.names[DIFF_AFTER] = file.name;
 	report.report.one_section = makes_one_table(&report.request);
@@ -232,26 +229,18 @@ static int print_table(struct show_options *options, const char *path)
 		return command_misused(&show_command, &error);
 	}
 	options->view.axis = (int)view.grouping.axis;
-	if (snapshot_report_open(&printing, &options->report, &options->view, true, &error) < 0) {
-		view_release(&view);
-		return command_failed(&error);
-	}
-	if (snapshot_files_read(&path, 1, options->report.max_bytes, &file, &error) < 0) {
-		output_abandon(&printing.output);
+	if (begin(options, path, &printing, &file, &error) < 0) {
 		view_release(&view);
 		return command_failed(&error);
 	}
 	session = session_create_file(snapshot_reference(file.snapshot));
 	if (choose_mode(session, options, file.name, &view, &error) < 0) {
 		output_abandon(&printing.output);
-		session_release(session);
-		snapshot_file_release(&file);
-		view_release(&view);
-		return command_misused(&show_command, &error);
+		status = command_misused(&show_command, &error);
+	} else {
+		write_table(&view, session, file.name, &printing.report);
+		status = output_end(&printing.output);
 	}
-	write_table(&view, session, file.name, &printing.report);
-	status = output_close(&printing.output, &error) < 0 ? output_failed(&printing.output, &error)
-							    : COMMAND_DONE;
 	session_release(session);
 	snapshot_file_release(&file);
 	view_release(&view);

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "session_internal.h"
-#include "window/ending.h"
+#include "window/ended.h"
 
 struct session_moment {
 	struct rounds
@@ -96,7 +96,7 @@ static void fold_gone(struct session_moment *moment, const struct snapshot *gone
 		same[i] = i;
 		base_of[i] = moment->has_base ? follow(moment, gone, i) : i;
 	}
-	ending_fold(&ending, &lately, true, &moment->rounds.lately.ended);
+	ended_fold_ending(&ending, &lately, true, &moment->rounds.lately.ended);
 	if (moment->has_base) {
 		/* the rows of the first one are those of the base */
 		since_base.from = moment->left_base ? moment->rounds.base.from : gone;
@@ -106,7 +106,7 @@ static void fold_gone(struct session_moment *moment, const struct snapshot *gone
 	}
 	for (size_t i = 0; i < count; i++)
 		ending.rows[i].last = NULL;
-	ending_fold(&ending, &since_base, ending.set != NULL, &moment->rounds.base.ended);
+	ended_fold_ending(&ending, &since_base, ending.set != NULL, &moment->rounds.base.ended);
 	free(ending.rows);
 	free(same);
 	free(base_of);
@@ -182,7 +182,7 @@ static void fold_lost(struct session_moment *moment, const bool *found)
 		if (!found[i] && !moment->base_gone[i])
 			*MEMORY_APPEND(ending.rows, ending.count, capacity) = (struct ended_row){.thread = i};
 	}
-	ending_fold(&ending, &window, true, &moment->rounds.base.ended);
+	ended_fold_ending(&ending, &window, true, &moment->rounds.base.ended);
 	free(ending.rows);
 	free(same);
 }

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "snapshot/ended_set.h"
-#include "window/ending.h"
+#include "window/ended.h"
 
 enum {
 	STORM_PROCESSES_PER_S = 100,
@@ -58,7 +58,7 @@ static void fold_ended(const struct rounds *rounds, struct origin *origin, enum 
 	const struct window window = origin_window(origin, rounds->now, mode);
 	const bool rest_counts = mode == WINDOW_MODE_INTERVAL || ending->set != NULL;
 
-	ending_fold(ending, &window, rest_counts, &origin->ended);
+	ended_fold_ending(ending, &window, rest_counts, &origin->ended);
 	ended_add_left(&origin->ended, left_ns);
 	ended_conclude_left(&origin->ended, origin->from, ending->now);
 }

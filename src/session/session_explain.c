@@ -19,7 +19,7 @@
 #include "window/column.h"
 
 enum {
-	TALLY_SHOWN = 8
+	TALLY_SHOWN = 8, /* and processes */
 };
 
 struct explanation {
@@ -154,33 +154,30 @@ static void append_readings(struct explanation *explanation, enum metric metric)
 		append_times("compared with", window->from, &from, explanation->lines);
 }
 
-/* How many threads contributed to a metric, and why the others did not. */
-static void append_coverage(struct explanation *explanation, enum metric metric)
-{
-	const bool is_counter = metric_type(metric)->kind == METRIC_KIND_COUNTER;
-	const struct window_counter counter = window_counter_of(&explanation->window, metric);
-	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
-	char text[28], total[28];
-
-	for (size_t k = 0; k < explanation->shown.count; k++) {
-		uint32_t thread = explanation->shown.threads[k];
-		uint64_t amount, elapsed;
-
-		if (is_counter)
-			by_state[window_change(&counter, thread, &amount, &elapsed)]++;
-		else
-			by_state[explain_state(explanation->window.now, thread, metric)]++;
-	}
-	buffer_append_format(explanation->lines, "  %s of %s threads\n",
-			     number_group_digits(by_state[REASON_READ], text),
-			     number_group_digits(explanation->shown.count, total));
-	explain_missing(explanation->window.now, by_state, "it does not apply", explanation->lines);
-}
-
 struct tally_item {
 	uint64_t value;
 	uint64_t count;
 };
+
+/* What the threads have in a metric or field, and how many of them have nothing for which reason. */
+struct value_tally {
+	uint64_t by_state[WINDOW_ABSENT + 1];
+	struct tally_item *items; /* of one thread each */
+	size_t count;
+};
+
+static struct value_tally begin_tally(const struct explanation *explanation)
+{
+	return (struct value_tally){
+		.items = memory_allocate((explanation->shown.count + 1) * sizeof(struct tally_item))};
+}
+
+static void add_to_tally(struct value_tally *tally, uint16_t state, uint64_t value)
+{
+	tally->by_state[state]++;
+	if (state == REASON_READ)
+		tally->items[tally->count++] = (struct tally_item){value, 1};
+}
 
 static int compare_values(const void *a, const void *b)
 {
@@ -198,67 +195,88 @@ static int compare_counts(const void *a, const void *b)
 	return compare_values(a, b);
 }
 
-static void append_tally_item(const struct snapshot *now, enum metric metric, const struct tally_item *item,
-			      struct buffer *lines)
+/* Joins the items of each value, the commonest first. */
+static void join_items(struct value_tally *tally)
 {
-	char text[28], letter[5];
-
-	buffer_append_format(lines, "  %s ", number_group_digits(item->count, text));
-	if (metric_type(metric)->kind == METRIC_KIND_CATEGORY)
-		buffer_append_text(lines, category_text(now, metric, item->value, letter));
-	else if (metric_type(metric)->kind == METRIC_KIND_SET)
-		cpu_set_append_ranges(&now->cpu_sets, (uint32_t)item->value, lines);
-	else
-		buffer_append_i64(lines, (int64_t)item->value);
-	buffer_append_char(lines, '\n');
-}
-
-/* Counts values of one thread each, the commonest first; returns how many there are. */
-static size_t count_items(struct tally_item items[], size_t read)
-{
+	struct tally_item *items = tally->items;
 	size_t count = 0;
 
-	qsort(items, read, sizeof(*items), compare_values);
-	for (size_t i = 0; i < read; i++) {
+	qsort(items, tally->count, sizeof(*items), compare_values);
+	for (size_t i = 0; i < tally->count; i++) {
 		if (count != 0 && items[count - 1].value == items[i].value)
 			items[count - 1].count++;
 		else
 			items[count++] = items[i];
 	}
 	qsort(items, count, sizeof(*items), compare_counts);
-	return count;
+	tally->count = count;
 }
 
-/* How many threads have which word, number on a scale or CPU set, the commonest first. */
-static void append_tally(struct explanation *explanation, enum metric metric)
+/*
+ * How many threads contributed and why others did not, `absent` those to which nothing applies; and with
+ * `append_value`, which gets `of`, how many have which value. Frees the tally.
+ */
+static void append_tally(const struct explanation *explanation, struct value_tally *tally, const char *absent,
+			 void (*append_value)(const struct explanation *explanation, const void *of,
+					      uint64_t value),
+			 const void *of)
+{
+	struct buffer *lines = explanation->lines;
+	char text[28], total[28];
+
+	buffer_append_format(lines, "  %s of %s threads\n",
+			     number_group_digits(tally->by_state[REASON_READ], text),
+			     number_group_digits(explanation->shown.count, total));
+	explain_missing(explanation->window.now, tally->by_state, absent, lines);
+	if (append_value != NULL)
+		join_items(tally);
+	for (size_t i = 0; append_value != NULL && i < tally->count && i < TALLY_SHOWN; i++) {
+		buffer_append_format(lines, "  %s ", number_group_digits(tally->items[i].count, text));
+		append_value(explanation, of, tally->items[i].value);
+		buffer_append_char(lines, '\n');
+	}
+	if (append_value != NULL && tally->count > TALLY_SHOWN)
+		buffer_append_format(lines, "  and %zu more\n", tally->count - TALLY_SHOWN);
+	free(tally->items);
+}
+
+/* A word, a number on a scale or a CPU set; `of` is an enum metric. */
+static void append_metric_value(const struct explanation *explanation, const void *of, uint64_t value)
 {
 	const struct snapshot *now = explanation->window.now;
-	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
-	size_t read = 0, count;
+	const enum metric metric = *(const enum metric *)of;
+	char letter[5];
 
-	for (size_t k = 0; k < explanation->shown.count; k++) {
-		uint32_t thread = explanation->shown.threads[k];
-
-		if (snapshot_value_state(now, thread, metric, false, NULL) == VALUE_READ)
-			items[read++] = (struct tally_item){snapshot_value(now, thread, metric), 1};
-	}
-	count = count_items(items, read);
-	for (size_t i = 0; i < count && i < TALLY_SHOWN; i++)
-		append_tally_item(now, metric, &items[i], explanation->lines);
-	if (count > TALLY_SHOWN)
-		buffer_append_format(explanation->lines, "  and %zu more\n", count - TALLY_SHOWN);
-	free(items);
+	if (metric_type(metric)->kind == METRIC_KIND_CATEGORY)
+		buffer_append_text(explanation->lines, category_text(now, metric, value, letter));
+	else if (metric_type(metric)->kind == METRIC_KIND_SET)
+		cpu_set_append_ranges(&now->cpu_sets, (uint32_t)value, explanation->lines);
+	else
+		buffer_append_i64(explanation->lines, (int64_t)value);
 }
 
 static void append_metric(struct explanation *explanation, enum metric metric)
 {
-	enum metric_kind kind = metric_type(metric)->kind;
+	const struct snapshot *now = explanation->window.now;
+	const enum metric_kind kind = metric_type(metric)->kind;
+	const bool has_values = kind == METRIC_KIND_CATEGORY || kind == METRIC_KIND_SET ||
+				kind == METRIC_KIND_ORDINAL;
+	const struct window_counter counter = window_counter_of(&explanation->window, metric);
+	struct value_tally tally = begin_tally(explanation);
 
-	explain_metric(explanation->window.now, metric, explanation->lines);
+	explain_metric(now, metric, explanation->lines);
 	append_readings(explanation, metric);
-	append_coverage(explanation, metric);
-	if (kind == METRIC_KIND_CATEGORY || kind == METRIC_KIND_SET || kind == METRIC_KIND_ORDINAL)
-		append_tally(explanation, metric);
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		const uint32_t thread = explanation->shown.threads[k];
+		uint64_t amount, elapsed;
+
+		add_to_tally(&tally,
+			     kind == METRIC_KIND_COUNTER ? window_change(&counter, thread, &amount, &elapsed)
+							 : explain_state(now, thread, metric),
+			     has_values ? snapshot_value(now, thread, metric) : 0);
+	}
+	append_tally(explanation, &tally, "it does not apply", has_values ? append_metric_value : NULL,
+		     &metric);
 }
 
 /* Which processes have jemalloc, and how sure their numbers are. */
@@ -403,44 +421,10 @@ static void append_latency(struct explanation *explanation, const struct column_
 	buffer_release(&duration);
 }
 
-/* How many threads have which value. */
-static void append_task_field_tally(const struct task_field_member *member, struct tally_item items[],
-				    size_t read, struct buffer *lines)
+/* `of` is a member of contexts. */
+static void append_member_number(const struct explanation *explanation, const void *of, uint64_t value)
 {
-	const size_t count = count_items(items, read);
-	char text[28];
-
-	for (size_t i = 0; i < count && i < TALLY_SHOWN; i++) {
-		buffer_append_format(lines, "  %s ", number_group_digits(items[i].count, text));
-		task_field_append(member, items[i].value, lines);
-		buffer_append_char(lines, '\n');
-	}
-	if (count > TALLY_SHOWN)
-		buffer_append_format(lines, "  and %zu more\n", count - TALLY_SHOWN);
-}
-
-/* How many threads have a context and why others have none, and what they have where that is counted. */
-static void append_contexts(struct explanation *explanation, const struct window_field *field)
-{
-	struct tally_item *items = memory_allocate((explanation->shown.count + 1) * sizeof(*items));
-	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
-	char text[28], total[28];
-	size_t read = 0;
-
-	for (size_t k = 0; k < explanation->shown.count; k++) {
-		uint64_t value = 0;
-		const uint16_t state = window_field_value(field, explanation->shown.threads[k], &value);
-
-		by_state[state]++;
-		if (state == REASON_READ)
-			items[read++] = (struct tally_item){value, 1};
-	}
-	buffer_append_format(explanation->lines, "  %s of %s threads\n", number_group_digits(read, text),
-			     number_group_digits(explanation->shown.count, total));
-	explain_missing(explanation->window.now, by_state, "no context belongs", explanation->lines);
-	if (field->member->facts.reduction == TASK_FIELD_REDUCTION_COUNT)
-		append_task_field_tally(field->member, items, read, explanation->lines);
-	free(items);
+	task_field_append(of, value, explanation->lines);
 }
 
 /* What a field of contexts is, and whose. */
@@ -449,6 +433,7 @@ static void append_task_field(struct explanation *explanation)
 	const struct task_fields *fields = &explanation->window.now->task_fields;
 	const struct window_field field = window_field_of(
 		&explanation->window, (uint16_t)(explanation->column - COLUMN_TASK_FIELDS));
+	struct value_tally tally;
 
 	if (field.member == NULL) {
 		if (fields->owner != NULL)
@@ -457,7 +442,17 @@ static void append_task_field(struct explanation *explanation)
 		return;
 	}
 	explain_member(fields->owner, field.member, explanation->lines);
-	append_contexts(explanation, &field);
+	tally = begin_tally(explanation);
+	for (size_t k = 0; k < explanation->shown.count; k++) {
+		uint64_t value = 0;
+		const uint16_t state = window_field_value(&field, explanation->shown.threads[k], &value);
+
+		add_to_tally(&tally, state, value);
+	}
+	append_tally(explanation, &tally, "no context belongs",
+		     field.member->facts.reduction == TASK_FIELD_REDUCTION_COUNT ? append_member_number
+										 : NULL,
+		     field.member);
 	if (field.is_change && field.from_missing == REASON_READ)
 		buffer_append_text(explanation->lines, "Of threads that ended nothing is known.\n");
 	if (field.is_change && explanation->window.from != NULL &&

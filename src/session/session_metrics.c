@@ -73,6 +73,17 @@ static bool changes_over_time(enum column column)
 					    : !column_has(entry, COLUMN_IS_PRESENT);
 }
 
+/* The number in each mode in which it can differ. */
+static void fill_modes(struct session *session, const struct row_threads *threads, enum column column,
+		       struct arena *arena, struct table_row *row)
+{
+	for (int i = CELL_NOW; i <= CELL_BASE; i++) {
+		if (i == CELL_NOW || changes_over_time(column))
+			cell_in_mode(session, shown_in_mode(threads, cell_modes[i]), column, cell_modes[i],
+				     arena, &row->cells[i]);
+	}
+}
+
 /* Where a number came from, or why it did not come. */
 static const char *source_text(const struct session *session, enum column column, const struct cell *now,
 			       struct arena *arena)
@@ -99,11 +110,7 @@ static void add_metric_row(struct session *session, const struct row_threads *th
 	const char *name = column == COLUMN_THR ? metrics[METRIC_THREAD_COUNT].name : column_name(column);
 	struct table_row *row = table_add_named_row(table, name, name);
 
-	for (int i = CELL_NOW; i <= CELL_BASE; i++) {
-		if (i == CELL_NOW || changes_over_time(column))
-			cell_in_mode(session, shown_in_mode(threads, cell_modes[i]), column, cell_modes[i],
-				     &table->arena, &row->cells[i]);
-	}
+	fill_modes(session, threads, column, &table->arena, row);
 	row->cells[CELL_SOURCE] = cell_of_text(
 		source_text(session, column, &row->cells[CELL_NOW], &table->arena));
 }
@@ -168,12 +175,8 @@ static void add_member_row(struct session *session, const struct row_threads *th
 	name = arena_format(&table->arena, "%s.%s", session->rounds.now->task_fields.owner->source,
 			    member->name);
 	row = table_add_named_row(table, name, name);
-	for (int i = CELL_NOW; is_field && i <= CELL_BASE; i++) {
-		if (i == CELL_NOW || changes_over_time(column_of_task_field(member->field)))
-			cell_in_mode(session, shown_in_mode(threads, cell_modes[i]),
-				     column_of_task_field(member->field), cell_modes[i], &table->arena,
-				     &row->cells[i]);
-	}
+	if (is_field)
+		fill_modes(session, threads, column_of_task_field(member->field), &table->arena, row);
 	if (shown->by_thread)
 		context = task_fields_context(&session->rounds.now->task_fields, shown->threads[0], &reason);
 	text = context != NULL ? member_text(member, context, &table->arena) : NULL;

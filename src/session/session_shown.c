@@ -20,12 +20,10 @@ struct selection {
 	bool *allowed_thread; /* of the newest round besides; NULL: all that `allowed` has */
 };
 
-/* A process of the newest round by its id: the index of its leader, UINT32_MAX where there is none. */
-static uint32_t find_leader(const struct snapshot *now, uint32_t tgid)
+uint32_t session_find_leader(const struct snapshot *now, uint32_t tgid)
 {
 	size_t low = 0, high = now->thread_count;
 
-	/* ended threads are those of captures, whose rows ascend by (tgid, tid) */
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
@@ -50,7 +48,7 @@ static uint32_t group_of_ended(const struct selection *selection, const struct g
 	uint32_t leader;
 
 	if (axis_is_by_thread(axis) && ended->tgid != 0) {
-		leader = find_leader(now, ended->tgid);
+		leader = session_find_leader(now, ended->tgid);
 		if (leader != UINT32_MAX && now->start_time[leader] <= ended->earliest_start)
 			return grouping_of_thread(grouping, 0, now, leader);
 	}

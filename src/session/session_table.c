@@ -398,23 +398,6 @@ static struct cell gone_cell(enum column column)
 	return (struct cell){.state = CELL_UNAVAILABLE, .reason = REASON_ENDED, .sort = NAN};
 }
 
-/* The index of the leader of a process in a live round, which is in order; UINT32_MAX: it is not there. */
-static uint32_t find_leader(const struct snapshot *now, uint32_t tgid)
-{
-	size_t low = 0, high = now->thread_count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (now->tgid[middle] < tgid || (now->tgid[middle] == tgid && now->tid[middle] < tgid))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < now->thread_count && now->tgid[low] == tgid && now->tid[low] == tgid ? (uint32_t)low
-											  : UINT32_MAX;
-}
-
 /* Says which process the members of a living row are of. */
 static void set_process(struct table_work *work, const struct ordered_row *ordered, struct table_row *row)
 {
@@ -431,7 +414,7 @@ static void set_process(struct table_work *work, const struct ordered_row *order
 		processes = reduce_accumulator(values_of(work, COLUMN_PID, work->view->mode), ordered->row);
 		row->process = processes->identity.distinct == 1 ? processes->identity.value : 0;
 	}
-	leader = row->process != 0 ? find_leader(now, row->process) : UINT32_MAX;
+	leader = row->process != 0 ? session_find_leader(now, row->process) : UINT32_MAX;
 	if (leader == UINT32_MAX)
 		row->process = 0;
 	else

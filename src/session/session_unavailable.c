@@ -11,6 +11,8 @@ struct refusal {
 	enum feature feature;
 };
 
+static const struct refusal nothing_refused = {.feature = FEATURE_NONE};
+
 /* Whether a reason holds until something is changed, not only in this round or for this thread. */
 static bool is_lasting(reason_id reason)
 {
@@ -33,7 +35,7 @@ static bool is_lasting(reason_id reason)
 static struct refusal refusal_of(enum source source, reason_id reason)
 {
 	if (!is_lasting(reason))
-		return (struct refusal){.feature = FEATURE_NONE};
+		return nothing_refused;
 	/* nothing that is done here adds to a file */
 	if (source == SOURCE_NONE || reason == REASON_NOT_IN_FILE || reason >= REASON_COUNT)
 		return (struct refusal){reason, FEATURE_NONE};
@@ -53,11 +55,11 @@ static struct refusal refusal_of_source(const struct snapshot *now, enum source 
 		tally = &own;
 	}
 	if (tally->read != 0)
-		return (struct refusal){.feature = FEATURE_NONE};
+		return nothing_refused;
 	for (unsigned int i = 1; i <= UINT8_MAX; i++) {
 		/* what may be read later has not been refused */
 		if (tally->missed[i] != 0 && !is_lasting((reason_id)i))
-			return (struct refusal){.feature = FEATURE_NONE};
+			return nothing_refused;
 		if (tally->missed[i] > most) {
 			most = tally->missed[i];
 			reason = (reason_id)i;
@@ -86,7 +88,7 @@ static struct refusal refusal_of_metric(const struct snapshot *now, const struct
 					enum metric metric)
 {
 	const enum source source = now->metric_source[metric];
-	struct refusal refusal = {.feature = FEATURE_NONE};
+	struct refusal refusal = nothing_refused;
 
 	/* files of other programs have flags, by which each thread is judged */
 	if (metric == METRIC_THREAD_COUNT || !now->provenance.present || source == SOURCE_NONE)
@@ -107,7 +109,7 @@ static struct refusal refusal_of_metrics(const struct snapshot *now, const struc
 					 const struct column_entry *entry)
 {
 	const bool any = column_has(entry, COLUMN_NEEDS_ALL);
-	struct refusal refusal = {.feature = FEATURE_NONE};
+	struct refusal refusal = nothing_refused;
 
 	for (size_t i = 0; i < entry->input_count; i++) {
 		refusal = refusal_of_metric(now, view, (enum metric)entry->inputs[i]);
@@ -130,93 +132,88 @@ static struct refusal refusal_of_feature(const struct snapshot *now, enum featur
 
 /* --- by kind of column --- */
 
-static struct refusal refuse_smaps(const struct snapshot *now, const struct view *view,
-				   const struct column_entry *entry)
+/* What a column of a kind is judged by. */
+struct question {
+	const struct snapshot *now;
+	const struct view *view;
+	const struct column_entry *entry;
+};
+
+/* Of columns with one source of their own. */
+static struct refusal refuse_source(const struct question *question)
 {
-	(void)view;
-	(void)entry;
-	return refusal_of_source(now, SOURCE_SMAPS_ROLLUP);
+	const bool is_heap = question->entry->operation == COLUMN_OPERATION_HEAP;
+
+	return refusal_of_source(question->now, is_heap ? SOURCE_JEMALLOC : SOURCE_SMAPS_ROLLUP);
 }
 
-static struct refusal refuse_resident(const struct snapshot *now, const struct view *view,
-				      const struct column_entry *entry)
+static struct refusal refuse_resident(const struct question *question)
 {
-	struct refusal refusal = {.feature = FEATURE_NONE};
-
-	(void)view;
-	(void)entry;
-	if (now->resident_missing != REASON_READ && now->smaps_count == 0)
-		refusal = refusal_of(SOURCE_NONE, now->resident_missing);
-	return refusal;
+	return question->now->smaps_count == 0 ? refusal_of(SOURCE_NONE, question->now->resident_missing)
+					       : nothing_refused;
 }
 
-static struct refusal refuse_heap(const struct snapshot *now, const struct view *view,
-				  const struct column_entry *entry)
+static struct refusal refuse_latency(const struct question *question)
 {
-	(void)view;
-	(void)entry;
-	return refusal_of_source(now, SOURCE_JEMALLOC);
-}
-
-static struct refusal refuse_latency(const struct snapshot *now, const struct view *view,
-				     const struct column_entry *entry)
-{
-	(void)view;
-	(void)entry;
-	return refusal_of_feature(now, FEATURE_LATENCY);
+	return refusal_of_feature(question->now, FEATURE_LATENCY);
 }
 
 /* The number of threads that ended is counted by rounds since the base. */
-static struct refusal refuse_lives(const struct snapshot *now, const struct view *view,
-				   const struct column_entry *entry)
+static struct refusal refuse_lives(const struct question *question)
 {
-	if (entry->inputs[0] == LIFE_BEGAN || view->mode == WINDOW_MODE_BASE || snapshot_ends_are_told(now))
-		return (struct refusal){.feature = FEATURE_NONE};
-	return refusal_of_feature(now, FEATURE_EXITS);
+	if (question->entry->inputs[0] == LIFE_BEGAN || question->view->mode == WINDOW_MODE_BASE ||
+	    snapshot_ends_are_told(question->now))
+		return nothing_refused;
+	return refusal_of_feature(question->now, FEATURE_EXITS);
 }
 
-static struct refusal refuse_cgroup(const struct snapshot *now, const struct view *view,
-				    const struct column_entry *entry)
+static struct refusal refuse_cgroup(const struct question *question)
 {
-	(void)view;
-	return refusal_of(SOURCE_CGROUP, reduce_cgroup_missing(now, entry->inputs[0]));
+	return refusal_of(SOURCE_CGROUP, reduce_cgroup_missing(question->now, question->entry->inputs[0]));
 }
 
-/* Who threads are is known but for users, which other programs' files do not have. */
-static struct refusal refuse_identity(const struct snapshot *now, const struct view *view,
-				      const struct column_entry *entry)
+/* Files of other programs have all identities but users. */
+static struct refusal refuse_identity(const struct question *question)
 {
-	(void)view;
-	if (entry->inputs[0] != IDENTITY_USER || now->provenance.present || now->thread_count == 0)
-		return (struct refusal){.feature = FEATURE_NONE};
+	const struct snapshot *now = question->now;
+
+	if (question->entry->inputs[0] != IDENTITY_USER || now->provenance.present || now->thread_count == 0)
+		return nothing_refused;
 	for (size_t i = 0; i < now->thread_count; i++) {
 		if (now->uid[i] != UINT32_MAX)
-			return (struct refusal){.feature = FEATURE_NONE};
+			return nothing_refused;
 	}
 	return refusal_of(SOURCE_NONE, REASON_NOT_IN_FILE);
 }
 
-/* Kinds that are neither here nor made of metrics can always have a number. */
-static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct snapshot *now,
-								    const struct view *view,
-								    const struct column_entry *entry) = {
-	[COLUMN_OPERATION_SMAPS] = refuse_smaps,     [COLUMN_OPERATION_RESIDENT] = refuse_resident,
-	[COLUMN_OPERATION_GROWTH] = refuse_resident, [COLUMN_OPERATION_HEAP] = refuse_heap,
+/* Parts of a bar are missing one by one. */
+static struct refusal refuse_nothing(const struct question *question)
+{
+	(void)question;
+	return nothing_refused;
+}
+
+/* Other kinds can always have a number unless they are made of metrics. */
+static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct question *question) = {
+	[COLUMN_OPERATION_SMAPS] = refuse_source,    [COLUMN_OPERATION_RESIDENT] = refuse_resident,
+	[COLUMN_OPERATION_GROWTH] = refuse_resident, [COLUMN_OPERATION_HEAP] = refuse_source,
 	[COLUMN_OPERATION_LATENCY] = refuse_latency, [COLUMN_OPERATION_LIVES] = refuse_lives,
 	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,   [COLUMN_OPERATION_IDENTITY] = refuse_identity,
+	[COLUMN_OPERATION_BAR] = refuse_nothing,
 };
 
 static struct refusal refusal_of_column(const struct session *session, const struct view *view,
 					enum column column)
 {
-	const struct column_entry *entry = column_entry(column);
+	const struct column_entry *entry;
 
+	if (session->rounds.now == NULL || column >= COLUMN_TOTAL || column == COLUMN_COUNT)
+		return nothing_refused;
+	entry = column_entry(column);
 	if (refuse_kinds[entry->operation] != NULL)
-		return refuse_kinds[entry->operation](session->rounds.now, view, entry);
-	/* parts of a bar are missing one by one */
-	if (!column_has(entry, COLUMN_OF_METRICS) || entry->operation == COLUMN_OPERATION_BAR)
-		return (struct refusal){.feature = FEATURE_NONE};
-	return refusal_of_metrics(session->rounds.now, view, entry);
+		return refuse_kinds[entry->operation](&(struct question){session->rounds.now, view, entry});
+	return column_has(entry, COLUMN_OF_METRICS) ? refusal_of_metrics(session->rounds.now, view, entry)
+						    : nothing_refused;
 }
 
 /* The feature that is to be remedied, FEATURE_NONE for none. */
@@ -250,32 +247,24 @@ static void append_words(const struct snapshot *now, struct refusal refusal, str
 bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,
 			     struct buffer *words)
 {
-	struct refusal refusal;
+	const struct refusal refusal = refusal_of_column(session, view, column);
 
-	if (session->rounds.now == NULL || column >= COLUMN_TOTAL || column == COLUMN_COUNT)
-		return false;
-	refusal = refusal_of_column(session, view, column);
-	if (refusal.reason == REASON_READ)
-		return false;
-	if (words != NULL)
+	if (refusal.reason != REASON_READ && words != NULL)
 		append_words(session->rounds.now, refusal, words);
-	return true;
+	return refusal.reason != REASON_READ;
 }
 
 void session_append_cause(const struct session *session, const struct view *view, enum column column,
 			  struct buffer *words)
 {
-	struct refusal refusal;
-	enum feature cause;
+	const struct snapshot *now = session->rounds.now;
+	const struct refusal refusal = refusal_of_column(session, view, column);
+	const enum feature cause = refusal.reason != REASON_READ ? cause_of(now, refusal) : FEATURE_NONE;
 
-	if (!session_why_unavailable(session, view, column, NULL))
-		return;
-	refusal = refusal_of_column(session, view, column);
-	cause = cause_of(session->rounds.now, refusal);
-	if (cause == FEATURE_NONE)
-		buffer_append_text(words, snapshot_reason_words(session->rounds.now, refusal.reason));
-	else
+	if (cause != FEATURE_NONE)
 		buffer_append_format(words, "%s off", features[cause].name);
+	else if (refusal.reason != REASON_READ)
+		buffer_append_text(words, snapshot_reason_words(now, refusal.reason));
 }
 
 bool session_refuse_column(const struct session *session, const struct view *view, enum column column,

@@ -22,14 +22,21 @@ struct ended_row {
 void ended_fold(struct ended *ended, const struct window *window, const struct ended_set *set,
 		const struct ended_row *rows, size_t count, bool rest_counts);
 
-/* Adds a group of threads that started and ended within the window. `now` says why other counters are not
- * known. */
-void ended_add_group(struct ended *ended, const struct ended_set *set, const struct ended_group *group,
-		     const struct snapshot *now);
+/* What is known of the threads that ended between a round and the one before it. */
+struct ending {
+	const struct snapshot *before; /* the round before, or what is left of it: the rows that are gone */
+	const struct snapshot *now;    /* tells why counters of threads that were never read are not known */
+	const struct ended_set *set;   /* what they told at their end; NULL: nobody told */
+	struct ended_row *rows;        /* of `before` that are gone, ascending */
+	size_t count;
+};
 
-/* The same for one thread that told its end, and which `is_young`, or nothing of it is known. */
-void ended_add_thread(struct ended *ended, const struct ended_set *set, const struct ended_thread *thread,
-		      bool is_young, const struct snapshot *now);
+/*
+ * Adds what they did within a window that ends with `ending->before` (`window->from` is where it began), and
+ * after it until their end; `rest_counts` as for ended_fold().
+ */
+void ended_fold_ending(const struct ending *ending, const struct window *window, bool rest_counts,
+		       struct ended *ended);
 
 /*
  * CPU time of the host in a window, whose two ends are rounds, that none of the threads has, in ns: less than

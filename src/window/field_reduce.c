@@ -9,8 +9,7 @@
 #include "base/number.h"
 
 enum {
-	FIRST_RUNS = 16,
-	HALF_BITS = 32,
+	FIRST_RUNS = 16
 };
 
 /* So much may two clocks of a kernel differ, before a time stamp in the future is none. */
@@ -98,25 +97,10 @@ static void find_commonest(struct task_field_accumulator *accumulator, const str
 
 /* --- adding --- */
 
-static void add_to_sum(struct task_field_sum *sum, uint64_t value, uint32_t threads)
+static void add_to_sum(struct task_field_sum *sum, uint64_t value)
 {
-	const uint64_t upper = (value >> HALF_BITS) * threads;
-	const uint64_t parts[] = {(value & UINT32_MAX) * threads, upper << HALF_BITS};
-
-	sum->high += upper >> HALF_BITS;
-	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
-		sum->low += parts[i];
-		sum->high += sum->low < parts[i];
-	}
-}
-
-static void add_up(struct task_field_accumulator *accumulator, const struct task_field_member *member,
-		   uint64_t value, uint32_t threads)
-{
-	if (is_negative(member, value))
-		add_to_sum(&accumulator->below, 0 - value, threads);
-	else
-		add_to_sum(&accumulator->above, value, threads);
+	sum->low += value;
+	sum->high += sum->low < value;
 }
 
 /* Keeps the least and the most; 0 is no time stamp. */
@@ -136,10 +120,8 @@ static void extend(struct task_field_accumulator *accumulator, const struct task
 }
 
 void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member,
-			   uint64_t value, uint32_t threads)
+			   uint64_t value)
 {
-	if (threads == 0)
-		return;
 	if (member->kind == TASK_FIELD_KIND_BOOLEAN)
 		value = value != 0; /* a byte of BPF memory may hold anything */
 	if (accumulator->read == 0)
@@ -150,14 +132,16 @@ void task_field_accumulate(struct task_field_accumulator *accumulator, const str
 		if (!accumulator->differs && accumulator->read != 0 && value != accumulator->first)
 			count_value(accumulator, member, accumulator->first, accumulator->read);
 		if (accumulator->differs || value != accumulator->first)
-			count_value(accumulator, member, value, threads);
+			count_value(accumulator, member, value, 1);
 	}
 	accumulator->differs |= value != accumulator->first;
 	extend(accumulator, member, value);
-	add_up(accumulator, member, value, threads);
-	if (value != 0)
-		accumulator->set += threads;
-	accumulator->read += threads;
+	if (is_negative(member, value))
+		add_to_sum(&accumulator->below, 0 - value);
+	else
+		add_to_sum(&accumulator->above, value);
+	accumulator->set += value != 0;
+	accumulator->read++;
 }
 
 void task_field_accumulate_amount(struct task_field_accumulator *accumulator, double amount)
@@ -171,22 +155,6 @@ void task_field_accumulate_missing(struct task_field_accumulator *accumulator, r
 	accumulator->missed++;
 	if (accumulator->reason == REASON_READ)
 		accumulator->reason = reason;
-}
-
-void task_field_accumulate_thread(struct task_field_accumulator *accumulator,
-				  const struct task_fields *fields, const struct task_field_member *member,
-				  size_t thread)
-{
-	reason_id reason;
-	const uint8_t *context;
-
-	if (member == NULL)
-		return;
-	context = task_fields_context(fields, thread, &reason);
-	if (context != NULL)
-		task_field_accumulate(accumulator, member, task_field_read(member, context, 0), 1);
-	else if (reason != REASON_READ)
-		task_field_accumulate_missing(accumulator, reason);
 }
 
 /* --- what comes out --- */

@@ -51,9 +51,9 @@ struct task_field_reduced {
 	uint64_t whole;
 };
 
-/* Adds `threads` threads that have this value of the member (as task_field_read() gives it). */
+/* Adds a thread that has this value of the member (as task_field_read() gives it). */
 void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member,
-			   uint64_t value, uint32_t threads);
+			   uint64_t value);
 
 /* Adds a thread of which what it added in a span, or adds a second, is known: TASK_FIELD_REDUCTION_COUNTER.
  */
@@ -61,14 +61,6 @@ void task_field_accumulate_amount(struct task_field_accumulator *accumulator, do
 
 /* Adds a thread that should have a value. */
 void task_field_accumulate_missing(struct task_field_accumulator *accumulator, reason_id reason);
-
-/*
- * Adds what a thread of a snapshot has. One without a context adds nothing, nor does any where the member is
- * NULL: the scheduler has no such field.
- */
-void task_field_accumulate_thread(struct task_field_accumulator *accumulator,
-				  const struct task_fields *fields, const struct task_field_member *member,
-				  size_t thread);
 
 /*
  * What the threads have. `read_at_ns` is that of the contexts, from which ages count: they are unavailable

@@ -98,6 +98,20 @@ void value_set_net(const struct column_values *values, const struct accumulator 
  */
 bool *reducer_find_measured(const struct window *window, const struct shown *shown, enum metric metric);
 
+/* Whether the threads that stand still in the window are gathered in `shown`. */
+static inline bool reducer_knows_still(const struct reducer *reducer)
+{
+	return reducer->window->still != NULL && reducer->window->still == reducer->shown->still;
+}
+
+/*
+ * Looks up the counters of several inputs, which all count as measured where the first one does. Clears
+ * `only_movers` where threads that stand still have to be added one by one. Returns what the counters refer
+ * to as `measured`; the caller frees it.
+ */
+bool *reducer_find_counters(struct reducer *reducer, const int inputs[], size_t count,
+			    struct window_counter counters[]);
+
 /*
  * A short cut for lives as stored: adds all threads to the sums or maxima of their rows, so that none has to
  * be added one by one. Does nothing for other windows.
@@ -105,11 +119,9 @@ bool *reducer_find_measured(const struct window *window, const struct shown *sho
 void reducer_add_stored(struct reducer *reducer, const struct metric_reader *reader, const bool *measured,
 			bool is_sum);
 
-/* Adds to the accumulators of waits what stuck threads lost; for LOST. */
+/* Adds to the accumulators of waits what stuck threads lost; for LOST. The caller frees the work. */
 struct loss_work;
-struct loss_work *reducer_begin_loss(const struct reducer *reducer);
+struct loss_work *reducer_begin_loss(struct reducer *reducer);
 void reducer_add_loss(const struct loss_work *work, uint32_t thread, struct accumulator *accumulator);
-/* Whether threads that stand still add none. */
-bool reducer_loss_follows_movers(const struct reducer *reducer);
 
 #endif

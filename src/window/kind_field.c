@@ -154,7 +154,7 @@ static void add_thread(const struct window_field *field, uint32_t thread,
 	else if (field->is_change)
 		task_field_accumulate_amount(accumulator, (double)value * field->scale);
 	else
-		task_field_accumulate(accumulator, field->member, value, 1);
+		task_field_accumulate(accumulator, field->member, value);
 }
 
 /* A member for what nobody has read: it is only asked how it is reduced. */

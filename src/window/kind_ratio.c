@@ -80,34 +80,29 @@ static void add_ended(const struct reducer *reducer, const struct ended_record *
 	add_both(reducer->values, accumulator, states, amounts);
 }
 
-static struct both *begin_both(struct reducer *reducer, bool as_rate, bool counts_waits)
+static struct both *begin_both(struct reducer *reducer, bool as_rate)
 {
-	const struct window *window = reducer->window;
-	const int *inputs = reducer->entry->inputs;
 	struct both *both = memory_allocate_zero(1, sizeof(*both));
 
 	both->as_rate = reducer->values->is_real = as_rate;
-	both->measured = reducer_find_measured(window, reducer->shown, (enum metric)inputs[0]);
 	reducer->work = both;
-	reducer->only_movers = window->still != NULL && window->still == reducer->shown->still;
-	for (size_t i = 0; i < 2; i++) {
-		both->counters[i] = window_counter_of(window, (enum metric)inputs[i]);
-		both->counters[i].measured = both->measured;
-		both->counters[i].under_way &= counts_waits;
-		reducer->only_movers &= window_counter_is_even(&both->counters[i]);
-	}
+	reducer->only_movers = reducer_knows_still(reducer);
+	both->measured = reducer_find_counters(reducer, reducer->entry->inputs, 2, both->counters);
 	return both;
 }
 
 /* A mean is one of the waits that were counted. */
 static void begin_ratio(struct reducer *reducer)
 {
-	begin_both(reducer, false, column_counts_waits(reducer->values->column));
+	struct both *both = begin_both(reducer, false);
+
+	for (size_t i = 0; i < 2; i++)
+		both->counters[i].under_way &= column_counts_waits(reducer->values->column);
 }
 
 static void begin_net(struct reducer *reducer)
 {
-	begin_both(reducer, reducer->window->mode == WINDOW_MODE_RATE, true);
+	begin_both(reducer, reducer->window->mode == WINDOW_MODE_RATE);
 }
 
 static void begin_difference(struct reducer *reducer)
@@ -116,11 +111,11 @@ static void begin_difference(struct reducer *reducer)
 	struct both *both;
 
 	if (reducer->window->as_stored) {
-		begin_both(reducer, false, true);
+		begin_both(reducer, false);
 		return;
 	}
 	reducer->window = &life;
-	both = begin_both(reducer, false, true);
+	both = begin_both(reducer, false);
 	both->life = life;
 	for (size_t i = 0; i < 2; i++)
 		both->counters[i].window = &both->life;

@@ -142,23 +142,17 @@ static struct sum *begin_sum(struct reducer *reducer, const int *inputs, size_t 
 		.overlap = overlap,
 		.whole = reducer->values->column >= COLUMN_DERIVED,
 		.as_rate = reducer->values->is_real,
-		.measured = reducer_find_measured(reducer->window, reducer->shown, (enum metric)inputs[0]),
 	};
-	for (size_t i = 0; i < count; i++) {
-		sum->counters[i] = window_counter_of(reducer->window, (enum metric)inputs[i]);
-		sum->counters[i].measured = sum->measured;
-		reducer->only_movers &= window_counter_is_even(&sum->counters[i]);
-	}
+	sum->measured = reducer_find_counters(reducer, inputs, count, sum->counters);
 	return sum;
 }
 
 static struct sums *begin(struct reducer *reducer)
 {
-	const struct window *window = reducer->window;
 	struct sums *sums = memory_allocate_zero(1, sizeof(*sums));
 
 	reducer->work = sums;
-	reducer->only_movers = window->still != NULL && window->still == reducer->shown->still;
+	reducer->only_movers = reducer_knows_still(reducer);
 	return sums;
 }
 
@@ -206,7 +200,6 @@ static void begin_lost(struct reducer *reducer)
 	begin_sums(reducer);
 	sums = reducer->work;
 	sums->loss = reducer_begin_loss(reducer);
-	reducer->only_movers &= reducer_loss_follows_movers(reducer);
 }
 
 /* Of the lives of the living, in every mode. */

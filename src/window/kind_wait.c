@@ -7,11 +7,11 @@
 
 #include "base/memory.h"
 
-/* Whether of the threads that stand still it is known that none waits for a CPU or is in D: see find_still().
+/* Whether it is known that no thread that stands still waits for a CPU or is in D: see origin_find_still().
  */
-static bool sleeps_where_still(const struct window *window, const struct shown *shown)
+static bool sleeps_where_still(const struct reducer *reducer)
 {
-	return window->still != NULL && window->still == shown->still && window->now->waiting_ns != NULL;
+	return reducer_knows_still(reducer) && reducer->window->now->waiting_ns != NULL;
 }
 
 static void begin(struct reducer *reducer)
@@ -20,7 +20,7 @@ static void begin(struct reducer *reducer)
 
 	*states = metric_reader_of(reducer->window->now, METRIC_STATE);
 	reducer->work = states;
-	reducer->only_movers = sleeps_where_still(reducer->window, reducer->shown);
+	reducer->only_movers = sleeps_where_still(reducer);
 }
 
 /* Why it is only known that the present wait of a thread has lasted so long at least, or REASON_READ. */
@@ -142,7 +142,7 @@ struct loss_work {
 	double elapsed; /* in the window, ns; 0 when there is no other side, or not exact */
 };
 
-struct loss_work *reducer_begin_loss(const struct reducer *reducer)
+struct loss_work *reducer_begin_loss(struct reducer *reducer)
 {
 	const struct window *window = reducer->window;
 	const struct snapshot *now = window->now, *from = window->from;
@@ -155,12 +155,8 @@ struct loss_work *reducer_begin_loss(const struct reducer *reducer)
 	};
 	if (work->exact && from != NULL && now->provenance.boottime_ns > from->provenance.boottime_ns)
 		work->elapsed = (double)(now->provenance.boottime_ns - from->provenance.boottime_ns);
+	reducer->only_movers &= sleeps_where_still(reducer);
 	return work;
-}
-
-bool reducer_loss_follows_movers(const struct reducer *reducer)
-{
-	return sleeps_where_still(reducer->window, reducer->shown);
 }
 
 /*

@@ -37,10 +37,16 @@ static void add_time(struct latency *latency, const struct latency *more)
 	latency->cost_ns = number_add_saturating(latency->cost_ns, more->cost_ns);
 }
 
-static void add_record(struct latency *latency, size_t index, const struct latency_record *more)
+/* Adds waits whose records are those of `indices` in the sums. */
+static void add_waits(struct latency *span, const struct latency *whole, const struct latency *more,
+		      const uint32_t indices[])
 {
-	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
-		latency_merge(&latency->records[index].of[kind], &more->of[kind]);
+	extend(span, whole);
+	add_time(span, more);
+	for (size_t i = 0; i < more->count; i++) {
+		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
+			latency_merge(&span->records[indices[i]].of[kind], &more->records[i].of[kind]);
+	}
 }
 
 /* Gives each record of the sums its round, 0 for new ones. */
@@ -95,12 +101,9 @@ static void make_room(struct latency_spans *spans)
 	spans->interval = spans->base = (struct latency){0};
 	spans->met = NULL;
 	spans->met_count = spans->met_capacity = 0;
-	extend(&spans->base, &spans->whole->latency);
-	add_time(&spans->base, &base);
+	add_waits(&spans->base, &spans->whole->latency, &base, indices);
 	extend_met(spans);
 	for (size_t i = 0; i < before->latency.count; i++) {
-		if (i < base.count)
-			add_record(&spans->base, indices[i], &base.records[i]);
 		if (met[i] > spans->met[indices[i]])
 			spans->met[indices[i]] = met[i];
 	}
@@ -125,16 +128,11 @@ void latency_spans_add_round(struct latency_spans *spans, const struct snapshot 
 		make_room(spans);
 	spans->rounds++;
 	indices = latency_sums_add(spans->whole, snapshot);
-	extend(&spans->interval, &spans->whole->latency);
-	extend(&spans->base, &spans->whole->latency);
+	add_waits(&spans->interval, &spans->whole->latency, &snapshot->latency, indices);
+	add_waits(&spans->base, &spans->whole->latency, &snapshot->latency, indices);
 	extend_met(spans);
-	add_time(&spans->interval, &snapshot->latency);
-	add_time(&spans->base, &snapshot->latency);
-	for (size_t i = 0; i < snapshot->latency.count; i++) {
-		add_record(&spans->interval, indices[i], &snapshot->latency.records[i]);
-		add_record(&spans->base, indices[i], &snapshot->latency.records[i]);
+	for (size_t i = 0; i < snapshot->latency.count; i++)
 		spans->met[indices[i]] = spans->rounds;
-	}
 	free(indices);
 }
 
@@ -157,12 +155,8 @@ void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *
 	extend(&spans->base, &spans->whole->latency);
 	if (within == NULL)
 		return;
-	add_time(&spans->interval, &within->latency);
-	add_time(&spans->base, &within->latency);
-	for (size_t i = 0; i < within->latency.count; i++) {
-		add_record(&spans->interval, indices[i], &within->latency.records[i]);
-		add_record(&spans->base, indices[i], &within->latency.records[i]);
-	}
+	add_waits(&spans->interval, &spans->whole->latency, &within->latency, indices);
+	add_waits(&spans->base, &spans->whole->latency, &within->latency, indices);
 	free(indices);
 }
 

@@ -180,6 +180,19 @@ bool *reducer_find_measured(const struct window *window, const struct shown *sho
 	return measured;
 }
 
+bool *reducer_find_counters(struct reducer *reducer, const int inputs[], size_t count,
+			    struct window_counter counters[])
+{
+	bool *measured = reducer_find_measured(reducer->window, reducer->shown, (enum metric)inputs[0]);
+
+	for (size_t i = 0; i < count; i++) {
+		counters[i] = window_counter_of(reducer->window, (enum metric)inputs[i]);
+		counters[i].measured = measured;
+		reducer->only_movers &= window_counter_is_even(&counters[i]);
+	}
+	return measured;
+}
+
 /* Whether a thread has a value; counts it as missing where it should have one. */
 static inline bool is_read(const struct metric_reader *reader, uint32_t thread,
 			   struct accumulator *accumulator)

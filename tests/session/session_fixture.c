@@ -125,3 +125,26 @@ const char *fixture_shown(const struct table *table, const char *label, enum col
 	buffer_release(&buffer);
 	return shown;
 }
+
+void fixture_expect(struct session *session, enum tab tab, enum window_mode mode, const char *label,
+		    enum column column, const char *shown)
+{
+	struct table *table = fixture_table(session, tab, mode);
+
+	assert_string_equal(fixture_shown(table, label, column), shown);
+	table_release(table);
+}
+
+void fixture_expect_told(struct session *session, const struct view *view, const char *label,
+			 enum column column, const char *text)
+{
+	struct table *table = session_table(session, view);
+	const struct table_row *row = fixture_row(table, label);
+	struct buffer lines = {0};
+
+	session_explain(session, view, row->key, row->key_length, fixture_column(table, column), &lines);
+	if (strstr(lines.data, text) == NULL)
+		fail_msg("no '%s' in: %s", text, lines.data);
+	buffer_release(&lines);
+	table_release(table);
+}

@@ -55,4 +55,12 @@ const struct cell *fixture_cell(const struct table *table, const char *label, en
 /* A cell as the screen shows it, in static storage. */
 const char *fixture_shown(const struct table *table, const char *label, enum column column);
 
+/* Fails the test unless a cell of the table of all processes is shown so. */
+void fixture_expect(struct session *session, enum tab tab, enum window_mode mode, const char *label,
+		    enum column column, const char *shown);
+
+/* Fails the test unless what is told of a cell of a view has this text. */
+void fixture_expect_told(struct session *session, const struct view *view, const char *label,
+			 enum column column, const char *text);
+
 #endif

@@ -110,7 +110,6 @@ static struct table *table_on(struct session *session, struct view *view, enum a
 static void test_by_process(void **state)
 {
 	struct session *session = session_create();
-	struct buffer lines = {0};
 	const struct table_row *row;
 	struct table *table;
 	struct view view;
@@ -153,10 +152,8 @@ static void test_by_process(void **state)
 	assert_string_equal(fixture_row(table, "10 engine")->key, "10:100");
 	assert_string_equal(fixture_shown(table, "20 make", COLUMN_CPU), "40.0ms");
 	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "830ms");
+	fixture_expect_told(session, &view, "(ended)", COLUMN_CPU, "only their names are known");
 	row = fixture_row(table, "(ended)");
-	session_explain(session, &view, row->key, row->key_length, fixture_column(table, COLUMN_CPU), &lines);
-	assert_non_null(strstr(lines.data, "only their names are known"));
-	buffer_release(&lines);
 	/* inside it are the names that they had */
 	assert_true(view_open(&view, row->key, row->key_length, row->label, row->label_length));
 	table_release(table);
@@ -224,7 +221,6 @@ static size_t place_of(enum metric metric)
 static void test_read_while_it_waited(void **state)
 {
 	struct session *session = session_create();
-	struct table *table;
 
 	(void)state;
 	for (int round = 0; round < 3; round++) {
@@ -246,12 +242,8 @@ static void test_read_while_it_waited(void **state)
 			snapshot->waiting_ns[1] = MS(300);
 		session_add_round(session, snapshot);
 	}
-	table = fixture_table(session, TAB_RUN, WINDOW_MODE_INTERVAL);
-	assert_string_equal(fixture_shown(table, "starved", COLUMN_RUNQ), "700ms");
-	table_release(table);
-	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
-	assert_string_equal(fixture_shown(table, "starved", COLUMN_RUNQ), "1.0s");
-	table_release(table);
+	fixture_expect(session, TAB_RUN, WINDOW_MODE_INTERVAL, "starved", COLUMN_RUNQ, "700ms");
+	fixture_expect(session, TAB_RUN, WINDOW_MODE_BASE, "starved", COLUMN_RUNQ, "1.0s");
 	session_release(session);
 }
 
@@ -261,7 +253,6 @@ static void test_read_overlaps(void **state)
 	(void)state;
 	for (int larger = 0; larger < 2; larger++) {
 		struct session *session = session_create();
-		struct table *table;
 
 		for (int round = 0; round < 2; round++) {
 			struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
@@ -284,9 +275,7 @@ static void test_read_overlaps(void **state)
 			}
 			session_add_round(session, snapshot);
 		}
-		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
-		assert_string_equal(fixture_shown(table, "swaps", COLUMN_MWAIT), "30.0ms");
-		table_release(table);
+		fixture_expect(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL, "swaps", COLUMN_MWAIT, "30.0ms");
 		session_release(session);
 	}
 }
@@ -420,9 +409,7 @@ static void test_not_watched(void **state)
 	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_BORN), "≥0");
 	table_release(table);
-	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
-	assert_string_equal(fixture_shown(table, "sh", COLUMN_ENDED), "≥1");
-	table_release(table);
+	fixture_expect(session, TAB_RUN, WINDOW_MODE_BASE, "sh", COLUMN_ENDED, "≥1");
 	session_release(session);
 }
 
@@ -430,10 +417,8 @@ static void test_not_watched(void **state)
 static void test_not_told_by_anyone(void **state)
 {
 	struct session *session = session_create();
-	struct buffer lines = {0};
 	struct view view;
 	struct table *table;
-	const struct table_row *row;
 
 	(void)state;
 	for (int round = 0; round < 3; round++) {
@@ -458,11 +443,9 @@ static void test_not_told_by_anyone(void **state)
 	assert_string_equal(fixture_shown(table, "pool", COLUMN_CPU), "≥5.0");
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "5.0");
 	assert_false(fixture_has_row(table, "gone"));
-	row = fixture_row(table, "pool");
-	session_explain(session, &view, row->key, row->key_length, fixture_column(table, COLUMN_CPU), &lines);
-	assert_non_null(strstr(lines.data, "Lacks what 1 thread that ended since the round before did"));
-	buffer_release(&lines);
 	table_release(table);
+	fixture_expect_told(session, &view, "pool", COLUMN_CPU,
+			    "Lacks what 1 thread that ended since the round before did");
 	view_release(&view);
 	/* as they were last read */
 	assert_cells(session, WINDOW_MODE_BASE, "pool", "≥500ms", "≥0", "≥1");
@@ -478,7 +461,6 @@ static void test_lower_bound(void **state)
 					      COLUMN_MAJF, COLUMN_READ, COLUMN_WRITE};
 	size_t checked = 0;
 	struct session *session = session_create();
-	struct buffer lines = {0};
 	struct view view;
 	struct table *table;
 	const struct table_row *row;
@@ -520,13 +502,8 @@ static void test_lower_bound(void **state)
 	}
 	assert_true(checked >= sizeof(amounts) / sizeof(amounts[0]));
 	view.tab = TAB_RUN;
-	table = session_table(session, &view);
-	row = fixture_row(table, "cc1");
-	session_explain(session, &view, row->key, row->key_length, fixture_column(table, COLUMN_CPU), &lines);
-	assert_non_null(strstr(lines.data, "Value: at least 1,000,000,000 ns"));
-	assert_non_null(strstr(lines.data, "did, without the last moments."));
-	buffer_release(&lines);
-	table_release(table);
+	fixture_expect_told(session, &view, "cc1", COLUMN_CPU, "Value: at least 1,000,000,000 ns");
+	fixture_expect_told(session, &view, "cc1", COLUMN_CPU, "did, without the last moments.");
 	view_release(&view);
 	session_release(session);
 }
@@ -574,7 +551,6 @@ static void test_left(void **state)
 	struct buffer lines = {0};
 	struct view view;
 	struct table *table;
-	const struct table_row *row;
 
 	(void)state;
 	view_initialise(&view);
@@ -584,13 +560,10 @@ static void test_left(void **state)
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "25.0");
 	assert_int_equal(fixture_cell(table, "(ended)", COLUMN_VCSW)->state, CELL_UNAVAILABLE);
 	assert_int_equal(fixture_cell(table, "(ended)", COLUMN_ENDED)->state, CELL_UNAVAILABLE);
-	row = fixture_row(table, "(ended)");
-	assert_int_equal(row->threads, 0);
-	session_explain(session, &view, row->key, row->key_length, fixture_column(table, COLUMN_CPU), &lines);
-	assert_non_null(
-		strstr(lines.data, "Its CPU time is an estimate: the host's, less that of all threads"));
+	assert_int_equal(fixture_row(table, "(ended)")->threads, 0);
 	table_release(table);
-	buffer_clear(&lines);
+	fixture_expect_told(session, &view, "(ended)", COLUMN_CPU,
+			    "Its CPU time is an estimate: the host's, less that of all threads");
 	evidence_append_lines(session_now(session), session_interval_ns(session), 0, &lines);
 	assert_non_null(strstr(lines.data, "the row (ended) is an estimate"));
 	buffer_release(&lines);

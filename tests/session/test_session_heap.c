@@ -283,21 +283,6 @@ static void test_jemalloc_only(void **state)
 	session_release(session);
 }
 
-static void expect_explained(struct session *session, const struct view *view, const char *key,
-			     enum column column, const char *text)
-{
-	enum column columns[COLUMN_TOTAL];
-	struct buffer lines = {0};
-	size_t count = view_columns(view, columns), place = 0;
-
-	while (place < count && columns[place] != column)
-		place++;
-	session_explain(session, view, key, strlen(key), place, &lines);
-	if (strstr(lines.data, text) == NULL)
-		fail_msg("no '%s' in: %s", text, lines.data);
-	buffer_release(&lines);
-}
-
 static void test_explain(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);
@@ -306,12 +291,13 @@ static void test_explain(void **state)
 	(void)state;
 	view_initialise(&view);
 	view.tab = TAB_HEAP;
-	expect_explained(session, &view, "cache", COLUMN_LAYOUT, "process 20: jemalloc 5.2.1, known-build");
-	expect_explained(session, &view, "web", COLUMN_LIVE, "whole processes");
-	expect_explained(session, &view, "web", COLUMN_LIVE, "from jemalloc (thread_deallocated)");
-	expect_explained(session, &view, "db", COLUMN_SEEN, "1 unavailable: would need a stop");
-	expect_explained(session, &view, "web", COLUMN_NET, "= allocated_bytes - deallocated_bytes");
-	expect_explained(session, &view, "web", COLUMN_ALLOC, "process 10: jemalloc 5.3.0, dwarf");
+	fixture_expect_told(session, &view, "cache", COLUMN_LAYOUT,
+			    "process 20: jemalloc 5.2.1, known-build");
+	fixture_expect_told(session, &view, "web", COLUMN_LIVE, "whole processes");
+	fixture_expect_told(session, &view, "web", COLUMN_LIVE, "from jemalloc (thread_deallocated)");
+	fixture_expect_told(session, &view, "db", COLUMN_SEEN, "1 unavailable: would need a stop");
+	fixture_expect_told(session, &view, "web", COLUMN_NET, "= allocated_bytes - deallocated_bytes");
+	fixture_expect_told(session, &view, "web", COLUMN_ALLOC, "process 10: jemalloc 5.3.0, dwarf");
 	session_release(session);
 }
 

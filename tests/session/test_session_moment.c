@@ -273,7 +273,6 @@ static void test_taken_over(void **state)
 	struct session *session = session_create();
 	struct session_moment *moment = session_moment_create(plain_round(90, 0, 1));
 	struct snapshot *gone = young_process(94, 100);
-	struct table *table;
 
 	(void)state;
 	session_moment_add_gone(moment, NULL, NAN);
@@ -281,9 +280,7 @@ static void test_taken_over(void **state)
 	snapshot_release(gone);
 	session_moment_finish(moment, young_process(98, 90000), young_process(100, 90200));
 	session_show_moment(session, moment);
-	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
-	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "\342\211\245100ms");
-	table_release(table);
+	fixture_expect(session, TAB_RUN, WINDOW_MODE_BASE, "sh", COLUMN_CPU, "\342\211\245100ms");
 	session_release(session);
 }
 

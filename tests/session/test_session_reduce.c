@@ -103,9 +103,7 @@ static void test_delays(void **state)
 	assert_float_equal(cell->value.shares[4], 0.01F, 0.001F);
 	assert_float_equal(cell->value.shares[5], 0.54F, 0.001F);
 	table_release(table);
-	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
-	assert_string_equal(fixture_shown(table, "app", COLUMN_STUCK), "1");
-	table_release(table);
+	fixture_expect(session, TAB_OVERVIEW, WINDOW_MODE_RATE, "app", COLUMN_STUCK, "1");
 	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
 	table = session_table(session, &view);
@@ -163,9 +161,7 @@ static void test_impossible_wait(void **state)
 					    round == 1 ? "≥5.0" : "25.0");
 		table_release(table);
 	}
-	table = fixture_table(session, TAB_DELAY, WINDOW_MODE_TOTAL);
-	assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO), "≥400ms");
-	table_release(table);
+	fixture_expect(session, TAB_DELAY, WINDOW_MODE_TOTAL, "app", COLUMN_BLKIO, "≥400ms");
 	session_release(session);
 }
 
@@ -187,9 +183,7 @@ static void test_frozen(void **state)
 	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->reason, REASON_SWITCHED_OFF);
 	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->state, CELL_UNAVAILABLE);
 	table_release(table);
-	table = fixture_table(session, TAB_DELAY, WINDOW_MODE_TOTAL);
-	assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO), "400ms");
-	table_release(table);
+	fixture_expect(session, TAB_DELAY, WINDOW_MODE_TOTAL, "app", COLUMN_BLKIO, "400ms");
 	session_release(session);
 }
 
@@ -267,10 +261,8 @@ static void test_present(void **state)
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_FAIRSL),
 			    "3.0ms"); /* not applicable to FIFO */
 	table_release(table);
-	table = fixture_table(session, TAB_WAKEUPS, WINDOW_MODE_RATE);
-	assert_string_equal(fixture_shown(table, "mixed", COLUMN_MAXWT), "6.0ms+");
-	assert_string_equal(fixture_shown(table, "same", COLUMN_MAXWT), "5.0ms");
-	table_release(table);
+	fixture_expect(session, TAB_WAKEUPS, WINDOW_MODE_RATE, "mixed", COLUMN_MAXWT, "6.0ms+");
+	fixture_expect(session, TAB_WAKEUPS, WINDOW_MODE_RATE, "same", COLUMN_MAXWT, "5.0ms");
 	table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
 	/* three states, one each: the first in byte order */
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_STATE), "D*");
@@ -477,10 +469,8 @@ static void test_resident(void **state)
 	assert_string_equal(fixture_shown(table, "r", COLUMN_RSS), "≥3.0M");
 	assert_string_equal(fixture_shown(table, "r", COLUMN_GROWTH), "·");
 	table_release(table);
-	table = fixture_table(session, TAB_MEMORY, WINDOW_MODE_BASE);
-	assert_string_equal(fixture_shown(table, "q", COLUMN_GROWTH), "-4.0M");
-	assert_string_equal(fixture_shown(table, "p", COLUMN_GROWTH), "1.0M");
-	table_release(table);
+	fixture_expect(session, TAB_MEMORY, WINDOW_MODE_BASE, "q", COLUMN_GROWTH, "-4.0M");
+	fixture_expect(session, TAB_MEMORY, WINDOW_MODE_BASE, "p", COLUMN_GROWTH, "1.0M");
 	view_initialise(&view);
 	view.tab = TAB_MEMORY;
 	view.level = VIEW_LEVEL_THREADS;

@@ -184,16 +184,12 @@ static void expect_shown(struct session *session, enum view_level level, enum co
 
 static void expect_lines(struct session *session, enum column column, const char *expected)
 {
-	struct buffer lines = {0};
 	struct view view;
 
 	view_initialise(&view);
 	view.columns = &column;
 	view.column_count = 1;
-	session_explain(session, &view, "app", 3, 0, &lines);
-	if (strstr(lines.data, expected) == NULL)
-		fail_msg("'%s' is not in:\n%s", expected, lines.data);
-	buffer_release(&lines);
+	fixture_expect_told(session, &view, "app", column, expected);
 }
 
 static void expect_heading(struct session *session, const char *key, const char *expected)

@@ -27,7 +27,7 @@ static struct task_field_reduced reduce(enum task_field_kind kind, enum task_fie
 	struct task_field_reduced reduced;
 
 	for (size_t i = 0; i < count; i++)
-		task_field_accumulate(&accumulator, &member, values[i], 1);
+		task_field_accumulate(&accumulator, &member, values[i]);
 	reduced = task_field_reduce(&accumulator, &member, 1000);
 	task_field_accumulator_release(&accumulator);
 	return reduced;
@@ -89,7 +89,7 @@ static void test_ages(void **state)
 	assert_int_equal(REDUCE(UNSIGNED, AGE, UINT64_MAX).reason, REASON_BAD_STAMP);
 	assert_int_equal(REDUCE(SIGNED, AGE, (uint64_t)-5).reason, REASON_BAD_STAMP);
 	assert_int_equal(REDUCE(UNSIGNED, AGE, 0, 0).state, VALUE_ABSENT);
-	task_field_accumulate(&accumulator, &member, 400, 1);
+	task_field_accumulate(&accumulator, &member, 400);
 	assert_int_equal(task_field_reduce(&accumulator, &member, 0).state, VALUE_UNAVAILABLE);
 	assert_int_equal(task_field_reduce(&accumulator, &member, 0).reason, REASON_NOT_IN_FILE);
 }
@@ -131,14 +131,14 @@ static void test_many_values(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < THREADS; i++)
-		task_field_accumulate(&accumulator, &member, i * 7919 % THREADS, 1);
-	task_field_accumulate(&accumulator, &member, 123, 1);
+		task_field_accumulate(&accumulator, &member, i * 7919 % THREADS);
+	task_field_accumulate(&accumulator, &member, 123);
 	reduced = task_field_reduce(&accumulator, &member, 0);
 	assert_int_equal(reduced.value, 123);
 	assert_int_equal(reduced.threads, 2);
 	task_field_accumulator_release(&accumulator);
 	for (uint64_t i = 0; i < THREADS; i++)
-		task_field_accumulate(&accumulator, &member, i % FEW == 3 ? 1 : i % FEW, 1);
+		task_field_accumulate(&accumulator, &member, i % FEW == 3 ? 1 : i % FEW);
 	assert_true(accumulator.run_capacity <= 4 * FEW);
 	reduced = task_field_reduce(&accumulator, &member, 0);
 	assert_int_equal(reduced.value, 1);
@@ -160,7 +160,8 @@ static void test_missing(void **state)
 	assert_int_equal(reduced.state, VALUE_UNAVAILABLE);
 	assert_int_equal(reduced.reason, REASON_OTHER_TASK);
 	assert_false(reduced.partial);
-	task_field_accumulate(&accumulator, &member, 6, 3);
+	for (size_t i = 0; i < 3; i++)
+		task_field_accumulate(&accumulator, &member, 6);
 	reduced = task_field_reduce(&accumulator, &member, 0);
 	assert_whole(reduced, 18);
 	assert_true(reduced.partial);
@@ -170,39 +171,6 @@ static void test_missing(void **state)
 	task_field_accumulate_amount(&accumulator, 2);
 	assert_number(task_field_reduce(&accumulator, &member, 0), 3.5);
 	task_field_accumulator_release(&accumulator);
-}
-
-static void test_threads(void **state)
-{
-	struct task_field_owner *scheduler = task_field_owner_create(
-		TASK_FIELD_SOURCE, "mini", "task_ctx", "tasks", "task storage", sizeof(uint64_t));
-	struct task_field_member weight = member_of(TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_SUM);
-	const struct task_field_member *member;
-	struct task_field_accumulator accumulator = {0};
-	struct task_field_reduced reduced;
-	struct task_fields scx = {0};
-
-	(void)state;
-	weight.name = "weight";
-	weight.type = "u64";
-	assert_true(task_field_owner_add_member(scheduler, &weight));
-	task_fields_begin(&scx, scheduler, 4);
-	member = &scheduler->members[0];
-	task_field_write(member, task_fields_add_context(&scx, 0), 0, 100);
-	task_field_write(member, task_fields_add_context(&scx, 2), 0, 11);
-	for (size_t thread = 0; thread < 4; thread++)
-		task_field_accumulate_thread(&accumulator, &scx, member, thread);
-	reduced = task_field_reduce(&accumulator, member, 0);
-	assert_whole(reduced, 111);
-	assert_false(reduced.partial);
-	scx.context_of[3] = TASK_FIELDS_OTHER_TASK;
-	task_field_accumulate_thread(&accumulator, &scx, member, 3);
-	task_field_accumulate_thread(&accumulator, &scx, NULL, 0);
-	reduced = task_field_reduce(&accumulator, member, 0);
-	assert_whole(reduced, 111);
-	assert_true(reduced.partial);
-	task_field_accumulator_release(&accumulator);
-	task_fields_release(&scx);
 }
 
 static void test_counters(void **state)
@@ -250,10 +218,13 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),  cmocka_unit_test(test_ages),
-		cmocka_unit_test(test_counts),   cmocka_unit_test(test_many_values),
-		cmocka_unit_test(test_missing),  cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_counters), cmocka_unit_test(test_words),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_many_values),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests_name("snapshot_scx_reduce", tests, NULL, NULL);

@@ -141,6 +141,20 @@ void config_tabs_make(struct config_file *file, bool changes)
 	}
 }
 
+int config_tabs_read(const char *path, const char *tab, struct config_file *file, struct error *error)
+{
+	enum tab own;
+	int result;
+
+	if (path == NULL && (tab == NULL || tab_choose(tab, &own, NULL) == 0))
+		return 0;
+	result = config_file_read(path, file, error);
+	config_tabs_make(file, path != NULL);
+	if (result < 0)
+		config_file_release(file);
+	return result;
+}
+
 /* --- to the file --- */
 
 static char *print_columns(enum tab tab, bool threads)

@@ -19,6 +19,13 @@
  */
 void config_tabs_make(struct config_file *file, bool changes);
 
+/*
+ * Reads a configuration file (config_file_read()) for its tabs: those that change ctop's own only where
+ * `path` names the file. Without a path nothing is read unless `tab` (NULL: none was asked for) is none of
+ * ctop's own.
+ */
+int config_tabs_read(const char *path, const char *tab, struct config_file *file, struct error *error);
+
 /* The keys of a section; config_tabs_change() fills in one change for each. */
 enum config_tab_key {
 	CONFIG_TAB_COLUMNS,

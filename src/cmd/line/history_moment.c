@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "session/timeline.h"
 #include "session/when.h"
+#include "snapshot/capture_facts.h"
 
 /* A round may be so much longer than the interval before anybody calls it a gap. */
 #define LATE_NS (2 * NS_PER_S)
@@ -79,20 +80,6 @@ bool history_moment_is_named(const char *name)
 	return find_separator(name) != NULL && access(name, F_OK) != 0;
 }
 
-static void append_distance(struct buffer *text, uint64_t ns)
-{
-	const double seconds = (double)ns / 1e9;
-
-	if (seconds < 120)
-		buffer_append_format(text, "%.0f s", seconds);
-	else if (seconds < 2 * 3600)
-		buffer_append_format(text, "%.0f min", seconds / 60);
-	else if (seconds < 2 * 86400)
-		buffer_append_format(text, "%.1f h", seconds / 3600);
-	else
-		buffer_append_format(text, "%.1f days", seconds / 86400);
-}
-
 /* The usual time between rounds there: that of the round itself, or of the one after it. */
 static uint64_t find_span(struct history *history, const struct history_round *round)
 {
@@ -121,7 +108,7 @@ char *history_moment_describe(struct history *history, const struct history_roun
 			     : is_later ? "the history had not begun"
 					: "the history has ended",
 			     when_format(asked, unix_ns), when_format(found, round->unix_ns));
-	append_distance(&text, distance);
+	capture_facts_append_span(&text, distance);
 	buffer_append_text(&text, is_later ? " later" : " earlier");
 	return buffer_steal(&text);
 }

@@ -30,21 +30,31 @@ struct option_match {
 	char written[72];
 };
 
-static int unknown_option(const struct parser *parser, const char *written, struct error *error)
+/* The name of an option that a word may be meant for, of those that may stand in a file if `in_file`; or
+ * NULL. */
+static const char *nearest_option(const struct option_table_use *uses, size_t use_count, const char *word,
+				  bool in_file)
 {
 	const char *names[OPTIONS_MAX];
 	size_t count = 0;
-	const char *nearest;
 
-	for (size_t u = 0; u < parser->use_count; u++) {
-		const struct option_table *table = parser->uses[u].table;
+	for (size_t u = 0; u < use_count; u++) {
+		for (size_t i = 0; i < uses[u].table->count && count < OPTIONS_MAX; i++) {
+			const struct option *option = &uses[u].table->options[i];
 
-		for (size_t i = 0; i < table->count && count < OPTIONS_MAX; i++) {
-			if (table->options[i].name != NULL)
-				names[count++] = table->options[i].name;
+			if (option->name != NULL && (option->in_file || !in_file))
+				names[count++] = option->name;
 		}
 	}
-	nearest = strncmp(written, "--", 2) == 0 ? nearest_name(written + 2, names, count) : NULL;
+	return nearest_name(word, names, count);
+}
+
+static int unknown_option(const struct parser *parser, const char *written, struct error *error)
+{
+	const char *nearest = strncmp(written, "--", 2) == 0
+				      ? nearest_option(parser->uses, parser->use_count, written + 2, false)
+				      : NULL;
+
 	if (nearest != NULL)
 		return error_set(error, -EINVAL, "unknown option '%s', did you mean '--%s'?", written,
 				 nearest);
@@ -298,18 +308,10 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 static int unknown_setting(const struct option_table_use *uses, size_t use_count, const char *name,
 			   bool is_option, struct error *error)
 {
-	const char *names[OPTIONS_MAX], *nearest;
-	size_t count = 0;
+	const char *nearest = nearest_option(uses, use_count, name, true);
 
 	if (is_option)
 		return error_set(error, -ENOENT, "'%s' may stand on the command line only", name);
-	for (size_t u = 0; u < use_count; u++) {
-		for (size_t i = 0; i < uses[u].table->count && count < OPTIONS_MAX; i++) {
-			if (uses[u].table->options[i].in_file)
-				names[count++] = uses[u].table->options[i].name;
-		}
-	}
-	nearest = nearest_name(name, names, count);
 	if (nearest != NULL)
 		return error_set(error, -ENOENT, "unknown key '%s', did you mean '%s'?", name, nearest);
 	return error_set(error, -ENOENT, "unknown key '%s'; 'ctop --print-config' lists all", name);

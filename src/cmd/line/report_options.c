@@ -46,6 +46,11 @@ static void list_sections(struct buffer *buffer)
 		buffer_append_format(buffer, "%s\n", sections[i].name);
 }
 
+const char *const table_format_names[] = {
+	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",     [REPORT_FORMAT_CSV] = "csv",
+	[REPORT_FORMAT_JSON] = "json", [REPORT_FORMAT_JSON + 1] = NULL,
+};
+
 static const struct option list[] = {
 	{OPTION('\0', "metrics", "NAME,...", struct report_options, metrics), .list = list_metrics,
 	 .description = "print these metrics and derived metrics only (see 'ctop metrics'), and of what a "

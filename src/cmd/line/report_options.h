@@ -23,6 +23,9 @@ struct report_options {
 
 extern const struct option_table report_option_table;
 
+/* Those of report_format_names that a single table has, by enum report_format, NULL at the end. */
+extern const char *const table_format_names[];
+
 /* Sets the defaults of a report in zeroed options; the axis is the caller's to set. */
 void report_options_set_defaults(struct report_options *options, struct view_options *view);
 
