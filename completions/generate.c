@@ -43,37 +43,40 @@ static enum value_kind kind_of(const struct option *option)
 	return VALUE_ANY;
 }
 
-/* The words that an option takes, a blank between. */
+/* Makes lines to words with a blank between. */
+static char *join(struct buffer *lines)
+{
+	buffer_append_text(lines, "");
+	for (size_t i = 0; i < lines->length; i++) {
+		if (lines->data[i] == '\n')
+			lines->data[i] = i + 1 < lines->length ? ' ' : '\0';
+	}
+	return buffer_steal(lines);
+}
+
+/* The words that an option takes; NULL where it takes none that are known. */
 static char *words_of(const struct option *option)
 {
+	const enum value_kind kind = kind_of(option);
 	struct buffer words = {0};
 
+	if (kind != VALUE_WORDS && kind != VALUE_LIST)
+		return NULL;
 	for (size_t i = 0; option->kind == OPTION_CHOICE && option->choices[i] != NULL; i++)
 		buffer_append_format(&words, "%s\n", option->choices[i]);
 	if (option->kind != OPTION_CHOICE)
 		option->list(&words);
-	for (size_t i = 0; i < words.length; i++) {
-		if (words.data[i] == '\n')
-			words.data[i] = ' ';
-	}
-	if (words.length != 0)
-		words.data[--words.length] = '\0';
-	return buffer_steal(&words);
+	return join(&words);
 }
 
-/* The words that stand for a command's operands, a blank between; empty where operands are files. */
+/* The words that stand for a command's operands; empty where operands are files. */
 static char *operands_of(const struct command *command)
 {
 	struct buffer words = {0};
 
 	if (command->list_operands != NULL)
 		command->list_operands(&words);
-	buffer_append_text(&words, "");
-	for (size_t i = 0; i < words.length; i++) {
-		if (words.data[i] == '\n')
-			words.data[i] = ' ';
-	}
-	return buffer_steal(&words);
+	return join(&words);
 }
 
 /* Whether operands are files. */
@@ -141,7 +144,7 @@ static void write_bash_option(FILE *output, const struct command *command, const
 static void write_bash_value(FILE *output, const struct command *command, const struct option *option)
 {
 	const enum value_kind kind = kind_of(option);
-	char *words = kind == VALUE_WORDS || kind == VALUE_LIST ? words_of(option) : NULL;
+	char *words = words_of(option);
 
 	if (kind == VALUE_NONE)
 		return;
@@ -225,7 +228,7 @@ static void write_zsh_option(FILE *output, const struct command *command, const 
 {
 	const enum value_kind kind = kind_of(option);
 	const bool repeats = option->kind == OPTION_TEXTS || option->kind == OPTION_NUMBERS;
-	char *words = kind == VALUE_WORDS || kind == VALUE_LIST ? words_of(option) : NULL;
+	char *words = words_of(option);
 	const char *value_mark = kind != VALUE_NONE ? "+" : "";
 
 	(void)command;
@@ -323,7 +326,7 @@ static void write_fish_condition(FILE *output, const struct command *command)
 static void write_fish_option(FILE *output, const struct command *command, const struct option *option)
 {
 	const enum value_kind kind = kind_of(option);
-	char *words = kind == VALUE_WORDS || kind == VALUE_LIST ? words_of(option) : NULL;
+	char *words = words_of(option);
 
 	write_fish_condition(output, command);
 	if (option->letter != '\0')

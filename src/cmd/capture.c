@@ -344,8 +344,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	const char *notice;
 	int result;
 
-	for (size_t i = 0; i < ROOT_COUNT; i++)
-		capture_options.roots[i] = options->roots.roots[i];
+	memcpy(capture_options.roots, options->roots.roots, sizeof(capture_options.roots));
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * NS_PER_S);
 	capture_options.resolver = heap_options_start(&options->heap);

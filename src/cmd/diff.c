@@ -67,15 +67,9 @@ static const struct option diff_options_list[] = {
 	 .description = "thread: of two single readings of one boot, add up what each thread did in between, "
 			"and list the threads that came and went (default where they can be told apart); "
 			"group: compare what the groups add up to on each side"},
-	{
-		.name = "per",
-		.kind = OPTION_PARSED,
-		.value_name = "second|thread",
-		.offset = offsetof(struct diff_command_options, per),
-		.parse = parse_per,
-		.description = "add a column with the change per second between the captures, or with the "
-			       "value per thread; may be repeated",
-	},
+	{PARSED_OPTION('\0', "per", "second|thread", struct diff_command_options, per, parse_per),
+	 .description = "add a column with the change per second between the captures, or with the value per "
+			"thread; may be repeated"},
 	{OPTION('\0', "fail-if", "RULE", struct diff_command_options, fail_if),
 	 .description =
 		 "exit with 3 if 'NUMBER(GROUPS) OP LIMIT' is true of a group's change: 'CPU%(worker-*) > "

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop doctor`: what this kernel, user and namespaces let ctop read, and what would allow more. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/unicode.h"
 #include "capture/capture.h"
 #include "capture/host/feature.h"
+#include "cmd/line/help.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
 #include "cmd/line/view_options.h"
@@ -12,7 +15,6 @@
 #include "report/json_text.h"
 
 enum {
-	LINE_WIDTH = 80,
 	STATE_WIDTH = 9, /* of "unknown", "partial" and the blanks behind */
 };
 
@@ -26,31 +28,16 @@ struct doctor_options {
 	struct root_options roots;
 };
 
-/* Appends foreign text so that no line is longer than LINE_WIDTH, each indented below the feature's name. */
+/* Appends foreign text below the feature's name. */
 static void append_wrapped(struct buffer *buffer, const char *text)
 {
 	struct buffer printable = {0};
-	size_t length;
-	const char *next;
+	char blanks[STATE_WIDTH + 1];
 
 	unicode_append_printable(&printable, text, strlen(text), "?");
-	next = printable.data;
-	length = printable.length;
-	while (length != 0) {
-		size_t line = unicode_prefix(next, length, LINE_WIDTH - STATE_WIDTH, NULL), cut = line;
-
-		while (line < length && cut != 0 && next[cut] != ' ')
-			cut--;
-		if (cut != 0)
-			line = cut;
-		buffer_append_format(buffer, "%*s", STATE_WIDTH, "");
-		buffer_append(buffer, next, line);
-		buffer_append_char(buffer, '\n');
-		while (line < length && next[line] == ' ')
-			line++;
-		next += line;
-		length -= line;
-	}
+	snprintf(blanks, sizeof(blanks), "%*s", STATE_WIDTH, "");
+	buffer_append_text(buffer, blanks);
+	help_append_wrapped(buffer, printable.data, blanks);
 	buffer_release(&printable);
 }
 

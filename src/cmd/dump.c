@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `ctop dump`: a series of tables of what was recorded. */
+/* `ctop dump`: the tables of recorded rounds, one after the other, as `ctop -b` would have printed them. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/unicode.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/history_place.h"
@@ -14,8 +16,13 @@
 #include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
 #include "commands.h"
-#include "history_dump.h"
+#include "report/report.h"
+#include "report/round.h"
+#include "session/session.h"
 #include "session/when.h"
+#include "snapshot/ended_set.h"
+#include "snapshot/user_names.h"
+#include "store/history.h"
 
 struct dump_options {
 	const char *from, *to;
@@ -44,15 +51,9 @@ static const struct option own_options[] = {
 		 "begin there: -1h, 09:40, 'yesterday 3pm', '2026-11-20 09:40'; default the first round"},
 	{OPTION('\0', "to", "WHEN", struct dump_options, to),
 	 .description = "end there; default the last round"},
-	{
-		.name = "every",
-		.kind = OPTION_PARSED,
-		.value_name = "TIME",
-		.offset = offsetof(struct dump_options, every_ns),
-		.parse = parse_length,
-		.description = "print a table for so much time, as 1m or 1h, and one for what is left at the "
-			       "end; default for each round",
-	},
+	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, parse_length),
+	 .description = "print a table for so much time, as 1m or 1h, and one for what is left at the end; "
+			"default for each round"},
 	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,
 	 .description = "text (default), tsv, csv or json (one object per table and line)"},
 	{OPTION('o', "output", "OUT", struct dump_options, output),
@@ -78,9 +79,235 @@ static int configure(void *untyped, const struct option_set *given, struct error
 	return config_tabs_read(NULL, options->screen.tab, &options->config, error);
 }
 
+/* --- rounds --- */
+
+struct dump {
+	struct history *history;
+	struct output output;
+	struct report report;
+	struct view view;
+	uint64_t from_unix_ns, to_unix_ns; /* both included */
+	uint64_t every_ns;                 /* a table for so much time; 0: for each round */
+	struct session *session;
+	uint64_t due_ns;         /* when the next table is due, by the wall clock */
+	struct ended_set *ended; /* of the rounds since the last table; NULL: nothing */
+	/* The round that the session has had last, with what has ended since the table before instead of its
+	 * own. */
+	struct snapshot *lent;
+	struct ended_set *own; /* what it had */
+	uint64_t tables, damaged;
+};
+
+/* Gives the snapshot back what it had. */
+static void take_back(struct dump *dump)
+{
+	if (dump->lent == NULL)
+		return;
+	ended_set_release(dump->lent->ended);
+	dump->lent->ended = dump->own;
+	snapshot_release(dump->lent);
+	dump->lent = NULL;
+}
+
+static void forget_rounds(struct dump *dump)
+{
+	session_release(dump->session);
+	dump->session = session_create();
+	take_back(dump);
+	ended_set_release(dump->ended);
+	dump->ended = NULL;
+}
+
+static void keep_ended(struct dump *dump, const struct ended_set *ended)
+{
+	if (ended == NULL)
+		return;
+	if (dump->ended == NULL)
+		dump->ended = ended_set_create();
+	ended_set_absorb(dump->ended, ended);
+}
+
+/*
+ * Adds a round to the session, as one that tells what ended since the last round that was added. The session
+ * and the history hold it besides, in this thread alone; it gets back what it told itself.
+ */
+static void add_round(struct dump *dump, struct snapshot *snapshot)
+{
+	take_back(dump);
+	if (dump->ended != NULL && snapshot->ended != NULL) {
+		keep_ended(dump, snapshot->ended);
+		dump->lent = snapshot_reference(snapshot);
+		dump->own = snapshot->ended;
+		snapshot->ended = dump->ended;
+		dump->ended = NULL;
+	}
+	ended_set_release(dump->ended);
+	dump->ended = NULL;
+	session_add_round(dump->session, snapshot);
+}
+
+static void print_table(struct dump *dump)
+{
+	const uint64_t interval_ns = session_interval_ns(dump->session);
+	struct view living;
+	struct table *table;
+
+	if (dump->tables++ == 0 || dump->report.format == REPORT_FORMAT_TEXT ||
+	    dump->report.format == REPORT_FORMAT_JSON)
+		view_set_scheduler(&dump->view, session_scheduler(dump->session));
+	living = dump->view;
+	living.hide_gone = true;
+	table = session_table(dump->session, &living);
+	if (!user_names_wait(0)) {
+		user_names_wait(USER_NAMES_PATIENCE_NS);
+		table_release(table);
+		table = session_table(dump->session, &living);
+	}
+	dump->report.snapshot = session_now(dump->session);
+	report_round(&dump->report,
+		     &(struct round_subject){.file = history_directory(dump->history),
+					     .previous = session_previous(dump->session),
+					     .interval_ns = interval_ns},
+		     &living, table);
+	table_release(table);
+	output_flush(&dump->output);
+}
+
+/* A round that cannot be read: nothing is counted over it. */
+static void tell_damage(struct dump *dump, const struct error *error)
+{
+	if (dump->damaged++ == 0)
+		command_note("%s", error->text);
+	forget_rounds(dump);
+}
+
+/* Whether the round is one of which there is a table, or that the next table counts from. */
+static bool is_due(const struct dump *dump, const struct history_round *round, bool is_last)
+{
+	return is_last || dump->every_ns == 0 || session_now(dump->session) == NULL ||
+	       round->unix_ns >= dump->due_ns;
+}
+
+static int read_ended(struct dump *dump, const struct history_round *round, struct error *error)
+{
+	struct snapshot *gone;
+	double left_ns;
+	int result = history_read_gone(dump->history, round, &gone, &left_ns, error);
+
+	if (result == 0 && gone != NULL) {
+		keep_ended(dump, gone->ended);
+		snapshot_release(gone);
+	}
+	return result;
+}
+
+static void set_due(struct dump *dump, const struct history_round *round)
+{
+	const uint64_t every_ns = dump->every_ns;
+
+	if (every_ns == 0)
+		return;
+	/* beginning with the time asked for, else with whole minutes, hours ... of the clock of UTC */
+	if (dump->due_ns == 0)
+		dump->due_ns = dump->from_unix_ns != 0 ? dump->from_unix_ns
+						       : round->unix_ns - round->unix_ns % every_ns;
+	if (dump->due_ns <= round->unix_ns) {
+		const uint64_t times = (round->unix_ns - dump->due_ns) / every_ns + 1;
+
+		dump->due_ns = number_add_saturating(dump->due_ns,
+						     number_multiply_saturating(every_ns, times));
+	}
+}
+
+static int take_round(struct dump *dump, const struct history_round *round, bool is_last, struct error *error)
+{
+	const bool is_before = round->unix_ns < dump->from_unix_ns;
+	struct snapshot *snapshot;
+	int result;
+
+	if (round->after_gap)
+		forget_rounds(dump);
+	if (!is_due(dump, round, is_last)) {
+		result = read_ended(dump, round, error);
+	} else {
+		result = history_read(dump->history, round, &snapshot, error);
+		if (result == 0) {
+			add_round(dump, snapshot);
+			set_due(dump, round);
+			if (!is_before &&
+			    (session_previous(dump->session) != NULL || dump->view.mode == WINDOW_MODE_TOTAL))
+				print_table(dump);
+		}
+	}
+	if (result == -EBADMSG) {
+		tell_damage(dump, error);
+		result = 0;
+	}
+	return result;
+}
+
+static int walk(struct dump *dump, struct error *error)
+{
+	struct history_round round, next;
+	int result = history_find(dump->history, dump->from_unix_ns, HISTORY_AT_OR_AFTER, &round, error);
+
+	if (result < 0)
+		return result;
+	if (round.unix_ns < dump->from_unix_ns || round.unix_ns > dump->to_unix_ns) {
+		char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
+
+		return error_set(error, -ENODATA,
+				 "%s has no round from %s to %s; `ctop history` lists what it has",
+				 history_directory(dump->history), when_format(from, dump->from_unix_ns),
+				 when_format(to, dump->to_unix_ns));
+	}
+	/* what the first one counts from: with a table for so much time that is the first round asked for
+	 * itself, lest the first table is of one round alone */
+	if (dump->every_ns == 0 && !round.after_gap &&
+	    (result = history_step(dump->history, &round, -1, &round, error)) < 0)
+		return result;
+	for (bool is_last = false; !is_last; round = next) {
+		result = history_step(dump->history, &round, 1, &next, error);
+		if (result < 0)
+			return result;
+		is_last = history_is_same(&round, &next) || next.unix_ns > dump->to_unix_ns;
+		result = take_round(dump, &round, is_last, error);
+		if (result < 0 || dump->output.status < 0)
+			return result;
+	}
+	return 0;
+}
+
+/*
+ * Prints the tables. Rates and amounts of a table count since the one before it, or since the round before
+ * where each round has a table; threads that ended in between count with what they did. Nothing is counted
+ * over a gap. Damaged rounds are told on stderr. Returns 0, or a negative errno with a sentence: -ENODATA
+ * when no round lies there.
+ */
+static int print_tables(struct dump *dump, struct error *error)
+{
+	int result;
+
+	forget_rounds(dump);
+	result = walk(dump, error);
+	if (dump->damaged > 1)
+		command_note("%llu rounds cannot be read; `ctop history --check` lists them",
+			     (unsigned long long)dump->damaged);
+	session_release(dump->session);
+	take_back(dump);
+	ended_set_release(dump->ended);
+	if (result == 0 && dump->tables == 0)
+		result = error_set(
+			error, -ENODATA,
+			"there are no two rounds in a row to count between; --mode total needs one");
+	return result;
+}
+
+/* --- the command --- */
+
 /* `newest_unix_ns` is the newest moment of the history, or now where it is not open yet. */
-static int parse_span(const struct dump_options *options, uint64_t newest_unix_ns,
-		      struct history_dump_options *dump, struct error *error)
+static int parse_span(const struct dump_options *options, uint64_t newest_unix_ns, struct dump *dump,
+		      struct error *error)
 {
 	const uint64_t now = clock_ns(CLOCK_REALTIME);
 	int result = 0;
@@ -96,52 +323,43 @@ static int parse_span(const struct dump_options *options, uint64_t newest_unix_n
 		result = error_set(error, -EINVAL, "--from %s is later than --to %s",
 				   when_format(from, dump->from_unix_ns), when_format(to, dump->to_unix_ns));
 	}
-	if (result == 0 && dump->every_ns != 0 && view_needs_latency(dump->view))
+	if (result == 0 && dump->every_ns != 0 && view_needs_latency(&dump->view))
 		result = error_set(
 			error, -EINVAL,
 			"how long waits took is known of each round, not over several: leave out --every");
 	return result;
 }
 
-static int dump_history(const struct dump_options *options, struct history_dump_options *dump)
+static int dump_history(const struct dump_options *options, struct dump *dump)
 {
-	const uint64_t now = clock_ns(CLOCK_REALTIME);
-	struct output output = {0};
-	struct history *history;
 	struct error error;
-	int result = history_open(history_place(), &history, &error);
+	int result = history_open(history_place(), &dump->history, &error);
 
 	if (result < 0)
 		return command_failed(&error);
-	if (parse_span(options, history_newest(history, now), dump, &error) < 0) {
-		history_close(history);
+	if (parse_span(options, history_newest(dump->history, clock_ns(CLOCK_REALTIME)), dump, &error) < 0) {
+		history_close(dump->history);
 		return command_misused(&dump_command, &error);
 	}
-	result = output_open(&output, options->output, true, &error);
+	result = output_open(&dump->output, options->output, true, &error);
 	if (result == 0) {
-		result = history_dump(history, dump, &output, &error);
+		result = print_tables(dump, &error);
 		if (result < 0)
-			output_abandon(&output);
+			output_abandon(&dump->output);
 	}
-	history_close(history);
-	if (result < 0) {
-		buffer_release(&output.buffer);
-		return command_failed(&error);
-	}
-	return output_end(&output);
+	history_close(dump->history);
+	return result < 0 ? command_failed(&error) : output_end(&dump->output);
 }
 
 static int dump_run(void *untyped, char **operands, int operand_count)
 {
 	struct dump_options *options = untyped;
 	enum column columns[SCREEN_COLUMNS_MAX];
-	struct view view;
-	struct history_dump_options dump = {
-		.view = &view,
-		.format = (enum report_format)options->format,
-		.ascii = options->ascii || !unicode_in_locale(),
-		.csv_safe = options->view.csv_safe,
-		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
+	struct dump dump = {
+		.report = {.format = (enum report_format)options->format,
+			   .ascii = options->ascii || !unicode_in_locale(),
+			   .csv_safe = options->view.csv_safe,
+			   .to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1},
 		.every_ns = options->every_ns,
 	};
 	struct error error;
@@ -149,13 +367,14 @@ static int dump_run(void *untyped, char **operands, int operand_count)
 
 	(void)operands;
 	(void)operand_count;
-	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, &view, &error) <
-		    0 ||
+	dump.report.out = &dump.output.buffer;
+	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, &dump.view,
+				     &error) < 0 ||
 	    parse_span(options, clock_ns(CLOCK_REALTIME), &dump, &error) < 0)
 		status = command_misused(&dump_command, &error);
 	else
 		status = dump_history(options, &dump);
-	view_release(&view);
+	view_release(&dump.view);
 	config_file_release(&options->config);
 	return status;
 }

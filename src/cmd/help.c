@@ -1,11 +1,110 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `ctop help`. */
+/* `ctop help`, with `ctop help columns`, `ctop help filter` and `ctop help keys`. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cmd/line/help.h"
 #include "cmd/line/output.h"
 #include "commands.h"
-#include "describe.h"
+#include "table/filter.h"
+#include "table/view.h"
+#include "ui/terminal/keys.h"
+#include "window/column.h"
+
+enum {
+	TITLE_CELLS = 12,
+};
+
+static void append_entry(struct buffer *buffer, const char *word, size_t cells, const char *text)
+{
+	char blanks[40];
+
+	snprintf(blanks, sizeof(blanks), "%*s", (int)cells, "");
+	buffer_append_format(buffer, "  %-*s", (int)cells - 2, word);
+	if (strlen(word) + 3 > cells)
+		buffer_append_format(buffer, "\n%s", blanks);
+	help_append_wrapped(buffer, text, blanks);
+}
+
+static void describe_columns(struct buffer *buffer)
+{
+	for (enum column column = 0; column < COLUMN_COUNT; column++)
+		append_entry(buffer, column_title(column, WINDOW_MODE_RATE), TITLE_CELLS,
+			     column_description(column));
+	buffer_append_text(buffer,
+			   "\nEvery metric is a column too: 'ctop metrics' lists them, 'ctop metrics NAME' "
+			   "says all of one.\n");
+}
+
+static void describe_keys(struct buffer *buffer)
+{
+	enum {
+		KEY_CELLS = 18,
+	};
+
+	for (size_t section = 0; section < KEY_SECTION_COUNT; section++) {
+		enum action actions[ACTION_COUNT];
+		const size_t count = key_section_actions(section, actions);
+
+		buffer_append_format(buffer, "%s%s:\n\n", section != 0 ? "\n" : "",
+				     key_sections[section].title);
+		for (size_t i = 0; i < count; i++)
+			append_entry(buffer, ui_keys[actions[i]].keys, KEY_CELLS, ui_keys[actions[i]].help);
+	}
+}
+
+/* What a filter may be, by example. */
+static const struct {
+	const char *example, *words;
+} filter_examples[] = {
+	{"web", "the name, or that of a member, contains web; with a capital, case counts"},
+	{"\"Web Content\"", "what has blanks, or looks like something else, stands in quotes"},
+	{"/^web-[0-9]+$/", "a name matches the extended regular expression"},
+	{"cpu% > 50", "a column compared with a number: > >= < <= = !="},
+	{"read_bytes >= 1M", "a metric, a unit: B K M G T, ns us ms s m h d, %"},
+	{"policy = FIFO", "words in columns take = and !="},
+	{"web cpu% > 50", "both hold; so they do with 'and' between them"},
+	{"web or db", "one of them holds"},
+	{"not web", "it does not hold; !web is the same"},
+	{"(web or db) and not cpu% < 1", "parentheses group; 'or' binds least"},
+};
+
+static void describe_filter(struct buffer *buffer)
+{
+	enum {
+		EXAMPLE_CELLS = 32,
+		FIELD_CELLS = 26,
+	};
+
+	buffer_append_text(buffer,
+			   "A filter (key /, option -f) shows only what satisfies its conditions:\n\n");
+	for (size_t i = 0; i < ARRAY_COUNT(filter_examples); i++)
+		append_entry(buffer, filter_examples[i].example, EXAMPLE_CELLS, filter_examples[i].words);
+	buffer_append_text(buffer,
+			   "\nConditions on threads, and on a whole name; texts take the wildcards * ? "
+			   "[ab]:\n\n");
+	for (size_t i = 0; i < FILTER_FIELD_COUNT; i++) {
+		char example[64];
+
+		snprintf(example, sizeof(example), "%s = %s", filter_fields[i].word, filter_fields[i].value);
+		append_entry(buffer, example, FIELD_CELLS, filter_fields[i].description);
+	}
+	buffer_append_text(buffer, "\n");
+	help_append_wrapped(buffer,
+			    "Conditions on threads narrow the threads that are grouped: sums are of these "
+			    "threads alone, also "
+			    "in the rows that are opened. All others choose rows. In an alternative of both "
+			    "(user = root or "
+			    "cpu% > 50) one on threads holds for a row that has such a thread.",
+			    "");
+	help_append_wrapped(buffer,
+			    "What is compared with a value that is not known neither holds nor does its "
+			    "negation. What looks "
+			    "like a comparison and is none is refused.",
+			    "");
+	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
+}
 
 /* What there is help about besides commands. */
 static const struct {

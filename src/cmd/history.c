@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop history`: what a history has: days, gaps, starts of the host, marks, damage. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/unicode.h"
@@ -11,9 +13,310 @@
 #include "cmd/line/output.h"
 #include "cmd/line/report_options.h"
 #include "commands.h"
-#include "history_list.h"
 #include "report/report.h"
 #include "session/when.h"
+#include "snapshot/capture_facts.h"
+#include "store/history.h"
+#include "table/cell_format.h"
+
+/* Times of which nothing was recorded. Gaps of a kind that is told apart have a word. */
+struct gap {
+	uint32_t day; /* of the round behind it */
+	uint64_t from_ns, to_ns;
+	const char *why;
+};
+
+/* What walking over all rounds has found. */
+struct findings {
+	struct gap *gaps;
+	size_t gap_count, gap_capacity;
+	struct history_round *boots; /* the first round of each start of a host */
+	size_t boot_count, boot_capacity;
+};
+
+static const struct cell absent = {.state = CELL_ABSENT}, empty = {.state = CELL_EMPTY};
+
+static struct cell time_cell(struct table *table, uint64_t unix_ns)
+{
+	char text[WHEN_TEXT_SIZE];
+
+	if (unix_ns == 0)
+		return absent;
+	when_format(text, unix_ns);
+	return cell_of_text(arena_duplicate(&table->arena, text, strlen(text)));
+}
+
+static struct cell text_cell(struct table *table, const char *text)
+{
+	if (text == NULL || text[0] == '\0')
+		return absent;
+	return cell_of_text(arena_duplicate(&table->arena, text, strlen(text)));
+}
+
+static struct cell count_cell(uint64_t count)
+{
+	if (count == HISTORY_COUNT_UNKNOWN)
+		return absent;
+	return (struct cell){
+		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT, .value.integer = count};
+}
+
+/* A number that people read as `text`, which is released. */
+static struct cell number_cell(struct table *table, enum unit unit, uint64_t number, struct buffer *text)
+{
+	const struct cell cell = {
+		.state = CELL_VALUE,
+		.form = CELL_FORM_INTEGER,
+		.unit = unit,
+		.value.integer = number,
+		.text = arena_duplicate(&table->arena, text->data, text->length),
+	};
+
+	buffer_release(text);
+	return cell;
+}
+
+static struct cell bytes_cell(struct table *table, uint64_t bytes)
+{
+	struct buffer text = {0};
+
+	cell_format_value(&text, bytes, LADDER_BYTES);
+	return number_cell(table, UNIT_BYTES, bytes, &text);
+}
+
+static struct cell length_cell(struct table *table, uint64_t ns)
+{
+	struct buffer text = {0};
+
+	capture_facts_append_span(&text, ns);
+	return number_cell(table, UNIT_NS, ns, &text);
+}
+
+static void draw(struct report *report, struct table *table)
+{
+	if (table->row_count != 0)
+		report_table(report, table);
+	table_release(table);
+}
+
+/* --- gaps and starts --- */
+
+static const char *gap_words(const struct history_round *before, const struct history_round *after)
+{
+	if (after->boot != before->boot)
+		return "the host was started again";
+	if (after->after_pause)
+		return "recording paused";
+	return "not recorded";
+}
+
+static void add_gap(struct findings *findings, const struct history_round *before,
+		    const struct history_round *after, const char *why)
+{
+	*MEMORY_APPEND(findings->gaps, findings->gap_count, findings->gap_capacity) = (struct gap){
+		after->day, before->unix_ns, after->unix_ns, why};
+}
+
+static bool is_new_boot(const struct findings *findings, const struct history_round *round)
+{
+	for (size_t i = 0; i < findings->boot_count; i++) {
+		if (findings->boots[i].boot == round->boot)
+			return false;
+	}
+	return true;
+}
+
+static int walk(struct history *history, struct findings *findings, struct error *error)
+{
+	struct history_round *rounds, before = {0};
+	struct history_round first, last;
+	size_t count;
+	int result = history_first(history, &first, error);
+
+	if (result == 0)
+		result = history_last(history, &last, error);
+	if (result == -ENODATA)
+		return 0;
+	if (result == 0)
+		result = history_range(history, 0, UINT64_MAX, SIZE_MAX, &rounds, &count, error);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < count; i++) {
+		const struct history_round *round = &rounds[i];
+
+		if (is_new_boot(findings, round))
+			*MEMORY_APPEND(findings->boots, findings->boot_count,
+				       findings->boot_capacity) = *round;
+		if (i != 0 && round->after_gap)
+			add_gap(findings, &before, round, gap_words(&before, round));
+		else if (i != 0 && round->suspended_ns != 0)
+			add_gap(findings, &before, round, "the host slept");
+		else if (i != 0 && round->clock_jumped)
+			add_gap(findings, &before, round,
+				round->clock_jump_ns < 0 ? "the clock was put back"
+							 : "the clock was put forward");
+		before = *round;
+	}
+	free(rounds);
+	return 0;
+}
+
+/* --- the tables --- */
+
+static void draw_days(struct history *history, const struct findings *findings, struct report *report)
+{
+	static const struct table_column columns[] = {
+		{.name = "file", .title = "file", .left = true},
+		{.name = "first", .title = "first", .left = true},
+		{.name = "last", .title = "last", .left = true},
+		{.name = "rounds", .title = "rounds"},
+		{.name = "size_bytes", .title = "size"},
+		{.name = "gaps", .title = "gaps"},
+		{.name = "marks", .title = "marks"},
+	};
+	struct table *table = table_create_with("days", columns, ARRAY_COUNT(columns));
+	size_t count;
+	const struct history_day *days = history_days(history, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct cell *cell = table_add_row(table)->cells;
+		const bool readable = !days[i].unreadable;
+		uint64_t gaps = 0;
+
+		for (size_t gap = 0; gap < findings->gap_count; gap++)
+			gaps += findings->gaps[gap].day == days[i].day;
+		*cell++ = text_cell(table, days[i].name);
+		*cell++ = readable ? time_cell(table, days[i].first_unix_ns) : cell_of_text("cannot be read");
+		*cell++ = readable ? time_cell(table, days[i].last_unix_ns) : empty;
+		*cell++ = readable ? count_cell(days[i].rounds) : empty;
+		*cell++ = bytes_cell(table, days[i].bytes);
+		*cell++ = !readable                               ? empty
+			  : days[i].gaps != HISTORY_COUNT_UNKNOWN ? count_cell(gaps)
+								  : absent;
+		*cell++ = readable ? count_cell(days[i].marks) : empty;
+	}
+	draw(report, table);
+}
+
+static void draw_gaps(const struct findings *findings, struct report *report)
+{
+	static const struct table_column columns[] = {
+		{.name = "from", .title = "from", .left = true},
+		{.name = "to", .title = "to", .left = true},
+		{.name = "length_ns", .title = "length"},
+		{.name = "why", .title = "why", .left = true},
+	};
+	struct table *table = table_create_with("gaps", columns, ARRAY_COUNT(columns));
+
+	for (size_t i = 0; i < findings->gap_count; i++) {
+		const struct gap *gap = &findings->gaps[i];
+		struct cell *cell = table_add_row(table)->cells;
+
+		*cell++ = time_cell(table, gap->from_ns);
+		*cell++ = time_cell(table, gap->to_ns);
+		*cell++ = gap->to_ns >= gap->from_ns ? length_cell(table, gap->to_ns - gap->from_ns) : absent;
+		*cell++ = cell_of_text(gap->why);
+	}
+	draw(report, table);
+}
+
+static void draw_boots(struct history *history, const struct findings *findings, struct report *report)
+{
+	static const struct table_column columns[] = {
+		{.name = "first", .title = "first", .left = true},
+		{.name = "boot_id", .title = "boot", .left = true},
+		{.name = "host", .title = "host", .left = true, .foreign = true},
+		{.name = "kernel", .title = "kernel", .left = true, .foreign = true},
+		{.name = "architecture", .title = "architecture", .left = true},
+		{.name = "program", .title = "recorded by", .left = true},
+	};
+	struct table *table = table_create_with("starts of the host", columns, ARRAY_COUNT(columns));
+
+	for (size_t i = 0; i < findings->boot_count; i++) {
+		const struct history_boot *boot = history_boot(history, &findings->boots[i]);
+		struct cell *cell = table_add_row(table)->cells;
+
+		*cell++ = time_cell(table, findings->boots[i].unix_ns);
+		*cell++ = text_cell(table, boot->boot_id);
+		*cell++ = text_cell(table, boot->host);
+		*cell++ = text_cell(table, boot->kernel);
+		*cell++ = text_cell(table, boot->architecture);
+		*cell++ = text_cell(table, boot->program);
+	}
+	draw(report, table);
+}
+
+static int draw_marks(struct history *history, struct report *report, struct error *error)
+{
+	static const struct table_column columns[] = {
+		{.name = "time", .title = "time", .left = true},
+		{.name = "kind", .title = "kind", .left = true},
+		{.name = "text", .title = "what", .left = true, .foreign = true},
+		{.name = "snapshot", .title = "snapshot", .left = true, .foreign = true},
+	};
+	struct table *table = table_create_with("marks", columns, ARRAY_COUNT(columns));
+	struct history_marks marks = {0};
+	int result = history_marks_read(history, 0, UINT64_MAX, &marks, error);
+
+	for (size_t i = 0; result == 0 && i < marks.count; i++) {
+		const struct history_mark *mark = &marks.items[i];
+		struct cell *cell = table_add_row(table)->cells;
+
+		*cell++ = time_cell(table, mark->unix_ns);
+		*cell++ = text_cell(table, mark->kind);
+		*cell++ = text_cell(table, mark->text);
+		*cell++ = text_cell(table, mark->path);
+	}
+	history_marks_release(&marks);
+	draw(report, table);
+	return result;
+}
+
+static void draw_damage(struct history *history, bool check, struct report *report)
+{
+	static const struct table_column columns[] = {
+		{.name = "file", .title = "file", .left = true},
+		{.name = "from", .title = "from", .left = true},
+		{.name = "to", .title = "to", .left = true},
+		{.name = "rounds", .title = "rounds"},
+		{.name = "why", .title = "why", .left = true},
+	};
+	struct table *table = table_create_with("damage", columns, ARRAY_COUNT(columns));
+	size_t count;
+	const struct history_hole *holes = history_damage(history, check, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct cell *cell = table_add_row(table)->cells;
+
+		*cell++ = text_cell(table, holes[i].name);
+		*cell++ = time_cell(table, holes[i].from_unix_ns);
+		*cell++ = time_cell(table, holes[i].to_unix_ns);
+		*cell++ = holes[i].rounds != 0 ? count_cell(holes[i].rounds) : absent;
+		*cell++ = text_cell(table, holes[i].why);
+	}
+	draw(report, table);
+}
+
+/* Draws what a history has; with `check` every round is read. Returns 0 or a negative errno with a sentence.
+ */
+static int draw_all(struct history *history, bool check, struct report *report, struct error *error)
+{
+	struct findings findings = {0};
+	int result;
+
+	result = walk(history, &findings, error);
+	draw_days(history, &findings, report);
+	draw_gaps(&findings, report);
+	draw_boots(history, &findings, report);
+	free(findings.gaps);
+	free(findings.boots);
+	if (result == 0)
+		result = draw_marks(history, report, error);
+	draw_damage(history, check, report);
+	return result;
+}
+
+/* --- the command --- */
 
 struct history_command_options {
 	int format; /* enum report_format */
@@ -54,7 +357,7 @@ static int history_run(void *untyped, char **operands, int operand_count)
 	if (history_open(history_place(), &history, &error) < 0)
 		return command_failed(&error);
 	report_begin(&report, &(struct report_subject){.command = "history"});
-	result = history_list_draw(history, options->check, &report, &error);
+	result = draw_all(history, options->check, &report, &error);
 	report_end(&report);
 	history_close(history);
 	if (result < 0) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop probe`: the allocation counters of the threads of one process. */
-#include "probe/probe.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,14 +24,14 @@
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
 #include "commands.h"
+#include "probe/probe.h"
 #include "probe/process/executable.h"
 #include "probe_record.h"
 #include "probe_sidecar.h"
-#include "probe_stop.h"
 #include "table/evidence.h"
 
-/* How long one wait for the resolver lasts; between two the flag is looked at. */
-#define SERVE_SLICE_NS (10 * NS_PER_MS)
+/* How long one wait lasts; between two the flag is looked at. */
+#define SLICE_NS (10 * NS_PER_MS)
 
 enum {
 	STAT_BYTES_MAX = 4096,
@@ -68,6 +68,61 @@ static void set_defaults(void *options)
 {
 	((struct probe_command_options *)options)->snapshots = 1;
 }
+
+/* --- stopping early --- */
+
+/* SIGINT, SIGTERM and a deadline set it: the run is to stop. Calls that block return EINTR. */
+static volatile int stop_flag;
+
+static char deadline_marker[80];
+
+static void set_flag(int number)
+{
+	const int before = errno;
+
+	stop_flag = 1;
+	if (number == SIGALRM)
+		(void)file_write_all(STDERR_FILENO, deadline_marker, strlen(deadline_marker));
+	errno = before;
+}
+
+/* Installs the handlers and, for a `deadline_ms` above 0, starts a timer that sets the flag and prints the
+ * marker. */
+static void catch_stops(uint64_t deadline_ms)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGALRM};
+	const struct sigaction stop = {.sa_handler = set_flag}; /* without SA_RESTART */
+	const struct timespec deadline = clock_timespec(deadline_ms * NS_PER_MS);
+	const struct itimerval timer = {.it_value = {deadline.tv_sec, deadline.tv_nsec / (long)NS_PER_US}};
+
+	snprintf(deadline_marker, sizeof(deadline_marker), "ctop-probe-deadline: abort after %" PRIu64 "ms\n",
+		 deadline_ms);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &stop, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void stop_timer(void)
+{
+	const struct itimerval none = {0};
+
+	setitimer(ITIMER_REAL, &none, NULL);
+}
+
+/* Sleeps until `until_ns` (CLOCK_MONOTONIC) or until the flag is set. */
+static void sleep_until(uint64_t until_ns)
+{
+	uint64_t now;
+
+	while (stop_flag == 0 && (now = clock_ns(CLOCK_MONOTONIC)) < until_ns) {
+		const uint64_t left = until_ns - now;
+		const struct timespec slice = clock_timespec(left < SLICE_NS ? left : SLICE_NS);
+
+		nanosleep(&slice, NULL);
+	}
+}
+
+/* --- failures of the whole run --- */
 
 /* Ends the run as a whole: the tag goes to stderr with the sentence. Returns a negative number. */
 static int fatal(enum heap_tag tag, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -167,9 +222,9 @@ static int attach(struct run *run)
 {
 	for (;;) {
 		run->process = probe_look(run->probe, run->record.pid, run->directory, NULL);
-		if (run->process->state != PROBE_STATE_RESOLVING || probe_stop_flag != 0)
+		if (run->process->state != PROBE_STATE_RESOLVING || stop_flag != 0)
 			break;
-		probe_serve(run->probe, clock_ns(CLOCK_MONOTONIC) + SERVE_SLICE_NS);
+		probe_serve(run->probe, clock_ns(CLOCK_MONOTONIC) + SLICE_NS);
 	}
 	if (run->process->state == PROBE_STATE_RESOLVING)
 		return 0;
@@ -268,14 +323,14 @@ static void read_threads(struct run *run, struct probe_snapshot *snapshot)
 	int result;
 
 	snapshot->names = memory_allocate_zero(listed + 1, sizeof(snapshot->names[0]));
-	for (snapshot->count = 0; snapshot->count < listed && probe_stop_flag == 0; snapshot->count++)
+	for (snapshot->count = 0; snapshot->count < listed && stop_flag == 0; snapshot->count++)
 		snapshot->names[snapshot->count] = read_stat(run->directory,
 							     &snapshot->threads[snapshot->count]);
 	if (snapshot->count < listed)
 		run->record.interrupted = true;
 	if (snapshot->count == 0)
 		return;
-	result = probe_read(run->probe, run->process, snapshot->threads, snapshot->count, &probe_stop_flag);
+	result = probe_read(run->probe, run->process, snapshot->threads, snapshot->count, &stop_flag);
 	if (result == -EINTR) {
 		run->record.interrupted = true;
 		drop_unreached(snapshot);
@@ -315,7 +370,7 @@ static int take_snapshots(struct run *run)
 	for (uint64_t i = 0; result == 0 && i < run->record.wanted; i++) {
 		const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 
-		if (probe_stop_flag != 0 || run->record.interrupted) {
+		if (stop_flag != 0 || run->record.interrupted) {
 			run->record.interrupted = true;
 			break;
 		}
@@ -330,7 +385,7 @@ static int take_snapshots(struct run *run)
 		}
 		result = take_snapshot(run);
 		if (i + 1 < run->record.wanted)
-			probe_stop_sleep(begun_ns + run->options->interval_ms * NS_PER_MS);
+			sleep_until(begun_ns + run->options->interval_ms * NS_PER_MS);
 	}
 	return result;
 }
@@ -354,13 +409,11 @@ static int probe_process(struct run *run, struct resolver *resolver)
 	return result;
 }
 
-static int print_record(const struct run *run, struct error *error)
+static int print_record(const struct run *run)
 {
 	struct buffer warnings = {0};
-	struct output output;
+	struct output output = {0};
 
-	if (output_open(&output, NULL, true, error) < 0)
-		return command_failed(error);
 	if (run->options->json)
 		probe_record_append_json(&run->record, &output.buffer);
 	else
@@ -368,9 +421,7 @@ static int print_record(const struct run *run, struct error *error)
 	if (warnings.length != 0)
 		file_write_all(STDERR_FILENO, warnings.data, warnings.length);
 	buffer_release(&warnings);
-	if (output_close(&output, error) < 0)
-		return output_failed(&output, error);
-	return COMMAND_DONE;
+	return output_end(&output);
 }
 
 /* Prints the record and appends it where that was asked for. Returns the exit status. */
@@ -388,13 +439,12 @@ static int conclude(const struct run *run)
 		file_write_all(STDERR_FILENO, marker, strlen(marker));
 		status = COMMAND_FAILED;
 	}
-	if (print_record(run, &error) != COMMAND_DONE)
+	if (print_record(run) != COMMAND_DONE)
 		return COMMAND_FAILED;
 	if (run->options->sidecar == NULL)
 		return status;
 	probe_record_append_json(&run->record, &json);
-	result = sidecar_append(run->options->sidecar, json.data, json.length, status, &probe_stop_flag,
-				&error);
+	result = sidecar_append(run->options->sidecar, json.data, json.length, status, &stop_flag, &error);
 	buffer_release(&json);
 	if (result < 0) {
 		command_failed(&error);
@@ -442,7 +492,7 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 	if (resolver_start(&resolver, &error) < 0)
 		return command_failed(&error);
 	run.remote = privilege_start_remote(own_roots);
-	probe_stop_start(options->abort_after_ms);
+	catch_stops(options->abort_after_ms);
 	privilege_raise(own_roots);
 	if (probe_process(&run, resolver) == 0)
 		status = COMMAND_DONE;
@@ -453,7 +503,7 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 		close(run.directory);
 	if (status == COMMAND_DONE)
 		status = conclude(&run);
-	probe_stop_end();
+	stop_timer();
 	probe_record_release(&run.record);
 	return status;
 }

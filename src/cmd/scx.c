@@ -466,8 +466,7 @@ static int take(const struct scx_options *options, struct snapshot **ret_snapsho
 	struct capture *capture;
 	int result;
 
-	for (size_t i = 0; i < ROOT_COUNT; i++)
-		capture_options.roots[i] = options->roots.roots[i];
+	memcpy(capture_options.roots, options->roots.roots, sizeof(capture_options.roots));
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result < 0)
 		return result;

@@ -2,15 +2,6 @@
 /* How many threads there are, started and ended. */
 #include "kind.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
-
-struct lives {
-	enum life_event event;
-	double scale;
-};
-
 /* Why it is not known how many threads ended: where nothing watches them there is what rounds miss since. */
 static uint16_t unknown_lives(const struct window *window, enum life_event event)
 {
@@ -26,17 +17,13 @@ static uint16_t unknown_lives(const struct window *window, enum life_event event
 static void begin(struct reducer *reducer)
 {
 	const struct window *window = reducer->window;
-	struct lives *lives = memory_allocate(sizeof(*lives));
 	uint16_t reason;
 
-	lives->event = (enum life_event)reducer->entry->inputs[0];
-	lives->scale = reducer_scale(window, window->mode == WINDOW_MODE_RATE);
-	reducer->work = lives;
 	reducer->values->is_real = true;
 	reducer->no_threads = true;
 	if (window->mode == WINDOW_MODE_TOTAL)
 		return;
-	reason = unknown_lives(window, lives->event);
+	reason = unknown_lives(window, (enum life_event)reducer->entry->inputs[0]);
 	for (size_t row = 0; row < reducer->shown->row_count; row++) {
 		struct accumulator *accumulator = reducer_row(reducer, row);
 
@@ -51,21 +38,23 @@ static void begin(struct reducer *reducer)
 	reducer->no_threads = reason != REASON_READ;
 }
 
+static void add(const struct reducer *reducer, uint64_t threads, struct accumulator *accumulator)
+{
+	const bool as_rate = reducer->window->mode == WINDOW_MODE_RATE;
+
+	accumulator->sum[0].real += (double)threads * reducer_scale(reducer->window, as_rate);
+}
+
 static void add_thread(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
 {
-	const struct lives *lives = reducer->work;
-
-	if (lives->event == LIFE_BEGAN && reducer->window->from_of[thread] == THREAD_BORN)
-		accumulator->sum[0].real += lives->scale;
+	if (reducer->entry->inputs[0] == LIFE_BEGAN && reducer->window->from_of[thread] == THREAD_BORN)
+		add(reducer, 1, accumulator);
 }
 
 static void add_ended(const struct reducer *reducer, const struct ended_record *record,
 		      struct accumulator *accumulator)
 {
-	const struct lives *lives = reducer->work;
-
-	accumulator->sum[0].real += lives->scale *
-				    (double)(lives->event == LIFE_BEGAN ? record->born : record->threads);
+	add(reducer, reducer->entry->inputs[0] == LIFE_BEGAN ? record->born : record->threads, accumulator);
 }
 
 static void conclude(const struct conclusion *of, struct value *value)

@@ -4,12 +4,8 @@
 # config.sh CTOP: the configuration file: its keys are the options, the command line counts more, what is wrong is told
 # with its line, and what --print-config prints is read back as it was.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-export LC_ALL=C.UTF-8
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 export XDG_CONFIG_HOME="$directory/home"
 unset NO_COLOR
 file=$directory/home/ctop/ctop.conf

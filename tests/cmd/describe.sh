@@ -3,12 +3,8 @@
 #
 # describe.sh CTOP: `ctop metrics NAME` and `ctop help columns` tell what is known of metrics and columns.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-export LC_ALL=C.UTF-8
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 
 # says NAME PATTERN ARGUMENT...: the command prints a line that matches.
 says()

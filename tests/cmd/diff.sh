@@ -3,43 +3,11 @@
 #
 # diff.sh CTOP DATA: where `ctop diff` reads and writes, what it refuses, and its exit statuses.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 before=$2/snapshots/real.a.ctprof.zst
 after=$2/snapshots/real.b.ctprof.zst
 empty=$2/snapshots/both_empty.a.ctprof.zst
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-export LC_ALL=C.UTF-8
-
-# expect NAME WANTED TEXT: the text has a line that matches.
-expect()
-{
-    if printf '%s\n' "$3" | grep -q -e "$2"; then
-        result "$1" ""
-    else
-        result "$1" "no line '$2' in: $3"
-    fi
-}
-
-# refuse NAME STATUS SENTENCE ARGUMENT...: diff with these arguments fails with this status and sentence.
-refuse()
-{
-    name=$1
-    status=$2
-    sentence=$3
-    shift 3
-    text=$("$ctop" diff "$@" 2>&1 >"$directory/out")
-    found=$?
-    if [ "$found" != "$status" ]; then
-        result "$name" "exit status $found, not $status: $text"
-    elif [ -s "$directory/out" ]; then
-        result "$name" "printed something"
-    else
-        expect "$name" "$sentence" "$text"
-    fi
-}
 
 # print NAME WANTED ARGUMENT...: diff with these arguments prints a line that matches, and nothing that is no number.
 print()
@@ -58,24 +26,24 @@ print()
     fi
 }
 
-refuse "one file" 2 "^ctop: diff needs two files" "$before"
-refuse "three files" 2 "is one word too many" "$before" "$after" "$after"
-refuse "missing first file" 1 "nothing.zst" "$directory/nothing.zst" "$after"
-refuse "missing second file" 1 "nothing.zst" "$before" "$directory/nothing.zst"
-refuse "directory" 1 "is a directory" "$before" "$directory"
+refuse "one file" 2 "^ctop: diff needs two files" diff "$before"
+refuse "three files" 2 "is one word too many" diff "$before" "$after" "$after"
+refuse "missing first file" 1 "nothing.zst" diff "$directory/nothing.zst" "$after"
+refuse "missing second file" 1 "nothing.zst" diff "$before" "$directory/nothing.zst"
+refuse "directory" 1 "is a directory" diff "$before" "$directory"
 head -c 1000 "$after" >"$directory/cut.zst"
-refuse "truncated file" 1 "cut.zst" "$before" "$directory/cut.zst"
-refuse "size cap" 1 "raise it with --max-bytes" "$before" "$after" --max-bytes 1000
-refuse "standard input twice" 1 "one side of a comparison" - -
-refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'" "$before" "$after" -g cgruop
-refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'" "$before" "$after" --metrics run_time
-refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'" "$before" "$after" --sections smaps
-refuse "unknown column" 2 "unknown column 'value'; valid: group, threads, metric, baseline, candidate, delta, %, arrow, tags, uptime" \
+refuse "truncated file" 1 "cut.zst" diff "$before" "$directory/cut.zst"
+refuse "size cap" 1 "raise it with --max-bytes" diff "$before" "$after" --max-bytes 1000
+refuse "standard input twice" 1 "one side of a comparison" diff - -
+refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'" diff "$before" "$after" -g cgruop
+refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'" diff "$before" "$after" --metrics run_time
+refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'" diff "$before" "$after" --sections smaps
+refuse "unknown column" 2 "unknown column 'value'; valid: group, threads, metric, baseline, candidate, delta, %, arrow, tags, uptime" diff \
     "$before" "$after" --columns value
-refuse "arrow and a side" 2 "column arrow already shows before and after" "$before" "$after" --columns group,arrow,candidate
-refuse "unknown display format" 2 "did you mean 'full'? valid: arrow, full, delta-only, no-pct, pct-only" \
+refuse "arrow and a side" 2 "column arrow already shows before and after" diff "$before" "$after" --columns group,arrow,candidate
+refuse "unknown display format" 2 "did you mean 'full'? valid: arrow, full, delta-only, no-pct, pct-only" diff \
     "$before" "$after" --display-format ful
-refuse "sort by a category" 2 "cannot sort by 'state'" "$before" "$after" --sort-by state
+refuse "sort by a category" 2 "cannot sort by 'state'" diff "$before" "$after" --sort-by state
 
 "$ctop" diff "$before" "$after" --format tsv >"$directory/diff" 2>"$directory/errors" && failed='' || failed='not 0'
 result "exit status with differences" "$failed"
@@ -122,7 +90,7 @@ result "and of no others" "$("$ctop" diff "$before" "$after" --format json 2>&1 
 print "the words of the screen" "^process  *threads  *metric  *before  *after  *change  *%$" "$before" "$after" -g process --display-format full
 result "in markdown, too" "$("$ctop" diff "$before" "$after" -g process --format markdown 2>&1 | grep -w -e baseline -e candidate -e pcomm)"
 print "which choose columns" "^process  *change$" "$before" "$after" -g process --columns group,change
-refuse "one in two words" 2 "column 'before' is named twice" "$before" "$after" --columns baseline,before
+refuse "one in two words" 2 "column 'before' is named twice" diff "$before" "$after" --columns baseline,before
 expect "metrics limit every section" "^## primary$" "$("$ctop" diff "$before" "$after" -g process --metrics wait_time_ns 2>&1)"
 result "and there is no other" "$("$ctop" diff "$before" "$after" -g process --metrics wait_time_ns 2>&1 | grep '^## ' |
     grep -v -e '^## primary$' -e ' groups* only in ')"

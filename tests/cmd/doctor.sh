@@ -3,21 +3,8 @@
 #
 # doctor.sh CTOP: `ctop doctor` on this host, on a made tree, and with less privilege.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-
-# expect NAME WANTED TEXT: the text has a line that matches.
-expect()
-{
-    if printf '%s\n' "$3" | grep -q -e "$2"; then
-        result "$1" ""
-    else
-        result "$1" "no line '$2' in: $3"
-    fi
-}
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 
 # status WANTED COMMAND...: what is wrong with the command's exit status.
 status()

@@ -3,11 +3,8 @@
 #
 # scx.sh CTOP: `ctop scx` where no contexts can be read: what is known all the same, and why the rest is not.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 mkdir -p "$directory/proc/1/task/1" "$directory/none" "$directory/off/kernel/sched_ext" "$directory/on/kernel/sched_ext/root"
 echo "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0" \
     >"$directory/proc/1/stat"
@@ -31,16 +28,6 @@ scx()
     shift
     "$ctop" scx --proc-root "$directory/proc" --sys-root "$sys" "$@" 2>&1
     echo "status $?"
-}
-
-# expect NAME WANTED TEXT: the text has a line that matches.
-expect()
-{
-    if printf '%s\n' "$3" | grep -q -e "$2"; then
-        result "$1" ""
-    else
-        result "$1" "no line '$2' in: $3"
-    fi
 }
 
 text=$(scx none)

@@ -3,34 +3,11 @@
 #
 # scx_files.sh CTOP MAKE_CONTEXTS: what sched_ext schedulers keep, from files to reports in every format.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-export LC_ALL=C.UTF-8
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 "$2" "$directory" || exit 1
 before=$directory/before.ctprof.zst
 after=$directory/after.ctprof.zst
-
-# run NAME STATUS WHERE WANTED ARGUMENT...: ctop ends with this status and has a line that matches on WHERE, out or err.
-run()
-{
-    name=$1
-    status=$2
-    where=$3
-    wanted=$4
-    shift 4
-    "$ctop" "$@" >"$directory/out" 2>"$directory/err"
-    found=$?
-    if [ "$found" != "$status" ]; then
-        result "$name" "exit status $found, not $status: $(cat "$directory/err")"
-    elif grep -q -e "$wanted" "$directory/$where"; then
-        result "$name" ""
-    else
-        result "$name" "no line '$wanted' in: $(head -c 2000 "$directory/$where")"
-    fi
-}
 
 # lacks NAME UNWANTED: the last run has printed no such line.
 lacks()

@@ -3,63 +3,31 @@
 #
 # show.sh CTOP DATA: where `ctop show` reads and writes, what it refuses, and its exit statuses.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 file=$2/snapshots/real.b.ctprof.zst
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
-export LC_ALL=C.UTF-8
 
-# expect NAME WANTED TEXT: the text has a line that matches.
-expect()
-{
-    if printf '%s\n' "$3" | grep -q -e "$2"; then
-        result "$1" ""
-    else
-        result "$1" "no line '$2' in: $3"
-    fi
-}
-
-# refuse NAME STATUS SENTENCE ARGUMENT...: show with these arguments fails with this status and sentence.
-refuse()
-{
-    name=$1
-    status=$2
-    sentence=$3
-    shift 3
-    text=$("$ctop" show "$@" 2>&1 >"$directory/out")
-    found=$?
-    if [ "$found" != "$status" ]; then
-        result "$name" "exit status $found, not $status: $text"
-    elif [ -s "$directory/out" ]; then
-        result "$name" "printed something"
-    else
-        expect "$name" "$sentence" "$text"
-    fi
-}
-
-refuse "no file" 2 "^ctop: show needs a file" --limit 1
-refuse "two files" 2 "is one word too many" "$file" "$file"
-refuse "missing file" 1 "nothing.zst" "$directory/nothing.zst"
-refuse "directory" 1 "is a directory" "$directory"
-refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'" "$file" --sectons primary
-refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm" "$file" -g cgruop
-refuse "axis all" 2 "show --long has no axis 'all'; valid: process, pid, cgroup, thread, thread-exact, user" "$file" --long -g all
-refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'? valid: thread_count, " "$file" --metrics run_time
-refuse "no metric" 2 "unknown metric ''; valid: thread_count, .*, total_offcpu_delay_ns$" "$file" --metrics ''
-refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'?" "$file" --sections primary,smaps
-refuse "section twice" 2 "section 'Primary' is named twice" "$file" --sections 'primary, Primary'
-refuse "unknown column" 2 "unknown column 'delta'; valid: group, threads, metric, value, tags, uptime" "$file" --long --columns delta
-refuse "sort by a category" 2 "cannot sort by 'policy'" "$file" --long --sort-by policy
-refuse "sort direction" 2 "unknown direction 'up'; valid: asc, desc" "$file" --long --sort-by nice:up
-refuse "sort twice" 2 "metric 'nice' is named twice" "$file" --long --sort-by nice,nice:asc
-refuse "unknown format" 2 "did you mean 'json'? valid: text, tsv, csv, json" "$file" --format jsn
-refuse "size cap" 1 "raise it with --max-bytes" "$file" --max-bytes 1000
+refuse "no file" 2 "^ctop: show needs a file" show --limit 1
+refuse "two files" 2 "is one word too many" show "$file" "$file"
+refuse "missing file" 1 "nothing.zst" show "$directory/nothing.zst"
+refuse "directory" 1 "is a directory" show "$directory"
+refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'" show "$file" --sectons primary
+refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm" show "$file" -g cgruop
+refuse "axis all" 2 "show --long has no axis 'all'; valid: process, pid, cgroup, thread, thread-exact, user" show "$file" --long -g all
+refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'? valid: thread_count, " show "$file" --metrics run_time
+refuse "no metric" 2 "unknown metric ''; valid: thread_count, .*, total_offcpu_delay_ns$" show "$file" --metrics ''
+refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'?" show "$file" --sections primary,smaps
+refuse "section twice" 2 "section 'Primary' is named twice" show "$file" --sections 'primary, Primary'
+refuse "unknown column" 2 "unknown column 'delta'; valid: group, threads, metric, value, tags, uptime" show "$file" --long --columns delta
+refuse "sort by a category" 2 "cannot sort by 'policy'" show "$file" --long --sort-by policy
+refuse "sort direction" 2 "unknown direction 'up'; valid: asc, desc" show "$file" --long --sort-by nice:up
+refuse "sort twice" 2 "metric 'nice' is named twice" show "$file" --long --sort-by nice,nice:asc
+refuse "unknown format" 2 "did you mean 'json'? valid: text, tsv, csv, json" show "$file" --format jsn
+refuse "size cap" 1 "raise it with --max-bytes" show "$file" --max-bytes 1000
 head -c 1000 "$file" >"$directory/cut.zst"
-refuse "truncated file" 1 "cut.zst" "$directory/cut.zst"
+refuse "truncated file" 1 "cut.zst" show "$directory/cut.zst"
 : >"$directory/empty.zst"
-refuse "empty file" 1 "empty.zst" "$directory/empty.zst"
+refuse "empty file" 1 "empty.zst" show "$directory/empty.zst"
 
 "$ctop" show --long --format tsv "$file" >"$directory/tsv" 2>"$directory/errors"
 status=$?
@@ -79,12 +47,12 @@ ln -s loop "$directory/loop"
 result "-o keeps links" "$(for link in link dangling; do [ -L "$directory/$link" ] || echo "$link is replaced"; done)"
 result "-o writes through a link" "$("$ctop" show --long --format csv "$file" | cmp - "$directory/written" 2>&1)"
 result "-o makes what a link leads to" "$(cmp "$directory/nothing-yet" "$directory/tsv" 2>&1)"
-refuse "-o into a loop" 1 "cannot write $directory/loop: Too many levels of symbolic links" "$file" -o "$directory/loop"
+refuse "-o into a loop" 1 "cannot write $directory/loop: Too many levels of symbolic links" show "$file" -o "$directory/loop"
 text=$(ulimit -f 8 && "$ctop" show --long --format tsv --limit 0 -o "$directory/large" "$file" 2>&1)
 result "past the file size limit it fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and tells" "cannot write .*large: File too large" "$text"
 result "and leaves nothing either" "$(find "$directory" -name '*large*')"
-refuse "-o into nowhere" 1 "$directory/none" "$file" -o "$directory/none/out"
+refuse "-o into nowhere" 1 "$directory/none" show "$file" -o "$directory/none/out"
 text=$("$ctop" show --long "$file" 2>&1 >/dev/full)
 result "a full disk fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and is told" "cannot write to standard output: No space left on device" "$text"
@@ -128,17 +96,17 @@ result "as many rows as are asked for" "$([ "$(printf '%s\n' "$text" | wc -l)" =
 expect "another tab" "^ PROCESS  *THR .* MINF  *MAJF " "$("$ctop" show "$file" -t memory)"
 expect "the tab Cgroup has cgroups" "^ CGROUP  *THR  *CGCPU " "$("$ctop" show "$file" -t cgroup)"
 expect "unless others are asked for" "^ PROCESS  *THR  *CGCPU " "$("$ctop" show "$file" -t cgroup -g process)"
-refuse "a tab that there is not" 2 "unknown tab 'mine'; valid: overview, .*, scx$" "$file" --no-config -t mine
+refuse "a tab that there is not" 2 "unknown tab 'mine'; valid: overview, .*, scx$" show "$file" --no-config -t mine
 expect "columns are those of the screen" "^ CGROUP  *MINF  *POLICY$" "$("$ctop" show "$file" -g cgroup --columns minf,policy 2>&1)"
 expect "a filter" ", 1 group by process " "$("$ctop" show "$file" -f redis-server)"
 expect "tsv with units in the names" "^time_unix_ns	group	threads	cpu_ns	run_queue_ns	" "$("$ctop" show "$file" -t overview --format tsv)"
 expect "json is an object" '^{"time_unix_ns":.*"mode":"total".*"rows":\[.*\]}$' "$("$ctop" show -b "$file" --format json)"
 expect "and says of several how many" '"pid":{"value":[0-9]*,"unit":"","state":"several"}' "$("$ctop" show -b "$file" --format json --columns threads,pid -g cgroup)"
 result "ascii where it is asked for" "$("$ctop" show --ascii "$file" | LC_ALL=C grep -n '[^ -~]' | head -n 3)"
-refuse "rates of a file" 2 "is one reading and has totals only: leave out --mode rate; .ctop capture --for 10. makes a file with rates" "$file" --mode rate
-refuse "a column of the long form" 2 "no column or metric 'metric'.*; with --long it is valid$" "$file" --columns metric,value
-refuse "two orders" 2 "takes one column here.*; with --long it is valid$" "$file" --sort-by nice,run_time_ns
-refuse "a tab of the long form" 2 "choose a table, which this is not" "$file" --long -t run
+refuse "rates of a file" 2 "is one reading and has totals only: leave out --mode rate; .ctop capture --for 10. makes a file with rates" show "$file" --mode rate
+refuse "a column of the long form" 2 "no column or metric 'metric'.*; with --long it is valid$" show "$file" --columns metric,value
+refuse "two orders" 2 "takes one column here.*; with --long it is valid$" show "$file" --sort-by nice,run_time_ns
+refuse "a tab of the long form" 2 "choose a table, which this is not" show "$file" --long -t run
 for options in "--metrics run_time_ns" "--sections derived" "--reference" "--format markdown" "--format tsv"; do
     # shellcheck disable=SC2086 # several words
     text=$("$ctop" show "$file" --long $options)
@@ -185,7 +153,7 @@ result "ctop -b A B is ctop diff" "$("$ctop" diff "$before" "$file" 2>&1 | cmp -
 expect "a slip stays one" "^ctop: unknown command 'shwo', did you mean 'show'" "$("$ctop" shwo 2>&1)"
 expect "a filter of users that the file lacks says so" "^ctop: the filter: USER cannot be read: not in the file" \
     "$("$ctop" show "$file" -u root 2>&1)"
-refuse "an unknown user" 2 "there is no user 'roto', did you mean 'root'?" "$file" -u roto
+refuse "an unknown user" 2 "there is no user 'roto', did you mean 'root'?" show "$file" -u roto
 text=$("$ctop" show "$file" -c / --format csv -b 2>&1)
 expect "a cgroup" "redis-server" "$text"
 result "another cgroup" "$("$ctop" show "$file" -c /none -c other.slice --format csv -b 2>&1 | grep redis)"

@@ -78,6 +78,11 @@ struct option {
 		double: OPTION_REAL,                                                                          \
 		int: OPTION_CHOICE)
 
+/* The same of an option whose value `parser` writes to the member. */
+#define PARSED_OPTION(letter_, name_, value_name_, type, member, parser)                                     \
+	.letter = (letter_), .name = (name_), .kind = OPTION_PARSED, .value_name = (value_name_),            \
+	.offset = offsetof(type, member), .parse = (parser)
+
 /* Appends the option's sentence for help. */
 void option_describe(const struct option *option, struct buffer *buffer);
 

@@ -57,17 +57,9 @@ static void describe_tab(struct buffer *buffer)
 static const struct option list[] = {
 	{OPTION('t', "tab", "TAB", struct screen_options, tab), .describe = describe_tab, .in_file = true,
 	 .list = list_tabs},
-	{
-		.name = "mode",
-		.kind = OPTION_PARSED,
-		.value_name = "MODE",
-		.offset = offsetof(struct screen_options, mode),
-		.parse = parse_mode,
-		.print = print_mode,
-		.list = list_modes,
-		.in_file = true,
-		.description = "numbers per second (rate), of the last interval, since the base, or in total",
-	},
+	{PARSED_OPTION('\0', "mode", "MODE", struct screen_options, mode, parse_mode), .print = print_mode,
+	 .list = list_modes, .in_file = true,
+	 .description = "numbers per second (rate), of the last interval, since the base, or in total"},
 	{OPTION('f', "filter", "FILTER", struct screen_options, filter), .in_file = true,
 	 .description = "show only rows whose name contains this text or matches /REGEX/ (or does not, with "
 			"!), or where COLUMN > NUMBER, and only threads with 'user = NAME', 'state = D' and "

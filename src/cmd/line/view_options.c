@@ -84,19 +84,10 @@ static void list_columns(struct buffer *buffer)
 }
 
 static const struct option view_options_list[] = {
-	{
-		.letter = 'g',
-		.name = "group-by",
-		.kind = OPTION_PARSED,
-		.value_name = "AXIS",
-		.offset = offsetof(struct view_options, axis),
-		.parse = parse_axis,
-		.print = print_axis,
-		.list = list_axes,
-		.in_file = true,
-		.description = "group threads by process (pcomm), pid, cgroup, thread (comm), thread-exact "
-			       "(comm-exact), user, or by cgroup, process and thread together (all)",
-	},
+	{PARSED_OPTION('g', "group-by", "AXIS", struct view_options, axis, parse_axis), .print = print_axis,
+	 .list = list_axes, .in_file = true,
+	 .description = "group threads by process (pcomm), pid, cgroup, thread (comm), thread-exact "
+			"(comm-exact), user, or by cgroup, process and thread together (all)"},
 	{OPTION('\0', "no-thread-normalize", NULL, struct view_options, keep_thread_names), .in_file = true,
 	 .description = "keep process and thread names as they are instead of worker-{N}"},
 	{OPTION('\0', "no-cg-normalize", NULL, struct view_options, keep_cgroup_names), .in_file = true,
