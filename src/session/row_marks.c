@@ -58,56 +58,49 @@ static void begin_round(struct row_marks *row_marks, uint64_t round, const struc
 		clear_generation(&row_marks->before);
 }
 
-/* A row to be noted; its texts are owned by others. */
 static struct marked_row describe_row(const struct shown *shown, size_t row, double sort)
 {
 	const uint32_t of = shown->row_group[row];
 	struct marked_row described = {.is_thread = shown->by_thread, .sort = sort};
 
 	if (shown->by_thread) {
-		described.thread.tid = shown->now->tid[of];
-		described.thread.tgid = shown->now->tgid[of];
-		described.thread.start_time = shown->now->start_time[of];
-		described.hash = hash_u64(hash_u64(shown->now->tid[of]) ^ shown->now->start_time[of]);
+		described.tid = shown->now->tid[of];
+		described.tgid = shown->now->tgid[of];
+		described.start_time = shown->now->start_time[of];
+		described.label = shown_thread_name(shown->now, of, &described.label_length);
+		described.hash = hash_u64(hash_u64(described.tid) ^ described.start_time);
 	} else {
-		described.key.bytes = shown_row_key(shown, row, &described.key.length);
-		described.key.label = shown_row_label(shown, row, &described.key.label_length);
-		described.key.pid = shown_row_pid(shown, row);
-		described.hash = ((uint64_t)hash_bytes(described.key.bytes, described.key.length) << 32) |
-				 (uint32_t)described.key.length;
+		described.label = shown_row_label(shown, row, &described.label_length);
+		described.key = shown_row_key(shown, row, &described.key_length);
+		described.tgid = shown_row_pid(shown, row);
+		described.hash = ((uint64_t)hash_bytes(described.key, described.key_length) << 32) |
+				 (uint32_t)described.key_length;
 	}
 	return described;
 }
 
-/* The name of the threads of a triple, in the arena of a generation. */
-static const char *keep_name(struct row_generation *generation, const struct snapshot *now, uint32_t triple)
-{
-	const uint32_t name = now->triples[triple].comm;
-
-	if (generation->names == NULL)
-		generation->names = arena_allocate_zero(&generation->arena, now->triple_count,
-							sizeof(*generation->names));
-	if (generation->names[triple] == NULL)
-		generation->names[triple] = arena_duplicate(&generation->arena, snapshot_text(now, name),
-							    string_pool_length(&now->strings, name));
-	return generation->names[triple];
-}
-
+/* Notes a row with copies of its texts; threads of a triple share that of their name. */
 static void note_row(struct row_generation *now, const struct shown *shown, size_t index,
 		     struct marked_row row)
 {
 	if (row.is_thread) {
-		row.thread.name = keep_name(now, shown->now, shown->now->triple[shown->row_group[index]]);
-	} else {
-		const bool same = row.key.label == row.key.bytes;
+		const char **name;
 
-		row.key.bytes = arena_duplicate(&now->arena, row.key.bytes, row.key.length);
-		row.key.label = same ? row.key.bytes
-				     : arena_duplicate(&now->arena, row.key.label, row.key.label_length);
+		if (now->names == NULL)
+			now->names = arena_allocate_zero(&now->arena, shown->now->triple_count,
+							 sizeof(*now->names));
+		name = &now->names[shown->now->triple[shown->row_group[index]]];
+		if (*name == NULL)
+			*name = arena_duplicate(&now->arena, row.label, row.label_length);
+		row.label = *name;
+	} else {
+		const bool same = row.label == row.key;
+
+		row.key = arena_duplicate(&now->arena, row.key, row.key_length);
+		row.label = same ? row.key : arena_duplicate(&now->arena, row.label, row.label_length);
 	}
 	hash_map_set(&now->index, row.hash, (uint32_t)now->count);
-	now->rows = memory_grow(now->rows, &now->capacity, now->count + 1, sizeof(*now->rows));
-	now->rows[now->count++] = row;
+	*MEMORY_APPEND(now->rows, now->count, now->capacity) = row;
 }
 
 /* The largest rises so far, largest first. */
@@ -137,34 +130,34 @@ static void consider(struct movers *movers, size_t row, double before, double no
 	movers->items[rank] = (struct mover){row, rise};
 }
 
-unsigned char *row_marks_update(struct row_marks *row_marks, uint64_t round, const struct view *view,
-				const struct shown *shown, const double *sort_values)
+struct marked_row *row_marks_update(struct row_marks *row_marks, uint64_t round, const struct view *view,
+				    const struct shown *shown, const double *sort_values)
 {
-	unsigned char *marks = memory_allocate_zero(shown->row_count + 1, 1);
+	struct marked_row *rows = memory_allocate((shown->row_count + 1) * sizeof(*rows));
 	struct movers movers = {0};
 	bool note;
 
 	begin_round(row_marks, round, view);
 	note = row_marks->now.round != round;
 	for (size_t row = 0; row < shown->row_count; row++) {
-		struct marked_row described = describe_row(shown, row, sort_values[row]);
 		uint32_t old;
 
+		rows[row] = describe_row(shown, row, sort_values[row]);
 		if (note)
-			note_row(&row_marks->now, shown, row, described);
+			note_row(&row_marks->now, shown, row, rows[row]);
 		if (row_marks->before.round == 0)
 			continue;
-		if (!hash_map_get(&row_marks->before.index, described.hash, &old)) {
-			marks[row] = ROW_MARK_NEW;
+		if (!hash_map_get(&row_marks->before.index, rows[row].hash, &old)) {
+			rows[row].mark = ROW_MARK_NEW;
 			continue;
 		}
 		row_marks->before.rows[old].seen = true;
 		consider(&movers, row, row_marks->before.rows[old].sort, sort_values[row]);
 	}
 	for (size_t i = 0; i < movers.count; i++)
-		marks[movers.items[i].row] = ROW_MARK_MOVER;
+		rows[movers.items[i].row].mark = ROW_MARK_MOVER;
 	row_marks->now.round = round;
-	return marks;
+	return rows;
 }
 
 static void release_generation(struct row_generation *generation)

@@ -10,32 +10,23 @@
 
 /* What changed since the table of the round before: new rows, gone rows, the largest rises. */
 
-/* A row as it was when the table of a round was made. */
+/* A row as it is when the table of a round is made. */
 struct marked_row {
 	uint64_t hash;
-	bool is_thread;
-	union { /* texts are in the arena of the generation */
-		struct {
-			const char *bytes;
-			size_t length;
-			const char *label;
-			size_t label_length;
-			uint32_t pid; /* of a process, else 0 */
-		} key;
-		struct {
-			uint32_t tid, tgid;
-			const char *name;
-			uint64_t start_time;
-		} thread;
-	};
 	double sort;
-	bool seen; /* found again in the round after */
+	const char *label, *key; /* equal where they are the same; a thread has no key */
+	size_t label_length, key_length;
+	uint32_t tid, tgid; /* 0 for a group; the `tgid` of a process is its id */
+	uint64_t start_time;
+	bool is_thread;
+	bool seen;          /* found again in the round after */
+	unsigned char mark; /* enum row_mark */
 };
 
 struct row_generation {
 	uint64_t round; /* 0: none */
 	struct arena arena;
-	struct marked_row *rows;
+	struct marked_row *rows; /* texts are in the arena */
 	size_t count;
 	size_t capacity;
 	const char **names;    /* of threads, by triple; NULL until one is noted */
@@ -48,11 +39,12 @@ struct row_marks {
 };
 
 /*
- * Notes all rows of the table of a round with their sort values and returns, for each, its mark (owned by the
- * caller, one byte each). What was noted of the round before, of the same view, is in `row_marks->before`.
+ * Describes and marks the rows of the table of a round, and notes them; `sort_values` has one for each. The
+ * caller frees the result, whose texts belong to `shown`. What was noted of the round before, of the same
+ * view, is in `row_marks->before`.
  */
-unsigned char *row_marks_update(struct row_marks *row_marks, uint64_t round, const struct view *view,
-				const struct shown *shown, const double *sort_values);
+struct marked_row *row_marks_update(struct row_marks *row_marks, uint64_t round, const struct view *view,
+				    const struct shown *shown, const double *sort_values);
 
 void row_marks_release(struct row_marks *row_marks);
 

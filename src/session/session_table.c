@@ -31,17 +31,11 @@ struct table_work {
 	struct buffer key;
 };
 
-/* A row in the order of the table, with what it is compared by. */
+/* A row in the order of the table. */
 struct ordered_row {
-	double sort;
-	const char *label, *key; /* equal where they are the same; of a thread there is no key yet */
-	size_t label_length, key_length;
-	bool is_thread;
-	uint32_t thread;    /* index in the newest round, UINT32_MAX for a group or what is gone */
-	uint32_t tid, tgid; /* 0 for a group; of a process its id is `tgid` */
-	uint64_t start_time;
-	size_t row; /* of `shown`, or ROW_GONE */
-	unsigned char mark;
+	struct marked_row is;
+	uint32_t thread; /* index in the newest round, UINT32_MAX for a group or what is gone */
+	size_t row;      /* of `shown`, or ROW_GONE */
 	bool idle;
 };
 
@@ -144,11 +138,12 @@ static bool passes(struct table_work *work, const struct ordered_row *row)
 	if (work->view->filter == NULL)
 		return true;
 	work->filter_row = row->row;
-	matches = filter_matches(work->view->filter, &(struct filter_row){.label = row->label,
-									  .label_length = row->label_length,
-									  .cell_of = filter_cell,
-									  .has_member = has_member,
-									  .context = work});
+	matches = filter_matches(work->view->filter,
+				 &(struct filter_row){.label = row->is.label,
+						      .label_length = row->is.label_length,
+						      .cell_of = filter_cell,
+						      .has_member = has_member,
+						      .context = work});
 	arena_release(&work->filter_arena);
 	return matches;
 }
@@ -213,25 +208,23 @@ static bool had_jemalloc(const struct table_work *work, const struct marked_row 
 /* --- order --- */
 
 /* By name, then by thread id: a total order, whatever the values. */
-static int compare_names(const struct ordered_row *a, const struct ordered_row *b)
+static int compare_names(const struct ordered_row *left, const struct ordered_row *right)
 {
-	/* processes by their ids: as text 99 would come after 4120 */
-	int order = !a->is_thread && a->tgid != b->tgid ? (a->tgid < b->tgid ? -1 : 1) : 0;
+	const struct marked_row *a = &left->is, *b = &right->is;
+	int order;
 
-	if (order != 0)
-		return order;
+	/* processes by their ids: as text 99 would come after 4120 */
+	if (!a->is_thread && a->tgid != b->tgid)
+		return a->tgid < b->tgid ? -1 : 1;
 	/* names of a snapshot are stored once: threads of one name share it */
 	order = a->label == b->label ? 0 : order_bytes(a->label, a->label_length, b->label, b->label_length);
-
 	if (order != 0)
 		return order;
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
 	if (!a->is_thread && a->key != b->key)
 		order = order_bytes(a->key, a->key_length, b->key, b->key_length);
-	if (order != 0)
-		return order;
-	return (a->row == ROW_GONE) - (b->row == ROW_GONE);
+	return order != 0 ? order : (left->row == ROW_GONE) - (right->row == ROW_GONE);
 }
 
 static int compare_rows(const void *a, const void *b, void *context)
@@ -248,7 +241,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 	/* what is gone has no number to stand among others by */
 	if ((left->row == ROW_GONE) != (right->row == ROW_GONE))
 		return left->row == ROW_GONE ? 1 : -1;
-	order = order_numbers(left->sort, right->sort, ascending);
+	order = order_numbers(left->is.sort, right->is.sort, ascending);
 	return order != 0 ? order : compare_names(left, right);
 }
 
@@ -269,56 +262,6 @@ static double *sort_values(struct table_work *work)
 	}
 	arena_release(&arena);
 	return sorts;
-}
-
-static struct ordered_row living_row(const struct shown *shown, size_t index, double sort, unsigned char mark)
-{
-	struct ordered_row row = {
-		.sort = sort,
-		.is_thread = shown->by_thread,
-		.thread = UINT32_MAX,
-		.row = index,
-		.mark = mark,
-	};
-
-	if (shown->by_thread) {
-		row.thread = shown->row_group[index];
-		row.tid = shown->now->tid[row.thread];
-		row.tgid = shown->now->tgid[row.thread];
-		row.start_time = shown->now->start_time[row.thread];
-		row.label = shown_thread_name(shown->now, row.thread, &row.label_length);
-	} else {
-		row.label = shown_row_label(shown, index, &row.label_length);
-		row.key = shown_row_key(shown, index, &row.key_length);
-		row.tgid = shown_row_pid(shown, index);
-	}
-	return row;
-}
-
-static struct ordered_row gone_row(const struct marked_row *gone)
-{
-	struct ordered_row row = {
-		.sort = gone->sort,
-		.is_thread = gone->is_thread,
-		.thread = UINT32_MAX,
-		.row = ROW_GONE,
-		.mark = ROW_MARK_GONE,
-	};
-
-	if (gone->is_thread) {
-		row.tid = gone->thread.tid;
-		row.tgid = gone->thread.tgid;
-		row.start_time = gone->thread.start_time;
-		row.label = gone->thread.name;
-		row.label_length = strlen(gone->thread.name);
-	} else {
-		row.label = gone->key.label;
-		row.label_length = gone->key.label_length;
-		row.key = gone->key.bytes;
-		row.key_length = gone->key.length;
-		row.tgid = gone->key.pid;
-	}
-	return row;
 }
 
 /* Who is narrowed by what threads do at the moment sees rows come and go that are always there. */
@@ -342,17 +285,20 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	const struct row_generation *before = &work->session->row_marks.before;
 	const bool hides_new = is_fleeting(work->view);
 	double *sorts = sort_values(work);
-	struct ordered_row *rows;
-	unsigned char *marks;
+	struct marked_row *described = row_marks_update(&work->session->row_marks, work->session->round_count,
+							work->view, &work->shown, sorts);
+	struct ordered_row *rows = memory_allocate((work->shown.row_count + before->count + 1) *
+						   sizeof(*rows));
 	size_t count = 0, limit = work->view->limit;
 
-	marks = row_marks_update(&work->session->row_marks, work->session->round_count, work->view,
-				 &work->shown, sorts);
-	rows = memory_allocate((work->shown.row_count + before->count + 1) * sizeof(*rows));
 	for (size_t i = 0; i < work->shown.row_count; i++) {
-		if (marks[i] == ROW_MARK_NEW && hides_new)
-			marks[i] = ROW_MARK_NONE;
-		rows[count] = living_row(&work->shown, i, sorts[i], marks[i]);
+		if (described[i].mark == ROW_MARK_NEW && hides_new)
+			described[i].mark = ROW_MARK_NONE;
+		rows[count] = (struct ordered_row){
+			.is = described[i],
+			.thread = work->shown.by_thread ? work->shown.row_group[i] : UINT32_MAX,
+			.row = i,
+		};
 		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
 			continue;
 		rows[count].idle = work->view->hide_idle && is_idle(work, i);
@@ -365,14 +311,15 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		if (before->rows[i].seen ||
 		    (work->view->jemalloc_only && !had_jemalloc(work, &before->rows[i])))
 			continue;
-		rows[count] = gone_row(&before->rows[i]);
+		rows[count] = (struct ordered_row){before->rows[i], UINT32_MAX, ROW_GONE, false};
+		rows[count].is.mark = ROW_MARK_GONE;
 		if (passes(work, &rows[count])) {
 			work->table->row_gone++;
 			count++;
 		}
 	}
 	free(sorts);
-	free(marks);
+	free(described);
 	*ret_total = count;
 	*ret_count = limit != 0 && limit < count ? limit : count;
 	order_first(rows, count, sizeof(*rows), *ret_count, compare_rows, work);
@@ -407,9 +354,9 @@ static void set_process(struct table_work *work, const struct ordered_row *order
 
 	if (work->session->is_file)
 		return;
-	if (ordered->is_thread) {
-		row->process = ordered->tgid;
-		row->start_time = ordered->start_time;
+	if (ordered->is.is_thread) {
+		row->process = ordered->is.tgid;
+		row->start_time = ordered->is.start_time;
 	} else {
 		processes = reduce_accumulator(values_of(work, COLUMN_PID, work->view->mode), ordered->row);
 		row->process = processes->identity.distinct == 1 ? processes->identity.value : 0;
@@ -426,27 +373,26 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 	const bool gone = ordered->row == ROW_GONE;
 	struct arena *arena = &work->table->arena;
 
-	row->mark = (enum row_mark)ordered->mark;
+	row->mark = (enum row_mark)ordered->is.mark;
 	row->idle = ordered->idle;
-	row->label = row->key = arena_duplicate(arena, ordered->label, ordered->label_length);
-	row->label_length = row->key_length = ordered->label_length;
-	row->tgid = ordered->tgid;
-	if (!ordered->is_thread && ordered->key != ordered->label) {
-		row->key = arena_duplicate(arena, ordered->key, ordered->key_length);
-		row->key_length = ordered->key_length;
+	row->label = row->key = arena_duplicate(arena, ordered->is.label, ordered->is.label_length);
+	row->label_length = row->key_length = ordered->is.label_length;
+	row->tgid = ordered->is.tgid;
+	if (!ordered->is.is_thread && ordered->is.key != ordered->is.label) {
+		row->key = arena_duplicate(arena, ordered->is.key, ordered->is.key_length);
+		row->key_length = ordered->is.key_length;
 	}
 	row->threads = gone ? 0 : work->shown.row_threads[ordered->row];
-	if (ordered->is_thread) {
+	if (ordered->is.is_thread) {
 		buffer_clear(&work->key);
-		shown_append_thread_key(&work->key, ordered->tid, ordered->start_time);
+		shown_append_thread_key(&work->key, ordered->is.tid, ordered->is.start_time);
 		row->key = arena_duplicate(arena, work->key.data, work->key.length);
 		row->key_length = work->key.length;
-		row->tid = ordered->tid;
+		row->tid = ordered->is.tid;
 		row->thread = ordered->thread;
 	}
-	if (!gone)
-		set_process(work, ordered, row);
 	if (!gone) {
+		set_process(work, ordered, row);
 		row->subject = (uint32_t)ordered->row;
 		if (!work->view->cells_on_demand)
 			add_cells(work, ordered->row, row);

@@ -142,9 +142,7 @@ struct question {
 /* Of columns with one source of their own. */
 static struct refusal refuse_source(const struct question *question)
 {
-	const bool is_heap = question->entry->operation == COLUMN_OPERATION_HEAP;
-
-	return refusal_of_source(question->now, is_heap ? SOURCE_JEMALLOC : SOURCE_SMAPS_ROLLUP);
+	return refusal_of_source(question->now, column_operations[question->entry->operation].source);
 }
 
 static struct refusal refuse_resident(const struct question *question)

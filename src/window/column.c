@@ -63,32 +63,9 @@ static const struct column_entry entries[COLUMN_TASK_FIELDS] = {
 };
 
 const struct column_operation_entry column_operations[COLUMN_OPERATION_COUNT] = {
-	[COLUMN_OPERATION_THREADS] = {COLUMN_OF_GROUPS | COLUMN_COUNTS_THREADS | COLUMN_IS_PRESENT, NULL, 0},
-	[COLUMN_OPERATION_SUM] = {COLUMN_OF_METRICS | COLUMN_RATES, " + ", 0},
-	[COLUMN_OPERATION_SUM_WITH_LARGEST] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_OVERLAPS, " + ", 0},
-	[COLUMN_OPERATION_LOST] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_OVERLAPS, " + ", 0},
-	[COLUMN_OPERATION_QUOTIENT] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL, " / ", 0},
-	[COLUMN_OPERATION_SHARE] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL, " / the sum with ", 0},
-	[COLUMN_OPERATION_DIFFERENCE] = {COLUMN_OF_METRICS | COLUMN_NEEDS_ALL | COLUMN_IS_PRESENT, " - ", 0},
-	[COLUMN_OPERATION_NET] = {COLUMN_OF_METRICS | COLUMN_RATES | COLUMN_NEEDS_ALL, " - ", 0},
-	[COLUMN_OPERATION_LIFETIME] = {COLUMN_OF_METRICS, " + ", 0},
-	[COLUMN_OPERATION_PRESENT] = {COLUMN_OF_METRICS | COLUMN_IS_PRESENT, " + ", 0},
-	[COLUMN_OPERATION_STUCK] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS | COLUMN_COUNTS_THREADS, NULL, 0},
-	[COLUMN_OPERATION_WAITING] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS, NULL, 0},
-	[COLUMN_OPERATION_LONG] = {COLUMN_OF_METRICS | COLUMN_OF_WAITS | COLUMN_OF_GROUPS |
-					   COLUMN_COUNTS_THREADS,
-				   NULL, 0},
-	[COLUMN_OPERATION_AGE] = {0, NULL, 0},
-	[COLUMN_OPERATION_BAR] = {COLUMN_OF_METRICS, NULL, 0},
-	[COLUMN_OPERATION_SMAPS] = {0, NULL, (source_set)1 << SOURCE_SMAPS_ROLLUP},
-	[COLUMN_OPERATION_RESIDENT] = {0, NULL, (source_set)1 << SOURCE_STAT},
-	[COLUMN_OPERATION_GROWTH] = {COLUMN_RATES, NULL, (source_set)1 << SOURCE_STAT},
-	[COLUMN_OPERATION_CGROUP] = {0, NULL, 0},
-	[COLUMN_OPERATION_HEAP] = {0, NULL, (source_set)1 << SOURCE_JEMALLOC},
-	[COLUMN_OPERATION_LATENCY] = {COLUMN_OF_GROUPS, NULL, 0},
-	[COLUMN_OPERATION_LIVES] = {COLUMN_RATES | COLUMN_OF_GROUPS, NULL, 0},
-	[COLUMN_OPERATION_TASK_FIELD] = {0, NULL, 0},
-	[COLUMN_OPERATION_IDENTITY] = {0, NULL, 0},
+#define OPERATION(id, kind, traits, joint, source) [COLUMN_OPERATION_##id] = {traits, joint, SOURCE_##source},
+#include "column_operation.def"
+#undef OPERATION
 };
 
 /* --- fields of schedulers --- */
@@ -274,7 +251,7 @@ bool column_is_identity(enum column column)
 source_set column_sources(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
-	source_set set = column_operations[entry->operation].sources;
+	source_set set = source_bit(column_operations[entry->operation].source);
 
 	/* all else that says who a thread is comes with every round */
 	if (column == COLUMN_USER_NAME)

@@ -74,36 +74,11 @@ const char *column_description(enum column column);
 /* Sources one column needs. */
 source_set column_sources(enum column column);
 
-/*
- * How a cell is made of a column's inputs. Each thread's value is computed first, then the threads are
- * summed.
- */
+/* How a cell is made of a column's inputs; the table is column_operation.def. */
 enum column_operation {
-	COLUMN_OPERATION_THREADS,          /* number of threads */
-	COLUMN_OPERATION_SUM,              /* of counters */
-	COLUMN_OPERATION_SUM_WITH_LARGEST, /* of all but the last two, and the larger of these, which overlap
-					    */
-	COLUMN_OPERATION_LOST,             /* the same; sorted with what stuck threads lost */
-	COLUMN_OPERATION_QUOTIENT,         /* first / second, of counters */
-	COLUMN_OPERATION_SHARE,            /* first / (first + second), of counters */
-	COLUMN_OPERATION_DIFFERENCE,       /* first - second, as they are now */
-	COLUMN_OPERATION_NET,              /* first - second, of counters over the span */
-	COLUMN_OPERATION_LIFETIME,         /* sum of counters over the life of the threads, in every mode */
-	COLUMN_OPERATION_PRESENT,          /* the present value of what is no counter, reduced by its kind */
-	COLUMN_OPERATION_STUCK,            /* threads that are stuck, or how long one is */
-	COLUMN_OPERATION_WAITING,          /* the longest present wait */
-	COLUMN_OPERATION_LONG,             /* threads whose present wait is a long one */
-	COLUMN_OPERATION_AGE,              /* of the oldest thread */
-	COLUMN_OPERATION_BAR,              /* shares of the time of all threads */
-	COLUMN_OPERATION_SMAPS,            /* inputs: enum smaps_key */
-	COLUMN_OPERATION_RESIDENT,         /* resident memory of processes, by their leaders */
-	COLUMN_OPERATION_GROWTH,           /* of it over the span */
-	COLUMN_OPERATION_CGROUP,           /* inputs: enum cgroup_field */
-	COLUMN_OPERATION_HEAP,             /* inputs: enum heap_field */
-	COLUMN_OPERATION_LATENCY,          /* inputs: enum latency_kind, enum latency_field */
-	COLUMN_OPERATION_LIVES,            /* inputs: enum life_event */
-	COLUMN_OPERATION_TASK_FIELD, /* inputs: number of a field of schedulers, enum task_field_reduction */
-	COLUMN_OPERATION_IDENTITY,   /* inputs: enum identity */
+#define OPERATION(id, ...) COLUMN_OPERATION_##id,
+#include "column_operation.def"
+#undef OPERATION
 	COLUMN_OPERATION_COUNT,
 };
 
@@ -122,7 +97,7 @@ enum column_trait {
 struct column_operation_entry {
 	unsigned int traits; /* enum column_trait */
 	const char *joint;   /* what stands between the inputs where the formula is shown, else NULL */
-	source_set sources;  /* that it needs beside those of its metrics */
+	enum source source;  /* that it needs beside those of its metrics, or SOURCE_NONE */
 };
 
 extern const struct column_operation_entry column_operations[COLUMN_OPERATION_COUNT];

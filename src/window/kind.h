@@ -51,11 +51,9 @@ struct column_kind {
 	void (*conclude)(const struct conclusion *of, struct value *value);
 };
 
-extern const struct column_kind column_kind_threads, column_kind_sum, column_kind_overlap, column_kind_lost,
-	column_kind_lifetime, column_kind_bar, column_kind_ratio, column_kind_difference, column_kind_net,
-	column_kind_lives, column_kind_present, column_kind_age, column_kind_smaps, column_kind_resident,
-	column_kind_growth, column_kind_stuck, column_kind_waiting, column_kind_long, column_kind_cgroup,
-	column_kind_heap, column_kind_latency, column_kind_field, column_kind_identity;
+#define OPERATION(id, kind, ...) extern const struct column_kind column_kind_##kind;
+#include "column_operation.def"
+#undef OPERATION
 
 /* The first accumulator of a row. */
 static inline struct accumulator *reducer_row(const struct reducer *reducer, size_t row)

@@ -9,32 +9,10 @@
 #include "base/number.h"
 #include "kind.h"
 
-/* By enum column_operation. */
 static const struct column_kind *const column_kinds[] = {
-	[COLUMN_OPERATION_THREADS] = &column_kind_threads,
-	[COLUMN_OPERATION_SUM] = &column_kind_sum,
-	[COLUMN_OPERATION_SUM_WITH_LARGEST] = &column_kind_overlap,
-	[COLUMN_OPERATION_LOST] = &column_kind_lost,
-	[COLUMN_OPERATION_QUOTIENT] = &column_kind_ratio,
-	[COLUMN_OPERATION_SHARE] = &column_kind_ratio,
-	[COLUMN_OPERATION_DIFFERENCE] = &column_kind_difference,
-	[COLUMN_OPERATION_NET] = &column_kind_net,
-	[COLUMN_OPERATION_LIFETIME] = &column_kind_lifetime,
-	[COLUMN_OPERATION_PRESENT] = &column_kind_present,
-	[COLUMN_OPERATION_STUCK] = &column_kind_stuck,
-	[COLUMN_OPERATION_WAITING] = &column_kind_waiting,
-	[COLUMN_OPERATION_LONG] = &column_kind_long,
-	[COLUMN_OPERATION_AGE] = &column_kind_age,
-	[COLUMN_OPERATION_BAR] = &column_kind_bar,
-	[COLUMN_OPERATION_SMAPS] = &column_kind_smaps,
-	[COLUMN_OPERATION_RESIDENT] = &column_kind_resident,
-	[COLUMN_OPERATION_GROWTH] = &column_kind_growth,
-	[COLUMN_OPERATION_CGROUP] = &column_kind_cgroup,
-	[COLUMN_OPERATION_HEAP] = &column_kind_heap,
-	[COLUMN_OPERATION_LATENCY] = &column_kind_latency,
-	[COLUMN_OPERATION_LIVES] = &column_kind_lives,
-	[COLUMN_OPERATION_TASK_FIELD] = &column_kind_field,
-	[COLUMN_OPERATION_IDENTITY] = &column_kind_identity,
+#define OPERATION(id, kind, ...) [COLUMN_OPERATION_##id] = &column_kind_##kind,
+#include "column_operation.def"
+#undef OPERATION
 };
 
 /* --- threads to accumulators --- */
