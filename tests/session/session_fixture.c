@@ -64,13 +64,21 @@ struct session *fixture_two_rounds(void (*fill)(struct snapshot *snapshot, int r
 	return session;
 }
 
-struct table *fixture_table(struct session *session, enum tab tab, enum window_mode mode)
+struct view fixture_view(enum tab tab, enum window_mode mode, enum axis axis)
 {
 	struct view view;
 
 	view_initialise(&view);
 	view.tab = tab;
 	view.mode = mode;
+	view.grouping.axis = axis;
+	return view;
+}
+
+struct table *fixture_table(struct session *session, enum tab tab, enum window_mode mode)
+{
+	const struct view view = fixture_view(tab, mode, AXIS_PROCESS);
+
 	return session_table(session, &view);
 }
 

@@ -37,6 +37,9 @@ void fixture_set_text(struct snapshot *snapshot, size_t thread, enum metric metr
 /* A session of two rounds, 2 s apart, that `fill` makes (round 0 and 1). */
 struct session *fixture_two_rounds(void (*fill)(struct snapshot *snapshot, int round));
 
+/* A view of all groups; release it only where it was narrowed or got a filter. */
+struct view fixture_view(enum tab tab, enum window_mode mode, enum axis axis);
+
 /* The table of all processes on a tab. */
 struct table *fixture_table(struct session *session, enum tab tab, enum window_mode mode);
 

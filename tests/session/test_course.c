@@ -299,10 +299,9 @@ static void test_groups_of_a_session(void **state)
 						 WINDOW_MODE_TOTAL, WINDOW_MODE_RATE};
 	struct course_point points[COURSE_ROUNDS];
 	struct session *session = session_create();
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
-	view_initialise(&view);
 	view_set_tab(&view, TAB_SCHED);
 	for (int round = 0; round < 5; round++) {
 		if (round == 1)
@@ -332,12 +331,11 @@ static void test_threads_of_a_session(void **state)
 {
 	struct course_point points[COURSE_ROUNDS];
 	struct session *session = session_create();
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 	char key[64];
 
 	(void)state;
-	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
 	session_keep_courses(session, COLUMN_COUNT);
 	for (int round = 0; round < 4; round++) {

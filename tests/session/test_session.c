@@ -152,12 +152,11 @@ static void test_backwards(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_backwards);
 	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "≥100.0");
 	table_release(table);
-	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
 	table = session_table(session, &view);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->reason, REASON_WENT_BACKWARDS);
@@ -233,13 +232,10 @@ static void fill_rename(struct snapshot *snapshot, int round)
 static void test_rename(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_rename);
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_BASE, AXIS_THREAD);
 	struct table *table;
 
 	(void)state;
-	view_initialise(&view);
-	view.grouping.axis = AXIS_THREAD;
-	view.mode = WINDOW_MODE_BASE;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "after", COLUMN_CPU), "700ms");
 	assert_false(fixture_has_row(table, "before"));
@@ -368,7 +364,7 @@ static void test_ended_bound(void **state)
 {
 	struct session *session = session_create();
 	struct snapshot *snapshot = fixture_snapshot(100);
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_BASE, AXIS_PROCESS);
 	struct table *table;
 	uint64_t sum = 0;
 	char name[16];
@@ -388,8 +384,6 @@ static void test_ended_bound(void **state)
 		session_add_round(session, snapshot);
 	}
 	assert_int_equal(session_ended_count(session), 5000);
-	view_initialise(&view);
-	view.mode = WINDOW_MODE_BASE;
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 1 + 4096 + 1);
 	for (size_t i = 0; i < table->row_count; i++)

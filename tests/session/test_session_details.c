@@ -49,11 +49,10 @@ static const struct cell *metric_cell(const struct table *table, const char *lab
 static void test_metric_table(void **state)
 {
 	struct session *session = make_session();
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
 	(void)state;
-	view_initialise(&view);
 	table = session_metric_table(session, &view, "web", 3);
 	assert_non_null(table);
 	assert_int_equal(table->row_count, METRIC_COUNT + (int)DERIVED_COUNT);
@@ -117,11 +116,10 @@ static void test_explain(void **state)
 	static const char *const threads[] = {"Value: 2 threads\n", NULL};
 	static const char *const resident[] = {"RSS: Resident memory", "smaps_rollup of 0 processes", NULL};
 	struct session *session = make_session();
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct buffer lines = {0};
 
 	(void)state;
-	view_initialise(&view);
 	assert_explained(session, &view, COLUMN_CPU, cpu);
 	assert_explained(session, &view, COLUMN_THR, threads);
 	assert_explained(session, &view, COLUMN_READ, read);
@@ -157,7 +155,7 @@ static void test_explain_says_what_helps(void **state)
 					      "What would help: sysctl kernel.sched_schedstats=1\n", NULL};
 	struct session *session = make_session();
 	struct snapshot *now = (struct snapshot *)(uintptr_t)session_now(session);
-	struct view view;
+	struct view view = fixture_view(TAB_WAKEUPS, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
 	now->provenance.features[sources[SOURCE_SCHEDSTATS].needs] = (struct feature_result){
@@ -165,8 +163,6 @@ static void test_explain_says_what_helps(void **state)
 		.reason = REASON_SWITCHED_OFF,
 		.remedy = "sysctl kernel.sched_schedstats=1",
 	};
-	view_initialise(&view);
-	view.tab = TAB_WAKEUPS;
 	assert_explained(session, &view, COLUMN_WAKE, wakeups);
 	session_release(session);
 }

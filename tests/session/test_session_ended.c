@@ -417,7 +417,7 @@ static void test_not_watched(void **state)
 static void test_not_told_by_anyone(void **state)
 {
 	struct session *session = session_create();
-	struct view view;
+	struct view view = fixture_view(TAB_RUN, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
 	(void)state;
@@ -436,8 +436,6 @@ static void test_not_told_by_anyone(void **state)
 		if (round == 1)
 			assert_cells(session, WINDOW_MODE_RATE, "pool", "20.0", "≥0", "·");
 	}
-	view_initialise(&view);
-	view.tab = TAB_RUN;
 	view.hide_gone = true;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "pool", COLUMN_CPU), "≥5.0");
@@ -461,7 +459,7 @@ static void test_lower_bound(void **state)
 					      COLUMN_MAJF, COLUMN_READ, COLUMN_WRITE};
 	size_t checked = 0;
 	struct session *session = session_create();
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 	const struct table_row *row;
 
@@ -485,7 +483,6 @@ static void test_lower_bound(void **state)
 	assert_cells(session, WINDOW_MODE_RATE, "cc1", "≥50.0", "20.0", "20.0");
 	assert_cells(session, WINDOW_MODE_BASE, "cc1", "≥1.0s", "40", "40");
 	assert_cells(session, WINDOW_MODE_RATE, "make", "5.0", "0", "0");
-	view_initialise(&view);
 	for (view.tab = TAB_RUN; view.tab <= TAB_MEMORY; view.tab++) {
 		view.mode = WINDOW_MODE_INTERVAL;
 		table = session_table(session, &view);
@@ -549,12 +546,10 @@ static void test_left(void **state)
 {
 	struct session *session = unwatched_session(900, NULL);
 	struct buffer lines = {0};
-	struct view view;
+	struct view view = fixture_view(TAB_RUN, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
 	(void)state;
-	view_initialise(&view);
-	view.tab = TAB_RUN;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "20.0");
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "25.0");

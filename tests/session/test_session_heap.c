@@ -140,12 +140,9 @@ static void test_parts_of_processes(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);
 	struct table *table;
-	struct view view;
+	struct view view = fixture_view(TAB_HEAP, WINDOW_MODE_RATE, AXIS_THREAD);
 
 	(void)state;
-	view_initialise(&view);
-	view.tab = TAB_HEAP;
-	view.grouping.axis = AXIS_THREAD;
 	table = session_table(session, &view);
 	SHOWN("pool", LIVE, "-"); /* of two processes, in part */
 	SHOWN("pool", ALLOC, "≥1000B");
@@ -252,10 +249,9 @@ static void test_jemalloc_only(void **state)
 	struct session *session = fixture_two_rounds(fill);
 	struct table *table;
 	struct snapshot *snapshot;
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
-	view_initialise(&view);
 	view_set_tab(&view, TAB_HEAP);
 	view.jemalloc_only = true;
 	table = session_table(session, &view);
@@ -286,11 +282,9 @@ static void test_jemalloc_only(void **state)
 static void test_explain(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);
-	struct view view;
+	struct view view = fixture_view(TAB_HEAP, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
-	view_initialise(&view);
-	view.tab = TAB_HEAP;
 	fixture_expect_told(session, &view, "cache", COLUMN_LAYOUT,
 			    "process 20: jemalloc 5.2.1, known-build");
 	fixture_expect_told(session, &view, "web", COLUMN_LIVE, "whole processes");

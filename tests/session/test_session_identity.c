@@ -43,9 +43,8 @@ static const enum column all_texts[] = {COLUMN_PID, COLUMN_PROCESS, COLUMN_USER_
 
 static struct view view_of_texts(enum axis axis)
 {
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
-	view_initialise(&view);
 	view.grouping.axis = axis;
 	view.columns = all_texts;
 	view.column_count = sizeof(all_texts) / sizeof(*all_texts);

@@ -114,10 +114,9 @@ static void test_spans(void **state)
 
 static struct table *table_of(enum axis axis, enum view_level level, const char *process)
 {
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
-	view_initialise(&view);
 	view_set_tab(&view, TAB_LATENCY);
 	if (process != NULL)
 		assert_true(view_open(&view, process, strlen(process), process, strlen(process)));
@@ -293,11 +292,10 @@ static void test_names_come_and_go(void **state)
 
 static void explain(const char *key, enum column wanted, struct buffer *lines)
 {
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	size_t column = 0;
 	enum column columns[COLUMN_TOTAL];
 
-	view_initialise(&view);
 	view_set_tab(&view, TAB_LATENCY);
 	view.mode = WINDOW_MODE_INTERVAL;
 	for (size_t count = view_columns(&view, columns); column < count; column++) {

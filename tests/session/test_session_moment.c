@@ -294,9 +294,8 @@ static void test_walk(void **state)
 	make_row(&row, 4);
 	for (int now = 0; now < ROUNDS; now++) {
 		struct table *tables[2];
-		struct view view;
+		struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
-		view_initialise(&view);
 		session_add_round(sessions[0], snapshot_reference(row.rounds[now]));
 		session_show_moment(sessions[1], make_moment(&row, 0, now));
 		for (size_t s = 0; s < 2; s++)

@@ -29,11 +29,10 @@ static void fill_states(struct snapshot *snapshot, int round)
 static void test_states(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_states);
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
 	(void)state;
-	view_initialise(&view);
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_READ), "1.0K");
 	assert_string_equal(fixture_shown(table, "denied", COLUMN_READ), "·");
@@ -86,7 +85,7 @@ static void test_delays(void **state)
 	struct session *session = fixture_two_rounds(fill_delays);
 	struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
 	const struct cell *cell;
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "app", COLUMN_MWAIT),
@@ -104,7 +103,6 @@ static void test_delays(void **state)
 	assert_float_equal(cell->value.shares[5], 0.54F, 0.001F);
 	table_release(table);
 	fixture_expect(session, TAB_OVERVIEW, WINDOW_MODE_RATE, "app", COLUMN_STUCK, "1");
-	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "b", COLUMN_STUCK), "≥2.0s");
@@ -309,12 +307,10 @@ static void fill_cgroups(struct snapshot *snapshot, int round)
 static void test_cgroups(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_cgroups);
-	struct view view;
+	struct view view = fixture_view(TAB_CGROUP, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
 	(void)state;
-	view_initialise(&view);
-	view.tab = TAB_CGROUP;
 	view.sort = COLUMN_CGCPU;
 	view.grouping.axis = AXIS_CGROUP;
 	table = session_table(session, &view);
@@ -368,13 +364,10 @@ static void fill_moves(struct snapshot *snapshot, int round)
 static void test_moves_between_cgroups(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_moves);
-	struct view view;
+	struct view view = fixture_view(TAB_CGROUP, WINDOW_MODE_RATE, AXIS_CGROUP);
 	struct table *table;
 
 	(void)state;
-	view_initialise(&view);
-	view.tab = TAB_CGROUP;
-	view.grouping.axis = AXIS_CGROUP;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "/", COLUMN_CGCPU), "0");
 	assert_string_equal(fixture_shown(table, "/new", COLUMN_CGCPU), "10.0");
@@ -410,14 +403,11 @@ static void test_smaps(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_smaps);
 	struct table *table = fixture_table(session, TAB_MEMORY, WINDOW_MODE_RATE);
-	struct view view;
+	struct view view = fixture_view(TAB_MEMORY, WINDOW_MODE_RATE, AXIS_THREAD);
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "p", COLUMN_RSS), "≥2.0M");
 	table_release(table);
-	view_initialise(&view);
-	view.tab = TAB_MEMORY;
-	view.grouping.axis = AXIS_THREAD;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "whole", COLUMN_RSS), "-");
 	assert_string_equal(fixture_shown(table, "p", COLUMN_PSS), "·");
@@ -455,7 +445,7 @@ static void test_resident(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_resident);
 	struct table *table = fixture_table(session, TAB_MEMORY, WINDOW_MODE_RATE);
-	struct view view;
+	struct view view = fixture_view(TAB_MEMORY, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "p", COLUMN_RSS), "7.0M");
@@ -471,8 +461,6 @@ static void test_resident(void **state)
 	table_release(table);
 	fixture_expect(session, TAB_MEMORY, WINDOW_MODE_BASE, "q", COLUMN_GROWTH, "-4.0M");
 	fixture_expect(session, TAB_MEMORY, WINDOW_MODE_BASE, "p", COLUMN_GROWTH, "1.0M");
-	view_initialise(&view);
-	view.tab = TAB_MEMORY;
 	view.level = VIEW_LEVEL_THREADS;
 	table = session_table(session, &view);
 	assert_string_equal(fixture_shown(table, "worker", COLUMN_RSS), "-");
@@ -497,10 +485,9 @@ static void fill_refused(struct snapshot *snapshot, int round)
 static void assert_refused(const struct session *session, enum column column, const char *expected)
 {
 	struct buffer words = {0};
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	bool refused;
 
-	view_initialise(&view);
 	refused = session_refuse_column(session, &view, column, &words);
 	assert_int_equal(refused, expected != NULL);
 	assert_int_equal(session_why_unavailable(session, &view, column, NULL), refused);
@@ -517,7 +504,7 @@ static void fill_frozen_delays(struct snapshot *snapshot, int round)
 static void test_refused_columns(void **state)
 {
 	struct session *session = session_create();
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
 	assert_refused(session, COLUMN_MWAIT, NULL); /* nobody knows yet */
@@ -541,7 +528,6 @@ static void test_refused_columns(void **state)
 	session_release(session);
 	/* counts of before it was switched off have a total, and no change */
 	session = fixture_two_rounds(fill_frozen_delays);
-	view_initialise(&view);
 	assert_true(session_why_unavailable(session, &view, COLUMN_MWAIT, NULL));
 	view.mode = WINDOW_MODE_TOTAL;
 	assert_false(session_why_unavailable(session, &view, COLUMN_MWAIT, NULL));

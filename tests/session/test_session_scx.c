@@ -134,9 +134,8 @@ static struct session *two_rounds(uint64_t second_seq)
 
 static struct table *scx_table(struct session *session, enum window_mode mode, enum view_level level)
 {
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
-	view_initialise(&view);
 	assert_true(view_set_scheduler(&view, session_scheduler(session)));
 	view_set_tab(&view, TAB_TASK_FIELDS);
 	view.mode = mode;
@@ -351,9 +350,8 @@ static void assert_has(const struct buffer *lines, const char *text)
 static void explain(struct session *session, const char *name, struct buffer *lines)
 {
 	enum column column = field_column(name);
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
-	view_initialise(&view);
 	view.columns = &column;
 	view.column_count = 1;
 	buffer_clear(lines);
@@ -364,7 +362,7 @@ static void test_explanation(void **state)
 {
 	struct session *session = two_rounds(1);
 	struct buffer lines = {0};
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
 	explain(session, "dom_id", &lines);
@@ -385,7 +383,6 @@ static void test_explanation(void **state)
 	explain(session, "unheard_of", &lines);
 	assert_has(&lines, "plain_1.0.9_x86_64 has no such field");
 	/* a thread's members, of whatever kind */
-	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
 	buffer_clear(&lines);
 	session_explain_member(session, &view, "10:100", 6, "scx.masks", &lines);
@@ -413,10 +410,9 @@ static void test_page(void **state)
 	struct session *session = two_rounds(1);
 	const struct table_row *row;
 	struct table *table;
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
-	view_initialise(&view);
 	table = session_metric_table(session, &view, "app", 3);
 	row = metric_row(table, "scx.sum_runtime");
 	assert_int_equal(row->cells[0].value.integer, MS(12000));
@@ -487,9 +483,8 @@ static void test_filter(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct table *table;
 		struct error error;
-		struct view view;
+		struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
-		view_initialise(&view);
 		view.filter = filter_parse(cases[i].text, &error);
 		if (view.filter == NULL)
 			fail_msg("%s: %s", cases[i].text, error.text);

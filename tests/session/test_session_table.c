@@ -132,13 +132,12 @@ static void fill_tree(struct snapshot *snapshot, int round)
 static void test_narrowing(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_tree);
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 	char *key;
 	size_t length;
 
 	(void)state;
-	view_initialise(&view);
 	view.hide_kernel_threads = true;
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 2);
@@ -206,10 +205,9 @@ static void assert_order(struct session *session, const struct view *view, const
 static void test_order(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_order);
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
-	view_initialise(&view);
 	assert_order(session, &view, "dbca");
 	view.sort_ascending = true;
 	assert_order(session, &view, "bcda");
@@ -257,12 +255,11 @@ static void test_filter_threads(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_tree);
 	struct table *table;
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	char *key;
 	size_t length;
 
 	(void)state;
-	view_initialise(&view);
 	view.filter = filter_parse("thread = io-* and cpu > 1", NULL);
 	table = session_table(session, &view);
 	assert_int_equal(table->row_count, 2);
@@ -318,9 +315,8 @@ static void test_filter_members(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct table *table;
-		struct view view;
+		struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
-		view_initialise(&view);
 		view.grouping.axis = AXIS_THREAD;
 		view.filter = filter_parse(cases[i].text, NULL);
 		assert_non_null(view.filter);
@@ -346,10 +342,9 @@ static void fill_states(struct snapshot *snapshot, int round)
 static void test_filter_states(void **state)
 {
 	struct session *session = session_create();
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
-	view_initialise(&view);
 	view.filter = filter_parse("state = D", NULL);
 	for (int round = 0; round < 2; round++) {
 		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
@@ -412,11 +407,10 @@ static void test_sums(void **state)
 	static const enum column summed[] = {COLUMN_CPU,  COLUMN_RUNQ, COLUMN_MWAIT, COLUMN_LOST, COLUMN_CSW,
 					     COLUMN_READ, COLUMN_USER, COLUMN_FAULT, COLUMN_MIGR};
 	double expected[16], sums[16];
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
 	(void)state;
-	view_initialise(&view);
 	view.columns = summed;
 	view.column_count = sizeof(summed) / sizeof(summed[0]);
 	for (int mode = 0; mode < WINDOW_MODE_COUNT; mode++) {
@@ -446,10 +440,9 @@ static void test_sums(void **state)
 static void test_every_tab(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_random);
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
 	(void)state;
-	view_initialise(&view);
 	for (int tab = 0; tab < TAB_COUNT; tab++) {
 		for (int mode = 0; mode < WINDOW_MODE_COUNT * 2; mode++) {
 			struct table *table;
@@ -554,7 +547,7 @@ static void test_cells_on_demand(void **state)
 static void test_idle(void **state)
 {
 	struct session *session = session_create();
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
 	(void)state;
@@ -571,7 +564,6 @@ static void test_idle(void **state)
 				    METRIC_RUN_TIME_NS, MS(50));
 		session_add_round(session, snapshot);
 	}
-	view_initialise(&view);
 	view.hide_idle = true;
 	table = session_table(session, &view);
 	assert_true(fixture_has_row(table, "moves"));

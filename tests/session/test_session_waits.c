@@ -78,10 +78,9 @@ static void expect_waited(struct session *session, enum window_mode mode, double
 	for (int threads = 0; threads < 2; threads++) {
 		static const enum column columns[] = {
 			COLUMN_RUNQ, COLUMN_METRICS + (unsigned int)METRIC_CPU_DELAY_TOTAL_NS};
-		struct view view;
+		struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 		struct table *table;
 
-		view_initialise(&view);
 		view.mode = mode;
 		view.level = threads ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
 		view.columns = columns;
@@ -168,10 +167,9 @@ static void test_mean(void **state)
 static void expect_shown(struct session *session, enum view_level level, enum column column,
 			 const char *expected)
 {
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
-	view_initialise(&view);
 	view.level = level;
 	view.mode = session_previous(session) != NULL ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
 	view.columns = &column;
@@ -184,9 +182,8 @@ static void expect_shown(struct session *session, enum view_level level, enum co
 
 static void expect_lines(struct session *session, enum column column, const char *expected)
 {
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 
-	view_initialise(&view);
 	view.columns = &column;
 	view.column_count = 1;
 	fixture_expect_told(session, &view, "app", column, expected);
@@ -194,10 +191,9 @@ static void expect_lines(struct session *session, enum column column, const char
 
 static void expect_heading(struct session *session, const char *key, const char *expected)
 {
-	struct view view;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
 	struct table *table;
 
-	view_initialise(&view);
 	view.level = VIEW_LEVEL_THREADS;
 	table = session_metric_table(session, &view, key, strlen(key));
 	assert_string_equal(table->heading, expected);
