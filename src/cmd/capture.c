@@ -35,7 +35,7 @@ struct capture_command_options {
 	struct backend_options backend;
 };
 
-/* How long a capture waits for executables whose allocation counters are being looked for. */
+/* The time a capture waits for the search for allocation counters in executables. */
 #define HEAP_PATIENCE_NS (10 * NS_PER_S)
 
 /* A window has so many parts, or more that are shorter, but none of less. */
@@ -43,7 +43,7 @@ struct capture_command_options {
 #define WINDOW_PART_MAX_S 5.0
 #define WINDOW_PART_MIN_S 0.25
 
-/* How long it waits for the file to be written. */
+/* The time it waits for the file to be written. */
 #define WRITE_PATIENCE_NS (30 * NS_PER_S)
 
 static void set_defaults(void *options)
@@ -123,7 +123,7 @@ static void note_taskstats(const struct snapshot *snapshot)
 	buffer_release(&line);
 }
 
-/* Which processes have jemalloc, how many of their threads were read, and why the others were not. */
+/* Tells how many processes have jemalloc, how many of their threads were read, and why others were not. */
 static void note_probe(const struct snapshot *snapshot)
 {
 	const struct probe_summary *summary = &snapshot->probe_summary;
@@ -191,7 +191,7 @@ static double reading_interval(double window_seconds)
 	return part / ceil(part / WINDOW_PART_MAX_S);
 }
 
-/* How many of them make a part. */
+/* The number of readings that make a part. */
 static unsigned int part_readings(double window_seconds)
 {
 	return (unsigned int)fmax(1, round(window_seconds / WINDOW_PARTS / reading_interval(window_seconds)));

@@ -15,14 +15,14 @@
 #include "table/tab.h"
 #include "window/column.h"
 
-/* What is compared with what. */
+/* The things that are compared. */
 enum diff_matching {
 	DIFF_MATCHING_GROUPS,
 	DIFF_MATCHING_THREADS,
 	DIFF_MATCHING_COUNT, /* threads where they can be told apart */
 };
 
-/* What `ctop diff` takes. */
+/* The options of `ctop diff`. */
 struct diff_command_options {
 	struct view_options view;
 	struct report_options report;

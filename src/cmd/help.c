@@ -54,7 +54,7 @@ static void describe_keys(struct buffer *buffer)
 	}
 }
 
-/* What a filter may be, by example. */
+/* Examples of filters. */
 static const struct {
 	const char *example, *words;
 } filter_examples[] = {
@@ -106,7 +106,7 @@ static void describe_filter(struct buffer *buffer)
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }
 
-/* What there is help about besides commands. */
+/* The topics of help besides commands. */
 static const struct {
 	const char *name;
 	void (*append)(struct buffer *buffer);

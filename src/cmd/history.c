@@ -26,7 +26,7 @@ struct gap {
 	const char *why;
 };
 
-/* What walking over all rounds has found. */
+/* The results of a walk over all rounds. */
 struct findings {
 	struct gap *gaps;
 	size_t gap_count, gap_capacity;

@@ -228,7 +228,7 @@ static int describe_name(const char *name, struct buffer *buffer, struct error *
 	return 0;
 }
 
-/* What is known of each name. */
+/* Describes each name. */
 static int describe_names(char **names, int count, struct output *output)
 {
 	struct error error;

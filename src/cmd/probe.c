@@ -30,7 +30,7 @@
 #include "probe_sidecar.h"
 #include "table/evidence.h"
 
-/* How long one wait lasts; between two the flag is looked at. */
+/* The length of one wait; the flag is checked between two. */
 #define SLICE_NS (10 * NS_PER_MS)
 
 enum {
@@ -148,7 +148,8 @@ static int fatal(enum heap_tag tag, const char *format, ...)
 	return -ECANCELED;
 }
 
-/* What would let us read the process, by what the features see that this user has; owned by the caller. */
+/* The privilege that would let us read the process, judged by the features of this user; owned by the caller.
+ */
 static char *find_missing_privilege(void)
 {
 	struct feature_checks checks = {0};

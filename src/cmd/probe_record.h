@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "probe/probe.h"
 
-/* What `ctop probe` has read, and its two ways to say so. */
+/* The result of `ctop probe` and its two output formats. */
 
 struct probe_snapshot {
 	int64_t unix_seconds;         /* when it began */

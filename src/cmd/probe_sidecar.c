@@ -76,7 +76,7 @@ static void flatten(struct json_reader *reader, struct buffer *path, struct buff
 	}
 }
 
-/* Where one more element of the top-level member "metrics" goes. */
+/* The place for one more element of the top-level member "metrics". */
 struct gap {
 	size_t offset; /* of the closing bracket */
 	size_t element_count;

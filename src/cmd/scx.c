@@ -24,7 +24,7 @@ struct scx_options {
 	struct backend_options backend;
 };
 
-/* What is printed. */
+/* The data to print. */
 struct findings {
 	const struct snapshot *snapshot;
 	const struct task_field_owner *scheduler;

@@ -6,7 +6,7 @@
 
 #include "reason.h"
 
-/* What the host and the privilege allow; the table is feature.def. */
+/* The features that host and privilege allow; the table is feature.def. */
 enum feature {
 #define FEATURE(id, ...) FEATURE_##id,
 #include "feature.def"

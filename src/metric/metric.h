@@ -16,7 +16,7 @@ enum metric {
 	METRIC_NONE = METRIC_COUNT,
 };
 
-/* What a number means over time, and so how a delta is computed. */
+/* The behaviour of a number in time, which decides how a delta is computed. */
 enum metric_kind {
 	METRIC_KIND_COUNTER,  /* only grows: deltas and rates make sense */
 	METRIC_KIND_PEAK,     /* largest value of a lifetime */
@@ -26,7 +26,7 @@ enum metric_kind {
 	METRIC_KIND_SET,      /* CPU set */
 };
 
-/* How a group is made of its threads (grouping rules of the file format). */
+/* The rule that makes the value of a group from its threads (grouping rules of the file format). */
 enum metric_reduction {
 	METRIC_REDUCTION_SUM,
 	METRIC_REDUCTION_MAXIMUM,
@@ -45,7 +45,7 @@ enum ladder {
 	LADDER_TICKS,    /* USER_HZ clock ticks, 100 per second */
 };
 
-/* How the uint64_t of a snapshot column holds the value. */
+/* The encoding of the value in the uint64_t of a snapshot column. */
 enum metric_encoding {
 	METRIC_ENCODING_U64,
 	METRIC_ENCODING_U32,
@@ -92,7 +92,7 @@ enum metric_tag {
 	METRIC_TAG_COUNT,
 };
 
-/* Which of the file's flags of a thread say that the metric was measured. */
+/* The flags of a thread in the file that mark the metric as measured. */
 enum metric_family {
 	METRIC_FAMILY_ALWAYS,
 	METRIC_FAMILY_LEADER,      /* always; belongs to the process and is kept in its leader only */
@@ -102,7 +102,7 @@ enum metric_family {
 	METRIC_FAMILY_JEMALLOC,    /* jemalloc_measured */
 };
 
-/* How the text in the kernel's file reads. */
+/* The form of the text in the kernel's file. */
 enum metric_form {
 	METRIC_FORM_DECIMAL,
 	METRIC_FORM_DOTTED,    /* milliseconds, dot, six digits of nanoseconds; without a dot nanoseconds */

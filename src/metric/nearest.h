@@ -14,7 +14,7 @@
 const char *nearest_name(const char *word, const char *const *candidates, size_t count);
 
 /*
- * How many edits a candidate is away from a word, in halves of one, counted as for nearest_name(); UINT_MAX
+ * The edit distance of a candidate from a word, in halves of an edit, counted as for nearest_name(); UINT_MAX
  * where one of them is too long to be told.
  */
 unsigned int nearest_distance(const char *word, const char *candidate);

@@ -9,9 +9,9 @@
 #include "metric.h"
 
 /*
- * What a report shows, from lists that the user typed: names separated by commas, blanks around them ignored.
- * Unknown and empty names are refused (-EINVAL) with a sentence that lists the valid ones, and so are
- * repeated names where the order or the number matters.
+ * Selects the contents of a report by lists that the user typed: names separated by commas, blanks around
+ * them ignored. Unknown and empty names are refused (-EINVAL) with a sentence that lists the valid ones, and
+ * so are repeated names where the order or the number matters.
  */
 
 /* Sections: case is ignored. NULL selects all. */
@@ -39,7 +39,7 @@ enum {
 	SORT_KEYS_MAX = 16
 };
 
-/* What groups are ordered by: a metric, or a derived metric when `metric` is METRIC_NONE. */
+/* The order of groups: by a metric, or a derived metric when `metric` is METRIC_NONE. */
 struct sort_key {
 	enum metric metric;
 	enum derived derived;

@@ -15,7 +15,7 @@
  * thread.
  */
 
-/* What a member of a context is. Only those up to TASK_FIELD_KIND_ENUM are fields. */
+/* The kind of a member of a context. Only kinds up to TASK_FIELD_KIND_ENUM are fields. */
 enum task_field_kind {
 	TASK_FIELD_KIND_UNSIGNED,
 	TASK_FIELD_KIND_SIGNED,
@@ -29,7 +29,7 @@ enum task_field_kind {
 
 extern const char *const task_field_kind_names[TASK_FIELD_KIND_COUNT]; /* in files: "unsigned" … */
 
-/* How a group is made of its threads. */
+/* The rule that makes the value of a group from its threads. */
 enum task_field_reduction {
 	TASK_FIELD_REDUCTION_COUNTER, /* what the threads added, as other counters; unknown where it ever fell
 				       */
@@ -63,14 +63,14 @@ struct task_field {
 	const char *rate_title;    /* where it is another rate: "RUNTIME/s" */
 };
 
-/* What a reduction was chosen by. */
+/* The origin of the choice of a reduction. */
 enum task_field_choice {
 	TASK_FIELD_CHOICE_DEFAULT, /* no row of the table fits the name, or it is a word */
 	TASK_FIELD_CHOICE_TABLE,   /* task_field.def */
 	TASK_FIELD_CHOICE_USER,
 };
 
-/* What is known of a field of a scheduler by its name and kind. */
+/* Facts about a field of a scheduler by its name and kind. */
 struct task_field_facts {
 	enum task_field_reduction reduction;
 	enum ladder ladder;
@@ -88,7 +88,7 @@ uint16_t task_field_intern(const char *column);
 /* The field of a number that task_field_intern() gave; lives as long as the program. */
 const struct task_field *task_field(uint16_t field);
 
-/* How many numbers there are: they are those below. */
+/* The count of numbers: all below it are in use. */
 size_t task_field_count(void);
 
 /*
@@ -97,12 +97,13 @@ size_t task_field_count(void);
  */
 uint16_t task_field_find(const char *name, size_t length);
 
-/* What the user chose for the field, else what the table says; scheduler as task_field_owner_word() names it.
+/* The choice of the user for the field, else that of the table; scheduler as task_field_owner_word() names
+ * it.
  */
 struct task_field_facts task_field_facts_of(const char *scheduler, const char *name,
 					    enum task_field_kind kind);
 
-/* What that was chosen by. */
+/* The origin of that choice. */
 enum task_field_choice task_field_choice_of(const char *scheduler, const char *name,
 					    enum task_field_kind kind);
 

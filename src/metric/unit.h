@@ -4,7 +4,7 @@
 
 #include "metric.h"
 
-/* What a number counts. */
+/* The unit of a number. */
 enum unit {
 	UNIT_NONE,
 	UNIT_COUNT,

@@ -311,7 +311,7 @@ static bool reserve_series(struct courses *courses, struct course_view *view, st
 	return true;
 }
 
-/* What a series has of a round that it covers. */
+/* The value of a series in a round that it covers. */
 static float value_at(const struct course_series *series, uint32_t round)
 {
 	return series->values != NULL ? series->values[round % COURSE_ROUNDS] : 0;

@@ -28,7 +28,7 @@ enum {
  */
 #define COURSE_BYTES_MAX ((size_t)32 << 20)
 
-/* What a row had at the end of a round. */
+/* The value of a row at the end of a round. */
 struct course_point {
 	uint64_t unix_ns;
 	uint64_t span_ns; /* since the round before; 0 of the first one */

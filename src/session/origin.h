@@ -7,7 +7,7 @@
 #include "window/window.h"
 
 /*
- * Where the newest round counts from: the round before, or the base. It never changes a snapshot that
+ * The round that the newest one counts from: the round before, or the base. It never changes a snapshot that
  * somebody else may hold: it refers to one, or owns an excerpt of those rows that differ from the newest
  * round, which is all that a live screen has room for. A zeroed struct has nothing to count from.
  */
@@ -43,13 +43,13 @@ void origin_set_window(struct origin *origin, const struct snapshot *now);
 void origin_follow(struct origin *origin, const struct snapshot *before, const struct snapshot *now,
 		   const uint32_t before_of[], const bool still[]);
 
-/* How it is counted in a mode; without a beginning where there is nothing to count from. */
+/* The window of a mode; it has no beginning if there is nothing to count from. */
 struct window origin_window(const struct origin *origin, const struct snapshot *now, enum window_mode mode);
 
 void origin_release(struct origin *origin);
 
 /*
- * Which threads of a round are as they were in the one before; NULL where the capture does not say. The
+ * Finds threads of a round that are as they were in the one before; NULL if the capture does not say. The
  * caller frees it.
  */
 bool *origin_find_still(const struct snapshot *now, const struct snapshot *before,

@@ -42,7 +42,7 @@ static void follow_view(struct row_marks *row_marks, const struct view *view)
 	clear_generation(&row_marks->before);
 }
 
-/* What was `now` becomes `before` when it is of the last round of the same view. */
+/* Moves `now` to `before` if it belongs to the last round of the same view. */
 static void begin_round(struct row_marks *row_marks, uint64_t round, const struct view *view)
 {
 	struct row_generation spare;

@@ -8,7 +8,7 @@
 #include "table/view.h"
 #include "window/shown.h"
 
-/* What changed since the table of the round before: new rows, gone rows, the largest rises. */
+/* Changes since the table of the round before: new rows, gone rows, the largest rises. */
 
 /* A row as it is when the table of a round is made. */
 struct marked_row {

@@ -15,9 +15,9 @@
 #include "course.h"
 
 /*
- * What a screen or `-b` looks at: the newest round, the one before it, the base, and what ended threads did;
- * or one file. Deltas are per thread, matched by (tid, start time),
- * then summed. Not safe for several threads: it belongs to the one that draws.
+ * The data behind a screen or `-b`: the newest round, the one before it, the base, and what ended threads
+ * did; or one file. Deltas are per thread, matched by (tid, start time), then summed. Not safe for several
+ * threads: it belongs to the one that draws.
  */
 struct session;
 
@@ -93,7 +93,7 @@ bool session_scheduler_runs(const struct session *session);
 /* Threads that ended since the base. */
 uint64_t session_ended_count(const struct session *session);
 
-/* How many threads of the host a second started and ended in the last interval. */
+/* Threads of the host that started and ended per second in the last interval. */
 struct session_turnover {
 	bool started_known, ended_known;
 	bool ended_at_least; /* of those that came and went between two rounds nobody told */
@@ -111,7 +111,7 @@ struct session_storm {
 /* Whether there is a storm of processes in the last interval: more than 100 ended in a second. */
 bool session_find_storm(const struct session *session, struct session_storm *ret_storm);
 
-/* What all threads of a view have in common. Texts are foreign and belong to the session, until the next
+/* Properties that all threads of a view share. Texts are foreign and belong to the session, until the next
  * round. */
 struct session_identity {
 	uint32_t threads;    /* how many there are */
@@ -122,7 +122,7 @@ struct session_identity {
 	bool has_user; /* they have the user `uid` */
 };
 
-/* Of the groups that the view was narrowed to, without its filter. */
+/* Looks at the groups that the view was narrowed to, without its filter. */
 struct session_identity session_identify(struct session *session, const struct view *view);
 
 /* A user with how many threads. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What one number on the screen means and where it came from. */
+/* Explains a number on the screen: its meaning and its origin. */
 #include "session_internal.h"
 #include "table/explain.h"
 
@@ -29,7 +29,7 @@ struct explanation {
 	struct buffer *lines;
 };
 
-/* What stands behind a number; plain counts need nothing. */
+/* The unit word behind a number; plain counts need none. */
 static const char *unit_word(enum column column, const struct cell *cell)
 {
 	const struct column_entry *entry = column_entry(column);
@@ -159,7 +159,7 @@ struct tally_item {
 	uint64_t count;
 };
 
-/* What the threads have in a metric or field, and how many of them have nothing for which reason. */
+/* Values of threads in a metric or field, and how many threads lack one for each reason. */
 struct value_tally {
 	uint64_t by_state[WINDOW_ABSENT + 1];
 	struct tally_item *items; /* of one thread each */
@@ -213,7 +213,7 @@ static void join_items(struct value_tally *tally)
 }
 
 /*
- * How many threads contributed and why others did not, `absent` those to which nothing applies; and with
+ * Tells how many threads contributed and why others did not, `absent` for those without a value; and with
  * `append_value`, which gets `of`, how many have which value. Frees the tally.
  */
 static void append_tally(const struct explanation *explanation, struct value_tally *tally, const char *absent,
@@ -279,7 +279,7 @@ static void append_metric(struct explanation *explanation, enum metric metric)
 		     &metric);
 }
 
-/* Which processes have jemalloc, and how sure their numbers are. */
+/* Lists the processes with jemalloc and the origin of their numbers. */
 static void append_heap_processes(struct explanation *explanation)
 {
 	const struct snapshot *now = explanation->window.now;
@@ -314,7 +314,7 @@ static void append_heap(struct explanation *explanation, const struct column_ent
 	append_heap_processes(explanation);
 }
 
-/* Whose memory was read, and when. */
+/* Tells how many processes had their memory read, and when. */
 static void append_smaps(struct explanation *explanation)
 {
 	const struct snapshot *now = explanation->window.now;
@@ -351,7 +351,7 @@ static void append_waits_of(const struct waits *waits, const char *what, struct 
 	buffer_append_char(lines, '\n');
 }
 
-/* Who waits at present, or that it is not known. */
+/* Tells which threads wait at present, or that it is not known. */
 static void append_waits(struct explanation *explanation)
 {
 	const struct window *window = &explanation->window;
@@ -391,7 +391,7 @@ static void append_waits(struct explanation *explanation)
 	}
 }
 
-/* How the waits of the row are spread. */
+/* Draws the histogram of the waits of the row. */
 static void append_latency(struct explanation *explanation, const struct column_entry *entry)
 {
 	const struct window *window = &explanation->window;
@@ -427,7 +427,7 @@ static void append_member_number(const struct explanation *explanation, const vo
 	task_field_append(of, value, explanation->lines);
 }
 
-/* What a field of contexts is, and whose. */
+/* Explains a field of contexts and its scheduler. */
 static void append_task_field(struct explanation *explanation)
 {
 	const struct task_fields *fields = &explanation->window.now->task_fields;
@@ -597,7 +597,7 @@ static const struct task_field_member *find_member(const struct task_field_owner
 	return NULL;
 }
 
-/* What the one thread has in a member, with all digits. */
+/* Appends the value of one thread in a member, with all digits. */
 static void append_member_value(const struct explanation *explanation, const struct task_field_member *member)
 {
 	const struct task_fields *fields = &explanation->window.now->task_fields;

@@ -10,7 +10,7 @@
 #include "window/latency_spans.h"
 
 /*
- * What the files of the session share, for no one else. Those without `session_` in their name know nothing
+ * Declarations for the files of the session only. Those without `session_` in their name know nothing
  * of a session: they take what they need as a window and the threads shown.
  */
 
@@ -74,7 +74,7 @@ struct window session_window(const struct session *session, enum window_mode mod
 /* Takes the scheduler of the newest round, which has just been set. */
 void session_keep_scheduler(struct session *session);
 
-/* What is kept of groups is of another round. */
+/* Forgets cached groupings: they belong to another round. */
 void session_forget_groupings(struct session *session);
 
 /* --- session_table.c --- */
@@ -84,7 +84,7 @@ void session_forget_unmade(struct session *session);
 
 /* --- session_course.c --- */
 
-/* What notes the numbers of a round. */
+/* The input for noting the numbers of a round. */
 struct course_source {
 	const struct shown *shown;
 	const struct table *table; /* for its columns */

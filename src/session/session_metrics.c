@@ -84,7 +84,7 @@ static void fill_modes(struct session *session, const struct row_threads *thread
 	}
 }
 
-/* Where a number came from, or why it did not come. */
+/* The origin of a number, or the reason why it is missing. */
 static const char *source_text(const struct session *session, enum column column, const struct cell *now,
 			       struct arena *arena)
 {
@@ -117,7 +117,7 @@ static void add_metric_row(struct session *session, const struct row_threads *th
 
 /* --- what a sched_ext scheduler keeps --- */
 
-/* What a context has in a member that is no field, or that is a word, as text; NULL for another one. */
+/* The value in a context of a member that is no field or is a word, as text; NULL for other members. */
 static const char *member_text(const struct task_field_member *member, const uint8_t *context,
 			       struct arena *arena)
 {
@@ -199,7 +199,7 @@ static void add_members(struct session *session, const struct row_threads *threa
 
 /* --- all of them --- */
 
-/* What a thread does at present; NULL for a group, and where it is not known. */
+/* The present state of a thread; NULL for a group and if it is not known. */
 static const char *wait_heading(const struct snapshot *now, const struct shown *shown, struct arena *arena)
 {
 	struct buffer text = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which threads a view shows, and to which row each belongs. Names are looked at per triple only. */
+/* Chooses the threads that a view shows and the row of each. Names are judged once per triple. */
 #include "session_internal.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/order.h"
 #include "table/view.h"
 
-/* What decides about threads: [0] of the newest round, [1] of ended threads. */
+/* The state of choosing threads: [0] of the newest round, [1] of ended threads. */
 struct selection {
 	struct session *session;
 	const struct view *view;

@@ -11,7 +11,7 @@
 #include "table/column_list.h"
 #include "window/column.h"
 
-/* What the table of a view is made with. */
+/* The state of making the table of a view. */
 struct table_work {
 	struct session *session;
 	const struct view *view;
@@ -90,7 +90,7 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 	return &work->filter_cell;
 }
 
-/* Which rows have a thread, living or ended, that a term holds for. */
+/* Finds the rows that have a thread, living or ended, for which a term holds. */
 static bool *rows_with(struct table_work *work, size_t term)
 {
 	const struct shown *shown = &work->shown;
@@ -198,7 +198,7 @@ static bool has_jemalloc(struct table_work *work, size_t row)
 	return processes->read != 0;
 }
 
-/* Of what is gone it is known only when the rows are sorted by a number that only jemalloc gives. */
+/* For gone rows this is known only if they are sorted by a number that jemalloc alone gives. */
 static bool had_jemalloc(const struct table_work *work, const struct marked_row *gone)
 {
 	return work->sort != COLUMN_COUNT && column_sources(work->sort) == source_bit(SOURCE_JEMALLOC) &&
@@ -264,7 +264,7 @@ static double *sort_values(struct table_work *work)
 	return sorts;
 }
 
-/* Who is narrowed by what threads do at the moment sees rows come and go that are always there. */
+/* A filter on the momentary state of threads makes rows come and go that always exist. */
 static bool is_fleeting(const struct view *view)
 {
 	for (size_t i = 0; i <= view->step_count; i++) {
@@ -403,7 +403,7 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 		row->cells[i] = gone_cell(work->columns[i]);
 }
 
-/* What rows have shares of: groups of what all rows have together, a thread of the time that it lived. */
+/* Sets the whole for shares: for groups the sum of all rows, for a thread the time it lived. */
 static void measure_wholes(struct table_work *work, const struct ordered_row *rows, size_t count)
 {
 	struct cell cell;

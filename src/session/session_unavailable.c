@@ -42,7 +42,7 @@ static struct refusal refusal_of(enum source source, reason_id reason)
 	return (struct refusal){reason, evidence_feature(source, reason)};
 }
 
-/* Of a source that was read of no thread, as most threads have it. */
+/* The commonest reason why a source was read for no thread. */
 static struct refusal refusal_of_source(const struct snapshot *now, enum source source)
 {
 	const struct tally *tally = now->provenance.tallies != NULL ? &now->provenance.tallies[source] : NULL;
@@ -68,7 +68,7 @@ static struct refusal refusal_of_source(const struct snapshot *now, enum source 
 	return refusal_of(source, reason);
 }
 
-/* Of a metric that is missing although its source may be there. */
+/* Refuses a metric that is missing although its source may be there. */
 static struct refusal refusal_of_reason(enum metric metric, reason_id reason)
 {
 	const bool is_irq = metric >= METRIC_IRQ_DELAY_COUNT && metric <= METRIC_IRQ_DELAY_MIN_NS;
@@ -104,7 +104,7 @@ static struct refusal refusal_of_metric(const struct snapshot *now, const struct
 	return refusal;
 }
 
-/* Of several numbers: of ratios one that is missing is enough, of sums all have to be. */
+/* Judges several numbers: a ratio lacks a value if one is missing, a sum if all are. */
 static struct refusal refusal_of_metrics(const struct snapshot *now, const struct view *view,
 					 const struct column_entry *entry)
 {
@@ -132,14 +132,14 @@ static struct refusal refusal_of_feature(const struct snapshot *now, enum featur
 
 /* --- by kind of column --- */
 
-/* What a column of a kind is judged by. */
+/* The facts by which a column of some kind is judged. */
 struct question {
 	const struct snapshot *now;
 	const struct view *view;
 	const struct column_entry *entry;
 };
 
-/* Of columns with one source of their own. */
+/* Judges columns with one source of their own. */
 static struct refusal refuse_source(const struct question *question)
 {
 	return refusal_of_source(question->now, column_operations[question->entry->operation].source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a file keeps of the window that a session shows. */
+/* Saves the window that a session shows, for a file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,7 +117,7 @@ static void keep_beginning(struct snapshot_window *kept, const struct window *wi
 
 /* --- parts --- */
 
-/* What the threads that moved did since the base, beside what the ended ones did. */
+/* Adds up the work since the base of threads that moved and of ended ones. */
 static struct ended fold_all(const struct session *session, const struct window *window)
 {
 	struct ended_row *rows = memory_allocate((window->now->thread_count + 1) * sizeof(*rows));

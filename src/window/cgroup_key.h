@@ -8,7 +8,7 @@
 #include "glob.h"
 #include "grouping.h"
 
-/* How cgroup paths become keys under some options: compiled globs, then the normalising layers. */
+/* The rules that make keys of cgroup paths: compiled globs, then the normalising layers. */
 struct cgroup_key_rules {
 	const struct grouping_options *options;
 	struct glob **globs; /* NULL where a pattern does not compile: it is ignored */

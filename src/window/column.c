@@ -7,7 +7,7 @@
 
 #define UNWRAP(...) __VA_ARGS__
 
-/* What a metric is as a column, by its type: titles, operation, unit. */
+/* A metric as a column, by its type: titles, operation, unit. */
 #define AS_COUNT(title)       title "/s", title, COLUMN_OPERATION_SUM, UNIT_COUNT
 #define AS_NS(title)          title "%", title, COLUMN_OPERATION_SUM, UNIT_NS
 #define AS_TICKS(title)       title "%", title, COLUMN_OPERATION_SUM, UNIT_NS
@@ -23,7 +23,7 @@
 #define AS_BOOLEAN(title)     title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
 #define AS_AFFINITY(title)    title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
 
-/* What a derived metric is as a column: by its operation and ladder. */
+/* A derived metric as a column, by its operation and ladder. */
 #define DERIVED_OPERATION_QUOTIENT         COLUMN_OPERATION_QUOTIENT
 #define DERIVED_OPERATION_SHARE            COLUMN_OPERATION_SHARE
 #define DERIVED_OPERATION_DIFFERENCE       COLUMN_OPERATION_DIFFERENCE

@@ -74,7 +74,7 @@ const char *column_description(enum column column);
 /* Sources one column needs. */
 source_set column_sources(enum column column);
 
-/* How a cell is made of a column's inputs; the table is column_operation.def. */
+/* The way from a column's inputs to its cells; the table is column_operation.def. */
 enum column_operation {
 #define OPERATION(id, ...) COLUMN_OPERATION_##id,
 #include "column_operation.def"
@@ -82,7 +82,7 @@ enum column_operation {
 	COLUMN_OPERATION_COUNT,
 };
 
-/* What is true of all columns of an operation. */
+/* Properties that all columns of an operation share. */
 enum column_trait {
 	COLUMN_OF_METRICS = 1 << 0,     /* inputs are metrics */
 	COLUMN_OF_WAITS = 1 << 1,       /* made of present waits */
@@ -110,7 +110,7 @@ enum smaps_key {
 	SMAPS_KEY_COUNT,
 };
 
-/* Numbers of cgroup records that have a column; the table is in reduce_cgroup.c. */
+/* Numbers of cgroup records that have a column; the table is in kind_cgroup.c. */
 enum cgroup_field {
 	CGROUP_FIELD_USAGE,
 	CGROUP_FIELD_CPU_LIMIT,
@@ -130,7 +130,7 @@ enum cgroup_field {
 	CGROUP_FIELD_COUNT,
 };
 
-/* What the allocator probe knows about the processes of a row; reduce_heap.c. */
+/* Facts that the allocator probe has about the processes of a row; kind_heap.c. */
 enum heap_field {
 	HEAP_FIELD_PROCESSES,
 	HEAP_FIELD_THREADS,
@@ -138,7 +138,7 @@ enum heap_field {
 	HEAP_FIELD_LAYOUT,
 };
 
-/* What a column tells of how long waits took. */
+/* The numbers of a histogram of waits that have a column. */
 enum latency_field {
 	LATENCY_FIELD_COUNT,
 	LATENCY_FIELD_P50,
@@ -147,7 +147,7 @@ enum latency_field {
 	LATENCY_FIELD_MAX,
 };
 
-/* Texts that say who a thread is; reduce_identity.c. */
+/* Texts that say who a thread is; kind_identity.c. */
 enum identity {
 	IDENTITY_PID,
 	IDENTITY_PROCESS,
@@ -157,7 +157,7 @@ enum identity {
 	IDENTITY_SLEEP,
 };
 
-/* What is counted of lives. */
+/* The events in lives that are counted. */
 enum life_event {
 	LIFE_BEGAN,
 	LIFE_ENDED,

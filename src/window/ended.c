@@ -11,7 +11,7 @@
 
 /* Records beyond the bound are put together under this name. */
 static const char other_name[] = "(other)";
-/* What nobody told. */
+/* The record for CPU time that nobody reported. */
 static const char ended_name[] = "(ended)";
 
 /* Id of a name of `from` in the record names; where it is new it is added, or the id of no string. */
@@ -89,7 +89,7 @@ static void fold_slot(struct ended_record *record, size_t slot, uint16_t state, 
 
 /* --- what threads told at their end --- */
 
-/* Which amount of an ended thread a metric is, or -1. */
+/* The index of a metric among the amounts of an ended thread, or -1. */
 static int amount_of(enum metric metric)
 {
 	for (int i = 0; i < ENDED_METRICS; i++) {
@@ -233,7 +233,7 @@ struct folding {
 };
 
 /*
- * What a thread counted within the window and after it; `amount` is its amount of the metric, -1 for none.
+ * The change of a thread within the window and after it; `amount` is its amount of the metric, -1 for none.
  * Returns REASON_READ, WINDOW_ABSENT or why it is not known; `*ret_amount` is then what is known.
  */
 static uint16_t whole_change(const struct folding *folding, const struct window_counter *counter,
@@ -380,7 +380,8 @@ static int compare_thread_and_row(const struct ended_thread *thread, const struc
 	       (thread->start_time < snapshot->start_time[row]);
 }
 
-/* Which of the rows that are gone a thread was, or NULL. Rows of captures ascend by (tgid, tid). */
+/* Finds a thread among the rows that are gone; NULL if it is not there. Rows of captures ascend by (tgid,
+ * tid). */
 static struct ended_row *find_row(const struct ending *ending, const struct ended_thread *thread)
 {
 	size_t low = 0, high = ending->count;

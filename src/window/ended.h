@@ -6,7 +6,7 @@
 #include "snapshot/ended_set.h"
 #include "window.h"
 
-/* How what threads that are gone did within a window becomes records. */
+/* Makes records of what ended threads did within a window. */
 
 /* A thread that is gone: its index in the last snapshot that has it, and what it told at its end, or NULL. */
 struct ended_row {
@@ -22,7 +22,7 @@ struct ended_row {
 void ended_fold(struct ended *ended, const struct window *window, const struct ended_set *set,
 		const struct ended_row *rows, size_t count, bool rest_counts);
 
-/* What is known of the threads that ended between a round and the one before it. */
+/* The threads that ended between a round and the one before it. */
 struct ending {
 	const struct snapshot *before; /* the round before, or what is left of it: the rows that are gone */
 	const struct snapshot *now;    /* tells why counters of threads that were never read are not known */

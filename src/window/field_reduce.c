@@ -171,7 +171,7 @@ static bool is_less_sum(struct task_field_sum a, struct task_field_sum b)
 	return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
 
-/* What the larger one has more. */
+/* The excess of the larger one. */
 static struct task_field_sum subtract(struct task_field_sum large, struct task_field_sum small)
 {
 	return (struct task_field_sum){

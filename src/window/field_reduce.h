@@ -36,7 +36,7 @@ struct task_field_accumulator {
 	size_t run_count, run_capacity;
 };
 
-/* What a group has. */
+/* The value of a group. */
 struct task_field_reduced {
 	enum value_state state; /* absent: no thread has a context, or no time stamp was ever set */
 	reason_id reason;       /* why it is unavailable or partial */
@@ -63,9 +63,9 @@ void task_field_accumulate_amount(struct task_field_accumulator *accumulator, do
 void task_field_accumulate_missing(struct task_field_accumulator *accumulator, reason_id reason);
 
 /*
- * What the threads have. `read_at_ns` is that of the contexts, from which ages count: they are unavailable
- * where it is 0. A time stamp that is a little later is of another clock and makes 0; one that is later by
- * more is none, and the age is unavailable (REASON_BAD_STAMP).
+ * Reduces the values of the threads. `read_at_ns` is that of the contexts, from which ages count: they are
+ * unavailable where it is 0. A time stamp that is a little later is of another clock and makes 0; one that is
+ * later by more is none, and the age is unavailable (REASON_BAD_STAMP).
  */
 struct task_field_reduced task_field_reduce(struct task_field_accumulator *accumulator,
 					    const struct task_field_member *member, uint64_t read_at_ns);

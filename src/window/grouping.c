@@ -47,7 +47,7 @@ struct grouping {
 	bool knows_users;                    /* of AXIS_USER: this host's names of users are theirs */
 };
 
-/* What the construction keeps about one snapshot, per string id or per triple. */
+/* Working state for one snapshot, per string id or per triple. */
 struct work {
 	const struct snapshot *snapshot;
 	uint64_t *threads;      /* per triple */
@@ -60,8 +60,7 @@ enum {
 	RECENT_KEYS = 256,
 };
 
-/* Which of the names of a triple a pattern is of: a pattern may stand for several in one and not in the
- * other. */
+/* The name of a triple that a pattern stands for: it may stand for several of one and one of the other. */
 enum role {
 	ROLE_PROCESS,
 	ROLE_THREAD,

@@ -9,7 +9,7 @@
 #include "base/string_pool.h"
 #include "snapshot/snapshot.h"
 
-/* What threads are grouped by. */
+/* The property that threads are grouped by. */
 enum axis {
 	AXIS_PROCESS,      /* pattern of the process name */
 	AXIS_CGROUP,       /* flattened and normalised cgroup path */
@@ -106,8 +106,8 @@ uint32_t grouping_of_thread(const struct grouping *grouping, size_t snapshot, co
 const char *grouping_key(const struct grouping *grouping, uint32_t group, size_t *ret_length);
 
 /*
- * What is shown of a group, owned by the grouping: `4120 engine` of a process, the name of a user where it is
- * known by now. Parts as in the key.
+ * The text shown for a group, owned by the grouping: `4120 engine` for a process, the name of a user where it
+ * is known by now. Parts as in the key.
  */
 const char *grouping_label(const struct grouping *grouping, uint32_t group, size_t *ret_length);
 

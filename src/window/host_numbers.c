@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-/* Of the columns of a CPU's line in /proc/stat (proc_stat(5)). */
+/* Two columns of a CPU's line in /proc/stat (proc_stat(5)). */
 enum {
 	TICK_IDLE = 3,
 	TICK_IOWAIT = 4

@@ -25,7 +25,7 @@ struct reducer {
 	bool no_threads;  /* the column needs no thread by thread pass after all */
 };
 
-/* What a value is concluded from. */
+/* The input of a conclusion. */
 struct conclusion {
 	const struct shown *shown;
 	const struct column_values *values;
@@ -70,7 +70,7 @@ static inline double reducer_scale(const struct window *window, bool as_rate)
 /* Sets the state by what was read and missed; false when there is no value. */
 bool value_set_state(const struct accumulator *accumulator, struct value *value);
 
-/* What is summed up in accumulators: whole amounts, or real numbers as values->is_real says. */
+/* Sets the sum of an accumulator: a whole amount, or a real number if values->is_real. */
 void value_set_sum(const struct column_values *values, const struct accumulator *accumulator,
 		   struct value *value);
 
@@ -85,7 +85,7 @@ void value_make_whole(struct value *value);
 /* `present`, a whole number. */
 void value_set_present(const struct accumulator *accumulator, struct value *value);
 
-/* What sum[0] has more than sum[1], where all of both is known. */
+/* Sets sum[0] - sum[1] where both are known completely. */
 void value_set_net(const struct column_values *values, const struct accumulator *accumulator,
 		   struct value *value);
 

@@ -14,7 +14,7 @@ struct field_value {
 	double value;
 };
 
-/* How a number behaves in time. */
+/* The behaviour of a number in time. */
 enum cgroup_field_kind {
 	CGROUP_FIELD_RATE,   /* a counter shown per second in WINDOW_MODE_RATE */
 	CGROUP_FIELD_AMOUNT, /* a counter shown as an amount in every mode */
@@ -145,7 +145,7 @@ static const struct cgroup_record *find_before(const struct snapshot *now, uint3
 	return NULL;
 }
 
-/* What the threads shown say of the cgroup of a path. */
+/* Facts about the cgroup of a path from the threads shown. */
 struct path_threads {
 	uint32_t row; /* UINT32_MAX where it has none */
 	bool settled; /* some of them were there at the other side of the window already */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a sched_ext scheduler keeps for each task: a field of it, group by group. */
+/* Fields that a sched_ext scheduler keeps for each task, by group. */
 #include "kind.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ struct window_field window_field_of(const struct window *window, uint16_t field)
 }
 
 /*
- * What the thread had on the other side of a change. A context that was not there has had nothing to count
+ * The value of the thread at the beginning of a change. A context that was not there has had nothing to count
  * from: schedulers begin one as a copy of the parent's, or with what the others have come to by then (lavd
  * does both), and may make one for a thread that has run for hours.
  */

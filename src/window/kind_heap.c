@@ -119,7 +119,7 @@ static void add_layout(const struct snapshot *now, const struct process_part *pa
 	accumulator->differs |= strcmp(heap[accumulator->present.value].layout, process->layout) != 0;
 }
 
-/* How many threads each process has. */
+/* Counts the threads of each process. */
 static void count_threads(const struct snapshot *now, struct hash_map *counts)
 {
 	for (size_t i = 0; i < now->thread_count; i++) {

@@ -10,7 +10,7 @@
 #include "base/order.h"
 #include "snapshot/user_names.h"
 
-/* What a column is of in a thread: a number, or the id of a text. */
+/* The identity of a thread in a column: a number, or the id of a text. */
 static uint32_t identity_of(const struct snapshot *now, enum identity identity, uint32_t thread)
 {
 	switch (identity) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long waits took. It is known by names, of groups and not of threads. */
+/* Wait latency, which is measured by names: for groups, not for threads. */
 #include "kind.h"
 
 #include <stdlib.h>

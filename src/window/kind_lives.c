@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How many threads there are, started and ended. */
+/* Counts threads that exist, started and ended. */
 #include "kind.h"
 
 /* Why it is not known how many threads ended: where nothing watches them there is what rounds miss since. */

@@ -55,7 +55,7 @@ struct resident {
 	double scale; /* of growth */
 };
 
-/* How much of it a process had when the window began. */
+/* The resident memory of a process when the window began. */
 static uint16_t resident_before(const struct window *window, uint32_t thread, size_t *hint,
 				uint64_t *ret_bytes)
 {
@@ -83,7 +83,7 @@ static void begin_resident(struct reducer *reducer)
 	reducer->work = memory_allocate_zero(1, sizeof(struct resident));
 }
 
-/* Of a file without it smaps_rollup says how much it is. */
+/* In a file without it, the Rss of smaps_rollup stands in. */
 static void add_resident(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
 {
 	const struct snapshot *now = reducer->window->now;
@@ -141,7 +141,7 @@ static void add_growth(const struct reducer *reducer, uint32_t thread, struct ac
 	accumulator->read++;
 }
 
-/* What ended processes had when the window began. */
+/* Subtracts the memory that ended processes had when the window began. */
 static void add_ended_growth(const struct reducer *reducer, const struct ended_record *record,
 			     struct accumulator *accumulator)
 {

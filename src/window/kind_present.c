@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads have now: metrics that are no counters, and their age. */
+/* Present values of threads: metrics that are no counters, and age. */
 #include "kind.h"
 
 #include <stdlib.h>

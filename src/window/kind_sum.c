@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-/* What is added up: all inputs, or the last two as the larger of them. */
+/* The inputs to add up; with `overlap` the last two count as the larger of them. */
 struct sum {
 	const int *inputs;
 	size_t count, plain;
@@ -179,8 +179,8 @@ static void begin_sums(struct reducer *reducer)
 }
 
 /*
- * Of a derived metric of a report the larger one of two sums counts, that of all threads: its accumulators
- * are sums of each input.
+ * A derived metric of a report takes the larger of two sums over all threads: its accumulators are sums of
+ * each input.
  */
 static void begin_overlap(struct reducer *reducer)
 {
@@ -202,7 +202,7 @@ static void begin_lost(struct reducer *reducer)
 	sums->loss = reducer_begin_loss(reducer);
 }
 
-/* Of the lives of the living, in every mode. */
+/* Counts whole lives of living threads, in every mode. */
 static void begin_lifetime(struct reducer *reducer)
 {
 	const struct column_entry *entry = reducer->entry;
@@ -227,7 +227,7 @@ static void begin_bar(struct reducer *reducer)
 			  bar_parts[i].overlap);
 }
 
-/* What threads did of which nothing is known may belong to any row. */
+/* Unreported work of ended threads may belong to any row. */
 static void end(struct reducer *reducer)
 {
 	const struct window *window = reducer->window;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long present waits have lasted. */
+/* The age of present waits. */
 #include "kind.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void add_stuck(const struct reducer *reducer, uint32_t thread, struct acc
 		add_bound(accumulator, bound_of_wait(reducer->window->now, thread));
 }
 
-/* How long the present wait of a thread has lasted. */
+/* The age of the present wait of a thread. */
 struct present_wait {
 	uint64_t ns;
 	reason_id bound;  /* of bound_of_wait() */
@@ -160,8 +160,9 @@ struct loss_work *reducer_begin_loss(struct reducer *reducer)
 }
 
 /*
- * What a thread lost, for sorting, in a wait that no counter shows: the whole time if it is stuck. Where it
- * is known how long waits have lasted, the sum has those for a CPU, and one in D adds its part of the window.
+ * Adds the time a thread lost, for sorting, in a wait that no counter shows: the whole time if it is stuck.
+ * Where it is known how long waits have lasted, the sum has those for a CPU, and one in D adds its part of
+ * the window.
  */
 void reducer_add_loss(const struct loss_work *work, uint32_t thread, struct accumulator *accumulator)
 {

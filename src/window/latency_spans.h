@@ -5,7 +5,7 @@
 #include "snapshot/snapshot_window.h"
 
 /*
- * How long waits took over the spans that a live session shows. All have the same records: record i of each
+ * Wait latency over the spans that a live session shows. All have the same records: record i of each
  * is of triple i of `whole`. A zeroed struct is empty.
  */
 struct latency_spans {
@@ -30,7 +30,7 @@ void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *
  */
 struct snapshot *latency_spans_copy(const struct latency_spans *spans, const struct latency *span);
 
-/* What is since the base begins anew. */
+/* Starts the span since the base anew. */
 void latency_spans_set_base(struct latency_spans *spans);
 
 void latency_spans_release(struct latency_spans *spans);

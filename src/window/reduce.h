@@ -47,14 +47,14 @@ void window_describe_fields(const struct task_field_owner *scheduler);
 bool reduce_latency_row(const struct window *window, const struct shown *shown, size_t row,
 			enum latency_kind kind, struct latency_histogram *ret_histogram);
 
-/* How many more waits of a kind may be of a row: those of `(other)`, for other rows than its own. */
+/* Counts waits of a kind that may belong to a row beside its own: those of `(other)`, for other rows. */
 uint64_t reduce_latency_unknown(const struct window *window, const struct shown *shown, size_t row,
 				enum latency_kind kind);
 
 /* Why it is not known how long waits took. */
 reason_id reduce_latency_missing(const struct window *window, const struct shown *shown);
 
-/* How the counters of a process were found, and what became of the search; NULL when it is not known. */
+/* The way the counters of a process were found and the result of the search; NULL when it is not known. */
 const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);
 
 /*
@@ -77,8 +77,8 @@ struct window_field {
 struct window_field window_field_of(const struct window *window, uint16_t field);
 
 /*
- * What a thread has, or as a change what it added, in *ret_value as task_field_read() gives it. Returns
- * REASON_READ, WINDOW_ABSENT (no context, or no such field) or why it is not known.
+ * Sets *ret_value to the value of a thread, or for a change to its increase, as task_field_read() gives it.
+ * Returns REASON_READ, WINDOW_ABSENT (no context, or no such field) or why it is not known.
  */
 uint16_t window_field_value(const struct window_field *field, uint32_t thread, uint64_t *ret_value);
 

@@ -28,7 +28,7 @@ void shown_release(struct shown *shown)
 	*shown = (struct shown){0};
 }
 
-/* What threads of one snapshot may differ in. */
+/* The properties in which threads of one snapshot may differ. */
 struct likeness {
 	const uint8_t *flags;
 	const reason_id *reasons[SOURCE_COUNT];

@@ -22,8 +22,8 @@ struct shown {
 	uint32_t *latency_row_of;
 	bool behind_names; /* names do not tell which threads the rows have: what is known by name is of none
 			    */
-	/* What the format's flags judge together (window->by_flags), of each of `threads`: groups that a row
-	 * was joined from. NULL: its row. */
+	/* The part of each of `threads` that the format's flags judge together (window->by_flags): groups
+	 * that a row was joined from. NULL: its row. */
 	uint32_t *part_of;
 	size_t part_count;
 	uint32_t latency_other; /* the record whose waits may be of any row; UINT32_MAX: there is none */
@@ -33,7 +33,7 @@ struct shown {
 	bool by_thread;
 	const struct grouping *grouping; /* of the rows; NULL when `by_thread` */
 	bool by_cgroup;                  /* rows are cgroups */
-	/* Of shown_gather_still(): */
+	/* Set by shown_gather_still(): */
 	const bool *still; /* of which span; NULL: nothing was gathered */
 	uint32_t *movers;  /* indices in `threads`, ascending, of those that do not stand still */
 	size_t mover_count;
@@ -73,7 +73,7 @@ void shown_append_thread_key(struct buffer *buffer, uint32_t tid, uint64_t start
 /* The key of a row that is no thread. */
 const char *shown_row_key(const struct shown *shown, size_t row, size_t *ret_length);
 
-/* What is shown of it, see grouping_label(). */
+/* The text shown for such a row, see grouping_label(). */
 const char *shown_row_label(const struct shown *shown, size_t row, size_t *ret_length);
 
 /* The id of the process that a row is; 0 for others, and for threads. */
@@ -88,7 +88,7 @@ union accumulated {
 	double real;
 };
 
-/* What the value of a row is made of. */
+/* The parts of the value of a row. */
 struct accumulator {
 	union {
 		union accumulated sum[2];
@@ -139,7 +139,7 @@ struct column_values {
 	uint64_t scale;                   /* of whole sums to `unit` */
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
-	/* Of a field of schedulers instead: */
+	/* Used instead by a field of schedulers: */
 	struct task_field_reduced *fields; /* owned, one for each row */
 	const struct task_field_member
 		*member; /* of the newest snapshot's scheduler, NULL: it has no such field */

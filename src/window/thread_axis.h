@@ -12,7 +12,7 @@
 
 /* The axes whose groups are not known from names: each thread has its own process and user. */
 
-/* What a group of these axes is, by the id of its key. */
+/* A group of these axes, by the id of its key. */
 struct thread_axis_group {
 	uint32_t number;                 /* of the process or user */
 	const struct snapshot *snapshot; /* that has the name of the process; NULL of a user */

@@ -8,7 +8,7 @@
 
 #include "snapshot/snapshot.h"
 
-/* What a column comes to in a row of a window. Texts and units are the table's business (value_cell.h). */
+/* The value of a column in a row of a window. Texts and units are the table's business (value_cell.h). */
 
 enum {
 	VALUE_SHARES = 6

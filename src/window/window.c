@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a counter of a thread did over a window. */
+/* The change of a thread's counter over a window. */
 #include "window.h"
 
 #include "base/clock.h"

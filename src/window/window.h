@@ -8,7 +8,7 @@
 #include "window_mode.h"
 
 /*
- * What happened between two readings of a host. A single reading is a window without a beginning, the lives
+ * The time between two readings of a host. A single reading is a window without a beginning, the lives
  * of its threads, and has WINDOW_MODE_TOTAL only.
  */
 struct window {

@@ -5,7 +5,7 @@
 #include "snapshot/task_fields.h"
 #include "options.h"
 
-/* How the live screen and `capture` read threads. */
+/* The way in which the live screen and `capture` read threads. */
 struct backend_options {
 	int backend; /* enum capture_backend */
 	struct context_choice fields;

@@ -10,8 +10,9 @@
 #include "options.h"
 
 /*
- * What a command is. Each is one file of src/cmd with one `const struct command`, declared in cmd/commands.h
- * and listed in command_table.c; dispatch, option parsing, usage errors and help are made from it:
+ * The interface of commands. Each is one file of src/cmd with one `const struct command`, declared in
+ *cmd/commands.h and listed in command_table.c; dispatch, option parsing, usage errors and help are made from
+ *it:
  *
  *	struct doctor_options {
  *		int format;

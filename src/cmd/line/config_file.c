@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "command.h"
 
-/* How long its file system has to answer: without a file ctop starts all the same. */
+/* The time its file system has to answer; ctop also starts without the file. */
 #define CONFIG_PATIENCE_NS (800 * NS_PER_MS)
 
 enum {

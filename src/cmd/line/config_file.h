@@ -21,12 +21,12 @@ struct config_file {
 	char *path; /* NULL: there is none */
 	struct buffer text;
 	struct config config;
-	/* What is wrong with it, as far as it was told to the user. */
+	/* Problems with it that the user was told about. */
 	char *first_problem; /* NULL for none */
 	size_t problem_count;
 };
 
-/* Where the user's file is, or would be; NULL if there is no home directory. Owned by the caller. */
+/* The path of the user's file, which may not exist; NULL without a home directory. Owned by the caller. */
 char *config_file_path(void);
 
 /*

@@ -38,7 +38,7 @@ static bool is_slip(command_table commands, const struct command *command, char 
 	       access(operands[0], F_OK) != 0;
 }
 
-/* What was typed after a command's name, as that command reads it. */
+/* The words typed after a command's name, as that command reads them. */
 struct command_words {
 	const struct command *command;
 	void *options;

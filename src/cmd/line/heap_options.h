@@ -8,7 +8,7 @@
 
 struct resolver;
 
-/* What the live screen and `capture` ask of the allocator probe. */
+/* The options of the allocator probe, for the live screen and `capture`. */
 struct heap_options {
 	bool no_heap, allow_stop;
 };

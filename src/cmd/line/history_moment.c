@@ -23,7 +23,7 @@ enum {
 	TRIES_MAX = 4096,
 };
 
-/* What a name says: the history that is before the '@', and a time, or two. */
+/* The parts of a name: the history before the '@', and one or two times. */
 struct moment_name {
 	char *directory;
 	char *from; /* of a range; NULL: one moment */
@@ -293,7 +293,7 @@ static int check_range(struct history *history, const struct range *range, struc
 			 when_format(begins, range->from.unix_ns), when_format(ends, range->to.unix_ns));
 }
 
-/* What is to be said of both ends; NULL for nothing. */
+/* The note about both ends; NULL for none. */
 static char *describe_range(struct history *history, const struct range *range)
 {
 	char *from = history_moment_describe(history, &range->from, range->from_ns);

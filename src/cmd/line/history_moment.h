@@ -18,7 +18,7 @@
 /* Whether a name is that of a moment: it has an '@', and no file is called so. */
 bool history_moment_is_named(const char *name);
 
-/* What was found of one. */
+/* A moment that was found. */
 struct history_moment {
 	/* One reference, the caller's. Its window is since the round before, or of a range from its beginning
 	 * on; NULL where nothing is known of the time before. */

@@ -5,7 +5,7 @@
 #include "options.h"
 
 /*
- * Which history is meant: that of the option --history DIR, else of the key `history` of the configuration
+ * The choice of the history: that of the option --history DIR, else of the key `history` of the configuration
  * file, else the directory of the service manager ($STATE_DIRECTORY, systemd.exec(5)), root's /var/lib/ctop,
  * or a user's $XDG_STATE_HOME/ctop, by default ~/.local/state/ctop.
  *

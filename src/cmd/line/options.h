@@ -14,7 +14,7 @@
  * and what it is for. Parsing, help and the man page are made from it.
  */
 
-/* What an option takes, and the type of the member that it sets. */
+/* The value that an option takes, and the type of the member that it sets. */
 enum option_kind {
 	OPTION_FLAG,    /* nothing; bool, set to true */
 	OPTION_TEXT,    /* const char *, the argument itself */
@@ -55,9 +55,10 @@ struct option {
 	 * that widens what is read.
 	 */
 	bool in_file;
-	/* Of OPTION_PARSED: parse() sets no member, and print() has something only where it was called. */
+	/* For OPTION_PARSED: parse() sets no member, and print() appends something only after it was called.
+	 */
 	bool is_kept_elsewhere;
-	/* Of OPTION_PARSED in files: appends the present value as it is written, nothing for none. */
+	/* For OPTION_PARSED in files: appends the present value as it is written, nothing for none. */
 	void (*print)(const void *member, struct buffer *buffer);
 	/* Appends words that it takes, each with a newline, for completions; NULL for none but choices. */
 	void (*list)(struct buffer *buffer);

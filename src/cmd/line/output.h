@@ -9,8 +9,8 @@
 #include "base/file.h"
 
 /*
- * Where a command prints: stdout, or a file that appears complete or not at all. What is appended to `buffer`
- * goes out with output_flush() and output_close(). A zeroed struct is stdout.
+ * The output of a command: stdout, or a file that appears complete or not at all. Text in `buffer` goes out
+ * with output_flush() and output_close(). A zeroed struct is stdout.
  */
 struct output {
 	struct buffer buffer;
@@ -38,8 +38,8 @@ int output_close(struct output *output, struct error *error);
 void output_abandon(struct output *output);
 
 /*
- * What a command returns after output_close() failed: COMMAND_FAILED, with the sentence printed unless the
- * reader just went away (`ctop show FILE | head`).
+ * The exit status of a command after output_close() failed: COMMAND_FAILED, with the sentence printed unless
+ * the reader just went away (`ctop show FILE | head`).
  */
 int output_failed(const struct output *output, const struct error *error);
 

@@ -45,7 +45,7 @@ static int match_threads(struct snapshot_report *report, struct error *error)
 	return 0;
 }
 
-/* What is printed cannot be corrected: names of users are waited for, but not for ever. */
+/* Printed names cannot be corrected later: waits for names of users, but not for ever. */
 static void wait_for_users(const struct snapshot *snapshot)
 {
 	if (snapshot == NULL || !user_names_hold(snapshot->provenance.hostname))

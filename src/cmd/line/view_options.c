@@ -48,7 +48,7 @@ static void list_axes(struct buffer *buffer)
 		buffer_append_format(buffer, "%s\n", axes[i].word);
 }
 
-/* What is chosen is kept with the fields, for all who meet them later: there is no member. */
+/* Choices are kept with the fields, which may be met later: they set no member. */
 static struct buffer reductions;
 
 static int parse_reductions(const char *value, void *member, struct error *error)
