@@ -226,10 +226,17 @@ static void write_commands(FILE *output)
 	}
 }
 
-static void write_option(FILE *output, const struct option *option)
+static void write_description(FILE *output, const struct option *option)
 {
 	struct buffer description = {0};
 
+	option_describe(option, &description);
+	write_sentence(output, description.data);
+	buffer_release(&description);
+}
+
+static void write_option(FILE *output, const struct option *option)
+{
 	fputs(".It", output);
 	if (option->letter)
 		fprintf(output, " Fl %c%s", option->letter, option->name ? " ," : "");
@@ -240,9 +247,7 @@ static void write_option(FILE *output, const struct option *option)
 		write_words(output, option->value_name);
 	}
 	fputc('\n', output);
-	option_describe(option, &description);
-	write_sentence(output, description.data);
-	buffer_release(&description);
+	write_description(output, option);
 }
 
 static bool command_uses(const struct command *command, const struct option_table *table)
@@ -294,16 +299,13 @@ static void write_settings(FILE *output)
 
 		for (size_t i = 0; i < table->count; i++) {
 			const struct option *option = &table->options[i];
-			struct buffer description = {0};
 
 			if (!option->in_file)
 				continue;
 			fprintf(output, ".It Cm %s No = Ar ", option->name);
 			write_words(output, option->value_name != NULL ? option->value_name : "yes|no");
 			fputc('\n', output);
-			option_describe(option, &description);
-			write_sentence(output, description.data);
-			buffer_release(&description);
+			write_description(output, option);
 		}
 	}
 }

@@ -83,7 +83,6 @@ const struct derived_entry derived_metrics[DERIVED_COUNT] = {
 #define DERIVED(id, name, operation, inputs, ladder, is_ratio, section, title, formula, description)         \
 	[DERIVED_##id] = {                                                                                   \
 		name,                                                                                        \
-		DERIVED_##operation,                                                                         \
 		{UNWRAP inputs},                                                                             \
 		sizeof((enum metric[]){UNWRAP inputs}) / sizeof(enum metric),                                \
 		LADDER_##ladder,                                                                             \
@@ -106,40 +105,4 @@ enum derived derived_find(const char *name, size_t length)
 {
 	return (enum derived)name_find(derived_metrics, DERIVED_COUNT, sizeof(derived_metrics[0]), name,
 				       length);
-}
-
-static bool quotient(double numerator, double denominator, double *ret_value)
-{
-	if (denominator == 0.0)
-		return false;
-	*ret_value = numerator / denominator;
-	return true;
-}
-
-static double sum_with_largest(const double inputs[], size_t count)
-{
-	double sum = 0.0;
-
-	for (size_t i = 0; i + 2 < count; i++)
-		sum += inputs[i];
-	return sum + (inputs[count - 2] > inputs[count - 1] ? inputs[count - 2] : inputs[count - 1]);
-}
-
-bool derived_compute(enum derived derived, const double inputs[], double *ret_value)
-{
-	const struct derived_entry *entry = &derived_metrics[derived];
-
-	switch (entry->operation) {
-	case DERIVED_QUOTIENT:
-		return quotient(inputs[0], inputs[1], ret_value);
-	case DERIVED_SHARE:
-		return quotient(inputs[0], inputs[0] + inputs[1], ret_value);
-	case DERIVED_DIFFERENCE:
-		*ret_value = inputs[0] - inputs[1];
-		return true;
-	case DERIVED_SUM_WITH_LARGEST:
-		*ret_value = sum_with_largest(inputs, entry->input_count);
-		return true;
-	}
-	return false;
 }

@@ -181,20 +181,12 @@ enum derived {
 	DERIVED_NONE = DERIVED_COUNT,
 };
 
-enum derived_operation {
-	DERIVED_QUOTIENT,
-	DERIVED_SHARE,
-	DERIVED_DIFFERENCE,
-	DERIVED_SUM_WITH_LARGEST,
-};
-
 enum {
 	DERIVED_INPUTS_MAX = 8
 };
 
 struct derived_entry {
 	const char *name;
-	enum derived_operation operation;
 	enum metric inputs[DERIVED_INPUTS_MAX];
 	size_t input_count;
 	enum ladder ladder;
@@ -209,11 +201,5 @@ extern const struct derived_entry derived_metrics[DERIVED_COUNT];
 
 /* The derived metric of that name, or DERIVED_NONE. */
 enum derived derived_find(const char *name, size_t length);
-
-/*
- * Computes a derived metric from its inputs as doubles, in table order. Returns false where the result is not
- * computable: a denominator of 0.
- */
-bool derived_compute(enum derived derived, const double inputs[], double *ret_value);
 
 #endif

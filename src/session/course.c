@@ -257,36 +257,38 @@ void courses_forget_rows(struct courses *courses, struct course_view *view, size
 
 /* --- values --- */
 
-bool courses_has_noted(const struct courses *courses, const struct course_view *view, enum column column)
+static struct course_column *find_column(const struct course_view *view, enum column column)
 {
 	for (size_t i = 0; i < view->column_count; i++) {
 		if (view->columns[i].column == column)
-			return view->columns[i].noted == courses->round;
+			return (struct course_column *)(uintptr_t)&view->columns[i];
 	}
-	return false;
+	return NULL;
+}
+
+bool courses_has_noted(const struct courses *courses, const struct course_view *view, enum column column)
+{
+	const struct course_column *found = find_column(view, column);
+
+	return found != NULL && found->noted == courses->round;
 }
 
 struct course_column *courses_begin_column(struct courses *courses, struct course_view *view,
 					   enum column column)
 {
-	struct course_column *chosen = NULL;
+	struct course_column *chosen = find_column(view, column);
 
-	for (size_t i = 0; i < view->column_count; i++) {
-		if (view->columns[i].column == column) {
-			chosen = &view->columns[i];
-			break;
+	if (chosen == NULL && view->column_count < COURSE_COLUMNS) {
+		chosen = &view->columns[view->column_count++];
+		*chosen = (struct course_column){.column = column};
+	} else if (chosen == NULL) {
+		chosen = &view->columns[0];
+		for (size_t i = 1; i < view->column_count; i++) {
+			if (view->columns[i].noted < chosen->noted)
+				chosen = &view->columns[i];
 		}
-		if (chosen == NULL || view->columns[i].noted < chosen->noted)
-			chosen = &view->columns[i];
-	}
-	if (chosen == NULL || chosen->column != column) {
-		if (view->column_count < COURSE_COLUMNS) {
-			chosen = &view->columns[view->column_count++];
-			*chosen = (struct course_column){.column = column};
-		} else {
-			release_column(courses, view, chosen);
-			chosen->column = column;
-		}
+		release_column(courses, view, chosen);
+		chosen->column = column;
 	}
 	if (chosen->noted == courses->round)
 		return NULL;
@@ -391,6 +393,7 @@ static const struct course_series *find_series(const struct courses *courses, co
 					       const char *key, size_t key_length, enum column column)
 {
 	const struct course_view *found;
+	const struct course_column *noted;
 	struct buffer signature = {0};
 	size_t row;
 
@@ -398,11 +401,8 @@ static const struct course_series *find_series(const struct courses *courses, co
 	found = find_view(courses, &signature);
 	buffer_release(&signature);
 	row = found != NULL ? find_row(found, key, key_length) : SIZE_MAX;
-	for (size_t i = 0; row != SIZE_MAX && i < found->column_count; i++) {
-		if (found->columns[i].column == column && row < found->columns[i].capacity)
-			return &found->columns[i].series[row];
-	}
-	return NULL;
+	noted = row != SIZE_MAX ? find_column(found, column) : NULL;
+	return noted != NULL && row < noted->capacity ? &noted->series[row] : NULL;
 }
 
 size_t courses_points(const struct courses *courses, const struct view *view, const char *key,

@@ -23,14 +23,10 @@
 #define AS_BOOLEAN(title)     title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
 #define AS_AFFINITY(title)    title, title, COLUMN_OPERATION_PRESENT, UNIT_NONE
 
-/* A derived metric as a column, by its operation and ladder. */
-#define DERIVED_OPERATION_QUOTIENT         COLUMN_OPERATION_QUOTIENT
-#define DERIVED_OPERATION_SHARE            COLUMN_OPERATION_SHARE
-#define DERIVED_OPERATION_DIFFERENCE       COLUMN_OPERATION_DIFFERENCE
-#define DERIVED_OPERATION_SUM_WITH_LARGEST COLUMN_OPERATION_SUM_WITH_LARGEST
-#define DERIVED_UNIT_NONE                  UNIT_RATIO
-#define DERIVED_UNIT_NS                    UNIT_NS
-#define DERIVED_UNIT_BYTES                 UNIT_BYTES
+/* The unit of a derived metric as a column, by its ladder. */
+#define DERIVED_UNIT_NONE  UNIT_RATIO
+#define DERIVED_UNIT_NS    UNIT_NS
+#define DERIVED_UNIT_BYTES UNIT_BYTES
 
 static const struct column_entry entries[COLUMN_TASK_FIELDS] = {
 #define COLUMN(id, name, rate_title, amount_title, operation, unit, width, inputs, description)              \
@@ -51,7 +47,7 @@ static const struct column_entry entries[COLUMN_TASK_FIELDS] = {
 		name,                                                                                        \
 		title,                                                                                       \
 		title,                                                                                       \
-		DERIVED_OPERATION_##operation,                                                               \
+		COLUMN_OPERATION_##operation,                                                                \
 		DERIVED_UNIT_##ladder,                                                                       \
 		0,                                                                                           \
 		{UNWRAP inputs},                                                                             \

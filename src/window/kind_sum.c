@@ -257,8 +257,8 @@ static void conclude_lost(const struct conclusion *of, struct value *value)
 
 static void conclude_overlap(const struct conclusion *of, struct value *value)
 {
-	const enum derived derived = (enum derived)(of->values->column - COLUMN_DERIVED);
-	double inputs[DERIVED_INPUTS_MAX] = {0};
+	const size_t plain = of->values->stride - 2;
+	double sum = 0, largest = 0;
 
 	if (!of->values->as_stored) {
 		conclude_sum(of, value);
@@ -267,6 +267,7 @@ static void conclude_overlap(const struct conclusion *of, struct value *value)
 	value->state = VALUE_READ;
 	for (size_t i = 0; i < of->values->stride; i++) {
 		struct value input = {.state = VALUE_ABSENT};
+		double number = 0;
 
 		value_set_sum(of->values, &of->accumulators[i], &input);
 		if (input.state == VALUE_ABSENT) {
@@ -278,12 +279,16 @@ static void conclude_overlap(const struct conclusion *of, struct value *value)
 			value->reason = input.reason;
 		}
 		value->partial |= input.partial;
-		value_number(&input, &inputs[i]);
+		value_number(&input, &number);
+		if (i < plain)
+			sum += number;
+		else if (number > largest)
+			largest = number;
 	}
 	value->form = VALUE_FORM_REAL;
-	if (value->state == VALUE_READ && derived_compute(derived, inputs, &value->real))
-		value->sort = value->real;
 	value->partial &= value->state == VALUE_READ;
+	if (value->state == VALUE_READ)
+		value->sort = value->real = sum + largest;
 }
 
 /* Shares of the time of all threads; what is not accounted for is sleep. */

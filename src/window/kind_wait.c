@@ -89,23 +89,10 @@ static struct present_wait find_wait(const struct window *window, const struct m
 	return wait;
 }
 
+/* The longest wait, or for LONG the number of long ones, which a bound leaves open only below the limit. */
 static void add_waiting(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
 {
-	const struct present_wait wait = find_wait(reducer->window, reducer->work, thread,
-						   reducer->shown->by_thread);
-
-	if (wait.reason != REASON_READ) {
-		accumulator_miss(accumulator, wait.reason);
-		return;
-	}
-	accumulator->read++;
-	if (wait.ns > accumulator->present.value)
-		accumulator->present.value = wait.ns;
-	add_bound(accumulator, wait.bound);
-}
-
-static void add_long(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
-{
+	const bool counts = reducer->entry->operation == COLUMN_OPERATION_LONG;
 	const struct present_wait wait = find_wait(reducer->window, reducer->work, thread,
 						   reducer->shown->by_thread);
 	const bool is_long = wait.ns >= COLUMN_LONG_WAIT_NS;
@@ -115,8 +102,11 @@ static void add_long(const struct reducer *reducer, uint32_t thread, struct accu
 		return;
 	}
 	accumulator->read++;
-	accumulator->present.value += is_long;
-	if (!is_long)
+	if (counts)
+		accumulator->present.value += is_long;
+	else if (wait.ns > accumulator->present.value)
+		accumulator->present.value = wait.ns;
+	if (!counts || !is_long)
 		add_bound(accumulator, wait.bound);
 }
 
@@ -190,11 +180,5 @@ const struct column_kind column_kind_stuck = {
 const struct column_kind column_kind_waiting = {
 	.begin = begin,
 	.add_thread = add_waiting,
-	.conclude = conclude_waiting,
-};
-
-const struct column_kind column_kind_long = {
-	.begin = begin,
-	.add_thread = add_long,
 	.conclude = conclude_waiting,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The metric tables are whole and agree with the lists of the file format (tests/data/spec). */
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,39 +196,6 @@ static void test_tables_are_whole(void **state)
 	}
 }
 
-static void test_derived_vectors(void **state)
-{
-	static const struct {
-		enum derived derived;
-		double inputs[DERIVED_INPUTS_MAX];
-		double value;
-	} vectors[] = {
-		{DERIVED_AFFINE_SUCCESS_RATIO, {7, 10}, 0.7},
-		{DERIVED_AVG_WAIT_NS, {1000, 4}, 250},
-		{DERIVED_CPU_EFFICIENCY, {100, 100}, 0.5},
-		{DERIVED_INVOLUNTARY_CSW_RATIO, {25, 75}, 0.25},
-		{DERIVED_DISK_IO_FRACTION, {2500, 10000}, 0.25},
-		{DERIVED_LIVE_HEAP_ESTIMATE, {1000, 1500}, -500},
-		{DERIVED_LIVE_HEAP_ESTIMATE, {0, 0}, 0},
-		{DERIVED_AVG_IRQ_DELAY_NS, {170000, 10}, 17000},
-		{DERIVED_TOTAL_OFFCPU_DELAY_NS, {10, 20, 30, 40, 60, 70, 200, 50}, 430},
-		{DERIVED_TOTAL_OFFCPU_DELAY_NS, {10, 20, 30, 40, 60, 70, 75, 300}, 530},
-		{DERIVED_TOTAL_OFFCPU_DELAY_NS, {0}, 0},
-	};
-	static const enum derived undefined[] = {DERIVED_AFFINE_SUCCESS_RATIO, DERIVED_AVG_WAIT_NS,
-						 DERIVED_CPU_EFFICIENCY, DERIVED_AVG_SLICE_NS};
-	const double zeros[DERIVED_INPUTS_MAX] = {0};
-	double value;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
-		assert_true(derived_compute(vectors[i].derived, vectors[i].inputs, &value));
-		assert_true(fabs(value - vectors[i].value) < 1e-9);
-	}
-	for (size_t i = 0; i < sizeof(undefined) / sizeof(undefined[0]); i++)
-		assert_false(derived_compute(undefined[i], zeros, &value));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,7 +203,6 @@ int main(void)
 		cmocka_unit_test(test_places_agree_with_the_format),
 		cmocka_unit_test(test_derived_agree_with_the_format),
 		cmocka_unit_test(test_tables_are_whole),
-		cmocka_unit_test(test_derived_vectors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
