@@ -76,14 +76,6 @@ static struct refusal refusal_of_reason(enum metric metric, reason_id reason)
 	return (struct refusal){reason, is_irq ? FEATURE_IRQ_DELAY : FEATURE_NONE};
 }
 
-/* Delays that stand still have a total, and no change: see window_counter_of(). */
-static bool is_frozen(const struct snapshot *now, const struct view *view, enum metric metric)
-{
-	return view->mode != WINDOW_MODE_TOTAL && metrics[metric].source == SOURCE_DELAYS &&
-	       metric_type(metric)->kind == METRIC_KIND_COUNTER &&
-	       now->provenance.features[FEATURE_DELAYS].state == FEATURE_STATE_OFF;
-}
-
 static struct refusal refusal_of_metric(const struct snapshot *now, const struct view *view,
 					enum metric metric)
 {
@@ -93,7 +85,8 @@ static struct refusal refusal_of_metric(const struct snapshot *now, const struct
 	/* files of other programs have flags, by which each thread is judged */
 	if (metric == METRIC_THREAD_COUNT || !now->provenance.present || source == SOURCE_NONE)
 		return refusal;
-	if (is_frozen(now, view, metric) && !is_lasting(now->metric_reason[metric]))
+	if (view->mode != WINDOW_MODE_TOTAL && metric_type(metric)->kind == METRIC_KIND_COUNTER &&
+	    window_is_frozen(now, metric) && !is_lasting(now->metric_reason[metric]))
 		return refusal_of(SOURCE_DELAYS, REASON_SWITCHED_OFF);
 	if (is_lasting(now->metric_reason[metric]))
 		refusal = refusal_of_reason(metric, now->metric_reason[metric]);

@@ -16,8 +16,7 @@ static uint64_t since(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-/* Delay counters stand still while the switch is off: a lifetime value, but no delta. */
-static bool is_frozen(const struct snapshot *snapshot, enum metric metric)
+bool window_is_frozen(const struct snapshot *snapshot, enum metric metric)
 {
 	return metrics[metric].source == SOURCE_DELAYS &&
 	       snapshot->provenance.features[FEATURE_DELAYS].state == FEATURE_STATE_OFF;
@@ -37,7 +36,7 @@ struct window_counter window_counter_of(const struct window *window, enum metric
 	struct window_counter counter = {
 		.window = window,
 		.now = metric_reader_of(window->now, metric),
-		.frozen = is_frozen(window->now, metric),
+		.frozen = window_is_frozen(window->now, metric),
 		.under_way = metric_is_run_queue_wait(metric) && window_knows_waits(window) &&
 			     !window->as_stored,
 		.is_counted = metric_type(metric)->kind == METRIC_KIND_COUNTER,

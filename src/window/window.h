@@ -80,6 +80,9 @@ struct window_counter {
 	bool bounded;    /* a change longer than the thread's life is none, see struct metric_reader */
 };
 
+/* Whether a delay counter stands still since its switch is off: it has a lifetime value, but no delta. */
+bool window_is_frozen(const struct snapshot *snapshot, enum metric metric);
+
 struct window_counter window_counter_of(const struct window *window, enum metric metric);
 
 /*
