@@ -220,7 +220,7 @@ struct watch {
 	struct window_parts parts;
 };
 
-/* Takes over the reference; `is_end`: there is no other reading. */
+/* Takes over the reference; `is_end`: it is the last one. */
 static void add_reading(struct watch *watch, struct snapshot *reading, bool is_end)
 {
 	session_add_round(watch->whole, snapshot_reference(reading));
@@ -234,7 +234,7 @@ static void add_reading(struct watch *watch, struct snapshot *reading, bool is_e
 	watch->readings = 0;
 }
 
-/* Reads all that is counted from, and what is cheap besides. */
+/* Reads all counters, and cheap sources besides. */
 static int take_round(struct capture *capture, struct watch *watch, struct error *error)
 {
 	const struct capture_round_options options = {

@@ -181,7 +181,7 @@ static void tell_damage(struct dump *dump, const struct error *error)
 	forget_rounds(dump);
 }
 
-/* Whether the round is one of which there is a table, or that the next table counts from. */
+/* Whether the round gets a table, or the next table counts from it. */
 static bool is_due(const struct dump *dump, const struct history_round *round, bool is_last)
 {
 	return is_last || dump->every_ns == 0 || session_now(dump->session) == NULL ||

@@ -19,7 +19,7 @@
 #include "store/history.h"
 #include "table/cell_format.h"
 
-/* Times of which nothing was recorded. Gaps of a kind that is told apart have a word. */
+/* A time without records, with its cause in words. */
 struct gap {
 	uint32_t day; /* of the round behind it */
 	uint64_t from_ns, to_ns;

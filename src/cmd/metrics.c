@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `ctop metrics`: what is counted, from where, and how a group is made of its threads. */
+/* `ctop metrics`: metrics with their sources and the way their groups are made. */
 #include <errno.h>
 #include <string.h>
 

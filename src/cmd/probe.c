@@ -50,7 +50,7 @@ struct probe_command_options {
 	bool no_stop;
 };
 
-/* A run: what is open, and what it has given. */
+/* A run: open files and results. */
 struct run {
 	const struct probe_command_options *options;
 	struct probe *probe;
@@ -489,7 +489,7 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 					   .started_unix_seconds = time(NULL),
 					   .wanted = options->snapshots,
 					   .interval_ms = options->interval_ms};
-	/* forks, so before there is a second thread */
+	/* forks, so it has to precede the second thread */
 	if (resolver_start(&resolver, &error) < 0)
 		return command_failed(&error);
 	run.remote = privilege_start_remote(own_roots);

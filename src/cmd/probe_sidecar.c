@@ -176,7 +176,7 @@ static int take_lock(const char *path, const volatile int *stop_flag, struct err
 	return result < 0 ? result : lock;
 }
 
-/* Owner and permissions stay, as far as this user may set them. */
+/* Keeps owner and permissions if this user may set them. */
 static void keep_owner(int descriptor, const struct stat *before)
 {
 	(void)!fchown(descriptor, before->st_uid, before->st_gid);

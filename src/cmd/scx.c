@@ -494,7 +494,7 @@ static int print(const struct scx_options *options, struct findings *findings)
 	struct error error;
 	int result, status;
 
-	/* maps help to see why contexts cannot be read; that is what is said then */
+	/* maps help to see why contexts cannot be read, which is reported below */
 	result = scx_survey_find(findings->scheduler, &options->backend.fields, is_readable && options->walk,
 				 &findings->survey, &error);
 	findings->has_maps = findings->survey.map_count != 0;

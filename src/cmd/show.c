@@ -175,7 +175,7 @@ static void write_table(struct view *view, struct session *session, const char *
 	view_set_scheduler(view, session_scheduler(session));
 	check_filter(session, view);
 	table = session_table(session, view);
-	/* what is printed cannot be corrected: names that the table has asked for are waited for */
+	/* printed names cannot be corrected later: waits for those that the table asked for */
 	if (!user_names_wait(0)) {
 		user_names_wait(USER_NAMES_PATIENCE_NS);
 		table_release(table);

@@ -37,7 +37,7 @@ struct feature_result {
 	enum feature_state state;
 	enum reason reason; /* REASON_READ when on */
 	const char *detail; /* what was found, a sentence; static or owned by the snapshot; may be NULL */
-	const char *remedy; /* the exact command that would provide it; NULL if there is none */
+	const char *remedy; /* the exact command that would provide it; NULL for none */
 };
 
 static inline struct feature_result feature_on(void)

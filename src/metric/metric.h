@@ -146,7 +146,7 @@ struct metric_entry {
 	enum source source;
 	const char *key; /* field number, key or member in the source */
 	enum metric_form form;
-	enum source equivalent_source; /* SOURCE_NONE when there is none */
+	enum source equivalent_source; /* or SOURCE_NONE */
 	const char *equivalent_key;
 	const char *title;
 	const char *description;

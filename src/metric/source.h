@@ -31,7 +31,7 @@ struct source_entry {
 	enum source part_of; /* SOURCE_NONE when it is read by itself */
 	const char *file;    /* name below /proc/PID/task/TID, "" when it is no file */
 	unsigned int flags;
-	enum feature needs, rights; /* FEATURE_NONE where there is none */
+	enum feature needs, rights; /* or FEATURE_NONE */
 	const char *description;
 };
 

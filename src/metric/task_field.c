@@ -157,7 +157,7 @@ uint16_t task_field_intern(const char *column)
 			.percent_title = arena_format(&registry.arena, "%s%%", title),
 			.rate_title = arena_format(&registry.arena, "%s/s", title),
 		};
-		/* what is written above is there for who sees the number */
+		/* readers that see the new count see the field, too */
 		atomic_store_explicit(&registry.count, count + 1, memory_order_release);
 	}
 	pthread_mutex_unlock(&registry.lock);
@@ -201,7 +201,7 @@ uint16_t task_field_find(const char *name, size_t length)
 	return similar == 1 ? found : TASK_FIELD_NONE;
 }
 
-/* --- what is known of them --- */
+/* --- facts --- */
 
 static bool fits(const char *pattern, const char *name)
 {

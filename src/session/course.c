@@ -73,7 +73,7 @@ void courses_release(struct courses *courses)
 	memset(courses, 0, sizeof(*courses));
 }
 
-/* The view that was not shown longest, of others than `view`; NULL: there is none. */
+/* The view other than `view` that was not shown for longest; NULL for none. */
 static struct course_view *oldest_view(struct courses *courses, const struct course_view *view)
 {
 	struct course_view *oldest = NULL;
@@ -296,7 +296,7 @@ struct course_column *courses_begin_column(struct courses *courses, struct cours
 	return chosen;
 }
 
-/* Makes room for a series of the row; false where there is none. */
+/* Makes room for a series of the row; false on lack of room. */
 static bool reserve_series(struct courses *courses, struct course_view *view, struct course_column *column,
 			   size_t row)
 {
@@ -319,7 +319,7 @@ static float value_at(const struct course_series *series, uint32_t round)
 	return series->values != NULL ? series->values[round % COURSE_ROUNDS] : 0;
 }
 
-/* Gives a series values of its own; false where there is no room. */
+/* Gives a series values of its own; false on lack of room. */
 static bool make_values(struct courses *courses, struct course_view *view, struct course_series *series)
 {
 	if (series->values != NULL)
@@ -351,7 +351,7 @@ void courses_note(struct courses *courses, struct course_view *view, struct cour
 	if (!isfinite(value) || row >= view->row_count || !reserve_series(courses, view, column, row))
 		return;
 	series = &column->series[row];
-	/* what is older than all rounds that are kept is nothing to go on from */
+	/* a series older than all kept rounds starts anew */
 	if (series->last != 0 && round - series->last >= COURSE_ROUNDS)
 		release_series(courses, series);
 	has_gap = series->last != 0 && series->last + 1 != round;

@@ -77,7 +77,7 @@ struct courses {
 	struct course_view views[COURSE_VIEWS];
 };
 
-/* A round has ended at a time; what is noted from now on is of it. */
+/* Begins the round that ended at a time; later notes belong to it. */
 void courses_add_round(struct courses *courses, uint64_t unix_ns, uint64_t boottime_ns);
 
 /*
@@ -86,7 +86,7 @@ void courses_add_round(struct courses *courses, uint64_t unix_ns, uint64_t boott
  */
 struct course_view *courses_view(struct courses *courses, const struct view *view);
 
-/* The number of a row for courses_note(), made when it is new; SIZE_MAX where there is no room for it. */
+/* The number of a row for courses_note(), made when it is new; SIZE_MAX on lack of room. */
 size_t courses_row(struct courses *courses, struct course_view *view, const char *key, size_t key_length);
 
 /*

@@ -298,7 +298,7 @@ bool session_find_storm(const struct session *session, struct session_storm *ret
 	return true;
 }
 
-/* Whether there is something to count from. */
+/* Whether a mode has a beginning to count from. */
 static bool counts_in(const struct rounds *rounds, enum window_mode mode)
 {
 	if (mode != WINDOW_MODE_BASE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The course of numbers over the rounds of a session: which are kept, and of which rows. */
+/* Chooses the columns and rows whose course over the rounds of a session is kept. */
 #include "session_internal.h"
 
 #include <math.h>

@@ -41,7 +41,7 @@ static const char *unit_word(enum column column, const struct cell *cell)
 	return explain_unit(cell->unit);
 }
 
-/* Why there is no number, and what would help. */
+/* Tells why the number is missing and what would help. */
 static void append_unavailable(const struct explanation *explanation, reason_id reason)
 {
 	const struct snapshot *now = explanation->window.now;

@@ -94,8 +94,7 @@ struct course_source {
 	void *context;
 };
 
-/* Whether there is something to note of a view in the newest round; `shown` and `values_of` are not needed.
- */
+/* Whether a view has something to note in the newest round; `shown` and `values_of` are not needed. */
 bool session_lacks_courses(struct session *session, const struct view *view,
 			   const struct course_source *source);
 

@@ -141,7 +141,7 @@ static const char *member_text(const struct task_field_member *member, const uin
 	return copy;
 }
 
-/* The type of a member, and of one that does not fit a cell what it has. */
+/* The type of a member, with its value if that does not fit a cell. */
 static const char *type_text(const struct task_field_owner *scheduler, const struct task_field_member *member,
 			     const uint8_t *context, struct arena *arena)
 {

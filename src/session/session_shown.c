@@ -66,7 +66,7 @@ static void allow_by_thread(struct selection *selection)
 	memset(selection->allowed_thread, true, now->thread_count);
 }
 
-/* Forbids what is not in a group. */
+/* Forbids threads outside a group. */
 static void narrow(struct selection *selection, enum axis axis, const char *key, size_t key_length)
 {
 	struct grouping_options options = selection->view->grouping;

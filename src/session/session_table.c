@@ -34,7 +34,7 @@ struct table_work {
 /* A row in the order of the table. */
 struct ordered_row {
 	struct marked_row is;
-	uint32_t thread; /* index in the newest round, UINT32_MAX for a group or what is gone */
+	uint32_t thread; /* index in the newest round, UINT32_MAX for a group or a gone row */
 	size_t row;      /* of `shown`, or ROW_GONE */
 	bool idle;
 };
@@ -238,7 +238,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 		order = compare_names(left, right);
 		return ascending ? order : -order;
 	}
-	/* what is gone has no number to stand among others by */
+	/* gone rows have no number to be sorted by */
 	if ((left->row == ROW_GONE) != (right->row == ROW_GONE))
 		return left->row == ROW_GONE ? 1 : -1;
 	order = order_numbers(left->is.sort, right->is.sort, ascending);
@@ -559,7 +559,7 @@ static void fill_threads(struct session *session, const struct view *view, struc
 	release_work(&work);
 }
 
-/* Other tables, or groupings, that were made since then have taken the place of what is kept. */
+/* Tables or groupings made since then may have replaced the kept one. */
 static void fill_groups(struct session *session, const struct view *view, struct table *table, size_t first,
 			size_t end)
 {

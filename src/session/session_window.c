@@ -74,7 +74,7 @@ static bool stands_still(const struct pair *pair)
 	       has_same_values(pair) && has_same_context(pair);
 }
 
-/* Whether what is counted is the same for all threads in both, and read from the same. */
+/* Whether both have the same counters for all threads, from the same sources. */
 static bool agree(const struct snapshot *now, const struct snapshot *from)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++) {

@@ -9,7 +9,7 @@
 #include "base/order.h"
 #include "cgroup_key.h"
 
-/* Keys of memory.stat that say how much there is now; the others count events. */
+/* Keys of memory.stat that are present amounts; the others count events. */
 static const char *const gauge_keys[] = {"anon",
 					 "file",
 					 "kernel",

@@ -86,12 +86,12 @@ enum column_operation {
 enum column_trait {
 	COLUMN_OF_METRICS = 1 << 0,     /* inputs are metrics */
 	COLUMN_OF_WAITS = 1 << 1,       /* made of present waits */
-	COLUMN_OF_GROUPS = 1 << 2,      /* of several threads by what it counts */
+	COLUMN_OF_GROUPS = 1 << 2,      /* counts something that several threads share */
 	COLUMN_COUNTS_THREADS = 1 << 3, /* a count is one of threads */
 	COLUMN_RATES = 1 << 4,          /* amounts are shown per second in WINDOW_MODE_RATE */
 	COLUMN_IS_PRESENT = 1 << 5,     /* the same in every mode */
 	COLUMN_OVERLAPS = 1 << 6,       /* of the last two inputs only the larger one counts */
-	COLUMN_NEEDS_ALL = 1 << 7,      /* there is no value where an input is missing */
+	COLUMN_NEEDS_ALL = 1 << 7,      /* no value if an input is missing */
 };
 
 struct column_operation_entry {
@@ -153,7 +153,7 @@ enum identity {
 	IDENTITY_PROCESS,
 	IDENTITY_USER,
 	IDENTITY_CGROUP,
-	IDENTITY_COMMAND, /* these two are looked up for what is shown */
+	IDENTITY_COMMAND, /* these two are looked up for visible rows */
 	IDENTITY_SLEEP,
 };
 
@@ -252,13 +252,13 @@ enum ladder column_ladder(enum column column);
  */
 enum unit column_unit_of_task_field(struct task_field_facts facts, enum task_field_kind kind);
 
-/* Whether it is a text that says who a thread is. */
+/* Whether it is an identity of threads. */
 bool column_is_identity(enum column column);
 
 /* Whether the inputs of a column are metrics. */
 bool column_has_metrics(enum column column);
 
-/* Whether the amounts of a column count waits for a CPU, as far as they have gone where that is known. */
+/* Whether the amounts of a column include waits for a CPU, unfinished ones up to now where that is known. */
 bool column_counts_waits(enum column column);
 
 #endif

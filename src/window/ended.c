@@ -258,14 +258,14 @@ static uint16_t whole_change(const struct folding *folding, const struct window_
 		return REASON_READ;
 	}
 	seen = metric_reader_value(&counter->now, row->thread);
-	if (counter->under_way) /* the present wait was counted as far as it had gone */
+	if (counter->under_way) /* the present wait was counted up to then */
 		seen = number_add_saturating(seen, snapshot_wait_under_way(window->now, row->thread));
 	if (state == REASON_READ && last > seen)
 		*ret_amount += last - seen;
 	return state;
 }
 
-/* Whether what is known of ended threads is all that they did: nobody told, or not of their last moments. */
+/* Whether the ended threads reported all of their work, with their last moments. */
 static bool tells_all(const struct ended_set *set)
 {
 	return set != NULL && !set->lower_bound;
@@ -406,7 +406,7 @@ static bool started_since(const struct ended_thread *thread, const struct snapsh
 	return thread->start_time >= snapshot->provenance.boottime_ns / NS_PER_TICK;
 }
 
-/* Adds what is told at their end by threads of which there is no row. */
+/* Adds reports of ended threads that have no row. */
 static void add_unread(const struct ending *ending, const struct snapshot *from, struct ended *ended)
 {
 	const struct ended_set *set = ending->set;

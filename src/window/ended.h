@@ -24,7 +24,7 @@ void ended_fold(struct ended *ended, const struct window *window, const struct e
 
 /* The threads that ended between a round and the one before it. */
 struct ending {
-	const struct snapshot *before; /* the round before, or what is left of it: the rows that are gone */
+	const struct snapshot *before; /* the round before, or the rest of it: the rows that are gone */
 	const struct snapshot *now;    /* tells why counters of threads that were never read are not known */
 	const struct ended_set *set;   /* what they told at their end; NULL: nobody told */
 	struct ended_row *rows;        /* of `before` that are gone, ascending */

@@ -50,7 +50,7 @@ static void join_runs(struct task_field_accumulator *accumulator, const struct t
 	accumulator->run_count = kept + 1;
 }
 
-/* Room for one more run: they are joined first, and there is more only where that helps little. */
+/* Makes room for one more run: joins runs first, and grows the array only if that helps little. */
 static void make_room(struct task_field_accumulator *accumulator, const struct task_field_member *member)
 {
 	if (accumulator->run_count < accumulator->run_capacity)
@@ -68,7 +68,7 @@ static void make_room(struct task_field_accumulator *accumulator, const struct t
 static void count_value(struct task_field_accumulator *accumulator, const struct task_field_member *member,
 			uint64_t value, uint32_t threads)
 {
-	const size_t last = accumulator->run_count - 1; /* where there is any */
+	const size_t last = accumulator->run_count - 1; /* if any */
 
 	if (accumulator->run_count != 0 && accumulator->runs[last].value == value) {
 		accumulator->runs[last].threads += threads;

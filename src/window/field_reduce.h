@@ -29,7 +29,7 @@ struct task_field_accumulator {
 	bool differs;                       /* threads do not have one value */
 	uint64_t first;                     /* what the first one has */
 	uint64_t least, most;               /* by the sign of the member; of an age the least but 0 */
-	struct task_field_sum above, below; /* of what is above and below 0 */
+	struct task_field_sum above, below; /* of values above and below 0 */
 	double amount;                      /* of task_field_accumulate_amount() */
 	struct task_field_tally
 		*runs; /* of TASK_FIELD_REDUCTION_COUNT once they differ: no more than two for each value */
@@ -55,8 +55,7 @@ struct task_field_reduced {
 void task_field_accumulate(struct task_field_accumulator *accumulator, const struct task_field_member *member,
 			   uint64_t value);
 
-/* Adds a thread of which what it added in a span, or adds a second, is known: TASK_FIELD_REDUCTION_COUNTER.
- */
+/* Adds the increase of a thread in a span, or per second: TASK_FIELD_REDUCTION_COUNTER. */
 void task_field_accumulate_amount(struct task_field_accumulator *accumulator, double amount);
 
 /* Adds a thread that should have a value. */

@@ -155,7 +155,7 @@ static bool has_patterns(const struct grouping_options *options)
 	return !options->keep_thread_names && (options->axis == AXIS_PROCESS || options->axis == AXIS_THREAD);
 }
 
-/* Whether the names that patterns stand for decide what is shown of them. */
+/* Whether the names behind patterns decide the labels. */
 static bool counts_names(const struct grouping_build *build)
 {
 	return !build->reference && (has_patterns(build->options) || (build->options->axis == AXIS_ALL &&
@@ -295,7 +295,7 @@ static void append_pattern(struct grouping_build *build, uint32_t pattern)
 	buffer_append(&build->label, text, length);
 }
 
-/* Appends to the label what is seen of a name. */
+/* Appends a visible form of a name to the label. */
 static void append_visible(struct grouping_build *build, const char *name, size_t length)
 {
 	const char *instead = grouping_invisible_name(name, length);

@@ -19,7 +19,7 @@ double host_busy_share(const struct snapshot *now, const struct snapshot *before
 double host_pressure_percent(const struct snapshot *now, const struct snapshot *before,
 			     enum pressure_resource resource);
 
-/* Memory in use, in percent, and how much there is, in KiB; false when one is not known. */
+/* Memory in use, in percent, and its total in KiB; false if one is unknown. */
 bool host_memory(const struct snapshot *now, double *ret_percent, uint64_t *ret_total_kib);
 
 /*

@@ -67,7 +67,7 @@ static inline double reducer_scale(const struct window *window, bool as_rate)
 	return as_rate && window->elapsed_ns != 0 ? 1e9 / (double)window->elapsed_ns : 1.0;
 }
 
-/* Sets the state by what was read and missed; false when there is no value. */
+/* Sets the state by the threads that were read and missed; false without a value. */
 bool value_set_state(const struct accumulator *accumulator, struct value *value);
 
 /* Sets the sum of an accumulator: a whole amount, or a real number if values->is_real. */

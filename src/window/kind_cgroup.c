@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 
-/* A number of a record that may not be there; where it is a limit, there is none then. */
+/* A number of a record that may be lacking; a lacking limit means no limit. */
 struct field_value {
 	bool lacking;
 	double value;
@@ -24,7 +24,7 @@ enum cgroup_field_kind {
 struct cgroup_field_entry {
 	int from; /* enum cgroup_record_field, or PRESSURE(resource) */
 	enum cgroup_field_kind kind;
-	/* For what is not the field's own number; NULL. */
+	/* Computes a number that is not the field's own; else NULL. */
 	struct field_value (*read)(const struct snapshot *snapshot, const struct cgroup_record *record);
 };
 
@@ -173,7 +173,7 @@ static void merge_value(const struct cgroup_field_entry *field, struct field_val
 			struct accumulator *accumulator)
 {
 	if (value.lacking && is_sum(field))
-		return; /* there is nothing to add: absent where no cgroup of the group has it */
+		return; /* nothing to add: absent if no cgroup of the group has it */
 	accumulator->read++;
 	accumulator->differs |= value.lacking;
 	if (value.lacking)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Columns of the allocator probe: what is true of processes and not of each thread. */
+/* Columns of the allocator probe: facts about processes, not about each thread. */
 #include "kind.h"
 
 #include <stdlib.h>

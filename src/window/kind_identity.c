@@ -87,7 +87,7 @@ static void count_distinct(const struct reducer *reducer, enum identity identity
 	hash_map_release(&seen);
 }
 
-/* The text of what a column is of; of a user without a name (yet) there is none. */
+/* The text of an identity; NULL for a user without a name (yet). */
 static const char *text_of(const struct snapshot *now, enum identity identity, uint32_t value,
 			   size_t *ret_length)
 {
@@ -171,7 +171,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 		value->state = VALUE_ABSENT;
 		return;
 	}
-	/* who shows the row looks the text up, where there is somebody to ask */
+	/* the text is looked up when the row is shown, if a process of this host can answer */
 	if ((identity == IDENTITY_COMMAND && accumulator->identity.distinct == 1) ||
 	    identity == IDENTITY_SLEEP) {
 		value->state = VALUE_UNAVAILABLE;

@@ -65,7 +65,7 @@ static double latency_value(const struct latency_histogram *histogram, enum late
 	return 0;
 }
 
-/* Adds what is known of a row. Where there was no wait there is no percentile either. */
+/* Adds the waits of a row. Without a wait it has no percentile either. */
 static void add_latency(struct accumulator *accumulator, const struct latency_histogram *histogram,
 			enum latency_field field, uint64_t unknown)
 {

@@ -2,7 +2,8 @@
 /* Counts threads that exist, started and ended. */
 #include "kind.h"
 
-/* Why it is not known how many threads ended: where nothing watches them there is what rounds miss since. */
+/* The reason why the number of ended threads is unknown; since the base, rounds count them where nothing else
+ * does. */
 static uint16_t unknown_lives(const struct window *window, enum life_event event)
 {
 	if (window->from == NULL)

@@ -42,7 +42,7 @@ static void add_amount(const struct column_values *values, struct accumulator *a
 		accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole, whole);
 }
 
-/* Counts what is known of a thread or record; `reason` says why something of it is missing. */
+/* Counts a thread or record; `reason` says why a part of it is missing. */
 static bool count_one(const struct sum *sum, struct accumulator *accumulator, bool read, uint16_t reason)
 {
 	if (read && (reason == REASON_READ || !sum->whole)) {
@@ -291,7 +291,7 @@ static void conclude_overlap(const struct conclusion *of, struct value *value)
 		value->sort = value->real = sum + largest;
 }
 
-/* Shares of the time of all threads; what is not accounted for is sleep. */
+/* Shares of the time of all threads; time that nothing accounts for is sleep. */
 static void conclude_bar(const struct conclusion *of, struct value *value)
 {
 	const struct accumulator *accumulators = of->accumulators;

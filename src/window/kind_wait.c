@@ -23,7 +23,7 @@ static void begin(struct reducer *reducer)
 	reducer->only_movers = sleeps_where_still(reducer);
 }
 
-/* Why it is only known that the present wait of a thread has lasted so long at least, or REASON_READ. */
+/* The reason why the age of the present wait of a thread is a lower bound, or REASON_READ. */
 static reason_id bound_of_wait(const struct snapshot *now, uint32_t thread)
 {
 	if (now->waiting_ns == NULL)
@@ -129,7 +129,7 @@ struct loss_work {
 	const struct window *window;
 	struct metric_reader states;
 	bool exact;     /* waits for a CPU are in the sums */
-	double elapsed; /* in the window, ns; 0 when there is no other side, or not exact */
+	double elapsed; /* in the window, ns; 0 without another side, or when not exact */
 };
 
 struct loss_work *reducer_begin_loss(struct reducer *reducer)

@@ -274,7 +274,7 @@ void value_set_net(const struct column_values *values, const struct accumulator 
 	const union accumulated *sum = accumulator->sum;
 
 	value->reason = (reason_id)accumulator->reason;
-	/* a difference of which a part is missing may be more or less than what is known */
+	/* a difference that lacks a part may be more or less than the known rest */
 	if (accumulator->missed > 0) {
 		value->state = VALUE_UNAVAILABLE;
 		return;

@@ -27,7 +27,7 @@ static inline const struct accumulator *reduce_accumulator(const struct column_v
 	return &values->accumulators[row * values->stride];
 }
 
-/* Whether values of a column are words, of which a change only says that they differ. */
+/* Whether values of a column are words, which either differ or not. */
 static inline bool column_values_are_words(const struct column_values *values)
 {
 	const struct task_field_member *member = values->member;
@@ -70,7 +70,7 @@ struct window_field {
 		*member;        /* NULL: the scheduler of the newest snapshot has no such field */
 	reason_id missing;      /* why no thread has a value; REASON_READ where they may */
 	bool is_change;         /* a counter in another mode than WINDOW_MODE_TOTAL */
-	reason_id from_missing; /* of a change: why there is nothing to count from */
+	reason_id from_missing; /* for a change: why it has no beginning */
 	double scale;           /* of a change: to one per second where it is a rate, else 1 */
 };
 

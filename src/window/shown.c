@@ -139,7 +139,7 @@ const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, 
 	const char *name = snapshot_text(snapshot, comm), *instead;
 
 	*ret_length = string_pool_length(&snapshot->strings, comm);
-	/* names of which something is seen begin with it */
+	/* visible names begin with a visible character */
 	instead = (unsigned char)name[0] > ' ' && name[0] <= '~' ? NULL
 								 : grouping_invisible_name(name, *ret_length);
 	if (instead == NULL)

@@ -26,7 +26,7 @@ struct shown {
 	 * that a row was joined from. NULL: its row. */
 	uint32_t *part_of;
 	size_t part_count;
-	uint32_t latency_other; /* the record whose waits may be of any row; UINT32_MAX: there is none */
+	uint32_t latency_other; /* the record whose waits may be of any row; UINT32_MAX for none */
 	uint32_t *row_threads;  /* living threads of each row */
 	/* Group of each row, UINT32_MAX for that of `latency_other`; its thread index when `by_thread`. */
 	uint32_t *row_group;
@@ -34,7 +34,7 @@ struct shown {
 	const struct grouping *grouping; /* of the rows; NULL when `by_thread` */
 	bool by_cgroup;                  /* rows are cgroups */
 	/* Set by shown_gather_still(): */
-	const bool *still; /* of which span; NULL: nothing was gathered */
+	const bool *still; /* of the span; NULL: nothing was gathered */
 	uint32_t *movers;  /* indices in `threads`, ascending, of those that do not stand still */
 	size_t mover_count;
 	struct still_group *still_groups; /* ascending by their first threads */
@@ -79,7 +79,7 @@ const char *shown_row_label(const struct shown *shown, size_t row, size_t *ret_l
 /* The id of the process that a row is; 0 for others, and for threads. */
 uint32_t shown_row_pid(const struct shown *shown, size_t row);
 
-/* Name of a thread as read, or what is shown where nothing would be seen of it. */
+/* Name of a thread as read, or the text shown for an invisible name. */
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);
 
 /* An amount of a counter, or a number per second. */

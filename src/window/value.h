@@ -54,7 +54,7 @@ struct value {
 			uint32_t distinct; /* how many there are; `text` is of the only one */
 		} name;
 	};
-	double sort; /* by what it is sorted: NAN where there is none */
+	double sort; /* the number to sort by; NAN for none */
 };
 
 /*

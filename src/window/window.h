@@ -15,7 +15,7 @@ struct window {
 	const struct snapshot *now;
 	const struct snapshot *from; /* NULL: nothing to count from, or WINDOW_MODE_TOTAL */
 	const uint32_t *from_of;     /* [now]: index in `from`, or THREAD_…, THREAD_STILL included */
-	reason_id missing;           /* why there is no `from` */
+	reason_id missing;           /* why `from` is missing */
 	/*
 	 * [now]: whether a thread is as it was in `from` in all that is not time; NULL: not known. See
 	 * snapshot.moved.
@@ -69,11 +69,11 @@ struct window_counter {
 	struct metric_reader now, from;
 	bool frozen;
 	bool even;    /* all threads that it applies to were read on both sides, all `elapsed_ns` apart */
-	bool of_life; /* in WINDOW_MODE_TOTAL; there is one side only */
+	bool of_life; /* in WINDOW_MODE_TOTAL: it has one side only */
 	bool stored;  /* as its file stores it, of all threads that were read */
 	uint64_t elapsed_ns;
 	double scale;   /* ns of a tick, else 1 */
-	bool under_way; /* waits for a CPU count as far as they have gone, not only when they end */
+	bool under_way; /* unfinished waits for a CPU count up to now, not only when they end */
 	/* by flags: [now] whether the thread counts as measured, see reducer_find_measured(); not owned */
 	const bool *measured;
 	bool is_counted; /* window->counted is for such metrics */

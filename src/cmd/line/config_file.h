@@ -18,7 +18,7 @@
  * process of its own.
  */
 struct config_file {
-	char *path; /* NULL: there is none */
+	char *path; /* NULL for none */
 	struct buffer text;
 	struct config config;
 	/* Problems with it that the user was told about. */

@@ -24,7 +24,7 @@ static const char *tab_name(const char *section)
 	return strncasecmp(section, "tab ", 4) == 0 && section[4] != '\0' ? section + 4 : NULL;
 }
 
-/* The tab that a section is of; TAB_COUNT if it is of none that there is. */
+/* The tab of a section; TAB_COUNT for no existing tab. */
 static enum tab find_tab(const char *section)
 {
 	const char *name = section != NULL ? tab_name(section) : NULL;

@@ -329,7 +329,7 @@ int options_set(const struct option_table_use *uses, size_t use_count, void *val
 	if (given != NULL && match.place < OPTIONS_MAX && given->has[match.place])
 		return 0;
 	snprintf(match.written, sizeof(match.written), "%s", name);
-	/* nothing is what there is without the line */
+	/* an empty value is the same as no line */
 	if (*value == '\0' && match.option->kind != OPTION_FLAG)
 		return 0;
 	return set_value(&match, value, error);

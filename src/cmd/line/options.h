@@ -129,7 +129,7 @@ int options_set(const struct option_table_use *uses, size_t use_count, void *val
 
 /*
  * Appends the present value of an option of files, `member` being what it sets, as it is written in one:
- * nothing if it has none. Of OPTION_TEXTS item `index`. Returns whether there is a value (an item).
+ * nothing if it has none. Of OPTION_TEXTS item `index`. Returns whether it has a value (an item).
  */
 bool option_print(const struct option *option, const void *member, size_t index, struct buffer *buffer);
 

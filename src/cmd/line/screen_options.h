@@ -21,7 +21,7 @@ enum {
 
 extern const struct option_table screen_option_table;
 
-/* Whether there is a filter, by any of the options. */
+/* Whether any of the options gives a filter. */
 bool screen_options_filter(const struct screen_options *options);
 
 /*

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "snapshot/snapshot.h"
 
-/* A snapshot by what the user called it: a file, or a moment of a history (history_moment.h). */
+/* A snapshot that the user named: a file, or a moment of a history (history_moment.h). */
 struct snapshot_file {
 	struct snapshot *snapshot; /* one reference */
 	char *name;                /* as written; of a moment with its own time */
