@@ -32,15 +32,14 @@ static void choose(struct choice *choice, enum column column)
 	choice->columns[choice->count++] = column;
 }
 
-static struct choice choose_columns(const struct session *session, const struct view *view,
-				    const struct course_source *source)
+static struct choice choose_columns(const struct table_work *work)
 {
-	const struct table *table = source->table;
+	const struct table *table = work->table;
 	struct choice choice = {.count = 0};
 
-	choose(&choice, source->sort);
-	choose(&choice, session->wanted_course);
-	if (view->level == VIEW_LEVEL_THREADS || source->shown->row_count > ROWS_MAX)
+	choose(&choice, work->sort);
+	choose(&choice, work->session->wanted_course);
+	if (work->view->level == VIEW_LEVEL_THREADS || work->shown.row_count > ROWS_MAX)
 		return choice;
 	for (size_t i = 0; i < ARRAY_COUNT(always); i++)
 		choose(&choice, always[i]);
@@ -80,51 +79,64 @@ static size_t *find_rows(struct session *session, struct course_view *courses, c
 	return rows;
 }
 
-static void note_column(struct session *session, struct course_view *courses, struct course_column *column,
-			const struct course_source *source, const size_t *rows)
+static void note_column(struct table_work *work, struct course_view *courses, struct course_column *column,
+			const size_t *rows)
 {
-	const struct column_values *values = source->values_of(source->context, column->column);
+	const struct column_values *values = table_work_values(work, column->column, WINDOW_MODE_RATE);
 	struct arena arena = {0};
 
-	for (size_t row = 0; row < source->shown->row_count; row++) {
+	for (size_t row = 0; row < work->shown.row_count; row++) {
 		struct cell cell;
 
 		if (rows[row] == SIZE_MAX)
 			continue;
-		column_cell(source->shown, values, row, &arena, &cell);
-		courses_note(&session->courses, courses, column, rows[row], cell_number(&cell));
+		column_cell(&work->shown, values, row, &arena, &cell);
+		courses_note(&work->session->courses, courses, column, rows[row], cell_number(&cell));
 	}
 	arena_release(&arena);
 }
 
-bool session_lacks_courses(struct session *session, const struct view *view,
-			   const struct course_source *source)
+static bool are_noted(const struct courses *courses, const struct course_view *view,
+		      const struct choice *choice)
 {
-	const struct choice choice = choose_columns(session, view, source);
-	const struct course_view *courses = courses_view(&session->courses, view);
-
-	for (size_t i = 0; i < choice.count; i++) {
-		if (!courses_has_noted(&session->courses, courses, choice.columns[i]))
-			return true;
+	for (size_t i = 0; i < choice->count; i++) {
+		if (!courses_has_noted(courses, view, choice->columns[i]))
+			return false;
 	}
-	return false;
+	return true;
 }
 
-void session_note_courses(struct session *session, const struct view *view,
-			  const struct course_source *source)
+void session_note_courses(struct table_work *work)
 {
-	const struct choice choice = choose_columns(session, view, source);
-	struct course_view *courses = courses_view(&session->courses, view);
-	size_t *rows = find_rows(session, courses, source->shown);
+	struct session *session = work->session;
+	const struct choice choice = choose_columns(work);
+	struct table_work rates = {.session = session};
+	struct view view = *work->view;
+	struct course_view *courses;
+	size_t *rows;
 
+	if (!session->keeps_courses)
+		return;
+	courses = courses_view(&session->courses, &view);
+	if (are_noted(&session->courses, courses, &choice))
+		return;
+	/* rates are counted over another window: other threads stood still in it, and ended */
+	if (view.mode != WINDOW_MODE_RATE && view.mode != WINDOW_MODE_INTERVAL) {
+		view.mode = WINDOW_MODE_RATE;
+		rates.view = &view;
+		session_collect(session, &view, NULL, 0, session_ended(session, view.mode), &rates.shown);
+		work = &rates;
+	}
+	rows = find_rows(session, courses, &work->shown);
 	for (size_t i = 0; i < choice.count; i++) {
 		struct course_column *column = courses_begin_column(&session->courses, courses,
 								    choice.columns[i]);
 
 		if (column != NULL)
-			note_column(session, courses, column, source, rows);
+			note_column(work, courses, column, rows);
 	}
 	free(rows);
+	table_work_release(&rates);
 }
 
 void session_keep_courses(struct session *session, enum column wanted)

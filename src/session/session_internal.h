@@ -82,25 +82,38 @@ void session_forget_groupings(struct session *session);
 /* Forgets what cells of groups would be made of: it is of the newest round and of a grouping of it. */
 void session_forget_unmade(struct session *session);
 
-/* --- session_course.c --- */
-
-/* The input for noting the numbers of a round. */
-struct course_source {
-	const struct shown *shown;
-	const struct table *table; /* for its columns */
-	enum column sort;          /* COLUMN_COUNT: by name */
-	/* The values of a column as rates. */
-	const struct column_values *(*values_of)(void *context, enum column column);
-	void *context;
+/* The state of making the table of a view. */
+struct table_work {
+	struct session *session;
+	const struct view *view;
+	struct shown shown;
+	struct column_values *values; /* reduced so far, in the view's mode or as rates (filters) */
+	size_t value_count;
+	size_t value_capacity;
+	enum column columns[COLUMN_TOTAL];
+	size_t column_count;
+	enum column sort; /* COLUMN_COUNT when sorted by name */
+	struct table *table;
+	struct cell filter_cell;
+	struct arena filter_arena;
+	size_t filter_row;
+	bool *filter_members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a row has one
+						 */
+	struct buffer key;
 };
 
-/* Whether a view has something to note in the newest round; `shown` and `values_of` are not needed. */
-bool session_lacks_courses(struct session *session, const struct view *view,
-			   const struct course_source *source);
+/* The values of a column in a mode, reduced when they are not yet. Valid until the next call. */
+const struct column_values *table_work_values(struct table_work *work, enum column column,
+					      enum window_mode mode);
 
-/* Notes what the rows of a view have in the newest round, where that is not done yet. */
-void session_note_courses(struct session *session, const struct view *view,
-			  const struct course_source *source);
+/* Frees what it holds but the table. */
+void table_work_release(struct table_work *work);
+
+/* --- session_course.c --- */
+
+/* Keeps the numbers of the newest round for the courses of the rows of a table, where that is not done yet.
+ */
+void session_note_courses(struct table_work *work);
 
 /* --- session_shown.c --- */
 

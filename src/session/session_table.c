@@ -11,26 +11,6 @@
 #include "table/column_list.h"
 #include "window/column.h"
 
-/* The state of making the table of a view. */
-struct table_work {
-	struct session *session;
-	const struct view *view;
-	struct shown shown;
-	struct column_values *values; /* reduced so far, in the view's mode or as rates (filters) */
-	size_t value_count;
-	size_t value_capacity;
-	enum column columns[COLUMN_TOTAL];
-	size_t column_count;
-	enum column sort; /* COLUMN_COUNT when sorted by name */
-	struct table *table;
-	struct cell filter_cell;
-	struct arena filter_arena;
-	size_t filter_row;
-	bool *filter_members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a row has one
-						 */
-	struct buffer key;
-};
-
 /* A row in the order of the table. */
 struct ordered_row {
 	struct marked_row is;
@@ -59,9 +39,8 @@ static enum column sort_column(const struct table_work *work)
 	return sort;
 }
 
-/* The values of a column in a mode, reduced when they are not yet. Valid until the next call. */
-static const struct column_values *values_of(struct table_work *work, enum column column,
-					     enum window_mode mode)
+const struct column_values *table_work_values(struct table_work *work, enum column column,
+					      enum window_mode mode)
 {
 	struct window window;
 
@@ -85,8 +64,8 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 
 	if (work->filter_row == ROW_GONE)
 		return NULL;
-	column_cell(&work->shown, values_of(work, column, mode), work->filter_row, &work->filter_arena,
-		    &work->filter_cell);
+	column_cell(&work->shown, table_work_values(work, column, mode), work->filter_row,
+		    &work->filter_arena, &work->filter_cell);
 	return &work->filter_cell;
 }
 
@@ -161,7 +140,8 @@ static bool is_idle(struct table_work *work, size_t row)
 	for (size_t i = 0; idle && i < sizeof(columns) / sizeof(columns[0]); i++) {
 		struct cell cell = {.sort = NAN};
 
-		column_cell(&work->shown, values_of(work, columns[i], work->view->mode), row, &arena, &cell);
+		column_cell(&work->shown, table_work_values(work, columns[i], work->view->mode), row, &arena,
+			    &cell);
 		if (cell.state == CELL_VALUE)
 			idle = cell.sort == 0 && (!cell.partial || columns[i] != COLUMN_CPU);
 		else
@@ -180,7 +160,7 @@ static bool is_idle(struct table_work *work, size_t row)
 static bool has_jemalloc(struct table_work *work, size_t row)
 {
 	const struct accumulator *processes = reduce_accumulator(
-		values_of(work, COLUMN_PROCS, work->view->mode), row);
+		table_work_values(work, COLUMN_PROCS, work->view->mode), row);
 
 	if (processes->missed != 0 && processes->read == 0) {
 		switch (processes->reason) {
@@ -256,8 +236,8 @@ static double *sort_values(struct table_work *work)
 		struct cell cell = {.sort = NAN};
 
 		if (work->sort != COLUMN_COUNT)
-			column_cell(&work->shown, values_of(work, work->sort, work->view->mode), row, &arena,
-				    &cell);
+			column_cell(&work->shown, table_work_values(work, work->sort, work->view->mode), row,
+				    &arena, &cell);
 		sorts[row] = cell.sort;
 	}
 	arena_release(&arena);
@@ -333,7 +313,7 @@ static void add_cells(struct table_work *work, size_t shown_row, struct table_ro
 	for (size_t i = 0; i < work->table->column_count; i++) {
 		enum column column = (enum column)work->table->columns[i].column;
 
-		column_cell(&work->shown, values_of(work, column, work->view->mode), shown_row,
+		column_cell(&work->shown, table_work_values(work, column, work->view->mode), shown_row,
 			    &work->table->arena, &row->cells[i]);
 	}
 }
@@ -358,7 +338,8 @@ static void set_process(struct table_work *work, const struct ordered_row *order
 		row->process = ordered->is.tgid;
 		row->start_time = ordered->is.start_time;
 	} else {
-		processes = reduce_accumulator(values_of(work, COLUMN_PID, work->view->mode), ordered->row);
+		processes = reduce_accumulator(table_work_values(work, COLUMN_PID, work->view->mode),
+					       ordered->row);
 		row->process = processes->identity.distinct == 1 ? processes->identity.value : 0;
 	}
 	leader = row->process != 0 ? session_find_leader(now, row->process) : UINT32_MAX;
@@ -418,7 +399,7 @@ static void measure_wholes(struct table_work *work, const struct ordered_row *ro
 			column->whole = column->unit == UNIT_PERCENT ? 100 : 0;
 			continue;
 		}
-		values = values_of(work, work->columns[i], work->view->mode);
+		values = table_work_values(work, work->columns[i], work->view->mode);
 		for (size_t row = 0; row < count; row++) {
 			if (rows[row].row == ROW_GONE)
 				continue;
@@ -447,7 +428,7 @@ static void fill_table(struct table_work *work)
 	free(rows);
 }
 
-static void release_work(struct table_work *work)
+void table_work_release(struct table_work *work)
 {
 	for (size_t i = 0; i < work->value_count; i++)
 		column_values_release(&work->values[i]);
@@ -458,45 +439,11 @@ static void release_work(struct table_work *work)
 	shown_release(&work->shown);
 }
 
-/* The values of a column in the mode of courses. */
-static const struct column_values *rates_of(void *context, enum column column)
-{
-	return values_of(context, column, WINDOW_MODE_RATE);
-}
-
-/* Keeps the numbers of this round for the courses of the rows. */
-static void note_courses(struct table_work *work)
-{
-	struct table_work rates = {.session = work->session, .sort = work->sort};
-	struct view view = *work->view;
-	struct course_source source = {
-		.shown = &work->shown,
-		.table = work->table,
-		.sort = work->sort,
-		.values_of = rates_of,
-		.context = work,
-	};
-
-	if (!work->session->keeps_courses || !session_lacks_courses(work->session, &view, &source))
-		return;
-	/* rates are counted over another window: other threads stood still in it, and ended */
-	if (view.mode != WINDOW_MODE_RATE && view.mode != WINDOW_MODE_INTERVAL) {
-		view.mode = WINDOW_MODE_RATE;
-		rates.view = &view;
-		session_collect(work->session, &view, NULL, 0, session_ended(work->session, WINDOW_MODE_RATE),
-				&rates.shown);
-		source.shown = &rates.shown;
-		source.context = &rates;
-	}
-	session_note_courses(work->session, &view, &source);
-	release_work(&rates);
-}
-
 void session_forget_unmade(struct session *session)
 {
 	if (session->unmade == NULL)
 		return;
-	release_work(session->unmade);
+	table_work_release(session->unmade);
 	free(session->unmade);
 	session->unmade = NULL;
 }
@@ -525,11 +472,11 @@ struct table *session_table(struct session *session, const struct view *view)
 		return work.table;
 	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &work.shown);
 	fill_table(&work);
-	note_courses(&work);
+	session_note_courses(&work);
 	if (view->cells_on_demand && !work.shown.by_thread)
 		keep_unmade(&work);
 	else
-		release_work(&work);
+		table_work_release(&work);
 	return work.table;
 }
 
@@ -556,7 +503,7 @@ static void fill_threads(struct session *session, const struct view *view, struc
 		if (table->rows[i].cells == NULL)
 			add_cells(&work, row++, &table->rows[i]);
 	}
-	release_work(&work);
+	table_work_release(&work);
 }
 
 /* Tables or groupings made since then may have replaced the kept one. */
