@@ -170,7 +170,7 @@ static int check_threads(const struct snapshot *snapshot, const struct option_nu
 	return 0;
 }
 
-/* Measures for the time asked for how long waits take; what cannot be measured is said. */
+/* Begins to measure how long waits take, and goes on for some time; says so where that fails. */
 static void watch_latency(struct capture *capture, double seconds)
 {
 	const struct timespec time = clock_timespec((uint64_t)(seconds * NS_PER_S));
@@ -315,8 +315,8 @@ static int take_readings(const struct capture_command_options *options, struct c
 		.part = session_create(),
 		.part_readings = part_readings(options->window_seconds),
 	};
-	if (options->latency_seconds > 0 && capture_switch_latency(capture, true) < 0)
-		command_note("how long waits take is not measured; `ctop doctor` says why");
+	if (options->latency_seconds > 0)
+		watch_latency(capture, 0);
 	result = watch_window(options, capture, &watch, error);
 	if (result == 0)
 		result = capture_full(capture, budget, NULL, ret_snapshot, error);

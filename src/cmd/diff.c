@@ -44,18 +44,15 @@ static const char *const matchings[] = {
 
 static int parse_per(const char *value, void *member, struct error *error)
 {
-	bool *per = member;
+	size_t per;
+	const int result = nearest_choose(error, "--per", value, tables_per_names, TABLES_PER_COUNT, &per);
 
-	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
-		if (strcmp(value, tables_per_names[i]) == 0) {
-			per[i] = true;
-			return 0;
-		}
-	}
-	return nearest_refuse(error, "--per", value, tables_per_names, TABLES_PER_COUNT);
+	if (result == 0)
+		((bool *)member)[per] = true;
+	return result;
 }
 
-static const struct option diff_options_list[] = {
+static const struct option own_options[] = {
 	{OPTION('\0', "display-format", "COLUMNS", struct diff_command_options, display),
 	 .choices = tables_display_names,
 	 .description = "columns after group, threads and metric: arrow (both sides in one, change, %, "
@@ -90,14 +87,10 @@ static const struct option diff_options_list[] = {
 	 .description = "of two files with windows, print rows that did not change measurably, too"},
 };
 
-static const struct option_table diff_option_table = {
-	"Options",
-	diff_options_list,
-	ARRAY_COUNT(diff_options_list),
-};
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
 
-static const struct option_table_use diff_tables_used[] = {
-	{&diff_option_table, 0},
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
 	{&report_option_table, offsetof(struct diff_command_options, report)},
 	{&view_option_table, offsetof(struct diff_command_options, view)},
 	{&history_option_table, 0},
@@ -285,8 +278,8 @@ const struct command diff_command = {
 		"first, in sentences, and the rows in the order of what matters: by what part of all changes "
 		"of its metric a change is. A change is a centred dot if a side is unavailable or lacks the "
 		"values of some threads, and - if the metric does not apply to a side.",
-	.tables = diff_tables_used,
-	.table_count = ARRAY_COUNT(diff_tables_used),
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct diff_command_options),
 	.set_defaults = diff_set_defaults,
 	.minimum_operands = 2,

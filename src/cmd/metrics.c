@@ -30,18 +30,14 @@ static const char *const formats[] = {"text", "tsv", "json", NULL};
 static const enum report_format report_formats[] = {REPORT_FORMAT_TEXT, REPORT_FORMAT_TSV,
 						    REPORT_FORMAT_JSON};
 
-static const struct option metrics_options_list[] = {
+static const struct option own_options[] = {
 	{OPTION('\0', "format", "FORMAT", struct metrics_options, format), .choices = formats,
 	 .description = "text (default), tsv or json"},
 };
 
-static const struct option_table metrics_option_table = {
-	"Options",
-	metrics_options_list,
-	ARRAY_COUNT(metrics_options_list),
-};
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
 
-static const struct option_table_use metrics_tables[] = {{&metrics_option_table, 0}};
+static const struct option_table_use tables[] = {{&own_table, 0}};
 
 static void draw(struct report *report, struct table *table)
 {
@@ -287,8 +283,8 @@ const struct command metrics_command = {
 	.details = "With names prints all that is known of these metrics and columns of the screen.",
 	.maximum_operands = METRICS_NAMES_MAX,
 	.list_operands = list_names,
-	.tables = metrics_tables,
-	.table_count = ARRAY_COUNT(metrics_tables),
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct metrics_options),
 	.run = metrics_run,
 };

@@ -24,7 +24,7 @@ struct show_options {
 	struct report_options report;
 };
 
-static const struct option show_options_list[] = {
+static const struct option own_options[] = {
 	{OPTION('\0', "long", NULL, struct show_options, is_long),
 	 .description =
 		 "print every metric of every group in a line of its own, and the cgroups, pressure and "
@@ -37,14 +37,10 @@ static const struct option show_options_list[] = {
 	 .description = "read no configuration file"},
 };
 
-static const struct option_table show_option_table = {
-	"Options",
-	show_options_list,
-	ARRAY_COUNT(show_options_list),
-};
+static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
 
-static const struct option_table_use show_tables_used[] = {
-	{&show_option_table, 0},
+static const struct option_table_use tables[] = {
+	{&own_table, 0},
 	{&screen_option_table, offsetof(struct show_options, screen)},
 	{&report_option_table, offsetof(struct show_options, report)},
 	{&view_option_table, offsetof(struct show_options, view)},
@@ -281,8 +277,8 @@ const struct command show_command = {
 		   "input for -, and prints the table that the screen has of it. A value that could not be "
 		   "read is printed as a centred dot, one that does not apply as -, and an amount that lacks "
 		   "the values of some threads has a >= sign before it.",
-	.tables = show_tables_used,
-	.table_count = ARRAY_COUNT(show_tables_used),
+	.tables = tables,
+	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct show_options),
 	.set_defaults = show_set_defaults,
 	.minimum_operands = 1,

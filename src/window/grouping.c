@@ -69,11 +69,12 @@ enum role {
 
 static const enum axis axis_of_role[] = {[ROLE_PROCESS] = AXIS_PROCESS, [ROLE_THREAD] = AXIS_THREAD};
 
-/* The names that a pattern stands for. */
-struct pattern_names {
+/* The names and threads that a pattern stands for. */
+struct pattern_use {
 	const char *first; /* NULL: none yet */
 	size_t length;
-	bool several;
+	bool several; /* names */
+	uint64_t threads;
 };
 
 /* A key of AXIS_ALL and what it is made of: ids in build.patterns. */
@@ -86,9 +87,8 @@ struct grouping_build {
 	const struct grouping_options *options;
 	struct pattern_memory *memory;
 	struct cgroup_key_rules rules;
-	struct string_pool patterns;             /* patterns of names and cgroup keys */
-	uint64_t *votes;                         /* of the reference's rule: threads per pattern id */
-	struct pattern_names *names[ROLE_COUNT]; /* of ctop's: per pattern id */
+	struct string_pool patterns;          /* patterns of names and cgroup keys */
+	struct pattern_use *uses[ROLE_COUNT]; /* per pattern id; NULL where they decide nothing */
 	bool reference;
 	struct work *work;
 	struct grouping *grouping;
@@ -155,13 +155,6 @@ static bool has_patterns(const struct grouping_options *options)
 	return !options->keep_thread_names && (options->axis == AXIS_PROCESS || options->axis == AXIS_THREAD);
 }
 
-/* Whether the names behind patterns decide the labels. */
-static bool counts_names(const struct grouping_build *build)
-{
-	return !build->reference && (has_patterns(build->options) || (build->options->axis == AXIS_ALL &&
-								      !build->options->keep_thread_names));
-}
-
 static size_t count_triples(const struct grouping_build *build)
 {
 	size_t count = 0;
@@ -171,43 +164,26 @@ static size_t count_triples(const struct grouping_build *build)
 	return count;
 }
 
-/* Counts the threads behind each pattern over all snapshots: one alone keeps its literal name. */
-static void count_votes(struct grouping_build *build)
-{
-	enum axis axis = build->options->axis;
-	size_t snapshot_count = build->grouping->snapshot_count;
-
-	/* one for each triple, and that of the empty name */
-	build->votes = memory_allocate_zero(count_triples(build) + 1, sizeof(*build->votes));
-	for (size_t s = 0; s < snapshot_count; s++) {
-		struct work *work = &build->work[s];
-
-		for (size_t i = 0; i < work->snapshot->triple_count; i++) {
-			uint32_t name = name_of_axis(&work->snapshot->triples[i], axis);
-
-			build->votes[name_pattern(build, work, name)] += work->threads[i];
-		}
-	}
-}
-
-static void note_name(struct pattern_names *names, const struct string_pool *strings, uint32_t name)
+static void note_name(struct pattern_use *use, const struct string_pool *strings, uint32_t name)
 {
 	const char *text = string_pool_text(strings, name);
 	const size_t length = string_pool_length(strings, name);
 
-	if (names->first == NULL)
-		*names = (struct pattern_names){.first = text, .length = length};
-	else if (text != names->first && (length != names->length || memcmp(text, names->first, length) != 0))
-		names->several = true;
+	if (use->first == NULL) {
+		use->first = text;
+		use->length = length;
+	} else if (text != use->first && (length != use->length || memcmp(text, use->first, length) != 0)) {
+		use->several = true;
+	}
 }
 
-/* Finds the names behind each pattern over all snapshots: one alone is shown as it is. */
-static void find_names(struct grouping_build *build)
+/* Finds the names and threads behind each pattern over all snapshots. */
+static void find_uses(struct grouping_build *build)
 {
 	const size_t patterns_max = 2 * count_triples(build) + 1;
 
 	for (size_t role = 0; role < ROLE_COUNT; role++)
-		build->names[role] = memory_allocate_zero(patterns_max, sizeof(*build->names[role]));
+		build->uses[role] = memory_allocate_zero(patterns_max, sizeof(*build->uses[role]));
 	for (size_t s = 0; s < build->grouping->snapshot_count; s++) {
 		struct work *work = &build->work[s];
 		const struct snapshot *snapshot = work->snapshot;
@@ -218,48 +194,33 @@ static void find_names(struct grouping_build *build)
 			const bool counts = work->threads[i] != 0 || snapshot->thread_count == 0;
 
 			for (size_t role = 0; role < ROLE_COUNT; role++) {
-				const uint32_t pattern = name_pattern(build, work, names[role]);
+				struct pattern_use *use =
+					&build->uses[role][name_pattern(build, work, names[role])];
 
+				use->threads += work->threads[i];
 				if (counts)
-					note_name(&build->names[role][pattern], &snapshot->strings,
-						  names[role]);
+					note_name(use, &snapshot->strings, names[role]);
 			}
 		}
 	}
 }
 
-/* The name that a pattern stands for alone, NULL where the pattern is to be shown. In a live session one that
- * was shown once is so ever after. */
-static const struct pattern_names *sole_name(struct grouping_build *build, enum role role, uint32_t pattern)
+/*
+ * Whether a pattern replaces the names that it stands for: several, or by the reference's rule those of two
+ * threads. In a live session one that did so once remains.
+ */
+static bool is_shared(struct grouping_build *build, enum role role, uint32_t pattern)
 {
-	const struct pattern_names *names = &build->names[role][pattern];
-	struct string_pool *remembered;
-	const char *text;
-	size_t length;
-
-	if (build->memory == NULL)
-		return names->first != NULL && !names->several ? names : NULL;
-	remembered = &build->memory->patterns[axis_of_role[role]];
-	text = string_pool_text(&build->patterns, pattern);
-	length = string_pool_length(&build->patterns, pattern);
-	if (names->several)
-		string_pool_intern(remembered, text, length);
-	else if (names->first != NULL && string_pool_find(remembered, text, length) == UINT32_MAX)
-		return names;
-	return NULL;
-}
-
-/* Whether a pattern replaces the names it stands for; in a live session one that did so once remains. */
-static bool is_shared(struct grouping_build *build, uint32_t pattern)
-{
+	const struct pattern_use *use = &build->uses[role][pattern];
+	const bool is_shared_now = build->reference ? use->threads >= 2 : use->several;
 	const char *text = string_pool_text(&build->patterns, pattern);
-	size_t length = string_pool_length(&build->patterns, pattern);
+	const size_t length = string_pool_length(&build->patterns, pattern);
 	struct string_pool *remembered;
 
 	if (build->memory == NULL)
-		return build->votes[pattern] >= 2;
-	remembered = &build->memory->patterns[build->options->axis];
-	if (build->votes[pattern] < 2)
+		return is_shared_now;
+	remembered = &build->memory->patterns[axis_of_role[role]];
+	if (!is_shared_now)
 		return string_pool_find(remembered, text, length) != UINT32_MAX;
 	string_pool_intern(remembered, text, length);
 	return true;
@@ -321,12 +282,11 @@ static void append_names(struct grouping_build *build, enum role role, uint32_t 
 {
 	const char *text = string_pool_text(&build->patterns, pattern);
 	const size_t length = string_pool_length(&build->patterns, pattern);
-	const struct pattern_names *sole = build->names[role] != NULL ? sole_name(build, role, pattern)
-								      : NULL;
+	const struct pattern_use *use = build->uses[role] != NULL ? &build->uses[role][pattern] : NULL;
 
 	buffer_append(&build->key, text, length);
-	if (sole != NULL)
-		append_visible(build, sole->first, sole->length);
+	if (use != NULL && use->first != NULL && !is_shared(build, role, pattern))
+		append_visible(build, use->first, use->length);
 	else
 		append_visible(build, text, length);
 }
@@ -397,14 +357,15 @@ static uint32_t key_of_all(struct grouping_build *build, struct work *work, cons
 /* The key of an axis of one name, computed once per distinct string. */
 static uint32_t key_of_name(struct grouping_build *build, struct work *work, uint32_t name)
 {
+	const enum role role = build->options->axis == AXIS_PROCESS ? ROLE_PROCESS : ROLE_THREAD;
+
 	if (work->key_of_name[name] != UINT32_MAX)
 		return work->key_of_name[name];
 	if (build->options->axis == AXIS_CGROUP)
 		append_pattern(build, cgroup_key(build, work, name));
 	else if (has_patterns(build->options) &&
-		 (!build->reference || is_shared(build, work->name_pattern[name])))
-		append_names(build, build->options->axis == AXIS_PROCESS ? ROLE_PROCESS : ROLE_THREAD,
-			     work->name_pattern[name]);
+		 (!build->reference || is_shared(build, role, work->name_pattern[name])))
+		append_names(build, role, work->name_pattern[name]);
 	else
 		append_name(build, work, name);
 	work->key_of_name[name] = intern_key(build);
@@ -432,10 +393,9 @@ static void find_keys_of_names(struct grouping_build *build)
 
 	for (size_t s = 0; s < grouping->snapshot_count; s++)
 		start_work(&build->work[s], build->snapshots[s], build->options->axis);
-	if (build->reference && has_patterns(build->options))
-		count_votes(build);
-	if (counts_names(build))
-		find_names(build);
+	if (has_patterns(build->options) ||
+	    (build->options->axis == AXIS_ALL && !build->reference && !build->options->keep_thread_names))
+		find_uses(build);
 	for (size_t s = 0; s < grouping->snapshot_count; s++) {
 		const struct snapshot *snapshot = build->snapshots[s];
 
@@ -585,9 +545,8 @@ struct grouping *grouping_create(const struct grouping_options *options,
 	buffer_release(&build.scratch);
 	buffer_release(&build.key);
 	buffer_release(&build.label);
-	free(build.votes);
 	for (size_t role = 0; role < ROLE_COUNT; role++)
-		free(build.names[role]);
+		free(build.uses[role]);
 	free(build.work);
 	return grouping;
 }
