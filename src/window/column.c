@@ -142,7 +142,7 @@ bool column_has_metrics(enum column column)
 
 /* --- units --- */
 
-enum unit column_rate_unit(enum unit unit)
+static enum unit rate_unit(enum unit unit)
 {
 	switch (unit) {
 	case UNIT_NS:
@@ -167,7 +167,7 @@ enum unit column_unit(enum column column, enum window_mode mode, bool by_thread)
 
 	if (entry->operation == COLUMN_OPERATION_STUCK && by_thread)
 		return UNIT_NS;
-	return is_rate(entry, mode) ? column_rate_unit(entry->unit) : entry->unit;
+	return is_rate(entry, mode) ? rate_unit(entry->unit) : entry->unit;
 }
 
 /* --- as stored --- */

@@ -196,9 +196,6 @@ static inline bool column_has(const struct column_entry *entry, enum column_trai
 /* Unit of a column's values in a mode, in rows that are groups or threads. */
 enum unit column_unit(enum column column, enum window_mode mode, bool by_thread);
 
-/* Unit of a rate of what amounts to a unit. */
-enum unit column_rate_unit(enum unit unit);
-
 /*
  * Columns of reports and comparisons: metrics, derived metrics and fields, each as it is stored, and numbers
  * of records. The number of threads is one of them, for which column_of_metric() has THR.

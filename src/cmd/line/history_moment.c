@@ -90,7 +90,11 @@ static uint64_t find_span(struct history *history, const struct history_round *r
 	return history_step(history, round, 1, &next, NULL) == 0 ? next.span_ns : 0;
 }
 
-char *history_moment_describe(struct history *history, const struct history_round *round, uint64_t unix_ns)
+/*
+ * Tells that the history begins later, has ended, or has a gap there, as an answer for `unix_ns`; to be
+ * freed. NULL for a round at the time asked for.
+ */
+static char *describe_round(struct history *history, const struct history_round *round, uint64_t unix_ns)
 {
 	const bool is_later = round->unix_ns > unix_ns;
 	const uint64_t distance = is_later ? round->unix_ns - unix_ns : unix_ns - round->unix_ns;
@@ -226,7 +230,7 @@ static int read_moment(struct history *history, uint64_t unix_ns, struct history
 		return result;
 	ret_moment->name = memory_format("%s@%s", history_directory(history),
 					 when_format(when, round.unix_ns));
-	ret_moment->note = tries == 0 ? history_moment_describe(history, &round, unix_ns)
+	ret_moment->note = tries == 0 ? describe_round(history, &round, unix_ns)
 				      : describe_damage(unix_ns, &round);
 	return 0;
 }
@@ -296,8 +300,8 @@ static int check_range(struct history *history, const struct range *range, struc
 /* The note about both ends; NULL for none. */
 static char *describe_range(struct history *history, const struct range *range)
 {
-	char *from = history_moment_describe(history, &range->from, range->from_ns);
-	char *to = history_moment_describe(history, &range->to, range->to_ns), *both;
+	char *from = describe_round(history, &range->from, range->from_ns);
+	char *to = describe_round(history, &range->to, range->to_ns), *both;
 
 	if (from == NULL || to == NULL)
 		return from != NULL ? from : to;

@@ -38,10 +38,4 @@ struct history_moment {
 int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
 			struct history_moment *ret_moment, struct error *error);
 
-/*
- * What is wrong with a round as the answer to a question for `unix_ns`, to be freed: that the history begins
- * later, ends earlier, or that nothing was recorded then; NULL for nothing.
- */
-char *history_moment_describe(struct history *history, const struct history_round *round, uint64_t unix_ns);
-
 #endif
