@@ -218,12 +218,9 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_ages),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_many_values),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_counts),  cmocka_unit_test(test_many_values),
+		cmocka_unit_test(test_missing), cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_words),
 	};
 
