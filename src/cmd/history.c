@@ -297,8 +297,7 @@ static void draw_damage(struct history *history, bool check, struct report *repo
 	draw(report, table);
 }
 
-/* Draws what a history has; with `check` every round is read. Returns 0 or a negative errno with a sentence.
- */
+/* Draws all tables; with `check` every round is read. Returns 0 or a negative errno with a sentence. */
 static int draw_all(struct history *history, bool check, struct report *report, struct error *error)
 {
 	struct findings findings = {0};

@@ -148,8 +148,7 @@ static int fatal(enum heap_tag tag, const char *format, ...)
 	return -ECANCELED;
 }
 
-/* The privilege that would let us read the process, judged by the features of this user; owned by the caller.
- */
+/* The privilege that would let us read the process, by the features of this user; owned by the caller. */
 static char *find_missing_privilege(void)
 {
 	struct feature_checks checks = {0};

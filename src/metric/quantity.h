@@ -17,8 +17,7 @@
 /* Length of the decimal number (sign, digits, point, digits) at the start of the text, 0 for none. */
 size_t quantity_parse_number(const char *text, size_t length, double *ret_number);
 
-/* Finds the factor from the unit to the base unit of the ladder; 1 for no unit. False when it does not fit.
- */
+/* Finds the factor from the unit to the base unit of the ladder; 1 for no unit. False if it does not fit. */
 bool quantity_find_unit(enum ladder ladder, const char *unit, size_t length, double *ret_factor);
 
 /* Appends the units that fit, each with ", " behind it. */

@@ -111,8 +111,7 @@ void table_work_release(struct table_work *work);
 
 /* --- session_course.c --- */
 
-/* Keeps the numbers of the newest round for the courses of the rows of a table, where that is not done yet.
- */
+/* Notes the newest round in the courses of the rows of a table, if that is not done yet. */
 void session_note_courses(struct table_work *work);
 
 /* --- session_shown.c --- */

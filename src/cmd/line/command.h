@@ -11,33 +11,8 @@
 
 /*
  * The interface of commands. Each is one file of src/cmd with one `const struct command`, declared in
- *cmd/commands.h and listed in command_table.c; dispatch, option parsing, usage errors and help are made from
- *it:
- *
- *	struct doctor_options {
- *		int format;
- *		struct root_options roots;
- *	};
- *
- *	static const struct option own_options[] = {
- *		{.name = "format", .kind = OPTION_CHOICE, .value_name = "FORMAT", .choices = formats,
- *		 .offset = offsetof(struct doctor_options, format), .description = "text or json"},
- *	};
- *	static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
- *	static const struct option_table_use tables[] = {
- *		{&own_table, 0},
- *		{&root_option_table, offsetof(struct doctor_options, roots)},
- *	};
- *
- *	const struct command doctor_command = {
- *		.name = "doctor",
- *		.summary = "print what this host lets ctop read",
- *		.usage = "[OPTION]...",
- *		.tables = tables,
- *		.table_count = ARRAY_COUNT(tables),
- *		.options_size = sizeof(struct doctor_options),
- *		.run = doctor_run,
- *	};
+ * cmd/commands.h and listed in command_table.c; dispatch, option parsing, usage errors and help are made from
+ * it. A short example is doctor.c.
  */
 
 /* Exit statuses of the process. */

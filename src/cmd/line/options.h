@@ -55,8 +55,7 @@ struct option {
 	 * that widens what is read.
 	 */
 	bool in_file;
-	/* For OPTION_PARSED: parse() sets no member, and print() appends something only after it was called.
-	 */
+	/* For OPTION_PARSED: parse() sets no member; print() appends something only after it was called. */
 	bool is_kept_elsewhere;
 	/* For OPTION_PARSED in files: appends the present value as it is written, nothing for none. */
 	void (*print)(const void *member, struct buffer *buffer);
