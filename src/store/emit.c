@@ -138,25 +138,6 @@ static bool emit_cgroups(struct emitter *emitter)
 	return true;
 }
 
-static bool emit_capabilities(struct emitter *emitter)
-{
-	const struct provenance *provenance = &emitter->snapshot->provenance;
-
-	emit_begin(emitter, '[');
-	for (size_t i = 0; i < provenance->capability_count; i++) {
-		emit_separator(emitter);
-		emit_text(emitter, provenance->capabilities[i]);
-	}
-	return emit_end(emitter, ']');
-}
-
-static bool emit_scope(struct emitter *emitter)
-{
-	const struct provenance *provenance = &emitter->snapshot->provenance;
-
-	return emit_u32_array(emitter, provenance->scope, provenance->scope_count);
-}
-
 static bool emit_features(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
@@ -231,29 +212,22 @@ static bool emit_tallies(struct emitter *emitter)
 	return emit_end(emitter, '}');
 }
 
-static bool emit_heap(struct emitter *emitter)
+/* Elements that are objects, or values without a name. */
+static bool emit_list(struct emitter *emitter, const struct member *member, const char *target)
 {
-	const struct provenance *provenance = &emitter->snapshot->provenance;
+	const struct object *object = member->object;
+	const char *items = *(const char *const *)(const void *)(target + member->offset);
+	const size_t count = *(const size_t *)(const void *)(target + member->known);
 
 	emit_begin(emitter, '[');
-	for (size_t i = 0; i < provenance->heap_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		emit_separator(emitter);
-		emit_object(emitter, &heap_object, &provenance->heap[i]);
+		if (object->members[0].name != NULL)
+			emit_object(emitter, object, items + i * object->size);
+		else
+			emit_scalar(emitter, &object->members[0], items + i * object->size);
 	}
 	return emit_end(emitter, ']');
-}
-
-static bool emit_latency_records(struct emitter *emitter)
-{
-	const struct latency *latency = &emitter->snapshot->latency;
-
-	emit_begin(emitter, '[');
-	for (size_t i = 0; i < latency->count; i++) {
-		emit_separator(emitter);
-		emit_object(emitter, &latency_record_object, &latency->records[i]);
-	}
-	emit_end(emitter, ']');
-	return true;
 }
 
 static bool emit_buckets(struct emitter *emitter, const uint64_t *buckets, size_t count)
@@ -680,10 +654,9 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 		return emit_thread_array(emitter);
 	case MEMBER_CGROUPS:
 		return emit_cgroups(emitter);
-	case MEMBER_CAPABILITIES:
-		return emit_capabilities(emitter);
-	case MEMBER_SCOPE:
-		return emit_scope(emitter);
+	case MEMBER_LIST:
+	case MEMBER_LATENCY_RECORDS:
+		return emit_list(emitter, member, target);
 	case MEMBER_FEATURES:
 		return emit_features(emitter);
 	case MEMBER_SOURCES:
@@ -692,10 +665,6 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 		return emit_missing(emitter);
 	case MEMBER_TALLIES:
 		return emit_tallies(emitter);
-	case MEMBER_HEAP:
-		return emit_heap(emitter);
-	case MEMBER_LATENCY_RECORDS:
-		return emit_latency_records(emitter);
 	case MEMBER_BUCKETS:
 		return emit_buckets(emitter, field, member->count);
 	case MEMBER_WAITS:
@@ -707,7 +676,7 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 	case MEMBER_TASK_FIELD_MEMBERS:
 		return emit_task_field_members(emitter);
 	case MEMBER_TASK_FIELD_ENUMERATORS:
-		return emit_task_field_enumerators(emitter, field);
+		return emit_task_field_enumerators(emitter, target);
 	case MEMBER_TASK_FIELD_VALUES:
 		return emit_task_field_values(emitter, *(const size_t *)field);
 	case MEMBER_THREAD_MISSING:

@@ -69,6 +69,9 @@ void emit_foreign_key(struct emitter *emitter, const char *text, size_t length);
 void emit_named_text(struct emitter *emitter, const char *name, const char *text);
 void emit_named_u64(struct emitter *emitter, const char *name, uint64_t value);
 
+/* The value of a scalar that is not absent. */
+void emit_scalar(struct emitter *emitter, const struct member *member, const void *field);
+
 /* A member with its name and the comma before it, unless it is absent and to be omitted then. */
 void emit_member(struct emitter *emitter, const struct member *member, const void *target);
 

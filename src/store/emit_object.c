@@ -223,8 +223,7 @@ static bool is_absent(const struct member *member, const char *target)
 	}
 }
 
-/* The value of a scalar that is not absent. */
-static void emit_scalar(struct emitter *emitter, const struct member *member, const void *field)
+void emit_scalar(struct emitter *emitter, const struct member *member, const void *field)
 {
 	switch (member->type) {
 	case MEMBER_VALUE:
@@ -314,7 +313,7 @@ void emit_object(struct emitter *emitter, const struct object *object, const voi
 {
 	buffer_append_char(&emitter->json, '{');
 	for (size_t i = 0; i < object->count; i++) {
-		if (!(object->members[i].flags & MEMBER_OLDER))
+		if (!(object->members[i].flags & (MEMBER_OLDER | MEMBER_UNWRITTEN)))
 			emit_member(emitter, &object->members[i], target);
 	}
 	buffer_append_char(&emitter->json, '}');

@@ -12,25 +12,11 @@ static const struct task_field_owner *scheduler_of(const struct emitter *emitter
 
 bool emit_task_fields(struct emitter *emitter, const struct object *object)
 {
-	const struct task_fields *fields = &emitter->snapshot->task_fields;
-	const struct task_field_owner *scheduler = scheduler_of(emitter);
+	const struct task_fields_record record = task_fields_describe(&emitter->snapshot->task_fields);
 
-	if (scheduler == NULL)
+	if (scheduler_of(emitter) == NULL)
 		return false;
-	emit_object(emitter, object,
-		    &(struct task_fields_record){
-			    .source = strcmp(scheduler->source, TASK_FIELD_SOURCE) != 0 ? scheduler->source
-											: NULL,
-			    .scheduler = scheduler->name,
-			    .enable_seq = scheduler->enable_seq,
-			    .loaded_at_ns = scheduler->loaded_at_ns,
-			    .read_at_ns = fields->read_at_ns,
-			    .type = scheduler->type,
-			    .storage = scheduler->storage,
-			    .layout = scheduler->layout,
-			    .size = scheduler->size,
-			    .mismatched = fields->mismatched,
-		    });
+	emit_object(emitter, object, &record);
 	return true;
 }
 
@@ -51,18 +37,11 @@ bool emit_task_field_members(struct emitter *emitter)
 
 	emit_begin(emitter, '[');
 	for (size_t i = 0; i < scheduler->member_count; i++) {
-		const struct task_field_member *member = &scheduler->members[i];
+		const struct task_field_member_record record = task_fields_describe_member(
+			&scheduler->members[i]);
 
 		emit_separator(emitter);
-		emit_object(emitter, &task_field_member_object,
-			    &(struct task_field_member_record){
-				    .member = *member,
-				    .count = {member->count, member->count != 1},
-				    .reduction = member->has_facts
-							 ? task_field_reduction_names[member->facts.reduction]
-							 : NULL,
-				    .unit = member->has_facts ? task_field_units[member->facts.ladder] : NULL,
-			    });
+		emit_object(emitter, &task_field_member_object, &record);
 	}
 	return emit_end(emitter, ']');
 }

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "columns.h"
-#include "fields.h"
+#include "member_table.h"
 #include "snapshot/ended_set.h"
 
 /* --- threads that are gone --- */
@@ -133,44 +133,7 @@ struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t 
 	return to;
 }
 
-static size_t code_count(struct round *round, size_t count)
-{
-	return coder_count(&round->coder, &round->streams[STREAM_COUNT], round->coder.decoding ? 0 : count);
-}
-
 /* --- waits --- */
-
-static const struct field latency_fields[] = {
-	FIELD(BOOL, struct latency, present),  FIELD(U64, struct latency, span_ns),
-	FIELD(U64, struct latency, events),    FIELD(U64, struct latency, cost_ns),
-	FIELD(BOOL, struct latency, is_whole),
-};
-
-#define HISTOGRAM(kind)                                                                                      \
-	{.offset = offsetof(struct latency_record, of[kind].buckets),                                        \
-	 .type = FIELD_U64,                                                                                  \
-	 .count = LATENCY_BUCKETS,                                                                           \
-	 .stride = sizeof(uint64_t),                                                                         \
-	 .stream = 3},                                                                                       \
-		{.offset = offsetof(struct latency_record, of[kind].sum_ns),                                 \
-		 .type = FIELD_U64,                                                                          \
-		 .count = 1,                                                                                 \
-		 .stream = 4},                                                                               \
-	{                                                                                                    \
-		.offset = offsetof(struct latency_record, of[kind].max_ns), .type = FIELD_U64, .count = 1,   \
-		.stream = 5                                                                                  \
-	}
-
-static const struct field latency_record_fields[] = {
-	{offsetof(struct latency_record, pcomm), FIELD_STRING, 0, 1, 0, true, 0, 0},
-	{offsetof(struct latency_record, comm), FIELD_STRING, 0, 1, 0, true, 0, 1},
-	{offsetof(struct latency_record, cgroup), FIELD_STRING, 0, 1, 0, true, 0, 2},
-	{offsetof(struct latency_record, is_kernel), FIELD_BOOL, 0, 1, 0, true, 0, 6},
-	HISTOGRAM(LATENCY_RUN_QUEUE),
-	HISTOGRAM(LATENCY_BLOCKED),
-};
-
-_Static_assert(LATENCY_KIND_COUNT == 2, "both kinds of waits are coded");
 
 /* Names that follow from those of the record above. */
 static void code_latency_record(struct round *round, struct latency_record *record,
@@ -183,49 +146,49 @@ static void code_latency_record(struct round *round, struct latency_record *reco
 		.cgroup = above != NULL ? above->cgroup : 0,
 	};
 
-	fields_code(round, latency_record_fields, ARRAY_COUNT(latency_record_fields), STREAM_LATENCY, record,
-		    &expected, false);
+	round_code_object(round, &latency_record_object, STREAM_LATENCY, true, record, &expected, false);
 }
 
 void round_code_latency(struct round *round)
 {
 	struct latency *latency = &round->now->latency;
-	const bool was_brief = round->is_brief;
 	size_t count;
 
-	round->is_brief = false;
-	fields_code(round, latency_fields, ARRAY_COUNT(latency_fields), STREAM_FACTS, latency, NULL, false);
-	count = code_count(round, latency->count);
+	round_code_object(round, &latency_object, STREAM_FACTS, false, latency, NULL, false);
+	count = round_new_count(round, latency->count);
 	if (round->coder.decoding && count != 0) {
 		latency->records = memory_allocate_zero(count, sizeof(*latency->records));
 		latency->count = latency->capacity = count;
 	}
 	for (size_t i = 0; i < count && !round->coder.failed; i++)
 		code_latency_record(round, &latency->records[i], i != 0 ? &latency->records[i - 1] : NULL);
-	round->is_brief = was_brief;
 }
 
 /* --- threads that ended --- */
 
-static const struct field ended_fields[] = {
-	{offsetof(struct ended_set, reasons), FIELD_REASON, 0, ENDED_METRICS, sizeof(reason_id), true,
-	 VOCABULARY_ENDED + 1, 0},
-	{offsetof(struct ended_set, lower_bound), FIELD_BOOL, 0, 1, 0, true, 0, 0},
-	{offsetof(struct ended_set, lost), FIELD_U64, 0, 1, 0, true, 0, 0},
-	{offsetof(struct ended_set, unread), FIELD_BOOL, 0, 1, 0, true, 0, 0},
+static const struct member ended_members[] = {
+	{NAME("reasons"), .type = MEMBER_ELEMENTS, FIELD(ended_set, reasons), .element = MEMBER_REASON,
+	 .by = VOCABULARY_ENDED + 1},
+	SAME(ended_set, BOOLEAN, 0, lower_bound),
+	SAME(ended_set, U64, 0, lost),
+	SAME(ended_set, BOOLEAN, 0, unread),
 };
 
-static const struct field ended_group_fields[] = {
-	{offsetof(struct ended_group, threads), FIELD_U64, 0, 1, 0, true, 0, 0},
-	{offsetof(struct ended_group, processes), FIELD_U64, 0, 1, 0, true, 0, 1},
-	{offsetof(struct ended_group, unknown), FIELD_U64, 0, 1, 0, true, 0, 2},
+static const struct member ended_group_members[] = {
+	SAME(ended_group, U64, 0, threads),
+	SAME(ended_group, U64, 0, processes),
+	SAME(ended_group, U64, 0, unknown),
 };
 
-static const struct field ended_thread_fields[] = {
-	{offsetof(struct ended_thread, tgid), FIELD_U32, 0, 1, 0, true, 0, 3},
-	{offsetof(struct ended_thread, tid), FIELD_U32, 0, 1, 0, true, 0, 4},
-	{offsetof(struct ended_thread, start_time), FIELD_U64, 0, 1, 0, true, 0, 5},
+static const struct member ended_thread_members[] = {
+	SAME(ended_thread, U32, 0, tgid),
+	SAME(ended_thread, U32, 0, tid),
+	SAME(ended_thread, U64, 0, start_time),
 };
+
+static const struct object ended_object = OBJECT(ended_members);
+static const struct object ended_group_object = OBJECT(ended_group_members);
+static const struct object ended_thread_object = OBJECT(ended_thread_members);
 
 /* Each amount has streams of its own. */
 static void code_amounts(struct round *round, struct ended_amounts *amounts)
@@ -259,7 +222,7 @@ static uint32_t code_name(struct round *round, const struct ended_set *set, uint
 
 static void code_groups(struct round *round, struct ended_set *set)
 {
-	const size_t count = code_count(round, set->group_count);
+	const size_t count = round_new_count(round, set->group_count);
 	uint32_t last = UINT32_MAX;
 
 	for (size_t i = 0; i < count && !round->coder.failed; i++) {
@@ -275,15 +238,14 @@ static void code_groups(struct round *round, struct ended_set *set)
 			coder_fail(&round->coder); /* twice the same */
 			return;
 		}
-		fields_code(round, ended_group_fields, ARRAY_COUNT(ended_group_fields), STREAM_ENDED, group,
-			    NULL, false);
+		round_code_object(round, &ended_group_object, STREAM_ENDED, true, group, NULL, false);
 		code_amounts(round, &group->amounts);
 	}
 }
 
 static void code_threads(struct round *round, struct ended_set *set)
 {
-	const size_t count = code_count(round, set->thread_count);
+	const size_t count = round_new_count(round, set->thread_count);
 	const struct ended_thread *above = NULL;
 
 	if (count > ENDED_THREADS_MAX) {
@@ -301,8 +263,7 @@ static void code_threads(struct round *round, struct ended_set *set)
 		if (thread == NULL)
 			thread = ended_set_add_thread(set, triple, kernel);
 		above = i != 0 ? &set->threads[i - 1] : NULL;
-		fields_code(round, ended_thread_fields, ARRAY_COUNT(ended_thread_fields), STREAM_ENDED,
-			    thread, above, false);
+		round_code_object(round, &ended_thread_object, STREAM_ENDED + 3, true, thread, above, false);
 		code_amounts(round, &thread->amounts);
 	}
 }
@@ -317,7 +278,7 @@ void round_code_ended(struct round *round)
 	if (coder->decoding)
 		now->ended = ended_set_create();
 	round_code_other_names(round, now->ended->names);
-	fields_code(round, ended_fields, ARRAY_COUNT(ended_fields), STREAM_FACTS, now->ended, NULL, false);
+	round_code_object(round, &ended_object, STREAM_FACTS, false, now->ended, NULL, false);
 	code_groups(round, now->ended);
 	code_threads(round, now->ended);
 }

@@ -4,12 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "fields.h"
-
-static size_t code_count(struct round *round, size_t count)
-{
-	return coder_count(&round->coder, &round->streams[STREAM_COUNT], round->coder.decoding ? 0 : count);
-}
+#include "member_table.h"
+#include "round.h"
 
 /* --- exceptions --- */
 
@@ -48,7 +44,7 @@ static bool runs_are_equal(const struct run *a, const struct run *b)
 static void code_run(struct round *round, size_t row, const struct run *run)
 {
 	struct coder *coder = &round->coder;
-	const size_t count = code_count(round, run->count);
+	const size_t count = round_new_count(round, run->count);
 	const struct vocabulary *words = round->words;
 	uint64_t metric = UINT64_MAX, reason = 0;
 
@@ -206,9 +202,8 @@ void round_code_resident(struct round *round)
 
 /* --- smaps --- */
 
-static const struct field smaps_fields[] = {
-	FIELD(KEY_VALUES, struct smaps_record, kib),
-};
+static const struct member smaps_members[] = {SAME(smaps_record, KEY_VALUES, 0, kib)};
+static const struct object smaps_object = OBJECT(smaps_members);
 
 static uint32_t find_smaps(const struct round *round, const struct smaps_record *record, size_t next)
 {
@@ -243,7 +238,7 @@ static void code_smaps(struct round *round, struct smaps_record *record, const s
 	} else if (coder->decoding) {
 		record->thread = find_row(round, least, old->thread);
 	}
-	fields_code(round, smaps_fields, ARRAY_COUNT(smaps_fields), STREAM_SMAPS, record, old, true);
+	round_code_object(round, &smaps_object, STREAM_SMAPS, false, record, old, true);
 }
 
 void round_code_smaps(struct round *round)
@@ -274,35 +269,6 @@ void round_code_smaps(struct round *round)
 
 /* --- cgroups --- */
 
-#define PRESSURE_HALF(resource_index, half, stream_index)                                                    \
-	{.offset = offsetof(struct cgroup_record, pressure.resource[resource_index].half.avg10),             \
-	 .type = FIELD_U16,                                                                                  \
-	 .count = 3,                                                                                         \
-	 .stride = sizeof(uint16_t),                                                                         \
-	 .stream = stream_index},                                                                            \
-	{                                                                                                    \
-		.offset = offsetof(struct cgroup_record, pressure.resource[resource_index].half.total_usec), \
-		.type = FIELD_U64, .count = 1, .stream = (stream_index) + 1                                  \
-	}
-#define PRESSURE(resource, stream_index)                                                                     \
-	PRESSURE_HALF(resource, some, stream_index), PRESSURE_HALF(resource, full, stream_index)
-
-static const struct field cgroup_fields[] = {
-#define CGROUP_FIELD(id, field, type, ...)                                                                   \
-	{offsetof(struct cgroup_record, field), FIELD_##type, 0, 1, 0, false, 0, CGROUP_RECORD_##id},
-#include "snapshot/cgroup_field.def"
-#undef CGROUP_FIELD
-	{offsetof(struct cgroup_record, missing), FIELD_REASON, 0, CGROUP_FILE_COUNT, sizeof(reason_id),
-	 false, 0, CGROUP_RECORD_FIELD_COUNT},
-	PRESSURE(PRESSURE_CPU, CGROUP_RECORD_FIELD_COUNT + 1),
-	PRESSURE(PRESSURE_MEMORY, CGROUP_RECORD_FIELD_COUNT + 3),
-	PRESSURE(PRESSURE_IO, CGROUP_RECORD_FIELD_COUNT + 5),
-	PRESSURE(PRESSURE_IRQ, CGROUP_RECORD_FIELD_COUNT + 7),
-};
-
-_Static_assert((int)CGROUP_RECORD_FIELD_COUNT + 9 <= (int)(STREAM_CGROUP_KEYS - STREAM_CGROUP),
-	       "fields of cgroups have streams");
-
 /* The record of the same path in `against`, at or behind `next`. */
 static uint32_t find_cgroup(const struct round *round, const struct cgroup_record *record, size_t next)
 {
@@ -327,7 +293,7 @@ static void code_cgroup(struct round *round, struct cgroup_record *record, const
 	} else if (coder->decoding) {
 		record->path = round_id(round->string_of, old->path);
 	}
-	fields_code(round, cgroup_fields, ARRAY_COUNT(cgroup_fields), STREAM_CGROUP, record, old, true);
+	round_code_object(round, &cgroup_object, STREAM_CGROUP, true, record, old, true);
 }
 
 void round_code_cgroups(struct round *round)

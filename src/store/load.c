@@ -15,7 +15,7 @@
 
 /* --- arrays, and objects with open keys, of which the last value of a repeated key is kept --- */
 
-/* CPU sets and the scope: arrays of numbers. */
+/* CPU sets. */
 
 static bool load_u32(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
@@ -44,15 +44,30 @@ static void end_cpu_set(struct loader *loader, struct frame *frame)
 	buffer_append_text(text, frame->index == 0 ? "[]" : "]");
 }
 
-static void end_scope(struct loader *loader, struct frame *frame)
-{
-	struct provenance *provenance = &loader->snapshot->provenance;
+/* Lists. */
 
-	if (frame->index == 0)
+static void *begin_list_element(struct loader *loader, struct frame *frame)
+{
+	const size_t size = frame->member->object->size;
+	struct buffer *elements = &frame->elements;
+
+	(void)loader;
+	buffer_reserve(elements, size);
+	memset(elements->data + elements->length, 0, size);
+	elements->length += size;
+	return elements->data + elements->length - size;
+}
+
+static void end_list(struct loader *loader, struct frame *frame)
+{
+	char *object = (char *)frame->target - frame->member->offset;
+	const struct buffer *elements = &frame->elements;
+
+	if (elements->length == 0)
 		return;
-	provenance->scope = arena_allocate(&loader->snapshot->arena, frame->index * sizeof(uint32_t));
-	memcpy(provenance->scope, loader->numbers.items, frame->index * sizeof(uint32_t));
-	provenance->scope_count = frame->index;
+	*(void **)frame->target = arena_allocate(&loader->snapshot->arena, elements->length);
+	memcpy(*(void **)frame->target, elements->data, elements->length);
+	*(size_t *)(void *)(object + frame->member->known) = elements->length / frame->member->object->size;
 }
 
 /* Objects with open keys that are kept in ascending order: memory.stat, smaps_rollup, host's maps. */
@@ -163,17 +178,6 @@ static void end_text_pairs(struct loader *loader, struct frame *frame)
 static void end_numbered_pairs(struct loader *loader, struct frame *frame)
 {
 	keep_text_pairs(loader, frame, sort_entries(loader, frame, compare_numbered_entries));
-}
-
-static void end_capabilities(struct loader *loader, struct frame *frame)
-{
-	struct provenance *provenance = &loader->snapshot->provenance;
-
-	provenance->capability_count = frame->index;
-	provenance->capabilities = arena_allocate_zero(&loader->snapshot->arena, frame->index,
-						       sizeof(*provenance->capabilities));
-	for (size_t i = 0; i < frame->index; i++)
-		provenance->capabilities[i] = loader->entries.items[i].text;
 }
 
 /* Objects and arrays of a fixed size; what is beyond it, or has an unknown name, is left out. */
@@ -358,16 +362,6 @@ static void *begin_tally(struct loader *loader, struct frame *frame)
 	return &(*tallies)[source];
 }
 
-static void *begin_heap(struct loader *loader, struct frame *frame)
-{
-	struct heap_process *process = MEMORY_APPEND(loader->heap.items, loader->heap.count,
-						     loader->heap.capacity);
-
-	(void)frame;
-	*process = (struct heap_process){0};
-	return process;
-}
-
 /* As many as sums have (latency.h); more are left out. */
 static void *begin_latency_record(struct loader *loader, struct frame *frame)
 {
@@ -393,24 +387,20 @@ static const struct container containers[MEMBER_TYPE_COUNT] = {
 			    .begin_element = load_begin_thread, .end_element = load_end_thread},
 	[MEMBER_CGROUPS] = {JSON_OBJECT, "a cgroup record", .element = &cgroup_object,
 			    .begin_element = begin_cgroup, .end_element = end_cgroup},
-	[MEMBER_CAPABILITIES] = {JSON_ARRAY, "a string", .load_scalar = load_text_entry,
-				 .end = end_capabilities},
-	[MEMBER_SCOPE] = {JSON_ARRAY, "a process id", .load_scalar = load_u32, .end = end_scope},
+	[MEMBER_LIST] = {JSON_ARRAY, "an object", .begin_element = begin_list_element, .end = end_list},
 	[MEMBER_FEATURES] = {JSON_OBJECT, "an object", .element = &feature_object,
 			     .begin_element = begin_feature},
 	[MEMBER_SOURCES] = {JSON_OBJECT, "a string", .load_scalar = load_source},
 	[MEMBER_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_missing},
 	[MEMBER_TALLIES] = {JSON_OBJECT, "an object", .element = &tally_object, .begin_element = begin_tally},
-	[MEMBER_HEAP] = {JSON_ARRAY, "an object", .element = &heap_object, .begin_element = begin_heap},
-	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, "an object", .element = &latency_record_object,
-				    .begin_element = begin_latency_record},
+	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, "an object", .begin_element = begin_latency_record},
 	[MEMBER_BUCKETS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot},
 	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_event},
 	[MEMBER_TASK_FIELD_MEMBERS] = {JSON_ARRAY, "an object", .element = &task_field_member_object,
 				       .begin_element = load_task_field_begin_member,
 				       .end_element = load_task_field_end_member},
-	[MEMBER_TASK_FIELD_ENUMERATORS] = {JSON_OBJECT, "a number",
-					   .load_scalar = load_task_field_enumerator},
+	[MEMBER_TASK_FIELD_ENUMERATORS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_enumerator,
+					   .end = end_list},
 	[MEMBER_TASK_FIELD_VALUES] = {JSON_ARRAY, "a number", .load_scalar = load_task_field_value,
 				      .short_cut = load_task_field_take_values,
 				      .end = load_task_field_end_values},
@@ -500,32 +490,33 @@ static void apply_waits(struct loader *loader)
 	}
 }
 
-/* The processes of `heap`, and those known only from the `layout` of their threads. */
+/* Beside the processes of `heap` those known only from the `layout` of their threads. */
 static void apply_heap(struct loader *loader)
 {
 	struct provenance *provenance = &loader->snapshot->provenance;
+	struct heap_process *all;
 	struct hash_map known = {0};
 	uint32_t unused;
 
-	for (size_t i = 0; i < loader->heap.count; i++)
-		hash_map_set(&known, loader->heap.items[i].tgid, 0);
+	if (loader->layouts.count == 0)
+		return;
+	all = arena_allocate_zero(&loader->snapshot->arena, provenance->heap_count + loader->layouts.count,
+				  sizeof(*all));
+	for (size_t i = 0; i < provenance->heap_count; i++) {
+		all[i] = provenance->heap[i];
+		hash_map_set(&known, all[i].tgid, 0);
+	}
 	for (size_t i = 0; i < loader->layouts.count; i++) {
 		const struct pending_layout *pending = &loader->layouts.items[i];
 
 		if (hash_map_get(&known, pending->tgid, &unused))
 			continue;
 		hash_map_set(&known, pending->tgid, 0);
-		*MEMORY_APPEND(loader->heap.items, loader->heap.count,
-			       loader->heap.capacity) = (struct heap_process){.tgid = pending->tgid,
-									      .layout = pending->layout};
+		all[provenance->heap_count].tgid = pending->tgid;
+		all[provenance->heap_count++].layout = pending->layout;
 	}
+	provenance->heap = all;
 	hash_map_release(&known);
-	if (loader->heap.count == 0)
-		return;
-	provenance->heap_count = loader->heap.count;
-	provenance->heap = arena_allocate(&loader->snapshot->arena,
-					  loader->heap.count * sizeof(*provenance->heap));
-	memcpy(provenance->heap, loader->heap.items, loader->heap.count * sizeof(*provenance->heap));
 }
 
 /* A metric that no thread of the file has is unavailable, not zero. */
@@ -686,8 +677,10 @@ static void release(struct loader *loader)
 	load_window_release(loader);
 	json_reader_release(&loader->json);
 	snapshot_release(loader->snapshot);
-	for (size_t i = 0; i < LOAD_DEPTH_MAX; i++)
+	for (size_t i = 0; i < LOAD_DEPTH_MAX; i++) {
 		buffer_release(&loader->frames[i].key);
+		buffer_release(&loader->frames[i].elements);
+	}
 	buffer_release(&loader->last_set.text);
 	load_short_cuts_release(&loader->short_cuts);
 	free(loader->numbers.items);
@@ -695,7 +688,6 @@ static void release(struct loader *loader)
 	free(loader->reasons.items);
 	free(loader->ages.items);
 	free(loader->layouts.items);
-	free(loader->heap.items);
 	load_task_fields_release(loader);
 	free(loader);
 }

@@ -26,7 +26,8 @@ struct container {
 	const char *elements; /* what they must be, for the error sentence */
 	/* Called for an element that is no object; false when it is refused. NULL: they must be objects. */
 	bool (*load_scalar)(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-	/* For elements that are objects: their members, the struct to fill (NULL: skip it), and what then. */
+	/* For elements that are objects: their members (NULL: those of the member's own object), the struct
+	 * to fill (NULL: skip it), and what then. */
 	const struct object *element;
 	void *(*begin_element)(struct loader *loader, struct frame *frame);
 	void (*end_element)(struct loader *loader, const struct frame *element);
@@ -44,10 +45,11 @@ struct frame {
 	const struct member *member; /* of an object: the one that was read last, NULL for an unknown one; of
 				      * a container: what holds it */
 	uint64_t seen[OBJECT_MEMBERS_MAX / 64];
-	bool is_older;     /* a member of an older generation was among them */
-	size_t next;       /* member that is expected next, as files are written */
-	size_t index;      /* of the element of an array */
-	struct buffer key; /* of the element of an open object */
+	bool is_older;          /* a member of an older generation was among them */
+	size_t next;            /* member that is expected next, as files are written */
+	size_t index;           /* of the element of an array */
+	struct buffer key;      /* of the element of an open object */
+	struct buffer elements; /* of a list, so far */
 };
 
 /* An element of an object with open keys until the object ends. */
@@ -146,7 +148,7 @@ struct loader {
 	struct {
 		uint32_t *items;
 		size_t capacity;
-	} numbers; /* of a CPU set, of the scope */
+	} numbers; /* of a CPU set */
 	struct {
 		struct buffer text; /* "[0,1,2]" */
 		uint64_t id;
@@ -154,7 +156,7 @@ struct loader {
 	struct {
 		struct load_entry *items;
 		size_t count, capacity;
-	} entries; /* of an object with open keys, of the capabilities */
+	} entries; /* of an object with open keys */
 
 	struct {
 		struct pending_reason *items;
@@ -168,19 +170,11 @@ struct loader {
 		struct pending_layout *items;
 		size_t count, capacity;
 	} layouts;
-	struct {
-		struct heap_process *items;
-		size_t count, capacity;
-	} heap;
 
 	/* What a program keeps for each task; load_task_fields.c. */
 	struct {
 		struct task_fields_record record;
 		struct task_field_member_record member; /* that is being read */
-		struct {
-			struct task_field_enumerator *items;
-			size_t count, capacity;
-		} enumerators; /* of it */
 		struct {
 			struct task_field_member *items;
 			size_t count, capacity;

@@ -317,9 +317,7 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_CPU_SET] = "an array of CPU numbers",
 	[MEMBER_NUMBERS] = "an array of numbers",
 	[MEMBER_THREADS] = "an array of thread records",
-	[MEMBER_CAPABILITIES] = "an array of strings",
-	[MEMBER_SCOPE] = "an array of process ids",
-	[MEMBER_HEAP] = "an array of objects",
+	[MEMBER_LIST] = "an array of objects",
 	[MEMBER_TASK_FIELD_MEMBERS] = "an array of objects",
 	[MEMBER_WINDOW_THREADS] = "an array of thread records",
 	[MEMBER_WINDOW_BORN] = "an array of numbers",
@@ -334,10 +332,19 @@ static const char *const type_words[MEMBER_TYPE_COUNT] = {
 	[MEMBER_TASK_FIELD_VALUES] = "an array of numbers",
 };
 
+/* Whether it is no object but a value without a name, in a list of values. */
+static bool is_value(const struct object *object)
+{
+	return object != NULL && object->members[0].name == NULL;
+}
+
 static const char *expectation_of(const struct member *member)
 {
 	if (member->type == MEMBER_VALUE)
 		return encoding_words[metric_type(member->metric)->encoding];
+	if (member->type == MEMBER_LIST && is_value(member->object))
+		return member->object->members->type == MEMBER_TEXT ? "an array of strings"
+								    : "an array of numbers";
 	return type_words[member->type] != NULL ? type_words[member->type] : "an object";
 }
 
@@ -372,9 +379,8 @@ static bool is_scalar(const struct json_scalar *value)
 static struct frame *push(struct loader *loader, void *target)
 {
 	struct frame *frame = &loader->frames[loader->depth++];
-	struct buffer key = frame->key;
 
-	*frame = (struct frame){.target = target, .key = key};
+	*frame = (struct frame){.target = target, .key = frame->key, .elements = frame->elements};
 	return frame;
 }
 
@@ -410,7 +416,7 @@ static int next_member(struct loader *loader, struct frame *frame)
 	}
 	/* members mostly come in written order */
 	expected = &object->members[frame->next];
-	if (frame->next < object->count &&
+	if (frame->next < object->count && !(expected->flags & MEMBER_UNWRITTEN) &&
 	    json_reader_take_text(&loader->json, expected->prefix + loader->json.fresh,
 				  expected->length - loader->json.fresh)) {
 		loader->json.fresh = false;
@@ -422,7 +428,8 @@ static int next_member(struct loader *loader, struct frame *frame)
 	for (size_t i = 0; i < object->count; i++) {
 		const struct member *member = &object->members[i];
 
-		if (member->length == length + strlen(",\"\":") && json_is_equal(member->name, name, length))
+		if (member->length == length + strlen(",\"\":") && !(member->flags & MEMBER_UNWRITTEN) &&
+		    json_is_equal(member->name, name, length))
 			return see_member(loader, frame, i);
 	}
 	frame->member = NULL;
@@ -484,6 +491,8 @@ static int load_member(struct loader *loader, struct frame *frame)
 static int load_element(struct loader *loader, struct frame *frame)
 {
 	const struct container *container = frame->container;
+	const struct object *element = container->element != NULL ? container->element
+								  : frame->member->object;
 	struct json_scalar scalar;
 	void *target;
 
@@ -491,14 +500,18 @@ static int load_element(struct loader *loader, struct frame *frame)
 		return loader->json.result;
 	if (container->load_scalar != NULL && is_scalar(&scalar))
 		return container->load_scalar(loader, frame, &scalar) ? 0 : -EBADMSG;
-	if (container->element == NULL || scalar.type != JSON_OBJECT) {
+	if (is_value(element))
+		return load_scalar(loader, element->members, container->begin_element(loader, frame), &scalar)
+			       ? 0
+			       : -EBADMSG;
+	if (container->begin_element == NULL || scalar.type != JSON_OBJECT) {
 		load_refuse(loader, &scalar, container->elements);
 		return -EBADMSG;
 	}
 	target = container->begin_element(loader, frame);
 	if (target == NULL)
 		return json_reader_skip(&loader->json);
-	if (load_object(loader, container->element, target) < 0)
+	if (load_object(loader, element, target) < 0)
 		return -EBADMSG;
 	if (container->end_element != NULL)
 		container->end_element(loader, frame + 1);
@@ -533,6 +546,7 @@ static int load_elements(struct loader *loader, const struct container *containe
 	frame->container = container;
 	frame->member = member;
 	buffer_clear(&frame->key);
+	buffer_clear(&frame->elements);
 	json_reader_enter(&loader->json);
 	for (; (more = next_element(loader, frame)) > 0; frame->index++) {
 		if (load_element(loader, frame) < 0)

@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "load_internal.h"
-#include "metric/name.h"
 
 enum {
 	EVENTS_MAX = 256,
@@ -75,73 +74,31 @@ void *load_task_field_begin_member(struct loader *loader, struct frame *frame)
 {
 	(void)frame;
 	loader->task_fields.member = (struct task_field_member_record){.member.kind = TASK_FIELD_KIND_OTHER};
-	loader->task_fields.enumerators.count = 0;
 	return &loader->task_fields.member;
 }
 
 bool load_task_field_enumerator(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
+	struct task_field_enumerator enumerator;
 	uint64_t value;
 
 	if (!load_number(loader, scalar, &value))
 		return false;
-	*MEMORY_APPEND(loader->task_fields.enumerators.items, loader->task_fields.enumerators.count,
-		       loader->task_fields.enumerators.capacity) = (struct task_field_enumerator){
-		.name = load_key(loader, frame),
-		.value = (int64_t)value,
-	};
+	enumerator = (struct task_field_enumerator){load_key(loader, frame), (int64_t)value};
+	buffer_append(&frame->elements, (const char *)&enumerator, sizeof(enumerator));
 	return true;
-}
-
-static const char *text_or_empty(const char *text)
-{
-	return text != NULL ? text : "";
-}
-
-/* How it is reduced and measured, where the file says so in words that we know. */
-static void take_facts(const struct task_field_member_record *record, struct task_field_member *member)
-{
-	const size_t reduction = record->reduction != NULL
-					 ? name_find(task_field_reduction_names, TASK_FIELD_REDUCTION_TOTAL,
-						     sizeof(char *), record->reduction,
-						     strlen(record->reduction))
-					 : TASK_FIELD_REDUCTION_TOTAL;
-	const size_t unit = record->unit != NULL
-				    ? name_find(task_field_units, ARRAY_COUNT(task_field_units),
-						sizeof(char *), record->unit, strlen(record->unit))
-				    : ARRAY_COUNT(task_field_units);
-
-	member->has_facts = reduction < TASK_FIELD_REDUCTION_TOTAL && unit < ARRAY_COUNT(task_field_units);
-	if (member->has_facts)
-		member->facts = (struct task_field_facts){(enum task_field_reduction)reduction,
-							  (enum ladder)unit};
 }
 
 void load_task_field_end_member(struct loader *loader, const struct frame *element)
 {
-	struct task_field_member_record *record = &loader->task_fields.member;
-	struct task_field_member *member = &record->member;
-	const size_t count = loader->task_fields.enumerators.count;
-	struct task_field_enumerator *enumerators;
+	const struct task_field_member member = task_fields_create_member(&loader->task_fields.member);
 
 	(void)element;
-	enumerators = arena_allocate_zero(&loader->snapshot->arena, count, sizeof(*enumerators));
-	if (count != 0)
-		memcpy(enumerators, loader->task_fields.enumerators.items, count * sizeof(*enumerators));
-	member->enumerators = enumerators;
-	member->enumerator_count = count;
-	member->name = text_or_empty(member->name);
-	member->type = text_or_empty(member->type);
-	member->is_signed |= member->kind == TASK_FIELD_KIND_SIGNED;
-	take_facts(record, member);
-	member->count = !record->count.present              ? 1
-			: record->count.value <= UINT32_MAX ? (uint32_t)record->count.value
-							    : UINT32_MAX;
 	if (loader->task_fields.members.count < TASK_FIELD_MEMBERS_MAX)
 		*MEMORY_APPEND(loader->task_fields.members.items, loader->task_fields.members.count,
-			       loader->task_fields.members.capacity) = *member;
+			       loader->task_fields.members.capacity) = member;
 	else /* its numbers come behind those of all others */
-		loader->task_fields.further_numbers += task_field_elements(member);
+		loader->task_fields.further_numbers += task_field_elements(&member);
 }
 
 /* Whatever its sign is, a number near 0 takes one byte: never more than it takes in the file. */
@@ -222,14 +179,8 @@ static uint64_t count_numbers(const struct loader *loader)
 
 static struct task_field_owner *create_scheduler(const struct loader *loader)
 {
-	const struct task_fields_record *record = &loader->task_fields.record;
-	struct task_field_owner *scheduler = task_field_owner_create(
-		record->source != NULL ? record->source : TASK_FIELD_SOURCE, text_or_empty(record->scheduler),
-		text_or_empty(record->type), text_or_empty(record->storage), text_or_empty(record->layout),
-		record->size);
+	struct task_field_owner *scheduler = task_fields_create(&loader->task_fields.record);
 
-	scheduler->enable_seq = record->enable_seq;
-	scheduler->loaded_at_ns = record->loaded_at_ns;
 	for (size_t i = 0; i < loader->task_fields.members.count; i++)
 		task_field_owner_add_member(scheduler, &loader->task_fields.members.items[i]);
 	return scheduler;
@@ -334,7 +285,6 @@ void load_task_fields_conclude(struct loader *loader)
 void load_task_fields_release(struct loader *loader)
 {
 	free(loader->task_fields.members.items);
-	free(loader->task_fields.enumerators.items);
 	free(loader->task_fields.pending.items);
 	buffer_release(&loader->task_fields.numbers);
 }

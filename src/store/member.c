@@ -3,30 +3,8 @@
 
 #include <string.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-#define NAME(text)              .name = (text), .prefix = ",\"" text "\":", .length = sizeof(text) + 3
-#define FIELD(type_name, field) .offset = offsetof(struct type_name, field)
-#define OBJECT(table)                                                                                        \
-	{                                                                                                    \
-		.members = (table), .count = COUNT_OF(table), .present = SIZE_MAX                            \
-	}
-#define OPTIONAL_OBJECT(table, type_name, field)                                                             \
-	{                                                                                                    \
-		.members = (table), .count = COUNT_OF(table), .present = offsetof(struct type_name, field)   \
-	}
-
-/* A member that is a field of the object's struct; one of the same name; one that is an object in turn. */
-#define MEMBER(type_name, text, member_type, flag, field)                                                    \
-	{                                                                                                    \
-		NAME(text), .type = MEMBER_##member_type, .flags = (flag), FIELD(type_name, field)           \
-	}
-#define SAME(type_name, member_type, flag, field) MEMBER(type_name, #field, member_type, flag, field)
-#define NESTED(type_name, text, flag, field, nested)                                                         \
-	{                                                                                                    \
-		NAME(text), .type = MEMBER_OBJECT, .flags = (flag), FIELD(type_name, field),                 \
-			    .object = &(nested)                                                              \
-	}
+#include "member_table.h"
+#include "vocabulary.h"
 
 /* Words and sets have no value that could stand for them when they are missing; of a state that is `~`. */
 #define METRIC_FLAGS(type)                                                                                   \
@@ -86,7 +64,7 @@ static const struct member thread_members[] = {
 };
 
 const struct object thread_object = {
-	.members = thread_members + 1, .count = COUNT_OF(thread_members) - 1, .present = SIZE_MAX};
+	.members = thread_members + 1, .count = ARRAY_COUNT(thread_members) - 1, .present = SIZE_MAX};
 
 /* What is counted from, beside what a thread has at the end. The positions of metrics are as above. */
 static const struct member window_thread_members[] = {
@@ -111,7 +89,7 @@ static const struct member window_thread_members[] = {
 
 const struct object window_thread_object = {
 	.members = window_thread_members + 1,
-	.count = COUNT_OF(window_thread_members) - 1,
+	.count = ARRAY_COUNT(window_thread_members) - 1,
 	.present = SIZE_MAX,
 };
 
@@ -238,7 +216,7 @@ static const struct member cgroup_members[] = {
 
 const struct object cgroup_object = {
 	.members = cgroup_members,
-	.count = COUNT_OF(cgroup_members),
+	.count = ARRAY_COUNT(cgroup_members),
 	.present = SIZE_MAX,
 	.has_older_form = true,
 };
@@ -289,6 +267,8 @@ static const struct member probe_summary_members[] = {
 	SAME(probe_summary, U64, MEMBER_DEFAULTED, failed),
 	SAME(probe_summary, TEXT, MEMBER_NULLABLE, dominant_failure),
 	SAME(probe_summary, BOOLEAN, MEMBER_DEFAULTED, privilege_dominant),
+	SAME(probe_summary, BOOLEAN, MEMBER_UNWRITTEN, stopped_known),
+	SAME(probe_summary, U64, MEMBER_UNWRITTEN, stopped),
 };
 
 static const struct member parse_summary_members[] = {
@@ -325,13 +305,13 @@ static const struct object taskstats_summary_object = OPTIONAL_OBJECT(taskstats_
 static const struct object sched_ext_object = OPTIONAL_OBJECT(sched_ext_members, sched_ext, present);
 
 static const struct member feature_members[] = {
-	SAME(feature_result, FEATURE_STATE, 0, state),
-	SAME(feature_result, FEATURE_REASON, MEMBER_OMITTED, reason),
+	SAME(feature_result, FEATURE_STATE, MEMBER_BRIEF, state),
+	SAME(feature_result, FEATURE_REASON, MEMBER_OMITTED | MEMBER_BRIEF, reason),
 	SAME(feature_result, TEXT, MEMBER_OMITTED, detail),
 	SAME(feature_result, TEXT, MEMBER_OMITTED, remedy),
 };
 
-const struct object feature_object = OBJECT(feature_members);
+const struct object feature_object = LIST_OBJECT(feature_members, feature_result);
 
 static const struct member tally_members[] = {
 	SAME(tally, U64, 0, read),
@@ -339,6 +319,29 @@ static const struct member tally_members[] = {
 };
 
 const struct object tally_object = OBJECT(tally_members);
+
+/* A list, and its elements: objects, or values without a name. */
+#define LIST(type_name, text, flag, field, count_field, of)                                                  \
+	{                                                                                                    \
+		NAME(text), (flag), MEMBER_LIST, FIELD(type_name, field),                                    \
+			.known = offsetof(struct type_name, count_field), .object = &(of)                    \
+	}
+#define VALUES(type_name, field)                                                                             \
+	{                                                                                                    \
+		.members = (field), .count = 1, .present = SIZE_MAX, .size = sizeof(type_name)               \
+	}
+
+static const struct member text_value = {.type = MEMBER_TEXT};
+static const struct member u32_value = {.type = MEMBER_U32};
+static const struct object text_list = VALUES(const char *, &text_value);
+static const struct object u32_list = VALUES(uint32_t, &u32_value);
+
+static const struct member text_pair_members[] = {
+	SAME(text_pair, TEXT, 0, key),
+	SAME(text_pair, TEXT, 0, value),
+};
+
+const struct object text_pair_object = LIST_OBJECT(text_pair_members, text_pair);
 
 static const struct member heap_members[] = {
 	SAME(heap_process, U32, 0, tgid),
@@ -348,7 +351,7 @@ static const struct member heap_members[] = {
 	SAME(heap_process, TEXT, MEMBER_OMITTED, text),
 };
 
-const struct object heap_object = OBJECT(heap_members);
+static const struct object heap_object = LIST_OBJECT(heap_members, heap_process);
 
 static const struct member latency_histogram_members[] = {
 	SAME(latency_histogram, U64, MEMBER_OMITTED, sum_ns),
@@ -368,16 +371,25 @@ static const struct member latency_record_members[] = {
 	NESTED(latency_record, "blocked", MEMBER_OMITTED, of[LATENCY_BLOCKED], latency_histogram_object),
 };
 
-const struct object latency_record_object = OBJECT(latency_record_members);
+const struct object latency_record_object = LIST_OBJECT(latency_record_members, latency_record);
 
 static const struct member latency_members[] = {
 	SAME(latency, U64, MEMBER_OMITTED, span_ns),
 	SAME(latency, U64, MEMBER_OMITTED, events),
 	SAME(latency, U64, MEMBER_OMITTED, cost_ns),
-	{NAME("groups"), 0, MEMBER_LATENCY_RECORDS, FIELD(latency, records)},
+	{NAME("groups"), MEMBER_UNCODED, MEMBER_LATENCY_RECORDS, FIELD(latency, records),
+	 .known = offsetof(struct latency, count), .object = &latency_record_object},
+	SAME(latency, BOOLEAN, MEMBER_UNWRITTEN, is_whole),
 };
 
-static const struct object latency_object = OPTIONAL_OBJECT(latency_members, latency, present);
+const struct object latency_object = OPTIONAL_OBJECT(latency_members, latency, present);
+
+static const struct member enumerator_members[] = {
+	SAME(task_field_enumerator, TEXT, 0, name),
+	SAME(task_field_enumerator, U64, 0, value),
+};
+
+static const struct object enumerator_object = LIST_OBJECT(enumerator_members, task_field_enumerator);
 
 static const struct member task_field_member_members[] = {
 	MEMBER(task_field_member_record, "name", TEXT, 0, member.name),
@@ -389,7 +401,10 @@ static const struct member task_field_member_members[] = {
 	MEMBER(task_field_member_record, "signed", BOOLEAN, MEMBER_OMITTED, member.is_signed),
 	SAME(task_field_member_record, TEXT, MEMBER_OMITTED, reduction),
 	SAME(task_field_member_record, TEXT, MEMBER_OMITTED, unit),
-	{NAME("values"), MEMBER_OMITTED, MEMBER_TASK_FIELD_ENUMERATORS},
+	{NAME("values"), MEMBER_OMITTED, MEMBER_TASK_FIELD_ENUMERATORS,
+	 FIELD(task_field_member_record, member.enumerators),
+	 .known = offsetof(struct task_field_member_record, member.enumerator_count),
+	 .object = &enumerator_object},
 };
 
 const struct object task_field_member_object = OBJECT(task_field_member_members);
@@ -399,33 +414,32 @@ static const struct member task_fields_members[] = {
 	SAME(task_fields_record, TEXT, 0, scheduler),
 	SAME(task_fields_record, U64, MEMBER_OMITTED, enable_seq),
 	MEMBER(task_fields_record, "loaded_boottime_ns", U64, MEMBER_OMITTED, loaded_at_ns),
-	MEMBER(task_fields_record, "read_monotonic_ns", U64, MEMBER_OMITTED, read_at_ns),
+	MEMBER(task_fields_record, "read_monotonic_ns", U64, MEMBER_OMITTED | MEMBER_UNCODED, read_at_ns),
 	SAME(task_fields_record, TEXT, 0, type),
 	SAME(task_fields_record, TEXT, 0, storage),
 	SAME(task_fields_record, TEXT, 0, layout),
 	SAME(task_fields_record, U32, 0, size),
-	SAME(task_fields_record, U64, MEMBER_OMITTED, mismatched),
-	{NAME("events"), MEMBER_OMITTED, MEMBER_TASK_FIELD_EVENTS},
-	{NAME("members"), MEMBER_OMITTED, MEMBER_TASK_FIELD_MEMBERS},
+	SAME(task_fields_record, U64, MEMBER_OMITTED | MEMBER_UNCODED, mismatched),
+	{NAME("events"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_TASK_FIELD_EVENTS},
+	{NAME("members"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_TASK_FIELD_MEMBERS},
 };
 
-static const struct object task_fields_object = OPTIONAL_OBJECT(task_fields_members, task_fields_record,
-								present);
+const struct object task_fields_object = OPTIONAL_OBJECT(task_fields_members, task_fields_record, present);
 
 #define PROVENANCE(text, type, field) MEMBER(provenance, text, type, MEMBER_OMITTED, field)
 
 /* Offsets in struct provenance. */
 static const struct member provenance_host_members[] = {
 	PROVENANCE("hostname", TEXT, hostname),
-	{NAME("cpu_ticks"), MEMBER_OMITTED, MEMBER_NUMBERS, FIELD(provenance, cpu_ticks),
+	{NAME("cpu_ticks"), MEMBER_OMITTED | MEMBER_BRIEF, MEMBER_NUMBERS, FIELD(provenance, cpu_ticks),
 	 .known = offsetof(struct provenance, cpu_ticks_known), .count = CPU_TICK_KINDS},
 	PROVENANCE("procs_running", OPTIONAL_U64, procs_running),
 	PROVENANCE("procs_blocked", OPTIONAL_U64, procs_blocked),
 	{NAME("load_centi"), MEMBER_OMITTED, MEMBER_NUMBERS, FIELD(provenance, load_centi),
 	 .known = offsetof(struct provenance, load_known), .count = 3},
 	PROVENANCE("mem_available_kib", OPTIONAL_U64, mem_available_kib),
-	PROVENANCE("cpu_ticks_boottime_ns", U64, cpu_ticks_at_ns),
-	PROVENANCE("forks", OPTIONAL_U64, forks),
+	MEMBER(provenance, "cpu_ticks_boottime_ns", U64, MEMBER_OMITTED | MEMBER_BRIEF, cpu_ticks_at_ns),
+	MEMBER(provenance, "forks", OPTIONAL_U64, MEMBER_OMITTED | MEMBER_BRIEF, forks),
 };
 
 static const struct object provenance_host_object = OBJECT(provenance_host_members);
@@ -460,47 +474,73 @@ static const struct member window_members[] = {
 static const struct object window_object = OBJECT(window_members);
 
 static const struct member provenance_members[] = {
-	{NAME("version"), .type = MEMBER_VERSION},
+	{NAME("version"), .flags = MEMBER_UNCODED, .type = MEMBER_VERSION},
 	PROVENANCE("program", TEXT, program),
 	PROVENANCE("boot_id", TEXT, boot_id),
-	PROVENANCE("boottime_ns", U64, boottime_ns),
-	PROVENANCE("duration_ns", U64, duration_ns),
+	MEMBER(provenance, "boottime_ns", U64, MEMBER_OMITTED | MEMBER_BRIEF, boottime_ns),
+	MEMBER(provenance, "duration_ns", U64, MEMBER_OMITTED | MEMBER_BRIEF, duration_ns),
 	PROVENANCE("uid", OPTIONAL_U64, uid),
-	PROVENANCE("capabilities", CAPABILITIES, capabilities),
+	LIST(provenance, "capabilities", MEMBER_OMITTED, capabilities, capability_count, text_list),
 	{NAME("namespaces"), MEMBER_OMITTED, MEMBER_NAMED_NUMBERS, FIELD(provenance, namespaces),
 	 .names = namespace_names, .count = NAMESPACE_COUNT},
 	{NAME("roots"), MEMBER_OMITTED, MEMBER_NAMED_TEXTS, FIELD(provenance, roots), .names = root_names,
 	 .count = ROOT_COUNT},
-	PROVENANCE("scope", SCOPE, scope),
-	PROVENANCE("features", FEATURES, features),
-	PROVENANCE("sources", SOURCES, present),
-	PROVENANCE("missing", MISSING, present),
+	LIST(provenance, "scope", MEMBER_OMITTED, scope, scope_count, u32_list),
+	{NAME("features"), MEMBER_OMITTED | MEMBER_BRIEF, MEMBER_FEATURES, FIELD(provenance, features),
+	 .object = &feature_object},
+	{NAME("sources"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_SOURCES},
+	{NAME("missing"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_MISSING},
 	PROVENANCE("tallies", TALLIES, tallies),
 	PROVENANCE("ended", U64, ended),
-	PROVENANCE("waits", WAITS, present),
-	PROVENANCE("heap", HEAP, heap),
-	{NAME("window"), MEMBER_OMITTED, MEMBER_WINDOW, .object = &window_object},
+	{NAME("waits"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_WAITS},
+	LIST(provenance, "heap", MEMBER_OMITTED, heap, heap_count, heap_object),
+	{NAME("window"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_WINDOW, .object = &window_object},
 	/* it lies behind the struct, in that of the snapshot */
-	{NAME("latency"), MEMBER_OMITTED, MEMBER_LATENCY,
+	{NAME("latency"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_LATENCY,
 	 .offset = offsetof(struct snapshot, latency) - offsetof(struct snapshot, provenance),
 	 .object = &latency_object},
-	{NAME(TASK_FIELD_SOURCE), MEMBER_OMITTED, MEMBER_TASK_FIELDS, .object = &task_fields_object},
-	{NAME("host"), MEMBER_OMITTED, MEMBER_OBJECT, .object = &provenance_host_object},
+	{NAME(TASK_FIELD_SOURCE), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_TASK_FIELDS,
+	 .object = &task_fields_object},
+	{NAME("host"), MEMBER_OMITTED | MEMBER_BRIEF, MEMBER_OBJECT, .object = &provenance_host_object},
 };
 
 static const struct object provenance_object = OPTIONAL_OBJECT(provenance_members, provenance, present);
 
+static const struct member event_members[] = {
+	SAME(task_field_event, TEXT, 0, name),
+	SAME(task_field_event, U64, 0, value),
+};
+
+static const struct object event_object = LIST_OBJECT(event_members, task_field_event);
+
+/* What `sources` and `missing` of a file say, as arrays. */
+#define STATES(field, kind, words, number)                                                                   \
+	{                                                                                                    \
+		NAME(#field), MEMBER_UNWRITTEN | MEMBER_BRIEF, MEMBER_ELEMENTS, FIELD(snapshot, field),      \
+			.element = MEMBER_##kind, .by = (words), .count = (number)                           \
+	}
+
 static const struct member snapshot_members[] = {
-	SAME(snapshot, U64, MEMBER_REQUIRED, captured_at_unix_ns),
-	NESTED(snapshot, "ctop", MEMBER_OMITTED, provenance, provenance_object),
+	SAME(snapshot, U64, MEMBER_REQUIRED | MEMBER_BRIEF, captured_at_unix_ns),
+	NESTED(snapshot, "ctop", MEMBER_OMITTED | MEMBER_BRIEF, provenance, provenance_object),
 	NESTED(snapshot, "host", MEMBER_NULLABLE, host, host_object),
-	{NAME("threads"), MEMBER_REQUIRED, MEMBER_THREADS},
-	{NAME("cgroup_stats"), MEMBER_REQUIRED, MEMBER_CGROUPS},
+	{NAME("threads"), MEMBER_REQUIRED | MEMBER_UNCODED, MEMBER_THREADS},
+	{NAME("cgroup_stats"), MEMBER_REQUIRED | MEMBER_UNCODED, MEMBER_CGROUPS},
 	NESTED(snapshot, "probe_summary", MEMBER_NULLABLE, probe_summary, probe_summary_object),
 	NESTED(snapshot, "parse_summary", MEMBER_NULLABLE, parse_summary, parse_summary_object),
 	NESTED(snapshot, "taskstats_summary", MEMBER_NULLABLE, taskstats_summary, taskstats_summary_object),
 	NESTED(snapshot, "psi", MEMBER_REQUIRED, pressure, pressure_object),
 	NESTED(snapshot, "sched_ext", MEMBER_NULLABLE, sched_ext, sched_ext_object),
+	STATES(default_reason, REASON, VOCABULARY_SOURCE + 1, SOURCE_COUNT),
+	STATES(metric_reason, REASON, VOCABULARY_METRIC + 1, METRIC_COUNT),
+	STATES(metric_source, METRIC_SOURCE, VOCABULARY_METRIC + 1, METRIC_COUNT),
+	STATES(pressure_missing, REASON, 0, PRESSURE_RESOURCE_COUNT),
+	SAME(snapshot, REASON, MEMBER_UNWRITTEN | MEMBER_BRIEF, resident_missing),
+	SAME(snapshot, TEXT, MEMBER_UNWRITTEN, format_notes),
+	SAME(snapshot, U64, MEMBER_UNWRITTEN, task_fields.read_at_ns),
+	SAME(snapshot, U64, MEMBER_UNWRITTEN, task_fields.mismatched),
+	SAME(snapshot, BOOLEAN, MEMBER_UNWRITTEN, task_fields.only_numbers),
+	LIST(snapshot, "events", MEMBER_UNWRITTEN, task_fields.events, task_fields.event_count, event_object),
 };
 
 const struct object snapshot_object = OBJECT(snapshot_members);

@@ -9,8 +9,9 @@
 #include "snapshot/snapshot_window.h"
 
 /*
- * What a snapshot file holds, as tables: for every kind of object its members in written order, each with its
- * type and its offset in a struct. Reader and writer are driven by these tables and know no names.
+ * What a snapshot is made of, as tables: for every kind of object its members in the order of the file, each
+ * with its type and its offset in a struct. Reader and writer of files, and the coder of rounds, walk these
+ * tables and know no names.
  */
 
 /* Where a member's value lies and how it reads in JSON. */
@@ -30,39 +31,41 @@ enum member_type {
 	MEMBER_FEATURE_REASON,  /* enum reason; a string */
 	MEMBER_TASK_FIELD_KIND, /* enum task_field_kind; a string */
 	MEMBER_VERSION,         /* no field: PROVENANCE_VERSION when written, ignored when read */
+	MEMBER_REASON,          /* reason_id; in rounds only */
+	MEMBER_METRIC_SOURCE,   /* enum source; in rounds only */
 	MEMBER_VALUE,           /* uint64_t, by the encoding of `metric` */
 	MEMBER_LAST_SCALAR = MEMBER_VALUE,
 	/* Objects and arrays. */
-	MEMBER_OBJECT,         /* the struct that lies there, by `object` */
-	MEMBER_CPU_SET,        /* uint64_t, id in snapshot.cpu_sets; array of numbers */
-	MEMBER_KEY_VALUES,     /* struct key_values; object of numbers */
-	MEMBER_TEXT_PAIRS,     /* struct text_pairs; object of strings */
+	MEMBER_OBJECT,     /* the struct that lies there, by `object` */
+	MEMBER_LIST,       /* a pointer, and a size_t at `known`; array of what `object` says, or of its one
+			      member where that has no name */
+	MEMBER_CPU_SET,    /* uint64_t, id in snapshot.cpu_sets; array of numbers */
+	MEMBER_KEY_VALUES, /* struct key_values; object of numbers */
+	MEMBER_TEXT_PAIRS, /* struct text_pairs; object of strings */
 	MEMBER_NUMBERED_PAIRS, /* the same, keys are decimal numbers in numerical order */
 	MEMBER_NUMBERS,        /* uint64_t[count], and a bool at `known`; array of numbers */
 	MEMBER_NAMED_NUMBERS,  /* uint64_t[count] by `names`, 0 is left out; object of numbers */
 	MEMBER_NAMED_TEXTS,    /* const char *[count] by `names`; object of strings */
 	MEMBER_NAMED_REASONS,  /* reason_id[count] by `names`; object of strings */
 	MEMBER_MISSED,         /* uint64_t[256] by reason id; object of numbers */
+	MEMBER_ELEMENTS,       /* an array of `element`, by the words `by` if that is not 0; in rounds only */
 	/* Parts of the snapshot as a whole, the struct is struct snapshot. */
 	MEMBER_THREADS,
 	MEMBER_CGROUPS,
 	/* Parts of struct provenance. */
-	MEMBER_CAPABILITIES,
-	MEMBER_SCOPE,
-	MEMBER_FEATURES,
+	MEMBER_FEATURES, /* struct feature_result[FEATURE_COUNT] */
 	MEMBER_SOURCES,
 	MEMBER_MISSING,
-	MEMBER_TALLIES,
-	MEMBER_HEAP,
+	MEMBER_TALLIES,         /* struct tally *, [SOURCE_COUNT] or NULL */
 	MEMBER_LATENCY,         /* struct latency: since measuring began, or within the window; an object by
 				   `object` */
-	MEMBER_LATENCY_RECORDS, /* array of objects */
+	MEMBER_LATENCY_RECORDS, /* as MEMBER_LIST, but not in the arena */
 	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
 	MEMBER_TASK_FIELDS,     /* no field: that of the snapshot as struct task_fields_record, by `object` */
 	/* Parts of struct task_fields_record and struct task_field_member_record. */
 	MEMBER_TASK_FIELD_EVENTS,      /* no field: those of the snapshot; object of numbers */
 	MEMBER_TASK_FIELD_MEMBERS,     /* no field: those of its scheduler; array of objects */
-	MEMBER_TASK_FIELD_ENUMERATORS, /* array and count in the struct; object of numbers that may be
+	MEMBER_TASK_FIELD_ENUMERATORS, /* as MEMBER_LIST, in the file an object of numbers that may be
 					  negative */
 	/* Parts of struct thread_record. */
 	MEMBER_THREAD_MISSING,
@@ -95,6 +98,9 @@ enum {
 	MEMBER_NULLABLE = 1 << 2,  /* null is allowed and means that it is absent */
 	MEMBER_OMITTED = 1 << 3,   /* left out when absent or empty, else written as null */
 	MEMBER_OLDER = 1 << 4,     /* name of an older generation: read with a note, never written */
+	MEMBER_UNWRITTEN = 1 << 5, /* in rounds only */
+	MEMBER_UNCODED = 1 << 6,   /* in files only: a round has it in another form, or not at all */
+	MEMBER_BRIEF = 1 << 7,     /* intervals of rounds have it, too */
 };
 
 struct member {
@@ -103,10 +109,12 @@ struct member {
 	uint8_t length;     /* of the prefix */
 	uint8_t flags;
 	enum member_type type;
-	uint16_t offset; /* of the field in the object's struct */
-	uint16_t known;  /* of the bool, MEMBER_NUMBERS */
-	uint8_t bit;     /* MEMBER_FLAG */
-	uint8_t count;   /* of the array */
+	uint16_t offset;          /* of the field in the object's struct */
+	uint16_t known;           /* of the bool, MEMBER_NUMBERS; of the count, MEMBER_LIST */
+	uint8_t bit;              /* MEMBER_FLAG */
+	uint8_t count;            /* of the array */
+	uint8_t by;               /* MEMBER_ELEMENTS: enum vocabulary_kind + 1, 0 for none */
+	enum member_type element; /* MEMBER_ELEMENTS */
 	const char *const *names;
 	const struct object *object;
 	enum metric metric; /* MEMBER_VALUE */
@@ -116,6 +124,7 @@ struct object {
 	const struct member *members;
 	size_t count;
 	size_t present; /* offset of the bool that says that the object is there, SIZE_MAX when it has none */
+	size_t size;    /* of the struct, bytes; of elements of lists */
 	bool has_older_form; /* members of an older generation may stand for required ones */
 };
 
@@ -150,6 +159,15 @@ struct task_field_member_record {
 		*unit; /* where it has_facts: of task_field_reduction_names, task_field_units */
 };
 
+/* The same of what a snapshot has, whose texts are not copied. Zeros where there is no scheduler. */
+struct task_fields_record task_fields_describe(const struct task_fields *fields);
+struct task_field_member_record task_fields_describe_member(const struct task_field_member *member);
+
+/* And back: a scheduler without members, a reference for the caller; a member to be added to it. Missing
+ * texts become empty ones, words that are not known are as if they were missing. */
+struct task_field_owner *task_fields_create(const struct task_fields_record *record);
+struct task_field_member task_fields_create_member(const struct task_field_member_record *record);
+
 /* What threads of a name did that ended within a window. */
 struct ended_member {
 	struct triple names;
@@ -166,7 +184,9 @@ extern const struct object part_object;              /* of struct window_part */
 extern const struct object ended_record_object;      /* of struct ended_member */
 extern const struct object feature_object;           /* of struct feature_result */
 extern const struct object tally_object;             /* of struct tally */
-extern const struct object heap_object;              /* of struct heap_process */
+extern const struct object text_pair_object;         /* of struct text_pair */
+extern const struct object latency_object;           /* of struct latency */
+extern const struct object task_fields_object;       /* of struct task_fields_record */
 extern const struct object latency_record_object;    /* of struct latency_record */
 extern const struct object task_field_member_object; /* of struct task_field_member_record */
 

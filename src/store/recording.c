@@ -23,7 +23,7 @@ enum {
 	HEADER_BYTES = 12,
 	NAMES_AT = 4,
 	AGAINST_AT = 8,
-	VERSION = 3, /* no other was ever released */
+	VERSION = 4, /* no other was ever released */
 	ELEMENTS_FREE = 4096,
 	ELEMENTS_FOR_A_BYTE = 16,
 	CONTENT_FREE = 1 << 20,

@@ -3,6 +3,7 @@
 #define CTOP_RECORDING_ROUND_H
 
 #include "coder.h"
+#include "member.h"
 #include "snapshot/snapshot.h"
 #include "vocabulary.h"
 
@@ -33,12 +34,11 @@ enum round_stream {
 	STREAM_EXCEPTION_REASON,
 	STREAM_RESIDENT,
 	STREAM_CGROUP = STREAM_RESIDENT + 4,
-	STREAM_CGROUP_KEYS = STREAM_CGROUP + 32,
-	STREAM_PRESSURE = STREAM_CGROUP_KEYS + 2,
-	STREAM_SMAPS = STREAM_PRESSURE + 2,
+	STREAM_CGROUP_KEYS = STREAM_CGROUP + 64,
+	STREAM_SMAPS = STREAM_CGROUP_KEYS + 2,
 	STREAM_SMAPS_KEYS,
 	STREAM_LATENCY = STREAM_SMAPS_KEYS + 2,
-	STREAM_ENDED = STREAM_LATENCY + 8,
+	STREAM_ENDED = STREAM_LATENCY + 16,
 	STREAM_ENDED_AMOUNTS = STREAM_ENDED + 8,
 	STREAM_TASK_FIELDS = STREAM_ENDED_AMOUNTS + 40,
 	STREAM_TASK_FIELD_WORDS,
@@ -106,6 +106,12 @@ static inline uint64_t round_reason_end(const struct round *round)
 	       (round->coder.decoding ? round->words->unknown_reason_count : 0);
 }
 
+/* The number of elements of a list of which nothing is expected. */
+static inline size_t round_new_count(struct round *round, size_t count)
+{
+	return coder_count(&round->coder, &round->streams[STREAM_COUNT], round->coder.decoding ? 0 : count);
+}
+
 /* --- names.c --- */
 
 /* The pools: names, CPU sets, triples. */
@@ -148,7 +154,18 @@ void round_code_resident(struct round *round);
 void round_code_smaps(struct round *round);
 void round_code_cgroups(struct round *round);
 
-/* --- facts.c --- */
+/* --- code_object.c --- */
+
+/*
+ * Codes a record by its table, but for what only files have. `expected` is one like it, NULL for none: zeros.
+ * Of `expected` ids are of `against` if `is_old`, else of `now`. All goes into `stream`, or with `is_spread`
+ * each member into one of its own from there on.
+ */
+void round_code_object(struct round *round, const struct object *object, unsigned int stream, bool is_spread,
+		       void *record, const void *expected, bool is_old);
+
+/* The number of elements of a list, which mostly is as expected. */
+size_t round_code_count(struct round *round, struct coder_stream *stream, size_t count, size_t expected);
 
 /* What is of the whole host. */
 void round_code_facts(struct round *round);

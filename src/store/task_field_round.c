@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "fields.h"
+#include "member.h"
+#include "round.h"
 
 enum {
 	WORD = sizeof(uint64_t),
@@ -14,40 +15,6 @@ enum {
 };
 
 /* --- the scheduler --- */
-
-static const struct field scheduler_fields[] = {
-	FIELD(TEXT, struct task_field_owner, name),        FIELD(TEXT, struct task_field_owner, type),
-	FIELD(TEXT, struct task_field_owner, storage),     FIELD(TEXT, struct task_field_owner, layout),
-	FIELD(U32, struct task_field_owner, size),         FIELD(U64, struct task_field_owner, enable_seq),
-	FIELD(U64, struct task_field_owner, loaded_at_ns),
-};
-
-static const struct field member_fields[] = {
-	FIELD(TEXT, struct task_field_member, name),
-	FIELD(TEXT, struct task_field_member, type),
-	{offsetof(struct task_field_member, kind), FIELD_BELOW, TASK_FIELD_KIND_COUNT, 1, 0, false, 0, 0},
-	FIELD(U32, struct task_field_member, bit_offset),
-	FIELD(U32, struct task_field_member, bit_size),
-	FIELD(U32, struct task_field_member, count),
-	FIELD(BOOL, struct task_field_member, is_signed),
-};
-
-/* Since the second version. */
-static const struct field source_fields[] = {
-	FIELD(TEXT, struct task_field_owner, source),
-};
-
-static const struct field facts_fields[] = {
-	FIELD(BOOL, struct task_field_member, has_facts),
-	{offsetof(struct task_field_member, facts.reduction), FIELD_BELOW, TASK_FIELD_REDUCTION_TOTAL, 1, 0,
-	 false, 0, 0},
-	{offsetof(struct task_field_member, facts.ladder), FIELD_BELOW, LADDER_TICKS + 1, 1, 0, false, 0, 0},
-};
-
-static const struct field enumerator_fields[] = {
-	FIELD(TEXT, struct task_field_enumerator, name),
-	FIELD(U64, struct task_field_enumerator, value),
-};
 
 static bool have_same_enumerators(const struct task_field_owner *a, const struct task_field_owner *b)
 {
@@ -72,83 +39,52 @@ static bool are_same(const struct task_field_owner *a, const struct task_field_o
 			  have_same_enumerators(a, b));
 }
 
-static size_t code_count(struct round *round, size_t count)
-{
-	return coder_count(&round->coder, &round->streams[STREAM_COUNT], round->coder.decoding ? 0 : count);
-}
-
-#define CODE(fields, record, expected)                                                                       \
-	fields_code(round, fields, ARRAY_COUNT(fields), STREAM_TASK_FIELDS, record, expected, false)
-
-static void code_enumerators(struct round *round, struct task_field_member *member)
-{
-	const size_t count = code_count(round, member->enumerator_count);
-	struct task_field_enumerator *items = (struct task_field_enumerator *)(uintptr_t)member->enumerators;
-
-	if (round->coder.decoding) {
-		items = arena_allocate_zero(&round->now->arena, count, sizeof(*items));
-		member->enumerators = items;
-		member->enumerator_count = count;
-	}
-	for (size_t i = 0; i < count && !round->coder.failed; i++) {
-		CODE(enumerator_fields, &items[i], i != 0 ? &items[i - 1] : NULL);
-		if (items[i].name == NULL) {
-			items[i].name = "";
-			coder_fail(&round->coder);
-		}
-	}
-}
-
 static void code_members(struct round *round, struct task_field_owner *scheduler, size_t count)
 {
 	struct coder *coder = &round->coder;
-	struct task_field_member above = {0};
+	struct task_field_member_record above = {0};
 
 	for (size_t i = 0; i < count && !coder->failed; i++) {
-		struct task_field_member decoded = {0};
-		struct task_field_member *member = coder->decoding ? &decoded : &scheduler->members[i];
+		struct task_field_member_record record = {0};
+		struct task_field_member member;
 
-		CODE(member_fields, member, &above);
-		CODE(facts_fields, member, &above);
-		code_enumerators(round, member);
-		above = *member;
-		if (coder->decoding && (coder->failed || member->name == NULL || member->type == NULL ||
-					!task_field_owner_add_member(scheduler, member)))
+		if (!coder->decoding)
+			record = task_fields_describe_member(&scheduler->members[i]);
+		round_code_object(round, &task_field_member_object, STREAM_TASK_FIELDS, false, &record,
+				  &above, false);
+		above = record;
+		if (!coder->decoding || coder->failed)
+			continue;
+		for (size_t j = 0; j < record.member.enumerator_count; j++) {
+			if (record.member.enumerators[j].name == NULL)
+				coder_fail(coder);
+		}
+		member = task_fields_create_member(&record);
+		if (coder->failed || !task_field_owner_add_member(scheduler, &member))
 			coder_fail(coder);
 	}
 }
 
-static struct task_field_owner *make_scheduler(struct round *round, const struct task_field_owner *decoded)
-{
-	struct task_field_owner *scheduler;
-
-	if (round->coder.failed || decoded->name == NULL || decoded->type == NULL ||
-	    decoded->storage == NULL || decoded->layout == NULL || decoded->size > TASK_FIELDS_SIZE_MAX ||
-	    decoded->size == 0) {
-		coder_fail(&round->coder);
-		return NULL;
-	}
-	scheduler = task_field_owner_create(decoded->source != NULL ? decoded->source : TASK_FIELD_SOURCE,
-					    decoded->name, decoded->type, decoded->storage, decoded->layout,
-					    decoded->size);
-	scheduler->enable_seq = decoded->enable_seq;
-	scheduler->loaded_at_ns = decoded->loaded_at_ns;
-	return scheduler;
-}
-
 static void code_new_scheduler(struct round *round)
 {
-	struct task_field_owner decoded = {0};
-	struct task_field_owner *scheduler = round->coder.decoding ? &decoded : round->now->task_fields.owner;
-	size_t count;
+	struct task_fields *fields = &round->now->task_fields;
+	struct task_fields_record record = {0};
+	size_t count = 0;
 
-	CODE(scheduler_fields, scheduler, NULL);
-	CODE(source_fields, scheduler, NULL);
-	count = code_count(round, scheduler->member_count);
-	if (round->coder.decoding)
-		scheduler = round->now->task_fields.owner = make_scheduler(round, &decoded);
-	if (scheduler != NULL)
-		code_members(round, scheduler, count);
+	if (!round->coder.decoding) {
+		record = task_fields_describe(fields);
+		count = fields->owner->member_count;
+	}
+	round_code_object(round, &task_fields_object, STREAM_TASK_FIELDS, false, &record, NULL, false);
+	count = round_new_count(round, count);
+	if (round->coder.decoding) {
+		if (round->coder.failed || record.size > TASK_FIELDS_SIZE_MAX || record.size == 0) {
+			coder_fail(&round->coder);
+			return;
+		}
+		fields->owner = task_fields_create(&record);
+	}
+	code_members(round, fields->owner, count);
 }
 
 static bool code_scheduler(struct round *round)

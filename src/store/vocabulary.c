@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "member.h"
 #include "metric/feature.h"
 #include "metric/metric.h"
 #include "snapshot/ended_set.h"
@@ -26,18 +27,35 @@ static uint32_t hash_text(uint32_t hash, const char *text)
 
 static char layout_word[WORD_MAX + 1]; /* set before anything is asked of it */
 
-/* Lists of which no part can be left out, as a word that must be the same. */
+static uint32_t hash_object(uint32_t hash, const struct object *object)
+{
+	for (size_t i = 0; i < object->count; i++) {
+		const struct member *member = &object->members[i];
+		char facts[32];
+
+		if ((member->flags & (MEMBER_OLDER | MEMBER_UNCODED)) != 0)
+			continue;
+		snprintf(facts, sizeof(facts), " %d %d %d", (int)member->type,
+			 member->by == 0 ? member->count : 0, member->flags & MEMBER_BRIEF);
+		hash = hash_text(hash_text(hash, member->name != NULL ? member->name : ""), facts);
+		if (member->object != NULL)
+			hash = hash_object(hash, member->object);
+	}
+	return hash;
+}
+
+/* The tables of what rounds hold, of which no part can be left out, as a word that must be the same. */
 static void write_layout(void)
 {
-	static const char fields[] =
-#define CGROUP_FIELD(id, field, type, name, ...) #type ":" name " "
-#include "snapshot/cgroup_field.def"
-#undef CGROUP_FIELD
-		;
+	static const struct object *const objects[] = {
+		&snapshot_object,       &cgroup_object,      &latency_object,
+		&latency_record_object, &task_fields_object, &task_field_member_object,
+	};
+	uint32_t hash = 0;
 
-	snprintf(layout_word, sizeof(layout_word), "cgroup %08x, lists of %d %d %d %d %d %d %d",
-		 hash_text(0, fields), CGROUP_FILE_COUNT, PRESSURE_RESOURCE_COUNT, PARSE_FILE_COUNT,
-		 NAMESPACE_COUNT, ROOT_COUNT, CPU_TICK_KINDS, LATENCY_BUCKETS);
+	for (size_t i = 0; i < ARRAY_COUNT(objects); i++)
+		hash = hash_object(hash, objects[i]);
+	snprintf(layout_word, sizeof(layout_word), "members %08x", hash);
 }
 
 /* --- words to numbers --- */

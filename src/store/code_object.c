@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Objects of a round by their tables of members: each number as it differs from an expected one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "member.h"
+#include "round.h"
+
+/* The place in an object that is being coded. */
+struct cell {
+	struct round *round;
+	struct coder_stream *stream;
+	bool is_spread;       /* each member has a stream of its own, one behind the other */
+	bool is_brief;        /* only MEMBER_BRIEF */
+	bool is_old;          /* ids of `expected` are of `against` */
+	bool is_unknown;      /* to this program: what is decoded is forgotten */
+	void *to;             /* not written to when encoding */
+	const void *expected; /* NULL: zeros */
+};
+
+static uint64_t load(const void *from, size_t size)
+{
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (size) {
+	case sizeof(uint8_t):
+		return *(const uint8_t *)from;
+	case sizeof(uint16_t):
+		memcpy(&u16, from, size);
+		return u16;
+	case sizeof(uint32_t):
+		memcpy(&u32, from, size);
+		return u32;
+	default:
+		memcpy(&u64, from, size);
+		return u64;
+	}
+}
+
+static void store(void *to, size_t size, uint64_t number)
+{
+	const uint32_t u32 = (uint32_t)number;
+	const uint16_t u16 = (uint16_t)number;
+
+	switch (size) {
+	case sizeof(uint8_t):
+		*(uint8_t *)to = (uint8_t)number;
+		break;
+	case sizeof(uint16_t):
+		memcpy(to, &u16, size);
+		break;
+	case sizeof(uint32_t):
+		memcpy(to, &u32, size);
+		break;
+	default:
+		memcpy(to, &number, size);
+		break;
+	}
+}
+
+/* A number of `size` bytes, which when decoding must be below `end`; 0 for any. */
+static void code_number(const struct cell *cell, size_t size, uint64_t end)
+{
+	struct coder *coder = &cell->round->coder;
+	const uint64_t number = coder->decoding ? 0 : load(cell->to, size);
+	const uint64_t expected = cell->expected != NULL ? load(cell->expected, size) : 0;
+	uint64_t decoded = coder_residual(coder, cell->stream, number, expected);
+
+	if (!coder->decoding || cell->is_unknown)
+		return;
+	if (end != 0)
+		decoded = coder_below(coder, decoded, end);
+	else if (size < sizeof(uint64_t) && decoded >> 8 * size != 0)
+		decoded = coder_fail(coder);
+	store(cell->to, size, decoded);
+}
+
+/*
+ * The number of a word, `own` here: as expected, or another one. What was expected need not be known to who
+ * recorded it by the same number, or at all. False where it is as expected.
+ */
+static bool code_word(const struct cell *cell, uint64_t number, bool differs, uint64_t *ret_number)
+{
+	struct coder *coder = &cell->round->coder;
+
+	if (!coder_bit(coder, cell->stream, differs))
+		return false;
+	*ret_number = coder_number(coder, cell->stream, number);
+	return true;
+}
+
+/* A reason of `size` bytes; an enum reason has no unknown ones. */
+static void code_reason(const struct cell *cell, size_t size)
+{
+	const struct round *round = cell->round;
+	struct coder *coder = &cell->round->coder;
+	const struct vocabulary *words = round->words;
+	const reason_id own = coder->decoding ? REASON_READ : (reason_id)load(cell->to, size);
+	uint64_t reason = cell->expected != NULL ? load(cell->expected, size) : REASON_READ, number;
+
+	if (code_word(cell, vocabulary_put_reason(words, own), own != reason, &number)) {
+		number = coder_below(coder, number, round_reason_end(round));
+		reason = vocabulary_take_reason(words, number);
+		if (size != sizeof(reason_id) && reason >= REASON_COUNT)
+			reason = REASON_UNREADABLE;
+	}
+	if (reason >= REASON_COUNT + round->now->unknown_reason_count)
+		reason = coder_fail(coder);
+	if (coder->decoding)
+		store(cell->to, size, reason);
+}
+
+static void code_source(const struct cell *cell)
+{
+	struct coder *coder = &cell->round->coder;
+	const struct vocabulary *words = cell->round->words;
+	const size_t size = sizeof(enum source), count = words->count[VOCABULARY_SOURCE];
+	const uint64_t own = coder->decoding ? SOURCE_NONE : load(cell->to, size);
+	uint64_t source = cell->expected != NULL ? load(cell->expected, size) : SOURCE_NONE, number;
+
+	if (code_word(cell, vocabulary_put(words, VOCABULARY_SOURCE, own), own != source, &number)) {
+		number = coder_below(coder, number, count + 1);
+		source = number < count && words->own[VOCABULARY_SOURCE][number] != VOCABULARY_NONE
+				 ? words->own[VOCABULARY_SOURCE][number]
+				 : SOURCE_NONE;
+	}
+	if (coder->decoding)
+		store(cell->to, size, source);
+}
+
+static void code_text(const struct cell *cell)
+{
+	struct round *round = cell->round;
+	struct coder *coder = &round->coder;
+	const char *text = coder->decoding ? NULL : *(const char *const *)cell->to;
+	const char *expected = cell->expected != NULL ? *(const char *const *)cell->expected : NULL;
+	size_t length = text != NULL ? strlen(text) : 0;
+	bool same = text == expected || (text != NULL && expected != NULL && strcmp(text, expected) == 0);
+
+	if (!coder_bit(coder, cell->stream, !same)) {
+		text = expected;
+		length = expected != NULL ? strlen(expected) : 0;
+	} else if (!coder_bit(coder, cell->stream, text != NULL)) {
+		text = NULL;
+	} else {
+		text = coder_text(coder, &round->streams[STREAM_LENGTH], text, &length);
+	}
+	if (coder->decoding)
+		*(const char **)cell->to = text != NULL ? arena_duplicate(&round->now->arena, text, length)
+							: NULL;
+}
+
+static void code_optional_u64(const struct cell *cell)
+{
+	struct coder *coder = &cell->round->coder;
+	struct optional_u64 *value = cell->to;
+	const struct optional_u64 *expected = cell->expected;
+	const bool present = coder_bit(coder, cell->stream, !coder->decoding && value->present);
+	const uint64_t number = coder_residual(coder, cell->stream, coder->decoding ? 0 : value->value,
+					       expected != NULL ? expected->value : 0);
+
+	if (coder->decoding)
+		*value = (struct optional_u64){number, present};
+}
+
+static void code_optional_i32(const struct cell *cell)
+{
+	struct coder *coder = &cell->round->coder;
+	struct optional_i32 *value = cell->to;
+	const struct optional_i32 *expected = cell->expected;
+	const bool present = coder_bit(coder, cell->stream, !coder->decoding && value->present);
+	const uint64_t number = coder_residual(coder, cell->stream,
+					       coder->decoding ? 0 : (uint32_t)value->value,
+					       expected != NULL ? (uint32_t)expected->value : 0);
+
+	if (coder->decoding)
+		*value = (struct optional_i32){(int32_t)(uint32_t)number, present};
+}
+
+static uint32_t expected_string(const struct cell *cell, uint32_t id)
+{
+	return cell->is_old ? round_id(cell->round->string_of, id) : id;
+}
+
+static void code_string(const struct cell *cell)
+{
+	struct coder *coder = &cell->round->coder;
+	const uint32_t expected = cell->expected != NULL
+					  ? expected_string(cell, *(const uint32_t *)cell->expected)
+					  : 0;
+	const uint64_t id = coder_residual(coder, cell->stream,
+					   coder->decoding ? 0 : *(const uint32_t *)cell->to, expected);
+
+	if (coder->decoding)
+		*(uint32_t *)cell->to = id == 0 ? 0 : coder_below(coder, id, cell->round->now->strings.count);
+}
+
+static void code_key_values(const struct cell *cell)
+{
+	struct round *round = cell->round;
+	struct coder *coder = &round->coder;
+	struct key_values *values = cell->to;
+	const struct key_values none = {0}, *expected = cell->expected != NULL ? cell->expected : &none;
+	const uint32_t expected_count = expected->count;
+	const uint32_t count = (uint32_t)round_code_count(round, cell->stream, values->count, expected_count);
+	struct key_value *items = coder->decoding ? NULL : values->items;
+
+	if (coder->decoding) {
+		items = arena_allocate_zero(&round->now->arena, count, sizeof(*items));
+		*values = (struct key_values){items, count};
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct key_value *old = i < expected_count ? &expected->items[i] : NULL;
+		const uint32_t before = i != 0 ? items[i - 1].key : 0;
+		const uint64_t key = coder_residual(coder, &round->streams[STREAM_CGROUP_KEYS], items[i].key,
+						    old != NULL ? expected_string(cell, old->key)
+								: before + 1);
+		const uint64_t value = coder_residual(coder, cell->stream, items[i].value,
+						      old != NULL ? old->value : 0);
+
+		if (coder->decoding)
+			items[i] = (struct key_value){
+				key == 0 ? 0 : coder_below(coder, key, round->now->strings.count), value};
+	}
+}
+
+/* --- members --- */
+
+static void code_members(struct cell *cell, const struct object *object, char *to, const char *expected);
+
+/* A value of that type, at `cell->to`. */
+static void code_value(struct cell *cell, enum member_type type, const struct object *object)
+{
+	switch (type) {
+	case MEMBER_U64:
+		code_number(cell, sizeof(uint64_t), 0);
+		break;
+	case MEMBER_U32:
+		code_number(cell, sizeof(uint32_t), 0);
+		break;
+	case MEMBER_U16:
+		code_number(cell, sizeof(uint16_t), 0);
+		break;
+	case MEMBER_BOOLEAN:
+		code_number(cell, sizeof(bool), 2);
+		break;
+	case MEMBER_FEATURE_STATE:
+		code_number(cell, sizeof(enum feature_state), FEATURE_STATE_OFF + 1);
+		break;
+	case MEMBER_TASK_FIELD_KIND:
+		code_number(cell, sizeof(enum task_field_kind), TASK_FIELD_KIND_COUNT);
+		break;
+	case MEMBER_REASON:
+		code_reason(cell, sizeof(reason_id));
+		break;
+	case MEMBER_FEATURE_REASON:
+		code_reason(cell, sizeof(enum reason));
+		break;
+	case MEMBER_METRIC_SOURCE:
+		code_source(cell);
+		break;
+	case MEMBER_TEXT:
+		code_text(cell);
+		break;
+	case MEMBER_OPTIONAL_U64:
+		code_optional_u64(cell);
+		break;
+	case MEMBER_OPTIONAL_I32:
+		code_optional_i32(cell);
+		break;
+	case MEMBER_NAME:
+		code_string(cell);
+		break;
+	case MEMBER_KEY_VALUES:
+		code_key_values(cell);
+		break;
+	case MEMBER_OBJECT:
+		code_members(cell, object, cell->to, cell->expected);
+		break;
+	default:
+		abort(); /* a table has a member that rounds cannot have */
+	}
+}
+
+/* All elements of an array, of `size` bytes each; by words where `by` is not 0. */
+static void code_array(struct cell *cell, const struct member *member, enum member_type type, size_t size,
+		       unsigned int by)
+{
+	const struct vocabulary *words = cell->round->words;
+	const size_t count = by != 0 ? words->count[by - 1] : member->count;
+	char *to = cell->to;
+	const char *expected = cell->expected;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t own = by != 0 ? words->own[by - 1][i] : i;
+		struct feature_result unknown = {0}; /* the largest element */
+
+		cell->is_unknown = by != 0 && own == VOCABULARY_NONE;
+		cell->to = cell->is_unknown ? (void *)&unknown : to + own * size;
+		cell->expected = cell->is_unknown || expected == NULL ? NULL : expected + own * size;
+		code_value(cell, type, member->object);
+	}
+	cell->is_unknown = false;
+}
+
+size_t round_code_count(struct round *round, struct coder_stream *stream, size_t count, size_t expected)
+{
+	struct coder *coder = &round->coder;
+
+	if (!coder_bit(coder, stream, !coder->decoding && count != expected))
+		return expected;
+	return coder_count(coder, &round->streams[STREAM_COUNT], coder->decoding ? 0 : count);
+}
+
+/* A list in the arena of the snapshot: a pointer and a count. */
+static void code_list(struct cell *cell, const struct object *object, char *count_field,
+		      const char *expected_count)
+{
+	struct round *round = cell->round;
+	char **field = cell->to;
+	const char *const *expected = cell->expected;
+	const size_t old_count = expected != NULL ? *(const size_t *)(const void *)expected_count : 0;
+	const size_t count = round_code_count(round, cell->stream, *(size_t *)(void *)count_field, old_count);
+	const char *old = expected != NULL ? *expected : NULL;
+
+	if (round->coder.decoding) {
+		*field = count != 0 ? arena_allocate_zero(&round->now->arena, count, object->size) : NULL;
+		*(size_t *)(void *)count_field = count;
+	}
+	for (size_t i = 0; i < count && !round->coder.failed; i++)
+		code_members(cell, object, *field + i * object->size,
+			     i < old_count ? old + i * object->size : NULL);
+}
+
+/* The count of a reason, in the numbers of the recording. */
+static uint64_t *missed_for(const struct round *round, const struct tally *tally, uint64_t number)
+{
+	const uint64_t reason = vocabulary_take_reason(round->words, number);
+
+	return reason <= UINT8_MAX ? (uint64_t *)(uintptr_t)&tally->missed[reason] : NULL;
+}
+
+static void code_tally(const struct cell *cell, struct tally *tally, const struct tally *old)
+{
+	struct coder *coder = &cell->round->coder;
+	const uint64_t read = coder_residual(coder, cell->stream, tally->read, old->read);
+	const bool differs = coder_bit(
+		coder, cell->stream,
+		!coder->decoding && memcmp(tally->missed, old->missed, sizeof(tally->missed)) != 0);
+
+	if (coder->decoding) {
+		*tally = *old;
+		tally->read = read;
+	}
+	for (size_t i = 0; differs && i <= UINT8_MAX; i++) {
+		uint64_t *missed = missed_for(cell->round, tally, i);
+		const uint64_t *expected = missed_for(cell->round, old, i);
+		const uint64_t number = coder_residual(coder, &cell->round->streams[STREAM_COUNT],
+						       missed != NULL ? *missed : 0,
+						       expected != NULL ? *expected : 0);
+
+		if (coder->decoding && missed != NULL)
+			*missed = number;
+	}
+}
+
+static void code_tallies(const struct cell *cell)
+{
+	static const struct tally nothing;
+	struct round *round = cell->round;
+	const struct vocabulary *words = round->words;
+	struct tally **tallies = cell->to;
+	const struct tally *old = cell->expected != NULL ? *(struct tally *const *)cell->expected : NULL;
+
+	if (!coder_bit(&round->coder, cell->stream, *tallies != NULL))
+		return;
+	if (round->coder.decoding)
+		*tallies = arena_allocate_zero(&round->now->arena, SOURCE_COUNT, sizeof(**tallies));
+	for (size_t i = 0; i < words->count[VOCABULARY_SOURCE]; i++) {
+		const uint16_t own = words->own[VOCABULARY_SOURCE][i];
+		struct tally unknown = {0};
+
+		code_tally(cell, own != VOCABULARY_NONE ? &(*tallies)[own] : &unknown,
+			   old != NULL && own != VOCABULARY_NONE ? &old[own] : &nothing);
+	}
+}
+
+static void code_pairs(struct cell *cell)
+{
+	struct text_pairs *pairs = cell->to;
+	const struct text_pairs *expected = cell->expected;
+
+	cell->to = &pairs->present;
+	cell->expected = expected != NULL ? &expected->present : NULL;
+	code_number(cell, sizeof(bool), 2);
+	cell->to = &pairs->items;
+	cell->expected = expected != NULL ? &expected->items : NULL;
+	code_list(cell, &text_pair_object, (char *)&pairs->count,
+		  expected != NULL ? (const char *)&expected->count : NULL);
+}
+
+static const void *beside(const char *object, size_t offset)
+{
+	return object != NULL ? object + offset : NULL;
+}
+
+static void code_member(struct cell *cell, const struct member *member, char *to, const char *expected)
+{
+	cell->to = to + member->offset;
+	cell->expected = beside(expected, member->offset);
+	switch (member->type) {
+	case MEMBER_NUMBERS:
+		cell->to = to + member->known;
+		cell->expected = beside(expected, member->known);
+		code_number(cell, sizeof(bool), 2);
+		cell->to = to + member->offset;
+		cell->expected = beside(expected, member->offset);
+		code_array(cell, member, MEMBER_U64, sizeof(uint64_t), 0);
+		break;
+	case MEMBER_NAMED_NUMBERS:
+	case MEMBER_BUCKETS:
+		code_array(cell, member, MEMBER_U64, sizeof(uint64_t), 0);
+		break;
+	case MEMBER_NAMED_TEXTS:
+		code_array(cell, member, MEMBER_TEXT, sizeof(char *), 0);
+		break;
+	case MEMBER_NAMED_REASONS:
+		code_array(cell, member, MEMBER_REASON, sizeof(reason_id), 0);
+		break;
+	case MEMBER_ELEMENTS:
+		code_array(cell, member, member->element,
+			   member->element == MEMBER_REASON ? sizeof(reason_id) : sizeof(enum source),
+			   member->by);
+		break;
+	case MEMBER_FEATURES:
+		code_array(cell, member, MEMBER_OBJECT, sizeof(struct feature_result),
+			   VOCABULARY_FEATURE + 1);
+		break;
+	case MEMBER_TEXT_PAIRS:
+	case MEMBER_NUMBERED_PAIRS:
+		code_pairs(cell);
+		break;
+	case MEMBER_LIST:
+	case MEMBER_TASK_FIELD_ENUMERATORS:
+		code_list(cell, member->object, to + member->known, beside(expected, member->known));
+		break;
+	case MEMBER_TALLIES:
+		code_tallies(cell);
+		break;
+	default:
+		code_value(cell, member->type, member->object);
+		break;
+	}
+}
+
+/* The members of an object, but for those that only files have. */
+static void code_members(struct cell *cell, const struct object *object, char *to, const char *expected)
+{
+	if (object->present != SIZE_MAX) {
+		cell->to = to + object->present;
+		cell->expected = beside(expected, object->present);
+		code_number(cell, sizeof(bool), 2);
+	}
+	for (size_t i = 0; i < object->count; i++) {
+		const struct member *member = &object->members[i];
+
+		if ((member->flags & (MEMBER_OLDER | MEMBER_UNCODED)) != 0 ||
+		    (cell->is_brief && !(member->flags & MEMBER_BRIEF)))
+			continue;
+		code_member(cell, member, to, expected);
+		cell->stream += cell->is_spread && member->type != MEMBER_OBJECT;
+	}
+}
+
+void round_code_object(struct round *round, const struct object *object, unsigned int stream, bool is_spread,
+		       void *record, const void *expected, bool is_old)
+{
+	struct cell cell = {
+		.round = round,
+		.stream = &round->streams[stream],
+		.is_spread = is_spread,
+		.is_old = is_old,
+	};
+
+	code_members(&cell, object, record, expected);
+}
+
+/* --- the host --- */
+
+void round_code_facts(struct round *round)
+{
+	struct cell cell = {
+		.round = round,
+		.stream = &round->streams[STREAM_FACTS],
+		.is_brief = round->is_brief,
+		.is_old = true,
+	};
+
+	code_members(&cell, &snapshot_object, (char *)round->now, (const char *)round->against);
+}
+
+/* Those that the version knew which recorded the round. */
+static void name_unknown_reasons(struct round *round)
+{
+	const struct vocabulary *words = round->words;
+
+	for (size_t i = 0; i < words->count[VOCABULARY_REASON]; i++) {
+		const char *word = words->words[VOCABULARY_REASON][i];
+
+		if (words->own[VOCABULARY_REASON][i] >= REASON_COUNT)
+			round->now->unknown_reasons[words->own[VOCABULARY_REASON][i] - REASON_COUNT] =
+				arena_duplicate(&round->now->arena, word, strlen(word));
+	}
+}
+
+void round_code_unknown_reasons(struct round *round)
+{
+	struct coder *coder = &round->coder;
+	struct coder_stream *stream = &round->streams[STREAM_FACTS];
+	struct snapshot *now = round->now;
+	const struct snapshot *against = round->against;
+	/* what the other version knows comes first, when decoding */
+	const size_t first = coder->decoding ? round->words->unknown_reason_count : 0;
+	const size_t old_count = against != NULL && against->unknown_reason_count > first
+					 ? against->unknown_reason_count - first
+					 : 0;
+	const size_t count = round_code_count(round, stream, now->unknown_reason_count, old_count);
+
+	if (first + count > UINT8_MAX + 1 - REASON_COUNT) {
+		coder_fail(coder);
+		return;
+	}
+	if (coder->decoding && first + count != 0) {
+		now->unknown_reasons = memory_allocate_zero(first + count, sizeof(*now->unknown_reasons));
+		now->unknown_reason_count = first + count;
+		name_unknown_reasons(round);
+	}
+	for (size_t i = first; i < first + count; i++) {
+		code_text(&(struct cell){
+			.round = round,
+			.stream = stream,
+			.to = &now->unknown_reasons[i],
+			.expected = i < first + old_count ? &against->unknown_reasons[i] : NULL,
+		});
+		/* a name is never missing */
+		if (coder->decoding && now->unknown_reasons[i] == NULL) {
+			now->unknown_reasons[i] = "";
+			coder_fail(coder);
+		}
+	}
+}
