@@ -9,9 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "snapshot/ended_set.h"
 #include "store/recording.h"
-#include "window/ended.h"
 
 enum {
 	GROUP_ROUNDS = 16, /* a whole recording and those that are made against the round before */
@@ -86,59 +84,6 @@ static uint64_t recording_bytes(const struct recording *recording)
 	return recording->state.capacity + recording->interval.capacity + sizeof(struct entry);
 }
 
-/* CPU time of the host that no thread has, where that tells anything. */
-static double left_between(const struct snapshot *before, const struct snapshot *now)
-{
-	uint32_t *before_of;
-	double left_ns;
-	bool *seen;
-
-	if (!ended_set_is_left(before) || !ended_set_is_left(now))
-		return NAN;
-	seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
-	before_of = thread_match(now, before, seen, NULL);
-	left_ns = ended_left_between(before, now, before_of);
-	free(before_of);
-	free(seen);
-	return left_ns;
-}
-
-/* Part of the time in which some thread waited, hundredths of a percent. */
-static uint16_t pressure_between(const struct snapshot *before, const struct snapshot *now,
-				 enum pressure_resource resource)
-{
-	const uint64_t elapsed_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
-	const uint64_t from = before->pressure.resource[resource].some.total_usec;
-	const uint64_t to = now->pressure.resource[resource].some.total_usec;
-	double part;
-
-	if (now->pressure_missing[resource] != REASON_READ ||
-	    before->pressure_missing[resource] != REASON_READ || elapsed_ns == 0 || to < from)
-		return HISTORY_PSI_UNKNOWN;
-	part = (double)(to - from) * (double)NS_PER_US / (double)elapsed_ns;
-	return (uint16_t)lround(10000 * fmin(part, 1));
-}
-
-static struct history_round describe(const struct snapshot *before, const struct snapshot *now)
-{
-	struct history_round round = {
-		.unix_ns = now->captured_at_unix_ns,
-		.boottime_ns = now->provenance.boottime_ns,
-		.threads = (uint32_t)now->thread_count,
-		.after_gap = before == NULL,
-		.load_centi = UINT32_MAX,
-	};
-
-	if (now->provenance.load_known)
-		round.load_centi = (uint32_t)now->provenance.load_centi[0];
-	if (before != NULL && now->provenance.boottime_ns > before->provenance.boottime_ns)
-		round.span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
-	for (size_t i = 0; i < sizeof(round.psi) / sizeof(round.psi[0]); i++)
-		round.psi[i] = before != NULL ? pressure_between(before, now, (enum pressure_resource)i)
-					      : HISTORY_PSI_UNKNOWN;
-	return round;
-}
-
 /* Gives back what a buffer has too much: it stays for long. */
 static void trim(struct buffer *buffer)
 {
@@ -181,7 +126,7 @@ void ring_add(struct ring *ring, struct snapshot *round)
 {
 	const uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const struct snapshot *before = ring->last;
-	struct entry entry = {.round = describe(before, round)};
+	struct entry entry = {.round = history_round_of(before, round)};
 	bool is_whole;
 
 	pthread_mutex_lock(&ring->lock);
@@ -189,7 +134,7 @@ void ring_add(struct ring *ring, struct snapshot *round)
 		   ring->group_bytes > ring->limit / GROUPS_LEAST;
 	pthread_mutex_unlock(&ring->lock);
 	recorder_encode(ring->recorder, round, is_whole ? NULL : before, before,
-			before != NULL ? left_between(before, round) : NAN, &entry.recording);
+			history_left_between(before, round), &entry.recording);
 	trim(&entry.recording.state);
 	trim(&entry.recording.interval);
 	pthread_mutex_lock(&ring->lock);

@@ -7,11 +7,6 @@
 #include "base/number.h"
 #include "snapshot.h"
 
-const char *const latency_kind_names[LATENCY_KIND_COUNT] = {
-	[LATENCY_RUN_QUEUE] = "run_queue",
-	[LATENCY_BLOCKED] = "blocked",
-};
-
 const char latency_other_name[] = "(other)";
 
 size_t latency_bucket(uint64_t wait_ns)

@@ -19,8 +19,6 @@ enum latency_kind {
 	LATENCY_KIND_COUNT,
 };
 
-extern const char *const latency_kind_names[LATENCY_KIND_COUNT]; /* "run_queue", "blocked" */
-
 enum {
 	LATENCY_BUCKETS = 40,
 	LATENCY_RECORDS_MAX = 32768, /* of sums; what is beyond is put together under `(other)` */

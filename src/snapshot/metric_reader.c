@@ -66,25 +66,6 @@ struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metr
 	return reader;
 }
 
-bool metric_states_equal(const struct metric_states *left, const struct metric_states *right)
-{
-	for (size_t i = 0; i < 2; i++) {
-		if (left->reasons[i] != right->reasons[i] ||
-		    left->default_reasons[i] != right->default_reasons[i])
-			return false;
-	}
-	return left->plain && right->plain && left->user_only == right->user_only &&
-	       left->leader_only == right->leader_only && left->flags == right->flags &&
-	       left->fair_only == right->fair_only;
-}
-
-bool metric_states_are_read(const struct metric_states *states)
-{
-	return states->plain && !states->user_only && !states->leader_only && states->flags == 0 &&
-	       !states->fair_only && states->reasons[0] == NULL && states->reasons[1] == NULL &&
-	       states->default_reasons[0] == REASON_READ && states->default_reasons[1] == REASON_READ;
-}
-
 bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t thread)
 {
 	uint32_t policy = (uint32_t)snapshot_value(reader->snapshot, thread, METRIC_POLICY);

@@ -39,12 +39,6 @@ struct metric_reader {
 /* Of any metric but METRIC_THREAD_COUNT; valid as long as the snapshot. */
 struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metric metric);
 
-/* Whether the same becomes of every thread by both. */
-bool metric_states_equal(const struct metric_states *left, const struct metric_states *right);
-
-/* Whether every thread has a value by them. */
-bool metric_states_are_read(const struct metric_states *states);
-
 /* Whether the thread has a policy, and none of the fair class. */
 bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t thread);
 

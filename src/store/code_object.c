@@ -198,6 +198,16 @@ static void code_string(const struct cell *cell)
 		*(uint32_t *)cell->to = id == 0 ? 0 : coder_below(coder, id, cell->round->now->strings.count);
 }
 
+/* The number of elements of a list, which mostly is as expected. */
+static size_t code_count(struct round *round, struct coder_stream *stream, size_t count, size_t expected)
+{
+	struct coder *coder = &round->coder;
+
+	if (!coder_bit(coder, stream, !coder->decoding && count != expected))
+		return expected;
+	return coder_count(coder, &round->streams[STREAM_COUNT], coder->decoding ? 0 : count);
+}
+
 static void code_key_values(const struct cell *cell)
 {
 	struct round *round = cell->round;
@@ -205,7 +215,7 @@ static void code_key_values(const struct cell *cell)
 	struct key_values *values = cell->to;
 	const struct key_values none = {0}, *expected = cell->expected != NULL ? cell->expected : &none;
 	const uint32_t expected_count = expected->count;
-	const uint32_t count = (uint32_t)round_code_count(round, cell->stream, values->count, expected_count);
+	const uint32_t count = (uint32_t)code_count(round, cell->stream, values->count, expected_count);
 	struct key_value *items = coder->decoding ? NULL : values->items;
 
 	if (coder->decoding) {
@@ -306,15 +316,6 @@ static void code_array(struct cell *cell, const struct member *member, enum memb
 	cell->is_unknown = false;
 }
 
-size_t round_code_count(struct round *round, struct coder_stream *stream, size_t count, size_t expected)
-{
-	struct coder *coder = &round->coder;
-
-	if (!coder_bit(coder, stream, !coder->decoding && count != expected))
-		return expected;
-	return coder_count(coder, &round->streams[STREAM_COUNT], coder->decoding ? 0 : count);
-}
-
 /* A list in the arena of the snapshot: a pointer and a count. */
 static void code_list(struct cell *cell, const struct object *object, char *count_field,
 		      const char *expected_count)
@@ -323,7 +324,7 @@ static void code_list(struct cell *cell, const struct object *object, char *coun
 	char **field = cell->to;
 	const char *const *expected = cell->expected;
 	const size_t old_count = expected != NULL ? *(const size_t *)(const void *)expected_count : 0;
-	const size_t count = round_code_count(round, cell->stream, *(size_t *)(void *)count_field, old_count);
+	const size_t count = code_count(round, cell->stream, *(size_t *)(void *)count_field, old_count);
 	const char *old = expected != NULL ? *expected : NULL;
 
 	if (round->coder.decoding) {
@@ -527,7 +528,7 @@ void round_code_unknown_reasons(struct round *round)
 	const size_t old_count = against != NULL && against->unknown_reason_count > first
 					 ? against->unknown_reason_count - first
 					 : 0;
-	const size_t count = round_code_count(round, stream, now->unknown_reason_count, old_count);
+	const size_t count = code_count(round, stream, now->unknown_reason_count, old_count);
 
 	if (first + count > UINT8_MAX + 1 - REASON_COUNT) {
 		coder_fail(coder);

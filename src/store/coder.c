@@ -40,7 +40,6 @@ void coder_begin(struct coder *coder, size_t stream_count)
 		coder->streams = memory_allocate_zero(stream_count, sizeof(*coder->streams));
 	coder->stream_count = stream_count;
 	coder->decoding = coder->failed = false;
-	coder->bytes = 0;
 	coder->elements = 0;
 	for (size_t i = 0; i < stream_count; i++)
 		buffer_clear(&coder->streams[i].bytes);
@@ -112,11 +111,8 @@ void coder_release(struct coder *coder)
 
 uint64_t coder_number(struct coder *coder, struct coder_stream *stream, uint64_t number)
 {
-	const size_t before = stream->bytes.length;
-
 	if (!coder->decoding) {
 		append_number(&stream->bytes, number);
-		coder->bytes += stream->bytes.length - before;
 	} else if (!take_number(&stream->next, stream->end, &number)) {
 		number = coder_fail(coder);
 	}
@@ -128,7 +124,6 @@ const char *coder_text(struct coder *coder, struct coder_stream *stream, const c
 	*length = coder_number(coder, stream, *length);
 	if (!coder->decoding) {
 		buffer_append(&stream->bytes, text, *length);
-		coder->bytes += *length;
 		return text;
 	}
 	if (*length > (size_t)(stream->end - stream->next)) {

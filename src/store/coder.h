@@ -25,7 +25,6 @@ struct coder {
 	bool failed; /* what was decoded cannot be: it is of no use from then on, though harmless */
 	struct coder_stream *streams;
 	size_t stream_count;
-	size_t bytes;      /* of all streams, encoded */
 	uint64_t elements; /* of lists: how many were announced, and, when decoding, how many may yet be */
 };
 

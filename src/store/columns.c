@@ -217,16 +217,12 @@ static bool code_presence(struct round *round, const struct column *column)
 	return coder_bit(&round->coder, &round->streams[STREAM_PRESENCE], column->now.cells != NULL);
 }
 
-static const char *const identity_names[COLUMN_IDENTITY_COUNT] = {"tgid", "tid",   "start_time",
-								  "uid",  "flags", "triple"};
-
 static void code_identity(struct round *round)
 {
 	for (unsigned int index = 0; index < COLUMN_IDENTITY_COUNT; index++) {
 		const struct column column = column_of(round, index, index);
 
 		code_all_cells(&column);
-		round_note_part(round, identity_names[index]);
 	}
 }
 
@@ -250,7 +246,6 @@ static void code_reasons(struct round *round, unsigned int place, unsigned int s
 	if (round->coder.decoding)
 		column.now.cells = snapshot_source_reasons(round->now, (enum source)source);
 	code_all_cells(&column);
-	round_note_part(round, sources[source].name);
 }
 
 static void code_metric(struct round *round, unsigned int place, enum metric metric)
@@ -265,7 +260,6 @@ static void code_metric(struct round *round, unsigned int place, enum metric met
 	column.end = metric_end(round, metric);
 	column.follows_row = kind != METRIC_KIND_COUNTER;
 	code_all_cells(&column);
-	round_note_part(round, metrics[metric].name);
 }
 
 /* Metrics in the order of the version that recorded the round. */

@@ -106,7 +106,8 @@ static const char *remedy_of(int negative_errno)
 	}
 }
 
-int database_error(const struct database *database, int status, struct error *error)
+/* The errno and the sentence of the call that failed last with `status` (SQLITE_…). */
+static int database_error(const struct database *database, int status, struct error *error)
 {
 	const int result = errno_of(database->connection, status);
 	const char *remedy = remedy_of(result);

@@ -48,8 +48,8 @@ struct database_kind {
  * Opens the file at `path`. To write, a missing file is made (mode 0640, less the umask) with its tables, and
  * put into WAL mode. Returns 0 or a negative errno with a sentence: -ENOENT to read; -ENODATA to read,
  * nothing is in it yet; -EMEDIUMTYPE no file of SQLite, one of another program, or one with other tables;
- * -EPROTONOSUPPORT it is of a newer version; -EBADMSG it is damaged; others as database_error() gives them. A
- * zeroed struct is not open.
+ * -EPROTONOSUPPORT it is of a newer version; -EBADMSG it is damaged; others as SQLite and the system give
+ * them. A zeroed struct is not open.
  */
 int database_open(struct database *database, const char *path, enum database_access access,
 		  const struct database_kind *kind, struct error *error);
@@ -68,9 +68,6 @@ static inline bool database_is_unusable(int result)
 {
 	return result == -EBADMSG || result == -EMEDIUMTYPE || result == -EPROTONOSUPPORT;
 }
-
-/* The errno and the sentence of the call that failed last with `status` (SQLITE_…). */
-int database_error(const struct database *database, int status, struct error *error);
 
 /* Runs statements that give no rows. */
 int database_run(struct database *database, const char *statements, struct error *error);

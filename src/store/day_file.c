@@ -54,9 +54,6 @@ static const char *const texts[DAY_FILE_STATEMENTS] = {
 	[DAY_FILE_AT_OR_BEFORE] = "SELECT " ROUND_COLUMNS
 				  " FROM rounds WHERE id <= ? ORDER BY id DESC LIMIT 1",
 	[DAY_FILE_AT_OR_AFTER] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id >= ? ORDER BY id LIMIT 1",
-	[DAY_FILE_FORWARD] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
-	[DAY_FILE_BACKWARD] = "SELECT " ROUND_COLUMNS
-			      " FROM rounds WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?",
 	[DAY_FILE_RANGE] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id >= ? AND id <= ? ORDER BY id",
 	[DAY_FILE_COUNT] = "SELECT count(*) FROM rounds WHERE id >= ? AND id <= ?",
 	[DAY_FILE_BLOBS] = "SELECT state, interval, checksum FROM blobs WHERE round = ?",
@@ -308,32 +305,23 @@ static int refuse_row(const struct day_file *file, struct error *error)
 	return error_set(error, -EBADMSG, "%s: a round in it is damaged", file->database.path);
 }
 
-/* Reads the one row of a statement, whose id must be among these, both included. */
-static int read_found(struct day_file *file, sqlite3_stmt *statement, int64_t from, int64_t to,
-		      struct day_file_row *ret_row, struct error *error)
-{
-	const int result = database_step(&file->database, statement, error);
-	bool is_good;
-
-	if (result <= 0)
-		return result;
-	is_good = read_row(file, statement, ret_row) && ret_row->round.id >= from && ret_row->round.id <= to;
-	sqlite3_reset(statement);
-	return is_good ? 1 : refuse_row(file, error);
-}
-
 int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t id,
 		  struct day_file_row *ret_row, struct error *error)
 {
-	const bool is_after = which == DAY_FILE_AT_OR_AFTER;
 	sqlite3_stmt *statement;
-	const int result = statement_of(file, which, &statement, error);
+	int result = statement_of(file, which, &statement, error);
+	bool is_good;
 
 	if (result < 0)
 		return result;
 	sqlite3_bind_int64(statement, 1, id);
-	return read_found(file, statement, is_after ? id : INT64_MIN, is_after ? INT64_MAX : id, ret_row,
-			  error);
+	result = database_step(&file->database, statement, error);
+	if (result <= 0)
+		return result;
+	is_good = read_row(file, statement, ret_row) &&
+		  (which == DAY_FILE_AT_OR_AFTER ? ret_row->round.id >= id : ret_row->round.id <= id);
+	sqlite3_reset(statement);
+	return is_good ? 1 : refuse_row(file, error);
 }
 
 int day_file_list(struct day_file *file, int64_t from, int64_t to, day_file_visit *visit, void *context,
@@ -376,22 +364,6 @@ int day_file_count(struct day_file *file, int64_t from, int64_t to, uint64_t *re
 	*ret_count = number_at(statement, 0);
 	sqlite3_reset(statement);
 	return 0;
-}
-
-int day_file_step(struct day_file *file, int64_t id, int64_t rounds, struct day_file_row *ret_row,
-		  struct error *error)
-{
-	sqlite3_stmt *statement;
-	const bool is_forward = rounds > 0;
-	const int result = statement_of(file, is_forward ? DAY_FILE_FORWARD : DAY_FILE_BACKWARD, &statement,
-					error);
-
-	if (result < 0)
-		return result;
-	sqlite3_bind_int64(statement, 1, id);
-	sqlite3_bind_int64(statement, 2, (is_forward ? rounds : -rounds) - 1);
-	return read_found(file, statement, is_forward ? id + 1 : INT64_MIN, is_forward ? INT64_MAX : id - 1,
-			  ret_row, error);
 }
 
 int day_file_blobs(struct day_file *file, int64_t id, struct day_file_blobs *ret_blobs, struct error *error)

@@ -23,8 +23,6 @@ enum day_file_statement {
 	DAY_FILE_ADD_MARK,
 	DAY_FILE_AT_OR_BEFORE,
 	DAY_FILE_AT_OR_AFTER,
-	DAY_FILE_FORWARD,
-	DAY_FILE_BACKWARD,
 	DAY_FILE_RANGE,
 	DAY_FILE_COUNT,
 	DAY_FILE_BLOBS,
@@ -70,10 +68,6 @@ int day_file_add_mark(struct day_file *file, const struct history_mark *mark, st
  */
 int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t id,
 		  struct day_file_row *ret_row, struct error *error);
-
-/* The row that many after (before: negative, not 0) an id. The same results. */
-int day_file_step(struct day_file *file, int64_t id, int64_t rounds, struct day_file_row *ret_row,
-		  struct error *error);
 
 /* Calls for each round of these ids, both included, in order, until it returns false. */
 typedef bool day_file_visit(void *context, const struct day_file_row *row);

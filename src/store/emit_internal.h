@@ -56,7 +56,6 @@ void emit_begin(struct emitter *emitter, char bracket);
 bool emit_end(struct emitter *emitter, char bracket);
 
 /* A string; bytes that are no UTF-8 become U+FFFD. */
-void emit_string(struct emitter *emitter, const char *text, size_t length);
 void emit_text(struct emitter *emitter, const char *text);
 
 /* An element of an array. */

@@ -83,7 +83,7 @@ static void emit_special(struct buffer *json, const char *text, size_t length)
 	}
 }
 
-void emit_string(struct emitter *emitter, const char *text, size_t length)
+static void emit_string(struct emitter *emitter, const char *text, size_t length)
 {
 	struct buffer *json = &emitter->json;
 	size_t plain = 0;

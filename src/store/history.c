@@ -135,15 +135,6 @@ static const struct history_gap *gap_at(const struct history *history, uint32_t 
 	return NULL;
 }
 
-static bool has_gap(const struct history *history, uint32_t day)
-{
-	for (size_t i = 0; i < history->gap_count; i++) {
-		if (history->gaps[i].day == day)
-			return true;
-	}
-	return false;
-}
-
 /* --- files --- */
 
 static void close_entry(struct history *history, struct history_entry *entry)
@@ -558,57 +549,13 @@ static int step_one(struct history *history, const struct history_round *from, b
 	}
 }
 
-/* Many rounds within a file that has no hole. 1: done; 0: not so. */
-static int step_many(struct history *history, const struct history_round *from, int64_t rounds,
-		     struct history_round *ret_round)
-{
-	int result;
-	struct day_file_row row;
-	struct history_entry *entry;
-
-	if (has_gap(history, from->day))
-		return 0;
-	entry = entry_of(history, from->day, &result, NULL);
-	if (entry == NULL || day_file_step(&entry->file, from->id, rounds, &row, NULL) <= 0)
-		return 0;
-	give(history, entry, &row, ret_round);
-	return 1;
-}
-
-/* How many of them lie behind, or before, a round in its file: those that the step would leave. 0 where that
- * is not known. */
-static int64_t rest_of_file(struct history *history, const struct history_round *from, bool forward)
-{
-	uint64_t count = 0;
-	int result;
-	struct history_entry *entry;
-
-	if (has_gap(history, from->day))
-		return 0;
-	entry = entry_of(history, from->day, &result, NULL);
-	if (entry == NULL || day_file_count(&entry->file, forward ? from->id + 1 : 0,
-					    forward ? INT64_MAX : from->id - 1, &count, NULL) < 0)
-		return 0;
-	return (int64_t)count;
-}
-
 int history_step(struct history *history, const struct history_round *from, int64_t rounds,
 		 struct history_round *ret_round, struct error *error)
 {
 	const bool forward = rounds > 0;
 	struct history_round at = *from;
-	int64_t left = forward ? rounds : -rounds;
 
-	while (left > 0) {
-		int64_t rest;
-
-		if (left > 1 && step_many(history, &at, forward ? left : -left, &at) > 0)
-			break;
-		rest = left > 1 ? rest_of_file(history, &at, forward) : 0;
-		if (rest > 1 && rest < left && step_many(history, &at, forward ? rest : -rest, &at) > 0) {
-			left -= rest;
-			continue;
-		}
+	for (int64_t left = forward ? rounds : -rounds; left > 0; left--) {
 		if (step_one(history, &at, forward, &at) == 0) {
 			const int result = forward ? refresh(history, error) : 0;
 
@@ -618,7 +565,6 @@ int history_step(struct history *history, const struct history_round *from, int6
 			if (!forward || step_one(history, &at, forward, &at) == 0)
 				break;
 		}
-		left--;
 	}
 	*ret_round = at;
 	return 0;

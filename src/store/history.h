@@ -51,6 +51,14 @@ static inline bool history_is_same(const struct history_round *a, const struct h
 	return a->day == b->day && a->id == b->id;
 }
 
+/* What a live round says of itself, its id, day and boot apart; `before` is the round before, NULL after a
+ * gap. */
+struct history_round history_round_of(const struct snapshot *before, const struct snapshot *now);
+
+/* CPU time of the host between two rounds that no thread has, ns (ended_left()); NAN where that tells
+ * nothing, or there is none before. */
+double history_left_between(const struct snapshot *before, const struct snapshot *now);
+
 /* A start of a host, as rounds tell it. Texts belong to the history; "" where it is not known. */
 struct history_boot {
 	const char *boot_id, *kernel, *host, *architecture;

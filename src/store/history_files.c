@@ -19,7 +19,7 @@
 
 #define DAY_NS (86400 * NS_PER_S)
 
-const char history_files_suffix[] = ".rounds";
+static const char file_suffix[] = ".rounds";
 
 static const char lock_name[] = "writer.lock";
 static const char *const log_suffixes[] = {"-wal", "-shm", "-journal"};
@@ -50,11 +50,12 @@ const char *history_files_name(uint32_t day, char name[static HISTORY_FILES_NAME
 	length = strftime(name, HISTORY_FILES_NAME, "%Y-%m-%d", &date);
 	if (part > 1)
 		length += (size_t)snprintf(name + length, HISTORY_FILES_NAME - length, "-%u", part);
-	snprintf(name + length, HISTORY_FILES_NAME - length, "%s", history_files_suffix);
+	snprintf(name + length, HISTORY_FILES_NAME - length, "%s", file_suffix);
 	return name;
 }
 
-bool history_files_parse(const char *name, uint32_t *ret_day)
+/* The number of a name; false for other names. */
+static bool parse_name(const char *name, uint32_t *ret_day)
 {
 	char again[HISTORY_FILES_NAME];
 	struct tm date = {0};
@@ -102,7 +103,7 @@ static bool belongs_to_day(const char *name, uint32_t *ret_day, bool *ret_is_log
 			break;
 		}
 	}
-	return history_files_parse(text, ret_day);
+	return parse_name(text, ret_day);
 }
 
 static int compare_files(const void *left, const void *right)

@@ -18,8 +18,6 @@ enum {
 	HISTORY_FILES_NAME = 32,    /* room for a name */
 };
 
-extern const char history_files_suffix[]; /* ".rounds" */
-
 /* The number of a file: ascends by day, then by part. */
 uint32_t history_files_day(uint64_t unix_ns, unsigned int part);
 
@@ -40,9 +38,6 @@ uint64_t history_files_end(uint32_t day);
 
 /* Its name; returns `name`. */
 const char *history_files_name(uint32_t day, char name[static HISTORY_FILES_NAME]);
-
-/* The number of a name; false for other names. */
-bool history_files_parse(const char *name, uint32_t *ret_day);
 
 /* The path of a name in a directory, owned by the caller. */
 char *history_files_path(const char *directory, const char *name);

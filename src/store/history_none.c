@@ -6,6 +6,7 @@
 #include "history_writer.h"
 
 /* Without SQLite: there is no history to be had, so no other function is ever called with one. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static int refuse(struct error *error)
 {
@@ -15,58 +16,49 @@ static int refuse(struct error *error)
 
 int history_open(const char *directory, struct history **ret_history, struct error *error)
 {
-	(void)directory, (void)ret_history;
 	return refuse(error);
 }
 
 void history_close(struct history *history)
 {
-	(void)history;
 }
 
 const char *history_directory(const struct history *history)
 {
-	(void)history;
 	return "";
 }
 
 int history_first(struct history *history, struct history_round *ret_round, struct error *error)
 {
-	(void)history, (void)ret_round;
 	return refuse(error);
 }
 
 int history_last(struct history *history, struct history_round *ret_round, struct error *error)
 {
-	(void)history, (void)ret_round;
 	return refuse(error);
 }
 
 int history_find(struct history *history, uint64_t unix_ns, enum history_side side,
 		 struct history_round *ret_round, struct error *error)
 {
-	(void)history, (void)unix_ns, (void)side, (void)ret_round;
 	return refuse(error);
 }
 
 int history_step(struct history *history, const struct history_round *from, int64_t rounds,
 		 struct history_round *ret_round, struct error *error)
 {
-	(void)history, (void)from, (void)rounds, (void)ret_round;
 	return refuse(error);
 }
 
 bool history_adjoins(const struct history *history, const struct history_round *before,
 		     const struct history_round *after)
 {
-	(void)history, (void)before, (void)after;
 	return true;
 }
 
 int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
 		  struct history_round **ret_rounds, size_t *ret_count, struct error *error)
 {
-	(void)history, (void)from_unix_ns, (void)to_unix_ns, (void)limit, (void)ret_rounds, (void)ret_count;
 	return refuse(error);
 }
 
@@ -74,27 +66,23 @@ const struct history_boot *history_boot(const struct history *history, const str
 {
 	static const struct history_boot unknown = {"", "", "", "", ""};
 
-	(void)history, (void)round;
 	return &unknown;
 }
 
 int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
 		 struct error *error)
 {
-	(void)history, (void)round, (void)ret_snapshot;
 	return refuse(error);
 }
 
 int history_read_gone(struct history *history, const struct history_round *round, struct snapshot **ret_gone,
 		      double *ret_left_ns, struct error *error)
 {
-	(void)history, (void)round, (void)ret_gone, (void)ret_left_ns;
 	return refuse(error);
 }
 
 const struct history_day *history_days(struct history *history, size_t *ret_count)
 {
-	(void)history;
 	*ret_count = 0;
 	return NULL;
 }
@@ -102,7 +90,6 @@ const struct history_day *history_days(struct history *history, size_t *ret_coun
 int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		       struct history_marks *ret_marks, struct error *error)
 {
-	(void)history, (void)from_unix_ns, (void)to_unix_ns;
 	*ret_marks = (struct history_marks){0};
 	return refuse(error);
 }
@@ -115,14 +102,12 @@ void history_marks_release(struct history_marks *marks)
 int history_next_mark(struct history *history, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
 		      struct error *error)
 {
-	(void)history, (void)unix_ns, (void)before;
 	*ret_marks = (struct history_marks){0};
 	return refuse(error);
 }
 
 const struct history_hole *history_damage(struct history *history, bool search, size_t *ret_count)
 {
-	(void)history, (void)search;
 	*ret_count = 0;
 	return NULL;
 }
@@ -130,19 +115,16 @@ const struct history_hole *history_damage(struct history *history, bool search, 
 int history_writer_open(const struct history_writer_options *options, struct history_writer **ret_writer,
 			struct error *error)
 {
-	(void)options, (void)ret_writer;
 	return refuse(error);
 }
 
 int history_writer_add(struct history_writer *writer, struct snapshot *round, struct error *error)
 {
-	(void)writer, (void)round;
 	return refuse(error);
 }
 
 int history_writer_mark(struct history_writer *writer, const struct history_mark *mark, struct error *error)
 {
-	(void)writer, (void)mark;
 	return refuse(error);
 }
 
@@ -150,17 +132,14 @@ const struct history_writer_state *history_writer_state(const struct history_wri
 {
 	static const struct history_writer_state none;
 
-	(void)writer;
 	return &none;
 }
 
 const char *history_writer_take_notice(struct history_writer *writer)
 {
-	(void)writer;
 	return NULL;
 }
 
 void history_writer_close(struct history_writer *writer)
 {
-	(void)writer;
 }

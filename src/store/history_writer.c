@@ -2,7 +2,6 @@
 #include "history_writer.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "day_file.h"
 #include "history_files.h"
 #include "recording.h"
-#include "window/ended.h"
 
 enum {
 	ZSTD_LEVEL = 3,
@@ -481,22 +479,6 @@ static struct history_boot boot_of(const struct snapshot *round)
 				     known(round->provenance.program)};
 }
 
-/* Part of the time in which some thread waited, hundredths of a percent. */
-static uint16_t pressure_of(const struct snapshot *before, const struct snapshot *now,
-			    enum pressure_resource resource)
-{
-	const uint64_t elapsed_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
-	const uint64_t from = before->pressure.resource[resource].some.total_usec,
-		       to = now->pressure.resource[resource].some.total_usec;
-	double part;
-
-	if (before->pressure_missing[resource] != REASON_READ ||
-	    now->pressure_missing[resource] != REASON_READ || to < from || elapsed_ns == 0)
-		return HISTORY_PSI_UNKNOWN;
-	part = (double)(to - from) * NS_PER_US / (double)elapsed_ns * 10000;
-	return part < 10000 ? (uint16_t)(part + 0.5) : 10000;
-}
-
 static uint64_t slept_ns(void)
 {
 	const uint64_t boottime = clock_ns(CLOCK_BOOTTIME), monotonic = clock_ns(CLOCK_MONOTONIC);
@@ -539,26 +521,6 @@ static bool follows(const struct snapshot *before, const struct snapshot *round)
 	       before->provenance.boottime_ns < round->provenance.boottime_ns;
 }
 
-/* CPU time of the host since the round before that no thread has; NAN: not known. */
-static double left_between(const struct snapshot *before, const struct snapshot *round)
-{
-	struct window window = {.now = round, .from = before, .mode = WINDOW_MODE_RATE};
-	uint32_t *from_of;
-	bool *seen;
-	double left;
-
-	if (before == NULL || !ended_set_is_left(before) || !ended_set_is_left(round))
-		return NAN;
-	seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
-	from_of = thread_match(round, before, seen, NULL);
-	window.from_of = from_of;
-	window.elapsed_ns = round->provenance.boottime_ns - before->provenance.boottime_ns;
-	left = ended_left(&window);
-	free(from_of);
-	free(seen);
-	return left;
-}
-
 /* Which level the round is of. */
 static size_t level_of(const struct history_writer *writer, const struct snapshot *round)
 {
@@ -599,21 +561,9 @@ static struct day_file_row describe(struct history_writer *writer, const struct 
 	const int64_t milliseconds = (int64_t)(round->captured_at_unix_ns / NS_PER_MS);
 	struct day_file_row row = {.slept_ns = slept_ns()};
 
-	row.round = (struct history_round){
-		.id = milliseconds > writer->last_id ? milliseconds : writer->last_id + 1,
-		.unix_ns = round->captured_at_unix_ns,
-		.boottime_ns = round->provenance.boottime_ns,
-		.threads = (uint32_t)round->thread_count,
-		.after_gap = before == NULL,
-		.after_pause = before == NULL && writer->paused_before,
-		.load_centi = round->provenance.load_known ? (uint32_t)round->provenance.load_centi[0]
-							   : UINT32_MAX,
-	};
-	if (before != NULL)
-		row.round.span_ns = round->provenance.boottime_ns - before->provenance.boottime_ns;
-	for (size_t i = 0; i < ARRAY_COUNT(row.round.psi); i++)
-		row.round.psi[i] = before != NULL ? pressure_of(before, round, (enum pressure_resource)i)
-						  : HISTORY_PSI_UNKNOWN;
+	row.round = history_round_of(before, round);
+	row.round.id = milliseconds > writer->last_id ? milliseconds : writer->last_id + 1;
+	row.round.after_pause = before == NULL && writer->paused_before;
 	compare_clocks(writer, round, &row);
 	return row;
 }
@@ -631,7 +581,7 @@ static int store_in_file(struct history_writer *writer, struct snapshot *round, 
 	if (level != LEVEL_WHOLE)
 		row.against = writer->level_ids[against];
 	recorder_encode(writer->recorder, round, level != LEVEL_WHOLE ? writer->levels[against] : NULL,
-			before, left_between(before, round), &writer->recording);
+			before, history_left_between(before, round), &writer->recording);
 	result = day_file_add(&writer->file, &row, &boot, &writer->recording, error);
 	if (result == 0)
 		remember(writer, round, &row, level);

@@ -43,7 +43,6 @@ struct recorder {
 	struct coder coder;
 	struct buffer content;
 	const struct vocabulary *words;
-	struct recording_parts parts, interval_parts; /* of the last round */
 };
 
 /* --- checks --- */
@@ -94,28 +93,19 @@ static void round_release(struct round *round)
 static void code_round(struct round *round)
 {
 	round_code_unknown_reasons(round);
-	round_note_part(round, "unknown reasons");
 	round_code_facts(round);
-	round_note_part(round, "facts");
 	round_code_names(round);
-	round_note_part(round, "names");
 	round_code_rows(round);
-	round_note_part(round, "rows");
 	if (round->coder.failed)
 		return;
 	round_code_columns(round);
 	round_code_exceptions(round);
-	round_note_part(round, "exceptions");
 	round_code_resident(round);
-	round_note_part(round, "resident");
 	if (round->is_brief)
 		return;
 	round_code_smaps(round);
-	round_note_part(round, "smaps");
 	round_code_cgroups(round);
-	round_note_part(round, "cgroups");
 	round_code_task_fields(round);
-	round_note_part(round, TASK_FIELD_SOURCE);
 }
 
 /* A number with a fraction, or NAN. */
@@ -136,9 +126,7 @@ static double code_interval(struct round *round, double left_ns)
 	if (round->coder.failed)
 		return NAN;
 	round_code_latency(round);
-	round_note_part(round, "latency");
 	round_code_ended(round);
-	round_note_part(round, "ended");
 	return code_double(round, left_ns);
 }
 
@@ -177,7 +165,6 @@ static struct round begin_round(struct recorder *recorder, const struct snapshot
 		.against = against,
 		.words = recorder->words,
 		.streams = recorder->coder.streams,
-		.parts = &recorder->parts,
 	};
 }
 
@@ -278,7 +265,6 @@ static void encode_interval(struct recorder *recorder, const struct snapshot *no
 		take_latency(gone, now);
 		gone->ended = now->ended;
 		round = begin_round(recorder, gone, NULL);
-		round.parts = &recorder->interval_parts;
 		code_interval(&round, left_ns);
 		end_round(recorder, &round, KIND_INTERVAL, blob);
 		gone->ended = NULL;
@@ -292,11 +278,8 @@ void recorder_encode(struct recorder *recorder, const struct snapshot *now, cons
 {
 	struct round round = begin_round(recorder, now, against);
 
-	recorder->parts.count = recorder->parts.until = 0;
-	recorder->interval_parts.count = recorder->interval_parts.until = 0;
 	if (against == NULL)
 		vocabulary_code(&round.coder, &round.streams[STREAM_LENGTH], 0, round.words);
-	round_note_part(&round, "words");
 	code_round(&round);
 	end_round(recorder, &round, against == NULL ? KIND_WHOLE : KIND_CHANGES, &ret_recording->state);
 	ret_recording->is_whole = against == NULL;
@@ -312,11 +295,6 @@ void recording_release(struct recording *recording)
 void recorder_use_words(struct recorder *recorder, const struct vocabulary *words)
 {
 	recorder->words = words;
-}
-
-const struct recording_parts *recorder_parts(const struct recorder *recorder, bool of_interval)
-{
-	return of_interval ? &recorder->interval_parts : &recorder->parts;
 }
 
 /* --- decoding --- */

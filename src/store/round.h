@@ -53,22 +53,6 @@ enum round_stream {
 	STREAM_TOTAL = STREAM_READ_AT + 3 * VOCABULARY_SOURCES_MAX,
 };
 
-/* How many bytes a part of a round took. */
-struct recording_part {
-	const char *name;
-	size_t bytes;
-};
-
-enum {
-	PARTS_MAX = 256,
-};
-
-struct recording_parts {
-	struct recording_part items[PARTS_MAX];
-	size_t count;
-	size_t until; /* bytes of all parts */
-};
-
 struct round {
 	struct coder coder;
 	struct snapshot *now;           /* not written to when encoding */
@@ -82,22 +66,9 @@ struct round {
 	size_t row_count;
 	/* By id in `against`: id of the same text, set, names in `now`, UINT32_MAX for none. */
 	uint32_t *string_of, *cpu_set_of, *triple_of;
-	uint64_t *scratch;             /* by row */
-	struct coder_stream *streams;  /* the coder's, [STREAM_TOTAL] */
-	struct recording_parts *parts; /* NULL: nobody wants to know */
+	uint64_t *scratch;            /* by row */
+	struct coder_stream *streams; /* the coder's, [STREAM_TOTAL] */
 };
-
-/* What was coded since the last call is the part of that name. */
-static inline void round_note_part(struct round *round, const char *name)
-{
-	struct recording_parts *parts = round->parts;
-	const size_t bytes = round->coder.bytes;
-
-	if (parts == NULL || parts->count == PARTS_MAX)
-		return;
-	parts->items[parts->count++] = (struct recording_part){name, bytes - parts->until};
-	parts->until = bytes;
-}
 
 /* Every number of a reason in this round is below. */
 static inline uint64_t round_reason_end(const struct round *round)
@@ -164,9 +135,6 @@ void round_code_cgroups(struct round *round);
 void round_code_object(struct round *round, const struct object *object, unsigned int stream, bool is_spread,
 		       void *record, const void *expected, bool is_old);
 
-/* The number of elements of a list, which mostly is as expected. */
-size_t round_code_count(struct round *round, struct coder_stream *stream, size_t count, size_t expected);
-
 /* What is of the whole host. */
 void round_code_facts(struct round *round);
 
@@ -191,8 +159,5 @@ struct recorder;
 
 /* Tests only: encodes as another version would, which has these words; they must outlive the recorder. */
 void recorder_use_words(struct recorder *recorder, const struct vocabulary *words);
-
-/* Of the round that was encoded last; texts before they were packed. */
-const struct recording_parts *recorder_parts(const struct recorder *recorder, bool of_interval);
 
 #endif

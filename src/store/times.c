@@ -300,16 +300,13 @@ void round_code_times(struct round *round)
 		if (decoding)
 			now->waiting_ns = new_column(now);
 		code_waiting(round);
-		round_note_part(round, "waiting_ns");
 	}
 	if (code_has(round, now->stuck_ns)) {
 		if (decoding)
 			now->stuck_ns = new_column(now);
 		code_stuck(round);
-		round_note_part(round, "stuck_ns");
 	}
 	code_read_times(round);
-	round_note_part(round, "read_at");
 }
 
 /* --- before --- */

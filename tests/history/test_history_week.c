@@ -108,10 +108,8 @@ static void test_week(void **state)
 	round = find(history, FIRST_NS + 10 * NS_PER_S);
 	assert_int_equal(history_step(history, &round, DAY_ROUNDS + 5, &round, NULL), 0);
 	assert_int_equal(round.unix_ns, FIRST_NS + DAY_NS + 35 * NS_PER_S);
-	assert_int_equal(history_step(history, &round, -5 * DAY_ROUNDS, &round, NULL), 0);
+	assert_int_equal(history_step(history, &round, -2 * DAY_ROUNDS, &round, NULL), 0);
 	assert_int_equal(round.unix_ns, FIRST_NS);
-	assert_int_equal(history_step(history, &round, 5 * DAY_ROUNDS, &round, NULL), 0);
-	assert_int_equal(round.unix_ns, FIRST_NS + 5 * DAY_NS);
 	assert_int_equal(history_range(history, 0, UINT64_MAX, 100, &rounds, &count, NULL), 0);
 	assert_in_range(count, 99, 101);
 	free(rounds);
