@@ -24,31 +24,22 @@ static const struct table_column limits_columns[] = {
 	{"pids.max", .measured = true},
 };
 
-enum {
-	LIST_COLUMNS = 3
-};
-
 static const struct table_column io_columns[] = {
 	{"cgroup", .left = true},
 	{"io_read_bytes", .measured = true},
 	{"io_written_bytes", .measured = true},
 };
 
-static const struct table_column memory_stat_columns[LIST_COLUMNS] = {
+static const struct table_column memory_stat_columns[] = {
 	{"cgroup", .left = true},
 	{"key", .left = true},
 	{"value", .measured = true},
 };
 
-static const struct table_column memory_events_columns[LIST_COLUMNS] = {
+static const struct table_column memory_events_columns[] = {
 	{"cgroup", .left = true},
 	{"event", .left = true},
 	{"count", .measured = true},
-};
-
-static const struct table_column pressure_columns[] = {
-	{"cgroup", .left = true},    {"row", .left = true},        {"avg10", .measured = true},
-	{"avg60", .measured = true}, {"avg300", .measured = true}, {"total", .measured = true},
 };
 
 /* The records of one key on both sides, NULL where there is none. */
@@ -91,18 +82,21 @@ static const struct merged_cgroup *any_side(const struct cgroup_pair *pair)
 	return pair->side[DIFF_BEFORE] != NULL ? pair->side[DIFF_BEFORE] : pair->side[DIFF_AFTER];
 }
 
-/* What is known of a file's value on one side, without its number; nothing where there is no record. */
-static struct tables_side begin_side(const struct merged_cgroup *cgroup, enum cgroup_file file)
+/* A side's cell of a value in a file, still without its number; absent where the side has no record. */
+static struct cell begin_side(const struct merged_cgroup *cgroup, enum cgroup_file file, enum unit unit)
 {
-	struct tables_side side = {.kind = CELL_SIDE_NONE};
+	reason_id reason = REASON_READ;
+	struct cell cell;
 
 	if (cgroup == NULL)
-		return side;
-	side.unavailable = cgroup_merge_state(cgroup, file, &side.reason) == VALUE_UNAVAILABLE;
-	side.partial = cgroup_merge_is_partial(cgroup, file);
-	if (!side.unavailable)
-		side.kind = CELL_SIDE_INTEGER;
-	return side;
+		return cell_of_state(VALUE_ABSENT, REASON_READ, unit);
+	cell = cell_of_state(cgroup_merge_state(cgroup, file, &reason) == VALUE_UNAVAILABLE
+				     ? VALUE_UNAVAILABLE
+				     : VALUE_READ,
+			     reason, unit);
+	cell.partial = cell.state == CELL_VALUE && cgroup_merge_is_partial(cgroup, file);
+	cell.reason = reason;
+	return cell;
 }
 
 static struct optional_u64 number_of(const struct cgroup_record *record,
@@ -118,159 +112,113 @@ static struct optional_u64 number_of(const struct cgroup_record *record,
 	return result;
 }
 
-static struct tables_side make_side(const struct merged_cgroup *cgroup,
-				    const struct cgroup_record_entry *field)
+/* A side without a record has no limit, as in the reference. */
+static struct cell make_side(struct tables_build *build, const struct merged_cgroup *cgroup,
+			     const struct cgroup_record_entry *field)
 {
-	struct tables_side side = begin_side(cgroup, field->file);
-	struct optional_u64 number = {0};
+	struct cell cell = begin_side(cgroup, field->file, unit_of_ladder(field->ladder));
+	const struct optional_u64 number = cgroup != NULL ? number_of(&cgroup->record, field)
+							  : (struct optional_u64){0};
 
-	if (cgroup != NULL)
-		number = number_of(&cgroup->record, field);
-	side.number = number.value;
-	if (!side.unavailable && !number.present)
-		side.kind = field->limit ? CELL_SIDE_UNLIMITED : CELL_SIDE_NONE;
-	return side;
+	if (cell.state == CELL_UNAVAILABLE)
+		return cell;
+	cell.state = number.present || field->limit ? CELL_VALUE : CELL_ABSENT;
+	if (number.present)
+		tables_cell_set_integer(build, &cell, number.value, field->ladder);
+	else if (field->limit)
+		cell.text = "max";
+	return cell;
 }
 
 /* Fills the cells from `cell` on with the fields that a section has a column for. */
-static void set_numbers(struct cgroups *tables, struct table *table, struct cell *cell,
-			const struct cgroup_pair *pair, enum section section)
+static void set_numbers(struct tables_build *build, struct cell *cell, const struct cgroup_pair *pair,
+			enum section section)
 {
 	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
 		const struct cgroup_record_entry *field = &cgroup_record_fields[i];
-		const struct tables_side sides[DIFF_SIDE_COUNT] = {
-			make_side(pair->side[DIFF_BEFORE], field),
-			make_side(pair->side[DIFF_AFTER], field),
-		};
+		struct cell sides[DIFF_SIDE_COUNT];
 
 		if (field->section != section)
 			continue;
-		if (field->limit)
-			tables_sides_set_limit(tables->build, table, cell++, sides, field->ladder);
-		else
-			tables_sides_set(tables->build, table, cell++, sides, field->ladder);
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+			sides[side] = make_side(build, pair->side[side], field);
+		*cell++ = field->limit ? tables_cell_limit(build, sides)
+				       : tables_cell_sides(build, sides, field->ladder);
 	}
 }
 
-static struct table_row *add_row(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair)
+static struct table_row *add_row(struct cgroups *tables, const struct cgroup_pair *pair)
 {
-	struct table_row *row = tables_add_row(tables->build, table);
 	const struct merged_cgroup *cgroup = any_side(pair);
 
-	if (row == NULL)
-		return NULL;
-	tables_cell_set_text(table, &row->cells[0], cgroup->key, cgroup->key_length);
-	row->key = row->label = row->cells[0].text;
-	row->key_length = row->label_length = cgroup->key_length;
-	return row;
+	return tables_add_named_row(tables->build, cgroup->key, cgroup->key_length);
 }
 
-static void build_stats(struct cgroups *tables)
-{
-	struct table *table = tables_sides_create_table(tables->build, sections[SECTION_CGROUP_STATS].name,
-							stats_columns, ARRAY_COUNT(stats_columns));
-
-	for (size_t i = 0; i < tables->count; i++) {
-		struct table_row *row = add_row(tables, table, &tables->pairs[i]);
-
-		if (row != NULL)
-			set_numbers(tables, table, &row->cells[1], &tables->pairs[i], SECTION_CGROUP_STATS);
-	}
-	tables_finish(tables->build, table);
-}
-
-static bool has_limit(const struct merged_cgroup *cgroup)
+/* Whether a record has any of the numbers that may be missing in a section. */
+static bool has_any(const struct merged_cgroup *cgroup, enum section section)
 {
 	if (cgroup == NULL)
 		return false;
 	for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
-		if (cgroup_record_fields[i].section == SECTION_CGROUP_LIMITS &&
+		if (cgroup_record_fields[i].section == section &&
 		    number_of(&cgroup->record, &cgroup_record_fields[i]).present)
 			return true;
 	}
-	return cgroup->record.max_quota_us.present;
+	return section == SECTION_CGROUP_LIMITS && cgroup->record.max_quota_us.present;
 }
 
-static void append_cpu_limit(struct buffer *text, const struct merged_cgroup *cgroup)
+/* cpu.max is a text. */
+static struct cell cpu_limit_cell(struct tables_build *build, const struct cgroup_pair *pair)
 {
-	struct tables_side side = begin_side(cgroup, CGROUP_FILE_CPU_MAX);
-
-	if (side.unavailable)
-		buffer_append_text(text, "·");
-	else if (cgroup == NULL)
-		buffer_append_char(text, '-');
-	else
-		cell_format_cpu_limit(text, cgroup->record.max_quota_us, cgroup->record.max_period_us);
-}
-
-static void set_cpu_limit(struct cgroups *tables, struct table *table, struct cell *cell,
-			  const struct cgroup_pair *pair)
-{
-	const struct tables_side side = begin_side(pair->side[DIFF_AFTER], CGROUP_FILE_CPU_MAX);
+	const struct cell after = begin_side(pair->side[DIFF_AFTER], CGROUP_FILE_CPU_MAX, UNIT_NONE);
 	struct buffer texts[DIFF_SIDE_COUNT] = {0};
+	struct cell cell;
 
-	if (!tables->build->is_comparison && side.unavailable) {
-		tables_cell_begin(cell, VALUE_UNAVAILABLE, side.reason);
-		return;
+	if (!build->is_comparison && after.state == CELL_UNAVAILABLE)
+		return after;
+	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
+		const struct merged_cgroup *cgroup = pair->side[side];
+		const struct cell own = begin_side(cgroup, CGROUP_FILE_CPU_MAX, UNIT_NONE);
+
+		cell_format_cell(&texts[side], &own);
+		if (own.state == CELL_VALUE)
+			cell_format_cpu_limit(&texts[side], cgroup->record.max_quota_us,
+					      cgroup->record.max_period_us);
 	}
-	for (size_t i = tables->build->first_side; i < DIFF_SIDE_COUNT; i++)
-		append_cpu_limit(&texts[i], pair->side[i]);
-	tables_sides_set_texts(tables->build, table, cell, texts[tables->build->first_side].data,
-			       texts[DIFF_AFTER].data);
-	if (!tables->build->is_comparison) {
-		cell->partial = side.partial;
-		cell->reason = side.partial ? side.reason : REASON_READ;
+	cell = tables_cell_texts(build,
+				 (const char *const[]){texts[DIFF_BEFORE].data, texts[DIFF_AFTER].data});
+	if (!build->is_comparison) {
+		cell.partial = after.partial;
+		cell.reason = after.reason;
 	}
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
-		buffer_release(&texts[i]);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		buffer_release(&texts[side]);
+	return cell;
 }
 
-static void build_limits(struct cgroups *tables)
+/* A table with a row of numbers for each cgroup, of those that may be missing where a side has any. */
+static void build_numbers(struct cgroups *tables, enum section section, const struct table_column columns[],
+			  size_t column_count)
 {
-	struct table *table = tables_sides_create_table(tables->build, sections[SECTION_CGROUP_LIMITS].name,
-							limits_columns, ARRAY_COUNT(limits_columns));
+	struct tables_build *build = tables->build;
 
-	table->columns[1].sides = false; /* cpu.max is a text */
+	tables_begin(build, sections[section].name, columns, column_count);
+	if (section == SECTION_CGROUP_LIMITS)
+		build->table->columns[1].sides = false;
 	for (size_t i = 0; i < tables->count; i++) {
 		const struct cgroup_pair *pair = &tables->pairs[i];
 		struct table_row *row;
 
-		if (!has_limit(pair->side[DIFF_BEFORE]) && !has_limit(pair->side[DIFF_AFTER]))
+		if (!has_any(pair->side[DIFF_BEFORE], section) && !has_any(pair->side[DIFF_AFTER], section))
 			continue;
-		row = add_row(tables, table, pair);
+		row = add_row(tables, pair);
 		if (row == NULL)
 			continue;
-		set_cpu_limit(tables, table, &row->cells[1], pair);
-		set_numbers(tables, table, &row->cells[2], pair, SECTION_CGROUP_LIMITS);
+		if (section == SECTION_CGROUP_LIMITS)
+			row->cells[1] = cpu_limit_cell(build, pair);
+		set_numbers(build, &row->cells[1 + (section == SECTION_CGROUP_LIMITS)], pair, section);
 	}
-	tables_finish(tables->build, table);
-}
-
-static bool has_io(const struct merged_cgroup *cgroup)
-{
-	return cgroup != NULL && (cgroup->record.io_read.present || cgroup->record.io_written.present);
-}
-
-/* Bytes by io.stat, of cgroups of which it is known on some side; no table without them. */
-static void build_io(struct cgroups *tables)
-{
-	struct table *table = NULL;
-
-	for (size_t i = 0; i < tables->count; i++) {
-		const struct cgroup_pair *pair = &tables->pairs[i];
-		struct table_row *row;
-
-		if (!has_io(pair->side[DIFF_BEFORE]) && !has_io(pair->side[DIFF_AFTER]))
-			continue;
-		if (table == NULL)
-			table = tables_sides_create_table(tables->build, sections[SECTION_CGROUP_IO].name,
-							  io_columns, ARRAY_COUNT(io_columns));
-		row = add_row(tables, table, pair);
-		if (row != NULL)
-			set_numbers(tables, table, &row->cells[1], pair, SECTION_CGROUP_IO);
-	}
-	if (table != NULL)
-		tables_finish(tables->build, table);
+	tables_finish(build);
 }
 
 static const struct key_values *list_of(const struct merged_cgroup *cgroup, enum cgroup_file file)
@@ -297,38 +245,39 @@ static int compare_items(const struct cgroups *tables, const struct key_value *b
 }
 
 /* A row for an item that is on one side or both; `key` may hold a NUL. */
-static void add_list_row(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
-			 enum cgroup_file file, const char *key, size_t key_length,
+static void add_list_row(struct cgroups *tables, const struct cgroup_pair *pair, enum cgroup_file file,
+			 const char *key, size_t key_length,
 			 const struct key_value *const items[DIFF_SIDE_COUNT])
 {
-	struct table_row *row = add_row(tables, table, pair);
-	struct tables_side sides[DIFF_SIDE_COUNT];
+	struct table_row *row = add_row(tables, pair);
+	struct cell sides[DIFF_SIDE_COUNT];
 
 	if (row == NULL)
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		sides[side] = begin_side(pair->side[side], file);
-		sides[side].number = items[side] != NULL ? items[side]->value : 0;
-		if (items[side] == NULL)
-			sides[side].kind = CELL_SIDE_NONE;
+		sides[side] = begin_side(pair->side[side], file, unit_of_ladder(LADDER_UNITLESS));
+		if (sides[side].state == CELL_VALUE && items[side] != NULL)
+			tables_cell_set_integer(tables->build, &sides[side], items[side]->value,
+						LADDER_UNITLESS);
+		else if (sides[side].state == CELL_VALUE)
+			sides[side].state = CELL_ABSENT;
 	}
-	tables_cell_set_text(table, &row->cells[1], key, key_length);
-	tables_sides_set(tables->build, table, &row->cells[2], sides, LADDER_UNITLESS);
+	row->cells[1] = tables_cell_text(tables->build, key, key_length);
+	row->cells[2] = tables_cell_sides(tables->build, sides, LADDER_UNITLESS);
 }
 
 /* One row for each key that differs, of one snapshot that is not zero; one with the file's name where a side
  * was not read. */
-static void add_list(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
-		     enum cgroup_file file)
+static void add_list(struct cgroups *tables, const struct cgroup_pair *pair, enum cgroup_file file)
 {
 	const struct key_values *before = list_of(pair->side[DIFF_BEFORE], file);
 	const struct key_values *after = list_of(pair->side[DIFF_AFTER], file);
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		if (!begin_side(pair->side[side], file).unavailable)
+		if (begin_side(pair->side[side], file, UNIT_NONE).state != CELL_UNAVAILABLE)
 			continue;
-		add_list_row(tables, table, pair, file, cgroup_file_names[file],
-			     strlen(cgroup_file_names[file]), (const struct key_value *const[]){NULL, NULL});
+		add_list_row(tables, pair, file, cgroup_file_names[file], strlen(cgroup_file_names[file]),
+			     (const struct key_value *const[]){NULL, NULL});
 		return;
 	}
 	for (uint32_t i = 0, j = 0; i < before->count || j < after->count;) {
@@ -344,7 +293,7 @@ static void add_list(struct cgroups *tables, struct table *table, const struct c
 		if (tables->build->is_comparison ? order == 0 && left->value == right->value
 						 : right->value == 0)
 			continue;
-		add_list_row(tables, table, pair, file, snapshot_text(snapshot, key),
+		add_list_row(tables, pair, file, snapshot_text(snapshot, key),
 			     string_pool_length(&snapshot->strings, key),
 			     (const struct key_value *const[]){order <= 0 ? left : NULL,
 							       order >= 0 ? right : NULL});
@@ -352,72 +301,36 @@ static void add_list(struct cgroups *tables, struct table *table, const struct c
 }
 
 static void build_list(struct cgroups *tables, enum section section, const struct table_column columns[],
-		       enum cgroup_file file)
+		       size_t column_count, enum cgroup_file file)
 {
-	struct table *table = tables_sides_create_table(tables->build, sections[section].name, columns,
-							LIST_COLUMNS);
-
+	tables_begin(tables->build, sections[section].name, columns, column_count);
 	for (size_t i = 0; i < tables->count; i++)
-		add_list(tables, table, &tables->pairs[i], file);
-	tables_finish(tables->build, table);
+		add_list(tables, &tables->pairs[i], file);
+	tables_finish(tables->build);
 }
 
-static void make_pressure(const struct cgroup_pair *pair, enum pressure_resource resource,
-			  struct tables_pressure sides[DIFF_SIDE_COUNT])
+static void build_pressure(const struct cgroups *tables, enum pressure_resource resource)
 {
 	/* both enumerations have one order */
 	const enum cgroup_file file = (enum cgroup_file)(CGROUP_FILE_CPU_PRESSURE + (int)resource);
+	struct tables_pressure *subjects = memory_allocate_zero(tables->count + 1, sizeof(*subjects));
 
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
-		sides[i] = (struct tables_pressure){
-			.pressure = pair->side[i] != NULL ? &pair->side[i]->record.pressure : NULL,
-			.side = begin_side(pair->side[i], file),
-		};
-}
-
-/* Whether any cgroup has a number of the resource that is not zero, or could not be read. */
-static bool has_pressure(const struct cgroups *tables, enum pressure_resource resource)
-{
 	for (size_t i = 0; i < tables->count; i++) {
-		struct tables_pressure sides[DIFF_SIDE_COUNT];
+		const struct merged_cgroup *const *records = tables->pairs[i].side;
 
-		make_pressure(&tables->pairs[i], resource, sides);
-		if (tables_sides_has_pressure(&sides[DIFF_BEFORE], resource) ||
-		    tables_sides_has_pressure(&sides[DIFF_AFTER], resource))
-			return true;
+		subjects[i].name = any_side(&tables->pairs[i])->key;
+		subjects[i].name_length = any_side(&tables->pairs[i])->key_length;
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+			subjects[i].pressure[side] = records[side] != NULL ? &records[side]->record.pressure
+									   : NULL;
+			subjects[i].sides[side] = begin_side(records[side], file, UNIT_NONE);
+		}
 	}
-	return false;
+	tables_pressure(tables->build, SECTION_PRESSURE, resource, subjects, tables->count);
+	free(subjects);
 }
 
-static void add_pressure_rows(struct cgroups *tables, struct table *table, const struct cgroup_pair *pair,
-			      enum pressure_resource resource)
-{
-	struct tables_pressure sides[DIFF_SIDE_COUNT];
-
-	make_pressure(pair, resource, sides);
-	for (int full = 0; full < 2; full++) {
-		struct table_row *row = add_row(tables, table, pair);
-
-		if (row != NULL)
-			tables_sides_set_pressure(tables->build, table, &row->cells[1], full, resource,
-						  sides);
-	}
-}
-
-static void build_pressure(struct cgroups *tables, enum pressure_resource resource)
-{
-	struct table *table;
-
-	if (!has_pressure(tables, resource))
-		return;
-	table = tables_sides_create_table(tables->build, NULL, pressure_columns,
-					  ARRAY_COUNT(pressure_columns));
-	table->section = arena_format(&table->arena, "%s %s", sections[SECTION_PRESSURE].name,
-				      pressure_resource_names[resource]);
-	for (size_t i = 0; i < tables->count; i++)
-		add_pressure_rows(tables, table, &tables->pairs[i], resource);
-	tables_finish(tables->build, table);
-}
+#define COLUMNS(list) list, ARRAY_COUNT(list)
 
 void tables_cgroups(struct tables_build *build)
 {
@@ -429,15 +342,17 @@ void tables_cgroups(struct tables_build *build)
 							&build->diff->options.grouping, build->by_flags[i]);
 	join_cgroups(&tables);
 	if (wanted[SECTION_CGROUP_STATS])
-		build_stats(&tables);
+		build_numbers(&tables, SECTION_CGROUP_STATS, COLUMNS(stats_columns));
 	if (wanted[SECTION_CGROUP_LIMITS])
-		build_limits(&tables);
+		build_numbers(&tables, SECTION_CGROUP_LIMITS, COLUMNS(limits_columns));
 	if (wanted[SECTION_CGROUP_IO] && !build->diff->options.by_flags) /* the reference has no such table */
-		build_io(&tables);
+		build_numbers(&tables, SECTION_CGROUP_IO, COLUMNS(io_columns));
 	if (wanted[SECTION_MEMORY_STAT])
-		build_list(&tables, SECTION_MEMORY_STAT, memory_stat_columns, CGROUP_FILE_MEMORY_STAT);
+		build_list(&tables, SECTION_MEMORY_STAT, COLUMNS(memory_stat_columns),
+			   CGROUP_FILE_MEMORY_STAT);
 	if (wanted[SECTION_MEMORY_EVENTS])
-		build_list(&tables, SECTION_MEMORY_EVENTS, memory_events_columns, CGROUP_FILE_MEMORY_EVENTS);
+		build_list(&tables, SECTION_MEMORY_EVENTS, COLUMNS(memory_events_columns),
+			   CGROUP_FILE_MEMORY_EVENTS);
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)
 		build_pressure(&tables, (enum pressure_resource)i);
 	cgroup_merge_release(tables.cgroups[DIFF_BEFORE]);

@@ -21,7 +21,6 @@ struct ranked {
 
 struct group_table {
 	struct tables_build *build;
-	struct table *table;
 	const char *section;
 	const enum column *subjects;
 	size_t subject_count;
@@ -253,12 +252,11 @@ static void fill_row(struct group_table *groups, size_t index, const struct rank
 
 	buffer_clear(label);
 	tables_row_append_label(groups->build, pair, groups->is_tree, label);
-	content = tables_row_of_column(groups->build, groups->table, pair, groups->subjects[row->subject],
-				       label);
-	groups->table->rows[index].key = pair->key;
-	groups->table->rows[index].key_length = pair->key_length;
-	groups->table->rows[index].threads = pair->threads[DIFF_AFTER];
-	tables_row_fill(groups->build, groups->table, index, &content);
+	content = tables_row_of_column(groups->build, pair, groups->subjects[row->subject], label);
+	groups->build->table->rows[index].key = pair->key;
+	groups->build->table->rows[index].key_length = pair->key_length;
+	groups->build->table->rows[index].threads = pair->threads[DIFF_AFTER];
+	tables_row_fill(groups->build, index, &content);
 }
 
 /* All rows one below the other, in pieces when they are many. */
@@ -268,9 +266,9 @@ static void add_flat(struct group_table *groups, const struct ranked *rows, size
 
 	for (size_t i = 0; i < count; i++) {
 		if (!forgets(groups))
-			groups->table = tables_continue(groups->build, groups->table);
-		table_add_row(groups->table);
-		row_of_line[i] = groups->table->row_count - 1;
+			tables_continue(groups->build);
+		table_add_row(groups->build->table);
+		row_of_line[i] = groups->build->table->row_count - 1;
 		if (!forgets(groups))
 			fill_row(groups, row_of_line[i], &rows[i], &label);
 	}
@@ -283,7 +281,7 @@ static void add_tree(struct group_table *groups, const struct ranked *rows, size
 
 	for (size_t i = 0; i < count; i++)
 		pairs[i] = &groups->build->diff->pairs[rows[i].pair];
-	tables_row_add_tree(groups->table, pairs, count, row_of_line);
+	tables_row_add_tree(groups->build->table, pairs, count, row_of_line);
 	free(pairs);
 }
 
@@ -306,7 +304,8 @@ static void fill_rows(struct group_table *groups, const struct ranked *rows, siz
 /* Adds the first `count` of `total` rows. */
 static void add_rows(struct group_table *groups, const struct ranked *rows, size_t count, size_t total)
 {
-	const size_t left_out = groups->table->row_total - groups->table->row_count + total - count;
+	const size_t left_out = groups->build->table->row_total - groups->build->table->row_count + total -
+				count;
 	size_t *row_of_line = memory_allocate_zero(count + 1, sizeof(*row_of_line));
 
 	if (groups->is_tree)
@@ -315,7 +314,7 @@ static void add_rows(struct group_table *groups, const struct ranked *rows, size
 		add_flat(groups, rows, count, row_of_line);
 	if (groups->is_tree || forgets(groups))
 		fill_rows(groups, rows, count, row_of_line);
-	groups->table->row_total = groups->table->row_count + left_out;
+	groups->build->table->row_total = groups->build->table->row_count + left_out;
 	free(row_of_line);
 }
 
@@ -323,9 +322,9 @@ static void begin_table(struct group_table *groups)
 {
 	enum axis axis = groups->build->diff->options.grouping.axis;
 
-	groups->table = tables_row_create_table(groups->build, groups->section, axes[axis].header);
+	tables_row_begin(groups->build, groups->section, axes[axis].header);
 	groups->is_tree = groups->build->request->layout && axis == AXIS_ALL &&
-			  groups->table->columns[0].column == TABLES_COLUMN_GROUP;
+			  groups->build->table->columns[0].column == TABLES_COLUMN_GROUP;
 }
 
 /* Cgroups parent by parent; for people each has a table of its own. */
@@ -345,12 +344,12 @@ static void add_by_parent(struct group_table *groups)
 		end = first + count;
 		if (groups->build->request->layout) {
 			if (first != 0) {
-				tables_finish(groups->build, groups->table);
+				tables_finish(groups->build);
 				begin_table(groups);
 			}
-			groups->table->heading = arena_format(&groups->table->arena, "%s %.*s",
-							      groups->section, (int)parent_length(pair),
-							      pair->key);
+			groups->build->table->heading = arena_format(&groups->build->table->arena, "%s %.*s",
+								     groups->section,
+								     (int)parent_length(pair), pair->key);
 		}
 		add_rows(groups, &groups->rows[first], limit != 0 && limit < count ? limit : count, count);
 	}
@@ -376,8 +375,8 @@ static void build_table(struct tables_build *build, const char *section, const e
 		add_by_parent(&groups);
 	else
 		add_rows(&groups, groups.rows, groups.count, groups.total);
-	groups.table->row_folded = groups.folded;
-	tables_finish(build, groups.table);
+	build->table->row_folded = groups.folded;
+	tables_finish(build);
 	free(groups.rows);
 }
 

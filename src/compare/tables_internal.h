@@ -12,50 +12,68 @@ struct tables_build {
 	const struct tables_request *request;
 	void (*emit)(void *context, const struct table *table);
 	void *context;
-	struct buffer text; /* scratch for the text of a cell */
-	size_t first_side;  /* DIFF_BEFORE of a comparison, DIFF_AFTER of one snapshot */
+	struct table *table;       /* under construction: cells have their texts in its arena */
+	enum tables_column column; /* of group tables, whose cell is made */
+	struct buffer text;        /* scratch for the text of a cell */
+	size_t first_side;         /* DIFF_BEFORE of a comparison, DIFF_AFTER of one snapshot */
 	bool is_comparison;
 	bool by_flags[DIFF_SIDE_COUNT]; /* asked for, or all that the snapshot has */
 };
 
-/* --- tables.c: rows, handed over when there are many --- */
+/* --- tables.c: tables and their rows --- */
+
+/* Begins a table with columns that are its own; measured ones have both sides of a comparison. */
+void tables_begin(struct tables_build *build, const char *section, const struct table_column columns[],
+		  size_t column_count);
 
 /* A row to fill, or NULL when the limit is reached: it is then only counted. */
-struct table_row *tables_add_row(struct tables_build *build, struct table *table);
+struct table_row *tables_add_row(struct tables_build *build);
 
-/* Hands over the rows made so far once there are many; returns the table for those that follow. The section
- * must be static. */
-struct table *tables_continue(struct tables_build *build, struct table *table);
+/* The same with a name in its first cell, which is its key and label too. */
+struct table_row *tables_add_named_row(struct tables_build *build, const char *name, size_t length);
+
+/* Hands over the rows made so far once there are many; those that follow are added to another piece of the
+ * table. The section must be static. */
+void tables_continue(struct tables_build *build);
 
 /* Hands the table over if it has rows, and releases it. */
-void tables_finish(struct tables_build *build, struct table *table);
+void tables_finish(struct tables_build *build);
 
-/* --- tables_row.c: cells --- */
+/* --- tables.c: cells --- */
 
-/* Takes build->text, the printed form, over into the cell; each NUL in it becomes U+FFFD. */
-void tables_cell_take_text(struct tables_build *build, struct table *table, struct cell *cell);
+/* Takes build->text, the printed form of a cell, over into the table; each NUL in it becomes U+FFFD. */
+const char *tables_take_text(struct tables_build *build);
 
-/* A copy of a text; each NUL in it becomes U+FFFD, since cells end at one. */
-void tables_cell_set_text(struct table *table, struct cell *cell, const char *text, size_t length);
-void tables_cell_set_integer(struct tables_build *build, struct table *table, struct cell *cell,
-			     uint64_t value, enum ladder ladder);
+/* A cell with a copy of a text; each NUL in it becomes U+FFFD, since cells end at one. */
+struct cell tables_cell_text(struct tables_build *build, const char *text, size_t length);
 
-/* Marks a cell, whose unit stands, by the state of its value; true when there is one to print. */
-bool tables_cell_begin(struct cell *cell, enum value_state state, reason_id reason);
+/* Gives a cell, which may be marked as partial, a number. */
+void tables_cell_set_integer(struct tables_build *build, struct cell *cell, uint64_t value,
+			     enum ladder ladder);
 
-/* What a side of a pair has in the column of a metric or derived metric. */
-void tables_cell_set_column(struct tables_build *build, struct table *table, struct cell *cell,
-			    const struct diff_pair *pair, enum diff_side side, enum column column);
+/* The value of a side of a pair in a column. */
+struct cell tables_cell_column(struct tables_build *build, const struct diff_pair *pair, enum diff_side side,
+			       enum column column);
 
 /* Both sides with an arrow between; their numbers stay as they are. */
-void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,
-			  const struct cell sides[DIFF_SIDE_COUNT], const char *arrow);
+struct cell tables_cell_both(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
+			     const char *arrow);
 
-void tables_cell_set_count(struct cell *cell, uint64_t count);
+/* Tables that are not about groups (cgroup records, pressure, sched_ext) have one cell of a number: of one
+ * snapshot that of its side, else "a → b (delta)", absent where neither side has anything. */
+struct cell tables_cell_sides(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
+			      enum ladder ladder);
+
+/* The same for a limit: without the delta, and one value where both sides read alike. A side with a text has
+ * no limit. */
+struct cell tables_cell_limit(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT]);
+
+/* The texts of both sides, or one where they are equal. */
+struct cell tables_cell_texts(struct tables_build *build, const char *const texts[DIFF_SIDE_COUNT]);
 
 /* --- the rows of group tables --- */
 
-/* What a row of a group table shows. */
+/* A row of a group table. */
 struct tables_row {
 	const char *label; /* of its group, not sanitised */
 	size_t label_length;
@@ -67,19 +85,17 @@ struct tables_row {
 	enum ladder ladder;
 };
 
-/* An empty table with the columns of groups that are asked for, the group's under this header. */
-struct table *tables_row_create_table(const struct tables_build *build, const char *section,
-				      const char *group);
+/* Begins a table with the columns of groups that are asked for, the group's under this header. */
+void tables_row_begin(struct tables_build *build, const char *section, const char *group);
 
 /* The name of a pair for a row of it: in a tree, where cgroup and process stand above, the mark and the
  * thread. */
 void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
 			     struct buffer *label);
 
-/* What the row of a column of a pair shows; the label stays the caller's. */
-struct tables_row tables_row_of_column(struct tables_build *build, struct table *table,
-				       const struct diff_pair *pair, enum column column,
-				       const struct buffer *label);
+/* The content of the row of a column of a pair; the label stays the caller's. */
+struct tables_row tables_row_of_column(struct tables_build *build, const struct diff_pair *pair,
+				       enum column column, const struct buffer *label);
 
 /*
  * Adds a row for each of some pairs of AXIS_ALL, below headings for their cgroups and processes, which come
@@ -92,49 +108,29 @@ void tables_row_add_tree(struct table *table, const struct diff_pair *const pair
 size_t *tables_order(const double *weights, size_t count);
 
 /* Fills the cells of a row of such a table. */
-void tables_row_fill(struct tables_build *build, struct table *table, size_t row,
-		     const struct tables_row *content);
+void tables_row_fill(struct tables_build *build, size_t row, const struct tables_row *content);
 
-/* --- tables_sides.c: cells of what is not of groups: cgroup records, pressure, sched_ext --- */
+/*
+ * Makes the table of a section in which each pair has several rows, which `add_rows` adds, in the order of
+ * `weights`. Index diff->pair_count stands for the waits that may be of any group.
+ */
+void tables_row_make(struct tables_build *build, enum section section, const double *weights, size_t count,
+		     void (*add_rows)(void *context, size_t pair, const struct buffer *label), void *context);
 
-/* What one side has. */
-struct tables_side {
-	enum cell_side_kind kind; /* CELL_SIDE_REAL: hundredths of a percent */
-	bool unavailable;         /* then there is no number; else it may be partial */
-	bool partial;
-	reason_id reason;
-	uint64_t number;
-};
+/* --- tables_host.c --- */
 
-/* An empty table whose measured columns have both sides of a comparison. */
-struct table *tables_sides_create_table(const struct tables_build *build, const char *section,
-					const struct table_column columns[], size_t column_count);
-
-/* The number, or "a → b (delta)"; absent when no side has anything. */
-void tables_sides_set(struct tables_build *build, struct table *table, struct cell *cell,
-		      const struct tables_side sides[DIFF_SIDE_COUNT], enum ladder ladder);
-
-/* The same without the delta, and one value where both sides read alike. */
-void tables_sides_set_limit(struct tables_build *build, struct table *table, struct cell *cell,
-			    const struct tables_side sides[DIFF_SIDE_COUNT], enum ladder ladder);
-
-/* The texts of both sides, or one where they are equal. */
-void tables_sides_set_texts(struct tables_build *build, struct table *table, struct cell *cell,
-			    const char *before, const char *after);
-
-/* What a side knows of a resource's pressure: without its record, or without the numbers in it. */
+/* A subject of a table of pressure: a cgroup, or without a name the host. */
 struct tables_pressure {
-	const struct pressure *pressure; /* NULL: it has no record */
-	struct tables_side side;
+	const char *name;
+	size_t name_length;
+	const struct pressure *pressure[DIFF_SIDE_COUNT]; /* NULL: the side has no record */
+	struct cell sides[DIFF_SIDE_COUNT];               /* in the state of the numbers, without one */
 };
 
-/* Whether any number of a resource on a side is not zero, or could not be read. */
-bool tables_sides_has_pressure(const struct tables_pressure *side, enum pressure_resource resource);
-
-/* A row `some` or `full`: cells from `first` on are row, avg10, avg60, avg300, total. */
-void tables_sides_set_pressure(struct tables_build *build, struct table *table, struct cell *first, bool full,
-			       enum pressure_resource resource,
-			       const struct tables_pressure sides[DIFF_SIDE_COUNT]);
+/* Makes the table of a resource, with rows `some` and `full` of each subject; none where all numbers are
+ * zero. */
+void tables_pressure(struct tables_build *build, enum section section, enum pressure_resource resource,
+		     const struct tables_pressure subjects[], size_t count);
 
 /* --- the tables by what they are about --- */
 
@@ -145,6 +141,7 @@ void tables_cgroups(struct tables_build *build);
 void tables_host_pressure(struct tables_build *build);
 void tables_host_sched_ext(struct tables_build *build);
 void tables_latency(struct tables_build *build);
+void tables_scheduler(struct tables_build *build);
 void tables_task_fields(struct tables_build *build);
 void tables_renames(struct tables_build *build);
 void tables_orphans(struct tables_build *build);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cells of reports, and the columns and rows of the tables of groups. */
+/* The columns and rows of the tables of groups. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,103 +11,286 @@
 #include "base/unicode.h"
 #include "diff_evidence.h"
 #include "table/cell_format.h"
-#include "table/value_cell.h"
 #include "tables_internal.h"
 
 /* --- cells --- */
 
-void tables_cell_take_text(struct tables_build *build, struct table *table, struct cell *cell)
+/* A cell in the state of the change, still without its number. */
+static struct cell cell_of_change(const struct diff_value *value, enum unit unit)
 {
-	cell->text = unicode_duplicate_without_nul(&table->arena, build->text.data, build->text.length);
-	buffer_clear(&build->text);
+	struct cell cell = cell_of_state(value->state, value->reason, unit);
+
+	cell.reason_of_before = value->reason_side == DIFF_BEFORE;
+	return cell;
 }
 
-void tables_cell_set_text(struct table *table, struct cell *cell, const char *text, size_t length)
+/* Gives a cell a number whose printed form is in build->text. */
+static void set_real(struct tables_build *build, struct cell *cell, double number)
 {
-	*cell = cell_of_text(unicode_duplicate_without_nul(&table->arena, text, length));
+	cell->form = CELL_FORM_REAL;
+	cell->value.real = cell->sort = number;
+	cell->text = tables_take_text(build);
 }
 
-void tables_cell_set_integer(struct tables_build *build, struct table *table, struct cell *cell,
-			     uint64_t value, enum ladder ladder)
+/* The cell of a column that does not apply to a row, or that a row without a group does not have. */
+static struct cell no_cell(const struct tables_row *content)
 {
-	cell->state = CELL_VALUE;
-	cell->form = CELL_FORM_INTEGER;
-	cell->unit = unit_of_ladder(ladder);
-	cell->value.integer = value;
-	cell->sort = (double)value;
-	cell_format_value(&build->text, value, ladder);
-	tables_cell_take_text(build, table, cell);
+	return (struct cell){.state = content->pair != NULL ? CELL_ABSENT : CELL_EMPTY, .sort = NAN};
 }
 
-bool tables_cell_begin(struct cell *cell, enum value_state state, reason_id reason)
+static struct cell group_cell(struct tables_build *build, const struct tables_row *content)
 {
-	static const enum cell_state states[] = {
-		[VALUE_READ] = CELL_VALUE,
-		[VALUE_ABSENT] = CELL_ABSENT,
-		[VALUE_UNAVAILABLE] = CELL_UNAVAILABLE,
-	};
-
-	cell->sort = NAN;
-	cell->state = states[state];
-	if (state == VALUE_UNAVAILABLE)
-		cell->reason = reason;
-	return state == VALUE_READ;
+	return tables_cell_text(build, content->label, content->label_length);
 }
 
-void tables_cell_set_column(struct tables_build *build, struct table *table, struct cell *cell,
-			    const struct diff_pair *pair, enum diff_side side, enum column column)
+static struct cell threads_cell(struct tables_build *build, const struct tables_row *content)
 {
-	struct value value;
+	const struct diff_pair *pair = content->pair;
+	struct cell sides[DIFF_SIDE_COUNT], cell;
 
-	diff_side(build->diff, pair, side, column, &value);
-	value_report_cell(reduction_column(build->diff->reductions[side], column), &value, &build->text,
-			  &table->arena, cell);
+	if (pair == NULL)
+		return no_cell(content);
+	if (!build->is_comparison)
+		return cell_of_integer(pair->threads[DIFF_AFTER], UNIT_NONE);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		sides[side] = cell_of_integer(pair->threads[side], UNIT_NONE);
+	cell = tables_cell_both(build, sides, "→");
+	if (pair->threads[DIFF_BEFORE] == pair->threads[DIFF_AFTER])
+		cell.text = arena_format(&build->table->arena, "%u", pair->threads[DIFF_AFTER]);
+	return cell;
 }
 
-void tables_cell_set_both(struct tables_build *build, struct table *table, struct cell *cell,
-			  const struct cell sides[DIFF_SIDE_COUNT], const char *arrow)
+static struct cell metric_cell(struct tables_build *build, const struct tables_row *content)
 {
-	*cell = (struct cell){
-		.state = CELL_VALUE, .form = CELL_FORM_SIDES, .unit = sides[0].unit, .sort = NAN};
-	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
-		const struct cell *from = &sides[side];
+	(void)build;
+	return cell_of_text(content->name);
+}
 
-		if (from->state == CELL_UNAVAILABLE || (from->state == CELL_VALUE && from->partial)) {
-			cell->partial = true;
-			cell->reason = from->reason;
-			cell->reason_of_before = side == DIFF_BEFORE;
-		}
-		if (from->state != CELL_VALUE)
-			continue;
-		if (from->form == CELL_FORM_INTEGER) {
-			cell->value.sides.kind[side] = CELL_SIDE_INTEGER;
-			cell->value.sides.number[side].integer = from->value.integer;
-		} else if (from->form == CELL_FORM_REAL) {
-			cell->value.sides.kind[side] = CELL_SIDE_REAL;
-			cell->value.sides.number[side].real = from->value.real;
-		}
+static struct cell side_cell(struct tables_build *build, const struct tables_row *content)
+{
+	struct cell cell = content->sides[build->column == TABLES_COLUMN_BASELINE ? DIFF_BEFORE : DIFF_AFTER];
+
+	cell.reason_of_before = build->column == TABLES_COLUMN_BASELINE;
+	return cell;
+}
+
+static struct cell arrow_cell(struct tables_build *build, const struct tables_row *content)
+{
+	return tables_cell_both(build, content->sides, " → ");
+}
+
+static struct cell delta_cell(struct tables_build *build, const struct tables_row *content)
+{
+	const struct diff_value *value = &content->value;
+	struct cell cell = cell_of_change(value, content->sides[DIFF_BEFORE].unit);
+
+	if (cell.state != CELL_VALUE)
+		return cell;
+	if (value->is_category)
+		return cell_of_text(value->differs ? "differs" : "same");
+	if (column_is_derived(content->column))
+		cell_format_derived_delta(&build->text, value->delta, content->ladder,
+					  column_is_ratio(content->column));
+	else
+		cell_format_delta(&build->text, value->delta, content->ladder);
+	set_real(build, &cell, value->delta);
+	return cell;
+}
+
+/*
+ * The reference prints "-0.0%" for a negative number that did not change. So do we, but only where its cells
+ * are printed: where the flags of the format decide on both sides.
+ */
+static void append_percent(struct tables_build *build, const struct diff_value *value)
+{
+	if (build->by_flags[DIFF_BEFORE] && build->by_flags[DIFF_AFTER] && value->fraction == 0 &&
+	    value->side[DIFF_BEFORE].number < 0)
+		buffer_append_text(&build->text, "-0.0%");
+	else
+		cell_format_percent(&build->text, value->fraction);
+}
+
+static struct cell percent_cell(struct tables_build *build, const struct tables_row *content)
+{
+	struct cell cell = cell_of_change(&content->value, UNIT_PERCENT);
+
+	if (cell.state == CELL_VALUE && !content->value.has_fraction)
+		cell.state = CELL_ABSENT;
+	if (cell.state != CELL_VALUE)
+		return cell;
+	append_percent(build, &content->value);
+	set_real(build, &cell, content->value.fraction * 100.0);
+	return cell;
+}
+
+/* "[cfs-only] [SCHEDSTATS]": the scheduler class, then the kernel options. */
+static struct cell tags_cell(struct tables_build *build, const struct tables_row *content)
+{
+	const struct metric_entry *entry = column_is_metric(content->column)
+						   ? &metrics[column_metric(content->column)]
+						   : NULL;
+	const char *gates = entry != NULL && entry->config_gates != NULL ? entry->config_gates : "";
+
+	if (entry != NULL && entry->tag != METRIC_TAG_NONE)
+		buffer_append_format(&build->text, "[%s]", metric_tag_names[entry->tag]);
+	while (*gates != '\0') {
+		const size_t length = strcspn(gates, " ");
+
+		buffer_append_format(&build->text, "%s[%.*s]", build->text.length != 0 ? " " : "",
+				     (int)length, gates);
+		gates += length;
+		gates += strspn(gates, " ");
 	}
-	cell_format_cell(&build->text, &sides[DIFF_BEFORE]);
-	buffer_append_text(&build->text, arrow);
-	cell_format_cell(&build->text, &sides[DIFF_AFTER]);
-	tables_cell_take_text(build, table, cell);
+	return cell_of_text(tables_take_text(build));
 }
 
-/* The same as tables_cell_begin() for the change. */
-static bool begin_change(struct cell *cell, const struct diff_value *value)
+static struct cell uptime_cell(struct tables_build *build, const struct tables_row *content)
 {
-	cell->reason_of_before = value->reason_side == DIFF_BEFORE;
-	return tables_cell_begin(cell, value->state, value->reason);
+	struct cell cell = {.state = build->is_comparison ? CELL_EMPTY : CELL_ABSENT};
+
+	if (content->pair == NULL || !content->pair->has_uptime)
+		return cell;
+	buffer_append_format(&build->text, "%.0f%%", content->pair->uptime);
+	cell = cell_of_real(content->pair->uptime, UNIT_PERCENT);
+	cell.text = tables_take_text(build);
+	return cell;
 }
 
-void tables_cell_set_count(struct cell *cell, uint64_t count)
+/* The threads of a pair that are the same, came and went; NULL where rates are compared, and without a match.
+ */
+static const struct diff_match_count *find_counts(const struct tables_build *build,
+						  const struct diff_pair *pair)
 {
-	*cell = (struct cell){
-		.state = CELL_VALUE,
-		.form = CELL_FORM_INTEGER,
-		.value.integer = count,
-		.sort = (double)count,
+	const struct diff_options *options = &build->diff->options;
+
+	return options->match != NULL && !options->rates && pair != NULL ? &pair->members : NULL;
+}
+
+static struct cell members_cell(struct tables_build *build, const struct tables_row *content)
+{
+	const struct diff_match_count *counts = find_counts(build, content->pair);
+
+	if (counts == NULL)
+		return no_cell(content);
+	return cell_of_integer(build->column == TABLES_COLUMN_SAME   ? counts->same
+			       : build->column == TABLES_COLUMN_CAME ? counts->came
+								     : counts->went,
+			       UNIT_NONE);
+}
+
+/* The change of a counter for each second between the captures. */
+static struct cell per_second_cell(struct tables_build *build, const struct tables_row *content)
+{
+	static const enum unit units[UNIT_TOTAL] = {
+		[UNIT_COUNT] = UNIT_COUNT_PER_S,
+		[UNIT_NS] = UNIT_NS_PER_S,
+		[UNIT_BYTES] = UNIT_BYTES_PER_S,
+		[UNIT_TICKS] = UNIT_TICKS_PER_S,
 	};
+	/* the number of threads changes over time as counters do */
+	const bool is_counted = content->column == column_of_stored(METRIC_THREAD_COUNT) ||
+				column_is_counter(content->column);
+	const double seconds = (double)build->diff->interval_ns / 1e9;
+	struct cell cell;
+
+	if (!is_counted || seconds == 0 || content->value.state == VALUE_ABSENT)
+		return no_cell(content);
+	cell = cell_of_change(&content->value, units[content->sides[DIFF_BEFORE].unit]);
+	if (cell.state != CELL_VALUE)
+		return cell;
+	cell_format_delta(&build->text, content->value.delta / seconds, content->ladder);
+	buffer_append_text(&build->text, "/s");
+	set_real(build, &cell, content->value.delta / seconds);
+	return cell;
+}
+
+/* The threads whose numbers are in a side's sum. */
+static uint32_t summed_threads(const struct tables_build *build, const struct diff_pair *pair,
+			       enum diff_side side)
+{
+	const struct diff_match_count *counts = find_counts(build, pair);
+
+	if (!build->diff->options.by_threads || counts == NULL)
+		return pair->threads[side];
+	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came;
+}
+
+/* The part that each thread of a side has in a sum. */
+static struct cell per_thread_cell(struct tables_build *build, const struct tables_row *content)
+{
+	struct cell sides[DIFF_SIDE_COUNT] = {content->sides[0], content->sides[1]};
+
+	if (!column_is_counter(content->column))
+		return no_cell(content);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const uint32_t threads = summed_threads(build, content->pair, (enum diff_side)side);
+		const double sum = (double)sides[side].value.integer;
+
+		if (sides[side].state != CELL_VALUE || sides[side].form != CELL_FORM_INTEGER)
+			continue;
+		if (threads == 0) {
+			sides[side] = cell_of_state(VALUE_ABSENT, REASON_READ, sides[side].unit);
+			continue;
+		}
+		cell_format_derived(&build->text, sum / threads, content->ladder, false);
+		set_real(build, &sides[side], sum / threads);
+	}
+	return tables_cell_both(build, sides, " → ");
+}
+
+/* What the parts of both windows say of a row. */
+static struct cell evidence_cell(struct tables_build *build, const struct tables_row *content)
+{
+	struct cell cell = {.state = CELL_ABSENT}, sides[DIFF_SIDE_COUNT];
+	struct diff_evidence_cell evidence;
+
+	if (build->diff->evidence == NULL || content->pair == NULL)
+		return cell;
+	evidence = diff_evidence_of(build->diff, content->pair, content->column, &content->value);
+	if (build->column == TABLES_COLUMN_REAL)
+		return cell_of_text(evidence.is_real ? "yes" : "no");
+	if (build->column == TABLES_COLUMN_CHANCE) {
+		if (!evidence.is_tested)
+			return cell_of_text("not tested");
+		buffer_append_format(&build->text, "%.2g", evidence.adjusted);
+		cell.state = CELL_VALUE;
+		set_real(build, &cell, evidence.adjusted);
+		return cell;
+	}
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const bool is_known = !isnan(evidence.spread[side]);
+
+		sides[side] = cell_of_state(is_known ? VALUE_READ : VALUE_ABSENT, REASON_READ,
+					    is_known ? content->sides[side].unit : UNIT_NONE);
+		if (!is_known)
+			continue;
+		cell_format_derived(&build->text, evidence.spread[side], content->ladder, false);
+		set_real(build, &sides[side], evidence.spread[side]);
+	}
+	return tables_cell_both(build, sides, " → ");
+}
+
+/* "b→c (+x.x%)" of the metric by which the groups are sorted. */
+static struct cell sort_cell(struct tables_build *build, const struct tables_row *content)
+{
+	const enum metric metric = build->request->sort.items[0].metric;
+	struct cell sides[DIFF_SIDE_COUNT], cell;
+	struct diff_value value;
+
+	if (content->pair == NULL)
+		return no_cell(content);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		sides[side] = tables_cell_column(build, content->pair, (enum diff_side)side,
+						 column_of_stored(metric));
+	value = diff_metric(build->diff, content->pair, metric);
+	cell = tables_cell_both(build, sides, "→");
+	if (!value.has_fraction)
+		return cell;
+	buffer_append_format(&build->text, "%s (", cell.text);
+	append_percent(build, &value);
+	buffer_append_char(&build->text, ')');
+	cell.text = tables_take_text(build);
+	return cell;
 }
 
 /* --- columns --- */
@@ -117,34 +300,38 @@ enum {
 };
 
 /*
- * The columns of group tables: what --columns calls one, its header (NULL where the table has its own), and
- * how many snapshots a report with it has, 0 for any.
+ * The columns of group tables: the word of --columns, the header (NULL where the table has its own), how many
+ * snapshots a report with the column has (0 for any), and how its cells are made.
  */
 static const struct {
 	const char *word;
 	struct table_column column;
 	size_t sides;
+	struct cell (*make)(struct tables_build *build, const struct tables_row *content);
 } group_columns[] = {
-	[TABLES_COLUMN_GROUP] = {"group", {NULL, .left = true}, 0},
-	[TABLES_COLUMN_THREADS] = {"threads", {"threads", .sides = true}, 0},
-	[TABLES_COLUMN_METRIC] = {"metric", {"metric", .left = true}, 0},
-	[TABLES_COLUMN_VALUE] = {"value", {"value", .measured = true}, 1},
-	[TABLES_COLUMN_BASELINE] = {"baseline", {"baseline", .measured = true}, 2},
-	[TABLES_COLUMN_CANDIDATE] = {"candidate", {"candidate", .measured = true}, 2},
-	[TABLES_COLUMN_DELTA] = {"delta", {"delta", .measured = true}, 2},
-	[TABLES_COLUMN_PERCENT] = {"%", {"%", .measured = true}, 2},
-	[TABLES_COLUMN_ARROW] = {"arrow", {"value", .measured = true}, 2},
-	[TABLES_COLUMN_TAGS] = {"tags", {"tags", .left = true}, 0},
-	[TABLES_COLUMN_UPTIME] = {"uptime", {.name = "%uptime"}, 0},
-	[TABLES_COLUMN_SAME] = {"same", {.name = "same"}, 2},
-	[TABLES_COLUMN_CAME] = {"came", {.name = "came"}, 2},
-	[TABLES_COLUMN_WENT] = {"went", {.name = "went"}, 2},
-	[TABLES_COLUMN_PER_SECOND] = {"per-second", {"per-second", .measured = true}, 2},
-	[TABLES_COLUMN_PER_THREAD] = {"per-thread", {"per-thread", .measured = true, .sides = true}, 2},
-	[TABLES_COLUMN_SPREAD] = {"spread", {"spread", .measured = true}, 2},
-	[TABLES_COLUMN_CHANCE] = {"p", {"p", .measured = true}, 2},
-	[TABLES_COLUMN_REAL] = {"real", {"real", .left = true}, 2},
-	[TABLES_COLUMN_SORT] = {NULL, {.name = NULL}, 2},
+	[TABLES_COLUMN_GROUP] = {"group", {NULL, .left = true}, 0, group_cell},
+	[TABLES_COLUMN_THREADS] = {"threads", {"threads", .sides = true}, 0, threads_cell},
+	[TABLES_COLUMN_METRIC] = {"metric", {"metric", .left = true}, 0, metric_cell},
+	[TABLES_COLUMN_VALUE] = {"value", {"value", .measured = true}, 1, side_cell},
+	[TABLES_COLUMN_BASELINE] = {"baseline", {"baseline", .measured = true}, 2, side_cell},
+	[TABLES_COLUMN_CANDIDATE] = {"candidate", {"candidate", .measured = true}, 2, side_cell},
+	[TABLES_COLUMN_DELTA] = {"delta", {"delta", .measured = true}, 2, delta_cell},
+	[TABLES_COLUMN_PERCENT] = {"%", {"%", .measured = true}, 2, percent_cell},
+	[TABLES_COLUMN_ARROW] = {"arrow", {"value", .measured = true}, 2, arrow_cell},
+	[TABLES_COLUMN_TAGS] = {"tags", {"tags", .left = true}, 0, tags_cell},
+	[TABLES_COLUMN_UPTIME] = {"uptime", {.name = "%uptime"}, 0, uptime_cell},
+	[TABLES_COLUMN_SAME] = {"same", {.name = "same"}, 2, members_cell},
+	[TABLES_COLUMN_CAME] = {"came", {.name = "came"}, 2, members_cell},
+	[TABLES_COLUMN_WENT] = {"went", {.name = "went"}, 2, members_cell},
+	[TABLES_COLUMN_PER_SECOND] = {"per-second", {"per-second", .measured = true}, 2, per_second_cell},
+	[TABLES_COLUMN_PER_THREAD] = {"per-thread",
+				      {"per-thread", .measured = true, .sides = true},
+				      2,
+				      per_thread_cell},
+	[TABLES_COLUMN_SPREAD] = {"spread", {"spread", .measured = true}, 2, evidence_cell},
+	[TABLES_COLUMN_CHANCE] = {"p", {"p", .measured = true}, 2, evidence_cell},
+	[TABLES_COLUMN_REAL] = {"real", {"real", .left = true}, 2, evidence_cell},
+	[TABLES_COLUMN_SORT] = {NULL, {.name = NULL}, 2, sort_cell},
 };
 
 const char *const tables_per_names[TABLES_PER_COUNT + 1] = {
@@ -268,15 +455,14 @@ static size_t list_columns(const struct tables_build *build, enum tables_column 
 	return count;
 }
 
-struct table *tables_row_create_table(const struct tables_build *build, const char *section,
-				      const char *group)
+void tables_row_begin(struct tables_build *build, const char *section, const char *group)
 {
 	enum tables_column columns[COLUMNS_MAX];
 	const size_t count = list_columns(build, columns);
-	struct table *table = table_create(section, count);
 
+	build->table = table_create(section, count);
 	for (size_t i = 0; i < count; i++) {
-		struct table_column *column = &table->columns[i];
+		struct table_column *column = &build->table->columns[i];
 
 		*column = group_columns[columns[i]].column;
 		column->column = (unsigned int)columns[i];
@@ -286,7 +472,6 @@ struct table *tables_row_create_table(const struct tables_build *build, const ch
 		if (columns[i] == TABLES_COLUMN_SORT)
 			column->name = metrics[build->request->sort.items[0].metric].name;
 	}
-	return table;
 }
 
 void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
@@ -393,8 +578,9 @@ static void add_headings(struct tree *tree, uint32_t index, struct table *table)
 	row = table_add_row(table);
 	row->depth = node->depth;
 	row->heading = true;
-	tables_cell_set_text(table, &row->cells[0], string_pool_text(&tree->texts, node->text),
-			     string_pool_length(&tree->texts, node->text));
+	row->cells[0] = cell_of_text(
+		unicode_duplicate_without_nul(&table->arena, string_pool_text(&tree->texts, node->text),
+					      string_pool_length(&tree->texts, node->text)));
 }
 
 void tables_row_add_tree(struct table *table, const struct diff_pair *const pairs[], size_t count,
@@ -426,350 +612,18 @@ void tables_row_add_tree(struct table *table, const struct diff_pair *const pair
 
 /* --- rows --- */
 
-static void set_delta(struct tables_build *build, struct table *table, struct cell *cell,
-		      const struct tables_row *content)
+void tables_row_fill(struct tables_build *build, size_t row, const struct tables_row *content)
 {
-	const struct diff_value *value = &content->value;
-	struct buffer *text = &build->text;
+	struct cell *cells = build->table->rows[row].cells;
 
-	cell->unit = content->sides[DIFF_BEFORE].unit;
-	if (!begin_change(cell, value))
-		return;
-	if (value->is_category) {
-		*cell = cell_of_text(value->differs ? "differs" : "same");
-		return;
-	}
-	cell->form = CELL_FORM_REAL;
-	cell->value.real = value->delta;
-	cell->sort = value->delta;
-	if (column_is_derived(content->column))
-		cell_format_derived_delta(text, value->delta, content->ladder,
-					  column_is_ratio(content->column));
-	else
-		cell_format_delta(text, value->delta, content->ladder);
-	tables_cell_take_text(build, table, cell);
-}
-
-/*
- * The reference prints "-0.0%" for a negative number that did not change. So do we, but only where its cells
- * are printed: where the flags of the format decide on both sides.
- */
-static void append_percent(struct tables_build *build, const struct diff_value *value)
-{
-	if (build->by_flags[DIFF_BEFORE] && build->by_flags[DIFF_AFTER] && value->fraction == 0 &&
-	    value->side[DIFF_BEFORE].number < 0)
-		buffer_append_text(&build->text, "-0.0%");
-	else
-		cell_format_percent(&build->text, value->fraction);
-}
-
-static void set_percent(struct tables_build *build, struct table *table, struct cell *cell,
-			const struct tables_row *content)
-{
-	const struct diff_value *value = &content->value;
-
-	cell->unit = UNIT_PERCENT;
-	if (!begin_change(cell, value))
-		return;
-	if (!value->has_fraction) {
-		cell->state = CELL_ABSENT;
-		return;
-	}
-	cell->form = CELL_FORM_REAL;
-	cell->value.real = value->fraction * 100.0;
-	cell->sort = cell->value.real;
-	append_percent(build, value);
-	tables_cell_take_text(build, table, cell);
-}
-
-static void set_threads(struct tables_build *build, struct table *table, struct cell *cell,
-			const struct diff_pair *pair)
-{
-	struct buffer *text = &build->text;
-
-	if (pair == NULL)
-		return;
-	if (!build->is_comparison) {
-		tables_cell_set_count(cell, pair->threads[DIFF_AFTER]);
-		return;
-	}
-	cell->state = CELL_VALUE;
-	cell->form = CELL_FORM_SIDES;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		cell->value.sides.kind[side] = CELL_SIDE_INTEGER;
-		cell->value.sides.number[side].integer = pair->threads[side];
-	}
-	buffer_append_u64(text, pair->threads[DIFF_BEFORE]);
-	if (pair->threads[DIFF_BEFORE] != pair->threads[DIFF_AFTER]) {
-		buffer_append_text(text, "→");
-		buffer_append_u64(text, pair->threads[DIFF_AFTER]);
-	}
-	tables_cell_take_text(build, table, cell);
-}
-
-static void set_uptime(struct tables_build *build, struct table *table, struct cell *cell,
-		       const struct diff_pair *pair)
-{
-	if (!build->is_comparison)
-		cell->state = CELL_ABSENT;
-	if (pair == NULL || !pair->has_uptime)
-		return;
-	cell->state = CELL_VALUE;
-	cell->form = CELL_FORM_REAL;
-	cell->unit = UNIT_PERCENT;
-	cell->value.real = pair->uptime;
-	buffer_append_format(&build->text, "%.0f%%", pair->uptime);
-	tables_cell_take_text(build, table, cell);
-}
-
-/* "b→c (+x.x%)" of the metric by which the groups are sorted. */
-static void set_sort(struct tables_build *build, struct table *table, struct cell *cell,
-		     const struct diff_pair *pair)
-{
-	enum metric metric = build->request->sort.items[0].metric;
-	struct cell sides[DIFF_SIDE_COUNT] = {0};
-	struct diff_value value;
-
-	if (pair == NULL)
-		return;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		tables_cell_set_column(build, table, &sides[side], pair, (enum diff_side)side,
-				       column_of_stored(metric));
-	value = diff_metric(build->diff, pair, metric);
-	tables_cell_set_both(build, table, cell, sides, "→");
-	if (!value.has_fraction)
-		return;
-	buffer_append_text(&build->text, cell->text);
-	buffer_append_text(&build->text, " (");
-	append_percent(build, &value);
-	buffer_append_char(&build->text, ')');
-	tables_cell_take_text(build, table, cell);
-}
-
-/* Appends "[cfs-only] [SCHEDSTATS]": the scheduler class, then the kernel options. */
-static void append_tags(struct buffer *buffer, enum metric metric)
-{
-	const char *gates = metrics[metric].config_gates != NULL ? metrics[metric].config_gates : "";
-
-	if (metrics[metric].tag != METRIC_TAG_NONE)
-		buffer_append_format(buffer, "[%s]", metric_tag_names[metrics[metric].tag]);
-	while (*gates != '\0') {
-		size_t length = strcspn(gates, " ");
-
-		buffer_append_format(buffer, "%s[%.*s]", buffer->length != 0 ? " " : "", (int)length, gates);
-		gates += length;
-		gates += strspn(gates, " ");
+	for (size_t i = 0; i < build->table->column_count; i++) {
+		build->column = (enum tables_column)build->table->columns[i].column;
+		cells[i] = group_columns[build->column].make(build, content);
 	}
 }
 
-/* What the parts of both windows say of a row. */
-static void set_evidence(struct tables_build *build, struct table *table, struct cell *cell,
-			 enum tables_column column, const struct tables_row *content)
-{
-	struct cell sides[DIFF_SIDE_COUNT] = {{.state = CELL_ABSENT}, {.state = CELL_ABSENT}};
-	struct diff_evidence_cell evidence;
-
-	cell->state = CELL_ABSENT;
-	if (build->diff->evidence == NULL || content->pair == NULL)
-		return;
-	evidence = diff_evidence_of(build->diff, content->pair, content->column, &content->value);
-	if (column == TABLES_COLUMN_REAL) {
-		*cell = cell_of_text(evidence.is_real ? "yes" : "no");
-	} else if (column == TABLES_COLUMN_CHANCE && !evidence.is_tested) {
-		*cell = cell_of_text("not tested");
-	} else if (column == TABLES_COLUMN_CHANCE) {
-		cell->state = CELL_VALUE;
-		cell->form = CELL_FORM_REAL;
-		cell->value.real = cell->sort = evidence.adjusted;
-		buffer_append_format(&build->text, "%.2g", evidence.adjusted);
-		tables_cell_take_text(build, table, cell);
-	} else {
-		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-			if (isnan(evidence.spread[side]))
-				continue;
-			sides[side] = (struct cell){.state = CELL_VALUE,
-						    .form = CELL_FORM_REAL,
-						    .unit = content->sides[side].unit,
-						    .value.real = evidence.spread[side]};
-			cell_format_derived(&build->text, evidence.spread[side], content->ladder, false);
-			tables_cell_take_text(build, table, &sides[side]);
-		}
-		tables_cell_set_both(build, table, cell, sides, " → ");
-	}
-}
-
-static const enum unit units_per_second[UNIT_TOTAL] = {
-	[UNIT_COUNT] = UNIT_COUNT_PER_S,
-	[UNIT_NS] = UNIT_NS_PER_S,
-	[UNIT_BYTES] = UNIT_BYTES_PER_S,
-	[UNIT_TICKS] = UNIT_TICKS_PER_S,
-};
-
-/* The threads of a pair that are the same, came and went; NULL where rates are compared, and without a match.
- */
-static const struct diff_match_count *find_counts(const struct tables_build *build,
-						  const struct diff_pair *pair)
-{
-	const struct diff_options *options = &build->diff->options;
-
-	return options->match != NULL && !options->rates && pair != NULL ? &pair->members : NULL;
-}
-
-static void set_members(const struct tables_build *build, struct cell *cell, const struct diff_pair *pair,
-			enum tables_column column)
-{
-	const struct diff_match_count *counts = find_counts(build, pair);
-
-	cell->sort = NAN;
-	if (counts == NULL)
-		cell->state = pair != NULL ? CELL_ABSENT : CELL_EMPTY;
-	else
-		tables_cell_set_count(cell, column == TABLES_COLUMN_SAME   ? counts->same
-					    : column == TABLES_COLUMN_CAME ? counts->came
-									   : counts->went);
-}
-
-/* The number of threads changes over time as counters do. */
-static bool is_counted(const struct tables_row *content)
-{
-	return content->column == column_of_stored(METRIC_THREAD_COUNT) || column_is_counter(content->column);
-}
-
-/* The change of a counter for each second between the captures. */
-static void set_per_second(struct tables_build *build, struct table *table, struct cell *cell,
-			   const struct tables_row *content)
-{
-	const uint64_t interval_ns = build->diff->interval_ns;
-	const struct diff_value *value = &content->value;
-
-	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
-	if (content->pair == NULL)
-		cell->state = CELL_EMPTY;
-	if (!is_counted(content) || interval_ns == 0 || value->state == VALUE_ABSENT)
-		return;
-	cell->unit = units_per_second[content->sides[DIFF_BEFORE].unit];
-	if (!begin_change(cell, value))
-		return;
-	cell->form = CELL_FORM_REAL;
-	cell->value.real = value->delta / ((double)interval_ns / 1e9);
-	cell->sort = cell->value.real;
-	cell_format_delta(&build->text, cell->value.real, content->ladder);
-	buffer_append_text(&build->text, "/s");
-	tables_cell_take_text(build, table, cell);
-}
-
-/* The threads whose numbers are in a side's sum. */
-static uint32_t summed_threads(const struct tables_build *build, const struct diff_pair *pair,
-			       enum diff_side side)
-{
-	const struct diff_match_count *counts = find_counts(build, pair);
-
-	if (!build->diff->options.by_threads || counts == NULL)
-		return pair->threads[side];
-	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came;
-}
-
-/* What each thread of a side has of a sum. */
-static void set_per_thread(struct tables_build *build, struct table *table, struct cell *cell,
-			   const struct tables_row *content)
-{
-	struct cell sides[DIFF_SIDE_COUNT] = {content->sides[0], content->sides[1]};
-
-	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
-	if (content->pair == NULL)
-		cell->state = CELL_EMPTY;
-	if (!column_is_counter(content->column))
-		return;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const uint32_t threads = summed_threads(build, content->pair, (enum diff_side)side);
-		struct cell *quotient = &sides[side];
-
-		if (quotient->state != CELL_VALUE || quotient->form != CELL_FORM_INTEGER)
-			continue;
-		if (threads == 0) {
-			*quotient = (struct cell){.state = CELL_ABSENT, .unit = quotient->unit};
-			continue;
-		}
-		quotient->form = CELL_FORM_REAL;
-		quotient->value.real = (double)content->sides[side].value.integer / threads;
-		cell_format_derived(&build->text, quotient->value.real, content->ladder, false);
-		tables_cell_take_text(build, table, quotient);
-	}
-	tables_cell_set_both(build, table, cell, sides, " → ");
-}
-
-static void fill_cell(struct tables_build *build, struct table *table, struct cell *cell,
-		      enum tables_column column, const struct tables_row *content)
-{
-	switch (column) {
-	case TABLES_COLUMN_GROUP:
-		tables_cell_set_text(table, cell, content->label, content->label_length);
-		break;
-	case TABLES_COLUMN_THREADS:
-		set_threads(build, table, cell, content->pair);
-		break;
-	case TABLES_COLUMN_METRIC:
-		*cell = cell_of_text(content->name);
-		break;
-	case TABLES_COLUMN_VALUE:
-		*cell = content->sides[DIFF_AFTER];
-		break;
-	case TABLES_COLUMN_BASELINE:
-	case TABLES_COLUMN_CANDIDATE:
-		*cell = content->sides[column == TABLES_COLUMN_BASELINE ? DIFF_BEFORE : DIFF_AFTER];
-		cell->reason_of_before = column == TABLES_COLUMN_BASELINE;
-		break;
-	case TABLES_COLUMN_DELTA:
-		set_delta(build, table, cell, content);
-		break;
-	case TABLES_COLUMN_PERCENT:
-		set_percent(build, table, cell, content);
-		break;
-	case TABLES_COLUMN_ARROW:
-		tables_cell_set_both(build, table, cell, content->sides, " → ");
-		break;
-	case TABLES_COLUMN_TAGS:
-		cell->state = CELL_VALUE;
-		if (column_is_metric(content->column))
-			append_tags(&build->text, column_metric(content->column));
-		tables_cell_take_text(build, table, cell);
-		break;
-	case TABLES_COLUMN_UPTIME:
-		set_uptime(build, table, cell, content->pair);
-		break;
-	case TABLES_COLUMN_SAME:
-	case TABLES_COLUMN_CAME:
-	case TABLES_COLUMN_WENT:
-		set_members(build, cell, content->pair, column);
-		break;
-	case TABLES_COLUMN_PER_SECOND:
-		set_per_second(build, table, cell, content);
-		break;
-	case TABLES_COLUMN_PER_THREAD:
-		set_per_thread(build, table, cell, content);
-		break;
-	case TABLES_COLUMN_SPREAD:
-	case TABLES_COLUMN_CHANCE:
-	case TABLES_COLUMN_REAL:
-		set_evidence(build, table, cell, column, content);
-		break;
-	case TABLES_COLUMN_SORT:
-		set_sort(build, table, cell, content->pair);
-		break;
-	}
-}
-
-void tables_row_fill(struct tables_build *build, struct table *table, size_t row,
-		     const struct tables_row *content)
-{
-	for (size_t i = 0; i < table->column_count; i++)
-		fill_cell(build, table, &table->rows[row].cells[i],
-			  (enum tables_column)table->columns[i].column, content);
-}
-
-struct tables_row tables_row_of_column(struct tables_build *build, struct table *table,
-				       const struct diff_pair *pair, enum column column,
-				       const struct buffer *label)
+struct tables_row tables_row_of_column(struct tables_build *build, const struct diff_pair *pair,
+				       enum column column, const struct buffer *label)
 {
 	struct tables_row content = {
 		.label = label->data,
@@ -782,8 +636,7 @@ struct tables_row tables_row_of_column(struct tables_build *build, struct table 
 	};
 
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
-		tables_cell_set_column(build, table, &content.sides[side], pair, (enum diff_side)side,
-				       column);
+		content.sides[side] = tables_cell_column(build, pair, (enum diff_side)side, column);
 	return content;
 }
 
@@ -805,4 +658,26 @@ size_t *tables_order(const double *weights, size_t count)
 		order[i] = i;
 	qsort_r(order, count, sizeof(*order), compare_weights, (void *)(uintptr_t)weights);
 	return order;
+}
+
+void tables_row_make(struct tables_build *build, enum section section, const double *weights, size_t count,
+		     void (*add_rows)(void *context, size_t pair, const struct buffer *label), void *context)
+{
+	const struct diff *diff = build->diff;
+	size_t *order = tables_order(weights, count);
+	struct buffer label = {0};
+
+	tables_row_begin(build, sections[section].name, axes[diff->options.grouping.axis].header);
+	for (size_t i = 0; i < count; i++) {
+		buffer_clear(&label);
+		if (order[i] < diff->pair_count)
+			diff_append_label(&diff->pairs[order[i]], &label);
+		else
+			buffer_append_text(&label, latency_other_name);
+		add_rows(context, order[i], &label);
+		tables_continue(build);
+	}
+	tables_finish(build);
+	buffer_release(&label);
+	free(order);
 }

@@ -46,7 +46,6 @@ struct smaps_table {
 	size_t line_count, line_capacity;
 	struct hash_map line_of; /* process << 32 | key */
 	struct buffer name, cgroup;
-	struct table *table;
 };
 
 /* --- sums --- */
@@ -233,30 +232,32 @@ static void set_side(struct smaps_table *smaps, const struct process *process, c
 		     enum diff_side side, struct tables_row *content)
 {
 	const struct process_side *sums = &process->side[side];
-	const bool incomplete = sums->unavailable != 0;
-	struct diff_side_value *value = &content->value.side[side];
+	const bool incomplete = sums->unavailable != 0, is_read = line != NULL && line->has[side];
+	const reason_id reason = incomplete ? sums->reason : REASON_READ;
+	const enum value_state state = is_read ? VALUE_READ : incomplete ? VALUE_UNAVAILABLE : VALUE_ABSENT;
 	struct cell *cell = &content->sides[side];
 
-	cell->unit = UNIT_BYTES;
-	value->reason = incomplete ? sums->reason : REASON_READ;
-	if (line != NULL && line->has[side]) {
-		tables_cell_set_integer(smaps->build, smaps->table, cell, line->bytes[side], LADDER_BYTES);
-		value->has_number = true;
-		value->number = (double)line->bytes[side];
-		value->is_whole = true;
-		value->whole = line->bytes[side];
-		value->partial = cell->partial = incomplete;
-		cell->reason = value->reason;
-	} else {
-		value->state = incomplete ? VALUE_UNAVAILABLE : VALUE_ABSENT;
-		tables_cell_begin(cell, value->state, value->reason);
-	}
+	content->value.side[side] = (struct diff_side_value){.state = state, .reason = reason};
+	*cell = cell_of_state(state, reason, UNIT_BYTES);
+	if (!is_read)
+		return;
+	content->value.side[side] = (struct diff_side_value){
+		.reason = reason,
+		.partial = incomplete,
+		.has_number = true,
+		.number = (double)line->bytes[side],
+		.is_whole = true,
+		.whole = line->bytes[side],
+	};
+	cell->partial = incomplete;
+	cell->reason = reason;
+	tables_cell_set_integer(smaps->build, cell, line->bytes[side], LADDER_BYTES);
 }
 
 static void add_row(struct smaps_table *smaps, const struct process *process, const struct buffer *label,
 		    const char *key, size_t key_length, const struct line *line)
 {
-	struct table_row *row = tables_add_row(smaps->build, smaps->table);
+	struct tables_build *build = smaps->build;
 	struct tables_row content = {
 		.label = label->data,
 		.label_length = label->length,
@@ -264,13 +265,13 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 		.ladder = LADDER_BYTES,
 	};
 
-	if (row == NULL)
+	if (tables_add_row(build) == NULL)
 		return;
-	content.name = unicode_duplicate_without_nul(&smaps->table->arena, key, key_length);
-	for (size_t side = smaps->build->first_side; side < DIFF_SIDE_COUNT; side++)
+	content.name = unicode_duplicate_without_nul(&build->table->arena, key, key_length);
+	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 		set_side(smaps, process, line, (enum diff_side)side, &content);
 	diff_value_conclude(&content.value, false);
-	tables_row_fill(smaps->build, smaps->table, smaps->table->row_count - 1, &content);
+	tables_row_fill(build, build->table->row_count - 1, &content);
 }
 
 /* A row for each line that differs, of one snapshot that is not zero. */
@@ -295,7 +296,7 @@ static void add_process(struct smaps_table *smaps, const struct process *process
 		add_row(smaps, process, label, file, strlen(file), NULL);
 }
 
-static struct table *create_table(const struct smaps_table *smaps)
+static void begin_table(struct tables_build *build)
 {
 	static const struct table_column columns[] = {
 		{"process", .left = true},
@@ -304,16 +305,16 @@ static struct table *create_table(const struct smaps_table *smaps)
 	};
 	static const enum tables_column ids[] = {TABLES_COLUMN_GROUP, TABLES_COLUMN_METRIC,
 						 TABLES_COLUMN_VALUE};
-	const enum axis axis = smaps->build->diff->options.grouping.axis;
-	struct table *table;
+	const enum axis axis = build->diff->options.grouping.axis;
 
-	if (smaps->build->is_comparison)
-		return tables_row_create_table(smaps->build, sections[SECTION_SMAPS_ROLLUP].name,
-					       axes[axis == AXIS_ALL ? AXIS_ALL : AXIS_PROCESS].header);
-	table = table_create_with(sections[SECTION_SMAPS_ROLLUP].name, columns, ARRAY_COUNT(columns));
-	for (size_t i = 0; i < table->column_count; i++)
-		table->columns[i].column = ids[i];
-	return table;
+	if (build->is_comparison) {
+		tables_row_begin(build, sections[SECTION_SMAPS_ROLLUP].name,
+				 axes[axis == AXIS_ALL ? AXIS_ALL : AXIS_PROCESS].header);
+		return;
+	}
+	tables_begin(build, sections[SECTION_SMAPS_ROLLUP].name, columns, ARRAY_COUNT(columns));
+	for (size_t i = 0; i < ARRAY_COUNT(columns); i++)
+		build->table->columns[i].column = ids[i];
 }
 
 static void build_table(struct smaps_table *smaps)
@@ -321,7 +322,7 @@ static void build_table(struct smaps_table *smaps)
 	const bool is_all = smaps->build->diff->options.grouping.axis == AXIS_ALL;
 	struct buffer label = {0};
 
-	smaps->table = create_table(smaps);
+	begin_table(smaps->build);
 	if (smaps->process_count != 0)
 		qsort_r(smaps->processes, smaps->process_count, sizeof(*smaps->processes), compare_processes,
 			smaps);
@@ -337,7 +338,7 @@ static void build_table(struct smaps_table *smaps)
 		buffer_append(&label, name + cgroup, length - cgroup);
 		add_process(smaps, &smaps->processes[i], &label);
 	}
-	tables_finish(smaps->build, smaps->table);
+	tables_finish(smaps->build);
 	buffer_release(&label);
 }
 

@@ -69,40 +69,37 @@ static void collect(struct tab_table *tab)
 }
 
 /* What a side has, as the screen shows it: times as a percentage of a CPU. */
-static bool append_side(struct tab_table *tab, struct table *table, size_t row, enum column column,
+static void append_side(const struct tab_table *tab, const struct diff_pair *pair, enum column column,
 			enum diff_side side, struct buffer *text)
 {
 	const struct diff *diff = tab->build->diff;
 	struct value value;
 	struct cell cell;
 
-	diff_side(diff, &diff->pairs[tab->pairs[row]], side, column, &value);
-	value_cell(reduction_column(diff->reductions[side], column), &value, &table->arena, &cell);
+	diff_side(diff, pair, side, column, &value);
+	value_cell(reduction_column(diff->reductions[side], column), &value, &tab->build->table->arena,
+		   &cell);
 	cell.unit = column_unit(column, WINDOW_MODE_RATE, false);
 	if (cell.unit == UNIT_PERCENT && cell.form == CELL_FORM_REAL && column_entry(column)->unit == UNIT_NS)
 		cell.value.real /= 1e7;
 	screen_format_cell(text, &cell, &screen_marks_utf8);
-	return cell.state == CELL_VALUE;
 }
 
 /* Both sides of a change that counts, else the one that there is now. */
-static void set_cell(struct tab_table *tab, struct table *table, size_t row, enum column column,
-		     struct cell *cell)
+static struct cell make_cell(const struct tab_table *tab, const struct diff_pair *pair, enum column column)
 {
-	const struct diff *diff = tab->build->diff;
-	const struct diff_pair *pair = &diff->pairs[tab->pairs[row]];
-	struct buffer *text = &tab->build->text, before = {0}, after = {0};
+	struct tables_build *build = tab->build;
+	struct buffer texts[DIFF_SIDE_COUNT] = {0};
 
-	append_side(tab, table, row, column, DIFF_BEFORE, &before);
-	append_side(tab, table, row, column, DIFF_AFTER, &after);
-	if (is_real(diff, pair, column) && strcmp(before.data, after.data) != 0)
-		buffer_append_format(text, "%s → ", before.data);
-	buffer_append_text(text, after.data);
-	buffer_release(&before);
-	buffer_release(&after);
-	cell->state = CELL_VALUE;
-	cell->form = CELL_FORM_TEXT;
-	tables_cell_take_text(tab->build, table, cell);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		append_side(tab, pair, column, (enum diff_side)side, &texts[side]);
+	if (is_real(build->diff, pair, column) &&
+	    strcmp(texts[DIFF_BEFORE].data, texts[DIFF_AFTER].data) != 0)
+		buffer_append_format(&build->text, "%s → ", texts[DIFF_BEFORE].data);
+	buffer_append_text(&build->text, texts[DIFF_AFTER].data);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		buffer_release(&texts[side]);
+	return cell_of_text(tables_take_text(build));
 }
 
 /* Columns of which no group has a number say nothing. */
@@ -125,7 +122,7 @@ static void choose_columns(struct tab_table *tab)
 	}
 }
 
-static struct table *create_table(const struct tab_table *tab)
+static void begin_table(const struct tab_table *tab)
 {
 	struct table *table = table_create("groups", tab->column_count + 1);
 
@@ -133,13 +130,12 @@ static struct table *create_table(const struct tab_table *tab)
 	table->columns[0].left = true;
 	for (size_t i = 0; i < tab->column_count; i++)
 		table->columns[i + 1].name = column_title(tab->columns[i], WINDOW_MODE_RATE);
-	return table;
+	tab->build->table = table;
 }
 
-static void append_label(const struct tab_table *tab, size_t row, struct buffer *label)
+static void append_label(const struct tab_table *tab, const struct diff_pair *pair, struct buffer *label)
 {
 	const struct diff *diff = tab->build->diff;
-	const struct diff_pair *pair = &diff->pairs[tab->pairs[row]];
 
 	if (diff->options.grouping.axis != AXIS_ALL) {
 		tables_row_append_label(tab->build, pair, false, label);
@@ -153,25 +149,22 @@ void tables_tab(struct tables_build *build)
 {
 	const size_t limit = build->request->limit;
 	struct tab_table tab = {.build = build};
-	struct buffer label = {0};
-	struct table *table;
 
 	choose_columns(&tab);
 	collect(&tab);
-	table = create_table(&tab);
+	begin_table(&tab);
 	for (size_t i = 0; i < tab.count && (limit == 0 || i < limit); i++) {
-		struct table_row *row = table_add_row(table);
+		const struct diff_pair *pair = &build->diff->pairs[tab.pairs[i]];
+		struct table_row *row = table_add_row(build->table);
 
-		buffer_clear(&label);
-		append_label(&tab, i, &label);
-		tables_cell_set_text(table, &row->cells[0], label.data, label.length);
+		append_label(&tab, pair, &build->text);
+		row->cells[0] = cell_of_text(tables_take_text(build));
 		for (size_t k = 0; k < tab.column_count; k++)
-			set_cell(&tab, table, i, tab.columns[k], &row->cells[k + 1]);
+			row->cells[k + 1] = make_cell(&tab, pair, tab.columns[k]);
 	}
-	table->row_total = tab.count;
-	table->row_folded = tab.folded;
-	build->emit(build->context, table);
-	table_release(table);
-	buffer_release(&label);
+	build->table->row_total = tab.count;
+	build->table->row_folded = tab.folded;
+	build->emit(build->context, build->table);
+	table_release(build->table);
 	free(tab.pairs);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "tables_internal.h"
 
 /* Which columns hold what. */
@@ -38,13 +39,13 @@ static int compare_listed(const void *left, const void *right, void *context)
 	const struct snapshot *snapshot = context;
 	const struct listed *a = left, *b = right;
 
-	if (a->run_time != b->run_time)
-		return a->run_time < b->run_time ? 1 : -1;
-	if (snapshot->tgid[a->thread] != snapshot->tgid[b->thread])
-		return snapshot->tgid[a->thread] < snapshot->tgid[b->thread] ? -1 : 1;
-	if (snapshot->tid[a->thread] != snapshot->tid[b->thread])
-		return snapshot->tid[a->thread] < snapshot->tid[b->thread] ? -1 : 1;
-	return a->thread < b->thread ? -1 : 1;
+	int order = order_u64(b->run_time, a->run_time);
+
+	if (order == 0)
+		order = order_u64(snapshot->tgid[a->thread], snapshot->tgid[b->thread]);
+	if (order == 0)
+		order = order_u64(snapshot->tid[a->thread], snapshot->tid[b->thread]);
+	return order != 0 ? order : order_u64(a->thread, b->thread);
 }
 
 static struct listed *collect(const struct diff_match *match, enum diff_side side, size_t *ret_count)
@@ -66,62 +67,59 @@ static struct listed *collect(const struct diff_match *match, enum diff_side sid
 	return listed;
 }
 
-static void set_name(const struct snapshot *snapshot, struct table *table, struct cell *cell, uint32_t id)
+static struct cell name_cell(struct tables_build *build, const struct snapshot *snapshot, uint32_t id)
 {
-	tables_cell_set_text(table, cell, snapshot_text(snapshot, id),
-			     string_pool_length(&snapshot->strings, id));
+	return tables_cell_text(build, snapshot_text(snapshot, id),
+				string_pool_length(&snapshot->strings, id));
 }
 
-static void set_run_time(struct tables_build *build, struct table *table, struct cell *cell, size_t thread,
-			 enum diff_side side)
+static struct cell run_time_cell(struct tables_build *build, size_t thread, enum diff_side side)
 {
 	const struct snapshot *snapshot = build->diff->snapshots[side];
 	reason_id reason;
 	const enum value_state state = snapshot_value_state(snapshot, thread, METRIC_RUN_TIME_NS,
 							    build->by_flags[side], &reason);
+	struct cell cell = cell_of_state(state, reason, UNIT_NS);
 
-	cell->unit = UNIT_NS;
-	if (tables_cell_begin(cell, state, reason))
-		tables_cell_set_integer(build, table, cell,
-					snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS), LADDER_NS);
-	cell->reason_of_before = side == DIFF_BEFORE;
+	if (state == VALUE_READ)
+		tables_cell_set_integer(build, &cell, snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS),
+					LADDER_NS);
+	cell.reason_of_before = side == DIFF_BEFORE;
+	return cell;
 }
 
-static void fill_row(struct tables_build *build, struct table *table, struct cell *cells, size_t thread,
-		     enum diff_side side)
+static void fill_row(struct tables_build *build, struct cell *cells, size_t thread, enum diff_side side)
 {
 	const struct snapshot *snapshot = build->diff->snapshots[side];
 	const struct triple *names = &snapshot->triples[snapshot->triple[thread]];
-	struct buffer label = {0};
 
-	diff_append_label(&build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)], &label);
-	tables_cell_set_text(table, &cells[THREAD_COLUMN_GROUP], label.data, label.length);
-	tables_cell_set_count(&cells[THREAD_COLUMN_PID], snapshot->tgid[thread]);
-	tables_cell_set_count(&cells[THREAD_COLUMN_TID], snapshot->tid[thread]);
-	set_name(snapshot, table, &cells[THREAD_COLUMN_PROCESS], names->pcomm);
-	set_name(snapshot, table, &cells[THREAD_COLUMN_THREAD], names->comm);
-	set_name(snapshot, table, &cells[THREAD_COLUMN_CGROUP], names->cgroup);
-	set_run_time(build, table, &cells[THREAD_COLUMN_RUN_TIME], thread, side);
-	buffer_release(&label);
+	diff_append_label(&build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)], &build->text);
+	cells[THREAD_COLUMN_GROUP] = cell_of_text(tables_take_text(build));
+	cells[THREAD_COLUMN_PID] = cell_of_integer(snapshot->tgid[thread], UNIT_NONE);
+	cells[THREAD_COLUMN_TID] = cell_of_integer(snapshot->tid[thread], UNIT_NONE);
+	cells[THREAD_COLUMN_PROCESS] = name_cell(build, snapshot, names->pcomm);
+	cells[THREAD_COLUMN_THREAD] = name_cell(build, snapshot, names->comm);
+	cells[THREAD_COLUMN_CGROUP] = name_cell(build, snapshot, names->cgroup);
+	cells[THREAD_COLUMN_RUN_TIME] = run_time_cell(build, thread, side);
 }
 
 static void build_threads(struct tables_build *build, enum diff_side side, const char *section,
 			  const char *heading)
 {
-	struct table *table = table_create_with(section, thread_columns, ARRAY_COUNT(thread_columns));
 	size_t count;
 	struct listed *listed = collect(build->diff->options.match, side, &count);
 
-	table->heading = heading;
+	build->table = table_create_with(section, thread_columns, ARRAY_COUNT(thread_columns));
+	build->table->heading = heading;
 	for (size_t i = 0; i < count; i++) {
 		struct table_row *row;
 
-		table = tables_continue(build, table);
-		row = tables_add_row(build, table);
+		tables_continue(build);
+		row = tables_add_row(build);
 		if (row != NULL)
-			fill_row(build, table, row->cells, listed[i].thread, side);
+			fill_row(build, row->cells, listed[i].thread, side);
 	}
-	tables_finish(build, table);
+	tables_finish(build);
 	free(listed);
 }
 

@@ -73,6 +73,38 @@ struct cell cell_of_text(const char *text)
 	return (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = text, .sort = NAN};
 }
 
+struct cell cell_of_integer(uint64_t number, enum unit unit)
+{
+	return (struct cell){.state = CELL_VALUE,
+			     .form = CELL_FORM_INTEGER,
+			     .unit = unit,
+			     .value.integer = number,
+			     .sort = (double)number};
+}
+
+struct cell cell_of_real(double number, enum unit unit)
+{
+	return (struct cell){.state = CELL_VALUE,
+			     .form = CELL_FORM_REAL,
+			     .unit = unit,
+			     .value.real = number,
+			     .sort = number};
+}
+
+struct cell cell_of_state(enum value_state state, reason_id reason, enum unit unit)
+{
+	static const enum cell_state states[] = {
+		[VALUE_READ] = CELL_VALUE,
+		[VALUE_ABSENT] = CELL_ABSENT,
+		[VALUE_UNAVAILABLE] = CELL_UNAVAILABLE,
+	};
+
+	return (struct cell){.state = states[state],
+			     .unit = unit,
+			     .reason = state == VALUE_UNAVAILABLE ? reason : REASON_READ,
+			     .sort = NAN};
+}
+
 double cell_number(const struct cell *cell)
 {
 	if (cell->state != CELL_VALUE)

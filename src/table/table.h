@@ -174,6 +174,13 @@ struct table_row *table_add_named_row(struct table *table, const char *key, cons
 /* A cell that shows a text of the caller's, which outlives the table. */
 struct cell cell_of_text(const char *text);
 
+/* Cells that show a number. */
+struct cell cell_of_integer(uint64_t number, enum unit unit);
+struct cell cell_of_real(double number, enum unit unit);
+
+/* A cell in the state of a value, still without a number; `reason` counts where it is unavailable. */
+struct cell cell_of_state(enum value_state state, reason_id reason, enum unit unit);
+
 /* The number of a cell, NAN where it has none. */
 double cell_number(const struct cell *cell);
 

@@ -46,17 +46,6 @@ static double word_order(const char *word)
 	return order;
 }
 
-static enum cell_state state_of(enum value_state state)
-{
-	static const enum cell_state states[] = {
-		[VALUE_READ] = CELL_VALUE,
-		[VALUE_ABSENT] = CELL_ABSENT,
-		[VALUE_UNAVAILABLE] = CELL_UNAVAILABLE,
-	};
-
-	return states[state];
-}
-
 /* A mean of the members that were read is no lower bound. */
 static bool is_mean(const struct column_values *values)
 {
@@ -152,12 +141,8 @@ static void set_name(const struct column_values *values, const struct value *val
 void value_cell(const struct column_values *values, const struct value *value, struct arena *arena,
 		struct cell *ret_cell)
 {
-	*ret_cell = (struct cell){
-		.state = state_of(value->state),
-		.unit = values->unit,
-		.reason = value->state == VALUE_UNAVAILABLE ? value->reason : REASON_READ,
-		.sort = value->sort,
-	};
+	*ret_cell = cell_of_state(value->state, value->reason, values->unit);
+	ret_cell->sort = value->sort;
 	if (value->state != VALUE_READ)
 		return;
 	/* ranges, words and sets are of the members that were read */
@@ -282,16 +267,13 @@ void value_append(const struct column_values *values, const struct value *value,
 void value_report_cell(const struct column_values *values, const struct value *value, struct buffer *text,
 		       struct arena *arena, struct cell *ret_cell)
 {
-	*ret_cell = (struct cell){
-		.state = state_of(value->state),
-		.unit = column_values_are_words(values) ? UNIT_NONE : column_report_unit(values->column),
-		.sort = NAN,
-	};
-	if (value->state == VALUE_UNAVAILABLE || (value->partial && !is_mean(values)))
-		ret_cell->reason = value->reason;
+	*ret_cell = cell_of_state(value->state, value->reason,
+				  column_values_are_words(values) ? UNIT_NONE
+								  : column_report_unit(values->column));
 	if (value->state != VALUE_READ)
 		return;
 	ret_cell->partial = value->partial && !is_mean(values);
+	ret_cell->reason = ret_cell->partial ? value->reason : REASON_READ;
 	value_number(value, &ret_cell->sort);
 	if (value->form == VALUE_FORM_WHOLE) {
 		ret_cell->form = CELL_FORM_INTEGER;
