@@ -69,7 +69,7 @@ static void add_metric_row(const struct compare_subject *subject, enum column me
 	struct table_row *row = table_add_named_row(table, column_name(metric), column_name(metric));
 
 	for (size_t i = 0; i < ARRAY_COUNT(shown); i++)
-		compare_cell(subject, metric, &value, shown[i], &table->arena, &row->cells[i]);
+		row->cells[i] = compare_cell(subject, metric, &value, shown[i], &table->arena);
 	row->cells[CELL_SOURCE] = cell_of_text(
 		source_text(subject->comparison, metric, &value, &table->arena));
 }

@@ -93,7 +93,7 @@ struct diff_value compare_value(const struct compare_subject *subject, enum colu
 bool compare_record_applies(const struct view *view, enum column column);
 
 /* Makes a cell of a subject in a column of the table; texts are in `arena`. `value` is that of the metric. */
-void compare_cell(const struct compare_subject *subject, enum column metric, const struct diff_value *value,
-		  enum compare_column column, struct arena *arena, struct cell *ret_cell);
+struct cell compare_cell(const struct compare_subject *subject, enum column metric,
+			 const struct diff_value *value, enum compare_column column, struct arena *arena);
 
 #endif

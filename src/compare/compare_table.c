@@ -348,62 +348,34 @@ static struct compare_row *make_rows(const struct comparison *comparison, const 
 
 /* --- cells --- */
 
-static void set_text(const char *text, struct cell *cell)
+static struct cell number_cell(double number, enum unit unit)
 {
-	cell->state = CELL_VALUE;
-	cell->form = CELL_FORM_TEXT;
-	cell->text = text;
+	return number >= 0 && number < 0x1p63 && number == floor(number)
+		       ? cell_of_integer((uint64_t)number, unit)
+		       : cell_of_real(number, unit);
 }
 
-static void set_number(double number, enum unit unit, struct cell *cell)
-{
-	cell->state = CELL_VALUE;
-	cell->unit = unit;
-	if (number >= 0 && number < 0x1p63 && number == floor(number)) {
-		cell->form = CELL_FORM_INTEGER;
-		cell->value.integer = (uint64_t)number;
-	} else {
-		cell->form = CELL_FORM_REAL;
-		cell->value.real = number;
-	}
-}
-
-static void set_side(const struct compare_subject *subject, enum column column,
-		     const struct diff_side_value *own, enum diff_side side, struct arena *arena,
-		     struct cell *ret_cell)
+static struct cell side_cell(const struct compare_subject *subject, enum column column,
+			     const struct diff_side_value *own, enum diff_side side, struct arena *arena)
 {
 	const struct diff *diff = subject->join->diff;
 	const enum diff_side inside = compare_inside(subject->comparison, side);
+	const enum value_state state = compare_is_on(subject, side) ? own->state : VALUE_ABSENT;
+	struct cell cell = cell_of_state(state, own->reason, UNIT_NONE);
 	struct value held;
 
-	*ret_cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
-	if (!compare_is_on(subject, side))
-		return;
-	if (own->state == VALUE_UNAVAILABLE) {
-		ret_cell->state = CELL_UNAVAILABLE;
-		ret_cell->reason = own->reason;
-	}
-	if (own->state != VALUE_READ)
-		return;
+	if (state != VALUE_READ)
+		return cell;
 	diff_side(diff, subject->pair, inside, column, &held);
-	/* a number may stand for what is not there: see begin_at_zero() */
+	/* a number may stand for a value that is not there: see begin_at_zero() */
 	if (own->has_number && held.form != VALUE_FORM_RANGE && held.form != VALUE_FORM_CPUS) {
-		set_number(own->number, column_report_unit(column), ret_cell);
+		cell = number_cell(own->number, column_report_unit(column));
 	} else {
-		value_cell(reduction_column(diff->reductions[inside], column), &held, arena, ret_cell);
-		ret_cell->unit = column_report_unit(column);
+		value_cell(reduction_column(diff->reductions[inside], column), &held, arena, &cell);
+		cell.unit = column_report_unit(column);
 	}
-	ret_cell->partial = own->partial;
-}
-
-/* Sets the state of a change that is not known. */
-static void set_unknown(const struct diff_value *value, struct cell *cell)
-{
-	*cell = (struct cell){.state = CELL_ABSENT, .sort = NAN};
-	if (value->state == VALUE_UNAVAILABLE) {
-		cell->state = CELL_UNAVAILABLE;
-		cell->reason = value->reason;
-	}
+	cell.partial = own->partial;
+	return cell;
 }
 
 static bool is_on_one_side(const struct diff_value *value, enum row_mark mark)
@@ -412,53 +384,55 @@ static bool is_on_one_side(const struct diff_value *value, enum row_mark mark)
 	       (mark == ROW_MARK_LEFT && value->side[DIFF_BEFORE].state == VALUE_READ);
 }
 
-static void set_change(const struct diff_value *value, enum column metric, struct arena *arena,
-		       struct cell *ret_cell)
+/* The cell of a change that is not known. */
+static struct cell unknown_cell(const struct diff_value *value)
 {
-	struct buffer text = {0};
-	struct cell amount = {0};
-
-	set_unknown(value, ret_cell);
-	if (value->is_category && value->state == VALUE_READ)
-		set_text(value->differs ? "changed" : "0", ret_cell);
-	if (!value->has_delta)
-		return;
-	if (value->delta == 0) {
-		set_number(0, column_report_unit(metric), ret_cell);
-		return;
-	}
-	set_number(fabs(value->delta), column_report_unit(metric), &amount);
-	buffer_append_char(&text, value->delta < 0 ? '-' : '+');
-	screen_format_cell(&text, &amount, &screen_marks_ascii);
-	set_text(arena_duplicate(arena, text.data, text.length), ret_cell);
-	buffer_release(&text);
+	return cell_of_state(value->state == VALUE_READ ? VALUE_ABSENT : value->state, value->reason,
+			     UNIT_NONE);
 }
 
-static void set_percent(const struct diff_value *value, enum row_mark mark, struct arena *arena,
-			struct cell *ret_cell)
+/* Takes over the text, a change with its sign. */
+static struct cell signed_cell(struct buffer *text, struct arena *arena)
+{
+	const struct cell cell = cell_of_text(arena_duplicate(arena, text->data, text->length));
+
+	buffer_release(text);
+	return cell;
+}
+
+static struct cell change_cell(const struct diff_value *value, enum column metric, struct arena *arena)
+{
+	struct buffer text = {0};
+	struct cell amount;
+
+	if (value->is_category && value->state == VALUE_READ)
+		return cell_of_text(value->differs ? "changed" : "0");
+	if (!value->has_delta)
+		return unknown_cell(value);
+	amount = number_cell(fabs(value->delta), column_report_unit(metric));
+	if (value->delta == 0)
+		return amount;
+	buffer_append_char(&text, value->delta < 0 ? '-' : '+');
+	screen_format_cell(&text, &amount, &screen_marks_ascii);
+	return signed_cell(&text, arena);
+}
+
+static struct cell percent_cell(const struct diff_value *value, enum row_mark mark, struct arena *arena)
 {
 	struct buffer text = {0};
 
-	set_unknown(value, ret_cell);
-	if (is_on_one_side(value, mark)) {
-		set_text(mark == ROW_MARK_NEW ? "new" : "gone", ret_cell);
-		return;
-	}
-	if (value->is_category || (value->has_delta && !value->has_fraction)) {
-		ret_cell->state = CELL_EMPTY;
-		return;
-	}
+	if (is_on_one_side(value, mark))
+		return cell_of_text(mark == ROW_MARK_NEW ? "new" : "gone");
+	if (value->is_category || (value->has_delta && !value->has_fraction))
+		return (struct cell){.state = CELL_EMPTY, .sort = NAN};
 	if (!value->has_fraction)
-		return;
-	if (value->fraction == 0) {
-		set_text("0%", ret_cell);
-		return;
-	}
+		return unknown_cell(value);
+	if (value->fraction == 0)
+		return cell_of_text("0%");
 	buffer_append_char(&text, value->fraction < 0 ? '-' : '+');
 	screen_format_percent(&text, fabs(value->fraction) * 100);
 	buffer_append_char(&text, '%');
-	set_text(arena_duplicate(arena, text.data, text.length), ret_cell);
-	buffer_release(&text);
+	return signed_cell(&text, arena);
 }
 
 static struct cell threads_cell(const struct compare_subject *subject, struct arena *arena)
@@ -470,27 +444,22 @@ static struct cell threads_cell(const struct compare_subject *subject, struct ar
 					    : arena_format(arena, "%u>%u", before, after));
 }
 
-void compare_cell(const struct compare_subject *subject, enum column metric, const struct diff_value *value,
-		  enum compare_column column, struct arena *arena, struct cell *ret_cell)
+struct cell compare_cell(const struct compare_subject *subject, enum column metric,
+			 const struct diff_value *value, enum compare_column column, struct arena *arena)
 {
 	switch (column) {
 	case COMPARE_COLUMN_THREADS:
-		*ret_cell = threads_cell(subject, arena);
-		break;
+		return threads_cell(subject, arena);
 	case COMPARE_COLUMN_METRIC:
-		*ret_cell = cell_of_text(column_name(metric));
-		break;
+		return cell_of_text(column_name(metric));
 	case COMPARE_COLUMN_BEFORE:
-		set_side(subject, metric, &value->side[DIFF_BEFORE], DIFF_BEFORE, arena, ret_cell);
-		break;
+		return side_cell(subject, metric, &value->side[DIFF_BEFORE], DIFF_BEFORE, arena);
 	case COMPARE_COLUMN_AFTER:
-		set_side(subject, metric, &value->side[DIFF_AFTER], DIFF_AFTER, arena, ret_cell);
-		break;
+		return side_cell(subject, metric, &value->side[DIFF_AFTER], DIFF_AFTER, arena);
 	case COMPARE_COLUMN_CHANGE:
-		set_change(value, metric, arena, ret_cell);
-		break;
+		return change_cell(value, metric, arena);
 	default:
-		set_percent(value, compare_mark(subject), arena, ret_cell);
+		return percent_cell(value, compare_mark(subject), arena);
 	}
 }
 
@@ -631,9 +600,9 @@ static void fill_row(const struct comparison *comparison, struct table *table, s
 
 	table_add_cells(table, row);
 	for (size_t i = 0; i < table->column_count; i++)
-		compare_cell(&subject, metric, &value,
-			     (enum compare_column)(table->columns[i].column - COLUMN_TOTAL), &table->arena,
-			     &row->cells[i]);
+		row->cells[i] = compare_cell(&subject, metric, &value,
+					     (enum compare_column)(table->columns[i].column - COLUMN_TOTAL),
+					     &table->arena);
 }
 
 void compare_table_fill(struct comparison *comparison, struct table *table, size_t first, size_t count)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "metric_tables.h"
 
-#include <math.h>
-
 #include "base/memory.h"
 #include "metric/metric.h"
 #include "table/cell_format.h"
@@ -24,9 +22,7 @@ static struct table_row *add_row(struct table *table)
 {
 	struct table_row *row = table_add_row(table);
 
-	row->cells[0].state = CELL_VALUE;
-	row->cells[0].form = CELL_FORM_INTEGER;
-	row->cells[0].value.integer = table->row_count;
+	row->cells[0] = cell_of_integer(table->row_count, UNIT_NONE);
 	return row;
 }
 
@@ -34,7 +30,7 @@ static struct table_row *add_row(struct table *table)
 static struct cell text_or_absent(const char *text)
 {
 	return text != NULL && text[0] != '\0' ? cell_of_text(text)
-					       : (struct cell){.state = CELL_ABSENT, .sort = NAN};
+					       : cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
 }
 
 /* "stat 41", "status voluntary_ctxt_switches, or taskstats nvcsw" */

@@ -9,23 +9,27 @@
 
 static const double alikeness_max = 0.9;
 
-struct ranked {
+/* A number and where it is from. */
+struct placed {
 	double number;
-	int of_a;
+	size_t place;
 };
 
-static int compare_ranked(const void *left, const void *right)
-{
-	const struct ranked *a = left, *b = right;
-
-	return (a->number > b->number) - (a->number < b->number);
-}
-
+/* Compares doubles, and structs that begin with one. */
 static int compare_numbers(const void *left, const void *right)
 {
 	const double a = *(const double *)left, b = *(const double *)right;
 
 	return (a > b) - (a < b);
+}
+
+static double mean_of(const double *numbers, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += numbers[i];
+	return sum / (double)count;
 }
 
 /*
@@ -35,14 +39,14 @@ static int compare_numbers(const void *left, const void *right)
 static double rank_sum(const double *a, size_t a_count, const double *b, size_t b_count, double *ret_ties)
 {
 	const size_t count = a_count + b_count;
-	struct ranked *all = memory_allocate((count + 1) * sizeof(*all));
+	struct placed *all = memory_allocate((count + 1) * sizeof(*all));
 	double sum = 0;
 
 	for (size_t i = 0; i < a_count; i++)
-		all[i] = (struct ranked){a[i], 1};
+		all[i] = (struct placed){a[i], i};
 	for (size_t i = 0; i < b_count; i++)
-		all[a_count + i] = (struct ranked){b[i], 0};
-	qsort(all, count, sizeof(*all), compare_ranked);
+		all[a_count + i] = (struct placed){b[i], a_count + i};
+	qsort(all, count, sizeof(*all), compare_numbers);
 	*ret_ties = 0;
 	for (size_t first = 0, end; first < count; first = end) {
 		double equal, rank;
@@ -53,7 +57,7 @@ static double rank_sum(const double *a, size_t a_count, const double *b, size_t 
 		rank = (double)(first + 1 + end) / 2;
 		*ret_ties += equal * equal * equal - equal;
 		for (size_t i = first; i < end; i++)
-			sum += all[i].of_a ? rank : 0;
+			sum += all[i].place < a_count ? rank : 0;
 	}
 	free(all);
 	return sum;
@@ -108,10 +112,8 @@ double statistics_mann_whitney(const double *a, size_t a_count, const double *b,
 
 static void add_products(const double *numbers, size_t count, double *with_next, double *with_self)
 {
-	double mean = 0;
+	const double mean = mean_of(numbers, count);
 
-	for (size_t i = 0; i < count; i++)
-		mean += numbers[i] / (double)count;
 	for (size_t i = 0; i < count; i++) {
 		*with_self += (numbers[i] - mean) * (numbers[i] - mean);
 		if (i + 1 < count)
@@ -170,15 +172,6 @@ static double student_chance(double t, double freedom)
 		return 1;
 	return fmin(1, x < (a + 1) / (a + b + 2) ? factor * beta_fraction(a, b, x) / a
 						 : 1 - factor * beta_fraction(b, a, 1 - x) / b);
-}
-
-static double mean_of(const double *numbers, size_t count)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += numbers[i];
-	return sum / (double)count;
 }
 
 static double variance_of(const double *numbers, size_t count, double mean)
@@ -245,18 +238,6 @@ double statistics_spread(const double *numbers, size_t count)
 	return spread;
 }
 
-struct placed {
-	double chance;
-	size_t place;
-};
-
-static int compare_placed(const void *left, const void *right)
-{
-	const struct placed *a = left, *b = right;
-
-	return (a->chance > b->chance) - (a->chance < b->chance);
-}
-
 void statistics_adjust(double *chances, size_t count)
 {
 	struct placed *sorted = memory_allocate((count + 1) * sizeof(*sorted));
@@ -264,9 +245,9 @@ void statistics_adjust(double *chances, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = (struct placed){chances[i], i};
-	qsort(sorted, count, sizeof(*sorted), compare_placed);
+	qsort(sorted, count, sizeof(*sorted), compare_numbers);
 	for (size_t i = count; i-- > 0;) {
-		least = fmin(least, sorted[i].chance * (double)count / (double)(i + 1));
+		least = fmin(least, sorted[i].number * (double)count / (double)(i + 1));
 		chances[sorted[i].place] = least;
 	}
 	free(sorted);

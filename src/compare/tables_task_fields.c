@@ -2,10 +2,9 @@
 /* The table of what a sched_ext scheduler keeps for the threads of groups. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/order.h"
+#include "table/column_list.h"
 #include "tables_internal.h"
 
 struct field_table {
@@ -13,20 +12,6 @@ struct field_table {
 	enum column *fields; /* that are shown */
 	size_t field_count;
 };
-
-/* A field with its place on the tab, and in the type where it has none. */
-struct placed {
-	uint16_t field;
-	size_t place, index;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct placed *left = a, *right = b;
-	const int order = order_u64(left->place, right->place);
-
-	return order != 0 ? order : order_u64(left->index, right->index);
-}
 
 static bool has_field(const struct field_table *fields, enum column column)
 {
@@ -40,27 +25,18 @@ static bool has_field(const struct field_table *fields, enum column column)
 /* Adds the fields of a side's scheduler that are asked for and that the other side does not have. */
 static void add_fields(struct field_table *fields, const struct task_field_owner *scheduler)
 {
-	struct placed *placed = memory_allocate((scheduler->member_count + 1) * sizeof(*placed));
-	size_t count = 0;
+	uint16_t placed[TASK_FIELD_MAX];
+	const size_t count = column_list_fields(scheduler, placed);
 
-	for (size_t i = 0; i < scheduler->member_count; i++) {
-		const struct task_field_member *member = &scheduler->members[i];
-
-		if (member->field != TASK_FIELD_NONE)
-			placed[count++] = (struct placed){
-				member->field, task_field_place(scheduler->family, member->name), i};
-	}
-	qsort(placed, count, sizeof(*placed), compare_places);
 	fields->fields = memory_resize(fields->fields, fields->field_count + count + 1,
 				       sizeof(*fields->fields));
 	for (size_t i = 0; i < count; i++) {
-		const enum column column = column_of_task_field(placed[i].field);
+		const enum column column = column_of_task_field(placed[i]);
 
 		if (selected_fields_has(&fields->build->request->fields, column_name(column)) &&
 		    !has_field(fields, column))
 			fields->fields[fields->field_count++] = column;
 	}
-	free(placed);
 }
 
 /* By how much the field of a group that changed most did; groups of one snapshot come by their names. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 #include "html_page.h"
 #include "report_format.h"
@@ -170,8 +169,6 @@ static void draw_header(struct report *report, const struct table *table)
 static void draw_table(struct report *report, const struct table *table)
 {
 	struct buffer *out = report->out;
-	size_t left_out;
-	char digits[28];
 
 	if (!table->continues)
 		draw_header(report, table);
@@ -180,17 +177,8 @@ static void draw_table(struct report *report, const struct table *table)
 	if (table->more)
 		return;
 	buffer_append_text(out, "</tbody></table>\n");
-	left_out = table->row_total - table->row_count;
-	if (left_out != 0)
-		buffer_append_format(out,
-				     "<p class=\"more\">%s more row%s left out (--limit 0 prints all)</p>\n",
-				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
-	if (table->row_folded != 0)
-		buffer_append_format(out,
-				     "<p class=\"more\">%s%s did not change measurably (--all prints "
-				     "them)</p>\n",
-				     number_group_digits(table->row_folded, digits),
-				     table->row_total != 0 ? " more" : "");
+	report_append_left_out(report, table, "<p class=\"more\">", "", "</p>\n");
+	report_append_folded(report, table, "<p class=\"more\">", "", "</p>\n");
 	buffer_append_text(out, "</section>\n");
 }
 
@@ -328,11 +316,7 @@ static void begin(struct report *report, const struct report_subject *subject)
 		append_banner(out, subject);
 		append_changes(out, subject);
 		append_facts(report);
-		if (subject->order != NULL) {
-			buffer_append_text(out, "<p class=\"dim\">");
-			append(out, subject->order);
-			buffer_append_text(out, "</p>\n");
-		}
+		report_paragraph(report, subject->order);
 	}
 	buffer_append_text(
 		out,
@@ -342,21 +326,18 @@ static void begin(struct report *report, const struct report_subject *subject)
 		"<span id=\"count\" class=\"dim\" role=\"status\"></span></div>\n");
 }
 
-static void end(struct report *report)
+static void draw_paragraph(const struct report *report, const char *text)
 {
-	struct buffer *out = report->out;
-	struct buffer legend = {0};
-
-	report_append_legend(report, &legend);
-	if (legend.length != 0) {
-		buffer_append_text(out, "<p class=\"dim\">");
-		append_text(out, legend.data, legend.length);
-		buffer_append_text(out, "</p>\n");
-	}
-	buffer_release(&legend);
-	buffer_append_text(out, "<script>");
-	buffer_append_text(out, html_page_script);
-	buffer_append_text(out, "</script>\n</body>\n</html>\n");
+	buffer_append_text(report->out, "<p class=\"dim\">");
+	append(report->out, text);
+	buffer_append_text(report->out, "</p>\n");
 }
 
-const struct report_format_entry report_html = {begin, draw_table, end};
+static void end(struct report *report)
+{
+	buffer_append_text(report->out, "<script>");
+	buffer_append_text(report->out, html_page_script);
+	buffer_append_text(report->out, "</script>\n</body>\n</html>\n");
+}
+
+const struct report_format_entry report_html = {begin, draw_table, draw_paragraph, end};

@@ -214,4 +214,4 @@ static void end(struct report *report)
 	buffer_append_text(report->out, "]}\n");
 }
 
-const struct report_format_entry report_json = {begin, draw_table, end};
+const struct report_format_entry report_json = {begin, draw_table, NULL, end};

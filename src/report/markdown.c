@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/unicode.h"
 #include "report_format.h"
 #include "table/cell_format.h"
@@ -186,8 +185,6 @@ static void draw_rows(struct report *report, const struct table *table)
 static void draw_table(struct report *report, const struct table *table)
 {
 	struct buffer *out = report->out;
-	size_t left_out;
-	char digits[28];
 
 	if (!table->continues) {
 		if (table->section != NULL) {
@@ -203,14 +200,10 @@ static void draw_table(struct report *report, const struct table *table)
 		draw_header(report, table);
 	}
 	draw_rows(report, table);
-	left_out = table->row_total - table->row_count;
-	if (!table->more && left_out != 0)
-		buffer_append_format(out, "\n%s more row%s left out (`--limit 0` prints all)\n",
-				     number_group_digits(left_out, digits), left_out == 1 ? " is" : "s are");
-	if (!table->more && table->row_folded != 0)
-		buffer_append_format(out, "\n%s%s did not change measurably (`--all` prints them)\n",
-				     number_group_digits(table->row_folded, digits),
-				     table->row_total != 0 ? " more" : "");
+	if (table->more)
+		return;
+	report_append_left_out(report, table, "\n", "`", "\n");
+	report_append_folded(report, table, "\n", "`", "\n");
 }
 
 static void append_banner(struct buffer *out, const struct report_subject *subject)
@@ -289,24 +282,14 @@ static void begin(struct report *report, const struct report_subject *subject)
 	append_banner(out, subject);
 	append_changes(out, subject);
 	append_facts(report);
-	if (subject->order != NULL) {
-		buffer_append_char(out, '\n');
-		append_sentence(out, subject->order);
-		buffer_append_char(out, '\n');
-	}
+	report_paragraph(report, subject->order);
 }
 
-static void end(struct report *report)
+static void draw_paragraph(const struct report *report, const char *text)
 {
-	struct buffer legend = {0};
-
-	report_append_legend(report, &legend);
-	if (legend.length != 0) {
-		buffer_append_char(report->out, '\n');
-		append_sentence(report->out, legend.data);
-		buffer_append_char(report->out, '\n');
-	}
-	buffer_release(&legend);
+	buffer_append_char(report->out, '\n');
+	append_sentence(report->out, text);
+	buffer_append_char(report->out, '\n');
 }
 
-const struct report_format_entry report_markdown = {begin, draw_table, end};
+const struct report_format_entry report_markdown = {begin, draw_table, draw_paragraph, NULL};

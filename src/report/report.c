@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/unicode.h"
 #include "report_format.h"
 #include "snapshot/capture_facts.h"
@@ -45,12 +46,6 @@ void report_table(struct report *report, const struct table *table)
 	formats[report->format]->table(report, table);
 	if (!table->more)
 		report->table_count++;
-}
-
-void report_end(struct report *report)
-{
-	if (formats[report->format]->end != NULL)
-		formats[report->format]->end(report);
 }
 
 const char *report_word(const struct report *report, const char *name)
@@ -122,7 +117,8 @@ static bool is_repeated(const struct report *report, size_t list, size_t reason)
 	return list != 0 && reason < REASON_COUNT && report->reasons[0][reason];
 }
 
-void report_append_legend(const struct report *report, struct buffer *buffer)
+/* Appends what the marks of the cells drawn mean, and why they are there; nothing when there were none. */
+static void append_legend(const struct report *report, struct buffer *buffer)
 {
 	const struct snapshot *const snapshots[] = {report->snapshot, report->before};
 	const char *separator = ": ";
@@ -146,6 +142,48 @@ void report_append_legend(const struct report *report, struct buffer *buffer)
 	}
 	if (has_remedy && report->screen_words)
 		buffer_append_text(buffer, " (what helps: ctop doctor)");
+}
+
+void report_paragraph(const struct report *report, const char *text)
+{
+	if (formats[report->format]->paragraph != NULL && text != NULL)
+		formats[report->format]->paragraph(report, text);
+}
+
+void report_end(struct report *report)
+{
+	struct buffer legend = {0};
+
+	append_legend(report, &legend);
+	if (legend.length != 0)
+		report_paragraph(report, legend.data);
+	buffer_release(&legend);
+	if (formats[report->format]->end != NULL)
+		formats[report->format]->end(report);
+}
+
+void report_append_left_out(const struct report *report, const struct table *table, const char *begin,
+			    const char *quote, const char *end)
+{
+	const size_t count = table->row_total - table->row_count;
+	char digits[28];
+
+	if (count != 0)
+		buffer_append_format(report->out, "%s%s more row%s left out (%s--limit 0%s prints all)%s",
+				     begin, number_group_digits(count, digits), count == 1 ? " is" : "s are",
+				     quote, quote, end);
+}
+
+void report_append_folded(const struct report *report, const struct table *table, const char *begin,
+			  const char *quote, const char *end)
+{
+	char digits[28];
+
+	if (table->row_folded != 0)
+		buffer_append_format(report->out,
+				     "%s%s%s did not change measurably (%s--all%s prints them)%s", begin,
+				     number_group_digits(table->row_folded, digits),
+				     table->row_total != 0 ? " more" : "", quote, quote, end);
 }
 
 static bool is_wanted(const struct capture_fact *fact, enum report_facts which)

@@ -4,10 +4,11 @@
 
 #include "report.h"
 
-/* What a format draws; NULL if it draws nothing. For the report room only. */
+/* The functions by which a format draws; NULL for a part that it does not have. For the report room only. */
 struct report_format_entry {
 	void (*begin)(struct report *report, const struct report_subject *subject);
 	void (*table)(struct report *report, const struct table *table);
+	void (*paragraph)(const struct report *report, const char *text); /* a sentence of its own */
 	void (*end)(struct report *report);
 };
 
@@ -27,9 +28,17 @@ const char *report_reason_words(const struct report *report, const struct cell *
 /* Remembers the reason of a cell that is drawn with a mark, for the legend. */
 void report_note_reason(struct report *report, const struct cell *cell);
 
-/* Appends to the empty `buffer` what the marks of the cells drawn mean and why, one line without its end;
- * nothing when there were none. Names of reasons in it are as read. */
-void report_append_legend(const struct report *report, struct buffer *buffer);
+/* Draws a sentence of its own, which may hold names as read; NULL draws nothing. */
+void report_paragraph(const struct report *report, const char *text);
+
+/* Appends how many rows did not change measurably, a sentence with the option in `quote`; nothing for none.
+ */
+void report_append_folded(const struct report *report, const struct table *table, const char *begin,
+			  const char *quote, const char *end);
+
+/* The same for rows that a limit has cut. */
+void report_append_left_out(const struct report *report, const struct table *table, const char *begin,
+			    const char *quote, const char *end);
 
 /* The name of a column or section as this report has it; NULL stays NULL. */
 const char *report_word(const struct report *report, const char *name);

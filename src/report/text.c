@@ -183,7 +183,6 @@ static void draw_row(struct report *report, const struct table *table, const str
 
 static void draw_table(struct report *report, const struct table *table)
 {
-	char digits[28];
 	struct buffer *out = report->out;
 	struct buffer scratch = {0};
 	int *widths = measure_columns(report, table, &scratch);
@@ -202,10 +201,7 @@ static void draw_table(struct report *report, const struct table *table)
 	if (table->row_total > table->row_count)
 		buffer_append_format(out, "... %zu more lines truncated (use --limit 0 for unlimited)\n",
 				     table->row_total - table->row_count);
-	if (table->row_folded != 0)
-		buffer_append_format(out, "%s%s did not change measurably (--all prints them)\n",
-				     number_group_digits(table->row_folded, digits),
-				     table->row_total != 0 ? " more" : "");
+	report_append_folded(report, table, "", "", "\n");
 	free(widths);
 	buffer_release(&scratch);
 }
@@ -281,8 +277,7 @@ static void append_changes(const struct report *report, const struct report_subj
 		append_text(report, out, subject->changes->items[i]);
 		buffer_append_char(out, '\n');
 	}
-	if (subject->order != NULL)
-		buffer_append_format(out, "\n%s\n", subject->order);
+	report_paragraph(report, subject->order);
 }
 
 static void begin_comparison(struct report *report, const struct report_subject *subject)
@@ -312,18 +307,11 @@ static void begin(struct report *report, const struct report_subject *subject)
 	buffer_append_char(report->out, '\n');
 }
 
-/* Says what the marks mean, and why, when there were any. */
-static void end(struct report *report)
+static void draw_paragraph(const struct report *report, const char *text)
 {
-	struct buffer legend = {0};
-
-	report_append_legend(report, &legend);
-	if (legend.length != 0) {
-		buffer_append_char(report->out, '\n');
-		append_safe(report, report->out, legend.data, legend.length);
-		buffer_append_char(report->out, '\n');
-	}
-	buffer_release(&legend);
+	buffer_append_char(report->out, '\n');
+	append_text(report, report->out, text);
+	buffer_append_char(report->out, '\n');
 }
 
-const struct report_format_entry report_text = {begin, draw_table, end};
+const struct report_format_entry report_text = {begin, draw_table, draw_paragraph, NULL};

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "column_list.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/order.h"
 
 enum tab_rows {
 	TAB_ROWS_GROUPS = 1 << 0,
@@ -196,4 +199,38 @@ size_t column_list_with(enum tab tab, bool threads, const struct column_choice *
 size_t column_list(enum tab tab, bool threads, int width, enum column sort, enum column columns[COLUMN_TOTAL])
 {
 	return column_list_with(tab, threads, &(struct column_choice){.width = width, .sort = sort}, columns);
+}
+
+/* A field on the tab of task fields, with what puts it in order. */
+struct placed_field {
+	size_t place, index;
+	uint16_t field;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct placed_field *left = a, *right = b;
+	const int order = order_u64(left->place, right->place);
+
+	return order != 0 ? order : order_u64(left->index, right->index);
+}
+
+size_t column_list_fields(const struct task_field_owner *scheduler, uint16_t fields[TASK_FIELD_MAX])
+{
+	struct placed_field placed[TASK_FIELD_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count && count < TASK_FIELD_MAX; i++) {
+		const struct task_field_member *member = &scheduler->members[i];
+
+		/* two members of one name are one field */
+		if (member->field != TASK_FIELD_NONE &&
+		    task_field_find_member(scheduler, member->field) == member)
+			placed[count++] = (struct placed_field){
+				task_field_place(scheduler->family, member->name), i, member->field};
+	}
+	qsort(placed, count, sizeof(*placed), compare_places);
+	for (size_t i = 0; i < count; i++)
+		fields[i] = placed[i].field;
+	return count;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "snapshot/task_fields.h"
 #include "tab.h"
 #include "window/column.h"
 
@@ -35,6 +36,10 @@ struct column_choice {
  * order. */
 size_t column_list_with(enum tab tab, bool threads, const struct column_choice *choice,
 			enum column columns[COLUMN_TOTAL]);
+
+/* The fields of a scheduler in the order of their tab, into `fields`: those that are known to matter first,
+ * then in the order of its type; NULL has none. Returns how many. */
+size_t column_list_fields(const struct task_field_owner *scheduler, uint16_t fields[TASK_FIELD_MAX]);
 
 /* Whether one column may stand for the other in a table: the same title or the same formula. */
 bool column_stands_for(enum column column, enum column other);

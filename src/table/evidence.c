@@ -56,19 +56,13 @@ struct evidence_row {
 	const char *why, *remedy; /* NULL: nothing was missed */
 };
 
-static struct cell count_cell(uint64_t count)
-{
-	return (struct cell){
-		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT, .value.integer = count};
-}
-
 static void add_row(struct table *table, const struct evidence_row *content)
 {
 	struct table_row *row = table_add_named_row(table, content->key, content->label);
 
 	row->tgid = content->tgid;
-	row->cells[EVIDENCE_READ] = count_cell(content->read);
-	row->cells[EVIDENCE_MISSED] = count_cell(content->missed);
+	row->cells[EVIDENCE_READ] = cell_of_integer(content->read, UNIT_COUNT);
+	row->cells[EVIDENCE_MISSED] = cell_of_integer(content->missed, UNIT_COUNT);
 	if (content->why != NULL) {
 		row->cells[EVIDENCE_WHY] = cell_of_text(content->why);
 		row->cells[EVIDENCE_REMEDY] = cell_of_text(content->remedy);
@@ -412,9 +406,8 @@ static void append_probe(const struct snapshot *snapshot, struct buffer *lines)
 	if (!probe->privilege_dominant)
 		return;
 	buffer_append_text(lines, "  not permitted: ");
-	evidence_append_privilege_hint(
-		&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
-		snapshot->provenance.uid.present && snapshot->provenance.uid.value == 0, lines);
+	evidence_append_privilege_hint(&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
+				       is_root(snapshot), lines);
 	buffer_append_char(lines, '\n');
 }
 

@@ -61,45 +61,10 @@ void view_forget_sort(struct view *view)
 	view->sort = first_sort(view, view->tab);
 }
 
-/* A field on the tab of task fields, with what puts it in order. */
-struct placed_field {
-	size_t place, index;
-	uint16_t field;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct placed_field *left = a, *right = b;
-
-	if (left->place != right->place)
-		return left->place < right->place ? -1 : 1;
-	return left->index < right->index ? -1 : 1;
-}
-
-static size_t place_fields(const struct task_field_owner *scheduler, uint16_t fields[TASK_FIELD_MAX])
-{
-	struct placed_field placed[TASK_FIELD_MAX];
-	size_t count = 0;
-
-	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count && count < TASK_FIELD_MAX; i++) {
-		const struct task_field_member *member = &scheduler->members[i];
-
-		/* two members of one name are one field */
-		if (member->field != TASK_FIELD_NONE &&
-		    task_field_find_member(scheduler, member->field) == member)
-			placed[count++] = (struct placed_field){
-				task_field_place(scheduler->family, member->name), i, member->field};
-	}
-	qsort(placed, count, sizeof(*placed), compare_places);
-	for (size_t i = 0; i < count; i++)
-		fields[i] = placed[i].field;
-	return count;
-}
-
 bool view_set_scheduler(struct view *view, const struct task_field_owner *scheduler)
 {
 	uint16_t fields[TASK_FIELD_MAX];
-	const size_t count = place_fields(scheduler, fields);
+	const size_t count = column_list_fields(scheduler, fields);
 
 	if (count == view->task_field_count &&
 	    memcmp(fields, view->task_fields, count * sizeof(*fields)) == 0)
