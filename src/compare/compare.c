@@ -177,11 +177,6 @@ static struct compare_join *find_join(struct comparison *comparison, const struc
 	return NULL;
 }
 
-bool compare_join_has(const struct compare_join *join, size_t pair, enum diff_side side, size_t thread)
-{
-	return pair != SIZE_MAX && diff_pair_of_thread(join->diff, side, thread) == pair;
-}
-
 static struct compare_join *join_of(struct comparison *comparison, const struct view *view, enum axis axis,
 				    size_t step_count, bool single);
 
@@ -205,7 +200,7 @@ static bool *inside_steps(struct comparison *comparison, const struct view *view
 	join = join_of(comparison, view, step->axis, step_count - 1, false);
 	pair = diff_find(join->diff, step->key, step->key_length);
 	for (size_t i = 0; i < snapshot->thread_count; i++)
-		inside[i] = compare_join_has(join, pair, side, i);
+		inside[i] = pair != SIZE_MAX && diff_pair_of_thread(join->diff, side, i) == pair;
 	return inside;
 }
 

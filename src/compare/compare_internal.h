@@ -66,9 +66,6 @@ static inline enum diff_side compare_inside(const struct comparison *comparison,
 /* The groups or threads that the rows of a view are of; valid until COMPARE_JOINS_KEPT others were made. */
 struct compare_join *compare_join_of_view(struct comparison *comparison, const struct view *view);
 
-/* Whether a thread of a side belongs to a pair. */
-bool compare_join_has(const struct compare_join *join, size_t pair, enum diff_side side, size_t thread);
-
 /* Threads of a subject on a side as shown. */
 uint32_t compare_threads(const struct compare_subject *subject, enum diff_side side);
 

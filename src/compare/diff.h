@@ -222,19 +222,9 @@ static inline struct diff_value diff_metric(const struct diff *diff, const struc
 	return diff_column(diff, pair, column_of_stored(metric));
 }
 
-static inline struct diff_value diff_derived(const struct diff *diff, const struct diff_pair *pair,
-					     enum derived derived)
-{
-	return diff_column(diff, pair, column_of_derived(derived));
-}
-
 /* What one side of a pair has; absent where it has no threads. */
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value);
-
-/* Both sides of a value and how it changed; of words whether they differ. */
-struct diff_value diff_value_of(const struct column_values *const columns[DIFF_SIDE_COUNT],
-				const struct value sides[DIFF_SIDE_COUNT]);
 
 /* What rows are sorted by: `sort` of diff_column(); words have no change to sort by. */
 double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column);

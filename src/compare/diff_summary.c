@@ -22,7 +22,8 @@ bool diff_summary_has(enum metric metric)
 	return metric < METRIC_COUNT && phrases[metric] != NULL;
 }
 
-bool diff_summary_same(enum metric a, enum metric b)
+/* Whether the same is told of two metrics. */
+static bool is_same(enum metric a, enum metric b)
 {
 	return a == b || (diff_summary_has(a) && diff_summary_has(b) && strcmp(phrases[a], phrases[b]) == 0);
 }
@@ -180,7 +181,7 @@ static size_t offer(struct candidate best[DIFF_SUMMARY_MAX], size_t count, const
 
 	for (size_t i = 0; i < count; i++) {
 		if (best[i].pair != candidate->pair ||
-		    (!one_each && !diff_summary_same(best[i].change.metric, candidate->change.metric)))
+		    (!one_each && !is_same(best[i].change.metric, candidate->change.metric)))
 			continue;
 		if (best[i].weight >= candidate->weight)
 			return count;

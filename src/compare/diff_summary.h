@@ -31,9 +31,6 @@ void diff_summary_append_name(const struct diff *diff, const struct diff_pair *p
 /* Whether changes of a metric are told in sentences. */
 bool diff_summary_has(enum metric metric);
 
-/* Whether the same is told of two metrics. */
-bool diff_summary_same(enum metric a, enum metric b);
-
 /*
  * Appends the sentence, without a period: "nginx worker-{N} waited 7.7 s longer for a CPU (2.1 s → 9.8 s, 64
  * → 96 threads)". Names in it are as they are given.

@@ -84,37 +84,29 @@ static bool words_differ(const struct column_values *const columns[DIFF_SIDE_COU
 	return differ;
 }
 
-struct diff_value diff_value_of(const struct column_values *const columns[DIFF_SIDE_COUNT],
-				const struct value sides[DIFF_SIDE_COUNT])
+struct diff_value diff_column(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
+	const struct column_values *columns[DIFF_SIDE_COUNT] = {0};
+	struct value sides[DIFF_SIDE_COUNT];
 	struct diff_value value = {0};
 
 	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
+		diff_side(diff, pair, (enum diff_side)i, column, &sides[i]);
 		value.side[i] = (struct diff_side_value){
 			.state = sides[i].state,
 			.reason = sides[i].reason,
 			.partial = sides[i].state == VALUE_READ && sides[i].partial,
 		};
 		value.side[i].has_number = value_number(&sides[i], &value.side[i].number);
-		value.is_category |= columns[i] != NULL && column_values_are_words(columns[i]);
+		if (diff->reductions[i] == NULL)
+			continue;
+		columns[i] = reduction_column(diff->reductions[i], column);
+		value.is_category |= column_values_are_words(columns[i]);
 	}
-	diff_value_conclude(&value, column_is_ratio(columns[DIFF_AFTER]->column));
+	diff_value_conclude(&value, column_is_ratio(column));
 	if (value.is_category && value.state == VALUE_READ)
 		value.differs = words_differ(columns, sides);
 	return value;
-}
-
-struct diff_value diff_column(const struct diff *diff, const struct diff_pair *pair, enum column column)
-{
-	const struct column_values *columns[DIFF_SIDE_COUNT] = {0};
-	struct value sides[DIFF_SIDE_COUNT];
-
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++) {
-		diff_side(diff, pair, (enum diff_side)i, column, &sides[i]);
-		if (diff->reductions[i] != NULL)
-			columns[i] = reduction_column(diff->reductions[i], column);
-	}
-	return diff_value_of(columns, sides);
 }
 
 double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column)

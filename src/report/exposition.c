@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "exposition.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,19 +214,6 @@ void exposition_add(struct exposition *exposition, const char *labels, size_t la
 		append_seconds(exposition->buffer, value);
 	else
 		buffer_append_u64(exposition->buffer, value);
-	buffer_append_char(exposition->buffer, '\n');
-}
-
-void exposition_add_real(struct exposition *exposition, const char *labels, size_t labels_length,
-			 double value)
-{
-	begin_sample(exposition, labels, labels_length);
-	if (exposition->unit == UNIT_NS)
-		value /= (double)NS_PER_S;
-	if (isnan(value))
-		buffer_append_text(exposition->buffer, "NaN");
-	else
-		buffer_append_format(exposition->buffer, "%.9g", value);
 	buffer_append_char(exposition->buffer, '\n');
 }
 

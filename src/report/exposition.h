@@ -62,10 +62,6 @@ void exposition_begin(struct exposition *exposition, enum exposition_kind kind, 
  */
 void exposition_add(struct exposition *exposition, const char *labels, size_t labels_length, uint64_t value);
 
-/* The same for a number that is no whole one; ns become seconds here too. */
-void exposition_add_real(struct exposition *exposition, const char *labels, size_t labels_length,
-			 double value);
-
 /* Ends the text: `# EOF` in OpenMetrics. */
 void exposition_end(struct exposition *exposition);
 

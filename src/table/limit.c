@@ -64,7 +64,8 @@ bool comparison_holds(enum comparison_kind comparison, double low, double high, 
 	}
 }
 
-bool limit_takes_percent(enum column column)
+/* Whether percent says something of the values of a column: it is a share of time, or one anyway. */
+static bool takes_percent(enum column column)
 {
 	const enum unit unit = column_entry(column)->unit;
 
@@ -80,7 +81,7 @@ bool limit_is_share(enum column column)
 static int refuse_unit(const char *text, size_t length, const char *name, enum column column,
 		       struct error *error)
 {
-	const bool percent = limit_takes_percent(column);
+	const bool percent = takes_percent(column);
 	struct buffer valid = {0};
 	int result;
 
@@ -116,7 +117,7 @@ int limit_parse(const char *text, size_t length, const char *name, enum column c
 		return -ENOENT;
 	while (at < length && (text[at] == ' ' || text[at] == '\t'))
 		at++;
-	if (length - at == 1 && text[at] == '%' && limit_takes_percent(column)) {
+	if (length - at == 1 && text[at] == '%' && takes_percent(column)) {
 		ret_limit->kind = LIMIT_PERCENT;
 		return 0;
 	}

@@ -62,9 +62,6 @@ struct limit {
 int limit_parse(const char *text, size_t length, const char *name, enum column column,
 		struct limit *ret_limit, struct error *error);
 
-/* Whether percent says something of the values of a column: it is a share of time, or one anyway. */
-bool limit_takes_percent(enum column column);
-
 /* Whether the screen shows amounts of the column, which are times, as percent of the time they took. */
 bool limit_is_share(enum column column);
 

@@ -128,7 +128,7 @@ static void test_changes(void **state)
 	value = diff_metric(diff, pair, METRIC_ALLOCATED_BYTES);
 	assert_int_equal(value.state, VALUE_ABSENT);
 	assert_true(isinf(value.sort) && value.sort < 0);
-	value = diff_derived(diff, pair, DERIVED_LIVE_HEAP_ESTIMATE);
+	value = diff_column(diff, pair, column_of_derived(DERIVED_LIVE_HEAP_ESTIMATE));
 	assert_int_equal(value.state, VALUE_ABSENT);
 	release(diff, before, after);
 }
@@ -147,7 +147,7 @@ static void test_ratios_have_no_percent(void **state)
 	diff_fixture_set(after, 0, METRIC_VOLUNTARY_CSW, 50);
 	diff_fixture_set(after, 0, METRIC_NONVOLUNTARY_CSW, 50);
 	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	value = diff_derived(diff, &diff->pairs[0], DERIVED_INVOLUNTARY_CSW_RATIO);
+	value = diff_column(diff, &diff->pairs[0], column_of_derived(DERIVED_INVOLUNTARY_CSW_RATIO));
 	assert_true(value.side[DIFF_BEFORE].number == 0.25 && value.side[DIFF_AFTER].number == 0.5);
 	assert_true(value.has_delta && value.delta == 0.25);
 	assert_false(value.has_fraction);
@@ -266,8 +266,9 @@ static void test_compared_with_itself_nothing_changed(void **state)
 					assert_true(value.delta == 0 && value.fraction == 0);
 				}
 				for (size_t j = 0; j < DERIVED_COUNT; j++)
-					assert_false(
-						diff_derived(diff, &diff->pairs[i], (enum derived)j).differs);
+					assert_false(diff_column(diff, &diff->pairs[i],
+								 column_of_derived((enum derived)j))
+							     .differs);
 			}
 			diff_release(diff);
 		}
@@ -309,8 +310,10 @@ static void test_swapped_sides_negate_changes(void **state)
 					expect_negated(diff_metric(forth, pair, (enum metric)j),
 						       diff_metric(back, swapped, (enum metric)j));
 				for (size_t j = 0; j < DERIVED_COUNT; j++)
-					expect_negated(diff_derived(forth, pair, (enum derived)j),
-						       diff_derived(back, swapped, (enum derived)j));
+					expect_negated(
+						diff_column(forth, pair, column_of_derived((enum derived)j)),
+						diff_column(back, swapped,
+							    column_of_derived((enum derived)j)));
 			}
 			diff_release(forth);
 			diff_release(back);

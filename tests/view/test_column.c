@@ -16,10 +16,8 @@
 #include "table/view.h"
 #include "window/column.h"
 
-static void assert_titles(enum tab tab, bool threads, int width, enum column sort, const char *expected)
+static void assert_listed(const enum column columns[], size_t count, const char *expected)
 {
-	enum column columns[COLUMN_TOTAL];
-	size_t count = column_list(tab, threads, width, sort, columns);
 	char titles[512] = "";
 
 	for (size_t i = 0; i < count; i++) {
@@ -28,6 +26,14 @@ static void assert_titles(enum tab tab, bool threads, int width, enum column sor
 		strcat(titles, column_title(columns[i], WINDOW_MODE_RATE));
 	}
 	assert_string_equal(titles, expected);
+}
+
+static void assert_titles(enum tab tab, bool threads, int width, enum column sort, const char *expected)
+{
+	enum column columns[COLUMN_TOTAL];
+	const size_t count = column_list(tab, threads, width, sort, columns);
+
+	assert_listed(columns, count, expected);
 }
 
 /* The tabs as the interface says them. */
@@ -121,15 +127,9 @@ static void test_widths(void **state)
 static void assert_view_titles(const struct view *view, const char *expected)
 {
 	enum column columns[COLUMN_TOTAL];
-	size_t count = view_columns(view, columns);
-	char titles[512] = "";
+	const size_t count = view_columns(view, columns);
 
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0)
-			strcat(titles, " ");
-		strcat(titles, column_title(columns[i], WINDOW_MODE_RATE));
-	}
-	assert_string_equal(titles, expected);
+	assert_listed(columns, count, expected);
 }
 
 /* Texts that say who a row is take what numbers leave; a thread names its process on any screen. */
