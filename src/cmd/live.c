@@ -320,7 +320,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 	};
 	struct error error;
 	source_set needed;
-	bool cgroup_records, smaps;
+	bool cgroup_records, smaps, left_behind;
 	int result;
 
 	if (options->format == FORMAT_OPENMETRICS) {
@@ -337,8 +337,10 @@ static int run_batch(const struct live_options *options, const struct view *view
 		batch_options.capture.resolver = heap_options_start(&options->heap);
 	if (batch_options.capture.resolver != NULL || smaps)
 		batch_options.capture.remote = privilege_start_remote(options->roots.roots);
-	result = batch_run(&batch_options, &error);
+	result = batch_run(&batch_options, &left_behind, &error);
 	lookup_process_stop(batch_options.lookups);
+	if (left_behind)
+		_exit(end(result, &error));
 	resolver_stop(batch_options.capture.resolver);
 	remote_stop(batch_options.capture.remote);
 	return end(result, &error);

@@ -136,12 +136,8 @@ static int record_run(void *untyped, char **operands, int operand_count)
 {
 	const struct record_command_options *options = untyped;
 	struct record_loop_options loop = {
-		.capture =
-			{
-				.capture = make_capture_options(options),
-				.interval_ns = (uint64_t)(options->interval * NS_PER_S),
-				.latency = options->latency,
-			},
+		.capture = make_capture_options(options),
+		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		.history =
 			{
 				.directory = history_place(),
@@ -159,14 +155,13 @@ static int record_run(void *untyped, char **operands, int operand_count)
 			       &error) < 0)
 		return command_misused(&record_command, &error);
 	history_place_make();
-	loop.capture.needed = record_rules_needs(loop.rules);
-	loop.capture.capture.resolver = heap_options_start(&options->heap);
-	loop.capture.capture.remote = privilege_start_remote(options->roots.roots);
-	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.capture.interval_ns);
+	loop.capture.resolver = heap_options_start(&options->heap);
+	loop.capture.remote = privilege_start_remote(options->roots.roots);
+	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.interval_ns);
 	result = record_loop_run(&loop, &error);
 	record_rules_release(loop.rules);
-	resolver_stop(loop.capture.capture.resolver);
-	remote_stop(loop.capture.capture.remote);
+	resolver_stop(loop.capture.resolver);
+	remote_stop(loop.capture.remote);
 	if (result > 0) {
 		signal(result, SIG_DFL);
 		raise(result);

@@ -5,14 +5,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/queue.h"
 #include "base/worker.h"
+#include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
-#include "cmd/line/privilege.h"
 #include "own_process.h"
 #include "session/session.h"
 #include "snapshot/user_names.h"
@@ -35,32 +34,24 @@ struct written {
 
 struct exporter {
 	struct exporter_options options;
-	pthread_t thread;
-	int done;             /* eventfd */
-	atomic_bool cancel;   /* read by a capture under way */
-	bool waits_for_names; /* groups are named after users */
+	struct capture_loop *capture;
+	struct queue *done;      /* an event comes after the last round; what it is does not matter */
+	bool waits_for_names;    /* groups are named after users */
+	struct session *session; /* of the thread that captures, as the next one */
+	bool failure_noted;
+	char *failure; /* why the capture could not be opened; set before `done` is readable */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something that the lock guards */
 
 	/* Everything below is guarded by the lock. */
 	struct export *export;
 	struct written written[EXPOSITION_FORMAT_COUNT];
-	bool is_open, stop, woken;
-	int open_result;
-	struct error error;
+	bool woken;
 	uint64_t finished_ns; /* CLOCK_MONOTONIC, when the newest round was added */
 	uint64_t rounds, failed_rounds, capture_cpu_ns;
 };
 
 /* --- the thread that captures --- */
-
-static void announce_done(struct exporter *exporter)
-{
-	const uint64_t one = 1;
-
-	if (write(exporter->done, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		abort();
-}
 
 /* What a round adds; once the users of new groups have their names, with those. */
 static struct export_round *make_round(const struct exporter *exporter, struct session *session)
@@ -75,41 +66,25 @@ static struct export_round *make_round(const struct exporter *exporter, struct s
 	return export_round_create(exporter->export, session);
 }
 
-static void note_failure(struct exporter *exporter, const struct error *error, bool *noted)
+static void note_failure(struct exporter *exporter, const char *text)
 {
 	pthread_mutex_lock(&exporter->lock);
 	exporter->failed_rounds++;
 	pthread_mutex_unlock(&exporter->lock);
-	if (!*noted)
-		command_note("a round could not be taken: %s", error->text);
-	*noted = true;
+	if (!exporter->failure_noted)
+		command_note("a round could not be taken: %s", text);
+	exporter->failure_noted = true;
 }
 
-/* Takes one and adds it; returns whether all are there now. */
-static bool take_round(struct exporter *exporter, struct capture *capture, struct session *session,
-		       bool *noted)
+/* Adds a round; returns whether more are wanted. */
+static bool add_round(struct exporter *exporter, struct snapshot *snapshot)
 {
-	struct capture_round_options options = {.only_needed = true};
-	struct snapshot *snapshot;
 	struct export_round *round;
-	struct error error;
-	const char *notice;
 	bool is_done = false;
-	int result;
 
-	export_needs(exporter->export, &options.needed, &options.cgroup_records, &options.smaps);
-	result = capture_round(capture, &options, &exporter->cancel, &snapshot, &error);
-	notice = capture_take_notice(capture);
-	if (notice != NULL)
-		command_note("%s", notice);
-	if (result < 0) {
-		if (result != -ECANCELED)
-			note_failure(exporter, &error, noted);
-		return false;
-	}
-	*noted = false;
-	session_add_round(session, snapshot);
-	round = make_round(exporter, session);
+	exporter->failure_noted = false;
+	session_add_round(exporter->session, snapshot);
+	round = make_round(exporter, exporter->session);
 	pthread_mutex_lock(&exporter->lock);
 	exporter->rounds++;
 	if (round != NULL) {
@@ -121,77 +96,35 @@ static bool take_round(struct exporter *exporter, struct capture *capture, struc
 	pthread_cond_broadcast(&exporter->changed);
 	pthread_mutex_unlock(&exporter->lock);
 	export_round_release(round);
-	return is_done;
+	return !is_done;
 }
 
-/* Waits until the clock shows `deadline_ns`; false at the end. */
-static bool wait_until(struct exporter *exporter, struct capture *capture, uint64_t deadline_ns)
+static bool take_event(void *context, const struct capture_event *event)
 {
-	bool goes_on;
+	struct exporter *exporter = context;
+	bool goes_on = true;
 
-	pthread_mutex_lock(&exporter->lock);
-	while (!exporter->stop && clock_ns(CLOCK_MONOTONIC) < deadline_ns) {
-		uint64_t next;
-		struct timespec until;
-
-		pthread_mutex_unlock(&exporter->lock);
-		next = capture_serve_ended(capture);
-		pthread_mutex_lock(&exporter->lock);
-		if (exporter->stop)
-			break;
-		until = clock_timespec(next < deadline_ns ? next : deadline_ns);
-		pthread_cond_timedwait(&exporter->changed, &exporter->lock, &until);
+	switch (event->kind) {
+	case CAPTURE_ROUND:
+		goes_on = add_round(exporter, event->snapshot);
+		break;
+	case CAPTURE_NO_ROUND:
+		note_failure(exporter, event->text);
+		break;
+	case CAPTURE_NOTICE:
+		command_note("%s", event->text);
+		break;
+	case CAPTURE_NOT_OPEN:
+		exporter->failure = memory_duplicate(event->text);
+		goes_on = false;
+		break;
+	default:
+		break;
 	}
-	goes_on = !exporter->stop;
-	pthread_mutex_unlock(&exporter->lock);
+	free(event->text);
+	if (!goes_on)
+		queue_send(exporter->done, &(char){0});
 	return goes_on;
-}
-
-static void run_rounds(struct exporter *exporter, struct capture *capture)
-{
-	const uint64_t interval_ns = exporter->options.interval_ns;
-	struct session *session = session_create();
-	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC);
-	bool noted = false, is_first = true;
-
-	do {
-		uint64_t now;
-
-		if (take_round(exporter, capture, session, &noted)) {
-			announce_done(exporter);
-			break;
-		}
-		now = clock_ns(CLOCK_MONOTONIC);
-		deadline_ns += is_first && interval_ns > SECOND_ROUND_DELAY_NS ? SECOND_ROUND_DELAY_NS
-									       : interval_ns;
-		/* a round that takes longer than the interval delays the next one */
-		if (deadline_ns < now || deadline_ns > now + interval_ns)
-			deadline_ns = now + (is_first ? 0 : interval_ns);
-		is_first = false;
-	} while (wait_until(exporter, capture, deadline_ns));
-	session_release(session);
-}
-
-static void *run(void *argument)
-{
-	struct exporter *exporter = argument;
-	struct capture *capture;
-	struct error error = {""};
-	int result = privilege_open_capture(&exporter->options.capture, &capture, &error);
-
-	pthread_mutex_lock(&exporter->lock);
-	exporter->is_open = true;
-	exporter->open_result = result;
-	exporter->error = error;
-	pthread_cond_broadcast(&exporter->changed);
-	pthread_mutex_unlock(&exporter->lock);
-	if (result < 0) {
-		announce_done(exporter);
-		return NULL;
-	}
-	run_rounds(exporter, capture);
-	capture_close(capture);
-	return NULL;
 }
 
 /* --- others --- */
@@ -200,8 +133,11 @@ static void release(struct exporter *exporter)
 {
 	for (size_t i = 0; i < EXPOSITION_FORMAT_COUNT; i++)
 		buffer_release(&exporter->written[i].text);
+	capture_loop_release(exporter->capture);
+	session_release(exporter->session);
 	export_release(exporter->export);
-	close(exporter->done);
+	queue_release(exporter->done);
+	free(exporter->failure);
 	pthread_mutex_destroy(&exporter->lock);
 	pthread_cond_destroy(&exporter->changed);
 	free(exporter);
@@ -220,30 +156,29 @@ int exporter_start(const struct exporter_options *options, struct exporter **ret
 		   struct error *error)
 {
 	struct exporter *exporter = memory_allocate_zero(1, sizeof(*exporter));
-	const struct timespec until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + OPEN_PATIENCE_NS);
-	int result = 0;
+	struct capture_loop_options capture = {
+		.capture = options->capture,
+		.settings = {.interval_ns = options->interval_ns, .round.only_needed = true},
+		.second_round_ns = options->interval_ns > SECOND_ROUND_DELAY_NS ? SECOND_ROUND_DELAY_NS : 0,
+		.context = exporter,
+		.send = take_event,
+	};
+	struct capture_round_options *round = &capture.settings.round;
+	int result;
 
 	exporter->options = *options;
 	exporter->export = export_create(&options->export);
+	exporter->session = session_create();
 	exporter->waits_for_names = names_users(&options->export);
-	exporter->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&exporter->lock, NULL);
 	worker_initialise_condition(&exporter->changed);
 	exporter->finished_ns = clock_ns(CLOCK_MONOTONIC);
-	result = exporter->done < 0 ? -errno : worker_start(&exporter->thread, run, exporter);
-	if (result < 0) {
+	export_needs(exporter->export, &round->needed, &round->cgroup_records, &round->smaps);
+	result = queue_create(sizeof(char), NULL, &exporter->done, error);
+	if (result == 0)
+		result = capture_loop_start(&capture, OPEN_PATIENCE_NS, &exporter->capture, error);
+	if (result < 0)
 		release(exporter);
-		return error_set(error, result, "cannot start a thread: %s", strerror(-result));
-	}
-	pthread_mutex_lock(&exporter->lock);
-	while (!exporter->is_open && result == 0)
-		result = -pthread_cond_timedwait(&exporter->changed, &exporter->lock, &until);
-	result = exporter->open_result;
-	if (result < 0)
-		*error = exporter->error;
-	pthread_mutex_unlock(&exporter->lock);
-	if (result < 0)
-		exporter_stop(exporter);
 	else
 		*ret_exporter = exporter;
 	return result;
@@ -251,12 +186,7 @@ int exporter_start(const struct exporter_options *options, struct exporter **ret
 
 bool exporter_stop(struct exporter *exporter)
 {
-	atomic_store(&exporter->cancel, true);
-	pthread_mutex_lock(&exporter->lock);
-	exporter->stop = true;
-	pthread_cond_broadcast(&exporter->changed);
-	pthread_mutex_unlock(&exporter->lock);
-	if (!worker_join(exporter->thread, clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS))
+	if (!capture_loop_stop(exporter->capture, clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS))
 		return false;
 	release(exporter);
 	return true;
@@ -264,12 +194,12 @@ bool exporter_stop(struct exporter *exporter)
 
 int exporter_done_descriptor(const struct exporter *exporter)
 {
-	return exporter->done;
+	return queue_descriptor(exporter->done);
 }
 
 const char *exporter_failure(const struct exporter *exporter)
 {
-	return exporter->open_result < 0 ? exporter->error.text : NULL;
+	return exporter->failure;
 }
 
 /* The groups in a format, written when they are asked for the first time after a round. The lock is held. */

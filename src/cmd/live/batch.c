@@ -11,17 +11,18 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
+#include "base/queue.h"
+#include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
-#include "cmd/line/privilege.h"
 #include "lookups.h"
 #include "report/round.h"
 #include "session/session.h"
 #include "snapshot/user_names.h"
 
-/* Signals that end the rounds. The handler only records them; a capture under way sees the cancel flag. */
+/* Signals that end the rounds. The handler only records them. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t signal_received;
-static atomic_bool cancelled;
 
 enum {
 	ENDING_SIGNAL_COUNT = sizeof(ending_signals) / sizeof(ending_signals[0])
@@ -36,8 +37,8 @@ enum {
 /* How long a table waits for the names of users that nobody has asked for before. */
 #define USER_PATIENCE_NS (500 * NS_PER_MS)
 
-/* For how long the resolving of executables is served between two checks for a signal. */
-#define SERVE_SLICE_NS (20 * NS_PER_MS)
+/* How long the capture has to end: it looks for the end all the time, unless the kernel holds it. */
+#define END_PATIENCE_NS (10 * NS_PER_S)
 
 /* The former signal actions and masks, restored after the rounds. */
 struct signal_state {
@@ -50,33 +51,31 @@ struct signal_state {
 
 struct batch {
 	const struct batch_options *options;
-	struct capture *capture;
-	struct view view;                   /* shares what that of the options owns */
-	struct capture_round_options round; /* its heap_patience_ns is that of the first round only */
+	struct capture_loop *capture;
+	struct queue *queue; /* of struct capture_event */
+	struct view view;    /* shares what that of the options owns */
+	struct capture_round_options round;
 	struct session *session;
 	struct export *export; /* NULL: tables are printed */
 	struct lookup_cache lookups;
 	struct report report;
 	struct buffer output;
 	struct signal_state signals;
-	bool slow_noted; /* that rounds take longer than the interval */
-	uint64_t unseen; /* switches of CPUs that the kernel did not tell of while waits were measured */
+	bool output_gone; /* nobody reads it any more */
+	uint64_t unseen;  /* switches of CPUs that the kernel did not tell of while waits were measured */
 };
 
 static void note_signal(int number)
 {
 	signal_received = number;
-	atomic_store(&cancelled, true);
 }
 
-/* The signals are blocked except while a capture runs and while ctop waits or writes, so that none is missed
- * in between. */
+/* The signals are blocked except while ctop waits or writes, so that none is missed in between. */
 static void catch_signals(struct signal_state *state)
 {
 	struct sigaction action = {.sa_handler = note_signal};
 
 	signal_received = 0;
-	atomic_store(&cancelled, false);
 	sigprocmask(SIG_BLOCK, NULL, &state->old_mask);
 	state->mask = state->blocking = state->old_mask;
 	for (size_t i = 0; i < ENDING_SIGNAL_COUNT; i++) {
@@ -100,51 +99,6 @@ static void restore_signals(const struct signal_state *state)
 		sigaction(ending_signals[i], &state->actions[i], NULL);
 	sigaction(SIGPIPE, &state->pipe_action, NULL);
 	sigprocmask(SIG_SETMASK, &state->old_mask, NULL);
-}
-
-/* Waits until the clock shows `deadline_ns`, a signal arrives, or the output has no reader any more. */
-static void wait_until(const struct batch *batch, uint64_t deadline_ns)
-{
-	struct pollfd output = {.fd = STDOUT_FILENO};
-	bool resolving = true;
-
-	while (signal_received == 0) {
-		uint64_t now = clock_ns(CLOCK_MONOTONIC), slice = now + SERVE_SLICE_NS, wake_ns;
-		struct timespec left = {0};
-
-		if (now >= deadline_ns)
-			return;
-		wake_ns = capture_serve_ended(batch->capture);
-		if (wake_ns > deadline_ns)
-			wake_ns = deadline_ns;
-		if (resolving)
-			resolving = capture_serve_heap(batch->capture,
-						       slice < deadline_ns ? slice : deadline_ns) != 0;
-		now = clock_ns(CLOCK_MONOTONIC);
-		if (!resolving && now < wake_ns)
-			left = clock_timespec(wake_ns - now);
-		/* POLLERR means a pipe or socket without a reader (pipe(7)); the next write fails then */
-		if (ppoll(&output, 1, &left, &batch->signals.mask) > 0)
-			return;
-	}
-}
-
-static int take_round(struct batch *batch, struct error *error)
-{
-	struct snapshot *snapshot;
-	const char *notice;
-	int result;
-
-	sigprocmask(SIG_SETMASK, &batch->signals.mask, NULL);
-	result = capture_round(batch->capture, &batch->round, &cancelled, &snapshot, error);
-	sigprocmask(SIG_SETMASK, &batch->signals.blocking, NULL);
-	notice = capture_take_notice(batch->capture);
-	if (notice != NULL)
-		command_note("%s", notice);
-	if (result == 0)
-		session_add_round(batch->session, snapshot);
-	batch->round.heap_patience_ns = 0;
-	return result;
 }
 
 /*
@@ -261,14 +215,14 @@ static void draw_table(struct batch *batch)
 	table_release(table);
 }
 
-/* What Prometheus reads, a whole text for each round; groups by users have their names as far as known. */
-static void draw_export(struct batch *batch)
+/* What Prometheus reads, a whole text for each round; groups by users have the names that are known. */
+static void draw_export(struct batch *batch, uint64_t capture_cpu_ns)
 {
 	struct exposition exposition = {.buffer = &batch->output, .format = EXPOSITION_OPENMETRICS};
 	const struct export_health health = {
 		.now_boottime_ns = clock_ns(CLOCK_BOOTTIME),
 		.rounds = session_round_count(batch->session),
-		.capture_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+		.capture_cpu_ns = capture_cpu_ns,
 	};
 	struct export_round *round = export_round_create(batch->export, batch->session);
 
@@ -282,13 +236,13 @@ static void draw_export(struct batch *batch)
 	batch->report.table_count++;
 }
 
-static int print_round(struct batch *batch, struct error *error)
+static int print_round(struct batch *batch, uint64_t capture_cpu_ns, struct error *error)
 {
 	int result;
 
 	buffer_clear(&batch->output);
 	if (batch->export != NULL)
-		draw_export(batch);
+		draw_export(batch, capture_cpu_ns);
 	else
 		draw_table(batch);
 	result = write_output(batch);
@@ -297,57 +251,125 @@ static int print_round(struct batch *batch, struct error *error)
 		       : result;
 }
 
-/*
- * The time of the next round: an interval after the last one was due, at once when a round that began at
- * `begun_ns` took longer, and an interval from now when it began late, because ctop or the host was stopped.
- */
-static uint64_t next_deadline(struct batch *batch, uint64_t deadline_ns, uint64_t begun_ns)
-{
-	const uint64_t interval_ns = batch->options->interval_ns, now = clock_ns(CLOCK_MONOTONIC);
+/* --- rounds --- */
 
-	if (now <= deadline_ns + interval_ns)
-		return deadline_ns + interval_ns;
-	if (now - begun_ns <= interval_ns)
-		return now + interval_ns;
-	if (!batch->slow_noted)
-		command_note("a round takes longer than the interval of %g s; rounds follow one another",
-			     (double)interval_ns / 1e9);
-	batch->slow_noted = true;
-	return now;
+/* Returns 1 once all tables are printed, else 0 or a negative errno with a sentence. */
+static int take_round(struct batch *batch, const struct capture_event *event, struct error *error)
+{
+	const bool needs_two = batch->options->view->mode != WINDOW_MODE_TOTAL;
+	int result;
+
+	session_add_round(batch->session, event->snapshot);
+	follow_scheduler(batch);
+	batch->unseen += session_now(batch->session)->latency.unseen;
+	if (session_round_count(batch->session) == 1)
+		check_options(batch);
+	if (session_round_count(batch->session) == 1 && needs_two)
+		return 0;
+	result = print_round(batch, event->cpu_ns, error);
+	return result == 0 && batch->report.table_count == batch->options->rounds ? 1 : result;
+}
+
+/* The same of any event. */
+static int take_event(struct batch *batch, struct capture_event *event, struct error *error)
+{
+	int result = 0;
+
+	switch (event->kind) {
+	case CAPTURE_ROUND:
+		result = take_round(batch, event, error);
+		event->snapshot = NULL;
+		capture_loop_finish_round(batch->capture);
+		break;
+	case CAPTURE_NO_ROUND:
+		result = error_set(error, event->result, "%s", event->text);
+		break;
+	case CAPTURE_NO_LATENCY:
+		command_note("how long waits take is not measured; `ctop doctor` says why");
+		break;
+	case CAPTURE_NOTICE:
+		command_note("%s", event->text);
+		break;
+	default:
+		break;
+	}
+	capture_event_discard(event);
+	return result;
+}
+
+/* Waits for an event, a signal, or that the output has no reader any more. */
+static void wait_for_events(struct batch *batch)
+{
+	struct pollfd waits[] = {
+		{.fd = queue_descriptor(batch->queue), .events = POLLIN},
+		{.fd = batch->output_gone ? -1 : STDOUT_FILENO},
+	};
+
+	if (ppoll(waits, ARRAY_COUNT(waits), NULL, &batch->signals.mask) <= 0 || waits[1].revents == 0)
+		return;
+	/* POLLERR means a pipe or socket without a reader (pipe(7)): writing the next round fails */
+	batch->output_gone = true;
+	capture_loop_request_round(batch->capture);
 }
 
 static int run_rounds(struct batch *batch, struct error *error)
 {
-	bool needs_two = batch->options->view->mode != WINDOW_MODE_TOTAL;
-	uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC);
+	struct capture_event event;
+	int result = 0;
 
-	while (signal_received == 0) {
-		const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
-		int result = take_round(batch, error);
-
-		if (result < 0)
-			return result;
-		follow_scheduler(batch);
-		batch->unseen += session_now(batch->session)->latency.unseen;
-		if (session_round_count(batch->session) == 1)
-			check_options(batch);
-		/* the first one may have waited for executables to be resolved */
-		if (session_round_count(batch->session) == 1)
-			deadline_ns = clock_ns(CLOCK_MONOTONIC);
-		if (session_round_count(batch->session) > 1 || !needs_two) {
-			result = print_round(batch, error);
-			if (result < 0)
-				return result;
-			if (batch->report.table_count == batch->options->rounds)
-				return 0;
-		}
-		deadline_ns = next_deadline(batch, deadline_ns, begun_ns);
-		wait_until(batch, deadline_ns);
+	while (result == 0 && signal_received == 0) {
+		if (queue_take(batch->queue, &event))
+			result = take_event(batch, &event, error);
+		else
+			wait_for_events(batch);
 	}
-	return 0;
+	return result > 0 ? 0 : result;
 }
 
-int batch_run(const struct batch_options *options, struct error *error)
+static bool send_event(void *queue, const struct capture_event *event)
+{
+	queue_send(queue, event);
+	return event->kind != CAPTURE_NO_ROUND;
+}
+
+static int start_capture(struct batch *batch, struct error *error)
+{
+	const struct batch_options *options = batch->options;
+	struct capture_loop_options capture = {
+		.capture = options->capture,
+		.settings =
+			{
+				.interval_ns = options->interval_ns,
+				.latency = options->capture.latency,
+				.round = batch->round,
+			},
+		/* the first one may have waited for executables to be resolved */
+		.second_round_ns = options->interval_ns,
+		.unfinished_max = 1,
+		.back_to_back = true,
+		.send = send_event,
+	};
+	int result = queue_create(sizeof(struct capture_event), capture_event_discard, &batch->queue, error);
+
+	capture.context = batch->queue;
+	return result < 0 ? result : capture_loop_start(&capture, UINT64_MAX, &batch->capture, error);
+}
+
+static void choose_needs(struct batch *batch)
+{
+	const struct batch_options *options = batch->options;
+	struct capture_round_options *round = &batch->round;
+
+	if (options->export != NULL) {
+		batch->export = export_create(options->export);
+		export_needs(batch->export, &round->needed, &round->cgroup_records, &round->smaps);
+	} else {
+		view_needs(options->view, &round->needed, &round->cgroup_records, &round->smaps);
+		round->task_fields = view_needs_task_fields(options->view);
+	}
+}
+
+int batch_run(const struct batch_options *options, bool *ret_left_behind, struct error *error)
 {
 	struct batch batch = {.options = options,
 			      .view = *options->view,
@@ -357,38 +379,34 @@ int batch_run(const struct batch_options *options, struct error *error)
 					 .csv_safe = options->csv_safe,
 					 .to_terminal = isatty(STDOUT_FILENO) == 1},
 			      .round = {.only_needed = true, .heap_patience_ns = HEAP_PATIENCE_NS}};
-	int result = privilege_open_capture(&options->capture, &batch.capture, error);
+	int result;
 
-	if (result < 0)
-		return result;
-	if (options->capture.latency && capture_switch_latency(batch.capture, true) < 0)
-		command_note("how long waits take is not measured; `ctop doctor` says why");
+	*ret_left_behind = false;
+	choose_needs(&batch);
 	batch.session = session_create();
-	if (options->export != NULL) {
-		batch.export = export_create(options->export);
-		export_needs(batch.export, &batch.round.needed, &batch.round.cgroup_records,
-			     &batch.round.smaps);
-	} else {
-		view_needs(options->view, &batch.round.needed, &batch.round.cgroup_records,
-			   &batch.round.smaps);
-		batch.round.task_fields = view_needs_task_fields(options->view);
+	result = start_capture(&batch, error);
+	if (result == 0) {
+		catch_signals(&batch.signals);
+		result = run_rounds(&batch, error);
+		restore_signals(&batch.signals);
+		*ret_left_behind = !capture_loop_stop(batch.capture,
+						      clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
+		if (signal_received != 0)
+			result = signal_received;
 	}
-	catch_signals(&batch.signals);
-	result = run_rounds(&batch, error);
-	restore_signals(&batch.signals);
 	if (batch.unseen != 0)
 		command_note("the kernel did not tell of at least %" PRIu64
 			     " switches of CPUs: waits that began or ended with one are missing",
 			     batch.unseen);
-	if (signal_received != 0)
-		result = signal_received;
-	else if (result == -EPIPE)
+	if (result == -EPIPE)
 		result = SIGPIPE; /* which would have ended a program that does not ignore it */
 	buffer_release(&batch.output);
 	export_release(batch.export);
 	session_release(batch.session);
 	lookup_cache_release(&batch.lookups);
-	capture_close(batch.capture);
-	privilege_lower();
+	if (!*ret_left_behind) {
+		capture_loop_release(batch.capture);
+		queue_release(batch.queue);
+	}
 	return result;
 }

@@ -35,8 +35,9 @@ struct batch_options {
  *
  * Returns 0 when all rounds are printed; the number of the signal when SIGINT, SIGTERM or SIGHUP ended it, or
  * SIGPIPE when the reader of the output went away, for the caller to raise; else a negative errno with a
- * sentence.
+ * sentence. With `*ret_left_behind` a capture hangs in the kernel and uses the options still: the process has
+ * to end without exit(3).
  */
-int batch_run(const struct batch_options *options, struct error *error);
+int batch_run(const struct batch_options *options, bool *ret_left_behind, struct error *error);
 
 #endif

@@ -11,18 +11,26 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/queue.h"
+#include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
 #include "cmd/live/save_name.h"
 #include "notify.h"
+#include "store/recording.h"
 #include "table/cell_format.h"
+#include "table/view.h"
 
 /* How often the service manager gets a new line of how it is. */
 #define STATUS_INTERVAL_NS (30 * NS_PER_S)
+/* How long the capture has to end: it looks for the end all the time, unless the kernel holds it. */
+#define END_PATIENCE_NS (10 * NS_PER_S)
 
 enum {
 	POLLED_SIGNALS,
 	POLLED_CAPTURE,
 	POLLED_RULES, /* and those after it */
+
+	ROUNDS_WAITING = 3, /* for the disk, before the next one waits for it */
 };
 
 /* A mark that waits for its snapshot. */
@@ -34,7 +42,8 @@ struct pending_mark {
 struct record_loop {
 	const struct record_loop_options *options;
 	struct history_writer *writer;
-	struct record_capture *capture;
+	struct queue *queue; /* of struct capture_event */
+	struct capture_loop *capture;
 	struct pollfd *polled; /* signals, the capture, and as many as there are rules */
 	struct pending_mark *marks;
 	size_t mark_count, mark_capacity;
@@ -153,7 +162,7 @@ static void add_hits(struct record_loop *loop, const struct record_hit *hits, si
 			hits[i].unix_ns, memory_duplicate(hits[i].text)};
 	}
 	if (count != 0 && loop->signal == 0)
-		record_capture_want_full(loop->capture);
+		capture_loop_request_full(loop->capture);
 }
 
 static void store_round(struct record_loop *loop, struct snapshot *round)
@@ -176,7 +185,6 @@ static void store_round(struct record_loop *loop, struct snapshot *round)
 		while ((notice = record_rules_take_notice(loop->options->rules)) != NULL)
 			command_note("%s", notice);
 	}
-	snapshot_release(round);
 }
 
 /* --- marks --- */
@@ -214,24 +222,49 @@ static void store_marks(struct record_loop *loop, const struct snapshot *full)
 
 /* --- the loop --- */
 
+static void fail(struct record_loop *loop, int result, const char *text)
+{
+	command_note("%s", text);
+	loop->failed = true;
+	loop->result = result;
+}
+
+static void take_event(struct record_loop *loop, struct capture_event *event)
+{
+	switch (event->kind) {
+	case CAPTURE_ROUND:
+		capture_loop_finish_round(loop->capture);
+		store_round(loop, event->snapshot);
+		break;
+	case CAPTURE_FULL:
+		store_marks(loop, event->snapshot);
+		break;
+	case CAPTURE_NO_FULL:
+		command_note("no snapshot taken: %s", event->text);
+		store_marks(loop, NULL);
+		break;
+	case CAPTURE_NO_LATENCY:
+		command_note("how long waits take is not measured; `ctop doctor` says why");
+		break;
+	case CAPTURE_NO_ROUND:
+	case CAPTURE_NOT_OPEN:
+		fail(loop, event->result, event->text);
+		break;
+	case CAPTURE_NOTICE:
+		command_note("%s", event->text);
+		break;
+	case CAPTURE_HOST:
+		break;
+	}
+}
+
 static void take_events(struct record_loop *loop)
 {
-	struct record_event event;
+	struct capture_event event;
 
-	while (record_capture_take(loop->capture, &event)) {
-		if (event.notice != NULL)
-			command_note("%s", event.notice);
-		if (event.round != NULL)
-			store_round(loop, event.round);
-		if (event.full != NULL ||
-		    (loop->mark_count != 0 && event.round == NULL && event.notice != NULL))
-			store_marks(loop, event.full);
-		snapshot_release(event.full);
-		if (event.failure < 0) {
-			loop->failed = true;
-			loop->result = event.failure;
-		}
-		free(event.notice);
+	while (queue_take(loop->queue, &event)) {
+		take_event(loop, &event);
+		capture_event_discard(&event);
 	}
 }
 
@@ -245,7 +278,7 @@ static void keep_alive(struct record_loop *loop)
 	if (loop->watchdog_ns == 0 || now < loop->watchdog_at_ns)
 		return;
 	loop->watchdog_at_ns = now + loop->watchdog_ns / 3;
-	if (record_capture_busy_ns(loop->capture) < loop->watchdog_ns)
+	if (capture_loop_busy_ns(loop->capture) < loop->watchdog_ns)
 		(void)notify_send("WATCHDOG=1");
 }
 
@@ -265,8 +298,7 @@ static void wait_for_events(struct record_loop *loop)
 	size_t rules = 0;
 
 	polled[POLLED_SIGNALS] = (struct pollfd){.fd = loop->signal_fd, .events = POLLIN};
-	polled[POLLED_CAPTURE] = (struct pollfd){.fd = record_capture_descriptor(loop->capture),
-						 .events = POLLIN};
+	polled[POLLED_CAPTURE] = (struct pollfd){.fd = queue_descriptor(loop->queue), .events = POLLIN};
 	if (loop->options->rules != NULL)
 		rules = record_rules_descriptors(loop->options->rules, &polled[POLLED_RULES]);
 	if (loop->watchdog_ns != 0 && loop->watchdog_at_ns < wake_ns)
@@ -314,7 +346,7 @@ static void tell_start(const struct record_loop_options *options)
 	struct buffer line = {0};
 
 	buffer_append_format(&line, "recording into %s every %g s", options->history.directory,
-			     (double)options->capture.interval_ns / 1e9);
+			     (double)options->interval_ns / 1e9);
 	if (options->history.keep_ns != 0) {
 		buffer_append_text(&line, ", ");
 		append_kept(&line, options->history.keep_ns);
@@ -328,6 +360,48 @@ static void tell_start(const struct record_loop_options *options)
 	buffer_release(&line);
 }
 
+/* In the thread that captures: rules look at a round only after its times are those that are stored. */
+static bool send_event(void *queue, const struct capture_event *event)
+{
+	if (event->kind == CAPTURE_ROUND)
+		recording_even_times(event->snapshot);
+	queue_send(queue, event);
+	return event->kind != CAPTURE_NO_ROUND;
+}
+
+/* Reads what the live screen reads when it begins: what its first tab needs, and all else that costs little.
+ */
+static int start_capture(struct record_loop *loop, struct error *error)
+{
+	const struct record_loop_options *options = loop->options;
+	struct capture_loop_options capture = {
+		.capture = options->capture,
+		.settings =
+			{
+				.interval_ns = options->interval_ns,
+				.latency = options->capture.latency,
+				.round.task_fields = true,
+			},
+		.unfinished_max = ROUNDS_WAITING,
+		.back_to_back = true,
+		.send = send_event,
+	};
+	struct capture_round_options *round = &capture.settings.round;
+	struct view view;
+	int result = queue_create(sizeof(struct capture_event), capture_event_discard, &loop->queue, error);
+
+	if (result < 0)
+		return result;
+	capture.context = loop->queue;
+	view_initialise(&view);
+	view_needs(&view, &round->needed, &round->cgroup_records, &round->smaps);
+	view_release(&view);
+	round->needed |= record_rules_needs(options->rules);
+	round->cgroup_records = true;
+	round->smaps = false;
+	return capture_loop_start(&capture, UINT64_MAX, &loop->capture, error);
+}
+
 static int start(struct record_loop *loop, struct error *error)
 {
 	const struct record_loop_options *options = loop->options;
@@ -339,7 +413,7 @@ static int start(struct record_loop *loop, struct error *error)
 	if (result < 0)
 		return result;
 	tell_writer(loop);
-	return record_capture_start(&options->capture, &loop->capture, error);
+	return start_capture(loop, error);
 }
 
 int record_loop_run(const struct record_loop_options *options, struct error *error)
@@ -355,7 +429,7 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 		tell_status(&loop, "READY=1\n");
 		run_rounds(&loop);
 		tell_status(&loop, "STOPPING=1\n");
-		left_behind = !record_capture_stop(loop.capture);
+		left_behind = !capture_loop_stop(loop.capture, clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
 		take_events(&loop);
 		store_marks(&loop, NULL);
 		result = loop.failed ? error_set(error, loop.result,
@@ -365,10 +439,12 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 			result = 0;
 	}
 	/* what holds it may let go of it while the process ends */
-	if (left_behind)
+	if (left_behind) {
 		command_note("what is read hangs and is left behind");
-	else
-		record_capture_release(loop.capture);
+	} else {
+		capture_loop_release(loop.capture);
+		queue_release(loop.queue);
+	}
 	history_writer_close(loop.writer);
 	free(loop.marks);
 	free(loop.polled);

@@ -6,14 +6,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "record_capture.h"
+#include "capture/capture.h"
 #include "record_rules.h"
 #include "store/history_writer.h"
 
 /* `ctop record`: a round each interval into a history, without a screen. */
 
 struct record_loop_options {
-	struct record_capture_options capture;
+	struct capture_options capture; /* with `latency`, waits are measured */
+	uint64_t interval_ns;
 	struct history_writer_options history;
 	struct record_rules *rules; /* NULL: none */
 	uint64_t rounds;            /* to store, 0 for no end */
