@@ -74,7 +74,7 @@ static void go_back(struct ui *ui)
 		return;
 	if (ui->comparison == NULL)
 		look_leave(ui);
-	else if (ui->host->receive != NULL || ui->past.open)
+	else if (ui_is_live(ui->host) || ui->past.open)
 		screen_comparison_leave(ui);
 }
 
@@ -173,7 +173,7 @@ static void set_base(struct ui *ui)
 	}
 	screen_message(ui, STYLE_MESSAGE, "taking a full round for the base%s", draw_marks()->resolving);
 	ui->message_pending = true;
-	ui->host->request_base(ui->host->context);
+	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_BASE});
 }
 
 static void toggle_pause(struct ui *ui)
@@ -182,7 +182,7 @@ static void toggle_pause(struct ui *ui)
 		look_play(ui);
 		return;
 	}
-	if (ui->host->change_settings == NULL) {
+	if (!ui_is_live(ui->host)) {
 		screen_message(ui, STYLE_MESSAGE, "a file does not change");
 		return;
 	}
@@ -290,7 +290,7 @@ static void save(struct ui *ui)
 		open_report_prompt(ui);
 		return;
 	}
-	if (ui->host->request_save == NULL) {
+	if (!ui_offers(ui->host, UI_REQUEST_SAVE)) {
 		screen_message(ui, STYLE_MESSAGE, "this is already a saved file");
 		return;
 	}
@@ -300,9 +300,9 @@ static void save(struct ui *ui)
 	}
 	screen_message(ui, STYLE_MESSAGE, "saving%s", draw_marks()->resolving);
 	ui->message_pending = true;
-	/* the host only counts one more reference: a finished snapshot does not change */
-	ui->host->request_save(ui->host->context, (struct snapshot *)(uintptr_t)now,
-			       session_save_window(ui->session, ui->view.mode));
+	(void)ui_request(ui->host, &(struct ui_request){
+					   .kind = UI_REQUEST_SAVE,
+					   .save = {now, session_save_window(ui->session, ui->view.mode)}});
 }
 
 static void change_interval(struct ui *ui)
@@ -315,7 +315,7 @@ static void change_interval(struct ui *ui)
 		look_change_speed(ui);
 		return;
 	}
-	if (ui->host->change_settings == NULL) {
+	if (!ui_is_live(ui->host)) {
 		screen_message(ui, STYLE_MESSAGE, "a file has no interval");
 		return;
 	}
@@ -406,8 +406,9 @@ static void recall(struct ui *ui)
 /* The names of a directory come later, if at all. */
 static void complete(struct ui *ui)
 {
-	if (ui->prompting->topic == PROMPT_TOPIC_FILE && ui->host->request_names != NULL)
-		ui->host->request_names(ui->host->file_context, ui->prompt.text.data);
+	if (ui->prompting->topic == PROMPT_TOPIC_FILE && ui_offers(ui->host, UI_REQUEST_NAMES))
+		(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_NAMES,
+								.text = ui->prompt.text.data});
 }
 
 void actions_take_names(struct ui *ui, const char *lines)

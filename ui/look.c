@@ -27,8 +27,6 @@ bool look_refresh(struct ui *ui)
 	return resorted;
 }
 
-static void take_strip(struct ui *ui);
-
 /* --- what comes --- */
 
 static void stop_playing(struct ui *ui)
@@ -69,44 +67,23 @@ static void show(struct ui *ui, struct ui_moment *moment)
 		stop_playing(ui);
 }
 
-static void discard(struct ui_moment *moment)
-{
-	session_moment_release(moment->moment);
-	snapshot_release(moment->compared);
-	free(moment->note);
-	free(moment->message);
-	free(moment->saved);
-}
-
-static void take(struct ui *ui, struct ui_moment *moment)
+void look_take(struct ui *ui, struct ui_moment *moment)
 {
 	const bool shows = moment->moment != NULL;
 
 	/* an answer to what was asked for before the screen went back to now */
-	if (moment->number != 0 && moment->number <= ui->past.left) {
-		discard(moment);
+	if (moment->number != 0 && moment->number <= ui->past.left)
 		return;
-	}
-	if (shows) {
+	if (shows || moment->message != NULL)
 		ui->past.is_waiting = false;
+	if (shows)
 		show(ui, moment);
-	}
-	if (moment->compared != NULL) {
-		screen_comparison_take_file(ui, moment->compared, moment->message, NULL);
-		moment->compared = NULL;
-	} else if (moment->message != NULL) {
-		ui->past.is_waiting = false;
+	if (moment->message != NULL) {
 		stop_playing(ui);
 		screen_message(ui, moment->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", moment->message);
 	}
-	if (moment->saved != NULL) {
-		free(ui->saved);
-		ui->saved = moment->saved;
-		moment->saved = NULL;
-	}
 	if (shows && look_refresh(ui) && !ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
-	discard(moment);
 }
 
 void look_begin(struct ui *ui)
@@ -121,22 +98,11 @@ void look_begin(struct ui *ui)
 	ui->past.due_ns = clock_ns(CLOCK_MONOTONIC) + ui->settings.interval_ns;
 }
 
-void look_take(struct ui *ui)
-{
-	struct ui_moment moment = {0};
-
-	while (ui->host->receive_moment(ui->host->past_context, &moment)) {
-		take(ui, &moment);
-		moment = (struct ui_moment){0};
-	}
-	take_strip(ui);
-}
-
 /* --- what is asked for --- */
 
 static bool is_possible(struct ui *ui)
 {
-	if (ui->host->request_moment != NULL)
+	if (ui_offers(ui->host, UI_REQUEST_MOMENT))
 		return true;
 	screen_message(ui, STYLE_MESSAGE, "%s",
 		       ui->options->file_name != NULL ? "a file is of one moment"
@@ -157,7 +123,7 @@ static void request(struct ui *ui, struct ui_look look)
 	look.base_unix_ns = ui->past.base_unix_ns;
 	look.number = ++ui->past.asked;
 	ui->past.is_waiting = true;
-	ui->host->request_moment(ui->host->past_context, &look);
+	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_MOMENT, .look = look});
 }
 
 /* Whether the newest round is on the screen already, or none at all. */
@@ -347,7 +313,7 @@ static void request_strip(struct ui *ui, size_t cells, const struct table_column
 	past->strip_name = wanted.key != NULL ? memory_duplicate_bytes(row->label, row->label_length) : NULL;
 	for (size_t i = 0; i < STRIP_CELLS; i++)
 		past->strip.data.values[i] = NAN;
-	ui->host->request_strip(ui->host->past_context, &wanted);
+	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_STRIP, .strip = wanted});
 }
 
 void look_follow(struct ui *ui)
@@ -357,7 +323,7 @@ void look_follow(struct ui *ui)
 	const struct table_row *row = ui->table != NULL ? list_row(&ui->list) : NULL;
 	struct buffer now = {0};
 
-	if (!ui->past.open || ui->comparison != NULL || ui->host->request_strip == NULL || cells == 0)
+	if (!ui->past.open || ui->comparison != NULL || !ui_offers(ui->host, UI_REQUEST_STRIP) || cells == 0)
 		return;
 	if (row != NULL && row->mark == ROW_MARK_GONE)
 		return;
@@ -375,14 +341,10 @@ void look_follow(struct ui *ui)
 	request_strip(ui, cells, column, row);
 }
 
-static void take_strip(struct ui *ui)
+void look_take_strip(struct ui *ui, const struct ui_strip *strip)
 {
-	struct ui_strip strip;
-
-	while (ui->host->receive_strip != NULL && ui->host->receive_strip(ui->host->past_context, &strip)) {
-		if (strip.number == ui->past.strip_number)
-			ui->past.strip = strip;
-	}
+	if (strip->number == ui->past.strip_number)
+		ui->past.strip = *strip;
 }
 
 /* --- back to now --- */

@@ -9,8 +9,10 @@
 /* Begins with the moment that the options have. */
 void look_begin(struct ui *ui);
 
-/* Shows what the host has for the screen. */
-void look_take(struct ui *ui);
+/* Takes a moment over that the host has made, or what has come of it; of `moment` the rest is the caller's.
+ */
+void look_take(struct ui *ui, struct ui_moment *moment);
+void look_take_strip(struct ui *ui, const struct ui_strip *strip);
 
 /* After another round, or moment, is in the session: all that is shown follows. Returns whether the rows are
  * sorted by something else now. */

@@ -20,9 +20,6 @@ enum {
 	WAIT_SCREEN, /* for POLLHUP and POLLERR alone */
 	WAIT_SIGNALS,
 	WAIT_HOST,
-	WAIT_FILES,
-	WAIT_LOOKUPS,
-	WAIT_PAST,
 	WAIT_STDERR,
 	WAIT_COUNT,
 };
@@ -98,43 +95,85 @@ static void take_host(struct ui *ui, struct snapshot *facts)
 	ui->host_facts = facts;
 }
 
+static void take_saved(struct ui *ui, struct ui_event *event)
+{
+	screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
+		       event->is_error ? "" : "saved ", event->message);
+	if (event->path == NULL)
+		return;
+	free(ui->saved);
+	ui->saved = event->path;
+	event->path = NULL;
+}
+
+/* Takes over what it uses of an event. */
+static void take_event(struct ui *ui, struct ui_event *event)
+{
+	struct snapshot *snapshot = event->snapshot;
+
+	event->snapshot = NULL;
+	switch (event->kind) {
+	case UI_EVENT_ROUND:
+	case UI_EVENT_BASE:
+		take_round(ui, snapshot, event->kind == UI_EVENT_BASE);
+		break;
+	case UI_EVENT_HOST:
+		take_host(ui, snapshot);
+		break;
+	case UI_EVENT_FAILED:
+		fail(ui, event);
+		break;
+	case UI_EVENT_MESSAGE:
+		screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event->message);
+		break;
+	case UI_EVENT_SAVED:
+		take_saved(ui, event);
+		break;
+	case UI_EVENT_FILE:
+		screen_comparison_take_file(ui, snapshot, event->path, event->message);
+		break;
+	case UI_EVENT_NAMES:
+		actions_take_names(ui, event->message);
+		break;
+	case UI_EVENT_MOMENT:
+		look_take(ui, &event->moment);
+		break;
+	case UI_EVENT_STRIP:
+		look_take_strip(ui, &event->strip);
+		break;
+	case UI_EVENT_LOOKUP:
+		lookup_cache_take(&ui->lookups, &event->lookup);
+		break;
+	}
+}
+
 static void take_events(struct ui *ui)
 {
 	struct ui_event event;
 
 	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
-		if (event.kind == UI_EVENT_HOST)
-			take_host(ui, event.snapshot);
-		else if (event.kind == UI_EVENT_FAILED)
-			fail(ui, &event);
-		else if (event.snapshot != NULL)
-			take_round(ui, event.snapshot, event.kind == UI_EVENT_BASE);
-		else
-			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s%s",
-				       event.kind == UI_EVENT_SAVED && !event.is_error ? "saved " : "",
-				       event.message);
-		if (event.path != NULL) {
-			free(ui->saved);
-			ui->saved = event.path;
-		}
-		free(event.message);
+		take_event(ui, &event);
+		ui_event_discard(&event);
 	}
 }
 
-static void take_files(struct ui *ui)
+void ui_event_discard(void *untyped)
 {
-	struct ui_event event;
+	struct ui_event *event = untyped;
 
-	while (ui->host->receive_file(ui->host->file_context, &event)) {
-		if (event.kind == UI_EVENT_WRITTEN)
-			screen_message(ui, event.is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event.message);
-		else if (event.kind == UI_EVENT_NAMES)
-			actions_take_names(ui, event.message);
-		else
-			screen_comparison_take_file(ui, event.snapshot, event.path, event.message);
-		free(event.message);
-		free(event.path);
-	}
+	snapshot_release(event->snapshot);
+	free(event->message);
+	free(event->path);
+	if (event->kind == UI_EVENT_MOMENT)
+		ui_moment_discard(&event->moment);
+}
+
+void ui_moment_discard(struct ui_moment *moment)
+{
+	session_moment_release(moment->moment);
+	free(moment->note);
+	free(moment->message);
+	*moment = (struct ui_moment){.number = 0};
 }
 
 /* --- keys and signals --- */
@@ -193,10 +232,7 @@ static void prepare_waits(struct loop *loop, int signals)
 		[WAIT_KEYS] = terminal_input(),
 		[WAIT_SCREEN] = terminal_output(),
 		[WAIT_SIGNALS] = signals,
-		[WAIT_HOST] = loop->ui->host->notify_fd,
-		[WAIT_FILES] = loop->ui->host->request_file != NULL ? loop->ui->host->file_fd : -1,
-		[WAIT_LOOKUPS] = screen_lookup_is_possible(loop->ui) ? loop->ui->host->lookup_fd : -1,
-		[WAIT_PAST] = loop->ui->host->receive_moment != NULL ? loop->ui->host->past_fd : -1,
+		[WAIT_HOST] = loop->ui->host->descriptor,
 		[WAIT_STDERR] = loop->capture.reader,
 	};
 
@@ -242,15 +278,6 @@ static int run(struct loop *loop)
 			return SIGHUP;
 		if ((loop->waits[WAIT_HOST].revents & POLLIN) != 0)
 			take_events(ui);
-		if ((loop->waits[WAIT_FILES].revents & POLLIN) != 0)
-			take_files(ui);
-		/* nobody answers any more: not even that */
-		if ((loop->waits[WAIT_LOOKUPS].revents & (POLLHUP | POLLERR)) != 0)
-			loop->waits[WAIT_LOOKUPS].fd = -1;
-		if ((loop->waits[WAIT_LOOKUPS].revents & POLLIN) != 0)
-			screen_lookup_take(ui);
-		if ((loop->waits[WAIT_PAST].revents & POLLIN) != 0)
-			look_take(ui);
 		if ((loop->waits[WAIT_STDERR].revents & POLLIN) != 0)
 			take_stderr(loop);
 		if ((loop->waits[WAIT_KEYS].revents & POLLIN) != 0 && !take_keys(ui))

@@ -14,7 +14,7 @@ void navigate_tell_host(struct ui *ui)
 {
 	struct ui_settings *settings = &ui->settings;
 
-	if (ui->host->change_settings == NULL)
+	if (!ui_is_live(ui->host))
 		return;
 	ui->content->needs(&ui->view, &settings->needed, &settings->cgroup_records, &settings->smaps);
 	if (ui->overlay == OVERLAY_USERS)
@@ -324,7 +324,7 @@ bool navigate_follow_scheduler(struct ui *ui)
 
 void navigate_freeze(struct ui *ui)
 {
-	if (ui->host->receive == NULL) {
+	if (!ui_is_live(ui->host)) {
 		screen_message(ui, STYLE_MESSAGE, "nothing changes here: the order stays as it is");
 		return;
 	}

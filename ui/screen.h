@@ -304,9 +304,6 @@ void screen_lookup_fill(struct ui *ui, size_t first, size_t count);
 const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_row *row,
 					    enum lookup_kind kind);
 
-/* Takes the answers that have come. */
-void screen_lookup_take(struct ui *ui);
-
 /* Appends to an explanation what is looked up of a row: of STUCK and WAITING where a thread sleeps. */
 void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum column column,
 			   struct buffer *lines);

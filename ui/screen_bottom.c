@@ -86,11 +86,11 @@ static bool is_possible(const struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_SAVE:
-		return ui->host->request_save != NULL || ui->host->write_report != NULL;
+		return ui_offers(ui->host, UI_REQUEST_SAVE) || ui->content->can_report(ui);
 	case ACTION_BACK:
 		return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT;
 	case ACTION_PAUSE:
-		return ui->host->change_settings != NULL || ui->past.open;
+		return ui_is_live(ui->host) || ui->past.open;
 	default:
 		return ui->content->offers(ui, action);
 	}

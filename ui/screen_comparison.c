@@ -164,13 +164,14 @@ static void ask_for_file(struct ui *ui, const char *path)
 		return;
 	free(ui->loading);
 	ui->loading = memory_duplicate(path);
-	if (ui->host->request_other != NULL && parse_time(ui, path, &unix_ns)) {
-		ui->host->request_other(ui->host->past_context, unix_ns);
+	if (ui_offers(ui->host, UI_REQUEST_OTHER) && parse_time(ui, path, &unix_ns)) {
+		(void)ui_request(ui->host,
+				 &(struct ui_request){.kind = UI_REQUEST_OTHER, .unix_ns = unix_ns});
 		return;
 	}
 	screen_message(ui, STYLE_MESSAGE, "reading %s%s", path, draw_marks()->resolving);
 	ui->message_pending = true;
-	ui->host->request_file(ui->host->file_context, path);
+	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_FILE, .text = path});
 }
 
 void screen_comparison_toggle(struct ui *ui)
@@ -186,7 +187,7 @@ void screen_comparison_toggle(struct ui *ui)
 		screen_comparison_leave(ui);
 		return;
 	}
-	if (ui->host->request_file == NULL) {
+	if (!ui_offers(ui->host, UI_REQUEST_FILE)) {
 		screen_message(ui, STYLE_MESSAGE, "there is nothing here to compare a file with");
 		return;
 	}
@@ -257,12 +258,12 @@ static void change_mode(struct ui *ui)
 
 static bool can_report(const struct ui *ui)
 {
-	return ui->host->write_comparison != NULL;
+	return ui->host->write_report != NULL;
 }
 
 static int write_report(struct ui *ui, const char *path, struct error *error)
 {
-	const struct ui_comparison comparison = {
+	const struct ui_report report = {
 		.before = compare_side(ui->comparison, DIFF_BEFORE),
 		.after = compare_side(ui->comparison, DIFF_AFTER),
 		.before_name = side_name(ui, DIFF_BEFORE),
@@ -273,7 +274,7 @@ static int write_report(struct ui *ui, const char *path, struct error *error)
 
 	if (session_now(ui->session) == NULL)
 		return error_set(error, -EAGAIN, "the first round is still being read");
-	return ui->host->write_comparison(ui->host->file_context, &comparison, path, error);
+	return ui->host->write_report(&report, path, error);
 }
 
 /* --- header --- */
@@ -315,7 +316,7 @@ static int draw_state(const struct ui *ui, int y)
 	char every[32];
 
 	draw_string(y, x, (int)strlen(whose), STYLE_STRONG, whose);
-	if (ui->host->change_settings == NULL)
+	if (!ui_is_live(ui->host))
 		return x - 2;
 	snprintf(every, sizeof(every), ui->settings.paused ? " PAUSED " : "every %gs",
 		 (double)ui->settings.interval_ns / NS_PER_S);

@@ -350,7 +350,7 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 
 bool screen_list_has_courses(const struct ui *ui)
 {
-	return ui->content->course != NULL && ui->host->receive != NULL && !ui->past.open;
+	return ui->content->course != NULL && ui_is_live(ui->host) && !ui->past.open;
 }
 
 /* What a row had in the column sorted by, for a list. */

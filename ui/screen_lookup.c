@@ -15,7 +15,7 @@
 bool screen_lookup_is_possible(const struct ui *ui)
 {
 	/* of the past nothing can be looked up any more */
-	return ui->host->request_lookup != NULL && !ui->past.open;
+	return ui_offers(ui->host, UI_REQUEST_LOOKUP) && !ui->past.open;
 }
 
 const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_row *row, enum lookup_kind kind)
@@ -33,7 +33,8 @@ const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_ro
 	if (!screen_lookup_is_possible(ui) || request.tgid == 0 || request.tid == 0)
 		return NULL;
 	entry = lookup_cache_entry(&ui->lookups, &request, now_ns);
-	if (lookup_is_due(entry, now_ns) && ui->host->request_lookup(ui->host->lookup_context, &request))
+	if (lookup_is_due(entry, now_ns) &&
+	    ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_LOOKUP, .lookup = request}))
 		entry->asked_ns = now_ns;
 	return entry;
 }
@@ -63,14 +64,6 @@ void screen_lookup_fill(struct ui *ui, size_t first, size_t count)
 				fill_cell(ui, &table->rows[row], column, &table->rows[row].cells[i]);
 		}
 	}
-}
-
-void screen_lookup_take(struct ui *ui)
-{
-	struct lookup_answer answer;
-
-	while (ui->host->receive_lookup(ui->host->lookup_context, &answer))
-		lookup_cache_take(&ui->lookups, &answer);
 }
 
 /* Appends the functions behind the first line of a text, the innermost first. */

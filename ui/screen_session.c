@@ -133,12 +133,12 @@ static bool offers(const struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_COMPARE:
-		return ui->host->request_file != NULL;
+		return ui_offers(ui->host, UI_REQUEST_FILE);
 	case ACTION_SWAP:
 	case ACTION_EQUAL:
 		return false;
 	case ACTION_BASE:
-		return ui->past.open || ui->host->request_base != NULL;
+		return ui->past.open || ui_offers(ui->host, UI_REQUEST_BASE);
 	case ACTION_MODE:
 		return ui->options->file_name == NULL || session_previous(ui->session) != NULL;
 	default:
@@ -167,12 +167,18 @@ static void change_mode(struct ui *ui)
 
 static bool can_report(const struct ui *ui)
 {
-	return ui->host->write_report != NULL;
+	return ui->options->file_name != NULL && ui->host->write_report != NULL;
 }
 
 static int write_report(struct ui *ui, const char *path, struct error *error)
 {
-	return ui->host->write_report(ui->host->context, &ui->view.grouping, path, error);
+	const struct ui_report report = {
+		.after = session_now(ui->session),
+		.after_name = ui->options->file_name,
+		.grouping = &ui->view.grouping,
+	};
+
+	return ui->host->write_report(&report, path, error);
 }
 
 const struct content content_of_session = {

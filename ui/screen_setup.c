@@ -261,7 +261,7 @@ void screen_setup_new(struct ui *ui)
 
 void screen_setup_write(struct ui *ui)
 {
-	if (ui->options->config_path == NULL || ui->host->write_tab == NULL) {
+	if (ui->options->config_path == NULL || !ui_offers(ui->host, UI_REQUEST_WRITE_TAB)) {
 		screen_message(ui, STYLE_ERROR,
 			       "cannot write the configuration file: there is no home directory");
 		return;
@@ -271,7 +271,9 @@ void screen_setup_write(struct ui *ui)
 	ui->setup.open = false;
 	screen_message(ui, STYLE_MESSAGE, "writing %s%s", ui->options->config_path, draw_marks()->resolving);
 	ui->message_pending = true;
-	ui->host->write_tab(ui->host->file_context, ui->options->config_path, ui->view.tab);
+	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_WRITE_TAB,
+							.text = ui->options->config_path,
+							.tab = ui->view.tab});
 }
 
 /* --- drawing --- */

@@ -15,38 +15,6 @@
 #include "ui/page/strip.h"
 #include "ui/terminal/theme.h"
 
-/* What happened outside that the screen should know; handed over by ui_host.receive. */
-enum ui_event_kind {
-	UI_EVENT_ROUND,   /* snapshot: a new round; the screen takes the reference over */
-	UI_EVENT_BASE,    /* snapshot: the full round asked for by request_base; becomes newest and base */
-	UI_EVENT_SAVED,   /* message: where the snapshot was saved, or why not */
-	UI_EVENT_WRITTEN, /* message: that the configuration was written, or why not */
-	/* message: lines, the text asked about by request_names, what it becomes, names that begin so if
-	 * several do */
-	UI_EVENT_NAMES,
-	UI_EVENT_MESSAGE, /* message: a sentence to show (an error of save or capture) */
-	UI_EVENT_HOST,    /* snapshot: facts of the host, without threads; before the first round */
-	UI_EVENT_FAILED,  /* message: why there will be no round; ends the screen */
-};
-
-struct ui_event {
-	enum ui_event_kind kind;
-	struct snapshot *snapshot;
-	char *message; /* owned by the receiver */
-	bool is_error;
-	/* of UI_EVENT_SAVED: the file; of a snapshot that was asked for: what it is called, where that is not
-	 * as it was asked for; NULL for none; owned by the receiver */
-	char *path;
-};
-
-/* Two snapshots and how they are grouped, for a report. */
-struct ui_comparison {
-	const struct snapshot *before, *after;
-	const char *before_name, *after_name;
-	const struct grouping_options *grouping;
-	bool by_threads; /* changes are those of the same threads */
-};
-
 /* What the screen sets of a live capture. */
 struct ui_settings {
 	uint64_t interval_ns;
@@ -82,14 +50,13 @@ struct ui_moment {
 	struct session_moment *moment;    /* owned; NULL: only the message */
 	uint64_t unix_ns, newest_unix_ns; /* of it, and of the newest there is; 0: not known */
 	bool is_newest;
-	char *note; /* what is to be known of it (a gap, a reboot, a mark), owned; NULL: nothing */
-	struct snapshot
-		*compared; /* owned: of a moment to compare with, `message` is its name; NULL: no such */
-	char *message;     /* a sentence, owned; NULL: none */
+	char *note;    /* a gap, a reboot or a mark there, owned; NULL: nothing */
+	char *message; /* a sentence, owned; NULL: none */
 	bool is_error;
-	char *saved;     /* path of a file that was written, owned; NULL: none */
-	uint64_t number; /* of the request that it answers; 0: none of a look */
+	uint64_t number; /* of the request that it answers; 0: none */
 };
+
+void ui_moment_discard(struct ui_moment *moment);
 
 /* What is asked for of the time about a moment. */
 struct ui_strip_request {
@@ -107,79 +74,111 @@ struct ui_strip {
 	struct strip_data data;
 };
 
-/*
- * What the program offers to the screen. Every call returns at once; work is done elsewhere and comes back as
- * an event. A NULL pointer means that this screen cannot do it (a file has no rounds); its key then shows a
- * message.
- */
+enum ui_event_kind {
+	UI_EVENT_ROUND,   /* snapshot: a new round */
+	UI_EVENT_BASE,    /* snapshot: the full round that was asked for; becomes newest and base */
+	UI_EVENT_HOST,    /* snapshot: facts of the host, without threads; before the first round */
+	UI_EVENT_FAILED,  /* message: why there will be no round; ends the screen */
+	UI_EVENT_MESSAGE, /* message: a sentence to show */
+	UI_EVENT_SAVED,   /* message: where the snapshot was saved, and `path`; or why not */
+	/* snapshot: the one to compare with; path: its name, NULL: the one it was asked for by; message: a
+	 * sentence about it, NULL: none. Without a snapshot the message says why. */
+	UI_EVENT_FILE,
+	/* message: lines, the text that was asked about, what it becomes, and several names that begin so */
+	UI_EVENT_NAMES,
+	UI_EVENT_MOMENT,
+	UI_EVENT_STRIP,
+	UI_EVENT_LOOKUP,
+};
+
+/* What happened elsewhere. What is owned is so by the receiver; NULL: there is none. */
+struct ui_event {
+	enum ui_event_kind kind;
+	struct snapshot *snapshot;
+	char *message, *path;
+	bool is_error;
+	union {
+		struct ui_moment moment;
+		struct ui_strip strip;
+		struct lookup_answer lookup;
+	};
+};
+
+/* Frees what an event owns; for a queue of events. */
+void ui_event_discard(void *event);
+
+/* Work that is done elsewhere; what comes of it is an event. */
+enum ui_request_kind {
+	UI_REQUEST_BASE,
+	UI_REQUEST_SAVE,      /* save */
+	UI_REQUEST_FILE,      /* text: the file to compare with; only the last request has a result */
+	UI_REQUEST_NAMES,     /* text: a file name to complete; no answer where the file system gives none */
+	UI_REQUEST_WRITE_TAB, /* tab: what the user made of it, to the file `text` */
+	UI_REQUEST_MOMENT,    /* look; of requests that were not begun the newest counts, and steps add up */
+	UI_REQUEST_OTHER,     /* unix_ns: the round nearest to that time, to compare with */
+	UI_REQUEST_STRIP,     /* strip; made when nothing else is asked for; the last request counts */
+	UI_REQUEST_LOOKUP,    /* lookup */
+};
+
+struct ui_request {
+	enum ui_request_kind kind;
+	const char *text;
+	union {
+		/* The snapshot on the screen, of which the host takes a reference of its own, and the window
+		 * that is shown of it, which the host takes over; NULL: none. */
+		struct {
+			const struct snapshot *shown;
+			struct snapshot_window *window;
+		} save;
+		enum tab tab;
+		struct ui_look look;
+		uint64_t unix_ns;
+		struct ui_strip_request strip;
+		struct lookup_request lookup;
+	};
+};
+
+/* A snapshot, or two and how they are grouped, for a report. */
+struct ui_report {
+	const struct snapshot *before, *after; /* `before` is NULL in a report of one snapshot */
+	const char *before_name, *after_name;
+	const struct grouping_options *grouping;
+	bool by_threads; /* changes are those of the same threads */
+};
+
+/* What the program offers to the screen. No call waits for work that takes long. */
 struct ui_host {
 	void *context;
-	int notify_fd; /* readable when receive() has something; -1 for none */
+	int descriptor; /* readable when receive() has something; -1: never */
 	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing is left */
-	const atomic_uint *progress; /* of how many threads the first round has read the files; may be NULL */
-	/* Other settings; a change of `heap_off` or `latency`, and `task_fields` where it was not
-	 * wanted, ask for a round. The first come before any round. */
+	unsigned int offers; /* a bit for each kind of request that is possible here */
+	/* False: not now. */
+	bool (*request)(void *context, const struct ui_request *request);
+	/* Other settings of a live capture. A change of `heap_off` or `latency`, and of `task_fields` to
+	 * true, asks for a round. No round comes before the first ones. NULL: this screen is not live. */
 	void (*change_settings)(void *context, const struct ui_settings *settings);
-	bool has_heap;    /* an allocator probe */
-	bool has_latency; /* how long waits take can be asked for */
-	void (*request_base)(void *context);
-	/*
-	 * Save: the snapshot on the screen (the host takes its own reference) and the window that is shown of
-	 * it, which the host takes over; NULL: there is none.
-	 */
-	void (*request_save)(void *context, struct snapshot *shown, struct snapshot_window *window);
-	/*
-	 * Instead of saving, for what is a file already: writes a report of it to `path`, in the format of
-	 * the name's ending. Returns 0, or a negative errno with a sentence.
-	 */
-	int (*write_report)(void *context, const struct grouping_options *grouping, const char *path,
-			    struct error *error);
-	/*
-	 * Files to compare with. `request_file` reads one elsewhere; the result (a snapshot, which the screen
-	 * takes over, or a sentence) comes from `receive_file` once `file_fd` is readable. Only the last
-	 * request has a result. All NULL: files cannot be compared with here.
-	 */
-	void *file_context;
-	int file_fd;
-	void (*request_file)(void *file_context, const char *path);
-	bool (*receive_file)(void *file_context, struct ui_event *ret_event);
-	/*
-	 * Completes the name of a file, elsewhere; the answer is an event of receive_file(), UI_EVENT_NAMES.
-	 * None where the file system does not answer. NULL: names are not completed.
-	 */
-	void (*request_names)(void *file_context, const char *text);
-	/*
-	 * Writes what the user made of a tab to the configuration file `path`, elsewhere; what came of it is
-	 * an event of receive_file(), UI_EVENT_WRITTEN. NULL: there is no such file here.
-	 */
-	void (*write_tab)(void *file_context, const char *path, enum tab tab);
-	/*
-	 * Texts about rows on the screen, see lookup.h. `request_lookup` is false when it cannot be asked for
-	 * now; answers come from `receive_lookup` once `lookup_fd` is readable. NULL: nothing can be looked
-	 * up.
-	 */
-	void *lookup_context;
-	int lookup_fd;
-	bool (*request_lookup)(void *lookup_context, const struct lookup_request *request);
-	bool (*receive_lookup)(void *lookup_context, struct lookup_answer *ret_answer);
-	/*
-	 * Moments that have been, read elsewhere. Of requests that were not begun the newest counts, and
-	 * steps add up; what came of them is there once `past_fd` is readable. `request_other` asks for the
-	 * snapshot of the round nearest to a time. NULL: there are none.
-	 */
-	void *past_context;
-	int past_fd;
-	void (*request_moment)(void *past_context, const struct ui_look *look);
-	void (*request_other)(void *past_context, uint64_t unix_ns);
-	bool (*receive_moment)(void *past_context, struct ui_moment *ret_moment);
-	/* What was before and after a moment, made when nothing else is asked for; the last request counts.
-	 */
-	void (*request_strip)(void *past_context, const struct ui_strip_request *request);
-	bool (*receive_strip)(void *past_context, struct ui_strip *ret_strip);
-	/* Writes a report of a comparison, as write_report does of a file. NULL: there is none. */
-	int (*write_comparison)(void *file_context, const struct ui_comparison *comparison, const char *path,
-				struct error *error);
+	/* Writes a report to `path`, in the format of the name's ending. Returns 0, or a negative errno with
+	 * a sentence. NULL: there are no reports. */
+	int (*write_report)(const struct ui_report *report, const char *path, struct error *error);
+	bool has_heap;               /* an allocator probe */
+	bool has_latency;            /* how long waits take can be asked for */
+	const atomic_uint *progress; /* how many threads the first round has read the files of; may be NULL */
 };
+
+static inline bool ui_offers(const struct ui_host *host, enum ui_request_kind kind)
+{
+	return (host->offers & (1U << kind)) != 0;
+}
+
+static inline bool ui_request(const struct ui_host *host, const struct ui_request *request)
+{
+	return host->request(host->context, request);
+}
+
+static inline bool ui_is_live(const struct ui_host *host)
+{
+	return host->change_settings != NULL;
+}
 
 struct ui_options {
 	const char *file_name; /* of a file on the screen, NULL when live */

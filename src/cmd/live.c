@@ -25,9 +25,8 @@
 #include "cmd/line/view_options.h"
 #include "cmd/live/batch.h"
 #include "cmd/live/file_screen.h"
-#include "cmd/live/live_capture.h"
 #include "cmd/live/lookups.h"
-#include "cmd/live/moment_loader.h"
+#include "cmd/live/screen_host.h"
 #include "commands.h"
 #include "metric/nearest.h"
 #include "probe/resolver/resolver.h"
@@ -201,12 +200,21 @@ static enum theme screen_theme(const struct live_options *options)
 	return options->no_color ? THEME_MONO : (enum theme)options->theme;
 }
 
+/* Runs the screen; `*ret_failed`: a save has failed that the screen has not told of. */
+static int show_live(struct screen_host *host, const struct ui_options *options, bool *ret_failed,
+		     bool *ret_left_behind, struct error *error)
+{
+	struct session *session = session_create();
+	const int result = screen_host_run(host, session, options, error);
+
+	*ret_left_behind = !screen_host_stop(host, ret_failed);
+	session_release(session);
+	return result;
+}
+
 static int run_live(const struct live_options *options, const struct view *view)
 {
-	struct live_capture_options capture_options = {
-		.capture = make_capture_options(options),
-		.save_directory = options->save_directory,
-	};
+	struct live_capture_options capture = {.capture = make_capture_options(options)};
 	const struct ui_options ui_options = {
 		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
 		.rounds = options->rounds,
@@ -218,53 +226,40 @@ static int run_live(const struct live_options *options, const struct view *view)
 		.notice = options->config.first_problem,
 		.config_path = options->config.path,
 	};
-	struct lookup_process *lookups = NULL;
-	struct moment_loader *loader = NULL;
-	struct live_capture *live;
-	struct session *session;
-	struct ui_host host;
+	struct screen_host_options host_options = {
+		.capture = &capture,
+		.saves = true,
+		.save_directory = options->save_directory,
+	};
+	struct timeline timeline;
+	struct screen_host *host;
 	struct error error;
-	bool is_error = false, left_behind;
-	char *message;
+	bool failed = false, left_behind = false;
 	int status, result = check_save_directory(options->save_directory, &error);
 
-	if (result == 0 && options->keep_mib != 0) {
-		capture_options.ring = ring_create(options->keep_mib << 20);
-		result = moment_loader_create(
-			&(struct moment_loader_options){.timeline = timeline_of_ring(capture_options.ring)},
-			&loader, &error);
-	}
-	if (result == 0) {
-		lookups = lookups_start(options->roots.roots[ROOT_PROC]);
-		capture_options.capture.resolver = heap_options_start(&options->heap);
-		capture_options.capture.remote = privilege_start_remote(options->roots.roots);
-		/* the key l switches it on; the first round does not wait for what that takes */
-		capture_options.capture.latency = true;
-		capture_options.capture.latency_later = !options->latency;
-		result = live_capture_start(&capture_options, &live, &error);
-	}
-	if (result < 0) {
-		lookup_process_stop(lookups);
-		(void)moment_loader_stop(loader);
-		ring_release(capture_options.ring);
+	if (result < 0)
 		return command_failed(&error);
+	if (options->keep_mib != 0) {
+		capture.ring = ring_create(options->keep_mib << 20);
+		timeline = timeline_of_ring(capture.ring);
+		host_options.timeline = &timeline;
 	}
-	session = session_create();
-	host = *live_capture_host(live);
-	lookups_offer(lookups, &host);
-	if (loader != NULL)
-		moment_loader_offer(loader, &host);
-	result = file_screen_show(session, host, &ui_options, &error);
-	lookup_process_stop(lookups);
-	message = live_capture_stop(live, &is_error, &left_behind);
-	if (message != NULL)
-		command_note("%s%s", is_error ? "" : "saved ", message);
-	free(message);
-	session_release(session);
-	left_behind |= !moment_loader_stop(loader);
-	if (!left_behind)
-		ring_release(capture_options.ring);
-	status = result == 0 && is_error ? COMMAND_FAILED : end(result, &error);
+	host_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
+	capture.capture.resolver = heap_options_start(&options->heap);
+	capture.capture.remote = privilege_start_remote(options->roots.roots);
+	/* the key l switches it on; the first round does not wait for what that takes */
+	capture.capture.latency = true;
+	capture.capture.latency_later = !options->latency;
+	result = screen_host_start(&host_options, &host, &error);
+	if (result == 0)
+		result = show_live(host, &ui_options, &failed, &left_behind, &error);
+	lookup_process_stop(host_options.lookups);
+	if (!left_behind) {
+		resolver_stop(capture.capture.resolver);
+		remote_stop(capture.capture.remote);
+		ring_release(capture.ring);
+	}
+	status = result == 0 && failed ? COMMAND_FAILED : end(result, &error);
 	if (left_behind)
 		_exit(status);
 	return status;
@@ -282,8 +277,14 @@ static int run_files(const struct live_options *options, const struct view *view
 		.config_path = options->config.path,
 	};
 	struct error error;
+	bool left_behind;
+	const int result = file_screen_run((const char *const *)paths, count, ui_options, &left_behind,
+					   &error);
+	const int status = end(result, &error);
 
-	return end(file_screen_run((const char *const *)paths, count, ui_options, &error), &error);
+	if (left_behind)
+		_exit(status);
+	return status;
 }
 
 /* What `--format openmetrics` prints, by the options of the view. */

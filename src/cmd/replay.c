@@ -6,14 +6,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "cmd/line/config_file.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/view_options.h"
-#include "cmd/live/file_screen.h"
-#include "cmd/live/moment_loader.h"
+#include "cmd/live/screen_host.h"
 #include "commands.h"
 #include "session/when.h"
 #include "store/history.h"
@@ -92,7 +90,8 @@ static int configure(void *untyped, const struct option_set *given, struct error
 	return result;
 }
 
-static int show(const struct replay_options *options, const struct view *view, struct moment_loader *loader,
+/* Shows the moment that was made, on a terminal. */
+static int show(const struct replay_options *options, const struct view *view, struct screen_host *host,
 		struct ui_moment *moment, struct error *error)
 {
 	const struct ui_options ui_options = {
@@ -104,13 +103,17 @@ static int show(const struct replay_options *options, const struct view *view, s
 		.moment = moment,
 		.plays = options->plays,
 	};
-	struct session *session = session_create();
-	struct ui_host host = {.notify_fd = -1};
+	struct session *session;
 	int result;
 
-	moment_loader_offer(loader, &host);
-	moment_loader_offer_saving(loader, &host);
-	result = file_screen_show(session, host, &ui_options, error);
+	if (isatty(STDOUT_FILENO) != 1) {
+		ui_moment_discard(moment);
+		return error_set(error, -ENOTTY,
+				 "a screen needs a terminal; ctop dump and ctop show %s@WHEN print",
+				 history_place());
+	}
+	session = session_create();
+	result = screen_host_run(host, session, &ui_options, error);
 	session_release(session);
 	return result;
 }
@@ -118,13 +121,14 @@ static int show(const struct replay_options *options, const struct view *view, s
 static int replay(const struct replay_options *options, const struct view *view, const char *when)
 {
 	struct ui_look look = {.kind = UI_LOOK_NEWEST, .from_newest = true};
-	struct moment_loader_options loader_options = {.save_directory = options->save_directory};
+	struct screen_host_options host_options = {.saves = true, .save_directory = options->save_directory};
 	const uint64_t now = clock_ns(CLOCK_REALTIME);
-	struct moment_loader *loader;
+	struct timeline timeline;
+	struct screen_host *host;
 	struct history *history;
-	struct ui_moment moment;
+	struct ui_moment moment = {.number = 0};
 	struct error error;
-	bool stopped = true;
+	bool stopped = true, failed = false;
 	int result = 0;
 
 	if (when != NULL) {
@@ -137,19 +141,14 @@ static int replay(const struct replay_options *options, const struct view *view,
 		return command_failed(&error);
 	if (when != NULL)
 		(void)when_parse(when, now, history_newest(history, now), &look.unix_ns, NULL);
-	loader_options.timeline = timeline_of_history(history);
-	result = moment_loader_create(&loader_options, &loader, &error);
+	timeline = timeline_of_history(history);
+	host_options.timeline = &timeline;
+	result = screen_host_start(&host_options, &host, &error);
 	if (result == 0) {
-		result = moment_loader_begin(loader, &look, &moment, &error);
-		if (result == 0 && isatty(STDOUT_FILENO) != 1) {
-			session_moment_release(moment.moment);
-			result = error_set(&error, -ENOTTY,
-					   "a screen needs a terminal; ctop dump and ctop show %s@WHEN print",
-					   history_place());
-		} else if (result == 0) {
-			result = show(options, view, loader, &moment, &error);
-		}
-		stopped = moment_loader_stop(loader);
+		result = screen_host_begin(host, &look, &moment, &error);
+		if (result == 0)
+			result = show(options, view, host, &moment, &error);
+		stopped = screen_host_stop(host, &failed);
 	}
 	if (stopped)
 		history_close(history);
@@ -157,7 +156,7 @@ static int replay(const struct replay_options *options, const struct view *view,
 		signal(result, SIG_DFL);
 		raise(result);
 	}
-	result = result < 0 ? command_failed(&error) : COMMAND_DONE;
+	result = result < 0 ? command_failed(&error) : failed ? COMMAND_FAILED : COMMAND_DONE;
 	if (!stopped)
 		_exit(result);
 	return result;

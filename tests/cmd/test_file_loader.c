@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Files that the screen asks for: only the last request has a result. */
 #include <poll.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "tests/cmocka_include.h"
 
+#include "base/clock.h"
 #include "cmd/live/file_loader.h"
 #include "cmd/live/file_names.h"
 #include "snapshot/snapshot.h"
@@ -17,55 +19,113 @@ enum {
 	PATIENCE_MS = 60000
 };
 
-static void wait_readable(const struct ui_host *host)
+/* What stands behind the loader. */
+struct fixture {
+	struct queue *queue;
+	struct tasks *tasks;
+	struct file_loader *loader;
+};
+
+static struct fixture begin(void)
 {
-	struct pollfd wait = {.fd = host->file_fd, .events = POLLIN};
+	struct fixture fixture;
+	struct error error;
+
+	assert_int_equal(queue_create(sizeof(struct ui_event), ui_event_discard, &fixture.queue, &error), 0);
+	fixture.tasks = tasks_create();
+	fixture.loader = file_loader_create(fixture.tasks, fixture.queue);
+	return fixture;
+}
+
+/* What nobody takes is freed. */
+static void end(const struct fixture *fixture)
+{
+	assert_true(tasks_stop(fixture->tasks, clock_ns(CLOCK_MONOTONIC) + PATIENCE_MS * NS_PER_MS));
+	file_loader_release(fixture->loader);
+	tasks_release(fixture->tasks);
+	queue_release(fixture->queue);
+}
+
+static void wait_readable(const struct fixture *fixture)
+{
+	struct pollfd wait = {.fd = queue_descriptor(fixture->queue), .events = POLLIN};
 
 	assert_int_equal(poll(&wait, 1, PATIENCE_MS), 1);
 }
 
 /* The next result; there must be one. */
-static struct ui_event receive(const struct ui_host *host)
+static struct ui_event receive(const struct fixture *fixture)
 {
 	struct ui_event event = {0};
 
 	do {
-		wait_readable(host);
-	} while (!host->receive_file(host->file_context, &event));
+		wait_readable(fixture);
+	} while (!queue_take(fixture->queue, &event));
 	return event;
 }
 
-static void assert_fails(const struct ui_host *host, const char *name)
+static void assert_fails(const struct fixture *fixture, const char *name)
 {
-	struct ui_event event = receive(host);
+	struct ui_event event = receive(fixture);
 
+	assert_int_equal(event.kind, UI_EVENT_FILE);
 	assert_true(event.is_error);
 	assert_null(event.snapshot);
 	assert_non_null(strstr(event.message, name));
-	free(event.message);
-	assert_false(host->receive_file(host->file_context, &event));
+	ui_event_discard(&event);
+	assert_false(queue_take(fixture->queue, &event));
 }
 
 static void test_last_request(void **state)
 {
-	struct ui_host host = {0};
-	struct file_loader *loader;
-	struct error error;
+	const struct fixture fixture = begin();
 
 	(void)state;
-	assert_int_equal(file_loader_create(&loader, &error), 0);
-	file_loader_offer(loader, &host);
-	host.request_file(host.file_context, "no-such-file");
-	assert_fails(&host, "no-such-file");
+	file_loader_request(fixture.loader, "no-such-file");
+	assert_fails(&fixture, "no-such-file");
 	/* the result of the first is there before the second is asked for, but nobody has taken it */
-	host.request_file(host.file_context, "first-file");
-	wait_readable(&host);
-	host.request_file(host.file_context, "second-file");
-	assert_fails(&host, "second-file");
-	/* what nobody takes is freed */
-	host.request_file(host.file_context, "third-file");
-	wait_readable(&host);
-	file_loader_release(loader);
+	file_loader_request(fixture.loader, "first-file");
+	wait_readable(&fixture);
+	file_loader_request(fixture.loader, "second-file");
+	assert_fails(&fixture, "second-file");
+	file_loader_request(fixture.loader, "third-file");
+	wait_readable(&fixture);
+	end(&fixture);
+}
+
+struct gate {
+	struct tasks *tasks;
+	sem_t passed, open;
+};
+
+static void wait_at_gate(void *gate)
+{
+	sem_wait(&((struct gate *)gate)->open);
+}
+
+static void pass(void *gate)
+{
+	sem_post(&((struct gate *)gate)->passed);
+}
+
+/* A task that hangs holds no other one up, and is left behind at the end. */
+static void test_hanging(void **state)
+{
+	struct gate gate = {.tasks = tasks_create()};
+
+	(void)state;
+	sem_init(&gate.passed, 0, 0);
+	sem_init(&gate.open, 0, 0);
+	assert_int_equal(tasks_start(gate.tasks, (struct task){wait_at_gate, &gate, false}), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(tasks_start(gate.tasks, (struct task){pass, &gate, true}), 0);
+		sem_wait(&gate.passed);
+	}
+	tasks_finish(gate.tasks);
+	assert_false(tasks_stop(gate.tasks, clock_ns(CLOCK_MONOTONIC)));
+	sem_post(&gate.open);
+	assert_true(tasks_stop(gate.tasks, clock_ns(CLOCK_MONOTONIC) + PATIENCE_MS * NS_PER_MS));
+	tasks_release(gate.tasks);
 }
 
 static void assert_completes(const char *text, const char *expected)
@@ -88,10 +148,8 @@ static void touch(const char *path)
 static void test_names(void **state)
 {
 	char directory[] = "/tmp/ctop-names-XXXXXX", before[256];
-	struct ui_host host = {0};
-	struct file_loader *loader;
+	struct fixture fixture;
 	struct ui_event event;
-	struct error error;
 
 	(void)state;
 	assert_non_null(mkdtemp(directory));
@@ -119,14 +177,13 @@ static void test_names(void **state)
 	/* no half of a character */
 	assert_completes("k", "k\nk\nkäse\nköche\n");
 	assert_completes("", "\n\ncaptures/\nctop-a.ctprof.zst\nctop-b.ctprof.zst\nkäse\nköche\nlink/\n");
-	assert_int_equal(file_loader_create(&loader, &error), 0);
-	file_loader_offer(loader, &host);
-	host.request_names(host.file_context, "cap");
-	event = receive(&host);
+	fixture = begin();
+	file_loader_request_names(fixture.loader, "cap");
+	event = receive(&fixture);
 	assert_int_equal(event.kind, UI_EVENT_NAMES);
 	assert_string_equal(event.message, "cap\ncaptures/\n");
 	free(event.message);
-	file_loader_release(loader);
+	end(&fixture);
 	unlink("captures/one");
 	rmdir("captures");
 	unlink("link");
@@ -145,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_last_request),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_hanging),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,8 +44,6 @@ struct fake_host {
 	struct buffer received;
 	uint64_t rounds;
 	uint64_t asked; /* number of the last request for a moment */
-	struct ui_moment moment;
-	bool has_moment;
 };
 
 static void answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -102,17 +100,16 @@ static void add_row(struct fake_host *host, char *arguments)
 }
 
 /* Round 0 is of the time at which the clock begins. */
-static void make_moment(struct fake_host *host, uint64_t round, bool is_newest)
+static struct ui_moment make_moment(struct fake_host *host, uint64_t round, bool is_newest)
 {
 	struct snapshot *now = fake_session_snapshot(round);
 
-	host->moment = (struct ui_moment){
+	return (struct ui_moment){
 		.unix_ns = now->captured_at_unix_ns,
 		.moment = fake_session_moment(now),
 		.is_newest = is_newest,
 		.number = host->asked,
 	};
-	host->has_moment = true;
 }
 
 static unsigned int overflow_stack(volatile unsigned int depth)
@@ -171,7 +168,10 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 	} else if (strcmp(line, "stuck") == 0) {
 		fake_session_stick(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "moment") == 0) {
-		make_moment(host, strtoull(arguments, NULL, 10), strchr(arguments, ' ') != NULL);
+		event->kind = UI_EVENT_MOMENT;
+		event->moment = make_moment(host, strtoull(arguments, NULL, 10),
+					    strchr(arguments, ' ') != NULL);
+		return true;
 	} else if (strcmp(line, "slow") == 0) {
 		fake_session_slow_down(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "stderr") == 0) {
@@ -206,33 +206,21 @@ static bool receive(void *context, struct ui_event *event)
 	return made;
 }
 
-static bool receive_moment(void *context, struct ui_moment *ret_moment)
+/* Says what is asked for. */
+static bool request(void *context, const struct ui_request *request)
 {
 	struct fake_host *host = context;
 
-	if (!host->has_moment)
-		return false;
-	*ret_moment = host->moment;
-	host->has_moment = false;
+	if (request->kind == UI_REQUEST_MOMENT) {
+		host->asked = request->look.number;
+		answer("look %d %lld\n", (int)request->look.kind, (long long)request->look.amount);
+	} else if (request->kind == UI_REQUEST_BASE) {
+		answer("base\n");
+	} else {
+		answer("save %zu threads\n", request->save.shown->thread_count);
+		snapshot_window_release(request->save.window);
+	}
 	return true;
-}
-
-/* Without rounds, of a file and of the past, commands come with the moments. */
-static bool receive_all(void *context, struct ui_moment *ret_moment)
-{
-	struct ui_event event;
-
-	if (receive(context, &event))
-		abort();
-	return receive_moment(context, ret_moment);
-}
-
-static void request_moment(void *context, const struct ui_look *look)
-{
-	struct fake_host *host = context;
-
-	host->asked = look->number;
-	answer("look %d %lld\n", (int)look->kind, (long long)look->amount);
 }
 
 /* Says what changed; of needs, what they are. */
@@ -255,49 +243,12 @@ static void change_settings(void *context, const struct ui_settings *settings)
 	before = *settings;
 }
 
-static void request_base(void *context)
-{
-	(void)context;
-	answer("base\n");
-}
-
-static void request_save(void *context, struct snapshot *shown, struct snapshot_window *window)
-{
-	(void)context;
-	answer("save %zu threads\n", shown->thread_count);
-	snapshot_window_release(window);
-}
-
 int main(int argc, char **argv)
 {
-	struct fake_host host = {.session = session_create()};
-	const struct ui_host live = {
-		.context = &host,
-		.notify_fd = COMMANDS,
-		.receive = receive,
-		.change_settings = change_settings,
-		.has_heap = true,
-		.has_latency = true,
-		.request_base = request_base,
-		.request_save = request_save,
-		.past_context = &host,
-		.past_fd = COMMANDS,
-		.request_moment = request_moment,
-		.receive_moment = receive_moment,
-	};
-	const struct ui_host file = {
-		.notify_fd = -1,
-		.past_context = &host,
-		.past_fd = COMMANDS,
-		.receive_moment = receive_all,
-	};
-	const struct ui_host past = {
-		.notify_fd = -1,
-		.past_context = &host,
-		.past_fd = COMMANDS,
-		.request_moment = request_moment,
-		.receive_moment = receive_all,
-	};
+	struct fake_host fake = {.session = session_create()};
+	struct ui_host host = {
+		.context = &fake, .descriptor = COMMANDS, .receive = receive, .request = request};
+	struct ui_moment moment;
 	struct view view;
 	struct ui_options options = {.interval_ns = 2000000000, .view = &view};
 	struct error error = {0};
@@ -315,25 +266,27 @@ int main(int argc, char **argv)
 		if (strncmp(argv[i], "--file=", 7) == 0)
 			options.file_name = argv[i] + 7;
 		if (strcmp(argv[i], "--past") == 0) {
-			make_moment(&host, 0, false);
-			host.has_moment = false;
-			options.moment = &host.moment;
+			moment = make_moment(&fake, 0, false);
+			options.moment = &moment;
 		}
 	}
 	setlocale(LC_CTYPE, "");
 	fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
 	if (options.file_name != NULL) {
-		fake_session_add_row(host.session, ROW_MARK_NONE, 3, 1000, "stored", 6);
-		fake_session_take_rows(host.session);
-		session_add_round(host.session, fake_session_snapshot(1));
+		fake_session_add_row(fake.session, ROW_MARK_NONE, 3, 1000, "stored", 6);
+		fake_session_take_rows(fake.session);
+		session_add_round(fake.session, fake_session_snapshot(1));
 	}
-	result = ui_run(host.session,
-			options.moment != NULL      ? &past
-			: options.file_name != NULL ? &file
-						    : &live,
-			&options, &error);
-	session_release(host.session);
-	buffer_release(&host.received);
+	if (options.file_name == NULL)
+		host.offers = 1U << UI_REQUEST_MOMENT;
+	if (options.file_name == NULL && options.moment == NULL) {
+		host.offers |= 1U << UI_REQUEST_BASE | 1U << UI_REQUEST_SAVE;
+		host.change_settings = change_settings;
+		host.has_heap = host.has_latency = true;
+	}
+	result = ui_run(fake.session, &host, &options, &error);
+	session_release(fake.session);
+	buffer_release(&fake.received);
 	if (result < 0) {
 		fprintf(stderr, "fake: %s\n", error.text);
 		return 1;

@@ -224,17 +224,6 @@ static bool receive(void *context, struct ui_event *event)
 	return event->snapshot != NULL;
 }
 
-/* Of a file there are no rounds. */
-static bool receive_nothing(void *context, struct ui_moment *moment)
-{
-	struct ui_event event;
-
-	(void)moment;
-	if (receive(context, &event))
-		abort();
-	return false;
-}
-
 static void change_settings(void *context, const struct ui_settings *settings)
 {
 	static bool told, before;
@@ -256,14 +245,11 @@ int main(int argc, char **argv)
 	struct made_host host = {.rounds = 0};
 	const struct ui_host live = {
 		.context = &host,
-		.notify_fd = COMMANDS,
+		.descriptor = COMMANDS,
 		.receive = receive,
 		.change_settings = change_settings,
 	};
-	const struct ui_host of_file = {.notify_fd = -1,
-					.past_context = &host,
-					.past_fd = COMMANDS,
-					.receive_moment = receive_nothing};
+	const struct ui_host of_file = {.context = &host, .descriptor = COMMANDS, .receive = receive};
 	struct session *session = NULL;
 	struct view view;
 	struct ui_options options = {.interval_ns = 2000000000, .view = &view};

@@ -2,22 +2,25 @@
 #ifndef CTOP_FILE_LOADER_H
 #define CTOP_FILE_LOADER_H
 
-#include "base/error.h"
+#include "base/queue.h"
+#include "tasks.h"
 #include "ui/ui.h"
 
 /*
- * Reads snapshots that the screen asks for, each in a thread of its own, so that no large file and no slow
- * disk delays a key. A file that hangs (a dead network mount) holds nothing else up, not even the end.
+ * What the screen asks of files: snapshots to compare with, names, and the configuration, each a task, so
+ * that no large file and no slow disk delays a key. Events say what comes of it.
  */
 struct file_loader;
 
-/* Returns 0 and a loader, or a negative errno with a sentence. */
-int file_loader_create(struct file_loader **ret_loader, struct error *error);
+/* The tasks and the queue outlive the loader. */
+struct file_loader *file_loader_create(struct tasks *tasks, struct queue *queue);
 
-/* Forgets what was not received. Reads under way end by themselves, with the process at the latest. */
+/* UI_REQUEST_FILE, UI_REQUEST_NAMES, UI_REQUEST_WRITE_TAB */
+void file_loader_request(struct file_loader *loader, const char *path);
+void file_loader_request_names(struct file_loader *loader, const char *text);
+void file_loader_write_tab(struct file_loader *loader, const char *path, enum tab tab);
+
+/* Once the tasks have been stopped; NULL is allowed. */
 void file_loader_release(struct file_loader *loader);
-
-/* Gives `host` the members by which the screen asks for files; they are valid until file_loader_release(). */
-void file_loader_offer(struct file_loader *loader, struct ui_host *host);
 
 #endif

@@ -80,28 +80,17 @@ static int write_report(struct snapshot_report *report, const struct grouping_op
 	return result;
 }
 
-int file_report_write(const struct snapshot *snapshot, const char *name,
-		      const struct grouping_options *grouping, const char *path, struct error *error)
+int file_report_write(const struct ui_report *shown, const char *path, struct error *error)
 {
+	const bool is_pair = shown->before != NULL;
 	struct snapshot_report report = {
-		.request.names[DIFF_AFTER] = name,
-		.snapshots[DIFF_AFTER] = snapshot,
-	};
-
-	return write_report(&report, grouping, 1, 0, path, error);
-}
-
-int file_report_write_comparison(const struct ui_comparison *shown, const char *path, struct error *error)
-{
-	struct snapshot_report report = {
-		.request =
-			{
-				.names = {shown->before_name, shown->after_name},
-				.display = TABLES_DISPLAY_COUNT,
-			},
+		.request.names = {shown->before_name, shown->after_name},
 		.how.by_threads = shown->by_threads,
 		.snapshots = {shown->before, shown->after},
 	};
 
-	return write_report(&report, shown->grouping, DIFF_SIDE_COUNT, UINT64_MAX, path, error);
+	if (is_pair)
+		report.request.display = TABLES_DISPLAY_COUNT;
+	return write_report(&report, shown->grouping, is_pair ? DIFF_SIDE_COUNT : 1, is_pair ? UINT64_MAX : 0,
+			    path, error);
 }

@@ -7,14 +7,12 @@
 #include "base/error.h"
 #include "ui/ui.h"
 
-/* ui_run() on a host that offers files to compare with besides. */
-int file_screen_show(struct session *session, struct ui_host host, const struct ui_options *options,
-		     struct error *error);
-
 /*
  * Shows one file on the screen, or the comparison of two: `paths` are before and after. Sets the names in
  * `options`. Returns what ui_run() does; a file that cannot be read is reported before the screen comes up.
+ * With `*ret_left_behind` a file system hangs: the process has to end without exit(3).
  */
-int file_screen_run(const char *const *paths, size_t count, struct ui_options options, struct error *error);
+int file_screen_run(const char *const *paths, size_t count, struct ui_options options, bool *ret_left_behind,
+		    struct error *error);
 
 #endif

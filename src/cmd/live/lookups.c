@@ -23,26 +23,6 @@ struct lookup_process *lookups_start(const char *proc_root)
 	return process;
 }
 
-static bool request(void *context, const struct lookup_request *request)
-{
-	return lookup_process_ask(context, request);
-}
-
-static bool receive(void *context, struct lookup_answer *ret_answer)
-{
-	return lookup_process_receive(context, ret_answer);
-}
-
-void lookups_offer(struct lookup_process *process, struct ui_host *host)
-{
-	if (process == NULL)
-		return;
-	host->lookup_context = process;
-	host->lookup_fd = lookup_process_descriptor(process);
-	host->request_lookup = request;
-	host->receive_lookup = receive;
-}
-
 bool lookups_are_shown(const struct view *view)
 {
 	return view_shows(view, COLUMN_COMMAND) || view_shows(view, COLUMN_WCHAN);

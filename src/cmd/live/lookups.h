@@ -5,7 +5,6 @@
 #include "capture/lookup_process.h"
 #include "table/table.h"
 #include "table/view.h"
-#include "ui/ui.h"
 
 /* Who looks texts up for a screen and for `-b`: lookup_process.h. */
 
@@ -14,9 +13,6 @@
  * /proc. NULL, with a note, where it cannot be started: then nothing is looked up.
  */
 struct lookup_process *lookups_start(const char *proc_root);
-
-/* Gives `host` the members by which the screen asks; NULL is allowed. */
-void lookups_offer(struct lookup_process *process, struct ui_host *host);
 
 /* Whether a view shows anything that is looked up. */
 bool lookups_are_shown(const struct view *view);

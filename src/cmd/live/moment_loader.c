@@ -5,19 +5,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/worker.h"
 #include "moment_strip.h"
-#include "save_name.h"
 #include "session/when.h"
-
-/* How long the end waits for a moment under way. */
-#define STOP_PATIENCE_NS (800 * NS_PER_MS)
 
 /* By how much the nearest round may be off the time that was asked for before it is said. */
 #define NEAR_NS (15 * NS_PER_S)
@@ -34,61 +27,52 @@ struct wanted {
 	size_t look_count;
 	bool other_wanted;
 	uint64_t other_unix_ns;
-	struct snapshot *to_save; /* a reference, or NULL */
-	struct snapshot_window *to_save_window;
 	struct moment_strip *strip; /* to be begun, or NULL */
 };
 
 struct moment_loader {
-	struct moment_loader_options options;
-	pthread_t thread;
-	bool is_started;
-	int notify_fd;
+	struct timeline timeline;
+	struct tasks *tasks;
+	struct queue *queue;
 
-	/* of the thread */
+	/* Of the task: */
 	bool has_position, has_base, has_mark;
 	struct history_round position, base;
 	uint64_t mark_unix_ns;      /* of the mark that the position is of */
 	struct moment_strip *strip; /* being made, or NULL */
 
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
 	/* Everything below is guarded by the lock. */
 	struct wanted wanted;
-	struct ui_moment moment, other, saved; /* to be received; zero: none */
-	struct ui_strip made;                  /* the same of the strip; number 0: none */
-	bool stop;
+	bool is_working; /* the task is under way: only one at a time */
 	/* Not guarded: */
 	atomic_bool cancel;
 };
 
-static void discard(struct ui_moment *moment)
+struct moment_loader *moment_loader_create(struct timeline timeline, struct tasks *tasks, struct queue *queue)
 {
-	session_moment_release(moment->moment);
-	snapshot_release(moment->compared);
-	free(moment->note);
-	free(moment->message);
-	free(moment->saved);
-	*moment = (struct ui_moment){0};
+	struct moment_loader *loader = memory_allocate_zero(1, sizeof(*loader));
+
+	loader->timeline = timeline;
+	loader->tasks = tasks;
+	loader->queue = queue;
+	pthread_mutex_init(&loader->lock, NULL);
+	return loader;
 }
 
-static bool is_there(const struct ui_moment *moment)
+void moment_loader_cancel(struct moment_loader *loader)
 {
-	return moment->moment != NULL || moment->compared != NULL || moment->message != NULL;
+	atomic_store(&loader->cancel, true);
 }
 
-/* Hands something over; what has not been received of its kind is replaced. */
-static void send(struct moment_loader *loader, struct ui_moment *place, struct ui_moment moment)
+void moment_loader_release(struct moment_loader *loader)
 {
-	const uint64_t one = 1;
-
-	pthread_mutex_lock(&loader->lock);
-	discard(place);
-	*place = moment;
-	pthread_mutex_unlock(&loader->lock);
-	/* a full counter is readable already */
-	if (write(loader->notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		abort();
+	if (loader == NULL)
+		return;
+	moment_strip_release(loader->wanted.strip);
+	moment_strip_release(loader->strip);
+	pthread_mutex_destroy(&loader->lock);
+	free(loader);
 }
 
 /* --- where to --- */
@@ -96,7 +80,7 @@ static void send(struct moment_loader *loader, struct ui_moment *place, struct u
 static int find(struct moment_loader *loader, uint64_t unix_ns, enum history_side side,
 		struct history_round *ret_round, struct error *error)
 {
-	const struct timeline *timeline = &loader->options.timeline;
+	const struct timeline *timeline = &loader->timeline;
 
 	return timeline->functions->find(timeline->source, unix_ns, side, ret_round, error);
 }
@@ -104,7 +88,7 @@ static int find(struct moment_loader *loader, uint64_t unix_ns, enum history_sid
 static int step(struct moment_loader *loader, int64_t rounds, struct history_round *ret_round,
 		struct error *error)
 {
-	const struct timeline *timeline = &loader->options.timeline;
+	const struct timeline *timeline = &loader->timeline;
 
 	return timeline->functions->step(timeline->source, &loader->position, rounds, ret_round, error);
 }
@@ -112,7 +96,7 @@ static int step(struct moment_loader *loader, int64_t rounds, struct history_rou
 static int find_end(struct moment_loader *loader, bool newest, struct history_round *ret_round,
 		    struct error *error)
 {
-	const struct timeline *timeline = &loader->options.timeline;
+	const struct timeline *timeline = &loader->timeline;
 
 	return (newest ? timeline->functions->last : timeline->functions->first)(timeline->source, ret_round,
 										 error);
@@ -136,7 +120,7 @@ static int find_span(struct moment_loader *loader, int64_t amount, struct histor
 static int find_mark(struct moment_loader *loader, bool before, struct history_round *ret_round,
 		     char **ret_note, struct error *error)
 {
-	const struct timeline *timeline = &loader->options.timeline;
+	const struct timeline *timeline = &loader->timeline;
 	const uint64_t from_ns = loader->has_mark ? loader->mark_unix_ns : loader->position.unix_ns;
 	struct history_marks marks = {0};
 	int result;
@@ -224,7 +208,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 	if (step(loader, -1, &before, NULL) == 0 && history_is_same(&before, round)) {
 		append_separator(&text);
 		buffer_append_text(&text, "the oldest round");
-	} else if (timeline_has_gap(&loader->options.timeline, &before, round)) {
+	} else if (timeline_has_gap(&loader->timeline, &before, round)) {
 		append_separator(&text);
 		if (before.boot != round->boot)
 			buffer_append_text(&text, "the host was started again, ");
@@ -296,9 +280,8 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 		*ret_round = round;
 		*ret_moment = (struct ui_moment){.unix_ns = round.unix_ns, .message = message};
 		message = NULL;
-		result = timeline_make_moment(&loader->options.timeline,
-					      find_base(loader, look->base_unix_ns), &round, &loader->cancel,
-					      &ret_moment->moment, error);
+		result = timeline_make_moment(&loader->timeline, find_base(loader, look->base_unix_ns),
+					      &round, &loader->cancel, &ret_moment->moment, error);
 		/* what of the round before is damaged is known now */
 		ret_moment->note = describe(loader, &round, note);
 		if (find_end(loader, true, &newest, NULL) == 0) {
@@ -306,7 +289,7 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 			ret_moment->is_newest = history_is_same(&newest, &round);
 		}
 		if (result < 0)
-			discard(ret_moment);
+			ui_moment_discard(ret_moment);
 		if (result == -EBADMSG) {
 			loader->position = position;
 			loader->has_mark = had_mark;
@@ -344,19 +327,44 @@ int moment_loader_begin(struct moment_loader *loader, const struct ui_look *look
 	return make(loader, look, ret_moment, error);
 }
 
+/* --- the task --- */
+
+static bool is_moment(const void *event)
+{
+	return ((const struct ui_event *)event)->kind == UI_EVENT_MOMENT;
+}
+
+static bool is_strip(const void *event)
+{
+	return ((const struct ui_event *)event)->kind == UI_EVENT_STRIP;
+}
+
+/* Sends an event; it replaces one of its kind that the screen has not taken. */
+static void send_newest(struct moment_loader *loader, bool (*is_kind)(const void *event),
+			const struct ui_event *event)
+{
+	struct ui_event former;
+
+	if (queue_withdraw(loader->queue, is_kind, &former))
+		ui_event_discard(&former);
+	queue_send(loader->queue, event);
+}
+
 static void serve_look(struct moment_loader *loader, const struct ui_look *look)
 {
-	struct ui_moment moment = {0};
+	struct ui_event event = {.kind = UI_EVENT_MOMENT, .moment = {.number = 0}};
 	struct error error;
-	int result = make(loader, look, &moment, &error);
+	int result = make(loader, look, &event.moment, &error);
 
+	if (result == -ECANCELED)
+		return;
 	if (result < 0)
-		moment = (struct ui_moment){
-			.message = memory_duplicate(result == -ECANCELED ? "" : error.text),
+		event.moment = (struct ui_moment){
+			.message = memory_duplicate(error.text),
 			.is_error = result != -ENOENT,
 		};
-	moment.number = look->number;
-	send(loader, &loader->moment, moment);
+	event.moment.number = look->number;
+	send_newest(loader, is_moment, &event);
 }
 
 /* Goes where nobody waits to see anything, on the way to somewhere else. */
@@ -375,8 +383,7 @@ static void pass_by(struct moment_loader *loader, const struct ui_look *look)
 
 static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 {
-	const struct timeline *timeline = &loader->options.timeline;
-	struct ui_moment moment = {0};
+	struct ui_event event = {.kind = UI_EVENT_FILE};
 	struct history_round round;
 	char time[WHEN_TEXT_SIZE];
 	struct error error;
@@ -387,116 +394,94 @@ static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 		result = find(loader, unix_ns, HISTORY_NEAREST, &round, &error);
 		if (result < 0)
 			break;
-		result = timeline_read_window(timeline, NULL, &round, &moment.compared, &error);
+		result = timeline_read_window(&loader->timeline, NULL, &round, &event.snapshot, &error);
 	} while (result == -EBADMSG && tries++ < TRIES_MAX && !atomic_load(&loader->cancel));
-	if (result < 0)
-		moment = (struct ui_moment){.message = memory_duplicate(error.text), .is_error = true};
-	else
-		moment.message = memory_duplicate(when_format(time, round.unix_ns));
-	send(loader, &loader->other, moment);
-}
-
-static void serve_save(struct moment_loader *loader, struct snapshot *snapshot,
-		       struct snapshot_window *window)
-{
-	struct ui_moment moment = {0};
-	struct error error;
-	uint64_t json_bytes;
-	char *path;
-
-	if (save_name_write(snapshot, window, loader->options.save_directory, &path, &json_bytes, &error) <
-	    0) {
-		moment.message = memory_format("not saved: %s", error.text);
-		moment.is_error = true;
+	if (result < 0) {
+		event.message = memory_duplicate(error.text);
+		event.is_error = true;
 	} else {
-		moment.message = memory_format("saved %s", path);
-		moment.saved = path;
+		event.path = memory_duplicate(when_format(time, round.unix_ns));
 	}
-	snapshot_release(snapshot);
-	snapshot_window_release(window);
-	send(loader, &loader->saved, moment);
+	queue_send(loader->queue, &event);
 }
 
 /* A piece of what was before and after, while nobody waits for anything. */
 static void work_on_strip(struct moment_loader *loader)
 {
-	const uint64_t one = 1;
+	struct ui_event event = {.kind = UI_EVENT_STRIP};
 
-	if (!moment_strip_work(loader->strip, &loader->options.timeline, &loader->cancel)) {
+	if (moment_strip_work(loader->strip, &loader->timeline, &loader->cancel)) {
+		event.strip = moment_strip_result(loader->strip);
+		send_newest(loader, is_strip, &event);
+	} else {
 		moment_strip_release(loader->strip);
 		loader->strip = NULL;
-		return;
 	}
-	pthread_mutex_lock(&loader->lock);
-	loader->made = moment_strip_result(loader->strip);
-	pthread_mutex_unlock(&loader->lock);
-	if (write(loader->notify_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		abort();
 }
 
-static bool is_wanted(const struct wanted *wanted)
+static void serve(struct moment_loader *loader, const struct wanted *wanted)
 {
-	return wanted->look_count != 0 || wanted->other_wanted || wanted->to_save != NULL ||
-	       wanted->strip != NULL;
+	if (wanted->other_wanted)
+		serve_other(loader, wanted->other_unix_ns);
+	for (size_t i = 0; i + 1 < wanted->look_count; i++)
+		pass_by(loader, &wanted->looks[i]);
+	if (wanted->look_count != 0)
+		serve_look(loader, &wanted->looks[wanted->look_count - 1]);
+	if (wanted->strip != NULL) {
+		moment_strip_release(loader->strip);
+		loader->strip = wanted->strip;
+	}
+	if (loader->strip != NULL)
+		work_on_strip(loader);
 }
 
-static void *run(void *argument)
+/* Takes what is wanted; false, and the task is over, where that is nothing. */
+static bool take_wanted(struct moment_loader *loader, struct wanted *ret_wanted)
+{
+	bool found;
+
+	pthread_mutex_lock(&loader->lock);
+	*ret_wanted = loader->wanted;
+	found = !atomic_load(&loader->cancel) && (loader->strip != NULL || ret_wanted->look_count != 0 ||
+						  ret_wanted->other_wanted || ret_wanted->strip != NULL);
+	if (found)
+		loader->wanted = (struct wanted){.look_count = 0};
+	loader->is_working = found;
+	pthread_mutex_unlock(&loader->lock);
+	return found;
+}
+
+static void work(void *argument)
 {
 	struct moment_loader *loader = argument;
+	struct wanted wanted;
 
-	pthread_mutex_lock(&loader->lock);
-	for (;;) {
-		struct wanted wanted;
-
-		while (!loader->stop && !is_wanted(&loader->wanted) && loader->strip == NULL)
-			pthread_cond_wait(&loader->changed, &loader->lock);
-		/* what was to be saved is, even at the end */
-		if (loader->stop && loader->wanted.to_save == NULL)
-			break;
-		wanted = loader->wanted;
-		loader->wanted = (struct wanted){0};
-		pthread_mutex_unlock(&loader->lock);
-		if (wanted.to_save != NULL)
-			serve_save(loader, wanted.to_save, wanted.to_save_window);
-		if (wanted.other_wanted)
-			serve_other(loader, wanted.other_unix_ns);
-		for (size_t i = 0; i + 1 < wanted.look_count; i++)
-			pass_by(loader, &wanted.looks[i]);
-		if (wanted.look_count != 0)
-			serve_look(loader, &wanted.looks[wanted.look_count - 1]);
-		if (wanted.strip != NULL) {
-			moment_strip_release(loader->strip);
-			loader->strip = wanted.strip;
-		}
-		if (loader->strip != NULL)
-			work_on_strip(loader);
-		pthread_mutex_lock(&loader->lock);
-	}
-	pthread_mutex_unlock(&loader->lock);
-	return NULL;
+	while (take_wanted(loader, &wanted))
+		serve(loader, &wanted);
 }
 
-/* --- the host's side --- */
+/* --- requests --- */
 
-/* Wakes the thread, and starts it for the first request. Called with the lock held, which it releases. */
-static void wake(struct moment_loader *loader)
+/* Starts the task where it is not under way. Called with the lock held, which it releases. */
+static void start(struct moment_loader *loader)
 {
-	const int result = loader->is_started ? 0 : worker_start(&loader->thread, run, loader);
+	int result = 0;
 
-	loader->is_started = result == 0;
-	pthread_cond_broadcast(&loader->changed);
+	if (!loader->is_working)
+		result = tasks_start(loader->tasks, (struct task){work, loader, .must_finish = false});
+	loader->is_working = result == 0;
 	pthread_mutex_unlock(&loader->lock);
 	if (result < 0)
-		send(loader, &loader->other,
-		     (struct ui_moment){
-			     .message = memory_format("no thread can be started: %s", strerror(-result)),
-			     .is_error = true,
-		     });
+		queue_send(loader->queue, &(struct ui_event){
+						  .kind = UI_EVENT_MESSAGE,
+						  .message = memory_format("no thread can be started: %s",
+									   strerror(-result)),
+						  .is_error = true,
+					  });
 }
 
-static void request_moment(void *context, const struct ui_look *look)
+void moment_loader_request(struct moment_loader *loader, const struct ui_look *look)
 {
-	struct moment_loader *loader = context;
 	struct wanted *wanted = &loader->wanted;
 	const bool is_relative = look->kind == UI_LOOK_STEP || look->kind == UI_LOOK_SPAN;
 	struct ui_look *last;
@@ -520,134 +505,23 @@ static void request_moment(void *context, const struct ui_look *look)
 			wanted->look_count--;
 		wanted->looks[wanted->look_count++] = *look;
 	}
-	wake(loader);
+	start(loader);
 }
 
-static void request_other(void *context, uint64_t unix_ns)
+void moment_loader_request_other(struct moment_loader *loader, uint64_t unix_ns)
 {
-	struct moment_loader *loader = context;
-
 	pthread_mutex_lock(&loader->lock);
 	loader->wanted.other_unix_ns = unix_ns;
 	loader->wanted.other_wanted = true;
-	wake(loader);
+	start(loader);
 }
 
-static void request_save(void *context, struct snapshot *shown, struct snapshot_window *window)
+void moment_loader_request_strip(struct moment_loader *loader, const struct ui_strip_request *request)
 {
-	struct moment_loader *loader = context;
-
-	pthread_mutex_lock(&loader->lock);
-	snapshot_release(loader->wanted.to_save);
-	snapshot_window_release(loader->wanted.to_save_window);
-	loader->wanted.to_save = snapshot_reference(shown);
-	loader->wanted.to_save_window = window;
-	wake(loader);
-}
-
-static void request_strip(void *context, const struct ui_strip_request *request)
-{
-	struct moment_loader *loader = context;
 	struct moment_strip *strip = moment_strip_create(request);
 
 	pthread_mutex_lock(&loader->lock);
 	moment_strip_release(loader->wanted.strip);
 	loader->wanted.strip = strip;
-	wake(loader);
-}
-
-static bool receive_strip(void *context, struct ui_strip *ret_strip)
-{
-	struct moment_loader *loader = context;
-	bool found;
-
-	pthread_mutex_lock(&loader->lock);
-	*ret_strip = loader->made;
-	found = loader->made.number != 0;
-	loader->made.number = 0;
-	pthread_mutex_unlock(&loader->lock);
-	return found;
-}
-
-static bool receive_moment(void *context, struct ui_moment *ret_moment)
-{
-	struct moment_loader *loader = context;
-	struct ui_moment *places[] = {&loader->moment, &loader->other, &loader->saved};
-	uint64_t count;
-	bool found = false;
-
-	pthread_mutex_lock(&loader->lock);
-	if (read(loader->notify_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		abort();
-	for (size_t i = 0; i < ARRAY_COUNT(places) && !found; i++) {
-		found = is_there(places[i]);
-		if (found) {
-			*ret_moment = *places[i];
-			*places[i] = (struct ui_moment){0};
-		}
-	}
-	pthread_mutex_unlock(&loader->lock);
-	return found;
-}
-
-int moment_loader_create(const struct moment_loader_options *options, struct moment_loader **ret_loader,
-			 struct error *error)
-{
-	struct moment_loader *loader = memory_allocate_zero(1, sizeof(*loader));
-
-	loader->options = *options;
-	loader->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (loader->notify_fd < 0) {
-		int result = error_set(error, -errno, "cannot create an event descriptor: %s",
-				       strerror(errno));
-
-		free(loader);
-		return result;
-	}
-	pthread_mutex_init(&loader->lock, NULL);
-	pthread_cond_init(&loader->changed, NULL);
-	*ret_loader = loader;
-	return 0;
-}
-
-bool moment_loader_stop(struct moment_loader *loader)
-{
-	if (loader == NULL)
-		return true;
-	pthread_mutex_lock(&loader->lock);
-	loader->stop = true;
-	atomic_store(&loader->cancel, true);
-	pthread_cond_broadcast(&loader->changed);
-	pthread_mutex_unlock(&loader->lock);
-	if (loader->is_started && !worker_join(loader->thread, clock_ns(CLOCK_MONOTONIC) + STOP_PATIENCE_NS))
-		return false;
-	snapshot_release(loader->wanted.to_save);
-	snapshot_window_release(loader->wanted.to_save_window);
-	moment_strip_release(loader->wanted.strip);
-	moment_strip_release(loader->strip);
-	discard(&loader->moment);
-	discard(&loader->other);
-	discard(&loader->saved);
-	close(loader->notify_fd);
-	pthread_cond_destroy(&loader->changed);
-	pthread_mutex_destroy(&loader->lock);
-	free(loader);
-	return true;
-}
-
-void moment_loader_offer(struct moment_loader *loader, struct ui_host *host)
-{
-	host->past_context = loader;
-	host->past_fd = loader->notify_fd;
-	host->request_moment = request_moment;
-	host->request_other = request_other;
-	host->receive_moment = receive_moment;
-	host->request_strip = request_strip;
-	host->receive_strip = receive_strip;
-}
-
-void moment_loader_offer_saving(struct moment_loader *loader, struct ui_host *host)
-{
-	host->context = loader;
-	host->request_save = request_save;
+	start(loader);
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_SCREEN_HOST_H
+#define CTOP_SCREEN_HOST_H
+
+#include "base/error.h"
+#include "capture/lookup_process.h"
+#include "live_capture.h"
+#include "session/timeline.h"
+#include "ui/ui.h"
+
+/*
+ * What works behind a screen: a capture where it is live, lookups, and a worker that loads, saves and makes
+ * moments. Events of all of them come through one queue.
+ */
+struct screen_host;
+
+/* NULL: this screen has none. What they point to outlives the host. */
+struct screen_host_options {
+	const struct live_capture_options *capture;
+	const struct timeline *timeline; /* for moments */
+	struct lookup_process *lookups;
+	bool saves;
+	const char *save_directory; /* NULL: the working directory */
+};
+
+/*
+ * Starts what works. Returns 0, or a negative errno with a sentence. To be called before ncurses is up; end
+ * it with screen_host_stop().
+ */
+int screen_host_start(const struct screen_host_options *options, struct screen_host **ret_host,
+		      struct error *error);
+
+/* moment_loader_begin() */
+int screen_host_begin(struct screen_host *host, const struct ui_look *look, struct ui_moment *ret_moment,
+		      struct error *error);
+
+/* ui_run() with this host. */
+int screen_host_run(struct screen_host *host, struct session *session, const struct ui_options *options,
+		    struct error *error);
+
+/*
+ * Ends everything and releases the host. A save under way, or a change of the configuration, is finished
+ * first, as long as a thread works on it. The result of a save that the screen has not shown goes to stderr;
+ * `*ret_failed`: nothing was saved. What hangs in the kernel is left behind, so that this takes less than a
+ * second then: false is returned, the options stay in use, and the process has to end without exit(3), where
+ * a leak checker would wait for a thread that hangs.
+ */
+bool screen_host_stop(struct screen_host *host, bool *ret_failed);
+
+#endif
