@@ -12,11 +12,18 @@
 
 const bool server_is_built = true;
 
+/*
+ * libmicrohttpd takes connections in, bounds their memory and closes idle ones. It does not evict: at its
+ * limit it takes no more in, so that others could keep everybody out, and its timeout begins again with each
+ * byte. So connections are counted and timed here.
+ */
 enum {
 	/* more than are kept, so that new ones are taken in while the others end */
 	ACCEPTED_MAX = 2 * SERVER_CONNECTIONS_MAX,
 	/* of a request: its header has to fit, which Prometheus makes 400 bytes long */
 	MEMORY_MAX = 16 << 10,
+	/* for which a connection without a request is kept */
+	IDLE_SECONDS = 150,
 };
 
 /* What a connection waits for. */
@@ -108,12 +115,7 @@ static void make_room(struct server *server)
 		close_early(server, find_oldest(server, false), &server->health.closed_crowded);
 }
 
-static uint64_t patience_of(const struct connection *connection)
-{
-	return connection->phase == PHASE_IDLE ? SERVER_IDLE_NS : SERVER_PATIENCE_NS;
-}
-
-/* Closes those that took too long; returns when the next one will have. */
+/* Closes those that took too long for a request or an answer; returns when the next one will have. */
 static uint64_t close_slow(struct server *server)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -121,10 +123,10 @@ static uint64_t close_slow(struct server *server)
 	struct connection *next;
 
 	for (struct connection *connection = server->first; connection != NULL; connection = next) {
-		const uint64_t until = connection->since_ns + patience_of(connection);
+		const uint64_t until = connection->since_ns + SERVER_PATIENCE_NS;
 
 		next = connection->next;
-		if (connection->phase == PHASE_CLOSED)
+		if (connection->phase == PHASE_CLOSED || connection->phase == PHASE_IDLE)
 			continue;
 		if (until <= now)
 			close_early(server, connection, &server->health.closed_slow);
@@ -266,8 +268,9 @@ int server_start(const struct server_options *options, struct server **ret_serve
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, options->descriptor,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)ACCEPTED_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)MEMORY_MAX, MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
-		MHD_OPTION_NOTIFY_COMPLETED, note_completion, server, MHD_OPTION_END);
+		(size_t)MEMORY_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
+		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+		note_completion, server, MHD_OPTION_END);
 	info = server->daemon != NULL ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (info == NULL) {
 		if (server->daemon != NULL)

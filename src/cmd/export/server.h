@@ -23,8 +23,6 @@ enum {
 	SERVER_ANSWERS_MAX = 16,
 };
 #define SERVER_PATIENCE_NS (UINT64_C(15) * 1000000000)
-/* How long a connection without a request is kept. */
-#define SERVER_IDLE_NS (UINT64_C(150) * 1000000000)
 
 struct server_options {
 	int descriptor; /* listens, not blocking; it stays the caller's */
