@@ -2,10 +2,8 @@
 /* `ctop export`: groups of threads for Prometheus. */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,6 +15,7 @@
 #include "cmd/export/textfile.h"
 #include "cmd/line/backend_options.h"
 #include "cmd/line/privilege.h"
+#include "cmd/line/signals.h"
 #include "cmd/line/view_options.h"
 #include "commands.h"
 #include "table/view.h"
@@ -105,7 +104,7 @@ struct running {
 	struct listener listener;
 	struct server *server;     /* NULL: nothing listens */
 	struct textfile *textfile; /* NULL: no file is written */
-	int signals;
+	struct signals signals;
 };
 
 static void write_page(void *context, enum exposition_format format, struct export_health *health,
@@ -119,30 +118,11 @@ static void write_page(void *context, enum exposition_format format, struct expo
 	exporter_write(running->exporter, format, health, page);
 }
 
-/* Signals come by a descriptor; those that were ignored stay so: nohup(1). */
-static int catch_signals(struct running *running, struct error *error)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction former;
-	sigset_t caught;
-
-	sigemptyset(&caught);
-	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
-		if (sigaction(numbers[i], NULL, &former) == 0 && former.sa_handler != SIG_IGN)
-			sigaddset(&caught, numbers[i]);
-	}
-	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &caught, NULL);
-	running->signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
-	return running->signals < 0 ? error_set(error, -errno, "cannot wait for signals: %s", strerror(errno))
-				    : 0;
-}
-
 /* Serves until all rounds are there (true) or a signal ends it (false). */
 static bool serve(const struct running *running)
 {
 	struct pollfd waits[] = {
-		{.fd = running->signals, .events = POLLIN},
+		{.fd = running->signals.descriptor, .events = POLLIN},
 		{.fd = exporter_done_descriptor(running->exporter), .events = POLLIN},
 		{.fd = running->server != NULL ? server_descriptor(running->server) : -1, .events = POLLIN},
 	};
@@ -205,7 +185,7 @@ static int start(struct running *running, const struct exporter_options *exporte
 						 &running->listener, error)
 				 : server_start(NULL, &running->server, error);
 	if (result == 0)
-		result = catch_signals(running, error);
+		result = signals_catch(&running->signals, error);
 	if (result == 0)
 		result = exporter_start(exporter, &running->exporter, error);
 	if (result < 0)
@@ -237,8 +217,6 @@ static bool stop(struct running *running, bool keeps_file)
 	/* what is left behind still uses it */
 	if (running->exporter != NULL && ended)
 		ended = exporter_stop(running->exporter);
-	if (running->signals >= 0)
-		close(running->signals);
 	return ended;
 }
 
@@ -254,7 +232,8 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		.interval_ns = (uint64_t)(options->interval * (double)NS_PER_S),
 		.rounds = options->rounds,
 	};
-	struct running running = {.options = options, .listener = {.descriptor = -1}, .signals = -1};
+	struct running running = {
+		.options = options, .listener = {.descriptor = -1}, .signals.descriptor = -1};
 	int status = COMMAND_DONE;
 	struct error error;
 	bool is_done = false;

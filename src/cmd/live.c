@@ -2,7 +2,6 @@
 /* What runs when no command is named: the live screen, a file on the screen, or `-b`. */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
 #include "cmd/line/screen_options.h"
+#include "cmd/line/signals.h"
 #include "cmd/line/view_options.h"
 #include "cmd/live/batch.h"
 #include "cmd/live/file_screen.h"
@@ -154,17 +154,6 @@ static struct capture_options make_capture_options(const struct live_options *op
 	return capture;
 }
 
-/* Exit status for what ui_run() and batch_run() return: 0, a deadly signal, which it raises, or a negative
- * errno. */
-static int end(int result, const struct error *error)
-{
-	if (result > 0) {
-		signal(result, SIG_DFL);
-		raise(result);
-	}
-	return result < 0 ? command_failed(error) : COMMAND_DONE;
-}
-
 static int look_at_directory(void *path, struct buffer *answer)
 {
 	struct stat status;
@@ -259,7 +248,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		remote_stop(capture.capture.remote);
 		ring_release(capture.ring);
 	}
-	status = result == 0 && failed ? COMMAND_FAILED : end(result, &error);
+	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, &error);
 	if (left_behind)
 		_exit(status);
 	return status;
@@ -280,7 +269,7 @@ static int run_files(const struct live_options *options, const struct view *view
 	bool left_behind;
 	const int result = file_screen_run((const char *const *)paths, count, ui_options, &left_behind,
 					   &error);
-	const int status = end(result, &error);
+	const int status = signals_end(result, &error);
 
 	if (left_behind)
 		_exit(status);
@@ -341,10 +330,10 @@ static int run_batch(const struct live_options *options, const struct view *view
 	result = batch_run(&batch_options, &left_behind, &error);
 	lookup_process_stop(batch_options.lookups);
 	if (left_behind)
-		_exit(end(result, &error));
+		_exit(signals_end(result, &error));
 	resolver_stop(batch_options.capture.resolver);
 	remote_stop(batch_options.capture.remote);
-	return end(result, &error);
+	return signals_end(result, &error);
 }
 
 /* A process that the user names has to exist: an empty table would hide a mistyped number. */

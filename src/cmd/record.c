@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop record`: rounds of the live host into a history. */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,6 +11,7 @@
 #include "cmd/line/heap_options.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/privilege.h"
+#include "cmd/line/signals.h"
 #include "cmd/line/view_options.h"
 #include "cmd/record/record_loop.h"
 #include "commands.h"
@@ -162,11 +162,7 @@ static int record_run(void *untyped, char **operands, int operand_count)
 	record_rules_release(loop.rules);
 	resolver_stop(loop.capture.resolver);
 	remote_stop(loop.capture.remote);
-	if (result > 0) {
-		signal(result, SIG_DFL);
-		raise(result);
-	}
-	return result < 0 ? command_failed(&error) : COMMAND_DONE;
+	return signals_end(result, &error);
 }
 
 const struct command record_command = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop replay`: the screen on a moment that was recorded. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/screen_options.h"
+#include "cmd/line/signals.h"
 #include "cmd/line/view_options.h"
 #include "cmd/live/screen_host.h"
 #include "commands.h"
@@ -129,7 +129,7 @@ static int replay(const struct replay_options *options, const struct view *view,
 	struct ui_moment moment = {.number = 0};
 	struct error error;
 	bool stopped = true, failed = false;
-	int result = 0;
+	int status, result;
 
 	if (when != NULL) {
 		look.kind = UI_LOOK_TIME;
@@ -152,14 +152,10 @@ static int replay(const struct replay_options *options, const struct view *view,
 	}
 	if (stopped)
 		history_close(history);
-	if (result > 0) {
-		signal(result, SIG_DFL);
-		raise(result);
-	}
-	result = result < 0 ? command_failed(&error) : failed ? COMMAND_FAILED : COMMAND_DONE;
+	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, &error);
 	if (!stopped)
-		_exit(result);
-	return result;
+		_exit(status);
+	return status;
 }
 
 static int replay_run(void *untyped, char **operands, int operand_count)

@@ -6,14 +6,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/queue.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
+#include "cmd/line/signals.h"
 #include "cmd/live/save_name.h"
 #include "notify.h"
 #include "store/recording.h"
@@ -47,9 +46,7 @@ struct record_loop {
 	struct pollfd *polled; /* signals, the capture, and as many as there are rules */
 	struct pending_mark *marks;
 	size_t mark_count, mark_capacity;
-	sigset_t old_mask;
-	struct sigaction old_pipe_action;
-	int signal_fd;
+	struct signals signals;
 	int signal;  /* that ended it; 0: none */
 	bool failed; /* the capture has */
 	int result;
@@ -79,41 +76,6 @@ static void tell_status(struct record_loop *loop, const char *first_lines)
 	(void)notify_send(status.data);
 	buffer_release(&status);
 	loop->status_at_ns = clock_ns(CLOCK_MONOTONIC) + STATUS_INTERVAL_NS;
-}
-
-/* --- signals --- */
-
-/* Those that are ignored stay so: nohup(1). That nobody reads what it says is no reason to end. */
-static int catch_signals(struct record_loop *loop, struct error *error)
-{
-	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-	sigset_t caught;
-
-	sigemptyset(&caught);
-	for (size_t i = 0; i < ARRAY_COUNT(ending); i++) {
-		struct sigaction action;
-
-		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-			sigaddset(&caught, ending[i]);
-	}
-	sigprocmask(SIG_BLOCK, &caught, &loop->old_mask);
-	loop->signal_fd = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (loop->signal_fd >= 0) {
-		sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &loop->old_pipe_action);
-		return 0;
-	}
-	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
-	return error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
-}
-
-static void take_signals(struct record_loop *loop)
-{
-	struct signalfd_siginfo info;
-
-	while (read(loop->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (loop->signal == 0)
-			loop->signal = (int)info.ssi_signo;
-	}
 }
 
 /* --- rounds --- */
@@ -297,7 +259,7 @@ static void wait_for_events(struct record_loop *loop)
 	struct timespec left;
 	size_t rules = 0;
 
-	polled[POLLED_SIGNALS] = (struct pollfd){.fd = loop->signal_fd, .events = POLLIN};
+	polled[POLLED_SIGNALS] = (struct pollfd){.fd = loop->signals.descriptor, .events = POLLIN};
 	polled[POLLED_CAPTURE] = (struct pollfd){.fd = queue_descriptor(loop->queue), .events = POLLIN};
 	if (loop->options->rules != NULL)
 		rules = record_rules_descriptors(loop->options->rules, &polled[POLLED_RULES]);
@@ -307,7 +269,7 @@ static void wait_for_events(struct record_loop *loop)
 	if (ppoll(polled, (nfds_t)(POLLED_RULES + rules), &left, NULL) < 0)
 		return;
 	if (polled[POLLED_SIGNALS].revents != 0)
-		take_signals(loop);
+		loop->signal = signals_take(&loop->signals);
 	if (rules != 0) {
 		rules = record_rules_told(loop->options->rules, &polled[POLLED_RULES], rules, &hits);
 		add_hits(loop, hits, rules);
@@ -409,7 +371,7 @@ static int start(struct record_loop *loop, struct error *error)
 
 	if (result < 0)
 		return result;
-	result = catch_signals(loop, error);
+	result = signals_catch(&loop->signals, error);
 	if (result < 0)
 		return result;
 	tell_writer(loop);
@@ -419,7 +381,8 @@ static int start(struct record_loop *loop, struct error *error)
 int record_loop_run(const struct record_loop_options *options, struct error *error)
 {
 	bool left_behind = false;
-	struct record_loop loop = {.options = options, .signal_fd = -1, .watchdog_ns = notify_watchdog_ns()};
+	struct record_loop loop = {
+		.options = options, .signals.descriptor = -1, .watchdog_ns = notify_watchdog_ns()};
 	const size_t rules = options->rules != NULL ? record_rules_count(options->rules) : 0;
 	int result = start(&loop, error);
 
@@ -448,10 +411,6 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 	history_writer_close(loop.writer);
 	free(loop.marks);
 	free(loop.polled);
-	if (loop.signal_fd >= 0) {
-		close(loop.signal_fd);
-		sigaction(SIGPIPE, &loop.old_pipe_action, NULL);
-		sigprocmask(SIG_SETMASK, &loop.old_mask, NULL);
-	}
+	signals_restore(&loop.signals);
 	return result;
 }
