@@ -197,7 +197,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	capture->heap.patience_ns = options->heap_patience_ns;
 	capture->heap.hurry = options->hurry;
 	capture->progress = options->progress;
-	capture->remote = capture->synthetic ? NULL : options->remote;
+	capture->reader = capture->synthetic ? NULL : options->reader;
 	heap_open(capture, options->resolver);
 	return 0;
 }

@@ -15,7 +15,7 @@
  */
 
 struct feature_checks;
-struct remote;
+struct reader;
 struct resolver;
 struct roots;
 
@@ -38,10 +38,10 @@ struct capture_options {
 	 */
 	struct resolver *resolver;
 	/*
-	 * Reads what waits for the lock of an address space (process/remote.h), owned by the caller, which
+	 * Reads what waits for the lock of an address space (base/reader.h), owned by the caller, which
 	 * outlives the capture. With NULL the capture reads it and may hang.
 	 */
-	struct remote *remote;
+	struct reader *reader;
 	bool allow_stop;           /* threads that can be read in no other way may be stopped for a moment */
 	bool once;                 /* for one capture_full() alone: what only rounds use is not loaded */
 	bool latency;              /* capture_switch_latency() is to work */

@@ -30,7 +30,7 @@ void heap_open(struct capture *capture, struct resolver *resolver)
 {
 	struct heap *heap = &capture->heap;
 	struct probe_options probe_options = {
-		.resolver = resolver, .remote = capture->remote, .allow_stop = heap->allow_stop};
+		.resolver = resolver, .reader = capture->reader, .allow_stop = heap->allow_stop};
 
 	heap->own_tgid = (uint32_t)getpid();
 	if (capture->synthetic)

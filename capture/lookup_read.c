@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The process that reads, with the rights that each file takes and only while it is read. */
+#include "lookup_read.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/descriptors.h"
 #include "base/number.h"
-#include "base/rights.h"
 #include "base/unicode.h"
-#include "lookup_internal.h"
 
 enum {
 	STAT_SIZE = 1024,      /* a line of numbers, and a name of 64 bytes at most */
@@ -112,18 +106,6 @@ static uint16_t read_facts_of(int proc, const char *path, uint64_t start_time, s
 	if (reason == REASON_READ && ret_facts->start_time != start_time)
 		return REASON_ENDED;
 	return reason;
-}
-
-/* --- rights --- */
-
-/* What a file of another user's process takes; all else is given up for good. */
-static const uint32_t kept_rights = RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_SYS_ADMIN) |
-				    RIGHTS_BIT(CAP_DAC_READ_SEARCH);
-
-/* Makes these effective, as far as they are permitted. */
-static void use_rights(uint32_t wanted)
-{
-	rights_limit(kept_rights, wanted);
 }
 
 /* --- command lines --- */
@@ -261,39 +243,5 @@ void lookup_read(int proc, const struct lookup_request *request, struct lookup_a
 	if (ret_answer->reason != REASON_READ) {
 		ret_answer->length = 0;
 		ret_answer->text[0] = '\0';
-	}
-}
-
-void lookup_reader_run(int socket, pid_t supervisor, const struct lookup_source *source)
-{
-	/* in a tree that the user names links may lead anywhere: nothing there is read by rights of ctop's */
-	const uint32_t rights = source->proc_root == NULL ? kept_rights : 0;
-	int proc;
-
-	prctl(PR_SET_NAME, "ctop-reader", 0, 0, 0);
-	if (descriptors_keep(&socket, 1) < 0)
-		_exit(EXIT_FAILURE);
-	lookup_bind(supervisor);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	use_rights(0);
-	proc = open(source->proc_root != NULL ? source->proc_root : "/proc",
-		    O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (proc < 0)
-		_exit(EXIT_FAILURE);
-	for (;;) {
-		struct lookup_request request;
-		struct lookup_answer answer = {0};
-		const ssize_t size = recv(socket, &request, sizeof(request), 0);
-
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size != (ssize_t)sizeof(request))
-			_exit(EXIT_SUCCESS);
-		/* a command line may be of a process that is hidden (hidepid in proc(5)) */
-		use_rights(request.kind == LOOKUP_SLEEP ? rights : rights & RIGHTS_BIT(CAP_SYS_PTRACE));
-		lookup_read(proc, &request, &answer);
-		use_rights(0);
-		if (send(socket, &answer, lookup_answer_size(&answer), MSG_NOSIGNAL) < 0)
-			_exit(EXIT_SUCCESS);
 	}
 }

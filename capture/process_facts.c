@@ -311,7 +311,7 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 	struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
 	int tasks = process_list_tasks(&capture->processes, process);
-	enum reason reason = thread_file_read_memory(capture->remote, tasks, process->tgid,
+	enum reason reason = thread_file_read_memory(capture->reader, tasks, process->tgid,
 						     SOURCE_SMAPS_ROLLUP, &capture->text);
 	struct key_values kib;
 

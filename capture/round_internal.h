@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/remote.h"
+#include "base/reader.h"
 #include "capture/bpf/bpf_tasks.h"
 #include "capture/host/feature.h"
 #include "capture/procfs/process_list.h"
@@ -160,7 +160,7 @@ struct capture {
 	enum taskstats_member member[METRIC_COUNT]; /* that fills a metric, or TASKSTATS_MEMBER_NONE */
 
 	struct task_passes passes;
-	struct remote *remote; /* that reads what may hang, or NULL; not owned */
+	struct reader *reader; /* that reads what may hang, or NULL; not owned */
 	struct heap heap;
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
@@ -260,7 +260,7 @@ static inline size_t round_leader_row(const struct round *round, const struct pr
 /* The CPU time of this thread and of the process that reads for it. */
 static inline uint64_t capture_cpu_ns(const struct capture *capture)
 {
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + remote_cpu_ns(capture->remote);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) + reader_cpu_ns(capture->reader);
 }
 
 /* Whether sources that are not needed have had their time. */

@@ -243,8 +243,8 @@ static int find_block(const struct block_search *search, uint64_t *ret_block, st
 	return 0;
 }
 
-/* A remote_work: answers with the address of the block. */
-static int find_block_remotely(int directory, const void *argument, size_t size, struct buffer *answer)
+/* A reader_work: answers with the address of the block. */
+static int find_block_for_reader(int directory, const void *argument, size_t size, struct buffer *answer)
 {
 	struct transfer_way here = {0};
 	uint64_t block;
@@ -257,14 +257,14 @@ static int find_block_remotely(int directory, const void *argument, size_t size,
 	return r;
 }
 
-/* One call of the remote instead of one for each piece. */
+/* One call of the reader instead of one for each piece. */
 static int ask_for_block(const struct block_search *search, uint64_t *ret_block, struct transfer_way *way)
 {
 	int r;
 
-	if (way->remote == NULL)
+	if (way->reader == NULL)
 		return find_block(search, ret_block, way);
-	r = remote_call(way->remote, search->pid, find_block_remotely, -1, search, sizeof(*search),
+	r = reader_call(way->reader, search->pid, find_block_for_reader, -1, search, sizeof(*search),
 			&way->answer);
 	if (r == 0 && way->answer.length != sizeof(*ret_block))
 		r = -EIO;

@@ -55,7 +55,7 @@ struct probe *probe_create(const struct probe_options *options)
 	struct probe *probe = memory_allocate_zero(1, sizeof(*probe));
 
 	probe->resolutions = resolution_cache_create(options->resolver);
-	thread_reader_initialise(&probe->reader, options->allow_stop, options->remote);
+	thread_reader_initialise(&probe->reader, options->allow_stop, options->reader);
 	return probe;
 }
 
@@ -210,7 +210,7 @@ static void begin(struct probe *probe, struct known_process *process, int proces
 		return;
 	}
 	link[length] = '\0';
-	r = process_map_read(probe->reader.way.remote, (pid_t)process->shown.tgid, process_directory,
+	r = process_map_read(probe->reader.way.reader, (pid_t)process->shown.tgid, process_directory,
 			     executable.device, executable.inode, &process->map, &error);
 	if (r < 0) {
 		fail_process(process, attachment_failure_tag(r, HEAP_TAG_MAPS_READ_FAILURE), error.text);
@@ -267,7 +267,7 @@ static void advance(struct probe *probe, struct known_process *process, int proc
 /*
  * Is it time to look again at a process that failed? Seen for the first time, it may have been on its way
  * from exec to its libraries; later it may have loaded more, or changed its owner. Ever more rarely, for it
- * costs one reading of its memory map. The remote knows when to ask whoever was locked, and the resolutions
+ * costs one reading of its memory map. The reader knows when to ask whoever was locked, and the resolutions
  * when a file that could not be opened in time is worth another try.
  */
 static bool is_check_due(struct known_process *process)

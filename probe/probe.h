@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/heap_tag.h"
-#include "base/remote.h"
+#include "base/reader.h"
 #include "probe/object/layout.h"
 #include "probe/resolver/resolver.h"
 
@@ -21,7 +21,7 @@ struct probe;
 
 struct probe_options {
 	struct resolver *resolver; /* not owned; outlives the probe */
-	struct remote *remote;     /* that reads their memory (process/remote.h); not owned, may be NULL */
+	struct reader *reader;     /* that reads their memory (base/reader.h); not owned, may be NULL */
 	bool allow_stop;           /* threads without another way may be stopped for at most 250 ms each */
 };
 

@@ -84,9 +84,9 @@ void known_threads_release(struct known_threads *known)
 	*known = (struct known_threads){0};
 }
 
-void thread_reader_initialise(struct thread_reader *reader, bool allow_stop, struct remote *remote)
+void thread_reader_initialise(struct thread_reader *reader, bool allow_stop, struct reader *memory_reader)
 {
-	*reader = (struct thread_reader){.allow_stop = allow_stop, .way.remote = remote};
+	*reader = (struct thread_reader){.allow_stop = allow_stop, .way.reader = memory_reader};
 	reader->memory = memory_allocate_zero(1, sizeof(*reader->memory));
 }
 

@@ -33,7 +33,7 @@ struct thread_reader {
 	struct thread_reader_memory *memory; /* owned */
 };
 
-void thread_reader_initialise(struct thread_reader *reader, bool allow_stop, struct remote *remote);
+void thread_reader_initialise(struct thread_reader *reader, bool allow_stop, struct reader *memory_reader);
 void thread_reader_release(struct thread_reader *reader);
 
 /*

@@ -87,14 +87,14 @@ enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source,
 			 tasks, tid, source);
 }
 
-/* A remote_work: answers with the content of the file whose path is the argument. */
-static int read_remotely(int directory, const void *argument, size_t size, struct buffer *answer)
+/* A reader_work: answers with the content of the file whose path is the argument. */
+static int read_file(int directory, const void *argument, size_t size, struct buffer *answer)
 {
 	(void)size;
 	return thread_file_read(directory, argument, answer);
 }
 
-enum reason thread_file_read_memory(struct remote *remote, int tasks, uint32_t tid, enum source source,
+enum reason thread_file_read_memory(struct reader *reader, int tasks, uint32_t tid, enum source source,
 				    struct buffer *buffer)
 {
 	char path[THREAD_PATH_SIZE];
@@ -103,6 +103,6 @@ enum reason thread_file_read_memory(struct remote *remote, int tasks, uint32_t t
 	if (tasks < 0)
 		return REASON_ENDED;
 	thread_file_path(path, tid, sources[source].file);
-	result = remote_call(remote, (pid_t)tid, read_remotely, tasks, path, strlen(path) + 1, buffer);
+	result = reader_call(reader, (pid_t)tid, read_file, tasks, path, strlen(path) + 1, buffer);
 	return result == -ETIMEDOUT ? REASON_NOT_IN_TIME : reason_of(result, tasks, tid, source);
 }

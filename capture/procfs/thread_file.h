@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "base/remote.h"
+#include "base/reader.h"
 #include "metric/reason.h"
 #include "metric/source.h"
 
@@ -32,10 +32,10 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
 enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source, struct buffer *buffer);
 
 /*
- * The same for a file that is made of the process's address space, which may be locked: `remote`, which may
+ * The same for a file that is made of the process's address space, which may be locked: `reader`, which may
  * be NULL, reads it. REASON_NOT_IN_TIME when it is.
  */
-enum reason thread_file_read_memory(struct remote *remote, int tasks, uint32_t tid, enum source source,
+enum reason thread_file_read_memory(struct reader *reader, int tasks, uint32_t tid, enum source source,
 				    struct buffer *buffer);
 
 #endif

@@ -229,8 +229,8 @@ static int search_links(const struct link_search *search, struct link_map_tls *r
 	return r;
 }
 
-/* A remote_work: answers with a struct link_map_tls. */
-static int search_links_remotely(int directory, const void *argument, size_t size, struct buffer *answer)
+/* A reader_work: answers with a struct link_map_tls. */
+static int search_links_for_reader(int directory, const void *argument, size_t size, struct buffer *answer)
 {
 	struct link_map_tls tls = {0};
 	const int r = search_links(argument, &tls);
@@ -246,7 +246,8 @@ static int search_links_remotely(int directory, const void *argument, size_t siz
 static int ask_for_link(const struct link_search *search, size_t size, struct link_map_tls *ret_tls,
 			struct transfer_way *way)
 {
-	int r = remote_call(way->remote, search->pid, search_links_remotely, -1, search, size, &way->answer);
+	int r = reader_call(way->reader, search->pid, search_links_for_reader, -1, search, size,
+			    &way->answer);
 
 	way->calls++;
 	if (r == 0 && way->answer.length != sizeof(*ret_tls))
@@ -268,7 +269,7 @@ int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const st
 		return error_set(error, -ENOENT, "its memory map changed while it was read");
 	if (!library->links_known)
 		return error_set(error, -ENOENT, "its C library does not describe its link map");
-	if (size > REMOTE_ARGUMENT_MAX)
+	if (size > READER_ARGUMENT_MAX)
 		return error_set(error, -ENOENT, "it has %zu libraries mapped", map->count);
 	search = memory_allocate_zero(1, size);
 	*search = (struct link_search){

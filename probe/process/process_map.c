@@ -176,7 +176,7 @@ static bool ask_for_mappings(int maps, struct buffer *text)
 	}
 }
 
-/* A remote_work: answers with the mappings of a process in its open directory, as lines. */
+/* A reader_work: answers with the mappings of a process in its open directory, as lines. */
 static int read_mappings(int directory, const void *argument, size_t size, struct buffer *answer)
 {
 	const int maps = openat(directory, "maps", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -194,7 +194,7 @@ static int read_mappings(int directory, const void *argument, size_t size, struc
 	return result;
 }
 
-int process_map_read(struct remote *remote, pid_t tgid, int process_directory, dev_t executable_device,
+int process_map_read(struct reader *reader, pid_t tgid, int process_directory, dev_t executable_device,
 		     ino_t executable_inode, struct process_map *ret_map, struct error *error)
 {
 	struct map_taking taking = {
@@ -207,7 +207,7 @@ int process_map_read(struct remote *remote, pid_t tgid, int process_directory, d
 	int result;
 
 	*ret_map = (struct process_map){0};
-	result = remote_call(remote, tgid, read_mappings, process_directory, NULL, 0, &text);
+	result = reader_call(reader, tgid, read_mappings, process_directory, NULL, 0, &text);
 	for (const char *line = text.data; result == 0 && line != NULL;) {
 		const char *end = strchr(line, '\n');
 

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/remote.h"
+#include "base/reader.h"
 
 /* The ELF objects of a process, from its memory map (/proc/PID/maps, fs/proc/task_mmu.c). */
 
@@ -25,10 +25,10 @@ struct process_map {
 
 /*
  * Reads PROCESS/maps below the open directory of process `tgid`. `executable_device` and `executable_inode`
- * name the file to leave out. `remote`, which may be NULL, reads the file: that may hang. Returns 0 or a
+ * name the file to leave out. `reader`, which may be NULL, reads the file: that may hang. Returns 0 or a
  * negative errno with a sentence (-EACCES, -ENOENT, -ESRCH, -ETIMEDOUT …).
  */
-int process_map_read(struct remote *remote, pid_t tgid, int process_directory, dev_t executable_device,
+int process_map_read(struct reader *reader, pid_t tgid, int process_directory, dev_t executable_device,
 		     ino_t executable_inode, struct process_map *ret_map, struct error *error);
 
 /* A copy, which has to be released too. */

@@ -4,21 +4,21 @@
 #include <errno.h>
 #include <string.h>
 
-/* What a remote is asked to read. */
+/* A request to the reader. */
 struct order {
 	pid_t pid;
 	size_t count, size; /* of the pieces; all bytes */
 	struct iovec pieces[TRANSFER_MAX];
 };
 
-_Static_assert(sizeof(struct order) <= REMOTE_ARGUMENT_MAX, "a transfer fits an argument");
+_Static_assert(sizeof(struct order) <= READER_ARGUMENT_MAX, "a transfer fits an argument");
 
 void transfer_way_release(struct transfer_way *way)
 {
 	buffer_release(&way->answer);
 }
 
-/* A remote_work: answers with what process_vm_readv(2) has read. */
+/* A reader_work: answers with what process_vm_readv(2) has read. */
 static int read_order(int directory, const void *argument, size_t size, struct buffer *answer)
 {
 	const struct order *order = argument;
@@ -48,7 +48,7 @@ static ssize_t read_pieces(struct transfer_way *way, pid_t pid, const struct iov
 	int r;
 
 	way->calls++;
-	if (way->remote == NULL) {
+	if (way->reader == NULL) {
 		do {
 			length = process_vm_readv(pid, &local, 1, pieces, count, 0);
 		} while (length < 0 && errno == EINTR);
@@ -58,7 +58,7 @@ static ssize_t read_pieces(struct transfer_way *way, pid_t pid, const struct iov
 	order.count = count;
 	order.size = size;
 	memcpy(order.pieces, pieces, count * sizeof(*pieces));
-	r = remote_call(way->remote, pid, read_order, -1, &order,
+	r = reader_call(way->reader, pid, read_order, -1, &order,
 			offsetof(struct order, pieces) + count * sizeof(*pieces), &way->answer);
 	if (r < 0)
 		return r;

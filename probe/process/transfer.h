@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 
 #include "base/buffer.h"
-#include "base/remote.h"
+#include "base/reader.h"
 
 /*
  * Reading many small pieces of another process's memory with few calls of process_vm_readv(2).
@@ -18,9 +18,9 @@
 /* How memory is read. Zeroed, it is read by this process: that allocates nothing and is safe between fork(2)
  * and _exit(2). */
 struct transfer_way {
-	struct remote *remote; /* that reads, since reading may hang; not owned */
+	struct reader *reader; /* that reads, since reading may hang; not owned */
 	uint64_t calls;        /* of process_vm_readv(2) so far */
-	struct buffer answer;  /* of the remote */
+	struct buffer answer;  /* of the reader */
 };
 
 void transfer_way_release(struct transfer_way *way);

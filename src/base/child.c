@@ -69,6 +69,26 @@ void child_end(struct child *child)
 	child_forget(child);
 }
 
+bool child_is_runnable(pid_t pid)
+{
+	char path[32], text[512];
+	ssize_t length;
+	const char *end;
+	int descriptor;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	if (descriptor < 0)
+		return false;
+	length = read(descriptor, text, sizeof(text) - 1);
+	close(descriptor);
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	end = strrchr(text, ')');
+	return end != NULL && strncmp(end, ") R", 3) == 0;
+}
+
 _Noreturn static void answer(child_work *work, void *context, int descriptor, pid_t parent)
 {
 	struct buffer text = {0};
@@ -83,25 +103,6 @@ _Noreturn static void answer(child_work *work, void *context, int descriptor, pi
 	    file_write_all(descriptor, text.data, text.length) < 0)
 		_exit(EXIT_FAILURE);
 	_exit(EXIT_SUCCESS);
-}
-
-/* Whether a process runs, or would if it had a CPU: state R of proc_pid_stat(5). */
-static bool is_runnable(pid_t pid)
-{
-	struct buffer text = {0};
-	const char *end;
-	char path[32];
-	bool result;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (file_read(AT_FDCWD, path, &text, 4096) < 0) {
-		buffer_release(&text);
-		return false;
-	}
-	end = strrchr(text.data, ')');
-	result = end != NULL && strncmp(end, ") R", 3) == 0;
-	buffer_release(&text);
-	return result;
 }
 
 /*
@@ -119,7 +120,7 @@ static int read_answer(int descriptor, pid_t pid, uint64_t patience_ns, struct b
 		ssize_t count;
 
 		if (now >= deadline_ns) {
-			if (now - begin_ns >= BUSY_PATIENCE_NS || !is_runnable(pid))
+			if (now - begin_ns >= BUSY_PATIENCE_NS || !child_is_runnable(pid))
 				return -ETIMEDOUT;
 			deadline_ns = now + BUSY_LOOK_NS;
 		}

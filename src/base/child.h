@@ -30,6 +30,12 @@ bool child_reap(struct child *child, int *ret_status);
 /* Kills it and waits for its end, which must not hang. */
 void child_end(struct child *child);
 
+/*
+ * Whether a process runs, or would if it had a CPU (state R of proc_pid_stat(5)): then it does not hang.
+ * Allocates nothing.
+ */
+bool child_is_runnable(pid_t pid);
+
 /* What child_call() runs. Returns 0 or a negative errno; `answer` is what the caller gets besides. */
 typedef int child_work(void *context, struct buffer *answer);
 

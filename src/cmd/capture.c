@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/heap_tag.h"
 #include "base/number.h"
-#include "base/remote.h"
+#include "base/reader.h"
 #include "capture/capture.h"
 #include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
@@ -348,7 +348,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * NS_PER_S);
 	capture_options.resolver = heap_options_start(&options->heap);
-	capture_options.remote = privilege_start_remote(capture_options.roots);
+	capture_options.reader = privilege_open_reader(capture_options.roots);
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result == 0) {
 		result = take_readings(options, capture, budget, ret_snapshot, ret_window, error);
@@ -359,7 +359,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 		privilege_lower();
 	}
 	resolver_stop(capture_options.resolver);
-	remote_stop(capture_options.remote);
+	reader_release(capture_options.reader);
 	return result;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/remote.h"
+#include "base/reader.h"
 #include "cmd/export/exporter.h"
 #include "cmd/export/listener.h"
 #include "cmd/export/server.h"
@@ -246,7 +246,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		return command_misused(&export_command, &error);
 	}
 	memcpy(exporter.capture.roots, options->roots.roots, sizeof(exporter.capture.roots));
-	exporter.capture.remote = privilege_start_remote(options->roots.roots);
+	exporter.capture.reader = privilege_open_reader(options->roots.roots);
 	if (start(&running, &exporter, &error) < 0) {
 		status = command_failed(&error);
 	} else {
@@ -258,7 +258,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 	}
 	if (!stop(&running, is_done))
 		_exit(status);
-	remote_stop(exporter.capture.remote);
+	reader_release(exporter.capture.reader);
 	view_release(&exporter.export.view);
 	return status;
 }

@@ -10,7 +10,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/remote.h"
+#include "base/reader.h"
 #include "base/unicode.h"
 #include "cmd/line/backend_options.h"
 #include "cmd/line/config_file.h"
@@ -235,17 +235,17 @@ static int run_live(const struct live_options *options, const struct view *view)
 	}
 	host_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	capture.capture.resolver = heap_options_start(&options->heap);
-	capture.capture.remote = privilege_start_remote(options->roots.roots);
+	capture.capture.reader = privilege_open_reader(options->roots.roots);
 	/* the key l switches it on; the first round does not wait for what that takes */
 	capture.capture.latency = true;
 	capture.capture.latency_later = !options->latency;
 	result = screen_host_start(&host_options, &host, &error);
 	if (result == 0)
 		result = show_live(host, &ui_options, &failed, &left_behind, &error);
-	lookup_process_stop(host_options.lookups);
+	lookup_thread_stop(host_options.lookups);
 	if (!left_behind) {
 		resolver_stop(capture.capture.resolver);
-		remote_stop(capture.capture.remote);
+		reader_release(capture.capture.reader);
 		ring_release(capture.ring);
 	}
 	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, &error);
@@ -326,13 +326,13 @@ static int run_batch(const struct live_options *options, const struct view *view
 	if ((needed & source_bit(SOURCE_JEMALLOC)) != 0)
 		batch_options.capture.resolver = heap_options_start(&options->heap);
 	if (batch_options.capture.resolver != NULL || smaps)
-		batch_options.capture.remote = privilege_start_remote(options->roots.roots);
+		batch_options.capture.reader = privilege_open_reader(options->roots.roots);
 	result = batch_run(&batch_options, &left_behind, &error);
-	lookup_process_stop(batch_options.lookups);
+	lookup_thread_stop(batch_options.lookups);
 	if (left_behind)
 		_exit(signals_end(result, &error));
 	resolver_stop(batch_options.capture.resolver);
-	remote_stop(batch_options.capture.remote);
+	reader_release(batch_options.capture.reader);
 	return signals_end(result, &error);
 }
 

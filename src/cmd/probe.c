@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/remote.h"
+#include "base/reader.h"
 #include "base/unicode.h"
 #include "capture/host/feature.h"
 #include "cmd/line/output.h"
@@ -54,7 +54,7 @@ struct probe_command_options {
 struct run {
 	const struct probe_command_options *options;
 	struct probe *probe;
-	struct remote *remote;
+	struct reader *reader;
 	const struct probe_process *process;
 	int directory; /* of the process */
 	struct executable identity;
@@ -394,7 +394,7 @@ static int take_snapshots(struct run *run)
 static int probe_process(struct run *run, struct resolver *resolver)
 {
 	const struct probe_options options = {
-		.resolver = resolver, .remote = run->remote, .allow_stop = !run->options->no_stop};
+		.resolver = resolver, .reader = run->reader, .allow_stop = !run->options->no_stop};
 	int result = open_process(run);
 
 	if (result < 0)
@@ -491,14 +491,14 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 	/* forks, so it has to precede the second thread */
 	if (resolver_start(&resolver, &error) < 0)
 		return command_failed(&error);
-	run.remote = privilege_start_remote(own_roots);
+	run.reader = privilege_open_reader(own_roots);
 	catch_stops(options->abort_after_ms);
 	privilege_raise(own_roots);
 	if (probe_process(&run, resolver) == 0)
 		status = COMMAND_DONE;
 	privilege_lower();
 	resolver_stop(resolver);
-	remote_stop(run.remote);
+	reader_release(run.reader);
 	if (run.directory >= 0)
 		close(run.directory);
 	if (status == COMMAND_DONE)

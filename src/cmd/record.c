@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/remote.h"
+#include "base/reader.h"
 #include "cmd/line/backend_options.h"
 #include "cmd/line/heap_options.h"
 #include "cmd/line/history_place.h"
@@ -156,12 +156,12 @@ static int record_run(void *untyped, char **operands, int operand_count)
 		return command_misused(&record_command, &error);
 	history_place_make();
 	loop.capture.resolver = heap_options_start(&options->heap);
-	loop.capture.remote = privilege_start_remote(options->roots.roots);
+	loop.capture.reader = privilege_open_reader(options->roots.roots);
 	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.interval_ns);
 	result = record_loop_run(&loop, &error);
 	record_rules_release(loop.rules);
 	resolver_stop(loop.capture.resolver);
-	remote_stop(loop.capture.remote);
+	reader_release(loop.capture.reader);
 	return signals_end(result, &error);
 }
 

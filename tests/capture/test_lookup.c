@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Looking up command lines and where threads sleep, in a process that may hang. */
+/* Looking up command lines and where threads sleep, by a reader that may hang. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@
 #include "tests/wait.h"
 
 #include "base/clock.h"
-#include "capture/lookup_process.h"
+#include "base/supervisor.h"
+#include "capture/lookup_thread.h"
 
 static char directory[] = "/tmp/ctop-lookup-XXXXXX";
 
@@ -37,13 +38,12 @@ static uint64_t start_of(uint32_t pid)
 	return start;
 }
 
-static struct lookup_answer ask(struct lookup_process *process, struct lookup_request request)
+static struct lookup_answer ask(struct lookup_thread *lookups, struct lookup_request request)
 {
 	struct lookup_answer answer;
 
-	assert_true(lookup_process_ask(process, &request));
-	await("an answer", lookup_process_receive(process, &answer) || lookup_process_is_gone(process));
-	assert_false(lookup_process_is_gone(process));
+	assert_true(lookup_thread_ask(lookups, &request));
+	await("an answer", lookup_thread_receive(lookups, &answer));
 	assert_int_equal(answer.request.tgid, request.tgid);
 	return answer;
 }
@@ -54,13 +54,13 @@ static struct lookup_request command_of(uint32_t pid, uint64_t start_time)
 		.kind = LOOKUP_COMMAND, .tgid = pid, .tid = pid, .start_time = start_time};
 }
 
-static struct lookup_process *start(const char *proc_root)
+static struct lookup_thread *start(const char *proc_root)
 {
-	struct lookup_process *process;
+	struct lookup_thread *lookups;
 	struct error error;
 
-	assert_int_equal(lookup_process_start(proc_root, &process, &error), 0);
-	return process;
+	assert_int_equal(lookup_thread_start(proc_root, &lookups, &error), 0);
+	return lookups;
 }
 
 /* Whether its arguments end with this one; execve(2) sets the name of a process before it has arguments. */
@@ -102,31 +102,31 @@ static void end_sleeper(uint32_t pid)
 /* What is asked of another process than the one that has the number now is not answered with its text. */
 static void test_command(void **state)
 {
-	struct lookup_process *process = start(NULL);
+	struct lookup_thread *lookups = start(NULL);
 	const uint32_t pid = start_sleeper();
 	const uint64_t start_time = start_of(pid);
-	struct lookup_answer answer = ask(process, command_of(pid, start_time));
+	struct lookup_answer answer = ask(lookups, command_of(pid, start_time));
 
 	(void)state;
 	assert_int_equal(answer.reason, REASON_READ);
 	assert_string_equal(answer.text, "slee\xef\xbf\xbd[2Jp\xef\xbf\xbd 600");
 	assert_int_equal(answer.length, strlen(answer.text));
-	answer = ask(process, command_of(pid, start_time + 1));
+	answer = ask(lookups, command_of(pid, start_time + 1));
 	assert_int_equal(answer.reason, REASON_ENDED);
 	assert_int_equal(answer.length, 0);
 	kill((pid_t)pid, SIGKILL);
 	waitid(P_PID, pid, &(siginfo_t){0}, WEXITED | WNOWAIT);
-	answer = ask(process, command_of(pid, start_time));
+	answer = ask(lookups, command_of(pid, start_time));
 	assert_string_equal(answer.text, "[sleep] <defunct>");
 	end_sleeper(pid);
-	assert_int_equal(ask(process, command_of(pid, start_time)).reason, REASON_ENDED);
-	lookup_process_stop(process);
+	assert_int_equal(ask(lookups, command_of(pid, start_time)).reason, REASON_ENDED);
+	lookup_thread_stop(lookups);
 }
 
 /* The function that a thread sleeps in, by wchan or, where that may not be known, why not. */
 static void test_sleep(void **state)
 {
-	struct lookup_process *process = start(NULL);
+	struct lookup_thread *lookups = start(NULL);
 	const uint32_t pid = start_sleeper();
 	const struct lookup_request request = {
 		.kind = LOOKUP_SLEEP, .tgid = pid, .tid = pid, .start_time = start_of(pid)};
@@ -135,13 +135,13 @@ static void test_sleep(void **state)
 	(void)state;
 	/* it takes a moment until it sleeps where it is going to stay; its stack has more lines than one */
 	await("it sleeps in nanosleep",
-	      (answer = ask(process, request)).reason != REASON_READ ||
+	      (answer = ask(lookups, request)).reason != REASON_READ ||
 		      (strstr(answer.text, "nanosleep") != NULL &&
 		       (answer.detail_reason != REASON_READ || strchr(answer.text, '\n') != NULL)));
 	if (answer.reason != REASON_READ)
 		assert_int_equal(answer.reason, REASON_NOT_PERMITTED);
 	end_sleeper(pid);
-	lookup_process_stop(process);
+	lookup_thread_stop(lookups);
 }
 
 static void write_file(const char *name, const char *text)
@@ -160,10 +160,10 @@ static void write_file(const char *name, const char *text)
 static void test_deadline(void **state)
 {
 	static const char facts[] = "7 (odd) name) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 555 0 0\n";
-	struct lookup_process *process;
+	struct lookup_thread *lookups;
 	struct lookup_answer answer;
 	char path[128];
-	uint64_t begun;
+	uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 
 	(void)state;
 	assert_non_null(mkdtemp(directory));
@@ -177,18 +177,17 @@ static void test_deadline(void **state)
 	snprintf(path, sizeof(path), "%s/7/cmdline", directory);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	write_file("8/cmdline", "");
-	process = start(directory);
+	lookups = start(directory);
 	for (int turn = 0; turn < 12; turn++) {
-		begun = clock_ns(CLOCK_MONOTONIC);
-		answer = ask(process, command_of(7, 555));
+		answer = ask(lookups, command_of(7, 555));
 		assert_int_equal(answer.reason, REASON_NOT_READ);
-		assert_true(clock_ns(CLOCK_MONOTONIC) - begun >= LOOKUP_DEADLINE_NS);
 	}
-	answer = ask(process, command_of(8, 555));
+	assert_true(clock_ns(CLOCK_MONOTONIC) - begun_ns >= LOOKUP_DEADLINE_NS);
+	answer = ask(lookups, command_of(8, 555));
 	assert_int_equal(answer.reason, REASON_READ);
 	assert_string_equal(answer.text, "[odd) name]");
-	assert_int_equal(ask(process, command_of(9, 555)).reason, REASON_ENDED);
-	lookup_process_stop(process);
+	assert_int_equal(ask(lookups, command_of(9, 555)).reason, REASON_ENDED);
+	lookup_thread_stop(lookups);
 	unlink(path);
 	snprintf(path, sizeof(path), "rm -rf %s", directory);
 	assert_int_equal(system(path), 0);
@@ -227,6 +226,21 @@ static void test_cache(void **state)
 	lookup_cache_release(&cache);
 }
 
+static int start_supervisor(void **state)
+{
+	struct error error;
+
+	(void)state;
+	return supervisor_start(&error);
+}
+
+static int stop_supervisor(void **state)
+{
+	(void)state;
+	supervisor_stop();
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,5 +250,5 @@ int main(void)
 		cmocka_unit_test(test_cache),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, start_supervisor, stop_supervisor);
 }

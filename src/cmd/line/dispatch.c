@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/supervisor.h"
 #include "help.h"
 #include "output.h"
 
@@ -146,11 +147,19 @@ static int print_version(void)
 int dispatch_run(command_table commands, int argc, char **argv)
 {
 	const struct command *command;
+	struct error error;
+	int status;
 
 	if (argc > 1 && (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0))
 		return print_version();
+	/* before there is a thread, or anything open */
+	if (supervisor_start(&error) < 0)
+		command_note("what hangs on this host may hold ctop up: %s", error.text);
 	command = argc > 1 ? command_find(commands, argv[1]) : NULL;
 	if (command != NULL)
-		return run(commands, command, argv + 2, argc - 2);
-	return run(commands, commands[0], argv + 1, argc > 0 ? argc - 1 : 0);
+		status = run(commands, command, argv + 2, argc - 2);
+	else
+		status = run(commands, commands[0], argv + 1, argc > 0 ? argc - 1 : 0);
+	supervisor_stop();
+	return status;
 }

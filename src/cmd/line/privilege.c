@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/remote.h"
-#include "command.h"
+#include "base/reader.h"
+#include "base/rights.h"
 
 /* The first opens no file, so it may be effective for a tree that the user names. */
 static const cap_value_t capture_capabilities[] = {CAP_NET_ADMIN, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH};
@@ -201,14 +201,17 @@ static void keep_reading(const struct capture_options *options, bool loading)
 		(void)set_effective(capture_capabilities, capability_count(options->roots), loading);
 }
 
-struct remote *privilege_start_remote(const char *const roots[static ROOT_COUNT])
+struct reader *privilege_open_reader(const char *const roots[static ROOT_COUNT])
 {
-	struct remote *remote = NULL;
-	struct error error;
+	/* links in a tree that the user names may lead anywhere: nothing there is read with rights of ctop's
+	 */
+	const struct reader_options options = {
+		.rights = has_named_root(roots)
+				  ? 0
+				  : RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_DAC_READ_SEARCH),
+	};
 
-	if (remote_start(!has_named_root(roots), &remote, &error) < 0)
-		command_note("a process whose memory is locked may hold up everything: %s", error.text);
-	return remote;
+	return reader_create(&options);
 }
 
 void privilege_find_scheduler(void (*call)(void *argument), void *argument)

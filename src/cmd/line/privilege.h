@@ -50,11 +50,10 @@ int privilege_open_capture(const struct capture_options *options, struct capture
 			   struct error *error);
 
 /*
- * Starts what reads for a capture of these roots where reading may hang (process/remote.h), before the first
- * thread. NULL if it cannot be started, which is noted on stderr: then the capture reads everything itself.
- * End it with remote_stop().
+ * A reader for a capture of these roots (base/reader.h), with the rights that the capture has. NULL without a
+ * supervisor: then the capture reads everything itself. End it with reader_release().
  */
-struct remote *privilege_start_remote(const char *const roots[static ROOT_COUNT]);
+struct reader *privilege_open_reader(const char *const roots[static ROOT_COUNT]);
 
 /*
  * Calls `call` with what finding a sched_ext scheduler and loading the reader of its contexts takes

@@ -13,14 +13,14 @@
 /* Beyond the time that an answer takes at most, for processes that have to be scheduled. */
 #define SLACK_NS (400 * NS_PER_MS)
 
-struct lookup_process *lookups_start(const char *proc_root)
+struct lookup_thread *lookups_start(const char *proc_root)
 {
-	struct lookup_process *process = NULL;
+	struct lookup_thread *lookups = NULL;
 	struct error error;
 
-	if (lookup_process_start(proc_root, &process, &error) < 0)
+	if (lookup_thread_start(proc_root, &lookups, &error) < 0)
 		command_note("no command lines: %s", error.text);
-	return process;
+	return lookups;
 }
 
 bool lookups_are_shown(const struct view *view)
@@ -29,7 +29,7 @@ bool lookups_are_shown(const struct view *view)
 }
 
 /* Waits for the answer to a request; answers that come for others are kept too. */
-static void wait_for(struct lookup_process *process, struct lookup_cache *cache,
+static void wait_for(struct lookup_thread *lookups, struct lookup_cache *cache,
 		     const struct lookup_request *request)
 {
 	const uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + LOOKUP_DEADLINE_NS + SLACK_NS;
@@ -37,20 +37,20 @@ static void wait_for(struct lookup_process *process, struct lookup_cache *cache,
 
 	for (;;) {
 		const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-		struct pollfd wait = {.fd = lookup_process_descriptor(process), .events = POLLIN};
+		struct pollfd wait = {.fd = lookup_thread_descriptor(lookups), .events = POLLIN};
 
-		while (lookup_process_receive(process, &answer)) {
+		while (lookup_thread_receive(lookups, &answer)) {
 			lookup_cache_take(cache, &answer);
 			if (memcmp(&answer.request, request, sizeof(*request)) == 0)
 				return;
 		}
-		if (now_ns >= deadline_ns || lookup_process_is_gone(process))
+		if (now_ns >= deadline_ns)
 			return;
 		poll(&wait, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1);
 	}
 }
 
-static void fill_cell(struct lookup_process *process, struct lookup_cache *cache, struct table *table,
+static void fill_cell(struct lookup_thread *lookups, struct lookup_cache *cache, struct table *table,
 		      const struct table_row *row, enum column column, struct cell *cell)
 {
 	const bool of_thread = column == COLUMN_WCHAN;
@@ -66,15 +66,15 @@ static void fill_cell(struct lookup_process *process, struct lookup_cache *cache
 	if (request.tgid == 0 || request.tid == 0)
 		return;
 	entry = lookup_cache_entry(cache, &request, now_ns);
-	if (process != NULL && lookup_is_due(entry, now_ns) && lookup_process_ask(process, &request)) {
+	if (lookups != NULL && lookup_is_due(entry, now_ns) && lookup_thread_ask(lookups, &request)) {
 		entry->asked_ns = now_ns;
-		wait_for(process, cache, &request);
+		wait_for(lookups, cache, &request);
 		entry = lookup_cache_entry(cache, &request, now_ns);
 	}
 	value_set_looked_up(entry, &table->arena, cell);
 }
 
-void lookups_fill(struct lookup_process *process, struct lookup_cache *cache, struct table *table)
+void lookups_fill(struct lookup_thread *lookups, struct lookup_cache *cache, struct table *table)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		const enum column column = (enum column)table->columns[i].column;
@@ -85,7 +85,7 @@ void lookups_fill(struct lookup_process *process, struct lookup_cache *cache, st
 			struct cell *cell = &table->rows[row].cells[i];
 
 			if (cell->state == CELL_UNAVAILABLE)
-				fill_cell(process, cache, table, &table->rows[row], column, cell);
+				fill_cell(lookups, cache, table, &table->rows[row], column, cell);
 		}
 	}
 }

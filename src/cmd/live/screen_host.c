@@ -32,23 +32,17 @@ struct screen_host {
 	struct saver *saver; /* these may be NULL */
 	struct moment_loader *moments;
 	struct live_capture *capture;
-	struct lookup_process *lookups;
+	struct lookup_thread *lookups;
 };
 
 static bool receive_lookup(struct screen_host *host, struct ui_event *ret_event)
 {
 	if (host->lookups == NULL)
 		return false;
-	if (lookup_process_is_gone(host->lookups)) {
-		/* readable for ever */
-		epoll_ctl(host->descriptor, EPOLL_CTL_DEL, lookup_process_descriptor(host->lookups), NULL);
-		host->lookups = NULL;
-		return false;
-	}
 	ret_event->kind = UI_EVENT_LOOKUP;
 	ret_event->snapshot = NULL;
 	ret_event->message = ret_event->path = NULL;
-	return lookup_process_receive(host->lookups, &ret_event->lookup);
+	return lookup_thread_receive(host->lookups, &ret_event->lookup);
 }
 
 static bool receive(void *context, struct ui_event *ret_event)
@@ -90,7 +84,7 @@ static bool request(void *context, const struct ui_request *request)
 		moment_loader_request_strip(host->moments, &request->strip);
 		break;
 	case UI_REQUEST_LOOKUP:
-		return host->lookups != NULL && lookup_process_ask(host->lookups, &request->lookup);
+		return host->lookups != NULL && lookup_thread_ask(host->lookups, &request->lookup);
 	}
 	return true;
 }
@@ -165,7 +159,7 @@ int screen_host_start(const struct screen_host_options *options, struct screen_h
 	if (result == 0 && options->lookups != NULL) {
 		host->lookups = options->lookups;
 		offer(host, UI_REQUEST_LOOKUP);
-		result = add_descriptor(host, lookup_process_descriptor(host->lookups), error);
+		result = add_descriptor(host, lookup_thread_descriptor(host->lookups), error);
 	}
 	if (result < 0) {
 		release(host);

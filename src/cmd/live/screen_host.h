@@ -3,7 +3,7 @@
 #define CTOP_SCREEN_HOST_H
 
 #include "base/error.h"
-#include "capture/lookup_process.h"
+#include "capture/lookup_thread.h"
 #include "live_capture.h"
 #include "session/timeline.h"
 #include "ui/ui.h"
@@ -18,7 +18,7 @@ struct screen_host;
 struct screen_host_options {
 	const struct live_capture_options *capture;
 	const struct timeline *timeline; /* for moments */
-	struct lookup_process *lookups;
+	struct lookup_thread *lookups;
 	bool saves;
 	const char *save_directory; /* NULL: the working directory */
 };
