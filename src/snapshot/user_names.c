@@ -4,29 +4,31 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/number.h"
+#include "base/reader.h"
+#include "base/worker.h"
 #include "metric/nearest.h"
 
 enum {
 	PASSWD_BYTES_MAX = 64 << 20,
-	ASKED_AT_ONCE = 64, /* users in one call of getent */
+	ASKED_AT_ONCE = 64, /* users in one call of the services */
 	NAME_BYTES_MAX = 256,
+	ENTRY_BYTES_FIRST = 1024, /* of an entry of passwd(5), in which pointers lead into it */
+	ENTRY_BYTES_MAX = 1 << 20,
+	THE_SERVICES = -1, /* stands for them where a call of a reader is about a process */
 };
 
-/* What the services have to answer a call of getent; after one that did not, how long they are let alone. */
+/* How long the services have for a call; after one that took longer, how long they are left alone. */
 #define SERVICE_PATIENCE_NS (3 * NS_PER_S)
 #define SERVICE_REST_NS     (60 * NS_PER_S)
 
@@ -39,17 +41,19 @@ struct user {
 
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t asked, answered; /* by the monotonic clock */
-	bool started;                   /* the thread that looks names up */
+	pthread_cond_t asked, answered;
+	bool started; /* the thread that looks names up */
 	struct user *users;
 	size_t count, capacity;
 	struct hash_map index; /* of users, by id */
 	size_t waiting;        /* of them, that are not answered */
 	unsigned int generation;
-	const char *passwd, *program;
+	const char *passwd;
+	reader_work *service; /* user_names_ask_services(), or NULL */
 } names = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.passwd = "/etc/passwd",
+	.service = user_names_ask_services,
 };
 
 /* --- passwd(5) --- */
@@ -103,108 +107,68 @@ static void read_passwd(struct buffer *text)
 		buffer_clear(text);
 }
 
-/* --- getent(1) --- */
+/* --- the services --- */
 
-static const char *find_program(void)
+/* Appends a line as passwd(5) has it, unless the name would make another one of it. */
+static void append_line(struct buffer *lines, const struct passwd *entry)
 {
-	static const char *const paths[] = {"/usr/bin/getent", "/bin/getent"};
-
-	if (names.program != NULL)
-		return names.program;
-	for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
-		if (access(paths[i], X_OK) == 0)
-			return paths[i];
-	}
-	return NULL;
+	if (strpbrk(entry->pw_name, ":\n") != NULL)
+		return;
+	buffer_append_text(lines, entry->pw_name);
+	buffer_append_text(lines, ":x:");
+	buffer_append_u64(lines, entry->pw_uid);
+	buffer_append_text(lines, ":\n");
 }
 
-static int start_program(char *const *arguments, int output, pid_t *ret_pid)
+static bool parse_number(const char *text, uint32_t *ret_uid)
 {
-	/* nothing of the caller's environment: it may have more rights than its user */
-	static char path[] = "PATH=/usr/bin:/bin:/usr/sbin:/sbin", locale[] = "LC_ALL=C";
-	static char *const environment[] = {path, locale, NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none, all;
+	return number_parse_u32(text, strlen(text), ret_uid) && *ret_uid != USER_UNKNOWN;
+}
+
+/* Appends a user by number, or else by name. */
+static void append_user(struct buffer *lines, const char *key)
+{
+	struct passwd entry, *found = NULL;
+	size_t size = ENTRY_BYTES_FIRST;
+	char *text = NULL;
+	uint32_t uid;
 	int result;
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes,
-				 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &all);
-	/* a group of its own: Ctrl-C is for the screen */
-	posix_spawnattr_setpgroup(&attributes, 0);
-	result = posix_spawn(ret_pid, arguments[0], &actions, &attributes, arguments, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return -result;
+	do {
+		text = memory_resize(text, size, 1);
+		result = parse_number(key, &uid) ? getpwuid_r(uid, &entry, text, size, &found)
+						 : getpwnam_r(key, &entry, text, size, &found);
+		size *= 2;
+	} while (result == ERANGE && size <= ENTRY_BYTES_MAX);
+	if (result == 0 && found != NULL)
+		append_line(lines, found);
+	free(text);
 }
 
-/* Reads until the end of the output. Returns 0, -ETIMEDOUT or another negative errno. */
-static int read_output(int descriptor, uint64_t deadline_ns, struct buffer *text)
+int user_names_ask_services(int directory, const void *argument, size_t size, struct buffer *lines)
 {
-	for (;;) {
-		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-		struct pollfd end = {.fd = descriptor, .events = POLLIN};
-		ssize_t count;
+	const char *key = argument, *const end = key + size;
 
-		if (now >= deadline_ns)
-			return -ETIMEDOUT;
-		if (poll(&end, 1, (int)((deadline_ns - now) / NS_PER_MS) + 1) <= 0)
-			continue;
-		buffer_reserve(text, 4096);
-		count = read(descriptor, text->data + text->length, text->capacity - text->length - 1);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return count < 0 ? -errno : 0;
-		text->length += (size_t)count;
-		text->data[text->length] = '\0';
-		if (text->length > PASSWD_BYTES_MAX)
-			return -EFBIG;
-	}
+	(void)directory;
+	for (; key < end; key += strlen(key) + 1)
+		append_user(lines, key);
+	return 0;
 }
 
-/* Asks for users by `keys`, numbers or names; what is not known is left out. Returns 0 or a negative errno.
- */
-static int ask_services(char *const *keys, size_t count, uint64_t patience_ns, struct buffer *text)
+/* The services are foreign code. */
+static struct reader *open_services(uint64_t patience_ns)
 {
-	const uint64_t deadline_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
-	static char database[] = "passwd", end_of_options[] = "--";
-	char *arguments[ASKED_AT_ONCE + 4] = {(char *)(uintptr_t)find_program(), database, end_of_options};
-	struct child child;
-	int ends[2], result;
-	pid_t pid;
+	return reader_create(&(struct reader_options){
+		.patience_ns = patience_ns, .pause_ns = SERVICE_REST_NS, .is_foreign = true});
+}
 
-	if (arguments[0] == NULL)
-		return -ENOENT;
-	for (size_t i = 0; i < count; i++)
-		arguments[3 + i] = keys[i];
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	result = start_program(arguments, ends[1], &pid);
-	close(ends[1]);
-	if (result == 0) {
-		child = child_adopt(pid);
-		result = read_output(ends[0], deadline_ns, text);
-		child_kill(&child);
-		/* one that hangs in the kernel is not waited for */
-		while (result != -ETIMEDOUT || clock_ns(CLOCK_MONOTONIC) < deadline_ns + NS_PER_S) {
-			if (child_reap(&child, NULL))
-				break;
-			poll(NULL, 0, 1);
-		}
-		child_forget(&child);
-	}
-	close(ends[0]);
-	return result;
+/* Asks for users by `keys`, numbers or names, each with its NUL; whoever is not known is left out. */
+static int ask_services(struct reader *services, const struct buffer *keys, struct buffer *lines)
+{
+	buffer_clear(lines);
+	if (names.service == NULL || keys->length == 0)
+		return 0;
+	return reader_call(services, THE_SERVICES, names.service, -1, keys->data, keys->length, lines);
 }
 
 /* --- looking up --- */
@@ -251,19 +215,20 @@ static size_t find_waiting(uint32_t uids[ASKED_AT_ONCE])
 	return count;
 }
 
-/* Those of them that still have none, as texts for ask_services(); the caller frees them. */
-static size_t make_keys(const uint32_t *uids, size_t count, char *keys[ASKED_AT_ONCE])
+/* Those of them that still have none, as keys for ask_services(). */
+static void make_keys(const uint32_t *uids, size_t count, struct buffer *keys)
 {
-	size_t key_count = 0;
 	uint32_t index;
 
+	buffer_clear(keys);
 	pthread_mutex_lock(&names.lock);
 	for (size_t i = 0; i < count; i++) {
-		if (hash_map_get(&names.index, uids[i], &index) && !names.users[index].answered)
-			keys[key_count++] = memory_format("%u", uids[i]);
+		if (!hash_map_get(&names.index, uids[i], &index) || names.users[index].answered)
+			continue;
+		buffer_append_u64(keys, uids[i]);
+		buffer_append_char(keys, '\0');
 	}
 	pthread_mutex_unlock(&names.lock);
-	return key_count;
 }
 
 /* Those have none: the services say so, or did not answer. */
@@ -279,33 +244,28 @@ static void give_up(const uint32_t *uids, size_t count)
 	pthread_mutex_unlock(&names.lock);
 }
 
-/* Looks up all that is waiting. `*rest_until_ns` is until when the services are let alone. */
-static void look_up(uint64_t *rest_until_ns)
+/* Looks up all that is waiting. */
+static void look_up(struct reader *services)
 {
-	struct buffer text = {0};
-	char *keys[ASKED_AT_ONCE];
+	struct buffer text = {0}, keys = {0};
 	uint32_t uids[ASKED_AT_ONCE];
-	size_t count, key_count;
+	size_t count;
 
 	while ((count = find_waiting(uids)) != 0) {
 		read_passwd(&text);
 		take_answers(&text);
-		key_count = make_keys(uids, count, keys);
-		buffer_clear(&text);
-		if (key_count != 0 && clock_ns(CLOCK_MONOTONIC) >= *rest_until_ns &&
-		    ask_services(keys, key_count, SERVICE_PATIENCE_NS, &text) == -ETIMEDOUT)
-			*rest_until_ns = clock_ns(CLOCK_MONOTONIC) + SERVICE_REST_NS;
+		make_keys(uids, count, &keys);
+		(void)ask_services(services, &keys, &text);
 		take_answers(&text);
 		give_up(uids, count);
-		for (size_t i = 0; i < key_count; i++)
-			free(keys[i]);
 	}
 	buffer_release(&text);
+	buffer_release(&keys);
 }
 
 static void *run(void *context)
 {
-	uint64_t rest_until_ns = 0;
+	struct reader *services = open_services(SERVICE_PATIENCE_NS);
 
 	(void)context;
 	for (;;) {
@@ -315,7 +275,7 @@ static void *run(void *context)
 			pthread_cond_wait(&names.asked, &names.lock);
 		}
 		pthread_mutex_unlock(&names.lock);
-		look_up(&rest_until_ns);
+		look_up(services);
 	}
 	return NULL;
 }
@@ -323,22 +283,10 @@ static void *run(void *context)
 /* To be called with the lock. Without a thread there are numbers only. */
 static void start(void)
 {
-	pthread_condattr_t monotonic;
-	sigset_t all, before;
-	pthread_t thread;
-
 	names.started = true;
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&names.answered, &monotonic);
-	pthread_cond_init(&names.asked, NULL);
-	pthread_condattr_destroy(&monotonic);
-	/* signals are for the others */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, NULL, run, NULL) == 0)
-		pthread_detach(thread);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	worker_initialise_condition(&names.asked);
+	worker_initialise_condition(&names.answered);
+	(void)worker_start(NULL, run, NULL);
 }
 
 const char *user_name(uint32_t uid)
@@ -430,21 +378,6 @@ static void take_match(void *context, uint32_t uid, const char *name, size_t len
 												 length);
 }
 
-static bool parse_number(const char *text, uint32_t *ret_uid)
-{
-	char *end;
-	unsigned long long number;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	if (errno != 0 || *end != '\0' || number >= USER_UNKNOWN)
-		return false;
-	*ret_uid = (uint32_t)number;
-	return true;
-}
-
 static int refuse(const struct search *search, int reason, struct error *error)
 {
 	const char *nearest = nearest_name(search->name, (const char *const *)search->others, search->count);
@@ -465,7 +398,6 @@ int user_find(const char *name, uint64_t patience_ns, uint32_t *ret_uid, struct 
 {
 	struct search search = {.name = name};
 	struct buffer text = {0};
-	char *keys[] = {(char *)(uintptr_t)name};
 	int result = 0;
 
 	read_passwd(&text);
@@ -474,9 +406,14 @@ int user_find(const char *name, uint64_t patience_ns, uint32_t *ret_uid, struct 
 	if (!search.found)
 		search.found = parse_number(name, &search.uid);
 	if (!search.found && *name != '\0' && strlen(name) <= NAME_BYTES_MAX) {
-		buffer_clear(&text);
-		result = ask_services(keys, 1, patience_ns, &text);
+		struct reader *services = open_services(patience_ns);
+		struct buffer keys = {0};
+
+		buffer_append(&keys, name, strlen(name) + 1);
+		result = ask_services(services, &keys, &text);
 		take_lines(&text, take_match, &search);
+		buffer_release(&keys);
+		reader_release(services);
 	}
 	if (search.found)
 		*ret_uid = search.uid;
@@ -488,11 +425,11 @@ int user_find(const char *name, uint64_t patience_ns, uint32_t *ret_uid, struct 
 	return result;
 }
 
-void user_names_set_sources(const char *passwd, const char *program)
+void user_names_set_sources(const char *passwd, reader_work *service)
 {
 	pthread_mutex_lock(&names.lock);
 	names.passwd = passwd;
-	names.program = program;
+	names.service = service;
 	for (size_t i = 0; i < names.count; i++)
 		free(names.users[i].name);
 	names.count = names.waiting = 0;

@@ -7,12 +7,13 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/reader.h"
 
 /*
- * Names of users, as this host knows them: from passwd(5), and what is not there from getent(1), which asks
- * the services of nsswitch.conf(5). Those may take long or hang (a directory server that is gone), so they
- * are asked in another process, which is killed when its time is over, and nobody waits for it who does not
- * say how long. What is known is known to all rooms, until the program ends.
+ * Names of users, as this host knows them: from passwd(5), and what is not there from the services of
+ * nsswitch.conf(5). Those may take long or hang (a directory server that is gone), so a reader
+ * (base/reader.h) asks them, which is given up when its time is over, and nobody waits for it without saying
+ * how long. What is known is known to all rooms, until the program ends.
  */
 
 /* The id of a user that is not known (snapshot.uid). */
@@ -54,9 +55,16 @@ bool user_names_wait(uint64_t patience_ns);
 int user_find(const char *name, uint64_t patience_ns, uint32_t *ret_uid, struct error *error);
 
 /*
- * For tests, and before anything else is asked: reads another file than /etc/passwd (NULL: none) and asks
- * another program than getent. Forgets what was known. The texts must stay valid.
+ * A reader_work: has the services answer about users, in lines as passwd(5) has them. The argument is their
+ * numbers or names, each with its NUL.
  */
-void user_names_set_sources(const char *passwd, const char *program);
+int user_names_ask_services(int directory, const void *argument, size_t size, struct buffer *lines);
+
+/*
+ * For tests, and before anything else is asked: reads another file than /etc/passwd (NULL: none) and has
+ * another function asked than user_names_ask_services() (NULL: none). Forgets what was known. The text must
+ * stay valid.
+ */
+void user_names_set_sources(const char *passwd, reader_work *service);
 
 #endif

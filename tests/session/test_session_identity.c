@@ -110,7 +110,7 @@ static void test_users_of_other_hosts(void **state)
 	struct table *table;
 
 	(void)state;
-	user_names_set_sources("/etc/passwd", "/bin/false");
+	user_names_set_sources("/etc/passwd", NULL);
 	/* the name is asked for, and there when the table is made again */
 	table_release(session_table(here, &view));
 	assert_true(user_names_wait(60 * UINT64_C(1000000000)));
@@ -122,7 +122,7 @@ static void test_users_of_other_hosts(void **state)
 	table_release(table);
 	session_release(here);
 	session_release(there);
-	user_names_set_sources(NULL, "/bin/false");
+	user_names_set_sources(NULL, NULL);
 }
 
 static void test_threads(void **state)
@@ -209,6 +209,6 @@ int main(void)
 	};
 
 	/* numbers, whatever this host knows */
-	user_names_set_sources(NULL, "/bin/false");
+	user_names_set_sources(NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

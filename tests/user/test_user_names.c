@@ -12,13 +12,15 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/rights.h"
+#include "base/supervisor.h"
 #include "snapshot/user_names.h"
 
 /* Longer than any look-up takes, also where other tests have the CPU. */
 #define PATIENCE_NS (60 * NS_PER_S)
 
 static char directory[] = "/tmp/ctop-user-names-XXXXXX";
-static char *passwd, *program;
+static char *passwd;
 
 /* Another file of that name: one that is still run may not be written. */
 static void write_file(const char *path, const char *text, mode_t mode)
@@ -34,11 +36,14 @@ static void write_file(const char *path, const char *text, mode_t mode)
 
 static int make_directory(void **state)
 {
+	struct error error;
+
 	(void)state;
+	if (supervisor_start(&error) < 0)
+		return -1;
 	if (mkdtemp(directory) == NULL)
 		return -1;
 	passwd = memory_format("%s/passwd", directory);
-	program = memory_format("%s/program", directory);
 	write_file(passwd,
 		   "# "
 		   "users\nroot:x:0:0:root:/root:/bin/sh\nweb:x:1000:1000::/:/bin/"
@@ -52,9 +57,8 @@ static int remove_directory(void **state)
 {
 	(void)state;
 	unlink(passwd);
-	unlink(program);
 	free(passwd);
-	free(program);
+	supervisor_stop();
 	return rmdir(directory);
 }
 
@@ -64,8 +68,7 @@ static void a_name_is_there_soon_and_the_first_of_two_counts(void **state)
 	unsigned int generation;
 
 	(void)state;
-	write_file(program, "#!/bin/sh\nexit 2\n", 0700);
-	user_names_set_sources(passwd, program);
+	user_names_set_sources(passwd, NULL);
 	generation = user_names_generation();
 	user_name(0);
 	user_name(1000);
@@ -87,15 +90,69 @@ static void a_name_is_there_soon_and_the_first_of_two_counts(void **state)
 	buffer_release(&text);
 }
 
+/* A reader_work. */
+static int name_all(int unused, const void *argument, size_t size, struct buffer *lines)
+{
+	const char *key = argument, *const end = key + size;
+
+	(void)unused;
+	for (; key < end; key += strlen(key) + 1) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "user-of-%s:x:%s:\n", key, key);
+		buffer_append_text(lines, line);
+	}
+	return 0;
+}
+
+static int hang(int unused, const void *argument, size_t size, struct buffer *lines)
+{
+	(void)unused;
+	(void)argument;
+	(void)size;
+	(void)lines;
+	while (pause() != 0)
+		;
+	return 0;
+}
+
+static int know_far(int unused, const void *argument, size_t size, struct buffer *lines)
+{
+	(void)unused;
+	(void)size;
+	if (strcmp(argument, "far") == 0)
+		buffer_append_text(lines, "far:x:77:\n");
+	return 0;
+}
+
+/* What foreign code is called with: no right, and in another process. */
+static int check_rights(int unused, const void *argument, size_t size, struct buffer *lines)
+{
+	struct rights rights;
+	bool has_any = rights_read(&rights) < 0;
+
+	(void)unused;
+	(void)argument;
+	(void)size;
+	for (size_t i = 0; i < ARRAY_COUNT(rights.sets); i++)
+		has_any |= (rights.sets[i].permitted | rights.sets[i].effective) != 0;
+	buffer_append_text(lines, has_any ? "any:x:3000:\n" : "none:x:3000:\n");
+	return 0;
+}
+
+static void the_services_have_no_rights(void **state)
+{
+	(void)state;
+	user_names_set_sources(passwd, check_rights);
+	user_name(3000);
+	assert_true(user_names_wait(PATIENCE_NS));
+	assert_string_equal(user_name(3000), "none");
+}
+
 static void the_services_are_asked_for_what_the_file_lacks(void **state)
 {
 	(void)state;
-	write_file(program,
-		   "#!/bin/sh\nshift 2\nfor key; do echo \"user-of-$key:x:$key:0::/:\"; done\n[ \"$HOME\" = "
-		   "'' ] "
-		   "|| echo leak:x:3:0::/:\n",
-		   0700);
-	user_names_set_sources(passwd, program);
+	user_names_set_sources(passwd, name_all);
 	user_name(3000);
 	user_name(1000);
 	for (uint32_t uid = 5000; uid < 5200; uid++)
@@ -105,7 +162,6 @@ static void the_services_are_asked_for_what_the_file_lacks(void **state)
 	assert_string_equal(user_name(1000), "web");
 	assert_string_equal(user_name(5199), "user-of-5199");
 	assert_string_equal(user_name(5000), "user-of-5000");
-	assert_null(user_name(3)); /* not asked for before: the environment is not handed on */
 }
 
 static void services_that_hang_delay_nobody(void **state)
@@ -115,8 +171,7 @@ static void services_that_hang_delay_nobody(void **state)
 	uint32_t uid = 1;
 
 	(void)state;
-	write_file(program, "#!/bin/sh\nexec sleep 1000\n", 0700);
-	user_names_set_sources(passwd, program);
+	user_names_set_sources(passwd, hang);
 	assert_null(user_name(3000));
 	assert_false(user_names_wait(50 * NS_PER_MS));
 	assert_null(user_name(3000));
@@ -137,8 +192,7 @@ static void users_are_found_by_name_and_number(void **state)
 	uint32_t uid = 1;
 
 	(void)state;
-	write_file(program, "#!/bin/sh\n[ \"$3\" != far ] || echo far:x:77:0::/:\nexit 2\n", 0700);
-	user_names_set_sources(passwd, program);
+	user_names_set_sources(passwd, know_far);
 	assert_int_equal(user_find("root", PATIENCE_NS, &uid, &error), 0);
 	assert_int_equal(uid, 0);
 	assert_int_equal(user_find("4242", PATIENCE_NS, &uid, &error), 0);
@@ -156,15 +210,19 @@ static void users_are_found_by_name_and_number(void **state)
 static void this_host_knows_its_users(void **state)
 {
 	const struct passwd *self = getpwuid(getuid());
+	struct error error;
+	uint32_t uid = 1;
 
 	(void)state;
 	if (self == NULL)
 		skip();
-	/* the program alone, as where the file has nobody */
-	user_names_set_sources(NULL, NULL);
+	/* the services alone, as where the file has nobody */
+	user_names_set_sources(NULL, user_names_ask_services);
 	user_name(getuid());
 	assert_true(user_names_wait(PATIENCE_NS));
 	assert_string_equal(user_name(getuid()), self->pw_name);
+	assert_int_equal(user_find(self->pw_name, PATIENCE_NS, &uid, &error), 0);
+	assert_int_equal(uid, getuid());
 	user_names_set_sources("/etc/passwd", NULL);
 	user_name(getuid());
 	assert_true(user_names_wait(PATIENCE_NS));
@@ -176,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_there_soon_and_the_first_of_two_counts),
 		cmocka_unit_test(the_services_are_asked_for_what_the_file_lacks),
+		cmocka_unit_test(the_services_have_no_rights),
 		cmocka_unit_test(users_are_found_by_name_and_number),
 		cmocka_unit_test(this_host_knows_its_users),
 		/* the last: afterwards the services are let alone for a while */
