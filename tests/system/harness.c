@@ -513,7 +513,7 @@ static void read_answer(struct worker *worker, char *line, size_t size)
 		stop("the worker ended");
 }
 
-bool worker_try(struct worker *worker, const char *const *arguments)
+bool test_worker_try(struct worker *worker, const char *const *arguments)
 {
 	const char *whole[600] = {WORKER_PROGRAM};
 	char line[512];
@@ -532,9 +532,9 @@ bool worker_try(struct worker *worker, const char *const *arguments)
 	return false;
 }
 
-void worker_start(struct worker *worker, const char *const *arguments)
+void test_worker_start(struct worker *worker, const char *const *arguments)
 {
-	if (!worker_try(worker, arguments))
+	if (!test_worker_try(worker, arguments))
 		skip();
 }
 

@@ -142,10 +142,10 @@ struct worker_thread {
 };
 
 /* Starts the worker, or skips the test with a printed reason where the host does not allow it. */
-void worker_start(struct worker *worker, const char *const *arguments);
+void test_worker_start(struct worker *worker, const char *const *arguments);
 
 /* The same, but returns false instead of skipping. */
-bool worker_try(struct worker *worker, const char *const *arguments);
+bool test_worker_try(struct worker *worker, const char *const *arguments);
 
 /* Lets the threads do their work once; returns when all have finished, or at once when `wait` is false. */
 void worker_go(struct worker *worker, bool wait);

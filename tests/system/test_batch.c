@@ -168,7 +168,7 @@ static void test_interval(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, before);
 	watch_work(&worker, "2", options, &run, &round);
@@ -208,7 +208,7 @@ static void test_percent(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_report(&worker, before);
 	read = watch_work(&worker, "2", options, &run, &round);
 	worker_report(&worker, after);
@@ -239,7 +239,7 @@ static void test_storage(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	watch_work(&worker, "2", options, &run, &round);
 	assert_number(&round, "writer", "write_bytes", 32 * 65536, 32 * 65536 + 262144);
@@ -261,7 +261,7 @@ static void test_stuck_starved(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	start_batch(&running, worker.pid, options);
 	run_finish(&running, &run, &ordinary);
 	worker_end(&worker);
@@ -286,7 +286,7 @@ static void test_stuck_blocked(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_report(&worker, threads);
 	worker_go(&worker, false);
 	wait_for_state(worker.pid, threads[0].tid, 'D');
@@ -443,7 +443,7 @@ static void test_wait_under_way(void **state)
 
 	(void)state;
 	need_bpf();
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	watch_waits(&worker, &watched);
 	worker_report(&worker, threads);
 	worker_end(&worker);
@@ -471,7 +471,7 @@ static void test_block_under_way(void **state)
 
 	(void)state;
 	need_bpf();
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_report(&worker, threads);
 	worker_go(&worker, false);
 	wait_for_state(worker.pid, threads[0].tid, 'D');
@@ -501,7 +501,7 @@ static void test_ended_thread(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	watch_work(&worker, "1", options, &run, &round);
 	if (line_of(&round, "ender") != NULL)
 		assert_number(&round, "ender", "threads", 0, 0);
@@ -529,7 +529,7 @@ static void test_pool(void **state)
 		arguments[i] = names[i];
 	}
 	arguments[POOL_THREADS] = "park=other";
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_report(&worker, before);
 	watch_work(&worker, "2", options, &run, &round);
 	worker_report(&worker, after);
@@ -553,7 +553,7 @@ static void test_json_lines(void **state)
 	size_t lines = 0;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	snprintf(pid, sizeof pid, "%d", worker.pid);
 	batch[6] = pid;
 	run_ctop_well(&run, batch);

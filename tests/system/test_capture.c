@@ -65,7 +65,7 @@ static void test_counters(void **state)
 	yajl_val snapshot;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
 	snapshot = capture_snapshot(worker.pid);
@@ -113,7 +113,7 @@ static void test_run_queue(void **state)
 	uint64_t life_ns, sum_ns = 0;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
 	life_ns = clock_ns(CLOCK_MONOTONIC) - begin;
@@ -150,7 +150,7 @@ static void test_delays(void **state)
 	const char *reason;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
 	snapshot = capture_snapshot(worker.pid);
@@ -181,7 +181,7 @@ static void test_storage(void **state)
 	yajl_val snapshot;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
 	assert_int_equal(own[0].storage_written_bytes, 32 * 65536);
@@ -206,7 +206,7 @@ static void test_running(void **state)
 	yajl_val thread;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_report(&worker, &before);
 	snapshot = capture_snapshot(worker.pid);
 	worker_report(&worker, &after);
@@ -244,7 +244,7 @@ static void test_names(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT; i++)
 		arguments[i] = cases[i].argument;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_report(&worker, own);
 	snapshot = capture_snapshot(worker.pid);
 	for (size_t i = 0; i < COUNT; i++) {
@@ -272,7 +272,7 @@ static void test_names_shown(void **state)
 	char pid[16];
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	snprintf(pid, sizeof pid, "%d", worker.pid);
 	run_ctop_well(&run, (const char *[]){"capture", "-o", path, "-p", pid, NULL});
 	run_release(&run);
@@ -326,7 +326,7 @@ static void test_pool(void **state)
 		arguments[i] = names[i];
 	}
 	arguments[POOL_THREADS] = "park=lonely-7";
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	snprintf(pid, sizeof pid, "%d", worker.pid);
 	run_ctop_well(&run, (const char *[]){"capture", "-o", path, "-p", pid, NULL});
 	run_release(&run);
@@ -350,7 +350,7 @@ static void test_pid_namespace(void **state)
 	yajl_val snapshot;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, &own);
 	snapshot = capture_snapshot(worker.pid);
@@ -395,7 +395,7 @@ static void test_cgroup(void **state)
 	snprintf(directory, sizeof directory, "%s/ctop-test-%d", mount, getpid());
 	if (mkdir(directory, 0755) < 0)
 		skip_test(strerror(errno));
-	if (!worker_try(&worker, arguments)) {
+	if (!test_worker_try(&worker, arguments)) {
 		rmdir(directory);
 		skip();
 	}
@@ -435,7 +435,7 @@ static void test_states(void **state)
 	yajl_val snapshot;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	worker_report(&worker, own);
 	worker_go(&worker, false);
 	wait_for_state(worker.pid, own[0].tid, 'D');

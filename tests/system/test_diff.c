@@ -152,8 +152,8 @@ static void test_pool_that_grows(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&idle, idle_arguments);
-	if (!worker_try(&grower, grow_arguments)) {
+	test_worker_start(&idle, idle_arguments);
+	if (!test_worker_try(&grower, grow_arguments)) {
 		worker_end(&idle);
 		skip();
 	}
@@ -195,7 +195,7 @@ static void test_group_that_waits_for_storage(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&worker, arguments);
+	test_worker_start(&worker, arguments);
 	before = capture("wait-1.ctprof.zst", worker.pid, 0);
 	worker_go(&worker, true);
 	worker_report(&worker, own);
@@ -258,11 +258,11 @@ static void test_pool_that_is_restarted(void **state)
 	struct run run;
 
 	(void)state;
-	worker_start(&worker, first_arguments);
+	test_worker_start(&worker, first_arguments);
 	worker_go(&worker, true);
 	before = capture("restart-1.ctprof.zst", 0, 0);
 	worker_end(&worker);
-	worker_start(&worker, second_arguments);
+	test_worker_start(&worker, second_arguments);
 	worker_go(&worker, true);
 	after = capture("restart-2.ctprof.zst", 0, 0);
 	worker_end(&worker);
@@ -328,7 +328,7 @@ static void test_cgroup_that_is_renamed(void **state)
 	snprintf(new, sizeof new, "%s/ctop-new-%d", mount, getpid());
 	if (mkdir(old, 0755) < 0)
 		skip_test(strerror(errno));
-	if (mkdir(new, 0755) < 0 || !worker_try(&worker, arguments)) {
+	if (mkdir(new, 0755) < 0 || !test_worker_try(&worker, arguments)) {
 		remove_cgroup(old);
 		remove_cgroup(new);
 		skip();
