@@ -32,6 +32,7 @@
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "base/supervisor.h"
 #include "generate.h"
 #include "probe/probe.h"
 #include "run.h"
@@ -483,10 +484,10 @@ static void probes(const struct bench_options *options)
 {
 	const char *threads = options->is_short ? "999" : "9999";
 	static struct target target;
-	struct resolver *resolver;
+	struct resolver *resolver = resolver_create();
 	struct error error;
 
-	if (resolver_start(&resolver, &error) < 0)
+	if (supervisor_start(&error) < 0)
 		fail(error.text);
 	target_start(&target, "5.3.0", "park", threads);
 	measure_reading(resolver, &target, options->runs);
@@ -495,7 +496,8 @@ static void probes(const struct bench_options *options)
 	measure_captures(options, &target, threads);
 	target_end(&target);
 	measure_gap(options);
-	resolver_stop(resolver);
+	resolver_release(resolver);
+	supervisor_stop();
 }
 
 static const char usage[] = "usage: bench-file [--short] [--ctop PROGRAM] [--other PROGRAM] [--part NAME] "

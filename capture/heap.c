@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/supervisor.h"
 #include "probe/probe.h"
 #include "probe/resolver/resolver.h"
 
@@ -41,7 +42,6 @@ void heap_open(struct capture *capture, struct resolver *resolver)
 		heap->none_reason = REASON_SWITCHED_OFF;
 	else {
 		heap->probe = probe_create(&probe_options);
-		heap->resolver = resolver;
 	}
 }
 
@@ -106,8 +106,7 @@ static bool is_stale(const struct round *round, size_t row)
 /* Whether a process is one of ctop's: neither examined nor counted. */
 static bool is_own(const struct heap *heap, uint32_t tgid)
 {
-	return tgid == heap->own_tgid ||
-	       (heap->resolver != NULL && resolver_owns(heap->resolver, (pid_t)tgid));
+	return tgid == heap->own_tgid || supervisor_owns((pid_t)tgid);
 }
 
 /*

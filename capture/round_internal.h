@@ -95,8 +95,7 @@ struct heap {
 	reason_id none_reason; /* why `probe` is NULL */
 	bool off;              /* switched off by the user */
 	bool allow_stop;
-	uint32_t own_tgid;         /* left out, as are the processes of the resolver */
-	struct resolver *resolver; /* NULL without probe; not owned */
+	uint32_t own_tgid;         /* left out, as are those of the supervisor */
 	const atomic_bool *hurry;  /* of the options */
 	uint64_t patience_ns;      /* how long a full capture waits for resolutions */
 	/* Each process is examined at least once in ROTATION_ROUNDS; how many of them are over. */

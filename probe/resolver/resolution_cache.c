@@ -31,7 +31,6 @@ struct resolution_entry {
 	size_t key_length;
 	struct resolution result; /* of RESOLUTION_DONE */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when a failure that may pass is looked at again; 0: never */
-	unsigned int restarts;        /* of the resolver while this was resolved */
 	struct mapped_object library; /* with jemalloc in it, by path, device and inode; path owned or NULL */
 	/* Of RESOLUTION_WAITING: */
 	int directory; /* owned */
@@ -259,7 +258,6 @@ static bool begin_waiting(struct resolution_entry *entry, int process_directory,
 		return false;
 	entry->state = RESOLUTION_WAITING;
 	entry->retry_ns = 0;
-	entry->restarts = 0;
 	entry->directory = directory;
 	entry->path = memory_duplicate(executable_path);
 	process_map_copy(map, &entry->map);
@@ -350,14 +348,9 @@ static void take_result(struct resolution_cache *cache, struct resolution_entry 
 		end_waiting(entry, RESOLUTION_VOID);
 		return;
 	}
-	if (tag == HEAP_TAG_RESOLVER_ENDED && entry->restarts++ == 0) {
-		resolve_job_release(entry->job); /* once more, with another resolver */
-		entry->job = NULL;
-		return;
-	}
 	if (tag == HEAP_TAG_FILE_SYSTEM_HANGS && resolve_job_hangs_at_executable(entry->job))
 		note_silence(cache, entry);
-	else if (tag == HEAP_TAG_FILE_SYSTEM_HANGS || tag == HEAP_TAG_RESOLVER_ENDED)
+	else if (tag == HEAP_TAG_FILE_SYSTEM_HANGS)
 		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	else
 		note_answer(cache, entry);
@@ -474,10 +467,7 @@ static void wait_for_jobs(struct resolution_cache *cache, uint64_t now, uint64_t
 
 size_t resolution_cache_serve(struct resolution_cache *cache, uint64_t deadline_ns)
 {
-	size_t waiting;
-
-	resolver_tend(cache->resolver);
-	waiting = serve_once(cache);
+	size_t waiting = serve_once(cache);
 
 	while (waiting > 0 && deadline_ns != 0) {
 		const uint64_t now = clock_ns(CLOCK_MONOTONIC);

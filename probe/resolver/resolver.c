@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "resolver_process.h"
+#include "resolver.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,21 +12,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/message.h"
 #include "resolution_check.h"
+#include "resolver_internal.h"
 
 #define PATIENCE_NS (10 * NS_PER_S)
 
 enum {
 	SOCKET_TYPE = SOCK_SEQPACKET | SOCK_CLOEXEC,
+	/* How long a child waits for a file to be opened. Disks that sleep take less, dead servers longer. */
+	OPEN_PATIENCE_SECONDS = 3,
+	/* Openers that were killed and hang all the same; with so many, nothing is resolved. */
+	HANGING_MAX = 128,
 };
 
 struct resolver {
-	struct child supervisor;
-	pid_t parent; /* the resolver, 0 while there is none */
-	int control;
+	resolver_work *work;
 	uint64_t patience_ns;
 };
 
@@ -39,78 +42,22 @@ struct resolve_job {
 	struct resolution resolution; /* once done */
 };
 
-/* What the supervisor tells, as far as it is there; with `flags` 0 waits for it. */
-static void take_news(struct resolver *resolver, int flags)
+struct resolver *resolver_create_for(resolver_work *work, uint64_t patience_ns)
 {
-	pid_t parent;
+	struct resolver *resolver = memory_allocate(sizeof(*resolver));
 
-	while (resolver_message_receive(resolver->control, &parent, sizeof(parent), NULL, 0, flags) ==
-	       (ssize_t)sizeof(parent)) {
-		resolver->parent = parent;
-		flags = MSG_DONTWAIT;
-	}
+	*resolver = (struct resolver){.work = work, .patience_ns = patience_ns};
+	return resolver;
 }
 
-int resolver_start_work(resolver_work *work, uint64_t patience_ns, struct resolver **ret_resolver,
-			struct error *error)
+struct resolver *resolver_create(void)
 {
-	const pid_t program = getpid();
-	struct resolver_task task = {.work = work};
-	struct resolver *resolver;
-	int sockets[2];
-	pid_t supervisor;
-	int result = sandbox_filter_create(&task.filter, error);
-
-	if (result < 0)
-		return result;
-	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0) {
-		result = error_set(error, -errno, "cannot create a socket: %s", strerror(errno));
-		seccomp_release(task.filter);
-		return result;
-	}
-	supervisor = fork();
-	if (supervisor == 0)
-		resolver_supervisor_run(sockets[1], program, &task);
-	result = -errno;
-	seccomp_release(task.filter);
-	close(sockets[1]);
-	if (supervisor < 0) {
-		close(sockets[0]);
-		return error_set(error, result, "cannot fork: %s", strerror(-result));
-	}
-	resolver = memory_allocate(sizeof(*resolver));
-	*resolver = (struct resolver){
-		.supervisor = child_adopt(supervisor), .control = sockets[0], .patience_ns = patience_ns};
-	take_news(resolver, 0);
-	*ret_resolver = resolver;
-	return 0;
+	return resolver_create_for(resolve, PATIENCE_NS);
 }
 
-int resolver_start(struct resolver **ret_resolver, struct error *error)
+void resolver_release(struct resolver *resolver)
 {
-	return resolver_start_work(resolve, PATIENCE_NS, ret_resolver, error);
-}
-
-void resolver_stop(struct resolver *resolver)
-{
-	if (resolver == NULL)
-		return;
-	close(resolver->control);
-	/* what it has forked goes with it: PR_SET_PDEATHSIG */
-	child_end(&resolver->supervisor);
 	free(resolver);
-}
-
-void resolver_tend(struct resolver *resolver)
-{
-	take_news(resolver, MSG_DONTWAIT);
-	if (child_reap(&resolver->supervisor, NULL))
-		resolver->parent = 0;
-}
-
-bool resolver_owns(const struct resolver *resolver, pid_t process)
-{
-	return process == resolver->supervisor.pid || process == resolver->parent;
 }
 
 static void finish(struct resolve_job *job)
@@ -136,44 +83,95 @@ static void finish_failed(struct resolve_job *job, enum heap_tag tag, const char
 	finish(job);
 }
 
-/* Makes the socket of a job and sends the order. Returns 0 or a negative errno. */
-static int send_order(struct resolver *resolver, struct resolve_job *job, int process_directory,
-		      const char *executable_path, const struct process_map *map)
+/* Orders the process that opens files. Returns 0 or a negative errno. */
+static int order_opener(int job, int files, int process_directory, int map, uint32_t object_count)
 {
-	struct resolver_order order = {.object_count = (uint32_t)map->count};
-	int descriptors[ORDER_DESCRIPTORS] = {[ORDER_DIRECTORY] = process_directory};
-	int sockets[2], result = rights_read(&order.rights);
+	struct opener_order opener = {.object_count = object_count};
+	const struct supervisor_order order = {
+		.work = resolver_opener_run,
+		.report = SUPERVISOR_SAYS_FAILURE,
+		.hanging_max = HANGING_MAX,
+		.descriptors = {[OPENER_JOB] = job,
+				[OPENER_FILES] = files,
+				[OPENER_DIRECTORY] = process_directory,
+				[OPENER_MAP] = map},
+		.descriptor_count = OPENER_DESCRIPTORS,
+		.argument = &opener,
+		.size = sizeof(opener),
+	};
+	const int result = rights_read(&opener.rights);
 
-	if (result < 0)
-		return result;
-	descriptors[ORDER_MAP] = resolver_order_write(executable_path, map);
-	if (descriptors[ORDER_MAP] < 0)
-		return descriptors[ORDER_MAP];
-	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0) {
-		result = -errno;
+	return result < 0 ? result : supervisor_fork(&order);
+}
+
+/* Orders the process that parses. Returns 0 or a negative errno. */
+static int order_child(const struct resolver *resolver, int job, int files, uint32_t object_count)
+{
+	const struct child_order child = {.work = resolver->work, .object_count = object_count};
+	const struct supervisor_order order = {
+		.work = resolver_child_run,
+		.report = SUPERVISOR_SAYS_END,
+		.hanging_max = HANGING_MAX,
+		.descriptors = {[CHILD_JOB] = job, [CHILD_FILES] = files},
+		.descriptor_count = CHILD_DESCRIPTORS,
+		.argument = &child,
+		.size = sizeof(child),
+	};
+	const struct timeval patience = {.tv_sec = OPEN_PATIENCE_SECONDS};
+
+	setsockopt(files, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	return supervisor_fork(&order);
+}
+
+/* Orders both processes of a job, which have `socket` of it. Returns 0 or a negative errno. */
+static int order_processes(const struct resolver *resolver, int socket, int process_directory,
+			   const char *executable_path, const struct process_map *map)
+{
+	const uint32_t object_count = (uint32_t)map->count;
+	const int map_file = resolver_order_write(executable_path, map);
+	int files[2], result;
+
+	if (map_file < 0)
+		return map_file;
+	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, files) == 0) {
+		result = order_opener(socket, files[0], process_directory, map_file, object_count);
+		if (result == 0)
+			result = order_child(resolver, socket, files[1], object_count);
+		/* each of the two ends when the other does not hold its end any more */
+		close(files[0]);
+		close(files[1]);
 	} else {
-		job->socket = sockets[0];
-		descriptors[ORDER_JOB] = sockets[1];
-		result = resolver_message_send(resolver->control, &order, sizeof(order), descriptors,
-					       ORDER_DESCRIPTORS, MSG_DONTWAIT);
-		close(sockets[1]);
+		result = -errno;
 	}
-	close(descriptors[ORDER_MAP]);
+	close(map_file);
 	return result;
 }
 
-struct resolve_job *resolver_submit(struct resolver *resolver, int process_directory,
+/* Makes the socket of a job and orders its processes. Returns 0 or a negative errno. */
+static int start_job(const struct resolver *resolver, struct resolve_job *job, int process_directory,
+		     const char *executable_path, const struct process_map *map)
+{
+	int sockets[2], result;
+
+	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0)
+		return -errno;
+	job->socket = sockets[0];
+	result = order_processes(resolver, sockets[1], process_directory, executable_path, map);
+	close(sockets[1]);
+	return result;
+}
+
+struct resolve_job *resolver_submit(const struct resolver *resolver, int process_directory,
 				    const char *executable_path, const struct process_map *map)
 {
 	struct resolve_job *job = memory_allocate_zero(1, sizeof(*job));
 	int result;
 
-	resolver_tend(resolver);
 	job->socket = -1;
 	job->object_count = (uint32_t)map->count;
 	job->deadline_ns = clock_ns(CLOCK_MONOTONIC) + resolver->patience_ns;
-	result = send_order(resolver, job, process_directory, executable_path, map);
-	if (result == -EPIPE || result == -ECONNRESET)
+	result = start_job(resolver, job, process_directory, executable_path, map);
+	if (result == -EPIPE || result == -ECONNRESET || result == -ESRCH)
 		finish_failed(job, HEAP_TAG_RESOLVER_ENDED, "its supervisor has ended");
 	else if (result < 0)
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it could not be started: %s", strerror(-result));
@@ -196,18 +194,13 @@ static const struct {
 	{SIGTRAP, "killed by SIGTRAP"},
 };
 
-static void finish_ended(struct resolve_job *job, const struct resolver_ended *ended)
+static void finish_ended(struct resolve_job *job, const struct supervisor_ended *ended)
 {
 	const int status = ended->wait_status;
 
 	if (ended->error_number != 0) {
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it could not be started: %s",
 			      strerror(ended->error_number));
-		return;
-	}
-	if (ended->without_resolver != 0) {
-		finish_failed(job, HEAP_TAG_RESOLVER_ENDED,
-			      "it was killed, by somebody or for lack of memory");
 		return;
 	}
 	if (!WIFSIGNALED(status)) {
@@ -247,19 +240,20 @@ static void take_result(struct resolve_job *job, const struct resolver_result *m
 /* Takes one message. Returns false when there is none. */
 static bool take_message(struct resolve_job *job)
 {
-	union resolver_message message;
-	ssize_t received;
+	union resolver_message received;
+	struct message message = {.bytes = &received, .size = sizeof(received)};
+	ssize_t size;
 
-	memset(&message, 0, sizeof(message));
-	received = resolver_message_receive(job->socket, &message, sizeof(message), NULL, 0, MSG_DONTWAIT);
-	if (received == -EAGAIN)
+	memset(&received, 0, sizeof(received));
+	size = message_receive(job->socket, &message, MSG_DONTWAIT | MSG_TRUNC);
+	if (size == -EAGAIN)
 		return false;
-	if (received <= 0)
+	if (size <= 0)
 		finish_failed(job, HEAP_TAG_RESOLVER_ENDED, "it was killed with its supervisor");
-	else if (received == (ssize_t)sizeof(message.result) && message.kind == RESOLVER_MESSAGE_RESULT)
-		take_result(job, &message.result);
-	else if (received == (ssize_t)sizeof(message.ended) && message.kind == RESOLVER_MESSAGE_ENDED)
-		finish_ended(job, &message.ended);
+	else if (size == (ssize_t)sizeof(received.result) && received.kind == RESOLVER_MESSAGE_RESULT)
+		take_result(job, &received.result);
+	else if (size == (ssize_t)sizeof(received.ended) && received.kind == SUPERVISOR_ENDED)
+		finish_ended(job, &received.ended);
 	else
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it sent an invalid message");
 	return true;

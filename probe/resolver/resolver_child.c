@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "resolver_process.h"
+#include "base/file.h"
+#include "base/message.h"
+#include "resolver_internal.h"
+#include "sandbox.h"
 
 /* What a child knows while it works. */
 struct asking {
@@ -19,7 +23,9 @@ struct asking {
 static int take_answer(int files)
 {
 	int answer, descriptor;
-	const ssize_t received = resolver_message_receive(files, &answer, sizeof(answer), &descriptor, 1, 0);
+	struct message message = {
+		.bytes = &answer, .size = sizeof(answer), .descriptors = &descriptor, .descriptor_count = 1};
+	const ssize_t received = message_receive(files, &message, 0);
 
 	if (received == -EAGAIN)
 		return -ETIMEDOUT; /* SO_RCVTIMEO */
@@ -52,7 +58,9 @@ static int ask(void *context, uint32_t object, enum resolve_file file, const cha
 		strcpy(request.name, name);
 	}
 	if (!asking->in_vain) {
-		if (resolver_message_send(asking->files, &request, sizeof(request), NULL, 0, 0) < 0)
+		const struct message message = {.bytes = &request, .size = sizeof(request)};
+
+		if (message_send(asking->files, &message, 0) < 0)
 			_exit(EXIT_FAILURE);
 		result = take_answer(asking->files);
 		asking->in_vain = result == -ETIMEDOUT;
@@ -64,22 +72,38 @@ static int ask(void *context, uint32_t object, enum resolve_file file, const cha
 	return result;
 }
 
-int resolver_child_run(int files, int job, uint32_t object_count, const struct resolver_task *task)
+/* Where a debug file needs too much memory, no other process is to be killed for it (proc(5)). */
+static void be_killed_first(void)
 {
-	struct asking asking = {.files = files};
-	const struct resolve_source source = {.context = &asking, .object_count = object_count, .open = ask};
-	struct resolver_result message;
-	int result = sandbox_enter(task->filter);
+	const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-	memset(&message, 0, sizeof(message));
-	message.kind = RESOLVER_MESSAGE_RESULT;
+	if (score < 0)
+		return;
+	(void)file_write_all(score, "1000", strlen("1000"));
+	close(score);
+}
+
+int resolver_child_run(const int *descriptors, const void *order_bytes)
+{
+	const struct child_order *order = order_bytes;
+	struct asking asking = {.files = descriptors[CHILD_FILES]};
+	const struct resolve_source source = {
+		.context = &asking, .object_count = order->object_count, .open = ask};
+	struct resolver_result answer;
+	int result;
+
+	be_killed_first();
+	result = sandbox_enter();
+	memset(&answer, 0, sizeof(answer));
+	answer.kind = RESOLVER_MESSAGE_RESULT;
 	if (result == 0) {
-		task->work(&source, &message.resolution);
+		order->work(&source, &answer.resolution);
 	} else {
-		message.resolution.tag = HEAP_TAG_WORKER_PANIC;
-		snprintf(message.resolution.text, sizeof(message.resolution.text),
+		answer.resolution.tag = HEAP_TAG_WORKER_PANIC;
+		snprintf(answer.resolution.text, sizeof(answer.resolution.text),
 			 "the sandbox could not be entered: %s", strerror(-result));
 	}
-	result = resolver_message_send(asking.in_vain ? job : files, &message, sizeof(message), NULL, 0, 0);
+	result = message_send(asking.in_vain ? descriptors[CHILD_JOB] : asking.files,
+			      &(struct message){.bytes = &answer, .size = sizeof(answer)}, 0);
 	return result < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <seccomp.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -31,7 +32,11 @@ enum {
 	ADDRESS_SPACE_MEBIBYTES = 64 << 10,
 };
 
-int sandbox_drop_capabilities(void)
+/*
+ * Drops every capability, also those that a real uid of 0 brings, from all sets (capabilities(7)), and sets
+ * no_new_privs, which an exec would need to get them back.
+ */
+static int drop_capabilities(void)
 {
 	/* Needs CAP_SETPCAP; without it the sets below and no_new_privs suffice. */
 	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
@@ -129,19 +134,6 @@ static int fill_filter(scmp_filter_ctx context)
 	return result;
 }
 
-int sandbox_filter_create(scmp_filter_ctx *ret_filter, struct error *error)
-{
-	int result = -ENOMEM;
-
-	*ret_filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	if (*ret_filter != NULL)
-		result = fill_filter(*ret_filter);
-	if (result == 0)
-		return 0;
-	seccomp_release(*ret_filter);
-	return error_set(error, result, "cannot create a system call filter: %s", strerror(-result));
-}
-
 static const struct {
 	unsigned int resource; /* of setrlimit(2) */
 	rlim_t soft, hard;
@@ -172,17 +164,34 @@ static int set_limits(void)
 	return 0;
 }
 
-int sandbox_enter(scmp_filter_ctx filter)
+/* abort(3) is for a failed assertion of a library, which says so. */
+static int allow_abort(scmp_filter_ctx filter)
 {
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+				SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
+}
+
+static int load_filter(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int result;
 
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return -errno;
-	result = set_limits();
-	if (result < 0)
-		return result;
-	/* abort(3), so that a failed assertion of a library says what it is */
-	result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-				  SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
+	if (filter == NULL)
+		return -ENOMEM;
+	result = fill_filter(filter);
+	if (result == 0)
+		result = allow_abort(filter);
+	/* it is never released: whoever enters has few calls left */
 	return result < 0 ? result : seccomp_load(filter);
+}
+
+int sandbox_enter(void)
+{
+	int result = drop_capabilities();
+
+	if (result == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		result = -errno;
+	if (result == 0)
+		result = set_limits();
+	return result < 0 ? result : load_filter();
 }

@@ -38,7 +38,7 @@ bool supervisor_owns(pid_t pid);
 enum {
 	SUPERVISOR_DESCRIPTORS_MAX = 4, /* of one process */
 	SUPERVISOR_ARGUMENT_MAX = 64,   /* bytes */
-	SUPERVISOR_PROCESSES_MAX = 128,
+	SUPERVISOR_PROCESSES_MAX = 512,
 };
 
 /*

@@ -358,7 +358,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 		capture_close(capture);
 		privilege_lower();
 	}
-	resolver_stop(capture_options.resolver);
+	resolver_release(capture_options.resolver);
 	reader_release(capture_options.reader);
 	return result;
 }

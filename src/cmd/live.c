@@ -244,7 +244,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		result = show_live(host, &ui_options, &failed, &left_behind, &error);
 	lookup_thread_stop(host_options.lookups);
 	if (!left_behind) {
-		resolver_stop(capture.capture.resolver);
+		resolver_release(capture.capture.resolver);
 		reader_release(capture.capture.reader);
 		ring_release(capture.ring);
 	}
@@ -331,7 +331,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 	lookup_thread_stop(batch_options.lookups);
 	if (left_behind)
 		_exit(signals_end(result, &error));
-	resolver_stop(batch_options.capture.resolver);
+	resolver_release(batch_options.capture.resolver);
 	reader_release(batch_options.capture.reader);
 	return signals_end(result, &error);
 }

@@ -488,16 +488,14 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 					   .started_unix_seconds = time(NULL),
 					   .wanted = options->snapshots,
 					   .interval_ms = options->interval_ms};
-	/* forks, so it has to precede the second thread */
-	if (resolver_start(&resolver, &error) < 0)
-		return command_failed(&error);
+	resolver = resolver_create();
 	run.reader = privilege_open_reader(own_roots);
 	catch_stops(options->abort_after_ms);
 	privilege_raise(own_roots);
 	if (probe_process(&run, resolver) == 0)
 		status = COMMAND_DONE;
 	privilege_lower();
-	resolver_stop(resolver);
+	resolver_release(resolver);
 	reader_release(run.reader);
 	if (run.directory >= 0)
 		close(run.directory);

@@ -160,7 +160,7 @@ static int record_run(void *untyped, char **operands, int operand_count)
 	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.interval_ns);
 	result = record_loop_run(&loop, &error);
 	record_rules_release(loop.rules);
-	resolver_stop(loop.capture.resolver);
+	resolver_release(loop.capture.resolver);
 	reader_release(loop.capture.reader);
 	return signals_end(result, &error);
 }

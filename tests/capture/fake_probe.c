@@ -29,7 +29,6 @@ static struct fake_thread {
 } threads[ITEMS_MAX];
 static size_t thread_count;
 
-static pid_t resolver_parent;
 static bool resolve_when_served;
 static const struct probe_process nothing = {
 	.state = PROBE_STATE_FAILED, .tag = HEAP_TAG_JEMALLOC_NOT_FOUND, .text = "", .version = ""};
@@ -116,7 +115,6 @@ void fake_probe_reset(void)
 	process_count = thread_count = 0;
 	memset(processes, 0, sizeof(processes));
 	resolve_when_served = false;
-	resolver_parent = 0;
 }
 
 struct resolver *fake_resolver(void)
@@ -124,17 +122,6 @@ struct resolver *fake_resolver(void)
 	static int resolver;
 
 	return (struct resolver *)&resolver;
-}
-
-void fake_resolver_set_parent(pid_t parent)
-{
-	resolver_parent = parent;
-}
-
-bool resolver_owns(const struct resolver *resolver, pid_t process)
-{
-	(void)resolver;
-	return process == resolver_parent;
 }
 
 /* --- probe.h --- */

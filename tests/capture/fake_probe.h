@@ -31,7 +31,4 @@ void fake_probe_reset(void);
 /* To be passed as options.resolver. */
 struct resolver *fake_resolver(void);
 
-/* Its process id, for captures that are opened from now on; 0 after fake_probe_reset(). */
-void fake_resolver_set_parent(pid_t parent);
-
 #endif

@@ -10,6 +10,8 @@
 #include "tests/cmocka_include.h"
 
 #include "base/clock.h"
+#include "base/reader.h"
+#include "base/supervisor.h"
 #include "fake_probe.h"
 #include "live.h"
 #include "tests/wait.h"
@@ -492,23 +494,49 @@ static void test_own_process(void **state)
 	capture_close(capture);
 }
 
-/* Nor is the process that resolves for it. */
-static void test_own_resolver(void **state)
+/* A reader_work: answers with the process that does it. */
+static int tell_process(int unused, const void *argument, size_t size, struct buffer *answer)
 {
-	struct scene scene = begin(0);
+	const pid_t pid = getpid();
+
+	(void)unused;
+	(void)argument;
+	(void)size;
+	buffer_append(answer, &pid, sizeof(pid));
+	return 0;
+}
+
+/* Nor are those that its supervisor forked. */
+static void test_own_reader(void **state)
+{
+	struct reader *reader;
+	struct buffer answer = {0};
 	struct snapshot *snapshot;
+	struct scene scene;
+	struct error error;
+	pid_t pid, before;
 
 	(void)state;
+	assert_int_equal(supervisor_start(&error), 0);
+	reader = reader_create(&(struct reader_options){0});
+	assert_int_equal(reader_call(reader, 1, tell_process, -1, NULL, 0, &answer), 0);
+	memcpy(&pid, answer.data, sizeof(pid));
+	scene = begin(0);
 	capture_close(scene.capture);
-	fake_resolver_set_parent(child(&scene, 1));
+	before = child(&scene, 2);
+	scene.children[2] = (uint32_t)pid;
 	scene.capture = open_capture(&scene, 0);
-	fake_probe_set(child(&scene, 1), PROBE_STATE_FAILED, HEAP_TAG_NOT_PERMITTED, LAYOUT_ORIGIN_DWARF);
+	fake_probe_set(pid, PROBE_STATE_FAILED, HEAP_TAG_NOT_PERMITTED, LAYOUT_ORIGIN_DWARF);
 	snapshot = live_full(scene.capture);
-	assert_int_equal(fake_probe_looks(child(&scene, 1)), 0);
+	assert_int_equal(fake_probe_looks(pid), 0);
 	assert_int_equal(snapshot->probe_summary.tgids_walked, 2);
 	assert_int_equal(snapshot->probe_summary.failed, 0);
 	snapshot_release(snapshot);
+	scene.children[2] = (uint32_t)before;
 	end(&scene);
+	reader_release(reader);
+	supervisor_stop();
+	buffer_release(&answer);
 }
 
 int main(void)
@@ -525,7 +553,7 @@ int main(void)
 		cmocka_unit_test(test_another_outcome),
 		cmocka_unit_test(test_without_probe),
 		cmocka_unit_test(test_own_process),
-		cmocka_unit_test(test_own_resolver),
+		cmocka_unit_test(test_own_reader),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

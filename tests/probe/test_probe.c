@@ -19,6 +19,7 @@
 #include "../measure.h"
 #include "../wait.h"
 #include "base/memory.h"
+#include "base/supervisor.h"
 #include "probe/probe.h"
 #include "nobody.h"
 #include "target_process.h"
@@ -839,11 +840,13 @@ int main(void)
 		printf("SKIP: needs jemalloc, static and shared (libjemalloc-dev)\n");
 		return 77;
 	}
-	if (resolver_start(&resolver, &error) < 0) {
+	if (supervisor_start(&error) < 0) {
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
+	resolver = resolver_create();
 	r = cmocka_run_group_tests(tests, NULL, NULL);
-	resolver_stop(resolver);
+	resolver_release(resolver);
+	supervisor_stop();
 	return r;
 }

@@ -21,8 +21,10 @@
 #include "tests/wait.h"
 
 #include "base/memory.h"
+#include "base/supervisor.h"
 #include "probe/resolver/resolution_cache.h"
-#include "probe/resolver/resolver_process.h"
+#include "probe/resolver/resolver_internal.h"
+#include "probe/resolver/sandbox.h"
 
 #define NS_PER_S     UINT64_C(1000000000)
 #define PATIENCE_NS  (10 * NS_PER_S)
@@ -66,15 +68,12 @@ static void wait_for(struct resolve_job *job, struct resolution *ret_resolution)
 static struct resolution run(resolver_work *work, uint64_t patience_ns)
 {
 	struct resolution resolution;
-	struct resolver *resolver;
-	struct resolve_job *job;
-	struct error error;
+	struct resolver *resolver = resolver_create_for(work, patience_ns);
+	struct resolve_job *job = submit(resolver);
 
-	assert_int_equal(resolver_start_work(work, patience_ns, &resolver, &error), 0);
-	job = submit(resolver);
 	wait_for(job, &resolution);
 	resolve_job_release(job);
-	resolver_stop(resolver);
+	resolver_release(resolver);
 	return resolution;
 }
 
@@ -402,11 +401,9 @@ static void test_many_jobs(void **state)
 	const size_t descriptors = count_descriptors();
 	struct resolve_job *jobs[JOBS];
 	struct resolution resolution;
-	struct resolver *resolver;
-	struct error error;
+	struct resolver *resolver = resolver_create_for(read_executable, PATIENCE_NS);
 
 	(void)state;
-	assert_int_equal(resolver_start_work(read_executable, PATIENCE_NS, &resolver, &error), 0);
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < JOBS; i++)
 			jobs[i] = submit(resolver);
@@ -422,7 +419,7 @@ static void test_many_jobs(void **state)
 	/* given up at once */
 	for (size_t i = 0; i < JOBS; i++)
 		resolve_job_release(submit(resolver));
-	resolver_stop(resolver);
+	resolver_release(resolver);
 	assert_int_equal(count_descriptors(), descriptors);
 }
 
@@ -450,15 +447,10 @@ static bool has_children(pid_t pid)
 	return read_children(pid, &child, 1) != 0;
 }
 
-/* False for a kernel without CONFIG_PROC_CHILDREN. */
-static bool sees_children(void)
-{
-	return access("/proc/thread-self/children", R_OK) == 0;
-}
-
+/* A kernel may be without CONFIG_PROC_CHILDREN. */
 static void need_children(void)
 {
-	if (sees_children())
+	if (access("/proc/thread-self/children", R_OK) == 0)
 		return;
 	print_message("SKIP: the kernel has no CONFIG_PROC_CHILDREN\n");
 	skip();
@@ -485,9 +477,9 @@ static bool has_zombie_now(pid_t pid)
 	return found;
 }
 
-static void await_no_zombie(struct resolver *resolver, pid_t pid)
+static void await_no_zombie(pid_t pid)
 {
-	await("all children that ended are collected", (resolver_tend(resolver), !has_zombie_now(pid)));
+	await("all children that ended are collected", !has_zombie_now(pid));
 }
 
 static pid_t parent_of(pid_t pid)
@@ -507,41 +499,49 @@ static pid_t parent_of(pid_t pid)
 	return parent;
 }
 
-/* Of the two processes that belong to it, the one that is no child of ours: not the supervisor. 0: none. */
-static pid_t find_resolver(struct resolver *resolver)
+/* Whether a process is under a filter of system calls. */
+static bool is_sandboxed(pid_t pid)
+{
+	char path[64], line[256];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	while (fgets(line, sizeof(line), file) != NULL)
+		found |= strcmp(line, "Seccomp:\t2\n") == 0;
+	fclose(file);
+	return found;
+}
+
+/* The supervisor, or a child in the sandbox. 0: there is none. */
+static pid_t find_process(bool in_sandbox)
 {
 	DIR *proc = opendir("/proc");
 	const struct dirent *entry;
 	pid_t found = 0;
 
 	assert_non_null(proc);
-	resolver_tend(resolver);
 	while (found == 0 && (entry = readdir(proc)) != NULL) {
 		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (pid != 0 && resolver_owns(resolver, pid) && parent_of(pid) != getpid())
+		if (pid != 0 && supervisor_owns(pid) &&
+		    (in_sandbox ? parent_of(pid) != getpid() && is_sandboxed(pid)
+				: parent_of(pid) == getpid()))
 			found = pid;
 	}
 	closedir(proc);
 	return found;
 }
 
-/* The resolver, once there is one that is not `before`. */
-static pid_t wait_for_resolver(struct resolver *resolver, pid_t before)
+static pid_t wait_for_child(void)
 {
 	pid_t found;
 
-	await("there is another resolver", (found = find_resolver(resolver)) != before && found != 0);
+	await("the job is under way", (found = find_process(true)) != 0);
 	return found;
-}
-
-/* Kills the resolver and waits until there is another. */
-static void kill_resolver(struct resolver *resolver)
-{
-	const pid_t before = wait_for_resolver(resolver, 0);
-
-	assert_int_equal(kill(before, SIGKILL), 0);
-	wait_for_resolver(resolver, before);
 }
 
 static struct resolution resolve_once(struct resolver *resolver)
@@ -554,73 +554,54 @@ static struct resolution resolve_once(struct resolver *resolver)
 	return resolution;
 }
 
-static void test_resolver_killed(void **state)
+/* A child that somebody kills is told from one that ends, and the next one is not concerned. */
+static void test_child_killed(void **state)
 {
+	struct resolver *resolver = resolver_create_for(hang, PATIENCE_NS);
+	const pid_t supervisor = find_process(false);
+	struct resolve_job *job = submit(resolver);
 	struct resolution resolution;
-	struct resolver *resolver;
-	struct resolve_job *job;
-	struct error error;
-	pid_t supervisor;
 
 	(void)state;
-	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
-	job = submit(resolver);
-	if (sees_children())
-		await("the job is under way", has_children(wait_for_resolver(resolver, 0)));
-	assert_false(resolve_job_poll(job, &resolution));
-	kill_resolver(resolver);
+	assert_int_equal(kill(wait_for_child(), SIGKILL), 0);
 	wait_for(job, &resolution);
-	assert_int_equal(resolution.tag, HEAP_TAG_RESOLVER_ENDED);
+	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
+	assert_non_null(strstr(resolution.text, "SIGKILL"));
 	resolve_job_release(job);
-	resolver_stop(resolver);
-
-	/* three times there is another, the fourth time there is none, and that is said */
-	assert_int_equal(resolver_start_work(read_executable, PATIENCE_NS, &resolver, &error), 0);
-	supervisor = parent_of(wait_for_resolver(resolver, 0));
-	for (int i = 0; i < 3; i++) {
-		kill_resolver(resolver);
-		assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_NONE);
-		await_no_zombie(resolver, supervisor);
-	}
-	kill(wait_for_resolver(resolver, 0), SIGKILL);
-	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
-	await_no_zombie(resolver, supervisor);
-	resolver_stop(resolver);
+	resolver_release(resolver);
+	assert_int_equal(run(read_executable, PATIENCE_NS).tag, HEAP_TAG_NONE);
+	await_no_zombie(supervisor);
 }
 
 static void test_supervisor_killed(void **state)
 {
-	struct resolver *resolver;
-	struct error error;
-	pid_t supervisor;
+	struct resolver *resolver = resolver_create_for(read_executable, PATIENCE_NS);
+	const pid_t supervisor = find_process(false);
 
 	(void)state;
-	assert_int_equal(resolver_start_work(read_executable, PATIENCE_NS, &resolver, &error), 0);
-	supervisor = parent_of(wait_for_resolver(resolver, 0));
 	kill(supervisor, SIGKILL);
 	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
-	await("the resolver knows that its supervisor is gone",
-	      (resolver_tend(resolver), !resolver_owns(resolver, supervisor)));
-	await_no_zombie(resolver, getpid());
-	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
-	resolver_stop(resolver);
-	resolver_stop(NULL);
+	await("the supervisor is known to be gone",
+	      resolve_once(resolver).tag == HEAP_TAG_RESOLVER_ENDED && !supervisor_owns(supervisor));
+	await_no_zombie(getpid());
+	resolver_release(resolver);
+	resolver_release(NULL);
 	resolve_job_release(NULL);
 }
 
 /* A program with jobs under way that is killed. */
 static void run_program(int report)
 {
-	struct resolver *resolver;
+	struct resolver *resolver = resolver_create_for(hang, PATIENCE_NS);
 	struct error error;
-	pid_t parent;
+	pid_t supervisor;
 
-	if (resolver_start_work(hang, PATIENCE_NS, &resolver, &error) < 0)
+	if (supervisor_start(&error) < 0)
 		_exit(1);
 	submit(resolver);
 	submit(resolver);
-	parent = wait_for_resolver(resolver, 0);
-	if (write(report, &parent, sizeof(parent)) != sizeof(parent))
+	supervisor = find_process(false);
+	if (write(report, &supervisor, sizeof(supervisor)) != sizeof(supervisor))
 		_exit(1);
 	for (;;)
 		pause();
@@ -634,7 +615,7 @@ static void await_end(pid_t pid)
 
 static void test_program_killed(void **state)
 {
-	pid_t program, parent, children[4];
+	pid_t program, parent, children[8];
 	size_t count = 0;
 	int report[2];
 
@@ -649,8 +630,9 @@ static void test_program_killed(void **state)
 	assert_int_equal(read(report[0], &parent, sizeof(parent)), sizeof(parent));
 	close(report[0]);
 	need_children();
-	await("both jobs are under way", (count = read_children(parent, children, 4)) >= 2);
-	assert_int_equal(count, 2);
+	/* each has an opener and a child */
+	await("both jobs are under way", (count = read_children(parent, children, 8)) >= 4);
+	assert_int_equal(count, 4);
 	kill(program, SIGKILL);
 	await_end(program);
 	await_end(parent);
@@ -659,21 +641,19 @@ static void test_program_killed(void **state)
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
-/* Released jobs take their children with them. */
+/* Released jobs take their processes with them. */
 static void test_release_kills(void **state)
 {
-	struct resolver *resolver;
-	struct resolve_job *job;
-	struct error error;
+	struct resolver *resolver = resolver_create_for(hang, PATIENCE_NS);
+	const pid_t supervisor = find_process(false);
+	struct resolve_job *job = submit(resolver);
 
 	(void)state;
 	need_children();
-	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
-	job = submit(resolver);
-	await("the job is under way", has_children(wait_for_resolver(resolver, 0)));
+	wait_for_child();
 	resolve_job_release(job);
-	await("the job is ended", !has_children(wait_for_resolver(resolver, 0)));
-	resolver_stop(resolver);
+	await("the job is ended", !has_children(supervisor));
+	resolver_release(resolver);
 }
 
 static bool has_no_rights(pid_t pid)
@@ -695,18 +675,16 @@ static bool has_no_rights(pid_t pid)
 	return found == 4;
 }
 
-/* What the parent and its children may still do. */
+/* What a child may still do. */
 static void test_rights(void **state)
 {
-	struct resolver *resolver;
-	struct error error;
-	pid_t pid;
+	struct resolver *resolver = resolver_create_for(hang, PATIENCE_NS);
+	struct resolve_job *job = submit(resolver);
 
 	(void)state;
-	assert_int_equal(resolver_start_work(hang, PATIENCE_NS, &resolver, &error), 0);
-	pid = wait_for_resolver(resolver, 0);
-	await("the resolver has given its rights up", has_no_rights(pid));
-	resolver_stop(resolver);
+	assert_true(has_no_rights(wait_for_child()));
+	resolve_job_release(job);
+	resolver_release(resolver);
 }
 
 static void test_headroom(void **state)
@@ -723,23 +701,38 @@ static void test_headroom(void **state)
 	assert_int_equal(resolution_headroom(0, 0), 1);
 }
 
+static int start_supervisor(void **state)
+{
+	struct error error;
+
+	(void)state;
+	return supervisor_start(&error);
+}
+
+static int stop_supervisor(void **state)
+{
+	(void)state;
+	supervisor_stop();
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_result),
-		cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_hang),
-		cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_too_many_files),
-		cmocka_unit_test(test_many_jobs),
-		cmocka_unit_test(test_resolver_killed),
-		cmocka_unit_test(test_supervisor_killed),
-		cmocka_unit_test(test_program_killed),
-		cmocka_unit_test(test_release_kills),
-		cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_headroom),
+		cmocka_unit_test_setup_teardown(test_result, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_crash, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_hang, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_system_calls, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_open, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_nonsense, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_too_many_files, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_many_jobs, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_child_killed, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_supervisor_killed, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_program_killed, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_release_kills, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_rights, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_headroom, start_supervisor, stop_supervisor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -490,16 +490,6 @@ static pid_t find_child(pid_t parent, const char *wanted)
 	return found;
 }
 
-/* The resolver below a supervisor, once there is one that is not `before`. */
-static pid_t wait_for_resolver(pid_t supervisor, pid_t before)
-{
-	pid_t found;
-
-	await("there is another resolver",
-	      (found = find_child(supervisor, "ctop-resolver")) != 0 && found != before);
-	return found;
-}
-
 static void assert_no_zombie(pid_t parent)
 {
 	await("all children that ended are collected", find_child(parent, NULL) == 0);
@@ -536,24 +526,24 @@ static void test_batch_new_name(void **state)
 }
 
 /*
- * The resolver is killed, first with work before it and then without: the rounds go on, what it had before it
- * is looked for again, what starts afterwards is found, and no program counts as one that cannot be read.
+ * The reader is killed: what starts afterwards is found all the same. Then the supervisor is killed, and with
+ * it all that read for ctop: the rounds go on.
  */
-static void test_resolver_killed(void **state)
+static void test_helpers_killed(void **state)
 {
 	static const struct run_options options;
-	struct newcomers before, during, after;
-	struct newcomers *const all[] = {&before, &during, &after};
+	struct newcomers before, after;
+	struct newcomers *const all[] = {&before, &after};
 	const char *arguments[32] = {CTOP_PROGRAM, "-b",       "-d",   "0.4",       "-f",
 				     "kill_",      "--format", "json", "--columns", "PROCS,SEEN,TOTAL"};
-	size_t count = 10, start;
-	pid_t supervisor, resolver, second;
-	char pids[2 * 3][16];
+	size_t count = 10, start, length;
+	char pids[2 * 2][16];
 	struct running running;
+	pid_t supervisor;
 	struct run run;
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		newcomers_start(all[i]);
 		snprintf(pids[2 * i], sizeof(pids[0]), "%d", all[i]->heap.helper.child);
 		snprintf(pids[2 * i + 1], sizeof(pids[0]), "%d", all[i]->plain.helper.child);
@@ -565,33 +555,23 @@ static void test_resolver_killed(void **state)
 	newcomers_arrive(&before, "a");
 	run_start(&running, &options, arguments);
 	start = wait_for_output(&running, 0, NULL, &before);
-	supervisor = find_child(running.child, "ctop-supervisor");
+	supervisor = find_child(running.child, "ctop");
 	assert_int_not_equal(supervisor, 0);
-	resolver = wait_for_resolver(supervisor, 0);
 
-	assert_int_equal(kill(resolver, SIGSTOP), 0);
-	newcomers_arrive(&during, "b");
-	wait_for_output(&running, start, "being-resolved", NULL);
-	assert_int_equal(kill(resolver, SIGKILL), 0);
-	second = wait_for_resolver(supervisor, resolver);
-	wait_for_output(&running, start, NULL, &during);
-	assert_int_equal(kill(second, SIGKILL), 0);
-	newcomers_arrive(&after, "c");
-	wait_for_output(&running, start, NULL, &after);
-	assert_no_zombie(running.child);
+	assert_int_equal(kill(find_child(supervisor, "ctop"), SIGKILL), 0);
+	newcomers_arrive(&after, "b");
+	start = wait_for_output(&running, start, NULL, &after);
 	assert_no_zombie(supervisor);
-	assert_no_zombie(wait_for_resolver(supervisor, second));
+	assert_int_equal(kill(supervisor, SIGKILL), 0);
+	await("a round after that", (output_of(&running, &length), length > start));
+	start = length;
+	await("another round", (output_of(&running, &length), length > start));
 
 	kill(running.child, SIGTERM);
 	run_finish(&running, &run, &options);
 	assert_int_equal(run.signal, SIGTERM);
-	assert_null(strstr(run.output, "\"reason\":\"unreadable\""));
-	assert_true(is_counted(run.output, &before));
-	assert_true(is_counted(run.output, &during));
-	assert_true(is_counted(run.output, &after));
 	run_release(&run);
 	newcomers_end(&before);
-	newcomers_end(&during);
 	newcomers_end(&after);
 }
 
@@ -601,7 +581,7 @@ int main(void)
 		cmocka_unit_test(test_capture),        cmocka_unit_test(test_switched_off),
 		cmocka_unit_test(test_needs_stop),     cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_batch),          cmocka_unit_test(test_batch_tab),
-		cmocka_unit_test(test_batch_new_name), cmocka_unit_test(test_resolver_killed),
+		cmocka_unit_test(test_batch_new_name), cmocka_unit_test(test_helpers_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

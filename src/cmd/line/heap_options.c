@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "heap_options.h"
 
-#include "command.h"
+#include "base/memory.h"
 #include "probe/resolver/resolver.h"
 
 static const struct option list[] = {
@@ -16,14 +16,5 @@ const struct option_table heap_option_table = {"Allocation counters", list, ARRA
 
 struct resolver *heap_options_start(const struct heap_options *options)
 {
-	struct resolver *resolver = NULL;
-	struct error error;
-
-	if (options->no_heap)
-		return NULL;
-	if (resolver_start(&resolver, &error) < 0) {
-		command_note("no allocation counters: %s", error.text);
-		return NULL;
-	}
-	return resolver;
+	return options->no_heap ? NULL : resolver_create();
 }

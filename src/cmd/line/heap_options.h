@@ -15,11 +15,7 @@ struct heap_options {
 
 extern const struct option_table heap_option_table;
 
-/*
- * Starts the resolver that the probe needs, before the first thread and before ncurses. NULL if the probe is
- * not wanted, or if it cannot be started, which is noted on stderr; everything else is read all the same. End
- * it with resolver_stop().
- */
+/* The resolver that the probe needs; NULL if the probe is not wanted. End it with resolver_release(). */
 struct resolver *heap_options_start(const struct heap_options *options);
 
 #endif
