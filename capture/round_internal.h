@@ -95,9 +95,9 @@ struct heap {
 	reason_id none_reason; /* why `probe` is NULL */
 	bool off;              /* switched off by the user */
 	bool allow_stop;
-	uint32_t own_tgid;         /* left out, as are those of the supervisor */
-	const atomic_bool *hurry;  /* of the options */
-	uint64_t patience_ns;      /* how long a full capture waits for resolutions */
+	uint32_t own_tgid;        /* left out, as are those of the supervisor */
+	const atomic_bool *hurry; /* of the options */
+	uint64_t patience_ns;     /* how long a full capture waits for resolutions */
 	/* Each process is examined at least once in ROTATION_ROUNDS; how many of them are over. */
 	unsigned int window;
 	uint32_t resume_tgid; /* where the budget ended */

@@ -17,7 +17,7 @@
 struct batch_options {
 	struct capture_options capture;
 	struct lookup_thread *lookups; /* who looks texts up; NULL: nobody has to */
-	const struct view *view;        /* which table; its width chooses columns, 0 for all of the tab */
+	const struct view *view;       /* which table; its width chooses columns, 0 for all of the tab */
 	enum report_format format;
 	/* NULL, or to print what Prometheus reads of each round instead: OpenMetrics, counted from the start
 	 */
