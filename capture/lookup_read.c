@@ -22,14 +22,14 @@ enum {
 	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD in include/linux/sched.h */
 };
 
-/* What stat says of a process or thread. */
+/* Facts about a process or thread in its stat. */
 struct task_facts {
 	char name[128];
 	char state;
 	uint64_t flags, start_time;
 };
 
-/* Reads a file as far as there is room, and a NUL behind. Returns its length or a negative errno. */
+/* Reads a file, cut to the room, and puts a NUL behind. Returns its length or a negative errno. */
 static ssize_t read_whole(int proc, const char *path, char *text, size_t size)
 {
 	const int descriptor = openat(proc, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -16,8 +16,8 @@
 #include "lookup_read.h"
 
 /*
- * What a file of another user's process takes. A command line may be of a process that is hidden (hidepid in
- * proc(5)).
+ * The capabilities that a file of another user's process takes. The process of a command line may be hidden
+ * (hidepid in proc(5)).
  */
 static const uint32_t kind_rights[LOOKUP_KIND_COUNT] = {
 	[LOOKUP_COMMAND] = RIGHTS_BIT(CAP_SYS_PTRACE),
@@ -29,7 +29,7 @@ struct lookup_thread {
 	int socket;
 };
 
-/* What the thread itself has, and releases at its end. */
+/* The thread's own, which it releases at its end. */
 struct lookups {
 	int socket; /* requests come in, answers go out */
 	int proc;
@@ -101,7 +101,8 @@ static int open_lookups(const char *proc_root, int socket, struct lookups **ret_
 		return -errno;
 	lookups = memory_allocate(sizeof(*lookups));
 	*lookups = (struct lookups){.socket = socket, .proc = proc};
-	/* in a tree that the user names links may lead anywhere: nothing there is read by rights of ctop's */
+	/* in a tree that the user names links may lead anywhere: nothing there is read with rights of ctop's
+	 */
 	for (size_t i = 0; i < LOOKUP_KIND_COUNT; i++)
 		lookups->readers[i] = reader_create(
 			&(struct reader_options){.rights = proc_root == NULL ? kind_rights[i] : 0});

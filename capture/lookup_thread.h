@@ -10,7 +10,7 @@
 /*
  * Looks texts up for whoever must not wait. A command line is read from the memory of its process, which may
  * be locked for as long as a file system does not answer (get_mm_cmdline() in fs/proc/base.c), so a thread
- * has a reader (base/reader.h) read one text after the other. Where that takes too long the answer is
+ * has a reader (base/reader.h) read one text after the other. When that takes too long the answer is
  * REASON_NOT_READ. Texts are fit for a terminal.
  */
 struct lookup_thread;
@@ -30,7 +30,7 @@ int lookup_thread_descriptor(const struct lookup_thread *lookups);
 /* Asks, without waiting. False: too much was asked already. */
 bool lookup_thread_ask(struct lookup_thread *lookups, const struct lookup_request *request);
 
-/* Takes an answer if there is one, without waiting. */
+/* Takes an answer if one has come, without waiting. */
 bool lookup_thread_receive(struct lookup_thread *lookups, struct lookup_answer *ret_answer);
 
 #endif

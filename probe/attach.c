@@ -205,7 +205,7 @@ void attachment_release(struct attachment *attachment)
 	attachment->directory = -1;
 }
 
-/* What find_block() needs to know. */
+/* The arguments of find_block(). */
 struct block_search {
 	pid_t pid;
 	struct c_library library;

@@ -18,7 +18,7 @@ enum {
 	ATTACHMENT_ROBUST_MAX = 4096,
 };
 
-/* How the counters of one process's threads are reached. Plain data but for one descriptor. */
+/* The way to the counters of one process's threads. Plain data but for one descriptor. */
 struct attachment {
 	pid_t tgid;
 	bool in_dtv;             /* storage is found through each thread's DTV, else at `distance` */
@@ -50,7 +50,7 @@ int attachment_open(struct attachment *attachment, pid_t tgid, int process_direc
 		    const struct resolution *resolution, const struct process_map *map,
 		    struct transfer_way *way, enum heap_tag *ret_tag, struct error *error);
 
-/* The tag of a process of which something could not be read; `otherwise` for reasons without a tag. */
+/* The tag of a process that could not be read completely; `otherwise` for reasons without a tag. */
 enum heap_tag attachment_failure_tag(int negative_errno, enum heap_tag otherwise);
 
 /* Sets the distance between robust list head and thread pointer if it can be one in struct pthread. */
@@ -79,7 +79,7 @@ void attachment_take_counters(const struct attachment *attachment, const char *b
 
 /*
  * The number of a thread in its own pid namespace, the last in the line NSpid of its status file `path`, and
- * in how many namespaces it has one. Returns 0 or a negative errno (-ENODATA where there is no such line).
+ * the number of namespaces in which it has one. Returns 0 or a negative errno (-ENODATA without such a line).
  */
 int attachment_read_own_number(int directory, const char *path, uint32_t *ret_number, size_t *ret_namespaces);
 

@@ -34,7 +34,7 @@ struct known_process {
 	bool seen;     /* since probe_drop_unseen() */
 	bool is_stale; /* it runs another program than the one we attached to */
 	struct process_map map;
-	struct resolution_entry *resolution; /* held; NULL before there is one */
+	struct resolution_entry *resolution; /* held; NULL at first */
 	bool is_attached;
 	struct attachment attachment;
 	struct known_threads known;

@@ -28,7 +28,7 @@ struct probe_options {
 struct probe *probe_create(const struct probe_options *options);
 void probe_release(struct probe *probe);
 
-/* What tells one address space of a process from another: exec keeps thread ids and start times. */
+/* Tells one address space of a process from another: exec keeps thread ids and start times. */
 struct address_space {
 	uint64_t device, inode;           /* of the executable; found by the probe when both are 0 */
 	uint64_t start_code, start_stack; /* fields 26 and 28 of /proc/PID/stat, 0 where hidden */
@@ -96,7 +96,7 @@ int probe_read(struct probe *probe, const struct probe_process *process, struct 
 /* Forgets the processes that probe_look() has not been asked about since the last call. */
 void probe_drop_unseen(struct probe *probe);
 
-/* What happened since probe_create(), for evidence and tests. */
+/* The events since probe_create(), for evidence and tests. */
 struct probe_counts {
 	uint64_t robust_list_calls; /* get_robust_list(2) */
 	uint64_t transfers;         /* process_vm_readv(2), and walks of a link map */

@@ -166,7 +166,7 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 	return ptrace(PTRACE_DETACH, tid, NULL, (void *)signal) == 0 || errno == ESRCH;
 }
 
-/* What helper and caller share. */
+/* Memory that helper and caller share. */
 struct stop_batch {
 	size_t count;
 	uint64_t stops;

@@ -35,7 +35,7 @@ struct stop_thread {
  * ones (tag waitpid) once several have not stopped in time. Counts the stopped ones into `*stops`. Returns 0,
  * or -EINTR when `stop_flag` (may be NULL) became non-zero: threads that were not reached are not `done`.
  * `helper`, zeroed before the first call, is afterwards a helper that was asked to end and has not ended,
- * because it waits in the kernel; while there is one, nothing is stopped.
+ * because it waits in the kernel; until it ends, nothing is stopped.
  */
 int stop_read(struct child *helper, const struct attachment *attachment, struct stop_thread *threads,
 	      size_t count, const volatile int *stop_flag, uint64_t *stops);

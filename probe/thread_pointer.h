@@ -29,7 +29,7 @@ int thread_pointer_robust_head(uint32_t tid, uint64_t *ret_head);
 void thread_pointer_calibrate(struct attachment *attachment, pid_t pid, uint64_t head,
 			      struct transfer_way *way);
 
-/* What is read together with a thread's counters, to prove whose they are. */
+/* Read together with a thread's counters, to prove that they are its own. */
 struct thread_pointer_proof {
 	size_t piece, size; /* in the transfer; bytes of the piece */
 	uint64_t thread_pointer;

@@ -341,8 +341,8 @@ static void take_address_failure(struct reading *reading, size_t thread, int r)
 }
 
 /*
- * Where a thread's robust list is: by the thread pointer that was given, else by a system call. Returns 0 or
- * a negative errno; a head of 0 when there is none.
+ * The address of a thread's robust list: by the thread pointer that was given, else by a system call. Returns
+ * 0 or a negative errno; a head of 0 when it has none.
  */
 static int find_head(struct reading *reading, size_t thread, uint64_t *ret_head)
 {
@@ -472,7 +472,7 @@ static int read_cold(struct reading *reading, const size_t *list, size_t count)
 	return r;
 }
 
-/* Of the threads without a robust list, those that may still be on their way to registering one. */
+/* Those of the threads without a robust list that may be about to register one. */
 static size_t take_newborn(struct reading *reading, size_t *ret_list)
 {
 	const bool never = reading->attachment->c_library.kind == C_LIBRARY_MUSL;

@@ -49,7 +49,7 @@ struct separate_cursor {
 	uint32_t ordinal;
 };
 
-/* What the object says its debug file is called, "" for a file named after it; false for no such file. */
+/* The name that the object gives its debug file, "" for a file named after it; false for no such file. */
 static bool separate_name(const struct elf_object *object, enum resolve_file file,
 			  char name[static ELF_LINK_NAME_SIZE], uint32_t *ret_crc)
 {

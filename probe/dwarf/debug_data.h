@@ -16,7 +16,7 @@
 int debug_file_open(const struct resolve_source *source, uint32_t object, enum resolve_file kind,
 		    const char *name, uint32_t ordinal, struct elf_object *ret_file, struct error *error);
 
-/* What was tried, for the user: attempts separated by "; ", cut where the text is full. */
+/* The attempts, for the user: separated by "; ", cut when the text is full. */
 struct debug_trace {
 	char text[LAYOUT_TEXT_SIZE];
 };
@@ -35,7 +35,7 @@ struct debug_search {
 
 /*
  * Finds the symbols in the first separate debug file that has them, for an object that was stripped of its
- * own; the file is kept in `separate`. False when there is none.
+ * own; the file is kept in `separate`. False without one.
  */
 bool debug_data_find_symbols(struct debug_search *search, struct jemalloc_symbols *ret_symbols);
 

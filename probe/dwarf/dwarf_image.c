@@ -17,14 +17,14 @@ enum {
 	BASE_TRIES = 256,
 };
 
-/* What stands in front of all contents. */
+/* The header in front of all contents. */
 struct dwarf_headers {
 	Elf64_Ehdr file;
 	Elf64_Shdr sections[1 + ELF_SECTION_COUNT + 1]; /* the empty one, the contents, the names */
 	char names[1 + ELF_SECTION_COUNT * NAME_SIZE_MAX + sizeof(NAMES_SECTION)];
 };
 
-/* Memory at an address as low as can be had, zeroed; NULL when there is none. */
+/* Memory at an address as low as can be had, zeroed; NULL without room. */
 static struct dwarf_headers *map_low(void)
 {
 	uintptr_t base = FIRST_BASE;

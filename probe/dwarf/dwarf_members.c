@@ -49,7 +49,7 @@ static const char *entry_name(Dwarf_Die *entry)
 	return dwarf_attr(entry, DW_AT_name, &attribute) != NULL ? dwarf_formstring(&attribute) : NULL;
 }
 
-/* The offset of a member, a constant; -ENOENT when there is none (a union), an error for an expression. */
+/* The offset of a member, a constant; -ENOENT without one (a union), an error for an expression. */
 static int member_offset(Dwarf_Die *member, uint64_t *ret_offset)
 {
 	Dwarf_Attribute attribute;

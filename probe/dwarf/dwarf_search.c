@@ -13,7 +13,7 @@ enum {
 	REFERENCES_MAX = 4096,
 };
 
-/* What libdw needs to tell units, entries, names and address ranges. */
+/* The sections from which libdw tells units, entries, names and address ranges. */
 static const enum elf_section_id needed_sections[] = {
 	ELF_SECTION_INFO, ELF_SECTION_TYPES,    ELF_SECTION_ABBREV,
 	ELF_SECTION_STR,  ELF_SECTION_LINE_STR, ELF_SECTION_STR_OFFSETS,

@@ -26,7 +26,7 @@ struct resolve_run {
 	struct resolution *resolution;
 };
 
-/* What looking at one object found. */
+/* The finding in one object. */
 enum finding {
 	FINDING_NOTHING,
 	FINDING_LAYOUT,

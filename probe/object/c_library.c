@@ -6,7 +6,7 @@
 
 #define DESCRIPTOR_PREFIX "_thread_db_"
 
-/* How a constant is laid out (nptl_db/db_info.c): a size is one word, a field three. */
+/* The layout of a constant (nptl_db/db_info.c): a size is one word, a field three. */
 enum descriptor_shape {
 	SHAPE_SIZE,
 	SHAPE_FIELD_OFFSET, /* bits, number of elements, offset: the offset is wanted */

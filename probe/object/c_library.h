@@ -6,8 +6,8 @@
 #include "layout.h"
 
 /*
- * What a C library says about its threads. glibc describes its structures for debuggers in constants named
- * _thread_db_* (nptl_db/structs.def); their values are read from the object, never assumed.
+ * The facts that a C library states about its threads. glibc describes its structures for debuggers in
+ * constants named _thread_db_* (nptl_db/structs.def); their values are read from the object, never assumed.
  */
 
 /*

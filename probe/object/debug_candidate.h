@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Where the separate debug files of an ELF object may be, from the names that the object itself gives. Those
- * names are untrusted: only safe ones become part of a path. The paths are the ones that gdb searches
+ * Paths at which the separate debug files of an ELF object may be, by the names that the object itself gives.
+ * Those names are untrusted: only safe ones become part of a path. The paths are the ones that gdb searches
  * ("Separate Debug Files" of its manual).
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an ELF object says about itself: symbols, names of its debug files, dynamic section. */
+/* The content of an ELF object: symbols, names of its debug files, dynamic section. */
 #include <gelf.h>
 #include <stdio.h>
 #include <string.h>

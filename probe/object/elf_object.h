@@ -132,11 +132,11 @@ const unsigned char *elf_object_address(const struct elf_object *object, uint64_
 
 /*
  * The build id as lower-case hexadecimal: the descriptor of the first note in .note.gnu.build-id. False when
- * there is none.
+ * it has none.
  */
 bool elf_object_build_id(const struct elf_object *object, char ret_text[static ELF_BUILD_ID_TEXT_SIZE]);
 
-/* The name and the CRC-32 in .gnu_debuglink. False when there is none, or an overlong one. */
+/* The name and the CRC-32 in .gnu_debuglink. False without one, or with an overlong one. */
 bool elf_object_debuglink(const struct elf_object *object, char ret_name[static ELF_LINK_NAME_SIZE],
 			  uint32_t *ret_crc);
 

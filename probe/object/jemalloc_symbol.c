@@ -56,7 +56,7 @@ static void find_functions(const struct elf_object *object, const struct elf_sym
 		symbols->functions[symbols->function_count++] = others[i];
 }
 
-/* Where a name that ends in "tsd_tls" lies among the names of a table. */
+/* The position of a name that ends in "tsd_tls" among the names of a table. */
 struct name_span {
 	size_t first, last; /* offsets of the beginning of the whole string, and of "tsd_tls" in it */
 };

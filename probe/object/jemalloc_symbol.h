@@ -23,7 +23,7 @@ struct jemalloc_symbols {
 
 /*
  * Searches .symtab, then .dynsym; the first defined symbol, of any type, that is called "tsd_tls", or
- * anything before "_tsd_tls" (a jemalloc built with another prefix), wins. False when there is none.
+ * anything before "_tsd_tls" (a jemalloc built with another prefix), wins. False without one.
  */
 bool jemalloc_symbols_find(const struct elf_object *object, struct jemalloc_symbols *ret_symbols);
 
@@ -32,7 +32,7 @@ bool jemalloc_is_exported(const struct elf_object *object);
 
 /*
  * The release that the object carries as text ("5.3.0-0-g" and 40 digits of its commit, in .rodata): "5.3.0",
- * or "5.3.0-12" for a build of 12 commits later. False when there is none, or several that differ.
+ * or "5.3.0-12" for a build of 12 commits later. False without one, or with several that differ.
  */
 bool jemalloc_version(const struct elf_object *object, char ret_version[static LAYOUT_VERSION_SIZE]);
 

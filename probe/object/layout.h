@@ -51,7 +51,8 @@ struct heap_layout {
 		deallocated; /* offsets of the counters in struct tsd_s; allocated < deallocated */
 };
 
-/* What a C library says about its threads (symbols _thread_db_*: offsets in struct pthread and others). */
+/* The facts that a C library states about its threads (symbols _thread_db_*: offsets in struct pthread and
+ * others). */
 enum c_library_kind {
 	C_LIBRARY_UNKNOWN,
 	C_LIBRARY_GLIBC,
@@ -67,7 +68,7 @@ struct c_library {
 	uint32_t dtv_entry_size, dtv_pointer_value; /* of one entry of a thread's DTV, bytes; 0 unknown */
 };
 
-/* How the search ended. */
+/* The outcome of the search. */
 struct resolution {
 	enum heap_tag tag;           /* HEAP_TAG_NONE: `layout` holds */
 	char text[LAYOUT_TEXT_SIZE]; /* detail of a failure: what was tried, what was wrong */

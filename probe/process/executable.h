@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* What tells one executable from another, and from itself before it was changed. No padding. */
+/* Tells one executable from another, and from itself before it was changed. No padding. */
 struct executable {
 	uint64_t device, inode, size;
 	int64_t change_seconds, change_nanoseconds;

@@ -56,7 +56,7 @@ struct link_reader {
 	struct transfer_way *way;
 };
 
-/* What is looked for where. */
+/* The object to look for, and the process. */
 struct link_search {
 	pid_t pid;
 	struct auxiliary_vector vector;
@@ -71,9 +71,9 @@ static int read_memory(const struct link_reader *reader, uint64_t address, void 
 }
 
 /*
- * Finds the dynamic section of an object in memory by its `count` program headers at `address`. How far it
- * was moved follows from PT_PHDR or, with `base` not 0, from the segment that begins the file and was mapped
- * at `base`. Returns 0 and its address, or a negative errno.
+ * Finds the dynamic section of an object in memory by its `count` program headers at `address`. The
+ * distance that it was moved follows from PT_PHDR or, with `base` not 0, from the segment that begins the
+ * file and was mapped at `base`. Returns 0 and its address, or a negative errno.
  */
 static int read_headers(const struct link_reader *reader, uint64_t address, uint64_t count, uint64_t base,
 			uint64_t *ret_dynamic)

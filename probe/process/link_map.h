@@ -11,7 +11,7 @@
 #include "transfer.h"
 
 /*
- * What the dynamic linker of a running process noted about its objects (struct r_debug and struct link_map of
+ * The notes of a running process's dynamic linker about its objects (struct r_debug and struct link_map of
  * <link.h>, found through DT_DEBUG). All of it is untrusted memory: every walk is bounded.
  */
 
@@ -24,7 +24,7 @@ struct auxiliary_vector {
 /* Reads PROCESS/auxv. Returns 0 or a negative errno. */
 int auxiliary_vector_read(int process_directory, struct auxiliary_vector *ret_vector);
 
-/* Where the thread-local storage of a shared object lies. */
+/* The place of a shared object's thread-local storage. */
 struct link_map_tls {
 	uint64_t offset; /* l_tls_offset; meaningless when `is_static` is false */
 	uint64_t module; /* l_tls_modid: index in each thread's DTV, 0 for none */
@@ -34,7 +34,7 @@ struct link_map_tls {
 /*
  * Finds object number `object` of `map` in the link map of process `pid` and reads its thread-local storage
  * at the offsets that `library` gives. Returns 0, -EAGAIN if the dynamic linker has not reached it yet,
- * -EPERM, -ESRCH or -ETIMEDOUT, or -ENOENT when there is no such entry; with a sentence.
+ * -EPERM, -ESRCH or -ETIMEDOUT, or -ENOENT without such an entry; with a sentence.
  */
 int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const struct process_map *map,
 		      uint32_t object, const struct c_library *library, struct link_map_tls *ret_tls,

@@ -23,7 +23,7 @@ enum {
 
 /*
  * A question to a descriptor of maps (PROCMAP_QUERY of include/uapi/linux/fs.h, from Linux 6.11 on). The
- * kernel then passes over what is of no file, of which a process with many threads has thousands: their
+ * kernel then passes over mappings without a file; a process with many threads has thousands of them, the
  * stacks.
  */
 struct mapping_query {
@@ -37,7 +37,7 @@ struct mapping_query {
 
 #define MAPPING_QUERY _IOWR('f', 17, struct mapping_query)
 
-/* Of query_flags and flags. */
+/* Bits of query_flags and flags. */
 enum {
 	MAPPING_EXECUTABLE = 0x04,
 	QUERY_COVERING_OR_NEXT = 0x10,

@@ -7,8 +7,8 @@
 #include "probe/object/layout.h"
 
 /*
- * Where thread-local storage lies from the thread pointer ("ELF Handling For Thread-Local Storage", variants
- * I and II; elf/dl-tls.c of glibc, which also keeps p_vaddr modulo p_align).
+ * The distance of thread-local storage from the thread pointer ("ELF Handling For Thread-Local Storage",
+ * variants I and II; elf/dl-tls.c of glibc, which also keeps p_vaddr modulo p_align).
  */
 
 enum tls_variant {

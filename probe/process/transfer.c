@@ -96,9 +96,9 @@ static size_t mark_read(struct transfer *transfer, size_t first, size_t length)
 }
 
 /*
- * What the kernel does at a page that is not there (mm/process_vm_access.c, measured on 6.18): it returns
- * what came before it, the mapped beginning of the bad piece included, whatever the manual says of whole
- * pieces; EFAULT when that is nothing. So the piece in which the result ends is the bad one: we go on behind
+ * At a page that is not mapped the kernel returns all bytes before it (mm/process_vm_access.c, measured on
+ * 6.18), the mapped beginning of the bad piece included, although the manual speaks of whole pieces; EFAULT
+ * without any. So the piece in which the result ends is the bad one: we go on behind
  * it.
  */
 int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, struct transfer_way *way)

@@ -15,8 +15,8 @@
  * Reading many small pieces of another process's memory with few calls of process_vm_readv(2).
  */
 
-/* How memory is read. Zeroed, it is read by this process: that allocates nothing and is safe between fork(2)
- * and _exit(2). */
+/* The way to read memory. A zeroed one reads it in this process: that allocates nothing and is safe between
+ * fork(2) and _exit(2). */
 struct transfer_way {
 	struct reader *reader; /* that reads, since reading may hang; not owned */
 	uint64_t calls;        /* of process_vm_readv(2) so far */

@@ -25,7 +25,7 @@ enum {
 	OPEN_TRIES = 8, /* openat2(2): EAGAIN when a rename elsewhere interferes */
 };
 
-/* Where a path is looked up. */
+/* The root below which a path is looked up. */
 enum place_side {
 	PLACE_TARGET, /* below the root of the target */
 	PLACE_HOST,
@@ -41,7 +41,7 @@ struct places {
 	size_t count;
 };
 
-/* What tells one file from another. */
+/* Tells one file from another. */
 struct file_identity {
 	dev_t device;
 	ino_t inode;

@@ -8,8 +8,8 @@
 #include "probe/dwarf/resolve.h"
 
 /*
- * Opening the files of a process for a child that may not open anything. What is asked for, and much of where
- * it is, comes from untrusted sources: names are checked, paths below the target's root cannot leave it,
+ * Opening the files of a process for a child that may not open anything. Requests, and most of the paths,
+ * come from untrusted sources: names are checked, paths below the target's root cannot leave it,
  * links of procfs are never followed, and only regular files are opened at all (a FIFO or a device not even
  * for a check). Debug files are opened with the rights of the user alone: capabilities serve for the
  * executable and its libraries, which are those that the process runs.

@@ -32,7 +32,7 @@ struct resolution_entry {
 	struct resolution result; /* of RESOLUTION_DONE */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when a failure that may pass is looked at again; 0: never */
 	struct mapped_object library; /* with jemalloc in it, by path, device and inode; path owned or NULL */
-	/* Of RESOLUTION_WAITING: */
+	/* while RESOLUTION_WAITING: */
 	int directory; /* owned */
 	char *path;    /* owned */
 	struct process_map map;
@@ -117,7 +117,7 @@ static int compare_objects(const void *a, const void *b)
 	return strcmp((*left)->path, (*right)->path);
 }
 
-/* Where libraries lie is chance, so the order of a map means nothing. */
+/* Libraries are placed by chance, so the order of a map means nothing. */
 static void append_key(struct buffer *key, const struct executable *executable, const struct process_map *map)
 {
 	const struct mapped_object **objects = memory_allocate_zero(map->count + 1, sizeof(*objects));
@@ -248,7 +248,7 @@ static bool fail_if_silent(struct resolution_cache *cache, struct resolution_ent
 	return true;
 }
 
-/* Begins to resolve it with this process. Returns false when there is no descriptor left to begin with. */
+/* Begins to resolve it with this process. Returns false when no descriptor is left to begin with. */
 static bool begin_waiting(struct resolution_entry *entry, int process_directory, const char *executable_path,
 			  const struct process_map *map)
 {
@@ -416,7 +416,7 @@ static void start_waiting(struct resolution_cache *cache)
 	}
 }
 
-/* Takes what there is without waiting, and starts the next; returns how many still wait. */
+/* Takes the answers without waiting, and starts the next; returns the number that still wait. */
 static size_t serve_once(struct resolution_cache *cache)
 {
 	size_t waiting = 0;

@@ -12,10 +12,10 @@
 #include "resolver.h"
 
 /*
- * Each executable is resolved once. What is found in the executable itself holds for all its processes; what
- * is found, or not, in its libraries holds for processes that map the same ones, since LD_PRELOAD and mount
- * namespaces give one executable different libraries. Files that hold no jemalloc are remembered one by one,
- * so that a new combination of known ones needs no search.
+ * Each executable is resolved once. A finding in the executable itself holds for all its processes; one in
+ * its libraries, or none, holds for processes that map the same ones, since LD_PRELOAD and mount namespaces
+ * give one executable different libraries. Files that hold no jemalloc are remembered one by one, so that a
+ * new combination of known ones needs no search.
  */
 struct resolution_cache;
 
@@ -34,7 +34,7 @@ struct resolution_entry;
 /*
  * The resolution for a process: `process_directory` is its open directory, `executable_path` the text of its
  * exe link, `executable` that file, `map` its memory map. Begins one where none is known. NULL when
- * there is no descriptor left to begin with: try again later. `*ret_known` is true when another process had
+ * no descriptor is left to begin with: try again later. `*ret_known` is true when another process had
  * caused it.
  */
 struct resolution_entry *resolution_cache_find(struct resolution_cache *cache, int process_directory,
@@ -59,8 +59,9 @@ void resolution_entry_result(const struct resolution_entry *entry, const struct 
 size_t resolution_cache_serve(struct resolution_cache *cache, uint64_t deadline_ns);
 
 /*
- * How many resolutions may run at once so that they use only idle CPUs: the whole number of CPUs that `load`
- * (runnable threads, mean of a minute) leaves free, at least 1 and at most one more than half of `cpus`.
+ * The number of resolutions that may run at once so that they use only idle CPUs: the whole number of CPUs
+ * that `load` (runnable threads, mean of a minute) leaves free, at least 1 and at most one more than half of
+ * `cpus`.
  */
 unsigned int resolution_headroom(unsigned int cpus, double load);
 

@@ -22,7 +22,8 @@
 
 enum {
 	SOCKET_TYPE = SOCK_SEQPACKET | SOCK_CLOEXEC,
-	/* How long a child waits for a file to be opened. Disks that sleep take less, dead servers longer. */
+	/* A child waits this long for a file to be opened. Disks that sleep take less, dead servers longer.
+	 */
 	OPEN_PATIENCE_SECONDS = 3,
 	/* Openers that were killed and hang all the same; with so many, nothing is resolved. */
 	HANGING_MAX = 128,
@@ -178,7 +179,7 @@ struct resolve_job *resolver_submit(const struct resolver *resolver, int process
 	return job;
 }
 
-/* Signals by which a child may end, as far as that tells something. */
+/* Signals by which a child may end, and their meaning. */
 static const struct {
 	int number;
 	const char *words;
@@ -237,7 +238,7 @@ static void take_result(struct resolve_job *job, const struct resolver_result *m
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "its result is invalid");
 }
 
-/* Takes one message. Returns false when there is none. */
+/* Takes one message. Returns false without one. */
 static bool take_message(struct resolve_job *job)
 {
 	union resolver_message received;

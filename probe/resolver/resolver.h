@@ -46,7 +46,7 @@ struct resolve_job *resolver_submit(const struct resolver *resolver, int process
  */
 bool resolve_job_poll(struct resolve_job *job, struct resolution *ret_resolution);
 
-/* Of a job with the tag file-system-hangs: whether that of the executable does, and not that of a library. */
+/* Whether a job with the tag file-system-hangs has it for the executable, and not for a library. */
 bool resolve_job_hangs_at_executable(const struct resolve_job *job);
 
 /* Readable when resolve_job_poll() has something to do; -1 when the job is done. */

@@ -13,7 +13,7 @@
 #include "resolver_internal.h"
 #include "sandbox.h"
 
-/* What a child knows while it works. */
+/* The state of a child while it works. */
 struct asking {
 	int files;    /* first: tests misuse it */
 	bool in_vain; /* a file could not be opened in time: whoever opens them hangs */
@@ -72,7 +72,7 @@ static int ask(void *context, uint32_t object, enum resolve_file file, const cha
 	return result;
 }
 
-/* Where a debug file needs too much memory, no other process is to be killed for it (proc(5)). */
+/* When a debug file needs too much memory, no other process is to be killed for it (proc(5)). */
 static void be_killed_first(void)
 {
 	const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

@@ -13,9 +13,9 @@
 #include "probe/process/process_map.h"
 #include "resolver.h"
 
-/* What the program and the two processes of a job share (resolver.h). */
+/* Shared by the program and the two processes of a job (resolver.h). */
 
-/* What a child does: resolve(), or something worse in tests. */
+/* The work of a child: resolve(), or something worse in tests. */
 typedef void resolver_work(const struct resolve_source *source, struct resolution *ret_resolution);
 
 /* resolver_create() for any work; a job is given up after `patience_ns`. */
@@ -101,7 +101,8 @@ union resolver_message {
 /* --- resolver_order.c --- */
 
 /*
- * Writes what an opener has to know of its process into a file without a name: too much for a message.
+ * Writes the facts that an opener needs about its process into a file without a name: they are too much for a
+ * message.
  * Returns a descriptor or a negative errno.
  */
 int resolver_order_write(const char *executable_path, const struct process_map *map);

@@ -67,7 +67,7 @@ static const int allowed_calls[] = {
 	SCMP_SYS(futex),
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(getrandom),
-	SCMP_SYS(sysinfo), /* qsort(3) of glibc asks how much memory there is */
+	SCMP_SYS(sysinfo), /* qsort(3) of glibc asks for the size of memory */
 	SCMP_SYS(getpid),
 	SCMP_SYS(gettid),
 	SCMP_SYS(rt_sigprocmask),

@@ -17,7 +17,7 @@
 #include "descriptors.h"
 #include "file.h"
 
-/* How long a copy may want for a CPU, and how often it is looked at meanwhile. */
+/* A copy may wait this long for a CPU, and is looked at this often meanwhile. */
 #define BUSY_PATIENCE_NS (10 * NS_PER_S)
 #define BUSY_LOOK_NS     (20 * NS_PER_MS)
 

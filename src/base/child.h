@@ -36,7 +36,7 @@ void child_end(struct child *child);
  */
 bool child_is_runnable(pid_t pid);
 
-/* What child_call() runs. Returns 0 or a negative errno; `answer` is what the caller gets besides. */
+/* The work of child_call(). Returns 0 or a negative errno; `answer` is what the caller gets besides. */
 typedef int child_work(void *context, struct buffer *answer);
 
 /*

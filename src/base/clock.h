@@ -17,7 +17,7 @@
 #define USER_HZ     100
 #define NS_PER_TICK (NS_PER_S / USER_HZ)
 
-/* What `clock` shows (clock_gettime(2)); 0 for a clock of a process that ended and before 1970. */
+/* The time of `clock` (clock_gettime(2)); 0 for a clock of a process that ended and before 1970. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;

@@ -16,8 +16,8 @@
  *	columns = CPU%, RSS
  *
  * A line is empty, a comment, the head of a section or `key = value`; in quotes, \" and \\ stand for
- * themselves. Nothing is known here of which sections and keys there are. Reading never fails: a line that is
- * none of these is a problem, and everything else counts.
+ * themselves. This file knows no names of sections and keys. Reading never fails: a line that is none of
+ *these is a problem, and everything else counts.
  */
 
 enum {
@@ -52,7 +52,7 @@ void config_release(struct config *config);
 /* Appends "KEY = VALUE" and a newline, with quotes where the value needs them. A newline becomes a blank. */
 void config_append_setting(struct buffer *buffer, const char *key, const char *value);
 
-/* What config_edit() makes of a key of the section. */
+/* The change that config_edit() makes to a key of the section. */
 struct config_change {
 	const char *key;
 	const char *value; /* NULL: the key leaves */
@@ -60,10 +60,9 @@ struct config_change {
 
 /*
  * Appends to `result` the text with the section `section` (its head without the brackets, case ignored)
- * changed: of each key the last line, which is the one that counts, gets the value and others leave; a key
- * that is not there is put behind the last setting of the section. Every other line stays as it is to the
- * byte, comments and what ctop does not know included. A section that is not there is added at the end if
- * there is something to stand in it.
+ * changed. The last line of each key, the one that counts, gets the value, and the others are removed; a new
+ * key is put behind the last setting of the section. Every other line stays as it is to the byte, comments
+ * and names that ctop does not know included. A new section is added at the end unless it would be empty.
  */
 void config_edit(const char *text, size_t length, const char *section, const struct config_change *changes,
 		 size_t change_count, struct buffer *result);

@@ -34,7 +34,7 @@ void config_append_setting(struct buffer *buffer, const char *key, const char *v
 	buffer_append_text(buffer, quoted ? "\"\n" : "\n");
 }
 
-/* Where things are in the text. */
+/* Positions in the text. */
 struct section_place {
 	bool found;
 	size_t settings_end; /* behind the last setting of the section, or its head */

@@ -18,7 +18,7 @@ bool config_next_line(const char **text, size_t *length, const char **ret_line, 
 /* Reads a line; false for one that is empty or a comment. Names and values are owned by the caller. */
 bool config_read_line(const char *line, size_t length, struct config_line *ret_line);
 
-/* Where the comment behind a setting begins, with the blanks before it; `length` if there is none. */
+/* The position of the comment behind a setting, with the blanks before it; `length` without a comment. */
 size_t config_comment(const char *line, size_t length);
 
 void config_release_line(struct config_line *line);

@@ -84,7 +84,7 @@ enum {
 	UNNAMED_PATH_SIZE = 32,
 };
 
-/* What the link `path` says, seen from where `path` is; NULL when it is no link. */
+/* The target of the link `path`, relative to the directory of `path`; NULL when it is no link. */
 static char *read_link(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -117,7 +117,7 @@ int file_follow_links(const char *path, char **ret_target, struct error *error)
 	return 0;
 }
 
-/* Where a file without a name can be linked from (open(2), O_TMPFILE). */
+/* The path from which a file without a name can be linked (open(2), O_TMPFILE). */
 static const char *unnamed_path(const struct file_replacement *replacement,
 				char path[static UNNAMED_PATH_SIZE])
 {
@@ -155,7 +155,7 @@ static int open_unnamed(struct file_replacement *replacement, mode_t mode)
 	return -ENOENT;
 }
 
-/* The next name that the temporary file may have; false when there is none left to try. */
+/* The next name that the temporary file may have; false when all have been tried. */
 static bool next_temporary_name(struct file_replacement *replacement, unsigned int attempt)
 {
 	free(replacement->temporary_name);

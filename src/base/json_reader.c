@@ -70,7 +70,7 @@ static bool take(struct json_reader *reader, char character)
 	return true;
 }
 
-/* Cuts off what is not wanted of the text; where all of it is wanted there is a limit. */
+/* Cuts the text to the part that is wanted, and that part to the limit. */
 static int bound_text(struct json_reader *reader, size_t keep)
 {
 	if (reader->text.length <= keep)
@@ -179,7 +179,7 @@ static inline bool is_plain(char character)
 	return byte >= ' ' && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
-/* What a string holds besides plain characters: an escape or a character beyond ASCII. */
+/* A string holds these besides plain characters: an escape or a character beyond ASCII. */
 static int take_other(struct json_reader *reader, size_t keep)
 {
 	uint32_t scalar = 0;
@@ -230,7 +230,7 @@ static int take_string(struct json_reader *reader, size_t keep, const char **ret
 	return 0;
 }
 
-/* What has been read of a number (RFC 8259 section 6). */
+/* The part of a number that has been read (RFC 8259 section 6). */
 enum number_state {
 	NUMBER_START,
 	NUMBER_MINUS,

@@ -66,8 +66,8 @@ void json_reader_begin(struct json_reader *reader, const char *text, size_t leng
 int json_reader_type(struct json_reader *reader, enum json_type *ret_type);
 
 /*
- * Takes the value that comes if it is a scalar. Of an object or array it tells the type and takes nothing: go
- * on with json_reader_enter().
+ * Takes the next value if it is a scalar. For an object or array it only tells the type: go on with
+ * json_reader_enter().
  */
 int json_reader_scalar(struct json_reader *reader, struct json_scalar *ret_scalar);
 
@@ -80,7 +80,7 @@ void json_reader_enter(struct json_reader *reader);
  */
 int json_reader_member(struct json_reader *reader, size_t keep, const char **ret_name, size_t *ret_length);
 
-/* 1 when there is one more element in the array, which comes next; 0 and the bracket is taken. */
+/* 1 when another element of the array comes next; 0 at its end, whose bracket is then taken. */
 int json_reader_element(struct json_reader *reader);
 
 /* Takes the value that comes, whatever it is, and checks it. */
@@ -89,7 +89,7 @@ int json_reader_skip(struct json_reader *reader);
 /* Checks that nothing follows the value that was read. */
 int json_reader_finish(struct json_reader *reader);
 
-/* Bytes of the text taken so far: where the damage is, if there is any. */
+/* Bytes of the text taken so far: in a damaged text, the position of the damage. */
 uint64_t json_reader_offset(const struct json_reader *reader);
 
 void json_reader_release(struct json_reader *reader);
@@ -121,7 +121,7 @@ static inline bool json_reader_take_text(struct json_reader *reader, const char 
 	return true;
 }
 
-/* How many bytes at the beginning of two texts are equal, of at most `length`. */
+/* The number of equal bytes at the beginning of two texts, at most `length`. */
 static inline size_t json_count_equal(const char *left, const char *right, size_t length)
 {
 	size_t count = 0;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* How many elements an array has; not for a pointer. */
+/* The number of elements of an array; not for a pointer. */
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
@@ -22,8 +22,8 @@ void *memory_allocate_zero(size_t count, size_t size)
 void *memory_resize(void *pointer, size_t count, size_t size) __attribute__((returns_nonnull));
 
 /*
- * `size` bytes, all zero, of which pages that are never touched take no memory. NULL where the system has no
- * room. To be released with memory_unmap() and the same size.
+ * `size` bytes, all zero. Pages that are never touched take no memory. NULL when the system has no room. To
+ * be released with memory_unmap() and the same size.
  */
 void *memory_map(size_t size);
 void memory_unmap(void *pointer, size_t size);

@@ -8,8 +8,8 @@
 
 /* Orders of bytes and numbers, and the first items of an array in their order. */
 
-/* Negative, zero or positive as memcmp(3); of texts one of which begins the other the shorter comes first.
- * Text of no length may be NULL. */
+/* Negative, zero or positive as memcmp(3). A text comes before a longer one that begins with it. A text of no
+ * length may be NULL. */
 int order_bytes(const char *left, size_t left_length, const char *right, size_t right_length);
 
 static inline int order_u64(uint64_t left, uint64_t right)

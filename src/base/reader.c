@@ -17,18 +17,18 @@
 #include "supervisor.h"
 
 /*
- * A lock that nobody holds on to is free in far less than a millisecond. Where several calls have hung, those
- * that do not have all come back by then, and many that do shall not add up to a screen that stands still.
+ * A lock that nobody holds on to is free in far less than a millisecond. After several calls that hung, the
+ * patience shrinks: many of them must not add up to a screen that stands still.
  */
 #define PATIENCE_NS       (100 * NS_PER_MS)
 #define PATIENCE_LEAST_NS (5 * NS_PER_MS)
 #define HASTE_NS          (10 * NS_PER_S)
-/* How long a call may run: the memory of the largest processes takes seconds to look through. */
+/* A call may run for this long: the memory of the largest processes takes seconds to look through. */
 #define WORK_PATIENCE_NS (10 * NS_PER_S)
-/* How long a target that was waited for in vain is left in peace: at first, and at most. */
+/* A target that hung is left alone for this long: at first, and at most. */
 #define PAUSE_FIRST_NS (5 * NS_PER_S)
 #define PAUSE_MOST_NS  (60 * NS_PER_S)
-/* How long the supervisor has for a fork, also on a host that is short of CPU time. */
+/* The supervisor has this long for a fork, also on a host that is short of CPU time. */
 #define FORK_PATIENCE_NS (5 * NS_PER_S)
 /* When it is asked again after it had no process to give. */
 #define FORK_PAUSE_NS NS_PER_S
@@ -39,7 +39,7 @@ enum {
 	IDLE_MS = 60 * 1000,      /* a process that nobody needed for so long ends */
 };
 
-/* A call, followed by its argument. A descriptor comes along where there is a directory. */
+/* A call, followed by its argument. The descriptor of a directory comes along. */
 struct request {
 	reader_work *work;
 	uint32_t size; /* of the argument */
@@ -218,7 +218,7 @@ static bool set_patience(struct server *server, uint64_t patience_ns)
 }
 
 /*
- * Has the supervisor fork one. Returns 0, -EIO when there is no supervisor any more, or -EAGAIN when it has
+ * Has the supervisor fork one. Returns 0, -EIO when the supervisor has ended, or -EAGAIN when it has
  * no process to give.
  */
 static int start_server(struct server *ret_server)
@@ -233,7 +233,7 @@ static int start_server(struct server *ret_server)
 	result = supervisor_fork(&order);
 	close(sockets[1]);
 	server.socket = sockets[0];
-	/* its first word is its process id; where there is no process, the socket ends */
+	/* its first word is its process id; without a process the socket ends */
 	if (result == 0 && set_patience(&server, FORK_PATIENCE_NS) &&
 	    receive_all(server.socket, &server.pid, sizeof(server.pid))) {
 		*ret_server = server;
@@ -243,7 +243,7 @@ static int start_server(struct server *ret_server)
 	return result == 0 || result == -EAGAIN ? -EAGAIN : -EIO;
 }
 
-/* --- who is not asked about --- */
+/* --- targets that are left alone --- */
 
 /* A target that was waited for in vain. */
 struct held {
@@ -367,7 +367,7 @@ static uint64_t patience(const struct reader *reader, uint64_t now_ns)
 }
 
 /*
- * Takes what there is of a call's outcome, as soon as there is some. Returns the number of bytes, -ETIMEDOUT,
+ * Waits for a call's outcome and takes the bytes that have come. Returns their number, -ETIMEDOUT,
  * or -EIO when the process that makes the call has ended.
  */
 static ssize_t take_some(struct reader *reader, struct server *server, struct message *message)
@@ -446,7 +446,7 @@ static int call_server(struct reader *reader, struct server *server, const struc
 	return take_outcome(reader, server, answer, ret_outcome);
 }
 
-/* One that waits, or a new one. Returns 0, -ETIMEDOUT when there is none now, or -EIO. */
+/* The one that waits, or a new one. Returns 0, -ETIMEDOUT when none can be had now, or -EIO. */
 static int find_server(struct reader *reader, bool takes_idle, struct server *ret_server)
 {
 	int result;

@@ -32,8 +32,8 @@ struct reader;
 
 struct reader_options {
 	/*
-	 * The capabilities that calls are made with, out of READER_RIGHTS and as far as they are permitted,
-	 * as a set of RIGHTS_BIT() (rights.h). Root keeps all of its own.
+	 * The capabilities that calls are made with if they are permitted, out of READER_RIGHTS: a set of
+	 * RIGHTS_BIT() (rights.h). Root keeps all of its own.
 	 */
 	uint32_t rights;
 	uint64_t patience_ns; /* for a call that does not run; 0: 100 ms, enough for a lock that nobody holds
@@ -53,7 +53,7 @@ struct reader *reader_create(const struct reader_options *options);
 void reader_release(struct reader *reader);
 
 /*
- * What such a process does: with what it was given, `answer` empty. Returns 0 or a negative errno. It may
+ * The work of a call, with `answer` empty at first. Returns 0 or a negative errno. It may
  * allocate; nothing that it changes is seen by whoever asks, but for the answer.
  */
 typedef int reader_work(int directory, const void *argument, size_t size, struct buffer *answer);

@@ -15,7 +15,7 @@ struct rights {
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
 };
 
-/* What this thread may do now. Returns 0 or a negative errno. */
+/* The rights that this thread has now. Returns 0 or a negative errno. */
 int rights_read(struct rights *ret_rights);
 
 /*

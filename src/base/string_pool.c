@@ -39,7 +39,7 @@ static void enlarge(struct string_pool *pool)
 	for (size_t i = 1; i < pool->count; i++) {
 		size_t slot = pool->entries[i].hash & mask;
 
-		/* all are distinct: there is nothing to compare */
+		/* all are distinct, so nothing is compared */
 		while (pool->slots[slot].entry != 0)
 			slot = (slot + 1) & mask;
 		pool->slots[slot] = (struct string_pool_slot){pool->entries[i].hash, (uint32_t)i + 1};

@@ -36,7 +36,9 @@ struct order_message {
 	_Alignas(max_align_t) char argument[SUPERVISOR_ARGUMENT_MAX];
 };
 
-/* What the program has of its supervisor. */
+_Static_assert((int)SUPERVISOR_DESCRIPTORS_MAX <= (int)MESSAGE_DESCRIPTORS_MAX, "one message has an order");
+
+/* The program's side. */
 static struct {
 	pthread_mutex_t lock; /* for `control` */
 	struct child child;
@@ -107,7 +109,7 @@ static void seat_process(struct roster *roster, size_t seat, pid_t pid)
 		__atomic_store_n(&roster->count, seat + 1, __ATOMIC_RELAXED);
 }
 
-/* Whether another process with that work may be forked: so many may hang, and there is room. */
+/* Whether another process with that work may be forked: not too many hang, and the table has room. */
 static bool may_fork(const struct supervisor *supervisor, const struct order_message *order)
 {
 	unsigned int hanging = 0;
@@ -170,7 +172,7 @@ static void take_order(struct supervisor *supervisor)
 	received = recv(supervisor->control, &order, sizeof(order), MSG_DONTWAIT | MSG_PEEK);
 	if (received < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (received != (ssize_t)sizeof(order))
+	if (received != (ssize_t)sizeof(order) || order.descriptor_count > SUPERVISOR_DESCRIPTORS_MAX)
 		_exit(EXIT_SUCCESS);
 	count = order.descriptor_count;
 	message.descriptor_count = count;
@@ -340,6 +342,8 @@ int supervisor_fork(const struct supervisor_order *order)
 	};
 	int result = -ESRCH;
 
+	if (order->size > SUPERVISOR_ARGUMENT_MAX || order->descriptor_count > SUPERVISOR_DESCRIPTORS_MAX)
+		return -EMSGSIZE;
 	memset(&bytes, 0, sizeof(bytes));
 	bytes.work = order->work;
 	bytes.report = order->report;

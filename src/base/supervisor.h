@@ -10,11 +10,11 @@
 #include "error.h"
 
 /*
- * The process that forks whatever may hang or must not be trusted: readers (reader.h), and the processes that
- * resolve strangers' executables (probe/resolver/resolver.h). It is forked before any thread exists, holds
- * nothing open, reads no file and so always answers. A process that it forked is killed when the program
- * gives its socket up; one that hangs in the kernel all the same is left there and collected when it comes
- * back.
+ * The process that forks all those that may hang or must not be trusted: readers (reader.h), and the
+ * processes that resolve strangers' executables (probe/resolver/resolver.h). It is forked before any thread
+ * exists, holds nothing open, reads no file and so always answers. A process that it forked is killed when
+ * the program gives its socket up; one that hangs in the kernel all the same is left there and collected when
+ * it comes back.
  *
  * All of them are called as the program is, and end when it does, in whatever way; those that hang, as soon
  * as the kernel lets them.
@@ -42,20 +42,20 @@ enum {
 };
 
 /*
- * What a forked process runs, a function of this program: all processes are forked from one, so it is where
+ * The work of a forked process, a function of this program: all processes are forked from one, so it is where
  * it is everywhere. It holds only the descriptors of its order, has one thread, may allocate, and cannot get
  * more rights (PR_SET_NO_NEW_PRIVS). Returns the exit status.
  */
 typedef int supervisor_work(const int *descriptors, const void *argument);
 
-/* What the supervisor says over the first descriptor of an order. */
+/* The supervisor says this over the first descriptor of an order. */
 enum supervisor_report {
 	SUPERVISOR_SAYS_NOTHING,
-	SUPERVISOR_SAYS_FAILURE, /* that there is no process, and why */
+	SUPERVISOR_SAYS_FAILURE, /* why it could not fork */
 	SUPERVISOR_SAYS_END,     /* that too, and how the process ended */
 };
 
-/* How it says so. */
+/* Its message. */
 struct supervisor_ended {
 	uint32_t kind;        /* SUPERVISOR_ENDED, to tell it from other messages */
 	int32_t error_number; /* 0, or why there was no process */

@@ -113,7 +113,7 @@ size_t unicode_trim(const char **text, size_t length)
 	return length;
 }
 
-/* How many bytes at the beginning are printable ASCII. */
+/* The number of printable ASCII bytes at the beginning. */
 static size_t plain_prefix(const char *text, size_t length)
 {
 	size_t count = 0;
@@ -132,7 +132,7 @@ static void append_wanted(struct buffer *buffer, const char *text, size_t length
 	while (length != 0) {
 		size_t used = plain_prefix(text, length);
 
-		/* nearly all there is, and wanted always */
+		/* nearly all text is this, and all of it is kept */
 		if (used != 0) {
 			buffer_append(buffer, text, used);
 			text += used;
@@ -198,7 +198,7 @@ static int scalar_width(uint32_t scalar)
 	return width >= 0 ? width : 1;
 }
 
-/* What stands for the characters that ctop itself writes. */
+/* ASCII for the characters that ctop itself writes. */
 static char ascii_of(uint32_t scalar)
 {
 	switch (scalar) {

@@ -9,11 +9,11 @@
 
 /* A program that is replaced (execve(2)) keeps its number: what is shown is read again after this. */
 #define COMMAND_AGE_NS (10 * NS_PER_S)
-/* Where a thread sleeps is asked with each round, but not more often than this. */
+/* The place where a thread sleeps is asked for in each round, but not more often than this. */
 #define SLEEP_AGE_NS (400 * NS_PER_MS)
-/* What was asked and not answered, since whoever reads was busy, is asked again. */
+/* A request that was not answered, since the reader was busy, is made again. */
 #define ANSWER_AGE_NS (2 * NS_PER_S)
-/* What nobody looked at for so long is forgotten when there is no room. */
+/* An entry that nobody looked at for so long is forgotten when room is needed. */
 #define UNUSED_AGE_NS (10 * NS_PER_S)
 
 enum {
@@ -57,7 +57,7 @@ static void make_room(struct lookup_cache *cache, uint64_t now_ns)
 	cache->count = kept;
 }
 
-/* The entry of a request; NULL when there is none. */
+/* The entry of a request, or NULL. */
 static struct lookup_entry *find(const struct lookup_cache *cache, const struct lookup_request *request)
 {
 	uint32_t index;

@@ -10,8 +10,8 @@
 #include "metric/reason.h"
 
 /*
- * Texts about a process or thread that are read for what is on the screen only, elsewhere, and come later:
- * what is asked for, what comes back, and what is remembered of it.
+ * Texts about a process or thread that are read for the rows on the screen only, elsewhere, and come later:
+ * requests, answers, and the memory of both.
  */
 
 enum lookup_kind {
@@ -32,21 +32,21 @@ struct lookup_request {
 
 struct lookup_answer {
 	struct lookup_request request;
-	uint16_t reason;        /* why there is no text, or REASON_READ */
+	uint16_t reason;        /* why the text is missing, or REASON_READ */
 	uint16_t detail_reason; /* the same of the frames of LOOKUP_SLEEP */
 	uint16_t length;
 	/*
-	 * Fit for a terminal, UTF-8. Of LOOKUP_SLEEP the function that the thread sleeps in (empty while it
+	 * Fit for a terminal, UTF-8. For LOOKUP_SLEEP the function that the thread sleeps in (empty while it
 	 * runs), and in further lines the functions that led there, the innermost first.
 	 */
 	char text[LOOKUP_TEXT_MAX + 1]; /* with a NUL behind `length` bytes */
 };
 
-/* What is remembered of a request. */
+/* A request and its answer, as remembered. */
 struct lookup_entry {
 	struct lookup_request request;
 	uint16_t reason, detail_reason;
-	char *text; /* NULL: not answered yet, or there is none */
+	char *text; /* NULL: not answered yet, or without a text */
 	bool answered;
 	uint64_t asked_ns, used_ns; /* CLOCK_MONOTONIC; 0: never */
 };
@@ -58,14 +58,13 @@ struct lookup_cache {
 	size_t count, capacity;
 };
 
-/* What is known of a request, noted as used at `now_ns`; made when it is not there. Valid until the next
- * call. */
+/* The entry of a request, noted as used at `now_ns`; made when it is new. Valid until the next call. */
 struct lookup_entry *lookup_cache_entry(struct lookup_cache *cache, const struct lookup_request *request,
 					uint64_t now_ns);
 
 /*
- * Whether an entry is to be asked for (again): never was, or what is known is too old. Who did not answer in
- * time is left alone for LOOKUP_PATIENCE_NS.
+ * Whether an entry is to be asked for (again): it never was, or its text is too old. A target that did not
+ * answer in time is left alone for LOOKUP_PATIENCE_NS.
  */
 bool lookup_is_due(const struct lookup_entry *entry, uint64_t now_ns);
 
@@ -74,7 +73,7 @@ void lookup_cache_take(struct lookup_cache *cache, const struct lookup_answer *a
 
 void lookup_cache_release(struct lookup_cache *cache);
 
-/* How long an answer takes at most before it is given up, and for how long it then is not asked for again. */
+/* An answer that takes longer is given up, and then not asked for again for this long. */
 #define LOOKUP_DEADLINE_NS UINT64_C(100000000)
 #define LOOKUP_PATIENCE_NS UINT64_C(30000000000)
 

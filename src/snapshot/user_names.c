@@ -28,11 +28,11 @@ enum {
 	THE_SERVICES = -1, /* stands for them where a call of a reader is about a process */
 };
 
-/* How long the services have for a call; after one that took longer, how long they are left alone. */
+/* The services have this long for a call. After one that took longer they are left alone for a while. */
 #define SERVICE_PATIENCE_NS (3 * NS_PER_S)
 #define SERVICE_REST_NS     (60 * NS_PER_S)
 
-/* What is known of a user. */
+/* A user, as known so far. */
 struct user {
 	uint32_t uid;
 	bool answered;
@@ -81,7 +81,7 @@ static bool parse_line(const char *line, size_t length, size_t *ret_name_length,
 	return true;
 }
 
-/* What is done with each line. */
+/* Called with each line. */
 typedef void line_taker(void *context, uint32_t uid, const char *name, size_t length);
 
 static void take_lines(const struct buffer *text, line_taker *take, void *context)
@@ -100,7 +100,7 @@ static void take_lines(const struct buffer *text, line_taker *take, void *contex
 	}
 }
 
-/* Reads the file; an empty text where there is none. */
+/* Reads the file; an empty text without one. */
 static void read_passwd(struct buffer *text)
 {
 	if (names.passwd == NULL || file_read(AT_FDCWD, names.passwd, text, PASSWD_BYTES_MAX) < 0)

@@ -10,16 +10,16 @@
 #include "base/reader.h"
 
 /*
- * Names of users, as this host knows them: from passwd(5), and what is not there from the services of
+ * Names of users, as this host knows them: from passwd(5), and what is missing there from the services of
  * nsswitch.conf(5). Those may take long or hang (a directory server that is gone), so a reader
- * (base/reader.h) asks them, which is given up when its time is over, and nobody waits for it without saying
- * how long. What is known is known to all rooms, until the program ends.
+ * (base/reader.h) asks them and is given up after a while; callers wait only if they say for how long. Names
+ * are known to all rooms, until the program ends.
  */
 
 /* The id of a user that is not known (snapshot.uid). */
 #define USER_UNKNOWN UINT32_MAX
 
-/* How long something that is printed waits for names: longer than the services are given. */
+/* A report waits this long for names before it is printed: longer than the services are given. */
 #define USER_NAMES_PATIENCE_NS UINT64_C(4000000000)
 
 /*
