@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What happened between two rounds: threads that are gone, ended ones, waits. */
+/* The interval between two rounds: threads that are gone, ended ones, waits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,31 +54,40 @@ static void take_resident(struct snapshot *to, size_t thread, const struct snaps
 		snapshot_add_resident(to, thread, record->bytes, record->read_at);
 }
 
+/* The cells of these rows, in a column with room for `capacity`; NULL for no column. */
+static uint64_t *take_times(const uint64_t *column, const uint32_t rows[], size_t count, size_t capacity)
+{
+	uint64_t *taken = column != NULL ? memory_allocate_zero(capacity + 1, sizeof(*taken)) : NULL;
+
+	for (size_t thread = 0; thread < count && taken != NULL; thread++)
+		taken[thread] = column[rows[thread]];
+	return taken;
+}
+
 /* Times and reasons of sources, and values. */
 static void take_columns(struct snapshot *to, const struct snapshot *from, const uint32_t rows[],
 			 size_t count)
 {
+	to->waiting_ns = take_times(from->waiting_ns, rows, count, to->thread_capacity);
+	to->stuck_ns = take_times(from->stuck_ns, rows, count, to->thread_capacity);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		const enum source source = (enum source)i;
-
+		to->read_at[i] = take_times(from->read_at[i], rows, count, to->thread_capacity);
 		for (size_t thread = 0; thread < count && from->source_reason[i] != NULL; thread++)
-			snapshot_source_reasons(to, source)[thread] = from->source_reason[i][rows[thread]];
-		for (size_t thread = 0; thread < count && from->read_at[i] != NULL; thread++)
-			snapshot_read_times(to, source)[thread] = from->read_at[i][rows[thread]];
+			snapshot_source_reasons(
+				to, (enum source)i)[thread] = from->source_reason[i][rows[thread]];
 	}
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		const enum metric metric = (enum metric)i;
-
 		for (size_t thread = 0; thread < count && from->values[i] != NULL; thread++) {
 			const uint64_t value = from->values[i][rows[thread]];
 
 			if (value != 0)
-				snapshot_column(to, metric)[thread] = take_value(to, from, metric, value);
+				snapshot_column(to, (enum metric)i)[thread] = take_value(
+					to, from, (enum metric)i, value);
 		}
 	}
 }
 
-/* What a snapshot says of all threads. */
+/* Facts that hold for all threads. */
 static void take_facts(struct snapshot *to, const struct snapshot *from)
 {
 	struct provenance *provenance = &to->provenance;
@@ -121,14 +130,6 @@ struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t 
 		take_resident(to, thread, from, rows[thread]);
 	}
 	take_columns(to, from, rows, count);
-	if (from->waiting_ns != NULL)
-		to->waiting_ns = memory_allocate_zero(to->thread_capacity + 1, sizeof(uint64_t));
-	for (size_t thread = 0; thread < count && from->waiting_ns != NULL; thread++)
-		to->waiting_ns[thread] = from->waiting_ns[rows[thread]];
-	if (from->stuck_ns != NULL)
-		to->stuck_ns = memory_allocate_zero(to->thread_capacity + 1, sizeof(uint64_t));
-	for (size_t thread = 0; thread < count && from->stuck_ns != NULL; thread++)
-		to->stuck_ns[thread] = from->stuck_ns[rows[thread]];
 	snapshot_finish(to);
 	return to;
 }

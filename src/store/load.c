@@ -13,7 +13,7 @@
 #include "load_internal.h"
 #include "metric/name.h"
 
-/* --- arrays, and objects with open keys, of which the last value of a repeated key is kept --- */
+/* --- arrays, and objects with open keys: the last value of a repeated key is kept --- */
 
 /* CPU sets. */
 
@@ -23,23 +23,21 @@ static bool load_u32(struct loader *loader, struct frame *frame, const struct js
 
 	if (!load_element_number(loader, scalar, UINT32_MAX, &value))
 		return false;
-	loader->numbers.items = memory_grow(loader->numbers.items, &loader->numbers.capacity,
-					    frame->index + 1, sizeof(*loader->numbers.items));
-	loader->numbers.items[frame->index] = (uint32_t)value;
+	*(uint32_t *)load_add_element(frame, sizeof(uint32_t)) = (uint32_t)value;
 	return true;
 }
 
 static void end_cpu_set(struct loader *loader, struct frame *frame)
 {
+	const uint32_t *numbers = (const void *)frame->elements.data;
 	struct buffer *text = &loader->last_set.text;
 	uint64_t *id = frame->target;
 
-	*id = loader->last_set.id = cpu_set_intern(&loader->snapshot->cpu_sets, loader->numbers.items,
-						   frame->index);
+	*id = loader->last_set.id = cpu_set_intern(&loader->snapshot->cpu_sets, numbers, frame->index);
 	buffer_clear(text);
 	for (size_t i = 0; i < frame->index; i++) {
 		buffer_append_char(text, i == 0 ? '[' : ',');
-		buffer_append_u64(text, loader->numbers.items[i]);
+		buffer_append_u64(text, numbers[i]);
 	}
 	buffer_append_text(text, frame->index == 0 ? "[]" : "]");
 }
@@ -48,14 +46,8 @@ static void end_cpu_set(struct loader *loader, struct frame *frame)
 
 static void *begin_list_element(struct loader *loader, struct frame *frame)
 {
-	const size_t size = frame->member->object->size;
-	struct buffer *elements = &frame->elements;
-
 	(void)loader;
-	buffer_reserve(elements, size);
-	memset(elements->data + elements->length, 0, size);
-	elements->length += size;
-	return elements->data + elements->length - size;
+	return load_add_element(frame, frame->member->object->size);
 }
 
 static void end_list(struct loader *loader, struct frame *frame)
@@ -74,16 +66,18 @@ static void end_list(struct loader *loader, struct frame *frame)
 
 static struct load_entry *add_entry(struct loader *loader, struct frame *frame)
 {
-	struct load_entry *entry;
+	struct load_entry *entry = load_add_element(frame, sizeof(*entry));
 
-	if (frame->index == 0)
-		loader->entries.count = 0;
-	entry = MEMORY_APPEND(loader->entries.items, loader->entries.count, loader->entries.capacity);
 	*entry = (struct load_entry){
 		.key = string_pool_intern(&loader->snapshot->strings, frame->key.data, frame->key.length),
 		.index = (uint32_t)frame->index,
 	};
 	return entry;
+}
+
+static struct load_entry *entries_of(struct frame *frame)
+{
+	return (void *)frame->elements.data;
 }
 
 static bool load_number_entry(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
@@ -120,10 +114,10 @@ static int compare_numbered_entries(const void *left, const void *right, void *s
 }
 
 /* Sorts the entries of the object that ends, unless they are sorted, and drops all but the last of a key. */
-static size_t sort_entries(struct loader *loader, const struct frame *frame,
+static size_t sort_entries(struct loader *loader, struct frame *frame,
 			   int (*compare)(const void *left, const void *right, void *snapshot))
 {
-	struct load_entry *entries = loader->entries.items;
+	struct load_entry *entries = entries_of(frame);
 	size_t kept = 0, ascending = 1;
 
 	while (ascending < frame->index &&
@@ -151,8 +145,8 @@ static void end_key_values(struct loader *loader, struct frame *frame)
 	values->items = arena_allocate(&loader->snapshot->arena, count * sizeof(*values->items));
 	for (size_t i = 0; i < count; i++)
 		values->items[i] = (struct key_value){
-			.key = loader->entries.items[i].key,
-			.value = loader->entries.items[i].value,
+			.key = entries_of(frame)[i].key,
+			.value = entries_of(frame)[i].value,
 		};
 }
 
@@ -165,8 +159,8 @@ static void keep_text_pairs(struct loader *loader, struct frame *frame, size_t c
 	pairs->items = arena_allocate(&loader->snapshot->arena, count * sizeof(*pairs->items));
 	for (size_t i = 0; i < count; i++)
 		pairs->items[i] = (struct text_pair){
-			.key = snapshot_text(loader->snapshot, loader->entries.items[i].key),
-			.value = loader->entries.items[i].text,
+			.key = snapshot_text(loader->snapshot, entries_of(frame)[i].key),
+			.value = entries_of(frame)[i].text,
 		};
 }
 
@@ -409,9 +403,9 @@ static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_ELAPSED] = {JSON_OBJECT, "a number", .load_scalar = load_age},
 	[MEMBER_WINDOW_THREADS] = {JSON_ARRAY, "a thread record", .element = &window_thread_object,
 				   .begin_element = load_begin_thread, .end_element = load_end_window_thread},
-	[MEMBER_WINDOW_BORN] = {JSON_ARRAY, "a number", .load_scalar = load_window_born},
-	[MEMBER_WINDOW_UNKNOWN] = {JSON_ARRAY, "a number", .load_scalar = load_window_unknown},
-	[MEMBER_WINDOW_RESIDENT] = {JSON_ARRAY, "a number", .load_scalar = load_window_resident},
+	[MEMBER_WINDOW_BORN] = {JSON_ARRAY, "a number", .load_scalar = load_window_index},
+	[MEMBER_WINDOW_UNKNOWN] = {JSON_ARRAY, "a number", .load_scalar = load_window_index},
+	[MEMBER_WINDOW_RESIDENT] = {JSON_ARRAY, "a number", .load_scalar = load_window_index},
 	[MEMBER_PART_NAMES] = {JSON_ARRAY, "an object", .element = &part_name_object,
 			       .begin_element = load_begin_part_name, .end_element = load_end_part_name},
 	[MEMBER_PARTS] = {JSON_ARRAY, "an object", .element = &part_object, .begin_element = load_begin_part,
@@ -456,8 +450,8 @@ static void apply_ages(struct loader *loader)
 	}
 }
 
-/* How long threads have been waiting, where the file says that it knows; of waits for a CPU and in D twice.
- */
+/* Keeps the durations of waits if the file says that it has them; waits for a CPU and in D are in stuck_ns,
+ * too. */
 static void apply_waits(struct loader *loader)
 {
 	struct snapshot *snapshot = loader->snapshot;
@@ -683,8 +677,6 @@ static void release(struct loader *loader)
 	}
 	buffer_release(&loader->last_set.text);
 	load_short_cuts_release(&loader->short_cuts);
-	free(loader->numbers.items);
-	free(loader->entries.items);
 	free(loader->reasons.items);
 	free(loader->ages.items);
 	free(loader->layouts.items);

@@ -49,7 +49,7 @@ struct frame {
 	size_t next;            /* member that is expected next, as files are written */
 	size_t index;           /* of the element of an array */
 	struct buffer key;      /* of the element of an open object */
-	struct buffer elements; /* of a list, so far */
+	struct buffer elements; /* of a container, so far */
 };
 
 /* An element of an object with open keys until the object ends. */
@@ -60,7 +60,7 @@ struct load_entry {
 	const char *text;
 };
 
-/* What a thread's own `missing` says; kept until the top level is known, which may come later. */
+/* An entry of a thread's own `missing`; kept until the top level is known, which may come later. */
 struct pending_reason {
 	uint32_t thread;
 	uint16_t key; /* a source, or SOURCE_COUNT + a metric */
@@ -73,9 +73,8 @@ struct pending_age {
 	uint64_t age_ns;
 };
 
-/* What a thread's task fields hold, its numbers lying in loader.task_fields.numbers, or its `missing` says of
- * it.
- */
+/* The task fields of a thread, whose numbers lie in loader.task_fields.numbers, or the entry of its
+ * `missing`. */
 struct pending_task_fields {
 	uint32_t thread, numbers;
 	bool is_list;
@@ -100,8 +99,8 @@ struct load_memo {
 };
 
 /*
- * The records of threads make up nearly all of a file and are much alike. Members are numbers, most of which
- * are 0: they are compared with a text in which all of them are. What are no numbers mostly is what it was in
+ * The records of threads make up nearly all of a file and are much alike. Most members are numbers, and
+ * most numbers are 0: they are compared with a text in which all of them are. Other members mostly read as in
  * the record before.
  */
 struct load_short_cuts {
@@ -146,17 +145,9 @@ struct loader {
 	struct load_short_cuts short_cuts;
 
 	struct {
-		uint32_t *items;
-		size_t capacity;
-	} numbers; /* of a CPU set */
-	struct {
 		struct buffer text; /* "[0,1,2]" */
 		uint64_t id;
 	} last_set;
-	struct {
-		struct load_entry *items;
-		size_t count, capacity;
-	} entries; /* of an object with open keys */
 
 	struct {
 		struct pending_reason *items;
@@ -171,7 +162,7 @@ struct loader {
 		size_t count, capacity;
 	} layouts;
 
-	/* What a program keeps for each task; load_task_fields.c. */
+	/* Fields that a program keeps for each task; load_task_fields.c. */
 	struct {
 		struct task_fields_record record;
 		struct task_field_member_record member; /* that is being read */
@@ -184,7 +175,7 @@ struct loader {
 			struct pending_task_fields *items;
 			size_t count, capacity;
 		} pending;
-		uint64_t further_numbers; /* a thread has of members for which there is no room */
+		uint64_t further_numbers; /* of a thread, for members without room */
 		bool is_missing;          /* no thread has any */
 		size_t left_out;          /* contexts that are not as the description says */
 	} task_fields;
@@ -199,7 +190,7 @@ struct loader {
 		bool parts;  /* they do not add up to the window */
 	} notes;
 
-	/* Of a loader of the beginning of a window; load_window.c. */
+	/* In a loader for the beginning of a window; load_window.c. */
 	struct {
 		uint32_t *from_of; /* see struct snapshot_window */
 		struct load_indices thread_of, born, unknown, resident;
@@ -218,6 +209,9 @@ struct loader {
 /* Says that the value at the present position is of a wrong type or out of range: "must be WANTED, not …".
  * Returns false. */
 bool load_refuse(struct loader *loader, const struct json_scalar *value, const char *wanted);
+
+/* A zeroed element, beside those that the container has so far. */
+void *load_add_element(struct frame *frame, size_t size);
 
 /* Reads a number as the format wants it: digits only, in range. */
 static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *ret_value)
@@ -248,9 +242,7 @@ void load_append_path(const struct loader *loader, struct buffer *buffer);
 
 /* --- load_window.c: containers of the beginning of a window --- */
 
-bool load_window_born(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-bool load_window_unknown(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-bool load_window_resident(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+bool load_window_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
 void load_end_window_thread(struct loader *loader, const struct frame *element);
 void *load_begin_ended(struct loader *loader, struct frame *frame);
 void load_end_ended(struct loader *loader, const struct frame *element);
@@ -294,7 +286,7 @@ void load_task_fields_release(struct loader *loader);
 void load_short_cuts_prepare(struct load_short_cuts *cuts);
 void load_short_cuts_release(struct load_short_cuts *cuts);
 
-/* Takes members of a thread's record as far as short cuts go; the object has begun and has had a member. */
+/* Takes members of a thread's record by short cuts; the object has begun and has had a member. */
 void load_short_cut(struct loader *loader, struct frame *frame);
 
 /* Notes where the next member of a thread begins, which short cuts do not take; and keeps it once it is read,

@@ -371,6 +371,16 @@ bool load_element_string(struct loader *loader, const struct json_scalar *scalar
 
 /* --- objects and arrays --- */
 
+void *load_add_element(struct frame *frame, size_t size)
+{
+	struct buffer *elements = &frame->elements;
+
+	buffer_reserve(elements, size);
+	memset(elements->data + elements->length, 0, size);
+	elements->length += size;
+	return elements->data + elements->length - size;
+}
+
 static bool is_scalar(const struct json_scalar *value)
 {
 	return value->type != JSON_OBJECT && value->type != JSON_ARRAY;
@@ -401,7 +411,7 @@ static int see_member(struct loader *loader, struct frame *frame, size_t index)
 	return 1;
 }
 
-/* Takes the name of the next member: 1 when there is one, 0 at the end of the object. */
+/* Takes the name of the next member: 1, or 0 at the end of the object. */
 static int next_member(struct loader *loader, struct frame *frame)
 {
 	const struct object *object = frame->object;

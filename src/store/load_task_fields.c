@@ -85,7 +85,7 @@ bool load_task_field_enumerator(struct loader *loader, struct frame *frame, cons
 	if (!load_number(loader, scalar, &value))
 		return false;
 	enumerator = (struct task_field_enumerator){load_key(loader, frame), (int64_t)value};
-	buffer_append(&frame->elements, (const char *)&enumerator, sizeof(enumerator));
+	*(struct task_field_enumerator *)load_add_element(frame, sizeof(enumerator)) = enumerator;
 	return true;
 }
 
@@ -167,7 +167,7 @@ void load_task_fields_thread_missing(struct loader *loader, reason_id reason)
 
 /* --- at the end --- */
 
-/* How many numbers a thread has by what the file says, what it says being possible or not. */
+/* The count of numbers of a thread by the description in the file, possible or not. */
 static uint64_t count_numbers(const struct loader *loader)
 {
 	uint64_t count = loader->task_fields.further_numbers;

@@ -8,32 +8,17 @@
 
 /* --- its lists --- */
 
-static bool add_index(struct loader *loader, struct load_indices *list, const struct json_scalar *scalar)
+bool load_window_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
 {
+	struct load_indices *list = frame->member->type == MEMBER_WINDOW_BORN      ? &loader->window.born
+				    : frame->member->type == MEMBER_WINDOW_UNKNOWN ? &loader->window.unknown
+										   : &loader->window.resident;
 	uint64_t value;
 
 	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
 		return false;
 	*MEMORY_APPEND(list->items, list->count, list->capacity) = value;
 	return true;
-}
-
-bool load_window_born(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
-{
-	(void)frame;
-	return add_index(loader, &loader->window.born, scalar);
-}
-
-bool load_window_unknown(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
-{
-	(void)frame;
-	return add_index(loader, &loader->window.unknown, scalar);
-}
-
-bool load_window_resident(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
-{
-	(void)frame;
-	return add_index(loader, &loader->window.resident, scalar);
 }
 
 void load_end_window_thread(struct loader *loader, const struct frame *element)
@@ -52,7 +37,7 @@ void *load_begin_ended(struct loader *loader, struct frame *frame)
 	return &loader->window.member;
 }
 
-/* Of names that stand there twice the first ones count. */
+/* The first of two records with the same names counts. */
 void load_end_ended(struct loader *loader, const struct frame *element)
 {
 	const struct ended_member *member = &loader->window.member;
@@ -203,7 +188,7 @@ static bool parts_add_up(const struct loader *inner, uint64_t length_ns)
 
 /* --- both together --- */
 
-/* Notes what became of threads of the snapshot; false where there is no such thread, or it stands twice. */
+/* Notes what became of threads of the snapshot; false for a thread that does not exist or comes twice. */
 static bool place(uint32_t from_of[], size_t count, const struct load_indices *list, bool is_row,
 		  uint32_t what)
 {

@@ -8,7 +8,7 @@
 #include "vocabulary.h"
 
 /*
- * What is known while a round is being coded, one way or the other. Whatever codes a part of it takes the
+ * The state while a round is being coded, one way or the other. Whatever codes a part of it takes the
  * round as it is when encoding and fills it in when decoding, by the same calls in the same order; only
  * decoding writes to `now`.
  */
@@ -61,12 +61,11 @@ struct round {
 	bool is_brief;                  /* only the facts that an interval needs */
 	/* By row of `now`: row of `against`, UINT32_MAX for none; ascends. */
 	uint32_t *old_row;
-	/* Rows that have none, and those of which something but times is another one; ascending. */
+	/* Rows that have none, and those that differ in more than times; ascending. */
 	uint32_t *rows;
 	size_t row_count;
 	/* By id in `against`: id of the same text, set, names in `now`, UINT32_MAX for none. */
 	uint32_t *string_of, *cpu_set_of, *triple_of;
-	uint64_t *scratch;            /* by row */
 	struct coder_stream *streams; /* the coder's, [STREAM_TOTAL] */
 };
 
@@ -77,7 +76,7 @@ static inline uint64_t round_reason_end(const struct round *round)
 	       (round->coder.decoding ? round->words->unknown_reason_count : 0);
 }
 
-/* The number of elements of a list of which nothing is expected. */
+/* The number of elements of a list without an expected one. */
 static inline size_t round_new_count(struct round *round, size_t count)
 {
 	return coder_count(&round->coder, &round->streams[STREAM_COUNT], round->coder.decoding ? 0 : count);
@@ -99,11 +98,11 @@ static inline uint32_t round_id(const uint32_t *map, uint64_t id)
 
 /* --- rows.c --- */
 
-/* How many threads there are, their rows in `against`, and which of them changed. */
+/* Codes the number of threads, their rows in `against`, and which of them changed. */
 void round_code_rows(struct round *round);
 
 /*
- * Which record of a list of `against` is the same as the next one of `now`: `place`, at or above `*next`, or
+ * Codes which record of a list of `against` matches the next one of `now`: `place`, at or above `*next`, or
  * UINT32_MAX for none. `*next` becomes the one behind it.
  */
 uint32_t round_code_place(struct round *round, unsigned int stream_index, uint32_t place, size_t *next,
@@ -129,13 +128,13 @@ void round_code_cgroups(struct round *round);
 
 /*
  * Codes a record by its table, but for what only files have. `expected` is one like it, NULL for none: zeros.
- * Of `expected` ids are of `against` if `is_old`, else of `now`. All goes into `stream`, or with `is_spread`
+ * Ids in `expected` are of `against` if `is_old`, else of `now`. All goes into `stream`, or with `is_spread`
  * each member into one of its own from there on.
  */
 void round_code_object(struct round *round, const struct object *object, unsigned int stream, bool is_spread,
 		       void *record, const void *expected, bool is_old);
 
-/* What is of the whole host. */
+/* Facts of the whole host. */
 void round_code_facts(struct round *round);
 
 /* The names of reasons that this program does not know; before everything that has reasons. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which threads a round has, where they were in another round, and which of them changed. */
+/* The threads of a round, their rows in another round, and which of them changed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void code_old_rows(struct round *round)
 
 /* --- which rows changed --- */
 
-/* Marks rows of which the cell is another one than in `against`. */
+/* Marks rows whose cell differs from that in `against`. */
 static void mark_changed(const struct round *round, unsigned int column, bool changed[])
 {
 	const struct column_view now = column_view_of(round, round->now, column);
@@ -113,7 +113,7 @@ static void find_changed(const struct round *round, bool changed[])
 		mark_changed(round, column, changed);
 }
 
-/* How far it is from each changed row to the next, 0 behind the last; rows without an old one are changed. */
+/* The distance from each changed row to the next, 0 behind the last; rows without an old one are changed. */
 static void code_changed(struct round *round, bool changed[])
 {
 	struct coder *coder = &round->coder;
@@ -142,34 +142,30 @@ static void code_changed(struct round *round, bool changed[])
 
 /* --- what a live round says of it --- */
 
-static bool is_moved_changed(const struct round *round)
+/* Moved threads are among the rows that changed, mostly all of them. */
+static void code_moved(struct round *round)
 {
-	return round->now->moved_count == round->row_count &&
-	       memcmp(round->now->moved, round->rows, round->row_count * sizeof(*round->rows)) == 0;
-}
-
-/* The list of moved threads, where it is not that of rows which changed. */
-static void code_moved(struct round *round, const bool changed[], bool moved[])
-{
-	struct coder_stream *stream = &round->streams[STREAM_MOVED];
+	struct coder *coder = &round->coder;
 	struct snapshot *now = round->now;
+	size_t next = 0;
 
-	for (size_t i = 0; !round->coder.decoding && i < now->moved_count; i++)
-		moved[now->moved[i]] = true;
-	for (size_t row = 0; row < now->thread_count; row++)
-		moved[row] = coder_bit(&round->coder, stream, moved[row] != changed[row]) != changed[row];
-	for (size_t row = 0; round->coder.decoding && row < now->thread_count; row++) {
-		if (moved[row])
-			now->moved[now->moved_count++] = (uint32_t)row;
+	if (coder->decoding)
+		now->moved = memory_allocate((now->thread_count + 1) * sizeof(*now->moved));
+	for (size_t i = 0; i < round->row_count; i++) {
+		const uint32_t row = round->rows[i];
+		const bool moved = !coder->decoding && next < now->moved_count && now->moved[next] == row;
+
+		next += moved;
+		if (!coder_bit(coder, &round->streams[STREAM_MOVED], !moved) && coder->decoding)
+			now->moved[now->moved_count++] = row;
 	}
 }
 
-static void code_live(struct round *round, const bool changed[])
+static void code_live(struct round *round)
 {
 	struct coder *coder = &round->coder;
 	struct coder_stream *stream = &round->streams[STREAM_FACTS];
 	struct snapshot *now = round->now;
-	bool *moved;
 
 	if (round->against == NULL || !coder_bit(coder, stream, !coder->decoding && is_carried(round)))
 		return;
@@ -180,20 +176,8 @@ static void code_live(struct round *round, const bool changed[])
 	}
 	if (!coder_bit(coder, stream, !coder->decoding && now->moved_known))
 		return;
-	if (coder->decoding) {
-		now->moved_known = true;
-		now->moved = memory_allocate((now->thread_count + 1) * sizeof(*now->moved));
-	}
-	if (coder_bit(coder, stream, !coder->decoding && is_moved_changed(round))) {
-		if (coder->decoding) {
-			memcpy(now->moved, round->rows, round->row_count * sizeof(*now->moved));
-			now->moved_count = round->row_count;
-		}
-		return;
-	}
-	moved = memory_allocate_zero(now->thread_count + 1, sizeof(*moved));
-	code_moved(round, changed, moved);
-	free(moved);
+	now->moved_known |= coder->decoding;
+	code_moved(round);
 }
 
 void round_code_rows(struct round *round)
@@ -217,8 +201,8 @@ void round_code_rows(struct round *round)
 	if (!coder->decoding && round->against != NULL)
 		find_changed(round, changed);
 	code_changed(round, changed);
-	code_live(round, changed);
 	free(changed);
+	code_live(round);
 	for (size_t i = 0; i < round->row_count; i++)
 		new += round->old_row[round->rows[i]] == UINT32_MAX;
 	coder_take(coder, new);

@@ -18,6 +18,11 @@ enum {
 
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
 
+static uint64_t elapsed_since(const struct snapshot *now, const struct snapshot *against)
+{
+	return against != NULL ? now->provenance.boottime_ns - against->provenance.boottime_ns : 0;
+}
+
 /* The lower bits that most waits have. */
 static uint64_t find_common_bits(const struct snapshot *snapshot)
 {
@@ -32,109 +37,70 @@ static uint64_t find_common_bits(const struct snapshot *snapshot)
 	return bits;
 }
 
-/* A wait beside one that is `above` it, or 0. */
-static uint64_t code_new_wait(struct round *round, struct coder_stream *stream, uint64_t wait, uint64_t above,
-			      uint64_t common)
-{
-	struct coder *coder = &round->coder;
-
-	if (coder_bit(coder, stream, (wait & STEP_MASK) != common))
-		return coder_residual(coder, &stream[1], wait, above);
-	wait = coder_residual(coder, stream, wait >> STEP_BITS, above >> STEP_BITS);
-	return wait << STEP_BITS | common;
-}
-
 /*
- * How much longer present waits have lasted than in `against`, by the CPU that a thread ran on last: the
- * clocks of CPUs differ a little, and while they are being set right they differ for a moment.
+ * A wait: as expected, or in whole steps, or to the nanosecond, from one that is `near`. The choice has a
+ * stream of its own.
  */
-struct cpu_clock {
-	uint64_t longer, once;
-	bool is_known;
-};
-
-/* The wait of a thread that did not move. */
-static uint64_t code_same_wait(struct round *round, uint64_t wait, uint64_t before, struct cpu_clock *clock,
-			       uint64_t nearby)
+static uint64_t code_wait(struct round *round, unsigned int stream_index, uint64_t wait, uint64_t expected,
+			  uint64_t near, uint64_t common)
 {
 	struct coder *coder = &round->coder;
-	struct coder_stream *stream = &round->streams[STREAM_WAIT_SAME];
-	const uint64_t longer = clock->is_known ? clock->longer : nearby;
-	uint64_t more = wait - before;
+	struct coder_stream *stream = &round->streams[stream_index];
 
 	switch (coder_number(coder, &stream[1],
-			     more == longer                           ? 0
-			     : clock->is_known && more == clock->once ? 1
-								      : 2)) {
+			     wait == expected               ? 0
+			     : (wait & STEP_MASK) == common ? 1
+							    : 2)) {
 	case 0:
-		more = longer;
-		break;
-	case 1:
-		more = clock->once;
-		*clock = (struct cpu_clock){more, longer, true};
-		break;
-	default:
-		more = coder_residual(coder, stream, more, longer);
-		clock->once = more;
-		break;
-	}
-	if (!clock->is_known)
-		*clock = (struct cpu_clock){more, more, true};
-	return before + more;
-}
-
-/* The wait of a thread that moved: mostly another one than before. */
-static uint64_t code_other_wait(struct round *round, uint64_t wait, uint64_t before, uint64_t longer,
-				uint64_t common)
-{
-	struct coder *coder = &round->coder;
-	struct coder_stream *stream = &round->streams[STREAM_WAIT_OTHER];
-	const uint64_t expected = before != 0 ? before + longer : 0;
-
-	if (!coder_bit(coder, stream, wait != expected))
 		return expected;
-	return code_new_wait(round, stream, wait, 0, common);
+	case 1:
+		wait = coder_residual(coder, stream, wait >> STEP_BITS, near >> STEP_BITS);
+		return wait << STEP_BITS | common;
+	default:
+		return coder_residual(coder, stream, wait, near);
+	}
 }
 
 static void code_waiting(struct round *round)
 {
 	struct snapshot *now = round->now;
-	const uint64_t *old = round->against != NULL ? round->against->waiting_ns : NULL;
-	struct cpu_clock clocks[KNOWN_CPUS] = {{0, 0, false}};
-	uint64_t nearby = round->against != NULL
-				  ? now->provenance.boottime_ns - round->against->provenance.boottime_ns
-				  : 0;
+	const struct snapshot *against = round->against;
+	const uint64_t *old = against != NULL ? against->waiting_ns : NULL;
+	/* How much longer waits of threads that did not move have lasted than in `against`, by the CPU that a
+	 * thread ran on last: the clocks of CPUs differ a little. */
+	uint64_t longer[KNOWN_CPUS];
 	const uint64_t common = coder_below(&round->coder,
 					    coder_number(&round->coder, &round->streams[STREAM_FACTS],
 							 round->coder.decoding ? 0 : find_common_bits(now)),
 					    STEP_MASK + 1);
 	size_t next = 0;
 
+	for (size_t i = 0; i < KNOWN_CPUS; i++)
+		longer[i] = elapsed_since(now, against);
 	for (size_t row = 0; row < now->thread_count; row++) {
 		const uint32_t old_row = round->old_row[row];
 		const bool changed = next < round->row_count && round->rows[next] == row;
-		struct cpu_clock *clock = &clocks[snapshot_value(now, row, METRIC_PROCESSOR) % KNOWN_CPUS];
+		uint64_t *clock = &longer[snapshot_value(now, row, METRIC_PROCESSOR) % KNOWN_CPUS];
 		const uint64_t before = old != NULL && old_row != UINT32_MAX ? old[old_row] : 0;
 		const uint64_t above = row != 0 ? now->waiting_ns[row - 1] : 0;
+		const uint64_t expected = before != 0 ? before + *clock : 0;
 		uint64_t wait = now->waiting_ns[row];
 
 		next += changed;
 		if (old_row == UINT32_MAX)
-			wait = code_new_wait(round, &round->streams[STREAM_WAIT_NEW], wait, above, common);
+			wait = code_wait(round, STREAM_WAIT_NEW, wait, above, above, common);
 		else if (changed)
-			wait = code_other_wait(round, wait, before, clock->is_known ? clock->longer : nearby,
-					       common);
-		else if (before == 0)
-			wait = coder_residual(&round->coder, &round->streams[STREAM_WAIT_SAME], wait, 0);
+			wait = code_wait(round, STREAM_WAIT_OTHER, wait, expected, 0, common);
 		else
-			wait = code_same_wait(round, wait, before, clock, nearby);
-		if (!changed && clock->is_known)
-			nearby = clock->longer;
+			wait = code_wait(round, STREAM_WAIT_SAME, wait, expected, expected, common);
+		if (!changed && before != 0)
+			*clock = wait - before;
 		if (round->coder.decoding)
 			now->waiting_ns[row] = wait;
 	}
 }
 
+/* Mostly none, or the wait under way. */
 static void code_stuck(struct round *round)
 {
 	struct coder *coder = &round->coder;
@@ -142,22 +108,19 @@ static void code_stuck(struct round *round)
 	struct snapshot *now = round->now;
 	const struct snapshot *against = round->against;
 	const uint64_t *old = against != NULL ? against->stuck_ns : NULL;
-	const uint64_t elapsed_ns = against != NULL
-					    ? now->provenance.boottime_ns - against->provenance.boottime_ns
-					    : 0;
 
 	for (size_t row = 0; row < now->thread_count; row++) {
 		const uint32_t old_row = round->old_row[row];
 		const uint64_t was = old != NULL && old_row != UINT32_MAX ? old[old_row] : 0;
 		const uint64_t waiting = now->waiting_ns != NULL ? now->waiting_ns[row] : 0;
 		uint64_t cell = now->stuck_ns[row];
+		const uint64_t choice = coder_number(coder, stream, cell == 0 ? 0 : cell == waiting ? 1 : 2);
 
-		if (!coder_bit(coder, stream, cell != 0))
-			cell = 0;
-		else if (!coder_bit(coder, stream, cell != waiting))
-			cell = waiting;
+		if (choice < 2)
+			cell = choice == 0 ? 0 : waiting;
 		else
-			cell = coder_residual(coder, &stream[1], cell, was != 0 ? was + elapsed_ns : 0);
+			cell = coder_residual(coder, &stream[1], cell,
+					      was != 0 ? was + elapsed_since(now, against) : 0);
 		if (coder->decoding)
 			now->stuck_ns[row] = cell;
 	}
@@ -167,8 +130,8 @@ static void code_stuck(struct round *round)
 
 /*
  * A source of a thread was read at the time of its counters, not again since `against`, with that of the
- * thread above, or at a moment of its own: those moments follow each other as the threads do. Which of it
- * also goes by the last digit of the thread's id, since some sources are read in turns by it
+ * thread above, or at a moment of its own: those moments follow each other as the threads do. The choice
+ * follows the last digit of the thread's id, too, since some sources are read in turns by it
  * (docs/live-round.md).
  */
 enum time_choice {
@@ -178,7 +141,7 @@ enum time_choice {
 	TIME_CHOICES,
 };
 
-/* The columns that are there, that of the counters first. */
+/* The columns that exist, the one of the counters first. */
 struct time_columns {
 	uint64_t *now[VOCABULARY_SOURCES_MAX];
 	const uint64_t *old[VOCABULARY_SOURCES_MAX];

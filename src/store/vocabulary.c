@@ -44,7 +44,7 @@ static uint32_t hash_object(uint32_t hash, const struct object *object)
 	return hash;
 }
 
-/* The tables of what rounds hold, of which no part can be left out, as a word that must be the same. */
+/* The tables of members of rounds as one word, since no part of them can be left out. */
 static void write_layout(void)
 {
 	static const struct object *const objects[] = {
@@ -69,42 +69,7 @@ static uint16_t find_word(const char *const words[], size_t count, const char *w
 	return VOCABULARY_NONE;
 }
 
-static uint16_t find_ended(const char *word)
-{
-	for (uint16_t i = 0; i < ENDED_METRICS; i++) {
-		if (strcmp(metrics[ended_metrics[i]].name, word) == 0)
-			return i;
-	}
-	return VOCABULARY_NONE;
-}
-
-static uint16_t limit(size_t found, size_t count)
-{
-	return found < count ? (uint16_t)found : VOCABULARY_NONE;
-}
-
-/* The number that a word has here. */
-static uint16_t find_own(enum vocabulary_kind kind, const char *word)
-{
-	const size_t length = strlen(word);
-
-	switch (kind) {
-	case VOCABULARY_METRIC:
-		return limit(metric_find(word, length), METRIC_COUNT);
-	case VOCABULARY_SOURCE:
-		return limit(source_find(word, length), SOURCE_COUNT);
-	case VOCABULARY_REASON:
-		return limit(reason_find(word, length), REASON_COUNT);
-	case VOCABULARY_FEATURE:
-		return limit(feature_find(word, length), FEATURE_COUNT);
-	case VOCABULARY_ENDED:
-		return find_ended(word);
-	default:
-		return strcmp(word, layout_word) == 0 ? 0 : VOCABULARY_NONE;
-	}
-}
-
-/* Reasons have a number in any case, as far as there are numbers. */
+/* Every reason gets a number while numbers last. */
 static bool number_reasons(struct vocabulary *vocabulary)
 {
 	uint16_t *own = vocabulary->own[VOCABULARY_REASON];
@@ -119,8 +84,9 @@ static bool number_reasons(struct vocabulary *vocabulary)
 	return vocabulary->count[VOCABULARY_REASON] != 0 && own[0] == REASON_READ;
 }
 
-struct vocabulary *vocabulary_create(const char *const words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX],
-				     const uint16_t counts[VOCABULARY_KINDS])
+/* Makes one; `program` is that of this program, NULL while it is being made. */
+static struct vocabulary *create(const char *const words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX],
+				 const uint16_t counts[VOCABULARY_KINDS], const struct vocabulary *program)
 {
 	struct vocabulary *vocabulary = memory_allocate_zero(1, sizeof(*vocabulary));
 	bool is_good = counts[VOCABULARY_METRIC] <= VOCABULARY_METRICS_MAX &&
@@ -134,7 +100,10 @@ struct vocabulary *vocabulary_create(const char *const words[VOCABULARY_KINDS][V
 				  find_word(vocabulary->words[kind], i, words[kind][i]) == VOCABULARY_NONE;
 			vocabulary->words[kind][i] = memory_duplicate(words[kind][i]);
 			vocabulary->check = hash_text(vocabulary->check, words[kind][i]);
-			vocabulary->own[kind][i] = find_own((enum vocabulary_kind)kind, words[kind][i]);
+			vocabulary->own[kind][i] = program != NULL
+							   ? find_word(program->words[kind],
+								       program->count[kind], words[kind][i])
+							   : (uint16_t)i;
 		}
 		vocabulary->check = hash_text(vocabulary->check, "");
 	}
@@ -155,7 +124,7 @@ void vocabulary_release(struct vocabulary *vocabulary)
 	free(vocabulary);
 }
 
-/* --- that of this program --- */
+/* --- the vocabulary of this program --- */
 
 static struct vocabulary *own_vocabulary;
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
@@ -181,7 +150,7 @@ static void make_own(void)
 		words[VOCABULARY_ENDED][i] = metrics[ended_metrics[i]].name;
 	write_layout();
 	words[VOCABULARY_LAYOUT][0] = layout_word;
-	own_vocabulary = vocabulary_create(words, counts);
+	own_vocabulary = create(words, counts, NULL);
 }
 
 const struct vocabulary *vocabulary_own(void)
@@ -191,6 +160,12 @@ const struct vocabulary *vocabulary_own(void)
 }
 
 /* --- those of other versions --- */
+
+struct vocabulary *vocabulary_create(const char *const words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX],
+				     const uint16_t counts[VOCABULARY_KINDS])
+{
+	return create(words, counts, vocabulary_own());
+}
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vocabulary *remembered[REMEMBERED_MAX];
