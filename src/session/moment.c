@@ -19,7 +19,7 @@ struct session_moment {
 	bool *base_gone;            /* by row of the base: it is gone since */
 	struct hash_map other_gone; /* processes that are not in the base and are gone */
 	bool left_base;             /* what was added is of a round after it, or a gap */
-	/* What was added last: that it is the last one is not known yet. */
+	/* Added last, though more may follow. */
 	bool is_told;
 	struct snapshot *told; /* a reference; NULL: nothing */
 	double told_left_ns;

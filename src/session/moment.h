@@ -53,7 +53,7 @@ const struct snapshot *session_moment_now(const struct session_moment *moment);
 const struct snapshot *session_moment_previous(const struct session_moment *moment);
 const struct snapshot *session_moment_base(const struct session_moment *moment);
 
-/* Of one that no session took over; NULL is allowed. */
+/* Frees a moment that no session took over; NULL is allowed. */
 void session_moment_release(struct session_moment *moment);
 
 /*

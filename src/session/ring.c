@@ -13,9 +13,10 @@
 
 enum {
 	GROUP_ROUNDS = 16, /* a whole recording and those that are made against the round before */
-	GROUPS_LEAST = 4,  /* so many are in the bytes that there are, so that few go at once */
-	DECODED = 4,       /* rounds that a reader keeps */
-	LEVEL = 1,         /* of zstd: time counts more than bytes */
+	GROUPS_LEAST =
+		4,   /* the least number of groups in the limit, so that few rounds are dropped at once */
+	DECODED = 4, /* rounds that a reader keeps */
+	LEVEL = 1,   /* of zstd: time counts more than bytes */
 };
 
 struct entry {
@@ -201,7 +202,7 @@ struct ring_state ring_state(struct ring *ring)
 
 /* --- reading --- */
 
-/* How many can be read. Called with the lock held, as are all that look at entries. */
+/* The number of readable rounds. Called with the lock held, like all that look at entries. */
 static size_t readable(const struct ring *ring)
 {
 	return ring->count - (ring->is_confirmed ? 0 : 1);
@@ -313,7 +314,7 @@ static int range(void *source, uint64_t from_unix_ns, uint64_t to_unix_ns, size_
 	return 0;
 }
 
-/* What was decoded lately; NULL: it was not. The reference stays the ring's. */
+/* A round that was decoded lately, or NULL. The reference stays the ring's. */
 static struct snapshot *find_decoded(struct ring *ring, int64_t id)
 {
 	for (size_t i = 0; i < DECODED; i++) {

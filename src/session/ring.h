@@ -32,7 +32,7 @@ void ring_withdraw(struct ring *ring, const struct snapshot *round);
 /* The rounds that have been confirmed. */
 struct timeline timeline_of_ring(struct ring *ring);
 
-/* Bytes that recordings take, rounds that there are, CPU time of making all of them, ns. */
+/* Bytes and number of the recorded rounds, CPU time of encoding all of them, ns. */
 struct ring_state {
 	uint64_t bytes, rounds, encoding_ns;
 };

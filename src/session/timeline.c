@@ -76,7 +76,7 @@ static int read_round(const struct timeline *timeline, const struct history_roun
 	return timeline->functions->read(timeline->source, round, ret_snapshot, error);
 }
 
-/* The round before, NULL where there is none, it is lost, or a gap is between the two. */
+/* The round before; NULL for none, a lost one, or a gap between the two. */
 static int read_previous(const struct timeline *timeline, const struct history_round *round,
 			 struct snapshot **ret_previous, struct error *error)
 {

@@ -32,7 +32,7 @@ struct timeline_functions {
 		    struct error *error);
 	int (*read_gone)(void *source, const struct history_round *round, struct snapshot **ret_gone,
 			 double *ret_left_ns, struct error *error);
-	/* NULL: there are no marks. */
+	/* NULL: no marks */
 	int (*next_mark)(void *source, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
 			 struct error *error);
 };
@@ -48,7 +48,7 @@ struct timeline {
 		.day = 0, .id = 0                                                                            \
 	}
 
-/* Of a history, which stays the caller's. */
+/* The timeline of a history, which stays the caller's. */
 struct timeline timeline_of_history(struct history *history);
 
 /* Whether nothing is known of the time between two rounds that step() says follow each other, or less than

@@ -21,7 +21,7 @@ enum {
 	YEAR_MAX = 2500, /* 64 bits of nanoseconds end in 2554 */
 };
 
-/* What a text has said so far. */
+/* The moment that a text names, while it is parsed. */
 struct when {
 	bool has_day, has_time, has_zone;
 	int days_ago; /* of today, yesterday; -1: a date or a day of the week */
@@ -355,7 +355,7 @@ static int64_t resolve(const struct when *when, int64_t now)
 }
 
 /*
- * What somebody may have meant who wrote `text`, to be checked, or NULL. `suggestion` keeps it.
+ * A guess at what was meant by `text`, to be checked, or NULL. `suggestion` keeps it.
  */
 static const char *suggest(const char *text, char suggestion[static SUGGESTION_MAX])
 {

@@ -15,13 +15,12 @@
  *	yesterday 3pm   monday 09:40   2026-11-20 09:40   2026-11-20T09:40:30.5
  *	2026-11-20T09:40Z   09:40 UTC   2026-11-20 09:40+05:30
  *
- * A day without a time is its beginning. A time without a day is the last one before the newest moment of
- *what is asked; the day of a week is the last one that has been, today counting, with a time the last such
- *moment. A time that the clocks skip when they are put forward counts as if they had not been yet (02:30 is
- *03:30); one that there is twice is the last of the two that has been.
+ * A day without a time means its beginning. A time without a day is the last one before the newest moment of
+ * the data; the day of a week is the last such day, today included, and with a time the last such moment. A
+ * skipped local time uses the old offset (02:30 is 03:30); a repeated one means the later that has passed.
  */
 
-/* What is valid, for help and sentences. */
+/* Valid forms, for help and sentences. */
 #define WHEN_FORMS                                                                                           \
 	"-15m, -1h30m, -2d, now, 09:40, 3pm, yesterday 15:00, monday, 2026-11-20 09:40, 2026-11-20T09:40Z, " \
 	"@1763712000"

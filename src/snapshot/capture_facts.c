@@ -320,7 +320,7 @@ struct building {
 	struct buffer texts[CAPTURE_FACTS_SIDES]; /* of the fact that is being made */
 };
 
-/* Adds a fact of which at least one side has a text; the buffers are emptied. */
+/* Adds a fact that at least one side knows; the buffers are emptied. */
 static void add_fact(struct building *building, const char *name, unsigned int flags)
 {
 	struct capture_facts *facts = building->facts;

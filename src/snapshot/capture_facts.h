@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "snapshot.h"
 
-/* How and on what host captures were made, as names and texts: the facts that reports print side by side. */
+/* Facts about how and on what host captures were made, which reports print side by side. */
 
 enum {
 	CAPTURE_FACTS_SIDES = 2

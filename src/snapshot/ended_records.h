@@ -4,7 +4,7 @@
 
 #include "snapshot.h"
 
-/* What threads that are gone did within a window: one record per triple, bounded. */
+/* Threads that ended within a window: one record per triple, bounded. */
 
 enum {
 	ENDED_COUNTED = 1 << 0,  /* some thread had a value */
@@ -19,7 +19,7 @@ enum {
 };
 
 struct ended_record {
-	/* Threads, leaders among them (as far as it is known), and threads that started within the window. */
+	/* Threads, known leaders among them, and threads that started within the window. */
 	uint64_t threads, processes, born;
 	bool kernel; /* kernel threads only */
 	/*
@@ -36,7 +36,7 @@ struct ended_record {
 };
 
 struct ended {
-	struct snapshot *names; /* no threads; triple i is that of record i; NULL while there is none */
+	struct snapshot *names; /* no threads; triple i is that of record i; NULL without records */
 	struct ended_record *records;
 	size_t count;
 	size_t capacity;
@@ -59,7 +59,7 @@ static inline bool ended_is_void(const struct ended *ended, size_t record)
 	return ended->estimate_is_void && ended->has_estimate && record == ended->estimate;
 }
 
-/* Whether there is any that does. */
+/* Whether any record does. */
 static inline bool ended_has_any(const struct ended *ended)
 {
 	return ended->count > (ended->has_estimate && ended->estimate_is_void ? 1u : 0u);

@@ -43,7 +43,7 @@ const enum metric ended_metrics[ENDED_METRICS] = {
 	METRIC_IRQ_DELAY_TOTAL_NS,
 };
 
-/* What is beyond a bound is put together under this name. */
+/* The name for everything beyond a bound. */
 static const char other_name[] = "(other)";
 
 struct ended_set *ended_set_create(void)

@@ -6,9 +6,9 @@
 #include "snapshot.h"
 
 /*
- * What threads did in their lives that ended between two rounds, as told by the kernel at their end. Those
- * that were in a snapshot are listed one by one, with what they counted in all: how much of it came after a
- * reading is for whoever has the reading to find. Of the others there are sums by name and cgroup.
+ * Threads that ended between two rounds, with the counters of their lives as the kernel told them at the end.
+ * Those that were in a snapshot are listed one by one, with what they counted in all: how much of it came
+ * after a reading is for whoever has the reading to find. The others are summed by name and cgroup.
  */
 
 enum {
@@ -20,9 +20,9 @@ enum {
 /* The metric of each amount. */
 extern const enum metric ended_metrics[ENDED_METRICS];
 
-/* What one or several threads counted, in the units of the metrics. */
+/* Counters of one or several threads, in the units of the metrics. */
 struct ended_amounts {
-	uint64_t delayed; /* threads of which delay accounting had a record */
+	uint64_t delayed; /* threads that delay accounting had a record for */
 	uint64_t of[ENDED_METRICS];
 };
 
@@ -54,7 +54,7 @@ struct ended_set {
 	/* Why an amount is not known of any, REASON_READ where it is. */
 	reason_id reasons[ENDED_METRICS];
 	bool lower_bound; /* the last moments of threads are missing in their amounts */
-	uint64_t lost;    /* threads of which nothing is known, for lack of room */
+	uint64_t lost;    /* threads that are unknown, for lack of room */
 	bool unread;      /* some could not be read; they come with another round */
 };
 

@@ -37,7 +37,7 @@ struct host_time host_time_of(const struct snapshot *from, const struct snapshot
 		if (i == TICKS_USER || i == TICKS_NICE || i == TICKS_SYSTEM)
 			time.busy_ns += part;
 	}
-	/* the two clocks have steps of their own, but nobody runs for longer than there is time */
+	/* the two clocks have steps of their own, but no CPU runs for longer than the time that passed */
 	if (now->host.online_cpus.present)
 		time.busy_ns = fmin(time.busy_ns,
 				    (double)now->host.online_cpus.value * fmax(0, time.elapsed_ns));

@@ -4,7 +4,7 @@
 
 #include "snapshot.h"
 
-/* What the CPUs of a host did between two rounds, by its CPU ticks. */
+/* CPU time of a host between two rounds, by its CPU ticks. */
 struct host_time {
 	double busy_ns, total_ns; /* in which they ran threads, and all of it */
 	double elapsed_ns;        /* between the two readings; 0 or less: nothing is known */

@@ -92,7 +92,7 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 	return record;
 }
 
-/* Index of the record of the same names, UINT32_MAX when there is none. */
+/* Index of the record of the same names, UINT32_MAX for none. */
 static uint32_t look_up_record(struct snapshot *sums, const struct snapshot *from,
 			       const struct latency_record *record)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * How long waits took, of threads that have their names and their cgroup in common: for a CPU, and blocked in
+ * Durations of waits, by names and cgroup of their threads: for a CPU, and blocked in
  * uninterruptible sleep (D). A wait is counted when it ends.
  */
 
@@ -43,7 +43,7 @@ struct latency_record {
 	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
-/* What a snapshot has of it. */
+/* Wait latency in a snapshot. */
 struct latency {
 	bool present; /* it was measured */
 	/* Length of what was measured: of a live round since the round before, of a full capture and of a
@@ -51,7 +51,7 @@ struct latency {
 	uint64_t span_ns;
 	uint64_t events;                /* of the scheduler that were looked at in this time; 0: not known */
 	uint64_t unseen;                /* switches of CPUs that the kernel did not tell of; not in files */
-	uint64_t cost_ns;               /* CPU time of measuring, as far as it is known */
+	uint64_t cost_ns;               /* known CPU time of measuring */
 	bool is_whole;                  /* since measuring began */
 	struct latency_record *records; /* in no order; of sums: by the triple of the same index */
 	size_t count, capacity;
@@ -64,7 +64,7 @@ size_t latency_bucket(uint64_t wait_ns);
 uint64_t latency_bucket_start(size_t bucket);
 uint64_t latency_bucket_end(size_t bucket);
 
-/* How many waits there are. */
+/* The number of waits. */
 uint64_t latency_count(const struct latency_histogram *histogram);
 
 /* Adds the waits of another one. */
@@ -88,7 +88,7 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 					  uint32_t cgroup);
 
 /*
- * Sums are a snapshot without threads, of which triple i is that of record i. Adds the records of another
+ * Sums are a snapshot without threads whose triple i is that of record i. Adds the records of another
  * snapshot, which may be of any kind; bounded by LATENCY_RECORDS_MAX. Returns in which record each was put;
  * the caller frees it.
  */
@@ -97,7 +97,7 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 /* Whether each name of a snapshot would have a record of its own, were it added. */
 bool latency_sums_have_room(struct snapshot *sums, const struct snapshot *snapshot);
 
-/* Which record of sums is `(other)`, UINT32_MAX where there is none. Its waits may be of any group. */
+/* The record `(other)` of sums, UINT32_MAX for none. Its waits may be of any group. */
 uint32_t latency_sums_other(struct snapshot *sums);
 
 #endif

@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "snapshot.h"
 
-/* What the state of a metric of a thread follows from, where it has no exceptions. */
+/* The inputs that the state of a metric of a thread follows from, where it has no exceptions. */
 struct metric_states {
 	bool plain; /* all of it is here: snapshot_value_state() need not be asked thread by thread */
 	bool user_only, leader_only;
-	uint8_t flags; /* bits of thread_flags without which there was nothing to read */
+	uint8_t flags; /* bits of thread_flags that a thread with a value has */
 	/* of the source, and of the one it is part of; NULL: `default_reasons` */
 	const reason_id *reasons[2];
 	reason_id default_reasons[2];
@@ -36,7 +36,7 @@ struct metric_reader {
 	const uint64_t *read_at; /* NULL: `boottime_ns` of the snapshot */
 };
 
-/* Of any metric but METRIC_THREAD_COUNT; valid as long as the snapshot. */
+/* Makes the reader of any metric but METRIC_THREAD_COUNT; valid as long as the snapshot. */
 struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metric metric);
 
 /* Whether the thread has a policy, and none of the fair class. */

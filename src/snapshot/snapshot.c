@@ -200,7 +200,7 @@ static uint64_t *new_values(struct snapshot *snapshot, size_t capacity)
 	return (uint64_t *)(void *)values;
 }
 
-/* Moves the columns of values to larger ones, in one space where it is wanted and there is room. */
+/* Moves the columns of values to larger ones, in one space where that is wanted and has room. */
 static void enlarge_values(struct snapshot *snapshot, size_t capacity, bool in_space)
 {
 	const struct snapshot old = *snapshot;
@@ -333,7 +333,7 @@ static bool triples_are_equal(const struct triple *left, const struct triple *ri
 	return left->pcomm == right->pcomm && left->comm == right->comm && left->cgroup == right->cgroup;
 }
 
-/* Where the triple stands in the hash table, or belongs. */
+/* The place of the triple in the hash table, or the free one for it. */
 static uint32_t *find_triple_slot(const struct snapshot *snapshot, const struct triple *triple)
 {
 	size_t mask = snapshot->triple_slot_count - 1, i = hash_bytes(triple, sizeof(*triple)) & mask;

@@ -117,7 +117,7 @@ enum cgroup_type {
 	CGROUP_TYPE_KEY_VALUES,
 };
 
-/* How the records of one key become one. A floor or limit that one of them lacks is lacking. */
+/* Rules that merge the records of one key. A floor or limit that one of them lacks is lacking. */
 enum cgroup_merge {
 	CGROUP_MERGE_SUM,
 	CGROUP_MERGE_LARGEST,
@@ -153,7 +153,7 @@ struct cgroup_record_entry {
 	enum cgroup_merge merge;
 	enum cgroup_file file; /* that it is read from */
 	enum section section;  /* of reports, SECTION_COUNT for none */
-	bool limit;            /* there is none where it is not set */
+	bool limit;            /* unset means no limit */
 	enum ladder ladder;
 };
 
@@ -231,13 +231,13 @@ struct host {
 	} heap_state;
 };
 
-/* What happened to the readings of one source. */
+/* Results of reading one source. */
 struct tally {
 	uint64_t read;
 	uint64_t missed[UINT8_MAX + 1]; /* by reason id */
 };
 
-/* A process that has jemalloc, or of which the allocator probe cannot say whether it has. */
+/* A process that has jemalloc, or may have it: the allocator probe cannot say. */
 struct heap_process {
 	uint32_t tgid;
 	const char *layout;  /* "dwarf", "known-build" …, NULL where it failed */
@@ -294,9 +294,9 @@ struct provenance {
 	const char *hostname;
 	uint64_t cpu_ticks[CPU_TICK_KINDS];
 	bool cpu_ticks_known;
-	uint64_t cpu_ticks_at_ns; /* CLOCK_BOOTTIME when they were read; in no file */
+	uint64_t cpu_ticks_at_ns; /* CLOCK_BOOTTIME when they were read */
 	struct optional_u64 procs_running, procs_blocked, mem_available_kib;
-	struct optional_u64 forks; /* threads that started since the host did; in no file */
+	struct optional_u64 forks; /* threads that started since the host did */
 	uint64_t load_centi[3];
 	bool load_known;
 };
@@ -316,7 +316,7 @@ struct smaps_record {
 
 /*
  * Resident memory of a process, as stat prints it (field 24): once, whichever of its threads it was read of.
- * What has no address space (kernel threads, zombies) has no record.
+ * Processes without an address space (kernel threads, zombies) have no record.
  */
 struct resident_record {
 	uint32_t tgid;
@@ -337,7 +337,7 @@ struct snapshot {
 	struct string_pool strings;
 	struct string_pool cpu_sets;
 
-	/* Of this process, from 1 on: no two snapshots have the same. Not in files, like the six after it. */
+	/* Unique in this process, from 1 on. Not in files, like the six after it. */
 	uint64_t serial;
 	/*
 	 * How the threads of a live round stand to those of an earlier one: `carried_serial` is that of the
@@ -368,7 +368,7 @@ struct snapshot {
 	uint8_t *thread_flags;
 	uint64_t *start_time;           /* USER_HZ ticks since boot */
 	uint64_t *values[METRIC_COUNT]; /* NULL: no thread has a value other than 0; see metric_encoding */
-	/* Where the number of threads was expected the columns of values lie in one space. */
+	/* With an expected number of threads the columns of values lie in one space. */
 	struct {
 		char *bytes; /* NULL: every column was allocated by itself */
 		size_t size, used;
@@ -411,7 +411,7 @@ struct snapshot {
 	struct resident_record *resident; /* ascending by tgid; an excerpt has all of them */
 	size_t resident_count;
 	size_t resident_capacity;
-	reason_id resident_missing; /* REASON_READ, or why there is none of any process */
+	reason_id resident_missing; /* REASON_READ, or why no process has any */
 
 	struct cgroup_record *cgroups; /* ascending by path bytes */
 	size_t cgroup_count;
@@ -443,7 +443,7 @@ struct snapshot *snapshot_reference(struct snapshot *snapshot);
 
 /*
  * The same snapshot with another window, which is taken over and released with it. It shares everything else
- * with the other one, of which it holds a reference. The caller releases it.
+ * with the other one and holds a reference to it. The caller releases it.
  */
 struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot_window *window);
 
@@ -489,7 +489,7 @@ void snapshot_reserve(struct snapshot *snapshot, size_t capacity);
 void snapshot_expect(struct snapshot *snapshot, size_t threads);
 
 /*
- * The first row that is not before a thread, by bisection; thread_count where there is none. Only for rows
+ * The first row that is not before a thread, by bisection; thread_count for none. Only for rows
  * that ascend by process and thread, as those of captures do.
  */
 size_t snapshot_search_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
@@ -592,7 +592,7 @@ bool snapshot_sched_ext_runs(const struct snapshot *snapshot);
  */
 reason_id snapshot_reason_intern(struct snapshot *snapshot, const char *name, size_t length);
 
-/* How reading a source went, counted over the threads to which it applies. */
+/* Counts the results of reading a source over the threads to which it applies. */
 void snapshot_tally(const struct snapshot *snapshot, enum source source, struct tally *ret_tally);
 
 /* The reason's name as in files, and its words for the screen (unknown ones: the name). */

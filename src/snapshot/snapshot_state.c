@@ -68,7 +68,7 @@ void snapshot_tally(const struct snapshot *snapshot, enum source source, struct 
 			ret_tally->missed[reason]++;
 		else if (source != SOURCE_JEMALLOC ||
 			 (snapshot->thread_flags[i] & THREAD_JEMALLOC_MEASURED) != 0)
-			ret_tally->read++; /* without jemalloc there was nothing to read */
+			ret_tally->read++; /* a process without jemalloc has nothing to read */
 	}
 }
 
@@ -110,7 +110,7 @@ static enum value_state state_by_knowledge(const struct snapshot *snapshot, size
 	*reason = value_reason(snapshot, thread, metric, source);
 	if (*reason != REASON_READ)
 		return VALUE_UNAVAILABLE;
-	/* A process without jemalloc: nothing failed, there was nothing to read. */
+	/* A process without jemalloc has nothing to read, and nothing failed. */
 	if (metrics[metric].family == METRIC_FAMILY_JEMALLOC &&
 	    !(snapshot->thread_flags[thread] & THREAD_JEMALLOC_MEASURED))
 		return VALUE_ABSENT;

@@ -5,12 +5,12 @@
 #include "ended_records.h"
 #include "thread_match.h"
 
-/* What happened in a run of rounds within a window, by names: counters of threads that live or ended. */
+/* Counters by names in a run of rounds within a window, of threads that live or ended. */
 struct window_part {
 	uint64_t length_ns;
 	uint32_t *names; /* [count]: which of the names did something */
 	size_t count;
-	enum metric metrics[METRIC_COUNT]; /* [metric_count]: of which some name has an amount */
+	enum metric metrics[METRIC_COUNT]; /* [metric_count]: some name has an amount of each */
 	size_t metric_count;
 	uint64_t *amounts; /* of a metric those of all names, then of the next one; in its unit, at least */
 };
@@ -22,7 +22,7 @@ struct window_parts {
 	size_t count, capacity;
 };
 
-/* What happened before a snapshot, since an earlier reading: what a file keeps of a window beside its end. */
+/* The time before a snapshot, since an earlier reading: all of a window but its end. */
 struct snapshot_window {
 	/*
 	 * The beginning: a reference. It has rows of the threads that moved, with what is counted from them,

@@ -86,7 +86,7 @@ struct context_choice {
 	const char *map;  /* name of the task storage, as the kernel has it: at most 15 bytes */
 };
 
-/* What the names of counters begin with, which goes without saying. */
+/* Prefixes of counters that are left out of their names. */
 #define TASK_FIELD_EVENT_PREFIX "SCX_EV_"
 
 /* A counter that the kernel keeps of a scheduler (kernel/sched/ext.c, /sys/kernel/sched_ext/root/events). */
@@ -95,7 +95,7 @@ struct task_field_event {
 	uint64_t value;
 };
 
-/* What a snapshot has of it. A zeroed struct is empty. */
+/* Contexts of a snapshot. A zeroed struct is empty. */
 struct task_fields {
 	struct task_field_owner *owner; /* a reference, NULL: none runs, or nothing is known of it */
 	uint32_t *context_of; /* by thread: which of `contexts`, or TASK_FIELDS_…; NULL: none were read */
@@ -140,7 +140,7 @@ const char *task_field_find_enumerator(const struct task_field_member *member, i
 /* Whether a member is an integer, bool, enum or an array of integers: then it has numbers. */
 bool task_field_has_numbers(const struct task_field_member *member);
 
-/* How many numbers it has: of an array all elements, 0 of a member that has none. */
+/* The count of its numbers: all elements of an array, 0 for a member without numbers. */
 size_t task_field_elements(const struct task_field_member *member);
 
 /*
@@ -165,7 +165,7 @@ double task_field_number(const struct task_field_member *member, uint64_t value)
 /* Appends a value in words: a number, true or false, the name of an enum's value where it has one. */
 void task_field_append(const struct task_field_member *member, uint64_t value, struct buffer *text);
 
-/* Makes room for the contexts of `count` threads, all of which have none: TASK_FIELDS_NONE. Takes over the
+/* Makes room for the contexts of `count` threads, which have none yet: TASK_FIELDS_NONE. Takes over the
  * reference. */
 void task_fields_begin(struct task_fields *fields, struct task_field_owner *owner, size_t count);
 

@@ -79,7 +79,7 @@ static uint32_t without_match(const struct snapshot *now, uint32_t thread, const
 										       : THREAD_UNKNOWN;
 }
 
-/* What is found out, and of which two snapshots. */
+/* The match of two snapshots, being made. */
 struct matching {
 	const struct snapshot *now, *before;
 	uint32_t *match;

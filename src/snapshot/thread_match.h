@@ -4,16 +4,16 @@
 
 #include "snapshot.h"
 
-/* What is known of a thread that an older snapshot of the same boot does not have. */
+/* A thread that an older snapshot of the same boot does not have. */
 enum {
 	THREAD_BORN = UINT32_MAX,        /* it did not exist yet: its counters began at zero after that */
-	THREAD_UNKNOWN = UINT32_MAX - 1, /* it existed, but there is no reading of it */
+	THREAD_UNKNOWN = UINT32_MAX - 1, /* it existed, but was not read */
 	/* as it is now, in all that is not time: its row was given up, or never kept */
 	THREAD_STILL = UINT32_MAX - 2,
 };
 
 /*
- * Which thread of `before` each thread of `now` is: its index, THREAD_BORN or THREAD_UNKNOWN; the caller
+ * Matches each thread of `now` with one of `before`: its index, THREAD_BORN or THREAD_UNKNOWN; the caller
  * frees the array. A thread is known by its process, its id and its start time (proc_pid_stat(5), field 22):
  * an id that is used again has another start. But a thread that calls execve(2) without being the leader
  * takes the leader's id and start time over and keeps its own counters (de_thread() in fs/exec.c). Where its

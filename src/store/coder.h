@@ -36,12 +36,12 @@ void coder_end(struct coder *coder, struct buffer *buffer);
 
 /*
  * Begins to decode what coder_end() appended, which must stay until the end. `elements` is how many elements
- * all lists may have in all. Streams of higher numbers than there are here are passed by.
+ * all lists may have in all. Streams with higher numbers than this program has are skipped.
  */
 void coder_open(struct coder *coder, size_t stream_count, const void *bytes, size_t length,
 		uint64_t elements);
 
-/* Passes by what is left of a stream. */
+/* Skips the rest of a stream. */
 static inline void coder_skip(struct coder_stream *stream)
 {
 	stream->next = stream->end;
@@ -78,7 +78,7 @@ const char *coder_text(struct coder *coder, struct coder_stream *stream, const c
 size_t coder_count(struct coder *coder, struct coder_stream *stream, size_t count);
 
 /*
- * The same of a list of which some elements are those of a list of `old_count` elements: only the others are
+ * The same for a list that shares elements with a list of `old_count` elements: only the others are
  * announced, by coder_take() for each.
  */
 size_t coder_count_beside(struct coder *coder, struct coder_stream *stream, size_t count, size_t old_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Columns by thread. Of threads that did not change nothing is coded. */
+/* Columns by thread. Threads that did not change are not coded. */
 #include "columns.h"
 
 #include <string.h>
@@ -154,7 +154,7 @@ static bool is_surprising(const struct column *column)
 	return false;
 }
 
-/* Column `index`, of which the streams are the `place`-th. */
+/* Column `index`, which has the `place`-th streams. */
 static struct column column_of(struct round *round, unsigned int index, unsigned int place)
 {
 	const struct snapshot *against = round->against;

@@ -21,10 +21,10 @@ enum thread_column {
 
 /* The cells of a column. */
 struct column_view {
-	const void *cells; /* NULL: there is no column */
+	const void *cells; /* NULL: no column */
 	size_t size;       /* of a cell, bytes */
-	uint64_t absent;   /* every cell where there is no column */
-	/* What ids in cells of `against` are in `now`; NULL: they are no ids. */
+	uint64_t absent;   /* every cell without a column */
+	/* Ids in `now` by ids in `against`; NULL: the cells are no ids. */
 	const uint32_t *map;
 };
 

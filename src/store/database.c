@@ -26,7 +26,7 @@ enum {
 	LOG_BYTES_KEPT = 4 << 20, /* of the log's file, once what is in it was taken over */
 };
 
-/* What the system said to a call that failed: SQLite knows it of the connection, or only of its log. */
+/* The errno of a failed call: SQLite keeps it for the connection, or only for its log. */
 static int system_errno_of(sqlite3 *connection)
 {
 	int system_errno = sqlite3_system_errno(connection);
@@ -39,7 +39,7 @@ static int system_errno_of(sqlite3 *connection)
 	return system_errno;
 }
 
-/* What SQLite calls an error, in the numbers of the system. */
+/* A status of SQLite as a negative errno. */
 static int errno_of(sqlite3 *connection, int status)
 {
 	int system_errno = 0;
@@ -78,7 +78,7 @@ static int errno_of(sqlite3 *connection, int status)
 	}
 }
 
-/* What would help. */
+/* A remedy, as the end of a sentence. */
 static const char *remedy_of(int negative_errno)
 {
 	switch (-negative_errno) {
@@ -472,7 +472,7 @@ void database_close(struct database *database)
 	if (database->connection == NULL)
 		return;
 	if (database_has_moved(database)) {
-		/* it is ended for whoever moved it; the logs that are there by now belong to another file */
+		/* finish it for whoever moved it; the logs now at its path belong to another file */
 		sqlite3_wal_checkpoint_v2(database->connection, "main", SQLITE_CHECKPOINT_PASSIVE, NULL,
 					  NULL);
 		sqlite3_db_config(database->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -37,7 +37,7 @@ enum database_access {
 	DATABASE_WRITE,
 };
 
-/* What a file has to be. */
+/* The kind of file that is expected. */
 struct database_kind {
 	int version;               /* PRAGMA user_version */
 	const char *const *tables; /* each CREATE TABLE statement, as SQLite keeps it */

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "history_files.h"
 
-/* What a round's column `flags` holds. */
+/* Bits of a round's column `flags`. */
 enum {
 	ROUND_AFTER_GAP = 1 << 0,
 	ROUND_AFTER_PAUSE = 1 << 1,
@@ -189,14 +189,14 @@ static int add_round(struct day_file *file, const struct day_file_row *row, uint
 	return run(file, statement, error);
 }
 
-/* What is in the pages of a blob SQLite does not check. */
+/* SQLite does not check the pages of a blob. */
 static sqlite3_int64 checksum_of(const void *state, size_t state_length, const void *interval,
 				 size_t interval_length)
 {
 	uLong sum = crc32_z(0, NULL, 0);
 
 	sum = crc32_z(sum, state, state_length);
-	/* of no bytes the function gives that of none */
+	/* without bytes crc32_z() returns its initial value */
 	return (sqlite3_int64)(interval_length != 0 ? crc32_z(sum, interval, interval_length) : sum);
 }
 
@@ -267,7 +267,7 @@ static bool is_id(const struct day_file *file, int64_t id)
 	       id <= (int64_t)(history_files_end(file->day) / NS_PER_MS);
 }
 
-/* Reads the row that a statement is on. False: it is no row that was written so. */
+/* Reads the row that a statement is on. False: no recorder wrote it like this. */
 static bool read_row(const struct day_file *file, sqlite3_stmt *statement, struct day_file_row *ret_row)
 {
 	const uint64_t flags = number_at(statement, 5);

@@ -59,7 +59,7 @@ static inline bool day_file_is_open(const struct day_file *file)
 int day_file_add(struct day_file *file, const struct day_file_row *row, const struct history_boot *boot,
 		 const struct recording *recording, struct error *error);
 
-/* Stores a mark; its id is not below that of any other. */
+/* Stores a mark; its id is the highest. */
 int day_file_add_mark(struct day_file *file, const struct history_mark *mark, struct error *error);
 
 /*
@@ -74,10 +74,10 @@ typedef bool day_file_visit(void *context, const struct day_file_row *row);
 int day_file_list(struct day_file *file, int64_t from, int64_t to, day_file_visit *visit, void *context,
 		  struct error *error);
 
-/* How many rounds have these ids, both included. */
+/* Counts the rounds with these ids, both included. */
 int day_file_count(struct day_file *file, int64_t from, int64_t to, uint64_t *ret_count, struct error *error);
 
-/* What is stored of a round, valid until day_file_end_blobs(). */
+/* The stored recording of a round, valid until day_file_end_blobs(). */
 struct day_file_blobs {
 	const void *state, *interval;
 	size_t state_length, interval_length;

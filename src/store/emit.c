@@ -237,7 +237,7 @@ static bool emit_buckets(struct emitter *emitter, const uint64_t *buckets, size_
 	return emit_numbers(emitter, buckets, count);
 }
 
-/* Of each source what differs from most threads, then the metrics with a state of their own. */
+/* Sources whose reason differs from that of most threads, then metrics with a state of their own. */
 static bool emit_thread_missing(struct emitter *emitter, size_t thread)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
@@ -307,7 +307,7 @@ static reason_id find_usual_reason(const struct snapshot *snapshot, enum source 
 	return (reason_id)usual;
 }
 
-/* What is needed before the first thread. */
+/* Prepares what the first thread needs. */
 static void prepare(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
@@ -425,7 +425,7 @@ static bool emit_threads_that_are(struct emitter *emitter, uint32_t what)
 	return emit_end(emitter, ']');
 }
 
-/* The time between two readings of a source, where it is not that of the window. */
+/* The time between two readings of a source, where it differs from the length of the window. */
 static bool emit_elapsed(struct emitter *emitter, const struct thread_record *record)
 {
 	const struct snapshot *from = emitter->snapshot, *now = emitter->end;

@@ -61,7 +61,7 @@ void emit_text(struct emitter *emitter, const char *text);
 /* An element of an array. */
 void emit_number(struct emitter *emitter, uint64_t number);
 
-/* What comes before a value in an object with open keys; a foreign key may hold anything. */
+/* The key before a value in an object with open keys; a foreign key may hold anything. */
 void emit_key(struct emitter *emitter, const char *name);
 void emit_foreign_key(struct emitter *emitter, const char *text, size_t length);
 

@@ -4,7 +4,7 @@
 
 #include "emit_internal.h"
 
-/* Without a `ctop` object there is no place that says what the numbers are. */
+/* Without a `ctop` object a file cannot say what the numbers mean. */
 static const struct task_field_owner *scheduler_of(const struct emitter *emitter)
 {
 	return emitter->snapshot->provenance.present ? emitter->snapshot->task_fields.owner : NULL;

@@ -210,7 +210,7 @@ static void write_first(struct thread_writer *writer, const struct thread_record
 	buffer_append_char(json, '}');
 }
 
-/* Of the text of the thread before. */
+/* Copies a piece of the text of the thread before. */
 static void copy(struct thread_writer *writer, size_t begin, size_t end)
 {
 	struct buffer *json = &writer->emitter->json;
@@ -265,7 +265,7 @@ static void write_next(struct thread_writer *writer, const struct thread_record 
 	copy(writer, copied, writer->length);
 }
 
-/* Hands over all text when there is much of it, and keeps that of the last thread. */
+/* Hands over the text once it is long, and keeps a copy of the last thread. */
 static void keep_flushed(struct thread_writer *writer)
 {
 	struct emitter *emitter = writer->emitter;

@@ -73,7 +73,7 @@ static bool is_before(const struct history_gap *a, const struct history_gap *b)
 	return a->day != b->day ? a->day < b->day : a->from < b->from;
 }
 
-/* Makes one gap of a whole file, when there are too many in it. */
+/* Merges the gaps of a file into one, once it has too many. */
 static void give_up(struct history *history, uint32_t day, const char *why)
 {
 	size_t count = 0, kept = 0;
@@ -518,7 +518,7 @@ static size_t index_of(const struct history *history, uint32_t day)
 	return i;
 }
 
-/* One round on or back, in this file or another. 1: found, 0: there is none. */
+/* One round on or back, in this file or another. 1: found, 0: none. */
 static int step_one(struct history *history, const struct history_round *from, bool forward,
 		    struct history_round *ret_round)
 {
@@ -654,7 +654,7 @@ bool history_adjoins(const struct history *history, const struct history_round *
 
 /* --- snapshots of rounds --- */
 
-/* What is told from damaged rounds, while the rounds after them are looked at. */
+/* A damaged round and those encoded against it, while the rounds after it are looked at. */
 struct following {
 	struct hash_map damaged; /* ids */
 	int64_t whole;           /* the next one that is not among them, 0: none so far */
@@ -692,11 +692,11 @@ static void note_damaged(struct history *history, struct history_entry *entry, i
 }
 
 enum {
-	/* What a writer makes is decoded from a whole round and at most a dozen others. */
+	/* A writer encodes no round against a longer chain than a dozen. */
 	CHAIN_MAX = 64,
 };
 
-/* What messages call a round: its file and time. */
+/* The name of a round in messages: its file and time. */
 static void name_round(const struct history *history, const struct day_file_row *row, struct buffer *name)
 {
 	char file[HISTORY_FILES_NAME], time[32];

@@ -24,7 +24,7 @@ enum {
 	HISTORY_PSI_UNKNOWN = UINT16_MAX,
 };
 
-/* What the store knows of a round without its threads. */
+/* A round without its threads. */
 struct history_round {
 	uint32_t day; /* the file that it is in; files of a day, and days, ascend */
 	int64_t id;   /* in it, ascending */
@@ -51,7 +51,7 @@ static inline bool history_is_same(const struct history_round *a, const struct h
 	return a->day == b->day && a->id == b->id;
 }
 
-/* What a live round says of itself, its id, day and boot apart; `before` is the round before, NULL after a
+/* Describes a live round, without id, day and boot; `before` is the round before, NULL after a
  * gap. */
 struct history_round history_round_of(const struct snapshot *before, const struct snapshot *now);
 
@@ -65,7 +65,7 @@ struct history_boot {
 	const char *program; /* that recorded it: "ctop 1.0" */
 };
 
-/* What there is of a day, or of a part of one. */
+/* A file of a day, or of a part of one. */
 #define HISTORY_COUNT_UNKNOWN UINT64_MAX
 
 struct history_day {
@@ -86,7 +86,7 @@ struct history_mark {
 	const char *path; /* of a snapshot of that moment, relative to the directory; NULL for none */
 };
 
-/* Time of which rounds were recorded that cannot be read. */
+/* A time whose recorded rounds cannot be read. */
 struct history_hole {
 	char name[32];                     /* of the file */
 	uint64_t from_unix_ns, to_unix_ns; /* from the first damaged round to the next whole one; of a file
@@ -110,11 +110,11 @@ void history_close(struct history *history);
 
 const char *history_directory(const struct history *history);
 
-/* The oldest and the newest round. -ENODATA when there is none. */
+/* The oldest and the newest round; -ENODATA: none. */
 int history_first(struct history *history, struct history_round *ret_round, struct error *error);
 int history_last(struct history *history, struct history_round *ret_round, struct error *error);
 
-/* The time of the newest round, CLOCK_REALTIME ns; `otherwise` where there is none. */
+/* The time of the newest round, CLOCK_REALTIME ns; `otherwise` without rounds. */
 static inline uint64_t history_newest(struct history *history, uint64_t otherwise)
 {
 	struct history_round round;
@@ -131,7 +131,7 @@ int history_find(struct history *history, uint64_t unix_ns, enum history_side si
 
 /*
  * The round that many after (before: negative) another; the first or last one where there are not so many.
- * What was recorded meanwhile is found. `*ret_round` may be `*from`.
+ * Rounds recorded meanwhile are found. Each round costs a look-up. `*ret_round` may be `*from`.
  */
 int history_step(struct history *history, const struct history_round *from, int64_t rounds,
 		 struct history_round *ret_round, struct error *error);
@@ -151,7 +151,7 @@ bool history_adjoins(const struct history *history, const struct history_round *
 int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
 		  struct history_round **ret_rounds, size_t *ret_count, struct error *error);
 
-/* What a round is of; the result belongs to the history. */
+/* The boot that a round belongs to; owned by the history. */
 const struct history_boot *history_boot(const struct history *history, const struct history_round *round);
 
 /*
@@ -162,13 +162,13 @@ int history_read(struct history *history, const struct history_round *round, str
 		 struct error *error);
 
 /*
- * What ended between the round before and this one: see recording_decode_interval(). `*ret_gone` is NULL
- * where there is nothing to tell; then, or where it is not known, `*ret_left_ns` is NAN.
+ * Reads what ended between the round before and this one: see recording_decode_interval(). `*ret_gone` is
+ * NULL where there is nothing to tell; then, or where it is not known, `*ret_left_ns` is NAN.
  */
 int history_read_gone(struct history *history, const struct history_round *round, struct snapshot **ret_gone,
 		      double *ret_left_ns, struct error *error);
 
-/* What is in the history, oldest first, as of now; it belongs to the history until the next call. */
+/* Lists the files as of now, oldest first; owned by the history, valid until the next call. */
 const struct history_day *history_days(struct history *history, size_t *ret_count);
 
 /* Marks. */

@@ -71,7 +71,7 @@ static bool parse_name(const char *name, uint32_t *ret_day)
 	if (seconds < 0 || part == 0 || part >= HISTORY_FILES_PARTS)
 		return false;
 	*ret_day = history_files_day((uint64_t)seconds * NS_PER_S, part);
-	/* there is one way to write it */
+	/* only one spelling is valid */
 	return strcmp(history_files_name(*ret_day, again), name) == 0;
 }
 
@@ -167,7 +167,7 @@ void history_files_release(struct history_files *files)
 	*files = (struct history_files){0};
 }
 
-/* Says who holds the lock, by what that one wrote into it. */
+/* Says who holds the lock: its holder wrote that into it. */
 static int refuse(int descriptor, const char *directory, struct error *error)
 {
 	struct buffer text = {0};

@@ -42,7 +42,7 @@ const char *history_files_name(uint32_t day, char name[static HISTORY_FILES_NAME
 /* The path of a name in a directory, owned by the caller. */
 char *history_files_path(const char *directory, const char *name);
 
-/* What a history takes in all, and its files of days, ascending. */
+/* The files of days, ascending, and the size of the whole history. */
 struct history_files {
 	struct history_file {
 		uint32_t day;
@@ -50,7 +50,7 @@ struct history_files {
 	} * items;              /* owned */
 	size_t count, capacity;
 	uint64_t bytes; /* of everything that a recorder writes there */
-	bool any;       /* of that there is something */
+	bool any;       /* it has any of that */
 };
 
 /*

@@ -5,7 +5,7 @@
 #include "history.h"
 #include "history_writer.h"
 
-/* Without SQLite: there is no history to be had, so no other function is ever called with one. */
+/* Without SQLite nothing can be opened, so only the functions that open one are ever called. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static int refuse(struct error *error)

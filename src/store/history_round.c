@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is kept of a live round beside its snapshot. */
+/* Describes a live round, for the ring and for histories. */
 #include <math.h>
 #include <stdlib.h>
 

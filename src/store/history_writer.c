@@ -33,7 +33,7 @@ enum {
 
 #define WHOLE_EVERY_NS (UINT64_C(3600) * NS_PER_S)
 #define LOOK_EVERY_NS  (UINT64_C(60) * NS_PER_S) /* for what has to be removed */
-/* How long the clock has to stand well before files are removed for their age. */
+/* The clock must have been steady for so long before files are removed for their age. */
 #define STEADY_NS (UINT64_C(600) * NS_PER_S)
 /* Other differences between the wall clock and CLOCK_BOOTTIME are jumps: the clock is slewed by at most one
  * part in 2,000 (adjtimex(2)), and the two are read one after the other. */
@@ -43,7 +43,7 @@ enum {
 #define SUSPENDED_NS (NS_PER_S / 2)              /* a host sleeps for longer than that */
 #define PART_BYTES   (UINT64_C(1) << 20)         /* the least that a part of a day holds */
 
-/* What is known of the last round that was stored, by whichever writer. */
+/* The last stored round, by whichever writer. */
 struct last_round {
 	bool known;
 	uint64_t unix_ns, boottime_ns, slept_ns;
@@ -102,8 +102,8 @@ static void notify(struct history_writer *writer, const char *format, const char
 	writer->has_notice = true;
 }
 
-/* Takes up what the newest round says that there is, for what comes after it. What cannot be read is not
- * known. */
+/* Reads the newest round of the directory, which the next one follows. It stays unknown where it cannot be
+ * read. */
 static void take_up_last(struct history_writer *writer, const struct history_files *files)
 {
 	for (size_t i = files->count; i-- > 0 && !writer->last.known;) {
@@ -287,7 +287,7 @@ static void look_for_old(struct history_writer *writer, const struct snapshot *r
 
 /* --- the file --- */
 
-/* How large a file may become before another one takes its place. */
+/* The size in bytes from which on another file takes its place. */
 static uint64_t part_limit(const struct history_writer *writer)
 {
 	const uint64_t limit = writer->options.max_bytes / PARTS_FOR_LIMIT;
@@ -373,7 +373,7 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 	return 0;
 }
 
-/* The last part of a day that there is; 0 for none. */
+/* The last part of a day; 0 for none. */
 static unsigned int find_last_part(const struct history_writer *writer, uint32_t day)
 {
 	struct history_files files;
@@ -400,7 +400,7 @@ static void set_aside(struct history_writer *writer, uint32_t day, const char *w
 	       why);
 }
 
-/* Sees to it that a file is open that takes a round of that time. */
+/* Opens a file that takes a round of that time. */
 static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct error *error)
 {
 	const uint32_t first = history_files_day(unix_ns, 1);
@@ -440,8 +440,8 @@ static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct e
 }
 
 /*
- * Sees whether what is written is still where it is looked for. If it was removed or moved, nothing is told
- * from it any more: there is a gap before the next round, and recording begins anew. 0, or why it cannot.
+ * Checks that the directory and the file are still at their paths. If they were removed or moved, recording
+ * begins anew, with a gap before the next round. 0, or why it cannot.
  */
 static int keep_place(struct history_writer *writer, struct error *error)
 {
@@ -487,7 +487,7 @@ static uint64_t slept_ns(void)
 	return boottime > monotonic ? boottime - monotonic : 0;
 }
 
-/* What the clocks did since the round before. */
+/* Compares the clocks with those of the round before. */
 static void compare_clocks(struct history_writer *writer, const struct snapshot *round,
 			   struct day_file_row *row)
 {
@@ -521,7 +521,7 @@ static bool follows(const struct snapshot *before, const struct snapshot *round)
 	       before->provenance.boottime_ns < round->provenance.boottime_ns;
 }
 
-/* Which level the round is of. */
+/* The level of the round. */
 static size_t level_of(const struct history_writer *writer, const struct snapshot *round)
 {
 	if (writer->levels[LEVEL_STEP] == NULL || !follows(writer->levels[LEVEL_STEP], round) ||
@@ -554,7 +554,7 @@ static void remember(struct history_writer *writer, struct snapshot *round, cons
 	writer->state.written_bytes += writer->recording.state.length + writer->recording.interval.length;
 }
 
-/* What the table of rounds says of it. */
+/* Makes the row for the table of rounds. */
 static struct day_file_row describe(struct history_writer *writer, const struct snapshot *round,
 				    const struct snapshot *before)
 {
@@ -606,7 +606,7 @@ static int store_round(struct history_writer *writer, struct snapshot *round, co
 	return result < 0 ? error_set(error, result, "%s", why.text) : 0;
 }
 
-/* The round is not stored: the next one is whole, and there is a gap before it. */
+/* Notes that the round is not stored: the next one is whole, after a gap. */
 static int pause_recording(struct history_writer *writer, int result, const struct error *why,
 			   struct error *error)
 {

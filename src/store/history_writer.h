@@ -25,7 +25,7 @@ struct history_writer_options {
 			     */
 };
 
-/* What became of the recording so far. */
+/* The state of a recording. */
 struct history_writer_state {
 	bool paused;            /* the last round was not stored */
 	uint64_t rounds;        /* that were stored by this writer */
@@ -47,7 +47,7 @@ int history_writer_open(const struct history_writer_options *options, struct his
 			struct error *error);
 
 /*
- * Stores a round, of which the writer takes references of its own: a snapshot of capture_round(), whole.
+ * Stores a round, a whole snapshot of capture_round(); the writer takes references of its own.
  * Returns 0, or a negative errno with a sentence that says why it could not be stored and what would help:
  * -ENOSPC, -EDQUOT, -EROFS, -EIO, -EAGAIN ... Then recording pauses: nothing is lost that was stored before,
  * and the next call goes on if it can. The sentence is worth saying once.
@@ -59,7 +59,7 @@ int history_writer_mark(struct history_writer *writer, const struct history_mark
 
 const struct history_writer_state *history_writer_state(const struct history_writer *writer);
 
-/* What the user should hear, a sentence that lives until the next call of any function, once; NULL for
+/* Returns once what the user should hear, a sentence that lives until the next call of any function; NULL for
  * nothing. */
 const char *history_writer_take_notice(struct history_writer *writer);
 

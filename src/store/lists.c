@@ -108,7 +108,7 @@ void round_code_exceptions(struct round *round)
 	}
 }
 
-/* Which record of `against` is of the same: as round_code_place(). */
+/* The matching record of `against`, as round_code_place(). */
 static uint32_t code_old_record(struct round *round, uint32_t found, size_t *next, size_t old_count)
 {
 	const uint32_t old = round_code_place(round, STREAM_RECORDS, found, next, old_count);

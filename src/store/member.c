@@ -66,7 +66,7 @@ static const struct member thread_members[] = {
 const struct object thread_object = {
 	.members = thread_members + 1, .count = ARRAY_COUNT(thread_members) - 1, .present = SIZE_MAX};
 
-/* What is counted from, beside what a thread has at the end. The positions of metrics are as above. */
+/* A thread at the beginning of a window: values that are counted from. Metrics have the positions above. */
 static const struct member window_thread_members[] = {
 #define METRIC(id, text, position, ...)                                                                      \
 	[position] = {NAME(text), .type = MEMBER_VALUE, .flags = MEMBER_OMITTED, .metric = METRIC_##id,      \
@@ -449,7 +449,7 @@ static const struct object provenance_host_object = OBJECT(provenance_host_membe
 		NAME(text), MEMBER_OMITTED, MEMBER_##type                                                    \
 	}
 
-/* Of the beginning. */
+/* The beginning of a window. */
 static const struct member window_members[] = {
 	SAME(snapshot, U64, MEMBER_REQUIRED, captured_at_unix_ns),
 	MEMBER(snapshot, "boottime_ns", U64, MEMBER_REQUIRED, provenance.boottime_ns),
@@ -513,7 +513,7 @@ static const struct member event_members[] = {
 
 static const struct object event_object = LIST_OBJECT(event_members, task_field_event);
 
-/* What `sources` and `missing` of a file say, as arrays. */
+/* The content of `sources` and `missing` of a file, as arrays. */
 #define STATES(field, kind, words, number)                                                                   \
 	{                                                                                                    \
 		NAME(#field), MEMBER_UNWRITTEN | MEMBER_BRIEF, MEMBER_ELEMENTS, FIELD(snapshot, field),      \

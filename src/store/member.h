@@ -14,7 +14,7 @@
  * tables and know no names.
  */
 
-/* Where a member's value lies and how it reads in JSON. */
+/* The C type of a member and its form in JSON. */
 enum member_type {
 	/* Scalars; the field is of the type that the name says. */
 	MEMBER_U64,
@@ -61,7 +61,7 @@ enum member_type {
 				   `object` */
 	MEMBER_LATENCY_RECORDS, /* as MEMBER_LIST, but not in the arena */
 	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
-	MEMBER_TASK_FIELDS,     /* no field: that of the snapshot as struct task_fields_record, by `object` */
+	MEMBER_TASK_FIELDS,     /* no field: the scheduler as struct task_fields_record, by `object` */
 	/* Parts of struct task_fields_record and struct task_field_member_record. */
 	MEMBER_TASK_FIELD_EVENTS,      /* no field: those of the snapshot; object of numbers */
 	MEMBER_TASK_FIELD_MEMBERS,     /* no field: those of its scheduler; array of objects */
@@ -132,7 +132,7 @@ struct object {
 struct thread_record {
 	uint32_t tid, tgid, uid;
 	struct triple names;
-	const char *layout; /* of its allocator, NULL when there is nothing to say */
+	const char *layout; /* of its allocator, NULL for the ordinary one */
 	uint8_t flags;
 	uint64_t start_time;
 	uint64_t waiting_ns;
@@ -144,7 +144,7 @@ struct thread_record {
 	uint64_t values[METRIC_COUNT];
 };
 
-/* What is known of a sched_ext scheduler, as it is in the file. */
+/* A sched_ext scheduler as it is in the file. */
 struct task_fields_record {
 	bool present;
 	const char *source, *scheduler, *type, *storage, *layout; /* no source: TASK_FIELD_SOURCE */
@@ -159,7 +159,7 @@ struct task_field_member_record {
 		*unit; /* where it has_facts: of task_field_reduction_names, task_field_units */
 };
 
-/* The same of what a snapshot has, whose texts are not copied. Zeros where there is no scheduler. */
+/* Describes the scheduler of a snapshot, and a member; texts are not copied. Zeros without a scheduler. */
 struct task_fields_record task_fields_describe(const struct task_fields *fields);
 struct task_field_member_record task_fields_describe_member(const struct task_field_member *member);
 
@@ -168,7 +168,7 @@ struct task_field_member_record task_fields_describe_member(const struct task_fi
 struct task_field_owner *task_fields_create(const struct task_fields_record *record);
 struct task_field_member task_fields_create_member(const struct task_field_member_record *record);
 
-/* What threads of a name did that ended within a window. */
+/* Threads of one name that ended within a window. */
 struct ended_member {
 	struct triple names;
 	struct ended_record record;
@@ -197,17 +197,17 @@ enum {
 	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
 };
 
-/* What `waits` says of a file whose threads have a `waiting_ns` where it is not 0, or a `stuck_ns`. */
+/* Values of `waits`: threads have a `waiting_ns` where it is not 0, or a `stuck_ns`. */
 #define MEMBER_WAITS_UNDER_WAY "under-way"
 #define MEMBER_WAITS_STUCK     "stuck"
 
-/* What sched_ext schedulers keep, in the keys of `missing`. */
+/* The key of `missing` for fields of sched_ext schedulers. */
 #define TASK_FIELDS_MISSING TASK_FIELD_SOURCE
 
 /* Pressure resources in the keys of `missing`, "psi.irq". */
 #define PRESSURE_MISSING_PREFIX "psi."
 
-/* What a slot of struct ended_record is called; the slot of that name, ENDED_SLOTS for none. */
+/* The name of a slot of struct ended_record; the slot of a name, ENDED_SLOTS for none. */
 const char *member_slot_name(size_t slot);
 size_t member_slot_find(const char *name, size_t length);
 

@@ -53,11 +53,12 @@ static uint32_t code_new_cpu_set(struct round *round, struct string_pool *pool, 
 typedef uint32_t code_new(struct round *round, struct string_pool *pool, size_t id);
 
 /*
- * Where the texts of a pool come from: runs of another pool. There are two runs, since names of threads that
- * were read anew come before those that were carried over, and the next time other ones do.
+ * The other pool that texts come from, in two runs: names of threads that were read anew come before those
+ * that were carried over, and the next round reads other ones. With one run a round from procfs takes a
+ * quarter more.
  */
 struct source_runs {
-	const struct string_pool *pool; /* NULL: there is no other pool */
+	const struct string_pool *pool; /* NULL: no other pool */
 	uint32_t *map;
 	size_t next[2];
 };
@@ -70,7 +71,7 @@ static size_t skip_taken(const struct source_runs *runs, size_t id)
 	return id;
 }
 
-/* Which of the two runs goes on with this text; 2 for none. */
+/* The run that goes on with this text; 2 for none. */
 static unsigned int find_run(const struct source_runs *runs, const struct string_pool *pool, size_t id)
 {
 	for (unsigned int run = 0; run < 2; run++) {
@@ -164,10 +165,10 @@ static bool translate(const struct round *round, size_t old, struct triple *ret_
 }
 
 enum {
-	TRIPLES_AHEAD = 256 /* how far it is looked for a triple that does not follow the last one */
+	TRIPLES_AHEAD = 256 /* search range for a triple that does not follow the last one */
 };
 
-/* Where the triple is found in `against`, at or after `next`; UINT32_MAX where it is not. */
+/* Finds the triple in `against`, at or after `next`; UINT32_MAX: not there. */
 static uint32_t find_ahead(const struct round *round, const struct triple *triple, size_t next)
 {
 	struct triple old;

@@ -39,7 +39,7 @@ struct reader {
 	bool pending;               /* the decoder may hold more output than the buffer took */
 };
 
-/* What other kinds of files begin with, to say what this one is. */
+/* The first bytes of other kinds of files, to name them. */
 static const struct {
 	const char *bytes;
 	size_t length;
@@ -202,7 +202,7 @@ static double progress(void *reader_pointer)
 	return reader->file_size != 0 ? (double)(reader->file_bytes - left) / (double)reader->file_size : 0;
 }
 
-/* Checks that there is something to read, and tells the size of a file. */
+/* Checks that the descriptor can be read, and tells the size of a file. */
 static int check_kind(int descriptor, const char *name, uint64_t *ret_size, struct error *error)
 {
 	struct stat status;

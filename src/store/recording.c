@@ -55,7 +55,7 @@ static uint32_t hash_number(uint32_t hash, uint64_t number)
 	return hash;
 }
 
-/* Of the round that another is encoded against. */
+/* Identifies the round that another is encoded against. */
 static uint32_t hash_of_round(const struct snapshot *snapshot)
 {
 	uint32_t hash = hash_number(2166136261U, snapshot->captured_at_unix_ns);
@@ -207,7 +207,7 @@ static void end_round(struct recorder *recorder, struct round *round, enum recor
 	buffer_reserve(blob, bound);
 	size = ZSTD_compress2(recorder->compressor, blob->data + blob->length, bound, recorder->content.data,
 			      recorder->content.length);
-	if (ZSTD_isError(size)) /* there is room enough: only memory can be missing */
+	if (ZSTD_isError(size)) /* the bound leaves room enough: only memory can be missing */
 		memory_resize(NULL, SIZE_MAX, 2);
 	blob->length += size;
 	pad(blob, round->coder.elements, recorder->content.length);
@@ -448,7 +448,7 @@ int recording_decode_interval(const void *interval, size_t length, const char *n
 	return result;
 }
 
-/* What an interval tells, into the round that it ends with. */
+/* Moves the content of an interval into the round that it ends with. */
 static int join_interval(struct snapshot *snapshot, const void *interval, size_t length, const char *name,
 			 struct error *error)
 {

@@ -20,10 +20,10 @@
  * intervals, can be decoded once any whole one of that version was in this process.
  */
 
-/* What makes the next recording cheap: buffers, the context of the compressor. For one thread at a time. */
+/* Buffers and the context of the compressor, kept for the next recording. For one thread at a time. */
 struct recorder;
 
-/* `level` is that of zstd, 1 to 19. */
+/* `level` is for zstd, 1 to 19. */
 struct recorder *recorder_create(int level);
 
 void recorder_release(struct recorder *recorder); /* NULL is allowed */
@@ -32,7 +32,7 @@ void recorder_release(struct recorder *recorder); /* NULL is allowed */
 struct recording {
 	struct buffer state; /* the round: self-describing, with a checksum */
 	/*
-	 * What happened since the round before: the rows that are gone, as they were last read, threads that
+	 * The time since the round before: the rows that are gone, as they were last read, threads that
 	 * ended (snapshot.ended), waits (snapshot.latency), CPU time that no thread has. No bytes: nothing.
 	 */
 	struct buffer interval;

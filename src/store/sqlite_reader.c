@@ -34,7 +34,7 @@ struct reader_file {
 	struct reader_file *main; /* of a log: its data base */
 	struct reader_file *log;  /* of a data base; NULL: not open */
 	const char *log_path;
-	struct stat log_status; /* of the file that is open as the log; zeros: there is none */
+	struct stat log_status; /* of the file that is open as the log; zeros: none */
 	char **index;           /* parts of the log's index */
 	int index_count;
 	bool is_fresh; /* the index was built, and nothing was read by it so far */

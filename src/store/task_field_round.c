@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a sched_ext scheduler keeps of threads. */
+/* The contexts that a sched_ext scheduler keeps for threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +107,7 @@ static bool code_scheduler(struct round *round)
 
 /* --- contexts --- */
 
-/* A context, or why there is none, as one number. */
+/* A context, or why it is missing, as one number. */
 static uint64_t state_of(uint32_t context)
 {
 	return (uint32_t)(context + CONTEXT_STATES);
@@ -123,7 +123,7 @@ static uint32_t old_state(const struct round *round, size_t row)
 		       : TASK_FIELDS_NONE;
 }
 
-/* Which contexts threads have. The result is by context: that of the same thread in `against`. */
+/* Codes which context each thread has. Returns for each context that of the same thread in `against`. */
 static uint32_t *code_context_of(struct round *round, size_t count)
 {
 	struct coder *coder = &round->coder;
@@ -177,7 +177,7 @@ static void code_words(struct round *round, uint8_t *context, const uint8_t *old
 	}
 }
 
-/* How many contexts there are; when decoding no more than `against` and the length of what is decoded allow.
+/* The number of contexts; when decoding no more than `against` and the length of what is decoded allow.
  */
 static size_t code_context_count(struct round *round)
 {

@@ -17,7 +17,7 @@ enum vocabulary_kind {
 	VOCABULARY_REASON,
 	VOCABULARY_FEATURE,
 	VOCABULARY_ENDED,  /* amounts of threads that ended, by metric */
-	VOCABULARY_LAYOUT, /* what must be the same: lists of which no part can be left out */
+	VOCABULARY_LAYOUT, /* must be the same: tables that are coded as a whole */
 	VOCABULARY_KINDS,
 };
 
@@ -49,7 +49,7 @@ const struct vocabulary *vocabulary_own(void);
 const struct vocabulary *vocabulary_code(struct coder *coder, struct coder_stream *lengths, uint32_t check,
 					 const struct vocabulary *vocabulary);
 
-/* Whether lists of which no part can be left out are the same as here. */
+/* Whether the tables that are coded as a whole are the same as here. */
 static inline bool vocabulary_is_readable(const struct vocabulary *vocabulary)
 {
 	return vocabulary->own[VOCABULARY_LAYOUT][0] == 0 && vocabulary->count[VOCABULARY_LAYOUT] == 1;
@@ -66,7 +66,7 @@ static inline uint64_t vocabulary_put(const struct vocabulary *vocabulary, enum 
 	return number;
 }
 
-/* One of which the words were decoded before, or NULL. */
+/* One whose words were decoded before, or NULL. */
 const struct vocabulary *vocabulary_find(uint32_t check);
 
 /*

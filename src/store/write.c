@@ -99,7 +99,7 @@ int ctprof_write_descriptor(const struct snapshot *snapshot, const struct snapsh
 int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
 		 bool replace, uint64_t *ret_json_bytes, struct error *error)
 {
-	/* What root sees of other users' processes is not for everyone; for anyone else the umask decides. */
+	/* Root sees other users' processes, which are not for everyone; for anyone else the umask decides. */
 	mode_t mode = geteuid() == 0 ? 0600 : 0666;
 	struct file_replacement replacement;
 	int result = file_replacement_open(&replacement, path, mode, replace, error);
