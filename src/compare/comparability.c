@@ -147,7 +147,7 @@ static void examine_threads(struct examination *examination)
 	}
 }
 
-/* What totals of two hosts count from, which is not the same time. */
+/* Totals of two hosts count from different times. */
 static void append_uptimes(struct examination *examination)
 {
 	const uint64_t before = examination->side[DIFF_BEFORE]->provenance.boottime_ns;
@@ -221,7 +221,7 @@ static void examine_host_facts(struct examination *examination)
 	add_row(examination, COMPARABILITY_NOTE, "host-context");
 }
 
-/* A sched_ext scheduler of which one side knows nothing: because there was none, or because it was not read.
+/* One side knows nothing of the sched_ext scheduler of the other: none ran, or it was not read.
  */
 static void examine_lone_scheduler(struct examination *examination, enum diff_side there)
 {
@@ -278,7 +278,7 @@ static void examine_schedulers(struct examination *examination)
 	}
 }
 
-/* What cannot be compared when a feature is on in one capture only. */
+/* The values that cannot be compared when a feature is on in one capture only. */
 static const struct {
 	enum feature feature;
 	const char *lost;
@@ -381,7 +381,7 @@ static void examine_sources(struct examination *examination, source_set explaine
 	}
 }
 
-/* What the flags of the format say for files that say nothing else. */
+/* Files that say nothing else still have the flags of the format. */
 static void examine_flags(struct examination *examination)
 {
 	static const struct {
@@ -478,7 +478,7 @@ static void examine_rights(struct examination *examination)
 
 /*
  * Numbers of namespaces mean something within one boot only, except those that every boot starts with
- * (linux/proc_ns.h, PROC_*_INIT_INO; 0 where there is no such number).
+ * (linux/proc_ns.h, PROC_*_INIT_INO; 0 for a namespace without such a number).
  */
 static const struct {
 	enum namespace_kind kind;

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "snapshot/snapshot.h"
 
-/* What makes two captures hard to compare, as sentences that name the consequence. */
+/* Differences that make two captures hard to compare, as sentences that name the consequence. */
 
 /* The sides of a comparison. */
 enum diff_side {
@@ -43,7 +43,7 @@ struct comparability {
 
 /*
  * Examines what is known of both captures: order, boot, host, kernel, hardware, what was readable on one side
- * only, with which rights, in which namespaces, of which processes, written by which program, and the time
+ * only, rights, namespaces, the processes captured, the program that wrote the file, and the time
  * between them. Of files without `ctop` objects only the flags and the host object are known. Nothing of the
  * snapshots is kept. The caller releases the result with comparability_release().
  */

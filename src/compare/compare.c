@@ -180,7 +180,7 @@ static struct compare_join *find_join(struct comparison *comparison, const struc
 static struct compare_join *join_of(struct comparison *comparison, const struct view *view, enum axis axis,
 				    size_t step_count, bool single);
 
-/* Which threads are inside the steps, and are no kernel threads where those are hidden. A step counts by the
+/* Marks the threads inside the steps, without kernel threads where those are hidden. A step counts by the
  * groups of its own axis, so that renamed cgroups stay together. */
 static bool *inside_steps(struct comparison *comparison, const struct view *view, size_t step_count,
 			  enum diff_side side)
@@ -204,7 +204,7 @@ static bool *inside_steps(struct comparison *comparison, const struct view *view
 	return inside;
 }
 
-/* Which threads of a side are inside the first `step_count` steps of a view, by index; NULL for all. */
+/* Marks the threads of a side inside the first `step_count` steps of a view, by index; NULL for all. */
 static bool *threads_inside(struct comparison *comparison, const struct view *view, size_t step_count,
 			    enum diff_side side)
 {
@@ -263,7 +263,7 @@ static void make_labels(struct compare_join *join)
 	buffer_release(&text);
 }
 
-/* An entry for a new join: an unused one, else that whose last use is the longest ago. */
+/* An entry for a new join: an unused one, else the least recently used. */
 static struct compare_join *make_room(struct comparison *comparison)
 {
 	struct compare_join *oldest = &comparison->joins[0];
@@ -371,8 +371,8 @@ const char *compare_cgroup(const struct compare_subject *subject, enum diff_side
 }
 
 /*
- * Where the changes are those of threads: what started since before began at zero, and what a thread that
- * went did after before is not known.
+ * Changes by threads: a thread that started since before began at zero, and nobody knows what a thread that
+ * went did after before.
  */
 static void begin_at_zero(const struct compare_subject *subject, struct diff_value *value)
 {

@@ -41,7 +41,7 @@ enum compare_boot {
 struct comparison *compare_create(struct snapshot *before);
 void compare_release(struct comparison *comparison);
 
-/* What is after from now on: it keeps a reference of its own. NULL is allowed and changes nothing. */
+/* Takes another snapshot as after and keeps a reference of its own. NULL is allowed and changes nothing. */
 void compare_set_after(struct comparison *comparison, const struct snapshot *after);
 
 /* Exchanges the sides as they are shown. */
@@ -50,7 +50,7 @@ bool compare_is_swapped(const struct comparison *comparison);
 
 /* --- what follows from the two snapshots alone --- */
 
-/* The snapshot of a side as shown, NULL while there is none. */
+/* The snapshot of a side as shown, NULL before the first. */
 const struct snapshot *compare_side(const struct comparison *comparison, enum diff_side side);
 
 /*
@@ -68,7 +68,8 @@ int compare_set_by_threads(struct comparison *comparison, bool by_threads, struc
 
 enum compare_boot compare_boot(const struct comparison *comparison);
 
-/* What keeps the sides from being compared; owned, valid until a side changes. NULL without an after. */
+/* The reasons for which the sides are hard to compare; owned, valid until a side changes. NULL without an
+ * after. */
 const struct comparability *compare_doubts(struct comparison *comparison);
 
 /* Time between the two captures, ns; 0 when it is not known. */
@@ -85,7 +86,7 @@ bool compare_count_threads(const struct comparison *comparison, struct diff_matc
  */
 size_t compare_metrics(const struct view *view, enum column ret_metrics[COLUMN_TOTAL]);
 
-/* What the newest round must have read for them, as view_needs() says it. */
+/* The sources that the newest round must have read for them, as in view_needs(). */
 void compare_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
 		   bool *ret_smaps);
 
@@ -97,7 +98,7 @@ void compare_append_key(enum column metric, const char *subject, size_t subject_
 
 struct table *compare_table(struct comparison *comparison, const struct view *view);
 
-/* Of the last compare_table(). */
+/* Fills rows of the last compare_table(). */
 void compare_table_fill(struct comparison *comparison, struct table *table, size_t first, size_t count);
 
 /* All metrics of the group or thread of a row: columns before, after, change, %, source. */
@@ -109,15 +110,15 @@ void compare_explain(struct comparison *comparison, const struct view *view, con
 		     size_t key_length, struct buffer *lines);
 
 /*
- * Appends what there is to say of a row of the last table beside its cells: its whole name, and which of its
- * threads are the same. Bytes as read, not sanitised.
+ * Appends a note about a row of the last table: its whole name, and how many of its threads are the
+ * same. Bytes as read, not sanitised.
  */
 void compare_append_note(const struct comparison *comparison, const struct table_row *row,
 			 struct buffer *buffer);
 
 /*
  * The same with the change in a sentence (diff_summary.h), with `ascii` of no other characters than the
- * name's. Returns false (nothing appended) where there is no sentence about it.
+ * name's. Returns false (nothing appended) for a row without a sentence.
  */
 bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row, bool ascii,
 			     struct buffer *buffer);

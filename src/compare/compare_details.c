@@ -31,7 +31,7 @@ static const struct table_column metric_columns[CELL_COUNT] = {
 	[CELL_SOURCE] = {.name = "source", .title = "source", .left = true, .width = 12},
 };
 
-/* Where the number of after came from, or why a side has none. */
+/* The source of the number of after, or the reason why a side has none. */
 static const char *source_text(const struct comparison *comparison, enum column metric,
 			       const struct diff_value *value, struct arena *arena)
 {
@@ -132,7 +132,7 @@ static void append_number(double number, enum unit unit, struct buffer *lines)
 	buffer_append_text(lines, explain_unit(unit));
 }
 
-/* How many threads of a side contributed to a metric, and why the others did not. */
+/* Appends how many threads of a side contributed to a metric, and why the others did not. */
 static void append_coverage(const struct compare_subject *subject, enum metric metric, enum diff_side side,
 			    struct buffer *lines)
 {
@@ -345,7 +345,7 @@ static void append_note(const struct compare_subject *subject, struct buffer *bu
 		append_group_note(subject, buffer);
 }
 
-/* What a row of the last table is of; false where there is none. */
+/* Finds the subject of a row of the last table; false for none. */
 static bool find_shown(const struct comparison *comparison, const struct table_row *row,
 		       struct compare_subject *ret_subject)
 {

@@ -5,7 +5,7 @@
 #include "compare.h"
 
 /*
- * What the files of the screen's comparison share.
+ * Shared by the files of the screen's comparison.
  *
  * Inside, the sides have an order of their own: the earlier capture of one boot is DIFF_BEFORE however they
  * are shown, so that swapping them changes the signs and nothing else. Where a function takes a side as it is
@@ -72,7 +72,7 @@ uint32_t compare_threads(const struct compare_subject *subject, enum diff_side s
 /* Whether a side as shown has something of a subject: a group may have ended threads alone. */
 bool compare_is_on(const struct compare_subject *subject, enum diff_side side);
 
-/* How many threads of a group are the same ones; false where that cannot be said, and for threads. */
+/* Counts the threads of a group that are the same; false where that is not known, and for threads. */
 bool compare_same(const struct compare_subject *subject, struct diff_match_count *ret_threads);
 
 /* The mark of its rows. */

@@ -188,7 +188,7 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 	return &ranking->filter_cell;
 }
 
-/* Which pairs have a thread that a term of the filter holds for, on either side. */
+/* Marks the pairs with a thread, on either side, for which a term of the filter holds. */
 static bool *pairs_with(const struct ranking *ranking, size_t term)
 {
 	const struct diff *diff = ranking->join->diff;
@@ -245,7 +245,7 @@ static double number_of(const struct diff_value *value, enum diff_side side)
 	return value->side[side].has_number ? value->side[side].number : NAN;
 }
 
-/* What a row is sorted by, but for names. */
+/* The sort key of a row, unless rows are sorted by name. */
 static double sort_key(const struct ranking *ranking, const struct compare_row *row,
 		       const struct diff_value *value)
 {
@@ -306,7 +306,7 @@ static int compare_labels(const struct ranking *ranking, const struct compare_ro
 	return order != 0 ? order : (a->pair > b->pair) - (a->pair < b->pair);
 }
 
-/* A total order, whatever the values: by what was asked for, then by the weight of the change, name and
+/* A total order, whatever the values: by the chosen column, then by the weight of the change, name and
  * metric. */
 static int compare_rows(const void *a, const void *b, void *context)
 {
@@ -325,8 +325,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	return order != 0 ? order : (left->metric > right->metric) - (left->metric < right->metric);
 }
 
-/* The first rows of a view in their order, at most `limit`; the caller frees them. `*ret_total` gets how many
- * there are in all. */
+/* The first rows of a view in their order, at most `limit`; the caller frees them. `*ret_total` gets the
+ * number of all. */
 static struct compare_row *make_rows(const struct comparison *comparison, const struct view *view,
 				     size_t limit, size_t *ret_count, size_t *ret_total)
 {
@@ -489,7 +489,7 @@ const struct compare_column_entry compare_columns[COMPARE_COLUMN_COUNT] = {
 	[COMPARE_COLUMN_PERCENT] = {"percent", "%", false, 7, "The change relative to what it was."},
 };
 
-/* What a table shows: a column that would say the same in every row is left out. */
+/* The columns of a table: one that would say the same in every row is left out. */
 static size_t shown_columns(const struct view *view, enum compare_column columns[COMPARE_COLUMN_COUNT])
 {
 	enum column wanted[COLUMN_TOTAL];

@@ -131,7 +131,7 @@ static const struct ended *ended_of(const struct diff *diff, enum diff_side side
 	return ended_has_any(ended) ? ended : NULL;
 }
 
-/* Groups all names there are. */
+/* Groups the names of all snapshots. */
 static struct grouping *group_names(struct diff *diff)
 {
 	const struct snapshot *names[3 * DIFF_SIDE_COUNT];
@@ -167,7 +167,7 @@ static void count_ended(struct diff *diff, enum diff_side side)
 		const uint32_t group = grouping_of_triple(diff->grouping, diff->ended_names[side], i);
 
 		diff->group_of_ended[side][i] = group;
-		/* of which it is known only that they ended need no row of their own */
+		/* threads of which only the end is known need no row of their own */
 		threads[group].has_ended |= !ended->records[i].untold && !ended_is_void(ended, i);
 	}
 }
@@ -270,7 +270,7 @@ static void find_latency_rows(const struct diff *diff, enum diff_side side, cons
 	free(sum_of);
 }
 
-/* The snapshot whose waits are compared; NULL where they are not known by the groups there are. */
+/* The snapshot whose waits are compared; NULL where waits are not known by these groups. */
 static const struct snapshot *waits_of(const struct diff *diff, enum diff_side side)
 {
 	const struct snapshot *snapshot = diff->options.rates ? diff->snapshots[side]->window->latency

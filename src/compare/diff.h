@@ -46,7 +46,7 @@ struct diff_options {
 	bool single; /* the pairs are single threads, whatever the axis */
 };
 
-/* How many threads of a pair are the same on both sides, and how many came to it and went from it: they began
+/* Threads of a pair that are the same on both sides, and those that came to it and went from it: they began
  * or ended, or belong to another pair on the other side. */
 struct diff_match_count {
 	uint32_t same, came, went;
@@ -86,11 +86,11 @@ struct diff_rename {
 
 /* Read-only once created, but for the reductions, which reduce a column when it is asked for. */
 struct diff {
-	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before NULL where there is only one */
+	const struct snapshot *snapshots[DIFF_SIDE_COUNT]; /* before is NULL with only one */
 	struct diff_options options;
 	struct grouping *grouping;       /* of both together */
 	struct pattern_memory *patterns; /* that it has */
-	/* What the pairs have on a side, as rows of its window; NULL where there is no such side. */
+	/* The values of the pairs on a side, as rows of its window; NULL for a side without a snapshot. */
 	struct reduction *reductions[DIFF_SIDE_COUNT];
 	/* In ascending byte order of their keys, which are distinct; behind them a zeroed one, which has what
 	 * is known by names and may be of any: waits of `(other)`. */
@@ -115,13 +115,13 @@ struct diff {
 	uint32_t *partner;
 	uint32_t *pair_of_group[DIFF_SIDE_COUNT];
 	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
-	/* Which of the grouping's snapshots has the names of ended threads, and those of the parts. */
+	/* Indexes of the grouping's snapshots with the names of ended threads, and of the parts. */
 	size_t ended_names[DIFF_SIDE_COUNT], part_names[DIFF_SIDE_COUNT];
 	uint32_t *group_of_ended[DIFF_SIDE_COUNT]; /* by record; NULL where none count */
 	struct arena arena;                        /* texts of the renames, keys of threads */
 };
 
-/* Which threads of two captures are the same ones, see thread_match(). */
+/* The threads of two captures that are the same, see thread_match(). */
 struct diff_match {
 	const struct snapshot *snapshots[DIFF_SIDE_COUNT];
 	uint32_t *mate[DIFF_SIDE_COUNT]; /* of each thread its index on the other side, UINT32_MAX for none */
@@ -147,7 +147,7 @@ void diff_match_release(struct diff_match *match);
  * when the comparison is made by them (`by_threads`). */
 void diff_match_describe(const struct diff_match *match, bool by_threads, struct buffer *buffer);
 
-/* What is compared of a snapshot: with `rates` what happened each second of its window, else the lives of its
+/* The window that is compared: with `rates` that of the snapshot, each second of it, else the lives of its
  * threads as they are stored. */
 struct window diff_window(const struct snapshot *snapshot, bool rates);
 
@@ -180,12 +180,12 @@ void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
 /* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
 const char *diff_thread_part(const struct diff_pair *pair);
 
-/* What one side has. */
+/* The value of one side. */
 struct diff_side_value {
 	enum value_state state; /* absent where the side has no group */
 	reason_id reason;       /* when unavailable or partial; of that side's snapshot */
 	bool partial;           /* a lower bound, or made without some members */
-	bool has_number;        /* false for categories and where there is no value */
+	bool has_number;        /* false for categories and without a value */
 	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
 	/*
 	 * The same with all of its digits, where the change is that of whole numbers: of records. Changes of
@@ -199,13 +199,13 @@ struct diff_side_value {
 struct diff_value {
 	struct diff_side_value side[DIFF_SIDE_COUNT];
 	/*
-	 * Of the change: absent when a side has none to have, else unavailable when a side is unavailable or
-	 * partial (`reason` of the snapshot of `reason_side`).
+	 * The state of the change: absent when a side is absent, else unavailable when a side is unavailable
+	 * or partial (`reason` of the snapshot of `reason_side`).
 	 */
 	enum value_state state;
 	reason_id reason;
 	enum diff_side reason_side;
-	bool is_category;  /* compared by its commonest value: `differs` is all there is */
+	bool is_category;  /* compared by its commonest value: only `differs` is set */
 	bool differs;      /* the change is not zero; never where it has no value */
 	bool has_delta;    /* state is VALUE_READ and no category */
 	double delta;      /* after - before */
@@ -222,18 +222,18 @@ static inline struct diff_value diff_metric(const struct diff *diff, const struc
 	return diff_column(diff, pair, column_of_stored(metric));
 }
 
-/* What one side of a pair has; absent where it has no threads. */
+/* The value of one side of a pair; absent where it has no threads. */
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value);
 
-/* What rows are sorted by: `sort` of diff_column(); words have no change to sort by. */
+/* The sort key of rows: `sort` of diff_column(); words have no change to sort by. */
 double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 /* Sets all that follows from the two sides: state, change, fraction and sort key. `differs` of a category is
  * the caller's. */
 void diff_value_conclude(struct diff_value *value, bool is_ratio);
 
-/* What the change of a column in a pair weighs beside changes of others. */
+/* The weight of the change of a column in a pair beside changes of others. */
 struct diff_weight {
 	double amount; /* that moved: the change, or all of it where the group is on one side only */
 	double weight;

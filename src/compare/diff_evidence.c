@@ -12,7 +12,7 @@
 
 /* The part of before that a change has to be at least. */
 static const double size_min = 0.1;
-/* How many times the larger spread a change has to be: about twice the standard deviation of a part. */
+/* A change has to be so many times the larger spread: about twice the standard deviation of a part. */
 static const double spreads_min = 3;
 
 /* A counter of all pairs: one number for each part of a side, a second. */
@@ -24,7 +24,7 @@ struct series {
 struct diff_evidence {
 	const struct diff *diff;
 	size_t part_count[DIFF_SIDE_COUNT];
-	bool tests; /* there are enough parts */
+	bool tests; /* both sides have enough parts */
 	struct series of[METRIC_COUNT];
 };
 
@@ -161,7 +161,7 @@ static void choose(bool ret_chosen[METRIC_COUNT])
 	}
 }
 
-/* How likely it is that the parts of both sides differ so much by chance. */
+/* The likelihood of such a difference between the parts of both sides by chance. */
 static double chance_of(const struct diff_evidence *evidence, const double *before, const double *after)
 {
 	const size_t *count = evidence->part_count;
@@ -285,7 +285,7 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	       (!value->has_fraction || fabs(value->fraction) >= size_min);
 }
 
-/* What is made of counters changes with them. */
+/* A value made of counters changes with them. */
 static bool has_real_input(const struct diff *diff, const struct diff_pair *pair, enum derived derived)
 {
 	const struct derived_entry *entry = &derived_metrics[derived];

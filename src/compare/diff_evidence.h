@@ -31,7 +31,8 @@ void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed *
 /* Whether the change of a column of a pair is real; always of what is no comparison of rates. */
 bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
-/* What is to be said of a column of a pair of a comparison of rates, whose value is that of diff_column(). */
+/* The evidence for the change of a column of a pair, in a comparison of rates; `value` is from diff_column().
+ */
 struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
 					   enum column column, const struct diff_value *value);
 

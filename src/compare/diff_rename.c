@@ -194,7 +194,7 @@ static void join(struct search *search, uint32_t before, uint32_t after)
 	search->taken[before] = true;
 }
 
-/* Joins the rows of two cgroups by what follows the path in their keys, by which both runs are ordered. */
+/* Joins the rows of two cgroups by the rest of their keys behind the path, which both runs are ordered by. */
 static void join_rows(struct search *search, const struct rename_match *match)
 {
 	const struct orphan_cgroup *before = &search->cgroups[DIFF_BEFORE][match->before];

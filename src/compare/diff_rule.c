@@ -98,7 +98,7 @@ static double limit_of(const struct rule *rule, enum column column)
 	return limit_in(&rule->limit, column_entry(column)->unit);
 }
 
-/* From 0 there is no change but 0 itself that a percentage could hold. */
+/* A percentage of 0 can hold no change but 0 itself. */
 static double percentage(const struct diff_value *value)
 {
 	if (value->has_fraction)
@@ -106,7 +106,7 @@ static double percentage(const struct diff_value *value)
 	return value->delta == 0 ? 0 : copysign(INFINITY, value->delta);
 }
 
-/* The number that the rule is about; false where there is none, then the state and its reason. */
+/* The number that the rule is about; false without one, then the state and its reason. */
 static bool take_number(const struct rule *rule, const struct diff_value *value, double *ret_number,
 			enum value_state *ret_state, reason_id *ret_reason, enum diff_side *ret_side)
 {

@@ -221,7 +221,7 @@ struct heaviest {
 	size_t both_count, alone_count;
 };
 
-/* All together, the last one of a new group where there is one. */
+/* Joins them; the last place is kept for a new group, if any. */
 static size_t join(struct heaviest *heaviest)
 {
 	size_t taken = DIFF_SUMMARY_MAX - (heaviest->alone_count != 0 ? 1 : 0);

@@ -4,7 +4,7 @@
 
 #include "diff.h"
 
-/* The largest changes of a comparison in sentences, for who has no time for its rows. */
+/* The largest changes of a comparison in sentences, for readers without time for its rows. */
 
 /* A change of a counter of a group: both numbers are known. */
 struct diff_change {
@@ -16,7 +16,7 @@ struct diff_change {
 	bool is_new; /* the group is in after only */
 };
 
-/* What the numbers are divided by besides, in the sentence, and how they are written. */
+/* Further divisors of the numbers in a sentence, and the way numbers are written. */
 struct diff_summary_per {
 	bool second, thread;
 	bool rates;           /* the numbers are those of a second */

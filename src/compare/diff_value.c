@@ -135,12 +135,12 @@ static const struct {
 	[LADDER_BYTES] = {100 * 1024, 0.8}, [LADDER_TICKS] = {1, 1},
 };
 
-/* How much what has no total counts beside a counter's part of all changes. */
+/* The weight of a number without a total, and of a word, beside a counter's part of all changes. */
 #define WEIGHT_OF_NUMBER 0.02
 #define WEIGHT_OF_WORD   0.001
 
 /*
- * How many seconds of a quiet host lie between the captures; at most an hour, so that the allowance does not
+ * Seconds of a quiet host between the captures; at most an hour, so that the allowance does not
  * hide what changed between captures that are far apart.
  */
 static double seconds_of(const struct diff *diff)
@@ -167,7 +167,7 @@ static double amount_of(const struct diff_pair *pair, const struct diff_value *v
 	return 0;
 }
 
-/* What a change weighs of what has no total. */
+/* The weight of a change of a number without a total. */
 static double weigh_alone(enum column column, const struct diff_value *value, double amount)
 {
 	double larger = 0;

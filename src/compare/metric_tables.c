@@ -26,7 +26,7 @@ static struct table_row *add_row(struct table *table)
 	return row;
 }
 
-/* An empty text means that there is nothing to say: absent. */
+/* An empty text is absent. */
 static struct cell text_or_absent(const char *text)
 {
 	return text != NULL && text[0] != '\0' ? cell_of_text(text)

@@ -63,8 +63,7 @@ static double rank_sum(const double *a, size_t a_count, const double *b, size_t 
 	return sum;
 }
 
-/* How many ways there are to draw `a_count` of a_count + b_count ranks so that U is at most `u`, as a share.
- */
+/* The share of the ways to draw `a_count` of a_count + b_count ranks in which U is at most `u`. */
 static double exact_share(size_t a_count, size_t b_count, size_t u)
 {
 	const size_t most = a_count * b_count;
@@ -160,9 +159,8 @@ static double beta_fraction(double a, double b, double x)
 	return fraction;
 }
 
-/* How likely Student's t is to be as far from 0 as this, either way (Abramowitz and Stegun, 26.7.1
- * and 26.5.27).
- */
+/* The likelihood that Student's t is as far from 0 as this, either way (Abramowitz and Stegun, 26.7.1 and
+ * 26.5.27). */
 static double student_chance(double t, double freedom)
 {
 	const double a = freedom / 2, b = 0.5, x = freedom / (freedom + t * t);

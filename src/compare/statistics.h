@@ -11,18 +11,18 @@ enum {
 };
 
 /*
- * The Mann-Whitney test: how likely it is by chance, 0 to 1, that two rows of numbers of one kind differ at
- * least as much as these (both ways). Exact for rows of at most STATISTICS_EXACT_MAX numbers that are all
+ * The Mann-Whitney test: the likelihood, 0 to 1, that two rows of numbers of one kind differ at least as
+ * much as these by chance (both ways). Exact for rows of at most STATISTICS_EXACT_MAX numbers that are all
  * different, else by the normal distribution, with the correction for equal ones and for continuity (Mann and
  * Whitney 1947; Lehmann, Nonparametrics, 1975). 1 where a row is empty.
- * `alikeness` is how alike neighbours of a row are, 0 to below 1 (statistics_alikeness()): then there is less
- * in the rows than in so many numbers of their own, and the variance is wider by (1 + r) / (1 - r).
+ * `alikeness` is how alike neighbours of a row are, 0 to below 1 (statistics_alikeness()): then the rows
+ * say less than so many independent numbers, and the variance is wider by (1 + r) / (1 - r).
  */
 double statistics_mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count,
 			       double alikeness);
 
 /*
- * How alike neighbours are in rows that follow each other in time: by how much the autocorrelation at lag 1
+ * The likeness of neighbours in rows that follow each other in time: by how much the autocorrelation at lag 1
  * of both rows, each from its own mean, is above what that of so many numbers of their own often is (its
  * standard error, 1 / sqrt(n); Bartlett 1946); 0 where it is not, at most 0.9.
  */
@@ -36,7 +36,7 @@ double statistics_alikeness(const double *a, size_t a_count, const double *b, si
 double statistics_welch(const double *a, size_t a_count, const double *b, size_t b_count, double alikeness);
 
 /*
- * How likely it is by chance that two rows that follow each other in time differ so much. That of Mann and
+ * The likelihood that two rows that follow each other in time differ so much by chance. That of Mann and
  * Whitney; where neighbours are alike, which ranks of a dozen numbers can hardly make up for, that of Welch
  * if it is less.
  */

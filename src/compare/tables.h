@@ -50,7 +50,7 @@ enum tables_display {
 /* "arrow", "full", "delta-only", "no-pct", "pct-only", NULL: as in `--display-format`. */
 extern const char *const tables_display_names[TABLES_DISPLAY_COUNT + 1];
 
-/* What the numbers of a comparison can be divided by, each in a column of its own. */
+/* Divisors of the numbers of a comparison, each with a column of its own. */
 enum tables_per {
 	TABLES_PER_SECOND, /* the change of a counter, by the interval */
 	TABLES_PER_THREAD, /* the value of a sum on each side, by its threads */
@@ -60,7 +60,7 @@ enum tables_per {
 /* "second", "thread", NULL: as in `--per`. */
 extern const char *const tables_per_names[TABLES_PER_COUNT + 1];
 
-/* What a report shows. */
+/* The choices of a report. */
 struct tables_request {
 	bool sections[SECTION_COUNT]; /* those that need the cgroup axis are left out on others */
 	bool metrics[METRIC_COUNT];
@@ -79,7 +79,7 @@ struct tables_request {
 			   * words, not those of the reference */
 	bool for_people;  /* rows whose change is not real are counted and left out */
 	bool is_long;     /* a row for each metric of a group, where people get one for each group */
-	enum tab tab;     /* whose columns that one has */
+	enum tab tab;     /* with the columns of that row */
 	bool all;         /* no rows are left out for that */
 	bool layout;      /* for people: AXIS_ALL as a tree, each parent a table of its own */
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */

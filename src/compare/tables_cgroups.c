@@ -42,7 +42,7 @@ static const struct table_column memory_events_columns[] = {
 	{"count", .measured = true},
 };
 
-/* The records of one key on both sides, NULL where there is none. */
+/* The records of one key on both sides, NULL on a side without. */
 struct cgroup_pair {
 	const struct merged_cgroup *side[DIFF_SIDE_COUNT];
 };

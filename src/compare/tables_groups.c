@@ -157,7 +157,7 @@ static void rank_by_change(struct group_table *groups)
 		offer_subject(groups, i, &best, &renamed);
 	if (best.limit != 0 && best.count > best.limit)
 		cut(&best);
-	/* those of renamed cgroups stand beside them, however many there are */
+	/* rows of renamed cgroups stand beside them, whatever their number */
 	for (size_t i = 0; i < renamed.count; i++)
 		*MEMORY_APPEND(best.rows, best.count, best.capacity) = renamed.rows[i];
 	free(renamed.rows);
@@ -189,7 +189,7 @@ static int compare_pairs(const void *a, const void *b, void *context)
 	return result != 0 ? result : (left > right) - (left < right);
 }
 
-/* What pairs are ordered by: the change, or the value of one snapshot. */
+/* Computes the sort keys of pairs: the change, or the value of one snapshot. */
 static void compute_values(struct pair_order *order)
 {
 	const struct diff *diff = order->groups->build->diff;
@@ -285,7 +285,7 @@ static void add_tree(struct group_table *groups, const struct ranked *rows, size
 	free(pairs);
 }
 
-/* Fills rows that stand already, one column after the other where there are many groups. */
+/* Fills rows that stand already, one column after the other with many groups. */
 static void fill_rows(struct group_table *groups, const struct ranked *rows, size_t count,
 		      const size_t *row_of_line)
 {

@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "tables.h"
 
-/* What the builders of tables share; for this room only. Of one snapshot the side before has nothing. */
+/* Shared by the builders of tables; for this room only. With one snapshot the side before is empty. */
 
 struct tables_build {
 	const struct diff *diff;
@@ -13,7 +13,7 @@ struct tables_build {
 	void (*emit)(void *context, const struct table *table);
 	void *context;
 	struct table *table;       /* under construction: cells have their texts in its arena */
-	enum tables_column column; /* of group tables, whose cell is made */
+	enum tables_column column; /* of group tables: the cell being made */
 	struct buffer text;        /* scratch for the text of a cell */
 	size_t first_side;         /* DIFF_BEFORE of a comparison, DIFF_AFTER of one snapshot */
 	bool is_comparison;
@@ -32,8 +32,8 @@ struct table_row *tables_add_row(struct tables_build *build);
 /* The same with a name in its first cell, which is its key and label too. */
 struct table_row *tables_add_named_row(struct tables_build *build, const char *name, size_t length);
 
-/* Hands over the rows made so far once there are many; those that follow are added to another piece of the
- * table. The section must be static. */
+/* Hands over the rows made so far once they are many; later rows are added to another piece of the table. The
+ * section must be static. */
 void tables_continue(struct tables_build *build);
 
 /* Hands the table over if it has rows, and releases it. */

@@ -13,7 +13,7 @@ static const enum column numbers[LATENCY_KIND_COUNT][5] = {
 	[LATENCY_BLOCKED] = {COLUMN_DWAITS, COLUMN_D50, COLUMN_D90, COLUMN_D99, COLUMN_DMAX},
 };
 
-/* The number of a side; 0 where there is none. */
+/* The number of a side; 0 without one. */
 static double number_of(const struct tables_build *build, size_t pair, size_t side, enum column column)
 {
 	struct value value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What has no partner under its own name: renamed cgroups, groups of one side only. */
+/* Groups without a partner of their own name: of renamed cgroups, and of one side only. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

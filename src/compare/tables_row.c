@@ -238,7 +238,7 @@ static struct cell per_thread_cell(struct tables_build *build, const struct tabl
 	return tables_cell_both(build, sides, " → ");
 }
 
-/* What the parts of both windows say of a row. */
+/* The evidence of the parts of both windows for a row. */
 static struct cell evidence_cell(struct tables_build *build, const struct tables_row *content)
 {
 	struct cell cell = {.state = CELL_ABSENT}, sides[DIFF_SIDE_COUNT];
@@ -345,7 +345,7 @@ const char *const tables_display_names[TABLES_DISPLAY_COUNT + 1] = {
 	[TABLES_DISPLAY_PERCENT_ONLY] = "pct-only",
 };
 
-/* What follows group, threads and metric. */
+/* The columns behind group, threads and metric. */
 static const struct {
 	enum tables_column columns[4];
 	size_t count;

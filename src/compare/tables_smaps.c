@@ -291,7 +291,7 @@ static void add_process(struct smaps_table *smaps, const struct process *process
 		add_row(smaps, process, label, string_pool_text(&smaps->keys, line->key),
 			string_pool_length(&smaps->keys, line->key), line);
 	}
-	/* in the table of one snapshot a process of which nothing was read has a row of its own */
+	/* in the table of one snapshot a process without any line has a row of its own */
 	if (!smaps->build->is_comparison && after->records == 0 && after->unavailable != 0)
 		add_row(smaps, process, label, file, strlen(file), NULL);
 }

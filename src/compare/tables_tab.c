@@ -21,7 +21,7 @@ struct tab_table {
 	size_t count, folded;
 };
 
-/* Whether a change counts: of what several counters make, where that of one of them does. */
+/* Whether a change counts: that of a sum does where the change of one of its counters does. */
 static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
@@ -68,7 +68,7 @@ static void collect(struct tab_table *tab)
 	free(heaviest);
 }
 
-/* What a side has, as the screen shows it: times as a percentage of a CPU. */
+/* Appends the value of a side as the screen shows it: times as a percentage of a CPU. */
 static void append_side(const struct tab_table *tab, const struct diff_pair *pair, enum column column,
 			enum diff_side side, struct buffer *text)
 {
@@ -85,7 +85,7 @@ static void append_side(const struct tab_table *tab, const struct diff_pair *pai
 	screen_format_cell(text, &cell, &screen_marks_utf8);
 }
 
-/* Both sides of a change that counts, else the one that there is now. */
+/* Both sides of a change that counts, else the present value. */
 static struct cell make_cell(const struct tab_table *tab, const struct diff_pair *pair, enum column column)
 {
 	struct tables_build *build = tab->build;
@@ -102,7 +102,7 @@ static struct cell make_cell(const struct tab_table *tab, const struct diff_pair
 	return cell_of_text(tables_take_text(build));
 }
 
-/* Columns of which no group has a number say nothing. */
+/* A column in which no group has a number says nothing. */
 static void choose_columns(struct tab_table *tab)
 {
 	enum column columns[COLUMN_TOTAL];

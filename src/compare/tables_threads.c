@@ -7,7 +7,7 @@
 #include "base/order.h"
 #include "tables_internal.h"
 
-/* Which columns hold what. */
+/* Indexes of the columns. */
 enum thread_column {
 	THREAD_COLUMN_GROUP,
 	THREAD_COLUMN_PID,

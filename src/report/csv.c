@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Comma-separated values by RFC 4180 (but lines end in a line feed): raw numbers; behind the columns the
- * unit, the state and the reason of each measured one, their names led by the column's where there are
+ * unit, the state and the reason of each measured one, their names led by the column's if they are
  * several. A column with both sides of a comparison is two, NAME_before and NAME_after. CSV knows no escapes:
  * tabs and ends of lines stay in their quotes, other control characters are written as in TSV.
  */

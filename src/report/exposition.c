@@ -46,7 +46,7 @@ static int parse_weight(const char *text, size_t length)
 	return weight > 1000 ? 1000 : weight;
 }
 
-/* What is wanted of each format, in thousandths; -1: it is not named. */
+/* The weight of each format in the header, in thousandths; -1: it is not named. */
 struct wishes {
 	int of[EXPOSITION_FORMAT_COUNT];
 };

@@ -23,7 +23,7 @@ enum exposition_format {
 extern const char *const exposition_content_types[EXPOSITION_FORMAT_COUNT];
 
 /*
- * Which format the header Accept of a request asks for (RFC 9110, 12.5.1), NULL for none: OpenMetrics where
+ * The format that the header Accept of a request asks for (RFC 9110, 12.5.1), NULL for none: OpenMetrics if
  * it is named, in version 1.0.0 or in none, and not valued less than plain text; else the classic one.
  */
 enum exposition_format exposition_negotiate(const char *accept);
@@ -38,7 +38,7 @@ enum exposition_kind {
 struct exposition {
 	struct buffer *buffer;
 	enum exposition_format format;
-	/* Of the family begun last: */
+	/* The family begun last: */
 	struct buffer sample; /* the name of its samples */
 	enum unit unit;
 };

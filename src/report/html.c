@@ -70,7 +70,7 @@ static void append_classes(struct buffer *out, const struct table_column *column
 	buffer_append_text(out, cell->value.real > 0 ? " up" : " down");
 }
 
-/* What a cell with both sides is sorted by: the second side, the first where there is no other. */
+/* The sort key of a cell with both sides: the second side, else the first. */
 static double sides_number(const struct cell *cell)
 {
 	for (size_t side = 2; side-- > 0;) {
@@ -127,7 +127,7 @@ static void append_cell(struct report *report, const struct table_column *column
 	buffer_release(&printed);
 }
 
-/* A row; one whose changes are all zero has a class of its own, by which it can be hidden. */
+/* A row; one whose changes are all zero has a class of its own, so that it can be hidden. */
 static void draw_row(struct report *report, const struct table *table, const struct table_row *row)
 {
 	struct buffer cells = {0};

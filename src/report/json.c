@@ -132,7 +132,7 @@ static void append_sides(struct buffer *out, const struct cell *cell)
 	buffer_append_char(out, '}');
 }
 
-/* A bare value: a number where the cell holds one, else a text, null where there is none. */
+/* A bare value: a number where the cell holds one, else a text, null without a value. */
 static void append_value(struct buffer *out, const struct cell *cell)
 {
 	if (cell->state != CELL_VALUE)

@@ -75,8 +75,8 @@ static void append_code_element(struct buffer *out, const char *text, size_t len
 }
 
 /*
- * Appends a code span. Its fence is longer than any in the text. A blank between text and fence is not shown
- * when there is one at both ends. In tables even a `|` in a code span must be escaped.
+ * Appends a code span. Its fence is longer than any in the text. Blanks between text and fence are not shown
+ * if both ends have one. In tables even a `|` in a code span must be escaped.
  */
 static void append_code(struct buffer *out, const char *text, size_t length, bool in_table)
 {

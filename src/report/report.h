@@ -30,12 +30,12 @@ extern const char *const report_format_endings[REPORT_FORMAT_COUNT]; /* ".txt" *
 /* The default limit of rows of a table, 0 for all. */
 extern const size_t report_default_limits[REPORT_FORMAT_COUNT];
 
-/* What a report is about. */
+/* The subject of a report. */
 struct report_subject {
 	const char *command;  /* "show" */
 	const char *file;     /* as the user named it; this and the next only with a snapshot */
 	const char *group_by; /* name of the axis */
-	/* Of a comparison; NULL and 0 for others. */
+	/* For a comparison only; NULL and 0 for others. */
 	const char *before_file;                   /* the first of the two, `file` is the second */
 	const struct comparability *comparability; /* the banner */
 	const struct diff_summary *changes;        /* the largest, in sentences; NULL for a report without */

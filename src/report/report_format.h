@@ -69,8 +69,8 @@ void report_append_csv_field(const struct report *report, const char *text, size
  */
 void report_append_name(const struct report *report, const char *text, size_t length, const char *kept);
 
-/* Appends the number of one side of a cell with both: "max" for a limit that is not set, false where there is
- * none. */
+/* Appends the number of one side of a cell with both: "max" for a limit that is not set, false without a
+ * number. */
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side);
 
 /* Appends blanks; none for a negative count. */

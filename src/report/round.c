@@ -40,7 +40,7 @@ struct drawing {
 	const char *waits; /* how the waits for a CPU are counted; NULL: no column counts any */
 };
 
-/* Whether waits for a CPU count as far as they have gone, or when they end. */
+/* Whether unfinished waits for a CPU count up to now, or when they end. */
 static const char *waits_word(const struct snapshot *now, const struct table *table)
 {
 	for (size_t i = 0; i < table->column_count; i++) {

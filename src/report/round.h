@@ -5,7 +5,7 @@
 #include "report.h"
 #include "table/view.h"
 
-/* What a table of the screen is of. */
+/* The subject of a table of the screen. */
 struct round_subject {
 	const char *file;                /* as the user named it; NULL: a round of a live capture */
 	const struct snapshot *previous; /* the round before, NULL for none */

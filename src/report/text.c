@@ -17,7 +17,7 @@ enum {
 	INDENT = 2,           /* blanks for each level of a tree */
 };
 
-/* What replaces the characters that ctop itself prints on a terminal without UTF-8. */
+/* Substitutes for the characters that ctop itself prints, on a terminal without UTF-8. */
 static const struct {
 	uint32_t scalar;
 	const char *ascii;

@@ -41,7 +41,7 @@ void cell_format_affinity(struct buffer *buffer, const struct string_pool *sets,
 /* A pressure average in hundredths of a percent, 1859 as "18.59%". */
 void cell_format_pressure(struct buffer *buffer, uint32_t hundredths);
 
-/* A limit: "max" where there is none. */
+/* A limit: "max" where none is set. */
 void cell_format_limit(struct buffer *buffer, struct optional_u64 limit, enum ladder ladder);
 
 /* cpu.max: "50.000ms/100.000ms", "max/100.000ms". */
@@ -56,7 +56,7 @@ bool cell_format_number(struct buffer *buffer, const struct cell *cell);
 /* The fewest digits that read back as the same number. */
 void cell_format_real(struct buffer *buffer, double value);
 
-/* What reports print of a cell: its text, else its number, with a mark where it is partial; "-" when absent,
+/* Appends a cell as reports print it: its text, else its number, with a mark when partial; "-" when absent,
  * a centred dot when unavailable. */
 void cell_format_cell(struct buffer *buffer, const struct cell *cell);
 

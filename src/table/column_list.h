@@ -22,7 +22,7 @@
 size_t column_list(enum tab tab, bool threads, int width, enum column sort,
 		   enum column columns[COLUMN_TOTAL]);
 
-/* What else says which columns there are, and how many of them have room. */
+/* Further choices: which columns a table has, and how much room they have. */
 struct column_choice {
 	const uint16_t *fields; /* of schedulers, that the tab has behind the columns of the table */
 	size_t field_count;
@@ -53,7 +53,7 @@ bool column_is_text(enum column column);
 /* Whether the screen shows which part of all rows, or of a thread's time, the number of a row is. */
 bool column_has_shares(enum column column);
 
-/* Whether it is one of those that are looked up for what is shown: rows cannot be sorted by it. */
+/* Whether it is looked up for visible rows only: rows cannot be sorted by it. */
 bool column_is_looked_up(enum column column);
 
 /*

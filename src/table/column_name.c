@@ -63,7 +63,7 @@ static enum column find_by_name(const char *name, size_t length)
 	return COLUMN_COUNT;
 }
 
-/* What a name of a field may be made of: identifiers of C with dots between. */
+/* A name of a field is made of identifiers of C with dots between. */
 static bool is_field_name(const char *name, size_t length)
 {
 	static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
@@ -144,7 +144,7 @@ enum column column_find(const char *name)
 	found = find_by_name(name, length_without_units(name));
 	if (found == COLUMN_COUNT)
 		found = find_task_field(name);
-	/* titles of the tab All, as far as nothing else has them */
+	/* titles of the tab All that nothing else has */
 	for (enum column i = COLUMN_METRICS; found == COLUMN_COUNT && i < COLUMN_TASK_FIELDS; i++) {
 		if (i != column_of_stored(METRIC_THREAD_COUNT) &&
 		    titles_match(column_entry((enum column)i)->rate_title, name))
@@ -161,7 +161,7 @@ const char *column_word(enum column column)
 								       : column_entry(column)->name;
 }
 
-/* A column one of whose titles and names is near a word. */
+/* A column with a title or name near a word. */
 struct near_column {
 	unsigned int edits;
 	enum column column;

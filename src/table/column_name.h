@@ -16,8 +16,8 @@
 enum column column_find(const char *name);
 
 /*
- * How a column is written in options and files: by its title if column_find() finds it by that ("CPU%"), else
- * by its name. Valid until the next call.
+ * The word for a column in options and files: its title if column_find() finds it by that ("CPU%"), else
+ * its name. Valid until the next call.
  */
 const char *column_word(enum column column);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How good the data is: what was read, what was missed and why, and what would help. */
+/* The quality of the data: values read, values missed and why, and remedies. */
 #include "evidence.h"
 
 #include <inttypes.h>
@@ -187,7 +187,7 @@ static enum heap_tag tag_of(const struct heap_process *process)
 	return process->tag != NULL ? heap_tag_find(process->tag) : HEAP_TAG_NONE;
 }
 
-/* What was not read for lack of privilege has one row: the reason is not in the process. */
+/* Processes that need more privilege share one row: the reason is not in the process. */
 static bool belongs(const struct outcome *outcome, const struct outcome *item)
 {
 	const struct heap_process *a = outcome->process, *b = item->process;
@@ -198,7 +198,7 @@ static bool belongs(const struct outcome *outcome, const struct outcome *item)
 	return outcome->name == NULL || (same_text(outcome->name, item->name) && same_text(a->text, b->text));
 }
 
-/* Joins outcomes that share a row, in place; returns how many there are then. */
+/* Joins outcomes that share a row, in place; returns their number. */
 static size_t join_outcomes(struct outcome *outcomes, size_t count)
 {
 	size_t kept = 0, found;
@@ -370,7 +370,7 @@ static void append_count(uint64_t count, const char *behind, struct buffer *line
 	buffer_append_format(lines, "%s%s", number_group_digits(count, digits), behind);
 }
 
-/* `interval` ns between this round and the one before, 0 when there was none. */
+/* `interval` ns between this round and the one before, 0 without one. */
 static void append_cost(const struct snapshot *now, uint64_t interval, struct buffer *lines)
 {
 	const struct provenance *provenance = &now->provenance;
@@ -441,7 +441,7 @@ static void append_taskstats(const struct snapshot *snapshot, struct buffer *lin
 	append_count(taskstats->other_err_count, " other errors\n", lines);
 }
 
-/* By which way it is known what ended threads did, where that leaves something out. */
+/* Says which work of ended threads is left out. */
 static void append_ended(const struct snapshot *snapshot, uint64_t interval, struct buffer *lines)
 {
 	const struct ended_set *set = snapshot->ended;
@@ -469,7 +469,7 @@ static void append_ended(const struct snapshot *snapshot, uint64_t interval, str
 	buffer_append_char(lines, '\n');
 }
 
-/* How many fields a scheduler's contexts have. */
+/* Counts the fields of a scheduler's contexts. */
 static size_t count_fields(const struct task_field_owner *scheduler)
 {
 	size_t count = 0;

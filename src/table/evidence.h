@@ -6,7 +6,7 @@
 #include "snapshot/snapshot.h"
 #include "table.h"
 
-/* How good the data of a snapshot is: what was read, what was missed and why, and what would help. */
+/* The quality of the data of a snapshot: values read, values missed and why, and remedies. */
 
 enum {
 	EVIDENCE_READ,
@@ -23,7 +23,7 @@ enum {
 struct table *evidence_table(const struct snapshot *snapshot);
 
 /*
- * What would let a source be read that was missed for a reason: a command or an advice, as text that lives as
+ * The remedy for a source that was missed for a reason: a command or an advice, as text that lives as
  * long as the snapshot; NULL where nothing helps. Where a source comes with another one that is missing, that
  * of the other one.
  */
@@ -31,18 +31,18 @@ const char *evidence_remedy(const struct snapshot *now, enum source source, reas
 
 /*
  * The lines under the table: probe, parse and taskstats summaries, cost. Of a live screen also what the cost
- * is of the time since the round before (0 when there was none), and the threads that ended since the base.
+ * is of the time since the round before (0 without one), and the threads that ended since the base.
  */
 void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
 			   struct buffer *lines);
 
 /*
  * Appends what would let the allocator probe read the processes that it may not, to a user who is root or not
- * and has what FEATURE_PROCESS_MEMORY says: a part of a sentence, without a remedy where there is none.
+ * and has what FEATURE_PROCESS_MEMORY says: a part of a sentence, without a remedy if none is known.
  */
 void evidence_append_privilege_hint(const struct feature_result *feature, bool root, struct buffer *text);
 
-/* Whose check tells the remedy when a source is missed for a reason, or FEATURE_NONE. */
+/* The feature with the remedy when a source is missed for a reason, or FEATURE_NONE. */
 enum feature evidence_feature(enum source source, reason_id reason);
 
 #endif

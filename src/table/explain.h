@@ -14,7 +14,7 @@ void explain_metric(const struct snapshot *snapshot, enum metric metric, struct 
 /* The unit behind a number with all of its digits, with a blank before it; nothing for a plain count. */
 const char *explain_unit(enum unit unit);
 
-/* Of a thread: REASON_READ, WINDOW_ABSENT or why its value is unavailable. */
+/* The state of the value of a thread: REASON_READ, WINDOW_ABSENT or the reason why it is unavailable. */
 uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
 
 /* Appends how many threads are not in a number, and why; `absent` says what is the matter with those that
@@ -26,7 +26,7 @@ void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[WI
 void explain_member_value(const struct task_field_owner *scheduler, const struct task_field_member *member,
 			  const uint8_t *context, struct buffer *text);
 
-/* Appends where a member of contexts stands, whose it is, and how groups are made of it. */
+/* Appends the place of a member in contexts, its scheduler, and how it is reduced for groups. */
 void explain_member(const struct task_field_owner *scheduler, const struct task_field_member *member,
 		    struct buffer *lines);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which rows a filter lets through. */
+/* Matching rows and threads against a filter. */
 #include "filter.h"
 
 #include <stdio.h>
@@ -269,7 +269,7 @@ static bool is_in_cgroup(const struct term *term, const char *path, size_t lengt
 	return false;
 }
 
-/* The names of a snapshot, each of which is looked at once. */
+/* The names of a snapshot; each is matched once. */
 struct names {
 	const struct term *term;
 	const struct snapshot *snapshot;
@@ -403,7 +403,7 @@ static void answer_states(const struct term *term, const struct snapshot *snapsh
 
 /* --- conditions --- */
 
-/* Of threads that ended, only names and processes are known. */
+/* Only names and processes of ended threads are known. */
 static bool is_known(const struct term *term, const struct filter_subjects *subjects)
 {
 	return subjects->ended_pids == NULL ||

@@ -13,16 +13,16 @@
 #include "window/grouping.h"
 
 /*
- * What the user typed to narrow what is shown:
+ * The text by which the user narrows the rows shown:
  *
- *   text, "quoted text"      part of a name; case is ignored unless there is a capital
+ *   text, "quoted text"      part of a name; case is ignored without a capital
  *   /regex/                  POSIX extended, the same case rule
  *   COLUMN OP NUMBER[UNIT]   OP one of > >= < <= = != (a column title of the screen or a metric name:
  *                            `cpu% > 50`, `run_time_ns > 10ms`); words take = and != (`policy = FIFO`)
  *   FIELD OP VALUE           FIELD of filter_field.def: `user = root`, `state = D`, `cgroup = /system*`
  *
  * joined by `and` (which may be left out), `or`, `not` or a leading `!`, and parentheses. `or` binds least.
- * What looks like a comparison and is none is refused; in quotes it is a text.
+ * A text that looks like a comparison and is none is refused; in quotes it is a text.
  *
  * A text is looked for in what a row shows and in the names of its members: python3 is in the row python{N}.
  *
@@ -30,7 +30,7 @@
  * narrow the threads that are grouped and summed (filter_members()); all others choose rows
  * (filter_matches()), where a condition on threads holds for a row that has such a thread.
  *
- * What is compared with a value that is not known neither holds nor does `not` of it.
+ * A comparison with an unknown value is false, even negated.
  *
  * A title with % or /s, or a number with %, means the rate in every mode. A time compared with a share of
  * time means that time per second: 10ms is 1 %. Units are those of quantity.h that fit the column.
@@ -78,7 +78,7 @@ const char *filter_text(const struct filter *filter);
  */
 enum column filter_column(const struct filter *filter, size_t index);
 
-/* Whether there is a comparison with the cell of a column. */
+/* Whether it compares the cell of a column. */
 bool filter_compares(const struct filter *filter);
 
 /* Appends what has to hold besides the text of a filter (which may be empty), both in parentheses where they
@@ -126,21 +126,21 @@ struct filter_subjects {
 	const uint32_t *ended_pids;
 };
 
-/* Whether there are conditions that narrow threads, NULL allowed. */
+/* Whether some conditions narrow threads, NULL allowed. */
 bool filter_narrows(const struct filter *filter);
 
 /* Whether one of them is about what a thread does at the moment: rows come and go with that. */
 bool filter_is_fleeting(const struct filter *filter);
 
 /*
- * Which threads satisfy all conditions that narrow threads, by index; the caller frees it. NULL where there
- * are none. Names of users are asked for and count once they are known (user_names.h).
+ * Marks the threads that satisfy all conditions on threads, by index; the caller frees the array. NULL
+ * without such conditions. Names of users are asked for and count once they are known (user_names.h).
  */
 bool *filter_members(const struct filter *filter, const struct filter_subjects *subjects);
 
 /*
- * Which threads the term of that number holds for, by index; the caller frees it: of a text, by the name that
- * threads are grouped by on an axis.
+ * Marks the threads for which the term of that number holds, by index; the caller frees the array. A text is
+ * compared with the name that threads are grouped by on an axis.
  */
 bool *filter_term_members(const struct filter *filter, size_t term, enum axis axis,
 			  const struct filter_subjects *subjects);

@@ -9,7 +9,7 @@
 #include "limit.h"
 #include "window/glob.h"
 
-/* What the files of the filter share, for no one else. */
+/* Shared by the files of the filter, for no one else. */
 
 enum term_kind {
 	TERM_TEXT,
@@ -43,7 +43,7 @@ enum node_kind {
 
 #define NODE_NONE UINT32_MAX
 
-/* Of the tree that a filter is: a term, or what joins the nodes below it. */
+/* A node of the tree that a filter is: a term, or the joint of the nodes below it. */
 struct node {
 	enum node_kind kind;
 	uint32_t term;

@@ -20,11 +20,11 @@ enum {
 	DEPTH_MAX = 32, /* of parentheses and negations in one another */
 };
 
-/* What is being parsed. */
+/* A text being parsed. */
 struct parser {
 	struct filter *filter;
 	const char *at;      /* the rest of the text */
-	unsigned int depth;  /* how many calls of parse_part() there are */
+	unsigned int depth;  /* nested calls of parse_part() */
 	unsigned int groups; /* parentheses that are open */
 	struct error *error;
 };
@@ -173,7 +173,7 @@ static const char *skip_bracket(const char *text)
 static bool is_vast(const char *pattern)
 {
 	struct {
-		double before, last; /* how many atoms there are before the last one, and in it */
+		double before, last; /* number of atoms before the last one, and in it */
 	} levels[32] = {{0}}, *level = levels;
 
 	while (*pattern != '\0') {
@@ -701,7 +701,7 @@ static void add_link(struct parser *parser, struct chain *chain, uint32_t part)
 	chain->last = part;
 }
 
-/* Conditions of which all have to hold, with or without the word between them. */
+/* Conditions that all have to hold, with or without the word between them. */
 static int parse_conditions(struct parser *parser, uint32_t *ret_node)
 {
 	struct chain chain = {.kind = NODE_AND, .node = NODE_NONE};

@@ -42,7 +42,7 @@ static void append_bucket(const struct latency_histogram *histogram, size_t buck
 			  uint64_t largest, struct buffer *lines)
 {
 	const uint64_t here = histogram->buckets[bucket];
-	/* what is there is seen, however little it is */
+	/* even one wait has a visible bar */
 	int length = (int)ceil((double)here * (double)BAR_WIDTH / (double)largest);
 	char digits[28];
 

@@ -34,7 +34,7 @@ struct rule {
 	struct limit limit;
 };
 
-/* Where the groups of a rule are looked for that does not say where, in this order. */
+/* The axes on which the groups of a rule are looked for that names none, in this order. */
 enum {
 	RULE_AXES = 3
 };

@@ -38,7 +38,7 @@ static const struct step percent_steps[] = {
 	{1000, 1000, "G"}, {1000, 1000, "T"}, {1000, INFINITY, "P"},
 };
 
-/* How many digits behind the point a number gets: `digits` below `below`, none from there on. */
+/* Digits behind the point: `digits` below `below`, none from there on. */
 struct precision {
 	int digits;
 	double below;
@@ -100,7 +100,7 @@ void screen_format_percent(struct buffer *buffer, double percent)
 	append_scaled(buffer, percent, percent_steps, (struct precision){1, 1000});
 }
 
-/* How the numbers of a unit are written. */
+/* The format of the numbers of a unit. */
 struct unit_format {
 	const struct step *steps;
 	struct precision precision;

@@ -14,7 +14,7 @@ struct own_columns {
 	size_t count;
 };
 
-/* What the user made of a tab. */
+/* The user's changes to a tab. */
 struct own_tab {
 	struct own_columns of_rows[2]; /* groups, threads */
 	enum column sort;              /* if it is chosen */
@@ -212,7 +212,7 @@ size_t tab_own_columns(enum tab tab, bool threads, enum column columns[TAB_OWN_C
 	return count;
 }
 
-/* What an own tab is about is its first column. */
+/* An own tab is about its first column. */
 static unsigned int first_sort(enum tab tab)
 {
 	enum column columns[TAB_OWN_COLUMNS_MAX];

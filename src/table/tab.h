@@ -26,7 +26,7 @@ struct tab_entry {
 	const char *description;
 };
 
-/* By enum tab; there is no TAB_COUNT, and of own tabs those there are. Only tab.c writes it. */
+/* By enum tab; the entries of TAB_COUNT and of own tabs not made are empty. Only tab.c writes it. */
 extern struct tab_entry tabs[TAB_TOTAL];
 
 /* The digit of the key that shows it, 1 to 9 and 0 for the first ten of the bar, -1 for others. */
@@ -36,7 +36,7 @@ int tab_digit(enum tab tab);
 enum tab tab_find(const char *name);
 
 /*
- * What the user makes of the tabs: tabs of his own behind TAB_COUNT, other columns on those of tabs.def, and
+ * Changes that the user makes to the tabs: own tabs behind TAB_COUNT, other columns on those of tabs.def, and
  * their order. It belongs to one thread, that which draws, and lasts as long as the program.
  */
 
@@ -45,7 +45,7 @@ enum {
 	TAB_TEXT_MAX = 24          /* bytes of a name or title */
 };
 
-/* How many tabs there are, those of the table and own ones. */
+/* The number of tabs, those of the table and own ones. */
 size_t tab_count(void);
 
 /* The tab at a place of the bar, from 0 to tab_count() - 1. */
@@ -98,8 +98,8 @@ size_t tab_own_columns(enum tab tab, bool threads, enum column columns[TAB_OWN_C
 bool tab_has_own_columns(enum tab tab, bool threads);
 
 /*
- * What a tab is sorted by until the user chooses; COLUMN_COUNT for that of the table, of an own tab its first
- * column that threads have too.
+ * Sets the sort column of a tab until the user chooses; COLUMN_COUNT for that of the table, of an own tab its
+ * first column that threads have too.
  */
 void tab_set_sort(enum tab tab, enum column sort);
 

@@ -33,7 +33,7 @@ enum cell_form {
 	CELL_FORM_SIDES, /* before and after: value.sides */
 };
 
-/* What one side of a comparison has, when a cell shows both. */
+/* The value of one side of a comparison, when a cell shows both. */
 enum cell_side_kind {
 	CELL_SIDE_NONE, /* no value, for whatever reason */
 	CELL_SIDE_INTEGER,
@@ -56,7 +56,7 @@ struct cell {
 	bool partial;   /* some members are unavailable: `≥` */
 	bool rose;      /* a peak that rose inside the span: `+` */
 	bool unanimous; /* of a category or set: all members agree */
-	bool several;   /* a text that says how many there are, which value.integer holds: "4 pids" */
+	bool several;   /* a text with a number, which value.integer holds: "4 pids" */
 	reason_id reason;
 	bool reason_of_before; /* of a comparison: `reason` is an id of the first snapshot */
 	union {

@@ -73,7 +73,7 @@ bool view_set_scheduler(struct view *view, const struct task_field_owner *schedu
 	view->task_field_count = count;
 	if (view->tab != TAB_TASK_FIELDS)
 		return true;
-	/* a field that was chosen stays while there is nothing else */
+	/* a chosen field stays while nothing else is known */
 	if (view->sort_chosen && count != 0 && column_is_task_field(view->sort) &&
 	    task_field_find_member(scheduler, (uint16_t)(view->sort - COLUMN_TASK_FIELDS)) == NULL)
 		view->sort_chosen = view->sort_ascending = false;
@@ -235,7 +235,7 @@ static bool says_more(const struct view *view, enum column column)
 	}
 }
 
-/* The texts behind the numbers, those that are taken first where there is little room standing last. */
+/* The texts behind the numbers; with little room the last ones are taken first. */
 static const enum column texts_behind[] = {COLUMN_PID, COLUMN_WCHAN, COLUMN_USER_NAME, COLUMN_CGROUP_PATH,
 					   COLUMN_COMMAND};
 
@@ -245,7 +245,7 @@ static const enum column texts_before[] = {COLUMN_PID, COLUMN_PROCESS};
 enum {
 	BEHIND_COUNT = sizeof(texts_behind) / sizeof(*texts_behind),
 	BEFORE_COUNT = sizeof(texts_before) / sizeof(*texts_before),
-	NAME_AND_MARK_CELLS = 21, /* that a name is given before there are texts besides */
+	NAME_AND_MARK_CELLS = 21, /* that a name is given before texts stand beside it */
 };
 
 static size_t add_texts_before(const struct view *view, enum column columns[COLUMN_TOTAL])

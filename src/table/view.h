@@ -26,7 +26,7 @@ enum compare_column {
 /* Their ids in tables, behind those of enum column. */
 #define COMPARE_COLUMN_ID(column) ((unsigned int)COLUMN_TOTAL + (unsigned int)(column))
 
-/* What a row stands for. */
+/* The kind of the rows. */
 enum view_level {
 	VIEW_LEVEL_GROUPS,
 	VIEW_LEVEL_THREADS,
@@ -67,24 +67,25 @@ struct view {
 	bool hide_kernel_threads;
 	bool cells_on_demand; /* rows get their cells by session_table_fill(), but for what is gone */
 	bool hide_idle;       /* no rows that did nothing in the span */
-	bool mark_idle; /* these rows are marked, not hidden: who keeps an order knows which of them stay */
-	bool jemalloc_only;  /* no rows of which it is not known that they have jemalloc */
+	bool mark_idle; /* these rows are marked, not hidden: a caller that keeps an order knows which of them
+			   stay */
+	bool jemalloc_only;  /* only rows that are known to have jemalloc */
 	bool hide_gone;      /* no rows for groups and threads that are gone since the last round */
 	size_t limit;        /* rows, 0 for all */
 	int width;           /* cells of the screen for choosing columns; 0 for all columns of the tab */
-	bool shows_identity; /* texts that say who a row is stand beside the tab's columns, where they fit */
+	bool shows_identity; /* identity columns stand beside the tab's columns, where they fit */
 	bool looks_up;       /* texts that are looked up for what is shown too: of a live host */
 	/* Columns of the tab that nobody can fill here: their room is that of others. By
 	 * session_find_left_out(). */
 	struct column_set left_out;
-	/* What all rows have in common, so that no column has to say it. */
+	/* Names that all rows have in common, so that no column has to say them. */
 	struct {
 		bool process, cgroup, user;
 	} same;
 	const enum column
 		*columns; /* `--columns`: these and no others; NULL for those of the tab. Not owned */
 	size_t column_count;
-	/* What the tab of task fields shows, by view_set_scheduler(): numbers of fields. */
+	/* The fields on the tab of task fields, set by view_set_scheduler(): their numbers. */
 	uint16_t task_fields[TASK_FIELD_MAX];
 	size_t task_field_count;
 	/* of a comparison: */
@@ -117,8 +118,8 @@ bool view_set_scheduler(struct view *view, const struct task_field_owner *schedu
 void view_copy(struct view *to, const struct view *from);
 
 /*
- * What has to be read for the columns, the sort order and the filter of a view. What a round reads anyway
- * (names, start time, cgroup paths) is not included.
+ * The sources needed for the columns, the sort order and the filter of a view, without those that a round
+ * reads anyway (names, start time, cgroup paths).
  */
 void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps);
 
@@ -161,8 +162,8 @@ bool view_open(struct view *view, const char *key, size_t key_length, const char
 char *view_close(struct view *view, size_t *ret_key_length);
 
 /*
- * Which group of a view each triple of `names`, a snapshot without threads, belongs to: an id of `grouping`,
- * which is that of the view's axis; UINT32_MAX where there is no such group, and where the view was narrowed
+ * Finds the group of a view for each triple of `names`, a snapshot without threads: an id of `grouping`,
+ * which is that of the view's axis; UINT32_MAX for none, and where the view was narrowed
  * to others. `key` (may be NULL) limits them to the group of that key. `patterns` are those that the grouping
  * was made with. The caller frees the array.
  */

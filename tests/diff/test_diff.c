@@ -113,7 +113,7 @@ static void test_changes(void **state)
 	assert_true(value.has_fraction && value.fraction == 0.125);
 	assert_true(value.sort == 0.125);
 
-	/* from zero there is no part of it, and the amount leads all of those that have one */
+	/* a change from zero has no percentage, and its amount leads all that have one */
 	value = diff_metric(diff, pair, METRIC_TIMESLICES);
 	assert_true(value.has_delta && value.delta == 5);
 	assert_false(value.has_fraction);

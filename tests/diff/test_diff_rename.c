@@ -30,7 +30,8 @@ static void release(struct diff *diff, struct snapshot *before, struct snapshot 
 }
 
 /*
- * How many pairs of cgroups are joined whose types are those below `before_end`, and from `after_first` on.
+ * Counts the pairs of cgroups that are joined; their types are those below `before_end`, and from
+ * `after_first` on.
  */
 static size_t count_renames(int before_end, int after_first, int after_end)
 {

@@ -142,7 +142,7 @@ static void test_no_number(void **state)
 			    "!1 group matches and has no value in after\n");
 }
 
-/* How long waits took in the group `pool`, by the files' histograms. */
+/* A snapshot with waits of the group `pool`, by the files' histograms. */
 static struct snapshot *open_with_waits(uint64_t wait, uint64_t count)
 {
 	static const struct pair_thread threads[] = {
@@ -229,7 +229,7 @@ static struct snapshot *open_with_contexts(uint64_t runtime)
 	return snapshot;
 }
 
-/* What a scheduler keeps, by the names that it gave. */
+/* Fields of a scheduler, by the names that it gave. */
 static void test_fields(void **state)
 {
 	struct snapshot *first = open_with_contexts(2000000), *second = open_with_contexts(8000000);
@@ -247,7 +247,7 @@ static void test_fields(void **state)
 	expect_outcome(first, second, "after:scx.weight(pool) < 100", "pool has 305.00");
 	expect_outcome(first, second, "after:scx.weight(quiet) > 0",
 		       "!1 group matches and has no value in after");
-	/* of a name that no scheduler has there is nothing */
+	/* a name that no scheduler has is absent */
 	expect_outcome(first, second, "scx.waight(pool) > 0",
 		       "!1 group matches and has no change: the value is absent on one side");
 	second->task_fields.context_of[0] = TASK_FIELDS_OTHER_TASK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What changes weigh beside each other, and the sentences about the largest. */
+/* The weights of changes, and the sentences about the largest. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

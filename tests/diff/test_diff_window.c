@@ -96,7 +96,7 @@ static void test_rates(void **state)
 	snapshot_release(after);
 }
 
-/* What ended counts where it was, and has a row of its own where nothing else is there. */
+/* Ended threads count in their group, and have a row of their own where nothing else is there. */
 static void test_ended(void **state)
 {
 	static const struct pair_thread threads[] = {
@@ -234,7 +234,7 @@ static void test_evidence(void **state)
 	snapshot_release(second);
 }
 
-/* Rules are broken by what is real, by all that is told to, and not by what is too small to count. */
+/* Real changes break rules, with `any` all changes do, and those too small to count do not. */
 static void test_rules(void **state)
 {
 	static const uint64_t before[POOLS][PARTS] = {
@@ -258,7 +258,7 @@ static void test_rules(void **state)
 		{"run_time_ns(steady) > 20%", false, false},
 		{"run_time_ns(steady) > 20%", true, true},
 		{"after:run_time_ns(noisy) > 1ms", false, true},
-		/* by what the screen calls it */
+		/* by the title of the screen */
 		{"CPU%(slower) > 20%", false, true},
 		{"cpu(noisy) > 20%", false, false},
 		{"after:CPU%(slower) > 450ms", false, false},

@@ -51,7 +51,7 @@ static void test_apart(void **state)
 	assert_true(statistics_mann_whitney(low, 12, high, 12, 0.5) < 0.05);
 }
 
-/* Where numbers are equal: the normal distribution with the correction for ties. */
+/* Equal numbers: the normal distribution with the correction for ties. */
 static void test_ties(void **state)
 {
 	static const double a[] = {1, 1, 2, 2, 3, 3, 4, 4}, b[] = {3, 3, 4, 4, 5, 5, 6, 6};
@@ -171,7 +171,8 @@ static bool stands_out(const double *before, const double *after)
 	return fabs(sums[1] - sums[0]) >= fmax(3 * spread, sums[0] / 10);
 }
 
-/* Makes reports in each of which a row is twice what it was; counts in how many it is real, and others. */
+/* Makes reports, each with one row that doubled; counts those in which it is real, and other rows that are.
+ */
 static void count_found(double alike, size_t *ret_found, size_t *ret_others)
 {
 	double(*before)[PARTS] = memory_allocate(ROWS * sizeof(*before));

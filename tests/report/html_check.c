@@ -131,10 +131,10 @@ static bool check_close(struct check *check)
 	return true;
 }
 
-/* What a style or script would load something by. */
+/* The words by which a style or script would load something. */
 static const char *const loaders[] = {"url(", "@import", "://", "fetch", "XMLHttpRequest", "import(", "eval"};
 
-/* What is between <style> or <script> and its end is raw; it must hold nothing that ends it. */
+/* The text between <style> or <script> and its end is raw; it must hold nothing that ends it. */
 static bool skip_raw(struct check *check, const char *name)
 {
 	char end[NAME_MAX_LENGTH + 4];

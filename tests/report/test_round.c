@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What `ctop -b` prints of a round, in each of its formats. */
+/* The output of `ctop -b` for a round, in each of its formats. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -150,7 +150,7 @@ static void test_threads(void **state)
 		      "1700000002000000000,/,web,web,1,25.000,4096.000,-5,S\n");
 }
 
-/* Where waits for a CPU are among the numbers it is said how they are counted. */
+/* With waits for a CPU among the numbers, the report says how they are counted. */
 static void test_waits(void **state)
 {
 	static const enum column with_waits[] = {COLUMN_RUNQ};

@@ -51,7 +51,7 @@ static struct task_field_owner *make_owner(void)
 	return owner;
 }
 
-/* Threads of one pool, the last of which has none of the metrics. */
+/* Threads of one pool; the last has none of the metrics. */
 static struct snapshot *make_snapshot(const uint64_t values[THREADS - 1][NUMBERS])
 {
 	struct snapshot *snapshot = diff_fixture_open();

@@ -304,8 +304,8 @@ static void test_memory_of_renamed_cgroups(void **state)
 	release(diff, before, after);
 }
 
-/* What stands beside a renamed cgroup goes by another name where it was joined, and only there: of the two
- * candidates' trees only one has its side in the same place below the root. */
+/* A cgroup beside a renamed one goes by another name where it was joined, and only there: only one of the two
+ * candidates' trees has its side in the same place below the root. */
 static void test_memory_beside_renamed_cgroups(void **state)
 {
 	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
@@ -382,8 +382,8 @@ static void test_pieces_read_as_the_whole(void **state)
 	snapshot_release(after);
 }
 
-/* What is printed with a limit are the first of all rows, also where there are so many groups that they are
- * looked at metric by metric. */
+/* A report with a limit has the first of all rows, also with so many groups that they are looked at metric by
+ * metric. */
 static void test_limit_cuts_the_end_off(void **state)
 {
 	static const size_t counts[] = {50, 5000};
@@ -487,7 +487,8 @@ static void test_latency(void **state)
 	release(diff, before, after);
 }
 
-/* What may be of any group has rows of its own, and the others show what is known at least. */
+/* Waits that may be of any group have rows of their own, and the other groups show at least the known ones.
+ */
 static void test_latency_of_others(void **state)
 {
 	struct snapshot *before = open_with_waits(2000000), *after = open_with_waits(8000000);
@@ -538,8 +539,8 @@ static void add_workers(struct snapshot *snapshot)
 	diff_fixture_add(snapshot, "/a", "odd", "odd", 1);
 }
 
-/* Workers of which the counters are so many times what they are, a thread with a context of its own, one
- * without, and one of which a context of another was read. */
+/* Workers with counters multiplied by `times`, a thread with a context of its own, one without, and one for
+ * which the context of another thread was read. */
 static struct snapshot *open_with_contexts(const char *scheduler, uint64_t times, const char *extra)
 {
 	const uint64_t first[] = {100, 1000000 * times, 1000, SCX_FIXTURE_NOW - 5000, (uint64_t)-3, 1, 3, 7},
@@ -612,7 +613,7 @@ static void test_scx(void **state)
 	       "worker-{N}, 2, scx.max_slots, -2\n"
 	       "worker-{N}, 2, scx.greedy, 1\n"
 	       "worker-{N}, 2, scx.state, IDLE (1/2)\n");
-	/* fields by name, of which the rows have the limit */
+	/* fields by name; the limit counts their rows */
 	request.fields.all = false;
 	request.fields.count = 2;
 	snprintf(request.fields.names[0], SELECTED_FIELD_MAX, "scx.weight");

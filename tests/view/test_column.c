@@ -182,7 +182,7 @@ static void test_all_tab(void **state)
 
 	(void)state;
 	assert_int_equal(count, METRIC_COUNT + (int)DERIVED_COUNT);
-	/* sorted by what another column of the tab counts: none joins */
+	/* another column of the tab counts the same as the sort column: none joins */
 	assert_int_equal(column_list(TAB_ALL, false, 80, COLUMN_CPU, columns), count);
 	assert_int_equal(column_list(TAB_ALL, false, 80, COLUMN_LOST, columns), count + 1);
 	column_list(TAB_ALL, false, 80, COLUMN_COUNT, columns);
@@ -378,7 +378,7 @@ static void test_left_out(void **state)
 	view_release(&view);
 }
 
-/* A filter may compare more often than there are columns. */
+/* A filter may have more comparisons than a table has columns. */
 static void test_needs_of_long_filter(void **state)
 {
 	struct buffer text = {0};

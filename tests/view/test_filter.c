@@ -381,7 +381,7 @@ static void test_threads(void **state)
 	remove(path);
 }
 
-/* Of threads that ended there are names, and sometimes the process. */
+/* Ended threads have names, and sometimes the process. */
 static void test_ended_threads(void **state)
 {
 	static const struct {
@@ -445,7 +445,7 @@ static bool has_member(void *context, size_t term)
 	return ((const bool *)context)[term];
 }
 
-/* Where alternatives mix conditions on threads and rows, the row has to have such a thread. */
+/* If alternatives mix conditions on threads and rows, the row has to have such a thread. */
 static void test_mixed(void **state)
 {
 	struct filter *filter = filter_parse("python or state = D", NULL);
