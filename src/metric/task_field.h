@@ -127,8 +127,7 @@ int task_field_choose(const char *choices, struct error *error);
  */
 size_t task_field_owner_word(const char *operations);
 
-/* The place of a field among the columns of its scheduler's tab (task_field_column.def): from 0, or SIZE_MAX.
- */
+/* The place of a field on the tab of its scheduler (task_field_column.def): from 0, or SIZE_MAX. */
 size_t task_field_place(const char *scheduler, const char *name);
 
 #endif

@@ -132,8 +132,7 @@ static void add_rows(struct origin *origin, const struct snapshot *before, const
 	free(rows);
 }
 
-/* Keeps only the rows that are counted from and are not those of the newest round, in a snapshot of its own.
- */
+/* Keeps in a snapshot of its own the rows that are counted from and differ from the newest round. */
 static void drop_rows(struct origin *origin, size_t thread_count, bool agrees)
 {
 	bool *kept = memory_allocate_zero(origin->from->thread_count + 1, sizeof(*kept));

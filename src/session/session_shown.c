@@ -97,8 +97,7 @@ static void forbid(bool *allowed, bool *members, size_t count)
 	free(members);
 }
 
-/* Forbids the threads that a filter narrows away. Of those that ended not all is known that it may ask for.
- */
+/* Forbids the threads that a filter narrows away. It may ask for facts unknown of ended threads. */
 static void narrow_by_filter(struct selection *selection, const struct filter *filter)
 {
 	const struct snapshot *now = selection->sides[0], *ended = selection->sides[1];

@@ -245,8 +245,7 @@ enum unit column_report_unit(enum column column);
 /* The ladder of the amounts of a column. */
 enum ladder column_ladder(enum column column);
 
-/* The unit of the amounts of a field of schedulers: UNIT_NONE for words and numbers that stand for something.
- */
+/* The unit of the amounts of a field of schedulers: UNIT_NONE for words and codes. */
 enum unit column_unit_of_task_field(struct task_field_facts facts, enum task_field_kind kind);
 
 /* Whether it is an identity of threads. */

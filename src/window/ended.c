@@ -99,7 +99,7 @@ static int amount_of(enum metric metric)
 	return -1;
 }
 
-/* Why an amount is not known of threads of which `delayed` had a record of delays; REASON_READ where it is.
+/* The reason why an amount of threads, `delayed` of them with a record of delays, is unknown; or REASON_READ.
  */
 static uint16_t amount_state(const struct ended_set *set, size_t amount, uint64_t delayed, uint64_t threads)
 {

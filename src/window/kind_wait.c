@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 
-/* Whether it is known that no thread that stands still waits for a CPU or is in D: see origin_find_still().
- */
+/* Whether threads that stand still are known neither to wait for a CPU nor to be in D: see
+ * origin_find_still(). */
 static bool sleeps_where_still(const struct reducer *reducer)
 {
 	return reducer_knows_still(reducer) && reducer->window->now->waiting_ns != NULL;

@@ -26,8 +26,7 @@ void latency_spans_add_round(struct latency_spans *spans, const struct snapshot 
 /* Takes the waits of a file, which are the whole, and those within its window. */
 void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *snapshot);
 
-/* The waits of one of the spans as a snapshot without threads, which the caller releases; NULL: not measured.
- */
+/* The waits of a span as a snapshot without threads, which the caller releases; NULL: not measured. */
 struct snapshot *latency_spans_copy(const struct latency_spans *spans, const struct latency *span);
 
 /* Starts the span since the base anew. */

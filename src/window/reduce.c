@@ -40,8 +40,7 @@ static void add_still_group(const struct reducer *reducer, const struct column_k
 		add_copies(&accumulators[i], &one[i], group->count);
 }
 
-/* Groups that stand still take their turn with their first threads: of several reasons the first one counts.
- */
+/* Groups that stand still take their turn with their first threads: the first of several reasons counts. */
 static void add_movers(const struct reducer *reducer, const struct column_kind *kind)
 {
 	const struct shown *shown = reducer->shown;

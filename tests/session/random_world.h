@@ -42,7 +42,7 @@ struct world {
 	bool delays_off, own_times;
 	bool knows_waits;
 	bool is_quiet; /* few threads move, and what holds for all hardly ever changes */
-	/* No thread stays unseen for a round, only leaders are taken over, and no two rounds are at one time.
+	/* No thread stays unseen for a round, leaders alone are taken over, and no two rounds share a time.
 	 */
 	bool is_seen;
 };

@@ -291,8 +291,7 @@ static size_t course_of(const struct session *session, const struct view *view, 
 	return session_course(session, view, key, strlen(key), column, points, COURSE_ROUNDS);
 }
 
-/* Rates are kept of the groups that are looked at, in whatever mode, also of columns that are on no screen.
- */
+/* Rates are kept for the groups shown, in any mode, also in columns that are on no screen. */
 static void test_groups_of_a_session(void **state)
 {
 	static const enum window_mode modes[] = {WINDOW_MODE_RATE, WINDOW_MODE_BASE, WINDOW_MODE_INTERVAL,

@@ -246,8 +246,7 @@ static void test_other_is_over(void **state)
 	table_release(table);
 }
 
-/* However many names come and go, an interval is exact; what was put together is of the spans since earlier.
- */
+/* An interval is exact however many names come and go; longer spans have merged ones. */
 static void test_names_come_and_go(void **state)
 {
 	enum {

@@ -38,8 +38,7 @@ enum config_tab_key {
 
 extern const char *const config_tab_keys[CONFIG_TAB_KEY_COUNT];
 
-/* The value of a key of a tab as it is now, owned by the caller; NULL where it is what it would be without.
- */
+/* The present value of a key of a tab, owned by the caller; NULL for the value it has without the key. */
 char *config_tabs_value(enum config_tab_key key, enum tab tab);
 
 /* Appends all tabs that the user changed or made as sections, and the others as comments. */
