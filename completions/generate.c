@@ -14,7 +14,7 @@
 #include "base/buffer.h"
 #include "cmd/commands.h"
 
-/* What stands behind an option, or as an operand. */
+/* The value of an option, or an operand. */
 enum value_kind {
 	VALUE_NONE, /* a flag */
 	VALUE_ANY,  /* a text or number, of which nothing is known */

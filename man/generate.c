@@ -164,7 +164,7 @@ static void write_words(FILE *output, const char *words)
 	}
 }
 
-/* What is exported of groups, and the column that `--columns` names it by. */
+/* Exported numbers of groups, with the columns that name them in `--columns`. */
 static void write_export(FILE *output)
 {
 	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {

@@ -104,7 +104,7 @@ config 'interval = 30\nfilter = nobody-has-this-name\n'
 timeout 20 "$ctop" -b -n 1 -d 0.1 >"$directory/out" 2>/dev/null
 result 'settings do not change what scripts get' "$([ "$(wc -l <"$directory/out")" -gt 2 ] || cat "$directory/out")"
 
-# What is printed is read back, and prints the same.
+# The printed file is read back and prints the same.
 number=0
 for text in '' 'interval = 0.5\nsort-by = cpu%:asc\ncolumns = CPU%,RSS\ngroup-by = cgroup\ntab=wak\n' \
     'filter = " a \\" \\\\\\\\ # b\\" "\nsave-dir = /tmp\nscx-reduce = vtime=max\nbackend = procfs\n' \

@@ -61,7 +61,7 @@ run 'whose groups have no such fields' 0 out '^web  *3  *3  *0  *0  *scx.weight 
 run 'a report of no scheduler' 0 out . show "$directory/none.ctprof.zst"
 lacks 'has no such tables' '^## scx'
 
-# What is read and written again holds the same.
+# A file that is read and written again holds the same.
 run 'rewritten' 0 out . show - --format json <"$before"
 sed 's/"file":"[^"]*"//' "$directory/out" >"$directory/first"
 "$ctop" show "$before" --format json | sed 's/"file":"[^"]*"//' | cmp -s - "$directory/first" && same='' || same='it differs'

@@ -232,7 +232,7 @@ static void assert_label(const struct grouping *grouping, const char *key, const
 	assert_int_equal(length, strlen(label));
 }
 
-/* What ctop captured itself. */
+/* A snapshot that ctop captured itself. */
 static struct snapshot *own_snapshot(const char *const *names, size_t count)
 {
 	struct snapshot *snapshot = snapshot_create();

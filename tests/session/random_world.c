@@ -164,7 +164,8 @@ static void stir(struct world *world, struct thread *thread)
 	}
 }
 
-/* What holds for the whole host may change without any thread moving; then all that it changes have moved. */
+/* A fact about the whole host may change while no thread moves; then all threads that it affects have moved.
+ */
 static void turn_switches(struct world *world)
 {
 	size_t source = random_below(SOURCE_COUNT);
@@ -300,7 +301,7 @@ struct snapshot *world_photograph(const struct world *world)
 	return snapshot;
 }
 
-/* What a capture that compares its rounds says of this one. */
+/* Marks the threads that moved, as a capture that compares its rounds does. */
 void world_say_moved(struct snapshot *snapshot, const struct world *world, const struct snapshot *before)
 {
 	snapshot->carried_serial = before->serial;

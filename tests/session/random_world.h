@@ -47,7 +47,7 @@ struct world {
 	bool is_seen;
 };
 
-/* How it is known what threads did that ended. */
+/* The source for the work of ended threads. */
 enum telling {
 	TOLD,      /* by themselves */
 	LEFT_OVER, /* the host's CPU time has it */
@@ -55,7 +55,7 @@ enum telling {
 	TELLINGS,
 };
 
-/* What a round has beside its threads. Made twice, from the same chance. */
+/* The contents of a round beside its threads. Made twice, from the same chance. */
 struct besides {
 	uint64_t chance;
 	enum telling telling;
@@ -64,7 +64,7 @@ struct besides {
 	bool *seen;                    /* [before] */
 };
 
-/* Of what all chance is made; not 0. */
+/* The source of all chance; not 0. */
 extern uint64_t random_state;
 
 uint64_t random_below(uint64_t limit);
@@ -76,7 +76,7 @@ void world_add_thread(struct world *world);
 /* Begins a world of some threads that is seen as a capture sees a host. */
 void world_begin(struct world *world, uint64_t seed);
 
-/* What happens until the next round. */
+/* Lets things happen until the next round. */
 void world_advance(struct world *world);
 
 /* A round of it, not finished; ids in its pools differ from round to round, as those of a capture may. */
@@ -97,7 +97,7 @@ void world_say_moved(struct snapshot *snapshot, const struct world *world, const
 /* Fails the test where rows or cells differ. */
 void expect_same_table(const struct table *a, const struct table *b, bool ignore_marks);
 
-/* What of a view is compared. */
+/* The parts of a view that are compared. */
 enum sameness {
 	SAME_ROUNDS,
 	SAME_MOMENT, /* not what changed since the table before, nor how long waits took in total */

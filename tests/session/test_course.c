@@ -208,7 +208,7 @@ static void test_bounds(void **state)
 	end(&fixture);
 }
 
-/* Where room is short, what numbers were before they became zero goes first; what is left stays true. */
+/* If room is short, values before a number became zero go first; the rest stays true. */
 static void test_short_of_room(void **state)
 {
 	struct course_point points[COURSE_ROUNDS];
@@ -325,7 +325,7 @@ static void test_groups_of_a_session(void **state)
 	session_release(session);
 }
 
-/* Of threads only the column is kept that they are sorted by, and the one that is wanted besides. */
+/* For threads only the column sorted by is kept, and the one wanted besides. */
 static void test_threads_of_a_session(void **state)
 {
 	struct course_point points[COURSE_ROUNDS];

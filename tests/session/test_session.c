@@ -244,7 +244,7 @@ static void test_rename(void **state)
 	session_release(session);
 }
 
-/* What ended threads did since the base stays; later readings of them are gone. */
+/* Work of ended threads since the base stays; later readings of them are gone. */
 static void test_ended(void **state)
 {
 	struct session *session = session_create();
@@ -281,7 +281,7 @@ static void test_ended(void **state)
 	session_release(session);
 }
 
-/* What is there now is what living threads have, in every mode. */
+/* Present values are those of living threads, in every mode. */
 static void test_ended_difference(void **state)
 {
 	enum column live = column_of_derived(DERIVED_LIVE_HEAP_ESTIMATE);

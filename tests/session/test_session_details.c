@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What stands behind a row or a number: all metrics, explanations, evidence. */
+/* The details of a row or a number: all metrics, explanations, evidence. */
 #include "session_fixture.h"
 #include "snapshot/ended_set.h"
 #include "table/evidence.h"
@@ -148,7 +148,7 @@ static void test_explain(void **state)
 	session_release(session);
 }
 
-/* What is switched off says how to switch it on. */
+/* A metric that is switched off says how to switch it on. */
 static void test_explain_says_what_helps(void **state)
 {
 	static const char *const wakeups[] = {"Unavailable: not in this kernel.\n",
@@ -198,7 +198,7 @@ static void test_evidence(void **state)
 	session_release(session);
 }
 
-/* Where something of ended threads is missing, the page of sources says so. */
+/* The page of sources says when data of ended threads is missing. */
 static void test_lower_bound(void **state)
 {
 	struct snapshot *snapshot = fixture_snapshot(100);

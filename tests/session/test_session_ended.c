@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads told at their end: added to their groups, less what was read of them before. */
+/* Reports of threads at their end are added to their groups, less earlier readings. */
 #include "session_fixture.h"
 
 #include <stdio.h>
@@ -179,7 +179,7 @@ static void test_by_process(void **state)
 	session_release(session);
 }
 
-/* Of a thread that was read only what it did after that counts, once, under the name that it had last. */
+/* A thread that was read adds its later work only, once, under the name that it had last. */
 static void test_read_before(void **state)
 {
 	struct session *session = session_create();
@@ -217,7 +217,7 @@ static size_t place_of(enum metric metric)
 	return i;
 }
 
-/* Of a wait for a CPU what had gone by when the thread was read is part of what was read. */
+/* A reading includes the part of a wait for a CPU that had gone by. */
 static void test_read_while_it_waited(void **state)
 {
 	struct session *session = session_create();
@@ -351,7 +351,7 @@ static void test_bounds(void **state)
 	session_release(session);
 }
 
-/* What is not known of any ended thread says why; the delays of some are a lower bound. */
+/* A number unknown for all ended threads says why; the delays of some are a lower bound. */
 static void test_reasons(void **state)
 {
 	struct session *session = session_create();
@@ -385,7 +385,7 @@ static void test_reasons(void **state)
 	session_release(session);
 }
 
-/* Where nothing watches what ends, no number is made up. */
+/* If nothing watches ends, no number is made up. */
 static void test_not_watched(void **state)
 {
 	struct session *session = session_create();
@@ -452,7 +452,7 @@ static void test_not_told_by_anyone(void **state)
 	session_release(session);
 }
 
-/* Of what a lower bound tells every amount is one, and no others. */
+/* A lower bound makes every amount of ended threads one, and no others. */
 static void test_lower_bound(void **state)
 {
 	static const enum column amounts[] = {COLUMN_CPU,  COLUMN_USER, COLUMN_SYS,  COLUMN_MINF,
@@ -541,7 +541,7 @@ static struct session *unwatched_session(uint64_t host_ms, void (*change)(struct
 	return session;
 }
 
-/* What the host ran and no thread has is that of threads that nobody told of: an estimate, of CPU time. */
+/* CPU time of the host that no thread has belongs to unreported threads: an estimate. */
 static void test_left(void **state)
 {
 	struct session *session = unwatched_session(900, NULL);
@@ -595,7 +595,7 @@ static void test_left_since_base(void **state)
 }
 
 /*
- * What the host did is counted between two moments of their own, by which the time of the threads differs:
+ * The time of the host is counted between two moments of its own, and so differs from that of the threads:
  * two CPUs that never rest run for no more than there is time.
  */
 static void test_left_of_unlike_rounds(void **state)
@@ -702,7 +702,7 @@ static void forget_host(struct snapshot *snapshot)
 	snapshot->provenance.cpu_ticks_known = false;
 }
 
-/* Where it tells nothing, or may be chance, there is no such row. */
+/* The row is left out where it tells nothing or may be chance. */
 static void test_nothing_left(void **state)
 {
 	static const struct {

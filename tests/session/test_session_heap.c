@@ -112,7 +112,7 @@ static void test_coverage(void **state)
 	session_release(session);
 }
 
-/* What is there now, in every mode: LIVE of whole processes that were read whole, TOTAL of living threads. */
+/* Present values in every mode: LIVE of processes that were read whole, TOTAL of living threads. */
 static void test_present_values(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);

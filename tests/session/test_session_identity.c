@@ -165,7 +165,7 @@ static void test_order(void **state)
 	session_release(session);
 }
 
-/* What the threads of a group have in common, which the path says. */
+/* The path tells what the threads of a group have in common. */
 static void test_identity(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);

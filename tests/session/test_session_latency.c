@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long waits took, in rows, spans and texts. */
+/* Wait latency in rows, spans and texts. */
 #include "session_fixture.h"
 
 #include <math.h>
@@ -187,7 +187,7 @@ static void expect_unknown(const struct table *table, const char *label, enum co
 	assert_int_equal(fixture_cell(table, label, column)->reason, REASON_UNDER_OTHER);
 }
 
-/* What found no room has a row, and may be of any other row: what is known of those is a lower bound. */
+/* Waits without room have a row and may belong to any other row, whose numbers are lower bounds. */
 static void test_other(void **state)
 {
 	struct table *table;
@@ -338,7 +338,7 @@ static void test_not_measured(void **state)
 	table_release(table);
 }
 
-/* What was measured before it was switched off is no interval any more. */
+/* Once switched off, earlier waits are no interval any more. */
 static void test_switched_off(void **state)
 {
 	struct table *table;

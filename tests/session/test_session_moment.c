@@ -27,7 +27,7 @@ struct row {
 	double left_ns[ROUNDS];
 };
 
-/* What of `before` is gone since. */
+/* Finds threads of `before` that are gone since. */
 static struct snapshot *make_gone(const struct world *before, const struct besides *besides)
 {
 	struct besides first = *besides;
@@ -150,7 +150,7 @@ static void test_any_moment(void **state)
 	}
 }
 
-/* Where no base is given it is the round before. */
+/* Without a base, the round before is it. */
 static void test_no_base(void **state)
 {
 	struct row row;
@@ -239,7 +239,7 @@ static void test_gap(void **state)
 	session_release(session);
 }
 
-/* What was gone once and is there again was not followed: nobody knows what it did since the base. */
+/* A thread that came back was not followed: its work since the base is unknown. */
 static void test_seen_again(void **state)
 {
 	struct session *session = session_create();

@@ -16,7 +16,7 @@ enum {
 	SESSIONS = ADDRESS_SANITIZER ? 2 : 4,
 };
 
-/* What is looked up once for many threads says of each what the general rules say. */
+/* Lookups shared by many threads agree for each with the general rules. */
 static void expect_same_readings(const struct session *session)
 {
 	const struct snapshot *now = session_now(session), *before = session_previous(session);
@@ -102,7 +102,7 @@ static void test_tables_are_the_same(void **state)
 	}
 }
 
-/* Of some threads that stand still one was not read again: what it did since is not known. */
+/* One of some threads that stand still was not read again: its later work is unknown. */
 static void test_times_of_their_own(void **state)
 {
 	struct session *session = session_create();

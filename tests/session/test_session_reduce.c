@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How columns are made of threads: sums, ratios, present values, what is unavailable and what does not apply.
+ * Columns made of threads: sums, ratios, present values, unavailable ones and ones that do not apply.
  */
 #include "session_fixture.h"
 

@@ -14,7 +14,7 @@ static void expect_near(double value, double expected)
 		fail_msg("%g, not %g", value, expected);
 }
 
-/* What is known of a thread in a round. */
+/* A thread in a round. */
 struct reading {
 	char state;
 	uint64_t waited_ms;  /* by its counter, which is charged when a wait ends */
@@ -118,7 +118,7 @@ static void test_waits_count_as_they_go(void **state)
 	}
 }
 
-/* Where it is not known how long they have lasted they count when they end, whole. */
+/* Waits of unknown age count whole when they end. */
 static void test_waits_count_at_their_end(void **state)
 {
 	static const double percent[] = {NAN, 0, 0, 225, 15};
@@ -132,7 +132,7 @@ static void test_waits_count_at_their_end(void **state)
 	}
 }
 
-/* Of two rounds only one of which knows it, neither counts; a counter that goes backwards says nothing. */
+/* If only one of two rounds knows the age, neither counts it; a counter that goes backwards says nothing. */
 static void test_waits_of_one_side(void **state)
 {
 	struct session *session = make_session(2, false);
@@ -200,7 +200,7 @@ static void expect_heading(struct session *session, const char *key, const char 
 	table_release(table);
 }
 
-/* How long it is, of a thread whatever it waits for; a group has no sleep. */
+/* A thread shows its wait whatever it waits for; a group leaves out sleep. */
 static void test_ages(void **state)
 {
 	struct session *session = make_session(1, true);
@@ -254,7 +254,7 @@ static void test_lower_bounds(void **state)
 	session_release(session);
 }
 
-/* Where it is known, an age may be a lower bound all the same. */
+/* Even a known age may be a lower bound. */
 static void test_marked_ages(void **state)
 {
 	struct session *session = session_create();

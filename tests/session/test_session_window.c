@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a session shows of its window is what a session over the file of that window shows: random rounds,
+ * A session shows of its window the same as a session over the file of that window: random rounds,
  * every axis, every column.
  */
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static uint64_t run_in(const struct window_parts *parts, size_t part, const char
 	return 0;
 }
 
-/* What happened in each part, also of what ended in it; and the same once it was in a file. */
+/* Each part has its own work, with that of threads that ended in it; a file keeps it. */
 static void test_parts(void **state)
 {
 	struct session *part = session_create(), *whole = session_create();

@@ -215,7 +215,7 @@ static void test_find(void **state)
 	release_row(&row);
 }
 
-/* What has no room any more is forgotten, oldest first, and what is left can be read. */
+/* Rounds without room are forgotten, oldest first, and the others can be read. */
 static void test_bound(void **state)
 {
 	struct history_round oldest, newest;

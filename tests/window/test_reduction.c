@@ -39,7 +39,7 @@ static void set_names(struct snapshot *snapshot, enum metric metric, const char 
 static const uint32_t one_group[THREADS] = {0, 0, 0, 0};
 static const uint32_t two_groups[THREADS] = {0, 0, 1, 1};
 
-/* What tests may set beside the rows. */
+/* The settings of a test beside its rows. */
 struct reduce_options {
 	bool by_flags;
 	const bool *counted;
