@@ -168,20 +168,14 @@ void config_file_release(struct config_file *file)
 
 /* --- changing --- */
 
-/* Makes the directory of a path, and the one above it. */
-static void make_directories(const char *path)
+void config_file_make_directories(const char *path)
 {
-	char *copy = memory_duplicate(path), *slash = strrchr(copy, '/'), *above;
+	char *copy = memory_duplicate(path);
 
-	if (slash != NULL && slash != copy) {
+	for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		above = strrchr(copy, '/');
-		if (mkdir(copy, 0700) < 0 && errno == ENOENT && above != NULL && above != copy) {
-			*above = '\0';
-			(void)mkdir(copy, 0700);
-			*above = '/';
-			(void)mkdir(copy, 0700);
-		}
+		(void)mkdir(copy, 0700);
+		*slash = '/';
 	}
 	free(copy);
 }
@@ -216,7 +210,7 @@ int config_file_edit(const char *path, const char *section, const struct config_
 				 path);
 	result = read_text(path, &status, &text);
 	if (result == -ENOENT) {
-		make_directories(path);
+		config_file_make_directories(path);
 		buffer_clear(&text);
 	} else if (result < 0) {
 		error_set(error, result, "%s is not changed: %s", path, text.data);

@@ -46,6 +46,12 @@ size_t config_file_line(const struct config_file *file, const char *value);
 void config_file_release(struct config_file *file);
 
 /*
+ * Makes the directories above a path, private ones as the XDG Base Directory Specification asks. Failures are
+ * left to who makes the file itself.
+ */
+void config_file_make_directories(const char *path);
+
+/*
  * Changes one section of the file `path`, which is made if it does not exist, directory included: see
  * config_edit(). It is replaced at once or not at all and keeps its permissions; a new one has 0644 less the
  * umask. Returns 0, or a negative errno with a sentence.

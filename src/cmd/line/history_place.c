@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -107,14 +106,6 @@ const char *history_place(void)
 
 void history_place_make(void)
 {
-	char *path = memory_duplicate(history_place());
-
-	/* private ones, as the specification of XDG_STATE_HOME asks for */
-	for (char *slash = strchr(path + 1, '/'); chosen == NULL && slash != NULL;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		(void)mkdir(path, 0700);
-		*slash = '/';
-	}
-	free(path);
+	if (chosen == NULL)
+		config_file_make_directories(history_place());
 }
