@@ -190,7 +190,7 @@ static void toggle_pause(struct ui *ui)
 	navigate_tell_host(ui);
 }
 
-/* What was switched on is to be seen. */
+/* Goes to the tab that shows what was switched on. */
 static void toggle_latency(struct ui *ui)
 {
 	if (ui->past.open) {

@@ -14,7 +14,7 @@
 #include "ui/terminal/stderr_capture.h"
 #include "ui/terminal/terminal.h"
 
-/* What the loop waits for. */
+/* The descriptors that the loop waits for. */
 enum {
 	WAIT_KEYS,
 	WAIT_SCREEN, /* for POLLHUP and POLLERR alone */
@@ -247,7 +247,7 @@ static bool terminal_is_gone(const struct loop *loop)
 		(POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-/* In how many milliseconds there is something to do without being woken, -1 for never. */
+/* Milliseconds until the loop has something to do without being woken, -1 for never. */
 static int wait_ms(const struct ui *ui)
 {
 	const int filter_ms = screen_filter_wait_ms(ui), look_ms = look_wait_ms(ui);

@@ -278,7 +278,7 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 		navigate_change_order(ui);
 }
 
-/* What was on the screen of another scheduler, or of none, is not true of this one. */
+/* Leaves pages that show fields of another scheduler, or of none. */
 static void change_scheduler(struct ui *ui, const char *name, bool replaced)
 {
 	if (ui->view.tab != TAB_TASK_FIELDS)

@@ -34,7 +34,7 @@ enum {
 
 struct ui;
 
-/* What lies over the list of rows. */
+/* The page that covers the list of rows. */
 enum overlay {
 	OVERLAY_NONE,
 	OVERLAY_HELP,
@@ -44,7 +44,7 @@ enum overlay {
 	OVERLAY_USERS,
 };
 
-/* What texts of prompts are of: each has a history. */
+/* The topics of prompts: each has a history of its own. */
 enum prompt_topic {
 	PROMPT_TOPIC_NONE, /* without one */
 	PROMPT_TOPIC_FILTER,
@@ -54,7 +54,7 @@ enum prompt_topic {
 	PROMPT_TOPIC_COUNT,
 };
 
-/* What a prompt is open for. */
+/* The use of an open prompt. */
 struct prompt_use {
 	const char *label;
 	const char *example; /* shown while nothing is typed */
@@ -67,7 +67,7 @@ struct prompt_use {
 };
 
 /*
- * What the list is of: a session, or a comparison with its newest round. Only `ui->content`
+ * The content of the list: a session, or a comparison with its newest round. Only `ui->content`
  * differs between them; nothing else asks whether there is a comparison.
  */
 struct content {
@@ -76,9 +76,9 @@ struct content {
 	void (*fill)(void *ui, size_t first, size_t count); /* cells of rows of ui->table, for a list */
 	struct table *(*make_metrics)(struct ui *ui);       /* of ui->metrics_key; NULL: it is gone */
 	void (*explain)(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines);
-	/* A row of make_metrics() that is of no metric, by its name; NULL: there is none. */
+	/* Explains a row of make_metrics() that belongs to no metric, by its name; NULL: no such rows. */
 	void (*explain_member)(struct ui *ui, const char *name, struct buffer *lines);
-	/* What a view needs to be read. */
+	/* The sources that a view needs. */
 	void (*needs)(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
 		      bool *ret_smaps);
 	/* Ids of the columns that rows can be sorted by, besides the name; returns how many. */
@@ -101,7 +101,7 @@ struct content {
 
 extern const struct content content_of_session, content_of_comparison;
 
-/* Where the tabs stood in the last frame. */
+/* The places of the tabs in the last frame. */
 struct tab_bar {
 	int y;
 	size_t count;
@@ -111,20 +111,20 @@ struct tab_bar {
 	} places[TAB_TOTAL];
 };
 
-/* What the header counts in the threads of a round. */
+/* Threads of a round that the header counts. */
 struct header_counts {
 	uint64_t serial; /* of the snapshot; 0: nothing yet */
 	uint64_t stuck, blocked;
 };
 
-/* What the rows were before a tab changed them. */
+/* The rows before a tab changed them. */
 struct axis_left {
 	bool present;
 	enum axis axis;
 	enum view_level level;
 };
 
-/* What stands around the rows. */
+/* The parts around the rows. */
 enum screen_frame {
 	SCREEN_FRAME_WHOLE,
 	SCREEN_FRAME_HINTS, /* no header */
@@ -269,7 +269,7 @@ struct area {
 
 /* --- screen_bottom.c: the last lines --- */
 
-/* Where keys go at present, a PLACE_ bit. */
+/* The place where keys go at present, a PLACE_ bit. */
 unsigned int screen_place(const struct ui *ui);
 
 /* Shows a sentence until the next key. */
@@ -279,7 +279,7 @@ void screen_message(struct ui *ui, enum style style, const char *format, ...)
 /* Lets the user type a text that begins as `text`. */
 void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char *text);
 
-/* How many lines there are. */
+/* The number of lines. */
 int screen_bottom_lines(const struct ui *ui);
 
 /* Draws prompt, message and hints; returns the cell of the prompt's cursor. */
@@ -520,8 +520,8 @@ void screen_comparison_leave(struct ui *ui);
 void screen_comparison_toggle(struct ui *ui);
 
 /*
- * What came of the file asked for: a snapshot, taken over, or NULL and why not. `name` is what it is called,
- * NULL: as it was asked for.
+ * Takes over the snapshot to compare with, or, if that is NULL, shows the message that says why. `name` is
+ * its name, NULL: the one that it was asked for by.
  */
 void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *name,
 				 const char *message);

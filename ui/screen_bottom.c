@@ -159,7 +159,7 @@ static int draw_prompt(const struct ui *ui, int y)
 	return cursor;
 }
 
-/* How many rows are not in sight, where the list has no lines to say so. */
+/* The number of rows out of sight, where the list has no lines to say so. */
 static void draw_others(const struct ui *ui, int y)
 {
 	const struct list_others *others = &ui->list.others;

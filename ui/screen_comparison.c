@@ -69,7 +69,7 @@ static void close_pages(struct ui *ui)
 	screen_metrics_close(ui);
 }
 
-/* What is on the screen becomes the side after: with its window where the other side has one, too. */
+/* The snapshot on the screen becomes the side after, with its window if the other side has one, too. */
 static void set_after(struct ui *ui)
 {
 	const struct snapshot *now = session_now(ui->session);
@@ -383,7 +383,7 @@ static void draw_order(const struct ui *ui, int y, int used)
 	}
 }
 
-/* How the sides are related. */
+/* Draws the relation of the two sides. */
 static void draw_relation(struct ui *ui, int y)
 {
 	static const char *const boots[] = {[COMPARE_BOOT_ONE] = "one boot",
@@ -410,7 +410,7 @@ static void draw_relation(struct ui *ui, int y)
 	buffer_release(&text);
 }
 
-/* How many doubts are warnings; `*ret_first` gets the first of them. */
+/* The number of doubts that are warnings; `*ret_first` gets the first of them. */
 static size_t count_warnings(struct ui *ui, const char **ret_first)
 {
 	const struct comparability *doubts = compare_doubts(ui->comparison);
@@ -515,7 +515,7 @@ static void add_side(struct ui *ui, enum diff_side side)
 	evidence_page_add(&ui->pager, compare_side(ui->comparison, side), 0, 0);
 }
 
-/* What makes the sides hard to compare, then the evidence of each. */
+/* Lists the doubts about the comparison, then the evidence of each side. */
 static void make_evidence(struct ui *ui)
 {
 	const struct comparability *doubts = compare_doubts(ui->comparison);
@@ -588,7 +588,7 @@ static bool offers(const struct ui *ui, enum action action)
 	return action != ACTION_COMPARE && action != ACTION_BASE;
 }
 
-/* What schedulers keep is compared in reports. */
+/* Fields of schedulers are compared in reports. */
 static bool has_tab(const struct ui *ui, enum tab tab)
 {
 	(void)ui;

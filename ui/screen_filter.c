@@ -36,7 +36,7 @@ static void show(struct ui *ui, struct filter *filter)
 	ui->filtering.cost_ns = clock_ns(CLOCK_MONOTONIC) - begin;
 }
 
-/* What is no filter (yet) changes nothing. */
+/* An unfinished filter changes nothing. */
 static void apply(struct ui *ui, const char *text)
 {
 	const struct filter *present = ui->view.filter;

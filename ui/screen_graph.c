@@ -23,7 +23,7 @@ static const struct table_column *marked_number(const struct ui *ui, const struc
 		       : NULL;
 }
 
-/* What the numbers of a course are in: rates, where the cell may be an amount. */
+/* The unit of a course: rates, even where the cell is an amount. */
 static enum unit course_unit(const struct ui *ui, const struct table_row *row, enum column column)
 {
 	const struct cell *cell = &row->cells[list_column(&ui->list)];

@@ -61,7 +61,7 @@ static int line_width(const struct header_line *line)
 	return width;
 }
 
-/* Draws the pieces with two blanks between, as far as they fit. */
+/* Draws the pieces that fit, with two blanks between. */
 static void draw_left(const struct header_line *line, int y, int width)
 {
 	int x = 0;
@@ -311,7 +311,7 @@ static void add_blocked(struct header_line *line, const struct ui *ui, const str
 	add_count(line, "blocked", blocked);
 }
 
-/* How many threads a second start, or end. */
+/* Threads that start, or end, in a second. */
 static void add_lives(struct header_line *line, const char *name, double per_s, bool at_least)
 {
 	add(line, STYLE_NORMAL, "%s %s%.*f/s", name, at_least ? draw_marks()->at_least : "",
@@ -452,7 +452,7 @@ static void add_rejected(struct header_line *line, const struct snapshot *now)
 	    number_group_digits(now->sched_ext.nr_rejected, digits));
 }
 
-/* What there is to say of it, under its whole name or its family's. */
+/* Describes the scheduler, under its whole name or that of its family. */
 static struct header_line make_scheduler_line(const struct ui *ui, bool whole)
 {
 	const struct snapshot *now = session_now(ui->session);
@@ -551,7 +551,7 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 	    axes[view->grouping.axis].word, names);
 }
 
-/* What is missing, in as many words as there is room for beside the cost. */
+/* Names the missing features in the words that fit beside the cost. */
 static void add_missing(struct header_line *line, const struct ui *ui)
 {
 	struct buffer text = {0};
@@ -563,7 +563,7 @@ static void add_missing(struct header_line *line, const struct ui *ui)
 	buffer_release(&text);
 }
 
-/* How threads were read, and how long it took. */
+/* The backend that read the threads, and the time that it took. */
 static void add_cost(struct header_line *line, const struct snapshot *now)
 {
 	static const char *const ways[] = {
@@ -617,7 +617,7 @@ static void draw_progress(const struct ui *ui, int y)
 	draw_left(&line, y, draw_screen_width());
 }
 
-/* How many threads and groups, what is missing, what the round cost. */
+/* Threads and groups, missing features, and the cost of the round. */
 static void draw_data(struct ui *ui, int y)
 {
 	const struct snapshot *now = session_now(ui->session);

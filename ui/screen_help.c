@@ -19,7 +19,7 @@ enum {
 	HEAD_CELLS_MAX = 24, /* of the first column; a longer head has its text below */
 };
 
-/* What numbers of a column are in, for those that its sentence does not tell it of. */
+/* The unit of a column, unless its sentence names it. */
 static const char *const unit_words[UNIT_TOTAL] = {
 	[UNIT_COUNT_PER_S] = "per second",
 	[UNIT_BYTES] = "bytes",

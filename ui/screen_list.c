@@ -69,7 +69,7 @@ bool screen_list_has_tab(const struct ui *ui, enum tab tab)
 	return tab == ui->view.tab || ui->content->has_tab(ui, tab);
 }
 
-/* Where the rows on the screen stand among all. */
+/* Draws the place of the cursor among all rows. */
 static void draw_position(const struct ui *ui, int y, int x, int cells)
 {
 	char row[28], total[28], text[64];
@@ -292,7 +292,7 @@ static void append_identity(const struct ui *ui, int width, struct buffer *path)
 	buffer_release(&user);
 }
 
-/* What the rows were narrowed to, and what hides others; false when the line would be empty. */
+/* Says what narrows the rows and what hides others; false when the line would be empty. */
 static bool make_path(const struct ui *ui, int width, struct buffer *path)
 {
 	const struct view *view = &ui->view;
@@ -353,7 +353,7 @@ bool screen_list_has_courses(const struct ui *ui)
 	return ui->content->course != NULL && ui_is_live(ui->host) && !ui->past.open;
 }
 
-/* What a row had in the column sorted by, for a list. */
+/* The course of a row in the column sorted by, for a list. */
 static size_t course_of_row(void *context, const struct table_row *row, double values[], size_t limit)
 {
 	const struct ui *ui = context;

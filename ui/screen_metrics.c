@@ -69,7 +69,7 @@ static bool is_unavailable(const struct table *table, const struct table_row *ro
 	return unavailable;
 }
 
-/* Takes the rows of which nothing is known out of the table, for one that says how many these are. */
+/* Replaces the rows without any value by one that counts them. */
 static void fold(struct table *table)
 {
 	size_t kept = 0, count;
@@ -110,7 +110,7 @@ void screen_metrics_refresh(struct ui *ui)
 	ui->metrics_table = table;
 }
 
-/* Where in the kernel a thread sleeps, in a line of its own; returns how many lines it takes. */
+/* Draws in a line of its own where in the kernel a thread sleeps; returns the number of lines, 0 or 1. */
 static int draw_sleep(struct ui *ui, struct area area)
 {
 	struct buffer line = {0};
@@ -125,7 +125,7 @@ static int draw_sleep(struct ui *ui, struct area area)
 	return ui->metrics_sleep_line ? 1 : 0;
 }
 
-/* Where the number under the cursor came from, or why it did not, if that was cut. */
+/* Draws the source of the number under the cursor, or the reason why it is missing, if that was cut. */
 static void draw_source(const struct ui *ui)
 {
 	const struct table_row *row = list_row(&ui->metrics_list);

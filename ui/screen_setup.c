@@ -295,7 +295,7 @@ static void draw_line(const void *context, size_t line, int y, int width, bool s
 	draw_string(y, 5 + TITLE_CELLS, width - 5 - TITLE_CELLS, style, column_description(column));
 }
 
-/* What is chosen, and whether it fits. */
+/* Draws the number of chosen columns, and whether they fit. */
 static void draw_heading(const struct setup *setup, int y, int width)
 {
 	int used = NAME_CELLS, x;

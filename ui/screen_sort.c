@@ -69,7 +69,7 @@ static void put_matching_first(struct sort_items *items, const char *text)
 	}
 }
 
-/* What rows can be sorted by, the name first. The caller releases the arena. */
+/* The columns to sort by, the name first. The caller releases the arena. */
 static void make_items(const struct ui *ui, struct sort_items *items)
 {
 	unsigned int columns[COLUMN_TOTAL];

@@ -15,7 +15,7 @@
 #include "ui/page/strip.h"
 #include "ui/terminal/theme.h"
 
-/* What the screen sets of a live capture. */
+/* The settings that the screen makes for a live capture. */
 struct ui_settings {
 	uint64_t interval_ns;
 	bool paused;
@@ -26,7 +26,7 @@ struct ui_settings {
 	bool task_fields; /* what a sched_ext scheduler keeps for each task */
 };
 
-/* Which moment to look at, from the one that is shown. */
+/* A moment to look at, counted from the one that is shown. */
 enum ui_look_kind {
 	UI_LOOK_STEP,   /* `amount` rounds on, or back when negative */
 	UI_LOOK_SPAN,   /* `amount` ns on or back, and at least a round */
@@ -45,7 +45,7 @@ struct ui_look {
 	uint64_t number;       /* of the request, from 1 on; that of the last one of those put together */
 };
 
-/* What came of it. What is owned is so by the receiver. */
+/* The moment that was made, or the reason why not. The receiver owns what is owned. */
 struct ui_moment {
 	struct session_moment *moment;    /* owned; NULL: only the message */
 	uint64_t unix_ns, newest_unix_ns; /* of it, and of the newest there is; 0: not known */
@@ -58,7 +58,7 @@ struct ui_moment {
 
 void ui_moment_discard(struct ui_moment *moment);
 
-/* What is asked for of the time about a moment. */
+/* A request for the strip of the time about a moment. */
 struct ui_strip_request {
 	uint64_t number; /* which request it is */
 	uint64_t unix_ns;
@@ -91,7 +91,7 @@ enum ui_event_kind {
 	UI_EVENT_LOOKUP,
 };
 
-/* What happened elsewhere. What is owned is so by the receiver; NULL: there is none. */
+/* Something happened elsewhere. The receiver owns snapshot and texts; NULL: there is none. */
 struct ui_event {
 	enum ui_event_kind kind;
 	struct snapshot *snapshot;
@@ -124,8 +124,8 @@ struct ui_request {
 	enum ui_request_kind kind;
 	const char *text;
 	union {
-		/* The snapshot on the screen, of which the host takes a reference of its own, and the window
-		 * that is shown of it, which the host takes over; NULL: none. */
+		/* The snapshot on the screen (the host takes a reference of its own), and its window that is
+		 * shown (the host takes it over; NULL: none). */
 		struct {
 			const struct snapshot *shown;
 			struct snapshot_window *window;
@@ -146,7 +146,7 @@ struct ui_report {
 	bool by_threads; /* changes are those of the same threads */
 };
 
-/* What the program offers to the screen. No call waits for work that takes long. */
+/* The program behind the screen. No call waits for work that takes long. */
 struct ui_host {
 	void *context;
 	int descriptor; /* readable when receive() has something; -1: never */

@@ -97,7 +97,7 @@ static const struct option_table_use tables[] = {
 	{&root_option_table, offsetof(struct command_options, roots)},
 };
 
-/* What runs. */
+/* The parts that run. */
 struct running {
 	const struct command_options *options;
 	struct exporter *exporter;
@@ -141,7 +141,7 @@ static bool serve(const struct running *running)
 	}
 }
 
-/* Those that look are told where; others what that means. */
+/* Says where it listens, and what that means when others can reach it. */
 static void note_listener(const struct listener *listener)
 {
 	command_note("serving %s", listener->words);
@@ -172,7 +172,7 @@ static int make_export(const struct command_options *options, struct export_opti
 	return result < 0 ? result : export_family_choose(options->columns, &export->families, error);
 }
 
-/* Opens what it writes to, then the capture, so that what is wrong with either is said at once. */
+/* Opens the outputs, then the capture, so that an error of either is reported at once. */
 static int start(struct running *running, const struct exporter_options *exporter, struct error *error)
 {
 	const struct command_options *options = running->options;

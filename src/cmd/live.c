@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What runs when no command is named: the live screen, a file on the screen, or `-b`. */
+/* Without a command: the live screen, a file on the screen, or `-b`. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,12 +70,12 @@ static void set_defaults(void *options)
 	live->keep_mib = RING_BYTES_DEFAULT >> 20;
 }
 
-/* What is no report, but printed of a round. */
+/* A format that a round has and a report does not. */
 enum {
 	FORMAT_OPENMETRICS = REPORT_FORMAT_JSON + 1
 };
 
-/* Those of report_format_names that a round has, and that one. */
+/* The report formats that a round has, and that one. */
 static const char *const formats[] = {
 	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",          [REPORT_FORMAT_CSV] = "csv",
 	[REPORT_FORMAT_JSON] = "json", [FORMAT_OPENMETRICS] = "openmetrics", [FORMAT_OPENMETRICS + 1] = NULL,
@@ -276,7 +276,7 @@ static int run_files(const struct live_options *options, const struct view *view
 	return status;
 }
 
-/* What `--format openmetrics` prints, by the options of the view. */
+/* The options of `--format openmetrics`, from those of the view. */
 static int make_export(const struct live_options *options, const struct view *view,
 		       struct export_options *ret_export, struct error *error)
 {
@@ -406,7 +406,7 @@ static int configure(void *untyped, const struct option_set *given, struct error
 	return result;
 }
 
-/* A text of the file that the view cannot be made with is told of and forgotten, and the view made again. */
+/* Reports a text of the file that is not valid for the view and forgets it; then the view is made again. */
 static bool forget_text(struct live_options *options, const char **text, const struct error *error)
 {
 	const size_t line = config_file_line(&options->config, *text);

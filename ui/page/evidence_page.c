@@ -209,7 +209,7 @@ static void add_features_on(struct pager *pager, const struct table *table)
 	buffer_release(&line);
 }
 
-/* What is missing, and why. A file of another program has no features. */
+/* Adds the missing features and their reasons. A file of another program has no features. */
 static void add_features_missing(struct pager *pager, const struct table *table,
 				 const struct table_row **rows)
 {

@@ -179,7 +179,7 @@ static double round_up(double largest, enum unit unit)
 
 /* --- time --- */
 
-/* What a column of the graph is of. */
+/* The time that a column of the graph stands for. */
 struct timing {
 	double round_ns, column_ns;
 	size_t rounds; /* in a column */
@@ -269,7 +269,7 @@ static void append_age(double ns, struct buffer *text)
 
 /* --- drawing --- */
 
-/* Where the bars are. */
+/* The area of the bars. */
 struct plot {
 	int y, x, rows, columns;
 	double top; /* the number that is as high as all rows */

@@ -111,7 +111,7 @@ static void append_features(const struct snapshot *now, size_t named, const char
 				     found - named);
 }
 
-/* How much is said of what is missing. */
+/* The detail in which missing features are named. */
 struct extent {
 	size_t columns; /* that are named */
 	bool cause;     /* whether it is said why they left */

@@ -20,7 +20,7 @@ size_t strip_cells(int width)
 	return cells < STRIP_CELLS_LEAST ? 0 : cells > STRIP_CELLS ? STRIP_CELLS : (size_t)cells;
 }
 
-/* Bars, of which that of the moment is marked; where there is none, by a line. */
+/* Draws bars and marks that of the moment, with a line if it has none. */
 static void draw_bars(int y, int x, const double values[], size_t cells, double least, size_t marked)
 {
 	double largest = least;

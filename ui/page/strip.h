@@ -26,7 +26,7 @@ struct strip_data {
 	double pressure[STRIP_CELLS]; /* the largest of CPU, memory and I/O, percent */
 };
 
-/* How many cells fit beside the words in a line of that width; 0: the line has no room. */
+/* The number of cells that fit beside the words in a line of that width; 0: none do. */
 size_t strip_cells(int width);
 
 /* Draws the line; `title` is that of the column, `name` the row's, NULL for none. */

@@ -32,7 +32,7 @@ enum {
 	PAIR_SHADE = PAIR_OF_HUES + HUE_COUNT,
 };
 
-/* What a style is drawn with on this terminal. */
+/* The attributes of a style on this terminal. */
 static struct {
 	attr_t attributes;
 	short pair;
@@ -237,7 +237,7 @@ static size_t skip_to_last(const char *text, size_t length, int cells, int *ret_
 	return skipped;
 }
 
-/* Cells of the end that is kept of a text of which `cells` are shown besides the mark. */
+/* The length of the end that is kept, in cells, when `cells` of a text are shown besides the mark. */
 static int cells_of_end(const char *text, size_t length, int cells)
 {
 	const char *slash = *text == '/' ? memrchr(text, '/', length) : NULL;
@@ -248,7 +248,7 @@ static int cells_of_end(const char *text, size_t length, int cells)
 	return last > cells / 2 && last <= cells ? last : cells / 2;
 }
 
-/* What is shown of `printable` in `cells` cells, which are fewer than it takes. */
+/* A text that loses its middle. */
 struct middle {
 	size_t head, tail; /* bytes: where the beginning ends, and where the end begins */
 	int head_cells, tail_cells;

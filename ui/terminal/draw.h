@@ -16,7 +16,7 @@
  * positions and widths are in cells; what lies outside the screen is not drawn.
  */
 
-/* How a piece of text looks; colours only add to it. */
+/* The look of a piece of text; colours only add to it. */
 enum style {
 #define STYLE(id, ...) STYLE_##id,
 #include "styles.def"
@@ -41,7 +41,7 @@ const struct screen_marks *draw_marks(void);
 /* Whether frames and graphs may have characters beyond ASCII. */
 bool draw_is_utf8(void);
 
-/* What is drawn in a style, a few words for the help; NULL where that goes without saying. */
+/* The use of a style, a few words for the help; NULL where that goes without saying. */
 const char *draw_legend(enum style style);
 
 int draw_screen_width(void);

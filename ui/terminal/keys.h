@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 
-/* Where a key works; a set of bits. */
+/* The places where a key works; a set of bits. */
 enum {
 	PLACE_LIST = 1 << 0,    /* groups and threads */
 	PLACE_METRICS = 1 << 1, /* all metrics of a row */
@@ -19,7 +19,7 @@ enum {
 	PLACE_EVERYWHERE = PLACE_ROWS | PLACE_TEXT | PLACE_MENU | PLACE_PROMPT | PLACE_SETUP | PLACE_GRAPH,
 };
 
-/* What a key asks for; the table is keys.def. */
+/* The actions that keys ask for; the table is keys.def. */
 enum action {
 #define KEY(id, ...) ACTION_##id,
 #include "keys.def"
@@ -41,7 +41,7 @@ extern const struct key_entry ui_keys[ACTION_COUNT];
 /* The action of a key (see terminal_read_key()) where keys go at present, or ACTION_NONE. */
 enum action key_action(int key, unsigned int place);
 
-/* What ctop does instead of what other programs do on a key, a sentence; NULL for a key that says nothing. */
+/* A sentence about a key that does something else in other programs; NULL for other keys. */
 const char *key_elsewhere(int key);
 
 /* Appends the name of a key as in keys.def: "F9", "Ctrl-L", "x". */

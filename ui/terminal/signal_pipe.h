@@ -11,7 +11,7 @@
  * threads have the signals blocked.
  */
 
-/* What arrived since the last signal_pipe_take(). */
+/* The signals since the last signal_pipe_take(). */
 struct signal_news {
 	bool resized;   /* SIGWINCH */
 	bool suspend;   /* SIGTSTP from outside */

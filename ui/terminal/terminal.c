@@ -83,7 +83,7 @@ static int append_reset_byte(int byte)
 	return byte;
 }
 
-/* What ends the screen: attributes off, keypad and cursor as usual, back to the ordinary screen. */
+/* Ends the screen: attributes off, keypad and cursor as usual, back to the ordinary screen. */
 static void prepare_reset(void)
 {
 	static const char *const capabilities[] = {"sgr0", "op", "rmkx", "rmcup", "cnorm"};

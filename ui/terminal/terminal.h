@@ -20,7 +20,7 @@ enum {
 	KEY_POINTER = KEY_FUNCTION + 0x1000, /* the mouse: see terminal_pointer() */
 };
 
-/* What the mouse did, and where. */
+/* An action of the mouse, and its place. */
 struct pointer {
 	enum pointer_event {
 		POINTER_PRESS, /* of the left button */
@@ -45,7 +45,7 @@ int terminal_open(struct error *error);
  */
 void terminal_use_mouse(void);
 
-/* What the last KEY_POINTER of terminal_read_key() was. */
+/* The action behind the last KEY_POINTER of terminal_read_key(). */
 struct pointer terminal_pointer(void);
 
 /*

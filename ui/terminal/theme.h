@@ -39,7 +39,7 @@ struct theme_color {
 	int direct;  /* 0xRRGGBB */
 };
 
-/* How many colours a terminal has. */
+/* The number of colours of a terminal. */
 enum theme_depth {
 	THEME_DEPTH_NONE,
 	THEME_DEPTH_BASIC,

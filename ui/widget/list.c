@@ -345,7 +345,7 @@ enum {
 	TID_CELLS = 8,    /* seven digits (PID_MAX_LIMIT, include/linux/threads.h) and a blank */
 };
 
-/* Where the parts of a list are in one frame. */
+/* The places of the parts of a list in one frame. */
 struct layout {
 	struct list *list;
 	const struct list_style *style;
@@ -691,7 +691,7 @@ static void draw_column(const struct layout *layout, int y, size_t column, enum 
 		draw_right(y, x, width, style, layout->text.data);
 }
 
-/* How much time the course is of: "LAST 40s". */
+/* The title of the course, with its length: "LAST 40s". */
 static void draw_course_title(struct layout *layout)
 {
 	const struct list_style *style = layout->style;
@@ -865,7 +865,7 @@ void list_append_others(struct buffer *buffer, const char *sign, size_t count)
 		buffer_append_format(buffer, "%s %s more", sign, number_group_digits(count, number));
 }
 
-/* Says how many rows are not in sight, where there are any. */
+/* Says how many rows are out of sight. */
 static void draw_others(struct layout *layout, int y, const char *sign, size_t count)
 {
 	buffer_clear(&layout->text);

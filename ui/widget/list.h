@@ -11,7 +11,7 @@
 
 #include "ui/terminal/keys.h"
 
-/* How many rows are above and below those in sight. */
+/* The number of rows above and below those in sight. */
 struct list_others {
 	size_t above, below;
 	bool announced; /* in lines of the list's own: the first where rows are above, the last where below */
@@ -43,7 +43,7 @@ struct list {
 	size_t width_count;
 };
 
-/* How a list is drawn. Positions and sizes in cells; the titles take the first row. */
+/* The layout of a list. Positions and sizes in cells; the titles take the first row. */
 struct list_style {
 	int y, height, width;
 	int name_cells;         /* that the name has at least, 0 for the 12 of the rule */
@@ -82,7 +82,7 @@ bool list_scroll(struct list *list, int rows);
 /* Appends how many rows are not in sight: "▲ 6 more", "▼ 63 more"; nothing for none. */
 void list_append_others(struct buffer *buffer, const char *sign, size_t count);
 
-/* What was at a cell of the last frame. */
+/* The part of the list at a cell of the last frame. */
 enum list_part {
 	LIST_PART_NONE,
 	LIST_PART_TITLE, /* `index`: of the column, SIZE_MAX for the name */
@@ -99,7 +99,7 @@ void list_select_row(struct list *list, size_t row);
 /* Puts the cursor on the row of that key, if there is one. */
 void list_select(struct list *list, const char *key, size_t key_length);
 
-/* Where the cursor of a list stood. A zeroed struct is no place. */
+/* A former place of the cursor. A zeroed struct is no place. */
 struct list_place {
 	char *key; /* of its row, owned; NULL for none */
 	size_t key_length, top;
@@ -108,7 +108,7 @@ struct list_place {
 /* Notes where the cursor stands; the place is to be released. */
 void list_note_place(const struct list *list, struct list_place *place);
 
-/* Goes back there, as far as its row is still in the list. */
+/* Goes back there, if its row is still in the list. */
 void list_return(struct list *list, const struct list_place *place);
 void list_release_place(struct list_place *place);
 

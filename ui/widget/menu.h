@@ -13,7 +13,7 @@ struct menu {
 	size_t page;        /* lines in sight at the last menu_draw() */
 };
 
-/* How a menu is drawn. Positions and sizes in cells. */
+/* The layout of a menu. Positions and sizes in cells. */
 struct menu_style {
 	int y, height, width;
 	const char *title; /* of a box at the bottom of the area; NULL: no box */

@@ -157,7 +157,7 @@ static size_t line_rows(const struct pager_line *line, int width)
 	return rows;
 }
 
-/* Where a stretch of one style that starts at `offset` ends, and which style that is. */
+/* The end of the stretch of one style that starts at `offset`, and that style. */
 static size_t stretch_end(const struct pager *pager, const struct pager_line *line, size_t offset, size_t end,
 			  enum style *ret_style)
 {

@@ -72,7 +72,7 @@ bool pager_search(struct pager *pager, const char *text);
 /* Goes to the match after the one that the user is at, or before it; the first follows the last. */
 bool pager_search_next(struct pager *pager, bool backwards);
 
-/* How many matches there are, and as which of them the user is at one, from 1; 0 for none. */
+/* The number of matches, and the number of the one that the user is at, from 1; 0 for none. */
 size_t pager_matches(const struct pager *pager, size_t *ret_number);
 
 void pager_release(struct pager *pager);

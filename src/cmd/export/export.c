@@ -77,7 +77,7 @@ int export_check_filter(const struct filter *filter, struct error *error)
 		"threads are, as in 'cgroup = /system*', or choose in the query");
 }
 
-/* The view whose table has what an axis adds. */
+/* The view of the table with the numbers of an axis. */
 static struct view view_of(const struct export *export, enum axis axis)
 {
 	struct view view;

@@ -12,8 +12,8 @@
 #include "session/session.h"
 
 /*
- * Rounds of a session as series for Prometheus: counters of groups that never fall, and what tells how well
- * ctop itself fares. Pure: it reads no clock, no file and no socket.
+ * Rounds of a session as series for Prometheus: counters of groups that never fall, and numbers about ctop
+ * itself. Pure: it reads no clock, no file and no socket.
  */
 struct export;
 
@@ -27,7 +27,7 @@ struct export_options {
 	struct export_family_choice families;
 };
 
-/* What limit and keep_ns are unless told otherwise. */
+/* The defaults of limit and keep_ns. */
 enum {
 	EXPORT_LIMIT_DEFAULT = 200
 };
@@ -56,8 +56,9 @@ void export_needs(const struct export *export, source_set *ret_sources, bool *re
 		  bool *ret_smaps);
 
 /*
- * What the newest round of a session adds. To be made in the thread that the session belongs to, once for
- * each round from the second on (NULL before); the export is not changed. The caller releases it.
+ * Makes the numbers that the newest round of a session adds. To be made in the thread that the session
+ * belongs to, once for each round from the second on (NULL before); the export is not changed. The caller
+ * releases it.
  */
 struct export_round *export_round_create(const struct export *export, struct session *session);
 void export_round_release(struct export_round *round);
@@ -68,7 +69,7 @@ void export_add(struct export *export, const struct export_round *round);
 /* Rounds added so far. */
 uint64_t export_round_count(const struct export *export);
 
-/* Writes what there is of groups. */
+/* Writes the series of groups. */
 void export_write_groups(const struct export *export, struct exposition *exposition);
 
 /* Statuses of answers. */
@@ -81,7 +82,7 @@ enum export_status {
 
 extern const unsigned int export_statuses[EXPORT_STATUS_COUNT]; /* 200, 404, 405 */
 
-/* What the export does not know of itself. */
+/* Numbers about ctop that the export does not know. */
 struct export_health {
 	uint64_t now_boottime_ns;       /* CLOCK_BOOTTIME */
 	uint64_t rounds, failed_rounds; /* taken, with those that added nothing; and not taken */
@@ -93,12 +94,13 @@ struct export_health {
 	uint64_t closed_slow, closed_crowded;
 	bool writes_file; /* the next is known */
 	uint64_t file_failures;
-	/* Of the process; `own_names` where the names that all exporters use would clash with another's. */
+	/* About the process; `own_names` where the names that all exporters use would clash with another's.
+	 */
 	bool has_process, own_names;
 	uint64_t cpu_ns, resident_bytes, virtual_bytes, start_unix_ns, open_fds, max_fds;
 };
 
-/* Writes what tells how ctop fares. */
+/* Writes the numbers about ctop. */
 void export_write_health(const struct export *export, const struct export_health *health,
 			 struct exposition *exposition);
 

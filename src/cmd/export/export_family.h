@@ -9,7 +9,7 @@
 #include "report/exposition.h"
 #include "window/column.h"
 
-/* What is exported of groups; the table is export_family.def. */
+/* The families of series that groups have; the table is export_family.def. */
 enum export_family {
 #define EXPORT_FAMILY(column, ...) EXPORT_FAMILY_##column,
 #include "export_family.def"
@@ -40,7 +40,7 @@ struct export_family_choice {
  */
 int export_family_choose(const char *list, struct export_family_choice *ret_choice, struct error *error);
 
-/* What its series are called, "ctop_group_run_seconds_total", and what they count, a sentence. The caller
+/* The name of its series, "ctop_group_run_seconds_total", and a sentence about what they count. The caller
  * frees them. */
 char *export_family_name(enum export_family family);
 char *export_family_help(enum export_family family);

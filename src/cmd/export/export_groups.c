@@ -11,11 +11,11 @@
 #include "base/number.h"
 #include "base/order.h"
 
-/* In this time what a group did counts half for whether it has a series. */
+/* Half-life of the activity that decides whether a group has a series. */
 #define HALF_LIFE_NS (300 * NS_PER_S)
 /* A series without threads makes room for another group no sooner than this after its last round. */
 #define REST_NS (60 * NS_PER_S)
-/* How much more than that of the least series a group's weight has to be to take its place. */
+/* A group takes the place of the least series when its weight exceeds that one's by this factor. */
 #define ADVANTAGE 2.0
 
 static const char other_name[] = "(other)";
@@ -40,7 +40,7 @@ struct export_groups {
 	uint64_t round, now_ns;
 	struct export_groups_state state;
 	struct hash_map by_hash; /* index of the last series of a hash */
-	/* What the groups without a series did lately, by the hash of their labels. */
+	/* The recent activity of groups without a series, by the hash of their labels. */
 	double *past;
 	size_t past_count, past_capacity;
 	struct hash_map past_by_hash;
@@ -124,8 +124,7 @@ static struct series *find_series(struct export_groups *groups)
 	return NULL;
 }
 
-/* What a group of this round adds to a series: amounts to counters, what there is to what there is of others.
- */
+/* Adds a group of this round to a series: amounts to counters, present values to those of other groups. */
 static void add_row(struct export_groups *groups, struct series *series, const struct export_group_row *row,
 		    double share)
 {
@@ -151,7 +150,7 @@ static void add_row(struct export_groups *groups, struct series *series, const s
 	}
 }
 
-/* Makes a series ready for a new round: what there is has to be told again, counters stay. */
+/* Makes a series ready for a new round: gauges begin again, counters stay. */
 static void begin_round(const struct export_groups *groups, struct series *series, double fading)
 {
 	const struct export_family_choice *families = groups->options.families;
@@ -189,7 +188,7 @@ static void drop_old(struct export_groups *groups)
 	}
 }
 
-/* What counts of a group's past and of a round: an average that fades. */
+/* The weight of a group: an average of its rounds that fades. */
 static double mix(double past, double weight, double fading)
 {
 	return past * fading + weight * (1.0 - fading);

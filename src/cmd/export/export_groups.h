@@ -25,8 +25,8 @@ struct export_groups;
 
 struct export_groups_options {
 	enum axis axis;
-	size_t limit;     /* series beside that of `(other)` */
-	uint64_t keep_ns; /* for how long a series is kept that has no thread any more */
+	size_t limit;                                /* series beside that of `(other)` */
+	uint64_t keep_ns;                            /* a series without threads is kept this long */
 	const struct export_family_choice *families; /* not owned, outlives the groups */
 };
 
@@ -44,8 +44,8 @@ struct export_group_row {
 	const char *name; /* anything */
 	size_t name_length;
 	uint32_t threads; /* that live */
-	double weight;    /* what decides whether it gets a series: what it did in a second */
-	uint64_t size;    /* and where that is alike: what it holds */
+	double weight;    /* activity in a second, which decides whether it gets a series */
+	uint64_t size;    /* what it holds, which decides between equals */
 	const struct export_number *numbers; /* by family of the choice */
 };
 
@@ -53,7 +53,7 @@ struct export_group_row {
 void export_groups_add(struct export_groups *groups, uint64_t now_ns, const struct export_group_row rows[],
 		       size_t count);
 
-/* Of the newest round: groups, and how many of them are in `(other)`; and series that were dropped so far. */
+/* Numbers of the newest round: groups, those of them in `(other)`, and series that were dropped so far. */
 struct export_groups_state {
 	uint64_t groups, folded, dropped;
 };
@@ -63,7 +63,7 @@ struct export_groups_state export_groups_state(const struct export_groups *group
 /* `axis="process"`, for samples about the axis itself; owned by the groups. */
 const char *export_groups_axis_label(const struct export_groups *groups);
 
-/* Whether there are samples of a family of the choice, by its place there. */
+/* Whether a family of the choice has samples, by its place there. */
 bool export_groups_have(const struct export_groups *groups, size_t family);
 
 /* Writes the samples of a family of the choice, by its place there. The family was begun. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What tells how ctop fares. */
+/* Numbers about ctop itself. */
 #include "export_internal.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static const struct health_entry health_entries[HEALTH_COUNT] = {
 
 const unsigned int export_statuses[EXPORT_STATUS_COUNT] = {200, 404, 405};
 
-/* One being written. */
+/* A number that is being written. */
 struct writing {
 	const struct export *export;
 	const struct export_health *health;
@@ -104,7 +104,7 @@ static void write_missed(struct writing *writing, enum source source)
 	}
 }
 
-/* Of the sources that are read at all. */
+/* Writes about the sources that are read at all. */
 static void write_sources(struct writing *writing)
 {
 	begin(writing, HEALTH_SOURCE_READ);
@@ -119,7 +119,7 @@ static void write_sources(struct writing *writing)
 		write_missed(writing, (enum source)i);
 }
 
-/* What has not been looked at is not said to be off. */
+/* Leaves out features that were not checked. */
 static void write_features(struct writing *writing)
 {
 	begin(writing, HEALTH_FEATURE);

@@ -4,9 +4,9 @@
 
 #include "export.h"
 
-/* What the files of this room share, for no one else. */
+/* Shared by the files of this directory alone. */
 
-/* What is known of the newest round. */
+/* Facts of the newest round. */
 struct export_facts {
 	uint64_t unix_ns, boottime_ns, interval_ns, duration_ns, threads;
 	struct tally tallies[SOURCE_COUNT];

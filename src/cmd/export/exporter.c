@@ -22,13 +22,13 @@
 #define END_PATIENCE_NS       NS_PER_S
 /* How long a round waits for the names of users that nobody has asked for before. */
 #define USER_PATIENCE_NS (500 * NS_PER_MS)
-/* After how long without a round, beside three intervals, what was read last is not shown any more. */
+/* Besides three intervals: without a round for so long, the last one is too old to be shown. */
 #define STALE_NS (10 * NS_PER_S)
 
 /* The groups as written last in a format. */
 struct written {
 	struct buffer text;
-	uint64_t round; /* of which it is, 0: none */
+	uint64_t round; /* number of the round, 0: none */
 	uint64_t write_ns;
 };
 
@@ -37,7 +37,7 @@ struct exporter {
 	struct capture_loop *capture;
 	struct queue *done;      /* an event comes after the last round; what it is does not matter */
 	bool waits_for_names;    /* groups are named after users */
-	struct session *session; /* of the thread that captures, as the next one */
+	struct session *session; /* these two belong to the thread that captures */
 	bool failure_noted;
 	char *failure; /* why the capture could not be opened; set before `done` is readable */
 	pthread_mutex_t lock;
@@ -53,7 +53,7 @@ struct exporter {
 
 /* --- the thread that captures --- */
 
-/* What a round adds; once the users of new groups have their names, with those. */
+/* Makes the numbers that a round adds, once more if names of users have come meanwhile. */
 static struct export_round *make_round(const struct exporter *exporter, struct session *session)
 {
 	const unsigned int names_before = user_names_generation();
@@ -219,7 +219,7 @@ static const struct written *write_groups(struct exporter *exporter, enum exposi
 	return written;
 }
 
-/* How long without a round until what was read last is not shown any more. */
+/* The age at which the last round is too old to be shown. */
 static uint64_t stale_after_ns(const struct exporter *exporter)
 {
 	return 3 * exporter->options.interval_ns + STALE_NS;

@@ -11,9 +11,9 @@
 #include "export.h"
 
 /*
- * What runs behind `ctop export`: a thread that captures rounds at an interval of its own (the only one with
- * effective capabilities) and adds them up. Pages are written from the newest round that is finished, so
- * whoever asks waits for no capture and disturbs nobody else.
+ * Works behind `ctop export`: captures rounds at an interval of its own (capture_loop.h) and adds them up.
+ * Pages are written from the newest round that is finished, so whoever asks waits for no capture and disturbs
+ * nobody else.
  */
 struct exporter;
 
@@ -45,8 +45,8 @@ const char *exporter_failure(const struct exporter *exporter);
 
 /*
  * Appends the page in a format. Groups are left out, and the page says so (ctop_round_stale), when no round
- * has been finished for three intervals and 10 s: what a capture that hangs read last is not what is.
- * `health` has what only the caller knows (from `serves` on); the rest is filled in.
+ * has been finished for three intervals and 10 s: behind a capture that hangs they would be out of date.
+ * `health` has the numbers that only the caller knows (from `serves` on); the rest is filled in.
  */
 void exporter_write(struct exporter *exporter, enum exposition_format format, struct export_health *health,
 		    struct buffer *page);

@@ -45,7 +45,7 @@ static int ask(const struct sockaddr_un *address)
 	return result;
 }
 
-/* Removes a socket that was left behind; what is anything else stays. */
+/* Removes a socket that was left behind, and nothing else. */
 static int clear_path(const struct sockaddr_un *address, struct error *error)
 {
 	const char *path = address->sun_path;
@@ -164,7 +164,7 @@ static int bind_to(const struct addrinfo *address, struct listener *listener)
 	listener->descriptor = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->descriptor < 0)
 		return -errno;
-	/* connections of the one before may linger (TIME_WAIT, tcp(7)); another listener is still refused */
+	/* connections of an earlier ctop may linger (TIME_WAIT, tcp(7)); another listener is still refused */
 	setsockopt(listener->descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (address->ai_family == AF_INET6)
 		setsockopt(listener->descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));

@@ -13,18 +13,18 @@ struct listener {
 	int descriptor; /* -1: none */
 	char *words;    /* where it listens: "http://127.0.0.1:12867/metrics", "unix:/run/ctop/export.sock" */
 	bool is_open;   /* others than this host can reach it */
-	/* Of a socket in the file system, which goes with the listener: */
+	/* A socket in the file system, which is removed with the listener: */
 	char *path;
 	dev_t device;
 	ino_t inode;
 };
 
-/* What `ctop export` listens on unless told otherwise. */
+/* The default address of `ctop export`. */
 #define LISTENER_DEFAULT "127.0.0.1:12867"
 
 /*
  * Opens it, not blocking. A socket that is left in the file system and that nobody listens on is replaced;
- * one that somebody listens on, and what is no socket, is not. Sockets in the file system have mode 0660.
+ * a socket in use, or any other file, is not. Sockets in the file system have mode 0660.
  * Port 0 is a free one. Returns 0, or a negative errno with a sentence that says what would help.
  */
 int listener_open(const char *where, struct listener *ret_listener, struct error *error);

@@ -4,8 +4,8 @@
 
 #include "export.h"
 
-/* Fills in what /proc/self and the kernel tell of this process: CPU time, memory, descriptors, its start.
- * What cannot be read leaves has_process false. */
+/* Fills in the numbers of this process from /proc/self: CPU time, memory, descriptors, its start.
+ * When something cannot be read, has_process stays false. */
 void own_process_read(struct export_health *health);
 
 #endif

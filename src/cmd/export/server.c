@@ -26,11 +26,11 @@ enum {
 	IDLE_SECONDS = 150,
 };
 
-/* What a connection waits for. */
+/* The event that a connection waits for. */
 enum phase {
 	PHASE_REQUEST, /* the first, or the rest of it */
 	PHASE_IDLE,    /* another one, after an answer */
-	PHASE_ANSWER,  /* that what was answered is read */
+	PHASE_ANSWER,  /* its reader, while an answer is sent */
 	PHASE_CLOSED,  /* ctop has shut it down */
 };
 
@@ -228,7 +228,7 @@ static enum MHD_Result answer_metrics(struct server *server, struct MHD_Connecti
 
 /*
  * Called once with the header of a request (`*request` is NULL), and for a request without a body, as GET and
- * HEAD are, once more to be answered. What a client sends as a body of one is let go of.
+ * HEAD are, once more to be answered. A body is read and ignored.
  */
 static enum MHD_Result handle(void *context, struct MHD_Connection *own, const char *path, const char *method,
 			      const char *version, const char *data, size_t *data_length, void **request)

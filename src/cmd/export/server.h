@@ -12,8 +12,8 @@
 /*
  * HTTP on a socket that listens, for GET and HEAD of `/metrics` and `/`, by libmicrohttpd. All of it is done
  * in the thread that calls. There are at most SERVER_CONNECTIONS_MAX connections, SERVER_ANSWERS_MAX of which
- * are being answered; who comes when there is no room takes that of whoever has been silent for longest, so
- * that others who hold connections or send their requests byte by byte keep nobody out. A request and its
+ * are being answered; a new one takes the place of the one that has been silent for longest, so that clients
+ * that hold connections or send their requests byte by byte keep nobody out. A request and its
  * answer take at most SERVER_PATIENCE_NS together.
  */
 struct server;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What there is of the server in a build without libmicrohttpd. */
+/* The server of a build without libmicrohttpd: it cannot listen. */
 #include "server.h"
 
 #include <errno.h>

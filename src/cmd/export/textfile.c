@@ -21,7 +21,7 @@ struct textfile {
 	const char *path;
 	pthread_t thread;
 	_Atomic uint64_t failures;
-	bool is_failing; /* of its thread: it has been said */
+	bool is_failing; /* used by its thread: the failure was reported */
 };
 
 static int write_page(const char *path, const struct buffer *page, struct error *error)
@@ -71,7 +71,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* What is wrong with the place, before the first round is there. */
+/* Reports an unfit place before the first round is there. */
 static int check(const char *path, struct error *error)
 {
 	const char *slash = strrchr(path, '/');

@@ -21,7 +21,7 @@ struct textfile;
 int textfile_start(struct exporter *exporter, const char *path, struct textfile **ret_textfile,
 		   struct error *error);
 
-/* How often the file could not be written. Safe from any thread. */
+/* Number of times the file could not be written. Safe from any thread. */
 uint64_t textfile_failures(const struct textfile *textfile);
 
 /*

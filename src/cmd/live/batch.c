@@ -44,8 +44,8 @@ enum {
 struct signal_state {
 	struct sigaction actions[ENDING_SIGNAL_COUNT];
 	struct sigaction pipe_action;
-	sigset_t mask;     /* as it was, without the ending signals */
-	sigset_t blocking; /* as it was, with them */
+	sigset_t mask;     /* the former one, without the ending signals */
+	sigset_t blocking; /* the former one, with them */
 	sigset_t old_mask;
 };
 
@@ -53,7 +53,7 @@ struct batch {
 	const struct batch_options *options;
 	struct capture_loop *capture;
 	struct queue *queue; /* of struct capture_event */
-	struct view view;    /* shares what that of the options owns */
+	struct view view;    /* what it owns belongs to that of the options */
 	struct capture_round_options round;
 	struct session *session;
 	struct export *export; /* NULL: tables are printed */
@@ -62,7 +62,7 @@ struct batch {
 	struct buffer output;
 	struct signal_state signals;
 	bool output_gone; /* nobody reads it any more */
-	uint64_t unseen;  /* switches of CPUs that the kernel did not tell of while waits were measured */
+	uint64_t unseen;  /* context switches that were lost while waits were measured */
 };
 
 static void note_signal(int number)
@@ -133,7 +133,7 @@ static int write_output(struct batch *batch)
 	return 0;
 }
 
-/* Whether what a scheduler keeps was asked for and is not there: says why, once. */
+/* Says once why fields of a scheduler that were asked for are missing. */
 static void note_scheduler(const struct batch *batch)
 {
 	const struct snapshot *now = session_now(batch->session);
@@ -151,8 +151,8 @@ static void note_scheduler(const struct batch *batch)
 }
 
 /*
- * The task fields on their tab are those of the scheduler that runs; of a table that is printed in pieces
- * under one header, those of the first round's.
+ * The tab of task fields follows the scheduler that runs, but a table that is printed in pieces under one
+ * header keeps the fields of the first round.
  */
 static void follow_scheduler(struct batch *batch)
 {
@@ -178,7 +178,7 @@ static struct table *make_table(struct batch *batch, const struct view *view)
 	return session_table(batch->session, view);
 }
 
-/* Says once that the order or the filter is of what cannot be read here. */
+/* Says once that rows cannot be sorted or filtered by a column that cannot be read here. */
 static void check_options(struct batch *batch)
 {
 	struct view *view = &batch->view;
@@ -215,7 +215,7 @@ static void draw_table(struct batch *batch)
 	table_release(table);
 }
 
-/* What Prometheus reads, a whole text for each round; groups by users have the names that are known. */
+/* Writes a whole page for Prometheus each round; groups by users have the names that are known. */
 static void draw_export(struct batch *batch, uint64_t capture_cpu_ns)
 {
 	struct exposition exposition = {.buffer = &batch->output, .format = EXPOSITION_OPENMETRICS};
@@ -270,7 +270,7 @@ static int take_round(struct batch *batch, const struct capture_event *event, st
 	return result == 0 && batch->report.table_count == batch->options->rounds ? 1 : result;
 }
 
-/* The same of any event. */
+/* Takes any event; returns as take_round(). */
 static int take_event(struct batch *batch, struct capture_event *event, struct error *error)
 {
 	int result = 0;
@@ -297,7 +297,7 @@ static int take_event(struct batch *batch, struct capture_event *event, struct e
 	return result;
 }
 
-/* Waits for an event, a signal, or that the output has no reader any more. */
+/* Waits for an event or a signal, or until the output has no reader any more. */
 static void wait_for_events(struct batch *batch)
 {
 	struct pollfd waits[] = {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
-#include "capture/lookup_thread.h"
+#include "capture/lookup_process.h"
 #include "cmd/export/export.h"
 #include "report/report.h"
 #include "table/view.h"
@@ -16,8 +16,8 @@
 
 struct batch_options {
 	struct capture_options capture;
-	struct lookup_thread *lookups; /* who looks texts up; NULL: nobody has to */
-	const struct view *view;       /* which table; its width chooses columns, 0 for all of the tab */
+	struct lookup_thread *lookups; /* looks texts up; NULL: none is shown */
+	const struct view *view;       /* the table; its width chooses columns, 0 for all of the tab */
 	enum report_format format;
 	/* NULL, or to print what Prometheus reads of each round instead: OpenMetrics, counted from the start
 	 */

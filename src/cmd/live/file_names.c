@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* Of a directory that has more the rest is not looked at. */
+/* The rest of a larger directory is ignored. */
 #define ENTRIES_MAX 100000
 
 struct names {
@@ -18,7 +18,7 @@ struct names {
 	size_t count, capacity;
 };
 
-/* Where links lead to counts. */
+/* Follows links. */
 static bool is_directory(DIR *directory, const struct dirent *entry)
 {
 	struct stat status;
@@ -28,7 +28,7 @@ static bool is_directory(DIR *directory, const struct dirent *entry)
 	return fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Lines and the screen have no room for other names. */
+/* Other names fit neither into lines nor on the screen. */
 static bool is_printable(const char *name)
 {
 	for (; *name != '\0'; name++) {
@@ -63,13 +63,13 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* How many bytes all names have in common, whole characters of UTF-8. */
+/* The length of the common beginning of all names, in bytes: whole characters of UTF-8. */
 static size_t common_length(const struct names *names)
 {
 	const char *first = names->items[0], *last = names->items[names->count - 1];
 	size_t length = 0;
 
-	/* of names in order the first and the last differ most */
+	/* the names are sorted, so the first and the last differ most */
 	while (first[length] != '\0' && first[length] == last[length])
 		length++;
 	while (length > 0 && ((unsigned char)first[length] & 0xc0) == 0x80)

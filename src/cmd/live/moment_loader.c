@@ -12,18 +12,18 @@
 #include "moment_strip.h"
 #include "session/when.h"
 
-/* By how much the nearest round may be off the time that was asked for before it is said. */
+/* A nearest round further away from the time that was asked for gets a message. */
 #define NEAR_NS (15 * NS_PER_S)
 
 enum {
 	LOOKS_MAX = 8,
-	/* Rounds that are told from one another are damaged together: more than a day of them. */
+	/* Rounds stored as differences are damaged together: more than a day of them. */
 	TRIES_MAX = 4096,
 };
 
-/* What the screen waits for. */
+/* Requests that were not begun. */
 struct wanted {
-	struct ui_look looks[LOOKS_MAX]; /* from one to the next */
+	struct ui_look looks[LOOKS_MAX]; /* each from where the one before leads */
 	size_t look_count;
 	bool other_wanted;
 	uint64_t other_unix_ns;
@@ -35,10 +35,10 @@ struct moment_loader {
 	struct tasks *tasks;
 	struct queue *queue;
 
-	/* Of the task: */
+	/* Only the task uses these: */
 	bool has_position, has_base, has_mark;
 	struct history_round position, base;
-	uint64_t mark_unix_ns;      /* of the mark that the position is of */
+	uint64_t mark_unix_ns;      /* time of the mark at the position */
 	struct moment_strip *strip; /* being made, or NULL */
 
 	pthread_mutex_t lock;
@@ -102,7 +102,7 @@ static int find_end(struct moment_loader *loader, bool newest, struct history_ro
 										 error);
 }
 
-/* A length of time on or back, and at least a round. */
+/* Goes a length of time forward or back, and at least a round. */
 static int find_span(struct moment_loader *loader, int64_t amount, struct history_round *ret_round,
 		     struct error *error)
 {
@@ -143,7 +143,7 @@ static int find_mark(struct moment_loader *loader, bool before, struct history_r
 	return result;
 }
 
-/* The round that the screen asks for; `*ret_message` says when it is not quite what it asked for. */
+/* Finds the round that the screen asks for; `*ret_message` says when it is not quite that one. */
 static int find_round(struct moment_loader *loader, const struct ui_look *look,
 		      struct history_round *ret_round, char **ret_note, char **ret_message,
 		      struct error *error)
@@ -176,7 +176,7 @@ static int find_round(struct moment_loader *loader, const struct ui_look *look,
 	return 0;
 }
 
-/* --- what is to be known of it --- */
+/* --- its note --- */
 
 static void append_length(struct buffer *text, uint64_t ns)
 {
@@ -233,7 +233,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 
 /* --- making it --- */
 
-/* The round of the base, NULL for none; it may be there no more. */
+/* The round of the base, NULL for none; it may have been removed. */
 static const struct history_round *find_base(struct moment_loader *loader, uint64_t unix_ns)
 {
 	static const struct history_round lost = TIMELINE_NO_ROUND;
@@ -282,7 +282,7 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 		message = NULL;
 		result = timeline_make_moment(&loader->timeline, find_base(loader, look->base_unix_ns),
 					      &round, &loader->cancel, &ret_moment->moment, error);
-		/* what of the round before is damaged is known now */
+		/* reading has found out whether the round before is damaged */
 		ret_moment->note = describe(loader, &round, note);
 		if (find_end(loader, true, &newest, NULL) == 0) {
 			ret_moment->newest_unix_ns = newest.unix_ns;
@@ -301,7 +301,7 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 	return result;
 }
 
-/* What is damaged is passed by, and that is said; a step on says it in the note of the moment. */
+/* Passes damaged rounds by and says so; a step forward says it in the note of the moment. */
 static int make(struct moment_loader *loader, const struct ui_look *look, struct ui_moment *ret_moment,
 		struct error *error)
 {
@@ -367,7 +367,7 @@ static void serve_look(struct moment_loader *loader, const struct ui_look *look)
 	send_newest(loader, is_moment, &event);
 }
 
-/* Goes where nobody waits to see anything, on the way to somewhere else. */
+/* Moves the position without making the moment, since further requests follow. */
 static void pass_by(struct moment_loader *loader, const struct ui_look *look)
 {
 	char *note = NULL, *message = NULL;
@@ -389,7 +389,7 @@ static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 	struct error error;
 	int result, tries = 0;
 
-	/* after it was read, what is damaged is not found any more */
+	/* a damaged round is not found again after it was read */
 	do {
 		result = find(loader, unix_ns, HISTORY_NEAREST, &round, &error);
 		if (result < 0)
@@ -405,7 +405,7 @@ static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 	queue_send(loader->queue, &event);
 }
 
-/* A piece of what was before and after, while nobody waits for anything. */
+/* Makes a piece of the strip, while no other request waits. */
 static void work_on_strip(struct moment_loader *loader)
 {
 	struct ui_event event = {.kind = UI_EVENT_STRIP};
@@ -435,7 +435,7 @@ static void serve(struct moment_loader *loader, const struct wanted *wanted)
 		work_on_strip(loader);
 }
 
-/* Takes what is wanted; false, and the task is over, where that is nothing. */
+/* Takes the requests; false when there are none, which ends the task. */
 static bool take_wanted(struct moment_loader *loader, struct wanted *ret_wanted)
 {
 	bool found;
@@ -493,7 +493,7 @@ void moment_loader_request(struct moment_loader *loader, const struct ui_look *l
 		wanted->look_count = 0;
 		last = NULL;
 	}
-	/* what is not begun yet is done together, and what does not depend on it makes it void */
+	/* steps that were not begun add up, and a request for a fixed place replaces them */
 	if (last != NULL && is_relative && last->kind == look->kind) {
 		last->amount += look->amount;
 		last->base_unix_ns = look->base_unix_ns;

@@ -9,10 +9,10 @@
 #include "base/memory.h"
 
 enum {
-	ROUNDS_MAX = 20000, /* that are looked at for their pressure */
+	ROUNDS_MAX = 20000, /* whose pressure is read */
 };
 
-/* How much time is shown where there is so much: half of it before the moment. */
+/* The time that is shown at most, half of it before the moment. */
 #define WINDOW_NS (3600 * NS_PER_S)
 
 struct moment_strip {
@@ -75,7 +75,7 @@ struct ui_strip moment_strip_result(const struct moment_strip *strip)
 	return strip->result;
 }
 
-/* Where the window lies: about the moment, not behind the newest round nor before the oldest. */
+/* Places the window about the moment, between the oldest round and the newest. */
 static bool place(struct moment_strip *strip, const struct timeline *timeline)
 {
 	struct strip_data *data = &strip->result.data;
@@ -91,7 +91,7 @@ static bool place(struct moment_strip *strip, const struct timeline *timeline)
 	if (window_ns > WINDOW_NS)
 		window_ns = WINDOW_NS;
 	data->step_ns = window_ns / data->cells + 1;
-	/* a cell has a round at least, and begins where others begin too: so it stays what it was */
+	/* a cell has at least a round, and cells begin at fixed times, so they stay the same */
 	if (data->step_ns < span_ns)
 		data->step_ns = span_ns;
 	window_ns = data->step_ns * data->cells;
@@ -115,7 +115,7 @@ static double pressure_of(const struct history_round *round)
 	return largest;
 }
 
-/* The pressure of all rounds, and which of them is looked at in each cell: the last one. */
+/* Reads the pressure of all rounds, and chooses the last round of each cell for its number. */
 static void take_rounds(struct moment_strip *strip, const struct timeline *timeline)
 {
 	struct strip_data *data = &strip->result.data;

@@ -5,7 +5,7 @@
 #include "session/timeline.h"
 #include "ui/ui.h"
 
-/* What was before and after a moment, made piece by piece: see strip.h. Belongs to one thread at a time. */
+/* Makes the strip of the time about a moment (strip.h) piece by piece. Belongs to one thread at a time. */
 struct moment_strip;
 
 /* The request is copied. */
@@ -16,7 +16,7 @@ void moment_strip_release(struct moment_strip *strip); /* NULL is allowed */
 bool moment_strip_work(struct moment_strip *strip, const struct timeline *timeline,
 		       const atomic_bool *cancel);
 
-/* What there is so far. */
+/* The strip so far. */
 struct ui_strip moment_strip_result(const struct moment_strip *strip);
 
 #endif

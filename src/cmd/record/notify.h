@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * What a service tells the service manager that started it: datagrams of lines to the socket that
+ * Tells the service manager that started this service how it is: datagrams of lines to the socket that
  * $NOTIFY_SOCKET names, a protocol that its documentation calls stable (sd_notify(3), "Notes"). Nothing where
  * there is none.
  */
@@ -17,8 +17,8 @@
 int notify_send(const char *lines);
 
 /*
- * How often the manager expects "WATCHDOG=1" of this process, in ns (sd_watchdog_enabled(3): $WATCHDOG_USEC,
- * unless $WATCHDOG_PID is another process); 0: it does not.
+ * The interval in which the manager expects "WATCHDOG=1" of this process, in ns (sd_watchdog_enabled(3):
+ * $WATCHDOG_USEC, unless $WATCHDOG_PID is another process); 0: it does not.
  */
 uint64_t notify_watchdog_ns(void);
 

@@ -19,7 +19,7 @@
 #include "table/cell_format.h"
 #include "table/view.h"
 
-/* How often the service manager gets a new line of how it is. */
+/* The interval of status lines to the service manager. */
 #define STATUS_INTERVAL_NS (30 * NS_PER_S)
 /* How long the capture has to end: it looks for the end all the time, unless the kernel holds it. */
 #define END_PATIENCE_NS (10 * NS_PER_S)
@@ -29,7 +29,7 @@ enum {
 	POLLED_CAPTURE,
 	POLLED_RULES, /* and those after it */
 
-	ROUNDS_WAITING = 3, /* for the disk, before the next one waits for it */
+	ROUNDS_WAITING = 3, /* for the disk; with more the next round waits, too */
 };
 
 /* A mark that waits for its snapshot. */
@@ -43,7 +43,7 @@ struct record_loop {
 	struct history_writer *writer;
 	struct queue *queue; /* of struct capture_event */
 	struct capture_loop *capture;
-	struct pollfd *polled; /* signals, the capture, and as many as there are rules */
+	struct pollfd *polled; /* signals, the capture, and one of each rule */
 	struct pending_mark *marks;
 	size_t mark_count, mark_capacity;
 	struct signals signals;
@@ -72,7 +72,7 @@ static void tell_status(struct record_loop *loop, const char *first_lines)
 	append_bytes(&status, state->bytes);
 	if (loop->threads != 0)
 		buffer_append_format(&status, "; %llu threads", (unsigned long long)loop->threads);
-	/* who listens there is no concern of what is recorded */
+	/* recording does not depend on whether anybody listens */
 	(void)notify_send(status.data);
 	buffer_release(&status);
 	loop->status_at_ns = clock_ns(CLOCK_MONOTONIC) + STATUS_INTERVAL_NS;
@@ -230,7 +230,7 @@ static void take_events(struct record_loop *loop)
 	}
 }
 
-/* Says that it is alive as long as no capture hangs: this thread is asked, and it answers for the other. */
+/* Says that it is alive, but not while a capture hangs: this thread answers for the other one. */
 static void keep_alive(struct record_loop *loop)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -286,7 +286,7 @@ static void run_rounds(struct record_loop *loop)
 	}
 }
 
-/* "14 days", "90 minutes": in the largest unit that there is more than one of. */
+/* "14 days", "90 minutes": in the largest unit that goes into it at least twice. */
 static void append_kept(struct buffer *buffer, uint64_t ns)
 {
 	static const struct {
@@ -401,7 +401,7 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 		if (result == SIGTERM)
 			result = 0;
 	}
-	/* what holds it may let go of it while the process ends */
+	/* it may still use both while the process ends */
 	if (left_behind) {
 		command_note("what is read hangs and is left behind");
 	} else {

@@ -21,10 +21,10 @@
 /* Windows of the kernel (WINDOW_MIN_US, WINDOW_MAX_US of kernel/sched/psi.c). */
 #define WINDOW_MIN_NS (500 * NS_PER_MS)
 #define WINDOW_MAX_NS (10 * NS_PER_S)
-/* Who lacks CAP_SYS_RESOURCE has windows of a multiple of this (psi_trigger_create()). */
+/* Without CAP_SYS_RESOURCE the kernel accepts only multiples of this (psi_trigger_create()). */
 #define WINDOW_STEP_NS (2 * NS_PER_S)
 
-/* When it is said again that no group of a rule was seen. */
+/* After this time the notice that no group matches a rule is repeated. */
 #define AGAIN_NS (60 * NS_PER_S)
 
 struct record_rule {
@@ -34,7 +34,7 @@ struct record_rule {
 	uint64_t quiet_until_ns;       /* CLOCK_BOOTTIME */
 	bool has_matched;              /* some group has been there */
 	uint64_t first_judged_ns;      /* CLOCK_BOOTTIME, without a group that matches; 0: not yet */
-	unsigned int told;             /* how often it was said that no group matches */
+	unsigned int told;             /* notices that no group matches */
 	bool has_number, told_unknown; /* some group\'s is known; it was said that none is */
 	reason_id unknown;             /* why not; REASON_READ: nobody has looked */
 };
@@ -112,7 +112,7 @@ static int open_trigger(const char *path, double percent, uint64_t window_ns)
 	char words[64];
 	int descriptor, length;
 
-	/* a stall of nothing is none (psi_trigger_create()) */
+	/* the kernel refuses a threshold of 0 (psi_trigger_create()) */
 	if (stall_us == 0)
 		stall_us = 1;
 	descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -120,7 +120,7 @@ static int open_trigger(const char *path, double percent, uint64_t window_ns)
 		return -errno;
 	length = snprintf(words, sizeof(words), "some %llu %llu", (unsigned long long)stall_us,
 			  (unsigned long long)window_us);
-	/* with its end: the kernel reads a string */
+	/* with its NUL: the kernel reads a string */
 	if (write(descriptor, words, (size_t)length + 1) < 0) {
 		const int result = -errno;
 
@@ -202,7 +202,7 @@ size_t record_rules_told(struct record_rules *rules, const struct pollfd polled[
 			continue;
 		events = polled[next++].revents;
 		if ((events & (POLLERR | POLLNVAL)) != 0) {
-			/* what was watched is gone: from now on it is computed from rounds */
+			/* the kernel does not tell any more: from now on it is computed from rounds */
 			close(rule->trigger);
 			rule->trigger = -1;
 		} else if ((events & POLLPRI) != 0 && now >= rule->quiet_until_ns) {
@@ -273,7 +273,7 @@ static const struct table_row *find_worst(const struct table *table, struct reco
 			watched->unknown = cell->reason;
 		else
 			watched->has_number = true;
-		/* of a lower bound it is only sure that it is at least so much */
+		/* a lower bound proves only that the number is at least so large */
 		if (!limit_holds(&rule->limit, cell, &known) || (!upwards && cell->partial))
 			continue;
 		if (worst == NULL || (upwards ? cell_number(cell) > cell_number(&worst->cells[0])
@@ -323,7 +323,7 @@ static bool judge_axis(struct record_rules *rules, struct record_rule *rule, enu
 	table = session_table(rules->session, &view);
 	worst = find_worst(table, rule, &matches);
 	if (only_match)
-		rule->unknown = REASON_READ; /* it may be known once there is something to count from */
+		rule->unknown = REASON_READ; /* the second round may know it */
 	if (worst != NULL && !only_match) {
 		buffer_append_format(&text, "%s: ", rule->rule.text);
 		buffer_append(&text, worst->label, worst->label_length);
@@ -336,7 +336,7 @@ static bool judge_axis(struct record_rules *rules, struct record_rule *rule, enu
 	return matches;
 }
 
-/* Judges a rule; before there is anything to count from it is only seen whether a group matches. */
+/* Judges a rule; the first round only shows whether a group matches. */
 static void judge_groups(struct record_rules *rules, struct record_rule *rule, uint64_t now)
 {
 	const bool only_match = session_previous(rules->session) == NULL;

@@ -12,9 +12,8 @@
 /*
  * The rules of `--when` (view/rule.h), judged once a round. A counter is judged by its rate,
  * per second, over the time since the round before, threads that ended included; anything else by what it is
- * now. A group without a number breaks nothing, and neither does one of which only a lower bound is known
- * that is below the limit. Of pressure it is the part of the time in which some thread waited for the
- * resource.
+ * now. A group without a number breaks nothing, and neither does one with only a lower bound
+ * that is below the limit. Pressure is the part of the time in which some thread waited for the resource.
  *
  * The kernel tells of pressure as soon as it is above a limit (Documentation/accounting/psi.rst, "Monitoring
  * for pressure thresholds"), where the user may ask for that; else it is computed from round to round.
@@ -31,14 +30,14 @@ void record_rules_release(struct record_rules *rules);
 
 /*
  * Asks the kernel to tell of pressure over windows of about `interval_ns`. `proc` is the directory of procfs,
- * NULL for /proc. Returns of how many rules it does.
+ * NULL for /proc. Returns how many rules the kernel watches.
  */
 size_t record_rules_watch(struct record_rules *rules, const char *proc, uint64_t interval_ns);
 
 /* The sources that the rules' numbers are read from. */
 source_set record_rules_needs(const struct record_rules *rules);
 
-/* How many rules there are. */
+/* The number of rules. */
 size_t record_rules_count(const struct record_rules *rules);
 
 /*
