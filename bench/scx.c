@@ -69,7 +69,7 @@ static double pass_reading(struct scx_reader *reader, struct scx_reading *readin
 	return clock_us(CLOCK_THREAD_CPUTIME_ID) - before;
 }
 
-static struct scx_reader *open_reader(const struct fixture *fixture, struct arena *arena)
+static struct scx_reader *open_reader(struct fixture *fixture, struct arena *arena)
 {
 	struct scx_run run = {.name = "bench"};
 	struct feature_result result;

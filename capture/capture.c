@@ -176,8 +176,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	if (result < 0)
 		return result;
 	process_list_initialize(&capture->processes, capture->roots.descriptor[ROOT_PROC]);
-	capture->synthetic = !capture->roots.is_procfs;
-	if (capture->synthetic && !has_processes(capture->roots.descriptor[ROOT_PROC]))
+	if (!capture->roots.is_procfs && !has_processes(capture->roots.descriptor[ROOT_PROC]))
 		return error_set(error, -EINVAL,
 				 "%s holds no processes; name a procfs or a saved copy of one",
 				 capture->roots.path[ROOT_PROC]);
@@ -197,7 +196,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	capture->heap.patience_ns = options->heap_patience_ns;
 	capture->heap.hurry = options->hurry;
 	capture->progress = options->progress;
-	capture->reader = capture->synthetic ? NULL : options->reader;
+	capture->reader = capture->roots.is_procfs ? options->reader : NULL;
 	heap_open(capture, options->resolver);
 	return 0;
 }

@@ -56,7 +56,7 @@ static void read_host(struct round *round)
 	pressure_read(roots, round->capture->checks.results[FEATURE_PRESSURE].reason, snapshot);
 	sched_ext_read(roots, snapshot);
 	/* A saved tree tells nothing of the host it came from but what is in it. */
-	if (round->full && !round->capture->synthetic)
+	if (round->full && round->capture->roots.is_procfs)
 		host_read(roots, &round->capture->checks, snapshot);
 	host_read_load(roots, snapshot);
 }
@@ -257,7 +257,7 @@ void round_finish(struct round *round)
 	tally(round);
 	explain_metrics(round);
 	memcpy(snapshot->metric_source, round->capture->metric_source, sizeof(snapshot->metric_source));
-	if (round->capture->synthetic) {
+	if (!round->capture->roots.is_procfs) {
 		snapshot->taskstats_summary = (struct taskstats_summary){0};
 	} else {
 		summarize_parsing(round);

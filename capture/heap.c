@@ -34,7 +34,7 @@ void heap_open(struct capture *capture, struct resolver *resolver)
 		.resolver = resolver, .reader = capture->reader, .allow_stop = heap->allow_stop};
 
 	heap->own_tgid = (uint32_t)getpid();
-	if (capture->synthetic)
+	if (!capture->roots.is_procfs)
 		heap->none_reason = REASON_NOT_READ;
 	else if (!capture->roots.own_namespace)
 		heap->none_reason = REASON_OTHER_NAMESPACE;

@@ -146,7 +146,6 @@ struct capture {
 	uint32_t *scope;
 	size_t scope_count;
 	double budget_percent;
-	bool synthetic;           /* a saved tree */
 	uint64_t run_time_lag_ns; /* by which the run time of a running thread may be late */
 
 	struct feature_checks checks;

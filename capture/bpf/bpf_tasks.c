@@ -411,7 +411,6 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 	tasks->last_count = ret_pass->count;
 	tasks->expected = ret_pass->count + SPARE_TASKS;
 	ret_pass->begin_ns = begin;
-	ret_pass->end_ns = clock_ns(CLOCK_BOOTTIME);
 	ret_pass->clock_ns = read_clock(tasks);
 	return 0;
 }

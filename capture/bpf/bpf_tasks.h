@@ -26,9 +26,9 @@ struct bpf_pass {
 	 */
 	const unsigned char *records, *delays, *statistics;
 	size_t record_stride, delays_stride, statistics_stride;
-	uint64_t begin_ns, end_ns; /* CLOCK_BOOTTIME */
-	uint64_t clock_ns;         /* of the scheduler at the end, in its own clock; 0 when it is not known */
-	bool in_one_run;           /* by the open-coded iterator */
+	uint64_t begin_ns; /* CLOCK_BOOTTIME */
+	uint64_t clock_ns; /* of the scheduler at the end, in its own clock; 0 when it is not known */
+	bool in_one_run;   /* by the open-coded iterator */
 };
 
 static inline const struct task_record *bpf_pass_record(const struct bpf_pass *pass, size_t index)

@@ -232,17 +232,17 @@ size_t scx_discovery_programs(const struct scx_operations *operations, const uns
 
 /* --- programs --- */
 
-static void add_map(struct scx_discovery *discovery, uint32_t id)
+static void add_map(struct scx_run *run, uint32_t id)
 {
-	for (size_t i = 0; i < discovery->map_count; i++) {
-		if (discovery->maps[i] == id)
+	for (size_t i = 0; i < run->map_count; i++) {
+		if (run->maps[i] == id)
 			return;
 	}
-	*MEMORY_APPEND(discovery->maps, discovery->map_count, discovery->map_capacity) = id;
+	*MEMORY_APPEND(run->maps, run->map_count, run->map_capacity) = id;
 }
 
 /* A program that has just gone takes the scheduler along, which is seen later. */
-static void add_program(struct scx_discovery *discovery, uint32_t id)
+static void add_program(struct scx_run *run, uint32_t id)
 {
 	uint32_t maps[MAPS_MAX];
 	struct bpf_prog_info info = {.nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)maps};
@@ -253,28 +253,27 @@ static void add_program(struct scx_discovery *discovery, uint32_t id)
 		return;
 	if (bpf_obj_get_info_by_fd(descriptor, &info, &length) == 0) {
 		for (uint32_t i = 0; i < info.nr_map_ids && i < MAPS_MAX; i++)
-			add_map(discovery, maps[i]);
-		if (info.load_time > discovery->loaded_at_ns)
-			discovery->loaded_at_ns = info.load_time;
+			add_map(run, maps[i]);
+		if (info.load_time > run->loaded_at_ns)
+			run->loaded_at_ns = info.load_time;
 	}
 	close(descriptor);
 }
 
 static void add_programs(const struct scx_operations *operations, const unsigned char *value, size_t size,
-			 struct scx_discovery *discovery)
+			 struct scx_run *run)
 {
 	uint32_t programs[SCX_KERNEL_SLOTS_MAX];
 	const size_t count = scx_discovery_programs(operations, value, size, programs, SCX_KERNEL_SLOTS_MAX);
 
 	for (size_t i = 0; i < count; i++)
-		add_program(discovery, programs[i]);
+		add_program(run, programs[i]);
 }
 
 /* --- operations --- */
 
 /* Takes a map's programs where it holds the operations that are looked for. */
-static bool take_operations(const struct scx_kernel *kernel, uint32_t id, const char *name, bool linked,
-			    struct scx_discovery *discovery)
+static bool take_operations(const struct scx_kernel *kernel, uint32_t id, bool linked, struct scx_run *run)
 {
 	const uint32_t key = 0;
 	const struct scx_operations *operations = NULL;
@@ -293,9 +292,9 @@ static bool take_operations(const struct scx_kernel *kernel, uint32_t id, const 
 	value = memory_allocate_zero(1, map.info.value_size);
 	found = bpf_map_lookup_elem(map.descriptor, &key, value) == 0 &&
 		(linked || scx_discovery_is_in_use(operations, value, map.info.value_size)) &&
-		scx_discovery_is_named(operations, value, map.info.value_size, name);
+		scx_discovery_is_named(operations, value, map.info.value_size, run->name);
 	if (found)
-		add_programs(operations, value, map.info.value_size, discovery);
+		add_programs(operations, value, map.info.value_size, run);
 	free(value);
 	scx_map_close(&map);
 	return found;
@@ -317,43 +316,38 @@ static uint32_t linked_map(uint32_t id)
 }
 
 /* Returns 1 when found, 0, or a negative errno. */
-static int find_by_link(const struct scx_kernel *kernel, const char *name, struct scx_discovery *discovery)
+static int find_by_link(const struct scx_kernel *kernel, struct scx_run *run)
 {
 	uint32_t id = 0;
 
 	while (bpf_link_get_next_id(id, &id) == 0) {
 		const uint32_t map = linked_map(id);
 
-		if (map != 0 && take_operations(kernel, map, name, true, discovery))
+		if (map != 0 && take_operations(kernel, map, true, run))
 			return 1;
 	}
 	return errno == ENOENT ? 0 : -errno;
 }
 
-static int find_by_map(const struct scx_kernel *kernel, const char *name, struct scx_discovery *discovery)
+static int find_by_map(const struct scx_kernel *kernel, struct scx_run *run)
 {
 	uint32_t id = 0;
 
 	while (bpf_map_get_next_id(id, &id) == 0) {
-		if (take_operations(kernel, id, name, false, discovery))
+		if (take_operations(kernel, id, false, run))
 			return 1;
 	}
 	return errno == ENOENT ? 0 : -errno;
 }
 
-int scx_discovery_find(const struct scx_kernel *kernel, const char *name, struct scx_discovery *ret_discovery)
+int scx_discovery_find(const struct scx_kernel *kernel, struct scx_run *run)
 {
 	int found;
 
-	*ret_discovery = (struct scx_discovery){0};
 	if (!scx_kernel_has_schedulers(kernel))
 		return -ENOENT;
-	found = find_by_link(kernel, name, ret_discovery);
+	found = find_by_link(kernel, run);
 	if (found == 0)
-		found = find_by_map(kernel, name, ret_discovery);
-	if (found > 0 && ret_discovery->map_count != 0)
-		return 0;
-	free(ret_discovery->maps);
-	*ret_discovery = (struct scx_discovery){0};
-	return found < 0 ? found : -ENOENT;
+		found = find_by_map(kernel, run);
+	return found > 0 && run->map_count != 0 ? 0 : found < 0 ? found : -ENOENT;
 }

@@ -72,19 +72,22 @@ struct scx_map {
 int scx_map_open(uint32_t id, struct scx_map *ret_map);
 void scx_map_close(struct scx_map *map);
 
-struct scx_discovery {
-	uint32_t *maps; /* ids, each once; the caller frees */
+/* A scheduler that runs. */
+struct scx_run {
+	const char *name;      /* that it gave its operations (/sys/kernel/sched_ext/root/ops) */
+	uint64_t enable_seq;   /* /sys/kernel/sched_ext/enable_seq */
+	uint64_t loaded_at_ns; /* CLOCK_BOOTTIME, when the last of its programs was; 0 when unknown */
+	uint32_t *maps;        /* ids of all maps that its programs use, each once */
 	size_t map_count, map_capacity;
-	uint64_t loaded_at_ns; /* CLOCK_BOOTTIME, when the last of its programs was */
 };
 
 /*
- * Finds the operations by the links that hold them, else by the maps that are in use without one, and among
- * several the ones of this name. Takes CAP_SYS_ADMIN (ids of objects) and CAP_BPF. Returns 0 or a negative
- * errno: -EPERM, -ENOENT where no operations of that name are attached.
+ * Finds the operations of run->name by the links that hold them, else by the maps that are in use without
+ * one, and fills the run's maps, which the caller frees, and loaded_at_ns. Takes CAP_SYS_ADMIN (ids of
+ * objects) and CAP_BPF. Returns 0 or a negative errno: -EPERM, -ENOENT where no operations of that name are
+ * attached.
  */
-int scx_discovery_find(const struct scx_kernel *kernel, const char *name,
-		       struct scx_discovery *ret_discovery);
+int scx_discovery_find(const struct scx_kernel *kernel, struct scx_run *run);
 
 /*
  * Whether the value of a map of operations, as user space sees it, is that of the scheduler `name`. Pure.

@@ -10,9 +10,10 @@ static struct feature_result not_built(void)
 	return feature_off(REASON_NOT_BUILT, "built without libbpf", NULL);
 }
 
-bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *ret_run, uint32_t **ret_maps,
+bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *ret_run,
 			 struct feature_result *ret_result)
 {
+	*ret_run = (struct scx_run){.name = name};
 	*ret_result = not_built();
 	return false;
 }

@@ -11,7 +11,6 @@
 #include "base/arena.h"
 #include "capture/bpf/bpf_host.h"
 #include "metric/feature.h"
-#include "scx_discovery.h"
 #include "scx_storage.h"
 
 /*

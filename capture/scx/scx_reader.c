@@ -10,7 +10,6 @@
 
 #include "base/memory.h"
 #include "capture/bpf/bpf_host.h"
-#include "scx_discovery.h"
 
 enum {
 	ELEMENTS_MAX = 1 << 20, /* of a walk: more than the host has tasks */
@@ -49,14 +48,12 @@ static bool read_kernel(struct scx_kernel *kernel, struct arena *arena, struct f
 
 /* --- opening --- */
 
-bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *ret_run, uint32_t **ret_maps,
+bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *ret_run,
 			 struct feature_result *ret_result)
 {
-	struct scx_discovery discovery;
 	struct scx_kernel kernel;
 	int result;
 
-	*ret_maps = NULL;
 	*ret_run = (struct scx_run){.name = name};
 	if (!is_allowed(ret_result) || !read_kernel(&kernel, arena, ret_result))
 		return false;
@@ -66,7 +63,7 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 					  NULL);
 		return false;
 	}
-	result = scx_discovery_find(&kernel, name, &discovery);
+	result = scx_discovery_find(&kernel, ret_run);
 	if (result < 0) {
 		*ret_result = feature_off(
 			result == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
@@ -76,9 +73,6 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 			ret_result->state = FEATURE_STATE_UNKNOWN;
 		return false;
 	}
-	ret_run->loaded_at_ns = discovery.loaded_at_ns;
-	ret_run->maps = *ret_maps = discovery.maps;
-	ret_run->map_count = discovery.map_count;
 	return true;
 }
 

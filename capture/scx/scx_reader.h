@@ -30,13 +30,13 @@ struct scx_reading {
 };
 
 /*
- * The scheduler that runs, by /sys/kernel/sched_ext/root/ops, with what its programs tell: allocates
- * `*ret_maps`, which the caller frees, and fills `ret_run` but for enable_seq; `name` stays the caller's.
+ * Finds the scheduler that runs, by its name of /sys/kernel/sched_ext/root/ops, and fills `ret_run` but for
+ * enable_seq; `name` stays the caller's, who frees ret_run->maps in any case.
  * Takes CAP_SYS_ADMIN, CAP_BPF and CAP_PERFMON. `*ret_result` is on, or tells why not in words that `arena`
  * owns; it is unknown where the scheduler was not found, as just before it is there in full. Returns whether
  * it is on.
  */
-bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *ret_run, uint32_t **ret_maps,
+bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *ret_run,
 			 struct feature_result *ret_result);
 
 /*

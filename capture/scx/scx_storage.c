@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "scx_discovery.h"
 
 enum {
 	MAP_ARENA = 33, /* BPF_MAP_TYPE_ARENA, since Linux 6.9; like the rest of include/uapi/linux/bpf.h */
@@ -212,10 +211,9 @@ static struct feature_result use_values(struct scx_storage *storage, const struc
 		return feature_off(
 			REASON_UNREADABLE,
 			arena_format(arena, "the values of task storage %s are no struct", info->name), NULL);
-	storage->type = info->btf_value_type_id;
 	storage->choice = (struct scx_types_choice){
-		.type = storage->type,
-		.name = type_name(storage->btf, storage->type),
+		.type = info->btf_value_type_id,
+		.name = type_name(storage->btf, info->btf_value_type_id),
 		.reason = "",
 	};
 	storage->size = (uint32_t)size;
@@ -323,9 +321,8 @@ static struct feature_result choose_type(struct scx_storage *storage, const char
 	const char *names;
 
 	scx_types_choose(storage->btf, size, wanted, arena, &storage->choice);
-	storage->type = storage->choice.type;
 	storage->size = (uint32_t)size;
-	if (storage->type != 0)
+	if (storage->choice.type != 0)
 		return feature_on();
 	names = candidates(storage->btf, size, arena);
 	if (names[0] == '\0')
@@ -442,6 +439,6 @@ struct task_field_owner *scx_storage_describe(const struct scx_storage *storage,
 	scheduler->enable_seq = run->enable_seq;
 	scheduler->loaded_at_ns = run->loaded_at_ns;
 	/* what is left out has no number anyway, or comes after TASK_FIELD_MEMBERS_MAX others */
-	(void)scx_types_add_members(storage->btf, storage->type, scheduler);
+	(void)scx_types_add_members(storage->btf, storage->choice.type, scheduler);
 	return scheduler;
 }

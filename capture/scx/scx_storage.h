@@ -8,17 +8,9 @@
 
 #include "base/arena.h"
 #include "metric/feature.h"
+#include "scx_discovery.h"
 #include "scx_types.h"
 #include "sdt_walk.h"
-
-/* A scheduler that runs: where its contexts are is found out from its maps. */
-struct scx_run {
-	const char *name;      /* that it gave its operations (/sys/kernel/sched_ext/root/ops) */
-	uint64_t enable_seq;   /* /sys/kernel/sched_ext/enable_seq */
-	uint64_t loaded_at_ns; /* CLOCK_BOOTTIME, 0 when unknown */
-	const uint32_t *maps;  /* ids of all maps that its programs use */
-	size_t map_count;
-};
 
 /*
  * From the maps of a scheduler to where its contexts are: in task storage itself, or in an arena to which the
@@ -33,12 +25,11 @@ struct scx_storage {
 	uint32_t element_id; /* from where the pointer points: the element's own id */
 	uint32_t context;    /* from there too */
 	uint32_t size;       /* of a context */
-	uint32_t type;       /* of a context, in `btf` */
 	struct btf *btf;     /* types of the scheduler's programs */
 	struct sdt_layout layout;
-	struct scx_types_choice choice;
-	const char *allocator_name; /* in `btf` */
-	uint8_t *allocator;         /* as it was when this was made, layout.allocator_size bytes */
+	struct scx_types_choice choice; /* of the type of a context, in `btf` */
+	const char *allocator_name;     /* in `btf` */
+	uint8_t *allocator;             /* as it was when this was made, layout.allocator_size bytes */
 };
 
 /* A member of the value of a task storage that points to contexts elsewhere. */

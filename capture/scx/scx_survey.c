@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "scx_discovery.h"
 
 enum {
 	MAP_TYPE_ARENA = 33, /* BPF_MAP_TYPE_ARENA of include/uapi/linux/bpf.h, Linux 6.9 */
@@ -141,11 +140,10 @@ int scx_survey_find(const struct task_field_owner *scheduler, const struct conte
 	struct feature_result outcome;
 	struct arena arena = {0};
 	struct scx_run run;
-	uint32_t *maps = NULL;
 	int result;
 
 	*ret_survey = (struct scx_survey){0};
-	if (!scx_reader_discover(scheduler->name, &arena, &run, &maps, &outcome)) {
+	if (!scx_reader_discover(scheduler->name, &arena, &run, &outcome)) {
 		result = error_set(error, -ENOTSUP, "%s", outcome.detail);
 	} else if (scheduler->loaded_at_ns != 0 && run.loaded_at_ns != scheduler->loaded_at_ns) {
 		result = error_set(error, -ESTALE,
@@ -154,7 +152,7 @@ int scx_survey_find(const struct task_field_owner *scheduler, const struct conte
 		run.enable_seq = scheduler->enable_seq;
 		result = scx_survey_take(&run, choice, walk, ret_survey, error);
 	}
-	free(maps);
+	free(run.maps);
 	arena_release(&arena);
 	return result;
 }

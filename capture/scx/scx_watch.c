@@ -112,13 +112,12 @@ static void open_reader(void *argument)
 {
 	struct scx_watch *watch = argument;
 	struct scx_run run;
-	uint32_t *maps;
 
-	if (!scx_reader_discover(watch->sight.name, &watch->arena, &run, &maps, &watch->result))
-		return;
-	run.enable_seq = watch->sight.enable_seq;
-	watch->reader = scx_reader_open(&run, &watch->choice, &watch->arena, &watch->result);
-	free(maps);
+	if (scx_reader_discover(watch->sight.name, &watch->arena, &run, &watch->result)) {
+		run.enable_seq = watch->sight.enable_seq;
+		watch->reader = scx_reader_open(&run, &watch->choice, &watch->arena, &watch->result);
+	}
+	free(run.maps);
 }
 
 /* Tries it, and keeps at least the scheduler's name. */

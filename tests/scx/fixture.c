@@ -341,7 +341,7 @@ const struct fixture_ids *fixture_ids(const struct fixture *fixture)
 	return &fixture->ids;
 }
 
-const uint32_t *fixture_maps(const struct fixture *fixture, size_t *ret_count)
+uint32_t *fixture_maps(struct fixture *fixture, size_t *ret_count)
 {
 	*ret_count = fixture->map_count;
 	return fixture->maps;

@@ -76,7 +76,7 @@ enum fixture_layout fixture_layout(const struct fixture *fixture);
 const struct fixture_ids *fixture_ids(const struct fixture *fixture);
 
 /* The ids of all maps that its programs use; `*ret_count` of them. */
-const uint32_t *fixture_maps(const struct fixture *fixture, size_t *ret_count);
+uint32_t *fixture_maps(struct fixture *fixture, size_t *ret_count);
 
 /* The name of the map of storages, as schedulers call it. */
 const char *fixture_storage_name(const struct fixture *fixture);
@@ -104,7 +104,7 @@ int fixture_point(struct fixture *fixture, pid_t tid, uint64_t address, struct e
 /* Lets all slots that were freed be used again; FIXTURE_AFTER keeps the last 64 back. */
 int fixture_settle(struct fixture *fixture, struct error *error);
 
-/* --- the arena; there is none in FIXTURE_DIRECT --- */
+/* --- the arena, which FIXTURE_DIRECT lacks --- */
 
 /*
  * The number of pages of the arena: those that the kernel has mapped for it. The map itself accounts for

@@ -206,26 +206,25 @@ struct subject {
 	const struct task_field_owner *scheduler;
 	struct scx_reading reading;
 	char name[128];
-	uint32_t *maps;
+	struct scx_run run;
 };
 
 static void subject_open(struct subject *subject)
 {
 	struct patience patience = patience_begin(PATIENCE_S);
 	struct feature_result result;
-	struct scx_run run;
 
 	*subject = (struct subject){0};
 	for (;;) {
 		read_line("root/ops", subject->name, sizeof(subject->name));
-		if (scx_reader_discover(subject->name, &subject->arena, &run, &subject->maps, &result))
+		if (scx_reader_discover(subject->name, &subject->arena, &subject->run, &result))
 			break;
-		free(subject->maps);
+		free(subject->run.maps);
 		if (result.state != FEATURE_STATE_UNKNOWN || !patience_pause(&patience))
 			fail_msg("%s was not found: %s", subject->name, result.detail);
 	}
-	assert_true(run.map_count > 1);
-	subject->reader = scx_reader_open(&run, NULL, &subject->arena, &result);
+	assert_true(subject->run.map_count > 1);
+	subject->reader = scx_reader_open(&subject->run, NULL, &subject->arena, &result);
 	if (subject->reader == NULL)
 		fail_msg("no reader for %s: %s", subject->name, result.detail);
 	subject->scheduler = scx_reader_scheduler(subject->reader);
@@ -234,7 +233,7 @@ static void subject_open(struct subject *subject)
 static void subject_close(struct subject *subject)
 {
 	scx_reader_close(subject->reader);
-	free(subject->maps);
+	free(subject->run.maps);
 	arena_release(&subject->arena);
 }
 

@@ -57,7 +57,7 @@ struct subject {
 	struct scx_reading reading;
 };
 
-static struct scx_reader *open_reader(const struct fixture *fixture, const struct context_choice *choice,
+static struct scx_reader *open_reader(struct fixture *fixture, const struct context_choice *choice,
 				      struct arena *arena, struct feature_result *result)
 {
 	struct scx_run run = {.name = "fixture_1.0", .enable_seq = 1};
@@ -118,7 +118,7 @@ static void read_all(struct subject *subject)
 	assert_int_equal(scx_reader_read(subject->reader, NULL, &subject->reading), 0);
 }
 
-/* The record of a thread, or NULL; fails when there are two. */
+/* The record of a thread, or NULL; fails when it has two. */
 static const struct scx_record *find_record(const struct subject *subject, pid_t tid)
 {
 	const struct scx_record *found = NULL;

@@ -34,7 +34,7 @@ static const struct scx_survey_map *find_map(const struct scx_survey *survey, co
 	return NULL;
 }
 
-static void require_maps(const struct fixture *fixture, const struct scx_survey *survey)
+static void require_maps(struct fixture *fixture, const struct scx_survey *survey)
 {
 	const struct scx_survey_map *storage = find_map(survey, "task_storage");
 	size_t count;
