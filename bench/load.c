@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A load of known size for benchmarks and tests: processes with many parked threads, of which some run,
+ * A load of known size for benchmarks and tests: processes with many parked threads and some that run,
  * write, wake at an interval, or come and go. Prints "ready THREADS" once every thread stands where it should
  * and leaves nothing behind: it ends with its standard input (a pipe, socket or terminal), on SIGTERM, SIGINT
  * or SIGHUP, or after --seconds, and its children die with it.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The cost of recording and exporting. Rounds of this host are read and stored under three loads, a tenth as
- * many threads that do nothing, all of them, and all of them of which a tenth moves: CPU time of reading, of
+ * many threads that do nothing, all of them, and all of them with a tenth that moves: CPU time of reading, of
  * storing (with compression and SQLite), of encoding and decoding a round; bytes on disk by thread and by
  * day; opening the history and going from round to round; the memory of `ctop record`. Where atop is
  * installed it records the same loads meanwhile. Rounds are a second apart and stored as if they were five.
@@ -44,7 +44,7 @@ struct figures {
 	double encode_whole_us, decode_whole_us;
 	double read_mean_us, store_mean_us; /* with what happens once a minute */
 	double bytes;                       /* of a round on disk, whole ones included */
-	double atop_us, atop_bytes;         /* of a record; 0: there is no atop */
+	double atop_us, atop_bytes;         /* of a record; 0: no atop */
 };
 
 /* When the first round was, as it is stored: an hour begins. */
@@ -97,7 +97,7 @@ static double bytes_of(const char *directory, const char *end)
 	return bytes;
 }
 
-/* atop, which records into a file beside the history; 0: there is none. */
+/* atop, which records into a file beside the history; 0 without atop. */
 static pid_t start_atop(const char *directory, size_t rounds)
 {
 	char *file = memory_format("%s/atop.raw", directory);
@@ -146,7 +146,7 @@ static struct snapshot *transcode(struct recorder *recorder, const struct snapsh
 	return decoded;
 }
 
-/* Records rounds, the first of which is whole. */
+/* Records rounds; the first one is whole. */
 static void record(struct capture *capture, const char *directory, size_t rounds, struct figures *figures)
 {
 	const struct capture_round_options options = {.needed = ~(source_set)0, .cgroup_records = true};

@@ -650,7 +650,7 @@ static void look(struct session *session, enum window_mode mode, enum view_level
 	view_release(&view);
 }
 
-/* Prints what generated rounds cost, of which a part in 10,000 moves, and the overview of them. */
+/* Prints the cost of generated rounds, in which a part in 10,000 moves, and of their overview. */
 static void measure_rounds(const char *name, size_t threads, size_t runs, size_t part, bool distinct)
 {
 	static const struct {

@@ -102,7 +102,7 @@ struct run_cost {
 void run_costs_of(struct run_cost costs[], const char *const *const programs[], size_t count, size_t runs);
 
 struct refresh_cost {
-	size_t refreshes;       /* measured ones; 0: there is no such program */
+	size_t refreshes;       /* measured ones; 0: the program is missing */
 	double cpu_us;          /* median of the CPU time of the whole process per refresh */
 	double kernel_share;    /* of that CPU time, as the kernel divides it over all measured refreshes */
 	double first_wanted_ms; /* from exec to the first appearance of `wanted` in the output; 0: never */

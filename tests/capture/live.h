@@ -31,7 +31,7 @@ struct snapshot *live_full(struct capture *capture);
 struct snapshot *live_round(struct capture *capture);
 struct snapshot *live_round_needed(struct capture *capture, source_set needed);
 
-/* The row of a thread, LIVE_NO_ROW when there is none. */
+/* The row of a thread, or LIVE_NO_ROW. */
 long live_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid);
 
 /* Counts the threads of that name, zombies left out; the first one's row in `*ret_row`. */

@@ -422,7 +422,7 @@ static void test_not_needed(void **state)
 	end(&scene);
 }
 
-/* Another program in the process, or a failure where there was none: what was read before goes. */
+/* Another program in the process, or a new failure: earlier readings go. */
 static void test_another_outcome(void **state)
 {
 	struct scene scene = begin(0);

@@ -231,7 +231,7 @@ static bool stand_still_in_both(struct capture *by_files, struct capture *by_bpf
 
 /*
  * Compares the threads in scope that stood still between two captures, one by each backend; all of a process
- * that is parked do once they have got so far. Returns how many threads there were by BPF.
+ * that is parked do once they have got so far. Returns the number of threads by BPF.
  */
 static size_t expect_equal_captures(pid_t child, const uint32_t *scope, size_t scope_count)
 {
@@ -317,7 +317,7 @@ static void expect_pass(const uint32_t *scope, size_t scope_count, size_t room, 
 	arena_release(&arena);
 }
 
-/* Not more is read than is chosen, in runs of a program and, where there is no room for that, by the
+/* A pass reads no more than was chosen, in runs of a program and, without room for that, by the
  * iterator. */
 static void test_scope_bounds_a_pass(void **state)
 {

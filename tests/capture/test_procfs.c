@@ -167,7 +167,7 @@ static void test_stat_each_field_on_its_own(void **state)
 	assert_int_equal(reading.start_time, 0);
 	assert_int_equal(reading.flags, 0);
 
-	/* cut short: what is not there is missing, not bad */
+	/* cut short: absent fields are missing, not bad */
 	assert_true(parse_text(procfs_parse_stat, "7 (x) R 1 7 7 0 -1 0 10"));
 	assert_value(METRIC_STATE, 'R');
 	assert_value(METRIC_MINFLT, 10);

@@ -345,7 +345,7 @@ static bool is_forgotten(pid_t tid)
 	return exec_start_ms == 0;
 }
 
-/* The first two CPUs that we may use; false where there is one. */
+/* The first two CPUs that we may use; false with a single one. */
 static bool find_cpus(int cpus[static 2])
 {
 	cpu_set_t allowed;

@@ -23,7 +23,7 @@ enum {
 	CHURNED = 16,
 	CHURN_PATIENCE_S = 60,
 	CHURN_CHANGES = 2000,
-	HEADER = 8, /* bytes before a context, where there are any */
+	HEADER = 8, /* bytes before a context, in some layouts */
 	ELEMENT_BYTES = 128,
 	PAGE = 4096,
 };

@@ -551,7 +551,7 @@ static void test_layout(void **state)
 	}
 }
 
-/* A member that has to be there is missing. */
+/* A required member is missing. */
 static void test_layout_without_member(void **state)
 {
 	struct btf *btf = btf__new_empty();

@@ -361,7 +361,7 @@ static void test_descriptors(void **state)
 	}
 }
 
-/* At inner levels pointers count, not bits; at leaves bits, and pointers where there are bits. */
+/* At inner levels pointers count, not bits; at leaves bits, and pointers with a bit. */
 static void test_liveness(void **state)
 {
 	struct image image = begin(false);
@@ -394,7 +394,7 @@ static void test_liveness(void **state)
 	end(&image, &walk);
 }
 
-/* Elements of which only the start can be read, or nothing; and a chunk that ends early. */
+/* Elements whose start alone can be read, or nothing; and a chunk that ends early. */
 static void test_short_reads(void **state)
 {
 	static const struct {
@@ -530,7 +530,7 @@ static void test_circles(void **state)
 	assert_true(walk.truncated);
 	assert_true(image.reads < 100000);
 	sdt_walk_release(&walk);
-	/* with bits there are entries, until there are enough */
+	/* bits make entries, up to the limit */
 	for (uint32_t i = 0; i < SDT_WALK_ENTRIES; i++)
 		set_bit(&image, root, i);
 	walk = walk_of(&image);

@@ -96,7 +96,7 @@ void write_compressed(const char *path, const char *text, size_t length);
 /* Reads a whole file, NUL-terminated; NULL when it cannot be opened. The caller frees it. */
 char *read_file(const char *path, size_t *ret_length);
 
-/* The directory where cgroup v2 is mounted, from mountinfo; false where there is none. */
+/* The directory where cgroup v2 is mounted, from mountinfo; false if it is not mounted. */
 bool find_cgroup2(char path[static 256]);
 
 /* A program of the tests that runs beside them, is told lines, and answers in lines. */

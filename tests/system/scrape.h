@@ -32,7 +32,7 @@ char *exporter_ask(int connection, const char *request, bool has_body);
 /* Scrapes over a connection of its own: the body, or NULL when that is refused. The caller frees it. */
 char *exporter_scrape(const struct exporter *exporter, bool openmetrics);
 
-/* The same until there is a line that begins with `line`. */
+/* The same until a line begins with `line`. */
 char *exporter_scrape_for(const struct exporter *exporter, const char *line);
 
 /* The value of a series in a page, which is written as there: NAN where it is not. */

@@ -95,7 +95,7 @@ static size_t column(const struct row *names, const char *name)
 	return 0;
 }
 
-/* A cell of the primary table; the test fails where there is no such row. In one of four static buffers. */
+/* A cell of the primary table; the test fails without such a row. In one of four static buffers. */
 static const char *cell(const struct run *run, const char *group, const char *metric, const char *name)
 {
 	static char cells[4][CELL_BYTES];
@@ -173,7 +173,7 @@ static void test_pool_that_grows(void **state)
 	assert_string_equal(cell(&run, "crew-0", "thread_count", "went"), "0");
 	assert_string_equal(cell(&run, "still-0", "thread_count", "delta"), "+0");
 	run_release(&run);
-	/* by all that there is: parked threads do not move, the first rows are the process that changed */
+	/* over all rows: parked threads do not move, the first rows are the process that changed */
 	compare(&run, 0, before, after, (const char *[]){"-g", "process", "--match", "thread", NULL});
 	expect_first(&run, "grower", NULL);
 	assert_string_equal(cell(&run, "idle", "run_time_ns", "went"), "0");

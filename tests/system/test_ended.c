@@ -468,7 +468,7 @@ static void test_storm(void **state)
 	}
 	if (!by_messages)
 		return;
-	/* of which a message does not tell the cgroup */
+	/* a message does not tell its cgroup */
 	table = table_of(AXIS_CGROUP);
 	assert_true(number_of(table, row_of(table, "(ended)"), COLUMN_ENDED) >= count);
 	table_release(table);
@@ -929,7 +929,7 @@ static void remove_cgroup(const struct cgroup *cgroup)
 		fail_msg("%s cannot be removed", cgroup->path);
 }
 
-/* The sum of the numbers behind `key` in a file of a cgroup; 0 where there are none. */
+/* The sum of the numbers behind `key` in a file of a cgroup; 0 without any. */
 static uint64_t cgroup_counter(const struct cgroup *cgroup, const char *file, const char *key)
 {
 	char path[600];
@@ -1163,11 +1163,11 @@ static uint64_t names_ended(enum window_mode mode, uint64_t *ret_others, bool *r
 	return sum;
 }
 
-/* More names than there is room for: what is lost is counted, and no sum is shown as whole. */
+/* More names than fit: lost threads are counted, and no sum is shown as whole. */
 static void test_lost(void **state)
 {
 	enum {
-		NAMES = 24000, /* there is room for 16,384 */
+		NAMES = 24000, /* 16,384 fit */
 		PROCESSES = 20,
 	};
 	uint64_t others, cpu_ns, born, ended;
@@ -1199,7 +1199,7 @@ static void test_lost(void **state)
 	assert_true(partial);
 }
 
-/* Names come and go for ever: there is always room for those of an interval, and none is counted twice. */
+/* Names come and go for ever: those of an interval always fit, and none is counted twice. */
 static void test_many_names(void **state)
 {
 	enum {

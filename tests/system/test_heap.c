@@ -393,7 +393,7 @@ static void newcomers_end(struct newcomers *newcomers)
 	target_end(&newcomers->plain);
 }
 
-/* The row of a group in one round of JSON lines, up to the next row; "" where there is none. */
+/* The row of a group in one round of JSON lines, up to the next row; "" for none. */
 static void copy_row(const char *round, const char *group, char *row, size_t size)
 {
 	char key[48];

@@ -17,7 +17,7 @@
 enum {
 	SKIPPED = 77,
 	SPARE_WAITS = 10,
-	NAMES = 34000,  /* more than there is room for */
+	NAMES = 34000,  /* more than fit */
 	EDGE_US = 2000, /* from the end of a wait until the waiting thread has read the clock */
 };
 
@@ -134,7 +134,7 @@ static void test_waker(void **state)
 	print_message(
 		"%.0f waits by ctop, the waker left the CPU %llu times, %llu switches of all were unseen\n",
 		waits, lateness.switches, unseen);
-	/* there are more before it begins and while it says what it measured */
+	/* it waits more often before it begins and while it prints its measurements */
 	assert_between("waits", (uint64_t)waits, lateness.switches - unseen, lateness.switches + SPARE_WAITS);
 	expect_same_bucket("median", median, (double)lateness.median);
 	/* a wait whose end the kernel did not tell of is in none, and may be the longest */

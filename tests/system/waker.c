@@ -74,7 +74,7 @@ static int order_numbers(const void *left, const void *right)
 }
 
 /* The time that this thread has waited for a CPU in all, ns: the second number of schedstat (sched-stats of
- * the kernel's documentation); 0 where there is none. */
+ * the kernel's documentation); 0 without that file. */
 static uint64_t waited_ns(int schedstat)
 {
 	unsigned long long ran, waited;

@@ -301,7 +301,7 @@ static __always_inline sdt_element allocator_take_locked(struct scx_allocator *a
 	return element;
 }
 
-/* An element for one context, zeroed; 0 when there is none left. */
+/* An element for one context, zeroed; 0 when none is left. */
 static __always_inline sdt_element allocator_take(struct scx_allocator *allocator)
 {
 	struct allocator_guard *guard = allocator_guard();
@@ -388,7 +388,7 @@ struct {
 
 struct scx_allocator scx_task_allocator;
 
-/* A context for the task, all zero; 0 when there is no memory. */
+/* A context for the task, all zero; 0 without memory. */
 static __always_inline void __arena *allocator_task_take(struct task_struct *task)
 {
 	struct scx_task_map_val *value = bpf_task_storage_get(&scx_task_map, task, NULL,
@@ -416,7 +416,8 @@ static __always_inline void __arena *allocator_task_find(struct task_struct *tas
 	return value != NULL && value->data != NULL ? allocator_payload(value->data) : NULL;
 }
 
-/* Frees it, if there is one of `size` bytes. The newer schedulers leave the map's value to the kernel. */
+/* Frees the task's context of `size` bytes, if it has one. The newer schedulers leave the map's value to the
+ * kernel. */
 static __always_inline void allocator_task_give(struct task_struct *task, __u64 size)
 {
 	struct scx_task_map_val *value = bpf_task_storage_get(&scx_task_map, task, NULL, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A sched_ext scheduler for tests: it leaves all decisions to the kernel's defaults (kernel/sched/ext.c:
- * every task into the global queue, an idle CPU where there is one) and keeps a context for each task, as
+ * every task into the global queue, an idle CPU if possible) and keeps a context for each task, as
  * others do. SCHEDULER_DIRECT: in task storage itself; else in an arena, in the layout that
  * ALLOCATOR_ID_AFTER chooses. SCHEDULER_CID: it registers the operations that take numbers of CPUs by
  * topology, for which the kernel wants an arena.

@@ -3,7 +3,7 @@
  * scheduler [--no-link] VARIANT...: runs a sched_ext scheduler of scheduler.bpf.c until SIGTERM or SIGINT:
  * `direct`, `before`, `after` or `cid`, from the file scheduler_VARIANT.o beside this program. At SIGUSR1 it
  * takes the scheduler out and puts in the next one that is named, after the last the first again. With
- * --no-link there is no BPF link, as with older loaders. Prints "enabled VARIANT" each time the kernel has
+ * --no-link the loader makes no BPF link, as older ones do. Prints "enabled VARIANT" each time the kernel has
  * switched to one. Status 1 when the kernel takes a scheduler out or refuses it, 77 when there is no such
  * file or the kernel does not know its form.
  */

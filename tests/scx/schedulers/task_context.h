@@ -22,7 +22,7 @@ struct task_burst {
 struct task_ctx {
 	__s32 pid;         /* thread id in the initial pid namespace */
 	__u32 weight;      /* as sched_ext computes it: 100 at nice 0, sched_weight_to_cgroup() */
-	__u64 sum_runtime; /* ns on a CPU since there is this context, without what goes on */
+	__u64 sum_runtime; /* ns on a CPU in the life of this context, without the present stretch */
 	__u64 exec_before; /* what the kernel had counted when it last began to run, ns */
 	__u64 last_run_at; /* when it last began to run, CLOCK_MONOTONIC ns */
 	struct task_burst burst;

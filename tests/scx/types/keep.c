@@ -114,7 +114,7 @@ static void renumber(uint32_t *id)
 	*id = fresh[*id];
 }
 
-/* Lets a copied type refer to the copies of others; to void where there is none. */
+/* Lets a copied type refer to the copies of others; to void where one was not copied. */
 static void renumber_type(struct btf_type *type)
 {
 	if (is_reference(type) || btf_is_ptr(type)) {
@@ -131,7 +131,7 @@ static void renumber_type(struct btf_type *type)
 	}
 }
 
-/* The copy of a type; a negative errno when there is no memory. */
+/* The copy of a type; a negative errno without memory. */
 static int copy(struct btf *target, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(source, id);
