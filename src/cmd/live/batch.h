@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "capture/capture.h"
-#include "capture/lookup_process.h"
+#include "capture/lookup_thread.h"
 #include "cmd/export/export.h"
 #include "report/report.h"
 #include "table/view.h"
