@@ -14,22 +14,15 @@ static void emit_named_reason(struct emitter *emitter, const char *name, reason_
 	emit_named_text(emitter, name, snapshot_reason_name(emitter->end, reason));
 }
 
-static bool emit_u32_array(struct emitter *emitter, const uint32_t *numbers, size_t count)
-{
-	emit_begin(emitter, '[');
-	for (size_t i = 0; i < count; i++) {
-		if (i != 0)
-			buffer_append_char(&emitter->json, ',');
-		buffer_append_u64(&emitter->json, numbers[i]);
-	}
-	return emit_end(emitter, ']');
-}
-
 static bool emit_cpu_set(struct emitter *emitter, uint64_t set)
 {
 	const struct string_pool *pool = &emitter->snapshot->cpu_sets;
+	const uint32_t *cpus = cpu_set_cpus(pool, (uint32_t)set);
 
-	emit_u32_array(emitter, cpu_set_cpus(pool, (uint32_t)set), cpu_set_count(pool, (uint32_t)set));
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < cpu_set_count(pool, (uint32_t)set); i++)
+		emit_number(emitter, cpus[i]);
+	emit_end(emitter, ']');
 	return true;
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "member_table.h"
-#include "vocabulary.h"
 
 /* Words and sets have no value that could stand for them when they are missing; of a state that is `~`. */
 #define METRIC_FLAGS(type)                                                                                   \

@@ -14,6 +14,17 @@
  * tables and know no names.
  */
 
+/* Lists of names, by which arrays of rounds are: vocabulary.h. */
+enum vocabulary_kind {
+	VOCABULARY_METRIC,
+	VOCABULARY_SOURCE,
+	VOCABULARY_REASON,
+	VOCABULARY_FEATURE,
+	VOCABULARY_ENDED,  /* amounts of threads that ended, by metric */
+	VOCABULARY_LAYOUT, /* must be the same: tables that are coded as a whole */
+	VOCABULARY_KINDS,
+};
+
 /* The C type of a member and its form in JSON. */
 enum member_type {
 	/* Scalars; the field is of the type that the name says. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "member.h"
 #include "metric/feature.h"
 #include "metric/metric.h"
 #include "snapshot/ended_set.h"

@@ -3,6 +3,7 @@
 #define CTOP_RECORDING_VOCABULARY_H
 
 #include "coder.h"
+#include "member.h"
 #include "metric/reason.h"
 
 /*
@@ -10,16 +11,6 @@
  * with other numbers: a whole round brings the names of who recorded it, and what is encoded against it, or
  * comes with it, has their check.
  */
-
-enum vocabulary_kind {
-	VOCABULARY_METRIC,
-	VOCABULARY_SOURCE,
-	VOCABULARY_REASON,
-	VOCABULARY_FEATURE,
-	VOCABULARY_ENDED,  /* amounts of threads that ended, by metric */
-	VOCABULARY_LAYOUT, /* must be the same: tables that are coded as a whole */
-	VOCABULARY_KINDS,
-};
 
 enum {
 	VOCABULARY_WORDS_MAX = 256,
