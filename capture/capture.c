@@ -260,6 +260,7 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 	if (result < 0)
 		return result;
 	capture = memory_allocate_zero(1, sizeof(*capture));
+	capture->own_tgid = (uint32_t)getpid();
 	capture->budget_percent = options->budget_percent != 0 ? options->budget_percent
 							       : DEFAULT_BUDGET_PERCENT;
 	if (options->scope_count != 0) {

@@ -231,14 +231,15 @@ static const char *find_cgroup(struct reading *reading, uint64_t id)
 static uint32_t triple_of(struct reading *reading, const struct exit_key *key, uint32_t row)
 {
 	const struct snapshot *previous = reading->before.snapshot;
+	const struct triple *names = row != SNAPSHOT_NO_ROW ? &previous->triples[previous->triple[row]]
+							    : NULL;
 	char process[ENDED_NAME_ROOM], thread[ENDED_NAME_ROOM];
 	const char *cgroup = find_cgroup(reading, key->cgroup);
+	const bool is_own = names != NULL && names->pcomm == snapshot_self_name(previous);
 
 	if (cgroup == NULL)
-		cgroup = row != SNAPSHOT_NO_ROW
-				 ? snapshot_text(previous, previous->triples[previous->triple[row]].cgroup)
-				 : gone_cgroup;
-	return ended_set_triple(reading->set, ended_name(process, key->process),
+		cgroup = names != NULL ? snapshot_text(previous, names->cgroup) : gone_cgroup;
+	return ended_set_triple(reading->set, is_own ? SNAPSHOT_SELF : ended_name(process, key->process),
 				ended_name(thread, key->thread), cgroup);
 }
 

@@ -33,7 +33,6 @@ void heap_open(struct capture *capture, struct resolver *resolver)
 	struct probe_options probe_options = {
 		.resolver = resolver, .reader = capture->reader, .allow_stop = heap->allow_stop};
 
-	heap->own_tgid = (uint32_t)getpid();
 	if (!capture->roots.is_procfs)
 		heap->none_reason = REASON_NOT_READ;
 	else if (!capture->roots.own_namespace)
@@ -103,21 +102,15 @@ static bool is_stale(const struct round *round, size_t row)
 	return (round->states[row].stale & heap_bit) != 0 && (round->states[row].flags & ROW_ENDED) == 0;
 }
 
-/* Whether a process is one of ctop's: neither examined nor counted. */
-static bool is_own(const struct heap *heap, uint32_t tgid)
-{
-	return tgid == heap->own_tgid || supervisor_owns((pid_t)tgid);
-}
-
 /*
  * Whether the probe skips a process: kernel threads and zombies have no memory; ctop's own
- * processes are left out.
+ * processes are neither examined nor counted.
  */
 static bool has_none(const struct round *round, const struct process *process)
 {
 	size_t leader = round_leader_row(round, process);
 
-	if (is_own(&round->capture->heap, process->tgid))
+	if (round_is_own(round, process->tgid))
 		return true;
 	return (round->snapshot->thread_flags[leader] & THREAD_KERNEL) != 0 ||
 	       (process->row_count == 1 && round->states[leader].state == 'Z');
@@ -455,7 +448,7 @@ static void count_thread_failures(const struct round *round, const struct proces
 static void count_process(const struct round *round, const struct process *process,
 			  uint64_t counts[HEAP_TAG_COUNT], struct probe_summary *summary)
 {
-	if (process->row_count == 0 || is_own(&round->capture->heap, process->tgid))
+	if (process->row_count == 0 || round_is_own(round, process->tgid))
 		return;
 	if (process->heap == NULL && !has_none(round, process))
 		return; /* it was not looked at */

@@ -201,8 +201,9 @@ static void take(void *context, const struct bpf_waits *waits)
 
 		names = find_names(snapshot, waits);
 		cgroup = find_cgroup(taking, waits, names);
-		pcomm = names != NULL && is_kernel ? names->pcomm
-						   : intern_name(strings, waits->names->process);
+		pcomm = names != NULL && (is_kernel || names->pcomm == snapshot_self_name(snapshot))
+				? names->pcomm
+				: intern_name(strings, waits->names->process);
 		comm = names != NULL && is_kernel ? names->comm : intern_name(strings, waits->names->thread);
 	}
 	record = latency_add_record(snapshot, pcomm, comm, cgroup);

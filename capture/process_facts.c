@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/supervisor.h"
 #include "capture/host/cgroup.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
@@ -187,12 +188,10 @@ uint32_t round_read_name(struct round *round, int directory, uint32_t id)
 	return string_pool_intern(&round->snapshot->strings, name.data, name.length);
 }
 
-/* The name of a process whose leader has no row; it may have none any more. */
-static uint32_t read_process_name(struct round *round, const struct process *process)
+bool round_is_own(const struct round *round, uint32_t tgid)
 {
-	uint32_t name = round_read_name(round, round->capture->roots.descriptor[ROOT_PROC], process->tgid);
-
-	return name != UNKNOWN_TEXT ? name : 0;
+	return round->capture->roots.own_namespace &&
+	       (tgid == round->capture->own_tgid || supervisor_owns((pid_t)tgid));
 }
 
 static uint32_t comm_of(struct round *round, struct translation *translation, size_t row)
@@ -204,6 +203,21 @@ static uint32_t comm_of(struct round *round, struct translation *translation, si
 		round->comm[row] = old != NULL ? translate(translation, old->comm) : 0;
 	}
 	return round->comm[row];
+}
+
+/* The name of a process. One whose leader has no row may have none any more. */
+static uint32_t name_of_process(struct round *round, struct translation *translation,
+				const struct process *process)
+{
+	const size_t leader = round_leader_row(round, process);
+	uint32_t name;
+
+	if (round->capture->scope_count == 0 && round_is_own(round, process->tgid))
+		return string_pool_intern(&round->snapshot->strings, SNAPSHOT_SELF, strlen(SNAPSHOT_SELF));
+	if (round->snapshot->tid[leader] == process->tgid)
+		return comm_of(round, translation, leader);
+	name = round_read_name(round, round->capture->roots.descriptor[ROOT_PROC], process->tgid);
+	return name != UNKNOWN_TEXT ? name : 0;
 }
 
 static uint32_t cgroup_of(struct round *round, struct translation *translation, const struct process *process,
@@ -225,9 +239,7 @@ static void name_process(struct round *round, struct translation *translation, c
 	uint32_t cgroup = process->cgroup == NULL ? 0
 						  : string_pool_intern(&snapshot->strings, process->cgroup,
 								       process->cgroup_length);
-	size_t leader = round_leader_row(round, process);
-	uint32_t pcomm = snapshot->tid[leader] == process->tgid ? comm_of(round, translation, leader)
-								: read_process_name(round, process);
+	uint32_t pcomm = name_of_process(round, translation, process);
 	struct triple last = {UNKNOWN_TEXT, UNKNOWN_TEXT, UNKNOWN_TEXT};
 	uint32_t last_id = 0;
 

@@ -95,7 +95,6 @@ struct heap {
 	reason_id none_reason; /* why `probe` is NULL */
 	bool off;              /* switched off by the user */
 	bool allow_stop;
-	uint32_t own_tgid;        /* left out, as are those of the supervisor */
 	const atomic_bool *hurry; /* of the options */
 	uint64_t patience_ns;     /* how long a full capture waits for resolutions */
 	/* Each process is examined at least once in ROTATION_ROUNDS; how many of them are over. */
@@ -143,6 +142,7 @@ struct runnable_watch {
 
 struct capture {
 	struct roots roots;
+	uint32_t own_tgid;
 	uint32_t *scope;
 	size_t scope_count;
 	double budget_percent;
@@ -339,6 +339,9 @@ void passes_check(const struct roots *roots, struct arena *arena, struct feature
 const char *round_known_cgroup(const struct round *round, uint64_t id);
 
 /* --- process_facts.c: what threads have from their process: its name, its cgroup, its memory --- */
+
+/* Whether a process is this program, its supervisor or one that the supervisor forked. */
+bool round_is_own(const struct round *round, uint32_t tgid);
 
 /* The string id of the name in `comm` of a thread (or process, below the proc root), or UNKNOWN_TEXT. */
 uint32_t round_read_name(struct round *round, int directory, uint32_t id);

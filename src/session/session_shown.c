@@ -97,6 +97,14 @@ static void forbid(bool *allowed, bool *members, size_t count)
 	free(members);
 }
 
+static void forbid_self(const struct snapshot *snapshot, bool *allowed)
+{
+	const uint32_t self_name = snapshot_self_name(snapshot);
+
+	for (size_t i = 0; i < snapshot->triple_count; i++)
+		allowed[i] &= snapshot->triples[i].pcomm != self_name;
+}
+
 /* Forbids the threads that a filter narrows away. It may ask for facts unknown of ended threads. */
 static void narrow_by_filter(struct selection *selection, const struct filter *filter)
 {
@@ -273,6 +281,8 @@ void session_collect(struct session *session, const struct view *view, const cha
 		selection.allowed[s] = memory_allocate(selection.sides[s]->triple_count + 1);
 		memset(selection.allowed[s], true, selection.sides[s]->triple_count);
 	}
+	for (size_t s = 0; s < 2 && view->hide_self && selection.sides[s] != NULL; s++)
+		forbid_self(selection.sides[s], selection.allowed[s]);
 	for (size_t i = 0; i < view->step_count; i++)
 		narrow(&selection, view->steps[i].axis, view->steps[i].key, view->steps[i].key_length);
 	for (size_t i = 0; i <= view->step_count; i++)

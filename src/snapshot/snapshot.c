@@ -412,6 +412,11 @@ uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_poo
 			  });
 }
 
+uint32_t snapshot_self_name(const struct snapshot *snapshot)
+{
+	return string_pool_find(&snapshot->strings, SNAPSHOT_SELF, strlen(SNAPSHOT_SELF));
+}
+
 uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple)
 {
 	hash_triples(snapshot);

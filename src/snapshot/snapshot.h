@@ -34,9 +34,15 @@ enum {
 	THREAD_WAIT_AT_LEAST = 1 << 6, /* its waiting_ns is a lower bound */
 };
 
+/*
+ * The process name of all processes of the ctop that captured: the viewer, its supervisor and what that
+ * forked are one row. A capture of chosen processes has their own names.
+ */
+#define SNAPSHOT_SELF "ctop (self)"
+
 /* The three names that grouping uses; ids in snapshot.strings. */
 struct triple {
-	uint32_t pcomm; /* name of the process (of its leader) */
+	uint32_t pcomm; /* name of the process (of its leader), or SNAPSHOT_SELF */
 	uint32_t comm;  /* name of the thread */
 	uint32_t cgroup;
 };
@@ -560,6 +566,9 @@ uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 /* The same of a triple of strings of `from`. */
 uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_pool *from,
 			      const struct triple *triple);
+
+/* Id of SNAPSHOT_SELF in the strings of a snapshot, UINT32_MAX where no thread has that name. */
+uint32_t snapshot_self_name(const struct snapshot *snapshot);
 
 /* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
 uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple);

@@ -65,6 +65,7 @@ struct view {
 	bool sort_chosen;      /* by the user: the sort column stays when the tab changes */
 	struct filter *filter; /* owned, NULL for none */
 	bool hide_kernel_threads;
+	bool hide_self;       /* no threads of ctop itself */
 	bool cells_on_demand; /* rows get their cells by session_table_fill(), but for what is gone */
 	bool hide_idle;       /* no rows that did nothing in the span */
 	bool mark_idle; /* these rows are marked, not hidden: a caller that keeps an order knows which of them

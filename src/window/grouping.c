@@ -50,6 +50,7 @@ struct grouping {
 /* Working state for one snapshot, per string id or per triple. */
 struct work {
 	const struct snapshot *snapshot;
+	uint32_t self_name;     /* string id of SNAPSHOT_SELF */
 	uint64_t *threads;      /* per triple */
 	uint32_t *name_pattern; /* per string id: id in build.patterns, UINT32_MAX until needed */
 	uint32_t *cgroup_key;   /* per string id: id in build.patterns, UINT32_MAX until needed */
@@ -144,9 +145,13 @@ static uint32_t cgroup_key(struct grouping_build *build, struct work *work, uint
 	return work->cgroup_key[path];
 }
 
-static uint32_t name_of_axis(const struct triple *triple, enum axis axis)
+/* Threads of ctop itself are one group on the axes of thread names too. */
+static uint32_t name_of_axis(const struct grouping_build *build, const struct work *work,
+			     const struct triple *triple)
 {
-	return axis == AXIS_PROCESS ? triple->pcomm : triple->comm;
+	const bool is_own = !build->reference && triple->pcomm == work->self_name;
+
+	return build->options->axis == AXIS_PROCESS || is_own ? triple->pcomm : triple->comm;
 }
 
 /* Whether keys are patterns of one name. */
@@ -229,6 +234,7 @@ static bool is_shared(struct grouping_build *build, enum role role, uint32_t pat
 static void start_work(struct work *work, const struct snapshot *snapshot, enum axis axis)
 {
 	work->snapshot = snapshot;
+	work->self_name = snapshot_self_name(snapshot);
 	work->threads = memory_allocate_zero(snapshot->triple_count + 1, sizeof(*work->threads));
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		work->threads[snapshot->triple[i]]++;
@@ -382,7 +388,7 @@ static uint32_t key_of_triple(struct grouping_build *build, struct work *work, c
 	case AXIS_CGROUP:
 		return key_of_name(build, work, triple->cgroup);
 	default:
-		return key_of_name(build, work, name_of_axis(triple, build->options->axis));
+		return key_of_name(build, work, name_of_axis(build, work, triple));
 	}
 }
 

@@ -74,20 +74,25 @@ static struct process *find_processes(const struct snapshot *snapshot, uint32_t 
 static void find_process_keys(const struct snapshot *snapshot, struct string_pool *keys,
 			      struct thread_axis_groups *groups, uint32_t *key_of_thread)
 {
+	const uint32_t self_name = snapshot_self_name(snapshot);
 	struct buffer key = {0};
 	size_t count;
 	struct process *processes = find_processes(snapshot, key_of_thread, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		struct process *process = &processes[i];
+		struct thread_axis_group group = {process->tgid, snapshot, snapshot->triple[process->thread]};
 
 		buffer_clear(&key);
-		buffer_append_u64(&key, process->tgid);
-		buffer_append_char(&key, ':');
-		buffer_append_u64(&key, process->start_time);
-		process->key = intern(keys, &key, groups,
-				      (struct thread_axis_group){process->tgid, snapshot,
-								 snapshot->triple[process->thread]});
+		if (snapshot->triples[group.triple].pcomm == self_name) {
+			buffer_append_text(&key, SNAPSHOT_SELF);
+			group = (struct thread_axis_group){0};
+		} else {
+			buffer_append_u64(&key, process->tgid);
+			buffer_append_char(&key, ':');
+			buffer_append_u64(&key, process->start_time);
+		}
+		process->key = intern(keys, &key, groups, group);
 	}
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		key_of_thread[i] = processes[key_of_thread[i]].key;

@@ -28,7 +28,8 @@ struct thread_axis_groups {
  * The key of each thread of a snapshot, as an id in `keys`, into `key_of_thread`; what the keys stand for
  * goes into `groups`. The key of a process is "PID:START" with the start time of its leader, so that a
  * process that got the id of another one later has another key; where there is no row of the leader, that of
- * its first thread stands for it. The key of a user is the number, "?" where it is not known.
+ * its first thread stands for it. The processes of ctop itself have the key SNAPSHOT_SELF. The key of a user
+ * is the number, "?" where it is not known.
  */
 void thread_axis_find_keys(enum axis axis, const struct snapshot *snapshot, struct string_pool *keys,
 			   struct thread_axis_groups *groups, uint32_t *key_of_thread);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# batch.sh CTOP: a `ctop -b` whose reader has stopped reading ends by SIGTERM all the same, and one that was stopped
+# batch.sh CTOP: the processes of ctop are one row, which no export has; a `ctop -b` whose reader has stopped reading ends by SIGTERM all the same, and one that was stopped
 # itself goes on at its interval.
 set -u
 # shellcheck source=tests/project/sources.sh
@@ -9,6 +9,22 @@ set -u
 ctop=$1
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
+
+# self_rows OPTION...: the rows called `ctop (self)` of two rounds, and how many there should be
+self_rows()
+{
+    "$ctop" -b -d 0.3 -n 2 --no-heap "$@" 2>/dev/null | grep -c 'ctop (self)'
+}
+result "the processes of ctop are one row a round" "$(for axis in process pid thread; do
+    rows=$(self_rows -g $axis --format csv)
+    [ "$rows" = 2 ] || echo "by $axis: $rows rows in 2 rounds"
+done)"
+# shellcheck disable=SC2016 # the process id of the shell that becomes ctop
+result "one that is named by -p is as any other" "$(
+    rows=$(sh -c 'exec "$0" -b -n 1 -p $$ -g process --format csv --no-heap' "$ctop" 2>/dev/null)
+    echo "$rows" | grep -q ',ctop,' || echo "$rows"
+)"
+result "no export has them" "$(self_rows --format openmetrics --limit 0 | grep -v '^0$')"
 
 mkfifo "$directory/pipe"
 # shellcheck disable=SC2217 # holds the pipe open and reads nothing

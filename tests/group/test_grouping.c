@@ -69,6 +69,50 @@ static size_t members_of_thread(const struct grouping *grouping, const struct sn
 	return members;
 }
 
+static size_t members_of_label(const struct grouping *grouping, const struct snapshot *snapshot,
+			       const char *wanted)
+{
+	size_t members = 0;
+
+	for (uint32_t group = 0; group < grouping_count(grouping); group++) {
+		size_t length;
+		const char *label = grouping_label(grouping, group, &length);
+
+		if (length == strlen(wanted) && memcmp(label, wanted, length) == 0)
+			members += members_of_thread(grouping, snapshot, group);
+	}
+	return members;
+}
+
+/* The processes of ctop itself are one row, whatever their threads are called; another ctop is not in it. */
+static void test_self(void **state)
+{
+	static const enum axis axes_of_names[] = {AXIS_PROCESS, AXIS_THREAD, AXIS_THREAD_EXACT, AXIS_PID};
+	struct grouping_options options = {0};
+	struct snapshot *snapshot = snapshot_create();
+	const struct snapshot *const list[] = {snapshot};
+	struct grouping *grouping;
+
+	(void)state;
+	snapshot->provenance.present = true;
+	add_thread(snapshot, SNAPSHOT_SELF, "ctop", "/");
+	add_thread(snapshot, SNAPSHOT_SELF, "capture", "/");
+	add_thread(snapshot, "ctop", "ctop", "/");
+	for (size_t i = 0; i < sizeof(axes_of_names) / sizeof(axes_of_names[0]); i++) {
+		options.axis = axes_of_names[i];
+		grouping = grouping_create(&options, list, 1, NULL);
+		assert_int_equal(grouping_count(grouping), 2);
+		assert_int_equal(members_of_label(grouping, snapshot, SNAPSHOT_SELF), 2);
+		grouping_release(grouping);
+	}
+	options = (struct grouping_options){.axis = AXIS_THREAD, .reference = true};
+	grouping = grouping_create(&options, list, 1, NULL);
+	assert_int_equal(members_of_label(grouping, snapshot, SNAPSHOT_SELF), 0);
+	assert_int_equal(members_of_label(grouping, snapshot, "ctop"), 2);
+	grouping_release(grouping);
+	snapshot_release(snapshot);
+}
+
 static void test_singleton_revert(void **state)
 {
 	struct grouping_options options = {.axis = AXIS_THREAD};
@@ -436,6 +480,7 @@ static void test_axis_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_singleton_revert),
 		cmocka_unit_test(test_one_thread_keeps_its_name),
 		cmocka_unit_test(test_threads_vote),

@@ -86,6 +86,7 @@ static struct view view_of(const struct export *export, enum axis axis)
 	view.grouping = export->options.view.grouping;
 	view.grouping.axis = axis;
 	view.filter = export->options.view.filter;
+	view.hide_self = true;
 	view.hide_kernel_threads = export->options.view.hide_kernel_threads;
 	view.mode = WINDOW_MODE_INTERVAL;
 	view.sort_by_name = true;
