@@ -280,8 +280,10 @@ static int drain(struct bpf_exits *exits)
 		return result;
 	exits->draining = false;
 	exits->drained = exits->reading;
-	exits->known_count = 0;
-	hash_map_clear(&exits->index);
+	free(exits->known);
+	exits->known = NULL;
+	exits->known_count = exits->known_capacity = 0;
+	hash_map_release(&exits->index);
 	return 0;
 }
 
@@ -316,7 +318,8 @@ int bpf_exits_read_groups(struct bpf_exits *exits, const struct bpf_exit_group *
 {
 	int result;
 
-	exits->group_count = 0;
+	exits->groups = memory_empty(exits->groups, &exits->group_count, &exits->group_capacity,
+				     sizeof(*exits->groups));
 	exits->reading++;
 	result = read_sums(exits);
 	if (exits->group_count != 0)
@@ -340,7 +343,8 @@ int bpf_exits_list(struct bpf_exits *exits, const struct bpf_exit_item **ret_ite
 {
 	int result;
 
-	exits->item_count = 0;
+	exits->items = memory_empty(exits->items, &exits->item_count, &exits->item_capacity,
+				    sizeof(*exits->items));
 	result = read_map(exits, exits->object->maps.ending, 0, false, add_item);
 	if (result == 0)
 		result = read_map(exits, exits->object->maps.threads, 0, false, add_item);

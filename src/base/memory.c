@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "memory.h"
 
+#include <malloc.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum {
+	EMPTY_KEPT = 65536, /* bytes that an empty array may keep */
+};
 
 static void (*failure_handler)(void);
 
@@ -91,6 +97,18 @@ void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)
 	return pointer;
 }
 
+void *memory_empty(void *pointer, size_t *count, size_t *capacity, size_t size)
+{
+	const bool is_small = *capacity * size < EMPTY_KEPT || *count > *capacity / 8;
+
+	*count = 0;
+	if (is_small)
+		return pointer;
+	free(pointer);
+	*capacity = 0;
+	return NULL;
+}
+
 char *memory_duplicate(const char *text)
 {
 	return memory_duplicate_bytes(text, strlen(text));
@@ -118,4 +136,11 @@ char *memory_format(const char *format, ...)
 	if (length < 0)
 		fail();
 	return text;
+}
+
+void memory_trim(void)
+{
+#ifdef __GLIBC__
+	(void)malloc_trim(0);
+#endif
 }

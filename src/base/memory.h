@@ -42,6 +42,12 @@ void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)
 #define MEMORY_APPEND(items, count, capacity)                                                                \
 	((items) = memory_grow((items), &(capacity), (count) + 1, sizeof(*(items))), &(items)[(count)++])
 
+/*
+ * Empties a dynamic array of which `*count` elements of `size` bytes were used: `pointer`, or NULL with no
+ * capacity where that is much more than was used.
+ */
+void *memory_empty(void *pointer, size_t *count, size_t *capacity, size_t size);
+
 /* A copy of the NUL-terminated `text`. */
 char *memory_duplicate(const char *text) __attribute__((malloc, returns_nonnull));
 
@@ -50,6 +56,12 @@ char *memory_duplicate_bytes(const char *bytes, size_t length) __attribute__((ma
 
 /* A formatted string, owned by the caller. */
 char *memory_format(const char *format, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+
+/*
+ * Gives free memory back to the system, of all threads: malloc(3) keeps what is not at the end of a heap.
+ * Takes some ms; for when much was freed that will not be needed soon.
+ */
+void memory_trim(void);
 
 /* `handler` runs once before the process ends for lack of memory; NULL removes it. */
 void memory_set_failure_handler(void (*handler)(void));

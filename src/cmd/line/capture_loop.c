@@ -19,7 +19,13 @@
 
 enum {
 	/* Two snapshots make the first numbers. */
-	SHOWN_LEAST = 2
+	SHOWN_LEAST = 2,
+	/*
+	 * After so many smaller rounds nobody holds one of a host that had many more threads, and after so
+	 * many nothing is known of those that ended.
+	 */
+	ROUNDS_UNTIL_TRIM = 5,
+	ROUNDS_UNTIL_FORGOTTEN = 40,
 };
 
 struct capture_loop {
@@ -35,6 +41,8 @@ struct capture_loop {
 	struct snapshot *unseen; /* not counted from by the receiver, since the last one that was; or NULL */
 	bool latency_loaded, latency_on;
 	bool slow_told;
+	size_t most_threads;         /* of a round, since memory was given back */
+	unsigned int smaller_rounds; /* in a row, that had less than half of them */
 
 	/* Everything below is guarded by the lock. */
 	bool stop, is_open, is_started;
@@ -124,6 +132,22 @@ static bool take_full(struct capture_loop *loop)
 	return result == -ECANCELED || send_text(loop, CAPTURE_NO_FULL, error.text, result);
 }
 
+/* Gives back what rounds of a host took that had many more threads for a while. */
+static void trim_memory(struct capture_loop *loop, size_t threads)
+{
+	if (threads >= loop->most_threads / 2) {
+		loop->smaller_rounds = 0;
+		if (threads > loop->most_threads)
+			loop->most_threads = threads;
+		return;
+	}
+	loop->smaller_rounds++;
+	if (loop->smaller_rounds == ROUNDS_UNTIL_TRIM || loop->smaller_rounds == ROUNDS_UNTIL_FORGOTTEN)
+		memory_trim();
+	if (loop->smaller_rounds == ROUNDS_UNTIL_FORGOTTEN)
+		loop->most_threads = threads;
+}
+
 static bool take_round(struct capture_loop *loop, struct capture_round_options round)
 {
 	const struct capture_loop_options *options = &loop->options;
@@ -138,6 +162,7 @@ static bool take_round(struct capture_loop *loop, struct capture_round_options r
 	set_busy(loop, false);
 	if (result < 0)
 		return result == -ECANCELED || send_text(loop, CAPTURE_NO_ROUND, error.text, result);
+	trim_memory(loop, snapshot->thread_count);
 	older = options->withdraw != NULL ? options->withdraw(options->context) : NULL;
 	if (older != NULL) {
 		capture_return_latency(loop->capture, older);
