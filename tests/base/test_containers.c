@@ -162,6 +162,27 @@ static void memory_grow_doubles(void **state)
 	free(array);
 }
 
+static void memory_empty_keeps_what_is_used(void **state)
+{
+	size_t capacity = 0, count = 100000;
+	uint64_t *array = memory_grow(NULL, &capacity, count, sizeof(*array));
+	const uint64_t *kept = array;
+
+	(void)state;
+	array = memory_empty(array, &count, &capacity, sizeof(*array));
+	assert_ptr_equal(array, kept);
+	assert_int_equal(count, 0);
+	count = 100; /* far less than there is room for */
+	array = memory_empty(array, &count, &capacity, sizeof(*array));
+	assert_null(array);
+	assert_int_equal(count, 0);
+	assert_int_equal(capacity, 0);
+	array = memory_grow(NULL, &capacity, 100, sizeof(*array));
+	array = memory_empty(array, &count, &capacity, sizeof(*array));
+	assert_non_null(array); /* small: not worth it */
+	free(array);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +193,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(buffer_grows),
 		cmocka_unit_test(buffer_lists),
 		cmocka_unit_test(memory_grow_doubles),
+		cmocka_unit_test(memory_empty_keeps_what_is_used),
 	};
 
 	if (argc > 1 && strcmp(argv[1], "hash") == 0) {
