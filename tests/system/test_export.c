@@ -264,20 +264,22 @@ static void test_nonsense(void **state)
 		"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
 		"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: a\r\n\r\nfffffffffffffffff\r\n",
 	};
+	int connections[sizeof(requests) / sizeof(requests[0])], connection;
 	struct exporter exporter;
 	char line[4096];
 	char *page;
-	int connection;
 
 	(void)state;
 	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", NULL});
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-		connection = exporter_connect(&exporter);
-		(void)!send(connection, requests[i], strlen(requests[i]), MSG_NOSIGNAL);
-		shutdown(connection, SHUT_WR);
-		while (recv(connection, line, sizeof(line), 0) > 0)
+		connections[i] = exporter_connect(&exporter);
+		(void)!send(connections[i], requests[i], strlen(requests[i]), MSG_NOSIGNAL);
+		shutdown(connections[i], SHUT_WR);
+	}
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		while (recv(connections[i], line, sizeof(line), 0) > 0)
 			;
-		close(connection);
+		close(connections[i]);
 	}
 	connection = exporter_connect(&exporter);
 	memset(line, 'x', sizeof(line));
