@@ -180,7 +180,7 @@ static void test_commands_are_found(void **state)
 	struct error error;
 
 	(void)state;
-	assert_ptr_equal(command_find(commands, "help"), &help_command);
+	assert_string_equal(command_find(commands, "help")->name, "help");
 	assert_null(command_find(commands, "hel"));
 	assert_int_equal(command_unknown(commands, "hlep", &error), -EINVAL);
 	assert_non_null(strstr(error.text, "did you mean 'help'?"));

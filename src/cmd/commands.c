@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `ctop help`, with `ctop help columns`, `ctop help filter` and `ctop help keys`. */
+/* The table of commands, and `ctop help`, which prints it: with help about columns, filters and keys. */
+#include "commands.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "cmd/line/help.h"
 #include "cmd/line/output.h"
-#include "commands.h"
 #include "table/filter.h"
 #include "table/view.h"
 #include "ui/terminal/keys.h"
@@ -144,11 +145,17 @@ static int help_run(void *options, char **operands, int operand_count)
 	return help_print(commands, command);
 }
 
-const struct command help_command = {
+static const struct command help_command = {
 	.name = "help",
 	.summary = "print help about the program, a command, the columns and keys of the screen, or filters",
 	.usage = "[COMMAND|columns|filter|keys]",
 	.list_operands = list_names,
 	.maximum_operands = 1,
 	.run = help_run,
+};
+
+const struct command *const commands[] = {
+	&live_command,   &capture_command, &show_command,   &diff_command,   &record_command,
+	&replay_command, &history_command, &dump_command,   &export_command, &probe_command,
+	&scx_command,    &metrics_command, &doctor_command, &help_command,   NULL,
 };
