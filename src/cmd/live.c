@@ -22,14 +22,15 @@
 #include "cmd/line/privilege.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/signals.h"
+#include "cmd/line/snapshot_files.h"
 #include "cmd/line/view_options.h"
 #include "cmd/live/batch.h"
-#include "cmd/live/file_screen.h"
 #include "cmd/live/lookups.h"
 #include "cmd/live/screen_host.h"
 #include "commands.h"
 #include "metric/nearest.h"
 #include "probe/resolver/resolver.h"
+#include "store/ctprof.h"
 #include "ui/ui.h"
 
 /* How long a save or base waits for executables whose allocation counters are being looked for. */
@@ -184,42 +185,28 @@ static int check_save_directory(const char *path, struct error *error)
 						: strerror(-result));
 }
 
-static enum theme screen_theme(const struct live_options *options)
+static struct ui_options make_ui_options(const struct live_options *options, const struct view *view)
 {
-	return options->no_color ? THEME_MONO : (enum theme)options->theme;
-}
-
-/* Runs the screen; `*ret_failed`: a save has failed that the screen has not told of. */
-static int show_live(struct screen_host *host, const struct ui_options *options, bool *ret_failed,
-		     bool *ret_left_behind, struct error *error)
-{
-	struct session *session = session_create();
-	const int result = screen_host_run(host, session, options, error);
-
-	*ret_left_behind = !screen_host_stop(host, ret_failed);
-	session_release(session);
-	return result;
-}
-
-static int run_live(const struct live_options *options, const struct view *view)
-{
-	struct live_capture_options capture = {.capture = make_capture_options(options)};
-	const struct ui_options ui_options = {
-		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
-		.rounds = options->rounds,
-		.theme = screen_theme(options),
+	return (struct ui_options){
+		.theme = options->no_color ? THEME_MONO : (enum theme)options->theme,
 		.ascii = options->ascii,
 		.no_mouse = options->no_mouse,
-		.latency = options->latency,
 		.view = view,
 		.notice = options->config.first_problem,
 		.config_path = options->config.path,
 	};
+}
+
+static int run_live(const struct live_options *options, const struct view *view)
+{
+	struct capture_options capture = make_capture_options(options);
+	struct ui_options ui_options = make_ui_options(options, view);
 	struct screen_host_options host_options = {
 		.capture = &capture,
 		.saves = true,
 		.save_directory = options->save_directory,
 	};
+	struct session *session;
 	struct timeline timeline;
 	struct screen_host *host;
 	struct error error;
@@ -229,24 +216,31 @@ static int run_live(const struct live_options *options, const struct view *view)
 	if (result < 0)
 		return command_failed(&error);
 	if (options->keep_mib != 0) {
-		capture.ring = ring_create(options->keep_mib << 20);
-		timeline = timeline_of_ring(capture.ring);
+		host_options.ring = ring_create(options->keep_mib << 20);
+		timeline = timeline_of_ring(host_options.ring);
 		host_options.timeline = &timeline;
 	}
 	host_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
-	capture.capture.resolver = heap_options_start(&options->heap);
-	capture.capture.reader = privilege_open_reader(options->roots.roots);
+	capture.resolver = heap_options_start(&options->heap);
+	capture.reader = privilege_open_reader(options->roots.roots);
 	/* the key l switches it on; the first round does not wait for what that takes */
-	capture.capture.latency = true;
-	capture.capture.latency_later = !options->latency;
+	capture.latency = true;
+	capture.latency_later = !options->latency;
+	ui_options.interval_ns = (uint64_t)(options->interval * NS_PER_S);
+	ui_options.rounds = options->rounds;
+	ui_options.latency = options->latency;
+	session = session_create();
 	result = screen_host_start(&host_options, &host, &error);
-	if (result == 0)
-		result = show_live(host, &ui_options, &failed, &left_behind, &error);
+	if (result == 0) {
+		result = screen_host_run(host, session, &ui_options, &error);
+		left_behind = !screen_host_stop(host, &failed);
+	}
+	session_release(session);
 	lookup_thread_stop(host_options.lookups);
 	if (!left_behind) {
-		resolver_release(capture.capture.resolver);
-		reader_release(capture.capture.reader);
-		ring_release(capture.ring);
+		resolver_release(capture.resolver);
+		reader_release(capture.reader);
+		ring_release(host_options.ring);
 	}
 	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, &error);
 	if (left_behind)
@@ -254,23 +248,37 @@ static int run_live(const struct live_options *options, const struct view *view)
 	return status;
 }
 
+/* Shows one file on the screen, or the comparison of two: `paths` are before and after. A file that cannot be
+ * read is reported before the screen comes up. */
 static int run_files(const struct live_options *options, const struct view *view, char *const *paths,
 		     size_t count)
 {
-	const struct ui_options ui_options = {
-		.theme = screen_theme(options),
-		.ascii = options->ascii,
-		.no_mouse = options->no_mouse,
-		.view = view,
-		.notice = options->config.first_problem,
-		.config_path = options->config.path,
-	};
+	struct ui_options ui_options = make_ui_options(options, view);
+	struct snapshot_file files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+	struct session *session;
+	struct screen_host *host;
 	struct error error;
-	bool left_behind;
-	const int result = file_screen_run((const char *const *)paths, count, ui_options, &left_behind,
-					   &error);
-	const int status = signals_end(result, &error);
+	bool left_behind = false, failed;
+	int status, result = snapshot_files_read((const char *const *)paths, count, CTPROF_DEFAULT_LIMIT,
+						 files, &error);
 
+	if (result < 0)
+		return command_failed(&error);
+	session = session_create_file(snapshot_reference(files[count - 1].snapshot));
+	ui_options.file_name = files[count - 1].name;
+	if (count == 2) {
+		ui_options.before_name = files[0].name;
+		ui_options.before = files[0].snapshot;
+	}
+	result = screen_host_start(&(struct screen_host_options){.saves = false}, &host, &error);
+	if (result == 0) {
+		result = screen_host_run(host, session, &ui_options, &error);
+		left_behind = !screen_host_stop(host, &failed);
+	}
+	session_release(session);
+	for (size_t i = 0; i < count; i++)
+		snapshot_file_release(&files[i]);
+	status = signals_end(result, &error);
 	if (left_behind)
 		_exit(status);
 	return status;

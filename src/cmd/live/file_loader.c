@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "file_loader.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/child.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/line/config_file.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/snapshot_files.h"
-#include "file_names.h"
+#include "cmd/line/snapshot_report.h"
 #include "store/ctprof.h"
+
+/* The rest of a larger directory is ignored. */
+#define ENTRIES_MAX 100000
+
+/* How long a report's file system has to answer: less than the second in which the screen ends on request. */
+#define ANSWER_PATIENCE_NS (800 * NS_PER_MS)
 
 enum {
 	NAMING_MAX = 4, /* directories that are read at once, all others may hang */
+	NAMES_LISTED = 20,
 };
 
 struct file_loader {
@@ -104,6 +117,101 @@ void file_loader_request(struct file_loader *loader, const char *path)
 
 /* --- names of files --- */
 
+struct names {
+	char **items; /* owned, with a slash behind directories */
+	size_t count, capacity;
+};
+
+/* Follows links. */
+static bool is_directory(DIR *directory, const struct dirent *entry)
+{
+	struct stat status;
+
+	if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK)
+		return entry->d_type == DT_DIR;
+	return fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Other names fit neither into lines nor on the screen. */
+static bool is_printable(const char *name)
+{
+	for (; *name != '\0'; name++) {
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static void find_names(const char *path, const char *begin, struct names *names)
+{
+	DIR *directory = opendir(path);
+	const size_t length = strlen(begin);
+	const struct dirent *entry;
+
+	if (directory == NULL)
+		return;
+	for (size_t i = 0; i < ENTRIES_MAX && (entry = readdir(directory)) != NULL; i++) {
+		const char *name = entry->d_name;
+
+		if (strncmp(name, begin, length) != 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		    (name[0] == '.' && begin[0] != '.') || !is_printable(name))
+			continue;
+		*MEMORY_APPEND(names->items, names->count, names->capacity) = memory_format(
+			"%s%s", name, is_directory(directory, entry) ? "/" : "");
+	}
+	closedir(directory);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The length of the common beginning of all names, in bytes: whole characters of UTF-8. */
+static size_t common_length(const struct names *names)
+{
+	const char *first = names->items[0], *last = names->items[names->count - 1];
+	size_t length = 0;
+
+	/* the names are sorted, so the first and the last differ most */
+	while (first[length] != '\0' && first[length] == last[length])
+		length++;
+	while (length > 0 && ((unsigned char)first[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
+/*
+ * Completes the name of a file while the names in its directory leave no choice. Appends lines: the text that
+ * was given, its completion, and, when several names begin so, up to NAMES_LISTED of them in byte order.
+ * Directories end in a slash. Hidden names are offered only if the text begins one. Reads a directory, which
+ * may take as long as its file system likes.
+ */
+static void complete(const char *text, struct buffer *lines)
+{
+	const char *slash = strrchr(text, '/'), *begin = slash != NULL ? slash + 1 : text;
+	char *path = slash != NULL ? memory_duplicate_bytes(text, (size_t)(begin - text))
+				   : memory_duplicate(".");
+	struct names names = {0};
+
+	find_names(path, begin, &names);
+	if (names.count != 0)
+		qsort(names.items, names.count, sizeof(*names.items), compare);
+	buffer_append_format(lines, "%s\n%.*s", text, (int)(begin - text), text);
+	if (names.count != 0)
+		buffer_append(lines, names.items[0], common_length(&names));
+	else
+		buffer_append_text(lines, begin);
+	buffer_append_char(lines, '\n');
+	for (size_t i = 0; i < names.count; i++) {
+		if (names.count > 1 && i < NAMES_LISTED)
+			buffer_append_format(lines, "%s\n", names.items[i]);
+		free(names.items[i]);
+	}
+	free(names.items);
+	free(path);
+}
+
 struct naming {
 	struct file_loader *loader;
 	char *text;
@@ -116,12 +224,12 @@ static void finish_naming(struct naming *naming)
 	free(naming);
 }
 
-static void complete(void *argument)
+static void complete_in_task(void *argument)
 {
 	struct naming *naming = argument;
 	struct buffer lines = {0};
 
-	file_names_complete(naming->text, &lines);
+	complete(naming->text, &lines);
 	send_message(naming->loader, UI_EVENT_NAMES, buffer_steal(&lines), false);
 	finish_naming(naming);
 }
@@ -136,7 +244,7 @@ void file_loader_request_names(struct file_loader *loader, const char *text)
 	atomic_fetch_add(&loader->naming, 1);
 	naming = memory_allocate(sizeof(*naming));
 	*naming = (struct naming){loader, memory_duplicate(text)};
-	if (tasks_start(loader->tasks, (struct task){complete, naming, .must_finish = false}) < 0)
+	if (tasks_start(loader->tasks, (struct task){complete_in_task, naming, .must_finish = false}) < 0)
 		finish_naming(naming);
 }
 
@@ -188,4 +296,89 @@ void file_loader_write_tab(struct file_loader *loader, const char *path, enum ta
 	send_message(loader, UI_EVENT_MESSAGE,
 		     memory_format("cannot write %s now: %s", path, strerror(-result)), true);
 	release_writing(writing);
+}
+
+/* --- reports --- */
+
+static bool find_format(const char *path, enum report_format *ret_format)
+{
+	const size_t length = strlen(path);
+
+	for (enum report_format i = 0; i < REPORT_FORMAT_COUNT; i++) {
+		const size_t ending = strlen(report_format_endings[i]);
+
+		if (length > ending && strcmp(path + length - ending, report_format_endings[i]) == 0) {
+			*ret_format = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Touches the directory of a file, in a process of its own. */
+static int touch_directory(void *path, struct buffer *answer)
+{
+	struct stat status;
+
+	(void)answer;
+	(void)lstat(path, &status); /* an error is reported when the file is opened */
+	return 0;
+}
+
+/* Whether a file's file system answers: its server may be gone, and the screen must not wait for that. */
+static bool answers(const char *path)
+{
+	struct buffer answer = {0};
+	int result = child_call(touch_directory, (void *)path, ANSWER_PATIENCE_NS, &answer);
+
+	buffer_release(&answer);
+	return result != -ETIMEDOUT;
+}
+
+/* Writes the report to a new file in the format of its name; `limit` is that of struct view_options. */
+static int write_report(struct snapshot_report *report, const struct grouping_options *grouping,
+			size_t side_count, uint64_t limit, const char *path, struct error *error)
+{
+	const struct view_options view = {.limit = limit};
+	struct report_options options = {.output = path};
+	enum report_format format;
+	int result;
+
+	if (!find_format(path, &format)) {
+		struct buffer endings = {0};
+
+		buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
+		error_set(error, -EINVAL, "%s: a report's name ends in %s", path, endings.data);
+		buffer_release(&endings);
+		return -EINVAL;
+	}
+	options.format = (int)format;
+	result = report_options_select(&options, &view, side_count, &report->request, error);
+	if (result == 0 && !answers(path))
+		result = error_set(error, -ETIMEDOUT, "%s: not written: its file system does not answer",
+				   path);
+	if (result == 0)
+		result = snapshot_report_open(report, &options, &view, false, error);
+	if (result < 0)
+		return result;
+	report->how.grouping = *grouping;
+	snapshot_report_join(report, NULL);
+	result = snapshot_report_write(report, error);
+	snapshot_report_release(report);
+	return result;
+}
+
+int file_loader_write_report(const struct ui_report *shown, const char *path, struct error *error)
+{
+	const bool is_pair = shown->before != NULL;
+	struct snapshot_report report = {
+		.request.names = {shown->before_name, shown->after_name},
+		.how.by_threads = shown->by_threads,
+		.snapshots = {shown->before, shown->after},
+	};
+
+	if (is_pair)
+		report.request.display = TABLES_DISPLAY_COUNT;
+	return write_report(&report, shown->grouping, is_pair ? DIFF_SIDE_COUNT : 1, is_pair ? UINT64_MAX : 0,
+			    path, error);
 }
