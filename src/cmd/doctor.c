@@ -10,7 +10,7 @@
 #include "cmd/line/help.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
-#include "cmd/line/view_options.h"
+#include "cmd/line/reading_options.h"
 #include "commands.h"
 #include "report/json_text.h"
 

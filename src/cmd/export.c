@@ -13,10 +13,9 @@
 #include "cmd/export/listener.h"
 #include "cmd/export/server.h"
 #include "cmd/export/textfile.h"
-#include "cmd/line/backend_options.h"
 #include "cmd/line/privilege.h"
+#include "cmd/line/reading_options.h"
 #include "cmd/line/signals.h"
-#include "cmd/line/view_options.h"
 #include "commands.h"
 #include "table/view.h"
 
@@ -224,11 +223,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 {
 	const struct command_options *options = untyped;
 	struct exporter_options exporter = {
-		.capture = {.scope = options->scope.items,
-			    .scope_count = options->scope.count,
-			    .backend = (enum capture_backend)options->backend.backend,
-			    .fields = options->backend.fields,
-			    .budget_percent = -1},
+		.capture = reading_options_capture(&options->scope, &options->backend, &options->roots),
 		.interval_ns = (uint64_t)(options->interval * (double)NS_PER_S),
 		.rounds = options->rounds,
 	};
@@ -245,7 +240,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		view_release(&exporter.export.view);
 		return command_misused(&export_command, &error);
 	}
-	memcpy(exporter.capture.roots, options->roots.roots, sizeof(exporter.capture.roots));
+	exporter.capture.budget_percent = -1;
 	exporter.capture.reader = privilege_open_reader(options->roots.roots);
 	if (start(&running, &exporter, &error) < 0) {
 		status = command_failed(&error);

@@ -12,14 +12,13 @@
 #include "base/memory.h"
 #include "base/reader.h"
 #include "base/unicode.h"
-#include "cmd/line/backend_options.h"
 #include "cmd/line/config_file.h"
 #include "cmd/line/config_print.h"
 #include "cmd/line/config_tabs.h"
-#include "cmd/line/heap_options.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
+#include "cmd/line/reading_options.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/signals.h"
 #include "cmd/line/snapshot_files.h"
@@ -140,18 +139,13 @@ static const struct option_table_use tables[] = {
 
 static struct capture_options make_capture_options(const struct live_options *options)
 {
-	struct capture_options capture = {
-		.scope = options->scope.items,
-		.scope_count = options->scope.count,
-		.backend = (enum capture_backend)options->backend.backend,
-		.fields = options->backend.fields,
-		.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1,
-		.allow_stop = options->heap.allow_stop,
-		.latency = options->latency,
-		.heap_patience_ns = HEAP_PATIENCE_NS,
-	};
+	struct capture_options capture = reading_options_capture(&options->scope, &options->backend,
+								 &options->roots);
 
-	memcpy(capture.roots, options->roots.roots, sizeof(capture.roots));
+	capture.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1;
+	capture.allow_stop = options->heap.allow_stop;
+	capture.latency = options->latency;
+	capture.heap_patience_ns = HEAP_PATIENCE_NS;
 	return capture;
 }
 

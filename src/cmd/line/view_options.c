@@ -137,14 +137,3 @@ struct grouping_options view_options_grouping(const struct view_options *options
 		.flatten_count = options->flatten.count,
 	};
 }
-
-static const struct option root_options_list[] = {
-	{OPTION('\0', "proc-root", "DIR", struct root_options, roots[ROOT_PROC]),
-	 .description = "read this instead of /proc: a saved tree, or the host's from inside a container"},
-	{OPTION('\0', "sys-root", "DIR", struct root_options, roots[ROOT_SYS]),
-	 .description = "read this instead of /sys"},
-	{OPTION('\0', "cgroup-root", "DIR", struct root_options, roots[ROOT_CGROUP]),
-	 .description = "read this instead of the cgroup2 mount found in /proc/self/mountinfo"},
-};
-
-const struct option_table root_option_table = {"Roots", root_options_list, ARRAY_COUNT(root_options_list)};
