@@ -12,10 +12,10 @@
 #include "base/memory.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
+#include "cmd/line/snapshot_files.h"
 #include "file_loader.h"
 #include "moment_loader.h"
 #include "saver.h"
-#include "snapshot/user_names.h"
 #include "tasks.h"
 
 /* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
@@ -339,24 +339,14 @@ int screen_host_begin(struct screen_host *host, const struct ui_look *look, stru
 	return moment_loader_begin(host->moments, look, ret_moment, error);
 }
 
-/* Asks for the names of users before the first frame: no round comes that would show them later. */
-static void learn_users(const struct session *session, const struct ui_options *options)
+int screen_host_run(struct screen_host *host, struct session *session, const struct ui_options *options,
+		    struct error *error)
 {
 	const struct snapshot *shown = session_now(session);
 
 	if (shown == NULL && options->moment != NULL && options->moment->moment != NULL)
 		shown = session_moment_now(options->moment->moment);
-	if (shown == NULL || !user_names_hold(shown->provenance.hostname))
-		return;
-	for (size_t i = 0; i < shown->thread_count; i++)
-		user_name(shown->uid[i]);
-	user_names_wait(USER_PATIENCE_NS);
-}
-
-int screen_host_run(struct screen_host *host, struct session *session, const struct ui_options *options,
-		    struct error *error)
-{
-	learn_users(session, options);
+	snapshot_files_wait_for_users(shown, USER_PATIENCE_NS);
 	return ui_run(session, &host->offered, options, error);
 }
 
