@@ -56,3 +56,18 @@ refuse()
         expect "$name" "$sentence" "$text"
     fi
 }
+
+# refused NAME SENTENCE COMMAND...: the command fails with status 1 and says this.
+refused()
+{
+    name=$1
+    sentence=$2
+    shift 2
+    text=$("$@" 2>&1 >/dev/null)
+    found=$?
+    if [ $found != 1 ]; then
+        result "$name" "exit status $found: $text"
+    else
+        expect "$name" "$sentence" "$text"
+    fi
+}
