@@ -19,13 +19,10 @@ enum {
 
 static void append_entry(struct buffer *buffer, const char *word, size_t cells, const char *text)
 {
-	char blanks[40];
-
-	snprintf(blanks, sizeof(blanks), "%*s", (int)cells, "");
 	buffer_append_format(buffer, "  %-*s", (int)cells - 2, word);
 	if (strlen(word) + 3 > cells)
-		buffer_append_format(buffer, "\n%s", blanks);
-	help_append_wrapped(buffer, text, blanks);
+		buffer_append_format(buffer, "\n%*s", (int)cells, "");
+	help_append_wrapped(buffer, text, "", cells);
 }
 
 static void describe_columns(struct buffer *buffer)
@@ -98,12 +95,12 @@ static void describe_filter(struct buffer *buffer)
 			    "in the rows that are opened. All others choose rows. In an alternative of both "
 			    "(user = root or "
 			    "cpu% > 50) one on threads holds for a row that has such a thread.",
-			    "");
+			    "", 0);
 	help_append_wrapped(buffer,
 			    "What is compared with a value that is not known neither holds nor does its "
 			    "negation. What looks "
 			    "like a comparison and is none is refused.",
-			    "");
+			    "", 0);
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }
 

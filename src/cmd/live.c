@@ -13,8 +13,8 @@
 #include "base/reader.h"
 #include "base/unicode.h"
 #include "cmd/line/config_file.h"
-#include "cmd/line/config_print.h"
 #include "cmd/line/config_tabs.h"
+#include "cmd/line/help.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
@@ -446,13 +446,73 @@ static int make_view(struct live_options *options, enum axis axis, enum column c
 	return screen_options_make_view(&options->screen, &options->view, axis, columns, view, error);
 }
 
+/* Whether both have the same values of an option. */
+static bool is_default(const struct option *option, const void *member, const void *other)
+{
+	struct buffer values[2] = {{0}, {0}};
+	bool equal, there[2];
+
+	for (size_t i = 0;; i++) {
+		buffer_clear(&values[0]);
+		buffer_clear(&values[1]);
+		there[0] = option_print(option, member, i, &values[0]);
+		there[1] = option_print(option, other, i, &values[1]);
+		equal = there[0] == there[1] && values[0].length == values[1].length &&
+			(values[0].length == 0 ||
+			 memcmp(values[0].data, values[1].data, values[0].length) == 0);
+		if (!equal || !there[0] || option->kind != OPTION_TEXTS)
+			break;
+	}
+	buffer_release(&values[0]);
+	buffer_release(&values[1]);
+	return equal;
+}
+
+static void print_option(const struct option *option, const void *member, const void *other,
+			 struct buffer *buffer)
+{
+	struct buffer value = {0}, description = {0};
+	bool as_comment = is_default(option, member, other);
+	size_t index = 0;
+
+	option_describe(option, &description);
+	buffer_append_text(buffer, "\n# ");
+	help_append_wrapped(buffer, description.data, "# ", 2);
+	if (option->is_kept_elsewhere && option_print(option, member, 0, &value))
+		as_comment = false;
+	do {
+		buffer_clear(&value);
+		buffer_append_text(&value, "");
+		option_print(option, member, index, &value);
+		buffer_append_text(buffer, as_comment ? "# " : "");
+		config_append_setting(buffer, option->name, value.data);
+		buffer_clear(&value);
+	} while (option->kind == OPTION_TEXTS && option_print(option, member, ++index, &value));
+	buffer_release(&value);
+	buffer_release(&description);
+}
+
+/* Prints a whole configuration file: each option that may stand in one, with its description and its value,
+ * as a comment where that is the default. Then the tabs. */
 static int print_config(const struct live_options *options)
 {
 	struct live_options defaults = {.batch = false};
 	struct output output = {0};
 
 	set_defaults(&defaults);
-	config_print(tables, ARRAY_COUNT(tables), options, &defaults, &output.buffer);
+	buffer_append_text(&output.buffer, "# ctop.conf, a configuration file of ctop " CTOP_VERSION
+					   ": see ctop.conf(5). Lines that begin with # do nothing.\n");
+	for (size_t t = 0; t < ARRAY_COUNT(tables); t++) {
+		for (size_t i = 0; i < tables[t].table->count; i++) {
+			const struct option *option = &tables[t].table->options[i];
+			const size_t offset = tables[t].offset + option->offset;
+
+			if (option->in_file)
+				print_option(option, (const char *)options + offset,
+					     (const char *)&defaults + offset, &output.buffer);
+		}
+	}
+	config_tabs_print(&output.buffer);
 	return output_end(&output);
 }
 
