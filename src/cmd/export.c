@@ -106,17 +106,6 @@ struct running {
 	struct signals signals;
 };
 
-static void write_page(void *context, enum exposition_format format, struct export_health *health,
-		       struct buffer *page)
-{
-	const struct running *running = context;
-
-	health->writes_file = running->textfile != NULL;
-	if (running->textfile != NULL)
-		health->file_failures = textfile_failures(running->textfile);
-	exporter_write(running->exporter, format, health, page);
-}
-
 /* Serves until all rounds are there (true) or a signal ends it (false). */
 static bool serve(const struct running *running)
 {
@@ -182,7 +171,7 @@ static int start(struct running *running, const struct exporter_options *exporte
 		result = server_is_built
 				 ? listener_open(options->listen != NULL ? options->listen : LISTENER_DEFAULT,
 						 &running->listener, error)
-				 : server_start(NULL, &running->server, error);
+				 : server_start(-1, NULL, &running->server, error);
 	if (result == 0)
 		result = signals_catch(&running->signals, error);
 	if (result == 0)
@@ -193,10 +182,8 @@ static int start(struct running *running, const struct exporter_options *exporte
 	if (options->textfile != NULL)
 		result = textfile_start(running->exporter, options->textfile, &running->textfile, error);
 	if (result == 0 && listens)
-		result = server_start(&(struct server_options){.descriptor = running->listener.descriptor,
-							       .write = write_page,
-							       .context = running},
-				      &running->server, error);
+		result = server_start(running->listener.descriptor, running->exporter, &running->server,
+				      error);
 	if (result == 0 && listens)
 		note_listener(&running->listener);
 	return result;
@@ -226,6 +213,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		.capture = reading_options_capture(&options->scope, &options->backend, &options->roots),
 		.interval_ns = (uint64_t)(options->interval * (double)NS_PER_S),
 		.rounds = options->rounds,
+		.writes_file = options->textfile != NULL,
 	};
 	struct running running = {
 		.options = options, .listener = {.descriptor = -1}, .signals.descriptor = -1};

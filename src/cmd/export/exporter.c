@@ -61,7 +61,7 @@ struct exporter {
 	struct written written[EXPOSITION_FORMAT_COUNT];
 	bool woken;
 	uint64_t finished_ns; /* CLOCK_MONOTONIC, when the newest round was added */
-	uint64_t rounds, failed_rounds, capture_cpu_ns;
+	uint64_t rounds, failed_rounds, file_failures, capture_cpu_ns;
 };
 
 /* --- the thread that captures --- */
@@ -301,6 +301,8 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 	age_ns = clock_ns(CLOCK_MONOTONIC) - exporter->finished_ns;
 	health->rounds = exporter->rounds;
 	health->failed_rounds = exporter->failed_rounds;
+	health->writes_file = exporter->options.writes_file;
+	health->file_failures = exporter->file_failures;
 	health->capture_cpu_ns = exporter->capture_cpu_ns;
 	health->stale = age_ns > stale_after_ns(exporter);
 	if (!health->stale) {
@@ -331,6 +333,13 @@ bool exporter_wait(struct exporter *exporter, uint64_t *round)
 	*round = export_round_count(exporter->export);
 	pthread_mutex_unlock(&exporter->lock);
 	return is_due;
+}
+
+void exporter_count_file_failure(struct exporter *exporter)
+{
+	pthread_mutex_lock(&exporter->lock);
+	exporter->file_failures++;
+	pthread_mutex_unlock(&exporter->lock);
 }
 
 void exporter_wake(struct exporter *exporter)

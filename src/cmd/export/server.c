@@ -42,7 +42,7 @@ struct connection {
 };
 
 struct server {
-	struct server_options options;
+	struct exporter *exporter;
 	struct MHD_Daemon *daemon;
 	int descriptor; /* epoll */
 	struct connection connections[ACCEPTED_MAX];
@@ -214,7 +214,7 @@ static enum MHD_Result answer_metrics(struct server *server, struct MHD_Connecti
 	size_t length;
 
 	health.serves = true;
-	server->options.write(server->options.context, format, &health, &page);
+	exporter_write(server->exporter, format, &health, &page);
 	length = page.length;
 	return answer(server, own, EXPORT_STATUS_200, exposition_content_types[format],
 		      MHD_create_response_from_buffer(length, buffer_steal(&page), MHD_RESPMEM_MUST_FREE));
@@ -253,14 +253,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *own, const c
 
 /* --- the server --- */
 
-int server_start(const struct server_options *options, struct server **ret_server, struct error *error)
+int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error)
 {
 	struct server *server = memory_allocate_zero(1, sizeof(*server));
 	const union MHD_DaemonInfo *info;
 
-	server->options = *options;
+	server->exporter = exporter;
 	server->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, options->descriptor,
+		MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)ACCEPTED_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)MEMORY_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
