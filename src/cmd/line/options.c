@@ -18,8 +18,8 @@ struct parser {
 	char *values;
 	char **words;
 	int word_count;
-	int next;                 /* index of the word to look at */
-	struct option_set *given; /* may be NULL */
+	int next; /* index of the word to look at */
+	struct option_set *given;
 };
 
 /* An option as it was found: its table entry, the struct it sets, and how the user wrote it. */
@@ -192,7 +192,7 @@ static int set_value(const struct option_match *match, const char *value, struct
 static int take_option(struct parser *parser, const struct option_match *match, const char *value,
 		       struct error *error)
 {
-	if (parser->given != NULL && match->place < OPTIONS_MAX)
+	if (match->place < OPTIONS_MAX)
 		parser->given->has[match->place] = true;
 	if (match->option->kind != OPTION_FLAG && value == NULL) {
 		if (parser->next >= parser->word_count)
@@ -255,8 +255,7 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 	bool only_operands = false;
 
 	*ret_help = false;
-	if (ret_given != NULL)
-		*ret_given = (struct option_set){{false}};
+	*ret_given = (struct option_set){{false}};
 	while (parser.next < word_count && !*ret_help) {
 		char *word = words[parser.next++];
 		int status = 0;
@@ -301,7 +300,7 @@ int options_set(const struct option_table_use *uses, size_t use_count, void *val
 
 	if (!found || !match.option->in_file)
 		return unknown_setting(uses, use_count, name, found, error);
-	if (given != NULL && match.place < OPTIONS_MAX && given->has[match.place])
+	if (match.place < OPTIONS_MAX && given->has[match.place])
 		return 0;
 	snprintf(match.written, sizeof(match.written), "%s", name);
 	/* an empty value is the same as no line */

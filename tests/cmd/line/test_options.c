@@ -63,6 +63,7 @@ struct parsed {
 	char copies[WORDS_MAX][64];
 	int operands;
 	bool help;
+	struct option_set given;
 	struct error error;
 };
 
@@ -76,7 +77,7 @@ static void parse(struct parsed *parsed, const char *const *words)
 		parsed->words[count] = parsed->copies[count];
 	}
 	parsed->operands = options_parse(uses, ARRAY_COUNT(uses), &parsed->values, parsed->words, count,
-					 &parsed->help, NULL, &parsed->error);
+					 &parsed->help, &parsed->given, &parsed->error);
 }
 
 #define PARSE(parsed, ...) parse(parsed, (const char *const[]){__VA_ARGS__, NULL})
