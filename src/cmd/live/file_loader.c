@@ -55,40 +55,73 @@ static void send_message(struct file_loader *loader, enum ui_event_kind kind, ch
 	queue_send(loader->queue, &(struct ui_event){.kind = kind, .message = message, .is_error = is_error});
 }
 
-/* --- snapshots --- */
-
-struct loading {
+/* A task, for one file; what it does not need is zero. */
+struct job {
 	struct file_loader *loader;
-	uint64_t request;
-	char *path;
+	char *path;                                         /* as it was given */
+	uint64_t request;                                   /* its number, of a snapshot */
+	char *section;                                      /* of the configuration */
+	struct config_change changes[CONFIG_TAB_KEY_COUNT]; /* values owned */
 };
+
+static struct job *create_job(struct file_loader *loader, const char *path)
+{
+	struct job *job = memory_allocate_zero(1, sizeof(*job));
+
+	job->loader = loader;
+	job->path = memory_duplicate(path);
+	return job;
+}
+
+static void release_job(struct job *job)
+{
+	for (size_t i = 0; i < CONFIG_TAB_KEY_COUNT; i++)
+		free((char *)(uintptr_t)job->changes[i].value);
+	free(job->path);
+	free(job->section);
+	free(job);
+}
+
+/* Where no thread can be started, an event of this kind says so: "cannot read FILE now". */
+static void start_job(struct job *job, void (*run)(void *job), bool must_finish, enum ui_event_kind kind,
+		      const char *what)
+{
+	const int result = tasks_start(job->loader->tasks, (struct task){run, job, must_finish});
+
+	if (result == 0)
+		return;
+	send_message(job->loader, kind,
+		     memory_format("cannot %s %s now: %s", what, job->path, strerror(-result)), true);
+	release_job(job);
+}
+
+/* --- snapshots --- */
 
 static void load(void *argument)
 {
-	struct loading *loading = argument;
-	struct file_loader *loader = loading->loader;
+	struct job *job = argument;
+	struct file_loader *loader = job->loader;
 	struct ui_event event = {.kind = UI_EVENT_FILE};
 	struct snapshot_file file;
 	struct error error;
 
-	if (snapshot_file_read(loading->path, CTPROF_DEFAULT_LIMIT, true, &file, &error) < 0) {
+	if (snapshot_file_read(job->path, CTPROF_DEFAULT_LIMIT, true, &file, &error) < 0) {
 		event.is_error = true;
 		event.message = memory_duplicate(error.text);
 	} else {
 		event.snapshot = file.snapshot;
 		event.message = file.note;
 		/* a moment has the name of its own time */
-		if (strcmp(file.name, loading->path) != 0)
+		if (strcmp(file.name, job->path) != 0)
 			event.path = file.name;
 		else
 			free(file.name);
 	}
-	if (loading->request == atomic_load(&loader->request))
+	if (job->request == atomic_load(&loader->request))
 		queue_send(loader->queue, &event);
 	else
 		ui_event_discard(&event);
-	free(loading->path);
-	free(loading);
+	release_job(job);
 }
 
 static bool is_file(const void *event)
@@ -98,21 +131,13 @@ static bool is_file(const void *event)
 
 void file_loader_request(struct file_loader *loader, const char *path)
 {
-	struct loading *loading = memory_allocate(sizeof(*loading));
+	struct job *job = create_job(loader, path);
 	struct ui_event former;
-	int result;
 
-	*loading = (struct loading){loader, atomic_fetch_add(&loader->request, 1) + 1,
-				    memory_duplicate(path)};
+	job->request = atomic_fetch_add(&loader->request, 1) + 1;
 	if (queue_withdraw(loader->queue, is_file, &former))
 		ui_event_discard(&former);
-	result = tasks_start(loader->tasks, (struct task){load, loading, .must_finish = false});
-	if (result == 0)
-		return;
-	send_message(loader, UI_EVENT_FILE, memory_format("cannot read %s now: %s", path, strerror(-result)),
-		     true);
-	free(loading->path);
-	free(loading);
+	start_job(job, load, false, UI_EVENT_FILE, "read");
 }
 
 /* --- names of files --- */
@@ -212,90 +237,59 @@ static void complete(const char *text, struct buffer *lines)
 	free(path);
 }
 
-struct naming {
-	struct file_loader *loader;
-	char *text;
-};
-
-static void finish_naming(struct naming *naming)
+static void finish_naming(struct job *job)
 {
-	atomic_fetch_sub(&naming->loader->naming, 1);
-	free(naming->text);
-	free(naming);
+	atomic_fetch_sub(&job->loader->naming, 1);
+	release_job(job);
 }
 
 static void complete_in_task(void *argument)
 {
-	struct naming *naming = argument;
+	struct job *job = argument;
 	struct buffer lines = {0};
 
-	complete(naming->text, &lines);
-	send_message(naming->loader, UI_EVENT_NAMES, buffer_steal(&lines), false);
-	finish_naming(naming);
+	complete(job->path, &lines);
+	send_message(job->loader, UI_EVENT_NAMES, buffer_steal(&lines), false);
+	finish_naming(job);
 }
 
 void file_loader_request_names(struct file_loader *loader, const char *text)
 {
-	struct naming *naming;
+	struct job *job;
 
 	/* only this thread adds to them */
 	if (atomic_load(&loader->naming) == NAMING_MAX)
 		return;
 	atomic_fetch_add(&loader->naming, 1);
-	naming = memory_allocate(sizeof(*naming));
-	*naming = (struct naming){loader, memory_duplicate(text)};
-	if (tasks_start(loader->tasks, (struct task){complete_in_task, naming, .must_finish = false}) < 0)
-		finish_naming(naming);
+	job = create_job(loader, text);
+	if (tasks_start(loader->tasks, (struct task){complete_in_task, job, .must_finish = false}) < 0)
+		finish_naming(job);
 }
 
 /* --- the configuration --- */
 
-struct writing {
-	struct file_loader *loader;
-	char *path, *section;
-	struct config_change changes[CONFIG_TAB_KEY_COUNT]; /* values owned */
-};
-
-static void release_writing(struct writing *writing)
-{
-	for (size_t i = 0; i < CONFIG_TAB_KEY_COUNT; i++)
-		free((char *)(uintptr_t)writing->changes[i].value);
-	free(writing->path);
-	free(writing->section);
-	free(writing);
-}
-
 static void write_section(void *argument)
 {
-	struct writing *writing = argument;
+	struct job *job = argument;
 	struct error error;
-	const int result = config_file_edit(writing->path, writing->section, writing->changes,
-					    CONFIG_TAB_KEY_COUNT, &error);
+	const int result = config_file_edit(job->path, job->section, job->changes, CONFIG_TAB_KEY_COUNT,
+					    &error);
 
-	send_message(writing->loader, UI_EVENT_MESSAGE,
+	send_message(job->loader, UI_EVENT_MESSAGE,
 		     result < 0 ? memory_duplicate(error.text)
-				: memory_format("wrote [%s] of %s", writing->section, writing->path),
+				: memory_format("wrote [%s] of %s", job->section, job->path),
 		     result < 0);
-	release_writing(writing);
+	release_job(job);
 }
 
 void file_loader_write_tab(struct file_loader *loader, const char *path, enum tab tab)
 {
-	struct writing *writing = memory_allocate_zero(1, sizeof(*writing));
-	int result;
+	struct job *job = create_job(loader, path);
 
-	writing->loader = loader;
-	writing->path = memory_duplicate(path);
-	writing->section = memory_format("tab %s", tabs[tab].name);
+	job->section = memory_format("tab %s", tabs[tab].name);
 	for (enum config_tab_key key = 0; key < CONFIG_TAB_KEY_COUNT; key++)
-		writing->changes[key] = (struct config_change){config_tab_keys[key],
-							       config_tabs_value(key, tab)};
-	result = tasks_start(loader->tasks, (struct task){write_section, writing, .must_finish = true});
-	if (result == 0)
-		return;
-	send_message(loader, UI_EVENT_MESSAGE,
-		     memory_format("cannot write %s now: %s", path, strerror(-result)), true);
-	release_writing(writing);
+		job->changes[key] = (struct config_change){config_tab_keys[key], config_tabs_value(key, tab)};
+	start_job(job, write_section, true, UI_EVENT_MESSAGE, "write");
 }
 
 /* --- reports --- */
