@@ -7,6 +7,7 @@
 #include "base/unicode.h"
 #include "cmd/line/help.h"
 #include "cmd/line/output.h"
+#include "cmd/line/view_options.h"
 #include "commands.h"
 #include "compare/metric_tables.h"
 #include "metric/feature.h"
@@ -236,10 +237,7 @@ static int describe_names(char **names, int count, struct output *output)
 
 static void list_names(struct buffer *buffer)
 {
-	for (enum column column = 0; column < COLUMN_COUNT; column++)
-		buffer_append_format(buffer, "%s\n", column_word(column));
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		buffer_append_format(buffer, "%s\n", metrics[i].name);
+	view_options_list_columns(buffer);
 	for (size_t i = 0; i < DERIVED_COUNT; i++)
 		buffer_append_format(buffer, "%s\n", derived_metrics[i].name);
 }
