@@ -329,6 +329,8 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 		result = signals_catch(&batch.signals, error);
 		if (result == 0)
 			result = run_rounds(&batch, error);
+		if (result == 0 && batch.signal == 0)
+			batch.signal = signals_take(&batch.signals); /* while the last table was written */
 		signals_restore(&batch.signals);
 		*ret_left_behind = !capture_loop_stop(batch.capture,
 						      clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
