@@ -10,6 +10,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/reader.h"
 #include "base/unicode.h"
 #include "cmd/line/config_file.h"
@@ -446,49 +447,40 @@ static int make_view(struct live_options *options, enum axis axis, enum column c
 	return screen_options_make_view(&options->screen, &options->view, axis, columns, view, error);
 }
 
-/* Whether both have the same values of an option. */
-static bool is_default(const struct option *option, const void *member, const void *other)
+/* Appends the setting of an option, of a list one for each item. */
+static void append_settings(const struct option *option, const void *member, struct buffer *buffer)
 {
-	struct buffer values[2] = {{0}, {0}};
-	bool equal, there[2];
-
-	for (size_t i = 0;; i++) {
-		buffer_clear(&values[0]);
-		buffer_clear(&values[1]);
-		there[0] = option_print(option, member, i, &values[0]);
-		there[1] = option_print(option, other, i, &values[1]);
-		equal = there[0] == there[1] && values[0].length == values[1].length &&
-			(values[0].length == 0 ||
-			 memcmp(values[0].data, values[1].data, values[0].length) == 0);
-		if (!equal || !there[0] || option->kind != OPTION_TEXTS)
-			break;
-	}
-	buffer_release(&values[0]);
-	buffer_release(&values[1]);
-	return equal;
-}
-
-static void print_option(const struct option *option, const void *member, const void *other,
-			 struct buffer *buffer)
-{
-	struct buffer value = {0}, description = {0};
-	bool as_comment = is_default(option, member, other);
+	struct buffer value = {0};
 	size_t index = 0;
 
-	option_describe(option, &description);
-	buffer_append_text(buffer, "\n# ");
-	help_append_wrapped(buffer, description.data, "# ", 2);
-	if (option->is_kept_elsewhere && option_print(option, member, 0, &value))
-		as_comment = false;
 	do {
 		buffer_clear(&value);
 		buffer_append_text(&value, "");
 		option_print(option, member, index, &value);
-		buffer_append_text(buffer, as_comment ? "# " : "");
 		config_append_setting(buffer, option->name, value.data);
 		buffer_clear(&value);
 	} while (option->kind == OPTION_TEXTS && option_print(option, member, ++index, &value));
 	buffer_release(&value);
+}
+
+static void print_option(const struct option *option, const void *member, const void *default_member,
+			 struct buffer *buffer)
+{
+	struct buffer settings = {0}, defaults = {0}, description = {0};
+	bool is_default;
+
+	append_settings(option, member, &settings);
+	if (option->is_kept_elsewhere)
+		config_append_setting(&defaults, option->name, "");
+	else
+		append_settings(option, default_member, &defaults);
+	is_default = order_bytes(settings.data, settings.length, defaults.data, defaults.length) == 0;
+	option_describe(option, &description);
+	buffer_append_text(buffer, "\n# ");
+	help_append_wrapped(buffer, description.data, "# ", 2);
+	buffer_append_format(buffer, "%s%s", is_default ? "# " : "", settings.data);
+	buffer_release(&settings);
+	buffer_release(&defaults);
 	buffer_release(&description);
 }
 
