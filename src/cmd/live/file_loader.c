@@ -21,7 +21,7 @@
 /* The rest of a larger directory is ignored. */
 #define ENTRIES_MAX 100000
 
-/* How long a report's file system has to answer: less than the second in which the screen ends on request. */
+/* The time a report's file system has to answer: less than the second in which the screen ends on request. */
 #define ANSWER_PATIENCE_NS (800 * NS_PER_MS)
 
 enum {
@@ -82,7 +82,7 @@ static void release_job(struct job *job)
 	free(job);
 }
 
-/* Where no thread can be started, an event of this kind says so: "cannot read FILE now". */
+/* An event of this kind says if no thread can be started: "cannot read FILE now". */
 static void start_job(struct job *job, void (*run)(void *job), bool must_finish, enum ui_event_kind kind,
 		      const char *what)
 {

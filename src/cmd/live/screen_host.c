@@ -20,7 +20,7 @@
 
 /* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
 #define SECOND_ROUND_DELAY_NS (300 * NS_PER_MS)
-/* How long the screen waits for a capture that is opened, so that what fails at once is told without one. */
+/* The time the screen waits for a capture that is opened, so that what fails at once is told without one. */
 #define OPEN_PATIENCE_NS (10 * NS_PER_MS)
 /* How long the first frame of what does not change by itself waits for names of users. */
 #define USER_PATIENCE_NS (300 * NS_PER_MS)
@@ -41,7 +41,7 @@ struct screen_host {
 	struct ring *ring;       /* keeps the rounds that the screen gets */
 	pthread_mutex_t handing; /* while a round goes to the screen, or is taken back */
 
-	/* Of the thread that captures: */
+	/* Used by the thread that captures: */
 	struct snapshot *first; /* the first round, until it is sent with the second; NULL: none */
 	bool is_filled;         /* the screen has rounds to show */
 };

@@ -10,8 +10,8 @@
 #include "ui/ui.h"
 
 /*
- * What works behind a screen: a capture where it is live, lookups, and tasks that load, save and make
- * moments. Events of all of them come through one queue.
+ * The work behind a screen: a capture where it is live, lookups, and tasks that load, save and make moments.
+ * Events of all of them come through one queue.
  */
 struct screen_host;
 

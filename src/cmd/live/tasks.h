@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What a screen reads, makes and writes beside: each task has a thread of its own, since the file system of
- * another one may hang.
+ * Tasks of a screen, which read, make and write what takes long. Each has a thread of its own, since the file
+ * system of another one may hang.
  */
 struct tasks;
 
