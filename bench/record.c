@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -77,30 +76,16 @@ static void remove_directory(char *directory)
 	free(directory);
 }
 
-/* Bytes of the files of a directory whose names end so. */
-static double bytes_of(const char *directory, const char *end)
+static double file_bytes(const char *path)
 {
-	DIR *listing = opendir(directory);
-	const struct dirent *entry;
-	double bytes = 0;
+	struct stat status;
 
-	while (listing != NULL && (entry = readdir(listing)) != NULL) {
-		const size_t length = strlen(entry->d_name);
-		struct stat status;
-
-		if (length >= strlen(end) && strcmp(entry->d_name + length - strlen(end), end) == 0 &&
-		    fstatat(dirfd(listing), entry->d_name, &status, 0) == 0)
-			bytes += (double)status.st_size;
-	}
-	if (listing != NULL)
-		closedir(listing);
-	return bytes;
+	return stat(path, &status) == 0 ? (double)status.st_size : 0;
 }
 
-/* atop, which records into a file beside the history; 0 without atop. */
-static pid_t start_atop(const char *directory, size_t rounds)
+/* atop, which records into a file; 0 without atop. */
+static pid_t start_atop(const char *file, size_t rounds)
 {
-	char *file = memory_format("%s/atop.raw", directory);
 	char count[16], interval[16];
 	const char *arguments[] = {"atop", "-w", file, interval, count, NULL};
 	pid_t child = 0;
@@ -109,7 +94,6 @@ static pid_t start_atop(const char *directory, size_t rounds)
 	snprintf(count, sizeof(count), "%zu", rounds);
 	if (access("/usr/bin/atop", X_OK) == 0)
 		child = start_quietly(arguments);
-	free(file);
 	return child;
 }
 
@@ -216,20 +200,20 @@ static void run_load(const struct bench_options *bench, uint32_t threads, const 
 	struct program load;
 	struct error error;
 	struct rusage usage;
+	char *atop_file = memory_format("%s/atop.raw", directory); /* beside the history */
 	pid_t atop;
 
 	load_start(&load, threads, load_options);
 	if (capture_open(&options, &capture, &error) < 0)
 		fail(error.text);
-	atop = start_atop(directory, bench->runs);
+	atop = start_atop(atop_file, bench->runs);
 	record(capture, directory, bench->runs, figures);
 	capture_close(capture);
 	if (atop > 0 && wait4(atop, NULL, 0, &usage) == atop) {
-		figures->atop_us = ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
-				    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)) /
-				   (double)bench->runs;
-		figures->atop_bytes = bytes_of(directory, "atop.raw") / (double)bench->runs;
+		figures->atop_us = usage_us(&usage) / (double)bench->runs;
+		figures->atop_bytes = file_bytes(atop_file) / (double)bench->runs;
 	}
+	free(atop_file);
 	program_end(&load);
 }
 
@@ -377,7 +361,7 @@ static void exports(const struct bench_options *options)
 		if (clock_getcpuclockid(child, &clock) != 0)
 			fail("ctop export has ended");
 		printf("  -g %-28s %8.2f, a page of %.0f KiB\n", axes[i], cpu_of(clock, intervals),
-		       bytes_of(directory, ".prom") / 1024);
+		       file_bytes(page) / 1024);
 		kill(child, SIGTERM);
 		waitpid(child, NULL, 0);
 		remove_directory(directory);

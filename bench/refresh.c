@@ -234,17 +234,9 @@ static double wait_for(struct watched *watched, const char *text)
 static double drawing_us(pid_t process)
 {
 	char path[64];
-	unsigned long long ns = 0;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)process, (int)process);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return NAN;
-	if (fscanf(file, "%llu", &ns) != 1)
-		ns = 0;
-	fclose(file);
-	return (double)ns / NS_PER_US;
+	return (double)number_in(path, "%llu") / NS_PER_US;
 }
 
 struct picture {
@@ -538,22 +530,10 @@ static void first_paint(const char *name, const char *const *arguments, const ch
 	fflush(stdout);
 }
 
-static uint64_t number_in(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	unsigned long long number = 0;
-
-	if (file == NULL || fscanf(file, "%llu", &number) != 1)
-		number = 0;
-	if (file != NULL)
-		fclose(file);
-	return number;
-}
-
 static bool has_room(uint32_t threads)
 {
-	const uint64_t ids = number_in("/proc/sys/kernel/pid_max"),
-		       most = number_in("/proc/sys/kernel/threads-max");
+	const uint64_t ids = number_in("/proc/sys/kernel/pid_max", "%llu"),
+		       most = number_in("/proc/sys/kernel/threads-max", "%llu");
 
 	if (ids >= threads + SPAREST_IDS && most >= threads + SPAREST_IDS)
 		return true;

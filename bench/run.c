@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -214,14 +213,25 @@ void load_start(struct program *load, uint32_t threads, const char *const *optio
 		fail("the load did not start");
 }
 
+uint64_t number_in(const char *path, const char *format)
+{
+	FILE *file = fopen(path, "re");
+	unsigned long long number = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, format, &number) != 1)
+		number = 0;
+	fclose(file);
+	return number;
+}
+
 uint64_t host_threads(void)
 {
-	FILE *file = fopen("/proc/loadavg", "re");
-	unsigned long long threads = 0;
+	const uint64_t threads = number_in("/proc/loadavg", "%*s %*s %*s %*u/%llu");
 
-	if (!file || fscanf(file, "%*s %*s %*s %*u/%llu", &threads) != 1)
-		fail_call("cannot read /proc/loadavg");
-	fclose(file);
+	if (threads == 0)
+		fail("cannot read /proc/loadavg");
 	return threads;
 }
 
@@ -276,9 +286,10 @@ double thread_files_floor(const char *const *files)
 	return (clock_us(CLOCK_THREAD_CPUTIME_ID) - start) / (double)threads;
 }
 
-static double seconds(struct timeval time)
+double usage_us(const struct rusage *usage)
 {
-	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e6 +
+	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
 void run_costs_of(struct run_cost costs[], const char *const *const programs[], size_t count, size_t runs)
@@ -297,7 +308,7 @@ void run_costs_of(struct run_cost costs[], const char *const *const programs[], 
 		if (status != 0)
 			fail("a program that is measured has failed");
 		wall[program][run] = (clock_us(CLOCK_MONOTONIC) - begun) / 1e3;
-		cpu[program][run] = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
+		cpu[program][run] = usage_us(&usage) / 1e3;
 		if ((double)usage.ru_maxrss / 1024 > costs[program].peak_mib)
 			costs[program].peak_mib = (double)usage.ru_maxrss / 1024;
 	}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/clock.h"
@@ -44,6 +45,7 @@ void bench_options_parse(struct bench_options *options, const char *usage, int a
 
 /* Whether a part of the benchmark, or a load, is wanted: `chosen` is NULL or its name. */
 bool is_chosen(const char *chosen, const char *name);
+
 /* The time on `clock`, in microseconds. */
 static inline double clock_us(clockid_t clock)
 {
@@ -80,6 +82,9 @@ int start_on_terminal(const char *const *arguments, pid_t *ret_child);
  */
 void load_start(struct program *load, uint32_t threads, const char *const *options);
 
+/* The number that `format` of scanf(3) finds in a file as an unsigned long long; 0 where it finds none. */
+uint64_t number_in(const char *path, const char *format);
+
 /* Threads of the whole host, as /proc/loadavg counts them (proc_loadavg(5)). */
 uint64_t host_threads(void);
 
@@ -88,6 +93,9 @@ uint64_t host_threads(void);
  * Returns microseconds of CPU per thread: the floor of any reading from procfs.
  */
 double thread_files_floor(const char *const *files);
+
+/* CPU time, us. */
+double usage_us(const struct rusage *usage);
 
 struct run_cost {
 	double cpu_ms, wall_ms;

@@ -14,10 +14,8 @@
 #include "base/number.h"
 #include "base/reader.h"
 #include "capture/capture.h"
-#include "cmd/line/backend_options.h"
-#include "cmd/line/heap_options.h"
 #include "cmd/line/privilege.h"
-#include "cmd/line/view_options.h"
+#include "cmd/line/reading_options.h"
 #include "commands.h"
 #include "probe/resolver/resolver.h"
 #include "session/session.h"
@@ -331,20 +329,17 @@ static int take_readings(const struct capture_command_options *options, struct c
 static int take(const struct capture_command_options *options, struct snapshot **ret_snapshot,
 		struct snapshot_window **ret_window, struct error *error)
 {
-	struct capture_options capture_options = {.scope = options->processes.items,
-						  .scope_count = options->processes.count,
-						  .backend = (enum capture_backend)options->backend.backend,
-						  .fields = options->backend.fields,
-						  .once = options->window_seconds == 0,
-						  .allow_stop = options->heap.allow_stop,
-						  .latency = options->latency_seconds > 0,
-						  .heap_patience_ns = HEAP_PATIENCE_NS};
+	struct capture_options capture_options = reading_options_capture(&options->processes,
+									 &options->backend, &options->roots);
 	uint64_t budget = UINT64_MAX;
 	struct capture *capture;
 	const char *notice;
 	int result;
 
-	memcpy(capture_options.roots, options->roots.roots, sizeof(capture_options.roots));
+	capture_options.once = options->window_seconds == 0;
+	capture_options.allow_stop = options->heap.allow_stop;
+	capture_options.latency = options->latency_seconds > 0;
+	capture_options.heap_patience_ns = HEAP_PATIENCE_NS;
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * NS_PER_S);
 	capture_options.resolver = heap_options_start(&options->heap);

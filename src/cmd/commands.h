@@ -12,7 +12,6 @@ extern const struct command diff_command;
 extern const struct command doctor_command;
 extern const struct command dump_command;
 extern const struct command export_command;
-extern const struct command help_command;
 extern const struct command history_command;
 extern const struct command metrics_command;
 extern const struct command probe_command;

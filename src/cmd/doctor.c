@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop doctor`: what this kernel, user and namespaces let ctop read, and what would allow more. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/unicode.h"
@@ -10,7 +9,7 @@
 #include "cmd/line/help.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
-#include "cmd/line/view_options.h"
+#include "cmd/line/reading_options.h"
 #include "commands.h"
 #include "report/json_text.h"
 
@@ -32,12 +31,10 @@ struct doctor_options {
 static void append_wrapped(struct buffer *buffer, const char *text)
 {
 	struct buffer printable = {0};
-	char blanks[STATE_WIDTH + 1];
 
 	unicode_append_printable(&printable, text, strlen(text), "?");
-	snprintf(blanks, sizeof(blanks), "%*s", STATE_WIDTH, "");
-	buffer_append_text(buffer, blanks);
-	help_append_wrapped(buffer, printable.data, blanks);
+	buffer_append_format(buffer, "%*s", STATE_WIDTH, "");
+	help_append_wrapped(buffer, printable.data, "", STATE_WIDTH);
 	buffer_release(&printable);
 }
 

@@ -13,10 +13,9 @@
 #include "cmd/export/listener.h"
 #include "cmd/export/server.h"
 #include "cmd/export/textfile.h"
-#include "cmd/line/backend_options.h"
 #include "cmd/line/privilege.h"
+#include "cmd/line/reading_options.h"
 #include "cmd/line/signals.h"
-#include "cmd/line/view_options.h"
 #include "commands.h"
 #include "table/view.h"
 
@@ -107,17 +106,6 @@ struct running {
 	struct signals signals;
 };
 
-static void write_page(void *context, enum exposition_format format, struct export_health *health,
-		       struct buffer *page)
-{
-	const struct running *running = context;
-
-	health->writes_file = running->textfile != NULL;
-	if (running->textfile != NULL)
-		health->file_failures = textfile_failures(running->textfile);
-	exporter_write(running->exporter, format, health, page);
-}
-
 /* Serves until all rounds are there (true) or a signal ends it (false). */
 static bool serve(const struct running *running)
 {
@@ -183,7 +171,7 @@ static int start(struct running *running, const struct exporter_options *exporte
 		result = server_is_built
 				 ? listener_open(options->listen != NULL ? options->listen : LISTENER_DEFAULT,
 						 &running->listener, error)
-				 : server_start(NULL, &running->server, error);
+				 : server_start(-1, NULL, &running->server, error);
 	if (result == 0)
 		result = signals_catch(&running->signals, error);
 	if (result == 0)
@@ -194,10 +182,8 @@ static int start(struct running *running, const struct exporter_options *exporte
 	if (options->textfile != NULL)
 		result = textfile_start(running->exporter, options->textfile, &running->textfile, error);
 	if (result == 0 && listens)
-		result = server_start(&(struct server_options){.descriptor = running->listener.descriptor,
-							       .write = write_page,
-							       .context = running},
-				      &running->server, error);
+		result = server_start(running->listener.descriptor, running->exporter, &running->server,
+				      error);
 	if (result == 0 && listens)
 		note_listener(&running->listener);
 	return result;
@@ -224,13 +210,10 @@ static int export_run(void *untyped, char **operands, int operand_count)
 {
 	const struct command_options *options = untyped;
 	struct exporter_options exporter = {
-		.capture = {.scope = options->scope.items,
-			    .scope_count = options->scope.count,
-			    .backend = (enum capture_backend)options->backend.backend,
-			    .fields = options->backend.fields,
-			    .budget_percent = -1},
+		.capture = reading_options_capture(&options->scope, &options->backend, &options->roots),
 		.interval_ns = (uint64_t)(options->interval * (double)NS_PER_S),
 		.rounds = options->rounds,
+		.writes_file = options->textfile != NULL,
 	};
 	struct running running = {
 		.options = options, .listener = {.descriptor = -1}, .signals.descriptor = -1};
@@ -245,7 +228,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		view_release(&exporter.export.view);
 		return command_misused(&export_command, &error);
 	}
-	memcpy(exporter.capture.roots, options->roots.roots, sizeof(exporter.capture.roots));
+	exporter.capture.budget_percent = -1;
 	exporter.capture.reader = privilege_open_reader(options->roots.roots);
 	if (start(&running, &exporter, &error) < 0) {
 		status = command_failed(&error);

@@ -10,26 +10,27 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/reader.h"
 #include "base/unicode.h"
-#include "cmd/line/backend_options.h"
 #include "cmd/line/config_file.h"
-#include "cmd/line/config_print.h"
 #include "cmd/line/config_tabs.h"
-#include "cmd/line/heap_options.h"
+#include "cmd/line/help.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
+#include "cmd/line/reading_options.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/signals.h"
+#include "cmd/line/snapshot_files.h"
 #include "cmd/line/view_options.h"
 #include "cmd/live/batch.h"
-#include "cmd/live/file_screen.h"
 #include "cmd/live/lookups.h"
 #include "cmd/live/screen_host.h"
 #include "commands.h"
 #include "metric/nearest.h"
 #include "probe/resolver/resolver.h"
+#include "store/ctprof.h"
 #include "ui/ui.h"
 
 /* How long a save or base waits for executables whose allocation counters are being looked for. */
@@ -139,18 +140,13 @@ static const struct option_table_use tables[] = {
 
 static struct capture_options make_capture_options(const struct live_options *options)
 {
-	struct capture_options capture = {
-		.scope = options->scope.items,
-		.scope_count = options->scope.count,
-		.backend = (enum capture_backend)options->backend.backend,
-		.fields = options->backend.fields,
-		.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1,
-		.allow_stop = options->heap.allow_stop,
-		.latency = options->latency,
-		.heap_patience_ns = HEAP_PATIENCE_NS,
-	};
+	struct capture_options capture = reading_options_capture(&options->scope, &options->backend,
+								 &options->roots);
 
-	memcpy(capture.roots, options->roots.roots, sizeof(capture.roots));
+	capture.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1;
+	capture.allow_stop = options->heap.allow_stop;
+	capture.latency = options->latency;
+	capture.heap_patience_ns = HEAP_PATIENCE_NS;
 	return capture;
 }
 
@@ -184,42 +180,28 @@ static int check_save_directory(const char *path, struct error *error)
 						: strerror(-result));
 }
 
-static enum theme screen_theme(const struct live_options *options)
+static struct ui_options make_ui_options(const struct live_options *options, const struct view *view)
 {
-	return options->no_color ? THEME_MONO : (enum theme)options->theme;
-}
-
-/* Runs the screen; `*ret_failed`: a save has failed that the screen has not told of. */
-static int show_live(struct screen_host *host, const struct ui_options *options, bool *ret_failed,
-		     bool *ret_left_behind, struct error *error)
-{
-	struct session *session = session_create();
-	const int result = screen_host_run(host, session, options, error);
-
-	*ret_left_behind = !screen_host_stop(host, ret_failed);
-	session_release(session);
-	return result;
-}
-
-static int run_live(const struct live_options *options, const struct view *view)
-{
-	struct live_capture_options capture = {.capture = make_capture_options(options)};
-	const struct ui_options ui_options = {
-		.interval_ns = (uint64_t)(options->interval * NS_PER_S),
-		.rounds = options->rounds,
-		.theme = screen_theme(options),
+	return (struct ui_options){
+		.theme = options->no_color ? THEME_MONO : (enum theme)options->theme,
 		.ascii = options->ascii,
 		.no_mouse = options->no_mouse,
-		.latency = options->latency,
 		.view = view,
 		.notice = options->config.first_problem,
 		.config_path = options->config.path,
 	};
+}
+
+static int run_live(const struct live_options *options, const struct view *view)
+{
+	struct capture_options capture = make_capture_options(options);
+	struct ui_options ui_options = make_ui_options(options, view);
 	struct screen_host_options host_options = {
 		.capture = &capture,
 		.saves = true,
 		.save_directory = options->save_directory,
 	};
+	struct session *session;
 	struct timeline timeline;
 	struct screen_host *host;
 	struct error error;
@@ -229,24 +211,31 @@ static int run_live(const struct live_options *options, const struct view *view)
 	if (result < 0)
 		return command_failed(&error);
 	if (options->keep_mib != 0) {
-		capture.ring = ring_create(options->keep_mib << 20);
-		timeline = timeline_of_ring(capture.ring);
+		host_options.ring = ring_create(options->keep_mib << 20);
+		timeline = timeline_of_ring(host_options.ring);
 		host_options.timeline = &timeline;
 	}
 	host_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
-	capture.capture.resolver = heap_options_start(&options->heap);
-	capture.capture.reader = privilege_open_reader(options->roots.roots);
+	capture.resolver = heap_options_start(&options->heap);
+	capture.reader = privilege_open_reader(options->roots.roots);
 	/* the key l switches it on; the first round does not wait for what that takes */
-	capture.capture.latency = true;
-	capture.capture.latency_later = !options->latency;
+	capture.latency = true;
+	capture.latency_later = !options->latency;
+	ui_options.interval_ns = (uint64_t)(options->interval * NS_PER_S);
+	ui_options.rounds = options->rounds;
+	ui_options.latency = options->latency;
+	session = session_create();
 	result = screen_host_start(&host_options, &host, &error);
-	if (result == 0)
-		result = show_live(host, &ui_options, &failed, &left_behind, &error);
+	if (result == 0) {
+		result = screen_host_run(host, session, &ui_options, &error);
+		left_behind = !screen_host_stop(host, &failed);
+	}
+	session_release(session);
 	lookup_thread_stop(host_options.lookups);
 	if (!left_behind) {
-		resolver_release(capture.capture.resolver);
-		reader_release(capture.capture.reader);
-		ring_release(capture.ring);
+		resolver_release(capture.resolver);
+		reader_release(capture.reader);
+		ring_release(host_options.ring);
 	}
 	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, &error);
 	if (left_behind)
@@ -254,23 +243,37 @@ static int run_live(const struct live_options *options, const struct view *view)
 	return status;
 }
 
+/* Shows one file on the screen, or the comparison of two: `paths` are before and after. A file that cannot be
+ * read is reported before the screen comes up. */
 static int run_files(const struct live_options *options, const struct view *view, char *const *paths,
 		     size_t count)
 {
-	const struct ui_options ui_options = {
-		.theme = screen_theme(options),
-		.ascii = options->ascii,
-		.no_mouse = options->no_mouse,
-		.view = view,
-		.notice = options->config.first_problem,
-		.config_path = options->config.path,
-	};
+	struct ui_options ui_options = make_ui_options(options, view);
+	struct snapshot_file files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+	struct session *session;
+	struct screen_host *host;
 	struct error error;
-	bool left_behind;
-	const int result = file_screen_run((const char *const *)paths, count, ui_options, &left_behind,
-					   &error);
-	const int status = signals_end(result, &error);
+	bool left_behind = false, failed;
+	int status, result = snapshot_files_read((const char *const *)paths, count, CTPROF_DEFAULT_LIMIT,
+						 files, &error);
 
+	if (result < 0)
+		return command_failed(&error);
+	session = session_create_file(snapshot_reference(files[count - 1].snapshot));
+	ui_options.file_name = files[count - 1].name;
+	if (count == 2) {
+		ui_options.before_name = files[0].name;
+		ui_options.before = files[0].snapshot;
+	}
+	result = screen_host_start(&(struct screen_host_options){.saves = false}, &host, &error);
+	if (result == 0) {
+		result = screen_host_run(host, session, &ui_options, &error);
+		left_behind = !screen_host_stop(host, &failed);
+	}
+	session_release(session);
+	for (size_t i = 0; i < count; i++)
+		snapshot_file_release(&files[i]);
+	status = signals_end(result, &error);
 	if (left_behind)
 		_exit(status);
 	return status;
@@ -444,13 +447,64 @@ static int make_view(struct live_options *options, enum axis axis, enum column c
 	return screen_options_make_view(&options->screen, &options->view, axis, columns, view, error);
 }
 
+/* Appends the setting of an option, of a list one for each item. */
+static void append_settings(const struct option *option, const void *member, struct buffer *buffer)
+{
+	struct buffer value = {0};
+	size_t index = 0;
+
+	do {
+		buffer_clear(&value);
+		buffer_append_text(&value, "");
+		option_print(option, member, index, &value);
+		config_append_setting(buffer, option->name, value.data);
+		buffer_clear(&value);
+	} while (option->kind == OPTION_TEXTS && option_print(option, member, ++index, &value));
+	buffer_release(&value);
+}
+
+static void print_option(const struct option *option, const void *member, const void *default_member,
+			 struct buffer *buffer)
+{
+	struct buffer settings = {0}, defaults = {0}, description = {0};
+	bool is_default;
+
+	append_settings(option, member, &settings);
+	if (option->is_kept_elsewhere)
+		config_append_setting(&defaults, option->name, "");
+	else
+		append_settings(option, default_member, &defaults);
+	is_default = order_bytes(settings.data, settings.length, defaults.data, defaults.length) == 0;
+	option_describe(option, &description);
+	buffer_append_text(buffer, "\n# ");
+	help_append_wrapped(buffer, description.data, "# ", 2);
+	buffer_append_format(buffer, "%s%s", is_default ? "# " : "", settings.data);
+	buffer_release(&settings);
+	buffer_release(&defaults);
+	buffer_release(&description);
+}
+
+/* Prints a whole configuration file: each option that may stand in one, with its description and its value,
+ * as a comment where that is the default. Then the tabs. */
 static int print_config(const struct live_options *options)
 {
 	struct live_options defaults = {.batch = false};
 	struct output output = {0};
 
 	set_defaults(&defaults);
-	config_print(tables, ARRAY_COUNT(tables), options, &defaults, &output.buffer);
+	buffer_append_text(&output.buffer, "# ctop.conf, a configuration file of ctop " CTOP_VERSION
+					   ": see ctop.conf(5). Lines that begin with # do nothing.\n");
+	for (size_t t = 0; t < ARRAY_COUNT(tables); t++) {
+		for (size_t i = 0; i < tables[t].table->count; i++) {
+			const struct option *option = &tables[t].table->options[i];
+			const size_t offset = tables[t].offset + option->offset;
+
+			if (option->in_file)
+				print_option(option, (const char *)options + offset,
+					     (const char *)&defaults + offset, &output.buffer);
+		}
+	}
+	config_tabs_print(&output.buffer);
 	return output_end(&output);
 }
 

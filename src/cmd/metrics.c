@@ -7,6 +7,7 @@
 #include "base/unicode.h"
 #include "cmd/line/help.h"
 #include "cmd/line/output.h"
+#include "cmd/line/view_options.h"
 #include "commands.h"
 #include "compare/metric_tables.h"
 #include "metric/feature.h"
@@ -50,7 +51,7 @@ static void draw(struct report *report, struct table *table)
 static void append_line(struct buffer *buffer, const char *word, const char *text)
 {
 	buffer_append_format(buffer, "  %-10s", word);
-	help_append_wrapped(buffer, text, "            ");
+	help_append_wrapped(buffer, text, "", 12);
 }
 
 /* Appends "Overview, Run" where the column stands on tabs of the table. */
@@ -77,15 +78,6 @@ static void append_tabs(enum column column, struct buffer *text)
 	buffer_append_text(text, any ? "" : "on no tab; with --columns, or chosen with the key C");
 }
 
-static void append_where(enum column column, struct buffer *buffer)
-{
-	struct buffer text = {0};
-
-	append_tabs(column, &text);
-	append_line(buffer, "tabs", text.data);
-	buffer_release(&text);
-}
-
 static void append_heading(enum column column, const char *first, struct buffer *buffer)
 {
 	const char *others[] = {column_title(column, WINDOW_MODE_RATE),
@@ -100,7 +92,7 @@ static void append_heading(enum column column, const char *first, struct buffer 
 			before = others[i];
 	}
 	buffer_append_text(buffer, before != first ? ")\n  " : "\n  ");
-	help_append_wrapped(buffer, column_description(column), "  ");
+	help_append_wrapped(buffer, column_description(column), "", 2);
 }
 
 /* The sources of a metric with their keys, and what they are. */
@@ -195,9 +187,12 @@ static void append_derived(enum derived derived, struct buffer *buffer)
 static void append_column(enum column column, struct buffer *buffer)
 {
 	const struct column_entry *entry = column_entry(column);
+	struct buffer places = {0};
 
 	append_heading(column, column_word(column), buffer);
-	append_where(column, buffer);
+	append_tabs(column, &places);
+	append_line(buffer, "tabs", places.data);
+	buffer_release(&places);
 	for (size_t i = 0; column_has_metrics(column) && i < entry->input_count; i++) {
 		buffer_append_char(buffer, '\n');
 		append_metric((enum metric)entry->inputs[i], buffer);
@@ -242,10 +237,7 @@ static int describe_names(char **names, int count, struct output *output)
 
 static void list_names(struct buffer *buffer)
 {
-	for (enum column column = 0; column < COLUMN_COUNT; column++)
-		buffer_append_format(buffer, "%s\n", column_word(column));
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		buffer_append_format(buffer, "%s\n", metrics[i].name);
+	view_options_list_columns(buffer);
 	for (size_t i = 0; i < DERIVED_COUNT; i++)
 		buffer_append_format(buffer, "%s\n", derived_metrics[i].name);
 }

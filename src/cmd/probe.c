@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "base/reader.h"
 #include "base/unicode.h"
 #include "capture/host/feature.h"
@@ -26,8 +27,8 @@
 #include "commands.h"
 #include "probe/probe.h"
 #include "probe/process/executable.h"
-#include "probe_record.h"
 #include "probe_sidecar.h"
+#include "report/json_text.h"
 #include "table/evidence.h"
 
 /* The length of one wait; the flag is checked between two. */
@@ -38,6 +39,7 @@ enum {
 	STAT_NAME = 2, /* field numbers of proc_pid_stat(5) */
 	STAT_START_TIME = 22,
 	COMMAND_APPEND_FAILED = 3,
+	SCHEMA_VERSION = 3, /* of the JSON */
 };
 
 struct probe_command_options {
@@ -48,6 +50,27 @@ struct probe_command_options {
 	uint64_t abort_after_ms;
 	const char *sidecar;
 	bool no_stop;
+};
+
+struct probe_snapshot {
+	int64_t unix_seconds;         /* when it began */
+	uint64_t elapsed_ns;          /* since the run began */
+	struct probe_thread *threads; /* owned; by tid */
+	char **names; /* owned, as each is; NULL, and no start time, for a thread whose stat could not be read
+		       */
+	size_t count;
+};
+
+struct probe_record {
+	uint32_t pid;
+	int64_t started_unix_seconds;
+	uint64_t wanted;                  /* snapshots asked for */
+	uint64_t interval_ms;             /* between them; 0 for a single one */
+	bool interrupted;                 /* before all of it was read */
+	const char *layout;               /* origin of the offsets, NULL when it did not come to that */
+	char *version;                    /* of jemalloc, owned; NULL when unknown */
+	struct probe_snapshot *snapshots; /* owned */
+	size_t count;
 };
 
 /* A run: open files and results. */
@@ -239,38 +262,26 @@ static int attach(struct run *run)
 
 static int compare_tids(const void *left, const void *right)
 {
-	const uint32_t a = ((const struct probe_thread *)left)->tid;
-	const uint32_t b = ((const struct probe_thread *)right)->tid;
-
-	return (a > b) - (a < b);
+	return order_u64(((const struct probe_thread *)left)->tid, ((const struct probe_thread *)right)->tid);
 }
 
 /* Lists the threads by tid. Returns 0 or a negative errno. */
 static int list_threads(int directory, struct probe_snapshot *snapshot)
 {
-	const int descriptor = openat(directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *task = file_open_directory(directory, "task");
 	size_t capacity = 0;
 	struct dirent *entry;
-	DIR *task;
 	int result;
 
-	if (descriptor < 0)
+	if (task == NULL)
 		return -errno;
-	task = fdopendir(descriptor);
-	if (task == NULL) {
-		result = -errno;
-		close(descriptor);
-		return result;
-	}
 	while ((errno = 0, entry = readdir(task)) != NULL) {
 		uint32_t tid;
 
 		if (!number_parse_u32(entry->d_name, strlen(entry->d_name), &tid))
 			continue;
-		snapshot->threads = memory_grow(snapshot->threads, &capacity, snapshot->count + 1,
-						sizeof(snapshot->threads[0]));
-		snapshot->threads[snapshot->count++] = (struct probe_thread){.tid = tid,
-									     .tag = HEAP_TAG_NONE};
+		*MEMORY_APPEND(snapshot->threads, snapshot->count,
+			       capacity) = (struct probe_thread){.tid = tid, .tag = HEAP_TAG_NONE};
 	}
 	result = -errno;
 	closedir(task);
@@ -409,15 +420,159 @@ static int probe_process(struct run *run, struct resolver *resolver)
 	return result;
 }
 
+/* --- the record --- */
+
+static void release_record(struct probe_record *record)
+{
+	for (size_t i = 0; i < record->count; i++) {
+		for (size_t thread = 0; thread < record->snapshots[i].count; thread++)
+			free(record->snapshots[i].names[thread]);
+		free(record->snapshots[i].names);
+		free(record->snapshots[i].threads);
+	}
+	free(record->snapshots);
+	free(record->version);
+	*record = (struct probe_record){0};
+}
+
+/* Whether no thread of any snapshot could be read; false without a snapshot. */
+static bool all_failed(const struct probe_record *record)
+{
+	for (size_t i = 0; i < record->count; i++) {
+		for (size_t thread = 0; thread < record->snapshots[i].count; thread++) {
+			if (record->snapshots[i].threads[thread].tag == HEAP_TAG_NONE)
+				return false;
+		}
+	}
+	return record->count > 0;
+}
+
+/* "[ptrace-seize] could not be attached to: Operation not permitted" */
+static void append_failure(struct buffer *buffer, const struct probe_thread *thread)
+{
+	buffer_append_text(buffer, heap_tags[thread->tag].words);
+	if (thread->error_number != 0)
+		buffer_append_format(buffer, ": %s", strerror(thread->error_number));
+	else if (heap_tags[thread->tag].remedy != NULL)
+		buffer_append_format(buffer, " (%s)", heap_tags[thread->tag].remedy);
+}
+
+static void append_json_thread(const struct probe_thread *thread, const char *name, struct buffer *buffer)
+{
+	buffer_append_format(buffer, "        {\n          \"tid\": %" PRIu32, thread->tid);
+	if (name != NULL) {
+		buffer_append_text(buffer, ",\n          \"comm\": ");
+		json_append_text(buffer, name);
+		buffer_append_format(buffer, ",\n          \"start_time_jiffies\": %" PRIu64,
+				     thread->start_time);
+	}
+	if (thread->tag == HEAP_TAG_NONE) {
+		buffer_append_format(buffer,
+				     ",\n          \"allocated_bytes\": %" PRIu64
+				     ",\n          \"deallocated_bytes\": %" PRIu64,
+				     thread->allocated, thread->deallocated);
+	} else {
+		struct buffer text = {0};
+
+		buffer_append_format(&text, "[%s] ", heap_tags[thread->tag].name);
+		append_failure(&text, thread);
+		buffer_append_text(buffer, ",\n          \"error\": ");
+		json_append_text(buffer, text.data);
+		buffer_append_text(buffer, ",\n          \"error_kind\": ");
+		json_append_text(buffer, heap_tags[thread->tag].name);
+		buffer_release(&text);
+	}
+	buffer_append_text(buffer, "\n        }");
+}
+
+static void append_json_snapshot(const struct probe_snapshot *snapshot, struct buffer *buffer)
+{
+	buffer_append_format(buffer,
+			     "    {\n      \"timestamp_unix_sec\": %" PRId64
+			     ",\n      \"elapsed_since_start_ns\": %" PRIu64 ",\n      \"threads\": [",
+			     snapshot->unix_seconds, snapshot->elapsed_ns);
+	for (size_t i = 0; i < snapshot->count; i++) {
+		buffer_append_text(buffer, i == 0 ? "\n" : ",\n");
+		append_json_thread(&snapshot->threads[i], snapshot->names[i], buffer);
+	}
+	buffer_append_text(buffer, snapshot->count == 0 ? "]\n    }" : "\n      ]\n    }");
+}
+
+/* Appends the record as JSON, pretty-printed, with a newline at the end. */
+static void append_json(const struct probe_record *record, struct buffer *buffer)
+{
+	buffer_append_format(buffer,
+			     "{\n  \"schema_version\": %d,\n  \"pid\": %" PRIu32
+			     ",\n  \"tool_version\": \"" CTOP_VERSION
+			     "\",\n  \"started_at_unix_sec\": %" PRId64,
+			     SCHEMA_VERSION, record->pid, record->started_unix_seconds);
+	if (record->interval_ms != 0)
+		buffer_append_format(buffer, ",\n  \"interval_ms\": %" PRIu64, record->interval_ms);
+	buffer_append_format(buffer, ",\n  \"interrupted\": %s", record->interrupted ? "true" : "false");
+	if (record->layout != NULL) {
+		buffer_append_text(buffer, ",\n  \"layout\": ");
+		json_append_text(buffer, record->layout);
+	}
+	if (record->version != NULL) {
+		buffer_append_text(buffer, ",\n  \"jemalloc_version\": ");
+		json_append_text(buffer, record->version);
+	}
+	buffer_append_text(buffer, ",\n  \"snapshots\": [");
+	for (size_t i = 0; i < record->count; i++) {
+		buffer_append_text(buffer, i == 0 ? "\n" : ",\n");
+		append_json_snapshot(&record->snapshots[i], buffer);
+	}
+	buffer_append_text(buffer, record->count == 0 ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+static void append_thread(const struct probe_thread *thread, const char *name, struct buffer *buffer)
+{
+	if (thread->tag != HEAP_TAG_NONE)
+		buffer_append_format(buffer, "warning: tid %" PRIu32, thread->tid);
+	else
+		buffer_append_format(buffer, "tid=%" PRIu32, thread->tid);
+	if (name != NULL) {
+		buffer_append_text(buffer, " comm=");
+		unicode_append_printable(buffer, name, strlen(name), "?");
+	}
+	if (thread->tag != HEAP_TAG_NONE) {
+		buffer_append_format(buffer, " [%s]: ", heap_tags[thread->tag].name);
+		append_failure(buffer, thread);
+	} else {
+		buffer_append_format(buffer, " allocated_bytes=%" PRIu64 " deallocated_bytes=%" PRIu64,
+				     thread->allocated, thread->deallocated);
+	}
+	buffer_append_char(buffer, '\n');
+}
+
+/*
+ * Appends the record as lines, names fit for a terminal: what was read to `output`, a warning for each thread
+ * that could not be read to `warnings`.
+ */
+static void append_text(const struct probe_record *record, struct buffer *output, struct buffer *warnings)
+{
+	buffer_append_format(output, "pid=%" PRIu32 " tool_version=" CTOP_VERSION "\n", record->pid);
+	for (size_t i = 0; i < record->count; i++) {
+		const struct probe_snapshot *snapshot = &record->snapshots[i];
+
+		buffer_append_format(output, "--- snapshot %zu/%" PRIu64 " @ %" PRId64 "s ---\n", i + 1,
+				     record->wanted, snapshot->unix_seconds);
+		for (size_t thread = 0; thread < snapshot->count; thread++) {
+			append_thread(&snapshot->threads[thread], snapshot->names[thread],
+				      snapshot->threads[thread].tag == HEAP_TAG_NONE ? output : warnings);
+		}
+	}
+}
+
 static int print_record(const struct run *run)
 {
 	struct buffer warnings = {0};
 	struct output output = {0};
 
 	if (run->options->json)
-		probe_record_append_json(&run->record, &output.buffer);
+		append_json(&run->record, &output.buffer);
 	else
-		probe_record_append_text(&run->record, &output.buffer, &warnings);
+		append_text(&run->record, &output.buffer, &warnings);
 	if (warnings.length != 0)
 		file_write_all(STDERR_FILENO, warnings.data, warnings.length);
 	buffer_release(&warnings);
@@ -432,7 +587,7 @@ static int conclude(const struct run *run)
 	struct error error;
 	int result;
 
-	if (probe_record_all_failed(&run->record)) {
+	if (all_failed(&run->record)) {
 		const char *marker = run->record.wanted > 1 ? "ctop-probe-all-failed: multi\n"
 							    : "ctop-probe-all-failed: single\n";
 
@@ -443,7 +598,7 @@ static int conclude(const struct run *run)
 		return COMMAND_FAILED;
 	if (run->options->sidecar == NULL)
 		return status;
-	probe_record_append_json(&run->record, &json);
+	append_json(&run->record, &json);
 	result = sidecar_append(run->options->sidecar, json.data, json.length, status, &stop_flag, &error);
 	buffer_release(&json);
 	if (result < 0) {
@@ -502,7 +657,7 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 	if (status == COMMAND_DONE)
 		status = conclude(&run);
 	stop_timer();
-	probe_record_release(&run.record);
+	release_record(&run.record);
 	return status;
 }
 

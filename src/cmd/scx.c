@@ -9,10 +9,9 @@
 #include "base/unicode.h"
 #include "capture/capture.h"
 #include "capture/scx/scx_survey.h"
-#include "cmd/line/backend_options.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
-#include "cmd/line/view_options.h"
+#include "cmd/line/reading_options.h"
 #include "commands.h"
 #include "report/json_text.h"
 #include "snapshot/capture_facts.h"
@@ -457,16 +456,11 @@ static int take(const struct scx_options *options, struct snapshot **ret_snapsho
 {
 	const struct capture_round_options round = {
 		.needed = source_bit(SOURCE_STAT), .only_needed = true, .task_fields = true};
-	struct capture_options capture_options = {
-		.scope = options->processes.items,
-		.scope_count = options->processes.count,
-		.backend = (enum capture_backend)options->backend.backend,
-		.fields = options->backend.fields,
-	};
+	const struct capture_options capture_options = reading_options_capture(
+		&options->processes, &options->backend, &options->roots);
 	struct capture *capture;
 	int result;
 
-	memcpy(capture_options.roots, options->roots.roots, sizeof(capture_options.roots));
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result < 0)
 		return result;

@@ -151,32 +151,13 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 	return 0;
 }
 
-/* Says that the filter is of what the file does not have. */
-static void check_filter(const struct session *session, const struct view *view)
-{
-	struct buffer words = {0};
-
-	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
-		buffer_clear(&words);
-		if (session_refuse_column(session, view, filter_column(view->filter, i), &words))
-			command_note("the filter: %s", words.data);
-	}
-	buffer_release(&words);
-}
-
 static void write_table(struct view *view, struct session *session, const char *path, struct report *report)
 {
 	struct table *table;
 
 	view_set_scheduler(view, session_scheduler(session));
-	check_filter(session, view);
-	table = session_table(session, view);
-	/* printed names cannot be corrected later: waits for those that the table asked for */
-	if (!user_names_wait(0)) {
-		user_names_wait(USER_NAMES_PATIENCE_NS);
-		table_release(table);
-		table = session_table(session, view);
-	}
+	screen_options_check_filter(session, view);
+	table = screen_options_make_table(session, view, USER_NAMES_PATIENCE_NS);
 	report->snapshot = session_now(session);
 	report->screen_words = true;
 	report_round(report,

@@ -5,13 +5,10 @@
 # does when the kernel refuses it later on, that it gives the rights up, and that it leaves nothing in the kernel.
 # shellcheck disable=SC2317 # what until_true calls
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 refuse_bpf=$2
 PATH=$PATH:/usr/sbin:/sbin
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
 
 if [ "$(id -u)" != 0 ]; then
     echo "SKIP: needs root to load BPF programs"
@@ -32,17 +29,6 @@ nobody()
     shift
     setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$sets" --ambient-caps="$sets" \
         --bounding-set="$sets" "$@"
-}
-
-# refused NAME TEXT COMMAND...: the command fails with status 1 and says TEXT.
-refused()
-{
-    name=$1
-    text=$2
-    shift 2
-    said=$("$@" 2>&1 >/dev/null)
-    status=$?
-    result "$name" "$([ $status = 1 ] && printf '%s\n' "$said" | grep -q -e "$text" || echo "status $status: $said")"
 }
 
 batch="-b -n 1 -d 0.1 --no-heap"

@@ -4,11 +4,8 @@
 # batch.sh CTOP: the processes of ctop are one row, which no export has; a `ctop -b` whose reader has stopped reading ends by SIGTERM all the same, and one that was stopped
 # itself goes on at its interval.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 
 # self_rows OPTION...: the rows called `ctop (self)` of two rounds, and how many there should be
 self_rows()
@@ -33,12 +30,12 @@ reader=$!
 # all columns of all threads fill the 64 KiB of the pipe in a few rounds
 "$ctop" -b -d 0.1 -t all -g thread-exact --limit 0 --format json >"$directory/pipe" 2>/dev/null &
 writer=$!
-# waits_for_reader PROCESS: whether it is in ppoll(2) of one descriptor without a timeout (proc_pid_syscall(5)); asked by
+# waits_for_reader PROCESS: whether it is in ppoll(2) of two descriptors without a timeout (proc_pid_syscall(5)); asked by
 # the shell itself, who may look into his children
 # shellcheck disable=SC2317 # by until_true
 waits_for_reader()
 {
-    read -r _ _ count timeout _ <"/proc/$1/syscall" && [ "$count $timeout" = "0x1 0x0" ]
+    read -r _ _ count timeout _ <"/proc/$1/syscall" && [ "$count $timeout" = "0x2 0x0" ]
 }
 result "nobody reads what it writes" "$(until_true 60 waits_for_reader $writer || cat "/proc/$writer/syscall")"
 kill -TERM $writer

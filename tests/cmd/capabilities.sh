@@ -4,11 +4,8 @@
 # capabilities.sh CTOP: a ctop with file capabilities, run by an ordinary user, reads the host's threads with them and
 # touches files that the user names with the user's own rights alone.
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 capabilities=cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep
 
 if [ "$(id -u)" != 0 ]; then
@@ -43,21 +40,6 @@ if ! as_nobody "$directory/ctop" doctor 2>/dev/null | grep -q '^on  *taskstats';
     exit 77
 fi
 
-# refused NAME TEXT COMMAND...: the command fails with status 1 and says TEXT.
-refused()
-{
-    name=$1
-    text=$2
-    shift 2
-    said=$(as_nobody "$@" 2>&1 >/dev/null)
-    status=$?
-    if [ $status = 1 ] && printf '%s\n' "$said" | grep -q -e "$text"; then
-        result "$name" ""
-    else
-        result "$name" "status $status: $said"
-    fi
-}
-
 if said=$(as_nobody "$directory/ctop" capture -o "$directory/own/file" 2>&1); then
     said=
 fi
@@ -67,10 +49,10 @@ result "taskstats answers" "$(as_nobody "$directory/ctop" show "$directory/own/f
 result "I/O of root's processes is read" "$(as_nobody "$directory/ctop" capture -p $$ -o "$directory/own/one" 2>&1 |
     grep -c 'io$\|(io)' | grep -v '^0$')"
 result "the snapshot belongs to the user" "$([ "$(stat -c %u "$directory/own/file")" = 65534 ] || echo "it does not")"
-refused "no reading of root's file" "ermission denied" "$directory/ctop" show "$directory/secret"
-refused "no reading below root's directory" "ermission denied" "$directory/ctop" show "$directory/closed/secret"
-refused "no writing into root's directory" "ermission denied" "$directory/ctop" capture -o "$directory/closed/file"
-refused "no redirected root below root's directory" "ermission denied" \
+refused "no reading of root's file" "ermission denied" as_nobody "$directory/ctop" show "$directory/secret"
+refused "no reading below root's directory" "ermission denied" as_nobody "$directory/ctop" show "$directory/closed/secret"
+refused "no writing into root's directory" "ermission denied" as_nobody "$directory/ctop" capture -o "$directory/closed/file"
+refused "no redirected root below root's directory" "ermission denied" as_nobody \
     "$directory/ctop" capture --proc-root "$directory/closed" -o "$directory/own/two"
 said=$(as_nobody "$directory/ctop" probe --pid $$ --sidecar "$directory/closed/secret" 2>&1)
 result "no sidecar below root's directory" "$(case $?$said in 2*ermission\ denied*) ;; *) echo "$said" ;; esac)"

@@ -4,14 +4,11 @@
 # completions.sh CTOP BASH ZSH FISH: what shells complete after `ctop`, asked of the shells themselves.
 # shellcheck disable=SC2317,SC2016 # functions are called by name, and what is quoted is for other shells
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 bash_file=$(realpath "$2")
 zsh_file=$(realpath "$3")
 fish_file=$(realpath "$4")
-directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
 cd "$directory" || exit 1
 touch here.ctprof.zst
 mkdir folder

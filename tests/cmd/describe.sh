@@ -6,49 +6,24 @@ set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
 
-# says NAME PATTERN ARGUMENT...: the command prints a line that matches.
-says()
-{
-    name=$1
-    pattern=$2
-    shift 2
-    "$ctop" "$@" >"$directory/out" 2>"$directory/errors"
-    result "$name" "$(grep -qE -- "$pattern" "$directory/out" || cat "$directory/out" "$directory/errors")"
-}
-
-# refuses NAME SENTENCE ARGUMENT...: it prints nothing, exits with 2 and says this.
-refuses()
-{
-    name=$1
-    sentence=$2
-    shift 2
-    "$ctop" "$@" >"$directory/out" 2>"$directory/errors"
-    status=$?
-    if [ $status != 2 ] || [ -s "$directory/out" ]; then
-        result "$name" "status $status: $(cat "$directory/out")"
-    else
-        result "$name" "$(grep -qF -- "$sentence" "$directory/errors" || cat "$directory/errors")"
-    fi
-}
-
-says 'a column by its title' '^CPU%  .*cpu' metrics CPU%
-says 'the tabs it stands on' '^  tabs      Overview' metrics CPU%
-says 'the metric it is made of' '^run_time_ns' metrics cpu%
-says 'a metric by its name' '^  source    io read_bytes' metrics read_bytes
-says 'its unit' '^  unit      bytes' metrics read_bytes
-says 'what it needs' '^  needs     a kernel with TASK_IO_ACCOUNTING' metrics read_bytes
-says 'the columns made of it' '^  columns   .*READ/s' metrics read_bytes
-says 'a derived metric by its formula' '^  formula ' metrics disk_io_fraction
-says 'a former title is known' '^MWAIT%' metrics MEM%
-says 'several names' '^MIGR/s' metrics cpu% migr
-says 'the list is there without a name' 'run_time_ns' metrics
-refuses 'a slip' "no column or metric 'run_tiem_ns', did you mean run_time_ns" metrics run_tiem_ns
-refuses 'no likeness' "no column or metric 'zzzzzz'; " metrics zzzzzz
-refuses 'no other format' 'json has the whole list' metrics cpu% --format json
-says 'help has keys' '^  Enter  *open the row' help keys
-says 'help has filters' '^  user = root  ' help filter
-says 'help has the columns' '^  RUNQ% ' help columns
-refuses 'help knows no other topic' "unknown command 'colmns'" help colmns
+run 'a column by its title' 0 out '^CPU%  .*cpu' metrics CPU%
+run 'the tabs it stands on' 0 out '^  tabs      Overview' metrics CPU%
+run 'the metric it is made of' 0 out '^run_time_ns' metrics cpu%
+run 'a metric by its name' 0 out '^  source    io read_bytes' metrics read_bytes
+run 'its unit' 0 out '^  unit      bytes' metrics read_bytes
+run 'what it needs' 0 out '^  needs     a kernel with TASK_IO_ACCOUNTING' metrics read_bytes
+run 'the columns made of it' 0 out '^  columns   .*READ/s' metrics read_bytes
+run 'a derived metric by its formula' 0 out '^  formula ' metrics disk_io_fraction
+run 'a former title is known' 0 out '^MWAIT%' metrics MEM%
+run 'several names' 0 out '^MIGR/s' metrics cpu% migr
+run 'the list is there without a name' 0 out 'run_time_ns' metrics
+refuse 'a slip' 2 "no column or metric 'run_tiem_ns', did you mean run_time_ns" metrics run_tiem_ns
+refuse 'no likeness' 2 "no column or metric 'zzzzzz'; " metrics zzzzzz
+refuse 'no other format' 2 'json has the whole list' metrics cpu% --format json
+run 'help has keys' 0 out '^  Enter  *open the row' help keys
+run 'help has filters' 0 out '^  user = root  ' help filter
+run 'help has the columns' 0 out '^  RUNQ% ' help columns
+refuse 'help knows no other topic' 2 "unknown command 'colmns'" help colmns
 for name in $("$ctop" metrics --format tsv | cut -f 2 | grep -E '^[a-z_]+$' | grep -vx -e name -e thread_count); do
     "$ctop" metrics "$name" >"$directory/out" 2>&1 && head -n 1 "$directory/out" | grep -qw "$name" ||
         echo "$name" >>"$directory/unknown"

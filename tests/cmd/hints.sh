@@ -4,11 +4,9 @@
 # hints.sh CTOP TARGET: who is not permitted is told what he lacks, not what he has, and nobody is told to look for a
 # privilege where something else failed. TARGET is a program with a shared jemalloc ("" for none).
 set -u
-# shellcheck source=tests/project/sources.sh
-. "$(dirname "$0")/../project/sources.sh"
-ctop=$1
+# shellcheck source=tests/cmd/commands.sh
+. "$(dirname "$0")/commands.sh"
 target=$2
-directory=$(mktemp -d) || exit 1
 processes=
 # shellcheck disable=SC2086 # several
 trap '[ -z "$processes" ] || kill $processes; rm -rf "$directory"' EXIT
@@ -22,13 +20,13 @@ powerless="setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace"
 chmod 755 "$directory"
 cp "$ctop" "$directory/ctop"
 
-# expect NAME WANTED REFUSED TEXT: the text has a line that matches WANTED and none that matches REFUSED.
-expect()
+# tells NAME WANTED REFUSED TEXT: the text has a line that matches WANTED and none that matches REFUSED.
+tells()
 {
-    if printf '%s\n' "$4" | grep -q -e "$2" && ! printf '%s\n' "$4" | grep -q -e "$3"; then
-        result "$1" ""
-    else
+    if printf '%s\n' "$4" | grep -q -e "$3"; then
         result "$1" "$4"
+    else
+        expect "$1" "$2" "$4"
     fi
 }
 
@@ -46,22 +44,22 @@ is_named()
 for pid in $of_root $of_nobody; do
     until_true 60 is_named "$pid" sleep
 done
-expect "an ordinary user is told to be root" "not permitted (run as root, or " "security module" \
+tells "an ordinary user is told to be root" "not permitted (run as root, or " "security module" \
     "$($nobody "$directory/ctop" probe --pid "$of_root" 2>&1)"
-expect "root without the capability is told of it" "not permitted (start ctop with CAP_SYS_PTRACE, which this root lacks)" \
+tells "root without the capability is told of it" "not permitted (start ctop with CAP_SYS_PTRACE, which this root lacks)" \
     "run as root" "$($powerless "$directory/ctop" probe --pid "$of_nobody" 2>&1)"
 if readlink /proc/1/exe >/dev/null 2>&1; then
     echo "skip - root is not told to be root: root may read every process here"
 else
-    expect "root is not told to be root" "not permitted (no privilege is missing; " "run as root" \
+    tells "root is not told to be root" "not permitted (no privilege is missing; " "run as root" \
         "$("$directory/ctop" probe --pid 1 2>&1)"
 fi
 if setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep "$directory/ctop" 2>/dev/null &&
     $nobody "$directory/ctop" doctor 2>/dev/null | grep -q '^on  *taskstats'; then
-    expect "with file capabilities another user's process is read" jemalloc-not-found not-permitted \
+    tells "with file capabilities another user's process is read" jemalloc-not-found not-permitted \
         "$($nobody "$directory/ctop" probe --pid "$of_root" 2>&1)"
     if ! readlink /proc/1/exe >/dev/null 2>&1; then
-        expect "and they are not asked for again" "not permitted (no privilege is missing; " "setcap" \
+        tells "and they are not asked for again" "not permitted (no privilege is missing; " "setcap" \
             "$($nobody "$directory/ctop" probe --pid 1 2>&1)"
     fi
 else
@@ -95,8 +93,8 @@ for output in 1 2; do
     until_true 60 grep -q ready "$directory/$output"
 done
 mkdir -m 777 "$directory/files"
-expect "another failure is not taken for a missing privilege" "1 failed, mostly jemalloc-in-dso$" "privilege\|run as root" \
+tells "another failure is not taken for a missing privilege" "1 failed, mostly jemalloc-in-dso$" "privilege\|run as root" \
     "$("$ctop" capture -p "$of_nobody" -o "$directory/files/1" 2>&1)"
-expect "nor where both are" "2 failed, mostly jemalloc-in-dso; not permitted: run as root, or" "security module" \
+tells "nor where both are" "2 failed, mostly jemalloc-in-dso; not permitted: run as root, or" "security module" \
     "$($nobody "$directory/ctop" capture -p "$of_nobody" -p "$of_root" -o "$directory/files/2" 2>&1)"
 finish

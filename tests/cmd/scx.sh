@@ -21,35 +21,32 @@ echo disabled >"$directory/off/kernel/sched_ext/state"
     printf 'SCX_EV_SELECT_CPU_FALLBACK 12\nSCX_EV_REFILL_SLICE_DFL 0\n' >root/events
 )
 
-# scx SYS OPTION...: its text and its complaints, and the exit status as the last line.
+# scx NAME STATUS WHERE WANTED SYS OPTION...: as run, on that tree.
 scx()
 {
-    sys=$directory/$1
-    shift
-    "$ctop" scx --proc-root "$directory/proc" --sys-root "$sys" "$@" 2>&1
-    echo "status $?"
+    name=$1
+    status=$2
+    where=$3
+    wanted=$4
+    sys=$directory/$5
+    shift 5
+    run "$name" "$status" "$where" "$wanted" scx --proc-root "$directory/proc" --sys-root "$sys" "$@"
 }
 
-text=$(scx none)
-expect "a kernel without sched_ext is said" '^ctop: no contexts: no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)$' "$text"
-expect "and is a failure" '^status 1$' "$text"
-text=$(scx off)
-expect "no scheduler is said" '^ctop: no contexts: no sched_ext scheduler runs$' "$text"
-expect "and is a failure too" '^status 1$' "$text"
+scx "a kernel without sched_ext is said" 1 err '^ctop: no contexts: no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)$' none
+scx "no scheduler is said" 1 err '^ctop: no contexts: no sched_ext scheduler runs$' off
 
-text=$(scx on)
+scx "why there are no contexts" 1 err '^ctop: no contexts: only in the initial pid namespace$' on
+text=$(cat "$directory/out")
 expect "the scheduler, fit for a terminal" '^scheduler lavd_1.1.4_x86_64?\[31m$' "$text"
 expect "how many were started" '^started   7 since boot$' "$text"
 expect "the switch mode" '^threads   those with the policy SCHED_EXT (switch_all 0)$' "$text"
 expect "refused tasks" '^rejected  3$' "$text"
 expect "its counters" '^events    SCX_EV_SELECT_CPU_FALLBACK 12$' "$text"
 expect "all of them" '^          SCX_EV_REFILL_SLICE_DFL 0$' "$text"
-expect "why there are no contexts" '^ctop: no contexts: only in the initial pid namespace$' "$text"
-expect "which is a failure" '^status 1$' "$text"
 
-text=$(scx on --json)
-expect "all of it as JSON" '^{"scheduler":{"name":"lavd_1.1.4_x86_64\\u001b\[31m","family":"lavd","enable_seq":7,"switch_all":0,"nr_rejected":3,"events":{"SCX_EV_SELECT_CPU_FALLBACK":12,"SCX_EV_REFILL_SLICE_DFL":0}},"contexts":{"state":"off","reason":"other-namespace","detail":"only in the initial pid namespace","remedy":null,"of_other_tasks":0}}$' "$text"
-expect "with the same status" '^status 1$' "$text"
-expect "an operand is misuse" '^status 2$' "$(scx on something)"
-expect "a process that is none is misuse" '^status 2$' "$(scx on -p 0)"
+scx "all of it as JSON" 1 out '^{"scheduler":{"name":"lavd_1.1.4_x86_64\\u001b\[31m","family":"lavd","enable_seq":7,"switch_all":0,"nr_rejected":3,"events":{"SCX_EV_SELECT_CPU_FALLBACK":12,"SCX_EV_REFILL_SLICE_DFL":0}},"contexts":{"state":"off","reason":"other-namespace","detail":"only in the initial pid namespace","remedy":null,"of_other_tasks":0}}$' \
+    on --json
+scx "an operand is misuse" 2 err '' on something
+scx "a process that is none is misuse" 2 err '' on -p 0
 finish

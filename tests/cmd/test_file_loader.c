@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "cmd/live/file_loader.h"
-#include "cmd/live/file_names.h"
 #include "snapshot/snapshot.h"
 
 enum {
@@ -128,13 +127,15 @@ static void test_hanging(void **state)
 	tasks_release(gate.tasks);
 }
 
-static void assert_completes(const char *text, const char *expected)
+static void assert_completes(const struct fixture *fixture, const char *text, const char *expected)
 {
-	struct buffer lines = {0};
+	struct ui_event event;
 
-	file_names_complete(text, &lines);
-	assert_string_equal(lines.data, expected);
-	buffer_release(&lines);
+	file_loader_request_names(fixture->loader, text);
+	event = receive(fixture);
+	assert_int_equal(event.kind, UI_EVENT_NAMES);
+	assert_string_equal(event.message, expected);
+	free(event.message);
 }
 
 static void touch(const char *path)
@@ -148,8 +149,7 @@ static void touch(const char *path)
 static void test_names(void **state)
 {
 	char directory[] = "/tmp/ctop-names-XXXXXX", before[256];
-	struct fixture fixture;
-	struct ui_event event;
+	const struct fixture fixture = begin();
 
 	(void)state;
 	assert_non_null(mkdtemp(directory));
@@ -164,25 +164,20 @@ static void test_names(void **state)
 	touch(".hidden");
 	touch("new\nline");
 	touch("captures/one");
-	assert_completes("ct", "ct\nctop-\nctop-a.ctprof.zst\nctop-b.ctprof.zst\n");
-	assert_completes("ctop-a", "ctop-a\nctop-a.ctprof.zst\n");
-	assert_completes("cap", "cap\ncaptures/\n");
-	assert_completes("li", "li\nlink/\n");
-	assert_completes("captures/", "captures/\ncaptures/one\n");
-	assert_completes("./captures/o", "./captures/o\n./captures/one\n");
-	assert_completes("none", "none\nnone\n");
-	assert_completes("none/x", "none/x\nnone/x\n");
-	assert_completes(".h", ".h\n.hidden\n");
-	assert_completes("n", "n\nn\n"); /* a name with a newline is none */
+	assert_completes(&fixture, "ct", "ct\nctop-\nctop-a.ctprof.zst\nctop-b.ctprof.zst\n");
+	assert_completes(&fixture, "ctop-a", "ctop-a\nctop-a.ctprof.zst\n");
+	assert_completes(&fixture, "cap", "cap\ncaptures/\n");
+	assert_completes(&fixture, "li", "li\nlink/\n");
+	assert_completes(&fixture, "captures/", "captures/\ncaptures/one\n");
+	assert_completes(&fixture, "./captures/o", "./captures/o\n./captures/one\n");
+	assert_completes(&fixture, "none", "none\nnone\n");
+	assert_completes(&fixture, "none/x", "none/x\nnone/x\n");
+	assert_completes(&fixture, ".h", ".h\n.hidden\n");
+	assert_completes(&fixture, "n", "n\nn\n"); /* a name with a newline is none */
 	/* no half of a character */
-	assert_completes("k", "k\nk\nkäse\nköche\n");
-	assert_completes("", "\n\ncaptures/\nctop-a.ctprof.zst\nctop-b.ctprof.zst\nkäse\nköche\nlink/\n");
-	fixture = begin();
-	file_loader_request_names(fixture.loader, "cap");
-	event = receive(&fixture);
-	assert_int_equal(event.kind, UI_EVENT_NAMES);
-	assert_string_equal(event.message, "cap\ncaptures/\n");
-	free(event.message);
+	assert_completes(&fixture, "k", "k\nk\nkäse\nköche\n");
+	assert_completes(&fixture, "",
+			 "\n\ncaptures/\nctop-a.ctprof.zst\nctop-b.ctprof.zst\nkäse\nköche\nlink/\n");
 	end(&fixture);
 	unlink("captures/one");
 	rmdir("captures");

@@ -29,17 +29,9 @@ steady()
 hogged()
 {
     window two
-    hogs=
-    for _ in 1 2 3 4; do
-        taskset -c "$cpu" "$directory/hog" -c 'while :; do :; done' &
-        hogs="$hogs $!"
-    done
-    window three
+    hogged_window 4 three
     said=$(compare two three 'wait_time_ns(load*) > 20%')
     status=$?
-    for process in $hogs; do
-        kill "$process"
-    done
     [ $status = 3 ] && came
 }
 
@@ -69,7 +61,6 @@ result "what has ended when the window does is in it" "$("$ctop" show "$director
     grep -q '"brief".*"ended":{"value":1,' || cat "$directory/said")"
 result "but not what was not there when it began" "$("$ctop" capture --no-heap --for 1 -p 4194303 -o "$directory/none" 2>&1 |
     grep -q 'there is no process 4194303' || echo "there is")"
-cp /bin/sh "$directory/hog"
 if hogged || hogged || hogged; then found=; else found=$(echo "$said" | head -n 12); fi
 result "waits that grew break one" "$found"
 # beside others that want both CPUs what the pool does varies so much that no change stands out

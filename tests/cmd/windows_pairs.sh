@@ -53,16 +53,7 @@ hogged()
     while [ "$number" -lt "$1" ]; do
         number=$((number + 1))
         window before
-        hogs=
-        for _ in 1 2; do
-            taskset -c "$cpu" "$directory/hog" -c 'while :; do :; done' &
-            hogs="$hogs $!"
-        done
-        window after
-        for process in $hogs; do
-            kill "$process"
-        done
-        hogs=
+        hogged_window 2 after
         ! breaks before after 'RUNQ%(load*) > 20%' || broken=$((broken + 1))
         if grep -q '^  1\. load-{N} waited .* longer for a CPU ' "$directory/report"; then
             named=$((named + 1))
@@ -73,7 +64,6 @@ hogged()
     echo "in $1 pairs with others on its CPU $broken rules about its run queue are broken, $named first sentences are about it"
 }
 
-cp /bin/sh "$directory/hog"
 hogged $((pairs / 3))
 result "waits beside others break the rule each time" "$([ "$broken" = "$number" ] || echo "$broken of $number")"
 result "and are the first that is said" "$([ "$named" = "$number" ] || echo "$named of $number")"

@@ -32,3 +32,18 @@ window()
         result "a window is captured" "$(cat "$directory/said")"
     fi
 }
+
+# hogged_window COUNT NAME: the same with that many beside the pool that never sleep on its CPU
+hogged_window()
+{
+    [ -e "$directory/hog" ] || cp /bin/sh "$directory/hog"
+    for _ in $(seq "$1"); do
+        taskset -c "$cpu" "$directory/hog" -c 'while :; do :; done' &
+        hogs="$hogs $!"
+    done
+    window "$2"
+    for process in $hogs; do
+        kill "$process"
+    done
+    hogs=
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "export_internal.h"
+#include "export.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +10,24 @@
 #include "snapshot/snapshot.h"
 #include "window/column.h"
 
+/* Facts of the newest round. */
+struct export_facts {
+	struct snapshot *now; /* a reference; NULL before the first round */
+	uint64_t interval_ns;
+	struct tally tallies[SOURCE_COUNT];
+};
+
 struct export_round {
 	struct table *tables[AXIS_COUNT];
+	struct export_facts facts;
+};
+
+struct export
+{
+	struct export_options options;
+	source_set sources;                       /* that are read */
+	struct export_groups *groups[AXIS_COUNT]; /* by their order in the options */
+	uint64_t rounds;
 	struct export_facts facts;
 };
 
@@ -113,19 +129,13 @@ struct export *export_create(const struct export_options *options)
 	return export;
 }
 
-static void release_facts(struct export_facts *facts)
-{
-	for (size_t i = 0; i <= UINT8_MAX; i++)
-		free(facts->reason_names[i]);
-}
-
 void export_release(struct export *export)
 {
 	if (export == NULL)
 		return;
 	for (size_t i = 0; i < export->options.axis_count; i++)
 		export_groups_release(export->groups[i]);
-	release_facts(&export->facts);
+	snapshot_release(export->facts.now);
 	free(export);
 }
 
@@ -142,25 +152,12 @@ void export_needs(const struct export *export, source_set *ret_sources, bool *re
 static void gather_facts(const struct export *export, const struct session *session,
 			 struct export_facts *facts)
 {
-	const struct snapshot *now = session_now(session);
-
-	facts->unix_ns = now->captured_at_unix_ns;
-	facts->boottime_ns = now->provenance.boottime_ns;
-	facts->duration_ns = now->provenance.duration_ns;
+	/* only the number of references changes: a finished snapshot does not */
+	facts->now = snapshot_reference((struct snapshot *)(uintptr_t)session_now(session));
 	facts->interval_ns = session_interval_ns(session);
-	facts->threads = now->thread_count;
-	facts->taskstats = now->taskstats_summary;
-	for (size_t i = 0; i < FEATURE_COUNT; i++)
-		facts->features[i] = now->provenance.features[i].state;
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		if ((export->sources & source_bit((enum source)i)) == 0)
-			continue;
-		snapshot_tally(now, (enum source)i, &facts->tallies[i]);
-		for (size_t reason = 0; reason <= UINT8_MAX; reason++) {
-			if (facts->tallies[i].missed[reason] != 0 && facts->reason_names[reason] == NULL)
-				facts->reason_names[reason] = memory_duplicate(
-					snapshot_reason_name(now, (reason_id)reason));
-		}
+		if ((export->sources & source_bit((enum source)i)) != 0)
+			snapshot_tally(facts->now, (enum source)i, &facts->tallies[i]);
 	}
 }
 
@@ -186,7 +183,7 @@ void export_round_release(struct export_round *round)
 		return;
 	for (size_t i = 0; i < AXIS_COUNT; i++)
 		table_release(round->tables[i]);
-	release_facts(&round->facts);
+	snapshot_release(round->facts.now);
 	free(round);
 }
 
@@ -238,7 +235,7 @@ static void add_table(struct export *export, size_t axis, const struct export_fa
 				rows[i].weight += (double)own[family].value / (double)facts->interval_ns;
 		}
 	}
-	export_groups_add(export->groups[axis], facts->boottime_ns, rows, table->row_count);
+	export_groups_add(export->groups[axis], facts->now->provenance.boottime_ns, rows, table->row_count);
 	free(rows);
 	free(numbers);
 }
@@ -247,12 +244,9 @@ void export_add(struct export *export, const struct export_round *round)
 {
 	for (size_t i = 0; i < export->options.axis_count; i++)
 		add_table(export, i, &round->facts, round->tables[i]);
-	release_facts(&export->facts);
+	snapshot_release(export->facts.now);
 	export->facts = round->facts;
-	for (size_t i = 0; i <= UINT8_MAX; i++) {
-		if (round->facts.reason_names[i] != NULL)
-			export->facts.reason_names[i] = memory_duplicate(round->facts.reason_names[i]);
-	}
+	snapshot_reference(export->facts.now);
 	export->rounds++;
 }
 
@@ -281,4 +275,237 @@ void export_write_groups(const struct export *export, struct exposition *exposit
 		for (size_t axis = 0; axis < export->options.axis_count; axis++)
 			export_groups_write(export->groups[axis], family, exposition);
 	}
+}
+
+/* --- numbers about ctop itself --- */
+
+enum health {
+#define EXPORT_HEALTH(id, ...) HEALTH_##id,
+#include "export_health.def"
+#undef EXPORT_HEALTH
+	HEALTH_COUNT,
+};
+
+struct health_entry {
+	enum exposition_kind kind;
+	const char *name;
+	enum unit unit;
+	const char *help;
+};
+
+static const struct health_entry health_entries[HEALTH_COUNT] = {
+#define EXPORT_HEALTH(id, kind, name, unit, help)                                                            \
+	[HEALTH_##id] = {EXPOSITION_##kind, name, UNIT_##unit, help},
+#include "export_health.def"
+#undef EXPORT_HEALTH
+};
+
+const unsigned int export_statuses[EXPORT_STATUS_COUNT] = {200, 404, 405};
+
+/* A number that is being written. */
+struct writing {
+	const struct export *export;
+	const struct export_health *health;
+	struct exposition *exposition;
+	struct buffer labels;
+};
+
+static void begin(const struct writing *writing, enum health which)
+{
+	const struct health_entry *entry = &health_entries[which];
+
+	exposition_begin(writing->exposition, entry->kind, entry->name, entry->unit, entry->help);
+}
+
+static void add(const struct writing *writing, uint64_t value)
+{
+	exposition_add(writing->exposition, writing->labels.data, writing->labels.length, value);
+}
+
+static void write_one(struct writing *writing, enum health which, uint64_t value)
+{
+	buffer_clear(&writing->labels);
+	begin(writing, which);
+	add(writing, value);
+}
+
+/* Replaces the labels by one. */
+static void set_label(struct writing *writing, const char *name, const char *value)
+{
+	buffer_clear(&writing->labels);
+	exposition_append_label(&writing->labels, name, value, strlen(value));
+}
+
+static void write_build(struct writing *writing)
+{
+	begin(writing, HEALTH_BUILD);
+	set_label(writing, "version", CTOP_VERSION);
+	add(writing, 1);
+}
+
+static void write_rounds(struct writing *writing)
+{
+	const struct export_health *health = writing->health;
+	const struct snapshot *now = writing->export->facts.now;
+
+	write_one(writing, HEALTH_ROUNDS, health->rounds);
+	write_one(writing, HEALTH_ROUND_FAILURES, health->failed_rounds);
+	write_one(writing, HEALTH_CAPTURE_CPU, health->capture_cpu_ns);
+	write_one(writing, HEALTH_ROUND_STALE, health->stale);
+	if (now == NULL)
+		return;
+	write_one(writing, HEALTH_ROUND_TIMESTAMP, now->captured_at_unix_ns);
+	write_one(writing, HEALTH_ROUND_AGE,
+		  health->now_boottime_ns > now->provenance.boottime_ns
+			  ? health->now_boottime_ns - now->provenance.boottime_ns
+			  : 0);
+	write_one(writing, HEALTH_ROUND_INTERVAL, writing->export->facts.interval_ns);
+	write_one(writing, HEALTH_ROUND_DURATION, now->provenance.duration_ns);
+	write_one(writing, HEALTH_THREADS, now->thread_count);
+}
+
+static void write_missed(struct writing *writing, enum source source)
+{
+	const struct export_facts *facts = &writing->export->facts;
+
+	for (size_t reason = 0; reason <= UINT8_MAX; reason++) {
+		const uint64_t missed = facts->tallies[source].missed[reason];
+		const char *name;
+
+		if (missed == 0)
+			continue;
+		name = snapshot_reason_name(facts->now, (reason_id)reason);
+		set_label(writing, "source", sources[source].name);
+		exposition_append_label(&writing->labels, "reason", name, strlen(name));
+		add(writing, missed);
+	}
+}
+
+/* Writes about the sources that are read at all. */
+static void write_sources(struct writing *writing)
+{
+	begin(writing, HEALTH_SOURCE_READ);
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if ((writing->export->sources & source_bit((enum source)i)) == 0)
+			continue;
+		set_label(writing, "source", sources[i].name);
+		add(writing, writing->export->facts.tallies[i].read);
+	}
+	begin(writing, HEALTH_SOURCE_MISSED);
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		write_missed(writing, (enum source)i);
+}
+
+/* Leaves out features that were not checked. */
+static void write_features(struct writing *writing)
+{
+	begin(writing, HEALTH_FEATURE);
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		const enum feature_state state = writing->export->facts.now->provenance.features[i].state;
+
+		if (state == FEATURE_STATE_UNKNOWN)
+			continue;
+		set_label(writing, "feature", features[i].name);
+		add(writing, state == FEATURE_STATE_ON);
+	}
+}
+
+static void write_taskstats(struct writing *writing)
+{
+	const struct taskstats_summary *taskstats = &writing->export->facts.now->taskstats_summary;
+	const struct {
+		const char *result;
+		uint64_t count;
+	} results[] = {
+		{"ok", taskstats->ok_count},
+		{"eperm", taskstats->eperm_count},
+		{"esrch", taskstats->esrch_count},
+		{"other", taskstats->other_err_count},
+	};
+
+	if (!taskstats->present)
+		return;
+	begin(writing, HEALTH_TASKSTATS);
+	for (size_t i = 0; i < ARRAY_COUNT(results); i++) {
+		set_label(writing, "result", results[i].result);
+		add(writing, results[i].count);
+	}
+}
+
+/* A number of each axis. */
+static void write_axes(struct writing *writing, enum health which)
+{
+	const struct export *export = writing->export;
+
+	begin(writing, which);
+	for (size_t i = 0; i < export->options.axis_count; i++) {
+		const struct export_groups_state state = export_groups_state(export->groups[i]);
+
+		buffer_clear(&writing->labels);
+		buffer_append_text(&writing->labels, export_groups_axis_label(export->groups[i]));
+		add(writing, which == HEALTH_GROUPS          ? state.groups
+			     : which == HEALTH_GROUPS_FOLDED ? state.folded
+			     : which == HEALTH_GROUPS_LIMIT  ? export->options.limit
+							     : state.dropped);
+	}
+}
+
+static void write_server(struct writing *writing)
+{
+	const struct export_health *health = writing->health;
+
+	begin(writing, HEALTH_HTTP_REQUESTS);
+	for (size_t i = 0; i < EXPORT_STATUS_COUNT; i++) {
+		buffer_clear(&writing->labels);
+		buffer_append_format(&writing->labels, "code=\"%u\"", export_statuses[i]);
+		add(writing, health->requests[i]);
+	}
+	begin(writing, HEALTH_HTTP_CLOSED);
+	set_label(writing, "reason", "slow");
+	add(writing, health->closed_slow);
+	set_label(writing, "reason", "crowded");
+	add(writing, health->closed_crowded);
+}
+
+static void write_process(struct writing *writing)
+{
+	static const char prefix[] = "ctop_";
+	const struct export_health *health = writing->health;
+	const uint64_t values[] = {health->cpu_ns,        health->resident_bytes, health->virtual_bytes,
+				   health->start_unix_ns, health->open_fds,       health->max_fds};
+
+	for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
+		const struct health_entry *entry = &health_entries[HEALTH_PROCESS_CPU + i];
+		struct buffer name = {0};
+
+		buffer_append_format(&name, "%s%s", health->own_names ? prefix : "", entry->name);
+		buffer_clear(&writing->labels);
+		exposition_begin(writing->exposition, entry->kind, name.data, entry->unit, entry->help);
+		add(writing, values[i]);
+		buffer_release(&name);
+	}
+}
+
+void export_write_health(const struct export *export, const struct export_health *health,
+			 struct exposition *exposition)
+{
+	struct writing writing = {.export = export, .health = health, .exposition = exposition};
+
+	write_build(&writing);
+	write_rounds(&writing);
+	if (export->facts.now != NULL) {
+		write_sources(&writing);
+		write_features(&writing);
+		write_taskstats(&writing);
+		for (enum health which = HEALTH_GROUPS; which <= HEALTH_SERIES_DROPPED; which++)
+			write_axes(&writing, which);
+		write_one(&writing, HEALTH_WRITE_DURATION, health->write_ns);
+	}
+	if (health->serves)
+		write_server(&writing);
+	if (health->writes_file)
+		write_one(&writing, HEALTH_TEXTFILE_FAILURES, health->file_failures);
+	if (health->has_process)
+		write_process(&writing);
+	buffer_release(&writing.labels);
 }

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "exporter.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/queue.h"
 #include "base/worker.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
-#include "own_process.h"
 #include "session/session.h"
 #include "snapshot/user_names.h"
 
@@ -24,6 +28,15 @@
 #define USER_PATIENCE_NS (500 * NS_PER_MS)
 /* Besides three intervals: without a round for so long, the last one is too old to be shown. */
 #define STALE_NS (10 * NS_PER_S)
+
+enum {
+	STAT_LIMIT = 4096,
+	/* fields of stat behind the name in parentheses, where state is field 3 (proc_pid_stat(5)) */
+	FIELD_STATE = 3,
+	FIELD_START = 22,
+	FIELD_VIRTUAL = 23,
+	FIELD_RESIDENT = 24,
+};
 
 /* The groups as written last in a format. */
 struct written {
@@ -48,7 +61,7 @@ struct exporter {
 	struct written written[EXPOSITION_FORMAT_COUNT];
 	bool woken;
 	uint64_t finished_ns; /* CLOCK_MONOTONIC, when the newest round was added */
-	uint64_t rounds, failed_rounds, capture_cpu_ns;
+	uint64_t rounds, failed_rounds, file_failures, capture_cpu_ns;
 };
 
 /* --- the thread that captures --- */
@@ -225,18 +238,71 @@ static uint64_t stale_after_ns(const struct exporter *exporter)
 	return 3 * exporter->options.interval_ns + STALE_NS;
 }
 
+/* The number in a field; `text` begins at that of the state. */
+static uint64_t field(const char *text, int number)
+{
+	for (int i = FIELD_STATE; i < number; i++) {
+		text = strchr(text, ' ');
+		if (text == NULL)
+			return 0;
+		text++;
+	}
+	return strtoull(text, NULL, 10);
+}
+
+static uint64_t count_descriptors(void)
+{
+	DIR *directory = file_open_directory(AT_FDCWD, "/proc/self/fd");
+	uint64_t count = 0;
+
+	if (directory == NULL)
+		return 0;
+	while (readdir(directory) != NULL)
+		count++;
+	closedir(directory);
+	return count > 3 ? count - 3 : 0; /* "." and "..", and the one of the directory itself */
+}
+
+/* Fills in the numbers of this process from /proc/self: CPU time, memory, descriptors, its start. When
+ * something cannot be read, has_process stays false. */
+static void read_own_process(struct export_health *health)
+{
+	struct buffer stat = {0};
+	struct rlimit limit;
+	const char *end;
+	uint64_t start_ns, boot_unix_ns;
+
+	health->has_process = file_read(AT_FDCWD, "/proc/self/stat", &stat, STAT_LIMIT) == 0;
+	end = health->has_process ? strrchr(stat.data, ')') : NULL;
+	health->has_process = end != NULL && getrlimit(RLIMIT_NOFILE, &limit) == 0;
+	if (health->has_process) {
+		end += 2;
+		start_ns = field(end, FIELD_START) * NS_PER_TICK;
+		boot_unix_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+		health->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		health->virtual_bytes = field(end, FIELD_VIRTUAL);
+		health->resident_bytes = field(end, FIELD_RESIDENT) * (uint64_t)sysconf(_SC_PAGESIZE);
+		health->start_unix_ns = boot_unix_ns + start_ns;
+		health->open_fds = count_descriptors();
+		health->max_fds = limit.rlim_cur;
+	}
+	buffer_release(&stat);
+}
+
 void exporter_write(struct exporter *exporter, enum exposition_format format, struct export_health *health,
 		    struct buffer *page)
 {
 	struct exposition exposition = {.buffer = page, .format = format};
 	uint64_t age_ns;
 
-	own_process_read(health);
+	read_own_process(health);
 	health->now_boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	pthread_mutex_lock(&exporter->lock);
 	age_ns = clock_ns(CLOCK_MONOTONIC) - exporter->finished_ns;
 	health->rounds = exporter->rounds;
 	health->failed_rounds = exporter->failed_rounds;
+	health->writes_file = exporter->options.writes_file;
+	health->file_failures = exporter->file_failures;
 	health->capture_cpu_ns = exporter->capture_cpu_ns;
 	health->stale = age_ns > stale_after_ns(exporter);
 	if (!health->stale) {
@@ -267,6 +333,13 @@ bool exporter_wait(struct exporter *exporter, uint64_t *round)
 	*round = export_round_count(exporter->export);
 	pthread_mutex_unlock(&exporter->lock);
 	return is_due;
+}
+
+void exporter_count_file_failure(struct exporter *exporter)
+{
+	pthread_mutex_lock(&exporter->lock);
+	exporter->file_failures++;
+	pthread_mutex_unlock(&exporter->lock);
 }
 
 void exporter_wake(struct exporter *exporter)

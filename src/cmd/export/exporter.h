@@ -21,7 +21,8 @@ struct exporter_options {
 	struct capture_options capture;
 	struct export_options export;
 	uint64_t interval_ns;
-	uint64_t rounds; /* that are added before it is done; 0: it never is */
+	uint64_t rounds;  /* that are added before it is done; 0: it never is */
+	bool writes_file; /* pages tell how often that failed */
 };
 
 /*
@@ -46,7 +47,7 @@ const char *exporter_failure(const struct exporter *exporter);
 /*
  * Appends the page in a format. Groups are left out, and the page says so (ctop_round_stale), when no round
  * has been finished for three intervals and 10 s: behind a capture that hangs they would be out of date.
- * `health` has the numbers that only the caller knows (from `serves` on); the rest is filled in.
+ * `health` has the numbers of a server, and `own_names`; the rest is filled in.
  */
 void exporter_write(struct exporter *exporter, enum exposition_format format, struct export_health *health,
 		    struct buffer *page);
@@ -57,6 +58,9 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
  * goes on). Returns false where exporter_wake() was called before.
  */
 bool exporter_wait(struct exporter *exporter, uint64_t *round);
+
+/* A page could not be written to the file. Safe from any thread. */
+void exporter_count_file_failure(struct exporter *exporter);
 
 /* Ends all waiting for rounds, now and later. */
 void exporter_wake(struct exporter *exporter);

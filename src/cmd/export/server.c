@@ -28,6 +28,7 @@ enum {
 
 /* The event that a connection waits for. */
 enum phase {
+	PHASE_NONE,    /* it is closed, and its place free */
 	PHASE_REQUEST, /* the first, or the rest of it */
 	PHASE_IDLE,    /* another one, after an answer */
 	PHASE_ANSWER,  /* its reader, while an answer is sent */
@@ -35,18 +36,16 @@ enum phase {
 };
 
 struct connection {
-	struct connection *previous, *next; /* in the order in which they came to their phase */
 	int descriptor;
 	enum phase phase;
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 };
 
 struct server {
-	struct server_options options;
+	struct exporter *exporter;
 	struct MHD_Daemon *daemon;
 	int descriptor; /* epoll */
-	struct connection *first, *last;
-	size_t count, answers;
+	struct connection connections[ACCEPTED_MAX];
 	struct export_health health; /* what is counted here */
 };
 
@@ -59,60 +58,50 @@ static const char start_page[] =
 
 /* --- connections --- */
 
-static void take_out(struct server *server, struct connection *connection)
-{
-	*(connection->previous != NULL ? &connection->previous->next : &server->first) = connection->next;
-	*(connection->next != NULL ? &connection->next->previous : &server->last) = connection->previous;
-	connection->previous = connection->next = NULL;
-	server->count -= connection->phase != PHASE_CLOSED;
-	server->answers -= connection->phase == PHASE_ANSWER;
-}
-
-/* Puts it behind all others. */
-static void put_in(struct server *server, struct connection *connection, enum phase phase)
-{
-	connection->phase = phase;
-	connection->since_ns = clock_ns(CLOCK_MONOTONIC);
-	connection->previous = server->last;
-	*(server->last != NULL ? &server->last->next : &server->first) = connection;
-	server->last = connection;
-	server->count += phase != PHASE_CLOSED;
-	server->answers += phase == PHASE_ANSWER;
-}
-
-static void change_phase(struct server *server, struct connection *connection, enum phase phase)
+static void change_phase(struct connection *connection, enum phase phase)
 {
 	if (connection->phase == PHASE_CLOSED)
 		return;
-	take_out(server, connection);
-	put_in(server, connection, phase);
+	connection->phase = phase;
+	connection->since_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 /* libmicrohttpd sees the end of it and closes it. */
-static void close_early(struct server *server, struct connection *connection, uint64_t *counter)
+static void close_early(struct connection *connection, uint64_t *counter)
 {
 	shutdown(connection->descriptor, SHUT_RDWR);
-	change_phase(server, connection, PHASE_CLOSED);
+	change_phase(connection, PHASE_CLOSED);
 	++*counter;
 }
 
-/* The connection that has been in a phase for longest, in that of answers or in another; NULL for none. */
-static struct connection *find_oldest(const struct server *server, bool answers)
+/*
+ * Closes a connection where more than `most` are being answered, or (`all`) are open: the one that has waited
+ * longest for its reader, or for a request.
+ */
+static void make_room_among(struct server *server, bool all, size_t most)
 {
-	for (struct connection *connection = server->first; connection != NULL;
-	     connection = connection->next) {
-		if (connection->phase != PHASE_CLOSED && (connection->phase == PHASE_ANSWER) == answers)
-			return connection;
+	struct connection *oldest = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < ACCEPTED_MAX; i++) {
+		struct connection *connection = &server->connections[i];
+		const bool answers = connection->phase == PHASE_ANSWER;
+
+		if (connection->phase == PHASE_NONE || connection->phase == PHASE_CLOSED)
+			continue;
+		count += all || answers;
+		if (answers != all && (oldest == NULL || connection->since_ns < oldest->since_ns))
+			oldest = connection;
 	}
-	return NULL;
+	if (count > most && oldest != NULL)
+		close_early(oldest, &server->health.closed_crowded);
 }
 
+/* After each connection that came, and each answer that began: there is one too many at most. */
 static void make_room(struct server *server)
 {
-	while (server->answers > SERVER_ANSWERS_MAX)
-		close_early(server, find_oldest(server, true), &server->health.closed_crowded);
-	while (server->count > SERVER_CONNECTIONS_MAX)
-		close_early(server, find_oldest(server, false), &server->health.closed_crowded);
+	make_room_among(server, false, SERVER_ANSWERS_MAX);
+	make_room_among(server, true, SERVER_CONNECTIONS_MAX);
 }
 
 /* Closes those that took too long for a request or an answer; returns when the next one will have. */
@@ -120,16 +109,15 @@ static uint64_t close_slow(struct server *server)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t soonest = UINT64_MAX;
-	struct connection *next;
 
-	for (struct connection *connection = server->first; connection != NULL; connection = next) {
+	for (size_t i = 0; i < ACCEPTED_MAX; i++) {
+		struct connection *connection = &server->connections[i];
 		const uint64_t until = connection->since_ns + SERVER_PATIENCE_NS;
 
-		next = connection->next;
-		if (connection->phase == PHASE_CLOSED || connection->phase == PHASE_IDLE)
+		if (connection->phase != PHASE_REQUEST && connection->phase != PHASE_ANSWER)
 			continue;
 		if (until <= now)
-			close_early(server, connection, &server->health.closed_slow);
+			close_early(connection, &server->health.closed_slow);
 		else if (until < soonest)
 			soonest = until;
 	}
@@ -146,18 +134,23 @@ static void note_connection(void *context, struct MHD_Connection *own, void **so
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
 		if (connection == NULL)
 			return;
-		take_out(server, connection);
-		free(connection);
+		connection->phase = PHASE_NONE;
 		*socket_context = NULL;
 		return;
 	}
 	info = MHD_get_connection_info(own, MHD_CONNECTION_INFO_CONNECTION_FD);
 	if (info == NULL)
 		return;
-	connection = memory_allocate_zero(1, sizeof(*connection));
+	for (size_t i = 0; i < ACCEPTED_MAX && connection == NULL; i++) {
+		if (server->connections[i].phase == PHASE_NONE)
+			connection = &server->connections[i];
+	}
+	/* libmicrohttpd takes in no more than there are */
+	if (connection == NULL)
+		return;
 	connection->descriptor = info->connect_fd;
 	*socket_context = connection;
-	put_in(server, connection, PHASE_REQUEST);
+	change_phase(connection, PHASE_REQUEST);
 	make_room(server);
 }
 
@@ -174,10 +167,11 @@ static void note_completion(void *context, struct MHD_Connection *own, void **re
 {
 	struct connection *connection = connection_of(own);
 
+	(void)context;
 	(void)request;
 	(void)code;
 	if (connection != NULL)
-		change_phase(context, connection, PHASE_IDLE);
+		change_phase(connection, PHASE_IDLE);
 }
 
 /* --- answers --- */
@@ -198,7 +192,7 @@ static enum MHD_Result answer(struct server *server, struct MHD_Connection *own,
 	MHD_destroy_response(response);
 	server->health.requests[status]++;
 	if (connection != NULL)
-		change_phase(server, connection, PHASE_ANSWER);
+		change_phase(connection, PHASE_ANSWER);
 	make_room(server);
 	return result;
 }
@@ -220,7 +214,7 @@ static enum MHD_Result answer_metrics(struct server *server, struct MHD_Connecti
 	size_t length;
 
 	health.serves = true;
-	server->options.write(server->options.context, format, &health, &page);
+	exporter_write(server->exporter, format, &health, &page);
 	length = page.length;
 	return answer(server, own, EXPORT_STATUS_200, exposition_content_types[format],
 		      MHD_create_response_from_buffer(length, buffer_steal(&page), MHD_RESPMEM_MUST_FREE));
@@ -259,14 +253,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *own, const c
 
 /* --- the server --- */
 
-int server_start(const struct server_options *options, struct server **ret_server, struct error *error)
+int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error)
 {
 	struct server *server = memory_allocate_zero(1, sizeof(*server));
 	const union MHD_DaemonInfo *info;
 
-	server->options = *options;
+	server->exporter = exporter;
 	server->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, options->descriptor,
+		MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)ACCEPTED_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)MEMORY_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED,

@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
-#include "export.h"
+#include "exporter.h"
 
 /*
  * HTTP on a socket that listens, for GET and HEAD of `/metrics` and `/`, by libmicrohttpd. All of it is done
@@ -24,19 +23,14 @@ enum {
 };
 #define SERVER_PATIENCE_NS (UINT64_C(15) * 1000000000)
 
-struct server_options {
-	int descriptor; /* listens, not blocking; it stays the caller's */
-	/* Appends the page in a format. `health` has the numbers of the server. */
-	void (*write)(void *context, enum exposition_format format, struct export_health *health,
-		      struct buffer *page);
-	void *context;
-};
-
 /* Whether ctop was built with libmicrohttpd. */
 extern const bool server_is_built;
 
-/* Returns 0 or a negative errno with a sentence. */
-int server_start(const struct server_options *options, struct server **ret_server, struct error *error);
+/*
+ * Serves the pages of an exporter on a socket that listens, not blocking, and stays the caller's. Returns 0
+ * or a negative errno with a sentence.
+ */
+int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error);
 void server_stop(struct server *server);
 
 /* Readable when server_serve() has something to do. */

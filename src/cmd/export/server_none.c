@@ -7,9 +7,10 @@
 
 const bool server_is_built = false;
 
-int server_start(const struct server_options *options, struct server **ret_server, struct error *error)
+int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error)
 {
-	(void)options;
+	(void)listener;
+	(void)exporter;
 	*ret_server = NULL;
 	return error_set(error, -ENOTSUP,
 			 "this ctop was built without libmicrohttpd and cannot listen; --textfile works");

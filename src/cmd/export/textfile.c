@@ -20,7 +20,6 @@ struct textfile {
 	struct exporter *exporter;
 	const char *path;
 	pthread_t thread;
-	_Atomic uint64_t failures;
 	bool is_failing; /* used by its thread: the failure was reported */
 };
 
@@ -42,7 +41,7 @@ static int write_page(const char *path, const struct buffer *page, struct error 
 static void note_result(struct textfile *textfile, int result, const struct error *error)
 {
 	if (result < 0) {
-		atomic_fetch_add(&textfile->failures, 1);
+		exporter_count_file_failure(textfile->exporter);
 		if (!textfile->is_failing)
 			command_note("%s; trying again each round", error->text);
 	} else if (textfile->is_failing) {
@@ -57,8 +56,7 @@ static void *run(void *argument)
 	uint64_t round = 0;
 
 	while (exporter_wait(textfile->exporter, &round)) {
-		struct export_health health = {
-			.writes_file = true, .own_names = true, .file_failures = textfile_failures(textfile)};
+		struct export_health health = {.own_names = true};
 		struct buffer page = {0};
 		struct error error;
 		int result;
@@ -111,11 +109,6 @@ int textfile_start(struct exporter *exporter, const char *path, struct textfile 
 	}
 	*ret_textfile = textfile;
 	return 0;
-}
-
-uint64_t textfile_failures(const struct textfile *textfile)
-{
-	return atomic_load(&textfile->failures);
 }
 
 bool textfile_stop(struct textfile *textfile, bool remove)

@@ -2,7 +2,6 @@
 #ifndef CTOP_TEXTFILE_H
 #define CTOP_TEXTFILE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -20,9 +19,6 @@ struct textfile;
  */
 int textfile_start(struct exporter *exporter, const char *path, struct textfile **ret_textfile,
 		   struct error *error);
-
-/* Number of times the file could not be written. Safe from any thread. */
-uint64_t textfile_failures(const struct textfile *textfile);
 
 /*
  * Ends the thread, once exporter_wake() has been called: what is being written is finished, and the newest

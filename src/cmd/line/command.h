@@ -11,8 +11,8 @@
 
 /*
  * The interface of commands. Each is one file of src/cmd with one `const struct command`, declared in
- * cmd/commands.h and listed in command_table.c; dispatch, option parsing, usage errors and help are made from
- * it. A short example is doctor.c.
+ * cmd/commands.h and listed in commands.c; dispatch, option parsing, usage errors and help are made from it.
+ * A short example is doctor.c.
  */
 
 /* Exit statuses of the process. */

@@ -23,17 +23,21 @@ enum {
 	CONFIG_PROBLEMS_TOLD = 10
 };
 
+char *config_file_user_path(const char *variable, const char *directory, const char *name)
+{
+	const char *base = getenv(variable), *home = getenv("HOME");
+
+	/* "All paths set in these environment variables must be absolute" */
+	if (base != NULL && base[0] == '/')
+		return memory_format("%s/%s", base, name);
+	if (home != NULL && home[0] == '/')
+		return memory_format("%s/%s/%s", home, directory, name);
+	return NULL;
+}
+
 char *config_file_path(void)
 {
-	const char *directory = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-
-	/* "All paths set in these environment variables must be absolute", XDG Base Directory Specification
-	 */
-	if (directory != NULL && directory[0] == '/')
-		return memory_format("%s/ctop/ctop.conf", directory);
-	if (home != NULL && home[0] == '/')
-		return memory_format("%s/.config/ctop/ctop.conf", home);
-	return NULL;
+	return config_file_user_path("XDG_CONFIG_HOME", ".config", "ctop/ctop.conf");
 }
 
 /* Why a file does not count, NULL if it does. */

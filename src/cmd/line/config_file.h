@@ -26,6 +26,12 @@ struct config_file {
 	size_t problem_count;
 };
 
+/*
+ * A path of the user by the XDG Base Directory Specification: `name` below the directory in the environment
+ * `variable`, by default below `directory` of the home directory. NULL for neither. Owned by the caller.
+ */
+char *config_file_user_path(const char *variable, const char *directory, const char *name);
+
 /* The path of the user's file, which may not exist; NULL without a home directory. Owned by the caller. */
 char *config_file_path(void);
 

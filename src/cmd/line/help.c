@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "help.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "output.h"
@@ -12,16 +11,15 @@ enum {
 	SUMMARY_COLUMN = 12,
 };
 
-void help_append_wrapped(struct buffer *buffer, const char *text, const char *head)
+void help_append_wrapped(struct buffer *buffer, const char *text, const char *head, size_t column)
 {
-	const size_t column = strlen(head);
 	size_t at = column;
 
 	while (*text != '\0') {
 		size_t word = strcspn(text, " ");
 
 		if (at > column && at + 1 + word > HELP_WIDTH) {
-			buffer_append_format(buffer, "\n%s", head);
+			buffer_append_format(buffer, "\n%-*s", (int)column, head);
 			at = column;
 		} else if (at > column) {
 			buffer_append_char(buffer, ' ');
@@ -33,15 +31,6 @@ void help_append_wrapped(struct buffer *buffer, const char *text, const char *he
 		text += strspn(text, " ");
 	}
 	buffer_append_char(buffer, '\n');
-}
-
-/* Fills text into lines from `column` on; the first line stands at `column` already. */
-static void append_wrapped(struct buffer *buffer, const char *text, size_t column)
-{
-	char blanks[OPTION_COLUMN + 1];
-
-	snprintf(blanks, sizeof(blanks), "%*s", (int)column, "");
-	help_append_wrapped(buffer, text, blanks);
 }
 
 static void append_option(struct buffer *buffer, const struct option *option)
@@ -65,7 +54,7 @@ static void append_option(struct buffer *buffer, const struct option *option)
 	}
 	buffer_append_format(buffer, "%*s", (int)(OPTION_COLUMN - used), "");
 	option_describe(option, &description);
-	append_wrapped(buffer, description.data, OPTION_COLUMN);
+	help_append_wrapped(buffer, description.data, "", OPTION_COLUMN);
 	buffer_release(&description);
 }
 
@@ -88,7 +77,7 @@ static void append_command(struct buffer *buffer, const struct command *command)
 		buffer_append_format(buffer, "Also called %s.\n", command->alias);
 	if (command->details != NULL) {
 		buffer_append_char(buffer, '\n');
-		append_wrapped(buffer, command->details, 0);
+		help_append_wrapped(buffer, command->details, "", 0);
 	}
 	append_options(buffer, command);
 }
@@ -103,7 +92,7 @@ static void append_program(struct buffer *buffer, command_table commands)
 				   "allocating.\n\nCommands:\n");
 	for (size_t i = 1; commands[i] != NULL; i++) {
 		buffer_append_format(buffer, "  %-*s", SUMMARY_COLUMN - 2, commands[i]->name);
-		append_wrapped(buffer, commands[i]->summary, SUMMARY_COLUMN);
+		help_append_wrapped(buffer, commands[i]->summary, "", SUMMARY_COLUMN);
 	}
 	append_options(buffer, live);
 	buffer_append_text(buffer, "\n  -h, --help                  print help, also after a command\n"

@@ -10,8 +10,8 @@
  */
 int help_print(command_table commands, const struct command *command);
 
-/* Appends a text in lines of at most 79 characters, each but the first behind `head`, with a newline at the
- * end. */
-void help_append_wrapped(struct buffer *buffer, const char *text, const char *head);
+/* Appends a text in lines of at most 79 characters with a newline at the end. The first line begins at
+ * `column` already; the others get `head` and blanks up to there. */
+void help_append_wrapped(struct buffer *buffer, const char *text, const char *head, size_t column);
 
 #endif

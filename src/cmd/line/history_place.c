@@ -71,26 +71,18 @@ static void read_configuration(void)
 	config_file_release(&file);
 }
 
-static const char *environment(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value != NULL && value[0] == '/' ? value : NULL;
-}
-
 static char *find_default(void)
 {
-	const char *state = environment("STATE_DIRECTORY"), *directory = environment("XDG_STATE_HOME"),
-		   *home = environment("HOME");
+	const char *state = getenv("STATE_DIRECTORY");
+	char *path;
 
 	/* several are separated by colons (systemd.exec(5)) */
-	if (state != NULL)
+	if (state != NULL && state[0] == '/')
 		return memory_duplicate_bytes(state, strcspn(state, ":"));
 	if (geteuid() == 0)
 		return memory_duplicate("/var/lib/ctop");
-	if (directory != NULL)
-		return memory_format("%s/ctop", directory);
-	return home != NULL ? memory_format("%s/.local/state/ctop", home) : memory_duplicate("ctop-history");
+	path = config_file_user_path("XDG_STATE_HOME", ".local/state", "ctop");
+	return path != NULL ? path : memory_duplicate("ctop-history");
 }
 
 const char *history_place(void)

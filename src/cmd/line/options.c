@@ -18,8 +18,8 @@ struct parser {
 	char *values;
 	char **words;
 	int word_count;
-	int next;                 /* index of the word to look at */
-	struct option_set *given; /* may be NULL */
+	int next; /* index of the word to look at */
+	struct option_set *given;
 };
 
 /* An option as it was found: its table entry, the struct it sets, and how the user wrote it. */
@@ -116,9 +116,7 @@ static int set_number(const struct option_match *match, const char *value, struc
 		*(uint64_t *)match->member = number;
 		return 0;
 	}
-	numbers->items = memory_grow(numbers->items, &numbers->capacity, numbers->count + 1,
-				     sizeof(*numbers->items));
-	numbers->items[numbers->count++] = (uint32_t)number;
+	*MEMORY_APPEND(numbers->items, numbers->count, numbers->capacity) = (uint32_t)number;
 	return 0;
 }
 
@@ -151,12 +149,6 @@ static int set_choice(const struct option_match *match, const char *value, struc
 	return nearest_refuse(error, kind, value, choices, count);
 }
 
-static void add_text(struct option_texts *texts, const char *value)
-{
-	texts->items = memory_grow(texts->items, &texts->capacity, texts->count + 1, sizeof(*texts->items));
-	texts->items[texts->count++] = value;
-}
-
 static int set_flag(const struct option_match *match, const char *value, struct error *error)
 {
 	static const char *const words[] = {"yes", "true", "on", "1", "no", "false", "off", "0"};
@@ -172,6 +164,8 @@ static int set_flag(const struct option_match *match, const char *value, struct 
 
 static int set_value(const struct option_match *match, const char *value, struct error *error)
 {
+	struct option_texts *texts = match->member;
+
 	switch (match->option->kind) {
 	case OPTION_FLAG:
 		return set_flag(match, value, error);
@@ -179,7 +173,7 @@ static int set_value(const struct option_match *match, const char *value, struct
 		*(const char **)match->member = value;
 		return 0;
 	case OPTION_TEXTS:
-		add_text(match->member, value);
+		*MEMORY_APPEND(texts->items, texts->count, texts->capacity) = value;
 		return 0;
 	case OPTION_COUNT:
 	case OPTION_NUMBERS:
@@ -194,21 +188,19 @@ static int set_value(const struct option_match *match, const char *value, struct
 	return -EINVAL;
 }
 
-/* The next word, as the value of an option that is not joined to its own. */
-static int take_value(struct parser *parser, const struct option_match *match, const char **ret_value,
-		      struct error *error)
+/* Sets an option that was found; where its value is not joined to it (NULL), that is the next word. */
+static int take_option(struct parser *parser, const struct option_match *match, const char *value,
+		       struct error *error)
 {
-	if (parser->next >= parser->word_count)
-		return error_set(error, -EINVAL, "%s needs a value: %s", match->written,
-				 match->option->value_name);
-	*ret_value = parser->words[parser->next++];
-	return 0;
-}
-
-static void note_given(struct parser *parser, const struct option_match *match)
-{
-	if (parser->given != NULL && match->place < OPTIONS_MAX)
+	if (match->place < OPTIONS_MAX)
 		parser->given->has[match->place] = true;
+	if (match->option->kind != OPTION_FLAG && value == NULL) {
+		if (parser->next >= parser->word_count)
+			return error_set(error, -EINVAL, "%s needs a value: %s", match->written,
+					 match->option->value_name);
+		value = parser->words[parser->next++];
+	}
+	return set_value(match, value, error);
 }
 
 static int parse_long(struct parser *parser, const char *word, struct error *error)
@@ -222,25 +214,16 @@ static int parse_long(struct parser *parser, const char *word, struct error *err
 	snprintf(match.written, sizeof(match.written), "--%.*s", (int)(length < 60 ? length : 60), name);
 	if (!find(parser, name, length, '\0', &match))
 		return unknown_option(parser, match.written, error);
-	note_given(parser, &match);
 	if (match.option->kind == OPTION_FLAG && value != NULL && !match.option->in_file)
 		return error_set(error, -EINVAL, "%s takes no value", match.written);
-	if (match.option->kind != OPTION_FLAG && value == NULL) {
-		int status = take_value(parser, &match, &value, error);
-
-		if (status < 0)
-			return status;
-	}
-	return set_value(&match, value, error);
+	return take_option(parser, &match, value, error);
 }
 
 /* A word of letters: flags may be joined; what follows the first letter that takes a value is its value. */
 static int parse_letters(struct parser *parser, const char *word, bool *ret_help, struct error *error)
 {
 	for (const char *letter = word + 1; *letter != '\0'; letter++) {
-		const char *value = letter[1] != '\0' ? letter + 1 : NULL;
 		struct option_match match;
-		int status;
 
 		snprintf(match.written, sizeof(match.written), "-%c", *letter);
 		if (!find(parser, NULL, 0, *letter, &match)) {
@@ -249,17 +232,9 @@ static int parse_letters(struct parser *parser, const char *word, bool *ret_help
 			*ret_help = true;
 			return 0;
 		}
-		note_given(parser, &match);
-		if (match.option->kind == OPTION_FLAG) {
-			set_value(&match, NULL, error);
-			continue;
-		}
-		if (value == NULL) {
-			status = take_value(parser, &match, &value, error);
-			if (status < 0)
-				return status;
-		}
-		return set_value(&match, value, error);
+		if (match.option->kind != OPTION_FLAG)
+			return take_option(parser, &match, letter[1] != '\0' ? letter + 1 : NULL, error);
+		take_option(parser, &match, NULL, error);
 	}
 	return 0;
 }
@@ -280,8 +255,7 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 	bool only_operands = false;
 
 	*ret_help = false;
-	if (ret_given != NULL)
-		*ret_given = (struct option_set){{false}};
+	*ret_given = (struct option_set){{false}};
 	while (parser.next < word_count && !*ret_help) {
 		char *word = words[parser.next++];
 		int status = 0;
@@ -326,7 +300,7 @@ int options_set(const struct option_table_use *uses, size_t use_count, void *val
 
 	if (!found || !match.option->in_file)
 		return unknown_setting(uses, use_count, name, found, error);
-	if (given != NULL && match.place < OPTIONS_MAX && given->has[match.place])
+	if (match.place < OPTIONS_MAX && given->has[match.place])
 		return 0;
 	snprintf(match.written, sizeof(match.written), "%s", name);
 	/* an empty value is the same as no line */

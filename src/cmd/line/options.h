@@ -112,7 +112,7 @@ struct option_set {
  * Parses `words` (the first is the first after the command's name) into `values`, the command's options, by
  * the `use_count` tables. Options and operands may be mixed; `--` ends the options, `-` is an operand. Moves
  * the operands to the front of `words`. Sets `*ret_help` at -h or --help and stops there. A flag that may
- * stand in a file may have a value, yes or no. `*ret_given` (may be NULL) gets the options that are there.
+ * stand in a file may have a value, yes or no. `*ret_given` gets the options that are there.
  * Returns the number of operands, or -EINVAL with a sentence that names the nearest valid word.
  */
 int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,

@@ -214,7 +214,12 @@ struct reader *privilege_open_reader(const char *const roots[static ROOT_COUNT])
 	return reader_create(&options);
 }
 
-void privilege_find_scheduler(void (*call)(void *argument), void *argument)
+/*
+ * Calls `call` with what finding a sched_ext scheduler and loading the reader of its contexts takes, and
+ * takes that back: only where the real user is root, since a scheduler can begin to run at any time and all
+ * others have given these rights up by then.
+ */
+static void find_scheduler(void (*call)(void *argument), void *argument)
 {
 	cap_t before = getuid() == 0 ? cap_get_proc() : NULL;
 	cap_t raised = before != NULL ? cap_dup(before) : NULL;
@@ -235,8 +240,7 @@ int privilege_open_capture(const struct capture_options *options, struct capture
 	struct capture_options own = *options;
 	int result;
 
-	own.scheduler_rights = privilege_find_scheduler;
-
+	own.scheduler_rights = find_scheduler;
 	if (!has_named_root(options->roots))
 		privilege_raise(options->roots);
 	result = capture_open(&own, ret_capture, error);

@@ -44,7 +44,7 @@ void privilege_renounce(void);
  * rights, everything else with those of privilege_raise(). On success this thread has what reading needs
  * until privilege_lower(), but not CAP_BPF and CAP_PERFMON, which it never gets again but for
  * privilege_load_latency() where the options leave that for later; root has no more than that either until
- * then, but for as long as privilege_find_scheduler() takes. On failure the rights are lowered.
+ * then, but for as long as the capture looks for a sched_ext scheduler. On failure the rights are lowered.
  */
 int privilege_open_capture(const struct capture_options *options, struct capture **ret_capture,
 			   struct error *error);
@@ -54,14 +54,6 @@ int privilege_open_capture(const struct capture_options *options, struct capture
  * supervisor: then the capture reads everything itself. End it with reader_release().
  */
 struct reader *privilege_open_reader(const char *const roots[static ROOT_COUNT]);
-
-/*
- * Calls `call` with what finding a sched_ext scheduler and loading the reader of its contexts takes
- * (CAP_SYS_ADMIN, CAP_BPF, CAP_PERFMON), and takes that back: only where the real user is root, since a
- * scheduler can begin to run at any time and all others have given these rights up by then. To be called in
- * the thread that captures; captures that privilege_open_capture() opens do.
- */
-void privilege_find_scheduler(void (*call)(void *argument), void *argument);
 
 /*
  * capture_load_latency() with the rights that it takes, for a capture that was opened with `options`; the

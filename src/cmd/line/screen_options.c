@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "command.h"
 #include "metric/nearest.h"
 #include "snapshot/user_names.h"
 #include "table/column_list.h"
@@ -228,4 +229,29 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 	if (result == 0 && screen_options_filter(options))
 		result = set_filter(view, options, error);
 	return result;
+}
+
+void screen_options_check_filter(const struct session *session, const struct view *view)
+{
+	struct buffer words = {0};
+
+	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
+		buffer_clear(&words);
+		if (session_refuse_column(session, view, filter_column(view->filter, i), &words))
+			command_note("the filter: %s", words.data);
+	}
+	buffer_release(&words);
+}
+
+struct table *screen_options_make_table(struct session *session, const struct view *view,
+					uint64_t patience_ns)
+{
+	const unsigned int names_before = user_names_generation();
+	struct table *table = session_table(session, view);
+
+	user_names_wait(patience_ns);
+	if (user_names_generation() == names_before)
+		return table;
+	table_release(table);
+	return session_table(session, view);
 }

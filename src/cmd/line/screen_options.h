@@ -3,6 +3,7 @@
 #define CTOP_SCREEN_OPTIONS_H
 
 #include "options.h"
+#include "session/session.h"
 #include "table/view.h"
 #include "view_options.h"
 
@@ -33,5 +34,15 @@ bool screen_options_filter(const struct screen_options *options);
 int screen_options_make_view(const struct screen_options *options, const struct view_options *view_options,
 			     enum axis axis, enum column columns[SCREEN_COLUMNS_MAX], struct view *view,
 			     struct error *error);
+
+/* Notes on stderr that a filter is by a column that cannot be read here. */
+void screen_options_check_filter(const struct session *session, const struct view *view);
+
+/*
+ * The table of a view, which the caller releases. Printed names cannot be corrected later: waits for those of
+ * users that nobody has asked for before, at most `patience_ns`.
+ */
+struct table *screen_options_make_table(struct session *session, const struct view *view,
+					uint64_t patience_ns);
 
 #endif

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "history_moment.h"
 #include "history_place.h"
+#include "snapshot/user_names.h"
 #include "store/ctprof.h"
 
 struct file_reading {
@@ -119,4 +120,15 @@ int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_by
 	for (size_t i = 0; i < count; i++)
 		ret_files[i] = readings[i].file;
 	return 0;
+}
+
+void snapshot_files_wait_for_users(const struct snapshot *snapshot, uint64_t patience_ns)
+{
+	if (snapshot == NULL || !user_names_hold(snapshot->provenance.hostname))
+		return;
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		if (i == 0 || snapshot->uid[i] != snapshot->uid[i - 1])
+			user_name(snapshot->uid[i]);
+	}
+	user_names_wait(patience_ns);
 }

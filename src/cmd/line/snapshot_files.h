@@ -33,4 +33,10 @@ void snapshot_file_release(struct snapshot_file *file);
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
 			struct snapshot_file ret_files[], struct error *error);
 
+/*
+ * Waits for the names of a snapshot's users (NULL: of none), at most `patience_ns`: before something is shown
+ * that no round corrects later.
+ */
+void snapshot_files_wait_for_users(const struct snapshot *snapshot, uint64_t patience_ns);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/unicode.h"
 #include "command.h"
 #include "snapshot/user_names.h"
+#include "snapshot_files.h"
 #include "table/screen_format.h"
 
 enum {
@@ -43,18 +44,6 @@ static int match_threads(struct snapshot_report *report, struct error *error)
 	comparability_add(report->comparability, COMPARABILITY_NOTE, "threads", text.data);
 	buffer_release(&text);
 	return 0;
-}
-
-/* Printed names cannot be corrected later: waits for names of users, but not for ever. */
-static void wait_for_users(const struct snapshot *snapshot)
-{
-	if (snapshot == NULL || !user_names_hold(snapshot->provenance.hostname))
-		return;
-	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		if (i == 0 || snapshot->uid[i] != snapshot->uid[i - 1])
-			user_name(snapshot->uid[i]);
-	}
-	user_names_wait(USER_NAMES_PATIENCE_NS);
 }
 
 /* Says over what the rates that are compared are. */
@@ -131,7 +120,7 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	report->how.match = report->match;
 	report->how.by_threads &= report->match != NULL;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER; side++)
-		wait_for_users(report->snapshots[side]);
+		snapshot_files_wait_for_users(report->snapshots[side], USER_NAMES_PATIENCE_NS);
 	report->diff = diff_create(before, after, &report->how);
 	return result;
 }

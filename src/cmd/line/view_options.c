@@ -74,8 +74,7 @@ static void describe_reductions(struct buffer *buffer)
 	buffer_append_text(buffer, "; default by its name");
 }
 
-/* Columns of the screen, then metrics. */
-static void list_columns(struct buffer *buffer)
+void view_options_list_columns(struct buffer *buffer)
 {
 	for (enum column column = 0; column < COLUMN_COUNT; column++)
 		buffer_append_format(buffer, "%s\n", column_word(column));
@@ -94,9 +93,10 @@ static const struct option view_options_list[] = {
 	 .description = "keep cgroup paths as they are"},
 	{OPTION('\0', "cgroup-flatten", "GLOB", struct view_options, flatten), .in_file = true,
 	 .description = "treat all cgroups that match as one; may be repeated, the first match wins"},
-	{OPTION('\0', "sort-by", "M[:asc|:desc],...", struct view_options, sort_by), .list = list_columns,
-	 .in_file = true, .description = "order groups by these metrics, largest first unless :asc"},
-	{OPTION('\0', "columns", "NAME,...", struct view_options, columns), .list = list_columns,
+	{OPTION('\0', "sort-by", "M[:asc|:desc],...", struct view_options, sort_by),
+	 .list = view_options_list_columns, .in_file = true,
+	 .description = "order groups by these metrics, largest first unless :asc"},
+	{OPTION('\0', "columns", "NAME,...", struct view_options, columns), .list = view_options_list_columns,
 	 .in_file = true, .description = "print these columns in this order"},
 	{OPTION('\0', "limit", "N", struct view_options, limit), .maximum = 1e15,
 	 .description = "print at most this many rows per section, 0 for all"},
@@ -137,14 +137,3 @@ struct grouping_options view_options_grouping(const struct view_options *options
 		.flatten_count = options->flatten.count,
 	};
 }
-
-static const struct option root_options_list[] = {
-	{OPTION('\0', "proc-root", "DIR", struct root_options, roots[ROOT_PROC]),
-	 .description = "read this instead of /proc: a saved tree, or the host's from inside a container"},
-	{OPTION('\0', "sys-root", "DIR", struct root_options, roots[ROOT_SYS]),
-	 .description = "read this instead of /sys"},
-	{OPTION('\0', "cgroup-root", "DIR", struct root_options, roots[ROOT_CGROUP]),
-	 .description = "read this instead of the cgroup2 mount found in /proc/self/mountinfo"},
-};
-
-const struct option_table root_option_table = {"Roots", root_options_list, ARRAY_COUNT(root_options_list)};

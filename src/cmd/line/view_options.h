@@ -27,11 +27,7 @@ int view_options_check_pair(const struct view_options *options, struct error *er
 /* The options of grouping they amount to; points into `options`. */
 struct grouping_options view_options_grouping(const struct view_options *options);
 
-/* The directories that stand for those of the host, indexed by enum root_kind; NULL for the host's own. */
-struct root_options {
-	const char *roots[ROOT_COUNT];
-};
-
-extern const struct option_table root_option_table;
+/* Appends what --columns takes: words of columns of the screen, then metrics, each with a newline. */
+void view_options_list_columns(struct buffer *buffer);
 
 #endif

@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,18 +14,11 @@
 #include "base/queue.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
+#include "cmd/line/screen_options.h"
+#include "cmd/line/signals.h"
 #include "lookups.h"
 #include "report/round.h"
 #include "session/session.h"
-#include "snapshot/user_names.h"
-
-/* Signals that end the rounds. The handler only records them. */
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-static volatile sig_atomic_t signal_received;
-
-enum {
-	ENDING_SIGNAL_COUNT = sizeof(ending_signals) / sizeof(ending_signals[0])
-};
 
 /*
  * How long the first round waits for executables whose allocation counters are being looked for, so that the
@@ -40,15 +32,6 @@ enum {
 /* How long the capture has to end: it looks for the end all the time, unless the kernel holds it. */
 #define END_PATIENCE_NS (10 * NS_PER_S)
 
-/* The former signal actions and masks, restored after the rounds. */
-struct signal_state {
-	struct sigaction actions[ENDING_SIGNAL_COUNT];
-	struct sigaction pipe_action;
-	sigset_t mask;     /* the former one, without the ending signals */
-	sigset_t blocking; /* the former one, with them */
-	sigset_t old_mask;
-};
-
 struct batch {
 	const struct batch_options *options;
 	struct capture_loop *capture;
@@ -60,66 +43,38 @@ struct batch {
 	struct lookup_cache lookups;
 	struct report report;
 	struct buffer output;
-	struct signal_state signals;
+	struct signals signals;
+	int signal;       /* that has come, 0: none */
 	bool output_gone; /* nobody reads it any more */
 	uint64_t unseen;  /* context switches that were lost while waits were measured */
 };
 
-static void note_signal(int number)
-{
-	signal_received = number;
-}
-
-/* The signals are blocked except while ctop waits or writes, so that none is missed in between. */
-static void catch_signals(struct signal_state *state)
-{
-	struct sigaction action = {.sa_handler = note_signal};
-
-	signal_received = 0;
-	sigprocmask(SIG_BLOCK, NULL, &state->old_mask);
-	state->mask = state->blocking = state->old_mask;
-	for (size_t i = 0; i < ENDING_SIGNAL_COUNT; i++) {
-		sigdelset(&state->mask, ending_signals[i]);
-		sigaddset(&state->blocking, ending_signals[i]);
-	}
-	sigprocmask(SIG_SETMASK, &state->blocking, NULL);
-	for (size_t i = 0; i < ENDING_SIGNAL_COUNT; i++) {
-		sigaction(ending_signals[i], &action, &state->actions[i]);
-		/* a signal that was ignored stays so: nohup(1) */
-		if (state->actions[i].sa_handler == SIG_IGN)
-			sigaction(ending_signals[i], &state->actions[i], NULL);
-	}
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, &state->pipe_action);
-}
-
-static void restore_signals(const struct signal_state *state)
-{
-	for (size_t i = 0; i < ENDING_SIGNAL_COUNT; i++)
-		sigaction(ending_signals[i], &state->actions[i], NULL);
-	sigaction(SIGPIPE, &state->pipe_action, NULL);
-	sigprocmask(SIG_SETMASK, &state->old_mask, NULL);
-}
-
 /*
- * In pieces that a pipe with room takes at once (pipe(7), PIPE_BUF), the signals open while it waits: a
- * reader that has stopped reading, or a terminal that is held, must not keep ctop from ending.
+ * In pieces that a pipe with room takes at once (pipe(7), PIPE_BUF), in which signals act as they did before
+ * they were caught: a reader that has stopped reading, or a terminal that is held, must not keep ctop from
+ * ending.
  */
 static int write_output(struct batch *batch)
 {
-	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	struct pollfd waits[] = {
+		{.fd = STDOUT_FILENO, .events = POLLOUT},
+		{.fd = batch->signals.descriptor, .events = POLLIN},
+	};
 	const char *next = batch->output.data;
 	size_t left = batch->output.length;
 
-	while (left != 0 && signal_received == 0) {
-		ssize_t count = ppoll(&output, 1, NULL, &batch->signals.mask);
+	while (left != 0) {
+		ssize_t count = ppoll(waits, ARRAY_COUNT(waits), NULL, NULL);
+		sigset_t caught;
 
+		if (count > 0 && waits[1].revents != 0)
+			return 0;
 		if (count > 0) {
-			sigprocmask(SIG_SETMASK, &batch->signals.mask, NULL);
-			count = write(output.fd, next, left < PIPE_BUF ? left : PIPE_BUF);
+			sigprocmask(SIG_SETMASK, &batch->signals.former_mask, &caught);
+			count = write(STDOUT_FILENO, next, left < PIPE_BUF ? left : PIPE_BUF);
 			if (count < 0)
 				count = -errno;
-			sigprocmask(SIG_SETMASK, &batch->signals.blocking, NULL);
+			sigprocmask(SIG_SETMASK, &caught, NULL);
 		} else {
 			count = -errno;
 		}
@@ -166,30 +121,13 @@ static void follow_scheduler(struct batch *batch)
 		view_set_scheduler(&batch->view, session_scheduler(batch->session));
 }
 
-/* The table of the round, with the names of its users, which are looked up when they are first asked for. */
-static struct table *make_table(struct batch *batch, const struct view *view)
-{
-	const unsigned int names_before = user_names_generation();
-	struct table *table = session_table(batch->session, view);
-
-	if (!user_names_wait(USER_PATIENCE_NS) || user_names_generation() == names_before)
-		return table;
-	table_release(table);
-	return session_table(batch->session, view);
-}
-
 /* Says once that rows cannot be sorted or filtered by a column that cannot be read here. */
 static void check_options(struct batch *batch)
 {
 	struct view *view = &batch->view;
 	struct buffer words = {0};
 
-	for (size_t i = 0; view->filter != NULL && filter_column(view->filter, i) != COLUMN_COUNT; i++) {
-		buffer_clear(&words);
-		if (session_refuse_column(batch->session, view, filter_column(view->filter, i), &words))
-			command_note("the filter: %s", words.data);
-	}
-	buffer_clear(&words);
+	screen_options_check_filter(batch->session, view);
 	if (view->sort_chosen && !view->sort_by_name &&
 	    session_refuse_column(batch->session, view, view->sort, &words)) {
 		view_forget_sort(view);
@@ -205,7 +143,7 @@ static void draw_table(struct batch *batch)
 	struct table *table;
 
 	living.hide_gone = true;
-	table = make_table(batch, &living);
+	table = screen_options_make_table(batch->session, &living, USER_PATIENCE_NS);
 	lookups_fill(batch->options->lookups, &batch->lookups, table);
 	batch->report.snapshot = session_now(batch->session);
 	report_round(&batch->report,
@@ -301,11 +239,12 @@ static int take_event(struct batch *batch, struct capture_event *event, struct e
 static void wait_for_events(struct batch *batch)
 {
 	struct pollfd waits[] = {
+		{.fd = batch->signals.descriptor, .events = POLLIN},
 		{.fd = queue_descriptor(batch->queue), .events = POLLIN},
 		{.fd = batch->output_gone ? -1 : STDOUT_FILENO},
 	};
 
-	if (ppoll(waits, ARRAY_COUNT(waits), NULL, &batch->signals.mask) <= 0 || waits[1].revents == 0)
+	if (poll(waits, ARRAY_COUNT(waits), -1) <= 0 || waits[2].revents == 0)
 		return;
 	/* POLLERR means a pipe or socket without a reader (pipe(7)): writing the next round fails */
 	batch->output_gone = true;
@@ -317,7 +256,7 @@ static int run_rounds(struct batch *batch, struct error *error)
 	struct capture_event event;
 	int result = 0;
 
-	while (result == 0 && signal_received == 0) {
+	while (result == 0 && (batch->signal = signals_take(&batch->signals)) == 0) {
 		if (queue_take(batch->queue, &event))
 			result = take_event(batch, &event, error);
 		else
@@ -372,6 +311,7 @@ static void choose_needs(struct batch *batch)
 int batch_run(const struct batch_options *options, bool *ret_left_behind, struct error *error)
 {
 	struct batch batch = {.options = options,
+			      .signals.descriptor = -1,
 			      .view = *options->view,
 			      .report = {.format = options->format,
 					 .out = &batch.output,
@@ -386,13 +326,16 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 	batch.session = session_create();
 	result = start_capture(&batch, error);
 	if (result == 0) {
-		catch_signals(&batch.signals);
-		result = run_rounds(&batch, error);
-		restore_signals(&batch.signals);
+		result = signals_catch(&batch.signals, error);
+		if (result == 0)
+			result = run_rounds(&batch, error);
+		if (result == 0 && batch.signal == 0)
+			batch.signal = signals_take(&batch.signals); /* while the last table was written */
+		signals_restore(&batch.signals);
 		*ret_left_behind = !capture_loop_stop(batch.capture,
 						      clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
-		if (signal_received != 0)
-			result = signal_received;
+		if (batch.signal != 0)
+			result = batch.signal;
 	}
 	if (batch.unseen != 0)
 		command_note("the kernel did not tell of at least %" PRIu64

@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "file_loader.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/child.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/line/config_file.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/snapshot_files.h"
-#include "file_names.h"
+#include "cmd/line/snapshot_report.h"
 #include "store/ctprof.h"
+
+/* The rest of a larger directory is ignored. */
+#define ENTRIES_MAX 100000
+
+/* The time a report's file system has to answer: less than the second in which the screen ends on request. */
+#define ANSWER_PATIENCE_NS (800 * NS_PER_MS)
 
 enum {
 	NAMING_MAX = 4, /* directories that are read at once, all others may hang */
+	NAMES_LISTED = 20,
 };
 
 struct file_loader {
@@ -42,40 +55,73 @@ static void send_message(struct file_loader *loader, enum ui_event_kind kind, ch
 	queue_send(loader->queue, &(struct ui_event){.kind = kind, .message = message, .is_error = is_error});
 }
 
-/* --- snapshots --- */
-
-struct loading {
+/* A task, for one file; what it does not need is zero. */
+struct job {
 	struct file_loader *loader;
-	uint64_t request;
-	char *path;
+	char *path;                                         /* as it was given */
+	uint64_t request;                                   /* its number, of a snapshot */
+	char *section;                                      /* of the configuration */
+	struct config_change changes[CONFIG_TAB_KEY_COUNT]; /* values owned */
 };
+
+static struct job *create_job(struct file_loader *loader, const char *path)
+{
+	struct job *job = memory_allocate_zero(1, sizeof(*job));
+
+	job->loader = loader;
+	job->path = memory_duplicate(path);
+	return job;
+}
+
+static void release_job(struct job *job)
+{
+	for (size_t i = 0; i < CONFIG_TAB_KEY_COUNT; i++)
+		free((char *)(uintptr_t)job->changes[i].value);
+	free(job->path);
+	free(job->section);
+	free(job);
+}
+
+/* An event of this kind says if no thread can be started: "cannot read FILE now". */
+static void start_job(struct job *job, void (*run)(void *job), bool must_finish, enum ui_event_kind kind,
+		      const char *what)
+{
+	const int result = tasks_start(job->loader->tasks, (struct task){run, job, must_finish});
+
+	if (result == 0)
+		return;
+	send_message(job->loader, kind,
+		     memory_format("cannot %s %s now: %s", what, job->path, strerror(-result)), true);
+	release_job(job);
+}
+
+/* --- snapshots --- */
 
 static void load(void *argument)
 {
-	struct loading *loading = argument;
-	struct file_loader *loader = loading->loader;
+	struct job *job = argument;
+	struct file_loader *loader = job->loader;
 	struct ui_event event = {.kind = UI_EVENT_FILE};
 	struct snapshot_file file;
 	struct error error;
 
-	if (snapshot_file_read(loading->path, CTPROF_DEFAULT_LIMIT, true, &file, &error) < 0) {
+	if (snapshot_file_read(job->path, CTPROF_DEFAULT_LIMIT, true, &file, &error) < 0) {
 		event.is_error = true;
 		event.message = memory_duplicate(error.text);
 	} else {
 		event.snapshot = file.snapshot;
 		event.message = file.note;
 		/* a moment has the name of its own time */
-		if (strcmp(file.name, loading->path) != 0)
+		if (strcmp(file.name, job->path) != 0)
 			event.path = file.name;
 		else
 			free(file.name);
 	}
-	if (loading->request == atomic_load(&loader->request))
+	if (job->request == atomic_load(&loader->request))
 		queue_send(loader->queue, &event);
 	else
 		ui_event_discard(&event);
-	free(loading->path);
-	free(loading);
+	release_job(job);
 }
 
 static bool is_file(const void *event)
@@ -85,107 +131,248 @@ static bool is_file(const void *event)
 
 void file_loader_request(struct file_loader *loader, const char *path)
 {
-	struct loading *loading = memory_allocate(sizeof(*loading));
+	struct job *job = create_job(loader, path);
 	struct ui_event former;
-	int result;
 
-	*loading = (struct loading){loader, atomic_fetch_add(&loader->request, 1) + 1,
-				    memory_duplicate(path)};
+	job->request = atomic_fetch_add(&loader->request, 1) + 1;
 	if (queue_withdraw(loader->queue, is_file, &former))
 		ui_event_discard(&former);
-	result = tasks_start(loader->tasks, (struct task){load, loading, .must_finish = false});
-	if (result == 0)
-		return;
-	send_message(loader, UI_EVENT_FILE, memory_format("cannot read %s now: %s", path, strerror(-result)),
-		     true);
-	free(loading->path);
-	free(loading);
+	start_job(job, load, false, UI_EVENT_FILE, "read");
 }
 
 /* --- names of files --- */
 
-struct naming {
-	struct file_loader *loader;
-	char *text;
+struct names {
+	char **items; /* owned, with a slash behind directories */
+	size_t count, capacity;
 };
 
-static void finish_naming(struct naming *naming)
+/* Follows links. */
+static bool is_directory(DIR *directory, const struct dirent *entry)
 {
-	atomic_fetch_sub(&naming->loader->naming, 1);
-	free(naming->text);
-	free(naming);
+	struct stat status;
+
+	if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK)
+		return entry->d_type == DT_DIR;
+	return fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
 }
 
-static void complete(void *argument)
+/* Other names fit neither into lines nor on the screen. */
+static bool is_printable(const char *name)
 {
-	struct naming *naming = argument;
+	for (; *name != '\0'; name++) {
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static void find_names(const char *path, const char *begin, struct names *names)
+{
+	DIR *directory = opendir(path);
+	const size_t length = strlen(begin);
+	const struct dirent *entry;
+
+	if (directory == NULL)
+		return;
+	for (size_t i = 0; i < ENTRIES_MAX && (entry = readdir(directory)) != NULL; i++) {
+		const char *name = entry->d_name;
+
+		if (strncmp(name, begin, length) != 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		    (name[0] == '.' && begin[0] != '.') || !is_printable(name))
+			continue;
+		*MEMORY_APPEND(names->items, names->count, names->capacity) = memory_format(
+			"%s%s", name, is_directory(directory, entry) ? "/" : "");
+	}
+	closedir(directory);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The length of the common beginning of all names, in bytes: whole characters of UTF-8. */
+static size_t common_length(const struct names *names)
+{
+	const char *first = names->items[0], *last = names->items[names->count - 1];
+	size_t length = 0;
+
+	/* the names are sorted, so the first and the last differ most */
+	while (first[length] != '\0' && first[length] == last[length])
+		length++;
+	while (length > 0 && ((unsigned char)first[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
+/*
+ * Completes the name of a file while the names in its directory leave no choice. Appends lines: the text that
+ * was given, its completion, and, when several names begin so, up to NAMES_LISTED of them in byte order.
+ * Directories end in a slash. Hidden names are offered only if the text begins one. Reads a directory, which
+ * may take as long as its file system likes.
+ */
+static void complete(const char *text, struct buffer *lines)
+{
+	const char *slash = strrchr(text, '/'), *begin = slash != NULL ? slash + 1 : text;
+	char *path = slash != NULL ? memory_duplicate_bytes(text, (size_t)(begin - text))
+				   : memory_duplicate(".");
+	struct names names = {0};
+
+	find_names(path, begin, &names);
+	if (names.count != 0)
+		qsort(names.items, names.count, sizeof(*names.items), compare);
+	buffer_append_format(lines, "%s\n%.*s", text, (int)(begin - text), text);
+	if (names.count != 0)
+		buffer_append(lines, names.items[0], common_length(&names));
+	else
+		buffer_append_text(lines, begin);
+	buffer_append_char(lines, '\n');
+	for (size_t i = 0; i < names.count; i++) {
+		if (names.count > 1 && i < NAMES_LISTED)
+			buffer_append_format(lines, "%s\n", names.items[i]);
+		free(names.items[i]);
+	}
+	free(names.items);
+	free(path);
+}
+
+static void finish_naming(struct job *job)
+{
+	atomic_fetch_sub(&job->loader->naming, 1);
+	release_job(job);
+}
+
+static void complete_in_task(void *argument)
+{
+	struct job *job = argument;
 	struct buffer lines = {0};
 
-	file_names_complete(naming->text, &lines);
-	send_message(naming->loader, UI_EVENT_NAMES, buffer_steal(&lines), false);
-	finish_naming(naming);
+	complete(job->path, &lines);
+	send_message(job->loader, UI_EVENT_NAMES, buffer_steal(&lines), false);
+	finish_naming(job);
 }
 
 void file_loader_request_names(struct file_loader *loader, const char *text)
 {
-	struct naming *naming;
+	struct job *job;
 
 	/* only this thread adds to them */
 	if (atomic_load(&loader->naming) == NAMING_MAX)
 		return;
 	atomic_fetch_add(&loader->naming, 1);
-	naming = memory_allocate(sizeof(*naming));
-	*naming = (struct naming){loader, memory_duplicate(text)};
-	if (tasks_start(loader->tasks, (struct task){complete, naming, .must_finish = false}) < 0)
-		finish_naming(naming);
+	job = create_job(loader, text);
+	if (tasks_start(loader->tasks, (struct task){complete_in_task, job, .must_finish = false}) < 0)
+		finish_naming(job);
 }
 
 /* --- the configuration --- */
 
-struct writing {
-	struct file_loader *loader;
-	char *path, *section;
-	struct config_change changes[CONFIG_TAB_KEY_COUNT]; /* values owned */
-};
-
-static void release_writing(struct writing *writing)
-{
-	for (size_t i = 0; i < CONFIG_TAB_KEY_COUNT; i++)
-		free((char *)(uintptr_t)writing->changes[i].value);
-	free(writing->path);
-	free(writing->section);
-	free(writing);
-}
-
 static void write_section(void *argument)
 {
-	struct writing *writing = argument;
+	struct job *job = argument;
 	struct error error;
-	const int result = config_file_edit(writing->path, writing->section, writing->changes,
-					    CONFIG_TAB_KEY_COUNT, &error);
+	const int result = config_file_edit(job->path, job->section, job->changes, CONFIG_TAB_KEY_COUNT,
+					    &error);
 
-	send_message(writing->loader, UI_EVENT_MESSAGE,
+	send_message(job->loader, UI_EVENT_MESSAGE,
 		     result < 0 ? memory_duplicate(error.text)
-				: memory_format("wrote [%s] of %s", writing->section, writing->path),
+				: memory_format("wrote [%s] of %s", job->section, job->path),
 		     result < 0);
-	release_writing(writing);
+	release_job(job);
 }
 
 void file_loader_write_tab(struct file_loader *loader, const char *path, enum tab tab)
 {
-	struct writing *writing = memory_allocate_zero(1, sizeof(*writing));
+	struct job *job = create_job(loader, path);
+
+	job->section = memory_format("tab %s", tabs[tab].name);
+	for (enum config_tab_key key = 0; key < CONFIG_TAB_KEY_COUNT; key++)
+		job->changes[key] = (struct config_change){config_tab_keys[key], config_tabs_value(key, tab)};
+	start_job(job, write_section, true, UI_EVENT_MESSAGE, "write");
+}
+
+/* --- reports --- */
+
+static bool find_format(const char *path, enum report_format *ret_format)
+{
+	const size_t length = strlen(path);
+
+	for (enum report_format i = 0; i < REPORT_FORMAT_COUNT; i++) {
+		const size_t ending = strlen(report_format_endings[i]);
+
+		if (length > ending && strcmp(path + length - ending, report_format_endings[i]) == 0) {
+			*ret_format = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Touches the directory of a file, in a process of its own. */
+static int touch_directory(void *path, struct buffer *answer)
+{
+	struct stat status;
+
+	(void)answer;
+	(void)lstat(path, &status); /* an error is reported when the file is opened */
+	return 0;
+}
+
+/* Whether a file's file system answers: its server may be gone, and the screen must not wait for that. */
+static bool answers(const char *path)
+{
+	struct buffer answer = {0};
+	int result = child_call(touch_directory, (void *)path, ANSWER_PATIENCE_NS, &answer);
+
+	buffer_release(&answer);
+	return result != -ETIMEDOUT;
+}
+
+/* Writes the report to a new file in the format of its name; `limit` is that of struct view_options. */
+static int write_report(struct snapshot_report *report, const struct grouping_options *grouping,
+			size_t side_count, uint64_t limit, const char *path, struct error *error)
+{
+	const struct view_options view = {.limit = limit};
+	struct report_options options = {.output = path};
+	enum report_format format;
 	int result;
 
-	writing->loader = loader;
-	writing->path = memory_duplicate(path);
-	writing->section = memory_format("tab %s", tabs[tab].name);
-	for (enum config_tab_key key = 0; key < CONFIG_TAB_KEY_COUNT; key++)
-		writing->changes[key] = (struct config_change){config_tab_keys[key],
-							       config_tabs_value(key, tab)};
-	result = tasks_start(loader->tasks, (struct task){write_section, writing, .must_finish = true});
+	if (!find_format(path, &format)) {
+		struct buffer endings = {0};
+
+		buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
+		error_set(error, -EINVAL, "%s: a report's name ends in %s", path, endings.data);
+		buffer_release(&endings);
+		return -EINVAL;
+	}
+	options.format = (int)format;
+	result = report_options_select(&options, &view, side_count, &report->request, error);
+	if (result == 0 && !answers(path))
+		result = error_set(error, -ETIMEDOUT, "%s: not written: its file system does not answer",
+				   path);
 	if (result == 0)
-		return;
-	send_message(loader, UI_EVENT_MESSAGE,
-		     memory_format("cannot write %s now: %s", path, strerror(-result)), true);
-	release_writing(writing);
+		result = snapshot_report_open(report, &options, &view, false, error);
+	if (result < 0)
+		return result;
+	report->how.grouping = *grouping;
+	snapshot_report_join(report, NULL);
+	result = snapshot_report_write(report, error);
+	snapshot_report_release(report);
+	return result;
+}
+
+int file_loader_write_report(const struct ui_report *shown, const char *path, struct error *error)
+{
+	const bool is_pair = shown->before != NULL;
+	struct snapshot_report report = {
+		.request.names = {shown->before_name, shown->after_name},
+		.how.by_threads = shown->by_threads,
+		.snapshots = {shown->before, shown->after},
+	};
+
+	if (is_pair)
+		report.request.display = TABLES_DISPLAY_COUNT;
+	return write_report(&report, shown->grouping, is_pair ? DIFF_SIDE_COUNT : 1, is_pair ? UINT64_MAX : 0,
+			    path, error);
 }

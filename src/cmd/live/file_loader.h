@@ -23,4 +23,12 @@ void file_loader_write_tab(struct file_loader *loader, const char *path, enum ta
 /* Once the tasks have been stopped; NULL is allowed. */
 void file_loader_release(struct file_loader *loader);
 
+/*
+ * Writes the report that `ctop show` prints of a snapshot, or `ctop diff` of two, to the file `path`, in the
+ * format of the name's ending: .txt, .tsv, .csv, .json, .md or .html. The file comes into being whole; one
+ * that exists is never replaced (-EEXIST). Where threads of two snapshots cannot be matched in this order,
+ * changes are those of groups. Returns 0, or a negative errno with a sentence (-EINVAL for another ending).
+ */
+int file_loader_write_report(const struct ui_report *shown, const char *path, struct error *error);
+
 #endif

@@ -2,6 +2,7 @@
 #include "screen_host.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -9,14 +10,18 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
+#include "cmd/line/snapshot_files.h"
 #include "file_loader.h"
-#include "file_report.h"
 #include "moment_loader.h"
 #include "saver.h"
-#include "snapshot/user_names.h"
 #include "tasks.h"
 
+/* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
+#define SECOND_ROUND_DELAY_NS (300 * NS_PER_MS)
+/* The time the screen waits for a capture that is opened, so that what fails at once is told without one. */
+#define OPEN_PATIENCE_NS (10 * NS_PER_MS)
 /* How long the first frame of what does not change by itself waits for names of users. */
 #define USER_PATIENCE_NS (300 * NS_PER_MS)
 /* How long all threads have to end, and how long after a long save. */
@@ -31,9 +36,121 @@ struct screen_host {
 	struct file_loader *files;
 	struct saver *saver; /* these may be NULL */
 	struct moment_loader *moments;
-	struct live_capture *capture;
 	struct lookup_thread *lookups;
+	struct capture_loop *capture;
+	struct ring *ring;       /* keeps the rounds that the screen gets */
+	pthread_mutex_t handing; /* while a round goes to the screen, or is taken back */
+
+	/* Used by the thread that captures: */
+	struct snapshot *first; /* the first round, until it is sent with the second; NULL: none */
+	bool is_filled;         /* the screen has rounds to show */
 };
+
+/* --- in the thread that captures --- */
+
+static void send_now(struct screen_host *host, enum ui_event_kind kind, struct snapshot *snapshot)
+{
+	/* before it is seen: what is given up of it then is not needed any more */
+	if (host->ring != NULL)
+		ring_add(host->ring, snapshot);
+	queue_send(host->queue, &(struct ui_event){.kind = kind, .snapshot = snapshot});
+}
+
+/*
+ * Sends a snapshot to the screen; the first round together with the one after it, so that the first table has
+ * numbers.
+ */
+static void send_snapshot(struct screen_host *host, enum ui_event_kind kind, struct snapshot *snapshot)
+{
+	if (!host->is_filled && host->first == NULL && kind == UI_EVENT_ROUND) {
+		host->first = snapshot;
+		return;
+	}
+	if (host->first != NULL)
+		send_now(host, UI_EVENT_ROUND, host->first);
+	host->first = NULL;
+	send_now(host, kind, snapshot);
+	host->is_filled = true;
+}
+
+/* Sends a message; `format` has a place for the text of the event, which is freed. */
+__attribute__((format(printf, 3, 0))) static void send_text(struct screen_host *host, enum ui_event_kind kind,
+							    const char *format, char *text)
+{
+	queue_send(
+		host->queue,
+		&(struct ui_event){.kind = kind, .message = memory_format(format, text), .is_error = true});
+	free(text);
+}
+
+static bool send_event(void *context, const struct capture_event *event)
+{
+	struct screen_host *host = context;
+
+	switch (event->kind) {
+	case CAPTURE_HOST:
+		queue_send(host->queue,
+			   &(struct ui_event){.kind = UI_EVENT_HOST, .snapshot = event->snapshot});
+		break;
+	case CAPTURE_ROUND:
+		send_snapshot(host, UI_EVENT_ROUND, event->snapshot);
+		break;
+	case CAPTURE_FULL:
+		send_snapshot(host, UI_EVENT_BASE, event->snapshot);
+		break;
+	case CAPTURE_NOTICE:
+		send_text(host, UI_EVENT_MESSAGE, "%s (e: why)", event->text);
+		break;
+	case CAPTURE_NO_LATENCY:
+		send_text(host, UI_EVENT_MESSAGE, "how long waits take cannot be measured: %s (e: why)",
+			  event->text);
+		break;
+	case CAPTURE_NO_ROUND:
+		send_text(host, UI_EVENT_MESSAGE, "%s", event->text);
+		break;
+	case CAPTURE_NO_FULL:
+		send_text(host, UI_EVENT_MESSAGE, "no base taken: %s", event->text);
+		break;
+	case CAPTURE_NOT_OPEN:
+		send_text(host, UI_EVENT_FAILED, "%s", event->text);
+		break;
+	}
+	return true;
+}
+
+static bool is_round(const void *event)
+{
+	return ((const struct ui_event *)event)->kind == UI_EVENT_ROUND;
+}
+
+/* The screen needs only the newest of the rounds that it has not taken yet. */
+static struct snapshot *withdraw(void *context)
+{
+	struct screen_host *host = context;
+	struct ui_event event = {.snapshot = NULL};
+
+	pthread_mutex_lock(&host->handing);
+	if (queue_withdraw(host->queue, is_round, &event) && host->ring != NULL)
+		ring_withdraw(host->ring, event.snapshot);
+	pthread_mutex_unlock(&host->handing);
+	return event.snapshot;
+}
+
+/* --- in the screen's thread --- */
+
+/* Takes the next event of the queue: a round that the screen takes is confirmed to the ring. */
+static bool take_event(struct screen_host *host, struct ui_event *ret_event)
+{
+	bool found;
+
+	pthread_mutex_lock(&host->handing);
+	found = queue_take(host->queue, ret_event);
+	if (found && host->ring != NULL &&
+	    (ret_event->kind == UI_EVENT_ROUND || ret_event->kind == UI_EVENT_BASE))
+		ring_confirm(host->ring, ret_event->snapshot);
+	pthread_mutex_unlock(&host->handing);
+	return found;
+}
 
 static bool receive_lookup(struct screen_host *host, struct ui_event *ret_event)
 {
@@ -49,9 +166,7 @@ static bool receive(void *context, struct ui_event *ret_event)
 {
 	struct screen_host *host = context;
 
-	return (host->capture != NULL ? live_capture_take(host->capture, ret_event)
-				      : queue_take(host->queue, ret_event)) ||
-	       receive_lookup(host, ret_event);
+	return take_event(host, ret_event) || receive_lookup(host, ret_event);
 }
 
 static bool request(void *context, const struct ui_request *request)
@@ -60,7 +175,7 @@ static bool request(void *context, const struct ui_request *request)
 
 	switch (request->kind) {
 	case UI_REQUEST_BASE:
-		live_capture_request_base(host->capture);
+		capture_loop_request_full(host->capture);
 		break;
 	case UI_REQUEST_SAVE:
 		saver_request(host->saver, request->save.shown, request->save.window);
@@ -91,7 +206,20 @@ static bool request(void *context, const struct ui_request *request)
 
 static void change_settings(void *context, const struct ui_settings *settings)
 {
-	live_capture_change(((struct screen_host *)context)->capture, settings);
+	capture_loop_change(((struct screen_host *)context)->capture,
+			    &(struct capture_settings){
+				    .interval_ns = settings->interval_ns,
+				    .paused = settings->paused,
+				    .heap_off = settings->heap_off,
+				    .latency = settings->latency,
+				    .round =
+					    {
+						    .needed = settings->needed,
+						    .cgroup_records = settings->cgroup_records,
+						    .smaps = settings->smaps,
+						    .task_fields = settings->task_fields,
+					    },
+			    });
 }
 
 static void offer(struct screen_host *host, enum ui_request_kind kind)
@@ -113,7 +241,9 @@ static void release(struct screen_host *host)
 	file_loader_release(host->files);
 	saver_release(host->saver);
 	moment_loader_release(host->moments);
-	live_capture_release(host->capture);
+	capture_loop_release(host->capture);
+	snapshot_release(host->first);
+	pthread_mutex_destroy(&host->handing);
 	tasks_release(host->tasks);
 	queue_release(host->queue);
 	if (host->descriptor >= 0)
@@ -129,16 +259,27 @@ static void start_past(struct screen_host *host, const struct timeline *timeline
 	offer(host, UI_REQUEST_STRIP);
 }
 
-static int start_capture(struct screen_host *host, const struct live_capture_options *options,
-			 struct error *error)
+static int start_capture(struct screen_host *host, const struct capture_options *options, struct error *error)
 {
-	const int result = live_capture_start(options, host->queue, &host->capture, error);
+	const struct capture_loop_options loop = {
+		.capture = *options,
+		.second_round_ns = SECOND_ROUND_DELAY_NS,
+		.tells_host = true,
+		.full_is_round = true,
+		.context = host,
+		.send = send_event,
+		.withdraw = withdraw,
+	};
+	/* Longer where it fails unless BPF can be had: that takes the kernel some time, and nobody wants a
+	 * screen for it. */
+	const uint64_t patience_ns = options->backend == CAPTURE_BACKEND_BPF ? NS_PER_S : OPEN_PATIENCE_NS;
+	const int result = capture_loop_start(&loop, patience_ns, &host->capture, error);
 
 	if (result < 0)
 		return result;
 	host->offered.change_settings = change_settings;
-	host->offered.progress = live_capture_progress(host->capture);
-	host->offered.has_heap = options->capture.resolver != NULL;
+	host->offered.progress = capture_loop_progress(host->capture);
+	host->offered.has_heap = options->resolver != NULL;
 	host->offered.has_latency = true;
 	offer(host, UI_REQUEST_BASE);
 	return 0;
@@ -150,6 +291,8 @@ int screen_host_start(const struct screen_host_options *options, struct screen_h
 	struct screen_host *host = memory_allocate_zero(1, sizeof(*host));
 	int result;
 
+	host->ring = options->ring;
+	pthread_mutex_init(&host->handing, NULL);
 	host->descriptor = epoll_create1(EPOLL_CLOEXEC);
 	result = host->descriptor < 0
 			 ? error_set(error, -errno, "cannot wait for events: %s", strerror(errno))
@@ -169,7 +312,7 @@ int screen_host_start(const struct screen_host_options *options, struct screen_h
 	host->offered.descriptor = host->descriptor;
 	host->offered.receive = receive;
 	host->offered.request = request;
-	host->offered.write_report = file_report_write;
+	host->offered.write_report = file_loader_write_report;
 	host->tasks = tasks_create();
 	host->files = file_loader_create(host->tasks, host->queue);
 	offer(host, UI_REQUEST_FILE);
@@ -196,24 +339,14 @@ int screen_host_begin(struct screen_host *host, const struct ui_look *look, stru
 	return moment_loader_begin(host->moments, look, ret_moment, error);
 }
 
-/* Asks for the names of users before the first frame: no round comes that would show them later. */
-static void learn_users(const struct session *session, const struct ui_options *options)
+int screen_host_run(struct screen_host *host, struct session *session, const struct ui_options *options,
+		    struct error *error)
 {
 	const struct snapshot *shown = session_now(session);
 
 	if (shown == NULL && options->moment != NULL && options->moment->moment != NULL)
 		shown = session_moment_now(options->moment->moment);
-	if (shown == NULL || !user_names_hold(shown->provenance.hostname))
-		return;
-	for (size_t i = 0; i < shown->thread_count; i++)
-		user_name(shown->uid[i]);
-	user_names_wait(USER_PATIENCE_NS);
-}
-
-int screen_host_run(struct screen_host *host, struct session *session, const struct ui_options *options,
-		    struct error *error)
-{
-	learn_users(session, options);
+	snapshot_files_wait_for_users(shown, USER_PATIENCE_NS);
 	return ui_run(session, &host->offered, options, error);
 }
 
@@ -244,7 +377,7 @@ bool screen_host_stop(struct screen_host *host, bool *ret_failed)
 	bool ended;
 
 	if (host->capture != NULL)
-		live_capture_cancel(host->capture);
+		capture_loop_cancel(host->capture);
 	if (host->moments != NULL)
 		moment_loader_cancel(host->moments);
 	tasks_finish(host->tasks);
@@ -253,7 +386,7 @@ bool screen_host_stop(struct screen_host *host, bool *ret_failed)
 		deadline_ns = least_ns;
 	ended = tasks_stop(host->tasks, deadline_ns);
 	if (host->capture != NULL)
-		ended = live_capture_stop(host->capture, deadline_ns) && ended;
+		ended = capture_loop_stop(host->capture, deadline_ns) && ended;
 	*ret_failed = tell_save(host);
 	if (ended)
 		release(host);

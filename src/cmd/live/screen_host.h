@@ -3,20 +3,22 @@
 #define CTOP_SCREEN_HOST_H
 
 #include "base/error.h"
+#include "capture/capture.h"
 #include "capture/lookup_thread.h"
-#include "live_capture.h"
+#include "session/ring.h"
 #include "session/timeline.h"
 #include "ui/ui.h"
 
 /*
- * What works behind a screen: a capture where it is live, lookups, and a worker that loads, saves and makes
- * moments. Events of all of them come through one queue.
+ * The work behind a screen: a capture where it is live, lookups, and tasks that load, save and make moments.
+ * Events of all of them come through one queue.
  */
 struct screen_host;
 
 /* NULL: this screen has none. What they point to outlives the host. */
 struct screen_host_options {
-	const struct live_capture_options *capture;
+	const struct capture_options *capture;
+	struct ring *ring;               /* keeps the rounds that the screen gets */
 	const struct timeline *timeline; /* for moments */
 	struct lookup_thread *lookups;
 	bool saves;
@@ -24,8 +26,9 @@ struct screen_host_options {
 };
 
 /*
- * Starts what works. Returns 0, or a negative errno with a sentence. To be called before ncurses is up; end
- * it with screen_host_stop().
+ * Starts what works. Returns 0, or a negative errno with a sentence for what fails at once; it does not wait
+ * for a capture that takes long to open, whose failure ends the screen (UI_EVENT_FAILED). No round is taken
+ * before the screen asks for them. To be called before ncurses is up; end it with screen_host_stop().
  */
 int screen_host_start(const struct screen_host_options *options, struct screen_host **ret_host,
 		      struct error *error);

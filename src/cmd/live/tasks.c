@@ -15,23 +15,17 @@
 /* The least CPU time since the last look that counts as work. */
 #define WORK_NS NS_PER_MS
 
-/* A thread, on its own stack. */
 struct thread {
 	struct thread *next;
-	clockid_t clock;
-	bool must_finish; /* the task that it works on */
+	struct tasks *tasks;
+	struct task task;
+	clockid_t clock; /* of its CPU time */
 };
 
 struct tasks {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* something that the lock guards */
-	/* Everything below is guarded by the lock. */
-	struct thread *threads; /* that run */
-	unsigned int starting;  /* and those that are about to */
-	unsigned int idle;      /* threads that wait for a task */
-	struct task *waiting;   /* in the order of their start */
-	size_t waiting_count, waiting_capacity;
-	bool stop;
+	struct thread *threads; /* that are under way; guarded by the lock */
 };
 
 struct tasks *tasks_create(void)
@@ -43,53 +37,25 @@ struct tasks *tasks_create(void)
 	return tasks;
 }
 
-static struct task remove_task(struct tasks *tasks, size_t place)
+/* Called with the lock held. */
+static void forget(struct tasks *tasks, struct thread *thread)
 {
-	const struct task task = tasks->waiting[place];
+	struct thread **place = &tasks->threads;
 
-	tasks->waiting_count--;
-	for (size_t i = place; i < tasks->waiting_count; i++)
-		tasks->waiting[i] = tasks->waiting[i + 1];
-	return task;
-}
-
-/* Waits for a task; false where the thread is not needed any more. Called with the lock held. */
-static bool take_task(struct tasks *tasks, struct task *ret_task)
-{
-	while (tasks->waiting_count == 0) {
-		if (tasks->stop || tasks->idle != 0)
-			return false;
-		tasks->idle++;
-		pthread_cond_wait(&tasks->changed, &tasks->lock);
-		tasks->idle--;
-	}
-	*ret_task = remove_task(tasks, 0);
-	return true;
+	while (*place != thread)
+		place = &(*place)->next;
+	*place = thread->next;
+	free(thread);
 }
 
 static void *work(void *argument)
 {
-	struct tasks *tasks = argument;
-	struct thread own = {.next = NULL}, **place;
-	struct task task;
+	struct thread *thread = argument;
+	struct tasks *tasks = thread->tasks;
 
-	pthread_getcpuclockid(pthread_self(), &own.clock);
+	thread->task.run(thread->task.argument);
 	pthread_mutex_lock(&tasks->lock);
-	tasks->starting--;
-	own.next = tasks->threads;
-	tasks->threads = &own;
-	while (take_task(tasks, &task)) {
-		own.must_finish = task.must_finish;
-		pthread_mutex_unlock(&tasks->lock);
-		task.run(task.argument);
-		pthread_mutex_lock(&tasks->lock);
-		own.must_finish = false;
-		pthread_cond_broadcast(&tasks->changed);
-	}
-	place = &tasks->threads;
-	while (*place != &own)
-		place = &(*place)->next;
-	*place = own.next;
+	forget(tasks, thread);
 	pthread_cond_broadcast(&tasks->changed);
 	pthread_mutex_unlock(&tasks->lock);
 	return NULL;
@@ -97,34 +63,35 @@ static void *work(void *argument)
 
 int tasks_start(struct tasks *tasks, struct task task)
 {
-	int result = 0;
+	struct thread *thread = memory_allocate(sizeof(*thread));
+	pthread_t id;
+	int result;
 
 	pthread_mutex_lock(&tasks->lock);
-	*MEMORY_APPEND(tasks->waiting, tasks->waiting_count, tasks->waiting_capacity) = task;
-	if (tasks->idle + tasks->starting < tasks->waiting_count) {
-		result = worker_start(NULL, work, tasks);
-		if (result == 0)
-			tasks->starting++;
-		else
-			(void)remove_task(tasks, tasks->waiting_count - 1);
+	*thread = (struct thread){.next = tasks->threads, .tasks = tasks, .task = task};
+	tasks->threads = thread;
+	result = worker_start(&id, work, thread);
+	if (result == 0) {
+		/* it cannot end meanwhile: that takes the lock */
+		pthread_getcpuclockid(id, &thread->clock);
+		pthread_detach(id);
+	} else {
+		forget(tasks, thread);
 	}
-	pthread_cond_broadcast(&tasks->changed);
 	pthread_mutex_unlock(&tasks->lock);
 	return result;
 }
 
-/* Whether a task is under way, or waits, that must finish. `*ret_work_ns`: CPU time of those threads. */
+/* Whether a task is under way that must finish. `*ret_work_ns`: CPU time of the threads of those. */
 static bool is_finishing(const struct tasks *tasks, uint64_t *ret_work_ns)
 {
 	bool finishing = false;
 
 	*ret_work_ns = 0;
-	for (size_t i = 0; i < tasks->waiting_count; i++)
-		finishing |= tasks->waiting[i].must_finish;
 	for (const struct thread *thread = tasks->threads; thread != NULL; thread = thread->next) {
-		if (thread->must_finish)
+		if (thread->task.must_finish)
 			*ret_work_ns += clock_ns(thread->clock);
-		finishing |= thread->must_finish;
+		finishing |= thread->task.must_finish;
 	}
 	return finishing;
 }
@@ -160,11 +127,9 @@ bool tasks_stop(struct tasks *tasks, uint64_t deadline_ns)
 	bool ended;
 
 	pthread_mutex_lock(&tasks->lock);
-	tasks->stop = true;
-	pthread_cond_broadcast(&tasks->changed);
-	while ((tasks->threads != NULL || tasks->starting != 0) && clock_ns(CLOCK_MONOTONIC) < deadline_ns)
+	while (tasks->threads != NULL && clock_ns(CLOCK_MONOTONIC) < deadline_ns)
 		wait_for_change(tasks, deadline_ns);
-	ended = tasks->threads == NULL && tasks->starting == 0;
+	ended = tasks->threads == NULL;
 	pthread_mutex_unlock(&tasks->lock);
 	return ended;
 }
@@ -175,6 +140,5 @@ void tasks_release(struct tasks *tasks)
 		return;
 	pthread_cond_destroy(&tasks->changed);
 	pthread_mutex_destroy(&tasks->lock);
-	free(tasks->waiting);
 	free(tasks);
 }

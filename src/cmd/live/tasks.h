@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 /*
- * The worker behind a screen: it reads, makes and writes what takes long. Its thread is started for the first
- * task. A task that finds it busy gets another thread, since the file system of the task under way may hang;
- * one thread stays when all are done.
+ * Tasks of a screen, which read, make and write what takes long. Each has a thread of its own, since the file
+ * system of another one may hang.
  */
 struct tasks;
 
@@ -27,8 +26,8 @@ int tasks_start(struct tasks *tasks, struct task task);
 void tasks_finish(struct tasks *tasks);
 
 /*
- * Waits until no task is under way, and ends the threads, until `deadline_ns` (CLOCK_MONOTONIC). Returns
- * false where a thread is left behind: the process has to end without exit(3), and what the task uses stays.
+ * Waits until no task is under way, until `deadline_ns` (CLOCK_MONOTONIC). Returns false where a thread is
+ * left behind: the process has to end without exit(3), and what the task uses stays.
  */
 bool tasks_stop(struct tasks *tasks, uint64_t deadline_ns);
 

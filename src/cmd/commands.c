@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `ctop help`, with `ctop help columns`, `ctop help filter` and `ctop help keys`. */
+/* The table of commands, and `ctop help`, which prints it: with help about columns, filters and keys. */
+#include "commands.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "cmd/line/help.h"
 #include "cmd/line/output.h"
-#include "commands.h"
 #include "table/filter.h"
 #include "table/view.h"
 #include "ui/terminal/keys.h"
@@ -18,13 +19,10 @@ enum {
 
 static void append_entry(struct buffer *buffer, const char *word, size_t cells, const char *text)
 {
-	char blanks[40];
-
-	snprintf(blanks, sizeof(blanks), "%*s", (int)cells, "");
 	buffer_append_format(buffer, "  %-*s", (int)cells - 2, word);
 	if (strlen(word) + 3 > cells)
-		buffer_append_format(buffer, "\n%s", blanks);
-	help_append_wrapped(buffer, text, blanks);
+		buffer_append_format(buffer, "\n%*s", (int)cells, "");
+	help_append_wrapped(buffer, text, "", cells);
 }
 
 static void describe_columns(struct buffer *buffer)
@@ -97,12 +95,12 @@ static void describe_filter(struct buffer *buffer)
 			    "in the rows that are opened. All others choose rows. In an alternative of both "
 			    "(user = root or "
 			    "cpu% > 50) one on threads holds for a row that has such a thread.",
-			    "");
+			    "", 0);
 	help_append_wrapped(buffer,
 			    "What is compared with a value that is not known neither holds nor does its "
 			    "negation. What looks "
 			    "like a comparison and is none is refused.",
-			    "");
+			    "", 0);
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }
 
@@ -144,11 +142,17 @@ static int help_run(void *options, char **operands, int operand_count)
 	return help_print(commands, command);
 }
 
-const struct command help_command = {
+static const struct command help_command = {
 	.name = "help",
 	.summary = "print help about the program, a command, the columns and keys of the screen, or filters",
 	.usage = "[COMMAND|columns|filter|keys]",
 	.list_operands = list_names,
 	.maximum_operands = 1,
 	.run = help_run,
+};
+
+const struct command *const commands[] = {
+	&live_command,   &capture_command, &show_command,   &diff_command,   &record_command,
+	&replay_command, &history_command, &dump_command,   &export_command, &probe_command,
+	&scx_command,    &metrics_command, &doctor_command, &help_command,   NULL,
 };
