@@ -269,7 +269,8 @@ static void conclude_overlap(const struct conclusion *of, struct value *value)
 		struct value input = {.state = VALUE_ABSENT};
 		double number = 0;
 
-		value_set_sum(of->values, &of->accumulators[i], &input);
+		conclude_sum(&(struct conclusion){.values = of->values, .accumulators = &of->accumulators[i]},
+			     &input);
 		if (input.state == VALUE_ABSENT) {
 			*value = input;
 			return;
