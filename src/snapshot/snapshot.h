@@ -603,13 +603,6 @@ const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id rea
 void snapshot_append_category(const struct snapshot *snapshot, enum metric metric, uint64_t value,
 			      struct buffer *text);
 
-enum {
-	FAIR_POLICY_COUNT = 3,
-};
-
-/* Policies whose threads the fair class or a sched_ext scheduler gives a slice (kernel/sched/debug.c). */
-extern const char *const snapshot_fair_policies[FAIR_POLICY_COUNT];
-
 /* Whether a value is there, does not apply, or is unavailable and why. */
 enum value_state {
 	VALUE_READ,
@@ -620,7 +613,7 @@ enum value_state {
 /*
  * The state of one metric of one thread. It comes from the snapshot's own record where there is one
  * (provenance.present and not `by_flags`), else from the format's five flags. `*ret_reason` (may be NULL)
- * gets the reason, REASON_READ unless unavailable.
+ * gets the reason, REASON_READ unless unavailable. For many threads see metric_reader.h.
  */
 enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
 				      bool by_flags, reason_id *ret_reason);
