@@ -24,9 +24,6 @@ enum {
 	LATENCY_RECORDS_MAX = 32768, /* of sums; what is beyond is put together under `(other)` */
 };
 
-/* The name of the record that stands for what had no record of its own: of process, thread and cgroup. */
-extern const char latency_other_name[];
-
 /*
  * Waits by the highest bit of their time: bucket i has those from 2^i ns on and below 2^(i+1) ns, the first
  * one also those of 0 ns, the last one (from 9 minutes on) all longer ones.

@@ -564,6 +564,23 @@ uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_poo
 /* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
 uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple);
 
+/* The same of a triple of strings of `from`. */
+uint32_t snapshot_look_up_triple(struct snapshot *snapshot, const struct string_pool *from,
+				 const struct triple *triple);
+
+/* The name of what has no triple of its own: of process, thread and cgroup. */
+extern const char snapshot_other_name[];
+
+/* Id of the triple of this name, added when new. */
+uint32_t snapshot_other_triple(struct snapshot *snapshot);
+
+/*
+ * As snapshot_copy_triple(), in a snapshot with room for so many triples: beyond that names are only looked
+ * up, so that they do not grow either, and what is new is snapshot_other_triple().
+ */
+uint32_t snapshot_copy_triple_within(struct snapshot *snapshot, const struct string_pool *from,
+				     const struct triple *triple, size_t room);
+
 /* Notes that `metric` of `thread` has its own state. Any order; snapshot_finish() sorts. */
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason);
 
