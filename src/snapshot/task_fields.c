@@ -77,13 +77,14 @@ static void grow_members(struct task_field_owner *owner)
 static struct task_field_facts find_facts(const struct task_field_owner *owner,
 					  const struct task_field_member *member)
 {
-	const char *family = owner->family;
+	enum task_field_choice choice;
+	const struct task_field_facts facts = task_field_facts_of(owner->family, member->name, member->kind,
+								  &choice);
 
-	if (member->bit_size < WORD_BITS &&
-	    task_field_choice_of(family, member->name, member->kind) == TASK_FIELD_CHOICE_TABLE &&
-	    task_field_facts_of(family, member->name, member->kind).reduction == TASK_FIELD_REDUCTION_AGE)
+	if (member->bit_size < WORD_BITS && choice == TASK_FIELD_CHOICE_TABLE &&
+	    facts.reduction == TASK_FIELD_REDUCTION_AGE)
 		return (struct task_field_facts){TASK_FIELD_REDUCTION_COUNT, LADDER_UNITLESS};
-	return task_field_facts_of(family, member->name, member->kind);
+	return facts;
 }
 
 bool task_field_owner_add_member(struct task_field_owner *owner, const struct task_field_member *member)
@@ -205,49 +206,17 @@ static bool is_whole(const struct task_field_member *member, uint64_t start)
 				     member->bit_size == 32 || member->bit_size == 64);
 }
 
-static uint64_t read_whole(const uint8_t *bytes, uint32_t bit_size)
+/* The bytes of a word that hold a number of so many bits. */
+static uint8_t *low_bytes(uint64_t *word, uint32_t bit_size)
 {
-	uint8_t byte;
-	uint16_t half;
-	uint32_t word;
-	uint64_t all;
+	uint8_t *bytes = (uint8_t *)word;
 
-	switch (bit_size) {
-	case 8:
-		memcpy(&byte, bytes, sizeof(byte));
-		return byte;
-	case 16:
-		memcpy(&half, bytes, sizeof(half));
-		return half;
-	case 32:
-		memcpy(&word, bytes, sizeof(word));
-		return word;
-	default:
-		memcpy(&all, bytes, sizeof(all));
-		return all;
-	}
-}
-
-static void write_whole(uint8_t *bytes, uint32_t bit_size, uint64_t value)
-{
-	const uint8_t byte = (uint8_t)value;
-	const uint16_t half = (uint16_t)value;
-	const uint32_t word = (uint32_t)value;
-
-	switch (bit_size) {
-	case 8:
-		memcpy(bytes, &byte, sizeof(byte));
-		break;
-	case 16:
-		memcpy(bytes, &half, sizeof(half));
-		break;
-	case 32:
-		memcpy(bytes, &word, sizeof(word));
-		break;
-	default:
-		memcpy(bytes, &value, sizeof(value));
-		break;
-	}
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	(void)bit_size;
+	return bytes;
+#else
+	return bytes + sizeof(*word) - bit_size / BITS;
+#endif
 }
 
 uint64_t task_field_read(const struct task_field_member *member, const uint8_t *context, size_t index)
@@ -258,7 +227,7 @@ uint64_t task_field_read(const struct task_field_member *member, const uint8_t *
 	if (!task_field_has_numbers(member) || index >= member->count)
 		return 0;
 	if (is_whole(member, start)) {
-		value = read_whole(context + start / BITS, member->bit_size);
+		memcpy(low_bytes(&value, member->bit_size), context + start / BITS, member->bit_size / BITS);
 	} else {
 		for (uint32_t bit = 0; bit < member->bit_size; bit++) {
 			const uint64_t place = bit_place(member, start, bit);
@@ -278,7 +247,7 @@ void task_field_write(const struct task_field_member *member, uint8_t *context, 
 	if (!task_field_has_numbers(member) || index >= member->count)
 		return;
 	if (is_whole(member, start)) {
-		write_whole(context + start / BITS, member->bit_size, value);
+		memcpy(context + start / BITS, low_bytes(&value, member->bit_size), member->bit_size / BITS);
 		return;
 	}
 	for (uint32_t bit = 0; bit < member->bit_size; bit++) {
