@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,13 +2,10 @@
 /* Rules of comparisons and recordings: what they may say. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/cmocka_include.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "table/rule.h"
