@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "window/reduce.h"
 
@@ -55,22 +56,31 @@ static struct snapshot *make_snapshot(const struct example *example)
 	return snapshot;
 }
 
-static struct value reduce_example(struct example example)
+/* The value of the field over all threads of a window. */
+static struct value reduce_window(const struct window *window)
 {
-	struct snapshot *snapshot = make_snapshot(&example);
-	const uint16_t field = snapshot->task_fields.owner->members[0].field;
-	const struct window life = {.now = snapshot, .mode = WINDOW_MODE_TOTAL};
-	struct shown shown = {.now = snapshot, .row_count = 1};
+	const struct snapshot *now = window->now;
+	struct shown shown = {.now = now, .row_count = 1};
 	struct column_values values;
 	struct value value;
 
-	shown_reserve(&shown, snapshot->thread_count, 1);
-	for (uint32_t i = 0; i < snapshot->thread_count; i++)
+	shown_reserve(&shown, now->thread_count, 1);
+	for (uint32_t i = 0; i < now->thread_count; i++)
 		shown_add(&shown, i, 0);
-	reduce_column(&life, &shown, column_of_task_field(field), &values);
+	reduce_column(window, &shown, column_of_task_field(now->task_fields.owner->members[0].field),
+		      &values);
 	reduce_value(&shown, &values, 0, &value);
 	column_values_release(&values);
 	shown_release(&shown);
+	return value;
+}
+
+static struct value reduce_example(struct example example)
+{
+	struct snapshot *snapshot = make_snapshot(&example);
+	const struct value value = reduce_window(
+		&(struct window){.now = snapshot, .mode = WINDOW_MODE_TOTAL});
+
 	snapshot_release(snapshot);
 	return value;
 }
@@ -205,6 +215,33 @@ static void test_missing(void **state)
 	assert_int_equal(value.reason, REASON_OTHER_TASK);
 }
 
+/* Amounts of threads add up, per second between the readings of contexts; one that fell is not known. */
+static void test_changes(void **state)
+{
+	static const uint64_t before[] = {100, 200}, behind[] = {105, 207};
+	struct example example = {.reduction = TASK_FIELD_REDUCTION_COUNTER, .count = 2};
+	struct snapshot *now, *from;
+	struct window window = {.from_of = (const uint32_t[]){0, 1}, .mode = WINDOW_MODE_INTERVAL};
+
+	(void)state;
+	example.values = before;
+	example.read_at_ns = NS_PER_S;
+	window.from = from = make_snapshot(&example);
+	example.values = behind;
+	example.read_at_ns = 3 * NS_PER_S;
+	window.now = now = make_snapshot(&example);
+	assert_whole(reduce_window(&window), 12);
+	window.mode = WINDOW_MODE_RATE;
+	assert_number(reduce_window(&window), 6);
+	window.from_of = (const uint32_t[]){0, THREAD_STILL};
+	assert_number(reduce_window(&window), 2.5);
+	window.from_of = (const uint32_t[]){1, 1};
+	assert_true(reduce_window(&window).partial);
+	assert_int_equal(reduce_window(&window).reason, REASON_WENT_BACKWARDS);
+	snapshot_release(now);
+	snapshot_release(from);
+}
+
 static void test_counters(void **state)
 {
 	const struct task_field_member unsigned_member = member_of(TASK_FIELD_KIND_UNSIGNED,
@@ -250,10 +287,10 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_ages),
-		cmocka_unit_test(test_counts),  cmocka_unit_test(test_many_values),
-		cmocka_unit_test(test_missing), cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_numbers),  cmocka_unit_test(test_ages),
+		cmocka_unit_test(test_counts),   cmocka_unit_test(test_many_values),
+		cmocka_unit_test(test_missing),  cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_counters), cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests_name("kind_field", tests, NULL, NULL);
