@@ -52,35 +52,31 @@ static size_t members_of(const struct grouping *grouping, const struct snapshot 
 	size_t members = 0;
 
 	for (size_t i = 0; i < snapshot->thread_count; i++)
-		members += grouping_of_triple(grouping, 0, snapshot->triple[i]) == group;
-	return members;
-}
-
-static size_t members_of_thread(const struct grouping *grouping, const struct snapshot *snapshot,
-				uint32_t group)
-{
-	size_t members = 0;
-
-	for (size_t i = 0; i < snapshot->thread_count; i++)
 		members += grouping_of_thread(grouping, 0, snapshot, i) == group;
 	return members;
 }
 
+static struct grouping *group_with(const struct snapshot *snapshot, struct grouping_options options)
+{
+	return grouping_create(&options, &snapshot, 1, NULL);
+}
+
+static struct grouping *group_by(enum axis axis, const struct snapshot *snapshot)
+{
+	return group_with(snapshot, (struct grouping_options){.axis = axis});
+}
+
 static void test_singleton_revert(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_THREAD};
+	static const char *const pool[] = {"rayon-pool-0", "rayon-pool-1", "rayon-pool-2", "rayon-pool-3"};
 	struct snapshot *snapshot = snapshot_of_pool("worker-", 0, 8);
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
-		add_thread(
-			snapshot, "p",
-			(const char *[]){"rayon-pool-0", "rayon-pool-1", "rayon-pool-2", "rayon-pool-3"}[i],
-			"/");
+		add_thread(snapshot, "p", pool[i], "/");
 	add_thread(snapshot, "p", "main", "/");
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_THREAD, snapshot);
 	assert_int_equal(grouping_count(grouping), 3);
 	assert_group_key(grouping, 0, "main", 4);
 	assert_group_key(grouping, 1, "rayon-pool-{N}", 14);
@@ -96,10 +92,8 @@ static void test_singleton_revert(void **state)
 
 static void test_one_thread_keeps_its_name(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_THREAD};
 	struct snapshot *snapshot = snapshot_of_pool("worker-", 0, 1);
-	const struct snapshot *const list[] = {snapshot};
-	struct grouping *grouping = grouping_create(&options, list, 1, NULL);
+	struct grouping *grouping = group_by(AXIS_THREAD, snapshot);
 
 	(void)state;
 	assert_group_key(grouping, 0, "worker-0", 8);
@@ -110,15 +104,13 @@ static void test_one_thread_keeps_its_name(void **state)
 /* The vote is one of threads, not of distinct names: two threads of one name are enough. */
 static void test_threads_vote(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_PROCESS};
 	struct snapshot *snapshot = snapshot_create();
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 
 	(void)state;
 	add_thread(snapshot, "job-1", "a", "/");
 	add_thread(snapshot, "job-1", "b", "/");
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_PROCESS, snapshot);
 	assert_int_equal(grouping_count(grouping), 1);
 	assert_group_key(grouping, 0, "job-{N}", 7);
 	grouping_release(grouping);
@@ -174,32 +166,29 @@ static void test_axes(void **state)
 {
 	struct grouping_options options = {0};
 	struct snapshot *snapshot = snapshot_create();
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 
 	(void)state;
 	add_thread(snapshot, "proc-1", "t-1", "/s@4.service/x1");
 	add_thread(snapshot, "", "", "");
 	options.axis = AXIS_ALL;
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_with(snapshot, options);
 	assert_int_equal(grouping_count(grouping), 2);
 	assert_group_key(grouping, 0, "\0", 2);
 	assert_group_key(grouping, 1, "/s@{I}.service/x{N}\0proc-{N}\0t-{N}", 34);
 	grouping_release(grouping);
 
 	options.keep_thread_names = true;
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_with(snapshot, options);
 	assert_group_key(grouping, 1, "/s@{I}.service/x{N}\0proc-1\0t-1", 30);
 	grouping_release(grouping);
 
-	options = (struct grouping_options){.axis = AXIS_CGROUP};
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_CGROUP, snapshot);
 	assert_group_key(grouping, 0, "", 0);
 	assert_group_key(grouping, 1, "/s@{I}.service/x{N}", 19);
 	grouping_release(grouping);
 
-	options = (struct grouping_options){.axis = AXIS_THREAD_EXACT};
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_THREAD_EXACT, snapshot);
 	assert_group_key(grouping, 1, "t-1", 3);
 	grouping_release(grouping);
 	snapshot_release(snapshot);
@@ -209,8 +198,7 @@ static void test_names_kept(void **state)
 {
 	struct grouping_options options = {.axis = AXIS_THREAD, .keep_thread_names = true};
 	struct snapshot *snapshot = snapshot_of_pool("worker-", 0, 3);
-	const struct snapshot *const list[] = {snapshot};
-	struct grouping *grouping = grouping_create(&options, list, 1, NULL);
+	struct grouping *grouping = group_with(snapshot, options);
 
 	(void)state;
 	assert_int_equal(grouping_count(grouping), 3);
@@ -245,10 +233,8 @@ static void test_own_patterns(void **state)
 	static const char *const names[] = {"cc1",     "cc1",     "cc1",     "ab12",    "bc1",
 					    "python3", "python3", "python3", "python3", "pool-1",
 					    "pool-2",  "",        "  "};
-	struct grouping_options options = {.axis = AXIS_PROCESS};
 	struct snapshot *snapshot = own_snapshot(names, ARRAY_COUNT(names));
-	const struct snapshot *list[] = {snapshot};
-	struct grouping *grouping = grouping_create(&options, list, 1, NULL);
+	struct grouping *grouping = group_by(AXIS_PROCESS, snapshot);
 
 	(void)state;
 	assert_false(grouping_is_reference(grouping));
@@ -263,8 +249,7 @@ static void test_own_patterns(void **state)
 	assert_label(grouping, "  ", "(no name) blank");
 	grouping_release(grouping);
 	/* the parts of the axis of all three follow the same rule */
-	options.axis = AXIS_ALL;
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_ALL, snapshot);
 	assert_int_equal(grouping_count(grouping), 7);
 	{
 		size_t length;
@@ -276,21 +261,19 @@ static void test_own_patterns(void **state)
 	}
 	grouping_release(grouping);
 	/* names kept are seen too */
-	options = (struct grouping_options){.axis = AXIS_THREAD_EXACT};
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_THREAD_EXACT, snapshot);
 	assert_label(grouping, "", "(no name)");
 	grouping_release(grouping);
 	/* the reference's rule, by choice or where another program captured */
-	options = (struct grouping_options){.axis = AXIS_PROCESS, .reference = true};
 	for (int i = 0; i < 2; i++) {
-		grouping = grouping_create(&options, list, 1, NULL);
+		grouping = group_with(snapshot,
+				      (struct grouping_options){.axis = AXIS_PROCESS, .reference = i == 0});
 		assert_true(grouping_is_reference(grouping));
 		assert_int_equal(grouping_count(grouping), 5);
 		assert_label(grouping, "{H}", "{H}");
 		assert_label(grouping, "python{N}", "python{N}");
 		assert_label(grouping, "", "");
 		grouping_release(grouping);
-		options.reference = false;
 		snapshot->provenance.present = false;
 	}
 	snapshot_release(snapshot);
@@ -385,9 +368,7 @@ static void test_processes(void **state)
 
 static void test_users(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_USER};
 	struct snapshot *snapshot = snapshot_create();
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 	char host[256];
 
@@ -401,12 +382,12 @@ static void test_users(void **state)
 		user_name(0);
 		user_name(3999999);
 		assert_true(user_names_wait(60 * NS_PER_S));
-		grouping = grouping_create(&options, list, 1, NULL);
+		grouping = group_by(AXIS_USER, snapshot);
 		assert_int_equal(grouping_count(grouping), 3);
 		assert_label(grouping, "0", here ? user_name(0) : "0");
 		assert_label(grouping, "3999999", "3999999");
 		assert_label(grouping, "?", "(unknown)");
-		assert_int_equal(members_of_thread(grouping, snapshot, grouping_find(grouping, "0", 1)), 2);
+		assert_int_equal(members_of(grouping, snapshot, grouping_find(grouping, "0", 1)), 2);
 		grouping_release(grouping);
 		assert_int_equal(gethostname(host, sizeof(host)), 0);
 		snapshot->provenance.hostname = host;

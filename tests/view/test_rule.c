@@ -8,10 +8,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "table/rule.h"
 #include "window/column.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void test_limits(void **state)
 {
@@ -51,7 +50,7 @@ static void test_limits(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct error error = {""};
 		struct rule rule;
 
@@ -82,7 +81,7 @@ static void test_groups(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct rule rule;
 
 		assert_int_equal(rule_parse(cases[i].text, false, &rule, NULL), 0);
@@ -175,9 +174,9 @@ static void test_refusals(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		expect_refusal(cases[i].text, true, cases[i].complaint);
-	for (size_t i = 0; i < COUNT(of_recordings); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(of_recordings); i++)
 		expect_refusal(of_recordings[i].text, false, of_recordings[i].complaint);
 }
 
@@ -210,7 +209,7 @@ static void test_names(void **state)
 		const char *names[] = {entry != NULL ? entry->name : NULL,
 				       entry != NULL ? entry->rate_title : NULL};
 
-		for (size_t i = 0; entry != NULL && i < COUNT(names); i++) {
+		for (size_t i = 0; entry != NULL && i < ARRAY_COUNT(names); i++) {
 			struct error error = {""};
 			char text[200];
 			struct rule rule;
