@@ -46,7 +46,7 @@ void latency_merge(struct latency_histogram *histogram, const struct latency_his
 		histogram->max_ns = more->max_ns;
 }
 
-double latency_percentile_at_least(const struct latency_histogram *histogram, double share, uint64_t unknown)
+double latency_percentile(const struct latency_histogram *histogram, double share, uint64_t unknown)
 {
 	const double max = (double)histogram->max_ns;
 	const double wanted = share * ((double)latency_count(histogram) + (double)unknown);
@@ -73,11 +73,6 @@ double latency_percentile_at_least(const struct latency_histogram *histogram, do
 		return time < max ? time : max;
 	}
 	return 0;
-}
-
-double latency_percentile(const struct latency_histogram *histogram, double share)
-{
-	return latency_percentile_at_least(histogram, share, 0);
 }
 
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,

@@ -55,11 +55,11 @@ static double latency_value(const struct latency_histogram *histogram, enum late
 	case LATENCY_FIELD_COUNT:
 		return (double)latency_count(histogram);
 	case LATENCY_FIELD_P50:
-		return latency_percentile_at_least(histogram, 0.5, unknown);
+		return latency_percentile(histogram, 0.5, unknown);
 	case LATENCY_FIELD_P90:
-		return latency_percentile_at_least(histogram, 0.9, unknown);
+		return latency_percentile(histogram, 0.9, unknown);
 	case LATENCY_FIELD_P99:
-		return latency_percentile_at_least(histogram, 0.99, unknown);
+		return latency_percentile(histogram, 0.99, unknown);
 	case LATENCY_FIELD_MAX:
 		return (double)histogram->max_ns;
 	}
