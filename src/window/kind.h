@@ -20,9 +20,10 @@ struct reducer {
 	const struct shown *shown;
 	const struct column_entry *entry;
 	struct column_values *values;
-	void *work;       /* of the kind, freed after `end` */
-	bool only_movers; /* threads that stand still add nothing but that they were read */
-	bool no_threads;  /* the column needs no thread by thread pass after all */
+	void *work;         /* of the kind, freed after `end` */
+	bool only_movers;   /* threads that stand still add nothing but that they were read */
+	bool no_threads;    /* the column needs no thread by thread pass after all */
+	struct window life; /* see reducer_count_lives() */
 };
 
 /* The input of a conclusion. */
@@ -54,6 +55,13 @@ struct column_kind {
 #define OPERATION(id, kind, ...) extern const struct column_kind column_kind_##kind;
 #include "column_operation.def"
 #undef OPERATION
+
+/* Counts over the lives of the living threads, in every mode. */
+static inline void reducer_count_lives(struct reducer *reducer)
+{
+	reducer->life = window_of_life(reducer->window);
+	reducer->window = &reducer->life;
+}
 
 /* The first accumulator of a row. */
 static inline struct accumulator *reducer_row(const struct reducer *reducer, size_t row)
