@@ -9,7 +9,6 @@
 enum {
 	BITS = 8,
 	WORD_BITS = 64,
-	FIRST_MEMBERS = 32,
 };
 
 /* --- schedulers --- */
@@ -61,18 +60,6 @@ static const struct task_field_enumerator *copy_enumerators(struct arena *arena,
 	return copy;
 }
 
-/* A larger array in the arena: the old one stays there until the end. */
-static void grow_members(struct task_field_owner *owner)
-{
-	const size_t capacity = owner->member_capacity != 0 ? owner->member_capacity * 2 : FIRST_MEMBERS;
-	struct task_field_member *members = arena_allocate_zero(&owner->arena, capacity, sizeof(*members));
-
-	if (owner->member_count != 0)
-		memcpy(members, owner->members, owner->member_count * sizeof(*members));
-	owner->members = members;
-	owner->member_capacity = capacity;
-}
-
 /* A time stamp in ns takes 64 bits: what is narrower has but a name like one. */
 static struct task_field_facts find_facts(const struct task_field_owner *owner,
 					  const struct task_field_member *member)
@@ -93,9 +80,7 @@ bool task_field_owner_add_member(struct task_field_owner *owner, const struct ta
 
 	if (owner->member_count == TASK_FIELD_MEMBERS_MAX)
 		return false;
-	if (owner->member_count == owner->member_capacity)
-		grow_members(owner);
-	added = &owner->members[owner->member_count++];
+	added = MEMORY_APPEND(owner->members, owner->member_count, owner->member_capacity);
 	*added = *member;
 	added->name = arena_duplicate(&owner->arena, member->name, strlen(member->name));
 	added->type = arena_duplicate(&owner->arena, member->type, strlen(member->type));
@@ -128,6 +113,7 @@ void task_field_owner_release(struct task_field_owner *owner)
 	if (owner == NULL || atomic_fetch_sub_explicit(&owner->references, 1, memory_order_acq_rel) != 1)
 		return;
 	arena_release(&owner->arena);
+	free(owner->members);
 	free(owner);
 }
 
