@@ -194,8 +194,8 @@ static void take(void *context, const struct bpf_waits *waits)
 	uint32_t pcomm, comm, cgroup;
 
 	if (waits->names == NULL) {
-		pcomm = comm = cgroup = string_pool_intern(strings, latency_other_name,
-							   strlen(latency_other_name));
+		pcomm = comm = cgroup = string_pool_intern(strings, snapshot_other_name,
+							   strlen(snapshot_other_name));
 	} else {
 		const bool is_kernel = waits->names->kernel != 0;
 

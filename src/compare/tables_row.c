@@ -673,7 +673,7 @@ void tables_row_make(struct tables_build *build, enum section section, const dou
 		if (order[i] < diff->pair_count)
 			diff_append_label(&diff->pairs[order[i]], &label);
 		else
-			buffer_append_text(&label, latency_other_name);
+			buffer_append_text(&label, snapshot_other_name);
 		add_rows(context, order[i], &label);
 		tables_continue(build);
 	}

@@ -220,8 +220,7 @@ static bool suits(enum task_field_reduction reduction, enum task_field_kind kind
 	       reduction == TASK_FIELD_REDUCTION_COUNT;
 }
 
-/* The facts, and what they were chosen by. */
-static struct task_field_facts choose_facts(const char *scheduler, const char *name,
+struct task_field_facts task_field_facts_of(const char *scheduler, const char *name,
 					    enum task_field_kind kind, enum task_field_choice *ret_choice)
 {
 	const bool is_word = kind == TASK_FIELD_KIND_BOOLEAN || kind == TASK_FIELD_KIND_ENUM;
@@ -250,23 +249,6 @@ static struct task_field_facts choose_facts(const char *scheduler, const char *n
 	return facts;
 }
 
-struct task_field_facts task_field_facts_of(const char *scheduler, const char *name,
-					    enum task_field_kind kind)
-{
-	enum task_field_choice choice;
-
-	return choose_facts(scheduler, name, kind, &choice);
-}
-
-enum task_field_choice task_field_choice_of(const char *scheduler, const char *name,
-					    enum task_field_kind kind)
-{
-	enum task_field_choice choice;
-
-	(void)choose_facts(scheduler, name, kind, &choice);
-	return choice;
-}
-
 /* One word, so that who reads it never has half of it. */
 static unsigned int pack(struct task_field_facts facts, enum task_field_kind kind)
 {
@@ -282,10 +264,12 @@ void task_field_describe(uint16_t field, struct task_field_facts facts, enum tas
 struct task_field_facts task_field_described(uint16_t field, enum task_field_kind *ret_kind)
 {
 	const unsigned int packed = atomic_load_explicit(&registry.described[field], memory_order_relaxed);
+	enum task_field_choice choice;
 
 	*ret_kind = (enum task_field_kind)(packed >> 16 & 0xff);
 	if (packed == 0)
-		return task_field_facts_of(NULL, registry.fields[field].name, TASK_FIELD_KIND_UNSIGNED);
+		return task_field_facts_of(NULL, registry.fields[field].name, TASK_FIELD_KIND_UNSIGNED,
+					   &choice);
 	return (struct task_field_facts){(enum task_field_reduction)(packed & 0xff),
 					 (enum ladder)(packed >> 8 & 0xff)};
 }

@@ -97,15 +97,12 @@ size_t task_field_count(void);
  */
 uint16_t task_field_find(const char *name, size_t length);
 
-/* The choice of the user for the field, else that of the table; scheduler as task_field_owner_word() names
- * it.
+/*
+ * The choice of the user for the field, else that of the table, and which of them it is; scheduler as
+ * task_field_owner_word() names it.
  */
 struct task_field_facts task_field_facts_of(const char *scheduler, const char *name,
-					    enum task_field_kind kind);
-
-/* The origin of that choice. */
-enum task_field_choice task_field_choice_of(const char *scheduler, const char *name,
-					    enum task_field_kind kind);
+					    enum task_field_kind kind, enum task_field_choice *ret_choice);
 
 /*
  * Remembers what was found out of a field last (titles and units of columns are by it), or tells it: what the

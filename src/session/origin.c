@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "window/ended.h"
 
 /*
  * Clears the threads for which standing still is not enough: readings that have a state of their own are not

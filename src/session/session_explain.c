@@ -407,7 +407,7 @@ static void append_latency(struct explanation *explanation, const struct column_
 		buffer_append_format(explanation->lines,
 				     "%s more found no room under their names, only under %s:\n"
 				     "those that are of this row, if any, are missing below.\n",
-				     number_group_digits(unknown, text), latency_other_name);
+				     number_group_digits(unknown, text), snapshot_other_name);
 	if (window->latency->unseen != 0)
 		buffer_append_format(
 			explanation->lines,

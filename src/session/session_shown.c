@@ -211,10 +211,10 @@ static void collect_threads(const struct selection *selection, const char *key, 
 /* Gives the waits that may be of any group a row of their own in a view of all groups, or the row alone. */
 static void add_other(const struct view *view, const char *key, size_t key_length, struct shown *shown)
 {
-	const size_t length = strlen(latency_other_name);
+	const size_t length = strlen(snapshot_other_name);
 
 	if (view->step_count != 0 ||
-	    (key != NULL && order_bytes(key, key_length, latency_other_name, length) != 0))
+	    (key != NULL && order_bytes(key, key_length, snapshot_other_name, length) != 0))
 		return;
 	shown->latency_row_of[shown->latency_other] = (uint32_t)shown->row_count;
 	shown->row_group[shown->row_count++] = UINT32_MAX;

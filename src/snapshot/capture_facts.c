@@ -11,8 +11,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 void capture_facts_append_time(struct buffer *buffer, uint64_t unix_ns)
 {
 	time_t seconds = (time_t)(unix_ns / NS_PER_S);
@@ -38,7 +36,7 @@ void capture_facts_append_span(struct buffer *buffer, uint64_t nanoseconds)
 	};
 	uint64_t seconds = nanoseconds / NS_PER_S;
 
-	for (size_t i = 0; i < COUNT(steps); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
 		uint64_t part = seconds % steps[i].seconds / steps[i].part;
 
 		if (seconds < steps[i].seconds)
@@ -187,7 +185,7 @@ static void append_load(const struct snapshot *snapshot, struct buffer *buffer)
 {
 	if (!snapshot->provenance.load_known)
 		return;
-	for (size_t i = 0; i < COUNT(snapshot->provenance.load_centi); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(snapshot->provenance.load_centi); i++) {
 		buffer_append_text(buffer, i != 0 ? " " : "");
 		buffer_append_u64(buffer, snapshot->provenance.load_centi[i] / 100);
 		buffer_append_format(buffer, ".%02u",
@@ -427,11 +425,11 @@ struct capture_facts *capture_facts_create(const struct snapshot *before, const 
 	};
 
 	building.facts->sides = after != NULL ? 2 : 1;
-	add_entries(&building, capture_entries, COUNT(capture_entries));
+	add_entries(&building, capture_entries, ARRAY_COUNT(capture_entries));
 	add_features(&building);
 	add_namespaces(&building);
 	add_roots(&building);
-	add_entries(&building, host_entries, COUNT(host_entries));
+	add_entries(&building, host_entries, ARRAY_COUNT(host_entries));
 	add_tunables(&building);
 	buffer_release(&building.texts[0]);
 	buffer_release(&building.texts[1]);

@@ -65,9 +65,6 @@ static inline bool ended_has_any(const struct ended *ended)
 	return ended->count > (ended->has_estimate && ended->estimate_is_void ? 1u : 0u);
 }
 
-/* A copy that changes no more: what stands for nothing is left out. Cleared by the caller. */
-struct ended ended_copy(const struct ended *ended);
-
 void ended_clear(struct ended *ended);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "ended_set.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -43,26 +42,12 @@ const enum metric ended_metrics[ENDED_METRICS] = {
 	METRIC_IRQ_DELAY_TOTAL_NS,
 };
 
-/* The name for everything beyond a bound. */
-static const char other_name[] = "(other)";
-
 struct ended_set *ended_set_create(void)
 {
 	struct ended_set *set = memory_allocate_zero(1, sizeof(*set));
 
 	set->names = snapshot_create();
 	return set;
-}
-
-void ended_set_release(struct ended_set *set)
-{
-	if (set == NULL)
-		return;
-	snapshot_release(set->names);
-	hash_map_release(&set->group_index);
-	free(set->groups);
-	free(set->threads);
-	free(set);
 }
 
 static uint32_t name_id(struct string_pool *pool, const char *name, bool add)
@@ -80,14 +65,10 @@ uint32_t ended_set_triple(struct ended_set *set, const char *process, const char
 		.comm = name_id(pool, thread, add),
 		.cgroup = name_id(pool, cgroup, add),
 	};
-	uint32_t id = add ? snapshot_intern_triple(set->names, triple)
-			  : snapshot_find_triple(set->names, triple);
-	uint32_t other;
+	const uint32_t id = add ? snapshot_intern_triple(set->names, triple)
+				: snapshot_find_triple(set->names, triple);
 
-	if (id != UINT32_MAX)
-		return id;
-	other = name_id(pool, other_name, true);
-	return snapshot_intern_triple(set->names, (struct triple){other, other, other});
+	return id != UINT32_MAX ? id : snapshot_other_triple(set->names);
 }
 
 struct ended_group *ended_set_group(struct ended_set *set, uint32_t triple, bool kernel)
@@ -146,11 +127,8 @@ bool ended_set_is_left(const struct snapshot *snapshot)
 /* The triple of another set. */
 static uint32_t take_triple(struct ended_set *set, const struct ended_set *from, uint32_t triple)
 {
-	const struct snapshot *names = from->names;
-	const struct triple *ids = &names->triples[triple];
-
-	return ended_set_triple(set, snapshot_text(names, ids->pcomm), snapshot_text(names, ids->comm),
-				snapshot_text(names, ids->cgroup));
+	return snapshot_copy_triple_within(set->names, &from->names->strings, &from->names->triples[triple],
+					   ENDED_GROUPS_MAX);
 }
 
 void ended_set_absorb(struct ended_set *set, const struct ended_set *from)

@@ -7,8 +7,6 @@
 #include "base/number.h"
 #include "snapshot.h"
 
-const char latency_other_name[] = "(other)";
-
 size_t latency_bucket(uint64_t wait_ns)
 {
 	size_t bucket = 0;
@@ -48,7 +46,7 @@ void latency_merge(struct latency_histogram *histogram, const struct latency_his
 		histogram->max_ns = more->max_ns;
 }
 
-double latency_percentile_at_least(const struct latency_histogram *histogram, double share, uint64_t unknown)
+double latency_percentile(const struct latency_histogram *histogram, double share, uint64_t unknown)
 {
 	const double max = (double)histogram->max_ns;
 	const double wanted = share * ((double)latency_count(histogram) + (double)unknown);
@@ -77,11 +75,6 @@ double latency_percentile_at_least(const struct latency_histogram *histogram, do
 	return 0;
 }
 
-double latency_percentile(const struct latency_histogram *histogram, double share)
-{
-	return latency_percentile_at_least(histogram, share, 0);
-}
-
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
 					  uint32_t cgroup)
 {
@@ -92,42 +85,21 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 	return record;
 }
 
-/* Index of the record of the same names, UINT32_MAX for none. */
-static uint32_t look_up_record(struct snapshot *sums, const struct snapshot *from,
-			       const struct latency_record *record)
+static struct triple names_of(const struct latency_record *record)
 {
-	const uint32_t ids[] = {record->pcomm, record->comm, record->cgroup};
-	uint32_t names[3];
-
-	for (size_t i = 0; i < 3; i++)
-		names[i] = string_pool_find(&sums->strings, snapshot_text(from, ids[i]),
-					    string_pool_length(&from->strings, ids[i]));
-	return snapshot_find_triple(sums, (struct triple){names[0], names[1], names[2]});
+	return (struct triple){record->pcomm, record->comm, record->cgroup};
 }
 
 /* Index of the record of the same names; past the bound, that of all others when it is new. */
 static uint32_t find_record(struct snapshot *sums, const struct snapshot *from,
 			    const struct latency_record *record)
 {
-	struct triple names;
-	uint32_t index, other;
+	const struct triple names = names_of(record);
+	const uint32_t index = snapshot_copy_triple_within(sums, &from->strings, &names, LATENCY_RECORDS_MAX);
+	const struct triple *own = &sums->triples[index];
 
-	if (sums->latency.count < LATENCY_RECORDS_MAX) {
-		names = (struct triple){record->pcomm, record->comm, record->cgroup};
-		index = snapshot_copy_triple(sums, &from->strings, &names);
-	} else {
-		/* names are only looked up, so that they do not grow either */
-		index = look_up_record(sums, from, record);
-		if (index == UINT32_MAX) {
-			other = string_pool_intern(&sums->strings, latency_other_name,
-						   strlen(latency_other_name));
-			index = snapshot_intern_triple(sums, (struct triple){other, other, other});
-		}
-	}
-	names = sums->triples[index];
 	if (index == sums->latency.count)
-		latency_add_record(sums, names.pcomm, names.comm, names.cgroup)->is_kernel =
-			record->is_kernel;
+		latency_add_record(sums, own->pcomm, own->comm, own->cgroup)->is_kernel = record->is_kernel;
 	return index;
 }
 
@@ -137,8 +109,11 @@ bool latency_sums_have_room(struct snapshot *sums, const struct snapshot *snapsh
 
 	if (count + snapshot->latency.count <= LATENCY_RECORDS_MAX)
 		return true;
-	for (size_t i = 0; i < snapshot->latency.count && count <= LATENCY_RECORDS_MAX; i++)
-		count += look_up_record(sums, snapshot, &snapshot->latency.records[i]) == UINT32_MAX;
+	for (size_t i = 0; i < snapshot->latency.count && count <= LATENCY_RECORDS_MAX; i++) {
+		const struct triple names = names_of(&snapshot->latency.records[i]);
+
+		count += snapshot_look_up_triple(sums, &snapshot->strings, &names) == UINT32_MAX;
+	}
 	return count <= LATENCY_RECORDS_MAX;
 }
 
@@ -166,8 +141,8 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 
 uint32_t latency_sums_other(struct snapshot *sums)
 {
-	const uint32_t name = string_pool_find(&sums->strings, latency_other_name,
-					       strlen(latency_other_name));
+	const uint32_t name = string_pool_find(&sums->strings, snapshot_other_name,
+					       strlen(snapshot_other_name));
 
 	/* a path begins with a slash: no cgroup has this name */
 	return snapshot_find_triple(sums, (struct triple){name, name, name});

@@ -24,9 +24,6 @@ enum {
 	LATENCY_RECORDS_MAX = 32768, /* of sums; what is beyond is put together under `(other)` */
 };
 
-/* The name of the record that stands for what had no record of its own: of process, thread and cgroup. */
-extern const char latency_other_name[];
-
 /*
  * Waits by the highest bit of their time: bucket i has those from 2^i ns on and below 2^(i+1) ns, the first
  * one also those of 0 ns, the last one (from 9 minutes on) all longer ones.
@@ -73,15 +70,11 @@ void latency_merge(struct latency_histogram *histogram, const struct latency_his
 /*
  * The time, ns, that `share` (0 to 1) of the waits did not exceed: the waits of a bucket are taken as spread
  * evenly over it, so that it is in the same bucket as the exact one; never more than the longest wait. 0 when
- * there are none.
+ * there are none. With up to `unknown` more waits of the same group, however long they took, the least that
+ * it can be: as if all of them had been the shortest, and the others of its bucket too; 0 when nothing is
+ * known.
  */
-double latency_percentile(const struct latency_histogram *histogram, double share);
-
-/*
- * The least that this time can be when up to `unknown` more waits are of the same group, however long they
- * took: as if all of them had been the shortest, and the others of its bucket too. 0 when nothing is known.
- */
-double latency_percentile_at_least(const struct latency_histogram *histogram, double share, uint64_t unknown);
+double latency_percentile(const struct latency_histogram *histogram, double share, uint64_t unknown);
 
 /* A zeroed record of these names (ids in the snapshot's strings), valid until the next one. */
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,

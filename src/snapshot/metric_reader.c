@@ -1,78 +1,149 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Whether a value of a snapshot is there, does not apply, or is unavailable, and when it was read. */
 #include "metric_reader.h"
 
 #include <string.h>
 
-static struct metric_states states_of(const struct snapshot *snapshot, enum metric metric)
-{
-	const struct metric_entry *entry = &metrics[metric];
-	enum source source = snapshot->metric_source[metric];
-	struct metric_states states = {
-		.plain = metric != METRIC_THREAD_COUNT && snapshot->provenance.present &&
-			 !snapshot->metric_has_exceptions[metric],
-		.leader_only = entry->family == METRIC_FAMILY_LEADER,
-		.flags = entry->family == METRIC_FAMILY_JEMALLOC ? THREAD_JEMALLOC_MEASURED : 0,
-		.fair_only = entry->tag == METRIC_TAG_FAIR_POLICY,
-	};
+/* Flags of the file format that must all be set for a family to count as measured. */
+static const uint8_t family_flags[] = {
+	[METRIC_FAMILY_ALWAYS] = 0,
+	[METRIC_FAMILY_LEADER] = 0,
+	[METRIC_FAMILY_CPU_DELAY] = THREAD_TASKSTATS_MEASURED | THREAD_CPU_DELAY_ACTIVE,
+	[METRIC_FAMILY_BLOCK_DELAY] = THREAD_TASKSTATS_MEASURED | THREAD_DELAY_BLOCK_ACTIVE,
+	[METRIC_FAMILY_XACCT] = THREAD_TASKSTATS_MEASURED | THREAD_XACCT_ACTIVE,
+	[METRIC_FAMILY_JEMALLOC] = THREAD_JEMALLOC_MEASURED,
+};
 
-	for (size_t i = 0; i < FAIR_POLICY_COUNT && states.fair_only; i++)
-		states.fair_policies[i] = string_pool_find(&snapshot->strings, snapshot_fair_policies[i],
-							   strlen(snapshot_fair_policies[i]));
-	if (source != SOURCE_NONE) {
-		states.user_only = (sources[source].flags & SOURCE_USER_ONLY) != 0;
-		states.leader_only |= (sources[source].flags & SOURCE_LEADER_ONLY) != 0;
-	}
-	if (snapshot->metric_reason[metric] != REASON_READ) {
-		states.default_reasons[0] = snapshot->metric_reason[metric];
-		return states;
+/* Policies whose threads the fair class or a sched_ext scheduler gives a slice (kernel/sched/debug.c). */
+static const char *const fair_policies[FAIR_POLICY_COUNT] = {"SCHED_OTHER", "SCHED_BATCH", "SCHED_EXT"};
+
+/* Sets why threads have no value: a reason of the metric, or those of its source and what that is part of. */
+static void set_reasons(struct metric_reader *reader)
+{
+	const struct snapshot *snapshot = reader->snapshot;
+	enum source source = snapshot->metric_source[reader->metric];
+
+	if (snapshot->metric_reason[reader->metric] != REASON_READ) {
+		reader->default_reasons[0] = snapshot->metric_reason[reader->metric];
+		return;
 	}
 	for (size_t i = 0; i < 2 && source != SOURCE_NONE; i++) {
-		states.reasons[i] = snapshot->source_reason[source];
-		states.default_reasons[i] = snapshot->default_reason[source];
+		reader->reasons[i] = snapshot->source_reason[source];
+		reader->default_reasons[i] = snapshot->default_reason[source];
 		source = sources[source].part_of;
 	}
-	return states;
+}
+
+/* The rules for a snapshot's own record. */
+static void set_rules(struct metric_reader *reader)
+{
+	const struct snapshot *snapshot = reader->snapshot;
+	const enum metric metric = reader->metric;
+	const struct metric_entry *entry = &metrics[metric];
+	const enum source source = snapshot->metric_source[metric];
+	const unsigned int flags = source != SOURCE_NONE ? sources[source].flags : 0;
+
+	reader->has_exceptions = snapshot->metric_has_exceptions[metric];
+	/* a process without jemalloc has nothing to read, and nothing failed */
+	reader->flags_needed = entry->family == METRIC_FAMILY_JEMALLOC ? THREAD_JEMALLOC_MEASURED : 0;
+	reader->flags_refused = (flags & SOURCE_USER_ONLY) != 0 ? THREAD_KERNEL : 0;
+	reader->leader_only = entry->family == METRIC_FAMILY_LEADER || (flags & SOURCE_LEADER_ONLY) != 0;
+	reader->fair_only = entry->tag == METRIC_TAG_FAIR_POLICY;
+	for (size_t i = 0; i < FAIR_POLICY_COUNT && reader->fair_only; i++)
+		reader->fair_policies[i] = string_pool_find(&snapshot->strings, fair_policies[i],
+							    strlen(fair_policies[i]));
+	reader->bounded = metric == METRIC_BLKIO_DELAY_TOTAL_NS || metric == METRIC_BLKIO_DELAY_MAX_NS;
+	set_reasons(reader);
 }
 
 /* Whether a thread was read follows from its flags alone. */
-static bool is_even(const struct metric_states *states)
+static bool is_even(const struct metric_reader *reader)
 {
 	for (size_t i = 0; i < 2; i++) {
-		if (states->reasons[i] != NULL || states->default_reasons[i] != REASON_READ)
+		if (reader->reasons[i] != NULL || reader->default_reasons[i] != REASON_READ)
 			return false;
 	}
-	return states->plain && !states->leader_only && !states->fair_only;
+	return !reader->has_exceptions && !reader->leader_only && !reader->fair_only && !reader->bounded;
 }
 
-struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metric metric)
+static struct metric_reader make_reader(const struct snapshot *snapshot, enum metric metric, bool by_flags)
 {
 	struct metric_reader reader = {
 		.snapshot = snapshot,
 		.metric = metric,
-		.states = states_of(snapshot, metric),
 		.values = snapshot->values[metric],
 	};
 	enum source source = snapshot->metric_source[metric];
 
-	reader.flags_needed = reader.states.flags;
-	reader.flags_refused = reader.states.user_only ? THREAD_KERNEL : 0;
-	reader.bounded = snapshot->provenance.present &&
-			 (metric == METRIC_BLKIO_DELAY_TOTAL_NS || metric == METRIC_BLKIO_DELAY_MAX_NS);
-	reader.even = is_even(&reader.states) && !reader.bounded;
-	for (size_t i = 0; i < 2 && source != SOURCE_NONE && reader.read_at == NULL; i++) {
+	if (by_flags || !snapshot->provenance.present)
+		reader.flags_needed = family_flags[metrics[metric].family];
+	else
+		set_rules(&reader);
+	reader.even = is_even(&reader);
+	while (source != SOURCE_NONE && reader.read_at == NULL) {
 		reader.read_at = snapshot->read_at[source];
 		source = sources[source].part_of;
 	}
 	return reader;
 }
 
+struct metric_reader metric_reader_of(const struct snapshot *snapshot, enum metric metric)
+{
+	return make_reader(snapshot, metric, false);
+}
+
 bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t thread)
 {
-	uint32_t policy = (uint32_t)snapshot_value(reader->snapshot, thread, METRIC_POLICY);
+	const uint32_t policy = (uint32_t)snapshot_value(reader->snapshot, thread, METRIC_POLICY);
 
 	for (size_t i = 0; i < FAIR_POLICY_COUNT; i++) {
-		if (policy == 0 || policy == reader->states.fair_policies[i])
+		if (policy == 0 || policy == reader->fair_policies[i])
 			return false;
 	}
 	return true;
+}
+
+enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
+				      bool by_flags, reason_id *ret_reason)
+{
+	const struct metric_reader reader = make_reader(snapshot, metric, by_flags);
+	reason_id reason;
+	const enum value_state state = metric_reader_known_state(&reader, thread, &reason);
+
+	if (ret_reason != NULL)
+		*ret_reason = reason;
+	return state;
+}
+
+uint64_t snapshot_read_time(const struct snapshot *snapshot, size_t thread, enum metric metric)
+{
+	const struct metric_reader reader = make_reader(snapshot, metric, true);
+
+	return metric_reader_time(&reader, thread);
+}
+
+/* Whether a source belongs to the thread at all. */
+static bool source_applies(const struct snapshot *snapshot, size_t thread, enum source source)
+{
+	const unsigned int flags = sources[source].flags;
+
+	if ((flags & SOURCE_USER_ONLY) != 0 && (snapshot->thread_flags[thread] & THREAD_KERNEL) != 0)
+		return false;
+	return (flags & SOURCE_LEADER_ONLY) == 0 || snapshot->tid[thread] == snapshot->tgid[thread];
+}
+
+void snapshot_tally(const struct snapshot *snapshot, enum source source, struct tally *ret_tally)
+{
+	memset(ret_tally, 0, sizeof(*ret_tally));
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const reason_id reason = snapshot_source_reason(snapshot, i, source);
+
+		if (!source_applies(snapshot, i, source))
+			continue;
+		if (reason != REASON_READ)
+			ret_tally->missed[reason]++;
+		else if (source != SOURCE_JEMALLOC ||
+			 (snapshot->thread_flags[i] & THREAD_JEMALLOC_MEASURED) != 0)
+			ret_tally->read++; /* a process without jemalloc has nothing to read */
+	}
 }

@@ -5,23 +5,14 @@
 #include "base/clock.h"
 #include "snapshot.h"
 
-/* The inputs that the state of a metric of a thread follows from, where it has no exceptions. */
-struct metric_states {
-	bool plain; /* all of it is here: snapshot_value_state() need not be asked thread by thread */
-	bool user_only, leader_only;
-	uint8_t flags; /* bits of thread_flags that a thread with a value has */
-	/* of the source, and of the one it is part of; NULL: `default_reasons` */
-	const reason_id *reasons[2];
-	reason_id default_reasons[2];
-	bool fair_only;
-	uint32_t fair_policies[FAIR_POLICY_COUNT]; /* ids of strings, UINT32_MAX for one that is none */
+enum {
+	FAIR_POLICY_COUNT = 3
 };
 
 /* One metric of a snapshot, looked up once for many threads. */
 struct metric_reader {
 	const struct snapshot *snapshot;
 	enum metric metric;
-	struct metric_states states;
 	bool even; /* every thread that it applies to by its flags was read */
 	/*
 	 * Waits for block I/O, which no thread can have longer than it lives. Since Linux 6.12 some have: a
@@ -30,8 +21,14 @@ struct metric_reader {
 	 * earlier one on, or from the start of the host.
 	 */
 	bool bounded;
+	bool has_exceptions; /* of single threads */
+	bool leader_only, fair_only;
 	/* flags without which a thread does not have the metric, and those that it must not have */
 	uint8_t flags_needed, flags_refused;
+	uint32_t fair_policies[FAIR_POLICY_COUNT]; /* ids of strings, UINT32_MAX for one that is none */
+	/* of the source, and of the one it is part of; NULL: `default_reasons` */
+	const reason_id *reasons[2];
+	reason_id default_reasons[2];
 	const uint64_t *values;  /* NULL: all 0 */
 	const uint64_t *read_at; /* NULL: `boottime_ns` of the snapshot */
 };
@@ -70,34 +67,42 @@ static inline bool metric_reader_outlives(const struct metric_reader *reader, si
 		       metric_reader_time(reader, thread);
 }
 
+/* Why a thread to which it applies has no value, or REASON_READ. */
+static inline reason_id metric_reader_reason(const struct metric_reader *reader, size_t thread)
+{
+	const struct metric_exception *exception = reader->has_exceptions
+							   ? snapshot_find_exception(reader->snapshot, thread,
+										     reader->metric)
+							   : NULL;
+	reason_id reason = REASON_READ;
+
+	if (exception != NULL)
+		return exception->reason;
+	for (size_t i = 0; i < 2 && reason == REASON_READ; i++)
+		reason = reader->reasons[i] != NULL ? reader->reasons[i][thread] : reader->default_reasons[i];
+	return reason;
+}
+
 /* As snapshot_value_state() without `by_flags`, whatever the value is. */
 static inline enum value_state metric_reader_known_state(const struct metric_reader *reader, size_t thread,
 							 reason_id *ret_reason)
 {
-	const struct metric_states *states = &reader->states;
 	const struct snapshot *snapshot = reader->snapshot;
-	reason_id reason;
+	const uint8_t flags = snapshot->thread_flags[thread];
 
-	if (reader->even) {
-		*ret_reason = REASON_READ;
-		return metric_reader_applies(reader, thread) ? VALUE_READ : VALUE_ABSENT;
-	}
-	if (!states->plain)
-		return snapshot_value_state(snapshot, thread, reader->metric, false, ret_reason);
 	*ret_reason = REASON_READ;
-	if (states->user_only && (snapshot->thread_flags[thread] & THREAD_KERNEL) != 0)
+	if (reader->even)
+		return metric_reader_applies(reader, thread) ? VALUE_READ : VALUE_ABSENT;
+	if ((flags & reader->flags_refused) != 0)
 		return VALUE_ABSENT;
-	if (states->leader_only && snapshot->tid[thread] != snapshot->tgid[thread])
+	if (reader->leader_only && snapshot->tid[thread] != snapshot->tgid[thread])
 		return VALUE_ABSENT;
-	if (states->fair_only && metric_reader_has_other_policy(reader, thread))
+	if (reader->fair_only && metric_reader_has_other_policy(reader, thread))
 		return VALUE_ABSENT;
-	reason = states->reasons[0] != NULL ? states->reasons[0][thread] : states->default_reasons[0];
-	if (reason == REASON_READ)
-		reason = states->reasons[1] != NULL ? states->reasons[1][thread] : states->default_reasons[1];
-	*ret_reason = reason;
-	if (reason != REASON_READ)
+	*ret_reason = metric_reader_reason(reader, thread);
+	if (*ret_reason != REASON_READ)
 		return VALUE_UNAVAILABLE;
-	return (snapshot->thread_flags[thread] & states->flags) == states->flags ? VALUE_READ : VALUE_ABSENT;
+	return (flags & reader->flags_needed) == reader->flags_needed ? VALUE_READ : VALUE_ABSENT;
 }
 
 /* The same; a value beyond what it is `bounded` by is unavailable, REASON_BAD_VALUE. */

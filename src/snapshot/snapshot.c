@@ -7,9 +7,9 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/unicode.h"
-#include "ended_set.h"
 #include "metric/name.h"
-#include "snapshot_window.h"
+
+const char snapshot_other_name[] = "(other)";
 
 const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT] = {
 	[PRESSURE_CPU] = "cpu",
@@ -108,51 +108,6 @@ struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot
 	other->whole = snapshot_reference(snapshot);
 	other->window = window;
 	return other;
-}
-
-void snapshot_release(struct snapshot *snapshot)
-{
-	if (snapshot == NULL ||
-	    atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) != 1)
-		return;
-	if (snapshot->whole != NULL) {
-		snapshot_window_release(snapshot->window);
-		snapshot_release(snapshot->whole);
-		free(snapshot);
-		return;
-	}
-	free(snapshot->carried_row);
-	free(snapshot->moved);
-	free(snapshot->tid);
-	free(snapshot->tgid);
-	free(snapshot->triple);
-	free(snapshot->uid);
-	free(snapshot->thread_flags);
-	free(snapshot->start_time);
-	free(snapshot->stuck_ns);
-	free(snapshot->waiting_ns);
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		snapshot_drop_column(snapshot, (enum metric)i);
-	memory_unmap(snapshot->space.bytes, snapshot->space.size);
-	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		free(snapshot->source_reason[i]);
-		free(snapshot->read_at[i]);
-	}
-	free(snapshot->exceptions);
-	free(snapshot->triples);
-	free(snapshot->smaps);
-	free(snapshot->resident);
-	free(snapshot->cgroups);
-	free(snapshot->latency.records);
-	ended_set_release(snapshot->ended);
-	snapshot_window_release(snapshot->window);
-	task_fields_release(&snapshot->task_fields);
-	free(snapshot->unknown_reasons);
-	free(snapshot->triple_slots);
-	string_pool_release(&snapshot->strings);
-	string_pool_release(&snapshot->cpu_sets);
-	arena_release(&snapshot->arena);
-	free(snapshot);
 }
 
 /* A larger column of `size`-byte elements. What is new is zero, and of a large one takes no memory yet. */
@@ -401,6 +356,12 @@ uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 	return snapshot->triple_last = id;
 }
 
+uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple)
+{
+	hash_triples(snapshot);
+	return *find_triple_slot(snapshot, &triple) - 1;
+}
+
 uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_pool *from,
 			      const struct triple *triple)
 {
@@ -417,10 +378,35 @@ uint32_t snapshot_self_name(const struct snapshot *snapshot)
 	return string_pool_find(&snapshot->strings, SNAPSHOT_SELF, strlen(SNAPSHOT_SELF));
 }
 
-uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple)
+uint32_t snapshot_look_up_triple(struct snapshot *snapshot, const struct string_pool *from,
+				 const struct triple *triple)
 {
-	hash_triples(snapshot);
-	return *find_triple_slot(snapshot, &triple) - 1;
+	const uint32_t ids[3] = {triple->pcomm, triple->comm, triple->cgroup};
+	uint32_t own[3];
+
+	for (size_t i = 0; i < 3; i++)
+		own[i] = string_pool_find(&snapshot->strings, string_pool_text(from, ids[i]),
+					  string_pool_length(from, ids[i]));
+	return snapshot_find_triple(snapshot, (struct triple){own[0], own[1], own[2]});
+}
+
+uint32_t snapshot_other_triple(struct snapshot *snapshot)
+{
+	const uint32_t name = string_pool_intern(&snapshot->strings, snapshot_other_name,
+						 strlen(snapshot_other_name));
+
+	return snapshot_intern_triple(snapshot, (struct triple){name, name, name});
+}
+
+uint32_t snapshot_copy_triple_within(struct snapshot *snapshot, const struct string_pool *from,
+				     const struct triple *triple, size_t room)
+{
+	uint32_t id;
+
+	if (snapshot->triple_count < room)
+		return snapshot_copy_triple(snapshot, from, triple);
+	id = snapshot_look_up_triple(snapshot, from, triple);
+	return id != UINT32_MAX ? id : snapshot_other_triple(snapshot);
 }
 
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason)

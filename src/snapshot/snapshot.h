@@ -573,6 +573,23 @@ uint32_t snapshot_self_name(const struct snapshot *snapshot);
 /* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
 uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple);
 
+/* The same of a triple of strings of `from`. */
+uint32_t snapshot_look_up_triple(struct snapshot *snapshot, const struct string_pool *from,
+				 const struct triple *triple);
+
+/* The name of what has no triple of its own: of process, thread and cgroup. */
+extern const char snapshot_other_name[];
+
+/* Id of the triple of this name, added when new. */
+uint32_t snapshot_other_triple(struct snapshot *snapshot);
+
+/*
+ * As snapshot_copy_triple(), in a snapshot with room for so many triples: beyond that names are only looked
+ * up, so that they do not grow either, and what is new is snapshot_other_triple().
+ */
+uint32_t snapshot_copy_triple_within(struct snapshot *snapshot, const struct string_pool *from,
+				     const struct triple *triple, size_t room);
+
 /* Notes that `metric` of `thread` has its own state. Any order; snapshot_finish() sorts. */
 void snapshot_add_exception(struct snapshot *snapshot, size_t thread, enum metric metric, reason_id reason);
 
@@ -612,13 +629,6 @@ const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id rea
 void snapshot_append_category(const struct snapshot *snapshot, enum metric metric, uint64_t value,
 			      struct buffer *text);
 
-enum {
-	FAIR_POLICY_COUNT = 3,
-};
-
-/* Policies whose threads the fair class or a sched_ext scheduler gives a slice (kernel/sched/debug.c). */
-extern const char *const snapshot_fair_policies[FAIR_POLICY_COUNT];
-
 /* Whether a value is there, does not apply, or is unavailable and why. */
 enum value_state {
 	VALUE_READ,
@@ -629,7 +639,7 @@ enum value_state {
 /*
  * The state of one metric of one thread. It comes from the snapshot's own record where there is one
  * (provenance.present and not `by_flags`), else from the format's five flags. `*ret_reason` (may be NULL)
- * gets the reason, REASON_READ unless unavailable.
+ * gets the reason, REASON_READ unless unavailable. For many threads see metric_reader.h.
  */
 enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
 				      bool by_flags, reason_id *ret_reason);

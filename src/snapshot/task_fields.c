@@ -9,7 +9,6 @@
 enum {
 	BITS = 8,
 	WORD_BITS = 64,
-	FIRST_MEMBERS = 32,
 };
 
 /* --- schedulers --- */
@@ -61,29 +60,18 @@ static const struct task_field_enumerator *copy_enumerators(struct arena *arena,
 	return copy;
 }
 
-/* A larger array in the arena: the old one stays there until the end. */
-static void grow_members(struct task_field_owner *owner)
-{
-	const size_t capacity = owner->member_capacity != 0 ? owner->member_capacity * 2 : FIRST_MEMBERS;
-	struct task_field_member *members = arena_allocate_zero(&owner->arena, capacity, sizeof(*members));
-
-	if (owner->member_count != 0)
-		memcpy(members, owner->members, owner->member_count * sizeof(*members));
-	owner->members = members;
-	owner->member_capacity = capacity;
-}
-
 /* A time stamp in ns takes 64 bits: what is narrower has but a name like one. */
 static struct task_field_facts find_facts(const struct task_field_owner *owner,
 					  const struct task_field_member *member)
 {
-	const char *family = owner->family;
+	enum task_field_choice choice;
+	const struct task_field_facts facts = task_field_facts_of(owner->family, member->name, member->kind,
+								  &choice);
 
-	if (member->bit_size < WORD_BITS &&
-	    task_field_choice_of(family, member->name, member->kind) == TASK_FIELD_CHOICE_TABLE &&
-	    task_field_facts_of(family, member->name, member->kind).reduction == TASK_FIELD_REDUCTION_AGE)
+	if (member->bit_size < WORD_BITS && choice == TASK_FIELD_CHOICE_TABLE &&
+	    facts.reduction == TASK_FIELD_REDUCTION_AGE)
 		return (struct task_field_facts){TASK_FIELD_REDUCTION_COUNT, LADDER_UNITLESS};
-	return task_field_facts_of(family, member->name, member->kind);
+	return facts;
 }
 
 bool task_field_owner_add_member(struct task_field_owner *owner, const struct task_field_member *member)
@@ -92,9 +80,7 @@ bool task_field_owner_add_member(struct task_field_owner *owner, const struct ta
 
 	if (owner->member_count == TASK_FIELD_MEMBERS_MAX)
 		return false;
-	if (owner->member_count == owner->member_capacity)
-		grow_members(owner);
-	added = &owner->members[owner->member_count++];
+	added = MEMORY_APPEND(owner->members, owner->member_count, owner->member_capacity);
 	*added = *member;
 	added->name = arena_duplicate(&owner->arena, member->name, strlen(member->name));
 	added->type = arena_duplicate(&owner->arena, member->type, strlen(member->type));
@@ -127,6 +113,7 @@ void task_field_owner_release(struct task_field_owner *owner)
 	if (owner == NULL || atomic_fetch_sub_explicit(&owner->references, 1, memory_order_acq_rel) != 1)
 		return;
 	arena_release(&owner->arena);
+	free(owner->members);
 	free(owner);
 }
 
@@ -205,49 +192,17 @@ static bool is_whole(const struct task_field_member *member, uint64_t start)
 				     member->bit_size == 32 || member->bit_size == 64);
 }
 
-static uint64_t read_whole(const uint8_t *bytes, uint32_t bit_size)
+/* The bytes of a word that hold a number of so many bits. */
+static uint8_t *low_bytes(uint64_t *word, uint32_t bit_size)
 {
-	uint8_t byte;
-	uint16_t half;
-	uint32_t word;
-	uint64_t all;
+	uint8_t *bytes = (uint8_t *)word;
 
-	switch (bit_size) {
-	case 8:
-		memcpy(&byte, bytes, sizeof(byte));
-		return byte;
-	case 16:
-		memcpy(&half, bytes, sizeof(half));
-		return half;
-	case 32:
-		memcpy(&word, bytes, sizeof(word));
-		return word;
-	default:
-		memcpy(&all, bytes, sizeof(all));
-		return all;
-	}
-}
-
-static void write_whole(uint8_t *bytes, uint32_t bit_size, uint64_t value)
-{
-	const uint8_t byte = (uint8_t)value;
-	const uint16_t half = (uint16_t)value;
-	const uint32_t word = (uint32_t)value;
-
-	switch (bit_size) {
-	case 8:
-		memcpy(bytes, &byte, sizeof(byte));
-		break;
-	case 16:
-		memcpy(bytes, &half, sizeof(half));
-		break;
-	case 32:
-		memcpy(bytes, &word, sizeof(word));
-		break;
-	default:
-		memcpy(bytes, &value, sizeof(value));
-		break;
-	}
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	(void)bit_size;
+	return bytes;
+#else
+	return bytes + sizeof(*word) - bit_size / BITS;
+#endif
 }
 
 uint64_t task_field_read(const struct task_field_member *member, const uint8_t *context, size_t index)
@@ -258,7 +213,7 @@ uint64_t task_field_read(const struct task_field_member *member, const uint8_t *
 	if (!task_field_has_numbers(member) || index >= member->count)
 		return 0;
 	if (is_whole(member, start)) {
-		value = read_whole(context + start / BITS, member->bit_size);
+		memcpy(low_bytes(&value, member->bit_size), context + start / BITS, member->bit_size / BITS);
 	} else {
 		for (uint32_t bit = 0; bit < member->bit_size; bit++) {
 			const uint64_t place = bit_place(member, start, bit);
@@ -278,7 +233,7 @@ void task_field_write(const struct task_field_member *member, uint8_t *context, 
 	if (!task_field_has_numbers(member) || index >= member->count)
 		return;
 	if (is_whole(member, start)) {
-		write_whole(context + start / BITS, member->bit_size, value);
+		memcpy(context + start / BITS, low_bytes(&value, member->bit_size), member->bit_size / BITS);
 		return;
 	}
 	for (uint32_t bit = 0; bit < member->bit_size; bit++) {

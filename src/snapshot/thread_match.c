@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 
 /* The scheduler's clock runs off CLOCK_BOOTTIME by less than one part in so many. */
 enum {
@@ -13,11 +14,11 @@ enum {
 
 static int compare_identity(const struct snapshot *a, uint32_t i, const struct snapshot *b, uint32_t j)
 {
-	if (a->tgid[i] != b->tgid[j])
-		return a->tgid[i] < b->tgid[j] ? -1 : 1;
-	if (a->tid[i] != b->tid[j])
-		return a->tid[i] < b->tid[j] ? -1 : 1;
-	return (a->start_time[i] > b->start_time[j]) - (a->start_time[i] < b->start_time[j]);
+	int order = order_u64(a->tgid[i], b->tgid[j]);
+
+	if (order == 0)
+		order = order_u64(a->tid[i], b->tid[j]);
+	return order != 0 ? order : order_u64(a->start_time[i], b->start_time[j]);
 }
 
 static int compare_threads(const void *a, const void *b, void *context)

@@ -55,7 +55,7 @@ static inline bool history_is_same(const struct history_round *a, const struct h
  * gap. */
 struct history_round history_round_of(const struct snapshot *before, const struct snapshot *now);
 
-/* CPU time of the host between two rounds that no thread has, ns (ended_left()); NAN where that tells
+/* CPU time of the host between two rounds that no thread has, ns (ended_left_between()); NAN where that tells
  * nothing, or there is none before. */
 double history_left_between(const struct snapshot *before, const struct snapshot *now);
 

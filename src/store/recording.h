@@ -42,8 +42,8 @@ struct recording {
 /*
  * Encodes a finished snapshot. `against` is any earlier snapshot that the reader will have decoded, as it was
  * when it was encoded; NULL: it becomes whole. `before` is the round before, for the rows that are gone; NULL
- * for none, or after a gap. `left_ns` is CPU time of the host that no thread has (ended_left()), NAN where it
- * is not known.
+ * for none, or after a gap. `left_ns` is CPU time of the host that no thread has (ended_left_between()), NAN
+ * where it is not known.
  */
 void recorder_encode(struct recorder *recorder, const struct snapshot *now, const struct snapshot *against,
 		     const struct snapshot *before, double left_ns, struct recording *ret_recording);

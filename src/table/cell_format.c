@@ -123,17 +123,12 @@ void cell_format_pressure(struct buffer *buffer, uint32_t hundredths)
 	buffer_append_format(buffer, "%" PRIu32 ".%02" PRIu32 "%%", hundredths / 100, hundredths % 100);
 }
 
-void cell_format_limit(struct buffer *buffer, struct optional_u64 limit, enum ladder ladder)
-{
-	if (limit.present)
-		cell_format_value(buffer, limit.value, ladder);
-	else
-		buffer_append_text(buffer, "max");
-}
-
 void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us)
 {
-	cell_format_limit(buffer, quota_us, LADDER_US);
+	if (quota_us.present)
+		cell_format_value(buffer, quota_us.value, LADDER_US);
+	else
+		buffer_append_text(buffer, "max");
 	buffer_append_char(buffer, '/');
 	cell_format_value(buffer, period_us, LADDER_US);
 }

@@ -41,9 +41,6 @@ void cell_format_affinity(struct buffer *buffer, const struct string_pool *sets,
 /* A pressure average in hundredths of a percent, 1859 as "18.59%". */
 void cell_format_pressure(struct buffer *buffer, uint32_t hundredths);
 
-/* A limit: "max" where none is set. */
-void cell_format_limit(struct buffer *buffer, struct optional_u64 limit, enum ladder ladder);
-
 /* cpu.max: "50.000ms/100.000ms", "max/100.000ms". */
 void cell_format_cpu_limit(struct buffer *buffer, struct optional_u64 quota_us, uint64_t period_us);
 

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "snapshot/ended_set.h"
+#include "snapshot/metric_reader.h"
 
 static const struct table_column evidence_columns[EVIDENCE_COUNT] = {
 	[EVIDENCE_READ] = {.name = "read", .title = "READ", .width = 7},
@@ -138,13 +139,14 @@ struct outcome {
 	reason_id reason; /* of a missed thread */
 };
 
-static void count_thread(const struct snapshot *now, size_t thread, struct outcome *outcome)
+static void count_thread(const struct metric_reader *allocated, size_t thread, struct outcome *outcome)
 {
+	const struct snapshot *now = allocated->snapshot;
 	reason_id reason;
 
 	if (outcome->name == NULL || now->tid[thread] == now->tgid[thread])
 		outcome->name = snapshot_text(now, now->triples[now->triple[thread]].pcomm);
-	switch (snapshot_value_state(now, thread, METRIC_ALLOCATED_BYTES, false, &reason)) {
+	switch (metric_reader_state(allocated, thread, &reason)) {
 	case VALUE_READ:
 		outcome->read++;
 		break;
@@ -161,6 +163,7 @@ static void count_thread(const struct snapshot *now, size_t thread, struct outco
 static struct outcome *count_threads(const struct snapshot *now)
 {
 	const struct provenance *provenance = &now->provenance;
+	const struct metric_reader allocated = metric_reader_of(now, METRIC_ALLOCATED_BYTES);
 	struct outcome *outcomes = memory_allocate_zero(provenance->heap_count + 1, sizeof(*outcomes));
 	struct hash_map index_of = {0};
 	uint32_t index;
@@ -171,7 +174,7 @@ static struct outcome *count_threads(const struct snapshot *now)
 	}
 	for (size_t i = 0; i < now->thread_count; i++) {
 		if (hash_map_get(&index_of, now->tgid[i], &index))
-			count_thread(now, i, &outcomes[index]);
+			count_thread(&allocated, i, &outcomes[index]);
 	}
 	hash_map_release(&index_of);
 	return outcomes;

@@ -197,6 +197,8 @@ static const char *choice_words(enum task_field_choice choice, enum task_field_k
 void explain_member(const struct task_field_owner *scheduler, const struct task_field_member *member,
 		    struct buffer *lines)
 {
+	enum task_field_choice choice;
+
 	buffer_append_format(lines, "%s: %s at byte %u", member->name, member->type, member->bit_offset / 8);
 	if (member->bit_offset % 8 != 0 || member->bit_size % 8 != 0)
 		buffer_append_format(lines, ", bit %u, %u bit%s wide", member->bit_offset % 8,
@@ -204,9 +206,9 @@ void explain_member(const struct task_field_owner *scheduler, const struct task_
 	buffer_append_format(lines, " of %s (%u bytes), which the scheduler %s keeps for each task\n",
 			     scheduler->type, scheduler->size, scheduler->name);
 	buffer_append_format(lines, "  found in the map %s: %s\n", scheduler->storage, scheduler->layout);
-	if (member->field != TASK_FIELD_NONE)
-		buffer_append_format(
-			lines, "  groups: %s, %s\n", task_field_reduction_names[member->facts.reduction],
-			choice_words(task_field_choice_of(scheduler->family, member->name, member->kind),
-				     member->kind));
+	if (member->field == TASK_FIELD_NONE)
+		return;
+	(void)task_field_facts_of(scheduler->family, member->name, member->kind, &choice);
+	buffer_append_format(lines, "  groups: %s, %s\n", task_field_reduction_names[member->facts.reduction],
+			     choice_words(choice, member->kind));
 }

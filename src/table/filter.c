@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "filter_internal.h"
+#include "snapshot/metric_reader.h"
 #include "snapshot/user_names.h"
 
 /* Whether something holds; an AND is the least of its parts, an OR the largest. */
@@ -391,12 +392,15 @@ static void answer_ids(const struct term *term, const uint32_t *ids, size_t coun
 
 static void answer_states(const struct term *term, const struct snapshot *snapshot, uint8_t *answers)
 {
+	const struct metric_reader states = metric_reader_of(snapshot, METRIC_STATE);
+	reason_id unread;
+
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
-		const uint64_t state = snapshot_value(snapshot, i, METRIC_STATE);
+		const uint64_t state = metric_reader_value(&states, i);
 
 		answers[i] = answer_if((strchr(term->text, (int)state) != NULL) ==
 				       (term->limit.comparison == COMPARISON_EQUAL));
-		if (state == 0 || snapshot_value_state(snapshot, i, METRIC_STATE, false, NULL) != VALUE_READ)
+		if (state == 0 || metric_reader_state(&states, i, &unread) != VALUE_READ)
 			answers[i] = ANSWER_UNKNOWN;
 	}
 }

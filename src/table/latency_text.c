@@ -33,7 +33,7 @@ static void append_summary(const struct latency_histogram *histogram, uint64_t c
 	append_time((double)histogram->max_ns, 0, lines);
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		buffer_append_format(lines, "%s%s ", i == 0 ? "\n" : ", ", share_names[i]);
-		append_time(latency_percentile(histogram, shares[i]), 0, lines);
+		append_time(latency_percentile(histogram, shares[i], 0), 0, lines);
 	}
 	buffer_append_char(lines, '\n');
 }

@@ -52,6 +52,22 @@ static bool is_mean(const struct column_values *values)
 	return values->member != NULL && values->member->facts.reduction == TASK_FIELD_REDUCTION_MEAN;
 }
 
+/* Takes over a number or range; other forms are texts. */
+static void set_number(const struct value *value, struct cell *cell)
+{
+	if (value->form == VALUE_FORM_WHOLE) {
+		cell->form = CELL_FORM_INTEGER;
+		cell->value.integer = value->whole;
+	} else if (value->form == VALUE_FORM_REAL) {
+		cell->form = CELL_FORM_REAL;
+		cell->value.real = value->real;
+	} else if (value->form == VALUE_FORM_RANGE) {
+		cell->form = CELL_FORM_RANGE;
+		cell->value.range.low = value->range.low;
+		cell->value.range.high = value->range.high;
+	}
+}
+
 /* --- the screen --- */
 
 /* A word, with a '*' where not all threads have it. */
@@ -152,17 +168,9 @@ void value_cell(const struct column_values *values, const struct value *value, s
 	ret_cell->rose = value->rose;
 	switch (value->form) {
 	case VALUE_FORM_WHOLE:
-		ret_cell->form = CELL_FORM_INTEGER;
-		ret_cell->value.integer = value->whole;
-		break;
 	case VALUE_FORM_REAL:
-		ret_cell->form = CELL_FORM_REAL;
-		ret_cell->value.real = value->real;
-		break;
 	case VALUE_FORM_RANGE:
-		ret_cell->form = CELL_FORM_RANGE;
-		ret_cell->value.range.low = value->range.low;
-		ret_cell->value.range.high = value->range.high;
+		set_number(value, ret_cell);
 		break;
 	case VALUE_FORM_WORD:
 		set_any_word(values, value, arena, ret_cell);
@@ -275,17 +283,7 @@ void value_report_cell(const struct column_values *values, const struct value *v
 	ret_cell->partial = value->partial && !is_mean(values);
 	ret_cell->reason = ret_cell->partial ? value->reason : REASON_READ;
 	value_number(value, &ret_cell->sort);
-	if (value->form == VALUE_FORM_WHOLE) {
-		ret_cell->form = CELL_FORM_INTEGER;
-		ret_cell->value.integer = value->whole;
-	} else if (value->form == VALUE_FORM_REAL) {
-		ret_cell->form = CELL_FORM_REAL;
-		ret_cell->value.real = value->real;
-	} else if (value->form == VALUE_FORM_RANGE) {
-		ret_cell->form = CELL_FORM_RANGE;
-		ret_cell->value.range.low = value->range.low;
-		ret_cell->value.range.high = value->range.high;
-	}
+	set_number(value, ret_cell);
 	buffer_clear(text);
 	value_append(values, value, text);
 	ret_cell->text = unicode_duplicate_without_nul(arena, text->data, text->length);

@@ -185,11 +185,7 @@ enum column column_as_stored(enum column column)
 
 bool column_is_record(enum column column)
 {
-	const enum column_operation operation = column_entry(column)->operation;
-
-	return column < COLUMN_COUNT &&
-	       (operation == COLUMN_OPERATION_SMAPS || operation == COLUMN_OPERATION_RESIDENT ||
-		operation == COLUMN_OPERATION_CGROUP);
+	return column_has(column_entry(column), COLUMN_OF_RECORDS);
 }
 
 bool column_is_counter(enum column column)

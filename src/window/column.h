@@ -92,6 +92,7 @@ enum column_trait {
 	COLUMN_IS_PRESENT = 1 << 5,     /* the same in every mode */
 	COLUMN_OVERLAPS = 1 << 6,       /* of the last two inputs only the larger one counts */
 	COLUMN_NEEDS_ALL = 1 << 7,      /* no value if an input is missing */
+	COLUMN_OF_RECORDS = 1 << 8,     /* of the memory of processes, of cgroups */
 };
 
 struct column_operation_entry {

@@ -7,45 +7,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "snapshot/host_time.h"
 
-/* Records beyond the bound are put together under this name. */
-static const char other_name[] = "(other)";
 /* The record for CPU time that nobody reported. */
 static const char ended_name[] = "(ended)";
-
-/* Id of a name of `from` in the record names; where it is new it is added, or the id of no string. */
-static uint32_t name_id(struct ended *ended, const struct snapshot *from, uint32_t id, bool add)
-{
-	struct string_pool *names = &ended->names->strings;
-	const char *text = string_pool_text(&from->strings, id);
-	size_t length = string_pool_length(&from->strings, id);
-
-	return add ? string_pool_intern(names, text, length) : string_pool_find(names, text, length);
-}
-
-/* Index of the record of a triple; once there are too many, that of all others when it is new. */
-static uint32_t record_index(struct ended *ended, const struct snapshot *snapshot,
-			     const struct triple *triple)
-{
-	/* beyond the bound names are only looked up, so that they do not grow either */
-	const bool add = ended->count < (ended->room != 0 ? ended->room : ENDED_RECORDS_MAX);
-	struct triple names = {
-		.pcomm = name_id(ended, snapshot, triple->pcomm, add),
-		.comm = name_id(ended, snapshot, triple->comm, add),
-		.cgroup = name_id(ended, snapshot, triple->cgroup, add),
-	};
-	uint32_t index;
-
-	if (add)
-		return snapshot_intern_triple(ended->names, names);
-	index = snapshot_find_triple(ended->names, names);
-	if (index != UINT32_MAX)
-		return index;
-	names.pcomm = string_pool_intern(&ended->names->strings, other_name, sizeof(other_name) - 1);
-	names.comm = names.cgroup = names.pcomm;
-	return snapshot_intern_triple(ended->names, names);
-}
 
 /* The record of one of the record names' triples, made when it is new; records may move. */
 static uint32_t add_record(struct ended *ended, uint32_t index)
@@ -58,15 +22,17 @@ static uint32_t add_record(struct ended *ended, uint32_t index)
 	return index;
 }
 
-/* Index of the record of a triple of a snapshot, made when it is new; records may move. */
+/*
+ * Index of the record of a triple of a snapshot, made when it is new; once there are too many, that of all
+ * others. Records may move.
+ */
 static uint32_t find_record(struct ended *ended, const struct snapshot *snapshot, uint32_t triple)
 {
-	uint32_t index;
-
 	if (ended->names == NULL)
 		ended->names = snapshot_create();
-	index = record_index(ended, snapshot, &snapshot->triples[triple]);
-	return add_record(ended, index);
+	return add_record(ended, snapshot_copy_triple_within(
+					 ended->names, &snapshot->strings, &snapshot->triples[triple],
+					 ended->room != 0 ? ended->room : ENDED_RECORDS_MAX));
 }
 
 static void fold_missed(struct ended_record *record, size_t slot, uint16_t reason)
@@ -436,7 +402,70 @@ void ended_fold_ending(const struct ending *ending, const struct window *window,
 
 /* --- what nobody told --- */
 
-double ended_left(const struct window *window)
+/*
+ * The host's times are what a tick met: beyond three standard deviations it is no chance. How long a tick is
+ * nobody tells, at most 10 ms (CONFIG_HZ=100). Nor do they tell less than a USER_HZ tick, of three times at
+ * two ends.
+ */
+#define TICK_NS    (10.0 * NS_PER_MS)
+#define DEVIATIONS 3
+#define STEPS_NS   (6.0 * NS_PER_TICK)
+#define DRIFT      0.01 /* by which the clock of the scheduler and that of the tick may differ */
+
+/* CPU time of a host between two rounds, by its CPU ticks. */
+struct host_time {
+	double busy_ns, total_ns; /* in which they ran threads, and all of it */
+	double elapsed_ns;        /* between the two readings; 0 or less: nothing is known */
+};
+
+/* Kinds of cpu_ticks. */
+enum {
+	TICKS_USER,
+	TICKS_NICE,
+	TICKS_SYSTEM,
+};
+
+/*
+ * Interrupts are left out of what is busy: whether the time of threads includes theirs depends on the kernel
+ * (CONFIG_IRQ_TIME_ACCOUNTING), and that of idle CPUs is no thread's.
+ */
+static struct host_time host_time_of(const struct snapshot *from, const struct snapshot *now)
+{
+	const uint64_t *before = from->provenance.cpu_ticks, *after = now->provenance.cpu_ticks;
+	struct host_time time = {
+		.elapsed_ns = (double)now->provenance.cpu_ticks_at_ns -
+			      (double)from->provenance.cpu_ticks_at_ns,
+	};
+
+	for (size_t i = 0; i < CPU_TICK_KINDS; i++) {
+		double part = after[i] > before[i] ? (double)(after[i] - before[i]) * NS_PER_TICK : 0;
+
+		time.total_ns += part;
+		if (i == TICKS_USER || i == TICKS_NICE || i == TICKS_SYSTEM)
+			time.busy_ns += part;
+	}
+	/* the two clocks have steps of their own, but no CPU runs for longer than the time that passed */
+	if (now->host.online_cpus.present)
+		time.busy_ns = fmin(time.busy_ns,
+				    (double)now->host.online_cpus.value * fmax(0, time.elapsed_ns));
+	return time;
+}
+
+/* By how much the host's time may be off from that of its threads, in ns; INFINITY: nothing is known. */
+static double host_time_uncertainty_ns(const struct snapshot *from, const struct snapshot *now)
+{
+	const struct host_time host = host_time_of(from, now);
+	const double elapsed = (double)now->provenance.boottime_ns - (double)from->provenance.boottime_ns;
+
+	if (host.total_ns == 0 || host.elapsed_ns <= 0)
+		return INFINITY;
+	/* threads are read while a round goes on, the host's time is read at one moment of it */
+	return DEVIATIONS * sqrt(TICK_NS * host.busy_ns * fmax(0, 1 - host.busy_ns / host.total_ns)) +
+	       STEPS_NS + DRIFT * host.busy_ns +
+	       fabs(host.elapsed_ns - elapsed) * host.busy_ns / host.elapsed_ns;
+}
+
+static double left_in(const struct window *window)
 {
 	const struct window_counter counter = window_counter_of(window, METRIC_RUN_TIME_NS);
 	const struct optional_u64 *before = &window->from->provenance.forks,
@@ -480,7 +509,7 @@ double ended_left_between(const struct snapshot *before, const struct snapshot *
 		.mode = WINDOW_MODE_INTERVAL,
 	};
 
-	return ended_left(&window);
+	return left_in(&window);
 }
 
 /* The record of what nobody told, made when it is new. */
@@ -526,4 +555,29 @@ void ended_conclude_left(struct ended *ended, const struct snapshot *from, const
 		fold_missed(record, METRIC_RUN_TIME_NS, REASON_ENDED);
 	else
 		fold_slot(record, METRIC_RUN_TIME_NS, REASON_READ, (uint64_t)ended->left_ns, true);
+}
+
+/* --- what is kept --- */
+
+struct ended ended_copy(const struct ended *ended)
+{
+	struct ended copy = *ended;
+
+	copy.names = NULL;
+	copy.records = NULL;
+	copy.count = copy.capacity = 0;
+	copy.has_estimate = copy.estimate_is_void = false;
+	for (size_t i = 0; i < ended->count; i++) {
+		if (ended_is_void(ended, i))
+			continue;
+		if (copy.names == NULL)
+			copy.names = snapshot_create();
+		if (ended->has_estimate && i == ended->estimate) {
+			copy.has_estimate = true;
+			copy.estimate = copy.count;
+		}
+		snapshot_copy_triple(copy.names, &ended->names->strings, &ended->names->triples[i]);
+		*MEMORY_APPEND(copy.records, copy.count, copy.capacity) = ended->records[i];
+	}
+	return copy;
 }

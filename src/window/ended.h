@@ -39,13 +39,10 @@ void ended_fold_ending(const struct ending *ending, const struct window *window,
 		       struct ended *ended);
 
 /*
- * CPU time of the host in a window, whose two ends are rounds, that none of the threads has, in ns: less than
- * 0 when they have more. It is the rate that the threads' rates leave, in the time of the window. NAN where
- * that tells nothing (ended_set_is_left()).
+ * CPU time of the host between a round and the one before it, each of which has all its threads, that none of
+ * the threads has, in ns: less than 0 when they have more. It is the rate that the threads' rates leave, in
+ * the time between the rounds. NAN where that tells nothing (ended_set_is_left()).
  */
-double ended_left(const struct window *window);
-
-/* The same between a round and the one before it, each of which has all its threads. */
 double ended_left_between(const struct snapshot *before, const struct snapshot *now,
 			  const uint32_t before_of[]);
 
@@ -57,5 +54,8 @@ void ended_add_left(struct ended *ended, double left_ns);
  * it is more than how far the host's CPU time may be off. Which rounds were between them does not matter.
  */
 void ended_conclude_left(struct ended *ended, const struct snapshot *from, const struct snapshot *now);
+
+/* A copy that changes no more: what stands for nothing is left out. Cleared by the caller. */
+struct ended ended_copy(const struct ended *ended);
 
 #endif

@@ -20,9 +20,10 @@ struct reducer {
 	const struct shown *shown;
 	const struct column_entry *entry;
 	struct column_values *values;
-	void *work;       /* of the kind, freed after `end` */
-	bool only_movers; /* threads that stand still add nothing but that they were read */
-	bool no_threads;  /* the column needs no thread by thread pass after all */
+	void *work;         /* of the kind, freed after `end` */
+	bool only_movers;   /* threads that stand still add nothing but that they were read */
+	bool no_threads;    /* the column needs no thread by thread pass after all */
+	struct window life; /* see reducer_count_lives() */
 };
 
 /* The input of a conclusion. */
@@ -55,6 +56,13 @@ struct column_kind {
 #include "column_operation.def"
 #undef OPERATION
 
+/* Counts over the lives of the living threads, in every mode. */
+static inline void reducer_count_lives(struct reducer *reducer)
+{
+	reducer->life = window_of_life(reducer->window);
+	reducer->window = &reducer->life;
+}
+
 /* The first accumulator of a row. */
 static inline struct accumulator *reducer_row(const struct reducer *reducer, size_t row)
 {
@@ -70,24 +78,31 @@ static inline double reducer_scale(const struct window *window, bool as_rate)
 /* Sets the state by the threads that were read and missed; false without a value. */
 bool value_set_state(const struct accumulator *accumulator, struct value *value);
 
-/* Sets the sum of an accumulator: a whole amount, or a real number if values->is_real. */
-void value_set_sum(const struct column_values *values, const struct accumulator *accumulator,
-		   struct value *value);
-
-/* Conclusions of several kinds: the sum, the present value, the net amount. */
+/*
+ * Conclusions of several kinds: the sum, a whole amount, or a real number if values->is_real; `present`, a
+ * whole number; sum[0] - sum[1] where both are known completely; `present` as a word.
+ */
 void conclude_sum(const struct conclusion *of, struct value *value);
 void conclude_present(const struct conclusion *of, struct value *value);
 void conclude_net(const struct conclusion *of, struct value *value);
+void conclude_word(const struct conclusion *of, struct value *value);
 
 /* Rounds a real number. */
 void value_make_whole(struct value *value);
 
-/* `present`, a whole number. */
-void value_set_present(const struct accumulator *accumulator, struct value *value);
+/* Adds a thread that was read to `present` of a column of words: the first word, and whether others follow.
+ */
+void reducer_add_word(struct accumulator *accumulator, uint64_t value);
 
-/* Sets sum[0] - sum[1] where both are known completely. */
-void value_set_net(const struct column_values *values, const struct accumulator *accumulator,
-		   struct value *value);
+/* The word of a thread, as it was added; false where it has none. */
+typedef bool reducer_word(const struct reducer *reducer, uint32_t thread, uint64_t *ret_value);
+
+/* Whether `a` stands for a row rather than `b`, which as many of its threads have. */
+typedef bool reducer_comes_first(const struct reducer *reducer, uint64_t a, uint64_t b);
+
+/* Finds the commonest word of the rows whose threads do not agree, once all are added. */
+void reducer_elect_words(const struct reducer *reducer, reducer_word *word_of,
+			 reducer_comes_first *comes_first);
 
 /*
  * By the format's flags a group counts as measured with all that its threads store as soon as one of them

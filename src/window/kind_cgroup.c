@@ -280,7 +280,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 
 	if (accumulator->differs)
 		return; /* no limit */
-	value_set_sum(of->values, accumulator, value);
+	conclude_sum(of, value);
 	if (value->state == VALUE_READ && !is_rate && of->values->unit != UNIT_CPUS)
 		value_make_whole(value);
 }

@@ -16,16 +16,16 @@ struct process_part {
 	double live;      /* allocated less released, of those read */
 };
 
-static void add_thread(const struct snapshot *now, uint32_t thread, struct process_part *part)
+static void add_thread(const struct metric_reader *allocated, uint32_t thread, struct process_part *part)
 {
 	reason_id reason;
 
 	part->shown++;
-	switch (snapshot_value_state(now, thread, METRIC_ALLOCATED_BYTES, false, &reason)) {
+	switch (metric_reader_state(allocated, thread, &reason)) {
 	case VALUE_READ:
 		part->read++;
-		part->live += (double)snapshot_value(now, thread, METRIC_ALLOCATED_BYTES) -
-			      (double)snapshot_value(now, thread, METRIC_DEALLOCATED_BYTES);
+		part->live += (double)metric_reader_value(allocated, thread) -
+			      (double)snapshot_value(allocated->snapshot, thread, METRIC_DEALLOCATED_BYTES);
 		break;
 	case VALUE_UNAVAILABLE:
 		part->missed++;
@@ -39,6 +39,7 @@ static void add_thread(const struct snapshot *now, uint32_t thread, struct proce
 /* The processes of each row, one part for each; the caller frees them. */
 static struct process_part *collect_parts(const struct shown *shown, size_t *ret_count)
 {
+	const struct metric_reader allocated = metric_reader_of(shown->now, METRIC_ALLOCATED_BYTES);
 	struct process_part *parts = memory_allocate((shown->count + 1) * sizeof(*parts));
 	struct hash_map index_of = {0}; /* by row and tgid */
 	uint32_t count = 0, index;
@@ -52,7 +53,7 @@ static struct process_part *collect_parts(const struct shown *shown, size_t *ret
 			hash_map_set(&index_of, key, index);
 			parts[index] = (struct process_part){.row = row, .tgid = tgid};
 		}
-		add_thread(shown->now, shown->threads[k], &parts[index]);
+		add_thread(&allocated, shown->threads[k], &parts[index]);
 	}
 	hash_map_release(&index_of);
 	*ret_count = count;
@@ -179,11 +180,11 @@ static void conclude(const struct conclusion *of, struct value *value)
 	switch ((enum heap_field)of->values->entry->inputs[0]) {
 	case HEAP_FIELD_PROCESSES:
 	case HEAP_FIELD_THREADS:
-		value_set_present(accumulator, value);
+		conclude_present(of, value);
 		return;
 	case HEAP_FIELD_LIVE:
 		if (!accumulator->differs)
-			value_set_net(of->values, accumulator, value);
+			conclude_net(of, value);
 		return;
 	case HEAP_FIELD_LAYOUT:
 		if (!value_set_state(accumulator, value))

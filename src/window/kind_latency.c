@@ -6,7 +6,8 @@
 
 #include "base/memory.h"
 
-reason_id reduce_latency_missing(const struct window *window, const struct shown *shown)
+/* Why it is not known how long waits took. */
+static reason_id find_missing(const struct window *window, const struct shown *shown)
 {
 	const struct feature_result *feature = &window->now->provenance.features[FEATURE_LATENCY];
 
@@ -54,11 +55,11 @@ static double latency_value(const struct latency_histogram *histogram, enum late
 	case LATENCY_FIELD_COUNT:
 		return (double)latency_count(histogram);
 	case LATENCY_FIELD_P50:
-		return latency_percentile_at_least(histogram, 0.5, unknown);
+		return latency_percentile(histogram, 0.5, unknown);
 	case LATENCY_FIELD_P90:
-		return latency_percentile_at_least(histogram, 0.9, unknown);
+		return latency_percentile(histogram, 0.9, unknown);
 	case LATENCY_FIELD_P99:
-		return latency_percentile_at_least(histogram, 0.99, unknown);
+		return latency_percentile(histogram, 0.99, unknown);
 	case LATENCY_FIELD_MAX:
 		return (double)histogram->max_ns;
 	}
@@ -95,7 +96,7 @@ static void begin(struct reducer *reducer)
 	if (shown->by_thread)
 		return;
 	for (size_t row = 0; !has_latency(window, shown) && row < shown->row_count; row++)
-		accumulator_miss(reducer_row(reducer, row), reduce_latency_missing(window, shown));
+		accumulator_miss(reducer_row(reducer, row), find_missing(window, shown));
 	if (!has_latency(window, shown))
 		return;
 	histograms = memory_allocate_zero(shown->row_count + 1, sizeof(*histograms));
@@ -118,7 +119,7 @@ static void begin(struct reducer *reducer)
 /* Counts and times are whole but for rates of the screen. */
 static void conclude(const struct conclusion *of, struct value *value)
 {
-	value_set_sum(of->values, of->accumulators, value);
+	conclude_sum(of, value);
 	if (value->state == VALUE_READ && of->values->unit != UNIT_COUNT_PER_S)
 		value_make_whole(value);
 }

@@ -60,7 +60,7 @@ static void add_ended(const struct reducer *reducer, const struct ended_record *
 
 static void conclude(const struct conclusion *of, struct value *value)
 {
-	value_set_sum(of->values, of->accumulators, value);
+	conclude_sum(of, value);
 	if (value->state == VALUE_READ && of->values->mode != WINDOW_MODE_RATE)
 		value_make_whole(value);
 }

@@ -10,7 +10,7 @@
 #include "base/order.h"
 
 struct present {
-	struct metric_reader reader;
+	struct metric_reader reader, from; /* `from` where the window has a beginning */
 	enum metric metric;
 	enum metric_reduction reduction;
 	bool *measured;
@@ -32,8 +32,10 @@ static uint16_t state_of(const struct present *present, uint32_t thread)
 }
 
 /* Whether a peak is higher than it was at the other side of the window. */
-static bool has_risen(const struct window *window, uint32_t thread, enum metric metric, uint64_t value)
+static bool has_risen(const struct window *window, const struct metric_reader *from, uint32_t thread,
+		      uint64_t value)
 {
+	reason_id unread;
 	uint32_t other;
 
 	if (window->from == NULL || value == 0)
@@ -42,13 +44,14 @@ static bool has_risen(const struct window *window, uint32_t thread, enum metric 
 	if (other == THREAD_BORN)
 		return true;
 	return other != THREAD_UNKNOWN && other != THREAD_STILL &&
-	       snapshot_value_state(window->from, other, metric, false, NULL) == VALUE_READ &&
-	       value > snapshot_value(window->from, other, metric);
+	       metric_reader_known_state(from, other, &unread) == VALUE_READ &&
+	       value > metric_reader_value(from, other);
 }
 
-static void add_largest(const struct window *window, struct accumulator *accumulator, uint32_t thread,
-			enum metric metric, uint64_t value)
+static void add_largest(const struct reducer *reducer, struct accumulator *accumulator, uint32_t thread,
+			uint64_t value)
 {
+	const struct present *present = reducer->work;
 	bool first = accumulator->read == 0;
 
 	if (!first && value < accumulator->present.value)
@@ -56,8 +59,8 @@ static void add_largest(const struct window *window, struct accumulator *accumul
 	if (first || value > accumulator->present.value)
 		accumulator->rose = false;
 	accumulator->present.value = value;
-	if (metric_type(metric)->kind == METRIC_KIND_PEAK)
-		accumulator->rose |= has_risen(window, thread, metric, value);
+	if (metric_type(present->metric)->kind == METRIC_KIND_PEAK)
+		accumulator->rose |= has_risen(reducer->window, &present->from, thread, value);
 }
 
 static void extend_range(struct accumulator *accumulator, int64_t value)
@@ -66,15 +69,6 @@ static void extend_range(struct accumulator *accumulator, int64_t value)
 		accumulator->range.low = value;
 	if (accumulator->read == 0 || value > accumulator->range.high)
 		accumulator->range.high = value;
-}
-
-/* The first value, and whether another one follows. */
-static void add_category(struct accumulator *accumulator, uint64_t value)
-{
-	if (accumulator->read == 0)
-		accumulator->present.value = value;
-	accumulator->differs |= value != accumulator->present.value;
-	accumulator->present.threads++;
 }
 
 static void add_cpus(const struct snapshot *now, struct present *present, struct accumulator *accumulator,
@@ -103,6 +97,8 @@ static void begin(struct reducer *reducer)
 
 	present->metric = metric;
 	present->reader = metric_reader_of(reducer->window->now, metric);
+	if (reducer->window->from != NULL)
+		present->from = metric_reader_of(reducer->window->from, metric);
 	present->reduction = metric_type(metric)->reduction;
 	present->measured = reducer_find_measured(reducer->window, reducer->shown, metric);
 	reducer->work = present;
@@ -127,99 +123,47 @@ static void add_thread(const struct reducer *reducer, uint32_t thread, struct ac
 		extend_range(accumulator, (int64_t)value);
 		break;
 	case METRIC_REDUCTION_MODE:
-		add_category(accumulator, value);
-		break;
+		reducer_add_word(accumulator, value);
+		return;
 	case METRIC_REDUCTION_AFFINITY:
 		add_cpus(reducer->window->now, present, accumulator, (uint32_t)value);
 		break;
 	default:
-		add_largest(reducer->window, accumulator, thread, present->metric, value);
+		add_largest(reducer, accumulator, thread, value);
 		break;
 	}
 	accumulator->read++;
 }
 
-/* A pair of row and value, to be counted by sorting. */
-struct row_value {
-	uint32_t row;
-	uint64_t value;
-};
-
-static int compare_row_values(const void *a, const void *b)
+static bool category_of(const struct reducer *reducer, uint32_t thread, uint64_t *ret_value)
 {
-	const struct row_value *left = a, *right = b;
+	const struct present *present = reducer->work;
 
-	if (left->row != right->row)
-		return left->row < right->row ? -1 : 1;
-	return (left->value > right->value) - (left->value < right->value);
+	*ret_value = metric_reader_value(&present->reader, thread);
+	return state_of(present, thread) == REASON_READ;
 }
 
-/* Whether `a` wins over `b` among values that are equally common: byte order. */
-static bool comes_first(const struct snapshot *snapshot, enum metric metric, uint64_t a, uint64_t b)
+/* Categories stand in byte order. */
+static bool comes_first(const struct reducer *reducer, uint64_t a, uint64_t b)
 {
+	const struct present *present = reducer->work;
 	struct buffer texts[2] = {0};
 	bool first;
 
-	snapshot_append_category(snapshot, metric, a, &texts[0]);
-	snapshot_append_category(snapshot, metric, b, &texts[1]);
+	snapshot_append_category(reducer->window->now, present->metric, a, &texts[0]);
+	snapshot_append_category(reducer->window->now, present->metric, b, &texts[1]);
 	first = order_bytes(texts[0].data, texts[0].length, texts[1].data, texts[1].length) < 0;
 	buffer_release(&texts[0]);
 	buffer_release(&texts[1]);
 	return first;
 }
 
-static bool any_differs(const struct reducer *reducer)
-{
-	for (size_t row = 0; row < reducer->shown->row_count; row++) {
-		if (reducer_row(reducer, row)->differs)
-			return true;
-	}
-	return false;
-}
-
-/* Finds the commonest value of the rows whose threads do not agree. */
-static void elect_categories(const struct reducer *reducer)
-{
-	const struct present *present = reducer->work;
-	const struct shown *shown = reducer->shown;
-	struct row_value *pairs = memory_allocate((shown->count + 1) * sizeof(*pairs));
-	uint32_t row = UINT32_MAX;
-	size_t count = 0;
-
-	for (size_t k = 0; k < shown->count; k++) {
-		const uint32_t thread = shown->threads[k];
-
-		if (reducer_row(reducer, shown->row_of[k])->differs &&
-		    state_of(present, thread) == REASON_READ)
-			pairs[count++] = (struct row_value){shown->row_of[k],
-							    metric_reader_value(&present->reader, thread)};
-	}
-	qsort(pairs, count, sizeof(*pairs), compare_row_values);
-	for (size_t i = 0, run; i < count; i += run) {
-		struct accumulator *accumulator = reducer_row(reducer, pairs[i].row);
-
-		for (run = 1; i + run < count && compare_row_values(&pairs[i], &pairs[i + run]) == 0;)
-			run++;
-		if (pairs[i].row != row)
-			accumulator->present.threads = 0;
-		row = pairs[i].row;
-		if (run > accumulator->present.threads ||
-		    (run == accumulator->present.threads &&
-		     comes_first(reducer->window->now, present->metric, pairs[i].value,
-				 accumulator->present.value))) {
-			accumulator->present.threads = (uint32_t)run;
-			accumulator->present.value = pairs[i].value;
-		}
-	}
-	free(pairs);
-}
-
 static void end(struct reducer *reducer)
 {
 	struct present *present = reducer->work;
 
-	if (present->reduction == METRIC_REDUCTION_MODE && any_differs(reducer))
-		elect_categories(reducer);
+	if (present->reduction == METRIC_REDUCTION_MODE)
+		reducer_elect_words(reducer, category_of, comes_first);
 	free(present->measured);
 }
 
@@ -239,10 +183,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 		value->sort = (double)accumulator->range.high;
 		break;
 	case METRIC_REDUCTION_MODE:
-		value->form = VALUE_FORM_WORD;
-		value->word.value = accumulator->present.value;
-		value->word.threads = accumulator->present.threads;
-		value->word.of = accumulator->read;
+		conclude_word(of, value);
 		break;
 	case METRIC_REDUCTION_AFFINITY:
 		value->form = VALUE_FORM_CPUS;
@@ -252,7 +193,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 		value->sort = (double)accumulator->cpus.most;
 		break;
 	default:
-		value_set_present(accumulator, value);
+		conclude_present(of, value);
 		break;
 	}
 }

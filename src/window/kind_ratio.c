@@ -8,7 +8,6 @@
 #include "base/number.h"
 
 struct both {
-	struct window life; /* of DIFFERENCE */
 	bool *measured;
 	bool as_rate;
 	struct window_counter counters[2];
@@ -107,19 +106,9 @@ static void begin_net(struct reducer *reducer)
 
 static void begin_difference(struct reducer *reducer)
 {
-	const struct window life = window_of_life(reducer->window);
-	struct both *both;
-
-	if (reducer->window->as_stored) {
-		begin_both(reducer, false);
-		return;
-	}
-	reducer->window = &life;
-	both = begin_both(reducer, false);
-	both->life = life;
-	for (size_t i = 0; i < 2; i++)
-		both->counters[i].window = &both->life;
-	reducer->window = &both->life;
+	if (!reducer->window->as_stored)
+		reducer_count_lives(reducer);
+	begin_both(reducer, false);
 }
 
 static void end(struct reducer *reducer)

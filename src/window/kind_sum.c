@@ -26,7 +26,6 @@ static const struct bar_part {
 } bar_parts[] = {{0, 1, false}, {1, 1, false}, {2, 1, false}, {3, 5, true}, {8, 1, false}};
 
 struct sums {
-	struct window life; /* of LIFETIME */
 	struct loss_work *loss;
 	bool living; /* ended threads do not count */
 	size_t count;
@@ -202,16 +201,12 @@ static void begin_lost(struct reducer *reducer)
 	sums->loss = reducer_begin_loss(reducer);
 }
 
-/* Counts whole lives of living threads, in every mode. */
 static void begin_lifetime(struct reducer *reducer)
 {
 	const struct column_entry *entry = reducer->entry;
-	struct sums *sums = begin(reducer);
 
-	sums->life = window_of_life(reducer->window);
-	sums->living = true;
-	reducer->window = &sums->life;
-	reducer->only_movers = false;
+	reducer_count_lives(reducer);
+	begin(reducer)->living = true;
 	begin_sum(reducer, entry->inputs, entry->input_count, false);
 	set_scale(reducer);
 }
@@ -269,7 +264,8 @@ static void conclude_overlap(const struct conclusion *of, struct value *value)
 		struct value input = {.state = VALUE_ABSENT};
 		double number = 0;
 
-		value_set_sum(of->values, &of->accumulators[i], &input);
+		conclude_sum(&(struct conclusion){.values = of->values, .accumulators = &of->accumulators[i]},
+			     &input);
 		if (input.state == VALUE_ABSENT) {
 			*value = input;
 			return;

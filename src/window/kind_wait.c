@@ -115,7 +115,7 @@ static void conclude_waiting(const struct conclusion *of, struct value *value)
 {
 	const struct accumulator *accumulator = of->accumulators;
 
-	value_set_present(accumulator, value);
+	conclude_present(of, value);
 	if (value->state != VALUE_READ || !value->partial || accumulator->present.value != 0)
 		return;
 	value->state = VALUE_UNAVAILABLE;

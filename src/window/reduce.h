@@ -51,9 +51,6 @@ bool reduce_latency_row(const struct window *window, const struct shown *shown, 
 uint64_t reduce_latency_unknown(const struct window *window, const struct shown *shown, size_t row,
 				enum latency_kind kind);
 
-/* Why it is not known how long waits took. */
-reason_id reduce_latency_missing(const struct window *window, const struct shown *shown);
-
 /* The way the counters of a process were found and the result of the search; NULL when it is not known. */
 const struct heap_process *reduce_find_heap(const struct snapshot *snapshot, uint32_t tgid);
 

@@ -107,8 +107,8 @@ const char *shown_row_key(const struct shown *shown, size_t row, size_t *ret_len
 {
 	if (shown->row_group[row] != UINT32_MAX)
 		return grouping_key(shown->grouping, shown->row_group[row], ret_length);
-	*ret_length = strlen(latency_other_name);
-	return latency_other_name;
+	*ret_length = strlen(snapshot_other_name);
+	return snapshot_other_name;
 }
 
 const char *shown_row_label(const struct shown *shown, size_t row, size_t *ret_length)

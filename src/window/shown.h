@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "column.h"
-#include "field_reduce.h"
 #include "grouping.h"
 
 /* The threads that a table is of, each with its row, and what a column comes to in each row. */
@@ -109,6 +108,10 @@ struct accumulator {
 			uint32_t distinct; /* how many there are */
 			uint32_t rank;     /* of `value` among those of all rows */
 		} identity;
+		struct {
+			uint64_t low; /* of 128 bits, signed */
+			int64_t high;
+		} wide;
 	};
 	uint32_t read, missed;
 	uint16_t reason; /* of a missed one */
@@ -139,17 +142,14 @@ struct column_values {
 	uint64_t scale;                   /* of whole sums to `unit` */
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
-	/* Used instead by a field of schedulers: */
-	struct task_field_reduced *fields; /* owned, one for each row */
-	const struct task_field_member
-		*member; /* of the newest snapshot's scheduler, NULL: it has no such field */
+	/* Of a field: that of the newest snapshot's scheduler, NULL: it has no such field. */
+	const struct task_field_member *member;
 };
 
 /* Frees what they own. */
 static inline void column_values_release(struct column_values *values)
 {
 	free(values->accumulators);
-	free(values->fields);
 }
 
 #endif

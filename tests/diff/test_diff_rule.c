@@ -165,8 +165,8 @@ static struct snapshot *open_with_waits(uint64_t wait, uint64_t count)
 
 static void add_other(struct snapshot *snapshot, uint64_t count)
 {
-	uint32_t name = string_pool_intern(&snapshot->strings, latency_other_name,
-					   strlen(latency_other_name));
+	uint32_t name = string_pool_intern(&snapshot->strings, snapshot_other_name,
+					   strlen(snapshot_other_name));
 	struct latency_record *record = latency_add_record(snapshot, name, name, name);
 
 	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = count;

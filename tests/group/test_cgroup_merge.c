@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/cmocka_include.h"
+
 #include <string.h>
-#include <cmocka.h>
 
 #include "window/cgroup_merge.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/cmocka_include.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <unistd.h>
 
@@ -55,18 +52,18 @@ static size_t members_of(const struct grouping *grouping, const struct snapshot 
 	size_t members = 0;
 
 	for (size_t i = 0; i < snapshot->thread_count; i++)
-		members += grouping_of_triple(grouping, 0, snapshot->triple[i]) == group;
+		members += grouping_of_thread(grouping, 0, snapshot, i) == group;
 	return members;
 }
 
-static size_t members_of_thread(const struct grouping *grouping, const struct snapshot *snapshot,
-				uint32_t group)
+static struct grouping *group_with(const struct snapshot *snapshot, struct grouping_options options)
 {
-	size_t members = 0;
+	return grouping_create(&options, &snapshot, 1, NULL);
+}
 
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		members += grouping_of_thread(grouping, 0, snapshot, i) == group;
-	return members;
+static struct grouping *group_by(enum axis axis, const struct snapshot *snapshot)
+{
+	return group_with(snapshot, (struct grouping_options){.axis = axis});
 }
 
 static size_t members_of_label(const struct grouping *grouping, const struct snapshot *snapshot,
@@ -79,7 +76,7 @@ static size_t members_of_label(const struct grouping *grouping, const struct sna
 		const char *label = grouping_label(grouping, group, &length);
 
 		if (length == strlen(wanted) && memcmp(label, wanted, length) == 0)
-			members += members_of_thread(grouping, snapshot, group);
+			members += members_of(grouping, snapshot, group);
 	}
 	return members;
 }
@@ -88,9 +85,7 @@ static size_t members_of_label(const struct grouping *grouping, const struct sna
 static void test_self(void **state)
 {
 	static const enum axis axes_of_names[] = {AXIS_PROCESS, AXIS_THREAD, AXIS_THREAD_EXACT, AXIS_PID};
-	struct grouping_options options = {0};
 	struct snapshot *snapshot = snapshot_create();
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 
 	(void)state;
@@ -99,14 +94,12 @@ static void test_self(void **state)
 	add_thread(snapshot, SNAPSHOT_SELF, "capture", "/");
 	add_thread(snapshot, "ctop", "ctop", "/");
 	for (size_t i = 0; i < sizeof(axes_of_names) / sizeof(axes_of_names[0]); i++) {
-		options.axis = axes_of_names[i];
-		grouping = grouping_create(&options, list, 1, NULL);
+		grouping = group_by(axes_of_names[i], snapshot);
 		assert_int_equal(grouping_count(grouping), 2);
 		assert_int_equal(members_of_label(grouping, snapshot, SNAPSHOT_SELF), 2);
 		grouping_release(grouping);
 	}
-	options = (struct grouping_options){.axis = AXIS_THREAD, .reference = true};
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_THREAD, .reference = true});
 	assert_int_equal(members_of_label(grouping, snapshot, SNAPSHOT_SELF), 0);
 	assert_int_equal(members_of_label(grouping, snapshot, "ctop"), 2);
 	grouping_release(grouping);
@@ -115,19 +108,15 @@ static void test_self(void **state)
 
 static void test_singleton_revert(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_THREAD};
+	static const char *const pool[] = {"rayon-pool-0", "rayon-pool-1", "rayon-pool-2", "rayon-pool-3"};
 	struct snapshot *snapshot = snapshot_of_pool("worker-", 0, 8);
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
-		add_thread(
-			snapshot, "p",
-			(const char *[]){"rayon-pool-0", "rayon-pool-1", "rayon-pool-2", "rayon-pool-3"}[i],
-			"/");
+		add_thread(snapshot, "p", pool[i], "/");
 	add_thread(snapshot, "p", "main", "/");
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_THREAD, snapshot);
 	assert_int_equal(grouping_count(grouping), 3);
 	assert_group_key(grouping, 0, "main", 4);
 	assert_group_key(grouping, 1, "rayon-pool-{N}", 14);
@@ -143,10 +132,8 @@ static void test_singleton_revert(void **state)
 
 static void test_one_thread_keeps_its_name(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_THREAD};
 	struct snapshot *snapshot = snapshot_of_pool("worker-", 0, 1);
-	const struct snapshot *const list[] = {snapshot};
-	struct grouping *grouping = grouping_create(&options, list, 1, NULL);
+	struct grouping *grouping = group_by(AXIS_THREAD, snapshot);
 
 	(void)state;
 	assert_group_key(grouping, 0, "worker-0", 8);
@@ -157,15 +144,13 @@ static void test_one_thread_keeps_its_name(void **state)
 /* The vote is one of threads, not of distinct names: two threads of one name are enough. */
 static void test_threads_vote(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_PROCESS};
 	struct snapshot *snapshot = snapshot_create();
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 
 	(void)state;
 	add_thread(snapshot, "job-1", "a", "/");
 	add_thread(snapshot, "job-1", "b", "/");
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_PROCESS, snapshot);
 	assert_int_equal(grouping_count(grouping), 1);
 	assert_group_key(grouping, 0, "job-{N}", 7);
 	grouping_release(grouping);
@@ -221,32 +206,29 @@ static void test_axes(void **state)
 {
 	struct grouping_options options = {0};
 	struct snapshot *snapshot = snapshot_create();
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 
 	(void)state;
 	add_thread(snapshot, "proc-1", "t-1", "/s@4.service/x1");
 	add_thread(snapshot, "", "", "");
 	options.axis = AXIS_ALL;
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_with(snapshot, options);
 	assert_int_equal(grouping_count(grouping), 2);
 	assert_group_key(grouping, 0, "\0", 2);
 	assert_group_key(grouping, 1, "/s@{I}.service/x{N}\0proc-{N}\0t-{N}", 34);
 	grouping_release(grouping);
 
 	options.keep_thread_names = true;
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_with(snapshot, options);
 	assert_group_key(grouping, 1, "/s@{I}.service/x{N}\0proc-1\0t-1", 30);
 	grouping_release(grouping);
 
-	options = (struct grouping_options){.axis = AXIS_CGROUP};
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_CGROUP, snapshot);
 	assert_group_key(grouping, 0, "", 0);
 	assert_group_key(grouping, 1, "/s@{I}.service/x{N}", 19);
 	grouping_release(grouping);
 
-	options = (struct grouping_options){.axis = AXIS_THREAD_EXACT};
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_THREAD_EXACT, snapshot);
 	assert_group_key(grouping, 1, "t-1", 3);
 	grouping_release(grouping);
 	snapshot_release(snapshot);
@@ -256,8 +238,7 @@ static void test_names_kept(void **state)
 {
 	struct grouping_options options = {.axis = AXIS_THREAD, .keep_thread_names = true};
 	struct snapshot *snapshot = snapshot_of_pool("worker-", 0, 3);
-	const struct snapshot *const list[] = {snapshot};
-	struct grouping *grouping = grouping_create(&options, list, 1, NULL);
+	struct grouping *grouping = group_with(snapshot, options);
 
 	(void)state;
 	assert_int_equal(grouping_count(grouping), 3);
@@ -292,10 +273,8 @@ static void test_own_patterns(void **state)
 	static const char *const names[] = {"cc1",     "cc1",     "cc1",     "ab12",    "bc1",
 					    "python3", "python3", "python3", "python3", "pool-1",
 					    "pool-2",  "",        "  "};
-	struct grouping_options options = {.axis = AXIS_PROCESS};
 	struct snapshot *snapshot = own_snapshot(names, ARRAY_COUNT(names));
-	const struct snapshot *list[] = {snapshot};
-	struct grouping *grouping = grouping_create(&options, list, 1, NULL);
+	struct grouping *grouping = group_by(AXIS_PROCESS, snapshot);
 
 	(void)state;
 	assert_false(grouping_is_reference(grouping));
@@ -310,8 +289,7 @@ static void test_own_patterns(void **state)
 	assert_label(grouping, "  ", "(no name) blank");
 	grouping_release(grouping);
 	/* the parts of the axis of all three follow the same rule */
-	options.axis = AXIS_ALL;
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_ALL, snapshot);
 	assert_int_equal(grouping_count(grouping), 7);
 	{
 		size_t length;
@@ -323,21 +301,19 @@ static void test_own_patterns(void **state)
 	}
 	grouping_release(grouping);
 	/* names kept are seen too */
-	options = (struct grouping_options){.axis = AXIS_THREAD_EXACT};
-	grouping = grouping_create(&options, list, 1, NULL);
+	grouping = group_by(AXIS_THREAD_EXACT, snapshot);
 	assert_label(grouping, "", "(no name)");
 	grouping_release(grouping);
 	/* the reference's rule, by choice or where another program captured */
-	options = (struct grouping_options){.axis = AXIS_PROCESS, .reference = true};
 	for (int i = 0; i < 2; i++) {
-		grouping = grouping_create(&options, list, 1, NULL);
+		grouping = group_with(snapshot,
+				      (struct grouping_options){.axis = AXIS_PROCESS, .reference = i == 0});
 		assert_true(grouping_is_reference(grouping));
 		assert_int_equal(grouping_count(grouping), 5);
 		assert_label(grouping, "{H}", "{H}");
 		assert_label(grouping, "python{N}", "python{N}");
 		assert_label(grouping, "", "");
 		grouping_release(grouping);
-		options.reference = false;
 		snapshot->provenance.present = false;
 	}
 	snapshot_release(snapshot);
@@ -432,9 +408,7 @@ static void test_processes(void **state)
 
 static void test_users(void **state)
 {
-	struct grouping_options options = {.axis = AXIS_USER};
 	struct snapshot *snapshot = snapshot_create();
-	const struct snapshot *const list[] = {snapshot};
 	struct grouping *grouping;
 	char host[256];
 
@@ -448,12 +422,12 @@ static void test_users(void **state)
 		user_name(0);
 		user_name(3999999);
 		assert_true(user_names_wait(60 * NS_PER_S));
-		grouping = grouping_create(&options, list, 1, NULL);
+		grouping = group_by(AXIS_USER, snapshot);
 		assert_int_equal(grouping_count(grouping), 3);
 		assert_label(grouping, "0", here ? user_name(0) : "0");
 		assert_label(grouping, "3999999", "3999999");
 		assert_label(grouping, "?", "(unknown)");
-		assert_int_equal(members_of_thread(grouping, snapshot, grouping_find(grouping, "0", 1)), 2);
+		assert_int_equal(members_of(grouping, snapshot, grouping_find(grouping, "0", 1)), 2);
 		grouping_release(grouping);
 		assert_int_equal(gethostname(host, sizeof(host)), 0);
 		snapshot->provenance.hostname = host;

@@ -60,13 +60,13 @@ static void test_percentiles(void **state)
 		assert_int_equal(latency_count(&histogram), COUNT);
 		for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 			const uint64_t exact = waits[(size_t)(shares[i] * (double)COUNT) - 1];
-			const double found = latency_percentile(&histogram, shares[i]);
+			const double found = latency_percentile(&histogram, shares[i], 0);
 
 			assert_true(found >= (double)latency_bucket_start(latency_bucket(exact)));
 			assert_true(found <= (double)latency_bucket_end(latency_bucket(exact)));
 			assert_true(found <= (double)histogram.max_ns);
 		}
-		assert_true(latency_percentile(&histogram, 1.0) == (double)histogram.max_ns);
+		assert_true(latency_percentile(&histogram, 1.0, 0) == (double)histogram.max_ns);
 	}
 }
 
@@ -75,17 +75,18 @@ static void test_percentiles_of_few(void **state)
 	struct latency_histogram histogram = {0};
 
 	(void)state;
-	assert_true(latency_percentile(&histogram, 0.99) == 0);
+	assert_true(latency_percentile(&histogram, 0.99, 0) == 0);
 	add_wait(&histogram, 5000);
-	assert_true(latency_percentile(&histogram, 1.0) == 5000);
-	assert_true(latency_percentile(&histogram, 0.5) > 4096 && latency_percentile(&histogram, 0.5) < 5000);
+	assert_true(latency_percentile(&histogram, 1.0, 0) == 5000);
+	assert_true(latency_percentile(&histogram, 0.5, 0) > 4096 &&
+		    latency_percentile(&histogram, 0.5, 0) < 5000);
 	/* one long wait of a hundred is beyond the 99th */
 	for (size_t i = 0; i < 98; i++)
 		add_wait(&histogram, 3000);
 	add_wait(&histogram, 1000000);
-	assert_true(latency_percentile(&histogram, 0.98) <= 4096);
-	assert_true(latency_percentile(&histogram, 0.99) <= 8192);
-	assert_true(latency_percentile(&histogram, 0.995) > 500000);
+	assert_true(latency_percentile(&histogram, 0.98, 0) <= 4096);
+	assert_true(latency_percentile(&histogram, 0.99, 0) <= 8192);
+	assert_true(latency_percentile(&histogram, 0.995, 0) > 500000);
 }
 
 /* Whatever the waits are that are not known, the bound holds; and it says something when they are few. */
@@ -105,19 +106,19 @@ static void test_percentiles_at_least(void **state)
 			add_wait(&histogram, (random >> 33) >> (random >> 20 & 15));
 		}
 		for (size_t i = 0; i < 4; i++) {
-			bounds[i] = latency_percentile_at_least(&histogram, shares[i], unknown);
-			assert_true(bounds[i] <= latency_percentile(&histogram, shares[i]));
+			bounds[i] = latency_percentile(&histogram, shares[i], unknown);
+			assert_true(bounds[i] <= latency_percentile(&histogram, shares[i], 0));
 		}
 		whole = histogram;
 		for (uint64_t i = 0; i < unknown; i++) {
 			random = random * 6364136223846793005U + 1442695040888963407U;
 			add_wait(&whole, round % 3 == 0 ? 0 : (random >> 33) >> (random >> 20 & 31));
 			for (size_t k = 0; k < 4; k++)
-				assert_true(bounds[k] <= latency_percentile(&whole, shares[k]));
+				assert_true(bounds[k] <= latency_percentile(&whole, shares[k], 0));
 		}
-		assert_true(latency_percentile_at_least(&histogram, 0.5, known) == 0);
+		assert_true(latency_percentile(&histogram, 0.5, known) == 0);
 	}
-	assert_true(latency_percentile_at_least(&(struct latency_histogram){0}, 0.99, 5) == 0);
+	assert_true(latency_percentile(&(struct latency_histogram){0}, 0.99, 5) == 0);
 }
 
 static void test_percentile_beside_few(void **state)
@@ -127,9 +128,9 @@ static void test_percentile_beside_few(void **state)
 	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		add_wait(&histogram, 5000000);
-	assert_true(latency_percentile_at_least(&histogram, 0.99, 10) == 1 << 22);
-	assert_true(latency_percentile_at_least(&histogram, 0.99, 98000) == 1 << 22);
-	assert_true(latency_percentile_at_least(&histogram, 0.99, 99001) == 0);
+	assert_true(latency_percentile(&histogram, 0.99, 10) == 1 << 22);
+	assert_true(latency_percentile(&histogram, 0.99, 98000) == 1 << 22);
+	assert_true(latency_percentile(&histogram, 0.99, 99001) == 0);
 }
 
 static void add_record(struct snapshot *snapshot, const char *name, uint64_t wait)
@@ -192,8 +193,8 @@ static void test_sums_are_bounded(void **state)
 	free(latency_sums_add(sums, more));
 	free(latency_sums_add(sums, more));
 	assert_int_equal(sums->latency.count, LATENCY_RECORDS_MAX + 1);
-	assert_int_equal(latency_count(&find(sums, latency_other_name)->of[LATENCY_BLOCKED]), 200);
-	assert_ptr_equal(&sums->latency.records[latency_sums_other(sums)], find(sums, latency_other_name));
+	assert_int_equal(latency_count(&find(sums, snapshot_other_name)->of[LATENCY_BLOCKED]), 200);
+	assert_ptr_equal(&sums->latency.records[latency_sums_other(sums)], find(sums, snapshot_other_name));
 	for (size_t i = 0; i < sums->latency.count; i++)
 		count += latency_count(&sums->latency.records[i].of[LATENCY_BLOCKED]);
 	assert_int_equal(count, 2 * (LATENCY_RECORDS_MAX + 100));

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka_include.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -415,54 +411,6 @@ static void test_name_tables_are_whole(void **state)
 		assert_non_null(root_names[i]);
 }
 
-/* A snapshot whose threads differ in all that a state follows from. */
-static struct snapshot *make_mixed_snapshot(void)
-{
-	static const char *const policies[] = {"", "SCHED_OTHER", "SCHED_FIFO", "SCHED_EXT", "SCHED_IDLE"};
-	struct snapshot *snapshot = snapshot_create();
-
-	snapshot->provenance.present = true;
-	snapshot->default_reason[SOURCE_SCHED] = REASON_NOT_READ;
-	snapshot->default_reason[SOURCE_TASKSTATS] = REASON_NOT_PERMITTED;
-	snapshot->metric_reason[METRIC_MAJFLT] = REASON_NOT_IN_KERNEL;
-	for (uint32_t i = 0; i < 200; i++) {
-		size_t thread = snapshot_add_thread(snapshot, i / 3, i);
-
-		snapshot->thread_flags[thread] = (uint8_t)(i * 37 % 64);
-		snapshot_column(snapshot, METRIC_POLICY)[thread] = intern(snapshot, policies[i % 5]);
-		snapshot_source_reasons(snapshot, SOURCE_IO)[thread] = i % 7 == 0 ? REASON_ENDED
-										  : REASON_READ;
-		snapshot_source_reasons(snapshot, SOURCE_DELAYS)[thread] = i % 4 == 0 ? REASON_READ
-										      : REASON_SWITCHED_OFF;
-		if (i % 11 == 0)
-			snapshot_add_exception(snapshot, thread, METRIC_UTIME_CLOCK_TICKS, REASON_BAD_VALUE);
-	}
-	snapshot_finish(snapshot);
-	return snapshot;
-}
-
-/* What is looked up once for many threads says what the rules say of each. */
-static void test_readers_say_what_the_rules_say(void **state)
-{
-	struct snapshot *snapshot = make_mixed_snapshot();
-
-	(void)state;
-	for (size_t metric = METRIC_THREAD_COUNT + 1; metric < METRIC_COUNT; metric++) {
-		struct metric_reader reader = metric_reader_of(snapshot, (enum metric)metric);
-
-		for (size_t thread = 0; thread < snapshot->thread_count; thread++) {
-			reason_id wanted_reason, reason;
-			enum value_state wanted = snapshot_value_state(snapshot, thread, (enum metric)metric,
-								       false, &wanted_reason);
-
-			assert_int_equal(metric_reader_state(&reader, thread, &reason), wanted);
-			if (wanted == VALUE_UNAVAILABLE)
-				assert_int_equal(reason, wanted_reason);
-		}
-	}
-	snapshot_release(snapshot);
-}
-
 /* A snapshot of `count` threads with a value, a reason, a wait and, each third, an exception of their own. */
 static struct snapshot *own_values(uint32_t count, bool in_space)
 {
@@ -573,7 +521,6 @@ int main(void)
 		cmocka_unit_test(test_cpu_set_keeps_file_order),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_name_tables_are_whole),
-		cmocka_unit_test(test_readers_say_what_the_rules_say),
 		cmocka_unit_test(test_excerpt),
 		cmocka_unit_test(test_rows_come_back),
 	};

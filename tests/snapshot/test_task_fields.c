@@ -128,6 +128,19 @@ static void test_members(void **state)
 	task_field_owner_release(scheduler);
 }
 
+static struct task_field_facts facts_of(const char *scheduler, const char *name, enum task_field_kind kind)
+{
+	enum task_field_choice choice;
+
+	return task_field_facts_of(scheduler, name, kind, &choice);
+}
+
+static void assert_facts(const char *scheduler, const char *name, enum task_field_kind kind,
+			 enum task_field_reduction reduction)
+{
+	assert_int_equal(facts_of(scheduler, name, kind).reduction, reduction);
+}
+
 static void test_fields(void **state)
 {
 	struct error error;
@@ -146,31 +159,20 @@ static void test_fields(void **state)
 	assert_int_equal(task_field_intern(""), TASK_FIELD_NONE);
 	assert_int_equal(task_field_intern("scx."), TASK_FIELD_NONE);
 	assert_int_equal(task_field_intern("alone"), TASK_FIELD_NONE);
-	assert_int_equal(task_field_facts_of("other", "sum_runtime", TASK_FIELD_KIND_UNSIGNED).reduction,
-			 TASK_FIELD_REDUCTION_COUNTER);
-	assert_int_equal(task_field_facts_of("other", "sum_runtime", TASK_FIELD_KIND_UNSIGNED).ladder,
-			 LADDER_NS);
+	assert_facts("other", "sum_runtime", TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_COUNTER);
+	assert_int_equal(facts_of("other", "sum_runtime", TASK_FIELD_KIND_UNSIGNED).ladder, LADDER_NS);
 	/* there it begins anew at each wakeup */
-	assert_int_equal(task_field_facts_of("rusty", "sum_runtime", TASK_FIELD_KIND_UNSIGNED).reduction,
-			 TASK_FIELD_REDUCTION_SUM);
-	assert_int_equal(task_field_facts_of(NULL, "x.last_run_at", TASK_FIELD_KIND_UNSIGNED).reduction,
-			 TASK_FIELD_REDUCTION_AGE);
-	assert_int_equal(task_field_facts_of(NULL, "dom_id", TASK_FIELD_KIND_UNSIGNED).reduction,
-			 TASK_FIELD_REDUCTION_COUNT);
-	assert_int_equal(task_field_facts_of(NULL, "greedy", TASK_FIELD_KIND_BOOLEAN).reduction,
-			 TASK_FIELD_REDUCTION_COUNT);
-	assert_int_equal(task_field_facts_of(NULL, "whatever", TASK_FIELD_KIND_UNSIGNED).reduction,
-			 TASK_FIELD_REDUCTION_MEAN);
+	assert_facts("rusty", "sum_runtime", TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_SUM);
+	assert_facts(NULL, "x.last_run_at", TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_AGE);
+	assert_facts(NULL, "dom_id", TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_COUNT);
+	assert_facts(NULL, "greedy", TASK_FIELD_KIND_BOOLEAN, TASK_FIELD_REDUCTION_COUNT);
+	assert_facts(NULL, "whatever", TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_MEAN);
 	assert_int_equal(task_field_choose("whatever=max,dom_id=mean", &error), 0);
-	assert_int_equal(task_field_facts_of(NULL, "whatever", TASK_FIELD_KIND_UNSIGNED).reduction,
-			 TASK_FIELD_REDUCTION_MAXIMUM);
-	assert_int_equal(task_field_facts_of(NULL, "whatever", TASK_FIELD_KIND_BOOLEAN).reduction,
-			 TASK_FIELD_REDUCTION_COUNT);
-	assert_int_equal(task_field_facts_of(NULL, "dom_id", TASK_FIELD_KIND_UNSIGNED).reduction,
-			 TASK_FIELD_REDUCTION_MEAN);
+	assert_facts(NULL, "whatever", TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_MAXIMUM);
+	assert_facts(NULL, "whatever", TASK_FIELD_KIND_BOOLEAN, TASK_FIELD_REDUCTION_COUNT);
+	assert_facts(NULL, "dom_id", TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_MEAN);
 	assert_int_equal(task_field_choose("scx.whatever=mean", &error), 0);
-	assert_int_equal(task_field_facts_of(NULL, "whatever", TASK_FIELD_KIND_UNSIGNED).reduction,
-			 TASK_FIELD_REDUCTION_MEAN);
+	assert_facts(NULL, "whatever", TASK_FIELD_KIND_UNSIGNED, TASK_FIELD_REDUCTION_MEAN);
 	assert_int_equal(task_field_choose("scx.dom_id", &error), -EINVAL);
 	assert_non_null(strstr(error.text, "'scx.dom_id'"));
 	assert_int_equal(task_field_choose("dom_id=maen", &error), -EINVAL);
@@ -181,8 +183,7 @@ static void test_fields(void **state)
 	assert_int_equal(task_field_owner_word("ctop_mini"), 9);
 	assert_true(task_field_place("lavd", "lat_cri") < task_field_place("lavd", "avg_runtime"));
 	assert_int_equal(task_field_place("lavd", "unheard_of"), SIZE_MAX);
-	task_field_describe(other,
-			    task_field_facts_of("other", "other.sum_runtime", TASK_FIELD_KIND_UNSIGNED),
+	task_field_describe(other, facts_of("other", "other.sum_runtime", TASK_FIELD_KIND_UNSIGNED),
 			    TASK_FIELD_KIND_UNSIGNED);
 	assert_int_equal(task_field_described(other, &kind).reduction, TASK_FIELD_REDUCTION_COUNTER);
 	assert_int_equal(kind, TASK_FIELD_KIND_UNSIGNED);

@@ -2,13 +2,10 @@
 /* The screen's number formats: every rule, and properties over random numbers. */
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/cmocka_include.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/unicode.h"
 #include "table/screen_format.h"

@@ -498,7 +498,7 @@ static void test_latency_of_others(void **state)
 	uint32_t name;
 
 	(void)state;
-	name = string_pool_intern(&after->strings, latency_other_name, strlen(latency_other_name));
+	name = string_pool_intern(&after->strings, snapshot_other_name, strlen(snapshot_other_name));
 	record = latency_add_record(after, name, name, name);
 	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = 6;
 	record->of[LATENCY_RUN_QUEUE].max_ns = 1000;

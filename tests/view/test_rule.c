@@ -2,19 +2,15 @@
 /* Rules of comparisons and recordings: what they may say. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/cmocka_include.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "table/rule.h"
 #include "window/column.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void test_limits(void **state)
 {
@@ -54,7 +50,7 @@ static void test_limits(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct error error = {""};
 		struct rule rule;
 
@@ -85,7 +81,7 @@ static void test_groups(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct rule rule;
 
 		assert_int_equal(rule_parse(cases[i].text, false, &rule, NULL), 0);
@@ -178,9 +174,9 @@ static void test_refusals(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		expect_refusal(cases[i].text, true, cases[i].complaint);
-	for (size_t i = 0; i < COUNT(of_recordings); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(of_recordings); i++)
 		expect_refusal(of_recordings[i].text, false, of_recordings[i].complaint);
 }
 
@@ -213,7 +209,7 @@ static void test_names(void **state)
 		const char *names[] = {entry != NULL ? entry->name : NULL,
 				       entry != NULL ? entry->rate_title : NULL};
 
-		for (size_t i = 0; entry != NULL && i < COUNT(names); i++) {
+		for (size_t i = 0; entry != NULL && i < ARRAY_COUNT(names); i++) {
 			struct error error = {""};
 			char text[200];
 			struct rule rule;
