@@ -117,8 +117,7 @@ struct diff {
 	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
 	/* Indexes of the grouping's snapshots with the names of ended threads, and of the parts. */
 	size_t ended_names[DIFF_SIDE_COUNT], part_names[DIFF_SIDE_COUNT];
-	uint32_t *group_of_ended[DIFF_SIDE_COUNT]; /* by record; NULL where none count */
-	struct arena arena;                        /* texts of the renames, keys of threads */
+	struct arena arena; /* texts of the renames, keys of threads */
 };
 
 /* The threads of two captures that are the same, see thread_match(). */
@@ -258,10 +257,25 @@ extern const char diff_weight_words[];
 /* Whether numbers of a column are places on a scale, as those of CPUs: a change of one is no amount. */
 bool diff_is_ordinal(enum column column);
 
+/* --- for the files of this room --- */
+
 /* Whether a side has threads of a group, also such as ended within its window. */
-bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group);
+static inline bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group)
+{
+	return diff->threads[side][group].count != 0 || diff->threads[side][group].has_ended;
+}
 
 /* Finds the orphans' cgroups that have a new name, sets the partners of their groups; for diff_create(). */
 void diff_find_renames(struct diff *diff);
+
+/* The threads that ended within the window of a side and count; NULL for none. */
+const struct ended *diff_ended(const struct diff *diff, enum diff_side side);
+
+/* Shows records of ended threads, by the pairs of their names, which are the grouping's snapshot `names`. */
+void diff_show_ended(const struct diff *diff, enum diff_side side, size_t names, const struct ended *ended,
+		     struct shown *shown);
+
+/* The pairs as rows of a side's window; for diff_create(). */
+struct reduction *diff_reduce(const struct diff *diff, enum diff_side side);
 
 #endif

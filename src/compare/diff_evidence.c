@@ -103,16 +103,10 @@ static void reduce_part(struct diff_evidence *evidence, enum diff_side side, siz
 	struct window window = diff_window(diff->snapshots[side], true);
 	struct shown shown = {.now = window.now, .row_count = diff->pair_count};
 
-	window.ended = shown.ended = &did;
+	window.ended = &did;
 	window.elapsed_ns = part->length_ns;
 	shown_reserve(&shown, 0, diff->pair_count);
-	shown.ended_row_of = memory_allocate((did.count + 1) * sizeof(uint32_t));
-	for (uint32_t i = 0; i < did.count; i++) {
-		const uint32_t group = grouping_of_triple(diff->grouping, diff->part_names[side], i);
-
-		shown.ended_row_of[i] = diff_has_group(diff, side, group) ? diff->pair_of_group[side][group]
-									  : UINT32_MAX;
-	}
+	diff_show_ended(diff, side, diff->part_names[side], &did, &shown);
 	for (size_t k = 0; k < part->metric_count; k++) {
 		double *numbers = numbers_of(evidence, part->metrics[k], side);
 		struct column_values values;
