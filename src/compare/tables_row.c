@@ -659,25 +659,3 @@ size_t *tables_order(const double *weights, size_t count)
 	qsort_r(order, count, sizeof(*order), compare_weights, (void *)(uintptr_t)weights);
 	return order;
 }
-
-void tables_row_make(struct tables_build *build, enum section section, const double *weights, size_t count,
-		     void (*add_rows)(void *context, size_t pair, const struct buffer *label), void *context)
-{
-	const struct diff *diff = build->diff;
-	size_t *order = tables_order(weights, count);
-	struct buffer label = {0};
-
-	tables_row_begin(build, sections[section].name, axes[diff->options.grouping.axis].header);
-	for (size_t i = 0; i < count; i++) {
-		buffer_clear(&label);
-		if (order[i] < diff->pair_count)
-			diff_append_label(&diff->pairs[order[i]], &label);
-		else
-			buffer_append_text(&label, latency_other_name);
-		add_rows(context, order[i], &label);
-		tables_continue(build);
-	}
-	tables_finish(build);
-	buffer_release(&label);
-	free(order);
-}
