@@ -290,19 +290,18 @@ static void append_name(const struct compare_subject *subject, struct buffer *bu
 {
 	const struct diff_options *options = &subject->join->diff->options;
 	const struct diff_pair *pair = subject->pair;
-	const char *process, *renamed;
+	const char *renamed;
 
 	if (options->grouping.axis != AXIS_ALL || options->single) {
 		buffer_append(buffer, pair->label, pair->label_length);
 		return;
 	}
-	process = pair->label + strlen(pair->label) + 1;
 	renamed = compare_cgroup(subject, DIFF_BEFORE);
 	if (renamed != NULL)
 		buffer_append_format(buffer, "%s renamed %s", renamed, compare_cgroup(subject, DIFF_AFTER));
 	else
 		buffer_append_text(buffer, pair->key);
-	buffer_append_format(buffer, "  %s  %s", process, process + strlen(process) + 1);
+	buffer_append_format(buffer, "  %s  %s", diff_part(pair->label, 1), diff_part(pair->label, 2));
 }
 
 static void append_thread_note(const struct compare_subject *subject, struct buffer *buffer)

@@ -395,14 +395,13 @@ static void compute_uptimes(struct diff *diff)
 	for (size_t i = 0; i < after->thread_count; i++)
 		now = after->start_time[i] > now ? after->start_time[i] : now;
 	for (size_t i = 0; i < diff->pair_count; i++) {
-		struct diff_pair *pair = &diff->pairs[i];
+		const struct diff_pair *pair = &diff->pairs[i];
 
-		pair->has_uptime = pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
-		if (pair->has_uptime && lifetime(now, pair) > longest)
+		if (diff_pair_is_joined(pair) && lifetime(now, pair) > longest)
 			longest = lifetime(now, pair);
 	}
 	for (size_t i = 0; i < diff->pair_count; i++) {
-		if (diff->pairs[i].has_uptime)
+		if (diff_pair_is_joined(&diff->pairs[i]))
 			diff->pairs[i].uptime = (double)lifetime(now, &diff->pairs[i]) * 100.0 /
 						(double)longest;
 	}
@@ -488,13 +487,6 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 	if (diff_has_group(diff, DIFF_BEFORE, group))
 		return diff->pair_of_group[DIFF_BEFORE][group];
 	return diff_has_group(diff, DIFF_AFTER, group) ? diff->pair_of_group[DIFF_AFTER][group] : SIZE_MAX;
-}
-
-const char *diff_thread_part(const struct diff_pair *pair)
-{
-	const char *process = pair->label + strlen(pair->label) + 1;
-
-	return process + strlen(process) + 1;
 }
 
 void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer)

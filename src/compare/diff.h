@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -64,9 +65,15 @@ struct diff_pair {
 	struct diff_match_count members;      /* zero without a match */
 	uint32_t candidates;                  /* groups of after that were joined into this one */
 	uint64_t start_time[DIFF_SIDE_COUNT]; /* mean of those known, USER_HZ ticks since boot; 0 unknown */
-	bool has_uptime;                      /* false for orphans */
-	double uptime; /* percent of the longest lifetime that a pair has in after, 0 to 100 */
+	double uptime; /* percent of the longest lifetime that a pair has in after, 0 to 100; not of orphans
+			*/
 };
+
+/* Whether both sides have something of it. */
+static inline bool diff_pair_is_joined(const struct diff_pair *pair)
+{
+	return pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
+}
 
 /* A thread type that renamed cgroups have in common or not: patterns of the names. */
 struct diff_type {
@@ -176,8 +183,13 @@ void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
 /* Appends the mark and the key. */
 void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
 
-/* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
-const char *diff_thread_part(const struct diff_pair *pair);
+/* A part of a key or label on AXIS_ALL: 0 the cgroup, 1 the process, 2 the threads, which may hold a NUL. */
+static inline const char *diff_part(const char *text, size_t part)
+{
+	while (part-- > 0)
+		text += strlen(text) + 1;
+	return text;
+}
 
 /* The value of one side. */
 struct diff_side_value {
@@ -234,7 +246,6 @@ void diff_value_conclude(struct diff_value *value, bool is_ratio);
 
 /* The weight of the change of a column in a pair beside changes of others. */
 struct diff_weight {
-	double amount; /* that moved: the change, or all of it where the group is on one side only */
 	double weight;
 	bool moved;      /* it is not zero, or a word is another one */
 	bool is_known;   /* the change is */
@@ -256,6 +267,10 @@ extern const char diff_weight_words[];
 
 /* Whether numbers of a column are places on a scale, as those of CPUs: a change of one is no amount. */
 bool diff_is_ordinal(enum column column);
+
+/* How many inputs of a column of the screen are metrics whose changes make its change: 0 for waits under way.
+ */
+size_t diff_metric_inputs(enum column column);
 
 /* --- for the files of this room --- */
 

@@ -126,11 +126,6 @@ static void reduce_part(struct diff_evidence *evidence, enum diff_side side, siz
 
 /* --- tests --- */
 
-static bool has_counters(const struct column_entry *entry, enum column column)
-{
-	return column_has_metrics(column) && entry->operation != COLUMN_OPERATION_STUCK;
-}
-
 /*
  * The counters that are tested: those of the tabs that people look at first. The more is tested, the larger a
  * change has to be, and counters of the other tabs mostly say the same again.
@@ -141,16 +136,13 @@ static void choose(bool ret_chosen[METRIC_COUNT])
 					       TAB_MEMORY,   TAB_HEAP, TAB_CGROUP};
 
 	memset(ret_chosen, false, METRIC_COUNT * sizeof(*ret_chosen));
-	for (size_t i = 0; i < sizeof(tabs_tested) / sizeof(tabs_tested[0]); i++) {
+	for (size_t tab = 0; tab < ARRAY_COUNT(tabs_tested); tab++) {
 		enum column columns[COLUMN_TOTAL];
-		const size_t count = column_list(tabs_tested[i], false, 0, COLUMN_COUNT, columns);
+		const size_t count = column_list(tabs_tested[tab], false, 0, COLUMN_COUNT, columns);
 
 		for (size_t k = 0; k < count; k++) {
-			const struct column_entry *entry = column_entry(columns[k]);
-
-			for (size_t input = 0; has_counters(entry, columns[k]) && input < entry->input_count;
-			     input++)
-				ret_chosen[entry->inputs[input]] = true;
+			for (size_t i = 0; i < diff_metric_inputs(columns[k]); i++)
+				ret_chosen[column_entry(columns[k])->inputs[i]] = true;
 		}
 	}
 }
@@ -270,7 +262,7 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	/* that a thread was last on another CPU says nothing */
 	if (diff_is_ordinal(column))
 		return false;
-	if (pair->kind == DIFF_PAIR_ONLY_BEFORE || pair->kind == DIFF_PAIR_ONLY_AFTER)
+	if (!diff_pair_is_joined(pair))
 		return value->side[side].has_number && fabs(value->side[side].number) >= floor &&
 		       value->side[side].number != 0;
 	if (column_is_ratio(column))

@@ -299,6 +299,14 @@ bool diff_is_ordinal(enum column column)
 	return column_is_metric(column) && metric_type(column_metric(column))->kind == METRIC_KIND_ORDINAL;
 }
 
+size_t diff_metric_inputs(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	return column_has_metrics(column) && entry->operation != COLUMN_OPERATION_STUCK ? entry->input_count
+											: 0;
+}
+
 /* The amount that moved: the change, or all of it where the group is on one side only. */
 static double amount_of(const struct diff_pair *pair, const struct diff_value *value)
 {
@@ -344,7 +352,6 @@ struct diff_weight *diff_weigh(const struct diff *diff, enum column column)
 
 		total += amount;
 		weights[i] = (struct diff_weight){
-			.amount = amount,
 			.weight = has_total ? amount : weigh_alone(column, &value, amount),
 			.moved = amount != 0 || value.differs,
 			.is_known = value.has_delta || value.differs,

@@ -52,8 +52,7 @@ static void forget(const struct group_table *groups)
 
 static bool has_rows(const struct group_table *groups, const struct diff_pair *pair)
 {
-	return !groups->build->is_comparison || pair->kind == DIFF_PAIR_MATCHED ||
-	       pair->kind == DIFF_PAIR_FUDGED;
+	return !groups->build->is_comparison || diff_pair_is_joined(pair);
 }
 
 /* Length of the path of the parent, 0 without one; that of a child of the root is "/". */
@@ -87,8 +86,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	if (left->sort != right->sort)
 		return left->sort > right->sort ? -1 : 1;
 	if (left->pair != right->pair)
-		return left->pair < right->pair ? -1 : 1;
-	return (left->subject > right->subject) - (left->subject < right->subject);
+		return order_u64(left->pair, right->pair);
+	return order_u64(left->subject, right->subject);
 }
 
 /* The best rows so far, and others until the next look. */
@@ -186,7 +185,7 @@ static int compare_pairs(const void *a, const void *b, void *context)
 		result = order_numbers(order->values[left * order->sort->count + i],
 				       order->values[right * order->sort->count + i],
 				       order->sort->items[i].ascending);
-	return result != 0 ? result : (left > right) - (left < right);
+	return result != 0 ? result : order_u64(left, right);
 }
 
 /* Computes the sort keys of pairs: the change, or the value of one snapshot. */

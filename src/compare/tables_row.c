@@ -148,7 +148,7 @@ static struct cell uptime_cell(struct tables_build *build, const struct tables_r
 {
 	struct cell cell = {.state = build->is_comparison ? CELL_EMPTY : CELL_ABSENT};
 
-	if (content->pair == NULL || !content->pair->has_uptime)
+	if (content->pair == NULL || !diff_pair_is_joined(content->pair))
 		return cell;
 	buffer_append_format(&build->text, "%.0f%%", content->pair->uptime);
 	cell = cell_of_real(content->pair->uptime, UNIT_PERCENT);
@@ -477,14 +477,13 @@ void tables_row_begin(struct tables_build *build, const char *section, const cha
 void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
 			     struct buffer *label)
 {
-	const char *thread;
-
 	if (!build->is_comparison) {
 		buffer_append(label, pair->label, pair->label_length);
 	} else if (!in_tree) {
 		diff_append_label(pair, label);
 	} else {
-		thread = diff_thread_part(pair);
+		const char *thread = diff_part(pair->label, 2);
+
 		diff_append_mark(pair, label);
 		buffer_append(label, thread, (size_t)(pair->label + pair->label_length - thread));
 	}
@@ -533,7 +532,7 @@ static uint32_t find_child(struct tree *tree, uint32_t parent, enum child_kind k
 
 static uint32_t find_node(struct tree *tree, const struct diff_pair *pair)
 {
-	const char *path = pair->key, *process = path + strlen(path) + 1;
+	const char *path = pair->key, *process = diff_part(path, 1);
 	uint32_t node = 0;
 
 	while (*path != '\0') {

@@ -58,7 +58,7 @@ static void test_orphans(void **state)
 	assert_int_equal(diff->kind_count[DIFF_PAIR_ONLY_AFTER], 1);
 	pair = diff_fixture_pair(diff, "gone");
 	assert_int_equal(pair->kind, DIFF_PAIR_ONLY_BEFORE);
-	assert_false(pair->has_uptime);
+	assert_false(diff_pair_is_joined(pair));
 	value = diff_metric(diff, pair, METRIC_RUN_TIME_NS);
 	assert_int_equal(value.side[DIFF_BEFORE].state, VALUE_READ);
 	assert_int_equal(value.side[DIFF_AFTER].state, VALUE_ABSENT);
@@ -84,7 +84,7 @@ static void test_uptime(void **state)
 	}
 	diff = diff_fixture_compare(before, after, AXIS_THREAD_EXACT);
 	for (size_t i = 0; i < 3; i++) {
-		assert_true(diff->pairs[i].has_uptime);
+		assert_true(diff_pair_is_joined(&diff->pairs[i]));
 		assert_true(diff->pairs[i].uptime == uptimes[i]);
 	}
 	release(diff, before, after);
