@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "diff_sides.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+
+#include "cmocka_include.h"
 
 struct snapshot *before, *after;
 struct diff *diff;

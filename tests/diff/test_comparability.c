@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The banner of a comparison: what keeps two captures from being compared, and their facts side by side. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/comparability.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"

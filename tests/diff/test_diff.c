@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "diff_sides.h"
 #include "table/value_cell.h"
 

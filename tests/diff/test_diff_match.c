@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Threads that are the same on both sides of a comparison, and what they did in between. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/diff.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"

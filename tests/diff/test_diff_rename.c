@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "diff_sides.h"
 
 /* Adds threads of the types `first` … `end` - 1 to a cgroup, with a run time of 100 each. */

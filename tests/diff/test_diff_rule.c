@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rules of `--fail-if`: what comes of them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/diff_rule.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The weights of changes, and the sentences about the largest. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cmocka_include.h"
 #include "compare/diff_summary.h"
 #include "diff_sides.h"
 

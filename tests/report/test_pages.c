@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Markdown and HTML of names that try to be more than names, compared with files in golden/. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/tables.h"
 #include "golden.h"
 #include "html_check.h"

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reports of a made snapshot with partial, absent and unavailable cells, compared with files in golden/. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/tables.h"
 #include "golden.h"
 #include "report/report.h"

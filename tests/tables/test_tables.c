@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/tables.h"
 #include "diff/diff_sides.h"
 #include "diff/scx_fixture.h"
