@@ -162,30 +162,19 @@ static bool has_any(const struct merged_cgroup *cgroup, enum section section)
 /* cpu.max is a text. */
 static struct cell cpu_limit_cell(struct tables_build *build, const struct cgroup_pair *pair)
 {
-	const struct cell after = begin_side(pair->side[DIFF_AFTER], CGROUP_FILE_CPU_MAX, UNIT_NONE);
-	struct buffer texts[DIFF_SIDE_COUNT] = {0};
-	struct cell cell;
+	struct cell sides[DIFF_SIDE_COUNT];
 
-	if (!build->is_comparison && after.state == CELL_UNAVAILABLE)
-		return after;
-	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const struct merged_cgroup *cgroup = pair->side[side];
-		const struct cell own = begin_side(cgroup, CGROUP_FILE_CPU_MAX, UNIT_NONE);
 
-		cell_format_cell(&texts[side], &own);
-		if (own.state == CELL_VALUE)
-			cell_format_cpu_limit(&texts[side], cgroup->record.max_quota_us,
-					      cgroup->record.max_period_us);
+		sides[side] = begin_side(cgroup, CGROUP_FILE_CPU_MAX, UNIT_NONE);
+		if (sides[side].state != CELL_VALUE)
+			continue;
+		cell_format_cpu_limit(&build->text, cgroup->record.max_quota_us,
+				      cgroup->record.max_period_us);
+		sides[side].text = tables_take_text(build);
 	}
-	cell = tables_cell_texts(build,
-				 (const char *const[]){texts[DIFF_BEFORE].data, texts[DIFF_AFTER].data});
-	if (!build->is_comparison) {
-		cell.partial = after.partial;
-		cell.reason = after.reason;
-	}
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		buffer_release(&texts[side]);
-	return cell;
+	return build->is_comparison ? cell_of_text(tables_cell_limit(build, sides).text) : sides[DIFF_AFTER];
 }
 
 /* A row of numbers, where a side has any of those that may be missing. */
