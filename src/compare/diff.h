@@ -198,12 +198,6 @@ struct diff_side_value {
 	bool partial;           /* a lower bound, or made without some members */
 	bool has_number;        /* false for categories and without a value */
 	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
-	/*
-	 * The same with all of its digits, where the change is that of whole numbers: of records. Changes of
-	 * metrics are those of the numbers, as in the reference.
-	 */
-	bool is_whole;
-	uint64_t whole;
 };
 
 /* A metric of a pair and how it changed. Never a NaN or an infinity but for `sort`. */

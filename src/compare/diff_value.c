@@ -171,15 +171,6 @@ static void conclude_state(struct diff_value *value)
 	}
 }
 
-/* A double may hold the difference of two whole numbers that it does not hold. */
-static double difference(const struct diff_side_value *before, const struct diff_side_value *after)
-{
-	if (!before->is_whole || !after->is_whole)
-		return after->number - before->number;
-	return after->whole >= before->whole ? (double)(after->whole - before->whole)
-					     : -(double)(before->whole - after->whole);
-}
-
 static void conclude_numbers(struct diff_value *value, bool is_ratio)
 {
 	double before = value->side[DIFF_BEFORE].number;
@@ -189,7 +180,7 @@ static void conclude_numbers(struct diff_value *value, bool is_ratio)
 	    !value->side[DIFF_AFTER].has_number)
 		return;
 	value->has_delta = true;
-	value->delta = difference(&value->side[DIFF_BEFORE], &value->side[DIFF_AFTER]);
+	value->delta = value->side[DIFF_AFTER].number - before;
 	value->differs = value->delta != 0;
 	value->has_fraction = !is_ratio && fabs(before) > DBL_EPSILON;
 	if (value->has_fraction)

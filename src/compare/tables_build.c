@@ -135,11 +135,15 @@ struct cell tables_cell_both(struct tables_build *build, const struct cell sides
 	return cell;
 }
 
+double tables_difference(uint64_t before, uint64_t after)
+{
+	return after >= before ? (double)(after - before) : -(double)(before - after);
+}
+
 /* Appends " (delta)" where both sides have a value, " (·)" where one of them is not the whole of it. */
 static void append_delta(struct buffer *text, const struct cell sides[DIFF_SIDE_COUNT], enum ladder ladder)
 {
 	const struct cell *before = &sides[DIFF_BEFORE], *after = &sides[DIFF_AFTER];
-	const uint64_t first = before->value.integer, second = after->value.integer;
 
 	if (before->state == CELL_ABSENT || after->state == CELL_ABSENT)
 		return;
@@ -150,9 +154,8 @@ static void append_delta(struct buffer *text, const struct cell sides[DIFF_SIDE_
 	else if (before->form == CELL_FORM_REAL)
 		buffer_append_format(text, "%+.2f%%", after->value.real - before->value.real);
 	else
-		/* a double may hold the difference of two numbers that it does not hold */
-		cell_format_delta(
-			text, second >= first ? (double)(second - first) : -(double)(first - second), ladder);
+		cell_format_delta(text, tables_difference(before->value.integer, after->value.integer),
+				  ladder);
 	buffer_append_char(text, ')');
 }
 

@@ -55,6 +55,9 @@ void tables_cell_set_integer(struct tables_build *build, struct cell *cell, uint
 struct cell tables_cell_column(struct tables_build *build, const struct diff_pair *pair, enum diff_side side,
 			       enum column column);
 
+/* The change of a whole number: a double may hold the difference of two numbers that it does not hold. */
+double tables_difference(uint64_t before, uint64_t after);
+
 /* Both sides with an arrow between; their numbers stay as they are. */
 struct cell tables_cell_both(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
 			     const char *arrow);

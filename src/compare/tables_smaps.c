@@ -246,8 +246,6 @@ static void set_side(struct smaps_table *smaps, const struct process *process, c
 		.partial = incomplete,
 		.has_number = true,
 		.number = (double)line->bytes[side],
-		.is_whole = true,
-		.whole = line->bytes[side],
 	};
 	cell->partial = incomplete;
 	cell->reason = reason;
@@ -264,13 +262,19 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 		.column = COLUMN_COUNT,
 		.ladder = LADDER_BYTES,
 	};
+	struct diff_value *value = &content.value;
 
 	if (tables_add_row(build) == NULL)
 		return;
 	content.name = unicode_duplicate_without_nul(&build->table->arena, key, key_length);
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 		set_side(smaps, process, line, (enum diff_side)side, &content);
-	diff_value_conclude(&content.value, false);
+	diff_value_conclude(value, false);
+	/* changes of metrics are those of doubles, as in the reference; this one is exact */
+	if (value->has_delta)
+		value->delta = tables_difference(line->bytes[DIFF_BEFORE], line->bytes[DIFF_AFTER]);
+	if (value->has_fraction)
+		value->fraction = value->delta / value->side[DIFF_BEFORE].number;
 	tables_row_fill(build, build->table->row_count - 1, &content);
 }
 
