@@ -10,6 +10,10 @@
 #include "table/column_list.h"
 #include "table/tab.h"
 
+enum {
+	PARTS_MIN = 8 /* of a side; with fewer nothing is tested */
+};
+
 /* The part of before that a change has to be at least. */
 static const double size_min = 0.1;
 /* A change has to be so many times the larger spread: about twice the standard deviation of a part. */
@@ -219,8 +223,7 @@ struct diff_evidence *diff_evidence_create(const struct diff *diff)
 		for (size_t i = 0; i < evidence->part_count[side]; i++)
 			reduce_part(evidence, (enum diff_side)side, i);
 	}
-	if (evidence->part_count[DIFF_BEFORE] < DIFF_EVIDENCE_PARTS_MIN ||
-	    evidence->part_count[DIFF_AFTER] < DIFF_EVIDENCE_PARTS_MIN)
+	if (evidence->part_count[DIFF_BEFORE] < PARTS_MIN || evidence->part_count[DIFF_AFTER] < PARTS_MIN)
 		return evidence;
 	evidence->tests = true;
 	choose(chosen);
