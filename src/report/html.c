@@ -254,8 +254,9 @@ static void append_facts(struct report *report)
 
 	append_facts_table(report->out, main_facts);
 	if (others->row_count != 0) {
-		buffer_append_format(report->out, "<details><summary>%zu more fact%s</summary>\n",
-				     others->row_count, others->row_count == 1 ? "" : "s");
+		buffer_append_text(report->out, "<details><summary>");
+		report_append_counted(report->out, others->row_count, "more fact");
+		buffer_append_text(report->out, "</summary>\n");
 		append_facts_table(report->out, others);
 		buffer_append_text(report->out, "</details>\n");
 	}

@@ -92,16 +92,25 @@ void report_note_reason(struct report *report, const struct cell *cell)
 		report->partial = true;
 }
 
+void report_append_counted(struct buffer *buffer, size_t count, const char *word)
+{
+	char digits[28];
+
+	buffer_append_format(buffer, "%s %s%s", number_group_digits(count, digits), word,
+			     count == 1 ? "" : "s");
+}
+
 void report_append_left_out(const struct report *report, const struct table *table, const char *begin,
 			    const char *quote, const char *end)
 {
 	const size_t count = table->row_total - table->row_count;
-	char digits[28];
 
-	if (count != 0)
-		buffer_append_format(report->out, "%s%s more row%s left out (%s--limit 0%s prints all)%s",
-				     begin, number_group_digits(count, digits), count == 1 ? " is" : "s are",
-				     quote, quote, end);
+	if (count == 0)
+		return;
+	buffer_append_text(report->out, begin);
+	report_append_counted(report->out, count, "more row");
+	buffer_append_format(report->out, " %s left out (%s--limit 0%s prints all)%s",
+			     count == 1 ? "is" : "are", quote, quote, end);
 }
 
 void report_append_folded(const struct report *report, const struct table *table, const char *begin,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 #include "report_format.h"
 #include "snapshot/capture_facts.h"
@@ -190,12 +189,9 @@ static void draw_table(struct report *report, const struct table *table)
 /* One line about a file. */
 static void append_file(const struct report *report, const char *file, const struct snapshot *snapshot)
 {
-	struct buffer *out = report->out;
-	char digits[28];
-
-	append_text(report, out, file);
-	buffer_append_format(out, ": %s thread%s", number_group_digits(snapshot->thread_count, digits),
-			     snapshot->thread_count == 1 ? "" : "s");
+	append_text(report, report->out, file);
+	buffer_append_text(report->out, ": ");
+	report_append_counted(report->out, snapshot->thread_count, "thread");
 }
 
 static void append_when(const struct report *report, const struct snapshot *snapshot)
