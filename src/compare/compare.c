@@ -3,7 +3,6 @@
 #include "compare_internal.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/number.h"

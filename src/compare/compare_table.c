@@ -11,7 +11,6 @@
 #include "diff_evidence.h"
 #include "table/column_list.h"
 #include "table/screen_format.h"
-#include "table/tab.h"
 #include "table/value_cell.h"
 
 bool compare_record_applies(const struct view *view, enum column column)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Groups and threads without a partner of their own name: of renamed cgroups, and of one side only. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

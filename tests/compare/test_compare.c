@@ -2,7 +2,6 @@
 /* A comparison: rows, order, sides, threads, what is said of them. */
 #include "session/session_fixture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "compare/compare.h"

@@ -121,6 +121,13 @@ int diff_fixture_end(void **state)
 	return 0;
 }
 
+void diff_fixture_add_both(const char *cgroup, const char *process, const char *thread, enum metric metric,
+			   uint64_t first, uint64_t second)
+{
+	diff_fixture_set(before, diff_fixture_add(before, cgroup, process, thread, 1), metric, first);
+	diff_fixture_set(after, diff_fixture_add(after, cgroup, process, thread, 1), metric, second);
+}
+
 void diff_fixture_compare(enum axis axis)
 {
 	const struct diff_options options = {.grouping = {.axis = axis}};

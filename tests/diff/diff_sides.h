@@ -14,6 +14,10 @@ int diff_fixture_end(void **state);
 
 #define DIFF_TEST(test) cmocka_unit_test_setup_teardown(test, diff_fixture_begin, diff_fixture_end)
 
+/* Adds a thread to both, with a metric in each. */
+void diff_fixture_add_both(const char *cgroup, const char *process, const char *thread, enum metric metric,
+			   uint64_t first, uint64_t second);
+
 /* Makes the comparison on an axis, in place of the last. */
 void diff_fixture_compare(enum axis axis);
 

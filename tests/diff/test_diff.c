@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cmocka_include.h"
@@ -76,10 +75,7 @@ static void test_changes(void **state)
 	struct diff_value value;
 
 	(void)state;
-	diff_fixture_add(before, "/", "p", "t", 1);
-	diff_fixture_add(after, "/", "p", "t", 1);
-	diff_fixture_set(before, 0, METRIC_RUN_TIME_NS, 80);
-	diff_fixture_set(after, 0, METRIC_RUN_TIME_NS, 90);
+	diff_fixture_add_both("/", "p", "t", METRIC_RUN_TIME_NS, 80, 90);
 	diff_fixture_set(after, 0, METRIC_TIMESLICES, 5);
 	diff_fixture_set(before, 0, METRIC_NICE, (uint64_t)-20);
 	diff_fixture_set(after, 0, METRIC_NICE, (uint64_t)-20);
@@ -115,11 +111,8 @@ static void test_ratios_have_no_percent(void **state)
 	struct diff_value value;
 
 	(void)state;
-	diff_fixture_add(before, "/", "p", "t", 1);
-	diff_fixture_add(after, "/", "p", "t", 1);
-	diff_fixture_set(before, 0, METRIC_VOLUNTARY_CSW, 75);
+	diff_fixture_add_both("/", "p", "t", METRIC_VOLUNTARY_CSW, 75, 50);
 	diff_fixture_set(before, 0, METRIC_NONVOLUNTARY_CSW, 25);
-	diff_fixture_set(after, 0, METRIC_VOLUNTARY_CSW, 50);
 	diff_fixture_set(after, 0, METRIC_NONVOLUNTARY_CSW, 50);
 	diff_fixture_compare(AXIS_PROCESS);
 	value = diff_column(diff, &diff->pairs[0], column_of_derived(DERIVED_INVOLUNTARY_CSW_RATIO));
@@ -174,12 +167,8 @@ static void test_incomplete_sides_have_no_change(void **state)
 
 	(void)state;
 	before->provenance.present = after->provenance.present = true;
-	for (size_t i = 0; i < 2; i++) {
-		diff_fixture_add(before, "/", "p", "t", 1);
-		diff_fixture_add(after, "/", "p", "t", 1);
-		diff_fixture_set(before, i, METRIC_RCHAR, 10);
-		diff_fixture_set(after, i, METRIC_RCHAR, 30);
-	}
+	for (size_t i = 0; i < 2; i++)
+		diff_fixture_add_both("/", "p", "t", METRIC_RCHAR, 10, 30);
 	snapshot_source_reasons(after, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
 	diff_fixture_compare(AXIS_PROCESS);
 	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);

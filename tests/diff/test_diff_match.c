@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Threads that are the same on both sides of a comparison, and what they did in between. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_include.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The weights of changes, and the sentences about the largest. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,11 +70,9 @@ static void test_sentences_are_divided_as_rows_are(void **state)
 	assert_sentence(change, per, "web ran 5 s longer on a CPU (1 s → 6 s, 1 → 2 threads)");
 }
 
-/* Sets a metric of a process, with all that makes it known, on both sides. */
 static void set(const char *process, enum metric metric, uint64_t first, uint64_t second)
 {
-	diff_fixture_set(before, diff_fixture_add(before, "/a", process, "t", 1), metric, first);
-	diff_fixture_set(after, diff_fixture_add(after, "/a", process, "t", 1), metric, second);
+	diff_fixture_add_both("/a", process, "t", metric, first, second);
 }
 
 /* Two captures, ten seconds apart, of which all metrics are told. */

@@ -2,7 +2,6 @@
 /* Reports of a made snapshot with partial, absent and unavailable cells, compared with files in golden/. */
 #include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_include.h"

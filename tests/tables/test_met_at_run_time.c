@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "../diff/diff_fixture.h"
-#include "base/memory.h"
 #include "compare/diff_rule.h"
 #include "compare/tables.h"
 #include "store/ctprof.h"

@@ -103,12 +103,9 @@ static const struct example examples[] = {
 
 static void add_examples(size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		diff_fixture_add(before, examples[i].cgroup, examples[i].process, examples[i].thread, 1);
-		diff_fixture_set(before, i, METRIC_RUN_TIME_NS, examples[i].before);
-		diff_fixture_add(after, examples[i].cgroup, examples[i].process, examples[i].thread, 1);
-		diff_fixture_set(after, i, METRIC_RUN_TIME_NS, examples[i].after);
-	}
+	for (size_t i = 0; i < count; i++)
+		diff_fixture_add_both(examples[i].cgroup, examples[i].process, examples[i].thread,
+				      METRIC_RUN_TIME_NS, examples[i].before, examples[i].after);
 }
 
 static void test_what_changed_most_comes_first(void **state)
@@ -344,10 +341,8 @@ static void test_limit_cuts_the_end_off(void **state)
 			char name[32];
 
 			snprintf(name, sizeof(name), "t%zu", j);
-			diff_fixture_add(before, "/", "p", name, 1);
-			diff_fixture_add(after, "/", "p", name, 1);
-			diff_fixture_set(before, j, METRIC_RUN_TIME_NS, 10 + j % 7);
-			diff_fixture_set(after, j, METRIC_RUN_TIME_NS, 10 + j * 7919 % 1000);
+			diff_fixture_add_both("/", "p", name, METRIC_RUN_TIME_NS, 10 + j % 7,
+					      10 + j * 7919 % 1000);
 			diff_fixture_set(before, j, METRIC_WAIT_TIME_NS, j % 3);
 			diff_fixture_set(after, j, METRIC_WAIT_TIME_NS, j % 5);
 		}
