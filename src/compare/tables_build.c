@@ -177,22 +177,19 @@ struct cell tables_cell_sides(struct tables_build *build, const struct cell side
 
 struct cell tables_cell_limit(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT])
 {
-	struct buffer texts[DIFF_SIDE_COUNT] = {0};
+	const char *texts[DIFF_SIDE_COUNT];
 	struct cell cell;
 
 	if (!build->is_comparison)
 		return sides[DIFF_AFTER];
 	cell = tables_cell_both(build, sides, "");
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		cell_format_cell(&texts[side], &sides[side]);
+		cell_format_cell(&build->text, &sides[side]);
+		texts[side] = tables_take_text(build);
 		if (sides[side].state == CELL_VALUE && sides[side].form == CELL_FORM_TEXT)
 			cell.value.sides.kind[side] = CELL_SIDE_UNLIMITED;
 	}
-	cell.text = tables_cell_texts(build,
-				      (const char *const[]){texts[DIFF_BEFORE].data, texts[DIFF_AFTER].data})
-			    .text;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		buffer_release(&texts[side]);
+	cell.text = tables_cell_texts(build, texts).text;
 	return cell;
 }
 
