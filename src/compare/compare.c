@@ -3,7 +3,6 @@
 #include "compare_internal.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,14 +227,13 @@ static bool *threads_inside(struct comparison *comparison, const struct view *vi
  */
 static void label_parts(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
 {
-	const char *cgroup = pair->label, *process = cgroup + strlen(cgroup) + 1;
-	const char *thread = process + strlen(process) + 1;
+	const char *process = diff_part(pair->label, 1), *thread = diff_part(pair->label, 2);
 	size_t length;
 
 	buffer_append_text(text, process);
 	if (strcmp(process, thread) != 0)
 		buffer_append_format(text, " %s", thread);
-	buffer_append_format(text, "  %s", cgroup);
+	buffer_append_format(text, "  %s", pair->label);
 	if (pair->kind == DIFF_PAIR_FUDGED)
 		buffer_append_format(text, ">%s",
 				     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));

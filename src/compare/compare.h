@@ -13,9 +13,7 @@
  * group and to its metric. Not safe for several threads: it belongs to the one that draws.
  *
  * A row whose change is not known, or that did not change, is left out unless view.equal_rows. By default
- * rows are sorted by the weight of their change: that of a counter as part of all changes of this metric,
- * with an allowance for what a quiet host does anyway, so that a single page fault does not come before a
- * second of waiting. What has no total (peaks, gauges, ratios) comes after the counters that moved most.
+ * rows are sorted by the weight of their change, see diff_weigh().
  */
 struct comparison;
 

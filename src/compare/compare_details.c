@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/number.h"
@@ -14,21 +13,17 @@
 
 /* --- all metrics --- */
 
+/* Columns of the screen's table, from COMPARE_COLUMN_BEFORE on, and behind them the source. */
 enum {
-	CELL_BEFORE,
-	CELL_AFTER,
-	CELL_CHANGE,
-	CELL_PERCENT,
-	CELL_SOURCE,
-	CELL_COUNT,
+	CHANGES = COMPARE_COLUMN_COUNT - COMPARE_COLUMN_BEFORE
 };
 
-static const struct table_column metric_columns[CELL_COUNT] = {
-	[CELL_BEFORE] = {.name = "before", .title = "before", .width = 9},
-	[CELL_AFTER] = {.name = "after", .title = "after", .width = 9},
-	[CELL_CHANGE] = {.name = "change", .title = "change", .width = 9},
-	[CELL_PERCENT] = {.name = "percent", .title = "%", .width = 8},
-	[CELL_SOURCE] = {.name = "source", .title = "source", .left = true, .width = 12},
+static const struct table_column metric_columns[CHANGES + 1] = {
+	{.name = "before", .title = "before", .width = 9},
+	{.name = "after", .title = "after", .width = 9},
+	{.name = "change", .title = "change", .width = 9},
+	{.name = "percent", .title = "%", .width = 8},
+	{.name = "source", .title = "source", .left = true, .width = 12},
 };
 
 /* The source of the number of after, or the reason why a side has none. */
@@ -59,19 +54,13 @@ static const char *source_text(const struct comparison *comparison, enum column 
 
 static void add_metric_row(const struct compare_subject *subject, enum column metric, struct table *table)
 {
-	static const enum compare_column shown[] = {
-		[CELL_BEFORE] = COMPARE_COLUMN_BEFORE,
-		[CELL_AFTER] = COMPARE_COLUMN_AFTER,
-		[CELL_CHANGE] = COMPARE_COLUMN_CHANGE,
-		[CELL_PERCENT] = COMPARE_COLUMN_PERCENT,
-	};
 	const struct diff_value value = compare_value(subject, metric);
 	struct table_row *row = table_add_named_row(table, column_name(metric), column_name(metric));
 
-	for (size_t i = 0; i < ARRAY_COUNT(shown); i++)
-		row->cells[i] = compare_cell(subject, metric, &value, shown[i], &table->arena);
-	row->cells[CELL_SOURCE] = cell_of_text(
-		source_text(subject->comparison, metric, &value, &table->arena));
+	for (size_t i = 0; i < CHANGES; i++)
+		row->cells[i] = compare_cell(subject, metric, &value,
+					     (enum compare_column)(COMPARE_COLUMN_BEFORE + i), &table->arena);
+	row->cells[CHANGES] = cell_of_text(source_text(subject->comparison, metric, &value, &table->arena));
 }
 
 /* Finds the subject that the key of a row names, and its metric; false when it is gone. */
@@ -107,7 +96,7 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 	if (comparison->sides[DIFF_AFTER] == NULL ||
 	    !find_row(comparison, view, key, key_length, &subject, &metric))
 		return NULL;
-	table = table_create_with(NULL, metric_columns, CELL_COUNT);
+	table = table_create_with(NULL, metric_columns, ARRAY_COUNT(metric_columns));
 	for (enum column i = COLUMN_METRICS; i < COLUMN_TASK_FIELDS; i++)
 		add_metric_row(&subject, i, table);
 	for (enum column i = 0; i < COLUMN_COUNT; i++) {
@@ -290,19 +279,18 @@ static void append_name(const struct compare_subject *subject, struct buffer *bu
 {
 	const struct diff_options *options = &subject->join->diff->options;
 	const struct diff_pair *pair = subject->pair;
-	const char *process, *renamed;
+	const char *renamed;
 
 	if (options->grouping.axis != AXIS_ALL || options->single) {
 		buffer_append(buffer, pair->label, pair->label_length);
 		return;
 	}
-	process = pair->label + strlen(pair->label) + 1;
 	renamed = compare_cgroup(subject, DIFF_BEFORE);
 	if (renamed != NULL)
 		buffer_append_format(buffer, "%s renamed %s", renamed, compare_cgroup(subject, DIFF_AFTER));
 	else
 		buffer_append_text(buffer, pair->key);
-	buffer_append_format(buffer, "  %s  %s", process, process + strlen(process) + 1);
+	buffer_append_format(buffer, "  %s  %s", diff_part(pair->label, 1), diff_part(pair->label, 2));
 }
 
 static void append_thread_note(const struct compare_subject *subject, struct buffer *buffer)

@@ -11,7 +11,6 @@
 #include "diff_evidence.h"
 #include "table/column_list.h"
 #include "table/screen_format.h"
-#include "table/tab.h"
 #include "table/value_cell.h"
 
 bool compare_record_applies(const struct view *view, enum column column)
@@ -42,8 +41,6 @@ static void add_metric(struct metric_set *set, enum column metric)
 /* The metrics that a column is made of: those whose change says something. */
 static void add_column(struct metric_set *set, enum column column)
 {
-	const struct column_entry *entry = column_entry(column);
-
 	/* reports have what schedulers keep, a comparison on the screen does not */
 	if (column_is_task_field(column))
 		return;
@@ -51,11 +48,8 @@ static void add_column(struct metric_set *set, enum column column)
 		add_metric(set, column);
 	if (column == COLUMN_THR)
 		add_metric(set, column_of_stored(METRIC_THREAD_COUNT));
-	if (column > COLUMN_COUNT || !column_has_metrics(column) ||
-	    entry->operation == COLUMN_OPERATION_STUCK)
-		return;
-	for (size_t i = 0; i < entry->input_count; i++)
-		add_metric(set, column_of_stored((enum metric)entry->inputs[i]));
+	for (size_t i = 0; column < COLUMN_COUNT && i < diff_metric_inputs(column); i++)
+		add_metric(set, column_of_stored((enum metric)column_entry(column)->inputs[i]));
 }
 
 static void add_columns(struct metric_set *set, const enum column columns[], size_t count)

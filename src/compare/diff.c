@@ -119,18 +119,6 @@ static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t 
 				  diff->snapshots[side], thread);
 }
 
-/* The threads that ended within the window of a side and count; NULL for none. */
-static const struct ended *ended_of(const struct diff *diff, enum diff_side side)
-{
-	const struct ended *ended;
-
-	/* which of them a narrowing leaves is not known */
-	if (!diff->options.rates || diff->options.members[side] != NULL || diff->options.single)
-		return NULL;
-	ended = &diff->snapshots[side]->window->ended;
-	return ended_has_any(ended) ? ended : NULL;
-}
-
 /* Groups the names of all snapshots. */
 static struct grouping *group_names(struct diff *diff)
 {
@@ -142,7 +130,7 @@ static struct grouping *group_names(struct diff *diff)
 			names[count++] = diff->snapshots[side];
 	}
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		const struct ended *ended = ended_of(diff, (enum diff_side)side);
+		const struct ended *ended = diff_ended(diff, (enum diff_side)side);
 
 		diff->ended_names[side] = count;
 		if (ended != NULL)
@@ -154,27 +142,17 @@ static struct grouping *group_names(struct diff *diff)
 	return grouping_create(&diff->options.grouping, names, count, diff->patterns);
 }
 
-/* Finds the groups of ended threads, which are those of their names. */
+/* Marks the groups of ended threads, which are those of their names. */
 static void count_ended(struct diff *diff, enum diff_side side)
 {
-	const struct ended *ended = ended_of(diff, side);
-	struct diff_threads *threads = diff->threads[side];
+	const struct ended *ended = diff_ended(diff, side);
 
-	if (ended == NULL)
-		return;
-	diff->group_of_ended[side] = memory_allocate((ended->count + 1) * sizeof(uint32_t));
-	for (uint32_t i = 0; i < ended->count; i++) {
+	for (uint32_t i = 0; ended != NULL && i < ended->count; i++) {
 		const uint32_t group = grouping_of_triple(diff->grouping, diff->ended_names[side], i);
 
-		diff->group_of_ended[side][i] = group;
 		/* threads of which only the end is known need no row of their own */
-		threads[group].has_ended |= !ended->records[i].untold && !ended_is_void(ended, i);
+		diff->threads[side][group].has_ended |= !ended->records[i].untold && !ended_is_void(ended, i);
 	}
-}
-
-bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group)
-{
-	return diff->threads[side][group].count != 0 || diff->threads[side][group].has_ended;
 }
 
 /* Thread counts and start times of the groups of a side, and which group each thread is of. */
@@ -205,128 +183,6 @@ static void count_threads(struct diff *diff, enum diff_side side)
 								 snapshot->start_time[i]);
 	}
 	count_ended(diff, side);
-}
-
-struct window diff_window(const struct snapshot *snapshot, bool rates)
-{
-	const struct snapshot_window *window = snapshot->window;
-
-	if (!rates)
-		return (struct window){
-			.now = snapshot,
-			.missing = REASON_NOT_IN_FILE,
-			.latency = snapshot->latency.present ? &snapshot->latency : NULL,
-			.mode = WINDOW_MODE_TOTAL,
-			.as_stored = true,
-			.by_flags = !snapshot->provenance.present,
-		};
-	return (struct window){
-		.now = snapshot,
-		.from = window->from,
-		.from_of = window->from_of,
-		.missing = REASON_NOT_READ,
-		.ended = ended_has_any(&window->ended) ? &window->ended : NULL,
-		.latency = window->latency != NULL ? &window->latency->latency : NULL,
-		.elapsed_ns = snapshot->provenance.boottime_ns - window->from->provenance.boottime_ns,
-		.mode = WINDOW_MODE_RATE,
-		.per_second = true,
-	};
-}
-
-/* Finds the row of each record of how long waits took: that of its names, and one behind those of the pairs
- * for those that may be of any. */
-static void find_latency_rows(const struct diff *diff, enum diff_side side, const struct snapshot *waits,
-			      struct shown *shown)
-{
-	const struct snapshot *names;
-	struct grouping_options options = diff->options.grouping;
-	struct grouping *grouping;
-	struct snapshot *sums = snapshot_create();
-	uint32_t *sum_of = latency_sums_add(sums, waits);
-	const uint32_t other = latency_sums_other(sums);
-
-	names = sums;
-	/* what stands for several threads in the diff is a pattern here too */
-	options.reference = grouping_is_reference(diff->grouping);
-	grouping = grouping_create(&options, &names, 1, diff->patterns);
-	shown->latency_row_of = memory_allocate((waits->latency.count + 1) * sizeof(uint32_t));
-	shown->latency_other = UINT32_MAX;
-	for (uint32_t i = 0; i < waits->latency.count; i++) {
-		size_t length;
-		const char *key = grouping_key(grouping, grouping_of_triple(grouping, 0, sum_of[i]), &length);
-		const uint32_t group = grouping_find(diff->grouping, key, length);
-
-		if (sum_of[i] == other) {
-			shown->latency_other = i;
-			shown->latency_row_of[i] = (uint32_t)diff->pair_count;
-		} else {
-			shown->latency_row_of[i] = group == UINT32_MAX || !diff_has_group(diff, side, group)
-							   ? UINT32_MAX
-							   : diff->pair_of_group[side][group];
-		}
-	}
-	grouping_release(grouping);
-	snapshot_release(sums);
-	free(sum_of);
-}
-
-/* The snapshot whose waits are compared; NULL where waits are not known by these groups. */
-static const struct snapshot *waits_of(const struct diff *diff, enum diff_side side)
-{
-	const struct snapshot *snapshot = diff->options.rates ? diff->snapshots[side]->window->latency
-							      : diff->snapshots[side];
-
-	return snapshot != NULL && snapshot->latency.present && !diff->options.single &&
-			       !axis_is_by_thread(diff->options.grouping.axis)
-		       ? snapshot
-		       : NULL;
-}
-
-/* The pairs as rows of a side's window. */
-static struct reduction *reduce_side(const struct diff *diff, enum diff_side side)
-{
-	const struct snapshot *snapshot = diff->snapshots[side];
-	struct window window = diff_window(snapshot, diff->options.rates);
-	struct shown shown = {
-		.now = snapshot,
-		.row_count = diff->pair_count + 1,
-		.by_cgroup = diff->options.grouping.axis == AXIS_CGROUP && !diff->options.single,
-		.by_thread = diff->options.single,
-	};
-
-	window.by_flags |= diff->options.by_flags;
-	if (diff->options.by_threads && !diff->options.single) {
-		window.counted = diff->options.match->counted[side];
-		window.replaced = side == DIFF_AFTER ? diff->options.match->replaced : NULL;
-	}
-	shown_reserve(&shown, snapshot->thread_count, diff->pair_count + 1);
-	/* flags are judged by the groups of this side, not by those that were joined with another */
-	if (window.by_flags && diff->rename_count != 0) {
-		shown.part_of = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
-		shown.part_count = grouping_count(diff->grouping);
-	}
-	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
-		const uint32_t group = diff->group_of_thread[side][i];
-
-		if (group == UINT32_MAX)
-			continue;
-		if (shown.part_of != NULL)
-			shown.part_of[shown.count] = group;
-		shown_add(&shown, i, diff->pair_of_group[side][group]);
-	}
-	shown.ended = window.ended = ended_of(diff, side);
-	if (shown.ended != NULL)
-		shown.ended_row_of = memory_allocate((shown.ended->count + 1) * sizeof(uint32_t));
-	for (size_t i = 0; shown.ended != NULL && i < shown.ended->count; i++) {
-		const uint32_t group = diff->group_of_ended[side][i];
-
-		shown.ended_row_of[i] = ended_is_void(shown.ended, i) || !diff_has_group(diff, side, group)
-						? UINT32_MAX
-						: diff->pair_of_group[side][group];
-	}
-	if (waits_of(diff, side) != NULL)
-		find_latency_rows(diff, side, waits_of(diff, side), &shown);
-	return reduction_create(&window, &shown);
 }
 
 static uint64_t mean_start(const struct diff *diff, enum diff_side side, uint32_t group)
@@ -539,14 +395,13 @@ static void compute_uptimes(struct diff *diff)
 	for (size_t i = 0; i < after->thread_count; i++)
 		now = after->start_time[i] > now ? after->start_time[i] : now;
 	for (size_t i = 0; i < diff->pair_count; i++) {
-		struct diff_pair *pair = &diff->pairs[i];
+		const struct diff_pair *pair = &diff->pairs[i];
 
-		pair->has_uptime = pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
-		if (pair->has_uptime && lifetime(now, pair) > longest)
+		if (diff_pair_is_joined(pair) && lifetime(now, pair) > longest)
 			longest = lifetime(now, pair);
 	}
 	for (size_t i = 0; i < diff->pair_count; i++) {
-		if (diff->pairs[i].has_uptime)
+		if (diff_pair_is_joined(&diff->pairs[i]))
 			diff->pairs[i].uptime = (double)lifetime(now, &diff->pairs[i]) * 100.0 /
 						(double)longest;
 	}
@@ -580,7 +435,7 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	compute_uptimes(diff);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (diff->snapshots[side] != NULL)
-			diff->reductions[side] = reduce_side(diff, (enum diff_side)side);
+			diff->reductions[side] = diff_reduce(diff, (enum diff_side)side);
 	}
 	describe_fields(diff);
 	if (options->rates && !options->single)
@@ -596,7 +451,6 @@ void diff_release(struct diff *diff)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		reduction_release(diff->reductions[side]);
 		free(diff->group_of_thread[side]);
-		free(diff->group_of_ended[side]);
 		free(diff->threads[side]);
 		free(diff->pair_of_group[side]);
 	}
@@ -633,13 +487,6 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 	if (diff_has_group(diff, DIFF_BEFORE, group))
 		return diff->pair_of_group[DIFF_BEFORE][group];
 	return diff_has_group(diff, DIFF_AFTER, group) ? diff->pair_of_group[DIFF_AFTER][group] : SIZE_MAX;
-}
-
-const char *diff_thread_part(const struct diff_pair *pair)
-{
-	const char *process = pair->label + strlen(pair->label) + 1;
-
-	return process + strlen(process) + 1;
 }
 
 void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer)

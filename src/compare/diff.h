@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -64,9 +65,15 @@ struct diff_pair {
 	struct diff_match_count members;      /* zero without a match */
 	uint32_t candidates;                  /* groups of after that were joined into this one */
 	uint64_t start_time[DIFF_SIDE_COUNT]; /* mean of those known, USER_HZ ticks since boot; 0 unknown */
-	bool has_uptime;                      /* false for orphans */
-	double uptime; /* percent of the longest lifetime that a pair has in after, 0 to 100 */
+	double uptime; /* percent of the longest lifetime that a pair has in after, 0 to 100; not of orphans
+			*/
 };
+
+/* Whether both sides have something of it. */
+static inline bool diff_pair_is_joined(const struct diff_pair *pair)
+{
+	return pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
+}
 
 /* A thread type that renamed cgroups have in common or not: patterns of the names. */
 struct diff_type {
@@ -117,8 +124,7 @@ struct diff {
 	uint32_t *group_of_thread[DIFF_SIDE_COUNT]; /* UINT32_MAX for one that does not count */
 	/* Indexes of the grouping's snapshots with the names of ended threads, and of the parts. */
 	size_t ended_names[DIFF_SIDE_COUNT], part_names[DIFF_SIDE_COUNT];
-	uint32_t *group_of_ended[DIFF_SIDE_COUNT]; /* by record; NULL where none count */
-	struct arena arena;                        /* texts of the renames, keys of threads */
+	struct arena arena; /* texts of the renames, keys of threads */
 };
 
 /* The threads of two captures that are the same, see thread_match(). */
@@ -177,8 +183,13 @@ void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
 /* Appends the mark and the key. */
 void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
 
-/* The name of the threads in the key of a pair on AXIS_ALL, up to its end. */
-const char *diff_thread_part(const struct diff_pair *pair);
+/* A part of a key or label on AXIS_ALL: 0 the cgroup, 1 the process, 2 the threads, which may hold a NUL. */
+static inline const char *diff_part(const char *text, size_t part)
+{
+	while (part-- > 0)
+		text += strlen(text) + 1;
+	return text;
+}
 
 /* The value of one side. */
 struct diff_side_value {
@@ -187,12 +198,6 @@ struct diff_side_value {
 	bool partial;           /* a lower bound, or made without some members */
 	bool has_number;        /* false for categories and without a value */
 	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
-	/*
-	 * The same with all of its digits, where the change is that of whole numbers: of records. Changes of
-	 * metrics are those of the numbers, as in the reference.
-	 */
-	bool is_whole;
-	uint64_t whole;
 };
 
 /* A metric of a pair and how it changed. Never a NaN or an infinity but for `sort`. */
@@ -235,7 +240,6 @@ void diff_value_conclude(struct diff_value *value, bool is_ratio);
 
 /* The weight of the change of a column in a pair beside changes of others. */
 struct diff_weight {
-	double amount; /* that moved: the change, or all of it where the group is on one side only */
 	double weight;
 	bool moved;      /* it is not zero, or a word is another one */
 	bool is_known;   /* the change is */
@@ -258,10 +262,29 @@ extern const char diff_weight_words[];
 /* Whether numbers of a column are places on a scale, as those of CPUs: a change of one is no amount. */
 bool diff_is_ordinal(enum column column);
 
+/* How many inputs of a column of the screen are metrics whose changes make its change: 0 for waits under way.
+ */
+size_t diff_metric_inputs(enum column column);
+
+/* --- for the files of this room --- */
+
 /* Whether a side has threads of a group, also such as ended within its window. */
-bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group);
+static inline bool diff_has_group(const struct diff *diff, enum diff_side side, uint32_t group)
+{
+	return diff->threads[side][group].count != 0 || diff->threads[side][group].has_ended;
+}
 
 /* Finds the orphans' cgroups that have a new name, sets the partners of their groups; for diff_create(). */
 void diff_find_renames(struct diff *diff);
+
+/* The threads that ended within the window of a side and count; NULL for none. */
+const struct ended *diff_ended(const struct diff *diff, enum diff_side side);
+
+/* Shows records of ended threads, by the pairs of their names, which are the grouping's snapshot `names`. */
+void diff_show_ended(const struct diff *diff, enum diff_side side, size_t names, const struct ended *ended,
+		     struct shown *shown);
+
+/* The pairs as rows of a side's window; for diff_create(). */
+struct reduction *diff_reduce(const struct diff *diff, enum diff_side side);
 
 #endif

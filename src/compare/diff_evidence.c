@@ -10,6 +10,10 @@
 #include "table/column_list.h"
 #include "table/tab.h"
 
+enum {
+	PARTS_MIN = 8 /* of a side; with fewer nothing is tested */
+};
+
 /* The part of before that a change has to be at least. */
 static const double size_min = 0.1;
 /* A change has to be so many times the larger spread: about twice the standard deviation of a part. */
@@ -103,16 +107,10 @@ static void reduce_part(struct diff_evidence *evidence, enum diff_side side, siz
 	struct window window = diff_window(diff->snapshots[side], true);
 	struct shown shown = {.now = window.now, .row_count = diff->pair_count};
 
-	window.ended = shown.ended = &did;
+	window.ended = &did;
 	window.elapsed_ns = part->length_ns;
 	shown_reserve(&shown, 0, diff->pair_count);
-	shown.ended_row_of = memory_allocate((did.count + 1) * sizeof(uint32_t));
-	for (uint32_t i = 0; i < did.count; i++) {
-		const uint32_t group = grouping_of_triple(diff->grouping, diff->part_names[side], i);
-
-		shown.ended_row_of[i] = diff_has_group(diff, side, group) ? diff->pair_of_group[side][group]
-									  : UINT32_MAX;
-	}
+	diff_show_ended(diff, side, diff->part_names[side], &did, &shown);
 	for (size_t k = 0; k < part->metric_count; k++) {
 		double *numbers = numbers_of(evidence, part->metrics[k], side);
 		struct column_values values;
@@ -132,11 +130,6 @@ static void reduce_part(struct diff_evidence *evidence, enum diff_side side, siz
 
 /* --- tests --- */
 
-static bool has_counters(const struct column_entry *entry, enum column column)
-{
-	return column_has_metrics(column) && entry->operation != COLUMN_OPERATION_STUCK;
-}
-
 /*
  * The counters that are tested: those of the tabs that people look at first. The more is tested, the larger a
  * change has to be, and counters of the other tabs mostly say the same again.
@@ -147,16 +140,13 @@ static void choose(bool ret_chosen[METRIC_COUNT])
 					       TAB_MEMORY,   TAB_HEAP, TAB_CGROUP};
 
 	memset(ret_chosen, false, METRIC_COUNT * sizeof(*ret_chosen));
-	for (size_t i = 0; i < sizeof(tabs_tested) / sizeof(tabs_tested[0]); i++) {
+	for (size_t tab = 0; tab < ARRAY_COUNT(tabs_tested); tab++) {
 		enum column columns[COLUMN_TOTAL];
-		const size_t count = column_list(tabs_tested[i], false, 0, COLUMN_COUNT, columns);
+		const size_t count = column_list(tabs_tested[tab], false, 0, COLUMN_COUNT, columns);
 
 		for (size_t k = 0; k < count; k++) {
-			const struct column_entry *entry = column_entry(columns[k]);
-
-			for (size_t input = 0; has_counters(entry, columns[k]) && input < entry->input_count;
-			     input++)
-				ret_chosen[entry->inputs[input]] = true;
+			for (size_t i = 0; i < diff_metric_inputs(columns[k]); i++)
+				ret_chosen[column_entry(columns[k])->inputs[i]] = true;
 		}
 	}
 }
@@ -233,8 +223,7 @@ struct diff_evidence *diff_evidence_create(const struct diff *diff)
 		for (size_t i = 0; i < evidence->part_count[side]; i++)
 			reduce_part(evidence, (enum diff_side)side, i);
 	}
-	if (evidence->part_count[DIFF_BEFORE] < DIFF_EVIDENCE_PARTS_MIN ||
-	    evidence->part_count[DIFF_AFTER] < DIFF_EVIDENCE_PARTS_MIN)
+	if (evidence->part_count[DIFF_BEFORE] < PARTS_MIN || evidence->part_count[DIFF_AFTER] < PARTS_MIN)
 		return evidence;
 	evidence->tests = true;
 	choose(chosen);
@@ -276,7 +265,7 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	/* that a thread was last on another CPU says nothing */
 	if (diff_is_ordinal(column))
 		return false;
-	if (pair->kind == DIFF_PAIR_ONLY_BEFORE || pair->kind == DIFF_PAIR_ONLY_AFTER)
+	if (!diff_pair_is_joined(pair))
 		return value->side[side].has_number && fabs(value->side[side].number) >= floor &&
 		       value->side[side].number != 0;
 	if (column_is_ratio(column))

@@ -9,10 +9,6 @@
  * window, by the size of the change, and by a floor of its unit. docs/comparison.md explains it.
  */
 
-enum {
-	DIFF_EVIDENCE_PARTS_MIN = 8 /* of a side; with fewer nothing is tested */
-};
-
 /* At most so likely by chance is a change that counts. */
 #define DIFF_EVIDENCE_CHANCE_MAX 0.05
 

@@ -69,8 +69,7 @@ static void collect_orphans(struct search *search)
 /* Interns the type of an orphan: patterns of its names even where the key has the names themselves. */
 static uint32_t type_of(struct search *search, const char *key, size_t length, struct buffer *scratch)
 {
-	const char *process = key + strlen(key) + 1;
-	const char *thread = process + strlen(process) + 1;
+	const char *process = diff_part(key, 1), *thread = diff_part(key, 2);
 
 	buffer_clear(scratch);
 	pattern_append(scratch, process, strlen(process));
@@ -81,9 +80,7 @@ static uint32_t type_of(struct search *search, const char *key, size_t length, s
 
 static int compare_ids(const void *a, const void *b)
 {
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
+	return order_u64(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 static void collect_types(struct search *search, enum diff_side side, struct orphan_cgroup *cgroup)

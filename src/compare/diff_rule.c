@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "diff_evidence.h"
 #include "table/cell_format.h"
 #include "table/column_name.h"
@@ -34,9 +35,9 @@ struct judgement {
 	double nearest_number;
 	struct offender {
 		size_t pair;
-		double excess;     /* by which the number passes the limit */
-	} offenders[NAMED_GROUPS]; /* the worst first */
-	size_t offender_count;     /* of all, beyond NAMED_GROUPS too */
+		double excess; /* by which the number passes the limit */
+	} * offenders;
+	size_t offender_count, offender_capacity;
 };
 
 /*
@@ -143,22 +144,14 @@ static double excess(const struct judgement *judgement, double number)
 	}
 }
 
-/* Keeps the worst; of equal ones the first. */
-static void add_offender(struct judgement *judgement, size_t pair, double by)
+/* The worst first; of equal ones the first. */
+static int compare_offenders(const void *a, const void *b, void *context)
 {
-	size_t held = judgement->offender_count < NAMED_GROUPS ? judgement->offender_count : NAMED_GROUPS;
-	size_t index = held;
+	const struct offender *left = a, *right = b;
+	const int order = order_numbers(left->excess, right->excess, false);
 
-	judgement->offender_count++;
-	while (index > 0 && judgement->offenders[index - 1].excess < by)
-		index--;
-	if (index == NAMED_GROUPS)
-		return;
-	if (held == NAMED_GROUPS)
-		held--;
-	memmove(&judgement->offenders[index + 1], &judgement->offenders[index],
-		(held - index) * sizeof(judgement->offenders[0]));
-	judgement->offenders[index] = (struct offender){pair, by};
+	(void)context;
+	return order != 0 ? order : order_u64(left->pair, right->pair);
 }
 
 static void begin_text(struct judgement *judgement)
@@ -296,11 +289,15 @@ static void judge_pair(struct judgement *judgement, size_t pair)
 	}
 	if (comparison_holds(rule->limit.comparison, number, number, judgement->limit) &&
 	    (judgement->any || rule->of_after || is_real(judgement, pair, &value)))
-		add_offender(judgement, pair, excess(judgement, number));
+		*MEMORY_APPEND(judgement->offenders, judgement->offender_count,
+			       judgement->offender_capacity) = (struct offender){pair,
+										 excess(judgement, number)};
 }
 
 static void tell_offenders(struct judgement *judgement)
 {
+	order_first(judgement->offenders, judgement->offender_count, sizeof(*judgement->offenders),
+		    NAMED_GROUPS, compare_offenders, NULL);
 	for (size_t i = 0; i < judgement->offender_count && i < NAMED_GROUPS; i++) {
 		begin_text(judgement);
 		append_measurement(judgement, judgement->offenders[i].pair);
@@ -373,6 +370,7 @@ static void judge(const struct rule *rule, const struct diff *diff, bool any,
 	else if (judgement.offender_count == 0 && judgement.unavailable == 0)
 		tell_kept(&judgement);
 	buffer_release(&judgement.text);
+	free(judgement.offenders);
 }
 
 /* The same comparison of other groups, made once. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "diff_summary.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,8 +264,8 @@ void diff_summary_append_name(const struct diff *diff, const struct diff_pair *p
 		buffer_append(buffer, pair->key, pair->key_length);
 		return;
 	}
-	thread = diff_thread_part(pair);
-	process = pair->key + strlen(pair->key) + 1;
+	process = diff_part(pair->key, 1);
+	thread = diff_part(pair->label, 2);
 	buffer_append_text(buffer, process);
 	if (strcmp(process, thread) != 0)
 		buffer_append_format(buffer, " %s", thread);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A metric of both sides of a pair, and its change. */
+/* A metric of both sides of a pair, and its change: each side is a window that is reduced. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,6 +10,149 @@
 #include "base/order.h"
 #include "diff.h"
 #include "table/value_cell.h"
+
+/* --- a side as a window whose rows are the pairs --- */
+
+const struct ended *diff_ended(const struct diff *diff, enum diff_side side)
+{
+	const struct ended *ended;
+
+	/* which of them a narrowing leaves is not known */
+	if (!diff->options.rates || diff->options.members[side] != NULL || diff->options.single)
+		return NULL;
+	ended = &diff->snapshots[side]->window->ended;
+	return ended_has_any(ended) ? ended : NULL;
+}
+
+struct window diff_window(const struct snapshot *snapshot, bool rates)
+{
+	const struct snapshot_window *window = snapshot->window;
+
+	if (!rates)
+		return (struct window){
+			.now = snapshot,
+			.missing = REASON_NOT_IN_FILE,
+			.latency = snapshot->latency.present ? &snapshot->latency : NULL,
+			.mode = WINDOW_MODE_TOTAL,
+			.as_stored = true,
+			.by_flags = !snapshot->provenance.present,
+		};
+	return (struct window){
+		.now = snapshot,
+		.from = window->from,
+		.from_of = window->from_of,
+		.missing = REASON_NOT_READ,
+		.ended = ended_has_any(&window->ended) ? &window->ended : NULL,
+		.latency = window->latency != NULL ? &window->latency->latency : NULL,
+		.elapsed_ns = snapshot->provenance.boottime_ns - window->from->provenance.boottime_ns,
+		.mode = WINDOW_MODE_RATE,
+		.per_second = true,
+	};
+}
+
+void diff_show_ended(const struct diff *diff, enum diff_side side, size_t names, const struct ended *ended,
+		     struct shown *shown)
+{
+	shown->ended = ended;
+	shown->ended_row_of = memory_allocate((ended->count + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < ended->count; i++) {
+		const uint32_t group = grouping_of_triple(diff->grouping, names, i);
+
+		shown->ended_row_of[i] = ended_is_void(ended, i) || !diff_has_group(diff, side, group)
+						 ? UINT32_MAX
+						 : diff->pair_of_group[side][group];
+	}
+}
+
+/* Finds the row of each record of how long waits took: that of its names, and one behind those of the pairs
+ * for those that may be of any. */
+static void find_latency_rows(const struct diff *diff, enum diff_side side, const struct snapshot *waits,
+			      struct shown *shown)
+{
+	const struct snapshot *names;
+	struct grouping_options options = diff->options.grouping;
+	struct grouping *grouping;
+	struct snapshot *sums = snapshot_create();
+	uint32_t *sum_of = latency_sums_add(sums, waits);
+	const uint32_t other = latency_sums_other(sums);
+
+	names = sums;
+	/* what stands for several threads in the diff is a pattern here too */
+	options.reference = grouping_is_reference(diff->grouping);
+	grouping = grouping_create(&options, &names, 1, diff->patterns);
+	shown->latency_row_of = memory_allocate((waits->latency.count + 1) * sizeof(uint32_t));
+	shown->latency_other = UINT32_MAX;
+	for (uint32_t i = 0; i < waits->latency.count; i++) {
+		size_t length;
+		const char *key = grouping_key(grouping, grouping_of_triple(grouping, 0, sum_of[i]), &length);
+		const uint32_t group = grouping_find(diff->grouping, key, length);
+
+		if (sum_of[i] == other) {
+			shown->latency_other = i;
+			shown->latency_row_of[i] = (uint32_t)diff->pair_count;
+		} else {
+			shown->latency_row_of[i] = group == UINT32_MAX || !diff_has_group(diff, side, group)
+							   ? UINT32_MAX
+							   : diff->pair_of_group[side][group];
+		}
+	}
+	grouping_release(grouping);
+	snapshot_release(sums);
+	free(sum_of);
+}
+
+/* The snapshot whose waits are compared; NULL where waits are not known by these groups. */
+static const struct snapshot *waits_of(const struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->options.rates ? diff->snapshots[side]->window->latency
+							      : diff->snapshots[side];
+
+	return snapshot != NULL && snapshot->latency.present && !diff->options.single &&
+			       !axis_is_by_thread(diff->options.grouping.axis)
+		       ? snapshot
+		       : NULL;
+}
+
+struct reduction *diff_reduce(const struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->snapshots[side];
+	struct window window = diff_window(snapshot, diff->options.rates);
+	struct shown shown = {
+		.now = snapshot,
+		.row_count = diff->pair_count + 1,
+		.by_cgroup = diff->options.grouping.axis == AXIS_CGROUP && !diff->options.single,
+		.by_thread = diff->options.single,
+	};
+
+	window.by_flags |= diff->options.by_flags;
+	if (diff->options.by_threads && !diff->options.single) {
+		window.counted = diff->options.match->counted[side];
+		window.replaced = side == DIFF_AFTER ? diff->options.match->replaced : NULL;
+	}
+	shown_reserve(&shown, snapshot->thread_count, diff->pair_count + 1);
+	/* flags are judged by the groups of this side, not by those that were joined with another */
+	if (window.by_flags && diff->rename_count != 0) {
+		shown.part_of = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
+		shown.part_count = grouping_count(diff->grouping);
+	}
+	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
+		const uint32_t group = diff->group_of_thread[side][i];
+
+		if (group == UINT32_MAX)
+			continue;
+		if (shown.part_of != NULL)
+			shown.part_of[shown.count] = group;
+		shown_add(&shown, i, diff->pair_of_group[side][group]);
+	}
+	window.ended = diff_ended(diff, side);
+	if (window.ended != NULL)
+		diff_show_ended(diff, side, diff->ended_names[side], window.ended, &shown);
+	if (waits_of(diff, side) != NULL)
+		find_latency_rows(diff, side, waits_of(diff, side), &shown);
+	return reduction_create(&window, &shown);
+}
+
+/* --- a change --- */
 
 /* The state of the change, by those of the sides. */
 static void conclude_state(struct diff_value *value)
@@ -27,15 +171,6 @@ static void conclude_state(struct diff_value *value)
 	}
 }
 
-/* A double may hold the difference of two whole numbers that it does not hold. */
-static double difference(const struct diff_side_value *before, const struct diff_side_value *after)
-{
-	if (!before->is_whole || !after->is_whole)
-		return after->number - before->number;
-	return after->whole >= before->whole ? (double)(after->whole - before->whole)
-					     : -(double)(before->whole - after->whole);
-}
-
 static void conclude_numbers(struct diff_value *value, bool is_ratio)
 {
 	double before = value->side[DIFF_BEFORE].number;
@@ -45,7 +180,7 @@ static void conclude_numbers(struct diff_value *value, bool is_ratio)
 	    !value->side[DIFF_AFTER].has_number)
 		return;
 	value->has_delta = true;
-	value->delta = difference(&value->side[DIFF_BEFORE], &value->side[DIFF_AFTER]);
+	value->delta = value->side[DIFF_AFTER].number - before;
 	value->differs = value->delta != 0;
 	value->has_fraction = !is_ratio && fabs(before) > DBL_EPSILON;
 	if (value->has_fraction)
@@ -155,6 +290,14 @@ bool diff_is_ordinal(enum column column)
 	return column_is_metric(column) && metric_type(column_metric(column))->kind == METRIC_KIND_ORDINAL;
 }
 
+size_t diff_metric_inputs(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	return column_has_metrics(column) && entry->operation != COLUMN_OPERATION_STUCK ? entry->input_count
+											: 0;
+}
+
 /* The amount that moved: the change, or all of it where the group is on one side only. */
 static double amount_of(const struct diff_pair *pair, const struct diff_value *value)
 {
@@ -200,7 +343,6 @@ struct diff_weight *diff_weigh(const struct diff *diff, enum column column)
 
 		total += amount;
 		weights[i] = (struct diff_weight){
-			.amount = amount,
 			.weight = has_total ? amount : weigh_alone(column, &value, amount),
 			.moved = amount != 0 || value.differs,
 			.is_known = value.has_delta || value.differs,

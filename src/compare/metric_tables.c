@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "metric/metric.h"
-#include "table/cell_format.h"
 
 static const struct table_column metric_columns[] = {
 	{.name = "order"},        {"name", .left = true},

@@ -9,37 +9,29 @@
 #include "tables_internal.h"
 #include "window/cgroup_merge.h"
 
-static const struct table_column stats_columns[] = {
-	{"cgroup", .left = true},
-	{"cpu_usage_usec", .measured = true},
-	{"nr_throttled", .measured = true},
-	{"throttled_usec", .measured = true},
-	{"memory_current", .measured = true},
+enum {
+	COLUMNS_MAX = 7
 };
 
-static const struct table_column limits_columns[] = {
-	{"cgroup", .left = true},          {"cpu.max", .measured = true},
-	{"cpu.weight", .measured = true},  {"memory.max", .measured = true},
-	{"memory.high", .measured = true}, {"pids.current", .measured = true},
-	{"pids.max", .measured = true},
-};
-
-static const struct table_column io_columns[] = {
-	{"cgroup", .left = true},
-	{"io_read_bytes", .measured = true},
-	{"io_written_bytes", .measured = true},
-};
-
-static const struct table_column memory_stat_columns[] = {
-	{"cgroup", .left = true},
-	{"key", .left = true},
-	{"value", .measured = true},
-};
-
-static const struct table_column memory_events_columns[] = {
-	{"cgroup", .left = true},
-	{"event", .left = true},
-	{"count", .measured = true},
+/* The tables but those of pressure: a row of numbers for each cgroup, or with `file` the keys of a file below
+ * each other. */
+static const struct cgroup_table {
+	enum section section;
+	enum cgroup_file file; /* CGROUP_FILE_COUNT: none */
+	size_t name_count;     /* columns of names; those behind them are measured */
+	const char *columns[COLUMNS_MAX];
+} cgroup_tables[] = {
+	{SECTION_CGROUP_STATS,
+	 CGROUP_FILE_COUNT,
+	 1,
+	 {"cgroup", "cpu_usage_usec", "nr_throttled", "throttled_usec", "memory_current"}},
+	{SECTION_CGROUP_LIMITS,
+	 CGROUP_FILE_COUNT,
+	 1,
+	 {"cgroup", "cpu.max", "cpu.weight", "memory.max", "memory.high", "pids.current", "pids.max"}},
+	{SECTION_CGROUP_IO, CGROUP_FILE_COUNT, 1, {"cgroup", "io_read_bytes", "io_written_bytes"}},
+	{SECTION_MEMORY_STAT, CGROUP_FILE_MEMORY_STAT, 2, {"cgroup", "key", "value"}},
+	{SECTION_MEMORY_EVENTS, CGROUP_FILE_MEMORY_EVENTS, 2, {"cgroup", "event", "count"}},
 };
 
 /* The records of one key on both sides, NULL on a side without. */
@@ -170,55 +162,35 @@ static bool has_any(const struct merged_cgroup *cgroup, enum section section)
 /* cpu.max is a text. */
 static struct cell cpu_limit_cell(struct tables_build *build, const struct cgroup_pair *pair)
 {
-	const struct cell after = begin_side(pair->side[DIFF_AFTER], CGROUP_FILE_CPU_MAX, UNIT_NONE);
-	struct buffer texts[DIFF_SIDE_COUNT] = {0};
-	struct cell cell;
+	struct cell sides[DIFF_SIDE_COUNT];
 
-	if (!build->is_comparison && after.state == CELL_UNAVAILABLE)
-		return after;
-	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const struct merged_cgroup *cgroup = pair->side[side];
-		const struct cell own = begin_side(cgroup, CGROUP_FILE_CPU_MAX, UNIT_NONE);
 
-		cell_format_cell(&texts[side], &own);
-		if (own.state == CELL_VALUE)
-			cell_format_cpu_limit(&texts[side], cgroup->record.max_quota_us,
-					      cgroup->record.max_period_us);
+		sides[side] = begin_side(cgroup, CGROUP_FILE_CPU_MAX, UNIT_NONE);
+		if (sides[side].state != CELL_VALUE)
+			continue;
+		cell_format_cpu_limit(&build->text, cgroup->record.max_quota_us,
+				      cgroup->record.max_period_us);
+		sides[side].text = tables_take_text(build);
 	}
-	cell = tables_cell_texts(build,
-				 (const char *const[]){texts[DIFF_BEFORE].data, texts[DIFF_AFTER].data});
-	if (!build->is_comparison) {
-		cell.partial = after.partial;
-		cell.reason = after.reason;
-	}
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		buffer_release(&texts[side]);
-	return cell;
+	return build->is_comparison ? cell_of_text(tables_cell_limit(build, sides).text) : sides[DIFF_AFTER];
 }
 
-/* A table with a row of numbers for each cgroup, of those that may be missing where a side has any. */
-static void build_numbers(struct cgroups *tables, enum section section, const struct table_column columns[],
-			  size_t column_count)
+/* A row of numbers, where a side has any of those that may be missing. */
+static void add_numbers(struct cgroups *tables, const struct cgroup_pair *pair, enum section section)
 {
 	struct tables_build *build = tables->build;
+	struct table_row *row;
 
-	tables_begin(build, sections[section].name, columns, column_count);
+	if (!has_any(pair->side[DIFF_BEFORE], section) && !has_any(pair->side[DIFF_AFTER], section))
+		return;
+	row = add_row(tables, pair);
+	if (row == NULL)
+		return;
 	if (section == SECTION_CGROUP_LIMITS)
-		build->table->columns[1].sides = false;
-	for (size_t i = 0; i < tables->count; i++) {
-		const struct cgroup_pair *pair = &tables->pairs[i];
-		struct table_row *row;
-
-		if (!has_any(pair->side[DIFF_BEFORE], section) && !has_any(pair->side[DIFF_AFTER], section))
-			continue;
-		row = add_row(tables, pair);
-		if (row == NULL)
-			continue;
-		if (section == SECTION_CGROUP_LIMITS)
-			row->cells[1] = cpu_limit_cell(build, pair);
-		set_numbers(build, &row->cells[1 + (section == SECTION_CGROUP_LIMITS)], pair, section);
-	}
-	tables_finish(build);
+		row->cells[1] = cpu_limit_cell(build, pair);
+	set_numbers(build, &row->cells[1 + (section == SECTION_CGROUP_LIMITS)], pair, section);
 }
 
 static const struct key_values *list_of(const struct merged_cgroup *cgroup, enum cgroup_file file)
@@ -300,13 +272,28 @@ static void add_list(struct cgroups *tables, const struct cgroup_pair *pair, enu
 	}
 }
 
-static void build_list(struct cgroups *tables, enum section section, const struct table_column columns[],
-		       size_t column_count, enum cgroup_file file)
+static void build_table(struct cgroups *tables, const struct cgroup_table *table)
 {
-	tables_begin(tables->build, sections[section].name, columns, column_count);
-	for (size_t i = 0; i < tables->count; i++)
-		add_list(tables, &tables->pairs[i], file);
-	tables_finish(tables->build);
+	struct tables_build *build = tables->build;
+	struct table_column columns[COLUMNS_MAX];
+	size_t count = 0;
+
+	for (; count < COLUMNS_MAX && table->columns[count] != NULL; count++) {
+		const bool is_name = count < table->name_count;
+
+		columns[count] = (struct table_column){
+			.name = table->columns[count], .left = is_name, .measured = !is_name};
+	}
+	tables_begin(build, sections[table->section].name, columns, count);
+	if (table->section == SECTION_CGROUP_LIMITS)
+		build->table->columns[1].sides = false;
+	for (size_t i = 0; i < tables->count; i++) {
+		if (table->file == CGROUP_FILE_COUNT)
+			add_numbers(tables, &tables->pairs[i], table->section);
+		else
+			add_list(tables, &tables->pairs[i], table->file);
+	}
+	tables_finish(build);
 }
 
 static void build_pressure(const struct cgroups *tables, enum pressure_resource resource)
@@ -330,8 +317,6 @@ static void build_pressure(const struct cgroups *tables, enum pressure_resource 
 	free(subjects);
 }
 
-#define COLUMNS(list) list, ARRAY_COUNT(list)
-
 void tables_cgroups(struct tables_build *build)
 {
 	const bool *wanted = build->request->sections;
@@ -341,18 +326,13 @@ void tables_cgroups(struct tables_build *build)
 		tables.cgroups[i] = cgroup_merge_create(build->diff->snapshots[i],
 							&build->diff->options.grouping, build->by_flags[i]);
 	join_cgroups(&tables);
-	if (wanted[SECTION_CGROUP_STATS])
-		build_numbers(&tables, SECTION_CGROUP_STATS, COLUMNS(stats_columns));
-	if (wanted[SECTION_CGROUP_LIMITS])
-		build_numbers(&tables, SECTION_CGROUP_LIMITS, COLUMNS(limits_columns));
-	if (wanted[SECTION_CGROUP_IO] && !build->diff->options.by_flags) /* the reference has no such table */
-		build_numbers(&tables, SECTION_CGROUP_IO, COLUMNS(io_columns));
-	if (wanted[SECTION_MEMORY_STAT])
-		build_list(&tables, SECTION_MEMORY_STAT, COLUMNS(memory_stat_columns),
-			   CGROUP_FILE_MEMORY_STAT);
-	if (wanted[SECTION_MEMORY_EVENTS])
-		build_list(&tables, SECTION_MEMORY_EVENTS, COLUMNS(memory_events_columns),
-			   CGROUP_FILE_MEMORY_EVENTS);
+	for (size_t i = 0; i < ARRAY_COUNT(cgroup_tables); i++) {
+		const enum section section = cgroup_tables[i].section;
+
+		/* the reference has no table of I/O */
+		if (wanted[section] && (section != SECTION_CGROUP_IO || !build->diff->options.by_flags))
+			build_table(&tables, &cgroup_tables[i]);
+	}
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)
 		build_pressure(&tables, (enum pressure_resource)i);
 	cgroup_merge_release(tables.cgroups[DIFF_BEFORE]);

@@ -52,8 +52,7 @@ static void forget(const struct group_table *groups)
 
 static bool has_rows(const struct group_table *groups, const struct diff_pair *pair)
 {
-	return !groups->build->is_comparison || pair->kind == DIFF_PAIR_MATCHED ||
-	       pair->kind == DIFF_PAIR_FUDGED;
+	return !groups->build->is_comparison || diff_pair_is_joined(pair);
 }
 
 /* Length of the path of the parent, 0 without one; that of a child of the root is "/". */
@@ -87,40 +86,28 @@ static int compare_rows(const void *a, const void *b, void *context)
 	if (left->sort != right->sort)
 		return left->sort > right->sort ? -1 : 1;
 	if (left->pair != right->pair)
-		return left->pair < right->pair ? -1 : 1;
-	return (left->subject > right->subject) - (left->subject < right->subject);
+		return order_u64(left->pair, right->pair);
+	return order_u64(left->subject, right->subject);
 }
 
-/* The best rows so far, and others until the next look. */
-struct best {
-	struct group_table *groups;
-	struct ranked *rows;
+struct rows {
+	struct ranked *items;
 	size_t count, capacity;
-	size_t limit; /* 0 for all */
-	bool full;
-	struct ranked last; /* of the best when full: what comes after it has no chance */
 };
 
-static void cut(struct best *best)
+static void add(struct rows *rows, struct ranked row)
 {
-	order_first(best->rows, best->count, sizeof(*best->rows), best->limit, compare_rows, best->groups);
-	best->count = best->limit;
+	*MEMORY_APPEND(rows->items, rows->count, rows->capacity) = row;
 }
 
-static void offer(struct best *best, struct ranked row)
+/* Keeps the best rows, in their order. */
+static void cut(struct rows *rows, size_t limit, struct group_table *groups)
 {
-	if (best->full && compare_rows(&row, &best->last, best->groups) > 0)
-		return;
-	*MEMORY_APPEND(best->rows, best->count, best->capacity) = row;
-	if (best->limit == 0 || best->count / 2 < best->limit)
-		return;
-	cut(best);
-	best->last = best->rows[best->limit - 1];
-	best->full = true;
+	order_first(rows->items, rows->count, sizeof(*rows->items), limit, compare_rows, groups);
+	rows->count = limit < rows->count ? limit : rows->count;
 }
 
-static void offer_subject(struct group_table *groups, uint32_t subject, struct best *best,
-			  struct best *renamed)
+static void add_subject(struct group_table *groups, uint32_t subject, struct rows *best, struct rows *renamed)
 {
 	const struct tables_request *request = groups->build->request;
 	const struct diff *diff = groups->build->diff;
@@ -142,7 +129,7 @@ static void offer_subject(struct group_table *groups, uint32_t subject, struct b
 			sort = diff_column_sort(diff, pair, column);
 		else
 			sort = weights[i].is_known ? weights[i].weight : -INFINITY;
-		offer(pair->kind == DIFF_PAIR_FUDGED ? renamed : best, (struct ranked){sort, i, subject});
+		add(pair->kind == DIFF_PAIR_FUDGED ? renamed : best, (struct ranked){sort, i, subject});
 		groups->total++;
 	}
 	free(weights);
@@ -151,18 +138,23 @@ static void offer_subject(struct group_table *groups, uint32_t subject, struct b
 
 static void rank_by_change(struct group_table *groups)
 {
-	struct best best = {.groups = groups, .limit = limit_of(groups)}, renamed = {.groups = groups};
+	const size_t limit = limit_of(groups);
+	struct rows best = {0}, renamed = {0};
 
-	for (uint32_t i = 0; i < groups->subject_count; i++)
-		offer_subject(groups, i, &best, &renamed);
-	if (best.limit != 0 && best.count > best.limit)
-		cut(&best);
+	for (uint32_t i = 0; i < groups->subject_count; i++) {
+		add_subject(groups, i, &best, &renamed);
+		/* what comes after these now has no chance later */
+		if (limit != 0 && best.count / 2 > limit)
+			cut(&best, limit, groups);
+	}
+	if (limit != 0)
+		cut(&best, limit, groups);
 	/* rows of renamed cgroups stand beside them, whatever their number */
 	for (size_t i = 0; i < renamed.count; i++)
-		*MEMORY_APPEND(best.rows, best.count, best.capacity) = renamed.rows[i];
-	free(renamed.rows);
-	order_first(best.rows, best.count, sizeof(*best.rows), best.count, compare_rows, groups);
-	groups->rows = best.rows;
+		add(&best, renamed.items[i]);
+	free(renamed.items);
+	cut(&best, best.count, groups);
+	groups->rows = best.items;
 	groups->count = best.count;
 }
 
@@ -186,7 +178,7 @@ static int compare_pairs(const void *a, const void *b, void *context)
 		result = order_numbers(order->values[left * order->sort->count + i],
 				       order->values[right * order->sort->count + i],
 				       order->sort->items[i].ascending);
-	return result != 0 ? result : (left > right) - (left < right);
+	return result != 0 ? result : order_u64(left, right);
 }
 
 /* Computes the sort keys of pairs: the change, or the value of one snapshot. */
@@ -219,7 +211,8 @@ static void rank_by_keys(struct group_table *groups)
 	const size_t limit = limit_of(groups);
 	struct pair_order order = {groups, &groups->build->request->sort, NULL};
 	uint32_t *sorted = memory_allocate_zero(diff->pair_count + 1, sizeof(*sorted));
-	size_t capacity = 0, kept = 0;
+	struct rows rows = {0};
+	size_t kept = 0;
 
 	order.values = memory_allocate_zero(diff->pair_count * order.sort->count + 1, sizeof(double));
 	compute_values(&order);
@@ -235,10 +228,11 @@ static void rank_by_keys(struct group_table *groups)
 			if (pair->kind != DIFF_PAIR_FUDGED && limit != 0 && kept == limit)
 				continue;
 			kept += pair->kind != DIFF_PAIR_FUDGED;
-			*MEMORY_APPEND(groups->rows, groups->count,
-				       capacity) = (struct ranked){.pair = sorted[i], .subject = j};
+			add(&rows, (struct ranked){.pair = sorted[i], .subject = j});
 		}
 	}
+	groups->rows = rows.items;
+	groups->count = rows.count;
 	free(order.values);
 	free(sorted);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The tables of the whole host: pressure, sched_ext and its scheduler; pressure of cgroups looks the same. */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -204,13 +203,13 @@ static const char *state_of(const struct sched_ext *sched_ext)
 		       : "-";
 }
 
-static bool sched_ext_differs(const struct sched_ext *before, const struct sched_ext *after)
+static bool differs(const struct attribute *before, const struct attribute *after, size_t count)
 {
-	if (!before->present || !after->present)
-		return before->present != after->present;
-	return before->switch_all != after->switch_all || before->nr_rejected != after->nr_rejected ||
-	       before->hotplug_seq != after->hotplug_seq || before->enable_seq != after->enable_seq ||
-	       strcmp(state_of(before), state_of(after)) != 0;
+	for (size_t i = 0; i < count; i++) {
+		if (before[i].present != after[i].present || before[i].number != after[i].number)
+			return true;
+	}
+	return false;
 }
 
 void tables_host_sched_ext(struct tables_build *build)
@@ -222,8 +221,11 @@ void tables_host_sched_ext(struct tables_build *build)
 	const struct sched_ext *after = &build->diff->snapshots[DIFF_AFTER]->sched_ext;
 	struct attribute numbers[DIFF_SIDE_COUNT][SCHED_EXT_NUMBERS];
 
+	list_sched_ext(before, numbers[DIFF_BEFORE]);
+	list_sched_ext(after, numbers[DIFF_AFTER]);
 	/* what is there differs from nothing */
-	if (!sched_ext_differs(before, after))
+	if (!differs(numbers[DIFF_BEFORE], numbers[DIFF_AFTER], SCHED_EXT_NUMBERS) &&
+	    strcmp(state_of(before), state_of(after)) == 0)
 		return;
 	tables_begin(build, sections[SECTION_SCHED_EXT].name, attribute_columns,
 		     ARRAY_COUNT(attribute_columns));
@@ -231,8 +233,6 @@ void tables_host_sched_ext(struct tables_build *build)
 	add_text(build, "state", (const char *const[]){state_of(before), state_of(after)});
 	if (!build->is_comparison && build->table->row_count != 0 && strcmp(state_of(after), "-") == 0)
 		build->table->rows[0].cells[1].state = CELL_ABSENT;
-	list_sched_ext(before, numbers[DIFF_BEFORE]);
-	list_sched_ext(after, numbers[DIFF_AFTER]);
 	add_attributes(build, numbers[DIFF_BEFORE], numbers[DIFF_AFTER], SCHED_EXT_NUMBERS);
 	tables_finish(build);
 }

@@ -20,7 +20,7 @@ struct tables_build {
 	bool by_flags[DIFF_SIDE_COUNT]; /* asked for, or all that the snapshot has */
 };
 
-/* --- tables.c: tables and their rows --- */
+/* --- tables_build.c: tables and their rows --- */
 
 /* Begins a table with columns that are its own; measured ones have both sides of a comparison. */
 void tables_begin(struct tables_build *build, const char *section, const struct table_column columns[],
@@ -39,7 +39,7 @@ void tables_continue(struct tables_build *build);
 /* Hands the table over if it has rows, and releases it. */
 void tables_finish(struct tables_build *build);
 
-/* --- tables.c: cells --- */
+/* --- tables_build.c: cells --- */
 
 /* Takes build->text, the printed form of a cell, over into the table; each NUL in it becomes U+FFFD. */
 const char *tables_take_text(struct tables_build *build);
@@ -54,6 +54,9 @@ void tables_cell_set_integer(struct tables_build *build, struct cell *cell, uint
 /* The value of a side of a pair in a column. */
 struct cell tables_cell_column(struct tables_build *build, const struct diff_pair *pair, enum diff_side side,
 			       enum column column);
+
+/* The change of a whole number: a double may hold the difference of two numbers that it does not hold. */
+double tables_difference(uint64_t before, uint64_t after);
 
 /* Both sides with an arrow between; their numbers stay as they are. */
 struct cell tables_cell_both(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
@@ -71,7 +74,7 @@ struct cell tables_cell_limit(struct tables_build *build, const struct cell side
 /* The texts of both sides, or one where they are equal. */
 struct cell tables_cell_texts(struct tables_build *build, const char *const texts[DIFF_SIDE_COUNT]);
 
-/* --- the rows of group tables --- */
+/* --- tables_row.c: the rows of group tables --- */
 
 /* A row of a group table. */
 struct tables_row {
@@ -109,13 +112,6 @@ size_t *tables_order(const double *weights, size_t count);
 
 /* Fills the cells of a row of such a table. */
 void tables_row_fill(struct tables_build *build, size_t row, const struct tables_row *content);
-
-/*
- * Makes the table of a section in which each pair has several rows, which `add_rows` adds, in the order of
- * `weights`. Index diff->pair_count stands for the waits that may be of any group.
- */
-void tables_row_make(struct tables_build *build, enum section section, const double *weights, size_t count,
-		     void (*add_rows)(void *context, size_t pair, const struct buffer *label), void *context);
 
 /* --- tables_host.c --- */
 

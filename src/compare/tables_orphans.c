@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Groups without a partner of their own name: of renamed cgroups, and of one side only. */
-#include <math.h>
+/* Groups and threads without a partner of their own name: of renamed cgroups, and of one side only. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "tables_internal.h"
 
 static const struct table_column rename_columns[] = {
@@ -118,4 +118,130 @@ void tables_orphans(struct tables_build *build)
 {
 	build_orphans(build, DIFF_PAIR_ONLY_BEFORE, "only-baseline", DIFF_BEFORE);
 	build_orphans(build, DIFF_PAIR_ONLY_AFTER, "only-candidate", DIFF_AFTER);
+}
+
+/* --- threads --- */
+
+/* Indexes of the columns. */
+enum thread_column {
+	THREAD_COLUMN_GROUP,
+	THREAD_COLUMN_PID,
+	THREAD_COLUMN_TID,
+	THREAD_COLUMN_PROCESS,
+	THREAD_COLUMN_THREAD,
+	THREAD_COLUMN_CGROUP,
+	THREAD_COLUMN_RUN_TIME,
+};
+
+static const struct table_column thread_columns[] = {
+	[THREAD_COLUMN_GROUP] = {"group", .left = true},
+	[THREAD_COLUMN_PID] = {.name = "pid"},
+	[THREAD_COLUMN_TID] = {.name = "tid"},
+	[THREAD_COLUMN_PROCESS] = {"process", .left = true},
+	[THREAD_COLUMN_THREAD] = {"thread", .left = true},
+	[THREAD_COLUMN_CGROUP] = {"cgroup", .left = true},
+	[THREAD_COLUMN_RUN_TIME] = {"run_time_ns", .measured = true},
+};
+
+struct listed {
+	uint64_t run_time;
+	uint32_t thread;
+};
+
+/* Those that ran longest first, then in the order of their ids. */
+static int compare_listed(const void *left, const void *right, void *context)
+{
+	const struct snapshot *snapshot = context;
+	const struct listed *a = left, *b = right;
+
+	int order = order_u64(b->run_time, a->run_time);
+
+	if (order == 0)
+		order = order_u64(snapshot->tgid[a->thread], snapshot->tgid[b->thread]);
+	if (order == 0)
+		order = order_u64(snapshot->tid[a->thread], snapshot->tid[b->thread]);
+	return order != 0 ? order : order_u64(a->thread, b->thread);
+}
+
+static struct listed *collect(const struct diff_match *match, enum diff_side side, size_t *ret_count)
+{
+	const struct snapshot *snapshot = match->snapshots[side];
+	struct listed *listed = memory_allocate_zero(match->only[side] + 1, sizeof(*listed));
+	size_t count = 0;
+
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		if (match->mate[side][i] != UINT32_MAX)
+			continue;
+		listed[count++] = (struct listed){
+			.run_time = snapshot_value(snapshot, i, METRIC_RUN_TIME_NS),
+			.thread = (uint32_t)i,
+		};
+	}
+	qsort_r(listed, count, sizeof(*listed), compare_listed, (void *)snapshot);
+	*ret_count = count;
+	return listed;
+}
+
+static struct cell name_cell(struct tables_build *build, const struct snapshot *snapshot, uint32_t id)
+{
+	return tables_cell_text(build, snapshot_text(snapshot, id),
+				string_pool_length(&snapshot->strings, id));
+}
+
+static struct cell run_time_cell(struct tables_build *build, size_t thread, enum diff_side side)
+{
+	const struct snapshot *snapshot = build->diff->snapshots[side];
+	reason_id reason;
+	const enum value_state state = snapshot_value_state(snapshot, thread, METRIC_RUN_TIME_NS,
+							    build->by_flags[side], &reason);
+	struct cell cell = cell_of_state(state, reason, UNIT_NS);
+
+	if (state == VALUE_READ)
+		tables_cell_set_integer(build, &cell, snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS),
+					LADDER_NS);
+	cell.reason_of_before = side == DIFF_BEFORE;
+	return cell;
+}
+
+static void fill_row(struct tables_build *build, struct cell *cells, size_t thread, enum diff_side side)
+{
+	const struct snapshot *snapshot = build->diff->snapshots[side];
+	const struct triple *names = &snapshot->triples[snapshot->triple[thread]];
+
+	diff_append_label(&build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)], &build->text);
+	cells[THREAD_COLUMN_GROUP] = cell_of_text(tables_take_text(build));
+	cells[THREAD_COLUMN_PID] = cell_of_integer(snapshot->tgid[thread], UNIT_NONE);
+	cells[THREAD_COLUMN_TID] = cell_of_integer(snapshot->tid[thread], UNIT_NONE);
+	cells[THREAD_COLUMN_PROCESS] = name_cell(build, snapshot, names->pcomm);
+	cells[THREAD_COLUMN_THREAD] = name_cell(build, snapshot, names->comm);
+	cells[THREAD_COLUMN_CGROUP] = name_cell(build, snapshot, names->cgroup);
+	cells[THREAD_COLUMN_RUN_TIME] = run_time_cell(build, thread, side);
+}
+
+static void build_threads(struct tables_build *build, enum diff_side side, const char *section,
+			  const char *heading)
+{
+	size_t count;
+	struct listed *listed = collect(build->diff->options.match, side, &count);
+
+	build->table = table_create_with(section, thread_columns, ARRAY_COUNT(thread_columns));
+	build->table->heading = heading;
+	for (size_t i = 0; i < count; i++) {
+		struct table_row *row;
+
+		tables_continue(build);
+		row = tables_add_row(build);
+		if (row != NULL)
+			fill_row(build, row->cells, listed[i].thread, side);
+	}
+	tables_finish(build);
+	free(listed);
+}
+
+void tables_threads(struct tables_build *build)
+{
+	build_threads(build, DIFF_AFTER, "threads-came", "Threads that came, with their run time");
+	build_threads(
+		build, DIFF_BEFORE, "threads-went",
+		"Threads that went, with their run time until before; what they did since is not known");
 }

@@ -148,7 +148,7 @@ static struct cell uptime_cell(struct tables_build *build, const struct tables_r
 {
 	struct cell cell = {.state = build->is_comparison ? CELL_EMPTY : CELL_ABSENT};
 
-	if (content->pair == NULL || !content->pair->has_uptime)
+	if (content->pair == NULL || !diff_pair_is_joined(content->pair))
 		return cell;
 	buffer_append_format(&build->text, "%.0f%%", content->pair->uptime);
 	cell = cell_of_real(content->pair->uptime, UNIT_PERCENT);
@@ -296,7 +296,8 @@ static struct cell sort_cell(struct tables_build *build, const struct tables_row
 /* --- columns --- */
 
 enum {
-	COLUMNS_MAX = TABLES_COLUMN_SORT + 1
+	COLUMNS_MAX = TABLES_COLUMN_SORT + 1,
+	DISPLAY_MAX = 4, /* columns of a display */
 };
 
 /*
@@ -345,21 +346,15 @@ const char *const tables_display_names[TABLES_DISPLAY_COUNT + 1] = {
 	[TABLES_DISPLAY_PERCENT_ONLY] = "pct-only",
 };
 
-/* The columns behind group, threads and metric. */
-static const struct {
-	enum tables_column columns[4];
-	size_t count;
-} displays[TABLES_DISPLAY_COUNT] = {
-	[TABLES_DISPLAY_ARROW] = {{TABLES_COLUMN_ARROW, TABLES_COLUMN_DELTA, TABLES_COLUMN_PERCENT,
-				   TABLES_COLUMN_UPTIME},
-				  4},
-	[TABLES_DISPLAY_FULL] = {{TABLES_COLUMN_BASELINE, TABLES_COLUMN_CANDIDATE, TABLES_COLUMN_DELTA,
-				  TABLES_COLUMN_PERCENT},
-				 4},
-	[TABLES_DISPLAY_DELTA_ONLY] = {{TABLES_COLUMN_DELTA, TABLES_COLUMN_PERCENT}, 2},
-	[TABLES_DISPLAY_NO_PERCENT] = {{TABLES_COLUMN_BASELINE, TABLES_COLUMN_CANDIDATE, TABLES_COLUMN_DELTA},
-				       3},
-	[TABLES_DISPLAY_PERCENT_ONLY] = {{TABLES_COLUMN_PERCENT}, 1},
+/* The columns behind group, threads and metric; 0, the group, ends a shorter list. */
+static const enum tables_column displays[TABLES_DISPLAY_COUNT][DISPLAY_MAX] = {
+	[TABLES_DISPLAY_ARROW] = {TABLES_COLUMN_ARROW, TABLES_COLUMN_DELTA, TABLES_COLUMN_PERCENT,
+				  TABLES_COLUMN_UPTIME},
+	[TABLES_DISPLAY_FULL] = {TABLES_COLUMN_BASELINE, TABLES_COLUMN_CANDIDATE, TABLES_COLUMN_DELTA,
+				 TABLES_COLUMN_PERCENT},
+	[TABLES_DISPLAY_DELTA_ONLY] = {TABLES_COLUMN_DELTA, TABLES_COLUMN_PERCENT},
+	[TABLES_DISPLAY_NO_PERCENT] = {TABLES_COLUMN_BASELINE, TABLES_COLUMN_CANDIDATE, TABLES_COLUMN_DELTA},
+	[TABLES_DISPLAY_PERCENT_ONLY] = {TABLES_COLUMN_PERCENT},
 };
 
 int tables_parse_columns(const char *text, size_t side_count, struct tables_request *request,
@@ -405,71 +400,77 @@ int tables_parse_columns(const char *text, size_t side_count, struct tables_requ
 	return status;
 }
 
-/* Appends columns that are not there yet. */
-static size_t add_columns(enum tables_column columns[COLUMNS_MAX], size_t count,
-			  const enum tables_column *more, size_t more_count)
-{
-	for (size_t i = 0; i < more_count; i++) {
-		size_t j = 0;
+struct column_list {
+	enum tables_column items[COLUMNS_MAX];
+	size_t count;
+};
 
-		while (j < count && columns[j] != more[i])
-			j++;
-		if (j == count)
-			columns[count++] = more[i];
+/* Appends a column that is not there yet. */
+static void add_column(struct column_list *list, enum tables_column column)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i] == column)
+			return;
 	}
-	return count;
+	list->items[list->count++] = column;
 }
 
-static size_t list_columns(const struct tables_build *build, enum tables_column columns[COLUMNS_MAX])
+static void add_columns(struct column_list *list, enum tables_column first, enum tables_column last)
 {
-	static const enum tables_column first[] = {TABLES_COLUMN_GROUP, TABLES_COLUMN_THREADS};
-	static const enum tables_column counts[] = {TABLES_COLUMN_SAME, TABLES_COLUMN_CAME,
-						    TABLES_COLUMN_WENT};
-	static const enum tables_column evidence[] = {TABLES_COLUMN_SPREAD, TABLES_COLUMN_CHANCE,
-						      TABLES_COLUMN_REAL};
-	static const enum tables_column alone[] = {TABLES_COLUMN_METRIC, TABLES_COLUMN_VALUE};
-	static const enum tables_column per[TABLES_PER_COUNT] = {TABLES_COLUMN_PER_SECOND,
-								 TABLES_COLUMN_PER_THREAD};
-	const struct tables_request *request = build->request;
-	size_t count = 0;
+	for (enum tables_column column = first; column <= last; column++)
+		add_column(list, column);
+}
 
-	if (request->column_count != 0) {
-		count = add_columns(columns, count, request->columns, request->column_count);
-	} else {
-		count = add_columns(columns, count, first, 2);
-		if (build->diff->options.match != NULL && !build->diff->options.rates)
-			count = add_columns(columns, count, counts, 3);
-		count = add_columns(columns, count, alone, build->is_comparison ? 1 : 2);
-		if (build->is_comparison)
-			count = add_columns(columns, count, displays[request->display].columns,
-					    displays[request->display].count);
-		if (build->diff->evidence != NULL)
-			count = add_columns(columns, count, evidence, 3);
-	}
-	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
-		if (request->per[i])
-			count = add_columns(columns, count, &per[i], 1);
-	}
+/* The columns of a report for which none are named. */
+static void add_default_columns(struct column_list *list, const struct tables_build *build)
+{
+	const struct diff_options *options = &build->diff->options;
+	const enum tables_column *display = displays[build->request->display];
+
+	add_columns(list, TABLES_COLUMN_GROUP, TABLES_COLUMN_THREADS);
+	if (options->match != NULL && !options->rates)
+		add_columns(list, TABLES_COLUMN_SAME, TABLES_COLUMN_WENT);
+	add_column(list, TABLES_COLUMN_METRIC);
+	if (!build->is_comparison)
+		add_column(list, TABLES_COLUMN_VALUE);
+	for (size_t i = 0; build->is_comparison && i < DISPLAY_MAX && display[i] != 0; i++)
+		add_column(list, display[i]);
+	if (build->diff->evidence != NULL)
+		add_columns(list, TABLES_COLUMN_SPREAD, TABLES_COLUMN_REAL);
+}
+
+static struct column_list list_columns(const struct tables_build *build)
+{
+	const struct tables_request *request = build->request;
+	struct column_list list = {.count = 0};
+
+	for (size_t i = 0; i < request->column_count; i++)
+		add_column(&list, request->columns[i]);
+	if (request->column_count == 0)
+		add_default_columns(&list, build);
+	if (request->per[TABLES_PER_SECOND])
+		add_column(&list, TABLES_COLUMN_PER_SECOND);
+	if (request->per[TABLES_PER_THREAD])
+		add_column(&list, TABLES_COLUMN_PER_THREAD);
 	if (build->is_comparison && request->sort.count != 0 && request->sort.items[0].metric != METRIC_NONE)
-		columns[count++] = TABLES_COLUMN_SORT;
-	return count;
+		add_column(&list, TABLES_COLUMN_SORT);
+	return list;
 }
 
 void tables_row_begin(struct tables_build *build, const char *section, const char *group)
 {
-	enum tables_column columns[COLUMNS_MAX];
-	const size_t count = list_columns(build, columns);
+	const struct column_list list = list_columns(build);
 
-	build->table = table_create(section, count);
-	for (size_t i = 0; i < count; i++) {
+	build->table = table_create(section, list.count);
+	for (size_t i = 0; i < list.count; i++) {
 		struct table_column *column = &build->table->columns[i];
 
-		*column = group_columns[columns[i]].column;
-		column->column = (unsigned int)columns[i];
+		*column = group_columns[list.items[i]].column;
+		column->column = (unsigned int)list.items[i];
 		column->sides = column->sides && build->is_comparison;
-		if (columns[i] == TABLES_COLUMN_GROUP)
+		if (list.items[i] == TABLES_COLUMN_GROUP)
 			column->name = group;
-		if (columns[i] == TABLES_COLUMN_SORT)
+		if (list.items[i] == TABLES_COLUMN_SORT)
 			column->name = metrics[build->request->sort.items[0].metric].name;
 	}
 }
@@ -477,14 +478,13 @@ void tables_row_begin(struct tables_build *build, const char *section, const cha
 void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
 			     struct buffer *label)
 {
-	const char *thread;
-
 	if (!build->is_comparison) {
 		buffer_append(label, pair->label, pair->label_length);
 	} else if (!in_tree) {
 		diff_append_label(pair, label);
 	} else {
-		thread = diff_thread_part(pair);
+		const char *thread = diff_part(pair->label, 2);
+
 		diff_append_mark(pair, label);
 		buffer_append(label, thread, (size_t)(pair->label + pair->label_length - thread));
 	}
@@ -533,7 +533,7 @@ static uint32_t find_child(struct tree *tree, uint32_t parent, enum child_kind k
 
 static uint32_t find_node(struct tree *tree, const struct diff_pair *pair)
 {
-	const char *path = pair->key, *process = path + strlen(path) + 1;
+	const char *path = pair->key, *process = diff_part(path, 1);
 	uint32_t node = 0;
 
 	while (*path != '\0') {
@@ -658,26 +658,4 @@ size_t *tables_order(const double *weights, size_t count)
 		order[i] = i;
 	qsort_r(order, count, sizeof(*order), compare_weights, (void *)(uintptr_t)weights);
 	return order;
-}
-
-void tables_row_make(struct tables_build *build, enum section section, const double *weights, size_t count,
-		     void (*add_rows)(void *context, size_t pair, const struct buffer *label), void *context)
-{
-	const struct diff *diff = build->diff;
-	size_t *order = tables_order(weights, count);
-	struct buffer label = {0};
-
-	tables_row_begin(build, sections[section].name, axes[diff->options.grouping.axis].header);
-	for (size_t i = 0; i < count; i++) {
-		buffer_clear(&label);
-		if (order[i] < diff->pair_count)
-			diff_append_label(&diff->pairs[order[i]], &label);
-		else
-			buffer_append_text(&label, snapshot_other_name);
-		add_rows(context, order[i], &label);
-		tables_continue(build);
-	}
-	tables_finish(build);
-	buffer_release(&label);
-	free(order);
 }

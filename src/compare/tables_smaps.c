@@ -15,7 +15,6 @@
 
 /* The sums of one side over the processes of one name. */
 struct process_side {
-	uint64_t rss, pss;    /* bytes */
 	uint32_t records;     /* leaders whose map was read */
 	uint32_t unavailable; /* leaders whose map was not */
 	reason_id reason;     /* of the first of them */
@@ -117,24 +116,17 @@ static void add_line(struct smaps_table *smaps, enum diff_side side, uint32_t pr
 static void add_record(struct smaps_table *smaps, enum diff_side side, const struct smaps_record *record)
 {
 	const struct string_pool *strings = &smaps->build->diff->snapshots[side]->strings;
-	struct process_side *sums;
 	uint32_t process;
 
 	if (record->kib.count == 0)
 		return;
 	process = find_process(smaps, side, record->thread);
-	sums = &smaps->processes[process].side[side];
-	sums->records++;
+	smaps->processes[process].side[side].records++;
 	for (uint32_t i = 0; i < record->kib.count; i++) {
 		const struct key_value *item = &record->kib.items[i];
-		const char *key = string_pool_text(strings, item->key);
-		const uint64_t bytes = number_multiply_saturating(item->value, 1024);
 
-		add_line(smaps, side, process, string_pool_copy(&smaps->keys, strings, item->key), bytes);
-		if (strcmp(key, "Rss") == 0)
-			sums->rss = number_add_saturating(sums->rss, bytes);
-		else if (strcmp(key, "Pss") == 0)
-			sums->pss = number_add_saturating(sums->pss, bytes);
+		add_line(smaps, side, process, string_pool_copy(&smaps->keys, strings, item->key),
+			 number_multiply_saturating(item->value, 1024));
 	}
 }
 
@@ -183,19 +175,19 @@ static int compare_lines(const void *a, const void *b, void *context)
 	return string_pool_compare(&smaps->keys, left->key, right->key);
 }
 
-static void weigh(struct smaps_table *smaps)
+/* Weighs a process by one of its lines. */
+static void weigh(const struct smaps_table *smaps, const struct line *line, struct process *process)
 {
-	for (size_t i = 0; i < smaps->process_count; i++) {
-		struct process *process = &smaps->processes[i];
-		const uint64_t before = process->side[DIFF_BEFORE].rss, after = process->side[DIFF_AFTER].rss;
+	const char *key = string_pool_text(&smaps->keys, line->key);
+	const uint64_t before = line->bytes[DIFF_BEFORE], after = line->bytes[DIFF_AFTER];
+	const uint64_t larger = after > before ? after : before;
+	const bool is_comparison = smaps->build->is_comparison;
 
-		if (!smaps->build->is_comparison) {
-			process->weight[0] = process->side[DIFF_AFTER].rss;
-			process->weight[1] = process->side[DIFF_AFTER].pss;
-			continue;
-		}
-		process->weight[0] = after > before ? after - before : before - after;
-		process->weight[1] = after > before ? after : before;
+	if (strcmp(key, "Rss") == 0) {
+		process->weight[0] = is_comparison ? larger - (after > before ? before : after) : after;
+		process->weight[1] = is_comparison ? larger : process->weight[1];
+	} else if (strcmp(key, "Pss") == 0 && !is_comparison) {
+		process->weight[1] = after;
 	}
 }
 
@@ -209,6 +201,7 @@ static void order_lines(struct smaps_table *smaps)
 		if (process->end == 0)
 			process->first = i;
 		process->end = i + 1;
+		weigh(smaps, &smaps->lines[i], process);
 	}
 }
 
@@ -246,8 +239,6 @@ static void set_side(struct smaps_table *smaps, const struct process *process, c
 		.partial = incomplete,
 		.has_number = true,
 		.number = (double)line->bytes[side],
-		.is_whole = true,
-		.whole = line->bytes[side],
 	};
 	cell->partial = incomplete;
 	cell->reason = reason;
@@ -264,13 +255,19 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 		.column = COLUMN_COUNT,
 		.ladder = LADDER_BYTES,
 	};
+	struct diff_value *value = &content.value;
 
 	if (tables_add_row(build) == NULL)
 		return;
 	content.name = unicode_duplicate_without_nul(&build->table->arena, key, key_length);
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 		set_side(smaps, process, line, (enum diff_side)side, &content);
-	diff_value_conclude(&content.value, false);
+	diff_value_conclude(value, false);
+	/* changes of metrics are those of doubles, as in the reference; this one is exact */
+	if (value->has_delta)
+		value->delta = tables_difference(line->bytes[DIFF_BEFORE], line->bytes[DIFF_AFTER]);
+	if (value->has_fraction)
+		value->fraction = value->delta / value->side[DIFF_BEFORE].number;
 	tables_row_fill(build, build->table->row_count - 1, &content);
 }
 
@@ -349,7 +346,6 @@ void tables_smaps(struct tables_build *build)
 	cgroup_key_rules_initialise(&smaps.rules, &build->diff->options.grouping);
 	add_up(&smaps);
 	order_lines(&smaps);
-	weigh(&smaps);
 	build_table(&smaps);
 	cgroup_key_rules_release(&smaps.rules);
 	string_pool_release(&smaps.names);

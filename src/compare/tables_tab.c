@@ -24,21 +24,14 @@ struct tab_table {
 /* Whether a change counts: that of a sum does where the change of one of its counters does. */
 static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
-	const struct column_entry *entry = column_entry(column);
 	const enum column stored = column_as_stored(column);
+	const size_t count = stored == column ? diff_metric_inputs(column) : 0;
 
-	if (stored != column || !column_has_metrics(column) || entry->operation == COLUMN_OPERATION_STUCK)
-		return diff_is_real(diff, pair, stored);
-	for (size_t i = 0; i < entry->input_count; i++) {
-		if (diff_is_real(diff, pair, column_of_stored((enum metric)entry->inputs[i])))
+	for (size_t i = 0; i < count; i++) {
+		if (diff_is_real(diff, pair, column_of_stored((enum metric)column_entry(column)->inputs[i])))
 			return true;
 	}
-	return false;
-}
-
-static bool has_row(const struct diff_pair *pair)
-{
-	return pair->kind == DIFF_PAIR_MATCHED || pair->kind == DIFF_PAIR_FUDGED;
+	return count == 0 && diff_is_real(diff, pair, stored);
 }
 
 /* Finds the groups that have a row, those whose change matters most first. */
@@ -48,13 +41,14 @@ static void collect(struct tab_table *tab)
 	double *heaviest = memory_allocate((diff->pair_count + 1) * sizeof(*heaviest));
 
 	for (size_t pair = 0; pair < diff->pair_count; pair++)
-		heaviest[pair] = has_row(&diff->pairs[pair]) && tab->build->request->all ? -DBL_MAX
-											 : -INFINITY;
+		heaviest[pair] = diff_pair_is_joined(&diff->pairs[pair]) && tab->build->request->all
+					 ? -DBL_MAX
+					 : -INFINITY;
 	for (size_t i = 0; i < tab->column_count; i++) {
 		struct diff_weight *weights = diff_weigh(diff, column_as_stored(tab->columns[i]));
 
 		for (size_t pair = 0; pair < diff->pair_count; pair++) {
-			if (has_row(&diff->pairs[pair]) && weights[pair].is_known &&
+			if (diff_pair_is_joined(&diff->pairs[pair]) && weights[pair].is_known &&
 			    is_real(diff, &diff->pairs[pair], tab->columns[i]))
 				heaviest[pair] = fmax(heaviest[pair], weights[pair].weight);
 		}
@@ -63,7 +57,7 @@ static void collect(struct tab_table *tab)
 	tab->pairs = tables_order(heaviest, diff->pair_count);
 	for (size_t pair = 0; pair < diff->pair_count; pair++) {
 		tab->count += heaviest[pair] > -INFINITY;
-		tab->folded += heaviest[pair] == -INFINITY && has_row(&diff->pairs[pair]);
+		tab->folded += heaviest[pair] == -INFINITY && diff_pair_is_joined(&diff->pairs[pair]);
 	}
 	free(heaviest);
 }

@@ -2,7 +2,6 @@
 #include "exposition.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

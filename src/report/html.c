@@ -254,8 +254,9 @@ static void append_facts(struct report *report)
 
 	append_facts_table(report->out, main_facts);
 	if (others->row_count != 0) {
-		buffer_append_format(report->out, "<details><summary>%zu more fact%s</summary>\n",
-				     others->row_count, others->row_count == 1 ? "" : "s");
+		buffer_append_text(report->out, "<details><summary>");
+		report_append_counted(report->out, others->row_count, "more fact");
+		buffer_append_text(report->out, "</summary>\n");
 		append_facts_table(report->out, others);
 		buffer_append_text(report->out, "</details>\n");
 	}
@@ -304,6 +305,13 @@ static void append_head(const struct report *report, const struct report_subject
 	buffer_append_text(out, "</h1>\n");
 }
 
+static void draw_paragraph(const struct report *report, const char *text)
+{
+	buffer_append_text(report->out, "<p class=\"dim\">");
+	append(report->out, text);
+	buffer_append_text(report->out, "</p>\n");
+}
+
 static void begin(struct report *report, const struct report_subject *subject)
 {
 	struct buffer *out = report->out;
@@ -316,7 +324,8 @@ static void begin(struct report *report, const struct report_subject *subject)
 		append_banner(out, subject);
 		append_changes(out, subject);
 		append_facts(report);
-		report_paragraph(report, subject->order);
+		if (subject->order != NULL)
+			draw_paragraph(report, subject->order);
 	}
 	buffer_append_text(
 		out,
@@ -324,13 +333,6 @@ static void begin(struct report *report, const struct report_subject *subject)
 		"placeholder=\"words that a row holds\" autocomplete=\"off\" /></label>\n"
 		"<label id=\"still\"><input id=\"moved\" type=\"checkbox\" /> only what changed</label>\n"
 		"<span id=\"count\" class=\"dim\" role=\"status\"></span></div>\n");
-}
-
-static void draw_paragraph(const struct report *report, const char *text)
-{
-	buffer_append_text(report->out, "<p class=\"dim\">");
-	append(report->out, text);
-	buffer_append_text(report->out, "</p>\n");
 }
 
 static void end(struct report *report)

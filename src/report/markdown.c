@@ -261,6 +261,13 @@ static void append_facts(struct report *report)
 	table_release(table);
 }
 
+static void draw_paragraph(const struct report *report, const char *text)
+{
+	buffer_append_char(report->out, '\n');
+	append_sentence(report->out, text);
+	buffer_append_char(report->out, '\n');
+}
+
 static void append_file(struct buffer *out, const char *file)
 {
 	append_text(out, file, strlen(file), true, false);
@@ -282,14 +289,8 @@ static void begin(struct report *report, const struct report_subject *subject)
 	append_banner(out, subject);
 	append_changes(out, subject);
 	append_facts(report);
-	report_paragraph(report, subject->order);
-}
-
-static void draw_paragraph(const struct report *report, const char *text)
-{
-	buffer_append_char(report->out, '\n');
-	append_sentence(report->out, text);
-	buffer_append_char(report->out, '\n');
+	if (subject->order != NULL)
+		draw_paragraph(report, subject->order);
 }
 
 const struct report_format_entry report_markdown = {begin, draw_table, draw_paragraph, NULL};

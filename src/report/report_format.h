@@ -8,7 +8,8 @@
 struct report_format_entry {
 	void (*begin)(struct report *report, const struct report_subject *subject);
 	void (*table)(struct report *report, const struct table *table);
-	void (*paragraph)(const struct report *report, const char *text); /* a sentence of its own */
+	void (*paragraph)(const struct report *report,
+			  const char *text); /* a sentence of its own, which may hold names as read */
 	void (*end)(struct report *report);
 };
 
@@ -27,9 +28,6 @@ const char *report_reason_words(const struct report *report, const struct cell *
 
 /* Remembers the reason of a cell that is drawn with a mark, for the legend. */
 void report_note_reason(struct report *report, const struct cell *cell);
-
-/* Draws a sentence of its own, which may hold names as read; NULL draws nothing. */
-void report_paragraph(const struct report *report, const char *text);
 
 /* Appends how many rows did not change measurably, a sentence with the option in `quote`; nothing for none.
  */
@@ -72,6 +70,9 @@ void report_append_name(const struct report *report, const char *text, size_t le
 /* Appends the number of one side of a cell with both: "max" for a limit that is not set, false without a
  * number. */
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side);
+
+/* Appends "1,200 threads", "1 thread". */
+void report_append_counted(struct buffer *buffer, size_t count, const char *word);
 
 /* Appends blanks; none for a negative count. */
 void report_append_blanks(struct buffer *buffer, int count);

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 #include "json_text.h"
 #include "report_format.h"
@@ -89,14 +88,6 @@ static void append_shown(const struct drawing *drawing, struct buffer *buffer, c
 		unicode_reduce_to_ascii(buffer, start);
 }
 
-static void append_counted(struct buffer *buffer, size_t count, const char *word)
-{
-	char digits[28];
-
-	buffer_append_format(buffer, "%s %s%s", number_group_digits(count, digits), word,
-			     count == 1 ? "" : "s");
-}
-
 /* Appends the line about the host, where anything is known of it. */
 static void append_host(const struct drawing *drawing)
 {
@@ -127,15 +118,15 @@ static void append_heading(const struct drawing *drawing)
 	if (clock_format_local(clock, sizeof(clock), file != NULL ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
 			       now->captured_at_unix_ns))
 		buffer_append_format(buffer, "%s  ", clock);
-	append_counted(buffer, now->thread_count, "thread");
+	report_append_counted(buffer, now->thread_count, "thread");
 	if (drawing->view->level == VIEW_LEVEL_GROUPS) {
 		buffer_append_text(buffer, ", ");
-		append_counted(buffer, drawing->table->row_total, "group");
+		report_append_counted(buffer, drawing->table->row_total, "group");
 		buffer_append_format(buffer, " by %s", axes[drawing->view->grouping.axis].word);
 	}
 	if (left_out != 0) {
 		buffer_append_text(buffer, ", of which ");
-		append_counted(buffer, left_out, "row");
+		report_append_counted(buffer, left_out, "row");
 		buffer_append_text(buffer, " left out (--limit)");
 	}
 	buffer_append_format(buffer, "  %s", window_mode_names[drawing->view->mode]);

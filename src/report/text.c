@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 #include "report_format.h"
 #include "snapshot/capture_facts.h"
@@ -17,44 +16,25 @@ enum {
 	INDENT = 2,           /* blanks for each level of a tree */
 };
 
-/* Substitutes for the characters that ctop itself prints, on a terminal without UTF-8. */
-static const struct {
-	uint32_t scalar;
-	const char *ascii;
-} substitutes[] = {
-	{0x00b5, "u"},  /* µ */
-	{0x00b7, "?"},  /* · */
-	{0x2265, ">"},  /* ≥ */
-	{0x2192, "->"}, /* → */
-};
-
-static void append_ascii(struct buffer *buffer, const char *text, size_t length)
-{
-	while (length != 0) {
-		uint32_t scalar = UINT32_MAX;
-		size_t used = unicode_decode(text, length, &scalar);
-		const char *ascii = "?";
-
-		for (size_t i = 0; i < ARRAY_COUNT(substitutes); i++) {
-			if (substitutes[i].scalar == scalar)
-				ascii = substitutes[i].ascii;
-		}
-		if (scalar >= 0x20 && scalar < 0x7f)
-			buffer_append_char(buffer, (char)scalar);
-		else
-			buffer_append_text(buffer, ascii);
-		used = used != 0 ? used : 1;
-		text += used;
-		length -= used;
-	}
-}
-
+/* Appends text as the terminal can show it. Where it knows ASCII alone, the arrow between two values takes
+ * two. */
 static void append_safe(const struct report *report, struct buffer *buffer, const char *text, size_t length)
 {
-	if (report->ascii)
-		append_ascii(buffer, text, length);
-	else
-		unicode_append_printable(buffer, text, length, "\uFFFD");
+	static const char arrow[] = "→";
+
+	while (report->ascii && length != 0) {
+		const char *next = memmem(text, length, arrow, strlen(arrow));
+		const size_t part = next != NULL ? (size_t)(next - text) : length, start = buffer->length;
+
+		unicode_append_printable(buffer, text, part, "?");
+		unicode_reduce_to_ascii(buffer, start);
+		if (next == NULL)
+			return;
+		buffer_append_text(buffer, "->");
+		text = next + strlen(arrow);
+		length -= part + strlen(arrow);
+	}
+	unicode_append_printable(buffer, text, length, "\uFFFD");
 }
 
 static void append_text(const struct report *report, struct buffer *buffer, const char *text)
@@ -209,12 +189,9 @@ static void draw_table(struct report *report, const struct table *table)
 /* One line about a file. */
 static void append_file(const struct report *report, const char *file, const struct snapshot *snapshot)
 {
-	struct buffer *out = report->out;
-	char digits[28];
-
-	append_text(report, out, file);
-	buffer_append_format(out, ": %s thread%s", number_group_digits(snapshot->thread_count, digits),
-			     snapshot->thread_count == 1 ? "" : "s");
+	append_text(report, report->out, file);
+	buffer_append_text(report->out, ": ");
+	report_append_counted(report->out, snapshot->thread_count, "thread");
 }
 
 static void append_when(const struct report *report, const struct snapshot *snapshot)
@@ -266,6 +243,13 @@ static void append_banner(const struct report *report, const struct report_subje
 	}
 }
 
+static void draw_paragraph(const struct report *report, const char *text)
+{
+	buffer_append_char(report->out, '\n');
+	append_text(report, report->out, text);
+	buffer_append_char(report->out, '\n');
+}
+
 static void append_changes(const struct report *report, const struct report_subject *subject)
 {
 	struct buffer *out = report->out;
@@ -277,7 +261,8 @@ static void append_changes(const struct report *report, const struct report_subj
 		append_text(report, out, subject->changes->items[i]);
 		buffer_append_char(out, '\n');
 	}
-	report_paragraph(report, subject->order);
+	if (subject->order != NULL)
+		draw_paragraph(report, subject->order);
 }
 
 static void begin_comparison(struct report *report, const struct report_subject *subject)
@@ -304,13 +289,6 @@ static void begin(struct report *report, const struct report_subject *subject)
 	append_file(report, subject->file, report->snapshot);
 	buffer_append_format(report->out, " by %s", report_word(report, subject->group_by));
 	append_when(report, report->snapshot);
-	buffer_append_char(report->out, '\n');
-}
-
-static void draw_paragraph(const struct report *report, const char *text)
-{
-	buffer_append_char(report->out, '\n');
-	append_text(report, report->out, text);
 	buffer_append_char(report->out, '\n');
 }
 

@@ -2,7 +2,6 @@
 /* A comparison: rows, order, sides, threads, what is said of them. */
 #include "session/session_fixture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "compare/compare.h"
@@ -66,24 +65,55 @@ static struct snapshot *make_after(void)
 	return snapshot;
 }
 
-static struct comparison *compare(struct snapshot *before, struct snapshot *after)
-{
-	struct comparison *comparison = compare_create(before);
+/* The comparison of a test, the view of it and the table drawn last. */
+static struct comparison *comparison;
+static struct view view;
+static struct table *table;
 
+/* Compares two snapshots, which it takes over. */
+static void compare(struct snapshot *before, struct snapshot *after)
+{
+	compare_release(comparison);
+	comparison = compare_create(before);
 	compare_set_after(comparison, after);
 	snapshot_release(after);
-	return comparison;
 }
 
-static void view_of(struct view *view, enum axis axis)
+static void view_of(enum axis axis)
 {
-	view_initialise(view);
-	view->grouping.axis = axis;
-	view->mode = WINDOW_MODE_TOTAL;
-	view->compares = true;
+	view_release(&view);
+	view_initialise(&view);
+	view.grouping.axis = axis;
+	view.mode = WINDOW_MODE_TOTAL;
+	view.compares = true;
 }
 
-static const struct table_row *find_row(const struct table *table, const char *label, const char *metric)
+static int open_example(void **state)
+{
+	(void)state;
+	compare(make_before(), make_after());
+	view_of(AXIS_PROCESS);
+	return 0;
+}
+
+static int close_example(void **state)
+{
+	(void)state;
+	table_release(table);
+	view_release(&view);
+	compare_release(comparison);
+	table = NULL;
+	comparison = NULL;
+	return 0;
+}
+
+static void draw(void)
+{
+	table_release(table);
+	table = compare_table(comparison, &view);
+}
+
+static const struct table_row *find_row(const char *label, const char *metric)
 {
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct table_row *row = &table->rows[i];
@@ -96,8 +126,9 @@ static const struct table_row *find_row(const struct table *table, const char *l
 }
 
 /* Cells as "threads before after change percent", without a column that the table leaves out. */
-static const char *shown(const struct table *table, const struct table_row *row)
+static const char *shown_row(const char *label, const char *metric)
 {
+	const struct table_row *row = find_row(label, metric);
 	static char text[256];
 	struct buffer buffer = {0};
 
@@ -115,64 +146,44 @@ static const char *shown(const struct table *table, const struct table_row *row)
 	return text;
 }
 
-static const char *shown_row(const struct table *table, const char *label, const char *metric)
-{
-	return shown(table, find_row(table, label, metric));
-}
-
 static void test_rows_of_threads(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
-	struct table *table;
-	struct view view;
-
 	(void)state;
-	view_of(&view, AXIS_PROCESS);
 	assert_true(compare_by_threads(comparison));
-	table = compare_table(comparison, &view);
+	draw();
 	/* what worker-3 had waited is not subtracted, what worker-4 waited since it started is added */
-	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
-	assert_string_equal(shown_row(table, "new", "run_time_ns"), "0>1 - 2.0s +2.0s new");
-	assert_string_equal(shown_row(table, "pool", "run_time_ns"), "1 0 1.0s +1.0s ");
-	assert_string_equal(shown_row(table, "old", "thread_count"), "1>0 1 - - gone");
-	assert_null(find_row(table, "idle", "run_time_ns"));
-	assert_null(find_row(table, "web", "run_time_ns"));
-	assert_int_equal(find_row(table, "web", "wait_time_ns")->mark, ROW_MARK_NONE);
-	assert_int_equal(find_row(table, "new", "run_time_ns")->mark, ROW_MARK_NEW);
-	assert_int_equal(find_row(table, "old", "thread_count")->mark, ROW_MARK_LEFT);
-	assert_int_equal(find_row(table, "pool", "run_time_ns")->mark, ROW_MARK_RESTARTED);
+	assert_string_equal(shown_row("web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
+	assert_string_equal(shown_row("new", "run_time_ns"), "0>1 - 2.0s +2.0s new");
+	assert_string_equal(shown_row("pool", "run_time_ns"), "1 0 1.0s +1.0s ");
+	assert_string_equal(shown_row("old", "thread_count"), "1>0 1 - - gone");
+	assert_null(find_row("idle", "run_time_ns"));
+	assert_null(find_row("web", "run_time_ns"));
+	assert_int_equal(find_row("web", "wait_time_ns")->mark, ROW_MARK_NONE);
+	assert_int_equal(find_row("new", "run_time_ns")->mark, ROW_MARK_NEW);
+	assert_int_equal(find_row("old", "thread_count")->mark, ROW_MARK_LEFT);
+	assert_int_equal(find_row("pool", "run_time_ns")->mark, ROW_MARK_RESTARTED);
 	/* most of all waiting, but not all, came to web; all running but a second to new */
-	assert_ptr_equal(&table->rows[0], find_row(table, "web", "wait_time_ns"));
-	assert_ptr_equal(&table->rows[1], find_row(table, "new", "run_time_ns"));
-	table_release(table);
-	compare_release(comparison);
+	assert_ptr_equal(&table->rows[0], find_row("web", "wait_time_ns"));
+	assert_ptr_equal(&table->rows[1], find_row("new", "run_time_ns"));
 }
 
 static void test_rows_of_groups(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
-	struct table *table;
-	struct view view;
-
 	(void)state;
-	view_of(&view, AXIS_PROCESS);
 	assert_int_equal(compare_set_by_threads(comparison, false, NULL), 0);
-	table = compare_table(comparison, &view);
-	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 3.0s 5.5s +2.5s +83.3%");
-	assert_string_equal(shown_row(table, "pool", "run_time_ns"), "1 5.0s 1.0s -4.0s -80.0%");
-	assert_string_equal(shown_row(table, "new", "run_time_ns"), "0>1 - 2.0s - new");
-	assert_string_equal(shown_row(table, "old", "run_time_ns"), "1>0 3.0s - - gone");
-	table_release(table);
-	compare_release(comparison);
+	draw();
+	assert_string_equal(shown_row("web", "wait_time_ns"), "3 3.0s 5.5s +2.5s +83.3%");
+	assert_string_equal(shown_row("pool", "run_time_ns"), "1 5.0s 1.0s -4.0s -80.0%");
+	assert_string_equal(shown_row("new", "run_time_ns"), "0>1 - 2.0s - new");
+	assert_string_equal(shown_row("old", "run_time_ns"), "1>0 3.0s - - gone");
 }
 
 /* Every row is there with the other sign, in the same order. */
-static void expect_negated(struct comparison *comparison, enum axis axis)
+static void expect_negated(enum axis axis)
 {
 	struct table *before, *after;
-	struct view view;
 
-	view_of(&view, axis);
+	view_of(axis);
 	view.tab = TAB_ALL;
 	before = compare_table(comparison, &view);
 	compare_swap(comparison);
@@ -208,64 +219,49 @@ static void expect_negated(struct comparison *comparison, enum axis axis)
 
 static void test_swap_negates(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
-
 	(void)state;
 	for (enum axis axis = 0; axis < AXIS_COUNT; axis++) {
 		compare_set_by_threads(comparison, true, NULL);
-		expect_negated(comparison, axis);
+		expect_negated(axis);
 		compare_set_by_threads(comparison, false, NULL);
-		expect_negated(comparison, axis);
+		expect_negated(axis);
 	}
-	compare_release(comparison);
 }
 
 static void test_same_file_has_no_rows(void **state)
 {
 	struct snapshot *snapshot = make_before();
-	struct comparison *comparison = compare(snapshot_reference(snapshot), snapshot);
-	struct table *table;
-	struct view view;
 
 	(void)state;
-	view_of(&view, AXIS_ALL);
+	compare(snapshot_reference(snapshot), snapshot);
+	view_of(AXIS_ALL);
 	view.tab = TAB_ALL;
-	table = compare_table(comparison, &view);
+	draw();
 	assert_int_equal(table->row_count, 0);
-	table_release(table);
 	view.equal_rows = true;
-	table = compare_table(comparison, &view);
+	draw();
 	assert_true(table->row_count > 100);
-	assert_string_equal(shown_row(table, "idle  /app", "run_time_ns"), "1 7.0s 7.0s 0 0%");
-	table_release(table);
-	compare_release(comparison);
+	assert_string_equal(shown_row("idle  /app", "run_time_ns"), "1 7.0s 7.0s 0 0%");
 }
 
 /* Without a word on why, a change to or from what was not read is no change. */
 static void test_unavailable_side(void **state)
 {
 	struct snapshot *before = make_before(), *after = make_after();
-	struct comparison *comparison;
-	struct table *table;
-	struct view view;
 	const struct cell *cell;
 
 	(void)state;
 	snapshot_source_reasons(after, metrics[METRIC_WAIT_TIME_NS].source)[0] = REASON_NOT_PERMITTED;
 	after->metric_source[METRIC_WAIT_TIME_NS] = metrics[METRIC_WAIT_TIME_NS].source;
-	comparison = compare(before, after);
-	view_of(&view, AXIS_PROCESS);
-	table = compare_table(comparison, &view);
-	assert_null(find_row(table, "web", "wait_time_ns"));
-	table_release(table);
+	compare(before, after);
+	draw();
+	assert_null(find_row("web", "wait_time_ns"));
 	view.equal_rows = true;
-	table = compare_table(comparison, &view);
-	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 2.0s >2.5s ? ?");
-	cell = &find_row(table, "web", "wait_time_ns")->cells[COMPARE_COLUMN_CHANGE];
+	draw();
+	assert_string_equal(shown_row("web", "wait_time_ns"), "3 2.0s >2.5s ? ?");
+	cell = &find_row("web", "wait_time_ns")->cells[COMPARE_COLUMN_CHANGE];
 	assert_int_equal(cell->state, CELL_UNAVAILABLE);
 	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
-	table_release(table);
-	compare_release(comparison);
 }
 
 static void expect_same_order(const struct table *left, const struct table *right)
@@ -288,12 +284,10 @@ static double sorted_number(const struct table_row *row, enum compare_column col
 
 static void test_order_is_stable(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
 	struct table *first, *second;
-	struct view view;
 
 	(void)state;
-	view_of(&view, AXIS_THREAD);
+	view_of(AXIS_THREAD);
 	view.tab = TAB_ALL;
 	view.equal_rows = true;
 	for (enum compare_column column = 0; column <= COMPARE_COLUMN_COUNT; column++) {
@@ -317,112 +311,90 @@ static void test_order_is_stable(void **state)
 	for (size_t i = 1; i < first->row_count; i++)
 		assert_true(sorted_number(&first->rows[i - 1], 2) >= sorted_number(&first->rows[i], 2));
 	table_release(first);
-	compare_release(comparison);
 }
 
 /* Opens the row of a metric as the screen does. */
-static void open_row(struct comparison *comparison, struct view *view, const char *label, const char *metric)
+static void open_row(const char *label, const char *metric)
 {
-	struct table *table = compare_table(comparison, view);
-	const struct table_row *row = find_row(table, label, metric);
+	const struct table_row *row;
 
+	draw();
+	row = find_row(label, metric);
 	assert_non_null(row);
 	assert_string_equal(row->key, metric);
-	assert_true(view_open(view, row->key + row->key_name, row->key_length - row->key_name, row->label,
+	assert_true(view_open(&view, row->key + row->key_name, row->key_length - row->key_name, row->label,
 			      row->label_length));
-	view->focus = (enum column)row->metric;
-	table_release(table);
+	view.focus = (enum column)row->metric;
 }
 
 static void test_opening_leads_to_threads(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
 	struct buffer note = {0};
-	struct table *table;
-	struct view view;
 
 	(void)state;
-	view_of(&view, AXIS_PROCESS);
-	open_row(comparison, &view, "web", "wait_time_ns");
+	open_row("web", "wait_time_ns");
 	assert_int_equal(view.grouping.axis, AXIS_THREAD);
-	open_row(comparison, &view, "worker-{N}", "wait_time_ns");
+	open_row("worker-{N}", "wait_time_ns");
 	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
-	table = compare_table(comparison, &view);
+	draw();
 	assert_int_equal(table->row_count, 4);
-	assert_string_equal(shown_row(table, "worker-1", "wait_time_ns"), "1.0s 3.0s +2.0s +200.0%");
-	assert_string_equal(shown_row(table, "worker-2", "wait_time_ns"), "1.0s 2.0s +1.0s +100.0%");
-	assert_string_equal(shown_row(table, "worker-4", "wait_time_ns"), "- 500ms +500ms new");
-	assert_string_equal(shown_row(table, "worker-3", "wait_time_ns"), "1.0s - - gone");
+	assert_string_equal(shown_row("worker-1", "wait_time_ns"), "1.0s 3.0s +2.0s +200.0%");
+	assert_string_equal(shown_row("worker-2", "wait_time_ns"), "1.0s 2.0s +1.0s +100.0%");
+	assert_string_equal(shown_row("worker-4", "wait_time_ns"), "- 500ms +500ms new");
+	assert_string_equal(shown_row("worker-3", "wait_time_ns"), "1.0s - - gone");
 	assert_int_equal(table->rows[0].tid, 11);
-	assert_int_equal(find_row(table, "worker-3", "wait_time_ns")->mark, ROW_MARK_LEFT);
+	assert_int_equal(find_row("worker-3", "wait_time_ns")->mark, ROW_MARK_LEFT);
 	compare_append_note(comparison, &table->rows[0], &note);
 	assert_string_equal(note.data, "worker-1: the same thread");
 	buffer_release(&note);
-	table_release(table);
-	view_release(&view);
-	compare_release(comparison);
 }
 
 /* A thread with another name or cgroup is still itself. */
 static void test_renamed_thread(void **state)
 {
 	struct snapshot *before = begin(BEFORE_SECONDS), *after = begin(AFTER_SECONDS);
-	struct comparison *comparison;
-	struct table *table;
-	struct view view;
 
 	(void)state;
 	add(before, 1, 1, "kworker", "kworker/0:1-events", 1, S(10), 0);
 	add(after, 1, 1, "kworker", "kworker/0:1-mm", 1, S(11), 0);
 	snapshot_finish(before);
 	snapshot_finish(after);
-	comparison = compare(before, after);
-	view_of(&view, AXIS_THREAD_EXACT);
-	table = compare_table(comparison, &view);
+	compare(before, after);
+	view_of(AXIS_THREAD_EXACT);
+	draw();
 	assert_int_equal(table->row_count, 1);
-	assert_string_equal(shown_row(table, "kworker/0:1-mm", "run_time_ns"), "1 10.0s 11.0s +1.0s +10.0%");
-	table_release(table);
-	compare_release(comparison);
+	assert_string_equal(shown_row("kworker/0:1-mm", "run_time_ns"), "1 10.0s 11.0s +1.0s +10.0%");
 }
 
 static void test_other_boot(void **state)
 {
 	struct snapshot *before = make_before();
-	struct comparison *comparison;
 	struct diff_match_count threads;
 	struct error error;
-	struct table *table;
-	struct view view;
 
 	(void)state;
 	before->provenance.boot_id = "other";
-	comparison = compare(before, make_after());
+	compare(before, make_after());
 	assert_int_equal(compare_boot(comparison), COMPARE_BOOT_OTHER);
 	assert_false(compare_by_threads(comparison));
 	assert_true(compare_set_by_threads(comparison, true, &error) < 0);
 	assert_non_null(strstr(error.text, "one boot"));
 	assert_false(compare_count_threads(comparison, &threads));
-	expect_negated(comparison, AXIS_PROCESS);
+	expect_negated(AXIS_PROCESS);
 	/* no thread is taken for another with its numbers */
-	view_of(&view, AXIS_PROCESS);
-	open_row(comparison, &view, "web", "wait_time_ns");
-	open_row(comparison, &view, "worker-{N}", "wait_time_ns");
-	table = compare_table(comparison, &view);
+	view_of(AXIS_PROCESS);
+	open_row("web", "wait_time_ns");
+	open_row("worker-{N}", "wait_time_ns");
+	draw();
 	assert_int_equal(table->row_count, 6);
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_true(table->rows[i].mark == ROW_MARK_NEW || table->rows[i].mark == ROW_MARK_LEFT);
-	table_release(table);
-	view_release(&view);
-	compare_release(comparison);
 }
 
 static void test_counts(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
 	struct diff_match_count threads;
 	struct buffer note = {0};
-	struct table *table;
-	struct view view;
 
 	(void)state;
 	assert_true(compare_count_threads(comparison, &threads));
@@ -430,107 +402,79 @@ static void test_counts(void **state)
 	assert_int_equal(threads.came, 3);
 	assert_int_equal(threads.went, 3);
 	assert_int_equal(compare_distance_ns(comparison), S(10));
-	view_of(&view, AXIS_PROCESS);
-	table = compare_table(comparison, &view);
+	draw();
 	assert_int_equal(table->row_total, table->row_count);
-	compare_append_note(comparison, find_row(table, "web", "wait_time_ns"), &note);
+	compare_append_note(comparison, find_row("web", "wait_time_ns"), &note);
 	assert_string_equal(note.data, "web: 2 threads the same, 1 came, 1 gone");
 	buffer_clear(&note);
-	compare_append_note(comparison, find_row(table, "pool", "run_time_ns"), &note);
+	compare_append_note(comparison, find_row("pool", "run_time_ns"), &note);
 	assert_string_equal(note.data, "pool: restarted, none of its threads is the same");
 	buffer_release(&note);
-	table_release(table);
-	compare_release(comparison);
 }
 
-static void set_filter(struct view *view, const char *text)
+static void set_filter(const char *text)
 {
 	struct error error;
 
-	filter_release(view->filter);
-	view->filter = filter_parse(text, &error);
-	assert_non_null(view->filter);
+	filter_release(view.filter);
+	view.filter = filter_parse(text, &error);
+	assert_non_null(view.filter);
 }
 
 static void test_filter(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
-	struct table *table;
-	struct view view;
-
 	(void)state;
-	view_of(&view, AXIS_PROCESS);
-	set_filter(&view, "wait_time");
-	table = compare_table(comparison, &view);
+	set_filter("wait_time");
+	draw();
 	assert_true(table->row_count == 2);
-	table_release(table);
-	set_filter(&view, "web");
-	table = compare_table(comparison, &view);
+	set_filter("web");
+	draw();
 	assert_true(table->row_count >= 1);
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_string_equal(table->rows[i].label, "web");
-	table_release(table);
 	/* a number is that of the change */
-	set_filter(&view, "wait_time_ns > 2s");
-	table = compare_table(comparison, &view);
-	assert_non_null(find_row(table, "web", "wait_time_ns"));
-	assert_null(find_row(table, "pool", "wait_time_ns"));
-	table_release(table);
-	view_release(&view);
-	compare_release(comparison);
+	set_filter("wait_time_ns > 2s");
+	draw();
+	assert_non_null(find_row("web", "wait_time_ns"));
+	assert_null(find_row("pool", "wait_time_ns"));
 }
 
 /* Conditions on threads narrow both sides, and the joins that are kept tell them apart. */
 static void test_filter_threads(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
-	struct table *table;
-	struct view view;
-
 	(void)state;
-	view_of(&view, AXIS_PROCESS);
-	table = compare_table(comparison, &view);
-	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
-	table_release(table);
-	set_filter(&view, "tid = 11");
-	table = compare_table(comparison, &view);
-	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "1 1.0s 3.0s +2.0s +200.0%");
-	assert_null(find_row(table, "new", "run_time_ns"));
+	draw();
+	assert_string_equal(shown_row("web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
+	set_filter("tid = 11");
+	draw();
+	assert_string_equal(shown_row("web", "wait_time_ns"), "1 1.0s 3.0s +2.0s +200.0%");
+	assert_null(find_row("new", "run_time_ns"));
 	assert_true(view_open(&view, "web", 3, "web", 3));
-	table_release(table);
 	view.level = VIEW_LEVEL_THREADS;
-	table = compare_table(comparison, &view);
+	draw();
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_int_equal(table->rows[i].tid, 11);
 	assert_true(table->row_count > 0);
-	table_release(table);
-	view_release(&view);
+	view_of(AXIS_PROCESS);
 	/* a row that has such a thread, on either side */
-	view_of(&view, AXIS_PROCESS);
-	set_filter(&view, "tid = 13 or wait_time_ns > 100s");
-	table = compare_table(comparison, &view);
-	assert_string_equal(shown_row(table, "web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
-	assert_null(find_row(table, "new", "run_time_ns"));
-	table_release(table);
+	set_filter("tid = 13 or wait_time_ns > 100s");
+	draw();
+	assert_string_equal(shown_row("web", "wait_time_ns"), "3 2.0s 5.5s +3.5s +175.0%");
+	assert_null(find_row("new", "run_time_ns"));
 	/* a name of a member */
 	view.grouping.axis = AXIS_THREAD;
-	set_filter(&view, "worker-4");
-	table = compare_table(comparison, &view);
-	assert_non_null(find_row(table, "worker-{N}", "wait_time_ns"));
-	assert_null(find_row(table, "new", "run_time_ns"));
-	table_release(table);
-	view_release(&view);
-	compare_release(comparison);
+	set_filter("worker-4");
+	draw();
+	assert_non_null(find_row("worker-{N}", "wait_time_ns"));
+	assert_null(find_row("new", "run_time_ns"));
 }
 
 /* Every tab has metrics, but for those of cgroup records and of latency. */
 static void test_metrics_of_tabs(void **state)
 {
 	enum column wanted[COLUMN_TOTAL];
-	struct view view;
 
 	(void)state;
-	view_of(&view, AXIS_PROCESS);
 	for (enum tab tab = 0; tab < TAB_COUNT; tab++) {
 		size_t count;
 
@@ -553,18 +497,16 @@ static void test_metrics_of_tabs(void **state)
 /* A newer round becomes after; rows keep their keys. */
 static void test_live(void **state)
 {
-	struct comparison *comparison = compare_create(make_before());
 	struct snapshot *now = make_after(), *later = begin(AFTER_SECONDS + 2);
 	const struct table_row *row;
 	struct diff_match_count threads;
-	struct table *table, *next;
-	struct view view;
+	struct table *first;
 
 	(void)state;
-	view_of(&view, AXIS_PROCESS);
-	table = compare_table(comparison, &view);
+	compare_release(comparison);
+	comparison = compare_create(make_before());
+	draw();
 	assert_int_equal(table->row_count, 0);
-	table_release(table);
 	/* before the first round there is nothing to ask */
 	assert_false(compare_by_threads(comparison));
 	assert_true(compare_set_by_threads(comparison, true, NULL) < 0);
@@ -577,33 +519,30 @@ static void test_live(void **state)
 	assert_null(compare_metric_table(comparison, &view, "", 0));
 	compare_set_after(comparison, now);
 	snapshot_release(now);
-	table = compare_table(comparison, &view);
+	draw();
 	add(later, 10, 11, "web", "worker-1", 1, S(10), S(9));
 	snapshot_finish(later);
 	compare_set_after(comparison, later);
 	snapshot_release(later);
-	next = compare_table(comparison, &view);
-	row = find_row(next, "web", "wait_time_ns");
-	assert_string_equal(shown(next, row), "3>1 1.0s 9.0s +8.0s +800.0%");
-	assert_int_equal(row->key_length, find_row(table, "web", "wait_time_ns")->key_length);
-	assert_memory_equal(row->key, find_row(table, "web", "wait_time_ns")->key, row->key_length);
-	table_release(table);
-	table_release(next);
-	compare_release(comparison);
+	row = find_row("web", "wait_time_ns");
+	first = table;
+	table = NULL;
+	draw();
+	assert_string_equal(shown_row("web", "wait_time_ns"), "3>1 1.0s 9.0s +8.0s +800.0%");
+	assert_int_equal(row->key_length, find_row("web", "wait_time_ns")->key_length);
+	assert_memory_equal(row->key, find_row("web", "wait_time_ns")->key, row->key_length);
+	table_release(first);
 }
 
 static void test_details(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
 	struct buffer lines = {0};
-	struct table *table, *all;
+	struct table *all;
 	const struct table_row *row;
-	struct view view;
 
 	(void)state;
-	view_of(&view, AXIS_PROCESS);
-	table = compare_table(comparison, &view);
-	row = find_row(table, "web", "wait_time_ns");
+	draw();
+	row = find_row("web", "wait_time_ns");
 	all = compare_metric_table(comparison, &view, row->key, row->key_length);
 	/* and resident, proportional and swapped memory */
 	assert_int_equal(all->row_count, METRIC_COUNT + (int)DERIVED_COUNT + 3);
@@ -615,8 +554,6 @@ static void test_details(void **state)
 	assert_non_null(strstr(lines.data, "Change: +3,500,000,000 ns, +175.0 percent"));
 	assert_non_null(strstr(lines.data, "Threads: 2 the same, 1 came, 1 gone."));
 	buffer_release(&lines);
-	table_release(table);
-	compare_release(comparison);
 }
 
 static void add_memory(struct snapshot *snapshot, size_t thread, uint64_t rss_kib)
@@ -643,9 +580,6 @@ static void add_cgroup(struct snapshot *snapshot, const char *path, uint64_t usa
 static void test_records(void **state)
 {
 	struct snapshot *before = begin(BEFORE_SECONDS), *after = begin(AFTER_SECONDS);
-	struct comparison *comparison;
-	struct table *table;
-	struct view view;
 
 	(void)state;
 	add_memory(before, add(before, 1, 1, "db", "db", 1, 0, 0), 1024);
@@ -655,43 +589,35 @@ static void test_records(void **state)
 	add_cgroup(after, "/app", 3000000, 50000);
 	snapshot_finish(before);
 	snapshot_finish(after);
-	comparison = compare(before, after);
-	view_of(&view, AXIS_PROCESS);
+	compare(before, after);
 	view.tab = TAB_MEMORY;
-	table = compare_table(comparison, &view);
-	assert_string_equal(shown_row(table, "db", "resident"), "1 1.0M 4.0M +3.0M +300.0%");
-	assert_null(find_row(table, "db", "proportional"));
-	table_release(table);
+	draw();
+	assert_string_equal(shown_row("db", "resident"), "1 1.0M 4.0M +3.0M +300.0%");
+	assert_null(find_row("db", "proportional"));
 	view.grouping.axis = AXIS_CGROUP;
 	view.tab = TAB_CGROUP;
 	view.equal_rows = true;
-	table = compare_table(comparison, &view);
-	assert_string_equal(shown_row(table, "/app", "cgroup_cpu"), "1>2 1.0s 3.0s +2.0s +200.0%");
+	draw();
+	assert_string_equal(shown_row("/app", "cgroup_cpu"), "1>2 1.0s 3.0s +2.0s +200.0%");
 	/* there was no limit: no number to take a change from */
-	assert_string_equal(shown_row(table, "/app", "cpu_limit"), "1>2 - 0.50 - -");
-	table_release(table);
+	assert_string_equal(shown_row("/app", "cpu_limit"), "1>2 - 0.50 - -");
 	compare_swap(comparison);
-	table = compare_table(comparison, &view);
-	assert_string_equal(shown_row(table, "/app", "cgroup_cpu"), "2>1 3.0s 1.0s -2.0s -66.7%");
-	table_release(table);
+	draw();
+	assert_string_equal(shown_row("/app", "cgroup_cpu"), "2>1 3.0s 1.0s -2.0s -66.7%");
 	/* of threads they say nothing */
 	view.level = VIEW_LEVEL_THREADS;
-	table = compare_table(comparison, &view);
+	draw();
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_true(table->rows[i].metric > COLUMN_COUNT);
-	table_release(table);
-	compare_release(comparison);
 }
 
 /* A limit takes the first rows of the same order. */
 static void test_limit(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
 	struct table *whole, *part;
-	struct view view;
 
 	(void)state;
-	view_of(&view, AXIS_THREAD_EXACT);
+	view_of(AXIS_THREAD_EXACT);
 	view.tab = TAB_ALL;
 	view.equal_rows = true;
 	whole = compare_table(comparison, &view);
@@ -707,20 +633,15 @@ static void test_limit(void **state)
 		table_release(part);
 	}
 	table_release(whole);
-	compare_release(comparison);
 }
 
 /* The cells of rows that are looked at are made then. */
 static void test_cells_on_demand(void **state)
 {
-	struct comparison *comparison = compare(make_before(), make_after());
-	struct table *table;
-	struct view view;
-
 	(void)state;
-	view_of(&view, AXIS_ALL);
+	view_of(AXIS_ALL);
 	view.cells_on_demand = true;
-	table = compare_table(comparison, &view);
+	draw();
 	assert_true(table->row_count > 3);
 	assert_null(table->rows[1].cells);
 	compare_table_fill(comparison, table, 1, 2);
@@ -729,31 +650,31 @@ static void test_cells_on_demand(void **state)
 	assert_non_null(table->rows[2].cells);
 	compare_table_fill(comparison, table, 0, 1000);
 	assert_non_null(table->rows[table->row_count - 1].cells);
-	table_release(table);
-	compare_release(comparison);
 }
+
+#define EXAMPLE(test) cmocka_unit_test_setup_teardown(test, open_example, close_example)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows_of_threads),
-		cmocka_unit_test(test_rows_of_groups),
-		cmocka_unit_test(test_swap_negates),
-		cmocka_unit_test(test_same_file_has_no_rows),
-		cmocka_unit_test(test_unavailable_side),
-		cmocka_unit_test(test_order_is_stable),
-		cmocka_unit_test(test_opening_leads_to_threads),
-		cmocka_unit_test(test_renamed_thread),
-		cmocka_unit_test(test_other_boot),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_filter_threads),
-		cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_metrics_of_tabs),
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_details),
-		cmocka_unit_test(test_records),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_cells_on_demand),
+		EXAMPLE(test_rows_of_threads),
+		EXAMPLE(test_rows_of_groups),
+		EXAMPLE(test_swap_negates),
+		EXAMPLE(test_same_file_has_no_rows),
+		EXAMPLE(test_unavailable_side),
+		EXAMPLE(test_order_is_stable),
+		EXAMPLE(test_opening_leads_to_threads),
+		EXAMPLE(test_renamed_thread),
+		EXAMPLE(test_other_boot),
+		EXAMPLE(test_counts),
+		EXAMPLE(test_filter_threads),
+		EXAMPLE(test_filter),
+		EXAMPLE(test_metrics_of_tabs),
+		EXAMPLE(test_live),
+		EXAMPLE(test_details),
+		EXAMPLE(test_records),
+		EXAMPLE(test_limit),
+		EXAMPLE(test_cells_on_demand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "diff_fixture.h"
+#include "diff_sides.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+
+#include "cmocka_include.h"
+
+struct snapshot *before, *after;
+struct diff *diff;
 
 static uint32_t intern(struct snapshot *snapshot, const char *text)
 {
@@ -105,27 +107,59 @@ struct snapshot *diff_fixture_random(uint64_t seed, size_t threads, bool knowled
 	return snapshot;
 }
 
-struct diff *diff_fixture_compare(const struct snapshot *before, const struct snapshot *after, enum axis axis)
+int diff_fixture_begin(void **state)
 {
-	struct diff_options options = {.grouping = {.axis = axis}};
-
-	return diff_create(before, after, &options);
+	(void)state;
+	diff_fixture_replace(diff_fixture_open(), diff_fixture_open());
+	return 0;
 }
 
-const struct diff_pair *diff_fixture_pair(const struct diff *diff, const char *label)
+int diff_fixture_end(void **state)
+{
+	(void)state;
+	diff_fixture_replace(NULL, NULL);
+	return 0;
+}
+
+void diff_fixture_add_both(const char *cgroup, const char *process, const char *thread, enum metric metric,
+			   uint64_t first, uint64_t second)
+{
+	diff_fixture_set(before, diff_fixture_add(before, cgroup, process, thread, 1), metric, first);
+	diff_fixture_set(after, diff_fixture_add(after, cgroup, process, thread, 1), metric, second);
+}
+
+void diff_fixture_compare(enum axis axis)
+{
+	const struct diff_options options = {.grouping = {.axis = axis}};
+
+	diff_release(diff);
+	diff = diff_create(before, after, &options);
+}
+
+void diff_fixture_replace(struct snapshot *first, struct snapshot *second)
+{
+	diff_release(diff);
+	diff = NULL;
+	snapshot_release(before);
+	snapshot_release(after);
+	before = first;
+	after = second;
+}
+
+const struct diff_pair *diff_fixture_pair(const struct diff *of, const char *label)
 {
 	struct buffer text = {0};
 
-	for (size_t i = 0; i < diff->pair_count; i++) {
+	for (size_t i = 0; i < of->pair_count; i++) {
 		bool found;
 
 		buffer_clear(&text);
-		diff_append_label(&diff->pairs[i], &text);
+		diff_append_label(&of->pairs[i], &text);
 		found = strcmp(text.data != NULL ? text.data : "", label) == 0;
 		if (!found)
 			continue;
 		buffer_release(&text);
-		return &diff->pairs[i];
+		return &of->pairs[i];
 	}
 	fail_msg("no pair '%s'", label);
 	return NULL;

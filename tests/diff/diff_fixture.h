@@ -21,11 +21,7 @@ void diff_fixture_set_text(struct snapshot *snapshot, size_t thread, enum metric
  * unavailable with `knowledge`. */
 struct snapshot *diff_fixture_random(uint64_t seed, size_t threads, bool knowledge);
 
-/* Compares two snapshots on an axis. */
-struct diff *diff_fixture_compare(const struct snapshot *before, const struct snapshot *after,
-				  enum axis axis);
-
 /* The pair of that label; fails the test without it. */
-const struct diff_pair *diff_fixture_pair(const struct diff *diff, const char *label);
+const struct diff_pair *diff_fixture_pair(const struct diff *of, const char *label);
 
 #endif

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The banner of a comparison: what keeps two captures from being compared, and their facts side by side. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/comparability.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"
@@ -330,23 +326,18 @@ static void test_spans(void **state)
 	}
 }
 
+#define SIDES_TEST(test) cmocka_unit_test_setup_teardown(test, make_sides, release_sides)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_like_captures, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_order, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_boot_and_host, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_host_context, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_schedulers, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_features, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_sources, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_rights, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_namespaces, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_scope, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_other_writers, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_generations, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_empty, make_sides, release_sides),
-		cmocka_unit_test(test_spans),
+		SIDES_TEST(test_like_captures), SIDES_TEST(test_order),
+		SIDES_TEST(test_boot_and_host), SIDES_TEST(test_host_context),
+		SIDES_TEST(test_schedulers),    SIDES_TEST(test_features),
+		SIDES_TEST(test_sources),       SIDES_TEST(test_rights),
+		SIDES_TEST(test_namespaces),    SIDES_TEST(test_scope),
+		SIDES_TEST(test_other_writers), SIDES_TEST(test_generations),
+		SIDES_TEST(test_empty),         cmocka_unit_test(test_spans),
 	};
 
 	return cmocka_run_group_tests_name("comparability", tests, NULL, NULL);

@@ -1,64 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "diff_fixture.h"
+#include "cmocka_include.h"
+#include "diff_sides.h"
 #include "table/value_cell.h"
-
-static void release(struct diff *diff, struct snapshot *before, struct snapshot *after)
-{
-	diff_release(diff);
-	snapshot_release(before);
-	snapshot_release(after);
-}
 
 /* --- the vectors of the format's grouping rules --- */
 
 static void test_patterns_are_counted_over_both_sides(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
 	const struct diff_pair *pair;
-	struct diff *diff;
 
 	(void)state;
 	diff_fixture_add(before, "/a", "p", "worker-7", 1);
 	for (int i = 0; i < 3; i++)
 		diff_fixture_add(after, "/a", "p", (const char *[]){"worker-1", "worker-2", "worker-9"}[i],
 				 1);
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	diff_fixture_compare(AXIS_THREAD);
 	assert_int_equal(diff->pair_count, 1);
 	pair = diff_fixture_pair(diff, "worker-{N}");
 	assert_int_equal(pair->kind, DIFF_PAIR_MATCHED);
 	assert_int_equal(pair->threads[DIFF_BEFORE], 1);
 	assert_int_equal(pair->threads[DIFF_AFTER], 3);
-	release(diff, before, after);
 }
 
 static void test_orphans(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
 	const struct diff_pair *pair;
 	struct diff_value value;
-	struct diff *diff;
 
 	(void)state;
 	diff_fixture_add(before, "/a", "gone", "t", 1);
 	diff_fixture_add(before, "/a", "stays", "t", 1);
 	diff_fixture_add(after, "/a", "came", "t", 1);
 	diff_fixture_add(after, "/a", "stays", "t", 1);
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	diff_fixture_compare(AXIS_PROCESS);
 	assert_int_equal(diff->kind_count[DIFF_PAIR_MATCHED], 1);
 	assert_int_equal(diff->kind_count[DIFF_PAIR_ONLY_BEFORE], 1);
 	assert_int_equal(diff->kind_count[DIFF_PAIR_ONLY_AFTER], 1);
 	pair = diff_fixture_pair(diff, "gone");
 	assert_int_equal(pair->kind, DIFF_PAIR_ONLY_BEFORE);
-	assert_false(pair->has_uptime);
+	assert_false(diff_pair_is_joined(pair));
 	value = diff_metric(diff, pair, METRIC_RUN_TIME_NS);
 	assert_int_equal(value.side[DIFF_BEFORE].state, VALUE_READ);
 	assert_int_equal(value.side[DIFF_AFTER].state, VALUE_ABSENT);
@@ -66,7 +49,6 @@ static void test_orphans(void **state)
 	assert_false(value.has_delta);
 	assert_int_equal(diff_find(diff, "came", 4), 0);
 	assert_int_equal(diff_find(diff, "nobody", 6), SIZE_MAX);
-	release(diff, before, after);
 }
 
 static void test_uptime(void **state)
@@ -74,38 +56,30 @@ static void test_uptime(void **state)
 	static const char *const names[] = {"a", "b", "c"};
 	static const uint64_t starts[] = {0, 512, 1024};
 	static const double uptimes[] = {100, 50, 0};
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff *diff;
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		diff_fixture_add(before, "/", "p", names[i], 7);
 		diff_fixture_add(after, "/", "p", names[i], starts[i]);
 	}
-	diff = diff_fixture_compare(before, after, AXIS_THREAD_EXACT);
+	diff_fixture_compare(AXIS_THREAD_EXACT);
 	for (size_t i = 0; i < 3; i++) {
-		assert_true(diff->pairs[i].has_uptime);
+		assert_true(diff_pair_is_joined(&diff->pairs[i]));
 		assert_true(diff->pairs[i].uptime == uptimes[i]);
 	}
-	release(diff, before, after);
 }
 
 static void test_changes(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
 	const struct diff_pair *pair;
 	struct diff_value value;
-	struct diff *diff;
 
 	(void)state;
-	diff_fixture_add(before, "/", "p", "t", 1);
-	diff_fixture_add(after, "/", "p", "t", 1);
-	diff_fixture_set(before, 0, METRIC_RUN_TIME_NS, 80);
-	diff_fixture_set(after, 0, METRIC_RUN_TIME_NS, 90);
+	diff_fixture_add_both("/", "p", "t", METRIC_RUN_TIME_NS, 80, 90);
 	diff_fixture_set(after, 0, METRIC_TIMESLICES, 5);
 	diff_fixture_set(before, 0, METRIC_NICE, (uint64_t)-20);
 	diff_fixture_set(after, 0, METRIC_NICE, (uint64_t)-20);
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	diff_fixture_compare(AXIS_PROCESS);
 	pair = &diff->pairs[0];
 
 	value = diff_metric(diff, pair, METRIC_RUN_TIME_NS);
@@ -130,39 +104,30 @@ static void test_changes(void **state)
 	assert_true(isinf(value.sort) && value.sort < 0);
 	value = diff_column(diff, pair, column_of_derived(DERIVED_LIVE_HEAP_ESTIMATE));
 	assert_int_equal(value.state, VALUE_ABSENT);
-	release(diff, before, after);
 }
 
 static void test_ratios_have_no_percent(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
 	struct diff_value value;
-	struct diff *diff;
 
 	(void)state;
-	diff_fixture_add(before, "/", "p", "t", 1);
-	diff_fixture_add(after, "/", "p", "t", 1);
-	diff_fixture_set(before, 0, METRIC_VOLUNTARY_CSW, 75);
+	diff_fixture_add_both("/", "p", "t", METRIC_VOLUNTARY_CSW, 75, 50);
 	diff_fixture_set(before, 0, METRIC_NONVOLUNTARY_CSW, 25);
-	diff_fixture_set(after, 0, METRIC_VOLUNTARY_CSW, 50);
 	diff_fixture_set(after, 0, METRIC_NONVOLUNTARY_CSW, 50);
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	diff_fixture_compare(AXIS_PROCESS);
 	value = diff_column(diff, &diff->pairs[0], column_of_derived(DERIVED_INVOLUNTARY_CSW_RATIO));
 	assert_true(value.side[DIFF_BEFORE].number == 0.25 && value.side[DIFF_AFTER].number == 0.5);
 	assert_true(value.has_delta && value.delta == 0.25);
 	assert_false(value.has_fraction);
 	assert_true(value.sort == 0.25e9);
-	release(diff, before, after);
 }
 
 /* SCHED_OTHER (6/8) and SCHED_OTHER (7/10) are the same. */
 static void test_categories_compare_by_winner(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
 	struct value after_value;
 	struct diff_value value;
 	struct buffer text = {0};
-	struct diff *diff;
 
 	(void)state;
 	/* another order of the strings: ids of one side say nothing about the other */
@@ -176,7 +141,7 @@ static void test_categories_compare_by_winner(void **state)
 		diff_fixture_add(after, "/", "p", "t", 1);
 		diff_fixture_set_text(after, i, METRIC_POLICY, i < 7 ? "SCHED_OTHER" : "SCHED_BATCH");
 	}
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	diff_fixture_compare(AXIS_PROCESS);
 	value = diff_metric(diff, &diff->pairs[0], METRIC_POLICY);
 	assert_true(value.is_category);
 	assert_int_equal(value.state, VALUE_READ);
@@ -186,34 +151,26 @@ static void test_categories_compare_by_winner(void **state)
 	value_append(reduction_column(diff->reductions[DIFF_AFTER], column_of_metric(METRIC_POLICY)),
 		     &after_value, &text);
 	assert_string_equal(text.data, "SCHED_OTHER (7/10)");
-	diff_release(diff);
 	for (size_t i = 0; i < 4; i++)
 		diff_fixture_set_text(after, i, METRIC_POLICY, "SCHED_BATCH");
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	diff_fixture_compare(AXIS_PROCESS);
 	assert_true(diff_metric(diff, &diff->pairs[0], METRIC_POLICY).differs);
 	buffer_release(&text);
-	release(diff, before, after);
 }
 
 /* --- what is known of the values --- */
 
 static void test_incomplete_sides_have_no_change(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
 	struct diff_options by_flags = {.grouping = {.axis = AXIS_PROCESS}, .by_flags = true};
 	struct diff_value value;
-	struct diff *diff;
 
 	(void)state;
 	before->provenance.present = after->provenance.present = true;
-	for (size_t i = 0; i < 2; i++) {
-		diff_fixture_add(before, "/", "p", "t", 1);
-		diff_fixture_add(after, "/", "p", "t", 1);
-		diff_fixture_set(before, i, METRIC_RCHAR, 10);
-		diff_fixture_set(after, i, METRIC_RCHAR, 30);
-	}
+	for (size_t i = 0; i < 2; i++)
+		diff_fixture_add_both("/", "p", "t", METRIC_RCHAR, 10, 30);
 	snapshot_source_reasons(after, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	diff_fixture_compare(AXIS_PROCESS);
 	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);
 	assert_int_equal(value.side[DIFF_BEFORE].state, VALUE_READ);
 	assert_true(value.side[DIFF_AFTER].partial);
@@ -222,21 +179,19 @@ static void test_incomplete_sides_have_no_change(void **state)
 	assert_int_equal(value.reason, REASON_NOT_PERMITTED);
 	assert_int_equal(value.reason_side, DIFF_AFTER);
 	assert_false(value.has_delta);
-	diff_release(diff);
 
 	/* the reference's cells: what is stored counts */
+	diff_release(diff);
 	diff = diff_create(before, after, &by_flags);
 	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);
 	assert_int_equal(value.state, VALUE_READ);
 	assert_true(value.delta == 40);
-	diff_release(diff);
 
 	snapshot_source_reasons(after, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	diff_fixture_compare(AXIS_PROCESS);
 	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);
 	assert_int_equal(value.side[DIFF_AFTER].state, VALUE_UNAVAILABLE);
 	assert_int_equal(value.state, VALUE_UNAVAILABLE);
-	release(diff, before, after);
 }
 
 /* --- properties --- */
@@ -252,9 +207,9 @@ static void test_compared_with_itself_nothing_changed(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct snapshot *snapshot = diff_fixture_random(seed, THREADS, seed % 2 == 0);
 
+		diff_fixture_replace(snapshot, snapshot_reference(snapshot));
 		for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-			struct diff *diff = diff_fixture_compare(snapshot, snapshot, (enum axis)axis);
-
+			diff_fixture_compare((enum axis)axis);
 			assert_int_equal(diff->kind_count[DIFF_PAIR_MATCHED], diff->pair_count);
 			assert_int_equal(diff->rename_count, 0);
 			for (size_t i = 0; i < diff->pair_count; i++) {
@@ -270,9 +225,7 @@ static void test_compared_with_itself_nothing_changed(void **state)
 								 column_of_derived((enum derived)j))
 							     .differs);
 			}
-			diff_release(diff);
 		}
-		snapshot_release(snapshot);
 	}
 }
 
@@ -294,13 +247,15 @@ static void test_swapped_sides_negate_changes(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct snapshot *before = diff_fixture_random(seed, THREADS, seed % 2 == 0);
-		struct snapshot *after = diff_fixture_random(seed + 1000, THREADS + 7, seed % 3 == 0);
-
+		diff_fixture_replace(diff_fixture_random(seed, THREADS, seed % 2 == 0),
+				     diff_fixture_random(seed + 1000, THREADS + 7, seed % 3 == 0));
 		for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-			struct diff *forth = diff_fixture_compare(before, after, (enum axis)axis);
-			struct diff *back = diff_fixture_compare(after, before, (enum axis)axis);
+			const struct diff_options options = {.grouping.axis = (enum axis)axis};
+			struct diff *back = diff_create(after, before, &options);
+			const struct diff *forth;
 
+			diff_fixture_compare((enum axis)axis);
+			forth = diff;
 			assert_int_equal(forth->pair_count, back->pair_count);
 			for (size_t i = 0; i < forth->pair_count; i++) {
 				const struct diff_pair *pair = &forth->pairs[i], *swapped = &back->pairs[i];
@@ -315,11 +270,8 @@ static void test_swapped_sides_negate_changes(void **state)
 						diff_column(back, swapped,
 							    column_of_derived((enum derived)j)));
 			}
-			diff_release(forth);
 			diff_release(back);
 		}
-		snapshot_release(before);
-		snapshot_release(after);
 	}
 }
 
@@ -328,12 +280,10 @@ static void test_groups_add_up_to_threads(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct snapshot *snapshots[] = {diff_fixture_random(seed, THREADS, false),
-						diff_fixture_random(seed + 500, THREADS, false)};
-
+		diff_fixture_replace(diff_fixture_random(seed, THREADS, false),
+				     diff_fixture_random(seed + 500, THREADS, false));
 		for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-			struct diff *diff = diff_fixture_compare(snapshots[0], snapshots[1], (enum axis)axis);
-
+			diff_fixture_compare((enum axis)axis);
 			for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 				double groups = 0, single = 0;
 				size_t threads = 0;
@@ -350,28 +300,22 @@ static void test_groups_add_up_to_threads(void **state)
 						diff, (enum diff_side)side, i)];
 
 					assert_true(pair->threads[side] > 0);
-					single += (double)snapshot_value(snapshots[side], i,
+					single += (double)snapshot_value(diff->snapshots[side], i,
 									 METRIC_RUN_TIME_NS);
 				}
 				assert_int_equal(threads, THREADS);
 				assert_true(groups == single);
 			}
-			diff_release(diff);
 		}
-		snapshot_release(snapshots[0]);
-		snapshot_release(snapshots[1]);
 	}
 }
 
 static void test_keys_are_distinct_and_ascend(void **state)
 {
-	struct snapshot *before = diff_fixture_random(3, THREADS, false);
-	struct snapshot *after = diff_fixture_random(4, THREADS, false);
-
 	(void)state;
+	diff_fixture_replace(diff_fixture_random(3, THREADS, false), diff_fixture_random(4, THREADS, false));
 	for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-		struct diff *diff = diff_fixture_compare(before, after, (enum axis)axis);
-
+		diff_fixture_compare((enum axis)axis);
 		for (size_t i = 0; i < diff->pair_count; i++) {
 			const struct diff_pair *pair = &diff->pairs[i];
 
@@ -380,26 +324,23 @@ static void test_keys_are_distinct_and_ascend(void **state)
 				assert_true(memcmp(diff->pairs[i - 1].key, pair->key, pair->key_length + 1) <
 					    0);
 		}
-		diff_release(diff);
 	}
-	snapshot_release(before);
-	snapshot_release(after);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_patterns_are_counted_over_both_sides),
-		cmocka_unit_test(test_orphans),
-		cmocka_unit_test(test_uptime),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_ratios_have_no_percent),
-		cmocka_unit_test(test_categories_compare_by_winner),
-		cmocka_unit_test(test_incomplete_sides_have_no_change),
-		cmocka_unit_test(test_compared_with_itself_nothing_changed),
-		cmocka_unit_test(test_swapped_sides_negate_changes),
-		cmocka_unit_test(test_groups_add_up_to_threads),
-		cmocka_unit_test(test_keys_are_distinct_and_ascend),
+		DIFF_TEST(test_patterns_are_counted_over_both_sides),
+		DIFF_TEST(test_orphans),
+		DIFF_TEST(test_uptime),
+		DIFF_TEST(test_changes),
+		DIFF_TEST(test_ratios_have_no_percent),
+		DIFF_TEST(test_categories_compare_by_winner),
+		DIFF_TEST(test_incomplete_sides_have_no_change),
+		DIFF_TEST(test_compared_with_itself_nothing_changed),
+		DIFF_TEST(test_swapped_sides_negate_changes),
+		DIFF_TEST(test_groups_add_up_to_threads),
+		DIFF_TEST(test_keys_are_distinct_and_ascend),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

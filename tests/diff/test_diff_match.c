@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Threads that are the same on both sides of a comparison, and what they did in between. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/diff.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"
@@ -49,18 +43,28 @@ static struct snapshot *side[DIFF_SIDE_COUNT];
 static struct diff_match *match;
 static struct diff *diff;
 
-/* Compares by threads or by groups. */
-static void compare(bool by_thread)
+static void release_comparison(void)
 {
-	struct error error;
-	struct diff_options options = {
-		.grouping = {.axis = AXIS_THREAD},
-		.match = match = diff_match_create(side[DIFF_BEFORE], side[DIFF_AFTER], &error),
-		.by_threads = by_thread,
-	};
+	diff_release(diff);
+	diff_match_release(match);
+	diff = NULL;
+	match = NULL;
+}
 
+/* Compares by threads or by groups. */
+static void compare_on(enum axis axis, bool by_thread)
+{
+	struct diff_options options = {.grouping = {.axis = axis}, .by_threads = by_thread};
+
+	release_comparison();
+	options.match = match = diff_match_create(side[DIFF_BEFORE], side[DIFF_AFTER], NULL);
 	assert_non_null(match);
 	diff = diff_create(side[DIFF_BEFORE], side[DIFF_AFTER], &options);
+}
+
+static void compare(bool by_thread)
+{
+	compare_on(AXIS_THREAD, by_thread);
 }
 
 static int make_sides(void **state)
@@ -68,16 +72,13 @@ static int make_sides(void **state)
 	(void)state;
 	side[DIFF_BEFORE] = pair_snapshot(PAIR_BEFORE_S, before, COUNT(before));
 	side[DIFF_AFTER] = pair_snapshot(PAIR_BEFORE_S + PAIR_INTERVAL_S, after, COUNT(after));
-	match = NULL;
-	diff = NULL;
 	return 0;
 }
 
 static int release_sides(void **state)
 {
 	(void)state;
-	diff_release(diff);
-	diff_match_release(match);
+	release_comparison();
 	snapshot_release(side[DIFF_BEFORE]);
 	snapshot_release(side[DIFF_AFTER]);
 	return 0;
@@ -101,15 +102,20 @@ static void expect_counts(const char *key, uint32_t same, uint32_t came, uint32_
 	assert_int_equal(count->went, went);
 }
 
-static void expect_change(const char *key, enum metric metric, double from, double to)
+static void expect_column(const char *key, enum column column, double from, double to)
 {
-	const struct diff_value value = diff_metric(diff, &diff->pairs[find(key)], metric);
+	const struct diff_value value = diff_column(diff, &diff->pairs[find(key)], column);
 
 	assert_int_equal(value.state, VALUE_READ);
 	assert_true(value.has_delta);
 	assert_true(value.side[DIFF_BEFORE].number == from);
 	assert_true(value.side[DIFF_AFTER].number == to);
 	assert_true(value.delta == to - from);
+}
+
+static void expect_change(const char *key, enum metric metric, double from, double to)
+{
+	expect_column(key, column_of_stored(metric), from, to);
 }
 
 static void test_threads(void **state)
@@ -154,13 +160,9 @@ static void test_sums(void **state)
 {
 	(void)state;
 	for (enum axis axis = AXIS_PROCESS; axis < AXIS_COUNT; axis++) {
-		struct diff_options options = {.grouping = {.axis = axis}};
 		double sum = 0;
 
-		match = diff_match_create(side[DIFF_BEFORE], side[DIFF_AFTER], NULL);
-		options.match = match;
-		options.by_threads = true;
-		diff = diff_create(side[DIFF_BEFORE], side[DIFF_AFTER], &options);
+		compare_on(axis, true);
 		for (size_t i = 0; i < diff->pair_count; i++) {
 			const struct diff_value value = diff_metric(diff, &diff->pairs[i],
 								    METRIC_RUN_TIME_NS);
@@ -172,23 +174,16 @@ static void test_sums(void **state)
 				sum += value.side[DIFF_AFTER].number;
 		}
 		assert_true(sum == 50 + 75 + 100 + 311 + 30);
-		diff_release(diff);
-		diff_match_release(match);
 	}
-	diff = NULL;
-	match = NULL;
 }
 
 static void test_itself(void **state)
 {
-	struct diff_options options = {.grouping = {.axis = AXIS_ALL}};
-
 	(void)state;
-	match = diff_match_create(side[DIFF_BEFORE], side[DIFF_BEFORE], NULL);
+	snapshot_release(side[DIFF_AFTER]);
+	side[DIFF_AFTER] = snapshot_reference(side[DIFF_BEFORE]);
+	compare_on(AXIS_ALL, true);
 	assert_int_equal(match->same, COUNT(before));
-	options.match = match;
-	options.by_threads = true;
-	diff = diff_create(side[DIFF_BEFORE], side[DIFF_BEFORE], &options);
 	for (size_t i = 0; i < diff->pair_count; i++)
 		assert_false(diff_metric(diff, &diff->pairs[i], METRIC_RUN_TIME_NS).differs);
 }
@@ -228,16 +223,6 @@ static void add_contexts(struct snapshot *snapshot)
 			});
 }
 
-static void expect_field(const char *name, const char *key, double from, double to)
-{
-	const struct diff_value value = diff_column(diff, &diff->pairs[find(key)], column_find(name));
-
-	assert_int_equal(value.state, VALUE_READ);
-	assert_true(value.side[DIFF_BEFORE].number == from);
-	assert_true(value.side[DIFF_AFTER].number == to);
-	assert_true(value.delta == to - from);
-}
-
 /* Counters of a scheduler follow the threads, what it has of them now does not. */
 static void test_contexts(void **state)
 {
@@ -245,28 +230,24 @@ static void test_contexts(void **state)
 	add_contexts(side[DIFF_BEFORE]);
 	add_contexts(side[DIFF_AFTER]);
 	compare(false);
-	expect_field("scx.sum_runtime", "mixed-{N}", 600, 7131);
-	expect_field("scx.weight", "mixed-{N}", 200, 300);
-	diff_release(diff);
-	diff_match_release(match);
+	expect_column("mixed-{N}", column_find("scx.sum_runtime"), 600, 7131);
+	expect_column("mixed-{N}", column_find("scx.weight"), 200, 300);
 	compare(true);
-	expect_field("scx.sum_runtime", "mixed-{N}", 100, 131);
-	expect_field("scx.sum_runtime", "pool-{N}", 0, 10);
-	expect_field("scx.sum_runtime", "named", 6, 9);
-	expect_field("scx.weight", "mixed-{N}", 200, 300);
+	expect_column("mixed-{N}", column_find("scx.sum_runtime"), 100, 131);
+	expect_column("pool-{N}", column_find("scx.sum_runtime"), 0, 10);
+	expect_column("named", column_find("scx.sum_runtime"), 6, 9);
+	expect_column("mixed-{N}", column_find("scx.weight"), 200, 300);
 	/* a field that neither side has */
 	assert_int_equal(diff_column(diff, &diff->pairs[0], column_find("scx.nothing")).state, VALUE_ABSENT);
 }
 
+#define MATCH_TEST(test) cmocka_unit_test_setup_teardown(test, make_sides, release_sides)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_threads, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_groups, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_sums, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_contexts, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_itself, make_sides, release_sides),
-		cmocka_unit_test_setup_teardown(test_refusals, make_sides, release_sides),
+		MATCH_TEST(test_threads),  MATCH_TEST(test_groups), MATCH_TEST(test_sums),
+		MATCH_TEST(test_contexts), MATCH_TEST(test_itself), MATCH_TEST(test_refusals),
 	};
 
 	return cmocka_run_group_tests_name("diff_match", tests, NULL, NULL);

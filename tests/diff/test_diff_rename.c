@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
-#include "diff_fixture.h"
+#include "cmocka_include.h"
+#include "diff_sides.h"
 
 /* Adds threads of the types `first` … `end` - 1 to a cgroup, with a run time of 100 each. */
 static void add_types(struct snapshot *snapshot, const char *cgroup, int first, int end)
@@ -22,30 +17,18 @@ static void add_types(struct snapshot *snapshot, const char *cgroup, int first, 
 	}
 }
 
-static void release(struct diff *diff, struct snapshot *before, struct snapshot *after)
-{
-	diff_release(diff);
-	snapshot_release(before);
-	snapshot_release(after);
-}
-
 /*
  * Counts the pairs of cgroups that are joined; their types are those below `before_end`, and from
  * `after_first` on.
  */
 static size_t count_renames(int before_end, int after_first, int after_end)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff *diff;
-	size_t count;
-
+	diff_fixture_replace(diff_fixture_open(), diff_fixture_open());
 	add_types(before, "/old", 0, before_end);
 	add_types(after, "/new", after_first, after_end);
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	count = diff->rename_count;
-	assert_int_equal(diff->kind_count[DIFF_PAIR_FUDGED] != 0, count != 0);
-	release(diff, before, after);
-	return count;
+	diff_fixture_compare(AXIS_ALL);
+	assert_int_equal(diff->kind_count[DIFF_PAIR_FUDGED] != 0, diff->rename_count != 0);
+	return diff->rename_count;
 }
 
 static void test_thresholds(void **state)
@@ -61,40 +44,30 @@ static void test_thresholds(void **state)
 
 static void test_only_on_the_axis_of_all(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff *diff;
-
 	(void)state;
 	add_types(before, "/old", 0, 12);
 	add_types(after, "/new", 0, 12);
-	diff = diff_fixture_compare(before, after, AXIS_CGROUP);
+	diff_fixture_compare(AXIS_CGROUP);
 	assert_int_equal(diff->rename_count, 0);
 	assert_int_equal(diff->kind_count[DIFF_PAIR_ONLY_BEFORE], 1);
-	release(diff, before, after);
 }
 
 /* A cgroup that kept its name on both sides was not renamed, whatever else it runs. */
 static void test_kept_names(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff *diff;
-
 	(void)state;
 	add_types(before, "/old", 0, 12);
 	diff_fixture_add(before, "/new", "both", "t", 1);
 	add_types(after, "/new", 0, 12);
 	diff_fixture_add(after, "/new", "both", "t", 1);
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	diff_fixture_compare(AXIS_ALL);
 	assert_int_equal(diff->rename_count, 0);
-	release(diff, before, after);
 }
 
 static void test_roots_and_children(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
 	const struct diff_rename *rename;
 	const struct diff_pair *pair;
-	struct diff *diff;
 
 	(void)state;
 	add_types(before, "/cg-alpha/worker", 0, 12);
@@ -103,7 +76,7 @@ static void test_roots_and_children(void **state)
 	add_types(after, "/cg-beta/worker", 0, 13);
 	diff_fixture_add(after, "/cg-beta/worker/sub", "kid", "t", 10);
 	diff_fixture_add(after, "/cg-betabet", "near", "t", 10);
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	diff_fixture_compare(AXIS_ALL);
 	assert_int_equal(diff->rename_count, 1);
 	rename = &diff->renames[0];
 	assert_string_equal(rename->path[DIFF_BEFORE], "/cg-alpha/worker");
@@ -122,16 +95,13 @@ static void test_roots_and_children(void **state)
 	diff_fixture_pair(diff, "[fudged: sub] /cg-alpha/worker/sub | kid | t");
 	assert_int_equal(diff_fixture_pair(diff, "/cg-alphabet | near | t")->kind, DIFF_PAIR_ONLY_BEFORE);
 	assert_int_equal(diff_fixture_pair(diff, "/cg-betabet | near | t")->kind, DIFF_PAIR_ONLY_AFTER);
-	release(diff, before, after);
 }
 
 /* Two candidates of one baseline add up; the first in byte order gets the children. */
 static void test_candidates_merge(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
 	const struct diff_pair *pair;
 	struct diff_value value;
-	struct diff *diff;
 
 	(void)state;
 	add_types(before, "/old", 0, 12);
@@ -140,7 +110,7 @@ static void test_candidates_merge(void **state)
 	add_types(after, "/new-a", 0, 12);
 	diff_fixture_add(after, "/new-a/sub", "kid", "t", 10);
 	diff_fixture_add(after, "/new-b/sub", "kid", "t", 10);
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	diff_fixture_compare(AXIS_ALL);
 	assert_int_equal(diff->rename_count, 2);
 	assert_string_equal(diff->renames[0].path[DIFF_AFTER], "/new-a");
 	pair = diff_fixture_pair(diff, "[fudged: old] /old | server-gg | loop");
@@ -151,31 +121,26 @@ static void test_candidates_merge(void **state)
 	assert_int_equal(diff_fixture_pair(diff, "[fudged: sub] /old/sub | kid | t")->candidates, 1);
 	assert_int_equal(diff_fixture_pair(diff, "/new-b/sub | kid | t")->kind, DIFF_PAIR_ONLY_AFTER);
 	assert_int_equal(diff_pair_of_thread(diff, DIFF_AFTER, 0), diff_pair_of_thread(diff, DIFF_BEFORE, 0));
-	release(diff, before, after);
 }
 
 /* Equally good baselines: the first in byte order. */
 static void test_ties(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct diff *diff;
-
 	(void)state;
 	add_types(before, "/second", 0, 12);
 	add_types(before, "/first", 0, 12);
 	add_types(after, "/third", 0, 13); /* not the whole of either: the search goes on */
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	diff_fixture_compare(AXIS_ALL);
 	assert_int_equal(diff->rename_count, 1);
 	assert_string_equal(diff->renames[0].path[DIFF_BEFORE], "/first");
-	release(diff, before, after);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_thresholds),       cmocka_unit_test(test_only_on_the_axis_of_all),
-		cmocka_unit_test(test_kept_names),       cmocka_unit_test(test_roots_and_children),
-		cmocka_unit_test(test_candidates_merge), cmocka_unit_test(test_ties),
+		DIFF_TEST(test_thresholds),       DIFF_TEST(test_only_on_the_axis_of_all),
+		DIFF_TEST(test_kept_names),       DIFF_TEST(test_roots_and_children),
+		DIFF_TEST(test_candidates_merge), DIFF_TEST(test_ties),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rules of `--fail-if`: what comes of them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/diff_rule.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"
@@ -31,8 +27,26 @@ static const struct pair_thread after[] = {
 	{"/", "fresh", "fresh", 40, 40, 500, 7, 0, 0, REASON_READ},
 };
 
+static struct snapshot *first, *second;
+
+static int make_sides(void **state)
+{
+	(void)state;
+	first = pair_snapshot(PAIR_BEFORE_S, before, COUNT(before));
+	second = pair_snapshot(PAIR_BEFORE_S + PAIR_INTERVAL_S, after, COUNT(after));
+	return 0;
+}
+
+static int release_sides(void **state)
+{
+	(void)state;
+	snapshot_release(first);
+	snapshot_release(second);
+	return 0;
+}
+
 /* Judges the rule on an axis; the outcomes as lines, a broken one after a '!'. */
-static char *judge_pair(struct snapshot *first, struct snapshot *second, enum axis axis, const char *text)
+static char *judge(enum axis axis, const char *text)
 {
 	static char lines[8192];
 	const struct diff_options options = {.grouping = {.axis = axis}};
@@ -59,17 +73,6 @@ static char *judge_pair(struct snapshot *first, struct snapshot *second, enum ax
 	diff_rule_outcomes_release(&outcomes);
 	rule_release(&rule);
 	diff_release(diff);
-	return lines;
-}
-
-static char *judge(enum axis axis, const char *text)
-{
-	struct snapshot *first = pair_snapshot(PAIR_BEFORE_S, before, COUNT(before));
-	struct snapshot *second = pair_snapshot(PAIR_BEFORE_S + PAIR_INTERVAL_S, after, COUNT(after));
-	char *lines = judge_pair(first, second, axis, text);
-
-	snapshot_release(first);
-	snapshot_release(second);
 	return lines;
 }
 
@@ -142,14 +145,15 @@ static void test_no_number(void **state)
 			    "!1 group matches and has no value in after\n");
 }
 
+static const struct pair_thread quiet_threads[] = {
+	{"/a", "pool", "pool", 10, 10, 500, 1, 0, 0, REASON_READ},
+	{"/a", "quiet", "quiet", 20, 20, 500, 1, 0, 0, REASON_READ},
+};
+
 /* A snapshot with waits of the group `pool`, by the files' histograms. */
 static struct snapshot *open_with_waits(uint64_t wait, uint64_t count)
 {
-	static const struct pair_thread threads[] = {
-		{"/a", "pool", "pool", 10, 10, 500, 1, 0, 0, REASON_READ},
-		{"/a", "quiet", "quiet", 20, 20, 500, 1, 0, 0, REASON_READ},
-	};
-	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, threads, COUNT(threads));
+	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, quiet_threads, COUNT(quiet_threads));
 	struct latency_record *record = latency_add_record(snapshot,
 							   string_pool_intern(&snapshot->strings, "pool", 4),
 							   string_pool_intern(&snapshot->strings, "pool", 4),
@@ -174,10 +178,9 @@ static void add_other(struct snapshot *snapshot, uint64_t count)
 }
 
 /* Expects one outcome of the threads of both. */
-static void expect_outcome(struct snapshot *first, struct snapshot *second, const char *text,
-			   const char *expected)
+static void expect_outcome(const char *text, const char *expected)
 {
-	char *lines = judge_pair(first, second, AXIS_THREAD, text);
+	char *lines = judge(AXIS_THREAD, text);
 
 	lines[strlen(lines) - 1] = '\0';
 	assert_string_equal(lines, expected);
@@ -185,40 +188,33 @@ static void expect_outcome(struct snapshot *first, struct snapshot *second, cons
 
 static void test_latency(void **state)
 {
-	struct snapshot *first = open_with_waits(2000000, 100), *second = open_with_waits(8000000, 50);
-
-	(void)state;
-	expect_outcome(first, second, "run_queue_max_ns(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
-	expect_outcome(first, second, "run_queue_max_ns(pool) > 300%", "pool changed by +6.000ms (+300.0%)");
-	expect_outcome(first, second, "after:run_queue_max_ns(*) >= 8ms", "!pool has 8.000ms");
-	expect_outcome(first, second, "run_queue_waits_per_s(pool) < 0", "!pool changed by -50.00 (-50.0%)");
+	release_sides(state);
+	first = open_with_waits(2000000, 100);
+	second = open_with_waits(8000000, 50);
+	expect_outcome("run_queue_max_ns(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
+	expect_outcome("run_queue_max_ns(pool) > 300%", "pool changed by +6.000ms (+300.0%)");
+	expect_outcome("after:run_queue_max_ns(*) >= 8ms", "!pool has 8.000ms");
+	expect_outcome("run_queue_waits_per_s(pool) < 0", "!pool changed by -50.00 (-50.0%)");
 	/* no wait, no percentile; but no wait is a number of waits */
-	expect_outcome(first, second, "after:run_queue_p99_ns(quiet) > 0",
-		       "!1 group matches and has no value in after");
-	expect_outcome(first, second, "after:run_queue_waits_per_s(quiet) > 0", "quiet has 0.00");
+	expect_outcome("after:run_queue_p99_ns(quiet) > 0", "!1 group matches and has no value in after");
+	expect_outcome("after:run_queue_waits_per_s(quiet) > 0", "quiet has 0.00");
 	/* waits that may be of any group: of none is it sure that a rule holds */
 	add_other(second, 3);
-	expect_outcome(first, second, "run_queue_waits_per_s(pool) < 1000",
+	expect_outcome("run_queue_waits_per_s(pool) < 1000",
 		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
-	expect_outcome(first, second, "after:run_queue_p99_ns(pool) > 1s",
+	expect_outcome("after:run_queue_p99_ns(pool) > 1s",
 		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
-	expect_outcome(first, second, "after:run_queue_waits_per_s(quiet) > 0",
+	expect_outcome("after:run_queue_waits_per_s(quiet) > 0",
 		       "!cannot be judged, quiet is unavailable in after (may be counted under (other))");
-	expect_outcome(first, second, "after:blocked_waits_per_s(quiet) > 0", "quiet has 0.00");
+	expect_outcome("after:blocked_waits_per_s(quiet) > 0", "quiet has 0.00");
 	first->latency.present = false;
-	expect_outcome(first, second, "run_queue_max_ns(pool) > 5ms",
+	expect_outcome("run_queue_max_ns(pool) > 5ms",
 		       "!cannot be judged, pool is unavailable in before (not in the file)");
-	snapshot_release(first);
-	snapshot_release(second);
 }
 
 static struct snapshot *open_with_contexts(uint64_t runtime)
 {
-	static const struct pair_thread threads[] = {
-		{"/a", "pool", "pool", 10, 10, 500, 1, 0, 0, REASON_READ},
-		{"/a", "quiet", "quiet", 20, 20, 500, 1, 0, 0, REASON_READ},
-	};
-	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, threads, COUNT(threads));
+	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, quiet_threads, COUNT(quiet_threads));
 
 	scx_fixture_begin(snapshot, "made_1.2", 1, NULL);
 	scx_fixture_add(snapshot, 0,
@@ -232,37 +228,36 @@ static struct snapshot *open_with_contexts(uint64_t runtime)
 /* Fields of a scheduler, by the names that it gave. */
 static void test_fields(void **state)
 {
-	struct snapshot *first = open_with_contexts(2000000), *second = open_with_contexts(8000000);
 	struct error error;
 	struct rule rule;
 
-	(void)state;
+	release_sides(state);
+	first = open_with_contexts(2000000);
+	second = open_with_contexts(8000000);
 	/* words have no number */
 	window_describe_fields(second->task_fields.owner);
 	assert_int_equal(rule_parse("scx.state(pool) > 0", true, &rule, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "has no number"));
-	expect_outcome(first, second, "scx.sum_runtime(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
-	expect_outcome(first, second, "scx.sum_runtime(*) > 300%",
+	expect_outcome("scx.sum_runtime(pool) > 5ms", "!pool changed by +6.000ms (+300.0%)");
+	expect_outcome("scx.sum_runtime(*) > 300%",
 		       "pool changed by +6.000ms (+300.0%); 1 more match without a number");
-	expect_outcome(first, second, "after:scx.weight(pool) < 100", "pool has 305.00");
-	expect_outcome(first, second, "after:scx.weight(quiet) > 0",
-		       "!1 group matches and has no value in after");
+	expect_outcome("after:scx.weight(pool) < 100", "pool has 305.00");
+	expect_outcome("after:scx.weight(quiet) > 0", "!1 group matches and has no value in after");
 	/* a name that no scheduler has is absent */
-	expect_outcome(first, second, "scx.waight(pool) > 0",
+	expect_outcome("scx.waight(pool) > 0",
 		       "!1 group matches and has no change: the value is absent on one side");
 	second->task_fields.context_of[0] = TASK_FIELDS_OTHER_TASK;
-	expect_outcome(first, second, "scx.weight(pool) > 0",
+	expect_outcome("scx.weight(pool) > 0",
 		       "!cannot be judged, pool is unavailable in after (belongs to another task)");
-	snapshot_release(first);
-	snapshot_release(second);
 }
+
+#define RULE_TEST(test) cmocka_unit_test_setup_teardown(test, make_sides, release_sides)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes),   cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_no_number), cmocka_unit_test(test_latency),
-		cmocka_unit_test(test_fields),
+		RULE_TEST(test_changes), RULE_TEST(test_groups), RULE_TEST(test_no_number),
+		RULE_TEST(test_latency), RULE_TEST(test_fields),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);

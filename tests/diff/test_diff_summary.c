@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The weights of changes, and the sentences about the largest. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cmocka_include.h"
 #include "compare/diff_summary.h"
-#include "diff_fixture.h"
+#include "diff_sides.h"
 
+static bool chosen[METRIC_COUNT];
 static const struct diff_summary_per plain = {.interval_ns = 10 * NS_PER_S};
 
 static void assert_sentence(struct diff_change change, struct diff_summary_per per, const char *expected)
@@ -74,43 +70,33 @@ static void test_sentences_are_divided_as_rows_are(void **state)
 	assert_sentence(change, per, "web ran 5 s longer on a CPU (1 s → 6 s, 1 → 2 threads)");
 }
 
-/* Sets a metric of a process, with all that makes it known, on both sides. */
-static void set(struct snapshot *const sides[], const char *process, enum metric metric, uint64_t before,
-		uint64_t after)
+static void set(const char *process, enum metric metric, uint64_t first, uint64_t second)
 {
-	const uint64_t values[] = {before, after};
-
-	for (size_t i = 0; i < DIFF_SIDE_COUNT; i++)
-		diff_fixture_set(sides[i], diff_fixture_add(sides[i], "/a", process, "t", 1), metric,
-				 values[i]);
+	diff_fixture_add_both("/a", process, "t", metric, first, second);
 }
 
-/* Two captures, ten seconds apart. */
-static void open_sides(struct snapshot *ret_sides[DIFF_SIDE_COUNT])
+/* Two captures, ten seconds apart, of which all metrics are told. */
+static int open_sides(void **state)
 {
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
-		ret_sides[side] = diff_fixture_open();
-		ret_sides[side]->captured_at_unix_ns = (1 + 10 * side) * NS_PER_S;
-	}
+	diff_fixture_begin(state);
+	before->captured_at_unix_ns = NS_PER_S;
+	after->captured_at_unix_ns = 11 * NS_PER_S;
+	memset(chosen, true, sizeof(chosen));
+	return 0;
 }
 
 static void test_the_largest_are_those_that_matter(void **state)
 {
-	struct snapshot *sides[DIFF_SIDE_COUNT];
 	struct diff_summary summary = {0};
-	bool chosen[METRIC_COUNT];
-	struct diff *diff;
 
 	(void)state;
-	open_sides(sides);
-	memset(chosen, true, sizeof(chosen));
 	/* a factor of 18,000 that nobody feels; a CPU that is another one; one wait counted in two ways */
-	set(sides, "tiny", METRIC_RUN_TIME_NS, 2000, 36000000);
-	set(sides, "moved", METRIC_PROCESSOR, 0, 1);
-	set(sides, "pool", METRIC_WAIT_TIME_NS, 2100000000, 9800000000);
-	set(sides, "pool", METRIC_WAIT_SUM, 2100000000, 9800000000);
-	set(sides, "reader", METRIC_READ_BYTES, 0, UINT64_C(1) << 30);
-	diff = diff_fixture_compare(sides[0], sides[1], AXIS_PROCESS);
+	set("tiny", METRIC_RUN_TIME_NS, 2000, 36000000);
+	set("moved", METRIC_PROCESSOR, 0, 1);
+	set("pool", METRIC_WAIT_TIME_NS, 2100000000, 9800000000);
+	set("pool", METRIC_WAIT_SUM, 2100000000, 9800000000);
+	set("reader", METRIC_READ_BYTES, 0, UINT64_C(1) << 30);
+	diff_fixture_compare(AXIS_PROCESS);
 	diff_summary_make(diff, chosen, &plain, false, &summary);
 	assert_int_equal(summary.count, 2);
 	assert_string_equal(summary.items[0],
@@ -121,34 +107,23 @@ static void test_the_largest_are_those_that_matter(void **state)
 	diff_summary_make(diff, chosen, &plain, true, &summary);
 	assert_int_equal(summary.count, 1);
 	diff_summary_release(&summary);
-	diff_release(diff);
-	snapshot_release(sides[0]);
-	snapshot_release(sides[1]);
 }
 
 static void test_only_three_are_told(void **state)
 {
-	struct snapshot *sides[DIFF_SIDE_COUNT];
 	const char *const names[] = {"a", "b", "c", "d", "e"};
 	struct diff_summary summary = {0};
-	bool chosen[METRIC_COUNT];
-	struct diff *diff;
 
 	(void)state;
-	open_sides(sides);
-	memset(chosen, true, sizeof(chosen));
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-		set(sides, names[i], METRIC_RUN_TIME_NS, 0, (i * 2 % 5 + 1) * NS_PER_S);
-	diff = diff_fixture_compare(sides[0], sides[1], AXIS_PROCESS);
+		set(names[i], METRIC_RUN_TIME_NS, 0, (i * 2 % 5 + 1) * NS_PER_S);
+	diff_fixture_compare(AXIS_PROCESS);
 	diff_summary_make(diff, chosen, &plain, false, &summary);
 	assert_int_equal(summary.count, DIFF_SUMMARY_MAX);
 	assert_string_equal(summary.items[0], "c ran 5 s longer on a CPU (0 → 5 s, 1 thread)");
 	assert_string_equal(summary.items[1], "e ran 4 s longer on a CPU (0 → 4 s, 1 thread)");
 	assert_string_equal(summary.items[2], "b ran 3 s longer on a CPU (0 → 3 s, 1 thread)");
 	diff_summary_release(&summary);
-	diff_release(diff);
-	snapshot_release(sides[0]);
-	snapshot_release(sides[1]);
 }
 
 static void test_every_phrase_has_one_place_for_the_change(void **state)
@@ -168,7 +143,7 @@ static void test_every_phrase_has_one_place_for_the_change(void **state)
 }
 
 /* The weight of the change of a metric in the group of a process. */
-static double weight_of(const struct diff *diff, const char *process, enum metric metric)
+static double weight_of(const char *process, enum metric metric)
 {
 	struct diff_weight *weights = diff_weigh(diff, column_of_stored(metric));
 	const double weight = weights[diff_fixture_pair(diff, process) - diff->pairs].weight;
@@ -179,41 +154,33 @@ static double weight_of(const struct diff *diff, const char *process, enum metri
 
 static void test_weights(void **state)
 {
-	struct snapshot *sides[DIFF_SIDE_COUNT];
-	struct diff *diff;
-
 	(void)state;
-	open_sides(sides);
-	set(sides, "most", METRIC_WAIT_TIME_NS, 0, 7700000000);
-	set(sides, "some", METRIC_WAIT_TIME_NS, 0, 300000000);
-	set(sides, "little", METRIC_RUN_TIME_NS, 0, 36000000);
-	set(sides, "one", METRIC_MAJFLT, 0, 1);
-	set(sides, "many", METRIC_MINFLT, 0, 1000);
-	set(sides, "peak", METRIC_WAIT_MAX, 0, 5000000000);
-	set(sides, "elsewhere", METRIC_PROCESSOR, 0, 1);
-	diff = diff_fixture_compare(sides[0], sides[1], AXIS_PROCESS);
-	assert_true(weight_of(diff, "most", METRIC_WAIT_TIME_NS) >
-		    weight_of(diff, "some", METRIC_WAIT_TIME_NS));
-	assert_true(weight_of(diff, "most", METRIC_WAIT_TIME_NS) >
-		    weight_of(diff, "little", METRIC_RUN_TIME_NS));
-	assert_true(weight_of(diff, "little", METRIC_RUN_TIME_NS) > weight_of(diff, "one", METRIC_MAJFLT));
-	assert_true(weight_of(diff, "many", METRIC_MINFLT) > weight_of(diff, "peak", METRIC_WAIT_MAX));
-	assert_true(weight_of(diff, "peak", METRIC_WAIT_MAX) >
-		    weight_of(diff, "elsewhere", METRIC_PROCESSOR));
-	diff_release(diff);
-	snapshot_release(sides[0]);
-	snapshot_release(sides[1]);
+	set("most", METRIC_WAIT_TIME_NS, 0, 7700000000);
+	set("some", METRIC_WAIT_TIME_NS, 0, 300000000);
+	set("little", METRIC_RUN_TIME_NS, 0, 36000000);
+	set("one", METRIC_MAJFLT, 0, 1);
+	set("many", METRIC_MINFLT, 0, 1000);
+	set("peak", METRIC_WAIT_MAX, 0, 5000000000);
+	set("elsewhere", METRIC_PROCESSOR, 0, 1);
+	diff_fixture_compare(AXIS_PROCESS);
+	assert_true(weight_of("most", METRIC_WAIT_TIME_NS) > weight_of("some", METRIC_WAIT_TIME_NS));
+	assert_true(weight_of("most", METRIC_WAIT_TIME_NS) > weight_of("little", METRIC_RUN_TIME_NS));
+	assert_true(weight_of("little", METRIC_RUN_TIME_NS) > weight_of("one", METRIC_MAJFLT));
+	assert_true(weight_of("many", METRIC_MINFLT) > weight_of("peak", METRIC_WAIT_MAX));
+	assert_true(weight_of("peak", METRIC_WAIT_MAX) > weight_of("elsewhere", METRIC_PROCESSOR));
 }
+
+#define SUMMARY_TEST(test) cmocka_unit_test_setup_teardown(test, open_sides, diff_fixture_end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sentences_have_the_words_of_their_unit),
-		cmocka_unit_test(test_sentences_are_divided_as_rows_are),
-		cmocka_unit_test(test_the_largest_are_those_that_matter),
-		cmocka_unit_test(test_only_three_are_told),
-		cmocka_unit_test(test_every_phrase_has_one_place_for_the_change),
-		cmocka_unit_test(test_weights),
+		SUMMARY_TEST(test_sentences_have_the_words_of_their_unit),
+		SUMMARY_TEST(test_sentences_are_divided_as_rows_are),
+		SUMMARY_TEST(test_the_largest_are_those_that_matter),
+		SUMMARY_TEST(test_only_three_are_told),
+		SUMMARY_TEST(test_every_phrase_has_one_place_for_the_change),
+		SUMMARY_TEST(test_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

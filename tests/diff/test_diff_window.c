@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Two windows compared: what happened each second in one and in the other, however long they are. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,7 +8,7 @@
 #include "cmocka_include.h"
 #include "compare/diff_evidence.h"
 #include "compare/diff_rule.h"
-#include "diff_fixture.h"
+#include "diff_sides.h"
 #include "pair_fixture.h"
 
 #define S  NS_PER_S
@@ -48,23 +47,21 @@ static void add_ended(struct snapshot *snapshot, const char *name, uint64_t run_
 	ended->threads++;
 }
 
-static struct diff *compare(const struct snapshot *before, const struct snapshot *after,
-			    const struct diff_match *match)
+static void compare(const struct diff_match *match)
 {
 	const struct diff_options options = {.grouping.axis = AXIS_THREAD, .rates = true, .match = match};
 
-	return diff_create(before, after, &options);
+	diff = diff_create(before, after, &options);
 }
 
-static void expect_rates(const struct diff *diff, const char *label, enum metric metric, double before,
-			 double after)
+static void expect_rates(const char *label, enum metric metric, double first, double second)
 {
 	const struct diff_value value = diff_metric(diff, diff_fixture_pair(diff, label), metric);
 
 	assert_int_equal(value.state, VALUE_READ);
-	assert_true(value.side[DIFF_BEFORE].number == before);
-	assert_true(value.side[DIFF_AFTER].number == after);
-	assert_true(value.delta == after - before);
+	assert_true(value.side[DIFF_BEFORE].number == first);
+	assert_true(value.side[DIFF_AFTER].number == second);
+	assert_true(value.delta == second - first);
 }
 
 /* One that has run for hours and runs as before did not change; one that runs twice as much did. */
@@ -82,18 +79,14 @@ static void test_rates(void **state)
 		{"/", "old", "old", 10, 10, 5, 5001500 * MS, 900 * S, 0, REASON_READ},
 		{"/", "new", "new", 20, 20, 9000, 3 * S, 0, 8192, REASON_READ},
 	};
-	/* over 10 s, and over 5 s */
-	struct snapshot *before = window_of(1000, begin, 1010, first, 2),
-			*after = window_of(1010, first, 1015, second, 2);
-	struct diff *diff = compare(before, after, NULL);
 
 	(void)state;
-	expect_rates(diff, "old", METRIC_RUN_TIME_NS, 100e6, 100e6);
-	expect_rates(diff, "new", METRIC_RUN_TIME_NS, 100e6, 200e6);
-	expect_rates(diff, "new", METRIC_READ_BYTES, 409.6, 819.2);
-	diff_release(diff);
-	snapshot_release(before);
-	snapshot_release(after);
+	/* over 10 s, and over 5 s */
+	diff_fixture_replace(window_of(1000, begin, 1010, first, 2), window_of(1010, first, 1015, second, 2));
+	compare(NULL);
+	expect_rates("old", METRIC_RUN_TIME_NS, 100e6, 100e6);
+	expect_rates("new", METRIC_RUN_TIME_NS, 100e6, 200e6);
+	expect_rates("new", METRIC_READ_BYTES, 409.6, 819.2);
 }
 
 /* Ended threads count in their group, and have a row of their own where nothing else is there. */
@@ -102,25 +95,21 @@ static void test_ended(void **state)
 	static const struct pair_thread threads[] = {
 		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
 	};
-	struct snapshot *before = window_of(1000, threads, 1010, threads, 1),
-			*after = window_of(1010, threads, 1020, threads, 1);
 	const struct diff_pair *pair;
-	struct diff *diff;
 
 	(void)state;
+	diff_fixture_replace(window_of(1000, threads, 1010, threads, 1),
+			     window_of(1010, threads, 1020, threads, 1));
 	add_ended(before, "web", 1 * S);
 	add_ended(after, "web", 3 * S);
 	add_ended(after, "cc1", 5 * S);
-	diff = compare(before, after, NULL);
+	compare(NULL);
 	assert_int_equal(diff->pair_count, 2);
-	expect_rates(diff, "web", METRIC_RUN_TIME_NS, 100e6, 300e6);
+	expect_rates("web", METRIC_RUN_TIME_NS, 100e6, 300e6);
 	pair = diff_fixture_pair(diff, "cc1");
 	assert_int_equal(pair->kind, DIFF_PAIR_ONLY_AFTER);
 	assert_int_equal(pair->threads[DIFF_AFTER], 0);
 	assert_true(diff_metric(diff, pair, METRIC_RUN_TIME_NS).side[DIFF_AFTER].number == 500e6);
-	diff_release(diff);
-	snapshot_release(before);
-	snapshot_release(after);
 }
 
 /* A thread that was renamed is the same one: it counts in its later group on both sides. */
@@ -132,21 +121,18 @@ static void test_renamed(void **state)
 	static const struct pair_thread as_after[] = {
 		{"/", "kworker", "kworker/0:1-mm", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
 	};
-	struct snapshot *before = window_of(1000, as_before, 1010, as_before, 1),
-			*after = window_of(1010, as_after, 1020, as_after, 1);
-	struct diff_match *match = diff_match_create(before, after, NULL);
-	struct diff *diff;
+	struct diff_match *match;
 
 	(void)state;
+	diff_fixture_replace(window_of(1000, as_before, 1010, as_before, 1),
+			     window_of(1010, as_after, 1020, as_after, 1));
+	match = diff_match_create(before, after, NULL);
 	assert_non_null(match);
-	diff = compare(before, after, match);
+	compare(match);
 	assert_int_equal(diff->pair_count, 1);
 	assert_int_equal(diff->pairs[0].kind, DIFF_PAIR_MATCHED);
-	expect_rates(diff, "kworker/0:1-mm", METRIC_RUN_TIME_NS, 0, 0);
-	diff_release(diff);
+	expect_rates("kworker/0:1-mm", METRIC_RUN_TIME_NS, 0, 0);
 	diff_match_release(match);
-	snapshot_release(before);
-	snapshot_release(after);
 }
 
 enum {
@@ -193,7 +179,7 @@ static struct snapshot *pool_window(uint64_t from_s, const uint64_t run_ms[POOLS
 	return now;
 }
 
-static struct diff_evidence_cell evidence_of(const struct diff *diff, const char *pool)
+static struct diff_evidence_cell evidence_of(const char *pool)
 {
 	const struct diff_pair *pair = diff_fixture_pair(diff, pool);
 	const struct diff_value value = diff_metric(diff, pair, METRIC_RUN_TIME_NS);
@@ -204,45 +190,42 @@ static struct diff_evidence_cell evidence_of(const struct diff *diff, const char
 /* A change that is no more than what a pool does from second to second is none; one that is stands out. */
 static void test_evidence(void **state)
 {
-	static const uint64_t before[POOLS][PARTS] = {
+	static const uint64_t early[POOLS][PARTS] = {
 		{100, 101, 99, 100, 102, 98, 100, 101, 99, 100, 100, 100},
 		{900, 100, 500, 50, 700, 300, 20, 800, 100, 400, 600, 30},
 		{200, 210, 190, 205, 195, 201, 202, 198, 207, 193, 203, 199},
 	};
-	static const uint64_t after[POOLS][PARTS] = {
+	static const uint64_t late[POOLS][PARTS] = {
 		{101, 100, 100, 99, 98, 102, 100, 99, 101, 100, 100, 100},
 		{50, 950, 300, 800, 100, 600, 700, 30, 900, 200, 500, 400},
 		{400, 410, 390, 405, 395, 401, 402, 398, 407, 393, 403, 399},
 	};
-	struct snapshot *first = pool_window(1000, before), *second = pool_window(1012, after);
-	struct diff *diff = compare(first, second, NULL);
 	struct diff_evidence_cell cell;
 
 	(void)state;
-	cell = evidence_of(diff, "steady");
+	diff_fixture_replace(pool_window(1000, early), pool_window(1012, late));
+	compare(NULL);
+	cell = evidence_of("steady");
 	assert_true(cell.is_tested && !cell.is_real);
 	/* 20 % more */
-	cell = evidence_of(diff, "noisy");
+	cell = evidence_of("noisy");
 	assert_true(cell.is_tested && !cell.is_real && cell.chance > 0.2);
-	cell = evidence_of(diff, "slower");
+	cell = evidence_of("slower");
 	assert_true(cell.is_tested && cell.is_real);
 	/* one of two times C(24, 12), of three that were tested */
 	assert_true(fabs(cell.adjusted * 2704156 / 6 - 1) < 1e-6);
 	assert_true(fabs(cell.spread[DIFF_AFTER] - 3.125e6) < 1e-3);
-	diff_release(diff);
-	snapshot_release(first);
-	snapshot_release(second);
 }
 
 /* Real changes break rules, with `any` all changes do, and those too small to count do not. */
 static void test_rules(void **state)
 {
-	static const uint64_t before[POOLS][PARTS] = {
+	static const uint64_t early[POOLS][PARTS] = {
 		{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 		{900, 100, 500, 50, 700, 300, 20, 800, 100, 400, 600, 30},
 		{200, 210, 190, 205, 195, 201, 202, 198, 207, 193, 203, 199},
 	};
-	static const uint64_t after[POOLS][PARTS] = {
+	static const uint64_t late[POOLS][PARTS] = {
 		{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
 		{50, 950, 300, 800, 100, 600, 700, 30, 900, 400, 500, 400},
 		{400, 410, 390, 405, 395, 401, 402, 398, 407, 393, 403, 399},
@@ -271,10 +254,10 @@ static void test_rules(void **state)
 		{"after:CPU%(slower) > 41", false, false},
 		{"QSHARE%(slower) > 5", false, false},
 	};
-	struct snapshot *first = pool_window(1000, before), *second = pool_window(1012, after);
-	struct diff *diff = compare(first, second, NULL);
 
 	(void)state;
+	diff_fixture_replace(pool_window(1000, early), pool_window(1012, late));
+	compare(NULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct diff_rule_outcomes outcomes = {0};
 		struct rule rule;
@@ -286,16 +269,13 @@ static void test_rules(void **state)
 		diff_rule_outcomes_release(&outcomes);
 		rule_release(&rule);
 	}
-	diff_release(diff);
-	snapshot_release(first);
-	snapshot_release(second);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rates),    cmocka_unit_test(test_ended), cmocka_unit_test(test_renamed),
-		cmocka_unit_test(test_evidence), cmocka_unit_test(test_rules),
+		DIFF_TEST(test_rates),    DIFF_TEST(test_ended), DIFF_TEST(test_renamed),
+		DIFF_TEST(test_evidence), DIFF_TEST(test_rules),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);

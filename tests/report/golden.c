@@ -2,16 +2,12 @@
 #include "golden.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/file.h"
+#include "cmocka_include.h"
 
 static void write_golden(const char *path, const struct buffer *drawn)
 {

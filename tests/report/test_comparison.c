@@ -2,14 +2,10 @@
 /* Reports of comparisons in every format, compared with files in golden/: two real captures written by
  * another program, and two made ones of one boot with everything that ctop adds. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/comparability.h"
 #include "compare/diff_rule.h"
 #include "compare/tables.h"
@@ -20,14 +16,6 @@
 #include "store/ctprof.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct {
-	enum report_format format;
-	const char *ending;
-} formats[] = {
-	{REPORT_FORMAT_TEXT, "txt"},  {REPORT_FORMAT_TSV, "tsv"},     {REPORT_FORMAT_CSV, "csv"},
-	{REPORT_FORMAT_JSON, "json"}, {REPORT_FORMAT_MARKDOWN, "md"}, {REPORT_FORMAT_HTML, "html"},
-};
 
 /* A comparison to be drawn in every format. */
 struct drawing {
@@ -45,13 +33,13 @@ static void draw(void *context, const struct table *table)
 	report_table(context, table);
 }
 
-static void compare_format(const struct drawing *drawing, size_t format, const struct diff *diff,
+static void compare_format(const struct drawing *drawing, enum report_format format, const struct diff *diff,
 			   const struct report_subject *subject)
 {
 	struct tables_request request = drawing->request;
 	struct buffer out = {0};
 	struct report report = {
-		.format = formats[format].format,
+		.format = format,
 		.out = &out,
 		.snapshot = drawing->snapshots[DIFF_AFTER],
 		.before = drawing->snapshots[DIFF_BEFORE],
@@ -64,7 +52,7 @@ static void compare_format(const struct drawing *drawing, size_t format, const s
 	report_end(&report);
 	if (report.format == REPORT_FORMAT_HTML && html_check(out.data, out.length) != NULL)
 		fail_msg("%s", html_check(out.data, out.length));
-	snprintf(name, sizeof(name), "%s.%s", drawing->golden, formats[format].ending);
+	snprintf(name, sizeof(name), "%s%s", drawing->golden, report_format_endings[format]);
 	golden_compare(name, &out);
 	buffer_release(&out);
 }
@@ -99,8 +87,8 @@ static void compare_all_formats(struct drawing *drawing)
 	}
 	diff = diff_create(drawing->snapshots[DIFF_BEFORE], drawing->snapshots[DIFF_AFTER], &options);
 	judge(drawing, diff, &outcomes);
-	for (size_t i = 0; i < COUNT(formats); i++)
-		compare_format(drawing, i, diff,
+	for (enum report_format format = 0; format < REPORT_FORMAT_COUNT; format++)
+		compare_format(drawing, format, diff,
 			       &(struct report_subject){
 				       .command = "diff",
 				       .before_file = "first.ctprof.zst",

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Markdown and HTML of names that try to be more than names, compared with files in golden/. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/tables.h"
 #include "golden.h"
 #include "html_check.h"
@@ -76,12 +72,21 @@ static struct snapshot *make_snapshot(void)
 	return snapshot;
 }
 
+static struct buffer page;
+
+static int release_page(void **state)
+{
+	(void)state;
+	buffer_release(&page);
+	return 0;
+}
+
 static void draw(void *context, const struct table *table)
 {
 	report_table(context, table);
 }
 
-static void draw_report(enum report_format format, size_t limit, size_t chunk_rows, struct buffer *out)
+static void draw_report(enum report_format format, size_t limit, size_t chunk_rows)
 {
 	struct snapshot *snapshot = make_snapshot();
 	struct diff *groups = diff_create(NULL, snapshot,
@@ -93,8 +98,9 @@ static void draw_report(enum report_format format, size_t limit, size_t chunk_ro
 		.limit = limit,
 		.chunk_rows = chunk_rows,
 	};
-	struct report report = {.format = format, .out = out, .snapshot = snapshot};
+	struct report report = {.format = format, .out = &page, .snapshot = snapshot};
 
+	buffer_clear(&page);
 	report_begin(&report, &(struct report_subject){.command = "show",
 						       .file = "a<b>`|&\".zst",
 						       .group_by = axes[AXIS_PROCESS].name});
@@ -104,9 +110,9 @@ static void draw_report(enum report_format format, size_t limit, size_t chunk_ro
 	snapshot_release(snapshot);
 }
 
-static void expect_page(const struct buffer *page)
+static void expect_page(void)
 {
-	const char *complaint = html_check(page->data, page->length);
+	const char *complaint = html_check(page.data, page.length);
 
 	if (complaint != NULL)
 		fail_msg("%s", complaint);
@@ -114,33 +120,26 @@ static void expect_page(const struct buffer *page)
 
 static void test_html(void **state)
 {
-	struct buffer page = {0};
-
 	(void)state;
-	draw_report(REPORT_FORMAT_HTML, 0, 0, &page);
-	expect_page(&page);
+	draw_report(REPORT_FORMAT_HTML, 0, 0);
+	expect_page();
 	golden_compare("hostile.html", &page);
-	buffer_release(&page);
 }
 
 static void test_markdown(void **state)
 {
-	struct buffer page = {0};
-
 	(void)state;
-	draw_report(REPORT_FORMAT_MARKDOWN, 0, 0, &page);
+	draw_report(REPORT_FORMAT_MARKDOWN, 0, 0);
 	golden_compare("hostile.md", &page);
-	buffer_release(&page);
 }
 
 /* Every row of a table has as many cells as its head: no name has added or swallowed one. */
 static void test_markdown_cells(void **state)
 {
-	struct buffer page = {0};
 	size_t rows = 0;
 
 	(void)state;
-	draw_report(REPORT_FORMAT_MARKDOWN, 0, 0, &page);
+	draw_report(REPORT_FORMAT_MARKDOWN, 0, 0);
 	for (const char *line = strstr(page.data, "| pcomm"); line != NULL && *line == '|';
 	     line = strchr(line, '\n') + 1) {
 		size_t bars = 0;
@@ -151,7 +150,6 @@ static void test_markdown_cells(void **state)
 		rows++;
 	}
 	assert_int_equal(rows, 2 + 2 * COUNT(names));
-	buffer_release(&page);
 }
 
 static void test_pieces(void **state)
@@ -160,16 +158,15 @@ static void test_pieces(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(formats); i++) {
-		struct buffer whole = {0};
+		struct buffer whole;
 
-		draw_report(formats[i], 0, 0, &whole);
+		draw_report(formats[i], 0, 0);
+		whole = page;
+		page = (struct buffer){0};
 		for (size_t rows = 1; rows < 12; rows += 3) {
-			struct buffer pieces = {0};
-
-			draw_report(formats[i], 0, rows, &pieces);
-			assert_int_equal(pieces.length, whole.length);
-			assert_memory_equal(pieces.data, whole.data, whole.length);
-			buffer_release(&pieces);
+			draw_report(formats[i], 0, rows);
+			assert_int_equal(page.length, whole.length);
+			assert_memory_equal(page.data, whole.data, whole.length);
 		}
 		buffer_release(&whole);
 	}
@@ -177,21 +174,16 @@ static void test_pieces(void **state)
 
 static void test_limit(void **state)
 {
-	struct buffer page = {0};
-
 	(void)state;
-	draw_report(REPORT_FORMAT_HTML, 3, 0, &page);
-	expect_page(&page);
+	draw_report(REPORT_FORMAT_HTML, 3, 0);
+	expect_page();
 	assert_non_null(strstr(page.data, "37 more rows are left out"));
-	buffer_clear(&page);
-	draw_report(REPORT_FORMAT_MARKDOWN, 3, 0, &page);
+	draw_report(REPORT_FORMAT_MARKDOWN, 3, 0);
 	assert_non_null(strstr(page.data, "37 more rows are left out"));
 	for (size_t i = 0; i < 2; i++) { /* one is not many */
-		buffer_clear(&page);
-		draw_report(i == 0 ? REPORT_FORMAT_HTML : REPORT_FORMAT_MARKDOWN, 39, 0, &page);
+		draw_report(i == 0 ? REPORT_FORMAT_HTML : REPORT_FORMAT_MARKDOWN, 39, 0);
 		assert_non_null(strstr(page.data, "1 more row is left out"));
 	}
-	buffer_release(&page);
 }
 
 /* The check itself sees what it is for. */
@@ -232,5 +224,5 @@ int main(void)
 		printf("SKIP: no locale C.UTF-8\n");
 		return 77;
 	}
-	return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pages", tests, NULL, release_page);
 }

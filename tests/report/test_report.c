@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reports of a made snapshot with partial, absent and unavailable cells, compared with files in golden/. */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/tables.h"
 #include "golden.h"
 #include "report/report.h"
@@ -94,88 +89,71 @@ static void draw(void *context, const struct table *table)
 	report_table(context, table);
 }
 
-static void compare_report_in_chunks(size_t chunk_rows, const char *golden, enum axis axis,
-				     const char *sections_wanted, bool by_flags, enum report_format format,
-				     bool ascii)
+/* The reports, each with the file that it is compared with. */
+static const struct report_case {
+	const char *golden;
+	enum axis axis;
+	enum report_format format;
+	bool ascii, by_flags;
+	const char *sections; /* NULL: all */
+} cases[] = {
+	{"groups.txt", AXIS_PROCESS, REPORT_FORMAT_TEXT, false, false, NULL},
+	{"groups-ascii.txt", AXIS_PROCESS, REPORT_FORMAT_TEXT, true, false, NULL},
+	{"cgroups.txt", AXIS_CGROUP, REPORT_FORMAT_TEXT, false, false, NULL},
+	{"reference.txt", AXIS_PROCESS, REPORT_FORMAT_TEXT, false, true, NULL},
+	{"groups.tsv", AXIS_PROCESS, REPORT_FORMAT_TSV, false, false, NULL},
+	{"cgroups.tsv", AXIS_CGROUP, REPORT_FORMAT_TSV, false, false, NULL},
+	{"groups.csv", AXIS_PROCESS, REPORT_FORMAT_CSV, false, false, NULL},
+	{"cgroups.csv", AXIS_CGROUP, REPORT_FORMAT_CSV, false, false, NULL},
+	{"groups.json", AXIS_PROCESS, REPORT_FORMAT_JSON, false, false, NULL},
+	{"cgroups.json", AXIS_CGROUP, REPORT_FORMAT_JSON, false, false, "cgroup-stats,memory-events"},
+};
+
+static void compare_report(const struct report_case *report_case, size_t chunk_rows)
 {
 	struct snapshot *snapshot = make_snapshot();
-	const struct diff_options how = {.grouping = {.axis = axis}, .by_flags = by_flags};
+	const struct diff_options how = {.grouping = {.axis = report_case->axis},
+					 .by_flags = report_case->by_flags};
 	struct diff *groups = diff_create(NULL, snapshot, &how);
 	struct tables_request request = {.chunk_rows = chunk_rows};
 	struct buffer out = {0};
-	struct report report = {.format = format, .out = &out, .snapshot = snapshot, .ascii = ascii};
+	struct report report = {.format = report_case->format,
+				.out = &out,
+				.snapshot = snapshot,
+				.ascii = report_case->ascii};
 	struct error error;
 
-	assert_int_equal(selection_parse_sections(sections_wanted, request.sections, &error), 0);
+	assert_int_equal(selection_parse_sections(report_case->sections, request.sections, &error), 0);
 	assert_int_equal(
 		selection_parse_metrics("policy,nice,cpu_affinity,rchar,disk_io_fraction,thread_count",
 					request.metrics, request.derived, &request.fields, &error),
 		0);
 	report_begin(&report, &(struct report_subject){.command = "show",
 						       .file = "made.ctprof.zst",
-						       .group_by = axes[axis].name});
+						       .group_by = axes[report_case->axis].name});
 	tables_make(groups, &request, draw, &report);
 	report_end(&report);
 	diff_release(groups);
-	golden_compare(golden, &out);
+	golden_compare(report_case->golden, &out);
 	buffer_release(&out);
 	snapshot_release(snapshot);
 }
 
-static void compare_report(const char *golden, enum axis axis, const char *sections_wanted, bool by_flags,
-			   enum report_format format, bool ascii)
+static void test_reports(void **state)
 {
-	compare_report_in_chunks(0, golden, axis, sections_wanted, by_flags, format, ascii);
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		compare_report(&cases[i], 0);
 }
 
+/* Text has no pieces. */
 static void test_pieces_read_as_the_whole(void **state)
 {
-	static const struct {
-		const char *golden;
-		enum report_format format;
-	} cases[] = {
-		{"groups.tsv", REPORT_FORMAT_TSV},
-		{"groups.csv", REPORT_FORMAT_CSV},
-		{"groups.json", REPORT_FORMAT_JSON},
-	};
-
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		for (size_t rows = 1; rows < 20; rows++)
-			compare_report_in_chunks(rows, cases[i].golden, AXIS_PROCESS, NULL, false,
-						 cases[i].format, false);
+		for (size_t rows = 1; cases[i].format != REPORT_FORMAT_TEXT && rows < 20; rows++)
+			compare_report(&cases[i], rows);
 	}
-}
-
-static void test_text(void **state)
-{
-	(void)state;
-	compare_report("groups.txt", AXIS_PROCESS, NULL, false, REPORT_FORMAT_TEXT, false);
-	compare_report("groups-ascii.txt", AXIS_PROCESS, NULL, false, REPORT_FORMAT_TEXT, true);
-	compare_report("cgroups.txt", AXIS_CGROUP, NULL, false, REPORT_FORMAT_TEXT, false);
-	compare_report("reference.txt", AXIS_PROCESS, NULL, true, REPORT_FORMAT_TEXT, false);
-}
-
-static void test_tsv(void **state)
-{
-	(void)state;
-	compare_report("groups.tsv", AXIS_PROCESS, NULL, false, REPORT_FORMAT_TSV, false);
-	compare_report("cgroups.tsv", AXIS_CGROUP, NULL, false, REPORT_FORMAT_TSV, false);
-}
-
-static void test_csv(void **state)
-{
-	(void)state;
-	compare_report("groups.csv", AXIS_PROCESS, NULL, false, REPORT_FORMAT_CSV, false);
-	compare_report("cgroups.csv", AXIS_CGROUP, NULL, false, REPORT_FORMAT_CSV, false);
-}
-
-static void test_json(void **state)
-{
-	(void)state;
-	compare_report("groups.json", AXIS_PROCESS, NULL, false, REPORT_FORMAT_JSON, false);
-	compare_report("cgroups.json", AXIS_CGROUP, "cgroup-stats,memory-events", false, REPORT_FORMAT_JSON,
-		       false);
 }
 
 /* A NUL in a name of a file hides nothing of what stands behind it: two groups do not look alike. */
@@ -231,7 +209,7 @@ static void test_hostile_names(void **state)
 		enum report_format format;
 		bool csv_safe;
 		const char *output;
-	} cases[] = {
+	} outputs[] = {
 		{REPORT_FORMAT_TSV, true,
 		 "# s\nname\tvalue\n\\x1b]0;t\\x07 "
 		 "\\x7f\\x9b1m\uFFFD\\\\x1b\t-3..0\n=1+1\t-3..0\na,=b\t-3..0\n-5\t-3..0\n"
@@ -259,13 +237,13 @@ static void test_hostile_names(void **state)
 					      .value.range = {-3, 0},
 					      .text = "-3..0"};
 	}
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
 		struct buffer out = {0};
 		struct report report = {
-			.format = cases[i].format, .out = &out, .csv_safe = cases[i].csv_safe};
+			.format = outputs[i].format, .out = &out, .csv_safe = outputs[i].csv_safe};
 
 		report_table(&report, table);
-		assert_string_equal(out.data, cases[i].output);
+		assert_string_equal(out.data, outputs[i].output);
 		buffer_release(&out);
 	}
 	table_release(table);
@@ -304,13 +282,8 @@ static void test_wrapped_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_tsv),
-		cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_pieces_read_as_the_whole),
-		cmocka_unit_test(test_names_with_nul),
-		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_reports),        cmocka_unit_test(test_pieces_read_as_the_whole),
+		cmocka_unit_test(test_names_with_nul), cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_wrapped_names),
 	};
 

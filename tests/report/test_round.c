@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The output of `ctop -b` for a round, in each of its formats. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/memory.h"
 #include "report/round.h"
 #include "session/session.h"
+#include "tests/cmocka_include.h"
 
 static size_t add_thread(struct snapshot *snapshot, uint32_t tid, const char *name)
 {
@@ -62,15 +58,20 @@ static struct session *make_session(void)
 
 static const enum column columns[] = {COLUMN_THR, COLUMN_CPU, COLUMN_READ, COLUMN_NICE, COLUMN_STATE};
 
-static void start_view(struct view *view)
+static struct view view;
+
+static int start_view(void **state)
 {
-	view_initialise(view);
-	view->columns = columns;
-	view->column_count = sizeof(columns) / sizeof(columns[0]);
+	(void)state;
+	view_initialise(&view);
+	view.columns = columns;
+	view.column_count = sizeof(columns) / sizeof(columns[0]);
+	view.hide_gone = true;
+	return 0;
 }
 
 /* The two rounds' output, that of the first not marked as first again. */
-static void assert_output(struct view *view, enum report_format format, bool first, const char *expected)
+static void assert_output(enum report_format format, bool first, const char *expected)
 {
 	struct session *session = make_session();
 	struct buffer output = {0};
@@ -79,12 +80,11 @@ static void assert_output(struct view *view, enum report_format format, bool fir
 	struct table *table;
 
 	report.table_count = first ? 0 : 1;
-	view->hide_gone = true;
-	table = session_table(session, view);
+	table = session_table(session, &view);
 	report_round(&report,
 		     &(struct round_subject){.previous = session_previous(session),
 					     .interval_ns = session_interval_ns(session)},
-		     view, table);
+		     &view, table);
 	table_release(table);
 	assert_string_equal(output.data, expected);
 	buffer_release(&output);
@@ -93,19 +93,16 @@ static void assert_output(struct view *view, enum report_format format, bool fir
 
 static void test_text(void **state)
 {
-	struct view view;
-
 	(void)state;
 	setenv("TZ", "UTC", 1);
-	start_view(&view);
 	assert_output(
-		&view, REPORT_FORMAT_TEXT, true,
+		REPORT_FORMAT_TEXT, true,
 		"made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
 		" PROCESS        THR  CPU%  READ/s    NICE STATE\n"
 		" web              1  25.0    4.0K      -5 S\n"
 		" a,\"b\"?[1m?c?     1     0       ?       0 R\n");
 	view.limit = 1;
-	assert_output(&view, REPORT_FORMAT_TEXT, false,
+	assert_output(REPORT_FORMAT_TEXT, false,
 		      "\nmade?  up 1m  runnable 1,234\n"
 		      "22:13:22  2 threads, 2 groups by process, of which 1 row left out (--limit)  rate "
 		      "over 2.0s\n"
@@ -115,37 +112,31 @@ static void test_text(void **state)
 
 static void test_separated(void **state)
 {
-	struct view view;
-
 	(void)state;
-	start_view(&view);
-	assert_output(&view, REPORT_FORMAT_TSV, true,
+	assert_output(REPORT_FORMAT_TSV, true,
 		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
 		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\n"
 		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t1\t0\t\t0\tR\n");
 	view.mode = WINDOW_MODE_INTERVAL;
-	assert_output(&view, REPORT_FORMAT_CSV, true,
+	assert_output(REPORT_FORMAT_CSV, true,
 		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state\n"
 		      "1700000002000000000,web,1,500000000,8192,-5,S\n"
 		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",1,0,,0,R\n");
 	view.limit = 1;
-	assert_output(&view, REPORT_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S\n");
+	assert_output(REPORT_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S\n");
 }
 
 static void test_threads(void **state)
 {
-	struct view view;
-
 	(void)state;
-	start_view(&view);
 	view.limit = 1;
 	view.level = VIEW_LEVEL_THREADS;
-	assert_output(&view, REPORT_FORMAT_TSV, true,
+	assert_output(REPORT_FORMAT_TSV, true,
 		      "time_unix_ns\ttid\ttgid\tthread\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
 		      "1700000002000000000\t10\t10\tweb\t1\t25.000\t4096.000\t-5\tS\n");
 	view.level = VIEW_LEVEL_GROUPS;
 	view.grouping.axis = AXIS_ALL;
-	assert_output(&view, REPORT_FORMAT_CSV, true,
+	assert_output(REPORT_FORMAT_CSV, true,
 		      "time_unix_ns,cgroup,process,thread,threads,cpu_percent,read_bytes_per_s,nice,state\n"
 		      "1700000002000000000,/,web,web,1,25.000,4096.000,-5,S\n");
 }
@@ -154,33 +145,31 @@ static void test_threads(void **state)
 static void test_waits(void **state)
 {
 	static const enum column with_waits[] = {COLUMN_RUNQ};
-	struct view view;
 
 	(void)state;
-	start_view(&view);
 	view.limit = 1;
 	view.columns = with_waits;
 	view.sort = COLUMN_RUNQ;
 	view.column_count = 1;
-	assert_output(&view, REPORT_FORMAT_TEXT, true,
+	assert_output(REPORT_FORMAT_TEXT, true,
 		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
 		      "row left out (--limit)  rate over 2.0s  with waits that ended\n"
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?      0\n");
-	assert_output(&view, REPORT_FORMAT_CSV, true,
+	assert_output(REPORT_FORMAT_CSV, true,
 		      "time_unix_ns,group,run_queue_percent,waits\n"
 		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",0,ended\n");
 	knows_waits = true;
-	assert_output(&view, REPORT_FORMAT_TEXT, true,
+	assert_output(REPORT_FORMAT_TEXT, true,
 		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
 		      "row left out (--limit)  rate over 2.0s  with waits under way\n"
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?   25.0\n");
-	assert_output(&view, REPORT_FORMAT_TSV, true,
+	assert_output(REPORT_FORMAT_TSV, true,
 		      "time_unix_ns\tgroup\trun_queue_percent\twaits\n"
 		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t25.000\tunder-way\n");
 	assert_output(
-		&view, REPORT_FORMAT_JSON, true,
+		REPORT_FORMAT_JSON, true,
 		"{\"time_unix_ns\":1700000002000000000,\"interval_ns\":2000000000,\"mode\":\"rate\","
 		"\"waits\":\"under-way\",\"rows\":[{\"group\":\"a,\\\"b\\\"\\u001b[1m\\tcé\",\"threads\":1,"
 		"\"run_queue_percent\":{\"value\":25.000,\"unit\":\"percent\",\"state\":\"ok\"}}]}\n");
@@ -189,12 +178,9 @@ static void test_waits(void **state)
 
 static void test_json(void **state)
 {
-	struct view view;
-
 	(void)state;
-	start_view(&view);
 	assert_output(
-		&view, REPORT_FORMAT_JSON, true,
+		REPORT_FORMAT_JSON, true,
 		"{\"time_unix_ns\":1700000002000000000,\"interval_ns\":2000000000,\"mode\":\"rate\",\"rows\":"
 		"["
 		"{\"group\":\"web\",\"threads\":1,"
@@ -210,12 +196,13 @@ static void test_json(void **state)
 		"\"state\":{\"value\":\"R\",\"unit\":\"\",\"state\":\"ok\"}}]}\n");
 }
 
+#define ROUND_TEST(test) cmocka_unit_test_setup(test, start_view)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),    cmocka_unit_test(test_separated),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_json),
+		ROUND_TEST(test_text),  ROUND_TEST(test_separated), ROUND_TEST(test_threads),
+		ROUND_TEST(test_waits), ROUND_TEST(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "../diff/diff_fixture.h"
-#include "base/memory.h"
 #include "compare/diff_rule.h"
 #include "compare/tables.h"
 #include "store/ctprof.h"
@@ -119,7 +118,8 @@ static void append_rows(void *context, const struct table *table)
 static void expect_comparison(const struct snapshot *before, const struct snapshot *after)
 {
 	struct tables_request request = {.display = TABLES_DISPLAY_ARROW, .fields.all = true};
-	struct diff *diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	const struct diff_options options = {.grouping.axis = AXIS_PROCESS};
+	struct diff *diff = diff_create(before, after, &options);
 	struct diff_rule_outcomes outcomes = {0};
 	struct rule rule;
 	struct buffer text = {0};

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "cmocka_include.h"
 #include "compare/tables.h"
-#include "diff/diff_fixture.h"
+#include "diff/diff_sides.h"
 #include "diff/scx_fixture.h"
 
 static const char *cell_text(const struct cell *cell, char text[static 64])
@@ -51,52 +47,51 @@ static void draw(void *context, const struct table *table)
 		buffer_append_format(out, "(%zu more)\n", table->row_total - table->row_count);
 }
 
-static struct tables_request make_request(void)
-{
-	struct tables_request request = {.display = TABLES_DISPLAY_ARROW};
+/* What a test asks for: at first all sections and no metric. */
+static struct tables_request request;
 
+static int open_sides(void **state)
+{
+	request = (struct tables_request){.display = TABLES_DISPLAY_ARROW};
 	memset(request.sections, true, sizeof(request.sections));
-	return request;
+	return diff_fixture_begin(state);
 }
 
-static char *draw_all(const struct diff *diff, const struct tables_request *request)
+/* Asks for one section alone, SECTION_COUNT for none. */
+static void choose(enum section section)
+{
+	memset(request.sections, false, sizeof(request.sections));
+	if (section != SECTION_COUNT)
+		request.sections[section] = true;
+}
+
+static void choose_columns(const char *names)
+{
+	struct error error;
+
+	assert_int_equal(tables_parse_columns(names, before != NULL ? 2 : 1, &request, &error), 0);
+}
+
+static char *draw_all(void)
 {
 	struct buffer out = {0};
 
-	tables_make(diff, request, draw, &out);
+	tables_make(diff, &request, draw, &out);
 	return buffer_steal(&out);
 }
 
-static void expect(const struct diff *diff, const struct tables_request *request, const char *expected)
+static void expect(const char *expected)
 {
-	char *got = draw_all(diff, request);
+	char *got = draw_all();
 
 	assert_string_equal(got, expected);
 	free(got);
-}
-
-static void release(struct diff *diff, struct snapshot *before, struct snapshot *after)
-{
-	diff_release(diff);
-	snapshot_release(before);
-	snapshot_release(after);
 }
 
 struct example {
 	const char *cgroup, *process, *thread;
 	uint64_t before, after;
 };
-
-static void add_examples(struct snapshot *before, struct snapshot *after, const struct example *examples,
-			 size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		diff_fixture_add(before, examples[i].cgroup, examples[i].process, examples[i].thread, 1);
-		diff_fixture_set(before, i, METRIC_RUN_TIME_NS, examples[i].before);
-		diff_fixture_add(after, examples[i].cgroup, examples[i].process, examples[i].thread, 1);
-		diff_fixture_set(after, i, METRIC_RUN_TIME_NS, examples[i].after);
-	}
-}
 
 static const struct example examples[] = {
 	{"/app/db", "db", "reader", 10, 20},   /* +100% */
@@ -106,48 +101,43 @@ static const struct example examples[] = {
 	{"/", "init", "init", 10, 15}, /* +50% */
 };
 
+static void add_examples(size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		diff_fixture_add_both(examples[i].cgroup, examples[i].process, examples[i].thread,
+				      METRIC_RUN_TIME_NS, examples[i].before, examples[i].after);
+}
+
 static void test_what_changed_most_comes_first(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct tables_request request = make_request();
-	struct diff *diff;
-
 	(void)state;
-	add_examples(before, after, examples, 5);
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	add_examples(5);
+	diff_fixture_compare(AXIS_THREAD);
 	request.metrics[METRIC_RUN_TIME_NS] = true;
-	expect(diff, &request,
-	       "# primary\n"
+	expect("# primary\n"
 	       "main, 1, run_time_ns, 0ns → 3ns, +3ns, -, 0%\n"
 	       "worker, 1, run_time_ns, 10ns → 90ns, +80ns, +800.0%, 0%\n"
 	       "reader, 1, run_time_ns, 10ns → 20ns, +10ns, +100.0%, 0%\n"
 	       "init, 1, run_time_ns, 10ns → 15ns, +5ns, +50.0%, 0%\n"
 	       "idle, 1, run_time_ns, 5ns → 5ns, +0ns, +0.0%, 0%\n");
 	request.limit = 2;
-	expect(diff, &request,
-	       "# primary\n"
+	expect("# primary\n"
 	       "main, 1, run_time_ns, 0ns → 3ns, +3ns, -, 0%\n"
 	       "worker, 1, run_time_ns, 10ns → 90ns, +80ns, +800.0%, 0%\n"
 	       "(3 more)\n");
-	release(diff, before, after);
 }
 
 static void test_tree(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct tables_request request = make_request();
-	struct diff *diff;
-
 	(void)state;
-	add_examples(before, after, examples, 5);
+	add_examples(5);
 	diff_fixture_add(after, "/app/new", "fresh", "t", 1);
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
+	diff_fixture_compare(AXIS_ALL);
 	request.metrics[METRIC_RUN_TIME_NS] = true;
 	request.display = TABLES_DISPLAY_DELTA_ONLY;
 	request.layout = true;
 	request.names[DIFF_AFTER] = "b.zst";
-	expect(diff, &request,
-	       "# primary\n"
+	expect("# primary\n"
 	       "/app\n"
 	       "./web\n"
 	       "..web\n"
@@ -166,94 +156,74 @@ static void test_tree(void **state)
 	       "./new\n"
 	       "..fresh\n"
 	       "...t\n");
-	release(diff, before, after);
 }
 
 /* Below a parent in sorted order; the empty cgroup apart from the root; derived rows in one table. */
 static void test_parents(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct tables_request request = make_request();
-	struct diff *diff;
-
 	(void)state;
-	add_examples(before, after, examples, 5);
-	diff = diff_fixture_compare(before, after, AXIS_CGROUP);
+	add_examples(5);
+	diff_fixture_compare(AXIS_CGROUP);
 	request.metrics[METRIC_RUN_TIME_NS] = true;
 	request.display = TABLES_DISPLAY_PERCENT_ONLY;
-	expect(diff, &request,
-	       "# primary\n"
+	expect("# primary\n"
 	       ", 1, run_time_ns, +0.0%\n"
 	       "/, 1, run_time_ns, +50.0%\n"
 	       "/app/web, 2, run_time_ns, +830.0%\n"
 	       "/app/db, 1, run_time_ns, +100.0%\n");
 	request.layout = true;
 	request.limit = 1;
-	expect(diff, &request,
-	       "# primary \n"
+	expect("# primary \n"
 	       ", 1, run_time_ns, +0.0%\n"
 	       "# primary /\n"
 	       "/, 1, run_time_ns, +50.0%\n"
 	       "# primary /app\n"
 	       "/app/web, 2, run_time_ns, +830.0%\n"
 	       "(1 more)\n");
-	release(diff, before, after);
 }
 
 static void test_sort_keys(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct tables_request request = make_request();
 	struct error error;
-	struct diff *diff;
 
 	(void)state;
-	add_examples(before, after, examples, 3);
+	add_examples(3);
 	/* only one has a heap at all: the others come last either way */
 	before->thread_flags[0] = after->thread_flags[0] = THREAD_JEMALLOC_MEASURED;
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	diff_fixture_compare(AXIS_THREAD);
 	request.metrics[METRIC_RUN_TIME_NS] = true;
 	request.display = TABLES_DISPLAY_DELTA_ONLY;
 	assert_int_equal(selection_parse_sort_keys("allocated_bytes,run_time_ns:asc", &request.sort, &error),
 			 0);
-	expect(diff, &request,
-	       "# primary\n"
+	expect("# primary\n"
 	       "reader, 1, run_time_ns, +10ns, +100.0%, 0B→0B\n"
 	       "main, 1, run_time_ns, +3ns, -, -→-\n"
 	       "worker, 1, run_time_ns, +80ns, +800.0%, -→-\n");
 	assert_int_equal(selection_parse_sort_keys("allocated_bytes:asc,run_time_ns", &request.sort, &error),
 			 0);
 	request.limit = 2;
-	expect(diff, &request,
-	       "# primary\n"
+	expect("# primary\n"
 	       "reader, 1, run_time_ns, +10ns, +100.0%, 0B→0B\n"
 	       "worker, 1, run_time_ns, +80ns, +800.0%, -→-\n"
 	       "(1 more)\n");
-	release(diff, before, after);
 }
 
 static void test_marks_of_what_is_not_known(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct tables_request request = make_request();
-	struct diff *diff;
-
 	(void)state;
 	before->provenance.present = after->provenance.present = true;
-	add_examples(before, after, examples, 3);
+	add_examples(3);
 	for (size_t i = 0; i < 3; i++) {
 		diff_fixture_set(before, i, METRIC_RCHAR, 10);
 		diff_fixture_set(after, i, METRIC_RCHAR, 20);
 	}
 	snapshot_source_reasons(after, SOURCE_IO)[1] = REASON_NOT_PERMITTED;
 	snapshot_source_reasons(before, SOURCE_IO)[0] = REASON_NOT_PERMITTED;
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
+	diff_fixture_compare(AXIS_PROCESS);
 	request.metrics[METRIC_RCHAR] = true;
-	expect(diff, &request,
-	       "# primary\n"
+	expect("# primary\n"
 	       "db, 1, rchar, · → 20B, ·, ·, 0%\n"
 	       "web, 2, rchar, 20B → ≥20B, ·, ·, 0%\n");
-	release(diff, before, after);
 }
 
 static void add_memory(struct snapshot *snapshot, size_t thread, uint64_t kib)
@@ -285,33 +255,23 @@ static void add_types(struct snapshot *snapshot, const char *cgroup, char letter
 /* Processes of two candidates of one renamed cgroup add up. */
 static void test_memory_of_renamed_cgroups(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct tables_request request = {.display = TABLES_DISPLAY_ARROW};
-	struct diff *diff;
-
 	(void)state;
 	add_types(before, "/old", 'p', 10);
 	add_types(after, "/new-x", 'p', 10);
 	add_types(after, "/new-y", 'p', 10);
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	request.sections[SECTION_SMAPS_ROLLUP] = true;
-	expect(diff, &request,
-	       "# smaps-rollup\n"
+	diff_fixture_compare(AXIS_ALL);
+	choose(SECTION_SMAPS_ROLLUP);
+	expect("# smaps-rollup\n"
 	       "/old | pg, , Rss, 10.000KiB → 20.000KiB, +10.000KiB, +100.0%, \n"
 	       "# Fudged cgroup matches (2 pairs)\n"
 	       "/old, /new-x, /old, /new-x, 12, 100.0%, 0, , \n"
 	       "/old, /new-y, /old, /new-y, 12, 100.0%, 0, , \n");
-	release(diff, before, after);
 }
 
 /* A cgroup beside a renamed one goes by another name where it was joined, and only there: only one of the two
  * candidates' trees has its side in the same place below the root. */
 static void test_memory_beside_renamed_cgroups(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct tables_request request = {.display = TABLES_DISPLAY_ARROW};
-	struct diff *diff;
-
 	(void)state;
 	add_types(before, "/old/deep/app", 'p', 0);
 	add_memory(before, diff_fixture_add(before, "/old/side", "kid", "kid", 1), 10);
@@ -319,10 +279,9 @@ static void test_memory_beside_renamed_cgroups(void **state)
 	add_memory(after, diff_fixture_add(after, "/new-x/side", "kid", "kid", 1), 5);
 	add_types(after, "/new-y/deep/app", 'p', 0);
 	add_memory(after, diff_fixture_add(after, "/new-y/side", "kid", "kid", 1), 30);
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	request.sections[SECTION_SMAPS_ROLLUP] = true;
-	expect(diff, &request,
-	       "# smaps-rollup\n"
+	diff_fixture_compare(AXIS_ALL);
+	choose(SECTION_SMAPS_ROLLUP);
+	expect("# smaps-rollup\n"
 	       "/old/side | kid, , Rss, 10.000KiB → 30.000KiB, +20.000KiB, +200.0%, \n"
 	       "/new-x/side | kid, , Rss, - → 5.000KiB, -, -, \n"
 	       "# Fudged cgroup matches (2 pairs)\n"
@@ -330,56 +289,41 @@ static void test_memory_beside_renamed_cgroups(void **state)
 	       "/old/deep/app, /new-y/deep/app, /old, /new-y, 12, 100.0%, 1, , \n"
 	       "# 1 group only in candidate\n"
 	       "/new-x/side | kid | kid\n");
-	release(diff, before, after);
 }
 
 static void test_renames_come_in_the_order_of_their_new_names(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-	struct tables_request request = {.display = TABLES_DISPLAY_ARROW};
-	struct diff *diff;
-
 	(void)state;
 	add_types(before, "/alpha", 'p', 0);
 	add_types(before, "/beta", 'q', 0);
 	add_types(after, "/new-x", 'q', 0);
 	add_types(after, "/new-y", 'p', 0);
-	diff = diff_fixture_compare(before, after, AXIS_ALL);
-	expect(diff, &request,
-	       "# Fudged cgroup matches (2 pairs)\n"
+	diff_fixture_compare(AXIS_ALL);
+	choose(SECTION_COUNT);
+	expect("# Fudged cgroup matches (2 pairs)\n"
 	       "/beta, /new-x, /beta, /new-x, 12, 100.0%, 0, , \n"
 	       "/alpha, /new-y, /alpha, /new-y, 12, 100.0%, 0, , \n");
-	release(diff, before, after);
 }
 
 /* --- properties --- */
 
-static void select_all(struct tables_request *request)
-{
-	memset(request->metrics, true, sizeof(request->metrics));
-	memset(request->derived, true, sizeof(request->derived));
-}
-
 static void test_pieces_read_as_the_whole(void **state)
 {
-	struct snapshot *before = diff_fixture_random(1, 80, true), *after = diff_fixture_random(2, 80, true);
-	struct tables_request request = make_request();
-
 	(void)state;
-	select_all(&request);
+	diff_fixture_replace(diff_fixture_random(1, 80, true), diff_fixture_random(2, 80, true));
+	memset(request.metrics, true, sizeof(request.metrics));
+	memset(request.derived, true, sizeof(request.derived));
 	for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-		struct diff *diff = diff_fixture_compare(before, after, (enum axis)axis);
-		char *whole = draw_all(diff, &request);
+		char *whole;
 
+		diff_fixture_compare((enum axis)axis);
+		whole = draw_all();
 		request.chunk_rows = 7;
-		expect(diff, &request, whole);
+		expect(whole);
 		request.chunk_rows = 0;
-		expect(diff, &request, whole); /* and the order is the same each time */
+		expect(whole); /* and the order is the same each time */
 		free(whole);
-		diff_release(diff);
 	}
-	snapshot_release(before);
-	snapshot_release(after);
 }
 
 /* A report with a limit has the first of all rows, also with so many groups that they are looked at metric by
@@ -390,35 +334,30 @@ static void test_limit_cuts_the_end_off(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct snapshot *before = diff_fixture_open(), *after = diff_fixture_open();
-		struct tables_request request = make_request();
-		struct diff *diff;
 		char *whole, *part;
 
+		diff_fixture_replace(diff_fixture_open(), diff_fixture_open());
 		for (size_t j = 0; j < counts[i]; j++) {
 			char name[32];
 
 			snprintf(name, sizeof(name), "t%zu", j);
-			diff_fixture_add(before, "/", "p", name, 1);
-			diff_fixture_add(after, "/", "p", name, 1);
-			diff_fixture_set(before, j, METRIC_RUN_TIME_NS, 10 + j % 7);
-			diff_fixture_set(after, j, METRIC_RUN_TIME_NS, 10 + j * 7919 % 1000);
+			diff_fixture_add_both("/", "p", name, METRIC_RUN_TIME_NS, 10 + j % 7,
+					      10 + j * 7919 % 1000);
 			diff_fixture_set(before, j, METRIC_WAIT_TIME_NS, j % 3);
 			diff_fixture_set(after, j, METRIC_WAIT_TIME_NS, j % 5);
 		}
-		diff = diff_fixture_compare(before, after, AXIS_THREAD_EXACT);
-		memset(request.sections, false, sizeof(request.sections));
-		request.sections[SECTION_PRIMARY] = true;
+		diff_fixture_compare(AXIS_THREAD_EXACT);
+		choose(SECTION_PRIMARY);
 		request.metrics[METRIC_RUN_TIME_NS] = request.metrics[METRIC_WAIT_TIME_NS] = true;
-		whole = draw_all(diff, &request);
+		request.limit = 0;
+		whole = draw_all();
 		request.limit = 40;
-		part = draw_all(diff, &request);
+		part = draw_all();
 		*strrchr(part, '(') = '\0';
 		assert_memory_equal(whole, part, strlen(part));
 		assert_true(strlen(part) < strlen(whole));
 		free(whole);
 		free(part);
-		release(diff, before, after);
 	}
 }
 
@@ -436,10 +375,8 @@ static void add_waits(struct snapshot *snapshot, const char *process, const char
 	record->of[LATENCY_RUN_QUEUE].max_ns = wait;
 }
 
-static struct snapshot *open_with_waits(uint64_t worker_wait)
+static void add_threads_that_wait(struct snapshot *snapshot, uint64_t worker_wait)
 {
-	struct snapshot *snapshot = diff_fixture_open();
-
 	snapshot->provenance.present = true;
 	diff_fixture_add(snapshot, "/a", "web", "worker-1", 1);
 	diff_fixture_add(snapshot, "/a", "web", "worker-2", 1);
@@ -449,24 +386,18 @@ static struct snapshot *open_with_waits(uint64_t worker_wait)
 	add_waits(snapshot, "web", "worker-3", 1000000, 2);
 	add_waits(snapshot, "gone", "gone", 1000000, 2);
 	add_waits(snapshot, "web", "main", 5000, 4);
-	return snapshot;
 }
 
 /* Percentiles of both sides and their change, the largest of the 99th first; what has no waits has no row. */
 static void test_latency(void **state)
 {
-	struct snapshot *before = open_with_waits(2000000), *after = open_with_waits(8000000);
-	struct diff *diff = diff_fixture_compare(before, after, AXIS_THREAD);
-	struct tables_request request = make_request();
-
 	(void)state;
-	memset(request.sections, false, sizeof(request.sections));
-	request.sections[SECTION_LATENCY] = true;
-	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
-	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
-	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
-	expect(diff, &request,
-	       "# latency\n"
+	add_threads_that_wait(before, 2000000);
+	add_threads_that_wait(after, 8000000);
+	diff_fixture_compare(AXIS_THREAD);
+	choose(SECTION_LATENCY);
+	choose_columns("group,metric,arrow");
+	expect("# latency\n"
 	       "worker-{N}, run_queue_waits_per_s, 6 → 6\n"
 	       "worker-{N}, run_queue_p50_ns, 1.429ms → 5.717ms\n"
 	       "worker-{N}, run_queue_p90_ns, 1.886ms → 7.543ms\n"
@@ -479,38 +410,30 @@ static void test_latency(void **state)
 	       "main, run_queue_max_ns, 5.000µs → 5.000µs\n");
 	/* the reference has no such table; nor is there one where a side has not measured it */
 	diff->options.by_flags = true;
-	expect(diff, &request, "");
-	diff_release(diff);
+	expect("");
 	before->latency.present = false;
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
-	expect(diff, &request, "");
-	release(diff, before, after);
+	diff_fixture_compare(AXIS_THREAD);
+	expect("");
 }
 
 /* Waits that may be of any group have rows of their own, and the other groups show at least the known ones.
  */
 static void test_latency_of_others(void **state)
 {
-	struct snapshot *before = open_with_waits(2000000), *after = open_with_waits(8000000);
 	struct latency_record *record;
-	struct tables_request request = make_request();
-	struct diff *diff;
 	uint32_t name;
 
 	(void)state;
+	add_threads_that_wait(before, 2000000);
+	add_threads_that_wait(after, 8000000);
 	name = string_pool_intern(&after->strings, snapshot_other_name, strlen(snapshot_other_name));
 	record = latency_add_record(after, name, name, name);
 	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = 6;
 	record->of[LATENCY_RUN_QUEUE].max_ns = 1000;
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
-	memset(request.sections, false, sizeof(request.sections));
-	request.sections[SECTION_LATENCY] = true;
-	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
-	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
-	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
-	request.columns[request.column_count++] = TABLES_COLUMN_DELTA;
-	expect(diff, &request,
-	       "# latency\n"
+	diff_fixture_compare(AXIS_THREAD);
+	choose(SECTION_LATENCY);
+	choose_columns("group,metric,arrow,delta");
+	expect("# latency\n"
 	       "worker-{N}, run_queue_waits_per_s, 6 → ≥6, ·\n"
 	       "worker-{N}, run_queue_p50_ns, 1.429ms → ≥4.194ms, ·\n"
 	       "worker-{N}, run_queue_p90_ns, 1.886ms → ≥4.194ms, ·\n"
@@ -526,7 +449,6 @@ static void test_latency_of_others(void **state)
 	       "main, run_queue_p90_ns, 4.910µs → ≥4.096µs, ·\n"
 	       "main, run_queue_p99_ns, 4.991µs → ≥4.096µs, ·\n"
 	       "main, run_queue_max_ns, 5.000µs → ≥5.000µs, ·\n");
-	release(diff, before, after);
 }
 
 static void add_workers(struct snapshot *snapshot)
@@ -541,12 +463,11 @@ static void add_workers(struct snapshot *snapshot)
 
 /* Workers with counters multiplied by `times`, a thread with a context of its own, one without, and one for
  * which the context of another thread was read. */
-static struct snapshot *open_with_contexts(const char *scheduler, uint64_t times, const char *extra)
+static void add_contexts(struct snapshot *snapshot, const char *scheduler, uint64_t times, const char *extra)
 {
 	const uint64_t first[] = {100, 1000000 * times, 1000, SCX_FIXTURE_NOW - 5000, (uint64_t)-3, 1, 3, 7},
 		       second[] = {305, 2000000 * times, 2001, SCX_FIXTURE_NOW - 9000, (uint64_t)-2, 0, 0, 8},
 		       third[] = {11, 0, 7, 0, 4, 1, times == 1 ? 0 : 9, 9};
-	struct snapshot *snapshot = diff_fixture_open();
 
 	add_workers(snapshot);
 	scx_fixture_begin(snapshot, scheduler, 2, extra);
@@ -558,28 +479,17 @@ static struct snapshot *open_with_contexts(const char *scheduler, uint64_t times
 	snapshot->provenance.boottime_ns = SCX_FIXTURE_NOW;
 	scx_fixture_add_event(snapshot, times == 1 ? "SCX_EV_OLD" : "SCX_EV_NEW", 5);
 	scx_fixture_add_event(snapshot, "SCX_EV_SELECT_CPU_FALLBACK", 100 * times);
-	return snapshot;
-}
-
-static struct tables_request make_scx_request(void)
-{
-	struct tables_request request = make_request();
-
-	memset(request.sections, false, sizeof(request.sections));
-	request.sections[SECTION_TASK_FIELDS] = true;
-	request.fields.all = true;
-	return request;
 }
 
 static void test_scx(void **state)
 {
-	struct snapshot *snapshot = open_with_contexts("made_1.2", 1, NULL);
-	struct tables_request request = make_scx_request();
-	struct diff *diff = diff_fixture_compare(NULL, snapshot, AXIS_THREAD);
-
 	(void)state;
-	expect(diff, &request,
-	       "# scx scheduler\n"
+	diff_fixture_replace(NULL, diff_fixture_open());
+	add_contexts(after, "made_1.2", 1, NULL);
+	diff_fixture_compare(AXIS_THREAD);
+	choose(SECTION_TASK_FIELDS);
+	request.fields.all = true;
+	expect("# scx scheduler\n"
 	       "scheduler, made_1.2\n"
 	       "type, task_ctx\n"
 	       "storage, task_data\n"
@@ -618,38 +528,28 @@ static void test_scx(void **state)
 	request.fields.count = 2;
 	snprintf(request.fields.names[0], SELECTED_FIELD_MAX, "scx.weight");
 	snprintf(request.fields.names[1], SELECTED_FIELD_MAX, "scx.nothing");
-	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
-	request.columns[request.column_count++] = TABLES_COLUMN_VALUE;
+	choose_columns("group,value");
 	request.limit = 1;
-	expect(diff, &request,
-	       "# scx scheduler\nscheduler, made_1.2\n(11 more)\n# scx\nmain, 11\n(2 more)\n");
+	expect("# scx scheduler\nscheduler, made_1.2\n(11 more)\n# scx\nmain, 11\n(2 more)\n");
 	/* the reference has no such tables */
 	diff->options.by_flags = true;
-	expect(diff, &request, "");
-	diff_release(diff);
-	snapshot_release(snapshot);
+	expect("");
 }
 
 /* Both sides, the group that changed most first; a field that only one has, and events. */
 static void test_scx_of_two(void **state)
 {
-	struct snapshot *before = open_with_contexts("made_1.2", 1, "past"),
-			*after = open_with_contexts("made_1.3", 3, "fresh");
-	struct tables_request request = make_scx_request();
-	struct diff *diff;
-
 	(void)state;
+	add_contexts(before, "made_1.2", 1, "past");
+	add_contexts(after, "made_1.3", 3, "fresh");
+	choose(SECTION_TASK_FIELDS);
+	request.fields.all = true;
 	before->captured_at_unix_ns = 1000000000;
 	after->captured_at_unix_ns = 3000000000;
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
+	diff_fixture_compare(AXIS_THREAD);
 	request.per[TABLES_PER_SECOND] = true;
-	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
-	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
-	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
-	request.columns[request.column_count++] = TABLES_COLUMN_DELTA;
-	request.columns[request.column_count++] = TABLES_COLUMN_PERCENT;
-	expect(diff, &request,
-	       "# scx scheduler\n"
+	choose_columns("group,metric,arrow,delta,%");
+	expect("# scx scheduler\n"
 	       "scheduler, made_1.2 → made_1.3\n"
 	       "type, task_ctx\n"
 	       "storage, task_data\n"
@@ -690,70 +590,54 @@ static void test_scx_of_two(void **state)
 	       "odd, scx.state, · → ·, ·, ·, -\n"
 	       "odd, scx.fresh, - → ·, -, -, -\n"
 	       "odd, scx.past, · → -, -, -, -\n");
-	release(diff, before, after);
 }
 
 /* One side was written by another program, or read no contexts. */
 static void test_scx_of_one_side(void **state)
 {
-	struct snapshot *before = diff_fixture_open(), *after = open_with_contexts("made_1.2", 1, NULL);
-	struct tables_request request = make_scx_request();
-	struct diff *diff;
-
 	(void)state;
 	add_workers(before);
-	request.fields.all = false;
+	add_contexts(after, "made_1.2", 1, NULL);
+	choose(SECTION_TASK_FIELDS);
 	request.fields.count = 1;
 	snprintf(request.fields.names[0], SELECTED_FIELD_MAX, "scx.weight");
-	request.columns[request.column_count++] = TABLES_COLUMN_GROUP;
-	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
+	choose_columns("group,arrow");
 	request.limit = 2;
 	/* it knows of no scheduler */
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
-	expect(diff, &request,
-	       "# scx scheduler\nscheduler, - → made_1.2\ntype, - → task_ctx\n(10 more)\n"
+	diff_fixture_compare(AXIS_THREAD);
+	expect("# scx scheduler\nscheduler, - → made_1.2\ntype, - → task_ctx\n(10 more)\n"
 	       "# scx\nmain, - → 11\nodd, - → ·\n(1 more)\n");
-	diff_release(diff);
 	/* nor can it know of one */
 	before->provenance.present = false;
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
-	expect(diff, &request,
-	       "# scx scheduler\nscheduler, - → made_1.2\ntype, - → task_ctx\n(10 more)\n"
+	diff_fixture_compare(AXIS_THREAD);
+	expect("# scx scheduler\nscheduler, - → made_1.2\ntype, - → task_ctx\n(10 more)\n"
 	       "# scx\nmain, · → 11\nodd, · → ·\n(2 more)\n");
-	diff_release(diff);
-	snapshot_release(before);
-	before = open_with_contexts("made_1.2", 1, NULL);
+	diff_fixture_replace(diff_fixture_open(), diff_fixture_open());
+	add_contexts(before, "made_1.2", 1, NULL);
+	add_contexts(after, "made_1.2", 1, NULL);
 	free(before->task_fields.context_of);
 	before->task_fields.context_of = NULL;
-	diff = diff_fixture_compare(before, after, AXIS_THREAD);
-	expect(diff, &request,
-	       "# scx scheduler\nscheduler, made_1.2\ntype, task_ctx\n(10 more)\n"
+	diff_fixture_compare(AXIS_THREAD);
+	expect("# scx scheduler\nscheduler, made_1.2\ntype, task_ctx\n(10 more)\n"
 	       "# scx\nmain, · → 11\nodd, · → ·\n(2 more)\n");
-	release(diff, before, after);
 }
 
 /* Sums of those that were read are lower bounds, means are of them; a change is of neither. */
 static void test_scx_of_some(void **state)
 {
-	struct snapshot *before = open_with_contexts("made_1.2", 1, NULL),
-			*after = open_with_contexts("made_1.2", 1, NULL);
-	struct tables_request request = make_scx_request();
-	struct diff *diff;
-
 	(void)state;
+	add_contexts(before, "made_1.2", 1, NULL);
+	add_contexts(after, "made_1.2", 1, NULL);
+	choose(SECTION_TASK_FIELDS);
 	after->task_fields.context_of[0] = TASK_FIELDS_OTHER_TASK;
-	request.columns[request.column_count++] = TABLES_COLUMN_METRIC;
-	request.columns[request.column_count++] = TABLES_COLUMN_ARROW;
-	request.columns[request.column_count++] = TABLES_COLUMN_DELTA;
-	diff = diff_fixture_compare(before, after, AXIS_PROCESS);
-	memset(&request.fields, 0, sizeof(request.fields));
+	choose_columns("metric,arrow,delta");
+	diff_fixture_compare(AXIS_PROCESS);
 	request.fields.count = 3;
 	snprintf(request.fields.names[0], SELECTED_FIELD_MAX, "scx.weight");
 	snprintf(request.fields.names[1], SELECTED_FIELD_MAX, "scx.avg_runtime");
 	snprintf(request.fields.names[2], SELECTED_FIELD_MAX, "scx.state");
 	request.limit = 6;
-	expect(diff, &request,
-	       "# scx scheduler\n"
+	expect("# scx scheduler\n"
 	       "scheduler, made_1.2\ntype, task_ctx\nstorage, task_data\nlayout, task storage\n"
 	       "size, 64B → 64B (+0B)\nrunning_for, 8.000s → 8.000s (+0ns)\n(6 more)\n"
 	       "# scx\n"
@@ -763,28 +647,29 @@ static void test_scx_of_some(void **state)
 	       "scx.weight, 416 → ≥316, ·\n"
 	       "scx.avg_runtime, 1.003µs → 1.004µs, ·\n"
 	       "scx.state, IDLE (2/3) → IDLE, ·\n");
-	release(diff, before, after);
 }
+
+#define TABLES_TEST(test) cmocka_unit_test_setup_teardown(test, open_sides, diff_fixture_end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_changed_most_comes_first),
-		cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_latency),
-		cmocka_unit_test(test_latency_of_others),
-		cmocka_unit_test(test_scx),
-		cmocka_unit_test(test_scx_of_two),
-		cmocka_unit_test(test_scx_of_one_side),
-		cmocka_unit_test(test_scx_of_some),
-		cmocka_unit_test(test_parents),
-		cmocka_unit_test(test_sort_keys),
-		cmocka_unit_test(test_marks_of_what_is_not_known),
-		cmocka_unit_test(test_memory_of_renamed_cgroups),
-		cmocka_unit_test(test_memory_beside_renamed_cgroups),
-		cmocka_unit_test(test_renames_come_in_the_order_of_their_new_names),
-		cmocka_unit_test(test_pieces_read_as_the_whole),
-		cmocka_unit_test(test_limit_cuts_the_end_off),
+		TABLES_TEST(test_what_changed_most_comes_first),
+		TABLES_TEST(test_tree),
+		TABLES_TEST(test_latency),
+		TABLES_TEST(test_latency_of_others),
+		TABLES_TEST(test_scx),
+		TABLES_TEST(test_scx_of_two),
+		TABLES_TEST(test_scx_of_one_side),
+		TABLES_TEST(test_scx_of_some),
+		TABLES_TEST(test_parents),
+		TABLES_TEST(test_sort_keys),
+		TABLES_TEST(test_marks_of_what_is_not_known),
+		TABLES_TEST(test_memory_of_renamed_cgroups),
+		TABLES_TEST(test_memory_beside_renamed_cgroups),
+		TABLES_TEST(test_renames_come_in_the_order_of_their_new_names),
+		TABLES_TEST(test_pieces_read_as_the_whole),
+		TABLES_TEST(test_limit_cuts_the_end_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

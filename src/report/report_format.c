@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The names of the formats of reports, and what several of them draw alike. */
+#include "report_format.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/unicode.h"
+#include "snapshot/capture_facts.h"
+#include "table/cell_format.h"
+
+const char *const report_format_names[REPORT_FORMAT_COUNT + 1] = {
+#define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = #name,
+#include "report_format.def"
+#undef REPORT_FORMAT
+};
+
+const char *const report_format_endings[REPORT_FORMAT_COUNT] = {
+#define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = ending,
+#include "report_format.def"
+#undef REPORT_FORMAT
+};
+
+const size_t report_default_limits[REPORT_FORMAT_COUNT] = {
+#define REPORT_FORMAT(id, name, ending, rows) [REPORT_FORMAT_##id] = rows,
+#include "report_format.def"
+#undef REPORT_FORMAT
+};
+
+const char *report_word(const struct report *report, const char *name)
+{
+	static const struct {
+		const char *reference, *screen;
+	} words[] = {
+#define REPORT_WORD(reference, screen) {reference, screen},
+#include "report_word.def"
+#undef REPORT_WORD
+	};
+
+	for (size_t i = 0; report->screen_words && name != NULL && i < ARRAY_COUNT(words); i++) {
+		if (strcmp(words[i].reference, name) == 0)
+			return words[i].screen;
+	}
+	return name;
+}
+
+const char *report_state_name(const struct cell *cell)
+{
+	static const char *const names[] = {
+		[CELL_EMPTY] = "",
+		[CELL_VALUE] = "ok",
+		[CELL_ABSENT] = "absent",
+		[CELL_UNAVAILABLE] = "unavailable",
+	};
+
+	if (cell->state == CELL_VALUE && cell->several)
+		return "several";
+	return cell->state == CELL_VALUE && cell->partial ? "partial" : names[cell->state];
+}
+
+static bool has_reason(const struct cell *cell)
+{
+	return cell->state == CELL_UNAVAILABLE || (cell->state == CELL_VALUE && cell->partial);
+}
+
+static const struct snapshot *reason_snapshot(const struct report *report, const struct cell *cell)
+{
+	return cell->reason_of_before ? report->before : report->snapshot;
+}
+
+const char *report_reason_name(const struct report *report, const struct cell *cell)
+{
+	return has_reason(cell) ? snapshot_reason_name(reason_snapshot(report, cell), cell->reason) : NULL;
+}
+
+const char *report_reason_words(const struct report *report, const struct cell *cell)
+{
+	return has_reason(cell) ? snapshot_reason_words(reason_snapshot(report, cell), cell->reason) : NULL;
+}
+
+void report_note_reason(struct report *report, const struct cell *cell)
+{
+	/* a text with both sides has its marks within */
+	bool marked = cell_format_has_partial_mark(cell) ||
+		      (cell->form == CELL_FORM_SIDES && has_reason(cell));
+
+	if (cell->state == CELL_UNAVAILABLE || marked)
+		report->reasons[cell->reason_of_before][cell->reason] = true;
+	if (marked)
+		report->partial = true;
+}
+
+void report_append_counted(struct buffer *buffer, size_t count, const char *word)
+{
+	char digits[28];
+
+	buffer_append_format(buffer, "%s %s%s", number_group_digits(count, digits), word,
+			     count == 1 ? "" : "s");
+}
+
+void report_append_left_out(const struct report *report, const struct table *table, const char *begin,
+			    const char *quote, const char *end)
+{
+	const size_t count = table->row_total - table->row_count;
+
+	if (count == 0)
+		return;
+	buffer_append_text(report->out, begin);
+	report_append_counted(report->out, count, "more row");
+	buffer_append_format(report->out, " %s left out (%s--limit 0%s prints all)%s",
+			     count == 1 ? "is" : "are", quote, quote, end);
+}
+
+void report_append_folded(const struct report *report, const struct table *table, const char *begin,
+			  const char *quote, const char *end)
+{
+	char digits[28];
+
+	if (table->row_folded != 0)
+		buffer_append_format(report->out,
+				     "%s%s%s did not change measurably (%s--all%s prints them)%s", begin,
+				     number_group_digits(table->row_folded, digits),
+				     table->row_total != 0 ? " more" : "", quote, quote, end);
+}
+
+static bool is_wanted(const struct capture_fact *fact, enum report_facts which)
+{
+	const bool host_differs = fact->differs && (fact->flags & CAPTURE_FACT_HOST) != 0;
+	const bool is_main = host_differs || (fact->flags & CAPTURE_FACT_MAIN) != 0;
+
+	if (which == REPORT_FACTS_HOST_DIFFERENCES)
+		return host_differs;
+	return is_main == (which == REPORT_FACTS_MAIN);
+}
+
+static struct cell copy_text(struct table *table, const char *text)
+{
+	return text != NULL ? cell_of_text(arena_duplicate(&table->arena, text, strlen(text)))
+			    : (struct cell){.state = CELL_ABSENT};
+}
+
+struct table *report_create_facts(const struct report *report, enum report_facts which)
+{
+	static const char *const names[] = {"fact", "before", "after"};
+	struct capture_facts *facts = report->before != NULL
+					      ? capture_facts_create(report->before, report->snapshot)
+					      : capture_facts_create(report->snapshot, NULL);
+	struct table *table = table_create("host-context", 1 + facts->sides);
+
+	for (size_t i = 0; i <= facts->sides; i++) {
+		table->columns[i].name = i == 1 && facts->sides == 1 ? "capture" : names[i];
+		table->columns[i].left = true;
+	}
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct capture_fact *fact = &facts->items[i];
+		struct table_row *row;
+
+		if (!is_wanted(fact, which))
+			continue;
+		row = table_add_row(table);
+		row->mark = fact->differs ? ROW_MARK_MOVER : ROW_MARK_NONE;
+		row->cells[0] = copy_text(table, fact->name);
+		for (size_t side = 0; side < facts->sides; side++)
+			row->cells[1 + side] = copy_text(table, fact->value[side]);
+	}
+	capture_facts_release(facts);
+	return table;
+}
+
+bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side)
+{
+	if (cell->state != CELL_VALUE || cell->form != CELL_FORM_SIDES)
+		return false;
+	switch ((enum cell_side_kind)cell->value.sides.kind[side]) {
+	case CELL_SIDE_INTEGER:
+		buffer_append_u64(buffer, cell->value.sides.number[side].integer);
+		return true;
+	case CELL_SIDE_REAL:
+		cell_format_real(buffer, cell->value.sides.number[side].real);
+		return true;
+	case CELL_SIDE_UNLIMITED:
+		buffer_append_text(buffer, "max");
+		return true;
+	case CELL_SIDE_NONE:
+		break;
+	}
+	return false;
+}
+
+void report_append_name(const struct report *report, const char *text, size_t length, const char *kept)
+{
+	if (report->to_terminal) {
+		unicode_append_printable(report->out, text, length, "\uFFFD");
+		return;
+	}
+	while (length != 0) {
+		uint32_t character = 0xfffd;
+		size_t used = 0;
+
+		/* what most names consist of goes there at once */
+		while (used < length && text[used] >= ' ' && text[used] <= '~')
+			used++;
+		if (used != 0) {
+			buffer_append(report->out, text, used);
+			text += used;
+			length -= used;
+			continue;
+		}
+		used = unicode_decode(text, length, &character);
+		if (!unicode_is_control(character) ||
+		    (character != 0 && strchr(kept, (int)character) != NULL))
+			unicode_append(report->out, character);
+		else
+			buffer_append_format(report->out, "\\x%02" PRIx32, character);
+		used = used != 0 ? used : 1;
+		text += used;
+		length -= used;
+	}
+}
+
+void report_append_blanks(struct buffer *buffer, int count)
+{
+	if (count > 0)
+		buffer_append_format(buffer, "%*s", count, "");
+}
+
+void report_append_aligned(struct buffer *buffer, const char *text, size_t length, int used, int width,
+			   bool left, bool last)
+{
+	if (!left)
+		report_append_blanks(buffer, width - used);
+	buffer_append(buffer, text, length);
+	if (left && !last)
+		report_append_blanks(buffer, width - used);
+}
