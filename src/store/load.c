@@ -645,7 +645,6 @@ static struct loader *create(struct error *error)
 	loader->load_window = load_window;
 	loader->snapshot = snapshot_create();
 	load_mark_needed(&thread_object, loader->thread_needed);
-	load_short_cuts_prepare(&loader->short_cuts);
 	return loader;
 }
 
@@ -676,7 +675,6 @@ static void release(struct loader *loader)
 		buffer_release(&loader->frames[i].elements);
 	}
 	buffer_release(&loader->last_set.text);
-	load_short_cuts_release(&loader->short_cuts);
 	free(loader->reasons.items);
 	free(loader->ages.items);
 	free(loader->layouts.items);

@@ -86,38 +86,6 @@ struct pending_layout {
 	const char *layout; /* owned by the snapshot */
 };
 
-enum {
-	LOAD_MEMO_MAX = 120, /* bytes of a member that is kept */
-};
-
-/* A member of a thread as it stood in the file, from the comma before its name on, and what it means. */
-struct load_memo {
-	uint8_t length; /* 0: none yet */
-	char text[LOAD_MEMO_MAX];
-	uint64_t value;
-	uint8_t flags;
-};
-
-/*
- * The records of threads make up nearly all of a file and are much alike. Most members are numbers, and
- * most numbers are 0: they are compared with a text in which all of them are. Other members mostly read as in
- * the record before.
- */
-struct load_short_cuts {
-	uint64_t largest[OBJECT_MEMBERS_MAX + 1];       /* number that a member takes; 0: it is none */
-	uint64_t is_number[OBJECT_MEMBERS_MAX / 64];    /* the same as bits */
-	struct buffer zeros;                            /* `,"A":0,"B":0` of all members that are numbers */
-	uint16_t position[OBJECT_MEMBERS_MAX + 1];      /* of each of them in it */
-	uint8_t *member_at;                             /* at each byte of it, and behind */
-	struct load_memo memos[OBJECT_MEMBERS_MAX + 1]; /* of the others */
-
-	/* The member that is being read in full: where it begins in the piece at hand, and what stood then.
-	 */
-	const char *start; /* NULL when it cannot be kept */
-	uint64_t piece;    /* json.before */
-	size_t reason_count, age_count, task_fields_count;
-};
-
 /* Numbers of a list. */
 struct load_indices {
 	uint64_t *items;
@@ -142,7 +110,6 @@ struct loader {
 	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
 	uint8_t touched[OBJECT_MEMBERS_MAX];             /* metrics of which `thread` may have a value */
 	size_t touched_count;
-	struct load_short_cuts short_cuts;
 
 	struct {
 		struct buffer text; /* "[0,1,2]" */
@@ -280,19 +247,6 @@ void load_task_fields_thread_missing(struct loader *loader, reason_id reason);
 /* Brings the scheduler and the contexts into the snapshot, whose threads are all there. */
 void load_task_fields_conclude(struct loader *loader);
 void load_task_fields_release(struct loader *loader);
-
-/* --- load_short_cut.c --- */
-
-void load_short_cuts_prepare(struct load_short_cuts *cuts);
-void load_short_cuts_release(struct load_short_cuts *cuts);
-
-/* Takes members of a thread's record by short cuts; the object has begun and has had a member. */
-void load_short_cut(struct loader *loader, struct frame *frame);
-
-/* Notes where the next member of a thread begins, which short cuts do not take; and keeps it once it is read,
- * for the records to come. */
-void load_short_cut_begin(struct loader *loader);
-void load_short_cut_end(struct loader *loader, const struct frame *frame);
 
 /* --- load_threads.c --- */
 

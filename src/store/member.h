@@ -120,6 +120,7 @@ struct member {
 	uint8_t length;     /* of the prefix */
 	uint8_t flags;
 	enum member_type type;
+	uint64_t largest;         /* number that it takes; 0: it is no number, or one of another form */
 	uint16_t offset;          /* of the field in the object's struct */
 	uint16_t known;           /* of the bool, MEMBER_NUMBERS; of the count, MEMBER_LIST */
 	uint8_t bit;              /* MEMBER_FLAG */
