@@ -132,6 +132,20 @@ struct member {
 	enum metric metric; /* MEMBER_VALUE */
 };
 
+/* The number in the field of a member that has a largest one; values of metrics have 64 bits. */
+static inline uint64_t member_number(const struct member *member, const void *field)
+{
+	switch (member->type) {
+	case MEMBER_U16:
+		return *(const uint16_t *)field;
+	case MEMBER_U32:
+	case MEMBER_UID:
+		return *(const uint32_t *)field;
+	default:
+		return *(const uint64_t *)field;
+	}
+}
+
 struct object {
 	const struct member *members;
 	size_t count;
