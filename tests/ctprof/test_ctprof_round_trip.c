@@ -12,17 +12,6 @@
 #include "snapshot_example.h"
 #include "strict_reader.h"
 
-static int write_to_memory(const struct snapshot *snapshot)
-{
-	int descriptor = memfd_create("written", MFD_CLOEXEC);
-	struct error error = {""};
-
-	assert_true(descriptor >= 0);
-	ctprof_write_descriptor(snapshot, snapshot->window, descriptor, NULL, &error);
-	assert_string_equal(error.text, "");
-	return descriptor;
-}
-
 static struct snapshot *read_back(int descriptor)
 {
 	struct snapshot *snapshot = NULL;
@@ -46,7 +35,7 @@ static void assert_strict(const char *json, size_t length)
 /* Writes, checks with and without the `ctop` members, reads back and compares. */
 static void check_round_trip(const struct snapshot *snapshot)
 {
-	int descriptor = write_to_memory(snapshot);
+	int descriptor = example_written(snapshot);
 	struct buffer json = {0}, bare = {0};
 	struct snapshot *copy;
 
@@ -226,7 +215,7 @@ static void test_every_member_of_ctop_is_written(void **state)
 
 	(void)state;
 	example_add_knowledge(snapshot);
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &json);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		if (strstr(json.data, members[i]) == NULL)
@@ -246,7 +235,7 @@ static void test_second_round_trip(void **state)
 
 	(void)state;
 	example_add_knowledge(snapshot);
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	copy = read_back(descriptor);
 	check_round_trip(copy);
 	snapshot_release(copy);
@@ -264,7 +253,7 @@ static void test_complete_record(void **state)
 	(void)state;
 	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL), 0);
 	check_round_trip(snapshot);
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &written);
 	assert_non_null(strstr(written.data, example_record));
 	wrong = strict_check(json, strlen(json));
@@ -297,7 +286,7 @@ static void test_names_that_are_no_utf8(void **state)
 		snapshot->triple[0] = snapshot_intern_triple(snapshot, (struct triple){name, name, name});
 		snapshot_add_cgroup(snapshot, name);
 		snapshot_finish(snapshot);
-		descriptor = write_to_memory(snapshot);
+		descriptor = example_written(snapshot);
 		strict_decompress(descriptor, &json);
 		assert_strict(json.data, json.length);
 		assert_non_null(strstr(json.data, names[i].json));
@@ -323,7 +312,7 @@ static void test_maps_are_written_sorted(void **state)
 	values->count = 2;
 	values->items[0] = (struct key_value){string_pool_intern(&snapshot->strings, "zz", 2), 1};
 	values->items[1] = (struct key_value){string_pool_intern(&snapshot->strings, "b", 1), 2};
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &written);
 	assert_strict(written.data, written.length);
 	assert_non_null(strstr(written.data, "\"stat\":{\"b\":2,\"zz\":1}"));
@@ -452,7 +441,7 @@ static void check_later_times(struct snapshot *snapshot)
 {
 	uint64_t *times = snapshot_read_times(snapshot, SOURCE_SCHED);
 	struct buffer json = {0}, json_later = {0};
-	int descriptor = write_to_memory(snapshot);
+	int descriptor = example_written(snapshot);
 
 	strict_decompress(descriptor, &json);
 	close(descriptor);
@@ -460,7 +449,7 @@ static void check_later_times(struct snapshot *snapshot)
 		if (times[i] == snapshot->provenance.boottime_ns)
 			times[i] += i;
 	}
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &json_later);
 	assert_string_equal(json.data, json_later.data);
 	close(descriptor);
@@ -505,7 +494,7 @@ static void test_layouts(void **state)
 	snapshot->provenance.heap = &heap;
 	snapshot->provenance.heap_count = 1;
 	snapshot_finish(snapshot);
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &json);
 	assert_strict(json.data, json.length);
 	for (const char *at = json.data; (at = strstr(at, with_layout)) != NULL; at++)
