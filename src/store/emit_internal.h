@@ -68,9 +68,6 @@ void emit_named_u64(struct emitter *emitter, const char *name, uint64_t value);
 /* The value of a scalar that is not absent. */
 void emit_scalar(struct emitter *emitter, const struct member *member, const void *field);
 
-/* A member with its name and the comma before it, unless it is absent and to be omitted then. */
-void emit_member(struct emitter *emitter, const struct member *member, const void *target);
-
 /* An object by its table, with its braces. */
 void emit_object(struct emitter *emitter, const struct object *object, const void *target);
 

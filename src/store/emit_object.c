@@ -281,7 +281,8 @@ static bool emit_nested(struct emitter *emitter, const struct member *member, co
 	return member->object->present != SIZE_MAX || emitter->json.length - start > strlen("{}");
 }
 
-void emit_member(struct emitter *emitter, const struct member *member, const void *target_pointer)
+/* A member with its name and the comma before it, unless it is absent and to be omitted then. */
+static void emit_member(struct emitter *emitter, const struct member *member, const void *target_pointer)
 {
 	const char *target = target_pointer;
 	size_t start = emitter->json.length;
