@@ -605,7 +605,6 @@ static struct loader *create(struct error *error)
 
 	loader->error = error;
 	loader->snapshot = snapshot_create();
-	load_mark_needed(&thread_object, loader->thread_needed);
 	return loader;
 }
 

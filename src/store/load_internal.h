@@ -123,8 +123,7 @@ struct loader {
 	struct thread_record thread;
 	/* `waits` says so; before that is known, values are kept in the column */
 	bool knows_waits, knows_stuck;
-	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
-	uint8_t touched[OBJECT_MEMBERS_MAX];             /* metrics of which `thread` may have a value */
+	uint8_t touched[OBJECT_MEMBERS_MAX]; /* metrics of which `thread` may have a value */
 	size_t touched_count;
 
 	struct {
@@ -208,9 +207,6 @@ int load_window(struct loader *loader, const struct object *object);
 
 /* Reads the object that comes. */
 int load_object(struct loader *loader, const struct object *object, void *target);
-
-/* Marks the members that an object of today has. */
-void load_mark_needed(const struct object *object, uint64_t needed[]);
 
 /* The present position: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
 void load_append_path(const struct loader *loader, struct buffer *buffer);

@@ -640,24 +640,17 @@ static int load_elements(struct loader *loader, const struct container *containe
 	return more;
 }
 
-void load_mark_needed(const struct object *object, uint64_t needed[])
+/* Refuses or notes what an object lacks that ends. */
+static int end_object(struct loader *loader, struct frame *frame)
 {
-	for (size_t i = 0; i < object->count; i++) {
-		if (object->members[i].flags & (MEMBER_REQUIRED | MEMBER_DEFAULTED))
-			needed[i / 64] |= (uint64_t)1 << (i % 64);
-	}
-}
-
-/* Refuses or notes what an object lacks, at its end. */
-static int check_missing(struct loader *loader, struct frame *frame, const uint64_t needed[])
-{
-	bool older_form = frame->object->has_older_form && frame->is_older;
+	const bool older_form = frame->object->has_older_form && frame->is_older;
 
 	frame->member = NULL;
 	for (size_t i = 0; i < frame->object->count; i++) {
 		const struct member *member = &frame->object->members[i];
 
-		if (!((needed[i / 64] & ~frame->seen[i / 64]) >> (i % 64) & 1))
+		if (!(member->flags & (MEMBER_REQUIRED | MEMBER_DEFAULTED)) ||
+		    (frame->seen[i / 64] >> (i % 64) & 1) != 0)
 			continue;
 		if ((member->flags & MEMBER_REQUIRED) && !older_form)
 			return refuse(loader, "lacks the member \"%s\"", member->name);
@@ -665,21 +658,6 @@ static int check_missing(struct loader *loader, struct frame *frame, const uint6
 			loader->notes.missing[i]++;
 		else if (!older_form)
 			loader->notes.other = member;
-	}
-	return 0;
-}
-
-static int end_object(struct loader *loader, struct frame *frame)
-{
-	uint64_t needed[OBJECT_MEMBERS_MAX / 64] = {0};
-
-	if (frame->object == &thread_object)
-		memcpy(needed, loader->thread_needed, sizeof(needed));
-	else
-		load_mark_needed(frame->object, needed);
-	for (size_t i = 0; i < OBJECT_MEMBERS_MAX / 64; i++) {
-		if ((needed[i] & ~frame->seen[i]) != 0)
-			return check_missing(loader, frame, needed);
 	}
 	return 0;
 }
