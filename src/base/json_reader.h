@@ -121,23 +121,6 @@ static inline bool json_reader_take_text(struct json_reader *reader, const char 
 	return true;
 }
 
-/* The number of equal bytes at the beginning of two texts, at most `length`. */
-static inline size_t json_count_equal(const char *left, const char *right, size_t length)
-{
-	size_t count = 0;
-	uint64_t a, b;
-
-	for (; count + sizeof(a) <= length; count += sizeof(a)) {
-		memcpy(&a, left + count, sizeof(a));
-		memcpy(&b, right + count, sizeof(b));
-		if (a != b)
-			return count + (size_t)__builtin_ctzll(le64toh(a ^ b)) / 8;
-	}
-	while (count < length && left[count] == right[count])
-		count++;
-	return count;
-}
-
 enum {
 	JSON_DIGITS_MAX = 19, /* that always fit a uint64_t */
 };

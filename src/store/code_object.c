@@ -153,31 +153,20 @@ static void code_text(const struct cell *cell)
 							: NULL;
 }
 
-static void code_optional_u64(const struct cell *cell)
+/* An optional number of `size` bytes, which begins with the number; its bool is at `present`. */
+static void code_optional(const struct cell *cell, size_t size, size_t present)
 {
 	struct coder *coder = &cell->round->coder;
-	struct optional_u64 *value = cell->to;
-	const struct optional_u64 *expected = cell->expected;
-	const bool present = coder_bit(coder, cell->stream, !coder->decoding && value->present);
-	const uint64_t number = coder_residual(coder, cell->stream, coder->decoding ? 0 : value->value,
-					       expected != NULL ? expected->value : 0);
-
-	if (coder->decoding)
-		*value = (struct optional_u64){number, present};
-}
-
-static void code_optional_i32(const struct cell *cell)
-{
-	struct coder *coder = &cell->round->coder;
-	struct optional_i32 *value = cell->to;
-	const struct optional_i32 *expected = cell->expected;
-	const bool present = coder_bit(coder, cell->stream, !coder->decoding && value->present);
+	bool *is_present = (bool *)((char *)cell->to + present);
+	const bool coded = coder_bit(coder, cell->stream, !coder->decoding && *is_present);
 	const uint64_t number = coder_residual(coder, cell->stream,
-					       coder->decoding ? 0 : (uint32_t)value->value,
-					       expected != NULL ? (uint32_t)expected->value : 0);
+					       coder->decoding ? 0 : load(cell->to, size),
+					       cell->expected != NULL ? load(cell->expected, size) : 0);
 
-	if (coder->decoding)
-		*value = (struct optional_i32){(int32_t)(uint32_t)number, present};
+	if (coder->decoding) {
+		store(cell->to, size, number);
+		*is_present = coded;
+	}
 }
 
 static uint32_t expected_string(const struct cell *cell, uint32_t id)
@@ -276,10 +265,10 @@ static void code_value(struct cell *cell, enum member_type type, const struct ob
 		code_text(cell);
 		break;
 	case MEMBER_OPTIONAL_U64:
-		code_optional_u64(cell);
+		code_optional(cell, sizeof(uint64_t), offsetof(struct optional_u64, present));
 		break;
 	case MEMBER_OPTIONAL_I32:
-		code_optional_i32(cell);
+		code_optional(cell, sizeof(int32_t), offsetof(struct optional_i32, present));
 		break;
 	case MEMBER_NAME:
 		code_string(cell);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Columns by thread. Threads that did not change are not coded. */
-#include "columns.h"
+#include "round.h"
 
 #include <string.h>
 

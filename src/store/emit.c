@@ -106,14 +106,6 @@ static bool emit_missed(struct emitter *emitter, const uint64_t *missed)
 	return emit_end(emitter, '}');
 }
 
-static bool emit_thread_array(struct emitter *emitter)
-{
-	emit_begin(emitter, '[');
-	emit_threads(emitter);
-	emit_end(emitter, ']');
-	return true;
-}
-
 static bool emit_cgroups(struct emitter *emitter)
 {
 	const struct snapshot *snapshot = emitter->snapshot;
@@ -163,8 +155,8 @@ static bool emit_missing(struct emitter *emitter)
 
 	emit_begin(emitter, '{');
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
-		if (emitter->usual_reason[i] != REASON_READ)
-			emit_named_reason(emitter, sources[i].name, emitter->usual_reason[i]);
+		if (emitter->threads.usual_reason[i] != REASON_READ)
+			emit_named_reason(emitter, sources[i].name, emitter->threads.usual_reason[i]);
 	}
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (snapshot->metric_reason[i] != REASON_READ)
@@ -230,6 +222,90 @@ static bool emit_buckets(struct emitter *emitter, const uint64_t *buckets, size_
 	return emit_numbers(emitter, buckets, count);
 }
 
+/* --- threads --- */
+
+/* The layout that needs no mark: it was read from the program's own debug data. */
+#define ORDINARY_LAYOUT "dwarf"
+
+static const char *find_layout(const struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	const char *layout;
+	uint32_t index;
+
+	if (!snapshot->provenance.present || !(snapshot->thread_flags[thread] & THREAD_JEMALLOC_MEASURED) ||
+	    !hash_map_get(&emitter->threads.heap, snapshot->tgid[thread], &index))
+		return NULL;
+	layout = snapshot->provenance.heap[index].layout;
+	return layout != NULL && strcmp(layout, ORDINARY_LAYOUT) != 0 ? layout : NULL;
+}
+
+static struct key_values find_smaps(struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	while (emitter->threads.next_smaps < snapshot->smaps_count &&
+	       snapshot->smaps[emitter->threads.next_smaps].thread < thread)
+		emitter->threads.next_smaps++;
+	if (emitter->threads.next_smaps < snapshot->smaps_count &&
+	    snapshot->smaps[emitter->threads.next_smaps].thread == thread)
+		return snapshot->smaps[emitter->threads.next_smaps].kib;
+	return (struct key_values){0};
+}
+
+static struct optional_u64 find_resident(struct emitter *emitter, size_t thread)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+	struct optional_u64 resident = {0};
+	reason_id reason;
+
+	resident.present = snapshot->provenance.present &&
+			   snapshot_resident(snapshot, thread, &emitter->threads.resident_hint,
+					     &resident.value, &reason) == VALUE_READ;
+	return resident;
+}
+
+/* Fills the record, whose values of metrics without a column are 0. Threads come in ascending order. */
+static void gather_thread(struct emitter *emitter, size_t thread, struct thread_record *record)
+{
+	const struct snapshot *snapshot = emitter->snapshot;
+
+	record->index = thread;
+	record->tid = snapshot->tid[thread];
+	record->tgid = snapshot->tgid[thread];
+	record->uid = snapshot->uid[thread];
+	record->names = snapshot->triples[snapshot->triple[thread]];
+	record->flags = snapshot->thread_flags[thread];
+	record->start_time = snapshot->start_time[thread];
+	record->waiting_ns = snapshot->waiting_ns != NULL ? snapshot->waiting_ns[thread] : 0;
+	record->stuck_ns = snapshot->waiting_ns == NULL && snapshot->stuck_ns != NULL
+				   ? snapshot->stuck_ns[thread]
+				   : 0;
+	record->resident = find_resident(emitter, thread);
+	record->smaps = find_smaps(emitter, thread);
+	record->layout = find_layout(emitter, thread);
+	for (size_t i = 0; i < emitter->threads.column_count; i++) {
+		const enum metric metric = emitter->threads.columns[i];
+
+		record->values[metric] = snapshot->values[metric][thread];
+	}
+}
+
+static bool emit_threads(struct emitter *emitter)
+{
+	struct thread_record record = {0};
+
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < emitter->snapshot->thread_count; i++) {
+		gather_thread(emitter, i, &record);
+		emit_separator(emitter);
+		emit_object(emitter, &thread_object, &record);
+		emit_flush_full(emitter);
+	}
+	emit_end(emitter, ']');
+	return true;
+}
+
 /* Sources whose reason differs from that of most threads, then metrics with a state of their own. */
 static bool emit_thread_missing(struct emitter *emitter, size_t thread)
 {
@@ -239,11 +315,13 @@ static bool emit_thread_missing(struct emitter *emitter, size_t thread)
 	emit_begin(emitter, '{');
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		if (snapshot->source_reason[i] != NULL &&
-		    snapshot->source_reason[i][thread] != emitter->usual_reason[i])
+		    snapshot->source_reason[i][thread] != emitter->threads.usual_reason[i])
 			emit_named_reason(emitter, sources[i].name, snapshot->source_reason[i][thread]);
 	}
-	for (; emitter->next_exception < snapshot->exception_count; emitter->next_exception++) {
-		const struct metric_exception *exception = &snapshot->exceptions[emitter->next_exception];
+	for (; emitter->threads.next_exception < snapshot->exception_count;
+	     emitter->threads.next_exception++) {
+		const struct metric_exception *exception =
+			&snapshot->exceptions[emitter->threads.next_exception];
 
 		if (exception->thread > thread)
 			break;
@@ -300,65 +378,36 @@ static reason_id find_usual_reason(const struct snapshot *snapshot, enum source 
 	return (reason_id)usual;
 }
 
-/* Prepares what the first thread needs. */
-static void prepare(struct emitter *emitter)
+/* Goes on with this snapshot, of which no thread has been written. */
+static void begin_snapshot(struct emitter *emitter, const struct snapshot *snapshot)
 {
-	const struct provenance *provenance = &emitter->snapshot->provenance;
+	const struct provenance *provenance = &snapshot->provenance;
+	struct emit_threads threads = {0};
 
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		emitter->usual_reason[i] = find_usual_reason(emitter->snapshot, (enum source)i);
+		threads.usual_reason[i] = find_usual_reason(snapshot, (enum source)i);
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		if (emitter->snapshot->values[i] != NULL)
-			emitter->columns[emitter->column_count++] = (struct emit_column){
-				emitter->snapshot->values[i], (enum metric)i};
+		if (snapshot->values[i] != NULL)
+			threads.columns[threads.column_count++] = (enum metric)i;
 	}
 	for (size_t i = 0; i < provenance->heap_count; i++)
-		hash_map_set(&emitter->heap, provenance->heap[i].tgid, (uint32_t)i);
-}
-
-static void release(struct emitter *emitter)
-{
-	buffer_release(&emitter->json);
-	hash_map_release(&emitter->heap);
-	free(emitter->values.items);
-}
-
-static struct emitter begin_other(struct emitter *emitter, const struct snapshot *snapshot)
-{
-	struct emitter other = {
-		.snapshot = snapshot,
-		.end = emitter->end,
-		.window = emitter->window,
-		.json = emitter->json,
-		.last = emitter->last,
-		.sink = emitter->sink,
-		.context = emitter->context,
-		.result = emitter->result,
-		.emit_container = emitter->emit_container,
-	};
-
-	emitter->json = (struct buffer){0};
-	prepare(&other);
-	return other;
-}
-
-static void end_other(struct emitter *emitter, struct emitter *other)
-{
-	emitter->json = other->json;
-	emitter->last = other->last;
-	emitter->result = other->result;
-	other->json = (struct buffer){0};
-	release(other);
+		hash_map_set(&threads.heap, provenance->heap[i].tgid, (uint32_t)i);
+	emitter->snapshot = snapshot;
+	emitter->threads = threads;
 }
 
 /* An object by its table, of another snapshot. */
 static void emit_other(struct emitter *emitter, const struct snapshot *snapshot, const struct object *object,
 		       const void *target)
 {
-	struct emitter other = begin_other(emitter, snapshot);
+	const struct snapshot *outer = emitter->snapshot;
+	const struct emit_threads threads = emitter->threads;
 
-	emit_object(&other, object, target);
-	end_other(emitter, &other);
+	begin_snapshot(emitter, snapshot);
+	emit_object(emitter, object, target);
+	hash_map_release(&emitter->threads.heap);
+	emitter->snapshot = outer;
+	emitter->threads = threads;
 }
 
 /* --- threads at the beginning --- */
@@ -368,7 +417,7 @@ static void gather_beginning(struct emitter *emitter, uint32_t row, uint32_t thr
 {
 	const struct snapshot *from = emitter->snapshot;
 
-	emit_gather_thread(emitter, row, record);
+	gather_thread(emitter, row, record);
 	record->of = thread;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		if (!snapshot_counts_from(from, (enum metric)i))
@@ -621,7 +670,7 @@ static bool emit_window(struct emitter *emitter, const struct member *member, co
 
 /* --- all of it --- */
 
-static bool emit_container(struct emitter *emitter, const struct member *member, const void *target)
+bool emit_container(struct emitter *emitter, const struct member *member, const void *target)
 {
 	const void *field = (const char *)target + member->offset;
 
@@ -644,7 +693,7 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 	case MEMBER_MISSED:
 		return emit_missed(emitter, field);
 	case MEMBER_THREADS:
-		return emit_thread_array(emitter);
+		return emit_threads(emitter);
 	case MEMBER_CGROUPS:
 		return emit_cgroups(emitter);
 	case MEMBER_LIST:
@@ -684,16 +733,13 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 int emit_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
 		  int (*sink)(void *context, const char *text, size_t length), void *context)
 {
-	struct emitter emitter = {.snapshot = snapshot,
-				  .end = snapshot,
-				  .window = window,
-				  .sink = sink,
-				  .context = context,
-				  .emit_container = emit_container};
+	struct emitter emitter = {.end = snapshot, .window = window, .sink = sink, .context = context};
 
-	prepare(&emitter);
+	begin_snapshot(&emitter, snapshot);
 	emit_object(&emitter, &snapshot_object, snapshot);
 	emit_flush(&emitter);
-	release(&emitter);
+	buffer_release(&emitter.json);
+	hash_map_release(&emitter.threads.heap);
+	free(emitter.values.items);
 	return emitter.result;
 }

@@ -12,9 +12,14 @@ enum {
 	EMIT_FLUSH_BYTES = 64 * 1024,
 };
 
-struct emit_column {
-	const uint64_t *values;
-	enum metric metric;
+/* What the threads of a snapshot need, which come in ascending order. */
+struct emit_threads {
+	enum metric columns[METRIC_COUNT]; /* those that exist */
+	size_t column_count;
+	reason_id usual_reason[SOURCE_COUNT]; /* of most threads: goes to the top level */
+	size_t next_exception, next_smaps;    /* of the threads that are still to come */
+	size_t resident_hint;                 /* see snapshot_find_resident() */
+	struct hash_map heap;                 /* tgid to index in provenance.heap */
 };
 
 struct emitter {
@@ -25,16 +30,8 @@ struct emitter {
 	char last;                            /* byte before the buffer */
 	int (*sink)(void *context, const char *text, size_t length);
 	void *context;
-	int result; /* the first failure of the sink */
-	/* The value of a member that is no scalar and no object of a table; false when it is absent. */
-	bool (*emit_container)(struct emitter *emitter, const struct member *member, const void *target);
-
-	struct emit_column columns[METRIC_COUNT]; /* those that exist */
-	size_t column_count;
-	reason_id usual_reason[SOURCE_COUNT]; /* of most threads: goes to the top level */
-	size_t next_exception, next_smaps;    /* of the threads that are still to come */
-	size_t resident_hint;                 /* see snapshot_find_resident() */
-	struct hash_map heap;                 /* tgid to index in provenance.heap */
+	int result;                  /* the first failure of the sink */
+	struct emit_threads threads; /* of `snapshot` */
 	struct {
 		struct key_value *items;
 		size_t count, capacity;
@@ -71,13 +68,10 @@ void emit_named_u64(struct emitter *emitter, const char *name, uint64_t value);
 /* The value of a scalar that is not absent. */
 void emit_scalar(struct emitter *emitter, const struct member *member, const void *field);
 
-/* A member with its name and the comma before it, unless it is absent and to be omitted then. */
-void emit_member(struct emitter *emitter, const struct member *member, const void *target);
-
 /* An object by its table, with its braces. */
 void emit_object(struct emitter *emitter, const struct object *object, const void *target);
 
-/* --- emit_task_fields.c: values of members, as emit_container --- */
+/* --- emit_task_fields.c: values of members, as emit_container() --- */
 
 bool emit_task_fields(struct emitter *emitter, const struct object *object);
 bool emit_task_field_events(struct emitter *emitter);
@@ -89,15 +83,9 @@ bool emit_task_field_values(struct emitter *emitter, size_t thread);
 reason_id emit_task_fields_missing(const struct emitter *emitter);
 reason_id emit_task_fields_thread_missing(const struct emitter *emitter, size_t thread);
 
-/* Whether the contexts of two threads are written alike. */
-bool emit_task_fields_are_same(const struct emitter *emitter, size_t a, size_t b);
+/* --- emit.c --- */
 
-/* --- emit_threads.c --- */
-
-/* Fills the record, whose values of metrics without a column are 0. Threads come in ascending order. */
-void emit_gather_thread(struct emitter *emitter, size_t thread, struct thread_record *record);
-
-/* All threads, with commas between them. */
-void emit_threads(struct emitter *emitter);
+/* The value of a member that is no scalar and no object of a table; false when it is absent. */
+bool emit_container(struct emitter *emitter, const struct member *member, const void *target);
 
 #endif

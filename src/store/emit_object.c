@@ -173,10 +173,6 @@ static void emit_character(struct emitter *emitter, uint64_t value)
 static void emit_value(struct emitter *emitter, enum metric metric, uint64_t value)
 {
 	switch (metric_type(metric)->encoding) {
-	case METRIC_ENCODING_U64:
-	case METRIC_ENCODING_U32:
-		buffer_append_u64(&emitter->json, value);
-		break;
 	case METRIC_ENCODING_I32:
 		buffer_append_i64(&emitter->json, (int64_t)value);
 		break;
@@ -189,9 +185,15 @@ static void emit_value(struct emitter *emitter, enum metric metric, uint64_t val
 	case METRIC_ENCODING_BOOLEAN:
 		emit_boolean(emitter, value != 0);
 		break;
-	case METRIC_ENCODING_CPU_SET:
-		break; /* a container */
+	default:
+		break; /* a plain number, or a container */
 	}
+}
+
+/* Digits and nothing else: one that is above the largest is below 0. */
+static bool is_plain_number(const struct member *member, const void *field)
+{
+	return member->largest != 0 && member_number(member, field) <= member->largest;
 }
 
 /* Whether a scalar is absent. In the file null or a value says so, unless it is MEMBER_OMITTED. */
@@ -225,25 +227,19 @@ static bool is_absent(const struct member *member, const char *target)
 
 void emit_scalar(struct emitter *emitter, const struct member *member, const void *field)
 {
+	if (is_plain_number(member, field)) {
+		buffer_append_u64(&emitter->json, member_number(member, field));
+		return;
+	}
 	switch (member->type) {
 	case MEMBER_VALUE:
 		emit_value(emitter, member->metric, *(const uint64_t *)field);
-		break;
-	case MEMBER_U64:
-		buffer_append_u64(&emitter->json, *(const uint64_t *)field);
 		break;
 	case MEMBER_OPTIONAL_U64:
 		buffer_append_u64(&emitter->json, ((const struct optional_u64 *)field)->value);
 		break;
 	case MEMBER_OPTIONAL_I32:
 		buffer_append_i64(&emitter->json, ((const struct optional_i32 *)field)->value);
-		break;
-	case MEMBER_U32:
-	case MEMBER_UID:
-		buffer_append_u64(&emitter->json, *(const uint32_t *)field);
-		break;
-	case MEMBER_U16:
-		buffer_append_u64(&emitter->json, *(const uint16_t *)field);
 		break;
 	case MEMBER_BOOLEAN:
 		emit_boolean(emitter, *(const bool *)field);
@@ -285,16 +281,22 @@ static bool emit_nested(struct emitter *emitter, const struct member *member, co
 	return member->object->present != SIZE_MAX || emitter->json.length - start > strlen("{}");
 }
 
-void emit_member(struct emitter *emitter, const struct member *member, const void *target_pointer)
+/* A member with its name and the comma before it, unless it is absent and to be omitted then. */
+static void emit_member(struct emitter *emitter, const struct member *member, const void *target_pointer)
 {
 	const char *target = target_pointer;
 	size_t start = emitter->json.length;
 	bool present = true;
 
 	emit_prefix(emitter, member);
+	/* most members are numbers that are always there */
+	if (!(member->flags & MEMBER_OMITTED) && is_plain_number(member, target + member->offset)) {
+		buffer_append_u64(&emitter->json, member_number(member, target + member->offset));
+		return;
+	}
 	if (member->type > MEMBER_LAST_SCALAR)
 		present = member->type == MEMBER_OBJECT ? emit_nested(emitter, member, target)
-							: emitter->emit_container(emitter, member, target);
+							: emit_container(emitter, member, target);
 	else if (is_absent(member, target))
 		present = false;
 	else

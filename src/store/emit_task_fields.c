@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Writes what a sched_ext scheduler keeps: once what its contexts are, and per thread their numbers. */
-#include <string.h>
-
 #include "emit_internal.h"
 
 /* Without a `ctop` object a file cannot say what the numbers mean. */
@@ -98,20 +96,4 @@ reason_id emit_task_fields_thread_missing(const struct emitter *emitter, size_t 
 	if (scheduler_of(emitter) != NULL && emitter->snapshot->task_fields.context_of != NULL)
 		task_fields_context(&emitter->snapshot->task_fields, thread, &reason);
 	return reason;
-}
-
-bool emit_task_fields_are_same(const struct emitter *emitter, size_t a, size_t b)
-{
-	const struct task_field_owner *scheduler = scheduler_of(emitter);
-	const struct task_fields *fields = &emitter->snapshot->task_fields;
-	reason_id left_reason, right_reason;
-	const uint8_t *left, *right;
-
-	if (scheduler == NULL)
-		return true;
-	left = task_fields_context(fields, a, &left_reason);
-	right = task_fields_context(fields, b, &right_reason);
-	if (left == NULL || right == NULL)
-		return left == right && left_reason == right_reason;
-	return memcmp(left, right, scheduler->size) == 0;
 }

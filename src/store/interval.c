@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "columns.h"
+#include "round.h"
 #include "member_table.h"
 #include "snapshot/ended_set.h"
 

@@ -17,14 +17,10 @@
 
 /* CPU sets. */
 
-static bool load_u32(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_u32(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	uint64_t value;
-
-	if (!load_element_number(loader, scalar, UINT32_MAX, &value))
-		return false;
-	*(uint32_t *)load_add_element(frame, sizeof(uint32_t)) = (uint32_t)value;
-	return true;
+	(void)loader;
+	*(uint32_t *)load_add_element(frame, sizeof(uint32_t)) = (uint32_t)value->number;
 }
 
 static void end_cpu_set(struct loader *loader, struct frame *frame)
@@ -80,17 +76,14 @@ static struct load_entry *entries_of(struct frame *frame)
 	return (void *)frame->elements.data;
 }
 
-static bool load_number_entry(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_number_entry(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	return load_element_number(loader, scalar, UINT64_MAX, &add_entry(loader, frame)->value);
+	add_entry(loader, frame)->value = value->number;
 }
 
-static bool load_text_entry(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_text_entry(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	if (!load_element_string(loader, scalar))
-		return false;
-	add_entry(loader, frame)->text = load_text(loader, scalar);
-	return true;
+	add_entry(loader, frame)->text = load_text(loader, value->text, value->length);
 }
 
 static int compare_entries(const void *left, const void *right, void *snapshot_pointer)
@@ -176,15 +169,11 @@ static void end_numbered_pairs(struct loader *loader, struct frame *frame)
 
 /* Objects and arrays of a fixed size; what is beyond it, or has an unknown name, is left out. */
 
-static bool load_number_slot(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_slot(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	uint64_t value;
-
-	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
-		return false;
+	(void)loader;
 	if (frame->index < frame->member->count)
-		((uint64_t *)frame->target)[frame->index] = value;
-	return true;
+		((uint64_t *)frame->target)[frame->index] = value->number;
 }
 
 static void end_number_slots(struct loader *loader, struct frame *frame)
@@ -195,32 +184,25 @@ static void end_number_slots(struct loader *loader, struct frame *frame)
 	*(bool *)(object + frame->member->known) = frame->index >= frame->member->count;
 }
 
-static bool load_named(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_named(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	const struct member *member = frame->member;
 	const size_t index = name_find(member->names, member->count, sizeof(char *), frame->key.data,
 				       frame->key.length);
-	uint64_t number = 0;
 
-	if (member->type == MEMBER_NAMED_NUMBERS ? !load_element_number(loader, scalar, UINT64_MAX, &number)
-						 : !load_element_string(loader, scalar))
-		return false;
 	if (index == member->count)
-		return true;
+		return;
 	if (member->type == MEMBER_NAMED_NUMBERS)
-		((uint64_t *)frame->target)[index] = number;
+		((uint64_t *)frame->target)[index] = value->number;
 	else if (member->type == MEMBER_NAMED_TEXTS)
-		((const char **)frame->target)[index] = load_text(loader, scalar);
+		((const char **)frame->target)[index] = load_text(loader, value->text, value->length);
 	else
-		((reason_id *)frame->target)[index] = load_reason(loader, scalar->text, scalar->length);
-	return true;
+		((reason_id *)frame->target)[index] = load_reason(loader, value->text, value->length);
 }
 
-static bool load_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_missed(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	reason_id reason = load_reason(loader, frame->key.data, frame->key.length);
-
-	return load_element_number(loader, scalar, UINT64_MAX, &((uint64_t *)frame->target)[reason]);
+	((uint64_t *)frame->target)[load_reason(loader, frame->key.data, frame->key.length)] = value->number;
 }
 
 /* Cgroups. */
@@ -255,18 +237,14 @@ static void *begin_feature(struct loader *loader, struct frame *frame)
 	return feature != FEATURE_COUNT ? &loader->snapshot->provenance.features[feature] : NULL;
 }
 
-static bool load_source(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_source(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	enum metric metric = metric_find(frame->key.data, frame->key.length);
-	enum source source;
+	enum source source = source_find(value->text, value->length);
 
-	if (!load_element_string(loader, scalar))
-		return false;
-	source = source_find(scalar->text, scalar->length);
 	if (metric != METRIC_NONE && source != SOURCE_NONE &&
 	    (source == metrics[metric].source || source == metrics[metric].equivalent_source))
 		loader->snapshot->metric_source[metric] = source;
-	return true;
 }
 
 static enum pressure_resource find_pressure(const struct buffer *key)
@@ -285,16 +263,13 @@ static bool is_task_fields(const struct buffer *key)
 	       memcmp(key->data, TASK_FIELDS_MISSING, key->length) == 0;
 }
 
-static bool load_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_missing(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	enum source source = source_find(frame->key.data, frame->key.length);
 	enum metric metric = metric_find(frame->key.data, frame->key.length);
 	enum pressure_resource resource = find_pressure(&frame->key);
-	reason_id reason;
+	const reason_id reason = load_reason(loader, value->text, value->length);
 
-	if (!load_element_string(loader, scalar))
-		return false;
-	reason = load_reason(loader, scalar->text, scalar->length);
 	if (source != SOURCE_NONE)
 		loader->snapshot->default_reason[source] = reason;
 	else if (metric != METRIC_NONE)
@@ -303,44 +278,36 @@ static bool load_missing(struct loader *loader, struct frame *frame, const struc
 		loader->snapshot->pressure_missing[resource] = reason;
 	else if (is_task_fields(&frame->key))
 		loader->task_fields.is_missing = reason != REASON_READ;
-	return true;
 }
 
-static bool load_thread_missing(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_thread_missing(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	enum source source = source_find(frame->key.data, frame->key.length);
 	enum metric metric = metric_find(frame->key.data, frame->key.length);
 
-	if (!load_element_string(loader, scalar))
-		return false;
 	if (is_task_fields(&frame->key))
-		load_task_fields_thread_missing(loader, load_reason(loader, scalar->text, scalar->length));
+		load_task_fields_thread_missing(loader, load_reason(loader, value->text, value->length));
 	if (source == SOURCE_NONE && metric == METRIC_NONE)
-		return true;
+		return;
 	*MEMORY_APPEND(loader->reasons.items, loader->reasons.count,
 		       loader->reasons.capacity) = (struct pending_reason){
 		.thread = (uint32_t)loader->thread.index,
 		.key = (uint16_t)(source != SOURCE_NONE ? (size_t)source : SOURCE_COUNT + (size_t)metric),
-		.reason = load_reason(loader, scalar->text, scalar->length),
+		.reason = load_reason(loader, value->text, value->length),
 	};
-	return true;
 }
 
-static bool load_age(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+static void take_age(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	enum source source = source_find(frame->key.data, frame->key.length);
-	uint64_t age;
 
-	if (!load_element_number(loader, scalar, UINT64_MAX, &age))
-		return false;
 	if (source == SOURCE_NONE)
-		return true;
+		return;
 	*MEMORY_APPEND(loader->ages.items, loader->ages.count, loader->ages.capacity) = (struct pending_age){
 		.thread = (uint32_t)loader->thread.index,
 		.source = (uint16_t)source,
-		.age_ns = age,
+		.age_ns = value->number,
 	};
-	return true;
 }
 
 static void *begin_tally(struct loader *loader, struct frame *frame)
@@ -364,60 +331,62 @@ static void *begin_latency_record(struct loader *loader, struct frame *frame)
 	return latency_add_record(loader->snapshot, 0, 0, 0);
 }
 
-static const struct container containers[MEMBER_TYPE_COUNT] = {
-	[MEMBER_CPU_SET] = {JSON_ARRAY, "a CPU number", .load_scalar = load_u32, .end = end_cpu_set},
-	[MEMBER_KEY_VALUES] = {JSON_OBJECT, "a number", .load_scalar = load_number_entry,
-			       .end = end_key_values},
-	[MEMBER_TEXT_PAIRS] = {JSON_OBJECT, "a string", .load_scalar = load_text_entry,
-			       .end = end_text_pairs},
-	[MEMBER_NUMBERED_PAIRS] = {JSON_OBJECT, "a string", .load_scalar = load_text_entry,
+const struct container load_containers[MEMBER_TYPE_COUNT] = {
+	[MEMBER_CPU_SET] = {JSON_ARRAY, LOAD_NUMBERS_32, .elements = "a CPU number", .take = take_u32,
+			    .end = end_cpu_set},
+	[MEMBER_KEY_VALUES] = {JSON_OBJECT, LOAD_NUMBERS, .take = take_number_entry, .end = end_key_values},
+	[MEMBER_TEXT_PAIRS] = {JSON_OBJECT, LOAD_STRINGS, .take = take_text_entry, .end = end_text_pairs},
+	[MEMBER_NUMBERED_PAIRS] = {JSON_OBJECT, LOAD_STRINGS, .take = take_text_entry,
 				   .end = end_numbered_pairs},
-	[MEMBER_NUMBERS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot, .end = end_number_slots},
-	[MEMBER_NAMED_NUMBERS] = {JSON_OBJECT, "a number", .load_scalar = load_named},
-	[MEMBER_NAMED_TEXTS] = {JSON_OBJECT, "a string", .load_scalar = load_named},
-	[MEMBER_NAMED_REASONS] = {JSON_OBJECT, "a string", .load_scalar = load_named},
-	[MEMBER_MISSED] = {JSON_OBJECT, "a number", .load_scalar = load_missed},
-	[MEMBER_THREADS] = {JSON_ARRAY, "a thread record", .element = &thread_object,
-			    .begin_element = load_begin_thread, .end_element = load_end_thread},
-	[MEMBER_CGROUPS] = {JSON_OBJECT, "a cgroup record", .element = &cgroup_object,
-			    .begin_element = begin_cgroup, .end_element = end_cgroup},
-	[MEMBER_LIST] = {JSON_ARRAY, "an object", .begin_element = begin_list_element, .end = end_list},
-	[MEMBER_FEATURES] = {JSON_OBJECT, "an object", .element = &feature_object,
+	[MEMBER_NUMBERS] = {JSON_ARRAY, LOAD_NUMBERS, .take = take_slot, .end = end_number_slots},
+	[MEMBER_NAMED_NUMBERS] = {JSON_OBJECT, LOAD_NUMBERS, .take = take_named},
+	[MEMBER_NAMED_TEXTS] = {JSON_OBJECT, LOAD_STRINGS, .take = take_named},
+	[MEMBER_NAMED_REASONS] = {JSON_OBJECT, LOAD_STRINGS, .take = take_named},
+	[MEMBER_MISSED] = {JSON_OBJECT, LOAD_NUMBERS, .take = take_missed},
+	[MEMBER_THREADS] = {JSON_ARRAY, LOAD_OBJECTS, .elements = "a thread record",
+			    .element = &thread_object, .begin_element = load_begin_thread,
+			    .end_element = load_end_thread},
+	[MEMBER_CGROUPS] = {JSON_OBJECT, LOAD_OBJECTS, .elements = "a cgroup record",
+			    .element = &cgroup_object, .begin_element = begin_cgroup,
+			    .end_element = end_cgroup},
+	[MEMBER_LIST] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_list_element, .end = end_list},
+	[MEMBER_FEATURES] = {JSON_OBJECT, LOAD_OBJECTS, .element = &feature_object,
 			     .begin_element = begin_feature},
-	[MEMBER_SOURCES] = {JSON_OBJECT, "a string", .load_scalar = load_source},
-	[MEMBER_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_missing},
-	[MEMBER_TALLIES] = {JSON_OBJECT, "an object", .element = &tally_object, .begin_element = begin_tally},
-	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, "an object", .begin_element = begin_latency_record},
-	[MEMBER_BUCKETS] = {JSON_ARRAY, "a number", .load_scalar = load_number_slot},
-	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_event},
-	[MEMBER_TASK_FIELD_MEMBERS] = {JSON_ARRAY, "an object", .element = &task_field_member_object,
+	[MEMBER_SOURCES] = {JSON_OBJECT, LOAD_STRINGS, .take = take_source},
+	[MEMBER_MISSING] = {JSON_OBJECT, LOAD_STRINGS, .take = take_missing},
+	[MEMBER_TALLIES] = {JSON_OBJECT, LOAD_OBJECTS, .element = &tally_object,
+			    .begin_element = begin_tally},
+	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_record},
+	[MEMBER_BUCKETS] = {JSON_ARRAY, LOAD_NUMBERS, .take = take_slot},
+	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, LOAD_NUMBERS, .take = load_task_field_event},
+	[MEMBER_TASK_FIELD_MEMBERS] = {JSON_ARRAY, LOAD_OBJECTS, .element = &task_field_member_object,
 				       .begin_element = load_task_field_begin_member,
 				       .end_element = load_task_field_end_member},
-	[MEMBER_TASK_FIELD_ENUMERATORS] = {JSON_OBJECT, "a number", .load_scalar = load_task_field_enumerator,
+	[MEMBER_TASK_FIELD_ENUMERATORS] = {JSON_OBJECT, LOAD_INTEGERS, .take = load_task_field_enumerator,
 					   .end = end_list},
-	[MEMBER_TASK_FIELD_VALUES] = {JSON_ARRAY, "a number", .load_scalar = load_task_field_value,
-				      .short_cut = load_task_field_take_values,
+	[MEMBER_TASK_FIELD_VALUES] = {JSON_ARRAY, LOAD_INTEGERS, .take = load_task_field_value,
 				      .end = load_task_field_end_values},
-	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, "a string", .load_scalar = load_thread_missing},
-	[MEMBER_AGES] = {JSON_OBJECT, "a number", .load_scalar = load_age},
-	[MEMBER_ELAPSED] = {JSON_OBJECT, "a number", .load_scalar = load_age},
-	[MEMBER_WINDOW_THREADS] = {JSON_ARRAY, "a thread record", .element = &window_thread_object,
-				   .begin_element = load_begin_thread, .end_element = load_end_window_thread},
-	[MEMBER_WINDOW_BORN] = {JSON_ARRAY, "a number", .load_scalar = load_window_index},
-	[MEMBER_WINDOW_UNKNOWN] = {JSON_ARRAY, "a number", .load_scalar = load_window_index},
-	[MEMBER_WINDOW_RESIDENT] = {JSON_ARRAY, "a number", .load_scalar = load_window_index},
-	[MEMBER_PART_NAMES] = {JSON_ARRAY, "an object", .element = &part_name_object,
+	[MEMBER_THREAD_MISSING] = {JSON_OBJECT, LOAD_STRINGS, .take = take_thread_missing},
+	[MEMBER_AGES] = {JSON_OBJECT, LOAD_NUMBERS, .take = take_age},
+	[MEMBER_ELAPSED] = {JSON_OBJECT, LOAD_NUMBERS, .take = take_age},
+	[MEMBER_WINDOW_THREADS] = {JSON_ARRAY, LOAD_OBJECTS, .elements = "a thread record",
+				   .element = &window_thread_object, .begin_element = load_begin_thread,
+				   .end_element = load_end_window_thread},
+	[MEMBER_WINDOW_BORN] = {JSON_ARRAY, LOAD_NUMBERS, .take = load_window_index},
+	[MEMBER_WINDOW_UNKNOWN] = {JSON_ARRAY, LOAD_NUMBERS, .take = load_window_index},
+	[MEMBER_WINDOW_RESIDENT] = {JSON_ARRAY, LOAD_NUMBERS, .take = load_window_index},
+	[MEMBER_PART_NAMES] = {JSON_ARRAY, LOAD_OBJECTS, .element = &part_name_object,
 			       .begin_element = load_begin_part_name, .end_element = load_end_part_name},
-	[MEMBER_PARTS] = {JSON_ARRAY, "an object", .element = &part_object, .begin_element = load_begin_part,
+	[MEMBER_PARTS] = {JSON_ARRAY, LOAD_OBJECTS, .element = &part_object, .begin_element = load_begin_part,
 			  .end_element = load_end_part},
-	[MEMBER_PART_INDICES] = {JSON_ARRAY, "a number", .load_scalar = load_part_index},
-	[MEMBER_PART_METRICS] = {JSON_ARRAY, "a string", .load_scalar = load_part_metric},
-	[MEMBER_PART_AMOUNTS] = {JSON_ARRAY, "a number", .load_scalar = load_part_amount},
-	[MEMBER_ENDED_RECORDS] = {JSON_ARRAY, "an object", .element = &ended_record_object,
+	[MEMBER_PART_INDICES] = {JSON_ARRAY, LOAD_NUMBERS_32, .take = load_part_index},
+	[MEMBER_PART_METRICS] = {JSON_ARRAY, LOAD_STRINGS, .take = load_part_metric},
+	[MEMBER_PART_AMOUNTS] = {JSON_ARRAY, LOAD_NUMBERS, .take = load_part_amount},
+	[MEMBER_ENDED_RECORDS] = {JSON_ARRAY, LOAD_OBJECTS, .element = &ended_record_object,
 				  .begin_element = load_begin_ended, .end_element = load_end_ended},
-	[MEMBER_ENDED_COUNTED] = {JSON_OBJECT, "a number", .load_scalar = load_ended_amount},
-	[MEMBER_ENDED_AT_LEAST] = {JSON_OBJECT, "a number", .load_scalar = load_ended_amount},
-	[MEMBER_ENDED_MISSED] = {JSON_OBJECT, "a string", .load_scalar = load_ended_missed},
+	[MEMBER_ENDED_COUNTED] = {JSON_OBJECT, LOAD_NUMBERS, .take = load_ended_amount},
+	[MEMBER_ENDED_AT_LEAST] = {JSON_OBJECT, LOAD_NUMBERS, .take = load_ended_amount},
+	[MEMBER_ENDED_MISSED] = {JSON_OBJECT, LOAD_STRINGS, .take = load_ended_missed},
 };
 
 /* --- at the end --- */
@@ -630,26 +599,20 @@ static void conclude(struct loader *loader)
 
 /* --- all of it --- */
 
-/*
- * The beginning of the window that ends with the snapshot is a snapshot of its own with a loader of its own,
- * which reads on where the other one is; both are joined once all threads are known.
- */
-static int load_window(struct loader *loader, const struct object *object);
-
 static struct loader *create(struct error *error)
 {
 	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
 
 	loader->error = error;
-	loader->containers = containers;
-	loader->load_window = load_window;
 	loader->snapshot = snapshot_create();
-	load_mark_needed(&thread_object, loader->thread_needed);
-	load_short_cuts_prepare(&loader->short_cuts);
 	return loader;
 }
 
-static int load_window(struct loader *loader, const struct object *object)
+/*
+ * The beginning of the window that ends with the snapshot is a snapshot of its own with a loader of its own,
+ * which reads on where the other one is; both are joined once all threads are known.
+ */
+int load_window(struct loader *loader, const struct object *object)
 {
 	struct loader *inner = create(loader->error);
 	int result;
@@ -676,7 +639,6 @@ static void release(struct loader *loader)
 		buffer_release(&loader->frames[i].elements);
 	}
 	buffer_release(&loader->last_set.text);
-	load_short_cuts_release(&loader->short_cuts);
 	free(loader->reasons.items);
 	free(loader->ages.items);
 	free(loader->layouts.items);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json_reader.h"
 #include "base/number.h"
+#include "coder.h"
 #include "member.h"
 
 /* The inside of a loader, for the load*.c files. */
@@ -20,22 +21,39 @@ enum {
 struct frame;
 struct loader;
 
+/* An element that is a number or a string. */
+struct load_value {
+	uint64_t number;
+	const char *text;
+	size_t length;
+};
+
+enum load_elements {
+	LOAD_OBJECTS,
+	LOAD_NUMBERS,    /* up to UINT64_MAX */
+	LOAD_NUMBERS_32, /* up to UINT32_MAX */
+	LOAD_INTEGERS,   /* of 64 bits, with a sign or without */
+	LOAD_STRINGS,
+};
+
 /* An object with open keys, or an array: how its elements are read. */
 struct container {
 	enum json_type type;
-	const char *elements; /* what they must be, for the error sentence */
-	/* Called for an element that is no object; false when it is refused. NULL: they must be objects. */
-	bool (*load_scalar)(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+	enum load_elements holds;
+	const char *elements; /* what they must be, for the error sentence; NULL: as `holds` says */
+	/* Takes an element that is a number or a string. */
+	void (*take)(struct loader *loader, struct frame *frame, const struct load_value *value);
 	/* For elements that are objects: their members (NULL: those of the member's own object), the struct
 	 * to fill (NULL: skip it), and what then. */
 	const struct object *element;
 	void *(*begin_element)(struct loader *loader, struct frame *frame);
 	void (*end_element)(struct loader *loader, const struct frame *element);
-	/* Takes as many elements as short cuts can, and counts them in frame->index; may be NULL. */
-	void (*short_cut)(struct loader *loader, struct frame *frame);
 	/* Called when the container ends; may be NULL. */
 	void (*end)(struct loader *loader, struct frame *frame);
 };
+
+/* By enum member_type. */
+extern const struct container load_containers[MEMBER_TYPE_COUNT];
 
 /* An object or array that has begun and not ended. */
 struct frame {
@@ -86,38 +104,6 @@ struct pending_layout {
 	const char *layout; /* owned by the snapshot */
 };
 
-enum {
-	LOAD_MEMO_MAX = 120, /* bytes of a member that is kept */
-};
-
-/* A member of a thread as it stood in the file, from the comma before its name on, and what it means. */
-struct load_memo {
-	uint8_t length; /* 0: none yet */
-	char text[LOAD_MEMO_MAX];
-	uint64_t value;
-	uint8_t flags;
-};
-
-/*
- * The records of threads make up nearly all of a file and are much alike. Most members are numbers, and
- * most numbers are 0: they are compared with a text in which all of them are. Other members mostly read as in
- * the record before.
- */
-struct load_short_cuts {
-	uint64_t largest[OBJECT_MEMBERS_MAX + 1];       /* number that a member takes; 0: it is none */
-	uint64_t is_number[OBJECT_MEMBERS_MAX / 64];    /* the same as bits */
-	struct buffer zeros;                            /* `,"A":0,"B":0` of all members that are numbers */
-	uint16_t position[OBJECT_MEMBERS_MAX + 1];      /* of each of them in it */
-	uint8_t *member_at;                             /* at each byte of it, and behind */
-	struct load_memo memos[OBJECT_MEMBERS_MAX + 1]; /* of the others */
-
-	/* The member that is being read in full: where it begins in the piece at hand, and what stood then.
-	 */
-	const char *start; /* NULL when it cannot be kept */
-	uint64_t piece;    /* json.before */
-	size_t reason_count, age_count, task_fields_count;
-};
-
 /* Numbers of a list. */
 struct load_indices {
 	uint64_t *items;
@@ -130,8 +116,6 @@ struct loader {
 		*inner; /* of the snapshot that the window ends with; of its beginning; or NULL */
 	double (*progress)(void *context); /* of json.context; see load_snapshot() */
 	struct snapshot *snapshot;
-	const struct container *containers;                                     /* by enum member_type */
-	int (*load_window)(struct loader *loader, const struct object *object); /* reads the one that comes */
 	struct error *error; /* gets the sentence when a value is refused */
 	struct frame frames[LOAD_DEPTH_MAX];
 	size_t depth; /* frames in use; after a failure they stay, since they tell the position */
@@ -139,10 +123,8 @@ struct loader {
 	struct thread_record thread;
 	/* `waits` says so; before that is known, values are kept in the column */
 	bool knows_waits, knows_stuck;
-	uint64_t thread_needed[OBJECT_MEMBERS_MAX / 64]; /* members that a thread of today has */
-	uint8_t touched[OBJECT_MEMBERS_MAX];             /* metrics of which `thread` may have a value */
+	uint8_t touched[OBJECT_MEMBERS_MAX]; /* metrics of which `thread` may have a value */
 	size_t touched_count;
-	struct load_short_cuts short_cuts;
 
 	struct {
 		struct buffer text; /* "[0,1,2]" */
@@ -170,7 +152,8 @@ struct loader {
 			struct task_field_member *items;
 			size_t count, capacity;
 		} members;
-		struct buffer numbers; /* of all threads in the order of `pending` */
+		struct coder coder;
+		struct coder_stream numbers; /* of all threads in the order of `pending` */
 		struct {
 			struct pending_task_fields *items;
 			size_t count, capacity;
@@ -213,49 +196,37 @@ bool load_refuse(struct loader *loader, const struct json_scalar *value, const c
 /* A zeroed element, beside those that the container has so far. */
 void *load_add_element(struct frame *frame, size_t size);
 
-/* Reads a number as the format wants it: digits only, in range. */
-static inline bool load_number_u64(const struct json_scalar *scalar, uint64_t *ret_value)
-{
-	return scalar->type == JSON_NUMBER && number_parse_u64(scalar->text, scalar->length, ret_value);
-}
-
-/* The same of an element of a list, up to `largest`: UINT32_MAX or UINT64_MAX; refuses anything else. */
-bool load_element_number(struct loader *loader, const struct json_scalar *scalar, uint64_t largest,
-			 uint64_t *ret_value);
-
-bool load_element_string(struct loader *loader, const struct json_scalar *scalar);
-
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
-const char *load_text(struct loader *loader, const struct json_scalar *scalar);
+const char *load_text(struct loader *loader, const char *text, size_t length);
 
 /* Id of a reason: the snapshot and the beginning of its window have the same. */
 reason_id load_reason(struct loader *loader, const char *name, size_t length);
 
+/* Reads the window that comes, with a loader of its own (load.c). */
+int load_window(struct loader *loader, const struct object *object);
+
 /* Reads the object that comes. */
 int load_object(struct loader *loader, const struct object *object, void *target);
-
-/* Marks the members that an object of today has. */
-void load_mark_needed(const struct object *object, uint64_t needed[]);
 
 /* The present position: threads[12].cpu_affinity[3], cgroup_stats["/a"].memory. */
 void load_append_path(const struct loader *loader, struct buffer *buffer);
 
 /* --- load_window.c: containers of the beginning of a window --- */
 
-bool load_window_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_window_index(struct loader *loader, struct frame *frame, const struct load_value *value);
 void load_end_window_thread(struct loader *loader, const struct frame *element);
 void *load_begin_ended(struct loader *loader, struct frame *frame);
 void load_end_ended(struct loader *loader, const struct frame *element);
-bool load_ended_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-bool load_ended_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_ended_amount(struct loader *loader, struct frame *frame, const struct load_value *value);
+void load_ended_missed(struct loader *loader, struct frame *frame, const struct load_value *value);
 
 void *load_begin_part_name(struct loader *loader, struct frame *frame);
 void load_end_part_name(struct loader *loader, const struct frame *element);
 void *load_begin_part(struct loader *loader, struct frame *frame);
 void load_end_part(struct loader *loader, const struct frame *element);
-bool load_part_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-bool load_part_metric(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-bool load_part_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_part_index(struct loader *loader, struct frame *frame, const struct load_value *value);
+void load_part_metric(struct loader *loader, struct frame *frame, const struct load_value *value);
+void load_part_amount(struct loader *loader, struct frame *frame, const struct load_value *value);
 
 /* Whether the window fits the snapshot, whose threads are all there; then its beginning may be concluded. */
 bool load_window_fits(struct loader *loader);
@@ -266,12 +237,11 @@ void load_window_release(struct loader *loader);
 
 /* --- load_task_fields.c: containers of what a scheduler keeps --- */
 
-bool load_task_field_event(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_task_field_event(struct loader *loader, struct frame *frame, const struct load_value *value);
 void *load_task_field_begin_member(struct loader *loader, struct frame *frame);
-bool load_task_field_enumerator(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
+void load_task_field_enumerator(struct loader *loader, struct frame *frame, const struct load_value *value);
 void load_task_field_end_member(struct loader *loader, const struct frame *element);
-bool load_task_field_value(struct loader *loader, struct frame *frame, const struct json_scalar *scalar);
-void load_task_field_take_values(struct loader *loader, struct frame *frame);
+void load_task_field_value(struct loader *loader, struct frame *frame, const struct load_value *value);
 void load_task_field_end_values(struct loader *loader, struct frame *frame);
 
 /* Why the thread that is being read has no context that it should have. */
@@ -280,19 +250,6 @@ void load_task_fields_thread_missing(struct loader *loader, reason_id reason);
 /* Brings the scheduler and the contexts into the snapshot, whose threads are all there. */
 void load_task_fields_conclude(struct loader *loader);
 void load_task_fields_release(struct loader *loader);
-
-/* --- load_short_cut.c --- */
-
-void load_short_cuts_prepare(struct load_short_cuts *cuts);
-void load_short_cuts_release(struct load_short_cuts *cuts);
-
-/* Takes members of a thread's record by short cuts; the object has begun and has had a member. */
-void load_short_cut(struct loader *loader, struct frame *frame);
-
-/* Notes where the next member of a thread begins, which short cuts do not take; and keeps it once it is read,
- * for the records to come. */
-void load_short_cut_begin(struct loader *loader);
-void load_short_cut_end(struct loader *loader, const struct frame *frame);
 
 /* --- load_threads.c --- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reads what a sched_ext scheduler keeps. The numbers of threads may come before what they are, so they wait,
- * in bytes of seven bits each, until the file ends. What does not fit together is left out, with a note.
+ * coded, until the file ends. What does not fit together is left out, with a note.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,6 @@
 
 enum {
 	EVENTS_MAX = 256,
-	SEVEN_BITS = 7,
-	LAST_BYTES = 0x80, /* from here on more bytes of a number follow */
 };
 
 /*
@@ -23,51 +21,28 @@ static const uint64_t context_bytes_for_each = 64, context_bytes_at_least = 16u 
 
 /* --- as it comes --- */
 
-/* Any integer of 64 bits, with a sign or without. */
-static bool load_number(struct loader *loader, const struct json_scalar *scalar, uint64_t *ret_value)
-{
-	const bool is_negative = scalar->type == JSON_NUMBER && scalar->text[0] == '-';
-	uint64_t value;
-
-	if (scalar->type == JSON_NUMBER &&
-	    number_parse_u64(scalar->text + is_negative, scalar->length - is_negative, &value) &&
-	    (!is_negative || value <= (uint64_t)INT64_MAX + 1)) {
-		*ret_value = is_negative ? 0 - value : value;
-		return true;
-	}
-	return load_refuse(loader, scalar,
-			   "a whole number from -9223372036854775808 to 18446744073709551615");
-}
-
 /* The name of the member of the object that is being read. */
 static const char *load_key(struct loader *loader, const struct frame *frame)
 {
-	return load_text(loader, &(struct json_scalar){.type = JSON_STRING,
-						       .text = frame->key.data,
-						       .length = frame->key.length});
+	return load_text(loader, frame->key.data, frame->key.length);
 }
 
-bool load_task_field_event(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+void load_task_field_event(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	struct task_fields *fields = &loader->snapshot->task_fields;
-	const char *name;
-	uint64_t value;
+	const char *name = load_key(loader, frame);
 	size_t i = 0;
 
-	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
-		return false;
 	if (fields->events == NULL)
 		fields->events = arena_allocate_zero(&loader->snapshot->arena, EVENTS_MAX,
 						     sizeof(*fields->events));
-	name = load_key(loader, frame);
 	while (i < fields->event_count && strcmp(fields->events[i].name, name) != 0)
 		i++;
 	if (i == EVENTS_MAX)
-		return true;
+		return;
 	if (i == fields->event_count)
 		fields->events[fields->event_count++].name = name;
-	fields->events[i].value = value;
-	return true;
+	fields->events[i].value = value->number;
 }
 
 void *load_task_field_begin_member(struct loader *loader, struct frame *frame)
@@ -77,16 +52,11 @@ void *load_task_field_begin_member(struct loader *loader, struct frame *frame)
 	return &loader->task_fields.member;
 }
 
-bool load_task_field_enumerator(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+void load_task_field_enumerator(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	struct task_field_enumerator enumerator;
-	uint64_t value;
+	const struct task_field_enumerator enumerator = {load_key(loader, frame), (int64_t)value->number};
 
-	if (!load_number(loader, scalar, &value))
-		return false;
-	enumerator = (struct task_field_enumerator){load_key(loader, frame), (int64_t)value};
 	*(struct task_field_enumerator *)load_add_element(frame, sizeof(enumerator)) = enumerator;
-	return true;
 }
 
 void load_task_field_end_member(struct loader *loader, const struct frame *element)
@@ -102,46 +72,15 @@ void load_task_field_end_member(struct loader *loader, const struct frame *eleme
 }
 
 /* Whatever its sign is, a number near 0 takes one byte: never more than it takes in the file. */
-static void keep_number(struct buffer *bytes, uint64_t value)
+void load_task_field_value(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	uint64_t left = (value << 1) ^ (value >> 63 != 0 ? UINT64_MAX : 0);
-
-	for (; left >= LAST_BYTES; left >>= SEVEN_BITS)
-		buffer_append_char(bytes, (char)(left | LAST_BYTES));
-	buffer_append_char(bytes, (char)left);
-}
-
-static uint64_t take_number(const char **bytes)
-{
-	uint64_t value = 0;
-	uint32_t shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = (uint8_t) * (*bytes)++;
-		value |= (uint64_t)(byte & (LAST_BYTES - 1)) << shift;
-		shift += SEVEN_BITS;
-	} while (byte >= LAST_BYTES);
-	return (value >> 1) ^ ((value & 1) != 0 ? UINT64_MAX : 0);
-}
-
-bool load_task_field_value(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
-{
-	uint64_t value;
-
 	(void)frame;
-	if (!load_number(loader, scalar, &value))
-		return false;
-	keep_number(&loader->task_fields.numbers, value);
-	return true;
+	coder_residual(&loader->task_fields.coder, &loader->task_fields.numbers, value->number, 0);
 }
 
-void load_task_field_take_values(struct loader *loader, struct frame *frame)
+static uint64_t take_number(struct loader *loader)
 {
-	uint64_t value;
-
-	for (; json_reader_take_element(&loader->json, &value); frame->index++)
-		keep_number(&loader->task_fields.numbers, value);
+	return coder_residual(&loader->task_fields.coder, &loader->task_fields.numbers, 0, 0);
 }
 
 static void add_pending(struct loader *loader, uint32_t numbers, bool is_list, reason_id reason)
@@ -186,8 +125,8 @@ static struct task_field_owner *create_scheduler(const struct loader *loader)
 	return scheduler;
 }
 
-/* Writes the numbers of a thread into its context; false when one does not fit its member. */
-static bool fill_context(const struct loader *loader, const char *bytes, uint8_t *context)
+/* Takes the numbers of a thread into its context; false when one does not fit its member. */
+static bool fill_context(struct loader *loader, uint8_t *context)
 {
 	const struct task_field_owner *scheduler = loader->snapshot->task_fields.owner;
 	bool fits = true;
@@ -197,7 +136,7 @@ static bool fill_context(const struct loader *loader, const char *bytes, uint8_t
 		const size_t elements = task_field_elements(&loader->task_fields.members.items[i]);
 
 		for (size_t j = 0; j < elements; j++) {
-			const uint64_t value = take_number(&bytes);
+			const uint64_t value = take_number(loader);
 
 			if (!task_field_has_numbers(member))
 				continue; /* it does not lie in the context */
@@ -221,11 +160,11 @@ static size_t count_contexts(const struct loader *loader, uint64_t numbers)
 	return count <= most / (loader->task_fields.record.size + 1) ? count : 0;
 }
 
-static bool add_context(struct loader *loader, const struct pending_task_fields *pending, const char *bytes)
+static bool add_context(struct loader *loader, const struct pending_task_fields *pending)
 {
 	struct task_fields *fields = &loader->snapshot->task_fields;
 
-	if (fill_context(loader, bytes, task_fields_add_context(fields, pending->thread)))
+	if (fill_context(loader, task_fields_add_context(fields, pending->thread)))
 		return true;
 	fields->context_count--;
 	return false;
@@ -236,23 +175,27 @@ static void apply_pending(struct loader *loader)
 	const uint64_t numbers = count_numbers(loader);
 	const size_t contexts = count_contexts(loader, numbers);
 	struct task_fields *fields = &loader->snapshot->task_fields;
-	const char *bytes = loader->task_fields.numbers.data;
+	struct coder_stream *stream = &loader->task_fields.numbers;
 
+	loader->task_fields.coder.decoding = true;
+	stream->next = (const void *)stream->bytes.data;
+	stream->end = stream->next + stream->bytes.length;
 	task_fields_expect(fields, contexts);
 	for (size_t i = 0; i < loader->task_fields.pending.count; i++) {
 		const struct pending_task_fields *pending = &loader->task_fields.pending.items[i];
+		const uint8_t *next = stream->next;
 
 		if (!pending->is_list) {
 			fields->context_of[pending->thread] = pending->reason == REASON_OTHER_TASK
 								      ? TASK_FIELDS_OTHER_TASK
 								      : TASK_FIELDS_NOT_READ;
-		} else if (contexts == 0 || pending->numbers != numbers ||
-			   !add_context(loader, pending, bytes)) {
+		} else if (contexts == 0 || pending->numbers != numbers || !add_context(loader, pending)) {
 			fields->context_of[pending->thread] = TASK_FIELDS_NOT_READ;
 			loader->task_fields.left_out++;
 		}
+		stream->next = next;
 		for (uint32_t j = 0; j < pending->numbers; j++)
-			take_number(&bytes);
+			take_number(loader);
 	}
 }
 
@@ -286,5 +229,5 @@ void load_task_fields_release(struct loader *loader)
 {
 	free(loader->task_fields.members.items);
 	free(loader->task_fields.pending.items);
-	buffer_release(&loader->task_fields.numbers);
+	buffer_release(&loader->task_fields.numbers.bytes);
 }

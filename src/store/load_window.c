@@ -8,17 +8,13 @@
 
 /* --- its lists --- */
 
-bool load_window_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+void load_window_index(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	struct load_indices *list = frame->member->type == MEMBER_WINDOW_BORN      ? &loader->window.born
 				    : frame->member->type == MEMBER_WINDOW_UNKNOWN ? &loader->window.unknown
 										   : &loader->window.resident;
-	uint64_t value;
 
-	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
-		return false;
-	*MEMORY_APPEND(list->items, list->count, list->capacity) = value;
-	return true;
+	*MEMORY_APPEND(list->items, list->count, list->capacity) = value->number;
 }
 
 void load_end_window_thread(struct loader *loader, const struct frame *element)
@@ -57,34 +53,27 @@ void load_end_ended(struct loader *loader, const struct frame *element)
 	*MEMORY_APPEND(ended->records, ended->count, ended->capacity) = member->record;
 }
 
-bool load_ended_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+void load_ended_amount(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	struct ended_record *record = &loader->window.member.record;
 	const size_t slot = member_slot_find(frame->key.data, frame->key.length);
-	uint64_t amount;
 
-	if (!load_element_number(loader, scalar, UINT64_MAX, &amount))
-		return false;
 	if (slot == ENDED_SLOTS)
-		return true;
-	record->amounts[slot] = amount;
+		return;
+	record->amounts[slot] = value->number;
 	record->states[slot] |= frame->member->type == MEMBER_ENDED_AT_LEAST ? ENDED_COUNTED | ENDED_AT_LEAST
 									     : ENDED_COUNTED;
-	return true;
 }
 
-bool load_ended_missed(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+void load_ended_missed(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	struct ended_record *record = &loader->window.member.record;
 	const size_t slot = member_slot_find(frame->key.data, frame->key.length);
 
-	if (scalar->type != JSON_STRING)
-		return load_refuse(loader, scalar, "a string");
 	if (slot == ENDED_SLOTS)
-		return true;
+		return;
 	record->states[slot] |= ENDED_MISSED;
-	record->reasons[slot] = load_reason(loader, scalar->text, scalar->length);
-	return true;
+	record->reasons[slot] = load_reason(loader, value->text, value->length);
 }
 
 /* --- parts --- */
@@ -129,44 +118,31 @@ void load_end_part(struct loader *loader, const struct frame *element)
 	*part = (struct window_part){0};
 }
 
-bool load_part_index(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+void load_part_index(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	struct window_part *part = &loader->window.part;
-	uint64_t value;
 
 	(void)frame;
-	if (!load_element_number(loader, scalar, UINT32_MAX, &value))
-		return false;
-	*MEMORY_APPEND(part->names, part->count, loader->window.part_capacity) = (uint32_t)value;
-	return true;
+	*MEMORY_APPEND(part->names, part->count, loader->window.part_capacity) = (uint32_t)value->number;
 }
 
-bool load_part_metric(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+void load_part_metric(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
 	struct window_part *part = &loader->window.part;
-	enum metric metric;
+	const enum metric metric = metric_find(value->text, value->length);
 
 	(void)frame;
-	if (scalar->type != JSON_STRING)
-		return load_refuse(loader, scalar, "a string");
-	metric = metric_find(scalar->text, scalar->length);
 	if (metric == METRIC_NONE || part->metric_count == METRIC_COUNT)
 		loader->window.parts_damaged = true;
 	else
 		part->metrics[part->metric_count++] = metric;
-	return true;
 }
 
-bool load_part_amount(struct loader *loader, struct frame *frame, const struct json_scalar *scalar)
+void load_part_amount(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	struct window_part *part = &loader->window.part;
-	uint64_t value;
-
 	(void)frame;
-	if (!load_element_number(loader, scalar, UINT64_MAX, &value))
-		return false;
-	*MEMORY_APPEND(part->amounts, loader->window.amount_count, loader->window.amount_capacity) = value;
-	return true;
+	*MEMORY_APPEND(loader->window.part.amounts, loader->window.amount_count,
+		       loader->window.amount_capacity) = value->number;
 }
 
 /* Whether they make up a window of that length, and are of names that are there. */

@@ -10,6 +10,11 @@
 	((type) == METRIC_TYPE_CATEGORY || (type) == METRIC_TYPE_AFFINITY ? MEMBER_REQUIRED                  \
 	 : (type) == METRIC_TYPE_CHARACTER                                ? 0                                \
 									  : MEMBER_DEFAULTED)
+#define METRIC_LARGEST(type)                                                                                 \
+	((type) <= METRIC_TYPE_GAUGE_COUNT   ? UINT64_MAX                                                    \
+	 : (type) == METRIC_TYPE_ORDINAL_U32 ? UINT32_MAX                                                    \
+	 : (type) == METRIC_TYPE_ORDINAL_I32 ? INT32_MAX                                                     \
+					     : 0)
 #define THREAD(text, type, flag, field) MEMBER(thread_record, text, type, flag, field)
 #define THREAD_FLAG(text, flag, number)                                                                      \
 	{                                                                                                    \
@@ -41,6 +46,7 @@ static const struct member thread_members[] = {
 		.type = METRIC_TYPE_##metric_type == METRIC_TYPE_AFFINITY ? MEMBER_CPU_SET : MEMBER_VALUE,   \
 		.flags = METRIC_FLAGS(METRIC_TYPE_##metric_type),                                            \
 		.metric = METRIC_##id,                                                                       \
+		.largest = METRIC_LARGEST(METRIC_TYPE_##metric_type),                                        \
 		FIELD(thread_record, values[METRIC_##id]),                                                   \
 	},
 #include "metric/metrics.def"
@@ -67,8 +73,12 @@ const struct object thread_object = {
 
 /* A thread at the beginning of a window: values that are counted from. Metrics have the positions above. */
 static const struct member window_thread_members[] = {
-#define METRIC(id, text, position, ...)                                                                      \
-	[position] = {NAME(text), .type = MEMBER_VALUE, .flags = MEMBER_OMITTED, .metric = METRIC_##id,      \
+#define METRIC(id, text, position, metric_type, ...)                                                         \
+	[position] = {NAME(text),                                                                            \
+		      .type = MEMBER_VALUE,                                                                  \
+		      .flags = MEMBER_OMITTED,                                                               \
+		      .metric = METRIC_##id,                                                                 \
+		      .largest = METRIC_LARGEST(METRIC_TYPE_##metric_type),                                  \
 		      FIELD(thread_record, values[METRIC_##id])},
 #include "metric/metrics.def"
 #undef METRIC
@@ -176,7 +186,7 @@ static const struct object pressure_object = OBJECT(pressure_members);
 /* By enum cgroup_record_field; the objects below take their parts. */
 static const struct member cgroup_fields[CGROUP_RECORD_FIELD_COUNT] = {
 #define CGROUP_FIELD(id, field, type, text, ...)                                                             \
-	{NAME(text), CGROUP_FLAGS_##type, MEMBER_##type, FIELD(cgroup_record, field)},
+	MEMBER(cgroup_record, text, type, CGROUP_FLAGS_##type, field),
 #include "snapshot/cgroup_field.def"
 #undef CGROUP_FIELD
 };
@@ -331,7 +341,7 @@ const struct object tally_object = OBJECT(tally_members);
 	}
 
 static const struct member text_value = {.type = MEMBER_TEXT};
-static const struct member u32_value = {.type = MEMBER_U32};
+static const struct member u32_value = {.type = MEMBER_U32, .largest = UINT32_MAX};
 static const struct object text_list = VALUES(const char *, &text_value);
 static const struct object u32_list = VALUES(uint32_t, &u32_value);
 

@@ -120,6 +120,7 @@ struct member {
 	uint8_t length;     /* of the prefix */
 	uint8_t flags;
 	enum member_type type;
+	uint64_t largest;         /* number that it takes; 0: it is no number, or one of another form */
 	uint16_t offset;          /* of the field in the object's struct */
 	uint16_t known;           /* of the bool, MEMBER_NUMBERS; of the count, MEMBER_LIST */
 	uint8_t bit;              /* MEMBER_FLAG */
@@ -130,6 +131,20 @@ struct member {
 	const struct object *object;
 	enum metric metric; /* MEMBER_VALUE */
 };
+
+/* The number in the field of a member that has a largest one; values of metrics have 64 bits. */
+static inline uint64_t member_number(const struct member *member, const void *field)
+{
+	switch (member->type) {
+	case MEMBER_U16:
+		return *(const uint16_t *)field;
+	case MEMBER_U32:
+	case MEMBER_UID:
+		return *(const uint32_t *)field;
+	default:
+		return *(const uint64_t *)field;
+	}
+}
 
 struct object {
 	const struct member *members;

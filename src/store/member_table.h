@@ -29,8 +29,14 @@
 /* A member that is a field of the object's struct; one of the same name; one that is an object in turn. */
 #define MEMBER(type_name, text, member_type, flag, field)                                                    \
 	{                                                                                                    \
-		NAME(text), .type = MEMBER_##member_type, .flags = (flag), FIELD(type_name, field)           \
+		NAME(text), .type = MEMBER_##member_type, .flags = (flag), FIELD(type_name, field),          \
+			    .largest = LARGEST_NUMBER(MEMBER_##member_type)                                  \
 	}
+#define LARGEST_NUMBER(type)                                                                                 \
+	((type) == MEMBER_U64                           ? UINT64_MAX                                         \
+	 : (type) == MEMBER_U32 || (type) == MEMBER_UID ? UINT32_MAX                                         \
+	 : (type) == MEMBER_U16                         ? UINT16_MAX                                         \
+							: 0)
 #define SAME(type_name, member_type, flag, field) MEMBER(type_name, #field, member_type, flag, field)
 #define NESTED(type_name, text, flag, field, nested)                                                         \
 	{                                                                                                    \

@@ -2,6 +2,7 @@
 /* Recordings: what is around the bytes of a round. */
 #include "recording.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,13 +22,18 @@
  */
 enum {
 	HEADER_BYTES = 12,
-	NAMES_AT = 4,
-	AGAINST_AT = 8,
+	CHECKS_AT = 4,
 	VERSION = 4, /* no other was ever released */
 	ELEMENTS_FREE = 4096,
 	ELEMENTS_FOR_A_BYTE = 16,
 	CONTENT_FREE = 1 << 20,
 	CONTENT_FOR_A_BYTE = 256,
+};
+
+/* The checks in the header, 32 bits each, the low byte first. */
+enum {
+	CHECK_NAMES,
+	CHECK_AGAINST,
 };
 
 enum recording_kind {
@@ -64,18 +70,6 @@ static uint32_t hash_of_round(const struct snapshot *snapshot)
 	hash = hash_number(hash, snapshot->thread_count);
 	hash = hash_number(hash, snapshot->strings.count);
 	return hash_number(hash, snapshot->triple_count);
-}
-
-static void put_u32(char *bytes, uint32_t number)
-{
-	for (unsigned int i = 0; i < 4; i++)
-		bytes[i] = (char)(number >> 8 * i & 0xff);
-}
-
-static uint32_t get_u32(const uint8_t *bytes)
-{
-	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-	       (uint32_t)bytes[3] << 24;
 }
 
 /* --- both ways --- */
@@ -172,9 +166,10 @@ static void append_header(struct buffer *blob, enum recording_kind kind, const s
 			  const struct snapshot *against)
 {
 	char header[HEADER_BYTES] = {letters[0], letters[1], VERSION, (char)kind};
+	const uint32_t checks[] = {htole32(words->check),
+				   htole32(against != NULL ? hash_of_round(against) : 0)};
 
-	put_u32(header + NAMES_AT, words->check);
-	put_u32(header + AGAINST_AT, against != NULL ? hash_of_round(against) : 0);
+	memcpy(header + CHECKS_AT, checks, sizeof(checks));
 	buffer_clear(blob);
 	buffer_append(blob, header, sizeof(header));
 }
@@ -238,14 +233,11 @@ static void take_latency(struct snapshot *to, const struct snapshot *from)
 	to->latency.count = to->latency.capacity = 0;
 	for (size_t i = 0; i < from->latency.count; i++) {
 		const struct latency_record *record = &from->latency.records[i];
-		const uint32_t ids[] = {record->pcomm, record->comm, record->cgroup};
-		struct latency_record *taken;
-		uint32_t taken_ids[ARRAY_COUNT(ids)];
+		const uint32_t pcomm = string_pool_copy(&to->strings, &from->strings, record->pcomm),
+			       comm = string_pool_copy(&to->strings, &from->strings, record->comm),
+			       cgroup = string_pool_copy(&to->strings, &from->strings, record->cgroup);
+		struct latency_record *taken = latency_add_record(to, pcomm, comm, cgroup);
 
-		for (size_t name = 0; name < ARRAY_COUNT(ids); name++)
-			taken_ids[name] = string_pool_intern(&to->strings, snapshot_text(from, ids[name]),
-							     string_pool_length(&from->strings, ids[name]));
-		taken = latency_add_record(to, taken_ids[0], taken_ids[1], taken_ids[2]);
 		taken->is_kernel = record->is_kernel;
 		memcpy(taken->of, record->of, sizeof(taken->of));
 	}
@@ -307,6 +299,14 @@ struct blob {
 	size_t content_length;
 };
 
+static uint32_t check_of(const struct blob *blob, size_t index)
+{
+	uint32_t check;
+
+	memcpy(&check, blob->bytes + CHECKS_AT + index * sizeof(check), sizeof(check));
+	return le32toh(check);
+}
+
 static int refuse_damage(const char *name, struct error *error)
 {
 	error_set(error, -EBADMSG, "%s is damaged", name);
@@ -337,7 +337,7 @@ static int check_header(struct blob *blob, const struct snapshot *against, bool 
 	if (is_interval || (blob->kind == KIND_WHOLE && against == NULL))
 		return 0;
 	if (against == NULL || blob->kind == KIND_WHOLE ||
-	    get_u32(blob->bytes + AGAINST_AT) != hash_of_round(against))
+	    check_of(blob, CHECK_AGAINST) != hash_of_round(against))
 		return error_set(error, -EINVAL, "%s belongs to another round than the one before it", name);
 	return 0;
 }
@@ -368,7 +368,7 @@ static int unpack(struct blob *blob, const char *name, struct error *error)
 /* The names of who recorded it: a whole round brings them. */
 static int find_words(const struct blob *blob, struct round *round, const char *name, struct error *error)
 {
-	const uint32_t check = get_u32(blob->bytes + NAMES_AT);
+	const uint32_t check = check_of(blob, CHECK_NAMES);
 
 	if (blob->kind == KIND_WHOLE)
 		round->words = vocabulary_code(&round->coder, &round->streams[STREAM_LENGTH], check, NULL);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "columns.h"
 #include "recording.h"
+#include "round.h"
 
 /* --- waits under way --- */
 

@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
+#include "snapshot_compare.h"
+#include "store/emit.h"
 
 const char example_record[] =
 	"{\"tid\":1234,\"tgid\":1200,\"pcomm\":\"server\",\"comm\":\"worker-3\","
@@ -107,6 +109,108 @@ int example_read(const char *json, size_t length, struct snapshot **ret_snapshot
 
 	close(descriptor);
 	return result;
+}
+
+struct snapshot *example_accept(const char *json, const char *notes)
+{
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+
+	example_read(json, strlen(json), &snapshot, &error);
+	assert_string_equal(error.text, "");
+	if (notes != NULL)
+		assert_string_equal(snapshot->format_notes != NULL ? snapshot->format_notes : "", notes);
+	return snapshot;
+}
+
+void example_refuse(const char *json, const char *words)
+{
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+
+	assert_true(example_read(json, strlen(json), &snapshot, &error) < 0);
+	if (strstr(error.text, words) == NULL)
+		fail_msg("%s is not in: %s", words, error.text);
+}
+
+char *example_quoted(const char *text)
+{
+	char *copy = memory_duplicate(text);
+
+	for (char *c = copy; *c != '\0'; c++)
+		*c = *c == '\'' ? '"' : *c;
+	return copy;
+}
+
+static char *numbered_record(int number, const char *extra)
+{
+	char *ids = memory_format("\"tid\":%d,\"tgid\":1", number);
+	char *ctop = memory_format("\"jemalloc_measured\":true,\"ctop\":{%s}}", extra);
+	char *numbered = example_replace(example_record, "\"tid\":1234,\"tgid\":1200", ids);
+	char *complete = example_replace(numbered, "\"jemalloc_measured\":true}", ctop);
+	char *record = example_replace(complete, "\"state\":\"S\"",
+				       number == 1 ? "\"state\":\"S\"" : "\"state\":\"R\"");
+
+	free(ids);
+	free(ctop);
+	free(numbered);
+	free(complete);
+	return record;
+}
+
+char *example_two_threads(const char *top, const char *first, const char *second, bool before)
+{
+	char *records[] = {numbered_record(1, first), numbered_record(2, second)};
+	char *ctop = memory_format("\"ctop\":{%s},", top);
+	char *text = memory_format(
+		"{\"captured_at_unix_ns\":1,%s\"threads\":[%s,%s],\"cgroup_stats\":{\"/a\":%s},"
+		"%s\"psi\":%s}",
+		before ? ctop : "", records[0], records[1], EXAMPLE_CGROUP, before ? "" : ctop, EXAMPLE_PSI);
+	char *result = example_quoted(text);
+
+	free(records[0]);
+	free(records[1]);
+	free(ctop);
+	free(text);
+	return result;
+}
+
+struct snapshot *example_accept_two_threads(const char *top, const char *first, const char *second,
+					    const char *notes)
+{
+	struct snapshot *snapshots[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		char *json = example_two_threads(top, first, second, i == 0);
+
+		snapshots[i] = example_accept(json, notes);
+		free(json);
+	}
+	assert_snapshots_equal(snapshots[0], snapshots[1]);
+	snapshot_release(snapshots[0]);
+	return snapshots[1];
+}
+
+static int append(void *buffer, const char *text, size_t length)
+{
+	buffer_append(buffer, text, length);
+	return 0;
+}
+
+void example_emit(const struct snapshot *snapshot, struct buffer *ret_json)
+{
+	assert_int_equal(emit_snapshot(snapshot, snapshot->window, append, ret_json), 0);
+}
+
+int example_written(const struct snapshot *snapshot)
+{
+	int descriptor = example_file("", 0);
+	struct error error = {""};
+
+	ctprof_write_descriptor(snapshot, snapshot->window, descriptor, NULL, &error);
+	assert_string_equal(error.text, "");
+	assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
+	return descriptor;
 }
 
 static uint32_t intern(struct snapshot *snapshot, const char *text)

@@ -2,6 +2,7 @@
 #ifndef CTOP_SNAPSHOT_EXAMPLE_H
 #define CTOP_SNAPSHOT_EXAMPLE_H
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "snapshot/snapshot.h"
 #include "store/ctprof.h"
@@ -48,6 +49,30 @@ int example_compressed(const char *json, size_t length);
 
 /* Compresses and reads the text; as ctprof_read_descriptor(), under the name "example". */
 int example_read(const char *json, size_t length, struct snapshot **ret_snapshot, struct error *error);
+
+/* The same of a text that must be read, with these notes (NULL: any); the caller releases the snapshot. */
+struct snapshot *example_accept(const char *json, const char *notes);
+
+/* The text must be refused, with a sentence that holds `words`. */
+void example_refuse(const char *json, const char *words);
+
+/*
+ * A snapshot of the complete record, twice, as threads 1 (in S) and 2 (in R) of process 1, and of a cgroup.
+ * The content of the `ctop` objects is given, with ' for ": that of the top level, which stands before or
+ * behind the threads, and those of both threads. Freed by the caller.
+ */
+char *example_two_threads(const char *top, const char *first, const char *second, bool before);
+
+/* Reads it both ways, which must give the same. */
+struct snapshot *example_accept_two_threads(const char *top, const char *first, const char *second,
+					    const char *notes);
+
+/* The text with " for '. Freed by the caller. */
+char *example_quoted(const char *text);
+
+/* The JSON text of a snapshot, and a file of it in memory, from its beginning. */
+void example_emit(const struct snapshot *snapshot, struct buffer *ret_json);
+int example_written(const struct snapshot *snapshot);
 
 /* A finished snapshot in which every member of the format has a value. */
 struct snapshot *example_snapshot(void);

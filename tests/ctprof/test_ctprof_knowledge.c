@@ -1,75 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The `ctop` objects as they are read, and files of older generations. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "cmocka_include.h"
 #include "snapshot_example.h"
 
-static struct snapshot *read_text(const char *json, const char *notes_wanted)
-{
-	struct snapshot *snapshot = NULL;
-	struct error error = {""};
-
-	example_read(json, strlen(json), &snapshot, &error);
-	assert_string_equal(error.text, "");
-	assert_string_equal(snapshot->format_notes != NULL ? snapshot->format_notes : "", notes_wanted);
-	return snapshot;
-}
-
-/* The complete record, twice, as tid 1 (in S) and 2 (in R) of process 1; `first` and `second` go into their
- * `ctop`. */
-static char *two_threads(const char *first, const char *second)
-{
-	const char *extras[] = {first, second};
-	struct buffer text = {0};
-
-	for (int i = 0; i < 2; i++) {
-		char *numbered = example_replace(example_record, "\"tid\":1234,\"tgid\":1200",
-						 i == 0 ? "\"tid\":1,\"tgid\":1" : "\"tid\":2,\"tgid\":1");
-		char *ctop = memory_format("\"jemalloc_measured\":true,\"ctop\":{%s}}", extras[i]);
-		char *complete = example_replace(numbered, "\"jemalloc_measured\":true}", ctop);
-		char *record = example_replace(complete, "\"state\":\"S\"",
-					       i == 0 ? "\"state\":\"S\"" : "\"state\":\"R\"");
-
-		buffer_append_text(&text, i == 0 ? "" : ",");
-		buffer_append_text(&text, record);
-		free(record);
-		free(complete);
-		free(ctop);
-		free(numbered);
-	}
-	return buffer_steal(&text);
-}
-
-/* `ctop` stands behind the threads, which is the harder place. */
+/* A file without notes. */
 static struct snapshot *read_knowledge(const char *top, const char *first, const char *second)
 {
-	char *threads = two_threads(first, second);
-	char *json = memory_format("{\"captured_at_unix_ns\":1,\"threads\":[%s],\"cgroup_stats\":{\"/a\":%s},"
-				   "\"psi\":%s,\"ctop\":{%s}}",
-				   threads, EXAMPLE_CGROUP, EXAMPLE_PSI, top);
-	struct snapshot *behind = read_text(json, ""), *before;
-
-	free(json);
-	json = memory_format("{\"captured_at_unix_ns\":1,\"ctop\":{%s},\"threads\":[%s],"
-			     "\"cgroup_stats\":{\"/a\":%s},\"psi\":%s}",
-			     top, threads, EXAMPLE_CGROUP, EXAMPLE_PSI);
-	before = read_text(json, "");
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		for (size_t j = 0; j < 2; j++) {
-			reason_id left, right;
-
-			assert_int_equal(snapshot_value_state(before, j, (enum metric)i, false, &left),
-					 snapshot_value_state(behind, j, (enum metric)i, false, &right));
-			assert_int_equal(left, right);
-		}
-	}
-	snapshot_release(before);
-	free(json);
-	free(threads);
-	return behind;
+	return example_accept_two_threads(top, first, second, "");
 }
 
 static void expect(const struct snapshot *snapshot, size_t thread, enum metric metric, enum value_state state,
@@ -247,12 +187,9 @@ static void test_wrong_types_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char *member = memory_format("ns\":1,\"ctop\":{%s}", bad[i]);
 		char *json = example_replace(EXAMPLE_SNAPSHOT("", ""), "ns\":1", member);
-		struct snapshot *snapshot = NULL;
-		struct error error = {""};
 
-		assert_true(example_read(json, strlen(json), &snapshot, &error) < 0);
-		assert_non_null(strstr(error.text, "ctop."));
-		assert_non_null(strstr(error.text, " must be "));
+		example_refuse(json, "ctop.");
+		example_refuse(json, " must be ");
 		free(json);
 		free(member);
 	}
@@ -263,7 +200,7 @@ static void test_foreign_files_go_by_flags(void **state)
 {
 	char *json = example_with_record(example_record);
 	char *unmeasured = example_replace(json, "\"xacct_active\":true", "\"xacct_active\":false");
-	struct snapshot *snapshot = read_text(unmeasured, "");
+	struct snapshot *snapshot = example_accept(unmeasured, "");
 
 	(void)state;
 	assert_false(snapshot->provenance.present);
@@ -281,7 +218,7 @@ static struct snapshot *read_older(const char *old, const char *new, const char 
 {
 	char *record = example_replace(example_record, old, new);
 	char *json = example_with_record(record);
-	struct snapshot *snapshot = read_text(json, notes);
+	struct snapshot *snapshot = example_accept(json, notes);
 
 	free(json);
 	free(record);
@@ -316,7 +253,7 @@ static void test_older_threads(void **state)
 
 static void test_older_cgroups_and_host(void **state)
 {
-	struct snapshot *snapshot = read_text(
+	struct snapshot *snapshot = example_accept(
 		EXAMPLE_SNAPSHOT("", "\"/a\":{\"cpu_usage_usec\":1,\"nr_throttled\":2,"
 				     "\"throttled_usec\":3,\"memory_current\":4}"),
 		OLDER "cgroup records hold CPU and memory use only");
@@ -332,7 +269,7 @@ static void test_older_cgroups_and_host(void **state)
 	snapshot_release(snapshot);
 	json = example_replace(EXAMPLE_SNAPSHOT("", ""), "ns\":1",
 			       "ns\":1,\"host\":{\"total_memory_kb\":5,\"hugepages_size_kb\":6}");
-	snapshot = read_text(json, OLDER "older names of members are understood (hugepages_size_kb)");
+	snapshot = example_accept(json, OLDER "older names of members are understood (hugepages_size_kb)");
 	assert_int_equal(snapshot->host.total_memory_kib.value, 5);
 	assert_int_equal(snapshot->host.hugepages_size_kib.value, 6);
 	snapshot_release(snapshot);

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
-#include "store/emit.h"
 #include "snapshot_example.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -127,12 +126,6 @@ static void walk(const struct buffer *seed, size_t rounds)
 	}
 }
 
-static int append(void *buffer, const char *text, size_t length)
-{
-	buffer_append(buffer, text, length);
-	return 0;
-}
-
 static void test_mutated_text(void **state)
 {
 	struct snapshot *snapshot = example_snapshot();
@@ -140,7 +133,7 @@ static void test_mutated_text(void **state)
 
 	(void)state;
 	example_add_knowledge(snapshot);
-	emit_snapshot(snapshot, snapshot->window, append, &seed);
+	example_emit(snapshot, &seed);
 	walk(&seed, TEXT_ROUNDS);
 	buffer_release(&seed);
 	snapshot_release(snapshot);
@@ -161,12 +154,10 @@ static void test_mutated_windows(void **state)
 static void test_mutated_files(void **state)
 {
 	struct snapshot *snapshot = example_snapshot();
-	int descriptor = example_file("", 0);
+	int descriptor = example_written(snapshot);
 	struct buffer seed = {0};
 
 	(void)state;
-	assert_int_equal(ctprof_write_descriptor(snapshot, snapshot->window, descriptor, NULL, NULL), 0);
-	assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
 	assert_int_equal(file_read_descriptor(descriptor, &seed, 1 << 20), 0);
 	walk(&seed, FILE_ROUNDS);
 	buffer_release(&seed);

@@ -12,17 +12,6 @@
 #include "snapshot_example.h"
 #include "strict_reader.h"
 
-static int write_to_memory(const struct snapshot *snapshot)
-{
-	int descriptor = memfd_create("written", MFD_CLOEXEC);
-	struct error error = {""};
-
-	assert_true(descriptor >= 0);
-	ctprof_write_descriptor(snapshot, snapshot->window, descriptor, NULL, &error);
-	assert_string_equal(error.text, "");
-	return descriptor;
-}
-
 static struct snapshot *read_back(int descriptor)
 {
 	struct snapshot *snapshot = NULL;
@@ -46,7 +35,7 @@ static void assert_strict(const char *json, size_t length)
 /* Writes, checks with and without the `ctop` members, reads back and compares. */
 static void check_round_trip(const struct snapshot *snapshot)
 {
-	int descriptor = write_to_memory(snapshot);
+	int descriptor = example_written(snapshot);
 	struct buffer json = {0}, bare = {0};
 	struct snapshot *copy;
 
@@ -226,7 +215,7 @@ static void test_every_member_of_ctop_is_written(void **state)
 
 	(void)state;
 	example_add_knowledge(snapshot);
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &json);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		if (strstr(json.data, members[i]) == NULL)
@@ -246,7 +235,7 @@ static void test_second_round_trip(void **state)
 
 	(void)state;
 	example_add_knowledge(snapshot);
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	copy = read_back(descriptor);
 	check_round_trip(copy);
 	snapshot_release(copy);
@@ -264,7 +253,7 @@ static void test_complete_record(void **state)
 	(void)state;
 	assert_int_equal(example_read(json, strlen(json), &snapshot, NULL), 0);
 	check_round_trip(snapshot);
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &written);
 	assert_non_null(strstr(written.data, example_record));
 	wrong = strict_check(json, strlen(json));
@@ -297,7 +286,7 @@ static void test_names_that_are_no_utf8(void **state)
 		snapshot->triple[0] = snapshot_intern_triple(snapshot, (struct triple){name, name, name});
 		snapshot_add_cgroup(snapshot, name);
 		snapshot_finish(snapshot);
-		descriptor = write_to_memory(snapshot);
+		descriptor = example_written(snapshot);
 		strict_decompress(descriptor, &json);
 		assert_strict(json.data, json.length);
 		assert_non_null(strstr(json.data, names[i].json));
@@ -323,7 +312,7 @@ static void test_maps_are_written_sorted(void **state)
 	values->count = 2;
 	values->items[0] = (struct key_value){string_pool_intern(&snapshot->strings, "zz", 2), 1};
 	values->items[1] = (struct key_value){string_pool_intern(&snapshot->strings, "b", 1), 2};
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &written);
 	assert_strict(written.data, written.length);
 	assert_non_null(strstr(written.data, "\"stat\":{\"b\":2,\"zz\":1}"));
@@ -333,8 +322,8 @@ static void test_maps_are_written_sorted(void **state)
 }
 
 enum {
-	SIMILAR_THREADS = 200,
-	SIMILAR_PROCESS = 10, /* threads of each */
+	RANDOM_THREADS = 200,
+	PROCESS_THREADS = 10, /* of each process */
 };
 
 /* By xorshift, below `limit`. */
@@ -389,49 +378,37 @@ static void add_random_knowledge(struct snapshot *snapshot, size_t thread)
 	for (size_t i = 0; i < ARRAY_COUNT(sources_of_times); i++) {
 		uint64_t *times = snapshot_read_times(snapshot, sources_of_times[i]);
 		reason_id *column = snapshot_source_reasons(snapshot, sources_of_times[i]);
-		bool again = thread != 0 && random_below(8) != 0;
 
-		if (again)
-			times[thread] = times[thread - 1];
-		else if (random_below(2) == 0)
+		if (random_below(2) == 0)
 			times[thread] = random_below(snapshot->provenance.boottime_ns);
-		again = thread != 0 && random_below(16) != 0;
-		column[thread] = again ? column[thread - 1] : known[random_below(ARRAY_COUNT(known))];
+		column[thread] = known[random_below(ARRAY_COUNT(known))];
 	}
 	if (random_below(6) == 0)
 		snapshot_add_exception(snapshot, thread, METRIC_WAIT_SUM, REASON_BAD_VALUE);
 	snapshot->uid[thread] = random_below(6) == 0 ? (uint32_t)random_below(3) - 1 : snapshot->uid[thread];
 }
 
-/* Of each column of the threads, `probability` of 16 times the value of the thread before it. */
-static struct snapshot *similar_threads(uint64_t probability, bool knowledge)
+/* Threads with values of all kinds, and with the knowledge of the `ctop` objects or without. */
+static struct snapshot *random_threads(bool knowledge)
 {
 	static const char *const keys[] = {"Pss", "Rss"};
 	struct snapshot *snapshot = snapshot_create();
 
 	snapshot->provenance.present = knowledge;
 	snapshot->provenance.boottime_ns = knowledge ? 1000000 : 0;
-	for (uint32_t i = 0; i < SIMILAR_THREADS; i++) {
-		size_t thread = snapshot_add_thread(snapshot, i / SIMILAR_PROCESS, i);
-		bool again = thread != 0 && random_below(16) < probability;
+	for (uint32_t i = 0; i < RANDOM_THREADS; i++) {
+		size_t thread = snapshot_add_thread(snapshot, i / PROCESS_THREADS, i);
 
-		snapshot->triple[thread] = again ? snapshot->triple[thread - 1]
-						 : snapshot_intern_triple(
-							   snapshot, (struct triple){random_name(snapshot),
-										     random_name(snapshot),
-										     random_name(snapshot)});
-		snapshot->uid[thread] = again ? snapshot->uid[thread - 1] : UINT32_MAX;
-		snapshot->thread_flags[thread] =
-			again ? snapshot->thread_flags[thread - 1]
-			      : (uint8_t)(random_below(64) & ~(uint64_t)(knowledge ? 0 : THREAD_KERNEL));
-		snapshot->start_time[thread] = again ? snapshot->start_time[thread - 1]
-						     : random_below(UINT64_MAX);
-		for (size_t j = METRIC_THREAD_COUNT + 1; j < METRIC_COUNT; j++) {
-			uint64_t *column = snapshot_column(snapshot, (enum metric)j);
-
-			again = thread != 0 && random_below(16) < probability;
-			column[thread] = again ? column[thread - 1] : random_value(snapshot, (enum metric)j);
-		}
+		snapshot->triple[thread] = snapshot_intern_triple(
+			snapshot,
+			(struct triple){random_name(snapshot), random_name(snapshot), random_name(snapshot)});
+		snapshot->uid[thread] = UINT32_MAX;
+		snapshot->thread_flags[thread] = (uint8_t)(random_below(64) &
+							   ~(uint64_t)(knowledge ? 0 : THREAD_KERNEL));
+		snapshot->start_time[thread] = random_below(UINT64_MAX);
+		for (size_t j = METRIC_THREAD_COUNT + 1; j < METRIC_COUNT; j++)
+			snapshot_column(snapshot, (enum metric)j)[thread] = random_value(snapshot,
+											 (enum metric)j);
 		if (random_below(3) == 0) {
 			struct key_value *items = arena_allocate(&snapshot->arena, 2 * sizeof(*items));
 
@@ -452,7 +429,7 @@ static void check_later_times(struct snapshot *snapshot)
 {
 	uint64_t *times = snapshot_read_times(snapshot, SOURCE_SCHED);
 	struct buffer json = {0}, json_later = {0};
-	int descriptor = write_to_memory(snapshot);
+	int descriptor = example_written(snapshot);
 
 	strict_decompress(descriptor, &json);
 	close(descriptor);
@@ -460,7 +437,7 @@ static void check_later_times(struct snapshot *snapshot)
 		if (times[i] == snapshot->provenance.boottime_ns)
 			times[i] += i;
 	}
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &json_later);
 	assert_string_equal(json.data, json_later.data);
 	close(descriptor);
@@ -468,14 +445,12 @@ static void check_later_times(struct snapshot *snapshot)
 	buffer_release(&json_later);
 }
 
-/* What the writer takes over from the thread before is what this thread has, also across pieces of output. */
-static void test_threads_like_those_before(void **state)
+/* Many threads, across pieces of output. */
+static void test_random_threads(void **state)
 {
-	static const uint64_t probabilities[] = {0, 8, 15, 16};
-
 	(void)state;
-	for (size_t i = 0; i < 2 * ARRAY_COUNT(probabilities); i++) {
-		struct snapshot *snapshot = similar_threads(probabilities[i / 2], i % 2 != 0);
+	for (size_t i = 0; i < 8; i++) {
+		struct snapshot *snapshot = random_threads(i % 2 != 0);
 
 		snapshot_finish(snapshot);
 		check_round_trip(snapshot);
@@ -505,7 +480,7 @@ static void test_layouts(void **state)
 	snapshot->provenance.heap = &heap;
 	snapshot->provenance.heap_count = 1;
 	snapshot_finish(snapshot);
-	descriptor = write_to_memory(snapshot);
+	descriptor = example_written(snapshot);
 	strict_decompress(descriptor, &json);
 	assert_strict(json.data, json.length);
 	for (const char *at = json.data; (at = strstr(at, with_layout)) != NULL; at++)
@@ -519,7 +494,7 @@ static void test_layouts(void **state)
 /* A record that is longer than the writer's buffer, and the ones beside it. */
 static void test_long_record(void **state)
 {
-	struct snapshot *snapshot = similar_threads(15, true);
+	struct snapshot *snapshot = random_threads(true);
 	char *name = memory_allocate(200000);
 	uint32_t id;
 
@@ -604,7 +579,7 @@ int main(void)
 		cmocka_unit_test(test_complete_record),
 		cmocka_unit_test(test_names_that_are_no_utf8),
 		cmocka_unit_test(test_maps_are_written_sorted),
-		cmocka_unit_test(test_threads_like_those_before),
+		cmocka_unit_test(test_random_threads),
 		cmocka_unit_test(test_layouts),
 		cmocka_unit_test(test_long_record),
 		cmocka_unit_test(test_reference_snapshots),

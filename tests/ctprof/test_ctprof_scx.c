@@ -16,80 +16,6 @@
 #define LEFT_OUT(count)                                                                                      \
 	"contexts of the scheduler are left out where they are not as the file says (" count ")"
 
-/* Texts of this file have ' for ". */
-static char *quoted(const char *text)
-{
-	char *copy = memory_duplicate(text);
-
-	for (char *c = copy; *c != '\0'; c++)
-		*c = *c == '\'' ? '"' : *c;
-	return copy;
-}
-
-/* A snapshot of threads 1 and 2 of process 1 with these `ctop` objects, that of the top level before or
- * behind the threads. */
-static char *snapshot_text_of(const char *top, const char *first, const char *second, bool before)
-{
-	const char *extras[] = {first, second};
-	struct buffer threads = {0};
-	char *text, *with_quotes;
-
-	for (int i = 0; i < 2; i++) {
-		char *numbered = example_replace(example_record, "\"tid\":1234,\"tgid\":1200",
-						 i == 0 ? "\"tid\":1,\"tgid\":1" : "\"tid\":2,\"tgid\":1");
-		char *ctop = memory_format("\"jemalloc_measured\":true,\"ctop\":{%s}}", extras[i]);
-		char *record = example_replace(numbered, "\"jemalloc_measured\":true}", ctop);
-
-		buffer_append_text(&threads, i == 0 ? "" : ",");
-		buffer_append_text(&threads, record);
-		free(record);
-		free(ctop);
-		free(numbered);
-	}
-	if (before)
-		text = memory_format("{'captured_at_unix_ns':1,'ctop':{%s},'threads':[%s],'cgroup_stats':{},"
-				     "'psi':%s}",
-				     top, threads.data, EXAMPLE_PSI);
-	else
-		text = memory_format("{'captured_at_unix_ns':1,'threads':[%s],'cgroup_stats':{},'psi':%s,"
-				     "'ctop':{%s}}",
-				     threads.data, EXAMPLE_PSI, top);
-	with_quotes = quoted(text);
-	free(text);
-	buffer_release(&threads);
-	return with_quotes;
-}
-
-/* `notes` may be NULL: any. */
-static struct snapshot *read_one(const char *json, const char *notes)
-{
-	struct snapshot *snapshot = NULL;
-	struct error error = {""};
-
-	example_read(json, strlen(json), &snapshot, &error);
-	assert_string_equal(error.text, "");
-	if (notes != NULL)
-		assert_string_equal(snapshot->format_notes != NULL ? snapshot->format_notes : "", notes);
-	return snapshot;
-}
-
-/* Reads it both ways, which must give the same. */
-static struct snapshot *read_two_threads(const char *top, const char *first, const char *second,
-					 const char *notes)
-{
-	struct snapshot *snapshots[2];
-
-	for (size_t i = 0; i < 2; i++) {
-		char *json = snapshot_text_of(top, first, second, i == 0);
-
-		snapshots[i] = read_one(json, notes);
-		free(json);
-	}
-	assert_snapshots_equal(snapshots[0], snapshots[1]);
-	snapshot_release(snapshots[0]);
-	return snapshots[1];
-}
-
 static void expect_no_context(const struct snapshot *snapshot, size_t thread, reason_id wanted)
 {
 	reason_id reason;
@@ -111,7 +37,7 @@ static void expect_number(const struct snapshot *snapshot, size_t thread, size_t
 /* The size comes last: nothing that stands before it may need it. */
 static void test_any_order(void **state)
 {
-	struct snapshot *snapshot = read_two_threads(
+	struct snapshot *snapshot = example_accept_two_threads(
 		"'scx':{'later':[{}],'events':{'A':1,'B':2,'A':3},'members':["
 		"{'bit_size':16,'name':'weight','kind':'unsigned','later':1},"
 		"{'name':'odd','kind':'later','bit_offset':16,'bit_size':16},"
@@ -132,20 +58,20 @@ static void test_any_order(void **state)
 
 static void test_no_contexts(void **state)
 {
-	struct snapshot *snapshot = read_two_threads(
+	struct snapshot *snapshot = example_accept_two_threads(
 		"'scx':{'scheduler':'mini_2'},'missing':{'scx':'not-read'}", "", "'scx':[]", "");
 
 	(void)state;
 	assert_string_equal(snapshot->task_fields.owner->family, "mini");
 	assert_null(snapshot->task_fields.context_of);
 	snapshot_release(snapshot);
-	snapshot = read_two_threads("'scx':{'scheduler':'mini'}", "'missing':{'scx':'not-read'}", "'scx':[]",
-				    "");
+	snapshot = example_accept_two_threads("'scx':{'scheduler':'mini'}", "'missing':{'scx':'not-read'}",
+					      "'scx':[]", "");
 	expect_no_context(snapshot, 0, REASON_NOT_READ);
 	assert_non_null(task_fields_context(&snapshot->task_fields, 1, NULL)); /* of a type without numbers */
 	snapshot_release(snapshot);
 	/* numbers of nobody knows what, and what was thought of after us */
-	snapshot = read_two_threads("", "'scx':[1]", "'missing':{'scx':'too-warm'}", "");
+	snapshot = example_accept_two_threads("", "'scx':[1]", "'missing':{'scx':'too-warm'}", "");
 	assert_null(snapshot->task_fields.owner);
 	snapshot_release(snapshot);
 }
@@ -153,7 +79,7 @@ static void test_no_contexts(void **state)
 /* Of members that cannot be, the numbers stand there all the same. */
 static void test_odd_members(void **state)
 {
-	struct snapshot *snapshot = read_two_threads(
+	struct snapshot *snapshot = example_accept_two_threads(
 		"'scx':{'size':4,'members':["
 		"{'name':'far','kind':'unsigned','bit_offset':4294967295,'bit_size':4294967295},"
 		"{'name':'wide','kind':'unsigned','bit_size':65},"
@@ -170,9 +96,10 @@ static void test_odd_members(void **state)
 	}
 	snapshot_release(snapshot);
 	/* more elements than an array may have, and more than any list has */
-	snapshot = read_two_threads("'scx':{'size':4,'members':[{'kind':'array','bit_size':1,'count':"
-				    "18446744073709551615}]}",
-				    "'scx':[1]", "", LEFT_OUT("1"));
+	snapshot = example_accept_two_threads(
+		"'scx':{'size':4,'members':[{'kind':'array','bit_size':1,'count':"
+		"18446744073709551615}]}",
+		"'scx':[1]", "", LEFT_OUT("1"));
 	expect_no_context(snapshot, 0, REASON_NOT_READ);
 	snapshot_release(snapshot);
 }
@@ -191,10 +118,10 @@ static void test_numbers_that_do_not_fit(void **state)
 
 		/* the last one is -1 to the bits of a context, and so is taken */
 		if (i + 1 == ARRAY_COUNT(lists)) {
-			snapshot = read_two_threads(top, list, "'scx':[255,-128]", "");
+			snapshot = example_accept_two_threads(top, list, "'scx':[255,-128]", "");
 			expect_number(snapshot, 0, 1, 0, (uint64_t)-1);
 		} else {
-			snapshot = read_two_threads(top, list, "'scx':[255,-128]", LEFT_OUT("1"));
+			snapshot = example_accept_two_threads(top, list, "'scx':[255,-128]", LEFT_OUT("1"));
 			expect_no_context(snapshot, 0, REASON_NOT_READ);
 		}
 		expect_number(snapshot, 1, 0, 0, 255);
@@ -223,7 +150,7 @@ static void test_many_members(void **state)
 	}
 	buffer_append_text(&top, "]}");
 	buffer_append_text(&list, "]");
-	snapshot = read_two_threads(top.data, list.data, "'scx':[1]", LEFT_OUT("1"));
+	snapshot = example_accept_two_threads(top.data, list.data, "'scx':[1]", LEFT_OUT("1"));
 	assert_int_equal(snapshot->task_fields.owner->member_count, TASK_FIELD_MEMBERS_MAX);
 	expect_number(snapshot, 0, TASK_FIELD_MEMBERS_MAX - 1, 0, 9);
 	expect_no_context(snapshot, 1, REASON_NOT_READ);
@@ -252,8 +179,8 @@ static void test_large_contexts(void **state)
 	for (int i = 0; i < THREADS; i++)
 		buffer_append_format(&text, "%s%s", i != 0 ? "," : "", thread);
 	buffer_append_text(&text, "]}");
-	json = quoted(text.data);
-	snapshot = read_one(json, NULL);
+	json = example_quoted(text.data);
+	snapshot = example_accept(json, NULL);
 	assert_non_null(strstr(snapshot->format_notes, "; " LEFT_OUT("100000")));
 	assert_int_equal(snapshot->task_fields.context_count, 0);
 	assert_int_equal(snapshot->task_fields.context_capacity, 0);
@@ -262,9 +189,10 @@ static void test_large_contexts(void **state)
 	free(json);
 	buffer_release(&text);
 	/* and larger than any context */
-	snapshot = read_two_threads("'scx':{'scheduler':'x','size':65537,'members':[{'kind':'unsigned',"
-				    "'bit_size':8}]}",
-				    "'scx':[1]", "'scx':[1]", LEFT_OUT("2"));
+	snapshot = example_accept_two_threads(
+		"'scx':{'scheduler':'x','size':65537,'members':[{'kind':'unsigned',"
+		"'bit_size':8}]}",
+		"'scx':[1]", "'scx':[1]", LEFT_OUT("2"));
 	assert_int_equal(snapshot->task_fields.owner->member_count, 0);
 	expect_no_context(snapshot, 0, REASON_NOT_READ);
 	snapshot_release(snapshot);
@@ -302,13 +230,9 @@ static void test_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
-		char *json = snapshot_text_of(bad[i].top, bad[i].thread, "", true);
-		struct snapshot *snapshot = NULL;
-		struct error error = {""};
+		char *json = example_two_threads(bad[i].top, bad[i].thread, "", true);
 
-		assert_true(example_read(json, strlen(json), &snapshot, &error) < 0);
-		if (strstr(error.text, bad[i].sentence) == NULL)
-			fail_msg("%s is not in: %s", bad[i].sentence, error.text);
+		example_refuse(json, bad[i].sentence);
 		free(json);
 	}
 }

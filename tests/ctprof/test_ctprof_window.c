@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Windows in files, as they are read, and those that do not fit. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buffer.h"
 #include "cmocka_include.h"
-#include "store/emit.h"
 #include "snapshot_example.h"
 
 static const char left_out[] =
 	"its window does not fit its threads and is left out: only totals are known; capture it again";
-
-static struct snapshot *read_text(const char *json, const char *notes_wanted)
-{
-	struct snapshot *snapshot = NULL;
-	struct error error = {""};
-
-	example_read(json, strlen(json), &snapshot, &error);
-	assert_string_equal(error.text, "");
-	assert_string_equal(snapshot->format_notes != NULL ? snapshot->format_notes : "", notes_wanted);
-	return snapshot;
-}
 
 static void expect_window(const struct snapshot *snapshot)
 {
@@ -66,24 +53,18 @@ static void expect_window(const struct snapshot *snapshot)
 	assert_int_equal(window->parts.items[1].count, 0);
 }
 
-static int append(void *buffer, const char *text, size_t length)
-{
-	buffer_append(buffer, text, length);
-	return 0;
-}
-
 /* Everything in it is there when it is read, and again when what was read is written. */
 static void test_whole(void **state)
 {
 	char *example = example_window();
-	struct snapshot *snapshot = read_text(example, ""), *copy;
+	struct snapshot *snapshot = example_accept(example, ""), *copy;
 	struct buffer text = {0};
 
 	(void)state;
 	expect_window(snapshot);
-	emit_snapshot(snapshot, snapshot->window, append, &text);
+	example_emit(snapshot, &text);
 	buffer_append_char(&text, '\0');
-	copy = read_text(text.data, "");
+	copy = example_accept(text.data, "");
 	expect_window(copy);
 	buffer_release(&text);
 	snapshot_release(copy);
@@ -115,7 +96,7 @@ static void test_not_fitting(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = example_replace(example, cases[i][0], cases[i][1]);
-		struct snapshot *snapshot = read_text(text, left_out);
+		struct snapshot *snapshot = example_accept(text, left_out);
 
 		assert_null(snapshot->window);
 		assert_int_equal(snapshot->thread_count, 3);
@@ -143,7 +124,7 @@ static void test_parts(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = example_replace(example, cases[i][0], cases[i][1]);
-		struct snapshot *snapshot = read_text(
+		struct snapshot *snapshot = example_accept(
 			text, "its parts do not add up to its window and are left out");
 
 		assert_non_null(snapshot->window);
@@ -176,12 +157,8 @@ static void test_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = example_replace(example, cases[i].old, cases[i].new);
-		struct snapshot *snapshot;
-		struct error error = {""};
 
-		assert_true(example_read(text, strlen(text), &snapshot, &error) < 0);
-		if (strstr(error.text, cases[i].error) == NULL)
-			fail_msg("%s is not in: %s", cases[i].error, error.text);
+		example_refuse(text, cases[i].error);
 		free(text);
 	}
 	free(example);

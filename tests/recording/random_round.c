@@ -399,70 +399,21 @@ static struct text_pairs random_pairs(struct random_host *host, struct snapshot 
 	return pairs;
 }
 
-static void fill_host(struct random_host *host, struct snapshot *snapshot)
+/* All that lies in the snapshot as it is. */
+static void fill_facts(struct random_host *host, struct snapshot *snapshot)
 {
-	struct host *facts = &snapshot->host;
-
-	if (!one_in(host, 3))
-		return;
-	*facts = (struct host){
-		.present = true,
-		.cpu_model = random_text(host, snapshot),
-		.cpu_vendor = random_text(host, snapshot),
-		.total_memory_kib = random_optional(host),
-		.hugepages_total = random_optional(host),
-		.hugepages_free = random_optional(host),
-		.hugepages_size_kib = random_optional(host),
-		.thp_enabled = random_text(host, snapshot),
-		.thp_defrag = random_text(host, snapshot),
-		.sched_tunables = random_pairs(host, snapshot),
-		.online_cpus = random_optional(host),
-		.numa_nodes = random_optional(host),
-		.cpufreq_governor = random_pairs(host, snapshot),
-		.kernel_name = random_text(host, snapshot),
-		.kernel_release = random_text(host, snapshot),
-		.arch = random_text(host, snapshot),
-		.kernel_cmdline = random_text(host, snapshot),
-		.task_delayacct = random_text(host, snapshot),
-		.config_task_xacct = random_text(host, snapshot),
-	};
-	facts->heap_state.present = one_in(host, 2);
-	facts->heap_state.active_bytes = random_optional(host);
-	facts->heap_state.allocated_bytes = random_optional(host);
-	facts->heap_state.resident_bytes = random_optional(host);
-	facts->heap_state.mapped_bytes = random_optional(host);
-	facts->heap_state.narenas = random_optional(host);
-}
-
-static void fill_summaries(struct random_host *host, struct snapshot *snapshot)
-{
-	snapshot->sched_ext = (struct sched_ext){one_in(host, 2),     random_text(host, snapshot),
-						 random_number(host), random_number(host),
-						 random_number(host), random_number(host)};
-	snapshot->probe_summary = (struct probe_summary){
-		.present = one_in(host, 2),
-		.tgids_walked = random_number(host),
-		.jemalloc_detected = random_number(host),
-		.probed_ok = random_number(host),
-		.failed = random_number(host),
-		.dominant_failure = random_text(host, snapshot),
-		.privilege_dominant = one_in(host, 2),
-		.stopped_known = one_in(host, 2),
-		.stopped = random_number(host),
-	};
-	snapshot->parse_summary = (struct parse_summary){
-		.present = one_in(host, 2),
-		.tids_walked = random_number(host),
-		.read_failures = random_number(host),
-		.dominant_read_failure = random_text(host, snapshot),
-		.kernel_config_dominant = one_in(host, 2),
-		.negative_dotted_values = random_number(host),
-	};
-	for (size_t i = 0; i < PARSE_FILE_COUNT; i++)
-		snapshot->parse_summary.read_failures_by_file[i] = random_number(host);
-	snapshot->taskstats_summary = (struct taskstats_summary){one_in(host, 2), random_number(host),
-								 random_number(host), random_number(host),
-								 random_number(host)};
+#define NUMBER(field)   snapshot->field = random_number(host)
+#define BOOLEAN(field)  snapshot->field = one_in(host, 2)
+#define TEXT(field)     snapshot->field = random_text(host, snapshot)
+#define OPTIONAL(field) snapshot->field = random_optional(host)
+#define NUMBERS(field, count)                                                                                \
+	for (size_t i = 0; i < (count); i++)                                                                 \
+	snapshot->field[i] = random_number(host)
+#include "facts.def"
+	snapshot->host.sched_tunables = random_pairs(host, snapshot);
+	snapshot->host.cpufreq_governor = random_pairs(host, snapshot);
+	snapshot->probe_summary.stopped_known = one_in(host, 2);
+	snapshot->probe_summary.stopped = random_number(host);
 	snapshot->format_notes = random_text(host, snapshot);
 	fill_pressure(host, &snapshot->pressure);
 	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++)
@@ -509,15 +460,8 @@ static void fill_provenance(struct random_host *host, struct snapshot *snapshot)
 {
 	struct provenance *provenance = &snapshot->provenance;
 
-	snapshot->captured_at_unix_ns = random_number(host);
 	provenance->present = !one_in(host, 10);
-	provenance->program = random_text(host, snapshot);
-	provenance->boot_id = random_text(host, snapshot);
 	provenance->boottime_ns = host->time_ns;
-	provenance->duration_ns = random_number(host);
-	provenance->uid = random_optional(host);
-	for (size_t i = 0; i < NAMESPACE_COUNT; i++)
-		provenance->namespaces[i] = random_number(host);
 	for (size_t i = 0; i < ROOT_COUNT; i++)
 		provenance->roots[i] = random_text(host, snapshot);
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
@@ -525,19 +469,6 @@ static void fill_provenance(struct random_host *host, struct snapshot *snapshot)
 			(enum feature_state)random_below(host, FEATURE_STATE_OFF + 1),
 			(enum reason)random_below(host, REASON_COUNT), random_text(host, snapshot),
 			random_text(host, snapshot)};
-	provenance->ended = random_number(host);
-	provenance->hostname = random_text(host, snapshot);
-	for (size_t i = 0; i < CPU_TICK_KINDS; i++)
-		provenance->cpu_ticks[i] = random_number(host);
-	provenance->cpu_ticks_known = one_in(host, 2);
-	provenance->cpu_ticks_at_ns = random_number(host);
-	provenance->procs_running = random_optional(host);
-	provenance->procs_blocked = random_optional(host);
-	provenance->mem_available_kib = random_optional(host);
-	provenance->forks = random_optional(host);
-	for (size_t i = 0; i < 3; i++)
-		provenance->load_centi[i] = random_number(host);
-	provenance->load_known = one_in(host, 2);
 	fill_lists(host, snapshot);
 }
 
@@ -553,12 +484,10 @@ static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 {
 	struct latency *latency = &snapshot->latency;
 
-	if (one_in(host, 2))
+	if (!latency->present) {
+		*latency = (struct latency){0};
 		return;
-	latency->present = true;
-	latency->span_ns = random_number(host);
-	latency->events = random_number(host);
-	latency->cost_ns = random_number(host);
+	}
 	latency->is_whole = one_in(host, 2);
 	for (uint64_t count = random_below(host, 10); count > 0; count--) {
 		struct latency_record *record = latency_add_record(
@@ -663,8 +592,6 @@ static void fill_scx(struct random_host *host, struct snapshot *snapshot)
 	scx->events = arena_allocate_zero(&snapshot->arena, scx->event_count, sizeof(*scx->events));
 	for (size_t i = 0; i < scx->event_count; i++)
 		scx->events[i] = (struct task_field_event){"SCX_EV", random_number(host)};
-	scx->read_at_ns = random_number(host);
-	scx->mismatched = random_number(host);
 	scx->only_numbers = one_in(host, 2);
 	if (host->scheduler == NULL)
 		return;
@@ -719,6 +646,7 @@ struct snapshot *random_host_next(struct random_host *host)
 		snapshot_reason_intern(snapshot, name,
 				       (size_t)snprintf(name, sizeof(name), "unknown-%zu", i));
 	}
+	fill_facts(host, snapshot);
 	fill_provenance(host, snapshot);
 	memcpy(snapshot->default_reason, host->default_reasons, sizeof(snapshot->default_reason));
 	/* names come in another order now and then */
@@ -739,8 +667,6 @@ struct snapshot *random_host_next(struct random_host *host)
 	}
 	snapshot->resident_missing = random_reason(host);
 	fill_cgroups(host, snapshot);
-	fill_host(host, snapshot);
-	fill_summaries(host, snapshot);
 	fill_latency(host, snapshot);
 	fill_ended(host, snapshot);
 	fill_scx(host, snapshot);

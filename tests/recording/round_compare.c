@@ -31,6 +31,8 @@ static bool texts_differ(const char *left, const char *right)
 #define OPTIONAL(member)                                                                                     \
 	if (a->member.present != b->member.present || a->member.value != b->member.value)                    \
 	return differs(#member, index)
+#define BOOLEAN(member)        NUMBER(member)
+#define NUMBERS(member, count) BYTES(member, count)
 /* Arrays of numbers without padding. */
 #define BYTES(member, count)                                                                                 \
 	if ((count) != 0 &&                                                                                  \
@@ -53,14 +55,30 @@ static bool pools_differ(const struct string_pool *a, const struct string_pool *
 	return false;
 }
 
-static bool key_values_differ(const struct key_values *a, const struct key_values *b, const char *name,
-			      size_t index)
+/* Ids of texts, which may be of pools with another order. */
+static bool names_differ(const struct snapshot *left, uint32_t a, const struct snapshot *right, uint32_t b)
+{
+	const size_t length = string_pool_length(&left->strings, a);
+
+	return length != string_pool_length(&right->strings, b) ||
+	       memcmp(snapshot_text(left, a), snapshot_text(right, b), length) != 0;
+}
+
+static bool reasons_differ(const struct snapshot *left, reason_id a, const struct snapshot *right,
+			   reason_id b)
+{
+	return strcmp(snapshot_reason_name(left, a), snapshot_reason_name(right, b)) != 0;
+}
+
+bool round_key_values_differ(const struct snapshot *left, const struct key_values *a,
+			     const struct snapshot *right, const struct key_values *b)
 {
 	if (a->count != b->count)
-		return differs(name, index);
+		return true;
 	for (uint32_t i = 0; i < a->count; i++) {
-		if (a->items[i].key != b->items[i].key || a->items[i].value != b->items[i].value)
-			return differs(name, index);
+		if (names_differ(left, a->items[i].key, right, b->items[i].key) ||
+		    a->items[i].value != b->items[i].value)
+			return true;
 	}
 	return false;
 }
@@ -120,8 +138,8 @@ static bool memory_differs(const struct snapshot *a, const struct snapshot *b)
 	NUMBER(smaps_count);
 	for (index = 0; index < a->smaps_count; index++) {
 		NUMBER(smaps[index].thread);
-		if (key_values_differ(&a->smaps[index].kib, &b->smaps[index].kib, "smaps", index))
-			return true;
+		if (round_key_values_differ(a, &a->smaps[index].kib, b, &b->smaps[index].kib))
+			return differs("smaps", index);
 	}
 	index = 0;
 	NUMBER(resident_missing);
@@ -152,6 +170,24 @@ static bool pressure_differs(const struct pressure *a, const struct pressure *b,
 	return false;
 }
 
+static bool field_differs(const struct snapshot *left, const void *a, const struct snapshot *right,
+			  const void *b, enum cgroup_type type)
+{
+	const struct optional_u64 *u64 = a, *other_u64 = b;
+	const struct optional_i32 *i32 = a, *other_i32 = b;
+
+	switch (type) {
+	case CGROUP_TYPE_U64:
+		return *(const uint64_t *)a != *(const uint64_t *)b;
+	case CGROUP_TYPE_OPTIONAL_U64:
+		return u64->present != other_u64->present || u64->value != other_u64->value;
+	case CGROUP_TYPE_OPTIONAL_I32:
+		return i32->present != other_i32->present || i32->value != other_i32->value;
+	default:
+		return round_key_values_differ(left, a, right, b);
+	}
+}
+
 static bool cgroups_differ(const struct snapshot *left, const struct snapshot *right)
 {
 	if (left->cgroup_count != right->cgroup_count)
@@ -159,27 +195,20 @@ static bool cgroups_differ(const struct snapshot *left, const struct snapshot *r
 	for (size_t index = 0; index < left->cgroup_count; index++) {
 		const struct cgroup_record *a = &left->cgroups[index], *b = &right->cgroups[index];
 
-		NUMBER(path);
-		NUMBER(usage_usec);
-		NUMBER(nr_throttled);
-		NUMBER(throttled_usec);
-		OPTIONAL(max_quota_us);
-		NUMBER(max_period_us);
-		OPTIONAL(weight);
-		OPTIONAL(weight_nice);
-		NUMBER(memory_current);
-		OPTIONAL(memory_max);
-		OPTIONAL(memory_high);
-		OPTIONAL(memory_low);
-		OPTIONAL(memory_min);
-		OPTIONAL(pids_current);
-		OPTIONAL(pids_max);
-		OPTIONAL(io_read);
-		OPTIONAL(io_written);
-		BYTES(missing, CGROUP_FILE_COUNT);
-		if (key_values_differ(&a->memory_stat, &b->memory_stat, "memory_stat", index) ||
-		    key_values_differ(&a->memory_events, &b->memory_events, "memory_events", index) ||
-		    pressure_differs(&a->pressure, &b->pressure, "cgroups.pressure"))
+		if (names_differ(left, a->path, right, b->path))
+			return differs("path", index);
+		for (size_t i = 0; i < CGROUP_RECORD_FIELD_COUNT; i++) {
+			const size_t offset = cgroup_record_fields[i].offset;
+
+			if (field_differs(left, (const char *)a + offset, right, (const char *)b + offset,
+					  cgroup_record_fields[i].type))
+				return differs("cgroup field", i);
+		}
+		for (size_t i = 0; i < CGROUP_FILE_COUNT; i++) {
+			if (reasons_differ(left, a->missing[i], right, b->missing[i]))
+				return differs("cgroup missing", i);
+		}
+		if (pressure_differs(&a->pressure, &b->pressure, "cgroups.pressure"))
 			return true;
 	}
 	return false;
@@ -198,16 +227,15 @@ static bool latency_differs(const struct snapshot *a, const struct snapshot *b)
 {
 	size_t index = 0;
 
-	NUMBER(latency.present);
-	NUMBER(latency.span_ns);
-	NUMBER(latency.events);
-	NUMBER(latency.cost_ns);
-	NUMBER(latency.is_whole);
 	NUMBER(latency.count);
 	for (index = 0; index < a->latency.count; index++) {
-		NUMBER(latency.records[index].pcomm);
-		NUMBER(latency.records[index].comm);
-		NUMBER(latency.records[index].cgroup);
+		const struct latency_record *left = &a->latency.records[index],
+					    *right = &b->latency.records[index];
+
+		if (names_differ(a, left->pcomm, b, right->pcomm) ||
+		    names_differ(a, left->comm, b, right->comm) ||
+		    names_differ(a, left->cgroup, b, right->cgroup))
+			return differs("latency name", index);
 		NUMBER(latency.records[index].is_kernel);
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
 			if (histograms_differ(&a->latency.records[index].of[kind],
@@ -310,19 +338,22 @@ static bool schedulers_differ(const struct task_field_owner *a, const struct tas
 	return members_differ(a, b);
 }
 
-static bool task_fields_differ(const struct task_fields *a, const struct task_fields *b)
+static bool contexts_differ(const struct task_fields *a, const struct task_fields *b)
 {
-	size_t index = 0;
+	const size_t index = 0;
 
-	if (schedulers_differ(a->owner, b->owner))
-		return true;
 	NUMBER(context_of_count);
 	NUMBER(context_count);
 	BYTES(context_of, a->context_of_count);
 	BYTES(contexts, a->owner != NULL ? a->context_count * a->owner->size : 0);
-	NUMBER(read_at_ns);
-	NUMBER(mismatched);
 	NUMBER(only_numbers);
+	return false;
+}
+
+static bool events_differ(const struct task_fields *a, const struct task_fields *b)
+{
+	size_t index = 0;
+
 	NUMBER(event_count);
 	for (index = 0; index < a->event_count; index++) {
 		TEXT(events[index].name);
@@ -342,73 +373,6 @@ static bool pairs_differ(const struct text_pairs *a, const struct text_pairs *b)
 		TEXT(items[index].value);
 	}
 	return false;
-}
-
-static bool hosts_differ(const struct host *a, const struct host *b)
-{
-	const size_t index = 0;
-
-	NUMBER(present);
-	TEXT(cpu_model);
-	TEXT(cpu_vendor);
-	OPTIONAL(total_memory_kib);
-	OPTIONAL(hugepages_total);
-	OPTIONAL(hugepages_free);
-	OPTIONAL(hugepages_size_kib);
-	TEXT(thp_enabled);
-	TEXT(thp_defrag);
-	OPTIONAL(online_cpus);
-	OPTIONAL(numa_nodes);
-	TEXT(kernel_name);
-	TEXT(kernel_release);
-	TEXT(arch);
-	TEXT(kernel_cmdline);
-	TEXT(task_delayacct);
-	TEXT(config_task_xacct);
-	NUMBER(heap_state.present);
-	OPTIONAL(heap_state.active_bytes);
-	OPTIONAL(heap_state.allocated_bytes);
-	OPTIONAL(heap_state.resident_bytes);
-	OPTIONAL(heap_state.mapped_bytes);
-	OPTIONAL(heap_state.narenas);
-	return pairs_differ(&a->sched_tunables, &b->sched_tunables) ||
-	       pairs_differ(&a->cpufreq_governor, &b->cpufreq_governor);
-}
-
-static bool summaries_differ(const struct snapshot *a, const struct snapshot *b)
-{
-	const size_t index = 0;
-
-	NUMBER(sched_ext.present);
-	TEXT(sched_ext.state);
-	NUMBER(sched_ext.switch_all);
-	NUMBER(sched_ext.nr_rejected);
-	NUMBER(sched_ext.hotplug_seq);
-	NUMBER(sched_ext.enable_seq);
-	NUMBER(probe_summary.present);
-	NUMBER(probe_summary.tgids_walked);
-	NUMBER(probe_summary.jemalloc_detected);
-	NUMBER(probe_summary.probed_ok);
-	NUMBER(probe_summary.failed);
-	TEXT(probe_summary.dominant_failure);
-	NUMBER(probe_summary.privilege_dominant);
-	NUMBER(probe_summary.stopped_known);
-	NUMBER(probe_summary.stopped);
-	NUMBER(parse_summary.present);
-	NUMBER(parse_summary.tids_walked);
-	NUMBER(parse_summary.read_failures);
-	BYTES(parse_summary.read_failures_by_file, PARSE_FILE_COUNT);
-	TEXT(parse_summary.dominant_read_failure);
-	NUMBER(parse_summary.kernel_config_dominant);
-	NUMBER(parse_summary.negative_dotted_values);
-	NUMBER(taskstats_summary.present);
-	NUMBER(taskstats_summary.ok_count);
-	NUMBER(taskstats_summary.eperm_count);
-	NUMBER(taskstats_summary.esrch_count);
-	NUMBER(taskstats_summary.other_err_count);
-	TEXT(format_notes);
-	BYTES(pressure_missing, PRESSURE_RESOURCE_COUNT);
-	return pressure_differs(&a->pressure, &b->pressure, "pressure");
 }
 
 static bool capture_facts_differ(const struct provenance *a, const struct provenance *b)
@@ -448,36 +412,42 @@ static bool capture_facts_differ(const struct provenance *a, const struct proven
 	return false;
 }
 
-static bool provenances_differ(const struct provenance *a, const struct provenance *b)
+static bool plain_facts_differ(const struct snapshot *a, const struct snapshot *b)
 {
 	const size_t index = 0;
 
-	NUMBER(present);
-	TEXT(program);
-	TEXT(boot_id);
-	NUMBER(boottime_ns);
-	NUMBER(duration_ns);
-	OPTIONAL(uid);
-	BYTES(namespaces, NAMESPACE_COUNT);
-	NUMBER(ended);
-	TEXT(hostname);
-	BYTES(cpu_ticks, CPU_TICK_KINDS);
-	NUMBER(cpu_ticks_known);
-	NUMBER(cpu_ticks_at_ns);
-	OPTIONAL(procs_running);
-	OPTIONAL(procs_blocked);
-	OPTIONAL(mem_available_kib);
-	OPTIONAL(forks);
-	BYTES(load_centi, 3);
-	NUMBER(load_known);
-	return capture_facts_differ(a, b);
+	NUMBER(provenance.present);
+	NUMBER(provenance.boottime_ns);
+#include "facts.def"
+	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
+		if (reasons_differ(a, a->pressure_missing[i], b, b->pressure_missing[i]))
+			return differs("pressure_missing", i);
+	}
+	return pressure_differs(&a->pressure, &b->pressure, "pressure");
+}
+
+static bool facts_differ(const struct snapshot *a, const struct snapshot *b)
+{
+	return plain_facts_differ(a, b) || capture_facts_differ(&a->provenance, &b->provenance) ||
+	       pairs_differ(&a->host.sched_tunables, &b->host.sched_tunables) ||
+	       pairs_differ(&a->host.cpufreq_governor, &b->host.cpufreq_governor) || cgroups_differ(a, b) ||
+	       latency_differs(a, b) || schedulers_differ(a->task_fields.owner, b->task_fields.owner) ||
+	       events_differ(&a->task_fields, &b->task_fields);
+}
+
+const char *round_facts_difference(const struct snapshot *left, const struct snapshot *right)
+{
+	return facts_differ(left, right) ? answer : NULL;
 }
 
 static bool live_rounds_differ(const struct snapshot *a, const struct snapshot *b)
 {
 	size_t index = 0;
 
-	NUMBER(captured_at_unix_ns);
+	TEXT(format_notes);
+	NUMBER(latency.is_whole);
+	NUMBER(probe_summary.stopped_known);
+	NUMBER(probe_summary.stopped);
 	NUMBER(unknown_reason_count);
 	for (index = 0; index < a->unknown_reason_count; index++)
 		TEXT(unknown_reasons[index]);
@@ -493,14 +463,12 @@ static bool live_rounds_differ(const struct snapshot *a, const struct snapshot *
 
 const char *round_difference(const struct snapshot *left, const struct snapshot *right)
 {
-	const bool differ = provenances_differ(&left->provenance, &right->provenance) ||
-			    hosts_differ(&left->host, &right->host) || summaries_differ(left, right) ||
+	const bool differ = facts_differ(left, right) ||
 			    pools_differ(&left->strings, &right->strings, "strings") ||
 			    pools_differ(&left->cpu_sets, &right->cpu_sets, "cpu_sets") ||
 			    triples_differ(left, right) || rows_differ(left, right) ||
-			    memory_differs(left, right) || cgroups_differ(left, right) ||
-			    latency_differs(left, right) || ended_differs(left->ended, right->ended) ||
-			    task_fields_differ(&left->task_fields, &right->task_fields) ||
+			    memory_differs(left, right) || ended_differs(left->ended, right->ended) ||
+			    contexts_differ(&left->task_fields, &right->task_fields) ||
 			    live_rounds_differ(left, right);
 
 	return differ ? answer : NULL;

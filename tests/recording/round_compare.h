@@ -11,4 +11,13 @@
  */
 const char *round_difference(const struct snapshot *left, const struct snapshot *right);
 
+/*
+ * The same of what is of no thread and stands in files, too: names by their texts, which may have other ids,
+ * and reasons by theirs.
+ */
+const char *round_facts_difference(const struct snapshot *left, const struct snapshot *right);
+
+bool round_key_values_differ(const struct snapshot *left, const struct key_values *a,
+			     const struct snapshot *right, const struct key_values *b);
+
 #endif
