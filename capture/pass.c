@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/rights.h"
 #include "capture.h"
 #include "capture/bpf/task_decode.h"
 #include "capture/host/cgroup.h"
@@ -134,7 +135,7 @@ void passes_open(struct capture *capture)
 		passes->tasks = bpf_tasks_open(capture->scope, capture->scope_count, count_threads(capture),
 					       usual_parts(capture), &passes->arena, &passes->result);
 	/* programs see what ptrace(2) would refuse us */
-	passes->sees_others = (feature_capabilities() >> CAP_SYS_PTRACE & 1) != 0;
+	passes->sees_others = rights_include(CAP_SYS_PTRACE);
 }
 
 static void forget_cpus(struct task_passes *passes)

@@ -75,7 +75,4 @@ void feature_release(struct feature_checks *checks);
 /* A result with texts that `arena` owns. */
 struct feature_result feature_copy(struct arena *arena, const struct feature_result *result);
 
-/* The effective capabilities of the calling thread, one bit each (linux/capability.h); 0 when unknown. */
-uint64_t feature_capabilities(void);
-
 #endif

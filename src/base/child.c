@@ -89,13 +89,18 @@ bool child_is_runnable(pid_t pid)
 	return end != NULL && strncmp(end, ") R", 3) == 0;
 }
 
+void child_bind_to(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
+		_exit(EXIT_FAILURE);
+}
+
 _Noreturn static void answer(child_work *work, void *context, int descriptor, pid_t parent)
 {
 	struct buffer text = {0};
 	int result;
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
-		_exit(EXIT_FAILURE);
+	child_bind_to(parent);
 	if (descriptors_keep(&descriptor, 1) < 0)
 		_exit(EXIT_FAILURE);
 	result = work(context, &text);

@@ -36,6 +36,10 @@ void child_end(struct child *child);
  */
 bool child_is_runnable(pid_t pid);
 
+/* In a forked process: has the kernel end it when its parent does. Ends it where that is not `parent` any
+ * more. */
+void child_bind_to(pid_t parent);
+
 /* The work of child_call(). Returns 0 or a negative errno; `answer` is what the caller gets besides. */
 typedef int child_work(void *context, struct buffer *answer);
 
