@@ -181,10 +181,11 @@ uint32_t round_read_name(struct round *round, int directory, uint32_t id)
 	struct buffer *text = &round->capture->text;
 	struct text name;
 
-	if (thread_file_read_source(directory, id, SOURCE_COMM, text) != REASON_READ ||
-	    !procfs_parse_comm(text->data, text->length, &name))
+	if (thread_file_read_source(directory, id, SOURCE_COMM, text) != REASON_READ)
 		return UNKNOWN_TEXT;
-	return string_pool_intern(&round->snapshot->strings, name.data, name.length);
+	name = text_trim(text_of(text));
+	return name.length != 0 ? string_pool_intern(&round->snapshot->strings, name.data, name.length)
+				: UNKNOWN_TEXT;
 }
 
 /* The name of a process whose leader has no row; it may have none any more. */

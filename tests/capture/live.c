@@ -272,5 +272,10 @@ void live_spin_ms(unsigned int milliseconds)
 
 bool live_has_taskstats(void)
 {
-	return taskstats_probe() == 0;
+	struct taskstats_connection *taskstats;
+	const bool has = taskstats_open(&taskstats, NULL) == 0;
+
+	if (has)
+		taskstats_close(taskstats);
+	return has;
 }
