@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "descriptors.h"
 #include "memory.h"
 #include "message.h"
 
@@ -117,10 +116,8 @@ _Noreturn static void become_process(struct supervisor *supervisor, pid_t parent
 {
 	sigset_t none;
 
-	child_bind_to(parent);
+	child_isolate(parent, descriptors, order->descriptor_count);
 	munmap(supervisor->roster, sizeof(*supervisor->roster));
-	if (descriptors_keep(descriptors, order->descriptor_count) < 0)
-		_exit(EXIT_FAILURE);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	_exit(order->work(descriptors, order->argument));
@@ -238,9 +235,7 @@ _Noreturn static void run(int control, pid_t parent, struct roster *roster)
 	sigset_t child_signal;
 
 	ignore_terminal();
-	if (descriptors_keep(&control, 1) < 0)
-		_exit(EXIT_FAILURE);
-	child_bind_to(parent);
+	child_isolate(parent, &control, 1);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	sigemptyset(&child_signal);
 	sigaddset(&child_signal, SIGCHLD);
