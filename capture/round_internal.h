@@ -124,8 +124,10 @@ struct task_passes {
 	bool saw_delays;     /* some thread has a record of its delays */
 	bool tells_resident; /* the kernel keeps the memory of processes in a way that is known */
 	bool kept_delays;    /* they stand still, and the last snapshot has them */
+	struct string_pool cpu_sets; /* of `cpus` */
 	struct known_cpus *cpus;
 	size_t cpus_count, cpus_capacity;
+	struct string_pool paths; /* of `cgroups` */
 	struct known_cgroup *cgroups;
 	size_t cgroup_count, cgroup_capacity;
 	struct hash_map cgroup_index;
