@@ -234,7 +234,6 @@ struct snapshot *capture_read_host(const char *const paths[static ROOT_COUNT])
 	snapshot = snapshot_create();
 	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);
 	snapshot->provenance.boottime_ns = clock_ns(CLOCK_BOOTTIME);
-	snapshot->provenance.present = true;
 	host_read_provenance(&roots, snapshot);
 	host_read_ticks(&roots, snapshot);
 	host_read_load(&roots, snapshot);
@@ -390,7 +389,6 @@ static void begin(struct round *round)
 		retry_taskstats(capture);
 	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);
 	snapshot->provenance.boottime_ns = clock_ns(CLOCK_BOOTTIME);
-	snapshot->provenance.present = true;
 	ended_watch_begin(capture->ended);
 	recheck_switches(round);
 	set_default_reasons(round);

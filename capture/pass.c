@@ -209,6 +209,18 @@ static void update_processes(struct intake *intake)
 	}
 }
 
+uint32_t round_find_task(const struct snapshot *snapshot, const struct thread_state *states, uint32_t tgid,
+			 uint64_t task)
+{
+	size_t row = snapshot_search_row(snapshot, tgid, 0);
+
+	for (; row < snapshot->thread_count && snapshot->tgid[row] == tgid; row++) {
+		if (states[row].seen.task == task)
+			return (uint32_t)row;
+	}
+	return NO_ROW;
+}
+
 /* Another task has its id, or another one has taken the id over in execve(2): de_thread() of fs/exec.c. */
 static bool is_same_task(const struct intake *intake, size_t row)
 {
@@ -231,14 +243,7 @@ static uint32_t find_executed(const struct intake *intake, size_t row)
 
 	if (record->tid != record->tgid || previous->start_time[old] != record->start_boottime / NS_PER_TICK)
 		return NO_ROW;
-	while (old > 0 && previous->tgid[old - 1] == record->tgid)
-		old--;
-	while (old < previous->thread_count && previous->tgid[old] == record->tgid) {
-		if (capture->states[old].seen.task == record->task)
-			return old;
-		old++;
-	}
-	return NO_ROW;
+	return round_find_task(previous, capture->states, record->tgid, record->task);
 }
 
 /* The rows of the last snapshot that the rows go on from, for the same tasks. */

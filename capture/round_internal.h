@@ -337,6 +337,10 @@ void round_list_moved(struct round *round);
 /* Tries whether passes of these roots work, with the rights of the caller; its words are owned by `arena`. */
 void passes_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result);
 
+/* The row of the process with that task, by the address of its structure; NO_ROW: it has none there. */
+uint32_t round_find_task(const struct snapshot *snapshot, const struct thread_state *states, uint32_t tgid,
+			 uint64_t task);
+
 /* The path of a cgroup that passes have met, by its id; NULL for others. */
 const char *round_known_cgroup(const struct round *round, uint64_t id);
 
