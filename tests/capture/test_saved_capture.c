@@ -226,10 +226,9 @@ static void test_captures_equal_the_reference(void **state)
 		snapshot_release(snapshot);
 		snapshot_release(files);
 		snapshot_release(reference);
-		tree_remove_directory(directory);
+		saved_host_remove(directory);
 		free(own_path);
 		free(reference_path);
-		free(directory);
 	}
 }
 
@@ -266,8 +265,7 @@ static void test_states_of_the_saved_hosts(void **state)
 		}
 	}
 	snapshot_release(snapshot);
-	tree_remove_directory(directory);
-	free(directory);
+	saved_host_remove(directory);
 }
 
 /* A stat with one field more in front: the comparison must see it. */
@@ -288,9 +286,8 @@ static void test_an_offset_error_is_seen(void **state)
 	assert_true(compare_parked(reference, snapshot, true) >= PARKED_THREADS);
 	snapshot_release(snapshot);
 	snapshot_release(reference);
-	tree_remove_directory(directory);
+	saved_host_remove(directory);
 	free(reference_path);
-	free(directory);
 }
 
 static uint64_t run_time_of_round(struct capture *capture, reason_id *ret_reason)
@@ -334,8 +331,7 @@ static void test_a_query_that_failed_once(void **state)
 	assert_int_equal(reason, REASON_READ);
 	capture_close(capture);
 	snapshot_release(all);
-	tree_remove_directory(directory);
-	free(directory);
+	saved_host_remove(directory);
 	free(reply);
 	free(hidden);
 }
