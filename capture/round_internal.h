@@ -116,14 +116,14 @@ enum heap_use {
 struct task_passes {
 	struct bpf_tasks *tasks; /* NULL: threads are read from procfs */
 	struct feature_result result;
-	struct arena arena;  /* of the words of the result */
-	bool required;       /* no other way is wanted */
-	int failure;         /* negative errno of the pass that could not be taken; 0: none */
-	bool sees_others;    /* I/O and thread pointers of other users' processes may be shown */
-	uint32_t parts;      /* of the last pass */
-	bool saw_delays;     /* some thread has a record of its delays */
-	bool tells_resident; /* the kernel keeps the memory of processes in a way that is known */
-	bool kept_delays;    /* they stand still, and the last snapshot has them */
+	struct arena arena;          /* of the words of the result */
+	bool required;               /* no other way is wanted */
+	int failure;                 /* negative errno of the pass that could not be taken; 0: none */
+	bool sees_others;            /* I/O and thread pointers of other users' processes may be shown */
+	uint32_t parts;              /* of the last pass */
+	bool saw_delays;             /* some thread has a record of its delays */
+	bool tells_resident;         /* the kernel keeps the memory of processes in a way that is known */
+	bool kept_delays;            /* they stand still, and the last snapshot has them */
 	struct string_pool cpu_sets; /* of `cpus` */
 	struct known_cpus *cpus;
 	size_t cpus_count, cpus_capacity;
