@@ -218,7 +218,7 @@ uint32_t round_find_task(const struct snapshot *snapshot, const struct thread_st
 		if (states[row].seen.task == task)
 			return (uint32_t)row;
 	}
-	return NO_ROW;
+	return SNAPSHOT_NO_ROW;
 }
 
 /* Another task has its id, or another one has taken the id over in execve(2): de_thread() of fs/exec.c. */
@@ -232,7 +232,8 @@ static bool is_same_task(const struct intake *intake, size_t row)
 	       round->capture->previous->start_time[old] == record->start_boottime / NS_PER_TICK;
 }
 
-/* The row of a thread that has given its id up for the leader's, in execve(2): its counters go on. Or NO_ROW.
+/* The row of a thread that has given its id up for the leader's, in execve(2): its counters go on. Or
+ * SNAPSHOT_NO_ROW.
  */
 static uint32_t find_executed(const struct intake *intake, size_t row)
 {
@@ -242,7 +243,7 @@ static uint32_t find_executed(const struct intake *intake, size_t row)
 	uint32_t old = intake->round->old_row[row];
 
 	if (record->tid != record->tgid || previous->start_time[old] != record->start_boottime / NS_PER_TICK)
-		return NO_ROW;
+		return SNAPSHOT_NO_ROW;
 	return round_find_task(previous, capture->states, record->tgid, record->task);
 }
 
@@ -255,11 +256,11 @@ static void find_tasks(struct intake *intake)
 	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
 		uint32_t *old = &round->old_row[row];
 
-		if (*old != NO_ROW && !is_same_task(intake, row))
+		if (*old != SNAPSHOT_NO_ROW && !is_same_task(intake, row))
 			*old = find_executed(intake, row);
 		if (*old < next)
-			*old = NO_ROW; /* rows are carried in their order */
-		if (*old != NO_ROW)
+			*old = SNAPSHOT_NO_ROW; /* rows are carried in their order */
+		if (*old != SNAPSHOT_NO_ROW)
 			next = *old + 1;
 	}
 }
@@ -575,7 +576,7 @@ static struct task_times shown_times(const struct round *round, size_t row)
 	const struct snapshot *last = round->capture->previous;
 	uint32_t old = round->old_row[row];
 
-	if (old == NO_ROW)
+	if (old == SNAPSHOT_NO_ROW)
 		return (struct task_times){0};
 	return (struct task_times){snapshot_value(last, old, METRIC_UTIME_CLOCK_TICKS),
 				   snapshot_value(last, old, METRIC_STIME_CLOCK_TICKS)};
@@ -616,7 +617,8 @@ static bool find_sleep(const struct round *round, size_t row, struct task_sleep 
 	const struct snapshot *last = capture->previous;
 	const uint32_t old = round->old_row[row];
 
-	if (old == NO_ROW || last->waiting_ns == NULL || capture->states[old].seen.slept_from == AWAKE)
+	if (old == SNAPSHOT_NO_ROW || last->waiting_ns == NULL ||
+	    capture->states[old].seen.slept_from == AWAKE)
 		return false;
 	*ret_sleep = (struct task_sleep){
 		.exec_start = capture->states[old].seen.slept_from,
@@ -884,7 +886,7 @@ static bool compare_reasons(struct round *round, enum source source)
 	if (snapshot->source_reason[source] == NULL && previous->source_reason[source] == NULL)
 		return snapshot->default_reason[source] == previous->default_reason[source];
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
-		if (round->old_row[row] != NO_ROW &&
+		if (round->old_row[row] != SNAPSHOT_NO_ROW &&
 		    snapshot_source_reason(snapshot, row, source) !=
 			    snapshot_source_reason(previous, round->old_row[row], source))
 			round->states[row].flags |= ROW_CHANGED;

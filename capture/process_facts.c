@@ -171,7 +171,7 @@ static const struct triple *previous_triple(const struct round *round, size_t ro
 {
 	const struct snapshot *previous = round->capture->previous;
 
-	if (previous == NULL || round->old_row[row] == NO_ROW)
+	if (previous == NULL || round->old_row[row] == SNAPSHOT_NO_ROW)
 		return NULL;
 	return &previous->triples[previous->triple[round->old_row[row]]];
 }
@@ -270,7 +270,7 @@ static void carry_smaps(struct round *round, size_t row)
 	const struct smaps_record *old;
 	struct smaps_record *record;
 
-	old = previous != NULL && round->old_row[row] != NO_ROW
+	old = previous != NULL && round->old_row[row] != SNAPSHOT_NO_ROW
 		      ? snapshot_find_smaps(previous, round->old_row[row])
 		      : NULL;
 	if (old == NULL)
