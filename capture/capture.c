@@ -36,18 +36,7 @@ enum {
 /* Connects where thread ids are ours and replies come; returns what feature_check_all() is to know. */
 static int open_taskstats(struct capture *capture)
 {
-	int result;
-
-	if (!capture->roots.own_namespace)
-		return -EXDEV;
-	result = taskstats_open(&capture->taskstats, NULL);
-	if (result == 0)
-		result = taskstats_query_one(capture->taskstats, (uint32_t)gettid());
-	if (result < 0) {
-		taskstats_close(capture->taskstats);
-		capture->taskstats = NULL;
-	}
-	return result;
+	return capture->roots.own_namespace ? taskstats_open(&capture->taskstats, NULL) : -EXDEV;
 }
 
 static void check_features(struct capture *capture, int answers)
@@ -223,10 +212,13 @@ static int raise_descriptor_limit(struct error *error)
 
 void capture_check(const struct roots *roots, struct arena *arena, struct feature_checks *ret_checks)
 {
+	struct taskstats_connection *taskstats = NULL;
 	struct feature_result passes;
 
 	passes_check(roots, arena, &passes);
-	feature_check_all(ret_checks, roots, roots->own_namespace ? taskstats_probe() : -EXDEV, &passes);
+	feature_check_all(ret_checks, roots, roots->own_namespace ? taskstats_open(&taskstats, NULL) : -EXDEV,
+			  &passes);
+	taskstats_close(taskstats);
 	latency_watch_close(latency_watch_open(roots, NULL, 0, arena, &ret_checks->results[FEATURE_LATENCY]));
 	scx_watch_check(roots, arena, &ret_checks->results[FEATURE_TASK_FIELDS]);
 	ended_watch_close(ended_watch_open(roots, NULL, 0, arena, &ret_checks->results[FEATURE_EXITS]));
@@ -242,7 +234,6 @@ struct snapshot *capture_read_host(const char *const paths[static ROOT_COUNT])
 	snapshot = snapshot_create();
 	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);
 	snapshot->provenance.boottime_ns = clock_ns(CLOCK_BOOTTIME);
-	snapshot->provenance.present = true;
 	host_read_provenance(&roots, snapshot);
 	host_read_ticks(&roots, snapshot);
 	host_read_load(&roots, snapshot);
@@ -399,7 +390,6 @@ static void begin(struct round *round)
 		retry_taskstats(capture);
 	snapshot->captured_at_unix_ns = clock_ns(CLOCK_REALTIME);
 	snapshot->provenance.boottime_ns = clock_ns(CLOCK_BOOTTIME);
-	snapshot->provenance.present = true;
 	ended_watch_begin(capture->ended);
 	recheck_switches(round);
 	set_default_reasons(round);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "capture/bpf/task_decode.h"
 #include "capture/procfs/text_scan.h"
 
 enum {
@@ -130,41 +131,23 @@ const struct ended_source ended_sources[ENDED_METRICS] = {
 	{EXIT_RUN_DELAY, TASK_KERNEL_DELAYS, TASKSTATS_MEMBER_CPU_DELAY_TOTAL, 1},
 	TASK_DELAYS(DELAY)};
 
-/*
- * Shares the run time out as the clock's tick saw the two times, not less than what was told before:
- * cputime_adjust() of kernel/sched/cputime.c.
- */
-static void share_times(const __u64 amounts[static EXIT_AMOUNTS], uint64_t least_user, uint64_t least_system,
-			struct ended_amounts *ret)
-{
-	const uint64_t run = amounts[EXIT_RUN_TIME];
-	const uint64_t user = amounts[EXIT_USER_TIME], system = amounts[EXIT_SYSTEM_TIME];
-	uint64_t share = 0;
-
-	if (system != 0)
-		share = user == 0 ? run : (uint64_t)((double)run * (double)system / (double)(user + system));
-	if (share < least_system)
-		share = least_system;
-	if (share > run)
-		share = run;
-	if (run - share < least_user)
-		share = run > least_user ? run - least_user : 0;
-	for (size_t i = 0; i < ENDED_METRICS; i++) {
-		if (ended_metrics[i] == METRIC_UTIME_CLOCK_TICKS)
-			ret->of[i] = (run - share + NS_PER_TICK / 2) / NS_PER_TICK;
-		else if (ended_metrics[i] == METRIC_STIME_CLOCK_TICKS)
-			ret->of[i] = (share + NS_PER_TICK / 2) / NS_PER_TICK;
-	}
-}
-
 struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
 				      uint64_t least_user, uint64_t least_system)
 {
+	const struct task_times times = task_share_times(
+		amounts[EXIT_RUN_TIME],
+		(struct task_times){amounts[EXIT_USER_TIME], amounts[EXIT_SYSTEM_TIME]},
+		(struct task_times){least_user, least_system});
 	struct ended_amounts result = {.delayed = delayed};
 
-	for (size_t i = 0; i < ENDED_METRICS; i++)
-		result.of[i] = amounts[ended_sources[i].amount];
-	share_times(amounts, least_user, least_system, &result);
+	for (size_t i = 0; i < ENDED_METRICS; i++) {
+		if (ended_metrics[i] == METRIC_UTIME_CLOCK_TICKS)
+			result.of[i] = (times.user + NS_PER_TICK / 2) / NS_PER_TICK;
+		else if (ended_metrics[i] == METRIC_STIME_CLOCK_TICKS)
+			result.of[i] = (times.system + NS_PER_TICK / 2) / NS_PER_TICK;
+		else
+			result.of[i] = amounts[ended_sources[i].amount];
+	}
 	return result;
 }
 

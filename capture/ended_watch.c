@@ -304,12 +304,6 @@ static void add_groups(struct reading *reading)
 	}
 }
 
-/* Whether a row is that of a task; where the address of the structure is not known, its start decides. */
-static bool is_of_task(const struct side *side, size_t row, const struct exit_identity *identity)
-{
-	return side->states == NULL || side->states[row].seen.task == identity->task;
-}
-
 static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
 {
 	const size_t row = snapshot_search_row(snapshot, tgid, 0);
@@ -317,27 +311,24 @@ static bool has_row(const struct snapshot *snapshot, uint32_t tgid)
 	return row < snapshot->thread_count && snapshot->tgid[row] == tgid;
 }
 
-/* The row of a task in one of the two snapshots, or SNAPSHOT_NO_ROW. */
+/*
+ * The row of a task in one of the two snapshots, or SNAPSHOT_NO_ROW. Where the address of its structure is
+ * not known, its start decides.
+ */
 static uint32_t find_row(const struct side *side, const struct bpf_exit_item *item)
 {
 	const struct snapshot *snapshot = side->snapshot;
 	const uint32_t tgid = item->thread.tgid, tid = item->thread.tid;
-	size_t low = snapshot_search_row(snapshot, tgid, tid);
+	const uint32_t row = snapshot_find_row(snapshot, tgid, tid);
 
-	if (low < snapshot->thread_count && snapshot->tgid[low] == tgid && snapshot->tid[low] == tid &&
-	    snapshot->start_time[low] == item->identity.start_boottime / NS_PER_TICK &&
-	    is_of_task(side, low, &item->identity))
-		return (uint32_t)low;
+	if (row != SNAPSHOT_NO_ROW &&
+	    snapshot->start_time[row] == item->identity.start_boottime / NS_PER_TICK &&
+	    (side->states == NULL || side->states[row].seen.task == item->identity.task))
+		return row;
 	if (tgid != tid || item->thread.replaced != 0 || side->states == NULL)
 		return SNAPSHOT_NO_ROW;
 	/* it may have had another id then, which it gave up for the leader's in execve(2) */
-	while (low > 0 && snapshot->tgid[low - 1] == tgid)
-		low--;
-	for (; low < snapshot->thread_count && snapshot->tgid[low] == tgid; low++) {
-		if (is_of_task(side, low, &item->identity))
-			return (uint32_t)low;
-	}
-	return SNAPSHOT_NO_ROW;
+	return round_find_task(snapshot, side->states, tgid, item->identity.task);
 }
 
 static uint64_t tracking_key(const struct exit_identity *identity)

@@ -4,16 +4,187 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/reader.h"
 #include "base/rights.h"
+#include "base/unicode.h"
 #include "base/worker.h"
-#include "lookup_read.h"
+#include "capture/procfs/procfs.h"
+#include "capture/procfs/root.h"
+
+enum {
+	STAT_MAX = 1024,       /* a line of numbers, and a name of 64 bytes at most */
+	STACK_MAX = 8192,      /* 64 frames (MAX_STACK_TRACE_DEPTH in fs/proc/base.c) */
+	FRAMES_MAX = 24,       /* that are shown */
+	KERNEL_NAME_MAX = 128, /* of a function with its module */
+	PATH_SIZE = 80,
+};
+
+/* --- reading the text of a request, in a reader's process: it may hang --- */
+
+/* Reads a file, cut to about `limit` bytes. Returns why it was not read, or REASON_READ. */
+static enum reason read_file(int proc, const char *path, size_t limit, struct buffer *text)
+{
+	const int descriptor = openat(proc, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int result = -errno;
+
+	if (descriptor >= 0) {
+		result = file_read_descriptor(descriptor, text, limit);
+		close(descriptor);
+	}
+	if (result == -EFBIG)
+		result = 0;
+	return result == -ENOENT ? REASON_ENDED : root_reason(result);
+}
+
+/* Reads stat of the task that is meant, and not of another one that has its number since. */
+static enum reason read_facts(int proc, const char *path, uint64_t start_time,
+			      struct thread_reading *ret_facts)
+{
+	struct buffer text = {0};
+	enum reason reason = read_file(proc, path, STAT_MAX, &text);
+
+	thread_reading_begin(ret_facts, 0, 0);
+	if (reason == REASON_READ &&
+	    (!procfs_parse_stat(ret_facts, text.data, text.length) ||
+	     !metric_set_has(&ret_facts->present, METRIC_STATE) || !ret_facts->start_time_known))
+		reason = REASON_BAD_VALUE;
+	buffer_release(&text);
+	return reason == REASON_READ && ret_facts->start_time != start_time ? REASON_ENDED : reason;
+}
+
+/* Cuts the text to the room that there is, not within a character. */
+static void set_text(struct lookup_answer *answer, const struct buffer *printable)
+{
+	size_t length = printable->length;
+
+	if (length > LOOKUP_TEXT_MAX) {
+		length = LOOKUP_TEXT_MAX;
+		while (length != 0 && (printable->data[length] & 0xc0) == 0x80)
+			length--;
+	}
+	answer->length = (uint16_t)length;
+	if (length != 0)
+		memcpy(answer->text, printable->data, length);
+	answer->text[length] = '\0';
+}
+
+/* Kernel threads, zombies and who has erased its own have none: the name stands for it, as ps(1) shows it. */
+static void append_name(struct buffer *text, const struct thread_reading *facts)
+{
+	buffer_append_format(text, "[%.*s]%s", (int)facts->name_length, facts->name,
+			     facts->value[METRIC_STATE] == 'Z' ? " <defunct>" : "");
+}
+
+static void read_command(int proc, const struct lookup_request *request, struct lookup_answer *answer)
+{
+	char path[PATH_SIZE], stat[PATH_SIZE];
+	struct buffer text = {0}, printable = {0};
+	struct thread_reading facts;
+
+	snprintf(stat, sizeof(stat), "%u/stat", request->tgid);
+	snprintf(path, sizeof(path), "%u/cmdline", request->tgid);
+	answer->reason = read_facts(proc, stat, request->start_time, &facts);
+	if (answer->reason == REASON_READ && !thread_reading_is_kernel(&facts)) {
+		answer->reason = read_file(proc, path, LOOKUP_TEXT_MAX, &text);
+		if (answer->reason == REASON_READ)
+			answer->reason = read_facts(proc, stat, request->start_time, &facts);
+	}
+	while (text.length != 0 && (text.data[text.length - 1] == '\0' || text.data[text.length - 1] == ' '))
+		text.length--;
+	for (size_t i = 0; i < text.length; i++) {
+		if (text.data[i] == '\0')
+			text.data[i] = ' ';
+	}
+	if (text.length == 0)
+		append_name(&text, &facts);
+	unicode_append_printable(&printable, text.data, text.length, "\xef\xbf\xbd");
+	set_text(answer, &printable);
+	buffer_release(&text);
+	buffer_release(&printable);
+}
+
+/* Appends the functions of `stack`, "[<0>] name+0x1/0x2 [module]" in each line, in lines of their own. */
+static void append_frames(struct buffer *lines, struct text stack)
+{
+	struct text line;
+
+	for (int i = 0; i < FRAMES_MAX && text_next_line(&stack, &line); i++) {
+		const char *blank = memchr(line.data, ' ', line.length);
+		const char *name = blank != NULL ? blank + 1 : line.data;
+		const char *end = memchr(name, '+', (size_t)(line.data + line.length - name));
+		const size_t length = (size_t)((end != NULL ? end : line.data + line.length) - name);
+
+		buffer_append_char(lines, '\n');
+		unicode_append_printable(lines, name, length < KERNEL_NAME_MAX ? length : KERNEL_NAME_MAX,
+					 "?");
+	}
+}
+
+/*
+ * wchan: "0" for a thread that runs or may not be looked at (proc_pid_wchan() in fs/proc/base.c, which asks
+ * for PTRACE_MODE_READ_FSCREDS). stack: only with CAP_SYS_ADMIN (proc_pid_stack() there), and what attaching
+ * to the process takes.
+ */
+static void read_sleep(int proc, const struct lookup_request *request, struct lookup_answer *answer)
+{
+	struct buffer wchan = {0}, stack = {0}, lines = {0};
+	char directory[48], path[PATH_SIZE];
+	struct thread_reading facts;
+	char state;
+
+	snprintf(directory, sizeof(directory), "%u/task/%u", request->tgid, request->tid);
+	snprintf(path, sizeof(path), "%s/stat", directory);
+	answer->reason = read_facts(proc, path, request->start_time, &facts);
+	if (answer->reason != REASON_READ)
+		return;
+	state = (char)facts.value[METRIC_STATE];
+	snprintf(path, sizeof(path), "%s/wchan", directory);
+	answer->reason = read_file(proc, path, KERNEL_NAME_MAX, &wchan);
+	if (text_equals(text_of(&wchan), "0"))
+		buffer_clear(&wchan);
+	snprintf(path, sizeof(path), "%s/stack", directory);
+	if (answer->reason == REASON_READ && state != 'R')
+		answer->detail_reason = read_file(proc, path, STACK_MAX, &stack);
+	if (wchan.length == 0 && state != 'R' && state != 'Z' && answer->detail_reason != REASON_READ)
+		answer->reason = REASON_NOT_PERMITTED;
+	unicode_append_printable(&lines, wchan.data, wchan.length, "?");
+	append_frames(&lines, text_of(&stack));
+	set_text(answer, &lines);
+	buffer_release(&wchan);
+	buffer_release(&stack);
+	buffer_release(&lines);
+}
+
+/* A reader_work: answers with a struct lookup_answer. */
+static int look_up(int directory, const void *argument, size_t size, struct buffer *answer)
+{
+	struct lookup_answer text = {.reason = REASON_READ, .detail_reason = REASON_READ};
+	struct lookup_request request;
+
+	(void)size;
+	memcpy(&request, argument, sizeof(request));
+	text.request = request;
+	if (request.kind == LOOKUP_COMMAND)
+		read_command(directory, &request, &text);
+	else
+		read_sleep(directory, &request, &text);
+	if (text.reason != REASON_READ)
+		text.length = 0;
+	text.text[text.length] = '\0';
+	buffer_append(answer, &text, sizeof(text));
+	return 0;
+}
+
+/* --- the thread --- */
 
 /*
  * The capabilities that a file of another user's process takes. The process of a command line may be hidden
@@ -35,19 +206,6 @@ struct lookups {
 	int proc;
 	struct reader *readers[LOOKUP_KIND_COUNT];
 };
-
-/* A reader_work: answers with a struct lookup_answer. */
-static int look_up(int directory, const void *argument, size_t size, struct buffer *answer)
-{
-	struct lookup_request request;
-	struct lookup_answer text = {0};
-
-	(void)size;
-	memcpy(&request, argument, sizeof(request));
-	lookup_read(directory, &request, &text);
-	buffer_append(answer, &text, sizeof(text));
-	return 0;
-}
 
 static void answer_request(const struct lookups *lookups, const struct lookup_request *request,
 			   struct buffer *text, struct lookup_answer *ret_answer)

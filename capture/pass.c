@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/rights.h"
 #include "capture.h"
 #include "capture/bpf/task_decode.h"
 #include "capture/host/cgroup.h"
@@ -34,8 +35,7 @@ static const enum source whole_sources[] = {
 /* A set of CPUs by the hash that passes carry. */
 struct known_cpus {
 	uint64_t hash;
-	uint32_t *cpus; /* owned */
-	size_t count;
+	uint32_t set;   /* in the pool of the passes */
 	uint64_t round; /* of the capture, in which `id` was made */
 	uint32_t id;    /* in the pool of that round's snapshot */
 };
@@ -50,8 +50,7 @@ enum cgroup_proof {
 /* A cgroup by its id. */
 struct known_cgroup {
 	uint64_t id;
-	char *path; /* owned; NULL where it could not be read */
-	size_t length;
+	uint32_t path; /* in the strings of the passes; UNKNOWN_TEXT where it could not be read */
 	reason_id reason;
 	enum cgroup_proof proof;
 	uint64_t asked; /* round of the capture in which the path was last read */
@@ -134,21 +133,19 @@ void passes_open(struct capture *capture)
 		passes->tasks = bpf_tasks_open(capture->scope, capture->scope_count, count_threads(capture),
 					       usual_parts(capture), &passes->arena, &passes->result);
 	/* programs see what ptrace(2) would refuse us */
-	passes->sees_others = (feature_capabilities() >> CAP_SYS_PTRACE & 1) != 0;
+	passes->sees_others = rights_include(CAP_SYS_PTRACE);
 }
 
 static void forget_cpus(struct task_passes *passes)
 {
-	for (size_t i = 0; i < passes->cpus_count; i++)
-		free(passes->cpus[i].cpus);
 	passes->cpus_count = 0;
+	string_pool_release(&passes->cpu_sets);
 }
 
 static void forget_cgroups(struct task_passes *passes)
 {
-	for (size_t i = 0; i < passes->cgroup_count; i++)
-		free(passes->cgroups[i].path);
 	passes->cgroup_count = 0;
+	string_pool_release(&passes->paths);
 	hash_map_clear(&passes->cgroup_index);
 }
 
@@ -212,6 +209,18 @@ static void update_processes(struct intake *intake)
 	}
 }
 
+uint32_t round_find_task(const struct snapshot *snapshot, const struct thread_state *states, uint32_t tgid,
+			 uint64_t task)
+{
+	size_t row = snapshot_search_row(snapshot, tgid, 0);
+
+	for (; row < snapshot->thread_count && snapshot->tgid[row] == tgid; row++) {
+		if (states[row].seen.task == task)
+			return (uint32_t)row;
+	}
+	return SNAPSHOT_NO_ROW;
+}
+
 /* Another task has its id, or another one has taken the id over in execve(2): de_thread() of fs/exec.c. */
 static bool is_same_task(const struct intake *intake, size_t row)
 {
@@ -223,7 +232,8 @@ static bool is_same_task(const struct intake *intake, size_t row)
 	       round->capture->previous->start_time[old] == record->start_boottime / NS_PER_TICK;
 }
 
-/* The row of a thread that has given its id up for the leader's, in execve(2): its counters go on. Or NO_ROW.
+/* The row of a thread that has given its id up for the leader's, in execve(2): its counters go on. Or
+ * SNAPSHOT_NO_ROW.
  */
 static uint32_t find_executed(const struct intake *intake, size_t row)
 {
@@ -233,15 +243,8 @@ static uint32_t find_executed(const struct intake *intake, size_t row)
 	uint32_t old = intake->round->old_row[row];
 
 	if (record->tid != record->tgid || previous->start_time[old] != record->start_boottime / NS_PER_TICK)
-		return NO_ROW;
-	while (old > 0 && previous->tgid[old - 1] == record->tgid)
-		old--;
-	while (old < previous->thread_count && previous->tgid[old] == record->tgid) {
-		if (capture->states[old].seen.task == record->task)
-			return old;
-		old++;
-	}
-	return NO_ROW;
+		return SNAPSHOT_NO_ROW;
+	return round_find_task(previous, capture->states, record->tgid, record->task);
 }
 
 /* The rows of the last snapshot that the rows go on from, for the same tasks. */
@@ -253,11 +256,11 @@ static void find_tasks(struct intake *intake)
 	for (size_t row = 0; row < round->snapshot->thread_count; row++) {
 		uint32_t *old = &round->old_row[row];
 
-		if (*old != NO_ROW && !is_same_task(intake, row))
+		if (*old != SNAPSHOT_NO_ROW && !is_same_task(intake, row))
 			*old = find_executed(intake, row);
 		if (*old < next)
-			*old = NO_ROW; /* rows are carried in their order */
-		if (*old != NO_ROW)
+			*old = SNAPSHOT_NO_ROW; /* rows are carried in their order */
+		if (*old != SNAPSHOT_NO_ROW)
 			next = *old + 1;
 	}
 }
@@ -298,38 +301,21 @@ static struct known_cpus *find_cpus(struct task_passes *passes, uint64_t hash)
 	return NULL;
 }
 
-/* Keeps the set of a hash; returns whether it was another one before. */
-static bool keep_cpus(struct task_passes *passes, uint64_t hash, const uint32_t *cpus, size_t count)
+/* Asks a thread for the set of its hash; NULL when it is gone. `*ret_changed`: it was another one before. */
+static struct known_cpus *ask_cpus(struct round *round, uint32_t tid, uint64_t hash, bool *ret_changed)
 {
+	struct task_passes *passes = &round->capture->passes;
 	struct known_cpus *known = find_cpus(passes, hash);
-	bool changed = false;
-
-	if (known == NULL) {
-		known = MEMORY_APPEND(passes->cpus, passes->cpus_count, passes->cpus_capacity);
-		*known = (struct known_cpus){.hash = hash};
-	} else {
-		changed = known->count != count ||
-			  (count != 0 && memcmp(known->cpus, cpus, count * sizeof(*cpus)) != 0);
-		free(known->cpus);
-	}
-	known->cpus = memory_allocate((count + 1) * sizeof(*cpus));
-	if (count != 0)
-		memcpy(known->cpus, cpus, count * sizeof(*cpus));
-	known->count = count;
-	known->round = 0;
-	return changed;
-}
-
-static bool ask_cpus(struct round *round, uint32_t tid, uint64_t hash, bool *ret_changed)
-{
-	struct string_pool *pool = &round->snapshot->cpu_sets;
-	uint32_t id;
+	uint32_t id, set;
 
 	if (round_read_cpus(round, tid, &id) < 0)
-		return false;
-	*ret_changed = keep_cpus(&round->capture->passes, hash, cpu_set_cpus(pool, id),
-				 cpu_set_count(pool, id));
-	return true;
+		return NULL;
+	set = string_pool_copy(&passes->cpu_sets, &round->snapshot->cpu_sets, id);
+	*ret_changed = known != NULL && known->set != set;
+	if (known == NULL)
+		known = MEMORY_APPEND(passes->cpus, passes->cpus_count, passes->cpus_capacity);
+	*known = (struct known_cpus){.hash = hash, .set = set};
+	return known;
 }
 
 /*
@@ -358,7 +344,7 @@ static bool recheck_cpus(struct intake *intake)
 			continue;
 		known = find_cpus(passes, record->cpus);
 		if (known != NULL && known->round == UINT64_MAX &&
-		    !ask_cpus(intake->round, record->tid, record->cpus, &other))
+		    ask_cpus(intake->round, record->tid, record->cpus, &other) == NULL)
 			continue; /* another thread may tell */
 		last = record->cpus;
 		changed |= other;
@@ -374,15 +360,15 @@ static void store_cpus(struct intake *intake, size_t row)
 	struct known_cpus *known = find_cpus(passes, record->cpus);
 	bool changed;
 
-	if (known == NULL && ask_cpus(round, record->tid, record->cpus, &changed))
-		known = find_cpus(passes, record->cpus);
+	if (known == NULL)
+		known = ask_cpus(round, record->tid, record->cpus, &changed);
 	if (known == NULL) {
 		snapshot_source_reasons(round->snapshot, SOURCE_AFFINITY)[row] = REASON_ENDED;
 		round->states[row].seen.fingerprint = 0; /* to be decoded again */
 		return;
 	}
 	if (known->round != round->capture->round) {
-		known->id = cpu_set_intern(&round->snapshot->cpu_sets, known->cpus, known->count);
+		known->id = string_pool_copy(&round->snapshot->cpu_sets, &passes->cpu_sets, known->set);
 		known->round = round->capture->round;
 	}
 	snapshot_store(round->snapshot, row, METRIC_CPU_AFFINITY, known->id);
@@ -418,7 +404,8 @@ static struct known_cgroup *find_cgroup(struct task_passes *passes, uint64_t id)
 		return &passes->cgroups[index];
 	hash_map_set(&passes->cgroup_index, id, (uint32_t)passes->cgroup_count);
 	*MEMORY_APPEND(passes->cgroups, passes->cgroup_count,
-		       passes->cgroup_capacity) = (struct known_cgroup){.id = id, .reason = REASON_NOT_READ};
+		       passes->cgroup_capacity) = (struct known_cgroup){
+		.id = id, .path = UNKNOWN_TEXT, .reason = REASON_NOT_READ};
 	return &passes->cgroups[passes->cgroup_count - 1];
 }
 
@@ -464,15 +451,13 @@ static void ask_cgroup(struct round *round, struct known_cgroup *known, struct p
 	known->asked = round->capture->round;
 	if (reason != REASON_READ && known->proof == CGROUP_LIKELY)
 		return;
-	free(known->path);
-	known->path = NULL;
+	known->path = UNKNOWN_TEXT;
 	known->reason = (reason_id)reason;
 	known->round = 0;
 	if (reason != REASON_READ)
 		return;
 	known->proof = prove_path(&round->capture->roots, known->id, path);
-	known->path = memory_duplicate_bytes(path.data, path.length);
-	known->length = path.length;
+	known->path = string_pool_intern(&round->capture->passes.paths, path.data, path.length);
 }
 
 /* The cgroup of a row with its id in this snapshot's strings; true of the next row after another call only.
@@ -485,8 +470,9 @@ static const struct known_cgroup *cgroup_of(struct intake *intake, struct proces
 
 	if (is_to_be_asked(round, known))
 		ask_cgroup(round, known, process, record->tid);
-	if (known->path != NULL && known->round != round->capture->round) {
-		known->text = string_pool_intern(&round->snapshot->strings, known->path, known->length);
+	if (known->path != UNKNOWN_TEXT && known->round != round->capture->round) {
+		known->text = string_pool_copy(&round->snapshot->strings, &round->capture->passes.paths,
+					       known->path);
 		known->round = round->capture->round;
 	}
 	return known;
@@ -499,7 +485,7 @@ const char *round_known_cgroup(const struct round *round, uint64_t id)
 
 	return hash_map_get(&passes->cgroup_index, id, &index) &&
 			       passes->cgroups[index].proof != CGROUP_OF_ONE
-		       ? passes->cgroups[index].path
+		       ? string_pool_text(&passes->paths, passes->cgroups[index].path)
 		       : NULL;
 }
 
@@ -512,11 +498,13 @@ static void mark_changed(struct round *round, const struct process *process)
 
 static void store_process_cgroup(struct intake *intake, struct process *process, size_t row)
 {
+	const struct string_pool *paths = &intake->round->capture->passes.paths;
 	const struct known_cgroup *known = cgroup_of(intake, process, row);
 
 	process->cgroup_reason = known->reason;
 	process->cgroup_read_at = intake->pass.begin_ns;
-	if (known->path != NULL && process_note_cgroup(process, known->path, known->length))
+	if (known->path != UNKNOWN_TEXT && process_note_cgroup(process, string_pool_text(paths, known->path),
+							       string_pool_length(paths, known->path)))
 		mark_changed(intake->round, process);
 }
 
@@ -538,7 +526,7 @@ static void store_cgroups(struct intake *intake, struct process *process)
 			const struct known_cgroup *known = cgroup_of(intake, process, row);
 
 			reason = (enum reason)known->reason;
-			if (known->path != NULL)
+			if (known->path != UNKNOWN_TEXT)
 				round->cgroup[row] = known->text;
 			if (known->proof != CGROUP_CERTAIN)
 				round->states[row].flags |= ROW_CHANGED;
@@ -588,7 +576,7 @@ static struct task_times shown_times(const struct round *round, size_t row)
 	const struct snapshot *last = round->capture->previous;
 	uint32_t old = round->old_row[row];
 
-	if (old == NO_ROW)
+	if (old == SNAPSHOT_NO_ROW)
 		return (struct task_times){0};
 	return (struct task_times){snapshot_value(last, old, METRIC_UTIME_CLOCK_TICKS),
 				   snapshot_value(last, old, METRIC_STIME_CLOCK_TICKS)};
@@ -629,7 +617,8 @@ static bool find_sleep(const struct round *round, size_t row, struct task_sleep 
 	const struct snapshot *last = capture->previous;
 	const uint32_t old = round->old_row[row];
 
-	if (old == NO_ROW || last->waiting_ns == NULL || capture->states[old].seen.slept_from == AWAKE)
+	if (old == SNAPSHOT_NO_ROW || last->waiting_ns == NULL ||
+	    capture->states[old].seen.slept_from == AWAKE)
 		return false;
 	*ret_sleep = (struct task_sleep){
 		.exec_start = capture->states[old].seen.slept_from,
@@ -897,7 +886,7 @@ static bool compare_reasons(struct round *round, enum source source)
 	if (snapshot->source_reason[source] == NULL && previous->source_reason[source] == NULL)
 		return snapshot->default_reason[source] == previous->default_reason[source];
 	for (size_t row = 0; row < snapshot->thread_count; row++) {
-		if (round->old_row[row] != NO_ROW &&
+		if (round->old_row[row] != SNAPSHOT_NO_ROW &&
 		    snapshot_source_reason(snapshot, row, source) !=
 			    snapshot_source_reason(previous, round->old_row[row], source))
 			round->states[row].flags |= ROW_CHANGED;

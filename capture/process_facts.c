@@ -172,7 +172,7 @@ static const struct triple *previous_triple(const struct round *round, size_t ro
 {
 	const struct snapshot *previous = round->capture->previous;
 
-	if (previous == NULL || round->old_row[row] == NO_ROW)
+	if (previous == NULL || round->old_row[row] == SNAPSHOT_NO_ROW)
 		return NULL;
 	return &previous->triples[previous->triple[round->old_row[row]]];
 }
@@ -182,10 +182,11 @@ uint32_t round_read_name(struct round *round, int directory, uint32_t id)
 	struct buffer *text = &round->capture->text;
 	struct text name;
 
-	if (thread_file_read_source(directory, id, SOURCE_COMM, text) != REASON_READ ||
-	    !procfs_parse_comm(text->data, text->length, &name))
+	if (thread_file_read_source(directory, id, SOURCE_COMM, text) != REASON_READ)
 		return UNKNOWN_TEXT;
-	return string_pool_intern(&round->snapshot->strings, name.data, name.length);
+	name = text_trim(text_of(text));
+	return name.length != 0 ? string_pool_intern(&round->snapshot->strings, name.data, name.length)
+				: UNKNOWN_TEXT;
 }
 
 bool round_is_own(const struct round *round, uint32_t tgid)
@@ -281,7 +282,7 @@ static void carry_smaps(struct round *round, size_t row)
 	const struct smaps_record *old;
 	struct smaps_record *record;
 
-	old = previous != NULL && round->old_row[row] != NO_ROW
+	old = previous != NULL && round->old_row[row] != SNAPSHOT_NO_ROW
 		      ? snapshot_find_smaps(previous, round->old_row[row])
 		      : NULL;
 	if (old == NULL)

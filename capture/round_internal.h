@@ -28,7 +28,6 @@
 
 enum {
 	ROTATION_ROUNDS = 10, /* nothing known about a living thread is older than this many rounds */
-	NO_ROW = UINT32_MAX,  /* of thread.old_row: not in the previous snapshot */
 	UNKNOWN_TEXT = UINT32_MAX,
 	POLICY_NAMES = 8, /* policies 0 … 7 have string ids known beforehand */
 };
@@ -115,16 +114,18 @@ enum heap_use {
 struct task_passes {
 	struct bpf_tasks *tasks; /* NULL: threads are read from procfs */
 	struct feature_result result;
-	struct arena arena;  /* of the words of the result */
-	bool required;       /* no other way is wanted */
-	int failure;         /* negative errno of the pass that could not be taken; 0: none */
-	bool sees_others;    /* I/O and thread pointers of other users' processes may be shown */
-	uint32_t parts;      /* of the last pass */
-	bool saw_delays;     /* some thread has a record of its delays */
-	bool tells_resident; /* the kernel keeps the memory of processes in a way that is known */
-	bool kept_delays;    /* they stand still, and the last snapshot has them */
+	struct arena arena;          /* of the words of the result */
+	bool required;               /* no other way is wanted */
+	int failure;                 /* negative errno of the pass that could not be taken; 0: none */
+	bool sees_others;            /* I/O and thread pointers of other users' processes may be shown */
+	uint32_t parts;              /* of the last pass */
+	bool saw_delays;             /* some thread has a record of its delays */
+	bool tells_resident;         /* the kernel keeps the memory of processes in a way that is known */
+	bool kept_delays;            /* they stand still, and the last snapshot has them */
+	struct string_pool cpu_sets; /* of `cpus` */
 	struct known_cpus *cpus;
 	size_t cpus_count, cpus_capacity;
+	struct string_pool paths; /* of `cgroups` */
 	struct known_cgroup *cgroups;
 	size_t cgroup_count, cgroup_capacity;
 	struct hash_map cgroup_index;
@@ -218,7 +219,7 @@ struct round {
 	uint64_t runnable;     /* the least that the host counted during the round; UINT64_MAX unknown */
 	uint64_t unseen_found; /* runnable threads that stood still and were not known to be runnable */
 
-	uint32_t *old_row;            /* by row: of the previous snapshot, or NO_ROW */
+	uint32_t *old_row;            /* by row: of the previous snapshot, or SNAPSHOT_NO_ROW */
 	struct thread_state *states;  /* by row */
 	uint32_t *comm;               /* by row: string id in this snapshot, UNKNOWN_TEXT: as before */
 	uint32_t *cgroup;             /* by row, of threads with a cgroup of their own; else UNKNOWN_TEXT */
@@ -334,6 +335,11 @@ void round_list_moved(struct round *round);
 
 /* Tries whether passes of these roots work, with the rights of the caller; its words are owned by `arena`. */
 void passes_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result);
+
+/* The row of the process with that task, by the address of its structure; SNAPSHOT_NO_ROW: it has none there.
+ */
+uint32_t round_find_task(const struct snapshot *snapshot, const struct thread_state *states, uint32_t tgid,
+			 uint64_t task);
 
 /* The path of a cgroup that passes have met, by its id; NULL for others. */
 const char *round_known_cgroup(const struct round *round, uint64_t id);

@@ -167,11 +167,11 @@ static void copy_runs(const struct round *round, void *to, const void *from, siz
 	for (size_t row = 0; row < count;) {
 		size_t end = row + 1;
 
-		if (old[row] == NO_ROW) {
+		if (old[row] == SNAPSHOT_NO_ROW) {
 			row++;
 			continue;
 		}
-		while (end < count && old[end] != NO_ROW && old[end] == old[end - 1] + 1)
+		while (end < count && old[end] != SNAPSHOT_NO_ROW && old[end] == old[end - 1] + 1)
 			end++;
 		memcpy((char *)to + row * size, (const char *)from + old[row] * size, (end - row) * size);
 		row = end;
@@ -195,7 +195,7 @@ static void carry_sources(struct round *round)
 			reason_id *column = snapshot_source_reasons(snapshot, source);
 
 			for (size_t row = 0; row < snapshot->thread_count; row++) {
-				if (round->old_row[row] != NO_ROW)
+				if (round->old_row[row] != SNAPSHOT_NO_ROW)
 					column[row] = previous->default_reason[i];
 			}
 		}
@@ -239,7 +239,7 @@ static void carry_exceptions(struct round *round)
 		if (exception->reason == REASON_READ)
 			continue;
 		while (row < round->snapshot->thread_count &&
-		       (round->old_row[row] == NO_ROW || round->old_row[row] < exception->thread))
+		       (round->old_row[row] == SNAPSHOT_NO_ROW || round->old_row[row] < exception->thread))
 			row++;
 		if (row < round->snapshot->thread_count && round->old_row[row] == exception->thread)
 			note_exception(round, row, (enum metric)exception->metric,
@@ -279,7 +279,7 @@ static void expect_source(struct round *round, enum source source, size_t first,
 	reason_id *column = snapshot_source_reasons(round->snapshot, source);
 
 	for (size_t row = first; row < first + count; row++) {
-		if (round->old_row[row] != NO_ROW && !round->full)
+		if (round->old_row[row] != SNAPSHOT_NO_ROW && !round->full)
 			continue;
 		column[row] = wanted ? REASON_OVER_BUDGET : REASON_NOT_READ;
 		if (source == SOURCE_JEMALLOC)
@@ -318,7 +318,7 @@ static void match_rows(struct round *round)
 		    previous->tid[old] == snapshot->tid[row])
 			round->old_row[row] = (uint32_t)old;
 		else
-			round->old_row[row] = NO_ROW;
+			round->old_row[row] = SNAPSHOT_NO_ROW;
 	}
 }
 
@@ -340,7 +340,7 @@ static void begin_states(struct round *round)
 
 		round->comm[row] = UNKNOWN_TEXT;
 		round->cgroup[row] = UNKNOWN_TEXT;
-		if (round->old_row[row] == NO_ROW) {
+		if (round->old_row[row] == SNAPSHOT_NO_ROW) {
 			*state = (struct thread_state){.stale = (source_set)~0U,
 						       .flags = ROW_NEW | ROW_MOVED | ROW_CHANGED};
 			continue;
@@ -379,7 +379,7 @@ void round_reset_row(struct round *round, size_t row)
 		if (!counted && (state->flags & ROW_ODD) != 0)
 			note_exception(round, row, (enum metric)i, REASON_READ);
 	}
-	round->old_row[row] = NO_ROW;
+	round->old_row[row] = SNAPSHOT_NO_ROW;
 	expect_sources(round, row, 1);
 	round->comm[row] = UNKNOWN_TEXT;
 	state->stale = (source_set)~0U;
@@ -394,7 +394,7 @@ void round_reset_row(struct round *round, size_t row)
 static void compact(void *column, size_t size, const uint32_t *new_row, size_t count)
 {
 	for (size_t row = 0; column != NULL && row < count; row++) {
-		if (new_row[row] != NO_ROW && new_row[row] != row)
+		if (new_row[row] != SNAPSHOT_NO_ROW && new_row[row] != row)
 			memcpy((char *)column + new_row[row] * size, (const char *)column + row * size, size);
 	}
 }
@@ -431,7 +431,7 @@ static void compact_exceptions(struct snapshot *snapshot, const uint32_t *new_ro
 		struct metric_exception exception = snapshot->exceptions[i];
 
 		exception.thread = new_row[exception.thread];
-		if (exception.thread != NO_ROW)
+		if (exception.thread != SNAPSHOT_NO_ROW)
 			snapshot->exceptions[kept++] = exception;
 	}
 	snapshot->exception_count = kept;
@@ -445,7 +445,7 @@ static void compact_processes(struct process_list *processes, const uint32_t *ne
 
 		process->row_count = 0;
 		for (size_t row = first; row < first + count; row++) {
-			if (new_row[row] == NO_ROW)
+			if (new_row[row] == SNAPSHOT_NO_ROW)
 				continue;
 			if (process->row_count++ == 0)
 				process->first_row = new_row[row];
@@ -462,7 +462,7 @@ void round_drop_ended(struct round *round)
 	uint32_t *new_row = memory_allocate((count + 1) * sizeof(*new_row)), kept = 0;
 
 	for (size_t row = 0; row < count; row++)
-		new_row[row] = (round->states[row].flags & ROW_ENDED) != 0 ? NO_ROW : kept++;
+		new_row[row] = (round->states[row].flags & ROW_ENDED) != 0 ? SNAPSHOT_NO_ROW : kept++;
 	if (kept != count) {
 		compact_columns(round, new_row);
 		compact_exceptions(snapshot, new_row);

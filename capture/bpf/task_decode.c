@@ -259,30 +259,34 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+struct task_times task_share_times(uint64_t run, struct task_times sampled, struct task_times last)
+{
+	uint64_t system = 0;
+
+	if (last.user + last.system >= run)
+		return last;
+	if (sampled.system != 0)
+		system = (uint64_t)((unsigned __int128)sampled.system * run /
+				    (sampled.user + sampled.system));
+	system = larger(system < run ? system : run, last.system);
+	if (run - system < last.user)
+		system = run - last.user;
+	return (struct task_times){run - system, system};
+}
+
 /*
- * User and system time as procfs and taskstats show them: cputime_adjust() of kernel/sched/cputime.c divides
- * the precise run time by the shares that the ticks saw, and never lets either fall. It remembers what it
- * showed; what we showed is not known to it. Of a thread that runs on a CPU without a tick, task_cputime()
- * adds to the ticks what is not accounted yet, which is not looked at here.
+ * User and system time as procfs and taskstats show them. The kernel remembers what it showed; what we showed
+ * is not known to it. Of a thread that runs on a CPU without a tick, task_cputime() adds to the ticks what is
+ * not accounted yet, which is not looked at here.
  */
 static struct task_times scale_times(const struct task_record *record, struct task_times shown)
 {
-	const uint64_t run = record->run_time, sampled = record->user_time + record->system_time;
-	uint64_t last_user = larger(record->previous_user_time, shown.user * NS_PER_TICK);
-	uint64_t last_system = larger(record->previous_system_time, shown.system * NS_PER_TICK);
-	uint64_t user, system = 0;
+	const struct task_times last = {larger(record->previous_user_time, shown.user * NS_PER_TICK),
+					larger(record->previous_system_time, shown.system * NS_PER_TICK)};
+	const struct task_times times = task_share_times(
+		record->run_time, (struct task_times){record->user_time, record->system_time}, last);
 
-	if (last_user + last_system >= run)
-		return (struct task_times){last_user / NS_PER_TICK, last_system / NS_PER_TICK};
-	if (record->system_time != 0)
-		system = (uint64_t)((unsigned __int128)record->system_time * run / sampled);
-	system = larger(system < run ? system : run, last_system);
-	user = run - system;
-	if (user < last_user) {
-		user = last_user;
-		system = run - user;
-	}
-	return (struct task_times){user / NS_PER_TICK, system / NS_PER_TICK};
+	return (struct task_times){times.user / NS_PER_TICK, times.system / NS_PER_TICK};
 }
 
 static bool has_fair_policy(uint32_t policy)

@@ -25,10 +25,16 @@ uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count);
 
 struct task_parts task_parts_of(const struct bpf_pass *pass, size_t index);
 
-/* User and system time, in ticks. */
+/* User and system time, in ticks where nothing else is said. */
 struct task_times {
 	uint64_t user, system;
 };
+
+/*
+ * Divides the run time of a task by the shares that the ticks saw, and lets neither part be less than it was
+ * shown last: cputime_adjust() of kernel/sched/cputime.c. All ns.
+ */
+struct task_times task_share_times(uint64_t run, struct task_times sampled, struct task_times last);
 
 /*
  * Stores every number of the task but those that are ids in pools (policy, affinity) into `row`: 0 where a

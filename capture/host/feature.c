@@ -14,8 +14,6 @@
 #include "base/rights.h"
 #include "capture/procfs/text_scan.h"
 
-#define CAPABILITY_BIT(capability) ((uint64_t)1 << (capability))
-
 static const char delayacct_path[] = "sys/kernel/task_delayacct";
 static const char schedstats_path[] = "sys/kernel/sched_schedstats";
 static const char yama_path[] = "sys/kernel/yama/ptrace_scope";
@@ -96,14 +94,14 @@ static struct feature_result partial(enum reason reason, const char *detail, con
 	return (struct feature_result){FEATURE_STATE_PARTIAL, reason, detail, remedy};
 }
 
+static struct feature_result missing(const char *detail)
+{
+	return feature_off(REASON_NOT_IN_KERNEL, detail, NULL);
+}
+
 static bool exists(const struct roots *roots, enum root_kind root, const char *path)
 {
 	return roots->descriptor[root] >= 0 && faccessat(roots->descriptor[root], path, F_OK, 0) == 0;
-}
-
-static bool has_capability(const struct checker *checker, unsigned int capability)
-{
-	return (checker->checks->capabilities & CAPABILITY_BIT(capability)) != 0;
 }
 
 static enum kernel_option option_state(const struct checker *checker, const char *option)
@@ -134,8 +132,7 @@ static struct feature_result check_taskstats(struct checker *checker)
 				   "the proc root belongs to another pid namespace, or is a saved tree",
 				   NULL);
 	case -ENOENT:
-		return feature_off(REASON_NOT_IN_KERNEL,
-				   "the kernel has no TASKSTATS family (CONFIG_TASKSTATS)", NULL);
+		return missing("the kernel has no TASKSTATS family (CONFIG_TASKSTATS)");
 	case -EPERM:
 		if (!checker->checks->initial_user_namespace)
 			return feature_off(
@@ -165,8 +162,7 @@ static struct feature_result check_delays(struct checker *checker)
 	struct feature_result result;
 
 	if (checker->checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF)
-		return feature_off(REASON_NOT_IN_KERNEL, "no kernel.task_delayacct (CONFIG_TASK_DELAY_ACCT)",
-				   NULL);
+		return missing("no kernel.task_delayacct (CONFIG_TASK_DELAY_ACCT)");
 	if (checker->checks->task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
 		return feature_off(
 			REASON_SWITCHED_OFF,
@@ -182,16 +178,14 @@ static struct feature_result check_delays(struct checker *checker)
 static struct feature_result check_irq_delay(struct checker *checker)
 {
 	if (!exists(checker->roots, ROOT_PROC, "pressure/irq"))
-		return feature_off(REASON_NOT_IN_KERNEL, "no /proc/pressure/irq (CONFIG_IRQ_TIME_ACCOUNTING)",
-				   NULL);
+		return missing("no /proc/pressure/irq (CONFIG_IRQ_TIME_ACCOUNTING)");
 	return check_delays(checker);
 }
 
 static struct feature_result check_xacct(struct checker *checker)
 {
 	if (checker->checks->task_xacct == KERNEL_OPTION_OFF)
-		return feature_off(REASON_NOT_IN_KERNEL, "the kernel is built without CONFIG_TASK_XACCT",
-				   NULL);
+		return missing("the kernel is built without CONFIG_TASK_XACCT");
 	return check_messages(checker);
 }
 
@@ -212,7 +206,6 @@ static bool processes_have(const struct checker *checker, const char *file)
 		return exists(checker->roots, ROOT_PROC, path);
 	}
 	directory = file_open_directory(checker->roots->descriptor[ROOT_PROC], ".");
-
 	if (directory == NULL)
 		return false;
 	while (!found && (entry = readdir(directory)) != NULL) {
@@ -230,9 +223,8 @@ static bool processes_have(const struct checker *checker, const char *file)
 
 static struct feature_result check_sched_info(struct checker *checker)
 {
-	if (processes_have(checker, "schedstat"))
-		return feature_on();
-	return feature_off(REASON_NOT_IN_KERNEL, "no /proc/PID/schedstat (CONFIG_SCHED_INFO)", NULL);
+	return processes_have(checker, "schedstat") ? feature_on()
+						    : missing("no /proc/PID/schedstat (CONFIG_SCHED_INFO)");
 }
 
 static struct feature_result check_schedstats(struct checker *checker)
@@ -240,8 +232,7 @@ static struct feature_result check_schedstats(struct checker *checker)
 	struct text text = roots_read_text(checker->roots, ROOT_PROC, schedstats_path, &checker->text);
 
 	if (text.length == 0)
-		return feature_off(REASON_NOT_IN_KERNEL, "no kernel.sched_schedstats (CONFIG_SCHEDSTATS)",
-				   NULL);
+		return missing("no kernel.sched_schedstats (CONFIG_SCHEDSTATS)");
 	if (text_equals(text, "0"))
 		return feature_off(REASON_SWITCHED_OFF, "kernel.sched_schedstats is 0",
 				   "sysctl kernel.sched_schedstats=1");
@@ -250,9 +241,8 @@ static struct feature_result check_schedstats(struct checker *checker)
 
 static struct feature_result check_io_accounting(struct checker *checker)
 {
-	if (processes_have(checker, "io"))
-		return feature_on();
-	return feature_off(REASON_NOT_IN_KERNEL, "no /proc/PID/io (CONFIG_TASK_IO_ACCOUNTING)", NULL);
+	return processes_have(checker, "io") ? feature_on()
+					     : missing("no /proc/PID/io (CONFIG_TASK_IO_ACCOUNTING)");
 }
 
 /* Access to other users' processes by a capability set that must be held as a whole. */
@@ -267,19 +257,19 @@ static struct feature_result check_access(const struct checker *checker, uint64_
 	return feature_on();
 }
 
-static struct feature_result check_others_io(struct checker *checker)
-{
-	if (has_capability(checker, CAP_DAC_OVERRIDE) || checker->checks->passes.state == FEATURE_STATE_ON)
-		return check_access(checker, CAPABILITY_BIT(CAP_SYS_PTRACE),
-				    "only our own processes; needs CAP_SYS_PTRACE");
-	return check_access(checker, CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH),
-			    "only our own processes; needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
-}
-
 static struct feature_result check_others_memory(struct checker *checker)
 {
-	return check_access(checker, CAPABILITY_BIT(CAP_SYS_PTRACE),
+	return check_access(checker, RIGHTS_BIT(CAP_SYS_PTRACE),
 			    "only our own processes; needs CAP_SYS_PTRACE");
+}
+
+static struct feature_result check_others_io(struct checker *checker)
+{
+	if ((checker->checks->capabilities & RIGHTS_BIT(CAP_DAC_OVERRIDE)) != 0 ||
+	    checker->checks->passes.state == FEATURE_STATE_ON)
+		return check_others_memory(checker);
+	return check_access(checker, RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_DAC_READ_SEARCH),
+			    "only our own processes; needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
 }
 
 static struct feature_result check_pressure(struct checker *checker)
@@ -295,7 +285,7 @@ static struct feature_result check_pressure(struct checker *checker)
 		return feature_off(REASON_SWITCHED_OFF, "pressure stall information is switched off at boot",
 				   remedy);
 	if (option == KERNEL_OPTION_OFF || !checker->roots->is_procfs)
-		return feature_off(REASON_NOT_IN_KERNEL, "no /proc/pressure (CONFIG_PSI)", NULL);
+		return missing("no /proc/pressure (CONFIG_PSI)");
 	if (result == -ENOENT)
 		return feature_off(REASON_NOT_IN_KERNEL,
 				   "no /proc/pressure (CONFIG_PSI, or switched off at boot)", remedy);
@@ -344,9 +334,9 @@ static struct feature_result check_cgroup2(struct checker *checker)
 
 static struct feature_result check_sched_ext(struct checker *checker)
 {
-	if (exists(checker->roots, ROOT_SYS, "kernel/sched_ext"))
-		return feature_on();
-	return feature_off(REASON_NOT_IN_KERNEL, "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)", NULL);
+	return exists(checker->roots, ROOT_SYS, "kernel/sched_ext")
+		       ? feature_on()
+		       : missing("no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)");
 }
 
 static struct feature_result check_pid_namespace(struct checker *checker)
@@ -386,7 +376,7 @@ static struct feature_result check_process_memory(struct checker *checker)
 	if (text_equals(scope, "3"))
 		return feature_off(REASON_SWITCHED_OFF, "kernel.yama.ptrace_scope is 3, until the next boot",
 				   NULL);
-	if (has_capability(checker, CAP_SYS_PTRACE))
+	if ((checker->checks->capabilities & RIGHTS_BIT(CAP_SYS_PTRACE)) != 0)
 		return checker->checks->initial_user_namespace
 			       ? feature_on()
 			       : partial(REASON_NOT_PERMITTED, "only processes of our user namespace", NULL);
@@ -427,15 +417,6 @@ static struct feature_result (*const feature_functions[FEATURE_COUNT])(struct ch
 	[FEATURE_LATENCY] = check_by_loading,
 	[FEATURE_EXITS] = check_by_loading,
 };
-
-uint64_t feature_capabilities(void)
-{
-	struct rights rights;
-
-	if (rights_read(&rights) < 0)
-		return 0;
-	return rights.sets[0].effective | (uint64_t)rights.sets[1].effective << 32;
-}
 
 static const char *duplicate(struct arena *arena, const char *text)
 {
@@ -528,7 +509,7 @@ void feature_check_all(struct feature_checks *checks, const struct roots *roots,
 	checks->taskstats_result = taskstats_result;
 	if (passes != NULL)
 		checks->passes = *passes;
-	checks->capabilities = feature_capabilities();
+	checks->capabilities = rights_effective();
 	checks->initial_user_namespace = in_initial_user_namespace(roots, &checker.text);
 	checks->setcap_command = setcap_command(&checks->arena);
 	checks->task_xacct = option_state(&checker, "CONFIG_TASK_XACCT");

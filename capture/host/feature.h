@@ -56,7 +56,7 @@ struct feature_checks {
 
 /*
  * Checks every feature; writes nothing anywhere and asks nothing of other processes. `taskstats_result` is
- * what taskstats_probe() said: 0, -EPERM, -ENOENT, or -EXDEV when it was not asked because the proc root is
+ * what taskstats_open() said: 0, -EPERM, -ENOENT, or -EXDEV when it was not asked because the proc root is
  * not ours (other-namespace). `passes` says whether threads are read by BPF, which brings what taskstats
  * would; NULL when it was not tried. Its texts live at least as long as the checks. The caller releases with
  * feature_release().
@@ -74,8 +74,5 @@ void feature_release(struct feature_checks *checks);
 
 /* A result with texts that `arena` owns. */
 struct feature_result feature_copy(struct arena *arena, const struct feature_result *result);
-
-/* The effective capabilities of the calling thread, one bit each (linux/capability.h); 0 when unknown. */
-uint64_t feature_capabilities(void);
 
 #endif

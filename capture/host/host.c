@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/rights.h"
 #include "capture/procfs/text_scan.h"
 
 enum {
@@ -260,7 +261,7 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 static void read_capabilities(struct snapshot *snapshot)
 {
 	struct provenance *provenance = &snapshot->provenance;
-	const uint64_t effective = feature_capabilities();
+	const uint64_t effective = rights_effective();
 
 	provenance->capabilities = arena_allocate_zero(&snapshot->arena, CAPABILITIES_MAX,
 						       sizeof(*provenance->capabilities));

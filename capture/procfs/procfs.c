@@ -522,12 +522,6 @@ bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path)
 	return false;
 }
 
-bool procfs_parse_comm(const char *text, size_t length, struct text *ret_name)
-{
-	*ret_name = text_trim((struct text){text, length});
-	return ret_name->length != 0;
-}
-
 /* The key and the word that should be a number; false when the line has another shape. */
 static bool split_line(struct text line, enum procfs_keys_form form, struct text *ret_key,
 		       struct text *ret_word)

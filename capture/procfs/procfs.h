@@ -137,9 +137,6 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
  */
 bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path);
 
-/* `comm`: the name, pointing into `text`, white space at both ends cut; false when it is empty. */
-bool procfs_parse_comm(const char *text, size_t length, struct text *ret_name);
-
 enum {
 	PROCFS_POLICY_NAME_SIZE = 32
 };

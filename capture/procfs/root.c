@@ -80,21 +80,16 @@ static void append_unescaped(struct buffer *buffer, struct text field)
 {
 	for (size_t i = 0; i < field.length; i++) {
 		unsigned int code = 0;
-		size_t digits = 0;
+		size_t end = i + 1;
 
-		if (field.data[i] == '\\') {
-			while (digits < 3 && i + 1 + digits < field.length &&
-			       field.data[i + 1 + digits] >= '0' && field.data[i + 1 + digits] <= '7') {
-				code = code * 8 + (unsigned int)(field.data[i + 1 + digits] - '0');
-				digits++;
-			}
-		}
-		if (digits == 3 && code <= 0xff) {
-			buffer_append_char(buffer, (char)code);
+		while (field.data[i] == '\\' && end < field.length && end <= i + 3 &&
+		       field.data[end] >= '0' && field.data[end] <= '7')
+			code = code * 8 + (unsigned int)(field.data[end++] - '0');
+		if (end == i + 4 && code <= 0xff)
 			i += 3;
-		} else {
-			buffer_append_char(buffer, field.data[i]);
-		}
+		else
+			code = (unsigned char)field.data[i];
+		buffer_append_char(buffer, (char)code);
 	}
 }
 

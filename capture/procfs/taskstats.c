@@ -319,28 +319,6 @@ static int bound_batch(struct taskstats_connection *taskstats)
 	return 0;
 }
 
-int taskstats_open(struct taskstats_connection **ret_connection, struct error *error)
-{
-	struct taskstats_connection *taskstats = memory_allocate_zero(1, sizeof(*taskstats));
-	int family = 0, result = connect_family(RECEIVE_BUFFER, &taskstats->socket, &family, error);
-
-	taskstats->saved_directory = -1;
-	taskstats->sequence = 1;
-	if (result == 0) {
-		prepare(taskstats, family);
-		result = bound_batch(taskstats);
-		if (result < 0)
-			error_set(error, result, "cannot prepare the taskstats socket: %s",
-				  strerror(-result));
-	}
-	if (result < 0) {
-		taskstats_close(taskstats);
-		return result;
-	}
-	*ret_connection = taskstats;
-	return 0;
-}
-
 int taskstats_open_saved(const char *directory, struct taskstats_connection **ret_connection,
 			 struct error *error)
 {
@@ -548,24 +526,33 @@ static void keep_error(void *context, size_t index, const struct taskstats_reply
 	*error = reply->error;
 }
 
-int taskstats_query_one(struct taskstats_connection *taskstats, uint32_t tid)
+int taskstats_open(struct taskstats_connection **ret_connection, struct error *error)
 {
-	int error = 0;
+	struct taskstats_connection *taskstats = memory_allocate_zero(1, sizeof(*taskstats));
+	int family = 0, result = connect_family(RECEIVE_BUFFER, &taskstats->socket, &family, error);
+	const uint32_t self = (uint32_t)gettid();
 
-	taskstats_query(taskstats, &tid, 1, keep_error, &error);
-	return error;
-}
-
-int taskstats_probe(void)
-{
-	struct taskstats_connection *taskstats;
-	int result = taskstats_open(&taskstats, NULL);
-
-	if (result < 0)
+	taskstats->saved_directory = -1;
+	taskstats->sequence = 1;
+	if (result == 0) {
+		prepare(taskstats, family);
+		result = bound_batch(taskstats);
+		if (result < 0)
+			error_set(error, result, "cannot prepare the taskstats socket: %s",
+				  strerror(-result));
+	}
+	if (result == 0) {
+		taskstats_query(taskstats, &self, 1, keep_error, &result);
+		if (result < 0)
+			error_set(error, result, "the kernel gives no taskstats replies: %s",
+				  strerror(-result));
+	}
+	if (result < 0) {
+		taskstats_close(taskstats);
 		return result;
-	result = taskstats_query_one(taskstats, (uint32_t)gettid());
-	taskstats_close(taskstats);
-	return result;
+	}
+	*ret_connection = taskstats;
+	return 0;
 }
 
 const struct taskstats_layout *taskstats_layout(const struct taskstats_connection *taskstats)

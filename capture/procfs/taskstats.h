@@ -90,8 +90,9 @@ struct taskstats_reply {
 typedef void taskstats_receive(void *context, size_t index, const struct taskstats_reply *reply);
 
 /*
- * Connects and resolves the family. Needs no privilege. Returns 0, -ENOENT where the kernel has no family, or
- * another negative errno, with a sentence. The caller ends it with taskstats_close().
+ * Connects, resolves the family and asks for the calling thread, to see that replies come. Returns 0, -ENOENT
+ * where the kernel has no family, -EPERM when it refuses, or another negative errno, with a sentence. The
+ * caller ends it with taskstats_close().
  */
 int taskstats_open(struct taskstats_connection **ret_connection, struct error *error);
 
@@ -114,9 +115,6 @@ void taskstats_close(struct taskstats_connection *taskstats);
 void taskstats_query(struct taskstats_connection *taskstats, const uint32_t *tids, size_t count,
 		     taskstats_receive *receive, void *context);
 
-/* Asks for one thread, to see whether an answer comes. Returns the error of the reply. */
-int taskstats_query_one(struct taskstats_connection *taskstats, uint32_t tid);
-
 /* The layout of the last reply that carried one; its size is 0 before the first. Owned by the connection. */
 const struct taskstats_layout *taskstats_layout(const struct taskstats_connection *taskstats);
 
@@ -133,9 +131,6 @@ int taskstats_parse_message(const void *bytes, size_t length, uint32_t tid, cons
  */
 int taskstats_parse_record(const void *bytes, size_t length, uint32_t *ret_tid,
 			   const unsigned char **ret_stats, size_t *ret_size);
-
-/* Asks for the calling thread: 0 when replies come, -ENOENT without the family, -EPERM when refused. */
-int taskstats_probe(void);
 
 /*
  * The kernel sends a record of each thread that ends to listeners that registered for its CPU

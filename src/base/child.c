@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "descriptors.h"
 #include "file.h"
 
 /* A copy may wait this long for a CPU, and is looked at this often meanwhile. */
@@ -89,15 +89,50 @@ bool child_is_runnable(pid_t pid)
 	return end != NULL && strncmp(end, ") R", 3) == 0;
 }
 
+/* Leaves this process those descriptors. Returns 0 or a negative errno. */
+static int keep_descriptors(int *kept, size_t count)
+{
+	const int first = STDERR_FILENO + 1, end = first + (int)count;
+	int null;
+
+	/* first to numbers above those that they get, so that none is overwritten */
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = fcntl(kept[i], F_DUPFD_CLOEXEC, end);
+		if (kept[i] < 0)
+			return -errno;
+	}
+	for (size_t i = 0; i < count; i++) {
+		kept[i] = dup3(kept[i], first + (int)i, O_CLOEXEC);
+		if (kept[i] < 0)
+			return -errno;
+	}
+	closefrom(end);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* a chroot without /dev: 0, 1 and 2 must be in use all the same, by anything that goes nowhere */
+	if (null < 0)
+		null = memfd_create("null", MFD_CLOEXEC);
+	for (int i = STDIN_FILENO; i < first; i++) {
+		if (dup2(null, i) < 0)
+			return -errno;
+	}
+	if (null >= end)
+		close(null);
+	return 0;
+}
+
+void child_isolate(pid_t parent, int *kept, size_t count)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent ||
+	    keep_descriptors(kept, count) < 0)
+		_exit(EXIT_FAILURE);
+}
+
 _Noreturn static void answer(child_work *work, void *context, int descriptor, pid_t parent)
 {
 	struct buffer text = {0};
 	int result;
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
-		_exit(EXIT_FAILURE);
-	if (descriptors_keep(&descriptor, 1) < 0)
-		_exit(EXIT_FAILURE);
+	child_isolate(parent, &descriptor, 1);
 	result = work(context, &text);
 	if (file_write_all(descriptor, &result, sizeof(result)) < 0 ||
 	    file_write_all(descriptor, text.data, text.length) < 0)

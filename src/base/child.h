@@ -3,6 +3,7 @@
 #define CTOP_CHILD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,6 +36,15 @@ void child_end(struct child *child);
  * Allocates nothing.
  */
 bool child_is_runnable(pid_t pid);
+
+/*
+ * To be called first in a forked process; allocates nothing. The kernel ends it when its parent does, at once
+ * where that is not `parent` any more. Every descriptor is closed but the `count` in `kept`, which become 3,
+ * 4 and so on, as `kept` then says: nobody who reads what the program writes has to wait for a copy that
+ * hangs. /dev/null stands on 0, 1 and 2, so that nothing that is printed gets into those. Ends the process
+ * where any of this fails.
+ */
+void child_isolate(pid_t parent, int *kept, size_t count);
 
 /* The work of child_call(). Returns 0 or a negative errno; `answer` is what the caller gets besides. */
 typedef int child_work(void *context, struct buffer *answer);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "config.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "config_line.h"
 #include "memory.h"
 #include "unicode.h"
 
@@ -23,19 +24,25 @@ static void trim(const char **text, size_t *length)
 		(*length)--;
 }
 
-bool config_next_line(const char **text, size_t *length, const char **ret_line, size_t *ret_length,
-		      size_t *ret_whole)
+/* A line of a text. */
+struct raw_line {
+	const char *text;
+	size_t length, whole; /* without the end of the line, and with it */
+};
+
+/* Takes the next line off `*text`, of which `*length` bytes are left. False at the end. */
+static bool next_line(const char **text, size_t *length, struct raw_line *ret_line)
 {
 	const char *newline;
 
 	if (*length == 0)
 		return false;
 	newline = memchr(*text, '\n', *length);
-	*ret_line = *text;
-	*ret_length = newline != NULL ? (size_t)(newline - *text) : *length;
-	*ret_whole = *ret_length + (newline != NULL);
-	*text += *ret_whole;
-	*length -= *ret_whole;
+	ret_line->text = *text;
+	ret_line->length = newline != NULL ? (size_t)(newline - *text) : *length;
+	ret_line->whole = ret_line->length + (newline != NULL);
+	*text += ret_line->whole;
+	*length -= ret_line->whole;
 	return true;
 }
 
@@ -156,8 +163,12 @@ static bool read_setting(const char *text, size_t length, struct config_line *li
 	return true;
 }
 
-bool config_read_line(const char *text, size_t length, struct config_line *ret_line)
+/* Reads a line; false for one that is empty or a comment. Names and values are owned by the caller. */
+static bool read_line(const struct raw_line *line, struct config_line *ret_line)
 {
+	const char *text = line->text;
+	size_t length = line->length;
+
 	*ret_line = (struct config_line){.kind = CONFIG_PROBLEM};
 	if (length > CONFIG_LINE_MAX)
 		return problem(ret_line, "the line is too long");
@@ -169,7 +180,8 @@ bool config_read_line(const char *text, size_t length, struct config_line *ret_l
 	return *text == '[' ? read_section(text, length, ret_line) : read_setting(text, length, ret_line);
 }
 
-size_t config_comment(const char *line, size_t length)
+/* The position of the comment behind a setting, with the blanks before it; `length` without a comment. */
+static size_t find_comment(const char *line, size_t length)
 {
 	const char *equals = memchr(line, '=', length);
 	const char *value = equals != NULL ? equals + 1 : line + length;
@@ -184,7 +196,7 @@ size_t config_comment(const char *line, size_t length)
 	return memchr(value + end, '#', rest - end) != NULL ? (size_t)(value - line) + end : length;
 }
 
-void config_release_line(struct config_line *line)
+static void release_line(struct config_line *line)
 {
 	free(line->name);
 	free(line->value);
@@ -194,22 +206,22 @@ void config_release_line(struct config_line *line)
 void config_parse(const char *text, size_t length, struct config *config)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* of the order of bytes, which some editors put first */
-	const char *line;
-	size_t line_length, whole, number = 0;
+	struct raw_line line;
+	size_t number = 0;
 
 	*config = (struct config){.count = 0};
 	if (length >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0) {
 		text += sizeof(mark) - 1;
 		length -= sizeof(mark) - 1;
 	}
-	while (config_next_line(&text, &length, &line, &line_length, &whole)) {
+	while (next_line(&text, &length, &line)) {
 		struct config_line read;
 
 		if (++number > CONFIG_LINES_MAX) {
 			read = (struct config_line){.kind = CONFIG_PROBLEM};
 			problem(&read, "there are too many lines; the rest is not read");
 			length = 0;
-		} else if (!config_read_line(line, line_length, &read)) {
+		} else if (!read_line(&line, &read)) {
 			continue;
 		}
 		read.number = number;
@@ -220,7 +232,129 @@ void config_parse(const char *text, size_t length, struct config *config)
 void config_release(struct config *config)
 {
 	for (size_t i = 0; i < config->count; i++)
-		config_release_line(&config->lines[i]);
+		release_line(&config->lines[i]);
 	free(config->lines);
 	*config = (struct config){.count = 0};
+}
+
+/* --- changing a text --- */
+
+/* Whether a value read back without quotes would be another one. */
+static bool needs_quotes(const char *value)
+{
+	const size_t length = strlen(value);
+
+	return length != 0 &&
+	       (value[0] == '"' || is_blank(value[0]) || plain_length(value, length) != length);
+}
+
+void config_append_setting(struct buffer *buffer, const char *key, const char *value)
+{
+	const bool quoted = needs_quotes(value);
+
+	buffer_append_format(buffer, "%s =%s%s", key, *value != '\0' ? " " : "", quoted ? "\"" : "");
+	for (; *value != '\0'; value++) {
+		if (quoted && (*value == '"' || *value == '\\'))
+			buffer_append_char(buffer, '\\');
+		buffer_append_char(buffer, (char)(*value == '\n' ? ' ' : *value));
+	}
+	buffer_append_text(buffer, quoted ? "\"\n" : "\n");
+}
+
+/* A text that is being changed. */
+struct edit {
+	const struct config_change *changes;
+	size_t change_count;
+	size_t *counting; /* by change: 1 + the line that counts; 0: none */
+	struct edited_line {
+		struct raw_line raw;
+		size_t change; /* of this line; `change_count`: none */
+	} * lines;
+	size_t count, capacity;
+	size_t end; /* lines up to and with the last setting of the section, or its head; 0: no section */
+};
+
+/* The change of a line of the section, or `change_count`. */
+static size_t find_change(const struct edit *edit, const struct config_line *line)
+{
+	size_t i = line->kind == CONFIG_SETTING ? 0 : edit->change_count;
+
+	while (i < edit->change_count && strcasecmp(edit->changes[i].key, line->name) != 0)
+		i++;
+	return i;
+}
+
+static void find_lines(struct edit *edit, const char *text, size_t length, const char *section)
+{
+	struct raw_line raw;
+	bool inside = false;
+
+	while (next_line(&text, &length, &raw)) {
+		struct edited_line *line = MEMORY_APPEND(edit->lines, edit->count, edit->capacity);
+		struct config_line read;
+
+		*line = (struct edited_line){.raw = raw, .change = edit->change_count};
+		if (!read_line(&raw, &read))
+			continue;
+		if (read.kind == CONFIG_SECTION)
+			inside = strcasecmp(read.name, section) == 0;
+		if (inside) {
+			line->change = find_change(edit, &read);
+			edit->counting[line->change] = edit->end = edit->count;
+		}
+		release_line(&read);
+	}
+}
+
+/* Begins a line unless the text is at the beginning of one. */
+static void begin_line(struct buffer *text)
+{
+	if (text->length != 0 && text->data[text->length - 1] != '\n')
+		buffer_append_char(text, '\n');
+}
+
+/* The setting with its new value, and with its comment. */
+static void append_changed(const struct config_change *change, const struct raw_line *line,
+			   struct buffer *result)
+{
+	const size_t comment = find_comment(line->text, line->length);
+
+	config_append_setting(result, change->key, change->value);
+	result->length--;
+	buffer_append(result, line->text + comment, line->length - comment);
+	buffer_append_char(result, '\n');
+}
+
+void config_edit(const char *text, size_t length, const char *section, const struct config_change *changes,
+		 size_t change_count, struct buffer *result)
+{
+	struct edit edit = {.changes = changes, .change_count = change_count};
+	struct buffer missing = {0};
+
+	edit.counting = memory_allocate_zero(change_count + 1, sizeof(*edit.counting));
+	find_lines(&edit, text, length, section);
+	for (size_t i = 0; i < change_count; i++) {
+		if (edit.counting[i] == 0 && changes[i].value != NULL)
+			config_append_setting(&missing, changes[i].key, changes[i].value);
+	}
+	for (size_t i = 0; i < edit.count; i++) {
+		const struct edited_line *line = &edit.lines[i];
+
+		if (line->change == change_count)
+			buffer_append(result, line->raw.text, line->raw.whole);
+		else if (changes[line->change].value != NULL && edit.counting[line->change] == i + 1)
+			append_changed(&changes[line->change], &line->raw, result);
+		if (edit.end == i + 1) {
+			begin_line(result);
+			buffer_append(result, missing.data, missing.length);
+		}
+	}
+	if (edit.end == 0 && missing.length != 0) {
+		begin_line(result);
+		buffer_append_format(result, "%s[%s]\n", result->length != 0 ? "\n" : "", section);
+		buffer_append(result, missing.data, missing.length);
+	}
+	buffer_release(&missing);
+	free(edit.lines);
+	free(edit.counting);
 }

@@ -17,7 +17,7 @@
  *
  * A line is empty, a comment, the head of a section or `key = value`; in quotes, \" and \\ stand for
  * themselves. This file knows no names of sections and keys. Reading never fails: a line that is none of
- *these is a problem, and everything else counts.
+ * these is a problem, and everything else counts.
  */
 
 enum {

@@ -113,19 +113,15 @@ size_t number_write_u64(uint64_t value, char text[static NUMBER_DIGITS_MAX])
 
 char *number_group_digits(uint64_t value, char text[static 28])
 {
-	char reversed[28];
+	char digits[NUMBER_DIGITS_MAX];
+	const size_t count = number_write_u64(value, digits);
 	size_t length = 0;
-	unsigned int digits = 0;
 
-	do {
-		if (digits != 0 && digits % 3 == 0)
-			reversed[length++] = ',';
-		reversed[length++] = (char)('0' + value % 10);
-		value /= 10;
-		digits++;
-	} while (value != 0);
-	for (size_t i = 0; i < length; i++)
-		text[i] = reversed[length - 1 - i];
+	for (size_t i = 0; i < count; i++) {
+		if (i != 0 && (count - i) % 3 == 0)
+			text[length++] = ',';
+		text[length++] = digits[i];
+	}
 	text[length] = '\0';
 	return text;
 }

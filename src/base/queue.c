@@ -17,7 +17,6 @@ struct queue {
 	int descriptor;
 	pthread_mutex_t lock;
 	/* Everything below is guarded by the lock. */
-	unsigned int references;
 	size_t count;
 	char *events; /* QUEUE_LENGTH places, the oldest first */
 };
@@ -34,19 +33,10 @@ int queue_create(size_t event_size, void (*discard)(void *event), struct queue *
 	queue->event_size = event_size;
 	queue->discard = discard;
 	queue->descriptor = descriptor;
-	queue->references = 1;
 	queue->events = memory_allocate_zero(QUEUE_LENGTH, event_size);
 	pthread_mutex_init(&queue->lock, NULL);
 	*ret_queue = queue;
 	return 0;
-}
-
-struct queue *queue_reference(struct queue *queue)
-{
-	pthread_mutex_lock(&queue->lock);
-	queue->references++;
-	pthread_mutex_unlock(&queue->lock);
-	return queue;
 }
 
 static void *event_at(struct queue *queue, size_t place)
@@ -54,12 +44,17 @@ static void *event_at(struct queue *queue, size_t place)
 	return queue->events + place * queue->event_size;
 }
 
-static void remove_event(struct queue *queue, size_t place, void *ret_event)
+static void remove_event(struct queue *queue, size_t place)
 {
-	memcpy(ret_event, event_at(queue, place), queue->event_size);
 	queue->count--;
 	memmove(event_at(queue, place), event_at(queue, place + 1),
 		(queue->count - place) * queue->event_size);
+}
+
+static void take_event(struct queue *queue, size_t place, void *ret_event)
+{
+	memcpy(ret_event, event_at(queue, place), queue->event_size);
+	remove_event(queue, place);
 }
 
 /* Discards the oldest event. */
@@ -67,20 +62,12 @@ static void discard_event(struct queue *queue)
 {
 	if (queue->discard != NULL)
 		queue->discard(queue->events);
-	queue->count--;
-	memmove(queue->events, event_at(queue, 1), queue->count * queue->event_size);
+	remove_event(queue, 0);
 }
 
 void queue_release(struct queue *queue)
 {
-	bool is_last;
-
 	if (queue == NULL)
-		return;
-	pthread_mutex_lock(&queue->lock);
-	is_last = --queue->references == 0;
-	pthread_mutex_unlock(&queue->lock);
-	if (!is_last)
 		return;
 	while (queue->count != 0)
 		discard_event(queue);
@@ -117,7 +104,7 @@ bool queue_take(struct queue *queue, void *ret_event)
 	pthread_mutex_lock(&queue->lock);
 	found = queue->count != 0;
 	if (found)
-		remove_event(queue, 0, ret_event);
+		take_event(queue, 0, ret_event);
 	else if (read(queue->descriptor, &sent, sizeof(sent)) < 0 && errno != EAGAIN)
 		abort();
 	pthread_mutex_unlock(&queue->lock);
@@ -132,7 +119,7 @@ bool queue_withdraw(struct queue *queue, bool (*matches)(const void *event), voi
 	for (size_t i = queue->count; i-- > 0 && !found;) {
 		found = matches(event_at(queue, i));
 		if (found)
-			remove_event(queue, i, ret_event);
+			take_event(queue, i, ret_event);
 	}
 	pthread_mutex_unlock(&queue->lock);
 	return found;

@@ -20,14 +20,13 @@ enum {
 
 /*
  * Creates a queue of events of `event_size` bytes. `discard` frees what an event owns; NULL: that is nothing.
- * Returns 0 and a queue with one reference, or a negative errno with a sentence.
+ * Returns 0 and a queue, or a negative errno with a sentence.
  */
 int queue_create(size_t event_size, void (*discard)(void *event), struct queue **ret_queue,
 		 struct error *error);
 
-/* A thread that may be left behind has its own reference. The last release discards what nobody took. */
-struct queue *queue_reference(struct queue *queue);
-void queue_release(struct queue *queue); /* NULL is allowed */
+/* Discards what nobody took. NULL is allowed. */
+void queue_release(struct queue *queue);
 
 /* Readable (poll(2)) from when an event is sent until queue_take() finds none. */
 int queue_descriptor(const struct queue *queue);

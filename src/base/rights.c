@@ -54,11 +54,18 @@ void rights_limit(uint32_t kept, uint32_t wanted)
 	rights_restore(&rights);
 }
 
-bool rights_include(int capability)
+uint64_t rights_effective(void)
 {
 	struct rights rights;
 
-	return rights_read(&rights) == 0 && (rights.sets[0].effective >> capability & 1) != 0;
+	if (rights_read(&rights) < 0)
+		return 0;
+	return rights.sets[0].effective | (uint64_t)rights.sets[1].effective << 32;
+}
+
+bool rights_include(int capability)
+{
+	return (rights_effective() >> capability & 1) != 0;
 }
 
 int rights_give_up(void)

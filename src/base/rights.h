@@ -37,7 +37,10 @@ void rights_restore(const struct rights *before);
  */
 void rights_limit(uint32_t kept, uint32_t wanted);
 
-/* Whether the effective set holds a capability (CAP_…, below 32). */
+/* The effective capabilities of this thread, one bit each (linux/capability.h); 0 when unknown. */
+uint64_t rights_effective(void);
+
+/* Whether they hold a capability (CAP_…). */
 bool rights_include(int capability);
 
 /* Empties every set of this thread, for good. Returns 0 or a negative errno. */

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "descriptors.h"
 #include "memory.h"
 #include "message.h"
 
@@ -65,13 +64,6 @@ struct supervisor {
 	struct process processes[SUPERVISOR_PROCESSES_MAX];
 	size_t count;
 };
-
-/* Has the kernel end this process when its parent does, which must be `parent`. */
-static void bind_to(pid_t parent)
-{
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
-		_exit(EXIT_FAILURE);
-}
 
 /* Keys of the terminal are for the program; this process ends with it. */
 static void ignore_terminal(void)
@@ -124,10 +116,8 @@ _Noreturn static void become_process(struct supervisor *supervisor, pid_t parent
 {
 	sigset_t none;
 
-	bind_to(parent);
+	child_isolate(parent, descriptors, order->descriptor_count);
 	munmap(supervisor->roster, sizeof(*supervisor->roster));
-	if (descriptors_keep(descriptors, order->descriptor_count) < 0)
-		_exit(EXIT_FAILURE);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	_exit(order->work(descriptors, order->argument));
@@ -245,9 +235,7 @@ _Noreturn static void run(int control, pid_t parent, struct roster *roster)
 	sigset_t child_signal;
 
 	ignore_terminal();
-	if (descriptors_keep(&control, 1) < 0)
-		_exit(EXIT_FAILURE);
-	bind_to(parent);
+	child_isolate(parent, &control, 1);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	sigemptyset(&child_signal);
 	sigaddset(&child_signal, SIGCHLD);

@@ -28,10 +28,8 @@ static void test_bpf(void **state)
 	struct error error;
 
 	(void)state;
-	if (capture_open(&options, &capture, &error) < 0) {
-		print_message("SKIP: %s\n", error.text);
-		skip();
-	}
+	if (capture_open(&options, &capture, &error) < 0)
+		live_skip(error.text);
 	capture_close(capture);
 	live_backend = CAPTURE_BACKEND_BPF;
 }
@@ -138,6 +136,28 @@ reason_id live_reason(const struct snapshot *snapshot, long row, enum metric met
 
 	snapshot_value_state(snapshot, (size_t)row, metric, false, &reason);
 	return reason;
+}
+
+void live_skip(const char *reason)
+{
+	print_message("SKIP: %s\n", reason);
+	skip();
+	abort(); /* not reached: skip() leaves the test */
+}
+
+int live_run(void (*body)(void))
+{
+	const pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		body();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
 }
 
 pid_t live_start(void (*body)(void *argument), void *argument)
@@ -272,5 +292,10 @@ void live_spin_ms(unsigned int milliseconds)
 
 bool live_has_taskstats(void)
 {
-	return taskstats_probe() == 0;
+	struct taskstats_connection *taskstats;
+	const bool has = taskstats_open(&taskstats, NULL) == 0;
+
+	if (has)
+		taskstats_close(taskstats);
+	return has;
 }

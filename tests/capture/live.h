@@ -66,4 +66,10 @@ void live_spin_ms(unsigned int milliseconds);
 
 bool live_has_taskstats(void);
 
+/* Leaves a test that cannot be made here. */
+_Noreturn void live_skip(const char *reason);
+
+/* The exit status of a child that does `body`, and ends with 0 after it. */
+int live_run(void (*body)(void));
+
 #endif

@@ -236,8 +236,7 @@ static void test_rounds(void **state)
 	(void)state;
 	if (!live_has_taskstats()) {
 		end(&scene);
-		print_message("SKIP: no taskstats: everything counts as moved\n");
-		skip();
+		live_skip("no taskstats: everything counts as moved");
 	}
 	set_ready(&scene, LAYOUT_ORIGIN_DWARF);
 	snapshot = live_round(scene.capture);

@@ -483,17 +483,13 @@ static void test_saved_hosts(void **state)
 	(void)state;
 	for (size_t i = 0; i < SAVED_HOST_COUNT; i++) {
 		char *directory = saved_host_unpack(saved_host_names[i]);
-		char *proc = memory_format("%s/tree/proc", directory);
-		char *sys = memory_format("%s/tree/sys", directory);
-		char *cgroup = memory_format("%s/tree/cgroup", directory);
-		const char *paths[ROOT_COUNT] = {proc, sys, cgroup};
+		char *roots_directory = memory_format("%s/tree", directory);
 		struct feature_checks checks = {0};
-		struct error error = {""};
 		struct roots roots;
 		const struct cgroup_record *record;
 
 		make_cgroups(paths_of_threads, 2);
-		assert_int_equal(roots_open(&roots, paths, &error), 0);
+		tree_open_roots(roots_directory, &roots);
 		feature_check_all(&checks, &roots, 0, NULL);
 		assert_int_equal(checks.results[FEATURE_DELAYS].state, FEATURE_STATE_ON);
 		assert_int_equal(checks.results[FEATURE_SCHEDSTATS].state, FEATURE_STATE_ON);
@@ -530,11 +526,8 @@ static void test_saved_hosts(void **state)
 		assert_int_equal(record->missing[CGROUP_FILE_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
 		feature_release(&checks);
 		roots_close(&roots);
-		tree_remove_directory(directory);
-		free(directory);
-		free(proc);
-		free(sys);
-		free(cgroup);
+		saved_host_remove(directory);
+		free(roots_directory);
 	}
 }
 

@@ -206,20 +206,12 @@ static void run_refused(void)
 static void test_refused(void **state)
 {
 	struct bpf_latency *latency = measure((uint32_t)getpid());
-	pid_t child;
-	int status;
 
 	(void)state;
 	if (latency == NULL)
 		skip();
 	bpf_latency_close(latency);
-	child = fork();
-	if (child == 0)
-		run_refused();
-	assert_true(child > 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(live_run(run_refused), 0);
 }
 
 /* --- a clock that goes back --- */
@@ -427,10 +419,8 @@ static void test_names(void **state)
 	named = able && wait_until(have_waited(capture));
 	capture_close(capture);
 	live_end(child);
-	if (!able) {
-		print_message("SKIP: waits cannot be measured here\n");
-		skip();
-	}
+	if (!able)
+		live_skip("waits cannot be measured here");
 	assert_true(named);
 }
 

@@ -289,17 +289,25 @@ static void run_crowd(void *argument)
 	}
 }
 
+static struct bpf_tasks *open_tasks(const uint32_t *scope, size_t scope_count, size_t room, uint32_t parts)
+{
+	struct arena arena = {0};
+	struct feature_result result;
+	struct bpf_tasks *tasks = bpf_tasks_open(scope, scope_count, room, parts, &arena, &result);
+
+	assert_non_null(tasks);
+	arena_release(&arena);
+	return tasks;
+}
+
 /* A pass of these processes, with room for so many tasks, has `count`, each of them once, all of these
  * processes.
  */
 static void expect_pass(const uint32_t *scope, size_t scope_count, size_t room, size_t count)
 {
-	struct arena arena = {0};
-	struct feature_result result;
-	struct bpf_tasks *tasks = bpf_tasks_open(scope, scope_count, room, 0, &arena, &result);
+	struct bpf_tasks *tasks = open_tasks(scope, scope_count, room, 0);
 	struct bpf_pass pass;
 
-	assert_non_null(tasks);
 	assert_int_equal(bpf_tasks_read(tasks, TASK_PART_DELAYS, NULL, &pass), 0);
 	assert_int_equal(pass.count, count);
 	assert_false(pass.in_one_run && count > CROWD && room == 0);
@@ -314,7 +322,6 @@ static void expect_pass(const uint32_t *scope, size_t scope_count, size_t room, 
 			assert_int_not_equal(bpf_pass_record(&pass, k)->tid, record->tid);
 	}
 	bpf_tasks_close(tasks);
-	arena_release(&arena);
 }
 
 /* A pass reads no more than was chosen, in runs of a program and, without room for that, by the
@@ -401,18 +408,14 @@ static void test_scope_follows_a_number(void **state)
 /* Whether one run of the program had room for the delays of so many tasks. */
 static bool has_room_for_delays(size_t task_count, uint32_t usual_parts)
 {
-	struct arena arena = {0};
-	struct feature_result result;
-	struct bpf_tasks *tasks = bpf_tasks_open(NULL, 0, task_count, usual_parts, &arena, &result);
+	struct bpf_tasks *tasks = open_tasks(NULL, 0, task_count, usual_parts);
 	struct bpf_pass pass;
 	bool in_one_run;
 
-	assert_non_null(tasks);
 	assert_int_equal(bpf_tasks_read(tasks, TASK_PART_DELAYS, NULL, &pass), 0);
 	assert_true(pass.count > 0 && pass.delays != NULL);
 	in_one_run = pass.in_one_run;
 	bpf_tasks_close(tasks);
-	arena_release(&arena);
 	return in_one_run;
 }
 
@@ -420,10 +423,8 @@ static bool has_room_for_delays(size_t task_count, uint32_t usual_parts)
 static void test_room_for_delays(void **state)
 {
 	(void)state;
-	if (!has_room_for_delays(40000, 0)) {
-		print_message("SKIP: no open-coded iterator of tasks, or more than 51,000 tasks\n");
-		skip();
-	}
+	if (!has_room_for_delays(40000, 0))
+		live_skip("no open-coded iterator of tasks, or more than 51,000 tasks");
 	assert_true(has_room_for_delays(60000, TASK_PART_DELAYS));
 	assert_false(has_room_for_delays(60000, TASK_PART_STATISTICS));
 }
@@ -460,20 +461,16 @@ static unsigned long long count_runs(void)
 /* Runs of programs in some passes of a process; `*ret_walked`: all tasks of the last one in a run. */
 static unsigned long long runs_of_passes(uint32_t process, size_t room, bool *ret_walked)
 {
-	struct arena arena = {0};
-	struct feature_result result;
-	struct bpf_tasks *tasks = bpf_tasks_open(&process, 1, room, 0, &arena, &result);
+	struct bpf_tasks *tasks = open_tasks(&process, 1, room, 0);
 	unsigned long long count;
 	struct bpf_pass pass;
 
-	assert_non_null(tasks);
 	for (int i = 0; i < PASSES; i++)
 		assert_int_equal(bpf_tasks_read(tasks, 0, NULL, &pass), 0);
 	assert_int_equal(pass.count, CROWD + 1);
 	count = count_runs();
 	*ret_walked = pass.in_one_run;
 	bpf_tasks_close(tasks);
-	arena_release(&arena);
 	return count;
 }
 
@@ -493,9 +490,7 @@ static void test_no_run_for_nothing(void **state)
 		with_room = runs_of_passes((uint32_t)child, CROWD, &walked);
 	if (!walked) {
 		live_end(child);
-		print_message(
-			"SKIP: the kernel does not count runs, or has no open-coded iterator of tasks\n");
-		skip();
+		live_skip("the kernel does not count runs, or has no open-coded iterator of tasks");
 	}
 	without = runs_of_passes((uint32_t)child, 0, &walked);
 	assert_false(walked);
@@ -641,8 +636,7 @@ static void test_cgroups_of_movers(void **state)
 	snapshot_release(round);
 	if (cgroup_root[0] == '\0' || !make_cgroups(1)) {
 		capture_close(capture);
-		print_message("SKIP: cannot make a cgroup here\n");
-		skip();
+		live_skip("cannot make a cgroup here");
 	}
 	for (size_t i = 0; i < 3; i++)
 		atomic_store(&ready[i], 0);
@@ -1090,18 +1084,12 @@ static void run_refused(void)
 /* A refusal for passes holds for everything that BPF measures. */
 static void test_refused_latency(void **state)
 {
-	const pid_t child = fork();
-	int status;
+	const int status = live_run(run_refused);
 
 	(void)state;
-	if (child == 0)
-		run_refused();
-	assert_true(child > 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == 77)
+	if (status == 77)
 		skip();
-	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(status, 0);
 }
 
 /* A capture that requires BPF fails without it. */

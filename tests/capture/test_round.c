@@ -393,10 +393,8 @@ static void test_cgroup_moves_are_noticed(void **state)
 		snprintf(directory, sizeof(directory), "%s/ctop-test-round", roots[i]);
 		moved = access(path, W_OK) == 0 && mkdir(directory, 0755) == 0;
 	}
-	if (!moved) {
-		print_message("SKIP: cannot make a cgroup here\n");
-		skip();
-	}
+	if (!moved)
+		live_skip("cannot make a cgroup here");
 	child = start_controlled(&controlled, &parent);
 	capture = live_open((uint32_t[]){(uint32_t)child}, 1);
 	snapshot_release(live_round(capture));
@@ -575,10 +573,8 @@ static void test_starved_thread_is_stuck(void **state)
 	int cpu;
 
 	(void)state;
-	if (geteuid() != 0 || sysconf(_SC_NPROCESSORS_ONLN) < 2) {
-		print_message("SKIP: needs root and two CPUs\n");
-		skip();
-	}
+	if (geteuid() != 0 || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		live_skip("needs root and two CPUs");
 	/* the hog of another run would starve ours */
 	cpu = open("/sys/devices/system/cpu/cpu0", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(flock(cpu, LOCK_EX), 0);

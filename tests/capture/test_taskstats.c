@@ -320,23 +320,28 @@ static void count_reply(void *context, size_t index, const struct taskstats_repl
 		seen->wrong++;
 }
 
+static struct taskstats_connection *open_taskstats(void)
+{
+	struct taskstats_connection *taskstats;
+	struct error error;
+
+	if (taskstats_open(&taskstats, &error) < 0) {
+		print_message("SKIP: %s\n", error.text);
+		skip();
+	}
+	return taskstats;
+}
+
 /* More threads than a batch, dead ones between them: each is answered once, by its own reply. */
 static void test_live_batches(void **state)
 {
 	uint32_t tids[1000];
-	struct taskstats_connection *taskstats;
+	struct taskstats_connection *taskstats = open_taskstats();
 	struct seen seen = {.tids = tids};
-	struct error error;
-	int result = taskstats_probe();
 
 	(void)state;
-	if (result < 0) {
-		print_message("SKIP: no taskstats replies here (%s)\n", strerror(-result));
-		skip();
-	}
 	for (size_t i = 0; i < 1000; i++)
 		tids[i] = i % 10 == 9 ? 0x7ffffff0 : i % 2 == 0 ? (uint32_t)getpid() : 1;
-	assert_int_equal(taskstats_open(&taskstats, &error), 0);
 	taskstats_query(taskstats, tids, 1000, count_reply, &seen);
 	taskstats_close(taskstats);
 	assert_int_equal(seen.answers, 1000);
@@ -363,19 +368,13 @@ static int find_socket(void)
 static void test_dropped_replies(void **state)
 {
 	uint32_t tids[500];
-	struct taskstats_connection *taskstats;
+	struct taskstats_connection *taskstats = open_taskstats();
 	struct seen seen = {.tids = tids};
-	struct error error;
 	int size = 8192;
 
 	(void)state;
-	if (taskstats_probe() < 0) {
-		print_message("SKIP: no taskstats replies here\n");
-		skip();
-	}
 	for (size_t i = 0; i < 500; i++)
 		tids[i] = i % 2 == 0 ? (uint32_t)getpid() : 1;
-	assert_int_equal(taskstats_open(&taskstats, &error), 0);
 	assert_int_equal(setsockopt(find_socket(), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)), 0);
 	taskstats_query(taskstats, tids, 500, count_reply, &seen);
 	taskstats_close(taskstats);

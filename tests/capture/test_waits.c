@@ -386,20 +386,15 @@ static void test_moved_sleeper(void **state)
 	bool moved;
 
 	(void)state;
-	if (!find_cpus(cpus)) {
-		print_message("SKIP: needs two CPUs\n");
-		skip();
-	}
+	if (!find_cpus(cpus))
+		live_skip("needs two CPUs");
 	atomic_store(&burns, true);
 	assert_int_equal(pthread_create(&burner, NULL, burn, &cpus[0]), 0);
 	moved = move_sleeper(&sleeper, cpus);
 	atomic_store(&burns, false);
 	pthread_join(burner, NULL);
-	if (!moved) {
-		print_message(
-			"SKIP: the kernel moves no thread that sleeps (Linux 6.12 does), or does not tell\n");
-		skip();
-	}
+	if (!moved)
+		live_skip("the kernel moves no thread that sleeps (Linux 6.12 does), or does not tell");
 	assert_true(expect_age(&sleeper, began_ns));
 	end_sleeper(&sleeper);
 }

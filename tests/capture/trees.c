@@ -63,9 +63,15 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 	return remove(path);
 }
 
-void tree_remove_directory(const char *path)
+static void remove_directory(const char *path)
 {
 	assert_int_equal(nftw(path, remove_entry, OPEN_DIRECTORIES_MAX, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+void saved_host_remove(char *directory)
+{
+	remove_directory(directory);
+	free(directory);
 }
 
 void tree_write(struct tree *tree, const char *path, const void *bytes, size_t length)
@@ -102,12 +108,17 @@ void tree_make(struct tree *tree)
 
 void tree_open(struct tree *tree)
 {
+	tree_open_roots(tree->path, &tree->roots);
+}
+
+void tree_open_roots(const char *directory, struct roots *roots)
+{
 	char *paths[ROOT_COUNT];
 	struct error error = {""};
 
 	for (size_t i = 0; i < ROOT_COUNT; i++)
-		paths[i] = memory_format("%s/%s", tree->path, root_names[i]);
-	assert_int_equal(roots_open(&tree->roots, (const char *const *)paths, &error), 0);
+		paths[i] = memory_format("%s/%s", directory, root_names[i]);
+	assert_int_equal(roots_open(roots, (const char *const *)paths, &error), 0);
 	for (size_t i = 0; i < ROOT_COUNT; i++)
 		free(paths[i]);
 }
@@ -115,5 +126,5 @@ void tree_open(struct tree *tree)
 void tree_remove(struct tree *tree)
 {
 	roots_close(&tree->roots);
-	tree_remove_directory(tree->path);
+	remove_directory(tree->path);
 }

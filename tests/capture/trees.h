@@ -15,19 +15,17 @@ enum {
 extern const char *const saved_host_names[SAVED_HOST_COUNT];
 
 /*
- * Unpacks a saved host into a new temporary directory and returns its path, which the caller frees, after
- * tree_remove_directory(). Fails the test when that is not possible.
+ * Unpacks a saved host into a new temporary directory and returns its path, to be ended with
+ * saved_host_remove(). Fails the test when that is not possible.
  */
 char *saved_host_unpack(const char *name);
+void saved_host_remove(char *directory);
 
 /* Runs a program to its end; true when it exits with 0. */
 bool run_program(const char *const arguments[]);
 
 /* Whether tar and zstd are there. */
 bool saved_host_can_unpack(void);
-
-/* Removes a directory with all it holds. */
-void tree_remove_directory(const char *path);
 
 /* A tree of files made by a test, and the roots below it: proc, sys and cgroup. */
 struct tree {
@@ -44,6 +42,9 @@ void tree_text(struct tree *tree, const char *path, const char *text);
 
 /* Opens the roots. */
 void tree_open(struct tree *tree);
+
+/* Opens the roots that lie below a directory. */
+void tree_open_roots(const char *directory, struct roots *roots);
 
 /* Closes the roots and removes everything. */
 void tree_remove(struct tree *tree);

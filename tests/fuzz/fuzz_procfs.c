@@ -41,11 +41,9 @@ static void parse_status(struct thread_reading *reading, const char *text, size_
 
 static void parse_word(const char *text, size_t length, bool cgroup)
 {
-	struct text word;
-	bool found = cgroup ? procfs_parse_cgroup(text, length, &word)
-			    : procfs_parse_comm(text, length, &word);
+	struct text word = text_trim((struct text){text, length});
 
-	if (found)
+	if (!cgroup || procfs_parse_cgroup(text, length, &word))
 		require(word.data >= text && word.length <= length &&
 			word.data + word.length <= text + length);
 }

@@ -15,6 +15,27 @@
 #define METADATA_SLACK_BYTES (256 * 1024)
 #define POOL_THREADS         12
 
+/* A worker whose threads have done their work, what they counted, and a capture of it since. */
+struct work {
+	struct worker worker;
+	struct worker_thread own[4];
+	yajl_val snapshot;
+};
+
+static void capture_work(struct work *work, const char *const *arguments)
+{
+	test_worker_start(&work->worker, arguments);
+	worker_go(&work->worker, true);
+	worker_report(&work->worker, work->own);
+	work->snapshot = capture_snapshot(work->worker.pid);
+}
+
+static void end_work(struct work *work)
+{
+	yajl_tree_free(work->snapshot);
+	worker_end(&work->worker);
+}
+
 static bool readable(yajl_val snapshot, yajl_val thread, const char *source)
 {
 	const char *reason = missing_reason(snapshot, thread, source);
@@ -60,31 +81,26 @@ static void test_counters(void **state)
 {
 	const char *arguments[] = {"burst:150=burster", "switch:25=switcher", "fault:300=faulter",
 				   "park=parked", NULL};
-	struct worker worker;
-	struct worker_thread own[4];
-	yajl_val snapshot;
+	struct work work;
+	const struct worker_thread *own = work.own;
+	yajl_val switcher;
 
 	(void)state;
-	test_worker_start(&worker, arguments);
-	worker_go(&worker, true);
-	worker_report(&worker, own);
-	snapshot = capture_snapshot(worker.pid);
+	capture_work(&work, arguments);
+	switcher = snapshot_thread(work.snapshot, own[1].tid);
 	assert_true(own[0].cpu_ns >= 150000000ULL);
 	/* where a virtual machine is slow, some of the waits are over before they begin */
 	assert_true(own[1].voluntary >= 5);
 	assert_true(own[2].minor_faults >= 300);
 	for (size_t i = 0; i < 4; i++)
-		compare_parked(snapshot, &own[i]);
-	if (readable(snapshot, snapshot_thread(snapshot, own[1].tid), "schedstats")) {
-		yajl_val switcher = snapshot_thread(snapshot, own[1].tid);
-
+		compare_parked(work.snapshot, &own[i]);
+	if (readable(work.snapshot, switcher, "schedstats")) {
 		/* each of its waits ended with a wake-up, if it was not over before it began */
 		assert_between("nr_wakeups", json_u64(switcher, "nr_wakeups"), own[1].voluntary,
 			       own[1].voluntary + 27);
 		assert_true(json_u64(switcher, "voluntary_sleep_ns") >= own[1].voluntary * 100000ULL);
 	}
-	yajl_tree_free(snapshot);
-	worker_end(&worker);
+	end_work(&work);
 }
 
 /* The time that a thread has waited for a CPU, ns: the second number of schedstat (sched-stats of the
@@ -107,90 +123,72 @@ static void test_run_queue(void **state)
 {
 	const char *arguments[] = {"pinned:150=left", "pinned:150=right", NULL};
 	const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
-	struct worker worker;
-	struct worker_thread own[2];
-	yajl_val snapshot;
+	struct work work;
 	uint64_t life_ns, sum_ns = 0;
 
 	(void)state;
-	test_worker_start(&worker, arguments);
-	worker_go(&worker, true);
-	worker_report(&worker, own);
+	capture_work(&work, arguments);
 	life_ns = clock_ns(CLOCK_MONOTONIC) - begin;
-	snapshot = capture_snapshot(worker.pid);
 	for (size_t i = 0; i < 2; i++) {
-		yajl_val thread = snapshot_thread(snapshot, own[i].tid);
+		const struct worker_thread *own = &work.own[i];
+		yajl_val thread = snapshot_thread(work.snapshot, own->tid);
 		yajl_val cpus = json_member(thread, "cpu_affinity");
 
 		const uint64_t shown = json_u64(thread, "wait_time_ns");
 
 		/* it is parked, and waits no more */
-		assert_int_equal(shown, waited_ns(worker.pid, own[i].tid));
-		assert_between("wait_time_ns", shown, 1, life_ns - own[i].cpu_ns);
+		assert_int_equal(shown, waited_ns(work.worker.pid, own->tid));
+		assert_between("wait_time_ns", shown, 1, life_ns - own->cpu_ns);
 		sum_ns += shown;
-		assert_true(json_u64(thread, "timeslices") >= own[i].voluntary + own[i].involuntary);
+		assert_true(json_u64(thread, "timeslices") >= own->voluntary + own->involuntary);
 		assert_true(YAJL_IS_ARRAY(cpus) && YAJL_GET_ARRAY(cpus)->len == 1);
 		assert_int_equal(YAJL_GET_INTEGER(YAJL_GET_ARRAY(cpus)->values[0]),
 				 json_u64(thread, "processor"));
 	}
 	/* nearly as long as one of them ran */
 	assert_true(sum_ns > 100000000);
-	yajl_tree_free(snapshot);
-	worker_end(&worker);
+	end_work(&work);
 }
 
 /* With delay accounting on, each copied page is a wpcopy delay. */
 static void test_delays(void **state)
 {
 	const char *arguments[] = {"copy:200=copier", "park=parked", NULL};
-	struct worker worker;
-	struct worker_thread own[2];
-	yajl_val snapshot;
+	struct work work;
 	yajl_val thread;
 	const char *reason;
 
 	(void)state;
-	test_worker_start(&worker, arguments);
-	worker_go(&worker, true);
-	worker_report(&worker, own);
-	snapshot = capture_snapshot(worker.pid);
-	thread = snapshot_thread(snapshot, own[0].tid);
-	reason = missing_reason(snapshot, thread, "delays");
+	capture_work(&work, arguments);
+	thread = snapshot_thread(work.snapshot, work.own[0].tid);
+	reason = missing_reason(work.snapshot, thread, "delays");
 	if (!reason)
-		reason = missing_reason(snapshot, thread, "wpcopy_delay_count");
+		reason = missing_reason(work.snapshot, thread, "wpcopy_delay_count");
 	if (reason) {
 		assert_int_equal(json_u64(thread, "wpcopy_delay_count"), 0);
 		print_message("delays are %s\n", reason);
-		yajl_tree_free(snapshot);
-		worker_end(&worker);
+		end_work(&work);
 		skip_test("delay accounting is off or not in this kernel");
 	}
-	assert_between("wpcopy_delay_count", json_u64(thread, "wpcopy_delay_count"), own[0].copied_pages,
-		       own[0].copied_pages + 50);
+	assert_between("wpcopy_delay_count", json_u64(thread, "wpcopy_delay_count"), work.own[0].copied_pages,
+		       work.own[0].copied_pages + 50);
 	assert_true(json_u64(thread, "wpcopy_delay_total_ns") > 0);
 	assert_true(YAJL_IS_TRUE(json_member(thread, "delay_block_active")));
-	yajl_tree_free(snapshot);
-	worker_end(&worker);
+	end_work(&work);
 }
 
 static void test_storage(void **state)
 {
 	const char *arguments[] = {"write:32=writer", "read:16=reader", NULL};
-	struct worker worker;
-	struct worker_thread own[2];
-	yajl_val snapshot;
+	struct work work;
 
 	(void)state;
-	test_worker_start(&worker, arguments);
-	worker_go(&worker, true);
-	worker_report(&worker, own);
-	assert_int_equal(own[0].storage_written_bytes, 32 * 65536);
-	assert_int_equal(own[1].storage_read_bytes, 16 * 65536);
-	snapshot = capture_snapshot(worker.pid);
-	compare_parked(snapshot, &own[0]);
-	compare_parked(snapshot, &own[1]);
-	yajl_tree_free(snapshot);
-	worker_end(&worker);
+	capture_work(&work, arguments);
+	assert_int_equal(work.own[0].storage_written_bytes, 32 * 65536);
+	assert_int_equal(work.own[1].storage_read_bytes, 16 * 65536);
+	compare_parked(work.snapshot, &work.own[0]);
+	compare_parked(work.snapshot, &work.own[1]);
+	end_work(&work);
 }
 
 /* Between what the thread's own clock says before and after: reading that brings the kernel's count up to
@@ -345,18 +343,12 @@ static void test_pool(void **state)
 static void test_pid_namespace(void **state)
 {
 	const char *arguments[] = {"--pid-namespace", "burst:50=inside", NULL};
-	struct worker worker;
-	struct worker_thread own;
-	yajl_val snapshot;
+	struct work work;
 
 	(void)state;
-	test_worker_start(&worker, arguments);
-	worker_go(&worker, true);
-	worker_report(&worker, &own);
-	snapshot = capture_snapshot(worker.pid);
-	compare_parked(snapshot, &own);
-	yajl_tree_free(snapshot);
-	worker_end(&worker);
+	capture_work(&work, arguments);
+	compare_parked(work.snapshot, &work.own[0]);
+	end_work(&work);
 }
 
 static uint64_t usage_of(const char *cgroup)

@@ -217,27 +217,43 @@ static const struct table_row *row_of(const struct table *table, const char *lab
 	return NULL;
 }
 
-static uint64_t number_of(const struct table *table, const struct table_row *row, enum column column)
-{
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].column != (unsigned int)column)
-			continue;
-		if (row->cells[i].state != CELL_VALUE)
-			return 0;
-		return row->cells[i].value.integer;
-	}
-	fail_msg("no column");
-	return 0;
-}
-
-static double real_of(const struct table *table, const struct table_row *row, enum column column)
+static const struct cell *cell_of(const struct table *table, const struct table_row *row, enum column column)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (table->columns[i].column == (unsigned int)column)
-			return row->cells[i].state == CELL_VALUE ? row->cells[i].value.real : 0;
+			return &row->cells[i];
 	}
 	fail_msg("no column");
-	return 0;
+	return NULL;
+}
+
+static uint64_t number_of(const struct table *table, const struct table_row *row, enum column column)
+{
+	const struct cell *cell = cell_of(table, row, column);
+
+	return cell->state == CELL_VALUE ? cell->value.integer : 0;
+}
+
+struct shown {
+	uint64_t cpu_ns, born, ended;
+};
+
+/* Adds what the rows of a name say of the last round; all of its CPU time is there. Returns their number. */
+static size_t add_shown(struct shown *shown, const char *name)
+{
+	struct table *table = table_of(AXIS_PROCESS);
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (!has_label(&table->rows[i], name))
+			continue;
+		count++;
+		shown->cpu_ns += number_of(table, &table->rows[i], COLUMN_CPU);
+		shown->born += number_of(table, &table->rows[i], COLUMN_BORN);
+		shown->ended += number_of(table, &table->rows[i], COLUMN_ENDED);
+	}
+	table_release(table);
+	return count;
 }
 
 /* The kernel frees an ended task after a grace period of RCU. */
@@ -261,31 +277,38 @@ static uint64_t children_ns(void)
 	return usage_ns(&usage);
 }
 
-/* Time that the host's CPUs ran threads, as sampled by the tick. */
-static uint64_t host_ns(const struct snapshot *snapshot)
+/* Times of the host's CPUs between two rounds, as sampled by the tick: the sum of these kinds of
+ * proc_stat(5). */
+static uint64_t ticks_ns(const struct snapshot *from, const struct snapshot *to, const char *kinds)
 {
-	static const int kinds[] = {0, 1, 2, 5, 6}; /* user, nice, system, irq, softirq of proc_stat(5) */
 	uint64_t ticks = 0;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		ticks += snapshot->provenance.cpu_ticks[kinds[i]];
+	for (; *kinds != '\0'; kinds++)
+		ticks += to->provenance.cpu_ticks[*kinds - '0'] - from->provenance.cpu_ticks[*kinds - '0'];
 	return ticks * NS_PER_TICK;
 }
 
+/* The times that they ran threads: user, nice, system, irq, softirq. */
+static uint64_t host_ns(const struct snapshot *from, const struct snapshot *to)
+{
+	return ticks_ns(from, to, "01256");
+}
+
+/* The times that they were in interrupts: irq, softirq. */
+static uint64_t interrupts_ns(const struct snapshot *from, const struct snapshot *to)
+{
+	return ticks_ns(from, to, "56");
+}
+
 /*
- * The same between two rounds as it is measured: all but what the CPUs were idle or taken away. Ticks that
- * come late are lost (account_process_tick()).
+ * The time that they ran as it is measured: all but what they were idle or taken away (idle, iowait, steal).
+ * Ticks that come late are lost (account_process_tick()).
  */
 static uint64_t busy_ns(const struct snapshot *from, const struct snapshot *to)
 {
-	static const int kinds[] = {3, 4, 7}; /* idle, iowait, steal of proc_stat(5) */
-	uint64_t ticks = 0;
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		ticks += to->provenance.cpu_ticks[kinds[i]] - from->provenance.cpu_ticks[kinds[i]];
 	return (to->provenance.cpu_ticks_at_ns - from->provenance.cpu_ticks_at_ns) *
 		       (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) -
-	       ticks * NS_PER_TICK;
+	       ticks_ns(from, to, "347");
 }
 
 /* Whether the tick saw what the CPUs did between two rounds: much of it is missed where a machine is
@@ -294,7 +317,7 @@ static bool ticks_tell(const struct snapshot *from, const struct snapshot *to)
 {
 	const uint64_t busy = busy_ns(from, to);
 
-	return host_ns(to) - host_ns(from) >= busy - busy / 30;
+	return host_ns(from, to) >= busy - busy / 30;
 }
 
 /* For good: what follows is done by a user without any right. */
@@ -308,17 +331,6 @@ static int set_up_nobody(void **state)
 			      setresuid(nobody, nobody, nobody) != 0))
 		fail_msg("cannot become another user: %s", strerror(errno));
 	return set_up_with(CAPTURE_BACKEND_PROCFS);
-}
-
-/* Time that the host's CPUs were in interrupts. */
-static uint64_t interrupts_ns(const struct snapshot *before, const struct snapshot *now)
-{
-	static const int kinds[] = {5, 6}; /* irq, softirq */
-	uint64_t ticks = 0;
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		ticks += now->provenance.cpu_ticks[kinds[i]] - before->provenance.cpu_ticks[kinds[i]];
-	return ticks * NS_PER_TICK;
 }
 
 /* Keeps every CPU busy, so that the tick samples no idle time: two of the lowest priority for each. */
@@ -412,7 +424,6 @@ static void test_storm(void **state)
 	size_t spinner_count, count;
 	uint64_t own, sum, host, unsure, shown;
 	const struct table_row *row;
-	size_t cpu = 0;
 	struct session_storm storm;
 	struct table *table;
 
@@ -438,9 +449,7 @@ static void test_storm(void **state)
 		 * told to */
 		shown = number_of(table, row, COLUMN_CPU);
 		if (by_messages) {
-			while (table->columns[cpu].column != COLUMN_CPU)
-				cpu++;
-			assert_true(row->cells[cpu].partial);
+			assert_true(cell_of(table, row, COLUMN_CPU)->partial);
 			assert_between("their CPU time", shown, count * MS(1) - count * MS(1) / 20,
 				       own + own / 20 + TICKS_NS);
 		} else {
@@ -504,8 +513,8 @@ static void test_seen_before(void **state)
 	int go[2], ready[2];
 	pid_t child;
 	char byte;
-	struct table *table;
-	uint64_t own, shown;
+	struct shown former = {0}, shown = {0}, left = {0};
+	uint64_t own;
 
 	(void)state;
 	need_exits();
@@ -532,24 +541,16 @@ static void test_seen_before(void **state)
 		close(go[i]);
 		close(ready[i]);
 	}
-	table = table_of(AXIS_PROCESS);
-	for (size_t i = 0; i < table->row_count; i++)
-		assert_true(!has_label(&table->rows[i], names.first));
-	shown = number_of(table, row_of(table, names.last), COLUMN_CPU);
-	assert_between("CPU time after the round", shown, MS(200 - TICK_MS), own + MS(TAIL_MS));
-	assert_int_equal(number_of(table, row_of(table, names.last), COLUMN_BORN), 0);
-	assert_int_equal(number_of(table, row_of(table, names.last), COLUMN_ENDED), 1);
-	table_release(table);
+	assert_int_equal(add_shown(&former, names.first), 0);
+	add_shown(&shown, names.last);
+	assert_between("CPU time after the round", shown.cpu_ns, MS(200 - TICK_MS), own + MS(TAIL_MS));
+	assert_int_equal(shown.born, 0);
+	assert_int_equal(shown.ended, 1);
 	/* and nothing of it is left for the next one */
 	wait_until_freed();
 	take_round();
-	table = table_of(AXIS_PROCESS);
-	for (size_t i = 0; i < table->row_count; i++) {
-		if (has_label(&table->rows[i], names.last))
-			assert_between("CPU time left", number_of(table, &table->rows[i], COLUMN_CPU), 0,
-				       own + MS(TAIL_MS) - shown);
-	}
-	table_release(table);
+	add_shown(&left, names.last);
+	assert_between("CPU time left", left.cpu_ns, 0, own + MS(TAIL_MS) - shown.cpu_ns);
 }
 
 static void *short_life(void *argument)
@@ -586,8 +587,7 @@ static void test_left(void **state)
 		now = session_now(session);
 		before = session_previous(session);
 		table = table_of(AXIS_PROCESS);
-		host = host_ns(now) - host_ns(before);
-		host -= interrupts_ns(before, now);
+		host = host_ns(before, now) - interrupts_ns(before, now);
 		busy = (double)host /
 		       (double)(now->provenance.cpu_ticks_at_ns - before->provenance.cpu_ticks_at_ns);
 		unsure = host / 50 + (now->provenance.duration_ns + before->provenance.duration_ns) *
@@ -602,8 +602,11 @@ static void test_left(void **state)
 		table_release(table);
 		table = table_in(AXIS_PROCESS, WINDOW_MODE_RATE);
 		rate = 0;
-		for (size_t i = 0; i < table->row_count; i++)
-			rate += real_of(table, &table->rows[i], COLUMN_CPU);
+		for (size_t i = 0; i < table->row_count; i++) {
+			const struct cell *cell = cell_of(table, &table->rows[i], COLUMN_CPU);
+
+			rate += cell->state == CELL_VALUE ? cell->value.real : 0;
+		}
 		measure_between(&measurement, "CPU time of all rows in CPUs", rate / 100, busy * 0.98,
 				busy * 1.02);
 		table_release(table);
@@ -652,7 +655,8 @@ static void test_threads(void **state)
 /* A zombie has a row until it is waited for; it counts once. */
 static void test_zombie(void **state)
 {
-	uint64_t sum = 0, ended = 0, born = 0, own = 0;
+	struct shown shown = {0};
+	uint64_t own = 0;
 	siginfo_t info;
 	pid_t child;
 
@@ -667,42 +671,15 @@ static void test_zombie(void **state)
 	}
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	for (int round = 0; round < 3; round++) {
-		struct table *table;
-
 		if (round == 1)
 			own = await_child(child);
 		wait_until_freed();
 		take_round();
-		table = table_of(AXIS_PROCESS);
-		for (size_t i = 0; i < table->row_count; i++) {
-			const struct table_row *row = &table->rows[i];
-
-			if (!has_label(row, names.zombie))
-				continue;
-			sum += number_of(table, row, COLUMN_CPU);
-			ended += number_of(table, row, COLUMN_ENDED);
-			born += number_of(table, row, COLUMN_BORN);
-		}
-		table_release(table);
+		add_shown(&shown, names.zombie);
 	}
-	assert_between("CPU time of a zombie", sum, MS(100), own + MS(TAIL_MS));
-	assert_int_equal(ended, 1);
-	assert_int_equal(born, 1);
-}
-
-/* The rows of the storm in the last round: they have all of its CPU time. */
-static void count_storm(uint64_t *cpu_ns, uint64_t *born, uint64_t *ended)
-{
-	struct table *table = table_of(AXIS_PROCESS);
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		if (!has_label(&table->rows[i], names.storm))
-			continue;
-		*cpu_ns += number_of(table, &table->rows[i], COLUMN_CPU);
-		*born += number_of(table, &table->rows[i], COLUMN_BORN);
-		*ended += number_of(table, &table->rows[i], COLUMN_ENDED);
-	}
-	table_release(table);
+	assert_between("CPU time of a zombie", shown.cpu_ns, MS(100), own + MS(TAIL_MS));
+	assert_int_equal(shown.ended, 1);
+	assert_int_equal(shown.born, 1);
 }
 
 /* A process of the storm that runs for so long. */
@@ -739,21 +716,6 @@ static pid_t start_rcu_reader(struct rcu_reader *object, size_t cpu)
 	if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0)
 		_exit(1);
 	_exit(bpf_prog_test_run_opts(bpf_program__fd(object->progs.stay), &options) != 0);
-}
-
-/* The CPU time of a process, ns, as the kernel counts it. */
-static uint64_t run_time_of(pid_t process)
-{
-	char path[64];
-	char *text;
-	uint64_t run_time;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", process);
-	text = read_file(path, NULL);
-	assert_non_null(text);
-	run_time = strtoull(text, NULL, 10);
-	free(text);
-	return run_time;
 }
 
 /* The kernel is kept from freeing tasks until release_tasks(). */
@@ -799,8 +761,9 @@ static void test_zombie_freed_late(void **state)
 	enum {
 		FILES = 1000,
 	};
-	uint64_t sum_ns = 0, born = 0, ended = 0, run_time;
+	struct shown shown = {0};
 	struct held_tasks held;
+	uint64_t run_time;
 	siginfo_t info;
 	pid_t child;
 
@@ -818,7 +781,7 @@ static void test_zombie_freed_late(void **state)
 		_exit(0);
 	}
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-	run_time = run_time_of(child);
+	run_time = ran_ns(child);
 	for (int round = 0; round < 3; round++) {
 		if (round == 1)
 			assert_int_equal(waitpid(child, NULL, 0), child);
@@ -827,11 +790,11 @@ static void test_zombie_freed_late(void **state)
 		else
 			assert_int_equal(waitpid(held.reader, NULL, WNOHANG), 0); /* so nothing was freed */
 		take_round();
-		count_storm(&sum_ns, &born, &ended);
+		add_shown(&shown, names.storm);
 	}
-	assert_int_equal(sum_ns, run_time);
-	assert_int_equal(born, 1);
-	assert_int_equal(ended, 1);
+	assert_int_equal(shown.cpu_ns, run_time);
+	assert_int_equal(shown.born, 1);
+	assert_int_equal(shown.ended, 1);
 }
 
 /* Tasks are freed rounds after they ended: each counts in the round in which it ended, once and in full. */
@@ -842,8 +805,9 @@ static void test_freed_late(void **state)
 		STORM_MS = 10,
 		PROCESSES = 30, /* a round */
 	};
-	uint64_t sum_ns = 0, sum_born = 0, sum_ended = 0, own;
+	struct shown sum = {0};
 	struct held_tasks held;
+	uint64_t own;
 
 	(void)state;
 	need_exits();
@@ -851,28 +815,27 @@ static void test_freed_late(void **state)
 	own = children_ns();
 	for (int i = 0; i < ROUNDS; i++) {
 		const uint64_t ran = children_ns();
-		uint64_t cpu_ns = 0, born = 0, ended = 0;
+		struct shown shown = {0};
 
 		for (int process = 0; process < PROCESSES; process++)
 			run_process(STORM_MS);
 		take_round();
 		assert_int_equal(waitpid(held.reader, NULL, WNOHANG), 0); /* so nothing was freed */
-		count_storm(&cpu_ns, &born, &ended);
-		assert_int_equal(born, PROCESSES);
-		assert_int_equal(ended, PROCESSES);
+		add_shown(&shown, names.storm);
+		assert_int_equal(shown.born, PROCESSES);
+		assert_int_equal(shown.ended, PROCESSES);
 		/* what giving back their memory takes may come later */
-		assert_between("CPU time of a round", cpu_ns, MS(PROCESSES * STORM_MS), children_ns() - ran);
-		sum_ns += cpu_ns;
-		sum_born += born;
-		sum_ended += ended;
+		assert_between("CPU time of a round", shown.cpu_ns, MS(PROCESSES * STORM_MS),
+			       children_ns() - ran);
+		add_shown(&sum, names.storm);
 	}
 	own = children_ns() - own;
 	release_tasks(&held);
 	await("the rest of what they ran",
-	      (take_round(), count_storm(&sum_ns, &sum_born, &sum_ended), sum_ns >= own - own / 50));
-	assert_int_equal(sum_born, ROUNDS * PROCESSES);
-	assert_int_equal(sum_ended, ROUNDS * PROCESSES);
-	assert_between("CPU time in all", sum_ns, own - own / 50, own + own / 50);
+	      (take_round(), add_shown(&sum, names.storm), sum.cpu_ns >= own - own / 50));
+	assert_int_equal(sum.born, ROUNDS * PROCESSES);
+	assert_int_equal(sum.ended, ROUNDS * PROCESSES);
+	assert_between("CPU time in all", sum.cpu_ns, own - own / 50, own + own / 50);
 }
 
 #endif
@@ -1128,16 +1091,6 @@ static void run_names(unsigned int first, unsigned int count)
 	wait_until_freed();
 }
 
-static const struct cell *cell_of(const struct table *table, const struct table_row *row, enum column column)
-{
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].column == (unsigned int)column)
-			return &row->cells[i];
-	}
-	fail_msg("no column");
-	return NULL;
-}
-
 /*
  * Counts those threads that ended, and in `*ret_others` all others, those beside names that are kept
  * included.
@@ -1170,21 +1123,22 @@ static void test_lost(void **state)
 		NAMES = 24000, /* 16,384 fit */
 		PROCESSES = 20,
 	};
-	uint64_t others, cpu_ns, born, ended;
+	uint64_t others;
 	bool partial;
 
 	(void)state;
 	need_exits();
 	for (struct measurement measurement = {0}; measure_again(&measurement);) {
-		cpu_ns = born = ended = 0;
+		struct shown shown = {0};
+
 		take_round();
 		for (int i = 0; i < PROCESSES; i++)
 			run_process(1);
 		run_names(0, NAMES);
 		take_round();
 		/* names of many threads are kept, whatever else came */
-		count_storm(&cpu_ns, &born, &ended);
-		assert_int_equal(ended, PROCESSES);
+		add_shown(&shown, names.storm);
+		assert_int_equal(shown.ended, PROCESSES);
 		/* those that the kernel has not freed by the round, which may be many, need no room yet */
 		measure_between(&measurement, "threads that were lost",
 				(double)session_now(session)->ended->lost, 1, NAMES - NAMES / 4);
