@@ -54,7 +54,7 @@ struct probe *probe_create(const struct probe_options *options)
 {
 	struct probe *probe = memory_allocate_zero(1, sizeof(*probe));
 
-	probe->resolutions = resolution_cache_create(options->resolver);
+	probe->resolutions = resolution_cache_create();
 	thread_reader_initialise(&probe->reader, options->allow_stop, options->reader);
 	return probe;
 }

@@ -19,7 +19,7 @@
  */
 struct resolution_cache;
 
-struct resolution_cache *resolution_cache_create(struct resolver *resolver);
+struct resolution_cache *resolution_cache_create(void);
 void resolution_cache_release(struct resolution_cache *cache);
 
 enum resolution_state {

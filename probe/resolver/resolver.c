@@ -29,44 +29,11 @@ enum {
 	HANGING_MAX = 128,
 };
 
-struct resolver {
-	resolver_work *work;
-	uint64_t patience_ns;
-};
-
-struct resolve_job {
-	int socket;
-	uint64_t deadline_ns;
-	uint32_t object_count;
-	bool done;
-	bool hangs_at_executable;     /* the tag is file-system-hangs, for the executable itself */
-	struct resolution resolution; /* once done */
-};
-
-struct resolver *resolver_create_for(resolver_work *work, uint64_t patience_ns)
-{
-	struct resolver *resolver = memory_allocate(sizeof(*resolver));
-
-	*resolver = (struct resolver){.work = work, .patience_ns = patience_ns};
-	return resolver;
-}
-
-struct resolver *resolver_create(void)
-{
-	return resolver_create_for(resolve, PATIENCE_NS);
-}
-
-void resolver_release(struct resolver *resolver)
-{
-	free(resolver);
-}
-
 static void finish(struct resolve_job *job)
 {
 	if (job->socket >= 0)
 		close(job->socket); /* processes that still run are killed for it */
 	job->socket = -1;
-	job->done = true;
 }
 
 static void finish_failed(struct resolve_job *job, enum heap_tag tag, const char *format, ...)
@@ -106,9 +73,9 @@ static int order_opener(int job, int files, int process_directory, int map, uint
 }
 
 /* Orders the process that parses. Returns 0 or a negative errno. */
-static int order_child(const struct resolver *resolver, int job, int files, uint32_t object_count)
+static int order_child(resolver_work *work, int job, int files, uint32_t object_count)
 {
-	const struct child_order child = {.work = resolver->work, .object_count = object_count};
+	const struct child_order child = {.work = work, .object_count = object_count};
 	const struct supervisor_order order = {
 		.work = resolver_child_run,
 		.report = SUPERVISOR_SAYS_END,
@@ -125,7 +92,7 @@ static int order_child(const struct resolver *resolver, int job, int files, uint
 }
 
 /* Orders both processes of a job, which have `socket` of it. Returns 0 or a negative errno. */
-static int order_processes(const struct resolver *resolver, int socket, int process_directory,
+static int order_processes(resolver_work *work, int socket, int process_directory,
 			   const char *executable_path, const struct process_map *map)
 {
 	const uint32_t object_count = (uint32_t)map->count;
@@ -137,7 +104,7 @@ static int order_processes(const struct resolver *resolver, int socket, int proc
 	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, files) == 0) {
 		result = order_opener(socket, files[0], process_directory, map_file, object_count);
 		if (result == 0)
-			result = order_child(resolver, socket, files[1], object_count);
+			result = order_child(work, socket, files[1], object_count);
 		/* each of the two ends when the other does not hold its end any more */
 		close(files[0]);
 		close(files[1]);
@@ -149,7 +116,7 @@ static int order_processes(const struct resolver *resolver, int socket, int proc
 }
 
 /* Makes the socket of a job and orders its processes. Returns 0 or a negative errno. */
-static int start_job(const struct resolver *resolver, struct resolve_job *job, int process_directory,
+static int start_job(resolver_work *work, struct resolve_job *job, int process_directory,
 		     const char *executable_path, const struct process_map *map)
 {
 	int sockets[2], result;
@@ -157,26 +124,32 @@ static int start_job(const struct resolver *resolver, struct resolve_job *job, i
 	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0)
 		return -errno;
 	job->socket = sockets[0];
-	result = order_processes(resolver, sockets[1], process_directory, executable_path, map);
+	result = order_processes(work, sockets[1], process_directory, executable_path, map);
 	close(sockets[1]);
 	return result;
 }
 
-struct resolve_job *resolver_submit(const struct resolver *resolver, int process_directory,
-				    const char *executable_path, const struct process_map *map)
+struct resolve_job *resolver_submit_for(resolver_work *work, uint64_t patience_ns, int process_directory,
+					const char *executable_path, const struct process_map *map)
 {
 	struct resolve_job *job = memory_allocate_zero(1, sizeof(*job));
 	int result;
 
 	job->socket = -1;
 	job->object_count = (uint32_t)map->count;
-	job->deadline_ns = clock_ns(CLOCK_MONOTONIC) + resolver->patience_ns;
-	result = start_job(resolver, job, process_directory, executable_path, map);
+	job->deadline_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
+	result = start_job(work, job, process_directory, executable_path, map);
 	if (result == -EPIPE || result == -ECONNRESET || result == -ESRCH)
 		finish_failed(job, HEAP_TAG_RESOLVER_ENDED, "its supervisor has ended");
 	else if (result < 0)
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it could not be started: %s", strerror(-result));
 	return job;
+}
+
+struct resolve_job *resolver_submit(int process_directory, const char *executable_path,
+				    const struct process_map *map)
+{
+	return resolver_submit_for(resolve, PATIENCE_NS, process_directory, executable_path, map);
 }
 
 /* Signals by which a child may end, and their meaning. */
@@ -260,37 +233,19 @@ static bool take_message(struct resolve_job *job)
 	return true;
 }
 
-bool resolve_job_poll(struct resolve_job *job, struct resolution *ret_resolution)
+bool resolve_job_poll(struct resolve_job *job)
 {
-	while (!job->done && take_message(job))
+	while (job->socket >= 0 && take_message(job))
 		;
-	if (!job->done && clock_ns(CLOCK_MONOTONIC) >= job->deadline_ns)
+	if (job->socket >= 0 && clock_ns(CLOCK_MONOTONIC) >= job->deadline_ns)
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it did not end in time");
-	if (job->done)
-		*ret_resolution = job->resolution;
-	return job->done;
-}
-
-int resolve_job_descriptor(const struct resolve_job *job)
-{
-	return job->socket;
-}
-
-bool resolve_job_hangs_at_executable(const struct resolve_job *job)
-{
-	return job->hangs_at_executable;
-}
-
-uint64_t resolve_job_deadline_ns(const struct resolve_job *job)
-{
-	return job->deadline_ns;
+	return job->socket < 0;
 }
 
 void resolve_job_release(struct resolve_job *job)
 {
 	if (job == NULL)
 		return;
-	if (!job->done)
-		finish(job);
+	finish(job);
 	free(job);
 }

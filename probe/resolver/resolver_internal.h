@@ -18,8 +18,9 @@
 /* The work of a child: resolve(), or something worse in tests. */
 typedef void resolver_work(const struct resolve_source *source, struct resolution *ret_resolution);
 
-/* resolver_create() for any work; a job is given up after `patience_ns`. */
-struct resolver *resolver_create_for(resolver_work *work, uint64_t patience_ns);
+/* resolver_submit() for any work; the job is given up after `patience_ns`. */
+struct resolve_job *resolver_submit_for(resolver_work *work, uint64_t patience_ns, int process_directory,
+					const char *executable_path, const struct process_map *map);
 
 enum {
 	RESOLVER_NAME_SIZE = 256, /* NAME_MAX and a NUL: the names asked for are file names or build ids */

@@ -36,7 +36,6 @@ enum {
 	THREADS_MAX = 4096,
 };
 
-static struct resolver *resolver;
 static struct probe_thread threads[THREADS_MAX];
 
 static uint64_t now_ns(void)
@@ -49,7 +48,7 @@ static uint64_t now_ns(void)
 
 static struct probe *create(bool allow_stop)
 {
-	return probe_create(&(struct probe_options){.resolver = resolver, .allow_stop = allow_stop});
+	return probe_create(&(struct probe_options){.allow_stop = allow_stop});
 }
 
 /* Looks until it is known what the process is. */
@@ -844,9 +843,7 @@ int main(void)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	resolver = resolver_create();
 	r = cmocka_run_group_tests(tests, NULL, NULL);
-	resolver_release(resolver);
 	supervisor_stop();
 	return r;
 }

@@ -2,7 +2,6 @@
 #include "heap_options.h"
 
 #include "base/memory.h"
-#include "probe/resolver/resolver.h"
 
 static const struct option list[] = {
 	{OPTION('\0', "no-heap", NULL, struct heap_options, no_heap), .in_file = true,
@@ -13,8 +12,3 @@ static const struct option list[] = {
 };
 
 const struct option_table heap_option_table = {"Allocation counters", list, ARRAY_COUNT(list)};
-
-struct resolver *heap_options_start(const struct heap_options *options)
-{
-	return options->no_heap ? NULL : resolver_create();
-}

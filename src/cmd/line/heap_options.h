@@ -6,16 +6,11 @@
 
 #include "options.h"
 
-struct resolver;
-
 /* The options of the allocator probe, for the live screen and `capture`. */
 struct heap_options {
 	bool no_heap, allow_stop;
 };
 
 extern const struct option_table heap_option_table;
-
-/* The resolver that the probe needs; NULL if the probe is not wanted. End it with resolver_release(). */
-struct resolver *heap_options_start(const struct heap_options *options);
 
 #endif

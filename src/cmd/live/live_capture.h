@@ -15,7 +15,7 @@
 struct live_capture;
 
 struct live_capture_options {
-	struct capture_options capture; /* its texts, resolver and reader outlive the object */
+	struct capture_options capture; /* its texts and reader outlive the object */
 	struct ring *ring;              /* keeps the rounds that the screen gets; NULL: nobody does */
 };
 

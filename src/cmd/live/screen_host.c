@@ -138,7 +138,7 @@ static int start_capture(struct screen_host *host, const struct live_capture_opt
 		return result;
 	host->offered.change_settings = change_settings;
 	host->offered.progress = live_capture_progress(host->capture);
-	host->offered.has_heap = options->capture.resolver != NULL;
+	host->offered.has_heap = options->capture.heap;
 	host->offered.has_latency = true;
 	offer(host, UI_REQUEST_BASE);
 	return 0;
