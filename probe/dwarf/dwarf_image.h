@@ -10,7 +10,7 @@
 
 /*
  * Debug sections put together for libdw. libdw would unpack every compressed section of a file at once,
- * cannot unpack zstd (0.188), cannot read a package (.dwp) and looks for further files by itself; so it gets
+ * cannot unpack zstd (0.188) and looks for further files by itself; so it gets
  * an ELF image in memory that holds just the sections that are needed, as the caller cut and unpacked them.
  * Nothing is copied: the image begins with its headers at a low address and reaches over all memory above
  * them; the offset of a section is how far away its content lies. (Data added by elf_newdata(3) are none to

@@ -7,15 +7,16 @@
 #include "probe/object/jemalloc_symbol.h"
 
 /*
- * DWARF packages (.dwp): the debug data of split units, joined into one file. libdw (0.188) does not know
- * their index, so each unit is cut out by it and given to libdw as an image of its own. Both formats of the
- * index are read: that of GCC's extension to DWARF 4 (version 2) and that of DWARF 5 (7.3.5).
+ * DWARF packages (.dwp): the debug data of split units, joined into one file. libdw reads their index from
+ * version 0.191 on. By itself it would open the package by the name of the program, which the sandbox
+ * forbids, so it gets an image of the package, and the units are found here by the ids of the skeleton units.
  */
 
 /*
  * Searches `package` for the members. The skeleton units in `skeletons` tell which units belong to the
- * program: likely ones first, then all in their order. Returns 0 with both members, -ENODATA when there are
- * no skeleton units, -ENOENT when the members are not there, or another negative errno; all with a sentence.
+ * program: likely ones are searched first, then all. Returns 0 with both members, -ENODATA when there are no
+ * skeleton units, -EOPNOTSUPP with an older libdw, -ENOENT when the members are not there, or another
+ * negative errno; all with a sentence.
  */
 int dwarf_package_search(struct elf_object *package, struct elf_object *skeletons,
 			 const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,

@@ -13,11 +13,12 @@ enum {
 	REFERENCES_MAX = 4096,
 };
 
-/* The sections from which libdw tells units, entries, names and address ranges. */
+/* The sections from which libdw tells units, entries, names and address ranges, of an object or a package. */
 static const enum elf_section_id needed_sections[] = {
-	ELF_SECTION_INFO, ELF_SECTION_TYPES,    ELF_SECTION_ABBREV,
-	ELF_SECTION_STR,  ELF_SECTION_LINE_STR, ELF_SECTION_STR_OFFSETS,
-	ELF_SECTION_ADDR, ELF_SECTION_RANGES,   ELF_SECTION_RNGLISTS,
+	ELF_SECTION_INFO,     ELF_SECTION_TYPES,           ELF_SECTION_ABBREV,    ELF_SECTION_STR,
+	ELF_SECTION_LINE_STR, ELF_SECTION_STR_OFFSETS,     ELF_SECTION_ADDR,      ELF_SECTION_RANGES,
+	ELF_SECTION_RNGLISTS, ELF_SECTION_INFO_DWO,        ELF_SECTION_TYPES_DWO, ELF_SECTION_ABBREV_DWO,
+	ELF_SECTION_STR_DWO,  ELF_SECTION_STR_OFFSETS_DWO, ELF_SECTION_CU_INDEX,  ELF_SECTION_TU_INDEX,
 };
 
 enum {

@@ -11,7 +11,8 @@
 
 /* Finding, among many compilation units, one that describes jemalloc's thread data. */
 
-/* Makes an image of the object's own sections; ends with dwarf_image_release(). 0 or a negative errno. */
+/* Makes an image of the own sections of an object, or a package; ends with dwarf_image_release(). 0 or a
+ * negative errno. */
 int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image, struct error *error);
 
 /* Do the names of the members occur in an object, or a package, at all? */

@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
+#include <elfutils/version.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -364,6 +365,18 @@ static const struct package_case package_cases[] = {
 	{"llvm-dwp", "-gdwarf-5"}, {"llvm-dwp", "-gdwarf-5 -fdebug-types-section"},
 };
 
+/* The debug data of the program `a` are in its package. */
+static void assert_package_is_read(void)
+{
+	if (_ELFUTILS_PREREQ(0, 191)) {
+		assert_found("a");
+		return;
+	}
+	resolve_program("a");
+	assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
+	assert_text(".dwp: reading it needs libdw 0.191 or later");
+}
+
 static void test_packages(void **state)
 {
 	size_t tried = 0;
@@ -383,10 +396,10 @@ static void test_packages(void **state)
 		resolve_program("a");
 		assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
 		workshop_make("mv p a.dwp");
-		assert_found("a");
+		assert_package_is_read();
 		/* skeleton units may be in a file beside it */
 		workshop_make("objcopy --only-keep-debug a a.debug && strip --strip-debug a");
-		assert_found("a");
+		assert_package_is_read();
 		workshop_make("rm a.debug; head -c 300 a.dwp >b && mv b a.dwp");
 		resolve_program("a");
 		assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
