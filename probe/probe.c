@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "probe/process/executable.h"
 #include "probe/resolver/resolution_cache.h"
 #include "thread_reader.h"
 

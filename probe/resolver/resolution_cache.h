@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "probe/object/layout.h"
-#include "probe/process/executable.h"
 #include "probe/process/process_map.h"
 #include "resolver.h"
 

@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/message.h"
-#include "resolution_check.h"
 #include "resolver_internal.h"
 
 #define PATIENCE_NS (10 * NS_PER_S)
@@ -96,7 +95,7 @@ static int order_processes(resolver_work *work, int socket, int process_director
 			   const char *executable_path, const struct process_map *map)
 {
 	const uint32_t object_count = (uint32_t)map->count;
-	const int map_file = resolver_order_write(executable_path, map);
+	const int map_file = resolver_opener_write_map(executable_path, map);
 	int files[2], result;
 
 	if (map_file < 0)

@@ -34,7 +34,7 @@ enum {
 	OPENER_JOB,
 	OPENER_FILES,
 	OPENER_DIRECTORY, /* of the process */
-	OPENER_MAP,       /* a file made by resolver_order_write() */
+	OPENER_MAP,       /* a file made by resolver_opener_write_map() */
 	OPENER_DESCRIPTORS,
 };
 
@@ -42,6 +42,12 @@ struct opener_order {
 	struct rights rights;  /* of the thread that orders; files are opened with the same */
 	uint32_t object_count; /* libraries that can be asked for */
 };
+
+/*
+ * Writes what an opener has to know of its process into a file without a name: it is too much for a message.
+ * Returns a descriptor or a negative errno.
+ */
+int resolver_opener_write_map(const char *executable_path, const struct process_map *map);
 
 /* A supervisor_work: opens what the child asks for, and hands its result on to the program. */
 int resolver_opener_run(const int *descriptors, const void *order);
@@ -98,17 +104,5 @@ union resolver_message {
 	struct resolver_result result;
 	struct supervisor_ended ended; /* supervisor to program: how the child ended */
 };
-
-/* --- resolver_order.c --- */
-
-/*
- * Writes the facts that an opener needs about its process into a file without a name: they are too much for a
- * message.
- * Returns a descriptor or a negative errno.
- */
-int resolver_order_write(const char *executable_path, const struct process_map *map);
-
-/* Reads it from the beginning; the caller frees both. Returns 0 or a negative errno. */
-int resolver_order_read(int descriptor, char **ret_executable_path, struct process_map *ret_map);
 
 #endif

@@ -4,16 +4,71 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "base/message.h"
 #include "object_files.h"
 #include "resolver_internal.h"
 
 enum {
 	REQUESTS_MAX = 16384, /* of one child: a few a library */
+	MAP_BYTES_MAX = 512 << 20,
 };
+
+/* The number of objects, the objects as they lie in memory, then the paths, each with its NUL. */
+int resolver_opener_write_map(const char *executable_path, const struct process_map *map)
+{
+	const int descriptor = memfd_create("ctop-order", MFD_CLOEXEC);
+	struct buffer bytes = {0};
+	int result;
+
+	if (descriptor < 0)
+		return -errno;
+	buffer_append(&bytes, &map->count, sizeof(map->count));
+	buffer_append(&bytes, map->objects, map->count * sizeof(map->objects[0]));
+	buffer_append(&bytes, executable_path, strlen(executable_path) + 1);
+	for (size_t i = 0; i < map->count; i++)
+		buffer_append(&bytes, map->objects[i].path, strlen(map->objects[i].path) + 1);
+	result = file_write_all(descriptor, bytes.data, bytes.length);
+	if (result == 0 && lseek(descriptor, 0, SEEK_SET) < 0)
+		result = -errno;
+	buffer_release(&bytes);
+	if (result == 0)
+		return descriptor;
+	close(descriptor);
+	return result;
+}
+
+/* Reads it from the beginning; the caller frees both. Returns 0 or a negative errno. */
+static int read_order(int descriptor, char **ret_executable_path, struct process_map *ret_map)
+{
+	struct buffer bytes = {0};
+	const char *next;
+	int result = file_read_descriptor(descriptor, &bytes, MAP_BYTES_MAX);
+
+	if (result < 0) {
+		buffer_release(&bytes);
+		return result;
+	}
+	*ret_map = (struct process_map){0};
+	memcpy(&ret_map->count, bytes.data, sizeof(ret_map->count));
+	next = bytes.data + sizeof(ret_map->count);
+	ret_map->objects = memory_allocate_zero(ret_map->count + 1, sizeof(ret_map->objects[0]));
+	memcpy(ret_map->objects, next, ret_map->count * sizeof(ret_map->objects[0]));
+	next += ret_map->count * sizeof(ret_map->objects[0]);
+	*ret_executable_path = memory_duplicate(next);
+	for (size_t i = 0; i < ret_map->count; i++) {
+		next += strlen(next) + 1;
+		ret_map->objects[i].path = memory_duplicate(next);
+	}
+	buffer_release(&bytes);
+	return 0;
+}
 
 /* Ends a job whose child misbehaves with a result that says so. Returns the exit status. */
 static int refuse(int job, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -84,7 +139,7 @@ int resolver_opener_run(const int *descriptors, const void *order_bytes)
 	int result;
 
 	rights_restore(&order->rights);
-	result = resolver_order_read(descriptors[OPENER_MAP], &path, &map);
+	result = read_order(descriptors[OPENER_MAP], &path, &map);
 	if (result == 0 && map.count != order->object_count)
 		result = -EPROTO;
 	if (result < 0)

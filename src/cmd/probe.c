@@ -25,7 +25,7 @@
 #include "cmd/line/privilege.h"
 #include "commands.h"
 #include "probe/probe.h"
-#include "probe/process/executable.h"
+#include "probe/process/process_map.h"
 #include "probe_record.h"
 #include "probe_sidecar.h"
 #include "table/evidence.h"

@@ -21,7 +21,7 @@
 #include "base/rights.h"
 #include "nobody.h"
 #include "probe/resolver/object_files.h"
-#include "probe/resolver/resolution_check.h"
+#include "probe/object/layout.h"
 
 static char base[] = "/tmp/ctop-object-files-XXXXXX";
 
