@@ -142,77 +142,6 @@ struct searched_file {
 	struct dwarf_image image;
 };
 
-/*
- * One set of .debug_pubtypes (DWARF 4, 6.1.1): unit length, version, offset and length of the unit in
- * .debug_info, then pairs of an offset in the unit and a name, up to an offset of 0. Calls libdw for the unit
- * when a name is that of the structure.
- */
-static int try_pubtypes_set(Dwarf *dwarf, const unsigned char *at, const unsigned char *end, bool is_64,
-			    struct dwarf_limit *limit, struct tsd_members *ret_members)
-{
-	const size_t word = is_64 ? 8 : 4;
-	uint64_t unit_offset = 0;
-
-	if ((size_t)(end - at) < 2 + 2 * word)
-		return -ENOENT;
-	memcpy(&unit_offset, at + 2, word);
-	at += 2 + 2 * word;
-	while ((size_t)(end - at) > word) {
-		uint64_t offset = 0;
-		size_t length;
-
-		memcpy(&offset, at, word);
-		at += word;
-		length = strnlen((const char *)at, (size_t)(end - at));
-		if (offset == 0 || length == (size_t)(end - at))
-			return -ENOENT;
-		if (length == 5 && memcmp(at, "tsd_s", 5) == 0) {
-			Dwarf_Die entry, unit;
-
-			if (dwarf_offdie(dwarf, unit_offset + offset, &entry) != NULL &&
-			    dwarf_diecu(&entry, &unit, NULL, NULL) != NULL &&
-			    try_unit(&unit, limit, ret_members) == 0)
-				return 0;
-		}
-		at += length + 1;
-	}
-	return -ENOENT;
-}
-
-static int try_pubtypes(const struct searched_file *file, struct dwarf_limit *limit,
-			struct tsd_members *ret_members)
-{
-	struct byte_range names;
-	const unsigned char *at, *end;
-
-	if (elf_object_section(file->object, ELF_SECTION_PUBTYPES, &names, NULL) < 0)
-		return -ENOENT;
-	at = names.data;
-	end = names.data + names.size;
-	while (end - at >= 4 && dwarf_limit_check(limit, NULL) == 0) {
-		uint32_t word;
-		uint64_t length;
-		bool is_64;
-
-		memcpy(&word, at, sizeof(word));
-		at += sizeof(word);
-		length = word;
-		is_64 = word == UINT32_MAX;
-		if (is_64) {
-			if (end - at < 8)
-				break;
-			memcpy(&length, at, sizeof(length));
-			at += sizeof(length);
-		}
-		if (length > (size_t)(end - at))
-			break;
-		if (try_pubtypes_set(file->image.dwarf, at, at + length, is_64, limit, ret_members) == 0)
-			return 0;
-		at += length;
-	}
-	return -ENOENT;
-}
-
 /* Goes from unit to unit by their headers and looks only into likely ones. */
 static int try_likely_units(Dwarf *dwarf, const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
 			    struct tsd_members *ret_members)
@@ -322,8 +251,7 @@ static int search_files(const struct searched_file *files, size_t count,
 	int result = -ENOENT;
 
 	for (size_t i = 0; i < count; i++) {
-		if (try_pubtypes(&files[i], limit, ret_members) == 0 ||
-		    try_likely_units(files[i].image.dwarf, symbols, limit, ret_members) == 0)
+		if (try_likely_units(files[i].image.dwarf, symbols, limit, ret_members) == 0)
 			return 0;
 	}
 	for (size_t i = 0; i < count && !has_names; i++)

@@ -19,8 +19,8 @@ int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image
 bool dwarf_names_occur(struct elf_object *object);
 
 /*
- * Searches the debug data in `object`: the units that .debug_pubtypes names, then those of jemalloc's
- * functions and sources, then, unless the names occur nowhere, all. `alternate` is the common debug file
+ * Searches the debug data in `object`: the units of jemalloc's functions and sources, then, unless the names
+ * occur nowhere, all. `alternate` is the common debug file
  * (dwz) or NULL. Returns 0 with both members, -ENOENT when they are not there, or another negative errno;
  * both with a sentence.
  */
