@@ -40,9 +40,8 @@ static bool read_kernel(struct scx_kernel *kernel, struct arena *arena, struct f
 	const int result = scx_kernel_read(kernel);
 
 	if (result < 0)
-		*ret_result = feature_off(
-			REASON_NOT_IN_KERNEL,
-			arena_format(arena, "the kernel's types (BTF): %s", strerror(-result)), NULL);
+		*ret_result = BPF_OFF(arena, REASON_NOT_IN_KERNEL, "the kernel's types (BTF): %s",
+				      strerror(-result));
 	return result == 0;
 }
 
@@ -65,10 +64,8 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 	}
 	result = scx_discovery_find(&kernel, ret_run);
 	if (result < 0) {
-		*ret_result = feature_off(
-			result == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
-			arena_format(arena, "the programs of %s were not found: %s", name, strerror(-result)),
-			NULL);
+		*ret_result = BPF_OFF(arena, result == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
+				      "the programs of %s were not found: %s", name, strerror(-result));
 		if (result == -ENOENT)
 			ret_result->state = FEATURE_STATE_UNKNOWN;
 		return false;
