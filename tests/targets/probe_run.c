@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "target_process.h"
+#include "probe_run.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "../cmocka_include.h"
 
@@ -38,85 +32,9 @@ const char *target_path(const char *name)
 	return line;
 }
 
-static void read_report(struct target *target)
-{
-	char line[128];
-
-	target->count = 0;
-	while (fgets(line, sizeof(line), target->answers) != NULL) {
-		struct target_thread *thread;
-
-		if (strcmp(line, "ready\n") == 0)
-			return;
-		if (target->count % 64 == 0) {
-			target->threads = realloc(target->threads, (target->count + 64) * sizeof(*thread));
-			assert_non_null(target->threads);
-		}
-		thread = &target->threads[target->count++];
-		assert_int_equal(sscanf(line, "%d %" SCNu64 " %" SCNu64, &thread->tid, &thread->allocated,
-					&thread->deallocated),
-				 3);
-	}
-	fail_msg("the target ended after %zu lines", target->count);
-}
-
-void target_start(struct target *target, const char *environment, const char *const *arguments)
-{
-	int commands[2], answers[2];
-
-	memset(target, 0, sizeof(*target));
-	assert_int_equal(pipe2(commands, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(answers, O_CLOEXEC), 0);
-	target->child = fork();
-	assert_true(target->child >= 0);
-	if (target->child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		dup2(commands[0], STDIN_FILENO);
-		dup2(answers[1], STDOUT_FILENO);
-		if (environment == NULL || putenv(strdup(environment)) == 0)
-			execvp(arguments[0], (char *const *)arguments);
-		_exit(127);
-	}
-	close(commands[0]);
-	close(answers[1]);
-	target->commands = fdopen(commands[1], "w");
-	target->answers = fdopen(answers[0], "r");
-	assert_non_null(target->commands);
-	assert_non_null(target->answers);
-	read_report(target);
-}
-
 void target_start_named(struct target *target, const char *name, const char *mode, const char *threads)
 {
 	target_start(target, NULL, (const char *[]){target_path(name), mode, threads, NULL});
-}
-
-void target_command(struct target *target, const char *line)
-{
-	assert_true(fputs(line, target->commands) >= 0);
-	assert_int_equal(fflush(target->commands), 0);
-	read_report(target);
-}
-
-int64_t target_gap(struct target *target)
-{
-	char line[64];
-	int64_t gap;
-
-	assert_true(fputs("gap\n", target->commands) >= 0);
-	assert_int_equal(fflush(target->commands), 0);
-	assert_non_null(fgets(line, sizeof(line), target->answers));
-	assert_int_equal(sscanf(line, "gap %" SCNd64, &gap), 1);
-	return gap;
-}
-
-void target_end(struct target *target)
-{
-	fclose(target->commands);
-	fclose(target->answers);
-	waitpid(target->child, NULL, 0);
-	free(target->threads);
-	memset(target, 0, sizeof(*target));
 }
 
 yajl_val probe_process(int pid, const char *option, const struct run_options *options, int status)
@@ -145,10 +63,10 @@ yajl_val probe_threads(yajl_val tree, size_t index)
 	return threads;
 }
 
-yajl_val probe_thread(yajl_val threads, int tid)
+yajl_val probe_thread(yajl_val threads, uint32_t tid)
 {
 	for (size_t i = 0; i < threads->u.array.len; i++) {
-		if (json_u64(threads->u.array.values[i], "tid") == (uint64_t)tid)
+		if (json_u64(threads->u.array.values[i], "tid") == tid)
 			return threads->u.array.values[i];
 	}
 	return NULL;
@@ -162,11 +80,11 @@ void expect_own_counts(yajl_val threads, const struct target *target)
 		/* both are sorted in the common case: search from the same place */
 		yajl_val thread = threads->u.array.values[i];
 
-		if (json_u64(thread, "tid") != (uint64_t)own->tid)
+		if (json_u64(thread, "tid") != own->tid)
 			thread = probe_thread(threads, own->tid);
 		assert_non_null(thread);
 		if (json_member(thread, "error") != NULL)
-			fail_msg("%d: %s: %s", own->tid, json_text(thread, "error_kind"),
+			fail_msg("%u: %s: %s", own->tid, json_text(thread, "error_kind"),
 				 json_text(thread, "error"));
 		assert_int_equal(json_u64(thread, "allocated_bytes"), own->allocated);
 		assert_int_equal(json_u64(thread, "deallocated_bytes"), own->deallocated);
