@@ -135,6 +135,17 @@ struct fixture_threads {
 int fixture_threads_start(struct fixture_threads *threads, size_t count, struct error *error);
 void fixture_threads_end(struct fixture_threads *threads);
 
+/* A fixture, and threads of this process that each have a context of it. */
+struct fixture_scene {
+	struct fixture *fixture;
+	struct fixture_threads threads;
+};
+
+/* Returns 0, or a negative errno with a sentence; then nothing is left of it. */
+int fixture_scene_begin(struct fixture_scene *scene, enum fixture_layout layout, size_t threads,
+			const struct fixture_options *options, struct error *error);
+void fixture_scene_end(struct fixture_scene *scene);
+
 /*
  * Another thread takes contexts of two of `tids` at a time and gives each the other's slot, as fast as it
  * can, until fixture_churn_end(), which returns how many slots changed hands.
