@@ -545,7 +545,7 @@ static void check_printed_walk(yajl_val printed)
 }
 
 /* `ctop scx` when the workers have these weights. */
-static void check_command(const uint64_t weights[], bool has_allocator)
+static void check_command(const uint64_t weights[], const char *type, bool has_allocator)
 {
 	const char *arguments[] = {"scx", "--json", has_allocator ? "--walk" : NULL, NULL};
 	char process[16];
@@ -556,6 +556,7 @@ static void check_command(const uint64_t weights[], bool has_allocator)
 
 	read_state(&state);
 	assert_string_equal(json_text(json_member(printed, "scheduler"), "name"), state.ops);
+	assert_string_equal(json_text(json_member(printed, "type"), "name"), type);
 	for (size_t i = 0; i < WORKERS; i++) {
 		context = printed_context(printed, workers.processes[i]);
 		assert_non_null(context);
@@ -635,7 +636,7 @@ static void check_variant(void **state)
 	check_threads(&scene.subject);
 	check_runtimes(&scene.subject);
 	check_walk(&scene.subject, variant->has_allocator);
-	check_command(scene.weights, variant->has_allocator);
+	check_command(scene.weights, "task_ctx", variant->has_allocator);
 	renice_workers(&scene.subject, renice, renice_weights);
 	scene_end(&scene);
 }
@@ -743,59 +744,6 @@ static void compares_weights(void **state)
 	run_release(&run);
 	workers_end();
 	scheduler_end();
-}
-
-/* Checks a worker in the output of `ctop scx`: its context, and its own element of the walk. */
-static void check_printed(yajl_val printed, pid_t process, uint64_t weight)
-{
-	yajl_val threads = json_member(printed, "threads");
-	yajl_val entries = json_member(json_member(printed, "walk"), "entries");
-	size_t found = 0;
-	char payload[64];
-
-	assert_non_null(threads);
-	assert_non_null(entries);
-	for (size_t i = 0; i < threads->u.array.len; i++) {
-		yajl_val thread = threads->u.array.values[i];
-
-		if (json_u64(thread, "tid") != (uint64_t)process)
-			continue;
-		assert_int_equal(json_u64(thread, "pid"), process);
-		assert_int_equal(json_u64(json_member(thread, "context"), "pid"), process);
-		assert_int_equal(json_u64(json_member(thread, "context"), "weight"), weight);
-		found++;
-	}
-	assert_int_equal(found, 1);
-	snprintf(payload, sizeof(payload), "{.pid = %d, .weight = %u,", process, (unsigned int)weight);
-	for (size_t i = 0; i < entries->u.array.len; i++) {
-		yajl_val entry = entries->u.array.values[i], owner = json_member(entry, "tid");
-
-		if (owner == NULL || YAJL_GET_INTEGER(owner) != process)
-			continue;
-		assert_memory_equal(json_text(entry, "payload"), payload, strlen(payload));
-		found++;
-	}
-	assert_int_equal(found, 2);
-}
-
-static void prints_all_of_a_scheduler(void **state)
-{
-	static const char *const words[] = {"after", NULL};
-	static const char *const arguments[] = {"scx", "--json", "--walk", NULL};
-	struct scene scene;
-	yajl_val printed;
-
-	(void)state;
-	scheduler_start(words);
-	scene_begin(&scene);
-	printed = print_scx(arguments);
-	assert_string_equal(json_text(json_member(printed, "scheduler"), "name"), scene.before.ops);
-	assert_string_equal(json_text(json_member(printed, "type"), "name"), "task_ctx");
-	assert_int_equal(json_u64(json_member(printed, "walk"), "skipped_subtrees"), 0);
-	for (size_t i = 0; i < WORKERS; i++)
-		check_printed(printed, workers.processes[i], scene.weights[i]);
-	yajl_tree_free(printed);
-	scene_end(&scene);
 }
 
 /* The number under the heading WEIGHT in the row of a worker, -1 for none. */
@@ -946,7 +894,8 @@ static void reads_contexts_of_a_released_scheduler(void **state)
 	scene_begin(&scene);
 	check_threads(&scene.subject);
 	check_released_runtimes(&scene.subject);
-	check_command(scene.weights, strncmp(scene.subject.scheduler->layout, "arena", strlen("arena")) == 0);
+	check_command(scene.weights, scene.subject.scheduler->type,
+		      strncmp(scene.subject.scheduler->layout, "arena", strlen("arena")) == 0);
 	scene_end(&scene);
 }
 
@@ -980,7 +929,6 @@ int main(int count, char **words)
 		cmocka_unit_test_teardown(says_why_there_are_no_contexts, clean),
 		cmocka_unit_test_teardown(captures_contexts, clean),
 		cmocka_unit_test_teardown(compares_weights, clean),
-		cmocka_unit_test_teardown(prints_all_of_a_scheduler, clean),
 		cmocka_unit_test_teardown(screen_follows_schedulers, clean),
 	};
 
