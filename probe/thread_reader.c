@@ -51,8 +51,9 @@ struct thread_reader_memory {
 	/* Threads by number, as many as the largest process had: */
 	uint32_t *entries; /* of each thread in known->threads */
 	size_t entries_capacity;
+	size_t *lists; /* room for the next three */
+	size_t lists_capacity;
 	size_t *cold, *unborn, *held;
-	size_t cold_capacity, unborn_capacity, held_capacity;
 	struct stop_thread *stops;
 	size_t stops_capacity;
 };
@@ -101,9 +102,7 @@ void thread_reader_release(struct thread_reader *reader)
 		return;
 	free(memory->bytes);
 	free(memory->entries);
-	free(memory->cold);
-	free(memory->unborn);
-	free(memory->held);
+	free(memory->lists);
 	free(memory->stops);
 	free(memory);
 	reader->memory = NULL;
@@ -549,10 +548,11 @@ static void prepare(struct reading *reading)
 
 	memory->entries = memory_grow(memory->entries, &memory->entries_capacity, count,
 				      sizeof(memory->entries[0]));
-	memory->cold = memory_grow(memory->cold, &memory->cold_capacity, count, sizeof(memory->cold[0]));
-	memory->unborn = memory_grow(memory->unborn, &memory->unborn_capacity, count,
-				     sizeof(memory->unborn[0]));
-	memory->held = memory_grow(memory->held, &memory->held_capacity, count, sizeof(memory->held[0]));
+	memory->lists = memory_grow(memory->lists, &memory->lists_capacity, 3 * count,
+				    sizeof(memory->lists[0]));
+	memory->cold = memory->lists;
+	memory->unborn = memory->cold + count;
+	memory->held = memory->unborn + count;
 	forget_old(reading->known, count);
 	for (size_t i = 0; i < count; i++) {
 		memory->entries[i] = find_known(reading->known, &reading->threads[i]);

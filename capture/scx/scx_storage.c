@@ -12,7 +12,6 @@
 #include "base/memory.h"
 
 enum {
-	MAP_ARENA = 33, /* BPF_MAP_TYPE_ARENA, since Linux 6.9; like the rest of include/uapi/linux/bpf.h */
 	ID_SIZE = 8,
 	DATA_MAX = 64 << 20, /* of the map of variables in which an allocator is looked for */
 	RANK_CHOSEN = 4,
@@ -159,7 +158,7 @@ static void look_at_maps(struct search *search, const struct scx_run *run)
 			continue;
 		if (map.info.type == BPF_MAP_TYPE_TASK_STORAGE) {
 			consider(search, &map);
-		} else if (map.info.type == MAP_ARENA && search->arena.descriptor < 0) {
+		} else if (map.info.type == SCX_MAP_ARENA && search->arena.descriptor < 0) {
 			search->arena = map;
 		} else {
 			scx_map_close(&map);
