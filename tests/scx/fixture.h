@@ -32,7 +32,8 @@ enum fixture_layout {
 	} while (0)
 
 struct fixture_options {
-	uint32_t root_children; /* nodes below the root that fill side by side, at most CONTEXT_SPREAD_MAX; 0 is 1 */
+	uint32_t root_children; /* nodes below the root that fill side by side, at most CONTEXT_SPREAD_MAX; 0
+				   is 1 */
 	bool free_at_exit;      /* a thread that ends leaves its context; else its slot stays in use */
 	bool keep_ids;          /* freed slots keep id and context, as in some released allocators, and the
 				   storage goes first; not in FIXTURE_DIRECT */

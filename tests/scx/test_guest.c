@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "capture/scx/scx_reader.h"
+#include "reading.h"
 
 enum {
 	PATIENCE_S = 120, /* guests are emulated */
@@ -242,32 +243,6 @@ static void subject_read(struct subject *subject)
 	assert_int_equal(scx_reader_read(subject->reader, NULL, &subject->reading), 0);
 }
 
-static const struct task_field_member *find_member(const struct subject *subject, const char *name)
-{
-	for (size_t i = 0; i < subject->scheduler->member_count; i++) {
-		if (strcmp(subject->scheduler->members[i].name, name) == 0)
-			return &subject->scheduler->members[i];
-	}
-	fail_msg("contexts of %s have no %s", subject->name, name);
-	return NULL;
-}
-
-static uint64_t value_of(const struct subject *subject, const struct scx_record *record, const char *name)
-{
-	return task_field_read(find_member(subject, name), scx_record_context(record), 0);
-}
-
-static const struct scx_record *find_record(const struct subject *subject, pid_t thread)
-{
-	for (size_t i = 0; i < subject->reading.count; i++) {
-		const struct scx_record *record = scx_reading_record(&subject->reading, i);
-
-		if (record->tid == (uint32_t)thread)
-			return record;
-	}
-	return NULL;
-}
-
 /* Reads until the contexts of all workers say so; the weights are by worker. */
 static void wait_for_weights(struct subject *subject, const uint64_t weights[])
 {
@@ -278,8 +253,8 @@ static void wait_for_weights(struct subject *subject, const uint64_t weights[])
 		uint64_t weight;
 
 		subject_read(subject);
-		record = find_record(subject, workers.processes[i]);
-		weight = record != NULL ? value_of(subject, record, "weight") : 0;
+		record = find_record(&subject->reading, workers.processes[i]);
+		weight = record != NULL ? read_member(subject->scheduler, record, "weight") : 0;
 		if (weight == weights[i])
 			i++;
 		else if (!patience_pause(&patience))
@@ -327,7 +302,7 @@ static void check_threads(struct subject *subject)
 		const struct scx_record *record = scx_reading_record(&subject->reading, i);
 
 		if (scx_record_is_own(record))
-			assert_int_equal(value_of(subject, record, "pid"), record->tid);
+			assert_int_equal(read_member(subject->scheduler, record, "pid"), record->tid);
 	}
 	for (size_t i = 0; i < before_count; i++) {
 		const struct scx_record *record;
@@ -337,7 +312,7 @@ static void check_threads(struct subject *subject)
 			lived = after[j] == before[i];
 		if (!lived)
 			continue;
-		record = find_record(subject, (pid_t)before[i]);
+		record = find_record(&subject->reading, (pid_t)before[i]);
 		if (record == NULL)
 			fail_msg("%s: thread %u has no context", subject->name, before[i]);
 		assert_true(scx_record_is_own(record));
@@ -360,9 +335,9 @@ static void check_runtimes(struct subject *subject)
 			const struct scx_record *record;
 
 			subject_read(subject);
-			record = find_record(subject, workers.processes[i]);
+			record = find_record(&subject->reading, workers.processes[i]);
 			assert_non_null(record);
-			runtime = value_of(subject, record, "sum_runtime");
+			runtime = read_member(subject->scheduler, record, "sum_runtime");
 			assert_true(runtime <= kernel_runtime(workers.processes[i]));
 			if (runtime >= before)
 				break;
@@ -402,7 +377,7 @@ static void check_walk(struct subject *subject, bool has_allocator)
 		if (place == walk.entry_count)
 			fail_msg("%s: the walk has no element %d.%d", subject->name, idx, genn);
 		snprintf(fields, sizeof(fields), ".pid = %" PRIu32 ", .weight = %" PRIu64 ",", record->tid,
-			 value_of(subject, record, "weight"));
+			 read_member(subject->scheduler, record, "weight"));
 		if (strstr(walk.entries[place].text, fields) == NULL)
 			fail_msg("%s: element %d.%d is not %s", subject->name, idx, genn, fields);
 		found++;
@@ -847,8 +822,9 @@ static void check_released_runtimes(struct subject *subject)
 		uint64_t began, kernel_began, kernel_then, ran;
 
 		subject_read(subject);
-		assert_non_null(find_record(subject, workers.processes[i]));
-		began = value_of(subject, find_record(subject, workers.processes[i]), "sum_runtime");
+		assert_non_null(find_record(&subject->reading, workers.processes[i]));
+		began = read_member(subject->scheduler, find_record(&subject->reading, workers.processes[i]),
+				    "sum_runtime");
 		kernel_began = kernel_runtime(workers.processes[i]);
 		do {
 			assert_true(patience_pause(&patience));
@@ -856,8 +832,10 @@ static void check_released_runtimes(struct subject *subject)
 		} while (kernel_then < NS_PER_S);
 		for (;;) {
 			subject_read(subject);
-			assert_non_null(find_record(subject, workers.processes[i]));
-			ran = value_of(subject, find_record(subject, workers.processes[i]), "sum_runtime") -
+			assert_non_null(find_record(&subject->reading, workers.processes[i]));
+			ran = read_member(subject->scheduler,
+					  find_record(&subject->reading, workers.processes[i]),
+					  "sum_runtime") -
 			      began;
 			if (ran >= kernel_then / 10 * 9)
 				break;

@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "capture/scx/scx_reader.h"
 #include "fixture.h"
+#include "reading.h"
 #include "tests/wait.h"
 
 enum {
@@ -107,37 +108,6 @@ static void end(struct subject *subject)
 static void read_all(struct subject *subject)
 {
 	assert_int_equal(scx_reader_read(subject->reader, NULL, &subject->reading), 0);
-}
-
-/* The record of a thread, or NULL; fails when it has two. */
-static const struct scx_record *find_record(const struct subject *subject, pid_t tid)
-{
-	const struct scx_record *found = NULL;
-
-	for (size_t i = 0; i < subject->reading.count; i++) {
-		const struct scx_record *record = scx_reading_record(&subject->reading, i);
-
-		if (record->tid == (uint32_t)tid) {
-			assert_null(found);
-			found = record;
-		}
-	}
-	return found;
-}
-
-static const struct task_field_member *find_member(const struct task_field_owner *scheduler, const char *name)
-{
-	for (size_t i = 0; i < scheduler->member_count; i++) {
-		if (strcmp(scheduler->members[i].name, name) == 0)
-			return &scheduler->members[i];
-	}
-	fail_msg("no member '%s'", name);
-	return NULL;
-}
-
-static uint64_t read_member(const struct subject *subject, const struct scx_record *record, const char *name)
-{
-	return task_field_read(find_member(subject->scheduler, name), scx_record_context(record), 0);
 }
 
 static bool is_map(uint32_t id)
@@ -363,11 +333,12 @@ static void test_nice(void **state)
 			assert_int_equal(setpriority(PRIO_PROCESS, (id_t)tid, weights[i].nice), 0);
 			assert_done(fixture_run(subject.scene.fixture, tid, NS_PER_MS, &error));
 			read_all(&subject);
-			record = find_record(&subject, tid);
+			record = find_record(&subject.reading, tid);
 			assert_non_null(record);
-			assert_int_equal(read_member(&subject, record, "weight"), weights[i].weight);
-			assert_int_equal((int64_t)read_member(&subject, record, "nice"), weights[i].nice);
-			assert_int_equal(read_member(&subject, record, "sum_runtime"), NS_PER_MS);
+			assert_int_equal(read_member(subject.scheduler, record, "weight"), weights[i].weight);
+			assert_int_equal((int64_t)read_member(subject.scheduler, record, "nice"),
+					 weights[i].nice);
+			assert_int_equal(read_member(subject.scheduler, record, "sum_runtime"), NS_PER_MS);
 		}
 		end(&subject);
 	}
@@ -380,7 +351,8 @@ static void test_nice(void **state)
 static bool is_right(const struct subject *subject, const struct scx_record *record)
 {
 	bool is_filled = strcmp(subject->scheduler->layout, "task storage") != 0;
-	uint64_t pid = read_member(subject, record, "pid"), seal = read_member(subject, record, "seal");
+	uint64_t pid = read_member(subject->scheduler, record, "pid"),
+		 seal = read_member(subject->scheduler, record, "seal");
 
 	return (pid == record->tid || (!is_filled && pid == 0)) &&
 	       (seal == context_seal(record->tid) || (!is_filled && seal == 0));
@@ -454,7 +426,7 @@ static void test_other_process(void **state)
 			assert_in_range(subject.reading.count, SOME / 2, SOME);
 			for (size_t i = 0; i < subject.reading.count; i++) {
 				const struct scx_record *record = scx_reading_record(&subject.reading, i);
-				uint64_t runtime = read_member(&subject, record, "sum_runtime");
+				uint64_t runtime = read_member(subject.scheduler, record, "sum_runtime");
 
 				assert_int_equal(record->tgid, other.pid);
 				if (!is_right(&subject, record))
@@ -487,11 +459,12 @@ static void test_freed(void **state)
 		read_all(&subject);
 		assert_int_equal(subject.reading.count, SOME / 2);
 		for (size_t i = 0; i < SOME; i++) {
-			const struct scx_record *record = find_record(&subject, threads->tids[i]);
+			const struct scx_record *record = find_record(&subject.reading, threads->tids[i]);
 
 			assert_int_equal(record != NULL, i % 2);
 			assert_true(record == NULL || scx_record_is_own(record));
-			assert_true(record == NULL || read_member(&subject, record, "pid") == record->tid);
+			assert_true(record == NULL ||
+				    read_member(subject.scheduler, record, "pid") == record->tid);
 		}
 
 		/* the slots get new owners, those that had them before none */
@@ -504,8 +477,9 @@ static void test_freed(void **state)
 			const struct scx_record *record = scx_reading_record(&subject.reading, i);
 
 			assert_true(scx_record_is_own(record));
-			assert_int_equal(read_member(&subject, record, "pid"), record->tid);
-			assert_int_equal(read_member(&subject, record, "seal"), context_seal(record->tid));
+			assert_int_equal(read_member(subject.scheduler, record, "pid"), record->tid);
+			assert_int_equal(read_member(subject.scheduler, record, "seal"),
+					 context_seal(record->tid));
 		}
 		end(&subject);
 	}
@@ -528,16 +502,16 @@ static void test_stale(void **state)
 		assert_done(fixture_point(subject.scene.fixture, stale, other.element, &error));
 		read_all(&subject);
 		assert_int_equal(subject.reading.count, FEW);
-		record = find_record(&subject, stale);
+		record = find_record(&subject.reading, stale);
 		assert_non_null(record);
-		assert_int_not_equal(read_member(&subject, record, "pid"), stale);
+		assert_int_not_equal(read_member(subject.scheduler, record, "pid"), stale);
 		assert_false(scx_record_is_own(record));
-		record = find_record(&subject, subject.scene.threads.tids[2]);
+		record = find_record(&subject.reading, subject.scene.threads.tids[2]);
 		assert_non_null(record);
 		assert_true(scx_record_is_own(record));
 		assert_done(fixture_point(subject.scene.fixture, stale, 0, &error));
 		read_all(&subject);
-		record = find_record(&subject, stale);
+		record = find_record(&subject.reading, stale);
 		assert_true(record == NULL || !scx_record_is_own(record));
 		end(&subject);
 	}
@@ -650,7 +624,7 @@ static void *read_on(void *argument)
 			const struct scx_record *record = scx_reading_record(&subject->reading, i);
 
 			background->all_own = background->all_own && scx_record_is_own(record) &&
-					      read_member(subject, record, "pid") == record->tid;
+					      read_member(subject->scheduler, record, "pid") == record->tid;
 		}
 		atomic_fetch_add(&background->passes, 1);
 	}
@@ -775,14 +749,14 @@ static void test_pages(void **state)
 		/* the others are read as before; these three are nobody's */
 		assert_int_equal(subject.reading.count, SOME);
 		for (size_t i = 0; i < SOME; i++) {
-			record = find_record(&subject, subject.scene.threads.tids[i]);
+			record = find_record(&subject.reading, subject.scene.threads.tids[i]);
 			assert_non_null(record);
 			assert_int_equal(scx_record_is_own(record), i < 1 || i > 3);
 		}
-		record = find_record(&subject, subject.scene.threads.tids[1]);
+		record = find_record(&subject.reading, subject.scene.threads.tids[1]);
 		assert_int_equal(record->element_id, 0);
-		assert_int_equal(read_member(&subject, record, "pid"), 0);
-		assert_int_equal(read_member(&subject, record, "seal"), 0);
+		assert_int_equal(read_member(subject.scheduler, record, "pid"), 0);
+		assert_int_equal(read_member(subject.scheduler, record, "seal"), 0);
 		end(&subject);
 	}
 }
