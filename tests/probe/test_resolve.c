@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <elfutils/version.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,62 @@
 #include "probe/dwarf/resolve.h"
 #include "probe/object/known_build.h"
 #include "probe/resolver/object_files.h"
-#include "workshop.h"
 
 #define SOURCE TEST_DATA "/generation.c"
+
+/* A temporary directory in which programs are built with the tools of this machine. */
+static char workshop[] = "/tmp/ctop-probe-XXXXXX";
+
+static bool run(const char *format, va_list arguments)
+{
+	char command[2048], line[2304];
+
+	vsnprintf(command, sizeof(command), format, arguments);
+	/* the tools must not inherit a sanitizer or other options of this test */
+	snprintf(line, sizeof(line), "unset LD_PRELOAD; { %s; } >log 2>&1", command);
+	return system(line) == 0;
+}
+
+/* Runs a shell command, quietly; true when it exits with 0. */
+static bool workshop_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static bool workshop_run(const char *format, ...)
+{
+	va_list arguments;
+	bool worked;
+
+	va_start(arguments, format);
+	worked = run(format, arguments);
+	va_end(arguments);
+	return worked;
+}
+
+/* The same, for a command that must work: else its output is shown and the test fails. */
+static void workshop_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void workshop_make(const char *format, ...)
+{
+	va_list arguments;
+	bool worked;
+
+	va_start(arguments, format);
+	worked = run(format, arguments);
+	va_end(arguments);
+	if (worked)
+		return;
+	if (system("cat log >&2") != 0)
+		fprintf(stderr, "no log\n");
+	fail_msg("a command failed: %s", format);
+}
+
+/* Is there a tool of that name? When not, a line says what is skipped. */
+static bool workshop_has(const char *tool)
+{
+	if (workshop_run("command -v %s", tool))
+		return true;
+	print_message("SKIP: no %s\n", tool);
+	return false;
+}
 
 enum {
 	LIBRARIES_MAX = 3,
@@ -818,16 +872,19 @@ static void test_damage(void **state)
 static int open_workshop(void **state)
 {
 	(void)state;
-	workshop_open();
+	if (mkdtemp(workshop) == NULL || chdir(workshop) != 0)
+		return -1;
 	workshop_make("mkdir -p process/map_files && ln -s .. process/root");
 	return 0;
 }
 
 static int close_workshop(void **state)
 {
+	char command[64];
+
 	(void)state;
-	workshop_close();
-	return 0;
+	snprintf(command, sizeof(command), "rm -rf %s", workshop);
+	return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
 int main(void)
