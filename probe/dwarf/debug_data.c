@@ -102,10 +102,26 @@ int debug_file_open(const struct resolve_source *source, uint32_t object, enum r
 	return result == -ENOENT ? -ENOEXEC : result;
 }
 
-static int open_file(const struct debug_search *search, enum resolve_file kind, const char *name,
-		     uint32_t ordinal, struct elf_object *ret_file, struct error *error)
+/*
+ * Opens the next candidate of a kind that can be read, from `*ordinal` on; the others go into the trace.
+ * False without one.
+ */
+static bool next_file(const struct debug_search *search, enum resolve_file kind, const char *name,
+		      uint32_t *ordinal, struct debug_trace *trace, struct elf_object *ret_file)
 {
-	return debug_file_open(search->source, search->number, kind, name, ordinal, ret_file, error);
+	while (*ordinal < ORDINAL_MAX) {
+		struct error error;
+		const int result = debug_file_open(search->source, search->number, kind, name, (*ordinal)++,
+						   ret_file, &error);
+
+		if (result == 0)
+			return true;
+		if (result == -ENOENT)
+			break;
+		if (trace != NULL)
+			debug_trace_add(trace, "%s: %s", file_words[kind], error.text);
+	}
+	return false;
 }
 
 /* Opens the next separate debug file that is of the same build. Returns its kind, or RESOLVE_FILE_COUNT. */
@@ -119,16 +135,7 @@ static enum resolve_file next_separate(struct debug_search *search, struct separ
 
 		if (!separate_name(search->object, kind, name, &crc))
 			continue;
-		while (cursor->ordinal < ORDINAL_MAX) {
-			struct error error;
-			const int result = open_file(search, kind, name, cursor->ordinal++, ret_file, &error);
-
-			if (result == -ENOENT)
-				break;
-			if (result < 0) {
-				debug_trace_add(search->trace, "%s: %s", file_words[kind], error.text);
-				continue;
-			}
+		while (next_file(search, kind, name, &cursor->ordinal, search->trace, ret_file)) {
 			if (is_same_build(search->object, ret_file, kind, crc, search->trace))
 				return kind;
 			elf_object_release(ret_file);
@@ -160,14 +167,9 @@ static bool open_alternate(const struct debug_search *search, const struct elf_o
 		return false;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const char *name = kinds[i] == RESOLVE_FILE_ALTERNATE ? build_id : link;
+		uint32_t ordinal = 0;
 
-		for (uint32_t ordinal = 0; ordinal < ORDINAL_MAX; ordinal++) {
-			const int result = open_file(search, kinds[i], name, ordinal, ret_alternate, NULL);
-
-			if (result == -ENOENT)
-				break;
-			if (result < 0)
-				continue;
+		while (next_file(search, kinds[i], name, &ordinal, NULL, ret_alternate)) {
 			if (elf_object_build_id(ret_alternate, found) && strcmp(found, build_id) == 0)
 				return true;
 			elf_object_release(ret_alternate);
@@ -248,14 +250,9 @@ static int search_package(struct debug_search *search, struct elf_object *packag
 
 	for (size_t i = 0; result == -ENODATA && i < sizeof(others) / sizeof(others[0]); i++) {
 		struct elf_object skeletons;
+		uint32_t ordinal = 0;
 
-		for (uint32_t ordinal = 0; result == -ENODATA && ordinal < ORDINAL_MAX; ordinal++) {
-			const int opened = open_file(search, others[i], "", ordinal, &skeletons, NULL);
-
-			if (opened == -ENOENT)
-				break;
-			if (opened < 0)
-				continue;
+		while (result == -ENODATA && next_file(search, others[i], "", &ordinal, NULL, &skeletons)) {
 			if (is_same_build(search->object, &skeletons, others[i], 0, search->trace))
 				result = dwarf_package_search(package, &skeletons, symbols, search->limit,
 							      ret_members, error);
@@ -268,17 +265,14 @@ static int search_package(struct debug_search *search, struct elf_object *packag
 static int try_packages(struct debug_search *search, const struct jemalloc_symbols *symbols,
 			struct tsd_members *ret_members)
 {
-	for (uint32_t ordinal = 0; ordinal < ORDINAL_MAX; ordinal++) {
-		struct elf_object package;
-		struct error error;
-		int result = open_file(search, RESOLVE_FILE_PACKAGE, "", ordinal, &package, &error);
+	struct elf_object package;
+	uint32_t ordinal = 0;
 
-		if (result == -ENOENT)
-			break;
-		if (result == 0) {
-			result = search_package(search, &package, symbols, ret_members, &error);
-			elf_object_release(&package);
-		}
+	while (next_file(search, RESOLVE_FILE_PACKAGE, "", &ordinal, search->trace, &package)) {
+		struct error error;
+		const int result = search_package(search, &package, symbols, ret_members, &error);
+
+		elf_object_release(&package);
 		if (judge(search, RESOLVE_FILE_PACKAGE, result, symbols, ret_members, &error) == 0)
 			return 0;
 	}
