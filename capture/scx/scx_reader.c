@@ -15,14 +15,6 @@ enum {
 	ELEMENTS_MAX = 1 << 20, /* of a walk: more than the host has tasks */
 };
 
-struct scx_reader {
-	struct scx_storage storage;
-	struct scx_program program;
-	struct task_field_owner *scheduler;
-	unsigned char *bytes;
-	size_t bytes_size;
-};
-
 /* --- rights --- */
 
 static bool is_allowed(struct feature_result *ret_result)
@@ -115,11 +107,6 @@ void scx_reader_close(struct scx_reader *reader)
 	task_field_owner_release(reader->scheduler);
 	free(reader->bytes);
 	free(reader);
-}
-
-struct task_field_owner *scx_reader_scheduler(const struct scx_reader *reader)
-{
-	return reader->scheduler;
 }
 
 /* --- reading --- */

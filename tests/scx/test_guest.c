@@ -228,7 +228,7 @@ static void subject_open(struct subject *subject)
 	subject->reader = scx_reader_open(&subject->run, NULL, &subject->arena, &result);
 	if (subject->reader == NULL)
 		fail_msg("no reader for %s: %s", subject->name, result.detail);
-	subject->scheduler = scx_reader_scheduler(subject->reader);
+	subject->scheduler = subject->reader->scheduler;
 }
 
 static void subject_close(struct subject *subject)

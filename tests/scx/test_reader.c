@@ -75,7 +75,7 @@ static void begin_reading(struct subject *subject)
 		fail_msg("layout %s: no reader: %s",
 			 fixture_layout_name(fixture_layout(subject->scene.fixture)), result.detail);
 	assert_int_equal(result.state, FEATURE_STATE_ON);
-	subject->scheduler = scx_reader_scheduler(subject->reader);
+	subject->scheduler = subject->reader->scheduler;
 	assert_non_null(subject->scheduler);
 }
 
@@ -417,7 +417,7 @@ static void test_other_process(void **state)
 		subject.reader = scx_reader_open(&run, NULL, &subject.arena, &result);
 		if (subject.reader == NULL)
 			fail_msg("layout %s: %s", fixture_layout_name(layout), result.detail);
-		subject.scheduler = scx_reader_scheduler(subject.reader);
+		subject.scheduler = subject.reader->scheduler;
 		/* until run time is seen: few contexts live for more than one turn before they change their
 		 * slot */
 		while (longest < NS_PER_MS) {
@@ -781,12 +781,12 @@ static void test_choice(void **state)
 
 			reader = open_reader(subject.scene.fixture, &other_type, &subject.arena, &result);
 			assert_non_null(reader);
-			assert_string_equal(scx_reader_scheduler(reader)->type, "queue_ctx");
+			assert_string_equal(reader->scheduler->type, "queue_ctx");
 			scx_reader_close(reader);
 		}
 		reader = open_reader(subject.scene.fixture, &own_map, &subject.arena, &result);
 		assert_non_null(reader);
-		assert_string_equal(scx_reader_scheduler(reader)->storage, own_map.map);
+		assert_string_equal(reader->scheduler->storage, own_map.map);
 		scx_reader_close(reader);
 		/* a name that is none is a mistake, which another map must not hide */
 		reader = open_reader(subject.scene.fixture, &no_map, &subject.arena, &result);
