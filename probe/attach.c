@@ -106,7 +106,7 @@ void attachment_set_robust_distance(struct attachment *attachment, uint64_t dist
 /*
  * glibc keeps the head of the robust list 16 bytes behind the tid field, with one pointer between them, in
  * struct pthread (nptl/descr.h). The thread pointer is the beginning of that structure on x86_64 and its end
- * on aarch64. Without its description, thread_pointer.c finds the distance where that can be done.
+ * on aarch64. Without its description, thread_reader.c finds the distance where that can be done.
  */
 static void find_robust_distance(struct attachment *attachment)
 {
