@@ -2,13 +2,144 @@
 #include "dwarf_search.h"
 
 #include <dwarf.h>
+#include <elf.h>
+#include <elfutils/libdw.h>
 #include <elfutils/version.h>
 #include <errno.h>
+#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/memory.h"
-#include "dwarf_image.h"
+
+/* --- images for libdw --- */
+
+/*
+ * Debug sections put together for libdw. libdw would unpack every compressed section of a file at once,
+ * cannot unpack zstd (0.188) and looks for further files by itself; so it gets an ELF image in memory that
+ * holds just the sections that are needed, as the caller cut and unpacked them.
+ * Nothing is copied: the image begins with its headers at a low address and reaches over all memory above
+ * them; the offset of a section is how far away its content lies. (Data added by elf_newdata(3) are none to
+ * the elf_rawdata(3) that libdw 0.192 reads sections with.)
+ */
+struct dwarf_image {
+	struct dwarf_headers *headers; /* owned mapping */
+	Elf *elf;                      /* owned */
+	Dwarf *dwarf;                  /* owned; valid as long as the sections are */
+};
+
+struct dwarf_section {
+	enum elf_section_id id; /* gives the name */
+	struct byte_range content;
+};
+
+#define NAMES_SECTION ".shstrtab"
+
+enum {
+	NAME_SIZE_MAX = 32,   /* with its NUL */
+	FIRST_BASE = 1 << 20, /* above vm.mmap_min_addr as it is set anywhere */
+	BASE_STEP = 1 << 16,  /* the largest page size */
+	BASE_TRIES = 256,
+};
+
+/* The header in front of all contents. */
+struct dwarf_headers {
+	Elf64_Ehdr file;
+	Elf64_Shdr sections[1 + ELF_SECTION_COUNT + 1]; /* the empty one, the contents, the names */
+	char names[1 + ELF_SECTION_COUNT * NAME_SIZE_MAX + sizeof(NAMES_SECTION)];
+};
+
+/* Memory at an address as low as can be had, zeroed; NULL without room. */
+static struct dwarf_headers *map_low(void)
+{
+	uintptr_t base = FIRST_BASE;
+
+	for (int i = 0; i < BASE_TRIES; i++, base += BASE_STEP) {
+		void *headers = mmap((void *)base, sizeof(struct dwarf_headers), PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (headers != MAP_FAILED)
+			return headers;
+	}
+	return NULL;
+}
+
+/* Adds a section whose content lies behind the headers. Returns false when it lies in front of them. */
+static bool add_section(struct dwarf_headers *headers, const char *name, Elf64_Word type, const void *content,
+			size_t size, size_t *names_size)
+{
+	Elf64_Shdr *section = &headers->sections[headers->file.e_shnum++];
+
+	if ((uintptr_t)content < (uintptr_t)headers)
+		return false;
+	*section = (Elf64_Shdr){.sh_name = (Elf64_Word)*names_size,
+				.sh_type = type,
+				.sh_offset = (uintptr_t)content - (uintptr_t)headers,
+				.sh_size = size,
+				.sh_addralign = 1};
+	memcpy(headers->names + *names_size, name, strlen(name) + 1);
+	*names_size += strlen(name) + 1;
+	return true;
+}
+
+static bool fill(struct dwarf_headers *headers, const struct dwarf_section *sections, size_t count)
+{
+	size_t names_size = 1;
+
+	if (count > ELF_SECTION_COUNT)
+		return false;
+	headers->file = (Elf64_Ehdr){
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELF_OBJECT_ENCODING, EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_version = EV_CURRENT,
+		.e_shoff = offsetof(struct dwarf_headers, sections),
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 1};
+	for (size_t i = 0; i < count; i++) {
+		if (!add_section(headers, elf_section_name(sections[i].id), SHT_PROGBITS,
+				 sections[i].content.data, sections[i].content.size, &names_size))
+			return false;
+	}
+	headers->file.e_shstrndx = headers->file.e_shnum;
+	return add_section(headers, NAMES_SECTION, SHT_STRTAB, headers->names, sizeof(headers->names),
+			   &names_size);
+}
+
+/* Does nothing on a zeroed struct. */
+static void release_image(struct dwarf_image *image)
+{
+	dwarf_end(image->dwarf);
+	elf_end(image->elf);
+	if (image->headers != NULL)
+		munmap(image->headers, sizeof(*image->headers));
+	*image = (struct dwarf_image){0};
+}
+
+/*
+ * Makes an image of `count` sections, at most ELF_SECTION_COUNT. The contents stay the caller's and must
+ * outlive the image. Returns 0 or a negative errno with a sentence. Ends with release_image().
+ */
+static int open_sections(struct dwarf_image *image, const struct dwarf_section *sections, size_t count,
+			 struct error *error)
+{
+	*image = (struct dwarf_image){.headers = map_low()};
+	if (image->headers == NULL || !fill(image->headers, sections, count)) {
+		release_image(image);
+		return error_set(error, -ENOMEM, "no memory at a low address");
+	}
+	elf_version(EV_CURRENT);
+	image->elf = elf_memory((char *)image->headers, PTRDIFF_MAX);
+	image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+	if (image->dwarf == NULL) {
+		release_image(image);
+		return error_set(error, -EBADMSG, "libdw: %s", dwarf_errmsg(-1));
+	}
+	return 0;
+}
+
+/* --- units --- */
 
 enum {
 	/* No program has as many; a crafted one could have a unit in every eleven bytes. */
@@ -45,7 +176,7 @@ static int open_image(struct elf_object *object, struct dwarf_image *image, stru
 		if (result == 0)
 			sections[count++].id = needed_sections[i];
 	}
-	return dwarf_image_open(image, sections, count, error);
+	return open_sections(image, sections, count, error);
 }
 
 /* Every spelling of the first member ends in the same letters. */
@@ -305,8 +436,8 @@ int dwarf_search(struct elf_object *object, struct elf_object *alternate,
 		count = 2;
 	}
 	result = search_files(files, count, symbols, limit, ret_members, error);
-	dwarf_image_release(&files[0].image);
-	dwarf_image_release(&files[1].image);
+	release_image(&files[0].image);
+	release_image(&files[1].image);
 	return result;
 }
 
@@ -408,7 +539,7 @@ static int search_units(struct elf_object *package, const struct skeleton *skele
 	result = walk_units(image.dwarf, skeletons, count, true, limit, ret_members);
 	if (result == -ENOENT && names_occur(package))
 		result = walk_units(image.dwarf, skeletons, count, false, limit, ret_members);
-	dwarf_image_release(&image);
+	release_image(&image);
 	if (result == -ETIME)
 		return error_set(error, result, "not found within the time allowed");
 	return result < 0 ? error_set(error, result, "no struct tsd_s") : 0;
@@ -427,7 +558,7 @@ int dwarf_package_search(struct elf_object *package, struct elf_object *skeleton
 		return error_set(error, -EOPNOTSUPP, "reading it needs libdw 0.191 or later");
 	if (open_image(skeletons, &image, NULL) == 0) {
 		count = list_skeletons(image.dwarf, symbols, limit, &list);
-		dwarf_image_release(&image);
+		release_image(&image);
 	}
 	result = count != 0 ? search_units(package, list, count, limit, ret_members, error)
 			    : error_set(error, -ENODATA, "no skeleton units");
