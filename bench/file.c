@@ -265,11 +265,9 @@ static void target_end(struct target *target)
 }
 
 /* A probe that knows where the target's counters lie and none of its threads yet. */
-static struct probe *attach(struct resolver *resolver, const struct target *target,
-			    const struct probe_process **ret_process)
+static struct probe *attach(const struct target *target, const struct probe_process **ret_process)
 {
-	const struct probe_options options = {.resolver = resolver};
-	struct probe *probe = probe_create(&options);
+	struct probe *probe = probe_create(&(struct probe_options){0});
 	char path[64];
 	int directory;
 
@@ -360,7 +358,7 @@ static double stopping(const struct target *target, const uint64_t *heads, doubl
 	return (clock_us(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)count;
 }
 
-static void measure_reading(struct resolver *resolver, struct target *target, size_t rounds)
+static void measure_reading(struct target *target, size_t rounds)
 {
 	static uint64_t heads[THREADS_MAX];
 	double cold[RUNS_MAX], warm[RUNS_MAX], lists[RUNS_MAX], transfers[RUNS_MAX], stopped[RUNS_MAX],
@@ -368,7 +366,7 @@ static void measure_reading(struct resolver *resolver, struct target *target, si
 
 	for (size_t i = 0; i < rounds; i++) {
 		const struct probe_process *process;
-		struct probe *probe = attach(resolver, target, &process);
+		struct probe *probe = attach(target, &process);
 
 		cold[i] = read_all(probe, process, target);
 		read_all(probe, process, target);
@@ -386,7 +384,7 @@ static void measure_reading(struct resolver *resolver, struct target *target, si
 	printf("  stopping with ptrace  %7.2f  (wall %.1f)\n", median(stopped, rounds), median(wall, rounds));
 }
 
-static void measure_resolving(struct resolver *resolver, size_t rounds)
+static void measure_resolving(size_t rounds)
 {
 	static const char *const names[] = {"5.3.0", "no-debug", "shared",         "zstd",
 					    "dwp",   "large",    "large-no-ranges"};
@@ -401,7 +399,7 @@ static void measure_resolving(struct resolver *resolver, size_t rounds)
 			const struct probe_process *process;
 			double start = clock_us(CLOCK_MONOTONIC);
 
-			probe_release(attach(resolver, &target, &process));
+			probe_release(attach(&target, &process));
 			wall[k] = (clock_us(CLOCK_MONOTONIC) - start) / 1e3;
 		}
 		printf("  %-20s  %7.1f\n", names[i], median(wall, rounds));
@@ -484,19 +482,17 @@ static void probes(const struct bench_options *options)
 {
 	const char *threads = options->is_short ? "999" : "9999";
 	static struct target target;
-	struct resolver *resolver = resolver_create();
 	struct error error;
 
 	if (supervisor_start(&error) < 0)
 		fail(error.text);
 	target_start(&target, "5.3.0", "park", threads);
-	measure_reading(resolver, &target, options->runs);
+	measure_reading(&target, options->runs);
 	if (!options->is_short)
-		measure_resolving(resolver, options->runs);
+		measure_resolving(options->runs);
 	measure_captures(options, &target, threads);
 	target_end(&target);
 	measure_gap(options);
-	resolver_release(resolver);
 	supervisor_stop();
 }
 

@@ -110,7 +110,7 @@ static void measure(enum fixture_layout layout, const struct fixture_threads *th
 	printf("%-8s %5u bytes: %.2f ms of CPU per 1,000 contexts (aim 1.2), %.2f by an iterator that does "
 	       "nothing, "
 	       "%.2f times\n",
-	       fixture_layout_name(layout), scx_reader_scheduler(reader)->size, median(full, runs) / count,
+	       fixture_layout_name(layout), reader->scheduler->size, median(full, runs) / count,
 	       median(floor, runs) / count, median(full, runs) / median(floor, runs));
 	scx_reader_close(reader);
 	fixture_close(fixture);

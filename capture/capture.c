@@ -186,7 +186,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	capture->heap.hurry = options->hurry;
 	capture->progress = options->progress;
 	capture->reader = capture->roots.is_procfs ? options->reader : NULL;
-	heap_open(capture, options->resolver);
+	heap_open(capture, options->heap);
 	return 0;
 }
 

@@ -16,7 +16,6 @@
 
 struct feature_checks;
 struct reader;
-struct resolver;
 struct roots;
 
 /* Threads are read all at once by a BPF program, or one by one from procfs and taskstats. */
@@ -32,11 +31,7 @@ struct capture_options {
 	size_t scope_count;
 	enum capture_backend backend;
 	double budget_percent; /* of one CPU, for cheap sources that are not needed; 0: 3, negative: none */
-	/*
-	 * The allocator probe's resolver of executables, owned by the caller, which outlives the capture.
-	 * NULL: no probe; allocation counters are unavailable (switched off).
-	 */
-	struct resolver *resolver;
+	bool heap; /* with the allocator probe; else allocation counters are unavailable (switched off) */
 	/*
 	 * Reads what waits for the lock of an address space (base/reader.h), owned by the caller, which
 	 * outlives the capture. With NULL the capture reads it and may hang.

@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/supervisor.h"
 #include "probe/probe.h"
-#include "probe/resolver/resolver.h"
 
 enum {
 	BATCH = PROBE_BATCH,
@@ -27,17 +26,17 @@ enum {
 
 static const source_set heap_bit = (source_set)1 << SOURCE_JEMALLOC;
 
-void heap_open(struct capture *capture, struct resolver *resolver)
+void heap_open(struct capture *capture, bool is_wanted)
 {
 	struct heap *heap = &capture->heap;
-	struct probe_options probe_options = {
-		.resolver = resolver, .reader = capture->reader, .allow_stop = heap->allow_stop};
+	const struct probe_options probe_options = {.reader = capture->reader,
+						    .allow_stop = heap->allow_stop};
 
 	if (!capture->roots.is_procfs)
 		heap->none_reason = REASON_NOT_READ;
 	else if (!capture->roots.own_namespace)
 		heap->none_reason = REASON_OTHER_NAMESPACE;
-	else if (resolver == NULL)
+	else if (!is_wanted)
 		heap->none_reason = REASON_SWITCHED_OFF;
 	else {
 		heap->probe = probe_create(&probe_options);

@@ -48,7 +48,6 @@ enum {
 };
 
 struct ended_watch;
-struct resolver;
 
 /* The counters that show whether a thread ran. */
 struct thread_counters {
@@ -401,9 +400,8 @@ void ended_watch_read(const struct round *round);
 
 /* --- heap.c: which processes the allocator probe examines, what it reads of them, and why it does not --- */
 
-/* Opens the probe, after the roots. It needs a resolver, and roots whose ids mean something to system
- * calls. */
-void heap_open(struct capture *capture, struct resolver *resolver);
+/* Opens the probe where it is wanted, after the roots, whose ids must mean something to system calls. */
+void heap_open(struct capture *capture, bool is_wanted);
 void heap_close(struct heap *heap);
 
 /* Decides whether the round reads counters always, within the budget or not at all; sets heap_is_on too. */

@@ -106,7 +106,7 @@ void attachment_set_robust_distance(struct attachment *attachment, uint64_t dist
 /*
  * glibc keeps the head of the robust list 16 bytes behind the tid field, with one pointer between them, in
  * struct pthread (nptl/descr.h). The thread pointer is the beginning of that structure on x86_64 and its end
- * on aarch64. Without its description, thread_pointer.c finds the distance where that can be done.
+ * on aarch64. Without its description, thread_reader.c finds the distance where that can be done.
  */
 static void find_robust_distance(struct attachment *attachment)
 {
@@ -257,22 +257,6 @@ static int find_block_for_reader(int directory, const void *argument, size_t siz
 	return r;
 }
 
-/* One call of the reader instead of one for each piece. */
-static int ask_for_block(const struct block_search *search, uint64_t *ret_block, struct transfer_way *way)
-{
-	int r;
-
-	if (way->reader == NULL)
-		return find_block(search, ret_block, way);
-	r = reader_call(way->reader, search->pid, find_block_for_reader, -1, search, sizeof(*search),
-			&way->answer);
-	if (r == 0 && way->answer.length != sizeof(*ret_block))
-		r = -EIO;
-	if (r == 0)
-		memcpy(ret_block, way->answer.data, sizeof(*ret_block));
-	return r;
-}
-
 int attachment_counter_address(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
 			       uint64_t *ret_address, struct transfer_way *way)
 {
@@ -288,7 +272,9 @@ int attachment_counter_address(const struct attachment *attachment, pid_t pid, u
 	if (!attachment->in_dtv)
 		return tls_address(thread_pointer, attachment->distance, tls_native_variant(),
 				   attachment->symbol, attachment->offset, ret_address);
-	r = ask_for_block(&search, &block, way);
+	r = way->reader == NULL ? find_block(&search, &block, way)
+				: transfer_call(way, pid, find_block_for_reader, &search, sizeof(search),
+						&block, sizeof(block));
 	if (r < 0)
 		return r;
 	/* a block has no distance: it counts from itself, on any machine */

@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "probe/process/executable.h"
 #include "probe/resolver/resolution_cache.h"
 #include "thread_reader.h"
 
@@ -54,7 +53,7 @@ struct probe *probe_create(const struct probe_options *options)
 {
 	struct probe *probe = memory_allocate_zero(1, sizeof(*probe));
 
-	probe->resolutions = resolution_cache_create(options->resolver);
+	probe->resolutions = resolution_cache_create();
 	thread_reader_initialise(&probe->reader, options->allow_stop, options->reader);
 	return probe;
 }

@@ -10,7 +10,6 @@
 #include "base/heap_tag.h"
 #include "base/reader.h"
 #include "probe/object/layout.h"
-#include "probe/resolver/resolver.h"
 
 /*
  * From processes to the allocation counters of their threads. One probe belongs to one thread. It keeps what
@@ -20,9 +19,8 @@
 struct probe;
 
 struct probe_options {
-	struct resolver *resolver; /* not owned; outlives the probe */
-	struct reader *reader;     /* that reads their memory (base/reader.h); not owned, may be NULL */
-	bool allow_stop;           /* threads without another way may be stopped for at most 250 ms each */
+	struct reader *reader; /* that reads their memory (base/reader.h); not owned, may be NULL */
+	bool allow_stop;       /* threads without another way may be stopped for at most 250 ms each */
 };
 
 struct probe *probe_create(const struct probe_options *options);

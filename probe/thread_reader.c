@@ -5,11 +5,141 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
-#include "thread_pointer.h"
+#include "probe/process/tls.h"
 #include "probe/process/transfer.h"
+
+/* --- thread pointers --- */
+
+/*
+ * Thread pointers without stopping a thread. A C library that supports robust mutexes tells the kernel where
+ * a thread's list of them begins; get_robust_list(2) gives that address to whoever may read the process
+ * (PTRACE_MODE_READ_REALCREDS, kernel/futex/syscalls.c). In glibc it lies in struct pthread, at a fixed
+ * distance from the thread pointer. musl registers no list before a robust mutex is used.
+ */
+
+enum {
+	/* Both in nptl/descr.h and sysdeps/x86_64/nptl/tls.h of glibc. */
+	TID_BELOW_HEAD = 16,
+	SELF_OFFSET = 16,   /* tcbhead_t.self of x86_64 */
+	SCAN_SIZE = 4096,   /* bytes below a head that are searched for a thread control block */
+	TCB_ALIGNMENT = 16, /* the least that any version asks for */
+};
+
+/*
+ * The head of the robust list of thread `tid`, 0 when it has registered none. Returns 0 or a negative errno
+ * (-ESRCH, -EPERM).
+ */
+static int robust_head(uint32_t tid, uint64_t *ret_head)
+{
+	void *head = NULL;
+	size_t size;
+
+	if (syscall(SYS_get_robust_list, (long)tid, &head, &size) < 0)
+		return -errno;
+	*ret_head = (uint64_t)(uintptr_t)head;
+	return 0;
+}
+
+/* Searches `size` bytes at `address`, from the end, for a thread control block. */
+static bool find_control_block(const char *bytes, uint64_t address, size_t size, uint64_t *ret_block)
+{
+	for (size_t at = (size - SELF_OFFSET - sizeof(uint64_t)) & ~(size_t)(TCB_ALIGNMENT - 1);;
+	     at -= TCB_ALIGNMENT) {
+		uint64_t first, self;
+
+		memcpy(&first, bytes + at, sizeof(first));
+		memcpy(&self, bytes + at + SELF_OFFSET, sizeof(self));
+		if (first == address + at && self == first) {
+			*ret_block = first;
+			return true;
+		}
+		if (at < TCB_ALIGNMENT)
+			return false;
+	}
+}
+
+/*
+ * Finds the distance between head and thread pointer in an attachment that does not know it, from the memory
+ * below `head`: on x86_64 a thread control block begins with a pointer to itself and has another after one
+ * word. Reads through `pid`. Does nothing where a machine has no such mark, or the memory shows none.
+ */
+static void calibrate(struct attachment *attachment, pid_t pid, uint64_t head, struct transfer_way *way)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t low = (head - SCAN_SIZE) & ~(uint64_t)(TCB_ALIGNMENT - 1);
+	char bytes[SCAN_SIZE + TCB_ALIGNMENT];
+	/* the pages below may not be there */
+	const uint64_t starts[] = {low, head & ~(page - 1)};
+
+	if (attachment->robust_known || attachment->c_library.kind == C_LIBRARY_MUSL ||
+	    tls_native_variant() != TLS_VARIANT_2 || head < SCAN_SIZE)
+		return;
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		const size_t size = (size_t)(head - starts[i]);
+		uint64_t block;
+
+		if (size < SELF_OFFSET + sizeof(uint64_t) || size > sizeof(bytes) ||
+		    transfer_read(pid, starts[i], bytes, size, way) < 0)
+			continue;
+		if (!find_control_block(bytes, starts[i], size, &block))
+			continue;
+		attachment_set_robust_distance(attachment, head - block);
+		return;
+	}
+}
+
+/* Read together with a thread's counters, to prove that they are its own. */
+struct proof {
+	size_t piece, size; /* in the transfer; bytes of the piece */
+	uint64_t thread_pointer;
+	uint32_t own_number; /* tid in the thread's own pid namespace */
+};
+
+/*
+ * Adds the piece of the proof to `transfer`: the tid field below `head` and, on x86_64, everything from the
+ * pointer of the control block to itself up to there (some 700 bytes, cheaper than a second piece).
+ */
+static void add_proof(struct transfer *transfer, uint64_t head, uint64_t thread_pointer, uint32_t own_number,
+		      struct proof *ret_proof)
+{
+	const uint64_t tid_end = head - TID_BELOW_HEAD + sizeof(uint32_t);
+	const uint64_t start = tls_native_variant() == TLS_VARIANT_2 ? thread_pointer + SELF_OFFSET
+								     : tid_end - sizeof(uint32_t);
+
+	*ret_proof = (struct proof){
+		.piece = transfer_add(transfer, start, tid_end - start),
+		.size = tid_end - start,
+		.thread_pointer = thread_pointer,
+		.own_number = own_number,
+	};
+}
+
+/*
+ * Does the proof hold? `bytes` points to its piece in the buffer that the transfer filled. The piece comes
+ * after the counters, and the kernel reads in order: a thread that ended before them fails here.
+ */
+static bool is_proved(const struct transfer *transfer, const struct proof *proof, const char *bytes)
+{
+	uint32_t tid;
+	uint64_t self;
+
+	if (!transfer->read[proof->piece])
+		return false;
+	memcpy(&tid, bytes + proof->size - sizeof(tid), sizeof(tid));
+	if (tid != proof->own_number)
+		return false;
+	if (tls_native_variant() != TLS_VARIANT_2)
+		return true;
+	memcpy(&self, bytes, sizeof(self));
+	return self == proof->thread_pointer;
+}
+
+/* --- reading --- */
 
 enum {
 	/* The last piece of a call is the mark of the address space. */
@@ -39,7 +169,7 @@ struct candidate {
 	size_t thread;
 	size_t position; /* of its counters in the buffer */
 	uint64_t address;
-	struct thread_pointer_proof proof;
+	struct proof proof;
 };
 
 struct thread_reader_memory {
@@ -51,8 +181,9 @@ struct thread_reader_memory {
 	/* Threads by number, as many as the largest process had: */
 	uint32_t *entries; /* of each thread in known->threads */
 	size_t entries_capacity;
+	size_t *lists; /* room for the next three */
+	size_t lists_capacity;
 	size_t *cold, *unborn, *held;
-	size_t cold_capacity, unborn_capacity, held_capacity;
 	struct stop_thread *stops;
 	size_t stops_capacity;
 };
@@ -101,9 +232,7 @@ void thread_reader_release(struct thread_reader *reader)
 		return;
 	free(memory->bytes);
 	free(memory->entries);
-	free(memory->cold);
-	free(memory->unborn);
-	free(memory->held);
+	free(memory->lists);
 	free(memory->stops);
 	free(memory);
 	reader->memory = NULL;
@@ -354,7 +483,7 @@ static int find_head(struct reading *reading, size_t thread, uint64_t *ret_head)
 		return 0;
 	}
 	reading->reader->counts.robust_list_calls++;
-	return thread_pointer_robust_head(asked->tid, ret_head);
+	return robust_head(asked->tid, ret_head);
 }
 
 /*
@@ -366,7 +495,7 @@ static size_t add_candidate(struct reading *reading, size_t thread, size_t posit
 	struct attachment *attachment = reading->attachment;
 	struct transfer *transfer = &reading->memory->transfer;
 	const uint32_t tid = reading->threads[thread].tid;
-	uint64_t head, thread_pointer;
+	uint64_t head = 0, thread_pointer;
 	uint32_t own_number;
 	int r;
 
@@ -381,7 +510,7 @@ static size_t add_candidate(struct reading *reading, size_t thread, size_t posit
 		fail(reading, thread, tag_of(-r), -r);
 		return 0;
 	}
-	thread_pointer_calibrate(attachment, reading->pid, head, &reading->reader->way);
+	calibrate(attachment, reading->pid, head, &reading->reader->way);
 	if (!attachment->robust_known) {
 		add_held(reading, thread);
 		return 0;
@@ -396,7 +525,7 @@ static size_t add_candidate(struct reading *reading, size_t thread, size_t posit
 	candidate->thread = thread;
 	candidate->position = position;
 	transfer_add(transfer, candidate->address, attachment->span);
-	thread_pointer_add_proof(transfer, head, thread_pointer, own_number, &candidate->proof);
+	add_proof(transfer, head, thread_pointer, own_number, &candidate->proof);
 	return 1;
 }
 
@@ -427,8 +556,8 @@ static int read_candidates(struct reading *reading, size_t count, size_t size)
 		const struct candidate *candidate = &memory->candidates[i];
 		uint64_t allocated, deallocated;
 
-		if (!thread_pointer_is_proved(&memory->transfer, &candidate->proof,
-					      memory->bytes + candidate->position + span)) {
+		if (!is_proved(&memory->transfer, &candidate->proof,
+			       memory->bytes + candidate->position + span)) {
 			take_disproved(reading, candidate);
 			continue;
 		}
@@ -549,10 +678,11 @@ static void prepare(struct reading *reading)
 
 	memory->entries = memory_grow(memory->entries, &memory->entries_capacity, count,
 				      sizeof(memory->entries[0]));
-	memory->cold = memory_grow(memory->cold, &memory->cold_capacity, count, sizeof(memory->cold[0]));
-	memory->unborn = memory_grow(memory->unborn, &memory->unborn_capacity, count,
-				     sizeof(memory->unborn[0]));
-	memory->held = memory_grow(memory->held, &memory->held_capacity, count, sizeof(memory->held[0]));
+	memory->lists = memory_grow(memory->lists, &memory->lists_capacity, 3 * count,
+				    sizeof(memory->lists[0]));
+	memory->cold = memory->lists;
+	memory->unborn = memory->cold + count;
+	memory->held = memory->unborn + count;
 	forget_old(reading->known, count);
 	for (size_t i = 0; i < count; i++) {
 		memory->entries[i] = find_known(reading->known, &reading->threads[i]);

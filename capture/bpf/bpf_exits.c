@@ -14,11 +14,8 @@
 #include "exits.skel.h"
 
 enum {
-	KEYS_MAX = 16384,   /* names and cgroups that were active lately */
 	KEYS_IDLE = 1024,   /* so many are worth reading no more, ... */
 	IDLE_READINGS = 30, /* ... if nothing was added to them in so many readings */
-	ENDING_MAX = 4096,  /* tasks for which memory is taken in advance: 2 MiB */
-	TASKS_MAX = 65536,  /* not free yet, or known and ended in one interval */
 	BATCH = 256,
 };
 
@@ -50,28 +47,19 @@ struct bpf_exits {
 	struct batch batch;
 };
 
-static struct exits *open_object(size_t scope_count, struct arena *arena, struct feature_result *ret_result)
+static struct exits *load_object(struct bpf_scope scope, struct arena *arena,
+				 struct feature_result *ret_result)
 {
 	struct exits *object;
-	int result = 0;
 
 	bpf_object_listen();
 	object = exits__open();
 	if (object == NULL) {
-		result = -errno;
-	} else {
-		object->rodata->scoped = scope_count != 0;
-		result = bpf_map__set_max_entries(object->maps.sums, KEYS_MAX);
-		if (result == 0)
-			result = bpf_map__set_max_entries(object->maps.other_sums, KEYS_MAX);
-		if (result == 0)
-			result = bpf_map__set_max_entries(object->maps.ending, ENDING_MAX);
-		if (result == 0)
-			result = bpf_map__set_max_entries(object->maps.threads, TASKS_MAX);
-		if (result == 0 && scope_count != 0)
-			result = bpf_map__set_max_entries(object->maps.scope, (uint32_t)scope_count);
+		*ret_result = bpf_object_load(NULL, -errno, NULL, scope, arena);
+		return NULL;
 	}
-	*ret_result = bpf_object_load_checked(object != NULL ? object->skeleton : NULL, result, arena);
+	object->rodata->scoped = scope.count != 0;
+	*ret_result = bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 	return object;
 }
 
@@ -99,10 +87,9 @@ struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, stru
 		return NULL;
 	exits = memory_allocate_zero(1, sizeof(*exits));
 	exits->waiter = exits->waiter_entry = -1;
-	exits->object = open_object(scope_count, arena, ret_result);
+	exits->object = load_object((struct bpf_scope){scope, scope_count}, arena, ret_result);
 	if (ret_result->state == FEATURE_STATE_ON &&
-	    (!bpf_object_fill_scope(exits->object->maps.scope, scope, scope_count) || !make_waiter(exits) ||
-	     exits__attach(exits->object) != 0))
+	    (!make_waiter(exits) || exits__attach(exits->object) != 0))
 		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
 					  "the kernel refused to call a program at the end of tasks", NULL);
 	if (ret_result->state == FEATURE_STATE_ON)
@@ -237,12 +224,10 @@ static void add_sum(struct bpf_exits *exits, const void *key, const void *value)
 	const struct exit_sum *sum = value;
 	struct known_sum *known = find_known(exits, key);
 
-	if (known->last.sum.threads != sum->threads)
-		*MEMORY_APPEND(exits->groups, exits->group_count,
-			       exits->group_capacity) = (struct bpf_exit_group){
-			known->last.key, difference(sum, &known->last.sum)};
-	else
+	if (known->last.sum.threads == sum->threads)
 		return;
+	*MEMORY_APPEND(exits->groups, exits->group_count, exits->group_capacity) = (struct bpf_exit_group){
+		known->last.key, difference(sum, &known->last.sum)};
 	known->last.sum = *sum;
 	known->reading = exits->reading;
 }
@@ -252,7 +237,7 @@ static bool is_drain_due(const struct bpf_exits *exits)
 {
 	size_t idle = 0;
 
-	if (exits->known_count > KEYS_MAX / 2)
+	if (exits->known_count > EXIT_KEYS_MAX / 2)
 		return true;
 	if (exits->known_count < KEYS_IDLE || exits->reading < exits->drained + IDLE_READINGS)
 		return false;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/arena.h"
 #include "metric/feature.h"
 
 /*
@@ -26,6 +27,9 @@ enum {
  * CAP_SYS_PTRACE should. On, or off with the reason; its texts are static.
  */
 struct feature_result bpf_check(void);
+
+/* Off for a reason, with words (a format and its arguments) that the arena owns. */
+#define BPF_OFF(arena, reason, ...) feature_off(reason, arena_format(arena, __VA_ARGS__), NULL)
 
 /* Whether a capability of linux/capability.h is effective for the calling thread. */
 bool bpf_has_capability(int capability);

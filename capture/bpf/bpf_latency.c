@@ -54,36 +54,26 @@ static int possible_cpus(void)
 	return count > 0 ? count : 1;
 }
 
-static void fill_maps(struct bpf_latency *latency, const uint32_t *scope, size_t scope_count)
-{
-	latency->slots[LATENCY_SLOT_OTHER].used = 1;
-	latency->slots[LATENCY_SLOT_OTHER].version = FIRST_VERSION;
-	latency->object->bss->fresh_slot = LATENCY_SLOT_OTHER + 1;
-	(void)bpf_object_fill_scope(latency->object->maps.scope, scope, scope_count);
-}
-
-/* Returns 0 or a negative errno. */
-static int open_object(struct bpf_latency *latency, size_t scope_count)
+static struct feature_result load_object(struct bpf_latency *latency, struct bpf_scope scope,
+					 struct arena *arena)
 {
 	struct latency *object;
 
 	bpf_object_listen();
 	object = latency->object = latency__open();
 	if (object == NULL)
-		return -errno;
+		return bpf_object_load(NULL, -errno, NULL, scope, arena);
 	while (latency->shard_count < LATENCY_SHARDS_MAX && (int)latency->shard_count < possible_cpus())
 		latency->shard_count *= 2;
 	object->rodata->shard_mask = latency->shard_count - 1;
-	object->rodata->scoped = scope_count != 0;
+	object->rodata->scoped = scope.count != 0;
 	bpf_map__set_max_entries(object->maps.counts,
 				 latency_record_counts(LATENCY_SLOTS, latency->shard_count));
-	if (scope_count != 0)
-		bpf_map__set_max_entries(object->maps.scope, (uint32_t)scope_count);
-	return 0;
+	return bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 }
 
 /* Maps and attaches a loaded object; false when the kernel refuses. */
-static bool make_ready(struct bpf_latency *latency, const uint32_t *scope, size_t scope_count)
+static bool make_ready(struct bpf_latency *latency)
 {
 	struct latency *object = latency->object;
 
@@ -96,7 +86,9 @@ static bool make_ready(struct bpf_latency *latency, const uint32_t *scope, size_
 	latency->counts = latency->count_array.start;
 	latency->seen = memory_allocate_zero(LATENCY_SLOTS, sizeof(*latency->seen));
 	latency->costs = memory_allocate_zero((size_t)possible_cpus(), sizeof(*latency->costs));
-	fill_maps(latency, scope, scope_count);
+	latency->slots[LATENCY_SLOT_OTHER].used = 1;
+	latency->slots[LATENCY_SLOT_OTHER].version = FIRST_VERSION;
+	object->bss->fresh_slot = LATENCY_SLOT_OTHER + 1;
 	return true;
 }
 
@@ -104,17 +96,14 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 				     struct feature_result *ret_result)
 {
 	struct bpf_latency *latency;
-	int result;
 
 	*ret_result = bpf_check();
 	if (ret_result->state != FEATURE_STATE_ON)
 		return NULL;
 	latency = memory_allocate_zero(1, sizeof(*latency));
 	latency->shard_count = 1;
-	result = open_object(latency, scope_count);
-	*ret_result = bpf_object_load_checked(latency->object != NULL ? latency->object->skeleton : NULL,
-					      result, arena);
-	if (ret_result->state == FEATURE_STATE_ON && !make_ready(latency, scope, scope_count))
+	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, arena);
+	if (ret_result->state == FEATURE_STATE_ON && !make_ready(latency))
 		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
 					  "the kernel refused an iterator over tasks, or to map an array",
 					  NULL);

@@ -55,40 +55,43 @@ static bool is_locked_down(void)
 	return locked;
 }
 
-struct feature_result bpf_object_load_checked(struct bpf_object_skeleton *skeleton, int opened,
-					      struct arena *arena)
+/* Adds the ids to a map with such keys. False when the kernel refuses. */
+static bool fill_scope(const struct bpf_map *map, struct bpf_scope scope)
 {
-	int result = opened == 0 ? bpf_object__load_skeleton(skeleton) : opened;
-	struct utsname kernel;
-	const char *words;
+	const uint64_t one = 1; /* as many bytes of it as a value has */
 
+	for (size_t i = 0; i < scope.count; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(map), &scope.ids[i], &one, BPF_ANY) != 0)
+			return false;
+	}
+	return true;
+}
+
+struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int opened, struct bpf_map *map,
+				      struct bpf_scope scope, struct arena *arena)
+{
+	int result = opened;
+	struct utsname kernel;
+
+	if (result == 0 && scope.count != 0)
+		result = bpf_map__set_max_entries(map, (uint32_t)scope.count);
 	if (result == 0)
-		return feature_on();
+		result = bpf_object__load_skeleton(skeleton);
+	if (result == 0)
+		return fill_scope(map, scope) ? feature_on()
+					      : feature_off(REASON_NOT_IN_KERNEL,
+							    "the kernel refused the ids of processes", NULL);
 	if (result == -EPERM && is_locked_down())
 		return feature_off(REASON_NOT_PERMITTED, "the kernel is locked down (kernel_lockdown(7))",
 				   NULL);
 	if (result != -EPERM && uname(&kernel) == 0 &&
 	    bpf_kernel_is_older(kernel.release, OLDEST_MAJOR, OLDEST_MINOR))
-		return feature_off(REASON_NOT_IN_KERNEL,
-				   arena_format(arena, "needs Linux %d.%d; this is %s", OLDEST_MAJOR,
-						OLDEST_MINOR, kernel.release),
-				   NULL);
-	words = arena_format(arena, "the kernel refused the program: %s%s%s", strerror(-result),
-			     first_message[0] != '\0' ? "; " : "", first_message);
-	return feature_off(result == -EPERM || result == -EACCES ? REASON_NOT_PERMITTED
-								 : REASON_NOT_IN_KERNEL,
-			   words, NULL);
-}
-
-bool bpf_object_fill_scope(const struct bpf_map *map, const uint32_t *scope, size_t count)
-{
-	const uint64_t one = 1; /* as many bytes of it as a value has */
-
-	for (size_t i = 0; i < count; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(map), &scope[i], &one, BPF_ANY) != 0)
-			return false;
-	}
-	return true;
+		return BPF_OFF(arena, REASON_NOT_IN_KERNEL, "needs Linux %d.%d; this is %s", OLDEST_MAJOR,
+			       OLDEST_MINOR, kernel.release);
+	return BPF_OFF(arena,
+		       result == -EPERM || result == -EACCES ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL,
+		       "the kernel refused the program: %s%s%s", strerror(-result),
+		       first_message[0] != '\0' ? "; " : "", first_message);
 }
 
 bool bpf_array_map(struct bpf_array *array, const struct bpf_map *map, int protection)

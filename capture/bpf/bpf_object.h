@@ -14,18 +14,22 @@
 struct bpf_map;
 struct bpf_object_skeleton;
 
-/*
- * Loads programs and maps of an object that was opened (`opened`: what opening it returned, 0 or a negative
- * errno). Returns on, or off with the reason in words, which `arena` owns.
- */
-struct feature_result bpf_object_load_checked(struct bpf_object_skeleton *skeleton, int opened,
-					      struct arena *arena);
+/* The processes whose tasks count, by id in the initial pid namespace. */
+struct bpf_scope {
+	const uint32_t *ids;
+	size_t count; /* 0: all */
+};
 
-/* Keeps what libbpf says for bpf_object_load_checked(); to be called before an object is opened. */
+/* Keeps what libbpf says for bpf_object_load(); to be called before an object is opened. */
 void bpf_object_listen(void);
 
-/* Adds process ids to a map with such keys. False when the kernel refuses. */
-bool bpf_object_fill_scope(const struct bpf_map *map, const uint32_t *scope, size_t count);
+/*
+ * Loads the programs and maps of an object that was opened (`opened`: 0, or a negative errno by which that or
+ * its preparation failed; then `skeleton` may be NULL), and fills `map`, which holds the ids of the scope.
+ * Returns on, or off with the reason in words, which `arena` owns.
+ */
+struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int opened, struct bpf_map *map,
+				      struct bpf_scope scope, struct arena *arena);
 
 /* A map that is an array, in our memory; all zero: not mapped. */
 struct bpf_array {

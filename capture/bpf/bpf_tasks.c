@@ -38,8 +38,7 @@ struct bpf_tasks {
 	struct extras loaded;
 	struct bpf_link *link; /* to the iterator */
 	bool link_is_narrow;   /* of the one process that is read, not of all tasks */
-	const uint32_t *scope; /* the processes that are read; none: all */
-	size_t scope_count;
+	struct bpf_scope scope;
 	size_t last_count; /* tasks of the last pass */
 	size_t expected;   /* for which the iterator takes memory */
 	struct bpf_array records, delays, statistics;
@@ -104,8 +103,8 @@ static void attach_iterator(struct bpf_tasks *tasks)
 	union bpf_iter_link_info process = {0};
 	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &process, .link_info_len = sizeof(process));
 
-	if (tasks->scope_count == 1) {
-		process.task.pid = tasks->scope[0];
+	if (tasks->scope.count == 1) {
+		process.task.pid = tasks->scope.ids[0];
 		tasks->link = bpf_program__attach_iter(program, &options);
 		tasks->link_is_narrow = tasks->link != NULL;
 	}
@@ -143,8 +142,7 @@ static bool size_records(const struct tasks *object, size_t room, uint32_t usual
 static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, uint32_t usual_parts)
 {
 	const struct tasks *object = tasks->object;
-	const bool scoped = tasks->scope_count != 0;
-
+	const bool scoped = tasks->scope.count != 0;
 	uint32_t ext_mask, ext_enabled;
 
 	find_ext_states(&ext_mask, &ext_enabled);
@@ -155,8 +153,6 @@ static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, u
 	bpf_program__set_autoload(object->progs.walk_tasks, extras.walk && !scoped);
 	bpf_program__set_autoload(object->progs.walk_process, extras.walk && scoped);
 	bpf_program__set_autoload(object->progs.read_clock, extras.clock);
-	if (scoped && bpf_map__set_max_entries(object->maps.scope, (uint32_t)tasks->scope_count) != 0)
-		return -EINVAL;
 	return !extras.walk || size_records(object, room, usual_parts) ? 0 : -EINVAL;
 }
 
@@ -176,24 +172,20 @@ static void unload(struct bpf_tasks *tasks)
 static struct feature_result load(struct bpf_tasks *tasks, struct extras extras, size_t room,
 				  uint32_t usual_parts, struct arena *arena)
 {
-	static const struct feature_result refused = {
-		.state = FEATURE_STATE_OFF,
-		.reason = REASON_NOT_IN_KERNEL,
-		.detail = "the kernel refused an iterator over tasks, or to map an array",
-	};
+	const struct feature_result refused = feature_off(
+		REASON_NOT_IN_KERNEL, "the kernel refused an iterator over tasks, or to map an array", NULL);
 	struct feature_result loaded;
-	int result;
 
 	bpf_object_listen();
 	tasks->object = tasks__open();
-	result = tasks->object != NULL ? prepare(tasks, extras, room, usual_parts) : -errno;
-	loaded = bpf_object_load_checked(tasks->object != NULL ? tasks->object->skeleton : NULL, result,
-					 arena);
+	if (tasks->object == NULL)
+		return bpf_object_load(NULL, -errno, NULL, tasks->scope, arena);
+	loaded = bpf_object_load(tasks->object->skeleton, prepare(tasks, extras, room, usual_parts),
+				 tasks->object->maps.scope, tasks->scope, arena);
 	if (loaded.state != FEATURE_STATE_ON)
 		return loaded;
 	tasks->loaded = extras;
-	if (bpf_object_fill_scope(tasks->object->maps.scope, tasks->scope, tasks->scope_count))
-		attach_iterator(tasks);
+	attach_iterator(tasks);
 	return tasks->link != NULL && (!extras.walk || map_records(tasks)) ? loaded : refused;
 }
 
@@ -225,8 +217,7 @@ struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size
 		return NULL;
 	tasks = memory_allocate_zero(1, sizeof(*tasks));
 	tasks->expected = task_count + SPARE_TASKS;
-	tasks->scope = scope;
-	tasks->scope_count = scope_count;
+	tasks->scope = (struct bpf_scope){scope, scope_count};
 	*ret_result = load_what_works(tasks, task_count, usual_parts, arena);
 	if (ret_result->state == FEATURE_STATE_ON)
 		return tasks;
@@ -274,10 +265,10 @@ static bool run_walk(const struct bpf_tasks *tasks)
 {
 	struct tasks *walk = tasks->object;
 
-	if (tasks->scope_count == 0)
+	if (tasks->scope.count == 0)
 		return run_program(walk->progs.walk_tasks) == 0 && walk->bss->task_count != 0;
-	for (size_t i = 0; i < tasks->scope_count && walk->bss->full == 0; i++) {
-		walk->bss->process = tasks->scope[i];
+	for (size_t i = 0; i < tasks->scope.count && walk->bss->full == 0; i++) {
+		walk->bss->process = tasks->scope.ids[i];
 		if (run_program(walk->progs.walk_process) != 0)
 			return false;
 	}

@@ -6,6 +6,12 @@
 
 /* Shared with the program that watches for ended tasks (capture/bpf/exits.bpf.c). Times are ns. */
 
+enum {
+	EXIT_KEYS_MAX = 16384,  /* names and cgroups that were active lately */
+	EXIT_ENDING_MAX = 4096, /* tasks for which memory is taken in advance: 2 MiB */
+	EXIT_TASKS_MAX = 65536, /* not free yet, or known and ended in one interval */
+};
+
 /* The counters of a task's life. */
 enum exit_amount {
 	EXIT_RUN_TIME,

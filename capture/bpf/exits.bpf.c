@@ -24,7 +24,7 @@ __u32 exit_kernel; /* TASK_KERNEL_… */
 struct sums {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1); /* set before loading */
+	__uint(max_entries, EXIT_KEYS_MAX);
 	__type(key, struct exit_key);
 	__type(value, struct exit_sum);
 } sums SEC(".maps"), other_sums SEC(".maps");
@@ -35,7 +35,7 @@ struct sums {
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
+	__uint(max_entries, EXIT_ENDING_MAX);
 	__type(key, struct exit_identity);
 	__type(value, struct exit_thread);
 } ending SEC(".maps");
@@ -43,7 +43,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
+	__uint(max_entries, EXIT_TASKS_MAX);
 	__type(key, struct exit_identity);
 	__type(value, struct exit_thread);
 } threads SEC(".maps");

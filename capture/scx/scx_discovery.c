@@ -21,14 +21,6 @@ static const char *const values_of_forms[SCX_FORMS] = {
 	[SCX_FORM_CID] = "bpf_struct_ops_sched_ext_ops_cid",
 };
 
-static const struct btf_type *find_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
-{
-	const int32_t id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
-
-	*ret_id = id > 0 ? (uint32_t)id : 0;
-	return id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-}
-
 static bool is_function(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *type = scx_btf_resolve(btf, id, &id);
@@ -75,7 +67,7 @@ static void find_operations(const struct btf *btf, const char *name_of_value,
 {
 	struct scx_operations found = {0};
 	uint32_t id, data_id, offset, name;
-	const struct btf_type *value = find_struct(btf, name_of_value, &id);
+	const struct btf_type *value = scx_btf_struct(btf, name_of_value, &id);
 	const struct btf_member *data = value != NULL ? scx_btf_member(btf, value, "data", &offset) : NULL;
 	const struct btf_type *operations = data != NULL ? scx_btf_resolve(btf, data->type, &data_id) : NULL;
 	const struct btf_member *text;
@@ -96,7 +88,7 @@ int scx_kernel_find(const struct btf *btf, struct scx_kernel *ret_kernel)
 {
 	const int32_t iterator = btf__find_by_name_kind(btf, "bpf_iter_task", BTF_KIND_FUNC);
 	uint32_t id;
-	const struct btf_type *task = find_struct(btf, "task_struct", &id);
+	const struct btf_type *task = scx_btf_struct(btf, "task_struct", &id);
 
 	*ret_kernel = (struct scx_kernel){0};
 	if (iterator <= 0 || task == NULL || scx_btf_member(btf, task, "pid", &ret_kernel->pid) == NULL ||

@@ -17,6 +17,7 @@ struct btf;
 
 enum {
 	SCX_KERNEL_SLOTS_MAX = 128, /* functions that a scheduler may have */
+	SCX_MAP_ARENA = 33,         /* BPF_MAP_TYPE_ARENA of include/uapi/linux/bpf.h, since Linux 6.9 */
 };
 
 /*

@@ -29,11 +29,6 @@ void scx_reader_close(struct scx_reader *reader)
 {
 }
 
-struct task_field_owner *scx_reader_scheduler(const struct scx_reader *reader)
-{
-	return NULL;
-}
-
 int scx_reader_read(struct scx_reader *reader, const atomic_bool *cancel, struct scx_reading *ret_reading)
 {
 	*ret_reading = (struct scx_reading){0};

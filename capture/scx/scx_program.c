@@ -295,12 +295,10 @@ static struct feature_result explain_refusal(const struct scx_kernel *kernel, co
 	char *log = memory_allocate_zero(1, LOG_SIZE);
 	const int program = load_iterator(kernel, code, log);
 	const char *words = scx_program_find_words(log);
-	struct feature_result result = {
-		.state = FEATURE_STATE_OFF,
-		.reason = failure == -EPERM ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL,
-		.detail = arena_format(arena, "the kernel refused the program: %s%s%s", strerror(-failure),
-				       words[0] != '\0' ? "; " : "", words),
-	};
+	const struct feature_result result = BPF_OFF(
+		arena, failure == -EPERM ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL,
+		"the kernel refused the program: %s%s%s", strerror(-failure), words[0] != '\0' ? "; " : "",
+		words);
 
 	if (program >= 0)
 		close(program);
@@ -310,24 +308,22 @@ static struct feature_result explain_refusal(const struct scx_kernel *kernel, co
 
 static struct feature_result explain_failure(const char *step, int failure, struct arena *arena)
 {
-	return feature_off(failure == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
-			   arena_format(arena, "%s: %s", step, strerror(-failure)), NULL);
+	return BPF_OFF(arena, failure == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE, "%s: %s", step,
+		       strerror(-failure));
 }
 
 struct feature_result scx_program_load(const struct scx_kernel *kernel, const struct scx_storage *storage,
 				       struct arena *arena, struct scx_program *ret_program)
 {
 	struct scx_program *program = ret_program;
-	struct feature_result result = {.state = FEATURE_STATE_ON, .reason = REASON_READ};
+	struct feature_result result = feature_on();
 	struct scx_code *code;
 
 	*program = (struct scx_program){.room = -1, .program = -1, .link = -1};
 	if (scx_record_size(storage->size) > SCX_RECORD_SIZE_MAX)
-		return feature_off(REASON_UNREADABLE,
-				   arena_format(arena, "its contexts have %u bytes; at most %zu can be read",
-						storage->size,
-						SCX_RECORD_SIZE_MAX - sizeof(struct scx_record)),
-				   NULL);
+		return BPF_OFF(arena, REASON_UNREADABLE,
+			       "its contexts have %u bytes; at most %zu can be read", storage->size,
+			       SCX_RECORD_SIZE_MAX - sizeof(struct scx_record));
 	program->room = create_room(scx_record_size(storage->size), 0);
 	if (program->room < 0)
 		return explain_failure("no map could be made", program->room, arena);

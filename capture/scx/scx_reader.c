@@ -15,14 +15,6 @@ enum {
 	ELEMENTS_MAX = 1 << 20, /* of a walk: more than the host has tasks */
 };
 
-struct scx_reader {
-	struct scx_storage storage;
-	struct scx_program program;
-	struct task_field_owner *scheduler;
-	unsigned char *bytes;
-	size_t bytes_size;
-};
-
 /* --- rights --- */
 
 static bool is_allowed(struct feature_result *ret_result)
@@ -40,9 +32,8 @@ static bool read_kernel(struct scx_kernel *kernel, struct arena *arena, struct f
 	const int result = scx_kernel_read(kernel);
 
 	if (result < 0)
-		*ret_result = feature_off(
-			REASON_NOT_IN_KERNEL,
-			arena_format(arena, "the kernel's types (BTF): %s", strerror(-result)), NULL);
+		*ret_result = BPF_OFF(arena, REASON_NOT_IN_KERNEL, "the kernel's types (BTF): %s",
+				      strerror(-result));
 	return result == 0;
 }
 
@@ -65,10 +56,8 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 	}
 	result = scx_discovery_find(&kernel, ret_run);
 	if (result < 0) {
-		*ret_result = feature_off(
-			result == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
-			arena_format(arena, "the programs of %s were not found: %s", name, strerror(-result)),
-			NULL);
+		*ret_result = BPF_OFF(arena, result == -EPERM ? REASON_NOT_PERMITTED : REASON_UNREADABLE,
+				      "the programs of %s were not found: %s", name, strerror(-result));
 		if (result == -ENOENT)
 			ret_result->state = FEATURE_STATE_UNKNOWN;
 		return false;
@@ -118,11 +107,6 @@ void scx_reader_close(struct scx_reader *reader)
 	task_field_owner_release(reader->scheduler);
 	free(reader->bytes);
 	free(reader);
-}
-
-struct task_field_owner *scx_reader_scheduler(const struct scx_reader *reader)
-{
-	return reader->scheduler;
 }
 
 /* --- reading --- */

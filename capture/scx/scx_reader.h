@@ -20,7 +20,13 @@
  * that would allocate pages in its arena. A reader holds the scheduler's maps and so its memory; it is to be
  * closed as soon as the scheduler has gone.
  */
-struct scx_reader;
+struct scx_reader {
+	struct task_field_owner *scheduler; /* and the type of its contexts; the reader's reference */
+	struct scx_storage storage;
+	struct scx_program program;
+	unsigned char *bytes; /* of a reading */
+	size_t bytes_size;
+};
 
 /* One pass; valid until the next one. */
 struct scx_reading {
@@ -47,9 +53,6 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 struct scx_reader *scx_reader_open(const struct scx_run *run, const struct context_choice *choice,
 				   struct arena *arena, struct feature_result *ret_result);
 void scx_reader_close(struct scx_reader *reader);
-
-/* The scheduler and the type of its contexts; the reader's reference. */
-struct task_field_owner *scx_reader_scheduler(const struct scx_reader *reader);
 
 /* Reads the contexts of all tasks; those without one give nothing. `cancel` may be NULL. Returns 0 or a
  * negative errno (-ECANCELED). */

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 
 enum {
-	MAP_ARENA = 33, /* BPF_MAP_TYPE_ARENA, since Linux 6.9; like the rest of include/uapi/linux/bpf.h */
 	ID_SIZE = 8,
 	DATA_MAX = 64 << 20, /* of the map of variables in which an allocator is looked for */
 	RANK_CHOSEN = 4,
@@ -159,7 +158,7 @@ static void look_at_maps(struct search *search, const struct scx_run *run)
 			continue;
 		if (map.info.type == BPF_MAP_TYPE_TASK_STORAGE) {
 			consider(search, &map);
-		} else if (map.info.type == MAP_ARENA && search->arena.descriptor < 0) {
+		} else if (map.info.type == SCX_MAP_ARENA && search->arena.descriptor < 0) {
 			search->arena = map;
 		} else {
 			scx_map_close(&map);
@@ -175,15 +174,12 @@ static struct feature_result explain_search(const struct search *search, const s
 				   "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON; run ctop as root",
 				   NULL);
 	if (search->untyped)
-		return feature_off(REASON_UNREADABLE,
-				   arena_format(arena, "the types (BTF) of %s's task storage %s are missing",
-						run->name, search->names),
-				   NULL);
-	return feature_off(REASON_UNREADABLE,
-			   arena_format(arena,
-					"%s keeps nothing for each task: no task storage among its %zu maps",
-					run->name, run->map_count),
-			   NULL);
+		return BPF_OFF(arena, REASON_UNREADABLE,
+			       "the types (BTF) of %s's task storage %s are missing", run->name,
+			       search->names);
+	return BPF_OFF(arena, REASON_UNREADABLE,
+		       "%s keeps nothing for each task: no task storage among its %zu maps", run->name,
+		       run->map_count);
 }
 
 /* A name that the user gave must be that of something. */
@@ -208,9 +204,8 @@ static struct feature_result use_values(struct scx_storage *storage, const struc
 	const uint64_t size = scx_btf_size(storage->btf, info->btf_value_type_id);
 
 	if (size == 0 || size > info->value_size || !is_struct(storage->btf, info->btf_value_type_id))
-		return feature_off(
-			REASON_UNREADABLE,
-			arena_format(arena, "the values of task storage %s are no struct", info->name), NULL);
+		return BPF_OFF(arena, REASON_UNREADABLE, "the values of task storage %s are no struct",
+			       info->name);
 	storage->choice = (struct scx_types_choice){
 		.type = info->btf_value_type_id,
 		.name = type_name(storage->btf, info->btf_value_type_id),
@@ -326,10 +321,8 @@ static struct feature_result choose_type(struct scx_storage *storage, const char
 		return feature_on();
 	names = candidates(storage->btf, size, arena);
 	if (names[0] == '\0')
-		return feature_off(
-			REASON_UNREADABLE,
-			arena_format(arena, "none of its types has the %" PRIu64 " bytes of a context", size),
-			NULL);
+		return BPF_OFF(arena, REASON_UNREADABLE,
+			       "none of its types has the %" PRIu64 " bytes of a context", size);
 	return feature_off(REASON_UNREADABLE,
 			   arena_format(arena, "which type contexts have is not clear (%s): %s",
 					storage->choice.reason, names),
@@ -348,9 +341,8 @@ static struct feature_result use_arena(struct scx_storage *storage, const struct
 				   "its task storage points into an arena, which is not among its maps",
 				   NULL);
 	if (sdt_layout_find_elements(storage->btf, &storage->layout, &error) < 0)
-		return feature_off(
-			REASON_UNREADABLE,
-			arena_format(arena, "the layout of its contexts is unknown: %s", error.text), NULL);
+		return BPF_OFF(arena, REASON_UNREADABLE, "the layout of its contexts is unknown: %s",
+			       error.text);
 	if (!find_and_read_allocator(storage, run))
 		return feature_off(REASON_UNREADABLE,
 				   "the layout of its contexts is unknown: no variable is their allocator",
@@ -358,13 +350,9 @@ static struct feature_result use_arena(struct scx_storage *storage, const struct
 	elem_size = sdt_elem_size(layout, storage->allocator);
 	size = sdt_payload_size(layout, elem_size);
 	if (size == 0)
-		return feature_off(
-			REASON_UNREADABLE,
-			arena_format(arena,
-				     "the layout of its contexts is unknown: %s has elements of %" PRIu64
-				     " bytes",
-				     storage->allocator_name, elem_size),
-			NULL);
+		return BPF_OFF(arena, REASON_UNREADABLE,
+			       "the layout of its contexts is unknown: %s has elements of %" PRIu64 " bytes",
+			       storage->allocator_name, elem_size);
 	storage->element_id = layout->id_after ? (uint32_t)size : 0;
 	storage->context = layout->id_after ? 0 : layout->id_size;
 	return choose_type(storage, choice != NULL ? choice->type : NULL, size, arena);

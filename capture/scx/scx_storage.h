@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "capture/bpf/bpf_host.h"
 #include "metric/feature.h"
 #include "scx_discovery.h"
 #include "scx_types.h"

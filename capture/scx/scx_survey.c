@@ -8,17 +8,13 @@
 
 #include "base/memory.h"
 
-enum {
-	MAP_TYPE_ARENA = 33, /* BPF_MAP_TYPE_ARENA of include/uapi/linux/bpf.h, Linux 6.9 */
-};
-
 /* --- maps --- */
 
 static const char *map_kind(uint32_t type, struct arena *arena)
 {
 	const char *name = libbpf_bpf_map_type_str((enum bpf_map_type)type);
 
-	if (name == NULL && type == MAP_TYPE_ARENA)
+	if (name == NULL && type == SCX_MAP_ARENA)
 		name = "arena"; /* which libbpf 1.1 does not know */
 	return name != NULL ? name : arena_format(arena, "type %u", type);
 }

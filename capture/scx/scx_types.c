@@ -40,6 +40,14 @@ const struct btf_type *scx_btf_resolve(const struct btf *btf, uint32_t id, uint3
 	return NULL;
 }
 
+const struct btf_type *scx_btf_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
+{
+	const int32_t id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+
+	*ret_id = id > 0 ? (uint32_t)id : 0;
+	return id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+}
+
 /* All elements of an array of any dimensions as one row. Returns their type's id; 0 where it is no array. */
 static uint32_t flatten_array(const struct btf *btf, uint32_t id, uint64_t *ret_count)
 {

@@ -72,6 +72,9 @@ const char *scx_btf_name(const struct btf *btf, uint32_t offset);
 /* The type behind typedefs, qualifiers and tags, and its id; or NULL. */
 const struct btf_type *scx_btf_resolve(const struct btf *btf, uint32_t id, uint32_t *ret_id);
 
+/* The whole struct of a name and its id; or NULL, and 0. */
+const struct btf_type *scx_btf_struct(const struct btf *btf, const char *name, uint32_t *ret_id);
+
 /* The size of a value of a type, bytes; 0 where it has none or one of 4 GiB or more. */
 uint64_t scx_btf_size(const struct btf *btf, uint32_t id);
 

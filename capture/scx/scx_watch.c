@@ -138,7 +138,7 @@ static void find_contexts(struct scx_watch *watch)
 	else
 		watch->result.state = FEATURE_STATE_OFF;
 	if (watch->reader != NULL) {
-		watch->scheduler = task_field_owner_reference(scx_reader_scheduler(watch->reader));
+		watch->scheduler = task_field_owner_reference(watch->reader->scheduler);
 		return;
 	}
 	watch->scheduler = task_field_owner_create(TASK_FIELD_SOURCE, watch->sight.name, "", "", "", 0);

@@ -13,12 +13,11 @@
 /* The whole struct of a name, or NULL; `*ret_id` is then the id of a forward declaration, or 0. */
 static const struct btf_type *find_struct(const struct btf *btf, const char *name, uint32_t *ret_id)
 {
-	int32_t id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	const struct btf_type *type = scx_btf_struct(btf, name, ret_id);
+	const int32_t id = type == NULL ? btf__find_by_name_kind(btf, name, BTF_KIND_FWD) : 0;
 
-	if (type == NULL)
-		id = btf__find_by_name_kind(btf, name, BTF_KIND_FWD);
-	*ret_id = id > 0 ? (uint32_t)id : 0;
+	if (id > 0)
+		*ret_id = (uint32_t)id;
 	return type;
 }
 

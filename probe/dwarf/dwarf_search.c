@@ -2,8 +2,144 @@
 #include "dwarf_search.h"
 
 #include <dwarf.h>
+#include <elf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/version.h>
 #include <errno.h>
+#include <libelf.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#include "base/memory.h"
+
+/* --- images for libdw --- */
+
+/*
+ * Debug sections put together for libdw. libdw would unpack every compressed section of a file at once,
+ * cannot unpack zstd (0.188) and looks for further files by itself; so it gets an ELF image in memory that
+ * holds just the sections that are needed, as the caller cut and unpacked them.
+ * Nothing is copied: the image begins with its headers at a low address and reaches over all memory above
+ * them; the offset of a section is how far away its content lies. (Data added by elf_newdata(3) are none to
+ * the elf_rawdata(3) that libdw 0.192 reads sections with.)
+ */
+struct dwarf_image {
+	struct dwarf_headers *headers; /* owned mapping */
+	Elf *elf;                      /* owned */
+	Dwarf *dwarf;                  /* owned; valid as long as the sections are */
+};
+
+struct dwarf_section {
+	enum elf_section_id id; /* gives the name */
+	struct byte_range content;
+};
+
+#define NAMES_SECTION ".shstrtab"
+
+enum {
+	NAME_SIZE_MAX = 32,   /* with its NUL */
+	FIRST_BASE = 1 << 20, /* above vm.mmap_min_addr as it is set anywhere */
+	BASE_STEP = 1 << 16,  /* the largest page size */
+	BASE_TRIES = 256,
+};
+
+/* The header in front of all contents. */
+struct dwarf_headers {
+	Elf64_Ehdr file;
+	Elf64_Shdr sections[1 + ELF_SECTION_COUNT + 1]; /* the empty one, the contents, the names */
+	char names[1 + ELF_SECTION_COUNT * NAME_SIZE_MAX + sizeof(NAMES_SECTION)];
+};
+
+/* Memory at an address as low as can be had, zeroed; NULL without room. */
+static struct dwarf_headers *map_low(void)
+{
+	uintptr_t base = FIRST_BASE;
+
+	for (int i = 0; i < BASE_TRIES; i++, base += BASE_STEP) {
+		void *headers = mmap((void *)base, sizeof(struct dwarf_headers), PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (headers != MAP_FAILED)
+			return headers;
+	}
+	return NULL;
+}
+
+/* Adds a section whose content lies behind the headers. Returns false when it lies in front of them. */
+static bool add_section(struct dwarf_headers *headers, const char *name, Elf64_Word type, const void *content,
+			size_t size, size_t *names_size)
+{
+	Elf64_Shdr *section = &headers->sections[headers->file.e_shnum++];
+
+	if ((uintptr_t)content < (uintptr_t)headers)
+		return false;
+	*section = (Elf64_Shdr){.sh_name = (Elf64_Word)*names_size,
+				.sh_type = type,
+				.sh_offset = (uintptr_t)content - (uintptr_t)headers,
+				.sh_size = size,
+				.sh_addralign = 1};
+	memcpy(headers->names + *names_size, name, strlen(name) + 1);
+	*names_size += strlen(name) + 1;
+	return true;
+}
+
+static bool fill(struct dwarf_headers *headers, const struct dwarf_section *sections, size_t count)
+{
+	size_t names_size = 1;
+
+	if (count > ELF_SECTION_COUNT)
+		return false;
+	headers->file = (Elf64_Ehdr){
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELF_OBJECT_ENCODING, EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_version = EV_CURRENT,
+		.e_shoff = offsetof(struct dwarf_headers, sections),
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 1};
+	for (size_t i = 0; i < count; i++) {
+		if (!add_section(headers, elf_section_name(sections[i].id), SHT_PROGBITS,
+				 sections[i].content.data, sections[i].content.size, &names_size))
+			return false;
+	}
+	headers->file.e_shstrndx = headers->file.e_shnum;
+	return add_section(headers, NAMES_SECTION, SHT_STRTAB, headers->names, sizeof(headers->names),
+			   &names_size);
+}
+
+/* Does nothing on a zeroed struct. */
+static void release_image(struct dwarf_image *image)
+{
+	dwarf_end(image->dwarf);
+	elf_end(image->elf);
+	if (image->headers != NULL)
+		munmap(image->headers, sizeof(*image->headers));
+	*image = (struct dwarf_image){0};
+}
+
+/*
+ * Makes an image of `count` sections, at most ELF_SECTION_COUNT. The contents stay the caller's and must
+ * outlive the image. Returns 0 or a negative errno with a sentence. Ends with release_image().
+ */
+static int open_sections(struct dwarf_image *image, const struct dwarf_section *sections, size_t count,
+			 struct error *error)
+{
+	*image = (struct dwarf_image){.headers = map_low()};
+	if (image->headers == NULL || !fill(image->headers, sections, count)) {
+		release_image(image);
+		return error_set(error, -ENOMEM, "no memory at a low address");
+	}
+	elf_version(EV_CURRENT);
+	image->elf = elf_memory((char *)image->headers, PTRDIFF_MAX);
+	image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+	if (image->dwarf == NULL) {
+		release_image(image);
+		return error_set(error, -EBADMSG, "libdw: %s", dwarf_errmsg(-1));
+	}
+	return 0;
+}
+
+/* --- units --- */
 
 enum {
 	/* No program has as many; a crafted one could have a unit in every eleven bytes. */
@@ -13,18 +149,20 @@ enum {
 	REFERENCES_MAX = 4096,
 };
 
-/* The sections from which libdw tells units, entries, names and address ranges. */
+/* The sections from which libdw tells units, entries, names and address ranges, of an object or a package. */
 static const enum elf_section_id needed_sections[] = {
-	ELF_SECTION_INFO, ELF_SECTION_TYPES,    ELF_SECTION_ABBREV,
-	ELF_SECTION_STR,  ELF_SECTION_LINE_STR, ELF_SECTION_STR_OFFSETS,
-	ELF_SECTION_ADDR, ELF_SECTION_RANGES,   ELF_SECTION_RNGLISTS,
+	ELF_SECTION_INFO,     ELF_SECTION_TYPES,           ELF_SECTION_ABBREV,    ELF_SECTION_STR,
+	ELF_SECTION_LINE_STR, ELF_SECTION_STR_OFFSETS,     ELF_SECTION_ADDR,      ELF_SECTION_RANGES,
+	ELF_SECTION_RNGLISTS, ELF_SECTION_INFO_DWO,        ELF_SECTION_TYPES_DWO, ELF_SECTION_ABBREV_DWO,
+	ELF_SECTION_STR_DWO,  ELF_SECTION_STR_OFFSETS_DWO, ELF_SECTION_CU_INDEX,  ELF_SECTION_TU_INDEX,
 };
 
 enum {
 	NEEDED_COUNT = sizeof(needed_sections) / sizeof(needed_sections[0]),
 };
 
-int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image, struct error *error)
+/* Makes an image of the own sections of an object, or a package. Returns 0 or a negative errno. */
+static int open_image(struct elf_object *object, struct dwarf_image *image, struct error *error)
 {
 	struct dwarf_section sections[NEEDED_COUNT];
 	size_t count = 0;
@@ -38,7 +176,7 @@ int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image
 		if (result == 0)
 			sections[count++].id = needed_sections[i];
 	}
-	return dwarf_image_open(image, sections, count, error);
+	return open_sections(image, sections, count, error);
 }
 
 /* Every spelling of the first member ends in the same letters. */
@@ -49,7 +187,8 @@ static bool holds_name(struct byte_range strings)
 	return strings.size > 0 && memmem(strings.data, strings.size, ending, sizeof(ending)) != NULL;
 }
 
-bool dwarf_names_occur(struct elf_object *object)
+/* Do the names of the members occur in an object, or a package, at all? */
+static bool names_occur(struct elf_object *object)
 {
 	/* strings first: they are far fewer bytes than the entries */
 	static const enum elf_section_id sections[] = {
@@ -111,7 +250,8 @@ static bool name_ends_with(const char *name, const char *ending)
 	       (length == ending_length || name[length - ending_length - 1] == '/');
 }
 
-bool dwarf_unit_is_likely(Dwarf_Die *unit, const struct jemalloc_symbols *symbols)
+/* The units to search first: those that hold one of the functions, and those whose name mentions jemalloc. */
+static bool is_likely(Dwarf_Die *unit, const struct jemalloc_symbols *symbols)
 {
 	static const char *const sources[] = {"tsd.c", "jemalloc.c", "tsd.dwo", "jemalloc.dwo"};
 	static const unsigned int name_attributes[] = {DW_AT_name, DW_AT_dwo_name, DW_AT_GNU_dwo_name};
@@ -141,77 +281,6 @@ struct searched_file {
 	struct dwarf_image image;
 };
 
-/*
- * One set of .debug_pubtypes (DWARF 4, 6.1.1): unit length, version, offset and length of the unit in
- * .debug_info, then pairs of an offset in the unit and a name, up to an offset of 0. Calls libdw for the unit
- * when a name is that of the structure.
- */
-static int try_pubtypes_set(Dwarf *dwarf, const unsigned char *at, const unsigned char *end, bool is_64,
-			    struct dwarf_limit *limit, struct tsd_members *ret_members)
-{
-	const size_t word = is_64 ? 8 : 4;
-	uint64_t unit_offset = 0;
-
-	if ((size_t)(end - at) < 2 + 2 * word)
-		return -ENOENT;
-	memcpy(&unit_offset, at + 2, word);
-	at += 2 + 2 * word;
-	while ((size_t)(end - at) > word) {
-		uint64_t offset = 0;
-		size_t length;
-
-		memcpy(&offset, at, word);
-		at += word;
-		length = strnlen((const char *)at, (size_t)(end - at));
-		if (offset == 0 || length == (size_t)(end - at))
-			return -ENOENT;
-		if (length == 5 && memcmp(at, "tsd_s", 5) == 0) {
-			Dwarf_Die entry, unit;
-
-			if (dwarf_offdie(dwarf, unit_offset + offset, &entry) != NULL &&
-			    dwarf_diecu(&entry, &unit, NULL, NULL) != NULL &&
-			    try_unit(&unit, limit, ret_members) == 0)
-				return 0;
-		}
-		at += length + 1;
-	}
-	return -ENOENT;
-}
-
-static int try_pubtypes(const struct searched_file *file, struct dwarf_limit *limit,
-			struct tsd_members *ret_members)
-{
-	struct byte_range names;
-	const unsigned char *at, *end;
-
-	if (elf_object_section(file->object, ELF_SECTION_PUBTYPES, &names, NULL) < 0)
-		return -ENOENT;
-	at = names.data;
-	end = names.data + names.size;
-	while (end - at >= 4 && dwarf_limit_check(limit, NULL) == 0) {
-		uint32_t word;
-		uint64_t length;
-		bool is_64;
-
-		memcpy(&word, at, sizeof(word));
-		at += sizeof(word);
-		length = word;
-		is_64 = word == UINT32_MAX;
-		if (is_64) {
-			if (end - at < 8)
-				break;
-			memcpy(&length, at, sizeof(length));
-			at += sizeof(length);
-		}
-		if (length > (size_t)(end - at))
-			break;
-		if (try_pubtypes_set(file->image.dwarf, at, at + length, is_64, limit, ret_members) == 0)
-			return 0;
-		at += length;
-	}
-	return -ENOENT;
-}
-
 /* Goes from unit to unit by their headers and looks only into likely ones. */
 static int try_likely_units(Dwarf *dwarf, const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
 			    struct tsd_members *ret_members)
@@ -224,7 +293,7 @@ static int try_likely_units(Dwarf *dwarf, const struct jemalloc_symbols *symbols
 	     count++) {
 		if (count % UNITS_PER_CHECK == 0 && dwarf_limit_check(limit, NULL) < 0)
 			return -ENOENT;
-		if (dwarf_unit_is_likely(&entry, symbols) && try_unit(&entry, limit, ret_members) == 0)
+		if (is_likely(&entry, symbols) && try_unit(&entry, limit, ret_members) == 0)
 			return 0;
 	}
 	return -ENOENT;
@@ -321,12 +390,11 @@ static int search_files(const struct searched_file *files, size_t count,
 	int result = -ENOENT;
 
 	for (size_t i = 0; i < count; i++) {
-		if (try_pubtypes(&files[i], limit, ret_members) == 0 ||
-		    try_likely_units(files[i].image.dwarf, symbols, limit, ret_members) == 0)
+		if (try_likely_units(files[i].image.dwarf, symbols, limit, ret_members) == 0)
 			return 0;
 	}
 	for (size_t i = 0; i < count && !has_names; i++)
-		has_names = dwarf_names_occur(files[i].object);
+		has_names = names_occur(files[i].object);
 	if (!has_names)
 		return error_set(error, -ENOENT, "no struct tsd_s");
 	for (size_t i = 0; i < count; i++) {
@@ -360,15 +428,140 @@ int dwarf_search(struct elf_object *object, struct elf_object *alternate,
 		return error_set(error, -ENOENT, "no struct tsd_s");
 	result = elf_object_section(object, ELF_SECTION_INFO, &content, error);
 	if (result == 0)
-		result = dwarf_object_image_open(object, &files[0].image, error);
+		result = open_image(object, &files[0].image, error);
 	if (result < 0)
 		return result;
-	if (alternate != NULL && dwarf_object_image_open(alternate, &files[1].image, NULL) == 0) {
+	if (alternate != NULL && open_image(alternate, &files[1].image, NULL) == 0) {
 		dwarf_setalt(files[0].image.dwarf, files[1].image.dwarf);
 		count = 2;
 	}
 	result = search_files(files, count, symbols, limit, ret_members, error);
-	dwarf_image_release(&files[0].image);
-	dwarf_image_release(&files[1].image);
+	release_image(&files[0].image);
+	release_image(&files[1].image);
+	return result;
+}
+
+/* --- packages --- */
+
+enum {
+	SKELETONS_MAX = 1000000,
+};
+
+/* A skeleton unit of the program: the package has the unit of that id. */
+struct skeleton {
+	uint64_t id;
+	bool is_likely;
+};
+
+static int compare_skeletons(const void *a, const void *b)
+{
+	const struct skeleton *left = a, *right = b;
+
+	return (left->id > right->id) - (left->id < right->id);
+}
+
+/* Ascending by id; the caller frees them. */
+static size_t list_skeletons(Dwarf *dwarf, const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
+			     struct skeleton **ret_skeletons)
+{
+	struct skeleton *skeletons = NULL;
+	size_t count = 0, capacity = 0;
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die entry;
+	uint8_t type;
+
+	while (count < SKELETONS_MAX && dwarf_limit_check(limit, NULL) == 0 &&
+	       dwarf_get_units(dwarf, unit, &unit, NULL, &type, &entry, NULL) == 0) {
+		uint64_t id;
+
+		if (type == DW_UT_skeleton &&
+		    dwarf_cu_info(unit, NULL, NULL, NULL, NULL, &id, NULL, NULL) == 0)
+			*MEMORY_APPEND(skeletons, count,
+				       capacity) = (struct skeleton){id, is_likely(&entry, symbols)};
+	}
+	if (count != 0)
+		qsort(skeletons, count, sizeof(*skeletons), compare_skeletons);
+	*ret_skeletons = skeletons;
+	return count;
+}
+
+/* Types may have units of their own (-fdebug-types-section), which no skeleton names. */
+static bool is_wanted(Dwarf_CU *unit, uint8_t type, const struct skeleton *skeletons, size_t count,
+		      bool likely)
+{
+	struct skeleton key;
+	const struct skeleton *found;
+
+	if (type == DW_UT_split_type || type == DW_UT_type) /* that of DWARF 4 */
+		return !likely;
+	if (type != DW_UT_split_compile ||
+	    dwarf_cu_info(unit, NULL, NULL, NULL, NULL, &key.id, NULL, NULL) != 0)
+		return false;
+	found = bsearch(&key, skeletons, count, sizeof(*skeletons), compare_skeletons);
+	return found != NULL && (!likely || found->is_likely);
+}
+
+/*
+ * Likely units have to tell both members by themselves; in the others each member keeps its first value. A
+ * unit that libdw cannot read is passed over.
+ */
+static int walk_units(Dwarf *package, const struct skeleton *skeletons, size_t count, bool likely,
+		      struct dwarf_limit *limit, struct tsd_members *members)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die entry;
+	uint8_t type;
+
+	*members = (struct tsd_members){0};
+	while (dwarf_get_units(package, unit, &unit, NULL, &type, &entry, NULL) == 0) {
+		if (dwarf_limit_check(limit, NULL) < 0)
+			return -ETIME;
+		if (!is_wanted(unit, type, skeletons, count, likely))
+			continue;
+		if (likely)
+			*members = (struct tsd_members){0};
+		if (dwarf_members_walk(&entry, members, limit, NULL) == -ETIME)
+			return -ETIME;
+		if (tsd_members_complete(members))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int search_units(struct elf_object *package, const struct skeleton *skeletons, size_t count,
+			struct dwarf_limit *limit, struct tsd_members *ret_members, struct error *error)
+{
+	struct dwarf_image image;
+	int result = open_image(package, &image, error);
+
+	if (result < 0)
+		return result;
+	result = walk_units(image.dwarf, skeletons, count, true, limit, ret_members);
+	if (result == -ENOENT && names_occur(package))
+		result = walk_units(image.dwarf, skeletons, count, false, limit, ret_members);
+	release_image(&image);
+	if (result == -ETIME)
+		return error_set(error, result, "not found within the time allowed");
+	return result < 0 ? error_set(error, result, "no struct tsd_s") : 0;
+}
+
+int dwarf_package_search(struct elf_object *package, struct elf_object *skeletons,
+			 const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
+			 struct tsd_members *ret_members, struct error *error)
+{
+	struct skeleton *list = NULL;
+	struct dwarf_image image;
+	size_t count = 0;
+	int result;
+
+	if (!_ELFUTILS_PREREQ(0, 191))
+		return error_set(error, -EOPNOTSUPP, "reading it needs libdw 0.191 or later");
+	if (open_image(skeletons, &image, NULL) == 0) {
+		count = list_skeletons(image.dwarf, symbols, limit, &list);
+		release_image(&image);
+	}
+	result = count != 0 ? search_units(package, list, count, limit, ret_members, error)
+			    : error_set(error, -ENODATA, "no skeleton units");
+	free(list);
 	return result;
 }

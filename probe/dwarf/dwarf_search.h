@@ -2,32 +2,35 @@
 #ifndef CTOP_DWARF_SEARCH_H
 #define CTOP_DWARF_SEARCH_H
 
-#include <elfutils/libdw.h>
-
-#include "dwarf_image.h"
 #include "dwarf_members.h"
 #include "probe/object/elf_object.h"
 #include "probe/object/jemalloc_symbol.h"
 
 /* Finding, among many compilation units, one that describes jemalloc's thread data. */
 
-/* Makes an image of the object's own sections; ends with dwarf_image_release(). 0 or a negative errno. */
-int dwarf_object_image_open(struct elf_object *object, struct dwarf_image *image, struct error *error);
-
-/* Do the names of the members occur in an object, or a package, at all? */
-bool dwarf_names_occur(struct elf_object *object);
-
 /*
- * Searches the debug data in `object`: the units that .debug_pubtypes names, then those of jemalloc's
- * functions and sources, then, unless the names occur nowhere, all. `alternate` is the common debug file
- * (dwz) or NULL. Returns 0 with both members, -ENOENT when they are not there, or another negative errno;
- * both with a sentence.
+ * Searches the debug data in `object`: the units of jemalloc's functions and sources, then, unless the names
+ * occur nowhere, all. `alternate` is the common debug file (dwz) or NULL. Returns 0 with both members,
+ * -ENOENT when they are not there, or another negative errno; both with a sentence.
  */
 int dwarf_search(struct elf_object *object, struct elf_object *alternate,
 		 const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
 		 struct tsd_members *ret_members, struct error *error);
 
-/* The units to search first: those that hold one of the functions, and those whose name mentions jemalloc. */
-bool dwarf_unit_is_likely(Dwarf_Die *unit, const struct jemalloc_symbols *symbols);
+/*
+ * DWARF packages (.dwp): the debug data of split units, joined into one file. libdw reads their index from
+ * version 0.191 on. By itself it would open the package by the name of the program, which the sandbox
+ * forbids, so it gets an image of the package, and the units are found here by the ids of the skeleton units.
+ */
+
+/*
+ * Searches `package` for the members. The skeleton units in `skeletons` tell which units belong to the
+ * program: likely ones are searched first, then all. Returns 0 with both members, -ENODATA when there are no
+ * skeleton units, -EOPNOTSUPP with an older libdw, -ENOENT when the members are not there, or another
+ * negative errno; all with a sentence.
+ */
+int dwarf_package_search(struct elf_object *package, struct elf_object *skeletons,
+			 const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
+			 struct tsd_members *ret_members, struct error *error);
 
 #endif

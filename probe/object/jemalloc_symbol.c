@@ -11,7 +11,6 @@ enum {
 	VARIABLE_NAME_LENGTH = sizeof(VARIABLE_NAME) - 1,
 	/* Longer names are not looked at: a table of names without ends must not be read once per symbol. */
 	NAME_LENGTH_MAX = 256,
-	NAME_SPANS_MAX = 16,
 	COMMIT_DIGITS = 40,
 };
 
@@ -56,53 +55,18 @@ static void find_functions(const struct elf_object *object, const struct elf_sym
 		symbols->functions[symbols->function_count++] = others[i];
 }
 
-/* The position of a name that ends in "tsd_tls" among the names of a table. */
-struct name_span {
-	size_t first, last; /* offsets of the beginning of the whole string, and of "tsd_tls" in it */
-};
-
-/*
- * Symbols need only be compared with these spans, their names need not be read. Returns how many there are:
- * 0 in most objects, NAME_SPANS_MAX for as many or more.
- */
-static size_t find_spans(const struct elf_symbols *table, struct name_span spans[static NAME_SPANS_MAX])
-{
-	const unsigned char *start = table->strings.data, *end = start + table->strings.size, *at = start;
-	size_t count = 0;
-
-	while (count < NAME_SPANS_MAX &&
-	       (at = memmem(at, (size_t)(end - at), VARIABLE_NAME, VARIABLE_NAME_LENGTH + 1)) != NULL) {
-		const unsigned char *before = memrchr(start, '\0', (size_t)(at - start));
-
-		spans[count++] = (struct name_span){before != NULL ? (size_t)(before - start) + 1 : 0,
-						    (size_t)(at - start)};
-		at += VARIABLE_NAME_LENGTH + 1;
-	}
-	return count;
-}
-
-static bool is_in_span(const struct name_span *spans, size_t count, size_t name)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (name >= spans[i].first && name <= spans[i].last)
-			return true;
-	}
-	return count == NAME_SPANS_MAX;
-}
-
 static bool find_in_table(const struct elf_object *object, const struct elf_symbols *table,
 			  struct jemalloc_symbols *symbols)
 {
-	struct name_span spans[NAME_SPANS_MAX];
-	const size_t count = table->count > 0 ? find_spans(table, spans) : 0;
-
-	for (size_t i = 0; i < table->count && count > 0; i++) {
+	/* most objects are done with here */
+	if (table->count == 0 ||
+	    memmem(table->strings.data, table->strings.size, VARIABLE_NAME, VARIABLE_NAME_LENGTH + 1) == NULL)
+		return false;
+	for (size_t i = 0; i < table->count; i++) {
 		struct elf_symbol symbol;
 		ssize_t prefix;
 
-		if (!elf_symbols_get(object, table, i, &symbol) || symbol.section == SHN_UNDEF ||
-		    !is_in_span(spans, count,
-				(size_t)((const unsigned char *)symbol.name - table->strings.data)))
+		if (!elf_symbols_get(object, table, i, &symbol) || symbol.section == SHN_UNDEF)
 			continue;
 		prefix = prefix_length(symbol.name);
 		if (prefix < 0)

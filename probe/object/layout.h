@@ -10,7 +10,7 @@
 /*
  * The result of resolving the ELF objects of a process: where a thread's two jemalloc counters are. Plain
  * data without pointers: it travels as bytes from the sandboxed child, so whoever receives it checks every
- * field.
+ * field by resolution_check().
  */
 
 enum layout_origin {
@@ -76,5 +76,13 @@ struct resolution {
 	struct c_library c_library; /* filled on success, whatever could be found */
 	bool is_static;             /* the executable has no interpreter */
 };
+
+/*
+ * Accepts a resolution that came as bytes from a child that may have been made to lie: `bytes` are
+ * sizeof(struct resolution) of them. Every field that anybody will use is checked against its range,
+ * `object_count` is the number of libraries of the process. Returns true and fills `*ret_resolution`, or
+ * false if the bytes are not valid.
+ */
+bool resolution_check(const unsigned char *bytes, uint32_t object_count, struct resolution *ret_resolution);
 
 #endif

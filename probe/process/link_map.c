@@ -242,21 +242,6 @@ static int search_links_for_reader(int directory, const void *argument, size_t s
 	return r;
 }
 
-/* The whole walk is one call: it reads hundreds of pieces. */
-static int ask_for_link(const struct link_search *search, size_t size, struct link_map_tls *ret_tls,
-			struct transfer_way *way)
-{
-	int r = reader_call(way->reader, search->pid, search_links_for_reader, -1, search, size,
-			    &way->answer);
-
-	way->calls++;
-	if (r == 0 && way->answer.length != sizeof(*ret_tls))
-		r = -EIO;
-	if (r == 0)
-		memcpy(ret_tls, way->answer.data, sizeof(*ret_tls));
-	return r;
-}
-
 int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const struct process_map *map,
 		      uint32_t object, const struct c_library *library, struct link_map_tls *ret_tls,
 		      struct transfer_way *way, struct error *error)
@@ -281,7 +266,8 @@ int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const st
 	};
 	for (size_t i = 0; i < map->count; i++)
 		search->firsts[i] = map->objects[i].first;
-	r = ask_for_link(search, size, ret_tls, way);
+	r = transfer_call(way, pid, search_links_for_reader, search, size, ret_tls, sizeof(*ret_tls));
+	way->calls++;
 	free(search);
 	switch (r) {
 	case 0:

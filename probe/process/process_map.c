@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -242,4 +243,20 @@ void process_map_release(struct process_map *map)
 		free(map->objects[i].path);
 	free(map->objects);
 	*map = (struct process_map){0};
+}
+
+int executable_identify(int process_directory, struct executable *ret_executable)
+{
+	struct statx status;
+
+	if (statx(process_directory, "exe", AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status) < 0)
+		return -errno;
+	*ret_executable = (struct executable){
+		.device = makedev(status.stx_dev_major, status.stx_dev_minor),
+		.inode = status.stx_ino,
+		.size = status.stx_size,
+		.change_seconds = status.stx_ctime.tv_sec,
+		.change_nanoseconds = status.stx_ctime.tv_nsec,
+	};
+	return 0;
 }

@@ -135,3 +135,15 @@ int transfer_read(pid_t pid, uint64_t address, void *buffer, size_t size, struct
 		return (int)length;
 	return (size_t)length == size ? 0 : -EFAULT;
 }
+
+int transfer_call(struct transfer_way *way, pid_t pid, reader_work *work, const void *argument, size_t size,
+		  void *result, size_t result_size)
+{
+	const int r = reader_call(way->reader, pid, work, -1, argument, size, &way->answer);
+
+	if (r == 0 && way->answer.length != result_size)
+		return -EIO;
+	if (r == 0)
+		memcpy(result, way->answer.data, result_size);
+	return r;
+}

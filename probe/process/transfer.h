@@ -49,6 +49,14 @@ size_t transfer_add(struct transfer *transfer, uint64_t address, size_t size);
  */
 int transfer_run(struct transfer *transfer, pid_t pid, void *buffer, struct transfer_way *way);
 
+/*
+ * Has `work` done by the reader of the way: one call instead of one for each piece that it reads about
+ * process `pid`. Its answer has to be of `result_size` bytes. Returns what the work does, or -ETIMEDOUT or
+ * -EIO.
+ */
+int transfer_call(struct transfer_way *way, pid_t pid, reader_work *work, const void *argument, size_t size,
+		  void *result, size_t result_size);
+
 /* Reads one piece. Returns 0 or a negative errno (-EFAULT when not all of it is there). */
 int transfer_read(pid_t pid, uint64_t address, void *buffer, size_t size, struct transfer_way *way);
 

@@ -46,7 +46,6 @@ struct silent_device {
 };
 
 struct resolution_cache {
-	struct resolver *resolver; /* not owned */
 	struct resolution_entry **entries;
 	size_t count, capacity;
 	struct string_pool clean; /* parts of keys: files without jemalloc */
@@ -56,12 +55,9 @@ struct resolution_cache {
 	size_t silent_count, silent_capacity;
 };
 
-struct resolution_cache *resolution_cache_create(struct resolver *resolver)
+struct resolution_cache *resolution_cache_create(void)
 {
-	struct resolution_cache *cache = memory_allocate_zero(1, sizeof(*cache));
-
-	cache->resolver = resolver;
-	return cache;
+	return memory_allocate_zero(1, sizeof(struct resolution_cache));
 }
 
 /* Releases what only an entry that waits needs. */
@@ -348,7 +344,7 @@ static void take_result(struct resolution_cache *cache, struct resolution_entry 
 		end_waiting(entry, RESOLUTION_VOID);
 		return;
 	}
-	if (tag == HEAP_TAG_FILE_SYSTEM_HANGS && resolve_job_hangs_at_executable(entry->job))
+	if (tag == HEAP_TAG_FILE_SYSTEM_HANGS && entry->job->hangs_at_executable)
 		note_silence(cache, entry);
 	else if (tag == HEAP_TAG_FILE_SYSTEM_HANGS)
 		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
@@ -370,7 +366,7 @@ static void start_job(struct resolution_cache *cache, struct resolution_entry *e
 
 	if (silent != NULL)
 		silent->until_ns = clock_ns(CLOCK_MONOTONIC) + silent->period_ns;
-	entry->job = resolver_submit(cache->resolver, entry->directory, entry->path, &entry->map);
+	entry->job = resolver_submit(entry->directory, entry->path, &entry->map);
 }
 
 unsigned int resolution_headroom(unsigned int cpus, double load)
@@ -432,8 +428,9 @@ static size_t serve_once(struct resolution_cache *cache)
 		for (size_t i = 0; i < cache->count; i++) {
 			struct resolution_entry *entry = cache->entries[i];
 
-			if (entry->job == NULL || !resolve_job_poll(entry->job, &entry->result))
+			if (entry->job == NULL || !resolve_job_poll(entry->job))
 				continue;
+			entry->result = entry->job->resolution;
 			take_result(cache, entry);
 			ended = true;
 		}
@@ -450,16 +447,14 @@ static void wait_for_jobs(struct resolution_cache *cache, uint64_t now, uint64_t
 
 	for (size_t i = 0; i < cache->count; i++) {
 		const struct resolve_job *job = cache->entries[i]->job;
-		uint64_t deadline;
 
 		if (job == NULL)
 			continue;
 		cache->polls = memory_grow(cache->polls, &cache->polls_capacity, count + 1,
 					   sizeof(cache->polls[0]));
-		cache->polls[count++] = (struct pollfd){.fd = resolve_job_descriptor(job), .events = POLLIN};
-		deadline = resolve_job_deadline_ns(job);
-		if (deadline < until)
-			until = deadline;
+		cache->polls[count++] = (struct pollfd){.fd = job->socket, .events = POLLIN};
+		if (job->deadline_ns < until)
+			until = job->deadline_ns;
 	}
 	milliseconds = until > now ? (until - now + NS_PER_MS - 1) / NS_PER_MS : 0;
 	poll(cache->polls, count, (int)(milliseconds < POLL_MS_MAX ? milliseconds : POLL_MS_MAX));

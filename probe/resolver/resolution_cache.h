@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "probe/object/layout.h"
-#include "probe/process/executable.h"
 #include "probe/process/process_map.h"
 #include "resolver.h"
 
@@ -19,7 +18,7 @@
  */
 struct resolution_cache;
 
-struct resolution_cache *resolution_cache_create(struct resolver *resolver);
+struct resolution_cache *resolution_cache_create(void);
 void resolution_cache_release(struct resolution_cache *cache);
 
 enum resolution_state {

@@ -17,7 +17,6 @@
 #include "cmd/line/privilege.h"
 #include "cmd/line/reading_options.h"
 #include "commands.h"
-#include "probe/resolver/resolver.h"
 #include "session/session.h"
 #include "store/ctprof.h"
 #include "table/evidence.h"
@@ -342,7 +341,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	capture_options.heap_patience_ns = HEAP_PATIENCE_NS;
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * NS_PER_S);
-	capture_options.resolver = heap_options_start(&options->heap);
+	capture_options.heap = !options->heap.no_heap;
 	capture_options.reader = privilege_open_reader(capture_options.roots);
 	result = privilege_open_capture(&capture_options, &capture, error);
 	if (result == 0) {
@@ -353,7 +352,6 @@ static int take(const struct capture_command_options *options, struct snapshot *
 		capture_close(capture);
 		privilege_lower();
 	}
-	resolver_release(capture_options.resolver);
 	reader_release(capture_options.reader);
 	return result;
 }

@@ -29,7 +29,6 @@
 #include "cmd/live/screen_host.h"
 #include "commands.h"
 #include "metric/nearest.h"
-#include "probe/resolver/resolver.h"
 #include "store/ctprof.h"
 #include "ui/ui.h"
 
@@ -216,7 +215,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		host_options.timeline = &timeline;
 	}
 	host_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
-	capture.resolver = heap_options_start(&options->heap);
+	capture.heap = !options->heap.no_heap;
 	capture.reader = privilege_open_reader(options->roots.roots);
 	/* the key l switches it on; the first round does not wait for what that takes */
 	capture.latency = true;
@@ -233,7 +232,6 @@ static int run_live(const struct live_options *options, const struct view *view)
 	session_release(session);
 	lookup_thread_stop(host_options.lookups);
 	if (!left_behind) {
-		resolver_release(capture.resolver);
 		reader_release(capture.reader);
 		ring_release(host_options.ring);
 	}
@@ -326,15 +324,13 @@ static int run_batch(const struct live_options *options, const struct view *view
 		command_note("how long waits take is measured only with --latency");
 	if (lookups_are_shown(view))
 		batch_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
-	if ((needed & source_bit(SOURCE_JEMALLOC)) != 0)
-		batch_options.capture.resolver = heap_options_start(&options->heap);
-	if (batch_options.capture.resolver != NULL || smaps)
+	batch_options.capture.heap = (needed & source_bit(SOURCE_JEMALLOC)) != 0 && !options->heap.no_heap;
+	if (batch_options.capture.heap || smaps)
 		batch_options.capture.reader = privilege_open_reader(options->roots.roots);
 	result = batch_run(&batch_options, &left_behind, &error);
 	lookup_thread_stop(batch_options.lookups);
 	if (left_behind)
 		_exit(signals_end(result, &error));
-	resolver_release(batch_options.capture.resolver);
 	reader_release(batch_options.capture.reader);
 	return signals_end(result, &error);
 }

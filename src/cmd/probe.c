@@ -26,7 +26,7 @@
 #include "cmd/line/privilege.h"
 #include "commands.h"
 #include "probe/probe.h"
-#include "probe/process/executable.h"
+#include "probe/process/process_map.h"
 #include "probe_sidecar.h"
 #include "report/json_text.h"
 #include "table/evidence.h"
@@ -402,10 +402,9 @@ static int take_snapshots(struct run *run)
 }
 
 /* All that needs rights, in the order of work. Returns 0, or negative when the run is over. */
-static int probe_process(struct run *run, struct resolver *resolver)
+static int probe_process(struct run *run)
 {
-	const struct probe_options options = {
-		.resolver = resolver, .reader = run->reader, .allow_stop = !run->options->no_stop};
+	const struct probe_options options = {.reader = run->reader, .allow_stop = !run->options->no_stop};
 	int result = open_process(run);
 
 	if (result < 0)
@@ -631,7 +630,6 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 {
 	const struct probe_command_options *options = options_pointer;
 	struct run run = {.options = options, .directory = -1, .started_ns = clock_ns(CLOCK_MONOTONIC)};
-	struct resolver *resolver;
 	struct error error;
 	int status = COMMAND_FAILED;
 
@@ -643,14 +641,12 @@ static int probe_run(void *options_pointer, char **operands, int operand_count)
 					   .started_unix_seconds = time(NULL),
 					   .wanted = options->snapshots,
 					   .interval_ms = options->interval_ms};
-	resolver = resolver_create();
 	run.reader = privilege_open_reader(own_roots);
 	catch_stops(options->abort_after_ms);
 	privilege_raise(own_roots);
-	if (probe_process(&run, resolver) == 0)
+	if (probe_process(&run) == 0)
 		status = COMMAND_DONE;
 	privilege_lower();
-	resolver_release(resolver);
 	reader_release(run.reader);
 	if (run.directory >= 0)
 		close(run.directory);

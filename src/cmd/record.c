@@ -15,7 +15,6 @@
 #include "cmd/record/record_loop.h"
 #include "commands.h"
 #include "metric/quantity.h"
-#include "probe/resolver/resolver.h"
 #include "session/when.h"
 
 struct record_command_options {
@@ -154,12 +153,11 @@ static int record_run(void *untyped, char **operands, int operand_count)
 			       &error) < 0)
 		return command_misused(&record_command, &error);
 	history_place_make();
-	loop.capture.resolver = heap_options_start(&options->heap);
+	loop.capture.heap = !options->heap.no_heap;
 	loop.capture.reader = privilege_open_reader(options->roots.roots);
 	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.interval_ns);
 	result = record_loop_run(&loop, &error);
 	record_rules_release(loop.rules);
-	resolver_release(loop.capture.resolver);
 	reader_release(loop.capture.reader);
 	return signals_end(result, &error);
 }

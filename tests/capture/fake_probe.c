@@ -117,13 +117,6 @@ void fake_probe_reset(void)
 	resolve_when_served = false;
 }
 
-struct resolver *fake_resolver(void)
-{
-	static int resolver;
-
-	return (struct resolver *)&resolver;
-}
-
 /* --- probe.h --- */
 
 struct probe *probe_create(const struct probe_options *options)

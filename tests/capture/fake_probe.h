@@ -28,7 +28,4 @@ void fake_probe_resolve_when_served(bool on);
 void fake_probe_forget_counts(void);
 void fake_probe_reset(void);
 
-/* To be passed as options.resolver. */
-struct resolver *fake_resolver(void);
-
 #endif

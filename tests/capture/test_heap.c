@@ -69,7 +69,7 @@ static struct capture *open_capture(const struct scene *scene, uint64_t patience
 	struct capture_options options = {
 		.scope = scene->children,
 		.scope_count = 3,
-		.resolver = fake_resolver(),
+		.heap = true,
 		.heap_patience_ns = patience_ns,
 	};
 	struct capture *capture;
@@ -366,7 +366,7 @@ static void start_late_child(void)
 /* A process that has just begun is left alone for a second by live rounds, and by no full capture. */
 static void test_young_process(void **state)
 {
-	struct capture_options options = {.resolver = fake_resolver()};
+	struct capture_options options = {.heap = true};
 	struct capture *capture;
 	struct snapshot *snapshot;
 	struct error error;
@@ -473,10 +473,8 @@ static void test_without_probe(void **state)
 static void test_own_process(void **state)
 {
 	const uint32_t own = (uint32_t)getpid();
-	struct capture_options options = {.scope = &own,
-					  .scope_count = 1,
-					  .backend = CAPTURE_BACKEND_PROCFS,
-					  .resolver = fake_resolver()};
+	struct capture_options options = {
+		.scope = &own, .scope_count = 1, .backend = CAPTURE_BACKEND_PROCFS, .heap = true};
 	struct snapshot *snapshot;
 	struct capture *capture;
 	struct error error;

@@ -91,6 +91,8 @@ struct tsd_s {
 
 __thread struct tsd_s SYMBOL = {0};
 
+struct tsd_s *ACCESS(void);
+
 __attribute__((noinline)) struct tsd_s *ACCESS(void)
 {
 	return &SYMBOL;

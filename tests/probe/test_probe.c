@@ -22,7 +22,7 @@
 #include "base/supervisor.h"
 #include "probe/probe.h"
 #include "nobody.h"
-#include "target_process.h"
+#include "tests/targets/target_process.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -36,7 +36,6 @@ enum {
 	THREADS_MAX = 4096,
 };
 
-static struct resolver *resolver;
 static struct probe_thread threads[THREADS_MAX];
 
 static uint64_t now_ns(void)
@@ -49,24 +48,24 @@ static uint64_t now_ns(void)
 
 static struct probe *create(bool allow_stop)
 {
-	return probe_create(&(struct probe_options){.resolver = resolver, .allow_stop = allow_stop});
+	return probe_create(&(struct probe_options){.allow_stop = allow_stop});
 }
 
 /* Looks until it is known what the process is. */
-static const struct probe_process *look(struct probe *probe, const struct target_process *target)
+static const struct probe_process *look(struct probe *probe, const struct target *target)
 {
 	const uint64_t deadline = now_ns() + WAIT_AT_MOST_S * SECOND;
 	const struct probe_process *process;
 
-	process = probe_look(probe, (uint32_t)target->pid, target->directory, NULL);
+	process = probe_look(probe, (uint32_t)target->child, target->directory, NULL);
 	while (process->state == PROBE_STATE_RESOLVING && now_ns() < deadline) {
 		probe_serve(probe, deadline);
-		process = probe_look(probe, (uint32_t)target->pid, target->directory, NULL);
+		process = probe_look(probe, (uint32_t)target->child, target->directory, NULL);
 	}
 	return process;
 }
 
-static const struct probe_process *look_ready(struct probe *probe, const struct target_process *target)
+static const struct probe_process *look_ready(struct probe *probe, const struct target *target)
 {
 	const struct probe_process *process = look(probe, target);
 
@@ -77,13 +76,13 @@ static const struct probe_process *look_ready(struct probe *probe, const struct 
 }
 
 /* The threads that the process has now. */
-static size_t list_threads(const struct target_process *target)
+static size_t list_threads(const struct target *target)
 {
 	char path[64];
 	size_t count = 0;
 	DIR *directory;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", target->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", target->child);
 	directory = opendir(path);
 	assert_non_null(directory);
 	for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
@@ -93,7 +92,7 @@ static size_t list_threads(const struct target_process *target)
 			continue;
 		threads[count++] = (struct probe_thread){
 			.tid = tid,
-			.start_time = target_stat_field(target->pid, tid, 22),
+			.start_time = target_stat_field(target->child, tid, 22),
 			.allocated = 12345,
 		};
 	}
@@ -117,12 +116,12 @@ static void kill_children(pid_t pid, uint32_t tid)
 }
 
 /* A thread that is still held would never come to that state. */
-static void wait_state(const struct target_process *target, uint32_t tid, char state)
+static void wait_state(const struct target *target, uint32_t tid, char state)
 {
-	await("the thread goes on", target_state(target->pid, tid) == state);
+	await("the thread goes on", target_state(target->child, tid) == state);
 }
 
-static void assert_equal_to_own_counts(const struct target_process *target, size_t count)
+static void assert_equal_to_own_counts(const struct target *target, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct target_thread *own = target_find(target, threads[i].tid);
@@ -137,54 +136,88 @@ static void assert_equal_to_own_counts(const struct target_process *target, size
 	}
 }
 
-/* Reads everything twice, then once more after another round of allocations, without stopping anybody. */
-static void check_program(const struct target_start *start, const char *const *arguments)
-{
-	struct probe *probe = create(false);
+/* A program, a probe that knows it, and its threads. */
+struct scene {
+	struct target target;
+	struct probe *probe;
 	const struct probe_process *process;
-	struct target_process target;
-	struct probe_counts cold, warm;
-	size_t count;
+	size_t count; /* of `threads` */
+};
 
-	target_start(&target, start, arguments);
-	process = look_ready(probe, &target);
-	count = list_threads(&target);
-	assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-	assert_equal_to_own_counts(&target, count);
-	cold = probe_counts(probe);
-	assert_int_equal(cold.cached_reads, 0);
-	assert_int_equal(cold.robust_list_calls, count);
-	target_command(&target, "go");
-	count = list_threads(&target);
-	assert_ptr_equal(look_ready(probe, &target), process);
-	assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-	assert_equal_to_own_counts(&target, count);
-	warm = probe_counts(probe);
-	assert_int_equal(warm.cached_reads, count);
-	assert_int_equal(warm.robust_list_calls, count);
-	assert_int_equal(warm.transfers - cold.transfers, (count + PROBE_BATCH - 1) / PROBE_BATCH);
-	assert_int_equal(warm.stops, 0);
-	probe_release(probe);
-	target_end(&target);
+#define ARGUMENTS(...)        ((const char *const[]){__VA_ARGS__, NULL})
+#define PROGRAM(mode, number) ARGUMENTS(PROGRAM_STATIC, mode, number)
+
+static void begin_with(struct scene *scene, bool allow_stop, const char *environment,
+		       const char *const *arguments)
+{
+	target_start(&scene->target, environment, arguments);
+	scene->probe = create(allow_stop);
+	scene->process = look_ready(scene->probe, &scene->target);
+	scene->count = list_threads(&scene->target);
 }
 
-static void check_reading(const struct target_start *start, const char *program, const char *threads_text)
+static void begin(struct scene *scene, bool allow_stop, const char *const *arguments)
 {
-	check_program(start, (const char *const[]){program, "park", threads_text, NULL});
+	begin_with(scene, allow_stop, NULL, arguments);
+}
+
+static void end(struct scene *scene)
+{
+	probe_release(scene->probe);
+	target_end(&scene->target);
+}
+
+static void read_threads(const struct scene *scene)
+{
+	assert_int_equal(probe_read(scene->probe, scene->process, threads, scene->count, NULL), 0);
+}
+
+static void read_own_counts(const struct scene *scene)
+{
+	read_threads(scene);
+	assert_equal_to_own_counts(&scene->target, scene->count);
+}
+
+static uint64_t stops(const struct scene *scene)
+{
+	return probe_counts(scene->probe).stops;
+}
+
+/* Reads everything twice, then once more after another round of allocations, without stopping anybody. */
+static void check_program(const char *environment, const char *const *arguments)
+{
+	struct scene scene;
+	struct probe_counts cold, warm;
+
+	begin_with(&scene, false, environment, arguments);
+	read_own_counts(&scene);
+	cold = probe_counts(scene.probe);
+	assert_int_equal(cold.cached_reads, 0);
+	assert_int_equal(cold.robust_list_calls, scene.count);
+	target_command(&scene.target, "go");
+	scene.count = list_threads(&scene.target);
+	assert_ptr_equal(look_ready(scene.probe, &scene.target), scene.process);
+	read_own_counts(&scene);
+	warm = probe_counts(scene.probe);
+	assert_int_equal(warm.cached_reads, scene.count);
+	assert_int_equal(warm.robust_list_calls, scene.count);
+	assert_int_equal(warm.transfers - cold.transfers, (scene.count + PROBE_BATCH - 1) / PROBE_BATCH);
+	assert_int_equal(warm.stops, 0);
+	end(&scene);
 }
 
 static void test_executable(void **state)
 {
 	(void)state;
-	check_reading(&(struct target_start){0}, PROGRAM_STATIC, "20");
-	check_reading(&(struct target_start){0}, PROGRAM_OWN_TLS, "20");
+	check_program(NULL, PROGRAM("park", "20"));
+	check_program(NULL, ARGUMENTS(PROGRAM_OWN_TLS, "park", "20"));
 }
 
 static void test_library(void **state)
 {
 	(void)state;
-	check_reading(&(struct target_start){0}, PROGRAM_SHARED, "20");
-	check_reading(&(struct target_start){.preload = "libjemalloc.so.2"}, PROGRAM_PRELOAD, "20");
+	check_program(NULL, ARGUMENTS(PROGRAM_SHARED, "park", "20"));
+	check_program("LD_PRELOAD=libjemalloc.so.2", ARGUMENTS(PROGRAM_PRELOAD, "park", "20"));
 }
 
 /* Then the executable of the process is the dynamic linker, and the program one of its libraries. */
@@ -195,35 +228,24 @@ static void test_dynamic_linker(void **state)
 		print_message("SKIP: needs " DYNAMIC_LINKER "\n");
 		skip();
 	}
-	check_program(&(struct target_start){0},
-		      (const char *const[]){DYNAMIC_LINKER, PROGRAM_SHARED, "park", "20", NULL});
-	check_program(&(struct target_start){0},
-		      (const char *const[]){DYNAMIC_LINKER, PROGRAM_STATIC, "park", "20", NULL});
+	check_program(NULL, ARGUMENTS(DYNAMIC_LINKER, PROGRAM_SHARED, "park", "20"));
+	check_program(NULL, ARGUMENTS(DYNAMIC_LINKER, PROGRAM_STATIC, "park", "20"));
 }
 
 /* A library loaded later, whose storage only each thread's own table can tell. */
 static void test_dynamic_storage(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(false);
-	const struct probe_process *process;
-	size_t count;
+	struct scene scene;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_DTV, LIBRARY_DTV, "20", NULL});
-	process = look_ready(probe, &target);
-	count = list_threads(&target);
-	assert_int_equal(count, 21);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-		assert_equal_to_own_counts(&target, count);
-	}
+	begin(&scene, false, ARGUMENTS(PROGRAM_DTV, LIBRARY_DTV, "20"));
+	assert_int_equal(scene.count, 21);
+	for (int i = 0; i < 2; i++)
+		read_own_counts(&scene);
 	/* threads that have counted nothing have no storage to be known */
-	assert_int_equal(probe_counts(probe).cached_reads, 10);
-	assert_int_equal(probe_counts(probe).stops, 0);
-	probe_release(probe);
-	target_end(&target);
+	assert_int_equal(probe_counts(scene.probe).cached_reads, 10);
+	assert_int_equal(stops(&scene), 0);
+	end(&scene);
 }
 
 /* A static program that does not describe its threads: their place is found by its marks. */
@@ -234,41 +256,35 @@ static void test_undescribed_threads(void **state)
 		print_message("SKIP: needs strip, and a C library to link statically\n");
 		skip();
 	}
-	check_reading(&(struct target_start){0}, PROGRAM_UNDESCRIBED, "20");
+	check_program(NULL, ARGUMENTS(PROGRAM_UNDESCRIBED, "park", "20"));
 }
 
 static void test_many_threads(void **state)
 {
 	(void)state;
-	check_reading(&(struct target_start){0}, PROGRAM_STATIC, "2500");
+	check_program(NULL, PROGRAM("park", "2500"));
 }
 
 /* Read in parts, some more often than others: every thread is still looked for once. */
 static void test_parts(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(false);
-	const struct probe_process *process;
-	size_t count;
+	struct scene scene;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "park", "500", NULL});
-	process = look_ready(probe, &target);
-	count = list_threads(&target);
+	begin(&scene, false, PROGRAM("park", "500"));
 	for (size_t round = 0; round < 60; round++) {
-		for (size_t first = 0; first < count; first += 10) {
+		for (size_t first = 0; first < scene.count; first += 10) {
 			if (first >= 250 && round % 10 != 0)
 				continue;
-			assert_int_equal(probe_read(probe, process, &threads[first],
-						    count - first < 10 ? count - first : 10, NULL),
+			assert_int_equal(probe_read(scene.probe, scene.process, &threads[first],
+						    scene.count - first < 10 ? scene.count - first : 10,
+						    NULL),
 					 0);
 		}
 	}
-	assert_equal_to_own_counts(&target, count);
-	assert_int_equal(probe_counts(probe).robust_list_calls, count);
-	probe_release(probe);
-	target_end(&target);
+	assert_equal_to_own_counts(&scene.target, scene.count);
+	assert_int_equal(probe_counts(scene.probe).robust_list_calls, scene.count);
+	end(&scene);
 }
 
 static uint64_t own_thread_pointer(void)
@@ -311,44 +327,49 @@ static void give_pointers(size_t count, bool right)
 /* Given pointers save looking for them; a wrong one is found out, and its thread is looked for. */
 static void test_given_pointers(void **state)
 {
-	struct target_process target;
-
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "park", "100", NULL});
 	for (int right = 0; right <= 1; right++) {
-		struct probe *probe = create(false);
-		const struct probe_process *process = look_ready(probe, &target);
-		const size_t count = list_threads(&target);
+		struct scene scene;
 
-		give_pointers(count, right != 0);
-		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-		assert_equal_to_own_counts(&target, count);
+		begin(&scene, false, PROGRAM("park", "100"));
+		give_pointers(scene.count, right != 0);
+		read_own_counts(&scene);
 		/* without a description of struct pthread one thread is looked for to know the distance */
-		assert_in_range(probe_counts(probe).robust_list_calls, right ? 0 : count, right ? 1 : count);
-		assert_int_equal(probe_counts(probe).stops, 0);
-		probe_release(probe);
+		assert_in_range(probe_counts(scene.probe).robust_list_calls, right ? 0 : scene.count,
+				right ? 1 : scene.count);
+		assert_int_equal(stops(&scene), 0);
+		end(&scene);
 	}
-	target_end(&target);
+}
+
+static void need_root(void)
+{
+	if (geteuid() == 0)
+		return;
+	print_message("SKIP: needs root to make a namespace, or to become somebody else\n");
+	skip();
 }
 
 static void test_namespace(void **state)
 {
-	struct target_process target;
-	struct probe *probe;
+	struct target target;
+	struct target inner;
+	struct probe *probe = create(false);
 	const struct probe_process *process;
+	char path[64];
 	size_t count;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("SKIP: needs root to make a pid namespace\n");
-		skip();
-	}
-	probe = create(false);
-	target_start(&target, &(struct target_start){.new_namespace = true},
-		     (const char *const[]){PROGRAM_STATIC, "park", "10", NULL});
-	process = look_ready(probe, &target);
-	count = list_threads(&target);
+	need_root();
+	target_start(&target, NULL,
+		     ARGUMENTS("unshare", "--pid", "--fork", "--kill-child", PROGRAM_STATIC, "park", "10"));
+	inner = target;
+	inner.child = target_first_child(target.child);
+	assert_true(inner.child > 0);
+	snprintf(path, sizeof(path), "/proc/%d", inner.child);
+	inner.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	process = look_ready(probe, &inner);
+	count = list_threads(&inner);
 	assert_int_equal(count, 11);
 	assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
 	for (size_t i = 0; i < count; i++) {
@@ -363,58 +384,50 @@ static void test_namespace(void **state)
 	}
 	assert_int_equal(probe_counts(probe).stops, 0);
 	probe_release(probe);
+	close(inner.directory);
 	target_end(&target);
 }
 
 /* The same numbers and the same program, but another address space. */
 static void test_exec(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(false);
-	const struct probe_process *process;
-	size_t count;
+	struct scene scene;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "park", "0", NULL});
-	process = look_ready(probe, &target);
+	begin(&scene, false, PROGRAM("park", "0"));
 	for (int i = 0; i < 5; i++) {
-		count = list_threads(&target);
-		assert_int_equal(count, 1);
-		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-		assert_equal_to_own_counts(&target, count);
-		target_command(&target, "exec " PROGRAM_STATIC " park 0");
+		scene.count = list_threads(&scene.target);
+		assert_int_equal(scene.count, 1);
+		read_own_counts(&scene);
+		target_command(&scene.target, "exec " PROGRAM_STATIC " park 0");
 		/* not seen by a look yet: nothing of the old program may be taken for the new one's */
-		assert_int_equal(probe_read(probe, process, threads, count, NULL), -ESRCH);
+		assert_int_equal(probe_read(scene.probe, scene.process, threads, scene.count, NULL), -ESRCH);
 		assert_int_equal(threads[0].tag, HEAP_TAG_PROCESS_VM_READV);
 		assert_int_equal(threads[0].error_number, ESRCH);
-		process = look_ready(probe, &target);
-		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-		assert_equal_to_own_counts(&target, count);
-		target_command(&target, "exec " PROGRAM_OWN_TLS " park 0");
-		process = look_ready(probe, &target);
-		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-		assert_equal_to_own_counts(&target, count);
+		scene.process = look_ready(scene.probe, &scene.target);
+		read_own_counts(&scene);
+		target_command(&scene.target, "exec " PROGRAM_OWN_TLS " park 0");
+		scene.process = look_ready(scene.probe, &scene.target);
+		read_own_counts(&scene);
 	}
-	probe_release(probe);
-	target_end(&target);
+	end(&scene);
 }
 
 /* Reads the main thread of each reported number, a process of its own. */
-static void read_family(struct probe *probe, const struct target_process *target, enum heap_tag parent,
+static void read_family(struct probe *probe, const struct target *target, enum heap_tag parent,
 			enum heap_tag children)
 {
 	assert_int_equal(target->count, 3);
 	for (size_t i = 0; i < target->count; i++) {
-		struct target_process member = *target;
+		struct target member = *target;
 		char path[64];
 
-		member.pid = (pid_t)target->threads[i].tid;
-		snprintf(path, sizeof(path), "/proc/%d", member.pid);
+		member.child = (pid_t)target->threads[i].tid;
+		snprintf(path, sizeof(path), "/proc/%d", member.child);
 		member.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_int_equal(list_threads(&member), 1);
 		assert_int_equal(probe_read(probe, look_ready(probe, &member), threads, 1, NULL), 0);
-		assert_int_equal(threads[0].tag, member.pid == target->pid ? parent : children);
+		assert_int_equal(threads[0].tag, member.child == target->child ? parent : children);
 		if (threads[0].tag == HEAP_TAG_NONE)
 			assert_equal_to_own_counts(target, 1);
 		close(member.directory);
@@ -423,16 +436,15 @@ static void read_family(struct probe *probe, const struct target_process *target
 
 static void test_fork(void **state)
 {
-	struct target_process target;
+	struct target target;
 	struct probe *probe = create(false);
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "fork", "0", NULL});
+	target_start(&target, NULL, PROGRAM("fork", "0"));
 	read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NONE);
 	/* a number that passed to a process with the same layout: what lies there is another thread's */
 	for (size_t i = 0; i < target.count; i++) {
-		if (target.threads[i].tid == (uint32_t)target.pid)
+		if (target.threads[i].tid == (uint32_t)target.child)
 			continue;
 		threads[0] = (struct probe_thread){.tid = target.threads[i].tid, .start_time = 1};
 		assert_int_equal(probe_read(probe, look_ready(probe, &target), threads, 1, NULL), 0);
@@ -446,12 +458,11 @@ static void test_fork(void **state)
 /* Children that the C library knows nothing of have no robust list. */
 static void test_raw_fork(void **state)
 {
-	struct target_process target;
+	struct target target;
 	struct probe *probe = create(false);
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "rawfork", "0", NULL});
+	target_start(&target, NULL, PROGRAM("rawfork", "0"));
 	read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NEEDS_STOP);
 	read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NEEDS_STOP);
 	assert_int_equal(probe_counts(probe).stops, 0);
@@ -477,57 +488,46 @@ static size_t count_tag(size_t count, enum heap_tag tag)
 
 static void test_stops(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(false);
+	struct scene scene;
 	volatile int flag = 1;
-	size_t count;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "bare", "300", NULL});
-	count = list_threads(&target);
-	assert_int_equal(probe_read(probe, look_ready(probe, &target), threads, count, NULL), 0);
-	assert_int_equal(count_tag(count, HEAP_TAG_NEEDS_STOP), 300);
-	assert_int_equal(count_tag(count, HEAP_TAG_NONE), 1);
-	probe_release(probe);
+	begin(&scene, false, PROGRAM("bare", "300"));
+	read_threads(&scene);
+	assert_int_equal(count_tag(scene.count, HEAP_TAG_NEEDS_STOP), 300);
+	assert_int_equal(count_tag(scene.count, HEAP_TAG_NONE), 1);
+	probe_release(scene.probe);
 
-	probe = create(true);
-	assert_int_equal(probe_read(probe, look_ready(probe, &target), threads, count, &flag), -EINTR);
+	scene.probe = create(true);
+	scene.process = look_ready(scene.probe, &scene.target);
+	assert_int_equal(probe_read(scene.probe, scene.process, threads, scene.count, &flag), -EINTR);
 	flag = 0;
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(probe_read(probe, look_ready(probe, &target), threads, count, &flag), 0);
-		assert_equal_to_own_counts(&target, count);
+	for (int i = 0; i < 3; i++) {
+		if (i == 2)
+			target_command(&scene.target, "go");
+		assert_int_equal(probe_read(scene.probe, scene.process, threads, scene.count, &flag), 0);
+		assert_equal_to_own_counts(&scene.target, scene.count);
+		assert_int_equal(stops(&scene), 300);
 	}
-	assert_int_equal(probe_counts(probe).stops, 300);
-	target_command(&target, "go");
-	assert_int_equal(probe_read(probe, look_ready(probe, &target), threads, count, &flag), 0);
-	assert_equal_to_own_counts(&target, count);
-	probe_release(probe);
-	target_end(&target);
+	end(&scene);
 }
 
 /* A process that its user has stopped stays so. */
 static void test_stopped_process(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(true);
-	size_t count;
+	struct scene scene;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "bare", "5", NULL});
-	count = list_threads(&target);
-	kill(target.pid, SIGSTOP);
-	assert_int_equal(probe_read(probe, look_ready(probe, &target), threads, count, NULL), 0);
-	assert_equal_to_own_counts(&target, count);
-	assert_int_equal(probe_counts(probe).stops, 5);
-	for (size_t i = 0; i < count; i++)
-		wait_state(&target, threads[i].tid, 'T');
-	kill(target.pid, SIGCONT);
-	for (size_t i = 0; i < count; i++)
-		wait_state(&target, threads[i].tid, 'S');
-	probe_release(probe);
-	target_end(&target);
+	begin(&scene, true, PROGRAM("bare", "5"));
+	kill(scene.target.child, SIGSTOP);
+	read_own_counts(&scene);
+	assert_int_equal(stops(&scene), 5);
+	for (size_t i = 0; i < scene.count; i++)
+		wait_state(&scene.target, threads[i].tid, 'T');
+	kill(scene.target.child, SIGCONT);
+	for (size_t i = 0; i < scene.count; i++)
+		wait_state(&scene.target, threads[i].tid, 'S');
+	end(&scene);
 }
 
 /* Signals that arrive at a thread while it is stopped arrive all the same. */
@@ -536,131 +536,107 @@ static void test_signals(void **state)
 	enum {
 		SIGNALS = 200000,
 	};
-	struct target_process target;
-	struct probe *probe = create(true);
-	const struct probe_process *process;
-	size_t count, one = 0;
+	struct scene scene;
+	struct probe_thread *thread;
 	pid_t sender;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_DTV, LIBRARY_DTV, "1", "bare", NULL});
-	process = look_ready(probe, &target);
-	count = list_threads(&target);
-	assert_int_equal(count, 2);
-	one = threads[0].tid == (uint32_t)target.pid;
+	begin(&scene, true, ARGUMENTS(PROGRAM_DTV, LIBRARY_DTV, "1", "bare"));
+	assert_int_equal(scene.count, 2);
+	thread = &threads[threads[0].tid == (uint32_t)scene.target.child];
 	sender = fork();
 	if (sender == 0) {
 		/* no more than the kernel queues */
 		for (int i = 0; i < SIGNALS;)
-			i += syscall(SYS_tgkill, (long)target.pid, (long)threads[one].tid, SIGRTMIN) == 0;
+			i += syscall(SYS_tgkill, (long)scene.target.child, (long)thread->tid, SIGRTMIN) == 0;
 		_exit(0);
 	}
 	while (waitpid(sender, NULL, WNOHANG) == 0) {
-		threads[one].start_time++;
-		assert_int_equal(probe_read(probe, process, &threads[one], 1, NULL), 0);
-		assert_int_equal(threads[one].tag, HEAP_TAG_NONE);
+		thread->start_time++;
+		assert_int_equal(probe_read(scene.probe, scene.process, thread, 1, NULL), 0);
+		assert_int_equal(thread->tag, HEAP_TAG_NONE);
 	}
-	assert_true(probe_counts(probe).stops > 3);
-	wait_state(&target, threads[one].tid, 'S');
-	assert_int_equal(probe_read(probe, process, &threads[one], 1, NULL), 0);
-	assert_int_equal(threads[one].allocated, 1007 + SIGNALS);
-	probe_release(probe);
-	target_end(&target);
+	assert_true(stops(&scene) > 3);
+	wait_state(&scene.target, thread->tid, 'S');
+	assert_int_equal(probe_read(scene.probe, scene.process, thread, 1, NULL), 0);
+	assert_int_equal(thread->allocated, 1007 + SIGNALS);
+	end(&scene);
 }
 
 /* A thread in vfork(2) cannot stop; it is let go of when the helper ends, not when it could stop. */
 static void test_vfork(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(true);
-	const struct probe_process *process;
-	size_t count = 0;
+	struct scene scene;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "vfork", "5", NULL});
-	process = look_ready(probe, &target);
+	begin(&scene, true, PROGRAM("vfork", "5"));
 	for (struct measurement measurement = {0}; measure_again(&measurement);) {
 		uint64_t start;
 
-		count = list_threads(&target);
+		scene.count = list_threads(&scene.target);
 		/* another start time is another thread: all are read again */
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < scene.count; i++)
 			threads[i].start_time += measurement.windows;
 		start = now_ns();
-		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
+		read_threads(&scene);
 		measure_between(&measurement, "seconds to read it",
 				(double)(now_ns() - start) / (double)SECOND, 0, 2);
 	}
-	assert_int_equal(count_tag(count, HEAP_TAG_WAITPID), 1);
-	assert_int_equal(count_tag(count, HEAP_TAG_NONE), count - 1);
-	for (size_t i = 0; i < count; i++) {
+	assert_int_equal(count_tag(scene.count, HEAP_TAG_WAITPID), 1);
+	assert_int_equal(count_tag(scene.count, HEAP_TAG_NONE), scene.count - 1);
+	for (size_t i = 0; i < scene.count; i++) {
 		if (threads[i].tag != HEAP_TAG_WAITPID)
 			continue;
 		assert_int_equal(threads[i].error_number, ETIMEDOUT);
-		assert_int_equal(target_state(target.pid, threads[i].tid), 'D');
+		assert_int_equal(target_state(scene.target.child, threads[i].tid), 'D');
 		/* still held, it would stop as soon as it wakes up */
-		kill_children(target.pid, threads[i].tid);
-		wait_state(&target, threads[i].tid, 'S');
+		kill_children(scene.target.child, threads[i].tid);
+		wait_state(&scene.target, threads[i].tid, 'S');
 	}
-	probe_release(probe);
-	target_end(&target);
+	end(&scene);
 }
 
 /* Whoever reads is killed at any moment: all threads go on. */
 static void test_killed_reader(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(true);
-	const struct probe_process *process;
-	size_t count;
+	struct scene scene;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "bare", "20", NULL});
-	count = list_threads(&target);
-	process = look_ready(probe, &target);
+	begin(&scene, true, PROGRAM("bare", "20"));
 	for (unsigned int i = 0; i < 300; i++) {
 		const pid_t reader = fork();
 
 		assert_true(reader >= 0);
 		while (reader == 0) {
 			/* another start time is another thread: all are stopped again */
-			for (size_t k = 0; k < count; k++)
+			for (size_t k = 0; k < scene.count; k++)
 				threads[k].start_time++;
-			probe_read(probe, process, threads, count, NULL);
+			probe_read(scene.probe, scene.process, threads, scene.count, NULL);
 		}
 		usleep(1000 + i * 37 % 5000); /* any moment is right */
 		kill(reader, SIGKILL);
 		waitpid(reader, NULL, 0);
 		if (i % 10 != 0)
 			continue;
-		for (size_t k = 0; k < count; k++)
-			wait_state(&target, threads[k].tid, 'S');
+		for (size_t k = 0; k < scene.count; k++)
+			wait_state(&scene.target, threads[k].tid, 'S');
 	}
-	target_command(&target, "go");
-	probe_release(probe);
-	target_end(&target);
+	target_command(&scene.target, "go");
+	end(&scene);
 }
 
 static void test_churn(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(false);
-	const struct probe_process *process;
+	struct scene scene;
 	size_t largest = 0;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "churn", "3", NULL});
-	process = look_ready(probe, &target);
+	begin(&scene, false, PROGRAM("churn", "3"));
 	for (int i = 0; i < 200; i++) {
-		const size_t count = list_threads(&target);
-
-		assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-		largest = count > largest ? count : largest;
-		for (size_t k = 0; k < count; k++) {
+		scene.count = list_threads(&scene.target);
+		read_threads(&scene);
+		largest = scene.count > largest ? scene.count : largest;
+		for (size_t k = 0; k < scene.count; k++) {
 			if (threads[k].tag == HEAP_TAG_NONE)
 				continue; /* short threads allocate 1000 bytes at a time */
 			/* ended, or too young to have registered anything */
@@ -669,75 +645,66 @@ static void test_churn(void **state)
 		}
 	}
 	assert_true(largest > 4);
-	assert_int_equal(probe_counts(probe).stops, 0);
-	probe_release(probe);
-	target_end(&target);
+	assert_int_equal(stops(&scene), 0);
+	end(&scene);
 }
 
 static void test_death(void **state)
 {
-	struct target_process target;
-	struct probe *probe = create(true);
+	struct scene scene;
 	const struct probe_process *process;
-	siginfo_t end;
-	size_t count;
+	siginfo_t death;
 
 	(void)state;
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "park", "5", NULL});
-	process = look_ready(probe, &target);
-	count = list_threads(&target);
-	assert_int_equal(probe_read(probe, process, threads, count, NULL), 0);
-	kill(target.pid, SIGKILL);
-	assert_int_equal(waitid(P_PID, (id_t)target.pid, &end, WEXITED | WNOWAIT), 0);
-	assert_int_equal(probe_read(probe, process, threads, count, NULL), -ESRCH);
-	assert_int_equal(count_tag(count, HEAP_TAG_PROCESS_VM_READV), count);
-	waitpid(target.pid, NULL, 0);
-	process = look(probe, &target);
+	begin(&scene, true, PROGRAM("park", "5"));
+	read_threads(&scene);
+	kill(scene.target.child, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)scene.target.child, &death, WEXITED | WNOWAIT), 0);
+	assert_int_equal(probe_read(scene.probe, scene.process, threads, scene.count, NULL), -ESRCH);
+	assert_int_equal(count_tag(scene.count, HEAP_TAG_PROCESS_VM_READV), scene.count);
+	waitpid(scene.target.child, NULL, 0);
+	process = look(scene.probe, &scene.target);
 	assert_int_equal(process->state, PROBE_STATE_FAILED);
 	assert_int_equal(process->tag, HEAP_TAG_PID_MISSING);
-	probe_drop_unseen(probe);
-	probe_drop_unseen(probe);
-	probe_release(probe);
-	target_end(&target);
+	probe_drop_unseen(scene.probe);
+	probe_drop_unseen(scene.probe);
+	end(&scene);
 }
 
-static int look_as_nobody(const struct target_process *target)
+/* Has another user do `work` with a program; what it returns is which step went wrong, 0 for none. */
+static void check_as_nobody(int (*work)(const struct target *target), const char *const *arguments)
 {
-	struct probe *probe = create(false);
-	const struct probe_process *process = look(probe, target);
-	const bool refused = process->state == PROBE_STATE_FAILED && process->tag == HEAP_TAG_NOT_PERMITTED;
-
-	probe_release(probe);
-	return refused ? 0 : 1;
-}
-
-static void test_nobody(void **state)
-{
-	struct target_process target;
+	struct target target;
 	int status;
 	pid_t child;
 
-	(void)state;
-	if (geteuid() != 0) {
-		print_message("SKIP: needs root to become somebody else\n");
-		skip();
-	}
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "park", "1", NULL});
+	need_root();
+	target_start(&target, NULL, arguments);
 	child = fork();
-	if (child == 0) {
-		if (setgid(65534) < 0 || setuid(65534) < 0)
-			_exit(2);
-		_exit(look_as_nobody(&target));
-	}
+	if (child == 0)
+		_exit(work(&target));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	target_end(&target);
 }
 
-/* Which step goes wrong, 0 for none. */
-static int stop_as_nobody_with_capabilities(const struct target_process *target)
+static int look_as_nobody(const struct target *target)
+{
+	const struct probe_process *process;
+
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		return 2;
+	process = look(create(false), target);
+	return process->state == PROBE_STATE_FAILED && process->tag == HEAP_TAG_NOT_PERMITTED ? 0 : 1;
+}
+
+static void test_nobody(void **state)
+{
+	(void)state;
+	check_as_nobody(look_as_nobody, PROGRAM("park", "1"));
+}
+
+static int stop_as_nobody_with_capabilities(const struct target *target)
 {
 	struct probe *probe;
 	const struct probe_process *process;
@@ -763,43 +730,26 @@ static int stop_as_nobody_with_capabilities(const struct target_process *target)
 /* What the user could not trace himself is never stopped: he could stop the helper that holds it. */
 static void test_no_borrowed_stop(void **state)
 {
-	struct target_process target;
-	int status;
-	pid_t child;
-
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("SKIP: needs root to become a user with capabilities\n");
-		skip();
-	}
-	target_start(&target, &(struct target_start){0},
-		     (const char *const[]){PROGRAM_STATIC, "bare", "5", NULL});
-	child = fork();
-	if (child == 0)
-		_exit(stop_as_nobody_with_capabilities(&target));
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	target_end(&target);
+	check_as_nobody(stop_as_nobody_with_capabilities, PROGRAM("bare", "5"));
 }
 
 static void test_without_jemalloc(void **state)
 {
-	struct target_process target;
+	struct target target;
 	struct probe *probe = create(false);
 	const struct probe_process *process;
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		target_start(&target, &(struct target_start){0},
-			     (const char *const[]){PROGRAM_PRELOAD, "park", "1", NULL});
+		target_start(&target, NULL, ARGUMENTS(PROGRAM_PRELOAD, "park", "1"));
 		process = look(probe, &target);
 		assert_int_equal(process->state, PROBE_STATE_FAILED);
 		assert_int_equal(process->tag, HEAP_TAG_JEMALLOC_NOT_FOUND);
 		assert_int_equal(process->cached, i > 0);
 		target_end(&target);
 		/* the same program, with it */
-		target_start(&target, &(struct target_start){.preload = "libjemalloc.so.2"},
-			     (const char *const[]){PROGRAM_PRELOAD, "park", "1", NULL});
+		target_start(&target, "LD_PRELOAD=libjemalloc.so.2", ARGUMENTS(PROGRAM_PRELOAD, "park", "1"));
 		process = look_ready(probe, &target);
 		assert_int_equal(process->cached, i > 0);
 		target_end(&target);
@@ -844,9 +794,7 @@ int main(void)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	resolver = resolver_create();
 	r = cmocka_run_group_tests(tests, NULL, NULL);
-	resolver_release(resolver);
 	supervisor_stop();
 	return r;
 }

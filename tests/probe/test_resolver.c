@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@
 #include "tests/cmocka_include.h"
 #include "tests/wait.h"
 
+#include "base/buffer.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/supervisor.h"
 #include "probe/resolver/resolution_cache.h"
@@ -41,39 +44,46 @@ static const struct resolution sound = {
 		   .deallocated = 80},
 };
 
-static struct mapped_object library = {.path = (char *)LIBRARY_PATH, .start = 4096, .end = 8192};
+enum {
+	LIBRARIES_MAX = 16,
+};
 
-static struct resolve_job *submit(struct resolver *resolver)
+/* As many as a test wants its process to have; the files do not exist. */
+static size_t library_count = 1;
+
+static struct resolve_job *submit(resolver_work *work, uint64_t patience_ns)
 {
-	const struct process_map map = {.objects = &library, .count = 1};
+	struct mapped_object libraries[LIBRARIES_MAX];
+	const struct process_map map = {.objects = libraries, .count = library_count};
 	int directory = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct resolve_job *job;
 
+	for (size_t i = 0; i < library_count; i++)
+		libraries[i] = (struct mapped_object){
+			.path = (char *)LIBRARY_PATH, .start = 4096, .end = 8192};
 	assert_true(directory >= 0);
-	job = resolver_submit(resolver, directory, "/proc/self/exe", &map);
+	job = resolver_submit_for(work, patience_ns, directory, "/proc/self/exe", &map);
 	close(directory);
 	return job;
 }
 
-static void wait_for(struct resolve_job *job, struct resolution *ret_resolution)
+static struct resolution wait_for(struct resolve_job *job)
 {
-	while (!resolve_job_poll(job, ret_resolution)) {
-		struct pollfd poll_entry = {.fd = resolve_job_descriptor(job), .events = POLLIN};
+	while (!resolve_job_poll(job)) {
+		struct pollfd poll_entry = {.fd = job->socket, .events = POLLIN};
 
 		poll(&poll_entry, 1, 20);
 	}
+	return job->resolution;
 }
 
 /* Runs one job of that work. */
 static struct resolution run(resolver_work *work, uint64_t patience_ns)
 {
-	struct resolution resolution;
-	struct resolver *resolver = resolver_create_for(work, patience_ns);
-	struct resolve_job *job = submit(resolver);
+	struct resolve_job *job = submit(work, patience_ns);
+	const struct resolution resolution = wait_for(job);
 
-	wait_for(job, &resolution);
 	resolve_job_release(job);
-	resolver_release(resolver);
 	return resolution;
 }
 
@@ -165,106 +175,43 @@ static void test_hang(void **state)
 }
 
 /* System calls that nobody in there has any business with. */
-static void call_socket(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	syscall(SYS_socket, AF_INET, SOCK_STREAM, 0);
-}
+enum {
+	FILES = INT_MIN, /* stands for the socket over which the child asks for files */
+};
 
-static void call_connect(const struct resolve_source *source, struct resolution *resolution)
-{
-	*resolution = sound;
-	syscall(SYS_connect, *(int *)source->context, NULL, 0);
-}
+static const long forbidden[][6] = {
+	{SYS_socket, AF_INET, SOCK_STREAM},
+	{SYS_connect, FILES},
+	{SYS_execve, (long)"/bin/true"},
+	{SYS_ptrace, PTRACE_SEIZE, 1},
+	{SYS_clone, SIGCHLD},
+	{SYS_kill, 1},
+	{SYS_tgkill, 1, 1},
+	{SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1},
+	{SYS_mprotect, 0, 4096, PROT_EXEC},
+	{SYS_process_vm_readv, 1},
+	{SYS_write, FILES, (long)"x", 1},
+	{SYS_openat2, AT_FDCWD, (long)"/etc/passwd"},
+	{SYS_prlimit64},
+};
 
-static void call_execve(const struct resolve_source *source, struct resolution *resolution)
+/* Makes the call whose number in the table the libraries of the process tell. */
+static void call_forbidden(const struct resolve_source *source, struct resolution *resolution)
 {
-	(void)source;
-	*resolution = sound;
-	syscall(SYS_execve, "/bin/true", NULL, NULL);
-}
+	const long *call = forbidden[source->object_count];
 
-static void call_ptrace(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
 	*resolution = sound;
-	syscall(SYS_ptrace, PTRACE_SEIZE, getpid(), NULL, NULL);
-}
-
-static void call_clone(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-}
-
-static void call_kill(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	syscall(SYS_kill, 1, 0);
-}
-
-static void call_tgkill(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	syscall(SYS_tgkill, 1, 1, 0);
-}
-
-static void call_mmap(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-}
-
-static void call_mprotect(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	mprotect(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096, PROT_EXEC);
-}
-
-static void call_process_vm_readv(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	syscall(SYS_process_vm_readv, 1, NULL, 0, NULL, 0, 0);
-}
-
-static void call_write(const struct resolve_source *source, struct resolution *resolution)
-{
-	*resolution = sound;
-	syscall(SYS_write, *(int *)source->context, "x", 1);
-}
-
-static void call_openat2(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", NULL, 0);
-}
-
-static void call_setrlimit(const struct resolve_source *source, struct resolution *resolution)
-{
-	(void)source;
-	*resolution = sound;
-	syscall(SYS_prlimit64, 0, 0, NULL, NULL);
+	syscall(call[0], call[1] == FILES ? *(int *)source->context : call[1], call[2], call[3], call[4],
+		call[5]);
 }
 
 static void test_system_calls(void **state)
 {
-	static resolver_work *const works[] = {
-		call_socket, call_connect, call_execve,    call_ptrace,   call_clone,
-		call_kill,   call_tgkill,  call_mmap,      call_mprotect, call_process_vm_readv,
-		call_write,  call_openat2, call_setrlimit,
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
-		assert_panic(works[i], "SIGSYS");
+	_Static_assert(sizeof(forbidden) / sizeof(forbidden[0]) <= LIBRARIES_MAX, "each has its number");
+	for (library_count = 0; library_count < sizeof(forbidden) / sizeof(forbidden[0]); library_count++)
+		assert_panic(call_forbidden, "SIGSYS");
+	library_count = 1;
 }
 
 /* Libraries may try; they get nothing. */
@@ -400,26 +347,23 @@ static void test_many_jobs(void **state)
 	};
 	const size_t descriptors = count_descriptors();
 	struct resolve_job *jobs[JOBS];
-	struct resolution resolution;
-	struct resolver *resolver = resolver_create_for(read_executable, PATIENCE_NS);
 
 	(void)state;
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < JOBS; i++)
-			jobs[i] = submit(resolver);
+			jobs[i] = submit(read_executable, PATIENCE_NS);
 		for (size_t i = 0; i < JOBS; i++) {
-			wait_for(jobs[i], &resolution);
-			assert_int_equal(resolution.tag, HEAP_TAG_NONE);
+			assert_int_equal(wait_for(jobs[i]).tag, HEAP_TAG_NONE);
 			/* asking again gives the same */
-			assert_true(resolve_job_poll(jobs[i], &resolution));
-			assert_int_equal(resolve_job_descriptor(jobs[i]), -1);
+			assert_true(resolve_job_poll(jobs[i]));
+			assert_int_equal(jobs[i]->resolution.tag, HEAP_TAG_NONE);
+			assert_int_equal(jobs[i]->socket, -1);
 			resolve_job_release(jobs[i]);
 		}
 	}
 	/* given up at once */
 	for (size_t i = 0; i < JOBS; i++)
-		resolve_job_release(submit(resolver));
-	resolver_release(resolver);
+		resolve_job_release(submit(read_executable, PATIENCE_NS));
 	assert_int_equal(count_descriptors(), descriptors);
 }
 
@@ -456,24 +400,41 @@ static void need_children(void)
 	skip();
 }
 
+/* The state letter and the parent of a process; 0 for one that has gone. */
+static char read_stat(pid_t pid, int *ret_parent)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	*ret_parent = 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return 0;
+	/* it may have ended since it was opened */
+	if (fscanf(file, "%*d (%*[^)]) %c %d", &state, ret_parent) != 2)
+		state = 0;
+	fclose(file);
+	return state;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	int parent;
+
+	return read_stat(pid, &parent) != 0 ? parent : 0;
+}
+
 /* Whether a process has a child that ended and was not collected now. */
 static bool has_zombie_now(pid_t pid)
 {
 	pid_t children[16];
 	const size_t count = read_children(pid, children, 16);
 	bool found = false;
+	int parent;
 
-	for (size_t i = 0; i < count; i++) {
-		char path[64], state = 0;
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)children[i]);
-		file = fopen(path, "re");
-		if (file == NULL)
-			continue;
-		found = found || (fscanf(file, "%*d (%*[^)]) %c", &state) == 1 && state == 'Z');
-		fclose(file);
-	}
+	for (size_t i = 0; i < count; i++)
+		found = found || read_stat(children[i], &parent) == 'Z';
 	return found;
 }
 
@@ -482,38 +443,24 @@ static void await_no_zombie(pid_t pid)
 	await("all children that ended are collected", !has_zombie_now(pid));
 }
 
-static pid_t parent_of(pid_t pid)
+/* Whether a line stands in the status of a process. */
+static bool status_has(pid_t pid, const char *line)
 {
 	char path[64];
-	int parent = 0;
-	FILE *file;
+	struct buffer text = {0};
+	bool found;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return 0;
-	/* it may have ended since it was opened */
-	if (fscanf(file, "%*d (%*[^)]) %*c %d", &parent) != 1)
-		parent = 0;
-	fclose(file);
-	return parent;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	found = file_read(AT_FDCWD, path, &text, 65536) == 0 && text.length != 0 &&
+		strstr(text.data, line) != NULL;
+	buffer_release(&text);
+	return found;
 }
 
 /* Whether a process is under a filter of system calls. */
 static bool is_sandboxed(pid_t pid)
 {
-	char path[64], line[256];
-	bool found = false;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return false;
-	while (fgets(line, sizeof(line), file) != NULL)
-		found |= strcmp(line, "Seccomp:\t2\n") == 0;
-	fclose(file);
-	return found;
+	return status_has(pid, "\nSeccomp:\t2\n");
 }
 
 /* The supervisor, or a child in the sandbox. 0: there is none. */
@@ -544,62 +491,47 @@ static pid_t wait_for_child(void)
 	return found;
 }
 
-static struct resolution resolve_once(struct resolver *resolver)
-{
-	struct resolve_job *job = submit(resolver);
-	struct resolution resolution;
-
-	wait_for(job, &resolution);
-	resolve_job_release(job);
-	return resolution;
-}
-
 /* A child that somebody kills is told from one that ends, and the next one is not concerned. */
 static void test_child_killed(void **state)
 {
-	struct resolver *resolver = resolver_create_for(hang, PATIENCE_NS);
 	const pid_t supervisor = find_process(false);
-	struct resolve_job *job = submit(resolver);
+	struct resolve_job *job = submit(hang, PATIENCE_NS);
 	struct resolution resolution;
 
 	(void)state;
 	assert_int_equal(kill(wait_for_child(), SIGKILL), 0);
-	wait_for(job, &resolution);
+	resolution = wait_for(job);
 	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
 	assert_non_null(strstr(resolution.text, "SIGKILL"));
 	resolve_job_release(job);
-	resolver_release(resolver);
 	assert_int_equal(run(read_executable, PATIENCE_NS).tag, HEAP_TAG_NONE);
 	await_no_zombie(supervisor);
 }
 
 static void test_supervisor_killed(void **state)
 {
-	struct resolver *resolver = resolver_create_for(read_executable, PATIENCE_NS);
 	const pid_t supervisor = find_process(false);
 
 	(void)state;
 	kill(supervisor, SIGKILL);
-	assert_int_equal(resolve_once(resolver).tag, HEAP_TAG_RESOLVER_ENDED);
+	assert_int_equal(run(read_executable, PATIENCE_NS).tag, HEAP_TAG_RESOLVER_ENDED);
 	await("the supervisor is known to be gone",
-	      resolve_once(resolver).tag == HEAP_TAG_RESOLVER_ENDED && !supervisor_owns(supervisor));
+	      run(read_executable, PATIENCE_NS).tag == HEAP_TAG_RESOLVER_ENDED &&
+		      !supervisor_owns(supervisor));
 	await_no_zombie(getpid());
-	resolver_release(resolver);
-	resolver_release(NULL);
 	resolve_job_release(NULL);
 }
 
 /* A program with jobs under way that is killed. */
 static void run_program(int report)
 {
-	struct resolver *resolver = resolver_create_for(hang, PATIENCE_NS);
 	struct error error;
 	pid_t supervisor;
 
 	if (supervisor_start(&error) < 0)
 		_exit(1);
-	submit(resolver);
-	submit(resolver);
+	submit(hang, PATIENCE_NS);
+	submit(hang, PATIENCE_NS);
 	supervisor = find_process(false);
 	if (write(report, &supervisor, sizeof(supervisor)) != sizeof(supervisor))
 		_exit(1);
@@ -644,47 +576,32 @@ static void test_program_killed(void **state)
 /* Released jobs take their processes with them. */
 static void test_release_kills(void **state)
 {
-	struct resolver *resolver = resolver_create_for(hang, PATIENCE_NS);
 	const pid_t supervisor = find_process(false);
-	struct resolve_job *job = submit(resolver);
+	struct resolve_job *job = submit(hang, PATIENCE_NS);
 
 	(void)state;
 	need_children();
 	wait_for_child();
 	resolve_job_release(job);
 	await("the job is ended", !has_children(supervisor));
-	resolver_release(resolver);
-}
-
-static bool has_no_rights(pid_t pid)
-{
-	char path[64], line[256];
-	int found = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file) != NULL) {
-		if (strcmp(line, "CapPrm:\t0000000000000000\n") == 0 ||
-		    strcmp(line, "CapEff:\t0000000000000000\n") == 0 ||
-		    strcmp(line, "CapInh:\t0000000000000000\n") == 0 || strcmp(line, "NoNewPrivs:\t1\n") == 0)
-			found++;
-	}
-	fclose(file);
-	return found == 4;
 }
 
 /* What a child may still do. */
 static void test_rights(void **state)
 {
-	struct resolver *resolver = resolver_create_for(hang, PATIENCE_NS);
-	struct resolve_job *job = submit(resolver);
+	static const char *const lines[] = {
+		"\nCapInh:\t0000000000000000\n",
+		"\nCapPrm:\t0000000000000000\n",
+		"\nCapEff:\t0000000000000000\n",
+		"\nNoNewPrivs:\t1\n",
+	};
+	struct resolve_job *job = submit(hang, PATIENCE_NS);
+	const pid_t child = wait_for_child();
 
 	(void)state;
-	assert_true(has_no_rights(wait_for_child()));
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_true(status_has(child, lines[i]));
 	resolve_job_release(job);
-	resolver_release(resolver);
 }
 
 static void test_headroom(void **state)

@@ -13,6 +13,7 @@ enum {
 	CONTEXT_DOMAINS = 7,
 	CONTEXT_SLICE_SHIFTS = 5,
 	CONTEXT_CREDITS = 1000,
+	CONTEXT_SPREAD_MAX = 8, /* entries of an allocator's root that are filled side by side */
 };
 
 enum context_queue {

@@ -585,6 +585,28 @@ int fixture_threads_start(struct fixture_threads *threads, size_t count, struct 
 	return -result;
 }
 
+int fixture_scene_begin(struct fixture_scene *scene, enum fixture_layout layout, size_t threads,
+			const struct fixture_options *options, struct error *error)
+{
+	int result;
+
+	*scene = (struct fixture_scene){0};
+	result = fixture_open(&scene->fixture, layout, options, error);
+	if (result == 0)
+		result = fixture_threads_start(&scene->threads, threads, error);
+	for (size_t i = 0; result == 0 && i < threads; i++)
+		result = fixture_give(scene->fixture, scene->threads.tids[i], error);
+	if (result < 0)
+		fixture_scene_end(scene);
+	return result;
+}
+
+void fixture_scene_end(struct fixture_scene *scene)
+{
+	fixture_threads_end(&scene->threads);
+	fixture_close(scene->fixture);
+}
+
 /* --- churn --- */
 
 struct fixture_churn {

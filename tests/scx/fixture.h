@@ -32,7 +32,8 @@ enum fixture_layout {
 	} while (0)
 
 struct fixture_options {
-	uint32_t root_children; /* nodes below the root that fill side by side, at most 512; 0 is 1 */
+	uint32_t root_children; /* nodes below the root that fill side by side, at most CONTEXT_SPREAD_MAX; 0
+				   is 1 */
 	bool free_at_exit;      /* a thread that ends leaves its context; else its slot stays in use */
 	bool keep_ids;          /* freed slots keep id and context, as in some released allocators, and the
 				   storage goes first; not in FIXTURE_DIRECT */
@@ -134,6 +135,17 @@ struct fixture_threads {
  * them; the kernel has none of them when it returns. */
 int fixture_threads_start(struct fixture_threads *threads, size_t count, struct error *error);
 void fixture_threads_end(struct fixture_threads *threads);
+
+/* A fixture, and threads of this process that each have a context of it. */
+struct fixture_scene {
+	struct fixture *fixture;
+	struct fixture_threads threads;
+};
+
+/* Returns 0, or a negative errno with a sentence; then nothing is left of it. */
+int fixture_scene_begin(struct fixture_scene *scene, enum fixture_layout layout, size_t threads,
+			const struct fixture_options *options, struct error *error);
+void fixture_scene_end(struct fixture_scene *scene);
 
 /*
  * Another thread takes contexts of two of `tids` at a time and gives each the other's slot, as fast as it

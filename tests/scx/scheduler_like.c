@@ -48,11 +48,6 @@ static int stay(struct fixture *fixture, const struct fixture_threads *threads, 
 	struct fixture_churn *churn = NULL;
 	int result = 0;
 
-	for (size_t i = 0; i < threads->count; i++) {
-		result = fixture_give(fixture, threads->tids[i], error);
-		if (result < 0)
-			return result;
-	}
 	printf("ready program=%u btf=%u storage=%u arena=%u data=%u\n", ids->program, ids->btf, ids->storage,
 	       ids->arena, ids->data);
 	fflush(stdout);
@@ -75,19 +70,16 @@ static int stay(struct fixture *fixture, const struct fixture_threads *threads, 
 static int run(enum fixture_layout layout, size_t count, bool with_churn, struct error *error)
 {
 	struct fixture_options options = {.root_children = 1, .free_at_exit = true};
-	struct fixture_threads threads = {0};
-	struct fixture *fixture = NULL;
+	struct fixture_scene scene;
 	int result;
 
 	if (!fixture_works(error))
 		return -EPERM;
-	result = fixture_open(&fixture, layout, &options, error);
-	if (result == 0)
-		result = fixture_threads_start(&threads, count, error);
-	if (result == 0)
-		result = stay(fixture, &threads, with_churn, error);
-	fixture_threads_end(&threads);
-	fixture_close(fixture);
+	result = fixture_scene_begin(&scene, layout, count, &options, error);
+	if (result < 0)
+		return result;
+	result = stay(scene.fixture, &scene.threads, with_churn, error);
+	fixture_scene_end(&scene);
 	return result;
 }
 

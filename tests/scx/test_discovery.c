@@ -10,6 +10,7 @@
 #include <bpf/btf.h>
 #include "tests/cmocka_include.h"
 
+#include "allocator_types.h"
 #include "base/memory.h"
 #include "capture/scx/scx_discovery.h"
 #include "capture/scx/scx_program.h"
@@ -35,7 +36,8 @@ enum {
 
 struct types {
 	struct btf *btf;
-	int u32, u64, bytes, function, pointer, function_pointer;
+	struct basic_types basic;
+	int bytes, function, function_pointer;
 };
 
 static void make_types(struct types *types)
@@ -43,26 +45,19 @@ static void make_types(struct types *types)
 	struct btf *btf = types->btf = btf__new_empty();
 
 	assert_non_null(btf);
-	types->u32 = btf__add_int(btf, "unsigned int", 4, 0);
-	types->u64 = btf__add_int(btf, "unsigned long", 8, 0);
-	types->bytes = btf__add_array(btf, types->u32, btf__add_int(btf, "char", 1, BTF_INT_CHAR), NAME_SIZE);
+	types->basic = add_basic_types(btf);
+	types->bytes = btf__add_array(btf, types->basic.u32, types->basic.character, NAME_SIZE);
 	types->function = btf__add_func_proto(btf, 0);
-	types->pointer = btf__add_ptr(btf, 0);
 	types->function_pointer = btf__add_ptr(btf, types->function);
-}
-
-static void add_field(struct btf *btf, const char *name, int type, uint32_t bytes)
-{
-	assert_int_equal(btf__add_field(btf, name, type, bytes * 8, 0), 0);
 }
 
 static void add_task(const struct types *types)
 {
 	btf__add_func(types->btf, "bpf_iter_task", BTF_FUNC_GLOBAL, types->function);
 	btf__add_struct(types->btf, "task_struct", 64);
-	add_field(types->btf, "pid", types->u32, PID);
-	add_field(types->btf, "tgid", types->u32, TGID);
-	add_field(types->btf, "start_boottime", types->u64, START);
+	add_member(types->btf, "pid", types->basic.u32, PID);
+	add_member(types->btf, "tgid", types->basic.u32, TGID);
+	add_member(types->btf, "start_boottime", types->basic.u64, START);
 }
 
 /* `wrapped`: the state stands in a member, as since Linux 6.9. Returns the type of the map's value. */
@@ -72,24 +67,24 @@ static uint32_t add_operations(const struct types *types, bool wrapped)
 	int operations, common, type_of_function, value;
 
 	common = btf__add_struct(btf, "bpf_struct_ops_common_value", 8);
-	add_field(btf, "refcnt", types->u32, 0);
-	add_field(btf, "state", types->u32, COMMON_STATE);
+	add_member(btf, "refcnt", types->basic.u32, 0);
+	add_member(btf, "state", types->basic.u32, COMMON_STATE);
 	type_of_function = btf__add_typedef(btf, "select_cpu_t", types->function_pointer);
 	operations = btf__add_struct(btf, "sched_ext_ops", 56);
-	add_field(btf, "select_cpu", type_of_function, 0);
-	add_field(btf, "flags", types->u64, 8);
-	add_field(btf, "running", types->function_pointer, 16);
-	add_field(btf, "priv", types->pointer, 24);
-	add_field(btf, "name", types->bytes, NAME);
-	add_field(btf, "exit", types->function_pointer, NAME + NAME_SIZE);
+	add_member(btf, "select_cpu", type_of_function, 0);
+	add_member(btf, "flags", types->basic.u64, 8);
+	add_member(btf, "running", types->function_pointer, 16);
+	add_member(btf, "priv", types->basic.pointer, 24);
+	add_member(btf, "name", types->bytes, NAME);
+	add_member(btf, "exit", types->function_pointer, NAME + NAME_SIZE);
 	value = btf__add_struct(btf, "bpf_struct_ops_sched_ext_ops", VALUE_SIZE);
 	if (wrapped) {
-		add_field(btf, "common", common, 8);
+		add_member(btf, "common", common, 8);
 	} else {
-		add_field(btf, "refcnt", types->u32, 0);
-		add_field(btf, "state", types->u32, 4);
+		add_member(btf, "refcnt", types->basic.u32, 0);
+		add_member(btf, "state", types->basic.u32, 4);
 	}
-	add_field(btf, "data", operations, DATA);
+	add_member(btf, "data", operations, DATA);
 	return (uint32_t)value;
 }
 
@@ -98,17 +93,16 @@ static uint32_t add_cid_operations(const struct types *types)
 {
 	struct btf *btf = types->btf;
 	const int common = btf__find_by_name_kind(btf, "bpf_struct_ops_common_value", BTF_KIND_STRUCT);
-	const int bytes = btf__add_array(btf, types->u32, btf__add_int(btf, "char", 1, BTF_INT_CHAR),
-					 CID_NAME_SIZE);
+	const int bytes = btf__add_array(btf, types->basic.u32, types->basic.character, CID_NAME_SIZE);
 	int operations, value;
 
 	operations = btf__add_struct(btf, "sched_ext_ops_cid", 56);
-	add_field(btf, "running", types->function_pointer, 0);
-	add_field(btf, "name", bytes, CID_NAME);
-	add_field(btf, "exit", types->function_pointer, CID_NAME + CID_NAME_SIZE);
+	add_member(btf, "running", types->function_pointer, 0);
+	add_member(btf, "name", bytes, CID_NAME);
+	add_member(btf, "exit", types->function_pointer, CID_NAME + CID_NAME_SIZE);
 	value = btf__add_struct(btf, "bpf_struct_ops_sched_ext_ops_cid", CID_DATA + 56);
-	add_field(btf, "common", common, 16);
-	add_field(btf, "data", operations, CID_DATA);
+	add_member(btf, "common", common, 16);
+	add_member(btf, "data", operations, CID_DATA);
 	return (uint32_t)value;
 }
 
@@ -275,23 +269,23 @@ static void test_points(void **state)
 	(void)state;
 	make_types(&types);
 	id = btf__add_union(types.btf, "sdt_id", 8);
-	add_field(types.btf, "val", types.u64, 0);
+	add_member(types.btf, "val", types.basic.u64, 0);
 	newer = btf__add_struct(types.btf, "scx_task_map_val", 24);
-	add_field(types.btf, "tid", id, 0);
-	add_field(types.btf, "tptr", types.u64, 8);
-	add_field(types.btf, "data", types.pointer, 16);
+	add_member(types.btf, "tid", id, 0);
+	add_member(types.btf, "tptr", types.basic.u64, 8);
+	add_member(types.btf, "data", types.basic.pointer, 16);
 	older = btf__add_struct(types.btf, "val", 24);
-	add_field(types.btf, "data", types.pointer, 0);
-	add_field(types.btf, "slot", id, 16);
+	add_member(types.btf, "data", types.basic.pointer, 0);
+	add_member(types.btf, "slot", id, 16);
 	number = btf__add_struct(types.btf, "number", 16);
-	add_field(types.btf, "tid", types.u64, 0);
-	add_field(types.btf, "data", types.u64, 8);
+	add_member(types.btf, "tid", types.basic.u64, 0);
+	add_member(types.btf, "data", types.basic.u64, 8);
 	context = btf__add_struct(types.btf, "task_ctx", 16);
-	add_field(types.btf, "tid", types.u32, 0);
-	add_field(types.btf, "data", types.pointer, 8);
+	add_member(types.btf, "tid", types.basic.u32, 0);
+	add_member(types.btf, "data", types.basic.pointer, 8);
 	only_id = btf__add_struct(types.btf, "only_id", 16);
-	add_field(types.btf, "tid", id, 0);
-	add_field(types.btf, "cpumask", types.pointer, 8);
+	add_member(types.btf, "tid", id, 0);
+	add_member(types.btf, "cpumask", types.basic.pointer, 8);
 	behind = btf__add_typedef(types.btf, "value_t", newer);
 
 	assert_true(scx_storage_points(types.btf, (uint32_t)newer, &value));
@@ -307,7 +301,7 @@ static void test_points(void **state)
 	/* contexts themselves: a thread id of 32 bits, and a pointer of another name */
 	assert_false(scx_storage_points(types.btf, (uint32_t)context, &value));
 	assert_false(scx_storage_points(types.btf, (uint32_t)only_id, &value));
-	assert_false(scx_storage_points(types.btf, (uint32_t)types.u64, &value));
+	assert_false(scx_storage_points(types.btf, (uint32_t)types.basic.u64, &value));
 	assert_false(scx_storage_points(types.btf, UINT32_MAX, &value));
 	btf__free(types.btf);
 }
@@ -407,7 +401,7 @@ static uint32_t make_storage(uint32_t size, int *ret_map)
 		  bytes = btf__add_array(btf, number, byte, size),
 		  context = btf__add_struct(btf, "task_ctx", size);
 
-	add_field(btf, "bytes", bytes, 0);
+	add_member(btf, "bytes", bytes, 0);
 	options.btf_fd = (uint32_t)load_btf(btf);
 	options.btf_key_type_id = (uint32_t)number;
 	options.btf_value_type_id = (uint32_t)context;

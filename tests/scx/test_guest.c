@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "capture/scx/scx_reader.h"
+#include "reading.h"
 
 enum {
 	PATIENCE_S = 120, /* guests are emulated */
@@ -227,7 +228,7 @@ static void subject_open(struct subject *subject)
 	subject->reader = scx_reader_open(&subject->run, NULL, &subject->arena, &result);
 	if (subject->reader == NULL)
 		fail_msg("no reader for %s: %s", subject->name, result.detail);
-	subject->scheduler = scx_reader_scheduler(subject->reader);
+	subject->scheduler = subject->reader->scheduler;
 }
 
 static void subject_close(struct subject *subject)
@@ -242,32 +243,6 @@ static void subject_read(struct subject *subject)
 	assert_int_equal(scx_reader_read(subject->reader, NULL, &subject->reading), 0);
 }
 
-static const struct task_field_member *find_member(const struct subject *subject, const char *name)
-{
-	for (size_t i = 0; i < subject->scheduler->member_count; i++) {
-		if (strcmp(subject->scheduler->members[i].name, name) == 0)
-			return &subject->scheduler->members[i];
-	}
-	fail_msg("contexts of %s have no %s", subject->name, name);
-	return NULL;
-}
-
-static uint64_t value_of(const struct subject *subject, const struct scx_record *record, const char *name)
-{
-	return task_field_read(find_member(subject, name), scx_record_context(record), 0);
-}
-
-static const struct scx_record *find_record(const struct subject *subject, pid_t thread)
-{
-	for (size_t i = 0; i < subject->reading.count; i++) {
-		const struct scx_record *record = scx_reading_record(&subject->reading, i);
-
-		if (record->tid == (uint32_t)thread)
-			return record;
-	}
-	return NULL;
-}
-
 /* Reads until the contexts of all workers say so; the weights are by worker. */
 static void wait_for_weights(struct subject *subject, const uint64_t weights[])
 {
@@ -278,8 +253,8 @@ static void wait_for_weights(struct subject *subject, const uint64_t weights[])
 		uint64_t weight;
 
 		subject_read(subject);
-		record = find_record(subject, workers.processes[i]);
-		weight = record != NULL ? value_of(subject, record, "weight") : 0;
+		record = find_record(&subject->reading, workers.processes[i]);
+		weight = record != NULL ? read_member(subject->scheduler, record, "weight") : 0;
 		if (weight == weights[i])
 			i++;
 		else if (!patience_pause(&patience))
@@ -327,7 +302,7 @@ static void check_threads(struct subject *subject)
 		const struct scx_record *record = scx_reading_record(&subject->reading, i);
 
 		if (scx_record_is_own(record))
-			assert_int_equal(value_of(subject, record, "pid"), record->tid);
+			assert_int_equal(read_member(subject->scheduler, record, "pid"), record->tid);
 	}
 	for (size_t i = 0; i < before_count; i++) {
 		const struct scx_record *record;
@@ -337,7 +312,7 @@ static void check_threads(struct subject *subject)
 			lived = after[j] == before[i];
 		if (!lived)
 			continue;
-		record = find_record(subject, (pid_t)before[i]);
+		record = find_record(&subject->reading, (pid_t)before[i]);
 		if (record == NULL)
 			fail_msg("%s: thread %u has no context", subject->name, before[i]);
 		assert_true(scx_record_is_own(record));
@@ -360,9 +335,9 @@ static void check_runtimes(struct subject *subject)
 			const struct scx_record *record;
 
 			subject_read(subject);
-			record = find_record(subject, workers.processes[i]);
+			record = find_record(&subject->reading, workers.processes[i]);
 			assert_non_null(record);
-			runtime = value_of(subject, record, "sum_runtime");
+			runtime = read_member(subject->scheduler, record, "sum_runtime");
 			assert_true(runtime <= kernel_runtime(workers.processes[i]));
 			if (runtime >= before)
 				break;
@@ -402,7 +377,7 @@ static void check_walk(struct subject *subject, bool has_allocator)
 		if (place == walk.entry_count)
 			fail_msg("%s: the walk has no element %d.%d", subject->name, idx, genn);
 		snprintf(fields, sizeof(fields), ".pid = %" PRIu32 ", .weight = %" PRIu64 ",", record->tid,
-			 value_of(subject, record, "weight"));
+			 read_member(subject->scheduler, record, "weight"));
 		if (strstr(walk.entries[place].text, fields) == NULL)
 			fail_msg("%s: element %d.%d is not %s", subject->name, idx, genn, fields);
 		found++;
@@ -545,7 +520,7 @@ static void check_printed_walk(yajl_val printed)
 }
 
 /* `ctop scx` when the workers have these weights. */
-static void check_command(const uint64_t weights[], bool has_allocator)
+static void check_command(const uint64_t weights[], const char *type, bool has_allocator)
 {
 	const char *arguments[] = {"scx", "--json", has_allocator ? "--walk" : NULL, NULL};
 	char process[16];
@@ -556,6 +531,7 @@ static void check_command(const uint64_t weights[], bool has_allocator)
 
 	read_state(&state);
 	assert_string_equal(json_text(json_member(printed, "scheduler"), "name"), state.ops);
+	assert_string_equal(json_text(json_member(printed, "type"), "name"), type);
 	for (size_t i = 0; i < WORKERS; i++) {
 		context = printed_context(printed, workers.processes[i]);
 		assert_non_null(context);
@@ -635,7 +611,7 @@ static void check_variant(void **state)
 	check_threads(&scene.subject);
 	check_runtimes(&scene.subject);
 	check_walk(&scene.subject, variant->has_allocator);
-	check_command(scene.weights, variant->has_allocator);
+	check_command(scene.weights, "task_ctx", variant->has_allocator);
 	renice_workers(&scene.subject, renice, renice_weights);
 	scene_end(&scene);
 }
@@ -745,59 +721,6 @@ static void compares_weights(void **state)
 	scheduler_end();
 }
 
-/* Checks a worker in the output of `ctop scx`: its context, and its own element of the walk. */
-static void check_printed(yajl_val printed, pid_t process, uint64_t weight)
-{
-	yajl_val threads = json_member(printed, "threads");
-	yajl_val entries = json_member(json_member(printed, "walk"), "entries");
-	size_t found = 0;
-	char payload[64];
-
-	assert_non_null(threads);
-	assert_non_null(entries);
-	for (size_t i = 0; i < threads->u.array.len; i++) {
-		yajl_val thread = threads->u.array.values[i];
-
-		if (json_u64(thread, "tid") != (uint64_t)process)
-			continue;
-		assert_int_equal(json_u64(thread, "pid"), process);
-		assert_int_equal(json_u64(json_member(thread, "context"), "pid"), process);
-		assert_int_equal(json_u64(json_member(thread, "context"), "weight"), weight);
-		found++;
-	}
-	assert_int_equal(found, 1);
-	snprintf(payload, sizeof(payload), "{.pid = %d, .weight = %u,", process, (unsigned int)weight);
-	for (size_t i = 0; i < entries->u.array.len; i++) {
-		yajl_val entry = entries->u.array.values[i], owner = json_member(entry, "tid");
-
-		if (owner == NULL || YAJL_GET_INTEGER(owner) != process)
-			continue;
-		assert_memory_equal(json_text(entry, "payload"), payload, strlen(payload));
-		found++;
-	}
-	assert_int_equal(found, 2);
-}
-
-static void prints_all_of_a_scheduler(void **state)
-{
-	static const char *const words[] = {"after", NULL};
-	static const char *const arguments[] = {"scx", "--json", "--walk", NULL};
-	struct scene scene;
-	yajl_val printed;
-
-	(void)state;
-	scheduler_start(words);
-	scene_begin(&scene);
-	printed = print_scx(arguments);
-	assert_string_equal(json_text(json_member(printed, "scheduler"), "name"), scene.before.ops);
-	assert_string_equal(json_text(json_member(printed, "type"), "name"), "task_ctx");
-	assert_int_equal(json_u64(json_member(printed, "walk"), "skipped_subtrees"), 0);
-	for (size_t i = 0; i < WORKERS; i++)
-		check_printed(printed, workers.processes[i], scene.weights[i]);
-	yajl_tree_free(printed);
-	scene_end(&scene);
-}
-
 /* The number under the heading WEIGHT in the row of a worker, -1 for none. */
 static int shown_weight(struct pty_screen *pty, const char *name)
 {
@@ -899,8 +822,9 @@ static void check_released_runtimes(struct subject *subject)
 		uint64_t began, kernel_began, kernel_then, ran;
 
 		subject_read(subject);
-		assert_non_null(find_record(subject, workers.processes[i]));
-		began = value_of(subject, find_record(subject, workers.processes[i]), "sum_runtime");
+		assert_non_null(find_record(&subject->reading, workers.processes[i]));
+		began = read_member(subject->scheduler, find_record(&subject->reading, workers.processes[i]),
+				    "sum_runtime");
 		kernel_began = kernel_runtime(workers.processes[i]);
 		do {
 			assert_true(patience_pause(&patience));
@@ -908,8 +832,10 @@ static void check_released_runtimes(struct subject *subject)
 		} while (kernel_then < NS_PER_S);
 		for (;;) {
 			subject_read(subject);
-			assert_non_null(find_record(subject, workers.processes[i]));
-			ran = value_of(subject, find_record(subject, workers.processes[i]), "sum_runtime") -
+			assert_non_null(find_record(&subject->reading, workers.processes[i]));
+			ran = read_member(subject->scheduler,
+					  find_record(&subject->reading, workers.processes[i]),
+					  "sum_runtime") -
 			      began;
 			if (ran >= kernel_then / 10 * 9)
 				break;
@@ -946,7 +872,8 @@ static void reads_contexts_of_a_released_scheduler(void **state)
 	scene_begin(&scene);
 	check_threads(&scene.subject);
 	check_released_runtimes(&scene.subject);
-	check_command(scene.weights, strncmp(scene.subject.scheduler->layout, "arena", strlen("arena")) == 0);
+	check_command(scene.weights, scene.subject.scheduler->type,
+		      strncmp(scene.subject.scheduler->layout, "arena", strlen("arena")) == 0);
 	scene_end(&scene);
 }
 
@@ -980,7 +907,6 @@ int main(int count, char **words)
 		cmocka_unit_test_teardown(says_why_there_are_no_contexts, clean),
 		cmocka_unit_test_teardown(captures_contexts, clean),
 		cmocka_unit_test_teardown(compares_weights, clean),
-		cmocka_unit_test_teardown(prints_all_of_a_scheduler, clean),
 		cmocka_unit_test_teardown(screen_follows_schedulers, clean),
 	};
 

@@ -89,17 +89,16 @@ static bool has_dead(const struct scx_run *run, size_t dead, struct scx_survey *
 static void survey_layout(enum fixture_layout layout)
 {
 	struct fixture_options options = {.root_children = ROOT_CHILDREN};
-	struct fixture_threads living, others;
+	struct fixture_threads others;
+	struct fixture_scene scene;
 	struct scx_run run = {.name = "fixture_1.0", .enable_seq = 1};
 	struct scx_survey survey;
 	struct fixture *fixture;
 	uint32_t pages, pages_after;
 
-	assert_done(fixture_open(&fixture, layout, &options, &error));
-	assert_done(fixture_threads_start(&living, LIVING, &error));
+	assert_done(fixture_scene_begin(&scene, layout, LIVING, &options, &error));
+	fixture = scene.fixture;
 	assert_done(fixture_threads_start(&others, DEAD, &error));
-	for (size_t i = 0; i < LIVING; i++)
-		assert_done(fixture_give(fixture, living.tids[i], &error));
 	for (size_t i = 0; i < DEAD; i++)
 		assert_done(fixture_give(fixture, others.tids[i], &error));
 	run.maps = fixture_maps(fixture, &run.map_count);
@@ -120,15 +119,13 @@ static void survey_layout(enum fixture_layout layout)
 		fixture_threads_end(&others);
 		await("the elements of the dead are nobody's", has_dead(&run, DEAD, &survey));
 		assert_int_equal(survey.walk.entry_count, LIVING + DEAD);
-		require_elements(&survey, &living);
+		require_elements(&survey, &scene.threads);
 		scx_survey_release(&survey);
 		assert_done(fixture_pages(fixture, &pages_after, &error));
 		assert_int_equal(pages_after, pages);
 	}
-	if (layout == FIXTURE_DIRECT)
-		fixture_threads_end(&others);
-	fixture_threads_end(&living);
-	fixture_close(fixture);
+	fixture_threads_end(&others);
+	fixture_scene_end(&scene);
 }
 
 static void test_survey(void **state)

@@ -302,146 +302,71 @@ static void test_senseless_types(void **state)
 
 /* --- which type a context has --- */
 
-enum type_form {
-	FORM_STRUCT = 1,
-	FORM_UNION,
-	FORM_TYPEDEF, /* of the type before */
-	FORM_ANONYMOUS,
-	FORM_TYPEDEF_OF_FIRST,
-};
-
+/*
+ * Types of 64 bytes, each a word: a name, of a struct; "|" before it: of a union; "=": of a typedef of the
+ * type before; "^": of a typedef of the first type. "?" is a struct without a name, ":SIZE" behind it another
+ * size.
+ */
 struct choice_case {
 	uint64_t size;
 	const char *wanted;
-	struct {
-		enum type_form form;
-		const char *name;
-		uint32_t size;
-	} types[6];
+	const char *types;
 	int chosen; /* place among the types, -1: none */
 	const char *name, *reason;
 };
 
-static int add_type(struct btf *btf, enum type_form form, const char *name, uint32_t size, int first)
+static int add_type(struct btf *btf, char *word, int first)
 {
 	const int last = (int)btf__type_cnt(btf) - 1;
+	char *colon = strchr(word, ':');
+	const uint32_t size = colon != NULL ? (uint32_t)strtoul(colon + 1, NULL, 10) : 64;
 
-	switch (form) {
-	case FORM_UNION:
-		return btf__add_union(btf, name, size);
-	case FORM_TYPEDEF:
-		return btf__add_typedef(btf, name, btf__add_const(btf, last));
-	case FORM_TYPEDEF_OF_FIRST:
-		return btf__add_typedef(btf, name, first);
-	case FORM_ANONYMOUS:
+	if (colon != NULL)
+		*colon = '\0';
+	switch (*word) {
+	case '|':
+		return btf__add_union(btf, word + 1, size);
+	case '=':
+		return btf__add_typedef(btf, word + 1, btf__add_const(btf, last));
+	case '^':
+		return btf__add_typedef(btf, word + 1, first);
+	case '?':
 		return btf__add_struct(btf, "", size);
 	default:
-		return btf__add_struct(btf, name, size);
+		return btf__add_struct(btf, word, size);
 	}
 }
 
 static void test_choice(void **state)
 {
 	static const struct choice_case cases[] = {
-		{0, NULL, {{FORM_STRUCT, "task_ctx", 0}}, -1, NULL, "payload_size == 0"},
-		{64, NULL, {{FORM_STRUCT, "task_ctx", 63}}, -1, NULL, "no candidate of size 64"},
+		{0, NULL, "task_ctx:0", -1, NULL, "payload_size == 0"},
+		{64, NULL, "task_ctx:63", -1, NULL, "no candidate of size 64"},
 		/* unions and what has no name do not count */
-		{64,
-		 NULL,
-		 {{FORM_UNION, "task_ctx", 64}, {FORM_ANONYMOUS, "", 64}},
-		 -1,
-		 NULL,
-		 "no candidate of size 64"},
-		{64, NULL, {{FORM_UNION, "task_ctx", 64}, {FORM_STRUCT, "only", 64}}, 1, "only", ""},
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "a", 64}, {FORM_STRUCT, "b", 64}},
-		 -1,
-		 NULL,
-		 "ambiguous: 2 candidates"},
-		{64, NULL, {{FORM_STRUCT, "a_ctx", 64}, {FORM_STRUCT, "task_ctx", 64}}, 1, "task_ctx", ""},
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "x_task_ctx", 64}, {FORM_STRUCT, "x_arena_ctx", 64}},
-		 1,
-		 "x_arena_ctx",
-		 ""},
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "x_ctx", 64}, {FORM_STRUCT, "x_task_ctx", 64}},
-		 1,
-		 "x_task_ctx",
-		 ""},
-		{64, NULL, {{FORM_STRUCT, "x", 64}, {FORM_STRUCT, "x_ctx", 64}}, 1, "x_ctx", ""},
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "x", 64}, {FORM_STRUCT, "ctx", 64}},
-		 -1,
-		 NULL,
-		 "ambiguous: 2 candidates"},
+		{64, NULL, "|task_ctx ?", -1, NULL, "no candidate of size 64"},
+		{64, NULL, "|task_ctx only", 1, "only", ""},
+		{64, NULL, "a b", -1, NULL, "ambiguous: 2 candidates"},
+		{64, NULL, "a_ctx task_ctx", 1, "task_ctx", ""},
+		{64, NULL, "x_task_ctx x_arena_ctx", 1, "x_arena_ctx", ""},
+		{64, NULL, "x_ctx x_task_ctx", 1, "x_task_ctx", ""},
+		{64, NULL, "x x_ctx", 1, "x_ctx", ""},
+		{64, NULL, "x ctx", -1, NULL, "ambiguous: 2 candidates"},
 		/* a pattern that two fit does not end the search */
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "a_arena_ctx", 64},
-		  {FORM_STRUCT, "b_arena_ctx", 64},
-		  {FORM_STRUCT, "x_task_ctx", 64}},
-		 2,
-		 "x_task_ctx",
-		 ""},
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "task_ctx", 64},
-		  {FORM_STRUCT, "task_ctx", 64},
-		  {FORM_STRUCT, "x_task_ctx", 64}},
-		 2,
-		 "x_task_ctx",
-		 ""},
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "task_ctx", 64}, {FORM_STRUCT, "task_ctx", 64}, {FORM_STRUCT, "x", 64}},
-		 -1,
-		 NULL,
-		 "ambiguous: 3 candidates"},
+		{64, NULL, "a_arena_ctx b_arena_ctx x_task_ctx", 2, "x_task_ctx", ""},
+		{64, NULL, "task_ctx task_ctx x_task_ctx", 2, "x_task_ctx", ""},
+		{64, NULL, "task_ctx task_ctx x", -1, NULL, "ambiguous: 3 candidates"},
 		/* "task_ctx" does not end in "_task_ctx", but in "_ctx" */
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "a_ctx", 64}, {FORM_STRUCT, "b_ctx", 64}},
-		 -1,
-		 NULL,
-		 "ambiguous: 2 candidates"},
+		{64, NULL, "a_ctx b_ctx", -1, NULL, "ambiguous: 2 candidates"},
 		/* a typedef gives a struct another name, which counts, and none more to choose from */
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "p", 64}, {FORM_TYPEDEF, "task_ctx", 0}, {FORM_STRUCT, "q_ctx", 64}},
-		 0,
-		 "p",
-		 ""},
-		{64, NULL, {{FORM_STRUCT, "p", 64}, {FORM_TYPEDEF, "p_t", 0}}, 0, "p", ""},
-		{64, NULL, {{FORM_ANONYMOUS, "", 64}, {FORM_TYPEDEF, "task_ctx", 0}}, 0, "task_ctx", ""},
-		{64,
-		 NULL,
-		 {{FORM_STRUCT, "p", 64},
-		  {FORM_STRUCT, "q", 64},
-		  {FORM_TYPEDEF_OF_FIRST, "a_task_ctx", 0},
-		  {FORM_TYPEDEF_OF_FIRST, "b_task_ctx", 0}},
-		 0,
-		 "p",
-		 ""},
+		{64, NULL, "p =task_ctx q_ctx", 0, "p", ""},
+		{64, NULL, "p =p_t", 0, "p", ""},
+		{64, NULL, "? =task_ctx", 0, "task_ctx", ""},
+		{64, NULL, "p q ^a_task_ctx ^b_task_ctx", 0, "p", ""},
 		/* what the user chose, or nothing */
-		{64, "x", {{FORM_STRUCT, "x", 64}, {FORM_STRUCT, "task_ctx", 64}}, 0, "x", ""},
-		{64,
-		 "x",
-		 {{FORM_STRUCT, "p", 64}, {FORM_TYPEDEF, "x", 0}, {FORM_STRUCT, "task_ctx", 64}},
-		 0,
-		 "p",
-		 ""},
-		{64,
-		 "x",
-		 {{FORM_STRUCT, "x", 32}, {FORM_STRUCT, "a", 64}, {FORM_STRUCT, "task_ctx", 64}},
-		 -1,
-		 NULL,
-		 "no struct 'x' of size 64, only a, task_ctx"},
-		{64, "x", {{FORM_STRUCT, "a", 32}}, -1, NULL, "no struct 'x' of size 64"},
+		{64, "x", "x task_ctx", 0, "x", ""},
+		{64, "x", "p =x task_ctx", 0, "p", ""},
+		{64, "x", "x:32 a task_ctx", -1, NULL, "no struct 'x' of size 64, only a, task_ctx"},
+		{64, "x", "a:32", -1, NULL, "no struct 'x' of size 64"},
 	};
 
 	(void)state;
@@ -450,11 +375,13 @@ static void test_choice(void **state)
 		struct btf *btf = btf__new_empty();
 		struct scx_types_choice choice;
 		struct arena arena = {0};
-		int ids[ARRAY_COUNT(one->types)] = {0};
+		char words[128], *rest = words;
+		int ids[6] = {0};
+		size_t count = 0;
 
-		for (size_t j = 0; j < ARRAY_COUNT(ids) && one->types[j].form != 0; j++)
-			ids[j] = add_type(btf, one->types[j].form, one->types[j].name, one->types[j].size,
-					  ids[0]);
+		snprintf(words, sizeof(words), "%s", one->types);
+		for (char *word; (word = strsep(&rest, " ")) != NULL; count++)
+			ids[count] = add_type(btf, word, ids[0]);
 		scx_types_choose(btf, one->size, one->wanted, &arena, &choice);
 		print_message("case %zu\n", i);
 		assert_string_equal(choice.reason, one->reason);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -11,32 +12,6 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
-
-const char *target_path(const char *name)
-{
-	static char lines[8][4096];
-	static unsigned int next;
-	char command[4096], *line = lines[next++ % 8], *end;
-	FILE *pipe;
-	int status;
-
-	snprintf(command, sizeof(command), "'%s' %s", TARGETS_BUILD, name);
-	pipe = popen(command, "r");
-	assert_non_null(pipe);
-	if (fgets(line, sizeof(lines[0]), pipe) == NULL)
-		line[0] = '\0';
-	status = pclose(pipe);
-	if (status != 0)
-		fail_msg("%s ended with status %d", command, status);
-	end = strchr(line, '\n');
-	if (end != NULL)
-		*end = '\0';
-	assert_true(strlen(line) > strlen(name) + 1);
-	line += strlen(name) + 1;
-	if (strncmp(line, "- ", 2) == 0)
-		skip_test(line + 2);
-	return line;
-}
 
 static void read_report(struct target *target)
 {
@@ -48,13 +23,14 @@ static void read_report(struct target *target)
 
 		if (strcmp(line, "ready\n") == 0)
 			return;
-		if (target->count % 64 == 0) {
-			target->threads = realloc(target->threads, (target->count + 64) * sizeof(*thread));
+		if (target->count == target->capacity) {
+			target->capacity = target->capacity * 2 + 64;
+			target->threads = realloc(target->threads, target->capacity * sizeof(*thread));
 			assert_non_null(target->threads);
 		}
 		thread = &target->threads[target->count++];
-		assert_int_equal(sscanf(line, "%d %" SCNu64 " %" SCNu64, &thread->tid, &thread->allocated,
-					&thread->deallocated),
+		assert_int_equal(sscanf(line, "%" SCNu32 " %" SCNu64 " %" SCNu64, &thread->tid,
+					&thread->allocated, &thread->deallocated),
 				 3);
 	}
 	fail_msg("the target ended after %zu lines", target->count);
@@ -63,6 +39,7 @@ static void read_report(struct target *target)
 void target_start(struct target *target, const char *environment, const char *const *arguments)
 {
 	int commands[2], answers[2];
+	char path[64];
 
 	memset(target, 0, sizeof(*target));
 	assert_int_equal(pipe2(commands, O_CLOEXEC), 0);
@@ -74,7 +51,7 @@ void target_start(struct target *target, const char *environment, const char *co
 		dup2(commands[0], STDIN_FILENO);
 		dup2(answers[1], STDOUT_FILENO);
 		if (environment == NULL || putenv(strdup(environment)) == 0)
-			execvp(arguments[0], (char *const *)arguments);
+			execvp(arguments[0], (char *const *)(uintptr_t)arguments);
 		_exit(127);
 	}
 	close(commands[0]);
@@ -83,17 +60,15 @@ void target_start(struct target *target, const char *environment, const char *co
 	target->answers = fdopen(answers[0], "r");
 	assert_non_null(target->commands);
 	assert_non_null(target->answers);
+	snprintf(path, sizeof(path), "/proc/%d", target->child);
+	target->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(target->directory >= 0);
 	read_report(target);
 }
 
-void target_start_named(struct target *target, const char *name, const char *mode, const char *threads)
+void target_command(struct target *target, const char *command)
 {
-	target_start(target, NULL, (const char *[]){target_path(name), mode, threads, NULL});
-}
-
-void target_command(struct target *target, const char *line)
-{
-	assert_true(fputs(line, target->commands) >= 0);
+	assert_true(fprintf(target->commands, "%s\n", command) > 0);
 	assert_int_equal(fflush(target->commands), 0);
 	read_report(target);
 }
@@ -113,70 +88,81 @@ int64_t target_gap(struct target *target)
 void target_end(struct target *target)
 {
 	fclose(target->commands);
+	/* the children of the target hold its output as well */
+	while (fgetc(target->answers) != EOF)
+		;
 	fclose(target->answers);
+	close(target->directory);
 	waitpid(target->child, NULL, 0);
 	free(target->threads);
 	memset(target, 0, sizeof(*target));
 }
 
-yajl_val probe_process(int pid, const char *option, const struct run_options *options, int status)
+const struct target_thread *target_find(const struct target *target, uint32_t tid)
 {
-	char number[16], message[256];
-	struct run run;
-	yajl_val tree;
-
-	snprintf(number, sizeof(number), "%d", pid);
-	run_ctop(&run, options, (const char *[]){"probe", "--json", "--pid", number, option, NULL});
-	run_expect(&run, status);
-	tree = yajl_tree_parse(run.output, message, sizeof(message));
-	if (tree == NULL)
-		fail_msg("not JSON: %s: %s", message, run.output);
-	run_release(&run);
-	return tree;
-}
-
-yajl_val probe_threads(yajl_val tree, size_t index)
-{
-	yajl_val snapshots = json_member(tree, "snapshots"), threads;
-
-	assert_true(YAJL_IS_ARRAY(snapshots) && index < snapshots->u.array.len);
-	threads = json_member(snapshots->u.array.values[index], "threads");
-	assert_true(YAJL_IS_ARRAY(threads));
-	return threads;
-}
-
-yajl_val probe_thread(yajl_val threads, int tid)
-{
-	for (size_t i = 0; i < threads->u.array.len; i++) {
-		if (json_u64(threads->u.array.values[i], "tid") == (uint64_t)tid)
-			return threads->u.array.values[i];
+	for (size_t i = 0; i < target->count; i++) {
+		if (target->threads[i].tid == tid)
+			return &target->threads[i];
 	}
 	return NULL;
 }
 
-void expect_own_counts(yajl_val threads, const struct target *target)
+pid_t target_first_child(pid_t pid)
 {
-	assert_int_equal(threads->u.array.len, target->count);
-	for (size_t i = 0; i < target->count; i++) {
-		const struct target_thread *own = &target->threads[i];
-		/* both are sorted in the common case: search from the same place */
-		yajl_val thread = threads->u.array.values[i];
+	char path[64];
+	FILE *file;
+	int child = 0;
 
-		if (json_u64(thread, "tid") != (uint64_t)own->tid)
-			thread = probe_thread(threads, own->tid);
-		assert_non_null(thread);
-		if (json_member(thread, "error") != NULL)
-			fail_msg("%d: %s: %s", own->tid, json_text(thread, "error_kind"),
-				 json_text(thread, "error"));
-		assert_int_equal(json_u64(thread, "allocated_bytes"), own->allocated);
-		assert_int_equal(json_u64(thread, "deallocated_bytes"), own->deallocated);
-	}
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return -1;
+	if (fscanf(file, "%d", &child) != 1)
+		child = 0;
+	fclose(file);
+	return child;
 }
 
-void expect_error_kind(yajl_val thread, const char *kind)
+/* The text behind the name in a thread's stat; the name may hold anything. */
+static bool read_stat(pid_t pid, uint32_t tid, char *text, size_t size)
 {
-	assert_non_null(thread);
-	assert_string_equal(json_text(thread, "error_kind"), kind);
-	assert_null(json_member(thread, "allocated_bytes"));
-	assert_null(json_member(thread, "deallocated_bytes"));
+	char path[64];
+	ssize_t length = -1;
+	char *end;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/stat", pid, tid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file >= 0) {
+		length = read(file, text, size - 1);
+		close(file);
+	}
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	end = strrchr(text, ')');
+	if (end == NULL)
+		return false;
+	memmove(text, end + 2, strlen(end + 2) + 1);
+	return true;
+}
+
+char target_state(pid_t pid, uint32_t tid)
+{
+	char text[1024];
+
+	return read_stat(pid, tid, text, sizeof(text)) ? text[0] : '\0';
+}
+
+uint64_t target_stat_field(pid_t pid, uint32_t tid, unsigned int field)
+{
+	char text[1024], *rest = NULL;
+	const char *word;
+
+	if (!read_stat(pid, tid, text, sizeof(text)))
+		return 0;
+	word = strtok_r(text, " ", &rest);
+	for (unsigned int i = 3; i < field && word != NULL; i++)
+		word = strtok_r(NULL, " ", &rest);
+	return word != NULL ? strtoull(word, NULL, 10) : 0;
 }

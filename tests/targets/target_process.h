@@ -6,30 +6,22 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
-#include <yajl/yajl_tree.h>
 
-#include "../system/harness.h"
-
-/* Running programs with real jemallocs (tests/targets), and what `ctop probe` says of them. */
+/* A running program of target.c, or one that talks like it, and what its threads say of themselves. */
 
 /* What a thread said that its own mallctl(3) counts. */
 struct target_thread {
-	int tid;
+	uint32_t tid;
 	uint64_t allocated, deallocated;
 };
 
 struct target {
 	pid_t child;
+	int directory; /* its /proc directory */
 	FILE *commands, *answers;
 	struct target_thread *threads; /* of the last report, in the order of their lines */
-	size_t count;
+	size_t count, capacity;
 };
-
-/*
- * The path of a target of tests/targets/build, in a buffer that the next but seven calls use again. Skips the
- * test with the reason when it cannot be had. Building may take minutes, once.
- */
-const char *target_path(const char *name);
 
 /*
  * Starts a program (`arguments[0]` is its path; a wrapper such as chroot(8) may come first) and waits for its
@@ -37,11 +29,8 @@ const char *target_path(const char *name);
  */
 void target_start(struct target *target, const char *environment, const char *const *arguments);
 
-/* The same for a target by name, in `mode` with that many threads besides the main one. */
-void target_start_named(struct target *target, const char *name, const char *mode, const char *threads);
-
-/* Sends a command line ("go\n", "exec …\n") and reads the report that follows. */
-void target_command(struct target *target, const char *line);
+/* Gives a command ("go", "exec …") and reads the report that follows. */
+void target_command(struct target *target, const char *command);
 
 /* Asks a target in mode latency how late its latest wake-up was since the last call, in ns. */
 int64_t target_gap(struct target *target);
@@ -49,20 +38,16 @@ int64_t target_gap(struct target *target);
 /* Ends it by the end of its input, and waits. */
 void target_end(struct target *target);
 
-/*
- * The tree of `ctop probe --json --pid PID`, with one more option unless NULL; ctop must end with `status`.
- * `options` (harness.h) may be NULL.
- */
-yajl_val probe_process(int pid, const char *option, const struct run_options *options, int status);
+/* What the thread said of itself last, NULL when it did not. */
+const struct target_thread *target_find(const struct target *target, uint32_t tid);
 
-/* Threads of snapshot `index` in such a tree, and the entry of one of them (NULL: none). */
-yajl_val probe_threads(yajl_val tree, size_t index);
-yajl_val probe_thread(yajl_val threads, int tid);
+/* The first child of a process; 0 without one, -1 where the kernel lists none (CONFIG_PROC_CHILDREN). */
+pid_t target_first_child(pid_t pid);
 
-/* Asserts that `threads` are those of the target, each with the counts that it reported itself. */
-void expect_own_counts(yajl_val threads, const struct target *target);
+/* The state letter of a thread, 0 when it is gone. */
+char target_state(pid_t pid, uint32_t tid);
 
-/* Asserts that an entry has an error of that kind and no counters. */
-void expect_error_kind(yajl_val thread, const char *kind);
+/* Field `field` (from 3 on) of the stat file of a thread. */
+uint64_t target_stat_field(pid_t pid, uint32_t tid, unsigned int field);
 
 #endif

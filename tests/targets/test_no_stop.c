@@ -14,7 +14,7 @@
 
 #include "../cmocka_include.h"
 #include "../wait.h"
-#include "target_process.h"
+#include "probe_run.h"
 
 static unsigned int kills = 40;
 
@@ -89,12 +89,12 @@ static void test_no_ptrace(void **state)
 }
 
 /* voluntary_ctxt_switches and nonvoluntary_ctxt_switches of a thread (proc_pid_status(5)). */
-static uint64_t context_switches(int pid, int tid)
+static uint64_t context_switches(int pid, uint32_t tid)
 {
 	char path[64], *text, *line;
 	uint64_t sum = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/status", pid, tid);
 	text = read_file(path, NULL);
 	assert_non_null(text);
 	for (line = text; (line = strstr(line, "voluntary_ctxt_switches:")) != NULL; line++)
@@ -103,33 +103,18 @@ static uint64_t context_switches(int pid, int tid)
 	return sum;
 }
 
-/* The state letter of stat; the name before it may hold anything. */
-static char thread_state(int pid, int tid)
-{
-	char path[64], *text, *name_end, state;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	text = read_file(path, NULL);
-	assert_non_null(text);
-	name_end = strrchr(text, ')');
-	assert_non_null(name_end);
-	state = name_end[2];
-	free(text);
-	return state;
-}
-
 /* Whether it sleeps and has left its CPU and run queue: "running" instead of a system call until then
  * (proc_pid_syscall(5)). */
-static bool is_off_cpu(int pid, int tid)
+static bool is_off_cpu(int pid, uint32_t tid)
 {
 	char path[64], *text;
 	bool result;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/syscall", pid, tid);
 	text = read_file(path, NULL);
 	result = text == NULL || strncmp(text, "running", strlen("running")) != 0;
 	free(text);
-	return result && thread_state(pid, tid) == 'S';
+	return result && target_state(pid, tid) == 'S';
 }
 
 /* It reports before it parks. */
@@ -191,7 +176,7 @@ static void test_no_context_switch(void **state)
 
 static bool is_stopped(const struct target *target, size_t thread)
 {
-	const char state = thread_state(target->child, target->threads[thread].tid);
+	const char state = target_state(target->child, target->threads[thread].tid);
 
 	return state == 't' || state == 'T';
 }
@@ -252,7 +237,7 @@ static void test_killed(void **state)
 		expect_running_on(&target);
 	}
 	/* they all answer, and nothing they count was touched */
-	target_command(&target, "go\n");
+	target_command(&target, "go");
 	tree = probe_process(target.child, NULL, NULL, 0);
 	expect_own_counts(probe_threads(tree, 0), &target);
 	yajl_tree_free(tree);

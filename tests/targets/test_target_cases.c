@@ -16,60 +16,13 @@
 #include "../cmocka_include.h"
 #include "../measure.h"
 #include "../wait.h"
-#include "target_process.h"
+#include "probe_run.h"
 
 enum {
 	NOBODY = 65534,
 };
 
 static const char *many_threads = "9999";
-
-/* The value of a line `NAME: …` of /proc/PID/task/TID/status: its last word. */
-static void status_word(int pid, int tid, const char *name, char *word, size_t size)
-{
-	char path[64], line[256];
-	FILE *file;
-
-	word[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	file = fopen(path, "r");
-	if (file == NULL)
-		return;
-	while (fgets(line, sizeof(line), file) != NULL) {
-		char *last;
-
-		if (strncmp(line, name, strlen(name)) != 0 || line[strlen(name)] != ':')
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		last = strrchr(line, '\t');
-		snprintf(word, size, "%s", last != NULL ? last + 1 : "");
-	}
-	fclose(file);
-}
-
-static char thread_state(int pid, int tid)
-{
-	char word[64];
-
-	status_word(pid, tid, "State", word, sizeof(word));
-	return word[0];
-}
-
-static int first_child(int pid)
-{
-	char path[64];
-	FILE *file;
-	int child = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-	file = fopen(path, "r");
-	if (file == NULL)
-		skip_test("the kernel lists no children");
-	if (fscanf(file, "%d", &child) != 1)
-		child = 0;
-	fclose(file);
-	return child;
-}
 
 static void expect_own_counts_of(int pid, const char *option, const struct target *target)
 {
@@ -93,7 +46,7 @@ static void test_many_threads(void **state)
 	snapshot = capture_snapshot(target.child);
 	assert_int_equal(json_u64(json_member(snapshot, "probe_summary"), "probed_ok"), count);
 	for (size_t i = 0; i < count; i += 97) {
-		yajl_val thread = snapshot_thread(snapshot, target.threads[i].tid);
+		yajl_val thread = snapshot_thread(snapshot, (int)target.threads[i].tid);
 
 		assert_int_equal(json_u64(thread, "allocated_bytes"), target.threads[i].allocated);
 		assert_int_equal(json_u64(thread, "deallocated_bytes"), target.threads[i].deallocated);
@@ -206,7 +159,7 @@ static void test_becomes_another(void **state)
 
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "2");
-	snprintf(line, sizeof(line), "exec %s park 2\n", target_path("5.2.1"));
+	snprintf(line, sizeof(line), "exec %s park 2", target_path("5.2.1"));
 	start_run(&running, target.child, "1000", "50");
 	run_wait_for_rest(&running);
 	target_command(&target, line);
@@ -230,7 +183,7 @@ static void test_becomes_itself(void **state)
 
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "2");
-	snprintf(line, sizeof(line), "exec %s park 3\n", target_path("5.3.0"));
+	snprintf(line, sizeof(line), "exec %s park 3", target_path("5.3.0"));
 	start_run(&running, target.child, "100", "50");
 	run_wait_for_rest(&running);
 	target_command(&target, line);
@@ -265,45 +218,6 @@ static void test_dies(void **state)
 	run_release(&run);
 }
 
-/* Members of a family share the executable and nothing else. The target reports the youngest first, itself
- * last. */
-static void check_family(const char *mode, const char *option)
-{
-	struct target target;
-
-	target_start_named(&target, "5.3.0", mode, "0");
-	assert_int_equal(target.count, 3);
-	for (size_t i = 0; i < 3; i++) {
-		yajl_val tree = probe_process(target.threads[i].tid, i == 2 ? "--no-stop" : option, NULL, 0);
-		const struct target member = {.threads = &target.threads[i], .count = 1};
-
-		expect_own_counts(probe_threads(tree, 0), &member);
-		yajl_tree_free(tree);
-	}
-	target_end(&target);
-}
-
-static void test_fork(void **state)
-{
-	(void)state;
-	check_family("fork", "--no-stop");
-}
-
-/* Behind the C library's back: the children have no robust lists, so that they must be stopped. */
-static void test_raw_fork(void **state)
-{
-	struct target target;
-	yajl_val tree;
-
-	(void)state;
-	check_family("rawfork", NULL);
-	target_start_named(&target, "5.3.0", "rawfork", "0");
-	tree = probe_process(target.threads[0].tid, "--no-stop", NULL, 1);
-	expect_error_kind(probe_thread(probe_threads(tree, 0), target.threads[0].tid), "needs-stop");
-	yajl_tree_free(tree);
-	target_end(&target);
-}
-
 static void test_without_robust_lists(void **state)
 {
 	struct target target;
@@ -320,44 +234,30 @@ static void test_without_robust_lists(void **state)
 	yajl_tree_free(tree);
 	expect_own_counts_of(target.child, NULL, &target);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(thread_state(target.child, target.threads[i].tid), 'S');
-	target_end(&target);
-}
-
-/* A program that somebody has stopped is read and stays as it was. */
-static void test_stopped_program(void **state)
-{
-	struct target target;
-
-	(void)state;
-	target_start_named(&target, "5.3.0", "bare", "3");
-	kill(target.child, SIGSTOP);
-	await("the program is stopped", thread_state(target.child, target.child) == 'T');
-	expect_own_counts_of(target.child, NULL, &target);
-	for (size_t i = 0; i < target.count; i++)
-		assert_int_equal(thread_state(target.child, target.threads[i].tid), 'T');
-	kill(target.child, SIGCONT);
-	target_command(&target, "go\n");
-	expect_own_counts_of(target.child, NULL, &target);
+		assert_int_equal(target_state(target.child, target.threads[i].tid), 'S');
 	target_end(&target);
 }
 
 /* The first of two threads that is in D, or 0. */
-static int thread_in_d(const struct target *target)
+static uint32_t thread_in_d(const struct target *target)
 {
 	for (size_t i = 0; i < 2; i++) {
-		if (thread_state(target->child, target->threads[i].tid) == 'D')
+		if (target_state(target->child, target->threads[i].tid) == 'D')
 			return target->threads[i].tid;
 	}
 	return 0;
 }
 
-static bool is_traced(int pid, int tid)
+static bool is_traced(int pid, uint32_t tid)
 {
-	char word[64];
+	char path[64], *text;
+	bool traced;
 
-	status_word(pid, tid, "TracerPid", word, sizeof(word));
-	return atoi(word) != 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/status", pid, tid);
+	text = read_file(path, NULL);
+	traced = text != NULL && strstr(text, "\nTracerPid:\t0\n") == NULL;
+	free(text);
+	return traced;
 }
 
 static bool is_running(const struct running *running)
@@ -378,7 +278,7 @@ static void test_vfork_parent(void **state)
 		struct running running;
 		struct run run;
 		yajl_val tree;
-		int thread;
+		uint32_t thread;
 		bool runs;
 
 		target_start_named(&target, "5.3.0", "vfork", "2");
@@ -386,9 +286,9 @@ static void test_vfork_parent(void **state)
 		start_run(&running, target.child, "60", "100");
 		await("ctop tries to stop it", is_traced(target.child, thread) || !is_running(&running));
 		await("ctop gives it up", !is_traced(target.child, thread));
-		target_command(&target, "release\n");
+		target_command(&target, "release");
 		/* the command takes the place of a report: nothing was counted anew */
-		await("the thread goes on", thread_state(target.child, thread) == 'S');
+		await("the thread goes on", target_state(target.child, thread) == 'S');
 		runs = is_running(&running);
 		measure_between(&measurement, "ctop still runs", runs, true, true);
 		run_finish(&running, &run, &(struct run_options){0});
@@ -398,48 +298,11 @@ static void test_vfork_parent(void **state)
 		expect_error_kind(probe_thread(probe_threads(tree, 0), thread), "waitpid");
 		if (runs)
 			assert_null(json_member(probe_thread(probe_threads(tree, 59), thread), "error"));
-		assert_int_equal(thread_state(target.child, thread), 'S');
+		assert_int_equal(target_state(target.child, thread), 'S');
 		yajl_tree_free(tree);
 		run_release(&run);
 		target_end(&target);
 	}
-}
-
-/* Thread ids of the host are given for threads that have others where they live. */
-static void test_other_namespace(void **state)
-{
-	struct target target;
-	struct run run;
-	yajl_val tree, threads;
-	int pid;
-
-	(void)state;
-	run_program(&run, NULL,
-		    (const char *[]){"/usr/bin/unshare", "--pid", "--fork", "--mount-proc", "true", NULL});
-	if (run.status != 0)
-		skip_test("no namespace can be made");
-	run_release(&run);
-	target_start(&target, NULL,
-		     (const char *[]){"unshare", "--pid", "--fork", "--mount-proc", target_path("5.3.0"),
-				      "park", "3", NULL});
-	pid = first_child(target.child);
-	tree = probe_process(pid, "--no-stop", NULL, 0);
-	threads = probe_threads(tree, 0);
-	assert_int_equal(threads->u.array.len, 4);
-	for (size_t i = 0; i < 4; i++) {
-		yajl_val thread = threads->u.array.values[i];
-		size_t k = 0;
-		char inner[64];
-
-		status_word(pid, (int)json_u64(thread, "tid"), "NSpid", inner, sizeof(inner));
-		while (k < 4 && target.threads[k].tid != atoi(inner))
-			k++;
-		assert_true(k < 4);
-		assert_int_equal(json_u64(thread, "allocated_bytes"), target.threads[k].allocated);
-		assert_int_equal(json_u64(thread, "deallocated_bytes"), target.threads[k].deallocated);
-	}
-	yajl_tree_free(tree);
-	target_end(&target);
 }
 
 static void copy_program(const char *from, const char *to)
@@ -527,7 +390,7 @@ static void test_redis(void **state)
 	threads = probe_threads(tree, 0);
 	assert_int_equal(threads->u.array.len, count_threads(server.child));
 	assert_true(threads->u.array.len >= 7);
-	before = json_u64(probe_thread(threads, server.child), "allocated_bytes");
+	before = json_u64(probe_thread(threads, (uint32_t)server.child), "allocated_bytes");
 
 	run_program(&run, NULL,
 		    (const char *[]){"/usr/bin/redis-cli", "-s", socket, "setrange", "key", "16777215", "x",
@@ -569,12 +432,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_becomes_another),
 		cmocka_unit_test(test_becomes_itself),
 		cmocka_unit_test(test_dies),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_raw_fork),
 		cmocka_unit_test(test_without_robust_lists),
-		cmocka_unit_test(test_stopped_program),
 		cmocka_unit_test(test_vfork_parent),
-		cmocka_unit_test(test_other_namespace),
 		cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_redis),
 		cmocka_unit_test(test_many_threads),

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
-#include "target_process.h"
+#include "probe_run.h"
 
 struct variant {
 	const char *name;        /* of the test */
@@ -96,7 +96,7 @@ static void test_variant(void **state)
 		expect_own_counts(probe_threads(tree, 0), &target);
 		yajl_tree_free(tree);
 		if (round == 0)
-			target_command(&target, "go\n");
+			target_command(&target, "go");
 	}
 	target_end(&target);
 }

@@ -47,7 +47,7 @@ struct capture_event {
 void capture_event_discard(void *event);
 
 struct capture_loop_options {
-	struct capture_options capture; /* its texts, resolver and reader outlive the thread */
+	struct capture_options capture; /* its texts and reader outlive the thread */
 	struct capture_settings settings;
 	uint64_t second_round_ns; /* how long after the first round the second one comes; 0: an interval */
 	/* Rounds that were sent and not finished (capture_loop_finish_round()) before the next one waits for

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "probe/resolver/resolver.h"
 
 static const char *const names[] = {
 	[CAPTURE_BACKEND_AUTOMATIC] = "auto",
@@ -50,11 +49,6 @@ static const struct option heap_options_list[] = {
 
 const struct option_table heap_option_table = {"Allocation counters", heap_options_list,
 					       ARRAY_COUNT(heap_options_list)};
-
-struct resolver *heap_options_start(const struct heap_options *options)
-{
-	return options->no_heap ? NULL : resolver_create();
-}
 
 struct capture_options reading_options_capture(const struct option_numbers *scope,
 					       const struct backend_options *backend,

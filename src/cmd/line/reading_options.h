@@ -31,9 +31,6 @@ struct heap_options {
 
 extern const struct option_table heap_option_table;
 
-/* The resolver that the probe needs; NULL if the probe is not wanted. End it with resolver_release(). */
-struct resolver *heap_options_start(const struct heap_options *options);
-
 /* The options of a capture of the processes `scope`, which point into these. */
 struct capture_options reading_options_capture(const struct option_numbers *scope,
 					       const struct backend_options *backend,

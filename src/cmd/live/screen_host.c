@@ -279,7 +279,7 @@ static int start_capture(struct screen_host *host, const struct capture_options 
 		return result;
 	host->offered.change_settings = change_settings;
 	host->offered.progress = capture_loop_progress(host->capture);
-	host->offered.has_heap = options->resolver != NULL;
+	host->offered.has_heap = options->heap;
 	host->offered.has_latency = true;
 	offer(host, UI_REQUEST_BASE);
 	return 0;

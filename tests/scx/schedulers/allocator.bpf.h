@@ -14,6 +14,7 @@
  */
 
 #include <linux/bpf.h>
+#include <stdbool.h>
 
 #include <bpf/bpf_helpers.h>
 
@@ -22,6 +23,17 @@
 #endif
 
 #define __arena __attribute__((address_space(1)))
+
+/* May be defined before, as tests want it: */
+#ifndef ALLOCATOR_SPREAD
+#define ALLOCATOR_SPREAD 1 /* entries of the root that are filled side by side, at most */
+#endif
+#ifndef ALLOCATOR_FIRST
+#define ALLOCATOR_FIRST(root) descriptor_clear_bit(root) /* the entry of the root to take from */
+#endif
+#ifndef ALLOCATOR_KEEPS_IDS
+#define ALLOCATOR_KEEPS_IDS false /* whether what is freed keeps its id and its context */
+#endif
 
 enum {
 	ARENA_MAP_TYPE = 33, /* BPF_MAP_TYPE_ARENA of include/uapi/linux/bpf.h, Linux 6.9 */
@@ -44,6 +56,7 @@ struct {
 extern void __arena *bpf_arena_alloc_pages(void *map, void __arena *address, __u32 count, int node,
 					   __u64 flags) __ksym __weak;
 
+#ifndef ALLOCATOR_HAS_ID_TYPE
 union sdt_id {
 	__s64 val;
 	struct {
@@ -51,6 +64,7 @@ union sdt_id {
 		__s32 genn; /* grows when the slot is freed */
 	};
 };
+#endif
 
 struct sdt_chunk;
 
@@ -246,8 +260,8 @@ static __always_inline struct sdt_desc __arena *descriptor_child(struct sdt_desc
  */
 static __always_inline int allocator_create(struct scx_allocator *allocator, __u64 size, __u64 count)
 {
-	/* the leaves, and one descriptor of each level above them */
-	__u64 nodes = (count + ALLOCATOR_ENTRIES - 1) / ALLOCATOR_ENTRIES + 2;
+	/* the leaves, and one descriptor of each level above them; more where leaves stay half empty */
+	__u64 nodes = (count + ALLOCATOR_ENTRIES - 1) / ALLOCATOR_ENTRIES + 2 * ALLOCATOR_SPREAD;
 	int status = pool_create(&desc_pool, sizeof(struct sdt_desc), nodes);
 
 	if (status == 0)
@@ -268,7 +282,7 @@ static __always_inline sdt_element allocator_take_locked(struct scx_allocator *a
 
 	if (root == NULL)
 		return NULL;
-	first = descriptor_clear_bit(root);
+	first = ALLOCATOR_FIRST(root);
 	if (first == ALLOCATOR_ENTRIES)
 		return NULL;
 	middle = descriptor_child(root, first);
@@ -338,12 +352,14 @@ static __always_inline void allocator_give_locked(struct scx_allocator *allocato
 	element = leaf->chunk->data[third];
 	if (element == NULL)
 		return;
-	id = allocator_id(allocator, element);
-	id->tid.idx = 0;
-	id->tid.genn++;
-	words = allocator_payload(element);
-	for (word = 0; word < size / sizeof(__u64); word++)
-		words[word] = 0;
+	if (!ALLOCATOR_KEEPS_IDS) {
+		id = allocator_id(allocator, element);
+		id->tid.idx = 0;
+		id->tid.genn++;
+		words = allocator_payload(element);
+		for (word = 0; word < size / sizeof(__u64); word++)
+			words[word] = 0;
+	}
 	descriptor_unmark(leaf, third);
 	if (leaf->nr_free == 1) {
 		descriptor_unmark(middle, second);
