@@ -93,10 +93,3 @@ void debug_candidates_find_alternate(const char *name, struct debug_candidates *
 	add(ret_candidates, memory_format(DEBUG_DIRECTORY "/.dwz/%s", name));
 	add(ret_candidates, memory_format(DEBUG_DIRECTORY "/.dwz/" MULTIARCH_NAME "/%s", name));
 }
-
-void debug_candidates_release(struct debug_candidates *candidates)
-{
-	for (size_t i = 0; i < candidates->count; i++)
-		free(candidates->paths[i]);
-	*candidates = (struct debug_candidates){0};
-}

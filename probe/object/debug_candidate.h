@@ -30,7 +30,7 @@ struct debug_candidates {
 /*
  * The candidates of the object at `object_path`: by build id below /usr/lib/debug/.build-id, then by
  * debuglink beside the object, in .debug beside it, and below /usr/lib/debug. `debuglink` (a name) and
- * `build_id` (hexadecimal) may be NULL; an unsafe one counts as none. The caller releases the result.
+ * `build_id` (hexadecimal) may be NULL; an unsafe one counts as none. The caller frees the paths.
  */
 void debug_candidates_find(const char *object_path, const char *debuglink, const char *build_id,
 			   struct debug_candidates *ret_candidates);
@@ -40,7 +40,5 @@ void debug_candidates_find(const char *object_path, const char *debuglink, const
  * .gnu_debugaltlink: below /usr/lib/debug/.dwz, as Fedora and Debian keep them. None for an unsafe name.
  */
 void debug_candidates_find_alternate(const char *name, struct debug_candidates *ret_candidates);
-
-void debug_candidates_release(struct debug_candidates *candidates);
 
 #endif

@@ -58,12 +58,6 @@ void object_files_open(struct object_files *files, int process_directory, const 
 	};
 }
 
-void object_files_close(struct object_files *files)
-{
-	if (files->root >= 0)
-		close(files->root);
-}
-
 static int open_path(int directory, const char *path, uint64_t resolve)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};

@@ -22,9 +22,9 @@ struct object_files {
 	int root; /* PROCESS/root, -1 where it may not be entered */
 };
 
+/* Opens the root, which nobody closes: it goes with the process that serves the requests. */
 void object_files_open(struct object_files *files, int process_directory, const char *executable_path,
 		       const struct process_map *map);
-void object_files_close(struct object_files *files);
 
 /* resolve_source.open() with unchecked arguments. */
 int object_files_ask(const struct object_files *files, uint32_t object, uint32_t file, const char *name,

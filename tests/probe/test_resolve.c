@@ -129,7 +129,7 @@ static void resolve_with(const char *executable, const char *const *libraries, u
 	object_files_open(&files, process, path, &map);
 	opened = 0;
 	resolve(&source, &resolved);
-	object_files_close(&files);
+	close(files.root);
 	close(process);
 }
 
