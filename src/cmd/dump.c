@@ -165,7 +165,7 @@ static void print_table(struct dump *dump)
 	}
 	dump->report.snapshot = session_now(dump->session);
 	report_round(&dump->report,
-		     &(struct round_subject){.file = history_directory(dump->history),
+		     &(struct round_subject){.file = dump->history->directory,
 					     .previous = session_previous(dump->session),
 					     .interval_ns = interval_ns},
 		     &living, table);
@@ -258,7 +258,7 @@ static int walk(struct dump *dump, struct error *error)
 
 		return error_set(error, -ENODATA,
 				 "%s has no round from %s to %s; `ctop history` lists what it has",
-				 history_directory(dump->history), when_format(from, dump->from_unix_ns),
+				 dump->history->directory, when_format(from, dump->from_unix_ns),
 				 when_format(to, dump->to_unix_ns));
 	}
 	/* what the first one counts from: with a table for so much time that is the first round asked for

@@ -138,7 +138,7 @@ static int walk(struct history *history, struct findings *findings, struct error
 	if (result == -ENODATA)
 		return 0;
 	if (result == 0)
-		result = history_range(history, 0, UINT64_MAX, SIZE_MAX, &rounds, &count, error);
+		result = history_range(history, 0, UINT64_MAX, &rounds, &count, error);
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < count; i++) {

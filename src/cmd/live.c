@@ -220,7 +220,6 @@ static int run_live(const struct live_options *options, const struct view *view)
 		.saves = true,
 		.save_directory = options->save_directory,
 	};
-	struct timeline timeline;
 	struct screen_host *host;
 	struct error error;
 	bool failed = false, left_behind = false;
@@ -230,8 +229,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		return command_failed(&error);
 	if (options->keep_mib != 0) {
 		capture.ring = ring_create(options->keep_mib << 20);
-		timeline = timeline_of_ring(capture.ring);
-		host_options.timeline = &timeline;
+		host_options.history = ring_history(capture.ring);
 	}
 	host_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	capture.capture.resolver = heap_options_start(&options->heap);

@@ -2,7 +2,14 @@
 #ifndef CTOP_SESSION_MOMENT_H
 #define CTOP_SESSION_MOMENT_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
 #include "session.h"
+#include "snapshot/snapshot.h"
+#include "store/history.h"
 
 /*
  * A moment of a row of rounds as a live session showed it when its round was the newest: made of that round,
@@ -63,5 +70,30 @@ void session_moment_release(struct session_moment *moment);
  * the next moment has to follow it.
  */
 void session_show_moment(struct session *session, struct session_moment *moment);
+
+/*
+ * Makes the moment of a round of a history. `base` is the round that numbers since the base count from; NULL:
+ * the round before. Where it cannot be read any more, or never could (HISTORY_NO_ROUND), numbers since the
+ * base are unavailable and all others as always: session_moment_lose_base(). What ended between them is read
+ * round by round, as long as `*cancel` (NULL: none) is false; rounds that are lost are a gap.
+ * Returns 0 or a negative errno with a sentence; -ECANCELED.
+ */
+int session_moment_make(struct history *history, const struct history_round *base,
+			const struct history_round *round, const atomic_bool *cancel,
+			struct session_moment **ret_moment, struct error *error);
+
+/* The same in a session of its own, which the caller releases; -EBADMSG too where `base` cannot be read. */
+int session_open_moment(struct history *history, const struct history_round *base,
+			const struct history_round *round, const atomic_bool *cancel,
+			struct session **ret_session, struct error *error);
+
+/*
+ * Reads the round nearest to a time that can be read, with its window: what happened since the round before,
+ * or since `base` (NULL: the round before). The caller releases the snapshot, which has no window where
+ * nothing is known of the time before. `*ret_damaged` says whether a nearer one is damaged. Returns as above.
+ */
+int session_read_nearest(struct history *history, const struct history_round *base, uint64_t unix_ns,
+			 const atomic_bool *cancel, struct history_round *ret_round,
+			 struct snapshot **ret_snapshot, bool *ret_damaged, struct error *error);
 
 #endif

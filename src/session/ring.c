@@ -25,6 +25,7 @@ struct entry {
 };
 
 struct ring {
+	struct history history;
 	uint64_t limit;
 	/* of the thread that adds */
 	struct recorder *recorder;
@@ -50,32 +51,9 @@ struct ring {
 	uint64_t decoded_clock;
 };
 
-struct ring *ring_create(uint64_t bytes)
+static struct ring *ring_of(const struct history *history)
 {
-	struct ring *ring = memory_allocate_zero(1, sizeof(*ring));
-
-	ring->limit = bytes;
-	ring->recorder = recorder_create(LEVEL);
-	ring->next_id = 1;
-	ring->is_confirmed = true;
-	pthread_mutex_init(&ring->lock, NULL);
-	return ring;
-}
-
-void ring_release(struct ring *ring)
-{
-	if (ring == NULL)
-		return;
-	for (size_t i = 0; i < ring->count; i++)
-		recording_release(&ring->entries[i].recording);
-	for (size_t i = 0; i < DECODED; i++)
-		snapshot_release(ring->decoded[i].snapshot);
-	free(ring->entries);
-	snapshot_release(ring->last);
-	snapshot_release(ring->older);
-	recorder_release(ring->recorder);
-	pthread_mutex_destroy(&ring->lock);
-	free(ring);
+	return (struct ring *)(uintptr_t)history;
 }
 
 /* --- adding --- */
@@ -208,36 +186,26 @@ static size_t readable(const struct ring *ring)
 	return ring->count - (ring->is_confirmed ? 0 : 1);
 }
 
-static int none(struct error *error)
+/* Hands out an entry by its place, and gives the lock back. 1, or 0 where nothing readable is. */
+static int hand_out(struct ring *ring, size_t place, struct history_round *ret_round)
 {
-	return error_set(error, -ENODATA, "no round has been kept yet");
-}
+	const bool is_there = place < readable(ring);
 
-/* Hands out an entry by its place, or unlocks and says why not. Returns with the lock given back. */
-static int hand_out(struct ring *ring, size_t place, struct history_round *ret_round, struct error *error)
-{
-	const size_t count = readable(ring);
-
-	if (count != 0)
-		*ret_round = ring->entries[place < count ? place : count - 1].round;
+	if (is_there)
+		*ret_round = ring->entries[place].round;
 	pthread_mutex_unlock(&ring->lock);
-	return count != 0 ? 0 : none(error);
+	return is_there;
 }
 
-static int first(void *source, struct history_round *ret_round, struct error *error)
+static int find_end(struct history *history, bool newest, struct history_round *ret_round,
+		    struct error *error)
 {
-	struct ring *ring = source;
+	struct ring *ring = ring_of(history);
 
 	pthread_mutex_lock(&ring->lock);
-	return hand_out(ring, 0, ret_round, error);
-}
-
-static int last(void *source, struct history_round *ret_round, struct error *error)
-{
-	struct ring *ring = source;
-
-	pthread_mutex_lock(&ring->lock);
-	return hand_out(ring, SIZE_MAX, ret_round, error);
+	return hand_out(ring, newest ? readable(ring) - 1 : 0, ret_round)
+		       ? 0
+		       : error_set(error, -ENODATA, "no round has been kept yet");
 }
 
 /* The place of the first round at a time or after it. The wall clock may have been set: as they were taken.
@@ -251,65 +219,62 @@ static size_t place_of_time(const struct ring *ring, uint64_t unix_ns)
 	return place;
 }
 
-static int find(void *source, uint64_t unix_ns, enum history_side side, struct history_round *ret_round,
-		struct error *error)
+static int find_side(struct history *history, uint64_t unix_ns, bool before, struct history_round *ret_round,
+		     struct error *error)
 {
-	struct ring *ring = source;
+	struct ring *ring = ring_of(history);
 	size_t place;
-	bool before;
-
-	pthread_mutex_lock(&ring->lock);
-	place = place_of_time(ring, unix_ns);
-	before = place != 0 && (place == readable(ring) || ring->entries[place].round.unix_ns != unix_ns);
-	if (before && side == HISTORY_NEAREST && place < readable(ring))
-		before = unix_ns - ring->entries[place - 1].round.unix_ns <
-			 ring->entries[place].round.unix_ns - unix_ns;
-	else if (before && side == HISTORY_AT_OR_AFTER)
-		before = false;
-	return hand_out(ring, before ? place - 1 : place, ret_round, error);
-}
-
-/* The place of a round, or of what is the oldest now when it has been forgotten. */
-static size_t place_of(const struct ring *ring, int64_t id)
-{
-	const int64_t oldest = ring->count != 0 ? ring->entries[0].round.id : 1;
-
-	return id > oldest ? (size_t)(id - oldest) : 0;
-}
-
-static int step(void *source, const struct history_round *from, int64_t rounds,
-		struct history_round *ret_round, struct error *error)
-{
-	struct ring *ring = source;
-	int64_t id = from->id + rounds;
-
-	pthread_mutex_lock(&ring->lock);
-	return hand_out(ring, place_of(ring, id), ret_round, error);
-}
-
-static bool adjoins(void *source, const struct history_round *before, const struct history_round *after)
-{
-	(void)source;
-	return after->id == before->id + 1;
-}
-
-static int range(void *source, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
-		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
-{
-	struct ring *ring = source;
-	size_t begin, end, count;
 
 	(void)error;
 	pthread_mutex_lock(&ring->lock);
-	begin = place_of_time(ring, from_unix_ns);
-	end = begin;
-	while (end < readable(ring) && ring->entries[end].round.unix_ns <= to_unix_ns)
-		end++;
-	count = end - begin < limit ? end - begin : limit;
-	*ret_count = count;
-	*ret_rounds = count != 0 ? memory_allocate(count * sizeof(**ret_rounds)) : NULL;
-	for (size_t i = 0; i < count; i++)
-		(*ret_rounds)[i] = ring->entries[begin + i * (end - begin) / count].round;
+	place = place_of_time(ring, unix_ns);
+	if (before && (place == readable(ring) || ring->entries[place].round.unix_ns != unix_ns))
+		place--;
+	return hand_out(ring, place, ret_round);
+}
+
+/* The place of a round; beyond all where it has been forgotten. */
+static size_t place_of(const struct ring *ring, int64_t id)
+{
+	return (size_t)(id - (ring->next_id - (int64_t)ring->count));
+}
+
+static int find_next(struct history *history, const struct history_round *from, bool forward,
+		     struct history_round *ret_round, struct error *error)
+{
+	struct ring *ring = ring_of(history);
+	size_t place;
+
+	(void)error;
+	pthread_mutex_lock(&ring->lock);
+	place = place_of(ring, from->id);
+	if (place >= ring->count)
+		place = 0; /* it has been forgotten */
+	else
+		place += forward ? 1 : (size_t)-1;
+	return hand_out(ring, place, ret_round);
+}
+
+static bool adjoins(const struct history *history, const struct history_round *before,
+		    const struct history_round *after)
+{
+	(void)history;
+	return after->id == before->id + 1;
+}
+
+static int range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
+{
+	struct ring *ring = ring_of(history);
+	size_t capacity = 0;
+
+	(void)error;
+	*ret_rounds = NULL;
+	*ret_count = 0;
+	pthread_mutex_lock(&ring->lock);
+	for (size_t i = place_of_time(ring, from_unix_ns);
+	     i < readable(ring) && ring->entries[i].round.unix_ns <= to_unix_ns; i++)
+		*MEMORY_APPEND(*ret_rounds, *ret_count, capacity) = ring->entries[i].round;
 	pthread_mutex_unlock(&ring->lock);
 	return 0;
 }
@@ -350,7 +315,7 @@ static bool copy_recording(struct ring *ring, int64_t id, struct recording *ret_
 	*ret_recording = (struct recording){0};
 	pthread_mutex_lock(&ring->lock);
 	place = place_of(ring, id);
-	if (place < readable(ring) && ring->entries[place].round.id == id)
+	if (place < readable(ring))
 		entry = &ring->entries[place];
 	if (entry != NULL) {
 		const struct recording *recording = &entry->recording;
@@ -384,10 +349,10 @@ static int64_t find_start(struct ring *ring, int64_t id)
 	return id;
 }
 
-static int read_round(void *source, const struct history_round *round, struct snapshot **ret_snapshot,
-		      struct error *error)
+static int read_round(struct history *history, const struct history_round *round,
+		      struct snapshot **ret_snapshot, struct error *error)
 {
-	struct ring *ring = source;
+	struct ring *ring = ring_of(history);
 	struct snapshot *snapshot = NULL;
 	int result = 0;
 
@@ -413,13 +378,13 @@ static int read_round(void *source, const struct history_round *round, struct sn
 	return result;
 }
 
-static int read_gone(void *source, const struct history_round *round, struct snapshot **ret_gone,
+static int read_gone(struct history *history, const struct history_round *round, struct snapshot **ret_gone,
 		     double *ret_left_ns, struct error *error)
 {
 	struct recording recording;
 	int result;
 
-	if (!copy_recording(source, round->id, &recording))
+	if (!copy_recording(ring_of(history), round->id, &recording))
 		return forgotten(error);
 	*ret_gone = NULL;
 	*ret_left_ns = NAN;
@@ -431,18 +396,48 @@ static int read_gone(void *source, const struct history_round *round, struct sna
 	return result;
 }
 
-struct timeline timeline_of_ring(struct ring *ring)
-{
-	static const struct timeline_functions functions = {
-		.first = first,
-		.last = last,
-		.find = find,
-		.step = step,
-		.adjoins = adjoins,
-		.range = range,
-		.read = read_round,
-		.read_gone = read_gone,
-	};
+/* --- the ring --- */
 
-	return (struct timeline){&functions, ring};
+static const struct history_functions functions = {
+	.find_end = find_end,
+	.find_side = find_side,
+	.find_next = find_next,
+	.adjoins = adjoins,
+	.range = range,
+	.read = read_round,
+	.read_gone = read_gone,
+};
+
+struct ring *ring_create(uint64_t bytes)
+{
+	struct ring *ring = memory_allocate_zero(1, sizeof(*ring));
+
+	ring->history.functions = &functions;
+	ring->limit = bytes;
+	ring->recorder = recorder_create(LEVEL);
+	ring->next_id = 1;
+	ring->is_confirmed = true;
+	pthread_mutex_init(&ring->lock, NULL);
+	return ring;
+}
+
+void ring_release(struct ring *ring)
+{
+	if (ring == NULL)
+		return;
+	for (size_t i = 0; i < ring->count; i++)
+		recording_release(&ring->entries[i].recording);
+	for (size_t i = 0; i < DECODED; i++)
+		snapshot_release(ring->decoded[i].snapshot);
+	free(ring->entries);
+	snapshot_release(ring->last);
+	snapshot_release(ring->older);
+	recorder_release(ring->recorder);
+	pthread_mutex_destroy(&ring->lock);
+	free(ring);
+}
+
+struct history *ring_history(struct ring *ring)
+{
+	return &ring->history;
 }

@@ -55,7 +55,6 @@ static const char *const texts[DAY_FILE_STATEMENTS] = {
 				  " FROM rounds WHERE id <= ? ORDER BY id DESC LIMIT 1",
 	[DAY_FILE_AT_OR_AFTER] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id >= ? ORDER BY id LIMIT 1",
 	[DAY_FILE_RANGE] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id >= ? AND id <= ? ORDER BY id",
-	[DAY_FILE_COUNT] = "SELECT count(*) FROM rounds WHERE id >= ? AND id <= ?",
 	[DAY_FILE_BLOBS] = "SELECT state, interval, checksum FROM blobs WHERE round = ?",
 	[DAY_FILE_BOOT] = "SELECT boot_id, kernel, host, architecture, program FROM boots WHERE id = ?",
 	[DAY_FILE_FIND_BOOT] = "SELECT id FROM boots WHERE boot_id = ? AND kernel = ? AND host = ? AND "
@@ -305,11 +304,12 @@ static int refuse_row(const struct day_file *file, struct error *error)
 	return error_set(error, -EBADMSG, "%s: a round in it is damaged", file->database.path);
 }
 
-int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t id,
-		  struct day_file_row *ret_row, struct error *error)
+int day_file_seek(struct day_file *file, bool forward, int64_t id, struct day_file_row *ret_row,
+		  struct error *error)
 {
 	sqlite3_stmt *statement;
-	int result = statement_of(file, which, &statement, error);
+	int result = statement_of(file, forward ? DAY_FILE_AT_OR_AFTER : DAY_FILE_AT_OR_BEFORE, &statement,
+				  error);
 	bool is_good;
 
 	if (result < 0)
@@ -319,7 +319,7 @@ int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t 
 	if (result <= 0)
 		return result;
 	is_good = read_row(file, statement, ret_row) &&
-		  (which == DAY_FILE_AT_OR_AFTER ? ret_row->round.id >= id : ret_row->round.id <= id);
+		  (forward ? ret_row->round.id >= id : ret_row->round.id <= id);
 	sqlite3_reset(statement);
 	return is_good ? 1 : refuse_row(file, error);
 }
@@ -347,23 +347,6 @@ int day_file_list(struct day_file *file, int64_t from, int64_t to, day_file_visi
 	} while (result == -ESTALE);
 	sqlite3_reset(statement);
 	return result < 0 ? result : 0;
-}
-
-int day_file_count(struct day_file *file, int64_t from, int64_t to, uint64_t *ret_count, struct error *error)
-{
-	sqlite3_stmt *statement;
-	int result = statement_of(file, DAY_FILE_COUNT, &statement, error);
-
-	if (result < 0)
-		return result;
-	sqlite3_bind_int64(statement, 1, from);
-	sqlite3_bind_int64(statement, 2, to);
-	result = database_step(&file->database, statement, error);
-	if (result <= 0)
-		return result;
-	*ret_count = number_at(statement, 0);
-	sqlite3_reset(statement);
-	return 0;
 }
 
 int day_file_blobs(struct day_file *file, int64_t id, struct day_file_blobs *ret_blobs, struct error *error)

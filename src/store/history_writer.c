@@ -114,7 +114,7 @@ static void take_up_last(struct history_writer *writer, const struct history_fil
 
 		if (day_file_open(&file, writer->directory, files->items[i].day, DATABASE_READ, NULL) < 0)
 			continue;
-		if (day_file_seek(&file, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, NULL) > 0 &&
+		if (day_file_seek(&file, false, INT64_MAX, &row, NULL) > 0 &&
 		    day_file_boot(&file, row.round.boot, &arena, &boot, NULL) > 0)
 			writer->last = (struct last_round){true, row.round.unix_ns, row.round.boottime_ns,
 							   row.slept_ns, memory_duplicate(boot.boot_id)};
@@ -355,7 +355,7 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 		return result;
 	writer->last_id = 0;
 	writer->last_unix_ns = 0;
-	result = day_file_seek(&writer->file, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, error);
+	result = day_file_seek(&writer->file, false, INT64_MAX, &row, error);
 	if (result > 0) {
 		writer->last_id = row.round.id;
 		writer->last_unix_ns = row.round.unix_ns;

@@ -47,7 +47,7 @@ static void begin(struct damaged *damaged, int which)
 	free(path);
 	damaged->history = fixture_open(damaged->directory);
 	/* nothing is asked of a task */
-	damaged->loader = moment_loader_create(timeline_of_history(damaged->history), NULL, NULL);
+	damaged->loader = moment_loader_create(damaged->history, NULL, NULL);
 }
 
 static void clear(struct damaged *damaged)

@@ -81,7 +81,7 @@ static size_t read_everything(const char *directory)
 		history_find(history, fixture_unix_ns(&fixture_host, 50), side, &round, NULL);
 	if (history_last(history, &round, NULL) == 0)
 		history_step(history, &round, -INT64_C(1000000), &round, NULL);
-	if (history_range(history, 0, UINT64_MAX, 100, &rounds, &count, NULL) == 0)
+	if (history_range(history, 0, UINT64_MAX, &rounds, &count, NULL) == 0)
 		free(rounds);
 	history_marks_read(history, 0, UINT64_MAX, &marks, NULL);
 	history_marks_release(&marks);
@@ -392,8 +392,7 @@ static void test_reading_beside_a_writer(void **state)
 			number = fixture_number(&fixture_host, round.unix_ns);
 			fixture_assert_round(snapshot, &fixture_host, number);
 			snapshot_release(snapshot);
-			assert_int_equal(
-				history_range(history, 0, UINT64_MAX, SIZE_MAX, &rounds, &count, NULL), 0);
+			assert_int_equal(history_range(history, 0, UINT64_MAX, &rounds, &count, NULL), 0);
 			/* all of them, in order */
 			assert_true(count > number);
 			for (size_t k = 0; k < count; k++)

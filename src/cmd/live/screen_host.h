@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "capture/lookup_thread.h"
 #include "live_capture.h"
-#include "session/timeline.h"
+#include "store/history.h"
 #include "ui/ui.h"
 
 /*
@@ -17,7 +17,7 @@ struct screen_host;
 /* NULL: this screen has none. What they point to outlives the host. */
 struct screen_host_options {
 	const struct live_capture_options *capture;
-	const struct timeline *timeline; /* for moments */
+	struct history *history; /* for moments */
 	struct lookup_thread *lookups;
 	bool saves;
 	const char *save_directory; /* NULL: the working directory */
