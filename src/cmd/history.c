@@ -230,6 +230,9 @@ static void draw_boots(struct history *history, const struct findings *findings,
 		{.name = "architecture", .title = "architecture", .left = true},
 		{.name = "program", .title = "recorded by", .left = true},
 	};
+	static const enum history_boot_text shown[] = {HISTORY_BOOT_ID, HISTORY_BOOT_HOST,
+						       HISTORY_BOOT_KERNEL, HISTORY_BOOT_ARCHITECTURE,
+						       HISTORY_BOOT_PROGRAM};
 	struct table *table = table_create_with("starts of the host", columns, ARRAY_COUNT(columns));
 
 	for (size_t i = 0; i < findings->boot_count; i++) {
@@ -237,11 +240,8 @@ static void draw_boots(struct history *history, const struct findings *findings,
 		struct cell *cell = table_add_row(table)->cells;
 
 		*cell++ = time_cell(table, findings->boots[i].unix_ns);
-		*cell++ = text_cell(table, boot->boot_id);
-		*cell++ = text_cell(table, boot->host);
-		*cell++ = text_cell(table, boot->kernel);
-		*cell++ = text_cell(table, boot->architecture);
-		*cell++ = text_cell(table, boot->program);
+		for (size_t text = 0; text < ARRAY_COUNT(shown); text++)
+			*cell++ = text_cell(table, boot->texts[shown[text]]);
 	}
 	draw(report, table);
 }

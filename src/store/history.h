@@ -70,10 +70,18 @@ struct history_round history_round_of(const struct snapshot *before, const struc
  * nothing, or there is none before. */
 double history_left_between(const struct snapshot *before, const struct snapshot *now);
 
+enum history_boot_text {
+	HISTORY_BOOT_ID,
+	HISTORY_BOOT_KERNEL,
+	HISTORY_BOOT_HOST,
+	HISTORY_BOOT_ARCHITECTURE,
+	HISTORY_BOOT_PROGRAM, /* that recorded it: "ctop 1.0" */
+	HISTORY_BOOT_TEXTS,
+};
+
 /* A start of a host, as rounds tell it. Texts belong to the history; "" where it is not known. */
 struct history_boot {
-	const char *boot_id, *kernel, *host, *architecture;
-	const char *program; /* that recorded it: "ctop 1.0" */
+	const char *texts[HISTORY_BOOT_TEXTS];
 };
 
 /* A file of a day, or of a part of one. */

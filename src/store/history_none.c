@@ -25,7 +25,7 @@ void history_close(struct history *history)
 
 const struct history_boot *history_boot(const struct history *history, const struct history_round *round)
 {
-	static const struct history_boot unknown = {"", "", "", "", ""};
+	static const struct history_boot unknown = {{"", "", "", "", ""}};
 
 	return &unknown;
 }

@@ -231,25 +231,32 @@ static struct history_entry *entry_of(struct recorded *history, uint32_t day, in
 
 /* --- rounds --- */
 
+static const struct history_boot unknown_boot = {{"", "", "", "", ""}};
+
+static bool is_same_boot(const struct history_boot *a, const struct history_boot *b)
+{
+	size_t i = 0;
+
+	while (i < HISTORY_BOOT_TEXTS && strcmp(a->texts[i], b->texts[i]) == 0)
+		i++;
+	return i == HISTORY_BOOT_TEXTS;
+}
+
 /* A number for the boot of a row, the same in all files. */
 static uint32_t boot_number(struct recorded *history, struct history_entry *entry, uint32_t boot)
 {
 	const uint64_t key = (uint64_t)entry->day << 32 | boot;
-	struct history_boot found = {"", "", "", "", ""};
+	struct history_boot found = unknown_boot;
 	uint32_t number;
 
 	if (hash_map_get(&history->boot_of, key, &number))
 		return number;
 	if (day_file_boot(&entry->file, boot, &history->texts, &found, NULL) < 0)
-		found = (struct history_boot){"", "", "", "", ""};
+		found = unknown_boot;
 	if (history->boot_count >= HISTORY_BOOTS_MAX)
 		return UINT32_MAX;
 	for (number = 0; number < history->boot_count; number++) {
-		const struct history_boot *other = &history->boots[number];
-
-		if (strcmp(other->boot_id, found.boot_id) == 0 && strcmp(other->kernel, found.kernel) == 0 &&
-		    strcmp(other->host, found.host) == 0 && strcmp(other->program, found.program) == 0 &&
-		    strcmp(other->architecture, found.architecture) == 0)
+		if (is_same_boot(&history->boots[number], &found))
 			break;
 	}
 	if (number == history->boot_count)
@@ -261,9 +268,8 @@ static uint32_t boot_number(struct recorded *history, struct history_entry *entr
 const struct history_boot *history_boot(const struct history *base, const struct history_round *round)
 {
 	const struct recorded *history = recorded_of(base);
-	static const struct history_boot unknown = {"", "", "", "", ""};
 
-	return round->boot < history->boot_count ? &history->boots[round->boot] : &unknown;
+	return round->boot < history->boot_count ? &history->boots[round->boot] : &unknown_boot;
 }
 
 /* The id at which the search of a file begins. */

@@ -117,7 +117,8 @@ static void take_up_last(struct history_writer *writer, const struct history_fil
 		if (day_file_seek(&file, false, INT64_MAX, &row, NULL) > 0 &&
 		    day_file_boot(&file, row.round.boot, &arena, &boot, NULL) > 0)
 			writer->last = (struct last_round){true, row.round.unix_ns, row.round.boottime_ns,
-							   row.slept_ns, memory_duplicate(boot.boot_id)};
+							   row.slept_ns,
+							   memory_duplicate(boot.texts[HISTORY_BOOT_ID])};
 		arena_release(&arena);
 		day_file_close(&file);
 	}
@@ -474,9 +475,13 @@ static const char *known(const char *text)
 
 static struct history_boot boot_of(const struct snapshot *round)
 {
-	return (struct history_boot){known(round->provenance.boot_id), known(round->host.kernel_release),
-				     known(round->provenance.hostname), known(round->host.arch),
-				     known(round->provenance.program)};
+	return (struct history_boot){{
+		[HISTORY_BOOT_ID] = known(round->provenance.boot_id),
+		[HISTORY_BOOT_KERNEL] = known(round->host.kernel_release),
+		[HISTORY_BOOT_HOST] = known(round->provenance.hostname),
+		[HISTORY_BOOT_ARCHITECTURE] = known(round->host.arch),
+		[HISTORY_BOOT_PROGRAM] = known(round->provenance.program),
+	}};
 }
 
 static uint64_t slept_ns(void)

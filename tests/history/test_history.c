@@ -163,10 +163,10 @@ static void test_what_a_round_says(void **state)
 	assert_int_equal(round.load_centi, 1);
 	assert_false(round.clock_jumped);
 	assert_int_equal(round.suspended_ns, 0);
-	assert_string_equal(history_boot(history, &round)->boot_id, fixture_host.boot_id);
-	assert_string_equal(history_boot(history, &round)->kernel, "6.1.0");
-	assert_string_equal(history_boot(history, &round)->host, "one");
-	assert_string_equal(history_boot(history, &round)->architecture, "x86_64");
+	assert_string_equal(history_boot(history, &round)->texts[HISTORY_BOOT_ID], fixture_host.boot_id);
+	assert_string_equal(history_boot(history, &round)->texts[HISTORY_BOOT_KERNEL], "6.1.0");
+	assert_string_equal(history_boot(history, &round)->texts[HISTORY_BOOT_HOST], "one");
+	assert_string_equal(history_boot(history, &round)->texts[HISTORY_BOOT_ARCHITECTURE], "x86_64");
 	/* the process of the first round is gone */
 	assert_int_equal(history_read_gone(history, &round, &gone, &left, NULL), 0);
 	assert_non_null(gone);
@@ -276,7 +276,8 @@ static void test_gaps_and_boots(void **state)
 					     : i - 6);
 		snapshot_release(snapshot);
 		if (i == 8)
-			assert_string_equal(history_boot(history, &round)->kernel, "6.12.0");
+			assert_string_equal(history_boot(history, &round)->texts[HISTORY_BOOT_KERNEL],
+					    "6.12.0");
 		history_step(history, &round, 1, &round, NULL);
 	}
 	history_close(history);
