@@ -40,18 +40,13 @@ static void set_defaults(void *untyped)
 	((struct dump_options *)untyped)->view.axis = AXIS_COUNT;
 }
 
-static int parse_length(const char *value, void *member, struct error *error)
-{
-	return when_parse_length(value, member, error);
-}
-
 static const struct option own_options[] = {
 	{OPTION('\0', "from", "WHEN", struct dump_options, from),
 	 .description =
 		 "begin there: -1h, 09:40, 'yesterday 3pm', '2026-11-20 09:40'; default the first round"},
 	{OPTION('\0', "to", "WHEN", struct dump_options, to),
 	 .description = "end there; default the last round"},
-	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, parse_length),
+	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, when_parse_length),
 	 .description = "print a table for so much time, as 1m or 1h, and one for what is left at the end; "
 			"default for each round"},
 	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,

@@ -473,7 +473,7 @@ int when_parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns, 
 	return error_set(error, -EINVAL, "the time '%s' is %s; valid: " WHEN_FORMS, trimmed, why);
 }
 
-int when_parse_length(const char *text, uint64_t *ret_ns, struct error *error)
+int when_parse_length(const char *text, void *ret_ns, struct error *error)
 {
 	uint64_t length_ns;
 
@@ -481,7 +481,7 @@ int when_parse_length(const char *text, uint64_t *ret_ns, struct error *error)
 	    length_ns == UINT64_MAX)
 		return error_set(error, -EINVAL,
 				 "'%.100s' is no length of time; valid: 30s, 15m, 1h30m, 14d, 2w", text);
-	*ret_ns = length_ns;
+	*(uint64_t *)ret_ns = length_ns;
 	return 0;
 }
 

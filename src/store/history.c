@@ -10,20 +10,7 @@
 #include "snapshot/ended_set.h"
 #include "snapshot/thread_match.h"
 #include "window/ended.h"
-
-/* Part of the time in which some thread waited, hundredths of a percent. */
-static uint16_t pressure_between(const struct snapshot *before, const struct snapshot *now,
-				 enum pressure_resource resource)
-{
-	const uint64_t elapsed_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
-	const uint64_t from = before->pressure.resource[resource].some.total_usec,
-		       to = now->pressure.resource[resource].some.total_usec;
-
-	if (before->pressure_missing[resource] != REASON_READ ||
-	    now->pressure_missing[resource] != REASON_READ || to < from || elapsed_ns == 0)
-		return HISTORY_PSI_UNKNOWN;
-	return (uint16_t)lround(10000 * fmin((double)(to - from) * NS_PER_US / (double)elapsed_ns, 1));
-}
+#include "window/host_numbers.h"
 
 struct history_round history_round_of(const struct snapshot *before, const struct snapshot *now)
 {
@@ -38,9 +25,11 @@ struct history_round history_round_of(const struct snapshot *before, const struc
 
 	if (before != NULL && now->provenance.boottime_ns > before->provenance.boottime_ns)
 		round.span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
-	for (size_t i = 0; i < ARRAY_COUNT(round.psi); i++)
-		round.psi[i] = before != NULL ? pressure_between(before, now, (enum pressure_resource)i)
-					      : HISTORY_PSI_UNKNOWN;
+	for (size_t i = 0; i < ARRAY_COUNT(round.psi); i++) {
+		const double share = host_pressure_share(now, before, (enum pressure_resource)i);
+
+		round.psi[i] = isnan(share) ? HISTORY_PSI_UNKNOWN : (uint16_t)lround(10000 * share);
+	}
 	return round;
 }
 
