@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "store/recording.h"
 
@@ -38,17 +37,9 @@ struct ring {
 	size_t count, capacity;
 	bool is_confirmed; /* the last one is */
 	int64_t next_id;
-	struct ring_state state;
+	uint64_t bytes;       /* of all */
 	uint64_t group_bytes; /* of the last group */
 	size_t group_rounds;
-
-	/* of the thread that reads */
-	struct {
-		int64_t id; /* 0: none */
-		uint64_t used;
-		struct snapshot *snapshot;
-	} decoded[DECODED];
-	uint64_t decoded_clock;
 };
 
 static struct ring *ring_of(const struct history *history)
@@ -79,7 +70,7 @@ static void trim(struct buffer *buffer)
 static void forget_entries(struct ring *ring, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		ring->state.bytes -= recording_bytes(&ring->entries[i].recording);
+		ring->bytes -= recording_bytes(&ring->entries[i].recording);
 		recording_release(&ring->entries[i].recording);
 	}
 	ring->count -= count;
@@ -89,7 +80,7 @@ static void forget_entries(struct ring *ring, size_t count)
 /* Forgets the oldest ones that have no room any more: a whole recording and those that need it. */
 static void make_room(struct ring *ring)
 {
-	while (ring->state.bytes > ring->limit && ring->count > 1) {
+	while (ring->bytes > ring->limit && ring->count > 1) {
 		size_t next = 1;
 
 		while (next < ring->count && !ring->entries[next].recording.is_whole)
@@ -103,7 +94,6 @@ static void make_room(struct ring *ring)
 
 void ring_add(struct ring *ring, struct snapshot *round)
 {
-	const uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const struct snapshot *before = ring->last;
 	struct entry entry = {.round = history_round_of(before, round)};
 	bool is_whole;
@@ -122,14 +112,13 @@ void ring_add(struct ring *ring, struct snapshot *round)
 	entry.round.id = ring->next_id++;
 	ring->group_rounds++;
 	ring->group_bytes += recording_bytes(&entry.recording);
-	ring->state.bytes += recording_bytes(&entry.recording);
+	ring->bytes += recording_bytes(&entry.recording);
 	*MEMORY_APPEND(ring->entries, ring->count, ring->capacity) = entry;
 	make_room(ring);
 	snapshot_release(ring->older);
 	ring->older = ring->last;
 	ring->last = snapshot_reference(round);
 	ring->is_confirmed = false;
-	ring->state.encoding_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	pthread_mutex_unlock(&ring->lock);
 }
 
@@ -154,7 +143,7 @@ void ring_withdraw(struct ring *ring, const struct snapshot *round)
 	pthread_mutex_lock(&ring->lock);
 	if (!ring->is_confirmed && ring->last == round) {
 		entry = &ring->entries[--ring->count];
-		ring->state.bytes -= recording_bytes(&entry->recording);
+		ring->bytes -= recording_bytes(&entry->recording);
 		ring->group_bytes -= recording_bytes(&entry->recording);
 		ring->group_rounds--;
 		ring->next_id--;
@@ -167,15 +156,14 @@ void ring_withdraw(struct ring *ring, const struct snapshot *round)
 	pthread_mutex_unlock(&ring->lock);
 }
 
-struct ring_state ring_state(struct ring *ring)
+uint64_t ring_bytes(struct ring *ring)
 {
-	struct ring_state state;
+	uint64_t bytes;
 
 	pthread_mutex_lock(&ring->lock);
-	state = ring->state;
-	state.rounds = ring->count - (ring->is_confirmed ? 0 : 1);
+	bytes = ring->bytes;
 	pthread_mutex_unlock(&ring->lock);
-	return state;
+	return bytes;
 }
 
 /* --- reading --- */
@@ -279,33 +267,6 @@ static int range(struct history *history, uint64_t from_unix_ns, uint64_t to_uni
 	return 0;
 }
 
-/* A round that was decoded lately, or NULL. The reference stays the ring's. */
-static struct snapshot *find_decoded(struct ring *ring, int64_t id)
-{
-	for (size_t i = 0; i < DECODED; i++) {
-		if (ring->decoded[i].id == id) {
-			ring->decoded[i].used = ++ring->decoded_clock;
-			return ring->decoded[i].snapshot;
-		}
-	}
-	return NULL;
-}
-
-/* Keeps a snapshot, the reference to which is taken over. */
-static void keep_decoded(struct ring *ring, int64_t id, struct snapshot *snapshot)
-{
-	size_t oldest = 0;
-
-	for (size_t i = 1; i < DECODED; i++) {
-		if (ring->decoded[i].used < ring->decoded[oldest].used)
-			oldest = i;
-	}
-	snapshot_release(ring->decoded[oldest].snapshot);
-	ring->decoded[oldest].id = id;
-	ring->decoded[oldest].used = ++ring->decoded_clock;
-	ring->decoded[oldest].snapshot = snapshot;
-}
-
 /* A copy of a recording: it may be forgotten while it is decoded. False when it has been. */
 static bool copy_recording(struct ring *ring, int64_t id, struct recording *ret_recording)
 {
@@ -341,7 +302,7 @@ static int64_t find_start(struct ring *ring, int64_t id)
 	pthread_mutex_lock(&ring->lock);
 	place = place_of(ring, id);
 	while (place != 0 && place < ring->count && !ring->entries[place].recording.is_whole &&
-	       find_decoded(ring, id) == NULL) {
+	       history_find_decoded(&ring->history, 0, id) == NULL) {
 		place--;
 		id--;
 	}
@@ -349,8 +310,7 @@ static int64_t find_start(struct ring *ring, int64_t id)
 	return id;
 }
 
-static int read_round(struct history *history, const struct history_round *round,
-		      struct snapshot **ret_snapshot, struct error *error)
+static int decode_round(struct history *history, const struct history_round *round, struct error *error)
 {
 	struct ring *ring = ring_of(history);
 	struct snapshot *snapshot = NULL;
@@ -360,7 +320,7 @@ static int read_round(struct history *history, const struct history_round *round
 		struct snapshot *against = snapshot;
 		struct recording recording;
 
-		snapshot = find_decoded(ring, id);
+		snapshot = history_find_decoded(history, 0, id);
 		if (snapshot != NULL)
 			continue;
 		if (!copy_recording(ring, id, &recording))
@@ -371,10 +331,8 @@ static int read_round(struct history *history, const struct history_round *round
 					  error);
 		recording_release(&recording);
 		if (result == 0)
-			keep_decoded(ring, id, snapshot);
+			history_keep_decoded(history, 0, id, snapshot);
 	}
-	if (result == 0)
-		*ret_snapshot = snapshot_reference(snapshot);
 	return result;
 }
 
@@ -404,7 +362,7 @@ static const struct history_functions functions = {
 	.find_next = find_next,
 	.adjoins = adjoins,
 	.range = range,
-	.read = read_round,
+	.decode = decode_round,
 	.read_gone = read_gone,
 };
 
@@ -413,6 +371,7 @@ struct ring *ring_create(uint64_t bytes)
 	struct ring *ring = memory_allocate_zero(1, sizeof(*ring));
 
 	ring->history.functions = &functions;
+	ring->history.decoded_max = DECODED;
 	ring->limit = bytes;
 	ring->recorder = recorder_create(LEVEL);
 	ring->next_id = 1;
@@ -427,8 +386,7 @@ void ring_release(struct ring *ring)
 		return;
 	for (size_t i = 0; i < ring->count; i++)
 		recording_release(&ring->entries[i].recording);
-	for (size_t i = 0; i < DECODED; i++)
-		snapshot_release(ring->decoded[i].snapshot);
+	history_forget_decoded(&ring->history);
 	free(ring->entries);
 	snapshot_release(ring->last);
 	snapshot_release(ring->older);

@@ -32,11 +32,7 @@ void ring_withdraw(struct ring *ring, const struct snapshot *round);
 /* The rounds that have been confirmed. */
 struct history *ring_history(struct ring *ring);
 
-/* Bytes and number of the recorded rounds, CPU time of encoding all of them, ns. */
-struct ring_state {
-	uint64_t bytes, rounds, encoding_ns;
-};
-
-struct ring_state ring_state(struct ring *ring);
+/* How much the recorded rounds take. */
+uint64_t ring_bytes(struct ring *ring);
 
 #endif

@@ -12,6 +12,12 @@
 #include "window/ended.h"
 #include "window/host_numbers.h"
 
+enum {
+	/* Threads of the rounds that are kept decoded: the memory they take goes with them. */
+	DECODED_THREADS = 200000,
+	DECODED_LEAST = 4, /* rounds, whatever they take */
+};
+
 struct history_round history_round_of(const struct snapshot *before, const struct snapshot *now)
 {
 	struct history_round round = {
@@ -99,4 +105,73 @@ void history_marks_release(struct history_marks *marks)
 	free(marks->items);
 	arena_release(&marks->arena);
 	*marks = (struct history_marks){0};
+}
+
+/* --- decoded rounds --- */
+
+struct snapshot *history_find_decoded(struct history *history, uint32_t day, int64_t id)
+{
+	for (size_t i = 0; i < history->decoded_max; i++) {
+		if (history->decoded[i].snapshot != NULL && history->decoded[i].day == day &&
+		    history->decoded[i].id == id) {
+			history->decoded[i].used = ++history->decoded_clock;
+			return history->decoded[i].snapshot;
+		}
+	}
+	return NULL;
+}
+
+/* Gives up the rounds that were not used for longest, for another one. Returns its place. */
+static size_t make_room(struct history *history, size_t threads)
+{
+	for (;;) {
+		size_t oldest = SIZE_MAX, free_place = SIZE_MAX, kept = 0, total = threads;
+
+		for (size_t i = 0; i < history->decoded_max; i++) {
+			if (history->decoded[i].snapshot == NULL) {
+				free_place = i;
+				continue;
+			}
+			kept++;
+			total += history->decoded[i].snapshot->thread_count;
+			if (oldest == SIZE_MAX || history->decoded[i].used < history->decoded[oldest].used)
+				oldest = i;
+		}
+		if (free_place != SIZE_MAX && (kept < DECODED_LEAST || total <= DECODED_THREADS))
+			return free_place;
+		snapshot_release(history->decoded[oldest].snapshot);
+		history->decoded[oldest].snapshot = NULL;
+	}
+}
+
+void history_keep_decoded(struct history *history, uint32_t day, int64_t id, struct snapshot *snapshot)
+{
+	const size_t place = make_room(history, snapshot->thread_count);
+
+	history->decoded[place].snapshot = snapshot;
+	history->decoded[place].day = day;
+	history->decoded[place].id = id;
+	history->decoded[place].used = ++history->decoded_clock;
+}
+
+void history_forget_decoded(struct history *history)
+{
+	for (size_t i = 0; i < history->decoded_max; i++)
+		snapshot_release(history->decoded[i].snapshot);
+}
+
+int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
+		 struct error *error)
+{
+	struct snapshot *snapshot = history_find_decoded(history, round->day, round->id);
+
+	if (snapshot == NULL) {
+		const int result = history->functions->decode(history, round, error);
+
+		if (result < 0)
+			return result;
+		snapshot = history_find_decoded(history, round->day, round->id);
+	}
+	*ret_snapshot = snapshot_reference(snapshot);
+	return 0;
 }

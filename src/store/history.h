@@ -18,9 +18,21 @@
  * something else; -EPROTONOSUPPORT it was written by a newer ctop; -EBADMSG it is damaged; -EAGAIN another
  * program keeps a file locked; -ENOTSUP this ctop was built without SQLite.
  */
+enum {
+	HISTORY_DECODED = 20, /* rounds that are kept decoded, at most */
+};
+
 struct history {
 	const struct history_functions *functions;
 	char *directory; /* NULL: it is in memory */
+	struct {
+		struct snapshot *snapshot; /* a reference; NULL: none */
+		uint32_t day;
+		int64_t id;
+		uint64_t used; /* clock of its last use */
+	} decoded[HISTORY_DECODED];
+	size_t decoded_max;
+	uint64_t decoded_clock;
 };
 
 enum {
@@ -135,8 +147,8 @@ struct history_functions {
 			const struct history_round *after);
 	int (*range)(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		     struct history_round **ret_rounds, size_t *ret_count, struct error *error);
-	int (*read)(struct history *history, const struct history_round *round,
-		    struct snapshot **ret_snapshot, struct error *error);
+	/* Decodes a round, and others that it takes, for history_keep_decoded(). */
+	int (*decode)(struct history *history, const struct history_round *round, struct error *error);
 	int (*read_gone)(struct history *history, const struct history_round *round,
 			 struct snapshot **ret_gone, double *ret_left_ns, struct error *error);
 	/* NULL: it has no marks. */
@@ -216,11 +228,8 @@ static inline int history_range(struct history *history, uint64_t from_unix_ns, 
  * The snapshot of a round; the caller has one reference. Some that were read lately are kept, so that the
  * next and the one before cost little. After -EBADMSG the round is not found any more.
  */
-static inline int history_read(struct history *history, const struct history_round *round,
-			       struct snapshot **ret_snapshot, struct error *error)
-{
-	return history->functions->read(history, round, ret_snapshot, error);
-}
+int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
+		 struct error *error);
 
 /*
  * Reads what ended between the round before and this one: see recording_decode_interval(). `*ret_gone` is
@@ -236,6 +245,15 @@ static inline int history_read_gone(struct history *history, const struct histor
 int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		       struct history_marks *ret_marks, struct error *error);
 void history_marks_release(struct history_marks *marks);
+
+/* --- for the kinds of histories --- */
+
+/* A round that was decoded lately, or NULL. The reference stays the history's. */
+struct snapshot *history_find_decoded(struct history *history, uint32_t day, int64_t id);
+
+/* Keeps a decoded round, whose reference is taken over, instead of those that were not used for longest. */
+void history_keep_decoded(struct history *history, uint32_t day, int64_t id, struct snapshot *snapshot);
+void history_forget_decoded(struct history *history);
 
 /* --- of a recorded history only --- */
 

@@ -15,10 +15,6 @@
 #include "recording.h"
 
 enum {
-	HISTORY_CACHE = 20, /* decoded rounds that are kept */
-	/* The same in threads: what a round takes goes with them. */
-	HISTORY_CACHE_THREADS = 200000,
-	HISTORY_CACHE_LEAST = 4,
 	HISTORY_OPEN_MAX = 64,    /* files at a time */
 	HISTORY_BOOTS_MAX = 1024, /* later ones are not known */
 	HISTORY_GAPS_MAX = 1024,  /* a file with more of them is given up */
@@ -42,14 +38,6 @@ struct history_gap {
 	const char *why;
 };
 
-/* A decoded round. */
-struct history_cached {
-	struct snapshot *snapshot; /* a reference; NULL: none */
-	uint32_t day;
-	int64_t id;
-	uint64_t used; /* clock of its last use */
-};
-
 struct recorded {
 	struct history base;
 	struct history_entry *entries; /* ascending by day */
@@ -60,8 +48,6 @@ struct recorded {
 	struct hash_map boot_of;  /* day and the file's id: index in `boots` */
 	struct history_gap *gaps; /* ascending by day and id, apart */
 	size_t gap_count, gap_capacity;
-	struct history_cached cache[HISTORY_CACHE];
-	uint64_t cache_clock;
 	struct history_day *days;   /* of history_days() */
 	struct history_hole *holes; /* of history_damage() */
 	struct arena texts;         /* of boots and of what is wrong */
@@ -74,59 +60,38 @@ static struct recorded *recorded_of(const struct history *history)
 
 /* --- what is damaged --- */
 
-static bool is_before(const struct history_gap *a, const struct history_gap *b)
+static int compare_gaps(const void *left, const void *right)
 {
-	return a->day != b->day ? a->day < b->day : a->from < b->from;
-}
+	const struct history_gap *a = left, *b = right;
 
-/* Merges the gaps of a file into one, once it has too many. */
-static void give_up(struct recorded *history, uint32_t day, const char *why)
-{
-	size_t count = 0, kept = 0;
-	bool has_one = false;
-
-	for (size_t i = 0; i < history->gap_count; i++)
-		count += history->gaps[i].day == day;
-	if (count <= HISTORY_GAPS_MAX)
-		return;
-	for (size_t i = 0; i < history->gap_count; i++) {
-		if (history->gaps[i].day != day) {
-			history->gaps[kept++] = history->gaps[i];
-		} else if (!has_one) {
-			history->gaps[kept++] = (struct history_gap){day, 0, INT64_MAX, 0, why};
-			has_one = true;
-		}
-	}
-	history->gap_count = kept;
+	if (a->day != b->day)
+		return a->day < b->day ? -1 : 1;
+	return (a->from > b->from) - (a->from < b->from);
 }
 
 /* Notes that the rounds from one on to before another are damaged. */
 static void note_gap(struct recorded *history, const struct history_gap *gap)
 {
-	size_t place = 0, kept = 0;
+	size_t kept = 0, of_day = 0;
 
-	(void)MEMORY_APPEND(history->gaps, history->gap_count, history->gap_capacity);
-	while (place + 1 < history->gap_count && is_before(&history->gaps[place], gap))
-		place++;
-	memmove(&history->gaps[place + 1], &history->gaps[place],
-		(history->gap_count - 1 - place) * sizeof(*history->gaps));
-	history->gaps[place] = *gap;
+	*MEMORY_APPEND(history->gaps, history->gap_count, history->gap_capacity) = *gap;
+	qsort(history->gaps, history->gap_count, sizeof(*history->gaps), compare_gaps);
 	/* those that meet become one */
 	for (size_t i = 0; i < history->gap_count; i++) {
 		struct history_gap *last = kept != 0 ? &history->gaps[kept - 1] : NULL;
 		const struct history_gap *next = &history->gaps[i];
 
 		if (last == NULL || last->day != next->day || next->from > last->to) {
+			of_day += next->day == gap->day;
 			history->gaps[kept++] = *next;
-			continue;
-		}
-		if (next->to > last->to) {
+		} else if (next->to > last->to) {
 			last->rounds = next->from == last->to ? last->rounds + next->rounds : 0;
 			last->to = next->to;
 		}
 	}
 	history->gap_count = kept;
-	give_up(history, gap->day, gap->why);
+	if (of_day > HISTORY_GAPS_MAX)
+		note_gap(history, &(struct history_gap){gap->day, 0, INT64_MAX, 0, gap->why});
 }
 
 /* The hole that a round is in, or NULL. */
@@ -588,52 +553,6 @@ static void name_round(const struct recorded *history, const struct day_file_row
 			     history_files_name(row->round.day, file), time);
 }
 
-static struct history_cached *find_cached(struct recorded *history, uint32_t day, int64_t id)
-{
-	for (size_t i = 0; i < HISTORY_CACHE; i++) {
-		struct history_cached *cached = &history->cache[i];
-
-		if (cached->snapshot != NULL && cached->day == day && cached->id == id) {
-			cached->used = ++history->cache_clock;
-			return cached;
-		}
-	}
-	return NULL;
-}
-
-/* Gives up the rounds that were not used for longest, for another one. Returns its place. */
-static struct history_cached *make_room(struct recorded *history, size_t threads)
-{
-	for (;;) {
-		struct history_cached *oldest = NULL, *free_place = NULL;
-		size_t kept = 0, total = threads;
-
-		for (size_t i = 0; i < HISTORY_CACHE; i++) {
-			struct history_cached *cached = &history->cache[i];
-
-			if (cached->snapshot == NULL) {
-				free_place = cached;
-				continue;
-			}
-			kept++;
-			total += cached->snapshot->thread_count;
-			if (oldest == NULL || cached->used < oldest->used)
-				oldest = cached;
-		}
-		if (free_place != NULL && (kept < HISTORY_CACHE_LEAST || total <= HISTORY_CACHE_THREADS))
-			return free_place;
-		snapshot_release(oldest->snapshot);
-		oldest->snapshot = NULL;
-	}
-}
-
-static void keep(struct recorded *history, const struct day_file_row *row, struct snapshot *snapshot)
-{
-	struct history_cached *place = make_room(history, snapshot->thread_count);
-
-	*place = (struct history_cached){snapshot, row->round.day, row->round.id, ++history->cache_clock};
-}
-
 /* Decodes a round whose `against` (NULL: it is whole) is decoded already. */
 static int decode(struct recorded *history, struct history_entry *entry, const struct day_file_row *row,
 		  const struct snapshot *against, struct buffer *name, struct snapshot **ret_snapshot,
@@ -663,7 +582,7 @@ static int find_chain(struct recorded *history, struct history_entry *entry, int
 	for (int64_t next = id; next != 0;) {
 		struct day_file_row row;
 
-		if (find_cached(history, entry->day, next) != NULL)
+		if (history_find_decoded(&history->base, entry->day, next) != NULL)
 			break;
 		if (count == CHAIN_MAX) {
 			result = error_set(error, -EBADMSG, "%s: a round is told from too many others",
@@ -689,47 +608,35 @@ static int find_chain(struct recorded *history, struct history_entry *entry, int
 	return result < 0 ? result : 0;
 }
 
-static int read_round(struct history *base, const struct history_round *round, struct snapshot **ret_snapshot,
-		      struct error *error)
+static int decode_round(struct history *base, const struct history_round *round, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	struct history_cached *cached = find_cached(history, round->day, round->id);
 	struct day_file_row *chain = NULL;
 	struct buffer name = {0};
-	struct history_entry *entry;
 	struct error why = {0};
 	size_t count = 0;
 	int result = 0;
+	struct history_entry *entry = entry_of(history, round->day, &result, error);
 
-	if (cached != NULL) {
-		*ret_snapshot = snapshot_reference(cached->snapshot);
-		return 0;
-	}
-	entry = entry_of(history, round->day, &result, error);
 	if (entry == NULL)
 		return result;
 	result = find_chain(history, entry, round->id, &chain, &count, &why);
 	while (result == 0 && count-- > 0) {
 		const struct day_file_row *row = &chain[count];
-		const struct history_cached *against = row->against != 0 ? find_cached(history, entry->day,
-										       row->against)
-									 : NULL;
+		const struct snapshot *against = row->against != 0 ? history_find_decoded(base, entry->day,
+											  row->against)
+								   : NULL;
 		struct snapshot *snapshot;
 
-		result = decode(history, entry, row, against != NULL ? against->snapshot : NULL, &name,
-				&snapshot, &why);
+		result = decode(history, entry, row, against, &name, &snapshot, &why);
 		if (result == 0)
-			keep(history, row, snapshot);
+			history_keep_decoded(base, row->round.day, row->round.id, snapshot);
 		else if (result == -EBADMSG || result == -EINVAL)
 			note_damaged(history, entry, row->round.id, why.text);
 	}
 	free(chain);
 	buffer_release(&name);
-	if (result < 0)
-		return error_set(error, result == -EINVAL ? -EBADMSG : result, "%s", why.text);
-	cached = find_cached(history, round->day, round->id);
-	*ret_snapshot = snapshot_reference(cached->snapshot);
-	return 0;
+	return result < 0 ? error_set(error, result == -EINVAL ? -EBADMSG : result, "%s", why.text) : 0;
 }
 
 static int read_gone(struct history *base, const struct history_round *round, struct snapshot **ret_gone,
@@ -898,7 +805,7 @@ static const struct history_functions functions = {
 	.find_next = find_next,
 	.adjoins = adjoins,
 	.range = range,
-	.read = read_round,
+	.decode = decode_round,
 	.read_gone = read_gone,
 	.read_marks = read_marks,
 };
@@ -918,7 +825,9 @@ int history_open(const char *directory, struct history **ret_history, struct err
 				   directory, directory);
 	if (result == 0) {
 		history = memory_allocate_zero(1, sizeof(*history));
-		history->base = (struct history){&functions, memory_duplicate(directory)};
+		history->base.functions = &functions;
+		history->base.directory = memory_duplicate(directory);
+		history->base.decoded_max = HISTORY_DECODED;
 		take_files(history, &files);
 		*ret_history = &history->base;
 	}
@@ -934,8 +843,7 @@ void history_close(struct history *base)
 		return;
 	for (size_t i = 0; i < history->entry_count; i++)
 		close_entry(history, &history->entries[i]);
-	for (size_t i = 0; i < HISTORY_CACHE; i++)
-		snapshot_release(history->cache[i].snapshot);
+	history_forget_decoded(base);
 	hash_map_release(&history->boot_of);
 	arena_release(&history->texts);
 	free(history->entries);
