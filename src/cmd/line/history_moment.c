@@ -169,23 +169,6 @@ static char *describe_damage(uint64_t unix_ns, const struct history_round *round
 			     when_format(asked, unix_ns), when_format(found, round->unix_ns));
 }
 
-static int read_moment(struct history *history, uint64_t unix_ns, struct history_moment *ret_moment,
-		       struct error *error)
-{
-	struct history_round round;
-	char when[WHEN_TEXT_SIZE];
-	bool damaged;
-	const int result = session_read_nearest(history, NULL, unix_ns, NULL, &round, &ret_moment->snapshot,
-						&damaged, error);
-
-	if (result < 0)
-		return result;
-	ret_moment->name = memory_format("%s@%s", history->directory, when_format(when, round.unix_ns));
-	ret_moment->note = !damaged ? describe_round(history, &round, unix_ns)
-				    : describe_damage(unix_ns, &round);
-	return 0;
-}
-
 /* --- ranges --- */
 
 struct range {
@@ -262,11 +245,9 @@ static char *describe_range(struct history *history, const struct range *range)
 	return both;
 }
 
-static int read_range(struct history *history, struct range *range, bool with_parts,
-		      struct history_moment *ret_moment, struct error *error)
+static int find_range(struct history *history, struct range *range, struct error *error)
 {
 	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
-	bool damaged;
 	int result;
 
 	if (range->from_ns >= range->to_ns)
@@ -275,20 +256,30 @@ static int read_range(struct history *history, struct range *range, bool with_pa
 	result = history_find(history, range->from_ns, HISTORY_NEAREST, &range->from, error);
 	if (result == 0)
 		result = history_find(history, range->to_ns, HISTORY_NEAREST, &range->to, error);
+	return result == 0 ? check_range(history, range, error) : result;
+}
+
+/* Reads what is at the end of the range, since its beginning where it is one. */
+static int read_range(struct history *history, struct range *range, bool is_range, bool with_parts,
+		      struct history_moment *ret_moment, struct error *error)
+{
+	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
+	bool damaged;
+	int result = is_range ? find_range(history, range, error) : 0;
+
 	if (result == 0)
-		result = check_range(history, range, error);
-	if (result == 0)
-		result = session_read_nearest(history, &range->from, range->to_ns, NULL, &range->to,
-					      &ret_moment->snapshot, &damaged, error);
+		result = session_read_nearest(history, is_range ? &range->from : NULL, range->to_ns, NULL,
+					      &range->to, &ret_moment->snapshot, &damaged, error);
 	if (result < 0)
 		return result;
-	if (with_parts && ret_moment->snapshot->window != NULL)
+	if (is_range && with_parts && ret_moment->snapshot->window != NULL)
 		ret_moment->snapshot->window->parts = read_parts(history, &range->from, &range->to);
-	ret_moment->name = memory_format("%s@%s..%s", history->directory,
-					 when_format(begins, range->from.unix_ns),
-					 when_format(ends, range->to.unix_ns));
-	ret_moment->note = !damaged ? describe_range(history, range)
-				    : describe_damage(range->to_ns, &range->to);
+	ret_moment->name = memory_format("%s@%s%s%s", history->directory,
+					 is_range ? when_format(begins, range->from.unix_ns) : "",
+					 is_range ? ".." : "", when_format(ends, range->to.unix_ns));
+	ret_moment->note = damaged    ? describe_damage(range->to_ns, &range->to)
+			   : is_range ? describe_range(history, range)
+				      : describe_round(history, &range->to, range->to_ns);
 	return 0;
 }
 
@@ -305,12 +296,9 @@ static int read_named(const struct moment_name *name, uint64_t now_unix_ns, bool
 		return result;
 	newest = history_newest(history, now_unix_ns);
 	(void)when_parse(name->to, now_unix_ns, newest, &range.to_ns, NULL);
-	if (name->from != NULL) {
+	if (name->from != NULL)
 		(void)when_parse(name->from, now_unix_ns, newest, &range.from_ns, NULL);
-		result = read_range(history, &range, with_parts, ret_moment, error);
-	} else {
-		result = read_moment(history, range.to_ns, ret_moment, error);
-	}
+	result = read_range(history, &range, name->from != NULL, with_parts, ret_moment, error);
 	history_close(history);
 	return result;
 }
