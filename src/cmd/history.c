@@ -129,12 +129,10 @@ static bool is_new_boot(const struct findings *findings, const struct history_ro
 static int walk(struct history *history, struct findings *findings, struct error *error)
 {
 	struct history_round *rounds, before = {0};
-	struct history_round first, last;
+	struct history_round first;
 	size_t count;
 	int result = history_first(history, &first, error);
 
-	if (result == 0)
-		result = history_last(history, &last, error);
 	if (result == -ENODATA)
 		return 0;
 	if (result == 0)

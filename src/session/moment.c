@@ -154,11 +154,6 @@ void session_moment_add_gap(struct session_moment *moment)
 	moment->left_base = true;
 }
 
-void session_moment_lose_base(struct session_moment *moment)
-{
-	moment->rounds.base_is_lost = true;
-}
-
 /* Whether anything can be counted from the base: it was in the same life of the host, and before. */
 static bool base_counts(const struct rounds *rounds)
 {
@@ -258,16 +253,6 @@ void session_moment_finish(struct session_moment *moment, struct snapshot *previ
 const struct snapshot *session_moment_now(const struct session_moment *moment)
 {
 	return moment->rounds.now;
-}
-
-const struct snapshot *session_moment_previous(const struct session_moment *moment)
-{
-	return moment->rounds.lately.from;
-}
-
-const struct snapshot *session_moment_base(const struct session_moment *moment)
-{
-	return moment->rounds.base.from;
 }
 
 void session_moment_release(struct session_moment *moment)
@@ -402,8 +387,7 @@ int session_moment_make(struct history *history, const struct history_round *bas
 		return result;
 	}
 	moment = session_moment_create(base_snapshot);
-	if (base_is_lost)
-		session_moment_lose_base(moment);
+	moment->rounds.base_is_lost = base_is_lost;
 	if (base_snapshot != NULL && is_later(round, base))
 		result = add_until(history, base, round, cancel, moment, error);
 	else if (previous != NULL)

@@ -62,12 +62,6 @@ struct history_round {
 	uint32_t load_centi; /* load average of a minute, hundredths; UINT32_MAX: not known */
 };
 
-/* A round that is in no history: ids and days are from 1 on. */
-#define HISTORY_NO_ROUND                                                                                     \
-	{                                                                                                    \
-		.day = 0, .id = 0                                                                            \
-	}
-
 /* Whether two are the same round of one history. */
 static inline bool history_is_same(const struct history_round *a, const struct history_round *b)
 {

@@ -157,51 +157,68 @@ static void test_recorded_moment(void **state)
 	}
 }
 
-static void expect_round(struct history *history, uint64_t unix_ns, enum history_side side,
-			 const struct snapshot *snapshot)
+/* Rounds are found by time, by steps and by ranges. */
+static void expect_finding(const struct row *row, struct history *history)
 {
-	struct history_round round;
+	static const struct {
+		int round; /* at whose time it is looked for, this much later */
+		int64_t later_ns;
+		enum history_side side;
+		int found;
+	} finds[] = {
+		{10, 0, HISTORY_AT_OR_BEFORE, 10},
+		{10, 0, HISTORY_AT_OR_AFTER, 10},
+		{10, -1, HISTORY_AT_OR_BEFORE, 9},
+		{10, -1, HISTORY_AT_OR_AFTER, 10},
+		{10, 1, HISTORY_AT_OR_BEFORE, 10},
+		{10, 1, HISTORY_AT_OR_AFTER, 11},
+		{10, 100, HISTORY_NEAREST, 10},
+		{10, -100, HISTORY_NEAREST, 10},
+		/* before and after all */
+		{0, -(INT64_C(1) << 40), HISTORY_AT_OR_BEFORE, 0},
+		{ROUNDS - 1, INT64_C(1) << 40, HISTORY_AT_OR_AFTER, ROUNDS - 1},
+		{ROUNDS - 1, INT64_MAX, HISTORY_NEAREST, ROUNDS - 1},
+	};
+	static const struct {
+		int64_t rounds;
+		int found;
+	} steps[] = {{7, 7}, {5, 12}, {-9, 3}, {-100, 0}, {100, ROUNDS - 1}};
+	const uint64_t at = row->rounds[5]->captured_at_unix_ns;
+	struct history_round round, *rounds;
 	struct error error;
+	size_t count;
 
-	assert_int_equal(history_find(history, unix_ns, side, &round, &error), 0);
-	assert_int_equal(round.unix_ns, snapshot->captured_at_unix_ns);
+	for (size_t i = 0; i < ARRAY_COUNT(finds); i++) {
+		const uint64_t from = row->rounds[finds[i].round]->captured_at_unix_ns;
+
+		assert_int_equal(history_find(history, from + (uint64_t)finds[i].later_ns, finds[i].side,
+					      &round, &error),
+				 0);
+		assert_int_equal(round.unix_ns, row->rounds[finds[i].found]->captured_at_unix_ns);
+	}
+	assert_int_equal(history_first(history, &round, &error), 0);
+	assert_true(round.after_gap);
+	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
+		assert_int_equal(history_step(history, &round, steps[i].rounds, &round, &error), 0);
+		assert_int_equal(round.unix_ns, row->rounds[steps[i].found]->captured_at_unix_ns);
+	}
+	assert_int_equal(
+		history_range(history, at, row->rounds[14]->captured_at_unix_ns, &rounds, &count, &error), 0);
+	assert_int_equal(count, 10);
+	assert_int_equal(rounds[0].unix_ns, at);
+	assert_int_equal(rounds[9].unix_ns, row->rounds[14]->captured_at_unix_ns);
+	free(rounds);
 }
 
 static void test_find(void **state)
 {
-	struct history_round round, *rounds;
-	struct history *history;
-	struct error error;
 	struct row row = {0};
-	size_t count;
-	uint64_t at;
 
 	(void)state;
 	make_row(&row, 1, RING_BYTES_DEFAULT);
-	history = ring_history(row.ring);
-	at = row.rounds[5]->captured_at_unix_ns;
-	expect_round(history, at, HISTORY_AT_OR_BEFORE, row.rounds[5]);
-	expect_round(history, at, HISTORY_AT_OR_AFTER, row.rounds[5]);
-	expect_round(history, at + 1, HISTORY_AT_OR_BEFORE, row.rounds[5]);
-	expect_round(history, at + 1, HISTORY_AT_OR_AFTER, row.rounds[6]);
-	expect_round(history, at + 100, HISTORY_NEAREST, row.rounds[5]);
-	expect_round(history, at - 100, HISTORY_NEAREST, row.rounds[5]);
-	expect_round(history, 0, HISTORY_AT_OR_BEFORE, row.rounds[0]);
-	expect_round(history, UINT64_MAX, HISTORY_AT_OR_AFTER, row.rounds[ROUNDS - 1]);
-	assert_int_equal(history_first(history, &round, &error), 0);
-	assert_true(round.after_gap);
-	assert_int_equal(history_step(history, &round, 7, &round, &error), 0);
-	assert_int_equal(round.unix_ns, row.rounds[7]->captured_at_unix_ns);
-	assert_int_equal(history_step(history, &round, -100, &round, &error), 0);
-	assert_int_equal(round.unix_ns, row.rounds[0]->captured_at_unix_ns);
-	assert_int_equal(history_step(history, &round, 100, &round, &error), 0);
-	assert_int_equal(round.unix_ns, row.rounds[ROUNDS - 1]->captured_at_unix_ns);
-	assert_int_equal(
-		history_range(history, at, row.rounds[14]->captured_at_unix_ns, &rounds, &count, &error), 0);
-	assert_int_equal(count, 10);
-	assert_int_equal(rounds[9].unix_ns, row.rounds[14]->captured_at_unix_ns);
-	assert_int_equal(rounds[0].unix_ns, at);
-	free(rounds);
+	expect_finding(&row, ring_history(row.ring));
+	if (record(&row))
+		expect_finding(&row, row.history);
 	release_row(&row);
 }
 
@@ -236,7 +253,7 @@ static void test_bound(void **state)
 /* A base that made room, or never was there: nothing is counted from it, and all else is as ever. */
 static void test_lost_base(void **state)
 {
-	struct history_round bases[2] = {HISTORY_NO_ROUND, HISTORY_NO_ROUND}, newest;
+	struct history_round bases[2] = {0}, newest;
 	struct session *past = session_create();
 	struct history *history;
 	struct error error;

@@ -210,7 +210,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 /* The round of the base, NULL for none; it may have been removed. */
 static const struct history_round *find_base(struct moment_loader *loader, uint64_t unix_ns)
 {
-	static const struct history_round lost = HISTORY_NO_ROUND;
+	static const struct history_round lost = {0};
 
 	if (unix_ns == 0)
 		return NULL;
