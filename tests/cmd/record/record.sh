@@ -75,9 +75,9 @@ result "others may not read it" "$(find "$directory/three" -perm /007)"
 
 # --- signals ---
 
-# in the background a shell has SIGINT ignored
+# in the background a shell has SIGINT ignored, and SIGHUP below nohup(1)
 for signal in TERM HUP INT KILL; do
-    with="env --default-signal=INT"
+    with="env --default-signal=INT,HUP"
     begin "$directory/$signal"
     until_true 120 has_rounds "$history" 2
     before=$(rounds "$history")
