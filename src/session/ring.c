@@ -57,13 +57,9 @@ static uint64_t recording_bytes(const struct recording *recording)
 /* Gives back what a buffer has too much: it stays for long. */
 static void trim(struct buffer *buffer)
 {
-	char *data;
-
 	if (buffer->data == NULL)
 		return;
-	data = memory_duplicate_bytes(buffer->data, buffer->length);
-	free(buffer->data);
-	buffer->data = data;
+	buffer->data = memory_resize(buffer->data, buffer->length + 1, 1);
 	buffer->capacity = buffer->length + 1;
 }
 

@@ -349,11 +349,11 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 	return 0;
 }
 
-/* The last part of a day; 0 for none. */
+/* The last part of a day, or where there is none the first one to be. */
 static unsigned int find_last_part(const struct history_writer *writer, uint32_t day)
 {
 	struct history_files files;
-	unsigned int part = 0;
+	unsigned int part = 1;
 
 	if (history_files_list(writer->directory, &files, NULL) == 0) {
 		for (size_t i = 0; i < files.count; i++) {
@@ -385,16 +385,11 @@ static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct e
 	if (day_file_is_open(&writer->file)) {
 		if (history_files_same_date(writer->file.day, first) && file_takes(writer, unix_ns))
 			return 0;
-		part = history_files_same_date(writer->file.day, first)
-			       ? history_files_part(writer->file.day) + 1
-			       : find_last_part(writer, first);
 		close_file(writer);
 		/* by now it may be removed */
 		writer->looked = false;
-	} else {
-		part = find_last_part(writer, first);
 	}
-	part = part != 0 ? part : 1;
+	part = find_last_part(writer, first);
 	if (history_files_same_date(writer->skip_to, first) && history_files_part(writer->skip_to) > part)
 		part = history_files_part(writer->skip_to);
 	for (; part < HISTORY_FILES_PARTS; part++) {
