@@ -40,18 +40,13 @@ static void set_defaults(void *untyped)
 	((struct dump_options *)untyped)->view.axis = AXIS_COUNT;
 }
 
-static int parse_length(const char *value, void *member, struct error *error)
-{
-	return when_parse_length(value, member, error);
-}
-
 static const struct option own_options[] = {
 	{OPTION('\0', "from", "WHEN", struct dump_options, from),
 	 .description =
 		 "begin there: -1h, 09:40, 'yesterday 3pm', '2026-11-20 09:40'; default the first round"},
 	{OPTION('\0', "to", "WHEN", struct dump_options, to),
 	 .description = "end there; default the last round"},
-	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, parse_length),
+	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, when_parse_length),
 	 .description = "print a table for so much time, as 1m or 1h, and one for what is left at the end; "
 			"default for each round"},
 	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,
@@ -165,7 +160,7 @@ static void print_table(struct dump *dump)
 	}
 	dump->report.snapshot = session_now(dump->session);
 	report_round(&dump->report,
-		     &(struct round_subject){.file = history_directory(dump->history),
+		     &(struct round_subject){.file = dump->history->directory,
 					     .previous = session_previous(dump->session),
 					     .interval_ns = interval_ns},
 		     &living, table);
@@ -258,7 +253,7 @@ static int walk(struct dump *dump, struct error *error)
 
 		return error_set(error, -ENODATA,
 				 "%s has no round from %s to %s; `ctop history` lists what it has",
-				 history_directory(dump->history), when_format(from, dump->from_unix_ns),
+				 dump->history->directory, when_format(from, dump->from_unix_ns),
 				 when_format(to, dump->to_unix_ns));
 	}
 	/* what the first one counts from: with a table for so much time that is the first round asked for

@@ -129,16 +129,14 @@ static bool is_new_boot(const struct findings *findings, const struct history_ro
 static int walk(struct history *history, struct findings *findings, struct error *error)
 {
 	struct history_round *rounds, before = {0};
-	struct history_round first, last;
+	struct history_round first;
 	size_t count;
 	int result = history_first(history, &first, error);
 
-	if (result == 0)
-		result = history_last(history, &last, error);
 	if (result == -ENODATA)
 		return 0;
 	if (result == 0)
-		result = history_range(history, 0, UINT64_MAX, SIZE_MAX, &rounds, &count, error);
+		result = history_range(history, 0, UINT64_MAX, &rounds, &count, error);
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < count; i++) {
@@ -230,6 +228,9 @@ static void draw_boots(struct history *history, const struct findings *findings,
 		{.name = "architecture", .title = "architecture", .left = true},
 		{.name = "program", .title = "recorded by", .left = true},
 	};
+	static const enum history_boot_text shown[] = {HISTORY_BOOT_ID, HISTORY_BOOT_HOST,
+						       HISTORY_BOOT_KERNEL, HISTORY_BOOT_ARCHITECTURE,
+						       HISTORY_BOOT_PROGRAM};
 	struct table *table = table_create_with("starts of the host", columns, ARRAY_COUNT(columns));
 
 	for (size_t i = 0; i < findings->boot_count; i++) {
@@ -237,11 +238,8 @@ static void draw_boots(struct history *history, const struct findings *findings,
 		struct cell *cell = table_add_row(table)->cells;
 
 		*cell++ = time_cell(table, findings->boots[i].unix_ns);
-		*cell++ = text_cell(table, boot->boot_id);
-		*cell++ = text_cell(table, boot->host);
-		*cell++ = text_cell(table, boot->kernel);
-		*cell++ = text_cell(table, boot->architecture);
-		*cell++ = text_cell(table, boot->program);
+		for (size_t text = 0; text < ARRAY_COUNT(shown); text++)
+			*cell++ = text_cell(table, boot->texts[shown[text]]);
 	}
 	draw(report, table);
 }

@@ -201,7 +201,6 @@ static int run_live(const struct live_options *options, const struct view *view)
 		.save_directory = options->save_directory,
 	};
 	struct session *session;
-	struct timeline timeline;
 	struct screen_host *host;
 	struct error error;
 	bool failed = false, left_behind = false;
@@ -211,8 +210,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		return command_failed(&error);
 	if (options->keep_mib != 0) {
 		host_options.ring = ring_create(options->keep_mib << 20);
-		timeline = timeline_of_ring(host_options.ring);
-		host_options.timeline = &timeline;
+		host_options.history = ring_history(host_options.ring);
 	}
 	host_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	capture.heap = !options->heap.no_heap;

@@ -41,11 +41,6 @@ static void set_defaults(void *untyped)
 	options->rest_ns = 600 * NS_PER_S;
 }
 
-static int parse_length(const char *value, void *member, struct error *error)
-{
-	return when_parse_length(value, member, error);
-}
-
 static int parse_size(const char *value, void *member, struct error *error)
 {
 	double number, factor;
@@ -65,35 +60,17 @@ static const struct option own_options[] = {
 	 .maximum = 3600, .description = "time between two rounds, 0.5 to 3600; default 5"},
 	{OPTION('n', NULL, "N", struct record_command_options, rounds), .minimum = 1, .maximum = 1e15,
 	 .description = "exit after this many rounds"},
-	{
-		.name = "keep",
-		.kind = OPTION_PARSED,
-		.value_name = "TIME",
-		.offset = offsetof(struct record_command_options, keep_ns),
-		.parse = parse_length,
-		.description = "remove days that are older than this: 14d (default), 12h, 8w",
-	},
-	{
-		.name = "max-size",
-		.kind = OPTION_PARSED,
-		.value_name = "SIZE",
-		.offset = offsetof(struct record_command_options, max_bytes),
-		.parse = parse_size,
-		.description = "remove the oldest days when the history is larger than this; default 2G",
-	},
+	{PARSED_OPTION('\0', "keep", "TIME", struct record_command_options, keep_ns, when_parse_length),
+	 .description = "remove days that are older than this: 14d (default), 12h, 8w"},
+	{PARSED_OPTION('\0', "max-size", "SIZE", struct record_command_options, max_bytes, parse_size),
+	 .description = "remove the oldest days when the history is larger than this; default 2G"},
 	{OPTION('\0', "when", "RULE", struct record_command_options, when),
 	 .description = "when 'NUMBER(GROUPS) OP LIMIT' becomes true of a group, mark the moment and save a "
 			"full snapshot beside the history: 'RSS(*) > 8G', 'CPU%(worker-*) > 150', "
 			"'run_time_ns(thread:io-*) > 2s' (a second); of pressure 'psi.cpu > 20' (percent of "
 			"the time; also psi.memory and psi.io); may be repeated"},
-	{
-		.name = "rest",
-		.kind = OPTION_PARSED,
-		.value_name = "TIME",
-		.offset = offsetof(struct record_command_options, rest_ns),
-		.parse = parse_length,
-		.description = "time between two marks of the same rule; default 10m",
-	},
+	{PARSED_OPTION('\0', "rest", "TIME", struct record_command_options, rest_ns, when_parse_length),
+	 .description = "time between two marks of the same rule; default 10m"},
 	{OPTION('p', "pid", "PID", struct record_command_options, scope), .minimum = 1, .maximum = INT32_MAX,
 	 .description = "record only this process; may be repeated"},
 	{OPTION('\0', "budget", "PERCENT", struct record_command_options, budget_percent), .minimum = 0,

@@ -123,7 +123,6 @@ static int replay(const struct replay_options *options, const struct view *view,
 	struct ui_look look = {.kind = UI_LOOK_NEWEST, .from_newest = true};
 	struct screen_host_options host_options = {.saves = true, .save_directory = options->save_directory};
 	const uint64_t now = clock_ns(CLOCK_REALTIME);
-	struct timeline timeline;
 	struct screen_host *host;
 	struct history *history;
 	struct ui_moment moment = {.number = 0};
@@ -141,8 +140,7 @@ static int replay(const struct replay_options *options, const struct view *view,
 		return command_failed(&error);
 	if (when != NULL)
 		(void)when_parse(when, now, history_newest(history, now), &look.unix_ns, NULL);
-	timeline = timeline_of_history(history);
-	host_options.timeline = &timeline;
+	host_options.history = history;
 	result = screen_host_start(&host_options, &host, &error);
 	if (result == 0) {
 		result = screen_host_begin(host, &look, &moment, &error);

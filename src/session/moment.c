@@ -2,6 +2,7 @@
 /* A moment of a row of rounds, without those between it and the base. */
 #include "moment.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,11 +154,6 @@ void session_moment_add_gap(struct session_moment *moment)
 	moment->left_base = true;
 }
 
-void session_moment_lose_base(struct session_moment *moment)
-{
-	moment->rounds.base_is_lost = true;
-}
-
 /* Whether anything can be counted from the base: it was in the same life of the host, and before. */
 static bool base_counts(const struct rounds *rounds)
 {
@@ -259,16 +255,6 @@ const struct snapshot *session_moment_now(const struct session_moment *moment)
 	return moment->rounds.now;
 }
 
-const struct snapshot *session_moment_previous(const struct session_moment *moment)
-{
-	return moment->rounds.lately.from;
-}
-
-const struct snapshot *session_moment_base(const struct session_moment *moment)
-{
-	return moment->rounds.base.from;
-}
-
 void session_moment_release(struct session_moment *moment)
 {
 	if (moment == NULL)
@@ -297,4 +283,172 @@ void session_show_moment(struct session *session, struct session_moment *moment)
 	session_keep_scheduler(session);
 	moment->rounds = before;
 	session_moment_release(moment);
+}
+
+/* --- of a history --- */
+
+/* Whether a round is later than another one. */
+static bool is_later(const struct history_round *a, const struct history_round *b)
+{
+	return a->day != b->day ? a->day > b->day : a->id > b->id;
+}
+
+/* Whether a result says that a round is not there any more, or damaged, and not that reading failed. */
+static bool is_lost(int result)
+{
+	return result == -ENOENT || result == -ENODATA || result == -EBADMSG;
+}
+
+/* Adds what ended in one round. */
+static int add_gone(struct history *history, const struct history_round *round, struct session_moment *moment,
+		    struct error *error)
+{
+	struct snapshot *gone;
+	double left_ns;
+	int result;
+
+	result = history_read_gone(history, round, &gone, &left_ns, error);
+	if (result < 0)
+		return result;
+	session_moment_add_gone(moment, gone, left_ns);
+	snapshot_release(gone);
+	return 0;
+}
+
+/* Adds what ended in each round after one, up to and with another. */
+static int add_until(struct history *history, const struct history_round *after,
+		     const struct history_round *until, const atomic_bool *cancel,
+		     struct session_moment *moment, struct error *error)
+{
+	struct history_round round = *after;
+	int result = 0;
+
+	while (result == 0 && is_later(until, &round)) {
+		const struct history_round before = round;
+		bool is_lost_here;
+
+		if (cancel != NULL && atomic_load(cancel))
+			return -ECANCELED;
+		result = history_step(history, &round, 1, &round, error);
+		if (result == 0 && history_is_same(&round, &before)) /* it has been removed meanwhile */
+			return error_set(error, -ENODATA, "the moment is not there any more");
+		if (result < 0)
+			break;
+		is_lost_here = !history_adjoins(history, &before, &round);
+		if (!is_lost_here) {
+			result = add_gone(history, &round, moment, error);
+			is_lost_here = is_lost(result) && !history_is_same(&round, until);
+		}
+		if (is_lost_here) {
+			session_moment_add_gap(moment);
+			result = 0;
+		}
+	}
+	return result;
+}
+
+/* The round before; NULL for none, a lost one, or a gap between the two. */
+static int read_previous(struct history *history, const struct history_round *round,
+			 struct snapshot **ret_previous, struct error *error)
+{
+	struct history_round before;
+	int result;
+
+	*ret_previous = NULL;
+	if (round->after_gap)
+		return 0;
+	result = history_step(history, round, -1, &before, error);
+	if (result < 0 || history_is_same(round, &before) || !history_adjoins(history, &before, round))
+		return result;
+	result = history_read(history, &before, ret_previous, error);
+	return is_lost(result) ? 0 : result;
+}
+
+int session_moment_make(struct history *history, const struct history_round *base,
+			const struct history_round *round, const atomic_bool *cancel,
+			struct session_moment **ret_moment, struct error *error)
+{
+	struct snapshot *base_snapshot = NULL, *previous = NULL, *now = NULL;
+	struct session_moment *moment;
+	bool base_is_lost = false;
+	int result = read_previous(history, round, &previous, error);
+
+	if (result == 0)
+		result = history_read(history, round, &now, error);
+	if (result == 0 && base != NULL)
+		result = history_read(history, base, &base_snapshot, error);
+	if (now != NULL && is_lost(result)) {
+		base_is_lost = true;
+		result = 0;
+	}
+	if (result < 0) {
+		snapshot_release(previous);
+		snapshot_release(now);
+		return result;
+	}
+	moment = session_moment_create(base_snapshot);
+	moment->rounds.base_is_lost = base_is_lost;
+	if (base_snapshot != NULL && is_later(round, base))
+		result = add_until(history, base, round, cancel, moment, error);
+	else if (previous != NULL)
+		result = add_gone(history, round, moment, error);
+	session_moment_finish(moment, previous, now);
+	if (result < 0)
+		session_moment_release(moment);
+	else
+		*ret_moment = moment;
+	return result;
+}
+
+int session_open_moment(struct history *history, const struct history_round *base,
+			const struct history_round *round, const atomic_bool *cancel,
+			struct session **ret_session, struct error *error)
+{
+	struct session_moment *moment;
+	struct session *session;
+	int result = session_moment_make(history, base, round, cancel, &moment, error);
+
+	if (result < 0)
+		return result;
+	session = session_create();
+	session_show_moment(session, moment);
+	if (base != NULL && session_base(session) == NULL) {
+		session_release(session);
+		return error_set(error, -EBADMSG, "the round that the range begins with is damaged");
+	}
+	*ret_session = session;
+	return 0;
+}
+
+static int read_window(struct history *history, const struct history_round *base,
+		       const struct history_round *round, const atomic_bool *cancel,
+		       struct snapshot **ret_snapshot, struct error *error)
+{
+	struct snapshot_window *window;
+	struct session *session;
+	const int result = session_open_moment(history, base, round, cancel, &session, error);
+
+	if (result < 0)
+		return result;
+	window = session_save_window(session, base != NULL ? WINDOW_MODE_BASE : WINDOW_MODE_INTERVAL);
+	*ret_snapshot = snapshot_with_window((struct snapshot *)(uintptr_t)session_now(session), window);
+	session_release(session);
+	return 0;
+}
+
+int session_read_nearest(struct history *history, const struct history_round *base, uint64_t unix_ns,
+			 const atomic_bool *cancel, struct history_round *ret_round,
+			 struct snapshot **ret_snapshot, bool *ret_damaged, struct error *error)
+{
+	int result, tries = 0;
+
+	/* once it was read, a round that is damaged is not found any more */
+	do {
+		result = history_find(history, unix_ns, HISTORY_NEAREST, ret_round, error);
+		if (result < 0)
+			break;
+		result = read_window(history, base, ret_round, cancel, ret_snapshot, error);
+	} while (result == -EBADMSG && ++tries < HISTORY_DAMAGED_MAX);
+	*ret_damaged = tries != 0;
+	return result;
 }

@@ -2,7 +2,14 @@
 #ifndef CTOP_SESSION_MOMENT_H
 #define CTOP_SESSION_MOMENT_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
 #include "session.h"
+#include "snapshot/snapshot.h"
+#include "store/history.h"
 
 /*
  * A moment of a row of rounds as a live session showed it when its round was the newest: made of that round,
@@ -37,10 +44,6 @@ void session_moment_add_gone(struct session_moment *moment, struct snapshot *gon
  * before it. */
 void session_moment_add_gap(struct session_moment *moment);
 
-/* Says that there was a base, which cannot be had any more: none was given. Numbers since the base are
- * unavailable, and session_base() is NULL while the moment is shown. */
-void session_moment_lose_base(struct session_moment *moment);
-
 /*
  * Takes over a reference to the round before, NULL where there is none or a gap is between them, and to the
  * round of the moment. Where the base is of another boot, or later, numbers since the base are unavailable.
@@ -48,10 +51,8 @@ void session_moment_lose_base(struct session_moment *moment);
  */
 void session_moment_finish(struct session_moment *moment, struct snapshot *previous, struct snapshot *now);
 
-/* Its parts, once it is complete: as of the session. */
+/* The round of a complete moment. */
 const struct snapshot *session_moment_now(const struct session_moment *moment);
-const struct snapshot *session_moment_previous(const struct session_moment *moment);
-const struct snapshot *session_moment_base(const struct session_moment *moment);
 
 /* Frees a moment that no session took over; NULL is allowed. */
 void session_moment_release(struct session_moment *moment);
@@ -63,5 +64,30 @@ void session_moment_release(struct session_moment *moment);
  * the next moment has to follow it.
  */
 void session_show_moment(struct session *session, struct session_moment *moment);
+
+/*
+ * Makes the moment of a round of a history. `base` is the round that numbers since the base count from; NULL:
+ * the round before. Where it cannot be read any more, or never could (a round of zeros), numbers since the
+ * base are unavailable, session_base() is NULL while the moment is shown, and all else is as always. What
+ * ended between them is read round by round, as long as `*cancel` (NULL: none) is false; rounds that are lost
+ * are a gap. Returns 0 or a negative errno with a sentence; -ECANCELED.
+ */
+int session_moment_make(struct history *history, const struct history_round *base,
+			const struct history_round *round, const atomic_bool *cancel,
+			struct session_moment **ret_moment, struct error *error);
+
+/* The same in a session of its own, which the caller releases; -EBADMSG too where `base` cannot be read. */
+int session_open_moment(struct history *history, const struct history_round *base,
+			const struct history_round *round, const atomic_bool *cancel,
+			struct session **ret_session, struct error *error);
+
+/*
+ * Reads the round nearest to a time that can be read, with its window: what happened since the round before,
+ * or since `base` (NULL: the round before). The caller releases the snapshot, which has no window where
+ * nothing is known of the time before. `*ret_damaged` says whether a nearer one is damaged. Returns as above.
+ */
+int session_read_nearest(struct history *history, const struct history_round *base, uint64_t unix_ns,
+			 const atomic_bool *cancel, struct history_round *ret_round,
+			 struct snapshot **ret_snapshot, bool *ret_damaged, struct error *error);
 
 #endif

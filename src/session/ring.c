@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "store/recording.h"
 
@@ -25,6 +24,7 @@ struct entry {
 };
 
 struct ring {
+	struct history history;
 	uint64_t limit;
 	/* of the thread that adds */
 	struct recorder *recorder;
@@ -37,45 +37,14 @@ struct ring {
 	size_t count, capacity;
 	bool is_confirmed; /* the last one is */
 	int64_t next_id;
-	struct ring_state state;
+	uint64_t bytes;       /* of all */
 	uint64_t group_bytes; /* of the last group */
 	size_t group_rounds;
-
-	/* of the thread that reads */
-	struct {
-		int64_t id; /* 0: none */
-		uint64_t used;
-		struct snapshot *snapshot;
-	} decoded[DECODED];
-	uint64_t decoded_clock;
 };
 
-struct ring *ring_create(uint64_t bytes)
+static struct ring *ring_of(const struct history *history)
 {
-	struct ring *ring = memory_allocate_zero(1, sizeof(*ring));
-
-	ring->limit = bytes;
-	ring->recorder = recorder_create(LEVEL);
-	ring->next_id = 1;
-	ring->is_confirmed = true;
-	pthread_mutex_init(&ring->lock, NULL);
-	return ring;
-}
-
-void ring_release(struct ring *ring)
-{
-	if (ring == NULL)
-		return;
-	for (size_t i = 0; i < ring->count; i++)
-		recording_release(&ring->entries[i].recording);
-	for (size_t i = 0; i < DECODED; i++)
-		snapshot_release(ring->decoded[i].snapshot);
-	free(ring->entries);
-	snapshot_release(ring->last);
-	snapshot_release(ring->older);
-	recorder_release(ring->recorder);
-	pthread_mutex_destroy(&ring->lock);
-	free(ring);
+	return (struct ring *)(uintptr_t)history;
 }
 
 /* --- adding --- */
@@ -88,20 +57,16 @@ static uint64_t recording_bytes(const struct recording *recording)
 /* Gives back what a buffer has too much: it stays for long. */
 static void trim(struct buffer *buffer)
 {
-	char *data;
-
 	if (buffer->data == NULL)
 		return;
-	data = memory_duplicate_bytes(buffer->data, buffer->length);
-	free(buffer->data);
-	buffer->data = data;
+	buffer->data = memory_resize(buffer->data, buffer->length + 1, 1);
 	buffer->capacity = buffer->length + 1;
 }
 
 static void forget_entries(struct ring *ring, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		ring->state.bytes -= recording_bytes(&ring->entries[i].recording);
+		ring->bytes -= recording_bytes(&ring->entries[i].recording);
 		recording_release(&ring->entries[i].recording);
 	}
 	ring->count -= count;
@@ -111,7 +76,7 @@ static void forget_entries(struct ring *ring, size_t count)
 /* Forgets the oldest ones that have no room any more: a whole recording and those that need it. */
 static void make_room(struct ring *ring)
 {
-	while (ring->state.bytes > ring->limit && ring->count > 1) {
+	while (ring->bytes > ring->limit && ring->count > 1) {
 		size_t next = 1;
 
 		while (next < ring->count && !ring->entries[next].recording.is_whole)
@@ -125,7 +90,6 @@ static void make_room(struct ring *ring)
 
 void ring_add(struct ring *ring, struct snapshot *round)
 {
-	const uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const struct snapshot *before = ring->last;
 	struct entry entry = {.round = history_round_of(before, round)};
 	bool is_whole;
@@ -144,14 +108,13 @@ void ring_add(struct ring *ring, struct snapshot *round)
 	entry.round.id = ring->next_id++;
 	ring->group_rounds++;
 	ring->group_bytes += recording_bytes(&entry.recording);
-	ring->state.bytes += recording_bytes(&entry.recording);
+	ring->bytes += recording_bytes(&entry.recording);
 	*MEMORY_APPEND(ring->entries, ring->count, ring->capacity) = entry;
 	make_room(ring);
 	snapshot_release(ring->older);
 	ring->older = ring->last;
 	ring->last = snapshot_reference(round);
 	ring->is_confirmed = false;
-	ring->state.encoding_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	pthread_mutex_unlock(&ring->lock);
 }
 
@@ -176,7 +139,7 @@ void ring_withdraw(struct ring *ring, const struct snapshot *round)
 	pthread_mutex_lock(&ring->lock);
 	if (!ring->is_confirmed && ring->last == round) {
 		entry = &ring->entries[--ring->count];
-		ring->state.bytes -= recording_bytes(&entry->recording);
+		ring->bytes -= recording_bytes(&entry->recording);
 		ring->group_bytes -= recording_bytes(&entry->recording);
 		ring->group_rounds--;
 		ring->next_id--;
@@ -189,15 +152,14 @@ void ring_withdraw(struct ring *ring, const struct snapshot *round)
 	pthread_mutex_unlock(&ring->lock);
 }
 
-struct ring_state ring_state(struct ring *ring)
+uint64_t ring_bytes(struct ring *ring)
 {
-	struct ring_state state;
+	uint64_t bytes;
 
 	pthread_mutex_lock(&ring->lock);
-	state = ring->state;
-	state.rounds = ring->count - (ring->is_confirmed ? 0 : 1);
+	bytes = ring->bytes;
 	pthread_mutex_unlock(&ring->lock);
-	return state;
+	return bytes;
 }
 
 /* --- reading --- */
@@ -208,36 +170,26 @@ static size_t readable(const struct ring *ring)
 	return ring->count - (ring->is_confirmed ? 0 : 1);
 }
 
-static int none(struct error *error)
+/* Hands out an entry by its place, and gives the lock back. 1, or 0 where nothing readable is. */
+static int hand_out(struct ring *ring, size_t place, struct history_round *ret_round)
 {
-	return error_set(error, -ENODATA, "no round has been kept yet");
-}
+	const bool is_there = place < readable(ring);
 
-/* Hands out an entry by its place, or unlocks and says why not. Returns with the lock given back. */
-static int hand_out(struct ring *ring, size_t place, struct history_round *ret_round, struct error *error)
-{
-	const size_t count = readable(ring);
-
-	if (count != 0)
-		*ret_round = ring->entries[place < count ? place : count - 1].round;
+	if (is_there)
+		*ret_round = ring->entries[place].round;
 	pthread_mutex_unlock(&ring->lock);
-	return count != 0 ? 0 : none(error);
+	return is_there;
 }
 
-static int first(void *source, struct history_round *ret_round, struct error *error)
+static int find_end(struct history *history, bool newest, struct history_round *ret_round,
+		    struct error *error)
 {
-	struct ring *ring = source;
+	struct ring *ring = ring_of(history);
 
 	pthread_mutex_lock(&ring->lock);
-	return hand_out(ring, 0, ret_round, error);
-}
-
-static int last(void *source, struct history_round *ret_round, struct error *error)
-{
-	struct ring *ring = source;
-
-	pthread_mutex_lock(&ring->lock);
-	return hand_out(ring, SIZE_MAX, ret_round, error);
+	return hand_out(ring, newest ? readable(ring) - 1 : 0, ret_round)
+		       ? 0
+		       : error_set(error, -ENODATA, "no round has been kept yet");
 }
 
 /* The place of the first round at a time or after it. The wall clock may have been set: as they were taken.
@@ -251,94 +203,64 @@ static size_t place_of_time(const struct ring *ring, uint64_t unix_ns)
 	return place;
 }
 
-static int find(void *source, uint64_t unix_ns, enum history_side side, struct history_round *ret_round,
-		struct error *error)
+static int find_side(struct history *history, uint64_t unix_ns, bool before, struct history_round *ret_round,
+		     struct error *error)
 {
-	struct ring *ring = source;
+	struct ring *ring = ring_of(history);
 	size_t place;
-	bool before;
-
-	pthread_mutex_lock(&ring->lock);
-	place = place_of_time(ring, unix_ns);
-	before = place != 0 && (place == readable(ring) || ring->entries[place].round.unix_ns != unix_ns);
-	if (before && side == HISTORY_NEAREST && place < readable(ring))
-		before = unix_ns - ring->entries[place - 1].round.unix_ns <
-			 ring->entries[place].round.unix_ns - unix_ns;
-	else if (before && side == HISTORY_AT_OR_AFTER)
-		before = false;
-	return hand_out(ring, before ? place - 1 : place, ret_round, error);
-}
-
-/* The place of a round, or of what is the oldest now when it has been forgotten. */
-static size_t place_of(const struct ring *ring, int64_t id)
-{
-	const int64_t oldest = ring->count != 0 ? ring->entries[0].round.id : 1;
-
-	return id > oldest ? (size_t)(id - oldest) : 0;
-}
-
-static int step(void *source, const struct history_round *from, int64_t rounds,
-		struct history_round *ret_round, struct error *error)
-{
-	struct ring *ring = source;
-	int64_t id = from->id + rounds;
-
-	pthread_mutex_lock(&ring->lock);
-	return hand_out(ring, place_of(ring, id), ret_round, error);
-}
-
-static bool adjoins(void *source, const struct history_round *before, const struct history_round *after)
-{
-	(void)source;
-	return after->id == before->id + 1;
-}
-
-static int range(void *source, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
-		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
-{
-	struct ring *ring = source;
-	size_t begin, end, count;
 
 	(void)error;
 	pthread_mutex_lock(&ring->lock);
-	begin = place_of_time(ring, from_unix_ns);
-	end = begin;
-	while (end < readable(ring) && ring->entries[end].round.unix_ns <= to_unix_ns)
-		end++;
-	count = end - begin < limit ? end - begin : limit;
-	*ret_count = count;
-	*ret_rounds = count != 0 ? memory_allocate(count * sizeof(**ret_rounds)) : NULL;
-	for (size_t i = 0; i < count; i++)
-		(*ret_rounds)[i] = ring->entries[begin + i * (end - begin) / count].round;
+	place = place_of_time(ring, unix_ns);
+	if (before && (place == readable(ring) || ring->entries[place].round.unix_ns != unix_ns))
+		place--;
+	return hand_out(ring, place, ret_round);
+}
+
+/* The place of a round; beyond all where it has been forgotten. */
+static size_t place_of(const struct ring *ring, int64_t id)
+{
+	return (size_t)(id - (ring->next_id - (int64_t)ring->count));
+}
+
+static int find_next(struct history *history, const struct history_round *from, bool forward,
+		     struct history_round *ret_round, struct error *error)
+{
+	struct ring *ring = ring_of(history);
+	size_t place;
+
+	(void)error;
+	pthread_mutex_lock(&ring->lock);
+	place = place_of(ring, from->id);
+	if (place >= ring->count)
+		place = 0; /* it has been forgotten */
+	else
+		place += forward ? 1 : (size_t)-1;
+	return hand_out(ring, place, ret_round);
+}
+
+static bool adjoins(const struct history *history, const struct history_round *before,
+		    const struct history_round *after)
+{
+	(void)history;
+	return after->id == before->id + 1;
+}
+
+static int range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
+{
+	struct ring *ring = ring_of(history);
+	size_t capacity = 0;
+
+	(void)error;
+	*ret_rounds = NULL;
+	*ret_count = 0;
+	pthread_mutex_lock(&ring->lock);
+	for (size_t i = place_of_time(ring, from_unix_ns);
+	     i < readable(ring) && ring->entries[i].round.unix_ns <= to_unix_ns; i++)
+		*MEMORY_APPEND(*ret_rounds, *ret_count, capacity) = ring->entries[i].round;
 	pthread_mutex_unlock(&ring->lock);
 	return 0;
-}
-
-/* A round that was decoded lately, or NULL. The reference stays the ring's. */
-static struct snapshot *find_decoded(struct ring *ring, int64_t id)
-{
-	for (size_t i = 0; i < DECODED; i++) {
-		if (ring->decoded[i].id == id) {
-			ring->decoded[i].used = ++ring->decoded_clock;
-			return ring->decoded[i].snapshot;
-		}
-	}
-	return NULL;
-}
-
-/* Keeps a snapshot, the reference to which is taken over. */
-static void keep_decoded(struct ring *ring, int64_t id, struct snapshot *snapshot)
-{
-	size_t oldest = 0;
-
-	for (size_t i = 1; i < DECODED; i++) {
-		if (ring->decoded[i].used < ring->decoded[oldest].used)
-			oldest = i;
-	}
-	snapshot_release(ring->decoded[oldest].snapshot);
-	ring->decoded[oldest].id = id;
-	ring->decoded[oldest].used = ++ring->decoded_clock;
-	ring->decoded[oldest].snapshot = snapshot;
 }
 
 /* A copy of a recording: it may be forgotten while it is decoded. False when it has been. */
@@ -350,7 +272,7 @@ static bool copy_recording(struct ring *ring, int64_t id, struct recording *ret_
 	*ret_recording = (struct recording){0};
 	pthread_mutex_lock(&ring->lock);
 	place = place_of(ring, id);
-	if (place < readable(ring) && ring->entries[place].round.id == id)
+	if (place < readable(ring))
 		entry = &ring->entries[place];
 	if (entry != NULL) {
 		const struct recording *recording = &entry->recording;
@@ -376,7 +298,7 @@ static int64_t find_start(struct ring *ring, int64_t id)
 	pthread_mutex_lock(&ring->lock);
 	place = place_of(ring, id);
 	while (place != 0 && place < ring->count && !ring->entries[place].recording.is_whole &&
-	       find_decoded(ring, id) == NULL) {
+	       history_find_decoded(&ring->history, 0, id) == NULL) {
 		place--;
 		id--;
 	}
@@ -384,10 +306,9 @@ static int64_t find_start(struct ring *ring, int64_t id)
 	return id;
 }
 
-static int read_round(void *source, const struct history_round *round, struct snapshot **ret_snapshot,
-		      struct error *error)
+static int decode_round(struct history *history, const struct history_round *round, struct error *error)
 {
-	struct ring *ring = source;
+	struct ring *ring = ring_of(history);
 	struct snapshot *snapshot = NULL;
 	int result = 0;
 
@@ -395,7 +316,7 @@ static int read_round(void *source, const struct history_round *round, struct sn
 		struct snapshot *against = snapshot;
 		struct recording recording;
 
-		snapshot = find_decoded(ring, id);
+		snapshot = history_find_decoded(history, 0, id);
 		if (snapshot != NULL)
 			continue;
 		if (!copy_recording(ring, id, &recording))
@@ -406,20 +327,18 @@ static int read_round(void *source, const struct history_round *round, struct sn
 					  error);
 		recording_release(&recording);
 		if (result == 0)
-			keep_decoded(ring, id, snapshot);
+			history_keep_decoded(history, 0, id, snapshot);
 	}
-	if (result == 0)
-		*ret_snapshot = snapshot_reference(snapshot);
 	return result;
 }
 
-static int read_gone(void *source, const struct history_round *round, struct snapshot **ret_gone,
+static int read_gone(struct history *history, const struct history_round *round, struct snapshot **ret_gone,
 		     double *ret_left_ns, struct error *error)
 {
 	struct recording recording;
 	int result;
 
-	if (!copy_recording(source, round->id, &recording))
+	if (!copy_recording(ring_of(history), round->id, &recording))
 		return forgotten(error);
 	*ret_gone = NULL;
 	*ret_left_ns = NAN;
@@ -431,18 +350,48 @@ static int read_gone(void *source, const struct history_round *round, struct sna
 	return result;
 }
 
-struct timeline timeline_of_ring(struct ring *ring)
-{
-	static const struct timeline_functions functions = {
-		.first = first,
-		.last = last,
-		.find = find,
-		.step = step,
-		.adjoins = adjoins,
-		.range = range,
-		.read = read_round,
-		.read_gone = read_gone,
-	};
+/* --- the ring --- */
 
-	return (struct timeline){&functions, ring};
+static const struct history_functions functions = {
+	.find_end = find_end,
+	.find_side = find_side,
+	.find_next = find_next,
+	.adjoins = adjoins,
+	.range = range,
+	.decode = decode_round,
+	.read_gone = read_gone,
+};
+
+struct ring *ring_create(uint64_t bytes)
+{
+	struct ring *ring = memory_allocate_zero(1, sizeof(*ring));
+
+	ring->history.functions = &functions;
+	ring->history.decoded_max = DECODED;
+	ring->limit = bytes;
+	ring->recorder = recorder_create(LEVEL);
+	ring->next_id = 1;
+	ring->is_confirmed = true;
+	pthread_mutex_init(&ring->lock, NULL);
+	return ring;
+}
+
+void ring_release(struct ring *ring)
+{
+	if (ring == NULL)
+		return;
+	for (size_t i = 0; i < ring->count; i++)
+		recording_release(&ring->entries[i].recording);
+	history_forget_decoded(&ring->history);
+	free(ring->entries);
+	snapshot_release(ring->last);
+	snapshot_release(ring->older);
+	recorder_release(ring->recorder);
+	pthread_mutex_destroy(&ring->lock);
+	free(ring);
+}
+
+struct history *ring_history(struct ring *ring)
+{
+	return &ring->history;
 }

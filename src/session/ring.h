@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef CTOP_TIMELINE_RING_H
-#define CTOP_TIMELINE_RING_H
+#ifndef CTOP_RING_H
+#define CTOP_RING_H
 
-#include "timeline.h"
+#include "store/history.h"
 
 /*
  * The last rounds of a live screen as recordings in memory, bounded in bytes; what they are made of is
@@ -30,13 +30,9 @@ void ring_confirm(struct ring *ring, const struct snapshot *round);
 void ring_withdraw(struct ring *ring, const struct snapshot *round);
 
 /* The rounds that have been confirmed. */
-struct timeline timeline_of_ring(struct ring *ring);
+struct history *ring_history(struct ring *ring);
 
-/* Bytes and number of the recorded rounds, CPU time of encoding all of them, ns. */
-struct ring_state {
-	uint64_t bytes, rounds, encoding_ns;
-};
-
-struct ring_state ring_state(struct ring *ring);
+/* How much the recorded rounds take. */
+uint64_t ring_bytes(struct ring *ring);
 
 #endif

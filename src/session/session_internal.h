@@ -35,7 +35,7 @@ struct rounds {
 	struct origin base;
 	struct latency_spans latency;
 	bool base_is_void; /* nothing can be counted from it */
-	bool base_is_lost; /* `base` is not the one that there was: session_moment_lose_base() */
+	bool base_is_lost; /* `base` is not the one that there was */
 };
 
 struct session {

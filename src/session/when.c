@@ -44,15 +44,20 @@ static const struct unit units[] = {
 	{"days", 86400}, {"w", 604800},  {"week", 604800}, {"weeks", 604800},
 };
 
-static const char *const week_days[] = {"sunday",   "monday", "tuesday", "wednesday",
-					"thursday", "friday", "saturday"};
-
-/* All words, for the nearest one to a mistyped one. */
+/* All words, the days of the week last: also for the nearest one to a mistyped one. */
 static const char *const words[] = {"now",    "today",   "yesterday", "noon",     "midnight", "sunday",
 				    "monday", "tuesday", "wednesday", "thursday", "friday",   "saturday"};
 
-/* Reads one to `digits_max` decimal digits at *text; false without any. */
-static bool take_number(const char **text, int digits_max, int *ret_value)
+enum {
+	WORD_TODAY = 1,
+	WORD_YESTERDAY,
+	WORD_NOON,
+	WORD_MIDNIGHT,
+	WORD_SUNDAY,
+};
+
+/* Reads so many decimal digits at *text; false for fewer. */
+static bool take_number(const char **text, int digits_min, int digits_max, int *ret_value)
 {
 	int value = 0, digits = 0;
 
@@ -61,7 +66,27 @@ static bool take_number(const char **text, int digits_max, int *ret_value)
 		digits++;
 	}
 	*ret_value = value;
-	return digits != 0;
+	return digits >= digits_min;
+}
+
+/* ":40" at *text, with no further digit. */
+static bool take_sixtieth(const char **text, int *ret_value)
+{
+	if (**text != ':')
+		return false;
+	(*text)++;
+	return take_number(text, 2, 2, ret_value) && !isdigit((unsigned char)**text);
+}
+
+/* A word at *text that ends there. */
+static bool take_suffix(const char **text, const char *word)
+{
+	const size_t length = strlen(word);
+
+	if (strncasecmp(*text, word, length) != 0 || isalnum((unsigned char)(*text)[length]))
+		return false;
+	*text += length;
+	return true;
 }
 
 /* Reads ".5" at *text, if it is there, to nanoseconds; digits beyond them are dropped. */
@@ -87,8 +112,7 @@ static bool parse_length(const char *text, uint64_t *ret_ns)
 {
 	uint64_t sum = 0;
 
-	while (*text == ' ')
-		text++;
+	text += strspn(text, " ");
 	do {
 		size_t digits = strspn(text, "0123456789"), letters, unit;
 		uint64_t count, fraction;
@@ -101,8 +125,7 @@ static bool parse_length(const char *text, uint64_t *ret_ns)
 		text += digits;
 		if (!take_fraction(&text, &fraction))
 			return false;
-		while (*text == ' ')
-			text++;
+		text += strspn(text, " ");
 		for (letters = 0; isalpha((unsigned char)text[letters]);)
 			letters++;
 		for (unit = 0; unit < ARRAY_COUNT(units); unit++) {
@@ -116,36 +139,26 @@ static bool parse_length(const char *text, uint64_t *ret_ns)
 			sum, number_multiply_saturating(count, units[unit].seconds * NS_PER_S));
 		sum = number_add_saturating(sum, fraction * units[unit].seconds);
 		text += letters;
-		while (*text == ' ')
-			text++;
+		text += strspn(text, " ");
 	} while (*text != '\0');
 	*ret_ns = sum;
 	return true;
-}
-
-static bool is_leap(int year)
-{
-	return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
-static int month_days(int year, int month)
-{
-	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-
-	return month == 2 && is_leap(year) ? 29 : days[month - 1];
 }
 
 /* "2026-11-20" at *text. */
 static bool take_date(const char **text, struct when *when)
 {
 	const char *next = *text;
+	struct tm date;
 
-	if (!isdigit((unsigned char)next[0]) || strspn(next, "0123456789") != 4 ||
-	    !take_number(&next, 4, &when->year) || *next++ != '-' || !take_number(&next, 2, &when->month) ||
-	    *next++ != '-' || !take_number(&next, 2, &when->day) || isdigit((unsigned char)*next))
+	if (!take_number(&next, 4, 4, &when->year) || *next++ != '-' ||
+	    !take_number(&next, 1, 2, &when->month) || *next++ != '-' ||
+	    !take_number(&next, 1, 2, &when->day) || isdigit((unsigned char)*next))
 		return false;
-	if (when->year < 1970 || when->year > YEAR_MAX || when->month < 1 || when->month > 12 ||
-	    when->day < 1 || when->day > month_days(when->year, when->month))
+	/* a day that there is not becomes another one */
+	date = (struct tm){.tm_year = when->year - 1900, .tm_mon = when->month - 1, .tm_mday = when->day};
+	if (when->year < 1970 || when->year > YEAR_MAX || timegm(&date) < 0 ||
+	    date.tm_mon != when->month - 1 || date.tm_mday != when->day)
 		return false;
 	*text = next;
 	when->days_ago = -1;
@@ -159,24 +172,17 @@ static bool take_zone(const char **text, struct when *when)
 	const char *next = *text;
 	int hours, minutes = 0;
 
-	if (strncasecmp(next, "utc", 3) == 0 && !isalnum((unsigned char)next[3])) {
-		next += 3;
-		when->offset = 0;
-	} else if ((*next == 'z' || *next == 'Z') && !isalnum((unsigned char)next[1])) {
-		next++;
+	if (take_suffix(&next, "utc") || take_suffix(&next, "z")) {
 		when->offset = 0;
 	} else if (*next == '+' || *next == '-') {
 		const int sign = *next++ == '-' ? -1 : 1;
-		size_t digits = strspn(next, "0123456789");
+		const size_t digits = strspn(next, "0123456789");
 
-		if ((digits != 2 && digits != 4) || !take_number(&next, 2, &hours))
+		if ((digits != 2 && digits != 4) || !take_number(&next, 2, 2, &hours))
 			return false;
-		if (digits == 2 && *next == ':')
-			next++;
-		if (isdigit((unsigned char)*next) &&
-		    (strspn(next, "0123456789") != 2 || !take_number(&next, 2, &minutes)))
-			return false;
-		if (hours > 15 || minutes > 59)
+		if ((digits == 4 && !take_number(&next, 2, 2, &minutes)) ||
+		    (digits == 2 && *next == ':' && !take_sixtieth(&next, &minutes)) || hours > 15 ||
+		    minutes > 59)
 			return false;
 		when->offset = sign * (hours * 3600 + minutes * 60);
 	} else {
@@ -191,37 +197,28 @@ static bool take_zone(const char **text, struct when *when)
 static bool take_time(const char **text, struct when *when)
 {
 	const char *next = *text, *suffix;
-	bool has_minute = false;
-	int half = 0;
+	const bool has_hour = take_number(&next, 1, 2, &when->hour) && !isdigit((unsigned char)*next);
+	const bool has_minute = *next == ':';
+	bool is_morning, is_afternoon;
 
-	if (!take_number(&next, 2, &when->hour) || isdigit((unsigned char)*next))
-		return false;
 	when->minute = when->second = 0;
-	if (*next == ':') {
-		next++;
-		if (strspn(next, "0123456789") != 2 || !take_number(&next, 2, &when->minute))
-			return false;
-		has_minute = true;
-		if (*next == ':') {
-			next++;
-			if (strspn(next, "0123456789") != 2 || !take_number(&next, 2, &when->second) ||
-			    !take_fraction(&next, &when->fraction_ns))
-				return false;
-		}
-	}
-	for (suffix = next; *suffix == ' ';)
-		suffix++;
-	if (strncasecmp(suffix, "am", 2) == 0 && !isalnum((unsigned char)suffix[2]))
-		half = 1;
-	else if (strncasecmp(suffix, "pm", 2) == 0 && !isalnum((unsigned char)suffix[2]))
-		half = 2;
-	if (half != 0)
-		next = suffix + 2;
-	if ((half == 0 && !has_minute) || (half != 0 && (when->hour < 1 || when->hour > 12)) ||
-	    when->hour > 23 || when->minute > 59 || when->second > 59)
+	if (!has_hour || (has_minute && !take_sixtieth(&next, &when->minute)) ||
+	    (*next == ':' &&
+	     (!take_sixtieth(&next, &when->second) || !take_fraction(&next, &when->fraction_ns))))
 		return false;
-	if (half != 0)
-		when->hour = when->hour % 12 + (half == 2 ? 12 : 0);
+	suffix = next + strspn(next, " ");
+	is_morning = take_suffix(&suffix, "am");
+	is_afternoon = take_suffix(&suffix, "pm");
+	if (is_morning || is_afternoon) {
+		if (when->hour < 1 || when->hour > 12)
+			return false;
+		next = suffix;
+		when->hour = when->hour % 12 + (is_afternoon ? 12 : 0);
+	} else if (!has_minute) {
+		return false;
+	}
+	if (when->hour > 23 || when->minute > 59 || when->second > 59)
+		return false;
 	*text = next;
 	when->has_time = true;
 	return true;
@@ -230,33 +227,28 @@ static bool take_time(const char **text, struct when *when)
 /* A word of letters at *text. */
 static bool take_word(const char **text, struct when *when)
 {
-	size_t length = 0;
+	size_t length = 0, word = WORD_TODAY;
 
 	while (isalpha((unsigned char)(*text)[length]))
 		length++;
-	if (length == 0)
+	while (word < ARRAY_COUNT(words) &&
+	       ((length != strlen(words[word]) && (length != 3 || word < WORD_SUNDAY)) ||
+		strncasecmp(*text, words[word], length) != 0))
+		word++;
+	if (word == ARRAY_COUNT(words))
 		return false;
-	if (!when->has_time && ((length == 4 && strncasecmp(*text, "noon", 4) == 0) ||
-				(length == 8 && strncasecmp(*text, "midnight", 8) == 0))) {
-		when->has_time = true;
-		when->hour = length == 4 ? 12 : 0;
-		when->minute = when->second = 0;
-	} else if (!when->has_day && length == 5 && strncasecmp(*text, "today", 5) == 0) {
-		when->has_day = true;
-	} else if (!when->has_day && length == 9 && strncasecmp(*text, "yesterday", 9) == 0) {
-		when->has_day = true;
-		when->days_ago = 1;
-	} else {
-		for (int i = 0; i < 7 && !when->has_day; i++) {
-			if ((length == 3 || length == strlen(week_days[i])) &&
-			    strncasecmp(*text, week_days[i], length) == 0) {
-				when->has_day = true;
-				when->days_ago = -1;
-				when->week_day = i;
-			}
-		}
-		if (when->week_day < 0)
+	if (word == WORD_NOON || word == WORD_MIDNIGHT) {
+		if (when->has_time)
 			return false;
+		when->has_time = true;
+		when->hour = word == WORD_NOON ? 12 : 0;
+		when->minute = when->second = 0;
+	} else {
+		if (when->has_day)
+			return false;
+		when->has_day = true;
+		when->days_ago = word >= WORD_SUNDAY ? -1 : word == WORD_YESTERDAY;
+		when->week_day = word >= WORD_SUNDAY ? (int)(word - WORD_SUNDAY) : -1;
 	}
 	*text += length;
 	return true;
@@ -473,7 +465,7 @@ int when_parse(const char *text, uint64_t now_unix_ns, uint64_t newest_unix_ns, 
 	return error_set(error, -EINVAL, "the time '%s' is %s; valid: " WHEN_FORMS, trimmed, why);
 }
 
-int when_parse_length(const char *text, uint64_t *ret_ns, struct error *error)
+int when_parse_length(const char *text, void *ret_ns, struct error *error)
 {
 	uint64_t length_ns;
 
@@ -481,7 +473,7 @@ int when_parse_length(const char *text, uint64_t *ret_ns, struct error *error)
 	    length_ns == UINT64_MAX)
 		return error_set(error, -EINVAL,
 				 "'%.100s' is no length of time; valid: 30s, 15m, 1h30m, 14d, 2w", text);
-	*ret_ns = length_ns;
+	*(uint64_t *)ret_ns = length_ns;
 	return 0;
 }
 

@@ -45,8 +45,8 @@ enum {
  */
 const char *when_format(char text[static WHEN_TEXT_SIZE], uint64_t unix_ns);
 
-/* A length of time as in -1h30m, without the sign and at least one second: "15m", "14d". In nanoseconds.
- * Returns 0, or -EINVAL with a sentence. */
-int when_parse_length(const char *text, uint64_t *ret_ns, struct error *error);
+/* A length of time as in -1h30m, without the sign and at least one second: "15m", "14d". Into a uint64_t, in
+ * nanoseconds. Returns 0, or -EINVAL with a sentence. */
+int when_parse_length(const char *text, void *ret_ns, struct error *error);
 
 #endif

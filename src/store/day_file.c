@@ -38,30 +38,22 @@ enum {
 	TEXT_MAX = 65536,   /* bytes of a text that is shown */
 };
 
-#define ROUND_COLUMNS                                                                                        \
-	"id, unix_ns, boottime_ns, span_ns, boot, flags, clock_jump_ns, suspended_ns, slept_ns, against, "   \
-	"threads, psi_cpu, psi_memory, psi_io, load"
-
-static const char *const texts[DAY_FILE_STATEMENTS] = {
-	[DAY_FILE_ADD_ROUND] = "INSERT INTO rounds(" ROUND_COLUMNS ") "
-			       "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[DAY_FILE_ADD_BLOBS] = "INSERT INTO blobs(round, state, interval, checksum) "
-			       "VALUES(?,?,?,?)",
-	[DAY_FILE_ADD_BOOT] = "INSERT INTO boots(boot_id, kernel, host, architecture, program) "
-			      "VALUES(?,?,?,?,?)",
-	[DAY_FILE_ADD_MARK] = "INSERT INTO marks(id, unix_ns, kind, text, path) "
+/* Columns without names are those of a table, in its order. */
+static const char *const statements[DAY_FILE_STATEMENTS] = {
+	[DAY_FILE_ADD_ROUND] = "INSERT INTO rounds VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[DAY_FILE_ADD_BLOBS] = "INSERT INTO blobs VALUES(?,?,?,?)",
+	[DAY_FILE_ADD_BOOT] = "INSERT INTO boots VALUES(NULL,?,?,?,?,?)",
+	[DAY_FILE_ADD_MARK] = "INSERT INTO marks "
 			      "VALUES(max(?, 1 + coalesce((SELECT max(id) FROM marks), 0)),?,?,?,?)",
-	[DAY_FILE_AT_OR_BEFORE] = "SELECT " ROUND_COLUMNS
-				  " FROM rounds WHERE id <= ? ORDER BY id DESC LIMIT 1",
-	[DAY_FILE_AT_OR_AFTER] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id >= ? ORDER BY id LIMIT 1",
-	[DAY_FILE_RANGE] = "SELECT " ROUND_COLUMNS " FROM rounds WHERE id >= ? AND id <= ? ORDER BY id",
-	[DAY_FILE_COUNT] = "SELECT count(*) FROM rounds WHERE id >= ? AND id <= ?",
-	[DAY_FILE_BLOBS] = "SELECT state, interval, checksum FROM blobs WHERE round = ?",
-	[DAY_FILE_BOOT] = "SELECT boot_id, kernel, host, architecture, program FROM boots WHERE id = ?",
+	[DAY_FILE_AT_OR_BEFORE] = "SELECT * FROM rounds WHERE id <= ? ORDER BY id DESC LIMIT 1",
+	[DAY_FILE_AT_OR_AFTER] = "SELECT * FROM rounds WHERE id >= ? ORDER BY id LIMIT 1",
+	[DAY_FILE_RANGE] = "SELECT * FROM rounds WHERE id >= ? AND id <= ? ORDER BY id",
+	[DAY_FILE_BLOBS] = "SELECT * FROM blobs WHERE round = ?",
+	[DAY_FILE_BOOT] = "SELECT * FROM boots WHERE id = ?",
 	[DAY_FILE_FIND_BOOT] = "SELECT id FROM boots WHERE boot_id = ? AND kernel = ? AND host = ? AND "
 			       "architecture = ? AND program = ?",
 	/* in the order of ids: ordered by time SQLite would sort them, with room for all */
-	[DAY_FILE_MARKS] = "SELECT id, unix_ns, kind, text, path FROM marks WHERE id > ? ORDER BY id",
+	[DAY_FILE_MARKS] = "SELECT * FROM marks WHERE id > ? ORDER BY id",
 };
 
 int day_file_open(struct day_file *file, const char *directory, uint32_t day, enum database_access access,
@@ -92,7 +84,8 @@ static int statement_of(struct day_file *file, enum day_file_statement which, sq
 	int result = 0;
 
 	if (file->statements[which] == NULL)
-		result = database_prepare(&file->database, texts[which], &file->statements[which], error);
+		result = database_prepare(&file->database, statements[which], &file->statements[which],
+					  error);
 	*ret_statement = file->statements[which];
 	return result;
 }
@@ -113,15 +106,6 @@ static void bind_blob(sqlite3_stmt *statement, int index, const struct buffer *b
 		sqlite3_bind_null(statement, index);
 }
 
-/* A number, or NULL for the one that stands for none. */
-static void bind_number(sqlite3_stmt *statement, int index, uint64_t number, uint64_t none)
-{
-	if (number != none)
-		sqlite3_bind_int64(statement, index, (sqlite3_int64)number);
-	else
-		sqlite3_bind_null(statement, index);
-}
-
 /* Runs a statement that gives no rows and has been bound. */
 static int run(struct day_file *file, sqlite3_stmt *statement, struct error *error)
 {
@@ -135,8 +119,6 @@ static int run(struct day_file *file, sqlite3_stmt *statement, struct error *err
 static int intern_boot(struct day_file *file, const struct history_boot *boot, uint32_t *ret_id,
 		       struct error *error)
 {
-	const char *const values[] = {boot->boot_id, boot->kernel, boot->host, boot->architecture,
-				      boot->program};
 	static const enum day_file_statement steps[] = {DAY_FILE_FIND_BOOT, DAY_FILE_ADD_BOOT};
 
 	for (size_t step = 0; step < ARRAY_COUNT(steps); step++) {
@@ -145,8 +127,8 @@ static int intern_boot(struct day_file *file, const struct history_boot *boot, u
 
 		if (result < 0)
 			return result;
-		for (size_t i = 0; i < ARRAY_COUNT(values); i++)
-			bind_text(statement, (int)i + 1, values[i]);
+		for (int i = 0; i < HISTORY_BOOT_TEXTS; i++)
+			bind_text(statement, i + 1, boot->texts[i]);
 		result = database_step(&file->database, statement, error);
 		if (result > 0)
 			*ret_id = (uint32_t)sqlite3_column_int64(statement, 0);
@@ -159,34 +141,76 @@ static int intern_boot(struct day_file *file, const struct history_boot *boot, u
 	return 0;
 }
 
+/* A statement whose parameters, or the row it is on, are the columns of a round. */
+struct cells {
+	sqlite3_stmt *statement;
+	bool writes;
+	int next;
+};
+
+/* Writes the number of the next column, or reads it; `none` is the one that is stored as NULL. */
+static int64_t code_number(struct cells *cells, int64_t number, int64_t none)
+{
+	const int column = cells->next++;
+
+	if (!cells->writes)
+		return sqlite3_column_type(cells->statement, column) == SQLITE_INTEGER
+			       ? sqlite3_column_int64(cells->statement, column)
+			       : none;
+	if (number != none)
+		sqlite3_bind_int64(cells->statement, column + 1, number);
+	else
+		sqlite3_bind_null(cells->statement, column + 1);
+	return number;
+}
+
+/* The same of a number that is none below 0. */
+static uint64_t code_count(struct cells *cells, uint64_t number, uint64_t none)
+{
+	const int64_t count = code_number(cells, (int64_t)number, (int64_t)none);
+
+	return count > 0 ? (uint64_t)count : 0;
+}
+
+/* Writes or reads the columns in the order of the table; a column without NULL has UINT64_MAX for none. */
+static void code_row(struct cells *cells, struct day_file_row *row)
+{
+	struct history_round *round = &row->round;
+	uint64_t flags = (round->after_gap ? ROUND_AFTER_GAP : 0U) |
+			 (round->after_pause ? ROUND_AFTER_PAUSE : 0U) |
+			 (round->clock_jumped ? ROUND_CLOCK_JUMPED : 0U);
+
+	round->id = code_number(cells, round->id, 0);
+	round->unix_ns = code_count(cells, round->unix_ns, UINT64_MAX);
+	round->boottime_ns = code_count(cells, round->boottime_ns, UINT64_MAX);
+	round->span_ns = code_count(cells, round->span_ns, UINT64_MAX);
+	round->boot = (uint32_t)code_count(cells, round->boot, UINT64_MAX);
+	flags = code_count(cells, flags, UINT64_MAX);
+	round->after_gap = (flags & ROUND_AFTER_GAP) != 0;
+	round->after_pause = (flags & ROUND_AFTER_PAUSE) != 0;
+	round->clock_jumped = (flags & ROUND_CLOCK_JUMPED) != 0;
+	round->clock_jump_ns = code_number(cells, round->clock_jump_ns, 0);
+	round->suspended_ns = code_count(cells, round->suspended_ns, 0);
+	row->slept_ns = code_count(cells, row->slept_ns, 0);
+	row->against = code_number(cells, row->against, 0);
+	round->threads = (uint32_t)code_count(cells, round->threads, UINT64_MAX);
+	for (size_t i = 0; i < PRESSURE_IRQ; i++)
+		round->psi[i] = (uint16_t)code_count(cells, round->psi[i], HISTORY_PSI_UNKNOWN);
+	round->load_centi = (uint32_t)code_count(cells, round->load_centi, UINT32_MAX);
+}
+
 static int add_round(struct day_file *file, const struct day_file_row *row, uint32_t boot,
 		     struct error *error)
 {
-	const struct history_round *round = &row->round;
-	const unsigned int flags = (round->after_gap ? ROUND_AFTER_GAP : 0U) |
-				   (round->after_pause ? ROUND_AFTER_PAUSE : 0U) |
-				   (round->clock_jumped ? ROUND_CLOCK_JUMPED : 0U);
-	sqlite3_stmt *statement;
-	int index = 1;
-	const int result = statement_of(file, DAY_FILE_ADD_ROUND, &statement, error);
+	struct day_file_row copy = *row;
+	struct cells cells = {.writes = true};
+	const int result = statement_of(file, DAY_FILE_ADD_ROUND, &cells.statement, error);
 
 	if (result < 0)
 		return result;
-	sqlite3_bind_int64(statement, index++, round->id);
-	sqlite3_bind_int64(statement, index++, (sqlite3_int64)round->unix_ns);
-	sqlite3_bind_int64(statement, index++, (sqlite3_int64)round->boottime_ns);
-	sqlite3_bind_int64(statement, index++, (sqlite3_int64)round->span_ns);
-	sqlite3_bind_int64(statement, index++, boot);
-	sqlite3_bind_int64(statement, index++, flags);
-	bind_number(statement, index++, (uint64_t)round->clock_jump_ns, 0);
-	bind_number(statement, index++, round->suspended_ns, 0);
-	bind_number(statement, index++, row->slept_ns, 0);
-	bind_number(statement, index++, (uint64_t)row->against, 0);
-	sqlite3_bind_int64(statement, index++, round->threads);
-	for (size_t i = 0; i < PRESSURE_IRQ; i++)
-		bind_number(statement, index++, round->psi[i], HISTORY_PSI_UNKNOWN);
-	bind_number(statement, index++, round->load_centi, UINT32_MAX);
-	return run(file, statement, error);
+	copy.round.boot = boot;
+	code_row(&cells, &copy);
+	return run(file, cells.statement, error);
 }
 
 /* SQLite does not check the pages of a blob. */
@@ -253,13 +277,6 @@ int day_file_add_mark(struct day_file *file, const struct history_mark *mark, st
 	return run(file, statement, error);
 }
 
-static uint64_t number_at(sqlite3_stmt *statement, int column)
-{
-	const sqlite3_int64 number = sqlite3_column_int64(statement, column);
-
-	return number > 0 ? (uint64_t)number : 0;
-}
-
 /* Whether it is a time of the file's day; the last round of a day may come in its last millisecond. */
 static bool is_id(const struct day_file *file, int64_t id)
 {
@@ -270,30 +287,11 @@ static bool is_id(const struct day_file *file, int64_t id)
 /* Reads the row that a statement is on. False: no recorder wrote it like this. */
 static bool read_row(const struct day_file *file, sqlite3_stmt *statement, struct day_file_row *ret_row)
 {
-	const uint64_t flags = number_at(statement, 5);
-	struct history_round *round = &ret_row->round;
+	struct cells cells = {.statement = statement};
+	const struct history_round *round = &ret_row->round;
 
-	*ret_row = (struct day_file_row){.slept_ns = number_at(statement, 8),
-					 .against = sqlite3_column_int64(statement, 9)};
-	round->day = file->day;
-	round->id = sqlite3_column_int64(statement, 0);
-	round->unix_ns = number_at(statement, 1);
-	round->boottime_ns = number_at(statement, 2);
-	round->span_ns = number_at(statement, 3);
-	round->boot = (uint32_t)number_at(statement, 4);
-	round->after_gap = (flags & ROUND_AFTER_GAP) != 0;
-	round->after_pause = (flags & ROUND_AFTER_PAUSE) != 0;
-	round->clock_jumped = (flags & ROUND_CLOCK_JUMPED) != 0;
-	round->clock_jump_ns = sqlite3_column_int64(statement, 6);
-	round->suspended_ns = number_at(statement, 7);
-	round->threads = (uint32_t)number_at(statement, 10);
-	for (int i = 0; i < PRESSURE_IRQ; i++)
-		round->psi[i] = sqlite3_column_type(statement, 11 + i) == SQLITE_INTEGER
-					? (uint16_t)number_at(statement, 11 + i)
-					: HISTORY_PSI_UNKNOWN;
-	round->load_centi = sqlite3_column_type(statement, 14) == SQLITE_INTEGER
-				    ? (uint32_t)number_at(statement, 14)
-				    : UINT32_MAX;
+	*ret_row = (struct day_file_row){.round.day = file->day};
+	code_row(&cells, ret_row);
 	return round->unix_ns >= history_files_begin(file->day) &&
 	       round->unix_ns < history_files_end(file->day) && is_id(file, round->id) &&
 	       round->id >= (int64_t)(round->unix_ns / NS_PER_MS) &&
@@ -305,11 +303,12 @@ static int refuse_row(const struct day_file *file, struct error *error)
 	return error_set(error, -EBADMSG, "%s: a round in it is damaged", file->database.path);
 }
 
-int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t id,
-		  struct day_file_row *ret_row, struct error *error)
+int day_file_seek(struct day_file *file, bool forward, int64_t id, struct day_file_row *ret_row,
+		  struct error *error)
 {
 	sqlite3_stmt *statement;
-	int result = statement_of(file, which, &statement, error);
+	int result = statement_of(file, forward ? DAY_FILE_AT_OR_AFTER : DAY_FILE_AT_OR_BEFORE, &statement,
+				  error);
 	bool is_good;
 
 	if (result < 0)
@@ -319,7 +318,7 @@ int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t 
 	if (result <= 0)
 		return result;
 	is_good = read_row(file, statement, ret_row) &&
-		  (which == DAY_FILE_AT_OR_AFTER ? ret_row->round.id >= id : ret_row->round.id <= id);
+		  (forward ? ret_row->round.id >= id : ret_row->round.id <= id);
 	sqlite3_reset(statement);
 	return is_good ? 1 : refuse_row(file, error);
 }
@@ -349,23 +348,6 @@ int day_file_list(struct day_file *file, int64_t from, int64_t to, day_file_visi
 	return result < 0 ? result : 0;
 }
 
-int day_file_count(struct day_file *file, int64_t from, int64_t to, uint64_t *ret_count, struct error *error)
-{
-	sqlite3_stmt *statement;
-	int result = statement_of(file, DAY_FILE_COUNT, &statement, error);
-
-	if (result < 0)
-		return result;
-	sqlite3_bind_int64(statement, 1, from);
-	sqlite3_bind_int64(statement, 2, to);
-	result = database_step(&file->database, statement, error);
-	if (result <= 0)
-		return result;
-	*ret_count = number_at(statement, 0);
-	sqlite3_reset(statement);
-	return 0;
-}
-
 int day_file_blobs(struct day_file *file, int64_t id, struct day_file_blobs *ret_blobs, struct error *error)
 {
 	sqlite3_stmt *statement;
@@ -382,11 +364,11 @@ int day_file_blobs(struct day_file *file, int64_t id, struct day_file_blobs *ret
 	if (result < 0)
 		return result;
 	ret_blobs->statement = statement;
-	ret_blobs->state = sqlite3_column_blob(statement, 0);
-	ret_blobs->state_length = (size_t)sqlite3_column_bytes(statement, 0);
-	ret_blobs->interval = sqlite3_column_blob(statement, 1);
-	ret_blobs->interval_length = (size_t)sqlite3_column_bytes(statement, 1);
-	if (sqlite3_column_int64(statement, 2) == checksum_of(ret_blobs->state, ret_blobs->state_length,
+	ret_blobs->state = sqlite3_column_blob(statement, 1);
+	ret_blobs->state_length = (size_t)sqlite3_column_bytes(statement, 1);
+	ret_blobs->interval = sqlite3_column_blob(statement, 2);
+	ret_blobs->interval_length = (size_t)sqlite3_column_bytes(statement, 2);
+	if (sqlite3_column_int64(statement, 3) == checksum_of(ret_blobs->state, ret_blobs->state_length,
 							      ret_blobs->interval,
 							      ret_blobs->interval_length))
 		return 0;
@@ -426,10 +408,8 @@ int day_file_boot(struct day_file *file, uint32_t boot, struct arena *arena, str
 	result = database_step(&file->database, statement, error);
 	if (result <= 0)
 		return result;
-	*ret_boot = (struct history_boot){
-		text_or_empty(statement, 0, arena), text_or_empty(statement, 1, arena),
-		text_or_empty(statement, 2, arena), text_or_empty(statement, 3, arena),
-		text_or_empty(statement, 4, arena)};
+	for (int i = 0; i < HISTORY_BOOT_TEXTS; i++)
+		ret_boot->texts[i] = text_or_empty(statement, 1 + i, arena);
 	sqlite3_reset(statement);
 	return 1;
 }
@@ -447,8 +427,8 @@ int day_file_marks(struct day_file *file, uint64_t from_unix_ns, uint64_t to_uni
 	do {
 		sqlite3_bind_int64(statement, 1, last);
 		while ((result = database_step(&file->database, statement, error)) > 0) {
-			const uint64_t unix_ns = number_at(statement, 1);
 			const int64_t id = sqlite3_column_int64(statement, 0);
+			const uint64_t unix_ns = code_count(&(struct cells){statement, false, 1}, 0, 0);
 
 			if (id <= last || ++count > MARKS_MAX) {
 				result = error_set(error, -EBADMSG, "%s: its marks are damaged",

@@ -24,7 +24,6 @@ enum day_file_statement {
 	DAY_FILE_AT_OR_BEFORE,
 	DAY_FILE_AT_OR_AFTER,
 	DAY_FILE_RANGE,
-	DAY_FILE_COUNT,
 	DAY_FILE_BLOBS,
 	DAY_FILE_BOOT,
 	DAY_FILE_FIND_BOOT,
@@ -62,20 +61,14 @@ int day_file_add(struct day_file *file, const struct day_file_row *row, const st
 /* Stores a mark; its id is the highest. */
 int day_file_add_mark(struct day_file *file, const struct history_mark *mark, struct error *error);
 
-/*
- * The row at an id, or the nearest one before or after: `which` is one of DAY_FILE_AT_OR_BEFORE and
- * DAY_FILE_AT_OR_AFTER. 1: found, 0: none, or a negative errno.
- */
-int day_file_seek(struct day_file *file, enum day_file_statement which, int64_t id,
-		  struct day_file_row *ret_row, struct error *error);
+/* The row at an id, or the nearest one after or before it. 1: found, 0: none, or a negative errno. */
+int day_file_seek(struct day_file *file, bool forward, int64_t id, struct day_file_row *ret_row,
+		  struct error *error);
 
 /* Calls for each round of these ids, both included, in order, until it returns false. */
 typedef bool day_file_visit(void *context, const struct day_file_row *row);
 int day_file_list(struct day_file *file, int64_t from, int64_t to, day_file_visit *visit, void *context,
 		  struct error *error);
-
-/* Counts the rounds with these ids, both included. */
-int day_file_count(struct day_file *file, int64_t from, int64_t to, uint64_t *ret_count, struct error *error);
 
 /* The stored recording of a round, valid until day_file_end_blobs(). */
 struct day_file_blobs {

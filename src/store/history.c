@@ -4,923 +4,100 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/memory.h"
-#include "day_file.h"
-#include "history_files.h"
-#include "recording.h"
+#include "snapshot/ended_set.h"
+#include "snapshot/thread_match.h"
+#include "window/ended.h"
+#include "window/host_numbers.h"
 
 enum {
-	HISTORY_CACHE = 20, /* decoded rounds that are kept */
-	/* The same in threads: what a round takes goes with them. */
-	HISTORY_CACHE_THREADS = 200000,
-	HISTORY_CACHE_LEAST = 4,
-	HISTORY_OPEN_MAX = 64,    /* files at a time */
-	HISTORY_BOOTS_MAX = 1024, /* later ones are not known */
-	HISTORY_GAPS_MAX = 1024,  /* a file with more of them is given up */
+	/* Threads of the rounds that are kept decoded: the memory they take goes with them. */
+	DECODED_THREADS = 200000,
+	DECODED_LEAST = 4, /* rounds, whatever they take */
 };
 
-/* A file of a day. */
-struct history_entry {
-	uint32_t day;
-	uint64_t bytes;
-	struct day_file file;
-	int status; /* why it cannot be read; 0: it can, or was not needed so far */
-	const char *why;
-	bool is_empty; /* it had nothing at all when it was opened */
-};
-
-/* Rounds that cannot be read, by id: from the first to before the last. */
-struct history_gap {
-	uint32_t day;
-	int64_t from, to;
-	uint64_t rounds;
-	const char *why;
-};
-
-/* A decoded round. */
-struct history_cached {
-	struct snapshot *snapshot; /* a reference; NULL: none */
-	uint32_t day;
-	int64_t id;
-	uint64_t used; /* clock of its last use */
-};
-
-struct history {
-	char *directory;
-	struct history_entry *entries; /* ascending by day */
-	size_t entry_count, entry_capacity;
-	size_t open_count;
-	struct history_boot *boots;
-	size_t boot_count, boot_capacity;
-	struct hash_map boot_of;  /* day and the file's id: index in `boots` */
-	struct history_gap *gaps; /* ascending by day and id, apart */
-	size_t gap_count, gap_capacity;
-	struct history_cached cache[HISTORY_CACHE];
-	uint64_t cache_clock;
-	struct history_day *days;   /* of history_days() */
-	struct history_hole *holes; /* of history_damage() */
-	struct arena texts;         /* of boots and of what is wrong */
-};
-
-/* --- what is damaged --- */
-
-static bool is_before(const struct history_gap *a, const struct history_gap *b)
+struct history_round history_round_of(const struct snapshot *before, const struct snapshot *now)
 {
-	return a->day != b->day ? a->day < b->day : a->from < b->from;
-}
+	struct history_round round = {
+		.unix_ns = now->captured_at_unix_ns,
+		.boottime_ns = now->provenance.boottime_ns,
+		.threads = (uint32_t)now->thread_count,
+		.after_gap = before == NULL,
+		.load_centi = now->provenance.load_known ? (uint32_t)now->provenance.load_centi[0]
+							 : UINT32_MAX,
+	};
 
-/* Merges the gaps of a file into one, once it has too many. */
-static void give_up(struct history *history, uint32_t day, const char *why)
-{
-	size_t count = 0, kept = 0;
-	bool has_one = false;
+	if (before != NULL && now->provenance.boottime_ns > before->provenance.boottime_ns)
+		round.span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
+	for (size_t i = 0; i < ARRAY_COUNT(round.psi); i++) {
+		const double share = host_pressure_share(now, before, (enum pressure_resource)i);
 
-	for (size_t i = 0; i < history->gap_count; i++)
-		count += history->gaps[i].day == day;
-	if (count <= HISTORY_GAPS_MAX)
-		return;
-	for (size_t i = 0; i < history->gap_count; i++) {
-		if (history->gaps[i].day != day) {
-			history->gaps[kept++] = history->gaps[i];
-		} else if (!has_one) {
-			history->gaps[kept++] = (struct history_gap){day, 0, INT64_MAX, 0, why};
-			has_one = true;
-		}
+		round.psi[i] = isnan(share) ? HISTORY_PSI_UNKNOWN : (uint16_t)lround(10000 * share);
 	}
-	history->gap_count = kept;
+	return round;
 }
 
-/* Notes that the rounds from one on to before another are damaged. */
-static void note_gap(struct history *history, const struct history_gap *gap)
+double history_left_between(const struct snapshot *before, const struct snapshot *now)
 {
-	size_t place = 0, kept = 0;
+	uint32_t *before_of;
+	double left_ns;
+	bool *seen;
 
-	(void)MEMORY_APPEND(history->gaps, history->gap_count, history->gap_capacity);
-	while (place + 1 < history->gap_count && is_before(&history->gaps[place], gap))
-		place++;
-	memmove(&history->gaps[place + 1], &history->gaps[place],
-		(history->gap_count - 1 - place) * sizeof(*history->gaps));
-	history->gaps[place] = *gap;
-	/* those that meet become one */
-	for (size_t i = 0; i < history->gap_count; i++) {
-		struct history_gap *last = kept != 0 ? &history->gaps[kept - 1] : NULL;
-		const struct history_gap *next = &history->gaps[i];
-
-		if (last == NULL || last->day != next->day || next->from > last->to) {
-			history->gaps[kept++] = *next;
-			continue;
-		}
-		if (next->to > last->to) {
-			last->rounds = next->from == last->to ? last->rounds + next->rounds : 0;
-			last->to = next->to;
-		}
-	}
-	history->gap_count = kept;
-	give_up(history, gap->day, gap->why);
-}
-
-/* The hole that a round is in, or NULL. */
-static const struct history_gap *gap_at(const struct history *history, uint32_t day, int64_t id)
-{
-	for (size_t i = 0; i < history->gap_count; i++) {
-		const struct history_gap *gap = &history->gaps[i];
-
-		if (gap->day == day && gap->from <= id && id < gap->to)
-			return gap;
-	}
-	return NULL;
-}
-
-/* --- files --- */
-
-static void close_entry(struct history *history, struct history_entry *entry)
-{
-	if (!day_file_is_open(&entry->file))
-		return;
-	day_file_close(&entry->file);
-	history->open_count--;
-}
-
-/* Takes the list of files over; what was known of those that are still there stays known. */
-static void take_files(struct history *history, const struct history_files *files)
-{
-	struct history_entry *entries = memory_allocate_zero(files->count + 1, sizeof(*entries));
-	size_t old = 0;
-
-	for (size_t i = 0; i < files->count; i++) {
-		entries[i].day = files->items[i].day;
-		for (; old < history->entry_count && history->entries[old].day < entries[i].day; old++)
-			close_entry(history, &history->entries[old]);
-		if (old < history->entry_count && history->entries[old].day == entries[i].day)
-			entries[i] = history->entries[old++];
-		/* what is empty, or locked, may be so no more */
-		if (entries[i].status == -ENODATA || entries[i].status == -EAGAIN ||
-		    entries[i].status == -ENOENT)
-			entries[i].status = 0;
-		entries[i].bytes = files->items[i].bytes;
-	}
-	for (; old < history->entry_count; old++)
-		close_entry(history, &history->entries[old]);
-	free(history->entries);
-	history->entries = entries;
-	history->entry_count = files->count;
-}
-
-/* Lists the directory again: new files are there, removed ones are not. */
-static int refresh(struct history *history, struct error *error)
-{
-	struct history_files files;
-	const int result = history_files_list(history->directory, &files, error);
-
-	if (result == 0)
-		take_files(history, &files);
-	history_files_release(&files);
-	return result;
-}
-
-int history_open(const char *directory, struct history **ret_history, struct error *error)
-{
-	struct history *history;
-	struct history_files files;
-	int result = history_files_list(directory, &files, error);
-
-	if (result == -ENOENT)
-		error_set(error, result, "%s: there is no such directory; `ctop record` makes a history",
-			  directory);
-	if (result == 0 && !files.any)
-		result = error_set(error, -ENODATA,
-				   "%s: there is no history in it; `ctop record --history %s` makes one",
-				   directory, directory);
-	if (result == 0) {
-		history = memory_allocate_zero(1, sizeof(*history));
-		history->directory = memory_duplicate(directory);
-		take_files(history, &files);
-		*ret_history = history;
-	}
-	history_files_release(&files);
-	return result;
-}
-
-void history_close(struct history *history)
-{
-	if (history == NULL)
-		return;
-	for (size_t i = 0; i < history->entry_count; i++)
-		close_entry(history, &history->entries[i]);
-	for (size_t i = 0; i < HISTORY_CACHE; i++)
-		snapshot_release(history->cache[i].snapshot);
-	hash_map_release(&history->boot_of);
-	arena_release(&history->texts);
-	free(history->entries);
-	free(history->boots);
-	free(history->gaps);
-	free(history->days);
-	free(history->holes);
-	free(history->directory);
-	free(history);
-}
-
-const char *history_directory(const struct history *history)
-{
-	return history->directory;
-}
-
-/* Opens a file unless it is open: 0, or why it cannot be read, which then is a hole. */
-static int open_entry(struct history *history, struct history_entry *entry, struct error *error)
-{
-	struct error why;
-
-	if (day_file_is_open(&entry->file))
-		return 0;
-	if (entry->status != 0)
-		return error_set(error, entry->status, "%s", entry->why);
-	if (history->open_count >= HISTORY_OPEN_MAX) {
-		for (size_t i = 0; i < history->entry_count; i++)
-			close_entry(history, &history->entries[i]);
-	}
-	entry->status = day_file_open(&entry->file, history->directory, entry->day, DATABASE_READ, &why);
-	if (entry->status == 0) {
-		history->open_count++;
-		return 0;
-	}
-	entry->why = arena_duplicate(&history->texts, why.text, strlen(why.text));
-	if (entry->status != -ENODATA && entry->status != -ENOENT)
-		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
-	return error_set(error, entry->status, "%s", entry->why);
-}
-
-/* The file of a number, open; NULL with an error where it cannot be read or is gone. */
-static struct history_entry *entry_of(struct history *history, uint32_t day, int *ret_result,
-				      struct error *error)
-{
-	char name[HISTORY_FILES_NAME];
-
-	for (size_t i = 0; i < history->entry_count; i++) {
-		if (history->entries[i].day == day) {
-			*ret_result = open_entry(history, &history->entries[i], error);
-			return *ret_result == 0 ? &history->entries[i] : NULL;
-		}
-	}
-	*ret_result = error_set(error, -ENOENT, "%s/%s: it has been removed", history->directory,
-				history_files_name(day, name));
-	return NULL;
-}
-
-/* --- rounds --- */
-
-/* A number for the boot of a row, the same in all files. */
-static uint32_t boot_number(struct history *history, struct history_entry *entry, uint32_t boot)
-{
-	const uint64_t key = (uint64_t)entry->day << 32 | boot;
-	struct history_boot found = {"", "", "", "", ""};
-	uint32_t number;
-
-	if (hash_map_get(&history->boot_of, key, &number))
-		return number;
-	if (day_file_boot(&entry->file, boot, &history->texts, &found, NULL) < 0)
-		found = (struct history_boot){"", "", "", "", ""};
-	if (history->boot_count >= HISTORY_BOOTS_MAX)
-		return UINT32_MAX;
-	for (number = 0; number < history->boot_count; number++) {
-		const struct history_boot *other = &history->boots[number];
-
-		if (strcmp(other->boot_id, found.boot_id) == 0 && strcmp(other->kernel, found.kernel) == 0 &&
-		    strcmp(other->host, found.host) == 0 && strcmp(other->program, found.program) == 0 &&
-		    strcmp(other->architecture, found.architecture) == 0)
-			break;
-	}
-	if (number == history->boot_count)
-		*MEMORY_APPEND(history->boots, history->boot_count, history->boot_capacity) = found;
-	hash_map_set(&history->boot_of, key, number);
-	return number;
-}
-
-const struct history_boot *history_boot(const struct history *history, const struct history_round *round)
-{
-	static const struct history_boot unknown = {"", "", "", "", ""};
-
-	return round->boot < history->boot_count ? &history->boots[round->boot] : &unknown;
-}
-
-/* Finds the next id from which on, or backwards, the table of rounds can be read again. */
-static int pass_damage(struct history *history, struct history_entry *entry, enum day_file_statement which,
-		       int64_t id, struct day_file_row *ret_row, const char *why)
-{
-	const int64_t direction = which == DAY_FILE_AT_OR_AFTER ? 1 : -1;
-	const int64_t day_begin = (int64_t)(history_files_begin(entry->day) / NS_PER_MS),
-		      day_end = (int64_t)(history_files_end(entry->day) / NS_PER_MS);
-	int64_t bad, good, step = 1000;
-	int result = -EBADMSG;
-
-	bad = direction > 0 ? (id > day_begin ? id : day_begin) : (id < day_end ? id : day_end);
-	good = bad;
-	while (result == -EBADMSG && good >= day_begin && good <= day_end) {
-		bad = good;
-		good += direction * step;
-		step *= 2;
-		result = day_file_seek(&entry->file, which, good, ret_row, NULL);
-	}
-	while (result != -EBADMSG && llabs(good - bad) > 1) {
-		const int64_t middle = bad + (good - bad) / 2;
-		struct day_file_row row;
-		const int found = day_file_seek(&entry->file, which, middle, &row, NULL);
-
-		if (found == -EBADMSG) {
-			bad = middle;
-		} else {
-			good = middle;
-			result = found;
-			*ret_row = row;
-		}
-	}
-	if (direction > 0)
-		note_gap(history, &(struct history_gap){entry->day, id,
-							result > 0 ? ret_row->round.id : INT64_MAX, 0, why});
-	else
-		note_gap(history, &(struct history_gap){entry->day, result > 0 ? ret_row->round.id + 1 : 0,
-							id < INT64_MAX ? id + 1 : INT64_MAX, 0, why});
-	return result == -EBADMSG ? 0 : result;
-}
-
-/* As day_file_seek(), past what is damaged. */
-static int seek_round(struct history *history, struct history_entry *entry, enum day_file_statement which,
-		      int64_t id, struct day_file_row *ret_row, struct error *error)
-{
-	for (;;) {
-		const struct history_gap *gap;
-		struct error why;
-		int result = day_file_seek(&entry->file, which, id, ret_row, &why);
-
-		if (result == -EBADMSG)
-			result = pass_damage(history, entry, which, id, ret_row,
-					     arena_duplicate(&history->texts, why.text, strlen(why.text)));
-		if (result < 0)
-			return error_set(error, result, "%s", why.text);
-		if (result == 0)
-			return 0;
-		gap = gap_at(history, entry->day, ret_row->round.id);
-		if (gap == NULL)
-			return 1;
-		if (which == DAY_FILE_AT_OR_AFTER ? gap->to == INT64_MAX : gap->from == 0)
-			return 0;
-		id = which == DAY_FILE_AT_OR_AFTER ? gap->to : gap->from - 1;
-	}
-}
-
-/* Hands a row out. */
-static int give(struct history *history, struct history_entry *entry, const struct day_file_row *row,
-		struct history_round *ret_round)
-{
-	*ret_round = row->round;
-	ret_round->boot = boot_number(history, entry, row->round.boot);
-	return 0;
-}
-
-static int give_none(const struct history *history, int result, const struct error *why, struct error *error)
-{
-	if (result < 0)
-		return error_set(error, result, "%s", why->text);
-	if (history->gap_count != 0)
-		return error_set(error, -ENODATA, "%s: no round in it can be read: %s", history->directory,
-				 history->gaps[0].why);
-	return error_set(error, -ENODATA, "%s: there is no round in it yet", history->directory);
-}
-
-/* The first or last round of all. */
-static int find_end(struct history *history, bool last, struct history_round *ret_round, struct error *error)
-{
-	struct error why = {0};
-	int result = refresh(history, error), first_result = 0;
-
-	if (result < 0)
-		return result;
-	for (size_t i = 0; i < history->entry_count; i++) {
-		struct history_entry *entry = &history->entries[last ? history->entry_count - 1 - i : i];
-		struct error found;
-		struct day_file_row row;
-
-		result = open_entry(history, entry, &found);
-		if (result == 0)
-			result = seek_round(history, entry,
-					    last ? DAY_FILE_AT_OR_BEFORE : DAY_FILE_AT_OR_AFTER,
-					    last ? INT64_MAX : 0, &row, &found);
-		if (result > 0)
-			return give(history, entry, &row, ret_round);
-		if (result < 0 && result != -ENODATA && first_result == 0) {
-			first_result = result;
-			why = found;
-		}
-	}
-	return give_none(history, first_result, &why, error);
-}
-
-int history_first(struct history *history, struct history_round *ret_round, struct error *error)
-{
-	return find_end(history, false, ret_round, error);
-}
-
-int history_last(struct history *history, struct history_round *ret_round, struct error *error)
-{
-	return find_end(history, true, ret_round, error);
-}
-
-/* The round of a file that is nearest to a time on a side of it; 0: none there. */
-static int find_in_entry(struct history *history, struct history_entry *entry, uint64_t unix_ns, bool before,
-			 struct day_file_row *ret_row, struct error *error)
-{
-	int64_t id = (int64_t)(unix_ns / NS_PER_MS);
-	int result = open_entry(history, entry, error);
-
-	if (result < 0)
-		return result;
-	result = seek_round(history, entry, before ? DAY_FILE_AT_OR_BEFORE : DAY_FILE_AT_OR_AFTER, id,
-			    ret_row, error);
-	/* the id is a time in ms */
-	if (result > 0 && before && ret_row->round.unix_ns > unix_ns)
-		result = seek_round(history, entry, DAY_FILE_AT_OR_BEFORE, ret_row->round.id - 1, ret_row,
-				    error);
-	else if (result > 0 && !before && ret_row->round.unix_ns < unix_ns)
-		result = seek_round(history, entry, DAY_FILE_AT_OR_AFTER, ret_row->round.id + 1, ret_row,
-				    error);
-	return result;
-}
-
-/* The round on a side of a time, in whichever file. 1: found, 0: none. */
-static int find_side(struct history *history, uint64_t unix_ns, bool before, struct history_round *ret_round)
-{
-	bool found = false;
-	uint32_t found_day = 0;
-
-	for (size_t i = 0; i < history->entry_count; i++) {
-		struct history_entry *entry = &history->entries[before ? history->entry_count - 1 - i : i];
-		struct day_file_row row;
-
-		if (before ? history_files_begin(entry->day) > unix_ns
-			   : history_files_end(entry->day) <= unix_ns)
-			continue;
-		/* those of one date may be of the same time, when the clock went back */
-		if (found && !history_files_same_date(entry->day, found_day))
-			break;
-		if (find_in_entry(history, entry, unix_ns, before, &row, NULL) <= 0)
-			continue;
-		if (!found || (before ? row.round.unix_ns > ret_round->unix_ns
-				      : row.round.unix_ns < ret_round->unix_ns))
-			give(history, entry, &row, ret_round);
-		found = true;
-		found_day = entry->day;
-	}
-	return found;
+	if (before == NULL || !ended_set_is_left(before) || !ended_set_is_left(now))
+		return NAN;
+	seen = memory_allocate_zero(before->thread_count + 1, sizeof(*seen));
+	before_of = thread_match(now, before, seen, NULL);
+	left_ns = ended_left_between(before, now, before_of);
+	free(before_of);
+	free(seen);
+	return left_ns;
 }
 
 int history_find(struct history *history, uint64_t unix_ns, enum history_side side,
 		 struct history_round *ret_round, struct error *error)
 {
 	struct history_round before, after;
+	bool is_named;
 	int has_before = 0, has_after = 0;
 
-	if (unix_ns > INT64_MAX)
-		unix_ns = INT64_MAX;
-	has_before = side != HISTORY_AT_OR_AFTER && find_side(history, unix_ns, true, &before);
-	/* what is newer may have been recorded since the files were listed */
-	if (side != HISTORY_AT_OR_BEFORE || !has_before ||
-	    (history->entry_count != 0 &&
-	     history_files_end(history->entries[history->entry_count - 1].day) <= unix_ns)) {
-		const int result = refresh(history, error);
-
-		if (result < 0)
-			return result;
-		has_before = side != HISTORY_AT_OR_AFTER && find_side(history, unix_ns, true, &before);
-	}
-	if (side != HISTORY_AT_OR_BEFORE)
-		has_after = find_side(history, unix_ns, false, &after);
-	if (has_before && (!has_after || unix_ns - before.unix_ns <= after.unix_ns - unix_ns)) {
-		*ret_round = before;
-		return 0;
-	}
-	if (has_after) {
-		*ret_round = after;
-		return 0;
-	}
-	return side == HISTORY_AT_OR_AFTER ? history_last(history, ret_round, error)
-					   : history_first(history, ret_round, error);
-}
-
-static size_t index_of(const struct history *history, uint32_t day)
-{
-	size_t i = 0;
-
-	while (i < history->entry_count && history->entries[i].day < day)
-		i++;
-	return i;
-}
-
-/* One round on or back, in this file or another. 1: found, 0: none. */
-static int step_one(struct history *history, const struct history_round *from, bool forward,
-		    struct history_round *ret_round)
-{
-	size_t i = index_of(history, from->day);
-	const bool is_there = i < history->entry_count && history->entries[i].day == from->day;
-	int64_t id = forward ? from->id + 1 : from->id - 1;
-
-	if (!is_there) {
-		/* its file was removed */
-		id = forward ? 0 : INT64_MAX;
-		if (!forward && i-- == 0)
-			return 0;
-	}
-	for (;; id = forward ? 0 : INT64_MAX) {
-		struct day_file_row row;
-
-		if (i >= history->entry_count)
-			return 0;
-		if (open_entry(history, &history->entries[i], NULL) == 0 &&
-		    seek_round(history, &history->entries[i],
-			       forward ? DAY_FILE_AT_OR_AFTER : DAY_FILE_AT_OR_BEFORE, id, &row, NULL) > 0) {
-			give(history, &history->entries[i], &row, ret_round);
-			return 1;
-		}
-		if (!forward && i == 0)
-			return 0;
-		i += forward ? 1 : (size_t)-1;
-	}
+	if (side != HISTORY_AT_OR_AFTER)
+		has_before = history->functions->find_side(history, unix_ns, true, &before, error);
+	if (side != HISTORY_AT_OR_BEFORE && has_before >= 0)
+		has_after = history->functions->find_side(history, unix_ns, false, &after, error);
+	if (has_before < 0 || has_after < 0)
+		return has_before < 0 ? has_before : has_after;
+	if (!has_before && !has_after)
+		return history->functions->find_end(history, side == HISTORY_AT_OR_AFTER, ret_round, error);
+	is_named = has_after && unix_ns % NS_PER_S == 0 && after.unix_ns - unix_ns < NS_PER_S;
+	*ret_round = has_before && !is_named &&
+				     (!has_after || unix_ns - before.unix_ns <= after.unix_ns - unix_ns)
+			     ? before
+			     : after;
+	return 0;
 }
 
 int history_step(struct history *history, const struct history_round *from, int64_t rounds,
 		 struct history_round *ret_round, struct error *error)
 {
-	const bool forward = rounds > 0;
 	struct history_round at = *from;
+	int result = 1;
 
-	for (int64_t left = forward ? rounds : -rounds; left > 0; left--) {
-		if (step_one(history, &at, forward, &at) == 0) {
-			const int result = forward ? refresh(history, error) : 0;
-
-			if (result < 0)
-				return result;
-			/* nor was anything recorded since the files were listed */
-			if (!forward || step_one(history, &at, forward, &at) == 0)
-				break;
-		}
-	}
-	*ret_round = at;
-	return 0;
-}
-
-/* --- ranges --- */
-
-struct collecting {
-	struct history *history;
-	struct history_entry *entry;
-	uint64_t from_unix_ns, to_unix_ns;
-	uint64_t seen, total, limit;
-	struct history_round *rounds;
-	size_t count, capacity;
-};
-
-static bool collect(void *context, const struct day_file_row *row)
-{
-	struct collecting *work = context;
-	struct history_round *round;
-
-	if (row->round.unix_ns < work->from_unix_ns || row->round.unix_ns > work->to_unix_ns ||
-	    gap_at(work->history, row->round.day, row->round.id) != NULL)
-		return true;
-	work->seen++;
-	/* so many of all, evenly; the first among them */
-	if (work->total > work->limit && work->seen > 1 &&
-	    work->seen * work->limit / work->total == (work->seen - 1) * work->limit / work->total)
-		return true;
-	round = MEMORY_APPEND(work->rounds, work->count, work->capacity);
-	give(work->history, work->entry, row, round);
-	return true;
-}
-
-int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
-		  struct history_round **ret_rounds, size_t *ret_count, struct error *error)
-{
-	struct collecting work = {.history = history,
-				  .from_unix_ns = from_unix_ns,
-				  .to_unix_ns = to_unix_ns < INT64_MAX ? to_unix_ns : INT64_MAX,
-				  .limit = limit != 0 ? limit : 1};
-	const int64_t from = (int64_t)(from_unix_ns / NS_PER_MS),
-		      to = (int64_t)(work.to_unix_ns / NS_PER_MS) + 1;
-	const int result = refresh(history, error);
-
-	if (result < 0)
-		return result;
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < history->entry_count; i++) {
-			struct history_entry *entry = &history->entries[i];
-			uint64_t count = 0;
-
-			if (history_files_end(entry->day) <= from_unix_ns ||
-			    history_files_begin(entry->day) > to_unix_ns ||
-			    open_entry(history, entry, NULL) < 0)
-				continue;
-			work.entry = entry;
-			/* where it is damaged the rest of the file is left out */
-			if (pass == 0 && day_file_count(&entry->file, from, to, &count, NULL) == 0)
-				work.total += count;
-			else if (pass == 1)
-				day_file_list(&entry->file, from, to, collect, &work, NULL);
-		}
-	}
-	*ret_rounds = work.rounds;
-	*ret_count = work.count;
-	return 0;
-}
-
-bool history_adjoins(const struct history *history, const struct history_round *before,
-		     const struct history_round *after)
-{
-	bool is_there = false;
-
-	for (size_t i = 0; i < history->gap_count; i++) {
-		const struct history_gap *gap = &history->gaps[i];
-
-		if ((gap->day > before->day || (gap->day == before->day && gap->from > before->id)) &&
-		    (gap->day < after->day || (gap->day == after->day && gap->from < after->id)))
-			return false;
-	}
-	/* what else a file had that was removed is not known */
-	for (size_t i = 0; i < history->entry_count && !is_there; i++)
-		is_there = history->entries[i].day == before->day;
-	return is_there;
-}
-
-/* --- snapshots of rounds --- */
-
-/* A damaged round and those encoded against it, while the rounds after it are looked at. */
-struct following {
-	struct hash_map damaged; /* ids */
-	int64_t whole;           /* the next one that is not among them, 0: none so far */
-	uint64_t rounds;
-};
-
-static bool follow(void *context, const struct day_file_row *row)
-{
-	struct following *following = context;
-	uint32_t ignored;
-
-	/* the first of them is damaged whatever it is told from */
-	if (following->rounds != 0 &&
-	    (row->against == 0 || !hash_map_get(&following->damaged, (uint64_t)row->against, &ignored))) {
-		following->whole = row->round.id;
-		return false;
-	}
-	hash_map_set(&following->damaged, (uint64_t)row->round.id, 1);
-	following->rounds++;
-	return true;
-}
-
-/*
- * Notes that a round cannot be decoded, and with it all rounds told from it, up to the next one that can.
- */
-static void note_damaged(struct history *history, struct history_entry *entry, int64_t id, const char *why)
-{
-	struct following following = {0};
-
-	day_file_list(&entry->file, id, INT64_MAX, follow, &following, NULL);
-	note_gap(history,
-		 &(struct history_gap){entry->day, id, following.whole != 0 ? following.whole : INT64_MAX,
-				       following.rounds, arena_duplicate(&history->texts, why, strlen(why))});
-	hash_map_release(&following.damaged);
-}
-
-enum {
-	/* A writer encodes no round against a longer chain than a dozen. */
-	CHAIN_MAX = 64,
-};
-
-/* The name of a round in messages: its file and time. */
-static void name_round(const struct history *history, const struct day_file_row *row, struct buffer *name)
-{
-	char file[HISTORY_FILES_NAME], time[32];
-
-	if (!clock_format_local(time, sizeof(time), "%Y-%m-%d %H:%M:%S", row->round.unix_ns))
-		strcpy(time, "an unknown time");
-	buffer_clear(name);
-	buffer_append_format(name, "%s/%s: the round of %s", history->directory,
-			     history_files_name(row->round.day, file), time);
-}
-
-static struct history_cached *find_cached(struct history *history, uint32_t day, int64_t id)
-{
-	for (size_t i = 0; i < HISTORY_CACHE; i++) {
-		struct history_cached *cached = &history->cache[i];
-
-		if (cached->snapshot != NULL && cached->day == day && cached->id == id) {
-			cached->used = ++history->cache_clock;
-			return cached;
-		}
-	}
-	return NULL;
-}
-
-/* Gives up the rounds that were not used for longest, for another one. Returns its place. */
-static struct history_cached *make_room(struct history *history, size_t threads)
-{
-	for (;;) {
-		struct history_cached *oldest = NULL, *free_place = NULL;
-		size_t kept = 0, total = threads;
-
-		for (size_t i = 0; i < HISTORY_CACHE; i++) {
-			struct history_cached *cached = &history->cache[i];
-
-			if (cached->snapshot == NULL) {
-				free_place = cached;
-				continue;
-			}
-			kept++;
-			total += cached->snapshot->thread_count;
-			if (oldest == NULL || cached->used < oldest->used)
-				oldest = cached;
-		}
-		if (free_place != NULL && (kept < HISTORY_CACHE_LEAST || total <= HISTORY_CACHE_THREADS))
-			return free_place;
-		snapshot_release(oldest->snapshot);
-		oldest->snapshot = NULL;
-	}
-}
-
-static void keep(struct history *history, const struct day_file_row *row, struct snapshot *snapshot)
-{
-	struct history_cached *place = make_room(history, snapshot->thread_count);
-
-	*place = (struct history_cached){snapshot, row->round.day, row->round.id, ++history->cache_clock};
-}
-
-/* Decodes a round whose `against` (NULL: it is whole) is decoded already. */
-static int decode(struct history *history, struct history_entry *entry, const struct day_file_row *row,
-		  const struct snapshot *against, struct buffer *name, struct snapshot **ret_snapshot,
-		  struct error *error)
-{
-	struct day_file_blobs blobs;
-	struct error why;
-	int result = day_file_blobs(&entry->file, row->round.id, &blobs, &why);
-
-	name_round(history, row, name);
-	if (result < 0)
-		return error_set(error, result, "%s", why.text);
-	result = recording_decode(blobs.state, blobs.state_length, blobs.interval, blobs.interval_length,
-				  against, name->data, ret_snapshot, error);
-	day_file_end_blobs(&blobs);
-	return result;
-}
-
-/* The rounds that have to be decoded for one, itself first, up to a whole one or one that is decoded. */
-static int find_chain(struct history *history, struct history_entry *entry, int64_t id,
-		      struct day_file_row **ret_chain, size_t *ret_count, struct error *error)
-{
-	struct day_file_row *chain = NULL;
-	size_t count = 0, capacity = 0;
-	int result = 0;
-
-	for (int64_t next = id; next != 0;) {
-		struct day_file_row row;
-
-		if (find_cached(history, entry->day, next) != NULL)
-			break;
-		if (count == CHAIN_MAX) {
-			result = error_set(error, -EBADMSG, "%s: a round is told from too many others",
-					   entry->file.database.path);
-			break;
-		}
-		result = day_file_seek(&entry->file, DAY_FILE_AT_OR_AFTER, next, &row, error);
-		if (result == 0 || (result > 0 && row.round.id != next))
-			result = error_set(error, -EBADMSG,
-					   "%s: a round that others are told from is missing",
-					   entry->file.database.path);
-		if (result < 0)
-			break;
-		*MEMORY_APPEND(chain, count, capacity) = row;
-		next = row.against;
-	}
-	if (result < 0)
-		/* what is missing is older than all that could be read */
-		note_damaged(history, entry, count != 0 ? chain[count - 1].round.id : id,
-			     error != NULL ? error->text : "it is damaged");
-	*ret_chain = chain;
-	*ret_count = count;
+	for (int64_t left = rounds < 0 ? -rounds : rounds; left > 0 && result > 0; left--)
+		result = history->functions->find_next(history, &at, rounds > 0, &at, error);
+	if (result >= 0)
+		*ret_round = at;
 	return result < 0 ? result : 0;
 }
 
-int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
-		 struct error *error)
+int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		       struct history_marks *ret_marks, struct error *error)
 {
-	struct history_cached *cached = find_cached(history, round->day, round->id);
-	struct day_file_row *chain = NULL;
-	struct buffer name = {0};
-	struct history_entry *entry;
-	struct error why = {0};
-	size_t count = 0;
-	int result = 0;
-
-	if (cached != NULL) {
-		*ret_snapshot = snapshot_reference(cached->snapshot);
-		return 0;
-	}
-	entry = entry_of(history, round->day, &result, error);
-	if (entry == NULL)
-		return result;
-	result = find_chain(history, entry, round->id, &chain, &count, &why);
-	while (result == 0 && count-- > 0) {
-		const struct day_file_row *row = &chain[count];
-		const struct history_cached *against = row->against != 0 ? find_cached(history, entry->day,
-										       row->against)
-									 : NULL;
-		struct snapshot *snapshot;
-
-		result = decode(history, entry, row, against != NULL ? against->snapshot : NULL, &name,
-				&snapshot, &why);
-		if (result == 0)
-			keep(history, row, snapshot);
-		else if (result == -EBADMSG || result == -EINVAL)
-			note_damaged(history, entry, row->round.id, why.text);
-	}
-	free(chain);
-	buffer_release(&name);
-	if (result < 0)
-		return error_set(error, result == -EINVAL ? -EBADMSG : result, "%s", why.text);
-	cached = find_cached(history, round->day, round->id);
-	*ret_snapshot = snapshot_reference(cached->snapshot);
-	return 0;
-}
-
-int history_read_gone(struct history *history, const struct history_round *round, struct snapshot **ret_gone,
-		      double *ret_left_ns, struct error *error)
-{
-	struct day_file_row row = {.round = *round};
-	struct buffer name = {0};
-	struct day_file_blobs blobs;
-	struct history_entry *entry;
-	int result;
-
-	*ret_gone = NULL;
-	*ret_left_ns = NAN;
-	entry = entry_of(history, round->day, &result, error);
-	if (entry == NULL)
-		return result;
-	result = day_file_blobs(&entry->file, round->id, &blobs, error);
-	if (result < 0)
-		return result;
-	name_round(history, &row, &name);
-	if (blobs.interval_length != 0)
-		result = recording_decode_interval(blobs.interval, blobs.interval_length, name.data, ret_gone,
-						   ret_left_ns, error);
-	day_file_end_blobs(&blobs);
-	buffer_release(&name);
-	return result == -EINVAL ? -EBADMSG : result;
-}
-
-/* --- days and marks --- */
-
-/* Marks may lie in the file of the day after. */
-#define DAY_NS (86400 * UINT64_C(1000000000))
-
-/* The number that a statement gives. It must have a condition: SQLite counts all rows of a table in one step,
- * however long that takes. */
-static uint64_t count_of(struct history_entry *entry, const char *text)
-{
-	int64_t count = 0;
-
-	if (database_number(&entry->file.database, text, &count, NULL) < 0)
-		return HISTORY_COUNT_UNKNOWN;
-	return count > 0 ? (uint64_t)count : 0;
-}
-
-const struct history_day *history_days(struct history *history, size_t *ret_count)
-{
-	refresh(history, NULL);
-	free(history->days);
-	history->days = memory_allocate_zero(history->entry_count + 1, sizeof(*history->days));
-	for (size_t i = 0; i < history->entry_count; i++) {
-		struct history_entry *entry = &history->entries[i];
-		struct history_day *day = &history->days[i];
-		struct day_file_row row;
-
-		day->day = entry->day;
-		day->bytes = entry->bytes;
-		history_files_name(entry->day, day->name);
-		if (open_entry(history, entry, NULL) < 0) {
-			day->unreadable = entry->status != -ENODATA;
-			continue;
-		}
-		if (seek_round(history, entry, DAY_FILE_AT_OR_AFTER, 0, &row, NULL) > 0)
-			day->first_unix_ns = row.round.unix_ns;
-		if (seek_round(history, entry, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, NULL) > 0)
-			day->last_unix_ns = row.round.unix_ns;
-		if (day_file_count(&entry->file, 0, INT64_MAX, &day->rounds, NULL) < 0)
-			day->rounds = HISTORY_COUNT_UNKNOWN;
-		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
-		day->marks = count_of(entry, "SELECT count(*) FROM marks WHERE id > 0");
-	}
-	*ret_count = history->entry_count;
-	return history->days;
+	*ret_marks = (struct history_marks){0};
+	if (history->functions->read_marks == NULL)
+		return error_set(error, -ENOENT, "there are no marks: ctop record --when sets them");
+	return history->functions->read_marks(history, from_unix_ns, to_unix_ns, ret_marks, error);
 }
 
 void history_marks_release(struct history_marks *marks)
@@ -930,107 +107,71 @@ void history_marks_release(struct history_marks *marks)
 	*marks = (struct history_marks){0};
 }
 
-static int compare_marks(const void *left, const void *right)
+/* --- decoded rounds --- */
+
+struct snapshot *history_find_decoded(struct history *history, uint32_t day, int64_t id)
 {
-	const struct history_mark *a = left, *b = right;
-
-	return (a->unix_ns > b->unix_ns) - (a->unix_ns < b->unix_ns);
-}
-
-int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
-		       struct history_marks *ret_marks, struct error *error)
-{
-	const int result = refresh(history, error);
-
-	*ret_marks = (struct history_marks){0};
-	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
-		struct history_entry *entry = &history->entries[i];
-
-		if (history_files_end(entry->day) + DAY_NS < from_unix_ns ||
-		    (history_files_begin(entry->day) > DAY_NS &&
-		     history_files_begin(entry->day) - DAY_NS > to_unix_ns))
-			continue;
-		/* of what is damaged the other functions tell */
-		if (open_entry(history, entry, NULL) == 0)
-			day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, NULL);
+	for (size_t i = 0; i < history->decoded_max; i++) {
+		if (history->decoded[i].snapshot != NULL && history->decoded[i].day == day &&
+		    history->decoded[i].id == id) {
+			history->decoded[i].used = ++history->decoded_clock;
+			return history->decoded[i].snapshot;
+		}
 	}
-	if (ret_marks->count != 0)
-		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), compare_marks);
-	return result;
+	return NULL;
 }
 
-int history_next_mark(struct history *history, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
-		      struct error *error)
+/* Gives up the rounds that were not used for longest, for another one. Returns its place. */
+static size_t make_room(struct history *history, size_t threads)
 {
-	/* a file may hold marks of another day, so that all of them are looked at */
-	const int result = history_marks_read(history, before ? 0 : unix_ns + 1,
-					      !before       ? UINT64_MAX
-					      : unix_ns > 0 ? unix_ns - 1
-							    : 0,
-					      ret_marks, error);
+	for (;;) {
+		size_t oldest = SIZE_MAX, free_place = SIZE_MAX, kept = 0, total = threads;
 
-	if (result < 0)
-		return result;
-	if (ret_marks->count == 0)
-		return error_set(error, -ENOENT, "there is no %s mark", before ? "earlier" : "later");
-	if (before)
-		ret_marks->items[0] = ret_marks->items[ret_marks->count - 1];
-	ret_marks->count = 1;
+		for (size_t i = 0; i < history->decoded_max; i++) {
+			if (history->decoded[i].snapshot == NULL) {
+				free_place = i;
+				continue;
+			}
+			kept++;
+			total += history->decoded[i].snapshot->thread_count;
+			if (oldest == SIZE_MAX || history->decoded[i].used < history->decoded[oldest].used)
+				oldest = i;
+		}
+		if (free_place != SIZE_MAX && (kept < DECODED_LEAST || total <= DECODED_THREADS))
+			return free_place;
+		snapshot_release(history->decoded[oldest].snapshot);
+		history->decoded[oldest].snapshot = NULL;
+	}
+}
+
+void history_keep_decoded(struct history *history, uint32_t day, int64_t id, struct snapshot *snapshot)
+{
+	const size_t place = make_room(history, snapshot->thread_count);
+
+	history->decoded[place].snapshot = snapshot;
+	history->decoded[place].day = day;
+	history->decoded[place].id = id;
+	history->decoded[place].used = ++history->decoded_clock;
+}
+
+void history_forget_decoded(struct history *history)
+{
+	for (size_t i = 0; i < history->decoded_max; i++)
+		snapshot_release(history->decoded[i].snapshot);
+}
+
+int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
+		 struct error *error)
+{
+	struct snapshot *snapshot = history_find_decoded(history, round->day, round->id);
+
+	if (snapshot == NULL) {
+		const int result = history->functions->decode(history, round, error);
+
+		if (result < 0)
+			return result;
+		snapshot = history_find_decoded(history, round->day, round->id);
+	}
+	*ret_snapshot = snapshot_reference(snapshot);
 	return 0;
-}
-
-/* --- all that is damaged --- */
-
-/* Reads all of a file that can be read. */
-static void search_entry(struct history *history, struct history_entry *entry)
-{
-	struct day_file_row row;
-	int64_t id = 0;
-
-	if (open_entry(history, entry, NULL) < 0)
-		return;
-	while (seek_round(history, entry, DAY_FILE_AT_OR_AFTER, id, &row, NULL) > 0) {
-		struct day_file_blobs blobs;
-		struct error why;
-
-		if (day_file_blobs(&entry->file, row.round.id, &blobs, &why) == 0)
-			day_file_end_blobs(&blobs);
-		else
-			note_damaged(history, entry, row.round.id, why.text);
-		id = row.round.id + 1;
-	}
-}
-
-/* The time of a round that a hole begins or ends with; of a whole file the times of its day. */
-static uint64_t time_of(const struct history_gap *gap, int64_t id)
-{
-	const uint64_t begin = history_files_begin(gap->day), end = history_files_end(gap->day);
-	const uint64_t unix_ns = id < 0                                ? 0
-				 : id > INT64_MAX / (int64_t)NS_PER_MS ? UINT64_MAX
-								       : (uint64_t)id * NS_PER_MS;
-
-	return unix_ns < begin ? begin : unix_ns > end ? end : unix_ns;
-}
-
-const struct history_hole *history_damage(struct history *history, bool search, size_t *ret_count)
-{
-	size_t count = 0;
-
-	refresh(history, NULL);
-	for (size_t i = 0; search && i < history->entry_count; i++)
-		search_entry(history, &history->entries[i]);
-	free(history->holes);
-	history->holes = memory_allocate_zero(history->gap_count + 1, sizeof(*history->holes));
-	for (size_t i = 0; i < history->gap_count; i++) {
-		const struct history_gap *gap = &history->gaps[i];
-		struct history_hole *hole = &history->holes[count++];
-
-		history_files_name(gap->day, hole->name);
-		hole->from_unix_ns = time_of(gap, gap->from);
-		hole->to_unix_ns = time_of(gap, gap->to);
-		hole->rounds = gap->rounds;
-		hole->why = gap->why;
-	}
-	*ret_count = count;
-	return history->holes;
 }

@@ -10,18 +10,35 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Recorded rounds, read: also while another process records them. A history is a directory with a file of
- * SQLite for each day (docs/history.md). Rounds that are damaged, or whose files are, are left out of what is
- * found and are told by history_damage(). An object belongs to one thread. Functions return 0 or a negative
- * errno with a sentence:
- * -ENOENT there is no such directory, round or mark; -ENODATA it has no round; -ENOTDIR, -EACCES;
- * -EMEDIUMTYPE a file there is of something else; -EPROTONOSUPPORT it was written by a newer ctop; -EBADMSG
- * it is damaged; -EAGAIN another program keeps a file locked; -ENOTSUP this ctop was built without SQLite.
+ * Rounds that have been: recorded in a directory with a file of SQLite for each day (docs/history.md), also
+ * while another process records them, or the last ones of a live screen in memory (session/ring.h). Rounds
+ * that are damaged, or whose files are, are left out of what is found and are told by history_damage(). An
+ * object belongs to one thread. Functions return 0 or a negative errno with a sentence: -ENOENT there is no
+ * such directory, round or mark; -ENODATA it has no round; -ENOTDIR, -EACCES; -EMEDIUMTYPE a file there is of
+ * something else; -EPROTONOSUPPORT it was written by a newer ctop; -EBADMSG it is damaged; -EAGAIN another
+ * program keeps a file locked; -ENOTSUP this ctop was built without SQLite.
  */
-struct history;
+enum {
+	HISTORY_DECODED = 20, /* rounds that are kept decoded, at most */
+};
+
+struct history {
+	const struct history_functions *functions;
+	char *directory; /* NULL: it is in memory */
+	struct {
+		struct snapshot *snapshot; /* a reference; NULL: none */
+		uint32_t day;
+		int64_t id;
+		uint64_t used; /* clock of its last use */
+	} decoded[HISTORY_DECODED];
+	size_t decoded_max;
+	uint64_t decoded_clock;
+};
 
 enum {
 	HISTORY_PSI_UNKNOWN = UINT16_MAX,
+	/* Rounds that are told from one another are damaged together: more than a day of them. */
+	HISTORY_DAMAGED_MAX = 4096,
 };
 
 /* A round without its threads. */
@@ -59,10 +76,18 @@ struct history_round history_round_of(const struct snapshot *before, const struc
  * nothing, or there is none before. */
 double history_left_between(const struct snapshot *before, const struct snapshot *now);
 
+enum history_boot_text {
+	HISTORY_BOOT_ID,
+	HISTORY_BOOT_KERNEL,
+	HISTORY_BOOT_HOST,
+	HISTORY_BOOT_ARCHITECTURE,
+	HISTORY_BOOT_PROGRAM, /* that recorded it: "ctop 1.0" */
+	HISTORY_BOOT_TEXTS,
+};
+
 /* A start of a host, as rounds tell it. Texts belong to the history; "" where it is not known. */
 struct history_boot {
-	const char *boot_id, *kernel, *host, *architecture;
-	const char *program; /* that recorded it: "ctop 1.0" */
+	const char *texts[HISTORY_BOOT_TEXTS];
 };
 
 /* A file of a day, or of a part of one. */
@@ -95,6 +120,36 @@ struct history_hole {
 	const char *why;                   /* a sentence, owned by the history */
 };
 
+/* Marks. */
+struct history_marks {
+	struct history_mark *items; /* oldest first */
+	size_t count, capacity;
+	struct arena arena; /* has the texts */
+};
+
+/* How the two kinds of history do what the functions below do. */
+struct history_functions {
+	int (*find_end)(struct history *history, bool newest, struct history_round *ret_round,
+			struct error *error);
+	/* The nearest round at a time or on a side of it. 1: found, 0: none there. */
+	int (*find_side)(struct history *history, uint64_t unix_ns, bool before,
+			 struct history_round *ret_round, struct error *error);
+	/* The neighbour of a round. 1: found, 0: it is at the end. */
+	int (*find_next)(struct history *history, const struct history_round *from, bool forward,
+			 struct history_round *ret_round, struct error *error);
+	bool (*adjoins)(const struct history *history, const struct history_round *before,
+			const struct history_round *after);
+	int (*range)(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		     struct history_round **ret_rounds, size_t *ret_count, struct error *error);
+	/* Decodes a round, and others that it takes, for history_keep_decoded(). */
+	int (*decode)(struct history *history, const struct history_round *round, struct error *error);
+	int (*read_gone)(struct history *history, const struct history_round *round,
+			 struct snapshot **ret_gone, double *ret_left_ns, struct error *error);
+	/* NULL: it has no marks. */
+	int (*read_marks)(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+			  struct history_marks *ret_marks, struct error *error);
+};
+
 enum history_side {
 	HISTORY_AT_OR_BEFORE,
 	HISTORY_AT_OR_AFTER,
@@ -102,17 +157,22 @@ enum history_side {
 };
 
 /*
- * Opens a history to read it. No file is read before it is needed. A directory that has nothing of a history
- * is -ENODATA. The caller closes it.
+ * Opens the history of a directory to read it. No file is read before it is needed. A directory that has
+ * nothing of a history is -ENODATA. The caller closes it.
  */
 int history_open(const char *directory, struct history **ret_history, struct error *error);
-void history_close(struct history *history);
-
-const char *history_directory(const struct history *history);
+void history_close(struct history *history); /* NULL is allowed */
 
 /* The oldest and the newest round; -ENODATA: none. */
-int history_first(struct history *history, struct history_round *ret_round, struct error *error);
-int history_last(struct history *history, struct history_round *ret_round, struct error *error);
+static inline int history_first(struct history *history, struct history_round *ret_round, struct error *error)
+{
+	return history->functions->find_end(history, false, ret_round, error);
+}
+
+static inline int history_last(struct history *history, struct history_round *ret_round, struct error *error)
+{
+	return history->functions->find_end(history, true, ret_round, error);
+}
 
 /* The time of the newest round, CLOCK_REALTIME ns; `otherwise` without rounds. */
 static inline uint64_t history_newest(struct history *history, uint64_t otherwise)
@@ -123,8 +183,9 @@ static inline uint64_t history_newest(struct history *history, uint64_t otherwis
 }
 
 /*
- * The round at a time by the wall clock, ns since 1970. Where there is none on that side the first or last
- * one is taken: the caller compares. -ENODATA when there is none at all.
+ * The round at a time by the wall clock, ns since 1970; the nearest one to a whole second, which is how
+ * rounds are called, is the first one that is in it. Where there is none on that side the first or last one
+ * is taken: the caller compares. -ENODATA when there is none at all.
  */
 int history_find(struct history *history, uint64_t unix_ns, enum history_side side,
 		 struct history_round *ret_round, struct error *error);
@@ -137,22 +198,25 @@ int history_step(struct history *history, const struct history_round *from, int6
 		 struct history_round *ret_round, struct error *error);
 
 /*
- * Whether nothing that was recorded between two rounds is known to be lost: for two that are neighbours by
- * history_step(), which passes by what is damaged, whether they were neighbours when they were recorded. What
- * is damaged is known once it was met.
+ * Whether all is known of the time between two neighbours by history_step(), which passes by what is damaged:
+ * no gap is between them, and nothing that was recorded there is known to be lost. What is damaged is known
+ * once it was met.
  */
-bool history_adjoins(const struct history *history, const struct history_round *before,
-		     const struct history_round *after);
+static inline bool history_adjoins(const struct history *history, const struct history_round *before,
+				   const struct history_round *after)
+{
+	return !after->after_gap && history->functions->adjoins(history, before, after);
+}
 
 /*
- * Rounds from a time on to another, both included, oldest first: all of them, or of more than `limit` so many
- * that lie evenly among them. The caller frees `*ret_rounds`, which is NULL for none.
+ * All rounds from a time on to another, both included, oldest first. The caller frees `*ret_rounds`, which is
+ * NULL for none.
  */
-int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns, size_t limit,
-		  struct history_round **ret_rounds, size_t *ret_count, struct error *error);
-
-/* The boot that a round belongs to; owned by the history. */
-const struct history_boot *history_boot(const struct history *history, const struct history_round *round);
+static inline int history_range(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
+				struct history_round **ret_rounds, size_t *ret_count, struct error *error)
+{
+	return history->functions->range(history, from_unix_ns, to_unix_ns, ret_rounds, ret_count, error);
+}
 
 /*
  * The snapshot of a round; the caller has one reference. Some that were read lately are kept, so that the
@@ -165,28 +229,33 @@ int history_read(struct history *history, const struct history_round *round, str
  * Reads what ended between the round before and this one: see recording_decode_interval(). `*ret_gone` is
  * NULL where there is nothing to tell; then, or where it is not known, `*ret_left_ns` is NAN.
  */
-int history_read_gone(struct history *history, const struct history_round *round, struct snapshot **ret_gone,
-		      double *ret_left_ns, struct error *error);
-
-/* Lists the files as of now, oldest first; owned by the history, valid until the next call. */
-const struct history_day *history_days(struct history *history, size_t *ret_count);
-
-/* Marks. */
-struct history_marks {
-	struct history_mark *items; /* oldest first */
-	size_t count, capacity;
-	struct arena arena; /* has the texts */
-};
+static inline int history_read_gone(struct history *history, const struct history_round *round,
+				    struct snapshot **ret_gone, double *ret_left_ns, struct error *error)
+{
+	return history->functions->read_gone(history, round, ret_gone, ret_left_ns, error);
+}
 
 /* Marks from a time on to another, both included; the caller releases them, also after an error. */
 int history_marks_read(struct history *history, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		       struct history_marks *ret_marks, struct error *error);
 void history_marks_release(struct history_marks *marks);
 
-/* The next mark after a time, or with `before` the last one before it, as the one item of `*ret_marks`.
- * -ENOENT: there is none. */
-int history_next_mark(struct history *history, uint64_t unix_ns, bool before, struct history_marks *ret_marks,
-		      struct error *error);
+/* --- for the kinds of histories --- */
+
+/* A round that was decoded lately, or NULL. The reference stays the history's. */
+struct snapshot *history_find_decoded(struct history *history, uint32_t day, int64_t id);
+
+/* Keeps a decoded round, whose reference is taken over, instead of those that were not used for longest. */
+void history_keep_decoded(struct history *history, uint32_t day, int64_t id, struct snapshot *snapshot);
+void history_forget_decoded(struct history *history);
+
+/* --- of a recorded history only --- */
+
+/* The boot that a round belongs to; owned by the history. */
+const struct history_boot *history_boot(const struct history *history, const struct history_round *round);
+
+/* Lists the files as of now, oldest first; owned by the history, valid until the next call. */
+const struct history_day *history_days(struct history *history, size_t *ret_count);
 
 /*
  * Holes that are known, oldest first; they belong to the history until the next call of any function. With

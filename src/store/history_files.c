@@ -87,6 +87,13 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+bool history_files_is_snapshot(const char *name)
+{
+	static const char suffix[] = ".ctprof.zst";
+
+	return strlen(name) >= sizeof(suffix) && strchr(name, '/') == NULL && ends_with(name, suffix);
+}
+
 /* The file of a day that a name belongs to, its logs included; false for others. */
 static bool belongs_to_day(const char *name, uint32_t *ret_day, bool *ret_is_log)
 {
@@ -120,7 +127,7 @@ static void note_file(struct history_files *files, int directory, const char *na
 	bool is_log;
 	const bool of_day = belongs_to_day(name, &day, &is_log);
 
-	if (!of_day && !ends_with(name, ".ctprof.zst"))
+	if (!of_day && !history_files_is_snapshot(name))
 		return;
 	/* it may be removed at the moment */
 	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))

@@ -42,6 +42,9 @@ const char *history_files_name(uint32_t day, char name[static HISTORY_FILES_NAME
 /* The path of a name in a directory, owned by the caller. */
 char *history_files_path(const char *directory, const char *name);
 
+/* Whether it is the name of a snapshot of a mark in the directory itself. */
+bool history_files_is_snapshot(const char *name);
+
 /* The files of days, ascending, and the size of the whole history. */
 struct history_files {
 	struct history_file {

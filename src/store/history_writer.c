@@ -43,13 +43,6 @@ enum {
 #define SUSPENDED_NS (NS_PER_S / 2)              /* a host sleeps for longer than that */
 #define PART_BYTES   (UINT64_C(1) << 20)         /* the least that a part of a day holds */
 
-/* The last stored round, by whichever writer. */
-struct last_round {
-	bool known;
-	uint64_t unix_ns, boottime_ns, slept_ns;
-	char *boot_id; /* owned */
-};
-
 struct history_writer {
 	char *directory;
 	struct history_writer_options options;
@@ -68,8 +61,8 @@ struct history_writer {
 	int64_t level_ids[LEVELS];
 	uint64_t whole_unix_ns;
 	unsigned int since_middle;
-	struct last_round last;
-	bool paused_before;          /* some rounds before this one were not stored */
+	struct day_file_row last;    /* the last stored round, by whichever writer */
+	char *last_boot_id;          /* its, owned; NULL: there is none, or it is not known */
 	uint64_t age_counts_from_ns; /* CLOCK_BOOTTIME from which on days are removed for their age */
 	bool looked;
 	uint64_t looked_at_ns; /* CLOCK_BOOTTIME */
@@ -106,18 +99,16 @@ static void notify(struct history_writer *writer, const char *format, const char
  * read. */
 static void take_up_last(struct history_writer *writer, const struct history_files *files)
 {
-	for (size_t i = files->count; i-- > 0 && !writer->last.known;) {
+	for (size_t i = files->count; i-- > 0 && writer->last_boot_id == NULL;) {
 		struct day_file file;
-		struct day_file_row row;
 		struct arena arena = {0};
 		struct history_boot boot;
 
 		if (day_file_open(&file, writer->directory, files->items[i].day, DATABASE_READ, NULL) < 0)
 			continue;
-		if (day_file_seek(&file, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, NULL) > 0 &&
-		    day_file_boot(&file, row.round.boot, &arena, &boot, NULL) > 0)
-			writer->last = (struct last_round){true, row.round.unix_ns, row.round.boottime_ns,
-							   row.slept_ns, memory_duplicate(boot.boot_id)};
+		if (day_file_seek(&file, false, INT64_MAX, &writer->last, NULL) > 0 &&
+		    day_file_boot(&file, writer->last.round.boot, &arena, &boot, NULL) > 0)
+			writer->last_boot_id = memory_duplicate(boot.texts[HISTORY_BOOT_ID]);
 		arena_release(&arena);
 		day_file_close(&file);
 	}
@@ -173,7 +164,7 @@ void history_writer_close(struct history_writer *writer)
 	recording_release(&writer->recording);
 	recorder_release(writer->recorder);
 	history_files_unlock(writer->lock);
-	free(writer->last.boot_id);
+	free(writer->last_boot_id);
 	free(writer->directory);
 	free(writer);
 }
@@ -193,14 +184,20 @@ const char *history_writer_take_notice(struct history_writer *writer)
 
 /* --- what is removed --- */
 
-/* Whether it is the name of a snapshot in the directory itself, whatever a file says. */
-static bool is_own_snapshot(const char *name)
+/* The bytes that a snapshot of a mark takes, which is removed if `removes`; 0: there is none. */
+static uint64_t snapshot_bytes(const struct history_writer *writer, const char *name, bool removes)
 {
-	static const char suffix[] = ".ctprof.zst";
-	const size_t length = name != NULL ? strlen(name) : 0;
+	struct stat status;
+	bool is_there;
+	char *path;
 
-	return length >= sizeof(suffix) && strchr(name, '/') == NULL &&
-	       strcmp(name + length - (sizeof(suffix) - 1), suffix) == 0;
+	/* whatever a file says */
+	if (name == NULL || !history_files_is_snapshot(name))
+		return 0;
+	path = history_files_path(writer->directory, name);
+	is_there = lstat(path, &status) == 0 && (!removes || unlink(path) == 0);
+	free(path);
+	return is_there ? (uint64_t)status.st_blocks * 512 : 0;
 }
 
 /* Removes the snapshots that marks of a file have beside it; returns how many bytes they took. */
@@ -213,18 +210,8 @@ static uint64_t remove_snapshots(struct history_writer *writer, uint32_t day)
 	if (day_file_open(&file, writer->directory, day, DATABASE_READ, NULL) < 0)
 		return 0;
 	day_file_marks(&file, 0, UINT64_MAX, &marks, NULL);
-	for (size_t i = 0; i < marks.count; i++) {
-		struct stat status;
-		char *path;
-
-		if (!is_own_snapshot(marks.items[i].path))
-			continue;
-		path = history_files_path(writer->directory, marks.items[i].path);
-		/* marks of one moment have the same one */
-		if (lstat(path, &status) == 0 && unlink(path) == 0)
-			bytes += (uint64_t)status.st_blocks * 512;
-		free(path);
-	}
+	for (size_t i = 0; i < marks.count; i++)
+		bytes += snapshot_bytes(writer, marks.items[i].path, true);
 	history_marks_release(&marks);
 	day_file_close(&file);
 	return bytes;
@@ -297,31 +284,20 @@ static uint64_t part_limit(const struct history_writer *writer)
 	return limit > PART_BYTES ? limit : PART_BYTES;
 }
 
-static uint64_t file_bytes(const struct history_writer *writer, uint32_t day)
+static uint64_t file_bytes(const struct history_writer *writer)
 {
-	char name[HISTORY_FILES_NAME];
-	char *path = history_files_path(writer->directory, history_files_name(day, name));
 	struct stat status;
-	const int result = stat(path, &status);
 
-	free(path);
-	return result == 0 ? (uint64_t)status.st_size : 0;
+	return stat(writer->file.database.path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
 /* Counts the snapshot of a mark as part of the file that is open: they are removed together. */
 static void count_snapshot(struct history_writer *writer, const char *name)
 {
-	struct stat status;
-	char *path;
-
 	/* marks of one moment have the same one */
-	if (!is_own_snapshot(name) ||
-	    (writer->last_snapshot != NULL && strcmp(writer->last_snapshot, name) == 0))
+	if (name == NULL || (writer->last_snapshot != NULL && strcmp(writer->last_snapshot, name) == 0))
 		return;
-	path = history_files_path(writer->directory, name);
-	if (lstat(path, &status) == 0)
-		writer->snapshot_bytes += (uint64_t)status.st_blocks * 512;
-	free(path);
+	writer->snapshot_bytes += snapshot_bytes(writer, name, false);
 	free(writer->last_snapshot);
 	writer->last_snapshot = memory_duplicate(name);
 }
@@ -341,7 +317,7 @@ static int count_snapshots(struct history_writer *writer, struct error *error)
 static bool file_takes(const struct history_writer *writer, uint64_t unix_ns)
 {
 	return unix_ns > writer->last_unix_ns &&
-	       file_bytes(writer, writer->file.day) + writer->snapshot_bytes < part_limit(writer);
+	       file_bytes(writer) + writer->snapshot_bytes < part_limit(writer);
 }
 
 /* Opens a file; its last round has to be readable. */
@@ -355,7 +331,7 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 		return result;
 	writer->last_id = 0;
 	writer->last_unix_ns = 0;
-	result = day_file_seek(&writer->file, DAY_FILE_AT_OR_BEFORE, INT64_MAX, &row, error);
+	result = day_file_seek(&writer->file, false, INT64_MAX, &row, error);
 	if (result > 0) {
 		writer->last_id = row.round.id;
 		writer->last_unix_ns = row.round.unix_ns;
@@ -373,11 +349,11 @@ static int open_part(struct history_writer *writer, uint32_t day, struct error *
 	return 0;
 }
 
-/* The last part of a day; 0 for none. */
+/* The last part of a day, or where there is none the first one to be. */
 static unsigned int find_last_part(const struct history_writer *writer, uint32_t day)
 {
 	struct history_files files;
-	unsigned int part = 0;
+	unsigned int part = 1;
 
 	if (history_files_list(writer->directory, &files, NULL) == 0) {
 		for (size_t i = 0; i < files.count; i++) {
@@ -409,16 +385,11 @@ static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct e
 	if (day_file_is_open(&writer->file)) {
 		if (history_files_same_date(writer->file.day, first) && file_takes(writer, unix_ns))
 			return 0;
-		part = history_files_same_date(writer->file.day, first)
-			       ? history_files_part(writer->file.day) + 1
-			       : find_last_part(writer, first);
 		close_file(writer);
 		/* by now it may be removed */
 		writer->looked = false;
-	} else {
-		part = find_last_part(writer, first);
 	}
-	part = part != 0 ? part : 1;
+	part = find_last_part(writer, first);
 	if (history_files_same_date(writer->skip_to, first) && history_files_part(writer->skip_to) > part)
 		part = history_files_part(writer->skip_to);
 	for (; part < HISTORY_FILES_PARTS; part++) {
@@ -474,9 +445,13 @@ static const char *known(const char *text)
 
 static struct history_boot boot_of(const struct snapshot *round)
 {
-	return (struct history_boot){known(round->provenance.boot_id), known(round->host.kernel_release),
-				     known(round->provenance.hostname), known(round->host.arch),
-				     known(round->provenance.program)};
+	return (struct history_boot){{
+		[HISTORY_BOOT_ID] = known(round->provenance.boot_id),
+		[HISTORY_BOOT_KERNEL] = known(round->host.kernel_release),
+		[HISTORY_BOOT_HOST] = known(round->provenance.hostname),
+		[HISTORY_BOOT_ARCHITECTURE] = known(round->host.arch),
+		[HISTORY_BOOT_PROGRAM] = known(round->provenance.program),
+	}};
 }
 
 static uint64_t slept_ns(void)
@@ -491,12 +466,13 @@ static uint64_t slept_ns(void)
 static void compare_clocks(struct history_writer *writer, const struct snapshot *round,
 			   struct day_file_row *row)
 {
-	const struct last_round *last = &writer->last;
+	const struct history_round *last = &writer->last.round;
 	struct history_round *head = &row->round;
 	uint64_t elapsed;
 	int64_t jump;
 
-	if (!last->known || strcmp(last->boot_id, known(round->provenance.boot_id)) != 0 ||
+	if (writer->last_boot_id == NULL ||
+	    strcmp(writer->last_boot_id, known(round->provenance.boot_id)) != 0 ||
 	    head->boottime_ns < last->boottime_ns) {
 		writer->age_counts_from_ns = head->boottime_ns + STEADY_NS;
 		return;
@@ -509,8 +485,8 @@ static void compare_clocks(struct history_writer *writer, const struct snapshot 
 		if ((uint64_t)llabs(jump) > STEP_FAR_NS)
 			writer->age_counts_from_ns = head->boottime_ns + STEADY_NS;
 	}
-	if (row->slept_ns > last->slept_ns + SUSPENDED_NS)
-		head->suspended_ns = row->slept_ns - last->slept_ns;
+	if (row->slept_ns > writer->last.slept_ns + SUSPENDED_NS)
+		head->suspended_ns = row->slept_ns - writer->last.slept_ns;
 }
 
 /* Whether it may be told from the round before: the same host since the same start, in order. */
@@ -544,10 +520,9 @@ static void remember(struct history_writer *writer, struct snapshot *round, cons
 	writer->since_middle = level == LEVEL_STEP ? writer->since_middle + 1 : 0;
 	writer->last_id = row->round.id;
 	writer->last_unix_ns = row->round.unix_ns;
-	free(writer->last.boot_id);
-	writer->last = (struct last_round){true, row->round.unix_ns, row->round.boottime_ns, row->slept_ns,
-					   memory_duplicate(known(round->provenance.boot_id))};
-	writer->paused_before = false;
+	writer->last = *row;
+	free(writer->last_boot_id);
+	writer->last_boot_id = memory_duplicate(known(round->provenance.boot_id));
 	writer->state.paused = false;
 	writer->state.rounds++;
 	writer->state.whole_rounds += level == LEVEL_WHOLE;
@@ -563,7 +538,7 @@ static struct day_file_row describe(struct history_writer *writer, const struct 
 
 	row.round = history_round_of(before, round);
 	row.round.id = milliseconds > writer->last_id ? milliseconds : writer->last_id + 1;
-	row.round.after_pause = before == NULL && writer->paused_before;
+	row.round.after_pause = before == NULL && writer->state.paused;
 	compare_clocks(writer, round, &row);
 	return row;
 }
@@ -611,8 +586,6 @@ static int pause_recording(struct history_writer *writer, int result, const stru
 			   struct error *error)
 {
 	writer->state.paused = true;
-	writer->state.not_stored++;
-	writer->paused_before = true;
 	forget_rounds(writer);
 	/* what is wrong with a file may not be so any more when it is opened again */
 	if (result != -ENOSPC && result != -EAGAIN)

@@ -29,7 +29,6 @@ struct history_writer_options {
 struct history_writer_state {
 	bool paused;            /* the last round was not stored */
 	uint64_t rounds;        /* that were stored by this writer */
-	uint64_t not_stored;    /* rounds that could not be */
 	uint64_t bytes;         /* of the whole history when last looked at */
 	uint64_t written_bytes; /* of the recordings of this writer */
 	uint64_t removed_days;  /* files of days that were removed */

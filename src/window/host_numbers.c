@@ -35,20 +35,28 @@ double host_busy_share(const struct snapshot *now, const struct snapshot *before
 	return all != 0 ? (double)busy / (double)all : NAN;
 }
 
+double host_pressure_share(const struct snapshot *now, const struct snapshot *before,
+			   enum pressure_resource resource)
+{
+	const uint64_t to = now->pressure.resource[resource].some.total_usec;
+	uint64_t from, span_ns;
+
+	if (before == NULL || before->pressure_missing[resource] != REASON_READ ||
+	    now->pressure_missing[resource] != REASON_READ ||
+	    now->provenance.boottime_ns <= before->provenance.boottime_ns)
+		return NAN;
+	from = before->pressure.resource[resource].some.total_usec;
+	span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
+	/* the clock was read a little before or after the file */
+	return to >= from ? fmin(1, (double)(to - from) * NS_PER_US / (double)span_ns) : NAN;
+}
+
 double host_pressure_percent(const struct snapshot *now, const struct snapshot *before,
 			     enum pressure_resource resource)
 {
-	const struct pressure_half *some = &now->pressure.resource[resource].some;
-	uint64_t span_ns;
+	const double share = host_pressure_share(now, before, resource);
 
-	if (before == NULL || before->pressure_missing[resource] != REASON_READ)
-		return (double)some->avg10 / 100;
-	span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
-	if (span_ns == 0 || some->total_usec < before->pressure.resource[resource].some.total_usec)
-		return (double)some->avg10 / 100;
-	/* the clock was read a little before or after the file */
-	return fmin(100, (double)(some->total_usec - before->pressure.resource[resource].some.total_usec) *
-				 1e5 / (double)span_ns);
+	return isnan(share) ? (double)now->pressure.resource[resource].some.avg10 / 100 : share * 100;
 }
 
 bool host_memory(const struct snapshot *now, double *ret_percent, uint64_t *ret_total_kib)

@@ -11,6 +11,11 @@
  * known. */
 double host_busy_share(const struct snapshot *now, const struct snapshot *before);
 
+/* Part of the time between two rounds (NULL: none) in which some task waited for a resource, as a fraction;
+ * NAN when it is not known. */
+double host_pressure_share(const struct snapshot *now, const struct snapshot *before,
+			   enum pressure_resource resource);
+
 /*
  * Percent of the time between two rounds in which some task waited for a resource; without a round before
  * (NULL), as from a file, the kernel's average of the last 10 s (Documentation/accounting/psi.rst). Of a

@@ -2,7 +2,6 @@
 /* Moments of a history that is damaged: what is whole is shown, and what is not is said. */
 #include "history/history_fixture.h"
 
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,28 +25,16 @@ struct damaged {
 /* A history of which one round is damaged. */
 static void begin(struct damaged *damaged, int which)
 {
-	char *path, *statement, *message = NULL;
-	struct history_writer *writer;
-	sqlite3 *connection;
+	char *statement = memory_format("UPDATE blobs SET state = zeroblob(length(state)) WHERE round ="
+					" (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET %d)",
+					which);
 
-	*damaged = (struct damaged){.directory = fixture_directory(), .session = session_create()};
-	writer = fixture_writer(damaged->directory, NULL);
-	for (uint64_t i = 0; i < ROUNDS; i++)
-		fixture_add(writer, &fixture_host, i);
-	history_writer_close(writer);
-	path = memory_format("%s/2026-11-20.rounds", damaged->directory);
-	statement = memory_format("UPDATE blobs SET state = zeroblob(length(state)) WHERE round ="
-				  " (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET %d)",
-				  which);
-	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-	if (sqlite3_exec(connection, statement, NULL, NULL, &message) != SQLITE_OK)
-		fail_msg("%s", message);
-	sqlite3_close(connection);
+	*damaged = (struct damaged){.directory = fixture_record(ROUNDS), .session = session_create()};
+	fixture_run_sql(damaged->directory, statement);
 	free(statement);
-	free(path);
 	damaged->history = fixture_open(damaged->directory);
 	/* nothing is asked of a task */
-	damaged->loader = moment_loader_create(timeline_of_history(damaged->history), NULL, NULL);
+	damaged->loader = moment_loader_create(damaged->history, NULL, NULL);
 }
 
 static void clear(struct damaged *damaged)

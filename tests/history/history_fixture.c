@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "history_fixture.h"
 
+#include <errno.h>
 #include <ftw.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,27 +167,115 @@ struct history *fixture_open(const char *directory)
 	return history;
 }
 
-size_t fixture_check_all(struct history *history)
+void fixture_add_rounds(struct history_writer *writer, const struct fixture_host *host, uint64_t from,
+			uint64_t to)
+{
+	for (uint64_t number = from; number < to; number++)
+		fixture_add(writer, host, number);
+}
+
+char *fixture_record(uint64_t rounds)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, NULL);
+
+	fixture_add_rounds(writer, &fixture_host, 0, rounds);
+	history_writer_close(writer);
+	return directory;
+}
+
+char *fixture_path(const char *directory)
+{
+	return memory_format("%s/" FIXTURE_DAY, directory);
+}
+
+static int take_number(void *number, int count, char **values, char **names)
+{
+	(void)count, (void)names;
+	*(int64_t *)number = values[0] != NULL ? strtoll(values[0], NULL, 10) : 0;
+	return 0;
+}
+
+int64_t fixture_run_sql(const char *directory, const char *text)
+{
+	char *path = fixture_path(directory), *message = NULL;
+	sqlite3 *connection;
+	int64_t number = 0;
+
+	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+	if (sqlite3_exec(connection, text, take_number, &number, &message) != SQLITE_OK)
+		fail_msg("%s", message);
+	sqlite3_close(connection);
+	free(path);
+	return number;
+}
+
+struct history_round fixture_find(struct history *history, uint64_t unix_ns, enum history_side side)
+{
+	struct history_round round = {0};
+	struct error error = {0};
+
+	if (history_find(history, unix_ns, side, &round, &error) < 0)
+		fail_msg("%s", error.text);
+	return round;
+}
+
+void fixture_expect_read(struct history *history, const struct history_round *round,
+			 const struct fixture_host *host, uint64_t number)
+{
+	struct snapshot *snapshot;
+	struct error error = {0};
+
+	assert_int_equal(round->unix_ns, fixture_unix_ns(host, number));
+	if (history_read(history, round, &snapshot, &error) < 0)
+		fail_msg("%s", error.text);
+	fixture_assert_round(snapshot, host, number);
+	snapshot_release(snapshot);
+}
+
+size_t fixture_walk(struct history *history, const struct fixture_host *host, uint64_t from_unix_ns,
+		    fixture_visit *visit, void *context, size_t *ret_damaged)
 {
 	struct history_round round, next;
 	struct error error = {0};
-	size_t count = 0;
+	size_t count = 0, damaged = 0;
+	int result = history_find(history, from_unix_ns, HISTORY_AT_OR_AFTER, &round, &error);
 
-	if (history_first(history, &round, &error) < 0)
+	if (result < 0 && ret_damaged == NULL)
 		fail_msg("%s", error.text);
-	for (;;) {
-		struct snapshot *snapshot = NULL;
+	for (bool is_last = result < 0; !is_last; round = next) {
+		struct snapshot *snapshot;
+		uint64_t number = 0;
 
-		if (history_read(history, &round, &snapshot, &error) < 0)
+		result = history_read(history, &round, &snapshot, &error);
+		if (result == 0) {
+			number = fixture_number(host, round.unix_ns);
+			fixture_assert_round(snapshot, host, number);
+			snapshot_release(snapshot);
+			count++;
+		} else if (result != -EBADMSG || ret_damaged == NULL ||
+			   strstr(error.text, history->directory) == NULL) {
 			fail_msg("%s", error.text);
-		assert_int_equal(snapshot->captured_at_unix_ns, round.unix_ns);
-		fixture_assert_round(snapshot, &fixture_host, fixture_number(&fixture_host, round.unix_ns));
-		snapshot_release(snapshot);
-		count++;
-		if (history_step(history, &round, 1, &next, &error) < 0)
-			fail_msg("%s", error.text);
-		if (next.day == round.day && next.id == round.id)
-			return count;
-		round = next;
+		} else {
+			damaged++;
+		}
+		if (visit != NULL)
+			visit(context, &round, number);
+		assert_int_equal(history_step(history, &round, 1, &next, &error), 0);
+		is_last = history_is_same(&round, &next);
+		/* on, whatever is damaged */
+		assert_true(is_last || next.day > round.day || next.id > round.id);
 	}
+	if (ret_damaged != NULL)
+		*ret_damaged = damaged;
+	return count;
+}
+
+size_t fixture_walk_all(const char *directory, size_t *ret_damaged)
+{
+	struct history *history = fixture_open(directory);
+	const size_t count = fixture_walk(history, &fixture_host, 0, NULL, NULL, ret_damaged);
+
+	history_close(history);
+	return count;
 }

@@ -50,12 +50,40 @@ struct history_writer *fixture_writer(const char *directory, const struct histor
 /* Adds a round; fails the test when it is not stored. */
 void fixture_add(struct history_writer *writer, const struct fixture_host *host, uint64_t number);
 
+/* Adds the rounds from one on to before another. */
+void fixture_add_rounds(struct history_writer *writer, const struct fixture_host *host, uint64_t from,
+			uint64_t to);
+
+/* Records the first rounds of fixture_host into a directory of its own, which is returned. */
+char *fixture_record(uint64_t rounds);
+
+/* The file of the first day, and its path, to be freed. */
+#define FIXTURE_DAY "2026-11-20.rounds"
+char *fixture_path(const char *directory);
+
+/* Runs statements in that file; the number that the last one gives first, if it gives any. */
+int64_t fixture_run_sql(const char *directory, const char *text);
+
 /* Opens a history; fails the test when it cannot be. */
 struct history *fixture_open(const char *directory);
 
-/* Reads every round there is and looks at it; returns how many. `number_of` may be NULL: all of fixture_host.
+/* history_find(); fails the test when there is none. */
+struct history_round fixture_find(struct history *history, uint64_t unix_ns, enum history_side side);
+
+/* Reads a round, which has to be that one. */
+void fixture_expect_read(struct history *history, const struct history_round *round,
+			 const struct fixture_host *host, uint64_t number);
+
+/*
+ * Reads every round from the oldest at or after a time on, looks at it, and calls `visit` (NULL: nothing).
+ * Returns how many could be read, and those that are damaged in `*ret_damaged`; NULL: none may be.
  */
-size_t fixture_check_all(struct history *history);
+typedef void fixture_visit(void *context, const struct history_round *round, uint64_t number);
+size_t fixture_walk(struct history *history, const struct fixture_host *host, uint64_t from_unix_ns,
+		    fixture_visit *visit, void *context, size_t *ret_damaged);
+
+/* The same of a directory with rounds of fixture_host. */
+size_t fixture_walk_all(const char *directory, size_t *ret_damaged);
 
 /* Which round of fixture_host a time is. */
 uint64_t fixture_number(const struct fixture_host *host, uint64_t unix_ns);

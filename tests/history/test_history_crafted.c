@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,31 +21,28 @@ enum {
 	MEMORY_BYTES = 512 << 20,
 };
 
-#define DAY "2026-11-20.rounds"
-
 static char *record(uint64_t rounds)
 {
-	char *directory = fixture_directory();
+	char *directory = fixture_record(rounds);
 	struct history_writer *writer = fixture_writer(directory, NULL);
-	const struct history_mark mark = {fixture_host.unix_ns, "user", "a mark", NULL};
+	/* behind the last round, or it goes into another file */
+	const struct history_mark mark = {fixture_unix_ns(&fixture_host, rounds), "user", "a mark", NULL};
 
-	for (uint64_t i = 0; i < rounds; i++)
-		fixture_add(writer, &fixture_host, i);
 	assert_int_equal(history_writer_mark(writer, &mark, NULL), 0);
 	history_writer_close(writer);
 	return directory;
 }
 
-static void run_sql(const char *directory, const char *text)
+static void ask_round(void *untyped, const struct history_round *round, uint64_t number)
 {
-	char *path = memory_format("%s/" DAY, directory), *message = NULL;
-	sqlite3 *connection;
+	struct history *history = untyped;
+	struct snapshot *gone;
+	double left_ns;
 
-	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-	if (sqlite3_exec(connection, text, NULL, NULL, &message) != SQLITE_OK)
-		fail_msg("%s", message);
-	sqlite3_close(connection);
-	free(path);
+	(void)number;
+	if (history_read_gone(history, round, &gone, &left_ns, NULL) == 0)
+		snapshot_release(gone);
+	history_boot(history, round);
 }
 
 /* Asks everything that can be asked. Returns how many rounds could be read. */
@@ -55,33 +51,14 @@ static size_t read_everything(const char *directory)
 	struct history *history = fixture_open(directory);
 	struct history_round round, *rounds;
 	struct history_marks marks;
-	size_t count, whole = 0;
-	int result = history_first(history, &round, NULL);
+	size_t count, damaged;
+	const size_t whole = fixture_walk(history, &fixture_host, 0, ask_round, history, &damaged);
 
-	while (result == 0) {
-		struct snapshot *snapshot, *gone;
-		struct history_round next;
-		double left_ns;
-
-		if (history_read(history, &round, &snapshot, NULL) == 0) {
-			fixture_assert_round(snapshot, &fixture_host,
-					     fixture_number(&fixture_host, round.unix_ns));
-			snapshot_release(snapshot);
-			whole++;
-		}
-		if (history_read_gone(history, &round, &gone, &left_ns, NULL) == 0)
-			snapshot_release(gone);
-		history_boot(history, &round);
-		result = history_step(history, &round, 1, &next, NULL);
-		if (history_is_same(&round, &next))
-			break;
-		round = next;
-	}
 	for (enum history_side side = HISTORY_AT_OR_BEFORE; side <= HISTORY_NEAREST; side++)
 		history_find(history, fixture_unix_ns(&fixture_host, 50), side, &round, NULL);
 	if (history_last(history, &round, NULL) == 0)
 		history_step(history, &round, -INT64_C(1000000), &round, NULL);
-	if (history_range(history, 0, UINT64_MAX, 100, &rounds, &count, NULL) == 0)
+	if (history_range(history, 0, UINT64_MAX, &rounds, &count, NULL) == 0)
 		free(rounds);
 	history_marks_read(history, 0, UINT64_MAX, &marks, NULL);
 	history_marks_release(&marks);
@@ -118,8 +95,7 @@ static bool read_and_record(const char *directory)
 
 	read_everything(directory);
 	writer = fixture_writer(directory, NULL);
-	for (uint64_t i = ROUNDS; i < ROUNDS + 3; i++)
-		fixture_add(writer, &fixture_host, i);
+	fixture_add_rounds(writer, &fixture_host, ROUNDS, ROUNDS + 3);
 	history_writer_close(writer);
 	read_everything(directory);
 	return true;
@@ -171,7 +147,7 @@ static void test_crafted_rows(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		char *directory = record(ROUNDS);
 
-		run_sql(directory, cases[i].sql);
+		fixture_run_sql(directory, cases[i].sql);
 		survive(cases[i].name, directory, read_and_record);
 		fixture_remove(directory);
 	}
@@ -209,10 +185,10 @@ static void test_crafted_schema(void **state)
 		struct history_round round;
 		struct error error = {0};
 
-		run_sql(directory, cases[i]);
+		fixture_run_sql(directory, cases[i]);
 		history = fixture_open(directory);
 		assert_int_equal(history_first(history, &round, &error), -EMEDIUMTYPE);
-		assert_non_null(strstr(error.text, DAY));
+		assert_non_null(strstr(error.text, FIXTURE_DAY));
 		history_close(history);
 		survive(cases[i], directory, read_and_record);
 		fixture_remove(directory);
@@ -226,20 +202,13 @@ static void test_crafted_pages(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(tables); i++) {
-		char *directory = record(ROUNDS), *path = memory_format("%s/" DAY, directory),
+		char *directory = record(ROUNDS), *path = memory_format("%s/" FIXTURE_DAY, directory),
 		     *text = memory_format("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", tables[i]);
+		const off_t root = fixture_run_sql(directory, text);
 		unsigned char page[PAGE];
-		sqlite3 *connection;
-		sqlite3_stmt *statement;
 		int file;
-		off_t root, first, size;
+		off_t first, size;
 
-		assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-		assert_int_equal(sqlite3_prepare_v2(connection, text, -1, &statement, NULL), SQLITE_OK);
-		assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-		root = sqlite3_column_int64(statement, 0);
-		sqlite3_finalize(statement);
-		sqlite3_close(connection);
 		file = open(path, O_RDWR | O_CLOEXEC);
 		size = lseek(file, 0, SEEK_END);
 		/* the root leads to ten new pages, each of which leads to the next one 400 times; the last is
@@ -300,8 +269,8 @@ static bool read_for_a_second(const char *directory)
 /* The owner truncates what readers might map, and puts other things in the way. */
 static void test_files_beside(void **state)
 {
-	char *directory = record(20), *index = memory_format("%s/" DAY "-shm", directory),
-	     *log = memory_format("%s/" DAY "-wal", directory);
+	char *directory = record(20), *index = memory_format("%s/" FIXTURE_DAY "-shm", directory),
+	     *log = memory_format("%s/" FIXTURE_DAY "-wal", directory);
 	int status;
 	const pid_t child = fork();
 
@@ -320,7 +289,7 @@ static void test_files_beside(void **state)
 	waitpid(child, &status, 0);
 	unlink(index);
 	unlink(log);
-	run_sql(directory, "PRAGMA journal_mode=WAL");
+	fixture_run_sql(directory, "PRAGMA journal_mode=WAL");
 	unlink(log);
 	assert_int_equal(mkfifo(log, 0644), 0);
 	survive("a pipe", directory, read_for_a_second);
@@ -332,14 +301,13 @@ static void test_files_beside(void **state)
 /* Where somebody else may change files, a recorder maps none; others can read nevertheless. */
 static void test_shared_directory(void **state)
 {
-	char *directory = record(20), *index = memory_format("%s/" DAY "-shm", directory);
+	char *directory = record(20), *index = memory_format("%s/" FIXTURE_DAY "-shm", directory);
 	struct history_writer *writer;
 
 	(void)state;
 	assert_int_equal(chmod(directory, 0777), 0);
 	writer = fixture_writer(directory, NULL);
-	for (uint64_t i = 20; i < 40; i++)
-		fixture_add(writer, &fixture_host, i);
+	fixture_add_rounds(writer, &fixture_host, 20, 40);
 	assert_int_equal(access(index, F_OK), -1);
 	assert_int_equal(read_everything(directory), 40);
 	history_writer_close(writer);
@@ -392,8 +360,7 @@ static void test_reading_beside_a_writer(void **state)
 			number = fixture_number(&fixture_host, round.unix_ns);
 			fixture_assert_round(snapshot, &fixture_host, number);
 			snapshot_release(snapshot);
-			assert_int_equal(
-				history_range(history, 0, UINT64_MAX, SIZE_MAX, &rounds, &count, NULL), 0);
+			assert_int_equal(history_range(history, 0, UINT64_MAX, &rounds, &count, NULL), 0);
 			/* all of them, in order */
 			assert_true(count > number);
 			for (size_t k = 0; k < count; k++)

@@ -104,39 +104,34 @@ static void crash(const char *directory, struct shared *shared)
 	assert_int_equal(shared->failed, 0);
 }
 
+struct looking {
+	uint64_t expected, lost;
+};
+
+static void look_at(void *untyped, const struct history_round *round, uint64_t number)
+{
+	struct looking *looking = untyped;
+
+	(void)round;
+	assert_true(number >= looking->expected);
+	looking->lost += number - looking->expected;
+	looking->expected = number + 1;
+}
+
 /* Which rounds there are, and that each of them can be read: from the last of those that were looked at
  * before. */
 static uint64_t look(const char *directory, const struct shared *shared, uint64_t from, uint64_t *lost)
 {
 	struct history *history = fixture_open(directory);
-	struct history_round round, next;
-	struct error error = {0};
-	uint64_t expected = from;
+	struct looking looking = {from, 0};
 
-	if (history_find(history, fixture_unix_ns(noisy_host(), from), HISTORY_AT_OR_AFTER, &round, &error) <
-	    0)
-		fail_msg("%s", error.text);
-	for (;;) {
-		const uint64_t number = fixture_number(noisy_host(), round.unix_ns);
-		struct snapshot *snapshot;
-
-		assert_true(number >= expected);
-		*lost += number - expected;
-		if (history_read(history, &round, &snapshot, &error) < 0)
-			fail_msg("%s", error.text);
-		fixture_assert_round(snapshot, noisy_host(), number);
-		snapshot_release(snapshot);
-		expected = number + 1;
-		assert_int_equal(history_step(history, &round, 1, &next, &error), 0);
-		if (next.day == round.day && next.id == round.id)
-			break;
-		round = next;
-	}
+	fixture_walk(history, noisy_host(), fixture_unix_ns(noisy_host(), from), look_at, &looking, NULL);
 	history_close(history);
+	*lost += looking.lost;
 	/* all that was stored is there */
-	assert_true(expected >= shared->stored);
-	assert_true(expected <= shared->started);
-	return expected - 1;
+	assert_true(looking.expected >= shared->stored);
+	assert_true(looking.expected <= shared->started);
+	return looking.expected - 1;
 }
 
 static void check_integrity(const char *directory, const char *name)

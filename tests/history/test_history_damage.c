@@ -20,75 +20,10 @@ enum {
 	PAGE = 4096,
 };
 
-static const char day_name[] = "2026-11-20.rounds";
-
-static char *record(uint64_t rounds)
-{
-	char *directory = fixture_directory();
-	struct history_writer *writer = fixture_writer(directory, NULL);
-
-	for (uint64_t i = 0; i < rounds; i++)
-		fixture_add(writer, &fixture_host, i);
-	history_writer_close(writer);
-	return directory;
-}
-
-static char *day_path(const char *directory)
-{
-	return memory_format("%s/%s", directory, day_name);
-}
-
-static void run_sql(const char *path, const char *text)
-{
-	sqlite3 *connection;
-	char *message = NULL;
-
-	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-	if (sqlite3_exec(connection, text, NULL, NULL, &message) != SQLITE_OK)
-		fail_msg("%s", message);
-	sqlite3_close(connection);
-}
-
-/* Reads all that can be: every round that is found is right. Returns how many, those that failed in
- * `*ret_failed`. */
-static size_t read_what_is_whole(const char *directory, size_t *ret_failed)
-{
-	struct history *history = fixture_open(directory);
-	struct history_round round, next;
-	struct error error = {0};
-	size_t count = 0;
-	int result = history_first(history, &round, &error);
-
-	*ret_failed = 0;
-	while (result == 0) {
-		struct snapshot *snapshot;
-
-		result = history_read(history, &round, &snapshot, &error);
-		if (result == 0) {
-			fixture_assert_round(snapshot, &fixture_host,
-					     fixture_number(&fixture_host, round.unix_ns));
-			snapshot_release(snapshot);
-			count++;
-		} else {
-			assert_int_equal(result, -EBADMSG);
-			assert_non_null(strstr(error.text, directory));
-			(*ret_failed)++;
-		}
-		result = history_step(history, &round, 1, &next, &error);
-		if (next.day == round.day && next.id == round.id)
-			break;
-		/* on, whatever was damaged */
-		assert_true(next.day > round.day || next.id > round.id);
-		round = next;
-	}
-	history_close(history);
-	return count;
-}
-
 /* A blob that is not what was written: the rounds that are told from it are a hole with a file and times. */
 static void test_damaged_round(void **state)
 {
-	char *directory = record(ROUNDS), *path = day_path(directory);
+	char *directory = fixture_record(ROUNDS), *path = fixture_path(directory);
 	struct history *history;
 	const struct history_hole *holes;
 	struct history_round round;
@@ -96,9 +31,9 @@ static void test_damaged_round(void **state)
 
 	(void)state;
 	/* the 62nd round: a step in the middle of its dozen */
-	run_sql(path, "UPDATE blobs SET state = zeroblob(length(state)) WHERE round ="
-		      " (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET 62)");
-	count = read_what_is_whole(directory, &failed);
+	fixture_run_sql(directory, "UPDATE blobs SET state = zeroblob(length(state)) WHERE round ="
+				   " (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET 62)");
+	count = fixture_walk_all(directory, &failed);
 	assert_int_equal(failed, 1);
 	assert_in_range(count, ROUNDS - 12, ROUNDS - 1);
 	history = fixture_open(directory);
@@ -106,7 +41,7 @@ static void test_damaged_round(void **state)
 	assert_int_equal(failed, 0);
 	holes = history_damage(history, true, &failed);
 	assert_int_equal(failed, 1);
-	assert_string_equal(holes[0].name, day_name);
+	assert_string_equal(holes[0].name, FIXTURE_DAY);
 	assert_int_equal(holes[0].from_unix_ns, fixture_unix_ns(&fixture_host, 62));
 	assert_int_equal(holes[0].rounds, ROUNDS - count);
 	assert_int_equal(holes[0].to_unix_ns, fixture_unix_ns(&fixture_host, 62 + holes[0].rounds));
@@ -130,14 +65,15 @@ static void test_damaged_round(void **state)
 /* A round that is gone from one table only. */
 static void test_missing_rows(void **state)
 {
-	char *directory = record(60), *path = day_path(directory);
+	char *directory = fixture_record(60), *path = fixture_path(directory);
 	size_t failed, count;
 
 	(void)state;
-	run_sql(path,
+	fixture_run_sql(
+		directory,
 		"DELETE FROM blobs WHERE round = (SELECT round FROM blobs ORDER BY round LIMIT 1 OFFSET 5);"
 		"DELETE FROM rounds WHERE id = (SELECT id FROM rounds ORDER BY id LIMIT 1 OFFSET 30)");
-	count = read_what_is_whole(directory, &failed);
+	count = fixture_walk_all(directory, &failed);
 	assert_int_equal(failed, 2);
 	assert_in_range(count, 60 - 2 * 12, 58);
 	free(path);
@@ -147,7 +83,8 @@ static void test_missing_rows(void **state)
 /* Any page of the file is overwritten: nothing that is shown is wrong, and nothing crashes. */
 static void test_damaged_pages(void **state)
 {
-	char *directory = record(ROUNDS), *path = day_path(directory), *garbage = memory_allocate(PAGE);
+	char *directory = fixture_record(ROUNDS), *path = fixture_path(directory),
+	     *garbage = memory_allocate(PAGE);
 	struct stat status;
 	size_t survived = 0, pages;
 	int original;
@@ -167,7 +104,7 @@ static void test_damaged_pages(void **state)
 		for (size_t i = 0; i < PAGE; i++)
 			garbage[i] = (char)(page * 31 + i * 7 + (i >> 5));
 		assert_int_equal(pwrite(original, garbage, PAGE, at), PAGE);
-		count = read_what_is_whole(directory, &failed);
+		count = fixture_walk_all(directory, &failed);
 		survived += count;
 		history = fixture_open(directory);
 		history_damage(history, true, &holes);
@@ -185,19 +122,11 @@ static void test_damaged_pages(void **state)
 }
 
 /* The page that a table begins with. */
-static off_t root_page(const char *path, const char *table)
+static off_t root_page(const char *directory, const char *table)
 {
 	char *text = memory_format("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
-	sqlite3 *connection;
-	sqlite3_stmt *statement;
-	off_t page;
+	const off_t page = fixture_run_sql(directory, text);
 
-	assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(connection, text, -1, &statement, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-	page = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	sqlite3_close(connection);
 	free(text);
 	return page;
 }
@@ -206,8 +135,8 @@ static off_t root_page(const char *path, const char *table)
 static void test_damaged_tables(void **state)
 {
 	static const char zeroes[PAGE];
-	char *directory = record(ROUNDS), *path = day_path(directory);
-	const off_t rounds = root_page(path, "rounds"), marks = root_page(path, "marks");
+	char *directory = fixture_record(ROUNDS), *path = fixture_path(directory);
+	const off_t rounds = root_page(directory, "rounds"), marks = root_page(directory, "marks");
 	const int file = open(path, O_RDWR | O_CLOEXEC);
 	unsigned char entry[4];
 	off_t leaf;
@@ -237,7 +166,7 @@ static void test_damaged_tables(void **state)
 	close(file);
 	history = fixture_open(directory);
 	assert_int_equal(history_first(history, &round, &error), -ENODATA);
-	if (strstr(error.text, "damaged") == NULL || strstr(error.text, day_name) == NULL)
+	if (strstr(error.text, "damaged") == NULL || strstr(error.text, FIXTURE_DAY) == NULL)
 		fail_msg("%s", error.text);
 	history_close(history);
 	free(path);
@@ -247,13 +176,13 @@ static void test_damaged_tables(void **state)
 static size_t cut_and_read(const char *path, off_t length, const char *directory, size_t *ret_failed)
 {
 	assert_int_equal(truncate(path, length), 0);
-	return read_what_is_whole(directory, ret_failed);
+	return fixture_walk_all(directory, ret_failed);
 }
 
 /* A file that was cut off, by whatever: what is in front can be read. */
 static void test_cut_file(void **state)
 {
-	char *directory = record(ROUNDS), *path = day_path(directory);
+	char *directory = fixture_record(ROUNDS), *path = fixture_path(directory);
 	struct stat status;
 	size_t failed;
 
@@ -281,7 +210,7 @@ static void expect_day_refused(const char *directory, int expected, const char *
 	size_t count;
 
 	assert_int_equal(history_first(history, &round, &error), expected);
-	assert_non_null(strstr(error.text, day_name));
+	assert_non_null(strstr(error.text, FIXTURE_DAY));
 	if (strstr(error.text, words) == NULL)
 		fail_msg("\"%s\" in: %s", words, error.text);
 	days = history_days(history, &count);
@@ -289,7 +218,7 @@ static void expect_day_refused(const char *directory, int expected, const char *
 	assert_true(days[0].unreadable);
 	holes = history_damage(history, false, &count);
 	assert_int_equal(count, 1);
-	assert_string_equal(holes[0].name, day_name);
+	assert_string_equal(holes[0].name, FIXTURE_DAY);
 	assert_int_equal(holes[0].from_unix_ns, UINT64_C(1795132800) * NS_PER_S);
 	assert_int_equal(holes[0].to_unix_ns, UINT64_C(1795219200) * NS_PER_S);
 	history_close(history);
@@ -298,13 +227,13 @@ static void expect_day_refused(const char *directory, int expected, const char *
 /* Files that are none, of another program, or newer than this one knows. */
 static void test_other_files(void **state)
 {
-	char *directory = record(3), *path = day_path(directory);
+	char *directory = fixture_record(3), *path = fixture_path(directory);
 	int file;
 
 	(void)state;
-	run_sql(path, "PRAGMA user_version=2");
+	fixture_run_sql(directory, "PRAGMA user_version=2");
 	expect_day_refused(directory, -EPROTONOSUPPORT, "newer ctop");
-	run_sql(path, "PRAGMA user_version=1; PRAGMA application_id=7");
+	fixture_run_sql(directory, "PRAGMA user_version=1; PRAGMA application_id=7");
 	expect_day_refused(directory, -EMEDIUMTYPE, "another program");
 	file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	for (int i = 0; i < 500; i++)
@@ -324,7 +253,7 @@ static void test_recording_beside(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(damages); i++) {
-		char *directory = record(3), *path = day_path(directory);
+		char *directory = fixture_record(3), *path = fixture_path(directory);
 		struct history_writer *writer;
 		struct history *history;
 		const struct history_day *days;
@@ -333,7 +262,7 @@ static void test_recording_beside(void **state)
 		const char *notice;
 		size_t count;
 
-		run_sql(path, damages[i]);
+		fixture_run_sql(directory, damages[i]);
 		assert_int_equal(stat(path, &before), 0);
 		writer = fixture_writer(directory, NULL);
 		for (uint64_t number = 10; number < 15; number++)
@@ -341,7 +270,7 @@ static void test_recording_beside(void **state)
 		assert_int_equal(history_writer_state(writer)->damaged_files, 1);
 		notice = history_writer_take_notice(writer);
 		assert_non_null(notice);
-		assert_non_null(strstr(notice, day_name));
+		assert_non_null(strstr(notice, FIXTURE_DAY));
 		assert_null(history_writer_take_notice(writer));
 		history_writer_close(writer);
 		assert_int_equal(stat(path, &after), 0);
@@ -367,7 +296,7 @@ static void test_recording_beside(void **state)
 /* A file that is damaged while it is written: what comes goes into another one, at once. */
 static void test_damaged_while_written(void **state)
 {
-	char *directory = fixture_directory(), *path = day_path(directory);
+	char *directory = fixture_directory(), *path = fixture_path(directory);
 	struct history_writer *writer = fixture_writer(directory, NULL);
 	struct history *history;
 	struct history_round round;
@@ -412,7 +341,7 @@ static void expect_begun_again(struct history_writer *writer, const char *direct
 			fail_msg("%s", notice != NULL ? notice : "nothing is said");
 	}
 	history = fixture_open(directory);
-	assert_int_equal(fixture_check_all(history), 10);
+	assert_int_equal(fixture_walk(history, &fixture_host, 0, NULL, NULL, NULL), 10);
 	assert_int_equal(history_first(history, &round, NULL), 0);
 	assert_int_equal(round.unix_ns, fixture_unix_ns(&fixture_host, from));
 	assert_true(round.after_gap);
@@ -422,7 +351,7 @@ static void expect_begun_again(struct history_writer *writer, const char *direct
 static void test_removed_while_written(void **state)
 {
 	static const char *const endings[] = {"", "-wal", "-shm"};
-	char *directory = fixture_directory(), *path = day_path(directory);
+	char *directory = fixture_directory(), *path = fixture_path(directory);
 	const struct history_writer_options again = {.directory = directory};
 	char *moved = memory_format("%s-moved", directory);
 	struct history_writer *writer = fixture_writer(directory, NULL), *other;
@@ -439,12 +368,12 @@ static void test_removed_while_written(void **state)
 		assert_int_equal(unlink(file), 0);
 		free(file);
 	}
-	expect_begun_again(writer, directory, 10, day_name);
+	expect_begun_again(writer, directory, 10, FIXTURE_DAY);
 	/* all of it is moved: what was stored stays whole there */
 	assert_int_equal(rename(directory, moved), 0);
 	expect_begun_again(writer, directory, 20, directory);
 	history = fixture_open(moved);
-	assert_int_equal(fixture_check_all(history), 10);
+	assert_int_equal(fixture_walk(history, &fixture_host, 0, NULL, NULL, NULL), 10);
 	history_close(history);
 	fixture_remove(moved);
 	/* nobody else can become its writer */
@@ -515,7 +444,7 @@ static bool reads_all(const char *directory)
 /* Who may not read is told so; who may only read can, also what is being written. */
 static void test_permissions(void **state)
 {
-	char *directory = record(20), *path = day_path(directory);
+	char *directory = fixture_record(20), *path = fixture_path(directory);
 	struct history_writer *writer;
 
 	(void)state;

@@ -68,41 +68,40 @@ static int add(struct history_writer *writer, uint64_t number, struct error *err
 	return result;
 }
 
+struct checking {
+	const bool *stored;
+	uint64_t expected;
+	size_t pauses;
+};
+
+static void skip_lost(struct checking *checking, uint64_t count)
+{
+	while (checking->expected < count && !checking->stored[checking->expected])
+		checking->expected++;
+}
+
+static void check_round(void *untyped, const struct history_round *round, uint64_t number)
+{
+	struct checking *checking = untyped;
+
+	skip_lost(checking, number);
+	assert_int_equal(number, checking->expected++);
+	checking->pauses += round->after_pause;
+	assert_int_equal(round->after_gap, number == 0 || round->after_pause);
+}
+
 /* Reads all rounds, which must be those of which `stored` says so; returns how many there are after a pause.
  */
 static size_t check(const bool *stored, uint64_t count)
 {
 	struct history *history = fixture_open(place);
-	struct history_round round, next;
-	struct error error = {0};
-	size_t pauses = 0;
-	uint64_t expected = 0;
+	struct checking checking = {stored, 0, 0};
 
-	assert_int_equal(history_first(history, &round, &error), 0);
-	for (;;) {
-		const uint64_t number = fixture_number(&host, round.unix_ns);
-		struct snapshot *snapshot;
-
-		while (expected < count && !stored[expected])
-			expected++;
-		assert_int_equal(number, expected);
-		if (history_read(history, &round, &snapshot, &error) < 0)
-			fail_msg("%s", error.text);
-		fixture_assert_round(snapshot, &host, number);
-		snapshot_release(snapshot);
-		pauses += round.after_pause;
-		assert_int_equal(round.after_gap, number == 0 || round.after_pause);
-		expected = number + 1;
-		assert_int_equal(history_step(history, &round, 1, &next, &error), 0);
-		if (next.id == round.id)
-			break;
-		round = next;
-	}
-	while (expected < count && !stored[expected])
-		expected++;
-	assert_int_equal(expected, count);
+	fixture_walk(history, &host, 0, check_round, &checking, NULL);
+	skip_lost(&checking, count);
+	assert_int_equal(checking.expected, count);
 	history_close(history);
-	return pauses;
+	return checking.pauses;
 }
 
 static void test_full_disk(void **state)

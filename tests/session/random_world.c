@@ -449,6 +449,38 @@ void world_begin(struct world *world, uint64_t seed)
 		world->by_thread[i] = one_in(2);
 }
 
+struct snapshot *world_begin_round(const struct world *world, struct besides *besides,
+				   const struct snapshot *before)
+{
+	besides->chance = random_below(UINT64_MAX) | 1;
+	besides->now_ns = world->now_ns;
+	besides->before = before;
+	if (before != NULL)
+		world_find_seen(world, besides);
+	return world_make_round(world, besides);
+}
+
+void world_end_round(struct world *world, struct besides *besides)
+{
+	free(besides->seen);
+	besides->seen = NULL;
+	random_state = besides->chance + 1;
+	world_advance(world);
+	besides->busy_ticks += random_below(200);
+}
+
+struct session *world_live_session(struct snapshot *const rounds[], int base, int now)
+{
+	struct session *session = session_create();
+
+	for (int i = 0; i <= now; i++) {
+		session_add_round(session, snapshot_reference(rounds[i]));
+		if (i == base)
+			session_set_base(session);
+	}
+	return session;
+}
+
 /* --- the same twice --- */
 
 static void expect_same_cell(const struct cell *a, const struct cell *b, const char *column, const char *row)

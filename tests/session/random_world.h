@@ -91,6 +91,15 @@ void world_fill_interval(struct snapshot *snapshot, const struct besides *beside
 /* A finished round with all that is besides its threads. */
 struct snapshot *world_make_round(const struct world *world, const struct besides *besides);
 
+/* The next round of a world after `before`, NULL for the first; besides->seen is there until
+ * world_end_round(), which lets things happen until the next one. */
+struct snapshot *world_begin_round(const struct world *world, struct besides *besides,
+				   const struct snapshot *before);
+void world_end_round(struct world *world, struct besides *besides);
+
+/* A live session over rounds up to one, none of which it may give up. */
+struct session *world_live_session(struct snapshot *const rounds[], int base, int now);
+
 /* Says what a capture that compares its rounds says of this one. */
 void world_say_moved(struct snapshot *snapshot, const struct world *world, const struct snapshot *before);
 

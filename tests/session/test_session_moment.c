@@ -60,19 +60,6 @@ static struct session_moment *make_moment(const struct row *row, int base, int n
 	return moment;
 }
 
-/* A live session over the first rounds of a row, none of which it may give up. */
-static struct session *live_session(const struct row *row, int base, int now)
-{
-	struct session *session = session_create();
-
-	for (int i = 0; i <= now; i++) {
-		session_add_round(session, snapshot_reference(row->rounds[i]));
-		if (i == base)
-			session_set_base(session);
-	}
-	return session;
-}
-
 static void make_row(struct row *row, uint64_t seed)
 {
 	struct besides besides = {.telling = (enum telling)(seed % TELLINGS), .busy_ticks = 5000};
@@ -81,14 +68,9 @@ static void make_row(struct row *row, uint64_t seed)
 	world_begin(&world, seed);
 	*row = (struct row){0};
 	for (int i = 0; i < ROUNDS; i++) {
-		besides.chance = random_below(UINT64_MAX) | 1;
-		besides.now_ns = world.now_ns;
-		if (i > 0) {
-			besides.before = row->rounds[i - 1];
-			world_find_seen(&world, &besides);
+		row->rounds[i] = world_begin_round(&world, &besides, i > 0 ? row->rounds[i - 1] : NULL);
+		if (i > 0)
 			row->gone[i] = make_gone(&before, &besides);
-		}
-		row->rounds[i] = world_make_round(&world, &besides);
 		if (i > 0) {
 			uint32_t *match = thread_match(row->rounds[i], besides.before, besides.seen, NULL);
 
@@ -96,11 +78,7 @@ static void make_row(struct row *row, uint64_t seed)
 			free(match);
 		}
 		before = world;
-		free(besides.seen);
-		besides.seen = NULL;
-		random_state = besides.chance + 1;
-		world_advance(&world);
-		besides.busy_ticks += random_below(200);
+		world_end_round(&world, &besides);
 	}
 }
 
@@ -138,7 +116,7 @@ static void test_any_moment(void **state)
 		for (int i = 0; i < 8; i++) {
 			const int now = (int)random_below(ROUNDS),
 				  base = (int)random_below((uint64_t)now + 1);
-			struct session *const sessions[2] = {live_session(&row, base, now), past};
+			struct session *const sessions[2] = {world_live_session(row.rounds, base, now), past};
 
 			session_show_moment(past, make_moment(&row, base, now));
 			expect_same_host(sessions[0], sessions[1]);
@@ -158,7 +136,8 @@ static void test_no_base(void **state)
 	(void)state;
 	make_row(&row, 3);
 	for (int now = 1; now < ROUNDS; now += 4) {
-		struct session *const sessions[2] = {live_session(&row, now - 1, now), session_create()};
+		struct session *const sessions[2] = {world_live_session(row.rounds, now - 1, now),
+						     session_create()};
 
 		session_show_moment(sessions[1], make_moment(&row, -1, now));
 		expect_same_views(sessions, SAME_MOMENT);
@@ -209,8 +188,8 @@ static void test_void_base(void **state)
 		moment = session_moment_create(base);
 		session_moment_add_gone(moment, NULL, NAN);
 		session_moment_finish(moment, plain_round(98, 0, 2), plain_round(100, 0, 2));
-		assert_ptr_equal(session_moment_base(moment), base);
 		session_show_moment(session, moment);
+		assert_ptr_equal(session_base(session), base);
 		expect_cpu(session, WINDOW_MODE_RATE, "20.0");
 		expect_cpu(session, WINDOW_MODE_BASE, i < 2 ? "\302\267" : "2.0s");
 	}
@@ -230,8 +209,8 @@ static void test_gap(void **state)
 	(void)state;
 	session_moment_add_gap(moment);
 	session_moment_finish(moment, NULL, plain_round(100, 0, 3));
-	assert_null(session_moment_previous(moment));
 	session_show_moment(session, moment);
+	assert_null(session_previous(session));
 	assert_int_equal(session_interval_ns(session), 0);
 	expect_cpu(session, WINDOW_MODE_RATE, "\302\267");
 	expect_cpu(session, WINDOW_MODE_BASE, "\342\211\2453.0s");

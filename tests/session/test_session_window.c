@@ -75,30 +75,22 @@ static void test_any_window(void **state)
 	for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
 		struct besides besides = {.telling = (enum telling)(seed % TELLINGS), .busy_ticks = 5000};
 		struct session *session = session_create();
+		const struct snapshot *before = NULL;
 		struct world world;
 
 		world_begin(&world, seed);
 		for (int i = 0; i < ROUNDS; i++) {
-			struct snapshot *round;
+			struct snapshot *round = world_begin_round(&world, &besides, before);
 
-			besides.chance = random_below(UINT64_MAX) | 1;
-			besides.now_ns = world.now_ns;
-			if (i > 0)
-				world_find_seen(&world, &besides);
-			round = world_make_round(&world, &besides);
 			if (i > 0 && seed % 2 == 0)
-				world_say_moved(round, &world, besides.before);
-			free(besides.seen);
-			besides.seen = NULL;
-			besides.before = round;
+				world_say_moved(round, &world, before);
+			before = round;
 			session_add_round(session, round);
 			if (i % 5 == 3)
 				session_set_base(session);
 			else if (i > 0)
 				expect_same_file(session);
-			random_state = besides.chance + 1;
-			world_advance(&world);
-			besides.busy_ticks += random_below(200);
+			world_end_round(&world, &besides);
 		}
 		session_release(session);
 	}

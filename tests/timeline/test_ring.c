@@ -12,6 +12,7 @@
 #include "tests/cmocka_include.h"
 
 #include "random_world.h"
+#include "session/moment.h"
 #include "session/ring.h"
 #include "session/session_internal.h"
 #include "snapshot/thread_match.h"
@@ -39,21 +40,12 @@ static void make_row(struct row *row, uint64_t seed, uint64_t bytes)
 	world_begin(&world, seed);
 	row->ring = ring_create(bytes);
 	for (int i = 0; i < ROUNDS; i++) {
-		besides.chance = random_below(UINT64_MAX) | 1;
-		besides.now_ns = world.now_ns;
-		besides.before = i > 0 ? row->rounds[i - 1] : NULL;
-		if (i > 0)
-			world_find_seen(&world, &besides);
-		row->rounds[i] = world_make_round(&world, &besides);
+		row->rounds[i] = world_begin_round(&world, &besides, i > 0 ? row->rounds[i - 1] : NULL);
 		if (i > 0 && seed % 2 == 0)
 			world_say_moved(row->rounds[i], &world, row->rounds[i - 1]);
-		free(besides.seen);
-		besides.seen = NULL;
 		ring_add(row->ring, row->rounds[i]);
 		ring_confirm(row->ring, row->rounds[i]);
-		random_state = besides.chance + 1;
-		world_advance(&world);
-		besides.busy_ticks += random_below(200);
+		world_end_round(&world, &besides);
 	}
 }
 
@@ -96,50 +88,47 @@ static void release_row(struct row *row)
 	ring_release(row->ring);
 }
 
-static struct session *live_session(const struct row *row, int base, int now)
-{
-	struct session *session = session_create();
-
-	for (int i = 0; i <= now; i++) {
-		session_add_round(session, snapshot_reference(row->rounds[i]));
-		if (i == base)
-			session_set_base(session);
-	}
-	return session;
-}
-
-static struct history_round round_at(const struct timeline *timeline, const struct snapshot *snapshot)
+static struct history_round round_at(struct history *history, const struct snapshot *snapshot)
 {
 	struct history_round round;
 	struct error error;
 
-	assert_int_equal(timeline->functions->find(timeline->source, snapshot->captured_at_unix_ns,
-						   HISTORY_NEAREST, &round, &error),
-			 0);
+	assert_int_equal(
+		history_find(history, snapshot->captured_at_unix_ns, HISTORY_NEAREST, &round, &error), 0);
 	assert_int_equal(round.boottime_ns, snapshot->provenance.boottime_ns);
 	return round;
 }
 
 /* Some moments of a row, each with some base. */
-static void expect_moments(const struct row *row, struct timeline timeline)
+static void expect_moments(const struct row *row, struct history *history)
 {
 	struct session *past = session_create();
 
 	for (int i = 0; i < 8; i++) {
 		const int now = (int)random_below(ROUNDS), base = (int)random_below((uint64_t)now + 1);
-		const struct history_round base_round = round_at(&timeline, row->rounds[base]);
-		const struct history_round now_round = round_at(&timeline, row->rounds[now]);
-		struct session *const sessions[2] = {live_session(row, base, now), past};
+		const struct history_round base_round = round_at(history, row->rounds[base]);
+		const struct history_round now_round = round_at(history, row->rounds[now]);
+		struct session *const sessions[2] = {world_live_session(row->rounds, base, now), past};
 		struct session_moment *moment;
 		struct error error;
 
-		assert_int_equal(
-			timeline_make_moment(&timeline, &base_round, &now_round, NULL, &moment, &error), 0);
+		assert_int_equal(session_moment_make(history, &base_round, &now_round, NULL, &moment, &error),
+				 0);
 		session_show_moment(past, moment);
 		expect_same_views(sessions, SAME_MOMENT);
 		session_release(sessions[0]);
 	}
 	session_release(past);
+}
+
+static size_t count_rounds(struct ring *ring)
+{
+	struct history_round *rounds;
+	size_t count;
+
+	assert_int_equal(history_range(ring_history(ring), 0, UINT64_MAX, &rounds, &count, NULL), 0);
+	free(rounds);
+	return count;
 }
 
 static void test_any_moment(void **state)
@@ -149,8 +138,8 @@ static void test_any_moment(void **state)
 		struct row row = {0};
 
 		make_row(&row, seed, RING_BYTES_DEFAULT);
-		assert_int_equal(ring_state(row.ring).rounds, ROUNDS);
-		expect_moments(&row, timeline_of_ring(row.ring));
+		assert_int_equal(count_rounds(row.ring), ROUNDS);
+		expect_moments(&row, ring_history(row.ring));
 		release_row(&row);
 	}
 }
@@ -163,55 +152,73 @@ static void test_recorded_moment(void **state)
 
 		make_row(&row, seed, RING_BYTES_DEFAULT);
 		if (record(&row))
-			expect_moments(&row, timeline_of_history(row.history));
+			expect_moments(&row, row.history);
 		release_row(&row);
 	}
 }
 
-static void expect_round(struct timeline timeline, uint64_t unix_ns, enum history_side side,
-			 const struct snapshot *snapshot)
+/* Rounds are found by time, by steps and by ranges. */
+static void expect_finding(const struct row *row, struct history *history)
 {
-	struct history_round round;
+	static const struct {
+		int round; /* at whose time it is looked for, this much later */
+		int64_t later_ns;
+		enum history_side side;
+		int found;
+	} finds[] = {
+		{10, 0, HISTORY_AT_OR_BEFORE, 10},
+		{10, 0, HISTORY_AT_OR_AFTER, 10},
+		{10, -1, HISTORY_AT_OR_BEFORE, 9},
+		{10, -1, HISTORY_AT_OR_AFTER, 10},
+		{10, 1, HISTORY_AT_OR_BEFORE, 10},
+		{10, 1, HISTORY_AT_OR_AFTER, 11},
+		{10, 100, HISTORY_NEAREST, 10},
+		{10, -100, HISTORY_NEAREST, 10},
+		/* before and after all */
+		{0, -(INT64_C(1) << 40), HISTORY_AT_OR_BEFORE, 0},
+		{ROUNDS - 1, INT64_C(1) << 40, HISTORY_AT_OR_AFTER, ROUNDS - 1},
+		{ROUNDS - 1, INT64_MAX, HISTORY_NEAREST, ROUNDS - 1},
+	};
+	static const struct {
+		int64_t rounds;
+		int found;
+	} steps[] = {{7, 7}, {5, 12}, {-9, 3}, {-100, 0}, {100, ROUNDS - 1}};
+	const uint64_t at = row->rounds[5]->captured_at_unix_ns;
+	struct history_round round, *rounds;
 	struct error error;
+	size_t count;
 
-	assert_int_equal(timeline.functions->find(timeline.source, unix_ns, side, &round, &error), 0);
-	assert_int_equal(round.unix_ns, snapshot->captured_at_unix_ns);
+	for (size_t i = 0; i < ARRAY_COUNT(finds); i++) {
+		const uint64_t from = row->rounds[finds[i].round]->captured_at_unix_ns;
+
+		assert_int_equal(history_find(history, from + (uint64_t)finds[i].later_ns, finds[i].side,
+					      &round, &error),
+				 0);
+		assert_int_equal(round.unix_ns, row->rounds[finds[i].found]->captured_at_unix_ns);
+	}
+	assert_int_equal(history_first(history, &round, &error), 0);
+	assert_true(round.after_gap);
+	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
+		assert_int_equal(history_step(history, &round, steps[i].rounds, &round, &error), 0);
+		assert_int_equal(round.unix_ns, row->rounds[steps[i].found]->captured_at_unix_ns);
+	}
+	assert_int_equal(
+		history_range(history, at, row->rounds[14]->captured_at_unix_ns, &rounds, &count, &error), 0);
+	assert_int_equal(count, 10);
+	assert_int_equal(rounds[0].unix_ns, at);
+	assert_int_equal(rounds[9].unix_ns, row->rounds[14]->captured_at_unix_ns);
+	free(rounds);
 }
 
 static void test_find(void **state)
 {
-	struct history_round round, *rounds;
-	struct timeline timeline;
-	struct error error;
 	struct row row = {0};
-	size_t count;
-	uint64_t at;
 
 	(void)state;
 	make_row(&row, 1, RING_BYTES_DEFAULT);
-	timeline = timeline_of_ring(row.ring);
-	at = row.rounds[5]->captured_at_unix_ns;
-	expect_round(timeline, at, HISTORY_AT_OR_BEFORE, row.rounds[5]);
-	expect_round(timeline, at, HISTORY_AT_OR_AFTER, row.rounds[5]);
-	expect_round(timeline, at + 1, HISTORY_AT_OR_BEFORE, row.rounds[5]);
-	expect_round(timeline, at + 1, HISTORY_AT_OR_AFTER, row.rounds[6]);
-	expect_round(timeline, at + 100, HISTORY_NEAREST, row.rounds[5]);
-	expect_round(timeline, at - 100, HISTORY_NEAREST, row.rounds[5]);
-	expect_round(timeline, 0, HISTORY_AT_OR_BEFORE, row.rounds[0]);
-	expect_round(timeline, UINT64_MAX, HISTORY_AT_OR_AFTER, row.rounds[ROUNDS - 1]);
-	assert_int_equal(timeline.functions->first(timeline.source, &round, &error), 0);
-	assert_true(round.after_gap);
-	assert_int_equal(timeline.functions->step(timeline.source, &round, 7, &round, &error), 0);
-	assert_int_equal(round.unix_ns, row.rounds[7]->captured_at_unix_ns);
-	assert_int_equal(timeline.functions->step(timeline.source, &round, -100, &round, &error), 0);
-	assert_int_equal(round.unix_ns, row.rounds[0]->captured_at_unix_ns);
-	assert_int_equal(timeline.functions->step(timeline.source, &round, 100, &round, &error), 0);
-	assert_int_equal(round.unix_ns, row.rounds[ROUNDS - 1]->captured_at_unix_ns);
-	assert_int_equal(
-		timeline.functions->range(timeline.source, at, UINT64_MAX, 10, &rounds, &count, &error), 0);
-	assert_int_equal(count, 10);
-	assert_int_equal(rounds[0].unix_ns, at);
-	free(rounds);
+	expect_finding(&row, ring_history(row.ring));
+	if (record(&row))
+		expect_finding(&row, row.history);
 	release_row(&row);
 }
 
@@ -220,25 +227,25 @@ static void test_bound(void **state)
 {
 	struct history_round oldest, newest;
 	struct session_moment *moment;
-	struct timeline timeline;
+	struct history *history;
 	struct error error;
 	struct row row = {0};
 
 	(void)state;
 	make_row(&row, 2, 120000);
-	timeline = timeline_of_ring(row.ring);
-	assert_true(ring_state(row.ring).bytes <= 120000);
-	assert_true(ring_state(row.ring).rounds < ROUNDS);
-	assert_true(ring_state(row.ring).rounds > 3);
-	assert_int_equal(timeline.functions->first(timeline.source, &oldest, &error), 0);
-	assert_int_equal(timeline.functions->last(timeline.source, &newest, &error), 0);
+	history = ring_history(row.ring);
+	assert_true(ring_bytes(row.ring) <= 120000);
+	assert_true(count_rounds(row.ring) < ROUNDS);
+	assert_true(count_rounds(row.ring) > 3);
+	assert_int_equal(history_first(history, &oldest, &error), 0);
+	assert_int_equal(history_last(history, &newest, &error), 0);
 	assert_int_equal(newest.unix_ns, row.rounds[ROUNDS - 1]->captured_at_unix_ns);
-	assert_int_equal(timeline_make_moment(&timeline, &oldest, &newest, NULL, &moment, &error), 0);
+	assert_int_equal(session_moment_make(history, &oldest, &newest, NULL, &moment, &error), 0);
 	session_moment_release(moment);
-	assert_int_equal(timeline_make_moment(&timeline, NULL, &oldest, NULL, &moment, &error), 0);
+	assert_int_equal(session_moment_make(history, NULL, &oldest, NULL, &moment, &error), 0);
 	session_moment_release(moment);
 	oldest.id--;
-	assert_int_equal(timeline_make_moment(&timeline, NULL, &oldest, NULL, &moment, &error), -ENOENT);
+	assert_int_equal(session_moment_make(history, NULL, &oldest, NULL, &moment, &error), -ENOENT);
 	assert_string_equal(error.text, "that round is no longer kept: the oldest ones make room");
 	release_row(&row);
 }
@@ -246,24 +253,23 @@ static void test_bound(void **state)
 /* A base that made room, or never was there: nothing is counted from it, and all else is as ever. */
 static void test_lost_base(void **state)
 {
-	struct history_round bases[2] = {TIMELINE_NO_ROUND, TIMELINE_NO_ROUND}, newest;
+	struct history_round bases[2] = {0}, newest;
 	struct session *past = session_create();
-	struct timeline timeline;
+	struct history *history;
 	struct error error;
 	struct row row = {0};
 
 	(void)state;
 	make_row(&row, 2, 120000);
-	timeline = timeline_of_ring(row.ring);
-	assert_int_equal(timeline.functions->first(timeline.source, &bases[1], &error), 0);
+	history = ring_history(row.ring);
+	assert_int_equal(history_first(history, &bases[1], &error), 0);
 	bases[1].id--;
-	assert_int_equal(timeline.functions->last(timeline.source, &newest, &error), 0);
+	assert_int_equal(history_last(history, &newest, &error), 0);
 	for (size_t i = 0; i < ARRAY_COUNT(bases); i++) {
 		struct session_moment *moment;
 		const struct snapshot *previous;
 
-		assert_int_equal(timeline_make_moment(&timeline, &bases[i], &newest, NULL, &moment, &error),
-				 0);
+		assert_int_equal(session_moment_make(history, &bases[i], &newest, NULL, &moment, &error), 0);
 		session_show_moment(past, moment);
 		assert_null(session_base(past));
 		assert_null(session_window(past, WINDOW_MODE_BASE).from);
@@ -284,7 +290,7 @@ static void test_withdrawn(void **state)
 {
 	struct session *sessions[2] = {session_create(), session_create()};
 	struct ring *ring = ring_create(RING_BYTES_DEFAULT);
-	struct timeline timeline = timeline_of_ring(ring);
+	struct history *history = ring_history(ring);
 	struct history_round round;
 	struct session_moment *moment;
 	struct error error;
@@ -292,7 +298,7 @@ static void test_withdrawn(void **state)
 
 	(void)state;
 	make_row(&row, 5, RING_BYTES_DEFAULT);
-	assert_int_equal(timeline.functions->last(timeline.source, &round, &error), -ENODATA);
+	assert_int_equal(history_last(history, &round, &error), -ENODATA);
 	for (int i = 0; i < 3; i++) {
 		ring_add(ring, row.rounds[i]);
 		if (i == 1) {
@@ -302,9 +308,9 @@ static void test_withdrawn(void **state)
 		ring_confirm(ring, row.rounds[i]);
 		session_add_round(sessions[0], snapshot_reference(row.rounds[i]));
 	}
-	assert_int_equal(ring_state(ring).rounds, 2);
-	assert_int_equal(timeline.functions->last(timeline.source, &round, &error), 0);
-	assert_int_equal(timeline_make_moment(&timeline, NULL, &round, NULL, &moment, &error), 0);
+	assert_int_equal(count_rounds(ring), 2);
+	assert_int_equal(history_last(history, &round, &error), 0);
+	assert_int_equal(session_moment_make(history, NULL, &round, NULL, &moment, &error), 0);
 	session_show_moment(sessions[1], moment);
 	expect_same_views(sessions, SAME_MOMENT);
 	session_release(sessions[0]);

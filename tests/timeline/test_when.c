@@ -240,7 +240,9 @@ static void names_the_nearest_form(void **state)
 		{"-600000h", NULL},
 		{"@99999999999999999999", NULL},
 		{"09:40+5", NULL},
+		{"09:40+02:", NULL},
 		{"monday3pm", NULL},
+		{"monday x", NULL},
 		{"3pm x", NULL},
 		{"2026-11-20Tx", NULL},
 	};

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "history_place.h"
+#include "session/moment.h"
 #include "session/session.h"
-#include "session/timeline.h"
 #include "session/when.h"
 #include "snapshot/capture_facts.h"
 
@@ -19,8 +19,6 @@
 
 enum {
 	PARTS_MAX = 12, /* of a range */
-	/* Rounds that are told from one another are damaged together: more than a day of them. */
-	TRIES_MAX = 4096,
 };
 
 /* The parts of a name: the history before the '@', and one or two times. */
@@ -117,47 +115,18 @@ static char *describe_round(struct history *history, const struct history_round 
 	return buffer_steal(&text);
 }
 
-/* The nearest round; of a whole second, which is how rounds are called, the first one that is in it. */
-static int find_nearest(struct history *history, uint64_t unix_ns, struct history_round *ret_round,
-			struct error *error)
-{
-	if (unix_ns % NS_PER_S == 0) {
-		int result = history_find(history, unix_ns, HISTORY_AT_OR_AFTER, ret_round, error);
-
-		if (result < 0 || ret_round->unix_ns / NS_PER_S == unix_ns / NS_PER_S)
-			return result;
-	}
-	return history_find(history, unix_ns, HISTORY_NEAREST, ret_round, error);
-}
-
-/* A round, with what happened since the one before, or since `base`. */
-static int read_window(struct history *history, const struct history_round *base,
-		       const struct history_round *round, struct snapshot **ret_snapshot, struct error *error)
-{
-	const struct timeline timeline = timeline_of_history(history);
-
-	return timeline_read_window(&timeline, base, round, ret_snapshot, error);
-}
-
 /* Adds what happened from one round to a later one as a part. */
 static int read_part(struct history *history, const struct history_round *from,
 		     const struct history_round *to, struct window_parts *parts)
 {
-	const struct timeline timeline = timeline_of_history(history);
-	struct session_moment *moment;
 	struct session *session;
-	int result = timeline_make_moment(&timeline, from, to, NULL, &moment, NULL);
+	const int result = session_open_moment(history, from, to, NULL, &session, NULL);
 
 	if (result < 0)
 		return result;
-	session = session_create();
-	session_show_moment(session, moment);
-	if (session_base(session) == NULL)
-		result = -EBADMSG;
-	else
-		session_take_part(session, parts);
+	session_take_part(session, parts);
 	session_release(session);
-	return result;
+	return 0;
 }
 
 /* Nothing between the rounds is missing. */
@@ -177,7 +146,7 @@ static struct window_parts read_parts(struct history *history, const struct hist
 	struct history_round *rounds = NULL;
 	struct window_parts parts = {0};
 	size_t count = 0, wanted;
-	int result = history_range(history, from->unix_ns, to->unix_ns, SIZE_MAX, &rounds, &count, NULL);
+	int result = history_range(history, from->unix_ns, to->unix_ns, &rounds, &count, NULL);
 
 	wanted = count > PARTS_MAX ? PARTS_MAX : count - (count != 0);
 	if (result == 0 && (count < 2 || !history_is_same(&rounds[0], from) ||
@@ -192,47 +161,12 @@ static struct window_parts read_parts(struct history *history, const struct hist
 	return parts;
 }
 
-/* The nearest round that can be read; `*ret_tries` says how many could not. */
-static int read_nearest(struct history *history, const struct history_round *base, uint64_t unix_ns,
-			struct history_round *ret_round, struct snapshot **ret_snapshot, int *ret_tries,
-			struct error *error)
-{
-	int result;
-
-	*ret_tries = 0;
-	/* once it was read, a round that is damaged is not found any more */
-	do {
-		result = find_nearest(history, unix_ns, ret_round, error);
-		if (result < 0)
-			break;
-		result = read_window(history, base, ret_round, ret_snapshot, error);
-	} while (result == -EBADMSG && ++*ret_tries < TRIES_MAX);
-	return result;
-}
-
 static char *describe_damage(uint64_t unix_ns, const struct history_round *round)
 {
 	char asked[WHEN_TEXT_SIZE], found[WHEN_TEXT_SIZE];
 
 	return memory_format("what was recorded at %s is damaged: the nearest round that is whole is of %s",
 			     when_format(asked, unix_ns), when_format(found, round->unix_ns));
-}
-
-static int read_moment(struct history *history, uint64_t unix_ns, struct history_moment *ret_moment,
-		       struct error *error)
-{
-	struct history_round round;
-	char when[WHEN_TEXT_SIZE];
-	int tries,
-		result = read_nearest(history, NULL, unix_ns, &round, &ret_moment->snapshot, &tries, error);
-
-	if (result < 0)
-		return result;
-	ret_moment->name = memory_format("%s@%s", history_directory(history),
-					 when_format(when, round.unix_ns));
-	ret_moment->note = tries == 0 ? describe_round(history, &round, unix_ns)
-				      : describe_damage(unix_ns, &round);
-	return 0;
 }
 
 /* --- ranges --- */
@@ -262,7 +196,7 @@ static int refuse_outside(struct history *history, const struct range *range, st
 				 when_format(first_text, range->from.unix_ns));
 	return error_set(error, -ENODATA, "nothing was recorded from %s to %s: %s has rounds from %s to %s",
 			 when_format(begins, range->from_ns), when_format(ends, range->to_ns),
-			 history_directory(history), when_format(first_text, first.unix_ns),
+			 history->directory, when_format(first_text, first.unix_ns),
 			 when_format(last_text, last.unix_ns));
 }
 
@@ -311,32 +245,41 @@ static char *describe_range(struct history *history, const struct range *range)
 	return both;
 }
 
-static int read_range(struct history *history, struct range *range, bool with_parts,
-		      struct history_moment *ret_moment, struct error *error)
+static int find_range(struct history *history, struct range *range, struct error *error)
 {
 	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
-	int tries, result;
+	int result;
 
 	if (range->from_ns >= range->to_ns)
 		return error_set(error, -EINVAL, "the range is empty: it ends at %s and begins at %s",
 				 when_format(ends, range->to_ns), when_format(begins, range->from_ns));
-	result = find_nearest(history, range->from_ns, &range->from, error);
+	result = history_find(history, range->from_ns, HISTORY_NEAREST, &range->from, error);
 	if (result == 0)
-		result = find_nearest(history, range->to_ns, &range->to, error);
+		result = history_find(history, range->to_ns, HISTORY_NEAREST, &range->to, error);
+	return result == 0 ? check_range(history, range, error) : result;
+}
+
+/* Reads what is at the end of the range, since its beginning where it is one. */
+static int read_range(struct history *history, struct range *range, bool is_range, bool with_parts,
+		      struct history_moment *ret_moment, struct error *error)
+{
+	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
+	bool damaged;
+	int result = is_range ? find_range(history, range, error) : 0;
+
 	if (result == 0)
-		result = check_range(history, range, error);
-	if (result == 0)
-		result = read_nearest(history, &range->from, range->to_ns, &range->to, &ret_moment->snapshot,
-				      &tries, error);
+		result = session_read_nearest(history, is_range ? &range->from : NULL, range->to_ns, NULL,
+					      &range->to, &ret_moment->snapshot, &damaged, error);
 	if (result < 0)
 		return result;
-	if (with_parts && ret_moment->snapshot->window != NULL)
+	if (is_range && with_parts && ret_moment->snapshot->window != NULL)
 		ret_moment->snapshot->window->parts = read_parts(history, &range->from, &range->to);
-	ret_moment->name = memory_format("%s@%s..%s", history_directory(history),
-					 when_format(begins, range->from.unix_ns),
-					 when_format(ends, range->to.unix_ns));
-	ret_moment->note = tries == 0 ? describe_range(history, range)
-				      : describe_damage(range->to_ns, &range->to);
+	ret_moment->name = memory_format("%s@%s%s%s", history->directory,
+					 is_range ? when_format(begins, range->from.unix_ns) : "",
+					 is_range ? ".." : "", when_format(ends, range->to.unix_ns));
+	ret_moment->note = damaged    ? describe_damage(range->to_ns, &range->to)
+			   : is_range ? describe_range(history, range)
+				      : describe_round(history, &range->to, range->to_ns);
 	return 0;
 }
 
@@ -353,12 +296,9 @@ static int read_named(const struct moment_name *name, uint64_t now_unix_ns, bool
 		return result;
 	newest = history_newest(history, now_unix_ns);
 	(void)when_parse(name->to, now_unix_ns, newest, &range.to_ns, NULL);
-	if (name->from != NULL) {
+	if (name->from != NULL)
 		(void)when_parse(name->from, now_unix_ns, newest, &range.from_ns, NULL);
-		result = read_range(history, &range, with_parts, ret_moment, error);
-	} else {
-		result = read_moment(history, range.to_ns, ret_moment, error);
-	}
+	result = read_range(history, &range, name->from != NULL, with_parts, ret_moment, error);
 	history_close(history);
 	return result;
 }

@@ -17,8 +17,6 @@
 
 enum {
 	LOOKS_MAX = 8,
-	/* Rounds stored as differences are damaged together: more than a day of them. */
-	TRIES_MAX = 4096,
 };
 
 /* Requests that were not begun. */
@@ -31,7 +29,7 @@ struct wanted {
 };
 
 struct moment_loader {
-	struct timeline timeline;
+	struct history *history;
 	struct tasks *tasks;
 	struct queue *queue;
 
@@ -49,11 +47,11 @@ struct moment_loader {
 	atomic_bool cancel;
 };
 
-struct moment_loader *moment_loader_create(struct timeline timeline, struct tasks *tasks, struct queue *queue)
+struct moment_loader *moment_loader_create(struct history *history, struct tasks *tasks, struct queue *queue)
 {
 	struct moment_loader *loader = memory_allocate_zero(1, sizeof(*loader));
 
-	loader->timeline = timeline;
+	loader->history = history;
 	loader->tasks = tasks;
 	loader->queue = queue;
 	pthread_mutex_init(&loader->lock, NULL);
@@ -77,31 +75,6 @@ void moment_loader_release(struct moment_loader *loader)
 
 /* --- where to --- */
 
-static int find(struct moment_loader *loader, uint64_t unix_ns, enum history_side side,
-		struct history_round *ret_round, struct error *error)
-{
-	const struct timeline *timeline = &loader->timeline;
-
-	return timeline->functions->find(timeline->source, unix_ns, side, ret_round, error);
-}
-
-static int step(struct moment_loader *loader, int64_t rounds, struct history_round *ret_round,
-		struct error *error)
-{
-	const struct timeline *timeline = &loader->timeline;
-
-	return timeline->functions->step(timeline->source, &loader->position, rounds, ret_round, error);
-}
-
-static int find_end(struct moment_loader *loader, bool newest, struct history_round *ret_round,
-		    struct error *error)
-{
-	const struct timeline *timeline = &loader->timeline;
-
-	return (newest ? timeline->functions->last : timeline->functions->first)(timeline->source, ret_round,
-										 error);
-}
-
 /* Goes a length of time forward or back, and at least a round. */
 static int find_span(struct moment_loader *loader, int64_t amount, struct history_round *ret_round,
 		     struct error *error)
@@ -109,32 +82,31 @@ static int find_span(struct moment_loader *loader, int64_t amount, struct histor
 	const uint64_t from_ns = loader->position.unix_ns;
 	const uint64_t length = (uint64_t)(amount < 0 ? -amount : amount);
 	const uint64_t at_ns = amount >= 0 ? from_ns + length : from_ns > length ? from_ns - length : 0;
-	int result = find(loader, at_ns, amount < 0 ? HISTORY_AT_OR_BEFORE : HISTORY_AT_OR_AFTER, ret_round,
-			  error);
+	int result = history_find(loader->history, at_ns,
+				  amount < 0 ? HISTORY_AT_OR_BEFORE : HISTORY_AT_OR_AFTER, ret_round, error);
 
 	if (result == 0 && history_is_same(ret_round, &loader->position))
-		return step(loader, amount < 0 ? -1 : 1, ret_round, error);
+		return history_step(loader->history, &loader->position, amount < 0 ? -1 : 1, ret_round,
+				    error);
 	return result;
 }
 
 static int find_mark(struct moment_loader *loader, bool before, struct history_round *ret_round,
 		     char **ret_note, struct error *error)
 {
-	const struct timeline *timeline = &loader->timeline;
 	const uint64_t from_ns = loader->has_mark ? loader->mark_unix_ns : loader->position.unix_ns;
 	struct history_marks marks = {0};
-	int result;
+	/* a file may hold marks of another day, so that all of them are looked at */
+	int result = history_marks_read(loader->history, before ? 0 : from_ns + 1,
+					before ? from_ns - (from_ns != 0) : UINT64_MAX, &marks, error);
 
-	if (timeline->functions->next_mark == NULL)
-		return error_set(error, -ENOENT, "there are no marks: ctop record --when sets them");
-	result = timeline->functions->next_mark(timeline->source, from_ns, before, &marks, error);
-	if (result == -ENOENT || (result == 0 && marks.count == 0))
+	if (result == 0 && marks.count == 0)
 		result = error_set(error, -ENOENT, "there is no mark %s this moment",
 				   before ? "before" : "after");
 	if (result == 0) {
-		const struct history_mark *mark = &marks.items[0];
+		const struct history_mark *mark = &marks.items[before ? marks.count - 1 : 0];
 
-		result = find(loader, mark->unix_ns, HISTORY_AT_OR_BEFORE, ret_round, error);
+		result = history_find(loader->history, mark->unix_ns, HISTORY_AT_OR_BEFORE, ret_round, error);
 		*ret_note = memory_format("mark: %s", mark->text != NULL ? mark->text : mark->kind);
 		loader->has_mark = true;
 		loader->mark_unix_ns = mark->unix_ns;
@@ -154,18 +126,19 @@ static int find_round(struct moment_loader *loader, const struct ui_look *look,
 
 	switch (look->kind) {
 	case UI_LOOK_STEP:
-		return step(loader, look->amount, ret_round, error);
+		return history_step(loader->history, &loader->position, look->amount, ret_round, error);
 	case UI_LOOK_SPAN:
 		return find_span(loader, look->amount, ret_round, error);
 	case UI_LOOK_MARK:
 		return find_mark(loader, look->amount < 0, ret_round, ret_note, error);
 	case UI_LOOK_OLDEST:
+		return history_first(loader->history, ret_round, error);
 	case UI_LOOK_NEWEST:
-		return find_end(loader, look->kind == UI_LOOK_NEWEST, ret_round, error);
+		return history_last(loader->history, ret_round, error);
 	case UI_LOOK_TIME:
 		break;
 	}
-	result = find(loader, look->unix_ns, HISTORY_NEAREST, ret_round, error);
+	result = history_find(loader->history, look->unix_ns, HISTORY_NEAREST, ret_round, error);
 	if (result < 0)
 		return result;
 	off_ns = ret_round->unix_ns > look->unix_ns ? ret_round->unix_ns - look->unix_ns
@@ -205,10 +178,11 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 
 	if (mark != NULL)
 		buffer_append_text(&text, mark);
-	if (step(loader, -1, &before, NULL) == 0 && history_is_same(&before, round)) {
+	if (history_step(loader->history, &loader->position, -1, &before, NULL) == 0 &&
+	    history_is_same(&before, round)) {
 		append_separator(&text);
 		buffer_append_text(&text, "the oldest round");
-	} else if (timeline_has_gap(&loader->timeline, &before, round)) {
+	} else if (!history_adjoins(loader->history, &before, round)) {
 		append_separator(&text);
 		if (before.boot != round->boot)
 			buffer_append_text(&text, "the host was started again, ");
@@ -236,12 +210,13 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 /* The round of the base, NULL for none; it may have been removed. */
 static const struct history_round *find_base(struct moment_loader *loader, uint64_t unix_ns)
 {
-	static const struct history_round lost = TIMELINE_NO_ROUND;
+	static const struct history_round lost = {0};
 
 	if (unix_ns == 0)
 		return NULL;
 	if (!loader->has_base || loader->base.unix_ns != unix_ns)
-		loader->has_base = find(loader, unix_ns, HISTORY_NEAREST, &loader->base, NULL) == 0 &&
+		loader->has_base = history_find(loader->history, unix_ns, HISTORY_NEAREST, &loader->base,
+						NULL) == 0 &&
 				   loader->base.unix_ns == unix_ns;
 	return loader->has_base ? &loader->base : &lost;
 }
@@ -266,7 +241,7 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 	int result = 0;
 
 	if (look->from_newest || !loader->has_position)
-		result = find_end(loader, true, &loader->position, error);
+		result = history_last(loader->history, &loader->position, error);
 	loader->has_position = result == 0;
 	loader->has_mark &= look->kind == UI_LOOK_MARK;
 	if (result == 0)
@@ -280,11 +255,11 @@ static int try_to_make(struct moment_loader *loader, const struct ui_look *look,
 		*ret_round = round;
 		*ret_moment = (struct ui_moment){.unix_ns = round.unix_ns, .message = message};
 		message = NULL;
-		result = timeline_make_moment(&loader->timeline, find_base(loader, look->base_unix_ns),
-					      &round, &loader->cancel, &ret_moment->moment, error);
+		result = session_moment_make(loader->history, find_base(loader, look->base_unix_ns), &round,
+					     &loader->cancel, &ret_moment->moment, error);
 		/* reading has found out whether the round before is damaged */
 		ret_moment->note = describe(loader, &round, note);
-		if (find_end(loader, true, &newest, NULL) == 0) {
+		if (history_last(loader->history, &newest, NULL) == 0) {
 			ret_moment->newest_unix_ns = newest.unix_ns;
 			ret_moment->is_newest = history_is_same(&newest, &round);
 		}
@@ -312,7 +287,7 @@ static int make(struct moment_loader *loader, const struct ui_look *look, struct
 	do {
 		last = damaged;
 		result = try_to_make(loader, look, ret_moment, &damaged, error);
-	} while (result == -EBADMSG && !history_is_same(&damaged, &last) && tries++ < TRIES_MAX &&
+	} while (result == -EBADMSG && !history_is_same(&damaged, &last) && tries++ < HISTORY_DAMAGED_MAX &&
 		 !atomic_load(&loader->cancel));
 	if (result == 0 && tries != 0 && ret_moment->moment != NULL && ret_moment->message == NULL &&
 	    !is_step_on)
@@ -374,7 +349,7 @@ static void pass_by(struct moment_loader *loader, const struct ui_look *look)
 	struct history_round round;
 
 	if (look->from_newest || !loader->has_position)
-		loader->has_position = find_end(loader, true, &loader->position, NULL) == 0;
+		loader->has_position = history_last(loader->history, &loader->position, NULL) == 0;
 	if (loader->has_position && find_round(loader, look, &round, &note, &message, NULL) == 0)
 		loader->position = round;
 	free(note);
@@ -387,15 +362,10 @@ static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
 	struct history_round round;
 	char time[WHEN_TEXT_SIZE];
 	struct error error;
-	int result, tries = 0;
+	bool damaged;
+	const int result = session_read_nearest(loader->history, NULL, unix_ns, &loader->cancel, &round,
+						&event.snapshot, &damaged, &error);
 
-	/* a damaged round is not found again after it was read */
-	do {
-		result = find(loader, unix_ns, HISTORY_NEAREST, &round, &error);
-		if (result < 0)
-			break;
-		result = timeline_read_window(&loader->timeline, NULL, &round, &event.snapshot, &error);
-	} while (result == -EBADMSG && tries++ < TRIES_MAX && !atomic_load(&loader->cancel));
 	if (result < 0) {
 		event.message = memory_duplicate(error.text);
 		event.is_error = true;
@@ -410,7 +380,7 @@ static void work_on_strip(struct moment_loader *loader)
 {
 	struct ui_event event = {.kind = UI_EVENT_STRIP};
 
-	if (moment_strip_work(loader->strip, &loader->timeline, &loader->cancel)) {
+	if (moment_strip_work(loader->strip, loader->history, &loader->cancel)) {
 		event.strip = moment_strip_result(loader->strip);
 		send_newest(loader, is_strip, &event);
 	} else {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/queue.h"
-#include "session/timeline.h"
+#include "store/history.h"
 #include "tasks.h"
 #include "ui/ui.h"
 
@@ -14,9 +14,8 @@
  */
 struct moment_loader;
 
-/* The loader alone uses the timeline from now on; the tasks and the queue outlive it. */
-struct moment_loader *moment_loader_create(struct timeline timeline, struct tasks *tasks,
-					   struct queue *queue);
+/* The loader alone uses the history from now on; the tasks and the queue outlive it. */
+struct moment_loader *moment_loader_create(struct history *history, struct tasks *tasks, struct queue *queue);
 
 /*
  * Makes a moment at once, before the screen is there: the one to begin with. Returns 0, or a negative errno

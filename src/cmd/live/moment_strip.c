@@ -8,10 +8,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-enum {
-	ROUNDS_MAX = 20000, /* whose pressure is read */
-};
-
 /* The time that is shown at most, half of it before the moment. */
 #define WINDOW_NS (3600 * NS_PER_S)
 
@@ -76,15 +72,14 @@ struct ui_strip moment_strip_result(const struct moment_strip *strip)
 }
 
 /* Places the window about the moment, between the oldest round and the newest. */
-static bool place(struct moment_strip *strip, const struct timeline *timeline)
+static bool place(struct moment_strip *strip, struct history *history)
 {
 	struct strip_data *data = &strip->result.data;
 	struct history_round first, last, at;
 	uint64_t span_ns, window_ns;
 
-	if (timeline->functions->first(timeline->source, &first, NULL) < 0 ||
-	    timeline->functions->last(timeline->source, &last, NULL) < 0 ||
-	    timeline->functions->find(timeline->source, strip->unix_ns, HISTORY_NEAREST, &at, NULL) < 0)
+	if (history_first(history, &first, NULL) < 0 || history_last(history, &last, NULL) < 0 ||
+	    history_find(history, strip->unix_ns, HISTORY_NEAREST, &at, NULL) < 0)
 		return false;
 	span_ns = at.span_ns != 0 ? at.span_ns : NS_PER_S;
 	window_ns = last.unix_ns > first.unix_ns ? last.unix_ns - first.unix_ns + span_ns : span_ns;
@@ -116,16 +111,15 @@ static double pressure_of(const struct history_round *round)
 }
 
 /* Reads the pressure of all rounds, and chooses the last round of each cell for its number. */
-static void take_rounds(struct moment_strip *strip, const struct timeline *timeline)
+static void take_rounds(struct moment_strip *strip, struct history *history)
 {
 	struct strip_data *data = &strip->result.data;
 	struct history_round *rounds;
 	struct error error;
 	size_t count;
 
-	if (timeline->functions->range(timeline->source, data->from_unix_ns,
-				       data->from_unix_ns + data->step_ns * data->cells - 1, ROUNDS_MAX,
-				       &rounds, &count, &error) < 0)
+	if (history_range(history, data->from_unix_ns, data->from_unix_ns + data->step_ns * data->cells - 1,
+			  &rounds, &count, &error) < 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		const size_t cell = (size_t)((rounds[i].unix_ns - data->from_unix_ns) / data->step_ns);
@@ -183,7 +177,7 @@ static size_t next_cell(struct moment_strip *strip)
 	return SIZE_MAX;
 }
 
-bool moment_strip_work(struct moment_strip *strip, const struct timeline *timeline, const atomic_bool *cancel)
+bool moment_strip_work(struct moment_strip *strip, struct history *history, const atomic_bool *cancel)
 {
 	struct session_moment *moment;
 	struct error error;
@@ -191,15 +185,15 @@ bool moment_strip_work(struct moment_strip *strip, const struct timeline *timeli
 
 	if (!strip->is_placed) {
 		strip->is_placed = true;
-		if (!place(strip, timeline))
+		if (!place(strip, history))
 			return false;
-		take_rounds(strip, timeline);
+		take_rounds(strip, history);
 		return true;
 	}
 	cell = strip->key != NULL && strip->result.data.step_ns != 0 ? next_cell(strip) : SIZE_MAX;
 	if (cell == SIZE_MAX)
 		return false;
-	if (timeline_make_moment(timeline, NULL, &strip->rounds[cell], cancel, &moment, &error) < 0)
+	if (session_moment_make(history, NULL, &strip->rounds[cell], cancel, &moment, &error) < 0)
 		return true;
 	session_show_moment(strip->session, moment);
 	strip->result.data.values[cell] = value_now(strip);

@@ -2,7 +2,7 @@
 #ifndef CTOP_MOMENT_STRIP_H
 #define CTOP_MOMENT_STRIP_H
 
-#include "session/timeline.h"
+#include "session/moment.h"
 #include "ui/ui.h"
 
 /* Makes the strip of the time about a moment (strip.h) piece by piece. Belongs to one thread at a time. */
@@ -13,8 +13,7 @@ struct moment_strip *moment_strip_create(const struct ui_strip_request *request)
 void moment_strip_release(struct moment_strip *strip); /* NULL is allowed */
 
 /* Makes the next piece. Returns false when there was none left. */
-bool moment_strip_work(struct moment_strip *strip, const struct timeline *timeline,
-		       const atomic_bool *cancel);
+bool moment_strip_work(struct moment_strip *strip, struct history *history, const atomic_bool *cancel);
 
 /* The strip so far. */
 struct ui_strip moment_strip_result(const struct moment_strip *strip);

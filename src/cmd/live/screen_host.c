@@ -251,9 +251,9 @@ static void release(struct screen_host *host)
 	free(host);
 }
 
-static void start_past(struct screen_host *host, const struct timeline *timeline)
+static void start_past(struct screen_host *host, struct history *history)
 {
-	host->moments = moment_loader_create(*timeline, host->tasks, host->queue);
+	host->moments = moment_loader_create(history, host->tasks, host->queue);
 	offer(host, UI_REQUEST_MOMENT);
 	offer(host, UI_REQUEST_OTHER);
 	offer(host, UI_REQUEST_STRIP);
@@ -322,8 +322,8 @@ int screen_host_start(const struct screen_host_options *options, struct screen_h
 		host->saver = saver_create(options->save_directory, host->tasks, host->queue);
 		offer(host, UI_REQUEST_SAVE);
 	}
-	if (options->timeline != NULL)
-		start_past(host, options->timeline);
+	if (options->history != NULL)
+		start_past(host, options->history);
 	if (options->capture != NULL)
 		result = start_capture(host, options->capture, error);
 	if (result < 0)

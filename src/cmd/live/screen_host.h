@@ -6,7 +6,7 @@
 #include "capture/capture.h"
 #include "capture/lookup_thread.h"
 #include "session/ring.h"
-#include "session/timeline.h"
+#include "store/history.h"
 #include "ui/ui.h"
 
 /*
@@ -18,8 +18,8 @@ struct screen_host;
 /* NULL: this screen has none. What they point to outlives the host. */
 struct screen_host_options {
 	const struct capture_options *capture;
-	struct ring *ring;               /* keeps the rounds that the screen gets */
-	const struct timeline *timeline; /* for moments */
+	struct ring *ring;       /* keeps the rounds that the screen gets */
+	struct history *history; /* for moments */
 	struct lookup_thread *lookups;
 	bool saves;
 	const char *save_directory; /* NULL: the working directory */

@@ -130,6 +130,7 @@ static void add_hits(struct record_loop *loop, const struct record_hit *hits, si
 static void store_round(struct record_loop *loop, struct snapshot *round)
 {
 	const struct record_hit *hits;
+	const char *notice;
 	struct error error;
 	size_t count;
 	int result = history_writer_add(loop->writer, round, &error);
@@ -139,14 +140,10 @@ static void store_round(struct record_loop *loop, struct snapshot *round)
 	loop->threads = round->thread_count;
 	if (result == 0 && history_writer_state(loop->writer)->rounds == 1)
 		tell_status(loop, "");
-	if (loop->options->rules != NULL) {
-		const char *notice;
-
-		count = record_rules_judge(loop->options->rules, round, &hits);
-		add_hits(loop, hits, count);
-		while ((notice = record_rules_take_notice(loop->options->rules)) != NULL)
-			command_note("%s", notice);
-	}
+	count = record_rules_judge(loop->options->rules, round, &hits);
+	add_hits(loop, hits, count);
+	while ((notice = record_rules_take_notice(loop->options->rules)) != NULL)
+		command_note("%s", notice);
 }
 
 /* --- marks --- */
@@ -257,12 +254,11 @@ static void wait_for_events(struct record_loop *loop)
 	uint64_t wake_ns = loop->status_at_ns, now = clock_ns(CLOCK_MONOTONIC);
 	const struct record_hit *hits;
 	struct timespec left;
-	size_t rules = 0;
+	size_t rules;
 
 	polled[POLLED_SIGNALS] = (struct pollfd){.fd = loop->signals.descriptor, .events = POLLIN};
 	polled[POLLED_CAPTURE] = (struct pollfd){.fd = queue_descriptor(loop->queue), .events = POLLIN};
-	if (loop->options->rules != NULL)
-		rules = record_rules_descriptors(loop->options->rules, &polled[POLLED_RULES]);
+	rules = record_rules_descriptors(loop->options->rules, &polled[POLLED_RULES]);
 	if (loop->watchdog_ns != 0 && loop->watchdog_at_ns < wake_ns)
 		wake_ns = loop->watchdog_at_ns;
 	left = clock_timespec(wake_ns > now ? wake_ns - now : 0);
@@ -270,10 +266,8 @@ static void wait_for_events(struct record_loop *loop)
 		return;
 	if (polled[POLLED_SIGNALS].revents != 0)
 		loop->signal = signals_take(&loop->signals);
-	if (rules != 0) {
-		rules = record_rules_told(loop->options->rules, &polled[POLLED_RULES], rules, &hits);
-		add_hits(loop, hits, rules);
-	}
+	rules = record_rules_told(loop->options->rules, &polled[POLLED_RULES], rules, &hits);
+	add_hits(loop, hits, rules);
 }
 
 static void run_rounds(struct record_loop *loop)
@@ -383,7 +377,7 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 	bool left_behind = false;
 	struct record_loop loop = {
 		.options = options, .signals.descriptor = -1, .watchdog_ns = notify_watchdog_ns()};
-	const size_t rules = options->rules != NULL ? record_rules_count(options->rules) : 0;
+	const size_t rules = record_rules_count(options->rules);
 	int result = start(&loop, error);
 
 	loop.polled = memory_allocate_zero(POLLED_RULES + rules, sizeof(*loop.polled));

@@ -16,8 +16,8 @@ struct record_loop_options {
 	struct capture_options capture; /* with `latency`, waits are measured */
 	uint64_t interval_ns;
 	struct history_writer_options history;
-	struct record_rules *rules; /* NULL: none */
-	uint64_t rounds;            /* to store, 0 for no end */
+	struct record_rules *rules;
+	uint64_t rounds; /* to store, 0 for no end */
 };
 
 /*

@@ -17,6 +17,7 @@
 #include "table/column_name.h"
 #include "table/rule.h"
 #include "window/column.h"
+#include "window/host_numbers.h"
 
 /* Windows of the kernel (WINDOW_MIN_US, WINDOW_MAX_US of kernel/sched/psi.c). */
 #define WINDOW_MIN_NS (500 * NS_PER_MS)
@@ -43,10 +44,8 @@ struct record_rules {
 	struct record_rule *items;
 	size_t count;
 	uint64_t rest_ns;
-	struct session *session;  /* for rules of groups; NULL: there are none */
-	struct pressure pressure; /* of the round before */
-	uint64_t pressure_at_ns;  /* CLOCK_BOOTTIME; 0: there was none */
-	char **texts;
+	struct session *session; /* for rules of groups; NULL: there are none */
+	struct snapshot *before; /* a reference to the round before; NULL: none */
 	struct record_hit *hits;
 	size_t hit_count;
 	char *notice;
@@ -60,7 +59,6 @@ int record_rules_parse(const char *const texts[], size_t count, uint64_t rest_ns
 
 	rules->rest_ns = rest_ns;
 	rules->items = memory_allocate_zero(count + 1, sizeof(*rules->items));
-	rules->texts = memory_allocate_zero(count + 1, sizeof(*rules->texts));
 	rules->hits = memory_allocate_zero(count + 1, sizeof(*rules->hits));
 	for (; result == 0 && rules->count < count; rules->count++) {
 		struct record_rule *rule = &rules->items[rules->count];
@@ -81,7 +79,7 @@ int record_rules_parse(const char *const texts[], size_t count, uint64_t rest_ns
 static void forget_hits(struct record_rules *rules)
 {
 	for (size_t i = 0; i < rules->hit_count; i++)
-		free(rules->texts[i]);
+		free(rules->hits[i].text);
 	rules->hit_count = 0;
 }
 
@@ -96,8 +94,8 @@ void record_rules_release(struct record_rules *rules)
 		rule_release(&rules->items[i].rule);
 	}
 	session_release(rules->session);
+	snapshot_release(rules->before);
 	free(rules->items);
-	free(rules->texts);
 	free(rules->hits);
 	free(rules->notice);
 	free(rules);
@@ -183,7 +181,6 @@ size_t record_rules_descriptors(const struct record_rules *rules, struct pollfd 
 static void add_hit(struct record_rules *rules, struct record_rule *rule, char *text, uint64_t unix_ns)
 {
 	rule->quiet_until_ns = clock_ns(CLOCK_BOOTTIME) + rules->rest_ns;
-	rules->texts[rules->hit_count] = text;
 	rules->hits[rules->hit_count++] = (struct record_hit){text, unix_ns};
 }
 
@@ -221,22 +218,18 @@ size_t record_rules_told(struct record_rules *rules, const struct pollfd polled[
 
 static void judge_pressure(struct record_rules *rules, struct record_rule *rule, const struct snapshot *round)
 {
-	const uint64_t elapsed_ns = round->provenance.boottime_ns - rules->pressure_at_ns;
-	const uint64_t before = rules->pressure.resource[rule->rule.resource].some.total_usec;
-	const uint64_t after = round->pressure.resource[rule->rule.resource].some.total_usec;
-	double percent;
+	const double percent = 100 * host_pressure_share(round, rules->before, rule->rule.resource);
+	const double number = rule->rule.limit.number;
 
-	if (rules->pressure_at_ns == 0 || round->provenance.boottime_ns <= rules->pressure_at_ns ||
-	    round->pressure_missing[rule->rule.resource] != REASON_READ || after < before ||
-	    rule->trigger >= 0)
-		return;
-	percent = (double)(after - before) * 1e3 / (double)elapsed_ns * 100;
-	if (!comparison_holds(rule->rule.limit.comparison, percent, percent, rule->rule.limit.number))
+	if (isnan(percent) || rule->trigger >= 0 ||
+	    !comparison_holds(rule->rule.limit.comparison, percent, percent, number))
 		return;
 	add_hit(rules, rule,
-		memory_format("%s: some thread waited for %s in %.1f %% of %.3g s", rule->rule.text,
-			      pressure_resource_names[rule->rule.resource], percent,
-			      (double)elapsed_ns / 1e9),
+		memory_format(
+			"%s: some thread waited for %s in %.1f %% of %.3g s", rule->rule.text,
+			pressure_resource_names[rule->rule.resource], percent,
+			(double)(round->provenance.boottime_ns - rules->before->provenance.boottime_ns) /
+				1e9),
 		round->captured_at_unix_ns);
 }
 
@@ -372,8 +365,8 @@ size_t record_rules_judge(struct record_rules *rules, struct snapshot *round,
 		else
 			judge_groups(rules, rule, now);
 	}
-	rules->pressure = round->pressure;
-	rules->pressure_at_ns = round->provenance.boottime_ns;
+	snapshot_release(rules->before);
+	rules->before = snapshot_reference(round);
 	*ret_hits = rules->hits;
 	return rules->hit_count;
 }

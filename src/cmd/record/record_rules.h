@@ -48,7 +48,7 @@ size_t record_rules_descriptors(const struct record_rules *rules, struct pollfd 
 
 /* A rule that has become true. */
 struct record_hit {
-	const char *text; /* a sentence that begins with the rule; valid until the next call */
+	char *text;       /* a sentence that begins with the rule; valid until the next call */
 	uint64_t unix_ns; /* when */
 };
 

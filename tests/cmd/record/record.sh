@@ -39,6 +39,27 @@ record()
     "$ctop" record --no-heap -d 0.5 "$@"
 }
 
+# begin HISTORY ARGUMENTS...: starts a recorder, by the command $with if that is set.
+with=
+begin()
+{
+    history=$1
+    shift
+    # shellcheck disable=SC2086 # words
+    $with "$ctop" record --no-heap -d 0.5 --history "$history" "$@" 2>"$directory/said" &
+    recorder=$!
+    started="$started $recorder"
+    with=
+}
+
+# end SIGNAL: ends it.
+end()
+{
+    kill -"$1" $recorder
+    wait $recorder
+    status=$?
+}
+
 # --- so many rounds, then the end ---
 
 said=$(record -n 3 --history "$directory/three" 2>&1)
@@ -54,35 +75,23 @@ result "others may not read it" "$(find "$directory/three" -perm /007)"
 
 # --- signals ---
 
-for signal in TERM HUP KILL; do
-    history=$directory/$signal
-    "$ctop" record --no-heap -d 0.5 --history "$history" 2>"$directory/said" &
-    recorder=$!
-    started="$started $recorder"
+# in the background a shell has SIGINT ignored, and SIGHUP below nohup(1)
+for signal in TERM HUP INT KILL; do
+    with="env --default-signal=INT,HUP"
+    begin "$directory/$signal"
     until_true 120 has_rounds "$history" 2
     before=$(rounds "$history")
-    kill -$signal $recorder
-    wait $recorder
-    status=$?
+    end $signal
     case $signal in
     TERM) expected=0 ;;
     HUP) expected=129 ;;
+    INT) expected=130 ;;
     KILL) expected=137 ;;
     esac
     result "SIG$signal ends it" "$([ $status = "$expected" ] || echo "status $status: $(cat "$directory/said")")"
     result "all rounds are there after SIG$signal" "$([ "$(rounds "$history")" -ge "$before" ] && [ "$before" -ge 2 ] ||
         echo "$(rounds "$history") rounds, of $before")"
 done
-# in the background a shell has SIGINT ignored
-env --default-signal=INT "$ctop" record --no-heap -d 0.5 --history "$directory/INT" 2>"$directory/said" &
-recorder=$!
-started="$started $recorder"
-until_true 120 has_rounds "$directory/INT" 1
-kill -INT $recorder
-wait $recorder
-status=$?
-result "SIGINT ends it" "$([ $status = 130 ] || echo "status $status: $(cat "$directory/said")")"
-result "all rounds are there after SIGINT" "$([ "$(rounds "$directory/INT")" -ge 1 ] || cat "$directory/said")"
 said=$(record -n 2 --history "$directory/KILL" 2>&1)
 result "it goes on after SIGKILL" "$([ "$(rounds "$directory/KILL")" -ge $((before + 2)) ] || echo "$said")"
 result "nothing is damaged" "$("$ctop" history --check --history "$directory/KILL" --format tsv 2>&1 | grep -A 5 damage)"
@@ -90,12 +99,8 @@ result "the time between is a gap" "$("$ctop" history --history "$directory/KILL
     "$ctop" history --history "$directory/KILL" 2>&1)"
 
 # what is ignored stays so: nohup(1)
-(
-    trap '' HUP
-    exec "$ctop" record --no-heap -d 0.5 --history "$directory/ignored"
-) 2>"$directory/said" &
-recorder=$!
-started="$started $recorder"
+with="env --ignore-signal=HUP"
+begin "$directory/ignored"
 until_true 120 has_rounds "$directory/ignored" 1
 kill -HUP $recorder
 before=$(rounds "$directory/ignored")
@@ -110,8 +115,7 @@ result "it records on when nobody listens" "$(has_rounds "$directory/unheard" 8 
 said=$(record -n 1 --history "$directory/ignored" 2>&1)
 status=$?
 result "a second one is refused" "$([ $status = 1 ] && echo "$said" | grep -q $recorder || echo "status $status: $said")"
-kill -TERM $recorder
-wait $recorder
+end TERM
 said=$(record -n 1 --history "$directory/ignored" 2>&1)
 status=$?
 result "it is not once the first has ended" "$([ $status = 0 ] || echo "status $status: $said")"
@@ -122,16 +126,11 @@ result "it is not once the first has ended" "$([ $status = 0 ] || echo "status $
 ear=$!
 started="$started $ear"
 until_true 60 test -S "$directory/socket"
-(
-    export NOTIFY_SOCKET="$directory/socket" WATCHDOG_USEC=3000000
-    exec "$ctop" record --no-heap -d 0.5 --history "$directory/service"
-) 2>"$directory/said" &
-recorder=$!
-started="$started $recorder"
+with="env NOTIFY_SOCKET=$directory/socket WATCHDOG_USEC=3000000"
+begin "$directory/service"
 result "it says that it is ready" "$(until_true 120 grep -q '^READY=1|STATUS=recorded 0 rounds' "$directory/heard" || cat "$directory/heard")"
 result "it says that it is alive" "$(until_true 120 grep -q '^WATCHDOG=1' "$directory/heard" || cat "$directory/heard")"
-kill -TERM $recorder
-wait $recorder
+end TERM
 result "it says that it stops" "$(until_true 60 grep -q '^STOPPING=1|STATUS=' "$directory/heard" || cat "$directory/heard")"
 kill $ear
 
@@ -178,10 +177,7 @@ cp /bin/sh "$directory/ctop-burns"
 "$directory/ctop-burns" -c 'while :; do :; done' &
 burner=$!
 started="$started $burner"
-"$ctop" record --no-heap -d 0.5 --history "$directory/rules" --when 'run_time_ns(ctop-burns) > 50ms' --when 'run_time_ns(ctop-burns) > 5000s' \
-    --rest 1h 2>"$directory/said" &
-recorder=$!
-started="$started $recorder"
+begin "$directory/rules" --when 'run_time_ns(ctop-burns) > 50ms' --when 'run_time_ns(ctop-burns) > 5000s' --rest 1h
 # shellcheck disable=SC2317 # by until_true
 has_mark()
 {
@@ -190,8 +186,7 @@ has_mark()
 result "a rule makes a mark" "$(until_true 120 has_mark || cat "$directory/said")"
 before=$(rounds "$directory/rules")
 until_true 120 has_rounds "$directory/rules" $((before + 4))
-kill -TERM $recorder
-wait $recorder
+end TERM
 kill -KILL $burner
 marks=$("$ctop" history --history "$directory/rules" --format tsv | grep -c 'ctop-burns)')
 result "and rests" "$([ "$marks" = 1 ] || echo "$marks marks: $(cat "$directory/said")")"
@@ -217,21 +212,17 @@ if [ -w /proc/pressure/cpu ]; then
         burners="$burners $!"
     done
     started="$started $burners"
-    "$ctop" record --no-heap -d 1 --history "$directory/pressure" --when 'psi.cpu > 1' 2>"$directory/said" &
-    recorder=$!
-    started="$started $recorder"
+    begin "$directory/pressure" -d 1 --when 'psi.cpu > 1'
     # shellcheck disable=SC2317 # by until_true
     has_pressure_mark()
     {
         "$ctop" history --history "$directory/pressure" --format tsv 2>/dev/null | grep -q 'psi.cpu > 1: some thread waited for cpu'
     }
     result "pressure makes a mark" "$(until_true 120 has_pressure_mark || cat "$directory/said")"
-    kill -TERM $recorder
+    end TERM
     for process in $burners; do
         kill -KILL "$process"
     done
-    wait $recorder
-    status=$?
     result "and does no harm" "$([ $status = 0 ] || echo "status $status: $(cat "$directory/said")")"
 else
     echo "skip - pressure makes a mark: there is no pressure here"
@@ -242,9 +233,7 @@ fi
 mkdir "$directory/small"
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=600k none "$directory/small" 2>/dev/null; then
     mounted=$directory/small
-    "$ctop" record --no-heap -d 0.5 --history "$directory/small/history" 2>"$directory/said" &
-    recorder=$!
-    started="$started $recorder"
+    begin "$directory/small/history"
     until_true 120 has_rounds "$directory/small/history" 2
     dd if=/dev/zero of="$directory/small/filler" bs=4k 2>/dev/null
     result "recording pauses on a full disk, and says so" "$(until_true 240 grep -q 'recording pauses' "$directory/said" ||
@@ -254,9 +243,7 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=600k none "$directory/small" 2>/
     rm "$directory/small/filler"
     result "it goes on by itself" "$(until_true 240 grep -q 'recording goes on' "$directory/said" || cat "$directory/said")"
     result "with more rounds" "$(until_true 120 has_rounds "$directory/small/history" $((before + 1)) || rounds "$directory/small/history")"
-    kill -TERM $recorder
-    wait $recorder
-    status=$?
+    end TERM
     result "it ends well" "$([ $status = 0 ] || echo "status $status: $(cat "$directory/said")")"
     result "the pause is told" "$([ "$(grep -c 'recording pauses' "$directory/said")" -ge 1 ] || cat "$directory/said")"
 else

@@ -216,7 +216,9 @@ static void test_pressure(void **state)
 	rules = parse("psi.memory < 20", 0);
 	assert_int_equal(judge(rules, make_pressure(20, 0, false), &hits), 0);
 	assert_int_equal(judge(rules, make_pressure(22, 0, false), &hits), 0);
-	assert_int_equal(judge(rules, make_pressure(24, 0, true), &hits), 1);
+	/* nor between an unknown number and a known one */
+	assert_int_equal(judge(rules, make_pressure(24, 900000, true), &hits), 0);
+	assert_int_equal(judge(rules, make_pressure(26, 900000, true), &hits), 1);
 	record_rules_release(rules);
 }
 

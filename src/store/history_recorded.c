@@ -1,0 +1,856 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A history that is recorded in a directory. */
+#include "history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "day_file.h"
+#include "history_files.h"
+#include "recording.h"
+
+enum {
+	HISTORY_OPEN_MAX = 64,    /* files at a time */
+	HISTORY_BOOTS_MAX = 1024, /* later ones are not known */
+	HISTORY_GAPS_MAX = 1024,  /* a file with more of them is given up */
+};
+
+/* A file of a day. */
+struct history_entry {
+	uint32_t day;
+	uint64_t bytes;
+	struct day_file file;
+	int status; /* why it cannot be read; 0: it can, or was not needed so far */
+	const char *why;
+	bool is_empty; /* it had nothing at all when it was opened */
+};
+
+/* Rounds that cannot be read, by id: from the first to before the last. */
+struct history_gap {
+	uint32_t day;
+	int64_t from, to;
+	uint64_t rounds;
+	const char *why;
+};
+
+struct recorded {
+	struct history base;
+	struct history_entry *entries; /* ascending by day */
+	size_t entry_count, entry_capacity;
+	size_t open_count;
+	struct history_boot *boots;
+	size_t boot_count, boot_capacity;
+	struct hash_map boot_of;  /* day and the file's id: index in `boots` */
+	struct history_gap *gaps; /* ascending by day and id, apart */
+	size_t gap_count, gap_capacity;
+	struct history_day *days;   /* of history_days() */
+	struct history_hole *holes; /* of history_damage() */
+	struct arena texts;         /* of boots and of what is wrong */
+};
+
+static struct recorded *recorded_of(const struct history *history)
+{
+	return (struct recorded *)(uintptr_t)history;
+}
+
+/* --- what is damaged --- */
+
+static int compare_gaps(const void *left, const void *right)
+{
+	const struct history_gap *a = left, *b = right;
+
+	if (a->day != b->day)
+		return a->day < b->day ? -1 : 1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+/* Notes that the rounds from one on to before another are damaged. */
+static void note_gap(struct recorded *history, const struct history_gap *gap)
+{
+	size_t kept = 0, of_day = 0;
+
+	*MEMORY_APPEND(history->gaps, history->gap_count, history->gap_capacity) = *gap;
+	qsort(history->gaps, history->gap_count, sizeof(*history->gaps), compare_gaps);
+	/* those that meet become one */
+	for (size_t i = 0; i < history->gap_count; i++) {
+		struct history_gap *last = kept != 0 ? &history->gaps[kept - 1] : NULL;
+		const struct history_gap *next = &history->gaps[i];
+
+		if (last == NULL || last->day != next->day || next->from > last->to) {
+			of_day += next->day == gap->day;
+			history->gaps[kept++] = *next;
+		} else if (next->to > last->to) {
+			last->rounds = next->from == last->to ? last->rounds + next->rounds : 0;
+			last->to = next->to;
+		}
+	}
+	history->gap_count = kept;
+	if (of_day > HISTORY_GAPS_MAX)
+		note_gap(history, &(struct history_gap){gap->day, 0, INT64_MAX, 0, gap->why});
+}
+
+/* The hole that a round is in, or NULL. */
+static const struct history_gap *gap_at(const struct recorded *history, uint32_t day, int64_t id)
+{
+	for (size_t i = 0; i < history->gap_count; i++) {
+		const struct history_gap *gap = &history->gaps[i];
+
+		if (gap->day == day && gap->from <= id && id < gap->to)
+			return gap;
+	}
+	return NULL;
+}
+
+/* --- files --- */
+
+static void close_entry(struct recorded *history, struct history_entry *entry)
+{
+	if (!day_file_is_open(&entry->file))
+		return;
+	day_file_close(&entry->file);
+	history->open_count--;
+}
+
+/* Takes the list of files over; what was known of those that are still there stays known. */
+static void take_files(struct recorded *history, const struct history_files *files)
+{
+	struct history_entry *entries = memory_allocate_zero(files->count + 1, sizeof(*entries));
+	size_t old = 0;
+
+	for (size_t i = 0; i < files->count; i++) {
+		entries[i].day = files->items[i].day;
+		for (; old < history->entry_count && history->entries[old].day < entries[i].day; old++)
+			close_entry(history, &history->entries[old]);
+		if (old < history->entry_count && history->entries[old].day == entries[i].day)
+			entries[i] = history->entries[old++];
+		/* what is empty, or locked, may be so no more */
+		if (entries[i].status == -ENODATA || entries[i].status == -EAGAIN ||
+		    entries[i].status == -ENOENT)
+			entries[i].status = 0;
+		entries[i].bytes = files->items[i].bytes;
+	}
+	for (; old < history->entry_count; old++)
+		close_entry(history, &history->entries[old]);
+	free(history->entries);
+	history->entries = entries;
+	history->entry_count = files->count;
+}
+
+/* Lists the directory again: new files are there, removed ones are not. */
+static int refresh(struct recorded *history, struct error *error)
+{
+	struct history_files files;
+	const int result = history_files_list(history->base.directory, &files, error);
+
+	if (result == 0)
+		take_files(history, &files);
+	history_files_release(&files);
+	return result;
+}
+
+/* Opens a file unless it is open: 0, or why it cannot be read, which then is a hole. */
+static int open_entry(struct recorded *history, struct history_entry *entry, struct error *error)
+{
+	struct error why;
+
+	if (day_file_is_open(&entry->file))
+		return 0;
+	if (entry->status != 0)
+		return error_set(error, entry->status, "%s", entry->why);
+	if (history->open_count >= HISTORY_OPEN_MAX) {
+		for (size_t i = 0; i < history->entry_count; i++)
+			close_entry(history, &history->entries[i]);
+	}
+	entry->status = day_file_open(&entry->file, history->base.directory, entry->day, DATABASE_READ, &why);
+	if (entry->status == 0) {
+		history->open_count++;
+		return 0;
+	}
+	entry->why = arena_duplicate(&history->texts, why.text, strlen(why.text));
+	if (entry->status != -ENODATA && entry->status != -ENOENT)
+		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
+	return error_set(error, entry->status, "%s", entry->why);
+}
+
+/* The file of a number, open; NULL with an error where it cannot be read or is gone. */
+static struct history_entry *entry_of(struct recorded *history, uint32_t day, int *ret_result,
+				      struct error *error)
+{
+	char name[HISTORY_FILES_NAME];
+
+	for (size_t i = 0; i < history->entry_count; i++) {
+		if (history->entries[i].day == day) {
+			*ret_result = open_entry(history, &history->entries[i], error);
+			return *ret_result == 0 ? &history->entries[i] : NULL;
+		}
+	}
+	*ret_result = error_set(error, -ENOENT, "%s/%s: it has been removed", history->base.directory,
+				history_files_name(day, name));
+	return NULL;
+}
+
+/* --- rounds --- */
+
+static const struct history_boot unknown_boot = {{"", "", "", "", ""}};
+
+static bool is_same_boot(const struct history_boot *a, const struct history_boot *b)
+{
+	size_t i = 0;
+
+	while (i < HISTORY_BOOT_TEXTS && strcmp(a->texts[i], b->texts[i]) == 0)
+		i++;
+	return i == HISTORY_BOOT_TEXTS;
+}
+
+/* A number for the boot of a row, the same in all files. */
+static uint32_t boot_number(struct recorded *history, struct history_entry *entry, uint32_t boot)
+{
+	const uint64_t key = (uint64_t)entry->day << 32 | boot;
+	struct history_boot found = unknown_boot;
+	uint32_t number;
+
+	if (hash_map_get(&history->boot_of, key, &number))
+		return number;
+	if (day_file_boot(&entry->file, boot, &history->texts, &found, NULL) < 0)
+		found = unknown_boot;
+	if (history->boot_count >= HISTORY_BOOTS_MAX)
+		return UINT32_MAX;
+	for (number = 0; number < history->boot_count; number++) {
+		if (is_same_boot(&history->boots[number], &found))
+			break;
+	}
+	if (number == history->boot_count)
+		*MEMORY_APPEND(history->boots, history->boot_count, history->boot_capacity) = found;
+	hash_map_set(&history->boot_of, key, number);
+	return number;
+}
+
+const struct history_boot *history_boot(const struct history *base, const struct history_round *round)
+{
+	const struct recorded *history = recorded_of(base);
+
+	return round->boot < history->boot_count ? &history->boots[round->boot] : &unknown_boot;
+}
+
+/* The id at which the search of a file begins. */
+static int64_t first_id(bool forward)
+{
+	return forward ? 0 : INT64_MAX;
+}
+
+/* Finds the next id from which on, or backwards, the table of rounds can be read again. */
+static int pass_damage(struct recorded *history, struct history_entry *entry, bool forward, int64_t id,
+		       struct day_file_row *ret_row, const char *why)
+{
+	const int64_t day_begin = (int64_t)(history_files_begin(entry->day) / NS_PER_MS),
+		      day_end = (int64_t)(history_files_end(entry->day) / NS_PER_MS);
+	int64_t bad, good, step = forward ? 1000 : -1000;
+	int result = -EBADMSG;
+
+	bad = forward ? (id > day_begin ? id : day_begin) : (id < day_end ? id : day_end);
+	good = bad;
+	while (result == -EBADMSG && good >= day_begin && good <= day_end) {
+		bad = good;
+		good += step;
+		step *= 2;
+		result = day_file_seek(&entry->file, forward, good, ret_row, NULL);
+	}
+	while (result != -EBADMSG && llabs(good - bad) > 1) {
+		const int64_t middle = bad + (good - bad) / 2;
+		struct day_file_row row;
+		const int found = day_file_seek(&entry->file, forward, middle, &row, NULL);
+
+		if (found == -EBADMSG) {
+			bad = middle;
+		} else {
+			good = middle;
+			result = found;
+			*ret_row = row;
+		}
+	}
+	if (forward)
+		note_gap(history, &(struct history_gap){entry->day, id,
+							result > 0 ? ret_row->round.id : INT64_MAX, 0, why});
+	else
+		note_gap(history, &(struct history_gap){entry->day, result > 0 ? ret_row->round.id + 1 : 0,
+							id < INT64_MAX ? id + 1 : INT64_MAX, 0, why});
+	return result == -EBADMSG ? 0 : result;
+}
+
+/* As day_file_seek() in a file that need not be open, past what is damaged. */
+static int seek_round(struct recorded *history, struct history_entry *entry, bool forward, int64_t id,
+		      struct day_file_row *ret_row, struct error *error)
+{
+	int result = open_entry(history, entry, error);
+
+	while (result == 0) {
+		const struct history_gap *gap;
+		struct error why;
+
+		result = day_file_seek(&entry->file, forward, id, ret_row, &why);
+		if (result == -EBADMSG)
+			result = pass_damage(history, entry, forward, id, ret_row,
+					     arena_duplicate(&history->texts, why.text, strlen(why.text)));
+		if (result < 0)
+			return error_set(error, result, "%s", why.text);
+		gap = result > 0 ? gap_at(history, entry->day, ret_row->round.id) : NULL;
+		if (gap == NULL)
+			return result;
+		if (forward ? gap->to == INT64_MAX : gap->from == 0)
+			return 0;
+		id = forward ? gap->to : gap->from - 1;
+		result = 0;
+	}
+	return result;
+}
+
+/* Hands a row out; 1. */
+static int give(struct recorded *history, struct history_entry *entry, const struct day_file_row *row,
+		struct history_round *ret_round)
+{
+	*ret_round = row->round;
+	ret_round->boot = boot_number(history, entry, row->round.boot);
+	return 1;
+}
+
+/*
+ * The first round in a direction, in the file of an index from an id on, and then in the next ones. 1: found,
+ * 0: none, or why the first file that cannot be read cannot.
+ */
+static int search(struct recorded *history, size_t index, bool forward, int64_t id,
+		  struct history_round *ret_round, struct error *error)
+{
+	int first_result = 0;
+
+	for (; index < history->entry_count; index += forward ? 1 : (size_t)-1, id = first_id(forward)) {
+		struct day_file_row row;
+		struct error why;
+		const int result = seek_round(history, &history->entries[index], forward, id, &row, &why);
+
+		if (result > 0)
+			return give(history, &history->entries[index], &row, ret_round);
+		if (result < 0 && result != -ENODATA && first_result == 0)
+			first_result = error_set(error, result, "%s", why.text);
+	}
+	return first_result;
+}
+
+static int find_end(struct history *base, bool newest, struct history_round *ret_round, struct error *error)
+{
+	struct recorded *history = recorded_of(base);
+	int result = refresh(history, error);
+
+	if (result < 0)
+		return result;
+	result = search(history, newest ? history->entry_count - 1 : 0, !newest, first_id(!newest), ret_round,
+			error);
+	if (result != 0)
+		return result < 0 ? result : 0;
+	if (history->gap_count != 0)
+		return error_set(error, -ENODATA, "%s: no round in it can be read: %s", base->directory,
+				 history->gaps[0].why);
+	return error_set(error, -ENODATA, "%s: there is no round in it yet", base->directory);
+}
+
+/* The round of a file that is nearest to a time on a side of it; 0: none there. */
+static int find_in_entry(struct recorded *history, struct history_entry *entry, uint64_t unix_ns, bool before,
+			 struct day_file_row *ret_row)
+{
+	int result = seek_round(history, entry, !before, (int64_t)(unix_ns / NS_PER_MS), ret_row, NULL);
+
+	/* the id is a time in ms */
+	if (result > 0 && (before ? ret_row->round.unix_ns > unix_ns : ret_row->round.unix_ns < unix_ns))
+		result = seek_round(history, entry, !before, ret_row->round.id + (before ? -1 : 1), ret_row,
+				    NULL);
+	return result;
+}
+
+static int find_side(struct history *base, uint64_t unix_ns, bool before, struct history_round *ret_round,
+		     struct error *error)
+{
+	struct recorded *history = recorded_of(base);
+	/* what is newer may have been recorded since the files were listed */
+	const int result = refresh(history, error);
+	bool found = false;
+	uint32_t found_day = 0;
+
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < history->entry_count; i++) {
+		struct history_entry *entry = &history->entries[before ? history->entry_count - 1 - i : i];
+		struct day_file_row row;
+
+		if (before ? history_files_begin(entry->day) > unix_ns
+			   : history_files_end(entry->day) <= unix_ns)
+			continue;
+		/* those of one date may be of the same time, when the clock went back */
+		if (found && !history_files_same_date(entry->day, found_day))
+			break;
+		if (find_in_entry(history, entry, unix_ns, before, &row) <= 0)
+			continue;
+		if (!found || (before ? row.round.unix_ns > ret_round->unix_ns
+				      : row.round.unix_ns < ret_round->unix_ns))
+			give(history, entry, &row, ret_round);
+		found = true;
+		found_day = entry->day;
+	}
+	return found;
+}
+
+/* As history_functions.find_next(), in the files that are known. */
+static int find_next_known(struct recorded *history, const struct history_round *from, bool forward,
+			   struct history_round *ret_round)
+{
+	int64_t id = forward ? from->id + 1 : from->id - 1;
+	size_t index = 0;
+
+	while (index < history->entry_count && history->entries[index].day < from->day)
+		index++;
+	if (index == history->entry_count || history->entries[index].day != from->day) {
+		/* its file was removed */
+		id = first_id(forward);
+		index -= forward ? 0 : 1;
+	}
+	return search(history, index, forward, id, ret_round, NULL) > 0;
+}
+
+static int find_next(struct history *base, const struct history_round *from, bool forward,
+		     struct history_round *ret_round, struct error *error)
+{
+	struct recorded *history = recorded_of(base);
+	int result = find_next_known(history, from, forward, ret_round);
+
+	/* nor was anything recorded since the files were listed */
+	if (result == 0 && forward) {
+		result = refresh(history, error);
+		if (result == 0)
+			result = find_next_known(history, from, forward, ret_round);
+	}
+	return result;
+}
+
+/* --- ranges --- */
+
+struct collecting {
+	struct recorded *history;
+	struct history_entry *entry;
+	uint64_t from_unix_ns, to_unix_ns;
+	struct history_round *rounds;
+	size_t count, capacity;
+};
+
+static bool collect(void *context, const struct day_file_row *row)
+{
+	struct collecting *work = context;
+
+	if (row->round.unix_ns >= work->from_unix_ns && row->round.unix_ns <= work->to_unix_ns &&
+	    gap_at(work->history, row->round.day, row->round.id) == NULL)
+		give(work->history, work->entry, row,
+		     MEMORY_APPEND(work->rounds, work->count, work->capacity));
+	return true;
+}
+
+static int range(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
+{
+	struct recorded *history = recorded_of(base);
+	struct collecting work = {.history = history, .from_unix_ns = from_unix_ns, .to_unix_ns = to_unix_ns};
+	const int64_t from = (int64_t)(from_unix_ns / NS_PER_MS), to = (int64_t)(to_unix_ns / NS_PER_MS) + 1;
+	const int result = refresh(history, error);
+
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < history->entry_count; i++) {
+		work.entry = &history->entries[i];
+		/* where it is damaged the rest of the file is left out */
+		if (history_files_end(work.entry->day) > from_unix_ns &&
+		    history_files_begin(work.entry->day) <= to_unix_ns &&
+		    open_entry(history, work.entry, NULL) == 0)
+			day_file_list(&work.entry->file, from, to, collect, &work, NULL);
+	}
+	*ret_rounds = work.rounds;
+	*ret_count = work.count;
+	return 0;
+}
+
+static bool adjoins(const struct history *base, const struct history_round *before,
+		    const struct history_round *after)
+{
+	const struct recorded *history = recorded_of(base);
+	bool is_there = false;
+
+	for (size_t i = 0; i < history->gap_count; i++) {
+		const struct history_gap *gap = &history->gaps[i];
+
+		if ((gap->day > before->day || (gap->day == before->day && gap->from > before->id)) &&
+		    (gap->day < after->day || (gap->day == after->day && gap->from < after->id)))
+			return false;
+	}
+	/* what else a file had that was removed is not known */
+	for (size_t i = 0; i < history->entry_count && !is_there; i++)
+		is_there = history->entries[i].day == before->day;
+	return is_there;
+}
+
+/* --- snapshots of rounds --- */
+
+/* A damaged round and those encoded against it, while the rounds after it are looked at. */
+struct following {
+	struct hash_map damaged; /* ids */
+	int64_t whole;           /* the next one that is not among them, 0: none so far */
+	uint64_t rounds;
+};
+
+static bool follow(void *context, const struct day_file_row *row)
+{
+	struct following *following = context;
+	uint32_t ignored;
+
+	/* the first of them is damaged whatever it is told from */
+	if (following->rounds != 0 &&
+	    (row->against == 0 || !hash_map_get(&following->damaged, (uint64_t)row->against, &ignored))) {
+		following->whole = row->round.id;
+		return false;
+	}
+	hash_map_set(&following->damaged, (uint64_t)row->round.id, 1);
+	following->rounds++;
+	return true;
+}
+
+/*
+ * Notes that a round cannot be decoded, and with it all rounds told from it, up to the next one that can.
+ */
+static void note_damaged(struct recorded *history, struct history_entry *entry, int64_t id, const char *why)
+{
+	struct following following = {0};
+
+	day_file_list(&entry->file, id, INT64_MAX, follow, &following, NULL);
+	note_gap(history,
+		 &(struct history_gap){entry->day, id, following.whole != 0 ? following.whole : INT64_MAX,
+				       following.rounds, arena_duplicate(&history->texts, why, strlen(why))});
+	hash_map_release(&following.damaged);
+}
+
+enum {
+	/* A writer encodes no round against a longer chain than a dozen. */
+	CHAIN_MAX = 64,
+};
+
+/* The name of a round in messages: its file and time. */
+static void name_round(const struct recorded *history, const struct day_file_row *row, struct buffer *name)
+{
+	char file[HISTORY_FILES_NAME], time[32];
+
+	if (!clock_format_local(time, sizeof(time), "%Y-%m-%d %H:%M:%S", row->round.unix_ns))
+		strcpy(time, "an unknown time");
+	buffer_clear(name);
+	buffer_append_format(name, "%s/%s: the round of %s", history->base.directory,
+			     history_files_name(row->round.day, file), time);
+}
+
+/* Decodes a round whose `against` (NULL: it is whole) is decoded already. */
+static int decode(struct recorded *history, struct history_entry *entry, const struct day_file_row *row,
+		  const struct snapshot *against, struct buffer *name, struct snapshot **ret_snapshot,
+		  struct error *error)
+{
+	struct day_file_blobs blobs;
+	struct error why;
+	int result = day_file_blobs(&entry->file, row->round.id, &blobs, &why);
+
+	name_round(history, row, name);
+	if (result < 0)
+		return error_set(error, result, "%s", why.text);
+	result = recording_decode(blobs.state, blobs.state_length, blobs.interval, blobs.interval_length,
+				  against, name->data, ret_snapshot, error);
+	day_file_end_blobs(&blobs);
+	return result;
+}
+
+/* The rounds that have to be decoded for one, itself first, up to a whole one or one that is decoded. */
+static int find_chain(struct recorded *history, struct history_entry *entry, int64_t id,
+		      struct day_file_row **ret_chain, size_t *ret_count, struct error *error)
+{
+	struct day_file_row *chain = NULL;
+	size_t count = 0, capacity = 0;
+	int result = 0;
+
+	for (int64_t next = id; next != 0;) {
+		struct day_file_row row;
+
+		if (history_find_decoded(&history->base, entry->day, next) != NULL)
+			break;
+		if (count == CHAIN_MAX) {
+			result = error_set(error, -EBADMSG, "%s: a round is told from too many others",
+					   entry->file.database.path);
+			break;
+		}
+		result = day_file_seek(&entry->file, true, next, &row, error);
+		if (result == 0 || (result > 0 && row.round.id != next))
+			result = error_set(error, -EBADMSG,
+					   "%s: a round that others are told from is missing",
+					   entry->file.database.path);
+		if (result < 0)
+			break;
+		*MEMORY_APPEND(chain, count, capacity) = row;
+		next = row.against;
+	}
+	if (result < 0)
+		/* what is missing is older than all that could be read */
+		note_damaged(history, entry, count != 0 ? chain[count - 1].round.id : id,
+			     error != NULL ? error->text : "it is damaged");
+	*ret_chain = chain;
+	*ret_count = count;
+	return result < 0 ? result : 0;
+}
+
+static int decode_round(struct history *base, const struct history_round *round, struct error *error)
+{
+	struct recorded *history = recorded_of(base);
+	struct day_file_row *chain = NULL;
+	struct buffer name = {0};
+	struct error why = {0};
+	size_t count = 0;
+	int result = 0;
+	struct history_entry *entry = entry_of(history, round->day, &result, error);
+
+	if (entry == NULL)
+		return result;
+	result = find_chain(history, entry, round->id, &chain, &count, &why);
+	while (result == 0 && count-- > 0) {
+		const struct day_file_row *row = &chain[count];
+		const struct snapshot *against = row->against != 0 ? history_find_decoded(base, entry->day,
+											  row->against)
+								   : NULL;
+		struct snapshot *snapshot;
+
+		result = decode(history, entry, row, against, &name, &snapshot, &why);
+		if (result == 0)
+			history_keep_decoded(base, row->round.day, row->round.id, snapshot);
+		else if (result == -EBADMSG || result == -EINVAL)
+			note_damaged(history, entry, row->round.id, why.text);
+	}
+	free(chain);
+	buffer_release(&name);
+	return result < 0 ? error_set(error, result == -EINVAL ? -EBADMSG : result, "%s", why.text) : 0;
+}
+
+static int read_gone(struct history *base, const struct history_round *round, struct snapshot **ret_gone,
+		     double *ret_left_ns, struct error *error)
+{
+	struct recorded *history = recorded_of(base);
+	struct day_file_row row = {.round = *round};
+	struct buffer name = {0};
+	struct day_file_blobs blobs;
+	struct history_entry *entry;
+	int result;
+
+	*ret_gone = NULL;
+	*ret_left_ns = NAN;
+	entry = entry_of(history, round->day, &result, error);
+	if (entry == NULL)
+		return result;
+	result = day_file_blobs(&entry->file, round->id, &blobs, error);
+	if (result < 0)
+		return result;
+	name_round(history, &row, &name);
+	if (blobs.interval_length != 0)
+		result = recording_decode_interval(blobs.interval, blobs.interval_length, name.data, ret_gone,
+						   ret_left_ns, error);
+	day_file_end_blobs(&blobs);
+	buffer_release(&name);
+	return result == -EINVAL ? -EBADMSG : result;
+}
+
+/* --- days and marks --- */
+
+/* Marks may lie in the file of the day after. */
+#define DAY_NS (86400 * UINT64_C(1000000000))
+
+/* The number that a statement gives. It must have a condition: SQLite counts all rows of a table in one step,
+ * however long that takes. */
+static uint64_t count_of(struct history_entry *entry, const char *text)
+{
+	int64_t count = 0;
+
+	if (database_number(&entry->file.database, text, &count, NULL) < 0)
+		return HISTORY_COUNT_UNKNOWN;
+	return count > 0 ? (uint64_t)count : 0;
+}
+
+const struct history_day *history_days(struct history *base, size_t *ret_count)
+{
+	struct recorded *history = recorded_of(base);
+
+	refresh(history, NULL);
+	free(history->days);
+	history->days = memory_allocate_zero(history->entry_count + 1, sizeof(*history->days));
+	for (size_t i = 0; i < history->entry_count; i++) {
+		struct history_entry *entry = &history->entries[i];
+		struct history_day *day = &history->days[i];
+		struct day_file_row row;
+
+		day->day = entry->day;
+		day->bytes = entry->bytes;
+		history_files_name(entry->day, day->name);
+		if (open_entry(history, entry, NULL) < 0) {
+			day->unreadable = entry->status != -ENODATA;
+			continue;
+		}
+		if (seek_round(history, entry, true, first_id(true), &row, NULL) > 0)
+			day->first_unix_ns = row.round.unix_ns;
+		if (seek_round(history, entry, false, first_id(false), &row, NULL) > 0)
+			day->last_unix_ns = row.round.unix_ns;
+		day->rounds = count_of(entry, "SELECT count(*) FROM rounds WHERE id >= 0");
+		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
+		day->marks = count_of(entry, "SELECT count(*) FROM marks WHERE id > 0");
+	}
+	*ret_count = history->entry_count;
+	return history->days;
+}
+
+static int compare_marks(const void *left, const void *right)
+{
+	const struct history_mark *a = left, *b = right;
+
+	return (a->unix_ns > b->unix_ns) - (a->unix_ns < b->unix_ns);
+}
+
+static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_ns,
+		      struct history_marks *ret_marks, struct error *error)
+{
+	struct recorded *history = recorded_of(base);
+	const int result = refresh(history, error);
+
+	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
+		struct history_entry *entry = &history->entries[i];
+
+		if (history_files_end(entry->day) + DAY_NS < from_unix_ns ||
+		    (history_files_begin(entry->day) > DAY_NS &&
+		     history_files_begin(entry->day) - DAY_NS > to_unix_ns))
+			continue;
+		/* of what is damaged the other functions tell */
+		if (open_entry(history, entry, NULL) == 0)
+			day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, NULL);
+	}
+	if (ret_marks->count != 0)
+		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), compare_marks);
+	return result;
+}
+
+/* --- all that is damaged --- */
+
+/* Reads all of a file that can be read. */
+static void search_entry(struct recorded *history, struct history_entry *entry)
+{
+	struct day_file_row row;
+	int64_t id = 0;
+
+	while (seek_round(history, entry, true, id, &row, NULL) > 0) {
+		struct day_file_blobs blobs;
+		struct error why;
+
+		if (day_file_blobs(&entry->file, row.round.id, &blobs, &why) == 0)
+			day_file_end_blobs(&blobs);
+		else
+			note_damaged(history, entry, row.round.id, why.text);
+		id = row.round.id + 1;
+	}
+}
+
+/* The time of a round that a hole begins or ends with; of a whole file the times of its day. */
+static uint64_t time_of(const struct history_gap *gap, int64_t id)
+{
+	const uint64_t begin = history_files_begin(gap->day), end = history_files_end(gap->day);
+	const uint64_t unix_ns = id < 0                                ? 0
+				 : id > INT64_MAX / (int64_t)NS_PER_MS ? UINT64_MAX
+								       : (uint64_t)id * NS_PER_MS;
+
+	return unix_ns < begin ? begin : unix_ns > end ? end : unix_ns;
+}
+
+const struct history_hole *history_damage(struct history *base, bool search_all, size_t *ret_count)
+{
+	struct recorded *history = recorded_of(base);
+	size_t count = 0;
+
+	refresh(history, NULL);
+	for (size_t i = 0; search_all && i < history->entry_count; i++)
+		search_entry(history, &history->entries[i]);
+	free(history->holes);
+	history->holes = memory_allocate_zero(history->gap_count + 1, sizeof(*history->holes));
+	for (size_t i = 0; i < history->gap_count; i++) {
+		const struct history_gap *gap = &history->gaps[i];
+		struct history_hole *hole = &history->holes[count++];
+
+		history_files_name(gap->day, hole->name);
+		hole->from_unix_ns = time_of(gap, gap->from);
+		hole->to_unix_ns = time_of(gap, gap->to);
+		hole->rounds = gap->rounds;
+		hole->why = gap->why;
+	}
+	*ret_count = count;
+	return history->holes;
+}
+
+/* --- the history --- */
+
+static const struct history_functions functions = {
+	.find_end = find_end,
+	.find_side = find_side,
+	.find_next = find_next,
+	.adjoins = adjoins,
+	.range = range,
+	.decode = decode_round,
+	.read_gone = read_gone,
+	.read_marks = read_marks,
+};
+
+int history_open(const char *directory, struct history **ret_history, struct error *error)
+{
+	struct recorded *history;
+	struct history_files files;
+	int result = history_files_list(directory, &files, error);
+
+	if (result == -ENOENT)
+		error_set(error, result, "%s: there is no such directory; `ctop record` makes a history",
+			  directory);
+	if (result == 0 && !files.any)
+		result = error_set(error, -ENODATA,
+				   "%s: there is no history in it; `ctop record --history %s` makes one",
+				   directory, directory);
+	if (result == 0) {
+		history = memory_allocate_zero(1, sizeof(*history));
+		history->base.functions = &functions;
+		history->base.directory = memory_duplicate(directory);
+		history->base.decoded_max = HISTORY_DECODED;
+		take_files(history, &files);
+		*ret_history = &history->base;
+	}
+	history_files_release(&files);
+	return result;
+}
+
+void history_close(struct history *base)
+{
+	struct recorded *history = recorded_of(base);
+
+	if (history == NULL)
+		return;
+	for (size_t i = 0; i < history->entry_count; i++)
+		close_entry(history, &history->entries[i]);
+	history_forget_decoded(base);
+	hash_map_release(&history->boot_of);
+	arena_release(&history->texts);
+	free(history->entries);
+	free(history->boots);
+	free(history->gaps);
+	free(history->days);
+	free(history->holes);
+	free(history->base.directory);
+	free(history);
+}
