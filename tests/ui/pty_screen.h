@@ -45,8 +45,8 @@ struct pty_options {
 	bool stop_ignored;          /* SIGTSTP is ignored when the program starts */
 };
 
-/* Whether this host gives pseudoterminals. */
-bool pty_is_available(void);
+/* Ends the test as skipped where this host gives no pseudoterminals. */
+void pty_need(void);
 
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments);
 
@@ -58,6 +58,9 @@ int pty_run_quietly(const char *const *arguments);
 
 /* Ends what is left of it. */
 void pty_release(struct pty_screen *pty);
+
+/* Quits by Ctrl-C, expects status 0 and the terminal as it was, and releases it. */
+void pty_quit(struct pty_screen *pty);
 
 /*
  * Waits until `condition` holds; takes in whatever the program sends meanwhile. With a program of
@@ -104,6 +107,9 @@ void pty_command(struct pty_screen *pty, const char *line);
 void pty_wait_answer(struct pty_screen *pty, const char *text);
 
 void pty_resize(struct pty_screen *pty, int rows, int columns);
+
+/* Whether nothing on the screen is beyond ASCII. */
+bool pty_is_ascii(struct pty_screen *pty);
 
 /* Text of a row, without blanks at its end; in one of four static buffers. */
 const char *pty_row(struct pty_screen *pty, int row);

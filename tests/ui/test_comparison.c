@@ -103,14 +103,6 @@ static void start_pair(struct pty_screen *pty, int rows, int columns, const char
 	start(pty, &(struct pty_options){.rows = rows, .columns = columns}, before, after, option);
 }
 
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}
-
 /* Rows of our pool alone: it grew, that is seen with its sign, opened and swapped. */
 static void test_pool_that_grew(void **state)
 {
@@ -152,7 +144,7 @@ static void test_pool_that_grew(void **state)
 	pty_wait_text(&pty, "1/5");
 	pty_type(&pty, "\033");
 	pty_wait_text(&pty, "2>5 thread_count");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_pages_and_orders(void **state)
@@ -198,19 +190,8 @@ static void test_pages_and_orders(void **state)
 		/* every tab, and back to this file alone */
 		pty_type(&pty, "2345678901D");
 		pty_wait_text(&pty, "file: totals only");
-		quit(&pty);
+		pty_quit(&pty);
 	}
-}
-
-static bool is_ascii(struct pty_screen *pty)
-{
-	for (int row = 0; row < pty->rows; row++) {
-		for (const char *text = pty_row(pty, row); *text != '\0'; text++) {
-			if ((unsigned char)*text >= 0x80)
-				return false;
-		}
-	}
-	return true;
 }
 
 static bool has_color(struct pty_screen *pty)
@@ -236,11 +217,11 @@ static void test_plain_and_small(void **state)
 	/* the line at the bottom is the last to be drawn */
 	pty_type(&pty, "=/");
 	pty_wait_text(&pty, "filter:");
-	assert_true(is_ascii(&pty));
+	assert_true(pty_is_ascii(&pty));
 	assert_false(has_color(&pty));
 	pty_type(&pty, "\033");
 	pty_wait_no_text(&pty, "filter:");
-	quit(&pty);
+	pty_quit(&pty);
 	start_pair(&pty, 8, 40, NULL);
 	pty_wait_text(&pty, "one.ctprof.zst -> ");
 	pty_wait_text(&pty, "METRIC");
@@ -251,7 +232,7 @@ static void test_plain_and_small(void **state)
 	pty_wait_text(&pty, "change by thread");
 	pty_resize(&pty, 5, 30);
 	pty_wait_text(&pty, "The screen is 30x5");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void expect_report(struct pty_screen *pty, const char *name, const char *expected)
@@ -299,7 +280,7 @@ static void test_reports(void **state)
 	pty_wait_text(&pty, "Esc cancel");
 	pty_type(&pty, "\033");
 	pty_wait_no_text(&pty, "Esc cancel");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* D on the live screen: a file that is not there, one that is none, then a good one; and back. */
@@ -345,7 +326,7 @@ static void test_live_against_file(void **state)
 	pty_wait_text(&pty, "by process {N}");
 	pty_type(&pty, "~");
 	pty_wait_text(&pty, "there is no comparison");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Files of every kind and generation, in both orders; the same one twice. None of them ends the screen. */
@@ -367,7 +348,7 @@ static void test_odd_pairs(void **state)
 			pty_wait_text(&pty, "change by group");
 			pty_type(&pty, "\r\r\rm\033\033\033~g0=\033[Fi\033e\033xi\033?");
 			pty_wait_text(&pty, "Columns of this tab");
-			quit(&pty);
+			pty_quit(&pty);
 		}
 	}
 }
@@ -469,7 +450,7 @@ static void test_nothing_measurable(void **state)
 	/* the file behind it has rates, as by itself */
 	pty_type(&pty, "D");
 	pty_wait_text(&pty, "  rate  ");
-	quit(&pty);
+	pty_quit(&pty);
 	unlink(window);
 }
 
@@ -512,9 +493,6 @@ int main(void)
 		cmocka_unit_test(test_missing_file),        cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: this host gives no pseudoterminals");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, make_captures, remove_captures);
 }

@@ -144,7 +144,7 @@ static void test_sorting_shows_the_top(void **state)
 		pty_type(&pty, "g");
 		wait_selected(&pty, "r01");
 		wait_others(&pty, &places[i], true, 0);
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -169,7 +169,7 @@ static void test_back_then_sort(void **state)
 		assert_int_equal(pty_selected_row(&pty), row);
 		pty_type(&pty, "P");
 		wait_selected(&pty, "r01");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -202,7 +202,7 @@ static void test_others_are_announced(void **state)
 		assert_true(shown > 1);
 		wait_others(&pty, &places[i], false, below);
 		wait_others(&pty, &places[i], true, ROWS - below - shown);
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -241,7 +241,7 @@ static void test_cursor_hides_nothing(void **state)
 		} else {
 			assert_true(row > 0);
 		}
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -270,7 +270,7 @@ static void test_unbound_keys(void **state)
 		}
 		pty_type(&pty, "k");
 		pty_wait_no_text(&pty, "nothing on");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -311,7 +311,7 @@ static void test_freeze(void **state)
 		pty_wait_no_text(&pty, "order kept");
 		assert_true(row_of(&pty, " four ") < row_of(&pty, " two "));
 		assert_true(row_of(&pty, " three ") < row_of(&pty, " one "));
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -340,7 +340,7 @@ static void test_idle(void **state)
 		pty_wait_text(&pty, "2 idle rows hidden (a)");
 		pty_type(&pty, "a");
 		pty_wait_text(&pty, " calm ");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -358,7 +358,7 @@ static void test_hints(void **state)
 		pty_wait_text(&pty, "Enter open  Esc back  ? help  q quit");
 		pty_type(&pty, "\033");
 		pty_wait_no_text(&pty, "Esc back");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -395,7 +395,7 @@ static void test_search(void **state)
 		wait_selected(&pty, "r01");
 		pty_type(&pty, "\033ORnowhere\r");
 		pty_wait_text(&pty, "no row has 'nowhere'");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -411,7 +411,7 @@ static void test_gone_rows_do_not_count(void **state)
 	pty_command(&pty, "row x 0 90 gone-2");
 	pty_command(&pty, "round");
 	pty_wait_text(&pty, "3 threads in 1 group by process");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -429,9 +429,6 @@ int main(void)
 		cmocka_unit_test(test_search),
 	};
 
-	if (!pty_is_available()) {
-		print_message("no pseudoterminals on this host\n");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

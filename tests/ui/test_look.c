@@ -10,7 +10,7 @@
 #include "pty_screen.h"
 
 enum {
-	ROUNDS = 6, /* of a recording */
+	ROUNDS = 4, /* of a recording */
 };
 
 static void start(struct pty_screen *pty, int rows, int columns, const char *locale, const char *keep)
@@ -20,14 +20,6 @@ static void start(struct pty_screen *pty, int rows, int columns, const char *loc
 	const struct pty_options options = {.rows = rows, .columns = columns, .locale = locale};
 
 	pty_start(pty, &options, arguments);
-}
-
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
 }
 
 static bool shows_answer(struct pty_screen *pty, const void *context)
@@ -86,7 +78,7 @@ static void test_there_and_back(void **state)
 		look_back(&pty);
 		pty_type(&pty, "}");
 		pty_type(&pty, "tttttttttttttttttttt");
-		quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -106,7 +98,7 @@ static void test_left_meanwhile(void **state)
 		(void)pty_drain(&pty, 50);
 		assert_true(pty_find(&pty, " ago)", NULL) < 0);
 	}
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* What is counted since a moment that was chosen is counted in those after it, and not before. */
@@ -123,7 +115,7 @@ static void test_base(void **state)
 	pty_type_until(&pty, "}", pty_has_no_text, "since base, 00:00:00 ago");
 	pty_wait_text(&pty, "since base, 00:0");
 	pty_wait_no_text(&pty, "since base, 00:00:00 ago");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Times are asked for; what is not one is refused with what is. */
@@ -149,7 +141,7 @@ static void test_time(void **state)
 	pty_wait_no_text(&pty, "go to:");
 	pty_type(&pty, "n");
 	pty_wait_text(&pty, "there are no marks");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Space plays on to the newest round, where it ends. */
@@ -163,7 +155,7 @@ static void test_play(void **state)
 	pty_type(&pty, " ");
 	pty_wait_no_text(&pty, "the oldest round");
 	pty_wait_no_text(&pty, "playing");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A moment is compared with another one, and with what is saved of it. */
@@ -190,7 +182,7 @@ static void test_compare(void **state)
 	pty_wait_text(&pty, "change of rates");
 	pty_type(&pty, "D");
 	pty_wait_no_text(&pty, "change of rates");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_nothing_kept(void **state)
@@ -204,10 +196,12 @@ static void test_nothing_kept(void **state)
 	pty_wait_text(&pty, "this screen keeps no rounds");
 	pty_type(&pty, "@");
 	pty_wait_text(&pty, "this screen keeps no rounds");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* --- what was recorded --- */
+
+static char history[] = "/tmp/ctop-replay-XXXXXX";
 
 static void start_replay(struct pty_screen *pty, int rows, int columns, const char *locale,
 			 const char *directory, const char *when)
@@ -220,17 +214,39 @@ static void start_replay(struct pty_screen *pty, int rows, int columns, const ch
 }
 
 /* Records so many rounds as there are in ROUNDS; `rule` may be NULL. */
-static void record(const char *directory, const char *rule)
+static int record(const char *rule)
 {
 	char rounds[8];
 	const char *const arguments[] = {
-		CTOP_PROGRAM, "record",    "-d",      "0.5",       "-n",
-		rounds,       "--history", directory, "--no-heap", rule != NULL ? "--when" : NULL,
+		CTOP_PROGRAM, "record",    "-d",    "0.5",       "-n",
+		rounds,       "--history", history, "--no-heap", rule != NULL ? "--when" : NULL,
 		rule,         NULL};
 
 	snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
+	return pty_run_quietly(arguments);
+}
 
-	assert_int_equal(pty_run_quietly(arguments), 0);
+static int make_history(void **state)
+{
+	(void)state;
+	return mkdtemp(history) == NULL || (HAS_HISTORY && record(NULL) != 0) ? -1 : 0;
+}
+
+static int remove_history(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", history);
+	return system(command);
+}
+
+static void need_history(void)
+{
+	if (!HAS_HISTORY) {
+		print_message("SKIP: built without SQLite\n");
+		skip();
+	}
 }
 
 static void test_replay(void **state)
@@ -240,17 +256,11 @@ static void test_replay(void **state)
 		const char *locale;
 	} screens[] = {{24, 80, NULL}, {50, 200, NULL}, {12, 40, NULL}, {24, 80, "C"}};
 	struct pty_screen pty;
-	char directory[] = "/tmp/ctop-replay-XXXXXX", command[64];
 
 	(void)state;
-	if (!HAS_HISTORY) {
-		print_message("SKIP: built without SQLite\n");
-		skip();
-	}
-	assert_non_null(mkdtemp(directory));
-	record(directory, NULL);
+	need_history();
 	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
-		start_replay(&pty, screens[i].rows, screens[i].columns, screens[i].locale, directory, NULL);
+		start_replay(&pty, screens[i].rows, screens[i].columns, screens[i].locale, history, NULL);
 		pty_wait_text(&pty, " ago)");
 		pty_type(&pty, "{");
 		pty_wait_text(&pty, "the oldest round");
@@ -270,31 +280,23 @@ static void test_replay(void **state)
 		/* what makes no sense here says so */
 		pty_type(&pty, "l");
 		pty_wait_text(&pty, "the past has what was measured then");
-		quit(&pty);
+		pty_quit(&pty);
 	}
 	/* a time that is not there: at once */
-	start_replay(&pty, 24, 120, NULL, directory, "-1d");
+	start_replay(&pty, 24, 120, NULL, history, "-1d");
 	pty_wait_text(&pty, "nothing is known of");
-	quit(&pty);
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	assert_int_equal(system(command), 0);
+	pty_quit(&pty);
 }
 
 /* What a rule marked is found, and where nothing was recorded is said. */
 static void test_marks_and_gaps(void **state)
 {
-	char directory[] = "/tmp/ctop-replay-XXXXXX", command[64];
 	struct pty_screen pty;
 
 	(void)state;
-	if (!HAS_HISTORY) {
-		print_message("SKIP: built without SQLite\n");
-		skip();
-	}
-	assert_non_null(mkdtemp(directory));
-	record(directory, NULL);
-	record(directory, "thread_count(*) > 0");
-	start_replay(&pty, 24, 120, NULL, directory, NULL);
+	need_history();
+	assert_int_equal(record("thread_count(*) > 0"), 0);
+	start_replay(&pty, 24, 120, NULL, history, NULL);
 	pty_wait_text(&pty, " ago)");
 	pty_type(&pty, "{");
 	pty_wait_text(&pty, "the oldest round");
@@ -311,9 +313,7 @@ static void test_marks_and_gaps(void **state)
 	for (int i = 0; i < ROUNDS; i++)
 		pty_type(&pty, "t");
 	pty_wait_text(&pty, "nothing is known of the");
-	quit(&pty);
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	assert_int_equal(system(command), 0);
+	pty_quit(&pty);
 }
 
 static void test_replay_refuses(void **state)
@@ -344,7 +344,6 @@ int main(void)
 		cmocka_unit_test(test_marks_and_gaps), cmocka_unit_test(test_replay_refuses),
 	};
 
-	if (!pty_is_available())
-		return 77;
-	return cmocka_run_group_tests_name("look", tests, NULL, NULL);
+	pty_need();
+	return cmocka_run_group_tests(tests, make_history, remove_history);
 }

@@ -82,7 +82,7 @@ static void test_clicks(void **state)
 	pty_type(&pty, "\033[<0;4;8m");
 	pty_type(&pty, "G");
 	pty_wait(&pty, selects, "worker-{N}", "the last row by name");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static bool shows_first(struct pty_screen *pty, const void *context)
@@ -132,7 +132,7 @@ static void test_wheel(void **state)
 	report(&pty, WHEEL_UP, 10, 10);
 	pty_type(&pty, "\r");
 	pty_wait_text(&pty, "THRv");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A report in parts, broken ones, the plain form: nothing of them is taken for keys. */
@@ -154,7 +154,7 @@ static void test_odd_reports(void **state)
 	report(&pty, 0, 8, 3);
 	pty_type(&pty, "nx\r");
 	pty_wait_text(&pty, "filter: nginx");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static bool is_alternate(struct pty_screen *pty, const void *context)
@@ -180,7 +180,7 @@ static void test_given_back(void **state)
 	expect_mouse(&pty, true);
 	click(&pty, "nginx");
 	pty_wait(&pty, selects, "nginx", "a click works again");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Nothing is asked of the terminal where it is to keep the mouse, or has none. */
@@ -194,10 +194,10 @@ static void test_without(void **state)
 	fake_round(&pty, "alpha 2,beta 1");
 	pty_wait_text(&pty, "alpha");
 	expect_mouse(&pty, false);
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start_with_rows(&pty, &plain);
 	expect_mouse(&pty, false);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -208,9 +208,6 @@ int main(void)
 		cmocka_unit_test(test_without),
 	};
 
-	if (!pty_is_available()) {
-		print_message("SKIP: no pseudoterminal\n");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

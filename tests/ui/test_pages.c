@@ -43,7 +43,7 @@ static void test_help_begins_with_this_tab(void **state)
 		pty_type(&pty, "G");
 		pty_wait_text(&pty, is_ascii(i) ? "^ " : "▲ ");
 		pty_wait_no_text(&pty, "Columns of this tab");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -90,7 +90,7 @@ static void test_help_order(void **state)
 	/* a colour is shown as it is */
 	last = pty_find(&pty, "stuck threads and what failed", NULL);
 	assert_true(last > 0 && pty_is_bold(&pty, last, 0) && pty_is_colored(&pty, last, 0));
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_every_key_is_told_once(void **state)
@@ -144,7 +144,7 @@ static void test_search(void **state)
 		pty_wait_text(&pty, "nothing is searched for");
 		pty_type(&pty, "\033");
 		pty_wait_text(&pty, "182.4");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -173,7 +173,7 @@ static void test_search_in_other_pages(void **state)
 	pty_wait_text(&pty, "Explanation of column");
 	pty_type(&pty, "/column\r");
 	pty_wait_text(&pty, "1 of 1");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -184,9 +184,6 @@ int main(void)
 		cmocka_unit_test(test_search_in_other_pages),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
@@ -22,7 +23,8 @@ enum {
 
 static atomic_bool stop;
 
-/* A thread of ours that the screen should find: the first one runs, the others sleep and wake. */
+/* A thread of ours that the screen should find: the first one runs for a fifth of the time, which leaves the
+ * CPU to the program; the others sleep and wake. */
 static void *be_watched(void *argument)
 {
 	size_t number = (size_t)argument;
@@ -31,8 +33,11 @@ static void *be_watched(void *argument)
 	snprintf(name, sizeof(name), "uiwatch-%zu", number);
 	prctl(PR_SET_NAME, name);
 	while (!atomic_load(&stop)) {
-		if (number != 0)
-			usleep(2000);
+		const clock_t begin = clock();
+
+		while (number == 0 && clock() - begin < CLOCKS_PER_SEC / 1000)
+			;
+		usleep(number == 0 ? 4000 : 2000);
 	}
 	return NULL;
 }
@@ -67,14 +72,6 @@ static void start_program(struct pty_screen *pty, int rows, int columns, const c
 	pty_start(pty, &options, arguments);
 }
 
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}
-
 static void test_live_finds_threads(void **state)
 {
 	struct pty_screen pty;
@@ -103,7 +100,7 @@ static void test_live_finds_threads(void **state)
 	pty_type(&pty, "\033[F\r");
 	pty_wait_text(&pty, "since base");
 	pty_wait_text(&pty, "  asleep");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static bool numbers_are_there(struct pty_screen *pty, const void *context)
@@ -189,7 +186,7 @@ static void test_heap_tab(void **state)
 		pty_wait_text(&pty, "The allocator probe is off. J switches it on.");
 		pty_type(&pty, "J");
 		pty_wait(&pty, allocates, "heap_target", "a rate of allocation again");
-		quit(&pty);
+		pty_quit(&pty);
 	}
 	kill(target, SIGKILL);
 	waitpid(target, NULL, 0);
@@ -207,11 +204,11 @@ static void test_begins_with_cgroups(void **state)
 	pty_wait_text(&pty, "group by cgroup {N}");
 	pty_type(&pty, "2");
 	pty_wait_text(&pty, "group by process {N}");
-	quit(&pty);
+	pty_quit(&pty);
 	start_program(&pty, 24, 80, "--tab=cg", "-gpid", pid);
 	pty_wait_text(&pty, "group by pid");
 	pty_wait_text(&pty, "these columns need cgroups: press g");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* The columns of the command line are those of the first tab; others have their own, and say where they are.
@@ -245,7 +242,7 @@ static void test_columns_of_the_command_line(void **state)
 	pty_type(&pty, "21");
 	pty_wait_text(&pty, "MINF/s");
 	pty_wait_no_text(&pty, "BLKIO%");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* S writes a file; opened on the screen it has the same group with the same number of threads. */
@@ -264,7 +261,7 @@ static void test_save_and_reopen(void **state)
 	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
 	pty_type(&pty, "S");
 	pty_wait_text(&pty, "saved ");
-	quit(&pty);
+	pty_quit(&pty);
 	path[0] = '\0';
 	listing = opendir(directory);
 	assert_non_null(listing);
@@ -279,7 +276,7 @@ static void test_save_and_reopen(void **state)
 	pty_wait_text(&pty, strrchr(path, '/') + 1);
 	pty_type(&pty, "/uiwatch-\r");
 	pty_wait_text(&pty, "6 threads in 1 group by thread {N}");
-	quit(&pty);
+	pty_quit(&pty);
 	unlink(path);
 	rmdir(directory);
 }
@@ -326,7 +323,7 @@ static void test_names_of_files(void **state)
 	pty_wait_text(&pty, "report: y");
 	pty_wait_no_text(&pty, "-to-now.html");
 	pty_type(&pty, "\x03");
-	quit(&pty);
+	pty_quit(&pty);
 	listing = opendir(directory);
 	assert_non_null(listing);
 	while ((entry = readdir(listing)) != NULL) {
@@ -355,7 +352,7 @@ static void test_file_of_another_program(void **state)
 	pty_type(&pty, "e");
 	pty_wait_text(&pty, "PARSE");
 	pty_wait_text(&pty, "Features of the host: not in the file.");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* S on a file writes a report, in the format of the name's ending. */
@@ -379,7 +376,7 @@ static void test_report_of_a_file(void **state)
 	snprintf(typed, sizeof(typed), "\025%s\r", path);
 	pty_type(&pty, typed);
 	pty_wait_text(&pty, "wrote ");
-	quit(&pty);
+	pty_quit(&pty);
 	report = fopen(path, "r");
 	assert_non_null(report);
 	/* the name of the first section, then its column titles */
@@ -410,7 +407,7 @@ static void test_odd_files(void **state)
 		pty_type(&pty, "\rm\033g0e\033ni");
 		pty_type(&pty, "?");
 		pty_wait_text(&pty, "Columns of this tab");
-		quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -450,7 +447,7 @@ static void test_input_is_no_terminal(void **state)
 	pty_wait_text(&pty, "by process {N}");
 	pty_type(&pty, "?");
 	pty_wait_text(&pty, "Columns of this tab");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A terminal that went away ends it even where SIGHUP is ignored, as under nohup(1). */
@@ -498,9 +495,6 @@ int main(void)
 		cmocka_unit_test(test_ends_without_hangup_signal),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, start_threads, stop_threads);
 }

@@ -57,7 +57,7 @@ static void test_first_paint(void **state)
 	pty_wait_text(&pty, "fakehost");
 	pty_wait_text(&pty, "up 12d");
 	pty_wait_text(&pty, "load 3.2 2.9 2.7");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_header(void **state)
@@ -83,7 +83,7 @@ static void test_header(void **state)
 	pty_type(&pty, "#");
 	pty_wait_text(&pty, "fakehost");
 	pty_wait_text(&pty, "? help");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Threads that are stuck stand out on every tab, and count as blocked whatever they wait for. */
@@ -107,7 +107,7 @@ static void test_header_of_stuck_threads(void **state)
 		assert_true(pty_is_colored(&pty, row, column));
 		assert_true(pty_is_bold(&pty, row, column));
 	}
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* How many threads start and end: where the screen is narrow other words become short first, and at last it
@@ -127,20 +127,20 @@ static void test_header_of_turnover(void **state)
 	pty_wait_text(
 		&pty,
 		"runnable 5  blocked 4  psi cpu 12 mem 0 io 0  mem 39% of 16G  forks 430/s  ended 430/s");
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start(&pty, NULL, NULL);
 	pty_command(&pty, "forks 7");
 	fake_round(&pty, rows);
 	fake_round(&pty, rows);
 	pty_wait_text(&pty, "cpu 38% of 8  run 5  blocked 4  psi cpu 12 mem 0 io 0  mem 39%  forks 3.5/s");
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start(&pty, &narrow, NULL);
 	pty_command(&pty, "forks 860");
 	fake_round(&pty, rows);
 	fake_round(&pty, rows);
 	pty_wait_text(&pty, "cpu 38% of 8  run 5  blocked 4  psi cpu 12 mem 0 io 0");
 	assert_int_equal(pty_find(&pty, "forks", NULL), -1);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* What is missing first, not what comes with it, and the cost beside it however much is missing. */
@@ -162,7 +162,7 @@ static void test_header_names_the_cause(void **state)
 	pty_command(&pty, "off cgroup2");
 	fake_round(&pty, rows);
 	pty_wait_text(&pty, "{N}  taskstats off, 3 more (e)  read in 6.0ms");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Columns that nobody can fill leave, and the header says so; what the user chose stays. */
@@ -189,7 +189,7 @@ static void test_columns_that_cannot_be_read(void **state)
 	pty_wait_text(&pty, "RUNQ%  MWAIT%  BLKIO%  STUCK");
 	pty_wait_text(&pty, "delays off (e: why)");
 	assert_int_equal(pty_find(&pty, "no BLKIO%", NULL), -1);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A column leaves as long as its source is missing, not longer, and not before anything was read. */
@@ -210,7 +210,7 @@ static void test_columns_come_back(void **state)
 	pty_command(&pty, "off delays");
 	fake_round(&pty, rows);
 	pty_wait_no_text(&pty, "BLKIO%  ");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A tab of which nothing can be read has its rows, and says why they have no numbers. */
@@ -231,7 +231,7 @@ static void test_tab_without_numbers(void **state)
 	pty_type(&pty, "5");
 	pty_wait_text(&pty, "WHERE");
 	assert_int_equal(pty_find(&pty, "no numbers here", NULL), -1);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Only rows of cgroups have a cgroup's numbers: said as long as there are others. */
@@ -257,7 +257,7 @@ static void test_cgroup_tab_hint(void **state)
 	pty_wait_no_text(&pty, hint);
 	assert_true(pty_find(&pty, "by cgroup {N}", NULL) < 0);
 	assert_true(pty_find(&pty, "by process {N}", NULL) < 0);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_cursor_stays_on_its_row(void **state)
@@ -283,7 +283,7 @@ static void test_cursor_stays_on_its_row(void **state)
 	pty_wait_no_text(&pty, "nginx");
 	wait_selected(&pty, "batch-{N}");
 	assert_int_equal(pty_selected_row(&pty), after);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_untouched_cursor_stays_in_sight(void **state)
@@ -305,7 +305,7 @@ static void test_untouched_cursor_stays_in_sight(void **state)
 	pty_wait_no_text(&pty, "a3 ");
 	pty_wait_text(&pty, "a1 ");
 	wait_selected(&pty, "a2");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_sorting(void **state)
@@ -330,7 +330,7 @@ static void test_sorting(void **state)
 	pty_wait_text(&pty, "PROCESS^");
 	pty_type(&pty, ">>>");
 	pty_wait_text(&pty, "RUNQ%v");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A line of the menu. */
@@ -384,7 +384,7 @@ static void test_sort_menu(void **state)
 	pty_wait_text(&pty, "here: delay accounting is off; sysctl kernel.task_delayacct=1");
 	pty_type(&pty, "\033");
 	pty_wait_no_text(&pty, "Sort by");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_filter(void **state)
@@ -424,7 +424,7 @@ static void test_filter(void **state)
 	assert_true(pty.cursor_visible);
 	pty_type(&pty, "\033");
 	pty_wait_no_text(&pty, "foo");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_prompt_editing(void **state)
@@ -445,7 +445,7 @@ static void test_prompt_editing(void **state)
 	pty_type(&pty, "\177\r");
 	pty_wait_no_text(&pty, "postgres");
 	pty_wait_text(&pty, "2 threads in 1 group ");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_open_and_back(void **state)
@@ -477,7 +477,7 @@ static void test_open_and_back(void **state)
 	/* nothing at the top */
 	pty_type(&pty, "\033");
 	wait_selected(&pty, "worker-{N}");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A single group on the next axis is skipped, and so it is on the way back. */
@@ -494,7 +494,7 @@ static void test_single_group_is_skipped(void **state)
 	pty_type(&pty, "\033");
 	wait_selected(&pty, "solo");
 	pty_wait_text(&pty, "postgres-{N}");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Rows change while a filter is typed; Esc brings back what was there, and where the cursor was. */
@@ -527,7 +527,7 @@ static void test_filter_while_typed(void **state)
 	pty_type(&pty, "\x03");
 	pty_wait_text(&pty, "postgres");
 	wait_selected(&pty, "worker-{N}");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /*
@@ -571,7 +571,7 @@ static void test_filter_waits_for_the_next_key(void **state)
 	pty_type(&pty, "\r");
 	pty_wait_no_text(&pty, "kworker");
 	pty_wait_text(&pty, "2 threads in 1 group ");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* The past says how long ago it was, as long as it is on the screen. */
@@ -587,7 +587,7 @@ static void test_age_of_the_past(void **state)
 	pty_wait_text(&pty, " (59 s ago)");
 	pty_command(&pty, "clock 7201000");
 	pty_wait_text(&pty, " (2 h 1 min ago)");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Nothing was asked for. */
@@ -620,7 +620,7 @@ static void test_left_before_it_came(void **state)
 	pty_type(&pty, "\177");
 	pty_wait_no_text(&pty, " ago)");
 	pty_wait_text(&pty, "nginx");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A round is asked for at once, then one a second, none while one is awaited, and none behind the newest. */
@@ -666,7 +666,7 @@ static void test_playing(void **state)
 	pty_wait_no_text(&pty, "playing");
 	pty_command(&pty, "clock 10000");
 	expect_no_request(&pty);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* What was typed before comes back, for filters and searches apart. */
@@ -711,7 +711,7 @@ static void test_prompt_history(void **state)
 	pty_type(&pty, up);
 	pty_wait_text(&pty, "filter: nginx");
 	pty_type(&pty, "\x03");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A user that is chosen becomes a condition of the filter, in the place of another one. */
@@ -743,7 +743,7 @@ static void test_users(void **state)
 	pty_wait_text(&pty, "filter: user = 4002");
 	pty_type(&pty, "u\r");
 	pty_wait_no_text(&pty, "filter:");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* The filter belongs to the level where it was typed. */
@@ -760,7 +760,7 @@ static void test_filter_per_level(void **state)
 	pty_type(&pty, "\033");
 	pty_wait_text(&pty, "filter: worker-");
 	pty_wait_no_text(&pty, "nginx");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_axis_tab_mode(void **state)
@@ -803,7 +803,7 @@ static void test_axis_tab_mode(void **state)
 	pty_wait_text(&pty, "rate");
 	pty_type(&pty, "K");
 	pty_wait_text(&pty, "kernel threads hidden");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_explain(void **state)
@@ -837,7 +837,7 @@ static void test_explain(void **state)
 	pty_type(&pty, "\033[H");
 	pty_type(&pty, "i");
 	pty_wait_text(&pty, "Time spent executing on a CPU.");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_evidence(void **state)
@@ -852,7 +852,7 @@ static void test_evidence(void **state)
 	pty_wait_text(&pty, "TASKSTATS");
 	pty_type(&pty, "e");
 	pty_wait_no_text(&pty, "TASKSTATS");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* The allocator probe is switched off and on, and says so; its tab and its order have keys. */
@@ -876,7 +876,7 @@ static void test_heap_keys(void **state)
 	pty_wait_no_text(&pty, "SEEN");
 	pty_type(&pty, "A");
 	pty_wait_text(&pty, "ALLOC/sv");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* What is switched on is shown, and where it cannot be measured the header does not claim that it is. */
@@ -906,7 +906,7 @@ static void test_latency_key(void **state)
 	pty_wait_text(&pty, "not measured: l begins");
 	pty_type(&pty, "1");
 	pty_wait_no_text(&pty, "not measured");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_host_keys(void **state)
@@ -946,7 +946,7 @@ static void test_host_keys(void **state)
 	pty_command(&pty, "row . 1 5 fresh");
 	pty_command(&pty, "round");
 	pty_wait_text(&pty, "since base, 00:00:02 ago");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_needs_follow_the_view(void **state)
@@ -958,7 +958,7 @@ static void test_needs_follow_the_view(void **state)
 	/* the cgroup tab asks for cgroup records, the overview does not */
 	pty_type(&pty, "9");
 	pty_wait_answer(&pty, "needs cgroups 1");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_file(void **state)
@@ -977,7 +977,7 @@ static void test_file(void **state)
 	pty_wait_text(&pty, "this is already a saved file");
 	pty_type(&pty, " ");
 	pty_wait_text(&pty, "a file does not change");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Scrolls through the help and looks for every key and every help sentence of the table. */
@@ -1004,7 +1004,7 @@ static void test_help_lists_every_key(void **state)
 	}
 	pty_type(&pty, "q");
 	pty_wait_no_text(&pty, "Columns of this tab");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static size_t count_names(const char *names)
@@ -1087,9 +1087,6 @@ int main(void)
 		cmocka_unit_test(test_key_table),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,14 +15,6 @@ static void start(struct pty_screen *pty, int rows, int columns, const char *arg
 	pty_start(pty, &options, arguments);
 }
 
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}
-
 /* The tab is on the bar, and reached, while a scheduler runs; its columns are that scheduler's. */
 static void test_comes_and_goes(void **state)
 {
@@ -71,7 +63,7 @@ static void test_comes_and_goes(void **state)
 	pty_wait_text(&pty, "CPU%v");
 	pty_wait_no_text(&pty, " Latency Scx");
 	pty_wait_answer(&pty, "scx 0");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A column that the user sorts by goes with its scheduler; an explanation too. */
@@ -90,7 +82,7 @@ static void test_sorted_by_user(void **state)
 	pty_command(&pty, "mini");
 	pty_wait_text(&pty, "VTIMEv");
 	pty_wait_no_text(&pty, "svc_time_wwgt");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Asked for at the start, the tab waits for a scheduler, and says why there is nothing. */
@@ -113,7 +105,7 @@ static void test_waits(void **state)
 	pty_command(&pty, "lavd");
 	pty_wait_no_text(&pty, "next round");
 	pty_wait_text(&pty, "642");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A wide screen has all of them, and a thread's page its whole context. */
@@ -146,7 +138,7 @@ static void test_pages(void **state)
 	pty_type(&pty, "e");
 	pty_search(&pty, "SCX  scheduler lavd_1.1.4_x86_64_unknown_linux_gnu: task_ctx, 96 bytes, 12 fields");
 	pty_search(&pty, "6 contexts read, 1 threads without one");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_files(void **state)
@@ -161,11 +153,11 @@ static void test_files(void **state)
 	/* totals, of events too */
 	pty_wait_text(&pty, "SVC_TI~_WWGT ");
 	pty_wait_text(&pty, "SELECT_CPU_FALLBACK 72.0 ");
-	quit(&pty);
+	pty_quit(&pty);
 	start(&pty, 24, 80, "--file=none");
 	pty_wait_text(&pty, "redis-server");
 	assert_int_equal(pty_find(&pty, " Latency Scx", NULL), -1);
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -176,9 +168,6 @@ int main(void)
 		cmocka_unit_test(test_files),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

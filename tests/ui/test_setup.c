@@ -79,14 +79,6 @@ static void start(struct pty_screen *pty, int rows, int columns, const char *loc
 	pty_start(pty, &options, arguments);
 }
 
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}
-
 static void test_page(void **state)
 {
 	static const struct {
@@ -120,7 +112,7 @@ static void test_page(void **state)
 		pty_type(&pty, "q");
 		pty_wait_no_text(&pty, "Columns of");
 		pty_wait_no_text(&pty, "MINF");
-		quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -191,7 +183,7 @@ static void test_apply(void **state)
 	pty_wait_text(&pty, "a tab needs at least one column");
 	pty_type(&pty, "r");
 	pty_wait_text(&pty, "[x] THR");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_write(void **state)
@@ -218,11 +210,11 @@ static void test_write(void **state)
 		      "columns = THR, CPU%, RUNQ% # mine\nwhat = this\nsort = RUNQ%\n\n# the end\n");
 	assert_int_equal(stat(config, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0640);
-	quit(&pty);
+	pty_quit(&pty);
 	/* what was written is there in the next */
 	start(&pty, 24, 80, NULL, "-trun");
 	pty_wait_text(&pty, "RUNQv");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_new_tab(void **state)
@@ -249,12 +241,12 @@ static void test_new_tab(void **state)
 	pty_wait_text(&pty, "BLKIO");
 	pty_type(&pty, "\x1b[Z"); /* Shift-Tab */
 	pty_wait_no_text(&pty, "BLKIO");
-	quit(&pty);
+	pty_quit(&pty);
 	start(&pty, 24, 80, NULL, "-tmin");
 	pty_wait_text(&pty, "PROCESS");
 	pty_wait_text(&pty, "mine");
 	assert_int_equal(pty_find(&pty, "BLKIO", NULL), -1);
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A file that cannot be written says so, and the screen goes on. */
@@ -272,7 +264,7 @@ static void test_refused(void **state)
 	pty_type(&pty, "\x1b[H w");
 	pty_wait_text(&pty, "is not changed: everybody may");
 	assert_config("interval = 5\n");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -285,9 +277,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_refused, remove_config),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminals");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, make_home, remove_home);
 }

@@ -79,7 +79,7 @@ static void test_broken_pipe_is_ignored(void **state)
 	kill(pty.child, SIGPIPE);
 	pty_type(&pty, "e");
 	pty_wait_text(&pty, "Data quality");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_crashes_restore(void **state)
@@ -180,7 +180,7 @@ static void expect_suspend_and_resume(bool by_key, bool stop_ignored)
 	pty_wait(&pty, is_alternate, NULL, "the screen is back");
 	pty_wait_text(&pty, "1 Overview");
 	pty_wait_text(&pty, "182.4");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Ctrl-Z and SIGTSTP from outside do the same, also when who started us ignores SIGTSTP for itself. */
@@ -204,7 +204,7 @@ static void test_stop_from_outside(void **state)
 	kill(pty.child, SIGCONT);
 	pty_wait_text(&pty, "182.4");
 	pty_wait_text(&pty, "fakehost");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_resize_is_followed(void **state)
@@ -217,7 +217,7 @@ static void test_resize_is_followed(void **state)
 	pty_wait_text(&pty, "1 Overview");
 	pty_resize(&pty, 24, 80);
 	pty_wait_no_text(&pty, "1 Overview");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_stderr_does_not_garble(void **state)
@@ -264,7 +264,7 @@ static void test_escape_is_quick(void **state)
 			least_ms = passed_ms;
 	}
 	assert_true(least_ms < 700);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_idle_sends_nothing(void **state)
@@ -286,7 +286,7 @@ static void test_idle_sends_nothing(void **state)
 	pty_type(&pty, "\014");
 	pty_sync(&pty);
 	assert_true(pty.bytes - before > 500);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -301,9 +301,6 @@ int main(void)
 		cmocka_unit_test(test_broken_pipe_is_ignored),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

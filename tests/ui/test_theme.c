@@ -165,7 +165,7 @@ static void test_depths(void **state)
 			assert_int_equal(pty_background(&pty, pty_find(&pty, "newcomer", NULL), 1),
 					 PTY_COLOR_DEFAULT);
 			assert_int_equal(pty_background(&pty, 0, 0), PTY_COLOR_DEFAULT);
-			fake_quit(&pty);
+			pty_quit(&pty);
 		}
 	}
 }
@@ -221,7 +221,7 @@ static void test_mono_uses_no_colors(void **state)
 			pty_type(&pty, "\033");
 			pty_wait_text(&pty, "newcomer");
 		}
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -236,7 +236,7 @@ static void test_empty_no_color(void **state)
 	assert_int_equal(title_color(&pty), theme_hue(THEME_DEFAULT, THEME_DEPTH_INDEXED, HUE_TITLE));
 	assert_int_not_equal(theme_hue(THEME_DEFAULT, THEME_DEPTH_INDEXED, HUE_TITLE),
 			     theme_hue(THEME_LIGHT, THEME_DEPTH_INDEXED, HUE_TITLE));
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -248,9 +248,6 @@ int main(void)
 		cmocka_unit_test(test_empty_no_color),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
