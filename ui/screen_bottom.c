@@ -165,12 +165,8 @@ static void draw_others(const struct ui *ui, int y)
 	const struct list_others *others = &ui->list.others;
 	struct buffer text = {0};
 
-	if (!others->announced) {
-		list_append_others(&text, draw_marks()->above, others->above);
-		if (others->above != 0 && others->below != 0)
-			buffer_append_text(&text, "  ");
-		list_append_others(&text, draw_marks()->below, others->below);
-	}
+	if (!others->announced)
+		draw_append_others(&text, others->above, others->below);
 	if (text.length != 0)
 		draw_right(y, 0, draw_screen_width() - 1, STYLE_STRONG, text.data);
 	buffer_release(&text);

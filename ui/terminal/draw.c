@@ -9,6 +9,7 @@
 #include <wchar.h>
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "base/unicode.h"
 
 enum {
@@ -175,6 +176,17 @@ static void make_printable(const char *text, size_t length)
 	unicode_append_printable(&printable, text, length, marks->replacement);
 	if (!utf8_frames)
 		unicode_reduce_to_ascii(&printable, 0);
+}
+
+void draw_append_others(struct buffer *buffer, size_t above, size_t below)
+{
+	char number[28];
+
+	if (above != 0)
+		buffer_append_format(buffer, "%s %s more%s", marks->above, number_group_digits(above, number),
+				     below != 0 ? "  " : "");
+	if (below != 0)
+		buffer_append_format(buffer, "%s %s more", marks->below, number_group_digits(below, number));
 }
 
 int draw_width(const char *text, size_t length)

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 
 enum {
@@ -231,17 +230,11 @@ void pager_draw(struct pager *pager, int y, int x, int height, int width)
 void pager_draw_more(const struct pager *pager, int y, int x, int cells)
 {
 	const size_t end = pager->top + pager->page;
-	char number[28], text[128] = "";
-	size_t used = 0;
+	struct buffer text = {0};
 
-	if (pager->top != 0)
-		used = (size_t)snprintf(text, sizeof(text), "%s %s more%s", draw_marks()->above,
-					number_group_digits(pager->top, number),
-					end < pager->rows ? "  " : "");
-	if (end < pager->rows)
-		snprintf(text + used, sizeof(text) - used, "%s %s more", draw_marks()->below,
-			 number_group_digits(pager->rows - end, number));
-	draw_string(y, x, cells, STYLE_STRONG, text);
+	draw_append_others(&text, pager->top, end < pager->rows ? pager->rows - end : 0);
+	draw_text(y, x, cells, STYLE_STRONG, text.data, text.length);
+	buffer_release(&text);
 }
 
 /* --- search --- */
