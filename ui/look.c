@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "look.h"
+#include "screen.h"
 
 #include <math.h>
 #include <stdlib.h>

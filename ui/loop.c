@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actions.h"
-#include "look.h"
-#include "pointer.h"
+#include "screen.h"
 #include "ui/terminal/signal_pipe.h"
 #include "ui/terminal/stderr_capture.h"
 #include "ui/terminal/terminal.h"
@@ -186,7 +184,7 @@ static bool take_keys(struct ui *ui)
 
 	while ((result = terminal_read_key(&key)) == TERMINAL_KEY) {
 		if (key == KEY_POINTER)
-			pointer_handle(ui, terminal_pointer());
+			actions_handle_pointer(ui, terminal_pointer());
 		else
 			actions_handle_key(ui, key);
 		if (ui->quit || ui->suspend)
@@ -290,7 +288,7 @@ static int run(struct loop *loop)
 
 static void release_ui(struct ui *ui)
 {
-	user_menu_release(&ui->users);
+	free(ui->users.users);
 	screen_filter_release(ui);
 	for (size_t i = 0; i < PROMPT_TOPIC_COUNT; i++)
 		prompt_history_release(&ui->histories[i]);

@@ -377,8 +377,7 @@ static bool refuse(struct ui *ui, unsigned int column)
 	return refused;
 }
 
-/* Says why a filter cannot be applied here; false where it can. */
-static bool refuse_filter(struct ui *ui, const struct filter *filter)
+bool navigate_refuse_filter(struct ui *ui, const struct filter *filter)
 {
 	for (size_t i = 0; filter != NULL && filter_column(filter, i) != COLUMN_COUNT; i++) {
 		if (refuse(ui, filter_column(filter, i)))
@@ -391,7 +390,7 @@ void navigate_check_options(struct ui *ui)
 {
 	struct view *view = &ui->view;
 
-	(void)refuse_filter(ui, view->filter);
+	(void)navigate_refuse_filter(ui, view->filter);
 	if (!view->sort_chosen || view->sort_by_name || !refuse(ui, view->sort))
 		return;
 	view_forget_sort(view);
@@ -449,27 +448,4 @@ void navigate_reverse(struct ui *ui)
 	frozen_release(&ui->frozen);
 	ui->view.sort_ascending = !ui->view.sort_ascending;
 	navigate_change_order(ui);
-}
-
-void navigate_filter(struct ui *ui, const char *text)
-{
-	struct filter *filter = NULL;
-	struct error error;
-
-	if (text[strspn(text, " ")] != '\0') {
-		filter = filter_parse(text, &error);
-		if (filter == NULL) {
-			screen_message(ui, STYLE_ERROR, "%s", error.text);
-			return;
-		}
-	}
-	if (refuse_filter(ui, filter)) {
-		filter_release(filter);
-		return;
-	}
-	ui->prompting = NULL;
-	frozen_release(&ui->frozen);
-	filter_release(ui->view.filter);
-	ui->view.filter = filter;
-	navigate_change_cells(ui);
 }
