@@ -518,6 +518,18 @@ void pty_type(struct pty_screen *pty, const char *bytes)
 	assert_int_equal(write(pty->master, bytes, strlen(bytes)), strlen(bytes));
 }
 
+void pty_show(struct pty_screen *pty, const char *keys, const char *text)
+{
+	pty_type(pty, keys);
+	pty_wait_text(pty, text);
+}
+
+void pty_hide(struct pty_screen *pty, const char *keys, const char *text)
+{
+	pty_type(pty, keys);
+	pty_wait_no_text(pty, text);
+}
+
 void pty_command(struct pty_screen *pty, const char *line)
 {
 	if (write(pty->control, line, strlen(line)) != (ssize_t)strlen(line) ||

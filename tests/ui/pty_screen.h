@@ -102,6 +102,10 @@ uint64_t pty_drain(struct pty_screen *pty, int milliseconds);
 /* Types. */
 void pty_type(struct pty_screen *pty, const char *bytes);
 
+/* Types, and waits until a row of the screen contains the text, or none does. */
+void pty_show(struct pty_screen *pty, const char *keys, const char *text);
+void pty_hide(struct pty_screen *pty, const char *keys, const char *text);
+
 /* Sends a line down the control pipe, and waits for an answer line that begins with `text`. */
 void pty_command(struct pty_screen *pty, const char *line);
 void pty_wait_answer(struct pty_screen *pty, const char *text);

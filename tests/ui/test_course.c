@@ -83,21 +83,16 @@ static void test_where_it_is(void **state)
 	pty_wait_text(&pty, "CPU%v");
 	pty_resize(&pty, 50, 200);
 	pty_wait_text(&pty, "LAST ");
-	pty_type(&pty, "N");
-	pty_wait_no_text(&pty, "LAST ");
-	pty_type(&pty, "P");
-	pty_wait_text(&pty, "LAST ");
+	pty_hide(&pty, "N", "LAST ");
+	pty_show(&pty, "P", "LAST ");
 	/* another order has a course of its own, not that of before */
 	pty_wait_text(&pty, "▃▁▅██");
-	pty_type(&pty, "<");
-	pty_wait_text(&pty, "THRv");
+	pty_show(&pty, "<", "THRv");
 	pty_wait_no_text(&pty, "▃▁▅██");
 	/* a process id is no number that goes anywhere */
 	pty_wait_text(&pty, "LAST ");
-	pty_type(&pty, "s");
-	pty_wait_text(&pty, "Sort by");
-	pty_type(&pty, "PID\r");
-	pty_wait_text(&pty, "PID^");
+	pty_show(&pty, "s", "Sort by");
+	pty_show(&pty, "PID\r", "PID^");
 	pty_wait_no_text(&pty, "LAST ");
 	pty_quit(&pty);
 	fake_start(&pty, &wide, "--file=stored.ctprof.zst");
@@ -215,10 +210,8 @@ static void test_shares(void **state)
 		pty_type(&pty, "\033OH");
 		pty_wait(&pty, cursor_is_on, "first", "the cursor on the first row");
 		expect_shares(&pty, cases[i].are_there);
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
-		pty_type(&pty, "/shade\r");
-		pty_wait_text(&pty, cases[i].are_there ? "1 of " : "not in this page");
+		pty_show(&pty, "?", "Columns of this tab");
+		pty_show(&pty, "/shade\r", cases[i].are_there ? "1 of " : "not in this page");
 		pty_quit(&pty);
 	}
 }

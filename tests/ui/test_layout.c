@@ -136,8 +136,7 @@ static void test_ascii_locale(void **state)
 	pty_wait_text(&pty, "900.1");
 	pty_wait_text(&pty, "??wide");
 	assert_int_equal(pty_find(&pty, "·", NULL), -1);
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "+- CPU% of");
+	pty_show(&pty, "i", "+- CPU% of");
 	assert_true(pty_is_ascii(&pty));
 	pty_type(&pty, "\033");
 	pty_quit(&pty);

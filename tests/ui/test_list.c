@@ -162,8 +162,7 @@ static void test_back_then_sort(void **state)
 		press(&pty, "\033[A", 2);
 		wait_selected(&pty, "r59");
 		row = pty_selected_row(&pty);
-		pty_type(&pty, "\r");
-		pty_wait_text(&pty, "inner-1");
+		pty_show(&pty, "\r", "inner-1");
 		pty_type(&pty, "\033");
 		wait_selected(&pty, "r59");
 		assert_int_equal(pty_selected_row(&pty), row);
@@ -265,11 +264,9 @@ static void test_unbound_keys(void **state)
 
 		start(&pty, &places[i]);
 		for (size_t key = 0; key < sizeof(keys) / sizeof(keys[0]); key++) {
-			pty_type(&pty, keys[key].bytes);
-			pty_wait_text(&pty, keys[key].sentence);
+			pty_show(&pty, keys[key].bytes, keys[key].sentence);
 		}
-		pty_type(&pty, "k");
-		pty_wait_no_text(&pty, "nothing on");
+		pty_hide(&pty, "k", "nothing on");
 		pty_quit(&pty);
 	}
 }
@@ -293,8 +290,7 @@ static void test_freeze(void **state)
 		fake_start(&pty, &places[i], NULL);
 		fake_round(&pty, "one 30,two 20,three 10");
 		pty_wait_text(&pty, "30.0");
-		pty_type(&pty, "f");
-		pty_wait_text(&pty, "order kept (f)");
+		pty_show(&pty, "f", "order kept (f)");
 		fake_round(&pty, "one 1,three 31,four 99");
 		pty_wait_text(&pty, "99.0");
 		pty_wait_text(&pty, "31.0");
@@ -307,8 +303,7 @@ static void test_freeze(void **state)
 		pty_wait_text(&pty, "55.0");
 		assert_true(row_of(&pty, " one ") < row_of(&pty, " two "));
 		assert_true(row_of(&pty, " two ") < row_of(&pty, " three "));
-		pty_type(&pty, "f");
-		pty_wait_no_text(&pty, "order kept");
+		pty_hide(&pty, "f", "order kept");
 		assert_true(row_of(&pty, " four ") < row_of(&pty, " two "));
 		assert_true(row_of(&pty, " three ") < row_of(&pty, " one "));
 		pty_quit(&pty);
@@ -325,21 +320,17 @@ static void test_idle(void **state)
 		fake_start(&pty, &places[i], NULL);
 		fake_round(&pty, "busy 30,calm 0,quick 20,still 0");
 		pty_wait_text(&pty, "30.0");
-		pty_type(&pty, "a");
-		pty_wait_text(&pty, "2 idle rows hidden (a)");
+		pty_show(&pty, "a", "2 idle rows hidden (a)");
 		pty_wait_no_text(&pty, " calm ");
-		pty_type(&pty, "f");
-		pty_wait_text(&pty, "order kept (f)");
+		pty_show(&pty, "f", "order kept (f)");
 		fake_round(&pty, "busy 0,calm 0,quick 21,still 7");
 		pty_wait_text(&pty, "21.0");
 		pty_wait_text(&pty, " still ");
 		assert_true(row_of(&pty, " busy ") < row_of(&pty, " quick "));
 		assert_true(row_of(&pty, " quick ") < row_of(&pty, " still "));
 		assert_int_equal(pty_find(&pty, " calm ", NULL), -1);
-		pty_type(&pty, "f");
-		pty_wait_text(&pty, "2 idle rows hidden (a)");
-		pty_type(&pty, "a");
-		pty_wait_text(&pty, " calm ");
+		pty_show(&pty, "f", "2 idle rows hidden (a)");
+		pty_show(&pty, "a", " calm ");
 		pty_quit(&pty);
 	}
 }
@@ -353,11 +344,9 @@ static void test_hints(void **state)
 
 		start(&pty, &places[i]);
 		pty_wait_text(&pty, "Enter open  ? help  q quit");
-		pty_type(&pty, "\r");
-		pty_wait_text(&pty, "inner-1");
+		pty_show(&pty, "\r", "inner-1");
 		pty_wait_text(&pty, "Enter open  Esc back  ? help  q quit");
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "Esc back");
+		pty_hide(&pty, "\033", "Esc back");
 		pty_quit(&pty);
 	}
 }
@@ -380,8 +369,7 @@ static void test_search(void **state)
 		wait_selected(&pty, "r07");
 		pty_type(&pty, "\033");
 		wait_selected(&pty, "r03");
-		pty_type(&pty, "n");
-		pty_wait_text(&pty, "n goes to the next match");
+		pty_show(&pty, "n", "n goes to the next match");
 		pty_type(&pty, "\033OR5\r");
 		wait_selected(&pty, "r05");
 		pty_wait_text(&pty, "search: 5 (n N)");
@@ -389,12 +377,10 @@ static void test_search(void **state)
 		wait_selected(&pty, "r25");
 		pty_type(&pty, "NNN");
 		wait_selected(&pty, "r75");
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "search:");
+		pty_hide(&pty, "\033", "search:");
 		pty_type(&pty, "N");
 		wait_selected(&pty, "r01");
-		pty_type(&pty, "\033ORnowhere\r");
-		pty_wait_text(&pty, "no row has 'nowhere'");
+		pty_show(&pty, "\033ORnowhere\r", "no row has 'nowhere'");
 		pty_quit(&pty);
 	}
 }

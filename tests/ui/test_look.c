@@ -35,8 +35,7 @@ static void look_back(struct pty_screen *pty)
 	pty_wait(pty, shows_answer, NULL, "a moment, or why there is none");
 	while (pty_find(pty, " ago)", NULL) < 0) {
 		/* a repaint takes the message away: the next one is another */
-		pty_type(pty, "\x0c");
-		pty_wait_no_text(pty, "has been kept");
+		pty_hide(pty, "\x0c", "has been kept");
 		pty_type(pty, "T");
 		pty_wait(pty, shows_answer, NULL, "a moment, or why there is none");
 	}
@@ -46,11 +45,9 @@ static void look_back(struct pty_screen *pty)
 static void go_to_oldest_of_some(struct pty_screen *pty)
 {
 	look_back(pty);
-	pty_type(pty, "{");
-	pty_wait_text(pty, "the oldest round");
+	pty_show(pty, "{", "the oldest round");
 	pty_type_until(pty, "}", pty_has_no_text, "the oldest round");
-	pty_type(pty, "{");
-	pty_wait_text(pty, "the oldest round");
+	pty_show(pty, "{", "the oldest round");
 }
 
 static void test_there_and_back(void **state)
@@ -68,12 +65,9 @@ static void test_there_and_back(void **state)
 		look_back(&pty);
 		/* the first line says when it was, and there are rows of it */
 		assert_non_null(strstr(pty_row(&pty, 0), " ago)"));
-		pty_type(&pty, "{");
-		pty_wait_text(&pty, "the oldest round");
-		pty_type(&pty, "T");
-		pty_wait_text(&pty, "this is the oldest round that there is");
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, " ago)");
+		pty_show(&pty, "{", "the oldest round");
+		pty_show(&pty, "T", "this is the oldest round that there is");
+		pty_hide(&pty, "\033", " ago)");
 		/* the newest one and then now */
 		look_back(&pty);
 		pty_type(&pty, "}");
@@ -92,8 +86,7 @@ static void test_left_meanwhile(void **state)
 	for (int i = 0; i < 20; i++) {
 		look_back(&pty);
 		/* Backspace, which nothing has to be waited for to know */
-		pty_type(&pty, "TTTT\x7f");
-		pty_wait_no_text(&pty, " ago)");
+		pty_hide(&pty, "TTTT\x7f", " ago)");
 		/* what was made meanwhile is here by then, or this proves less: no machine fails for it */
 		(void)pty_drain(&pty, 50);
 		assert_true(pty_find(&pty, " ago)", NULL) < 0);
@@ -109,8 +102,7 @@ static void test_base(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	go_to_oldest_of_some(&pty);
-	pty_type(&pty, "b");
-	pty_wait_text(&pty, "since base, 00:00:00 ago");
+	pty_show(&pty, "b", "since base, 00:00:00 ago");
 	/* to the newest one, until that is a second later */
 	pty_type_until(&pty, "}", pty_has_no_text, "since base, 00:00:00 ago");
 	pty_wait_text(&pty, "since base, 00:0");
@@ -126,21 +118,15 @@ static void test_time(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	look_back(&pty);
-	pty_type(&pty, "@");
-	pty_wait_text(&pty, "go to:");
-	pty_type(&pty, "soon\r");
-	pty_wait_text(&pty, "soon");
+	pty_show(&pty, "@", "go to:");
+	pty_show(&pty, "soon\r", "soon");
 	pty_wait_text(&pty, "-15m");
-	pty_type(&pty, "\x15-1h\r");
-	pty_wait_text(&pty, "nothing is known of");
+	pty_show(&pty, "\x15-1h\r", "nothing is known of");
 	pty_wait_text(&pty, "the oldest round");
 	/* J, which is of no use in the past, does the same */
-	pty_type(&pty, "J");
-	pty_wait_text(&pty, "go to:");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "go to:");
-	pty_type(&pty, "n");
-	pty_wait_text(&pty, "there are no marks");
+	pty_show(&pty, "J", "go to:");
+	pty_hide(&pty, "\033", "go to:");
+	pty_show(&pty, "n", "there are no marks");
 	pty_quit(&pty);
 }
 
@@ -152,8 +138,7 @@ static void test_play(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	go_to_oldest_of_some(&pty);
-	pty_type(&pty, " ");
-	pty_wait_no_text(&pty, "the oldest round");
+	pty_hide(&pty, " ", "the oldest round");
 	pty_wait_no_text(&pty, "playing");
 	pty_quit(&pty);
 }
@@ -166,22 +151,15 @@ static void test_compare(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	go_to_oldest_of_some(&pty);
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "compare with:");
-	pty_type(&pty, "-10s\r");
-	pty_wait_text(&pty, "compared with");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "CHANGEv");
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, "-10s\r", "compared with");
+	pty_hide(&pty, "\033", "CHANGEv");
 	pty_wait_text(&pty, " ago)");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, " ago)");
+	pty_hide(&pty, "\033", " ago)");
 	/* of now, too: what happens each second then and now */
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "compare with:");
-	pty_type(&pty, "\025-0s\r");
-	pty_wait_text(&pty, "change of rates");
-	pty_type(&pty, "D");
-	pty_wait_no_text(&pty, "change of rates");
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, "\025-0s\r", "change of rates");
+	pty_hide(&pty, "D", "change of rates");
 	pty_quit(&pty);
 }
 
@@ -192,10 +170,8 @@ static void test_nothing_kept(void **state)
 	(void)state;
 	start(&pty, 24, 80, NULL, "0");
 	pty_wait_text(&pty, "rate");
-	pty_type(&pty, "T");
-	pty_wait_text(&pty, "this screen keeps no rounds");
-	pty_type(&pty, "@");
-	pty_wait_text(&pty, "this screen keeps no rounds");
+	pty_show(&pty, "T", "this screen keeps no rounds");
+	pty_show(&pty, "@", "this screen keeps no rounds");
 	pty_quit(&pty);
 }
 
@@ -262,24 +238,19 @@ static void test_replay(void **state)
 	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
 		start_replay(&pty, screens[i].rows, screens[i].columns, screens[i].locale, history, NULL);
 		pty_wait_text(&pty, " ago)");
-		pty_type(&pty, "{");
-		pty_wait_text(&pty, "the oldest round");
-		pty_type(&pty, "T");
-		pty_wait_text(&pty, "this is the oldest round that there is");
-		pty_type(&pty, "t");
-		pty_wait_no_text(&pty, "the oldest round");
+		pty_show(&pty, "{", "the oldest round");
+		pty_show(&pty, "T", "this is the oldest round that there is");
+		pty_hide(&pty, "t", "the oldest round");
 		/* what was before and after, where there is room */
 		if (screens[i].rows >= 24)
 			pty_wait_text(&pty, " s");
 		if (screens[i].rows >= 24)
 			pty_wait_text(&pty, "psi ");
 		/* Esc leaves nothing: there is no now */
-		pty_type(&pty, "\033}t");
-		pty_wait_text(&pty, "this is the newest round that there is");
+		pty_show(&pty, "\033}t", "this is the newest round that there is");
 		pty_wait_text(&pty, " ago)");
 		/* what makes no sense here says so */
-		pty_type(&pty, "l");
-		pty_wait_text(&pty, "the past has what was measured then");
+		pty_show(&pty, "l", "the past has what was measured then");
 		pty_quit(&pty);
 	}
 	/* a time that is not there: at once */
@@ -298,18 +269,13 @@ static void test_marks_and_gaps(void **state)
 	assert_int_equal(record("thread_count(*) > 0"), 0);
 	start_replay(&pty, 24, 120, NULL, history, NULL);
 	pty_wait_text(&pty, " ago)");
-	pty_type(&pty, "{");
-	pty_wait_text(&pty, "the oldest round");
-	pty_type(&pty, "n");
-	pty_wait_text(&pty, "mark: thread_count(*) > 0");
+	pty_show(&pty, "{", "the oldest round");
+	pty_show(&pty, "n", "mark: thread_count(*) > 0");
 	/* rules rest after they were broken: there is one */
-	pty_type(&pty, "n");
-	pty_wait_text(&pty, "there is no mark after this moment");
-	pty_type(&pty, "N");
-	pty_wait_text(&pty, "there is no mark before this moment");
+	pty_show(&pty, "n", "there is no mark after this moment");
+	pty_show(&pty, "N", "there is no mark before this moment");
 	/* the first round of the second recording */
-	pty_type(&pty, "{");
-	pty_wait_text(&pty, "the oldest round");
+	pty_show(&pty, "{", "the oldest round");
 	for (int i = 0; i < ROUNDS; i++)
 		pty_type(&pty, "t");
 	pty_wait_text(&pty, "nothing is known of the");

@@ -120,18 +120,14 @@ static void test_wheel(void **state)
 	click(&pty, " 6 more");
 	pty_wait(&pty, shows_first, "r01", "a page up");
 	/* pages and menus */
-	pty_type(&pty, "?");
-	pty_wait_text(&pty, "Columns of this tab");
+	pty_show(&pty, "?", "Columns of this tab");
 	for (int i = 0; i < 9; i++)
 		report(&pty, WHEEL_DOWN, 10, 10);
 	pty_wait_no_text(&pty, "Columns of this tab");
-	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "PROCESS");
-	pty_type(&pty, "s");
-	pty_wait_text(&pty, "Sort by");
+	pty_show(&pty, "\033", "PROCESS");
+	pty_show(&pty, "s", "Sort by");
 	report(&pty, WHEEL_UP, 10, 10);
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "THRv");
+	pty_show(&pty, "\r", "THRv");
 	pty_quit(&pty);
 }
 
@@ -152,8 +148,7 @@ static void test_odd_reports(void **state)
 	/* while something is typed it is no text either */
 	pty_type(&pty, "/ngi");
 	report(&pty, 0, 8, 3);
-	pty_type(&pty, "nx\r");
-	pty_wait_text(&pty, "filter: nginx");
+	pty_show(&pty, "nx\r", "filter: nginx");
 	pty_quit(&pty);
 }
 

@@ -80,25 +80,19 @@ static void test_live_finds_threads(void **state)
 	start_program(&pty, 24, 80, "-d", "0.5", NULL);
 	pty_wait_text(&pty, "every 0.5s  rate");
 	/* by thread pattern, ours only */
-	pty_type(&pty, "ggg/uiwatch-\r");
-	pty_wait_text(&pty, "6 threads in 1 group by thread {N}");
+	pty_show(&pty, "ggg/uiwatch-\r", "6 threads in 1 group by thread {N}");
 	pty_wait_text(&pty, "uiwatch-{N}");
 	/* one of them runs: open it and see the busy one first, with its number moving */
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "thread uiwatch-{N} > threads");
+	pty_show(&pty, "\r", "thread uiwatch-{N} > threads");
 	pty_wait_text(&pty, "uiwatch-5");
 	pty_wait_text(&pty, "OTHER");
-	pty_type(&pty, "\033[H");
-	pty_wait_text(&pty, "6 threads");
+	pty_show(&pty, "\033[H", "6 threads");
 	/* all metrics of one thread */
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "run_time_ns");
+	pty_show(&pty, "\r", "run_time_ns");
 	pty_wait_text(&pty, "since base");
 	/* of one that sleeps: that it does */
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "since base");
-	pty_type(&pty, "\033[F\r");
-	pty_wait_text(&pty, "since base");
+	pty_hide(&pty, "\033", "since base");
+	pty_show(&pty, "\033[F\r", "since base");
 	pty_wait_text(&pty, "  asleep");
 	pty_quit(&pty);
 }
@@ -170,8 +164,7 @@ static void test_heap_tab(void **state)
 		start_program(&pty, sizes[i][0], sizes[i][1], "-d0.5", pid, own_pid);
 		pty_wait_text(&pty, "every 0.5s  rate");
 		pty_wait_text(&pty, "test_ui_program");
-		pty_type(&pty, "8");
-		pty_wait_text(&pty, "only jemalloc processes");
+		pty_show(&pty, "8", "only jemalloc processes");
 		pty_wait_text(&pty, "ALLOC/sv");
 		pty_wait(&pty, allocates, "heap_target", "a rate of allocation");
 		pty_wait_no_text(&pty, "test_ui_program");
@@ -181,8 +174,7 @@ static void test_heap_tab(void **state)
 		pty_search(&pty, "JEMALLOC IN");
 		pty_search(&pty, "jemalloc 5");
 		pty_type(&pty, "e");
-		pty_type(&pty, "J");
-		pty_wait_text(&pty, "probe off (J)");
+		pty_show(&pty, "J", "probe off (J)");
 		pty_wait_text(&pty, "The allocator probe is off. J switches it on.");
 		pty_type(&pty, "J");
 		pty_wait(&pty, allocates, "heap_target", "a rate of allocation again");
@@ -202,8 +194,7 @@ static void test_begins_with_cgroups(void **state)
 	snprintf(pid, sizeof(pid), "--pid=%d", getpid());
 	start_program(&pty, 24, 80, "--tab=cg", "--no-config", pid);
 	pty_wait_text(&pty, "group by cgroup {N}");
-	pty_type(&pty, "2");
-	pty_wait_text(&pty, "group by process {N}");
+	pty_show(&pty, "2", "group by process {N}");
 	pty_quit(&pty);
 	start_program(&pty, 24, 80, "--tab=cg", "-gpid", pid);
 	pty_wait_text(&pty, "group by pid");
@@ -224,23 +215,17 @@ static void test_columns_of_the_command_line(void **state)
 	/* what cannot be read on most hosts stays, as it was asked for */
 	pty_wait_text(&pty, "THR  MINF/s  BLKIO%");
 	pty_wait_text(&pty, "1 group by process {N}");
-	pty_type(&pty, "2");
-	pty_wait_text(&pty, "SLICE");
+	pty_show(&pty, "2", "SLICE");
 	pty_wait_text(&pty, "the columns of --columns are on the tab Overview (1)");
 	pty_wait_no_text(&pty, "MINF/s");
-	pty_type(&pty, "3");
-	pty_wait_text(&pty, "POLICY");
+	pty_show(&pty, "3", "POLICY");
 	pty_wait_no_text(&pty, "--columns");
-	pty_type(&pty, "1");
-	pty_wait_text(&pty, "THR  MINF/s  BLKIO%");
+	pty_show(&pty, "1", "THR  MINF/s  BLKIO%");
 	/* what is chosen on the page of columns counts more */
-	pty_type(&pty, "C");
-	pty_wait_text(&pty, "apply");
-	pty_type(&pty, "/BLKIO\r \r");
-	pty_wait_no_text(&pty, "BLKIO%");
+	pty_show(&pty, "C", "apply");
+	pty_hide(&pty, "/BLKIO\r \r", "BLKIO%");
 	pty_wait_text(&pty, "MINF/s");
-	pty_type(&pty, "21");
-	pty_wait_text(&pty, "MINF/s");
+	pty_show(&pty, "21", "MINF/s");
 	pty_wait_no_text(&pty, "BLKIO%");
 	pty_quit(&pty);
 }
@@ -259,8 +244,7 @@ static void test_save_and_reopen(void **state)
 	start_program(&pty, 24, 80, "-d0.5", "-gthread", option);
 	pty_type(&pty, "/uiwatch-\r");
 	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
-	pty_type(&pty, "S");
-	pty_wait_text(&pty, "saved ");
+	pty_show(&pty, "S", "saved ");
 	pty_quit(&pty);
 	path[0] = '\0';
 	listing = opendir(directory);
@@ -274,8 +258,7 @@ static void test_save_and_reopen(void **state)
 	start_program(&pty, 24, 120, "-gthread", path, NULL);
 	pty_wait_text(&pty, "file of ");
 	pty_wait_text(&pty, strrchr(path, '/') + 1);
-	pty_type(&pty, "/uiwatch-\r");
-	pty_wait_text(&pty, "6 threads in 1 group by thread {N}");
+	pty_show(&pty, "/uiwatch-\r", "6 threads in 1 group by thread {N}");
 	pty_quit(&pty);
 	unlink(path);
 	rmdir(directory);
@@ -294,33 +277,22 @@ static void test_names_of_files(void **state)
 	snprintf(option, sizeof(option), "--save-dir=%s", directory);
 	start_program(&pty, 24, 120, "-d0.5", "-gthread", option);
 	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "compare with:");
-	pty_type(&pty, TEST_DATA "/refer\t");
-	pty_wait_text(&pty, "/reference/");
-	pty_type(&pty, "snapshots/real\t");
-	pty_wait_text(&pty, "snapshots/real.");
-	pty_type(&pty, "\t");
-	pty_wait_text(&pty, "real.a.ctprof.zst real.b.ctprof.zst");
-	pty_type(&pty, "zzz\t");
-	pty_wait_text(&pty, "no other name begins so");
-	pty_type(&pty, "\x03S");
-	pty_wait_text(&pty, "saved ");
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, TEST_DATA "/refer\t", "/reference/");
+	pty_show(&pty, "snapshots/real\t", "snapshots/real.");
+	pty_show(&pty, "\t", "real.a.ctprof.zst real.b.ctprof.zst");
+	pty_show(&pty, "zzz\t", "no other name begins so");
+	pty_show(&pty, "\x03S", "saved ");
 	pty_type(&pty, "D");
 	snprintf(option, sizeof(option), "compare with: %s/ctop-", directory);
 	pty_wait_text(&pty, option);
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "D goes back");
-	pty_type(&pty, "S");
-	pty_wait_text(&pty, "report: ctop-");
+	pty_show(&pty, "\r", "D goes back");
+	pty_show(&pty, "S", "report: ctop-");
 	pty_wait_text(&pty, "-to-now.html");
 	/* what is typed takes its place, unless the cursor was moved */
-	pty_type(&pty, "\001x");
-	pty_wait_text(&pty, "report: xctop-");
-	pty_type(&pty, "\x03S");
-	pty_wait_text(&pty, "report: ctop-");
-	pty_type(&pty, "y");
-	pty_wait_text(&pty, "report: y");
+	pty_show(&pty, "\001x", "report: xctop-");
+	pty_show(&pty, "\x03S", "report: ctop-");
+	pty_show(&pty, "y", "report: y");
 	pty_wait_no_text(&pty, "-to-now.html");
 	pty_type(&pty, "\x03");
 	pty_quit(&pty);
@@ -349,8 +321,7 @@ static void test_file_of_another_program(void **state)
 		pty_type(&pty, key);
 	}
 	pty_wait_text(&pty, "STUCK");
-	pty_type(&pty, "e");
-	pty_wait_text(&pty, "PARSE");
+	pty_show(&pty, "e", "PARSE");
 	pty_wait_text(&pty, "Features of the host: not in the file.");
 	pty_quit(&pty);
 }
@@ -367,15 +338,12 @@ static void test_report_of_a_file(void **state)
 	snprintf(path, sizeof(path), "%s/report.tsv", directory);
 	start_program(&pty, 24, 80, TEST_DATA "/reference/snapshots/real.a.ctprof.zst", NULL, NULL);
 	pty_wait_text(&pty, "by process {N}");
-	pty_type(&pty, "S");
-	pty_wait_text(&pty, "a path that ends in .txt, .tsv, .csv, .json, .md or .html");
+	pty_show(&pty, "S", "a path that ends in .txt, .tsv, .csv, .json, .md or .html");
 	/* an ending that is no format: it says so, and the line stays open */
-	pty_type(&pty, "/nowhere/report.pdf\r");
-	pty_wait_text(&pty, "Esc cancel");
+	pty_show(&pty, "/nowhere/report.pdf\r", "Esc cancel");
 	assert_true(pty.cursor_visible);
 	snprintf(typed, sizeof(typed), "\025%s\r", path);
-	pty_type(&pty, typed);
-	pty_wait_text(&pty, "wrote ");
+	pty_show(&pty, typed, "wrote ");
 	pty_quit(&pty);
 	report = fopen(path, "r");
 	assert_non_null(report);
@@ -405,8 +373,7 @@ static void test_odd_files(void **state)
 		pty_wait_text(&pty, names[i]);
 		pty_wait_text(&pty, "by process");
 		pty_type(&pty, "\rm\033g0e\033ni");
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
+		pty_show(&pty, "?", "Columns of this tab");
 		pty_quit(&pty);
 	}
 }
@@ -445,8 +412,7 @@ static void test_input_is_no_terminal(void **state)
 	(void)state;
 	pty_start(&pty, &options, arguments);
 	pty_wait_text(&pty, "by process {N}");
-	pty_type(&pty, "?");
-	pty_wait_text(&pty, "Columns of this tab");
+	pty_show(&pty, "?", "Columns of this tab");
 	pty_quit(&pty);
 }
 

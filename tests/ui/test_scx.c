@@ -27,10 +27,8 @@ static void test_comes_and_goes(void **state)
 	pty_wait_text(&pty, "redis-server");
 	assert_int_equal(pty_find(&pty, " Latency Scx", NULL), -1);
 	/* the tab before the first is the last one that is there */
-	pty_type(&pty, "\x1b[Z");
-	pty_wait_text(&pty, "WAITS/s");
-	pty_type(&pty, "\t");
-	pty_wait_text(&pty, "MWAIT%");
+	pty_show(&pty, "\x1b[Z", "WAITS/s");
+	pty_show(&pty, "\t", "MWAIT%");
 	pty_command(&pty, "lavd");
 	pty_wait_text(&pty, " Latency Scx");
 	pty_wait_text(&pty, "scx lavd");
@@ -59,8 +57,7 @@ static void test_comes_and_goes(void **state)
 	pty_wait_text(&pty, "VTIMEv");
 	pty_command(&pty, "none");
 	pty_wait_no_text(&pty, "VTIME");
-	pty_type(&pty, "1");
-	pty_wait_text(&pty, "CPU%v");
+	pty_show(&pty, "1", "CPU%v");
 	pty_wait_no_text(&pty, " Latency Scx");
 	pty_wait_answer(&pty, "scx 0");
 	pty_quit(&pty);
@@ -75,10 +72,8 @@ static void test_sorted_by_user(void **state)
 	start(&pty, 24, 80, "--tab=scx");
 	pty_command(&pty, "lavd");
 	pty_wait_text(&pty, "LAT_CRIv");
-	pty_type(&pty, ">");
-	pty_wait_text(&pty, "SVC_TI~_WWGT/sv");
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "svc_time_wwgt: u64 at byte 16 of task_ctx (96 bytes)");
+	pty_show(&pty, ">", "SVC_TI~_WWGT/sv");
+	pty_show(&pty, "i", "svc_time_wwgt: u64 at byte 16 of task_ctx (96 bytes)");
 	pty_command(&pty, "mini");
 	pty_wait_text(&pty, "VTIMEv");
 	pty_wait_no_text(&pty, "svc_time_wwgt");
@@ -122,19 +117,15 @@ static void test_pages(void **state)
 	pty_wait_text(&pty,
 		      "lavd_1.1.4_x86_64_unknown_linux_gnu  up 3.0h  full  rejected 0  SELECT_CPU_FALLBACK "
 		      "12.0/s  ENQ_SKIP_EXITING 2.5/s");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "redis-server > pid 100 redis-server > thread");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "> threads");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "tid 100 of 100");
+	pty_show(&pty, "\r", "redis-server > pid 100 redis-server > thread");
+	pty_show(&pty, "\r", "> threads");
+	pty_show(&pty, "\r", "tid 100 of 100");
 	pty_wait_text(&pty, "scx.lat_cri ");
 	assert_non_null(strstr(pty_row(&pty, pty_find(&pty, "scx.lat_cri ", NULL)), " 742 "));
 	pty_wait_text(&pty, "STATE_QUEUED");
 	pty_wait_text(&pty, "u32[4] = 200000000, 200000001, 200000002, 200000003");
 	pty_wait_text(&pty, "struct bpf_cpumask * = NULL");
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "last_runnable_clk: u64 at byte 0");
+	pty_show(&pty, "i", "last_runnable_clk: u64 at byte 0");
 	pty_type(&pty, "e");
 	pty_search(&pty, "SCX  scheduler lavd_1.1.4_x86_64_unknown_linux_gnu: task_ctx, 96 bytes, 12 fields");
 	pty_search(&pty, "6 contexts read, 1 threads without one");
@@ -148,8 +139,7 @@ static void test_files(void **state)
 	(void)state;
 	start(&pty, 24, 80, "--file=lavd");
 	pty_wait_text(&pty, " Latency Scx");
-	pty_type(&pty, "\x1b[Z");
-	pty_wait_text(&pty, "LAT_CRIv");
+	pty_show(&pty, "\x1b[Z", "LAT_CRIv");
 	/* totals, of events too */
 	pty_wait_text(&pty, "SVC_TI~_WWGT ");
 	pty_wait_text(&pty, "SELECT_CPU_FALLBACK 72.0 ");

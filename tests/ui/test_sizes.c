@@ -133,8 +133,7 @@ static void visit(enum subject subject, const char *const *arguments)
 				/* after the first round, whatever comes and goes on the host meanwhile */
 				pty_wait_text(&pty, "CPU%v");
 				pty_wait_no_text(&pty, "reading ");
-				pty_type(&pty, " ");
-				pty_wait_text(&pty, "PAUSED");
+				pty_show(&pty, " ", "PAUSED");
 			}
 			take_tour(&pty, subject, j == 1);
 			pty_quit(&pty);

@@ -77,8 +77,7 @@ static void test_broken_pipe_is_ignored(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	kill(pty.child, SIGPIPE);
-	pty_type(&pty, "e");
-	pty_wait_text(&pty, "Data quality");
+	pty_show(&pty, "e", "Data quality");
 	pty_quit(&pty);
 }
 
@@ -253,11 +252,9 @@ static void test_escape_is_quick(void **state)
 		struct timespec start, end;
 		int64_t passed_ms;
 
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
+		pty_show(&pty, "?", "Columns of this tab");
 		clock_gettime(CLOCK_MONOTONIC, &start);
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "Columns of this tab");
+		pty_hide(&pty, "\033", "Columns of this tab");
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		passed_ms = (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
 		if (passed_ms < least_ms)

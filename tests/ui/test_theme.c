@@ -218,8 +218,7 @@ static void test_mono_uses_no_colors(void **state)
 		for (size_t page = 0; page < sizeof(pages) / sizeof(pages[0]); page++) {
 			pty_type(&pty, pages[page]);
 			expect_no_colors(&pty);
-			pty_type(&pty, "\033");
-			pty_wait_text(&pty, "newcomer");
+			pty_show(&pty, "\033", "newcomer");
 		}
 		pty_quit(&pty);
 	}
