@@ -541,17 +541,7 @@ static void note_course(struct table_work *work, struct course_view *courses, st
 	arena_release(&arena);
 }
 
-static bool are_noted(const struct courses *courses, const struct course_view *view,
-		      const struct choice *choice)
-{
-	for (size_t i = 0; i < choice->count; i++) {
-		if (!courses_has_noted(courses, view, choice->columns[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Notes the newest round in the courses of the rows of a table, if that is not done yet. */
+/* Notes the newest round in the courses of the rows of a table, in the columns in which it is not yet. */
 static void note_courses(struct table_work *work)
 {
 	struct session *session = work->session;
@@ -560,26 +550,27 @@ static void note_courses(struct table_work *work)
 	struct view view = *work->view;
 	struct table_work rates_work = {.session = session, .view = &view, .rows = &rates};
 	struct course_view *courses;
-	size_t *rows;
+	size_t *rows = NULL;
 
 	if (!session->keeps_courses)
 		return;
 	courses = courses_view(&session->courses, &view);
-	if (are_noted(&session->courses, courses, &choice))
-		return;
-	/* rates are counted over another window: other threads stood still in it, and ended */
-	if (view.mode != WINDOW_MODE_RATE && view.mode != WINDOW_MODE_INTERVAL) {
-		view.mode = WINDOW_MODE_RATE;
-		session_collect(session, &view, NULL, 0, session_ended(session, view.mode), &rates.shown);
-		work = &rates_work;
-	}
-	rows = course_rows(session, courses, &work->rows->shown);
 	for (size_t i = 0; i < choice.count; i++) {
 		struct course_column *column = courses_begin_column(&session->courses, courses,
 								    choice.columns[i]);
 
-		if (column != NULL)
-			note_course(work, courses, column, rows);
+		if (column == NULL)
+			continue;
+		/* rates are counted over another window: other threads stood still in it, and ended */
+		if (view.mode != WINDOW_MODE_RATE && view.mode != WINDOW_MODE_INTERVAL) {
+			view.mode = WINDOW_MODE_RATE;
+			session_collect(session, &view, NULL, 0, session_ended(session, view.mode),
+					&rates.shown);
+			work = &rates_work;
+		}
+		if (rows == NULL)
+			rows = course_rows(session, courses, &work->rows->shown);
+		note_course(work, courses, column, rows);
 	}
 	free(rows);
 	row_values_release(&rates);
