@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "session/moment.h"
 #include "table/column_list.h"
-#include "table/evidence.h"
 #include "window/column.h"
 
 #include "fake_clock.h"
@@ -605,34 +604,4 @@ bool session_refuse_column(const struct session *session, const struct view *vie
 		return false;
 	buffer_append_format(words, "%s cannot be read: ", column_title(column, view->mode));
 	return session_why_unavailable(session, view, column, words);
-}
-
-struct table *evidence_table(const struct snapshot *snapshot)
-{
-	static const char *const titles[] = {"READ", "MISSED", "WHY", "REMEDY"};
-	struct table *table = table_create(NULL, 4);
-	struct table_row *row;
-
-	(void)snapshot;
-	for (size_t i = 0; i < 4; i++)
-		table->columns[i] = (struct table_column){
-			.title = titles[i], .width = 6, .left = i >= 2, .column = UINT32_MAX};
-	row = table_add_row(table);
-	row->label = row->key = "delays";
-	row->label_length = row->key_length = strlen(row->label);
-	set_integer(&row->cells[0], UNIT_COUNT, 0);
-	set_integer(&row->cells[1], UNIT_COUNT, 1284);
-	row->cells[2] = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "switched off"};
-	row->cells[3] = (struct cell){
-		.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "sysctl kernel.task_delayacct=1"};
-	return table;
-}
-
-void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
-			   struct buffer *lines)
-{
-	(void)snapshot;
-	(void)interval_ns;
-	(void)ended;
-	buffer_append_text(lines, "TASKSTATS  1,284 ok, 0 refused\n");
 }

@@ -6,7 +6,7 @@
 
 /*
  * A stand-in for session.c whose tables are what a test wrote: fake_session.c defines the functions of
- * session.h and evidence.h that the screen calls.
+ * session.h that the screen calls.
  */
 
 /* A row of the next round. The label may hold any byte. */

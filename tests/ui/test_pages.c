@@ -144,13 +144,13 @@ static void test_search_in_other_pages(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_show(&pty, "e", "Data quality");
-	pty_show(&pty, "/taskstats\r", "1 of ");
-	row = pty_find(&pty, "TASKSTATS", &column);
+	pty_show(&pty, "/smaps_rollup\r", "1 of ");
+	row = pty_find(&pty, "smaps_rollup", &column);
 	assert_true(pty_is_reverse(&pty, row, column));
 	/* a round makes the page again; the match stays */
 	fake_round(&pty, "postgres-{N} 1,nginx 2");
 	pty_sync(&pty);
-	row = pty_find(&pty, "TASKSTATS", &column);
+	row = pty_find(&pty, "smaps_rollup", &column);
 	assert_true(pty_is_reverse(&pty, row, column));
 	pty_show(&pty, "\033", "nginx");
 	pty_show(&pty, "i", "Explanation of column");

@@ -727,11 +727,14 @@ static void test_evidence(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	fake_start_with_rows(&pty, NULL);
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "stuck 1284");
+	fake_round(&pty, "alpha 1");
+	pty_wait_text(&pty, "alpha");
 	pty_show(&pty, "e", "sysctl kernel.task_delayacct=1");
-	pty_wait_text(&pty, "1,284");
-	pty_wait_text(&pty, "TASKSTATS");
-	pty_hide(&pty, "e", "TASKSTATS");
+	pty_wait_text(&pty, "SOURCE         READ  MISSED");
+	pty_wait_text(&pty, "1,284       0");
+	pty_hide(&pty, "e", "MISSED");
 	pty_quit(&pty);
 }
 
