@@ -80,7 +80,7 @@ static size_t unescape(char *text)
 	return length;
 }
 
-static void add_row(struct fake_host *host, char *arguments)
+static void add_row(char *arguments)
 {
 	char mark;
 	unsigned int threads;
@@ -91,8 +91,7 @@ static void add_row(struct fake_host *host, char *arguments)
 	if (sscanf(arguments, "%c %u %lf %n", &mark, &threads, &cpu, &used) != 3 || used == 0)
 		abort();
 	length = unescape(arguments + used);
-	fake_session_add_row(host->session,
-			     mark == '+'   ? ROW_MARK_NEW
+	fake_session_add_row(mark == '+'   ? ROW_MARK_NEW
 			     : mark == 'x' ? ROW_MARK_GONE
 			     : mark == '^' ? ROW_MARK_MOVER
 					   : ROW_MARK_NONE,
@@ -144,7 +143,7 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 	if (arguments != NULL)
 		*arguments++ = '\0';
 	if (strcmp(line, "row") == 0) {
-		add_row(host, arguments);
+		add_row(arguments);
 	} else if (strcmp(line, "round") == 0 || strcmp(line, "base") == 0) {
 		fake_session_take_rows(host->session);
 		event->kind = strcmp(line, "base") == 0 ? UI_EVENT_BASE : UI_EVENT_ROUND;
@@ -273,7 +272,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
 	if (options.file_name != NULL) {
-		fake_session_add_row(fake.session, ROW_MARK_NONE, 3, 1000, "stored", 6);
+		fake_session_add_row(ROW_MARK_NONE, 3, 1000, "stored", 6);
 		fake_session_take_rows(fake.session);
 		session_add_round(fake.session, fake_session_snapshot(1));
 	}

@@ -5,13 +5,13 @@
 #include "session/session.h"
 
 /*
- * A stand-in for session.c whose tables are what a test wrote: fake_session.c defines the functions of
- * session.h that the screen calls.
+ * A session whose tables are what a test wrote: fake_session.c defines the functions of session.h that make
+ * tables and explain their numbers. Rounds and what is said of them are those of a session.
  */
 
 /* A row of the next round. The label may hold any byte. */
-void fake_session_add_row(struct session *session, enum row_mark mark, uint32_t threads, double cpu,
-			  const char *label, size_t label_length);
+void fake_session_add_row(enum row_mark mark, uint32_t threads, double cpu, const char *label,
+			  size_t label_length);
 
 /* The rows added since the last round are those of the newest one, which must be added next. */
 void fake_session_take_rows(struct session *session);
