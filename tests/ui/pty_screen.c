@@ -160,6 +160,17 @@ void pty_need(void)
 	close(slave);
 }
 
+bool pty_describes(const char *term)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "infocmp %s >/dev/null 2>&1", term);
+	if (system(command) == 0)
+		return true;
+	printf("not described here: %s\n", term);
+	return false;
+}
+
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments)
 {
 	struct winsize size = {.ws_row = (unsigned short)options->rows,

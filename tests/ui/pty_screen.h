@@ -48,6 +48,9 @@ struct pty_options {
 /* Ends the test as skipped where this host gives no pseudoterminals. */
 void pty_need(void);
 
+/* Whether this host describes such a terminal; xterm-direct2 comes with the larger set of descriptions. */
+bool pty_describes(const char *term);
+
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments);
 
 /*

@@ -31,6 +31,7 @@ enum {
 static atomic_bool stop;
 static atomic_size_t named; /* threads of the pool that have their names */
 static pthread_t threads[THREADS_AFTER];
+static char pool[12]; /* its name, whoever else runs this test */
 static char directory[] = "/tmp/ctop-pair-XXXXXX";
 static char before[PATH_MAX], after[PATH_MAX];
 
@@ -39,7 +40,7 @@ static void *be_in_pool(void *argument)
 {
 	char name[16];
 
-	snprintf(name, sizeof(name), "pairpool-%zu", (size_t)argument);
+	snprintf(name, sizeof(name), "%s-%zu", pool, (size_t)argument);
 	prctl(PR_SET_NAME, name);
 	atomic_fetch_add(&named, 1);
 	while (!atomic_load(&stop))
@@ -70,6 +71,9 @@ static int make_captures(void **state)
 	(void)state;
 	if (mkdtemp(directory) == NULL)
 		return -1;
+	/* letters: digits would become {N} */
+	snprintf(pool, sizeof(pool), "pair%c%c%c%c", 'a' + getpid() % 26, 'a' + getpid() / 26 % 26,
+		 'a' + getpid() / 676 % 26, 'a' + getpid() / 17576 % 26);
 	snprintf(before, sizeof(before), "%s/one.ctprof.zst", directory);
 	snprintf(after, sizeof(after), "%s/two.ctprof.zst", directory);
 	if (start_threads(0, THREADS_BEFORE) < 0 || capture(before) < 0)
@@ -107,6 +111,7 @@ static void start_pair(struct pty_screen *pty, int rows, int columns, const char
 static void test_pool_that_grew(void **state)
 {
 	struct pty_screen pty;
+	char keys[48];
 
 	(void)state;
 	start_pair(&pty, 24, 80, NULL);
@@ -115,7 +120,8 @@ static void test_pool_that_grew(void **state)
 	pty_wait_text(&pty, "change by thread");
 	pty_wait_text(&pty, "one boot, ");
 	pty_wait_text(&pty, "CHANGEv");
-	pty_show(&pty, "//pairpool.*thread_count/\r", "1/1");
+	snprintf(keys, sizeof(keys), "//%s.*thread_count/\r", pool);
+	pty_show(&pty, keys, "1/1");
 	pty_wait_text(&pty, "2>5 thread_count");
 	pty_wait_text(&pty, "+3 +150.0%");
 	pty_wait_text(&pty, ": 2 threads the same, 3 came, 0 gone");
@@ -255,6 +261,7 @@ static void test_reports(void **state)
 static void test_live_against_file(void **state)
 {
 	struct pty_screen pty;
+	char keys[24], group[24];
 
 	(void)state;
 	start(&pty, &(struct pty_options){.rows = 60, .columns = 80}, "-d0.5", NULL, NULL);
@@ -270,8 +277,10 @@ static void test_live_against_file(void **state)
 	pty_show(&pty, "\r", "compared with one.ctprof.zst; D goes back");
 	pty_wait_text(&pty, "every 0.5s  change by thread");
 	pty_wait_text(&pty, "after   now");
-	pty_show(&pty, "g/pairpool\r", "CGROUP");
-	pty_show(&pty, "g", "pairpool-{N}");
+	snprintf(keys, sizeof(keys), "g/%s\r", pool);
+	pty_show(&pty, keys, "CGROUP");
+	snprintf(group, sizeof(group), "%s-{N}", pool);
+	pty_show(&pty, "g", group);
 	pty_wait_text(&pty, "2>5");
 	pty_show(&pty, " ", "PAUSED");
 	pty_show(&pty, "e", "BEFORE  one.ctprof.zst");

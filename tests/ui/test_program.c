@@ -43,10 +43,14 @@ static void *be_watched(void *argument)
 }
 
 static pthread_t threads[THREADS];
+static char own_pid[24];      /* an option */
+static char threads_only[48]; /* keys: only our threads, whoever else runs this test */
 
 static int start_threads(void **state)
 {
 	(void)state;
+	snprintf(own_pid, sizeof(own_pid), "--pid=%d", getpid());
+	snprintf(threads_only, sizeof(threads_only), "/uiwatch- and pid = %d\r", getpid());
 	for (size_t i = 0; i < THREADS; i++) {
 		if (pthread_create(&threads[i], NULL, be_watched, (void *)i) != 0)
 			return -1;
@@ -80,10 +84,12 @@ static void test_live_finds_threads(void **state)
 	start_program(&pty, 24, 80, "-d", "0.5", NULL);
 	pty_wait_text(&pty, "every 0.5s  rate");
 	/* by thread pattern, ours only */
-	pty_show(&pty, "ggg/uiwatch-\r", "6 threads in 1 group by thread {N}");
+	pty_type(&pty, "ggg");
+	pty_show(&pty, threads_only, "6 threads in 1 group by thread {N}");
 	pty_wait_text(&pty, "uiwatch-{N}");
 	/* one of them runs: open it and see the busy one first, with its number moving */
-	pty_show(&pty, "\r", "thread uiwatch-{N} > threads");
+	pty_show(&pty, "\r", "thread uiwatch-{N} (uiwatch- and pid = ");
+	pty_wait_text(&pty, ") > threads");
 	pty_wait_text(&pty, "uiwatch-5");
 	pty_wait_text(&pty, "OTHER");
 	pty_show(&pty, "\033[H", "6 threads");
@@ -149,7 +155,7 @@ static void test_heap_tab(void **state)
 	static const int sizes[][2] = {{24, 80}, {50, 200}};
 	struct pty_screen pty;
 	pid_t target;
-	char pid[24], own_pid[24];
+	char pid[24];
 
 	(void)state;
 	if (strcmp(HEAP_TARGET, "") == 0) {
@@ -159,7 +165,6 @@ static void test_heap_tab(void **state)
 	target = start_heap_target();
 	/* and one without jemalloc: this one */
 	snprintf(pid, sizeof(pid), "--pid=%d", target);
-	snprintf(own_pid, sizeof(own_pid), "--pid=%d", getpid());
 	for (size_t i = 0; i < 2; i++) {
 		start_program(&pty, sizes[i][0], sizes[i][1], "-d0.5", pid, own_pid);
 		pty_wait_text(&pty, "every 0.5s  rate");
@@ -187,16 +192,14 @@ static void test_heap_tab(void **state)
 /* The tab Cgroup shows cgroups from the start, and others what they show without it; -g counts more. */
 static void test_begins_with_cgroups(void **state)
 {
-	char pid[24];
 	struct pty_screen pty;
 
 	(void)state;
-	snprintf(pid, sizeof(pid), "--pid=%d", getpid());
-	start_program(&pty, 24, 80, "--tab=cg", "--no-config", pid);
+	start_program(&pty, 24, 80, "--tab=cg", "--no-config", own_pid);
 	pty_wait_text(&pty, "group by cgroup {N}");
 	pty_show(&pty, "2", "group by process {N}");
 	pty_quit(&pty);
-	start_program(&pty, 24, 80, "--tab=cg", "-gpid", pid);
+	start_program(&pty, 24, 80, "--tab=cg", "-gpid", own_pid);
 	pty_wait_text(&pty, "group by pid");
 	pty_wait_text(&pty, "these columns need cgroups: press g");
 	pty_quit(&pty);
@@ -206,12 +209,10 @@ static void test_begins_with_cgroups(void **state)
  */
 static void test_columns_of_the_command_line(void **state)
 {
-	char pid[24];
 	struct pty_screen pty;
 
 	(void)state;
-	snprintf(pid, sizeof(pid), "--pid=%d", getpid());
-	start_program(&pty, 24, 80, "--columns=thr,minf,blkio", "--no-config", pid);
+	start_program(&pty, 24, 80, "--columns=thr,minf,blkio", "--no-config", own_pid);
 	/* what cannot be read on most hosts stays, as it was asked for */
 	pty_wait_text(&pty, "THR  MINF/s  BLKIO%");
 	pty_wait_text(&pty, "1 group by process {N}");
@@ -242,7 +243,7 @@ static void test_save_and_reopen(void **state)
 	assert_non_null(mkdtemp(directory));
 	snprintf(option, sizeof(option), "--save-dir=%s", directory);
 	start_program(&pty, 24, 80, "-d0.5", "-gthread", option);
-	pty_type(&pty, "/uiwatch-\r");
+	pty_type(&pty, threads_only);
 	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
 	pty_show(&pty, "S", "saved ");
 	pty_quit(&pty);
@@ -258,7 +259,7 @@ static void test_save_and_reopen(void **state)
 	start_program(&pty, 24, 120, "-gthread", path, NULL);
 	pty_wait_text(&pty, "file of ");
 	pty_wait_text(&pty, strrchr(path, '/') + 1);
-	pty_show(&pty, "/uiwatch-\r", "6 threads in 1 group by thread {N}");
+	pty_show(&pty, threads_only, "6 threads in 1 group by thread {N}");
 	pty_quit(&pty);
 	unlink(path);
 	rmdir(directory);
@@ -276,6 +277,7 @@ static void test_names_of_files(void **state)
 	assert_non_null(mkdtemp(directory));
 	snprintf(option, sizeof(option), "--save-dir=%s", directory);
 	start_program(&pty, 24, 120, "-d0.5", "-gthread", option);
+	pty_type(&pty, threads_only);
 	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
 	pty_show(&pty, "D", "compare with:");
 	pty_show(&pty, TEST_DATA "/refer\t", "/reference/");

@@ -91,18 +91,6 @@ static void test_themes_are_whole_and_readable(void **state)
 
 /* --- what arrives at a terminal --- */
 
-/* Whether this host describes such a terminal; xterm-direct2 comes with the larger set of descriptions. */
-static bool is_described(const char *term)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "infocmp %s >/dev/null 2>&1", term);
-	if (system(command) == 0)
-		return true;
-	printf("not described here: %s\n", term);
-	return false;
-}
-
 /* Starts a screen on a terminal of that kind, with a row of each mark. */
 static void start(struct pty_screen *pty, const char *term, const char *theme)
 {
@@ -149,7 +137,7 @@ static void test_depths(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(terminals) / sizeof(terminals[0]); i++) {
-		for (enum theme theme = 0; is_described(terminals[i].term) && theme < THEME_MONO; theme++) {
+		for (enum theme theme = 0; pty_describes(terminals[i].term) && theme < THEME_MONO; theme++) {
 			const enum theme_depth depth = terminals[i].depth;
 			const int rgb = depth == THEME_DEPTH_DIRECT ? PTY_COLOR_RGB : 0;
 			struct pty_screen pty;
@@ -203,7 +191,7 @@ static void test_mono_uses_no_colors(void **state)
 		struct pty_screen pty;
 		int row;
 
-		if (!is_described(cases[i].term))
+		if (!pty_describes(cases[i].term))
 			continue;
 		fake_start(&pty, &options, cases[i].argument);
 		pty_command(&pty, "row . 2 182.4 first");
