@@ -51,8 +51,6 @@ static void take_unseen_round(struct ui *ui, struct snapshot *snapshot, bool is_
 
 static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 {
-	bool resorted;
-
 	/* while paused, only a round that the user asked for changes the screen, once it shows anything */
 	if (ui->settings.paused && !is_base && session_previous(ui->session) != NULL) {
 		snapshot_release(snapshot);
@@ -71,9 +69,9 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 	}
 	if (session_round_count(ui->session) == 1)
 		navigate_check_options(ui);
-	resorted = look_refresh(ui);
+	look_refresh(ui);
 	/* rows that are sorted for the first time: a cursor that was not moved goes to the first of them */
-	if ((session_round_count(ui->session) == 2 || resorted) && !ui->list.moved)
+	if (session_round_count(ui->session) == 2 && !ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
 	ui->quit |= rounds_done(ui, ui->session);
 }

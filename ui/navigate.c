@@ -48,7 +48,8 @@ void navigate_change_cells(struct ui *ui)
 	navigate_tell_host(ui);
 }
 
-void navigate_change_order(struct ui *ui)
+/* The same rows in another order: shows the top of it. */
+static void change_order(struct ui *ui)
 {
 	screen_list_refresh(ui);
 	list_show_top(&ui->list);
@@ -275,7 +276,7 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 	if (other_rows)
 		navigate_change_rows(ui);
 	else
-		navigate_change_order(ui);
+		change_order(ui);
 }
 
 /* Leaves pages that show fields of another scheduler, or of none. */
@@ -418,7 +419,7 @@ void navigate_sort(struct ui *ui, unsigned int column)
 		view->compare_sort = (enum compare_column)(column - COLUMN_TOTAL);
 	else if (!view->sort_by_name)
 		view->sort = (enum column)column;
-	navigate_change_order(ui);
+	change_order(ui);
 }
 
 void navigate_focus(struct ui *ui, enum column column)
@@ -447,5 +448,5 @@ void navigate_reverse(struct ui *ui)
 {
 	frozen_release(&ui->frozen);
 	ui->view.sort_ascending = !ui->view.sort_ascending;
-	navigate_change_order(ui);
+	change_order(ui);
 }

@@ -67,8 +67,8 @@ struct prompt_use {
 };
 
 /*
- * The content of the list: a session, or a comparison with its newest round. Only `ui->content`
- * differs between them; nothing else asks whether there is a comparison.
+ * The content of the list: a session, or a comparison with its newest round. What each of them does in a way
+ * of its own is in `ui->content`; what only one of them has depends on `ui->comparison`.
  */
 struct content {
 	enum axis first_axis; /* that groups begin with; AXIS_ALL is there only where it is the first */
@@ -76,22 +76,16 @@ struct content {
 	void (*fill)(void *ui, size_t first, size_t count); /* cells of rows of ui->table, for a list */
 	struct table *(*make_metrics)(struct ui *ui);       /* of ui->metrics_key; NULL: it is gone */
 	void (*explain)(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines);
-	/* Explains a row of make_metrics() that belongs to no metric, by its name; NULL: no such rows. */
-	void (*explain_member)(struct ui *ui, const char *name, struct buffer *lines);
 	/* The sources that a view needs. */
 	void (*needs)(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
 		      bool *ret_smaps);
 	/* Ids of the columns that rows can be sorted by, besides the name; returns how many. */
 	size_t (*sort_columns)(const struct view *view, unsigned int columns[COLUMN_TOTAL]);
 	int (*draw_header)(struct ui *ui, int lines); /* at most so many; returns how many it takes */
-	void (*draw_note)(struct ui *ui, int y);      /* on the row under the cursor; NULL: there is none */
-	/* The course of a row in a column, see session_course(). NULL: there is none. */
-	size_t (*course)(const struct ui *ui, const char *key, size_t key_length, enum column column,
-			 struct course_point points[], size_t limit);
-	void (*make_evidence)(struct ui *ui); /* into ui->pager, once there is a round */
+	void (*draw_note)(struct ui *ui, int y);      /* on the row under the cursor */
+	void (*make_evidence)(struct ui *ui);         /* into ui->pager, once there is a round */
 	const char *(*why_empty)(const struct ui *ui);
 	bool (*offers)(const struct ui *ui, enum action action); /* whether it has a use for the action */
-	bool (*has_tab)(const struct ui *ui, enum tab tab);      /* whether there is anything on a tab */
 	void (*change_mode)(struct ui *ui);
 	void (*sort_key)(struct ui *ui, unsigned int column); /* a key that stands for a column */
 	const char *why_no_base;                              /* where it does not offer one */
@@ -372,9 +366,6 @@ void navigate_change_rows(struct ui *ui);
 /* Other numbers or some other rows: the cursor stays on its row. */
 void navigate_change_cells(struct ui *ui);
 
-/* The same rows in another order: shows the top of it. */
-void navigate_change_order(struct ui *ui);
-
 /* Only the metrics of a column, or again all of the tab's. */
 void navigate_focus(struct ui *ui, enum column column);
 
@@ -560,9 +551,9 @@ void look_begin(struct ui *ui);
 void look_take(struct ui *ui, struct ui_moment *moment);
 void look_take_strip(struct ui *ui, const struct ui_strip *strip);
 
-/* After another round, or moment, is in the session: all that is shown follows. Returns whether the rows are
- * sorted by something else now. */
-bool look_refresh(struct ui *ui);
+/* After another round, or moment, is in the session: all that is shown follows. A cursor that was not moved
+ * goes to the first row where they are sorted by something else now. */
+void look_refresh(struct ui *ui);
 
 /* Asks for another moment, by ui->action. */
 void look_step(struct ui *ui);

@@ -200,8 +200,7 @@ int screen_bottom_draw(struct ui *ui)
 		draw_message(ui, y);
 	} else if ((separate || !hints) && screen_place(ui) == PLACE_LIST) {
 		draw_others(ui, y);
-		if (ui->content->draw_note != NULL)
-			ui->content->draw_note(ui, y);
+		ui->content->draw_note(ui, y);
 	}
 	return cursor;
 }

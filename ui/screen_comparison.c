@@ -588,13 +588,6 @@ static bool offers(const struct ui *ui, enum action action)
 	return action != ACTION_COMPARE && action != ACTION_BASE;
 }
 
-/* Fields of schedulers are compared in reports. */
-static bool has_tab(const struct ui *ui, enum tab tab)
-{
-	(void)ui;
-	return tab != TAB_TASK_FIELDS;
-}
-
 /* The key of a column shows only the changes of its metrics. */
 static void sort_key(struct ui *ui, unsigned int column)
 {
@@ -617,7 +610,6 @@ const struct content content_of_comparison = {
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.offers = offers,
-	.has_tab = has_tab,
 	.change_mode = change_mode,
 	.sort_key = sort_key,
 	.why_no_base = "a comparison counts from the file; D leaves it",

@@ -43,8 +43,8 @@ static void take_points(struct ui *ui)
 {
 	struct course_point points[COURSE_ROUNDS];
 	const struct graph *graph = &ui->graph;
-	const size_t count = ui->content->course(ui, graph->key, graph->key_length, graph->column, points,
-						 COURSE_ROUNDS);
+	const size_t count = session_course(ui->session, &ui->view, graph->key, graph->key_length,
+					    graph->column, points, COURSE_ROUNDS);
 
 	graph_take(&ui->graph, points, count);
 }

@@ -314,18 +314,16 @@ static size_t first_line(const struct pager *pager)
 	return 0;
 }
 
-bool pager_search(struct pager *pager, const char *text)
+void pager_search(struct pager *pager, const char *text)
 {
 	buffer_clear(&pager->sought);
 	buffer_append_text(&pager->sought, text);
 	pager->match_line = SIZE_MAX;
-	if (*text == '\0' || !find_from(pager, first_line(pager), 0))
-		return false;
-	show_match(pager);
-	return true;
+	if (*text != '\0' && find_from(pager, first_line(pager), 0))
+		show_match(pager);
 }
 
-bool pager_search_next(struct pager *pager, bool backwards)
+void pager_search_next(struct pager *pager, bool backwards)
 {
 	bool found;
 
@@ -338,7 +336,6 @@ bool pager_search_next(struct pager *pager, bool backwards)
 		found = find_from(pager, pager->match_line, pager->match_offset + pager->sought.length);
 	if (found)
 		show_match(pager);
-	return found;
 }
 
 size_t pager_matches(const struct pager *pager, size_t *ret_number)
