@@ -170,8 +170,10 @@ static void set_base(struct ui *ui)
 		look_set_base(ui);
 		return;
 	}
-	if (!ui->content->offers(ui, ACTION_BASE)) {
-		screen_message(ui, STYLE_MESSAGE, "%s", ui->content->why_no_base);
+	if (ui->comparison != NULL || !ui_offers(ui->host, UI_REQUEST_BASE)) {
+		screen_message(ui, STYLE_MESSAGE,
+			       ui->comparison != NULL ? "a comparison counts from the file; D leaves it"
+						      : "a file has no later round to count from");
 		return;
 	}
 	screen_message(ui, STYLE_MESSAGE, "taking a full round for the base%s", draw_marks()->resolving);
@@ -289,7 +291,7 @@ static void save(struct ui *ui)
 {
 	const struct snapshot *now = session_now(ui->session);
 
-	if (ui->content->can_report(ui)) {
+	if (screen_has_report(ui)) {
 		open_report_prompt(ui);
 		return;
 	}

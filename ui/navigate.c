@@ -142,7 +142,7 @@ void navigate_axis(struct ui *ui)
 	/* a process of before is none of after */
 	static const enum axis axes_of_comparison[] = {AXIS_ALL, AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD,
 						       AXIS_USER};
-	const enum axis *order = ui->content->first_axis == AXIS_ALL ? axes_of_comparison : axes_of_session;
+	const enum axis *order = ui->comparison != NULL ? axes_of_comparison : axes_of_session;
 	const size_t order_count = ARRAY_COUNT(axes_of_session);
 	size_t i = 0;
 

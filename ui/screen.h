@@ -71,7 +71,6 @@ struct prompt_use {
  * of its own is in `ui->content`; what only one of them has depends on `ui->comparison`.
  */
 struct content {
-	enum axis first_axis; /* that groups begin with; AXIS_ALL is there only where it is the first */
 	struct table *(*make_table)(struct ui *ui);
 	void (*fill)(void *ui, size_t first, size_t count); /* cells of rows of ui->table, for a list */
 	struct table *(*make_metrics)(struct ui *ui);       /* of ui->metrics_key; NULL: it is gone */
@@ -85,11 +84,8 @@ struct content {
 	void (*draw_note)(struct ui *ui, int y);      /* on the row under the cursor */
 	void (*make_evidence)(struct ui *ui);         /* into ui->pager, once there is a round */
 	const char *(*why_empty)(const struct ui *ui);
-	bool (*offers)(const struct ui *ui, enum action action); /* whether it has a use for the action */
 	void (*change_mode)(struct ui *ui);
 	void (*sort_key)(struct ui *ui, unsigned int column); /* a key that stands for a column */
-	const char *why_no_base;                              /* where it does not offer one */
-	bool (*can_report)(const struct ui *ui);
 	int (*write_report)(struct ui *ui, const char *path, struct error *error);
 };
 
@@ -273,6 +269,9 @@ struct area {
 
 /* The place where keys go at present, a PLACE_ bit. */
 unsigned int screen_place(const struct ui *ui);
+
+/* Whether there is a report of what is shown: of a file, or of a comparison. */
+bool screen_has_report(const struct ui *ui);
 
 /* Shows a sentence until the next key. */
 void screen_message(struct ui *ui, enum style style, const char *format, ...)

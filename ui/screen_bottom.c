@@ -81,18 +81,33 @@ static int draw_hint(const struct ui *ui, int y, int x, enum action action)
 	return x + draw_string(y, x, draw_screen_width(), STYLE_DIM, hint_text(ui, action));
 }
 
-/* Whether the host can do what an action asks for. */
+bool screen_has_report(const struct ui *ui)
+{
+	return ui->host->write_report != NULL && (ui->comparison != NULL || ui->options->file_name != NULL);
+}
+
+/* Whether the host and what is shown have a use for an action. */
 static bool is_possible(const struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_SAVE:
-		return ui_offers(ui->host, UI_REQUEST_SAVE) || ui->content->can_report(ui);
+		return ui_offers(ui->host, UI_REQUEST_SAVE) || screen_has_report(ui);
 	case ACTION_BACK:
 		return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT;
 	case ACTION_PAUSE:
 		return ui_is_live(ui->host) || ui->past.open;
+	case ACTION_COMPARE:
+		return ui->comparison == NULL && ui_offers(ui->host, UI_REQUEST_FILE);
+	case ACTION_SWAP:
+	case ACTION_EQUAL:
+		return ui->comparison != NULL;
+	case ACTION_BASE:
+		return ui->comparison == NULL && (ui->past.open || ui_offers(ui->host, UI_REQUEST_BASE));
+	case ACTION_MODE:
+		return ui->comparison != NULL || ui->options->file_name == NULL ||
+		       session_previous(ui->session) != NULL;
 	default:
-		return ui->content->offers(ui, action);
+		return true;
 	}
 }
 

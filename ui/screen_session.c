@@ -118,23 +118,6 @@ static const char *why_empty(const struct ui *ui)
 	return ui->view.step_count != 0 ? "Nothing is left in this group. Esc goes back." : "No threads.";
 }
 
-static bool offers(const struct ui *ui, enum action action)
-{
-	switch (action) {
-	case ACTION_COMPARE:
-		return ui_offers(ui->host, UI_REQUEST_FILE);
-	case ACTION_SWAP:
-	case ACTION_EQUAL:
-		return false;
-	case ACTION_BASE:
-		return ui->past.open || ui_offers(ui->host, UI_REQUEST_BASE);
-	case ACTION_MODE:
-		return ui->options->file_name == NULL || session_previous(ui->session) != NULL;
-	default:
-		return true;
-	}
-}
-
 static void change_mode(struct ui *ui)
 {
 	if (ui->options->file_name != NULL && session_previous(ui->session) == NULL) {
@@ -145,11 +128,6 @@ static void change_mode(struct ui *ui)
 	}
 	ui->view.mode = (enum window_mode)((ui->view.mode + 1) % WINDOW_MODE_COUNT);
 	navigate_change_cells(ui);
-}
-
-static bool can_report(const struct ui *ui)
-{
-	return ui->options->file_name != NULL && ui->host->write_report != NULL;
 }
 
 static int write_report(struct ui *ui, const char *path, struct error *error)
@@ -164,7 +142,6 @@ static int write_report(struct ui *ui, const char *path, struct error *error)
 }
 
 const struct content content_of_session = {
-	.first_axis = AXIS_PROCESS,
 	.make_table = make_table,
 	.fill = fill,
 	.make_metrics = make_metrics,
@@ -175,10 +152,7 @@ const struct content content_of_session = {
 	.draw_note = draw_note,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
-	.offers = offers,
 	.change_mode = change_mode,
 	.sort_key = navigate_sort,
-	.why_no_base = "a file has no later round to count from",
-	.can_report = can_report,
 	.write_report = write_report,
 };
