@@ -16,7 +16,7 @@
 #include "table/column_list.h"
 #include "window/column.h"
 
-#include "fake_clock.h"
+#include "driven.h"
 
 struct fake_row {
 	enum row_mark mark;
@@ -381,7 +381,7 @@ struct table *session_table(struct session *session, const struct view *view)
 	const struct fake_rows *rows = rows_of(session);
 	struct table *table = table_create(NULL, count);
 
-	fake_clock_pass(table_ns);
+	driven_pass(table_ns);
 	table->sort_column = SIZE_MAX;
 	for (size_t i = 0; i < count; i++) {
 		table->columns[i] = (struct table_column){

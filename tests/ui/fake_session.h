@@ -27,7 +27,7 @@ void fake_session_stick(uint64_t threads);
  * cost of 2 % of a CPU. */
 void fake_session_measure_latency(uint64_t events);
 
-/* Making a table takes so long from now on, by the clock of fake_clock.h. */
+/* Making a table takes so long from now on, by the clock of driven.h. */
 void fake_session_slow_down(uint64_t milliseconds);
 
 /* A snapshot with the header's facts: host "fakehost", 8 CPUs, load, pressure, a feature that is off. */

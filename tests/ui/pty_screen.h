@@ -40,7 +40,7 @@ struct pty_options {
 	const char *locale;         /* NULL: C.UTF-8 */
 	const char *environment[4]; /* NAME=VALUE */
 	bool keep_slave_closed;     /* the program is the only one with the terminal open */
-	bool pipes;                 /* give it descriptors 3 and 4; it is one of fake_clock.h */
+	bool pipes;                 /* give it descriptors 3 and 4; it is one of driven.h */
 	bool job;                   /* under a parent with job control, which stops when the program does */
 	bool stop_ignored;          /* SIGTSTP is ignored when the program starts */
 };
@@ -67,7 +67,7 @@ void pty_quit(struct pty_screen *pty);
 
 /*
  * Waits until `condition` holds; takes in whatever the program sends meanwhile. With a program of
- * fake_clock.h it is looked at only between frames, and not before all that was typed and told is taken in.
+ * driven.h it is looked at only between frames, and not before all that was typed and told is taken in.
  */
 void pty_wait(struct pty_screen *pty, bool (*condition)(struct pty_screen *pty, const void *context),
 	      const void *context, const char *what);
@@ -82,7 +82,7 @@ void pty_type_until(struct pty_screen *pty, const char *keys,
 bool pty_has_text(struct pty_screen *pty, const void *context);
 bool pty_has_no_text(struct pty_screen *pty, const void *context);
 
-/* For a program of fake_clock.h: waits until it has nothing left to do, and its last frame is here. */
+/* For a program of driven.h: waits until it has nothing left to do, and its last frame is here. */
 void pty_sync(struct pty_screen *pty);
 
 /* Whether the child is stopped: a condition for pty_wait(). */
