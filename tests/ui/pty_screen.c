@@ -100,12 +100,15 @@ static void become_shell(void)
 	pid_t program = fork();
 	int status;
 
+	signal(SIGTTOU, SIG_IGN);
 	if (program == 0) {
+		/* before the program asks for the terminal, which would stop it in the background */
 		setpgid(0, 0);
+		tcsetpgrp(STDIN_FILENO, getpid());
+		signal(SIGTTOU, SIG_DFL);
 		return;
 	}
 	setpgid(program, program);
-	signal(SIGTTOU, SIG_IGN);
 	tcsetpgrp(STDIN_FILENO, program);
 	while (waitpid(program, &status, WUNTRACED) == program && WIFSTOPPED(status)) {
 		tcsetpgrp(STDIN_FILENO, getpgrp());
