@@ -87,12 +87,6 @@ void session_forget_groupings(struct session *session);
 /* --- session_shown.c --- */
 
 /*
- * The index of the leader of a process in a live round, whose rows ascend by (tgid, tid); UINT32_MAX where it
- * is not there.
- */
-uint32_t session_find_leader(const struct snapshot *now, uint32_t tgid);
-
-/*
  * Finds the threads of a view: those of the groups that it was narrowed to. `key` (may be NULL) limits them
  * to the row of that key. The threads of `ended` (may be NULL) join groups.
  */

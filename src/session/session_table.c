@@ -366,8 +366,8 @@ static void set_process(struct table_work *work, const struct ordered_row *order
 		processes = reduce_accumulator(values_of(work, COLUMN_PID), ordered->row);
 		row->process = processes->identity.distinct == 1 ? processes->identity.value : 0;
 	}
-	leader = row->process != 0 ? session_find_leader(now, row->process) : UINT32_MAX;
-	if (leader == UINT32_MAX)
+	leader = row->process != 0 ? snapshot_find_row(now, row->process, row->process) : SNAPSHOT_NO_ROW;
+	if (leader == SNAPSHOT_NO_ROW)
 		row->process = 0;
 	else
 		row->process_start = now->start_time[leader];

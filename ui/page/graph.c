@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "table/screen_format.h"
 
 #include "ui/terminal/draw.h"
@@ -187,9 +188,7 @@ struct timing {
 
 static int compare_spans(const void *a, const void *b)
 {
-	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
+	return order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* The median: one round after a long pause says nothing of the others. */

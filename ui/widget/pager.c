@@ -32,10 +32,8 @@ void pager_release(struct pager *pager)
 
 void pager_add(struct pager *pager, const struct pager_line *line)
 {
-	struct pager_line *added;
+	struct pager_line *added = MEMORY_APPEND(pager->lines, pager->count, pager->capacity);
 
-	pager->lines = memory_grow(pager->lines, &pager->capacity, pager->count + 1, sizeof(*pager->lines));
-	added = &pager->lines[pager->count++];
 	*added = *line;
 	added->text = arena_duplicate(&pager->arena, line->text, line->length);
 }
