@@ -141,9 +141,7 @@ static void append_numbers(const struct graph *graph, const struct numbers *numb
 
 	buffer_clear(text);
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
-		for (int j = 0; i != 0 && j < blanks; j++)
-			buffer_append_char(text, ' ');
-		buffer_append_text(text, parts[i].word);
+		buffer_append_format(text, "%*s%s", i != 0 ? blanks : 0, "", parts[i].word);
 		append_number(graph, parts[i].value, text);
 	}
 }
