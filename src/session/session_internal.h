@@ -62,6 +62,7 @@ struct session {
 
 /* --- session.c --- */
 
+/* Free what they own; values of rows can be used again, and are none. */
 void rounds_release(struct rounds *rounds);
 void row_values_release(struct row_values *rows);
 

@@ -415,6 +415,7 @@ static void measure_wholes(struct table_work *work, const struct ordered_row *ro
 
 	for (size_t i = 0; i < work->column_count; i++) {
 		struct table_column *column = &work->table->columns[i];
+		const struct column_values *values;
 
 		if (!column_has_shares(work->columns[i]))
 			continue;
@@ -422,10 +423,11 @@ static void measure_wholes(struct table_work *work, const struct ordered_row *ro
 			column->whole = column->unit == UNIT_PERCENT ? 100 : 0;
 			continue;
 		}
+		values = values_of(work, work->columns[i]);
 		for (size_t row = 0; row < count; row++) {
 			if (rows[row].row == ROW_GONE)
 				continue;
-			make_cell(work, work->columns[i], rows[row].row, &work->table->arena, &cell);
+			column_cell(&work->rows->shown, values, rows[row].row, &work->table->arena, &cell);
 			if (!isnan(cell_number(&cell)))
 				column->whole += cell_number(&cell);
 		}
