@@ -488,6 +488,24 @@ bool pty_is_stopped(struct pty_screen *pty, const void *context)
 	return is_stopped(pty);
 }
 
+bool pty_is_on_screen(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty->alternate_screen;
+}
+
+static bool selects(struct pty_screen *pty, const void *context)
+{
+	const int row = pty_selected_row(pty);
+
+	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
+}
+
+void pty_wait_selected(struct pty_screen *pty, const char *text)
+{
+	pty_wait(pty, selects, text, text);
+}
+
 void pty_wait_text(struct pty_screen *pty, const char *text)
 {
 	pty_wait(pty, pty_has_text, text, text);

@@ -85,12 +85,16 @@ bool pty_has_no_text(struct pty_screen *pty, const void *context);
 /* For a program of driven.h: waits until it has nothing left to do, and its last frame is here. */
 void pty_sync(struct pty_screen *pty);
 
-/* Whether the child is stopped: a condition for pty_wait(). */
+/* Whether the child is stopped, or has its screen up: conditions for pty_wait(). */
 bool pty_is_stopped(struct pty_screen *pty, const void *context);
+bool pty_is_on_screen(struct pty_screen *pty, const void *context);
 
 /* Waits until a row of the screen contains the text, or none does. */
 void pty_wait_text(struct pty_screen *pty, const char *text);
 void pty_wait_no_text(struct pty_screen *pty, const char *text);
+
+/* Waits until the row of the cursor contains the text. */
+void pty_wait_selected(struct pty_screen *pty, const char *text);
 
 /* Finds a text in the page of text that is open: how many lines stand above it depends on what this user may
  * read. */

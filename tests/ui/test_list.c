@@ -65,18 +65,6 @@ static void start(struct pty_screen *pty, const struct pty_options *place)
 	pty_wait_text(pty, "r01 ");
 }
 
-static bool is_selected(struct pty_screen *pty, const void *context)
-{
-	int row = pty_selected_row(pty);
-
-	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
-}
-
-static void wait_selected(struct pty_screen *pty, const char *text)
-{
-	pty_wait(pty, is_selected, text, "the cursor on another row");
-}
-
 static void press(struct pty_screen *pty, const char *key, int times)
 {
 	while (times-- > 0)
@@ -123,26 +111,26 @@ static void test_sorting_shows_the_top(void **state)
 
 		start(&pty, &places[i]);
 		press(&pty, down, 7);
-		wait_selected(&pty, "r08");
+		pty_wait_selected(&pty, "r08");
 		pty_type(&pty, "N");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		press(&pty, down, 70);
-		wait_selected(&pty, "r71");
+		pty_wait_selected(&pty, "r71");
 		pty_type(&pty, "P");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		wait_others(&pty, &places[i], true, 0);
 		press(&pty, down, 70);
 		pty_type(&pty, "r");
-		wait_selected(&pty, "r83");
+		pty_wait_selected(&pty, "r83");
 		press(&pty, down, 70);
-		wait_selected(&pty, "r13");
+		pty_wait_selected(&pty, "r13");
 		pty_type(&pty, "\t");
-		wait_selected(&pty, "r83");
+		pty_wait_selected(&pty, "r83");
 		pty_type(&pty, "r");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		press(&pty, down, 70);
 		pty_type(&pty, "g");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		wait_others(&pty, &places[i], true, 0);
 		pty_quit(&pty);
 	}
@@ -158,16 +146,16 @@ static void test_back_then_sort(void **state)
 
 		start(&pty, &places[i]);
 		press(&pty, down, 60);
-		wait_selected(&pty, "r61");
+		pty_wait_selected(&pty, "r61");
 		press(&pty, "\033[A", 2);
-		wait_selected(&pty, "r59");
+		pty_wait_selected(&pty, "r59");
 		row = pty_selected_row(&pty);
 		pty_show(&pty, "\r", "inner-1");
 		pty_type(&pty, "\033");
-		wait_selected(&pty, "r59");
+		pty_wait_selected(&pty, "r59");
 		assert_int_equal(pty_selected_row(&pty), row);
 		pty_type(&pty, "P");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		pty_quit(&pty);
 	}
 }
@@ -187,15 +175,15 @@ static void test_others_are_announced(void **state)
 		wait_others(&pty, &places[i], false, ROWS - shown);
 		wait_others(&pty, &places[i], true, 0);
 		pty_type(&pty, "G");
-		wait_selected(&pty, "r83");
+		pty_wait_selected(&pty, "r83");
 		pty_wait(&pty, shows_rows, &shown, "as many rows as before");
 		wait_others(&pty, &places[i], true, ROWS - shown);
 		pty_type(&pty, "\033[H");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		/* one row further than what is in sight */
 		press(&pty, down, shown);
 		snprintf(last, sizeof(last), "r%02d", shown + 1);
-		wait_selected(&pty, last);
+		pty_wait_selected(&pty, last);
 		below = ROWS - (shown + 1);
 		shown = rows_in_sight(&pty);
 		assert_true(shown > 1);
@@ -216,25 +204,25 @@ static void test_cursor_hides_nothing(void **state)
 		start(&pty, &places[i]);
 		/* where one page does not hold eight rows, the window goes down with the cursor */
 		press(&pty, down, 3);
-		wait_selected(&pty, "r04");
+		pty_wait_selected(&pty, "r04");
 		row = pty_selected_row(&pty);
 		press(&pty, down, places[i].rows > 12 ? 4 : 0);
-		wait_selected(&pty, places[i].rows > 12 ? "r08" : "r04");
+		pty_wait_selected(&pty, places[i].rows > 12 ? "r08" : "r04");
 		if (places[i].rows > 12) {
 			row = pty_selected_row(&pty);
 			send_rows(&pty, r08_falls);
 			pty_wait_no_text(&pty, "r08 ");
-			wait_selected(&pty, "r09");
+			pty_wait_selected(&pty, "r09");
 			assert_int_equal(pty_selected_row(&pty), row);
 			pty_wait_text(&pty, "r01 ");
 			send_rows(&pty, falling);
 			pty_wait_text(&pty, "r08 ");
-			wait_selected(&pty, "r09");
+			pty_wait_selected(&pty, "r09");
 			press(&pty, "\033[A", 1);
-			wait_selected(&pty, "r08");
+			pty_wait_selected(&pty, "r08");
 			send_rows(&pty, r08_rises);
 			pty_wait_text(&pty, "82.5");
-			wait_selected(&pty, "r08");
+			pty_wait_selected(&pty, "r08");
 			assert_true(pty_selected_row(&pty) < row);
 			pty_wait_text(&pty, "r01 ");
 		} else {
@@ -360,26 +348,26 @@ static void test_search(void **state)
 
 		start(&pty, &places[i]);
 		press(&pty, down, 2);
-		wait_selected(&pty, "r03");
+		pty_wait_selected(&pty, "r03");
 		pty_type(&pty, "\033OR7");
-		wait_selected(&pty, "r07");
+		pty_wait_selected(&pty, "r07");
 		pty_type(&pty, "2");
-		wait_selected(&pty, "r72");
+		pty_wait_selected(&pty, "r72");
 		pty_type(&pty, "\177");
-		wait_selected(&pty, "r07");
+		pty_wait_selected(&pty, "r07");
 		pty_type(&pty, "\033");
-		wait_selected(&pty, "r03");
+		pty_wait_selected(&pty, "r03");
 		pty_show(&pty, "n", "n goes to the next match");
 		pty_type(&pty, "\033OR5\r");
-		wait_selected(&pty, "r05");
+		pty_wait_selected(&pty, "r05");
 		pty_wait_text(&pty, "search: 5 (n N)");
 		pty_type(&pty, "nn");
-		wait_selected(&pty, "r25");
+		pty_wait_selected(&pty, "r25");
 		pty_type(&pty, "NNN");
-		wait_selected(&pty, "r75");
+		pty_wait_selected(&pty, "r75");
 		pty_hide(&pty, "\033", "search:");
 		pty_type(&pty, "N");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		pty_show(&pty, "\033ORnowhere\r", "no row has 'nowhere'");
 		pty_quit(&pty);
 	}

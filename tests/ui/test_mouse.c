@@ -34,13 +34,6 @@ static void click(struct pty_screen *pty, const char *text)
 	report(pty, 0, row, column + (int)strlen(text) - 1);
 }
 
-static bool selects(struct pty_screen *pty, const void *context)
-{
-	int row = pty_selected_row(pty);
-
-	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
-}
-
 static bool reports_mouse(struct pty_screen *pty, const void *context)
 {
 	return pty->mouse == (context != NULL);
@@ -60,7 +53,7 @@ static void test_clicks(void **state)
 	expect_mouse(&pty, true);
 	/* a row */
 	click(&pty, "batch-{N}");
-	pty_wait(&pty, selects, "batch-{N}", "the row is selected");
+	pty_wait_selected(&pty, "batch-{N}");
 	/* a title sorts, once more reverses, another one sorts by that; the name too */
 	click(&pty, "CPU%");
 	pty_wait_text(&pty, "CPU%^");
@@ -81,7 +74,7 @@ static void test_clicks(void **state)
 	report(&pty, 2, 7, 3);
 	pty_type(&pty, "\033[<0;4;8m");
 	pty_type(&pty, "G");
-	pty_wait(&pty, selects, "worker-{N}", "the last row by name");
+	pty_wait_selected(&pty, "worker-{N}");
 	pty_quit(&pty);
 }
 
@@ -141,21 +134,15 @@ static void test_odd_reports(void **state)
 	pty_type(&pty, "\033[<0;");
 	pty_sync(&pty);
 	pty_type(&pty, "4;8M");
-	pty_wait(&pty, selects, "nginx", "the row of a report in two parts");
+	pty_wait_selected(&pty, "nginx");
 	pty_type(&pty, "\033[<0;4x\033[<;;M\033[<0;4;99999999999M\033[<0;4;6;9M\033[<35;4;6M");
 	pty_type(&pty, "\033[M $&");
-	pty_wait(&pty, selects, "postgres-{N}", "the row of a plain report");
+	pty_wait_selected(&pty, "postgres-{N}");
 	/* while something is typed it is no text either */
 	pty_type(&pty, "/ngi");
 	report(&pty, 0, 8, 3);
 	pty_show(&pty, "nx\r", "filter: nginx");
 	pty_quit(&pty);
-}
-
-static bool is_alternate(struct pty_screen *pty, const void *context)
-{
-	(void)context;
-	return pty->alternate_screen;
 }
 
 /* It is given back with the terminal, and taken again with it. */
@@ -171,10 +158,10 @@ static void test_given_back(void **state)
 	pty_wait(&pty, pty_is_stopped, NULL, "Ctrl-Z stops it");
 	pty_expect_restored(&pty);
 	kill(pty.child, SIGCONT);
-	pty_wait(&pty, is_alternate, NULL, "the screen is back");
+	pty_wait(&pty, pty_is_on_screen, NULL, "the screen is back");
 	expect_mouse(&pty, true);
 	click(&pty, "nginx");
-	pty_wait(&pty, selects, "nginx", "a click works again");
+	pty_wait_selected(&pty, "nginx");
 	pty_quit(&pty);
 }
 

@@ -16,18 +16,6 @@ enum {
 
 static const char up[] = "\033OA", down[] = "\033OB", right[] = "\033OC", left[] = "\033OD";
 
-static bool selects(struct pty_screen *pty, const void *context)
-{
-	int row = pty_selected_row(pty);
-
-	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
-}
-
-static void wait_selected(struct pty_screen *pty, const char *name)
-{
-	pty_wait(pty, selects, name, name);
-}
-
 /* Two texts, the first in a row above the second. */
 static bool is_above(struct pty_screen *pty, const void *context)
 {
@@ -249,21 +237,21 @@ static void test_cursor_stays_on_its_row(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	wait_selected(&pty, "postgres-{N}");
+	pty_wait_selected(&pty, "postgres-{N}");
 	pty_type(&pty, down);
 	pty_type(&pty, down);
-	wait_selected(&pty, "nginx");
+	pty_wait_selected(&pty, "nginx");
 	before = pty_selected_row(&pty);
 	fake_round(&pty, "postgres-{N} 1,worker-{N} 2,nginx 300,batch-{N} 4");
 	wait_above(&pty, "300.0", "batch-{N}");
 	wait_above(&pty, "batch-{N}", "worker-{N}");
-	wait_selected(&pty, "nginx");
+	pty_wait_selected(&pty, "nginx");
 	after = pty_selected_row(&pty);
 	assert_int_equal(after, before - 2);
 	/* its row goes away: the cursor stays where it is */
 	fake_round(&pty, "postgres-{N} 1,worker-{N} 2,batch-{N} 4");
 	pty_wait_no_text(&pty, "nginx");
-	wait_selected(&pty, "batch-{N}");
+	pty_wait_selected(&pty, "batch-{N}");
 	assert_int_equal(pty_selected_row(&pty), after);
 	pty_quit(&pty);
 }
@@ -276,17 +264,17 @@ static void test_untouched_cursor_stays_in_sight(void **state)
 	(void)state;
 	fake_start(&pty, &options, NULL);
 	fake_round(&pty, "a1 9,a2 8,a3 7,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
-	wait_selected(&pty, "a1");
+	pty_wait_selected(&pty, "a1");
 	fake_round(&pty, "a1 0,a2 8,a3 7,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
-	wait_selected(&pty, "a2");
+	pty_wait_selected(&pty, "a2");
 	/* one that was moved stays in its line when its row goes down out of sight: what is larger is shown
 	 */
 	pty_type(&pty, down);
-	wait_selected(&pty, "a3");
+	pty_wait_selected(&pty, "a3");
 	fake_round(&pty, "a1 9,a2 8,a3 0,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
 	pty_wait_no_text(&pty, "a3 ");
 	pty_wait_text(&pty, "a1 ");
-	wait_selected(&pty, "a2");
+	pty_wait_selected(&pty, "a2");
 	pty_quit(&pty);
 }
 
@@ -408,7 +396,7 @@ static void test_open_and_back(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_type(&pty, down);
-	wait_selected(&pty, "worker-{N}");
+	pty_wait_selected(&pty, "worker-{N}");
 	pty_show(&pty, "\r", "process worker-{N} > pid process-1 > thread");
 	pty_wait_text(&pty, "inner-1");
 	pty_show(&pty, "\r", "process worker-{N} > pid process-1 > thread inner-2 > threads");
@@ -417,13 +405,13 @@ static void test_open_and_back(void **state)
 	pty_wait_text(&pty, "thread-2  tid 102 of 100");
 	pty_hide(&pty, "\033", "run_time_ns");
 	pty_hide(&pty, "\177", "TID");
-	wait_selected(&pty, "inner-2");
+	pty_wait_selected(&pty, "inner-2");
 	/* Left on the name goes back as well, to the row that was opened */
 	pty_show(&pty, left, "postgres-{N}");
-	wait_selected(&pty, "worker-{N}");
+	pty_wait_selected(&pty, "worker-{N}");
 	/* nothing at the top */
 	pty_type(&pty, "\033");
-	wait_selected(&pty, "worker-{N}");
+	pty_wait_selected(&pty, "worker-{N}");
 	pty_quit(&pty);
 }
 
@@ -435,10 +423,10 @@ static void test_single_group_is_skipped(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_type(&pty, "\033OF");
-	wait_selected(&pty, "solo");
+	pty_wait_selected(&pty, "solo");
 	pty_show(&pty, "\r", "process solo > pid process-1 > thread solo-inner-1 > threads");
 	pty_type(&pty, "\033");
-	wait_selected(&pty, "solo");
+	pty_wait_selected(&pty, "solo");
 	pty_wait_text(&pty, "postgres-{N}");
 	pty_quit(&pty);
 }
@@ -461,10 +449,10 @@ static void test_filter_while_typed(void **state)
 	pty_wait_no_text(&pty, "nginx");
 	pty_show(&pty, "/\x15\r", "postgres");
 	pty_type(&pty, down);
-	wait_selected(&pty, "worker-{N}");
+	pty_wait_selected(&pty, "worker-{N}");
 	pty_hide(&pty, "/solo", "postgres");
 	pty_show(&pty, "\x03", "postgres");
-	wait_selected(&pty, "worker-{N}");
+	pty_wait_selected(&pty, "worker-{N}");
 	pty_quit(&pty);
 }
 

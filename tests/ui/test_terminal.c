@@ -145,12 +145,6 @@ static void test_unknown_terminal(void **state)
 	}
 }
 
-static bool is_alternate(struct pty_screen *pty, const void *context)
-{
-	(void)context;
-	return pty->alternate_screen;
-}
-
 static bool is_ordinary(struct pty_screen *pty, const void *context)
 {
 	(void)context;
@@ -176,7 +170,7 @@ static void expect_suspend_and_resume(bool by_key, bool stop_ignored)
 	assert_int_equal(modes.c_lflag, pty.modes.c_lflag);
 	pty_resize(&pty, 50, 200);
 	kill(pty.child, SIGCONT);
-	pty_wait(&pty, is_alternate, NULL, "the screen is back");
+	pty_wait(&pty, pty_is_on_screen, NULL, "the screen is back");
 	pty_wait_text(&pty, "1 Overview");
 	pty_wait_text(&pty, "182.4");
 	pty_quit(&pty);
