@@ -258,11 +258,33 @@ void pty_release(struct pty_screen *pty)
 	vterm_free(pty->terminal);
 }
 
+/* It ended by a signal, or where that is 0 with a status. */
+static void expect_status(struct pty_screen *pty, int signal, int status)
+{
+	pty_wait_end(pty);
+	assert_int_equal(WIFSIGNALED(pty->status) ? WTERMSIG(pty->status) : 0, signal);
+	if (signal == 0)
+		assert_int_equal(WEXITSTATUS(pty->status), status);
+}
+
+void pty_expect_end(struct pty_screen *pty, int signal, int status)
+{
+	expect_status(pty, signal, status);
+	pty_expect_restored(pty);
+	pty_release(pty);
+}
+
 void pty_quit(struct pty_screen *pty)
 {
 	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
+	pty_expect_end(pty, 0, 0);
+}
+
+void pty_take_away(struct pty_screen *pty)
+{
+	close_descriptor(&pty->master);
+	close_descriptor(&pty->slave);
+	expect_status(pty, SIGHUP, 0);
 	pty_release(pty);
 }
 

@@ -62,8 +62,15 @@ int pty_run_quietly(const char *const *arguments);
 /* Ends what is left of it. */
 void pty_release(struct pty_screen *pty);
 
-/* Quits by Ctrl-C, expects status 0 and the terminal as it was, and releases it. */
+/*
+ * Waits until the program ended by a signal, or where that is 0 with a status, and left the terminal as it
+ * was; releases it. pty_quit(): by Ctrl-C, with status 0.
+ */
+void pty_expect_end(struct pty_screen *pty, int signal, int status);
 void pty_quit(struct pty_screen *pty);
+
+/* Takes the terminal away, of which the program ends by SIGHUP, and releases it. */
+void pty_take_away(struct pty_screen *pty);
 
 /*
  * Waits until `condition` holds; takes in whatever the program sends meanwhile. With a program of

@@ -379,7 +379,6 @@ static void test_fault_while_loading(void **state)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct thread_search search = {.found = 0}, *pointer = &search;
 		struct pty_screen pty;
-		int status;
 
 		start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, "-d0.5", NULL, NULL);
 		pty_wait_text(&pty, "every 0.5s  rate");
@@ -389,11 +388,7 @@ static void test_fault_while_loading(void **state)
 		pty_type(&pty, "\r");
 		pty_wait(&pty, has_new_thread, &pointer, "a thread that reads the file");
 		assert_int_equal(syscall(SYS_tgkill, pty.child, search.found, faults[i]), 0);
-		status = pty_wait_end(&pty);
-		assert_true(WIFSIGNALED(status));
-		assert_int_equal(WTERMSIG(status), faults[i]);
-		pty_expect_restored(&pty);
-		pty_release(&pty);
+		pty_expect_end(&pty, faults[i], 0);
 	}
 	close(fifo);
 	unlink(path);
@@ -433,18 +428,11 @@ static void test_missing_file(void **state)
 static void test_ends_with_its_terminal(void **state)
 {
 	struct pty_screen pty;
-	int status;
 
 	(void)state;
 	start_pair(&pty, 24, 80, NULL);
 	pty_wait_text(&pty, "CHANGEv");
-	close(pty.master);
-	pty.master = -1;
-	close(pty.slave);
-	pty.slave = -1;
-	status = pty_wait_end(&pty);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
-	pty_release(&pty);
+	pty_take_away(&pty);
 }
 
 int main(void)

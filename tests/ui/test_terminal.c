@@ -24,9 +24,7 @@ static void test_quit_restores(void **state)
 		assert_true(pty.alternate_screen);
 		assert_false(pty.cursor_visible);
 		pty_type(&pty, keys[i]);
-		assert_int_equal(pty_wait_end(&pty), 0);
-		pty_expect_restored(&pty);
-		pty_release(&pty);
+		pty_expect_end(&pty, 0, 0);
 	}
 }
 
@@ -39,15 +37,10 @@ static void test_signals_restore(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct pty_screen pty;
-		int status;
 
 		fake_start_with_rows(&pty, NULL);
 		kill(pty.child, signals[i]);
-		status = pty_wait_end(&pty);
-		assert_true(WIFSIGNALED(status));
-		assert_int_equal(WTERMSIG(status), signals[i]);
-		pty_expect_restored(&pty);
-		pty_release(&pty);
+		pty_expect_end(&pty, signals[i], 0);
 	}
 }
 
@@ -94,17 +87,10 @@ static void test_crashes_restore(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
 		struct pty_screen pty;
-		int status;
 
 		fake_start_with_rows(&pty, NULL);
 		pty_command(&pty, crashes[i].command);
-		status = pty_wait_end(&pty);
-		if (crashes[i].signal != 0)
-			assert_int_equal(WTERMSIG(status), crashes[i].signal);
-		else
-			assert_int_equal(WEXITSTATUS(status), crashes[i].status);
-		pty_expect_restored(&pty);
-		pty_release(&pty);
+		pty_expect_end(&pty, crashes[i].signal, crashes[i].status);
 	}
 }
 
@@ -115,10 +101,7 @@ static void test_closed_terminal_ends(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, &options);
-	close(pty.master);
-	pty.master = -1;
-	assert_int_equal(WTERMSIG(pty_wait_end(&pty)), SIGHUP);
-	pty_release(&pty);
+	pty_take_away(&pty);
 }
 
 static void test_unknown_terminal(void **state)
