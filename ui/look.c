@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "look.h"
+#include "screen.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define MINUTE_NS       (60 * (int64_t)NS_PER_S)
 #define PLAY_DEFAULT_NS NS_PER_S
 
-bool look_refresh(struct ui *ui)
+void look_refresh(struct ui *ui)
 {
 	bool resorted;
 
@@ -24,7 +24,8 @@ bool look_refresh(struct ui *ui)
 	screen_graph_refresh(ui);
 	screen_pages_refresh(ui);
 	screen_users_refresh(ui);
-	return resorted;
+	if (resorted && !ui->list.moved)
+		list_move(&ui->list, ACTION_FIRST);
 }
 
 /* --- what comes --- */
@@ -82,8 +83,8 @@ void look_take(struct ui *ui, struct ui_moment *moment)
 		stop_playing(ui);
 		screen_message(ui, moment->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", moment->message);
 	}
-	if (shows && look_refresh(ui) && !ui->list.moved)
-		list_move(&ui->list, ACTION_FIRST);
+	if (shows)
+		look_refresh(ui);
 }
 
 void look_begin(struct ui *ui)
@@ -208,7 +209,7 @@ void look_set_base(struct ui *ui)
 	ui->past.base_unix_ns = ui->past.unix_ns;
 	session_set_base(ui->session);
 	ui->view.mode = WINDOW_MODE_BASE;
-	(void)look_refresh(ui);
+	look_refresh(ui);
 	screen_message(ui, STYLE_MESSAGE, "numbers count from this moment on (d: other modes)");
 }
 
@@ -364,8 +365,7 @@ void look_leave(struct ui *ui)
 	past->open = past->plays = false;
 	free(past->note);
 	past->note = NULL;
-	if (look_refresh(ui) && !ui->list.moved)
-		list_move(&ui->list, ACTION_FIRST);
+	look_refresh(ui);
 }
 
 void look_release(struct ui *ui)

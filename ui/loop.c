@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actions.h"
-#include "look.h"
-#include "pointer.h"
+#include "screen.h"
 #include "ui/terminal/signal_pipe.h"
 #include "ui/terminal/stderr_capture.h"
 #include "ui/terminal/terminal.h"
@@ -53,8 +51,6 @@ static void take_unseen_round(struct ui *ui, struct snapshot *snapshot, bool is_
 
 static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 {
-	bool resorted;
-
 	/* while paused, only a round that the user asked for changes the screen, once it shows anything */
 	if (ui->settings.paused && !is_base && session_previous(ui->session) != NULL) {
 		snapshot_release(snapshot);
@@ -73,9 +69,9 @@ static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 	}
 	if (session_round_count(ui->session) == 1)
 		navigate_check_options(ui);
-	resorted = look_refresh(ui);
+	look_refresh(ui);
 	/* rows that are sorted for the first time: a cursor that was not moved goes to the first of them */
-	if ((session_round_count(ui->session) == 2 || resorted) && !ui->list.moved)
+	if (session_round_count(ui->session) == 2 && !ui->list.moved)
 		list_move(&ui->list, ACTION_FIRST);
 	ui->quit |= rounds_done(ui, ui->session);
 }
@@ -186,7 +182,7 @@ static bool take_keys(struct ui *ui)
 
 	while ((result = terminal_read_key(&key)) == TERMINAL_KEY) {
 		if (key == KEY_POINTER)
-			pointer_handle(ui, terminal_pointer());
+			actions_handle_pointer(ui, terminal_pointer());
 		else
 			actions_handle_key(ui, key);
 		if (ui->quit || ui->suspend)
@@ -290,7 +286,7 @@ static int run(struct loop *loop)
 
 static void release_ui(struct ui *ui)
 {
-	user_menu_release(&ui->users);
+	free(ui->users.users);
 	screen_filter_release(ui);
 	for (size_t i = 0; i < PROMPT_TOPIC_COUNT; i++)
 		prompt_history_release(&ui->histories[i]);

@@ -48,7 +48,8 @@ void navigate_change_cells(struct ui *ui)
 	navigate_tell_host(ui);
 }
 
-void navigate_change_order(struct ui *ui)
+/* The same rows in another order: shows the top of it. */
+static void change_order(struct ui *ui)
 {
 	screen_list_refresh(ui);
 	list_show_top(&ui->list);
@@ -141,7 +142,7 @@ void navigate_axis(struct ui *ui)
 	/* a process of before is none of after */
 	static const enum axis axes_of_comparison[] = {AXIS_ALL, AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD,
 						       AXIS_USER};
-	const enum axis *order = ui->content->first_axis == AXIS_ALL ? axes_of_comparison : axes_of_session;
+	const enum axis *order = ui->comparison != NULL ? axes_of_comparison : axes_of_session;
 	const size_t order_count = ARRAY_COUNT(axes_of_session);
 	size_t i = 0;
 
@@ -275,7 +276,7 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 	if (other_rows)
 		navigate_change_rows(ui);
 	else
-		navigate_change_order(ui);
+		change_order(ui);
 }
 
 /* Leaves pages that show fields of another scheduler, or of none. */
@@ -377,8 +378,7 @@ static bool refuse(struct ui *ui, unsigned int column)
 	return refused;
 }
 
-/* Says why a filter cannot be applied here; false where it can. */
-static bool refuse_filter(struct ui *ui, const struct filter *filter)
+bool navigate_refuse_filter(struct ui *ui, const struct filter *filter)
 {
 	for (size_t i = 0; filter != NULL && filter_column(filter, i) != COLUMN_COUNT; i++) {
 		if (refuse(ui, filter_column(filter, i)))
@@ -391,7 +391,7 @@ void navigate_check_options(struct ui *ui)
 {
 	struct view *view = &ui->view;
 
-	(void)refuse_filter(ui, view->filter);
+	(void)navigate_refuse_filter(ui, view->filter);
 	if (!view->sort_chosen || view->sort_by_name || !refuse(ui, view->sort))
 		return;
 	view_forget_sort(view);
@@ -419,7 +419,7 @@ void navigate_sort(struct ui *ui, unsigned int column)
 		view->compare_sort = (enum compare_column)(column - COLUMN_TOTAL);
 	else if (!view->sort_by_name)
 		view->sort = (enum column)column;
-	navigate_change_order(ui);
+	change_order(ui);
 }
 
 void navigate_focus(struct ui *ui, enum column column)
@@ -448,28 +448,5 @@ void navigate_reverse(struct ui *ui)
 {
 	frozen_release(&ui->frozen);
 	ui->view.sort_ascending = !ui->view.sort_ascending;
-	navigate_change_order(ui);
-}
-
-void navigate_filter(struct ui *ui, const char *text)
-{
-	struct filter *filter = NULL;
-	struct error error;
-
-	if (text[strspn(text, " ")] != '\0') {
-		filter = filter_parse(text, &error);
-		if (filter == NULL) {
-			screen_message(ui, STYLE_ERROR, "%s", error.text);
-			return;
-		}
-	}
-	if (refuse_filter(ui, filter)) {
-		filter_release(filter);
-		return;
-	}
-	ui->prompting = NULL;
-	frozen_release(&ui->frozen);
-	filter_release(ui->view.filter);
-	ui->view.filter = filter;
-	navigate_change_cells(ui);
+	change_order(ui);
 }

@@ -46,7 +46,7 @@ static int draw_body(struct ui *ui, struct area area)
 	else if (ui->overlay == OVERLAY_SORT)
 		row = screen_sort_draw(ui, area);
 	else if (ui->overlay == OVERLAY_USERS)
-		row = user_menu_draw(&ui->users, area.y, area.height, area.width);
+		row = screen_users_draw(ui, area);
 	return row;
 }
 

@@ -16,9 +16,9 @@
 
 #include "ui.h"
 #include "ui/page/graph.h"
-#include "ui/page/user_menu.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
+#include "ui/terminal/terminal.h"
 #include "ui/widget/frozen.h"
 #include "ui/widget/list.h"
 #include "ui/widget/menu.h"
@@ -67,35 +67,25 @@ struct prompt_use {
 };
 
 /*
- * The content of the list: a session, or a comparison with its newest round. Only `ui->content`
- * differs between them; nothing else asks whether there is a comparison.
+ * The content of the list: a session, or a comparison with its newest round. What each of them does in a way
+ * of its own is in `ui->content`; what only one of them has depends on `ui->comparison`.
  */
 struct content {
-	enum axis first_axis; /* that groups begin with; AXIS_ALL is there only where it is the first */
 	struct table *(*make_table)(struct ui *ui);
 	void (*fill)(void *ui, size_t first, size_t count); /* cells of rows of ui->table, for a list */
 	struct table *(*make_metrics)(struct ui *ui);       /* of ui->metrics_key; NULL: it is gone */
 	void (*explain)(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines);
-	/* Explains a row of make_metrics() that belongs to no metric, by its name; NULL: no such rows. */
-	void (*explain_member)(struct ui *ui, const char *name, struct buffer *lines);
 	/* The sources that a view needs. */
 	void (*needs)(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
 		      bool *ret_smaps);
 	/* Ids of the columns that rows can be sorted by, besides the name; returns how many. */
 	size_t (*sort_columns)(const struct view *view, unsigned int columns[COLUMN_TOTAL]);
 	int (*draw_header)(struct ui *ui, int lines); /* at most so many; returns how many it takes */
-	void (*draw_note)(struct ui *ui, int y);      /* on the row under the cursor; NULL: there is none */
-	/* The course of a row in a column, see session_course(). NULL: there is none. */
-	size_t (*course)(const struct ui *ui, const char *key, size_t key_length, enum column column,
-			 struct course_point points[], size_t limit);
-	void (*make_evidence)(struct ui *ui); /* into ui->pager, once there is a round */
+	void (*draw_note)(struct ui *ui, int y);      /* on the row under the cursor */
+	void (*make_evidence)(struct ui *ui);         /* into ui->pager, once there is a round */
 	const char *(*why_empty)(const struct ui *ui);
-	bool (*offers)(const struct ui *ui, enum action action); /* whether it has a use for the action */
-	bool (*has_tab)(const struct ui *ui, enum tab tab);      /* whether there is anything on a tab */
 	void (*change_mode)(struct ui *ui);
 	void (*sort_key)(struct ui *ui, unsigned int column); /* a key that stands for a column */
-	const char *why_no_base;                              /* where it does not offer one */
-	bool (*can_report)(const struct ui *ui);
 	int (*write_report)(struct ui *ui, const char *path, struct error *error);
 };
 
@@ -169,6 +159,14 @@ enum {
 struct sort_menu {
 	struct menu menu;
 	char typed[SORT_TYPED_MAX + 1];
+};
+
+/* The menu of users, all of them first. */
+struct user_menu {
+	struct session_user *users; /* owned */
+	size_t count;
+	struct menu menu; /* line 0 is all users */
+	bool has_names;   /* the users are of this host */
 };
 
 /* The page of a tab's columns: the chosen ones in their order, below them all others. */
@@ -272,6 +270,9 @@ struct area {
 /* The place where keys go at present, a PLACE_ bit. */
 unsigned int screen_place(const struct ui *ui);
 
+/* Whether there is a report of what is shown: of a file, or of a comparison. */
+bool screen_has_report(const struct ui *ui);
+
 /* Shows a sentence until the next key. */
 void screen_message(struct ui *ui, enum style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -364,9 +365,6 @@ void navigate_change_rows(struct ui *ui);
 /* Other numbers or some other rows: the cursor stays on its row. */
 void navigate_change_cells(struct ui *ui);
 
-/* The same rows in another order: shows the top of it. */
-void navigate_change_order(struct ui *ui);
-
 /* Only the metrics of a column, or again all of the tab's. */
 void navigate_focus(struct ui *ui, enum column column);
 
@@ -407,8 +405,8 @@ void navigate_sort(struct ui *ui, unsigned int column);
 void navigate_sort_neighbour(struct ui *ui); /* by ui->action */
 void navigate_reverse(struct ui *ui);
 
-/* Takes the text of the filter prompt; keeps the prompt open and shows why when it is not valid. */
-void navigate_filter(struct ui *ui, const char *text);
+/* Says why a filter cannot be applied here; false where it can. */
+bool navigate_refuse_filter(struct ui *ui, const struct filter *filter);
 
 /* Hands the settings to the host, with the sources that the view needs. */
 void navigate_tell_host(struct ui *ui);
@@ -416,6 +414,9 @@ void navigate_tell_host(struct ui *ui);
 /* --- screen_filter.c: the filter, while it is typed --- */
 
 void screen_filter_open(struct ui *ui);
+
+/* Closes the prompt and filters by a text; keeps the prompt open and shows why when it is not valid. */
+void screen_filter_set(struct ui *ui, const char *text);
 
 /* In how many milliseconds what is typed is to be shown, by screen_filter_apply(); -1: there is nothing new.
  */
@@ -453,6 +454,9 @@ int screen_sort_draw(struct ui *ui, struct area area);
 
 void screen_users_open(struct ui *ui);
 void screen_users_choose(struct ui *ui);
+
+/* Draws it at the bottom of an area; returns the row of the choice. */
+int screen_users_draw(struct ui *ui, struct area area);
 
 /* Counts the users again while the menu is open: after a round. */
 void screen_users_refresh(struct ui *ui);
@@ -535,5 +539,58 @@ void screen_comparison_release(struct ui *ui);
 
 /* Draws one frame. */
 void screen_draw(struct ui *ui);
+
+/* --- look.c: moments that have been, see struct past --- */
+
+/* Begins with the moment that the options have. */
+void look_begin(struct ui *ui);
+
+/* Takes a moment over that the host has made, or what has come of it; of `moment` the rest is the caller's.
+ */
+void look_take(struct ui *ui, struct ui_moment *moment);
+void look_take_strip(struct ui *ui, const struct ui_strip *strip);
+
+/* After another round, or moment, is in the session: all that is shown follows. A cursor that was not moved
+ * goes to the first row where they are sorted by something else now. */
+void look_refresh(struct ui *ui);
+
+/* Asks for another moment, by ui->action. */
+void look_step(struct ui *ui);
+
+/* Asks which time to go to. */
+void look_ask(struct ui *ui);
+
+/* To the next mark, or the one before. */
+void look_at_mark(struct ui *ui, bool before);
+
+/* The moment shown becomes the base. */
+void look_set_base(struct ui *ui);
+
+/* Goes on from moment to moment, or stops; how fast, by ui->action. */
+void look_play(struct ui *ui);
+void look_change_speed(struct ui *ui);
+
+/* In how many milliseconds look_play_on() has something to do, -1 for never. */
+int look_wait_ms(const struct ui *ui);
+void look_play_on(struct ui *ui);
+
+/* Asks for what was before and after the moment, when another row or column, or another time, is shown. */
+void look_follow(struct ui *ui);
+
+/* Goes back to the rounds of a live screen, where it has some. */
+void look_leave(struct ui *ui);
+
+void look_release(struct ui *ui);
+
+/* --- actions.c: keys and the mouse --- */
+
+/* Does what a key asks for at the place where keys go at present; refuses one that has no use there. */
+void actions_handle_key(struct ui *ui, int key);
+
+/* Does what the user did with the mouse, as far as that has a use where keys go at present. */
+void actions_handle_pointer(struct ui *ui, struct pointer pointer);
+
+/* Takes the answer to a request to complete what is in the prompt: the lines of UI_EVENT_NAMES. */
+void actions_take_names(struct ui *ui, const char *lines);
 
 #endif

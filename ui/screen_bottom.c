@@ -81,18 +81,33 @@ static int draw_hint(const struct ui *ui, int y, int x, enum action action)
 	return x + draw_string(y, x, draw_screen_width(), STYLE_DIM, hint_text(ui, action));
 }
 
-/* Whether the host can do what an action asks for. */
+bool screen_has_report(const struct ui *ui)
+{
+	return ui->host->write_report != NULL && (ui->comparison != NULL || ui->options->file_name != NULL);
+}
+
+/* Whether the host and what is shown have a use for an action. */
 static bool is_possible(const struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_SAVE:
-		return ui_offers(ui->host, UI_REQUEST_SAVE) || ui->content->can_report(ui);
+		return ui_offers(ui->host, UI_REQUEST_SAVE) || screen_has_report(ui);
 	case ACTION_BACK:
 		return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT;
 	case ACTION_PAUSE:
 		return ui_is_live(ui->host) || ui->past.open;
+	case ACTION_COMPARE:
+		return ui->comparison == NULL && ui_offers(ui->host, UI_REQUEST_FILE);
+	case ACTION_SWAP:
+	case ACTION_EQUAL:
+		return ui->comparison != NULL;
+	case ACTION_BASE:
+		return ui->comparison == NULL && (ui->past.open || ui_offers(ui->host, UI_REQUEST_BASE));
+	case ACTION_MODE:
+		return ui->comparison != NULL || ui->options->file_name == NULL ||
+		       session_previous(ui->session) != NULL;
 	default:
-		return ui->content->offers(ui, action);
+		return true;
 	}
 }
 
@@ -165,12 +180,8 @@ static void draw_others(const struct ui *ui, int y)
 	const struct list_others *others = &ui->list.others;
 	struct buffer text = {0};
 
-	if (!others->announced) {
-		list_append_others(&text, draw_marks()->above, others->above);
-		if (others->above != 0 && others->below != 0)
-			buffer_append_text(&text, "  ");
-		list_append_others(&text, draw_marks()->below, others->below);
-	}
+	if (!others->announced)
+		draw_append_others(&text, others->above, others->below);
 	if (text.length != 0)
 		draw_right(y, 0, draw_screen_width() - 1, STYLE_STRONG, text.data);
 	buffer_release(&text);
@@ -204,8 +215,7 @@ int screen_bottom_draw(struct ui *ui)
 		draw_message(ui, y);
 	} else if ((separate || !hints) && screen_place(ui) == PLACE_LIST) {
 		draw_others(ui, y);
-		if (ui->content->draw_note != NULL)
-			ui->content->draw_note(ui, y);
+		ui->content->draw_note(ui, y);
 	}
 	return cursor;
 }

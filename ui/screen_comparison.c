@@ -256,11 +256,6 @@ static void change_mode(struct ui *ui)
 	navigate_change_cells(ui);
 }
 
-static bool can_report(const struct ui *ui)
-{
-	return ui->host->write_report != NULL;
-}
-
 static int write_report(struct ui *ui, const char *path, struct error *error)
 {
 	const struct ui_report report = {
@@ -582,19 +577,6 @@ static const char *why_empty(const struct ui *ui)
 		       : "Nothing changed here. = shows what is the same on both sides.";
 }
 
-static bool offers(const struct ui *ui, enum action action)
-{
-	(void)ui;
-	return action != ACTION_COMPARE && action != ACTION_BASE;
-}
-
-/* Fields of schedulers are compared in reports. */
-static bool has_tab(const struct ui *ui, enum tab tab)
-{
-	(void)ui;
-	return tab != TAB_TASK_FIELDS;
-}
-
 /* The key of a column shows only the changes of its metrics. */
 static void sort_key(struct ui *ui, unsigned int column)
 {
@@ -605,7 +587,6 @@ static void sort_key(struct ui *ui, unsigned int column)
 }
 
 const struct content content_of_comparison = {
-	.first_axis = AXIS_ALL,
 	.make_table = make_table,
 	.fill = fill,
 	.make_metrics = make_metrics,
@@ -616,11 +597,7 @@ const struct content content_of_comparison = {
 	.draw_note = draw_note,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
-	.offers = offers,
-	.has_tab = has_tab,
 	.change_mode = change_mode,
 	.sort_key = sort_key,
-	.why_no_base = "a comparison counts from the file; D leaves it",
-	.can_report = can_report,
 	.write_report = write_report,
 };

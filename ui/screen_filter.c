@@ -36,24 +36,43 @@ static void show(struct ui *ui, struct filter *filter)
 	ui->filtering.cost_ns = clock_ns(CLOCK_MONOTONIC) - begin;
 }
 
+/* Makes a filter of a text, NULL of none; false, with a sentence, where it is not valid. */
+static bool parse(const char *text, struct filter **ret_filter, struct error *error)
+{
+	const bool is_empty = text[strspn(text, " ")] == '\0';
+
+	*ret_filter = is_empty ? NULL : filter_parse(text, error);
+	return is_empty || *ret_filter != NULL;
+}
+
 /* An unfinished filter changes nothing. */
 static void apply(struct ui *ui, const char *text)
 {
 	const struct filter *present = ui->view.filter;
-	struct filter *filter = NULL;
+	struct filter *filter;
 
 	ui->filtering.is_due = false;
-	if (strcmp(text, present != NULL ? filter_text(present) : "") == 0)
+	if (strcmp(text, present != NULL ? filter_text(present) : "") == 0 || !parse(text, &filter, NULL))
 		return;
-	if (text[strspn(text, " ")] != '\0') {
-		filter = filter_parse(text, NULL);
-		if (filter == NULL)
-			return;
-	}
 	if (filter != NULL && !is_readable(ui, filter))
 		filter_release(filter);
 	else if (filter != NULL || present != NULL)
 		show(ui, filter);
+}
+
+void screen_filter_set(struct ui *ui, const char *text)
+{
+	struct filter *filter;
+	struct error error;
+
+	if (!parse(text, &filter, &error)) {
+		screen_message(ui, STYLE_ERROR, "%s", error.text);
+	} else if (navigate_refuse_filter(ui, filter)) {
+		filter_release(filter);
+	} else {
+		ui->prompting = NULL;
+		show(ui, filter);
+	}
 }
 
 static void change(struct ui *ui, const char *text)
@@ -93,7 +112,7 @@ void screen_filter_release(struct ui *ui)
 static void accept(struct ui *ui, const char *text)
 {
 	ui->filtering.is_due = false;
-	navigate_filter(ui, text);
+	screen_filter_set(ui, text);
 	if (ui->prompting == NULL)
 		screen_filter_release(ui);
 }

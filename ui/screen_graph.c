@@ -43,8 +43,8 @@ static void take_points(struct ui *ui)
 {
 	struct course_point points[COURSE_ROUNDS];
 	const struct graph *graph = &ui->graph;
-	const size_t count = ui->content->course(ui, graph->key, graph->key_length, graph->column, points,
-						 COURSE_ROUNDS);
+	const size_t count = session_course(ui->session, &ui->view, graph->key, graph->key_length,
+					    graph->column, points, COURSE_ROUNDS);
 
 	graph_take(&ui->graph, points, count);
 }
@@ -82,6 +82,7 @@ static bool column_is_same(const struct ui *ui)
 void screen_graph_refresh(struct ui *ui)
 {
 	struct graph *graph = &ui->graph;
+	size_t row;
 
 	if (!graph->open)
 		return;
@@ -89,13 +90,7 @@ void screen_graph_refresh(struct ui *ui)
 		graph_close(graph);
 		return;
 	}
-	graph->gone = true;
-	for (size_t i = 0; i < ui->table->row_count; i++) {
-		const struct table_row *row = &ui->table->rows[i];
-
-		if (row->key_length == graph->key_length &&
-		    memcmp(row->key, graph->key, graph->key_length) == 0 && row->mark != ROW_MARK_GONE)
-			graph->gone = false;
-	}
+	row = list_find(&ui->list, graph->key, graph->key_length);
+	graph->gone = row == SIZE_MAX || ui->table->rows[row].mark == ROW_MARK_GONE;
 	take_points(ui);
 }

@@ -78,8 +78,7 @@ static void write_entry(struct pager *pager, const struct entry *entry, int cell
 		buffer_clear(&line);
 		used = 0;
 	}
-	for (; used < cells; used++)
-		buffer_append_char(&line, ' ');
+	buffer_append_format(&line, "%*s", cells - used, "");
 	buffer_append_text(&line, entry->text);
 	if (entry->unit != NULL)
 		buffer_append_format(&line, " (%s)", entry->unit);

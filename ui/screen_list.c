@@ -66,7 +66,9 @@ enum {
 
 bool screen_list_has_tab(const struct ui *ui, enum tab tab)
 {
-	return tab == ui->view.tab || ui->content->has_tab(ui, tab);
+	/* that of a scheduler: while one runs, or a file has one; fields are compared in reports alone */
+	return tab == ui->view.tab || tab != TAB_TASK_FIELDS ||
+	       (ui->comparison == NULL && session_scheduler_runs(ui->session));
 }
 
 /* Draws the place of the cursor among all rows. */
@@ -350,7 +352,7 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 
 bool screen_list_has_courses(const struct ui *ui)
 {
-	return ui->content->course != NULL && ui_is_live(ui->host) && !ui->past.open;
+	return ui->comparison == NULL && ui_is_live(ui->host) && !ui->past.open;
 }
 
 /* The course of a row in the column sorted by, for a list. */
@@ -361,8 +363,8 @@ static size_t course_of_row(void *context, const struct table_row *row, double v
 	const unsigned int column = ui->table->columns[ui->table->sort_column].column;
 	size_t count;
 
-	count = ui->content->course(ui, row->key, row->key_length, (enum column)column, points,
-				    limit < SPARK_CELLS_MAX ? limit : SPARK_CELLS_MAX);
+	count = session_course(ui->session, &ui->view, row->key, row->key_length, (enum column)column, points,
+			       limit < SPARK_CELLS_MAX ? limit : SPARK_CELLS_MAX);
 	for (size_t i = 0; i < count; i++)
 		values[i] = points[i].value;
 	return count;

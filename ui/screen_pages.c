@@ -51,10 +51,12 @@ static void explain_metric(struct ui *ui)
 		return;
 	free(ui->explain_title);
 	ui->explain_title = memory_duplicate_bytes(row->label, row->label_length);
-	if (ui->content->explain_member != NULL && strchr(row->label, '.') != NULL) {
+	/* of what a scheduler keeps */
+	if (ui->comparison == NULL && strchr(row->label, '.') != NULL) {
 		struct buffer lines = {0};
 
-		ui->content->explain_member(ui, ui->explain_title, &lines);
+		session_explain_member(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length,
+				       ui->explain_title, &lines);
 		pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);
 		buffer_release(&lines);
 		return;

@@ -43,11 +43,6 @@ static void explain(struct ui *ui, const struct table_row *row, size_t column, s
 	screen_lookup_explain(ui, row, id, lines);
 }
 
-static void explain_member(struct ui *ui, const char *name, struct buffer *lines)
-{
-	session_explain_member(ui->session, &ui->view, ui->metrics_key, ui->metrics_key_length, name, lines);
-}
-
 static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_TOTAL])
 {
 	enum column of_tab[COLUMN_TOTAL];
@@ -94,12 +89,6 @@ static void draw_note(struct ui *ui, int y)
 	buffer_release(&text);
 }
 
-static size_t course(const struct ui *ui, const char *key, size_t key_length, enum column column,
-		     struct course_point points[], size_t limit)
-{
-	return session_course(ui->session, &ui->view, key, key_length, column, points, limit);
-}
-
 static void make_evidence(struct ui *ui)
 {
 	struct buffer columns = {0};
@@ -129,30 +118,6 @@ static const char *why_empty(const struct ui *ui)
 	return ui->view.step_count != 0 ? "Nothing is left in this group. Esc goes back." : "No threads.";
 }
 
-static bool offers(const struct ui *ui, enum action action)
-{
-	switch (action) {
-	case ACTION_COMPARE:
-		return ui_offers(ui->host, UI_REQUEST_FILE);
-	case ACTION_SWAP:
-	case ACTION_EQUAL:
-		return false;
-	case ACTION_BASE:
-		return ui->past.open || ui_offers(ui->host, UI_REQUEST_BASE);
-	case ACTION_MODE:
-		return ui->options->file_name == NULL || session_previous(ui->session) != NULL;
-	default:
-		return true;
-	}
-}
-
-/* The tab of a scheduler is there while one runs, where a file has one, and while the user is on it. */
-static bool has_tab(const struct ui *ui, enum tab tab)
-{
-	return tab != TAB_TASK_FIELDS || ui->view.tab == TAB_TASK_FIELDS ||
-	       session_scheduler_runs(ui->session);
-}
-
 static void change_mode(struct ui *ui)
 {
 	if (ui->options->file_name != NULL && session_previous(ui->session) == NULL) {
@@ -163,11 +128,6 @@ static void change_mode(struct ui *ui)
 	}
 	ui->view.mode = (enum window_mode)((ui->view.mode + 1) % WINDOW_MODE_COUNT);
 	navigate_change_cells(ui);
-}
-
-static bool can_report(const struct ui *ui)
-{
-	return ui->options->file_name != NULL && ui->host->write_report != NULL;
 }
 
 static int write_report(struct ui *ui, const char *path, struct error *error)
@@ -182,24 +142,17 @@ static int write_report(struct ui *ui, const char *path, struct error *error)
 }
 
 const struct content content_of_session = {
-	.first_axis = AXIS_PROCESS,
 	.make_table = make_table,
 	.fill = fill,
 	.make_metrics = make_metrics,
 	.explain = explain,
-	.explain_member = explain_member,
 	.needs = view_needs,
 	.sort_columns = sort_columns,
 	.draw_header = screen_header_draw,
 	.draw_note = draw_note,
-	.course = course,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
-	.offers = offers,
-	.has_tab = has_tab,
 	.change_mode = change_mode,
 	.sort_key = navigate_sort,
-	.why_no_base = "a file has no later round to count from",
-	.can_report = can_report,
 	.write_report = write_report,
 };

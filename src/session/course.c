@@ -192,24 +192,21 @@ static size_t find_row(const struct course_view *view, const char *key, size_t k
 size_t courses_row(struct courses *courses, struct course_view *view, const char *key, size_t key_length)
 {
 	const uint64_t hash = hash_key(key, key_length);
-	struct course_row *row;
+	const size_t found = find_row(view, key, key_length);
 	uint32_t taken;
 
-	if (hash_map_get(&view->index, hash, &taken)) {
-		row = &view->rows[taken];
-		if (row->key_length != key_length || memcmp(row->key, key, key_length) != 0)
-			return SIZE_MAX;
-		row->last = courses->round;
-		return taken;
-	}
+	if (found != SIZE_MAX)
+		view->rows[found].last = courses->round;
+	if (found != SIZE_MAX || hash_map_get(&view->index, hash, &taken))
+		return found;
 	if (!take_bytes(courses, view, row_bytes(key_length)))
 		return SIZE_MAX;
 	hash_map_set(&view->index, hash, (uint32_t)view->row_count);
-	row = MEMORY_APPEND(view->rows, view->row_count, view->row_capacity);
-	*row = (struct course_row){.key = memory_duplicate_bytes(key, key_length),
-				   .key_length = key_length,
-				   .hash = hash,
-				   .last = courses->round};
+	*MEMORY_APPEND(view->rows, view->row_count, view->row_capacity) = (struct course_row){
+		.key = memory_duplicate_bytes(key, key_length),
+		.key_length = key_length,
+		.hash = hash,
+		.last = courses->round};
 	return view->row_count - 1;
 }
 
@@ -264,13 +261,6 @@ static struct course_column *find_column(const struct course_view *view, enum co
 			return (struct course_column *)(uintptr_t)&view->columns[i];
 	}
 	return NULL;
-}
-
-bool courses_has_noted(const struct courses *courses, const struct course_view *view, enum column column)
-{
-	const struct course_column *found = find_column(view, column);
-
-	return found != NULL && found->noted == courses->round;
 }
 
 struct course_column *courses_begin_column(struct courses *courses, struct course_view *view,

@@ -95,9 +95,6 @@ size_t courses_row(struct courses *courses, struct course_view *view, const char
  */
 void courses_forget_rows(struct courses *courses, struct course_view *view, size_t row_count);
 
-/* Whether a column was noted in the newest round. */
-bool courses_has_noted(const struct courses *courses, const struct course_view *view, enum column column);
-
 /* Begins to note a column in the newest round; NULL when that was done already. Valid until the next call. */
 struct course_column *courses_begin_column(struct courses *courses, struct course_view *view,
 					   enum column column);

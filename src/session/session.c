@@ -21,9 +21,18 @@ struct session *session_create(void)
 	return memory_allocate_zero(1, sizeof(struct session));
 }
 
+void row_values_release(struct row_values *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		column_values_release(&rows->values[i]);
+	free(rows->values);
+	shown_release(&rows->shown);
+	*rows = (struct row_values){0};
+}
+
 void session_forget_groupings(struct session *session)
 {
-	session_forget_unmade(session);
+	row_values_release(&session->unmade);
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
 		grouping_release(session->groupings[i].grouping);
 		session->groupings[i] = (struct cached_grouping){0};
@@ -298,6 +307,18 @@ bool session_find_storm(const struct session *session, struct session_storm *ret
 	return true;
 }
 
+void session_keep_courses(struct session *session, enum column wanted)
+{
+	session->keeps_courses = !session->is_file;
+	session->wanted_course = wanted;
+}
+
+size_t session_course(const struct session *session, const struct view *view, const char *key,
+		      size_t key_length, enum column column, struct course_point points[], size_t limit)
+{
+	return courses_points(&session->courses, view, key, key_length, column, points, limit);
+}
+
 /* Whether a mode has a beginning to count from. */
 static bool counts_in(const struct rounds *rounds, enum window_mode mode)
 {
@@ -340,7 +361,7 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 		if (cached->used < oldest->used)
 			oldest = cached;
 	}
-	session_forget_unmade(session);
+	row_values_release(&session->unmade);
 	grouping_release(oldest->grouping);
 	*oldest = (struct cached_grouping){
 		.grouping = grouping_create(options, snapshots, ended != NULL ? 2 : 1, &session->patterns),

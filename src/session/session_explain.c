@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "snapshot/capture_facts.h"
 #include "table/evidence.h"
 #include "table/latency_text.h"
@@ -92,12 +92,10 @@ static void append_exact_value(const struct explanation *explanation)
 static void append_clock(const struct snapshot *snapshot, uint64_t boottime_ns, struct buffer *lines)
 {
 	uint64_t unix_ns = snapshot->captured_at_unix_ns - snapshot->provenance.boottime_ns + boottime_ns;
-	time_t seconds = (time_t)(unix_ns / NS_PER_S);
-	struct tm local;
+	char text[16] = "";
 
-	localtime_r(&seconds, &local);
-	buffer_append_format(lines, "%02d:%02d:%02d.%03u", local.tm_hour, local.tm_min, local.tm_sec,
-			     (unsigned int)(unix_ns / NS_PER_MS % 1000));
+	clock_format_local(text, sizeof(text), "%H:%M:%S", unix_ns);
+	buffer_append_format(lines, "%s.%03u", text, (unsigned int)(unix_ns / NS_PER_MS % 1000));
 }
 
 /* Earliest and latest of some readings. */
@@ -183,16 +181,14 @@ static int compare_values(const void *a, const void *b)
 {
 	const struct tally_item *left = a, *right = b;
 
-	return (left->value > right->value) - (left->value < right->value);
+	return order_u64(left->value, right->value);
 }
 
 static int compare_counts(const void *a, const void *b)
 {
 	const struct tally_item *left = a, *right = b;
 
-	if (left->count != right->count)
-		return left->count > right->count ? -1 : 1;
-	return compare_values(a, b);
+	return left->count != right->count ? order_u64(right->count, left->count) : compare_values(a, b);
 }
 
 /* Joins the items of each value, the commonest first. */

@@ -26,7 +26,13 @@ struct cached_grouping {
 	uint64_t used;             /* clock of the last use */
 };
 
-struct table_work;
+/* The threads that a view shows, by rows, and values of these. */
+struct row_values {
+	struct shown shown;
+	struct column_values *values; /* of columns in modes, reduced so far */
+	size_t count, capacity;
+	const struct table *table; /* whose cells are made of them; NULL: none */
+};
 
 /* The newest round, and where its numbers are counted from. */
 struct rounds {
@@ -51,12 +57,14 @@ struct session {
 	enum column wanted_course; /* kept besides, or COLUMN_COUNT */
 	struct courses courses;
 	struct task_field_owner *scheduler; /* a reference: see session_scheduler() */
-	struct table_work *unmade;          /* of the newest table whose rows lack cells, or NULL */
+	struct row_values unmade;           /* of the newest table of groups whose rows lack cells */
 };
 
 /* --- session.c --- */
 
+/* Free what they own; values of rows can be used again, and are none. */
 void rounds_release(struct rounds *rounds);
+void row_values_release(struct row_values *rows);
 
 /*
  * The grouping of the newest round (snapshot 0) and, where `ended` is not NULL, of the names of those threads
@@ -77,50 +85,7 @@ void session_keep_scheduler(struct session *session);
 /* Forgets cached groupings: they belong to another round. */
 void session_forget_groupings(struct session *session);
 
-/* --- session_table.c --- */
-
-/* Forgets what cells of groups would be made of: it is of the newest round and of a grouping of it. */
-void session_forget_unmade(struct session *session);
-
-/* The state of making the table of a view. */
-struct table_work {
-	struct session *session;
-	const struct view *view;
-	struct shown shown;
-	struct column_values *values; /* reduced so far, in the view's mode or as rates (filters) */
-	size_t value_count;
-	size_t value_capacity;
-	enum column columns[COLUMN_TOTAL];
-	size_t column_count;
-	enum column sort; /* COLUMN_COUNT when sorted by name */
-	struct table *table;
-	struct cell filter_cell;
-	struct arena filter_arena;
-	size_t filter_row;
-	bool *filter_members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a row has one
-						 */
-	struct buffer key;
-};
-
-/* The values of a column in a mode, reduced when they are not yet. Valid until the next call. */
-const struct column_values *table_work_values(struct table_work *work, enum column column,
-					      enum window_mode mode);
-
-/* Frees what it holds but the table. */
-void table_work_release(struct table_work *work);
-
-/* --- session_course.c --- */
-
-/* Notes the newest round in the courses of the rows of a table, if that is not done yet. */
-void session_note_courses(struct table_work *work);
-
 /* --- session_shown.c --- */
-
-/*
- * The index of the leader of a process in a live round, whose rows ascend by (tgid, tid); UINT32_MAX where it
- * is not there.
- */
-uint32_t session_find_leader(const struct snapshot *now, uint32_t tgid);
 
 /*
  * Finds the threads of a view: those of the groups that it was narrowed to. `key` (may be NULL) limits them

@@ -20,22 +20,6 @@ struct selection {
 	bool *allowed_thread; /* of the newest round besides; NULL: all that `allowed` has */
 };
 
-uint32_t session_find_leader(const struct snapshot *now, uint32_t tgid)
-{
-	size_t low = 0, high = now->thread_count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (now->tgid[middle] < tgid || (now->tgid[middle] == tgid && now->tid[middle] < tgid))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < now->thread_count && now->tgid[low] == tgid && now->tid[low] == tgid ? (uint32_t)low
-											  : UINT32_MAX;
-}
-
 /*
  * The group of a record of ended threads. On the axes by thread those of one process belong to it while it is
  * there; of others it is not known whose they were.
@@ -48,8 +32,8 @@ static uint32_t group_of_ended(const struct selection *selection, const struct g
 	uint32_t leader;
 
 	if (axis_is_by_thread(axis) && ended->tgid != 0) {
-		leader = session_find_leader(now, ended->tgid);
-		if (leader != UINT32_MAX && now->start_time[leader] <= ended->earliest_start)
+		leader = snapshot_find_row(now, ended->tgid, ended->tgid);
+		if (leader != SNAPSHOT_NO_ROW && now->start_time[leader] <= ended->earliest_start)
 			return grouping_of_thread(grouping, 0, now, leader);
 	}
 	return grouping_of_triple(grouping, 1, record);
@@ -341,10 +325,9 @@ struct session_identity session_identify(struct session *session, const struct v
 static int compare_users(const void *a, const void *b)
 {
 	const struct session_user *left = a, *right = b;
+	const int order = order_u64(right->threads, left->threads);
 
-	if (left->threads != right->threads)
-		return left->threads > right->threads ? -1 : 1;
-	return (left->uid > right->uid) - (left->uid < right->uid);
+	return order != 0 ? order : order_u64(left->uid, right->uid);
 }
 
 struct session_user *session_users(struct session *session, const struct view *view, size_t *ret_count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of a view: threads, columns, filter, order, marks. */
+/* The table of a view: threads, columns, filter, order, marks; and the course of its numbers. */
 #include "session_internal.h"
 
 #include <math.h>
@@ -21,6 +21,23 @@ struct ordered_row {
 
 #define ROW_GONE SIZE_MAX
 
+/* The state of making the table of a view. */
+struct table_work {
+	struct session *session;
+	const struct view *view;
+	struct row_values *rows; /* in the view's mode or as rates (filters, courses) */
+	enum column columns[COLUMN_TOTAL];
+	size_t column_count;
+	enum column sort; /* COLUMN_COUNT when sorted by name */
+	struct table *table;
+	struct cell filter_cell;
+	struct arena filter_arena;
+	size_t filter_row;
+	bool *filter_members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a row has one
+						 */
+	struct buffer key;
+};
+
 /* The column sorted by, or the one of the table that stands for it. */
 static enum column sort_column(const struct table_work *work)
 {
@@ -39,20 +56,33 @@ static enum column sort_column(const struct table_work *work)
 	return sort;
 }
 
-const struct column_values *table_work_values(struct table_work *work, enum column column,
-					      enum window_mode mode)
+/* The values of a column in a mode, reduced when they are not yet. Valid until the next call. */
+static const struct column_values *values_in_mode(struct table_work *work, enum column column,
+						  enum window_mode mode)
 {
+	struct row_values *rows = work->rows;
+	struct column_values *values;
 	struct window window;
 
-	for (size_t i = 0; i < work->value_count; i++) {
-		if (work->values[i].column == column && work->values[i].mode == mode)
-			return &work->values[i];
+	for (size_t i = 0; i < rows->count; i++) {
+		if (rows->values[i].column == column && rows->values[i].mode == mode)
+			return &rows->values[i];
 	}
-	work->values = memory_grow(work->values, &work->value_capacity, work->value_count + 1,
-				   sizeof(*work->values));
+	values = MEMORY_APPEND(rows->values, rows->count, rows->capacity);
 	window = session_window(work->session, mode);
-	reduce_column(&window, &work->shown, column, &work->values[work->value_count]);
-	return &work->values[work->value_count++];
+	reduce_column(&window, &rows->shown, column, values);
+	return values;
+}
+
+static const struct column_values *values_of(struct table_work *work, enum column column)
+{
+	return values_in_mode(work, column, work->view->mode);
+}
+
+static void make_cell(struct table_work *work, enum column column, size_t row, struct arena *arena,
+		      struct cell *cell)
+{
+	column_cell(&work->rows->shown, values_of(work, column), row, arena, cell);
 }
 
 /* --- filter --- */
@@ -64,7 +94,7 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 
 	if (work->filter_row == ROW_GONE)
 		return NULL;
-	column_cell(&work->shown, table_work_values(work, column, mode), work->filter_row,
+	column_cell(&work->rows->shown, values_in_mode(work, column, mode), work->filter_row,
 		    &work->filter_arena, &work->filter_cell);
 	return &work->filter_cell;
 }
@@ -72,7 +102,7 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 /* Finds the rows that have a thread, living or ended, for which a term holds. */
 static bool *rows_with(struct table_work *work, size_t term)
 {
-	const struct shown *shown = &work->shown;
+	const struct shown *shown = &work->rows->shown;
 	const struct ended *ended = shown->ended_row_of != NULL ? shown->ended : NULL;
 	struct filter_subjects subjects = {.snapshot = shown->now};
 	const enum axis axis = shown->by_thread ? AXIS_THREAD : work->view->grouping.axis;
@@ -140,8 +170,7 @@ static bool is_idle(struct table_work *work, size_t row)
 	for (size_t i = 0; idle && i < sizeof(columns) / sizeof(columns[0]); i++) {
 		struct cell cell = {.sort = NAN};
 
-		column_cell(&work->shown, table_work_values(work, columns[i], work->view->mode), row, &arena,
-			    &cell);
+		make_cell(work, columns[i], row, &arena, &cell);
 		if (cell.state == CELL_VALUE)
 			idle = cell.sort == 0 && (!cell.partial || columns[i] != COLUMN_CPU);
 		else
@@ -159,8 +188,7 @@ static bool is_idle(struct table_work *work, size_t row)
  */
 static bool has_jemalloc(struct table_work *work, size_t row)
 {
-	const struct accumulator *processes = reduce_accumulator(
-		table_work_values(work, COLUMN_PROCS, work->view->mode), row);
+	const struct accumulator *processes = reduce_accumulator(values_of(work, COLUMN_PROCS), row);
 
 	if (processes->missed != 0 && processes->read == 0) {
 		switch (processes->reason) {
@@ -229,15 +257,14 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 static double *sort_values(struct table_work *work)
 {
-	double *sorts = memory_allocate((work->shown.row_count + 1) * sizeof(*sorts));
+	double *sorts = memory_allocate((work->rows->shown.row_count + 1) * sizeof(*sorts));
 	struct arena arena = {0};
 
-	for (size_t row = 0; row < work->shown.row_count; row++) {
+	for (size_t row = 0; row < work->rows->shown.row_count; row++) {
 		struct cell cell = {.sort = NAN};
 
 		if (work->sort != COLUMN_COUNT)
-			column_cell(&work->shown, table_work_values(work, work->sort, work->view->mode), row,
-				    &arena, &cell);
+			make_cell(work, work->sort, row, &arena, &cell);
 		sorts[row] = cell.sort;
 	}
 	arena_release(&arena);
@@ -266,17 +293,17 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	const bool hides_new = is_fleeting(work->view);
 	double *sorts = sort_values(work);
 	struct marked_row *described = row_marks_update(&work->session->row_marks, work->session->round_count,
-							work->view, &work->shown, sorts);
-	struct ordered_row *rows = memory_allocate((work->shown.row_count + before->count + 1) *
+							work->view, &work->rows->shown, sorts);
+	struct ordered_row *rows = memory_allocate((work->rows->shown.row_count + before->count + 1) *
 						   sizeof(*rows));
 	size_t count = 0, limit = work->view->limit;
 
-	for (size_t i = 0; i < work->shown.row_count; i++) {
+	for (size_t i = 0; i < work->rows->shown.row_count; i++) {
 		if (described[i].mark == ROW_MARK_NEW && hides_new)
 			described[i].mark = ROW_MARK_NONE;
 		rows[count] = (struct ordered_row){
 			.is = described[i],
-			.thread = work->shown.by_thread ? work->shown.row_group[i] : UINT32_MAX,
+			.thread = work->rows->shown.by_thread ? work->rows->shown.row_group[i] : UINT32_MAX,
 			.row = i,
 		};
 		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
@@ -311,10 +338,8 @@ static void add_cells(struct table_work *work, size_t shown_row, struct table_ro
 {
 	table_add_cells(work->table, row);
 	for (size_t i = 0; i < work->table->column_count; i++) {
-		enum column column = (enum column)work->table->columns[i].column;
-
-		column_cell(&work->shown, table_work_values(work, column, work->view->mode), shown_row,
-			    &work->table->arena, &row->cells[i]);
+		make_cell(work, (enum column)work->table->columns[i].column, shown_row, &work->table->arena,
+			  &row->cells[i]);
 	}
 }
 
@@ -328,7 +353,7 @@ static struct cell gone_cell(enum column column)
 /* Says which process the members of a living row are of. */
 static void set_process(struct table_work *work, const struct ordered_row *ordered, struct table_row *row)
 {
-	const struct snapshot *now = work->shown.now;
+	const struct snapshot *now = work->rows->shown.now;
 	const struct accumulator *processes;
 	uint32_t leader;
 
@@ -338,12 +363,11 @@ static void set_process(struct table_work *work, const struct ordered_row *order
 		row->process = ordered->is.tgid;
 		row->start_time = ordered->is.start_time;
 	} else {
-		processes = reduce_accumulator(table_work_values(work, COLUMN_PID, work->view->mode),
-					       ordered->row);
+		processes = reduce_accumulator(values_of(work, COLUMN_PID), ordered->row);
 		row->process = processes->identity.distinct == 1 ? processes->identity.value : 0;
 	}
-	leader = row->process != 0 ? session_find_leader(now, row->process) : UINT32_MAX;
-	if (leader == UINT32_MAX)
+	leader = row->process != 0 ? snapshot_find_row(now, row->process, row->process) : SNAPSHOT_NO_ROW;
+	if (leader == SNAPSHOT_NO_ROW)
 		row->process = 0;
 	else
 		row->process_start = now->start_time[leader];
@@ -363,7 +387,7 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 		row->key = arena_duplicate(arena, ordered->is.key, ordered->is.key_length);
 		row->key_length = ordered->is.key_length;
 	}
-	row->threads = gone ? 0 : work->shown.row_threads[ordered->row];
+	row->threads = gone ? 0 : work->rows->shown.row_threads[ordered->row];
 	if (ordered->is.is_thread) {
 		buffer_clear(&work->key);
 		shown_append_thread_key(&work->key, ordered->is.tid, ordered->is.start_time);
@@ -395,15 +419,15 @@ static void measure_wholes(struct table_work *work, const struct ordered_row *ro
 
 		if (!column_has_shares(work->columns[i]))
 			continue;
-		if (work->shown.by_thread) {
+		if (work->rows->shown.by_thread) {
 			column->whole = column->unit == UNIT_PERCENT ? 100 : 0;
 			continue;
 		}
-		values = table_work_values(work, work->columns[i], work->view->mode);
+		values = values_of(work, work->columns[i]);
 		for (size_t row = 0; row < count; row++) {
 			if (rows[row].row == ROW_GONE)
 				continue;
-			column_cell(&work->shown, values, rows[row].row, &work->table->arena, &cell);
+			column_cell(&work->rows->shown, values, rows[row].row, &work->table->arena, &cell);
 			if (!isnan(cell_number(&cell)))
 				column->whole += cell_number(&cell);
 		}
@@ -428,39 +452,153 @@ static void fill_table(struct table_work *work)
 	free(rows);
 }
 
-void table_work_release(struct table_work *work)
+/* --- courses of the numbers --- */
+
+enum {
+	COURSE_TABLE_COLUMNS_MAX = 16, /* of a table with more of them none is kept for its own sake */
+	COURSE_ROWS_MAX = 2000,        /* of more, as of threads, the column sorted by is kept alone */
+};
+
+/* Kept of groups whatever the tab: what a person goes back to. */
+static const enum column always[] = {COLUMN_CPU, COLUMN_RUNQ, COLUMN_LOST, COLUMN_RW, COLUMN_ALLOC};
+
+/* Columns to keep, each once. */
+struct choice {
+	enum column columns[COURSE_COLUMNS];
+	size_t count;
+};
+
+static void choose(struct choice *choice, enum column column)
 {
-	for (size_t i = 0; i < work->value_count; i++)
-		column_values_release(&work->values[i]);
-	free(work->values);
+	if (column == COLUMN_COUNT || choice->count == COURSE_COLUMNS)
+		return;
+	for (size_t i = 0; i < choice->count; i++) {
+		if (choice->columns[i] == column)
+			return;
+	}
+	choice->columns[choice->count++] = column;
+}
+
+static struct choice choose_columns(const struct table_work *work)
+{
+	const struct table *table = work->table;
+	struct choice choice = {.count = 0};
+
+	choose(&choice, work->sort);
+	choose(&choice, work->session->wanted_course);
+	if (work->view->level == VIEW_LEVEL_THREADS || work->rows->shown.row_count > COURSE_ROWS_MAX)
+		return choice;
+	for (size_t i = 0; i < ARRAY_COUNT(always); i++)
+		choose(&choice, always[i]);
+	for (size_t i = 0; table->column_count <= COURSE_TABLE_COLUMNS_MAX && i < table->column_count; i++) {
+		/* words have no course */
+		if (!table->columns[i].left && table->columns[i].column < COLUMN_TOTAL)
+			choose(&choice, (enum column)table->columns[i].column);
+	}
+	return choice;
+}
+
+/* The row of courses of each row shown; the caller frees them. */
+static size_t *course_rows(struct session *session, struct course_view *courses, const struct shown *shown)
+{
+	size_t *rows = memory_allocate((shown->row_count + 1) * sizeof(*rows));
+	struct buffer thread_key = {0};
+
+	courses_forget_rows(&session->courses, courses, shown->row_count);
+	for (size_t row = 0; row < shown->row_count; row++) {
+		const char *key;
+		size_t length;
+
+		if (shown->by_thread) {
+			const uint32_t thread = shown->row_group[row];
+
+			buffer_clear(&thread_key);
+			shown_append_thread_key(&thread_key, shown->now->tid[thread],
+						shown->now->start_time[thread]);
+			key = thread_key.data;
+			length = thread_key.length;
+		} else {
+			key = shown_row_key(shown, row, &length);
+		}
+		rows[row] = courses_row(&session->courses, courses, key, length);
+	}
+	buffer_release(&thread_key);
+	return rows;
+}
+
+static void note_course(struct table_work *work, struct course_view *courses, struct course_column *column,
+			const size_t *rows)
+{
+	const struct column_values *values = values_in_mode(work, column->column, WINDOW_MODE_RATE);
+	struct arena arena = {0};
+
+	for (size_t row = 0; row < work->rows->shown.row_count; row++) {
+		struct cell cell;
+
+		if (rows[row] == SIZE_MAX)
+			continue;
+		column_cell(&work->rows->shown, values, row, &arena, &cell);
+		courses_note(&work->session->courses, courses, column, rows[row], cell_number(&cell));
+	}
+	arena_release(&arena);
+}
+
+/* Notes the newest round in the courses of the rows of a table, in the columns in which it is not yet. */
+static void note_courses(struct table_work *work)
+{
+	struct session *session = work->session;
+	const struct choice choice = choose_columns(work);
+	struct row_values rates = {0};
+	struct view view = *work->view;
+	struct table_work rates_work = {.session = session, .view = &view, .rows = &rates};
+	struct course_view *courses;
+	size_t *rows = NULL;
+
+	if (!session->keeps_courses)
+		return;
+	courses = courses_view(&session->courses, &view);
+	for (size_t i = 0; i < choice.count; i++) {
+		struct course_column *column = courses_begin_column(&session->courses, courses,
+								    choice.columns[i]);
+
+		if (column == NULL)
+			continue;
+		/* rates are counted over another window: other threads stood still in it, and ended */
+		if (view.mode != WINDOW_MODE_RATE && view.mode != WINDOW_MODE_INTERVAL) {
+			view.mode = WINDOW_MODE_RATE;
+			session_collect(session, &view, NULL, 0, session_ended(session, view.mode),
+					&rates.shown);
+			work = &rates_work;
+		}
+		if (rows == NULL)
+			rows = course_rows(session, courses, &work->rows->shown);
+		note_course(work, courses, column, rows);
+	}
+	free(rows);
+	row_values_release(&rates);
+}
+
+/* --- the table --- */
+
+static void release_work(struct table_work *work)
+{
 	for (size_t i = 0; i < FILTER_TERMS_MAX; i++)
 		free(work->filter_members[i]);
 	buffer_release(&work->key);
-	shown_release(&work->shown);
-}
-
-void session_forget_unmade(struct session *session)
-{
-	if (session->unmade == NULL)
-		return;
-	table_work_release(session->unmade);
-	free(session->unmade);
-	session->unmade = NULL;
 }
 
 /* Takes over what the cells of a table are made of. */
-static void keep_unmade(const struct table_work *work)
+static void keep_unmade(struct session *session, struct row_values *rows, const struct table *table)
 {
-	struct session *session = work->session;
-
-	session_forget_unmade(session);
-	session->unmade = memory_allocate(sizeof(*session->unmade));
-	*session->unmade = *work;
+	row_values_release(&session->unmade);
+	session->unmade = *rows;
+	session->unmade.table = table;
 }
 
 struct table *session_table(struct session *session, const struct view *view)
 {
-	struct table_work work = {.session = session, .view = view};
+	struct row_values rows = {0};
+	struct table_work work = {.session = session, .view = view, .rows = &rows};
 
 	window_describe_fields(session->scheduler);
 	work.column_count = view_columns(view, work.columns);
@@ -470,13 +608,14 @@ struct table *session_table(struct session *session, const struct view *view)
 				&work.table->arena, &work.table->columns[i]);
 	if (session->rounds.now == NULL)
 		return work.table;
-	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &work.shown);
+	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows.shown);
 	fill_table(&work);
-	session_note_courses(&work);
-	if (view->cells_on_demand && !work.shown.by_thread)
-		keep_unmade(&work);
+	note_courses(&work);
+	release_work(&work);
+	if (view->cells_on_demand && !rows.shown.by_thread)
+		keep_unmade(session, &rows, work.table);
 	else
-		table_work_release(&work);
+		row_values_release(&rows);
 	return work.table;
 }
 
@@ -495,31 +634,32 @@ static void collect_unmade(const struct snapshot *now, const struct table *table
 static void fill_threads(struct session *session, const struct view *view, struct table *table, size_t first,
 			 size_t end)
 {
-	struct table_work work = {.session = session, .view = view, .table = table};
+	struct row_values rows = {0};
+	struct table_work work = {.session = session, .view = view, .rows = &rows, .table = table};
 	size_t row = 0;
 
-	collect_unmade(session->rounds.now, table, first, end, &work.shown);
+	collect_unmade(session->rounds.now, table, first, end, &rows.shown);
 	for (size_t i = first; i < end; i++) {
 		if (table->rows[i].cells == NULL)
 			add_cells(&work, row++, &table->rows[i]);
 	}
-	table_work_release(&work);
+	row_values_release(&rows);
 }
 
 /* Tables or groupings made since then may have replaced the kept one. */
 static void fill_groups(struct session *session, const struct view *view, struct table *table, size_t first,
 			size_t end)
 {
-	struct table_work work = {.session = session, .view = view, .table = table};
+	struct table_work work = {.session = session, .view = view, .rows = &session->unmade, .table = table};
+	struct row_values rows = {0};
 
-	if (session->unmade == NULL || session->unmade->table != table) {
-		session_collect(session, view, NULL, 0, session_ended(session, view->mode), &work.shown);
-		keep_unmade(&work);
+	if (session->unmade.table != table) {
+		session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows.shown);
+		keep_unmade(session, &rows, table);
 	}
-	session->unmade->view = view;
 	for (size_t i = first; i < end; i++) {
 		if (table->rows[i].cells == NULL)
-			add_cells(session->unmade, table->rows[i].subject, &table->rows[i]);
+			add_cells(&work, table->rows[i].subject, &table->rows[i]);
 	}
 }
 

@@ -75,11 +75,22 @@ struct view fixture_view(enum tab tab, enum window_mode mode, enum axis axis)
 	return view;
 }
 
+struct table *fixture_table_of(struct session *session, const struct view *view)
+{
+	static struct table *tables[8];
+	static size_t next;
+	struct table **table = &tables[next++ % ARRAY_COUNT(tables)];
+
+	table_release(*table);
+	*table = session_table(session, view);
+	return *table;
+}
+
 struct table *fixture_table(struct session *session, enum tab tab, enum window_mode mode)
 {
 	const struct view view = fixture_view(tab, mode, AXIS_PROCESS);
 
-	return session_table(session, &view);
+	return fixture_table_of(session, &view);
 }
 
 size_t fixture_column(const struct table *table, enum column column)
@@ -121,6 +132,15 @@ const struct cell *fixture_cell(const struct table *table, const char *label, en
 	return &fixture_row(table, label)->cells[fixture_column(table, column)];
 }
 
+void fixture_expect_missing(const struct table *table, const char *label, enum column column,
+			    reason_id reason)
+{
+	const struct cell *cell = fixture_cell(table, label, column);
+
+	assert_int_equal(cell->state, CELL_UNAVAILABLE);
+	assert_int_equal(cell->reason, reason);
+}
+
 const char *fixture_shown(const struct table *table, const char *label, enum column column)
 {
 	static char shown[64];
@@ -137,16 +157,13 @@ const char *fixture_shown(const struct table *table, const char *label, enum col
 void fixture_expect(struct session *session, enum tab tab, enum window_mode mode, const char *label,
 		    enum column column, const char *shown)
 {
-	struct table *table = fixture_table(session, tab, mode);
-
-	assert_string_equal(fixture_shown(table, label, column), shown);
-	table_release(table);
+	assert_string_equal(fixture_shown(fixture_table(session, tab, mode), label, column), shown);
 }
 
 void fixture_expect_told(struct session *session, const struct view *view, const char *label,
 			 enum column column, const char *text)
 {
-	struct table *table = session_table(session, view);
+	struct table *table = fixture_table_of(session, view);
 	const struct table_row *row = fixture_row(table, label);
 	struct buffer lines = {0};
 
@@ -154,5 +171,4 @@ void fixture_expect_told(struct session *session, const struct view *view, const
 	if (strstr(lines.data, text) == NULL)
 		fail_msg("no '%s' in: %s", text, lines.data);
 	buffer_release(&lines);
-	table_release(table);
 }

@@ -40,7 +40,8 @@ struct session *fixture_two_rounds(void (*fill)(struct snapshot *snapshot, int r
 /* A view of all groups; release it only where it was narrowed or got a filter. */
 struct view fixture_view(enum tab tab, enum window_mode mode, enum axis axis);
 
-/* The table of all processes on a tab. */
+/* The table of a view, or of all processes on a tab. It is the fixture's, until seven others were made. */
+struct table *fixture_table_of(struct session *session, const struct view *view);
 struct table *fixture_table(struct session *session, enum tab tab, enum window_mode mode);
 
 /* The index of a column in a table; fails the test when it is not there. */
@@ -54,6 +55,10 @@ bool fixture_has_row(const struct table *table, const char *label);
 
 /* The cell of a row and column. */
 const struct cell *fixture_cell(const struct table *table, const char *label, enum column column);
+
+/* Fails the test unless a cell is unavailable for a reason. */
+void fixture_expect_missing(const struct table *table, const char *label, enum column column,
+			    reason_id reason);
 
 /* A cell as the screen shows it, in static storage. */
 const char *fixture_shown(const struct table *table, const char *label, enum column column);

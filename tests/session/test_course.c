@@ -343,7 +343,7 @@ static void test_threads_of_a_session(void **state)
 		session_add_round(session, session_round(round));
 		look(session, &view);
 	}
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->rows[0].tid, 10);
 	snprintf(key, sizeof(key), "%s", table->rows[0].key);
 	course_of(session, &view, key, COLUMN_CPU, points);
@@ -354,7 +354,6 @@ static void test_threads_of_a_session(void **state)
 	assert_true(fabs(points[3].value - 1.0) < 1e-4);
 	course_of(session, &view, table->rows[1].key, COLUMN_CPU, points);
 	assert_true(isnan(points[0].value) && points[3].value == 0);
-	table_release(table);
 	view_release(&view);
 	session_release(session);
 }

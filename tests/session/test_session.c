@@ -30,7 +30,6 @@ static void test_rate(void **state)
 	assert_string_equal(table->columns[fixture_column(table, COLUMN_READ)].name, "read_bytes_per_s");
 	assert_string_equal(table->columns[fixture_column(table, COLUMN_CPU)].name, "cpu_percent");
 	assert_int_equal(session_interval_ns(session), 2000000000);
-	table_release(table);
 	session_release(session);
 }
 
@@ -43,13 +42,10 @@ static void test_amounts(void **state)
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->value.integer, MS(2500));
 	assert_string_equal(table->columns[fixture_column(table, COLUMN_CPU)].title, "CPU");
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "2.5s");
-	table_release(table);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->value.integer, MS(1500 + 9000));
-	table_release(table);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_BASE);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->value.integer, MS(2500));
-	table_release(table);
 	session_release(session);
 }
 
@@ -64,14 +60,11 @@ static void test_first_round(void **state)
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_int_equal(table->row_count, 0);
 	assert_true(table->column_count > 5);
-	table_release(table);
 	fill_two_workers(snapshot, 0);
 	session_add_round(session, snapshot);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
-	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->state, CELL_UNAVAILABLE);
-	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->reason, REASON_NOT_READ);
+	fixture_expect_missing(table, "web", COLUMN_CPU, REASON_NOT_READ);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_THR), "2");
-	table_release(table);
 	fixture_expect(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL, "web", COLUMN_CPU, "8.0s");
 	session_release(session);
 }
@@ -86,13 +79,10 @@ static void test_file(void **state)
 	fill_two_workers(snapshot, 1);
 	session = session_create_file(snapshot);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
-	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->state, CELL_UNAVAILABLE);
-	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->reason, REASON_NOT_IN_FILE);
-	table_release(table);
+	fixture_expect_missing(table, "web", COLUMN_CPU, REASON_NOT_IN_FILE);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "10.5s");
 	assert_int_equal(fixture_row(table, "web")->mark, ROW_MARK_NONE);
-	table_release(table);
 	session_release(session);
 }
 
@@ -115,7 +105,6 @@ static void test_own_reading_times(void **state)
 	(void)state;
 	/* 0.5 s / 2 s + 2 s / 4 s */
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "75.0");
-	table_release(table);
 	session_release(session);
 }
 
@@ -132,13 +121,10 @@ static void test_not_read_again(void **state)
 	struct table *table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 
 	(void)state;
-	assert_int_equal(fixture_cell(table, "web", COLUMN_READ)->state, CELL_UNAVAILABLE);
-	assert_int_equal(fixture_cell(table, "web", COLUMN_READ)->reason, REASON_NOT_READ);
+	fixture_expect_missing(table, "web", COLUMN_READ, REASON_NOT_READ);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "125.0");
-	table_release(table);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_READ)->state, CELL_UNAVAILABLE);
-	table_release(table);
 	session_release(session);
 }
 
@@ -156,13 +142,11 @@ static void test_backwards(void **state)
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "≥100.0");
-	table_release(table);
 	view.level = VIEW_LEVEL_THREADS;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_CPU)->reason, REASON_WENT_BACKWARDS);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "·");
 	assert_string_equal(fixture_shown(table, "worker-1", COLUMN_CPU), "100.0");
-	table_release(table);
 	view_release(&view);
 	session_release(session);
 }
@@ -187,9 +171,7 @@ static void test_births(void **state)
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "born", COLUMN_CPU), "20.0");
-	assert_int_equal(fixture_cell(table, "old", COLUMN_CPU)->state, CELL_UNAVAILABLE);
-	assert_int_equal(fixture_cell(table, "old", COLUMN_CPU)->reason, REASON_NOT_READ);
-	table_release(table);
+	fixture_expect_missing(table, "old", COLUMN_CPU, REASON_NOT_READ);
 	fill_births(third, 1);
 	fixture_set(third, 3, METRIC_RUN_TIME_NS, MS(9200));
 	session_add_round(session, third);
@@ -197,7 +179,6 @@ static void test_births(void **state)
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "born", COLUMN_CPU), "400ms");
 	assert_int_equal(fixture_cell(table, "old", COLUMN_CPU)->state, CELL_UNAVAILABLE);
-	table_release(table);
 	session_release(session);
 }
 
@@ -217,7 +198,6 @@ static void test_reused_id(void **state)
 	(void)state;
 	assert_string_equal(fixture_shown(table, "job", COLUMN_CPU), "≥600ms");
 	assert_int_equal(session_ended_count(session), 1);
-	table_release(table);
 	session_release(session);
 }
 
@@ -236,10 +216,9 @@ static void test_rename(void **state)
 	struct table *table;
 
 	(void)state;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "after", COLUMN_CPU), "700ms");
 	assert_false(fixture_has_row(table, "before"));
-	table_release(table);
 	view_release(&view);
 	session_release(session);
 }
@@ -270,14 +249,12 @@ static void test_ended(void **state)
 	assert_int_equal(fixture_row(table, "web")->threads, 1);
 	assert_string_equal(fixture_shown(table, "gone", COLUMN_CPU), "≥70.0ms");
 	assert_int_equal(fixture_row(table, "gone")->threads, 0);
-	table_release(table);
 	fixture_expect(session, TAB_OVERVIEW, WINDOW_MODE_TOTAL, "web", COLUMN_CPU, "3.0s");
 	session_set_base(session);
 	assert_int_equal(session_ended_count(session), 0);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), "0");
 	assert_false(fixture_has_row(table, "gone"));
-	table_release(table);
 	session_release(session);
 }
 
@@ -304,7 +281,6 @@ static void test_ended_difference(void **state)
 	for (int mode = 0; mode < WINDOW_MODE_COUNT; mode++) {
 		table = fixture_table(session, TAB_ALL, (enum window_mode)mode);
 		assert_true(fixture_cell(table, "app", live)->value.real == 14000);
-		table_release(table);
 	}
 	session_release(session);
 }
@@ -328,7 +304,6 @@ static void test_largest_amounts(void **state)
 	assert_int_equal(fixture_cell(table, "one", COLUMN_READ)->value.integer, UINT64_C(3) << 62);
 	assert_string_equal(fixture_shown(table, "one", COLUMN_READ), "12.0E");
 	assert_int_equal(fixture_cell(table, "two", COLUMN_READ)->value.integer, UINT64_MAX);
-	table_release(table);
 	session_release(session);
 }
 
@@ -355,7 +330,6 @@ static void test_ended_overlap(void **state)
 	}
 	table = fixture_table(session, TAB_DELAY, WINDOW_MODE_BASE);
 	assert_int_equal(fixture_cell(table, "app", COLUMN_MWAIT)->value.integer, MS(60 + 100 + 2 * 5));
-	table_release(table);
 	session_release(session);
 }
 
@@ -384,13 +358,12 @@ static void test_ended_bound(void **state)
 		session_add_round(session, snapshot);
 	}
 	assert_int_equal(session_ended_count(session), 5000);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 1 + 4096 + 1);
 	for (size_t i = 0; i < table->row_count; i++)
 		sum += table->rows[i].cells[fixture_column(table, COLUMN_CPU)].value.integer;
 	assert_int_equal(sum, 5000 * 1000 + 5000 * 4999 / 2);
 	assert_true(fixture_cell(table, "(other)", COLUMN_CPU)->value.integer > 900 * 5000);
-	table_release(table);
 	session_release(session);
 }
 
@@ -414,7 +387,6 @@ static void test_unordered(void **state)
 	assert_int_equal(fixture_cell(table, "job", COLUMN_CPU)->value.integer,
 			 MS(155)); /* 11 + 12 + ... + 20 */
 	assert_int_equal(session_ended_count(session), 0);
-	table_release(table);
 	session_release(session);
 }
 

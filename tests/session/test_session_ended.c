@@ -58,7 +58,6 @@ static void assert_cells(struct session *session, enum window_mode mode, const c
 	assert_string_equal(fixture_shown(table, label, COLUMN_CPU), cpu);
 	assert_string_equal(fixture_shown(table, label, COLUMN_BORN), born);
 	assert_string_equal(fixture_shown(table, label, COLUMN_ENDED), ended);
-	table_release(table);
 }
 
 /* Threads that came and went between two rounds have a row, which goes with the next one. */
@@ -84,12 +83,10 @@ static void test_short_lives(void **state)
 		assert_cells(session, WINDOW_MODE_INTERVAL, "sh", "150ms", "10", "10");
 		table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
 		assert_int_equal(fixture_row(table, "cc1")->threads, 0);
-		table_release(table);
 	}
 	assert_cells(session, WINDOW_MODE_INTERVAL, "sh", "100ms", "0", "0");
 	table = fixture_table(session, TAB_RUN, WINDOW_MODE_INTERVAL);
 	assert_false(fixture_has_row(table, "cc1"));
-	table_release(table);
 	assert_cells(session, WINDOW_MODE_BASE, "cc1", "1.0s", "40", "40");
 	assert_cells(session, WINDOW_MODE_BASE, "sh", "250ms", "10", "10");
 	session_release(session);
@@ -100,7 +97,7 @@ static struct table *table_on(struct session *session, struct view *view, enum a
 	view->tab = TAB_RUN;
 	view->mode = WINDOW_MODE_INTERVAL;
 	view->grouping.axis = axis;
-	return session_table(session, view);
+	return fixture_table_of(session, view);
 }
 
 /*
@@ -156,25 +153,21 @@ static void test_by_process(void **state)
 	row = fixture_row(table, "(ended)");
 	/* inside it are the names that they had */
 	assert_true(view_open(&view, row->key, row->key_length, row->label, row->label_length));
-	table_release(table);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(view.grouping.axis, AXIS_THREAD);
 	assert_string_equal(fixture_shown(table, "cc1", COLUMN_CPU), "800ms");
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "30.0ms");
 	assert_false(fixture_has_row(table, "engine"));
-	table_release(table);
 	view_release(&view);
 	/* and inside the process its own */
 	view_initialise(&view);
 	table = table_on(session, &view, AXIS_PID);
 	row = fixture_row(table, "10 engine");
 	assert_true(view_open(&view, row->key, row->key_length, row->label, row->label_length));
-	table_release(table);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "pool", COLUMN_CPU), "200ms");
 	assert_string_equal(fixture_shown(table, "engine", COLUMN_CPU), "100ms");
 	assert_false(fixture_has_row(table, "cc1"));
-	table_release(table);
 	view_release(&view);
 	session_release(session);
 }
@@ -356,7 +349,6 @@ static void test_reasons(void **state)
 {
 	struct session *session = session_create();
 	struct snapshot *snapshot = fixture_snapshot(100);
-	const struct cell *cell;
 	struct table *table;
 
 	(void)state;
@@ -377,11 +369,8 @@ static void test_reasons(void **state)
 	}
 	session_add_round(session, snapshot);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_INTERVAL);
-	cell = fixture_cell(table, "cc1", COLUMN_READ);
-	assert_int_equal(cell->state, CELL_UNAVAILABLE);
-	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
+	fixture_expect_missing(table, "cc1", COLUMN_READ, REASON_NOT_PERMITTED);
 	assert_string_equal(fixture_shown(table, "cc1", COLUMN_BLKIO), "≥20.0ms");
-	table_release(table);
 	session_release(session);
 }
 
@@ -389,7 +378,6 @@ static void test_reasons(void **state)
 static void test_not_watched(void **state)
 {
 	struct session *session = session_create();
-	const struct cell *cell;
 	struct table *table;
 
 	(void)state;
@@ -404,11 +392,8 @@ static void test_not_watched(void **state)
 		session_add_round(session, snapshot);
 	}
 	table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
-	cell = fixture_cell(table, "sh", COLUMN_ENDED);
-	assert_int_equal(cell->state, CELL_UNAVAILABLE);
-	assert_int_equal(cell->reason, REASON_NOT_PERMITTED);
+	fixture_expect_missing(table, "sh", COLUMN_ENDED, REASON_NOT_PERMITTED);
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_BORN), "≥0");
-	table_release(table);
 	fixture_expect(session, TAB_RUN, WINDOW_MODE_BASE, "sh", COLUMN_ENDED, "≥1");
 	session_release(session);
 }
@@ -437,11 +422,10 @@ static void test_not_told_by_anyone(void **state)
 			assert_cells(session, WINDOW_MODE_RATE, "pool", "20.0", "≥0", "·");
 	}
 	view.hide_gone = true;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "pool", COLUMN_CPU), "≥5.0");
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "5.0");
 	assert_false(fixture_has_row(table, "gone"));
-	table_release(table);
 	fixture_expect_told(session, &view, "pool", COLUMN_CPU,
 			    "Lacks what 1 thread that ended since the round before did");
 	view_release(&view);
@@ -485,7 +469,7 @@ static void test_lower_bound(void **state)
 	assert_cells(session, WINDOW_MODE_RATE, "make", "5.0", "0", "0");
 	for (view.tab = TAB_RUN; view.tab <= TAB_MEMORY; view.tab++) {
 		view.mode = WINDOW_MODE_INTERVAL;
-		table = session_table(session, &view);
+		table = fixture_table_of(session, &view);
 		row = fixture_row(table, "cc1");
 		for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++) {
 			for (size_t column = 0; column < table->column_count; column++) {
@@ -495,7 +479,6 @@ static void test_lower_bound(void **state)
 				checked++;
 			}
 		}
-		table_release(table);
 	}
 	assert_true(checked >= sizeof(amounts) / sizeof(amounts[0]));
 	view.tab = TAB_RUN;
@@ -550,13 +533,12 @@ static void test_left(void **state)
 	struct table *table;
 
 	(void)state;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "20.0");
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "25.0");
 	assert_int_equal(fixture_cell(table, "(ended)", COLUMN_VCSW)->state, CELL_UNAVAILABLE);
 	assert_int_equal(fixture_cell(table, "(ended)", COLUMN_ENDED)->state, CELL_UNAVAILABLE);
 	assert_int_equal(fixture_row(table, "(ended)")->threads, 0);
-	table_release(table);
 	fixture_expect_told(session, &view, "(ended)", COLUMN_CPU,
 			    "Its CPU time is an estimate: the host's, less that of all threads");
 	evidence_append_lines(session_now(session), session_interval_ns(session), 0, &lines);
@@ -582,15 +564,12 @@ static void test_left_since_base(void **state)
 		if (round == 2) {
 			table = fixture_table(session, TAB_RUN, WINDOW_MODE_INTERVAL);
 			assert_false(fixture_has_row(table, "(ended)"));
-			table_release(table);
 		}
 	}
 	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "700ms");
-	table_release(table);
 	table = fixture_table(session, TAB_RUN, WINDOW_MODE_INTERVAL);
 	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "400ms");
-	table_release(table);
 	session_release(session);
 }
 
@@ -630,7 +609,6 @@ static void test_left_of_unlike_rounds(void **state)
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "100.0");
 	assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), "100.0");
 	assert_true(sum < 200.01);
-	table_release(table);
 	session_release(session);
 }
 
@@ -655,11 +633,9 @@ static void test_left_not_known(void **state)
 	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	cell = fixture_cell(table, "(ended)", COLUMN_CPU);
 	assert_int_equal(cell->state, CELL_UNAVAILABLE);
-	table_release(table);
 	session_set_base(session);
 	table = fixture_table(session, TAB_RUN, WINDOW_MODE_BASE);
 	assert_false(fixture_has_row(table, "(ended)"));
-	table_release(table);
 	session_release(session);
 }
 
@@ -730,7 +706,6 @@ static void test_nothing_left(void **state)
 			struct table *table = fixture_table(session, TAB_RUN, mode);
 
 			assert_false(fixture_has_row(table, "(ended)"));
-			table_release(table);
 		}
 		session_release(session);
 	}

@@ -82,11 +82,9 @@ static void test_rates(void **state)
 	assert_int_equal(table->columns[fixture_column(table, COLUMN_NET)].unit, UNIT_BYTES_PER_S);
 	assert_string_equal(table->columns[fixture_column(table, COLUMN_NET)].name,
 			    "net_allocated_bytes_per_s");
-	table_release(table);
 	table = fixture_table(session, TAB_HEAP, WINDOW_MODE_INTERVAL);
 	SHOWN("web", ALLOC, "5.9K");
 	SHOWN("web", NET, "-2.0K");
-	table_release(table);
 	session_release(session);
 }
 
@@ -108,7 +106,6 @@ static void test_coverage(void **state)
 	SHOWN("cache", LAYOUT, "known-build");
 	SHOWN("plain", LAYOUT, "-");
 	SHOWN("odd", LAYOUT, "·");
-	table_release(table);
 	session_release(session);
 }
 
@@ -130,7 +127,6 @@ static void test_present_values(void **state)
 		assert_int_equal(fixture_cell(table, "web", COLUMN_ALLOC_TOTAL)->value.integer, 1506000);
 		assert_int_equal(table->columns[fixture_column(table, COLUMN_ALLOC_TOTAL)].unit, UNIT_BYTES);
 		SHOWN("db", ALLOC_TOTAL, "≥11.7K");
-		table_release(table);
 	}
 	session_release(session);
 }
@@ -143,19 +139,17 @@ static void test_parts_of_processes(void **state)
 	struct view view = fixture_view(TAB_HEAP, WINDOW_MODE_RATE, AXIS_THREAD);
 
 	(void)state;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	SHOWN("pool", LIVE, "-"); /* of two processes, in part */
 	SHOWN("pool", ALLOC, "≥1000B");
 	SHOWN("pool", PROCS, "≥1");
 	SHOWN("cache", LIVE, "-9.8K");
 	SHOWN("cache", LAYOUT, "known-build");
-	table_release(table);
 	view.level = VIEW_LEVEL_THREADS;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	SHOWN("web", LIVE, "-");
 	SHOWN("web", ALLOC, "2.0K");
 	SHOWN("cache", LIVE, "-9.8K"); /* all of its process */
-	table_release(table);
 	session_release(session);
 }
 
@@ -177,7 +171,6 @@ static void test_several_processes(void **state)
 	SHOWN("web", SEEN, "3");
 	SHOWN("web", LAYOUT, "dwarf*");
 	assert_true(fixture_cell(table, "web", COLUMN_LIVE)->value.real == 1506000 - 308000 - 10000);
-	table_release(table);
 	session_release(session);
 }
 
@@ -196,7 +189,6 @@ static void test_backwards(void **state)
 	assert_int_equal(fixture_cell(table, "web", COLUMN_ALLOC)->reason, REASON_WENT_BACKWARDS);
 	assert_int_equal(fixture_cell(table, "web", COLUMN_NET)->reason, REASON_WENT_BACKWARDS);
 	SHOWN("web", ALLOC, "·");
-	table_release(table);
 	session_release(session);
 }
 
@@ -221,7 +213,6 @@ static void test_resolving(void **state)
 	table = fixture_table(session, TAB_HEAP, WINDOW_MODE_TOTAL);
 	SHOWN("web", ALLOC, "…");
 	SHOWN("web", SEEN, "…");
-	table_release(table);
 	snapshot = fixture_snapshot(102);
 	fill_resolving(snapshot, 1);
 	session_add_round(session, snapshot);
@@ -229,7 +220,6 @@ static void test_resolving(void **state)
 	SHOWN("web", ALLOC, "…");
 	SHOWN("web", SEEN, "1");
 	SHOWN("web", ALLOC_TOTAL, "4.9K");
-	table_release(table);
 	session_release(session);
 }
 
@@ -254,7 +244,7 @@ static void test_jemalloc_only(void **state)
 	(void)state;
 	view_set_tab(&view, TAB_HEAP);
 	view.jemalloc_only = true;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_true(has_row(table, "web") && has_row(table, "cache") && has_row(table, "db"));
 	/* it could not be read, so there is something */
 	assert_true(has_row(table, "odd"));
@@ -264,18 +254,16 @@ static void test_jemalloc_only(void **state)
 	assert_int_equal(table->row_total, 4);
 	assert_int_equal(table->jemalloc_unknown, 2);
 	assert_int_equal(table->jemalloc_resolving, 0);
-	table_release(table);
 	/* what is gone had it, if there was a number */
 	snapshot = fixture_snapshot(104);
 	set_heap(snapshot);
 	add_thread(snapshot, 20, 20, "cache", "cache", 70000, 80000);
 	miss(snapshot, add_thread(snapshot, 90, 90, "late", "late", 0, 0), REASON_BEING_RESOLVED);
 	session_add_round(session, snapshot);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_true(has_row(table, "cache") && has_row(table, "web"));
 	assert_false(has_row(table, "plain") || has_row(table, "late"));
 	assert_int_equal(table->jemalloc_resolving, 1);
-	table_release(table);
 	session_release(session);
 }
 

@@ -62,7 +62,7 @@ static void test_groups(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);
 	struct view view = view_of_texts(AXIS_PROCESS);
-	struct table *table = session_table(session, &view);
+	struct table *table = fixture_table_of(session, &view);
 
 	(void)state;
 	assert_row(table, "web", (const char *const[]){"2 pids", "web", "2 users", "2 cgroups"});
@@ -74,12 +74,10 @@ static void test_groups(void **state)
 	assert_false(fixture_cell(table, "web", COLUMN_PID)->unanimous);
 	assert_int_equal(fixture_cell(table, "last", COLUMN_PID)->form, CELL_FORM_INTEGER);
 	assert_int_equal(fixture_cell(table, "lone", COLUMN_USER_NAME)->reason, REASON_NOT_PERMITTED);
-	table_release(table);
 	view.grouping.axis = AXIS_THREAD;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	/* 10, 20 and 40 by turns: what was seen before does not count twice */
 	assert_row(table, "pool-{N}", (const char *const[]){"3 pids", "2 names", "2 users", "2 cgroups"});
-	table_release(table);
 	session_release(session);
 }
 
@@ -112,14 +110,12 @@ static void test_users_of_other_hosts(void **state)
 	(void)state;
 	user_names_set_sources("/etc/passwd", NULL);
 	/* the name is asked for, and there when the table is made again */
-	table_release(session_table(here, &view));
+	(void)fixture_table_of(here, &view);
 	assert_true(user_names_wait(60 * UINT64_C(1000000000)));
-	table = session_table(here, &view);
+	table = fixture_table_of(here, &view);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_USER_NAME), "root");
-	table_release(table);
-	table = session_table(there, &view);
+	table = fixture_table_of(there, &view);
 	assert_string_equal(fixture_shown(table, "web", COLUMN_USER_NAME), "0");
-	table_release(table);
 	session_release(here);
 	session_release(there);
 	user_names_set_sources(NULL, NULL);
@@ -133,10 +129,9 @@ static void test_threads(void **state)
 
 	(void)state;
 	view.level = VIEW_LEVEL_THREADS;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_row(table, "pool-2", (const char *const[]){"20", "web", "4000001", "/app.slice/web.service"});
 	assert_row(table, "lone", (const char *const[]){"30", "lone", "·", "/b"});
-	table_release(table);
 	session_release(session);
 }
 
@@ -152,16 +147,14 @@ static void test_order(void **state)
 	(void)state;
 	view.sort = COLUMN_CGROUP_PATH;
 	view.sort_ascending = true;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(table->rows[i].label, by_cgroup[i]);
 	assert_true(isnan(fixture_cell(table, "web", COLUMN_CGROUP_PATH)->sort));
-	table_release(table);
 	view.sort = COLUMN_PID;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(table->rows[i].label, by_pid[i]);
-	table_release(table);
 	session_release(session);
 }
 

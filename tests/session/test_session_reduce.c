@@ -33,7 +33,7 @@ static void test_states(void **state)
 	struct table *table;
 
 	(void)state;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_READ), "1.0K");
 	assert_string_equal(fixture_shown(table, "denied", COLUMN_READ), "·");
 	assert_int_equal(fixture_cell(table, "denied", COLUMN_READ)->reason, REASON_NOT_PERMITTED);
@@ -42,19 +42,16 @@ static void test_states(void **state)
 	assert_int_equal(fixture_cell(table, "mixed", COLUMN_MWAIT)->reason, REASON_SWITCHED_OFF);
 	/* the run queue is known, the rest is not */
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_LOST), "≥0");
-	table_release(table);
 	/* a derived sum with an input that nobody could read says nothing, as in reports */
 	view.tab = TAB_ALL;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "mixed", column_of_derived(DERIVED_TOTAL_OFFCPU_DELAY_NS)),
 			    "·");
-	table_release(table);
 	view.level = VIEW_LEVEL_THREADS;
 	view.tab = TAB_IO;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "kthread", COLUMN_READ), "-");
 	assert_true(isnan(fixture_cell(table, "kthread", COLUMN_READ)->sort));
-	table_release(table);
 	view_release(&view);
 	session_release(session);
 }
@@ -101,13 +98,11 @@ static void test_delays(void **state)
 	assert_float_equal(cell->value.shares[3], 0.05F, 0.001F);
 	assert_float_equal(cell->value.shares[4], 0.01F, 0.001F);
 	assert_float_equal(cell->value.shares[5], 0.54F, 0.001F);
-	table_release(table);
 	fixture_expect(session, TAB_OVERVIEW, WINDOW_MODE_RATE, "app", COLUMN_STUCK, "1");
 	view.level = VIEW_LEVEL_THREADS;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "b", COLUMN_STUCK), "≥2.0s");
 	assert_string_equal(fixture_shown(table, "a", COLUMN_STUCK), "0");
-	table_release(table);
 	session_release(session);
 }
 
@@ -131,7 +126,6 @@ static void test_full_bar(void **state)
 	assert_float_equal(cell->value.shares[2], 0.9F, 0.001F);
 	assert_float_equal(cell->value.shares[5], 0.0F, 0.001F);
 	assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO), "450.0");
-	table_release(table);
 	session_release(session);
 }
 
@@ -157,7 +151,6 @@ static void test_impossible_wait(void **state)
 		if (round != 0)
 			assert_string_equal(fixture_shown(table, "app", COLUMN_BLKIO),
 					    round == 1 ? "≥5.0" : "25.0");
-		table_release(table);
 	}
 	fixture_expect(session, TAB_DELAY, WINDOW_MODE_TOTAL, "app", COLUMN_BLKIO, "≥400ms");
 	session_release(session);
@@ -180,7 +173,6 @@ static void test_frozen(void **state)
 	(void)state;
 	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->reason, REASON_SWITCHED_OFF);
 	assert_int_equal(fixture_cell(table, "app", COLUMN_BLKIO)->state, CELL_UNAVAILABLE);
-	table_release(table);
 	fixture_expect(session, TAB_DELAY, WINDOW_MODE_TOTAL, "app", COLUMN_BLKIO, "400ms");
 	session_release(session);
 }
@@ -220,7 +212,6 @@ static void test_ratios(void **state)
 	assert_int_equal(fixture_cell(table, "mixed", COLUMN_WAIT)->reason, REASON_BAD_VALUE);
 	assert_string_equal(fixture_shown(table, "idle", COLUMN_WAIT), "-");
 	assert_string_equal(fixture_shown(table, "idle", COLUMN_SLICE), "-");
-	table_release(table);
 	session_release(session);
 }
 
@@ -258,14 +249,12 @@ static void test_present(void **state)
 	assert_string_equal(fixture_shown(table, "same", COLUMN_CPUS), "4");
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_FAIRSL),
 			    "3.0ms"); /* not applicable to FIFO */
-	table_release(table);
 	fixture_expect(session, TAB_WAKEUPS, WINDOW_MODE_RATE, "mixed", COLUMN_MAXWT, "6.0ms+");
 	fixture_expect(session, TAB_WAKEUPS, WINDOW_MODE_RATE, "same", COLUMN_MAXWT, "5.0ms");
 	table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
 	/* three states, one each: the first in byte order */
 	assert_string_equal(fixture_shown(table, "mixed", COLUMN_STATE), "D*");
 	assert_string_equal(fixture_shown(table, "same", COLUMN_STATE), "S");
-	table_release(table);
 	session_release(session);
 }
 
@@ -313,7 +302,7 @@ static void test_cgroups(void **state)
 	(void)state;
 	view.sort = COLUMN_CGCPU;
 	view.grouping.axis = AXIS_CGROUP;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_CGCPU), "75.0");
 	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_LIMIT), "1.00");
 	assert_string_equal(fixture_shown(table, "/web-{N}.service", COLUMN_CGMEM), "2.0M");
@@ -330,11 +319,9 @@ static void test_cgroups(void **state)
 	assert_string_equal(fixture_shown(table, "/db.service", COLUMN_OOM), "-");
 	assert_int_equal(table->sort_column, fixture_column(table, COLUMN_CGCPU));
 	assert_string_equal(table->rows[0].label, "/db.service");
-	table_release(table);
 	view.grouping.axis = AXIS_PROCESS;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "p", COLUMN_CGCPU), "-");
-	table_release(table);
 	session_release(session);
 }
 
@@ -368,16 +355,14 @@ static void test_moves_between_cgroups(void **state)
 	struct table *table;
 
 	(void)state;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "/", COLUMN_CGCPU), "0");
 	assert_string_equal(fixture_shown(table, "/new", COLUMN_CGCPU), "10.0");
 	/* not the 9,000 s of its whole life */
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "·");
-	table_release(table);
 	view.mode = WINDOW_MODE_TOTAL;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "2.5h");
-	table_release(table);
 	session_release(session);
 }
 
@@ -407,11 +392,9 @@ static void test_smaps(void **state)
 
 	(void)state;
 	assert_string_equal(fixture_shown(table, "p", COLUMN_RSS), "≥2.0M");
-	table_release(table);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "whole", COLUMN_RSS), "-");
 	assert_string_equal(fixture_shown(table, "p", COLUMN_PSS), "·");
-	table_release(table);
 	session_release(session);
 }
 
@@ -458,13 +441,11 @@ static void test_resident(void **state)
 	assert_string_equal(fixture_shown(table, "again", COLUMN_GROWTH), "-2.0M");
 	assert_string_equal(fixture_shown(table, "r", COLUMN_RSS), "≥3.0M");
 	assert_string_equal(fixture_shown(table, "r", COLUMN_GROWTH), "·");
-	table_release(table);
 	fixture_expect(session, TAB_MEMORY, WINDOW_MODE_BASE, "q", COLUMN_GROWTH, "-4.0M");
 	fixture_expect(session, TAB_MEMORY, WINDOW_MODE_BASE, "p", COLUMN_GROWTH, "1.0M");
 	view.level = VIEW_LEVEL_THREADS;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "worker", COLUMN_RSS), "-");
-	table_release(table);
 	session_release(session);
 }
 

@@ -140,7 +140,7 @@ static struct table *scx_table(struct session *session, enum window_mode mode, e
 	view_set_tab(&view, TAB_TASK_FIELDS);
 	view.mode = mode;
 	view.level = level;
-	return session_table(session, &view);
+	return fixture_table_of(session, &view);
 }
 
 static void assert_field(struct table *table, const char *row, const char *name, const char *expected)
@@ -171,25 +171,20 @@ static void test_reductions(void **state)
 	assert_field(table, "app", "mode", "MODE_BUSY*");
 	assert_field(table, "app", "dom_id", "4*");
 	assert_field(table, "app", "last_run_at", "1.5s");
-	table_release(table);
 	table = scx_table(session, WINDOW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
 	assert_string_equal(table->columns[3].title, "SUM_RUNTIME");
 	assert_field(table, "app", "sum_runtime", "6.0s");
 	assert_field(table, "app", "weight", "300");
-	table_release(table);
 	table = scx_table(session, WINDOW_MODE_BASE, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "6.0s");
-	table_release(table);
 	table = scx_table(session, WINDOW_MODE_TOTAL, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "12.0s");
-	table_release(table);
 	table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_THREADS);
 	assert_field(table, "app", "sum_runtime", "50.0");
 	assert_field(table, "app", "lat_cri", "-8.0");
 	assert_field(table, "app", "mode", "MODE_IDLE");
 	assert_field(table, "app", "dom_id", "7");
 	assert_field(table, "app", "last_run_at", "-"); /* never */
-	table_release(table);
 	session_release(session);
 }
 
@@ -204,7 +199,6 @@ static void test_another_run(void **state)
 	assert_int_equal(cell->state, CELL_UNAVAILABLE);
 	assert_int_equal(cell->reason, REASON_NOT_READ);
 	assert_field(table, "app", "weight", "300");
-	table_release(table);
 	session_release(session);
 }
 
@@ -242,11 +236,9 @@ static void test_missing(void **state)
 	assert_field(table, "app", "lat_cri", "1.5"); /* of the four that were read */
 	assert_field(table, "app", "last_run_at", "≥0");
 	assert_field(table, "none", "weight", "·"); /* the pass did not come to it */
-	table_release(table);
 	table = scx_table(session, WINDOW_MODE_INTERVAL, VIEW_LEVEL_THREADS);
 	assert_int_equal(fixture_cell(table, "app", field_column("sum_runtime"))->reason,
 			 REASON_WENT_BACKWARDS);
-	table_release(table);
 	/* a stamp of the far future is none */
 	snapshot = begin(104, 1, 1);
 	put(snapshot, 0, LAST_RUN, UINT64_MAX - 5);
@@ -255,7 +247,6 @@ static void test_missing(void **state)
 	session_add_round(session, snapshot);
 	table = scx_table(session, WINDOW_MODE_INTERVAL, VIEW_LEVEL_GROUPS);
 	assert_int_equal(fixture_cell(table, "app", field_column("last_run_at"))->reason, REASON_BAD_STAMP);
-	table_release(table);
 	session_release(session);
 }
 
@@ -274,7 +265,6 @@ static void test_not_read(void **state)
 	assert_non_null(session_scheduler(session));
 	table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS);
 	assert_int_equal(fixture_cell(table, "app", field_column("weight"))->reason, REASON_NOT_READ);
-	table_release(table);
 
 	snapshot = fixture_snapshot(106);
 	fixture_thread(snapshot, 10, 10, "app", "app", 1);
@@ -285,7 +275,6 @@ static void test_not_read(void **state)
 	session_add_round(session, snapshot);
 	table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS);
 	assert_int_equal(fixture_cell(table, "app", field_column("weight"))->reason, REASON_NOT_PERMITTED);
-	table_release(table);
 
 	/* another scheduler, of which nothing is known */
 	snapshot = fixture_snapshot(108);
@@ -334,10 +323,8 @@ static void test_still(void **state)
 	assert_true(session_previous(session)->thread_count < 8);
 	table = scx_table(session, WINDOW_MODE_RATE, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "50.0");
-	table_release(table);
 	table = scx_table(session, WINDOW_MODE_BASE, VIEW_LEVEL_GROUPS);
 	assert_field(table, "app", "sum_runtime", "2.0s");
-	table_release(table);
 	session_release(session);
 }
 
@@ -489,10 +476,9 @@ static void test_filter(void **state)
 		if (view.filter == NULL)
 			fail_msg("%s: %s", cases[i].text, error.text);
 		assert_true(view_needs_task_fields(&view));
-		table = session_table(session, &view);
+		table = fixture_table_of(session, &view);
 		if (table->row_count != cases[i].rows)
 			fail_msg("%s: %zu rows", cases[i].text, table->row_count);
-		table_release(table);
 		view_release(&view);
 	}
 	session_release(session);

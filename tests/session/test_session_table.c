@@ -36,15 +36,13 @@ static struct snapshot *marks_round(int round)
 static void test_marks(void **state)
 {
 	struct session *session = session_create();
-	struct table *table = NULL;
+	struct table *table;
 
 	(void)state;
 	for (int round = 0; round < 3; round++) {
 		session_add_round(session, marks_round(round));
-		table_release(table);
 		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 		/* asking again changes nothing */
-		table_release(table);
 		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	}
 	assert_int_equal(table->row_count, 8);
@@ -62,11 +60,9 @@ static void test_marks(void **state)
 	assert_int_equal(fixture_row(table, "fourth")->mark, ROW_MARK_NONE);
 	assert_int_equal(fixture_row(table, "steady")->mark, ROW_MARK_NONE);
 	assert_int_equal(fixture_row(table, "little")->mark, ROW_MARK_NONE);
-	table_release(table);
 	session_add_round(session, marks_round(2));
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_false(fixture_has_row(table, "leaves"));
-	table_release(table);
 	session_release(session);
 }
 
@@ -78,14 +74,13 @@ static void test_marks_after_gap(void **state)
 
 	(void)state;
 	session_add_round(session, marks_round(0));
-	table_release(fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE));
+	(void)fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	session_add_round(session, marks_round(1));
 	session_add_round(session, marks_round(2));
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_int_equal(table->row_count, 7);
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_int_equal(table->rows[i].mark, ROW_MARK_NONE);
-	table_release(table);
 	session_release(session);
 }
 
@@ -107,7 +102,6 @@ static void test_sticky_pattern(void **state)
 		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 		assert_true(fixture_has_row(table, "worker-{N}"));
 		assert_true(fixture_has_row(table, "single-7"));
-		table_release(table);
 	}
 	session_release(session);
 }
@@ -139,34 +133,30 @@ static void test_narrowing(void **state)
 
 	(void)state;
 	view.hide_kernel_threads = true;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 2);
-	table_release(table);
 	assert_true(view_open(&view, "engine", 6, "engine", 6));
 	assert_int_equal(view.grouping.axis, AXIS_PID);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 1);
 	assert_string_equal(table->rows[0].key, "10:100");
 	assert_string_equal(table->rows[0].label, "10 engine");
 	assert_int_equal(table->rows[0].tgid, 10);
 	assert_true(view_open(&view, table->rows[0].key, 6, table->rows[0].label, 9));
-	table_release(table);
 	assert_int_equal(view.grouping.axis, AXIS_THREAD);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 2);
 	assert_string_equal(fixture_shown(table, "io-{N}", COLUMN_THR),
 			    "2"); /* not that of the other process */
 	assert_string_equal(fixture_shown(table, "cpu-{N}", COLUMN_CPU), "35.0");
-	table_release(table);
 	assert_true(view_open(&view, "cpu-{N}", 7, "cpu-{N}", 7));
 	assert_int_equal(view.level, VIEW_LEVEL_THREADS);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 2);
 	assert_int_equal(table->rows[0].tid, 13);
 	assert_int_equal(table->rows[0].tgid, 10);
 	assert_string_equal(table->rows[0].key, "13:100");
 	assert_int_equal(table->rows[1].tid, 12);
-	table_release(table);
 	key = view_close(&view, &length);
 	assert_string_equal(key, "cpu-{N}");
 	free(key);
@@ -193,13 +183,12 @@ static void fill_order(struct snapshot *snapshot, int round)
 
 static void assert_order(struct session *session, const struct view *view, const char *expected)
 {
-	struct table *table = session_table(session, view);
+	struct table *table = fixture_table_of(session, view);
 
 	for (size_t i = 0; i < table->row_count; i++)
 		assert_int_equal(table->rows[i].label[0], expected[i]);
 	assert_int_equal(table->row_count, strlen(expected));
 	assert_int_equal(table->row_total, 4);
-	table_release(table);
 }
 
 static void test_order(void **state)
@@ -233,19 +222,17 @@ static void test_filter_rows(void **state)
 	view.filter = filter_parse("cpu% > 20 and !other", NULL);
 	assert_non_null(view.filter);
 	view.mode = WINDOW_MODE_TOTAL; /* a rate is a rate in every mode */
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 1);
 	assert_true(fixture_has_row(table, "engine"));
 	assert_int_equal(table->row_total, 1);
-	table_release(table);
 	view_release(&view);
 	view_initialise(&view);
 	view.filter = filter_parse("run_time_ns < 60ms and thr = 1", NULL);
 	view.mode = WINDOW_MODE_INTERVAL;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 2);
 	assert_true(fixture_has_row(table, "other"));
-	table_release(table);
 	view_release(&view);
 	session_release(session);
 }
@@ -261,31 +248,27 @@ static void test_filter_threads(void **state)
 
 	(void)state;
 	view.filter = filter_parse("thread = io-* and cpu > 1", NULL);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 2);
 	assert_string_equal(fixture_shown(table, "engine", COLUMN_THR), "2");
 	assert_string_equal(fixture_shown(table, "engine", COLUMN_CPU), "15.0");
 	assert_string_equal(fixture_shown(table, "other", COLUMN_CPU), "2.5");
-	table_release(table);
 	filter_release(view.filter);
 	view.filter = filter_parse("thread = io-* and cpu > 5", NULL);
 	assert_true(view_open(&view, "engine", 6, "engine", 6));
 	assert_true(view_narrows_threads(&view));
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 1);
 	assert_string_equal(fixture_shown(table, "10 engine", COLUMN_THR), "2");
 	assert_true(view_open(&view, table->rows[0].key, 6, table->rows[0].label, 9));
-	table_release(table);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 1);
 	assert_string_equal(fixture_shown(table, "io-{N}", COLUMN_THR), "2");
-	table_release(table);
 	view.level = VIEW_LEVEL_THREADS;
 	view.filter = filter_parse("tid = 11", NULL);
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_count, 1);
 	assert_int_equal(table->rows[0].tid, 11);
-	table_release(table);
 	view.level = VIEW_LEVEL_GROUPS;
 	free(view_close(&view, &length));
 	key = view_close(&view, &length);
@@ -320,10 +303,9 @@ static void test_filter_members(void **state)
 		view.grouping.axis = AXIS_THREAD;
 		view.filter = filter_parse(cases[i].text, NULL);
 		assert_non_null(view.filter);
-		table = session_table(session, &view);
+		table = fixture_table_of(session, &view);
 		if (table->row_count != cases[i].rows)
 			fail_msg("%s: %zu rows", cases[i].text, table->row_count);
-		table_release(table);
 		view_release(&view);
 	}
 	session_release(session);
@@ -353,11 +335,10 @@ static void test_filter_states(void **state)
 		fill_states(snapshot, round);
 		snapshot_finish(snapshot);
 		session_add_round(session, snapshot);
-		table = session_table(session, &view);
+		table = fixture_table_of(session, &view);
 		assert_int_equal(table->row_count, 1);
 		assert_string_equal(table->rows[0].label, round == 0 ? "engine" : "other");
 		assert_int_equal(table->rows[0].mark, ROW_MARK_NONE);
-		table_release(table);
 	}
 	view_release(&view);
 	session_release(session);
@@ -416,21 +397,19 @@ static void test_sums(void **state)
 	for (int mode = 0; mode < WINDOW_MODE_COUNT; mode++) {
 		view.mode = (enum window_mode)mode;
 		view.level = VIEW_LEVEL_THREADS;
-		table = session_table(session, &view);
+		table = fixture_table_of(session, &view);
 		assert_int_equal(table->row_count, 300);
 		column_sums(table, expected);
-		table_release(table);
 		view.level = VIEW_LEVEL_GROUPS;
 		for (int axis = 0; axis < AXIS_COUNT; axis++) {
 			view.grouping.axis = (enum axis)axis;
-			table = session_table(session, &view);
+			table = fixture_table_of(session, &view);
 			assert_in_range(table->row_count, 1, 300);
 			column_sums(table, sums);
 			for (size_t c = 0; c < view.column_count; c++) {
 				assert_true(expected[c] > 0);
 				assert_true(fabs(sums[c] - expected[c]) <= 1e-9 * expected[c]);
 			}
-			table_release(table);
 		}
 	}
 	session_release(session);
@@ -450,7 +429,7 @@ static void test_every_tab(void **state)
 			view.tab = (enum tab)tab;
 			view.mode = (enum window_mode)(mode / 2);
 			view.level = mode % 2 ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
-			table = session_table(session, &view);
+			table = fixture_table_of(session, &view);
 			assert_true(table->row_count > 0);
 			for (size_t c = 0; c < table->column_count; c++) {
 				assert_true(table->columns[c].width >= (int)strlen(table->columns[c].title));
@@ -460,7 +439,6 @@ static void test_every_tab(void **state)
 					assert_string_not_equal(table->columns[c].name,
 								table->columns[d].name);
 			}
-			table_release(table);
 		}
 	}
 	session_release(session);
@@ -514,23 +492,21 @@ static void expect_cells_on_demand(enum view_level level, enum axis axis, size_t
 		view.tab = (enum tab)(tab / WINDOW_MODE_COUNT);
 		view.mode = (enum window_mode)(tab % WINDOW_MODE_COUNT);
 		view.cells_on_demand = false;
-		whole = session_table(session, &view);
+		whole = fixture_table_of(session, &view);
 		last = whole->row_count - 1;
 		assert_true(last >= first + count);
 		view.cells_on_demand = true;
-		table = session_table(session, &view);
+		table = fixture_table_of(session, &view);
 		assert_filled(table, whole, 0, 0);
 		/* the second one fills what the first one left */
 		session_table_fill(session, &view, table, first + count / 2, count - count / 2);
 		session_table_fill(session, &view, table, first, count);
 		assert_filled(table, whole, first, first + count);
 		/* whatever was made in between */
-		table_release(session_table(session, &other));
+		(void)fixture_table_of(session, &other);
 		session_table_fill(session, &view, table, first + count, SIZE_MAX);
 		session_table_fill(session, &view, table, last + 1, count);
 		assert_filled(table, whole, first, last + 1);
-		table_release(table);
-		table_release(whole);
 	}
 	session_release(session);
 }
@@ -565,20 +541,18 @@ static void test_idle(void **state)
 		session_add_round(session, snapshot);
 	}
 	view.hide_idle = true;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_true(fixture_has_row(table, "moves"));
 	assert_true(fixture_has_row(table, "hides"));
 	assert_false(fixture_has_row(table, "rests"));
 	assert_int_equal(table->row_idle, 1);
 	assert_int_equal(table->row_total, 2);
-	table_release(table);
 	/* whoever keeps an order gets them all, marked */
 	view.mark_idle = true;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_int_equal(table->row_idle, 0);
 	assert_true(fixture_row(table, "rests")->idle);
 	assert_false(fixture_row(table, "moves")->idle);
-	table_release(table);
 	view_release(&view);
 	session_release(session);
 }

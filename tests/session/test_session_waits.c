@@ -85,7 +85,7 @@ static void expect_waited(struct session *session, enum window_mode mode, double
 		view.level = threads ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
 		view.columns = columns;
 		view.column_count = 2;
-		table = session_table(session, &view);
+		table = fixture_table_of(session, &view);
 		for (size_t i = 0; i < 2; i++) {
 			const struct cell *cell = fixture_cell(table, threads ? "starved" : "app",
 							       columns[i]);
@@ -93,7 +93,6 @@ static void expect_waited(struct session *session, enum window_mode mode, double
 			assert_int_equal(cell->state, CELL_VALUE);
 			expect_near(cell->sort / unit, expected);
 		}
-		table_release(table);
 	}
 }
 
@@ -147,7 +146,6 @@ static void test_waits_of_one_side(void **state)
 	session_add_round(session, snapshot);
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_true(fixture_cell(table, "app", COLUMN_RUNQ)->partial);
-	table_release(table);
 	session_release(session);
 }
 
@@ -160,7 +158,6 @@ static void test_mean(void **state)
 	(void)state;
 	assert_string_equal(fixture_shown(table, "app", column_of_derived(DERIVED_AVG_CPU_DELAY_NS)), "0");
 	assert_string_equal(fixture_shown(table, "app", column_of_derived(DERIVED_CPU_EFFICIENCY)), "0.57");
-	table_release(table);
 	session_release(session);
 }
 
@@ -174,10 +171,9 @@ static void expect_shown(struct session *session, enum view_level level, enum co
 	view.mode = session_previous(session) != NULL ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
 	view.columns = &column;
 	view.column_count = 1;
-	table = session_table(session, &view);
+	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, level == VIEW_LEVEL_GROUPS ? "app" : "starved", column),
 			    expected);
-	table_release(table);
 }
 
 static void expect_lines(struct session *session, enum column column, const char *expected)
@@ -300,12 +296,10 @@ static void test_lost(void **state)
 
 		expect_near(cell->value.real, cases[i].value);
 		expect_near(cell->sort, cases[i].sort);
-		table_release(table);
 		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_TOTAL);
 		cell = fixture_cell(table, "app", COLUMN_LOST);
 		expect_near(cell->sort / 1e6, (double)of_starved[cases[i].rounds - 1].waited_ms +
 						      (double)of_starved[cases[i].rounds - 1].waiting_ms);
-		table_release(table);
 		session_release(session);
 	}
 }

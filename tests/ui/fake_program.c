@@ -42,11 +42,3 @@ void fake_start_with_rows(struct pty_screen *pty, const struct pty_options *opti
 	fake_round(pty, rows);
 	pty_wait_text(pty, "182.4");
 }
-
-void fake_quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}

@@ -13,7 +13,4 @@ void fake_start_with_rows(struct pty_screen *pty, const struct pty_options *opti
 /* A round with rows "NAME CPU", separated by commas: all have 2 threads. */
 void fake_round(struct pty_screen *pty, const char *rows);
 
-/* Quits, expects status 0 and the terminal as it was. */
-void fake_quit(struct pty_screen *pty);
-
 #endif

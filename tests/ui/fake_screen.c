@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The screen over a fabricated session, steered by a test: commands come as lines on descriptor 3, what the
- * screen asks of its host goes as lines to descriptor 4.
+ * The screen over a fabricated session, steered by a test as driven.h says. What the screen asks of its
+ * host are answers. The commands:
  *
  *   row MARK THREADS CPU LABEL   a row of the next round; MARK one of . + x ^, LABEL with \xNN
  *   round, base                  the next round, or the full one that was asked for
@@ -14,53 +14,25 @@
  *   stderr TEXT                  a library writes to standard error
  *   moment ROUND [newest]        the moment that was asked for
  *   slow MS                      making the rows takes so long, by the clock
- *   clock MS, sync NUMBER        as fake_clock.h says
  *   crash segv|stack|abort|exit|memory
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <locale.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "ui/ui.h"
 
-#include "fake_clock.h"
+#include "driven.h"
 #include "fake_session.h"
-
-enum {
-	COMMANDS = 3,
-	ANSWERS = 4
-};
 
 struct fake_host {
 	struct session *session;
-	struct buffer received;
 	uint64_t rounds;
 	uint64_t asked; /* number of the last request for a moment */
 };
-
-static void answer(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void answer(const char *format, ...)
-{
-	char text[256];
-	va_list arguments;
-	ssize_t written;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	written = write(ANSWERS, text, (size_t)length);
-	(void)written;
-}
 
 /* Turns \xNN into bytes in place; returns the new length. */
 static size_t unescape(char *text)
@@ -80,7 +52,7 @@ static size_t unescape(char *text)
 	return length;
 }
 
-static void add_row(struct fake_host *host, char *arguments)
+static void add_row(char *arguments)
 {
 	char mark;
 	unsigned int threads;
@@ -91,8 +63,7 @@ static void add_row(struct fake_host *host, char *arguments)
 	if (sscanf(arguments, "%c %u %lf %n", &mark, &threads, &cpu, &used) != 3 || used == 0)
 		abort();
 	length = unescape(arguments + used);
-	fake_session_add_row(host->session,
-			     mark == '+'   ? ROW_MARK_NEW
+	fake_session_add_row(mark == '+'   ? ROW_MARK_NEW
 			     : mark == 'x' ? ROW_MARK_GONE
 			     : mark == '^' ? ROW_MARK_MOVER
 					   : ROW_MARK_NONE,
@@ -125,7 +96,7 @@ static void crash(const char *how)
 	if (strcmp(how, "segv") == 0)
 		raise(SIGSEGV);
 	else if (strcmp(how, "stack") == 0)
-		answer("%u\n", overflow_stack(0));
+		driven_answer("%u\n", overflow_stack(0));
 	else if (strcmp(how, "abort") == 0)
 		abort();
 	else if (strcmp(how, "exit") == 0)
@@ -135,16 +106,15 @@ static void crash(const char *how)
 }
 
 /* Carries out one command; returns whether it made an event. */
-static bool obey(struct fake_host *host, char *line, struct ui_event *event)
+static bool obey(void *context, char *line, struct ui_event *event)
 {
+	struct fake_host *host = context;
 	char *arguments = strchr(line, ' ');
 
-	if (fake_clock_obey(line))
-		return false;
 	if (arguments != NULL)
 		*arguments++ = '\0';
 	if (strcmp(line, "row") == 0) {
-		add_row(host, arguments);
+		add_row(arguments);
 	} else if (strcmp(line, "round") == 0 || strcmp(line, "base") == 0) {
 		fake_session_take_rows(host->session);
 		event->kind = strcmp(line, "base") == 0 ? UI_EVENT_BASE : UI_EVENT_ROUND;
@@ -184,26 +154,7 @@ static bool obey(struct fake_host *host, char *line, struct ui_event *event)
 
 static bool receive(void *context, struct ui_event *event)
 {
-	struct fake_host *host = context;
-	bool made = false;
-	char bytes[4096];
-	ssize_t length;
-	char *newline;
-
-	*event = (struct ui_event){0};
-	while ((length = read(COMMANDS, bytes, sizeof(bytes))) > 0)
-		buffer_append(&host->received, bytes, (size_t)length);
-	while (!made && host->received.length != 0 &&
-	       (newline = memchr(host->received.data, '\n', host->received.length)) != NULL) {
-		size_t line = (size_t)(newline - host->received.data);
-		char *text = memory_duplicate_bytes(host->received.data, line);
-
-		memmove(host->received.data, newline + 1, host->received.length - line);
-		host->received.length -= line + 1;
-		made = obey(host, text, event);
-		free(text);
-	}
-	return made;
+	return driven_receive(obey, context, event);
 }
 
 /* Says what is asked for. */
@@ -213,11 +164,11 @@ static bool request(void *context, const struct ui_request *request)
 
 	if (request->kind == UI_REQUEST_MOMENT) {
 		host->asked = request->look.number;
-		answer("look %d %lld\n", (int)request->look.kind, (long long)request->look.amount);
+		driven_answer("look %d %lld\n", (int)request->look.kind, (long long)request->look.amount);
 	} else if (request->kind == UI_REQUEST_BASE) {
-		answer("base\n");
+		driven_answer("base\n");
 	} else {
-		answer("save %zu threads\n", request->save.shown->thread_count);
+		driven_answer("save %zu threads\n", request->save.shown->thread_count);
 		snapshot_window_release(request->save.window);
 	}
 	return true;
@@ -230,29 +181,26 @@ static void change_settings(void *context, const struct ui_settings *settings)
 
 	(void)context;
 	if (settings->interval_ns != before.interval_ns)
-		answer("interval %llu\n", (unsigned long long)settings->interval_ns);
+		driven_answer("interval %llu\n", (unsigned long long)settings->interval_ns);
 	else if (settings->paused != before.paused)
-		answer("paused %d\n", settings->paused);
+		driven_answer("paused %d\n", settings->paused);
 	else if (settings->heap_off != before.heap_off)
-		answer("heap %d\n", !settings->heap_off);
+		driven_answer("heap %d\n", !settings->heap_off);
 	else if (settings->latency != before.latency)
-		answer("latency %d\n", settings->latency);
+		driven_answer("latency %d\n", settings->latency);
 	else
-		answer("needs cgroups %d smaps %d sources %x\n", settings->cgroup_records, settings->smaps,
-		       settings->needed);
+		driven_answer("needs cgroups %d smaps %d sources %x\n", settings->cgroup_records,
+			      settings->smaps, settings->needed);
 	before = *settings;
 }
 
 int main(int argc, char **argv)
 {
 	struct fake_host fake = {.session = session_create()};
-	struct ui_host host = {
-		.context = &fake, .descriptor = COMMANDS, .receive = receive, .request = request};
+	struct ui_host host = {.context = &fake, .receive = receive, .request = request};
 	struct ui_moment moment;
 	struct view view;
 	struct ui_options options = {.interval_ns = 2000000000, .view = &view};
-	struct error error = {0};
-	int result;
 
 	view_initialise(&view);
 	for (int i = 1; i < argc; i++) {
@@ -270,10 +218,8 @@ int main(int argc, char **argv)
 			options.moment = &moment;
 		}
 	}
-	setlocale(LC_CTYPE, "");
-	fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
 	if (options.file_name != NULL) {
-		fake_session_add_row(fake.session, ROW_MARK_NONE, 3, 1000, "stored", 6);
+		fake_session_add_row(ROW_MARK_NONE, 3, 1000, "stored", 6);
 		fake_session_take_rows(fake.session);
 		session_add_round(fake.session, fake_session_snapshot(1));
 	}
@@ -284,14 +230,5 @@ int main(int argc, char **argv)
 		host.change_settings = change_settings;
 		host.has_heap = host.has_latency = true;
 	}
-	result = ui_run(fake.session, &host, &options, &error);
-	session_release(fake.session);
-	buffer_release(&fake.received);
-	if (result < 0) {
-		fprintf(stderr, "fake: %s\n", error.text);
-		return 1;
-	}
-	if (result > 0)
-		raise(result);
-	return 0;
+	return driven_run(fake.session, &host, &options);
 }

@@ -12,11 +12,11 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "session/moment.h"
+#include "session/session_internal.h"
 #include "table/column_list.h"
-#include "table/evidence.h"
 #include "window/column.h"
 
-#include "fake_clock.h"
+#include "driven.h"
 
 struct fake_row {
 	enum row_mark mark;
@@ -31,13 +31,14 @@ struct fake_rows {
 	size_t count, capacity;
 };
 
-struct session {
-	struct snapshot *now, *previous, *base;
-	uint64_t rounds;
-	struct fake_rows shown, next;
-	struct courses courses;
-	bool keeps_courses;
-};
+/* Of the newest round, and of the moment that is shown: no test has two sessions of a kind. */
+static struct fake_rows shown_rows[2];
+static struct fake_rows next_rows;
+
+static struct fake_rows *rows_of(const struct session *session)
+{
+	return &shown_rows[session->is_moment];
+}
 
 static void release_rows(struct fake_rows *rows)
 {
@@ -47,13 +48,10 @@ static void release_rows(struct fake_rows *rows)
 	memset(rows, 0, sizeof(*rows));
 }
 
-void fake_session_add_row(struct session *session, enum row_mark mark, uint32_t threads, double cpu,
-			  const char *label, size_t label_length)
+void fake_session_add_row(enum row_mark mark, uint32_t threads, double cpu, const char *label,
+			  size_t label_length)
 {
-	struct fake_rows *rows = &session->next;
-
-	rows->items = memory_grow(rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items));
-	rows->items[rows->count++] = (struct fake_row){
+	*MEMORY_APPEND(next_rows.items, next_rows.count, next_rows.capacity) = (struct fake_row){
 		.mark = mark,
 		.threads = threads,
 		.cpu = cpu,
@@ -64,9 +62,11 @@ void fake_session_add_row(struct session *session, enum row_mark mark, uint32_t 
 
 void fake_session_take_rows(struct session *session)
 {
-	release_rows(&session->shown);
-	session->shown = session->next;
-	memset(&session->next, 0, sizeof(session->next));
+	struct fake_rows *rows = rows_of(session);
+
+	release_rows(rows);
+	*rows = next_rows;
+	next_rows = (struct fake_rows){0};
 }
 
 static bool switched_off[FEATURE_COUNT] = {[FEATURE_DELAYS] = true};
@@ -121,14 +121,42 @@ static void add_stuck(struct snapshot *snapshot)
 	snapshot_intern_triple(snapshot, (struct triple){0});
 }
 
-struct session_turnover session_turnover(const struct session *session)
+/* Without delay accounting ("off delays") nobody knows what was waited for, and so on. */
+static void tell_sources(struct snapshot *snapshot)
 {
-	const bool known = session->previous != NULL && forks != 0;
+	static const struct {
+		enum source source;
+		enum feature feature;
+		reason_id reason;
+	} missing[] = {
+		{SOURCE_DELAYS, FEATURE_DELAYS, REASON_SWITCHED_OFF},
+		{SOURCE_SCHEDSTATS, FEATURE_SCHEDSTATS, REASON_NOT_IN_KERNEL},
+	};
+	struct tally *tallies = arena_allocate_zero(&snapshot->arena, SOURCE_COUNT, sizeof(*tallies));
 
-	return (struct session_turnover){.started_known = known,
-					 .ended_known = known,
-					 .started_per_s = (double)forks / 2,
-					 .ended_per_s = (double)forks / 2};
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		snapshot->metric_source[i] = metrics[i].source;
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		tallies[i].read = snapshot->thread_count;
+	for (size_t i = 0; i < ARRAY_COUNT(missing); i++) {
+		struct tally *tally = &tallies[missing[i].source];
+
+		tally->read = !switched_off[missing[i].feature];
+		tally->missed[missing[i].reason] = switched_off[missing[i].feature];
+	}
+	snapshot->provenance.tallies = tallies;
+}
+
+/* All threads of the host are seen only where a test says how many start: then it is known how many end. */
+static void tell_forks(struct provenance *provenance, uint64_t round)
+{
+	static uint32_t scope[] = {1};
+
+	provenance->scope = scope;
+	provenance->scope_count = forks == 0;
+	provenance->forks = (struct optional_u64){forks * round, true};
+	provenance->features[FEATURE_ALL_PROCESSES].state = FEATURE_STATE_ON;
+	provenance->features[FEATURE_PID_NAMESPACE].state = FEATURE_STATE_ON;
 }
 
 struct snapshot *fake_session_snapshot(uint64_t round)
@@ -164,42 +192,16 @@ struct snapshot *fake_session_snapshot(uint64_t round)
 			.remedy = i == FEATURE_TASKSTATS ? NULL : "sysctl kernel.task_delayacct=1",
 		};
 	}
+	tell_forks(provenance, round);
+	tell_sources(snapshot);
 	snapshot->latency = latency;
+	snapshot->resident_missing = REASON_READ;
 	snapshot->host.present = true;
 	snapshot->host.online_cpus = (struct optional_u64){8, true};
 	snapshot->host.total_memory_kib = (struct optional_u64){16 << 20, true};
 	snapshot->pressure.resource[PRESSURE_CPU].some.total_usec = 240000 * round;
 	snapshot_finish(snapshot);
 	return snapshot;
-}
-
-struct session *session_create(void)
-{
-	return memory_allocate_zero(1, sizeof(struct session));
-}
-
-void session_release(struct session *session)
-{
-	if (session == NULL)
-		return;
-	snapshot_release(session->now);
-	snapshot_release(session->previous);
-	snapshot_release(session->base);
-	release_rows(&session->shown);
-	release_rows(&session->next);
-	courses_release(&session->courses);
-	free(session);
-}
-
-void session_add_round(struct session *session, struct snapshot *snapshot)
-{
-	snapshot_release(session->previous);
-	session->previous = session->now;
-	session->now = snapshot;
-	if (session->base == NULL)
-		session->base = snapshot_reference(snapshot);
-	session->rounds++;
-	courses_add_round(&session->courses, snapshot->captured_at_unix_ns, snapshot->provenance.boottime_ns);
 }
 
 /* A moment is a round, and a row that says when it was. */
@@ -229,64 +231,12 @@ void session_show_moment(struct session *session, struct session_moment *moment)
 	const int length = snprintf(label, sizeof(label), "past-%" PRIu64,
 				    moment->now->captured_at_unix_ns / NS_PER_S);
 
-	fake_session_add_row(session, ROW_MARK_NONE, 1, 10, label, (size_t)length);
+	session->is_moment = true;
+	fake_session_add_row(ROW_MARK_NONE, 1, 10, label, (size_t)length);
 	fake_session_take_rows(session);
 	session_add_round(session, moment->now);
 	moment->now = NULL;
 	session_moment_release(moment);
-}
-
-void session_set_base(struct session *session)
-{
-	snapshot_release(session->base);
-	session->base = snapshot_reference(session->now);
-}
-
-/* What is in it is of no account here. */
-struct snapshot_window *session_save_window(const struct session *session, enum window_mode mode)
-{
-	(void)session;
-	(void)mode;
-	return NULL;
-}
-
-const struct snapshot *session_now(const struct session *session)
-{
-	return session->now;
-}
-
-const struct snapshot *session_previous(const struct session *session)
-{
-	return session->previous;
-}
-
-const struct snapshot *session_base(const struct session *session)
-{
-	return session->base;
-}
-
-uint64_t session_round_count(const struct session *session)
-{
-	return session->rounds;
-}
-
-uint64_t session_interval_ns(const struct session *session)
-{
-	(void)session;
-	return 0;
-}
-
-bool session_find_storm(const struct session *session, struct session_storm *ret_storm)
-{
-	(void)session;
-	*ret_storm = (struct session_storm){0};
-	return false;
-}
-
-uint64_t session_ended_count(const struct session *session)
-{
-	(void)session;
-	return 0;
 }
 
 static void set_number(struct cell *cell, enum unit unit, double value)
@@ -407,20 +357,15 @@ static int compare_rows(const void *left_pointer, const void *right_pointer)
 	return sorted_view->sort_ascending ? order : -order;
 }
 
-void session_keep_courses(struct session *session, enum column wanted)
-{
-	(void)wanted;
-	session->keeps_courses = true;
-}
-
 /* Of the groups at the top in CPU%, in what the session keeps courses in. */
 static void note_courses(struct session *session, const struct view *view)
 {
 	struct course_view *noted = courses_view(&session->courses, view);
 	struct course_column *column = courses_begin_column(&session->courses, noted, COLUMN_CPU);
+	const struct fake_rows *rows = rows_of(session);
 
-	for (size_t i = 0; column != NULL && i < session->shown.count; i++) {
-		const struct fake_row *row = &session->shown.items[i];
+	for (size_t i = 0; column != NULL && i < rows->count; i++) {
+		const struct fake_row *row = &rows->items[i];
 
 		if (row->mark != ROW_MARK_GONE)
 			courses_note(&session->courses, noted, column,
@@ -429,19 +374,14 @@ static void note_courses(struct session *session, const struct view *view)
 	}
 }
 
-size_t session_course(const struct session *session, const struct view *view, const char *key,
-		      size_t key_length, enum column column, struct course_point points[], size_t limit)
-{
-	return courses_points(&session->courses, view, key, key_length, column, points, limit);
-}
-
 struct table *session_table(struct session *session, const struct view *view)
 {
 	enum column columns[COLUMN_TOTAL];
 	size_t count = view_columns(view, columns);
+	const struct fake_rows *rows = rows_of(session);
 	struct table *table = table_create(NULL, count);
 
-	fake_clock_pass(table_ns);
+	driven_pass(table_ns);
 	table->sort_column = SIZE_MAX;
 	for (size_t i = 0; i < count; i++) {
 		table->columns[i] = (struct table_column){
@@ -457,8 +397,8 @@ struct table *session_table(struct session *session, const struct view *view)
 	}
 	if (view->step_count != 0)
 		add_inner_rows(table, view, columns);
-	for (size_t i = 0; view->step_count == 0 && i < session->shown.count; i++)
-		add_row(table, view, columns, &session->shown.items[i],
+	for (size_t i = 0; view->step_count == 0 && i < rows->count; i++)
+		add_row(table, view, columns, &rows->items[i],
 			view->level == VIEW_LEVEL_THREADS ? 100 + (uint32_t)i : 0);
 	sorted_view = view;
 	cpu_column = view->level == VIEW_LEVEL_THREADS ? 0 : 1;
@@ -552,87 +492,10 @@ void session_explain(struct session *session, const struct view *view, const cha
 			     key);
 }
 
-const struct task_field_owner *session_scheduler(const struct session *session)
-{
-	return session->now != NULL ? session->now->task_fields.owner : NULL;
-}
-
-bool session_scheduler_runs(const struct session *session)
-{
-	return session_scheduler(session) != NULL;
-}
-
 void session_explain_member(struct session *session, const struct view *view, const char *key,
 			    size_t key_length, const char *name, struct buffer *ret_lines)
 {
 	(void)session;
 	(void)view;
 	buffer_append_format(ret_lines, "Explanation of %s.\nRow %.*s.\n", name, (int)key_length, key);
-}
-
-/* Without delay accounting ("off delays") nobody knows what was waited for, and so on. */
-bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,
-			     struct buffer *words)
-{
-	const bool is_delay = column == COLUMN_MWAIT || column == COLUMN_BLKIO || column == COLUMN_IRQ;
-
-	(void)view;
-	if (session->now != NULL && (column_sources(column) & source_bit(SOURCE_SCHEDSTATS)) != 0 &&
-	    session->now->provenance.features[FEATURE_SCHEDSTATS].state == FEATURE_STATE_OFF) {
-		if (words != NULL)
-			buffer_append_text(words, "scheduler statistics: not in this kernel");
-		return true;
-	}
-	if (!is_delay || session->now == NULL ||
-	    session->now->provenance.features[FEATURE_DELAYS].state != FEATURE_STATE_OFF)
-		return false;
-	if (words != NULL)
-		buffer_append_text(words, "delay accounting is off; sysctl kernel.task_delayacct=1");
-	return true;
-}
-
-void session_append_cause(const struct session *session, const struct view *view, enum column column,
-			  struct buffer *words)
-{
-	if (session_why_unavailable(session, view, column, NULL))
-		buffer_append_text(words, "delays off");
-}
-
-bool session_refuse_column(const struct session *session, const struct view *view, enum column column,
-			   struct buffer *words)
-{
-	if (!session_why_unavailable(session, view, column, NULL))
-		return false;
-	buffer_append_format(words, "%s cannot be read: ", column_title(column, view->mode));
-	return session_why_unavailable(session, view, column, words);
-}
-
-struct table *evidence_table(const struct snapshot *snapshot)
-{
-	static const char *const titles[] = {"READ", "MISSED", "WHY", "REMEDY"};
-	struct table *table = table_create(NULL, 4);
-	struct table_row *row;
-
-	(void)snapshot;
-	for (size_t i = 0; i < 4; i++)
-		table->columns[i] = (struct table_column){
-			.title = titles[i], .width = 6, .left = i >= 2, .column = UINT32_MAX};
-	row = table_add_row(table);
-	row->label = row->key = "delays";
-	row->label_length = row->key_length = strlen(row->label);
-	set_integer(&row->cells[0], UNIT_COUNT, 0);
-	set_integer(&row->cells[1], UNIT_COUNT, 1284);
-	row->cells[2] = (struct cell){.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "switched off"};
-	row->cells[3] = (struct cell){
-		.state = CELL_VALUE, .form = CELL_FORM_TEXT, .text = "sysctl kernel.task_delayacct=1"};
-	return table;
-}
-
-void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns, uint64_t ended,
-			   struct buffer *lines)
-{
-	(void)snapshot;
-	(void)interval_ns;
-	(void)ended;
-	buffer_append_text(lines, "TASKSTATS  1,284 ok, 0 refused\n");
 }

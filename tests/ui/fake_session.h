@@ -5,13 +5,13 @@
 #include "session/session.h"
 
 /*
- * A stand-in for session.c whose tables are what a test wrote: fake_session.c defines the functions of
- * session.h and evidence.h that the screen calls.
+ * A session whose tables are what a test wrote: fake_session.c defines the functions of session.h that make
+ * tables and explain their numbers. Rounds and what is said of them are those of a session.
  */
 
 /* A row of the next round. The label may hold any byte. */
-void fake_session_add_row(struct session *session, enum row_mark mark, uint32_t threads, double cpu,
-			  const char *label, size_t label_length);
+void fake_session_add_row(enum row_mark mark, uint32_t threads, double cpu, const char *label,
+			  size_t label_length);
 
 /* The rows added since the last round are those of the newest one, which must be added next. */
 void fake_session_take_rows(struct session *session);
@@ -27,7 +27,7 @@ void fake_session_stick(uint64_t threads);
  * cost of 2 % of a CPU. */
 void fake_session_measure_latency(uint64_t events);
 
-/* Making a table takes so long from now on, by the clock of fake_clock.h. */
+/* Making a table takes so long from now on, by the clock of driven.h. */
 void fake_session_slow_down(uint64_t milliseconds);
 
 /* A snapshot with the header's facts: host "fakehost", 8 CPUs, load, pressure, a feature that is off. */

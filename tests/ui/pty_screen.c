@@ -100,12 +100,15 @@ static void become_shell(void)
 	pid_t program = fork();
 	int status;
 
+	signal(SIGTTOU, SIG_IGN);
 	if (program == 0) {
+		/* before the program asks for the terminal, which would stop it in the background */
 		setpgid(0, 0);
+		tcsetpgrp(STDIN_FILENO, getpid());
+		signal(SIGTTOU, SIG_DFL);
 		return;
 	}
 	setpgid(program, program);
-	signal(SIGTTOU, SIG_IGN);
 	tcsetpgrp(STDIN_FILENO, program);
 	while (waitpid(program, &status, WUNTRACED) == program && WIFSTOPPED(status)) {
 		tcsetpgrp(STDIN_FILENO, getpgrp());
@@ -148,15 +151,27 @@ static void run_child(int slave, const struct pty_options *options, int control,
 	_exit(127);
 }
 
-bool pty_is_available(void)
+void pty_need(void)
 {
 	int master, slave;
 
-	if (openpty(&master, &slave, NULL, NULL, NULL) != 0)
-		return false;
+	if (openpty(&master, &slave, NULL, NULL, NULL) != 0) {
+		puts("SKIP: this host gives no pseudoterminals");
+		exit(77);
+	}
 	close(master);
 	close(slave);
-	return true;
+}
+
+bool pty_describes(const char *term)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "infocmp %s >/dev/null 2>&1", term);
+	if (system(command) == 0)
+		return true;
+	printf("not described here: %s\n", term);
+	return false;
 }
 
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments)
@@ -241,6 +256,47 @@ void pty_release(struct pty_screen *pty)
 	close_descriptor(&pty->control);
 	close_descriptor(&pty->answers);
 	vterm_free(pty->terminal);
+}
+
+/* It ended by a signal, or where that is 0 with a status. */
+static void expect_status(struct pty_screen *pty, int signal, int status)
+{
+	pty_wait_end(pty);
+	assert_int_equal(WIFSIGNALED(pty->status) ? WTERMSIG(pty->status) : 0, signal);
+	if (signal == 0)
+		assert_int_equal(WEXITSTATUS(pty->status), status);
+}
+
+void pty_expect_end(struct pty_screen *pty, int signal, int status)
+{
+	expect_status(pty, signal, status);
+	pty_expect_restored(pty);
+	pty_release(pty);
+}
+
+void pty_quit(struct pty_screen *pty)
+{
+	pty_type(pty, "\x03");
+	pty_expect_end(pty, 0, 0);
+}
+
+void pty_take_away(struct pty_screen *pty)
+{
+	close_descriptor(&pty->master);
+	close_descriptor(&pty->slave);
+	expect_status(pty, SIGHUP, 0);
+	pty_release(pty);
+}
+
+bool pty_is_ascii(struct pty_screen *pty)
+{
+	for (int row = 0; row < pty->rows; row++) {
+		for (const char *text = pty_row(pty, row); *text != '\0'; text++) {
+			if ((unsigned char)*text >= 0x80)
+				return false;
+		}
+	}
+	return true;
 }
 
 static int64_t now_ms(void)
@@ -454,6 +510,24 @@ bool pty_is_stopped(struct pty_screen *pty, const void *context)
 	return is_stopped(pty);
 }
 
+bool pty_is_on_screen(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	return pty->alternate_screen;
+}
+
+static bool selects(struct pty_screen *pty, const void *context)
+{
+	const int row = pty_selected_row(pty);
+
+	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
+}
+
+void pty_wait_selected(struct pty_screen *pty, const char *text)
+{
+	pty_wait(pty, selects, text, text);
+}
+
 void pty_wait_text(struct pty_screen *pty, const char *text)
 {
 	pty_wait(pty, pty_has_text, text, text);
@@ -498,6 +572,18 @@ void pty_type(struct pty_screen *pty, const char *bytes)
 	assert_int_equal(write(pty->master, bytes, strlen(bytes)), strlen(bytes));
 }
 
+void pty_show(struct pty_screen *pty, const char *keys, const char *text)
+{
+	pty_type(pty, keys);
+	pty_wait_text(pty, text);
+}
+
+void pty_hide(struct pty_screen *pty, const char *keys, const char *text)
+{
+	pty_type(pty, keys);
+	pty_wait_no_text(pty, text);
+}
+
 void pty_command(struct pty_screen *pty, const char *line)
 {
 	if (write(pty->control, line, strlen(line)) != (ssize_t)strlen(line) ||
@@ -528,25 +614,6 @@ void pty_resize(struct pty_screen *pty, int rows, int columns)
 	assert_int_equal(ioctl(pty->master, TIOCSWINSZ, &size), 0);
 }
 
-static void append_scalar(char *text, size_t *length, uint32_t scalar)
-{
-	if (scalar < 0x80) {
-		text[(*length)++] = (char)scalar;
-	} else if (scalar < 0x800) {
-		text[(*length)++] = (char)(0xc0 | scalar >> 6);
-		text[(*length)++] = (char)(0x80 | (scalar & 0x3f));
-	} else if (scalar < 0x10000) {
-		text[(*length)++] = (char)(0xe0 | scalar >> 12);
-		text[(*length)++] = (char)(0x80 | (scalar >> 6 & 0x3f));
-		text[(*length)++] = (char)(0x80 | (scalar & 0x3f));
-	} else {
-		text[(*length)++] = (char)(0xf0 | scalar >> 18);
-		text[(*length)++] = (char)(0x80 | (scalar >> 12 & 0x3f));
-		text[(*length)++] = (char)(0x80 | (scalar >> 6 & 0x3f));
-		text[(*length)++] = (char)(0x80 | (scalar & 0x3f));
-	}
-}
-
 static VTermScreenCell cell_at(struct pty_screen *pty, int row, int column)
 {
 	VTermScreenCell cell;
@@ -556,27 +623,32 @@ static VTermScreenCell cell_at(struct pty_screen *pty, int row, int column)
 	return cell;
 }
 
-/* The row's text; `columns` (may be NULL) gets the cell that each byte belongs to. */
-static size_t row_text(struct pty_screen *pty, int row, char text[static ROW_BYTES], int *columns)
+/* The text of a row without blanks at its end. */
+static void row_text(struct pty_screen *pty, int row, char text[static ROW_BYTES])
 {
-	size_t length = 0;
+	const VTermRect line = {.start_row = row, .end_row = row + 1, .end_col = pty->columns};
+	size_t length = vterm_screen_get_text(pty->screen, text, ROW_BYTES - 1, line);
 
-	for (int column = 0; column < pty->columns && length + 32 < ROW_BYTES;) {
-		VTermScreenCell cell = cell_at(pty, row, column);
-		size_t start = length;
-
-		if (cell.chars[0] == 0)
-			text[length++] = ' ';
-		for (size_t i = 0; i < VTERM_MAX_CHARS_PER_CELL && cell.chars[i] != 0; i++)
-			append_scalar(text, &length, cell.chars[i]);
-		for (size_t i = start; columns != NULL && i < length; i++)
-			columns[i] = column;
-		column += cell.width > 1 ? cell.width : 1;
-	}
 	while (length != 0 && text[length - 1] == ' ')
 		length--;
 	text[length] = '\0';
-	return length;
+}
+
+/* The cell that a byte of a row's text belongs to. */
+static int column_of(struct pty_screen *pty, int row, size_t byte)
+{
+	for (int column = 0, width; column < pty->columns; column += width) {
+		const VTermRect cell = {row, row + 1, column, column + 1};
+		char text[64];
+		const size_t length = vterm_screen_get_text(pty->screen, text, sizeof(text), cell);
+
+		/* an erased cell has no text */
+		if (byte < (length != 0 ? length : 1))
+			return column;
+		byte -= length != 0 ? length : 1;
+		width = cell_at(pty, row, column).width > 1 ? 2 : 1;
+	}
+	return pty->columns;
 }
 
 const char *pty_row(struct pty_screen *pty, int row)
@@ -585,24 +657,23 @@ const char *pty_row(struct pty_screen *pty, int row)
 	static unsigned int next;
 	char *text = texts[next++ % 4];
 
-	row_text(pty, row, text, NULL);
+	row_text(pty, row, text);
 	return text;
 }
 
 int pty_find(struct pty_screen *pty, const char *text, int *ret_column)
 {
-	char row_bytes[ROW_BYTES];
-	int columns[ROW_BYTES];
+	char line[ROW_BYTES];
 
 	for (int row = 0; row < pty->rows; row++) {
 		const char *found;
 
-		row_text(pty, row, row_bytes, columns);
-		found = strstr(row_bytes, text);
+		row_text(pty, row, line);
+		found = strstr(line, text);
 		if (found == NULL)
 			continue;
 		if (ret_column != NULL)
-			*ret_column = columns[found - row_bytes];
+			*ret_column = column_of(pty, row, (size_t)(found - line));
 		return row;
 	}
 	return -1;

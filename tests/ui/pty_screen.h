@@ -40,13 +40,16 @@ struct pty_options {
 	const char *locale;         /* NULL: C.UTF-8 */
 	const char *environment[4]; /* NAME=VALUE */
 	bool keep_slave_closed;     /* the program is the only one with the terminal open */
-	bool pipes;                 /* give it descriptors 3 and 4; it is one of fake_clock.h */
+	bool pipes;                 /* give it descriptors 3 and 4; it is one of driven.h */
 	bool job;                   /* under a parent with job control, which stops when the program does */
 	bool stop_ignored;          /* SIGTSTP is ignored when the program starts */
 };
 
-/* Whether this host gives pseudoterminals. */
-bool pty_is_available(void);
+/* Ends the test as skipped where this host gives no pseudoterminals. */
+void pty_need(void);
+
+/* Whether this host describes such a terminal; xterm-direct2 comes with the larger set of descriptions. */
+bool pty_describes(const char *term);
 
 void pty_start(struct pty_screen *pty, const struct pty_options *options, const char *const *arguments);
 
@@ -60,8 +63,18 @@ int pty_run_quietly(const char *const *arguments);
 void pty_release(struct pty_screen *pty);
 
 /*
+ * Waits until the program ended by a signal, or where that is 0 with a status, and left the terminal as it
+ * was; releases it. pty_quit(): by Ctrl-C, with status 0.
+ */
+void pty_expect_end(struct pty_screen *pty, int signal, int status);
+void pty_quit(struct pty_screen *pty);
+
+/* Takes the terminal away, of which the program ends by SIGHUP, and releases it. */
+void pty_take_away(struct pty_screen *pty);
+
+/*
  * Waits until `condition` holds; takes in whatever the program sends meanwhile. With a program of
- * fake_clock.h it is looked at only between frames, and not before all that was typed and told is taken in.
+ * driven.h it is looked at only between frames, and not before all that was typed and told is taken in.
  */
 void pty_wait(struct pty_screen *pty, bool (*condition)(struct pty_screen *pty, const void *context),
 	      const void *context, const char *what);
@@ -76,15 +89,19 @@ void pty_type_until(struct pty_screen *pty, const char *keys,
 bool pty_has_text(struct pty_screen *pty, const void *context);
 bool pty_has_no_text(struct pty_screen *pty, const void *context);
 
-/* For a program of fake_clock.h: waits until it has nothing left to do, and its last frame is here. */
+/* For a program of driven.h: waits until it has nothing left to do, and its last frame is here. */
 void pty_sync(struct pty_screen *pty);
 
-/* Whether the child is stopped: a condition for pty_wait(). */
+/* Whether the child is stopped, or has its screen up: conditions for pty_wait(). */
 bool pty_is_stopped(struct pty_screen *pty, const void *context);
+bool pty_is_on_screen(struct pty_screen *pty, const void *context);
 
 /* Waits until a row of the screen contains the text, or none does. */
 void pty_wait_text(struct pty_screen *pty, const char *text);
 void pty_wait_no_text(struct pty_screen *pty, const char *text);
+
+/* Waits until the row of the cursor contains the text. */
+void pty_wait_selected(struct pty_screen *pty, const char *text);
 
 /* Finds a text in the page of text that is open: how many lines stand above it depends on what this user may
  * read. */
@@ -99,11 +116,18 @@ uint64_t pty_drain(struct pty_screen *pty, int milliseconds);
 /* Types. */
 void pty_type(struct pty_screen *pty, const char *bytes);
 
+/* Types, and waits until a row of the screen contains the text, or none does. */
+void pty_show(struct pty_screen *pty, const char *keys, const char *text);
+void pty_hide(struct pty_screen *pty, const char *keys, const char *text);
+
 /* Sends a line down the control pipe, and waits for an answer line that begins with `text`. */
 void pty_command(struct pty_screen *pty, const char *line);
 void pty_wait_answer(struct pty_screen *pty, const char *text);
 
 void pty_resize(struct pty_screen *pty, int rows, int columns);
+
+/* Whether nothing on the screen is beyond ASCII. */
+bool pty_is_ascii(struct pty_screen *pty);
 
 /* Text of a row, without blanks at its end; in one of four static buffers. */
 const char *pty_row(struct pty_screen *pty, int row);

@@ -579,18 +579,9 @@ static bool enclose(void)
 
 static void capture(const char *path)
 {
-	const pid_t child = fork();
-	int status, null;
+	const char *const arguments[] = {CTOP_PROGRAM, "capture", "--no-heap", "-o", path, NULL};
 
-	assert_true(child >= 0);
-	if (child == 0) {
-		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		dup2(null, STDOUT_FILENO);
-		execl(CTOP_PROGRAM, CTOP_PROGRAM, "capture", "--no-heap", "-o", path, (char *)NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	assert_int_equal(pty_run_quietly(arguments), 0);
 }
 
 static int prepare(void **state)
@@ -681,10 +672,7 @@ int main(int count, char **arguments)
 		fprintf(stderr, "usage: random_keys [--of live|file|comparison] [--seconds N] [--seed N]\n");
 		return 2;
 	}
-	if (!pty_is_available()) {
-		printf("skip - random keys: this host gives no pseudo terminal\n");
-		return 77;
-	}
+	pty_need();
 	random_state = seed;
 	if (mkdtemp(base) == NULL)
 		return 1;

@@ -1,42 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The screen over a real session of made snapshots of a host with sched_ext, steered by a test. Each line on
- * descriptor 3 is a round:
+ * The screen over a real session of made snapshots of a host with sched_ext, steered by a test as
+ * driven.h says. Each other command is a round:
  *
  *   none       no scheduler runs
  *   lavd, mini one of these runs, and the contexts of its threads were read
  *   unread     lavd runs, and contexts were not asked for
  *   refused    a scheduler runs, and contexts may not be read
  *
- * but those of fake_clock.h.
- *
- * What the screen asks for goes to descriptor 4: "scx 1" when it wants contexts, "scx 0" when it does not.
+ * What the screen asks for is answered: "scx 1" when it wants contexts, "scx 0" when it does not.
  * Options: --tab=NAME; --file=ROUND shows a file of such a round.
  */
-#include <fcntl.h>
-#include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "snapshot/task_fields.h"
 #include "ui/ui.h"
 
-#include "fake_clock.h"
+#include "driven.h"
 
 enum {
-	COMMANDS = 3,
-	ANSWERS = 4,
 	THREADS = 7,
-};
-
-struct made_host {
-	struct buffer received;
-	uint64_t rounds;
 };
 
 static const struct task_field_enumerator states[] = {{"STATE_QUEUED", 0}, {"STATE_RUNNING", 1}};
@@ -201,60 +188,38 @@ static struct snapshot *make_round(const char *kind, uint64_t round)
 	return snapshot;
 }
 
+static bool obey(void *context, char *line, struct ui_event *event)
+{
+	uint64_t *rounds = context;
+
+	event->snapshot = make_round(line, ++*rounds);
+	return true;
+}
+
 static bool receive(void *context, struct ui_event *event)
 {
-	struct made_host *host = context;
-	char bytes[4096];
-	ssize_t length;
-	char *newline;
-
-	*event = (struct ui_event){0};
-	while ((length = read(COMMANDS, bytes, sizeof(bytes))) > 0)
-		buffer_append(&host->received, bytes, (size_t)length);
-	while (event->snapshot == NULL && host->received.length != 0 &&
-	       (newline = memchr(host->received.data, '\n', host->received.length)) != NULL) {
-		const size_t line = (size_t)(newline - host->received.data) + 1;
-
-		*newline = '\0';
-		if (!fake_clock_obey(host->received.data))
-			event->snapshot = make_round(host->received.data, ++host->rounds);
-		memmove(host->received.data, host->received.data + line, host->received.length - line);
-		host->received.length -= line;
-	}
-	return event->snapshot != NULL;
+	return driven_receive(obey, context, event);
 }
 
 static void change_settings(void *context, const struct ui_settings *settings)
 {
 	static bool told, before;
-	char text[16];
-	ssize_t written;
 
 	(void)context;
 	if (told && settings->task_fields == before)
 		return;
 	told = true;
 	before = settings->task_fields;
-	written = write(ANSWERS, text,
-			(size_t)snprintf(text, sizeof(text), "scx %d\n", settings->task_fields));
-	(void)written;
+	driven_answer("scx %d\n", settings->task_fields);
 }
 
 int main(int argc, char **argv)
 {
-	struct made_host host = {.rounds = 0};
-	const struct ui_host live = {
-		.context = &host,
-		.descriptor = COMMANDS,
-		.receive = receive,
-		.change_settings = change_settings,
-	};
-	const struct ui_host of_file = {.context = &host, .descriptor = COMMANDS, .receive = receive};
+	uint64_t rounds = 0;
+	struct ui_host host = {.context = &rounds, .receive = receive, .change_settings = change_settings};
 	struct session *session = NULL;
 	struct view view;
 	struct ui_options options = {.interval_ns = 2000000000, .view = &view};
-	struct error error = {0};
-	int result;
 
 	view_initialise(&view);
 	for (int i = 1; i < argc; i++) {
@@ -263,20 +228,8 @@ int main(int argc, char **argv)
 		if (strncmp(argv[i], "--file=", 7) == 0) {
 			session = session_create_file(make_round(argv[i] + 7, 3));
 			options.file_name = "saved.ctprof.zst";
+			host.change_settings = NULL;
 		}
 	}
-	setlocale(LC_CTYPE, "");
-	fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
-	if (session == NULL)
-		session = session_create();
-	result = ui_run(session, options.file_name != NULL ? &of_file : &live, &options, &error);
-	session_release(session);
-	buffer_release(&host.received);
-	if (result < 0) {
-		fprintf(stderr, "scx_screen: %s\n", error.text);
-		return 1;
-	}
-	if (result > 0)
-		raise(result);
-	return 0;
+	return driven_run(session != NULL ? session : session_create(), &host, &options);
 }

@@ -31,6 +31,7 @@ enum {
 static atomic_bool stop;
 static atomic_size_t named; /* threads of the pool that have their names */
 static pthread_t threads[THREADS_AFTER];
+static char pool[12]; /* its name, whoever else runs this test */
 static char directory[] = "/tmp/ctop-pair-XXXXXX";
 static char before[PATH_MAX], after[PATH_MAX];
 
@@ -39,7 +40,7 @@ static void *be_in_pool(void *argument)
 {
 	char name[16];
 
-	snprintf(name, sizeof(name), "pairpool-%zu", (size_t)argument);
+	snprintf(name, sizeof(name), "%s-%zu", pool, (size_t)argument);
 	prctl(PR_SET_NAME, name);
 	atomic_fetch_add(&named, 1);
 	while (!atomic_load(&stop))
@@ -70,6 +71,9 @@ static int make_captures(void **state)
 	(void)state;
 	if (mkdtemp(directory) == NULL)
 		return -1;
+	/* letters: digits would become {N} */
+	snprintf(pool, sizeof(pool), "pair%c%c%c%c", 'a' + getpid() % 26, 'a' + getpid() / 26 % 26,
+		 'a' + getpid() / 676 % 26, 'a' + getpid() / 17576 % 26);
 	snprintf(before, sizeof(before), "%s/one.ctprof.zst", directory);
 	snprintf(after, sizeof(after), "%s/two.ctprof.zst", directory);
 	if (start_threads(0, THREADS_BEFORE) < 0 || capture(before) < 0)
@@ -103,18 +107,11 @@ static void start_pair(struct pty_screen *pty, int rows, int columns, const char
 	start(pty, &(struct pty_options){.rows = rows, .columns = columns}, before, after, option);
 }
 
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}
-
 /* Rows of our pool alone: it grew, that is seen with its sign, opened and swapped. */
 static void test_pool_that_grew(void **state)
 {
 	struct pty_screen pty;
+	char keys[48];
 
 	(void)state;
 	start_pair(&pty, 24, 80, NULL);
@@ -123,36 +120,28 @@ static void test_pool_that_grew(void **state)
 	pty_wait_text(&pty, "change by thread");
 	pty_wait_text(&pty, "one boot, ");
 	pty_wait_text(&pty, "CHANGEv");
-	pty_type(&pty, "//pairpool.*thread_count/\r");
-	pty_wait_text(&pty, "1/1");
+	snprintf(keys, sizeof(keys), "//%s.*thread_count/\r", pool);
+	pty_show(&pty, keys, "1/1");
 	pty_wait_text(&pty, "2>5 thread_count");
 	pty_wait_text(&pty, "+3 +150.0%");
 	pty_wait_text(&pty, ": 2 threads the same, 3 came, 0 gone");
-	pty_type(&pty, "~");
-	pty_wait_text(&pty, "5>2 thread_count");
+	pty_show(&pty, "~", "5>2 thread_count");
 	pty_wait_text(&pty, "-3  -60.0%");
 	pty_wait_text(&pty, "! after is the older capture");
-	pty_type(&pty, "~");
-	pty_wait_text(&pty, "+3 +150.0%");
+	pty_show(&pty, "~", "+3 +150.0%");
 	/* the threads, of which three are new */
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, " > threads");
+	pty_show(&pty, "\r", " > threads");
 	pty_wait_text(&pty, "thread_count (Esc: all metrics)");
 	pty_wait_text(&pty, "1/3");
-	pty_type(&pty, "=");
-	pty_wait_text(&pty, "1/5");
+	pty_show(&pty, "=", "1/5");
 	/* all metrics of one, and an explanation */
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "run_time_ns");
+	pty_show(&pty, "\r", "run_time_ns");
 	pty_wait_text(&pty, "before");
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "Esc close");
+	pty_show(&pty, "i", "Esc close");
 	pty_type(&pty, "\033");
-	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "1/5");
-	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "2>5 thread_count");
-	quit(&pty);
+	pty_show(&pty, "\033", "1/5");
+	pty_show(&pty, "\033", "2>5 thread_count");
+	pty_quit(&pty);
 }
 
 static void test_pages_and_orders(void **state)
@@ -164,53 +153,26 @@ static void test_pages_and_orders(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		start_pair(&pty, sizes[i][0], sizes[i][1], NULL);
 		pty_wait_text(&pty, "CHANGEv");
+		pty_show(&pty, "e", "BEFORE  one.ctprof.zst");
+		pty_hide(&pty, "\033[F", "▼ ");
 		pty_type(&pty, "e");
-		pty_wait_text(&pty, "BEFORE  one.ctprof.zst");
-		pty_type(&pty, "\033[F");
-		pty_wait_no_text(&pty, "▼ ");
-		pty_type(&pty, "e");
-		pty_type(&pty, "s");
-		pty_wait_text(&pty, "Sort by");
-		pty_type(&pty, "\033[F\r");
-		pty_wait_text(&pty, "%v");
-		pty_type(&pty, "N");
-		pty_wait_text(&pty, "GROUP^");
-		pty_type(&pty, ">>>");
-		pty_wait_text(&pty, "BEFOREv");
-		pty_type(&pty, "r");
-		pty_wait_text(&pty, "BEFORE^");
-		pty_type(&pty, "P");
-		pty_wait_text(&pty, "CPU (Esc: all metrics)");
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "CPU (Esc: all metrics)");
-		pty_type(&pty, "g");
-		pty_wait_text(&pty, "PROCESS");
-		pty_type(&pty, "gggg");
-		pty_wait_text(&pty, "TID");
-		pty_type(&pty, "g");
-		pty_wait_text(&pty, "GROUP");
-		pty_type(&pty, "d");
-		pty_wait_text(&pty, "change by group");
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
-		pty_type(&pty, "?0");
-		pty_wait_text(&pty, "METRIC");
+		pty_show(&pty, "s", "Sort by");
+		pty_show(&pty, "\033[F\r", "%v");
+		pty_show(&pty, "N", "GROUP^");
+		pty_show(&pty, ">>>", "BEFOREv");
+		pty_show(&pty, "r", "BEFORE^");
+		pty_show(&pty, "P", "CPU (Esc: all metrics)");
+		pty_hide(&pty, "\033", "CPU (Esc: all metrics)");
+		pty_show(&pty, "g", "PROCESS");
+		pty_show(&pty, "gggg", "TID");
+		pty_show(&pty, "g", "GROUP");
+		pty_show(&pty, "d", "change by group");
+		pty_show(&pty, "?", "Columns of this tab");
+		pty_show(&pty, "?0", "METRIC");
 		/* every tab, and back to this file alone */
-		pty_type(&pty, "2345678901D");
-		pty_wait_text(&pty, "file: totals only");
-		quit(&pty);
+		pty_show(&pty, "2345678901D", "file: totals only");
+		pty_quit(&pty);
 	}
-}
-
-static bool is_ascii(struct pty_screen *pty)
-{
-	for (int row = 0; row < pty->rows; row++) {
-		for (const char *text = pty_row(pty, row); *text != '\0'; text++) {
-			if ((unsigned char)*text >= 0x80)
-				return false;
-		}
-	}
-	return true;
 }
 
 static bool has_color(struct pty_screen *pty)
@@ -234,13 +196,11 @@ static void test_plain_and_small(void **state)
 	start(&pty, &plain, before, after, "--ascii");
 	pty_wait_text(&pty, "CHANGEv");
 	/* the line at the bottom is the last to be drawn */
-	pty_type(&pty, "=/");
-	pty_wait_text(&pty, "filter:");
-	assert_true(is_ascii(&pty));
+	pty_show(&pty, "=/", "filter:");
+	assert_true(pty_is_ascii(&pty));
 	assert_false(has_color(&pty));
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "filter:");
-	quit(&pty);
+	pty_hide(&pty, "\033", "filter:");
+	pty_quit(&pty);
 	start_pair(&pty, 8, 40, NULL);
 	pty_wait_text(&pty, "one.ctprof.zst -> ");
 	pty_wait_text(&pty, "METRIC");
@@ -251,7 +211,7 @@ static void test_plain_and_small(void **state)
 	pty_wait_text(&pty, "change by thread");
 	pty_resize(&pty, 5, 30);
 	pty_wait_text(&pty, "The screen is 30x5");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void expect_report(struct pty_screen *pty, const char *name, const char *expected)
@@ -262,8 +222,7 @@ static void expect_report(struct pty_screen *pty, const char *name, const char *
 
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	snprintf(typed, sizeof(typed), "S%s\r", path);
-	pty_type(pty, typed);
-	pty_wait_text(pty, "wrote /");
+	pty_show(pty, typed, "wrote /");
 	report = fopen(path, "r");
 	assert_non_null(report);
 	length = fread(text, 1, sizeof(text) - 1, report);
@@ -271,12 +230,10 @@ static void expect_report(struct pty_screen *pty, const char *name, const char *
 	assert_non_null(strstr(text, expected));
 	fclose(report);
 	/* a second one with that name is refused, and the line stays open */
-	pty_type(pty, typed);
-	pty_wait_text(pty, "exists");
+	pty_show(pty, typed, "exists");
 	pty_wait_text(pty, "Esc cancel");
 	assert_true(pty->cursor_visible);
-	pty_type(pty, "\033");
-	pty_wait_no_text(pty, "Esc cancel");
+	pty_hide(pty, "\033", "Esc cancel");
 	pty_wait_no_text(pty, "wrote /");
 	unlink(path);
 }
@@ -294,58 +251,47 @@ static void test_reports(void **state)
 	expect_report(&pty, "r.json", "{");
 	expect_report(&pty, "r.md", "|");
 	expect_report(&pty, "r.html", "<!");
-	pty_type(&pty, "S/nowhere/r.pdf\r");
-	pty_wait_text(&pty, "name ends in .txt, .tsv, .csv, .json, .md or .html");
+	pty_show(&pty, "S/nowhere/r.pdf\r", "name ends in .txt, .tsv, .csv, .json, .md or .html");
 	pty_wait_text(&pty, "Esc cancel");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "Esc cancel");
-	quit(&pty);
+	pty_hide(&pty, "\033", "Esc cancel");
+	pty_quit(&pty);
 }
 
 /* D on the live screen: a file that is not there, one that is none, then a good one; and back. */
 static void test_live_against_file(void **state)
 {
 	struct pty_screen pty;
+	char keys[24], group[24];
 
 	(void)state;
 	start(&pty, &(struct pty_options){.rows = 60, .columns = 80}, "-d0.5", NULL, NULL);
 	pty_wait_text(&pty, "every 0.5s  rate");
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "file or time to compare with");
-	pty_type(&pty, "/nowhere/at-all\r");
-	pty_wait_text(&pty, "/nowhere/at-all does not exist");
+	pty_show(&pty, "D", "file or time to compare with");
+	pty_show(&pty, "/nowhere/at-all\r", "/nowhere/at-all does not exist");
 	/* what was typed is there again to be mended */
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "compare with: /nowhere/at-all");
-	pty_type(&pty, "\025" CTOP_PROGRAM "\r");
-	pty_wait_text(&pty, "is not a snapshot");
+	pty_show(&pty, "D", "compare with: /nowhere/at-all");
+	pty_show(&pty, "\025" CTOP_PROGRAM "\r", "is not a snapshot");
 	pty_wait_text(&pty, "every 0.5s  rate");
 	pty_type(&pty, "D\025");
 	pty_type(&pty, before);
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "compared with one.ctprof.zst; D goes back");
+	pty_show(&pty, "\r", "compared with one.ctprof.zst; D goes back");
 	pty_wait_text(&pty, "every 0.5s  change by thread");
 	pty_wait_text(&pty, "after   now");
-	pty_type(&pty, "g/pairpool\r");
-	pty_wait_text(&pty, "CGROUP");
-	pty_type(&pty, "g");
-	pty_wait_text(&pty, "pairpool-{N}");
+	snprintf(keys, sizeof(keys), "g/%s\r", pool);
+	pty_show(&pty, keys, "CGROUP");
+	snprintf(group, sizeof(group), "%s-{N}", pool);
+	pty_show(&pty, "g", group);
 	pty_wait_text(&pty, "2>5");
-	pty_type(&pty, " ");
-	pty_wait_text(&pty, "PAUSED");
-	pty_type(&pty, "e");
-	pty_wait_text(&pty, "BEFORE  one.ctprof.zst");
+	pty_show(&pty, " ", "PAUSED");
+	pty_show(&pty, "e", "BEFORE  one.ctprof.zst");
 	pty_search(&pty, "AFTER  now");
 	pty_type(&pty, "e");
-	pty_type(&pty, " ");
-	pty_wait_no_text(&pty, "PAUSED");
+	pty_hide(&pty, " ", "PAUSED");
 	/* Esc goes back to the live screen, its view as it was left */
-	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "every 0.5s  rate");
+	pty_show(&pty, "\033", "every 0.5s  rate");
 	pty_wait_text(&pty, "by process {N}");
-	pty_type(&pty, "~");
-	pty_wait_text(&pty, "there is no comparison");
-	quit(&pty);
+	pty_show(&pty, "~", "there is no comparison");
+	pty_quit(&pty);
 }
 
 /* Files of every kind and generation, in both orders; the same one twice. None of them ends the screen. */
@@ -365,9 +311,9 @@ static void test_odd_pairs(void **state)
 			start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, paths[0], paths[1],
 			      NULL);
 			pty_wait_text(&pty, "change by group");
-			pty_type(&pty, "\r\r\rm\033\033\033~g0=\033[Fi\033e\033xi\033?");
-			pty_wait_text(&pty, "Columns of this tab");
-			quit(&pty);
+			pty_show(&pty, "\r\r\rm\033\033\033~g0=\033[Fi\033e\033xi\033?",
+				 "Columns of this tab");
+			pty_quit(&pty);
 		}
 	}
 }
@@ -433,7 +379,6 @@ static void test_fault_while_loading(void **state)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct thread_search search = {.found = 0}, *pointer = &search;
 		struct pty_screen pty;
-		int status;
 
 		start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, "-d0.5", NULL, NULL);
 		pty_wait_text(&pty, "every 0.5s  rate");
@@ -443,11 +388,7 @@ static void test_fault_while_loading(void **state)
 		pty_type(&pty, "\r");
 		pty_wait(&pty, has_new_thread, &pointer, "a thread that reads the file");
 		assert_int_equal(syscall(SYS_tgkill, pty.child, search.found, faults[i]), 0);
-		status = pty_wait_end(&pty);
-		assert_true(WIFSIGNALED(status));
-		assert_int_equal(WTERMSIG(status), faults[i]);
-		pty_expect_restored(&pty);
-		pty_release(&pty);
+		pty_expect_end(&pty, faults[i], 0);
 	}
 	close(fifo);
 	unlink(path);
@@ -467,9 +408,8 @@ static void test_nothing_measurable(void **state)
 	start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, window, window, NULL);
 	pty_wait_text(&pty, "Nothing changed measurably here.");
 	/* the file behind it has rates, as by itself */
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "  rate  ");
-	quit(&pty);
+	pty_show(&pty, "D", "  rate  ");
+	pty_quit(&pty);
 	unlink(window);
 }
 
@@ -488,18 +428,11 @@ static void test_missing_file(void **state)
 static void test_ends_with_its_terminal(void **state)
 {
 	struct pty_screen pty;
-	int status;
 
 	(void)state;
 	start_pair(&pty, 24, 80, NULL);
 	pty_wait_text(&pty, "CHANGEv");
-	close(pty.master);
-	pty.master = -1;
-	close(pty.slave);
-	pty.slave = -1;
-	status = pty_wait_end(&pty);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
-	pty_release(&pty);
+	pty_take_away(&pty);
 }
 
 int main(void)
@@ -512,9 +445,6 @@ int main(void)
 		cmocka_unit_test(test_missing_file),        cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: this host gives no pseudoterminals");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, make_captures, remove_captures);
 }

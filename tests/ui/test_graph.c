@@ -77,8 +77,7 @@ static void start_and_mark(struct pty_screen *pty, const struct pty_options *opt
 	pty_wait_text(pty, "40.0");
 	pty_type(pty, "\033OH");
 	/* threads, then CPU% */
-	pty_type(pty, "\033OC\033OC\r");
-	pty_wait_text(pty, "CPU% of wave");
+	pty_show(pty, "\033OC\033OC\r", "CPU% of wave");
 }
 
 /* The row of bars at the bottom: what stands in it behind the axis. */
@@ -129,14 +128,10 @@ static void test_sizes(void **state)
 		pty_wait_text(&pty, "now 80.0");
 		pty_wait_text(&pty, ascii ? "80.0|" : "80.0│");
 		pty_wait(&pty, shows_bars, ascii ? "_.# #" : "▁▂█ █", "a gap");
-		for (int row = 0; row < sizes[i / 2].rows && ascii; row++) {
-			for (const char *text = pty_row(&pty, row); *text != '\0'; text++)
-				assert_true((unsigned char)*text < 0x80);
-		}
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "CPU% of wave");
+		assert_true(!ascii || pty_is_ascii(&pty));
+		pty_hide(&pty, "\033", "CPU% of wave");
 		pty_wait_text(&pty, "CPU%");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -151,12 +146,9 @@ static void test_keys(void **state)
 	start_and_mark(&pty, &options, NULL);
 	for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
 		pty_wait_text(&pty, "CPU% of wave");
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
-		pty_type(&pty, "q");
-		pty_wait_text(&pty, "CPU% of wave");
-		pty_type(&pty, keys[i]);
-		pty_wait_no_text(&pty, "CPU% of wave");
+		pty_show(&pty, "?", "Columns of this tab");
+		pty_show(&pty, "q", "CPU% of wave");
+		pty_hide(&pty, keys[i], "CPU% of wave");
 		pty_wait_text(&pty, "gaps");
 		pty_type(&pty, "\r");
 	}
@@ -168,18 +160,14 @@ static void test_keys(void **state)
 	/* of a row that goes away it is said */
 	fake_round(&pty, "gaps 5");
 	pty_wait_text(&pty, "the row is gone");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "CPU% of wave");
-	pty_type(&pty, "^\r");
-	pty_wait_text(&pty, "process gaps");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "process gaps");
+	pty_hide(&pty, "\033", "CPU% of wave");
+	pty_show(&pty, "^\r", "process gaps");
+	pty_hide(&pty, "\033", "process gaps");
 	/* USER, the last column there is */
 	pty_resize(&pty, 50, 200);
 	pty_wait_text(&pty, "somebody");
-	pty_type(&pty, "$\r");
-	pty_wait_text(&pty, "process gaps");
-	fake_quit(&pty);
+	pty_show(&pty, "$\r", "process gaps");
+	pty_quit(&pty);
 }
 
 /* Themes change no more than the colour; in a file Enter opens the row. */
@@ -197,13 +185,12 @@ static void test_themes_and_files(void **state)
 		pty_wait(&pty, shows_bars, "▁▂█", "bars");
 		row = pty_find(&pty, "▁▂█", &column);
 		assert_int_equal(pty_is_colored(&pty, row, column), i != 2);
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 	fake_start(&pty, &options, "--file=stored.ctprof.zst");
 	pty_wait_text(&pty, "stored");
-	pty_type(&pty, "\033OC\033OC\r");
-	pty_wait_text(&pty, "process stored");
-	fake_quit(&pty);
+	pty_show(&pty, "\033OC\033OC\r", "process stored");
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -215,9 +202,6 @@ int main(void)
 		cmocka_unit_test(test_themes_and_files),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,8 +224,7 @@ static void start_screen(struct pty_screen *pty)
 	pty_start(pty, &options, arguments);
 	pty_wait_no_text(pty, "reading");
 	pty_wait_text(pty, "every 0.3s");
-	pty_type(pty, "/held\r");
-	pty_wait_text(pty, "held_target");
+	pty_show(pty, "/held\r", "held_target");
 }
 
 /* It ends; where the lock is held, while it still is. */
@@ -252,8 +251,7 @@ static void expect_rounds(struct pty_screen *pty)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	child = hanging_mount_spawn(sleeping, -1);
-	pty_type(pty, "1");
-	pty_wait_text(pty, "held_later");
+	pty_show(pty, "1", "held_later");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 }
@@ -267,8 +265,7 @@ static void test_screen(void **state)
 	start_target();
 	lock_target();
 	start_screen(&pty);
-	pty_type(&pty, "8");
-	pty_wait_text(&pty, "1 not known"); /* so somebody waited for the lock */
+	pty_show(&pty, "8", "1 not known"); /* so somebody waited for the lock */
 	expect_rounds(&pty);
 	end_screen(&pty, true);
 }
@@ -301,15 +298,13 @@ static void test_later(void **state)
 		skip();
 	start_target();
 	start_screen(&pty);
-	pty_type(&pty, "8");
-	pty_wait_text(&pty, "FREED");
+	pty_show(&pty, "8", "FREED");
 	pty_wait(&pty, has_allocated, NULL, "bytes allocated");
 	lock_target();
 	pty_wait(&pty, has_none, NULL, "no bytes allocated");
 	expect_rounds(&pty);
 	hanging_mount_go_on();
-	pty_type(&pty, "8");
-	pty_wait_text(&pty, "FREED");
+	pty_show(&pty, "8", "FREED");
 	pty_wait(&pty, has_allocated, NULL, "bytes allocated again");
 	end_screen(&pty, false);
 }
@@ -325,8 +320,7 @@ static void test_end(void **state)
 		skip();
 	start_target();
 	start_screen(&pty);
-	pty_type(&pty, "8");
-	pty_wait_text(&pty, "FREED");
+	pty_show(&pty, "8", "FREED");
 	pty_wait(&pty, has_allocated, NULL, "bytes allocated");
 	lock_target();
 	pty_wait(&pty, has_none, NULL, "no bytes allocated");
@@ -344,9 +338,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_end, end_target),
 	};
 
-	if (!pty_is_available()) {
-		printf("SKIP: this host gives no pseudoterminals\n");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -26,7 +26,7 @@ static void test_sizes(void **state)
 		fake_start(&pty, &options, NULL);
 		fake_round(&pty, "postgres-{N} 182.4,nginx 1");
 		pty_wait_text(&pty, sizes[i].visible);
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -43,7 +43,7 @@ static void test_narrow_columns(void **state)
 	pty_wait_text(&pty, "postgres-{N}");
 	assert_int_equal(pty_find(&pty, "WRITE/s", NULL), -1);
 	pty_wait_text(&pty, "rate");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Any order of sizes, each taken before the next or not: it lives, and the last one is drawn right. */
@@ -66,7 +66,7 @@ static void test_resize_storm(void **state)
 	}
 	pty_wait_text(&pty, "postgres-{N}");
 	pty_wait_text(&pty, "WRITE/s");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Where a number stands in its row, in cells. */
@@ -121,7 +121,7 @@ static void test_odd_names(void **state)
 	assert_int_equal(cell_of(&pty, "100.9"), cell_of(&pty, "900.1"));
 	/* a name is cut at characters, and keeps its beginning and its end */
 	pty_wait_text(&pty, "long漢…漢漢漢");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_ascii_locale(void **state)
@@ -136,14 +136,10 @@ static void test_ascii_locale(void **state)
 	pty_wait_text(&pty, "900.1");
 	pty_wait_text(&pty, "??wide");
 	assert_int_equal(pty_find(&pty, "·", NULL), -1);
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "+- CPU% of");
-	for (int row = 0; row < 24; row++) {
-		for (const char *text = pty_row(&pty, row); *text != '\0'; text++)
-			assert_true((unsigned char)*text < 0x80);
-	}
+	pty_show(&pty, "i", "+- CPU% of");
+	assert_true(pty_is_ascii(&pty));
 	pty_type(&pty, "\033");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_ascii_option(void **state)
@@ -158,7 +154,7 @@ static void test_ascii_option(void **state)
 	pty_wait_text(&pty, "??wide");
 	assert_int_equal(pty_find(&pty, "·", NULL), -1);
 	assert_int_equal(pty_find(&pty, "≥", NULL), -1);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static bool any_color(struct pty_screen *pty)
@@ -181,22 +177,22 @@ static void test_colors(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	assert_true(any_color(&pty));
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start_with_rows(&pty, &without);
 	assert_false(any_color(&pty));
 	/* the current tab and the cursor's row show without */
 	assert_true(pty_selected_row(&pty) > 0);
 	assert_true(pty_is_reverse(&pty, 3, 1));
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start(&pty, NULL, "--theme=mono");
 	fake_round(&pty, "a 1");
 	pty_wait_text(&pty, "1.0");
 	assert_false(any_color(&pty));
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start_with_rows(&pty, &monochrome);
 	assert_false(any_color(&pty));
 	assert_true(pty_selected_row(&pty) > 0);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Columns that the width leaves out are reached with Right. */
@@ -211,7 +207,7 @@ static void test_scroll_right(void **state)
 		pty_type(&pty, "\033OC");
 	pty_wait_text(&pty, "MIGR/s");
 	pty_wait_text(&pty, "CPU%v");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_row_marks(void **state)
@@ -227,7 +223,7 @@ static void test_row_marks(void **state)
 	pty_wait_text(&pty, "+fresh");
 	pty_wait_text(&pty, "xended");
 	pty_wait_text(&pty, "^rising");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Any keys in any order, with rounds and sizes in between: it lives, and draws what it should afterwards. */
@@ -275,7 +271,7 @@ static void test_any_keys(void **state)
 	pty_command(&pty, "row . 1 1 calm");
 	pty_command(&pty, "base");
 	pty_wait_text(&pty, "numbers count from this round on");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -288,9 +284,6 @@ int main(void)
 		cmocka_unit_test(test_row_marks),    cmocka_unit_test(test_any_keys),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

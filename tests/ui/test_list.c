@@ -65,18 +65,6 @@ static void start(struct pty_screen *pty, const struct pty_options *place)
 	pty_wait_text(pty, "r01 ");
 }
 
-static bool is_selected(struct pty_screen *pty, const void *context)
-{
-	int row = pty_selected_row(pty);
-
-	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
-}
-
-static void wait_selected(struct pty_screen *pty, const char *text)
-{
-	pty_wait(pty, is_selected, text, "the cursor on another row");
-}
-
 static void press(struct pty_screen *pty, const char *key, int times)
 {
 	while (times-- > 0)
@@ -123,28 +111,28 @@ static void test_sorting_shows_the_top(void **state)
 
 		start(&pty, &places[i]);
 		press(&pty, down, 7);
-		wait_selected(&pty, "r08");
+		pty_wait_selected(&pty, "r08");
 		pty_type(&pty, "N");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		press(&pty, down, 70);
-		wait_selected(&pty, "r71");
+		pty_wait_selected(&pty, "r71");
 		pty_type(&pty, "P");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		wait_others(&pty, &places[i], true, 0);
 		press(&pty, down, 70);
 		pty_type(&pty, "r");
-		wait_selected(&pty, "r83");
+		pty_wait_selected(&pty, "r83");
 		press(&pty, down, 70);
-		wait_selected(&pty, "r13");
+		pty_wait_selected(&pty, "r13");
 		pty_type(&pty, "\t");
-		wait_selected(&pty, "r83");
+		pty_wait_selected(&pty, "r83");
 		pty_type(&pty, "r");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		press(&pty, down, 70);
 		pty_type(&pty, "g");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		wait_others(&pty, &places[i], true, 0);
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -158,18 +146,17 @@ static void test_back_then_sort(void **state)
 
 		start(&pty, &places[i]);
 		press(&pty, down, 60);
-		wait_selected(&pty, "r61");
+		pty_wait_selected(&pty, "r61");
 		press(&pty, "\033[A", 2);
-		wait_selected(&pty, "r59");
+		pty_wait_selected(&pty, "r59");
 		row = pty_selected_row(&pty);
-		pty_type(&pty, "\r");
-		pty_wait_text(&pty, "inner-1");
+		pty_show(&pty, "\r", "inner-1");
 		pty_type(&pty, "\033");
-		wait_selected(&pty, "r59");
+		pty_wait_selected(&pty, "r59");
 		assert_int_equal(pty_selected_row(&pty), row);
 		pty_type(&pty, "P");
-		wait_selected(&pty, "r01");
-		fake_quit(&pty);
+		pty_wait_selected(&pty, "r01");
+		pty_quit(&pty);
 	}
 }
 
@@ -188,21 +175,21 @@ static void test_others_are_announced(void **state)
 		wait_others(&pty, &places[i], false, ROWS - shown);
 		wait_others(&pty, &places[i], true, 0);
 		pty_type(&pty, "G");
-		wait_selected(&pty, "r83");
+		pty_wait_selected(&pty, "r83");
 		pty_wait(&pty, shows_rows, &shown, "as many rows as before");
 		wait_others(&pty, &places[i], true, ROWS - shown);
 		pty_type(&pty, "\033[H");
-		wait_selected(&pty, "r01");
+		pty_wait_selected(&pty, "r01");
 		/* one row further than what is in sight */
 		press(&pty, down, shown);
 		snprintf(last, sizeof(last), "r%02d", shown + 1);
-		wait_selected(&pty, last);
+		pty_wait_selected(&pty, last);
 		below = ROWS - (shown + 1);
 		shown = rows_in_sight(&pty);
 		assert_true(shown > 1);
 		wait_others(&pty, &places[i], false, below);
 		wait_others(&pty, &places[i], true, ROWS - below - shown);
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -217,31 +204,31 @@ static void test_cursor_hides_nothing(void **state)
 		start(&pty, &places[i]);
 		/* where one page does not hold eight rows, the window goes down with the cursor */
 		press(&pty, down, 3);
-		wait_selected(&pty, "r04");
+		pty_wait_selected(&pty, "r04");
 		row = pty_selected_row(&pty);
 		press(&pty, down, places[i].rows > 12 ? 4 : 0);
-		wait_selected(&pty, places[i].rows > 12 ? "r08" : "r04");
+		pty_wait_selected(&pty, places[i].rows > 12 ? "r08" : "r04");
 		if (places[i].rows > 12) {
 			row = pty_selected_row(&pty);
 			send_rows(&pty, r08_falls);
 			pty_wait_no_text(&pty, "r08 ");
-			wait_selected(&pty, "r09");
+			pty_wait_selected(&pty, "r09");
 			assert_int_equal(pty_selected_row(&pty), row);
 			pty_wait_text(&pty, "r01 ");
 			send_rows(&pty, falling);
 			pty_wait_text(&pty, "r08 ");
-			wait_selected(&pty, "r09");
+			pty_wait_selected(&pty, "r09");
 			press(&pty, "\033[A", 1);
-			wait_selected(&pty, "r08");
+			pty_wait_selected(&pty, "r08");
 			send_rows(&pty, r08_rises);
 			pty_wait_text(&pty, "82.5");
-			wait_selected(&pty, "r08");
+			pty_wait_selected(&pty, "r08");
 			assert_true(pty_selected_row(&pty) < row);
 			pty_wait_text(&pty, "r01 ");
 		} else {
 			assert_true(row > 0);
 		}
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -265,12 +252,10 @@ static void test_unbound_keys(void **state)
 
 		start(&pty, &places[i]);
 		for (size_t key = 0; key < sizeof(keys) / sizeof(keys[0]); key++) {
-			pty_type(&pty, keys[key].bytes);
-			pty_wait_text(&pty, keys[key].sentence);
+			pty_show(&pty, keys[key].bytes, keys[key].sentence);
 		}
-		pty_type(&pty, "k");
-		pty_wait_no_text(&pty, "nothing on");
-		fake_quit(&pty);
+		pty_hide(&pty, "k", "nothing on");
+		pty_quit(&pty);
 	}
 }
 
@@ -293,8 +278,7 @@ static void test_freeze(void **state)
 		fake_start(&pty, &places[i], NULL);
 		fake_round(&pty, "one 30,two 20,three 10");
 		pty_wait_text(&pty, "30.0");
-		pty_type(&pty, "f");
-		pty_wait_text(&pty, "order kept (f)");
+		pty_show(&pty, "f", "order kept (f)");
 		fake_round(&pty, "one 1,three 31,four 99");
 		pty_wait_text(&pty, "99.0");
 		pty_wait_text(&pty, "31.0");
@@ -307,11 +291,10 @@ static void test_freeze(void **state)
 		pty_wait_text(&pty, "55.0");
 		assert_true(row_of(&pty, " one ") < row_of(&pty, " two "));
 		assert_true(row_of(&pty, " two ") < row_of(&pty, " three "));
-		pty_type(&pty, "f");
-		pty_wait_no_text(&pty, "order kept");
+		pty_hide(&pty, "f", "order kept");
 		assert_true(row_of(&pty, " four ") < row_of(&pty, " two "));
 		assert_true(row_of(&pty, " three ") < row_of(&pty, " one "));
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -325,22 +308,18 @@ static void test_idle(void **state)
 		fake_start(&pty, &places[i], NULL);
 		fake_round(&pty, "busy 30,calm 0,quick 20,still 0");
 		pty_wait_text(&pty, "30.0");
-		pty_type(&pty, "a");
-		pty_wait_text(&pty, "2 idle rows hidden (a)");
+		pty_show(&pty, "a", "2 idle rows hidden (a)");
 		pty_wait_no_text(&pty, " calm ");
-		pty_type(&pty, "f");
-		pty_wait_text(&pty, "order kept (f)");
+		pty_show(&pty, "f", "order kept (f)");
 		fake_round(&pty, "busy 0,calm 0,quick 21,still 7");
 		pty_wait_text(&pty, "21.0");
 		pty_wait_text(&pty, " still ");
 		assert_true(row_of(&pty, " busy ") < row_of(&pty, " quick "));
 		assert_true(row_of(&pty, " quick ") < row_of(&pty, " still "));
 		assert_int_equal(pty_find(&pty, " calm ", NULL), -1);
-		pty_type(&pty, "f");
-		pty_wait_text(&pty, "2 idle rows hidden (a)");
-		pty_type(&pty, "a");
-		pty_wait_text(&pty, " calm ");
-		fake_quit(&pty);
+		pty_show(&pty, "f", "2 idle rows hidden (a)");
+		pty_show(&pty, "a", " calm ");
+		pty_quit(&pty);
 	}
 }
 
@@ -353,12 +332,10 @@ static void test_hints(void **state)
 
 		start(&pty, &places[i]);
 		pty_wait_text(&pty, "Enter open  ? help  q quit");
-		pty_type(&pty, "\r");
-		pty_wait_text(&pty, "inner-1");
+		pty_show(&pty, "\r", "inner-1");
 		pty_wait_text(&pty, "Enter open  Esc back  ? help  q quit");
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "Esc back");
-		fake_quit(&pty);
+		pty_hide(&pty, "\033", "Esc back");
+		pty_quit(&pty);
 	}
 }
 
@@ -371,31 +348,28 @@ static void test_search(void **state)
 
 		start(&pty, &places[i]);
 		press(&pty, down, 2);
-		wait_selected(&pty, "r03");
+		pty_wait_selected(&pty, "r03");
 		pty_type(&pty, "\033OR7");
-		wait_selected(&pty, "r07");
+		pty_wait_selected(&pty, "r07");
 		pty_type(&pty, "2");
-		wait_selected(&pty, "r72");
+		pty_wait_selected(&pty, "r72");
 		pty_type(&pty, "\177");
-		wait_selected(&pty, "r07");
+		pty_wait_selected(&pty, "r07");
 		pty_type(&pty, "\033");
-		wait_selected(&pty, "r03");
-		pty_type(&pty, "n");
-		pty_wait_text(&pty, "n goes to the next match");
+		pty_wait_selected(&pty, "r03");
+		pty_show(&pty, "n", "n goes to the next match");
 		pty_type(&pty, "\033OR5\r");
-		wait_selected(&pty, "r05");
+		pty_wait_selected(&pty, "r05");
 		pty_wait_text(&pty, "search: 5 (n N)");
 		pty_type(&pty, "nn");
-		wait_selected(&pty, "r25");
+		pty_wait_selected(&pty, "r25");
 		pty_type(&pty, "NNN");
-		wait_selected(&pty, "r75");
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "search:");
+		pty_wait_selected(&pty, "r75");
+		pty_hide(&pty, "\033", "search:");
 		pty_type(&pty, "N");
-		wait_selected(&pty, "r01");
-		pty_type(&pty, "\033ORnowhere\r");
-		pty_wait_text(&pty, "no row has 'nowhere'");
-		fake_quit(&pty);
+		pty_wait_selected(&pty, "r01");
+		pty_show(&pty, "\033ORnowhere\r", "no row has 'nowhere'");
+		pty_quit(&pty);
 	}
 }
 
@@ -411,7 +385,7 @@ static void test_gone_rows_do_not_count(void **state)
 	pty_command(&pty, "row x 0 90 gone-2");
 	pty_command(&pty, "round");
 	pty_wait_text(&pty, "3 threads in 1 group by process");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -429,9 +403,6 @@ int main(void)
 		cmocka_unit_test(test_search),
 	};
 
-	if (!pty_is_available()) {
-		print_message("no pseudoterminals on this host\n");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "pty_screen.h"
 
 enum {
-	ROUNDS = 6, /* of a recording */
+	ROUNDS = 4, /* of a recording */
 };
 
 static void start(struct pty_screen *pty, int rows, int columns, const char *locale, const char *keep)
@@ -20,14 +20,6 @@ static void start(struct pty_screen *pty, int rows, int columns, const char *loc
 	const struct pty_options options = {.rows = rows, .columns = columns, .locale = locale};
 
 	pty_start(pty, &options, arguments);
-}
-
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
 }
 
 static bool shows_answer(struct pty_screen *pty, const void *context)
@@ -43,8 +35,7 @@ static void look_back(struct pty_screen *pty)
 	pty_wait(pty, shows_answer, NULL, "a moment, or why there is none");
 	while (pty_find(pty, " ago)", NULL) < 0) {
 		/* a repaint takes the message away: the next one is another */
-		pty_type(pty, "\x0c");
-		pty_wait_no_text(pty, "has been kept");
+		pty_hide(pty, "\x0c", "has been kept");
 		pty_type(pty, "T");
 		pty_wait(pty, shows_answer, NULL, "a moment, or why there is none");
 	}
@@ -54,11 +45,9 @@ static void look_back(struct pty_screen *pty)
 static void go_to_oldest_of_some(struct pty_screen *pty)
 {
 	look_back(pty);
-	pty_type(pty, "{");
-	pty_wait_text(pty, "the oldest round");
+	pty_show(pty, "{", "the oldest round");
 	pty_type_until(pty, "}", pty_has_no_text, "the oldest round");
-	pty_type(pty, "{");
-	pty_wait_text(pty, "the oldest round");
+	pty_show(pty, "{", "the oldest round");
 }
 
 static void test_there_and_back(void **state)
@@ -76,17 +65,14 @@ static void test_there_and_back(void **state)
 		look_back(&pty);
 		/* the first line says when it was, and there are rows of it */
 		assert_non_null(strstr(pty_row(&pty, 0), " ago)"));
-		pty_type(&pty, "{");
-		pty_wait_text(&pty, "the oldest round");
-		pty_type(&pty, "T");
-		pty_wait_text(&pty, "this is the oldest round that there is");
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, " ago)");
+		pty_show(&pty, "{", "the oldest round");
+		pty_show(&pty, "T", "this is the oldest round that there is");
+		pty_hide(&pty, "\033", " ago)");
 		/* the newest one and then now */
 		look_back(&pty);
 		pty_type(&pty, "}");
 		pty_type(&pty, "tttttttttttttttttttt");
-		quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -100,13 +86,12 @@ static void test_left_meanwhile(void **state)
 	for (int i = 0; i < 20; i++) {
 		look_back(&pty);
 		/* Backspace, which nothing has to be waited for to know */
-		pty_type(&pty, "TTTT\x7f");
-		pty_wait_no_text(&pty, " ago)");
+		pty_hide(&pty, "TTTT\x7f", " ago)");
 		/* what was made meanwhile is here by then, or this proves less: no machine fails for it */
 		(void)pty_drain(&pty, 50);
 		assert_true(pty_find(&pty, " ago)", NULL) < 0);
 	}
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* What is counted since a moment that was chosen is counted in those after it, and not before. */
@@ -117,13 +102,12 @@ static void test_base(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	go_to_oldest_of_some(&pty);
-	pty_type(&pty, "b");
-	pty_wait_text(&pty, "since base, 00:00:00 ago");
+	pty_show(&pty, "b", "since base, 00:00:00 ago");
 	/* to the newest one, until that is a second later */
 	pty_type_until(&pty, "}", pty_has_no_text, "since base, 00:00:00 ago");
 	pty_wait_text(&pty, "since base, 00:0");
 	pty_wait_no_text(&pty, "since base, 00:00:00 ago");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Times are asked for; what is not one is refused with what is. */
@@ -134,22 +118,16 @@ static void test_time(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	look_back(&pty);
-	pty_type(&pty, "@");
-	pty_wait_text(&pty, "go to:");
-	pty_type(&pty, "soon\r");
-	pty_wait_text(&pty, "soon");
+	pty_show(&pty, "@", "go to:");
+	pty_show(&pty, "soon\r", "soon");
 	pty_wait_text(&pty, "-15m");
-	pty_type(&pty, "\x15-1h\r");
-	pty_wait_text(&pty, "nothing is known of");
+	pty_show(&pty, "\x15-1h\r", "nothing is known of");
 	pty_wait_text(&pty, "the oldest round");
 	/* J, which is of no use in the past, does the same */
-	pty_type(&pty, "J");
-	pty_wait_text(&pty, "go to:");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "go to:");
-	pty_type(&pty, "n");
-	pty_wait_text(&pty, "there are no marks");
-	quit(&pty);
+	pty_show(&pty, "J", "go to:");
+	pty_hide(&pty, "\033", "go to:");
+	pty_show(&pty, "n", "there are no marks");
+	pty_quit(&pty);
 }
 
 /* Space plays on to the newest round, where it ends. */
@@ -160,10 +138,9 @@ static void test_play(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	go_to_oldest_of_some(&pty);
-	pty_type(&pty, " ");
-	pty_wait_no_text(&pty, "the oldest round");
+	pty_hide(&pty, " ", "the oldest round");
 	pty_wait_no_text(&pty, "playing");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A moment is compared with another one, and with what is saved of it. */
@@ -174,23 +151,16 @@ static void test_compare(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, "32");
 	go_to_oldest_of_some(&pty);
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "compare with:");
-	pty_type(&pty, "-10s\r");
-	pty_wait_text(&pty, "compared with");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "CHANGEv");
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, "-10s\r", "compared with");
+	pty_hide(&pty, "\033", "CHANGEv");
 	pty_wait_text(&pty, " ago)");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, " ago)");
+	pty_hide(&pty, "\033", " ago)");
 	/* of now, too: what happens each second then and now */
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "compare with:");
-	pty_type(&pty, "\025-0s\r");
-	pty_wait_text(&pty, "change of rates");
-	pty_type(&pty, "D");
-	pty_wait_no_text(&pty, "change of rates");
-	quit(&pty);
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, "\025-0s\r", "change of rates");
+	pty_hide(&pty, "D", "change of rates");
+	pty_quit(&pty);
 }
 
 static void test_nothing_kept(void **state)
@@ -200,14 +170,14 @@ static void test_nothing_kept(void **state)
 	(void)state;
 	start(&pty, 24, 80, NULL, "0");
 	pty_wait_text(&pty, "rate");
-	pty_type(&pty, "T");
-	pty_wait_text(&pty, "this screen keeps no rounds");
-	pty_type(&pty, "@");
-	pty_wait_text(&pty, "this screen keeps no rounds");
-	quit(&pty);
+	pty_show(&pty, "T", "this screen keeps no rounds");
+	pty_show(&pty, "@", "this screen keeps no rounds");
+	pty_quit(&pty);
 }
 
 /* --- what was recorded --- */
+
+static char history[] = "/tmp/ctop-replay-XXXXXX";
 
 static void start_replay(struct pty_screen *pty, int rows, int columns, const char *locale,
 			 const char *directory, const char *when)
@@ -220,17 +190,39 @@ static void start_replay(struct pty_screen *pty, int rows, int columns, const ch
 }
 
 /* Records so many rounds as there are in ROUNDS; `rule` may be NULL. */
-static void record(const char *directory, const char *rule)
+static int record(const char *rule)
 {
 	char rounds[8];
 	const char *const arguments[] = {
-		CTOP_PROGRAM, "record",    "-d",      "0.5",       "-n",
-		rounds,       "--history", directory, "--no-heap", rule != NULL ? "--when" : NULL,
+		CTOP_PROGRAM, "record",    "-d",    "0.5",       "-n",
+		rounds,       "--history", history, "--no-heap", rule != NULL ? "--when" : NULL,
 		rule,         NULL};
 
 	snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
+	return pty_run_quietly(arguments);
+}
 
-	assert_int_equal(pty_run_quietly(arguments), 0);
+static int make_history(void **state)
+{
+	(void)state;
+	return mkdtemp(history) == NULL || (HAS_HISTORY && record(NULL) != 0) ? -1 : 0;
+}
+
+static int remove_history(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", history);
+	return system(command);
+}
+
+static void need_history(void)
+{
+	if (!HAS_HISTORY) {
+		print_message("SKIP: built without SQLite\n");
+		skip();
+	}
 }
 
 static void test_replay(void **state)
@@ -240,80 +232,54 @@ static void test_replay(void **state)
 		const char *locale;
 	} screens[] = {{24, 80, NULL}, {50, 200, NULL}, {12, 40, NULL}, {24, 80, "C"}};
 	struct pty_screen pty;
-	char directory[] = "/tmp/ctop-replay-XXXXXX", command[64];
 
 	(void)state;
-	if (!HAS_HISTORY) {
-		print_message("SKIP: built without SQLite\n");
-		skip();
-	}
-	assert_non_null(mkdtemp(directory));
-	record(directory, NULL);
+	need_history();
 	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
-		start_replay(&pty, screens[i].rows, screens[i].columns, screens[i].locale, directory, NULL);
+		start_replay(&pty, screens[i].rows, screens[i].columns, screens[i].locale, history, NULL);
 		pty_wait_text(&pty, " ago)");
-		pty_type(&pty, "{");
-		pty_wait_text(&pty, "the oldest round");
-		pty_type(&pty, "T");
-		pty_wait_text(&pty, "this is the oldest round that there is");
-		pty_type(&pty, "t");
-		pty_wait_no_text(&pty, "the oldest round");
+		pty_show(&pty, "{", "the oldest round");
+		pty_show(&pty, "T", "this is the oldest round that there is");
+		pty_hide(&pty, "t", "the oldest round");
 		/* what was before and after, where there is room */
 		if (screens[i].rows >= 24)
 			pty_wait_text(&pty, " s");
 		if (screens[i].rows >= 24)
 			pty_wait_text(&pty, "psi ");
 		/* Esc leaves nothing: there is no now */
-		pty_type(&pty, "\033}t");
-		pty_wait_text(&pty, "this is the newest round that there is");
+		pty_show(&pty, "\033}t", "this is the newest round that there is");
 		pty_wait_text(&pty, " ago)");
 		/* what makes no sense here says so */
-		pty_type(&pty, "l");
-		pty_wait_text(&pty, "the past has what was measured then");
-		quit(&pty);
+		pty_show(&pty, "l", "the past has what was measured then");
+		pty_quit(&pty);
 	}
 	/* a time that is not there: at once */
-	start_replay(&pty, 24, 120, NULL, directory, "-1d");
+	start_replay(&pty, 24, 120, NULL, history, "-1d");
 	pty_wait_text(&pty, "nothing is known of");
-	quit(&pty);
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	assert_int_equal(system(command), 0);
+	pty_quit(&pty);
 }
 
 /* What a rule marked is found, and where nothing was recorded is said. */
 static void test_marks_and_gaps(void **state)
 {
-	char directory[] = "/tmp/ctop-replay-XXXXXX", command[64];
 	struct pty_screen pty;
 
 	(void)state;
-	if (!HAS_HISTORY) {
-		print_message("SKIP: built without SQLite\n");
-		skip();
-	}
-	assert_non_null(mkdtemp(directory));
-	record(directory, NULL);
-	record(directory, "thread_count(*) > 0");
-	start_replay(&pty, 24, 120, NULL, directory, NULL);
+	need_history();
+	assert_int_equal(record("thread_count(*) > 0"), 0);
+	start_replay(&pty, 24, 120, NULL, history, NULL);
 	pty_wait_text(&pty, " ago)");
-	pty_type(&pty, "{");
-	pty_wait_text(&pty, "the oldest round");
-	pty_type(&pty, "n");
-	pty_wait_text(&pty, "mark: thread_count(*) > 0");
+	pty_show(&pty, "{", "the oldest round");
+	pty_show(&pty, "n", "mark: thread_count(*) > 0");
 	/* rules rest after they were broken: there is one */
-	pty_type(&pty, "n");
-	pty_wait_text(&pty, "there is no mark after this moment");
-	pty_type(&pty, "N");
-	pty_wait_text(&pty, "there is no mark before this moment");
+	pty_show(&pty, "n", "there is no mark after this moment");
+	pty_show(&pty, "N", "there is no mark before this moment");
 	/* the first round of the second recording */
-	pty_type(&pty, "{");
-	pty_wait_text(&pty, "the oldest round");
+	pty_show(&pty, "{", "the oldest round");
 	for (int i = 0; i < ROUNDS; i++)
 		pty_type(&pty, "t");
 	pty_wait_text(&pty, "nothing is known of the");
-	quit(&pty);
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	assert_int_equal(system(command), 0);
+	pty_quit(&pty);
 }
 
 static void test_replay_refuses(void **state)
@@ -344,7 +310,6 @@ int main(void)
 		cmocka_unit_test(test_marks_and_gaps), cmocka_unit_test(test_replay_refuses),
 	};
 
-	if (!pty_is_available())
-		return 77;
-	return cmocka_run_group_tests_name("look", tests, NULL, NULL);
+	pty_need();
+	return cmocka_run_group_tests(tests, make_history, remove_history);
 }

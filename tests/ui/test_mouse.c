@@ -34,13 +34,6 @@ static void click(struct pty_screen *pty, const char *text)
 	report(pty, 0, row, column + (int)strlen(text) - 1);
 }
 
-static bool selects(struct pty_screen *pty, const void *context)
-{
-	int row = pty_selected_row(pty);
-
-	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
-}
-
 static bool reports_mouse(struct pty_screen *pty, const void *context)
 {
 	return pty->mouse == (context != NULL);
@@ -60,7 +53,7 @@ static void test_clicks(void **state)
 	expect_mouse(&pty, true);
 	/* a row */
 	click(&pty, "batch-{N}");
-	pty_wait(&pty, selects, "batch-{N}", "the row is selected");
+	pty_wait_selected(&pty, "batch-{N}");
 	/* a title sorts, once more reverses, another one sorts by that; the name too */
 	click(&pty, "CPU%");
 	pty_wait_text(&pty, "CPU%^");
@@ -81,8 +74,8 @@ static void test_clicks(void **state)
 	report(&pty, 2, 7, 3);
 	pty_type(&pty, "\033[<0;4;8m");
 	pty_type(&pty, "G");
-	pty_wait(&pty, selects, "worker-{N}", "the last row by name");
-	fake_quit(&pty);
+	pty_wait_selected(&pty, "worker-{N}");
+	pty_quit(&pty);
 }
 
 static bool shows_first(struct pty_screen *pty, const void *context)
@@ -120,19 +113,15 @@ static void test_wheel(void **state)
 	click(&pty, " 6 more");
 	pty_wait(&pty, shows_first, "r01", "a page up");
 	/* pages and menus */
-	pty_type(&pty, "?");
-	pty_wait_text(&pty, "Columns of this tab");
+	pty_show(&pty, "?", "Columns of this tab");
 	for (int i = 0; i < 9; i++)
 		report(&pty, WHEEL_DOWN, 10, 10);
 	pty_wait_no_text(&pty, "Columns of this tab");
-	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "PROCESS");
-	pty_type(&pty, "s");
-	pty_wait_text(&pty, "Sort by");
+	pty_show(&pty, "\033", "PROCESS");
+	pty_show(&pty, "s", "Sort by");
 	report(&pty, WHEEL_UP, 10, 10);
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "THRv");
-	fake_quit(&pty);
+	pty_show(&pty, "\r", "THRv");
+	pty_quit(&pty);
 }
 
 /* A report in parts, broken ones, the plain form: nothing of them is taken for keys. */
@@ -145,22 +134,15 @@ static void test_odd_reports(void **state)
 	pty_type(&pty, "\033[<0;");
 	pty_sync(&pty);
 	pty_type(&pty, "4;8M");
-	pty_wait(&pty, selects, "nginx", "the row of a report in two parts");
+	pty_wait_selected(&pty, "nginx");
 	pty_type(&pty, "\033[<0;4x\033[<;;M\033[<0;4;99999999999M\033[<0;4;6;9M\033[<35;4;6M");
 	pty_type(&pty, "\033[M $&");
-	pty_wait(&pty, selects, "postgres-{N}", "the row of a plain report");
+	pty_wait_selected(&pty, "postgres-{N}");
 	/* while something is typed it is no text either */
 	pty_type(&pty, "/ngi");
 	report(&pty, 0, 8, 3);
-	pty_type(&pty, "nx\r");
-	pty_wait_text(&pty, "filter: nginx");
-	fake_quit(&pty);
-}
-
-static bool is_alternate(struct pty_screen *pty, const void *context)
-{
-	(void)context;
-	return pty->alternate_screen;
+	pty_show(&pty, "nx\r", "filter: nginx");
+	pty_quit(&pty);
 }
 
 /* It is given back with the terminal, and taken again with it. */
@@ -176,11 +158,11 @@ static void test_given_back(void **state)
 	pty_wait(&pty, pty_is_stopped, NULL, "Ctrl-Z stops it");
 	pty_expect_restored(&pty);
 	kill(pty.child, SIGCONT);
-	pty_wait(&pty, is_alternate, NULL, "the screen is back");
+	pty_wait(&pty, pty_is_on_screen, NULL, "the screen is back");
 	expect_mouse(&pty, true);
 	click(&pty, "nginx");
-	pty_wait(&pty, selects, "nginx", "a click works again");
-	fake_quit(&pty);
+	pty_wait_selected(&pty, "nginx");
+	pty_quit(&pty);
 }
 
 /* Nothing is asked of the terminal where it is to keep the mouse, or has none. */
@@ -194,10 +176,10 @@ static void test_without(void **state)
 	fake_round(&pty, "alpha 2,beta 1");
 	pty_wait_text(&pty, "alpha");
 	expect_mouse(&pty, false);
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start_with_rows(&pty, &plain);
 	expect_mouse(&pty, false);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -208,9 +190,6 @@ int main(void)
 		cmocka_unit_test(test_without),
 	};
 
-	if (!pty_is_available()) {
-		print_message("SKIP: no pseudoterminal\n");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

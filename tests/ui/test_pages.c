@@ -34,16 +34,14 @@ static void test_help_begins_with_this_tab(void **state)
 		struct pty_screen pty;
 
 		fake_start_with_rows(&pty, &sizes[i]);
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
+		pty_show(&pty, "?", "Columns of this tab");
 		pty_wait_text(&pty, "Threads in the group.");
 		/* and says that there is more, in the characters of the terminal */
 		pty_wait_text(&pty, is_ascii(i) ? "v " : "▼ ");
 		pty_wait_text(&pty, " more");
-		pty_type(&pty, "G");
-		pty_wait_text(&pty, is_ascii(i) ? "^ " : "▲ ");
+		pty_show(&pty, "G", is_ascii(i) ? "^ " : "▲ ");
 		pty_wait_no_text(&pty, "Columns of this tab");
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -66,8 +64,7 @@ static void test_help_order(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, &options);
-	pty_type(&pty, "?");
-	pty_wait_text(&pty, "Columns of the tab Run");
+	pty_show(&pty, "?", "Columns of the tab Run");
 	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
 		int row = pty_find(&pty, titles[i], NULL);
 
@@ -90,7 +87,7 @@ static void test_help_order(void **state)
 	/* a colour is shown as it is */
 	last = pty_find(&pty, "stuck threads and what failed", NULL);
 	assert_true(last > 0 && pty_is_bold(&pty, last, 0) && pty_is_colored(&pty, last, 0));
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_every_key_is_told_once(void **state)
@@ -117,34 +114,24 @@ static void test_search(void **state)
 		int row, column;
 
 		fake_start_with_rows(&pty, &sizes[i]);
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
+		pty_show(&pty, "?", "Columns of this tab");
 		/* found while it is typed, whatever the case, and brought in sight */
-		pty_type(&pty, "/DISPATCH");
-		pty_wait_text(&pty, "search: DISPATCH");
+		pty_show(&pty, "/DISPATCH", "search: DISPATCH");
 		row = pty_find(&pty, "ispatch", &column);
 		assert_true(row > 0);
 		assert_true(pty_is_reverse(&pty, row, column));
-		pty_type(&pty, "\r");
-		pty_wait_text(&pty, "1 of ");
-		pty_type(&pty, "n");
-		pty_wait_text(&pty, "2 of ");
+		pty_show(&pty, "\r", "1 of ");
+		pty_show(&pty, "n", "2 of ");
 		/* from the first one back to the last */
-		pty_type(&pty, "NN");
-		pty_wait_no_text(&pty, " 2 of ");
+		pty_hide(&pty, "NN", " 2 of ");
 		pty_wait_no_text(&pty, " 1 of ");
-		pty_type(&pty, "n");
-		pty_wait_text(&pty, " 1 of ");
+		pty_show(&pty, "n", " 1 of ");
 		/* what is not there is said; Esc ends the search before the page */
-		pty_type(&pty, "\033ORnowhere here\r");
-		pty_wait_text(&pty, "not in this page: nowhere here");
-		pty_type(&pty, "/abc\033");
-		pty_wait_no_text(&pty, "search:");
-		pty_type(&pty, "n");
-		pty_wait_text(&pty, "nothing is searched for");
-		pty_type(&pty, "\033");
-		pty_wait_text(&pty, "182.4");
-		fake_quit(&pty);
+		pty_show(&pty, "\033ORnowhere here\r", "not in this page: nowhere here");
+		pty_hide(&pty, "/abc\033", "search:");
+		pty_show(&pty, "n", "nothing is searched for");
+		pty_show(&pty, "\033", "182.4");
+		pty_quit(&pty);
 	}
 }
 
@@ -156,24 +143,19 @@ static void test_search_in_other_pages(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "e");
-	pty_wait_text(&pty, "Data quality");
-	pty_type(&pty, "/taskstats\r");
-	pty_wait_text(&pty, "1 of ");
-	row = pty_find(&pty, "TASKSTATS", &column);
+	pty_show(&pty, "e", "Data quality");
+	pty_show(&pty, "/smaps_rollup\r", "1 of ");
+	row = pty_find(&pty, "smaps_rollup", &column);
 	assert_true(pty_is_reverse(&pty, row, column));
 	/* a round makes the page again; the match stays */
 	fake_round(&pty, "postgres-{N} 1,nginx 2");
 	pty_sync(&pty);
-	row = pty_find(&pty, "TASKSTATS", &column);
+	row = pty_find(&pty, "smaps_rollup", &column);
 	assert_true(pty_is_reverse(&pty, row, column));
-	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "nginx");
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "Explanation of column");
-	pty_type(&pty, "/column\r");
-	pty_wait_text(&pty, "1 of 1");
-	fake_quit(&pty);
+	pty_show(&pty, "\033", "nginx");
+	pty_show(&pty, "i", "Explanation of column");
+	pty_show(&pty, "/column\r", "1 of 1");
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -184,9 +166,6 @@ int main(void)
 		cmocka_unit_test(test_search_in_other_pages),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
@@ -22,7 +23,8 @@ enum {
 
 static atomic_bool stop;
 
-/* A thread of ours that the screen should find: the first one runs, the others sleep and wake. */
+/* A thread of ours that the screen should find: the first one runs for a fifth of the time, which leaves the
+ * CPU to the program; the others sleep and wake. */
 static void *be_watched(void *argument)
 {
 	size_t number = (size_t)argument;
@@ -31,17 +33,24 @@ static void *be_watched(void *argument)
 	snprintf(name, sizeof(name), "uiwatch-%zu", number);
 	prctl(PR_SET_NAME, name);
 	while (!atomic_load(&stop)) {
-		if (number != 0)
-			usleep(2000);
+		const clock_t begin = clock();
+
+		while (number == 0 && clock() - begin < CLOCKS_PER_SEC / 1000)
+			;
+		usleep(number == 0 ? 4000 : 2000);
 	}
 	return NULL;
 }
 
 static pthread_t threads[THREADS];
+static char own_pid[24];      /* an option */
+static char threads_only[48]; /* keys: only our threads, whoever else runs this test */
 
 static int start_threads(void **state)
 {
 	(void)state;
+	snprintf(own_pid, sizeof(own_pid), "--pid=%d", getpid());
+	snprintf(threads_only, sizeof(threads_only), "/uiwatch- and pid = %d\r", getpid());
 	for (size_t i = 0; i < THREADS; i++) {
 		if (pthread_create(&threads[i], NULL, be_watched, (void *)i) != 0)
 			return -1;
@@ -67,14 +76,6 @@ static void start_program(struct pty_screen *pty, int rows, int columns, const c
 	pty_start(pty, &options, arguments);
 }
 
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}
-
 static void test_live_finds_threads(void **state)
 {
 	struct pty_screen pty;
@@ -83,27 +84,23 @@ static void test_live_finds_threads(void **state)
 	start_program(&pty, 24, 80, "-d", "0.5", NULL);
 	pty_wait_text(&pty, "every 0.5s  rate");
 	/* by thread pattern, ours only */
-	pty_type(&pty, "ggg/uiwatch-\r");
-	pty_wait_text(&pty, "6 threads in 1 group by thread {N}");
+	pty_type(&pty, "ggg");
+	pty_show(&pty, threads_only, "6 threads in 1 group by thread {N}");
 	pty_wait_text(&pty, "uiwatch-{N}");
 	/* one of them runs: open it and see the busy one first, with its number moving */
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "thread uiwatch-{N} > threads");
+	pty_show(&pty, "\r", "thread uiwatch-{N} (uiwatch- and pid = ");
+	pty_wait_text(&pty, ") > threads");
 	pty_wait_text(&pty, "uiwatch-5");
 	pty_wait_text(&pty, "OTHER");
-	pty_type(&pty, "\033[H");
-	pty_wait_text(&pty, "6 threads");
+	pty_show(&pty, "\033[H", "6 threads");
 	/* all metrics of one thread */
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "run_time_ns");
+	pty_show(&pty, "\r", "run_time_ns");
 	pty_wait_text(&pty, "since base");
 	/* of one that sleeps: that it does */
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "since base");
-	pty_type(&pty, "\033[F\r");
-	pty_wait_text(&pty, "since base");
+	pty_hide(&pty, "\033", "since base");
+	pty_show(&pty, "\033[F\r", "since base");
 	pty_wait_text(&pty, "  asleep");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static bool numbers_are_there(struct pty_screen *pty, const void *context)
@@ -158,7 +155,7 @@ static void test_heap_tab(void **state)
 	static const int sizes[][2] = {{24, 80}, {50, 200}};
 	struct pty_screen pty;
 	pid_t target;
-	char pid[24], own_pid[24];
+	char pid[24];
 
 	(void)state;
 	if (strcmp(HEAP_TARGET, "") == 0) {
@@ -168,13 +165,11 @@ static void test_heap_tab(void **state)
 	target = start_heap_target();
 	/* and one without jemalloc: this one */
 	snprintf(pid, sizeof(pid), "--pid=%d", target);
-	snprintf(own_pid, sizeof(own_pid), "--pid=%d", getpid());
 	for (size_t i = 0; i < 2; i++) {
 		start_program(&pty, sizes[i][0], sizes[i][1], "-d0.5", pid, own_pid);
 		pty_wait_text(&pty, "every 0.5s  rate");
 		pty_wait_text(&pty, "test_ui_program");
-		pty_type(&pty, "8");
-		pty_wait_text(&pty, "only jemalloc processes");
+		pty_show(&pty, "8", "only jemalloc processes");
 		pty_wait_text(&pty, "ALLOC/sv");
 		pty_wait(&pty, allocates, "heap_target", "a rate of allocation");
 		pty_wait_no_text(&pty, "test_ui_program");
@@ -184,12 +179,11 @@ static void test_heap_tab(void **state)
 		pty_search(&pty, "JEMALLOC IN");
 		pty_search(&pty, "jemalloc 5");
 		pty_type(&pty, "e");
-		pty_type(&pty, "J");
-		pty_wait_text(&pty, "probe off (J)");
+		pty_show(&pty, "J", "probe off (J)");
 		pty_wait_text(&pty, "The allocator probe is off. J switches it on.");
 		pty_type(&pty, "J");
 		pty_wait(&pty, allocates, "heap_target", "a rate of allocation again");
-		quit(&pty);
+		pty_quit(&pty);
 	}
 	kill(target, SIGKILL);
 	waitpid(target, NULL, 0);
@@ -198,54 +192,43 @@ static void test_heap_tab(void **state)
 /* The tab Cgroup shows cgroups from the start, and others what they show without it; -g counts more. */
 static void test_begins_with_cgroups(void **state)
 {
-	char pid[24];
 	struct pty_screen pty;
 
 	(void)state;
-	snprintf(pid, sizeof(pid), "--pid=%d", getpid());
-	start_program(&pty, 24, 80, "--tab=cg", "--no-config", pid);
+	start_program(&pty, 24, 80, "--tab=cg", "--no-config", own_pid);
 	pty_wait_text(&pty, "group by cgroup {N}");
-	pty_type(&pty, "2");
-	pty_wait_text(&pty, "group by process {N}");
-	quit(&pty);
-	start_program(&pty, 24, 80, "--tab=cg", "-gpid", pid);
+	pty_show(&pty, "2", "group by process {N}");
+	pty_quit(&pty);
+	start_program(&pty, 24, 80, "--tab=cg", "-gpid", own_pid);
 	pty_wait_text(&pty, "group by pid");
 	pty_wait_text(&pty, "these columns need cgroups: press g");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* The columns of the command line are those of the first tab; others have their own, and say where they are.
  */
 static void test_columns_of_the_command_line(void **state)
 {
-	char pid[24];
 	struct pty_screen pty;
 
 	(void)state;
-	snprintf(pid, sizeof(pid), "--pid=%d", getpid());
-	start_program(&pty, 24, 80, "--columns=thr,minf,blkio", "--no-config", pid);
+	start_program(&pty, 24, 80, "--columns=thr,minf,blkio", "--no-config", own_pid);
 	/* what cannot be read on most hosts stays, as it was asked for */
 	pty_wait_text(&pty, "THR  MINF/s  BLKIO%");
 	pty_wait_text(&pty, "1 group by process {N}");
-	pty_type(&pty, "2");
-	pty_wait_text(&pty, "SLICE");
+	pty_show(&pty, "2", "SLICE");
 	pty_wait_text(&pty, "the columns of --columns are on the tab Overview (1)");
 	pty_wait_no_text(&pty, "MINF/s");
-	pty_type(&pty, "3");
-	pty_wait_text(&pty, "POLICY");
+	pty_show(&pty, "3", "POLICY");
 	pty_wait_no_text(&pty, "--columns");
-	pty_type(&pty, "1");
-	pty_wait_text(&pty, "THR  MINF/s  BLKIO%");
+	pty_show(&pty, "1", "THR  MINF/s  BLKIO%");
 	/* what is chosen on the page of columns counts more */
-	pty_type(&pty, "C");
-	pty_wait_text(&pty, "apply");
-	pty_type(&pty, "/BLKIO\r \r");
-	pty_wait_no_text(&pty, "BLKIO%");
+	pty_show(&pty, "C", "apply");
+	pty_hide(&pty, "/BLKIO\r \r", "BLKIO%");
 	pty_wait_text(&pty, "MINF/s");
-	pty_type(&pty, "21");
-	pty_wait_text(&pty, "MINF/s");
+	pty_show(&pty, "21", "MINF/s");
 	pty_wait_no_text(&pty, "BLKIO%");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* S writes a file; opened on the screen it has the same group with the same number of threads. */
@@ -260,11 +243,10 @@ static void test_save_and_reopen(void **state)
 	assert_non_null(mkdtemp(directory));
 	snprintf(option, sizeof(option), "--save-dir=%s", directory);
 	start_program(&pty, 24, 80, "-d0.5", "-gthread", option);
-	pty_type(&pty, "/uiwatch-\r");
+	pty_type(&pty, threads_only);
 	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
-	pty_type(&pty, "S");
-	pty_wait_text(&pty, "saved ");
-	quit(&pty);
+	pty_show(&pty, "S", "saved ");
+	pty_quit(&pty);
 	path[0] = '\0';
 	listing = opendir(directory);
 	assert_non_null(listing);
@@ -277,9 +259,8 @@ static void test_save_and_reopen(void **state)
 	start_program(&pty, 24, 120, "-gthread", path, NULL);
 	pty_wait_text(&pty, "file of ");
 	pty_wait_text(&pty, strrchr(path, '/') + 1);
-	pty_type(&pty, "/uiwatch-\r");
-	pty_wait_text(&pty, "6 threads in 1 group by thread {N}");
-	quit(&pty);
+	pty_show(&pty, threads_only, "6 threads in 1 group by thread {N}");
+	pty_quit(&pty);
 	unlink(path);
 	rmdir(directory);
 }
@@ -296,37 +277,27 @@ static void test_names_of_files(void **state)
 	assert_non_null(mkdtemp(directory));
 	snprintf(option, sizeof(option), "--save-dir=%s", directory);
 	start_program(&pty, 24, 120, "-d0.5", "-gthread", option);
+	pty_type(&pty, threads_only);
 	pty_wait(&pty, numbers_are_there, "uiwatch-{N}", "numbers of our threads");
-	pty_type(&pty, "D");
-	pty_wait_text(&pty, "compare with:");
-	pty_type(&pty, TEST_DATA "/refer\t");
-	pty_wait_text(&pty, "/reference/");
-	pty_type(&pty, "snapshots/real\t");
-	pty_wait_text(&pty, "snapshots/real.");
-	pty_type(&pty, "\t");
-	pty_wait_text(&pty, "real.a.ctprof.zst real.b.ctprof.zst");
-	pty_type(&pty, "zzz\t");
-	pty_wait_text(&pty, "no other name begins so");
-	pty_type(&pty, "\x03S");
-	pty_wait_text(&pty, "saved ");
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, TEST_DATA "/refer\t", "/reference/");
+	pty_show(&pty, "snapshots/real\t", "snapshots/real.");
+	pty_show(&pty, "\t", "real.a.ctprof.zst real.b.ctprof.zst");
+	pty_show(&pty, "zzz\t", "no other name begins so");
+	pty_show(&pty, "\x03S", "saved ");
 	pty_type(&pty, "D");
 	snprintf(option, sizeof(option), "compare with: %s/ctop-", directory);
 	pty_wait_text(&pty, option);
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "D goes back");
-	pty_type(&pty, "S");
-	pty_wait_text(&pty, "report: ctop-");
+	pty_show(&pty, "\r", "D goes back");
+	pty_show(&pty, "S", "report: ctop-");
 	pty_wait_text(&pty, "-to-now.html");
 	/* what is typed takes its place, unless the cursor was moved */
-	pty_type(&pty, "\001x");
-	pty_wait_text(&pty, "report: xctop-");
-	pty_type(&pty, "\x03S");
-	pty_wait_text(&pty, "report: ctop-");
-	pty_type(&pty, "y");
-	pty_wait_text(&pty, "report: y");
+	pty_show(&pty, "\001x", "report: xctop-");
+	pty_show(&pty, "\x03S", "report: ctop-");
+	pty_show(&pty, "y", "report: y");
 	pty_wait_no_text(&pty, "-to-now.html");
 	pty_type(&pty, "\x03");
-	quit(&pty);
+	pty_quit(&pty);
 	listing = opendir(directory);
 	assert_non_null(listing);
 	while ((entry = readdir(listing)) != NULL) {
@@ -352,10 +323,9 @@ static void test_file_of_another_program(void **state)
 		pty_type(&pty, key);
 	}
 	pty_wait_text(&pty, "STUCK");
-	pty_type(&pty, "e");
-	pty_wait_text(&pty, "PARSE");
+	pty_show(&pty, "e", "PARSE");
 	pty_wait_text(&pty, "Features of the host: not in the file.");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* S on a file writes a report, in the format of the name's ending. */
@@ -370,16 +340,13 @@ static void test_report_of_a_file(void **state)
 	snprintf(path, sizeof(path), "%s/report.tsv", directory);
 	start_program(&pty, 24, 80, TEST_DATA "/reference/snapshots/real.a.ctprof.zst", NULL, NULL);
 	pty_wait_text(&pty, "by process {N}");
-	pty_type(&pty, "S");
-	pty_wait_text(&pty, "a path that ends in .txt, .tsv, .csv, .json, .md or .html");
+	pty_show(&pty, "S", "a path that ends in .txt, .tsv, .csv, .json, .md or .html");
 	/* an ending that is no format: it says so, and the line stays open */
-	pty_type(&pty, "/nowhere/report.pdf\r");
-	pty_wait_text(&pty, "Esc cancel");
+	pty_show(&pty, "/nowhere/report.pdf\r", "Esc cancel");
 	assert_true(pty.cursor_visible);
 	snprintf(typed, sizeof(typed), "\025%s\r", path);
-	pty_type(&pty, typed);
-	pty_wait_text(&pty, "wrote ");
-	quit(&pty);
+	pty_show(&pty, typed, "wrote ");
+	pty_quit(&pty);
 	report = fopen(path, "r");
 	assert_non_null(report);
 	/* the name of the first section, then its column titles */
@@ -408,34 +375,23 @@ static void test_odd_files(void **state)
 		pty_wait_text(&pty, names[i]);
 		pty_wait_text(&pty, "by process");
 		pty_type(&pty, "\rm\033g0e\033ni");
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
-		quit(&pty);
+		pty_show(&pty, "?", "Columns of this tab");
+		pty_quit(&pty);
 	}
 }
 
 static void test_ends_with_its_terminal(void **state)
 {
 	struct pty_screen pty;
-	int status;
 
 	(void)state;
 	start_program(&pty, 24, 80, "-d1", NULL, NULL);
 	pty_wait_text(&pty, "by process {N}");
-	close(pty.master);
-	pty.master = -1;
-	close(pty.slave);
-	pty.slave = -1;
-	status = pty_wait_end(&pty);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
-	pty_release(&pty);
+	pty_take_away(&pty);
 	start_program(&pty, 24, 80, "-d1", NULL, NULL);
 	pty_wait_text(&pty, "by process {N}");
 	kill(pty.child, SIGTERM);
-	status = pty_wait_end(&pty);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-	pty_expect_restored(&pty);
-	pty_release(&pty);
+	pty_expect_end(&pty, SIGTERM, 0);
 }
 
 /* Keys come from /dev/tty when standard input is something else. */
@@ -448,9 +404,8 @@ static void test_input_is_no_terminal(void **state)
 	(void)state;
 	pty_start(&pty, &options, arguments);
 	pty_wait_text(&pty, "by process {N}");
-	pty_type(&pty, "?");
-	pty_wait_text(&pty, "Columns of this tab");
-	quit(&pty);
+	pty_show(&pty, "?", "Columns of this tab");
+	pty_quit(&pty);
 }
 
 /* A terminal that went away ends it even where SIGHUP is ignored, as under nohup(1). */
@@ -498,9 +453,6 @@ int main(void)
 		cmocka_unit_test(test_ends_without_hangup_signal),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, start_threads, stop_threads);
 }

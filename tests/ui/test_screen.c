@@ -16,18 +16,6 @@ enum {
 
 static const char up[] = "\033OA", down[] = "\033OB", right[] = "\033OC", left[] = "\033OD";
 
-static bool selects(struct pty_screen *pty, const void *context)
-{
-	int row = pty_selected_row(pty);
-
-	return row >= 0 && strstr(pty_row(pty, row), context) != NULL;
-}
-
-static void wait_selected(struct pty_screen *pty, const char *name)
-{
-	pty_wait(pty, selects, name, name);
-}
-
 /* Two texts, the first in a row above the second. */
 static bool is_above(struct pty_screen *pty, const void *context)
 {
@@ -57,7 +45,7 @@ static void test_first_paint(void **state)
 	pty_wait_text(&pty, "fakehost");
 	pty_wait_text(&pty, "up 12d");
 	pty_wait_text(&pty, "load 3.2 2.9 2.7");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_header(void **state)
@@ -69,21 +57,16 @@ static void test_header(void **state)
 	pty_wait_text(&pty, "cpu 38% of 8  runnable 5  blocked 4  psi cpu 12 mem 0 io 0");
 	pty_wait_text(&pty, "no BLKIO% MWAIT% (e)  read in 6.0ms");
 	pty_wait_text(&pty, "every 2s  rate");
-	pty_type(&pty, "#");
-	pty_wait_no_text(&pty, "fakehost");
+	pty_hide(&pty, "#", "fakehost");
 	pty_wait_text(&pty, "? help");
-	pty_type(&pty, "#");
-	pty_wait_no_text(&pty, "? help");
+	pty_hide(&pty, "#", "? help");
 	pty_wait_no_text(&pty, "fakehost");
 	/* a prompt says how to leave it */
-	pty_type(&pty, "/");
-	pty_wait_text(&pty, "Esc cancel");
-	pty_type(&pty, "\x1b");
-	pty_wait_no_text(&pty, "Esc cancel");
-	pty_type(&pty, "#");
-	pty_wait_text(&pty, "fakehost");
+	pty_show(&pty, "/", "Esc cancel");
+	pty_hide(&pty, "\x1b", "Esc cancel");
+	pty_show(&pty, "#", "fakehost");
 	pty_wait_text(&pty, "? help");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Threads that are stuck stand out on every tab, and count as blocked whatever they wait for. */
@@ -101,13 +84,12 @@ static void test_header_of_stuck_threads(void **state)
 	pty_command(&pty, "stuck 7");
 	fake_round(&pty, rows);
 	for (const char *tab = "123456"; *tab != '\0'; tab++) {
-		pty_type(&pty, (const char[]){*tab, '\0'});
-		pty_wait_text(&pty, "cpu 38% of 8  stuck 7  run 5  blocked 7  psi");
+		pty_show(&pty, (const char[]){*tab, '\0'}, "cpu 38% of 8  stuck 7  run 5  blocked 7  psi");
 		row = pty_find(&pty, "stuck 7", &column);
 		assert_true(pty_is_colored(&pty, row, column));
 		assert_true(pty_is_bold(&pty, row, column));
 	}
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* How many threads start and end: where the screen is narrow other words become short first, and at last it
@@ -127,20 +109,20 @@ static void test_header_of_turnover(void **state)
 	pty_wait_text(
 		&pty,
 		"runnable 5  blocked 4  psi cpu 12 mem 0 io 0  mem 39% of 16G  forks 430/s  ended 430/s");
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start(&pty, NULL, NULL);
 	pty_command(&pty, "forks 7");
 	fake_round(&pty, rows);
 	fake_round(&pty, rows);
 	pty_wait_text(&pty, "cpu 38% of 8  run 5  blocked 4  psi cpu 12 mem 0 io 0  mem 39%  forks 3.5/s");
-	fake_quit(&pty);
+	pty_quit(&pty);
 	fake_start(&pty, &narrow, NULL);
 	pty_command(&pty, "forks 860");
 	fake_round(&pty, rows);
 	fake_round(&pty, rows);
 	pty_wait_text(&pty, "cpu 38% of 8  run 5  blocked 4  psi cpu 12 mem 0 io 0");
 	assert_int_equal(pty_find(&pty, "forks", NULL), -1);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* What is missing first, not what comes with it, and the cost beside it however much is missing. */
@@ -162,7 +144,7 @@ static void test_header_names_the_cause(void **state)
 	pty_command(&pty, "off cgroup2");
 	fake_round(&pty, rows);
 	pty_wait_text(&pty, "{N}  taskstats off, 3 more (e)  read in 6.0ms");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Columns that nobody can fill leave, and the header says so; what the user chose stays. */
@@ -176,20 +158,15 @@ static void test_columns_that_cannot_be_read(void **state)
 	pty_wait_text(&pty, "no BLKIO% MWAIT%: delays off (e: why)");
 	pty_wait_text(&pty, "RUNQ%  STUCK");
 	/* what left can still be found, and says why it left */
-	pty_type(&pty, "e");
-	pty_wait_text(&pty, "BLKIO% MWAIT%: delay accounting is off; sysctl kernel.task_delayacct=1");
-	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "RUNQ%  STUCK");
-	pty_type(&pty, "W");
-	pty_wait_text(&pty, "MWAIT% cannot be read: delay accounting is off");
+	pty_show(&pty, "e", "BLKIO% MWAIT%: delay accounting is off; sysctl kernel.task_delayacct=1");
+	pty_show(&pty, "\033", "RUNQ%  STUCK");
+	pty_show(&pty, "W", "MWAIT% cannot be read: delay accounting is off");
 	/* the page of columns has all of the tab, and what is chosen there stays */
-	pty_type(&pty, "C");
-	pty_wait_text(&pty, "apply");
-	pty_type(&pty, "/BLKIO\r>\r");
-	pty_wait_text(&pty, "RUNQ%  MWAIT%  BLKIO%  STUCK");
+	pty_show(&pty, "C", "apply");
+	pty_show(&pty, "/BLKIO\r>\r", "RUNQ%  MWAIT%  BLKIO%  STUCK");
 	pty_wait_text(&pty, "delays off (e: why)");
 	assert_int_equal(pty_find(&pty, "no BLKIO%", NULL), -1);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A column leaves as long as its source is missing, not longer, and not before anything was read. */
@@ -210,7 +187,7 @@ static void test_columns_come_back(void **state)
 	pty_command(&pty, "off delays");
 	fake_round(&pty, rows);
 	pty_wait_no_text(&pty, "BLKIO%  ");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A tab of which nothing can be read has its rows, and says why they have no numbers. */
@@ -223,15 +200,13 @@ static void test_tab_without_numbers(void **state)
 	fake_start(&pty, NULL, NULL);
 	pty_command(&pty, "off schedstats");
 	fake_round(&pty, rows);
-	pty_type(&pty, "4");
-	pty_wait_text(&pty, "no numbers here: scheduler statistics: not in this kernel");
+	pty_show(&pty, "4", "no numbers here: scheduler statistics: not in this kernel");
 	pty_wait_text(&pty, "alpha");
 	pty_wait_no_text(&pty, "WAKE/s");
 	/* with one it says nothing */
-	pty_type(&pty, "5");
-	pty_wait_text(&pty, "WHERE");
+	pty_show(&pty, "5", "WHERE");
 	assert_int_equal(pty_find(&pty, "no numbers here", NULL), -1);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Only rows of cgroups have a cgroup's numbers: said as long as there are others. */
@@ -243,21 +218,16 @@ static void test_cgroup_tab_hint(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	/* the tab shows rows of cgroups, and the others what there was before */
-	pty_type(&pty, "9");
-	pty_wait_text(&pty, "by cgroup {N}");
+	pty_show(&pty, "9", "by cgroup {N}");
 	assert_int_equal(pty_find(&pty, hint, NULL), -1);
-	pty_type(&pty, "1");
-	pty_wait_text(&pty, "by process {N}");
+	pty_show(&pty, "1", "by process {N}");
 	/* what was chosen there stays */
-	pty_type(&pty, "9");
-	pty_wait_text(&pty, "by cgroup {N}");
-	pty_type(&pty, "g");
-	pty_wait_text(&pty, hint);
-	pty_type(&pty, "1");
-	pty_wait_no_text(&pty, hint);
+	pty_show(&pty, "9", "by cgroup {N}");
+	pty_show(&pty, "g", hint);
+	pty_hide(&pty, "1", hint);
 	assert_true(pty_find(&pty, "by cgroup {N}", NULL) < 0);
 	assert_true(pty_find(&pty, "by process {N}", NULL) < 0);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_cursor_stays_on_its_row(void **state)
@@ -267,23 +237,23 @@ static void test_cursor_stays_on_its_row(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	wait_selected(&pty, "postgres-{N}");
+	pty_wait_selected(&pty, "postgres-{N}");
 	pty_type(&pty, down);
 	pty_type(&pty, down);
-	wait_selected(&pty, "nginx");
+	pty_wait_selected(&pty, "nginx");
 	before = pty_selected_row(&pty);
 	fake_round(&pty, "postgres-{N} 1,worker-{N} 2,nginx 300,batch-{N} 4");
 	wait_above(&pty, "300.0", "batch-{N}");
 	wait_above(&pty, "batch-{N}", "worker-{N}");
-	wait_selected(&pty, "nginx");
+	pty_wait_selected(&pty, "nginx");
 	after = pty_selected_row(&pty);
 	assert_int_equal(after, before - 2);
 	/* its row goes away: the cursor stays where it is */
 	fake_round(&pty, "postgres-{N} 1,worker-{N} 2,batch-{N} 4");
 	pty_wait_no_text(&pty, "nginx");
-	wait_selected(&pty, "batch-{N}");
+	pty_wait_selected(&pty, "batch-{N}");
 	assert_int_equal(pty_selected_row(&pty), after);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_untouched_cursor_stays_in_sight(void **state)
@@ -294,18 +264,18 @@ static void test_untouched_cursor_stays_in_sight(void **state)
 	(void)state;
 	fake_start(&pty, &options, NULL);
 	fake_round(&pty, "a1 9,a2 8,a3 7,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
-	wait_selected(&pty, "a1");
+	pty_wait_selected(&pty, "a1");
 	fake_round(&pty, "a1 0,a2 8,a3 7,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
-	wait_selected(&pty, "a2");
+	pty_wait_selected(&pty, "a2");
 	/* one that was moved stays in its line when its row goes down out of sight: what is larger is shown
 	 */
 	pty_type(&pty, down);
-	wait_selected(&pty, "a3");
+	pty_wait_selected(&pty, "a3");
 	fake_round(&pty, "a1 9,a2 8,a3 0,a4 6,a5 5,a6 4,a7 3,a8 2,a9 1");
 	pty_wait_no_text(&pty, "a3 ");
 	pty_wait_text(&pty, "a1 ");
-	wait_selected(&pty, "a2");
-	fake_quit(&pty);
+	pty_wait_selected(&pty, "a2");
+	pty_quit(&pty);
 }
 
 static void test_sorting(void **state)
@@ -315,22 +285,16 @@ static void test_sorting(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_wait_text(&pty, "CPU%v");
-	pty_type(&pty, "r");
-	pty_wait_text(&pty, "CPU%^");
+	pty_show(&pty, "r", "CPU%^");
 	wait_above(&pty, "solo", "postgres-{N}");
-	pty_type(&pty, "N");
-	pty_wait_text(&pty, "PROCESS^");
+	pty_show(&pty, "N", "PROCESS^");
 	wait_above(&pty, "batch-{N}", "kworker");
 	wait_above(&pty, "kworker", " worker-{N}");
-	pty_type(&pty, "P");
-	pty_wait_text(&pty, "CPU%v");
-	pty_type(&pty, "<");
-	pty_wait_text(&pty, "THRv");
-	pty_type(&pty, "<");
-	pty_wait_text(&pty, "PROCESS^");
-	pty_type(&pty, ">>>");
-	pty_wait_text(&pty, "RUNQ%v");
-	fake_quit(&pty);
+	pty_show(&pty, "P", "CPU%v");
+	pty_show(&pty, "<", "THRv");
+	pty_show(&pty, "<", "PROCESS^");
+	pty_show(&pty, ">>>", "RUNQ%v");
+	pty_quit(&pty);
 }
 
 /* A line of the menu. */
@@ -352,39 +316,29 @@ static void test_sort_menu(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "s");
-	pty_wait_text(&pty, "Sort by");
+	pty_show(&pty, "s", "Sort by");
 	pty_wait_text(&pty, "Time on a CPU");
 	pty_type(&pty, up);
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "THRv");
+	pty_show(&pty, "\r", "THRv");
 	pty_wait_no_text(&pty, "Sort by");
 	/* what is said of a column is there to its end */
-	pty_type(&pty, "s");
-	pty_wait_text(&pty, "Sort by (type to narrow)");
+	pty_show(&pty, "s", "Sort by (type to narrow)");
 	pty_type(&pty, down);
-	pty_type(&pty, down);
-	pty_wait_text(&pty, "cell may exceed 100 % per thread, and STUCK shows it before.");
+	pty_show(&pty, down, "cell may exceed 100 % per thread, and STUCK shows it before.");
 	/* letters narrow the list, also those that are keys elsewhere */
-	pty_type(&pty, "k");
-	pty_wait_text(&pty, "Sort by: k");
+	pty_show(&pty, "k", "Sort by: k");
 	wait_menu(&pty, "BLKIO%    Time");
 	pty_wait_no_text(&pty, "CPU%");
-	pty_type(&pty, "z");
-	pty_wait_text(&pty, "no column has 'kz' in its title, name or description");
-	pty_type(&pty, "\177");
-	pty_wait_text(&pty, "Sort by (type to narrow)");
+	pty_show(&pty, "z", "no column has 'kz' in its title, name or description");
+	pty_show(&pty, "\177", "Sort by (type to narrow)");
 	pty_type(&pty, "wri");
 	wait_menu(&pty, "WRITE/s   Bytes");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "WRITE/sv");
+	pty_show(&pty, "\r", "WRITE/sv");
 	pty_wait_no_text(&pty, "Sort by");
 	/* what cannot be read says so */
-	pty_type(&pty, "sblk");
-	pty_wait_text(&pty, "here: delay accounting is off; sysctl kernel.task_delayacct=1");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "Sort by");
-	fake_quit(&pty);
+	pty_show(&pty, "sblk", "here: delay accounting is off; sysctl kernel.task_delayacct=1");
+	pty_hide(&pty, "\033", "Sort by");
+	pty_quit(&pty);
 }
 
 static void test_filter(void **state)
@@ -393,38 +347,29 @@ static void test_filter(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "/");
-	pty_wait_text(&pty, "filter:");
+	pty_show(&pty, "/", "filter:");
 	pty_wait_text(&pty, "Esc cancel");
 	pty_wait_text(&pty, "text, /regex/");
 	assert_true(pty.cursor_visible);
-	pty_type(&pty, "cpu% > 100\r");
-	pty_wait_no_text(&pty, "nginx");
+	pty_hide(&pty, "cpu% > 100\r", "nginx");
 	pty_wait_text(&pty, "worker-{N}");
 	pty_wait_text(&pty, "filter: cpu% > 100");
 	pty_wait_text(&pty, "4 threads in 2 groups");
 	/* an empty one shows all again: Ctrl-U clears the line */
-	pty_type(&pty, "/\025\r");
-	pty_wait_text(&pty, "nginx");
+	pty_show(&pty, "/\025\r", "nginx");
 	/* Esc leaves it as it was */
-	pty_type(&pty, "/nothing");
-	pty_wait_text(&pty, "filter: nothing");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "filter: nothing");
+	pty_show(&pty, "/nothing", "filter: nothing");
+	pty_hide(&pty, "\033", "filter: nothing");
 	assert_true(pty_find(&pty, "nginx", NULL) >= 0);
 	/* a column that is none: what is said of it stands on more rows than one */
-	pty_type(&pty, "/cpuu > 5\r");
-	pty_wait_text(&pty, "did you mean cpu?");
+	pty_show(&pty, "/cpuu > 5\r", "did you mean cpu?");
 	pty_wait_text(&pty, "in quotes a text is searched for");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "in quotes a text");
+	pty_hide(&pty, "\033", "in quotes a text");
 	/* an invalid one says why and stays open */
-	pty_type(&pty, "/cpu% > foo\r");
-	pty_wait_text(&pty, "foo");
+	pty_show(&pty, "/cpu% > foo\r", "foo");
 	assert_true(pty.cursor_visible);
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "foo");
-	fake_quit(&pty);
+	pty_hide(&pty, "\033", "foo");
+	pty_quit(&pty);
 }
 
 static void test_prompt_editing(void **state)
@@ -436,16 +381,12 @@ static void test_prompt_editing(void **state)
 	/* "ngix": Left, insert n; Home, delete; a wide character in and out */
 	pty_type(&pty, "/ngix");
 	pty_type(&pty, left);
-	pty_type(&pty, "n");
-	pty_wait_text(&pty, "filter: nginx");
-	pty_type(&pty, "\033OHx\033[3~n");
-	pty_wait_text(&pty, "filter: xnginx");
-	pty_type(&pty, "\033OH\033[3~\033OF界");
-	pty_wait_text(&pty, "filter: nginx界");
-	pty_type(&pty, "\177\r");
-	pty_wait_no_text(&pty, "postgres");
+	pty_show(&pty, "n", "filter: nginx");
+	pty_show(&pty, "\033OHx\033[3~n", "filter: xnginx");
+	pty_show(&pty, "\033OH\033[3~\033OF界", "filter: nginx界");
+	pty_hide(&pty, "\177\r", "postgres");
 	pty_wait_text(&pty, "2 threads in 1 group ");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_open_and_back(void **state)
@@ -455,29 +396,23 @@ static void test_open_and_back(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_type(&pty, down);
-	wait_selected(&pty, "worker-{N}");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "process worker-{N} > pid process-1 > thread");
+	pty_wait_selected(&pty, "worker-{N}");
+	pty_show(&pty, "\r", "process worker-{N} > pid process-1 > thread");
 	pty_wait_text(&pty, "inner-1");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "process worker-{N} > pid process-1 > thread inner-2 > threads");
+	pty_show(&pty, "\r", "process worker-{N} > pid process-1 > thread inner-2 > threads");
 	pty_wait_text(&pty, "TID");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "run_time_ns");
+	pty_show(&pty, "\r", "run_time_ns");
 	pty_wait_text(&pty, "thread-2  tid 102 of 100");
-	pty_type(&pty, "\033");
-	pty_wait_no_text(&pty, "run_time_ns");
-	pty_type(&pty, "\177");
-	pty_wait_no_text(&pty, "TID");
-	wait_selected(&pty, "inner-2");
+	pty_hide(&pty, "\033", "run_time_ns");
+	pty_hide(&pty, "\177", "TID");
+	pty_wait_selected(&pty, "inner-2");
 	/* Left on the name goes back as well, to the row that was opened */
-	pty_type(&pty, left);
-	pty_wait_text(&pty, "postgres-{N}");
-	wait_selected(&pty, "worker-{N}");
+	pty_show(&pty, left, "postgres-{N}");
+	pty_wait_selected(&pty, "worker-{N}");
 	/* nothing at the top */
 	pty_type(&pty, "\033");
-	wait_selected(&pty, "worker-{N}");
-	fake_quit(&pty);
+	pty_wait_selected(&pty, "worker-{N}");
+	pty_quit(&pty);
 }
 
 /* A single group on the next axis is skipped, and so it is on the way back. */
@@ -488,13 +423,12 @@ static void test_single_group_is_skipped(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_type(&pty, "\033OF");
-	wait_selected(&pty, "solo");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "process solo > pid process-1 > thread solo-inner-1 > threads");
+	pty_wait_selected(&pty, "solo");
+	pty_show(&pty, "\r", "process solo > pid process-1 > thread solo-inner-1 > threads");
 	pty_type(&pty, "\033");
-	wait_selected(&pty, "solo");
+	pty_wait_selected(&pty, "solo");
 	pty_wait_text(&pty, "postgres-{N}");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Rows change while a filter is typed; Esc brings back what was there, and where the cursor was. */
@@ -504,30 +438,22 @@ static void test_filter_while_typed(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "/solo\r");
-	pty_wait_text(&pty, "filter: solo");
-	pty_type(&pty, "/\x15");
-	pty_wait_text(&pty, "nginx"); /* nothing typed: all rows */
-	pty_type(&pty, "ngi");
-	pty_wait_no_text(&pty, "postgres");
+	pty_show(&pty, "/solo\r", "filter: solo");
+	pty_show(&pty, "/\x15", "nginx"); /* nothing typed: all rows */
+	pty_hide(&pty, "ngi", "postgres");
 	pty_type(&pty, "nx and cpu >"); /* none yet: the rows of the last one that was */
 	pty_wait_text(&pty, "filter: nginx and cpu >");
 	pty_wait_no_text(&pty, "postgres");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "needs a number after it");
-	pty_type(&pty, "\x03");
-	pty_wait_text(&pty, "filter: solo");
+	pty_show(&pty, "\r", "needs a number after it");
+	pty_show(&pty, "\x03", "filter: solo");
 	pty_wait_no_text(&pty, "nginx");
-	pty_type(&pty, "/\x15\r");
-	pty_wait_text(&pty, "postgres");
+	pty_show(&pty, "/\x15\r", "postgres");
 	pty_type(&pty, down);
-	wait_selected(&pty, "worker-{N}");
-	pty_type(&pty, "/solo");
-	pty_wait_no_text(&pty, "postgres");
-	pty_type(&pty, "\x03");
-	pty_wait_text(&pty, "postgres");
-	wait_selected(&pty, "worker-{N}");
-	fake_quit(&pty);
+	pty_wait_selected(&pty, "worker-{N}");
+	pty_hide(&pty, "/solo", "postgres");
+	pty_show(&pty, "\x03", "postgres");
+	pty_wait_selected(&pty, "worker-{N}");
+	pty_quit(&pty);
 }
 
 /*
@@ -542,36 +468,30 @@ static void test_filter_waits_for_the_next_key(void **state)
 	fake_start_with_rows(&pty, NULL);
 	pty_command(&pty, "slow 50");
 	/* how long it takes is known from the first one on */
-	pty_type(&pty, "/n");
-	pty_wait_text(&pty, "filter: n");
+	pty_show(&pty, "/n", "filter: n");
 	pty_wait_no_text(&pty, "kworker");
-	pty_type(&pty, "g");
-	pty_wait_text(&pty, "filter: ng");
+	pty_show(&pty, "g", "filter: ng");
 	pty_wait_text(&pty, "worker-{N}");
 	pty_command(&pty, "clock 199");
 	pty_wait_text(&pty, "worker-{N}");
 	/* the next key in time: from there on again */
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "filter: ngi");
+	pty_show(&pty, "i", "filter: ngi");
 	pty_command(&pty, "clock 199");
 	pty_wait_text(&pty, "worker-{N}");
 	pty_command(&pty, "slow 5000");
 	pty_command(&pty, "clock 1");
 	pty_wait_no_text(&pty, "worker-{N}");
 	pty_wait_text(&pty, "nginx");
-	pty_type(&pty, "\177\177\177");
-	pty_wait_text(&pty, "text, /regex/");
+	pty_show(&pty, "\177\177\177", "text, /regex/");
 	pty_command(&pty, "clock 399");
 	pty_wait_no_text(&pty, "kworker");
 	pty_command(&pty, "clock 1");
 	pty_wait_text(&pty, "kworker");
 	/* Enter waits for nothing */
-	pty_type(&pty, "solo");
-	pty_wait_text(&pty, "kworker");
-	pty_type(&pty, "\r");
-	pty_wait_no_text(&pty, "kworker");
+	pty_show(&pty, "solo", "kworker");
+	pty_hide(&pty, "\r", "kworker");
 	pty_wait_text(&pty, "2 threads in 1 group ");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* The past says how long ago it was, as long as it is on the screen. */
@@ -587,7 +507,7 @@ static void test_age_of_the_past(void **state)
 	pty_wait_text(&pty, " (59 s ago)");
 	pty_command(&pty, "clock 7201000");
 	pty_wait_text(&pty, " (2 h 1 min ago)");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Nothing was asked for. */
@@ -617,10 +537,9 @@ static void test_left_before_it_came(void **state)
 	pty_command(&pty, "moment 2");
 	pty_wait_text(&pty, " ago)");
 	pty_wait_text(&pty, "past-1700000004");
-	pty_type(&pty, "\177");
-	pty_wait_no_text(&pty, " ago)");
+	pty_hide(&pty, "\177", " ago)");
 	pty_wait_text(&pty, "nginx");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A round is asked for at once, then one a second, none while one is awaited, and none behind the newest. */
@@ -651,8 +570,7 @@ static void test_playing(void **state)
 	pty_wait_answer(&pty, "look 0 1");
 	/* twice as fast */
 	pty_command(&pty, "moment 3");
-	pty_type(&pty, "-");
-	pty_wait_text(&pty, "played, a round every 0.5 s");
+	pty_show(&pty, "-", "played, a round every 0.5 s");
 	pty_command(&pty, "clock 1000");
 	pty_wait_answer(&pty, "look 0 1");
 	pty_command(&pty, "moment 4");
@@ -666,7 +584,7 @@ static void test_playing(void **state)
 	pty_wait_no_text(&pty, "playing");
 	pty_command(&pty, "clock 10000");
 	expect_no_request(&pty);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* What was typed before comes back, for filters and searches apart. */
@@ -676,42 +594,29 @@ static void test_prompt_history(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "/solo\r");
-	pty_wait_text(&pty, "filter: solo");
-	pty_type(&pty, "/\x15nginx\r");
-	pty_wait_text(&pty, "filter: nginx");
+	pty_show(&pty, "/solo\r", "filter: solo");
+	pty_show(&pty, "/\x15nginx\r", "filter: nginx");
 	pty_type(&pty, "/\x15");
-	pty_type(&pty, "work");
-	pty_wait_text(&pty, "filter: work");
-	pty_type(&pty, "\x10");
-	pty_wait_text(&pty, "filter: nginx");
-	pty_type(&pty, up);
-	pty_wait_text(&pty, "filter: solo");
+	pty_show(&pty, "work", "filter: work");
+	pty_show(&pty, "\x10", "filter: nginx");
+	pty_show(&pty, up, "filter: solo");
 	pty_type(&pty, up); /* there is nothing before it */
-	pty_type(&pty, down);
-	pty_wait_text(&pty, "filter: nginx");
-	pty_type(&pty, down);
-	pty_wait_text(&pty, "filter: work");
+	pty_show(&pty, down, "filter: nginx");
+	pty_show(&pty, down, "filter: work");
 	pty_type(&pty, up);
+	pty_show(&pty, up, "filter: solo");
+	pty_hide(&pty, "\r", "nginx");
+	pty_show(&pty, "\033OR", "search:");
 	pty_type(&pty, up);
-	pty_wait_text(&pty, "filter: solo");
-	pty_type(&pty, "\r");
-	pty_wait_no_text(&pty, "nginx");
+	pty_show(&pty, "so\r", "search: so (n N)");
 	pty_type(&pty, "\033OR");
-	pty_wait_text(&pty, "search:");
-	pty_type(&pty, up);
-	pty_type(&pty, "so\r");
-	pty_wait_text(&pty, "search: so (n N)");
-	pty_type(&pty, "\033OR");
-	pty_type(&pty, up);
-	pty_wait_text(&pty, "search: so");
+	pty_show(&pty, up, "search: so");
 	pty_type(&pty, "\x03");
 	/* the one that is there is not offered again */
 	pty_type(&pty, "/");
-	pty_type(&pty, up);
-	pty_wait_text(&pty, "filter: nginx");
+	pty_show(&pty, up, "filter: nginx");
 	pty_type(&pty, "\x03");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A user that is chosen becomes a condition of the filter, in the place of another one. */
@@ -721,29 +626,20 @@ static void test_users(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "u");
-	pty_wait_text(&pty, "all users");
+	pty_show(&pty, "u", "all users");
 	pty_wait_text(&pty, "1,235 threads");
 	pty_wait_text(&pty, "4001");
 	pty_wait_text(&pty, " 1 thread ");
-	pty_type(&pty, "q");
-	pty_wait_no_text(&pty, "all users");
-	pty_type(&pty, "/ngi\r");
+	pty_hide(&pty, "q", "all users");
+	pty_show(&pty, "/ngi\r", "filter: ngi");
+	pty_show(&pty, "uj\r", "filter: ngi and user = 4001");
+	pty_show(&pty, "uG\r", "filter: ngi and user = 4002");
+	pty_hide(&pty, "u\r", "user = 4002");
 	pty_wait_text(&pty, "filter: ngi");
-	pty_type(&pty, "uj\r");
-	pty_wait_text(&pty, "filter: ngi and user = 4001");
-	pty_type(&pty, "uG\r");
-	pty_wait_text(&pty, "filter: ngi and user = 4002");
-	pty_type(&pty, "u\r");
-	pty_wait_no_text(&pty, "user = 4002");
-	pty_wait_text(&pty, "filter: ngi");
-	pty_type(&pty, "/\x15\r");
-	pty_wait_no_text(&pty, "filter: ngi");
-	pty_type(&pty, "uG\r");
-	pty_wait_text(&pty, "filter: user = 4002");
-	pty_type(&pty, "u\r");
-	pty_wait_no_text(&pty, "filter:");
-	fake_quit(&pty);
+	pty_hide(&pty, "/\x15\r", "filter: ngi");
+	pty_show(&pty, "uG\r", "filter: user = 4002");
+	pty_hide(&pty, "u\r", "filter:");
+	pty_quit(&pty);
 }
 
 /* The filter belongs to the level where it was typed. */
@@ -753,14 +649,11 @@ static void test_filter_per_level(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "/worker-\r");
+	pty_hide(&pty, "/worker-\r", "nginx");
+	pty_show(&pty, "\r", "inner-1");
+	pty_show(&pty, "\033", "filter: worker-");
 	pty_wait_no_text(&pty, "nginx");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "inner-1");
-	pty_type(&pty, "\033");
-	pty_wait_text(&pty, "filter: worker-");
-	pty_wait_no_text(&pty, "nginx");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_axis_tab_mode(void **state)
@@ -770,40 +663,25 @@ static void test_axis_tab_mode(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	/* processes and users have no patterns */
-	pty_type(&pty, "g");
-	pty_wait_text(&pty, "by pid");
+	pty_show(&pty, "g", "by pid");
 	pty_wait_no_text(&pty, "by pid {N}");
-	pty_type(&pty, "g");
-	pty_wait_text(&pty, "by cgroup {N}");
+	pty_show(&pty, "g", "by cgroup {N}");
 	pty_wait_text(&pty, "CGROUP");
-	pty_type(&pty, "g");
-	pty_wait_text(&pty, "by thread {N}");
-	pty_type(&pty, "x");
-	pty_wait_no_text(&pty, "{N}  read");
-	pty_type(&pty, "xg");
-	pty_wait_text(&pty, "by user");
-	pty_type(&pty, "g");
-	pty_wait_text(&pty, "TID");
-	pty_type(&pty, "g");
-	pty_wait_text(&pty, "by process {N}");
-	pty_type(&pty, "\t");
-	pty_wait_text(&pty, "USER%");
-	pty_type(&pty, "\033[Z");
-	pty_wait_text(&pty, "RUNQ%");
-	pty_type(&pty, "6");
-	pty_wait_text(&pty, "RCHAR/s");
-	pty_type(&pty, "1d");
-	pty_wait_text(&pty, "interval");
+	pty_show(&pty, "g", "by thread {N}");
+	pty_hide(&pty, "x", "{N}  read");
+	pty_show(&pty, "xg", "by user");
+	pty_show(&pty, "g", "TID");
+	pty_show(&pty, "g", "by process {N}");
+	pty_show(&pty, "\t", "USER%");
+	pty_show(&pty, "\033[Z", "RUNQ%");
+	pty_show(&pty, "6", "RCHAR/s");
+	pty_show(&pty, "1d", "interval");
 	pty_wait_text(&pty, "CPUv");
-	pty_type(&pty, "d");
-	pty_wait_text(&pty, "since base");
-	pty_type(&pty, "d");
-	pty_wait_text(&pty, "total");
-	pty_type(&pty, "d");
-	pty_wait_text(&pty, "rate");
-	pty_type(&pty, "K");
-	pty_wait_text(&pty, "kernel threads hidden");
-	fake_quit(&pty);
+	pty_show(&pty, "d", "since base");
+	pty_show(&pty, "d", "total");
+	pty_show(&pty, "d", "rate");
+	pty_show(&pty, "K", "kernel threads hidden");
+	pty_quit(&pty);
 }
 
 static void test_explain(void **state)
@@ -813,31 +691,23 @@ static void test_explain(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	pty_type(&pty, right);
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "THR of postgres-{N}");
+	pty_show(&pty, "i", "THR of postgres-{N}");
 	pty_wait_text(&pty, "Explanation of column 0.");
-	pty_type(&pty, "i");
-	pty_wait_no_text(&pty, "Explanation");
+	pty_hide(&pty, "i", "Explanation");
 	/* on the name it explains what the rows are sorted by */
 	pty_type(&pty, left);
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "CPU% of postgres-{N}");
-	pty_type(&pty, "\033m");
-	pty_wait_text(&pty, "nr_wakeups");
+	pty_show(&pty, "i", "CPU% of postgres-{N}");
+	pty_show(&pty, "\033m", "nr_wakeups");
 	/* what is not available is one line, until it is asked for; then it says why, to the end */
 	pty_wait_text(&pty, "1 not available (a: show)");
 	assert_int_equal(pty_find(&pty, "iowait_count", NULL), -1);
-	pty_type(&pty, "a");
-	pty_wait_text(&pty, "iowait_count");
+	pty_show(&pty, "a", "iowait_count");
 	pty_wait_no_text(&pty, "not available");
-	pty_type(&pty, "G");
-	pty_wait_text(&pty, " schedstats: not in this kernel, so there is nothing to read");
-	pty_type(&pty, "a");
-	pty_wait_text(&pty, "1 not available (a: show)");
+	pty_show(&pty, "G", " schedstats: not in this kernel, so there is nothing to read");
+	pty_show(&pty, "a", "1 not available (a: show)");
 	pty_type(&pty, "\033[H");
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "Time spent executing on a CPU.");
-	fake_quit(&pty);
+	pty_show(&pty, "i", "Time spent executing on a CPU.");
+	pty_quit(&pty);
 }
 
 static void test_evidence(void **state)
@@ -845,14 +715,15 @@ static void test_evidence(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	fake_start_with_rows(&pty, NULL);
-	pty_type(&pty, "e");
-	pty_wait_text(&pty, "sysctl kernel.task_delayacct=1");
-	pty_wait_text(&pty, "1,284");
-	pty_wait_text(&pty, "TASKSTATS");
-	pty_type(&pty, "e");
-	pty_wait_no_text(&pty, "TASKSTATS");
-	fake_quit(&pty);
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "stuck 1284");
+	fake_round(&pty, "alpha 1");
+	pty_wait_text(&pty, "alpha");
+	pty_show(&pty, "e", "sysctl kernel.task_delayacct=1");
+	pty_wait_text(&pty, "SOURCE         READ  MISSED");
+	pty_wait_text(&pty, "1,284       0");
+	pty_hide(&pty, "e", "MISSED");
+	pty_quit(&pty);
 }
 
 /* The allocator probe is switched off and on, and says so; its tab and its order have keys. */
@@ -869,14 +740,11 @@ static void test_heap_keys(void **state)
 	pty_wait_answer(&pty, "heap 1");
 	pty_wait_text(&pty, "allocator probe on");
 	pty_wait_no_text(&pty, "probe off (J)");
-	pty_type(&pty, "8");
-	pty_wait_text(&pty, "SEEN");
+	pty_show(&pty, "8", "SEEN");
 	pty_wait_text(&pty, "ALLOC/sv");
-	pty_type(&pty, "1");
-	pty_wait_no_text(&pty, "SEEN");
-	pty_type(&pty, "A");
-	pty_wait_text(&pty, "ALLOC/sv");
-	fake_quit(&pty);
+	pty_hide(&pty, "1", "SEEN");
+	pty_show(&pty, "A", "ALLOC/sv");
+	pty_quit(&pty);
 }
 
 /* What is switched on is shown, and where it cannot be measured the header does not claim that it is. */
@@ -904,9 +772,8 @@ static void test_latency_key(void **state)
 	pty_type(&pty, "l");
 	pty_wait_answer(&pty, "latency 0");
 	pty_wait_text(&pty, "not measured: l begins");
-	pty_type(&pty, "1");
-	pty_wait_no_text(&pty, "not measured");
-	fake_quit(&pty);
+	pty_hide(&pty, "1", "not measured");
+	pty_quit(&pty);
 }
 
 static void test_host_keys(void **state)
@@ -946,7 +813,7 @@ static void test_host_keys(void **state)
 	pty_command(&pty, "row . 1 5 fresh");
 	pty_command(&pty, "round");
 	pty_wait_text(&pty, "since base, 00:00:02 ago");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_needs_follow_the_view(void **state)
@@ -958,7 +825,7 @@ static void test_needs_follow_the_view(void **state)
 	/* the cgroup tab asks for cgroup records, the overview does not */
 	pty_type(&pty, "9");
 	pty_wait_answer(&pty, "needs cgroups 1");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_file(void **state)
@@ -971,13 +838,10 @@ static void test_file(void **state)
 	pty_wait_text(&pty, "saved.ctprof.zst");
 	pty_wait_text(&pty, "total");
 	pty_wait_text(&pty, "2023-11-1");
-	pty_type(&pty, "d");
-	pty_wait_text(&pty, "has only totals");
-	pty_type(&pty, "S");
-	pty_wait_text(&pty, "this is already a saved file");
-	pty_type(&pty, " ");
-	pty_wait_text(&pty, "a file does not change");
-	fake_quit(&pty);
+	pty_show(&pty, "d", "has only totals");
+	pty_show(&pty, "S", "this is already a saved file");
+	pty_show(&pty, " ", "a file does not change");
+	pty_quit(&pty);
 }
 
 /* Scrolls through the help and looks for every key and every help sentence of the table. */
@@ -988,8 +852,7 @@ static void test_help_lists_every_key(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, &options);
-	pty_type(&pty, "?");
-	pty_wait_text(&pty, "Columns of this tab");
+	pty_show(&pty, "?", "Columns of this tab");
 	for (enum action action = 0; action < ACTION_COUNT; action++) {
 		char help[512], keys[128];
 		const char *row;
@@ -1002,9 +865,8 @@ static void test_help_lists_every_key(void **state)
 		assert_true(strncmp(row, keys, strlen(keys)) == 0 ||
 			    pty_find(&pty, ui_keys[action].keys, NULL) > 0);
 	}
-	pty_type(&pty, "q");
-	pty_wait_no_text(&pty, "Columns of this tab");
-	fake_quit(&pty);
+	pty_hide(&pty, "q", "Columns of this tab");
+	pty_quit(&pty);
 }
 
 static size_t count_names(const char *names)
@@ -1087,9 +949,6 @@ int main(void)
 		cmocka_unit_test(test_key_table),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,14 +15,6 @@ static void start(struct pty_screen *pty, int rows, int columns, const char *arg
 	pty_start(pty, &options, arguments);
 }
 
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}
-
 /* The tab is on the bar, and reached, while a scheduler runs; its columns are that scheduler's. */
 static void test_comes_and_goes(void **state)
 {
@@ -35,10 +27,8 @@ static void test_comes_and_goes(void **state)
 	pty_wait_text(&pty, "redis-server");
 	assert_int_equal(pty_find(&pty, " Latency Scx", NULL), -1);
 	/* the tab before the first is the last one that is there */
-	pty_type(&pty, "\x1b[Z");
-	pty_wait_text(&pty, "WAITS/s");
-	pty_type(&pty, "\t");
-	pty_wait_text(&pty, "MWAIT%");
+	pty_show(&pty, "\x1b[Z", "WAITS/s");
+	pty_show(&pty, "\t", "MWAIT%");
 	pty_command(&pty, "lavd");
 	pty_wait_text(&pty, " Latency Scx");
 	pty_wait_text(&pty, "scx lavd");
@@ -67,11 +57,10 @@ static void test_comes_and_goes(void **state)
 	pty_wait_text(&pty, "VTIMEv");
 	pty_command(&pty, "none");
 	pty_wait_no_text(&pty, "VTIME");
-	pty_type(&pty, "1");
-	pty_wait_text(&pty, "CPU%v");
+	pty_show(&pty, "1", "CPU%v");
 	pty_wait_no_text(&pty, " Latency Scx");
 	pty_wait_answer(&pty, "scx 0");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A column that the user sorts by goes with its scheduler; an explanation too. */
@@ -83,14 +72,12 @@ static void test_sorted_by_user(void **state)
 	start(&pty, 24, 80, "--tab=scx");
 	pty_command(&pty, "lavd");
 	pty_wait_text(&pty, "LAT_CRIv");
-	pty_type(&pty, ">");
-	pty_wait_text(&pty, "SVC_TI~_WWGT/sv");
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "svc_time_wwgt: u64 at byte 16 of task_ctx (96 bytes)");
+	pty_show(&pty, ">", "SVC_TI~_WWGT/sv");
+	pty_show(&pty, "i", "svc_time_wwgt: u64 at byte 16 of task_ctx (96 bytes)");
 	pty_command(&pty, "mini");
 	pty_wait_text(&pty, "VTIMEv");
 	pty_wait_no_text(&pty, "svc_time_wwgt");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Asked for at the start, the tab waits for a scheduler, and says why there is nothing. */
@@ -113,7 +100,7 @@ static void test_waits(void **state)
 	pty_command(&pty, "lavd");
 	pty_wait_no_text(&pty, "next round");
 	pty_wait_text(&pty, "642");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A wide screen has all of them, and a thread's page its whole context. */
@@ -130,23 +117,19 @@ static void test_pages(void **state)
 	pty_wait_text(&pty,
 		      "lavd_1.1.4_x86_64_unknown_linux_gnu  up 3.0h  full  rejected 0  SELECT_CPU_FALLBACK "
 		      "12.0/s  ENQ_SKIP_EXITING 2.5/s");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "redis-server > pid 100 redis-server > thread");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "> threads");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "tid 100 of 100");
+	pty_show(&pty, "\r", "redis-server > pid 100 redis-server > thread");
+	pty_show(&pty, "\r", "> threads");
+	pty_show(&pty, "\r", "tid 100 of 100");
 	pty_wait_text(&pty, "scx.lat_cri ");
 	assert_non_null(strstr(pty_row(&pty, pty_find(&pty, "scx.lat_cri ", NULL)), " 742 "));
 	pty_wait_text(&pty, "STATE_QUEUED");
 	pty_wait_text(&pty, "u32[4] = 200000000, 200000001, 200000002, 200000003");
 	pty_wait_text(&pty, "struct bpf_cpumask * = NULL");
-	pty_type(&pty, "i");
-	pty_wait_text(&pty, "last_runnable_clk: u64 at byte 0");
+	pty_show(&pty, "i", "last_runnable_clk: u64 at byte 0");
 	pty_type(&pty, "e");
 	pty_search(&pty, "SCX  scheduler lavd_1.1.4_x86_64_unknown_linux_gnu: task_ctx, 96 bytes, 12 fields");
 	pty_search(&pty, "6 contexts read, 1 threads without one");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_files(void **state)
@@ -156,16 +139,15 @@ static void test_files(void **state)
 	(void)state;
 	start(&pty, 24, 80, "--file=lavd");
 	pty_wait_text(&pty, " Latency Scx");
-	pty_type(&pty, "\x1b[Z");
-	pty_wait_text(&pty, "LAT_CRIv");
+	pty_show(&pty, "\x1b[Z", "LAT_CRIv");
 	/* totals, of events too */
 	pty_wait_text(&pty, "SVC_TI~_WWGT ");
 	pty_wait_text(&pty, "SELECT_CPU_FALLBACK 72.0 ");
-	quit(&pty);
+	pty_quit(&pty);
 	start(&pty, 24, 80, "--file=none");
 	pty_wait_text(&pty, "redis-server");
 	assert_int_equal(pty_find(&pty, " Latency Scx", NULL), -1);
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -176,9 +158,6 @@ int main(void)
 		cmocka_unit_test(test_files),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,14 +79,6 @@ static void start(struct pty_screen *pty, int rows, int columns, const char *loc
 	pty_start(pty, &options, arguments);
 }
 
-static void quit(struct pty_screen *pty)
-{
-	pty_type(pty, "\x03");
-	assert_int_equal(pty_wait_end(pty), 0);
-	pty_expect_restored(pty);
-	pty_release(pty);
-}
-
 static void test_page(void **state)
 {
 	static const struct {
@@ -99,28 +91,24 @@ static void test_page(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(screens); i++) {
 		start(&pty, screens[i].rows, screens[i].columns, screens[i].locale, NULL);
 		pty_wait_text(&pty, "PROCESS");
-		pty_type(&pty, "C");
-		pty_wait_text(&pty, "Columns of Overview");
+		pty_show(&pty, "C", "Columns of Overview");
 		pty_wait_text(&pty, "[x] CPU%v");
 		pty_wait_text(&pty, "Enter apply");
 		/* what the mark is on is described in full */
 		pty_wait_text(&pty, "THR (threads): Threads in the group.");
 		/* find: by a title, then by a word of a description */
-		pty_type(&pty, "/peakvm");
-		pty_wait_text(&pty, "[ ] PEAKVM");
+		pty_show(&pty, "/peakvm", "[ ] PEAKVM");
 		pty_type(&pty, "\x15"
 			       "zzzz");
 		pty_wait_text(&pty, "no column has 'zzzz'");
 		pty_type(&pty, "\x15"
 			       "MINF\r");
 		pty_wait_text(&pty, "[ ] MINF/s");
-		pty_type(&pty, " ");
-		pty_wait_no_text(&pty, "[ ] MINF/s");
+		pty_hide(&pty, " ", "[ ] MINF/s");
 		/* nothing has changed until Enter */
-		pty_type(&pty, "q");
-		pty_wait_no_text(&pty, "Columns of");
+		pty_hide(&pty, "q", "Columns of");
 		pty_wait_no_text(&pty, "MINF");
-		quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -129,8 +117,7 @@ static void leave_out(struct pty_screen *pty, const char *column)
 {
 	char *keys = memory_format("/%s\r /%s\r", column, column), *line = memory_format("[ ] %s", column);
 
-	pty_type(pty, keys);
-	pty_wait_text(pty, line);
+	pty_show(pty, keys, line);
 	free(keys);
 	free(line);
 }
@@ -165,8 +152,7 @@ static void test_apply(void **state)
 	for (int i = 0; i < 64; i++)
 		pty_type(&pty, "<");
 	pty_wait_text(&pty, "AGE (");
-	pty_type(&pty, "\r");
-	pty_wait_no_text(&pty, "Columns of");
+	pty_hide(&pty, "\r", "Columns of");
 	pty_wait_no_text(&pty, "BLKIO");
 	pty_wait_text(&pty, " PROCESS");
 	pty_wait_text(&pty, " AGE ");
@@ -177,21 +163,16 @@ static void test_apply(void **state)
 	/* and nothing was written */
 	assert_int_not_equal(access(config, F_OK), 0);
 	/* back to what ctop has */
-	pty_type(&pty, "C");
-	pty_wait_text(&pty, "Columns of Overview");
-	pty_type(&pty, "r\r");
-	pty_wait_text(&pty, "BLKIO");
+	pty_show(&pty, "C", "Columns of Overview");
+	pty_show(&pty, "r\r", "BLKIO");
 	/* a tab without columns is refused */
-	pty_type(&pty, "C");
-	pty_wait_text(&pty, "Columns of Overview");
+	pty_show(&pty, "C", "Columns of Overview");
 	for (int left = columns_chosen(&pty); left > 0; left--)
 		pty_type(&pty, "\x1b[H ");
 	pty_wait_text(&pty, " 0 columns");
-	pty_type(&pty, "\r");
-	pty_wait_text(&pty, "a tab needs at least one column");
-	pty_type(&pty, "r");
-	pty_wait_text(&pty, "[x] THR");
-	quit(&pty);
+	pty_show(&pty, "\r", "a tab needs at least one column");
+	pty_show(&pty, "r", "[x] THR");
+	pty_quit(&pty);
 }
 
 static void test_write(void **state)
@@ -207,22 +188,19 @@ static void test_write(void **state)
 	start(&pty, 24, 80, NULL, "-trun");
 	pty_wait_text(&pty, "CPU");
 	assert_int_equal(pty_find(&pty, "SLICE", NULL), -1);
-	pty_type(&pty, "C");
-	pty_wait_text(&pty, "Columns of Run");
-	pty_type(&pty, "\x1b[F/RUNQ\r ");
-	pty_wait_text(&pty, "3 columns");
-	pty_type(&pty, "/RUNQ\rsw");
-	pty_wait_text(&pty, "wrote [tab run] of");
+	pty_show(&pty, "C", "Columns of Run");
+	pty_show(&pty, "\x1b[F/RUNQ\r ", "3 columns");
+	pty_show(&pty, "/RUNQ\rsw", "wrote [tab run] of");
 	pty_wait_text(&pty, "RUNQ");
 	assert_config("# my file\ninterval = 5 # seconds\nno-such-key = 1\n\n[tab run]\n# why\n"
 		      "columns = THR, CPU%, RUNQ% # mine\nwhat = this\nsort = RUNQ%\n\n# the end\n");
 	assert_int_equal(stat(config, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0640);
-	quit(&pty);
+	pty_quit(&pty);
 	/* what was written is there in the next */
 	start(&pty, 24, 80, NULL, "-trun");
 	pty_wait_text(&pty, "RUNQv");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_new_tab(void **state)
@@ -232,29 +210,24 @@ static void test_new_tab(void **state)
 	(void)state;
 	start(&pty, 24, 120, NULL, NULL);
 	pty_wait_text(&pty, "PROCESS");
-	pty_type(&pty, "C");
-	pty_wait_text(&pty, "Columns of Overview");
-	pty_type(&pty, "nrun\r");
-	pty_wait_text(&pty, "there is a tab 'run' already");
-	pty_type(&pty, "\x15mine\r");
-	pty_wait_text(&pty, "Columns of mine");
+	pty_show(&pty, "C", "Columns of Overview");
+	pty_show(&pty, "nrun\r", "there is a tab 'run' already");
+	pty_show(&pty, "\x15mine\r", "Columns of mine");
 	pty_wait_text(&pty, "lasts until ctop ends");
 	pty_type(&pty, "\x1b[H/BLKIO\r ");
-	pty_type(&pty, "w");
-	pty_wait_text(&pty, "wrote [tab mine] of");
+	pty_show(&pty, "w", "wrote [tab mine] of");
 	pty_wait_text(&pty, " mine ");
 	pty_wait_no_text(&pty, "BLKIO");
 	/* the tab of the table is as it was, and both are a key apart */
-	pty_type(&pty, "1");
-	pty_wait_text(&pty, "BLKIO");
+	pty_show(&pty, "1", "BLKIO");
 	pty_type(&pty, "\x1b[Z"); /* Shift-Tab */
 	pty_wait_no_text(&pty, "BLKIO");
-	quit(&pty);
+	pty_quit(&pty);
 	start(&pty, 24, 80, NULL, "-tmin");
 	pty_wait_text(&pty, "PROCESS");
 	pty_wait_text(&pty, "mine");
 	assert_int_equal(pty_find(&pty, "BLKIO", NULL), -1);
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 /* A file that cannot be written says so, and the screen goes on. */
@@ -267,12 +240,10 @@ static void test_refused(void **state)
 	assert_int_equal(chmod(config, 0666), 0);
 	start(&pty, 24, 80, NULL, NULL);
 	pty_wait_text(&pty, "everybody may write to it");
-	pty_type(&pty, "C");
-	pty_wait_text(&pty, "Columns of Overview");
-	pty_type(&pty, "\x1b[H w");
-	pty_wait_text(&pty, "is not changed: everybody may");
+	pty_show(&pty, "C", "Columns of Overview");
+	pty_show(&pty, "\x1b[H w", "is not changed: everybody may");
 	assert_config("interval = 5\n");
-	quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -285,9 +256,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_refused, remove_config),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminals");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, make_home, remove_home);
 }

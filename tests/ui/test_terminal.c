@@ -24,9 +24,7 @@ static void test_quit_restores(void **state)
 		assert_true(pty.alternate_screen);
 		assert_false(pty.cursor_visible);
 		pty_type(&pty, keys[i]);
-		assert_int_equal(pty_wait_end(&pty), 0);
-		pty_expect_restored(&pty);
-		pty_release(&pty);
+		pty_expect_end(&pty, 0, 0);
 	}
 }
 
@@ -39,15 +37,10 @@ static void test_signals_restore(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct pty_screen pty;
-		int status;
 
 		fake_start_with_rows(&pty, NULL);
 		kill(pty.child, signals[i]);
-		status = pty_wait_end(&pty);
-		assert_true(WIFSIGNALED(status));
-		assert_int_equal(WTERMSIG(status), signals[i]);
-		pty_expect_restored(&pty);
-		pty_release(&pty);
+		pty_expect_end(&pty, signals[i], 0);
 	}
 }
 
@@ -77,9 +70,8 @@ static void test_broken_pipe_is_ignored(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	kill(pty.child, SIGPIPE);
-	pty_type(&pty, "e");
-	pty_wait_text(&pty, "Data quality");
-	fake_quit(&pty);
+	pty_show(&pty, "e", "Data quality");
+	pty_quit(&pty);
 }
 
 static void test_crashes_restore(void **state)
@@ -95,17 +87,10 @@ static void test_crashes_restore(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
 		struct pty_screen pty;
-		int status;
 
 		fake_start_with_rows(&pty, NULL);
 		pty_command(&pty, crashes[i].command);
-		status = pty_wait_end(&pty);
-		if (crashes[i].signal != 0)
-			assert_int_equal(WTERMSIG(status), crashes[i].signal);
-		else
-			assert_int_equal(WEXITSTATUS(status), crashes[i].status);
-		pty_expect_restored(&pty);
-		pty_release(&pty);
+		pty_expect_end(&pty, crashes[i].signal, crashes[i].status);
 	}
 }
 
@@ -116,10 +101,7 @@ static void test_closed_terminal_ends(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, &options);
-	close(pty.master);
-	pty.master = -1;
-	assert_int_equal(WTERMSIG(pty_wait_end(&pty)), SIGHUP);
-	pty_release(&pty);
+	pty_take_away(&pty);
 }
 
 static void test_unknown_terminal(void **state)
@@ -144,12 +126,6 @@ static void test_unknown_terminal(void **state)
 		pty_expect_restored(&pty);
 		pty_release(&pty);
 	}
-}
-
-static bool is_alternate(struct pty_screen *pty, const void *context)
-{
-	(void)context;
-	return pty->alternate_screen;
 }
 
 static bool is_ordinary(struct pty_screen *pty, const void *context)
@@ -177,10 +153,10 @@ static void expect_suspend_and_resume(bool by_key, bool stop_ignored)
 	assert_int_equal(modes.c_lflag, pty.modes.c_lflag);
 	pty_resize(&pty, 50, 200);
 	kill(pty.child, SIGCONT);
-	pty_wait(&pty, is_alternate, NULL, "the screen is back");
+	pty_wait(&pty, pty_is_on_screen, NULL, "the screen is back");
 	pty_wait_text(&pty, "1 Overview");
 	pty_wait_text(&pty, "182.4");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 /* Ctrl-Z and SIGTSTP from outside do the same, also when who started us ignores SIGTSTP for itself. */
@@ -204,7 +180,7 @@ static void test_stop_from_outside(void **state)
 	kill(pty.child, SIGCONT);
 	pty_wait_text(&pty, "182.4");
 	pty_wait_text(&pty, "fakehost");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_resize_is_followed(void **state)
@@ -217,7 +193,7 @@ static void test_resize_is_followed(void **state)
 	pty_wait_text(&pty, "1 Overview");
 	pty_resize(&pty, 24, 80);
 	pty_wait_no_text(&pty, "1 Overview");
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_stderr_does_not_garble(void **state)
@@ -253,18 +229,16 @@ static void test_escape_is_quick(void **state)
 		struct timespec start, end;
 		int64_t passed_ms;
 
-		pty_type(&pty, "?");
-		pty_wait_text(&pty, "Columns of this tab");
+		pty_show(&pty, "?", "Columns of this tab");
 		clock_gettime(CLOCK_MONOTONIC, &start);
-		pty_type(&pty, "\033");
-		pty_wait_no_text(&pty, "Columns of this tab");
+		pty_hide(&pty, "\033", "Columns of this tab");
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		passed_ms = (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
 		if (passed_ms < least_ms)
 			least_ms = passed_ms;
 	}
 	assert_true(least_ms < 700);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 static void test_idle_sends_nothing(void **state)
@@ -286,7 +260,7 @@ static void test_idle_sends_nothing(void **state)
 	pty_type(&pty, "\014");
 	pty_sync(&pty);
 	assert_true(pty.bytes - before > 500);
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -301,9 +275,6 @@ int main(void)
 		cmocka_unit_test(test_broken_pipe_is_ignored),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,18 +91,6 @@ static void test_themes_are_whole_and_readable(void **state)
 
 /* --- what arrives at a terminal --- */
 
-/* Whether this host describes such a terminal; xterm-direct2 comes with the larger set of descriptions. */
-static bool is_described(const char *term)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "infocmp %s >/dev/null 2>&1", term);
-	if (system(command) == 0)
-		return true;
-	printf("not described here: %s\n", term);
-	return false;
-}
-
 /* Starts a screen on a terminal of that kind, with a row of each mark. */
 static void start(struct pty_screen *pty, const char *term, const char *theme)
 {
@@ -149,7 +137,7 @@ static void test_depths(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(terminals) / sizeof(terminals[0]); i++) {
-		for (enum theme theme = 0; is_described(terminals[i].term) && theme < THEME_MONO; theme++) {
+		for (enum theme theme = 0; pty_describes(terminals[i].term) && theme < THEME_MONO; theme++) {
 			const enum theme_depth depth = terminals[i].depth;
 			const int rgb = depth == THEME_DEPTH_DIRECT ? PTY_COLOR_RGB : 0;
 			struct pty_screen pty;
@@ -165,7 +153,7 @@ static void test_depths(void **state)
 			assert_int_equal(pty_background(&pty, pty_find(&pty, "newcomer", NULL), 1),
 					 PTY_COLOR_DEFAULT);
 			assert_int_equal(pty_background(&pty, 0, 0), PTY_COLOR_DEFAULT);
-			fake_quit(&pty);
+			pty_quit(&pty);
 		}
 	}
 }
@@ -203,7 +191,7 @@ static void test_mono_uses_no_colors(void **state)
 		struct pty_screen pty;
 		int row;
 
-		if (!is_described(cases[i].term))
+		if (!pty_describes(cases[i].term))
 			continue;
 		fake_start(&pty, &options, cases[i].argument);
 		pty_command(&pty, "row . 2 182.4 first");
@@ -218,10 +206,9 @@ static void test_mono_uses_no_colors(void **state)
 		for (size_t page = 0; page < sizeof(pages) / sizeof(pages[0]); page++) {
 			pty_type(&pty, pages[page]);
 			expect_no_colors(&pty);
-			pty_type(&pty, "\033");
-			pty_wait_text(&pty, "newcomer");
+			pty_show(&pty, "\033", "newcomer");
 		}
-		fake_quit(&pty);
+		pty_quit(&pty);
 	}
 }
 
@@ -236,7 +223,7 @@ static void test_empty_no_color(void **state)
 	assert_int_equal(title_color(&pty), theme_hue(THEME_DEFAULT, THEME_DEPTH_INDEXED, HUE_TITLE));
 	assert_int_not_equal(theme_hue(THEME_DEFAULT, THEME_DEPTH_INDEXED, HUE_TITLE),
 			     theme_hue(THEME_LIGHT, THEME_DEPTH_INDEXED, HUE_TITLE));
-	fake_quit(&pty);
+	pty_quit(&pty);
 }
 
 int main(void)
@@ -248,9 +235,6 @@ int main(void)
 		cmocka_unit_test(test_empty_no_color),
 	};
 
-	if (!pty_is_available()) {
-		puts("SKIP: no pseudoterminal to be had here");
-		return 77;
-	}
+	pty_need();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

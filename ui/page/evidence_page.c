@@ -62,12 +62,6 @@ static void measure(struct block *block, size_t column, const char *title)
 	block->widths[column] = width > (int)strlen(title) ? width : (int)strlen(title);
 }
 
-static void append_padding(struct buffer *line, int cells)
-{
-	for (; cells > 0; cells--)
-		buffer_append_char(line, ' ');
-}
-
 static void append_column(struct buffer *line, const struct block *block, const struct table_row *row,
 			  size_t column)
 {
@@ -79,10 +73,9 @@ static void append_column(struct buffer *line, const struct block *block, const 
 	else
 		buffer_append_text(&text, block->titles[column]);
 	missing = block->widths[column] - (text.length != 0 ? draw_width(text.data, text.length) : 0);
-	if (!is_left(block, column))
-		append_padding(line, missing);
+	buffer_append_format(line, "%*s", is_left(block, column) ? 0 : missing, "");
 	buffer_append(line, text.data, text.length);
-	append_padding(line, is_left(block, column) ? missing + COLUMN_GAP : COLUMN_GAP);
+	buffer_append_format(line, "%*s", (is_left(block, column) ? missing : 0) + COLUMN_GAP, "");
 	buffer_release(&text);
 }
 
@@ -90,7 +83,7 @@ static void add_remedy(struct pager *pager, const struct table_row *row, size_t 
 {
 	struct buffer line = {0};
 
-	append_padding(&line, REMEDY_INDENT);
+	buffer_append_format(&line, "%*s", REMEDY_INDENT, "");
 	append_cell(&line, row, column);
 	if (line.length > REMEDY_INDENT && strcmp(line.data + REMEDY_INDENT, "-") != 0)
 		pager_add(pager, &(struct pager_line){.text = line.data,

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "table/screen_format.h"
 
 #include "ui/terminal/draw.h"
@@ -140,9 +141,7 @@ static void append_numbers(const struct graph *graph, const struct numbers *numb
 
 	buffer_clear(text);
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
-		for (int j = 0; i != 0 && j < blanks; j++)
-			buffer_append_char(text, ' ');
-		buffer_append_text(text, parts[i].word);
+		buffer_append_format(text, "%*s%s", i != 0 ? blanks : 0, "", parts[i].word);
 		append_number(graph, parts[i].value, text);
 	}
 }
@@ -187,9 +186,7 @@ struct timing {
 
 static int compare_spans(const void *a, const void *b)
 {
-	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
+	return order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* The median: one round after a long pause says nothing of the others. */

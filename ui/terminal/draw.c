@@ -9,6 +9,7 @@
 #include <wchar.h>
 
 #include "base/buffer.h"
+#include "base/number.h"
 #include "base/unicode.h"
 
 enum {
@@ -177,6 +178,17 @@ static void make_printable(const char *text, size_t length)
 		unicode_reduce_to_ascii(&printable, 0);
 }
 
+void draw_append_others(struct buffer *buffer, size_t above, size_t below)
+{
+	char number[28];
+
+	if (above != 0)
+		buffer_append_format(buffer, "%s %s more%s", marks->above, number_group_digits(above, number),
+				     below != 0 ? "  " : "");
+	if (below != 0)
+		buffer_append_format(buffer, "%s %s more", marks->below, number_group_digits(below, number));
+}
+
 int draw_width(const char *text, size_t length)
 {
 	make_printable(text, length);
@@ -248,52 +260,35 @@ static int cells_of_end(const char *text, size_t length, int cells)
 	return last > cells / 2 && last <= cells ? last : cells / 2;
 }
 
-/* A text that loses its middle. */
-struct middle {
-	size_t head, tail; /* bytes: where the beginning ends, and where the end begins */
-	int head_cells, tail_cells;
-};
-
-static struct middle find_middle(int cells)
-{
-	struct middle middle;
-
-	middle.tail = skip_to_last(printable.data, printable.length,
-				   cells_of_end(printable.data, printable.length, cells - 1),
-				   &middle.tail_cells);
-	middle.head = unicode_prefix(printable.data, printable.length, cells - 1 - middle.tail_cells,
-				     &middle.head_cells);
-	return middle;
-}
-
-int draw_middle(int y, int x, int cells, enum style style, const char *text, size_t length)
-{
-	struct middle middle;
-
-	if (!clip(y, x, &cells))
-		return 0;
-	if (draw_width(text, length) <= cells)
-		return draw_text(y, x, cells, style, text, length);
-	middle = find_middle(cells);
-	set_style(style);
-	put(y, x, printable.data, middle.head);
-	put(y, x + middle.head_cells, marks->middle, strlen(marks->middle));
-	put(y, x + middle.head_cells + 1, printable.data + middle.tail, printable.length - middle.tail);
-	return middle.head_cells + 1 + middle.tail_cells;
-}
-
 void draw_append_middle(struct buffer *buffer, int cells, const char *text, size_t length)
 {
-	struct middle middle;
+	size_t head, tail; /* bytes: where the beginning ends, and where the end begins */
+	int tail_cells;
 
 	if (draw_width(text, length) <= cells) {
 		buffer_append(buffer, printable.data, printable.length);
 		return;
 	}
-	middle = find_middle(cells > 0 ? cells : 1);
-	buffer_append(buffer, printable.data, middle.head);
+	cells = cells > 0 ? cells : 1;
+	tail = skip_to_last(printable.data, printable.length,
+			    cells_of_end(printable.data, printable.length, cells - 1), &tail_cells);
+	head = unicode_prefix(printable.data, printable.length, cells - 1 - tail_cells, NULL);
+	buffer_append(buffer, printable.data, head);
 	buffer_append_text(buffer, marks->middle);
-	buffer_append(buffer, printable.data + middle.tail, printable.length - middle.tail);
+	buffer_append(buffer, printable.data + tail, printable.length - tail);
+}
+
+int draw_middle(int y, int x, int cells, enum style style, const char *text, size_t length)
+{
+	struct buffer shown = {0};
+	int used;
+
+	if (!clip(y, x, &cells))
+		return 0;
+	draw_append_middle(&shown, cells, text, length);
+	used = draw_text(y, x, cells, style, shown.data, shown.length);
+	buffer_release(&shown);
+	return used;
 }
 
 void draw_right(int y, int x, int cells, enum style style, const char *text)

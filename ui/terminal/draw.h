@@ -89,6 +89,9 @@ void draw_shade(int y, int x, int cells, enum style style);
 /* An empty box with a frame and a title, `height` rows and `width` cells in all. */
 void draw_box(int y, int x, int height, int width, const char *title);
 
+/* Appends how many rows are not in sight: "▲ 6 more  ▼ 63 more"; nothing for none. */
+void draw_append_others(struct buffer *buffer, size_t above, size_t below);
+
 /* Cells a text takes as drawn. */
 int draw_width(const char *text, size_t length);
 

@@ -70,8 +70,7 @@ static uint32_t find_row(const struct row_index *index, const struct table *tabl
 
 static void add_row(struct frozen *frozen, const struct table_row *row, uint32_t place)
 {
-	frozen->rows = memory_grow(frozen->rows, &frozen->capacity, frozen->count + 1, sizeof(*frozen->rows));
-	frozen->rows[frozen->count++] = (struct frozen_row){
+	*MEMORY_APPEND(frozen->rows, frozen->count, frozen->capacity) = (struct frozen_row){
 		.key = memory_duplicate_bytes(row->key, row->key_length),
 		.key_length = row->key_length,
 		.label = memory_duplicate_bytes(row->label, row->label_length),

@@ -61,7 +61,7 @@ static void bind_cursor(struct list *list)
 	}
 }
 
-static size_t find_key(const struct list *list, const char *key, size_t key_length)
+size_t list_find(const struct list *list, const char *key, size_t key_length)
 {
 	for (size_t i = 0; i < row_count(list); i++) {
 		const struct table_row *row = &list->table->rows[i];
@@ -117,7 +117,7 @@ void list_set_table(struct list *list, const struct table *table)
 	if (list->first >= table->column_count)
 		list->first = 0;
 	if (list->key != NULL)
-		found = find_key(list, list->key, list->key_length);
+		found = list_find(list, list->key, list->key_length);
 	/*
 	 * A row that goes down out of sight goes without the cursor, which stays where it is: larger rows are
 	 * not pushed out of sight for it. One that was never moved goes back to the top.
@@ -207,7 +207,7 @@ static void place_window(struct list *list, size_t lines)
 
 void list_select(struct list *list, const char *key, size_t key_length)
 {
-	size_t found = find_key(list, key, key_length);
+	size_t found = list_find(list, key, key_length);
 
 	if (found == SIZE_MAX)
 		return;
@@ -350,8 +350,6 @@ struct layout {
 	struct list *list;
 	const struct list_style *style;
 	int name_x, name_width;
-	int *column_x;              /* by column, -1 where it is not shown */
-	int *column_cells;          /* by column: its width */
 	int course_x, course_cells; /* of the course of the column sorted by; 0 cells: it is not shown */
 	struct buffer text;         /* of the cell being drawn */
 };
@@ -458,8 +456,7 @@ static int cells_at_first(const struct list *list, size_t column)
 /* Shows a column in so many cells; returns how many it takes with the blank before it. */
 static int show(struct layout *layout, size_t column, int cells)
 {
-	layout->column_x[column] = 0;
-	layout->column_cells[column] = cells;
+	layout->list->widths[column].drawn = cells;
 	return cells + 1;
 }
 
@@ -474,7 +471,7 @@ static int choose_columns(struct layout *layout, int room)
 	int used = 0;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		layout->column_x[i] = -1;
+		list->widths[i].drawn = 0;
 		if (is_kept(table, i))
 			used += show(layout, i, cells_at_first(list, i));
 	}
@@ -495,7 +492,7 @@ static int stretch_last_text(struct layout *layout, int room, int used)
 	const struct table *table = list->table;
 	size_t last = table->column_count - 1;
 
-	if (table->column_count == 0 || layout->column_x[last] >= 0 || !table->columns[last].left ||
+	if (table->column_count == 0 || list->widths[last].drawn != 0 || !table->columns[last].left ||
 	    table->columns[last].fill_order != 0 || room - used <= TEXT_CELLS_MIN)
 		return used;
 	show(layout, last,
@@ -581,12 +578,12 @@ static void distribute(struct layout *layout, int spare)
 
 		if (column == SIZE_MAX)
 			continue;
-		if (layout->column_x[column] < 0) {
+		if (list->widths[column].drawn == 0) {
 			if (column < list->first || cells_at_first(list, column) + 1 > spare)
 				continue;
 			spare -= show(layout, column, cells_at_first(list, column));
 		}
-		claimants[count++] = (struct claimant){&layout->column_cells[column],
+		claimants[count++] = (struct claimant){&list->widths[column].drawn,
 						       list->widths[column].cells};
 		if (column + 1 == column_count || first == SIZE_MAX)
 			first = column;
@@ -595,18 +592,18 @@ static void distribute(struct layout *layout, int spare)
 	spare = claim_course(layout, spare);
 	claimants[0].wanted = list->name_width;
 	spare = satisfy(claimants, count, spare);
-	if (first != SIZE_MAX && layout->column_x[column_count - 1] >= 0 &&
+	if (first != SIZE_MAX && list->widths[column_count - 1].drawn != 0 &&
 	    list->table->columns[column_count - 1].fill_order != 0)
-		layout->column_cells[column_count - 1] += spare;
+		list->widths[column_count - 1].drawn += spare;
 }
 
 /* The last column shown that takes no cells that others leave: the course stands behind it. */
 static size_t last_number(const struct layout *layout)
 {
-	const struct table *table = layout->list->table;
+	const struct list *list = layout->list;
 
-	for (size_t i = table->column_count; i-- > 0;) {
-		if (layout->column_x[i] >= 0 && table->columns[i].fill_order == 0)
+	for (size_t i = list->table->column_count; i-- > 0;) {
+		if (list->widths[i].drawn != 0 && list->table->columns[i].fill_order == 0)
 			return i;
 	}
 	return SIZE_MAX;
@@ -618,18 +615,14 @@ static void place_columns(struct layout *layout, int x)
 	const size_t last = last_number(layout);
 
 	for (size_t i = 0; i < list->table->column_count; i++) {
-		if (layout->column_x[i] < 0)
+		if (list->widths[i].drawn == 0)
 			continue;
-		layout->column_x[i] = x + 1;
-		x += layout->column_cells[i] + 1;
+		list->widths[i].x = x + 1;
+		x += list->widths[i].drawn + 1;
 		if (i == last && layout->course_cells != 0) {
 			layout->course_x = x + 1;
 			x += layout->course_cells + 1;
 		}
-	}
-	for (size_t i = 0; i < list->table->column_count; i++) {
-		list->widths[i].drawn = layout->column_x[i] >= 0 ? layout->column_cells[i] : 0;
-		list->widths[i].x = layout->column_x[i];
 	}
 }
 
@@ -650,7 +643,7 @@ static void place(struct layout *layout, size_t end_row)
 	layout->name_width = style->name_cells != 0 ? style->name_cells : NAME_CELLS_MIN;
 	room = style->width - layout->name_x - layout->name_width;
 	used = choose_columns(layout, room);
-	while (list->mark != 0 && layout->column_x[list->mark - 1] < 0 && list->first < list->mark - 1 &&
+	while (list->mark != 0 && list->widths[list->mark - 1].drawn == 0 && list->first < list->mark - 1 &&
 	       list->table->columns[list->mark - 1].fill_order == 0) {
 		list->first++;
 		used = choose_columns(layout, room);
@@ -681,7 +674,7 @@ static enum style title_style(const struct layout *layout, size_t mark, bool sor
 static void draw_column(const struct layout *layout, int y, size_t column, enum style style)
 {
 	const struct table_column *described = &layout->list->table->columns[column];
-	int x = layout->column_x[column], width = layout->column_cells[column];
+	int x = layout->list->widths[column].x, width = layout->list->widths[column].drawn;
 
 	if (described->left && described->cut_middle)
 		draw_middle(y, x, width, style, layout->text.data, layout->text.length);
@@ -725,7 +718,7 @@ static void draw_titles(struct layout *layout)
 		const struct table_column *column = &table->columns[i];
 		bool sorted = i == table->sort_column;
 
-		if (layout->column_x[i] < 0)
+		if (layout->list->widths[i].drawn == 0)
 			continue;
 		buffer_clear(&layout->text);
 		buffer_append_format(&layout->text, "%s%s", column->title, sorted ? sort_mark : "");
@@ -781,12 +774,12 @@ static void draw_bar(const struct layout *layout, int y, int x)
 static void draw_share(const struct layout *layout, int y, size_t column, const struct cell *cell,
 		       enum style style)
 {
-	const int width = layout->column_cells[column];
+	const int width = layout->list->widths[column].drawn;
 	const double whole = layout->list->table->columns[column].whole;
 	const double share = whole > 0 ? cell_number(cell) / whole : 0;
 
 	if (share > 0 && layout->style->shares && draw_has_shade())
-		draw_shade(y, layout->column_x[column], share < 1 ? (int)(share * width + 0.5) : width,
+		draw_shade(y, layout->list->widths[column].x, share < 1 ? (int)(share * width + 0.5) : width,
 			   style);
 }
 
@@ -795,14 +788,14 @@ static void draw_cell(struct layout *layout, int y, const struct table_row *row,
 	const struct list *list = layout->list;
 	enum style style;
 
-	format_cell(layout, &row->cells[column], layout->column_cells[column]);
+	format_cell(layout, &row->cells[column], list->widths[column].drawn);
 	style = cell_style(layout, column, &row->cells[column]);
 	if (is_gone(row))
 		style = STYLE_GONE;
 	if (selected)
 		style = list->mark == column + 1 ? STYLE_MARKED : STYLE_SELECTED;
 	if (row->cells[column].state == CELL_VALUE && row->cells[column].form == CELL_FORM_BAR && !selected)
-		draw_bar(layout, y, layout->column_x[column]);
+		draw_bar(layout, y, list->widths[column].x);
 	else
 		draw_column(layout, y, column, style);
 	if (!selected && !is_gone(row))
@@ -845,7 +838,7 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	draw_name(layout, y, row, name_style);
 	for (size_t i = 0; i < list->table->column_count; i++) {
 		/* of a row that is gone only values are shown */
-		if (layout->column_x[i] >= 0 && (!is_gone(row) || row->cells[i].state == CELL_VALUE))
+		if (list->widths[i].drawn != 0 && (!is_gone(row) || row->cells[i].state == CELL_VALUE))
 			draw_cell(layout, y, row, i, selected);
 	}
 	if (layout->course_cells != 0)
@@ -857,19 +850,11 @@ bool list_shows_whole(const struct list *list, size_t column, const char *text, 
 	return column < list->width_count && draw_width(text, length) <= list->widths[column].drawn;
 }
 
-void list_append_others(struct buffer *buffer, const char *sign, size_t count)
-{
-	char number[28];
-
-	if (count != 0)
-		buffer_append_format(buffer, "%s %s more", sign, number_group_digits(count, number));
-}
-
 /* Says how many rows are out of sight. */
-static void draw_others(struct layout *layout, int y, const char *sign, size_t count)
+static void draw_others(struct layout *layout, int y, size_t above, size_t below)
 {
 	buffer_clear(&layout->text);
-	list_append_others(&layout->text, sign, count);
+	draw_append_others(&layout->text, above, below);
 	draw_text(y, 1, layout->style->width - 1, STYLE_STRONG, layout->text.data, layout->text.length);
 }
 
@@ -887,19 +872,14 @@ int list_draw(struct list *list, const struct list_style *style)
 								  : list->table->row_count;
 	if (style->fill != NULL)
 		style->fill(style->context, list->top, list->page);
-	layout.column_x = memory_allocate_zero(list->table->column_count + 1, sizeof(*layout.column_x));
-	layout.column_cells = memory_allocate_zero(list->table->column_count + 1,
-						   sizeof(*layout.column_cells));
 	place(&layout, end_row);
 	draw_titles(&layout);
 	if (list->others.announced) {
-		draw_others(&layout, style->y + 1, draw_marks()->above, list->others.above);
-		draw_others(&layout, style->y + style->height - 1, draw_marks()->below, list->others.below);
+		draw_others(&layout, style->y + 1, list->others.above, 0);
+		draw_others(&layout, style->y + style->height - 1, 0, list->others.below);
 	}
 	for (size_t row = list->top; row < end_row; row++)
 		draw_row(&layout, list->first_row + (int)(row - list->top), row);
-	free(layout.column_x);
-	free(layout.column_cells);
 	buffer_release(&layout.text);
 	return list->first_row + (int)(list->selected - list->top);
 }

@@ -38,7 +38,7 @@ struct list {
 	struct list_width {
 		unsigned int column; /* id of the column it belongs to */
 		int cells;
-		int x, drawn; /* in the last frame: its first cell, and its cells: 0 where it was not shown */
+		int x, drawn; /* in the last frame: its first cell, and its cells: 0 where it is not shown */
 	} * widths;
 	size_t width_count;
 };
@@ -79,9 +79,6 @@ void list_show_top(struct list *list);
 /* Scrolls by so many rows, down where that is positive; the cursor stays in sight. Returns whether it did. */
 bool list_scroll(struct list *list, int rows);
 
-/* Appends how many rows are not in sight: "▲ 6 more", "▼ 63 more"; nothing for none. */
-void list_append_others(struct buffer *buffer, const char *sign, size_t count);
-
 /* The part of the list at a cell of the last frame. */
 enum list_part {
 	LIST_PART_NONE,
@@ -95,6 +92,9 @@ enum list_part list_part_at(const struct list *list, int y, int x, size_t *ret_i
 
 /* Puts the cursor on a row. */
 void list_select_row(struct list *list, size_t row);
+
+/* The row of that key, SIZE_MAX for none. */
+size_t list_find(const struct list *list, const char *key, size_t key_length);
 
 /* Puts the cursor on the row of that key, if there is one. */
 void list_select(struct list *list, const char *key, size_t key_length);

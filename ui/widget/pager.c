@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/unicode.h"
 
 enum {
@@ -33,10 +32,8 @@ void pager_release(struct pager *pager)
 
 void pager_add(struct pager *pager, const struct pager_line *line)
 {
-	struct pager_line *added;
+	struct pager_line *added = MEMORY_APPEND(pager->lines, pager->count, pager->capacity);
 
-	pager->lines = memory_grow(pager->lines, &pager->capacity, pager->count + 1, sizeof(*pager->lines));
-	added = &pager->lines[pager->count++];
 	*added = *line;
 	added->text = arena_duplicate(&pager->arena, line->text, line->length);
 }
@@ -231,17 +228,11 @@ void pager_draw(struct pager *pager, int y, int x, int height, int width)
 void pager_draw_more(const struct pager *pager, int y, int x, int cells)
 {
 	const size_t end = pager->top + pager->page;
-	char number[28], text[128] = "";
-	size_t used = 0;
+	struct buffer text = {0};
 
-	if (pager->top != 0)
-		used = (size_t)snprintf(text, sizeof(text), "%s %s more%s", draw_marks()->above,
-					number_group_digits(pager->top, number),
-					end < pager->rows ? "  " : "");
-	if (end < pager->rows)
-		snprintf(text + used, sizeof(text) - used, "%s %s more", draw_marks()->below,
-			 number_group_digits(pager->rows - end, number));
-	draw_string(y, x, cells, STYLE_STRONG, text);
+	draw_append_others(&text, pager->top, end < pager->rows ? pager->rows - end : 0);
+	draw_text(y, x, cells, STYLE_STRONG, text.data, text.length);
+	buffer_release(&text);
 }
 
 /* --- search --- */
@@ -321,18 +312,16 @@ static size_t first_line(const struct pager *pager)
 	return 0;
 }
 
-bool pager_search(struct pager *pager, const char *text)
+void pager_search(struct pager *pager, const char *text)
 {
 	buffer_clear(&pager->sought);
 	buffer_append_text(&pager->sought, text);
 	pager->match_line = SIZE_MAX;
-	if (*text == '\0' || !find_from(pager, first_line(pager), 0))
-		return false;
-	show_match(pager);
-	return true;
+	if (*text != '\0' && find_from(pager, first_line(pager), 0))
+		show_match(pager);
 }
 
-bool pager_search_next(struct pager *pager, bool backwards)
+void pager_search_next(struct pager *pager, bool backwards)
 {
 	bool found;
 
@@ -345,7 +334,6 @@ bool pager_search_next(struct pager *pager, bool backwards)
 		found = find_from(pager, pager->match_line, pager->match_offset + pager->sought.length);
 	if (found)
 		show_match(pager);
-	return found;
 }
 
 size_t pager_matches(const struct pager *pager, size_t *ret_number)

@@ -64,13 +64,12 @@ void pager_draw_more(const struct pager *pager, int y, int x, int cells);
 
 /*
  * Searches for a text (small and capital letters of ASCII are alike) and goes to its first match from the
- * first row in sight on, or from the start where there is none. An empty text ends a search. Returns whether
- * it was found.
+ * first row in sight on, or from the start where there is none. An empty text ends a search.
  */
-bool pager_search(struct pager *pager, const char *text);
+void pager_search(struct pager *pager, const char *text);
 
 /* Goes to the match after the one that the user is at, or before it; the first follows the last. */
-bool pager_search_next(struct pager *pager, bool backwards);
+void pager_search_next(struct pager *pager, bool backwards);
 
 /* The number of matches, and the number of the one that the user is at, from 1; 0 for none. */
 size_t pager_matches(const struct pager *pager, size_t *ret_number);

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "fake_clock.h"
+#include "driven.h"
 
+#include <fcntl.h>
+#include <locale.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 enum {
 	COMMANDS = 3,
@@ -40,17 +46,18 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time)
 	}
 }
 
-void fake_clock_pass(uint64_t nanoseconds)
+void driven_pass(uint64_t nanoseconds)
 {
 	passed_ns += nanoseconds;
 }
 
-bool fake_clock_obey(const char *line)
+/* Takes a command, if it is one of the clock. Returns whether it was. */
+static bool obey_clock(const char *line)
 {
 	unsigned long long number;
 
 	if (sscanf(line, "clock %llu", &number) == 1)
-		fake_clock_pass(number * NS_PER_MS);
+		driven_pass(number * NS_PER_MS);
 	else if (sscanf(line, "sync %llu", &number) == 1)
 		snprintf(asked, sizeof(asked), "%s\n", line);
 	else
@@ -75,7 +82,6 @@ static bool is_loop(const struct pollfd *waits, nfds_t count)
  */
 int __wrap_poll(struct pollfd *waits, nfds_t count, int milliseconds)
 {
-	ssize_t written;
 	int ready;
 
 	if (!is_loop(waits, count) || milliseconds == 0)
@@ -84,9 +90,66 @@ int __wrap_poll(struct pollfd *waits, nfds_t count, int milliseconds)
 		ready = __real_poll(waits, count, 0);
 		if (ready != 0)
 			return ready;
-		written = write(ANSWERS, asked, strlen(asked));
-		(void)written;
+		driven_answer("%s", asked);
 		asked[0] = '\0';
 	}
 	return __real_poll(waits, count, -1);
+}
+
+void driven_answer(const char *format, ...)
+{
+	char text[256];
+	va_list arguments;
+	ssize_t written;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	written = write(ANSWERS, text, (size_t)length);
+	(void)written;
+}
+
+bool driven_receive(bool (*obey)(void *context, char *line, struct ui_event *event), void *context,
+		    struct ui_event *event)
+{
+	static struct buffer received;
+	bool made = false;
+	char bytes[4096];
+	ssize_t length;
+	char *newline;
+
+	*event = (struct ui_event){0};
+	while ((length = read(COMMANDS, bytes, sizeof(bytes))) > 0)
+		buffer_append(&received, bytes, (size_t)length);
+	while (!made && received.length != 0 &&
+	       (newline = memchr(received.data, '\n', received.length)) != NULL) {
+		const size_t line = (size_t)(newline - received.data);
+		char *text = memory_duplicate_bytes(received.data, line);
+
+		memmove(received.data, newline + 1, received.length - line);
+		received.length -= line + 1;
+		made = !obey_clock(text) && obey(context, text, event);
+		free(text);
+	}
+	return made;
+}
+
+int driven_run(struct session *session, struct ui_host *host, const struct ui_options *options)
+{
+	struct error error = {0};
+	int result;
+
+	host->descriptor = COMMANDS;
+	setlocale(LC_CTYPE, "");
+	fcntl(COMMANDS, F_SETFL, O_NONBLOCK);
+	result = ui_run(session, host, options, &error);
+	session_release(session);
+	if (result < 0) {
+		fprintf(stderr, "fake: %s\n", error.text);
+		return 1;
+	}
+	if (result > 0)
+		raise(result);
+	return 0;
 }
