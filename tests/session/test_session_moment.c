@@ -167,10 +167,7 @@ static struct snapshot *plain_round(double seconds, uint32_t first, uint32_t cou
 
 static void expect_cpu(struct session *session, enum window_mode mode, const char *text)
 {
-	struct table *table = fixture_table(session, TAB_RUN, mode);
-
-	assert_string_equal(fixture_shown(table, "web", COLUMN_CPU), text);
-	table_release(table);
+	fixture_expect(session, TAB_RUN, mode, "web", COLUMN_CPU, text);
 }
 
 /* Nothing is counted from a base of another boot, or from a later one. */

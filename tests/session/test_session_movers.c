@@ -130,7 +130,6 @@ static void test_times_of_their_own(void **state)
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_true(fixture_cell(table, "web", COLUMN_CPU)->partial);
 	assert_false(fixture_cell(table, "web", COLUMN_BLKIO)->partial);
-	table_release(table);
 	session_release(session);
 }
 
