@@ -9,6 +9,13 @@
 #include "base/error.h"
 #include "snapshot/snapshot.h"
 
+enum {
+	HISTORY_PSI_UNKNOWN = UINT16_MAX,
+	/* Rounds that are told from one another are damaged together: more than a day of them. */
+	HISTORY_DAMAGED_MAX = 4096,
+	HISTORY_DECODED = 20, /* rounds that are kept decoded, at most */
+};
+
 /*
  * Rounds that have been: recorded in a directory with a file of SQLite for each day (docs/history.md), also
  * while another process records them, or the last ones of a live screen in memory (session/ring.h). Rounds
@@ -18,10 +25,6 @@
  * something else; -EPROTONOSUPPORT it was written by a newer ctop; -EBADMSG it is damaged; -EAGAIN another
  * program keeps a file locked; -ENOTSUP this ctop was built without SQLite.
  */
-enum {
-	HISTORY_DECODED = 20, /* rounds that are kept decoded, at most */
-};
-
 struct history {
 	const struct history_functions *functions;
 	char *directory; /* NULL: it is in memory */
@@ -31,14 +34,8 @@ struct history {
 		int64_t id;
 		uint64_t used; /* clock of its last use */
 	} decoded[HISTORY_DECODED];
-	size_t decoded_max;
+	size_t decoded_max; /* how many are used */
 	uint64_t decoded_clock;
-};
-
-enum {
-	HISTORY_PSI_UNKNOWN = UINT16_MAX,
-	/* Rounds that are told from one another are damaged together: more than a day of them. */
-	HISTORY_DAMAGED_MAX = 4096,
 };
 
 /* A round without its threads. */

@@ -104,7 +104,7 @@ static char *describe_round(struct history *history, const struct history_round 
 	if (distance <= find_span(history, round) + LATE_NS)
 		return NULL;
 	at_end = history_step(history, round, is_later ? -1 : 1, &neighbour, NULL) < 0 ||
-		 (neighbour.day == round->day && neighbour.id == round->id);
+		 history_is_same(&neighbour, round);
 	buffer_append_format(&text, "%s at %s: the nearest round is of %s, ",
 			     !at_end    ? "nothing was recorded"
 			     : is_later ? "the history had not begun"
