@@ -26,11 +26,11 @@ static void assert_sets_equal(const struct snapshot *left, uint32_t left_id, con
 				 cpu_set_cpus(&right->cpu_sets, right_id)[i]);
 }
 
-static void assert_values_equal(const struct snapshot *left, const struct snapshot *right, size_t thread,
-				enum metric metric)
+static void assert_values_equal(const struct snapshot *left, size_t left_row, const struct snapshot *right,
+				size_t right_row, enum metric metric)
 {
-	uint64_t left_value = snapshot_value(left, thread, metric);
-	uint64_t right_value = snapshot_value(right, thread, metric);
+	uint64_t left_value = snapshot_value(left, left_row, metric);
+	uint64_t right_value = snapshot_value(right, right_row, metric);
 	reason_id left_reason, right_reason;
 
 	if (metric_type(metric)->encoding == METRIC_ENCODING_STRING)
@@ -39,38 +39,44 @@ static void assert_values_equal(const struct snapshot *left, const struct snapsh
 		assert_sets_equal(left, (uint32_t)left_value, right, (uint32_t)right_value);
 	else
 		assert_true(left_value == right_value);
-	assert_int_equal(snapshot_value_state(left, thread, metric, true, NULL),
-			 snapshot_value_state(right, thread, metric, true, NULL));
-	assert_int_equal(snapshot_value_state(left, thread, metric, false, &left_reason),
-			 snapshot_value_state(right, thread, metric, false, &right_reason));
+	assert_int_equal(snapshot_value_state(left, left_row, metric, true, NULL),
+			 snapshot_value_state(right, right_row, metric, true, NULL));
+	assert_int_equal(snapshot_value_state(left, left_row, metric, false, &left_reason),
+			 snapshot_value_state(right, right_row, metric, false, &right_reason));
 	assert_string_equal(snapshot_reason_name(left, left_reason),
 			    snapshot_reason_name(right, right_reason));
-	assert_true(snapshot_read_time(left, thread, metric) == snapshot_read_time(right, thread, metric));
+	assert_true(snapshot_read_time(left, left_row, metric) ==
+		    snapshot_read_time(right, right_row, metric));
 }
 
-static void assert_threads_equal(const struct snapshot *left, const struct snapshot *right, size_t thread)
+void assert_threads_equal(const struct snapshot *left, size_t left_row, const struct snapshot *right,
+			  size_t right_row)
 {
-	const struct triple *left_names = &left->triples[left->triple[thread]];
-	const struct triple *right_names = &right->triples[right->triple[thread]];
-	const struct smaps_record *left_smaps = snapshot_find_smaps(left, thread);
-	const struct smaps_record *right_smaps = snapshot_find_smaps(right, thread);
+	const struct triple *left_names = &left->triples[left->triple[left_row]];
+	const struct triple *right_names = &right->triples[right->triple[right_row]];
 
-	assert_int_equal(left->tid[thread], right->tid[thread]);
-	assert_int_equal(left->tgid[thread], right->tgid[thread]);
-	assert_int_equal(left->uid[thread], right->uid[thread]);
-	assert_int_equal(left->thread_flags[thread], right->thread_flags[thread]);
-	assert_true(left->start_time[thread] == right->start_time[thread]);
+	assert_int_equal(left->tid[left_row], right->tid[right_row]);
+	assert_int_equal(left->tgid[left_row], right->tgid[right_row]);
+	assert_int_equal(left->uid[left_row], right->uid[right_row]);
+	assert_int_equal(left->thread_flags[left_row], right->thread_flags[right_row]);
+	assert_true(left->start_time[left_row] == right->start_time[right_row]);
 	assert_int_equal(left->waiting_ns != NULL, right->waiting_ns != NULL);
 	if (left->waiting_ns != NULL)
-		assert_true(left->waiting_ns[thread] == right->waiting_ns[thread]);
+		assert_true(left->waiting_ns[left_row] == right->waiting_ns[right_row]);
 	assert_ids_equal(left, left_names->pcomm, right, right_names->pcomm);
 	assert_ids_equal(left, left_names->comm, right, right_names->comm);
 	assert_ids_equal(left, left_names->cgroup, right, right_names->cgroup);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
-		assert_values_equal(left, right, thread, (enum metric)i);
-	assert_int_equal(left_smaps == NULL, right_smaps == NULL);
-	if (left_smaps != NULL)
-		assert_false(round_key_values_differ(left, &left_smaps->kib, right, &right_smaps->kib));
+		assert_values_equal(left, left_row, right, right_row, (enum metric)i);
+}
+
+static void assert_smaps_equal(const struct snapshot *left, const struct snapshot *right)
+{
+	assert_int_equal(left->smaps_count, right->smaps_count);
+	for (size_t i = 0; i < left->smaps_count; i++) {
+		assert_int_equal(left->smaps[i].thread, right->smaps[i].thread);
+		assert_false(round_key_values_differ(left, &left->smaps[i].kib, right, &right->smaps[i].kib));
+	}
 }
 
 static void assert_resident_equal(const struct snapshot *left, const struct snapshot *right)
@@ -113,11 +119,11 @@ void assert_snapshots_equal(const struct snapshot *left, const struct snapshot *
 		fail_msg("%s is another one", difference);
 	assert_int_equal(left->thread_count, right->thread_count);
 	for (size_t i = 0; i < left->thread_count; i++) {
-		assert_threads_equal(left, right, i);
+		assert_threads_equal(left, i, right, i);
 		if (left->task_fields.owner != NULL)
 			assert_contexts_equal(&left->task_fields, &right->task_fields, i);
 	}
-	assert_int_equal(left->smaps_count, right->smaps_count);
+	assert_smaps_equal(left, right);
 	assert_resident_equal(left, right);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		assert_int_equal(left->metric_source[i], right->metric_source[i]);

@@ -11,4 +11,8 @@
  */
 void assert_snapshots_equal(const struct snapshot *left, const struct snapshot *right);
 
+/* The same of a thread of each, but for its smaps and what a scheduler keeps. */
+void assert_threads_equal(const struct snapshot *left, size_t left_row, const struct snapshot *right,
+			  size_t right_row);
+
 #endif
