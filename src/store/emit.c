@@ -670,7 +670,7 @@ static bool emit_window(struct emitter *emitter, const struct member *member, co
 
 /* --- all of it --- */
 
-bool emit_container(struct emitter *emitter, const struct member *member, const void *target)
+static bool emit_container(struct emitter *emitter, const struct member *member, const void *target)
 {
 	const void *field = (const char *)target + member->offset;
 
@@ -733,7 +733,11 @@ bool emit_container(struct emitter *emitter, const struct member *member, const 
 int emit_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
 		  int (*sink)(void *context, const char *text, size_t length), void *context)
 {
-	struct emitter emitter = {.end = snapshot, .window = window, .sink = sink, .context = context};
+	struct emitter emitter = {.container = emit_container,
+				  .end = snapshot,
+				  .window = window,
+				  .sink = sink,
+				  .context = context};
 
 	begin_snapshot(&emitter, snapshot);
 	emit_object(&emitter, &snapshot_object, snapshot);

@@ -23,6 +23,9 @@ struct emit_threads {
 };
 
 struct emitter {
+	/* Writes the value of a member that is no scalar and no object of a table; false when it is absent.
+	 */
+	bool (*container)(struct emitter *emitter, const struct member *member, const void *target);
 	const struct snapshot *snapshot;
 	const struct snapshot *end;           /* what is the end of the window; else `snapshot` */
 	const struct snapshot_window *window; /* NULL: none */
@@ -71,7 +74,7 @@ void emit_scalar(struct emitter *emitter, const struct member *member, const voi
 /* An object by its table, with its braces. */
 void emit_object(struct emitter *emitter, const struct object *object, const void *target);
 
-/* --- emit_task_fields.c: values of members, as emit_container() --- */
+/* --- emit_task_fields.c: values of members, as emitter.container --- */
 
 bool emit_task_fields(struct emitter *emitter, const struct object *object);
 bool emit_task_field_events(struct emitter *emitter);
@@ -82,10 +85,5 @@ bool emit_task_field_values(struct emitter *emitter, size_t thread);
 /* Why no thread, or this one, has a context that should have one, else REASON_READ. */
 reason_id emit_task_fields_missing(const struct emitter *emitter);
 reason_id emit_task_fields_thread_missing(const struct emitter *emitter, size_t thread);
-
-/* --- emit.c --- */
-
-/* The value of a member that is no scalar and no object of a table; false when it is absent. */
-bool emit_container(struct emitter *emitter, const struct member *member, const void *target);
 
 #endif

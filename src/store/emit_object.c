@@ -296,7 +296,7 @@ static void emit_member(struct emitter *emitter, const struct member *member, co
 	}
 	if (member->type > MEMBER_LAST_SCALAR)
 		present = member->type == MEMBER_OBJECT ? emit_nested(emitter, member, target)
-							: emit_container(emitter, member, target);
+							: emitter->container(emitter, member, target);
 	else if (is_absent(member, target))
 		present = false;
 	else

@@ -331,7 +331,7 @@ static void *begin_latency_record(struct loader *loader, struct frame *frame)
 	return latency_add_record(loader->snapshot, 0, 0, 0);
 }
 
-const struct container load_containers[MEMBER_TYPE_COUNT] = {
+static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_CPU_SET] = {JSON_ARRAY, LOAD_NUMBERS_32, .elements = "a CPU number", .take = take_u32,
 			    .end = end_cpu_set},
 	[MEMBER_KEY_VALUES] = {JSON_OBJECT, LOAD_NUMBERS, .take = take_number_entry, .end = end_key_values},
@@ -599,34 +599,6 @@ static void conclude(struct loader *loader)
 
 /* --- all of it --- */
 
-static struct loader *create(struct error *error)
-{
-	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
-
-	loader->error = error;
-	loader->snapshot = snapshot_create();
-	return loader;
-}
-
-/*
- * The beginning of the window that ends with the snapshot is a snapshot of its own with a loader of its own,
- * which reads on where the other one is; both are joined once all threads are known.
- */
-int load_window(struct loader *loader, const struct object *object)
-{
-	struct loader *inner = create(loader->error);
-	int result;
-
-	loader->inner = inner;
-	inner->outer = loader;
-	inner->json = loader->json;
-	inner->snapshot->provenance.present = true;
-	result = load_object(inner, object, inner->snapshot);
-	loader->json = inner->json;
-	inner->json = (struct json_reader){0};
-	return result;
-}
-
 static void release(struct loader *loader)
 {
 	if (loader->inner != NULL)
@@ -664,7 +636,7 @@ static int load_text_of_snapshot(struct loader *loader)
 int load_snapshot(ssize_t (*fetch)(void *context, const char **ret_text), double (*progress)(void *context),
 		  void *context, struct snapshot **ret_snapshot, struct error *error)
 {
-	struct loader *loader = create(error);
+	struct loader *loader = load_create(containers, error);
 	struct buffer path = {0};
 	int result;
 

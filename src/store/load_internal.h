@@ -52,9 +52,6 @@ struct container {
 	void (*end)(struct loader *loader, struct frame *frame);
 };
 
-/* By enum member_type. */
-extern const struct container load_containers[MEMBER_TYPE_COUNT];
-
 /* An object or array that has begun and not ended. */
 struct frame {
 	const struct object *object; /* NULL for a container */
@@ -111,6 +108,7 @@ struct load_indices {
 };
 
 struct loader {
+	const struct container *containers; /* by enum member_type */
 	struct json_reader json;
 	struct loader *outer,
 		*inner; /* of the snapshot that the window ends with; of its beginning; or NULL */
@@ -202,8 +200,8 @@ const char *load_text(struct loader *loader, const char *text, size_t length);
 /* Id of a reason: the snapshot and the beginning of its window have the same. */
 reason_id load_reason(struct loader *loader, const char *name, size_t length);
 
-/* Reads the window that comes, with a loader of its own (load.c). */
-int load_window(struct loader *loader, const struct object *object);
+/* A loader with a snapshot of its own, which its caller releases; `containers` are by enum member_type. */
+struct loader *load_create(const struct container *containers, struct error *error);
 
 /* Reads the object that comes. */
 int load_object(struct loader *loader, const struct object *object, void *target);

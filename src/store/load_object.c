@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/unicode.h"
 #include "load_internal.h"
 #include "metric/name.h"
@@ -317,9 +318,10 @@ static const char *number_words(uint64_t largest, const char *end, char words[EX
 	return words;
 }
 
-static const char *array_words(const struct member *member, char words[EXPECTATION_BYTES])
+static const char *array_words(const struct loader *loader, const struct member *member,
+			       char words[EXPECTATION_BYTES])
 {
-	const char *element = element_words(&load_containers[member->type]);
+	const char *element = element_words(&loader->containers[member->type]);
 
 	if (member->type == MEMBER_LIST && is_value(member->object))
 		element = member->object->members->type == MEMBER_TEXT ? "a string" : "a number";
@@ -342,7 +344,8 @@ static const char *value_words(const struct member *member, char words[EXPECTATI
 }
 
 /* What a member must be. */
-static const char *expectation_of(const struct member *member, char words[EXPECTATION_BYTES])
+static const char *expectation_of(const struct loader *loader, const struct member *member,
+				  char words[EXPECTATION_BYTES])
 {
 	switch (member->type) {
 	case MEMBER_VALUE:
@@ -365,14 +368,15 @@ static const char *expectation_of(const struct member *member, char words[EXPECT
 		return number_words(member->largest, "", words);
 	if (member->type <= MEMBER_LAST_SCALAR)
 		return "a string";
-	return load_containers[member->type].type == JSON_ARRAY ? array_words(member, words) : "an object";
+	return loader->containers[member->type].type == JSON_ARRAY ? array_words(loader, member, words)
+								   : "an object";
 }
 
 static bool refuse_member(struct loader *loader, const struct member *member, const struct json_scalar *value)
 {
 	char words[EXPECTATION_BYTES];
 
-	return load_refuse(loader, value, expectation_of(member, words));
+	return load_refuse(loader, value, expectation_of(loader, member, words));
 }
 
 static bool load_scalar(struct loader *loader, const struct member *member, void *target,
@@ -525,6 +529,35 @@ static bool take_number(struct loader *loader, const struct member *member, void
 	return true;
 }
 
+struct loader *load_create(const struct container *containers, struct error *error)
+{
+	struct loader *loader = memory_allocate_zero(1, sizeof(*loader));
+
+	loader->containers = containers;
+	loader->error = error;
+	loader->snapshot = snapshot_create();
+	return loader;
+}
+
+/*
+ * The beginning of the window that ends with the snapshot is a snapshot of its own with a loader of its own,
+ * which reads on where the other one is; both are joined once all threads are known.
+ */
+static int load_window(struct loader *loader, const struct object *object)
+{
+	struct loader *inner = load_create(loader->containers, loader->error);
+	int result;
+
+	loader->inner = inner;
+	inner->outer = loader;
+	inner->json = loader->json;
+	inner->snapshot->provenance.present = true;
+	result = load_object(inner, object, inner->snapshot);
+	loader->json = inner->json;
+	inner->json = (struct json_reader){0};
+	return result;
+}
+
 /* The value of a member of the object at `frame`. */
 static int load_member(struct loader *loader, struct frame *frame)
 {
@@ -551,7 +584,7 @@ static int load_member(struct loader *loader, struct frame *frame)
 		return load_object(loader, member->object, &loader->window.ended);
 	if (member->type == MEMBER_TASK_FIELDS && scalar.type == JSON_OBJECT)
 		return load_object(loader, member->object, &loader->task_fields.record);
-	container = &load_containers[member->type];
+	container = &loader->containers[member->type];
 	if (container->type != scalar.type) {
 		refuse_member(loader, member, &scalar);
 		return -EBADMSG;
