@@ -178,8 +178,9 @@ static void apply_pending(struct loader *loader)
 	struct coder_stream *stream = &loader->task_fields.numbers;
 
 	loader->task_fields.coder.decoding = true;
-	stream->next = (const void *)stream->bytes.data;
-	stream->end = stream->next + stream->bytes.length;
+	stream->next = stream->end = (const void *)stream->bytes.data;
+	if (stream->bytes.length != 0) /* NULL otherwise */
+		stream->end += stream->bytes.length;
 	task_fields_expect(fields, contexts);
 	for (size_t i = 0; i < loader->task_fields.pending.count; i++) {
 		const struct pending_task_fields *pending = &loader->task_fields.pending.items[i];
