@@ -31,7 +31,7 @@ enum {
 /* --- reading the text of a request, in a reader's process: it may hang --- */
 
 /* Reads a file, cut to about `limit` bytes. Returns why it was not read, or REASON_READ. */
-static enum reason read_file(int proc, const char *path, size_t limit, struct buffer *text)
+static reason_id read_file(int proc, const char *path, size_t limit, struct buffer *text)
 {
 	const int descriptor = openat(proc, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	int result = -errno;
@@ -42,23 +42,24 @@ static enum reason read_file(int proc, const char *path, size_t limit, struct bu
 	}
 	if (result == -EFBIG)
 		result = 0;
-	return result == -ENOENT ? REASON_ENDED : root_reason(result);
+	return (reason_id)(result == -ENOENT ? REASON_ENDED : root_reason(result));
 }
 
 /* Reads stat of the task that is meant, and not of another one that has its number since. */
-static enum reason read_facts(int proc, const char *path, uint64_t start_time,
-			      struct thread_reading *ret_facts)
+static reason_id read_facts(int proc, const char *path, uint64_t start_time, struct thread_reading *ret_facts)
 {
 	struct buffer text = {0};
-	enum reason reason = read_file(proc, path, STAT_MAX, &text);
+	reason_id reason = read_file(proc, path, STAT_MAX, &text);
 
 	thread_reading_begin(ret_facts, 0, 0);
 	if (reason == REASON_READ &&
 	    (!procfs_parse_stat(ret_facts, text.data, text.length) ||
 	     !metric_set_has(&ret_facts->present, METRIC_STATE) || !ret_facts->start_time_known))
 		reason = REASON_BAD_VALUE;
+	else if (reason == REASON_READ && ret_facts->start_time != start_time)
+		reason = REASON_ENDED;
 	buffer_release(&text);
-	return reason == REASON_READ && ret_facts->start_time != start_time ? REASON_ENDED : reason;
+	return reason;
 }
 
 /* Cuts the text to the room that there is, not within a character. */

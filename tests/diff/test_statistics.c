@@ -152,7 +152,7 @@ static void make_rows(uint64_t *seed, double alike, double (*rows)[PARTS])
 		double noise = random_normal(seed);
 
 		for (int k = 0; k < PARTS; k++) {
-			rows[row][k] = exp(log(1e6) + (double)row / ROWS * log(1000) + 0.1 * noise);
+			rows[row][k] = exp(log(1e6) + (double)row / (double)ROWS * log(1000) + 0.1 * noise);
 			noise = alike * noise + sqrt(1 - alike * alike) * random_normal(seed);
 		}
 	}
@@ -165,8 +165,8 @@ static bool stands_out(const double *before, const double *after)
 	double sums[2] = {0, 0};
 
 	for (int k = 0; k < PARTS; k++) {
-		sums[0] += before[k] / PARTS;
-		sums[1] += after[k] / PARTS;
+		sums[0] += before[k] / (double)PARTS;
+		sums[1] += after[k] / (double)PARTS;
 	}
 	return fabs(sums[1] - sums[0]) >= fmax(3 * spread, sums[0] / 10);
 }
