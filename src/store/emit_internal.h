@@ -12,7 +12,7 @@ enum {
 	EMIT_FLUSH_BYTES = 64 * 1024,
 };
 
-/* What the threads of a snapshot need, which come in ascending order. */
+/* State for writing the threads of a snapshot, which come in ascending order. */
 struct emit_threads {
 	enum metric columns[METRIC_COUNT]; /* those that exist */
 	size_t column_count;

@@ -343,7 +343,7 @@ static const char *value_words(const struct member *member, char words[EXPECTATI
 	}
 }
 
-/* What a member must be. */
+/* The words of an error sentence for the value that a member takes. */
 static const char *expectation_of(const struct loader *loader, const struct member *member,
 				  char words[EXPECTATION_BYTES])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What several kinds of columns have in common. */
+/* Functions that several kinds of columns share. */
 #include "kind.h"
 
 #include <math.h>

@@ -142,7 +142,7 @@ struct column_values {
 	uint64_t scale;                   /* of whole sums to `unit` */
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
-	/* Of a field: that of the newest snapshot's scheduler, NULL: it has no such field. */
+	/* For a field of a scheduler: the same in the newest snapshot; NULL: its scheduler has none. */
 	const struct task_field_member *member;
 };
 

@@ -4,7 +4,7 @@
 
 #include "diff_fixture.h"
 
-/* What a test compares: two open snapshots and, once it is made, their comparison. */
+/* Two open snapshots of a test and, once it is made, their comparison. */
 extern struct snapshot *before, *after;
 extern struct diff *diff;
 

@@ -47,7 +47,7 @@ static void draw(void *context, const struct table *table)
 		buffer_append_format(out, "(%zu more)\n", table->row_total - table->row_count);
 }
 
-/* What a test asks for: at first all sections and no metric. */
+/* The request of a test: at first all sections and no metric. */
 static struct tables_request request;
 
 static int open_sides(void **state)

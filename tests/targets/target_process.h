@@ -38,7 +38,7 @@ int64_t target_gap(struct target *target);
 /* Ends it by the end of its input, and waits. */
 void target_end(struct target *target);
 
-/* What the thread said of itself last, NULL when it did not. */
+/* The last line that the thread printed about itself; NULL when it printed none. */
 const struct target_thread *target_find(const struct target *target, uint32_t tid);
 
 /* The first child of a process; 0 without one, -1 where the kernel lists none (CONFIG_PROC_CHILDREN). */

@@ -31,7 +31,7 @@ struct fake_rows {
 	size_t count, capacity;
 };
 
-/* Of the newest round, and of the moment that is shown: no test has two sessions of a kind. */
+/* One for the newest round and one for the moment shown: no test has two sessions of a kind. */
 static struct fake_rows shown_rows[2];
 static struct fake_rows next_rows;
 
