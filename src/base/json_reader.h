@@ -136,6 +136,11 @@ static inline size_t json_parse_digits(const char *text, uint64_t *ret_value)
 	uint64_t value = 0, word, other;
 	size_t count = 0, digits = 8;
 
+	/* most are 0 */
+	if ((unsigned char)(text[0] - '0') <= 9 && (unsigned char)(text[1] - '0') > 9) {
+		*ret_value = (unsigned char)(text[0] - '0');
+		return 1;
+	}
 	while (digits == 8 && count + 8 <= JSON_DIGITS_MAX) {
 		memcpy(&word, text + count, sizeof(word));
 		word = le64toh(word) ^ 0x3030303030303030u;

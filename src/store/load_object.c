@@ -444,16 +444,19 @@ static struct frame *push(struct loader *loader, void *target)
 	return frame;
 }
 
+static inline bool is_seen(const struct frame *frame, size_t index)
+{
+	return (frame->seen[index / 64] >> (index % 64) & 1) != 0;
+}
+
 /* Notes that a member has come, which may be only once. */
 static inline int see_member(struct loader *loader, struct frame *frame, size_t index)
 {
-	uint64_t *seen = &frame->seen[index / 64], bit = (uint64_t)1 << (index % 64);
-
 	frame->next = index + 1;
 	frame->member = &frame->object->members[index];
-	if (*seen & bit)
+	if (is_seen(frame, index))
 		return refuse(loader, "stands there twice");
-	*seen |= bit;
+	frame->seen[index / 64] |= (uint64_t)1 << (index % 64);
 	if (frame->member->flags & MEMBER_OLDER) {
 		loader->notes.older = frame->member;
 		frame->is_older = true;
@@ -465,18 +468,22 @@ static inline int see_member(struct loader *loader, struct frame *frame, size_t 
 static int next_member(struct loader *loader, struct frame *frame)
 {
 	const struct object *object = frame->object;
-	const struct member *expected;
 	const char *name;
 	size_t length;
 	int more;
 
-	/* members mostly come in written order */
-	expected = &object->members[frame->next];
-	if (frame->next < object->count && !(expected->flags & MEMBER_UNWRITTEN) &&
-	    json_reader_take_text(&loader->json, expected->prefix + loader->json.fresh,
-				  expected->length - loader->json.fresh)) {
-		loader->json.fresh = false;
-		return see_member(loader, frame, frame->next);
+	/* members mostly come in written order; of those that may be left out another one may be next */
+	for (size_t i = frame->next; i < object->count; i++) {
+		const struct member *expected = &object->members[i];
+
+		if (!(expected->flags & MEMBER_UNWRITTEN) &&
+		    json_reader_take_text(&loader->json, expected->prefix + loader->json.fresh,
+					  expected->length - loader->json.fresh)) {
+			loader->json.fresh = false;
+			return see_member(loader, frame, i);
+		}
+		if (!(expected->flags & MEMBER_OMITTED))
+			break;
 	}
 	more = json_reader_member(&loader->json, LOAD_NAME_MAX, &name, &length);
 	if (more <= 0)
@@ -511,22 +518,35 @@ static bool take_last_set(struct loader *loader, const struct member *member, vo
 }
 
 /*
- * Most values are numbers without blanks before them. A file of 10,000 threads is read in 38 ms instead of
- * 71; short cuts for runs of zeros and for members that read as in the record before would save 5 more.
+ * Short cut for most of a file: members in written order that are numbers, without blanks. It stops before
+ * whatever else comes. Without it a file takes about twice as long.
  */
-static bool take_number(struct loader *loader, const struct member *member, void *target)
+static void take_numbers(struct loader *loader, struct frame *frame)
 {
-	const char *next = loader->json.next;
+	const struct object *object = frame->object;
+	struct json_reader *json = &loader->json;
 	uint64_t value;
 
-	if (member->largest == 0 || !json_reader_take_number(&loader->json, 0, &value))
-		return false;
-	if (value > member->largest) {
-		loader->json.next = next;
-		return false;
+	for (size_t i = frame->next; i < object->count; i++) {
+		const struct member *member = &object->members[i];
+		const char *before = json->next;
+
+		if (member->largest == 0 || (member->flags & (MEMBER_OLDER | MEMBER_UNWRITTEN)) != 0 ||
+		    is_seen(frame, i) ||
+		    !json_reader_take_text(json, member->prefix + json->fresh, member->length - json->fresh))
+			return;
+		if (!json_reader_take_number(json, 0, &value) || value > member->largest) {
+			json->next = before;
+			return;
+		}
+		store_number(member, (char *)frame->target + member->offset, value);
+		if (value != 0 && member->type == MEMBER_VALUE)
+			loader->touched[loader->touched_count++] = (uint8_t)member->metric;
+		json->fresh = false;
+		frame->member = member;
+		frame->next = i + 1;
+		frame->seen[i / 64] |= (uint64_t)1 << (i % 64);
 	}
-	store_number(member, (char *)target + member->offset, value);
-	return true;
 }
 
 struct loader *load_create(const struct container *containers, struct error *error)
@@ -567,7 +587,7 @@ static int load_member(struct loader *loader, struct frame *frame)
 
 	if (member == NULL)
 		return json_reader_skip(&loader->json);
-	if (take_number(loader, member, frame->target) || take_last_set(loader, member, frame->target))
+	if (take_last_set(loader, member, frame->target))
 		return 0;
 	if (json_reader_scalar(&loader->json, &scalar) < 0)
 		return loader->json.result;
@@ -682,8 +702,7 @@ static int end_object(struct loader *loader, struct frame *frame)
 	for (size_t i = 0; i < frame->object->count; i++) {
 		const struct member *member = &frame->object->members[i];
 
-		if (!(member->flags & (MEMBER_REQUIRED | MEMBER_DEFAULTED)) ||
-		    (frame->seen[i / 64] >> (i % 64) & 1) != 0)
+		if (!(member->flags & (MEMBER_REQUIRED | MEMBER_DEFAULTED)) || is_seen(frame, i))
 			continue;
 		if ((member->flags & MEMBER_REQUIRED) && !older_form)
 			return refuse(loader, "lacks the member \"%s\"", member->name);
@@ -704,7 +723,7 @@ int load_object(struct loader *loader, const struct object *object, void *target
 	if (object->present != SIZE_MAX)
 		*(bool *)((char *)target + object->present) = true;
 	json_reader_enter(&loader->json);
-	while ((more = next_member(loader, frame)) > 0) {
+	while (take_numbers(loader, frame), (more = next_member(loader, frame)) > 0) {
 		if (load_member(loader, frame) < 0)
 			return -EBADMSG;
 		if (frame->member != NULL &&

@@ -116,8 +116,8 @@ enum {
 
 struct member {
 	const char *name;
-	const char *prefix; /* `,"NAME":`, what comes before its value unless it is the first member */
-	uint8_t length;     /* of the prefix */
+	char prefix[48]; /* `,"NAME":`, what comes before its value unless it is the first member */
+	uint8_t length;  /* of the prefix */
 	uint8_t flags;
 	enum member_type type;
 	uint64_t largest;         /* number that it takes; 0: it is no number, or one of another form */
