@@ -17,7 +17,7 @@
 #include "base/clock.h"
 
 enum {
-	LIFE_SECONDS = 900, /* of the mount, whatever becomes of this program: longer than it may run */
+	LIFE_SECONDS = 4 * 3600, /* of the mount, whatever becomes of this program: longer than it may run */
 	TRIES = 3000,
 	TRY_US = 10 * 1000,
 	OUTPUT_SIZE = 256 * 1024,
