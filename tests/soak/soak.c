@@ -446,7 +446,8 @@ static void expect_whole_history(void)
 
 static void test_soak(void **state)
 {
-	const char *const arguments[] = {CTOP_PROGRAM, "--no-config", "-d", "1", NULL};
+	/* memory for rounds that is full long before the first third is over */
+	const char *const arguments[] = {CTOP_PROGRAM, "--no-config", "-d", "1", "--keep-rounds", "4", NULL};
 	struct run run;
 	bool is_well = true;
 
