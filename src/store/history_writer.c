@@ -43,6 +43,10 @@ enum {
 #define SUSPENDED_NS (NS_PER_S / 2)              /* a host sleeps for longer than that */
 #define PART_BYTES   (UINT64_C(1) << 20)         /* the least that a part of a day holds */
 
+/* Of a directory where another user may write. */
+static const char shared_words[] =
+	"other users may change or remove what is recorded there; give it mode 0750 and an owner of your own";
+
 struct history_writer {
 	char *directory;
 	struct history_writer_options options;
@@ -150,6 +154,8 @@ int history_writer_open(const struct history_writer_options *options, struct his
 	writer->lock = lock;
 	writer->recorder = recorder_create(ZSTD_LEVEL);
 	writer->state.bytes = files.bytes;
+	if (history_files_is_shared(options->directory))
+		notify(writer, "%s: %s", options->directory, shared_words);
 	take_up_last(writer, &files);
 	history_files_release(&files);
 	*ret_writer = writer;
@@ -426,8 +432,9 @@ static int keep_place(struct history_writer *writer, struct error *error)
 		history_files_unlock(writer->lock);
 		writer->lock = lock;
 		close_file(writer);
-		notify(writer, "%s%s", writer->directory,
-		       ": it was removed or moved while it was recorded, and is begun again");
+		notify(writer, "%s: it was removed or moved while it was recorded, and is begun again%s",
+		       writer->directory,
+		       history_files_is_shared(writer->directory) ? "; others may change it now" : "");
 	} else if (day_file_is_open(&writer->file) && database_has_moved(&writer->file.database)) {
 		notify(writer, "%s/%s was removed or moved while it was written, and another file is begun",
 		       writer->directory, writer->state.file);
