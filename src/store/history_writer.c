@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,7 +125,8 @@ static void take_up_last(struct history_writer *writer, const struct history_fil
 /* Makes the directory where it is missing, and becomes its writer. */
 static int take_directory(const char *directory, int *ret_lock, struct error *error)
 {
-	if (mkdir(directory, 0750) < 0 && errno != EEXIST) {
+	/* with file capabilities (getauxval(3), AT_SECURE) ctop reads more than its user's group may see */
+	if (mkdir(directory, getauxval(AT_SECURE) != 0 ? 0700 : 0750) < 0 && errno != EEXIST) {
 		const int result = -errno;
 
 		return error_set(error, result, "%s: %s%s", directory, strerror(-result),
