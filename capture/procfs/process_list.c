@@ -19,15 +19,24 @@ enum {
 	OWN_LINKS = 2,          /* of a task directory without any thread */
 	DISTRUST_LISTINGS = 10, /* a process that lost a thread is likely to lose the next */
 	KEPT_MAX = 4096,        /* each pins a directory entry and an inode in the kernel */
+	LEFT_MIN = 64,          /* descriptors for other sources and for the caller's files */
 };
 
 void process_list_initialize(struct process_list *list, int proc)
 {
 	struct rlimit limit = {.rlim_cur = 1024};
+	const int next = fcntl(proc, F_DUPFD_CLOEXEC, 0);
 
 	*list = (struct process_list){.proc = proc};
 	getrlimit(RLIMIT_NOFILE, &limit);
-	list->keep_limit = limit.rlim_cur / 2 > KEPT_MAX ? KEPT_MAX : (size_t)limit.rlim_cur / 2;
+	if (next >= 0 && limit.rlim_cur > (rlim_t)next + LEFT_MIN)
+		list->keep_limit = (size_t)limit.rlim_cur - (size_t)next - LEFT_MIN;
+	if (list->keep_limit > limit.rlim_cur / 2)
+		list->keep_limit = (size_t)limit.rlim_cur / 2;
+	if (list->keep_limit > KEPT_MAX)
+		list->keep_limit = KEPT_MAX;
+	if (next >= 0)
+		close(next);
 	list->entries = memory_allocate(ENTRIES_SIZE);
 }
 

@@ -317,7 +317,7 @@ static int draw_all(struct history *history, bool check, struct report *report, 
 
 struct history_command_options {
 	int format; /* enum report_format */
-	bool check;
+	bool check, csv_safe;
 };
 
 static const struct option own_options[] = {
@@ -326,6 +326,8 @@ static const struct option own_options[] = {
 		 "read every round, to find all that is damaged; takes a second for a day of a large host"},
 	{OPTION('\0', "format", "FORMAT", struct history_command_options, format),
 	 .choices = table_format_names, .description = "text (default), tsv, csv or json"},
+	{OPTION('\0', "csv-safe", NULL, struct history_command_options, csv_safe),
+	 .description = "in csv, put a ' before texts that a spreadsheet would take for formulas"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -342,6 +344,7 @@ static int history_run(void *untyped, char **operands, int operand_count)
 	struct report report = {
 		.format = (enum report_format)options->format,
 		.out = &output.buffer,
+		.csv_safe = options->csv_safe,
 		.ascii = !unicode_in_locale(),
 		.screen_words = options->format == REPORT_FORMAT_TEXT,
 	};

@@ -38,8 +38,8 @@ int ctprof_write_descriptor(const struct snapshot *snapshot, const struct snapsh
 
 /*
  * Writes to a file atomically (temporary file, fsync, rename, fsync of the directory), mode 0600 when the
- * effective user is root, else 0666 less the umask. With `replace` false an existing file is left alone and
- * -EEXIST returned.
+ * effective user is root or ctop has file capabilities, else 0666 less the umask. With `replace` false an
+ * existing file is left alone and -EEXIST returned.
  */
 int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
 		 bool replace, uint64_t *ret_json_bytes, struct error *error);

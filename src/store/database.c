@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "history_files.h"
 #include "sqlite_reader.h"
 
 enum {
@@ -329,18 +330,34 @@ static int check_kind(struct database *database, const struct database_kind *kin
 
 /* --- opening --- */
 
-/* A path as SQLite takes it as a URI. */
+/* The directory of a file. */
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash != path ? memory_duplicate_bytes(path, (size_t)(slash - path))
+					      : memory_duplicate(slash != NULL ? "/" : ".");
+}
+
+/* The path of a file as SQLite takes it as a URI. Its directory may be a link, which SQLite would refuse. */
 static char *uri_of(const char *path)
 {
+	char *directory = directory_of(path), *resolved = realpath(directory, NULL);
+	const char *slash = strrchr(path, '/');
+	char *target = memory_format("%s/%s", resolved != NULL ? resolved : directory,
+				     slash != NULL ? slash + 1 : path);
 	struct buffer uri = {0};
 
-	buffer_append_text(&uri, path[0] == '/' ? "file://" : "file:");
-	for (; *path != '\0'; path++) {
-		if (strchr("%?#", *path) != NULL)
-			buffer_append_format(&uri, "%%%02x", (unsigned char)*path);
+	buffer_append_text(&uri, target[0] == '/' ? "file://" : "file:");
+	for (const char *next = target; *next != '\0'; next++) {
+		if (strchr("%?#", *next) != NULL)
+			buffer_append_format(&uri, "%%%02x", (unsigned char)*next);
 		else
-			buffer_append_char(&uri, *path);
+			buffer_append_char(&uri, *next);
 	}
+	free(directory);
+	free(resolved);
+	free(target);
 	return buffer_steal(&uri);
 }
 
@@ -354,7 +371,8 @@ static int open_connection(struct database *database, int flags, const char *vfs
 {
 	char *uri = uri_of(database->path);
 	int status = sqlite3_open_v2(uri, &database->connection,
-				     flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, vfs);
+				     flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+				     vfs);
 
 	free(uri);
 	if (status != SQLITE_OK)
@@ -379,11 +397,15 @@ static void drop_connection(struct database *database)
 
 static int open_to_read(struct database *database, const struct database_kind *kind, struct error *error)
 {
-	int result = access(database->path, R_OK) == 0 ? 0 : -errno;
+	struct stat status;
+	int result = lstat(database->path, &status) == 0 && access(database->path, R_OK) == 0 ? 0 : -errno;
 
 	if (result < 0)
 		return error_set(error, result, "%s: %s", database->path,
 				 result == -EACCES ? remedy_of(result) : strerror(-result));
+	/* a pipe would wait for somebody who writes into it */
+	if (!S_ISREG(status.st_mode))
+		return error_set(error, -EMEDIUMTYPE, "%s: it is no regular file", database->path);
 	for (int salvage = 0; salvage <= 1; salvage++) {
 		result = open_connection(database, SQLITE_OPEN_READONLY, sqlite_reader_vfs(), salvage != 0,
 					 error);
@@ -396,17 +418,11 @@ static int open_to_read(struct database *database, const struct database_kind *k
 	return result != 0 ? result : database_run(database, "PRAGMA query_only=ON", error);
 }
 
-/* Whether another user may put files into the directory of a file, or change those in it. */
+/* Whether another user may change the files in the directory of a file. */
 static bool is_shared_place(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *directory = slash != NULL && slash != path
-				  ? memory_duplicate_bytes(path, (size_t)(slash - path))
-				  : memory_duplicate(slash != NULL ? "/" : ".");
-	struct stat status;
-	const bool is_shared = stat(directory, &status) < 0 ||
-			       (status.st_uid != 0 && status.st_uid != geteuid()) ||
-			       (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+	char *directory = directory_of(path);
+	const bool is_shared = history_files_is_shared(directory);
 
 	free(directory);
 	return is_shared;

@@ -64,7 +64,9 @@ int day_file_open(struct day_file *file, const char *directory, uint32_t day, en
 	int result;
 
 	*file = (struct day_file){.day = day};
-	result = database_open(&file->database, path, access, &kind, error);
+	result = access == DATABASE_WRITE ? history_files_check(directory, day, error) : 0;
+	if (result == 0)
+		result = database_open(&file->database, path, access, &kind, error);
 	free(path);
 	return result;
 }

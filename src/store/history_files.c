@@ -113,6 +113,62 @@ static bool belongs_to_day(const char *name, uint32_t *ret_day, bool *ret_is_log
 	return parse_name(text, ret_day);
 }
 
+/* --- what others may have put there --- */
+
+static bool is_others(const struct stat *status)
+{
+	return (status->st_uid != 0 && status->st_uid != geteuid()) ||
+	       (status->st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
+bool history_files_is_shared(const char *directory)
+{
+	struct stat status;
+
+	return stat(directory, &status) < 0 || is_others(&status);
+}
+
+/* What is wrong with a file, as the end of a sentence; NULL: nothing. */
+static const char *find_fault(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status) < 0)
+		return NULL;
+	if (!S_ISREG(status.st_mode))
+		return "it is no regular file";
+	if (status.st_uid != 0 && status.st_uid != geteuid())
+		return "it belongs to another user";
+	if (is_others(&status))
+		return "others may write to it";
+	if (access(path, R_OK | W_OK) < 0 && errno == EACCES)
+		return "this user may not write to it";
+	return NULL;
+}
+
+int history_files_check(const char *directory, uint32_t day, struct error *error)
+{
+	char name[HISTORY_FILES_NAME];
+	char *path = history_files_path(directory, history_files_name(day, name));
+	const char *fault = find_fault(path);
+	int result = 0;
+
+	if (fault != NULL)
+		result = error_set(error, -EMEDIUMTYPE, "%s: %s", path, fault);
+	for (size_t i = 0; result == 0 && i < ARRAY_COUNT(log_suffixes); i++) {
+		char *log = memory_format("%s%s", path, log_suffixes[i]);
+
+		fault = find_fault(log);
+		if (fault != NULL)
+			result = error_set(error, -EMEDIUMTYPE, "%s: %s", log, fault);
+		free(log);
+	}
+	free(path);
+	return result;
+}
+
+/* --- the list --- */
+
 static int compare_files(const void *left, const void *right)
 {
 	const struct history_file *a = left, *b = right;
@@ -174,6 +230,8 @@ void history_files_release(struct history_files *files)
 	*files = (struct history_files){0};
 }
 
+/* --- the writer --- */
+
 /* Says who holds the lock: its holder wrote that into it. */
 static int refuse(int descriptor, const char *directory, struct error *error)
 {
@@ -206,12 +264,18 @@ int history_files_lock(const char *directory, int *ret_descriptor, struct error 
 	char *path = history_files_path(directory, lock_name);
 	const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
 	char host[256] = "";
+	struct stat status;
 	int result = 0;
 
 	if (descriptor < 0) {
 		result = -errno;
 		error_set(error, result, "%s: %s%s", path, strerror(-result),
-			  result == -EACCES ? "; run as the owner of the history or as root" : "");
+			  result == -EACCES  ? "; run as the owner of the history or as root"
+			  : result == -ELOOP ? "; remove it"
+					     : "");
+	} else if (fstat(descriptor, &status) < 0 || !S_ISREG(status.st_mode)) {
+		result = error_set(error, -EMEDIUMTYPE, "%s is no regular file; remove it", path);
+		close(descriptor);
 	} else if (flock(descriptor, LOCK_EX | LOCK_NB) < 0) {
 		result = errno == EWOULDBLOCK ? refuse(descriptor, directory, error)
 					      : error_set(error, -errno, "%s: %s", path, strerror(errno));

@@ -45,6 +45,16 @@ char *history_files_path(const char *directory, const char *name);
 /* Whether it is the name of a snapshot of a mark in the directory itself. */
 bool history_files_is_snapshot(const char *name);
 
+/* Whether another user may put files into a directory, or change those in it. */
+bool history_files_is_shared(const char *directory);
+
+/*
+ * Whether the file of a day may be written: it and its logs are missing, or regular files of root or of this
+ * user that this user may write to, and no other. Returns 0, or -EMEDIUMTYPE with a sentence that says what
+ * is in the way.
+ */
+int history_files_check(const char *directory, uint32_t day, struct error *error);
+
 /* The files of days, ascending, and the size of the whole history. */
 struct history_files {
 	struct history_file {
@@ -65,7 +75,7 @@ void history_files_release(struct history_files *files);
 
 /*
  * Becomes the one writer of a directory, by a lock on "writer.lock" (flock(2)) that ends with the process, in
- * `*ret_descriptor`. -EBUSY: the sentence says who it is.
+ * `*ret_descriptor`. -EBUSY: the sentence says who it is; -EMEDIUMTYPE: something else has that name.
  */
 int history_files_lock(const char *directory, int *ret_descriptor, struct error *error);
 void history_files_unlock(int descriptor);

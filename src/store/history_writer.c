@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,7 +42,13 @@ enum {
 #define SLEW_DIVISOR 2000
 #define STEP_FAR_NS  (UINT64_C(3600) * NS_PER_S) /* a jump after which nothing is removed for its age */
 #define SUSPENDED_NS (NS_PER_S / 2)              /* a host sleeps for longer than that */
-#define PART_BYTES   (UINT64_C(1) << 20)         /* the least that a part of a day holds */
+/* The last time that a round can have: files have signed numbers. A time before 1970 is far behind it. */
+#define LATEST_NS  (INT64_MAX - UINT64_C(86400) * NS_PER_S)
+#define PART_BYTES (UINT64_C(1) << 20) /* the least that a part of a day holds */
+
+/* Of a directory where another user may write. */
+static const char shared_words[] =
+	"other users may change or remove what is recorded there; give it mode 0750 and an owner of your own";
 
 struct history_writer {
 	char *directory;
@@ -61,9 +68,10 @@ struct history_writer {
 	int64_t level_ids[LEVELS];
 	uint64_t whole_unix_ns;
 	unsigned int since_middle;
-	struct day_file_row last;    /* the last stored round, by whichever writer */
-	char *last_boot_id;          /* its, owned; NULL: there is none, or it is not known */
-	uint64_t age_counts_from_ns; /* CLOCK_BOOTTIME from which on days are removed for their age */
+	struct day_file_row last; /* the last stored round, by whichever writer */
+	char *last_boot_id;       /* its, owned; NULL: there is none, or it is not known */
+	/* CLOCK_BOOTTIME from which on days are removed for their age; 0: no round was added so far */
+	uint64_t age_counts_from_ns;
 	bool looked;
 	uint64_t looked_at_ns; /* CLOCK_BOOTTIME */
 	struct history_writer_state state;
@@ -117,7 +125,8 @@ static void take_up_last(struct history_writer *writer, const struct history_fil
 /* Makes the directory where it is missing, and becomes its writer. */
 static int take_directory(const char *directory, int *ret_lock, struct error *error)
 {
-	if (mkdir(directory, 0750) < 0 && errno != EEXIST) {
+	/* with file capabilities (getauxval(3), AT_SECURE) ctop reads more than its user's group may see */
+	if (mkdir(directory, getauxval(AT_SECURE) != 0 ? 0700 : 0750) < 0 && errno != EEXIST) {
 		const int result = -errno;
 
 		return error_set(error, result, "%s: %s%s", directory, strerror(-result),
@@ -150,6 +159,8 @@ int history_writer_open(const struct history_writer_options *options, struct his
 	writer->lock = lock;
 	writer->recorder = recorder_create(ZSTD_LEVEL);
 	writer->state.bytes = files.bytes;
+	if (history_files_is_shared(options->directory))
+		notify(writer, "%s: %s", options->directory, shared_words);
 	take_up_last(writer, &files);
 	history_files_release(&files);
 	*ret_writer = writer;
@@ -220,7 +231,7 @@ static uint64_t remove_snapshots(struct history_writer *writer, uint32_t day)
 static bool is_too_old(const struct history_writer *writer, uint32_t day, uint64_t now_unix_ns)
 {
 	return writer->options.keep_ns != 0 && now_unix_ns > writer->options.keep_ns &&
-	       history_files_end(day) <= now_unix_ns - writer->options.keep_ns;
+	       now_unix_ns <= LATEST_NS && history_files_end(day) <= now_unix_ns - writer->options.keep_ns;
 }
 
 static bool is_too_much(const struct history_writer *writer, uint64_t bytes)
@@ -265,6 +276,8 @@ static void look_for_old(struct history_writer *writer, const struct snapshot *r
 {
 	const uint64_t now_ns = round->provenance.boottime_ns;
 
+	if (writer->age_counts_from_ns == 0)
+		writer->age_counts_from_ns = now_ns + STEADY_NS;
 	if (writer->looked && now_ns >= writer->looked_at_ns && now_ns - writer->looked_at_ns < LOOK_EVERY_NS)
 		return;
 	writer->looked = true;
@@ -316,7 +329,7 @@ static int count_snapshots(struct history_writer *writer, struct error *error)
 /* Whether a file that is open can take a round of that time: its rounds ascend. */
 static bool file_takes(const struct history_writer *writer, uint64_t unix_ns)
 {
-	return unix_ns > writer->last_unix_ns &&
+	return (writer->last_id == 0 || unix_ns > writer->last_unix_ns) &&
 	       file_bytes(writer) + writer->snapshot_bytes < part_limit(writer);
 }
 
@@ -382,6 +395,9 @@ static int choose_file(struct history_writer *writer, uint64_t unix_ns, struct e
 	const uint32_t first = history_files_day(unix_ns, 1);
 	unsigned int part;
 
+	if (unix_ns > LATEST_NS)
+		return error_set(error, -ERANGE,
+				 "the clock of this host is before 1970 or after 2262; set it");
 	if (day_file_is_open(&writer->file)) {
 		if (history_files_same_date(writer->file.day, first) && file_takes(writer, unix_ns))
 			return 0;
@@ -426,8 +442,9 @@ static int keep_place(struct history_writer *writer, struct error *error)
 		history_files_unlock(writer->lock);
 		writer->lock = lock;
 		close_file(writer);
-		notify(writer, "%s%s", writer->directory,
-		       ": it was removed or moved while it was recorded, and is begun again");
+		notify(writer, "%s: it was removed or moved while it was recorded, and is begun again%s",
+		       writer->directory,
+		       history_files_is_shared(writer->directory) ? "; others may change it now" : "");
 	} else if (day_file_is_open(&writer->file) && database_has_moved(&writer->file.database)) {
 		notify(writer, "%s/%s was removed or moved while it was written, and another file is begun",
 		       writer->directory, writer->state.file);

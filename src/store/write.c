@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -99,8 +100,9 @@ int ctprof_write_descriptor(const struct snapshot *snapshot, const struct snapsh
 int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
 		 bool replace, uint64_t *ret_json_bytes, struct error *error)
 {
-	/* Root sees other users' processes, which are not for everyone; for anyone else the umask decides. */
-	mode_t mode = geteuid() == 0 ? 0600 : 0666;
+	/* Root and a program with file capabilities (getauxval(3), AT_SECURE) see other users' processes,
+	 * which are not for everyone; for anyone else the umask decides. */
+	mode_t mode = geteuid() == 0 || getauxval(AT_SECURE) != 0 ? 0600 : 0666;
 	struct file_replacement replacement;
 	int result = file_replacement_open(&replacement, path, mode, replace, error);
 

@@ -40,6 +40,7 @@ if ! as_nobody "$directory/ctop" doctor 2>/dev/null | grep -q '^on  *taskstats';
     exit 77
 fi
 
+umask 022
 if said=$(as_nobody "$directory/ctop" capture -o "$directory/own/file" 2>&1); then
     said=
 fi
@@ -49,6 +50,9 @@ result "taskstats answers" "$(as_nobody "$directory/ctop" show "$directory/own/f
 result "I/O of root's processes is read" "$(as_nobody "$directory/ctop" capture -p $$ -o "$directory/own/one" 2>&1 |
     grep -c 'io$\|(io)' | grep -v '^0$')"
 result "the snapshot belongs to the user" "$([ "$(stat -c %u "$directory/own/file")" = 65534 ] || echo "it does not")"
+result "no one else reads what the capabilities read" "$(stat -c %a "$directory/own/file" | grep -v '^600$')"
+as_nobody "$directory/ctop" record --no-heap -n 1 --history "$directory/own/history" 2>/dev/null
+result "nor what they record" "$(stat -c %a "$directory/own/history" 2>&1 | grep -v '^700$')"
 refused "no reading of root's file" "ermission denied" as_nobody "$directory/ctop" show "$directory/secret"
 refused "no reading below root's directory" "ermission denied" as_nobody "$directory/ctop" show "$directory/closed/secret"
 refused "no writing into root's directory" "ermission denied" as_nobody "$directory/ctop" capture -o "$directory/closed/file"

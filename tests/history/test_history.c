@@ -438,6 +438,62 @@ static void test_keeping(void **state)
 	fixture_remove(directory);
 }
 
+/* A clock that is wrong when recording begins: no day is removed for it, and nothing is written where the
+ * time cannot be a file's. */
+static void test_wrong_clock(void **state)
+{
+	static const int64_t wrong_unix_ns[] = {
+		INT64_C(2792534400) * (int64_t)NS_PER_S, /* 2058 */
+		0,
+		-INT64_C(86400) * (int64_t)NS_PER_S,
+		INT64_MIN,
+		INT64_MAX,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(wrong_unix_ns); i++) {
+		const struct history_writer_options options = {.keep_ns = 86400 * NS_PER_S};
+		struct fixture_host host = fixture_host;
+		char *directory = fixture_record(2);
+		struct history_writer *writer = fixture_writer(directory, &options);
+		const bool is_time = wrong_unix_ns[i] >= 0 && wrong_unix_ns[i] != INT64_MAX;
+		struct history *history;
+		size_t files, damaged;
+
+		host.unix_ns = (uint64_t)wrong_unix_ns[i];
+		for (uint64_t number = 0; number < 3; number++) {
+			struct snapshot *round = fixture_round(&host, number);
+			struct error error = {0};
+			const int result = history_writer_add(writer, round, &error);
+
+			assert_int_equal(result, is_time ? 0 : -ERANGE);
+			if (!is_time)
+				assert_non_null(strstr(error.text, "clock"));
+			snapshot_release(round);
+		}
+		assert_int_equal(history_writer_state(writer)->removed_days, 0);
+		history = fixture_open(directory);
+		history_days(history, &files);
+		assert_int_equal(files, is_time ? 2 : 1);
+		history_close(history);
+		if (!is_time) {
+			struct snapshot *round = fixture_round(&host, 1000);
+
+			/* more than an hour later, too */
+			assert_int_equal(history_writer_add(writer, round, NULL), -ERANGE);
+			assert_int_equal(history_writer_state(writer)->removed_days, 0);
+			snapshot_release(round);
+		}
+		/* once it is right recording goes on */
+		fixture_add_rounds(writer, &fixture_host, 2, 4);
+		assert_int_equal(history_writer_state(writer)->removed_days, 0);
+		history_writer_close(writer);
+		if (!is_time)
+			assert_int_equal(fixture_walk_all(directory, &damaged), 4);
+		fixture_remove(directory);
+	}
+}
+
 static void test_limit_of_bytes(void **state)
 {
 	enum {
@@ -608,6 +664,7 @@ int main(void)
 		cmocka_unit_test(test_one_writer),
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_keeping),
+		cmocka_unit_test(test_wrong_clock),
 		cmocka_unit_test(test_limit_of_bytes),
 		cmocka_unit_test(test_snapshots_count),
 		cmocka_unit_test(test_snapshots_of_a_day),

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -30,6 +31,9 @@ enum {
 	POLLED_RULES, /* and those after it */
 
 	ROUNDS_WAITING = 3, /* for the disk; with more the next round waits, too */
+	/* Open files of the capture and of the history, besides one for each rule: 45 by BPF, and some while
+	 * a round is read. */
+	DESCRIPTORS_NEEDED = 64,
 };
 
 /* A mark that waits for its snapshot. */
@@ -358,11 +362,27 @@ static int start_capture(struct record_loop *loop, struct error *error)
 	return capture_loop_start(&capture, UINT64_MAX, &loop->capture, error);
 }
 
+/* With fewer it would pause for ever, or read less without a word. The capture raises the soft limit. */
+static int check_descriptors(size_t rules, struct error *error)
+{
+	const rlim_t needed = DESCRIPTORS_NEEDED + rules;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max >= needed)
+		return 0;
+	return error_set(
+		error, -EMFILE,
+		"only %ju open files are allowed and recording needs %ju; raise the limit (ulimit -n)",
+		(uintmax_t)limit.rlim_max, (uintmax_t)needed);
+}
+
 static int start(struct record_loop *loop, struct error *error)
 {
 	const struct record_loop_options *options = loop->options;
-	int result = history_writer_open(&options->history, &loop->writer, error);
+	int result = check_descriptors(record_rules_count(options->rules), error);
 
+	if (result == 0)
+		result = history_writer_open(&options->history, &loop->writer, error);
 	if (result < 0)
 		return result;
 	result = signals_catch(&loop->signals, error);

@@ -41,6 +41,16 @@ dump()
     "$ctop" dump --history "$history" "$@" 2>&1
 }
 
+# --- a host whose kernel is called as a formula begins ---
+
+cp -r "$history" "$directory/formula"
+release=$(uname -r)
+LC_ALL=C sed -i "s/$release/=${release#?}/g" "$directory"/formula/*.rounds
+result "a formula stays one in CSV" "$("$ctop" history --history "$directory/formula" --format csv 2>&1 | grep -q ",=${release#?}," ||
+    "$ctop" history --history "$directory/formula" --format csv 2>&1)"
+result "it is none with --csv-safe" "$("$ctop" history --history "$directory/formula" --format csv --csv-safe 2>&1 | grep -q ",'=${release#?}," ||
+    "$ctop" history --history "$directory/formula" --format csv --csv-safe 2>&1)"
+
 # --- series ---
 
 result "a table for each round but the first" "$(dump --format csv --limit 1 | awk -F, '

@@ -162,6 +162,26 @@ refused()
     result "$name" "$([ $status = "$expected" ] && printf '%s\n' "$said" | grep -q -e "$text" || echo "status $status: $said")"
 }
 
+# limited N ARGUMENTS...: with so many open files, of which 64 and one for each rule are needed
+limited()
+{
+    (
+        ulimit -n "$1"
+        shift
+        timeout 120 "$ctop" record --no-heap -n 3 -d 0.5 "$@" 2>&1
+    )
+}
+said=$(limited 64 --history "$directory/few")
+status=$?
+result "64 open files are enough" "$([ $status = 0 ] && has_rounds "$directory/few" 3 || echo "status $status: $said")"
+said=$(limited 63 --history "$directory/fewer")
+status=$?
+result "with fewer it does not begin" "$(case $status$said in 1*"63 open files"*"needs 64"*"ulimit -n"*) ;; *) echo "status $status: $said" ;; esac)"
+said=$(limited 64 --history "$directory/fewer" --when 'psi.cpu > 99')
+status=$?
+result "a rule needs one more" "$(case $status$said in 1*"needs 65"*) ;; *) echo "status $status: $said" ;; esac)"
+result "nothing is made of either" "$(ls -d "$directory/fewer" 2>/dev/null)"
+
 : >"$directory/file"
 refused "a file is no history" 1 "$directory/file" --history "$directory/file"
 refused "a rule is checked first" 2 "did you mean run_time_ns" --history "$directory/no" --when 'run_tim_ns(*) > 1s'

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What others may have put where a history is recorded: nothing of it is followed, waited for or written to.
+ */
+#include "history_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	NOBODY = 65534,
+	SECONDS = 60, /* until a test that waits for a pipe is ended */
+};
+
+enum thing {
+	LINK_TO_EMPTY_FILE, /* which a recorder would fill */
+	LINK_TO_NOTHING,
+	PIPE,
+	DIRECTORY,
+	FILE_OF_ANOTHER,
+	FILE_FOR_EVERYONE,
+	THINGS,
+};
+
+static const char *const thing_names[THINGS] = {
+	"link to an empty file", "link to nothing",  "pipe", "directory",
+	"file of another user",  "file for everyone"};
+
+/* Puts a thing at a path; `target` is what a link leads to. False: it cannot be made here. */
+static bool put(enum thing thing, const char *path, const char *target)
+{
+	switch (thing) {
+	case LINK_TO_EMPTY_FILE:
+	case LINK_TO_NOTHING:
+		return symlink(target, path) == 0;
+	case PIPE:
+		return mkfifo(path, 0600) == 0;
+	case DIRECTORY:
+		return mkdir(path, 0700) == 0;
+	case FILE_OF_ANOTHER:
+	case FILE_FOR_EVERYONE:
+	case THINGS:
+		break;
+	}
+	close(open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+	if (thing == FILE_FOR_EVERYONE)
+		return chmod(path, 0666) == 0;
+	return geteuid() == 0 && chown(path, NOBODY, NOBODY) == 0;
+}
+
+/* In place of the file of a day and of its logs: it is left as it is, and another file is begun. */
+static void test_things_in_place(void **state)
+{
+	static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+
+	(void)state;
+	for (size_t i = 0; i < THINGS * ARRAY_COUNT(suffixes); i++) {
+		const enum thing thing = (enum thing)(i % THINGS);
+		char *directory = fixture_directory(), *elsewhere = fixture_directory(),
+		     *target = memory_format("%s/target", elsewhere),
+		     *path = memory_format("%s/" FIXTURE_DAY "%s", directory, suffixes[i / THINGS]);
+		struct history_writer *writer;
+		struct stat before, after;
+		const char *notice;
+		size_t damaged;
+
+		if (thing == LINK_TO_EMPTY_FILE)
+			close(open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+		if (!put(thing, path, target)) {
+			assert_int_equal(thing, FILE_OF_ANOTHER);
+			print_message("SKIP: only root can give files to another user\n");
+		} else {
+			assert_int_equal(lstat(path, &before), 0);
+			alarm(SECONDS);
+			writer = fixture_writer(directory, NULL);
+			assert_null(history_writer_take_notice(writer));
+			fixture_add_rounds(writer, &fixture_host, 0, 3);
+			notice = history_writer_take_notice(writer);
+			if (notice == NULL || strstr(notice, path) == NULL)
+				fail_msg("%s, %s: %s", suffixes[i / THINGS], thing_names[thing],
+					 notice != NULL ? notice : "no notice");
+			history_writer_close(writer);
+			/* it goes on there */
+			writer = fixture_writer(directory, NULL);
+			fixture_add_rounds(writer, &fixture_host, 3, 5);
+			history_writer_close(writer);
+			alarm(0);
+			assert_int_equal(lstat(path, &after), 0);
+			assert_int_equal(before.st_ino, after.st_ino);
+			assert_int_equal(before.st_size, after.st_size);
+			assert_int_equal(before.st_mode, after.st_mode);
+			/* nothing was made or written elsewhere */
+			assert_int_equal(lstat(target, &after), thing == LINK_TO_EMPTY_FILE ? 0 : -1);
+			if (thing == LINK_TO_EMPTY_FILE)
+				assert_int_equal(after.st_size, 0);
+			assert_int_equal(fixture_walk_all(directory, &damaged), 5);
+			assert_int_equal(damaged, 0);
+		}
+		free(target);
+		free(path);
+		fixture_remove(directory);
+		fixture_remove(elsewhere);
+	}
+}
+
+/* A thing that takes the place of the file while it is written. */
+static void test_thing_while_recording(void **state)
+{
+	char *directory = fixture_directory(), *path = fixture_path(directory),
+	     *moved = memory_format("%s/moved", directory);
+	struct history_writer *writer = fixture_writer(directory, NULL);
+	size_t damaged;
+
+	(void)state;
+	fixture_add_rounds(writer, &fixture_host, 0, 2);
+	assert_int_equal(rename(path, moved), 0);
+	assert_true(put(PIPE, path, NULL));
+	alarm(SECONDS);
+	fixture_add_rounds(writer, &fixture_host, 2, 5);
+	history_writer_close(writer);
+	alarm(0);
+	assert_int_equal(fixture_walk_all(directory, &damaged), 3);
+	free(moved);
+	free(path);
+	fixture_remove(directory);
+}
+
+/* A lock that is no file is named, not waited for. */
+static void test_things_for_the_lock(void **state)
+{
+	(void)state;
+	for (enum thing thing = LINK_TO_EMPTY_FILE; thing <= DIRECTORY; thing++) {
+		char *directory = fixture_directory(), *lock = memory_format("%s/writer.lock", directory),
+		     *target = memory_format("%s/target", directory);
+		const struct history_writer_options options = {.directory = directory};
+		struct history_writer *writer;
+		struct error error = {0};
+		struct stat status;
+
+		assert_true(put(thing, lock, target));
+		alarm(SECONDS);
+		assert_true(history_writer_open(&options, &writer, &error) < 0);
+		alarm(0);
+		if (strstr(error.text, lock) == NULL)
+			fail_msg("%s: %s", thing_names[thing], error.text);
+		assert_int_equal(lstat(target, &status), -1);
+		free(target);
+		free(lock);
+		fixture_remove(directory);
+	}
+}
+
+/* A directory that others can change is recorded into, but not without a word. */
+static void test_shared_directory(void **state)
+{
+	static const struct {
+		mode_t mode;
+		uid_t owner;
+		bool shared;
+	} cases[] = {
+		{0750, 0, false}, {0755, 0, false}, {0770, 0, true},
+		{0777, 0, true},  {01777, 0, true}, {0750, NOBODY, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		char *directory = fixture_directory();
+		struct history_writer *writer;
+		const char *notice;
+
+		if (cases[i].owner != 0 && geteuid() != 0) {
+			print_message("SKIP: only root can give a directory to another user\n");
+			fixture_remove(directory);
+			continue;
+		}
+		assert_int_equal(chmod(directory, cases[i].mode), 0);
+		assert_int_equal(cases[i].owner != 0 ? chown(directory, cases[i].owner, (gid_t)-1) : 0, 0);
+		writer = fixture_writer(directory, NULL);
+		notice = history_writer_take_notice(writer);
+		assert_int_equal(notice != NULL, cases[i].shared);
+		if (notice != NULL)
+			assert_non_null(strstr(notice, directory));
+		fixture_add_rounds(writer, &fixture_host, 0, 2);
+		assert_null(history_writer_take_notice(writer));
+		history_writer_close(writer);
+		assert_int_equal(fixture_walk_all(directory, NULL), 2);
+		fixture_remove(directory);
+	}
+}
+
+/* A directory that is reached by a link is one as any other. */
+static void test_link_to_directory(void **state)
+{
+	char *directory = fixture_directory(), *link = memory_format("%s-link", directory);
+	struct history_writer *writer;
+
+	(void)state;
+	assert_int_equal(symlink(directory, link), 0);
+	writer = fixture_writer(link, NULL);
+	fixture_add_rounds(writer, &fixture_host, 0, 2);
+	history_writer_close(writer);
+	assert_int_equal(fixture_walk_all(link, NULL), 2);
+	assert_int_equal(fixture_walk_all(directory, NULL), 2);
+	assert_int_equal(unlink(link), 0);
+	free(link);
+	fixture_remove(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_things_in_place),     cmocka_unit_test(test_thing_while_recording),
+		cmocka_unit_test(test_things_for_the_lock), cmocka_unit_test(test_shared_directory),
+		cmocka_unit_test(test_link_to_directory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
