@@ -513,8 +513,11 @@ static void append_resident(struct explanation *explanation)
 		if (record != NULL)
 			extend(&times, record->read_at);
 	}
-	buffer_append_format(explanation->lines, "As in /proc/PID/stat (field 24) of %s processes\n",
+	buffer_append_format(explanation->lines, "As in /proc/PID/statm of %s processes\n",
 			     number_group_digits(times.count, text));
+	if (now->provenance.resident_error != 0)
+		buffer_append_text(explanation->lines, "The kernel leaves out what each CPU counts for "
+						       "itself; Rss of smaps_rollup has it\n");
 	append_times("read at", now, &times, explanation->lines);
 }
 

@@ -295,6 +295,11 @@ struct provenance {
 	struct feature_result features[FEATURE_COUNT];
 	struct tally *tallies; /* [SOURCE_COUNT], NULL when unknown */
 	uint64_t ended;        /* threads that ended while being read */
+	/*
+	 * By how many bytes the resident memory of a process may be off, because it lacks what each CPU
+	 * counts for itself; UINT64_MAX: by more than that. 0: it is exact, or nothing is known.
+	 */
+	uint64_t resident_error;
 	struct heap_process *heap;
 	size_t heap_count;
 	const char *hostname;
@@ -321,7 +326,7 @@ struct smaps_record {
 };
 
 /*
- * Resident memory of a process, as stat prints it (field 24): once, whichever of its threads it was read of.
+ * Resident memory of a process, as statm prints it: once, whichever of its threads it was read of.
  * Processes without an address space (kernel threads, zombies) have no record.
  */
 struct resident_record {

@@ -424,6 +424,25 @@ static void fill_resident(struct snapshot *snapshot, int round)
 	snapshot_add_resident(snapshot, fixture_thread(snapshot, 51, 51, "r", "r", 1), 3 << 20, 0);
 }
 
+/* As by a kernel that leaves out what each CPU counts for itself. */
+static void fill_inexact(struct snapshot *snapshot, int round)
+{
+	fill_resident(snapshot, round);
+	snapshot->provenance.resident_error = 64 << 10;
+}
+
+static void test_resident_is_inexact(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_inexact);
+	struct table *table = fixture_table(session, TAB_MEMORY, WINDOW_MODE_RATE);
+
+	(void)state;
+	/* 7 MiB in two processes, of which one may be off by more than a hundredth */
+	assert_string_equal(fixture_shown(table, "p", COLUMN_RSS), "≥7.0M");
+	assert_int_equal(fixture_cell(table, "p", COLUMN_RSS)->reason, REASON_LOWER_BOUND);
+	session_release(session);
+}
+
 static void test_resident(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_resident);
@@ -529,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_moves_between_cgroups),
 		cmocka_unit_test(test_smaps),
 		cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_resident_is_inexact),
 		cmocka_unit_test(test_refused_columns),
 	};
 
