@@ -354,12 +354,13 @@ static void append_waits(struct explanation *explanation)
 	struct waits for_cpu = {0}, in_d = {0}, asleep = {0};
 
 	if (!window_knows_waits(window)) {
-		buffer_append_format(explanation->lines,
-				     column_counts_waits(explanation->column)
-					     ? "Waits that have not ended are not counted: %s.\n"
-					     : "How long waits have lasted is not known (%s), only since "
-					       "when they were seen.\n",
-				     snapshot_reason_words(window->now, window_waits_missing(window)));
+		buffer_append_format(
+			explanation->lines,
+			column_counts_waits(explanation->column)
+				? "Of waits that have not ended only those of stuck threads count: %s.\n"
+				: "How long waits have lasted is not known (%s), only since "
+				  "when they were seen.\n",
+			snapshot_reason_words(window->now, window_waits_missing(window)));
 		return;
 	}
 	for (size_t k = 0; k < explanation->shown.count; k++) {
