@@ -60,12 +60,19 @@ static void note_bound(struct accumulator *accumulator)
 	accumulator->reason = REASON_LOWER_BOUND;
 }
 
-/* Whether the wait for a CPU of which a sum has what is known may have lasted longer. */
+/*
+ * Whether an amount is less than it would be seen: of a wait for a CPU that may have lasted longer, or of
+ * clock ticks of a thread that has just begun, of which nothing is there until the first one is full.
+ */
 static bool has_bound(const struct window_counter *counter, uint32_t thread, uint64_t elapsed_ns)
 {
-	const uint64_t wait = counter->under_way ? snapshot_wait_under_way(counter->window->now, thread) : 0;
+	const struct window *window = counter->window;
+	const uint64_t wait = counter->under_way ? snapshot_wait_under_way(window->now, thread) : 0;
 
-	return wait != 0 && window_wait_is_bound(counter->window, thread, wait, elapsed_ns);
+	if (wait != 0 && window_wait_is_bound(window, thread, wait, elapsed_ns))
+		return true;
+	return counter->scale != 1 && !counter->of_life && window->from != NULL && !window->as_stored &&
+	       window->from_of[thread] == THREAD_BORN;
 }
 
 static void add_to_sum(const struct column_values *values, const struct sum *sum, uint32_t thread,
@@ -205,7 +212,8 @@ static void add_ended(const struct reducer *reducer, const struct ended_record *
 	if (count_one(sum, accumulators, (states & ENDED_COUNTED) != 0, reason))
 		add_amount(reducer->values, accumulators, whole,
 			   real * reducer_scale(reducer->window, sum->as_rate));
-	accumulators->partial |= (states & ENDED_AT_LEAST) != 0;
+	if ((states & ENDED_AT_LEAST) != 0)
+		note_bound(accumulators);
 }
 
 static struct sum *begin_sum(struct reducer *reducer, const int *inputs, size_t count, bool overlap)
