@@ -142,9 +142,9 @@ struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], 
 
 	for (size_t i = 0; i < ENDED_METRICS; i++) {
 		if (ended_metrics[i] == METRIC_UTIME_CLOCK_TICKS)
-			result.of[i] = (times.user + NS_PER_TICK / 2) / NS_PER_TICK;
+			result.of[i] = times.user / NS_PER_TICK;
 		else if (ended_metrics[i] == METRIC_STIME_CLOCK_TICKS)
-			result.of[i] = (times.system + NS_PER_TICK / 2) / NS_PER_TICK;
+			result.of[i] = times.system / NS_PER_TICK;
 		else
 			result.of[i] = amounts[ended_sources[i].amount];
 	}

@@ -248,11 +248,11 @@ void round_finish(struct round *round)
 	explain_delays(round);
 	explain_hiwater(round);
 	read_host(round); /* the reasons of its pressure explain that of cgroups */
+	read_expensive_sources(round);
 	if (round->capture->passes.tasks == NULL || round->capture->passes.tells_resident)
 		round_store_resident(round);
 	else
 		snapshot->resident_missing = REASON_NOT_IN_KERNEL;
-	read_expensive_sources(round);
 	heap_summarize(round);
 	tally(round);
 	explain_metrics(round);

@@ -822,6 +822,7 @@ static int take_pass(struct intake *intake)
 	if ((parts & TASK_PART_DELAYS) != 0)
 		passes->kept_delays = round->capture->checks.task_delayacct != TASK_DELAYACCT_ON;
 	passes->tells_resident = (intake->pass.kernel & TASK_KERNEL_RESIDENT) != 0;
+	passes->resident_is_exact = (intake->pass.kernel & TASK_KERNEL_RESIDENT_EXACT) != 0;
 	make_rows(intake);
 	round->listed = round->snapshot->taskstats_summary.ok_count = round->snapshot->thread_count;
 	set_sources(intake);

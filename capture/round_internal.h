@@ -109,6 +109,13 @@ enum heap_use {
 	HEAP_USE_NEEDED,
 };
 
+/* Whether statm has the memory of a process with what each CPU counts for itself, which stat leaves out. */
+enum statm_use {
+	STATM_UNKNOWN,
+	STATM_EXACT,
+	STATM_AS_STAT,
+};
+
 /* Reading threads in passes of a BPF program instead of from procfs and taskstats. */
 struct task_passes {
 	struct bpf_tasks *tasks; /* NULL: threads are read from procfs */
@@ -120,6 +127,7 @@ struct task_passes {
 	uint32_t parts;              /* of the last pass */
 	bool saw_delays;             /* some thread has a record of its delays */
 	bool tells_resident;         /* the kernel keeps the memory of processes in a way that is known */
+	bool resident_is_exact;      /* with what each CPU counts for itself */
 	bool kept_delays;            /* they stand still, and the last snapshot has them */
 	struct string_pool cpu_sets; /* of `cpus` */
 	struct known_cpus *cpus;
@@ -170,6 +178,7 @@ struct capture {
 	struct ended_watch *ended;          /* NULL: what ends is not watched */
 	struct feature_result ended_result; /* why, in words that `arena` owns */
 	struct process_list processes;
+	enum statm_use statm;
 	struct metric_set seen; /* metrics that some text had */
 
 	/* The last snapshot and what goes with its rows. */

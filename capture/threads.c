@@ -188,6 +188,8 @@ static void note_resident(const struct round *round)
 
 	if (reading->resident_known && process != NULL)
 		process_note_resident(process, reading->has_memory, reading->resident_pages, round->now_ns);
+	if (process != NULL && process->resident.read_at == round->now_ns)
+		process->resident.stat_tid = reading->tid;
 }
 
 /* Takes the identity from stat. Returns false when this is another thread than in the last round. */

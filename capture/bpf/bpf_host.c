@@ -17,7 +17,6 @@
 
 enum {
 	SMALL_FILE = 4096,
-	WORD_BITS = 64,
 	WORD = 32, /* bits of a word of capabilities */
 };
 
@@ -95,18 +94,6 @@ struct feature_result bpf_check(void)
 			"are not enough",
 			NULL);
 	return feature_on();
-}
-
-uint32_t bpf_kernel_mask_words(const char *possible)
-{
-	const char *last = possible + strlen(possible);
-	unsigned long highest;
-
-	/* the list ascends, so that its last number is the highest */
-	while (last != possible && strchr(",-", last[-1]) == NULL)
-		last--;
-	highest = strtoul(last, NULL, 10);
-	return highest < UINT32_MAX ? (uint32_t)(highest / WORD_BITS) + 1 : 1;
 }
 
 bool bpf_kernel_is_older(const char *release, unsigned int major, unsigned int minor)

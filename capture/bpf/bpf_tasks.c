@@ -17,12 +17,14 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "bpf_object.h"
+#include "snapshot/cpu_set.h"
 #include "tasks.skel.h"
 
 enum {
 	PARTS_TASKS_MAX = 65536, /* up to so many have room for parts that are wanted now and then */
 	SPARE_TASKS = 1024,
 	SMALL_FILE = 4096,
+	WORD_BITS = 64,
 	ITERATIONS_MAX = 5,            /* that ended before their time */
 	EXT_STATE_BEFORE_7_3 = 3 << 8, /* SCX_TASK_STATE_MASK and SCX_TASK_ENABLED were the same */
 };
@@ -39,6 +41,8 @@ struct bpf_tasks {
 	struct bpf_link *link; /* to the iterator */
 	bool link_is_narrow;   /* of the one process that is read, not of all tasks */
 	struct bpf_scope scope;
+	struct string_pool cpu_sets;
+	uint32_t cpus;     /* those that may ever be there, a set of `cpu_sets`; empty: not known */
 	size_t last_count; /* tasks of the last pass */
 	size_t expected;   /* for which the iterator takes memory */
 	struct bpf_array records, delays, statistics;
@@ -46,18 +50,23 @@ struct bpf_tasks {
 	size_t bytes_size;
 };
 
-/* Words of a CPU mask that can hold a CPU of this host. */
-static uint32_t mask_words(void)
+/* Takes the CPUs that may ever be there. By their list, since there may be gaps between their numbers. */
+static void note_cpus(struct bpf_tasks *tasks)
 {
 	struct buffer possible = {0};
-	uint32_t words = 1;
 
-	/* not by their number, which libbpf tells: there may be gaps between them */
-	if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &possible, SMALL_FILE) == 0 &&
-	    possible.length != 0)
-		words = bpf_kernel_mask_words(possible.data);
+	if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &possible, SMALL_FILE) != 0 ||
+	    !cpu_set_parse(&tasks->cpu_sets, possible.data, possible.length, &tasks->cpus))
+		tasks->cpus = 0;
 	buffer_release(&possible);
-	return words;
+}
+
+/* Words of a CPU mask that can hold a CPU of this host. */
+static uint32_t mask_words(const struct bpf_tasks *tasks)
+{
+	const size_t count = cpu_set_count(&tasks->cpu_sets, tasks->cpus);
+
+	return count != 0 ? cpu_set_cpus(&tasks->cpu_sets, tasks->cpus)[count - 1] / WORD_BITS + 1 : 1;
 }
 
 /* The low bits of an enumerator's value in an enum of the kernel; false without that name. */
@@ -148,7 +157,8 @@ static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, u
 	find_ext_states(&ext_mask, &ext_enabled);
 	object->rodata->ext_state_mask = ext_mask;
 	object->rodata->ext_state_enabled = ext_enabled;
-	object->rodata->mask_words = mask_words();
+	object->rodata->mask_words = mask_words(tasks);
+	object->rodata->cpu_count = (uint32_t)cpu_set_count(&tasks->cpu_sets, tasks->cpus);
 	object->rodata->scoped = scoped;
 	bpf_program__set_autoload(object->progs.walk_tasks, extras.walk && !scoped);
 	bpf_program__set_autoload(object->progs.walk_process, extras.walk && scoped);
@@ -169,6 +179,26 @@ static void unload(struct bpf_tasks *tasks)
 	tasks->loaded = (struct extras){0};
 }
 
+static int run_program(const struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+}
+
+/* Finds where the variables of each CPU are; where the kernel does not tell, they are not added up. */
+static void locate_cpus(struct bpf_tasks *tasks)
+{
+	const uint32_t *cpus = cpu_set_cpus(&tasks->cpu_sets, tasks->cpus);
+	const size_t count = cpu_set_count(&tasks->cpu_sets, tasks->cpus);
+
+	for (size_t i = 0; i < count; i++) {
+		tasks->object->bss->cpu = cpus[i];
+		if (run_program(tasks->object->progs.find_cpu) != 0)
+			return;
+	}
+}
+
 static struct feature_result load(struct bpf_tasks *tasks, struct extras extras, size_t room,
 				  uint32_t usual_parts, struct arena *arena)
 {
@@ -185,6 +215,7 @@ static struct feature_result load(struct bpf_tasks *tasks, struct extras extras,
 	if (loaded.state != FEATURE_STATE_ON)
 		return loaded;
 	tasks->loaded = extras;
+	locate_cpus(tasks);
 	attach_iterator(tasks);
 	return tasks->link != NULL && (!extras.walk || map_records(tasks)) ? loaded : refused;
 }
@@ -218,6 +249,7 @@ struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size
 	tasks = memory_allocate_zero(1, sizeof(*tasks));
 	tasks->expected = task_count + SPARE_TASKS;
 	tasks->scope = (struct bpf_scope){scope, scope_count};
+	note_cpus(tasks);
 	*ret_result = load_what_works(tasks, task_count, usual_parts, arena);
 	if (ret_result->state == FEATURE_STATE_ON)
 		return tasks;
@@ -230,18 +262,12 @@ void bpf_tasks_close(struct bpf_tasks *tasks)
 	if (tasks == NULL)
 		return;
 	unload(tasks);
+	string_pool_release(&tasks->cpu_sets);
 	free(tasks->bytes);
 	free(tasks);
 }
 
 /* --- reading --- */
-
-static int run_program(const struct bpf_program *program)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, options);
-
-	return bpf_prog_test_run_opts(bpf_program__fd(program), &options);
-}
 
 /*
  * Reads the scheduler's clock: it is behind CLOCK_MONOTONIC by the difference that the program sees just

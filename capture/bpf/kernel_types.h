@@ -70,6 +70,7 @@ struct task_delay_info {
 
 struct percpu_counter {
 	__s64 count;
+	__s32 *counters; /* an offset: each CPU has one of its own */
 };
 
 struct mm_struct {
@@ -88,6 +89,10 @@ struct mm_rss_stat___atomic {
 
 struct mm_struct___atomic {
 	struct mm_rss_stat___atomic rss_stat;
+};
+
+struct bpf_array {
+	void *pptrs[0];
 };
 
 struct kernfs_node {

@@ -37,8 +37,9 @@ enum {
 	TASK_KERNEL_IRQ_DELAY = 1 << 8,
 	TASK_KERNEL_FORCE_IDLE = 1 << 9, /* CONFIG_SCHED_CORE */
 	TASK_KERNEL_WPCOPY_DELAY = 1 << 10,
-	TASK_KERNEL_RESIDENT = 1 << 11, /* mm->rss_stat of a kind that is known */
-	TASK_KERNEL_KNOWN = 1 << 12,    /* the others are true or not */
+	TASK_KERNEL_RESIDENT = 1 << 11,       /* mm->rss_stat of a kind that is known */
+	TASK_KERNEL_KNOWN = 1 << 12,          /* the others are true or not */
+	TASK_KERNEL_RESIDENT_EXACT = 1 << 13, /* `resident` has what each CPU counts for itself */
 };
 
 enum {
@@ -77,7 +78,7 @@ struct task_record {
 	__u32 reserved;
 	/* These change while a task stands still; not compared. */
 	__u64 clock_lag; /* by which the task clock of its run queue is behind the clock */
-	__u64 resident;  /* pages, of its address space, which other tasks may share */
+	__u64 resident;  /* pages, of its address space; of a leader, or where that has none of anyone */
 };
 
 /* The delays of struct task_delay_info: ENTRY(id, name there, TASK_KERNEL_… it needs besides _DELAYS). */

@@ -8,6 +8,7 @@
 
 enum {
 	MASK_WORDS_MAX = 128,
+	CPUS_MAX = 64 * MASK_WORDS_MAX,
 	NICE_0_PRIORITY = 120,     /* DEFAULT_PRIO of include/linux/sched/prio.h */
 	FIRST_FAIR_PRIORITY = 100, /* MAX_RT_PRIO */
 };
@@ -37,22 +38,65 @@ static __always_inline __u64 positive(__s64 value)
 	return value > 0 ? (__u64)value : 0;
 }
 
+const volatile __u32 cpu_count; /* CPUs that may ever be there */
+__u64 cpu_offsets[CPUS_MAX];    /* of the variables of each: see find_cpu() */
+__u32 cpu_offset_count;         /* of those that are known */
+
+static __always_inline bool cpus_are_known(void)
+{
+	return cpu_count != 0 && cpu_offset_count == cpu_count;
+}
+
 /*
- * File, anonymous and shared pages, not swap: get_mm_rss() of include/linux/mm.h, which does not add up what
- * each CPU still has for itself either.
+ * Adds what each CPU has counted for itself and not handed over yet, less than 32 pages or twice the number
+ * of CPUs: __percpu_counter_sum() of lib/percpu_counter.c. A CPU that is offline has none.
  */
-static __always_inline __u64 resident_pages(const struct mm_struct *mm)
+static __always_inline void add_cpu_parts(const struct mm_struct *mm, __s64 *counts)
+{
+	const char *first = (const void *)mm->rss_stat[0].counters,
+		   *second = (const void *)mm->rss_stat[1].counters;
+	const char *last = (const void *)mm->rss_stat[3].counters;
+	const __u64 size = sizeof(__s32);
+	__s32 parts[4] = {0};
+
+	for (__u32 i = 0; i < CPUS_MAX && i < cpu_count; i++) {
+		const __u64 offset = cpu_offsets[i];
+
+		/* side by side since Linux 6.6 */
+		if (last == first + 3 * size) {
+			bpf_probe_read_kernel(parts, sizeof(parts), first + offset);
+		} else {
+			bpf_probe_read_kernel(&parts[0], size, first + offset);
+			bpf_probe_read_kernel(&parts[1], size, second + offset);
+			bpf_probe_read_kernel(&parts[3], size, last + offset);
+		}
+		counts[0] += parts[0];
+		counts[1] += parts[1];
+		counts[3] += parts[3];
+	}
+}
+
+/*
+ * File, anonymous and shared pages, not swap. The parts of the CPUs are added where `exact` asks for it, as
+ * statm and status do since Linux 6.16 (get_mm_counter_sum() of include/linux/mm.h); get_mm_rss() leaves
+ * them.
+ */
+static __always_inline __u64 resident_pages(const struct mm_struct *mm, bool exact)
 {
 	const struct mm_struct___atomic *old = (const void *)mm;
-	__s64 counts[4];
+	__s64 counts[4] = {0};
 
-	if (bpf_core_field_exists(mm->rss_stat[0].count))
-		return positive(mm->rss_stat[0].count) + positive(mm->rss_stat[1].count) +
-		       positive(mm->rss_stat[3].count);
-	/* the verifier of 6.1 knows no way into an array of atomic_long_t */
-	if (!bpf_core_field_exists(old->rss_stat.count) ||
-	    bpf_probe_read_kernel(counts, sizeof(counts), &old->rss_stat) != 0)
+	if (bpf_core_field_exists(mm->rss_stat[0].count)) {
+		counts[0] = mm->rss_stat[0].count;
+		counts[1] = mm->rss_stat[1].count;
+		counts[3] = mm->rss_stat[3].count;
+		if (exact && cpus_are_known() && bpf_core_field_exists(mm->rss_stat[0].counters))
+			add_cpu_parts(mm, counts);
+	} else if (!bpf_core_field_exists(old->rss_stat.count) ||
+		   /* the verifier of 6.1 knows no way into an array of atomic_long_t */
+		   bpf_probe_read_kernel(counts, sizeof(counts), &old->rss_stat) != 0) {
 		return 0;
+	}
 	return positive(counts[0]) + positive(counts[1]) + positive(counts[3]);
 }
 
@@ -66,7 +110,10 @@ static __always_inline void fill_memory(const struct task_struct *task, struct t
 	if (mm == NULL || (record->task_flags & TASK_KERNEL_THREAD) != 0)
 		return;
 	record->flags |= TASK_HAS_MEMORY;
-	record->resident = resident = resident_pages(mm);
+	resident = resident_pages(mm, false);
+	/* of a process once, by its leader, unless that has ended before the others */
+	if (task->pid == task->tgid || task->group_leader->mm == NULL)
+		record->resident = resident_pages(mm, true);
 	record->hiwater_rss = mm->hiwater_rss;
 	if (resident > record->hiwater_rss)
 		record->hiwater_rss = resident;
@@ -213,6 +260,8 @@ static __always_inline __u32 kernel_facts(const struct task_struct *task)
 		facts |= TASK_KERNEL_FORCE_IDLE;
 	if (bpf_core_field_exists(mm->rss_stat[0].count) || bpf_core_field_exists(old->rss_stat.count))
 		facts |= TASK_KERNEL_RESIDENT;
+	if (bpf_core_field_exists(mm->rss_stat[0].counters) && cpus_are_known())
+		facts |= TASK_KERNEL_RESIDENT_EXACT;
 	return facts;
 }
 
@@ -411,6 +460,45 @@ int read_clock(void *context)
 		return 0;
 	queue_clock = task->se.cfs_rq->rq->clock;
 	monotonic_clock = bpf_ktime_get_ns();
+	return 0;
+}
+
+/*
+ * --- the CPUs ---
+ *
+ * Where the variables of a CPU are, from where a pointer to such variables says. That a value of a map is for
+ * each CPU one tells; the kernel's own table is not among the symbols of every kernel.
+ */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} places SEC(".maps");
+
+__u32 cpu; /* to be found */
+/* Read back from memory they are numbers to the verifier; of pointers to maps it allows no arithmetic. */
+volatile __u64 map_address, cpu_place;
+
+SEC("syscall")
+int find_cpu(void *context)
+{
+	const struct bpf_array *array = NULL;
+	const __u32 first = 0, at = cpu_offset_count;
+	__u64 pointer = 0;
+
+	(void)context;
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_map_lookup_percpu_elem))
+		return 0;
+	cpu_place = (__u64)bpf_map_lookup_percpu_elem(&places, &first, cpu);
+	map_address = (__u64)&places;
+	if (cpu_place == 0 || at >= CPUS_MAX ||
+	    bpf_probe_read_kernel(&pointer, sizeof(pointer),
+				  (void *)(map_address + bpf_core_field_offset(array->pptrs))) != 0)
+		return 0;
+	cpu_offsets[at] = cpu_place - pointer;
+	cpu_offset_count++;
 	return 0;
 }
 

@@ -33,7 +33,8 @@ struct process {
 	struct {
 		uint64_t read_at; /* CLOCK_BOOTTIME ns, 0 before the first reading */
 		uint64_t pages;
-		bool has_memory; /* false: it has no address space */
+		bool has_memory;   /* false: it has no address space */
+		uint32_t stat_tid; /* the thread whose stat had it, until statm was read as well; else 0 */
 	} resident;
 
 	uint64_t smaps_read_at;           /* CLOCK_BOOTTIME ns, 0 before the first reading */

@@ -152,6 +152,7 @@ static void append_measured(struct report *report, const struct cell *cell)
 {
 	struct buffer *out = report->out;
 	const char *reason = report_reason_name(report, cell);
+	struct buffer text = {0};
 
 	buffer_append_text(out, "{\"value\":");
 	append_value(out, cell);
@@ -159,9 +160,13 @@ static void append_measured(struct report *report, const struct cell *cell)
 	append_next(out, "state", report_state_name(cell));
 	if (reason != NULL)
 		append_next(out, "reason", reason);
-	if (cell->state == CELL_VALUE && cell->text != NULL)
-		append_next(out, "text", cell->text);
+	cell_format_cell(&text, cell);
+	if (text.length != 0) {
+		buffer_append_text(out, ",\"text\":");
+		json_append_string(out, text.data, text.length);
+	}
 	buffer_append_char(out, '}');
+	buffer_release(&text);
 }
 
 static void draw_row(struct report *report, const struct table *table, const struct table_row *row)

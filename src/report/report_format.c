@@ -86,7 +86,7 @@ void report_note_reason(struct report *report, const struct cell *cell)
 	bool marked = cell_format_has_partial_mark(cell) ||
 		      (cell->form == CELL_FORM_SIDES && has_reason(cell));
 
-	if (cell->state == CELL_UNAVAILABLE || marked)
+	if (cell->state == CELL_UNAVAILABLE || (marked && cell->reason != REASON_LOWER_BOUND))
 		report->reasons[cell->reason_of_before][cell->reason] = true;
 	if (marked)
 		report->partial = true;

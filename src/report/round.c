@@ -421,9 +421,9 @@ static void append_json_cell(const struct drawing *drawing, const struct table_c
 		buffer_append_text(buffer, "null");
 	buffer_append_format(buffer, ",\"unit\":\"%s\",\"state\":\"%s\"", unit_names[cell->unit],
 			     cell->state == CELL_EMPTY ? "absent" : report_state_name(cell));
-	if (cell->state == CELL_UNAVAILABLE) {
+	if (cell->reason != REASON_READ) {
 		buffer_append_text(buffer, ",\"reason\":");
-		json_append_text(buffer, snapshot_reason_name(drawing->report->snapshot, cell->reason));
+		json_append_text(buffer, report_reason_name(drawing->report, cell));
 	}
 	buffer_append_char(buffer, '}');
 }

@@ -354,12 +354,13 @@ static void append_waits(struct explanation *explanation)
 	struct waits for_cpu = {0}, in_d = {0}, asleep = {0};
 
 	if (!window_knows_waits(window)) {
-		buffer_append_format(explanation->lines,
-				     column_counts_waits(explanation->column)
-					     ? "Waits that have not ended are not counted: %s.\n"
-					     : "How long waits have lasted is not known (%s), only since "
-					       "when they were seen.\n",
-				     snapshot_reason_words(window->now, window_waits_missing(window)));
+		buffer_append_format(
+			explanation->lines,
+			column_counts_waits(explanation->column)
+				? "Of waits that have not ended only those of stuck threads count: %s.\n"
+				: "How long waits have lasted is not known (%s), only since "
+				  "when they were seen.\n",
+			snapshot_reason_words(window->now, window_waits_missing(window)));
 		return;
 	}
 	for (size_t k = 0; k < explanation->shown.count; k++) {
@@ -513,8 +514,11 @@ static void append_resident(struct explanation *explanation)
 		if (record != NULL)
 			extend(&times, record->read_at);
 	}
-	buffer_append_format(explanation->lines, "As in /proc/PID/stat (field 24) of %s processes\n",
+	buffer_append_format(explanation->lines, "As in /proc/PID/statm of %s processes\n",
 			     number_group_digits(times.count, text));
+	if (now->provenance.resident_error != 0)
+		buffer_append_text(explanation->lines, "The kernel leaves out what each CPU counts for "
+						       "itself; Rss of smaps_rollup has it\n");
 	append_times("read at", now, &times, explanation->lines);
 }
 

@@ -295,6 +295,11 @@ struct provenance {
 	struct feature_result features[FEATURE_COUNT];
 	struct tally *tallies; /* [SOURCE_COUNT], NULL when unknown */
 	uint64_t ended;        /* threads that ended while being read */
+	/*
+	 * By how many bytes the resident memory of a process may be off, because it lacks what each CPU
+	 * counts for itself; UINT64_MAX: by more than that. 0: it is exact, or nothing is known.
+	 */
+	uint64_t resident_error;
 	struct heap_process *heap;
 	size_t heap_count;
 	const char *hostname;
@@ -321,7 +326,7 @@ struct smaps_record {
 };
 
 /*
- * Resident memory of a process, as stat prints it (field 24): once, whichever of its threads it was read of.
+ * Resident memory of a process, as statm prints it: once, whichever of its threads it was read of.
  * Processes without an address space (kernel threads, zombies) have no record.
  */
 struct resident_record {
@@ -653,15 +658,28 @@ static inline uint64_t snapshot_value(const struct snapshot *snapshot, size_t th
 }
 
 /*
- * How long a thread has been waiting for a CPU in its present wait, which no counter of such waits shows
- * before it ends (sched_info_arrive() in kernel/sched/stats.h); 0 where it does not wait, or nothing is known
- * of it.
+ * How long the present wait of a thread has lasted, which no counter of such waits shows before it ends
+ * (sched_info_arrive() in kernel/sched/stats.h): for a CPU (`state` R) or in D. At least that where only
+ * `stuck_ns` is known; 0 where it does not wait so, or nothing is known of it.
  */
+static inline uint64_t snapshot_wait_in(const struct snapshot *snapshot, size_t thread, char state)
+{
+	const uint64_t *ages = snapshot->waiting_ns != NULL ? snapshot->waiting_ns : snapshot->stuck_ns;
+
+	return ages != NULL && snapshot_value(snapshot, thread, METRIC_STATE) == (uint64_t)state
+		       ? ages[thread]
+		       : 0;
+}
+
 static inline uint64_t snapshot_wait_under_way(const struct snapshot *snapshot, size_t thread)
 {
-	return snapshot->waiting_ns != NULL && snapshot_value(snapshot, thread, METRIC_STATE) == 'R'
-		       ? snapshot->waiting_ns[thread]
-		       : 0;
+	return snapshot_wait_in(snapshot, thread, 'R');
+}
+
+/* Whether the present wait of a thread may have begun earlier than that. */
+static inline bool snapshot_wait_is_bound(const struct snapshot *snapshot, size_t thread)
+{
+	return snapshot->waiting_ns == NULL || (snapshot->thread_flags[thread] & THREAD_WAIT_AT_LEAST) != 0;
 }
 
 /* The exception for a metric of a thread, or NULL. */

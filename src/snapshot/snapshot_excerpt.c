@@ -46,7 +46,7 @@ bool snapshot_counts_from(const struct snapshot *snapshot, enum metric metric)
 	enum metric_kind kind = metric_type(metric)->kind;
 
 	/* of the waits under way the state says what they are for */
-	if (metric == METRIC_STATE && snapshot->waiting_ns != NULL)
+	if (metric == METRIC_STATE && (snapshot->waiting_ns != NULL || snapshot->stuck_ns != NULL))
 		return true;
 	return kind == METRIC_KIND_COUNTER || kind == METRIC_KIND_PEAK;
 }

@@ -534,7 +534,7 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 			     lines);
 	buffer_append_text(lines, snapshot->waiting_ns != NULL
 					  ? "WAITS  for a CPU count as far as they have gone\n"
-					  : "WAITS  count when they end; STUCK shows those that go on\n");
+					  : "WAITS  count when they end, those of stuck threads before\n");
 	append_ended(snapshot, interval_ns, lines);
 	append_task_field(snapshot, lines);
 	append_probe(snapshot, lines);

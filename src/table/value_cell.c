@@ -165,6 +165,7 @@ void value_cell(const struct column_values *values, const struct value *value, s
 	ret_cell->partial = value->partial && !is_mean(values) &&
 			    (value->form == VALUE_FORM_WHOLE || value->form == VALUE_FORM_REAL ||
 			     value->form == VALUE_FORM_SHARES);
+	ret_cell->reason = ret_cell->partial ? value->reason : REASON_READ;
 	ret_cell->rose = value->rose;
 	switch (value->form) {
 	case VALUE_FORM_WHOLE:

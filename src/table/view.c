@@ -347,8 +347,8 @@ static void add_needs(enum column column, source_set *needed, bool *cgroup_recor
 	*needed |= column_sources(column);
 	*cgroup_records |= column_entry(column)->operation == COLUMN_OPERATION_CGROUP;
 	*smaps |= column_entry(column)->operation == COLUMN_OPERATION_SMAPS;
-	/* what is sorted by lost time counts stuck threads as well */
-	if (column_entry(column)->operation == COLUMN_OPERATION_LOST)
+	/* the waits of stuck threads count as well */
+	if (column_counts_waits(column))
 		*needed |= column_sources(COLUMN_STUCK);
 }
 

@@ -98,6 +98,13 @@ static bool is_absent(enum metric metric, bool kernel)
 	return kernel && metrics[metric].source == SOURCE_IO;
 }
 
+/* Whether amounts of ended threads have all that they did: of a clock tick that was not full there is
+ * nothing. */
+static bool is_whole(const struct ended_set *set, enum metric metric)
+{
+	return set != NULL && !set->lower_bound && metric_type(metric)->ladder != LADDER_TICKS;
+}
+
 static void fold_amounts(struct ended_record *record, const struct ended_set *set,
 			 const struct ended_group *group, const struct snapshot *now)
 {
@@ -117,7 +124,7 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 				    : untold_state(now, metric);
 		if (amount >= 0 && set->reasons[amount] == REASON_READ && some_known &&
 		    (state == REASON_READ || amounts->delayed != 0))
-			fold_slot(record, metric, REASON_READ, amounts->of[amount], !set->lower_bound);
+			fold_slot(record, metric, REASON_READ, amounts->of[amount], is_whole(set, metric));
 		if (state == REASON_READ && group->unknown != 0)
 			state = REASON_ENDED;
 		if (state != REASON_READ && state != WINDOW_ABSENT)
@@ -129,7 +136,8 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 			overlap = amounts->of[amount];
 	}
 	if (overlap_state == REASON_READ || overlap != 0)
-		fold_slot(record, ENDED_SLOT_OVERLAP, REASON_READ, overlap, !set->lower_bound);
+		fold_slot(record, ENDED_SLOT_OVERLAP, REASON_READ, overlap,
+			  is_whole(set, METRIC_SWAPIN_DELAY_TOTAL_NS));
 	if (overlap_state != REASON_READ && overlap_state != WINDOW_ABSENT)
 		fold_missed(record, ENDED_SLOT_OVERLAP, overlap_state);
 }
@@ -231,16 +239,10 @@ static uint16_t whole_change(const struct folding *folding, const struct window_
 	return state;
 }
 
-/* Whether the ended threads reported all of their work, with their last moments. */
-static bool tells_all(const struct ended_set *set)
-{
-	return set != NULL && !set->lower_bound;
-}
-
 /* Adds a counter of the threads to their records. */
 static void fold_metric(const struct ended *ended, const struct folding *folding, enum metric metric)
 {
-	const bool whole = tells_all(folding->set);
+	const bool whole = is_whole(folding->set, metric);
 	const struct window_counter counter = window_counter_of(folding->window, metric);
 	const int last = amount_of(metric);
 	const bool overlaps = metric == METRIC_SWAPIN_DELAY_TOTAL_NS ||
@@ -327,7 +329,7 @@ void ended_fold(struct ended *ended, const struct window *window, const struct e
 	for (size_t i = 0; i < count; i++) {
 		if (folding.overlaps[i].known)
 			fold_slot(&ended->records[folding.records[i]], ENDED_SLOT_OVERLAP, REASON_READ,
-				  folding.overlaps[i].largest, tells_all(set));
+				  folding.overlaps[i].largest, is_whole(set, METRIC_SWAPIN_DELAY_TOTAL_NS));
 	}
 	free(folding.records);
 	free(folding.overlaps);

@@ -111,6 +111,10 @@ void reducer_elect_words(const struct reducer *reducer, reducer_word *word_of,
  */
 bool *reducer_find_measured(const struct window *window, const struct shown *shown, enum metric metric);
 
+/* Whether threads that stand still are known neither to wait for a CPU nor to be in D: see
+ * origin_find_still(). */
+bool reducer_sleeps_where_still(const struct reducer *reducer);
+
 /* Whether the threads that stand still in the window are gathered in `shown`. */
 static inline bool reducer_knows_still(const struct reducer *reducer)
 {
@@ -131,10 +135,5 @@ bool *reducer_find_counters(struct reducer *reducer, const int inputs[], size_t 
  */
 void reducer_add_stored(struct reducer *reducer, const struct metric_reader *reader, const bool *measured,
 			bool is_sum);
-
-/* Adds to the accumulators of waits what stuck threads lost; for LOST. The caller frees the work. */
-struct loss_work;
-struct loss_work *reducer_begin_loss(struct reducer *reducer);
-void reducer_add_loss(const struct loss_work *work, uint32_t thread, struct accumulator *accumulator);
 
 #endif

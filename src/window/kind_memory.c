@@ -8,6 +8,9 @@
 #include "base/memory.h"
 #include "base/number.h"
 
+/* A difference of less than one part in so many is none: a cell shows no more digits. */
+#define KNOWN_WITHIN_SHARE 100
+
 static const char *const smaps_key_names[SMAPS_KEY_COUNT] = {"Rss", "Pss", "Swap"};
 
 /* --- lines of smaps_rollup --- */
@@ -83,6 +86,19 @@ static void begin_resident(struct reducer *reducer)
 	reducer->work = memory_allocate_zero(1, sizeof(struct resident));
 }
 
+/* Whether the memory of a process may be more than the number, by so much that it would be shown. */
+static bool is_low(const struct snapshot *now, uint32_t thread, uint64_t bytes)
+{
+	const uint64_t error = now->provenance.resident_error;
+	struct accumulator rollup = {0};
+
+	if (error <= bytes / KNOWN_WITHIN_SHARE)
+		return false;
+	/* made of the page tables, it says so where the two are the same */
+	add_line(now, thread, SMAPS_KEY_RSS, &rollup);
+	return rollup.read == 0 || rollup.sum[0].whole != bytes;
+}
+
 /* In a file without it, the Rss of smaps_rollup stands in. */
 static void add_resident(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
 {
@@ -100,6 +116,10 @@ static void add_resident(const struct reducer *reducer, uint32_t thread, struct 
 	case VALUE_READ:
 		accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole, bytes);
 		accumulator->read++;
+		if (is_low(now, thread, bytes)) {
+			accumulator->partial = true;
+			accumulator->reason = REASON_LOWER_BOUND;
+		}
 		break;
 	case VALUE_UNAVAILABLE:
 		accumulator_miss(accumulator, reason);

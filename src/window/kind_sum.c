@@ -26,8 +26,8 @@ static const struct bar_part {
 } bar_parts[] = {{0, 1, false}, {1, 1, false}, {2, 1, false}, {3, 5, true}, {8, 1, false}};
 
 struct sums {
-	struct loss_work *loss;
-	bool living; /* ended threads do not count */
+	bool blocked; /* unfinished times in D count as well */
+	bool living;  /* ended threads do not count */
 	size_t count;
 	struct sum of[DERIVED_INPUTS_MAX];
 };
@@ -54,6 +54,27 @@ static bool count_one(const struct sum *sum, struct accumulator *accumulator, bo
 	return false;
 }
 
+static void note_bound(struct accumulator *accumulator)
+{
+	accumulator->partial = true;
+	accumulator->reason = REASON_LOWER_BOUND;
+}
+
+/*
+ * Whether an amount is less than it would be seen: of a wait for a CPU that may have lasted longer, or of
+ * clock ticks of a thread that has just begun, of which nothing is there until the first one is full.
+ */
+static bool has_bound(const struct window_counter *counter, uint32_t thread, uint64_t elapsed_ns)
+{
+	const struct window *window = counter->window;
+	const uint64_t wait = counter->under_way ? snapshot_wait_under_way(window->now, thread) : 0;
+
+	if (wait != 0 && window_wait_is_bound(window, thread, wait, elapsed_ns))
+		return true;
+	return counter->scale != 1 && !counter->of_life && window->from != NULL && !window->as_stored &&
+	       window->from_of[thread] == THREAD_BORN;
+}
+
 static void add_to_sum(const struct column_values *values, const struct sum *sum, uint32_t thread,
 		       struct accumulator *accumulator)
 {
@@ -73,6 +94,8 @@ static void add_to_sum(const struct column_values *values, const struct sum *sum
 			continue;
 		}
 		read = true;
+		if (has_bound(&sum->counters[i], thread, elapsed))
+			note_bound(accumulator);
 		if (sum->as_rate) {
 			const double rate = window_rate(&sum->counters[i], amount, elapsed);
 
@@ -90,14 +113,77 @@ static void add_to_sum(const struct column_values *values, const struct sum *sum
 		add_amount(values, accumulator, number_add_saturating(whole, largest), real + largest_real);
 }
 
+/* What the delays of a thread, all but its waits for a CPU, add to the sum, and over which time. */
+static uint64_t delays_of(const struct sum *sum, uint32_t thread, uint64_t *ret_elapsed_ns)
+{
+	uint64_t whole = 0, largest = 0;
+
+	*ret_elapsed_ns = 0;
+	for (size_t i = 0; i < sum->count; i++) {
+		uint64_t amount;
+
+		if (metric_is_run_queue_wait((enum metric)sum->inputs[i]) ||
+		    window_amount(&sum->counters[i], thread, true, &amount, ret_elapsed_ns) != REASON_READ)
+			continue;
+		if (i < sum->plain)
+			whole = number_add_saturating(whole, amount);
+		else if (amount > largest)
+			largest = amount;
+	}
+	return number_add_saturating(whole, largest);
+}
+
+/* Takes back what was counted of a time in D before the window, once the delays have the whole of it. */
+static void take_back_blocked(const struct reducer *reducer, uint32_t thread, uint64_t before,
+			      struct accumulator *accumulator)
+{
+	const struct sums *sums = reducer->work;
+	uint64_t elapsed, charged = delays_of(&sums->of[0], thread, &elapsed);
+
+	/* else it was none that any delay counts; its age was read a moment early or late */
+	if (charged + charged / 100 < before)
+		return;
+	charged = charged < before ? charged : before;
+	if (reducer->values->is_real)
+		accumulator->sum[0].real -= (double)charged * 1e9 / (double)elapsed;
+	else
+		accumulator->sum[0].whole -= charged;
+}
+
+/*
+ * Adds the part of a time in D that is in the window. No counter has it before it ends, and some not then
+ * either: __delayacct_blkio_end() of kernel/delayacct.c is for what waits for block I/O.
+ */
+static void add_blocked(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct window *window = reducer->window;
+	const bool of_life = window->mode == WINDOW_MODE_TOTAL;
+	const uint32_t other = of_life || window->from == NULL ? THREAD_UNKNOWN : window->from_of[thread];
+	const uint64_t wait = snapshot_wait_in(window->now, thread, 'D');
+	const uint64_t before = other < THREAD_STILL ? snapshot_wait_in(window->from, other, 'D') : 0;
+	const uint64_t elapsed = of_life ? UINT64_MAX : window->elapsed_ns;
+	const uint64_t part = wait < elapsed ? wait : elapsed;
+
+	if (window->as_stored || (!of_life && window->from == NULL))
+		return;
+	if (before != 0 && wait < elapsed)
+		take_back_blocked(reducer, thread, before, accumulator);
+	if (part == 0)
+		return;
+	accumulator->read++;
+	add_amount(reducer->values, accumulator, part, (double)part * 1e9 / (double)elapsed);
+	if (window_wait_is_bound(window, thread, wait, elapsed))
+		note_bound(accumulator);
+}
+
 static void add_thread(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulators)
 {
 	const struct sums *sums = reducer->work;
 
-	if (sums->loss != NULL)
-		reducer_add_loss(sums->loss, thread, accumulators);
 	for (size_t i = 0; i < sums->count; i++)
 		add_to_sum(reducer->values, &sums->of[i], thread, &accumulators[i]);
+	if (sums->blocked)
+		add_blocked(reducer, thread, accumulators);
 }
 
 /* Adds what ended threads of a triple did. */
@@ -126,7 +212,8 @@ static void add_ended(const struct reducer *reducer, const struct ended_record *
 	if (count_one(sum, accumulators, (states & ENDED_COUNTED) != 0, reason))
 		add_amount(reducer->values, accumulators, whole,
 			   real * reducer_scale(reducer->window, sum->as_rate));
-	accumulators->partial |= (states & ENDED_AT_LEAST) != 0;
+	if ((states & ENDED_AT_LEAST) != 0)
+		note_bound(accumulators);
 }
 
 static struct sum *begin_sum(struct reducer *reducer, const int *inputs, size_t count, bool overlap)
@@ -198,7 +285,8 @@ static void begin_lost(struct reducer *reducer)
 
 	begin_sums(reducer);
 	sums = reducer->work;
-	sums->loss = reducer_begin_loss(reducer);
+	sums->blocked = true;
+	reducer->only_movers &= reducer_sleeps_where_still(reducer);
 }
 
 static void begin_lifetime(struct reducer *reducer)
@@ -232,22 +320,8 @@ static void end(struct reducer *reducer)
 			     window->ended == reducer->shown->ended && window->ended->incomplete;
 	     row++)
 		reducer_row(reducer, row)->partial = true;
-	free(sums->loss);
 	for (size_t i = 0; i < sums->count; i++)
 		free(sums->of[i].measured);
-}
-
-/* Lost time is sorted as if stuck threads had lost all of theirs. */
-static void conclude_lost(const struct conclusion *of, struct value *value)
-{
-	const struct accumulator *accumulator = of->accumulators;
-	const double stuck = of->values->is_real ? accumulator->sum[1].real / 1e7 : accumulator->sum[1].real;
-
-	conclude_sum(of, value);
-	if (value->state == VALUE_READ)
-		value->sort += stuck;
-	else if (stuck > 0)
-		value->sort = stuck;
 }
 
 static void conclude_overlap(const struct conclusion *of, struct value *value)
@@ -332,7 +406,7 @@ const struct column_kind column_kind_lost = {
 	.add_thread = add_thread,
 	.add_ended = add_ended,
 	.end = end,
-	.conclude = conclude_lost,
+	.conclude = conclude_sum,
 };
 
 const struct column_kind column_kind_lifetime = {

@@ -7,9 +7,7 @@
 
 #include "base/memory.h"
 
-/* Whether threads that stand still are known neither to wait for a CPU nor to be in D: see
- * origin_find_still(). */
-static bool sleeps_where_still(const struct reducer *reducer)
+bool reducer_sleeps_where_still(const struct reducer *reducer)
 {
 	return reducer_knows_still(reducer) && reducer->window->now->waiting_ns != NULL;
 }
@@ -20,7 +18,7 @@ static void begin(struct reducer *reducer)
 
 	*states = metric_reader_of(reducer->window->now, METRIC_STATE);
 	reducer->work = states;
-	reducer->only_movers = sleeps_where_still(reducer);
+	reducer->only_movers = reducer_sleeps_where_still(reducer);
 }
 
 /* The reason why the age of the present wait of a thread is a lower bound, or REASON_READ. */
@@ -28,7 +26,7 @@ static reason_id bound_of_wait(const struct snapshot *now, uint32_t thread)
 {
 	if (now->waiting_ns == NULL)
 		return REASON_OTHER_BACKEND;
-	return (now->thread_flags[thread] & THREAD_WAIT_AT_LEAST) != 0 ? REASON_LOWER_BOUND : REASON_READ;
+	return snapshot_wait_is_bound(now, thread) ? REASON_LOWER_BOUND : REASON_READ;
 }
 
 static void add_bound(struct accumulator *accumulator, reason_id bound)
@@ -121,54 +119,6 @@ static void conclude_waiting(const struct conclusion *of, struct value *value)
 	value->state = VALUE_UNAVAILABLE;
 	value->reason = (reason_id)accumulator->reason;
 	value->sort = NAN;
-}
-
-/* --- what stuck threads lost --- */
-
-struct loss_work {
-	const struct window *window;
-	struct metric_reader states;
-	bool exact;     /* waits for a CPU are in the sums */
-	double elapsed; /* in the window, ns; 0 without another side, or when not exact */
-};
-
-struct loss_work *reducer_begin_loss(struct reducer *reducer)
-{
-	const struct window *window = reducer->window;
-	const struct snapshot *now = window->now, *from = window->from;
-	struct loss_work *work = memory_allocate(sizeof(*work));
-
-	*work = (struct loss_work){
-		.window = window,
-		.states = metric_reader_of(now, METRIC_STATE),
-		.exact = window_knows_waits(window) && (from != NULL || window->mode == WINDOW_MODE_TOTAL),
-	};
-	if (work->exact && from != NULL && now->provenance.boottime_ns > from->provenance.boottime_ns)
-		work->elapsed = (double)(now->provenance.boottime_ns - from->provenance.boottime_ns);
-	reducer->only_movers &= sleeps_where_still(reducer);
-	return work;
-}
-
-/*
- * Adds the time a thread lost, for sorting, in a wait that no counter shows: the whole time if it is stuck.
- * Where it is known how long waits have lasted, the sum has those for a CPU, and one in D adds its part of
- * the window.
- */
-void reducer_add_loss(const struct loss_work *work, uint32_t thread, struct accumulator *accumulator)
-{
-	const struct snapshot *now = work->window->now;
-	double lost = now->stuck_ns != NULL ? (double)now->stuck_ns[thread] : 0;
-
-	if (work->exact)
-		lost = metric_reader_value(&work->states, thread) == 'D' ? (double)now->waiting_ns[thread]
-									 : 0;
-	if (lost == 0)
-		return;
-	if (work->elapsed > 0 && lost > work->elapsed)
-		lost = work->elapsed;
-	if (work->window->mode == WINDOW_MODE_RATE)
-		lost = work->elapsed > 0 ? lost * 1e9 / work->elapsed : 1e9;
-	accumulator->sum[1].real += lost;
 }
 
 const struct column_kind column_kind_stuck = {

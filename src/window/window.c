@@ -37,8 +37,9 @@ struct window_counter window_counter_of(const struct window *window, enum metric
 		.window = window,
 		.now = metric_reader_of(window->now, metric),
 		.frozen = window_is_frozen(window->now, metric),
-		.under_way = metric_is_run_queue_wait(metric) && window_knows_waits(window) &&
-			     !window->as_stored,
+		.under_way = metric_is_run_queue_wait(metric) && !window->as_stored &&
+			     (window->now->waiting_ns != NULL ? window_knows_waits(window)
+							      : window->now->stuck_ns != NULL),
 		.is_counted = metric_type(metric)->kind == METRIC_KIND_COUNTER,
 		.scale = metric_type(metric)->ladder == LADDER_TICKS ? NS_PER_TICK : 1,
 	};
@@ -75,7 +76,7 @@ static uint16_t lifetime(const struct window_counter *counter, uint32_t thread, 
 
 	*ret_amount = metric_reader_value(now, thread);
 	if (counter->under_way)
-		*ret_amount = window_add_wait(counter, *ret_amount, thread, THREAD_UNKNOWN);
+		*ret_amount = window_add_wait(counter, *ret_amount, thread, THREAD_UNKNOWN, UINT64_MAX);
 	*ret_elapsed_ns = since(metric_reader_time(now, thread),
 				now->snapshot->start_time[thread] * NS_PER_TICK);
 	return state == REASON_SWITCHED_OFF && *ret_amount != 0 ? REASON_READ : state;
@@ -127,9 +128,11 @@ static uint16_t change(const struct window_counter *counter, uint32_t thread, ui
 	if (other == THREAD_UNKNOWN)
 		return REASON_NOT_READ;
 	if (other == THREAD_BORN) {
-		*ret_amount = counter->under_way ? window_add_wait(counter, value, thread, other) : value;
 		*ret_elapsed_ns = since(metric_reader_time(now, thread),
 					window->from->provenance.boottime_ns);
+		*ret_amount = counter->under_way
+				      ? window_add_wait(counter, value, thread, other, *ret_elapsed_ns)
+				      : value;
 		return REASON_READ;
 	}
 	if (other == THREAD_STILL) {
@@ -150,7 +153,7 @@ static uint16_t change(const struct window_counter *counter, uint32_t thread, ui
 		return REASON_WENT_BACKWARDS;
 	*ret_amount = value - before;
 	if (counter->under_way)
-		*ret_amount = window_add_wait(counter, *ret_amount, thread, other);
+		*ret_amount = window_add_wait(counter, *ret_amount, thread, other, *ret_elapsed_ns);
 	return REASON_READ;
 }
 

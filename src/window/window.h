@@ -73,7 +73,8 @@ struct window_counter {
 	bool stored;  /* as its file stores it, of all threads that were read */
 	uint64_t elapsed_ns;
 	double scale;   /* ns of a tick, else 1 */
-	bool under_way; /* unfinished waits for a CPU count up to now, not only when they end */
+	bool under_way; /* unfinished waits for a CPU count up to now, not only when they end; without ages
+			 * those of threads that are stuck */
 	/* by flags: [now] whether the thread counts as measured, see reducer_find_measured(); not owned */
 	const bool *measured;
 	bool is_counted; /* window->counted is for such metrics */
@@ -100,18 +101,32 @@ uint16_t window_change(const struct window_counter *counter, uint32_t thread, ui
 		       uint64_t *ret_elapsed_ns);
 
 /*
- * A change in a counter of waits for a CPU with the part of the present wait that is in the window. `other`
- * is the thread in `from`, or THREAD_…; what was under way there is in the counter now, or still under way.
+ * A change in a counter of waits for a CPU with the part of the present wait that is in the window, which is
+ * `elapsed_ns` long. `other` is the thread in `from`, or THREAD_…; what was under way there is in the counter
+ * now, or still under way.
  */
 static inline uint64_t window_add_wait(const struct window_counter *counter, uint64_t change, uint32_t thread,
-				       uint32_t other)
+				       uint32_t other, uint64_t elapsed_ns)
 {
 	const struct window *window = counter->window;
-	const uint64_t with_wait = number_add_saturating(change,
-							 snapshot_wait_under_way(window->now, thread));
+	const uint64_t wait = snapshot_wait_under_way(window->now, thread);
 	const uint64_t before = other < THREAD_UNKNOWN ? snapshot_wait_under_way(window->from, other) : 0;
+	const uint64_t with_wait = number_add_saturating(change, wait);
 
+	/* the age in `from` is not known where that is from a file */
+	if (window->now->waiting_ns == NULL && wait >= elapsed_ns)
+		return number_add_saturating(change, elapsed_ns);
 	return with_wait > before ? with_wait - before : 0;
+}
+
+/*
+ * Whether a wait of which so much is known may have lasted longer within a window: not by more than would be
+ * shown, or not because it is as long as the window.
+ */
+static inline bool window_wait_is_bound(const struct window *window, uint32_t thread, uint64_t wait_ns,
+					uint64_t elapsed_ns)
+{
+	return snapshot_wait_is_bound(window->now, thread) && wait_ns + wait_ns / 100 < elapsed_ns;
 }
 
 /*
@@ -138,7 +153,8 @@ static inline uint16_t window_amount(const struct window_counter *counter, uint3
 	value = metric_reader_value(&counter->now, thread);
 	*ret_elapsed_ns = counter->elapsed_ns;
 	if (counter->of_life) {
-		*ret_amount = counter->under_way ? window_add_wait(counter, value, thread, other) : value;
+		*ret_amount = counter->under_way ? window_add_wait(counter, value, thread, other, UINT64_MAX)
+						 : value;
 		return REASON_READ;
 	}
 	other = counter->window->from_of[thread];
@@ -148,7 +164,8 @@ static inline uint16_t window_amount(const struct window_counter *counter, uint3
 	if (value < before)
 		return REASON_WENT_BACKWARDS;
 	value -= before;
-	*ret_amount = counter->under_way ? window_add_wait(counter, value, thread, other) : value;
+	*ret_amount = counter->under_way ? window_add_wait(counter, value, thread, other, counter->elapsed_ns)
+					 : value;
 	return REASON_READ;
 any:
 	state = window_change(counter, thread, ret_amount, ret_elapsed_ns);

@@ -21,8 +21,12 @@
 
 #include "tests/cmocka_include.h"
 
+#include "base/clock.h"
+#include "base/memory.h"
 #include "live.h"
+#include "snapshot/thread_match.h"
 #include "tests/wait.h"
+#include "window/window.h"
 
 enum {
 	MIXED_THREADS = 8,
@@ -540,6 +544,41 @@ static void expect_stuck(const struct snapshot *round, const char *name, char st
 	assert_in_range(round->stuck_ns[row], least_ns, 60000000000);
 }
 
+/* A round and when it was taken, CLOCK_MONOTONIC ns. */
+struct timed_round {
+	struct snapshot *snapshot;
+	uint64_t begin_ns, end_ns;
+};
+
+static struct timed_round take_timed(struct capture *capture)
+{
+	struct timed_round round = {.begin_ns = clock_ns(CLOCK_MONOTONIC)};
+
+	round.snapshot = live_round(capture);
+	round.end_ns = clock_ns(CLOCK_MONOTONIC);
+	return round;
+}
+
+/* No counter says so, but between the rounds the thread did nothing but wait for a CPU. */
+static void expect_waited(const struct timed_round *before, const struct timed_round *after, const char *name)
+{
+	bool *seen = memory_allocate_zero(before->snapshot->thread_count + 1, sizeof(*seen));
+	uint32_t *from_of = thread_match(after->snapshot, before->snapshot, seen, NULL);
+	const struct window window = {.now = after->snapshot,
+				      .from = before->snapshot,
+				      .from_of = from_of,
+				      .mode = WINDOW_MODE_INTERVAL};
+	const struct window_counter counter = window_counter_of(&window, METRIC_WAIT_TIME_NS);
+	uint64_t waited = 0, elapsed = 0;
+	long row = LIVE_NO_ROW;
+
+	assert_int_equal(live_count_named(after->snapshot, name, &row), 1);
+	assert_int_equal(window_change(&counter, (uint32_t)row, &waited, &elapsed), REASON_READ);
+	assert_in_range(waited, after->begin_ns - before->end_ns, after->end_ns - before->begin_ns);
+	free(from_of);
+	free(seen);
+}
+
 /* On its way to another CPU, where this test runs before it, its wait so far is counted although it never
  * runs. */
 static void expect_wait_is_counted(struct capture *capture)
@@ -567,7 +606,7 @@ static void test_starved_thread_is_stuck(void **state)
 {
 	cpu_set_t before;
 	struct capture *capture;
-	struct snapshot *round;
+	struct timed_round last, next;
 	long row;
 	pid_t child;
 	int cpu;
@@ -583,15 +622,18 @@ static void test_starved_thread_is_stuck(void **state)
 	child = live_start(starve, NULL);
 	capture = live_open(NULL, 0);
 	live_sleep_ms(200);
-	snapshot_release(live_round(capture));
+	last = take_timed(capture);
 	for (int i = 0; i < 2; i++) {
 		live_sleep_ms(150);
-		round = live_round(capture);
-		expect_stuck(round, own_name("starved").text, 'R', 100000000 * (uint64_t)(i + 1));
-		assert_int_equal(live_count_named(round, own_name("hog").text, &row), 1);
-		assert_int_equal(round->stuck_ns[row], 0);
-		snapshot_release(round);
+		next = take_timed(capture);
+		expect_stuck(next.snapshot, own_name("starved").text, 'R', 100000000 * (uint64_t)(i + 1));
+		expect_waited(&last, &next, own_name("starved").text);
+		assert_int_equal(live_count_named(next.snapshot, own_name("hog").text, &row), 1);
+		assert_int_equal(next.snapshot->stuck_ns[row], 0);
+		snapshot_release(last.snapshot);
+		last = next;
 	}
+	snapshot_release(last.snapshot);
 	expect_wait_is_counted(capture);
 	live_end(child);
 	capture_close(capture);

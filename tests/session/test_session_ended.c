@@ -92,6 +92,40 @@ static void test_short_lives(void **state)
 	session_release(session);
 }
 
+/* Of threads that began or ended in the span whole ticks are known, of others the difference of two readings.
+ */
+static void test_short_lives_in_ticks(void **state)
+{
+	struct session *session = session_create();
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		fixture_set(snapshot, fixture_thread(snapshot, 10, 10, "sh", "sh", 1),
+			    METRIC_UTIME_CLOCK_TICKS, 100 + 4 * (uint64_t)round);
+		if (round == 1) {
+			fixture_set(snapshot, fixture_thread(snapshot, 20, 20, "new", "new", 101),
+				    METRIC_UTIME_CLOCK_TICKS, 2);
+			add_group(snapshot, "cc1", 40, 39);
+			for (size_t i = 0; i < ENDED_METRICS; i++) {
+				if (ended_metrics[i] == METRIC_UTIME_CLOCK_TICKS)
+					snapshot->ended->groups[0].amounts.of[i] = 3;
+			}
+		}
+		session_add_round(session, snapshot);
+	}
+	table = fixture_table(session, TAB_RUN, WINDOW_MODE_RATE);
+	assert_string_equal(fixture_shown(table, "sh", COLUMN_USER), "2.0");
+	assert_string_equal(fixture_shown(table, "new", COLUMN_USER), "≥1.0");
+	assert_int_equal(fixture_cell(table, "new", COLUMN_USER)->reason, REASON_LOWER_BOUND);
+	assert_string_equal(fixture_shown(table, "cc1", COLUMN_USER), "≥1.5");
+	assert_string_equal(fixture_shown(table, "cc1", COLUMN_SYS), "≥0");
+	assert_string_equal(fixture_shown(table, "cc1", COLUMN_CPU), "2.0");
+	session_release(session);
+}
+
 static struct table *table_on(struct session *session, struct view *view, enum axis axis)
 {
 	view->tab = TAB_RUN;
@@ -898,6 +932,7 @@ int main(void)
 		cmocka_unit_test(test_not_told),
 		cmocka_unit_test(test_not_told_by_anyone),
 		cmocka_unit_test(test_lower_bound),
+		cmocka_unit_test(test_short_lives_in_ticks),
 		cmocka_unit_test(test_left_of_unlike_rounds),
 		cmocka_unit_test(test_left_not_known),
 		cmocka_unit_test(test_turnover),

@@ -279,29 +279,71 @@ static void test_marked_ages(void **state)
 	session_release(session);
 }
 
-/* By what a row is sorted as its lost time: a wait for a CPU is in it already, one in D only as far as it is
- * in the span. */
+/* What is known of time in D counts as far as it is in the span, and when it has ended no more than it was.
+ */
 static void test_lost(void **state)
 {
 	static const struct {
 		size_t rounds;
-		double value, sort;
-	} cases[] = {{3, 100, 100}, {7, 0, 95}, {8, 0, 100}};
+		uint64_t charged_ms; /* by a delay, in the last round */
+		double lost;
+	} cases[] = {{3, 0, 100},   {7, 0, 95}, {8, 0, 100}, {9, 0, 0}, /* nothing counted that time in D */
+		     {9, 4300, 20}, /* it ended after 4300 ms, 3900 of which counted before */
+		     {9, 300, 15}}; /* too short to have been it */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct session *session = make_session(cases[i].rounds, true);
-		struct table *table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
-		const struct cell *cell = fixture_cell(table, "app", COLUMN_LOST);
+		struct session *session = make_session(cases[i].rounds - 1, true);
+		struct snapshot *last = make_round(cases[i].rounds - 1, true);
+		struct table *table;
+		const struct cell *cell;
 
-		expect_near(cell->value.real, cases[i].value);
-		expect_near(cell->sort, cases[i].sort);
-		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_TOTAL);
+		fixture_set(last, 1, METRIC_BLKIO_DELAY_TOTAL_NS, MS(cases[i].charged_ms));
+		session_add_round(session, last);
+		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_RATE);
 		cell = fixture_cell(table, "app", COLUMN_LOST);
-		expect_near(cell->sort / 1e6, (double)of_starved[cases[i].rounds - 1].waited_ms +
-						      (double)of_starved[cases[i].rounds - 1].waiting_ms);
+		expect_near(cell->value.real, cases[i].lost);
+		expect_near(cell->sort, cases[i].lost);
+		assert_false(cell->partial);
+		table = fixture_table(session, TAB_DELAY, WINDOW_MODE_INTERVAL);
+		expect_near(fixture_cell(table, "app", COLUMN_LOST)->sort / 1e6, cases[i].lost * 20);
 		session_release(session);
 	}
+}
+
+/* Over two rounds of a thread that waits in a state, what is shown by the time over which it was seen so. */
+static void expect_stuck(char wait, uint64_t first_ms, uint64_t second_ms, uint64_t charged_ms,
+			 enum column column, const char *expected)
+{
+	struct session *session = session_create();
+
+	for (size_t i = 0; i < 2; i++) {
+		struct snapshot *snapshot = make_round(i, false);
+
+		fixture_set(snapshot, 0, METRIC_STATE, 'S');
+		fixture_set(snapshot, 1, METRIC_STATE, (uint64_t)wait);
+		fixture_set(snapshot, 1, METRIC_WAIT_TIME_NS, MS(i * charged_ms));
+		snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+		snapshot->stuck_ns[1] = MS(i == 0 ? first_ms : second_ms);
+		session_add_round(session, snapshot);
+	}
+	expect_shown(session, VIEW_LEVEL_GROUPS, column, expected);
+	session_release(session);
+}
+
+/* Where ages are not known: who was stuck for the whole span waited for it, for part of it at least that. */
+static void test_stuck_threads_wait(void **state)
+{
+	(void)state;
+	expect_stuck('R', 0, 2000, 0, COLUMN_RUNQ, "100.0");
+	expect_stuck('R', 8000, 10000, 0, COLUMN_RUNQ, "100.0");
+	expect_stuck('R', 0, 500, 0, COLUMN_RUNQ, "≥25.0");
+	/* 8 s of the wait that ended had been counted */
+	expect_stuck('R', 8000, 0, 9000, COLUMN_RUNQ, "50.0");
+	expect_stuck('D', 8000, 10000, 0, COLUMN_RUNQ, "0");
+	expect_stuck('D', 8000, 10000, 0, COLUMN_LOST, "100.0");
+	expect_stuck('D', 0, 500, 0, COLUMN_LOST, "≥25.0");
+	expect_stuck('R', 0, 500, 0, COLUMN_LOST, "≥25.0");
 }
 
 static void expect_evidence(struct session *session, const char *expected)
@@ -331,8 +373,9 @@ static void test_words(void **state)
 	expect_lines(session, COLUMN_LONG, "Value: 1 thread\n");
 	session_release(session);
 	session = make_session(3, false);
-	expect_lines(session, COLUMN_RUNQ,
-		     "Waits that have not ended are not counted: not with this backend.\n");
+	expect_lines(
+		session, COLUMN_RUNQ,
+		"Of waits that have not ended only those of stuck threads count: not with this backend.\n");
 	expect_lines(session, COLUMN_WAITING, "Unavailable: not with this backend.\n");
 	expect_heading(session, "11:100", "running or waits for a CPU");
 	expect_evidence(session, "WAITS  count when they end");
@@ -350,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_lower_bounds),
 		cmocka_unit_test(test_marked_ages),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_stuck_threads_wait),
 		cmocka_unit_test(test_words),
 	};
 

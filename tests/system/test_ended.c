@@ -181,7 +181,7 @@ static void need_exits(void)
 		skip_test(result->detail != NULL ? result->detail : "ended threads are not watched");
 }
 
-static struct table *table_in(enum axis axis, enum window_mode mode)
+static struct table *table_on(enum tab tab, enum axis axis, enum window_mode mode)
 {
 	struct view view;
 	struct table *table;
@@ -191,10 +191,15 @@ static struct table *table_in(enum axis axis, enum window_mode mode)
 	view.grouping.axis = axis;
 	view.grouping.keep_thread_names = view.grouping.keep_cgroup_names = true;
 	view.hide_gone = true;
-	view.tab = TAB_OVERVIEW;
+	view.tab = tab;
 	table = session_table(session, &view);
 	view_release(&view);
 	return table;
+}
+
+static struct table *table_in(enum axis axis, enum window_mode mode)
+{
+	return table_on(TAB_OVERVIEW, axis, mode);
 }
 
 static struct table *table_of(enum axis axis)
@@ -413,6 +418,18 @@ static uint64_t sum_of(const struct table *table, enum column column)
 	return sum;
 }
 
+/* User and system time of threads that are gone are in whole ticks, and never more than what they ran. */
+static void expect_ticks_below(const char *name, uint64_t ran_ns)
+{
+	struct table *table = table_on(TAB_RUN, AXIS_PROCESS, WINDOW_MODE_INTERVAL);
+	const struct table_row *row = row_of(table, name);
+
+	assert_true(cell_of(table, row, COLUMN_USER)->partial);
+	assert_true(cell_of(table, row, COLUMN_SYS)->partial);
+	assert_true(number_of(table, row, COLUMN_USER) + number_of(table, row, COLUMN_SYS) <= ran_ns);
+	table_release(table);
+}
+
 /*
  * All processes of a storm are counted, with what they ran, and the rows make up the host: by more or less
  * where a hypervisor takes the CPUs, which threads and the host's times feel at different moments.
@@ -454,6 +471,7 @@ static void test_storm(void **state)
 				       own + own / 20 + TICKS_NS);
 		} else {
 			assert_between("their CPU time", shown, own - own / 50, own + own / 50);
+			expect_ticks_below(names.storm, shown);
 		}
 		sum = sum_of(table, COLUMN_CPU);
 		host = busy_ns(before, now);

@@ -324,7 +324,7 @@ static void test_sort_menu(void **state)
 	/* what is said of a column is there to its end */
 	pty_show(&pty, "s", "Sort by (type to narrow)");
 	pty_type(&pty, down);
-	pty_show(&pty, down, "cell may exceed 100 % per thread, and STUCK shows it before.");
+	pty_show(&pty, down, "that a cell may exceed 100 % per thread.");
 	/* letters narrow the list, also those that are keys elsewhere */
 	pty_show(&pty, "k", "Sort by: k");
 	wait_menu(&pty, "BLKIO%    Time");
