@@ -21,7 +21,7 @@ static struct export_groups *create(size_t limit, uint64_t keep_s)
 {
 	struct error error;
 
-	assert_int_equal(export_family_choose("CPU%,THR,WAITING", &families, &error), 0);
+	assert_int_equal(export_family_choose("CPU%,THR,WAITING", false, &families, &error), 0);
 	/* in the order of the table: THR, WAITING, CPU */
 	assert_int_equal(families.items[0], EXPORT_FAMILY_THR);
 	assert_int_equal(families.items[2], EXPORT_FAMILY_CPU);

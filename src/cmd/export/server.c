@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -43,6 +48,7 @@ struct connection {
 
 struct server {
 	struct exporter *exporter;
+	bool any_host;
 	struct MHD_Daemon *daemon;
 	int descriptor; /* epoll */
 	struct connection connections[ACCEPTED_MAX];
@@ -220,6 +226,44 @@ static enum MHD_Result answer_metrics(struct server *server, struct MHD_Connecti
 		      MHD_create_response_from_buffer(length, buffer_steal(&page), MHD_RESPMEM_MUST_FREE));
 }
 
+/* Whether a host is written as an address: a number, that of IPv6 in brackets. */
+static bool is_address(char *host)
+{
+	struct in6_addr address;
+	const size_t length = strlen(host);
+
+	if (host[0] != '[')
+		return inet_pton(AF_INET, host, &address) == 1;
+	if (host[length - 1] != ']')
+		return false;
+	host[length - 1] = '\0';
+	return inet_pton(AF_INET6, host + 1, &address) == 1;
+}
+
+/* Whether the host of a request, "localhost:12867", can only be this one. HTTP/1.0 names none, and no browser
+ * speaks that. */
+static bool is_own_host(struct MHD_Connection *own)
+{
+	const char *value = MHD_lookup_connection_value(own, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	char name[HOST_NAME_MAX + 1] = "", *host;
+	size_t length;
+	bool is_own;
+
+	if (value == NULL)
+		return true;
+	length = strlen(value);
+	while (length != 0 && value[length - 1] >= '0' && value[length - 1] <= '9')
+		length--;
+	/* without a port all of it is the host */
+	length = length != 0 && value[length - 1] == ':' ? length - 1 : strlen(value);
+	host = memory_duplicate_bytes(value, length);
+	gethostname(name, sizeof(name));
+	is_own = length != 0 &&
+		 (strcasecmp(host, "localhost") == 0 || strcasecmp(host, name) == 0 || is_address(host));
+	free(host);
+	return is_own;
+}
+
 /*
  * Called once with the header of a request (`*request` is NULL), and for a request without a body, as GET and
  * HEAD are, once more to be answered. A body is read and ignored.
@@ -231,6 +275,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *own, const c
 
 	(void)version;
 	(void)data;
+	if (*request == NULL && !server->any_host && !is_own_host(own))
+		return answer_text(server, own, EXPORT_STATUS_403, "text/plain; charset=utf-8",
+				   "this Host is refused: ask for the address, localhost or the name of the "
+				   "host (ctop(1), EXPORT)\n");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return *request != NULL ? MHD_NO
 					: answer_text(server, own, EXPORT_STATUS_405,
@@ -253,12 +301,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *own, const c
 
 /* --- the server --- */
 
-int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error)
+int server_start(int listener, bool any_host, struct exporter *exporter, struct server **ret_server,
+		 struct error *error)
 {
 	struct server *server = memory_allocate_zero(1, sizeof(*server));
 	const union MHD_DaemonInfo *info;
 
 	server->exporter = exporter;
+	server->any_host = any_host;
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)ACCEPTED_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,

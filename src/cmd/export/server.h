@@ -27,10 +27,13 @@ enum {
 extern const bool server_is_built;
 
 /*
- * Serves the pages of an exporter on a socket that listens, not blocking, and stays the caller's. Returns 0
- * or a negative errno with a sentence.
+ * Serves the pages of an exporter on a socket that listens, not blocking, and stays the caller's. Without
+ * `any_host`, only requests for an address, `localhost` or the name of this host are answered: a page of the
+ * web whose own name leads to this socket (DNS rebinding) has that name in Host. Returns 0 or a negative
+ * errno with a sentence.
  */
-int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error);
+int server_start(int listener, bool any_host, struct exporter *exporter, struct server **ret_server,
+		 struct error *error);
 void server_stop(struct server *server);
 
 /* Readable when server_serve() has something to do. */
