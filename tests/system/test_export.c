@@ -329,8 +329,7 @@ static void test_nonsense(void **state)
 		"GET / HTTP/9.9\r\n\r\n",
 		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 		"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-		"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: "
-		"localhost\r\n\r\nfffffffffffffffff\r\n",
+		"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: [::1]\r\n\r\nfffffffffffffffff\r\n",
 	};
 	int connections[sizeof(requests) / sizeof(requests[0])], connection;
 	struct exporter exporter;
