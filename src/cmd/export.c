@@ -113,8 +113,9 @@ struct running {
 	struct signals signals;
 };
 
-/* Serves until all rounds are there (true) or a signal ends it (false). */
-static bool serve(const struct running *running)
+/* Serves until all rounds are there (1) or a signal ends it (0), or returns a negative errno with a sentence.
+ */
+static int serve(const struct running *running, struct error *error)
 {
 	struct pollfd waits[] = {
 		{.fd = running->signals.descriptor, .events = POLLIN},
@@ -127,12 +128,15 @@ static bool serve(const struct running *running)
 		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		const struct timespec left = clock_timespec(next > now ? next - now : 0);
 
-		if (ppoll(waits, ARRAY_COUNT(waits), next != UINT64_MAX ? &left : NULL, NULL) < 0)
-			continue;
+		if (ppoll(waits, ARRAY_COUNT(waits), next != UINT64_MAX ? &left : NULL, NULL) < 0) {
+			if (errno == EINTR)
+				continue;
+			return error_set(error, -errno, "cannot wait for requests: %s", strerror(errno));
+		}
 		if ((waits[0].revents & POLLIN) != 0)
-			return false;
+			return 0;
 		if ((waits[1].revents & POLLIN) != 0)
-			return true;
+			return 1;
 	}
 }
 
@@ -275,9 +279,9 @@ static int export_run(void *untyped, char **operands, int operand_count)
 	};
 	struct running running = {
 		.options = options, .listener = {.descriptor = -1}, .signals.descriptor = -1};
-	int status = COMMAND_DONE;
+	int status = COMMAND_DONE, result;
 	struct error error;
-	bool is_done = false;
+	bool is_done;
 
 	(void)operands;
 	(void)operand_count;
@@ -288,14 +292,15 @@ static int export_run(void *untyped, char **operands, int operand_count)
 	}
 	exporter.capture.budget_percent = -1;
 	exporter.capture.reader = privilege_open_reader(options->roots.roots);
-	if (start(&running, &exporter, &error) < 0) {
+	result = start(&running, &exporter, &error);
+	if (result == 0)
+		result = serve(&running, &error);
+	is_done = result > 0;
+	if (result < 0) {
 		status = command_failed(&error);
-	} else {
-		is_done = serve(&running);
-		if (is_done && exporter_failure(running.exporter) != NULL) {
-			command_note("%s", exporter_failure(running.exporter));
-			status = COMMAND_FAILED;
-		}
+	} else if (is_done && exporter_failure(running.exporter) != NULL) {
+		command_note("%s", exporter_failure(running.exporter));
+		status = COMMAND_FAILED;
 	}
 	if (!stop(&running, is_done))
 		_exit(status);

@@ -560,6 +560,24 @@ static void test_hidden_processes(void **state)
 	run_release(&run);
 }
 
+/* Nothing can be waited for with fewer descriptors than ppoll(2) is asked about: it ends, and says why. */
+static void test_no_waiting(void **state)
+{
+	const struct rlimit few = {2, 2};
+	struct exporter exporter;
+	struct run run;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.2", NULL});
+	assert_int_equal(prlimit(exporter.running.child, RLIMIT_NOFILE, &few, NULL), 0);
+	/* wakes it */
+	close(exporter_connect(&exporter));
+	run_finish(&exporter.running, &run, &(struct run_options){0});
+	run_expect(&run, 1);
+	assert_non_null(strstr(run.errors, "cannot wait for requests: Invalid argument"));
+	run_release(&run);
+}
+
 /* A capture that cannot be opened ends it with a sentence, and leaves no socket behind. */
 static void test_no_capture(void **state)
 {
@@ -833,6 +851,7 @@ int main(void)
 		cmocka_unit_test(test_two_scrapers),
 		cmocka_unit_test(test_private),
 		cmocka_unit_test(test_hidden_processes),
+		cmocka_unit_test(test_no_waiting),
 		cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_no_reader),
