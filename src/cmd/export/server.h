@@ -10,16 +10,17 @@
 
 /*
  * HTTP on a socket that listens, for GET and HEAD of `/metrics` and `/`, by libmicrohttpd. All of it is done
- * in the thread that calls. There are at most SERVER_CONNECTIONS_MAX connections, SERVER_ANSWERS_MAX of which
- * are being answered; a new one takes the place of the one that has been silent for longest, so that clients
- * that hold connections or send their requests byte by byte keep nobody out. A request and its
- * answer take at most SERVER_PATIENCE_NS together.
+ * in the thread that calls. There are at most SERVER_CONNECTIONS_MAX connections; a new one takes the place
+ * of the one that has been silent for longest, so that clients that hold connections, send their requests
+ * byte by byte or do not read keep nobody out, and an answer that is being read is not cut. With
+ * SERVER_PAGES_MAX pages being sent, further requests get the newest of them. A request and its answer take
+ * at most SERVER_PATIENCE_NS together.
  */
 struct server;
 
 enum {
 	SERVER_CONNECTIONS_MAX = 64,
-	SERVER_ANSWERS_MAX = 16,
+	SERVER_PAGES_MAX = 16,
 };
 #define SERVER_PATIENCE_NS (UINT64_C(15) * 1000000000)
 
