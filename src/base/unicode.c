@@ -175,20 +175,30 @@ char *unicode_duplicate_without_nul(struct arena *arena, const char *text, size_
 	return copy;
 }
 
-static bool is_printable(uint32_t scalar)
+bool unicode_is_printable(uint32_t scalar)
 {
-	if (unicode_is_control(scalar))
-		return false;
-	/* line and paragraph separator, embeddings, overrides and isolates reorder or break a line */
-	if (scalar == 0x2028 || scalar == 0x2029 || scalar == 0x200e || scalar == 0x200f || scalar == 0x061c)
-		return false;
-	return !(scalar >= 0x202a && scalar <= 0x202e) && !(scalar >= 0x2066 && scalar <= 0x2069) &&
-	       scalar != 0xfeff;
+	/* Default_Ignorable_Code_Point (DerivedCoreProperties.txt), with line and paragraph separator and
+	 * interlinear annotations */
+	static const struct {
+		uint32_t first, last;
+	} invisible[] = {
+		{0x00ad, 0x00ad},   {0x034f, 0x034f}, {0x061c, 0x061c},   {0x115f, 0x1160},
+		{0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x200b, 0x200f},   {0x2028, 0x202e},
+		{0x2060, 0x206f},   {0x3164, 0x3164}, {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+		{0xffa0, 0xffa0},   {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+		{0xe0000, 0xe0fff},
+	};
+
+	for (size_t i = 0; i < sizeof(invisible) / sizeof(invisible[0]); i++) {
+		if (scalar >= invisible[i].first && scalar <= invisible[i].last)
+			return false;
+	}
+	return !unicode_is_control(scalar);
 }
 
 void unicode_append_printable(struct buffer *buffer, const char *text, size_t length, const char *replacement)
 {
-	append_wanted(buffer, text, length, is_printable, replacement);
+	append_wanted(buffer, text, length, unicode_is_printable, replacement);
 }
 
 static int scalar_width(uint32_t scalar)

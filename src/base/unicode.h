@@ -27,6 +27,13 @@ bool unicode_is_valid(const char *text, size_t length);
 /* Whether the scalar is a control character: C0, DEL or C1. */
 bool unicode_is_control(uint32_t scalar);
 
+/*
+ * Whether a terminal shows the scalar, as itself and where it stands: no control character, nothing that
+ * reorders or breaks a line, and nothing that is drawn as nothing (zero width spaces and joiners, tags,
+ * variation selectors), by which two names would look like one.
+ */
+bool unicode_is_printable(uint32_t scalar);
+
 /* The White_Space property (what Rust's char::is_whitespace tests). */
 bool unicode_is_white_space(uint32_t scalar);
 
@@ -41,9 +48,8 @@ char *unicode_duplicate_without_nul(struct arena *arena, const char *text, size_
 	__attribute__((returns_nonnull));
 
 /*
- * Appends foreign text made safe for a terminal: invalid bytes, control characters (C0, DEL, C1), line and
- * paragraph separators and bidirectional controls become `replacement` (UTF-8, one cell wide). Every name
- * that reaches a terminal passes here.
+ * Appends foreign text made safe for a terminal: invalid bytes and all that is not printable become
+ * `replacement` (UTF-8, one cell wide). Every name that reaches a terminal passes here.
  */
 void unicode_append_printable(struct buffer *buffer, const char *text, size_t length,
 			      const char *replacement);

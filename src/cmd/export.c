@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop export`: groups of threads for Prometheus. */
 #include <errno.h>
+#include <mntent.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 struct command_options {
 	const char *listen;
 	const char *textfile;
+	bool is_public;
 	double interval; /* seconds */
 	uint64_t rounds;
 	const char *group_by;
@@ -61,6 +63,11 @@ static const struct option option_list[] = {
 	{OPTION('\0', "textfile", "FILE", struct command_options, textfile),
 	 .description = "write each round to this file for the textfile collector of node_exporter, and do "
 			"not listen unless --listen says so too"},
+	{OPTION('\0', "public", NULL, struct command_options, is_public),
+	 .description =
+		 "let all who can connect, or read the file, have what /proc tells the owner of a process "
+		 "alone (I/O, PSS), and what hidepid hides; and under any name of this host, where others "
+		 "can reach it. Without it only a socket at unix:PATH has that"},
 	{OPTION('d', "interval", "SECONDS", struct command_options, interval), .minimum = 0.1,
 	 .maximum = 3600, .description = "time between two rounds, whoever scrapes when; default 5"},
 	{OPTION('n', NULL, "N", struct command_options, rounds), .minimum = 1, .maximum = 1e15,
@@ -106,8 +113,9 @@ struct running {
 	struct signals signals;
 };
 
-/* Serves until all rounds are there (true) or a signal ends it (false). */
-static bool serve(const struct running *running)
+/* Serves until all rounds are there (1) or a signal ends it (0), or returns a negative errno with a sentence.
+ */
+static int serve(const struct running *running, struct error *error)
 {
 	struct pollfd waits[] = {
 		{.fd = running->signals.descriptor, .events = POLLIN},
@@ -120,23 +128,72 @@ static bool serve(const struct running *running)
 		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		const struct timespec left = clock_timespec(next > now ? next - now : 0);
 
-		if (ppoll(waits, ARRAY_COUNT(waits), next != UINT64_MAX ? &left : NULL, NULL) < 0)
-			continue;
+		if (ppoll(waits, ARRAY_COUNT(waits), next != UINT64_MAX ? &left : NULL, NULL) < 0) {
+			if (errno == EINTR)
+				continue;
+			return error_set(error, -errno, "cannot wait for requests: %s", strerror(errno));
+		}
 		if ((waits[0].revents & POLLIN) != 0)
-			return false;
+			return 0;
 		if ((waits[1].revents & POLLIN) != 0)
-			return true;
+			return 1;
 	}
 }
 
 /* Says where it listens, and what that means when others can reach it. */
-static void note_listener(const struct listener *listener)
+static void note_listener(const struct listener *listener, bool for_all)
 {
-	command_note("serving %s", listener->words);
+	command_note("serving %s%s", listener->words,
+		     for_all ? ", without I/O: all users of this host may read it" : "");
 	if (listener->is_open)
 		command_note(
 			"others can reach this address and read names of processes and cgroups: let only a "
 			"reverse proxy with TLS and a password do so (ctop(1), EXPORT)");
+}
+
+static bool listens(const struct command_options *options)
+{
+	return options->listen != NULL || options->textfile == NULL;
+}
+
+/* Whether all users of this host can read what is exported, and nobody has said that they may read all of it:
+ * the file has mode 0644, for node_exporter. */
+static bool is_for_all(const struct command_options *options)
+{
+	return !options->is_public &&
+	       (options->textfile != NULL || options->listen == NULL || !listener_has_owner(options->listen));
+}
+
+/* Whether procfs hides the processes of others (hidepid in proc(5)). */
+static bool hides_processes(const char *proc)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount;
+	bool hides = false;
+
+	if (mounts == NULL)
+		return false;
+	/* of mounts at one place, the last */
+	while ((mount = getmntent(mounts)) != NULL) {
+		if (strcmp(mount->mnt_dir, proc) == 0)
+			hides = hasmntopt(mount, "hidepid") != NULL;
+	}
+	endmntent(mounts);
+	return hides;
+}
+
+static int check_hidden(const struct command_options *options, struct error *error)
+{
+	const char *proc = options->roots.roots[ROOT_PROC] != NULL ? options->roots.roots[ROOT_PROC]
+								   : "/proc";
+
+	if (!is_for_all(options) || !hides_processes(proc))
+		return 0;
+	return error_set(
+		error, -EPERM,
+		"%s is mounted with hidepid=, and all users of this host could read what it hides; listen "
+		"on unix:PATH, or say --public",
+		proc);
 }
 
 static int make_export(const struct command_options *options, struct export_options *export,
@@ -157,21 +214,22 @@ static int make_export(const struct command_options *options, struct export_opti
 		result = export->view.filter == NULL ? -EINVAL
 						     : export_check_filter(export->view.filter, error);
 	}
-	return result < 0 ? result : export_family_choose(options->columns, &export->families, error);
+	return result < 0 ? result
+			  : export_family_choose(options->columns, is_for_all(options), &export->families,
+						 error);
 }
 
 /* Opens the outputs, then the capture, so that an error of either is reported at once. */
 static int start(struct running *running, const struct exporter_options *exporter, struct error *error)
 {
 	const struct command_options *options = running->options;
-	const bool listens = options->listen != NULL || options->textfile == NULL;
-	int result = 0;
+	int result = check_hidden(options, error);
 
-	if (listens)
+	if (result == 0 && listens(options))
 		result = server_is_built
 				 ? listener_open(options->listen != NULL ? options->listen : LISTENER_DEFAULT,
 						 &running->listener, error)
-				 : server_start(-1, NULL, &running->server, error);
+				 : server_start(-1, false, NULL, &running->server, error);
 	if (result == 0)
 		result = signals_catch(&running->signals, error);
 	if (result == 0)
@@ -181,11 +239,15 @@ static int start(struct running *running, const struct exporter_options *exporte
 	privilege_renounce();
 	if (options->textfile != NULL)
 		result = textfile_start(running->exporter, options->textfile, &running->textfile, error);
-	if (result == 0 && listens)
-		result = server_start(running->listener.descriptor, running->exporter, &running->server,
+	if (result == 0 && listens(options)) {
+		const struct listener *listener = &running->listener;
+		const bool any_host = listener->path != NULL || (listener->is_open && options->is_public);
+
+		result = server_start(listener->descriptor, any_host, running->exporter, &running->server,
 				      error);
-	if (result == 0 && listens)
-		note_listener(&running->listener);
+	}
+	if (result == 0 && listens(options))
+		note_listener(&running->listener, is_for_all(options));
 	return result;
 }
 
@@ -217,9 +279,9 @@ static int export_run(void *untyped, char **operands, int operand_count)
 	};
 	struct running running = {
 		.options = options, .listener = {.descriptor = -1}, .signals.descriptor = -1};
-	int status = COMMAND_DONE;
+	int status = COMMAND_DONE, result;
 	struct error error;
-	bool is_done = false;
+	bool is_done;
 
 	(void)operands;
 	(void)operand_count;
@@ -230,14 +292,15 @@ static int export_run(void *untyped, char **operands, int operand_count)
 	}
 	exporter.capture.budget_percent = -1;
 	exporter.capture.reader = privilege_open_reader(options->roots.roots);
-	if (start(&running, &exporter, &error) < 0) {
+	result = start(&running, &exporter, &error);
+	if (result == 0)
+		result = serve(&running, &error);
+	is_done = result > 0;
+	if (result < 0) {
 		status = command_failed(&error);
-	} else {
-		is_done = serve(&running);
-		if (is_done && exporter_failure(running.exporter) != NULL) {
-			command_note("%s", exporter_failure(running.exporter));
-			status = COMMAND_FAILED;
-		}
+	} else if (is_done && exporter_failure(running.exporter) != NULL) {
+		command_note("%s", exporter_failure(running.exporter));
+		status = COMMAND_FAILED;
 	}
 	if (!stop(&running, is_done))
 		_exit(status);
@@ -251,9 +314,12 @@ const struct command export_command = {
 	.summary = "serve what groups of threads do to Prometheus, or write it for node_exporter",
 	.usage = "[OPTION]...",
 	.details = "Rounds are taken at an interval of their own, and each scrape is answered from the "
-		   "newest one. Counters begin with 0 when ctop starts and never fall when threads end. Who "
-		   "may connect may read names of processes and cgroups: ctop listens on the loopback "
-		   "address unless told otherwise, and leaves TLS and passwords to a reverse proxy.",
+		   "newest one. Counters begin with 0 when ctop starts and never fall when threads end. All "
+		   "users "
+		   "of the host may connect to its addresses, the loopback address too, and read names of "
+		   "processes and cgroups: what /proc tells the owner of a process alone is left out there. "
+		   "A socket at unix:PATH has all of it, for its group. ctop leaves TLS and passwords to a "
+		   "reverse proxy.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct command_options),

@@ -290,7 +290,7 @@ static int make_export(const struct live_options *options, const struct view *vi
 		return -EINVAL;
 	if (export_parse_axes(axes[view->grouping.axis].word, ret_export, error) < 0)
 		return -EINVAL;
-	return export_family_choose(options->view.columns, &ret_export->families, error);
+	return export_family_choose(options->view.columns, false, &ret_export->families, error);
 }
 
 static int run_batch(const struct live_options *options, const struct view *view)

@@ -209,11 +209,15 @@ void report_append_name(const struct report *report, const char *text, size_t le
 			continue;
 		}
 		used = unicode_decode(text, length, &character);
-		if (!unicode_is_control(character) ||
-		    (character != 0 && strchr(kept, (int)character) != NULL))
+		if (unicode_is_printable(character) ||
+		    (character != 0 && character < 0x80 && strchr(kept, (int)character) != NULL))
 			unicode_append(report->out, character);
 		else
-			buffer_append_format(report->out, "\\x%02" PRIx32, character);
+			buffer_append_format(report->out,
+					     character < 0x100     ? "\\x%02" PRIx32
+					     : character < 0x10000 ? "\\u%04" PRIx32
+								   : "\\U%08" PRIx32,
+					     character);
 		used = used != 0 ? used : 1;
 		text += used;
 		length -= used;

@@ -62,8 +62,8 @@ void report_append_csv_field(const struct report *report, const char *text, size
 
 /*
  * Appends a name of the host as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD, each
- * control character but those of `kept` `\x1b`. In a report that goes to a terminal all that cannot be shown
- * is U+FFFD.
+ * character that is not printable, but those of `kept` (ASCII), `\x1b`, `\u202e` or `\U000e0041`. In a report
+ * that goes to a terminal they are U+FFFD.
  */
 void report_append_name(const struct report *report, const char *text, size_t length, const char *kept);
 

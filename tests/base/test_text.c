@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/unicode.h"
 
@@ -200,11 +201,24 @@ static void trims_unicode_white_space(void **state)
 static void makes_names_printable(void **state)
 {
 	static const char name[] = "a\x1b[2J\n\xffz\xc2\x9b\xe2\x80\xae\xe2\x82\xac";
+	static const char *const invisible[] = {"\u00ad", "\u034f",     "\u115f",     "\u180e", "\u200b",
+						"\u200d", "\u2060",     "\u206f",     "\u3164", "\ufe0f",
+						"\ufeff", "\U000e0001", "\U000e0041", "\ufffb"};
 	struct buffer buffer = {0};
 
 	(void)state;
 	unicode_append_printable(&buffer, name, sizeof(name) - 1, "?");
 	assert_string_equal(buffer.data, "a?[2J??z??\xe2\x82\xac");
+	/* names that would look like others: zero width space, tag, joiner, soft hyphen, variation selectors
+	 */
+	for (size_t i = 0; i < sizeof(invisible) / sizeof(invisible[0]); i++) {
+		char *like = memory_format("sshd%s", invisible[i]);
+
+		buffer_clear(&buffer);
+		unicode_append_printable(&buffer, like, strlen(like), "?");
+		assert_string_equal(buffer.data, "sshd?");
+		free(like);
+	}
 	buffer_clear(&buffer);
 	unicode_append_valid(&buffer, "a\xffz", 3);
 	assert_string_equal(buffer.data, "a\xef\xbf\xbdz");

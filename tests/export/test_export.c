@@ -24,7 +24,7 @@ static void start(struct exporter *exporter, const char *by, const char *columns
 	exporter->options.limit = limit;
 	exporter->options.keep_ns = EXPORT_KEEP_DEFAULT_NS;
 	assert_int_equal(export_parse_axes(by, &exporter->options, &error), 0);
-	assert_int_equal(export_family_choose(columns, &exporter->options.families, &error), 0);
+	assert_int_equal(export_family_choose(columns, false, &exporter->options.families, &error), 0);
 	exporter->export = export_create(&exporter->options);
 }
 

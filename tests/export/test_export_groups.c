@@ -21,7 +21,7 @@ static struct export_groups *create(size_t limit, uint64_t keep_s)
 {
 	struct error error;
 
-	assert_int_equal(export_family_choose("CPU%,THR,WAITING", &families, &error), 0);
+	assert_int_equal(export_family_choose("CPU%,THR,WAITING", false, &families, &error), 0);
 	/* in the order of the table: THR, WAITING, CPU */
 	assert_int_equal(families.items[0], EXPORT_FAMILY_THR);
 	assert_int_equal(families.items[2], EXPORT_FAMILY_CPU);
@@ -282,12 +282,129 @@ static void test_sums(void **state)
 	}
 }
 
+/* The samples of a family in a page: the labels of each, and its value. */
+struct samples {
+	struct {
+		char labels[96];
+		double value;
+	} of[GROUPS_MAX + 2];
+	size_t count;
+};
+
+static struct samples samples(const struct export_groups *groups, size_t family)
+{
+	struct samples result = {.count = 0};
+	char *text = written(groups, family), *rest = text, *line;
+
+	while ((line = strtok_r(rest, "\n", &rest)) != NULL) {
+		if (*line == '#')
+			continue;
+		assert_int_equal(sscanf(line, "%*[^{]%95[^}]} %lf", result.of[result.count].labels,
+					&result.of[result.count].value),
+				 2);
+		result.count++;
+	}
+	free(text);
+	return result;
+}
+
+/*
+ * As Prometheus sees it, which knows series by their labels: the sum over all groups never falls, whoever
+ * loses a place, and is all that ever was added; and no series that was there before shows more in a round
+ * than was added in it.
+ */
+static void test_retired(void **state)
+{
+	static char names[GROUPS_MAX][16];
+	unsigned int random = 4321;
+	uint64_t dropped = 0;
+
+	(void)state;
+	for (size_t i = 0; i < GROUPS_MAX; i++)
+		snprintf(names[i], sizeof(names[i]), "g%zu", i);
+	for (size_t limit = 0; limit <= 12; limit += 4) {
+		struct export_groups *groups = create(limit, 100);
+		struct round round = {.count = 0};
+		struct samples before = {.count = 0};
+		double in_all = 0;
+
+		for (uint64_t at = 0; at < ROUNDS_MAX; at++) {
+			double added = 0, seen = 0, sum = 0;
+			struct samples now;
+
+			for (size_t i = 0; i < GROUPS_MAX; i++) {
+				uint64_t run;
+
+				random = random * 1103515245 + 12345;
+				if ((random >> 16) % 3 == 0)
+					continue;
+				run = (random >> 20) % (1 + 100 * ((i + at / 50) % 7));
+				add(&round, names[i], (random >> 18) % 2, run);
+				added += (double)run;
+			}
+			in_all += added;
+			end_round(groups, 100 + at * 5, &round);
+			now = samples(groups, RUN);
+			for (size_t i = 0; i < now.count; i++) {
+				sum += now.of[i].value;
+				for (size_t k = 0; k < before.count; k++) {
+					if (strcmp(now.of[i].labels, before.of[k].labels) != 0)
+						continue;
+					assert_true(now.of[i].value >= before.of[k].value);
+					seen += now.of[i].value - before.of[k].value;
+				}
+			}
+			assert_true(sum == in_all);
+			assert_true(seen <= added);
+			assert_true(now.count <= limit + 2);
+			before = now;
+		}
+		dropped += export_groups_state(groups).dropped;
+		export_groups_release(groups);
+	}
+	assert_true(dropped > 0);
+}
+
+/* A sum over groups, after another has lost its place, or has been without threads for long. */
+static void test_retired_series(void **state)
+{
+	struct export_groups *groups = create(10, 600);
+	struct round round = {.count = 0};
+	struct samples now;
+
+	(void)state;
+	for (uint64_t at = 100; at <= 705; at += 5) {
+		add(&round, "b", 1, 1);
+		if (at == 100)
+			add(&round, "a", 1, 8);
+		end_round(groups, at, &round);
+	}
+	now = samples(groups, RUN);
+	assert_int_equal(now.count, 2);
+	assert_string_equal(now.of[1].labels, "{axis=\"process\",group=\"(retired)\",since=\"705.000\"");
+	assert_true(now.of[1].value == 8);
+	/* present values have none */
+	now = samples(groups, THREADS);
+	assert_int_equal(now.count, 1);
+	/* another retires: the series goes on under another label, so that no rate sees the step */
+	for (uint64_t at = 710; at <= 1310; at += 5) {
+		add(&round, "c", 1, 1);
+		end_round(groups, at, &round);
+	}
+	now = samples(groups, RUN);
+	assert_int_equal(now.count, 2);
+	assert_string_equal(now.of[1].labels, "{axis=\"process\",group=\"(retired)\",since=\"1310.000\"");
+	assert_true(now.of[1].value == 8 + 122);
+	export_groups_release(groups);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counters_stay), cmocka_unit_test(test_unknown_is_no_zero),
 		cmocka_unit_test(test_one_name),      cmocka_unit_test(test_old_ones_go),
 		cmocka_unit_test(test_choice),        cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_retired),       cmocka_unit_test(test_retired_series),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,7 +157,7 @@ static void test_families(void **state)
 	struct error error;
 
 	(void)state;
-	assert_int_equal(export_family_choose(NULL, &all, &error), 0);
+	assert_int_equal(export_family_choose(NULL, false, &all, &error), 0);
 	assert_true(all.count > 20);
 	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {
 		struct buffer buffer = {0};
@@ -174,16 +174,43 @@ static void test_families(void **state)
 		exposition_release(&exposition);
 		buffer_release(&buffer);
 	}
-	assert_int_equal(export_family_choose("RSS,CPU%", &chosen, &error), 0);
+	assert_int_equal(export_family_choose("RSS,CPU%", false, &chosen, &error), 0);
 	assert_int_equal(chosen.count, 2);
 	assert_int_equal(chosen.columns[0], COLUMN_RSS);
 	assert_int_equal(chosen.columns[1], COLUMN_CPU);
-	assert_int_equal(export_family_choose("+THROT", &chosen, &error), 0);
+	assert_int_equal(export_family_choose("+THROT", false, &chosen, &error), 0);
 	assert_int_equal(chosen.count, all.count + 1);
-	assert_true(export_family_choose("CPU%,CPUX", &chosen, &error) < 0);
+	assert_true(export_family_choose("CPU%,CPUX", false, &chosen, &error) < 0);
 	assert_non_null(strstr(error.text, "CPUX"));
-	assert_true(export_family_choose("WHERE", &chosen, &error) < 0);
+	assert_true(export_family_choose("WHERE", false, &chosen, &error) < 0);
 	assert_non_null(strstr(error.text, "WHERE is not exported"));
+}
+
+/* To all users of a host, what /proc tells them too: io and smaps_rollup it does not (proc_pid_io(5)). */
+static void test_families_for_all(void **state)
+{
+	static const enum export_family hidden[] = {
+		EXPORT_FAMILY_READ,  EXPORT_FAMILY_WRITE, EXPORT_FAMILY_RCHAR,
+		EXPORT_FAMILY_WCHAR, EXPORT_FAMILY_SYSR,  EXPORT_FAMILY_SYSW,
+		EXPORT_FAMILY_CANC,  EXPORT_FAMILY_PSS,   EXPORT_FAMILY_SWAPPED};
+	struct export_family_choice all, chosen;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(export_family_choose(NULL, false, &all, &error), 0);
+	assert_int_equal(export_family_choose(NULL, true, &chosen, &error), 0);
+	assert_int_equal(chosen.count, all.count - 6); /* by default there are six of them */
+	for (size_t i = 0; i < chosen.count; i++) {
+		for (size_t k = 0; k < sizeof(hidden) / sizeof(hidden[0]); k++)
+			assert_int_not_equal(chosen.items[i], hidden[k]);
+	}
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+		const char *name = column_name(export_families[hidden[i]].column);
+
+		assert_true(export_family_choose(name, true, &chosen, &error) < 0);
+		assert_non_null(strstr(error.text, "for the owner of a process alone"));
+		assert_int_equal(export_family_choose(name, false, &chosen, &error), 0);
+	}
 }
 
 int main(void)
@@ -191,7 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_negotiation), cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_text),        cmocka_unit_test(test_openmetrics),
-		cmocka_unit_test(test_families),
+		cmocka_unit_test(test_families),    cmocka_unit_test(test_families_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,7 @@ static bool check_characters(struct check *check)
 			return complain(check, "invalid UTF-8");
 		if ((scalar < 0x20 && scalar != '\n' && scalar != '\t') ||
 		    (scalar >= 0x7f && scalar < 0xa0) || scalar == 0xfffe || scalar == 0xffff ||
+		    (scalar >= 0x200b && scalar <= 0x200f) || scalar >> 12 == 0xe0 ||
 		    (scalar >= 0x202a && scalar <= 0x202e) || (scalar >= 0x2066 && scalar <= 0x2069))
 			return complain(check, "a control character");
 		check->at += used;

@@ -195,7 +195,8 @@ static void test_names_with_nul(void **state)
 	snapshot_release(snapshot);
 }
 
-/* No control character of a name reaches a format, nor with csv_safe the beginning of a formula. */
+/* No control or invisible character of a name reaches a format, nor with csv_safe the beginning of a formula.
+ */
 static void test_hostile_names(void **state)
 {
 	static const char *const names[] = {("\x1b]0;t\a \x7f\xc2\x9b"
@@ -203,6 +204,7 @@ static void test_hostile_names(void **state)
 					    "=1+1",
 					    "a,=b",
 					    "-5",
+					    "sshd\u200b\u202e\U000e0041é",
 					    "\t@x\r\n",
 					    "@,\"q\""};
 	static const struct {
@@ -213,14 +215,17 @@ static void test_hostile_names(void **state)
 		{REPORT_FORMAT_TSV, true,
 		 "# s\nname\tvalue\n\\x1b]0;t\\x07 "
 		 "\\x7f\\x9b1m\uFFFD\\\\x1b\t-3..0\n=1+1\t-3..0\na,=b\t-3..0\n-5\t-3..0\n"
+		 "sshd\\u200b\\u202e\\U000e0041é\t-3..0\n"
 		 "@x\t-3..0\n@,\"q\"\t-3..0\n"},
 		{REPORT_FORMAT_CSV, false,
 		 "# s\nname,value\n\\x1b]0;t\\x07 "
 		 "\\x7f\\x9b1m\uFFFD\\x1b,-3..0\n=1+1,-3..0\n\"a,=b\",-3..0\n-5,-3..0\n"
+		 "sshd\\u200b\\u202e\\U000e0041é,-3..0\n"
 		 "\"\t@x\r\n\",-3..0\n\"@,\"\"q\"\"\",-3..0\n"},
 		{REPORT_FORMAT_CSV, true,
 		 "# s\nname,value\n\\x1b]0;t\\x07 "
 		 "\\x7f\\x9b1m\uFFFD\\x1b,-3..0\n'=1+1,-3..0\n\"a,=b\",-3..0\n'-5,-3..0\n"
+		 "sshd\\u200b\\u202e\\U000e0041é,-3..0\n"
 		 "\"'\t@x\r\n\",-3..0\n\"'@,\"\"q\"\"\",-3..0\n"},
 	};
 	struct table *table = table_create("s", 2);

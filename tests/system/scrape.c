@@ -154,7 +154,7 @@ char *exporter_scrape(const struct exporter *exporter, bool openmetrics)
 	char *answer = NULL, *body = NULL, request[256];
 
 	snprintf(request, sizeof(request),
-		 "GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n%s\r\n",
+		 "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n",
 		 openmetrics ? "Accept: application/openmetrics-text; version=1.0.0\r\n" : "");
 	if (connection >= 0)
 		answer = exporter_ask(connection, request, true);

@@ -88,34 +88,101 @@ static void test_answers(void **state)
 
 	/* all on one connection */
 	connection = exporter_connect(&exporter);
-	assert_answer(connection, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 ",
+	assert_answer(connection, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 ",
 		      "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
-	assert_answer(
-		connection,
-		"GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: application/openmetrics-text;version=1.0.0,"
-		"text/plain;version=0.0.4;q=0.5\r\n\r\n",
-		"HTTP/1.1 200 ",
-		"Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n");
-	answer = ask(connection, "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+	assert_answer(connection,
+		      "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: "
+		      "application/openmetrics-text;version=1.0.0,"
+		      "text/plain;version=0.0.4;q=0.5\r\n\r\n",
+		      "HTTP/1.1 200 ",
+		      "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n");
+	answer = ask(connection, "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	assert_string_equal(answer + strlen(answer) - 4, "\r\n\r\n");
 	free(answer);
-	assert_answer(connection, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 ", "href=\"/metrics\"");
-	assert_answer(connection, "GET /metrics/x HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 404 ", "/metrics");
-	assert_answer(connection, "GET /metrics?collect=a HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 ",
-		      "ctop_");
+	assert_answer(connection, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 ",
+		      "href=\"/metrics\"");
+	assert_answer(connection, "GET /metrics/x HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 404 ",
+		      "/metrics");
+	assert_answer(connection, "GET /metrics?collect=a HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		      "HTTP/1.1 200 ", "ctop_");
 	close(connection);
 	connection = exporter_connect(&exporter);
-	assert_answer(connection, "POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
+	assert_answer(connection, "POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
 		      "HTTP/1.1 405 ", "Allow: GET, HEAD\r\n");
 	close(connection);
 	connection = exporter_connect(&exporter);
-	assert_answer(connection, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 405 ",
+	assert_answer(connection, "DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 405 ",
 		      "Allow: GET, HEAD\r\n");
 	close(connection);
 	page = exporter_scrape(&exporter, false);
 	assert_true(page_value(page, "ctop_http_requests_total{code=\"404\"}") == 1);
 	assert_true(page_value(page, "ctop_http_requests_total{code=\"405\"}") == 2);
 	free(page);
+	exporter_end(&exporter);
+}
+
+static void assert_status(const struct exporter *exporter, const char *host, const char *status)
+{
+	const int connection = exporter_connect(exporter);
+	char request[300];
+
+	snprintf(request, sizeof(request), "GET /metrics HTTP/1.%d\r\n%s%s\r\n", host[0] != '\0', host,
+		 host[0] != '\0' ? "\r\n" : "");
+	assert_answer(connection, request, status, "\r\n\r\n");
+	close(connection);
+}
+
+/* A page of the web whose name leads here is not answered: its name is in Host. Addresses lead nowhere else.
+ */
+static void test_hosts(void **state)
+{
+	static const char *const own[] = {"",
+					  "Host: localhost",
+					  "Host: LocalHost:12867",
+					  "Host: 127.0.0.1",
+					  "Host: 10.1.2.3:12867",
+					  "Host: [::1]:12867",
+					  "Host: [fe80::1]"};
+	static const char *const foreign[] = {"Host: evil.example",
+					      "Host: evil.example:12867",
+					      "Host: localhost.evil.example",
+					      "Host: localhost:12867.evil.example",
+					      "Host: 127.0.0.1.evil.example",
+					      "Host: 127.1",
+					      "Host: [::1].evil.example",
+					      "Host: [evil.example]",
+					      "Host: [::1",
+					      "Host: :12867"};
+	const char *path = scratch_path("hosts.sock");
+	struct exporter exporter;
+	char host[256] = "Host: ", where[256];
+	char *page;
+
+	(void)state;
+	assert_int_equal(gethostname(host + 6, sizeof(host) - 7), 0);
+	exporter_begin(&exporter, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.2", "--public", NULL});
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		assert_status(&exporter, own[i], "HTTP/1.1 200 ");
+	assert_status(&exporter, host, "HTTP/1.1 200 ");
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		assert_status(&exporter, foreign[i], "HTTP/1.1 403 ");
+	page = exporter_scrape(&exporter, false);
+	assert_true(page_value(page, "ctop_http_requests_total{code=\"403\"}") ==
+		    sizeof(foreign) / sizeof(foreign[0]));
+	free(page);
+	exporter_end(&exporter);
+	/* other hosts know this one by names that it does not know: only where that is wanted */
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", ":0", "-d", "0.2", NULL});
+	assert_status(&exporter, foreign[0], "HTTP/1.1 403 ");
+	exporter_end(&exporter);
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", ":0", "-d", "0.2", "--public", NULL});
+	assert_status(&exporter, foreign[0], "HTTP/1.1 200 ");
+	exporter_end(&exporter);
+	/* no page of the web reaches a socket in the file system, and proxies send what names they like */
+	snprintf(where, sizeof(where), "unix:%s", path);
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", where, "-d", "0.2", NULL});
+	assert_status(&exporter, foreign[0], "HTTP/1.1 200 ");
 	exporter_end(&exporter);
 }
 
@@ -160,7 +227,7 @@ static size_t count_open(const int connections[], size_t count)
 /* Connections that say nothing, or half of something, keep nobody out. */
 static void test_flood(void **state)
 {
-	static const char half[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n";
+	static const char half[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n";
 	struct exporter exporter;
 	int connections[FLOOD];
 	char *page;
@@ -217,38 +284,54 @@ static void test_slow(void **state)
 	exporter_end(&exporter);
 }
 
-/* Those that ask for large pages and do not read them: no more than 16 are being answered. */
-static void test_no_reader(void **state)
+enum {
+	READERS = 40
+};
+
+static bool are_answered(const struct exporter *exporter, unsigned int requests)
 {
-	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
+	char *page = exporter_scrape(exporter, false);
+	bool result;
+
+	assert_non_null(page);
+	result = page_value(page, "ctop_http_requests_total{code=\"200\"}") >= requests;
+	free(page);
+	return result;
+}
+
+/* Many that ask for large pages and read them late keep nobody out, and each gets all of its page. */
+static void test_late_readers(void **state)
+{
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	const char *path = scratch_path("late.sock");
 	struct exporter exporter;
 	struct helper load;
-	int readers[40], small = 2048;
-	char *page;
+	int readers[READERS];
+	char where[256];
 
 	(void)state;
-	helper_start(&load, (const char *[]){LOAD_PROGRAM, "1", "4000", NULL}, 0);
+	helper_start(&load, (const char *[]){LOAD_PROGRAM, "1", "500", NULL}, 0);
 	helper_expect(&load, "ready");
+	/* larger than what a socket in the file system holds: 208 KiB (net.core.wmem_default) */
+	snprintf(where, sizeof(where), "unix:%s", path);
 	exporter_begin(&exporter, NULL,
-		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "3600", "-g", "thread-exact",
-					"--limit", "10000", NULL});
+		       (const char *[]){"--listen", where, "-d", "3600", "-g", "thread-exact", "--limit",
+					"10000", NULL});
 	free(exporter_scrape_for(&exporter, "ctop_group_threads{axis=\"thread-exact\""));
-	for (size_t i = 0; i < 40; i++) {
+	for (size_t i = 0; i < READERS; i++) {
 		readers[i] = exporter_connect(&exporter);
-		setsockopt(readers[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 		assert_true(send(readers[i], request, strlen(request), MSG_NOSIGNAL) > 0);
 	}
-	for (size_t i = 0; i < 2; i++) {
-		page = exporter_scrape(&exporter, false);
-		assert_non_null(page);
-		if (i == 1)
-			assert_true(
-				page_value(page, "ctop_http_closed_connections_total{reason=\"crowded\"}") >=
-				40 - 16);
-		free(page);
-	}
-	for (size_t i = 0; i < 40; i++)
+	await("all are answered", are_answered(&exporter, READERS));
+	for (size_t i = 0; i < READERS; i++) {
+		char *answer = exporter_ask(readers[i], "", true);
+
+		if (answer == NULL)
+			fail_msg("the answer to reader %zu is cut", i);
+		assert_true(strlen(answer) > 300000);
+		free(answer);
 		close(readers[i]);
+	}
 	exporter_end(&exporter);
 	helper_end(&load);
 }
@@ -262,7 +345,7 @@ static void test_nonsense(void **state)
 		"GET / HTTP/9.9\r\n\r\n",
 		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 		"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-		"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: a\r\n\r\nfffffffffffffffff\r\n",
+		"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: [::1]\r\n\r\nfffffffffffffffff\r\n",
 	};
 	int connections[sizeof(requests) / sizeof(requests[0])], connection;
 	struct exporter exporter;
@@ -394,6 +477,121 @@ static void test_unix(void **state)
 	memset(long_path + 6, 'x', 200);
 	refused((const char *[]){"--listen", long_path, NULL}, 1, "1 to 107 bytes");
 	refused((const char *[]){"--listen", "unix:/proc/nothing/x", NULL}, 1, "make its directory first");
+}
+
+/* --- those who may read it --- */
+
+static const char io_series[] = "ctop_group_write_call_bytes_total{axis=\"process\"";
+
+static void assert_page_has(const char *page, const char *words, bool has)
+{
+	if ((strstr(page, words) != NULL) != has)
+		fail_msg("%s %s: %.2000s", has ? "lacks" : "has", words, page);
+}
+
+/* Starts it, waits for groups, and looks for numbers about I/O. */
+static void assert_tells_io(const char *where, const char *option, bool tells)
+{
+	const char *arguments[] = {"--listen", where, "-d", "0.2", "--columns", "+RSS", option, NULL};
+	struct exporter exporter;
+	char *page;
+
+	exporter_begin(&exporter, NULL, arguments);
+	page = exporter_scrape_for(&exporter, tells ? io_series : first_group);
+	assert_page_has(page, "ctop_group_write_call", tells);
+	assert_page_has(page, "ctop_group_storage_read", tells);
+	assert_page_has(page, "ctop_group_run_seconds_total{", true);
+	assert_page_has(page, "ctop_group_resident_bytes{", true);
+	free(page);
+	exporter_end(&exporter);
+}
+
+/* /proc tells a process's I/O and its memory in detail to its owner alone: where all may read, so does ctop.
+ */
+static void test_private(void **state)
+{
+	const char *path = scratch_path("private.sock"), *file = scratch_path("private.prom");
+	char where[256], *page;
+	struct run run;
+
+	(void)state;
+	snprintf(where, sizeof(where), "unix:%s", path);
+	assert_tells_io(where, NULL, true);
+	assert_tells_io("127.0.0.1:0", NULL, false);
+	assert_tells_io("127.0.0.1:0", "--public", true);
+	refused((const char *[]){"--columns", "+PSS", "--listen", "127.0.0.1:0", NULL}, 2,
+		"PSS is for the owner of a process");
+	refused((const char *[]){"--columns", "CPU%,READ/s", "--listen", "127.0.0.1:0", NULL}, 2, "--public");
+	run_ctop_well(&run, (const char *[]){"export", "--textfile", file, "-n", "2", "-d", "0.2", NULL});
+	run_release(&run);
+	page = read_file(file, NULL);
+	assert_page_has(page, "ctop_group_write_call", false);
+	assert_page_has(page, first_group, true);
+	free(page);
+	run_ctop_well(&run, (const char *[]){"export", "--textfile", file, "-n", "2", "-d", "0.2", "--public",
+					     NULL});
+	run_release(&run);
+	page = read_file(file, NULL);
+	assert_page_has(page, io_series, true);
+	free(page);
+}
+
+/* Runs `ctop export` with arguments where /proc hides the processes of others, for half a second if it runs.
+ */
+static void run_hidden(struct run *run, const char *arguments)
+{
+	char script[1024];
+
+	snprintf(script, sizeof(script),
+		 "mount -t proc -o hidepid=invisible proc /proc && exec '%s' export %s -n 1 -d 0.1",
+		 CTOP_PROGRAM, arguments);
+	run_program(run, &(struct run_options){0},
+		    (const char *[]){"/usr/bin/unshare", "--mount", "sh", "-c", script, NULL});
+}
+
+static void test_hidden_processes(void **state)
+{
+	char arguments[300];
+	struct run run;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip_test("needs root to mount procfs");
+	run_hidden(&run, "--listen 127.0.0.1:0");
+	if (strstr(run.errors, "mount:") != NULL || strstr(run.errors, "unshare:") != NULL)
+		skip_test("procfs cannot be mounted here");
+	run_expect(&run, 1);
+	assert_non_null(strstr(run.errors, "hidepid="));
+	run_release(&run);
+	snprintf(arguments, sizeof(arguments), "--textfile %s", scratch_path("hidden.prom"));
+	run_hidden(&run, arguments);
+	run_expect(&run, 1);
+	run_release(&run);
+	run_hidden(&run, "--listen 127.0.0.1:0 --public");
+	run_expect(&run, 0);
+	run_release(&run);
+	snprintf(arguments, sizeof(arguments), "--listen unix:%s", scratch_path("hidden.sock"));
+	run_hidden(&run, arguments);
+	run_expect(&run, 0);
+	run_release(&run);
+}
+
+/* Nothing can be waited for with fewer descriptors than ppoll(2) is asked about: it ends, and says why. */
+static void test_no_waiting(void **state)
+{
+	const struct rlimit few = {2, 2};
+	struct exporter exporter;
+	struct run run;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.2", NULL});
+	assert_int_equal(prlimit(exporter.running.child, RLIMIT_NOFILE, &few, NULL), 0);
+	/* wakes it */
+	close(exporter_connect(&exporter));
+	run_finish(&exporter.running, &run, &(struct run_options){0});
+	run_expect(&run, 1);
+	assert_non_null(strstr(run.errors, "cannot wait for requests: Invalid argument"));
+	run_release(&run);
 }
 
 /* A capture that cannot be opened ends it with a sentence, and leaves no socket behind. */
@@ -664,14 +862,26 @@ static void test_capture_hangs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers),        cmocka_unit_test(test_two_scrapers),
-		cmocka_unit_test(test_flood),          cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_no_reader),      cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_port_in_use),    cmocka_unit_test(test_six),
-		cmocka_unit_test(test_open),           cmocka_unit_test(test_unix),
-		cmocka_unit_test(test_no_capture),     cmocka_unit_test(test_batch),
-		cmocka_unit_test(test_labels),         cmocka_unit_test(test_textfile),
-		cmocka_unit_test(test_textfile_alone), cmocka_unit_test(test_textfile_unwritable),
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_two_scrapers),
+		cmocka_unit_test(test_private),
+		cmocka_unit_test(test_hidden_processes),
+		cmocka_unit_test(test_no_waiting),
+		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_late_readers),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_port_in_use),
+		cmocka_unit_test(test_six),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_unix),
+		cmocka_unit_test(test_no_capture),
+		cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_textfile),
+		cmocka_unit_test(test_textfile_alone),
+		cmocka_unit_test(test_textfile_unwritable),
 		cmocka_unit_test(test_capture_hangs),
 	};
 

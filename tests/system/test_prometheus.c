@@ -560,7 +560,8 @@ static void test_scrapes(void **state)
 	(void)state;
 	need_program("prometheus");
 	need_program("promtool");
-	exporter_begin(&first, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.25", NULL});
+	exporter_begin(&first, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.25", "--public", NULL});
 	exporter_begin(&second, NULL,
 		       (const char *[]){"--listen", "127.0.0.1:0", "-d", "1", "-g", "thread,user", "--limit",
 					"3", NULL});

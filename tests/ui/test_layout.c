@@ -94,6 +94,7 @@ static void test_odd_names(void **state)
 	pty_command(&pty, "row . 2 400.6 esc\\x1b[2J\\x1b]0;title\\x07end");
 	pty_command(&pty, "row . 2 300.7 c1\\xc2\\x9b2Jtext");
 	pty_command(&pty, "row . 2 200.8 bidi\\xe2\\x80\\xaeevil");
+	pty_command(&pty, "row . 2 150.1 sshd\\xe2\\x80\\x8b");
 	pty_command(
 		&pty,
 		"row . 2 100.9 "
@@ -110,6 +111,7 @@ static void test_odd_names(void **state)
 	pty_wait_text(&pty, "esc\xef\xbf\xbd[2");
 	pty_wait_text(&pty, "bidi\xef\xbf\xbd"
 			    "evil");
+	pty_wait_text(&pty, "sshd\xef\xbf\xbd");
 	/* all numbers line up whatever the names are made of */
 	assert_int_equal(cell_of(&pty, "800.2"), cell_of(&pty, "900.1"));
 	assert_int_equal(cell_of(&pty, "700.3"), cell_of(&pty, "900.1"));
@@ -118,6 +120,7 @@ static void test_odd_names(void **state)
 	assert_int_equal(cell_of(&pty, "400.6"), cell_of(&pty, "900.1"));
 	assert_int_equal(cell_of(&pty, "300.7"), cell_of(&pty, "900.1"));
 	assert_int_equal(cell_of(&pty, "200.8"), cell_of(&pty, "900.1"));
+	assert_int_equal(cell_of(&pty, "150.1"), cell_of(&pty, "900.1"));
 	assert_int_equal(cell_of(&pty, "100.9"), cell_of(&pty, "900.1"));
 	/* a name is cut at characters, and keeps its beginning and its end */
 	pty_wait_text(&pty, "long漢…漢漢漢");

@@ -300,7 +300,7 @@ static const struct health_entry health_entries[HEALTH_COUNT] = {
 #undef EXPORT_HEALTH
 };
 
-const unsigned int export_statuses[EXPORT_STATUS_COUNT] = {200, 404, 405};
+const unsigned int export_statuses[EXPORT_STATUS_COUNT] = {200, 403, 404, 405};
 
 /* A number that is being written. */
 struct writing {

@@ -75,12 +75,13 @@ void export_write_groups(const struct export *export, struct exposition *exposit
 /* Statuses of answers. */
 enum export_status {
 	EXPORT_STATUS_200,
+	EXPORT_STATUS_403,
 	EXPORT_STATUS_404,
 	EXPORT_STATUS_405,
 	EXPORT_STATUS_COUNT,
 };
 
-extern const unsigned int export_statuses[EXPORT_STATUS_COUNT]; /* 200, 404, 405 */
+extern const unsigned int export_statuses[EXPORT_STATUS_COUNT]; /* 200, 403, 404, 405 */
 
 /* Numbers about ctop that the export does not know. */
 struct export_health {

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "metric/metric.h"
+#include "metric/source.h"
 #include "table/column_name.h"
 #include "table/view.h"
 #include "window/column.h"
@@ -32,35 +33,56 @@ static int refuse(enum column column, struct error *error)
 	return result;
 }
 
+/* Whether the kernel refuses what it is made of to all but the owner of a process: io and smaps_rollup
+ * (proc_pid_io(5)), which tell as much as how long a password is. */
+static bool is_private(enum export_family family)
+{
+	const source_set set = column_sources(export_families[family].column);
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if ((set & source_bit((enum source)i)) != 0 && sources[i].rights != FEATURE_NONE)
+			return true;
+	}
+	return false;
+}
+
 /* Marks the family of a column that is named. */
-static int choose_one(const char *name, bool chosen[], struct error *error)
+static int choose_one(const char *name, bool for_all, bool chosen[], struct error *error)
 {
 	const enum column column = column_find(name);
 
 	if (column == COLUMN_COUNT)
 		return column_refuse(name, error);
 	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {
-		if (export_families[i].column == column) {
-			chosen[i] = true;
-			return 0;
-		}
+		if (export_families[i].column != column)
+			continue;
+		if (for_all && is_private((enum export_family)i))
+			return error_set(
+				error, -EINVAL,
+				"%s is for the owner of a process alone, and all users of this host can "
+				"read what is exported; --listen unix:PATH has it, or --public",
+				column_title(column, WINDOW_MODE_INTERVAL));
+		chosen[i] = true;
+		return 0;
 	}
 	return refuse(column, error);
 }
 
-int export_family_choose(const char *list, struct export_family_choice *ret_choice, struct error *error)
+int export_family_choose(const char *list, bool for_all, struct export_family_choice *ret_choice,
+			 struct error *error)
 {
 	bool chosen[EXPORT_FAMILY_COUNT] = {false};
 	const bool adds = list == NULL || *list == '+';
 	int result = 0;
 
 	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++)
-		chosen[i] = adds && export_families[i].by_default;
+		chosen[i] = adds && export_families[i].by_default &&
+			    !(for_all && is_private((enum export_family)i));
 	while (list != NULL && *list != '\0' && result == 0) {
 		const size_t length = strcspn(list, ",");
 		char *name = memory_duplicate_bytes(list + (*list == '+'), length - (*list == '+'));
 
-		result = choose_one(name, chosen, error);
+		result = choose_one(name, for_all, chosen, error);
 		free(name);
 		list += length;
 		list += *list == ',';

@@ -35,10 +35,12 @@ struct export_family_choice {
 
 /*
  * Those that are exported by default where `list` is NULL, else those of the columns that it names (titles or
- * names, a comma between; +NAME adds to the default, which is then kept). Returns 0, or -EINVAL with a
- * sentence.
+ * names, a comma between; +NAME adds to the default, which is then kept). With `for_all`, those that all
+ * users of the host may read: not what /proc tells the owner of a process alone, which is left out of the
+ * default and refused in the list. Returns 0, or -EINVAL with a sentence.
  */
-int export_family_choose(const char *list, struct export_family_choice *ret_choice, struct error *error);
+int export_family_choose(const char *list, bool for_all, struct export_family_choice *ret_choice,
+			 struct error *error);
 
 /* The name of its series, "ctop_group_run_seconds_total", and a sentence about what they count. The caller
  * frees them. */

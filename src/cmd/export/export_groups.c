@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "export_groups.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,7 @@
 /* A group takes the place of the least series when its weight exceeds that one's by this factor. */
 #define ADVANTAGE 2.0
 
-static const char other_name[] = "(other)";
+static const char other_name[] = "(other)", retired_name[] = "(retired)";
 
 struct series {
 	char *labels; /* `axis="process",group="worker-{N}"`, owned */
@@ -37,6 +39,8 @@ struct export_groups {
 	struct series *series;
 	size_t count, capacity;
 	struct series other;
+	struct series retired; /* counters of the series that were dropped; no labels before there are any */
+	bool retired_grew;     /* in this round */
 	uint64_t round, now_ns;
 	struct export_groups_state state;
 	struct hash_map by_hash; /* index of the last series of a hash */
@@ -81,6 +85,7 @@ struct export_groups *export_groups_create(const struct export_groups_options *o
 	exposition_append_label(&groups->axis_label, "axis", word, strlen(word));
 	make_labels(groups, other_name, strlen(other_name), &groups->labels);
 	groups->other = create_series(groups, groups->labels.data, groups->labels.length);
+	groups->retired = create_series(groups, "", 0);
 	return groups;
 }
 
@@ -92,6 +97,7 @@ void export_groups_release(struct export_groups *groups)
 		release_series(&groups->series[i]);
 	free(groups->series);
 	release_series(&groups->other);
+	release_series(&groups->retired);
 	hash_map_release(&groups->by_hash);
 	hash_map_release(&groups->past_by_hash);
 	free(groups->past);
@@ -170,6 +176,40 @@ static void index_series(struct export_groups *groups)
 		hash_map_set(&groups->by_hash, groups->series[i].hash, (uint32_t)i);
 }
 
+/* Drops a series, but for what it has counted. Gauges are those of a round that it was no part of: unknown.
+ */
+static void drop_series(struct export_groups *groups, struct series *series)
+{
+	for (size_t i = 0; i < groups->options.families->count; i++) {
+		struct export_number *sum = &groups->retired.numbers[i];
+
+		if (!series->numbers[i].known)
+			continue;
+		sum->value = number_add_saturating(sum->value, series->numbers[i].value);
+		sum->known = true;
+	}
+	groups->retired_grew = true;
+	groups->state.dropped++;
+	release_series(series);
+}
+
+/* Makes it another series, for Prometheus, where it grew. */
+static void label_retired(struct export_groups *groups)
+{
+	const uint64_t milliseconds = groups->now_ns / NS_PER_MS;
+	char since[32];
+
+	if (!groups->retired_grew)
+		return;
+	groups->retired_grew = false;
+	snprintf(since, sizeof(since), "%" PRIu64 ".%03" PRIu64, milliseconds / 1000, milliseconds % 1000);
+	make_labels(groups, retired_name, strlen(retired_name), &groups->labels);
+	exposition_append_label(&groups->labels, "since", since, strlen(since));
+	free(groups->retired.labels);
+	groups->retired.labels = memory_duplicate_bytes(groups->labels.data, groups->labels.length);
+	groups->retired.labels_length = groups->labels.length;
+}
+
 /* Drops series that have had no threads for long enough. */
 static void drop_old(struct export_groups *groups)
 {
@@ -177,11 +217,10 @@ static void drop_old(struct export_groups *groups)
 
 	for (size_t i = 0; i < groups->count; i++) {
 		if (groups->now_ns - groups->series[i].seen_ns > groups->options.keep_ns)
-			release_series(&groups->series[i]);
+			drop_series(groups, &groups->series[i]);
 		else
 			groups->series[kept++] = groups->series[i];
 	}
-	groups->state.dropped += groups->count - kept;
 	if (kept != groups->count) {
 		groups->count = kept;
 		index_series(groups);
@@ -293,8 +332,7 @@ static bool place(struct export_groups *groups, const struct candidate *candidat
 	series = find_least(groups, candidate);
 	if (series == NULL)
 		return false;
-	release_series(series);
-	groups->state.dropped++;
+	drop_series(groups, series);
 	fill_series(groups, series, candidate);
 	index_series(groups);
 	return true;
@@ -344,6 +382,7 @@ void export_groups_add(struct export_groups *groups, uint64_t now_ns, const stru
 	candidates = find_candidates(groups, fading, rows, count, &candidate_count);
 	place_candidates(groups, candidates, candidate_count);
 	free(candidates);
+	label_retired(groups);
 	groups->state.groups = groups->state.folded = 0;
 	for (size_t i = 0; i < count; i++) {
 		struct series *series;
@@ -368,7 +407,7 @@ const char *export_groups_axis_label(const struct export_groups *groups)
 
 bool export_groups_have(const struct export_groups *groups, size_t family)
 {
-	bool known = groups->other.numbers[family].known;
+	bool known = groups->other.numbers[family].known || groups->retired.numbers[family].known;
 
 	for (size_t i = 0; i < groups->count && !known; i++)
 		known = groups->series[i].numbers[family].known;
@@ -388,4 +427,5 @@ void export_groups_write(const struct export_groups *groups, size_t family, stru
 	for (size_t i = 0; i < groups->count; i++)
 		write_series(&groups->series[i], family, exposition);
 	write_series(&groups->other, family, exposition);
+	write_series(&groups->retired, family, exposition);
 }

@@ -15,9 +15,10 @@
  * groups did lately; all other groups are `(other)` together.
  *
  * A group has one series as long as it has the room: it begins with 0 when it gets it, which Prometheus takes
- * for a counter that was reset, and counts in `(other)` before and after. So a sum over rates is right at any
- * time. What a series had counted when it is dropped is not added to `(other)`: its rate would show all of
- * that in one moment.
+ * for a counter that was reset, and counts in `(other)` before and after. What the counters of dropped series
+ * had counted is in `(retired)` from then on, so that sums over all groups never fall. Its label `since` is
+ * the time of the last drop: each drop makes it another series, which begins with all of that, and no rate
+ * shows the step. Sums over rates are right at any time.
  *
  * Groups are told apart by their names as they are exported: such as differ in invalid bytes alone are one.
  */

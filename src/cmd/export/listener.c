@@ -234,14 +234,18 @@ static int open_network(const char *where, struct listener *listener, struct err
 	return result;
 }
 
+bool listener_has_owner(const char *where)
+{
+	return strncmp(where, unix_prefix, strlen(unix_prefix)) == 0;
+}
+
 int listener_open(const char *where, struct listener *ret_listener, struct error *error)
 {
-	const size_t prefix = strlen(unix_prefix);
 	int result;
 
 	*ret_listener = (struct listener){.descriptor = -1};
-	result = strncmp(where, unix_prefix, prefix) == 0 ? open_path(where + prefix, ret_listener, error)
-							  : open_network(where, ret_listener, error);
+	result = listener_has_owner(where) ? open_path(where + strlen(unix_prefix), ret_listener, error)
+					   : open_network(where, ret_listener, error);
 	if (result < 0)
 		listener_close(ret_listener);
 	return result;

@@ -19,6 +19,10 @@ struct listener {
 	ino_t inode;
 };
 
+/* Whether that is a place in the file system, where the owner says who may connect; in the network all users
+ * of the host may. */
+bool listener_has_owner(const char *where);
+
 /* The default address of `ctop export`. */
 #define LISTENER_DEFAULT "127.0.0.1:12867"
 

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -24,6 +29,8 @@ enum {
 	MEMORY_MAX = 16 << 10,
 	/* for which a connection without a request is kept */
 	IDLE_SECONDS = 150,
+	/* of a page, which are handed over at once */
+	BLOCK_BYTES = 64 << 10,
 };
 
 /* The event that a connection waits for. */
@@ -39,14 +46,32 @@ struct connection {
 	int descriptor;
 	enum phase phase;
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	uint64_t heard_ns; /* when that began, or its reader took something last */
+};
+
+/* What is being sent to one or more connections. */
+struct page {
+	struct server *server;
+	struct buffer text;
+	enum exposition_format format;
+	size_t users;
+};
+
+/* A page on its way over a connection. */
+struct answer {
+	struct page *page;
+	struct connection *connection; /* NULL where its place is not known */
 };
 
 struct server {
 	struct exporter *exporter;
+	bool any_host;
 	struct MHD_Daemon *daemon;
 	int descriptor; /* epoll */
 	struct connection connections[ACCEPTED_MAX];
-	struct export_health health; /* what is counted here */
+	size_t pages;
+	struct page *newest[EXPOSITION_FORMAT_COUNT]; /* of those that are being sent, or NULL; not owned */
+	struct export_health health;                  /* what is counted here */
 };
 
 static const char start_page[] =
@@ -63,7 +88,7 @@ static void change_phase(struct connection *connection, enum phase phase)
 	if (connection->phase == PHASE_CLOSED)
 		return;
 	connection->phase = phase;
-	connection->since_ns = clock_ns(CLOCK_MONOTONIC);
+	connection->since_ns = connection->heard_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 /* libmicrohttpd sees the end of it and closes it. */
@@ -74,34 +99,25 @@ static void close_early(struct connection *connection, uint64_t *counter)
 	++*counter;
 }
 
-/*
- * Closes a connection where more than `most` are being answered, or (`all`) are open: the one that has waited
- * longest for its reader, or for a request.
+/* After each connection that came: closes the one that has been silent for longest where there is one too
+ * many.
  */
-static void make_room_among(struct server *server, bool all, size_t most)
+static void make_room(struct server *server)
 {
 	struct connection *oldest = NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; i < ACCEPTED_MAX; i++) {
 		struct connection *connection = &server->connections[i];
-		const bool answers = connection->phase == PHASE_ANSWER;
 
 		if (connection->phase == PHASE_NONE || connection->phase == PHASE_CLOSED)
 			continue;
-		count += all || answers;
-		if (answers != all && (oldest == NULL || connection->since_ns < oldest->since_ns))
+		count++;
+		if (oldest == NULL || connection->heard_ns < oldest->heard_ns)
 			oldest = connection;
 	}
-	if (count > most && oldest != NULL)
+	if (count > SERVER_CONNECTIONS_MAX)
 		close_early(oldest, &server->health.closed_crowded);
-}
-
-/* After each connection that came, and each answer that began: there is one too many at most. */
-static void make_room(struct server *server)
-{
-	make_room_among(server, false, SERVER_ANSWERS_MAX);
-	make_room_among(server, true, SERVER_CONNECTIONS_MAX);
 }
 
 /* Closes those that took too long for a request or an answer; returns when the next one will have. */
@@ -193,7 +209,6 @@ static enum MHD_Result answer(struct server *server, struct MHD_Connection *own,
 	server->health.requests[status]++;
 	if (connection != NULL)
 		change_phase(connection, PHASE_ANSWER);
-	make_room(server);
 	return result;
 }
 
@@ -205,19 +220,111 @@ static enum MHD_Result answer_text(struct server *server, struct MHD_Connection 
 						      MHD_RESPMEM_PERSISTENT));
 }
 
+/* The page for another request. Memory for pages is bounded: many readers that are slow share one. */
+static struct page *take_page(struct server *server, enum exposition_format format)
+{
+	struct export_health health = server->health;
+	struct page *page = server->newest[format];
+
+	if (page == NULL || server->pages < SERVER_PAGES_MAX) {
+		page = memory_allocate_zero(1, sizeof(*page));
+		page->server = server;
+		page->format = format;
+		health.serves = true;
+		exporter_write(server->exporter, format, &health, &page->text);
+		server->newest[format] = page;
+		server->pages++;
+	}
+	page->users++;
+	return page;
+}
+
+static void give_back(struct page *page)
+{
+	if (--page->users != 0)
+		return;
+	if (page->server->newest[page->format] == page)
+		page->server->newest[page->format] = NULL;
+	page->server->pages--;
+	buffer_release(&page->text);
+	free(page);
+}
+
+/* Hands a part of a page over: its reader has taken what was before it. */
+static ssize_t read_page(void *context, uint64_t position, char *bytes, size_t size)
+{
+	const struct answer *sent = context;
+	const size_t left = sent->page->text.length - (size_t)position;
+
+	if (sent->connection != NULL)
+		sent->connection->heard_ns = clock_ns(CLOCK_MONOTONIC);
+	if (left == 0)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	size = size < left ? size : left;
+	memcpy(bytes, sent->page->text.data + position, size);
+	return (ssize_t)size;
+}
+
+static void end_answer(void *context)
+{
+	struct answer *sent = context;
+
+	give_back(sent->page);
+	free(sent);
+}
+
 static enum MHD_Result answer_metrics(struct server *server, struct MHD_Connection *own)
 {
 	const enum exposition_format format = exposition_negotiate(
 		MHD_lookup_connection_value(own, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
-	struct export_health health = server->health;
-	struct buffer page = {0};
-	size_t length;
+	struct answer *sent = memory_allocate(sizeof(*sent));
+	struct MHD_Response *response;
 
-	health.serves = true;
-	exporter_write(server->exporter, format, &health, &page);
-	length = page.length;
-	return answer(server, own, EXPORT_STATUS_200, exposition_content_types[format],
-		      MHD_create_response_from_buffer(length, buffer_steal(&page), MHD_RESPMEM_MUST_FREE));
+	sent->page = take_page(server, format);
+	sent->connection = connection_of(own);
+	response = MHD_create_response_from_callback(sent->page->text.length, BLOCK_BYTES, read_page, sent,
+						     end_answer);
+	if (response == NULL)
+		end_answer(sent);
+	return answer(server, own, EXPORT_STATUS_200, exposition_content_types[format], response);
+}
+
+/* Whether a host is written as an address: a number, that of IPv6 in brackets. */
+static bool is_address(char *host)
+{
+	struct in6_addr address;
+	const size_t length = strlen(host);
+
+	if (host[0] != '[')
+		return inet_pton(AF_INET, host, &address) == 1;
+	if (host[length - 1] != ']')
+		return false;
+	host[length - 1] = '\0';
+	return inet_pton(AF_INET6, host + 1, &address) == 1;
+}
+
+/* Whether the host of a request, "localhost:12867", can only be this one. HTTP/1.0 names none, and no browser
+ * speaks that. */
+static bool is_own_host(struct MHD_Connection *own)
+{
+	const char *value = MHD_lookup_connection_value(own, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	char name[HOST_NAME_MAX + 1] = "", *host;
+	size_t length;
+	bool is_own;
+
+	if (value == NULL)
+		return true;
+	length = strlen(value);
+	while (length != 0 && value[length - 1] >= '0' && value[length - 1] <= '9')
+		length--;
+	/* without a port all of it is the host */
+	length = length != 0 && value[length - 1] == ':' ? length - 1 : strlen(value);
+	host = memory_duplicate_bytes(value, length);
+	gethostname(name, sizeof(name));
+	is_own = length != 0 &&
+		 (strcasecmp(host, "localhost") == 0 || strcasecmp(host, name) == 0 || is_address(host));
+	free(host);
+	return is_own;
 }
 
 /*
@@ -231,6 +338,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *own, const c
 
 	(void)version;
 	(void)data;
+	if (*request == NULL && !server->any_host && !is_own_host(own))
+		return answer_text(server, own, EXPORT_STATUS_403, "text/plain; charset=utf-8",
+				   "this Host is refused: ask for the address, localhost or the name of the "
+				   "host (ctop(1), EXPORT)\n");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return *request != NULL ? MHD_NO
 					: answer_text(server, own, EXPORT_STATUS_405,
@@ -253,12 +364,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *own, const c
 
 /* --- the server --- */
 
-int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error)
+int server_start(int listener, bool any_host, struct exporter *exporter, struct server **ret_server,
+		 struct error *error)
 {
 	struct server *server = memory_allocate_zero(1, sizeof(*server));
 	const union MHD_DaemonInfo *info;
 
 	server->exporter = exporter;
+	server->any_host = any_host;
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)ACCEPTED_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,

@@ -10,16 +10,17 @@
 
 /*
  * HTTP on a socket that listens, for GET and HEAD of `/metrics` and `/`, by libmicrohttpd. All of it is done
- * in the thread that calls. There are at most SERVER_CONNECTIONS_MAX connections, SERVER_ANSWERS_MAX of which
- * are being answered; a new one takes the place of the one that has been silent for longest, so that clients
- * that hold connections or send their requests byte by byte keep nobody out. A request and its
- * answer take at most SERVER_PATIENCE_NS together.
+ * in the thread that calls. There are at most SERVER_CONNECTIONS_MAX connections; a new one takes the place
+ * of the one that has been silent for longest, so that clients that hold connections, send their requests
+ * byte by byte or do not read keep nobody out, and an answer that is being read is not cut. With
+ * SERVER_PAGES_MAX pages being sent, further requests get the newest of them. A request and its answer take
+ * at most SERVER_PATIENCE_NS together.
  */
 struct server;
 
 enum {
 	SERVER_CONNECTIONS_MAX = 64,
-	SERVER_ANSWERS_MAX = 16,
+	SERVER_PAGES_MAX = 16,
 };
 #define SERVER_PATIENCE_NS (UINT64_C(15) * 1000000000)
 
@@ -27,10 +28,13 @@ enum {
 extern const bool server_is_built;
 
 /*
- * Serves the pages of an exporter on a socket that listens, not blocking, and stays the caller's. Returns 0
- * or a negative errno with a sentence.
+ * Serves the pages of an exporter on a socket that listens, not blocking, and stays the caller's. Without
+ * `any_host`, only requests for an address, `localhost` or the name of this host are answered: a page of the
+ * web whose own name leads to this socket (DNS rebinding) has that name in Host. Returns 0 or a negative
+ * errno with a sentence.
  */
-int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error);
+int server_start(int listener, bool any_host, struct exporter *exporter, struct server **ret_server,
+		 struct error *error);
 void server_stop(struct server *server);
 
 /* Readable when server_serve() has something to do. */

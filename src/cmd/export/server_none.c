@@ -7,9 +7,11 @@
 
 const bool server_is_built = false;
 
-int server_start(int listener, struct exporter *exporter, struct server **ret_server, struct error *error)
+int server_start(int listener, bool any_host, struct exporter *exporter, struct server **ret_server,
+		 struct error *error)
 {
 	(void)listener;
+	(void)any_host;
 	(void)exporter;
 	*ret_server = NULL;
 	return error_set(error, -ENOTSUP,

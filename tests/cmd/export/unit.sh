@@ -29,6 +29,17 @@ fi
 result "it bounds what it gives" "$([ "$(sed -n 's/^AmbientCapabilities=//p' "$unit")" = "$(sed -n 's/^CapabilityBoundingSet=//p' "$unit")" ] ||
     echo "the sets differ")"
 
+# Whoever may connect reads what /proc tells the owner of a process alone.
+listen=$(sed -n 's/^ExecStart=.* --listen \([^ ]*\).*/\1/p' "$unit")
+socket=$directory/${listen##*/}
+"$ctop" export --listen "unix:$socket" -d 0.5 2>"$directory/said" &
+exporter=$!
+until_true 20 grep -q serving "$directory/said"
+result "it listens on a socket that its group alone may connect to" "$({ [ "${listen%%:*}" = unix ] &&
+    [ "$(stat -c %a "$socket")" = 660 ] && grep -q '^RuntimeDirectoryMode=0750$' "$unit"; } || echo "$listen: $(cat "$directory/said")")"
+kill $exporter
+wait $exporter
+
 # With the unit's capabilities and no more, as another user.
 capabilities=$(sed -n 's/^AmbientCapabilities=//p' "$unit" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
 if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null ||
