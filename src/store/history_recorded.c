@@ -94,6 +94,14 @@ static void note_gap(struct recorded *history, const struct history_gap *gap)
 		note_gap(history, &(struct history_gap){gap->day, 0, INT64_MAX, 0, gap->why});
 }
 
+/* Notes that rounds from one on, or from before the last of them on, could not be read for another reason
+ * than damage. */
+static void note_unread(struct recorded *history, uint32_t day, int64_t from, int64_t to, const char *why)
+{
+	note_gap(history,
+		 &(struct history_gap){day, from, to, 0, arena_duplicate(&history->texts, why, strlen(why))});
+}
+
 /* The hole that a round is in, or NULL. */
 static const struct history_gap *gap_at(const struct recorded *history, uint32_t day, int64_t id)
 {
@@ -207,17 +215,22 @@ static bool is_same_boot(const struct history_boot *a, const struct history_boot
 	return i == HISTORY_BOOT_TEXTS;
 }
 
-/* A number for the boot of a row, the same in all files. */
-static uint32_t boot_number(struct recorded *history, struct history_entry *entry, uint32_t boot)
+/* A number for the boot of a round in a file, the same in all files; of one that cannot be read, which is
+ * noted, none. */
+static uint32_t boot_number(struct recorded *history, struct history_entry *entry,
+			    const struct history_round *round)
 {
-	const uint64_t key = (uint64_t)entry->day << 32 | boot;
+	const uint64_t key = (uint64_t)entry->day << 32 | round->boot;
 	struct history_boot found = unknown_boot;
+	struct error why;
 	uint32_t number;
 
 	if (hash_map_get(&history->boot_of, key, &number))
 		return number;
-	if (day_file_boot(&entry->file, boot, &history->texts, &found, NULL) < 0)
-		found = unknown_boot;
+	if (day_file_boot(&entry->file, round->boot, &history->texts, &found, &why) < 0) {
+		note_unread(history, entry->day, round->id, round->id + 1, why.text);
+		return UINT32_MAX;
+	}
 	if (history->boot_count >= HISTORY_BOOTS_MAX)
 		return UINT32_MAX;
 	for (number = 0; number < history->boot_count; number++) {
@@ -314,7 +327,7 @@ static int give(struct recorded *history, struct history_entry *entry, const str
 		struct history_round *ret_round)
 {
 	*ret_round = row->round;
-	ret_round->boot = boot_number(history, entry, row->round.boot);
+	ret_round->boot = boot_number(history, entry, &row->round);
 	return 1;
 }
 
@@ -440,6 +453,7 @@ struct collecting {
 	struct recorded *history;
 	struct history_entry *entry;
 	uint64_t from_unix_ns, to_unix_ns;
+	int64_t next; /* after the last round that was listed */
 	struct history_round *rounds;
 	size_t count, capacity;
 };
@@ -448,6 +462,7 @@ static bool collect(void *context, const struct day_file_row *row)
 {
 	struct collecting *work = context;
 
+	work->next = row->round.id + 1;
 	if (row->round.unix_ns >= work->from_unix_ns && row->round.unix_ns <= work->to_unix_ns &&
 	    gap_at(work->history, row->round.day, row->round.id) == NULL)
 		give(work->history, work->entry, row,
@@ -466,12 +481,19 @@ static int range(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_n
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < history->entry_count; i++) {
+		struct error why;
+		int listed;
+
 		work.entry = &history->entries[i];
-		/* where it is damaged the rest of the file is left out */
-		if (history_files_end(work.entry->day) > from_unix_ns &&
-		    history_files_begin(work.entry->day) <= to_unix_ns &&
-		    open_entry(history, work.entry, NULL) == 0)
-			day_file_list(&work.entry->file, from, to, collect, &work, NULL);
+		work.next = from;
+		if (history_files_end(work.entry->day) <= from_unix_ns ||
+		    history_files_begin(work.entry->day) > to_unix_ns ||
+		    open_entry(history, work.entry, NULL) < 0)
+			continue;
+		/* the rest of the file is left out */
+		listed = day_file_list(&work.entry->file, from, to, collect, &work, &why);
+		if (listed < 0 && listed != -EBADMSG)
+			note_unread(history, work.entry->day, work.next, INT64_MAX, why.text);
 	}
 	*ret_rounds = work.rounds;
 	*ret_count = work.count;
@@ -693,6 +715,7 @@ const struct history_day *history_days(struct history *base, size_t *ret_count)
 		struct history_entry *entry = &history->entries[i];
 		struct history_day *day = &history->days[i];
 		struct day_file_row row;
+		int result;
 
 		day->day = entry->day;
 		day->bytes = entry->bytes;
@@ -701,10 +724,12 @@ const struct history_day *history_days(struct history *base, size_t *ret_count)
 			day->unreadable = entry->status != -ENODATA;
 			continue;
 		}
-		if (seek_round(history, entry, true, first_id(true), &row, NULL) > 0)
-			day->first_unix_ns = row.round.unix_ns;
-		if (seek_round(history, entry, false, first_id(false), &row, NULL) > 0)
-			day->last_unix_ns = row.round.unix_ns;
+		result = seek_round(history, entry, true, first_id(true), &row, NULL);
+		day->first_unix_ns = result > 0 ? row.round.unix_ns : 0;
+		if (result >= 0)
+			result = seek_round(history, entry, false, first_id(false), &row, NULL);
+		day->last_unix_ns = result > 0 ? row.round.unix_ns : 0;
+		day->unreadable = result < 0;
 		day->rounds = count_of(entry, "SELECT count(*) FROM rounds WHERE id >= 0");
 		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
 		day->marks = count_of(entry, "SELECT count(*) FROM marks WHERE id > 0");
@@ -724,7 +749,7 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 		      struct history_marks *ret_marks, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	const int result = refresh(history, error);
+	int result = refresh(history, error);
 
 	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
@@ -735,7 +760,9 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 			continue;
 		/* of what is damaged the other functions tell */
 		if (open_entry(history, entry, NULL) == 0)
-			day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, NULL);
+			result = day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, error);
+		if (result == -EBADMSG)
+			result = 0;
 	}
 	if (ret_marks->count != 0)
 		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), compare_marks);
@@ -748,11 +775,12 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 static void search_entry(struct recorded *history, struct history_entry *entry)
 {
 	struct day_file_row row;
+	struct error why;
 	int64_t id = 0;
+	int result;
 
-	while (seek_round(history, entry, true, id, &row, NULL) > 0) {
+	while ((result = seek_round(history, entry, true, id, &row, &why)) > 0) {
 		struct day_file_blobs blobs;
-		struct error why;
 
 		if (day_file_blobs(&entry->file, row.round.id, &blobs, &why) == 0)
 			day_file_end_blobs(&blobs);
@@ -760,6 +788,9 @@ static void search_entry(struct recorded *history, struct history_entry *entry)
 			note_damaged(history, entry, row.round.id, why.text);
 		id = row.round.id + 1;
 	}
+	/* files that cannot be opened are noted */
+	if (result < 0 && day_file_is_open(&entry->file))
+		note_unread(history, entry->day, id, INT64_MAX, why.text);
 }
 
 /* The time of a round that a hole begins or ends with; of a whole file the times of its day. */
