@@ -333,37 +333,41 @@ static int give(struct recorded *history, struct history_entry *entry, const str
 
 /*
  * The first round in a direction, in the file of an index from an id on, and then in the next ones. 1: found,
- * 0: none, or why the first file that cannot be read cannot.
+ * 0: none, or a negative errno. A file that cannot be opened is passed over: why the first of them cannot is
+ * in *ret_passed, with its sentence in `error`, or 0.
  */
 static int search(struct recorded *history, size_t index, bool forward, int64_t id,
-		  struct history_round *ret_round, struct error *error)
+		  struct history_round *ret_round, int *ret_passed, struct error *error)
 {
-	int first_result = 0;
-
+	*ret_passed = 0;
 	for (; index < history->entry_count; index += forward ? 1 : (size_t)-1, id = first_id(forward)) {
+		struct history_entry *entry = &history->entries[index];
 		struct day_file_row row;
 		struct error why;
-		const int result = seek_round(history, &history->entries[index], forward, id, &row, &why);
+		const int result = seek_round(history, entry, forward, id, &row, &why);
 
 		if (result > 0)
-			return give(history, &history->entries[index], &row, ret_round);
-		if (result < 0 && result != -ENODATA && first_result == 0)
-			first_result = error_set(error, result, "%s", why.text);
+			return give(history, entry, &row, ret_round);
+		if (result < 0 && day_file_is_open(&entry->file))
+			return error_set(error, result, "%s", why.text);
+		if (result < 0 && result != -ENODATA && *ret_passed == 0)
+			*ret_passed = error_set(error, result, "%s", why.text);
 	}
-	return first_result;
+	return 0;
 }
 
 static int find_end(struct history *base, bool newest, struct history_round *ret_round, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
 	int result = refresh(history, error);
+	int passed;
 
 	if (result < 0)
 		return result;
 	result = search(history, newest ? history->entry_count - 1 : 0, !newest, first_id(!newest), ret_round,
-			error);
-	if (result != 0)
-		return result < 0 ? result : 0;
+			&passed, error);
+	if (result != 0 || passed != 0)
+		return result > 0 ? 0 : result < 0 ? result : passed;
 	if (history->gap_count != 0)
 		return error_set(error, -ENODATA, "%s: no round in it can be read: %s", base->directory,
 				 history->gaps[0].why);
@@ -372,14 +376,14 @@ static int find_end(struct history *base, bool newest, struct history_round *ret
 
 /* The round of a file that is nearest to a time on a side of it; 0: none there. */
 static int find_in_entry(struct recorded *history, struct history_entry *entry, uint64_t unix_ns, bool before,
-			 struct day_file_row *ret_row)
+			 struct day_file_row *ret_row, struct error *error)
 {
-	int result = seek_round(history, entry, !before, (int64_t)(unix_ns / NS_PER_MS), ret_row, NULL);
+	int result = seek_round(history, entry, !before, (int64_t)(unix_ns / NS_PER_MS), ret_row, error);
 
 	/* the id is a time in ms */
 	if (result > 0 && (before ? ret_row->round.unix_ns > unix_ns : ret_row->round.unix_ns < unix_ns))
 		result = seek_round(history, entry, !before, ret_row->round.id + (before ? -1 : 1), ret_row,
-				    NULL);
+				    error);
 	return result;
 }
 
@@ -388,7 +392,7 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 {
 	struct recorded *history = recorded_of(base);
 	/* what is newer may have been recorded since the files were listed */
-	const int result = refresh(history, error);
+	int result = refresh(history, error);
 	bool found = false;
 	uint32_t found_day = 0;
 
@@ -404,7 +408,10 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 		/* those of one date may be of the same time, when the clock went back */
 		if (found && !history_files_same_date(entry->day, found_day))
 			break;
-		if (find_in_entry(history, entry, unix_ns, before, &row) <= 0)
+		result = find_in_entry(history, entry, unix_ns, before, &row, error);
+		if (result < 0 && day_file_is_open(&entry->file))
+			return result;
+		if (result <= 0)
 			continue;
 		if (!found || (before ? row.round.unix_ns > ret_round->unix_ns
 				      : row.round.unix_ns < ret_round->unix_ns))
@@ -417,10 +424,11 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 
 /* As history_functions.find_next(), in the files that are known. */
 static int find_next_known(struct recorded *history, const struct history_round *from, bool forward,
-			   struct history_round *ret_round)
+			   struct history_round *ret_round, struct error *error)
 {
 	int64_t id = forward ? from->id + 1 : from->id - 1;
 	size_t index = 0;
+	int passed;
 
 	while (index < history->entry_count && history->entries[index].day < from->day)
 		index++;
@@ -429,20 +437,20 @@ static int find_next_known(struct recorded *history, const struct history_round 
 		id = first_id(forward);
 		index -= forward ? 0 : 1;
 	}
-	return search(history, index, forward, id, ret_round, NULL) > 0;
+	return search(history, index, forward, id, ret_round, &passed, error);
 }
 
 static int find_next(struct history *base, const struct history_round *from, bool forward,
 		     struct history_round *ret_round, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	int result = find_next_known(history, from, forward, ret_round);
+	int result = find_next_known(history, from, forward, ret_round, error);
 
 	/* nor was anything recorded since the files were listed */
 	if (result == 0 && forward) {
 		result = refresh(history, error);
 		if (result == 0)
-			result = find_next_known(history, from, forward, ret_round);
+			result = find_next_known(history, from, forward, ret_round, error);
 	}
 	return result;
 }
