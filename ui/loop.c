@@ -23,7 +23,8 @@ enum {
 };
 
 enum {
-	PROGRESS_MS = 100, /* between two looks at how far the first round is */
+	PROGRESS_MS = 100,    /* between two looks at how far the first round is */
+	NO_MEMORY_US = 10000, /* until poll(2) may have memory again */
 };
 
 struct loop {
@@ -267,8 +268,14 @@ static int run(struct loop *loop)
 		}
 		look_follow(ui);
 		screen_draw(ui);
-		if (poll(loop->waits, WAIT_COUNT, wait_ms(ui)) < 0 && errno != EINTR)
-			return SIGHUP;
+		if (poll(loop->waits, WAIT_COUNT, wait_ms(ui)) < 0) {
+			if (errno != EINTR && errno != ENOMEM)
+				return SIGHUP;
+			/* what had come before is told again */
+			if (errno == ENOMEM)
+				usleep(NO_MEMORY_US);
+			continue;
+		}
 		take_signals(loop);
 		if (terminal_is_gone(loop))
 			return SIGHUP;

@@ -67,6 +67,21 @@ static bool fill_scope(const struct bpf_map *map, struct bpf_scope scope)
 	return true;
 }
 
+/* Whether the programs' variables are there: libbpf loads without them where its test of the kernel failed.
+ */
+static bool has_variables(const struct bpf_object_skeleton *skeleton)
+{
+	const char *map = (const char *)skeleton->maps;
+
+	for (int i = 0; i < skeleton->map_cnt; i++, map += skeleton->map_skel_sz) {
+		void *const *variables = ((const struct bpf_map_skeleton *)(const void *)map)->mmaped;
+
+		if (variables != NULL && *variables == NULL)
+			return false;
+	}
+	return true;
+}
+
 struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int opened, struct bpf_map *map,
 				      struct bpf_scope scope, struct arena *arena)
 {
@@ -77,6 +92,8 @@ struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int 
 		result = bpf_map__set_max_entries(map, (uint32_t)scope.count);
 	if (result == 0)
 		result = bpf_object__load_skeleton(skeleton);
+	if (result == 0 && !has_variables(skeleton))
+		return feature_off(REASON_NOT_IN_KERNEL, "the kernel refused the program's variables", NULL);
 	if (result == 0)
 		return fill_scope(map, scope) ? feature_on()
 					      : feature_off(REASON_NOT_IN_KERNEL,

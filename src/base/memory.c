@@ -22,7 +22,7 @@ void memory_set_failure_handler(void (*handler)(void))
 	failure_handler = handler;
 }
 
-static void __attribute__((noreturn)) fail(void)
+void memory_fail(void)
 {
 	static const char message[] = "ctop: out of memory\n";
 	void (*handler)(void) = failure_handler;
@@ -41,7 +41,7 @@ void *memory_allocate(size_t size)
 	void *pointer = malloc(size != 0 ? size : 1);
 
 	if (pointer == NULL)
-		fail();
+		memory_fail();
 	return pointer;
 }
 
@@ -50,7 +50,7 @@ void *memory_allocate_zero(size_t count, size_t size)
 	void *pointer = calloc(count != 0 ? count : 1, size != 0 ? size : 1);
 
 	if (pointer == NULL)
-		fail();
+		memory_fail();
 	return pointer;
 }
 
@@ -59,7 +59,7 @@ void *memory_resize(void *pointer, size_t count, size_t size)
 	void *resized = reallocarray(pointer, count != 0 ? count : 1, size != 0 ? size : 1);
 
 	if (resized == NULL)
-		fail();
+		memory_fail();
 	return resized;
 }
 
@@ -89,7 +89,7 @@ void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)
 		wanted = 8;
 	while (wanted < needed) {
 		if (wanted > SIZE_MAX / 2)
-			fail();
+			memory_fail();
 		wanted *= 2;
 	}
 	pointer = memory_resize(pointer, wanted, size);
@@ -134,7 +134,7 @@ char *memory_format(const char *format, ...)
 	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
 	if (length < 0)
-		fail();
+		memory_fail();
 	return text;
 }
 

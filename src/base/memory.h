@@ -63,6 +63,9 @@ char *memory_format(const char *format, ...) __attribute__((malloc, returns_nonn
  */
 void memory_trim(void);
 
+/* Ends the process as above: for when a library lacks memory. */
+void memory_fail(void) __attribute__((noreturn));
+
 /* `handler` runs once before the process ends for lack of memory; NULL removes it. */
 void memory_set_failure_handler(void (*handler)(void));
 

@@ -11,6 +11,10 @@
 
 #include "memory.h"
 
+enum {
+	TRIES = 3, /* to wake the receiver */
+};
+
 struct queue {
 	size_t event_size;
 	void (*discard)(void *event);
@@ -90,9 +94,10 @@ void queue_send(struct queue *queue, const void *event)
 	if (queue->count == QUEUE_LENGTH)
 		discard_event(queue);
 	memcpy(event_at(queue, queue->count++), event, queue->event_size);
-	/* a full counter is readable already */
-	if (write(queue->descriptor, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		abort();
+	/* without this the receiver would not wake; a full counter is readable already */
+	for (int tries = 0; tries < TRIES; tries++)
+		if (write(queue->descriptor, &one, sizeof(one)) > 0 || errno == EAGAIN)
+			break;
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -105,8 +110,8 @@ bool queue_take(struct queue *queue, void *ret_event)
 	found = queue->count != 0;
 	if (found)
 		take_event(queue, 0, ret_event);
-	else if (read(queue->descriptor, &sent, sizeof(sent)) < 0 && errno != EAGAIN)
-		abort();
+	else if (read(queue->descriptor, &sent, sizeof(sent)) < 0)
+		errno = 0; /* it was not readable, or stays so and is read again */
 	pthread_mutex_unlock(&queue->lock);
 	return found;
 }

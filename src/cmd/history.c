@@ -56,7 +56,7 @@ static struct cell text_cell(struct table *table, const char *text)
 static struct cell count_cell(uint64_t count)
 {
 	if (count == HISTORY_COUNT_UNKNOWN)
-		return absent;
+		return (struct cell){.state = CELL_UNAVAILABLE, .reason = REASON_UNREADABLE};
 	return (struct cell){
 		.state = CELL_VALUE, .form = CELL_FORM_INTEGER, .unit = UNIT_COUNT, .value.integer = count};
 }
@@ -188,9 +188,9 @@ static void draw_days(struct history *history, const struct findings *findings, 
 		*cell++ = readable ? time_cell(table, days[i].last_unix_ns) : empty;
 		*cell++ = readable ? count_cell(days[i].rounds) : empty;
 		*cell++ = bytes_cell(table, days[i].bytes);
-		*cell++ = !readable                               ? empty
-			  : days[i].gaps != HISTORY_COUNT_UNKNOWN ? count_cell(gaps)
-								  : absent;
+		*cell++ = readable ? count_cell(days[i].gaps != HISTORY_COUNT_UNKNOWN ? gaps
+										      : HISTORY_COUNT_UNKNOWN)
+				   : empty;
 		*cell++ = readable ? count_cell(days[i].marks) : empty;
 	}
 	draw(report, table);

@@ -128,10 +128,10 @@ struct history_marks {
 struct history_functions {
 	int (*find_end)(struct history *history, bool newest, struct history_round *ret_round,
 			struct error *error);
-	/* The nearest round at a time or on a side of it. 1: found, 0: none there. */
+	/* The nearest round at a time or on a side of it. 1: found, 0: none there, or a negative errno. */
 	int (*find_side)(struct history *history, uint64_t unix_ns, bool before,
 			 struct history_round *ret_round, struct error *error);
-	/* The neighbour of a round. 1: found, 0: it is at the end. */
+	/* The neighbour of a round. 1: found, 0: it is at the end, or a negative errno. */
 	int (*find_next)(struct history *history, const struct history_round *from, bool forward,
 			 struct history_round *ret_round, struct error *error);
 	bool (*adjoins)(const struct history *history, const struct history_round *before,

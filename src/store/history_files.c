@@ -176,7 +176,7 @@ static int compare_files(const void *left, const void *right)
 	return (a->day > b->day) - (a->day < b->day);
 }
 
-static void note_file(struct history_files *files, int directory, const char *name)
+static int note_file(struct history_files *files, int directory, const char *name)
 {
 	struct stat status;
 	uint32_t day;
@@ -184,15 +184,18 @@ static void note_file(struct history_files *files, int directory, const char *na
 	const bool of_day = belongs_to_day(name, &day, &is_log);
 
 	if (!of_day && !history_files_is_snapshot(name))
-		return;
+		return 0;
 	/* it may be removed at the moment */
-	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
-		return;
+	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISREG(status.st_mode))
+		return 0;
 	files->bytes += (uint64_t)status.st_blocks * 512;
 	files->any = true;
 	if (of_day)
 		*MEMORY_APPEND(files->items, files->count,
 			       files->capacity) = (struct history_file){day, (uint64_t)status.st_size};
+	return 0;
 }
 
 int history_files_list(const char *directory, struct history_files *ret_files, struct error *error)
@@ -200,17 +203,23 @@ int history_files_list(const char *directory, struct history_files *ret_files, s
 	DIR *listing = opendir(directory);
 	const struct dirent *entry;
 	size_t kept = 0;
+	int result = listing == NULL ? -errno : 0;
 
 	*ret_files = (struct history_files){0};
-	if (listing == NULL) {
-		const int result = -errno;
-
+	while (result == 0) {
+		errno = 0;
+		entry = readdir(listing);
+		if (entry == NULL) {
+			result = -errno;
+			break;
+		}
+		result = note_file(ret_files, dirfd(listing), entry->d_name);
+	}
+	if (listing != NULL)
+		closedir(listing);
+	if (result < 0)
 		return error_set(error, result, "%s: %s%s", directory, strerror(-result),
 				 result == -EACCES ? "; run as its owner or as root" : "");
-	}
-	while ((entry = readdir(listing)) != NULL)
-		note_file(ret_files, dirfd(listing), entry->d_name);
-	closedir(listing);
 	if (ret_files->count != 0)
 		qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), compare_files);
 	/* the logs of a file are part of it */

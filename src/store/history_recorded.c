@@ -94,6 +94,14 @@ static void note_gap(struct recorded *history, const struct history_gap *gap)
 		note_gap(history, &(struct history_gap){gap->day, 0, INT64_MAX, 0, gap->why});
 }
 
+/* Notes that rounds from one on, or from before the last of them on, could not be read for another reason
+ * than damage. */
+static void note_unread(struct recorded *history, uint32_t day, int64_t from, int64_t to, const char *why)
+{
+	note_gap(history,
+		 &(struct history_gap){day, from, to, 0, arena_duplicate(&history->texts, why, strlen(why))});
+}
+
 /* The hole that a round is in, or NULL. */
 static const struct history_gap *gap_at(const struct recorded *history, uint32_t day, int64_t id)
 {
@@ -207,17 +215,22 @@ static bool is_same_boot(const struct history_boot *a, const struct history_boot
 	return i == HISTORY_BOOT_TEXTS;
 }
 
-/* A number for the boot of a row, the same in all files. */
-static uint32_t boot_number(struct recorded *history, struct history_entry *entry, uint32_t boot)
+/* A number for the boot of a round in a file, the same in all files; of one that cannot be read, which is
+ * noted, none. */
+static uint32_t boot_number(struct recorded *history, struct history_entry *entry,
+			    const struct history_round *round)
 {
-	const uint64_t key = (uint64_t)entry->day << 32 | boot;
+	const uint64_t key = (uint64_t)entry->day << 32 | round->boot;
 	struct history_boot found = unknown_boot;
+	struct error why;
 	uint32_t number;
 
 	if (hash_map_get(&history->boot_of, key, &number))
 		return number;
-	if (day_file_boot(&entry->file, boot, &history->texts, &found, NULL) < 0)
-		found = unknown_boot;
+	if (day_file_boot(&entry->file, round->boot, &history->texts, &found, &why) < 0) {
+		note_unread(history, entry->day, round->id, round->id + 1, why.text);
+		return UINT32_MAX;
+	}
 	if (history->boot_count >= HISTORY_BOOTS_MAX)
 		return UINT32_MAX;
 	for (number = 0; number < history->boot_count; number++) {
@@ -314,43 +327,47 @@ static int give(struct recorded *history, struct history_entry *entry, const str
 		struct history_round *ret_round)
 {
 	*ret_round = row->round;
-	ret_round->boot = boot_number(history, entry, row->round.boot);
+	ret_round->boot = boot_number(history, entry, &row->round);
 	return 1;
 }
 
 /*
  * The first round in a direction, in the file of an index from an id on, and then in the next ones. 1: found,
- * 0: none, or why the first file that cannot be read cannot.
+ * 0: none, or a negative errno. A file that cannot be opened is passed over: why the first of them cannot is
+ * in *ret_passed, with its sentence in `error`, or 0.
  */
 static int search(struct recorded *history, size_t index, bool forward, int64_t id,
-		  struct history_round *ret_round, struct error *error)
+		  struct history_round *ret_round, int *ret_passed, struct error *error)
 {
-	int first_result = 0;
-
+	*ret_passed = 0;
 	for (; index < history->entry_count; index += forward ? 1 : (size_t)-1, id = first_id(forward)) {
+		struct history_entry *entry = &history->entries[index];
 		struct day_file_row row;
 		struct error why;
-		const int result = seek_round(history, &history->entries[index], forward, id, &row, &why);
+		const int result = seek_round(history, entry, forward, id, &row, &why);
 
 		if (result > 0)
-			return give(history, &history->entries[index], &row, ret_round);
-		if (result < 0 && result != -ENODATA && first_result == 0)
-			first_result = error_set(error, result, "%s", why.text);
+			return give(history, entry, &row, ret_round);
+		if (result < 0 && day_file_is_open(&entry->file))
+			return error_set(error, result, "%s", why.text);
+		if (result < 0 && result != -ENODATA && *ret_passed == 0)
+			*ret_passed = error_set(error, result, "%s", why.text);
 	}
-	return first_result;
+	return 0;
 }
 
 static int find_end(struct history *base, bool newest, struct history_round *ret_round, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
 	int result = refresh(history, error);
+	int passed;
 
 	if (result < 0)
 		return result;
 	result = search(history, newest ? history->entry_count - 1 : 0, !newest, first_id(!newest), ret_round,
-			error);
-	if (result != 0)
-		return result < 0 ? result : 0;
+			&passed, error);
+	if (result != 0 || passed != 0)
+		return result > 0 ? 0 : result < 0 ? result : passed;
 	if (history->gap_count != 0)
 		return error_set(error, -ENODATA, "%s: no round in it can be read: %s", base->directory,
 				 history->gaps[0].why);
@@ -359,14 +376,14 @@ static int find_end(struct history *base, bool newest, struct history_round *ret
 
 /* The round of a file that is nearest to a time on a side of it; 0: none there. */
 static int find_in_entry(struct recorded *history, struct history_entry *entry, uint64_t unix_ns, bool before,
-			 struct day_file_row *ret_row)
+			 struct day_file_row *ret_row, struct error *error)
 {
-	int result = seek_round(history, entry, !before, (int64_t)(unix_ns / NS_PER_MS), ret_row, NULL);
+	int result = seek_round(history, entry, !before, (int64_t)(unix_ns / NS_PER_MS), ret_row, error);
 
 	/* the id is a time in ms */
 	if (result > 0 && (before ? ret_row->round.unix_ns > unix_ns : ret_row->round.unix_ns < unix_ns))
 		result = seek_round(history, entry, !before, ret_row->round.id + (before ? -1 : 1), ret_row,
-				    NULL);
+				    error);
 	return result;
 }
 
@@ -375,7 +392,7 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 {
 	struct recorded *history = recorded_of(base);
 	/* what is newer may have been recorded since the files were listed */
-	const int result = refresh(history, error);
+	int result = refresh(history, error);
 	bool found = false;
 	uint32_t found_day = 0;
 
@@ -391,7 +408,10 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 		/* those of one date may be of the same time, when the clock went back */
 		if (found && !history_files_same_date(entry->day, found_day))
 			break;
-		if (find_in_entry(history, entry, unix_ns, before, &row) <= 0)
+		result = find_in_entry(history, entry, unix_ns, before, &row, error);
+		if (result < 0 && day_file_is_open(&entry->file))
+			return result;
+		if (result <= 0)
 			continue;
 		if (!found || (before ? row.round.unix_ns > ret_round->unix_ns
 				      : row.round.unix_ns < ret_round->unix_ns))
@@ -404,10 +424,11 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 
 /* As history_functions.find_next(), in the files that are known. */
 static int find_next_known(struct recorded *history, const struct history_round *from, bool forward,
-			   struct history_round *ret_round)
+			   struct history_round *ret_round, struct error *error)
 {
 	int64_t id = forward ? from->id + 1 : from->id - 1;
 	size_t index = 0;
+	int passed;
 
 	while (index < history->entry_count && history->entries[index].day < from->day)
 		index++;
@@ -416,20 +437,20 @@ static int find_next_known(struct recorded *history, const struct history_round 
 		id = first_id(forward);
 		index -= forward ? 0 : 1;
 	}
-	return search(history, index, forward, id, ret_round, NULL) > 0;
+	return search(history, index, forward, id, ret_round, &passed, error);
 }
 
 static int find_next(struct history *base, const struct history_round *from, bool forward,
 		     struct history_round *ret_round, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	int result = find_next_known(history, from, forward, ret_round);
+	int result = find_next_known(history, from, forward, ret_round, error);
 
 	/* nor was anything recorded since the files were listed */
 	if (result == 0 && forward) {
 		result = refresh(history, error);
 		if (result == 0)
-			result = find_next_known(history, from, forward, ret_round);
+			result = find_next_known(history, from, forward, ret_round, error);
 	}
 	return result;
 }
@@ -440,6 +461,7 @@ struct collecting {
 	struct recorded *history;
 	struct history_entry *entry;
 	uint64_t from_unix_ns, to_unix_ns;
+	int64_t next; /* after the last round that was listed */
 	struct history_round *rounds;
 	size_t count, capacity;
 };
@@ -448,6 +470,7 @@ static bool collect(void *context, const struct day_file_row *row)
 {
 	struct collecting *work = context;
 
+	work->next = row->round.id + 1;
 	if (row->round.unix_ns >= work->from_unix_ns && row->round.unix_ns <= work->to_unix_ns &&
 	    gap_at(work->history, row->round.day, row->round.id) == NULL)
 		give(work->history, work->entry, row,
@@ -466,12 +489,19 @@ static int range(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_n
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < history->entry_count; i++) {
+		struct error why;
+		int listed;
+
 		work.entry = &history->entries[i];
-		/* where it is damaged the rest of the file is left out */
-		if (history_files_end(work.entry->day) > from_unix_ns &&
-		    history_files_begin(work.entry->day) <= to_unix_ns &&
-		    open_entry(history, work.entry, NULL) == 0)
-			day_file_list(&work.entry->file, from, to, collect, &work, NULL);
+		work.next = from;
+		if (history_files_end(work.entry->day) <= from_unix_ns ||
+		    history_files_begin(work.entry->day) > to_unix_ns ||
+		    open_entry(history, work.entry, NULL) < 0)
+			continue;
+		/* the rest of the file is left out */
+		listed = day_file_list(&work.entry->file, from, to, collect, &work, &why);
+		if (listed < 0 && listed != -EBADMSG)
+			note_unread(history, work.entry->day, work.next, INT64_MAX, why.text);
 	}
 	*ret_rounds = work.rounds;
 	*ret_count = work.count;
@@ -693,6 +723,7 @@ const struct history_day *history_days(struct history *base, size_t *ret_count)
 		struct history_entry *entry = &history->entries[i];
 		struct history_day *day = &history->days[i];
 		struct day_file_row row;
+		int result;
 
 		day->day = entry->day;
 		day->bytes = entry->bytes;
@@ -701,10 +732,12 @@ const struct history_day *history_days(struct history *base, size_t *ret_count)
 			day->unreadable = entry->status != -ENODATA;
 			continue;
 		}
-		if (seek_round(history, entry, true, first_id(true), &row, NULL) > 0)
-			day->first_unix_ns = row.round.unix_ns;
-		if (seek_round(history, entry, false, first_id(false), &row, NULL) > 0)
-			day->last_unix_ns = row.round.unix_ns;
+		result = seek_round(history, entry, true, first_id(true), &row, NULL);
+		day->first_unix_ns = result > 0 ? row.round.unix_ns : 0;
+		if (result >= 0)
+			result = seek_round(history, entry, false, first_id(false), &row, NULL);
+		day->last_unix_ns = result > 0 ? row.round.unix_ns : 0;
+		day->unreadable = result < 0;
 		day->rounds = count_of(entry, "SELECT count(*) FROM rounds WHERE id >= 0");
 		day->gaps = count_of(entry, "SELECT count(*) FROM rounds WHERE flags & 1");
 		day->marks = count_of(entry, "SELECT count(*) FROM marks WHERE id > 0");
@@ -724,7 +757,7 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 		      struct history_marks *ret_marks, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
-	const int result = refresh(history, error);
+	int result = refresh(history, error);
 
 	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
@@ -735,7 +768,9 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 			continue;
 		/* of what is damaged the other functions tell */
 		if (open_entry(history, entry, NULL) == 0)
-			day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, NULL);
+			result = day_file_marks(&entry->file, from_unix_ns, to_unix_ns, ret_marks, error);
+		if (result == -EBADMSG)
+			result = 0;
 	}
 	if (ret_marks->count != 0)
 		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), compare_marks);
@@ -748,11 +783,12 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 static void search_entry(struct recorded *history, struct history_entry *entry)
 {
 	struct day_file_row row;
+	struct error why;
 	int64_t id = 0;
+	int result;
 
-	while (seek_round(history, entry, true, id, &row, NULL) > 0) {
+	while ((result = seek_round(history, entry, true, id, &row, &why)) > 0) {
 		struct day_file_blobs blobs;
-		struct error why;
 
 		if (day_file_blobs(&entry->file, row.round.id, &blobs, &why) == 0)
 			day_file_end_blobs(&blobs);
@@ -760,6 +796,9 @@ static void search_entry(struct recorded *history, struct history_entry *entry)
 			note_damaged(history, entry, row.round.id, why.text);
 		id = row.round.id + 1;
 	}
+	/* files that cannot be opened are noted */
+	if (result < 0 && day_file_is_open(&entry->file))
+		note_unread(history, entry->day, id, INT64_MAX, why.text);
 }
 
 /* The time of a round that a hole begins or ends with; of a whole file the times of its day. */

@@ -132,10 +132,10 @@ struct recorder *recorder_create(int level)
 
 	recorder->words = vocabulary_own();
 	recorder->compressor = ZSTD_createCCtx();
-	if (recorder->compressor != NULL) {
-		ZSTD_CCtx_setParameter(recorder->compressor, ZSTD_c_compressionLevel, level);
-		ZSTD_CCtx_setParameter(recorder->compressor, ZSTD_c_checksumFlag, 1);
-	}
+	if (recorder->compressor == NULL)
+		memory_fail();
+	ZSTD_CCtx_setParameter(recorder->compressor, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(recorder->compressor, ZSTD_c_checksumFlag, 1);
 	return recorder;
 }
 
@@ -203,7 +203,7 @@ static void end_round(struct recorder *recorder, struct round *round, enum recor
 	size = ZSTD_compress2(recorder->compressor, blob->data + blob->length, bound, recorder->content.data,
 			      recorder->content.length);
 	if (ZSTD_isError(size)) /* the bound leaves room enough: only memory can be missing */
-		memory_resize(NULL, SIZE_MAX, 2);
+		memory_fail();
 	blob->length += size;
 	pad(blob, round->coder.elements, recorder->content.length);
 	round_release(round);

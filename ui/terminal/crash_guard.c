@@ -106,9 +106,10 @@ void crash_guard_set(const struct crash_guard_state *new_state)
 		registered = true;
 		atexit(crash_guard_restore);
 	}
+	atomic_store(&armed, true);
+	memory_set_failure_handler(crash_guard_restore);
 	alternate_stack = memory_allocate(ALTERNATE_STACK_BYTES);
 	sigaltstack(&(stack_t){.ss_sp = alternate_stack, .ss_size = ALTERNATE_STACK_BYTES}, &former_stack);
-	atomic_store(&armed, true);
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < guarded_signal_count(); i++) {
 		sigaction(guarded_signal(i), &action, &former_actions[i]);
@@ -116,7 +117,6 @@ void crash_guard_set(const struct crash_guard_state *new_state)
 		if (former_actions[i].sa_handler == SIG_IGN)
 			sigaction(guarded_signal(i), &former_actions[i], NULL);
 	}
-	memory_set_failure_handler(crash_guard_restore);
 }
 
 void crash_guard_clear(void)

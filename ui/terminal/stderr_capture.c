@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "stderr_capture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,13 @@
 enum {
 	KEPT_BYTES_MAX = 16 << 10
 };
+
+/* Makes the descriptor the standard error too; both errors of dup2(2) pass. */
+static void replace_standard_error(int descriptor)
+{
+	while (dup2(descriptor, STDERR_FILENO) < 0 && (errno == EINTR || errno == EBUSY))
+		;
+}
 
 void stderr_capture_open(struct stderr_capture *capture)
 {
@@ -26,7 +34,7 @@ void stderr_capture_open(struct stderr_capture *capture)
 		capture->standard_error = -1;
 		return;
 	}
-	dup2(ends[1], STDERR_FILENO);
+	replace_standard_error(ends[1]);
 	close(ends[1]);
 	capture->reader = ends[0];
 }
@@ -81,7 +89,7 @@ void stderr_capture_close(struct stderr_capture *capture)
 {
 	if (capture->reader < 0)
 		return;
-	dup2(capture->standard_error, STDERR_FILENO);
+	replace_standard_error(capture->standard_error);
 	stderr_capture_take(capture, NULL);
 	file_write_all(STDERR_FILENO, capture->kept.data, capture->kept.length);
 	buffer_release(&capture->kept);

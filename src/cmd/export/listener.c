@@ -74,6 +74,24 @@ static int clear_path(const struct sockaddr_un *address, struct error *error)
 				   strerror(-result));
 }
 
+/* Removes the socket of a listener, unless another one has taken its place. */
+static void remove_path(const struct listener *listener)
+{
+	struct stat status;
+
+	if (listener->path != NULL && lstat(listener->path, &status) == 0 &&
+	    status.st_dev == listener->device && status.st_ino == listener->inode)
+		unlink(listener->path);
+}
+
+/* The one that is removed when the process ends for lack of memory. */
+static const struct listener *kept_listener;
+
+static void remove_kept_path(void)
+{
+	remove_path(kept_listener);
+}
+
 static int open_path(const char *path, struct listener *listener, struct error *error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -91,12 +109,17 @@ static int open_path(const char *path, struct listener *listener, struct error *
 	listener->descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->descriptor < 0)
 		return error_set(error, -errno, "cannot open a socket: %s", strerror(errno));
+	listener->path = memory_duplicate(path);
+	kept_listener = listener;
+	memory_set_failure_handler(remove_kept_path);
 	mask = umask(0117);
 	result = bind(listener->descriptor, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno
 												    : 0;
 	umask(mask);
-	if (result == 0 && lstat(path, &status) == 0) {
-		listener->path = memory_duplicate(path);
+	if (result == 0 && lstat(path, &status) < 0) {
+		result = -errno;
+		unlink(path);
+	} else if (result == 0) {
 		listener->device = status.st_dev;
 		listener->inode = status.st_ino;
 	}
@@ -253,11 +276,9 @@ int listener_open(const char *where, struct listener *ret_listener, struct error
 
 void listener_close(struct listener *listener)
 {
-	struct stat status;
-
-	if (listener->path != NULL && lstat(listener->path, &status) == 0 &&
-	    status.st_dev == listener->device && status.st_ino == listener->inode)
-		unlink(listener->path);
+	if (listener->path != NULL)
+		memory_set_failure_handler(NULL);
+	remove_path(listener);
 	if (listener->descriptor >= 0)
 		close(listener->descriptor);
 	free(listener->words);

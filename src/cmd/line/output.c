@@ -35,9 +35,12 @@ void output_flush(struct output *output)
 /* Some file systems report a full disk only at close(2); closing a duplicate leaves stdout itself open. */
 static void check_stdout(struct output *output)
 {
-	int duplicate = dup(STDOUT_FILENO);
+	int duplicate;
 
-	if (output->status == 0 && (duplicate < 0 || close(duplicate) < 0))
+	if (output->status < 0)
+		return;
+	duplicate = dup(STDOUT_FILENO);
+	if (duplicate < 0 || close(duplicate) < 0)
 		output->status = -errno;
 }
 
