@@ -87,12 +87,16 @@ static bool find_newer(const struct reader_file *main, uint8_t frame[static FRAM
 	return false;
 }
 
-/* A log that is no file, or that we may not read, is as good as none: the file is as it was before. */
+/*
+ * A log that is no file, or that we may not read, is as good as none: the file is as it was before. So is an
+ * empty one, which SQLite does not even open beside a file that was closed.
+ */
 static struct stat log_status(const char *path)
 {
 	struct stat status;
 
-	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode) || access(path, R_OK) < 0)
+	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0 ||
+	    access(path, R_OK) < 0)
 		return (struct stat){0};
 	return status;
 }

@@ -394,6 +394,24 @@ static void test_removed_while_written(void **state)
 	fixture_remove(directory);
 }
 
+/* A log without a byte, as a copy or a host that lost power may leave beside a file that was closed. */
+static void test_empty_log(void **state)
+{
+	char *directory = fixture_record(10), *path = fixture_path(directory);
+	char *log = memory_format("%s-wal", path);
+	const int descriptor = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t damaged;
+
+	(void)state;
+	assert_true(descriptor >= 0);
+	close(descriptor);
+	assert_int_equal(fixture_walk_all(directory, &damaged), 10);
+	assert_int_equal(damaged, 0);
+	free(log);
+	free(path);
+	fixture_remove(directory);
+}
+
 /* Runs as nobody; true where that one saw what it should. */
 static bool as_nobody(bool (*body)(const char *directory), const char *directory)
 {
@@ -478,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_recording_beside),
 		cmocka_unit_test(test_damaged_while_written),
 		cmocka_unit_test(test_removed_while_written),
+		cmocka_unit_test(test_empty_log),
 		cmocka_unit_test(test_permissions),
 	};
 
