@@ -39,6 +39,8 @@ enum work {
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size); /* libFuzzer's own */
 
 struct text {
 	const char *data;
@@ -72,6 +74,51 @@ static struct snapshot *load(struct text text)
 		return snapshot;
 	snapshot_release(snapshot);
 	return NULL;
+}
+
+/* The place of a run of digits behind a place, `size` where there is none. */
+static size_t find_digits(const uint8_t *data, size_t size, size_t from)
+{
+	while (from < size && (data[from] < '0' || data[from] > '9'))
+		from++;
+	return from;
+}
+
+/*
+ * Most changes of bytes make a text that is refused. So three of four change the view, or put another number
+ * in the place of one.
+ */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	static const char *const numbers[] = {
+		"0",
+		"1",
+		"3",
+		"100",
+		"4294967295",
+		"1000000000",
+		"1795161600000000000",
+		"9223372036854775807",
+		"9223372036854775808",
+		"18446744073709551615",
+	};
+	const char *number = numbers[seed / 16 % ARRAY_COUNT(numbers)];
+	size_t begin, end, length = strlen(number);
+
+	if (size <= HEAD || seed % 4 == 0)
+		return LLVMFuzzerMutate(data, size, max_size);
+	if (seed % 16 == 1) {
+		data[seed / 16 % HEAD] = (uint8_t)(seed / 64);
+		return size;
+	}
+	begin = find_digits(data, size, HEAD + seed / 7 % (size - HEAD));
+	for (end = begin; end < size && data[end] >= '0' && data[end] <= '9'; end++)
+		;
+	if (begin == end || size - (end - begin) + length > max_size)
+		return LLVMFuzzerMutate(data, size, max_size);
+	memmove(data + begin + length, data + end, size - end);
+	memcpy(data + begin, number, length);
+	return size - (end - begin) + length;
 }
 
 static struct view make_view(const uint8_t head[static HEAD])
