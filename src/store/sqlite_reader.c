@@ -87,12 +87,16 @@ static bool find_newer(const struct reader_file *main, uint8_t frame[static FRAM
 	return false;
 }
 
-/* A log that is no file, or that we may not read, is as good as none: the file is as it was before. */
+/*
+ * A log that is no file, or that we may not read, is as good as none: the file is as it was before. So is an
+ * empty one, which SQLite does not even open beside a file that was closed.
+ */
 static struct stat log_status(const char *path)
 {
 	struct stat status;
 
-	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode) || access(path, R_OK) < 0)
+	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0 ||
+	    access(path, R_OK) < 0)
 		return (struct stat){0};
 	return status;
 }
@@ -109,13 +113,21 @@ static int open_log(struct reader_file *main, sqlite3_file *real, int *ret_flags
 			       SQLITE_OPEN_WAL | SQLITE_OPEN_READONLY, ret_flags);
 }
 
+static bool is_empty(const struct reader_file *main)
+{
+	sqlite3_int64 size;
+
+	return main->real->pMethods->xFileSize(main->real, &size) == SQLITE_OK && size == 0;
+}
+
 static bool is_current(const struct reader_file *main)
 {
 	const struct stat status = log_status(main->log_path);
 	uint8_t header[LOG_HEADER], frame[FRAME_HEADER];
 
+	/* SQLite opens no log beside an empty file: it is left over from another one */
 	if (!is_same_file(&status, &main->log_status))
-		return false;
+		return main->log == NULL && is_empty(main);
 	if (main->log == NULL || main->index_count == 0)
 		return true;
 	read_log(main, header, LOG_HEADER, 0);
@@ -351,10 +363,11 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
 	return status;
 }
 
+/* SQLite removes the log of an empty file, and may believe so: it looks at it no more. */
 static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
 {
 	(void)vfs, (void)name, (void)sync;
-	return SQLITE_READONLY;
+	return SQLITE_OK;
 }
 
 static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret_result)

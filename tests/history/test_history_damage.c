@@ -394,6 +394,50 @@ static void test_removed_while_written(void **state)
 	fixture_remove(directory);
 }
 
+/* Makes a log of that many bytes, none of which is a transaction, beside the file. */
+static void make_log(const char *path, size_t size)
+{
+	char *log = memory_format("%s-wal", path);
+	const int descriptor = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	assert_true(descriptor >= 0);
+	assert_int_equal(ftruncate(descriptor, (off_t)size), 0);
+	close(descriptor);
+	free(log);
+}
+
+/* A log without a byte, as a copy or a host that lost power may leave beside a file that was closed. */
+static void test_empty_log(void **state)
+{
+	char *directory = fixture_record(10), *path = fixture_path(directory);
+	size_t damaged;
+
+	(void)state;
+	make_log(path, 0);
+	assert_int_equal(fixture_walk_all(directory, &damaged), 10);
+	assert_int_equal(damaged, 0);
+	free(path);
+	fixture_remove(directory);
+}
+
+/* SQLite would remove the log of an empty file, which nobody does who only reads. */
+static void test_empty_file_with_log(void **state)
+{
+	char *directory = fixture_record(1), *path = fixture_path(directory);
+	struct history *history;
+	struct history_round round;
+	struct error error = {0};
+
+	(void)state;
+	assert_int_equal(truncate(path, 0), 0);
+	make_log(path, 8192);
+	history = fixture_open(directory);
+	assert_int_equal(history_first(history, &round, &error), -ENODATA);
+	history_close(history);
+	free(path);
+	fixture_remove(directory);
+}
+
 /* Runs as nobody; true where that one saw what it should. */
 static bool as_nobody(bool (*body)(const char *directory), const char *directory)
 {
@@ -478,6 +522,8 @@ int main(void)
 		cmocka_unit_test(test_recording_beside),
 		cmocka_unit_test(test_damaged_while_written),
 		cmocka_unit_test(test_removed_while_written),
+		cmocka_unit_test(test_empty_log),
+		cmocka_unit_test(test_empty_file_with_log),
 		cmocka_unit_test(test_permissions),
 	};
 

@@ -14,7 +14,7 @@ defines()
     grep -qE "^[a-z].*[ *]$2\(" "$1" 2>/dev/null
 }
 
-findings=$(for page in README.md CONTRIBUTING.md docs/*.md; do
+findings=$(for page in README.md CONTRIBUTING.md docs/*.md docs/*/*.md; do
     case $page in docs/add-a-*) continue ;; esac
     # shellcheck disable=SC2016
     grep -oE '`(src|capture|probe|ui|tests|scripts|docs|man|bench)/[a-z0-9_/.-]*\.[a-z]+`' "$page" | tr -d '`' |
@@ -25,7 +25,7 @@ done)
 result "the files that documents name exist" "$findings"
 
 # shellcheck disable=SC2016
-findings=$(grep -ohE '`[a-z0-9_]+\(\)`' README.md CONTRIBUTING.md docs/*.md | tr -d '`()' | sort -u | while read -r function; do
+findings=$(grep -ohE '`[a-z0-9_]+\(\)`' README.md CONTRIBUTING.md docs/*.md docs/*/*.md | tr -d '`()' | sort -u | while read -r function; do
     grep -rqE "\\b$function\\(" --include='*.[ch]' src capture probe ui tests || echo "$function()"
 done)
 result "the functions that documents name exist" "$findings"
