@@ -129,13 +129,14 @@ static int check_bounds(void *context)
 	struct database *database = context;
 
 	if (database->steps_left < STEPS_AT_A_TIME || clock_ns(CLOCK_MONOTONIC) > database->deadline_ns)
+		database->is_given_up = true;
+	if (database->is_given_up)
 		return 1;
 	database->steps_left -= STEPS_AT_A_TIME;
 	return 0;
 }
 
-/* The size of the file and its log, bytes. */
-static uint64_t bytes_of(const struct database *database)
+uint64_t database_bytes(const struct database *database)
 {
 	static const int operations[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
 	uint64_t bytes = 0;
@@ -159,7 +160,7 @@ static uint64_t bytes_of(const struct database *database)
  */
 static void set_bounds(struct database *database)
 {
-	const uint64_t bytes = bytes_of(database);
+	const uint64_t bytes = database_bytes(database);
 
 	sqlite3_limit(database->connection, SQLITE_LIMIT_LENGTH,
 		      (int)(!database->is_reader || bytes > LONGEST_VALUE ? LONGEST_VALUE
@@ -214,6 +215,8 @@ int database_step(struct database *database, sqlite3_stmt *statement, struct err
 	unsigned int tries = 0;
 	int status, result = 0;
 
+	if (database->is_given_up)
+		return database_error(database, SQLITE_INTERRUPT, error);
 	if (is_first)
 		set_bounds(database);
 	status = sqlite3_step(statement);
