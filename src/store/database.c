@@ -63,6 +63,11 @@ static int errno_of(sqlite3 *connection, int status)
 	case SQLITE_NOMEM:
 		return -ENOMEM;
 	case SQLITE_TOOBIG:
+	/* our statements are right: what they fail for is the file, such as a format that is not known, or a
+	 * row that is there already */
+	case SQLITE_ERROR:
+	case SQLITE_CONSTRAINT:
+	case SQLITE_MISMATCH:
 		return -EBADMSG;
 	case SQLITE_INTERRUPT:
 		return -ETIMEDOUT;
@@ -456,6 +461,10 @@ static int open_to_write(struct database *database, const struct database_kind *
 	if (result == 0)
 		result = database_run(database, settings, error);
 	free(settings);
+	/* SQLite only reads a file whose header has a newer version of the format */
+	if (result == -EROFS && access(database->path, W_OK) == 0)
+		return error_set(error, -EBADMSG, "%s: its format is not one that can be written",
+				 database->path);
 	return result == 0 ? check_kind(database, kind, error) : result;
 }
 

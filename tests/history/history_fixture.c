@@ -340,6 +340,7 @@ struct fixture_cost fixture_survive(const char *what, const char *directory,
 	if (child == 0) {
 		const struct rlimit memory = {FIXTURE_MEMORY_BYTES, FIXTURE_MEMORY_BYTES};
 
+		setrlimit(RLIMIT_CPU, &(struct rlimit){FIXTURE_CPU_SECONDS, FIXTURE_CPU_SECONDS});
 		/* AddressSanitizer reserves terabytes of addresses */
 		if (!ADDRESS_SANITIZER)
 			setrlimit(RLIMIT_AS, &memory);

@@ -200,7 +200,7 @@ static void test_shared_rounds(void **state)
 	char *directory = fixture_record(20);
 
 	(void)state;
-	share_bytes(directory, "rounds", &row, FIXTURE_UNIX_NS / NS_PER_MS, PART_PAGES);
+	share_bytes(directory, "rounds", &row, FIXTURE_UNIX_NS / NS_PER_MS, PART_PAGES / 3);
 	check("rounds", directory, fixture_survive("rounds", directory, fixture_read_and_record));
 	fixture_remove(directory);
 }

@@ -63,6 +63,9 @@ static void test_crafted_rows(void **state)
 		{"many damaged rows", "UPDATE rounds SET unix_ns = 0 WHERE rowid % 2 = 0"},
 		{"many boots", "UPDATE rounds SET boot = id % 1000003;"
 			       "INSERT OR IGNORE INTO boots SELECT boot, boot, '', '', '', '' FROM rounds"},
+		{"blobs of rounds to come",
+		 "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 2000)"
+		 " INSERT OR IGNORE INTO blobs SELECT 1795161600000 + i * 5000, x'00', NULL, 0 FROM n"},
 		{"no blobs", "DELETE FROM blobs"},
 		{"blobs of zeros", "UPDATE blobs SET state = zeroblob(length(state)), checksum = 0"},
 		{"texts for blobs", "UPDATE blobs SET state = 'x', interval = 1"},
@@ -181,6 +184,41 @@ static void test_crafted_pages(void **state)
 		close(file);
 		fixture_survive(tables[i], directory, fixture_read_and_record);
 		free(text);
+		free(path);
+		fixture_remove(directory);
+	}
+}
+
+/* Numbers in the header of the file that no SQLite writes (sqlite.org/fileformat2.html#the_database_header).
+ */
+static void test_crafted_header(void **state)
+{
+	static const struct {
+		off_t offset;
+		unsigned char byte;
+	} cases[] = {
+		{16, 0x11}, /* size of pages */
+		{18, 3},    /* format to write */
+		{19, 3},    /* format to read */
+		{20, 255},  /* bytes left free in each page */
+		{21, 1},    /* parts of a page that a row may take */
+		{28, 0xff}, /* pages */
+		{32, 0xff}, /* the first free page */
+		{47, 5},    /* format of the schema */
+		{52, 0x7f}, /* the largest root page */
+		{59, 9},    /* encoding of texts */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		char *directory = record(20), *path = fixture_path(directory),
+		     *name = memory_format("byte %lld of the header", (long long)cases[i].offset);
+		const int file = open(path, O_WRONLY | O_CLOEXEC);
+
+		assert_int_equal(pwrite(file, &cases[i].byte, 1, cases[i].offset), 1);
+		close(file);
+		fixture_survive(name, directory, fixture_read_and_record);
+		free(name);
 		free(path);
 		fixture_remove(directory);
 	}
@@ -309,9 +347,13 @@ static void test_reading_beside_a_writer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crafted_rows),     cmocka_unit_test(test_crafted_schema),
-		cmocka_unit_test(test_crafted_pages),    cmocka_unit_test(test_files_beside),
-		cmocka_unit_test(test_shared_directory), cmocka_unit_test(test_reading_beside_a_writer),
+		cmocka_unit_test(test_crafted_rows),
+		cmocka_unit_test(test_crafted_schema),
+		cmocka_unit_test(test_crafted_pages),
+		cmocka_unit_test(test_crafted_header),
+		cmocka_unit_test(test_files_beside),
+		cmocka_unit_test(test_shared_directory),
+		cmocka_unit_test(test_reading_beside_a_writer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
