@@ -209,7 +209,7 @@ static void test_shared_rounds(void **state)
 static void test_growing_chain(void **state)
 {
 	enum {
-		ROUNDS = 40,
+		ROUNDS = 24,
 		MORE = 4096,
 	};
 	struct fixture_host host = fixture_host;
@@ -279,7 +279,7 @@ static void test_many_holes(void **state)
 	enum {
 		PARTS = 60,
 	};
-	char *directory = fixture_record(1800), *path = fixture_path(directory);
+	char *directory = fixture_record(600), *path = fixture_path(directory);
 
 	(void)state;
 	fixture_run_sql(directory, "UPDATE blobs SET checksum = 0, state = x'00' WHERE round % 10000 = 0;"
@@ -305,7 +305,7 @@ static void test_endless_log(void **state)
 		FRAMES = 1 << 16,
 		FRAME = 24 + 512,
 	};
-	char *directory = fixture_record(1000), *path = fixture_path(directory),
+	char *directory = fixture_record(300), *path = fixture_path(directory),
 	     *log = memory_format("%s-wal", path);
 	const unsigned char header[32] = {0x37, 0x7f, 0x06, 0x82, 0, 0x2d, 0xe2, 0x18, 0, 0, 2, 0,
 					  0,    0,    0,    0,    1, 2,    3,    4,    5, 6, 7, 8};
