@@ -313,12 +313,14 @@ static int decode_round(struct history *history, const struct history_round *rou
 	int result = 0;
 
 	for (int64_t id = find_start(ring, round->id); id <= round->id && result == 0; id++) {
+		const struct history_decoded *decoded = history_find_decoded(history, 0, id);
 		struct snapshot *against = snapshot;
 		struct recording recording;
 
-		snapshot = history_find_decoded(history, 0, id);
-		if (snapshot != NULL)
+		if (decoded != NULL) {
+			snapshot = decoded->snapshot;
 			continue;
+		}
 		if (!copy_recording(ring, id, &recording))
 			return forgotten(error);
 		result = recording_decode(recording.state.data, recording.state.length,
@@ -327,7 +329,7 @@ static int decode_round(struct history *history, const struct history_round *rou
 					  error);
 		recording_release(&recording);
 		if (result == 0)
-			history_keep_decoded(history, 0, id, snapshot);
+			history_keep_decoded(history, 0, id, 0, snapshot);
 	}
 	return result;
 }

@@ -63,6 +63,11 @@ static int errno_of(sqlite3 *connection, int status)
 	case SQLITE_NOMEM:
 		return -ENOMEM;
 	case SQLITE_TOOBIG:
+	/* our statements are right: what they fail for is the file, such as a format that is not known, or a
+	 * row that is there already */
+	case SQLITE_ERROR:
+	case SQLITE_CONSTRAINT:
+	case SQLITE_MISMATCH:
 		return -EBADMSG;
 	case SQLITE_INTERRUPT:
 		return -ETIMEDOUT;
@@ -129,13 +134,14 @@ static int check_bounds(void *context)
 	struct database *database = context;
 
 	if (database->steps_left < STEPS_AT_A_TIME || clock_ns(CLOCK_MONOTONIC) > database->deadline_ns)
+		database->is_given_up = true;
+	if (database->is_given_up)
 		return 1;
 	database->steps_left -= STEPS_AT_A_TIME;
 	return 0;
 }
 
-/* The size of the file and its log, bytes. */
-static uint64_t bytes_of(const struct database *database)
+uint64_t database_bytes(const struct database *database)
 {
 	static const int operations[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
 	uint64_t bytes = 0;
@@ -159,7 +165,7 @@ static uint64_t bytes_of(const struct database *database)
  */
 static void set_bounds(struct database *database)
 {
-	const uint64_t bytes = bytes_of(database);
+	const uint64_t bytes = database_bytes(database);
 
 	sqlite3_limit(database->connection, SQLITE_LIMIT_LENGTH,
 		      (int)(!database->is_reader || bytes > LONGEST_VALUE ? LONGEST_VALUE
@@ -214,6 +220,8 @@ int database_step(struct database *database, sqlite3_stmt *statement, struct err
 	unsigned int tries = 0;
 	int status, result = 0;
 
+	if (database->is_given_up)
+		return database_error(database, SQLITE_INTERRUPT, error);
 	if (is_first)
 		set_bounds(database);
 	status = sqlite3_step(statement);
@@ -453,6 +461,10 @@ static int open_to_write(struct database *database, const struct database_kind *
 	if (result == 0)
 		result = database_run(database, settings, error);
 	free(settings);
+	/* SQLite only reads a file whose header has a newer version of the format */
+	if (result == -EROFS && access(database->path, W_OK) == 0)
+		return error_set(error, -EBADMSG, "%s: its format is not one that can be written",
+				 database->path);
 	return result == 0 ? check_kind(database, kind, error) : result;
 }
 

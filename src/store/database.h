@@ -16,9 +16,9 @@
  *
  * The file may have been made to do harm. So its schema is the one that we write, to the letter: there are no
  * views, triggers or indexes that could run. A statement may take no more steps than the file could hold
- * rows, and no longer than a deadline; a value is no larger than the file. Files that are read are opened as
- * sqlite_reader.h says. A writer whose files somebody else may change maps none of them either, and keeps
- * other programs out while it writes.
+ * rows, and no longer than a deadline, after which no other one is run; a value is no larger than the file.
+ * Files that are read are opened as sqlite_reader.h says. A writer whose files somebody else may change maps
+ * none of them either, and keeps other programs out while it writes.
  */
 struct database {
 	sqlite3 *connection; /* NULL: not open */
@@ -26,6 +26,7 @@ struct database {
 	bool is_reader;
 	uint64_t deadline_ns; /* of the statement that runs, CLOCK_MONOTONIC */
 	uint64_t steps_left;
+	bool is_given_up; /* a statement took too long: no other one is run */
 };
 
 enum {
@@ -68,6 +69,9 @@ static inline bool database_is_unusable(int result)
 {
 	return result == -EBADMSG || result == -EMEDIUMTYPE || result == -EPROTONOSUPPORT;
 }
+
+/* The size of a file and its log, bytes. */
+uint64_t database_bytes(const struct database *database);
 
 /* Runs statements that give no rows. */
 int database_run(struct database *database, const char *statements, struct error *error);

@@ -34,8 +34,9 @@ static const char *const tables[] = {
 static const struct database_kind kind = {DAY_FILE_VERSION, tables, ARRAY_COUNT(tables)};
 
 enum {
-	MARKS_MAX = 100000, /* of a file */
-	TEXT_MAX = 65536,   /* bytes of a text that is shown */
+	MARKS_MAX = 100000,   /* of a file */
+	TEXT_MAX = 65536,     /* bytes of a text that is shown */
+	NAME_MAX_BYTES = 255, /* of a name of a host or a kernel */
 };
 
 /* Columns without names are those of a table, in its order. */
@@ -384,17 +385,16 @@ void day_file_end_blobs(struct day_file_blobs *blobs)
 	*blobs = (struct day_file_blobs){0};
 }
 
-static const char *text_at(sqlite3_stmt *statement, int column, struct arena *arena)
+/* The text of a column, of at most so many bytes; NULL: none. */
+static const char *text_at(sqlite3_stmt *statement, int column, size_t max, struct arena *arena)
 {
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
-	return text != NULL ? arena_duplicate(arena, text, strnlen(text, TEXT_MAX)) : NULL;
+	return text != NULL ? arena_duplicate(arena, text, strnlen(text, max)) : NULL;
 }
 
-static const char *text_or_empty(sqlite3_stmt *statement, int column, struct arena *arena)
+static const char *or_empty(const char *text)
 {
-	const char *text = text_at(statement, column, arena);
-
 	return text != NULL ? text : "";
 }
 
@@ -411,14 +411,28 @@ int day_file_boot(struct day_file *file, uint32_t boot, struct arena *arena, str
 	if (result <= 0)
 		return result;
 	for (int i = 0; i < HISTORY_BOOT_TEXTS; i++)
-		ret_boot->texts[i] = text_or_empty(statement, 1 + i, arena);
+		ret_boot->texts[i] = or_empty(text_at(statement, 1 + i, NAME_MAX_BYTES, arena));
 	sqlite3_reset(statement);
 	return 1;
+}
+
+/* Reads the mark that a statement is on; returns the bytes of its texts. */
+static uint64_t read_mark(sqlite3_stmt *statement, struct arena *arena, struct history_mark *ret_mark)
+{
+	*ret_mark = (struct history_mark){
+		.unix_ns = ret_mark->unix_ns,
+		.kind = or_empty(text_at(statement, 2, TEXT_MAX, arena)),
+		.text = text_at(statement, 3, TEXT_MAX, arena),
+		.path = text_at(statement, 4, TEXT_MAX, arena),
+	};
+	return strlen(ret_mark->kind) + strlen(or_empty(ret_mark->text)) + strlen(or_empty(ret_mark->path));
 }
 
 int day_file_marks(struct day_file *file, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		   struct history_marks *marks, struct error *error)
 {
+	/* rows may have their bytes on the same pages: in all they have no more than the file */
+	uint64_t bytes_left = database_bytes(&file->database);
 	sqlite3_stmt *statement;
 	int64_t last = INT64_MIN;
 	size_t count = 0;
@@ -430,22 +444,20 @@ int day_file_marks(struct day_file *file, uint64_t from_unix_ns, uint64_t to_uni
 		sqlite3_bind_int64(statement, 1, last);
 		while ((result = database_step(&file->database, statement, error)) > 0) {
 			const int64_t id = sqlite3_column_int64(statement, 0);
-			const uint64_t unix_ns = code_count(&(struct cells){statement, false, 1}, 0, 0);
+			struct history_mark mark = {
+				.unix_ns = code_count(&(struct cells){statement, false, 1}, 0, 0)};
+			const bool is_asked = mark.unix_ns >= from_unix_ns && mark.unix_ns <= to_unix_ns;
+			const uint64_t bytes = is_asked ? read_mark(statement, &marks->arena, &mark) : 0;
 
-			if (id <= last || ++count > MARKS_MAX) {
+			if (id <= last || ++count > MARKS_MAX || bytes > bytes_left) {
 				result = error_set(error, -EBADMSG, "%s: its marks are damaged",
 						   file->database.path);
 				break;
 			}
 			last = id;
-			if (unix_ns >= from_unix_ns && unix_ns <= to_unix_ns)
-				*MEMORY_APPEND(marks->items, marks->count,
-					       marks->capacity) = (struct history_mark){
-					.unix_ns = unix_ns,
-					.kind = text_or_empty(statement, 2, &marks->arena),
-					.text = text_at(statement, 3, &marks->arena),
-					.path = text_at(statement, 4, &marks->arena),
-				};
+			bytes_left -= bytes;
+			if (is_asked)
+				*MEMORY_APPEND(marks->items, marks->count, marks->capacity) = mark;
 		}
 	} while (result == -ESTALE);
 	sqlite3_reset(statement);

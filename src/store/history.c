@@ -109,13 +109,14 @@ void history_marks_release(struct history_marks *marks)
 
 /* --- decoded rounds --- */
 
-struct snapshot *history_find_decoded(struct history *history, uint32_t day, int64_t id)
+const struct history_decoded *history_find_decoded(struct history *history, uint32_t day, int64_t id)
 {
 	for (size_t i = 0; i < history->decoded_max; i++) {
-		if (history->decoded[i].snapshot != NULL && history->decoded[i].day == day &&
-		    history->decoded[i].id == id) {
-			history->decoded[i].used = ++history->decoded_clock;
-			return history->decoded[i].snapshot;
+		struct history_decoded *decoded = &history->decoded[i];
+
+		if (decoded->snapshot != NULL && decoded->day == day && decoded->id == id) {
+			decoded->used = ++history->decoded_clock;
+			return decoded;
 		}
 	}
 	return NULL;
@@ -144,14 +145,11 @@ static size_t make_room(struct history *history, size_t threads)
 	}
 }
 
-void history_keep_decoded(struct history *history, uint32_t day, int64_t id, struct snapshot *snapshot)
+void history_keep_decoded(struct history *history, uint32_t day, int64_t id, unsigned int depth,
+			  struct snapshot *snapshot)
 {
-	const size_t place = make_room(history, snapshot->thread_count);
-
-	history->decoded[place].snapshot = snapshot;
-	history->decoded[place].day = day;
-	history->decoded[place].id = id;
-	history->decoded[place].used = ++history->decoded_clock;
+	history->decoded[make_room(history, snapshot->thread_count)] = (struct history_decoded){
+		snapshot, day, id, depth, ++history->decoded_clock};
 }
 
 void history_forget_decoded(struct history *history)
@@ -163,15 +161,15 @@ void history_forget_decoded(struct history *history)
 int history_read(struct history *history, const struct history_round *round, struct snapshot **ret_snapshot,
 		 struct error *error)
 {
-	struct snapshot *snapshot = history_find_decoded(history, round->day, round->id);
+	const struct history_decoded *decoded = history_find_decoded(history, round->day, round->id);
 
-	if (snapshot == NULL) {
+	if (decoded == NULL) {
 		const int result = history->functions->decode(history, round, error);
 
 		if (result < 0)
 			return result;
-		snapshot = history_find_decoded(history, round->day, round->id);
+		decoded = history_find_decoded(history, round->day, round->id);
 	}
-	*ret_snapshot = snapshot_reference(snapshot);
+	*ret_snapshot = snapshot_reference(decoded->snapshot);
 	return 0;
 }

@@ -28,11 +28,12 @@ enum {
 struct history {
 	const struct history_functions *functions;
 	char *directory; /* NULL: it is in memory */
-	struct {
+	struct history_decoded {
 		struct snapshot *snapshot; /* a reference; NULL: none */
 		uint32_t day;
 		int64_t id;
-		uint64_t used; /* clock of its last use */
+		unsigned int depth; /* how many others it is told from, one from the other */
+		uint64_t used;      /* clock of its last use */
 	} decoded[HISTORY_DECODED];
 	size_t decoded_max; /* how many are used */
 	uint64_t decoded_clock;
@@ -239,11 +240,12 @@ void history_marks_release(struct history_marks *marks);
 
 /* --- for the kinds of histories --- */
 
-/* A round that was decoded lately, or NULL. The reference stays the history's. */
-struct snapshot *history_find_decoded(struct history *history, uint32_t day, int64_t id);
+/* A round that was decoded lately, or NULL. It is the history's, until history_keep_decoded(). */
+const struct history_decoded *history_find_decoded(struct history *history, uint32_t day, int64_t id);
 
 /* Keeps a decoded round, whose reference is taken over, instead of those that were not used for longest. */
-void history_keep_decoded(struct history *history, uint32_t day, int64_t id, struct snapshot *snapshot);
+void history_keep_decoded(struct history *history, uint32_t day, int64_t id, unsigned int depth,
+			  struct snapshot *snapshot);
 void history_forget_decoded(struct history *history);
 
 /* --- of a recorded history only --- */

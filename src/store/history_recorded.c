@@ -15,9 +15,10 @@
 #include "recording.h"
 
 enum {
-	HISTORY_OPEN_MAX = 64,    /* files at a time */
-	HISTORY_BOOTS_MAX = 1024, /* later ones are not known */
-	HISTORY_GAPS_MAX = 1024,  /* a file with more of them is given up */
+	HISTORY_OPEN_MAX = 64,        /* files at a time */
+	HISTORY_BOOTS_MAX = 1024,     /* later ones are not known */
+	HISTORY_BOOT_ROWS_MAX = 8192, /* the same of the rows of all files */
+	HISTORY_GAPS_MAX = 1024,      /* a file with more of them is given up */
 };
 
 /* A file of a day. */
@@ -60,37 +61,55 @@ static struct recorded *recorded_of(const struct history *history)
 
 /* --- what is damaged --- */
 
-static int compare_gaps(const void *left, const void *right)
+/* The index of the first gap behind a round. */
+static size_t gap_behind(const struct recorded *history, uint32_t day, int64_t id)
 {
-	const struct history_gap *a = left, *b = right;
+	size_t from = 0, to = history->gap_count;
 
-	if (a->day != b->day)
-		return a->day < b->day ? -1 : 1;
-	return (a->from > b->from) - (a->from < b->from);
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+		const struct history_gap *gap = &history->gaps[middle];
+
+		if (gap->day > day || (gap->day == day && gap->from > id))
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return from;
+}
+
+/* Makes one of a gap and the one behind it, where they meet. */
+static bool join_gaps(struct recorded *history, size_t index)
+{
+	struct history_gap *gap = &history->gaps[index];
+	const struct history_gap *next = gap + 1;
+
+	if (index + 1 >= history->gap_count || gap->day != next->day || next->from > gap->to)
+		return false;
+	if (next->to > gap->to) {
+		gap->rounds = next->from == gap->to ? gap->rounds + next->rounds : 0;
+		gap->to = next->to;
+	}
+	history->gap_count--;
+	memmove(gap + 1, next + 1, (history->gap_count - index - 1) * sizeof(*gap));
+	return true;
 }
 
 /* Notes that the rounds from one on to before another are damaged. */
 static void note_gap(struct recorded *history, const struct history_gap *gap)
 {
-	size_t kept = 0, of_day = 0;
+	size_t index = gap_behind(history, gap->day, gap->from);
 
-	*MEMORY_APPEND(history->gaps, history->gap_count, history->gap_capacity) = *gap;
-	qsort(history->gaps, history->gap_count, sizeof(*history->gaps), compare_gaps);
-	/* those that meet become one */
-	for (size_t i = 0; i < history->gap_count; i++) {
-		struct history_gap *last = kept != 0 ? &history->gaps[kept - 1] : NULL;
-		const struct history_gap *next = &history->gaps[i];
-
-		if (last == NULL || last->day != next->day || next->from > last->to) {
-			of_day += next->day == gap->day;
-			history->gaps[kept++] = *next;
-		} else if (next->to > last->to) {
-			last->rounds = next->from == last->to ? last->rounds + next->rounds : 0;
-			last->to = next->to;
-		}
-	}
-	history->gap_count = kept;
-	if (of_day > HISTORY_GAPS_MAX)
+	(void)MEMORY_APPEND(history->gaps, history->gap_count, history->gap_capacity);
+	memmove(&history->gaps[index + 1], &history->gaps[index],
+		(history->gap_count - 1 - index) * sizeof(*gap));
+	history->gaps[index] = *gap;
+	if (index != 0 && join_gaps(history, index - 1))
+		index--;
+	while (join_gaps(history, index))
+		;
+	/* a file with too many is one */
+	if (gap_behind(history, gap->day, INT64_MAX) - gap_behind(history, gap->day, -1) > HISTORY_GAPS_MAX)
 		note_gap(history, &(struct history_gap){gap->day, 0, INT64_MAX, 0, gap->why});
 }
 
@@ -105,13 +124,10 @@ static void note_unread(struct recorded *history, uint32_t day, int64_t from, in
 /* The hole that a round is in, or NULL. */
 static const struct history_gap *gap_at(const struct recorded *history, uint32_t day, int64_t id)
 {
-	for (size_t i = 0; i < history->gap_count; i++) {
-		const struct history_gap *gap = &history->gaps[i];
+	const size_t behind = gap_behind(history, day, id);
+	const struct history_gap *gap = behind != 0 ? &history->gaps[behind - 1] : NULL;
 
-		if (gap->day == day && gap->from <= id && id < gap->to)
-			return gap;
-	}
-	return NULL;
+	return gap != NULL && gap->day == day && id < gap->to ? gap : NULL;
 }
 
 /* --- files --- */
@@ -215,6 +231,24 @@ static bool is_same_boot(const struct history_boot *a, const struct history_boot
 	return i == HISTORY_BOOT_TEXTS;
 }
 
+/* The number of a boot, which is added when it is new. */
+static uint32_t intern_boot(struct recorded *history, const struct history_boot *boot)
+{
+	struct history_boot added;
+	uint32_t number = 0;
+
+	while (number < history->boot_count && !is_same_boot(&history->boots[number], boot))
+		number++;
+	if (number < history->boot_count)
+		return number;
+	if (number >= HISTORY_BOOTS_MAX)
+		return UINT32_MAX;
+	for (size_t i = 0; i < HISTORY_BOOT_TEXTS; i++)
+		added.texts[i] = arena_duplicate(&history->texts, boot->texts[i], strlen(boot->texts[i]));
+	*MEMORY_APPEND(history->boots, history->boot_count, history->boot_capacity) = added;
+	return number;
+}
+
 /* A number for the boot of a round in a file, the same in all files; of one that cannot be read, which is
  * noted, none. */
 static uint32_t boot_number(struct recorded *history, struct history_entry *entry,
@@ -222,23 +256,21 @@ static uint32_t boot_number(struct recorded *history, struct history_entry *entr
 {
 	const uint64_t key = (uint64_t)entry->day << 32 | round->boot;
 	struct history_boot found = unknown_boot;
+	struct arena arena = {0};
 	struct error why;
 	uint32_t number;
 
 	if (hash_map_get(&history->boot_of, key, &number))
 		return number;
-	if (day_file_boot(&entry->file, round->boot, &history->texts, &found, &why) < 0) {
+	if (history->boot_of.count >= HISTORY_BOOT_ROWS_MAX)
+		return UINT32_MAX;
+	if (day_file_boot(&entry->file, round->boot, &arena, &found, &why) < 0) {
 		note_unread(history, entry->day, round->id, round->id + 1, why.text);
+		arena_release(&arena);
 		return UINT32_MAX;
 	}
-	if (history->boot_count >= HISTORY_BOOTS_MAX)
-		return UINT32_MAX;
-	for (number = 0; number < history->boot_count; number++) {
-		if (is_same_boot(&history->boots[number], &found))
-			break;
-	}
-	if (number == history->boot_count)
-		*MEMORY_APPEND(history->boots, history->boot_count, history->boot_capacity) = found;
+	number = intern_boot(history, &found);
+	arena_release(&arena);
 	hash_map_set(&history->boot_of, key, number);
 	return number;
 }
@@ -514,11 +546,12 @@ static bool adjoins(const struct history *base, const struct history_round *befo
 	const struct recorded *history = recorded_of(base);
 	bool is_there = false;
 
-	for (size_t i = 0; i < history->gap_count; i++) {
-		const struct history_gap *gap = &history->gaps[i];
+	const size_t behind = gap_behind(history, before->day, before->id);
 
-		if ((gap->day > before->day || (gap->day == before->day && gap->from > before->id)) &&
-		    (gap->day < after->day || (gap->day == after->day && gap->from < after->id)))
+	if (behind < history->gap_count) {
+		const struct history_gap *gap = &history->gaps[behind];
+
+		if (gap->day < after->day || (gap->day == after->day && gap->from < after->id))
 			return false;
 	}
 	/* what else a file had that was removed is not known */
@@ -567,8 +600,9 @@ static void note_damaged(struct recorded *history, struct history_entry *entry, 
 }
 
 enum {
-	/* A writer encodes no round against a longer chain than a dozen. */
-	CHAIN_MAX = 64,
+	/* A writer tells a round from a chain of at most a dozen others. Each may have thousands of threads
+	 * more than the one before for a few bytes. */
+	CHAIN_MAX = 16,
 };
 
 /* The name of a round in messages: its file and time. */
@@ -610,15 +644,16 @@ static int find_chain(struct recorded *history, struct history_entry *entry, int
 	int result = 0;
 
 	for (int64_t next = id; next != 0;) {
+		const struct history_decoded *known = history_find_decoded(&history->base, entry->day, next);
 		struct day_file_row row;
 
-		if (history_find_decoded(&history->base, entry->day, next) != NULL)
-			break;
-		if (count == CHAIN_MAX) {
+		if (count + (known != NULL ? known->depth : 0) >= CHAIN_MAX) {
 			result = error_set(error, -EBADMSG, "%s: a round is told from too many others",
 					   entry->file.database.path);
 			break;
 		}
+		if (known != NULL)
+			break;
 		result = day_file_seek(&entry->file, true, next, &row, error);
 		if (result == 0 || (result > 0 && row.round.id != next))
 			result = error_set(error, -EBADMSG,
@@ -653,14 +688,17 @@ static int decode_round(struct history *base, const struct history_round *round,
 	result = find_chain(history, entry, round->id, &chain, &count, &why);
 	while (result == 0 && count-- > 0) {
 		const struct day_file_row *row = &chain[count];
-		const struct snapshot *against = row->against != 0 ? history_find_decoded(base, entry->day,
-											  row->against)
-								   : NULL;
+		const struct history_decoded *against = row->against != 0
+								? history_find_decoded(base, entry->day,
+										       row->against)
+								: NULL;
+		const unsigned int depth = against != NULL ? against->depth + 1 : 0;
 		struct snapshot *snapshot;
 
-		result = decode(history, entry, row, against, &name, &snapshot, &why);
+		result = decode(history, entry, row, against != NULL ? against->snapshot : NULL, &name,
+				&snapshot, &why);
 		if (result == 0)
-			history_keep_decoded(base, row->round.day, row->round.id, snapshot);
+			history_keep_decoded(base, row->round.day, row->round.id, depth, snapshot);
 		else if (result == -EBADMSG || result == -EINVAL)
 			note_damaged(history, entry, row->round.id, why.text);
 	}

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 /* Layout of the log and its index: sqlite.org/walformat.html, sqlite.org/fileformat2.html#walformat. */
@@ -24,10 +25,14 @@ enum {
 	RECOVERY_LOCK = 2,
 	FIRST_READER_LOCK = 3,
 	FRAMES_LOOKED_AT = 1 << 16,
+	LEAST_PAGE = 512,
+	LARGEST_PAGE = 1 << 16,
 	/* A frame that recovery left out so often is no transaction: the host lost power while it was
 	 * written. */
 	LEFT_OUT_OFTEN = 3,
 };
+
+#define SETTLED_NS (NS_PER_S / 10)
 
 struct reader_file {
 	sqlite3_file base;
@@ -35,7 +40,9 @@ struct reader_file {
 	struct reader_file *log;  /* of a data base; NULL: not open */
 	const char *log_path;
 	struct stat log_status; /* of the file that is open as the log; zeros: none */
-	char **index;           /* parts of the log's index */
+	/* The log when nothing newer than the index was in it; zeros: it was never looked at like this. */
+	struct stat looked_at;
+	char **index; /* parts of the log's index */
 	int index_count;
 	bool is_fresh; /* the index was built, and nothing was read by it so far */
 	uint8_t log_header[LOG_HEADER];
@@ -73,9 +80,13 @@ static bool read_log(const struct reader_file *main, void *bytes, int size, sqli
 /* Finds the end of a transaction behind the frames that the index knows. */
 static bool find_newer(const struct reader_file *main, uint8_t frame[static FRAME_HEADER])
 {
-	const sqlite3_int64 step = FRAME_HEADER + (sqlite3_int64)big_endian(main->log_header + LOG_PAGE_SIZE);
+	const uint32_t page_size = big_endian(main->log_header + LOG_PAGE_SIZE);
+	const sqlite3_int64 step = FRAME_HEADER + (sqlite3_int64)page_size;
 	uint32_t known;
 
+	/* SQLite takes nothing from a log with other pages */
+	if (page_size < LEAST_PAGE || page_size > LARGEST_PAGE || (page_size & (page_size - 1)) != 0)
+		return false;
 	memcpy(&known, main->index[0] + INDEX_FRAMES, sizeof(known));
 	for (uint32_t i = 0; i < FRAMES_LOOKED_AT; i++) {
 		if (!read_log(main, frame, FRAME_HEADER, LOG_HEADER + step * ((sqlite3_int64)known + i)) ||
@@ -120,7 +131,28 @@ static bool is_empty(const struct reader_file *main)
 	return main->real->pMethods->xFileSize(main->real, &size) == SQLITE_OK && size == 0;
 }
 
-static bool is_current(const struct reader_file *main)
+/*
+ * To look through a log that says no end of a transaction takes long, so it is not done for each row. The
+ * time of a file tells of a change only when it was not changed just now: the kernel's clock for it has
+ * steps.
+ */
+static bool is_settled(const struct stat *status)
+{
+	const uint64_t changed_ns = (uint64_t)status->st_mtim.tv_sec * NS_PER_S +
+				    (uint64_t)status->st_mtim.tv_nsec,
+		       now_ns = clock_ns(CLOCK_REALTIME);
+
+	return changed_ns < now_ns && now_ns - changed_ns > SETTLED_NS;
+}
+
+static bool is_unchanged(const struct stat *now, const struct stat *before)
+{
+	return is_same_file(now, before) && now->st_size == before->st_size &&
+	       now->st_mtim.tv_sec == before->st_mtim.tv_sec &&
+	       now->st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
+static bool is_current(struct reader_file *main)
 {
 	const struct stat status = log_status(main->log_path);
 	uint8_t header[LOG_HEADER], frame[FRAME_HEADER];
@@ -128,13 +160,16 @@ static bool is_current(const struct reader_file *main)
 	/* SQLite opens no log beside an empty file: it is left over from another one */
 	if (!is_same_file(&status, &main->log_status))
 		return main->log == NULL && is_empty(main);
-	if (main->log == NULL || main->index_count == 0)
+	if (main->log == NULL || main->index_count == 0 || is_unchanged(&status, &main->looked_at))
 		return true;
 	read_log(main, header, LOG_HEADER, 0);
 	if (memcmp(header, main->log_header, LOG_HEADER) != 0)
 		return false;
-	return !find_newer(main, frame) ||
-	       (main->left_out_times >= LEFT_OUT_OFTEN && memcmp(frame, main->left_out, FRAME_HEADER) == 0);
+	if (find_newer(main, frame))
+		return main->left_out_times >= LEFT_OUT_OFTEN &&
+		       memcmp(frame, main->left_out, FRAME_HEADER) == 0;
+	main->looked_at = is_settled(&status) ? status : (struct stat){0};
+	return true;
 }
 
 /* Counts how often the index was built without a transaction that is in the log. */

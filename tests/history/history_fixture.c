@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -278,4 +280,80 @@ size_t fixture_walk_all(const char *directory, size_t *ret_damaged)
 
 	history_close(history);
 	return count;
+}
+
+/* --- histories that were made to do harm --- */
+
+static void ask_round(void *untyped, const struct history_round *round, uint64_t number)
+{
+	struct history *history = untyped;
+	struct snapshot *gone;
+	double left_ns;
+
+	(void)number;
+	if (history_read_gone(history, round, &gone, &left_ns, NULL) == 0)
+		snapshot_release(gone);
+	history_boot(history, round);
+}
+
+size_t fixture_read_everything(const char *directory)
+{
+	struct history *history = fixture_open(directory);
+	struct history_round round, *rounds;
+	struct history_marks marks;
+	size_t count, damaged;
+	const size_t whole = fixture_walk(history, &fixture_host, 0, ask_round, history, &damaged);
+
+	for (enum history_side side = HISTORY_AT_OR_BEFORE; side <= HISTORY_NEAREST; side++)
+		history_find(history, fixture_unix_ns(&fixture_host, 50), side, &round, NULL);
+	if (history_last(history, &round, NULL) == 0)
+		history_step(history, &round, -INT64_C(1000000), &round, NULL);
+	if (history_range(history, 0, UINT64_MAX, &rounds, &count, NULL) == 0)
+		free(rounds);
+	history_marks_read(history, 0, UINT64_MAX, &marks, NULL);
+	history_marks_release(&marks);
+	history_days(history, &count);
+	history_damage(history, true, &count);
+	history_close(history);
+	return whole;
+}
+
+bool fixture_read_and_record(const char *directory)
+{
+	struct history_writer *writer;
+
+	fixture_read_everything(directory);
+	writer = fixture_writer(directory, NULL);
+	fixture_add_rounds(writer, &fixture_host, FIXTURE_LATER, FIXTURE_LATER + 3);
+	history_writer_close(writer);
+	fixture_read_everything(directory);
+	return true;
+}
+
+struct fixture_cost fixture_survive(const char *what, const char *directory,
+				    bool (*body)(const char *directory))
+{
+	const pid_t child = fork();
+	struct rusage usage;
+	int status;
+
+	if (child == 0) {
+		const struct rlimit memory = {FIXTURE_MEMORY_BYTES, FIXTURE_MEMORY_BYTES};
+
+		setrlimit(RLIMIT_CPU, &(struct rlimit){FIXTURE_CPU_SECONDS, FIXTURE_CPU_SECONDS});
+		/* AddressSanitizer reserves terabytes of addresses */
+		if (!ADDRESS_SANITIZER)
+			setrlimit(RLIMIT_AS, &memory);
+		alarm(FIXTURE_SECONDS);
+		_exit(body(directory) ? 0 : 1);
+	}
+	assert_int_equal(wait4(child, &status, 0, &usage), child);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		fail_msg("%s: %s %d", what, WIFSIGNALED(status) ? "signal" : "exit",
+			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return (struct fixture_cost){
+		(uint64_t)usage.ru_maxrss << 10,
+		(uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
+			(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NS_PER_US,
+	};
 }

@@ -85,6 +85,34 @@ size_t fixture_walk(struct history *history, const struct fixture_host *host, ui
 /* The same of a directory with rounds of fixture_host. */
 size_t fixture_walk_all(const char *directory, size_t *ret_damaged);
 
+/* --- histories that were made to do harm --- */
+
+enum {
+	FIXTURE_CPU_SECONDS = 30, /* for anything that one file makes us do */
+	FIXTURE_SECONDS = 150,    /* the same where nothing runs, on a busy machine too */
+	FIXTURE_MEMORY_BYTES = 512 << 20,
+	FIXTURE_LATER = 300, /* the number of a round behind all that tests record */
+};
+
+/* Asks everything that can be asked of a history with rounds of fixture_host. Returns how many could be read.
+ */
+size_t fixture_read_everything(const char *directory);
+
+/* The same before and after three rounds more are recorded, from FIXTURE_LATER on. True. */
+bool fixture_read_and_record(const char *directory);
+
+struct fixture_cost {
+	uint64_t memory_bytes; /* the largest that it had at a time */
+	uint64_t cpu_ns;
+};
+
+/*
+ * Runs `body` in a process with the time and memory above. Fails, naming `what`, unless it ends well and
+ * returns true. Returns what it took.
+ */
+struct fixture_cost fixture_survive(const char *what, const char *directory,
+				    bool (*body)(const char *directory));
+
 /* Which round of fixture_host a time is. */
 uint64_t fixture_number(const struct fixture_host *host, uint64_t unix_ns);
 

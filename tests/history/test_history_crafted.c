@@ -17,8 +17,6 @@
 enum {
 	ROUNDS = 200,
 	PAGE = 4096,
-	SECONDS = 30, /* for anything that one file makes us do */
-	MEMORY_BYTES = 512 << 20,
 };
 
 static char *record(uint64_t rounds)
@@ -31,74 +29,6 @@ static char *record(uint64_t rounds)
 	assert_int_equal(history_writer_mark(writer, &mark, NULL), 0);
 	history_writer_close(writer);
 	return directory;
-}
-
-static void ask_round(void *untyped, const struct history_round *round, uint64_t number)
-{
-	struct history *history = untyped;
-	struct snapshot *gone;
-	double left_ns;
-
-	(void)number;
-	if (history_read_gone(history, round, &gone, &left_ns, NULL) == 0)
-		snapshot_release(gone);
-	history_boot(history, round);
-}
-
-/* Asks everything that can be asked. Returns how many rounds could be read. */
-static size_t read_everything(const char *directory)
-{
-	struct history *history = fixture_open(directory);
-	struct history_round round, *rounds;
-	struct history_marks marks;
-	size_t count, damaged;
-	const size_t whole = fixture_walk(history, &fixture_host, 0, ask_round, history, &damaged);
-
-	for (enum history_side side = HISTORY_AT_OR_BEFORE; side <= HISTORY_NEAREST; side++)
-		history_find(history, fixture_unix_ns(&fixture_host, 50), side, &round, NULL);
-	if (history_last(history, &round, NULL) == 0)
-		history_step(history, &round, -INT64_C(1000000), &round, NULL);
-	if (history_range(history, 0, UINT64_MAX, &rounds, &count, NULL) == 0)
-		free(rounds);
-	history_marks_read(history, 0, UINT64_MAX, &marks, NULL);
-	history_marks_release(&marks);
-	history_days(history, &count);
-	history_damage(history, true, &count);
-	history_close(history);
-	return whole;
-}
-
-/* Runs `body` in a process with little time and memory. Fails unless it ends well. */
-static void survive(const char *what, const char *directory, bool (*body)(const char *directory))
-{
-	const pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		const struct rlimit memory = {MEMORY_BYTES, MEMORY_BYTES};
-
-		/* AddressSanitizer reserves terabytes of addresses */
-		if (!ADDRESS_SANITIZER)
-			setrlimit(RLIMIT_AS, &memory);
-		alarm(SECONDS);
-		_exit(body(directory) ? 0 : 1);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		fail_msg("%s: %s %d", what, WIFSIGNALED(status) ? "signal" : "exit",
-			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-}
-
-static bool read_and_record(const char *directory)
-{
-	struct history_writer *writer;
-
-	read_everything(directory);
-	writer = fixture_writer(directory, NULL);
-	fixture_add_rounds(writer, &fixture_host, ROUNDS, ROUNDS + 3);
-	history_writer_close(writer);
-	read_everything(directory);
-	return true;
 }
 
 /* Rows that no recorder writes. */
@@ -133,6 +63,9 @@ static void test_crafted_rows(void **state)
 		{"many damaged rows", "UPDATE rounds SET unix_ns = 0 WHERE rowid % 2 = 0"},
 		{"many boots", "UPDATE rounds SET boot = id % 1000003;"
 			       "INSERT OR IGNORE INTO boots SELECT boot, boot, '', '', '', '' FROM rounds"},
+		{"blobs of rounds to come",
+		 "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 2000)"
+		 " INSERT OR IGNORE INTO blobs SELECT 1795161600000 + i * 5000, x'00', NULL, 0 FROM n"},
 		{"no blobs", "DELETE FROM blobs"},
 		{"blobs of zeros", "UPDATE blobs SET state = zeroblob(length(state)), checksum = 0"},
 		{"texts for blobs", "UPDATE blobs SET state = 'x', interval = 1"},
@@ -148,7 +81,7 @@ static void test_crafted_rows(void **state)
 		char *directory = record(ROUNDS);
 
 		fixture_run_sql(directory, cases[i].sql);
-		survive(cases[i].name, directory, read_and_record);
+		fixture_survive(cases[i].name, directory, fixture_read_and_record);
 		fixture_remove(directory);
 	}
 }
@@ -190,7 +123,7 @@ static void test_crafted_schema(void **state)
 		assert_int_equal(history_first(history, &round, &error), -EMEDIUMTYPE);
 		assert_non_null(strstr(error.text, FIXTURE_DAY));
 		history_close(history);
-		survive(cases[i], directory, read_and_record);
+		fixture_survive(cases[i], directory, fixture_read_and_record);
 		fixture_remove(directory);
 	}
 }
@@ -249,8 +182,43 @@ static void test_crafted_pages(void **state)
 		page[3] = (unsigned char)size;
 		assert_int_equal(pwrite(file, page, 4, 28), 4);
 		close(file);
-		survive(tables[i], directory, read_and_record);
+		fixture_survive(tables[i], directory, fixture_read_and_record);
 		free(text);
+		free(path);
+		fixture_remove(directory);
+	}
+}
+
+/* Numbers in the header of the file that no SQLite writes (sqlite.org/fileformat2.html#the_database_header).
+ */
+static void test_crafted_header(void **state)
+{
+	static const struct {
+		off_t offset;
+		unsigned char byte;
+	} cases[] = {
+		{16, 0x11}, /* size of pages */
+		{18, 3},    /* format to write */
+		{19, 3},    /* format to read */
+		{20, 255},  /* bytes left free in each page */
+		{21, 1},    /* parts of a page that a row may take */
+		{28, 0xff}, /* pages */
+		{32, 0xff}, /* the first free page */
+		{47, 5},    /* format of the schema */
+		{52, 0x7f}, /* the largest root page */
+		{59, 9},    /* encoding of texts */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		char *directory = record(20), *path = fixture_path(directory),
+		     *name = memory_format("byte %lld of the header", (long long)cases[i].offset);
+		const int file = open(path, O_WRONLY | O_CLOEXEC);
+
+		assert_int_equal(pwrite(file, &cases[i].byte, 1, cases[i].offset), 1);
+		close(file);
+		fixture_survive(name, directory, fixture_read_and_record);
+		free(name);
 		free(path);
 		fixture_remove(directory);
 	}
@@ -261,7 +229,7 @@ static bool read_for_a_second(const char *directory)
 	const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + NS_PER_S;
 
 	do
-		read_everything(directory);
+		fixture_read_everything(directory);
 	while (clock_ns(CLOCK_MONOTONIC) < end_ns);
 	return true;
 }
@@ -277,14 +245,14 @@ static void test_files_beside(void **state)
 	(void)state;
 	if (child == 0) {
 		fixture_add(fixture_writer(directory, NULL), &fixture_host, 20);
-		for (alarm(SECONDS);;) {
+		for (alarm(FIXTURE_SECONDS);;) {
 			if (truncate(index, 0) < 0 || truncate(index, 32768) < 0)
 				_exit(1);
 		}
 	}
 	while (access(index, F_OK) < 0)
 		usleep(1000);
-	survive("-shm", directory, read_for_a_second);
+	fixture_survive("-shm", directory, read_for_a_second);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	unlink(index);
@@ -292,7 +260,7 @@ static void test_files_beside(void **state)
 	fixture_run_sql(directory, "PRAGMA journal_mode=WAL");
 	unlink(log);
 	assert_int_equal(mkfifo(log, 0644), 0);
-	survive("a pipe", directory, read_for_a_second);
+	fixture_survive("a pipe", directory, read_for_a_second);
 	free(index);
 	free(log);
 	fixture_remove(directory);
@@ -309,9 +277,9 @@ static void test_shared_directory(void **state)
 	writer = fixture_writer(directory, NULL);
 	fixture_add_rounds(writer, &fixture_host, 20, 40);
 	assert_int_equal(access(index, F_OK), -1);
-	assert_int_equal(read_everything(directory), 40);
+	assert_int_equal(fixture_read_everything(directory), 40);
 	history_writer_close(writer);
-	assert_int_equal(read_everything(directory), 40);
+	assert_int_equal(fixture_read_everything(directory), 40);
 	free(index);
 	fixture_remove(directory);
 }
@@ -379,9 +347,13 @@ static void test_reading_beside_a_writer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crafted_rows),     cmocka_unit_test(test_crafted_schema),
-		cmocka_unit_test(test_crafted_pages),    cmocka_unit_test(test_files_beside),
-		cmocka_unit_test(test_shared_directory), cmocka_unit_test(test_reading_beside_a_writer),
+		cmocka_unit_test(test_crafted_rows),
+		cmocka_unit_test(test_crafted_schema),
+		cmocka_unit_test(test_crafted_pages),
+		cmocka_unit_test(test_crafted_header),
+		cmocka_unit_test(test_files_beside),
+		cmocka_unit_test(test_shared_directory),
+		cmocka_unit_test(test_reading_beside_a_writer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

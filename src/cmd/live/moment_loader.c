@@ -200,7 +200,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 
 		append_separator(&text);
 		buffer_append_format(&text, "the clock was set %s by ", jump < 0 ? "back" : "on");
-		append_length(&text, (uint64_t)(jump < 0 ? -jump : jump));
+		append_length(&text, jump < 0 ? -(uint64_t)jump : (uint64_t)jump);
 	}
 	return text.length != 0 ? buffer_steal(&text) : NULL;
 }

@@ -166,6 +166,7 @@ refused()
 limited()
 {
     (
+        # shellcheck disable=SC3045 # every shell that tests run with has it
         ulimit -n "$1"
         shift
         timeout 120 "$ctop" record --no-heap -n 3 -d 0.5 "$@" 2>&1
