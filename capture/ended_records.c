@@ -2,9 +2,11 @@
 #include "ended_records.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -431,6 +433,21 @@ static void add_known(const struct reading *reading, const struct waiting_record
 	thread->amounts = ended_amounts_of(item->amounts, delayed, 0, 0);
 }
 
+/*
+ * The least time that threads ran of whom the clock's tick saw so much: what is more than three standard
+ * deviations of such counts below it would be no chance. The coarse clock has the tick's length:
+ * clock_getres(2).
+ */
+static uint64_t least_sampled(uint64_t sampled_ns)
+{
+	struct timespec tick = {.tv_nsec = NS_PER_TICK};
+	double least;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	least = (double)sampled_ns - 3 * sqrt((double)sampled_ns * (double)tick.tv_nsec);
+	return least > 0 ? (uint64_t)least : 0;
+}
+
 static void add_bucket(const struct reading *reading, const struct bucket *bucket)
 {
 	const char *name = string_pool_text(&reading->records->names, bucket->name);
@@ -442,7 +459,8 @@ static void add_bucket(const struct reading *reading, const struct bucket *bucke
 	if (!bucket->leaders)
 		name_process(reading, bucket->tgid, &process, &cgroup);
 	memcpy(amounts, bucket->amounts, sizeof(amounts));
-	amounts[EXIT_RUN_TIME] = bucket->on_cpu_ns + larger(bucket->charged_ns, bucket->sampled_ns);
+	amounts[EXIT_RUN_TIME] = bucket->on_cpu_ns +
+				 larger(bucket->charged_ns, least_sampled(bucket->sampled_ns));
 	sum = ended_amounts_of(amounts, bucket->delayed, 0, 0);
 	group = ended_set_group(reading->set, ended_set_triple(reading->set, process, name, cgroup),
 				bucket->kernel);

@@ -221,8 +221,9 @@ struct round {
 	source_set needed;  /* read for every thread that is stale in them */
 	source_set extra;   /* the same while the budget lasts */
 	uint64_t cpu_start_ns, budget_ns, expensive_budget_ns, expensive_start_ns;
-	uint64_t now_ns;   /* CLOCK_BOOTTIME, of the reading under way */
-	uint64_t clock_ns; /* to which waits are counted: the scheduler's clock; 0: not known */
+	uint64_t now_ns;       /* CLOCK_BOOTTIME, of the reading under way */
+	uint64_t read_from_ns; /* when the last file began to be read: it is no older than that */
+	uint64_t clock_ns;     /* to which waits are counted: the scheduler's clock; 0: not known */
 	bool watches_runnable;
 	uint64_t runnable;     /* the least that the host counted during the round; UINT64_MAX unknown */
 	uint64_t unseen_found; /* runnable threads that stood still and were not known to be runnable */

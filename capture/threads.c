@@ -136,8 +136,10 @@ static void fail(struct round *round, size_t row, enum source source, enum reaso
 static bool read_file(struct round *round, size_t row, int tasks, enum source source)
 {
 	struct buffer *text = &round->capture->text;
-	enum reason reason = thread_file_read_source(tasks, round->snapshot->tid[row], source, text);
+	enum reason reason;
 
+	round->read_from_ns = clock_ns(CLOCK_BOOTTIME);
+	reason = thread_file_read_source(tasks, round->snapshot->tid[row], source, text);
 	round->now_ns = clock_ns(CLOCK_BOOTTIME);
 	if (reason != REASON_READ) {
 		/* schedstat comes before stat: a thread that ended by then is dropped, and its failures with
@@ -156,11 +158,26 @@ static bool read_file(struct round *round, size_t row, int tasks, enum source so
 	return true;
 }
 
+/* Whether a thread has had no CPU since its counters were read, which is before its state is. */
+static bool has_stood_still(struct round *round, size_t row, int tasks)
+{
+	const uint64_t timeslices = snapshot_value(round->snapshot, row, METRIC_TIMESLICES);
+	struct buffer *text = &round->capture->text;
+	struct thread_reading again;
+
+	thread_reading_begin(&again, round->snapshot->tgid[row], round->snapshot->tid[row]);
+	if (timeslices == 0 ||
+	    thread_file_read_source(tasks, again.tid, SOURCE_SCHEDSTAT, text) != REASON_READ ||
+	    !procfs_parse_schedstat(&again, text->data, text->length))
+		return true;
+	return again.value[METRIC_TIMESLICES] == timeslices;
+}
+
 /*
  * Notes since when the thread has been runnable without running, or in D: the first look that found it so
- * with its counters as they are now.
+ * with its counters as they are now. The time ends when the last look began: much may pass until it is over.
  */
-static void note_state(struct round *round, size_t row, char state_letter)
+static void note_state(struct round *round, size_t row, char state_letter, int tasks)
 {
 	struct thread_state *state = &round->states[row];
 	bool blocked = state_letter == 'R' || state_letter == 'D';
@@ -173,7 +190,13 @@ static void note_state(struct round *round, size_t row, char state_letter)
 	else if (state->blocked_since == 0 || (state->flags & ROW_MOVED) != 0 || state->state != state_letter)
 		state->blocked_since = round->now_ns;
 	state->state = state_letter;
-	waited = blocked ? round->now_ns - state->blocked_since : 0;
+	waited = blocked && round->read_from_ns > state->blocked_since
+			 ? round->read_from_ns - state->blocked_since
+			 : 0;
+	if (waited != 0 && !has_stood_still(round, row, tasks)) {
+		state->blocked_since = round->now_ns;
+		waited = 0;
+	}
 	/* a lone runner's counters stand still as well until they are brought up to date */
 	if (state_letter == 'R' && waited < round->capture->run_time_lag_ns)
 		waited = 0;
@@ -193,7 +216,7 @@ static void note_resident(const struct round *round)
 }
 
 /* Takes the identity from stat. Returns false when this is another thread than in the last round. */
-static bool take_stat(struct round *round, size_t row)
+static bool take_stat(struct round *round, size_t row, int tasks)
 {
 	const struct thread_reading *reading = &round->reading;
 	struct snapshot *snapshot = round->snapshot;
@@ -214,7 +237,7 @@ static bool take_stat(struct round *round, size_t row)
 	round->comm[row] = string_pool_intern(&snapshot->strings, reading->name, reading->name_length);
 	state->flags |= ROW_IDENTIFIED;
 	state->flags &= (uint16_t)~ROW_SUSPECT;
-	note_state(round, row, (char)reading->value[METRIC_STATE]);
+	note_state(round, row, (char)reading->value[METRIC_STATE], tasks);
 	return same;
 }
 
@@ -295,7 +318,7 @@ static source_set identify(struct round *round, size_t row, int tasks)
 	uint32_t name;
 
 	if (read_file(round, row, tasks, SOURCE_STAT))
-		return take_stat(round, row) ? 0 : round->needed;
+		return take_stat(round, row, tasks) ? 0 : round->needed;
 	/* the name alone tells a living thread from one that ended (spec: ghost filter) */
 	name = round_read_name(round, tasks, round->snapshot->tid[row]);
 	if (name != UNKNOWN_TEXT) {
