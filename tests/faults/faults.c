@@ -5,7 +5,7 @@
  *
  * Runs ctop with each call of functions.def failing once, by call site: first without a failure, which counts
  * the sites that the run meets, then once for each of them and each errno that it may give. Whatever fails,
- * ctop ends with 0, or with 1 and a sentence, within a minute; what was stored before is whole; no process,
+ * ctop ends with 0, or with 1 and a sentence, within minutes; what was stored before is whole; no process,
  * descriptor, file or BPF link is left; a sanitizer finds nothing. --seconds takes a sample of about that
  * long by the seed, which is printed, instead of all. --site repeats one failure and keeps what it left.
  */

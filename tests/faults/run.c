@@ -24,7 +24,7 @@
 #include "../wait.h"
 
 enum {
-	DEADLINE_S = 60,    /* of a run */
+	DEADLINE_S = 180,   /* of a run */
 	LOOKS_MAX = 100,    /* until a key is taken to have done nothing */
 	FIRST_BYTES = 1000, /* of a screen that has been drawn */
 };
