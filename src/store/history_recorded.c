@@ -510,6 +510,28 @@ static bool collect(void *context, const struct day_file_row *row)
 	return true;
 }
 
+/* Lists the rounds of a file up to an id, past what is damaged; of what cannot be read it is noted why. */
+static void list_rounds(struct collecting *work, int64_t to)
+{
+	struct recorded *history = work->history;
+	struct day_file_row row;
+	struct error why;
+	int result = -EBADMSG;
+
+	while (result == -EBADMSG) {
+		result = day_file_list(&work->entry->file, work->next, to, collect, work, &why);
+		if (result != -EBADMSG)
+			break;
+		if (pass_damage(history, work->entry, true, work->next, &row,
+				arena_duplicate(&history->texts, why.text, strlen(why.text))) <= 0 ||
+		    gap_at(history, work->entry->day, row.round.id) != NULL)
+			break; /* no more of it, or given up */
+		work->next = row.round.id;
+	}
+	if (result < 0 && result != -EBADMSG)
+		note_unread(history, work->entry->day, work->next, INT64_MAX, why.text);
+}
+
 static int range(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		 struct history_round **ret_rounds, size_t *ret_count, struct error *error)
 {
@@ -521,19 +543,13 @@ static int range(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_n
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < history->entry_count; i++) {
-		struct error why;
-		int listed;
-
 		work.entry = &history->entries[i];
 		work.next = from;
 		if (history_files_end(work.entry->day) <= from_unix_ns ||
 		    history_files_begin(work.entry->day) > to_unix_ns ||
 		    open_entry(history, work.entry, NULL) < 0)
 			continue;
-		/* the rest of the file is left out */
-		listed = day_file_list(&work.entry->file, from, to, collect, &work, &why);
-		if (listed < 0 && listed != -EBADMSG)
-			note_unread(history, work.entry->day, work.next, INT64_MAX, why.text);
+		list_rounds(&work, to);
 	}
 	*ret_rounds = work.rounds;
 	*ret_count = work.count;
