@@ -454,8 +454,11 @@ struct resolve_job *resolver_submit_for(resolver_work *work, uint64_t patience_n
 	job->object_count = (uint32_t)map->count;
 	job->deadline_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
 	result = start_job(work, job, process_directory, executable_path, map);
-	if (result == -EPIPE || result == -ECONNRESET || result == -ESRCH)
+	if (result == -EPIPE || result == -ECONNRESET)
 		finish_failed(job, HEAP_TAG_RESOLVER_ENDED, "its supervisor has ended");
+	else if (result == -ESRCH)
+		finish_failed(job, HEAP_TAG_WORKER_PANIC,
+			      "it could not be started: no supervisor could be forked when ctop began");
 	else if (result < 0)
 		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it could not be started: %s", strerror(-result));
 	return job;

@@ -312,6 +312,10 @@ bool supervisor_owns(pid_t pid)
 		const size_t count = __atomic_load_n(&program.roster->count, __ATOMIC_RELAXED);
 
 		owns = pid == program.child.pid;
+		/* a round that meets it collects it: somebody may have killed it, and no order comes for long
+		 */
+		if (owns)
+			(void)child_reap(&program.child, NULL);
 		for (size_t i = 0; !owns && i < count; i++)
 			owns = __atomic_load_n(&program.roster->pids[i], __ATOMIC_RELAXED) == pid;
 	}

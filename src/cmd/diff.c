@@ -231,19 +231,16 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 static int diff_run(void *opaque, char **operands, int operand_count)
 {
 	const struct diff_command_options *options = opaque;
-	struct snapshot_report report = {
-		.request =
-			{
-				.names = {operands[0], operands[1]},
-				.display = (enum tables_display)options->display,
-			},
-		.how.by_threads = options->match == DIFF_MATCHING_THREADS,
-	};
+	static struct snapshot_report report; /* large for a stack */
 	struct rule *rules = NULL;
 	struct error error;
 	int status;
 
 	(void)operand_count;
+	report.request.names[DIFF_BEFORE] = operands[0];
+	report.request.names[DIFF_AFTER] = operands[1];
+	report.request.display = (enum tables_display)options->display;
+	report.how.by_threads = options->match == DIFF_MATCHING_THREADS;
 	report.threads_by_default = options->match == DIFF_MATCHING_COUNT;
 	memcpy(report.request.per, options->per, sizeof(report.request.per));
 	report.request.all = options->all;

@@ -191,7 +191,7 @@ static struct ui_options make_ui_options(const struct live_options *options, con
 	};
 }
 
-static int run_live(const struct live_options *options, const struct view *view)
+static int run_live(const struct live_options *options, const struct view *view, struct error *error)
 {
 	struct capture_options capture = make_capture_options(options);
 	struct ui_options ui_options = make_ui_options(options, view);
@@ -202,12 +202,11 @@ static int run_live(const struct live_options *options, const struct view *view)
 	};
 	struct session *session;
 	struct screen_host *host;
-	struct error error;
 	bool failed = false, left_behind = false;
-	int status, result = check_save_directory(options->save_directory, &error);
+	int status, result = check_save_directory(options->save_directory, error);
 
 	if (result < 0)
-		return command_failed(&error);
+		return command_failed(error);
 	if (options->keep_mib != 0) {
 		host_options.ring = ring_create(options->keep_mib << 20);
 		host_options.history = ring_history(host_options.ring);
@@ -222,9 +221,9 @@ static int run_live(const struct live_options *options, const struct view *view)
 	ui_options.rounds = options->rounds;
 	ui_options.latency = options->latency;
 	session = session_create();
-	result = screen_host_start(&host_options, &host, &error);
+	result = screen_host_start(&host_options, &host, error);
 	if (result == 0) {
-		result = screen_host_run(host, session, &ui_options, &error);
+		result = screen_host_run(host, session, &ui_options, error);
 		left_behind = !screen_host_stop(host, &failed);
 	}
 	session_release(session);
@@ -233,7 +232,7 @@ static int run_live(const struct live_options *options, const struct view *view)
 		reader_release(capture.reader);
 		ring_release(host_options.ring);
 	}
-	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, &error);
+	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, error);
 	if (left_behind)
 		_exit(status);
 	return status;
@@ -242,34 +241,33 @@ static int run_live(const struct live_options *options, const struct view *view)
 /* Shows one file on the screen, or the comparison of two: `paths` are before and after. A file that cannot be
  * read is reported before the screen comes up. */
 static int run_files(const struct live_options *options, const struct view *view, char *const *paths,
-		     size_t count)
+		     size_t count, struct error *error)
 {
 	struct ui_options ui_options = make_ui_options(options, view);
 	struct snapshot_file files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
 	struct session *session;
 	struct screen_host *host;
-	struct error error;
 	bool left_behind = false, failed;
 	int status, result = snapshot_files_read((const char *const *)paths, count, CTPROF_DEFAULT_LIMIT,
-						 files, &error);
+						 files, error);
 
 	if (result < 0)
-		return command_failed(&error);
+		return command_failed(error);
 	session = session_create_file(snapshot_reference(files[count - 1].snapshot));
 	ui_options.file_name = files[count - 1].name;
 	if (count == 2) {
 		ui_options.before_name = files[0].name;
 		ui_options.before = files[0].snapshot;
 	}
-	result = screen_host_start(&(struct screen_host_options){.saves = false}, &host, &error);
+	result = screen_host_start(&(struct screen_host_options){.saves = false}, &host, error);
 	if (result == 0) {
-		result = screen_host_run(host, session, &ui_options, &error);
+		result = screen_host_run(host, session, &ui_options, error);
 		left_behind = !screen_host_stop(host, &failed);
 	}
 	session_release(session);
 	for (size_t i = 0; i < count; i++)
 		snapshot_file_release(&files[i]);
-	status = signals_end(result, &error);
+	status = signals_end(result, error);
 	if (left_behind)
 		_exit(status);
 	return status;
@@ -293,7 +291,7 @@ static int make_export(const struct live_options *options, const struct view *vi
 	return export_family_choose(options->view.columns, false, &ret_export->families, error);
 }
 
-static int run_batch(const struct live_options *options, const struct view *view)
+static int run_batch(const struct live_options *options, const struct view *view, struct error *error)
 {
 	struct export_options export;
 	struct batch_options batch_options = {
@@ -307,14 +305,13 @@ static int run_batch(const struct live_options *options, const struct view *view
 		/* without -b, where there is no terminal, one table is printed */
 		.rounds = options->rounds == 0 && !options->batch ? 1 : options->rounds,
 	};
-	struct error error;
 	source_set needed;
 	bool cgroup_records, smaps, left_behind;
 	int result;
 
 	if (options->format == FORMAT_OPENMETRICS) {
-		if (make_export(options, view, &export, &error) < 0)
-			return command_misused(NULL, &error);
+		if (make_export(options, view, &export, error) < 0)
+			return command_misused(NULL, error);
 		batch_options.export = &export;
 	}
 	view_needs(view, &needed, &cgroup_records, &smaps);
@@ -325,12 +322,12 @@ static int run_batch(const struct live_options *options, const struct view *view
 	batch_options.capture.heap = (needed & source_bit(SOURCE_JEMALLOC)) != 0 && !options->heap.no_heap;
 	if (batch_options.capture.heap || smaps)
 		batch_options.capture.reader = privilege_open_reader(options->roots.roots);
-	result = batch_run(&batch_options, &left_behind, &error);
+	result = batch_run(&batch_options, &left_behind, error);
 	lookup_thread_stop(batch_options.lookups);
 	if (left_behind)
-		_exit(signals_end(result, &error));
+		_exit(signals_end(result, error));
 	reader_release(batch_options.capture.reader);
-	return signals_end(result, &error);
+	return signals_end(result, error);
 }
 
 /* A process that the user names has to exist: an empty table would hide a mistyped number. */
@@ -351,16 +348,16 @@ static int check_scope(const struct live_options *options, struct error *error)
 	return 0;
 }
 
-static int run(const struct live_options *options, const struct view *view, char **paths, size_t count)
+/* `error` is scratch: sentences are large for a stack, and one is enough. */
+static int run(const struct live_options *options, const struct view *view, char **paths, size_t count,
+	       struct error *error)
 {
-	struct error error;
-
-	if (check_scope(options, &error) < 0)
-		return command_failed(&error);
+	if (check_scope(options, error) < 0)
+		return command_failed(error);
 	if (count != 0)
-		return run_files(options, view, paths, count);
-	return options->batch || isatty(STDOUT_FILENO) == 0 ? run_batch(options, view)
-							    : run_live(options, view);
+		return run_files(options, view, paths, count, error);
+	return options->batch || isatty(STDOUT_FILENO) == 0 ? run_batch(options, view, error)
+							    : run_live(options, view, error);
 }
 
 /* --- the configuration file --- */
@@ -517,7 +514,7 @@ static int live_run(void *untyped, char **operands, int operand_count)
 	else if (options->print_config)
 		status = print_config(options);
 	else
-		status = run(options, &view, operands, (size_t)operand_count);
+		status = run(options, &view, operands, (size_t)operand_count, &error);
 	view_release(&view);
 	config_file_release(&options->config);
 	return status;

@@ -93,7 +93,7 @@ static int begin(const struct show_options *options, const char *path, struct sn
 
 static int print_report(struct show_options *options, const char *path)
 {
-	struct snapshot_report report = {0};
+	static struct snapshot_report report; /* large for a stack */
 	struct snapshot_file file;
 	struct error error;
 	int status;
@@ -133,7 +133,7 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 		     struct view *view, struct error *error)
 {
 	struct screen_options screen = options->screen;
-	struct tables_request request = {0};
+	static struct tables_request request; /* large for a stack */
 	struct error other;
 
 	if (screen.mode == WINDOW_MODE_COUNT)
@@ -194,7 +194,7 @@ static int choose_mode(const struct session *session, const struct show_options 
 static int print_table(struct show_options *options, const char *path)
 {
 	enum column columns[SCREEN_COLUMNS_MAX];
-	struct snapshot_report printing = {0};
+	static struct snapshot_report printing; /* large for a stack */
 	struct snapshot_file file;
 	struct session *session;
 	struct error error;

@@ -146,7 +146,7 @@ struct ranking {
 	struct buffer filter_text;
 	size_t pair; /* that the filter asks about */
 	struct cell filter_cell;
-	bool *members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a pair has one */
+	bool **members; /* by term, NULL until one is asked for: whether a pair has one */
 };
 
 static struct diff_value value_of(const struct ranking *ranking, size_t pair, enum column column)
@@ -209,6 +209,8 @@ static bool has_member(void *context, size_t term)
 {
 	struct ranking *ranking = context;
 
+	if (ranking->members == NULL)
+		ranking->members = memory_allocate_zero(FILTER_TERMS_MAX, sizeof(bool *));
 	if (ranking->members[term] == NULL)
 		ranking->members[term] = pairs_with(ranking, term);
 	return ranking->members[term][ranking->pair];
@@ -334,8 +336,9 @@ static struct compare_row *make_rows(const struct comparison *comparison, const 
 	order_first(ranking.rows, ranking.count, sizeof(*ranking.rows), *ret_count, compare_rows, &ranking);
 	for (size_t i = 0; i < *ret_count; i++)
 		ranking.rows[i].metric = ranking.metrics[ranking.rows[i].metric];
-	for (size_t i = 0; i < FILTER_TERMS_MAX; i++)
+	for (size_t i = 0; ranking.members != NULL && i < FILTER_TERMS_MAX; i++)
 		free(ranking.members[i]);
+	free(ranking.members);
 	buffer_release(&ranking.filter_text);
 	return ranking.rows;
 }

@@ -33,8 +33,7 @@ struct table_work {
 	struct cell filter_cell;
 	struct arena filter_arena;
 	size_t filter_row;
-	bool *filter_members[FILTER_TERMS_MAX]; /* by term, NULL until it is asked for: whether a row has one
-						 */
+	bool **filter_members; /* by term, NULL until one is asked for: whether a row has one */
 	struct buffer key;
 };
 
@@ -135,6 +134,8 @@ static bool has_member(void *context, size_t term)
 
 	if (work->filter_row == ROW_GONE)
 		return false;
+	if (work->filter_members == NULL)
+		work->filter_members = memory_allocate_zero(FILTER_TERMS_MAX, sizeof(bool *));
 	if (work->filter_members[term] == NULL)
 		work->filter_members[term] = rows_with(work, term);
 	return work->filter_members[term][work->filter_row];
@@ -582,8 +583,9 @@ static void note_courses(struct table_work *work)
 
 static void release_work(struct table_work *work)
 {
-	for (size_t i = 0; i < FILTER_TERMS_MAX; i++)
+	for (size_t i = 0; work->filter_members != NULL && i < FILTER_TERMS_MAX; i++)
 		free(work->filter_members[i]);
+	free(work->filter_members);
 	buffer_release(&work->key);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/order.h"
 
 enum tab_rows {
@@ -217,10 +218,13 @@ static int compare_places(const void *a, const void *b)
 
 size_t column_list_fields(const struct task_field_owner *scheduler, uint16_t fields[TASK_FIELD_MAX])
 {
-	struct placed_field placed[TASK_FIELD_MAX];
+	struct placed_field *placed; /* large for a stack */
 	size_t count = 0;
 
-	for (size_t i = 0; scheduler != NULL && i < scheduler->member_count && count < TASK_FIELD_MAX; i++) {
+	if (scheduler == NULL)
+		return 0;
+	placed = memory_allocate((scheduler->member_count + 1) * sizeof(*placed));
+	for (size_t i = 0; i < scheduler->member_count && count < TASK_FIELD_MAX; i++) {
 		const struct task_field_member *member = &scheduler->members[i];
 
 		/* two members of one name are one field */
@@ -232,5 +236,6 @@ size_t column_list_fields(const struct task_field_owner *scheduler, uint16_t fie
 	qsort(placed, count, sizeof(*placed), compare_places);
 	for (size_t i = 0; i < count; i++)
 		fields[i] = placed[i].field;
+	free(placed);
 	return count;
 }

@@ -508,6 +508,20 @@ static void test_child_killed(void **state)
 	await_no_zombie(supervisor);
 }
 
+/* Where no supervisor could be forked in the first place, nobody has killed one. */
+static void test_no_supervisor(void **state)
+{
+	struct resolution resolution;
+	struct error error;
+
+	(void)state;
+	supervisor_stop();
+	resolution = run(read_executable, PATIENCE_NS);
+	assert_int_equal(supervisor_start(&error), 0);
+	assert_int_equal(resolution.tag, HEAP_TAG_WORKER_PANIC);
+	assert_non_null(strstr(resolution.text, "no supervisor could be forked"));
+}
+
 static void test_supervisor_killed(void **state)
 {
 	const pid_t supervisor = find_process(false);
@@ -645,6 +659,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_too_many_files, start_supervisor, stop_supervisor),
 		cmocka_unit_test_setup_teardown(test_many_jobs, start_supervisor, stop_supervisor),
 		cmocka_unit_test_setup_teardown(test_child_killed, start_supervisor, stop_supervisor),
+		cmocka_unit_test_setup_teardown(test_no_supervisor, start_supervisor, stop_supervisor),
 		cmocka_unit_test_setup_teardown(test_supervisor_killed, start_supervisor, stop_supervisor),
 		cmocka_unit_test_setup_teardown(test_program_killed, start_supervisor, stop_supervisor),
 		cmocka_unit_test_setup_teardown(test_release_kills, start_supervisor, stop_supervisor),

@@ -800,6 +800,31 @@ static pid_t find_capture(pid_t process)
 	return found;
 }
 
+/* A process of ctop's own that somebody kills is collected within a round, not when the next one is wanted.
+ */
+static void test_supervisor_killed(void **state)
+{
+	struct exporter exporter;
+	char path[64], *children;
+	pid_t supervisor;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.2", NULL});
+	free(exporter_scrape_for(&exporter, first_group));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", exporter.running.child,
+		 exporter.running.child);
+	children = read_file(path, NULL);
+	supervisor = children != NULL ? (pid_t)strtol(children, NULL, 10) : 0;
+	free(children);
+	if (supervisor > 0) {
+		kill(supervisor, SIGKILL);
+		await("it is collected", kill(supervisor, 0) < 0);
+	}
+	exporter_end(&exporter);
+	if (supervisor <= 0)
+		skip_test("no CONFIG_PROC_CHILDREN here");
+}
+
 static bool read_again(const char *path, const char *words, char **text)
 {
 	free(*text);
@@ -883,6 +908,7 @@ int main(void)
 		cmocka_unit_test(test_textfile_alone),
 		cmocka_unit_test(test_textfile_unwritable),
 		cmocka_unit_test(test_capture_hangs),
+		cmocka_unit_test(test_supervisor_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
