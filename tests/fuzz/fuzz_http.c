@@ -51,7 +51,7 @@ static void begin(void)
 				   (size_t)snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
 						    "ctop-fuzz-%d", getpid()));
 	if (listener < 0 || bind(listener, (struct sockaddr *)&address, address_size) < 0 ||
-	    listen(listener, 16) < 0 || server_start(listener, NULL, &server, &error) < 0)
+	    listen(listener, 16) < 0 || server_start(listener, false, NULL, &server, &error) < 0)
 		abort();
 }
 
