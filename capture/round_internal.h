@@ -109,6 +109,10 @@ enum heap_use {
 	HEAP_USE_NEEDED,
 };
 
+enum {
+	UNSEEN_SIZE = 160, /* of the sentence about threads that passes do not see */
+};
+
 /* Reading threads in passes of a BPF program instead of from procfs and taskstats. */
 struct task_passes {
 	struct bpf_tasks *tasks; /* NULL: threads are read from procfs */
@@ -128,7 +132,9 @@ struct task_passes {
 	struct known_cgroup *cgroups;
 	size_t cgroup_count, cgroup_capacity;
 	struct hash_map cgroup_index;
-	uint64_t cpus_checked; /* round in which the sets were read last */
+	uint64_t cpus_checked;    /* round in which the sets were read last */
+	uint64_t census_round;    /* in which threads were counted last; 0: not yet */
+	char unseen[UNSEEN_SIZE]; /* what it found; empty: all were seen */
 };
 
 /*
