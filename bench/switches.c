@@ -275,6 +275,8 @@ int main(int argc, char **argv)
 	struct bench_options options = {.ctop = CTOP_PROGRAM, .runs = 5};
 
 	bench_options_parse(&options, usage, argc, argv);
+	if (options.is_short)
+		options.runs = 1;
 	for (size_t i = 0; i < ARRAY_COUNT(sizes) && is_chosen(options.part, "passes"); i++) {
 		if (options.threads == 0 || i == 0)
 			measure_passes(&options, options.threads != 0 ? options.threads : sizes[i]);
