@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,6 +68,7 @@ struct intake {
 	bool all;        /* every row is decoded */
 	bool with_io;
 	uint64_t stuck_after_ns;
+	struct optional_u64 starts; /* of threads on the host before the pass, where threads are counted */
 };
 
 static const struct task_record *intake_record(const struct intake *intake, size_t row)
@@ -75,14 +78,21 @@ static const struct task_record *intake_record(const struct intake *intake, size
 
 /* --- opening --- */
 
+/* The threads of the host; 0 when that is not known. */
+static uint64_t count_all_threads(const struct roots *roots, struct buffer *text)
+{
+	uint64_t runnable, all;
+
+	return host_count_threads(roots, text, &runnable, &all) ? all : 0;
+}
+
 /* Threads that will be read: those of the chosen processes, by the links of their task directories. */
 static size_t count_threads(struct capture *capture)
 {
 	size_t count = 0;
-	uint64_t runnable, all;
 
 	if (capture->scope == NULL)
-		return host_count_threads(&capture->roots, &capture->text, &runnable, &all) ? all : 0;
+		return count_all_threads(&capture->roots, &capture->text);
 	for (size_t i = 0; i < capture->scope_count; i++) {
 		char path[THREAD_PATH_SIZE];
 		struct stat status;
@@ -119,10 +129,52 @@ static bool is_readable(const struct roots *roots, struct feature_result *ret_re
 	return roots->initial_pid_namespace;
 }
 
+/*
+ * After a pass that met so many threads, with the host's starts before it: says in `sentence` how many of
+ * those that lived all the while it did not meet, and makes `result` partial; or empties the sentence.
+ * Threads that the kernel counts are in the lists that a pass goes through as long as they count
+ * (copy_process() of kernel/fork.c, __unhash_process() of kernel/exit.c), so what is missing is kept from
+ * BPF.
+ */
+static void compare_counts(struct optional_u64 before, const struct roots *roots, struct buffer *text,
+			   uint64_t met, char sentence[static UNSEEN_SIZE], struct feature_result *result)
+{
+	const uint64_t all = before.present ? count_all_threads(roots, text) : 0;
+	uint64_t starts;
+
+	sentence[0] = '\0';
+	/* of all, those that were started meanwhile need not have been met */
+	if (all == 0 || !host_count_starts(roots, text, &starts) || all <= met + (starts - before.value))
+		return;
+	snprintf(sentence, UNSEEN_SIZE,
+		 "the kernel counts %" PRIu64 " threads, and BPF shows %" PRIu64 ": at least %" PRIu64
+		 " are kept from it and not in the rows",
+		 all, met, all - met - (starts - before.value));
+	*result = (struct feature_result){FEATURE_STATE_PARTIAL, REASON_UNREADABLE, sentence,
+					  "ctop --backend procfs"};
+}
+
 void passes_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
 {
-	if (is_readable(roots, ret_result))
-		bpf_tasks_close(bpf_tasks_open(NULL, 0, 0, 0, arena, ret_result));
+	struct buffer text = {0};
+	char sentence[UNSEEN_SIZE];
+	struct bpf_tasks *tasks;
+	struct optional_u64 starts = {0};
+	struct bpf_pass pass;
+	size_t met;
+
+	if (!is_readable(roots, ret_result))
+		return;
+	tasks = bpf_tasks_open(NULL, 0, count_all_threads(roots, &text), 0, arena, ret_result);
+	starts.present = host_count_starts(roots, &text, &starts.value);
+	if (tasks != NULL && bpf_tasks_read(tasks, 0, NULL, &pass) == 0) {
+		free(bpf_pass_order(&pass, &met));
+		compare_counts(starts, roots, &text, met, sentence, ret_result);
+		if (sentence[0] != '\0')
+			ret_result->detail = arena_duplicate(arena, sentence, strlen(sentence));
+	}
+	bpf_tasks_close(tasks);
+	buffer_release(&text);
 }
 
 void passes_open(struct capture *capture)
@@ -801,6 +853,29 @@ static uint64_t stuck_after_ns(const struct round *round)
 										   : SNAPSHOT_STUCK_AFTER_NS;
 }
 
+/* Processes that are kept from BPF stay so: now and then is enough. */
+static bool is_census_due(const struct round *round)
+{
+	const struct capture *capture = round->capture;
+
+	return capture->scope == NULL && (capture->passes.census_round == 0 || round->full ||
+					  capture->round - capture->passes.census_round >= ROTATION_ROUNDS);
+}
+
+static void note_unseen(struct intake *intake)
+{
+	struct capture *capture = intake->round->capture;
+	struct task_passes *passes = &capture->passes;
+	struct feature_result *result = &capture->checks.results[FEATURE_PASSES];
+
+	if (!intake->starts.present)
+		return;
+	passes->census_round = capture->round;
+	*result = passes->result;
+	compare_counts(intake->starts, &capture->roots, &capture->text, intake->round->snapshot->thread_count,
+		       passes->unseen, result);
+}
+
 static int take_pass(struct intake *intake)
 {
 	struct round *round = intake->round;
@@ -809,6 +884,9 @@ static int take_pass(struct intake *intake)
 	int result;
 
 	bound_memory(passes);
+	if (is_census_due(round))
+		intake->starts.present = host_count_starts(&round->capture->roots, &round->capture->text,
+							   &intake->starts.value);
 	result = bpf_tasks_read(passes->tasks, parts, round->cancel, &intake->pass);
 	passes->failure = result == -ECANCELED ? 0 : result;
 	if (result < 0)
@@ -824,6 +902,7 @@ static int take_pass(struct intake *intake)
 	passes->tells_resident = (intake->pass.kernel & TASK_KERNEL_RESIDENT) != 0;
 	passes->resident_is_exact = (intake->pass.kernel & TASK_KERNEL_RESIDENT_EXACT) != 0;
 	make_rows(intake);
+	note_unseen(intake);
 	round->listed = round->snapshot->taskstats_summary.ok_count = round->snapshot->thread_count;
 	set_sources(intake);
 	intake->all |= recheck_cpus(intake);

@@ -116,6 +116,10 @@ enum statm_use {
 	STATM_AS_STAT,
 };
 
+enum {
+	UNSEEN_SIZE = 160, /* of the sentence about threads that passes do not see */
+};
+
 /* Reading threads in passes of a BPF program instead of from procfs and taskstats. */
 struct task_passes {
 	struct bpf_tasks *tasks; /* NULL: threads are read from procfs */
@@ -136,7 +140,9 @@ struct task_passes {
 	struct known_cgroup *cgroups;
 	size_t cgroup_count, cgroup_capacity;
 	struct hash_map cgroup_index;
-	uint64_t cpus_checked; /* round in which the sets were read last */
+	uint64_t cpus_checked;    /* round in which the sets were read last */
+	uint64_t census_round;    /* in which threads were counted last; 0: not yet */
+	char unseen[UNSEEN_SIZE]; /* what it found; empty: all were seen */
 };
 
 /*

@@ -31,7 +31,7 @@ enum {
 
 /* The programs that a kernel may refuse without costing the others. */
 struct extras {
-	bool walk;  /* all tasks in one run */
+	bool walk;  /* tasks in runs of a program */
 	bool clock; /* of the scheduler */
 };
 
@@ -286,44 +286,94 @@ static uint64_t read_clock(const struct bpf_tasks *tasks)
 	return seen->queue_clock + (clock_ns(CLOCK_MONOTONIC) - seen->monotonic_clock);
 }
 
-/* Runs the program for all processes, or for each that is read; false when it cannot be run. */
-static bool run_walk(const struct bpf_tasks *tasks)
+static const struct task_record *stored_record(const struct bpf_tasks *tasks, uint32_t index)
 {
-	struct tasks *walk = tasks->object;
-
-	if (tasks->scope.count == 0)
-		return run_program(walk->progs.walk_tasks) == 0 && walk->bss->task_count != 0;
-	for (size_t i = 0; i < tasks->scope.count && walk->bss->full == 0; i++) {
-		walk->bss->process = tasks->scope.ids[i];
-		if (run_program(walk->progs.walk_process) != 0)
-			return false;
-	}
-	return true;
+	return (const void *)((const unsigned char *)tasks->records.start + index * tasks->records.stride);
 }
 
-/* False when not all tasks fit. */
-static bool walk_tasks(struct bpf_tasks *tasks, uint32_t parts, struct bpf_pass *pass)
+/* Goes on behind the process that was stored before the one that is lost, or begins anew. */
+static void step_back(const struct bpf_tasks *tasks)
 {
-	struct tasks *walk = tasks->object;
+	struct tasks__bss *state = tasks->object->bss;
+	const bool is_begun = state->process_begin != state->task_count;
+	const uint32_t lost = is_begun ? stored_record(tasks, state->process_begin)->tgid : 0;
 
-	walk->bss->parts = parts;
-	walk->bss->full = walk->bss->task_count = 0;
-	if (!run_walk(tasks) || walk->bss->full != 0)
-		return false;
+	state->leader_task = 0;
+	state->process_is_done = 1;
+	while (state->leader_task == 0 && state->process_begin != 0) {
+		const struct task_record *record = stored_record(tasks, --state->process_begin);
+
+		if (record->tid != record->tgid || record->tgid == lost)
+			continue;
+		state->leader_task = record->task;
+		state->leader_start = record->start_boottime;
+	}
+}
+
+/*
+ * Stores the tasks of one process, or of all (0), run by run: between two of them other threads get the CPU.
+ * Returns 0, -ENOSPC when not all fit, or another negative errno.
+ */
+static int walk(const struct bpf_tasks *tasks, uint32_t process, const atomic_bool *cancel)
+{
+	const struct bpf_program *program = process != 0 ? tasks->object->progs.walk_process
+							 : tasks->object->progs.walk_tasks;
+	struct tasks__bss *state = tasks->object->bss;
+
+	state->process = process;
+	state->process_begin = state->task_count;
+	state->leader_task = 0;
+	state->process_is_done = 0;
+	do {
+		if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+			return -ECANCELED;
+		if (run_program(program) != 0)
+			return -errno;
+		state->process_is_done = 0;
+		if (state->outcome == WALK_LOST)
+			step_back(tasks);
+	} while (state->outcome == WALK_UNFINISHED || state->outcome == WALK_LOST);
+	return state->outcome == WALK_DONE ? 0 : -ENOSPC;
+}
+
+/* The same, for all processes that are read. */
+static int walk_all(const struct bpf_tasks *tasks, const atomic_bool *cancel)
+{
+	int result = 0;
+
+	if (tasks->scope.count == 0)
+		return walk(tasks, 0, cancel);
+	for (size_t i = 0; i < tasks->scope.count && result == 0; i++)
+		result = walk(tasks, tasks->scope.ids[i], cancel);
+	return result;
+}
+
+/* The same, and tells of what is stored. */
+static int walk_tasks(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
+		      struct bpf_pass *pass)
+{
+	struct tasks__bss *state = tasks->object->bss;
+	int result;
+
+	state->parts = parts;
+	state->task_count = 0;
+	result = walk_all(tasks, cancel);
+	if (result < 0)
+		return result;
 	*pass = (struct bpf_pass){
-		.count = walk->bss->task_count,
-		.kernel = walk->bss->task_kernel,
+		.count = state->task_count,
+		.kernel = state->task_kernel,
 		.records = tasks->records.start,
 		.record_stride = tasks->records.stride,
 		.delays_stride = tasks->delays.stride,
 		.statistics_stride = tasks->statistics.stride,
-		.in_one_run = true,
+		.by_runs = true,
 	};
 	if ((parts & TASK_PART_DELAYS) != 0)
 		pass->delays = tasks->delays.start;
 	if ((parts & TASK_PART_STATISTICS) != 0)
 		pass->statistics = tasks->statistics.start;
-	return true;
+	return 0;
 }
 
 /* Reads all that the iterator hands over into tasks->bytes; returns its length, or a negative errno. */
@@ -417,11 +467,13 @@ int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *c
 		   struct bpf_pass *ret_pass)
 {
 	uint64_t begin = clock_ns(CLOCK_BOOTTIME);
-	int result = 0;
+	int result = -ENOSPC;
 
-	if (tasks->loaded.walk && has_room_to_walk(tasks, parts) && walk_tasks(tasks, parts, ret_pass))
+	if (tasks->loaded.walk && has_room_to_walk(tasks, parts))
+		result = walk_tasks(tasks, parts, cancel, ret_pass);
+	if (result == 0)
 		release_bytes(tasks);
-	else
+	else if (result != -ECANCELED)
 		result = iterate(tasks, parts, cancel, ret_pass);
 	if (result < 0)
 		return result;

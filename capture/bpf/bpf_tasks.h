@@ -13,12 +13,15 @@
 
 /*
  * Every task of the host in one pass, or those of chosen processes, read by BPF: by runs of a program where
- * the kernel has the open-coded task iterator (Linux 6.7, for chosen processes 6.10), else by reading an
- * iterator.
+ * the kernel lets it look processes up (Linux 6.10), else by reading an iterator. Either holds a CPU for less
+ * than 1 ms at a time.
  */
 struct bpf_tasks;
 
-/* The tasks of one pass; valid until the next one. In no particular order. */
+/*
+ * The tasks of one pass; valid until the next one. In no particular order, and a task may be there more than
+ * once: bpf_pass_order().
+ */
 struct bpf_pass {
 	size_t count;
 	uint32_t kernel; /* TASK_KERNEL_… */
@@ -28,7 +31,7 @@ struct bpf_pass {
 	size_t record_stride, delays_stride, statistics_stride;
 	uint64_t begin_ns; /* CLOCK_BOOTTIME */
 	uint64_t clock_ns; /* of the scheduler at the end, in its own clock; 0 when it is not known */
-	bool in_one_run;   /* by the open-coded iterator */
+	bool by_runs;      /* of a program, not by the iterator */
 };
 
 static inline const struct task_record *bpf_pass_record(const struct bpf_pass *pass, size_t index)

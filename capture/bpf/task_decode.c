@@ -169,18 +169,71 @@ static struct run *find_runs(const struct bpf_pass *pass, size_t *ret_count)
 	return runs;
 }
 
+/* In the order of rows, and of the same ids in that of the pass. */
 static int compare_records(const void *a, const void *b, void *context)
 {
-	uint64_t left = row_key(bpf_pass_record(context, *(const uint32_t *)a));
-	uint64_t right = row_key(bpf_pass_record(context, *(const uint32_t *)b));
+	const uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+	uint64_t left = row_key(bpf_pass_record(context, first));
+	uint64_t right = row_key(bpf_pass_record(context, second));
 
-	return (left > right) - (left < right);
+	if (left == right)
+		return (first > second) - (first < second);
+	return left < right ? -1 : 1;
+}
+
+/*
+ * Leaves each thread of one process once in its sorted order, as it was met last: of tasks with the same ids
+ * the last one, and not as another thread, too, the task that was the leader when it was met again. (A thread
+ * that was met later may have the memory of a leader that ended.) Returns how many are left.
+ */
+static size_t merge_process(const struct bpf_pass *pass, uint32_t *order, size_t count)
+{
+	uint32_t leader = UINT32_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct task_record *record = bpf_pass_record(pass, order[i]);
+
+		if (record->tid == record->tgid)
+			leader = order[i];
+		if (i + 1 < count && bpf_pass_record(pass, order[i + 1])->tid == record->tid)
+			continue;
+		order[kept++] = order[i];
+	}
+	if (leader == UINT32_MAX)
+		return kept;
+	count = kept;
+	kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (order[i] >= leader ||
+		    bpf_pass_record(pass, order[i])->task != bpf_pass_record(pass, leader)->task)
+			order[kept++] = order[i];
+	}
+	return kept;
+}
+
+/* The same for each process of a pass. */
+static size_t merge_processes(const struct bpf_pass *pass, uint32_t *order, size_t count)
+{
+	size_t kept = 0, end;
+
+	for (size_t begin = 0; begin < count; begin = end) {
+		const uint32_t process = bpf_pass_record(pass, order[begin])->tgid;
+		size_t left;
+
+		for (end = begin; end < count && bpf_pass_record(pass, order[end])->tgid == process; end++)
+			;
+		left = merge_process(pass, order + begin, end - begin);
+		memmove(order + kept, order + begin, left * sizeof(*order));
+		kept += left;
+	}
+	return kept;
 }
 
 uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count)
 {
 	uint32_t *order = memory_allocate((pass->count + 1) * sizeof(*order));
-	size_t run_count, count = 0, kept = 0;
+	size_t run_count, count = 0;
 	struct run *runs = find_runs(pass, &run_count);
 	bool ascending = true;
 
@@ -189,8 +242,8 @@ uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count)
 	for (size_t i = 0; i < run_count; i++) {
 		for (uint32_t k = 0; k < runs[i].count; k++) {
 			order[count] = runs[i].first + k;
-			ascending &= count == 0 ||
-				     compare_records(&order[count - 1], &order[count], pass) < 0;
+			ascending &= count == 0 || row_key(bpf_pass_record(pass, order[count - 1])) <
+							   row_key(bpf_pass_record(pass, order[count]));
 			count++;
 		}
 	}
@@ -199,13 +252,9 @@ uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count)
 		*ret_count = count;
 		return order;
 	}
-	/* ids that went around, or a task that was seen twice because it took another's id over */
+	/* ids that went around, or a thread that was met twice */
 	qsort_r(order, count, sizeof(*order), compare_records, pass);
-	for (size_t i = 0; i < count; i++) {
-		if (i == 0 || compare_records(&order[kept - 1], &order[i], pass) != 0)
-			order[kept++] = order[i];
-	}
-	*ret_count = kept;
+	*ret_count = merge_processes(pass, order, count);
 	return order;
 }
 

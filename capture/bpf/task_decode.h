@@ -18,8 +18,8 @@ struct task_parts {
 };
 
 /*
- * Indices of the tasks of a pass by process and id, each thread once: of tasks with the same ids one is kept.
- * The caller frees them.
+ * Indices of the tasks of a pass by process and id. A thread that was met twice is there once, as it was met
+ * last, also if it took the id of its leader over in between. The caller frees them.
  */
 uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count);
 

@@ -42,6 +42,14 @@ enum {
 	TASK_KERNEL_RESIDENT_EXACT = 1 << 13, /* `resident` has what each CPU counts for itself */
 };
 
+/* How a run of a program that stores tasks ended. */
+enum {
+	WALK_DONE,       /* all are stored */
+	WALK_UNFINISHED, /* not all yet */
+	WALK_LOST,       /* the process in which it was to go on is not there any more */
+	WALK_FULL,       /* there is no room for the next one */
+};
+
 enum {
 	TASK_COMM_SIZE = 16,             /* TASK_COMM_LEN of include/linux/sched.h */
 	TASK_KERNEL_THREAD = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */

@@ -269,11 +269,18 @@ __u32 parts;       /* TASK_PART_…, set before each pass */
 __u32 task_kernel; /* TASK_KERNEL_… */
 
 /*
- * --- in one run of a program ---
+ * --- in runs of a program ---
  *
- * Or those of one process in each run, into memory that ctop has mapped: the open-coded task iterator of
- * kernel/bpf/task_iter.c, from Linux 6.7 on. Looking a process up is open to programs of this type from Linux
- * 6.10 on. At most one of the two programs is loaded.
+ * Into memory that ctop has mapped, with the open-coded task iterator of kernel/bpf/task_iter.c and
+ * bpf_task_from_pid(), which is open to programs of this type from Linux 6.10 on. A run stores tasks for
+ * RUN_NS, since nothing else may run on its CPU, and the next one goes on. The iterator begins at any thread
+ * of a process, but among processes only at the first one: a run passes over those that are stored.
+ *
+ * Processes, and the threads of each, are lists, in which they keep their order, and new ones come at the
+ * end. A run goes on after the last one that was stored and still is there. So each task that lives through
+ * the pass is stored once, whatever became of the others. But a thread that calls execve(2) moves: it takes
+ * the place of its leader (de_thread() of fs/exec.c), and may be stored at both. Where too many threads have
+ * ended to find a place, their process is stored again. What is stored twice counts once: bpf_pass_order().
  */
 
 struct bpf_iter_task {
@@ -281,7 +288,10 @@ struct bpf_iter_task {
 };
 
 enum {
-	ALL_THREADS = 1,     /* BPF_TASK_ITER_ALL_THREADS */
+	RUN_NS = 600000,
+	CLOCK_EVERY = 64,    /* tasks are stored until the time is looked at */
+	PLACES_MAX = 8,      /* at which a run tries to go on in a process */
+	ALL_PROCESSES = 0,   /* BPF_TASK_ITER_ALL_PROCS */
 	PROCESS_THREADS = 2, /* BPF_TASK_ITER_PROC_THREADS */
 };
 
@@ -290,14 +300,21 @@ extern int bpf_iter_task_new(struct bpf_iter_task *iterator, struct task_struct 
 			     unsigned int flags) __ksym __weak;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *iterator) __ksym __weak;
 extern void bpf_iter_task_destroy(struct bpf_iter_task *iterator) __ksym __weak;
+extern struct task_struct *bpf_task_acquire(struct task_struct *task) __ksym __weak;
 extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 extern void bpf_rcu_read_lock(void) __ksym __weak;
 extern void bpf_rcu_read_unlock(void) __ksym __weak;
 
-__u32 process;    /* whose threads walk_process() stores */
+__u32 outcome;    /* WALK_… of the last run */
 __u32 task_count; /* stored; set to 0 before each pass */
-__u32 full;       /* set when there were more; the same */
+
+/* The process in which a run goes on. */
+__u32 process;         /* its number, for walk_process() */
+__u64 leader_task;     /* its leader's address, for walk_tasks(); 0: begin with the first process */
+__u64 leader_start;    /* the same task's start_boottime */
+__u32 process_begin;   /* tasks that were stored before it */
+__u32 process_is_done; /* go on with the next one */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -352,35 +369,110 @@ static __always_inline bool store(struct task_struct *task)
 	return true;
 }
 
-static __always_inline void store_rest(struct bpf_iter_task *iterator)
+/* In memory, as the index of store(). */
+static __u64 run_end; /* CLOCK_MONOTONIC ns */
+static bool first_is_stored;
+
+static __always_inline bool is_time_over(void)
 {
+	return *(volatile __u32 *)&task_count % CLOCK_EVERY == 0 && bpf_ktime_get_ns() >= run_end;
+}
+
+/* The last task but `back` that was stored, if it is of this process and still there; the caller releases it.
+ */
+static __always_inline struct task_struct *stored_task(__u32 back)
+{
+	const __u32 index = *(volatile __u32 *)&task_count - 1 - back;
+	const struct task_record *record = bpf_map_lookup_elem(&records, &index);
 	struct task_struct *task;
 
-	task_kernel = kernel_facts(NULL);
-	while ((task = bpf_iter_task_next(iterator)) != NULL) {
-		if (task->pid == 0)
+	if (record == NULL || index + 1 <= process_begin)
+		return NULL;
+	task = bpf_task_from_pid((__s32)record->tid);
+	if (task == NULL)
+		return NULL;
+	if ((__u64)task == record->task && task->start_boottime == record->start_boottime)
+		return task;
+	bpf_task_release(task);
+	return NULL;
+}
+
+static __noinline struct task_struct *find_place(void)
+{
+	struct task_struct *task = NULL;
+
+	for (__u32 back = 0; back < PLACES_MAX && task == NULL; back++)
+		task = stored_task(back);
+	return task;
+}
+
+/* Stores the threads of a process that are not stored, and releases its leader. */
+static __always_inline void store_process(struct task_struct *leader)
+{
+	struct bpf_iter_task iterator;
+	struct task_struct *first = process_begin != task_count ? find_place() : NULL, *task;
+
+	first_is_stored = first != NULL;
+	if (first != NULL)
+		bpf_task_release(leader);
+	else
+		first = leader;
+	bpf_iter_task_new(&iterator, first, PROCESS_THREADS);
+	while ((task = bpf_iter_task_next(&iterator)) != NULL) {
+		if (first_is_stored) {
+			first_is_stored = false;
 			continue;
+		}
+		if (is_time_over()) {
+			outcome = WALK_UNFINISHED;
+			break;
+		}
 		/* not plain_task(): at each reading of such a pointer its address is looked at, a fifth of
 		 * the time of a pass, each round */
 		if (!store(task)) {
-			full = 1;
+			outcome = WALK_FULL;
 			break;
 		}
 		task_count++;
 	}
+	bpf_iter_task_destroy(&iterator);
+	bpf_task_release(first);
 }
 
 SEC("syscall")
 int walk_tasks(void *context)
 {
-	struct bpf_iter_task iterator;
+	struct bpf_iter_task processes;
+	struct task_struct *leader;
 
 	(void)context;
+	task_kernel = kernel_facts(NULL);
+	outcome = leader_task != 0 ? WALK_LOST : WALK_DONE;
+	run_end = bpf_ktime_get_ns() + RUN_NS;
 	bpf_rcu_read_lock();
-	/* from a thread that is no leader the walk would not end */
-	bpf_iter_task_new(&iterator, NULL, ALL_THREADS);
-	store_rest(&iterator);
-	bpf_iter_task_destroy(&iterator);
+	bpf_iter_task_new(&processes, NULL, ALL_PROCESSES);
+	while ((leader = bpf_iter_task_next(&processes)) != NULL) {
+		if (outcome == WALK_LOST) {
+			if ((__u64)leader != leader_task || leader->start_boottime != leader_start)
+				continue;
+			outcome = WALK_DONE;
+			run_end = bpf_ktime_get_ns() + RUN_NS;
+			if (process_is_done)
+				continue;
+		} else {
+			if (leader->pid == 0)
+				continue;
+			leader_task = (__u64)leader;
+			leader_start = leader->start_boottime;
+			process_begin = task_count;
+		}
+		leader = bpf_task_acquire(leader);
+		if (leader != NULL)
+			store_process(leader);
+		if (outcome != WALK_DONE)
+			break;
+	}
+	bpf_iter_task_destroy(&processes);
 	bpf_rcu_read_unlock();
 	return 0;
 }
@@ -388,21 +480,23 @@ int walk_tasks(void *context)
 SEC("syscall")
 int walk_process(void *context)
 {
-	struct bpf_iter_task iterator;
-	struct task_struct *leader = bpf_task_from_pid((__s32)process);
+	struct task_struct *leader;
 
 	(void)context;
-	if (leader == NULL)
-		return 0;
-	/* the number of a process that ended may be that of a thread of another one */
-	if (leader->pid == leader->tgid) {
-		bpf_rcu_read_lock();
-		bpf_iter_task_new(&iterator, leader, PROCESS_THREADS);
-		store_rest(&iterator);
-		bpf_iter_task_destroy(&iterator);
-		bpf_rcu_read_unlock();
+	task_kernel = kernel_facts(NULL);
+	outcome = WALK_DONE;
+	run_end = bpf_ktime_get_ns() + RUN_NS;
+	/* before the task is looked up: what stands behind it in its list has to stay */
+	bpf_rcu_read_lock();
+	leader = bpf_task_from_pid((__s32)process);
+	if (leader != NULL) {
+		/* the number of a process that ended may be that of a thread of another one */
+		if (leader->tgid == process)
+			store_process(leader);
+		else
+			bpf_task_release(leader);
 	}
-	bpf_task_release(leader);
+	bpf_rcu_read_unlock();
 	return 0;
 }
 

@@ -116,9 +116,17 @@ static struct feature_result check_passes(struct checker *checker)
 	return checker->checks->passes;
 }
 
+/* A pass brings what taskstats would, if only for some processes. */
+static bool reads_by_passes(const struct checker *checker)
+{
+	const enum feature_state state = checker->checks->passes.state;
+
+	return state == FEATURE_STATE_ON || state == FEATURE_STATE_PARTIAL;
+}
+
 static struct feature_result check_taskstats(struct checker *checker)
 {
-	if (checker->checks->passes.state == FEATURE_STATE_ON) {
+	if (reads_by_passes(checker)) {
 		struct feature_result result = feature_on();
 
 		result.detail = "the same numbers come by BPF";
@@ -265,8 +273,7 @@ static struct feature_result check_others_memory(struct checker *checker)
 
 static struct feature_result check_others_io(struct checker *checker)
 {
-	if ((checker->checks->capabilities & RIGHTS_BIT(CAP_DAC_OVERRIDE)) != 0 ||
-	    checker->checks->passes.state == FEATURE_STATE_ON)
+	if ((checker->checks->capabilities & RIGHTS_BIT(CAP_DAC_OVERRIDE)) != 0 || reads_by_passes(checker))
 		return check_others_memory(checker);
 	return check_access(checker, RIGHTS_BIT(CAP_SYS_PTRACE) | RIGHTS_BIT(CAP_DAC_READ_SEARCH),
 			    "only our own processes; needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");

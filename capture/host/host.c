@@ -369,6 +369,15 @@ bool host_count_threads(const struct roots *roots, struct buffer *buffer, uint64
 	       number_parse_u64(all.data, all.length, ret_all);
 }
 
+bool host_count_starts(const struct roots *roots, struct buffer *buffer, uint64_t *ret_starts)
+{
+	struct provenance found = {0};
+
+	parse_stat(roots_read_text(roots, ROOT_PROC, "stat", buffer), &found);
+	*ret_starts = found.forks.value;
+	return found.forks.present;
+}
+
 void host_read_ticks(const struct roots *roots, struct snapshot *snapshot)
 {
 	struct buffer text = {0};

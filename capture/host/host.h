@@ -43,6 +43,12 @@ bool host_count_threads(const struct roots *roots, struct buffer *buffer, uint64
 			uint64_t *ret_all);
 
 /*
+ * Counts the threads that were started since the host was: `processes` of PROC/stat, which is total_forks of
+ * kernel/fork.c, read into `buffer`. False where that is not known.
+ */
+bool host_count_starts(const struct roots *roots, struct buffer *buffer, uint64_t *ret_starts);
+
+/*
  * Parses a pressure file (Documentation/accounting/psi.rst): rows `some` and `full`, unknown words and keys
  * ignored, averages as hundredths of a percent (at most 65535), a value that makes no sense as 0. False when
  * the text has neither row; then both halves are zero.

@@ -440,7 +440,8 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 	if (result == 0 && snapshot->parse_summary.present)
 		note_parsing(snapshot);
 	if (result == 0 && snapshot->taskstats_summary.present &&
-	    snapshot->provenance.features[FEATURE_PASSES].state != FEATURE_STATE_ON)
+	    snapshot->provenance.features[FEATURE_PASSES].state != FEATURE_STATE_ON &&
+	    snapshot->provenance.features[FEATURE_PASSES].state != FEATURE_STATE_PARTIAL)
 		note_taskstats(snapshot);
 	if (result == 0 && snapshot->probe_summary.present)
 		note_probe(snapshot);

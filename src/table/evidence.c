@@ -429,10 +429,11 @@ static void append_parse(const struct parse_summary *parse, struct buffer *lines
 static void append_taskstats(const struct snapshot *snapshot, struct buffer *lines)
 {
 	const struct taskstats_summary *taskstats = &snapshot->taskstats_summary;
+	const enum feature_state passes = snapshot->provenance.features[FEATURE_PASSES].state;
 
 	if (!taskstats->present)
 		return;
-	if (snapshot->provenance.features[FEATURE_PASSES].state == FEATURE_STATE_ON) {
+	if (passes == FEATURE_STATE_ON || passes == FEATURE_STATE_PARTIAL) {
 		buffer_append_text(lines, "BPF  ");
 		append_count(taskstats->ok_count, " threads in one pass\n", lines);
 		return;

@@ -222,7 +222,8 @@ static bool stand_still_in_both(struct capture *by_files, struct capture *by_bpf
 	compare_captures(files, bpf, (uint32_t)process, &equal, &parked);
 	assert_true(equal > parked || !whole_host);
 	*ret_count = bpf->thread_count;
-	assert_int_equal(bpf->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_ON);
+	/* partial where the kernel keeps threads from BPF */
+	assert_int_not_equal(bpf->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_OFF);
 	assert_int_equal(files->provenance.features[FEATURE_PASSES].state, FEATURE_STATE_OFF);
 	snapshot_release(files);
 	snapshot_release(bpf);
@@ -310,7 +311,7 @@ static void expect_pass(const uint32_t *scope, size_t scope_count, size_t room, 
 
 	assert_int_equal(bpf_tasks_read(tasks, TASK_PART_DELAYS, NULL, &pass), 0);
 	assert_int_equal(pass.count, count);
-	assert_false(pass.in_one_run && count > CROWD && room == 0);
+	assert_false(pass.by_runs && count > CROWD && room == 0);
 	for (size_t i = 0; i < pass.count; i++) {
 		const struct task_record *record = bpf_pass_record(&pass, i);
 		bool chosen = false;
@@ -410,13 +411,13 @@ static bool has_room_for_delays(size_t task_count, uint32_t usual_parts)
 {
 	struct bpf_tasks *tasks = open_tasks(NULL, 0, task_count, usual_parts);
 	struct bpf_pass pass;
-	bool in_one_run;
+	bool by_runs;
 
 	assert_int_equal(bpf_tasks_read(tasks, TASK_PART_DELAYS, NULL, &pass), 0);
 	assert_true(pass.count > 0 && pass.delays != NULL);
-	in_one_run = pass.in_one_run;
+	by_runs = pass.by_runs;
 	bpf_tasks_close(tasks);
-	return in_one_run;
+	return by_runs;
 }
 
 /* Delays that are wanted in each round are read in one run on a large host too. */
@@ -458,18 +459,21 @@ static unsigned long long count_runs(void)
 	return count;
 }
 
-/* Runs of programs in some passes of a process; `*ret_walked`: all tasks of the last one in a run. */
+/* Runs of programs in some passes of a process after the first; `*ret_walked`: the last one was by runs. */
 static unsigned long long runs_of_passes(uint32_t process, size_t room, bool *ret_walked)
 {
 	struct bpf_tasks *tasks = open_tasks(&process, 1, room, 0);
-	unsigned long long count;
+	unsigned long long before = 0, count;
 	struct bpf_pass pass;
 
-	for (int i = 0; i < PASSES; i++)
+	for (int i = 0; i < PASSES; i++) {
 		assert_int_equal(bpf_tasks_read(tasks, 0, NULL, &pass), 0);
+		if (i == 0)
+			before = count_runs();
+	}
 	assert_int_equal(pass.count, CROWD + 1);
-	count = count_runs();
-	*ret_walked = pass.in_one_run;
+	count = count_runs() - before;
+	*ret_walked = pass.by_runs;
 	bpf_tasks_close(tasks);
 	return count;
 }
@@ -494,8 +498,9 @@ static void test_no_run_for_nothing(void **state)
 	}
 	without = runs_of_passes((uint32_t)child, 0, &walked);
 	assert_false(walked);
-	assert_true(with_room >= PASSES);
-	assert_int_equal(without, with_room - (PASSES - 1));
+	/* those of the clock at most */
+	assert_true(without <= PASSES - 1);
+	assert_true(with_room >= without + (PASSES - 1));
 	close(counting);
 	live_end(child);
 }

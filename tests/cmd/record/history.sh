@@ -77,7 +77,7 @@ all_time()
     dump --mode interval --columns run_time_ns -g process --limit 0 --format tsv "$@" |
         awk -F '\t' 'NR > 1 { sum += $3 } END { printf "%.0f\n", sum }'
 }
-if "$ctop" doctor 2>/dev/null | grep -q '^on .*every thread in one pass'; then
+if "$ctop" doctor 2>/dev/null | grep -q -E '^(on|partial) .*every thread in one pass'; then
     result "and all that ended in between" "$([ "$(all_time)" = "$(all_time --every 1d)" ] || echo "$(all_time) in each, $(all_time --every 1d) in one")"
     result "by the second too" "$([ "$(all_time)" = "$(all_time --every 1s)" ] || echo "$(all_time) in each, $(all_time --every 1s) by the second")"
 else
