@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 /* States of include/linux/sched.h. */
 enum {
@@ -316,7 +317,7 @@ struct task_times task_share_times(uint64_t run, struct task_times sampled, stru
 		return last;
 	if (sampled.system != 0)
 		system = (uint64_t)((unsigned __int128)sampled.system * run /
-				    (sampled.user + sampled.system));
+				    number_add_saturating(sampled.user, sampled.system));
 	system = larger(system < run ? system : run, last.system);
 	if (run - system < last.user)
 		system = run - last.user;
