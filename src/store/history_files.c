@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,10 @@
 #include "base/memory.h"
 
 #define DAY_NS (86400 * NS_PER_S)
+
+enum {
+	LOCKS_SIZE_MAX = 1 << 20, /* bytes of /proc/locks */
+};
 
 static const char file_suffix[] = ".rounds";
 
@@ -241,9 +246,39 @@ void history_files_release(struct history_files *files)
 
 /* --- the writer --- */
 
-/* Says who holds the lock: its holder wrote that into it. */
+/*
+ * The process that holds a lock of flock(2) on a file, as this process numbers it: /proc/locks
+ * (proc_locks(5)). 0 where that does not tell: the holder is on another host or in another PID namespace.
+ */
+static long long find_holder(int descriptor)
+{
+	struct buffer locks = {0};
+	long long holder = 0, pid;
+	unsigned int major_number, minor_number;
+	unsigned long inode;
+	struct stat status;
+
+	if (fstat(descriptor, &status) == 0 &&
+	    file_read(AT_FDCWD, "/proc/locks", &locks, LOCKS_SIZE_MAX) == 0 && locks.length != 0) {
+		for (const char *line = locks.data; line != NULL && holder == 0;
+		     line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL) {
+			if (sscanf(line, "%*d: FLOCK %*s WRITE %lld %x:%x:%lu", &pid, &major_number,
+				   &minor_number, &inode) == 4 &&
+			    inode == status.st_ino && makedev(major_number, minor_number) == status.st_dev)
+				holder = pid;
+		}
+	}
+	buffer_release(&locks);
+	return holder;
+}
+
+/*
+ * Says who holds the lock. Its holder wrote that into the file, but what stands there may be of a recorder
+ * that was killed, or a number of another PID namespace: a process is named only if the kernel says the same.
+ */
 static int refuse(int descriptor, const char *directory, struct error *error)
 {
+	const long long holder = find_holder(descriptor);
 	struct buffer text = {0};
 	char host[256] = "?", since[32] = "?";
 	long long pid = 0, seconds = 0;
@@ -258,14 +293,23 @@ static int refuse(int descriptor, const char *directory, struct error *error)
 			strcpy(since, "?");
 	}
 	buffer_release(&text);
-	if (pid == 0)
-		return error_set(error, -EBUSY, "%s: another ctop records there; a history has one recorder",
-				 directory);
+	if (holder != 0 && holder == pid)
+		return error_set(
+			error, -EBUSY,
+			"%s: process %lld on %s records there since %s; end it, or record into another "
+			"directory with --history",
+			directory, pid, host, since);
+	if (holder != 0)
+		return error_set(
+			error, -EBUSY,
+			"%s: process %lld, which is no recorder, holds the lock of %s; record into another "
+			"directory with --history",
+			directory, holder, lock_name);
 	return error_set(
 		error, -EBUSY,
-		"%s: process %lld on %s records there since %s; end it, or record into another directory "
-		"with --history",
-		directory, pid, host, since);
+		"%s: another ctop records there, in another container or on another host; a history has one "
+		"recorder: record into another directory with --history",
+		directory);
 }
 
 int history_files_lock(const char *directory, int *ret_descriptor, struct error *error)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -210,12 +211,45 @@ static void test_link_to_directory(void **state)
 	fixture_remove(directory);
 }
 
+/* Whoever holds the lock is named by the kernel, not by what a recorder that was killed has left in its file.
+ */
+static void test_lock_of_another(void **state)
+{
+	static const char left_over[] = "1 host 1700000000\n";
+	char *directory = fixture_directory(), *lock = memory_format("%s/writer.lock", directory);
+	const struct history_writer_options options = {.directory = directory};
+	char own[64], other[64];
+	struct history_writer *writer;
+	struct error error;
+	int descriptor;
+
+	(void)state;
+	descriptor = open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_int_equal(write(descriptor, left_over, strlen(left_over)), strlen(left_over));
+	assert_int_equal(flock(descriptor, LOCK_EX), 0);
+	assert_int_equal(history_writer_open(&options, &writer, &error), -EBUSY);
+	snprintf(own, sizeof(own), "process %d", (int)getpid());
+	snprintf(other, sizeof(other), "process %d ", 1);
+	if (strstr(error.text, own) == NULL || strstr(error.text, "end it") != NULL ||
+	    strstr(error.text, other) != NULL)
+		fail_msg("%s", error.text);
+	close(descriptor);
+	/* a recorder */
+	writer = fixture_writer(directory, NULL);
+	assert_int_equal(history_writer_open(&options, &writer, &error), -EBUSY);
+	if (strstr(error.text, own) == NULL || strstr(error.text, "end it") == NULL)
+		fail_msg("%s", error.text);
+	history_writer_close(writer);
+	free(lock);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_things_in_place),     cmocka_unit_test(test_thing_while_recording),
 		cmocka_unit_test(test_things_for_the_lock), cmocka_unit_test(test_shared_directory),
-		cmocka_unit_test(test_link_to_directory),
+		cmocka_unit_test(test_link_to_directory),   cmocka_unit_test(test_lock_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
