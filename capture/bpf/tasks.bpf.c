@@ -47,57 +47,69 @@ static __always_inline bool cpus_are_known(void)
 	return cpu_count != 0 && cpu_offset_count == cpu_count;
 }
 
-/*
- * Adds what each CPU has counted for itself and not handed over yet, less than 32 pages or twice the number
- * of CPUs: __percpu_counter_sum() of lib/percpu_counter.c. A CPU that is offline has none.
- */
-static __always_inline void add_cpu_parts(const struct mm_struct *mm, __s64 *counts)
+/* Counters of an address space, where the part of a CPU lies behind the CPU's own offset, and their sums. */
+struct cpu_parts {
+	const char *first, *second, *last;
+	__s64 counts[4];
+};
+
+static long add_cpu_part(__u32 index, void *context)
 {
-	const char *first = (const void *)mm->rss_stat[0].counters,
-		   *second = (const void *)mm->rss_stat[1].counters;
-	const char *last = (const void *)mm->rss_stat[3].counters;
-	const __u64 size = sizeof(__s32);
+	const __u64 offset = cpu_offsets[index % CPUS_MAX], size = sizeof(__s32);
+	struct cpu_parts *sum = context;
 	__s32 parts[4] = {0};
 
-	for (__u32 i = 0; i < CPUS_MAX && i < cpu_count; i++) {
-		const __u64 offset = cpu_offsets[i];
-
-		/* side by side since Linux 6.6 */
-		if (last == first + 3 * size) {
-			bpf_probe_read_kernel(parts, sizeof(parts), first + offset);
-		} else {
-			bpf_probe_read_kernel(&parts[0], size, first + offset);
-			bpf_probe_read_kernel(&parts[1], size, second + offset);
-			bpf_probe_read_kernel(&parts[3], size, last + offset);
-		}
-		counts[0] += parts[0];
-		counts[1] += parts[1];
-		counts[3] += parts[3];
+	/* side by side since Linux 6.6 */
+	if (sum->last == sum->first + 3 * size) {
+		bpf_probe_read_kernel(parts, sizeof(parts), sum->first + offset);
+	} else {
+		bpf_probe_read_kernel(&parts[0], size, sum->first + offset);
+		bpf_probe_read_kernel(&parts[1], size, sum->second + offset);
+		bpf_probe_read_kernel(&parts[3], size, sum->last + offset);
 	}
+	sum->counts[0] += parts[0];
+	sum->counts[1] += parts[1];
+	sum->counts[3] += parts[3];
+	return 0;
+}
+
+/* File, anonymous and shared pages, not swap: get_mm_rss() of include/linux/mm.h. */
+static __always_inline __u64 resident_pages(const struct mm_struct *mm)
+{
+	const struct mm_struct___atomic *old = (const void *)mm;
+	__s64 counts[4];
+
+	if (bpf_core_field_exists(mm->rss_stat[0].count))
+		return positive(mm->rss_stat[0].count) + positive(mm->rss_stat[1].count) +
+		       positive(mm->rss_stat[3].count);
+	/* the verifier of 6.1 knows no way into an array of atomic_long_t */
+	if (!bpf_core_field_exists(old->rss_stat.count) ||
+	    bpf_probe_read_kernel(counts, sizeof(counts), &old->rss_stat) != 0)
+		return 0;
+	return positive(counts[0]) + positive(counts[1]) + positive(counts[3]);
 }
 
 /*
- * File, anonymous and shared pages, not swap. The parts of the CPUs are added where `exact` asks for it, as
- * statm and status do since Linux 6.16 (get_mm_counter_sum() of include/linux/mm.h); get_mm_rss() leaves
- * them.
+ * The same with what each CPU has counted for itself and not handed over yet, less than 32 pages or twice the
+ * number of CPUs, as statm and status have it since Linux 6.16: __percpu_counter_sum() of
+ * lib/percpu_counter.c. A CPU that is offline has none.
+ *
+ * The verifier looks at the body of bpf_loop() once, and at what follows without what this function had on
+ * its stack: inlined, or as a plain loop, it takes the one of 6.12 ten times as long.
  */
-static __always_inline __u64 resident_pages(const struct mm_struct *mm, bool exact)
+static __noinline __u64 exact_resident_pages(const struct mm_struct *mm)
 {
-	const struct mm_struct___atomic *old = (const void *)mm;
-	__s64 counts[4] = {0};
+	struct cpu_parts sum = {0};
 
-	if (bpf_core_field_exists(mm->rss_stat[0].count)) {
-		counts[0] = mm->rss_stat[0].count;
-		counts[1] = mm->rss_stat[1].count;
-		counts[3] = mm->rss_stat[3].count;
-		if (exact && cpus_are_known() && bpf_core_field_exists(mm->rss_stat[0].counters))
-			add_cpu_parts(mm, counts);
-	} else if (!bpf_core_field_exists(old->rss_stat.count) ||
-		   /* the verifier of 6.1 knows no way into an array of atomic_long_t */
-		   bpf_probe_read_kernel(counts, sizeof(counts), &old->rss_stat) != 0) {
+	if (!bpf_core_field_exists(mm->rss_stat[0].counters))
 		return 0;
-	}
-	return positive(counts[0]) + positive(counts[1]) + positive(counts[3]);
+	sum.first = (const void *)mm->rss_stat[0].counters;
+	sum.second = (const void *)mm->rss_stat[1].counters;
+	sum.last = (const void *)mm->rss_stat[3].counters;
+	bpf_loop(cpu_count, add_cpu_part, &sum, 0);
+	return positive(sum.counts[0] + mm->rss_stat[0].count) +
+	       positive(sum.counts[1] + mm->rss_stat[1].count) +
+	       positive(sum.counts[3] + mm->rss_stat[3].count);
 }
 
 /* As xacct_add_tsk() of kernel/tsacct.c sees it: a kernel thread only borrows an address space. */
@@ -110,10 +122,12 @@ static __always_inline void fill_memory(const struct task_struct *task, struct t
 	if (mm == NULL || (record->task_flags & TASK_KERNEL_THREAD) != 0)
 		return;
 	record->flags |= TASK_HAS_MEMORY;
-	resident = resident_pages(mm, false);
+	resident = resident_pages(mm);
 	/* of a process once, by its leader, unless that has ended before the others */
 	if (task->pid == task->tgid || task->group_leader->mm == NULL)
-		record->resident = resident_pages(mm, true);
+		record->resident = bpf_core_field_exists(mm->rss_stat[0].counters) && cpus_are_known()
+					   ? exact_resident_pages(mm)
+					   : resident;
 	record->hiwater_rss = mm->hiwater_rss;
 	if (resident > record->hiwater_rss)
 		record->hiwater_rss = resident;
@@ -370,12 +384,16 @@ static __always_inline bool store(struct task_struct *task)
 }
 
 /* In memory, as the index of store(). */
-static __u64 run_end; /* CLOCK_MONOTONIC ns */
+static __u64 run_end;   /* CLOCK_MONOTONIC ns */
+static __u32 run_begin; /* tasks that were stored before the run */
 static bool first_is_stored;
 
+/* Not before the run has stored something: each one gets on, however late its CPU gives it time. */
 static __always_inline bool is_time_over(void)
 {
-	return *(volatile __u32 *)&task_count % CLOCK_EVERY == 0 && bpf_ktime_get_ns() >= run_end;
+	const __u32 count = *(volatile __u32 *)&task_count;
+
+	return count % CLOCK_EVERY == 0 && count != run_begin && bpf_ktime_get_ns() >= run_end;
 }
 
 /* The last task but `back` that was stored, if it is of this process and still there; the caller releases it.
@@ -448,6 +466,7 @@ int walk_tasks(void *context)
 	(void)context;
 	task_kernel = kernel_facts(NULL);
 	outcome = leader_task != 0 ? WALK_LOST : WALK_DONE;
+	run_begin = task_count;
 	run_end = bpf_ktime_get_ns() + RUN_NS;
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&processes, NULL, ALL_PROCESSES);
@@ -485,6 +504,7 @@ int walk_process(void *context)
 	(void)context;
 	task_kernel = kernel_facts(NULL);
 	outcome = WALK_DONE;
+	run_begin = task_count;
 	run_end = bpf_ktime_get_ns() + RUN_NS;
 	/* before the task is looked up: what stands behind it in its list has to stay */
 	bpf_rcu_read_lock();
