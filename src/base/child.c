@@ -155,7 +155,9 @@ static int read_answer(int descriptor, pid_t pid, uint64_t patience_ns, struct b
 		ssize_t count;
 
 		if (now >= deadline_ns) {
-			if (now - begin_ns >= BUSY_PATIENCE_NS || !child_is_runnable(pid))
+			/* what has ended since is not late */
+			if ((now - begin_ns >= BUSY_PATIENCE_NS || !child_is_runnable(pid)) &&
+			    poll(&end, 1, 0) <= 0)
 				return -ETIMEDOUT;
 			deadline_ns = now + BUSY_LOOK_NS;
 		}

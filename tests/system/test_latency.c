@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../measure.h"
 #include "harness.h"
 
 #define NAME "lat-waker"
@@ -74,7 +75,7 @@ static const char *last_row(const char *output)
  * ctop reads twice before the waker begins and once when all is over, so that it counts exactly what the
  * waker measures in the last of its rounds.
  */
-static void test_waker(void **state)
+static void wake_and_compare(struct measurement *measurement)
 {
 	static const char *const program[] = {WAKER_PROGRAM, NAME, NULL};
 	static const char *const arguments[] = {CTOP_PROGRAM,
@@ -103,7 +104,6 @@ static void test_waker(void **state)
 	struct run run;
 	const char *row;
 
-	(void)state;
 	if (!can_measure())
 		skip();
 	helper_start(&waker, program, 0);
@@ -142,10 +142,18 @@ static void test_waker(void **state)
 		expect_same_bucket("99 of 100", ninety_ninth, (double)lateness.ninety_ninth);
 		expect_same_bucket("latest", latest, (double)lateness.latest);
 	} else {
-		assert_between("latest", (uint64_t)latest, 0, lateness.latest);
+		measure_between(measurement, "longest wait, ns", latest, 0, (double)lateness.latest);
 	}
 	assert_true(blocked >= 1);
 	expect_same_bucket("blocked", longest_blocked, (double)lateness.blocked);
+}
+
+/* What the kernel did not tell of may be the end of a wait, which then seems longer: measured again. */
+static void test_waker(void **state)
+{
+	(void)state;
+	for (struct measurement measurement = {0}; measure_again(&measurement);)
+		wake_and_compare(&measurement);
 }
 
 /* A capture has what was measured before it, of every thread that woke. */
