@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ctop costs others, all on one CPU. Needs root.
+ * The cost of ctop to other programs, all on one CPU. Needs root.
  *
  * - switches: two threads that hand a byte to and fro through pipes, with and without each of the programs at
  *   the scheduler's events, in turns. Prints their CPU time per switch (median of the turns), the ratio, and

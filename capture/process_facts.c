@@ -357,8 +357,9 @@ static enum statm_use find_statm_use(struct capture *capture)
 }
 
 /*
- * What each CPU may keep for itself of the three counters: compute_batch_value() of lib/percpu_counter.c.
- * Before Linux 6.2 it was each thread: TASK_RSS_EVENTS_THRESH of mm/memory.c.
+ * Bytes by which the resident size may be off. Each CPU may keep a batch of each of the three counters to
+ * itself: compute_batch_value() of lib/percpu_counter.c. Before Linux 6.2 each thread did, and there is no
+ * bound: TASK_RSS_EVENTS_THRESH of mm/memory.c.
  */
 static uint64_t largest_resident_error(void)
 {

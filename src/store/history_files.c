@@ -133,7 +133,7 @@ bool history_files_is_shared(const char *directory)
 	return stat(directory, &status) < 0 || is_others(&status);
 }
 
-/* What is wrong with a file, as the end of a sentence; NULL: nothing. */
+/* Why a file cannot be used, as the end of a sentence; NULL: it can. */
 static const char *find_fault(const char *path)
 {
 	struct stat status;

@@ -46,7 +46,7 @@ enum {
 #define LATEST_NS  (INT64_MAX - UINT64_C(86400) * NS_PER_S)
 #define PART_BYTES (UINT64_C(1) << 20) /* the least that a part of a day holds */
 
-/* Of a directory where another user may write. */
+/* The notice about a directory where another user may write. */
 static const char shared_words[] =
 	"other users may change or remove what is recorded there; give it mode 0750 and an owner of your own";
 

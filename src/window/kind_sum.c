@@ -113,7 +113,8 @@ static void add_to_sum(const struct column_values *values, const struct sum *sum
 		add_amount(values, accumulator, number_add_saturating(whole, largest), real + largest_real);
 }
 
-/* What the delays of a thread, all but its waits for a CPU, add to the sum, and over which time. */
+/* The sum of the delays of a thread without its waits for a CPU, and the time over which they were counted.
+ */
 static uint64_t delays_of(const struct sum *sum, uint32_t thread, uint64_t *ret_elapsed_ns)
 {
 	uint64_t whole = 0, largest = 0;

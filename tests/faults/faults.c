@@ -202,7 +202,7 @@ static void append_output(FILE *text, const char *command)
 		pclose(output);
 }
 
-/* What failed, the chain of calls outwards, and what was found; at once, as several jobs print. */
+/* Prints the call that failed, its callers, and the finding, in one write: several jobs print. */
 static void print_failure(const struct subject *subject, const struct failure *failure)
 {
 	size_t length;

@@ -49,7 +49,7 @@ struct connection {
 	uint64_t heard_ns; /* when that began, or its reader took something last */
 };
 
-/* What is being sent to one or more connections. */
+/* A page that is being sent over one or more connections. */
 struct page {
 	struct server *server;
 	struct buffer text;
