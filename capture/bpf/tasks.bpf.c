@@ -151,8 +151,13 @@ static __always_inline __u64 clock_lag(const struct rq *queue)
 	return clock > task_clock ? clock - task_clock : 0;
 }
 
+/*
+ * What the record says of the task itself is read by the pointer that was given, at no more cost than reading
+ * it; what lies behind another pointer by the plain one: see plain_task().
+ */
 static __always_inline void fill_record(struct task_struct *task, struct task_record *record)
 {
+	const struct task_struct *plain = plain_task(task);
 	const struct rq *queue = NULL;
 
 	record->task = (__u64)task;
@@ -160,7 +165,7 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->tgid = task->tgid;
 	record->tid = task->pid;
 	__builtin_memcpy(record->comm, task->comm, sizeof(record->comm));
-	record->cgroup = task->cgroups->dfl_cgrp->kn->id;
+	record->cgroup = plain->cgroups->dfl_cgrp->kn->id;
 	record->cpus = hash_cpus(task);
 	record->thread_pointer = 0;
 	if (bpf_core_field_exists(task->thread.fsbase))
@@ -189,9 +194,9 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->task_flags = task->flags;
 	record->state = task->__state;
 	record->exit_state = task->exit_state;
-	record->uid = task->real_cred->uid.val;
+	record->uid = plain->real_cred->uid.val;
 	record->cpu = task->thread_info.cpu;
-	record->thread_count = task->signal->nr_threads;
+	record->thread_count = plain->signal->nr_threads;
 	record->policy = task->policy;
 	record->rt_priority = task->rt_priority;
 	record->priority = (__s32)task->prio - FIRST_FAIR_PRIORITY;
@@ -200,14 +205,14 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->reserved = 0;
 	if (bpf_core_field_exists(task->scx.flags) && (task->scx.flags & ext_state_mask) == ext_state_enabled)
 		record->flags |= TASK_EXT;
-	if (bpf_core_field_exists(task->delays) && task->delays != NULL)
+	if (bpf_core_field_exists(task->delays) && plain->delays != NULL)
 		record->flags |= TASK_HAS_DELAYS;
 	__builtin_memset(record->io, 0, sizeof(record->io));
 	fill_io(task, record->io);
-	fill_memory(task, record);
+	fill_memory(plain, record);
 	record->clock_lag = 0;
 	if (bpf_core_field_exists(task->se.cfs_rq)) {
-		queue = task->se.cfs_rq->rq;
+		queue = plain->se.cfs_rq->rq;
 		record->clock_lag = clock_lag(queue);
 	}
 }
@@ -356,9 +361,10 @@ struct {
 
 /*
  * False when it does not fit. The index is kept in memory because the verifier would follow each
- * value of a variable.
+ * value of a variable. A global function is verified once, and not again on each way through the loop around
+ * it (btf_prepare_func_args() of kernel/bpf/btf.c; the tag from Linux 6.9 on).
  */
-static __always_inline bool store(struct task_struct *task)
+__noinline bool store_task(struct task_struct *task __attribute__((btf_decl_tag("arg:trusted"))))
 {
 	__u32 index = *(volatile __u32 *)&task_count;
 	struct task_record *record = bpf_map_lookup_elem(&records, &index);
@@ -371,7 +377,7 @@ static __always_inline bool store(struct task_struct *task)
 
 		if (part == NULL)
 			return false;
-		fill_delays(task, part);
+		fill_delays(plain_task(task), part);
 	}
 	if ((parts & TASK_PART_STATISTICS) != 0) {
 		struct task_statistics *part = bpf_map_lookup_elem(&statistics, &index);
@@ -383,7 +389,7 @@ static __always_inline bool store(struct task_struct *task)
 	return true;
 }
 
-/* In memory, as the index of store(). */
+/* In memory, as the index of store_task(). */
 static __u64 run_end;   /* CLOCK_MONOTONIC ns */
 static __u32 run_begin; /* tasks that were stored before the run */
 static bool first_is_stored;
@@ -447,7 +453,7 @@ static __always_inline void store_process(struct task_struct *leader)
 		}
 		/* not plain_task(): at each reading of such a pointer its address is looked at, a fifth of
 		 * the time of a pass, each round */
-		if (!store(task)) {
+		if (!store_task(task)) {
 			outcome = WALK_FULL;
 			break;
 		}
