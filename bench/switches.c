@@ -99,16 +99,11 @@ static double play_turn(unsigned int duration_ms, double *ret_switches_per_s)
 	return (double)used / (double)switches;
 }
 
-static void take_nothing(void *context, const struct bpf_waits *waits)
-{
-	(void)context;
-	(void)waits;
-}
-
 static void measure_latency(unsigned int duration_ms)
 {
 	double off[TURNS], on[TURNS], off_rate[TURNS], on_rate[TURNS];
 	uint64_t events = 0, cost_ns = 0;
+	struct bpf_latency_cost cost;
 	struct feature_result result;
 	struct arena arena = {0};
 	struct bpf_latency *latency = bpf_latency_open(NULL, 0, &arena, &result);
@@ -119,16 +114,14 @@ static void measure_latency(unsigned int duration_ms)
 		return;
 	}
 	for (size_t i = 0; i < TURNS; i++) {
-		uint64_t more_events, unseen, more_cost;
-
 		off[i] = play_turn(duration_ms, &off_rate[i]);
 		if (bpf_latency_switch(latency, true) < 0)
 			fail("cannot begin to measure latency");
 		on[i] = play_turn(duration_ms, &on_rate[i]);
-		bpf_latency_read(latency, take_nothing, NULL, &more_events, &unseen, &more_cost);
+		bpf_latency_read(latency, NULL, &cost);
 		bpf_latency_switch(latency, false);
-		events += more_events;
-		cost_ns += more_cost;
+		events += cost.events;
+		cost_ns += cost.time_ns;
 	}
 	bpf_latency_close(latency);
 	arena_release(&arena);

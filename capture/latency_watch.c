@@ -134,6 +134,7 @@ struct taking {
 	struct latency_watch *watch;
 	struct snapshot *snapshot;
 	bool learned;
+	uint32_t record_of[LATENCY_SLOTS]; /* index and 1; 0: none */
 };
 
 static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char name[TASK_COMM_SIZE])
@@ -184,7 +185,7 @@ static uint32_t intern_name(struct string_pool *strings, const char name[TASK_CO
 	return string_pool_intern(strings, text.data, text.length);
 }
 
-static void take(void *context, const struct bpf_waits *waits)
+static void take_waits(void *context, const struct bpf_waits *waits)
 {
 	struct taking *taking = context;
 	struct snapshot *snapshot = taking->snapshot;
@@ -207,6 +208,7 @@ static void take(void *context, const struct bpf_waits *waits)
 		comm = names != NULL && is_kernel ? names->comm : intern_name(strings, waits->names->thread);
 	}
 	record = latency_add_record(snapshot, pcomm, comm, cgroup);
+	taking->record_of[waits->slot] = (uint32_t)snapshot->latency.count;
 	record->is_kernel = waits->names != NULL && waits->names->kernel != 0;
 	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
 		memcpy(record->of[kind].buckets, waits->buckets[kind], sizeof(waits->buckets[kind]));
@@ -215,46 +217,62 @@ static void take(void *context, const struct bpf_waits *waits)
 	}
 }
 
-/* --- rounds --- */
+static const enum latency_cause causes[] = {
+	[BLAME_EARLIER - BLAME_EARLIER] = LATENCY_CAUSE_EARLIER,
+	[BLAME_WAKEUP - BLAME_EARLIER] = LATENCY_CAUSE_WAKEUP,
+	[BLAME_THROTTLED - BLAME_EARLIER] = LATENCY_CAUSE_THROTTLED,
+	[BLAME_INTERRUPTS - BLAME_EARLIER] = LATENCY_CAUSE_INTERRUPTS,
+};
 
-/* Adds the records of sums to a snapshot that has none. */
-static void hand_over(const struct snapshot *sums, struct snapshot *snapshot)
+static void take_blame(void *context, const struct bpf_blame *blame)
 {
-	snapshot->latency.span_ns = sums->latency.span_ns;
-	snapshot->latency.events = sums->latency.events;
-	snapshot->latency.unseen = sums->latency.unseen;
-	snapshot->latency.cost_ns = sums->latency.cost_ns;
-	for (size_t i = 0; i < sums->latency.count; i++) {
-		const struct latency_record *from = &sums->latency.records[i];
-		struct latency_record *record = latency_add_record(
-			snapshot, string_pool_copy(&snapshot->strings, &sums->strings, from->pcomm),
-			string_pool_copy(&snapshot->strings, &sums->strings, from->comm),
-			string_pool_copy(&snapshot->strings, &sums->strings, from->cgroup));
+	const struct taking *taking = context;
+	struct latency *latency = &taking->snapshot->latency;
+	struct latency_delay delay = {.time_ns = blame->time, .waits = blame->waits};
+	const uint32_t victim = taking->record_of[blame->victim];
 
-		record->is_kernel = from->is_kernel;
-		memcpy(record->of, from->of, sizeof(from->of));
-	}
+	if (victim == 0)
+		return;
+	delay.victim = victim - 1;
+	if (blame->culprit >= BLAME_EARLIER)
+		delay.cause = causes[blame->culprit - BLAME_EARLIER];
+	else if (blame->culprit == LATENCY_SLOT_OTHER || taking->record_of[blame->culprit] == 0)
+		delay.cause = LATENCY_CAUSE_OTHER;
+	else
+		delay.culprit = taking->record_of[blame->culprit] - 1;
+	*MEMORY_APPEND(latency->delays, latency->delay_count, latency->delay_capacity) = delay;
 }
+
+/* --- rounds --- */
 
 void latency_watch_read(struct latency_watch *watch, bool whole, struct snapshot *snapshot)
 {
 	struct latency *latency = &snapshot->latency;
-	struct taking taking = {.watch = watch, .snapshot = snapshot};
+	struct taking *taking;
+	struct bpf_latency_cost cost;
 	uint64_t now;
 
 	if (!watch->is_on)
 		return;
 	now = clock_ns(CLOCK_BOOTTIME);
 	latency->present = true;
-	bpf_latency_read(watch->bpf, take, &taking, &latency->events, &latency->unseen, &latency->cost_ns);
+	taking = memory_allocate_zero(1, sizeof(*taking));
+	taking->watch = watch;
+	taking->snapshot = snapshot;
+	bpf_latency_read(watch->bpf, &(struct bpf_latency_taker){take_waits, take_blame, taking}, &cost);
+	free(taking);
+	latency->events = cost.events;
+	latency->unseen = cost.unseen;
+	latency->cost_ns = cost.time_ns;
 	latency->span_ns = now - watch->read_at_ns;
 	watch->read_at_ns = now;
 	free(latency_sums_add(watch->whole, snapshot));
 	if (!whole && watch->pending->latency.span_ns == 0)
 		return; /* as it is */
 	free(latency_sums_add(watch->pending, snapshot));
-	latency->count = 0;
-	hand_over(whole ? watch->whole : watch->pending, snapshot);
+	latency_release(latency);
+	latency_copy(snapshot, whole ? watch->whole : watch->pending);
+	latency->present = true;
 	latency->is_whole = whole;
 	if (!whole)
 		start_sums(&watch->pending);

@@ -17,9 +17,10 @@
 enum {
 	/* with more of them used, those without waits are taken back: reading them takes time */
 	KEPT_SLOTS = LATENCY_SHARDED_SLOTS / 4 * 3,
+	KEPT_PAIRS = BLAME_PAIRS / 4 * 3,
 	IDLE_READINGS = 30, /* after so many readings without one */
 	FIRST_VERSION = 1,  /* of the slot of those that have none */
-	PROGRAM_COUNT = 4,
+	PROGRAM_COUNT = 5,
 	READ_ATTEMPTS = 100, /* some 10 us */
 };
 
@@ -32,17 +33,30 @@ struct seen {
 	bool is_leaving;                        /* no thread takes it any more; free with the next reading */
 };
 
+/* The last reading of a pair. */
+struct seen_pair {
+	uint64_t time, waits;
+	uint32_t idle;
+	bool is_leaving;
+};
+
 struct bpf_latency {
 	struct latency *object;
 	struct bpf_link *all_tasks;
 	struct bpf_link *links[PROGRAM_COUNT];
 	bool is_on;
 	uint32_t shard_count;
-	struct bpf_array slot_array, count_array;
+	struct bpf_array slot_array, count_array, pair_array;
 	struct latency_slot *slots; /* in slot_array */
 	struct latency_counts *counts;
+	struct blame_pair *pairs;
 	struct seen *seen;
-	size_t used_count;          /* of slots, when last read */
+	struct seen_pair *seen_pairs;
+	struct bpf_blame *blames; /* of this reading */
+	size_t blame_count, blame_capacity;
+	bool *is_blamed;   /* slots of these */
+	size_t used_count; /* of slots, when last read */
+	size_t used_pair_count;
 	struct latency_cost *costs; /* a place for each possible CPU */
 	struct latency_cost cost;   /* as read before, all CPUs together */
 };
@@ -80,15 +94,22 @@ static bool make_ready(struct bpf_latency *latency)
 	latency->all_tasks = bpf_program__attach_iter(object->progs.make_room_for_all, NULL);
 	if (latency->all_tasks == NULL ||
 	    !bpf_array_map(&latency->slot_array, object->maps.slots, PROT_READ | PROT_WRITE) ||
-	    !bpf_array_map(&latency->count_array, object->maps.counts, PROT_READ | PROT_WRITE))
+	    !bpf_array_map(&latency->count_array, object->maps.counts, PROT_READ | PROT_WRITE) ||
+	    !bpf_array_map(&latency->pair_array, object->maps.pairs, PROT_READ | PROT_WRITE))
 		return false;
 	latency->slots = latency->slot_array.start;
 	latency->counts = latency->count_array.start;
+	latency->pairs = latency->pair_array.start;
 	latency->seen = memory_allocate_zero(LATENCY_SLOTS, sizeof(*latency->seen));
+	latency->seen_pairs = memory_allocate_zero(BLAME_PAIRS_ALL, sizeof(*latency->seen_pairs));
+	latency->is_blamed = memory_allocate_zero(LATENCY_SLOTS, sizeof(*latency->is_blamed));
 	latency->costs = memory_allocate_zero((size_t)possible_cpus(), sizeof(*latency->costs));
 	latency->slots[LATENCY_SLOT_OTHER].used = 1;
 	latency->slots[LATENCY_SLOT_OTHER].version = FIRST_VERSION;
 	object->bss->fresh_slot = LATENCY_SLOT_OTHER + 1;
+	object->bss->fresh_pair = 1; /* 0: none */
+	for (uint32_t i = 0; i < LATENCY_SLOTS; i++)
+		latency->pairs[BLAME_PAIRS + i].names = (struct blame_names){i, LATENCY_SLOT_OTHER};
 	return true;
 }
 
@@ -130,8 +151,12 @@ void bpf_latency_close(struct bpf_latency *latency)
 	bpf_link__destroy(latency->all_tasks);
 	bpf_array_unmap(&latency->slot_array);
 	bpf_array_unmap(&latency->count_array);
+	bpf_array_unmap(&latency->pair_array);
 	latency__destroy(latency->object);
 	free(latency->seen);
+	free(latency->seen_pairs);
+	free(latency->blames);
+	free(latency->is_blamed);
 	free(latency->costs);
 	free(latency);
 }
@@ -174,12 +199,14 @@ static int attach_all(struct bpf_latency *latency)
 		result = attach(latency, 1, object->progs.count_wakeup);
 	if (result == 0)
 		result = attach(latency, 2, object->progs.count_new);
-	return result == 0 ? attach(latency, 3, object->progs.count_switch) : result;
+	if (result == 0)
+		result = attach(latency, 3, object->progs.settle_move);
+	return result == 0 ? attach(latency, 4, object->progs.count_switch) : result;
 }
 
 int bpf_latency_switch(struct bpf_latency *latency, bool on)
 {
-	uint64_t events, unseen, cost;
+	struct bpf_latency_cost cost;
 	int result;
 
 	if (on == latency->is_on)
@@ -189,7 +216,7 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on)
 		return 0;
 	}
 	/* what was counted before it was switched off */
-	bpf_latency_read(latency, NULL, NULL, &events, &unseen, &cost);
+	bpf_latency_read(latency, NULL, &cost);
 	result = attach_all(latency);
 	if (result < 0)
 		detach(latency);
@@ -290,17 +317,15 @@ static bool read_counts(struct bpf_latency *latency, uint32_t index, struct bpf_
 	return found;
 }
 
-/* Gives a slot that no thread takes any more to the free ones. */
-static void free_slot(struct bpf_latency *latency, uint32_t index)
+/* Gives a number that no program takes any more to the free ones. False: once more with the next reading. */
+static bool give_back(const struct bpf_map *free_numbers, uint32_t number, uint32_t *used)
 {
-	uint32_t *used = &latency->slots[index].used;
-
-	/* the program sets it when it takes the slot */
+	/* the program sets it when it takes the number */
 	__atomic_store_n(used, 0, __ATOMIC_RELEASE);
-	if (bpf_map_update_elem(bpf_map__fd(latency->object->maps.free_slots), NULL, &index, BPF_ANY) == 0)
-		latency->seen[index].is_leaving = false;
-	else
-		__atomic_store_n(used, 1, __ATOMIC_RELEASE); /* once more with the next reading */
+	if (bpf_map_update_elem(bpf_map__fd(free_numbers), NULL, &number, BPF_ANY) == 0)
+		return true;
+	__atomic_store_n(used, 1, __ATOMIC_RELEASE);
+	return false;
 }
 
 /*
@@ -318,12 +343,110 @@ static void take_back(struct bpf_latency *latency, uint32_t index)
 	if (seen->is_leaving) {
 		seen->idle = 0;
 		memset(seen->longest, 0, sizeof(seen->longest));
-		free_slot(latency, index);
+		seen->is_leaving = !give_back(latency->object->maps.free_slots, index, &slot->used);
 	} else if (++seen->idle >= IDLE_READINGS && latency->used_count > KEPT_SLOTS &&
 		   bpf_map_delete_elem(bpf_map__fd(latency->object->maps.slot_of_names), &slot->names) == 0) {
 		seen->is_leaving = true;
 		__atomic_add_fetch(&slot->version, 1, __ATOMIC_RELEASE);
 	}
+}
+
+/* Whether a slot still has the names that a pair is about. */
+static bool is_there(const struct bpf_latency *latency, uint32_t slot)
+{
+	return slot >= LATENCY_SLOTS || (!latency->seen[slot].is_leaving && latency->slots[slot].used != 0);
+}
+
+/* Takes a pair without new waits back as take_back() does a slot, or when one of its slots is. */
+static void take_pair_back(struct bpf_latency *latency, uint32_t index)
+{
+	struct blame_pair *pair = &latency->pairs[index];
+	struct seen_pair *seen = &latency->seen_pairs[index];
+	const bool is_idle = ++seen->idle >= IDLE_READINGS && latency->used_pair_count > KEPT_PAIRS;
+
+	if (seen->is_leaving) {
+		seen->idle = 0;
+		seen->is_leaving = !give_back(latency->object->maps.free_pairs, index, &pair->used);
+	} else if (is_idle || !is_there(latency, pair->names.victim) ||
+		   !is_there(latency, pair->names.culprit)) {
+		seen->is_leaving = bpf_map_delete_elem(bpf_map__fd(latency->object->maps.pair_of_names),
+						       &pair->names) == 0;
+	}
+}
+
+static void blame_slot(struct bpf_latency *latency, uint32_t slot)
+{
+	if (slot < LATENCY_SLOTS)
+		latency->is_blamed[slot] = true;
+}
+
+/* Reads what a pair has had since the last reading. False: nothing. */
+static bool read_pair(struct bpf_latency *latency, uint32_t index)
+{
+	const struct blame_pair *pair = &latency->pairs[index];
+	struct seen_pair *seen = &latency->seen_pairs[index];
+	const uint64_t time = __atomic_load_n(&pair->time, __ATOMIC_RELAXED);
+	const uint64_t waits = __atomic_load_n(&pair->waits, __ATOMIC_RELAXED);
+
+	if (time == seen->time)
+		return false;
+	*MEMORY_APPEND(latency->blames, latency->blame_count, latency->blame_capacity) = (struct bpf_blame){
+		pair->names.victim, pair->names.culprit, time - seen->time, waits - seen->waits};
+	blame_slot(latency, pair->names.victim);
+	blame_slot(latency, pair->names.culprit);
+	seen->time = time;
+	seen->waits = waits;
+	seen->idle = 0;
+	return true;
+}
+
+/* Reads what delayed waits since the last reading. */
+static void read_pairs(struct bpf_latency *latency)
+{
+	const uint32_t fresh_pair = __atomic_load_n(&latency->object->bss->fresh_pair, __ATOMIC_ACQUIRE);
+	const uint32_t fresh_slot = __atomic_load_n(&latency->object->bss->fresh_slot, __ATOMIC_ACQUIRE);
+	size_t used = 0;
+
+	latency->blame_count = 0;
+	memset(latency->is_blamed, 0, LATENCY_SLOTS * sizeof(*latency->is_blamed));
+	for (uint32_t i = 1; i < fresh_pair && i < BLAME_PAIRS; i++) {
+		if (__atomic_load_n(&latency->pairs[i].used, __ATOMIC_ACQUIRE) == 0)
+			continue;
+		used++;
+		if (!read_pair(latency, i))
+			take_pair_back(latency, i);
+	}
+	for (uint32_t i = 0; i < fresh_slot && i < LATENCY_SLOTS; i++)
+		read_pair(latency, BLAME_PAIRS + i);
+	latency->used_pair_count = used;
+}
+
+/* Reads the new waits of each slot, and hands over those of slots that have any or are blamed. */
+static void read_slots(struct bpf_latency *latency, const struct bpf_latency_taker *taker)
+{
+	const uint32_t fresh = __atomic_load_n(&latency->object->bss->fresh_slot, __ATOMIC_ACQUIRE);
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < fresh && i < LATENCY_SLOTS; i++) {
+		struct latency_slot *slot = &latency->slots[i];
+		struct bpf_waits waits;
+
+		if (__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) == 0)
+			continue;
+		used++;
+		if (!read_counts(latency, i, &waits) && !latency->is_blamed[i]) {
+			take_back(latency, i);
+			continue;
+		}
+		latency->seen[i].idle = 0;
+		waits.slot = i;
+		waits.names = i != LATENCY_SLOT_OTHER ? &slot->names : NULL;
+		waits.tgid = slot->tgid;
+		waits.tid = slot->tid;
+		if (taker != NULL)
+			taker->waits(taker->context, &waits);
+	}
+	latency->used_count = used;
 }
 
 static struct latency_cost read_costs(struct bpf_latency *latency)
@@ -342,40 +465,23 @@ static struct latency_cost read_costs(struct bpf_latency *latency)
 	return all;
 }
 
-void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
-		      uint64_t *ret_events, uint64_t *ret_unseen, uint64_t *ret_cost_ns)
+void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_taker *taker,
+		      struct bpf_latency_cost *ret_cost)
 {
 	const struct latency_cost before = latency->cost;
-	const uint32_t fresh = __atomic_load_n(&latency->object->bss->fresh_slot, __ATOMIC_ACQUIRE);
 	uint64_t samples;
-	size_t used = 0;
 
-	for (uint32_t i = 0; i < fresh && i < LATENCY_SLOTS; i++) {
-		struct latency_slot *slot = &latency->slots[i];
-		struct bpf_waits waits;
-
-		if (__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) == 0)
-			continue;
-		used++;
-		if (!read_counts(latency, i, &waits)) {
-			take_back(latency, i);
-			continue;
-		}
-		latency->seen[i].idle = 0;
-		waits.names = i != LATENCY_SLOT_OTHER ? &slot->names : NULL;
-		waits.tgid = slot->tgid;
-		waits.tid = slot->tid;
-		if (take != NULL)
-			take(context, &waits);
-	}
-	latency->used_count = used;
+	read_pairs(latency);
+	read_slots(latency, taker);
+	for (size_t i = 0; i < latency->blame_count && taker != NULL && taker->blame != NULL; i++)
+		taker->blame(taker->context, &latency->blames[i]);
 	/* threads that found no slot look for one again */
 	__atomic_add_fetch(&latency->slots[LATENCY_SLOT_OTHER].version, 1, __ATOMIC_RELEASE);
 	latency->cost = read_costs(latency);
-	*ret_events = latency->cost.events - before.events;
-	*ret_unseen = latency->cost.unseen - before.unseen;
 	samples = latency->cost.samples - before.samples;
-	*ret_cost_ns = samples != 0 ? (uint64_t)((double)(latency->cost.sampled - before.sampled) /
-						 (double)samples * (double)*ret_events)
-				    : 0;
+	ret_cost->events = latency->cost.events - before.events;
+	ret_cost->unseen = latency->cost.unseen - before.unseen;
+	ret_cost->time_ns = samples != 0 ? (uint64_t)((double)(latency->cost.sampled - before.sampled) /
+						      (double)samples * (double)ret_cost->events)
+					 : 0;
 }

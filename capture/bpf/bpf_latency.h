@@ -11,20 +11,40 @@
 #include "metric/feature.h"
 
 /*
- * Measures how long threads wait for a CPU, and how long they are blocked (D), by programs at the scheduler's
- * events. It is loaded switched off, and costs nothing until it is switched on.
+ * Measures how long threads wait for a CPU and who runs there meanwhile, and how long they are blocked (D),
+ * by programs at the scheduler's events. It is loaded switched off, and costs nothing until it is switched
+ * on.
  */
 struct bpf_latency;
 
-/* The waits of threads that share their names, which ended since the last reading. */
+/* The waits of threads that share their names, which ended since the last reading; may be none. */
 struct bpf_waits {
+	uint32_t slot;
 	const struct latency_names *names; /* NULL: of all threads without a slot */
 	uint32_t tgid, tid;                /* of one of the threads, in the initial pid namespace */
 	uint64_t buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS];    /* [i]: from 2^i ns on */
 	uint64_t sum[LATENCY_RECORD_KINDS], longest[LATENCY_RECORD_KINDS]; /* ns */
 };
 
-typedef void bpf_latency_take(void *context, const struct bpf_waits *waits);
+/* What a thread of one slot ran, or another cause took, while one of another waited. */
+struct bpf_blame {
+	uint32_t victim, culprit; /* slots whose waits were handed over before; the culprit may be BLAME_… */
+	uint64_t time;            /* ns */
+	uint64_t waits;           /* of the victim in which it was */
+};
+
+struct bpf_latency_taker {
+	void (*waits)(void *context, const struct bpf_waits *waits);
+	void (*blame)(void *context, const struct bpf_blame *blame); /* NULL: not wanted */
+	void *context;
+};
+
+/* The cost of measuring. */
+struct bpf_latency_cost {
+	uint64_t events;  /* of the scheduler */
+	uint64_t unseen;  /* switches of CPUs, or more, that the kernel did not tell of */
+	uint64_t time_ns; /* CPU time inside the programs, as estimated from one event in 64 */
+};
 
 /*
  * Loads the programs, switched off. Of `scope_count` processes only where that is not 0, ids as in the
@@ -39,11 +59,10 @@ void bpf_latency_close(struct bpf_latency *latency);
 int bpf_latency_switch(struct bpf_latency *latency, bool on);
 
 /*
- * Hands over the waits that ended since the last reading, or since it was switched on (`take` may be NULL),
- * and the cost of measuring: `*ret_events` of the scheduler, and ns of CPU time inside the programs, as
- * estimated from one event in 64. `*ret_unseen` switches of CPUs, or more, the kernel did not tell of.
+ * Hands over the waits that ended since the last reading, or since it was switched on (`taker` may be NULL),
+ * and then what delayed them. `*ret_cost` is the cost of measuring since then.
  */
-void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
-		      uint64_t *ret_events, uint64_t *ret_unseen, uint64_t *ret_cost_ns);
+void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_taker *taker,
+		      struct bpf_latency_cost *ret_cost);
 
 #endif

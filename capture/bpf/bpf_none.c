@@ -45,8 +45,8 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on)
 	return -ENOSYS;
 }
 
-void bpf_latency_read(struct bpf_latency *latency, bpf_latency_take *take, void *context,
-		      uint64_t *ret_events, uint64_t *ret_unseen, uint64_t *ret_cost_ns)
+void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_taker *taker,
+		      struct bpf_latency_cost *ret_cost)
 {
 }
 

@@ -31,6 +31,7 @@ struct rq {
 
 struct cfs_rq {
 	struct rq *rq;
+	__u64 throttled_clock_self, throttled_clock_self_time;
 };
 
 struct sched_entity {
@@ -223,6 +224,20 @@ static __always_inline void fill_io(const struct task_struct *task, __u64 io[TAS
 		io[5] = task->ioac.write_bytes;
 		io[6] = task->ioac.cancelled_write_bytes;
 	}
+}
+
+/*
+ * update_rq_clock() of kernel/sched/core.c adds to the clock first, and a CPU that has been idle for long
+ * adds much at once. Read in this order the two never give a lag that is too small.
+ */
+static __always_inline __u64 clock_lag(const struct rq *queue)
+{
+	const __u64 task_clock = queue->clock_task;
+	__u64 clock;
+
+	barrier();
+	clock = queue->clock;
+	return clock > task_clock ? clock - task_clock : 0;
 }
 
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;

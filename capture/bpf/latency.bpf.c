@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measures waits of threads for a CPU, and in D (blocked): a time is noted when a wait begins and
- * counted when it ends, in a histogram of the thread's names. The events are those of kernel/sched/core.c:
+ * counted when it ends, in a histogram of the thread's names. Each CPU keeps who ran on it lately, and a wait
+ * for it is settled among those. The events are those of kernel/sched/core.c:
  * sched_wakeup and sched_wakeup_new come when a thread has been put on a run queue, sched_switch when one
  * leaves a CPU and another takes it, with the lock of the run queue held. Nothing is allocated there: the
  * room for a thread's times is made when it is forked, and for those that are there already before it all
@@ -23,6 +24,7 @@ const volatile __u32 shard_mask;
 
 __u64 since;      /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
 __u32 fresh_slot; /* the first that never had names, as all behind it; may be more than LATENCY_SLOTS */
+__u32 fresh_pair; /* the same of pairs */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -66,6 +68,34 @@ struct {
 	__type(key, __u32);
 	__type(value, struct latency_cost);
 } costs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct blame_ring);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BLAME_PAIRS);
+	__type(key, struct blame_names);
+	__type(value, __u32);
+} pair_of_names SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, BLAME_PAIRS);
+	__type(value, __u32);
+} free_pairs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BLAME_PAIRS_ALL);
+	__type(key, __u32);
+	__type(value, struct blame_pair);
+} pairs SEC(".maps");
 
 /* Counts the switches between this one and the last that was seen on this CPU, of which there is at least one
  * where another thread leaves than the one that came. */
@@ -112,19 +142,19 @@ static __always_inline bool same_name(const char *left, const char *right)
 	       ((const __u64 *)left)[1] == ((const __u64 *)right)[1];
 }
 
-/* A slot that nobody has: one that was given back, else one that never had names; LATENCY_SLOT_OTHER when
- * none is left. */
-static __always_inline __u32 take_slot(void)
+/* A number that nobody has: one that was given back, else `*fresh`, the first that was never given out. 0
+ * when none below `end` is left. */
+static __always_inline __u32 take_number(void *free_numbers, __u32 *fresh, __u32 end)
 {
-	__u32 index;
+	__u32 number;
 
-	if (bpf_map_pop_elem(&free_slots, &index) == 0)
-		return index;
+	if (bpf_map_pop_elem(free_numbers, &number) == 0)
+		return number;
 	/* so that it does not count on for ever */
-	if (*(volatile __u32 *)&fresh_slot >= LATENCY_SLOTS)
-		return LATENCY_SLOT_OTHER;
-	index = __sync_fetch_and_add(&fresh_slot, 1);
-	return index < LATENCY_SLOTS ? index : LATENCY_SLOT_OTHER;
+	if (*(volatile __u32 *)fresh >= end)
+		return 0;
+	number = __sync_fetch_and_add(fresh, 1);
+	return number < end ? number : 0;
 }
 
 /* A slot for names that have none, LATENCY_SLOT_OTHER when none is left. */
@@ -135,7 +165,7 @@ static __noinline __u32 make_slot(struct latency_times *times, __u32 tgid, __u32
 
 	if (times == NULL)
 		return LATENCY_SLOT_OTHER;
-	index = take_slot();
+	index = take_number(&free_slots, &fresh_slot, LATENCY_SLOTS);
 	if (index == LATENCY_SLOT_OTHER)
 		return LATENCY_SLOT_OTHER;
 	slot = bpf_map_lookup_elem(&slots, &index);
@@ -180,11 +210,9 @@ static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency
 
 /* --- waits --- */
 
-/* Counts a wait that has ended, `from` ns to `now`. */
-static __always_inline void count_wait(struct task_struct *task, struct latency_times *times, __u32 kind,
-				       __u64 from, __u64 now)
+/* Counts a wait of a slot's thread that has ended, `from` ns to `now`. */
+static __always_inline void count_wait(__u32 slot, __u32 kind, __u64 from, __u64 now)
 {
-	__u32 slot = slot_of(task, times);
 	__u32 shard = slot < LATENCY_SHARDED_SLOTS ? bpf_get_smp_processor_id() & shard_mask : 0;
 	__u32 index = latency_record_counts(slot, shard_mask + 1) + shard;
 	struct latency_counts *own = bpf_map_lookup_elem(&counts, &index);
@@ -208,6 +236,203 @@ static __always_inline void count_wait(struct task_struct *task, struct latency_
 	__sync_fetch_and_add(&own->buckets[kind][bucket], 1);
 }
 
+/* --- who ran meanwhile --- */
+
+/* The number of a pair that has none: that of the victim with all others when none is left. */
+static __noinline __u32 make_pair(__u32 victim, __u32 culprit)
+{
+	struct blame_names names = {victim, culprit};
+	const __u32 other = BLAME_PAIRS + victim;
+	__u32 index = take_number(&free_pairs, &fresh_pair, BLAME_PAIRS), *found;
+	struct blame_pair *pair = bpf_map_lookup_elem(&pairs, &index);
+
+	if (index == 0 || pair == NULL)
+		return other;
+	pair->names = names;
+	if (bpf_map_update_elem(&pair_of_names, &names, &index, BPF_NOEXIST) == 0) {
+		pair->used = 1;
+		return index;
+	}
+	/* another CPU was faster */
+	bpf_map_push_elem(&free_pairs, &index, 0);
+	found = bpf_map_lookup_elem(&pair_of_names, &names);
+	return found != NULL ? *found : other;
+}
+
+/* A global function is verified once, and not on each way to it. */
+__noinline int add_blame(__u32 victim, __u32 culprit, __u64 time)
+{
+	struct blame_names names = {victim, culprit};
+	__u32 *found = bpf_map_lookup_elem(&pair_of_names, &names);
+	__u32 index = found != NULL ? *found : make_pair(victim, culprit);
+	struct blame_pair *pair = bpf_map_lookup_elem(&pairs, &index);
+
+	if (pair == NULL)
+		return 0;
+	__sync_fetch_and_add(&pair->time, time);
+	__sync_fetch_and_add(&pair->waits, 1);
+	return 0;
+}
+
+/* The clock of the run queue that a thread is on, which is up to date at the scheduler's events. */
+struct queue_clock {
+	__u64 now, lag; /* ns */
+};
+
+static __always_inline struct queue_clock clock_of(const struct task_struct *task)
+{
+	const struct rq *queue;
+
+	/* CONFIG_FAIR_GROUP_SCHED */
+	if (!bpf_core_field_exists(task->se.cfs_rq))
+		return (struct queue_clock){0};
+	queue = plain_task((struct task_struct *)task)->se.cfs_rq->rq;
+	return (struct queue_clock){queue->clock, clock_lag(queue)};
+}
+
+/* A wait that is being settled with the slices of a CPU, the last one first. */
+struct settling {
+	struct blame_ring *ring;
+	__u64 from, end; /* what is left of it, ns */
+	__u64 lag;       /* at its end */
+	__u64 slice;
+	__u32 victim;
+};
+
+/* Time of interrupts in `time` of a slice that had `lag` of them in `length`, all ns. */
+static __always_inline __u64 interrupts_within(__u64 time, __u64 lag, __u64 length)
+{
+	if (lag == 0 || time >= length)
+		return lag < time ? lag : time;
+	/* so that no product is above 2^64 within some hours */
+	lag = (time >> 10) * (lag >> 10) / ((length >> 20) + 1);
+	return lag < time ? lag : time;
+}
+
+/* Settles with one slice. False when there is nothing left. */
+static __always_inline bool settle_slice(struct settling *of)
+{
+	const struct blame_slice *slice = &of->ring->slices[of->slice % BLAME_SLICES];
+	const __u64 begin = slice->begin > of->from ? slice->begin : of->from;
+	const bool is_last = slice->begin <= of->from;
+	__u32 culprit = slice->culprit;
+
+	if (of->end > begin) {
+		const __u64 time = of->end - begin;
+		const __u64 lag = of->lag > slice->lag ? of->lag - slice->lag : 0;
+		const __u64 interrupts = interrupts_within(time, lag, of->end - slice->begin);
+		const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &culprit);
+
+		/* its names have gone, and others may have its slot */
+		if (slot != NULL && slot->version != slice->version)
+			culprit = LATENCY_SLOT_OTHER;
+		if (time > interrupts)
+			add_blame(of->victim, culprit, time - interrupts);
+		if (interrupts != 0)
+			add_blame(of->victim, BLAME_INTERRUPTS, interrupts);
+		of->end = begin;
+	}
+	of->lag = slice->lag;
+	of->slice--;
+	return !is_last;
+}
+
+static long settle_next_slice(__u32 index, void *context)
+{
+	(void)index;
+	return !settle_slice(context);
+}
+
+/* How long the cgroup of a thread has been throttled on its CPU, ns: since Linux 6.6. */
+static __always_inline __u64 throttled_time(const struct task_struct *task)
+{
+	const struct cfs_rq *queue = NULL;
+	__u64 since_clock, clock;
+
+	if (!bpf_core_field_exists(queue->throttled_clock_self_time))
+		return 0;
+	queue = plain_task((struct task_struct *)task)->se.cfs_rq;
+	since_clock = queue->throttled_clock_self;
+	if (since_clock == 0)
+		return queue->throttled_clock_self_time;
+	clock = queue->rq->clock;
+	return queue->throttled_clock_self_time + (clock > since_clock ? clock - since_clock : 0);
+}
+
+/* A wait begins at `now`, and at `queued` of the run queue's clock. */
+static __always_inline void begin_wait(const struct task_struct *task, struct latency_times *times, __u64 now,
+				       __u64 queued)
+{
+	times->queued = now;
+	times->settled = queued;
+	times->throttled = throttled_time(task);
+}
+
+/*
+ * Settles a wait, or the rest of it, `from` ns to `now`, with the slices of a CPU, at whose clock `lag` is
+ * missing now.
+ */
+__noinline int settle_with(__u32 victim, __u32 of_cpu, __u64 from, __u64 now, __u64 lag)
+{
+	struct settling of = {.from = from, .end = now, .lag = lag, .victim = victim};
+	const __u32 zero = 0;
+
+	/* since Linux 5.19 */
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_map_lookup_percpu_elem))
+		return 0;
+	of.ring = bpf_map_lookup_percpu_elem(&rings, &zero, of_cpu);
+	if (of.ring == NULL)
+		return 0;
+	of.slice = of.ring->last;
+	if (of.ring->measurement == since && of.end > of.from && settle_slice(&of))
+		bpf_loop(BLAME_SLICES - 1, settle_next_slice, &of, 0);
+	if (of.end > of.from)
+		add_blame(victim, BLAME_EARLIER, of.end - of.from);
+	return 0;
+}
+
+/*
+ * Settles what is not settled of a wait on the run queue of a CPU. A limit of its cgroup keeps a thread from
+ * there when its turn has come: that is the first part of its wait.
+ */
+static __always_inline void settle(struct task_struct *task, struct latency_times *times, __u32 victim,
+				   __u32 of_cpu, __u64 from, struct queue_clock clock)
+{
+	const __u64 whole = throttled_time(task);
+	__u64 throttled = whole > times->throttled ? whole - times->throttled : 0;
+
+	if (from == 0 || from >= clock.now)
+		return;
+	if (throttled != 0) {
+		throttled = throttled < clock.now - from ? throttled : clock.now - from;
+		add_blame(victim, BLAME_THROTTLED, throttled);
+		from += throttled;
+	}
+	settle_with(victim, of_cpu, from, clock.now, clock.lag);
+}
+
+/* What has come to a CPU is what that does from now on. */
+static __always_inline void begin_slice(struct blame_ring *ring, __u32 culprit, struct queue_clock clock)
+{
+	struct blame_slice *slice = &ring->slices[++ring->last % BLAME_SLICES];
+	const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &culprit);
+
+	slice->begin = clock.now;
+	slice->lag = clock.lag;
+	slice->culprit = culprit;
+	slice->version = slot != NULL ? slot->version : 0;
+}
+
+/* The slot of a thread, BLAME_WAKEUP of an idle one. */
+static __always_inline __u32 culprit_of(struct task_struct *task, struct latency_times *times)
+{
+	if (task->pid == 0)
+		return BLAME_WAKEUP;
+	return times != NULL ? slot_of(task, times) : LATENCY_SLOT_OTHER;
+}
+
+/* --- events --- */
+
 static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 {
 	struct latency_times *times;
@@ -218,11 +443,11 @@ static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 	if (times == NULL)
 		return;
 	if (times->blocked >= since && times->blocked != 0)
-		count_wait(task, times, BLOCKED, times->blocked, now);
+		count_wait(slot_of(task, times), BLOCKED, times->blocked, now);
 	times->blocked = 0;
 	/* one that has waited since it was preempted is woken as well, when it was about to sleep */
 	if (times->queued < since || times->queued == 0)
-		times->queued = now;
+		begin_wait(task, times, now, task->sched_info.last_queued);
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -246,7 +471,8 @@ int count_new(__u64 *arguments)
 }
 
 /* It leaves its CPU, and waits for the next turn or sleeps. */
-static __always_inline void note_leaving(struct task_struct *task, bool preempted, __u64 now)
+static __always_inline void note_leaving(struct task_struct *task, bool preempted, __u64 now,
+					 struct queue_clock clock)
 {
 	struct latency_times *times;
 	__u32 state;
@@ -259,24 +485,39 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 	/* what the event carries is stale where a signal kept the thread running; and a preempted thread
 	 * stays on the run queue, whatever it was about to do: __schedule() */
 	state = task->__state;
-	times->queued = preempted || state == 0 ? now : 0;
+	times->queued = 0;
+	if (preempted || state == 0)
+		begin_wait(task, times, now, clock.now);
 	times->blocked = !preempted && (state & STATE_UNINTERRUPTIBLE) != 0 && (state & STATE_NOLOAD) == 0
 				 ? now
 				 : 0;
 }
 
-static __always_inline void note_arrival(struct task_struct *task, __u64 now)
+/* A thread comes to this CPU, or the idle one, and another one leaves it. */
+static __always_inline void note_arrival(struct task_struct *leaving, struct task_struct *task, __u64 now,
+					 struct queue_clock clock)
 {
-	struct latency_times *times;
+	struct latency_times *times = bpf_task_storage_get(&threads, task, NULL, 0);
+	const __u32 slot = culprit_of(task, times), zero = 0;
+	struct blame_ring *ring = bpf_map_lookup_elem(&rings, &zero);
 
-	if (task->pid == 0)
+	if (ring == NULL)
 		return;
-	times = bpf_task_storage_get(&threads, task, NULL, 0);
-	if (times == NULL || times->queued == 0)
-		return;
-	if (times->queued >= since)
-		count_wait(task, times, RUN_QUEUE, times->queued, now);
-	times->queued = 0;
+	if (ring->measurement != since) {
+		/* no wait that is settled here began before it */
+		begin_slice(ring, culprit_of(leaving, bpf_task_storage_get(&threads, leaving, NULL, 0)),
+			    (struct queue_clock){0, clock.lag});
+		ring->measurement = since;
+	}
+	if (times != NULL && times->queued != 0) {
+		if (times->queued >= since) {
+			count_wait(slot, RUN_QUEUE, times->queued, now);
+			settle(task, times, slot, bpf_get_smp_processor_id(), task->sched_info.last_queued,
+			       clock);
+		}
+		times->queued = 0;
+	}
+	begin_slice(ring, slot, clock);
 }
 
 /* Its first three arguments are the same since Linux 5.19 and before 5.18. */
@@ -284,11 +525,32 @@ SEC("tp_btf/sched_switch")
 int count_switch(__u64 *arguments)
 {
 	__u64 now = bpf_ktime_get_ns();
+	struct task_struct *leaving = (struct task_struct *)arguments[1],
+			   *coming = (struct task_struct *)arguments[2];
+	const struct queue_clock clock = clock_of(coming);
 
-	follow_switch((struct task_struct *)arguments[1], (struct task_struct *)arguments[2]);
-	note_leaving((struct task_struct *)arguments[1], arguments[0] != 0, now);
-	note_arrival((struct task_struct *)arguments[2], now);
+	follow_switch(leaving, coming);
+	note_leaving(leaving, arguments[0] != 0, now, clock);
+	note_arrival(leaving, coming, now, clock);
 	count_event(now);
+	return 0;
+}
+
+/*
+ * It goes on waiting on another CPU. It has left the run queue of this one, and its CPU changes afterwards:
+ * set_task_cpu(). When it comes to the other one is the kernel's to know.
+ */
+SEC("tp_btf/sched_migrate_task")
+int settle_move(__u64 *arguments)
+{
+	struct task_struct *task = (struct task_struct *)arguments[0];
+	struct latency_times *times = bpf_task_storage_get(&threads, task, NULL, 0);
+
+	if (times == NULL || times->queued == 0 || times->queued < since)
+		return 0;
+	settle(task, times, slot_of(task, times), task->thread_info.cpu, times->settled, clock_of(task));
+	times->settled = 0;
+	times->throttled = ~0ULL; /* of a cgroup on another CPU, from here on */
 	return 0;
 }
 

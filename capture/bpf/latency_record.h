@@ -19,6 +19,18 @@ enum {
 	LATENCY_SHARDS_MAX = 8,
 	LATENCY_RECORD_BUCKETS = 40, /* as LATENCY_BUCKETS of snapshot/latency.h */
 	LATENCY_RECORD_KINDS = 2,    /* run queue, D */
+	BLAME_PAIRS = 16384,
+	/* Behind these are those of each slot with all that found no room. */
+	BLAME_PAIRS_ALL = BLAME_PAIRS + LATENCY_SLOTS,
+	BLAME_SLICES = 256, /* of each CPU; a power of 2 */
+};
+
+/* What kept a thread waiting, where no thread did: numbers behind those of the slots. */
+enum {
+	BLAME_EARLIER = 0xfffffff0, /* before the slices that are kept */
+	BLAME_WAKEUP,               /* the CPU was idle: it takes time to run a thread */
+	BLAME_THROTTLED,            /* the bandwidth limit of its cgroup */
+	BLAME_INTERRUPTS,           /* and what the hypervisor took of the CPU */
 };
 
 /* The names of the threads that wait. Padded by hand: it is the key of a map. */
@@ -32,6 +44,8 @@ struct latency_names {
 /* The state of a thread. */
 struct latency_times {
 	__u64 queued, blocked; /* since when, ns of CLOCK_MONOTONIC; 0 when it is not */
+	__u64 settled;   /* up to when the wait for a CPU was settled, of the run queue's clock; 0: not yet */
+	__u64 throttled; /* how long its cgroup had been throttled on its CPU by then, ns */
 	struct latency_names names;
 	__u32 slot;
 	__u32 version; /* of the slot; 0 with slot 0: it has none yet */
@@ -55,6 +69,37 @@ struct latency_slot {
 	__u32 tgid;    /* of the thread that it was made for, in the initial pid namespace */
 	__u32 tid;
 	__u32 used; /* 0 while it has no names */
+};
+
+/*
+ * Who ran while who waited: a thread of slot `culprit` was on the CPU on whose run queue one of slot `victim`
+ * was.
+ */
+struct blame_names {
+	__u32 victim, culprit; /* slot, or BLAME_… */
+};
+
+/* The state of a pair. The numbers only grow. */
+struct blame_pair {
+	struct blame_names names;
+	__u64 time;  /* ns that the culprit ran while the victim waited */
+	__u64 waits; /* of the victim in which it did */
+	__u32 used;  /* 0 while it has no names */
+};
+
+/* What a CPU did from `begin` on, until the slice behind it begins. */
+struct blame_slice {
+	__u64 begin;   /* ns of the run queue's clock, in which the kernel counts waits: struct rq */
+	__u64 lag;     /* time of interrupts and of the hypervisor until then: clock - clock_task */
+	__u32 culprit; /* slot, or BLAME_WAKEUP */
+	__u32 version; /* of the slot */
+};
+
+/* The last slices of a CPU. Slice i is at i % BLAME_SLICES. */
+struct blame_ring {
+	__u64 last;        /* slice: the one that goes on */
+	__u64 measurement; /* `since` when it was begun */
+	struct blame_slice slices[BLAME_SLICES];
 };
 
 /* The index of a slot's first counts; each shard of `shard_count` has its own. */

@@ -138,20 +138,6 @@ static __always_inline void fill_memory(const struct task_struct *task, struct t
 }
 
 /*
- * update_rq_clock() of kernel/sched/core.c adds to the clock first, and a CPU that has been idle for long
- * adds much at once. Read in this order the two never give a lag that is too small.
- */
-static __always_inline __u64 clock_lag(const struct rq *queue)
-{
-	const __u64 task_clock = queue->clock_task;
-	__u64 clock;
-
-	barrier();
-	clock = queue->clock;
-	return clock > task_clock ? clock - task_clock : 0;
-}
-
-/*
  * What the record says of the task itself is read by the pointer that was given, at no more cost than reading
  * it; what lies behind another pointer by the plain one: see plain_task().
  */

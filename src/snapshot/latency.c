@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "latency.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
 #include "snapshot.h"
+
+const char *const latency_cause_names[LATENCY_CAUSE_COUNT] = {
+#define LATENCY_CAUSE(id, name, meaning) [LATENCY_CAUSE_##id] = name,
+#include "latency_cause.def"
+#undef LATENCY_CAUSE
+};
 
 size_t latency_bucket(uint64_t wait_ns)
 {
@@ -85,6 +92,114 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 	return record;
 }
 
+/* --- what delayed them --- */
+
+static int order_delays(const void *left, const void *right)
+{
+	const struct latency_delay *a = left, *b = right;
+
+	if (a->victim != b->victim)
+		return (a->victim > b->victim) - (a->victim < b->victim);
+	if (a->cause != b->cause)
+		return (a->cause > b->cause) - (a->cause < b->cause);
+	return (a->culprit > b->culprit) - (a->culprit < b->culprit);
+}
+
+/* Makes one of all that have the same victim and cause. */
+static void join_delays(struct latency *latency)
+{
+	size_t count = 0;
+
+	qsort(latency->delays, latency->delay_count, sizeof(*latency->delays), order_delays);
+	for (size_t i = 0; i < latency->delay_count; i++) {
+		const struct latency_delay *delay = &latency->delays[i];
+		struct latency_delay *last = count != 0 ? &latency->delays[count - 1] : NULL;
+
+		if (last == NULL || order_delays(last, delay) != 0) {
+			latency->delays[count++] = *delay;
+			continue;
+		}
+		last->time_ns = number_add_saturating(last->time_ns, delay->time_ns);
+		last->waits = number_add_saturating(last->waits, delay->waits);
+	}
+	latency->delay_count = count;
+}
+
+static int order_times(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Puts the half with the least time together, by victim: as many stay as there is room for beside these. */
+static void fold_delays(struct latency *latency)
+{
+	const size_t count = latency->delay_count;
+	uint64_t *times = memory_allocate(count * sizeof(*times)), limit;
+
+	for (size_t i = 0; i < count; i++)
+		times[i] = latency->delays[i].time_ns;
+	qsort(times, count, sizeof(*times), order_times);
+	limit = times[count - (LATENCY_DELAYS_MAX - LATENCY_RECORDS_MAX)];
+	free(times);
+	for (size_t i = 0; i < count; i++) {
+		struct latency_delay *delay = &latency->delays[i];
+
+		if (delay->time_ns > limit || delay->cause != LATENCY_CAUSE_THREADS)
+			continue;
+		delay->cause = LATENCY_CAUSE_OTHER;
+		delay->culprit = 0;
+	}
+	join_delays(latency);
+}
+
+void latency_add_delays(struct latency *latency, const struct latency *from, const uint32_t indices[])
+{
+	for (size_t i = 0; i < from->delay_count; i++) {
+		struct latency_delay *delay = MEMORY_APPEND(latency->delays, latency->delay_count,
+							    latency->delay_capacity);
+
+		*delay = from->delays[i];
+		delay->victim = indices[delay->victim];
+		if (delay->cause == LATENCY_CAUSE_THREADS)
+			delay->culprit = indices[delay->culprit];
+	}
+	if (from->delay_count == 0)
+		return;
+	join_delays(latency);
+	if (latency->delay_count > LATENCY_DELAYS_MAX)
+		fold_delays(latency);
+}
+
+void latency_copy(struct snapshot *to, const struct snapshot *from)
+{
+	const struct latency *latency = &from->latency;
+
+	to->latency = *latency;
+	to->latency.records = memory_allocate((latency->count + 1) * sizeof(*latency->records));
+	to->latency.delays = memory_allocate((latency->delay_count + 1) * sizeof(*latency->delays));
+	to->latency.capacity = latency->count + 1;
+	to->latency.delay_capacity = latency->delay_count + 1;
+	memcpy(to->latency.delays, latency->delays, latency->delay_count * sizeof(*latency->delays));
+	for (size_t i = 0; i < latency->count; i++) {
+		struct latency_record *record = &to->latency.records[i];
+
+		*record = latency->records[i];
+		record->pcomm = string_pool_copy(&to->strings, &from->strings, record->pcomm);
+		record->comm = string_pool_copy(&to->strings, &from->strings, record->comm);
+		record->cgroup = string_pool_copy(&to->strings, &from->strings, record->cgroup);
+	}
+}
+
+void latency_release(struct latency *latency)
+{
+	free(latency->records);
+	free(latency->delays);
+}
+
+/* --- sums --- */
+
 static struct triple names_of(const struct latency_record *record)
 {
 	return (struct triple){record->pcomm, record->comm, record->cgroup};
@@ -136,6 +251,7 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			latency_merge(&record->of[kind], &more->records[i].of[kind]);
 	}
+	latency_add_delays(to, more, indices);
 	return indices;
 }
 

@@ -8,7 +8,8 @@
 
 /*
  * Durations of waits, by names and cgroup of their threads: for a CPU, and blocked in
- * uninterruptible sleep (D). A wait is counted when it ends.
+ * uninterruptible sleep (D). A wait is counted when it ends. And what delayed those for a CPU: who ran on it
+ * meanwhile.
  */
 
 struct snapshot;
@@ -22,7 +23,19 @@ enum latency_kind {
 enum {
 	LATENCY_BUCKETS = 40,
 	LATENCY_RECORDS_MAX = 32768, /* of sums; what is beyond is put together under `(other)` */
+	LATENCY_DELAYS_MAX = 65536,  /* the same of what delayed */
 };
+
+/* What delayed a wait for a CPU. */
+enum latency_cause {
+#define LATENCY_CAUSE(id, name, meaning) LATENCY_CAUSE_##id,
+#include "latency_cause.def"
+#undef LATENCY_CAUSE
+	LATENCY_CAUSE_COUNT,
+};
+
+/* "wakeup", as in files. */
+extern const char *const latency_cause_names[LATENCY_CAUSE_COUNT];
 
 /*
  * Waits by the highest bit of their time: bucket i has those from 2^i ns on and below 2^(i+1) ns, the first
@@ -40,6 +53,15 @@ struct latency_record {
 	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
+/* What ran, or kept the CPU from running anything, while threads of one record waited for it. */
+struct latency_delay {
+	uint32_t victim;  /* index of its record */
+	uint32_t culprit; /* index of the record of those that ran; 0 of other causes */
+	enum latency_cause cause;
+	uint64_t time_ns; /* of the victim's waits; more than the span where several waited */
+	uint64_t waits;   /* in how many of them */
+};
+
 /* Wait latency in a snapshot. */
 struct latency {
 	bool present; /* it was measured */
@@ -52,6 +74,8 @@ struct latency {
 	bool is_whole;                  /* since measuring began */
 	struct latency_record *records; /* in no order; of sums: by the triple of the same index */
 	size_t count, capacity;
+	struct latency_delay *delays; /* of sums: each pair once, ascending */
+	size_t delay_count, delay_capacity;
 };
 
 /* The bucket of a wait. */
@@ -79,6 +103,18 @@ double latency_percentile(const struct latency_histogram *histogram, double shar
 /* A zeroed record of these names (ids in the snapshot's strings), valid until the next one. */
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
 					  uint32_t cgroup);
+
+/*
+ * Adds what delayed the records of `from` to those of `latency`, which have the indices `indices`. What is
+ * beyond LATENCY_DELAYS_MAX, of the least time, is put together by victim.
+ */
+void latency_add_delays(struct latency *latency, const struct latency *from, const uint32_t indices[]);
+
+/* Gives a snapshot without waits those of another, in the same order. */
+void latency_copy(struct snapshot *to, const struct snapshot *from);
+
+/* Gives back what `latency` has, but for the struct itself. */
+void latency_release(struct latency *latency);
 
 /*
  * Sums are a snapshot without threads whose triple i is that of record i. Adds the records of another

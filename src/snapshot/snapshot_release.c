@@ -86,7 +86,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->smaps);
 	free(snapshot->resident);
 	free(snapshot->cgroups);
-	free(snapshot->latency.records);
+	latency_release(&snapshot->latency);
 	ended_set_release(snapshot->ended);
 	snapshot_window_release(snapshot->window);
 	task_fields_release(&snapshot->task_fields);

@@ -249,6 +249,9 @@ static void code_value(struct cell *cell, enum member_type type, const struct ob
 	case MEMBER_FEATURE_STATE:
 		code_number(cell, sizeof(enum feature_state), FEATURE_STATE_OFF + 1);
 		break;
+	case MEMBER_LATENCY_CAUSE:
+		code_number(cell, sizeof(enum latency_cause), LATENCY_CAUSE_COUNT);
+		break;
 	case MEMBER_TASK_FIELD_KIND:
 		code_number(cell, sizeof(enum task_field_kind), TASK_FIELD_KIND_COUNT);
 		break;

@@ -221,6 +221,8 @@ static bool is_absent(const struct member *member, const char *target)
 		return omitted && !(*(const uint8_t *)field & member->bit);
 	case MEMBER_FEATURE_REASON:
 		return *(const enum reason *)field == REASON_READ;
+	case MEMBER_LATENCY_CAUSE:
+		return *(const enum latency_cause *)field == LATENCY_CAUSE_THREADS;
 	default:
 		return false;
 	}
@@ -259,6 +261,9 @@ void emit_scalar(struct emitter *emitter, const struct member *member, const voi
 		break;
 	case MEMBER_FEATURE_REASON:
 		emit_text(emitter, reasons[*(const enum reason *)field].name);
+		break;
+	case MEMBER_LATENCY_CAUSE:
+		emit_text(emitter, latency_cause_names[*(const enum latency_cause *)field]);
 		break;
 	case MEMBER_TASK_FIELD_KIND:
 		emit_text(emitter, task_field_kind_names[*(const enum task_field_kind *)field]);

@@ -151,6 +151,29 @@ static void code_latency_record(struct round *round, struct latency_record *reco
 	round_code_object(round, &latency_record_object, STREAM_LATENCY, true, record, &expected, false);
 }
 
+/* Of the same victim as the one above, which was delayed by whom follows. */
+static void code_delays(struct round *round, struct latency *latency)
+{
+	const size_t count = round_new_count(round, latency->delay_count);
+
+	if (round->coder.decoding && count != 0) {
+		latency->delays = memory_allocate_zero(count, sizeof(*latency->delays));
+		latency->delay_count = latency->delay_capacity = count;
+	}
+	for (size_t i = 0; i < count && !round->coder.failed; i++) {
+		struct latency_delay *delay = &latency->delays[i];
+		const struct latency_delay expected = {
+			.victim = i != 0 ? latency->delays[i - 1].victim : 0,
+			.culprit = i != 0 ? latency->delays[i - 1].culprit : 0,
+		};
+
+		round_code_object(round, &latency_delay_object, STREAM_DELAYS, true, delay, &expected, false);
+		if (round->coder.decoding &&
+		    (delay->victim >= latency->count || delay->culprit >= latency->count))
+			coder_fail(&round->coder);
+	}
+}
+
 void round_code_latency(struct round *round)
 {
 	struct latency *latency = &round->now->latency;
@@ -164,6 +187,7 @@ void round_code_latency(struct round *round)
 	}
 	for (size_t i = 0; i < count && !round->coder.failed; i++)
 		code_latency_record(round, &latency->records[i], i != 0 ? &latency->records[i - 1] : NULL);
+	code_delays(round, latency);
 }
 
 /* --- threads that ended --- */

@@ -331,6 +331,19 @@ static void *begin_latency_record(struct loader *loader, struct frame *frame)
 	return latency_add_record(loader->snapshot, 0, 0, 0);
 }
 
+/* The same. */
+static void *begin_latency_delay(struct loader *loader, struct frame *frame)
+{
+	struct latency *latency = &loader->snapshot->latency;
+	struct latency_delay *delay;
+
+	if (frame->index > LATENCY_DELAYS_MAX)
+		return NULL;
+	delay = MEMORY_APPEND(latency->delays, latency->delay_count, latency->delay_capacity);
+	*delay = (struct latency_delay){0};
+	return delay;
+}
+
 static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_CPU_SET] = {JSON_ARRAY, LOAD_NUMBERS_32, .elements = "a CPU number", .take = take_u32,
 			    .end = end_cpu_set},
@@ -357,6 +370,7 @@ static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_TALLIES] = {JSON_OBJECT, LOAD_OBJECTS, .element = &tally_object,
 			    .begin_element = begin_tally},
 	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_record},
+	[MEMBER_LATENCY_DELAYS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_delay},
 	[MEMBER_BUCKETS] = {JSON_ARRAY, LOAD_NUMBERS, .take = take_slot},
 	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, LOAD_NUMBERS, .take = load_task_field_event},
 	[MEMBER_TASK_FIELD_MEMBERS] = {JSON_ARRAY, LOAD_OBJECTS, .element = &task_field_member_object,
@@ -579,6 +593,18 @@ static void apply_resident(struct snapshot *snapshot)
 		snapshot->resident[i].read_at = snapshot->provenance.boottime_ns;
 }
 
+/* Leaves out what delayed records that are not there. */
+static void check_delays(struct latency *latency)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < latency->delay_count; i++) {
+		if (latency->delays[i].victim < latency->count && latency->delays[i].culprit < latency->count)
+			latency->delays[count++] = latency->delays[i];
+	}
+	latency->delay_count = count;
+}
+
 /* Brings what had to wait into the snapshot, and notes in it what was defaulted. */
 static void conclude(struct loader *loader)
 {
@@ -589,6 +615,7 @@ static void conclude(struct loader *loader)
 		load_window_join(loader);
 	}
 	apply_waits(loader);
+	check_delays(&loader->snapshot->latency);
 	apply_resident(loader->snapshot);
 	apply_heap(loader);
 	load_task_fields_conclude(loader);

@@ -237,6 +237,9 @@ static bool load_string(struct loader *loader, const struct member *member, void
 	else if (member->type == MEMBER_FEATURE_STATE)
 		*(enum feature_state *)field = (enum feature_state)find_word(
 			feature_state_names, FEATURE_STATE_OFF + 1, scalar, FEATURE_STATE_UNKNOWN);
+	else if (member->type == MEMBER_LATENCY_CAUSE)
+		*(enum latency_cause *)field = (enum latency_cause)find_word(
+			latency_cause_names, LATENCY_CAUSE_COUNT, scalar, LATENCY_CAUSE_OTHER);
 	else if (member->type == MEMBER_TASK_FIELD_KIND)
 		*(enum task_field_kind *)field = (enum task_field_kind)find_word(
 			task_field_kind_names, TASK_FIELD_KIND_COUNT, scalar, TASK_FIELD_KIND_OTHER);
@@ -281,6 +284,7 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 	case MEMBER_NAME:
 	case MEMBER_FEATURE_STATE:
 	case MEMBER_FEATURE_REASON:
+	case MEMBER_LATENCY_CAUSE:
 	case MEMBER_TASK_FIELD_KIND:
 		return load_string(loader, member, field, scalar);
 	case MEMBER_VERSION:

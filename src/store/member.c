@@ -382,12 +382,24 @@ static const struct member latency_record_members[] = {
 
 const struct object latency_record_object = LIST_OBJECT(latency_record_members, latency_record);
 
+static const struct member latency_delay_members[] = {
+	SAME(latency_delay, U32, 0, victim),
+	SAME(latency_delay, LATENCY_CAUSE, MEMBER_OMITTED, cause),
+	SAME(latency_delay, U32, MEMBER_OMITTED, culprit),
+	SAME(latency_delay, U64, 0, time_ns),
+	SAME(latency_delay, U64, 0, waits),
+};
+
+const struct object latency_delay_object = LIST_OBJECT(latency_delay_members, latency_delay);
+
 static const struct member latency_members[] = {
 	SAME(latency, U64, MEMBER_OMITTED, span_ns),
 	SAME(latency, U64, MEMBER_OMITTED, events),
 	SAME(latency, U64, MEMBER_OMITTED, cost_ns),
 	{NAME("groups"), MEMBER_UNCODED, MEMBER_LATENCY_RECORDS, FIELD(latency, records),
 	 .known = offsetof(struct latency, count), .object = &latency_record_object},
+	{NAME("delays"), MEMBER_UNCODED | MEMBER_OMITTED, MEMBER_LATENCY_DELAYS, FIELD(latency, delays),
+	 .known = offsetof(struct latency, delay_count), .object = &latency_delay_object},
 	SAME(latency, BOOLEAN, MEMBER_UNWRITTEN, is_whole),
 };
 

@@ -41,6 +41,7 @@ enum member_type {
 	MEMBER_FEATURE_STATE,   /* enum feature_state; a string */
 	MEMBER_FEATURE_REASON,  /* enum reason; a string */
 	MEMBER_TASK_FIELD_KIND, /* enum task_field_kind; a string */
+	MEMBER_LATENCY_CAUSE,   /* enum latency_cause; a string */
 	MEMBER_VERSION,         /* no field: PROVENANCE_VERSION when written, ignored when read */
 	MEMBER_REASON,          /* reason_id; in rounds only */
 	MEMBER_METRIC_SOURCE,   /* enum source; in rounds only */
@@ -71,6 +72,7 @@ enum member_type {
 	MEMBER_LATENCY,         /* struct latency: since measuring began, or within the window; an object by
 				   `object` */
 	MEMBER_LATENCY_RECORDS, /* as MEMBER_LIST, but not in the arena */
+	MEMBER_LATENCY_DELAYS,  /* the same */
 	MEMBER_WAITS,           /* no field: a string, written where the snapshot has waiting_ns */
 	MEMBER_TASK_FIELDS,     /* no field: the scheduler as struct task_fields_record, by `object` */
 	/* Parts of struct task_fields_record and struct task_field_member_record. */
@@ -214,6 +216,7 @@ extern const struct object text_pair_object;         /* of struct text_pair */
 extern const struct object latency_object;           /* of struct latency */
 extern const struct object task_fields_object;       /* of struct task_fields_record */
 extern const struct object latency_record_object;    /* of struct latency_record */
+extern const struct object latency_delay_object;     /* of struct latency_delay */
 extern const struct object task_field_member_object; /* of struct task_field_member_record */
 
 enum {

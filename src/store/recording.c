@@ -225,24 +225,6 @@ static uint32_t *find_gone(const struct snapshot *now, const struct snapshot *be
 	return rows;
 }
 
-/* The waits with names of another snapshot. */
-static void take_latency(struct snapshot *to, const struct snapshot *from)
-{
-	to->latency = from->latency;
-	to->latency.records = NULL;
-	to->latency.count = to->latency.capacity = 0;
-	for (size_t i = 0; i < from->latency.count; i++) {
-		const struct latency_record *record = &from->latency.records[i];
-		const uint32_t pcomm = string_pool_copy(&to->strings, &from->strings, record->pcomm),
-			       comm = string_pool_copy(&to->strings, &from->strings, record->comm),
-			       cgroup = string_pool_copy(&to->strings, &from->strings, record->cgroup);
-		struct latency_record *taken = latency_add_record(to, pcomm, comm, cgroup);
-
-		taken->is_kernel = record->is_kernel;
-		memcpy(taken->of, record->of, sizeof(taken->of));
-	}
-}
-
 static void encode_interval(struct recorder *recorder, const struct snapshot *now,
 			    const struct snapshot *before, double left_ns, struct buffer *blob)
 {
@@ -254,7 +236,7 @@ static void encode_interval(struct recorder *recorder, const struct snapshot *no
 	buffer_clear(blob);
 	if (count != 0 || now->ended != NULL || now->latency.present || !isnan(left_ns)) {
 		gone = interval_take_rows(before, rows, count);
-		take_latency(gone, now);
+		latency_copy(gone, now);
 		gone->ended = now->ended;
 		round = begin_round(recorder, gone, NULL);
 		code_interval(&round, left_ns);
@@ -458,7 +440,7 @@ static int join_interval(struct snapshot *snapshot, const void *interval, size_t
 
 	if (result < 0)
 		return result;
-	take_latency(snapshot, gone);
+	latency_copy(snapshot, gone);
 	snapshot->ended = gone->ended;
 	gone->ended = NULL;
 	snapshot_release(gone);

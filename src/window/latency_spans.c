@@ -9,12 +9,15 @@
 
 static void clear(struct latency *latency)
 {
-	struct latency_record *records = latency->records;
-	size_t count = latency->count, capacity = latency->capacity;
+	const struct latency before = *latency;
 
-	for (size_t i = 0; i < count; i++)
-		memset(records[i].of, 0, sizeof(records[i].of));
-	*latency = (struct latency){.records = records, .count = count, .capacity = capacity};
+	for (size_t i = 0; i < before.count; i++)
+		memset(before.records[i].of, 0, sizeof(before.records[i].of));
+	*latency = (struct latency){.records = before.records,
+				    .count = before.count,
+				    .capacity = before.capacity,
+				    .delays = before.delays,
+				    .delay_capacity = before.delay_capacity};
 }
 
 /* Gives a span records up to those of `whole`. */
@@ -47,6 +50,7 @@ static void add_waits(struct latency *span, const struct latency *whole, const s
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			latency_merge(&span->records[indices[i]].of[kind], &more->records[i].of[kind]);
 	}
+	latency_add_delays(span, more, indices);
 }
 
 /* Gives each record of the sums its round, 0 for new ones. */
@@ -97,7 +101,7 @@ static void make_room(struct latency_spans *spans)
 	}
 	spans->whole = snapshot_create();
 	indices = latency_sums_add(spans->whole, before);
-	free(spans->interval.records);
+	latency_release(&spans->interval);
 	spans->interval = spans->base = (struct latency){0};
 	spans->met = NULL;
 	spans->met_count = spans->met_capacity = 0;
@@ -109,7 +113,7 @@ static void make_room(struct latency_spans *spans)
 	}
 	free(indices);
 	free(met);
-	free(base.records);
+	latency_release(&base);
 	snapshot_release(before);
 }
 
@@ -160,10 +164,28 @@ void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *
 	free(indices);
 }
 
+/* Which records a span has anything of. */
+static bool *find_used(const struct latency *span)
+{
+	bool *used = memory_allocate_zero(span->count + 1, sizeof(*used));
+
+	for (size_t i = 0; i < span->count; i++)
+		used[i] = latency_count(&span->records[i].of[LATENCY_RUN_QUEUE]) != 0 ||
+			  latency_count(&span->records[i].of[LATENCY_BLOCKED]) != 0;
+	for (size_t i = 0; i < span->delay_count; i++) {
+		used[span->delays[i].victim] = true;
+		if (span->delays[i].cause == LATENCY_CAUSE_THREADS)
+			used[span->delays[i].culprit] = true;
+	}
+	return used;
+}
+
 struct snapshot *latency_spans_copy(const struct latency_spans *spans, const struct latency *span)
 {
 	struct snapshot *copy;
 	struct latency *latency;
+	uint32_t *indices;
+	bool *used;
 
 	if (span->span_ns == 0)
 		return NULL;
@@ -171,17 +193,22 @@ struct snapshot *latency_spans_copy(const struct latency_spans *spans, const str
 	latency = &copy->latency;
 	latency->present = true;
 	add_time(latency, span);
+	used = find_used(span);
+	indices = memory_allocate_zero(span->count + 1, sizeof(*indices));
 	for (size_t i = 0; i < span->count; i++) {
 		struct latency_record record = span->records[i];
 
-		if (latency_count(&record.of[LATENCY_RUN_QUEUE]) == 0 &&
-		    latency_count(&record.of[LATENCY_BLOCKED]) == 0)
+		if (!used[i])
 			continue;
+		indices[i] = (uint32_t)latency->count;
 		record.pcomm = string_pool_copy(&copy->strings, &spans->whole->strings, record.pcomm);
 		record.comm = string_pool_copy(&copy->strings, &spans->whole->strings, record.comm);
 		record.cgroup = string_pool_copy(&copy->strings, &spans->whole->strings, record.cgroup);
 		*MEMORY_APPEND(latency->records, latency->count, latency->capacity) = record;
 	}
+	latency_add_delays(latency, span, indices);
+	free(indices);
+	free(used);
 	return copy;
 }
 
@@ -193,8 +220,8 @@ void latency_spans_set_base(struct latency_spans *spans)
 void latency_spans_release(struct latency_spans *spans)
 {
 	snapshot_release(spans->whole);
-	free(spans->interval.records);
-	free(spans->base.records);
+	latency_release(&spans->interval);
+	latency_release(&spans->base);
 	free(spans->met);
 	*spans = (struct latency_spans){0};
 }

@@ -52,6 +52,13 @@ static struct bpf_latency *measure(uint32_t process)
 static atomic_bool stop;
 
 /* Waits a little under one name after the other. */
+static void read_waits(struct bpf_latency *latency,
+		       void (*take)(void *context, const struct bpf_waits *waits), void *context,
+		       struct bpf_latency_cost *ret_cost)
+{
+	bpf_latency_read(latency, &(struct bpf_latency_taker){.waits = take, .context = context}, ret_cost);
+}
+
 static void *rename_thread(void *argument)
 {
 	const struct timespec pause = {0, 1000};
@@ -95,7 +102,7 @@ static void test_longest(void **state)
 	struct longest_check check = {0};
 	pthread_t threads[RENAMERS];
 	int numbers[RENAMERS];
-	uint64_t events, unseen, cost;
+	struct bpf_latency_cost cost;
 	bool enough;
 
 	(void)state;
@@ -106,9 +113,8 @@ static void test_longest(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, rename_thread, &numbers[i]), 0);
 	}
 	for (int i = 0; i < READINGS; i++)
-		bpf_latency_read(latency, check_longest, &check, &events, &unseen, &cost);
-	enough = wait_until((bpf_latency_read(latency, check_longest, &check, &events, &unseen, &cost),
-			     check.rows >= ROWS));
+		read_waits(latency, check_longest, &check, &cost);
+	enough = wait_until((read_waits(latency, check_longest, &check, &cost), check.rows >= ROWS));
 	atomic_store(&stop, true);
 	for (size_t i = 0; i < RENAMERS; i++)
 		pthread_join(threads[i], NULL);
@@ -166,7 +172,7 @@ static void test_many_names(void **state)
 {
 	struct bpf_latency *latency = measure((uint32_t)getpid());
 	struct names_check check = {0};
-	uint64_t events, unseen, cost;
+	struct bpf_latency_cost cost;
 	pthread_t thread;
 
 	(void)state;
@@ -174,7 +180,7 @@ static void test_many_names(void **state)
 		skip();
 	assert_int_equal(pthread_create(&thread, NULL, wait_under_many_names, NULL), 0);
 	pthread_join(thread, NULL);
-	bpf_latency_read(latency, count_names, &check, &events, &unseen, &cost);
+	read_waits(latency, count_names, &check, &cost);
 	bpf_latency_close(latency);
 	assert_int_equal(check.unnamed, 0);
 	assert_true(are_most(check.found, MANY_NAMES));
@@ -186,19 +192,19 @@ static void run_refused(void)
 {
 	struct bpf_latency *latency = measure((uint32_t)getpid());
 	struct names_check before = {0}, idle = {0}, after = {0};
-	uint64_t events, unseen, cost;
+	struct bpf_latency_cost cost;
 
 	wait_under_names(IDLE_NAMES);
-	bpf_latency_read(latency, count_names, &before, &events, &unseen, &cost);
+	read_waits(latency, count_names, &before, &cost);
 	if (!are_most(before.found, IDLE_NAMES) || !live_refuse_bpf())
 		_exit(1);
 	for (int i = 0; i < IDLE_READINGS; i++)
-		bpf_latency_read(latency, count_names, &idle, &events, &unseen, &cost);
+		read_waits(latency, count_names, &idle, &cost);
 	/* what it cost is not known, which is not the same as nothing */
-	if (events != 0)
+	if (cost.events != 0)
 		_exit(2);
 	wait_under_names(IDLE_NAMES);
-	bpf_latency_read(latency, count_names, &after, &events, &unseen, &cost);
+	read_waits(latency, count_names, &after, &cost);
 	_exit(are_most(after.found, IDLE_NAMES) ? 0 : 3);
 }
 
@@ -323,7 +329,7 @@ static void test_clock_goes_back(void **state)
 {
 	struct bpf_latency *latency;
 	struct all_waits all = {0};
-	uint64_t events, unseen, cost;
+	struct bpf_latency_cost cost;
 	struct echo echo;
 	bool known;
 
@@ -338,8 +344,7 @@ static void test_clock_goes_back(void **state)
 	known = wait_until(
 		live_wait_for_sleep(echo.child, echo.child) &&
 		(set_times(find_times(), echo.pidfd, clock_ns(CLOCK_MONOTONIC) + FUTURE_S * NS_PER_S),
-		 ask_echo(&echo), bpf_latency_read(latency, add_waits, &all, &events, &unseen, &cost),
-		 all.counts[1] != 0));
+		 ask_echo(&echo), read_waits(latency, add_waits, &all, &cost), all.counts[1] != 0));
 	bpf_latency_close(latency);
 	end_echo(&echo);
 	assert_true(known);

@@ -135,8 +135,13 @@ static void compare(const struct snapshot *before, const struct snapshot *round,
 			uint64_t slack = live_backend == CAPTURE_BACKEND_BPF &&
 					 metric_type(counters[i])->ladder == LADDER_TICKS;
 
-			assert_true(value + slack >= snapshot_value(before, row, counters[i]));
-			assert_true(value <= snapshot_value(after, row, counters[i]) + slack);
+			if (value + slack < snapshot_value(before, row, counters[i]) ||
+			    value > snapshot_value(after, row, counters[i]) + slack)
+				fail_msg("%s of %s: %llu is not between %llu and %llu",
+					 metric_type(counters[i])->name, live_comm(round, (long)row),
+					 (unsigned long long)value,
+					 (unsigned long long)snapshot_value(before, row, counters[i]),
+					 (unsigned long long)snapshot_value(after, row, counters[i]));
 			assert_int_equal(live_reason(round, (long)row, counters[i]),
 					 live_reason(after, (long)row, counters[i]));
 		}

@@ -444,6 +444,12 @@ static void add_latency(struct snapshot *snapshot)
 	record->is_kernel = true;
 	record->of[LATENCY_BLOCKED] = (struct latency_histogram){.sum_ns = UINT64_MAX, .max_ns = UINT64_MAX};
 	record->of[LATENCY_BLOCKED].buckets[LATENCY_BUCKETS - 1] = UINT64_MAX;
+	*MEMORY_APPEND(latency->delays, latency->delay_count,
+		       latency->delay_capacity) = (struct latency_delay){
+		.culprit = 1, .time_ns = 8, .waits = 2};
+	*MEMORY_APPEND(latency->delays, latency->delay_count,
+		       latency->delay_capacity) = (struct latency_delay){
+		.cause = LATENCY_CAUSE_WAKEUP, .time_ns = UINT64_MAX, .waits = UINT64_MAX};
 }
 
 /* A member of every kind; the enum has a negative value, and numbers have as many bits as there are. */

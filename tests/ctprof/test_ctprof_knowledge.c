@@ -140,9 +140,17 @@ static void test_latency(void **state)
 	buffer_append_text(&text, "]}}");
 	for (int i = 0; i < LATENCY_RECORDS_MAX + 50; i++)
 		buffer_append_text(&text, ",{}");
-	buffer_append_text(&text, "]}");
+	/* what delayed groups that are not there is left out */
+	buffer_append_text(&text, "],\"delays\":[{\"victim\":1,\"culprit\":2,\"time_ns\":7,\"waits\":3},"
+				  "{\"victim\":99999},{\"victim\":0,\"culprit\":99999},"
+				  "{\"victim\":0,\"cause\":\"wakeup\"},{\"victim\":0,\"cause\":\"what\"}]}");
 	snapshot = read_knowledge(text.data, "", "");
 	assert_true(snapshot->latency.present);
+	assert_int_equal(snapshot->latency.delay_count, 3);
+	assert_int_equal(snapshot->latency.delays[0].culprit, 2);
+	assert_int_equal(snapshot->latency.delays[0].time_ns, 7);
+	assert_int_equal(snapshot->latency.delays[1].cause, LATENCY_CAUSE_WAKEUP);
+	assert_int_equal(snapshot->latency.delays[2].cause, LATENCY_CAUSE_OTHER);
 	assert_int_equal(snapshot->latency.span_ns, 5);
 	assert_int_equal(snapshot->latency.count, LATENCY_RECORDS_MAX + 1);
 	assert_string_equal(snapshot_text(snapshot, snapshot->latency.records[0].comm), "a");

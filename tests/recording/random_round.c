@@ -499,6 +499,18 @@ static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			fill_histogram(host, &record->of[kind]);
 	}
+	for (uint64_t count = latency->count != 0 ? random_below(host, 20) : 0; count > 0; count--) {
+		struct latency_delay *delay = MEMORY_APPEND(latency->delays, latency->delay_count,
+							    latency->delay_capacity);
+
+		*delay = (struct latency_delay){
+			.victim = (uint32_t)random_below(host, latency->count),
+			.culprit = (uint32_t)random_below(host, latency->count),
+			.cause = (enum latency_cause)random_below(host, LATENCY_CAUSE_COUNT),
+			.time_ns = random_number(host),
+			.waits = random_number(host),
+		};
+	}
 }
 
 static void fill_amounts(struct random_host *host, struct ended_amounts *amounts)

@@ -243,6 +243,14 @@ static bool latency_differs(const struct snapshot *a, const struct snapshot *b)
 				return true;
 		}
 	}
+	NUMBER(latency.delay_count);
+	for (index = 0; index < a->latency.delay_count; index++) {
+		NUMBER(latency.delays[index].victim);
+		NUMBER(latency.delays[index].culprit);
+		NUMBER(latency.delays[index].cause);
+		NUMBER(latency.delays[index].time_ns);
+		NUMBER(latency.delays[index].waits);
+	}
 	return false;
 }
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BLAME_H
+#define CTOP_BLAME_H
+
+#include "grouping.h"
+#include "snapshot/latency.h"
+
+/* Who ran while others waited for a CPU, by group. */
+
+enum {
+	BLAME_NOBODY = UINT32_MAX, /* no group: see the cause */
+};
+
+/* One that delayed another. */
+struct blame_entry {
+	uint32_t victim;
+	uint32_t
+		culprit; /* the victim where its threads delayed one another; BLAME_NOBODY for other causes */
+	enum latency_cause cause;
+	uint64_t time_ns, waits; /* as in struct latency_delay */
+};
+
+struct blame {
+	struct grouping *groups;     /* of all names, whatever is shown; owned */
+	struct blame_entry *entries; /* each pair once: by victim, the largest first */
+	size_t count;
+	uint64_t *delayed_ns;  /* of each group: what its waits were delayed in all */
+	uint64_t *delaying_ns; /* and what it delayed others and itself */
+	uint64_t span_ns;      /* that was measured */
+};
+
+/*
+ * Groups what delayed the waits of a span. `names` are the sums whose records the span has
+ * (latency_sums_add()); they must outlive what is returned. `patterns` may be NULL; see grouping_create().
+ * NULL where the groups of an axis are not known by names (axis_is_by_thread()). The caller releases it.
+ */
+struct blame *blame_create(const struct grouping_options *options, const struct snapshot *names,
+			   const struct latency *span, struct pattern_memory *patterns);
+void blame_release(struct blame *blame);
+
+/* The group with that key, BLAME_NOBODY for none. */
+uint32_t blame_find(const struct blame *blame, const char *key, size_t length);
+
+/* The entries of a victim; `*ret_count` may be 0. */
+const struct blame_entry *blame_of(const struct blame *blame, uint32_t victim, size_t *ret_count);
+
+/* What is shown of the culprit: "backup", "itself", "(wakeup)". Owned by `blame`, or static. */
+const char *blame_culprit_label(const struct blame *blame, const struct blame_entry *entry,
+				size_t *ret_length);
+
+#endif

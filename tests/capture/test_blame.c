@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who ran while others waited, as the programs in the kernel settle it: beside what the kernel itself counts
+ * as wait and as run time of the same threads.
+ */
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "base/clock.h"
+#include "capture/bpf/bpf_latency.h"
+#include "live.h"
+#include "tests/wait.h"
+
+enum {
+	WINDOW_MS = 4000,
+	SETTLE_MS = 1500,    /* until waits that began before measuring did are over */
+	NICE_OF_A_THIRD = 5, /* 335 of 1,024: sched_prio_to_weight of kernel/sched/core.c */
+	MANY_THREADS = 200,
+};
+
+static const char *const other_names[] = {"(earlier)", "(wakeup)", "(throttled)", "(interrupts and steal)"};
+
+/* What is known of one measurement. */
+struct blame {
+	const struct latency_names *names[LATENCY_SLOTS];
+	const char *victim;           /* its process name */
+	double total, earlier, other; /* ns of the victim's */
+	uint64_t unsettled;           /* of pairs that found no room */
+	struct {
+		char name[32];
+		double time;
+	} culprits[64];
+	size_t culprit_count;
+};
+
+static void take_waits(void *context, const struct bpf_waits *waits)
+{
+	struct blame *blame = context;
+
+	blame->names[waits->slot] = waits->names;
+}
+
+static void add_culprit(struct blame *blame, const char *name, double time)
+{
+	size_t i;
+
+	for (i = 0; i < blame->culprit_count && strcmp(blame->culprits[i].name, name) != 0; i++)
+		continue;
+	if (i == sizeof(blame->culprits) / sizeof(blame->culprits[0]))
+		return;
+	if (i == blame->culprit_count) {
+		blame->culprit_count++;
+		snprintf(blame->culprits[i].name, sizeof(blame->culprits[i].name), "%s", name);
+	}
+	blame->culprits[i].time += time;
+}
+
+static void take_blame(void *context, const struct bpf_blame *pair)
+{
+	struct blame *blame = context;
+	const struct latency_names *victim = blame->names[pair->victim], *culprit;
+
+	if (victim == NULL || strcmp(victim->process, blame->victim) != 0)
+		return;
+	blame->total += (double)pair->time;
+	if (pair->culprit >= BLAME_EARLIER) {
+		add_culprit(blame, other_names[pair->culprit - BLAME_EARLIER], (double)pair->time);
+		return;
+	}
+	culprit = blame->names[pair->culprit];
+	add_culprit(blame, culprit != NULL ? culprit->process : "(other)", (double)pair->time);
+}
+
+static double culprit_time(const struct blame *blame, const char *name)
+{
+	for (size_t i = 0; i < blame->culprit_count; i++) {
+		if (strcmp(blame->culprits[i].name, name) == 0)
+			return blame->culprits[i].time;
+	}
+	return 0;
+}
+
+/* Run time and wait of all threads of a process, ns: /proc/PID/task/TID/schedstat. */
+static void read_schedstat(pid_t process, double *ret_run, double *ret_wait)
+{
+	char path[64];
+	DIR *directory;
+	const struct dirent *entry;
+
+	*ret_run = *ret_wait = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL) {
+		unsigned long long run, wait;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/schedstat", (int)process, entry->d_name);
+		file = entry->d_name[0] != '.' ? fopen(path, "re") : NULL;
+		if (file == NULL)
+			continue;
+		if (fscanf(file, "%llu %llu", &run, &wait) == 2) {
+			*ret_run += (double)run;
+			*ret_wait += (double)wait;
+		}
+		fclose(file);
+	}
+	closedir(directory);
+}
+
+/* --- loads --- */
+
+static void pin(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void start_thread(void *(*body)(void *argument), void *argument)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, body, argument) != 0)
+		_exit(1);
+}
+
+static void *spin(void *argument)
+{
+	(void)argument;
+	for (;;)
+		live_spin_ms(1000);
+	return NULL;
+}
+
+struct hog {
+	const char *name;
+	int niceness;
+};
+
+static void run_victim(void *argument)
+{
+	(void)argument;
+	pin(0);
+	prctl(PR_SET_NAME, "blamed-victim");
+	start_thread(spin, NULL);
+}
+
+static void run_hog(void *argument)
+{
+	const struct hog *hog = argument;
+
+	pin(0);
+	setpriority(PRIO_PROCESS, 0, hog->niceness);
+	prctl(PR_SET_NAME, hog->name);
+	start_thread(spin, NULL);
+}
+
+static void *run_piece(void *argument)
+{
+	/* runs of 0.2 to 1.2 ms and sleeps between them: it moves from CPU to CPU */
+	for (;;) {
+		live_spin_ms(1);
+		live_sleep_ms(1 + (unsigned int)(uintptr_t)argument % 7);
+	}
+	return NULL;
+}
+
+static void run_many(void *argument)
+{
+	(void)argument;
+	prctl(PR_SET_NAME, "blamed-many");
+	for (uintptr_t i = 0; i < MANY_THREADS; i++)
+		start_thread(run_piece, (void *)i);
+}
+
+/* Two threads of one CPU that wake each other. */
+struct player {
+	int from, to;
+};
+
+static void *play(void *argument)
+{
+	const struct player *player = argument;
+	char byte;
+
+	while (read(player->from, &byte, 1) == 1 && write(player->to, &byte, 1) == 1)
+		continue;
+	return NULL;
+}
+
+static void run_ping_pong(void *argument)
+{
+	static struct player players[2];
+	int there[2], back[2];
+
+	(void)argument;
+	pin(0);
+	prctl(PR_SET_NAME, "blamed-ping");
+	if (pipe(there) != 0 || pipe(back) != 0)
+		_exit(1);
+	players[0] = (struct player){back[0], there[1]};
+	players[1] = (struct player){there[0], back[1]};
+	start_thread(play, &players[0]);
+	start_thread(play, &players[1]);
+	if (write(back[1], "x", 1) != 1)
+		_exit(1);
+}
+
+static void *storm(void *argument)
+{
+	for (;;) {
+		const pid_t child = fork();
+
+		if (child == 0) {
+			live_spin_ms(1);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+	return argument;
+}
+
+static void run_storm(void *argument)
+{
+	pin(0);
+	prctl(PR_SET_NAME, "storm");
+	start_thread(storm, argument);
+}
+
+/* --- measuring --- */
+
+/* The waits of a process for some seconds: by blame, and by the kernel. NULL where it cannot be measured. */
+static struct blame *measure(pid_t process, const char *victim, const pid_t hogs[], size_t hog_count,
+			     double *ret_wait, double hog_runs[])
+{
+	struct feature_result result;
+	struct arena arena = {0};
+	struct bpf_latency *latency = bpf_latency_open(NULL, 0, &arena, &result);
+	struct bpf_latency_cost cost;
+	struct blame *blame;
+	double run, before, runs_before[4];
+
+	if (latency == NULL) {
+		print_message("SKIP: %s\n", result.detail);
+		arena_release(&arena);
+		return NULL;
+	}
+	assert_int_equal(bpf_latency_switch(latency, true), 0);
+	live_sleep_ms(SETTLE_MS);
+	blame = calloc(1, sizeof(*blame));
+	assert_non_null(blame);
+	blame->victim = victim;
+	for (size_t i = 0; i < hog_count; i++)
+		read_schedstat(hogs[i], &runs_before[i], &run);
+	read_schedstat(process, &run, &before);
+	bpf_latency_read(latency, NULL, &cost);
+	live_sleep_ms(WINDOW_MS);
+	read_schedstat(process, &run, ret_wait);
+	bpf_latency_read(latency, &(struct bpf_latency_taker){take_waits, take_blame, blame}, &cost);
+	*ret_wait -= before;
+	for (size_t i = 0; i < hog_count; i++) {
+		read_schedstat(hogs[i], &hog_runs[i], &run);
+		hog_runs[i] -= runs_before[i];
+	}
+	bpf_latency_close(latency);
+	arena_release(&arena);
+	return blame;
+}
+
+static void print_blame(const struct blame *blame, double wait)
+{
+	print_message("%s: %.1f ms by schedstat, %.1f by blame (%.4f)\n", blame->victim, wait / 1e6,
+		      blame->total / 1e6, blame->total / wait);
+	for (size_t i = 0; i < blame->culprit_count; i++)
+		if (blame->culprits[i].time > 0.01 * wait)
+			print_message("  %8.1f ms %s\n", blame->culprits[i].time / 1e6,
+				      blame->culprits[i].name);
+}
+
+/* The sum is what the kernel counts, within 2 in 100, and 95 of 100 of it have a name. */
+static bool is_whole(const struct blame *blame, double wait)
+{
+	print_blame(blame, wait);
+	return blame->total > 0.98 * wait && blame->total < 1.02 * wait &&
+	       culprit_time(blame, "(earlier)") < 0.05 * wait;
+}
+
+static void check_load(void (*body)(void *argument), const char *name)
+{
+	const pid_t child = live_start(body, NULL);
+	bool able = true, whole = false;
+
+	assert_true(live_wait_for_name(child, name));
+	for (int attempt = 0; attempt < 3 && able && !whole; attempt++) {
+		double wait;
+		struct blame *blame = measure(child, name, NULL, 0, &wait, NULL);
+
+		able = blame != NULL;
+		whole = able && is_whole(blame, wait);
+		free(blame);
+	}
+	live_end(child);
+	if (!able)
+		skip();
+	assert_true(whole);
+}
+
+/* Of two that take a CPU 3 to 1, each has delayed the third for as long as it ran. */
+static void test_hogs(void **state)
+{
+	static struct hog victim = {"blamed-victim", 0}, one = {"blamed-one", 0},
+			  three = {"blamed-third", NICE_OF_A_THIRD};
+	const pid_t child = live_start(run_hog, &victim);
+	const pid_t hogs[2] = {live_start(run_hog, &one), live_start(run_hog, &three)};
+	bool able = true, right = false;
+
+	(void)state;
+	assert_true(live_wait_for_name(child, victim.name) && live_wait_for_name(hogs[0], one.name) &&
+		    live_wait_for_name(hogs[1], three.name));
+	for (int attempt = 0; attempt < 3 && able && !right; attempt++) {
+		double wait, runs[2], first, second;
+		struct blame *blame = measure(child, victim.name, hogs, 2, &wait, runs);
+
+		able = blame != NULL;
+		if (!able)
+			break;
+		right = is_whole(blame, wait);
+		first = culprit_time(blame, one.name);
+		second = culprit_time(blame, three.name);
+		print_message("ran %.1f and %.1f ms: %.2f to 1; blamed %.2f to 1\n", runs[0] / 1e6,
+			      runs[1] / 1e6, runs[0] / runs[1], first / second);
+		right = right && first > 0.95 * runs[0] && first < 1.05 * runs[0] &&
+			second > 0.95 * runs[1] && second < 1.05 * runs[1];
+		free(blame);
+	}
+	live_end(child);
+	live_end(hogs[0]);
+	live_end(hogs[1]);
+	if (!able)
+		skip();
+	assert_true(right);
+}
+
+static void test_many_threads(void **state)
+{
+	(void)state;
+	check_load(run_many, "blamed-many");
+}
+
+static void test_ping_pong(void **state)
+{
+	(void)state;
+	check_load(run_ping_pong, "blamed-ping");
+}
+
+static void test_fork_storm(void **state)
+{
+	const pid_t child = live_start(run_storm, NULL);
+
+	(void)state;
+	check_load(run_victim, "blamed-victim");
+	live_end(child);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hogs),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_ping_pong),
+		cmocka_unit_test(test_fork_storm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
