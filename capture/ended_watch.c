@@ -284,6 +284,14 @@ static void set_reasons(struct reading *reading)
 
 /* --- what was told --- */
 
+static uint32_t intern_parent(struct ended_set *set, const char parent[TASK_COMM_SIZE])
+{
+	char room[ENDED_NAME_ROOM];
+	const char *name = ended_name(room, parent);
+
+	return string_pool_intern(&set->names->strings, name, strlen(name));
+}
+
 static void add_groups(struct reading *reading)
 {
 	const struct bpf_exit_group *groups;
@@ -300,6 +308,10 @@ static void add_groups(struct reading *reading)
 
 		group->threads += sum->threads;
 		group->processes += sum->processes;
+		if (sum->parent_votes != 0 && sum->processes != 0)
+			started_by_add(&group->started_by,
+				       (struct started_by){intern_parent(reading->set, sum->parent),
+							   sum->processes});
 		ended_amounts_add(&group->amounts, &amounts);
 	}
 }

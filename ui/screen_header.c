@@ -289,8 +289,10 @@ static void add_storm(struct header_line *line, const struct ui *ui)
 	struct session_storm storm;
 
 	if (session_find_storm(ui->session, &storm) && storm.names[0] != NULL)
-		add(line, STYLE_WAIT, "storm: %.0f processes/s %s%s%s", storm.processes_per_s, storm.names[0],
-		    storm.names[1] != NULL ? ", " : "", storm.names[1] != NULL ? storm.names[1] : "");
+		add(line, STYLE_WAIT, "storm: %.0f processes/s %s%s%s%s%s", storm.processes_per_s,
+		    storm.parent != NULL ? storm.parent : "", storm.parent != NULL ? " starts " : "",
+		    storm.names[0], storm.names[1] != NULL ? ", " : "",
+		    storm.names[1] != NULL ? storm.names[1] : "");
 }
 
 static void add_count(struct header_line *line, const char *name, struct optional_u64 number)

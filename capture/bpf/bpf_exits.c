@@ -212,7 +212,10 @@ static struct exit_sum difference(const struct exit_sum *now, const struct exit_
 		.threads = now->threads - before->threads,
 		.processes = now->processes - before->processes,
 		.delayed = now->delayed - before->delayed,
+		.parent_votes = now->parent_votes,
 	};
+
+	memcpy(result.parent, now->parent, sizeof(result.parent));
 
 	for (size_t i = 0; i < EXIT_AMOUNTS; i++)
 		result.amounts[i] = now->amounts[i] - before->amounts[i];

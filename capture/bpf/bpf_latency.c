@@ -16,7 +16,7 @@
 
 enum {
 	/* with more of them used, those without waits are taken back: reading them takes time */
-	KEPT_SLOTS = LATENCY_SHARDED_SLOTS / 4 * 3,
+	KEPT_SLOTS = 3072,
 	KEPT_PAIRS = BLAME_PAIRS / 4 * 3,
 	IDLE_READINGS = 30, /* after so many readings without one */
 	FIRST_VERSION = 1,  /* of the slot of those that have none */

@@ -50,6 +50,10 @@ struct exit_sum {
 	__u64 processes; /* leaders among them */
 	__u64 delayed;   /* those with a record of delays */
 	__u64 amounts[EXIT_AMOUNTS];
+	/* The process that started most of these processes, where one did, by the vote of Boyer and Moore:
+	 * each of its own adds to its votes, each of another takes one. */
+	char parent[TASK_COMM_SIZE];
+	__u64 parent_votes;
 };
 
 /*
@@ -68,6 +72,7 @@ struct exit_thread {
 	__u32 delayed, is_free;
 	__u32 replaced; /* it was a leader whose id was taken over */
 	__u32 reserved;
+	char parent[TASK_COMM_SIZE]; /* the process that started it, if it is one itself */
 	__u64 ended_boottime; /* when it ended, or was freed where its end was not seen; CLOCK_BOOTTIME */
 	__u64 previous_user_time, previous_system_time; /* prev_cputime, as for struct task_record */
 	__u64 amounts[EXIT_AMOUNTS];

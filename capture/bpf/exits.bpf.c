@@ -146,6 +146,8 @@ static __always_inline void note(const struct task_struct *task, const struct ex
 	thread.ended_boottime = bpf_ktime_get_boot_ns();
 	fill_key(task, &thread.key);
 	fill_thread(task, &thread);
+	if (!is_free && task->pid == task->tgid)
+		__builtin_memcpy(thread.parent, task->real_parent->group_leader->comm, sizeof(thread.parent));
 	thread.tgid = task->tgid;
 	thread.replaced = is_free && is_replaced(task);
 	thread.tid = thread.replaced ? task->tgid : task->pid;
@@ -168,11 +170,47 @@ static __always_inline struct exit_sum *find_sum(void *map, const struct exit_ke
 	return bpf_map_lookup_elem(map, key);
 }
 
+static __always_inline void vote(struct exit_sum *sum, const char parent[TASK_COMM_SIZE])
+{
+	const __u64 *name = (const __u64 *)parent;
+	__u64 *own = (__u64 *)sum->parent;
+
+	if (own[0] == name[0] && own[1] == name[1]) {
+		sum->parent_votes++;
+	} else if (sum->parent_votes != 0) {
+		sum->parent_votes--;
+	} else {
+		own[0] = name[0];
+		own[1] = name[1];
+		sum->parent_votes = 1;
+	}
+}
+
+static __always_inline struct exit_sum *find_sum_of(const struct exit_key *key)
+{
+	return to_other != 0 ? find_sum(&other_sums, key) : find_sum(&sums, key);
+}
+
+/* Counts who started a process that is noted. */
+static __always_inline void count_parent(const struct exit_thread *noted)
+{
+	struct exit_sum *sum;
+
+	if (noted->parent[0] == '\0')
+		return;
+	sum = find_sum_of(&noted->key);
+	if (sum == NULL)
+		return;
+	bpf_spin_lock(&sum->lock);
+	vote(sum, noted->parent);
+	bpf_spin_unlock(&sum->lock);
+}
+
 static __always_inline void add_to_sum(const struct task_struct *task, const struct exit_key *key)
 {
 	__u64 amounts[EXIT_AMOUNTS] = {0};
 	bool delayed = fill_amounts(task, amounts), process = task->pid == task->tgid;
-	struct exit_sum *sum = to_other != 0 ? find_sum(&other_sums, key) : find_sum(&sums, key);
+	struct exit_sum *sum = find_sum_of(key);
 
 	if (sum == NULL) {
 		__sync_fetch_and_add(&lost, 1);
@@ -201,6 +239,8 @@ static __always_inline bool settle(const struct task_struct *task, const struct 
 	__sync_lock_test_and_set(&noted->is_free, 1);
 	if (task->start_boottime < known_before)
 		return false;
+	/* before it is taken off: its place may be another's then */
+	count_parent(noted);
 	if ((is_ending ? bpf_map_delete_elem(&ending, identity) : bpf_map_delete_elem(&threads, identity)) ==
 	    0)
 		add_to_sum(task, &key);

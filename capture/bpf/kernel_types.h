@@ -146,7 +146,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	unsigned int exit_state;
 	unsigned int pid, tgid;
-	struct task_struct *group_leader;
+	struct task_struct *group_leader, *real_parent;
 	__u64 utime, stime;
 	struct prev_cputime prev_cputime;
 	unsigned long nvcsw, nivcsw;

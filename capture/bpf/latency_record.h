@@ -15,7 +15,7 @@
 enum {
 	LATENCY_SLOT_OTHER = 0, /* of all that found no slot left */
 	LATENCY_SLOTS = 32768,
-	LATENCY_SHARDED_SLOTS = 4096, /* from 0 on */
+	LATENCY_SHARDED_SLOTS = 1024, /* from 0 on */
 	LATENCY_SHARDS_MAX = 8,
 	LATENCY_RECORD_BUCKETS = 40, /* as LATENCY_BUCKETS of snapshot/latency.h */
 	LATENCY_RECORD_KINDS = 2,    /* run queue, D */

@@ -269,6 +269,18 @@ struct session_turnover session_turnover(const struct session *session)
 	return turnover;
 }
 
+/* The process that started most of the processes with a name; NULL where it is not known. */
+static const char *find_parent(const struct ended *ended, const char *name)
+{
+	struct started_by parent = {0};
+
+	for (size_t i = 0; i < ended->count; i++) {
+		if (name == snapshot_text(ended->names, ended->names->triples[i].pcomm))
+			started_by_add(&parent, ended->records[i].started_by);
+	}
+	return parent.processes != 0 ? snapshot_text(ended->names, parent.name) : NULL;
+}
+
 bool session_find_storm(const struct session *session, struct session_storm *ret_storm)
 {
 	const struct ended *ended = &session->rounds.lately.ended;
@@ -301,6 +313,7 @@ bool session_find_storm(const struct session *session, struct session_storm *ret
 		}
 	}
 	free(counts);
+	ret_storm->parent = find_parent(ended, ret_storm->names[0]);
 	/* what hardly takes part is not named */
 	if (most[1] < ended->processes / STORM_SHARE)
 		ret_storm->names[1] = NULL;

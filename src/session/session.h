@@ -106,6 +106,7 @@ struct session_turnover session_turnover(const struct session *session);
 struct session_storm {
 	double processes_per_s;
 	const char *names[2]; /* foreign text, owned by the session until the next round; [1] may be NULL */
+	const char *parent;   /* of most of those of names[0], the same; NULL where it is not known */
 };
 
 /* Whether there is a storm of processes in the last interval: more than 100 ended in a second. */

@@ -3,6 +3,7 @@
 #define CTOP_ENDED_RECORDS_H
 
 #include "snapshot.h"
+#include "started_by.h"
 
 /* Threads that ended within a window: one record per triple, bounded. */
 
@@ -29,6 +30,7 @@ struct ended_record {
 	 */
 	uint32_t tgid;
 	uint64_t earliest_start;
+	struct started_by started_by; /* by id in the strings of `names` */
 	bool untold; /* it says of its threads that they ended, nothing else: it needs no row of its own */
 	uint64_t amounts[ENDED_SLOTS];
 	uint8_t states[ENDED_SLOTS];    /* ENDED_… */

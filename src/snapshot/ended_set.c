@@ -101,6 +101,22 @@ struct ended_thread *ended_set_add_thread(struct ended_set *set, uint32_t triple
 	return thread;
 }
 
+void started_by_add(struct started_by *sum, struct started_by more)
+{
+	if (sum->name == more.name && sum->processes != 0)
+		sum->processes += more.processes;
+	else if (more.processes > sum->processes)
+		*sum = more;
+}
+
+struct started_by started_by_copy(struct string_pool *to, const struct string_pool *from,
+				  struct started_by by)
+{
+	if (by.processes != 0)
+		by.name = string_pool_copy(to, from, by.name);
+	return by;
+}
+
 void ended_amounts_add(struct ended_amounts *sum, const struct ended_amounts *amounts)
 {
 	sum->delayed += amounts->delayed;
@@ -141,6 +157,8 @@ void ended_set_absorb(struct ended_set *set, const struct ended_set *from)
 		group->threads += other->threads;
 		group->processes += other->processes;
 		group->unknown += other->unknown;
+		started_by_add(&group->started_by, started_by_copy(&set->names->strings,
+								   &from->names->strings, other->started_by));
 		ended_amounts_add(&group->amounts, &other->amounts);
 	}
 	for (size_t i = 0; i < from->thread_count; i++) {

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "snapshot.h"
+#include "started_by.h"
 
 /*
  * Threads that ended between two rounds, with the counters of their lives as the kernel told them at the end.
@@ -33,6 +34,7 @@ struct ended_group {
 	/* Threads and, among them, leaders; both 0 for what came in late of threads that were listed. */
 	uint64_t threads, processes;
 	uint64_t unknown; /* threads among them whose amounts are not known */
+	struct started_by started_by;
 	struct ended_amounts amounts;
 };
 

@@ -204,6 +204,7 @@ static const struct member ended_group_members[] = {
 	SAME(ended_group, U64, 0, threads),
 	SAME(ended_group, U64, 0, processes),
 	SAME(ended_group, U64, 0, unknown),
+	MEMBER(ended_group, "started", U64, 0, started_by.processes),
 };
 
 static const struct member ended_thread_members[] = {
@@ -246,6 +247,19 @@ static uint32_t code_name(struct round *round, const struct ended_set *set, uint
 			   set->names->triple_count);
 }
 
+static void code_parent(struct round *round, const struct ended_set *set, struct started_by *by)
+{
+	uint64_t name;
+
+	if (by->processes == 0)
+		return;
+	name = coder_residual(&round->coder, &round->streams[STREAM_ENDED + 5],
+			      round->coder.decoding ? 0 : by->name, 0);
+	name = coder_below(&round->coder, name, set->names->strings.count);
+	if (round->coder.decoding)
+		by->name = (uint32_t)name;
+}
+
 static void code_groups(struct round *round, struct ended_set *set)
 {
 	const size_t count = round_new_count(round, set->group_count);
@@ -265,6 +279,7 @@ static void code_groups(struct round *round, struct ended_set *set)
 			return;
 		}
 		round_code_object(round, &ended_group_object, STREAM_ENDED, true, group, NULL, false);
+		code_parent(round, set, &group->started_by);
 		code_amounts(round, &group->amounts);
 	}
 }

@@ -165,6 +165,8 @@ static void add_group(struct ended *ended, const struct ended_set *set, const st
 	record->threads += group->threads;
 	record->processes += group->processes;
 	record->born += group->threads - group->unknown;
+	started_by_add(&record->started_by,
+		       started_by_copy(&ended->names->strings, &set->names->strings, group->started_by));
 	record->kernel &= group->kernel;
 	ended->threads += group->threads;
 	ended->processes += group->processes;
@@ -570,6 +572,8 @@ struct ended ended_copy(const struct ended *ended)
 	copy.count = copy.capacity = 0;
 	copy.has_estimate = copy.estimate_is_void = false;
 	for (size_t i = 0; i < ended->count; i++) {
+		struct ended_record *record;
+
 		if (ended_is_void(ended, i))
 			continue;
 		if (copy.names == NULL)
@@ -579,7 +583,10 @@ struct ended ended_copy(const struct ended *ended)
 			copy.estimate = copy.count;
 		}
 		snapshot_copy_triple(copy.names, &ended->names->strings, &ended->names->triples[i]);
-		*MEMORY_APPEND(copy.records, copy.count, copy.capacity) = ended->records[i];
+		record = MEMORY_APPEND(copy.records, copy.count, copy.capacity);
+		*record = ended->records[i];
+		record->started_by = started_by_copy(&copy.names->strings, &ended->names->strings,
+						     record->started_by);
 	}
 	return copy;
 }

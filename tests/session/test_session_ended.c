@@ -770,6 +770,15 @@ static void test_absorbed(void **state)
 	session_release(session);
 }
 
+/* Says which process started those of a group that was added. */
+static void start_group(struct snapshot *snapshot, const char *name, const char *parent, uint64_t processes)
+{
+	struct ended_set *set = snapshot->ended;
+
+	ended_set_group(set, triple_of(snapshot, name, name), false)->started_by = (struct started_by){
+		string_pool_intern(&set->names->strings, parent, strlen(parent)), processes};
+}
+
 /* More than a hundred processes a second are named, by those that take part. */
 static void test_storm(void **state)
 {
@@ -784,6 +793,8 @@ static void test_storm(void **state)
 		add_group(snapshot, "make", 15, 1);
 		add_group(snapshot, "cc1", 60, 1);
 		add_group(snapshot, "sh", round == 2 ? 726 : 125, 1);
+		start_group(snapshot, "cc1", "make", 60);
+		start_group(snapshot, "sh", "configure", round == 2 ? 726 : 125);
 		session_add_round(session, snapshot);
 		if (round < 2)
 			assert_false(session_find_storm(session, &storm));
@@ -791,6 +802,7 @@ static void test_storm(void **state)
 	assert_true(session_find_storm(session, &storm));
 	assert_int_equal(storm.processes_per_s, 400);
 	assert_string_equal(storm.names[0], "sh");
+	assert_string_equal(storm.parent, "configure");
 	assert_null(storm.names[1]);
 	session_release(session);
 }
