@@ -5,12 +5,17 @@
  */
 #include "screen.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "table/column_list.h"
 #include "table/value_cell.h"
 #include "window/column.h"
+
+enum {
+	SLEEPERS_MAX = 64, /* threads of a row that are looked at */
+};
 
 bool screen_lookup_is_possible(const struct ui *ui)
 {
@@ -111,6 +116,82 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 	append_frames(text, lines);
 }
 
+/* A function in which threads of a row sleep. */
+struct place {
+	const char *name;
+	size_t length;
+	size_t threads;
+};
+
+static int order_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	return (a->threads < b->threads) - (a->threads > b->threads);
+}
+
+static const struct lookup_entry *lookup_of_sleeper(struct ui *ui, const struct session_sleeper *sleeper)
+{
+	const struct table_row row = {
+		.process = sleeper->tgid, .tid = sleeper->tid, .start_time = sleeper->start_time};
+
+	return screen_lookup_of(ui, &row, LOOKUP_SLEEP);
+}
+
+/* Counts the functions that are known by now; asks for the others. */
+static size_t find_places(struct ui *ui, const struct session_sleeper sleepers[], size_t count,
+			  struct place places[], size_t *ret_known)
+{
+	size_t place_count = 0;
+
+	*ret_known = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct lookup_entry *entry = lookup_of_sleeper(ui, &sleepers[i]);
+		const char *text = entry != NULL ? entry->text : NULL;
+		const size_t length = text != NULL ? strcspn(text, "\n") : 0;
+		size_t place = 0;
+
+		if (length == 0)
+			continue;
+		++*ret_known;
+		while (place < place_count &&
+		       (places[place].length != length || memcmp(places[place].name, text, length) != 0))
+			place++;
+		if (place == place_count)
+			places[place_count++] = (struct place){text, length, 0};
+		places[place].threads++;
+	}
+	qsort(places, place_count, sizeof(*places), order_places);
+	return place_count;
+}
+
+/* Says where the threads of a group sleep. */
+static void append_places(struct ui *ui, const struct table_row *row, struct buffer *lines)
+{
+	struct session_sleeper sleepers[SLEEPERS_MAX];
+	struct place places[SLEEPERS_MAX];
+	size_t all, known;
+	const size_t count = session_find_sleepers(ui->session, &ui->view, row->key, row->key_length,
+						   sleepers, SLEEPERS_MAX, &all);
+	const size_t place_count = find_places(ui, sleepers, count, places, &known);
+	const struct lookup_entry *first = count != 0 ? lookup_of_sleeper(ui, &sleepers[0]) : NULL;
+
+	if (first == NULL)
+		return;
+	if (place_count == 0 && first->answered) {
+		append_sleep(first, lines);
+		return;
+	}
+	buffer_append_format(
+		lines, "In D, or asleep for 0.5 s or longer: %zu threads. Where in the kernel, of %zu:\n",
+		all, known);
+	for (size_t i = 0; i < place_count; i++) {
+		buffer_append_format(lines, "  %3zu  ", places[i].threads);
+		buffer_append(lines, places[i].name, places[i].length);
+		buffer_append_char(lines, '\n');
+	}
+}
+
 void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum column column,
 			   struct buffer *lines)
 {
@@ -132,6 +213,8 @@ void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum colu
 	entry = screen_lookup_of(ui, row, LOOKUP_SLEEP);
 	if (entry != NULL)
 		append_sleep(entry, lines);
+	else if (row->tid == 0)
+		append_places(ui, row, lines);
 }
 
 void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, struct buffer *line)

@@ -170,6 +170,22 @@ struct table *session_metric_table(struct session *session, const struct view *v
 void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     size_t column, struct buffer *ret_lines);
 
+/* A thread that is in D, or has slept for half a second or longer. */
+struct session_sleeper {
+	uint32_t tgid, tid;
+	uint64_t start_time; /* USER_HZ ticks since boot */
+	uint64_t wait_ns;    /* how long, at least; 0 where it is not known */
+	bool in_d;
+};
+
+/*
+ * The first `limit` such threads of a row: those in D first, then those that have slept for longest. Returns
+ * how many; `*ret_count` there are in all. By procfs only those in D are known.
+ */
+size_t session_find_sleepers(struct session *session, const struct view *view, const char *key,
+			     size_t key_length, struct session_sleeper sleepers[], size_t limit,
+			     size_t *ret_count);
+
 /*
  * The same of a row of session_metric_table() that is a member of what a scheduler keeps: `name` is that of
  * the row, "SOURCE.NAME". The lines say what type it has, where it stands and, of a thread, all of its value.

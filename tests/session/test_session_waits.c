@@ -382,6 +382,41 @@ static void test_words(void **state)
 	session_release(session);
 }
 
+/* Threads in D, and those that have slept for long, in the order in which they say most; no others. */
+static void test_sleepers(void **state)
+{
+	static const struct {
+		char state;
+		uint64_t waiting_ms;
+	} threads[] = {{'S', 100}, {'S', 900}, {'R', 3000}, {'D', 20}, {'S', 60000}, {'D', 700}};
+	static const uint32_t expected[] = {15, 13, 14, 11};
+	const struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct session *session = session_create();
+	struct snapshot *snapshot = fixture_snapshot(100);
+	struct session_sleeper sleepers[8];
+	size_t count;
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++)
+		fixture_set(snapshot, fixture_thread(snapshot, 10, 10 + i, "app", "worker", 1), METRIC_STATE,
+			    (uint64_t)threads[i].state);
+	fixture_set(snapshot, fixture_thread(snapshot, 20, 20, "other", "other", 1), METRIC_STATE, 'D');
+	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));
+	for (uint32_t i = 0; i < 6; i++)
+		snapshot->waiting_ns[i] = MS(threads[i].waiting_ms);
+	snapshot_finish(snapshot);
+	session_add_round(session, snapshot);
+	assert_int_equal(session_find_sleepers(session, &view, "app", 3, sleepers, 8, &count), 4);
+	assert_int_equal(count, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(sleepers[i].tid, expected[i]);
+	assert_true(sleepers[0].in_d && sleepers[0].wait_ns == MS(700) && !sleepers[2].in_d);
+	assert_int_equal(session_find_sleepers(session, &view, "app", 3, sleepers, 2, &count), 2);
+	assert_int_equal(count, 4);
+	assert_int_equal(sleepers[1].tid, 13);
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_marked_ages),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_stuck_threads_wait),
+		cmocka_unit_test(test_sleepers),
 		cmocka_unit_test(test_words),
 	};
 
