@@ -18,6 +18,7 @@ enum {
 	RUN_QUEUE = 0,                  /* kinds of waits */
 	BLOCKED = 1,
 	COST_SAMPLE = 64,
+	PARTS = 8, /* a power of 2 */
 };
 
 const volatile __u32 shard_mask;
@@ -290,13 +291,24 @@ static __always_inline struct queue_clock clock_of(const struct task_struct *tas
 	return (struct queue_clock){queue->clock, clock_lag(queue)};
 }
 
-/* A wait that is being settled with the slices of a CPU, the last one first. */
+/* What slices of one slot took of a wait. */
+struct part {
+	__u64 time; /* ns; 0: none */
+	__u32 culprit, version;
+};
+
+/*
+ * A wait that is being settled with the slices of a CPU, the last one first. On a long run queue there are
+ * many of them, and interrupts are off: so each is added to a part, and parts to pairs.
+ */
 struct settling {
 	struct blame_ring *ring;
 	__u64 from, end; /* what is left of it, ns */
 	__u64 lag;       /* at its end */
 	__u64 slice;
+	__u64 interrupts; /* ns of them within it */
 	__u32 victim;
+	struct part parts[PARTS];
 };
 
 /* Time of interrupts in `time` of a slice that had `lag` of them in `length`, all ns. */
@@ -309,38 +321,43 @@ static __always_inline __u64 interrupts_within(__u64 time, __u64 lag, __u64 leng
 	return lag < time ? lag : time;
 }
 
-/* Settles with one slice. False when there is nothing left. */
-static __always_inline bool settle_slice(struct settling *of)
+static __always_inline void add_part(__u32 victim, const struct part *part)
 {
+	const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &part->culprit);
+	/* its names may have gone, and others have its slot */
+	const bool is_gone = slot != NULL && slot->version != part->version;
+
+	if (part->time != 0)
+		add_blame(victim, is_gone ? LATENCY_SLOT_OTHER : part->culprit, part->time);
+}
+
+/* Takes what a slice has of the wait. Returns 1 when there is nothing left. */
+static long settle_slice(__u32 index, void *context)
+{
+	struct settling *of = context;
 	const struct blame_slice *slice = &of->ring->slices[of->slice % BLAME_SLICES];
 	const __u64 begin = slice->begin > of->from ? slice->begin : of->from;
-	const bool is_last = slice->begin <= of->from;
-	__u32 culprit = slice->culprit;
+	struct part *part = &of->parts[slice->culprit % PARTS];
 
+	(void)index;
 	if (of->end > begin) {
 		const __u64 time = of->end - begin;
 		const __u64 lag = of->lag > slice->lag ? of->lag - slice->lag : 0;
 		const __u64 interrupts = interrupts_within(time, lag, of->end - slice->begin);
-		const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &culprit);
 
-		/* its names have gone, and others may have its slot */
-		if (slot != NULL && slot->version != slice->version)
-			culprit = LATENCY_SLOT_OTHER;
-		if (time > interrupts)
-			add_blame(of->victim, culprit, time - interrupts);
-		if (interrupts != 0)
-			add_blame(of->victim, BLAME_INTERRUPTS, interrupts);
+		if (part->culprit != slice->culprit || part->version != slice->version) {
+			add_part(of->victim, part);
+			part->time = 0;
+			part->culprit = slice->culprit;
+			part->version = slice->version;
+		}
+		part->time += time - interrupts;
+		of->interrupts += interrupts;
 		of->end = begin;
 	}
 	of->lag = slice->lag;
 	of->slice--;
-	return !is_last;
-}
-
-static long settle_next_slice(__u32 index, void *context)
-{
-	(void)index;
-	return !settle_slice(context);
+	return slice->begin <= of->from;
 }
 
 /* How long the cgroup of a thread has been throttled on its CPU, ns: since Linux 6.6. */
@@ -384,8 +401,12 @@ __noinline int settle_with(__u32 victim, __u32 of_cpu, __u64 from, __u64 now, __
 	if (of.ring == NULL)
 		return 0;
 	of.slice = of.ring->last;
-	if (of.ring->measurement == since && of.end > of.from && settle_slice(&of))
-		bpf_loop(BLAME_SLICES - 1, settle_next_slice, &of, 0);
+	if (of.ring->measurement == since)
+		bpf_loop(BLAME_SLICES, settle_slice, &of, 0);
+	for (int i = 0; i < PARTS; i++)
+		add_part(victim, &of.parts[i]);
+	if (of.interrupts != 0)
+		add_blame(victim, BLAME_INTERRUPTS, of.interrupts);
 	if (of.end > of.from)
 		add_blame(victim, BLAME_EARLIER, of.end - of.from);
 	return 0;
