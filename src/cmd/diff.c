@@ -71,8 +71,11 @@ static const struct option own_options[] = {
 	 .description =
 		 "exit with 3 if 'NUMBER(GROUPS) OP LIMIT' is true of a group's change: 'CPU%(worker-*) > "
 		 "20%', 'read_bytes(cgroup:/system.slice/*) >= 10M'; NUMBER is any column or metric, GROUPS "
-		 "a glob for processes, else threads, else cgroups; with after: before it, of the value in "
-		 "the second file; also if a number is unavailable or no group matches; may be repeated; of "
+		 "a glob for processes, else threads, else cgroups; 'delayed(api by backup) > 0.2' of the "
+		 "seconds per second that api waited for a CPU while backup ran; with after: before it, of "
+		 "the "
+		 "value in the second file; also if a number is unavailable or no group matches; may be "
+		 "repeated; of "
 		 "two files with windows only changes that are real break it"},
 	{OPTION('\0', "any", NULL, struct diff_command_options, any),
 	 .description = "of two files with windows, let changes that may be chance break rules, too"},

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/order.h"
+#include "diff_blame.h"
 #include "diff_evidence.h"
 #include "table/cell_format.h"
 #include "table/column_name.h"
@@ -22,8 +23,9 @@ enum {
 struct judgement {
 	const struct rule *rule;
 	const struct diff *diff;
-	enum column column; /* of the rule; where it is one metric, that as stored */
-	double limit;       /* in the unit of the column's values */
+	struct diff_blame *blame; /* of a rule of `delayed`; NULL where it is not known */
+	enum column column;       /* of the rule; where it is one metric, that as stored */
+	double limit;             /* in the unit of the column's values */
 	bool any;
 	struct diff_rule_outcomes *outcomes;
 	struct buffer text; /* scratch */
@@ -52,9 +54,22 @@ static bool matches(const struct rule *rule, const struct diff *diff, const stru
 	if (diff->options.grouping.axis != AXIS_ALL)
 		return rule_matches(rule, pair->key, pair->key_length, pair->label, pair->label_length);
 	diff_append_key(pair, &whole);
-	found = glob_matches(rule->glob, whole.data, whole.length);
+	found = rule_matches(rule, whole.data, whole.length, whole.data, whole.length);
 	buffer_release(&whole);
 	return found;
+}
+
+/* The same for the culprit of a victim. */
+static bool counts_culprit(const struct rule *rule, const struct diff_pair *culprit, bool is_itself)
+{
+	struct buffer whole = {0};
+	bool counts;
+
+	diff_append_key(culprit, &whole);
+	counts = rule_counts_culprit(rule, is_itself, culprit->key, culprit->key_length, whole.data,
+				     whole.length);
+	buffer_release(&whole);
+	return counts;
 }
 
 static size_t count_matching(const struct rule *rule, const struct diff *diff)
@@ -67,6 +82,64 @@ static size_t count_matching(const struct rule *rule, const struct diff *diff)
 }
 
 /* --- numbers --- */
+
+/*
+ * The time that the culprits of a rule delayed a pair. A side without waits has none, one that was not
+ * measured has the reason of the latency columns.
+ */
+static struct diff_value value_of_delay(const struct judgement *judgement, size_t index)
+{
+	const struct diff_blame *blame = judgement->blame;
+	const struct diff_pair *pair = &judgement->diff->pairs[index];
+	struct diff_value value = diff_column(judgement->diff, pair, judgement->column);
+	size_t count = 0;
+	const struct diff_blame_entry *entries = blame != NULL ? diff_blame_of(blame, (uint32_t)index, &count)
+							       : NULL;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		struct diff_side_value *of = &value.side[side];
+
+		if (blame == NULL || !blame->measured[side]) {
+			of->reason = of->state == VALUE_UNAVAILABLE ? of->reason : REASON_NOT_IN_FILE;
+			of->state = of->state == VALUE_ABSENT ? VALUE_ABSENT : VALUE_UNAVAILABLE;
+		} else if (of->state == VALUE_UNAVAILABLE && of->reason == REASON_UNDER_OTHER) {
+			of->state = VALUE_READ;
+			of->partial = true;
+		}
+		of->has_number = of->state == VALUE_READ;
+		of->number = 0;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct diff_blame_entry *entry = &entries[i];
+
+		if (entry->culprit == BLAME_NOBODY
+			    ? !rule_counts_cause(judgement->rule, entry->cause)
+			    : !counts_culprit(judgement->rule, diff_blame_group(blame, entry->culprit),
+					      entry->culprit == entry->victim))
+			continue;
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+			value.side[side].number += entry->time[side];
+	}
+	/* its threads may all be gone by the end */
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		struct diff_side_value *of = &value.side[side];
+
+		if (of->state != VALUE_ABSENT || of->number == 0)
+			continue;
+		of->state = VALUE_READ;
+		of->has_number = true;
+	}
+	value.has_delta = value.has_fraction = false;
+	diff_value_conclude(&value, false);
+	return value;
+}
+
+static struct diff_value value_of(const struct judgement *judgement, size_t index)
+{
+	return judgement->rule->is_delayed
+		       ? value_of_delay(judgement, index)
+		       : diff_column(judgement->diff, &judgement->diff->pairs[index], judgement->column);
+}
 
 /* Whether a limit in percent is one of how much a value grew. */
 static bool is_growth(const struct rule *rule)
@@ -209,13 +282,30 @@ static void append_share(const struct rule *rule, enum column column, const stru
 	append_fraction(value, text);
 }
 
+/* "GROUP was delayed 812.000ms a second", "GROUP changed from 12.000ms to 812.000ms a second (+6667%)" */
+static void append_delay(const struct rule *rule, const struct diff_value *value, struct buffer *text)
+{
+	if (rule->of_after) {
+		buffer_append_text(text, " was delayed ");
+		cell_format_derived(text, value->side[DIFF_AFTER].number, LADDER_NS, false);
+		buffer_append_text(text, " a second");
+		return;
+	}
+	buffer_append_text(text, " changed from ");
+	cell_format_derived(text, value->side[DIFF_BEFORE].number, LADDER_NS, false);
+	buffer_append_text(text, " to ");
+	cell_format_derived(text, value->side[DIFF_AFTER].number, LADDER_NS, false);
+	buffer_append_text(text, " a second");
+	append_fraction(value, text);
+}
+
 /* "GROUP changed by +12.345ms (+8.1%)", "GROUP has 12.345ms". */
 static void append_measurement(struct judgement *judgement, size_t index)
 {
 	const struct rule *rule = judgement->rule;
 	const enum column column = judgement->column;
 	const struct diff_pair *pair = &judgement->diff->pairs[index];
-	const struct diff_value value = diff_column(judgement->diff, pair, column);
+	const struct diff_value value = value_of(judgement, index);
 	const enum ladder ladder = column_report_ladder(column);
 	struct buffer *text = &judgement->text;
 
@@ -223,6 +313,10 @@ static void append_measurement(struct judgement *judgement, size_t index)
 	if (judgement->diff->options.rates && rule->column < COLUMN_COUNT && limit_is_share(rule->column) &&
 	    rule->limit.kind != LIMIT_AMOUNT) {
 		append_share(rule, column, &value, text);
+		return;
+	}
+	if (rule->is_delayed) {
+		append_delay(rule, &value, text);
 		return;
 	}
 	buffer_append_text(text, rule->of_after ? " has " : " changed by ");
@@ -259,6 +353,8 @@ static bool is_real(const struct judgement *judgement, size_t pair, const struct
 
 	if (judgement->diff->evidence == NULL)
 		return true;
+	if (judgement->rule->is_delayed)
+		return fabs(value->delta) >= DIFF_BLAME_FLOOR;
 	evidence = diff_evidence_of(judgement->diff, of, column, value);
 	return fabs(value->delta) >= diff_evidence_floor(column) &&
 	       (!evidence.is_tested ||
@@ -268,8 +364,7 @@ static bool is_real(const struct judgement *judgement, size_t pair, const struct
 static void judge_pair(struct judgement *judgement, size_t pair)
 {
 	const struct rule *rule = judgement->rule;
-	const struct diff_value value = diff_column(judgement->diff, &judgement->diff->pairs[pair],
-						    judgement->column);
+	const struct diff_value value = value_of(judgement, pair);
 	enum value_state state;
 	enum diff_side side;
 	reason_id reason;
@@ -339,6 +434,46 @@ static void tell_kept(struct judgement *judgement)
 	add_outcome(judgement, false);
 }
 
+static void judge_pairs(struct judgement *judgement)
+{
+	const struct diff *diff = judgement->diff;
+
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		if (matches(judgement->rule, diff, &diff->pairs[i]))
+			judge_pair(judgement, i);
+	}
+	if (judgement->unavailable > NAMED_GROUPS) {
+		begin_text(judgement);
+		buffer_append_format(&judgement->text, "cannot be judged for %zu more group%s",
+				     judgement->unavailable - NAMED_GROUPS,
+				     judgement->unavailable - NAMED_GROUPS == 1 ? "" : "s");
+		add_outcome(judgement, true);
+	}
+	tell_offenders(judgement);
+	if (judgement->judged == 0 && judgement->unavailable == 0)
+		tell_nothing(judgement);
+	else if (judgement->offender_count == 0 && judgement->unavailable == 0)
+		tell_kept(judgement);
+}
+
+/* Whether some culprit of a rule is there, delaying or not. */
+static bool has_culprit(const struct judgement *judgement)
+{
+	const struct rule *rule = judgement->rule;
+	const struct diff_blame *blame = judgement->blame;
+	bool has = rule_has_any_culprit(rule);
+
+	for (size_t i = 0; !has && i < judgement->diff->pair_count; i++)
+		has = counts_culprit(rule, &judgement->diff->pairs[i], false);
+	for (size_t i = 0; !has && blame != NULL && i < blame->count; i++) {
+		const uint32_t culprit = blame->entries[i].culprit;
+
+		has = culprit != BLAME_NOBODY &&
+		      counts_culprit(rule, diff_blame_group(blame, culprit), false);
+	}
+	return has;
+}
+
 static void judge(const struct rule *rule, const struct diff *diff, bool any,
 		  struct diff_rule_outcomes *outcomes)
 {
@@ -353,22 +488,16 @@ static void judge(const struct rule *rule, const struct diff *diff, bool any,
 		.matching = count_matching(rule, diff),
 	};
 
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		if (matches(rule, diff, &diff->pairs[i]))
-			judge_pair(&judgement, i);
-	}
-	if (judgement.unavailable > NAMED_GROUPS) {
+	if (rule->is_delayed)
+		judgement.blame = diff_blame_create(diff);
+	if (rule->is_delayed && judgement.matching != 0 && !has_culprit(&judgement)) {
 		begin_text(&judgement);
-		buffer_append_format(&judgement.text, "cannot be judged for %zu more group%s",
-				     judgement.unavailable - NAMED_GROUPS,
-				     judgement.unavailable - NAMED_GROUPS == 1 ? "" : "s");
+		buffer_append_text(&judgement.text, "no group matches the name after 'by'");
 		add_outcome(&judgement, true);
+	} else {
+		judge_pairs(&judgement);
 	}
-	tell_offenders(&judgement);
-	if (judgement.judged == 0 && judgement.unavailable == 0)
-		tell_nothing(&judgement);
-	else if (judgement.offender_count == 0 && judgement.unavailable == 0)
-		tell_kept(&judgement);
+	diff_blame_release(judgement.blame);
 	buffer_release(&judgement.text);
 	free(judgement.offenders);
 }
@@ -390,11 +519,15 @@ static const struct diff *regroup(const struct diff *diff, size_t axis, struct d
 static const struct diff *find_groups(const struct rule *rule, const struct diff *diff,
 				      struct diff *made[RULE_AXES])
 {
+	const enum axis axis = diff->options.grouping.axis;
+	/* who delays whom is known by names */
+	const bool looks_further = axis == AXIS_ALL || (rule->is_delayed && axis_is_by_thread(axis));
+
 	for (size_t i = 0; i < RULE_AXES; i++) {
 		if (rule->axis == rule_axes[i])
 			return regroup(diff, i, made);
 	}
-	for (size_t i = 0; diff->options.grouping.axis == AXIS_ALL && i < RULE_AXES; i++) {
+	for (size_t i = 0; looks_further && i < RULE_AXES; i++) {
 		const struct diff *groups = regroup(diff, i, made);
 
 		if (count_matching(rule, groups) != 0)

@@ -39,13 +39,14 @@ void diff_summary_append(const struct diff_change *change, const struct diff_sum
 			 struct buffer *buffer);
 
 enum {
-	DIFF_SUMMARY_MAX = 3
+	DIFF_SUMMARY_MAX = 3,
+	DIFF_SUMMARY_BLAMES = 3, /* beside them, of diff_blame_tell() */
 };
 
 /* Sentences about the largest changes; a zeroed struct has none. */
 struct diff_summary {
 	struct arena arena; /* owns the texts */
-	const char *items[DIFF_SUMMARY_MAX];
+	const char *items[DIFF_SUMMARY_MAX + DIFF_SUMMARY_BLAMES];
 	size_t count;
 };
 

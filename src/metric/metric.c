@@ -73,6 +73,7 @@ const struct section_entry sections[SECTION_COUNT] = {
 	[SECTION_SMAPS_ROLLUP] = {"smaps-rollup", false},
 	[SECTION_SCHED_EXT] = {"sched-ext", false},
 	[SECTION_LATENCY] = {"latency", false},
+	[SECTION_BLAME] = {"blame", false},
 	[SECTION_TASK_FIELDS] = {TASK_FIELD_SOURCE, false},
 	[SECTION_CGROUP_IO] = {"cgroup-io", true},
 };

@@ -125,7 +125,8 @@ enum section {
 	SECTION_HOST_PRESSURE,
 	SECTION_SMAPS_ROLLUP,
 	SECTION_SCHED_EXT,
-	SECTION_LATENCY, /* not in the reference, like the next */
+	SECTION_LATENCY, /* not in the reference, like those below */
+	SECTION_BLAME,
 	SECTION_TASK_FIELDS,
 	SECTION_CGROUP_IO,
 	SECTION_COUNT,

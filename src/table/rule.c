@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "column_list.h"
 #include "column_name.h"
 #include "metric/quantity.h"
+#include "window/blame.h"
 #include "window/column.h"
 
 const enum axis rule_axes[RULE_AXES] = {AXIS_PROCESS, AXIS_THREAD, AXIS_CGROUP};
@@ -110,26 +112,60 @@ static int parse_column(struct rule *rule, const char *name, struct error *error
 	return 0;
 }
 
-static int parse_groups(struct rule *rule, struct part text, struct error *error)
+/* Takes "process:" and the like off the text. */
+static enum axis take_axis(struct part *text)
 {
-	const char *colon = memchr(text.start, ':', text.length);
+	const char *colon = memchr(text->start, ':', text->length);
 
-	rule->axis = AXIS_COUNT;
 	for (size_t i = 0; colon != NULL && i < RULE_AXES; i++) {
 		const char *word = axes[rule_axes[i]].word;
 		const size_t length = strlen(word);
 
-		if ((size_t)(colon - text.start) != length || memcmp(text.start, word, length) != 0)
+		if ((size_t)(colon - text->start) != length || memcmp(text->start, word, length) != 0)
 			continue;
-		rule->axis = rule_axes[i];
-		text = (struct part){colon + 1, text.length - length - 1};
-		break;
+		*text = (struct part){colon + 1, text->length - length - 1};
+		return rule_axes[i];
 	}
-	rule->glob = glob_compile(text.start, text.length);
-	if (rule->glob == NULL)
+	return AXIS_COUNT;
+}
+
+static int compile(const struct rule *rule, struct part text, struct glob **ret_glob, struct error *error)
+{
+	*ret_glob = glob_compile(text.start, text.length);
+	if (*ret_glob == NULL)
 		return error_set(error, -EINVAL, "rule '%s': '%.*s' is not a valid glob", rule->text,
 				 (int)text.length, text.start);
 	return 0;
+}
+
+static int parse_groups(struct rule *rule, struct part text, struct error *error)
+{
+	rule->axis = take_axis(&text);
+	return compile(rule, text, &rule->glob, error);
+}
+
+/* "api by backup", "process:api by (wakeup)", "api" */
+static int parse_victims(struct rule *rule, struct part text, struct error *error)
+{
+	static const char by[] = " by ";
+	const char *found = memmem(text.start, text.length, by, strlen(by));
+	const struct part victims = make_part(text.start, found != NULL ? found : text.start + text.length);
+	struct part culprits;
+	enum axis axis;
+	int result = parse_groups(rule, victims, error);
+
+	if (result < 0 || found == NULL)
+		return result;
+	culprits = make_part(found + strlen(by), text.start + text.length);
+	axis = take_axis(&culprits);
+	if (axis != AXIS_COUNT && rule->axis != AXIS_COUNT && axis != rule->axis)
+		return error_set(
+			error, -EINVAL,
+			"rule '%s': both are groups of one kind, all of processes, threads or cgroups",
+			rule->text);
+	if (axis != AXIS_COUNT)
+		rule->axis = axis;
+	return compile(rule, culprits, &rule->culprit, error);
 }
 
 /* Takes a growth in percent; false where the text is none. */
@@ -140,6 +176,35 @@ static bool take_growth(struct rule *rule, struct part text)
 
 	rule->limit.kind = LIMIT_PERCENT;
 	return length != 0 && unit.length == 1 && *unit.start == '%';
+}
+
+/* Seconds of waiting per second: a number of CPUs, a time, or percent of a CPU, in ns per second. */
+static int parse_delay(struct rule *rule, bool of_change, struct part text, struct error *error)
+{
+	struct limit *limit = &rule->limit;
+	struct part unit;
+	double factor;
+	size_t length;
+
+	if (!take_comparison(&text, limit))
+		return refuse(rule, error, "there is no comparison (> >= < <= = !=) after the groups");
+	if (of_change && !rule->of_after && take_growth(rule, text))
+		return 0;
+	length = quantity_parse_number(text.start, text.length, &limit->number);
+	if (length == 0)
+		return refuse(rule, error, "there is no number to compare with");
+	unit = make_part(text.start + length, text.start + text.length);
+	if (unit.length == 0)
+		factor = NS_PER_S;
+	else if (unit.length == 1 && *unit.start == '%')
+		factor = (double)NS_PER_S / 100;
+	else if (!quantity_find_unit(LADDER_NS, unit.start, unit.length, &factor))
+		return error_set(error, -EINVAL,
+				 "rule '%s': delayed is seconds per second; write 0.2, 200ms or 20%%",
+				 rule->text);
+	limit->kind = LIMIT_AMOUNT;
+	limit->number *= factor;
+	return 0;
 }
 
 static int parse_limit(struct rule *rule, const char *name, bool of_change, struct part text,
@@ -173,7 +238,7 @@ static int parse_limit(struct rule *rule, const char *name, bool of_change, stru
 
 static int parse(struct rule *rule, bool of_change, struct error *error)
 {
-	static const char after[] = "after:";
+	static const char after[] = "after:", delayed[] = "delayed";
 	struct part text = make_part(rule->text, rule->text + strlen(rule->text)), name;
 	const char *open, *close = NULL, *end = text.start + text.length;
 	char *word;
@@ -204,6 +269,12 @@ static int parse(struct rule *rule, bool of_change, struct error *error)
 	if (close == NULL)
 		return refuse(rule, error, "there are no groups in parentheses");
 	name = make_part(text.start, open);
+	if (name.length == strlen(delayed) && memcmp(name.start, delayed, name.length) == 0) {
+		rule->is_delayed = true;
+		rule->column = COLUMN_WAITS;
+		result = parse_victims(rule, make_part(open + 1, close), error);
+		return result < 0 ? result : parse_delay(rule, of_change, make_part(close + 1, end), error);
+	}
 	word = memory_duplicate_bytes(name.start, name.length);
 	result = parse_column(rule, word, error);
 	if (result == 0)
@@ -230,6 +301,8 @@ void rule_release(struct rule *rule)
 	free(rule->text);
 	if (rule->glob != NULL)
 		glob_release(rule->glob);
+	if (rule->culprit != NULL)
+		glob_release(rule->culprit);
 	*rule = (struct rule){0};
 }
 
@@ -237,4 +310,28 @@ bool rule_matches(const struct rule *rule, const char *key, size_t key_length, c
 		  size_t label_length)
 {
 	return glob_matches(rule->glob, key, key_length) || glob_matches(rule->glob, label, label_length);
+}
+
+bool rule_counts_culprit(const struct rule *rule, bool is_itself, const char *key, size_t key_length,
+			 const char *label, size_t label_length)
+{
+	return rule->culprit == NULL || glob_matches(rule->culprit, key, key_length) ||
+	       glob_matches(rule->culprit, label, label_length) ||
+	       (is_itself && glob_matches(rule->culprit, blame_itself, strlen(blame_itself)));
+}
+
+bool rule_counts_cause(const struct rule *rule, enum latency_cause cause)
+{
+	const char *label = blame_cause_labels[cause];
+
+	return rule->culprit == NULL || glob_matches(rule->culprit, label, strlen(label));
+}
+
+bool rule_has_any_culprit(const struct rule *rule)
+{
+	bool any = rule->culprit == NULL || glob_matches(rule->culprit, blame_itself, strlen(blame_itself));
+
+	for (enum latency_cause cause = 0; cause < LATENCY_CAUSE_COUNT; cause++)
+		any |= cause != LATENCY_CAUSE_THREADS && rule_counts_cause(rule, cause);
+	return any;
 }

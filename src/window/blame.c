@@ -7,10 +7,9 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-static const char itself[] = "itself";
+const char blame_itself[] = "itself";
 
-/* What stands for a culprit that is no group. */
-static const char *const cause_labels[LATENCY_CAUSE_COUNT] = {
+const char *const blame_cause_labels[LATENCY_CAUSE_COUNT] = {
 #define LATENCY_CAUSE(id, name, meaning) [LATENCY_CAUSE_##id] = "(" name ")",
 #include "snapshot/latency_cause.def"
 #undef LATENCY_CAUSE
@@ -134,7 +133,8 @@ const struct blame_entry *blame_of(const struct blame *blame, uint32_t victim, s
 const char *blame_culprit_label(const struct blame *blame, const struct blame_entry *entry,
 				size_t *ret_length)
 {
-	const char *label = entry->cause != LATENCY_CAUSE_THREADS ? cause_labels[entry->cause] : itself;
+	const char *label = entry->cause != LATENCY_CAUSE_THREADS ? blame_cause_labels[entry->cause]
+								  : blame_itself;
 
 	if (entry->culprit != BLAME_NOBODY && entry->culprit != entry->victim)
 		return grouping_label(blame->groups, entry->culprit, ret_length);

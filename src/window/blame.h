@@ -11,6 +11,10 @@ enum {
 	BLAME_NOBODY = UINT32_MAX, /* no group: see the cause */
 };
 
+/* What stands for the victim itself, and for a culprit that is no group: "(wakeup)". */
+extern const char blame_itself[];
+extern const char *const blame_cause_labels[LATENCY_CAUSE_COUNT];
+
 /* One that delayed another. */
 struct blame_entry {
 	uint32_t victim;

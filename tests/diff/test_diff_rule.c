@@ -6,6 +6,7 @@
 
 #include "cmocka_include.h"
 #include "compare/diff_rule.h"
+#include "delay_fixture.h"
 #include "pair_fixture.h"
 #include "scx_fixture.h"
 
@@ -212,6 +213,60 @@ static void test_latency(void **state)
 		       "!cannot be judged, pool is unavailable in before (not in the file)");
 }
 
+/* `pool` waits while `backup` runs, which has no thread any more, for itself and for the idle CPU. */
+static struct snapshot *open_with_delays(uint64_t backup_ms)
+{
+	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, quiet_threads, COUNT(quiet_threads));
+	uint32_t pool, backup;
+
+	delay_fixture_begin(snapshot);
+	backup = delay_fixture_names(snapshot, "backup", "tar");
+	pool = delay_fixture_names(snapshot, "pool", "pool");
+	delay_fixture_add(snapshot, pool, LATENCY_CAUSE_THREADS, backup, backup_ms, 5);
+	delay_fixture_add(snapshot, pool, LATENCY_CAUSE_THREADS, pool, 100, 5);
+	delay_fixture_add(snapshot, pool, LATENCY_CAUSE_WAKEUP, 0, 20, 5);
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+static void test_delayed(void **state)
+{
+	release_sides(state);
+	first = open_with_delays(200);
+	second = open_with_delays(1000);
+	assert_string_equal(judge(AXIS_ALL, "delayed(pool by backup) > 0.2"),
+			    "!pool changed from 100.000ms to 500.000ms a second (+400.0%)\n");
+	assert_string_equal(judge(AXIS_ALL, "delayed(pool by backup) > 0.4"),
+			    "pool changed from 100.000ms to 500.000ms a second (+400.0%)\n");
+	assert_string_equal(judge(AXIS_PID, "delayed(po* by back*) > 399%"),
+			    "!pool changed from 100.000ms to 500.000ms a second (+400.0%)\n");
+	expect_outcome("after:delayed(pool by tar) >= 500ms", "!pool was delayed 500.000ms a second");
+	expect_outcome("after:delayed(pool) > 56%", "pool was delayed 560.000ms a second");
+	expect_outcome("after:delayed(pool by *) >= 56%", "!pool was delayed 560.000ms a second");
+	expect_outcome("after:delayed(pool by itself) >= 0.05", "!pool was delayed 50.000ms a second");
+	expect_outcome("after:delayed(pool by (wakeup)) >= 0.01", "!pool was delayed 10.000ms a second");
+	expect_outcome("after:delayed(pool by (throttled)) > 0", "pool was delayed 0.00ns a second");
+	assert_string_equal(judge(AXIS_ALL, "after:delayed(cgroup:/a by /a) >= 0.55"),
+			    "!/a was delayed 550.000ms a second\n");
+	/* no wait is no delay; what is not there may be a name mistyped */
+	expect_outcome("after:delayed(quiet) > 0", "quiet was delayed 0.00ns a second");
+	expect_outcome("after:delayed(pool by quiet) > 0", "pool was delayed 0.00ns a second");
+	expect_outcome("after:delayed(pool by nobody) > 0", "!no group matches the name after 'by'");
+	expect_outcome("after:delayed(nobody by tar) > 0", "!no group matches");
+	/* files of older programs; and what may be of any group is a lower bound */
+	add_other(second, 3);
+	expect_outcome("delayed(pool) > 1",
+		       "!cannot be judged, pool is unavailable in after (may be counted under (other))");
+	first->latency.delay_count = 0;
+	second->latency.count--;
+	expect_outcome("delayed(pool) > 1",
+		       "!cannot be judged, pool is unavailable in before (not in the file)");
+	first->latency.present = false;
+	expect_outcome("delayed(pool) > 1",
+		       "!cannot be judged, pool is unavailable in before (not in the file)");
+	expect_outcome("after:delayed(pool) > 1", "pool was delayed 560.000ms a second");
+}
+
 static struct snapshot *open_with_contexts(uint64_t runtime)
 {
 	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, quiet_threads, COUNT(quiet_threads));
@@ -256,8 +311,8 @@ static void test_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RULE_TEST(test_changes), RULE_TEST(test_groups), RULE_TEST(test_no_number),
-		RULE_TEST(test_latency), RULE_TEST(test_fields),
+		RULE_TEST(test_changes), RULE_TEST(test_groups),  RULE_TEST(test_no_number),
+		RULE_TEST(test_latency), RULE_TEST(test_delayed), RULE_TEST(test_fields),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);

@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
+#include "compare/diff_blame.h"
 #include "compare/diff_summary.h"
+#include "delay_fixture.h"
 #include "diff_sides.h"
 
 static bool chosen[METRIC_COUNT];
@@ -126,6 +128,58 @@ static void test_only_three_are_told(void **state)
 	diff_summary_release(&summary);
 }
 
+/* `api` waits, on both sides, while `backup` runs and for an idle CPU. */
+static void add_delays(struct snapshot *snapshot, uint64_t backup_ms, uint64_t wakeup_ms, uint64_t batch_ms)
+{
+	uint32_t api, backup, batch;
+
+	delay_fixture_begin(snapshot);
+	api = delay_fixture_names(snapshot, "api", "api");
+	backup = delay_fixture_names(snapshot, "backup", "backup");
+	batch = delay_fixture_names(snapshot, "batch", "batch");
+	delay_fixture_add(snapshot, api, LATENCY_CAUSE_THREADS, backup, backup_ms, 1);
+	delay_fixture_add(snapshot, api, LATENCY_CAUSE_WAKEUP, 0, wakeup_ms, 1);
+	delay_fixture_add(snapshot, batch, LATENCY_CAUSE_THREADS, batch, batch_ms, 1);
+	delay_fixture_add(snapshot, delay_fixture_names(snapshot, "gone", "gone"), LATENCY_CAUSE_WAKEUP, 0,
+			  10 * backup_ms, 1);
+	delay_fixture_add(snapshot, backup, LATENCY_CAUSE_INTERRUPTS, 0, batch_ms / 2, 1);
+}
+
+/* A sentence for each victim whose time changed measurably. */
+static void test_who_delays_whom(void **state)
+{
+	struct diff_summary summary = {0};
+
+	(void)state;
+	set("api", METRIC_RUN_TIME_NS, 0, 0);
+	set("batch", METRIC_RUN_TIME_NS, 0, 0);
+	set("backup", METRIC_RUN_TIME_NS, 0, 0);
+	add_delays(before, 100, 100, 600);
+	add_delays(after, 1700, 300, 0);
+	diff_fixture_compare(AXIS_PROCESS);
+	diff_blame_tell(diff, &summary);
+	assert_int_equal(summary.count, 3);
+	assert_string_equal(summary.items[0], "RUNQ of api +0.90 s/s, of which +0.80 while backup ran");
+	assert_string_equal(summary.items[1],
+			    "RUNQ of batch -0.30 s/s, of which -0.30 while its own threads ran");
+	assert_string_equal(summary.items[2], "RUNQ of backup -0.15 s/s, of which -0.15 (interrupts)");
+	diff_summary_release(&summary);
+	/* less than 1 % of a CPU, or less than a tenth */
+	for (size_t i = 0; i < before->latency.delay_count; i++)
+		before->latency.delays[i] = after->latency.delays[i];
+	before->latency.delays[0].time_ns -= 150000000;
+	before->latency.delays[2].time_ns += 19000000;
+	diff_fixture_compare(AXIS_PROCESS);
+	diff_blame_tell(diff, &summary);
+	assert_int_equal(summary.count, 0);
+	/* nor where a side has not measured it */
+	before->latency.delays[0].time_ns = 0;
+	before->latency.present = false;
+	diff_fixture_compare(AXIS_PROCESS);
+	diff_blame_tell(diff, &summary);
+	assert_int_equal(summary.count, 0);
+}
+
 static void test_every_phrase_has_one_place_for_the_change(void **state)
 {
 	(void)state;
@@ -179,6 +233,7 @@ int main(void)
 		SUMMARY_TEST(test_sentences_are_divided_as_rows_are),
 		SUMMARY_TEST(test_the_largest_are_those_that_matter),
 		SUMMARY_TEST(test_only_three_are_told),
+		SUMMARY_TEST(test_who_delays_whom),
 		SUMMARY_TEST(test_every_phrase_has_one_place_for_the_change),
 		SUMMARY_TEST(test_weights),
 	};

@@ -33,7 +33,7 @@ static void test_sections(void **state)
 	assert_string_equal(error.text,
 			    "unknown section ''; valid: primary, taskstats-delay, derived, cgroup-stats, "
 			    "cgroup-limits, memory-stat, memory-events, pressure, host-pressure, "
-			    "smaps-rollup, sched-ext, latency, scx, "
+			    "smaps-rollup, sched-ext, latency, blame, scx, "
 			    "cgroup-io");
 	assert_int_equal(selection_parse_sections("", selected, &error), -EINVAL);
 	assert_int_equal(selection_parse_sections("derrived", selected, &error), -EINVAL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `--latency` against a thread that measures how late it runs. */
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,78 @@ static void test_capture(void **state)
 	run_release(&run);
 }
 
+/* Uses one CPU until it is killed. */
+static pid_t start_hog(const char *name, size_t cpu)
+{
+	const pid_t child = fork();
+	cpu_set_t set;
+
+	if (child != 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, name);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	for (;;)
+		;
+}
+
+/* How long, ns per second, a process waited while another ran. */
+static double find_delay(const char *output, const char *victim, const char *culprit)
+{
+	char start[64];
+	const char *row;
+	double time = 0;
+
+	snprintf(start, sizeof(start), "\n%s,%s,threads,", victim, culprit);
+	row = strstr(output, start);
+	if (row == NULL || sscanf(row + strlen(start), "%lf", &time) != 1)
+		fail_msg("no row of %s and %s in:\n%s", victim, culprit, output);
+	print_message("%s waited %.0f ns a second while %s ran\n", victim, time, culprit);
+	return time;
+}
+
+/* Of two that share a CPU each is named as the one that delays the other. */
+static void test_blame(void **state)
+{
+	const char *path = scratch_path("blame.ctprof.zst");
+	const char *const capture[] = {"capture", "--latency", "2", "-o", path, NULL};
+	const char *const show[] = {"show",     path,  "--sections", "blame", "-g", "process",
+				    "--format", "csv", "--limit",    "0",     NULL};
+	const char *const diff[] = {
+		"diff", path, path, "--fail-if", "after:delayed(hog-one by hog-two) > 20ms", NULL};
+	const struct run_options ordinary = {0};
+	pid_t hogs[2];
+	cpu_set_t allowed;
+	size_t cpu = 0;
+	struct run run;
+
+	(void)state;
+	if (!can_measure())
+		skip();
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	while (!CPU_ISSET(cpu, &allowed))
+		cpu++;
+	hogs[0] = start_hog("hog-one", cpu);
+	hogs[1] = start_hog("hog-two", cpu);
+	run_ctop_well(&run, capture);
+	run_release(&run);
+	for (size_t i = 0; i < 2; i++) {
+		kill(hogs[i], SIGKILL);
+		waitpid(hogs[i], NULL, 0);
+	}
+	run_ctop_well(&run, show);
+	/* beside whatever else runs there */
+	assert_true(find_delay(run.output, "hog-one", "hog-two") > 20e6);
+	assert_true(find_delay(run.output, "hog-two", "hog-one") > 20e6);
+	run_release(&run);
+	run_ctop(&run, &ordinary, diff);
+	run_expect(&run, 3);
+	assert_non_null(strstr(run.errors, "hog-one was delayed "));
+	run_release(&run);
+}
+
 /* Waits under one name after the other, until it is killed. */
 static pid_t start_renamer(void)
 {
@@ -261,9 +334,8 @@ static void test_not_permitted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waker),
-		cmocka_unit_test(test_capture),
-		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_waker),         cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_blame),         cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_not_permitted),
 	};
 

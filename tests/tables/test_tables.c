@@ -5,6 +5,7 @@
 
 #include "cmocka_include.h"
 #include "compare/tables.h"
+#include "diff/delay_fixture.h"
 #include "diff/diff_sides.h"
 #include "diff/scx_fixture.h"
 
@@ -451,6 +452,96 @@ static void test_latency_of_others(void **state)
 	       "main, run_queue_max_ns, 5.000µs → ≥5.000µs, ·\n");
 }
 
+/* `web` waits for `backup`, which is gone by the end, for its own threads and for an idle CPU. */
+static void add_delays(struct snapshot *snapshot, uint64_t backup_ms)
+{
+	uint32_t workers[2], backup;
+
+	delay_fixture_begin(snapshot);
+	diff_fixture_add(snapshot, "/a", "web", "worker-1", 1);
+	diff_fixture_add(snapshot, "/a", "web", "worker-2", 1);
+	backup = delay_fixture_names(snapshot, "backup", "tar");
+	workers[0] = delay_fixture_names(snapshot, "web", "worker-1");
+	workers[1] = delay_fixture_names(snapshot, "web", "worker-2");
+	delay_fixture_add(snapshot, workers[0], LATENCY_CAUSE_THREADS, backup, backup_ms / 2, 3);
+	delay_fixture_add(snapshot, workers[1], LATENCY_CAUSE_THREADS, backup, backup_ms / 2, 3);
+	delay_fixture_add(snapshot, workers[0], LATENCY_CAUSE_THREADS, workers[1], 200, 8);
+	delay_fixture_add(snapshot, workers[1], LATENCY_CAUSE_WAKEUP, 0, 100, 2);
+	delay_fixture_add(snapshot, backup, LATENCY_CAUSE_THREADS, workers[0], 30, 1);
+}
+
+/* A row for each victim and culprit, per second of the two that were measured. */
+static void test_blame_of_one(void **state)
+{
+	(void)state;
+	diff_fixture_replace(NULL, diff_fixture_open());
+	add_delays(after, 700);
+	diff_fixture_compare(AXIS_PROCESS);
+	choose(SECTION_BLAME);
+	expect("# blame\n"
+	       "web, backup, threads, 350.000ms, 3.00, 70.0%\n"
+	       "web, web, threads, 100.000ms, 4.00, 20.0%\n"
+	       "web, (wakeup), wakeup, 50.000ms, 1.00, 10.0%\n"
+	       "backup, web, threads, 15.000ms, 0.50, 100.0%\n");
+	request.for_people = true;
+	request.limit = 2;
+	expect("# blame\n"
+	       "web, backup, 350.000ms, 3.00, 70.0%\n"
+	       "web, itself, 100.000ms, 4.00, 20.0%\n"
+	       "(2 more)\n");
+	/* patterns of threads, and names that are shown with their cgroup */
+	diff_fixture_compare(AXIS_THREAD);
+	request.limit = 1;
+	expect("# blame\n"
+	       "worker-{N}, tar, 350.000ms, 3.00, 70.0%\n"
+	       "(3 more)\n");
+	diff_fixture_compare(AXIS_ALL);
+	expect("# blame\n"
+	       "/a | web | worker-{N}, /a | backup | tar, 350.000ms, 3.00, 70.0%\n"
+	       "(3 more)\n");
+	/* nobody knows it of processes by their ids; and the reference has no such table */
+	diff_fixture_compare(AXIS_PID);
+	expect("");
+	diff_fixture_compare(AXIS_PROCESS);
+	diff->options.by_flags = true;
+	expect("");
+}
+
+/* The largest change first, of names that only one side has waits of, too. */
+static void test_blame_of_two(void **state)
+{
+	uint32_t fresh;
+
+	(void)state;
+	add_delays(before, 700);
+	add_delays(after, 100);
+	diff_fixture_add(before, "/a", "fresh", "fresh", 1);
+	diff_fixture_add(after, "/a", "fresh", "fresh", 1);
+	fresh = delay_fixture_names(after, "fresh", "fresh");
+	delay_fixture_add(after, fresh, LATENCY_CAUSE_THROTTLED, 0, 20, 1);
+	diff_fixture_compare(AXIS_PROCESS);
+	choose(SECTION_BLAME);
+	request.for_people = true;
+	expect("# blame\n"
+	       "web, backup, 350.000ms → 50.000ms, -300.000ms, 3.00 → 3.00, 70.0% → 25.0%\n"
+	       "fresh, (throttled), 0ns → 10.000ms, +10.000ms, 0.00 → 0.50, - → 100.0%\n"
+	       "web, itself, 100.000ms → 100.000ms, +0ns, 4.00 → 4.00, 20.0% → 50.0%\n"
+	       "web, (wakeup), 50.000ms → 50.000ms, +0ns, 1.00 → 1.00, 10.0% → 25.0%\n"
+	       "backup, web, 15.000ms → 15.000ms, +0ns, 0.50 → 0.50, 100.0% → 100.0%\n");
+	/* waits that may be of any group make all others lower bounds */
+	delay_fixture_add(after, delay_fixture_other(after), LATENCY_CAUSE_EARLIER, 0, 900, 1);
+	diff_fixture_compare(AXIS_PROCESS);
+	request.limit = 2;
+	expect("# blame\n"
+	       "(other), (earlier), 0ns → 450.000ms, +450.000ms, 0.00 → 0.50, - → 100.0%\n"
+	       "web, backup, 350.000ms → ≥50.000ms, ·, 3.00 → ≥3.00, 70.0% → 25.0%\n"
+	       "(4 more)\n");
+	/* of a file without them: older programs measured waits, but not what delayed them */
+	before->latency.delay_count = 0;
+	diff_fixture_compare(AXIS_PROCESS);
+	expect("");
+}
+
 static void add_workers(struct snapshot *snapshot)
 {
 	snapshot->provenance.present = true;
@@ -656,6 +747,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TABLES_TEST(test_what_changed_most_comes_first),
 		TABLES_TEST(test_tree),
+		TABLES_TEST(test_blame_of_one),
+		TABLES_TEST(test_blame_of_two),
 		TABLES_TEST(test_latency),
 		TABLES_TEST(test_latency_of_others),
 		TABLES_TEST(test_scx),

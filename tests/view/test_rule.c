@@ -109,6 +109,60 @@ static void test_pressure(void **state)
 	rule_release(&rule);
 }
 
+static void test_delayed(void **state)
+{
+	static const struct {
+		const char *text;
+		double limit;
+		enum limit_kind kind;
+		const char *victim, *culprit, *other;
+	} cases[] = {
+		{"delayed(api by backup) > 0.2", 2e8, LIMIT_AMOUNT, "api", "backup", "backups"},
+		{"delayed( api-* by back* ) >= 1.5", 15e8, LIMIT_AMOUNT, "api-{N}", "backup", "batch"},
+		{"delayed(api by itself) > 200ms", 2e8, LIMIT_AMOUNT, "api", "itself", "api"},
+		{"delayed(process:api by b) > 20%", 20, LIMIT_PERCENT, "api", "b", "itself"},
+		{"delayed(api by process:b) > 20%", 20, LIMIT_PERCENT, "api", "b", "process:b"},
+		{"after:delayed(api by b) > 20 %", 2e8, LIMIT_AMOUNT, "api", "b", "itself"},
+		{"delayed(api by (*)) > 0", 0, LIMIT_AMOUNT, "api", "(throttled)", "throttled"},
+		{"delayed(stand by me by you) > 1", 1e9, LIMIT_AMOUNT, "stand", "me by you", "you"},
+	};
+	struct rule rule;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const char *culprit = cases[i].culprit, *other = cases[i].other;
+
+		assert_int_equal(rule_parse(cases[i].text, true, &rule, NULL), 0);
+		assert_true(rule.is_delayed);
+		if (fabs(rule.limit.number - cases[i].limit) > 1e-3 || rule.limit.kind != cases[i].kind)
+			fail_msg("%s: %g, kind %d", cases[i].text, rule.limit.number, (int)rule.limit.kind);
+		assert_true(rule_matches(&rule, "x", 1, cases[i].victim, strlen(cases[i].victim)));
+		assert_true(rule_counts_culprit(&rule, false, "x", 1, culprit, strlen(culprit)));
+		assert_true(rule_counts_culprit(&rule, false, culprit, strlen(culprit), "x", 1));
+		assert_false(rule_counts_culprit(&rule, false, "x", 1, other, strlen(other)));
+		rule_release(&rule);
+	}
+	assert_int_equal(rule_parse("delayed(api by itself) > 0", false, &rule, NULL), 0);
+	assert_true(rule_counts_culprit(&rule, true, "api", 3, "api", 3));
+	assert_false(rule_counts_cause(&rule, LATENCY_CAUSE_WAKEUP));
+	assert_true(rule_has_any_culprit(&rule));
+	rule_release(&rule);
+	assert_int_equal(rule_parse("delayed(api by (wakeup)) > 20%", false, &rule, NULL), 0);
+	assert_true(rule.limit.kind == LIMIT_AMOUNT && rule.limit.number == 2e8);
+	assert_false(rule_counts_culprit(&rule, true, "api", 3, "api", 3));
+	assert_true(rule_counts_cause(&rule, LATENCY_CAUSE_WAKEUP));
+	assert_false(rule_counts_cause(&rule, LATENCY_CAUSE_INTERRUPTS));
+	rule_release(&rule);
+	/* without `by` whoever did */
+	assert_int_equal(rule_parse("delayed(api) > 1", false, &rule, NULL), 0);
+	assert_true(rule_counts_cause(&rule, LATENCY_CAUSE_INTERRUPTS));
+	assert_true(rule_counts_culprit(&rule, false, "x", 1, "x", 1));
+	rule_release(&rule);
+	assert_int_equal(rule_parse("delayed(api by backup) > 1", false, &rule, NULL), 0);
+	assert_false(rule_has_any_culprit(&rule));
+	rule_release(&rule);
+}
+
 static void expect_refusal(const char *text, bool of_change, const char *complaint)
 {
 	struct error error = {""};
@@ -157,6 +211,12 @@ static void test_refusals(void **state)
 		{"STUCK(*) > 2s", "STUCK counts threads and takes no unit"},
 		{"LONG(*) > 2s", "units are k, K, M, G, T"},
 		{"psi.cpu > 20", "ctop record --when"},
+		{"delayed(a by b)", "no comparison (> >= < <= = !=)"},
+		{"delayed(a by b) > x", "no number"},
+		{"delayed(a by b) > 2 MiB", "write 0.2, 200ms or 20%"},
+		{"delayed(a by [b) > 2", "'[b' is not a valid glob"},
+		{"delayed(process:a by cgroup:b) > 2", "groups of one kind"},
+		{"delayed > 2", "no groups in parentheses"},
 	};
 	static const struct {
 		const char *text, *complaint;
@@ -232,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_limits),      cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_pressure),    cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_large_limit), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_delayed),
 	};
 
 	return cmocka_run_group_tests_name("rule", tests, NULL, NULL);

@@ -59,7 +59,7 @@ static const struct option list[] = {
 	{OPTION('\0', "sections", "NAME,...", struct report_options, sections), .list = list_sections,
 	 .description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
 			"cgroup-limits, memory-stat, memory-events, pressure, host-pressure, smaps-rollup, "
-			"sched-ext, latency, scx"},
+			"sched-ext, latency, blame, scx"},
 	{OPTION('\0', "reference", NULL, struct report_options, reference),
 	 .description = "print the cells of ktstr's ctprof: what was not read counts as zero"},
 	{OPTION('\0', "format", "FORMAT", struct report_options, format), .choices = report_format_names,

@@ -6,6 +6,7 @@
 
 #include "base/unicode.h"
 #include "command.h"
+#include "compare/diff_blame.h"
 #include "snapshot/user_names.h"
 #include "snapshot_files.h"
 #include "table/screen_format.h"
@@ -188,6 +189,8 @@ static void find_changes(struct snapshot_report *report)
 	diff_summary_make(report->diff, request->metrics, &per,
 			  request->limit != 0 && report->diff->pair_count > SUMMARY_PAIRS_KEPT,
 			  &report->changes);
+	if (request->sections[SECTION_BLAME])
+		diff_blame_tell(report->diff, &report->changes);
 }
 
 int snapshot_report_write(struct snapshot_report *report, struct error *error)

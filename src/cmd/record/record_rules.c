@@ -16,6 +16,7 @@
 #include "table/cell_format.h"
 #include "table/column_name.h"
 #include "table/rule.h"
+#include "window/blame.h"
 #include "window/column.h"
 #include "window/host_numbers.h"
 
@@ -34,6 +35,7 @@ struct record_rule {
 	uint64_t window_ns;            /* of the trigger */
 	uint64_t quiet_until_ns;       /* CLOCK_BOOTTIME */
 	bool has_matched;              /* some group has been there */
+	bool has_culprit;              /* some culprit, of a rule of `delayed` */
 	uint64_t first_judged_ns;      /* CLOCK_BOOTTIME, without a group that matches; 0: not yet */
 	unsigned int told;             /* notices that no group matches */
 	bool has_number, told_unknown; /* some group\'s is known; it was said that none is */
@@ -267,7 +269,8 @@ static const struct table_row *find_worst(const struct table *table, struct reco
 		else
 			watched->has_number = true;
 		/* a lower bound proves only that the number is at least so large */
-		if (!limit_holds(&rule->limit, cell, &known) || (!upwards && cell->partial))
+		if (rule->is_delayed || !limit_holds(&rule->limit, cell, &known) ||
+		    (!upwards && cell->partial))
 			continue;
 		if (worst == NULL || (upwards ? cell_number(cell) > cell_number(&worst->cells[0])
 					      : cell_number(cell) < cell_number(&worst->cells[0])))
@@ -293,6 +296,109 @@ static void append_number(const struct rule *rule, const struct cell *cell, stru
 				    cell->unit == UNIT_RATIO);
 	}
 	buffer_append_text(text, per_second ? " a second" : "");
+}
+
+/* --- who ran while a group waited --- */
+
+static bool counts(const struct rule *rule, const struct blame *blame, const struct blame_entry *entry)
+{
+	size_t key_length, label_length;
+	const char *key, *label;
+
+	if (entry->culprit == BLAME_NOBODY)
+		return rule_counts_cause(rule, entry->cause);
+	key = grouping_key(blame->groups, entry->culprit, &key_length);
+	label = grouping_label(blame->groups, entry->culprit, &label_length);
+	return rule_counts_culprit(rule, entry->culprit == entry->victim, key, key_length, label,
+				   label_length);
+}
+
+/* The time, ns per second, that the culprits of a rule delayed a row; 0 of one without waits. */
+static double find_delay(const struct rule *rule, const struct blame *blame, const struct table_row *row)
+{
+	const uint32_t victim = blame_find(blame, row->key, row->key_length);
+	const struct blame_entry *entries;
+	size_t count = 0;
+	double time = 0;
+
+	if (victim == BLAME_NOBODY)
+		return 0;
+	entries = blame_of(blame, victim, &count);
+	for (size_t i = 0; i < count; i++)
+		time += counts(rule, blame, &entries[i]) ? (double)entries[i].time_ns : 0;
+	return time * (double)NS_PER_S / (double)blame->span_ns;
+}
+
+/* Whether some culprit is there, delaying or not. */
+static bool meets_culprit(const struct rule *rule, const struct table *table, const struct blame *blame)
+{
+	bool meets = rule_has_any_culprit(rule);
+
+	for (size_t i = 0; !meets && i < table->row_count; i++) {
+		const struct table_row *row = &table->rows[i];
+
+		meets = rule_counts_culprit(rule, false, row->key, row->key_length, row->label,
+					    row->label_length);
+	}
+	for (size_t i = 0; !meets && blame != NULL && i < blame->count; i++)
+		meets = blame->entries[i].culprit != BLAME_NOBODY && counts(rule, blame, &blame->entries[i]);
+	return meets;
+}
+
+/* The row that a rule's culprits delayed by most among those that break it; NULL for none. */
+static const struct table_row *find_most_delayed(const struct rule *rule, const struct table *table,
+						 const struct blame *blame, double *ret_time)
+{
+	const bool upwards = comparison_is_upwards(rule->limit.comparison);
+	const struct table_row *worst = NULL;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct table_row *row = &table->rows[i];
+		double time;
+
+		if (!rule_matches(rule, row->key, row->key_length, row->label, row->label_length))
+			continue;
+		time = find_delay(rule, blame, row);
+		/* a lower bound proves only that the number is at least so large */
+		if (!comparison_holds(rule->limit.comparison, time, time, rule->limit.number) ||
+		    (!upwards && (row->cells[0].partial || row->cells[0].state == CELL_UNAVAILABLE)))
+			continue;
+		if (worst == NULL || (upwards ? time > *ret_time : time < *ret_time)) {
+			worst = row;
+			*ret_time = time;
+		}
+	}
+	return worst;
+}
+
+/* Judges a rule of `delayed` by the waits of a round; `table` has the groups. */
+static void judge_delays(struct record_rules *rules, struct record_rule *watched,
+			 const struct snapshot *round, enum axis axis, const struct table *table)
+{
+	const struct grouping_options options = {.axis = axis};
+	const bool measured = round->latency.span_ns != 0 && !round->latency.is_whole;
+	const struct table_row *worst = NULL;
+	struct snapshot *sums = snapshot_create();
+	struct blame *blame = NULL;
+	struct buffer text = {0};
+	double time;
+
+	if (measured) {
+		free(latency_sums_add(sums, round));
+		blame = blame_create(&options, sums, &sums->latency, NULL);
+		worst = find_most_delayed(&watched->rule, table, blame, &time);
+	}
+	watched->has_culprit |= meets_culprit(&watched->rule, table, blame);
+	if (worst != NULL) {
+		buffer_append_format(&text, "%s: ", watched->rule.text);
+		buffer_append(&text, worst->label, worst->label_length);
+		buffer_append_text(&text, " was delayed ");
+		cell_format_derived(&text, time, LADDER_NS, false);
+		buffer_append_text(&text, " a second");
+		add_hit(rules, watched, buffer_steal(&text), round->captured_at_unix_ns);
+	}
+	blame_release(blame);
+	snapshot_release(sums);
 }
 
 /* Judges a rule among the groups of an axis; false where none matches. */
@@ -324,6 +430,8 @@ static bool judge_axis(struct record_rules *rules, struct record_rule *rule, enu
 		append_number(&rule->rule, &worst->cells[0], &text);
 		add_hit(rules, rule, buffer_steal(&text), session_now(rules->session)->captured_at_unix_ns);
 	}
+	if (rule->rule.is_delayed && matches)
+		judge_delays(rules, rule, session_now(rules->session), axis, table);
 	table_release(table);
 	view_release(&view);
 	return matches;
@@ -339,7 +447,7 @@ static void judge_groups(struct record_rules *rules, struct record_rule *rule, u
 		if (rule->rule.axis == AXIS_COUNT || rule->rule.axis == rule_axes[i])
 			matches = judge_axis(rules, rule, rule_axes[i], only_match);
 	}
-	if (matches)
+	if (matches && (!rule->rule.is_delayed || rule->has_culprit))
 		rule->has_matched = true;
 	else if (rule->first_judged_ns == 0)
 		rule->first_judged_ns = now;

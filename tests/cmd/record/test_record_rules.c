@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "cmd/record/record_rules.h"
+#include "tests/diff/delay_fixture.h"
 
 static struct record_rules *parse(const char *text, uint64_t rest_ns)
 {
@@ -190,6 +191,75 @@ static void test_unmatched(void **state)
 	record_rules_release(rules);
 }
 
+/* A round of a server whose readers wait while a backup runs, which has no thread any more. */
+static struct snapshot *make_delays(double seconds, uint64_t backup_ms)
+{
+	struct snapshot *snapshot = make_pools(seconds, 1000);
+	uint32_t readers[2], backup;
+
+	if (backup_ms == 0)
+		return snapshot;
+	delay_fixture_begin(snapshot);
+	backup = delay_fixture_names(snapshot, "backup", "tar");
+	readers[0] = delay_fixture_names(snapshot, "server", "reader-0");
+	readers[1] = delay_fixture_names(snapshot, "server", "reader-1");
+	for (size_t i = 0; i < 2; i++)
+		delay_fixture_add(snapshot, readers[i], LATENCY_CAUSE_THREADS, backup, backup_ms, 1);
+	delay_fixture_add(snapshot, readers[0], LATENCY_CAUSE_THREADS, readers[1], 100, 1);
+	delay_fixture_add(snapshot, readers[0], LATENCY_CAUSE_THROTTLED, 0, 300, 1);
+	return snapshot;
+}
+
+/* Seconds of waiting per second, while some other group ran. */
+static void test_delayed(void **state)
+{
+	static const struct {
+		const char *text, *hit;
+	} cases[] = {
+		{"delayed(server by backup) > 0.7", "server was delayed 800.000ms a second"},
+		{"delayed(server by backup) > 0.8", NULL},
+		{"delayed(server by backup) < 900ms", "server was delayed 800.000ms a second"},
+		{"delayed(server) > 90%", "server was delayed 1.000s a second"},
+		{"delayed(reader-* by tar) > 0.7", "reader-{N} was delayed 800.000ms a second"},
+		{"delayed(thread:reader-* by itself) > 0", "reader-{N} was delayed 50.000ms a second"},
+		{"delayed(server by (throttled)) > 10%", "server was delayed 150.000ms a second"},
+		{"delayed(writer-* by tar) > 0", NULL},
+		{"delayed(writer-* by tar) < 0.1", "writer-{N} was delayed 0.00ns a second"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct record_rules *rules = parse(cases[i].text, 0);
+		const struct record_hit *hits;
+
+		judge(rules, make_delays(20, 800), &hits);
+		assert_int_equal(judge(rules, make_delays(22, 800), &hits), cases[i].hit != NULL);
+		if (cases[i].hit != NULL)
+			assert_string_equal(hits[0].text + strlen(cases[i].text) + 2, cases[i].hit);
+		assert_null(record_rules_take_notice(rules));
+		record_rules_release(rules);
+	}
+}
+
+/* A culprit that is nowhere is told of, and that nothing is measured. */
+static void test_delayed_by_nobody(void **state)
+{
+	struct record_rules *rules = parse("delayed(server by bakcup) > 1", 0);
+	const struct record_hit *hits;
+
+	(void)state;
+	judge(rules, make_delays(20, 800), &hits);
+	judge(rules, make_delays(22, 800), &hits);
+	assert_non_null(
+		strstr(record_rules_take_notice(rules), "no process, thread or cgroup matches so far"));
+	record_rules_release(rules);
+	rules = parse("delayed(server by itself) < 1", 0);
+	judge(rules, make_delays(20, 0), &hits);
+	assert_int_equal(judge(rules, make_delays(22, 0), &hits), 0);
+	assert_non_null(strstr(record_rules_take_notice(rules), "WAITS/s is not known here ("));
+	record_rules_release(rules);
+}
+
 static struct snapshot *make_pressure(double seconds, uint64_t total_usec, bool known)
 {
 	struct snapshot *snapshot = fixture_snapshot(seconds);
@@ -269,10 +339,15 @@ static void test_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_axes),   cmocka_unit_test(test_unmatched),
-		cmocka_unit_test(test_rates),  cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_rest),   cmocka_unit_test(test_pressure),
+		cmocka_unit_test(test_axes),
+		cmocka_unit_test(test_unmatched),
+		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_pressure),
 		cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_delayed),
+		cmocka_unit_test(test_delayed_by_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diff_blame.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/order.h"
+
+/* The waits of a side, NULL where they were not measured. */
+static const struct snapshot *waits_of(const struct diff *diff, enum diff_side side)
+{
+	const struct snapshot *snapshot = diff->snapshots[side], *within;
+	uint64_t waits = 0;
+
+	if (snapshot == NULL)
+		return NULL;
+	within = snapshot->window != NULL ? snapshot->window->latency : NULL;
+	if (diff->options.rates || within != NULL)
+		snapshot = within;
+	if (snapshot == NULL || !snapshot->latency.present || snapshot->latency.span_ns == 0)
+		return NULL;
+	for (size_t i = 0; i < snapshot->latency.count; i++)
+		waits += latency_count(&snapshot->latency.records[i].of[LATENCY_RUN_QUEUE]);
+	/* files of older versions have waits but nothing that delayed them */
+	return waits == 0 || snapshot->latency.delay_count != 0 ? snapshot : NULL;
+}
+
+static bool has_waits_of_others(const struct snapshot *waits, const uint32_t sum_of[], uint32_t other)
+{
+	for (size_t i = 0; i < waits->latency.count; i++) {
+		if (sum_of[i] == other &&
+		    latency_count(&waits->latency.records[i].of[LATENCY_RUN_QUEUE]) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- ids: those of pairs, and behind them the groups of names whose threads are all gone --- */
+
+static uint32_t find_id(const struct diff *diff, const struct blame *blame, uint32_t group)
+{
+	size_t length;
+	const char *key = grouping_key(blame->groups, group, &length);
+	const size_t pair = diff_find(diff, key, length);
+
+	return (uint32_t)(pair != SIZE_MAX ? pair : diff->pair_count + group);
+}
+
+const struct diff_pair *diff_blame_group(const struct diff_blame *blame, uint32_t id)
+{
+	const size_t pair_count = blame->diff->pair_count;
+
+	return id < pair_count ? &blame->diff->pairs[id] : &blame->strangers[id - pair_count];
+}
+
+static void name_strangers(struct diff_blame *blame)
+{
+	const size_t count = grouping_count(blame->names->groups);
+
+	blame->strangers = memory_allocate_zero(count + 1, sizeof(*blame->strangers));
+	for (uint32_t group = 0; group < count; group++) {
+		struct diff_pair *stranger = &blame->strangers[group];
+
+		stranger->kind = DIFF_PAIR_ONLY_AFTER;
+		stranger->key = grouping_key(blame->names->groups, group, &stranger->key_length);
+		stranger->label = grouping_label(blame->names->groups, group, &stranger->label_length);
+	}
+}
+
+/* --- entries of both sides --- */
+
+static int order_entries(const void *left, const void *right)
+{
+	const struct diff_blame_entry *a = left, *b = right;
+	int order = order_u64(a->victim, b->victim);
+
+	if (order == 0)
+		order = order_u64(a->cause, b->cause);
+	return order != 0 ? order : order_u64(a->culprit, b->culprit);
+}
+
+/* Makes one of all with the same victim and culprit: of both sides, and of groups that were joined. */
+static void join(struct diff_blame *blame)
+{
+	size_t count = 0;
+
+	if (blame->count != 0)
+		qsort(blame->entries, blame->count, sizeof(*blame->entries), order_entries);
+	for (size_t i = 0; i < blame->count; i++) {
+		struct diff_blame_entry *last = count != 0 ? &blame->entries[count - 1] : NULL;
+
+		if (last == NULL || order_entries(last, &blame->entries[i]) != 0) {
+			blame->entries[count++] = blame->entries[i];
+			continue;
+		}
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+			last->time[side] += blame->entries[i].time[side];
+			last->waits[side] += blame->entries[i].waits[side];
+		}
+	}
+	blame->count = count;
+}
+
+static void add_side(struct diff_blame *blame, enum diff_side side, const struct blame *from)
+{
+	const double per_second = (double)NS_PER_S / (double)from->span_ns;
+
+	for (size_t i = 0; i < from->count; i++) {
+		const struct blame_entry *entry = &from->entries[i];
+		struct diff_blame_entry *to = MEMORY_APPEND(blame->entries, blame->count, blame->capacity);
+
+		*to = (struct diff_blame_entry){
+			.victim = find_id(blame->diff, from, entry->victim),
+			.culprit = entry->culprit != BLAME_NOBODY ? find_id(blame->diff, from, entry->culprit)
+								  : BLAME_NOBODY,
+			.cause = entry->cause,
+		};
+		to->time[side] = (double)entry->time_ns * per_second;
+		to->waits[side] = (double)entry->waits * per_second;
+	}
+}
+
+struct diff_blame *diff_blame_create(const struct diff *diff)
+{
+	struct grouping_options options = diff->options.grouping;
+	uint32_t *sum_of[DIFF_SIDE_COUNT] = {NULL}, other;
+	const struct snapshot *waits[DIFF_SIDE_COUNT];
+	struct snapshot *sums;
+	struct diff_blame *blame;
+
+	if (diff->options.single || diff->options.by_flags || axis_is_by_thread(options.axis))
+		return NULL;
+	/* what stands for several threads in the diff is a pattern here too */
+	options.reference = grouping_is_reference(diff->grouping);
+	blame = memory_allocate_zero(1, sizeof(*blame));
+	blame->diff = diff;
+	sums = snapshot_create();
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		waits[side] = waits_of(diff, (enum diff_side)side);
+		blame->measured[side] = waits[side] != NULL;
+		if (waits[side] != NULL)
+			sum_of[side] = latency_sums_add(sums, waits[side]);
+	}
+	other = latency_sums_other(sums);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		struct latency span = {0};
+		struct blame *made;
+
+		if (waits[side] != NULL) {
+			span.span_ns = waits[side]->latency.span_ns;
+			latency_add_delays(&span, &waits[side]->latency, sum_of[side]);
+			blame->is_at_least[side] = has_waits_of_others(waits[side], sum_of[side], other);
+		}
+		/* the names are those of both sides, so that both have the same groups */
+		made = blame_create(&options, sums, &span, diff->patterns);
+		if (waits[side] != NULL)
+			add_side(blame, (enum diff_side)side, made);
+		blame_release(blame->names);
+		blame->names = made;
+		latency_release(&span);
+		free(sum_of[side]);
+	}
+	blame->other = other == UINT32_MAX ? BLAME_NOBODY
+					   : find_id(diff, blame->names,
+						     grouping_of_triple(blame->names->groups, 0, other));
+	name_strangers(blame);
+	join(blame);
+	blame->sums = sums;
+	return blame;
+}
+
+void diff_blame_release(struct diff_blame *blame)
+{
+	if (blame == NULL)
+		return;
+	blame_release(blame->names);
+	snapshot_release(blame->sums);
+	free(blame->strangers);
+	free(blame->entries);
+	free(blame);
+}
+
+/* --- what is read --- */
+
+void diff_blame_append_group(const struct diff_blame *blame, uint32_t id, struct buffer *buffer)
+{
+	if (id == blame->other)
+		buffer_append_text(buffer, snapshot_other_name);
+	else
+		diff_append_label(diff_blame_group(blame, id), buffer);
+}
+
+void diff_blame_append_culprit(const struct diff_blame *blame, const struct diff_blame_entry *entry,
+			       struct buffer *buffer)
+{
+	if (entry->culprit == BLAME_NOBODY)
+		buffer_append_text(buffer, blame_cause_labels[entry->cause]);
+	else if (entry->culprit == entry->victim)
+		buffer_append_text(buffer, blame_itself);
+	else
+		diff_blame_append_group(blame, entry->culprit, buffer);
+}
+
+const struct diff_blame_entry *diff_blame_of(const struct diff_blame *blame, uint32_t victim,
+					     size_t *ret_count)
+{
+	size_t first = 0, end = blame->count, after;
+
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (blame->entries[middle].victim < victim)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (after = first; after < blame->count && blame->entries[after].victim == victim;)
+		after++;
+	*ret_count = after - first;
+	return &blame->entries[first];
+}
+
+double diff_blame_delayed(const struct diff_blame *blame, uint32_t victim, enum diff_side side)
+{
+	size_t count;
+	const struct diff_blame_entry *entries = diff_blame_of(blame, victim, &count);
+	double time = 0;
+
+	for (size_t i = 0; i < count; i++)
+		time += entries[i].time[side];
+	return time;
+}
+
+/* --- sentences --- */
+
+static double change_of(const double sides[DIFF_SIDE_COUNT])
+{
+	return sides[DIFF_AFTER] - sides[DIFF_BEFORE];
+}
+
+bool diff_blame_counts(double before, double after)
+{
+	const double change = fabs(after - before);
+
+	return change >= DIFF_BLAME_FLOOR && change >= before / 10;
+}
+
+/* A victim and by how much its time changed. */
+struct change {
+	uint32_t victim;
+	double delta;
+};
+
+static int order_changes(const void *left, const void *right, void *context)
+{
+	const struct change *a = left, *b = right;
+	const int order = order_numbers(fabs(a->delta), fabs(b->delta), false);
+
+	(void)context;
+	return order != 0 ? order : order_u64(a->victim, b->victim);
+}
+
+/* The victims whose change counts; the caller frees them. */
+static struct change *find_changes(const struct diff_blame *blame, size_t *ret_count)
+{
+	struct change *changes = memory_allocate((blame->count + 1) * sizeof(*changes));
+	size_t count = 0;
+
+	for (size_t i = 0; i < blame->count; i++) {
+		const uint32_t victim = blame->entries[i].victim;
+		double sides[DIFF_SIDE_COUNT];
+
+		/* of what is new or gone the change says nothing more */
+		if ((i != 0 && blame->entries[i - 1].victim == victim) ||
+		    !diff_pair_is_joined(diff_blame_group(blame, victim)))
+			continue;
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+			sides[side] = diff_blame_delayed(blame, victim, (enum diff_side)side);
+		if (diff_blame_counts(sides[DIFF_BEFORE], sides[DIFF_AFTER]))
+			changes[count++] = (struct change){victim, change_of(sides)};
+	}
+	*ret_count = count;
+	return changes;
+}
+
+/* The name as sentences have it. */
+static void append_name(const struct diff_blame *blame, uint32_t id, struct buffer *text)
+{
+	if (id == blame->other)
+		buffer_append_text(text, snapshot_other_name);
+	else
+		diff_summary_append_name(blame->diff, diff_blame_group(blame, id), text);
+}
+
+static void append_culprit(const struct diff_blame *blame, const struct diff_blame_entry *entry,
+			   struct buffer *text)
+{
+	if (entry->culprit == BLAME_NOBODY) {
+		buffer_append_format(text, " %s", blame_cause_labels[entry->cause]);
+	} else if (entry->culprit == entry->victim) {
+		buffer_append_text(text, " while its own threads ran");
+	} else {
+		buffer_append_text(text, " while ");
+		append_name(blame, entry->culprit, text);
+		buffer_append_text(text, " ran");
+	}
+}
+
+/* "RUNQ of api +0.90 s/s, of which +0.80 while backup ran" */
+static void append_change(const struct diff_blame *blame, const struct change *change, struct buffer *text)
+{
+	const struct diff_blame_entry *most = NULL;
+	size_t count;
+	const struct diff_blame_entry *entries = diff_blame_of(blame, change->victim, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const double delta = change_of(entries[i].time);
+
+		if (delta * change->delta > 0 && (most == NULL || fabs(delta) > fabs(change_of(most->time))))
+			most = &entries[i];
+	}
+	buffer_append_text(text, "RUNQ of ");
+	append_name(blame, change->victim, text);
+	buffer_append_format(text, " %+.2f s/s", change->delta / NS_PER_S);
+	if (most == NULL)
+		return;
+	buffer_append_format(text, ", of which %+.2f", change_of(most->time) / NS_PER_S);
+	append_culprit(blame, most, text);
+}
+
+void diff_blame_tell(const struct diff *diff, struct diff_summary *summary)
+{
+	struct diff_blame *blame = diff_blame_create(diff);
+	struct buffer text = {0};
+	struct change *changes;
+	size_t count;
+
+	if (blame == NULL || !blame->measured[DIFF_BEFORE] || !blame->measured[DIFF_AFTER]) {
+		diff_blame_release(blame);
+		return;
+	}
+	changes = find_changes(blame, &count);
+	order_first(changes, count, sizeof(*changes), DIFF_SUMMARY_BLAMES, order_changes, NULL);
+	for (size_t i = 0; i < count && i < DIFF_SUMMARY_BLAMES; i++) {
+		buffer_clear(&text);
+		append_change(blame, &changes[i], &text);
+		summary->items[summary->count++] = arena_duplicate(&summary->arena, text.data, text.length);
+	}
+	buffer_release(&text);
+	free(changes);
+	diff_blame_release(blame);
+}
