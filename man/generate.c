@@ -16,6 +16,7 @@
 #include "base/heap_tag.h"
 #include "base/memory.h"
 #include "cmd/commands.h"
+#include "cmd/export/export_delays.h"
 #include "cmd/export/export_family.h"
 #include "metric/feature.h"
 #include "metric/metric.h"
@@ -167,6 +168,8 @@ static void write_words(FILE *output, const char *words)
 /* Exported numbers of groups, with the columns that name them in `--columns`. */
 static void write_export(FILE *output)
 {
+	char *delays;
+
 	for (size_t i = 0; i < EXPORT_FAMILY_COUNT; i++) {
 		const enum export_family family = (enum export_family)i;
 		char *name = export_family_name(family), *help = export_family_help(family);
@@ -179,6 +182,9 @@ static void write_export(FILE *output)
 		free(name);
 		free(help);
 	}
+	delays = export_delays_name();
+	write_item(output, "Va", delays, export_delays_help);
+	free(delays);
 }
 
 static void write_features(FILE *output)

@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "cmd/export/export.h"
 #include "snapshot/ended_set.h"
+#include "tests/diff/delay_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +143,89 @@ static void test_ends(void **state)
 	end(&exporter);
 }
 
+/* A round in which `api` waits while `backup` runs, for itself, for an idle CPU and for others. */
+static struct snapshot *make_delays(double seconds, uint64_t backup_ms, size_t others)
+{
+	struct snapshot *snapshot = fixture_snapshot(seconds);
+	uint32_t api, backup;
+
+	add(snapshot, 10, "api", "/a", 1000);
+	delay_fixture_begin(snapshot);
+	for (size_t i = 0; i < others; i++) {
+		char other[16];
+
+		snprintf(other, sizeof(other), "other%c", (char)('a' + i));
+		(void)delay_fixture_names(snapshot, other, other);
+	}
+	backup = delay_fixture_names(snapshot, "backup", "tar");
+	api = delay_fixture_names(snapshot, "api", "api");
+	delay_fixture_add(snapshot, api, LATENCY_CAUSE_THREADS, backup, backup_ms, 1);
+	delay_fixture_add(snapshot, api, LATENCY_CAUSE_THREADS, api, 250, 1);
+	delay_fixture_add(snapshot, api, LATENCY_CAUSE_WAKEUP, 0, 125, 1);
+	for (uint32_t i = 0; i < others; i++)
+		delay_fixture_add(snapshot, api, LATENCY_CAUSE_THREADS, i, 500, 1);
+	return snapshot;
+}
+
+/* The sum of the pairs' counters on the page. */
+static double sum_of_delays(const struct exporter *exporter)
+{
+	static const char start[] = "\nctop_delayed_seconds_total{";
+	char *text = page(exporter);
+	double sum = 0;
+
+	for (const char *at = strstr(text, start); at != NULL; at = strstr(at, start)) {
+		at = strstr(at, "} ") + 2;
+		sum += strtod(at, NULL);
+	}
+	free(text);
+	return sum;
+}
+
+/* Pairs count on from round to round, and those without room are together. */
+static void test_delays(void **state)
+{
+	struct exporter exporter;
+	double sum;
+
+	(void)state;
+	start(&exporter, "process,user", "CPU%", 3);
+	take(&exporter, make_delays(100, 1000, 0));
+	assert_lacks(&exporter, "ctop_delayed");
+	take(&exporter, make_delays(105, 1000, 0));
+	take(&exporter, make_delays(110, 500, 2));
+	assert_has(&exporter,
+		   "ctop_delayed_seconds_total{axis=\"process\",victim=\"api\",culprit=\"backup\"} 1.5");
+	assert_has(&exporter,
+		   "ctop_delayed_seconds_total{axis=\"process\",victim=\"api\",culprit=\"api\"} 0.5");
+	assert_has(&exporter,
+		   "ctop_delayed_seconds_total{axis=\"process\",victim=\"api\",culprit=\"(wakeup)\"} 0.25");
+	assert_has(&exporter,
+		   "ctop_delayed_seconds_total{axis=\"process\",victim=\"(other)\",culprit=\"(other)\"} 1");
+	assert_lacks(&exporter, "axis=\"user\",victim");
+	sum = sum_of_delays(&exporter);
+	assert_true(sum == 3.25);
+	/* in half an hour others take the places; what was counted stays in the sum */
+	for (int i = 1; i <= 60; i++) {
+		const double before = sum;
+
+		take(&exporter, make_delays(110 + 30 * i, 0, 4));
+		sum = sum_of_delays(&exporter);
+		assert_true(sum == before + 2.375);
+	}
+	assert_has(&exporter, "ctop_groups{axis=\"process\"} 1");
+	{
+		char *text = page(&exporter);
+
+		assert_non_null(strstr(text, "victim=\"(retired)\",culprit=\"(retired)\",since=\""));
+		free(text);
+	}
+	/* rounds that do not measure it take nothing away */
+	take(&exporter, fixture_snapshot(2000));
+	assert_true(sum_of_delays(&exporter) == sum);
+	end(&exporter);
+}
+
 /* One name or several: the series of a pattern is the same, on each host. */
 static void test_names(void **state)
 {
@@ -204,10 +289,8 @@ static void test_axes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_unread),
-		cmocka_unit_test(test_axes),
+		cmocka_unit_test(test_ends),   cmocka_unit_test(test_delays), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_unread), cmocka_unit_test(test_axes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

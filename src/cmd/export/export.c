@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "export_delays.h"
 #include "snapshot/snapshot.h"
 #include "window/column.h"
 
@@ -19,14 +20,16 @@ struct export_facts {
 
 struct export_round {
 	struct table *tables[AXIS_COUNT];
+	struct export_delays delays[AXIS_COUNT];
 	struct export_facts facts;
 };
 
 struct export
 {
 	struct export_options options;
-	source_set sources;                       /* that are read */
-	struct export_groups *groups[AXIS_COUNT]; /* by their order in the options */
+	source_set sources; /* that are read */
+	/* By their order in the options: groups, and pairs of them that delay each other. */
+	struct export_groups *groups[AXIS_COUNT], *delays[AXIS_COUNT];
 	uint64_t rounds;
 	struct export_facts facts;
 };
@@ -118,13 +121,19 @@ struct export *export_create(const struct export_options *options)
 	bool cgroup_records, smaps;
 
 	export->options = *options;
-	for (size_t i = 0; i < options->axis_count; i++)
-		export->groups[i] = export_groups_create(&(struct export_groups_options){
+	for (size_t i = 0; i < options->axis_count; i++) {
+		struct export_groups_options of = {
 			.axis = options->axes[i],
 			.limit = options->limit,
 			.keep_ns = options->keep_ns,
 			.families = &export->options.families,
-		});
+		};
+
+		export->groups[i] = export_groups_create(&of);
+		of.pairs = true;
+		of.families = &export_delays_families;
+		export->delays[i] = export_groups_create(&of);
+	}
 	export_needs(export, &export->sources, &cgroup_records, &smaps);
 	return export;
 }
@@ -133,8 +142,10 @@ void export_release(struct export *export)
 {
 	if (export == NULL)
 		return;
-	for (size_t i = 0; i < export->options.axis_count; i++)
+	for (size_t i = 0; i < export->options.axis_count; i++) {
 		export_groups_release(export->groups[i]);
+		export_groups_release(export->delays[i]);
+	}
 	snapshot_release(export->facts.now);
 	free(export);
 }
@@ -172,6 +183,8 @@ struct export_round *export_round_create(const struct export *export, struct ses
 		const struct view view = view_of(export, export->options.axes[i]);
 
 		round->tables[i] = session_table(session, &view);
+		export_delays_find(&view, session_now(session), session_interval_ns(session),
+				   &round->delays[i]);
 	}
 	gather_facts(export, session, &round->facts);
 	return round;
@@ -181,8 +194,10 @@ void export_round_release(struct export_round *round)
 {
 	if (round == NULL)
 		return;
-	for (size_t i = 0; i < AXIS_COUNT; i++)
+	for (size_t i = 0; i < AXIS_COUNT; i++) {
 		table_release(round->tables[i]);
+		export_delays_release(&round->delays[i]);
+	}
 	snapshot_release(round->facts.now);
 	free(round);
 }
@@ -242,8 +257,11 @@ static void add_table(struct export *export, size_t axis, const struct export_fa
 
 void export_add(struct export *export, const struct export_round *round)
 {
-	for (size_t i = 0; i < export->options.axis_count; i++)
+	for (size_t i = 0; i < export->options.axis_count; i++) {
 		add_table(export, i, &round->facts, round->tables[i]);
+		export_groups_add(export->delays[i], round->facts.now->provenance.boottime_ns,
+				  round->delays[i].rows, round->delays[i].count);
+	}
 	snapshot_release(export->facts.now);
 	export->facts = round->facts;
 	snapshot_reference(export->facts.now);
@@ -255,10 +273,11 @@ uint64_t export_round_count(const struct export *export)
 	return export->rounds;
 }
 
-static bool has_samples(const struct export *export, size_t family)
+static bool has_samples(const struct export *export, struct export_groups *const of[AXIS_COUNT],
+			size_t family)
 {
 	for (size_t axis = 0; axis < export->options.axis_count; axis++) {
-		if (export_groups_have(export->groups[axis], family))
+		if (export_groups_have(of[axis], family))
 			return true;
 	}
 	return false;
@@ -269,12 +288,17 @@ void export_write_groups(const struct export *export, struct exposition *exposit
 	const struct export_family_choice *families = &export->options.families;
 
 	for (size_t family = 0; family < families->count; family++) {
-		if (!has_samples(export, family))
+		if (!has_samples(export, export->groups, family))
 			continue;
 		export_family_begin(exposition, families->items[family]);
 		for (size_t axis = 0; axis < export->options.axis_count; axis++)
 			export_groups_write(export->groups[axis], family, exposition);
 	}
+	if (!has_samples(export, export->delays, 0))
+		return;
+	export_delays_begin(exposition);
+	for (size_t axis = 0; axis < export->options.axis_count; axis++)
+		export_groups_write(export->delays[axis], 0, exposition);
 }
 
 /* --- numbers about ctop itself --- */

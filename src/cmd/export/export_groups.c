@@ -68,12 +68,27 @@ static struct series create_series(const struct export_groups *groups, const cha
 	};
 }
 
-static void make_labels(const struct export_groups *groups, const char *name, size_t length,
-			struct buffer *labels)
+/* Puts the labels of a row into groups->labels. */
+static void make_labels(struct export_groups *groups, const struct export_group_row *row)
 {
+	struct buffer *labels = &groups->labels;
+
 	buffer_clear(labels);
 	buffer_append(labels, groups->axis_label.data, groups->axis_label.length);
-	exposition_append_label(labels, "group", name, length);
+	exposition_append_label(labels, groups->options.pairs ? "victim" : "group", row->name,
+				row->name_length);
+	if (groups->options.pairs)
+		exposition_append_label(labels, "culprit", row->culprit, row->culprit_length);
+}
+
+/* The same of what is no row: both names of a pair are this one. */
+static void make_labels_of(struct export_groups *groups, const char *name)
+{
+	const size_t length = strlen(name);
+
+	make_labels(groups,
+		    &(struct export_group_row){
+			    .name = name, .name_length = length, .culprit = name, .culprit_length = length});
 }
 
 struct export_groups *export_groups_create(const struct export_groups_options *options)
@@ -83,7 +98,7 @@ struct export_groups *export_groups_create(const struct export_groups_options *o
 
 	groups->options = *options;
 	exposition_append_label(&groups->axis_label, "axis", word, strlen(word));
-	make_labels(groups, other_name, strlen(other_name), &groups->labels);
+	make_labels_of(groups, other_name);
 	groups->other = create_series(groups, groups->labels.data, groups->labels.length);
 	groups->retired = create_series(groups, "", 0);
 	return groups;
@@ -203,7 +218,7 @@ static void label_retired(struct export_groups *groups)
 		return;
 	groups->retired_grew = false;
 	snprintf(since, sizeof(since), "%" PRIu64 ".%03" PRIu64, milliseconds / 1000, milliseconds % 1000);
-	make_labels(groups, retired_name, strlen(retired_name), &groups->labels);
+	make_labels_of(groups, retired_name);
 	exposition_append_label(&groups->labels, "since", since, strlen(since));
 	free(groups->retired.labels);
 	groups->retired.labels = memory_duplicate_bytes(groups->labels.data, groups->labels.length);
@@ -255,8 +270,11 @@ static int compare_candidates(const void *left, const void *right)
 
 	if (order == 0)
 		order = order_u64(b->row->size, a->row->size);
+	if (order == 0)
+		order = order_bytes(a->row->name, a->row->name_length, b->row->name, b->row->name_length);
 	return order != 0 ? order
-			  : order_bytes(a->row->name, a->row->name_length, b->row->name, b->row->name_length);
+			  : order_bytes(a->row->culprit, a->row->culprit_length, b->row->culprit,
+					b->row->culprit_length);
 }
 
 /* The groups of a round that have no series, sorted; the caller frees them. */
@@ -270,7 +288,7 @@ static struct candidate *find_candidates(struct export_groups *groups, double fa
 	for (size_t i = 0; i < count; i++) {
 		struct candidate *candidate = &candidates[candidate_count];
 
-		make_labels(groups, rows[i].name, rows[i].name_length, &groups->labels);
+		make_labels(groups, &rows[i]);
 		if (find_series(groups) != NULL)
 			continue;
 		candidate->row = &rows[i];
@@ -345,9 +363,7 @@ static void place_candidates(struct export_groups *groups, const struct candidat
 	bool has_room = true;
 
 	for (; next < count && has_room; next++) {
-		const struct export_group_row *row = candidates[next].row;
-
-		make_labels(groups, row->name, row->name_length, &groups->labels);
+		make_labels(groups, candidates[next].row);
 		/* two names may be one as they are exported */
 		has_room = find_series(groups) != NULL || place(groups, &candidates[next]);
 	}
@@ -387,7 +403,7 @@ void export_groups_add(struct export_groups *groups, uint64_t now_ns, const stru
 	for (size_t i = 0; i < count; i++) {
 		struct series *series;
 
-		make_labels(groups, rows[i].name, rows[i].name_length, &groups->labels);
+		make_labels(groups, &rows[i]);
 		series = find_series(groups);
 		groups->state.groups += rows[i].threads != 0;
 		groups->state.folded += series == NULL && rows[i].threads != 0;

@@ -20,12 +20,15 @@
  * the time of the last drop: each drop makes it another series, which begins with all of that, and no rate
  * shows the step. Sums over rates are right at any time.
  *
+ * Pairs of groups that delay each other have the same rules: the others are `(other)` by `(other)`.
+ *
  * Groups are told apart by their names as they are exported: such as differ in invalid bytes alone are one.
  */
 struct export_groups;
 
 struct export_groups_options {
 	enum axis axis;
+	bool pairs;                                  /* of victim and culprit, in place of a group */
 	size_t limit;                                /* series beside that of `(other)` */
 	uint64_t keep_ns;                            /* a series without threads is kept this long */
 	const struct export_family_choice *families; /* not owned, outlives the groups */
@@ -44,6 +47,8 @@ struct export_number {
 struct export_group_row {
 	const char *name; /* anything */
 	size_t name_length;
+	const char *culprit; /* of pairs: the other name, anything */
+	size_t culprit_length;
 	uint32_t threads; /* that live */
 	double weight;    /* activity in a second, which decides whether it gets a series */
 	uint64_t size;    /* what it holds, which decides between equals */

@@ -124,6 +124,9 @@ static bool take_event(void *context, const struct capture_event *event)
 	case CAPTURE_NO_ROUND:
 		note_failure(exporter, event->text);
 		break;
+	case CAPTURE_NO_LATENCY:
+		command_note("how long waits take is not measured; `ctop doctor` says why");
+		break;
 	case CAPTURE_NOTICE:
 		command_note("%s", event->text);
 		break;
@@ -171,7 +174,9 @@ int exporter_start(const struct exporter_options *options, struct exporter **ret
 	struct exporter *exporter = memory_allocate_zero(1, sizeof(*exporter));
 	struct capture_loop_options capture = {
 		.capture = options->capture,
-		.settings = {.interval_ns = options->interval_ns, .round.only_needed = true},
+		.settings = {.interval_ns = options->interval_ns,
+			     .latency = options->capture.latency,
+			     .round.only_needed = true},
 		.second_round_ns = options->interval_ns > SECOND_ROUND_DELAY_NS ? SECOND_ROUND_DELAY_NS : 0,
 		.context = exporter,
 		.send = take_event,
