@@ -430,6 +430,20 @@ struct session_user *session_users(struct session *session, const struct view *v
 	return users;
 }
 
+size_t session_find_sleepers(struct session *session, const struct view *view, const char *key,
+			     size_t key_length, struct session_sleeper sleepers[], size_t limit,
+			     size_t *ret_count)
+{
+	(void)session;
+	(void)view;
+	(void)key;
+	(void)key_length;
+	(void)sleepers;
+	(void)limit;
+	*ret_count = 0;
+	return 0;
+}
+
 struct session_identity session_identify(struct session *session, const struct view *view)
 {
 	(void)session;
