@@ -29,7 +29,7 @@ static void move_rows(struct ui *ui)
 	else if (ui->setup.open)
 		menu_move(&ui->setup.menu, ui->action, ui->setup.count);
 	else
-		list_move(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action);
+		list_move(screen_rows(ui), ui->action);
 }
 
 static void choose(struct ui *ui)
@@ -48,6 +48,10 @@ static void close_top(struct ui *ui)
 		ui->overlay = OVERLAY_NONE;
 		if (was_users)
 			navigate_tell_host(ui);
+		return;
+	}
+	if (ui->blame.open) {
+		screen_blame_close(ui);
 		return;
 	}
 	screen_metrics_close(ui);
@@ -83,25 +87,25 @@ static void go_back(struct ui *ui)
 
 static void mark_left(struct ui *ui)
 {
-	if (list_mark_left(ui->metrics_open ? &ui->metrics_list : &ui->list))
+	if (list_mark_left(screen_rows(ui)))
 		return;
-	if (ui->metrics_open)
-		close_top(ui);
-	else
+	if (screen_place(ui) == PLACE_LIST)
 		go_back(ui);
+	else
+		close_top(ui);
 }
 
 static void mark_right(struct ui *ui)
 {
-	if (ui->metrics_open)
-		list_mark_right(&ui->metrics_list);
-	else
+	if (screen_place(ui) == PLACE_LIST)
 		navigate_right(ui);
+	else
+		list_mark_right(screen_rows(ui));
 }
 
 static void mark_end(struct ui *ui)
 {
-	list_mark_end(ui->metrics_open ? &ui->metrics_list : &ui->list, ui->action == ACTION_LAST_COLUMN);
+	list_mark_end(screen_rows(ui), ui->action == ACTION_LAST_COLUMN);
 }
 
 /* --- the view --- */
@@ -110,6 +114,7 @@ static void change_mode(struct ui *ui)
 {
 	ui->content->change_mode(ui);
 	screen_metrics_refresh(ui);
+	screen_blame_refresh(ui);
 }
 
 static void find_next(struct ui *ui)
@@ -209,7 +214,7 @@ static void toggle_latency(struct ui *ui)
 	ui->settings.latency = !ui->settings.latency;
 	screen_message(ui, STYLE_MESSAGE, "how long waits take is %s measured",
 		       ui->settings.latency ? "now" : "no longer");
-	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY)
+	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY && !ui->blame.open)
 		navigate_to_tab(ui, TAB_LATENCY);
 	else
 		navigate_tell_host(ui);
@@ -499,7 +504,7 @@ static void turn_wheel(struct ui *ui, bool up)
 
 	ui->action = up ? ACTION_UP : ACTION_DOWN;
 	if ((place & PLACE_ROWS) != 0)
-		list_scroll(ui->metrics_open ? &ui->metrics_list : &ui->list, up ? -WHEEL_ROWS : WHEEL_ROWS);
+		list_scroll(screen_rows(ui), up ? -WHEEL_ROWS : WHEEL_ROWS);
 	for (int i = 0;
 	     i < (place == PLACE_TEXT ? WHEEL_ROWS : 1) && (place & (PLACE_ROWS | PLACE_GRAPH)) == 0; i++)
 		move_rows(ui);
@@ -556,7 +561,7 @@ void actions_handle_pointer(struct ui *ui, struct pointer pointer)
 		turn_wheel(ui, pointer.event == POINTER_WHEEL_UP);
 	else if (screen_place(ui) == PLACE_LIST)
 		press_list(ui, pointer);
-	else if (screen_place(ui) == PLACE_METRICS &&
-		 list_part_at(&ui->metrics_list, pointer.y, pointer.x, &index) == LIST_PART_ROW)
-		list_select_row(&ui->metrics_list, index);
+	else if ((screen_place(ui) & PLACE_ROWS) != 0 &&
+		 list_part_at(screen_rows(ui), pointer.y, pointer.x, &index) == LIST_PART_ROW)
+		list_select_row(screen_rows(ui), index);
 }

@@ -21,6 +21,7 @@ void look_refresh(struct ui *ui)
 	resorted = navigate_follow_scheduler(ui);
 	screen_list_refresh(ui);
 	screen_metrics_refresh(ui);
+	screen_blame_refresh(ui);
 	screen_graph_refresh(ui);
 	screen_pages_refresh(ui);
 	screen_users_refresh(ui);

@@ -298,6 +298,7 @@ static void release_ui(struct ui *ui)
 	for (size_t i = 0; i < PROMPT_TOPIC_COUNT; i++)
 		prompt_history_release(&ui->histories[i]);
 	screen_metrics_close(ui);
+	screen_blame_close(ui);
 	screen_comparison_release(ui);
 	look_release(ui);
 	view_release(&ui->view);

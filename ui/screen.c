@@ -40,6 +40,8 @@ static int draw_body(struct ui *ui, struct area area)
 		graph_draw(&ui->graph, area.y, area.height, area.width);
 		return area.y;
 	}
+	if (ui->blame.open)
+		return screen_blame_draw(ui, area);
 	row = ui->metrics_open ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
 	if (ui->overlay == OVERLAY_EXPLAIN)
 		screen_pages_draw(ui, area, row);

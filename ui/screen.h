@@ -122,6 +122,16 @@ enum screen_frame {
 	SCREEN_FRAME_COUNT,
 };
 
+/* The page of who delays whom. */
+struct blame_page {
+	bool open;
+	char *key; /* of the row whose pairs come first, owned; NULL for none */
+	size_t key_length;
+	struct table *table; /* NULL: there are no pairs, for `missing` */
+	reason_id missing;
+	struct list list;
+};
+
 /* While the filter is typed. */
 struct filtering {
 	char *before;            /* the filter that Esc restores; NULL: its prompt is not open */
@@ -222,6 +232,7 @@ struct ui {
 	bool metrics_unfolded;         /* also those that are not available, on every such page */
 	struct list metrics_list;
 
+	struct blame_page blame;
 	struct setup setup;
 	struct graph graph; /* the page of a number over time */
 
@@ -269,6 +280,9 @@ struct area {
 
 /* The place where keys go at present, a PLACE_ bit. */
 unsigned int screen_place(const struct ui *ui);
+
+/* The list that has the cursor where there is no text over it: the main one, or that of a page. */
+struct list *screen_rows(struct ui *ui);
 
 /* Whether there is a report of what is shown: of a file, or of a comparison. */
 bool screen_has_report(const struct ui *ui);
@@ -346,6 +360,16 @@ void screen_metrics_fold(struct ui *ui);
 
 int screen_metrics_draw(struct ui *ui, struct area area);
 
+/* --- screen_blame.c: who delays whom --- */
+
+void screen_blame_open(struct ui *ui);
+void screen_blame_close(struct ui *ui);
+void screen_blame_choose(struct ui *ui); /* opens the victim in the list */
+
+/* After a round, or in another mode. */
+void screen_blame_refresh(struct ui *ui);
+int screen_blame_draw(struct ui *ui, struct area area);
+
 /* --- screen_graph.c: the marked number over time --- */
 
 /* Opens the page of the marked number; false where none is marked, or its course is not known. */
@@ -369,6 +393,9 @@ void navigate_change_cells(struct ui *ui);
 void navigate_focus(struct ui *ui, enum column column);
 
 void navigate_open(struct ui *ui);
+
+/* The same, whatever number is marked: narrows the list to the row under the cursor. */
+void navigate_open_row(struct ui *ui);
 
 /* Returns false when there is nothing to go back to. */
 bool navigate_back(struct ui *ui);

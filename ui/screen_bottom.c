@@ -26,7 +26,14 @@ unsigned int screen_place(const struct ui *ui)
 		return PLACE_SETUP;
 	if (ui->graph.open)
 		return PLACE_GRAPH;
+	if (ui->blame.open)
+		return PLACE_BLAME;
 	return ui->metrics_open ? PLACE_METRICS : PLACE_LIST;
+}
+
+struct list *screen_rows(struct ui *ui)
+{
+	return ui->blame.open ? &ui->blame.list : ui->metrics_open ? &ui->metrics_list : &ui->list;
 }
 
 void screen_message(struct ui *ui, enum style style, const char *format, ...)
@@ -190,7 +197,7 @@ static void draw_others(const struct ui *ui, int y)
 /* Prompts, menus and pages say which keys leave them even where the list is to have all lines. */
 static bool has_hints(const struct ui *ui)
 {
-	return ui->frame != SCREEN_FRAME_ROWS || (screen_place(ui) & (PLACE_LIST | PLACE_METRICS)) == 0;
+	return ui->frame != SCREEN_FRAME_ROWS || (screen_place(ui) & PLACE_ROWS) == 0;
 }
 
 int screen_bottom_lines(const struct ui *ui)

@@ -67,6 +67,7 @@ static void close_pages(struct ui *ui)
 {
 	ui->overlay = OVERLAY_NONE;
 	screen_metrics_close(ui);
+	screen_blame_close(ui);
 }
 
 /* The snapshot on the screen becomes the side after, with its window if the other side has one, too. */

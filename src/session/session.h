@@ -163,6 +163,19 @@ struct table *session_metric_table(struct session *session, const struct view *v
 				   size_t key_length);
 
 /*
+ * Who delayed whom in the mode of a view, by its axis (session_blame_axis()), of all threads of the host: a
+ * row for each pair, whose key has that of the victim behind `key_name`, with what delayed it and how much,
+ * the largest first; before them the pairs of the group `key` (may be NULL), what delays it, then what it
+ * delays. No more than 1,000 rows; row_total is how many there are. NULL where that is not known, for
+ * *ret_missing. The caller releases the table.
+ */
+struct table *session_blame_table(struct session *session, const struct view *view, const char *key,
+				  size_t key_length, reason_id *ret_missing);
+
+/* The axis of these pairs: that of the view, or by processes where its groups are not known by names. */
+enum axis session_blame_axis(const struct view *view);
+
+/*
  * The definition of one cell: lines of text (what it counts, file or message it came from, when the two
  * readings were taken, how many threads contributed and how many could not and why, the tally of a category,
  * caveats). `column` is an index into table.columns of the view's table. The caller frees the buffer.

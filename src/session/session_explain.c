@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/order.h"
 #include "snapshot/capture_facts.h"
+#include "table/blame_text.h"
 #include "table/evidence.h"
 #include "table/latency_text.h"
 #include "table/screen_format.h"
@@ -418,6 +419,23 @@ static void append_latency(struct explanation *explanation, const struct column_
 	buffer_release(&duration);
 }
 
+/* Lists what delayed the waits of the row. */
+static void append_blame(struct explanation *explanation)
+{
+	struct blame *blame = reduce_blame(&explanation->window, &explanation->shown);
+	struct buffer duration = {0};
+
+	if (blame == NULL)
+		return;
+	capture_facts_append_span(&duration, blame->span_ns);
+	buffer_append_format(explanation->lines, "Delayed %.1f ms/s, measured for %s%s\n",
+			     blame_ms_per_s(blame, blame->delayed_ns[0]), duration.data,
+			     blame->delayed_ns[0] != 0 ? ":" : ".");
+	blame_append_text(blame, 0, explanation->lines);
+	blame_release(blame);
+	buffer_release(&duration);
+}
+
 /* `of` is a member of contexts. */
 static void append_member_number(const struct explanation *explanation, const void *of, uint64_t value)
 {
@@ -575,6 +593,8 @@ void session_explain(struct session *session, const struct view *view, const cha
 			append_resident(&explanation);
 		if (entry->operation == COLUMN_OPERATION_LATENCY)
 			append_latency(&explanation, entry);
+		if (entry->operation == COLUMN_OPERATION_BLAME)
+			append_blame(&explanation);
 		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)
 			append_heap(&explanation, entry);
 		if (entry->operation == COLUMN_OPERATION_TASK_FIELD)

@@ -225,6 +225,10 @@ static void collect_latency(struct session *session, const struct view *view, co
 		return;
 	if (shown->behind_names)
 		return;
+	shown->latency_names.snapshot = whole;
+	shown->latency_names.patterns = &session->patterns;
+	shown->latency_names.options = view->grouping;
+	shown->latency_names.options.reference |= grouping_is_reference(shown->grouping);
 	shown->latency_row_of = view_group_names(view, key, key_length, whole, &session->patterns,
 						 shown->grouping);
 	rows = memory_allocate((grouping_count(shown->grouping) + 1) * sizeof(*rows));

@@ -190,7 +190,7 @@ static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct
 	[COLUMN_OPERATION_GROWTH] = refuse_resident, [COLUMN_OPERATION_HEAP] = refuse_source,
 	[COLUMN_OPERATION_LATENCY] = refuse_latency, [COLUMN_OPERATION_LIVES] = refuse_lives,
 	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,   [COLUMN_OPERATION_IDENTITY] = refuse_identity,
-	[COLUMN_OPERATION_BAR] = refuse_nothing,
+	[COLUMN_OPERATION_BAR] = refuse_nothing,     [COLUMN_OPERATION_BLAME] = refuse_latency,
 };
 
 static struct refusal refusal_of_column(const struct session *session, const struct view *view,

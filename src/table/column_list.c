@@ -54,8 +54,8 @@ bool column_is_looked_up(enum column column)
 
 int column_fill_order(enum column column)
 {
-	static const enum column order[] = {COLUMN_PROCESS, COLUMN_COMMAND, COLUMN_CGROUP_PATH,
-					    COLUMN_USER_NAME, COLUMN_WCHAN};
+	static const enum column order[] = {COLUMN_DELAYED_BY,  COLUMN_PROCESS,   COLUMN_COMMAND,
+					    COLUMN_CGROUP_PATH, COLUMN_USER_NAME, COLUMN_WCHAN};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		if (order[i] == column)
@@ -73,9 +73,8 @@ bool column_is_text(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
 
-	if (entry->operation == COLUMN_OPERATION_IDENTITY)
+	if (column_is_name(column))
 		return column != COLUMN_PID;
-
 	if (entry->operation == COLUMN_OPERATION_HEAP)
 		return entry->inputs[0] == HEAP_FIELD_LAYOUT;
 	if (entry->operation == COLUMN_OPERATION_TASK_FIELD)

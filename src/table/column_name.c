@@ -155,10 +155,13 @@ enum column column_find(const char *name)
 
 const char *column_word(enum column column)
 {
+	const char *title;
+
 	if (column_is_task_field(column))
 		return column_name(column);
-	return column_find(column_entry(column)->rate_title) == column ? column_entry(column)->rate_title
-								       : column_entry(column)->name;
+	title = column_entry(column)->rate_title;
+	/* lists of columns in configuration files have blanks between */
+	return column_find(title) == column && strchr(title, ' ') == NULL ? title : column_name(column);
 }
 
 /* A column with a title or name near a word. */

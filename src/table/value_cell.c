@@ -154,6 +154,23 @@ static void set_name(const struct column_values *values, const struct value *val
 					      : arena_format(arena, "%u", value->name.number);
 }
 
+/* "backup 62%": what is not all is no more than 99 %. */
+static void set_part(const struct value *value, struct arena *arena, struct cell *cell)
+{
+	const double percent = value->part.share * 100;
+	struct buffer text = {0};
+
+	buffer_append(&text, value->part.text, value->part.length);
+	/* between the names of a group of several */
+	for (size_t i = 0; i < text.length; i++)
+		text.data[i] = text.data[i] == '\0' ? ' ' : text.data[i];
+	buffer_append_format(&text, " %.0f%%", percent < 100 && percent > 99 ? 99 : percent);
+	cell->form = CELL_FORM_TEXT;
+	cell->unanimous = true;
+	cell->text = arena_duplicate(arena, text.data, text.length);
+	buffer_release(&text);
+}
+
 void value_cell(const struct column_values *values, const struct value *value, struct arena *arena,
 		struct cell *ret_cell)
 {
@@ -185,6 +202,9 @@ void value_cell(const struct column_values *values, const struct value *value, s
 		break;
 	case VALUE_FORM_NAME:
 		set_name(values, value, arena, ret_cell);
+		break;
+	case VALUE_FORM_PART:
+		set_part(value, arena, ret_cell);
 		break;
 	}
 }
@@ -321,10 +341,11 @@ void column_describe(enum column column, enum window_mode mode, bool by_thread, 
 		.title = column_title(column, mode),
 		.unit = unit,
 		.left = column_is_text(column),
-		.foreign = column_is_identity(column),
-		.cut_middle = column_is_identity(column) && column != COLUMN_COMMAND,
+		.foreign = column_is_name(column),
+		.cut_middle = column_is_name(column) && column != COLUMN_COMMAND,
 		.fill_order = column_fill_order(column),
-		.stays = by_thread && (column == COLUMN_PID || column == COLUMN_PROCESS),
+		.stays = column == COLUMN_DELAYED_BY ||
+			 (by_thread && (column == COLUMN_PID || column == COLUMN_PROCESS)),
 		.width = column_width(column),
 		.column = column,
 	};

@@ -408,7 +408,7 @@ static bool uses(const struct view *view, enum column_operation operation)
 
 bool view_needs_latency(const struct view *view)
 {
-	return uses(view, COLUMN_OPERATION_LATENCY);
+	return uses(view, COLUMN_OPERATION_LATENCY) || uses(view, COLUMN_OPERATION_BLAME);
 }
 
 bool view_needs_task_fields(const struct view *view)

@@ -60,6 +60,31 @@ static void add_to(uint64_t *sum, uint64_t time_ns)
 	*sum = number_add_saturating(*sum, time_ns);
 }
 
+/* An empty one, with room for an entry of each delay. */
+static struct blame *create(const struct grouping_options *options, const struct snapshot *names,
+			    const struct latency *span, struct pattern_memory *patterns)
+{
+	struct blame *blame = memory_allocate_zero(1, sizeof(*blame));
+
+	blame->groups = grouping_create(options, &names, 1, patterns);
+	blame->span_ns = span->span_ns;
+	blame->entries = memory_allocate((span->delay_count + 1) * sizeof(*blame->entries));
+	return blame;
+}
+
+static void add_entry(struct blame *blame, const struct latency_delay *delay, uint32_t victim,
+		      uint32_t culprit)
+{
+	blame->entries[blame->count++] = (struct blame_entry){
+		.victim = victim,
+		.culprit = culprit,
+		.cause = delay->cause,
+		.time_ns = delay->time_ns,
+		.waits = delay->waits,
+	};
+	add_to(&blame->delayed_ns[victim], delay->time_ns);
+}
+
 struct blame *blame_create(const struct grouping_options *options, const struct snapshot *names,
 			   const struct latency *span, struct pattern_memory *patterns)
 {
@@ -68,29 +93,47 @@ struct blame *blame_create(const struct grouping_options *options, const struct 
 
 	if (axis_is_by_thread(options->axis))
 		return NULL;
-	blame = memory_allocate_zero(1, sizeof(*blame));
-	blame->groups = grouping_create(options, &names, 1, patterns);
-	blame->span_ns = span->span_ns;
+	blame = create(options, names, span, patterns);
 	group_count = grouping_count(blame->groups);
-	blame->entries = memory_allocate((span->delay_count + 1) * sizeof(*blame->entries));
 	blame->delayed_ns = memory_allocate_zero(group_count + 1, sizeof(*blame->delayed_ns));
 	blame->delaying_ns = memory_allocate_zero(group_count + 1, sizeof(*blame->delaying_ns));
 	for (size_t i = 0; i < span->delay_count; i++) {
 		const struct latency_delay *delay = &span->delays[i];
-		struct blame_entry *entry = &blame->entries[blame->count++];
+		uint32_t culprit = BLAME_NOBODY;
 
-		*entry = (struct blame_entry){
-			.victim = grouping_of_triple(blame->groups, 0, delay->victim),
-			.culprit = delay->cause == LATENCY_CAUSE_THREADS
-					   ? grouping_of_triple(blame->groups, 0, delay->culprit)
-					   : BLAME_NOBODY,
-			.cause = delay->cause,
-			.time_ns = delay->time_ns,
-			.waits = delay->waits,
-		};
-		add_to(&blame->delayed_ns[entry->victim], entry->time_ns);
-		if (entry->culprit != BLAME_NOBODY)
-			add_to(&blame->delaying_ns[entry->culprit], entry->time_ns);
+		if (delay->cause == LATENCY_CAUSE_THREADS) {
+			culprit = grouping_of_triple(blame->groups, 0, delay->culprit);
+			add_to(&blame->delaying_ns[culprit], delay->time_ns);
+		}
+		add_entry(blame, delay, grouping_of_triple(blame->groups, 0, delay->victim), culprit);
+	}
+	join(blame);
+	return blame;
+}
+
+struct blame *blame_create_by_row(const struct grouping_options *options, const struct snapshot *names,
+				  const struct latency *span, struct pattern_memory *patterns,
+				  const uint32_t row_of[], size_t row_count)
+{
+	struct blame *blame;
+
+	if (axis_is_by_thread(options->axis))
+		return NULL;
+	blame = create(options, names, span, patterns);
+	blame->first_group = (uint32_t)row_count;
+	blame->delayed_ns = memory_allocate_zero(row_count + 1, sizeof(*blame->delayed_ns));
+	for (size_t i = 0; i < span->delay_count; i++) {
+		const struct latency_delay *delay = &span->delays[i];
+		const uint32_t row = row_of[delay->victim];
+
+		if (row == UINT32_MAX)
+			continue;
+		add_entry(blame, delay, row,
+			  delay->cause != LATENCY_CAUSE_THREADS ? BLAME_NOBODY
+			  : row_of[delay->culprit] == row
+				  ? row
+				  : blame->first_group +
+					    grouping_of_triple(blame->groups, 0, delay->culprit));
 	}
 	join(blame);
 	return blame;
@@ -137,7 +180,7 @@ const char *blame_culprit_label(const struct blame *blame, const struct blame_en
 								  : blame_itself;
 
 	if (entry->culprit != BLAME_NOBODY && entry->culprit != entry->victim)
-		return grouping_label(blame->groups, entry->culprit, ret_length);
+		return grouping_label(blame->groups, entry->culprit - blame->first_group, ret_length);
 	*ret_length = strlen(label);
 	return label;
 }

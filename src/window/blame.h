@@ -18,8 +18,9 @@ extern const char *const blame_cause_labels[LATENCY_CAUSE_COUNT];
 /* One that delayed another. */
 struct blame_entry {
 	uint32_t victim;
-	uint32_t
-		culprit; /* the victim where its threads delayed one another; BLAME_NOBODY for other causes */
+	/* The victim where its threads delayed one another; BLAME_NOBODY for other causes. By rows the number
+	 * of a group and `first_group`. */
+	uint32_t culprit;
 	enum latency_cause cause;
 	uint64_t time_ns, waits; /* as in struct latency_delay */
 };
@@ -28,8 +29,9 @@ struct blame {
 	struct grouping *groups;     /* of all names, whatever is shown; owned */
 	struct blame_entry *entries; /* each pair once: by victim, the largest first */
 	size_t count;
-	uint64_t *delayed_ns;  /* of each group: what its waits were delayed in all */
-	uint64_t *delaying_ns; /* and what it delayed others and itself */
+	uint64_t *delayed_ns;  /* of each group (by rows: of each row): what its waits were delayed in all */
+	uint64_t *delaying_ns; /* and what it delayed others and itself; NULL by rows */
+	uint32_t first_group;  /* of culprits: how many rows there are; 0 by groups */
 	uint64_t span_ns;      /* that was measured */
 };
 
@@ -40,6 +42,14 @@ struct blame {
  */
 struct blame *blame_create(const struct grouping_options *options, const struct snapshot *names,
 			   const struct latency *span, struct pattern_memory *patterns);
+
+/*
+ * The same of the rows of a table: victims are rows, of which each record of the sums has one or UINT32_MAX.
+ * A culprit of the victim's own row is the victim, others are groups, whether they have a row or not.
+ */
+struct blame *blame_create_by_row(const struct grouping_options *options, const struct snapshot *names,
+				  const struct latency *span, struct pattern_memory *patterns,
+				  const uint32_t row_of[], size_t row_count);
 void blame_release(struct blame *blame);
 
 /* The group with that key, BLAME_NOBODY for none. */

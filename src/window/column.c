@@ -240,6 +240,11 @@ bool column_is_identity(enum column column)
 	return column_entry(column)->operation == COLUMN_OPERATION_IDENTITY;
 }
 
+bool column_is_name(enum column column)
+{
+	return column_is_identity(column) || column_entry(column)->operation == COLUMN_OPERATION_BLAME;
+}
+
 source_set column_sources(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);

@@ -252,6 +252,9 @@ enum unit column_unit_of_task_field(struct task_field_facts facts, enum task_fie
 /* Whether it is an identity of threads. */
 bool column_is_identity(enum column column);
 
+/* Whether its texts have names of the host in them. */
+bool column_is_name(enum column column);
+
 /* Whether the inputs of a column are metrics. */
 bool column_has_metrics(enum column column);
 

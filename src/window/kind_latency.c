@@ -6,30 +6,30 @@
 
 #include "base/memory.h"
 
-/* Why it is not known how long waits took. */
-static reason_id find_missing(const struct window *window, const struct shown *shown)
+reason_id reducer_latency_missing(const struct window *window, const struct shown *shown)
 {
 	const struct feature_result *feature = &window->now->provenance.features[FEATURE_LATENCY];
 
 	if (window->missing == REASON_NOT_IN_FILE)
 		return REASON_NOT_IN_FILE;
-	if (shown->behind_names && window->latency != NULL && window->latency->span_ns != 0)
+	if (shown != NULL && shown->behind_names && window->latency != NULL && window->latency->span_ns != 0)
 		return REASON_BY_NAME;
 	if (window->latency == NULL && window->now->latency.present)
 		return REASON_NOT_READ; /* of another time */
 	return feature->state == FEATURE_STATE_OFF ? (reason_id)feature->reason : REASON_SWITCHED_OFF;
 }
 
-static bool has_latency(const struct window *window, const struct shown *shown)
+bool reducer_has_latency(const struct window *window, const struct shown *shown)
 {
-	return window->latency != NULL && window->latency->span_ns != 0 && shown->latency_row_of != NULL;
+	return window->latency != NULL && window->latency->span_ns != 0 &&
+	       (shown == NULL || shown->latency_row_of != NULL);
 }
 
 bool reduce_latency_row(const struct window *window, const struct shown *shown, size_t row,
 			enum latency_kind kind, struct latency_histogram *ret_histogram)
 {
 	*ret_histogram = (struct latency_histogram){0};
-	if (!has_latency(window, shown))
+	if (!reducer_has_latency(window, shown))
 		return false;
 	for (size_t i = 0; i < window->latency->count; i++) {
 		if (shown->latency_row_of[i] == row)
@@ -43,7 +43,7 @@ uint64_t reduce_latency_unknown(const struct window *window, const struct shown 
 {
 	const uint32_t other = shown->latency_other;
 
-	if (!has_latency(window, shown) || other == UINT32_MAX || shown->latency_row_of[other] == row)
+	if (!reducer_has_latency(window, shown) || other == UINT32_MAX || shown->latency_row_of[other] == row)
 		return 0;
 	return latency_count(&window->latency->records[other].of[kind]);
 }
@@ -95,9 +95,9 @@ static void begin(struct reducer *reducer)
 	reducer->values->is_real = true;
 	if (shown->by_thread)
 		return;
-	for (size_t row = 0; !has_latency(window, shown) && row < shown->row_count; row++)
-		accumulator_miss(reducer_row(reducer, row), find_missing(window, shown));
-	if (!has_latency(window, shown))
+	for (size_t row = 0; !reducer_has_latency(window, shown) && row < shown->row_count; row++)
+		accumulator_miss(reducer_row(reducer, row), reducer_latency_missing(window, shown));
+	if (!reducer_has_latency(window, shown))
 		return;
 	histograms = memory_allocate_zero(shown->row_count + 1, sizeof(*histograms));
 	for (size_t i = 0; i < window->latency->count; i++) {

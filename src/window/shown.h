@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "blame.h"
 #include "column.h"
 #include "grouping.h"
 
@@ -19,6 +20,12 @@ struct shown {
 	size_t row_count;
 	/* The row of each record of how long waits took, UINT32_MAX for none; NULL: nobody asked for it. */
 	uint32_t *latency_row_of;
+	/* The names of these records, and how those that have no row are grouped. */
+	struct {
+		const struct snapshot *snapshot;
+		struct grouping_options options;
+		struct pattern_memory *patterns;
+	} latency_names;
 	bool behind_names; /* names do not tell which threads the rows have: what is known by name is of none
 			    */
 	/* The part of each of `threads` that the format's flags judge together (window->by_flags): groups
@@ -142,6 +149,7 @@ struct column_values {
 	uint64_t scale;                   /* of whole sums to `unit` */
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
+	struct blame *blame; /* for DELAYED BY, by row; owned; NULL for none */
 	/* For a field of a scheduler: the same in the newest snapshot; NULL: its scheduler has none. */
 	const struct task_field_member *member;
 };
@@ -150,6 +158,7 @@ struct column_values {
 static inline void column_values_release(struct column_values *values)
 {
 	free(values->accumulators);
+	blame_release(values->blame);
 }
 
 #endif

@@ -22,6 +22,7 @@ enum value_form {
 	VALUE_FORM_CPUS,   /* `cpus` */
 	VALUE_FORM_SHARES, /* `shares` */
 	VALUE_FORM_NAME,   /* `name` */
+	VALUE_FORM_PART,   /* `part` */
 };
 
 struct value {
@@ -53,6 +54,11 @@ struct value {
 			uint32_t number;   /* the process or user */
 			uint32_t distinct; /* how many there are; `text` is of the only one */
 		} name;
+		struct {
+			const char *text; /* of what has the largest part of the whole */
+			size_t length;
+			double share; /* of the whole, 0 to 1 */
+		} part;
 	};
 	double sort; /* the number to sort by; NAN for none */
 };

@@ -15,7 +15,8 @@ enum {
 	PLACE_PROMPT = 1 << 4,  /* a line being typed */
 	PLACE_SETUP = 1 << 5,   /* the columns of a tab */
 	PLACE_GRAPH = 1 << 6,   /* a number over time */
-	PLACE_ROWS = PLACE_LIST | PLACE_METRICS,
+	PLACE_BLAME = 1 << 7,   /* who delays whom */
+	PLACE_ROWS = PLACE_LIST | PLACE_METRICS | PLACE_BLAME,
 	PLACE_EVERYWHERE = PLACE_ROWS | PLACE_TEXT | PLACE_MENU | PLACE_PROMPT | PLACE_SETUP | PLACE_GRAPH,
 };
 
@@ -54,7 +55,7 @@ size_t key_moved_row(enum action action, size_t row, size_t last, size_t page);
 /* Keys as the help lists them, on the screen and elsewhere: by place, what a newcomer needs first. */
 
 enum {
-	KEY_SECTION_COUNT = 7,
+	KEY_SECTION_COUNT = 8,
 };
 
 struct key_section {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_BLAME_TEXT_H
+#define CTOP_BLAME_TEXT_H
+
+#include "base/buffer.h"
+#include "window/blame.h"
+
+/* A rate of delay as the screen has it: milliseconds per second. */
+double blame_ms_per_s(const struct blame *blame, uint64_t time_ns);
+
+/* Appends what is shown of a culprit, blanks between the names of a group of several. */
+void blame_append_culprit(const struct blame *blame, const struct blame_entry *entry, struct buffer *text);
+
+/*
+ * Appends lines of text: each culprit of a victim with its milliseconds per second and its share, the largest
+ * first, then what the causes among them mean.
+ */
+void blame_append_text(const struct blame *blame, uint32_t victim, struct buffer *lines);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The page of who delays whom: pairs of groups. */
+#include "screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+void screen_blame_open(struct ui *ui)
+{
+	const struct table_row *row = list_row(&ui->list);
+
+	if (ui->comparison != NULL) {
+		screen_message(ui, STYLE_MESSAGE,
+			       "a comparison has no pairs: D leaves it; ctop diff A B --sections latency");
+		return;
+	}
+	screen_blame_close(ui);
+	ui->blame.open = true;
+	if (row != NULL) {
+		ui->blame.key = memory_duplicate_bytes(row->key, row->key_length);
+		ui->blame.key_length = row->key_length;
+	}
+	screen_blame_refresh(ui);
+}
+
+void screen_blame_close(struct ui *ui)
+{
+	struct blame_page *page = &ui->blame;
+
+	list_reset(&page->list);
+	table_release(page->table);
+	free(page->key);
+	*page = (struct blame_page){.list = page->list};
+}
+
+void screen_blame_refresh(struct ui *ui)
+{
+	struct blame_page *page = &ui->blame;
+	struct table *table;
+
+	if (!page->open)
+		return;
+	table = session_blame_table(ui->session, &ui->view, page->key, page->key_length, &page->missing);
+	list_set_table(&page->list, table);
+	table_release(page->table);
+	page->table = table;
+	/* a cursor that was not moved stays on the largest */
+	if (!page->list.moved)
+		list_show_top(&page->list);
+}
+
+void screen_blame_choose(struct ui *ui)
+{
+	const struct table_row *pair = list_row(&ui->blame.list);
+	size_t row;
+
+	if (pair == NULL) {
+		screen_blame_close(ui);
+		return;
+	}
+	row = ui->view.level == VIEW_LEVEL_GROUPS && session_blame_axis(&ui->view) == ui->view.grouping.axis
+		      ? list_find(&ui->list, pair->key + pair->key_name, pair->key_length - pair->key_name)
+		      : SIZE_MAX;
+	if (row == SIZE_MAX) {
+		screen_message(ui, STYLE_MESSAGE,
+			       "%.*s has no row in the list: Esc closes this page, g groups",
+			       (int)pair->label_length, pair->label);
+		return;
+	}
+	screen_blame_close(ui);
+	list_select_row(&ui->list, row);
+	navigate_open_row(ui);
+}
+
+/* Why there are no pairs, in lines. */
+static void append_why_none(const struct ui *ui, struct buffer *lines)
+{
+	const struct blame_page *page = &ui->blame;
+	const bool can_start = ui->host->has_latency && !ui->past.open && !ui->settings.latency;
+
+	if (session_now(ui->session) == NULL)
+		buffer_append_text(lines, "The first round is being read.\n");
+	else if (page->missing == REASON_READ)
+		buffer_append_text(lines, "No wait for a CPU ended in this time.\n");
+	else if (can_start)
+		buffer_append_text(lines, "Not measured. l starts it: a small BPF program runs at each "
+					  "wakeup and switch and notes "
+					  "who ran while others waited for a CPU.\n"
+					  "It costs about 0.2 % of a CPU where there are 10,000 wakeups and "
+					  "switches a second, 4 % "
+					  "at 200,000; the header shows how much. It takes root (or CAP_BPF "
+					  "and CAP_PERFMON).\n");
+	else if (ui->settings.latency && page->missing == REASON_SWITCHED_OFF)
+		buffer_append_text(lines, "Measuring has begun: the next round has the first numbers.\n");
+	else
+		buffer_append_format(lines, "Unavailable: %s (e: why).\n",
+				     snapshot_reason_words(session_now(ui->session), page->missing));
+}
+
+/* "Who delays whom, by process: backup first" */
+static void draw_title(const struct ui *ui, struct area area)
+{
+	const struct blame_page *page = &ui->blame;
+	struct buffer title = {0};
+	char shown[28], total[28];
+
+	buffer_append_format(&title, "Who delays whom, by %s", axes[session_blame_axis(&ui->view)].word);
+	if (page->table != NULL && page->table->row_total > page->table->row_count)
+		buffer_append_format(&title, "   the first %s of %s pairs",
+				     number_group_digits(page->table->row_count, shown),
+				     number_group_digits(page->table->row_total, total));
+	draw_text(area.y, 0, area.width, STYLE_STRONG, title.data, title.length);
+	buffer_release(&title);
+}
+
+int screen_blame_draw(struct ui *ui, struct area area)
+{
+	struct blame_page *page = &ui->blame;
+	struct pager pager = {0};
+	struct buffer lines = {0};
+
+	draw_title(ui, area);
+	area.y++;
+	area.height--;
+	if (page->table == NULL || page->table->row_count == 0) {
+		append_why_none(ui, &lines);
+		pager_add_lines(&pager, STYLE_NORMAL, lines.data, lines.length);
+		pager_draw(&pager, area.y, 1, area.height, area.width - 2);
+		pager_release(&pager);
+		buffer_release(&lines);
+		return area.y;
+	}
+	return list_draw(&page->list, &(struct list_style){
+					      .y = area.y,
+					      .height = area.height,
+					      .width = area.width,
+					      .name_title = "VICTIM",
+					      .unsorted = true,
+				      });
+}
