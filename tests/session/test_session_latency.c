@@ -308,6 +308,184 @@ static void test_other_in_words(void **state)
 	buffer_release(&lines);
 }
 
+/* A record of waits, for what delayed them. */
+static uint32_t add_names(struct snapshot *snapshot, const char *process, const char *thread,
+			  const char *cgroup)
+{
+	add_waits(snapshot, process, thread, cgroup, LATENCY_RUN_QUEUE, 70000, 1);
+	return (uint32_t)snapshot->latency.count - 1;
+}
+
+static void add_delay(struct snapshot *snapshot, uint32_t victim, enum latency_cause cause, uint32_t culprit,
+		      uint64_t time_ns)
+{
+	*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,
+		       snapshot->latency.delay_capacity) = (struct latency_delay){victim, culprit, cause,
+										  time_ns, 10};
+}
+
+/* Workers of `web` wait for `pool`, for one another and for what has no row; `pool` for the idle CPU. */
+static void add_rounds_with_delays(void)
+{
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = make_round(round);
+		const uint32_t first = add_names(snapshot, "web", "worker-1", "/a");
+		const uint32_t second = add_names(snapshot, "web", "worker-2", "/a");
+		const uint32_t pool = add_names(snapshot, "pool", "pool", "/b");
+		const uint32_t gone = add_names(snapshot, "gone", "worker-9", "/c");
+
+		snapshot->latency.span_ns = MS(2000);
+		add_delay(snapshot, first, LATENCY_CAUSE_THREADS, pool, MS(500));
+		add_delay(snapshot, second, LATENCY_CAUSE_THREADS, pool, MS(120));
+		add_delay(snapshot, second, LATENCY_CAUSE_THREADS, first, MS(round == 0 ? 900 : 280));
+		add_delay(snapshot, second, LATENCY_CAUSE_THREADS, gone, MS(100));
+		add_delay(snapshot, pool, LATENCY_CAUSE_WAKEUP, 0, MS(4));
+		add_delay(snapshot, gone, LATENCY_CAUSE_THREADS, pool, MS(30));
+		snapshot_finish(snapshot);
+		session_add_round(session, snapshot);
+	}
+}
+
+static void expect_text(const struct table *table, const char *label, const char *text)
+{
+	assert_string_equal(fixture_shown(table, label, COLUMN_DELAYED_BY), text);
+}
+
+/* The culprit of the largest part of the time, over the span of the mode. */
+static void test_delayed_by(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds_with_delays();
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
+	expect_text(table, "web", "pool 62%");
+	expect_text(table, "pool", "(wakeup) 100%");
+	assert_true(fixture_cell(table, "web", COLUMN_DELAYED_BY)->sort == (double)MS(1000));
+	assert_true(table->columns[fixture_column(table, COLUMN_DELAYED_BY)].foreign);
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_BASE);
+	expect_text(table, "web", "pool 62%");
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_TOTAL);
+	expect_text(table, "web", "pool 47%");
+	assert_true(fixture_cell(table, "web", COLUMN_DELAYED_BY)->sort == (double)MS(2620));
+}
+
+/* Groups of a name elsewhere are culprits like any other: only threads of the row are itself. */
+static void test_delayed_by_on_axes(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds_with_delays();
+	table = table_of(AXIS_CGROUP, VIEW_LEVEL_GROUPS, NULL);
+	expect_text(table, "/a", "/b 62%");
+	table = table_of(AXIS_THREAD, VIEW_LEVEL_GROUPS, NULL);
+	expect_text(table, "worker-{N}", "pool 63%");
+	table = table_of(AXIS_THREAD, VIEW_LEVEL_GROUPS, "web");
+	expect_text(table, "worker-{N}", "pool 62%");
+	expect_text(table, "web", "-");
+	table = table_of(AXIS_PID, VIEW_LEVEL_GROUPS, NULL);
+	fixture_expect_missing(table, "10 web", COLUMN_DELAYED_BY, REASON_BY_NAME);
+}
+
+static void test_delayed_by_sorts(void **state)
+{
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct table *table;
+
+	(void)state;
+	add_rounds_with_delays();
+	/* also where the tab has no other column of latency */
+	view.sort = COLUMN_DELAYED_BY;
+	assert_true(view_needs_latency(&view));
+	table = fixture_table_of(session, &view);
+	assert_string_equal(table->rows[0].label, "web");
+	assert_string_equal(table->rows[1].label, "pool");
+	view.sort_ascending = true;
+	table = fixture_table_of(session, &view);
+	assert_string_equal(table->rows[0].label, "pool");
+}
+
+/* Kernels before 5.19 measure waits and do not tell what delayed them. */
+static void test_delayed_by_nobody_knows(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds();
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
+	fixture_expect_missing(table, "web", COLUMN_DELAYED_BY, REASON_NOT_IN_KERNEL);
+	session_add_round(session, make_round(2));
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
+	fixture_expect_missing(table, "web", COLUMN_DELAYED_BY, REASON_SWITCHED_OFF);
+}
+
+static void test_delayed_by_in_words(void **state)
+{
+	struct buffer lines = {0};
+
+	(void)state;
+	add_rounds_with_delays();
+	explain("web", COLUMN_DELAYED_BY, &lines);
+	assert_non_null(strstr(lines.data, "Delayed 500.0 ms/s, measured for 2.0 s:\n"
+					   "     310.0 ms/s  62.0%  pool\n"
+					   "     140.0 ms/s  28.0%  itself\n"
+					   "      50.0 ms/s  10.0%  gone\n"
+					   "itself: threads of this row ran\n"));
+	assert_null(strstr(lines.data, "(wakeup)"));
+	explain("pool", COLUMN_DELAYED_BY, &lines);
+	assert_non_null(strstr(lines.data, "       2.0 ms/s 100.0%  (wakeup)\n"
+					   "(wakeup): the CPU was idle and had to start\n"));
+	buffer_release(&lines);
+}
+
+static void expect_pair(const struct table *table, size_t row, const char *victim, const char *culprit,
+			double ms_per_s, double percent)
+{
+	assert_true(row < table->row_count);
+	assert_string_equal(table->rows[row].label, victim);
+	assert_string_equal(table->rows[row].key + table->rows[row].key_name, victim);
+	assert_string_equal(table->rows[row].cells[0].text, culprit);
+	assert_float_equal(table->rows[row].cells[1].value.real, ms_per_s, 1e-9);
+	assert_float_equal(table->rows[row].cells[2].value.real, percent, 1e-9);
+}
+
+/* All pairs of the host, whatever has a row; those of one group first, in both directions. */
+static void test_pairs(void **state)
+{
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct table *table;
+	reason_id missing;
+
+	(void)state;
+	add_rounds_with_delays();
+	table = session_blame_table(session, &view, NULL, 0, &missing);
+	assert_int_equal(missing, REASON_READ);
+	assert_int_equal(table->row_count, 5);
+	expect_pair(table, 0, "web", "pool", 310, 62);
+	expect_pair(table, 1, "web", "itself", 140, 28);
+	expect_pair(table, 2, "web", "gone", 50, 10);
+	expect_pair(table, 3, "gone", "pool", 15, 100);
+	expect_pair(table, 4, "pool", "(wakeup)", 2, 100);
+	assert_float_equal(table->rows[0].cells[3].value.real, 10, 1e-9);
+	table_release(table);
+	table = session_blame_table(session, &view, "pool", 4, &missing);
+	expect_pair(table, 0, "pool", "(wakeup)", 2, 100);
+	expect_pair(table, 1, "web", "pool", 310, 62);
+	expect_pair(table, 2, "gone", "pool", 15, 100);
+	expect_pair(table, 3, "web", "itself", 140, 28);
+	table_release(table);
+	/* processes have names where users have none */
+	view.grouping.axis = AXIS_USER;
+	assert_int_equal(session_blame_axis(&view), AXIS_PROCESS);
+	table = session_blame_table(session, &view, "0", 1, &missing);
+	expect_pair(table, 0, "web", "pool", 310, 62);
+	table_release(table);
+	session_add_round(session, make_round(2));
+	assert_null(session_blame_table(session, &view, NULL, 0, &missing));
+	assert_int_equal(missing, REASON_SWITCHED_OFF);
+}
+
 static void test_not_measured(void **state)
 {
 	struct table *table;
@@ -362,6 +540,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_names_come_and_go, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other_is_over, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other_in_words, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_delayed_by, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_delayed_by_on_axes, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_delayed_by_sorts, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_delayed_by_nobody_knows, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_delayed_by_in_words, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_pairs, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_not_measured, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_switched_off, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_text, open_session, close_session),
