@@ -397,6 +397,15 @@ static void fill_latency(struct snapshot *snapshot)
 		record->of[LATENCY_RUN_QUEUE].buckets[random_below(LATENCY_BUCKETS)] = random_below(9);
 		record->of[LATENCY_BLOCKED].sum_ns = random_below(NS_PER_S);
 	}
+	for (uint32_t i = 0; i < snapshot->latency.count; i++)
+		*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,
+			       snapshot->latency.delay_capacity) = (struct latency_delay){
+			.victim = i,
+			.culprit = (uint32_t)random_below(snapshot->latency.count),
+			.cause = LATENCY_CAUSE_THREADS,
+			.time_ns = 1 + random_below(NS_PER_S),
+			.waits = 1,
+		};
 }
 
 void world_fill_interval(struct snapshot *snapshot, const struct besides *besides)
@@ -523,7 +532,8 @@ static const enum column *all_columns(bool with_latency, size_t *ret_count)
 	*ret_count = 0;
 	for (int i = 0; i < COLUMN_TASK_FIELDS; i++) {
 		if (i != COLUMN_COUNT &&
-		    (with_latency || column_entry((enum column)i)->operation != COLUMN_OPERATION_LATENCY))
+		    (with_latency || (column_entry((enum column)i)->operation != COLUMN_OPERATION_LATENCY &&
+				      column_entry((enum column)i)->operation != COLUMN_OPERATION_BLAME)))
 			columns[(*ret_count)++] = (enum column)i;
 	}
 	return columns;
