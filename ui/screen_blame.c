@@ -75,6 +75,12 @@ void screen_blame_choose(struct ui *ui)
 	navigate_open_row(ui);
 }
 
+static const char why_off[] = "Not measured. l starts it: a BPF program notes at each wakeup and switch who "
+			      "runs while others wait for a CPU.\n"
+			      "It costs about 0.5 % of a CPU where there are 10,000 wakeups and switches a "
+			      "second; the header shows how much. It "
+			      "takes root (or CAP_BPF and CAP_PERFMON).\n";
+
 /* Why there are no pairs, in lines. */
 static void append_why_none(const struct ui *ui, struct buffer *lines)
 {
@@ -86,13 +92,7 @@ static void append_why_none(const struct ui *ui, struct buffer *lines)
 	else if (page->missing == REASON_READ)
 		buffer_append_text(lines, "No wait for a CPU ended in this time.\n");
 	else if (can_start)
-		buffer_append_text(lines, "Not measured. l starts it: a small BPF program runs at each "
-					  "wakeup and switch and notes "
-					  "who ran while others waited for a CPU.\n"
-					  "It costs about 0.2 % of a CPU where there are 10,000 wakeups and "
-					  "switches a second, 4 % "
-					  "at 200,000; the header shows how much. It takes root (or CAP_BPF "
-					  "and CAP_PERFMON).\n");
+		buffer_append_text(lines, why_off);
 	else if (ui->settings.latency && page->missing == REASON_SWITCHED_OFF)
 		buffer_append_text(lines, "Measuring has begun: the next round has the first numbers.\n");
 	else
