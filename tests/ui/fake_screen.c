@@ -133,6 +133,13 @@ static bool obey(void *context, char *line, struct ui_event *event)
 		fake_session_switch(arguments, strcmp(line, "off") == 0);
 	} else if (strcmp(line, "measured") == 0) {
 		fake_session_measure_latency(strtoull(arguments, NULL, 10));
+	} else if (strcmp(line, "delay") == 0) {
+		char victim[32], culprit[32];
+		unsigned int milliseconds;
+
+		if (sscanf(arguments, "%31s %31s %u", victim, culprit, &milliseconds) != 3)
+			abort();
+		fake_session_delay(victim, culprit, milliseconds);
 	} else if (strcmp(line, "forks") == 0) {
 		fake_session_fork(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "stuck") == 0) {

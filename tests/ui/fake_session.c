@@ -90,6 +90,59 @@ void fake_session_measure_latency(uint64_t events)
 				   .cost_ns = events != 0 ? 20000000 : 0};
 }
 
+enum {
+	DELAYS_MAX = 8,
+};
+
+static struct {
+	char victim[32], culprit[32];
+	uint64_t time_ns;
+} delays[DELAYS_MAX];
+static size_t delay_count;
+
+void fake_session_delay(const char *victim, const char *culprit, uint64_t milliseconds)
+{
+	size_t i = 0;
+
+	while (i < delay_count &&
+	       (strcmp(delays[i].victim, victim) != 0 || strcmp(delays[i].culprit, culprit) != 0))
+		i++;
+	if (i == DELAYS_MAX)
+		abort();
+	delay_count += i == delay_count;
+	snprintf(delays[i].victim, sizeof(delays[i].victim), "%s", victim);
+	snprintf(delays[i].culprit, sizeof(delays[i].culprit), "%s", culprit);
+	delays[i].time_ns = milliseconds * NS_PER_MS;
+}
+
+static uint32_t add_record(struct snapshot *snapshot, const char *name)
+{
+	const uint32_t id = string_pool_intern(&snapshot->strings, name, strlen(name));
+
+	latency_add_record(snapshot, id, id, id);
+	return (uint32_t)snapshot->latency.count - 1;
+}
+
+static void add_delays(struct snapshot *snapshot)
+{
+	struct latency *to = &snapshot->latency;
+
+	*to = latency;
+	for (size_t i = 0; i < delay_count && latency.present; i++) {
+		const bool idle = strcmp(delays[i].culprit, "-") == 0;
+		const uint32_t victim = add_record(snapshot, delays[i].victim);
+		const uint32_t culprit = idle ? 0 : add_record(snapshot, delays[i].culprit);
+
+		*MEMORY_APPEND(to->delays, to->delay_count, to->delay_capacity) = (struct latency_delay){
+			.victim = victim,
+			.culprit = culprit,
+			.cause = idle ? LATENCY_CAUSE_WAKEUP : LATENCY_CAUSE_THREADS,
+			.time_ns = delays[i].time_ns,
+			.waits = 7,
+		};
+	}
+}
+
 static uint64_t forks, stuck, table_ns;
 
 void fake_session_fork(uint64_t per_round)
@@ -194,7 +247,7 @@ struct snapshot *fake_session_snapshot(uint64_t round)
 	}
 	tell_forks(provenance, round);
 	tell_sources(snapshot);
-	snapshot->latency = latency;
+	add_delays(snapshot);
 	snapshot->resident_missing = REASON_READ;
 	snapshot->host.present = true;
 	snapshot->host.online_cpus = (struct optional_u64){8, true};

@@ -27,6 +27,10 @@ void fake_session_stick(uint64_t threads);
  * cost of 2 % of a CPU. */
 void fake_session_measure_latency(uint64_t events);
 
+/* In each snapshot to come, for which waits are measured, `culprit` ("-" for an idle CPU) delays a group so
+ * long. */
+void fake_session_delay(const char *victim, const char *culprit, uint64_t milliseconds);
+
 /* Making a table takes so long from now on, by the clock of driven.h. */
 void fake_session_slow_down(uint64_t milliseconds);
 
