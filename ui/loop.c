@@ -311,6 +311,8 @@ static void release_ui(struct ui *ui)
 	pager_release(&ui->pager);
 	buffer_release(&ui->prompt.text);
 	buffer_release(&ui->message);
+	buffer_release(&ui->slow.words);
+	free(ui->slow.key);
 	free(ui->explain_title);
 	free(ui->saved);
 	free(ui->scheduler);

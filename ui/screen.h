@@ -122,6 +122,13 @@ enum screen_frame {
 	SCREEN_FRAME_COUNT,
 };
 
+/* Why the row under the cursor is slow, kept until the table or the cursor moves. */
+struct slow_note {
+	char *key; /* of the row, owned; NULL: none was asked for */
+	size_t key_length;
+	struct buffer words;
+};
+
 /* The page of who delays whom. */
 struct blame_page {
 	bool open;
@@ -211,6 +218,7 @@ struct ui {
 	struct table *table;
 	struct list list;
 	struct tab_bar tab_bar;
+	struct slow_note slow;
 	struct lookup_cache lookups;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
 	/* the search for names */

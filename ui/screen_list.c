@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -54,6 +55,8 @@ void screen_list_refresh(struct ui *ui)
 	table = ui->content->make_table(ui);
 	if (ui->keeps_order && session_now(ui->session) != NULL)
 		frozen_apply(&ui->frozen, table, ui->view.filter == NULL);
+	free(ui->slow.key);
+	ui->slow.key = NULL;
 	list_set_table(&ui->list, table);
 	table_release(ui->table);
 	ui->table = table;

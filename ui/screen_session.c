@@ -2,8 +2,10 @@
 /* The list of a session: the rounds of the live host, or one file. */
 #include "screen.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "table/column_list.h"
 #include "table/tab.h"
 #include "window/column.h"
@@ -69,7 +71,41 @@ static bool shows_command(const struct ui *ui, const struct lookup_entry *comman
 	return false;
 }
 
-/* The name of the row under the cursor where it was cut, and the command line of its process. */
+/* What the row under the cursor waits for. Looked up once for a table: the screen is drawn more often. */
+static void find_slow(struct ui *ui, const struct table_row *row)
+{
+	struct slow_note *slow = &ui->slow;
+
+	if (slow->key != NULL && slow->key_length == row->key_length &&
+	    memcmp(slow->key, row->key, row->key_length) == 0)
+		return;
+	free(slow->key);
+	slow->key = memory_duplicate_bytes(row->key, row->key_length);
+	slow->key_length = row->key_length;
+	buffer_clear(&slow->words);
+	session_append_slow(ui->session, &ui->view, row->key, row->key_length,
+			    ui->host->has_latency && !ui->settings.latency && !ui->past.open, &slow->words);
+}
+
+/* Appends it, and where in the kernel a thread in D sleeps, if that is known already. */
+static void append_slow(struct ui *ui, const struct table_row *row, struct buffer *text)
+{
+	const struct lookup_entry *sleep;
+
+	find_slow(ui, row);
+	buffer_append(text, ui->slow.words.data, ui->slow.words.length);
+	if (text->length == 0 || strncmp(text->data, "in D ", strlen("in D ")) != 0)
+		return;
+	sleep = screen_lookup_of(ui, row, LOOKUP_SLEEP);
+	if (sleep == NULL || sleep->text == NULL || *sleep->text == '\0')
+		return;
+	buffer_append_text(text, " in ");
+	buffer_append(text, sleep->text, strcspn(sleep->text, "\n"));
+}
+
+/*
+ * What the row under the cursor waits for, its name where it was cut, and the command line of its process.
+ */
 static void draw_note(struct ui *ui, int y)
 {
 	const struct table_row *row = list_row(&ui->list);
@@ -78,9 +114,12 @@ static void draw_note(struct ui *ui, int y)
 
 	if (row == NULL || row->mark == ROW_MARK_GONE)
 		return;
+	append_slow(ui, row, &text);
 	command = screen_lookup_of(ui, row, LOOKUP_COMMAND);
-	if (draw_width(row->label, row->label_length) > ui->list.name_cells)
+	if (draw_width(row->label, row->label_length) > ui->list.name_cells) {
+		buffer_append_text(&text, text.length != 0 ? "  " : "");
 		buffer_append(&text, row->label, row->label_length);
+	}
 	if (command != NULL && command->text != NULL && *command->text != '\0' && !shows_command(ui, command))
 		buffer_append_format(&text, "%s%u: %s", text.length != 0 ? "  " : "", row->process,
 				     command->text);

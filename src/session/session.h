@@ -176,6 +176,14 @@ struct table *session_blame_table(struct session *session, const struct view *vi
 enum axis session_blame_axis(const struct view *view);
 
 /*
+ * Appends what a row of a view waited for most in the last interval, and what made it wait, as far as the
+ * round has read it: "waits for a CPU: 1.2 threads on average, 92% of it while backup ran". Nothing where it
+ * lost less than 1 % of a CPU. `offers_latency`: the key l would tell who ran.
+ */
+void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
+			 bool offers_latency, struct buffer *words);
+
+/*
  * The definition of one cell: lines of text (what it counts, file or message it came from, when the two
  * readings were taken, how many threads contributed and how many could not and why, the tally of a category,
  * caveats). `column` is an index into table.columns of the view's table. The caller frees the buffer.

@@ -13,6 +13,11 @@ static const struct {
 #undef LATENCY_CAUSE
 };
 
+const char *blame_cause_meaning(enum latency_cause cause)
+{
+	return causes[cause].meaning;
+}
+
 double blame_ms_per_s(const struct blame *blame, uint64_t time_ns)
 {
 	return blame->span_ns != 0 ? (double)time_ns * 1e3 / (double)blame->span_ns : 0;

@@ -5,6 +5,9 @@
 #include "base/buffer.h"
 #include "window/blame.h"
 
+/* "the CPU was idle and had to start" */
+const char *blame_cause_meaning(enum latency_cause cause);
+
 /* A rate of delay as the screen has it: milliseconds per second. */
 double blame_ms_per_s(const struct blame *blame, uint64_t time_ns);
 

@@ -154,17 +154,16 @@ static void set_name(const struct column_values *values, const struct value *val
 					      : arena_format(arena, "%u", value->name.number);
 }
 
-/* "backup 62%": what is not all is no more than 99 %. */
+/* "backup 62%" */
 static void set_part(const struct value *value, struct arena *arena, struct cell *cell)
 {
-	const double percent = value->part.share * 100;
 	struct buffer text = {0};
 
 	buffer_append(&text, value->part.text, value->part.length);
 	/* between the names of a group of several */
 	for (size_t i = 0; i < text.length; i++)
 		text.data[i] = text.data[i] == '\0' ? ' ' : text.data[i];
-	buffer_append_format(&text, " %.0f%%", percent < 100 && percent > 99 ? 99 : percent);
+	buffer_append_format(&text, " %.0f%%", value_part_percent(value->part.share));
 	cell->form = CELL_FORM_TEXT;
 	cell->unanimous = true;
 	cell->text = arena_duplicate(arena, text.data, text.length);

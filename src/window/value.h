@@ -63,6 +63,12 @@ struct value {
 	double sort; /* the number to sort by; NAN for none */
 };
 
+/* A part of a whole in percent, as it is shown without decimals: what is not all is no more than 99. */
+static inline double value_part_percent(double share)
+{
+	return share < 1 && share > 0.99 ? 99 : share * 100;
+}
+
 /*
  * The number that changes are counted in: a sum, a maximum, the middle of a range, of the CPU counts. False
  * for words and where there is no value.

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Why a row is slow: what it waited for most, in words. */
+#include "session_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "table/blame_text.h"
+#include "table/screen_format.h"
+
+/* Less than 1 % of a CPU is nothing. */
+static const double percent_min = 1;
+
+/* A row in the last interval. */
+struct slow_row {
+	struct window window;
+	struct shown shown;
+	struct buffer *words;
+};
+
+/* The number of a column, 0 where there is none. */
+static double number_of(const struct slow_row *row, enum column column)
+{
+	struct column_values values;
+	struct value value;
+	double number = 0;
+
+	reduce_column(&row->window, &row->shown, column, &values);
+	reduce_value(&row->shown, &values, 0, &value);
+	if (!value_number(&value, &number))
+		number = 0;
+	column_values_release(&values);
+	return number;
+}
+
+/* Threads in D: how many, for how long, and which part of the interval all of them took. */
+struct in_d {
+	uint64_t threads, longest_ns;
+	double percent;
+};
+
+static struct in_d find_in_d(const struct slow_row *row)
+{
+	const struct snapshot *now = row->window.now;
+	const uint64_t *ages = now->waiting_ns != NULL ? now->waiting_ns : now->stuck_ns;
+	const uint64_t elapsed_ns = row->window.elapsed_ns;
+	struct in_d in_d = {0};
+
+	for (size_t k = 0; k < row->shown.count && ages != NULL && elapsed_ns != 0; k++) {
+		const uint32_t thread = row->shown.threads[k];
+		const uint64_t age = ages[thread];
+
+		if (snapshot_value(now, thread, METRIC_STATE) != 'D' || age == 0)
+			continue;
+		in_d.threads++;
+		in_d.longest_ns = age > in_d.longest_ns ? age : in_d.longest_ns;
+		in_d.percent += (double)(age < elapsed_ns ? age : elapsed_ns) * 100 / (double)elapsed_ns;
+	}
+	return in_d;
+}
+
+/* "1.2 threads on average", "53% of one thread's time" */
+static void append_loss(double percent, struct buffer *words)
+{
+	if (percent < 100) {
+		screen_format_percent(words, percent);
+		buffer_append_text(words, "% of one thread's time");
+		return;
+	}
+	screen_format_percent(words, percent / 100);
+	buffer_append_text(words, " threads on average");
+}
+
+/* "throttled 31% (cpu.max 2)" */
+static void append_throttled(const struct slow_row *row, double percent)
+{
+	const double limit = number_of(row, COLUMN_LIMIT);
+
+	buffer_append_text(row->words, "throttled ");
+	screen_format_percent(row->words, percent);
+	buffer_append_text(row->words, "%");
+	if (limit > 0)
+		buffer_append_format(row->words, " (cpu.max %.3g)", limit);
+}
+
+/* What delayed the waits for a CPU most; false where that is not known. */
+static bool append_culprit(const struct slow_row *row)
+{
+	struct blame *blame = row->shown.by_thread ? NULL : reduce_blame(&row->window, &row->shown);
+	const struct blame_entry *first = NULL;
+	size_t count = 0;
+
+	if (blame != NULL)
+		first = blame_of(blame, 0, &count);
+	if (count == 0) {
+		blame_release(blame);
+		return false;
+	}
+	buffer_append_format(row->words, ", %.0f%% of it",
+			     value_part_percent((double)first->time_ns / (double)blame->delayed_ns[0]));
+	if (first->cause != LATENCY_CAUSE_THREADS) {
+		buffer_append_format(row->words, ": %s", blame_cause_meaning(first->cause));
+	} else if (first->culprit == first->victim) {
+		buffer_append_text(row->words, " while its own threads ran");
+	} else {
+		buffer_append_text(row->words, " while ");
+		blame_append_culprit(blame, first, row->words);
+		buffer_append_text(row->words, " ran");
+	}
+	blame_release(blame);
+	return true;
+}
+
+static void append_run_queue(const struct slow_row *row, double percent, double throttled,
+			     bool offers_latency)
+{
+	buffer_append_text(row->words, "waits for a CPU: ");
+	append_loss(percent, row->words);
+	if (throttled >= percent_min) {
+		buffer_append_text(row->words, ", ");
+		append_throttled(row, throttled);
+	}
+	if (!append_culprit(row) && offers_latency && !row->shown.by_thread && !row->shown.behind_names)
+		buffer_append_text(row->words, " (l says who ran)");
+}
+
+static void append_memory(const struct slow_row *row, double percent)
+{
+	static const struct {
+		enum column column;
+		const char *words;
+	} kinds[] = {
+		{COLUMN_RECL, "reclaim"},   {COLUMN_COMP, "compaction"}, {COLUMN_COW, "copy-on-write"},
+		{COLUMN_SWAPIN, "swap-in"}, {COLUMN_THRA, "thrashing"},
+	};
+	const char *most = NULL;
+	double largest = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
+		const double number = number_of(row, kinds[i].column);
+
+		if (number > largest) {
+			largest = number;
+			most = kinds[i].words;
+		}
+	}
+	buffer_append_text(row->words, "waits for memory: ");
+	append_loss(percent, row->words);
+	if (most != NULL)
+		buffer_append_format(row->words, ", most of it %s", most);
+}
+
+static void append_in_d(const struct slow_row *row, const struct in_d *in_d)
+{
+	buffer_append_format(row->words,
+			     in_d->threads == 1 ? "in D for " : "%" PRIu64 " threads in D, the longest for ",
+			     in_d->threads);
+	screen_format_duration(row->words, (double)in_d->longest_ns);
+}
+
+static void append_why(const struct slow_row *row, bool offers_latency)
+{
+	const double run_queue = number_of(row, COLUMN_RUNQ), block_io = number_of(row, COLUMN_BLKIO);
+	const double memory = number_of(row, COLUMN_MWAIT);
+	const double throttled = row->shown.by_cgroup ? number_of(row, COLUMN_THROT) : 0;
+	const struct in_d in_d = find_in_d(row);
+	const double most = fmax(fmax(fmax(run_queue, throttled), fmax(block_io, memory)), in_d.percent);
+
+	if (most < percent_min)
+		return;
+	/* time in D is part of the waits for I/O and memory, as far as these have ended */
+	if (most == in_d.percent) {
+		append_in_d(row, &in_d);
+	} else if (most == run_queue) {
+		append_run_queue(row, run_queue, throttled, offers_latency);
+	} else if (most == throttled) {
+		append_throttled(row, throttled);
+	} else if (most == memory) {
+		append_memory(row, memory);
+	} else {
+		buffer_append_text(row->words, "waits for block I/O: ");
+		append_loss(block_io, row->words);
+	}
+}
+
+void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
+			 bool offers_latency, struct buffer *words)
+{
+	static const enum column columns[] = {COLUMN_DELAYED_BY};
+	struct slow_row row = {.words = words};
+	struct view own = *view;
+
+	if (session->rounds.now == NULL)
+		return;
+	row.window = session_window(session, WINDOW_MODE_RATE);
+	if (row.window.from == NULL)
+		return;
+	/* a view that shows what delayed its rows, so that this is collected */
+	own.mode = WINDOW_MODE_RATE;
+	own.columns = columns;
+	own.column_count = ARRAY_COUNT(columns);
+	session_collect(session, &own, key, key_length, session_ended(session, WINDOW_MODE_RATE), &row.shown);
+	if (row.shown.row_count == 1)
+		append_why(&row, offers_latency);
+	shown_release(&row.shown);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a row waits for most, in words. */
+#include "session_fixture.h"
+
+#include <string.h>
+
+enum {
+	WEB,
+	WORKER,
+	POOL,
+	THREADS,
+};
+
+/* What a thread gained between two rounds that are 2 s apart. */
+struct gain {
+	size_t thread;
+	enum metric metric;
+	uint64_t amount;
+};
+
+static struct snapshot *make_round(int round, const struct gain gains[], size_t count)
+{
+	struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+	fixture_cgroup(snapshot, fixture_thread(snapshot, 10, 10, "web", "web", 5), "/a");
+	fixture_cgroup(snapshot, fixture_thread(snapshot, 10, 11, "web", "worker", 5), "/a");
+	fixture_cgroup(snapshot, fixture_thread(snapshot, 20, 20, "pool", "pool", 5), "/b");
+	for (size_t i = 0; i < THREADS; i++)
+		fixture_set(snapshot, i, METRIC_STATE, 'S');
+	for (size_t i = 0; round != 0 && i < count; i++)
+		fixture_set(snapshot, gains[i].thread, gains[i].metric, gains[i].amount);
+	return snapshot;
+}
+
+static void add(struct session *session, struct snapshot *snapshot)
+{
+	snapshot_finish(snapshot);
+	session_add_round(session, snapshot);
+}
+
+static struct session *session_of(const struct gain gains[], size_t count)
+{
+	struct session *session = session_create();
+
+	add(session, make_round(0, gains, count));
+	add(session, make_round(1, gains, count));
+	return session;
+}
+
+static void expect_of(struct session *session, enum axis axis, const char *label, bool offers_latency,
+		      const char *words)
+{
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, axis);
+	const struct table *table = fixture_table_of(session, &view);
+	struct buffer text = {0};
+
+	if (fixture_has_row(table, label)) {
+		const struct table_row *row = fixture_row(table, label);
+
+		session_append_slow(session, &view, row->key, row->key_length, offers_latency, &text);
+	} else {
+		session_append_slow(session, &view, label, strlen(label), offers_latency, &text);
+	}
+	assert_string_equal(text.length != 0 ? text.data : "", words);
+	buffer_release(&text);
+}
+
+static void test_run_queue(void **state)
+{
+	const struct gain gains[] = {
+		{WEB, METRIC_WAIT_TIME_NS, MS(1800)},
+		{WORKER, METRIC_WAIT_TIME_NS, MS(600)},
+		{POOL, METRIC_WAIT_TIME_NS, MS(400)},
+	};
+	struct session *session = session_of(gains, ARRAY_COUNT(gains));
+
+	(void)state;
+	expect_of(session, AXIS_PROCESS, "web", false, "waits for a CPU: 1.2 threads on average");
+	expect_of(session, AXIS_PROCESS, "pool", false, "waits for a CPU: 20.0% of one thread's time");
+	expect_of(session, AXIS_PROCESS, "web", true,
+		  "waits for a CPU: 1.2 threads on average (l says who ran)");
+	/* nobody would say it of processes by id, nor of a row that is gone */
+	expect_of(session, AXIS_PID, "20 pool", true, "waits for a CPU: 20.0% of one thread's time");
+	expect_of(session, AXIS_PROCESS, "gone", true, "");
+	session_release(session);
+}
+
+static void test_nothing(void **state)
+{
+	const struct gain gains[] = {
+		{WEB, METRIC_WAIT_TIME_NS, MS(19)},
+		{WEB, METRIC_BLKIO_DELAY_TOTAL_NS, MS(19)},
+	};
+	struct session *session = session_create();
+
+	(void)state;
+	expect_of(session, AXIS_PROCESS, "web", true, "");
+	add(session, make_round(0, gains, ARRAY_COUNT(gains)));
+	expect_of(session, AXIS_PROCESS, "web", true, "");
+	add(session, make_round(1, gains, ARRAY_COUNT(gains)));
+	expect_of(session, AXIS_PROCESS, "web", true, "");
+	session_release(session);
+}
+
+static uint32_t add_names(struct snapshot *snapshot, const char *process, const char *cgroup)
+{
+	latency_add_record(snapshot, string_pool_intern(&snapshot->strings, process, strlen(process)),
+			   string_pool_intern(&snapshot->strings, process, strlen(process)),
+			   string_pool_intern(&snapshot->strings, cgroup, strlen(cgroup)));
+	return (uint32_t)snapshot->latency.count - 1;
+}
+
+static void add_delay(struct snapshot *snapshot, uint32_t victim, enum latency_cause cause, uint32_t culprit,
+		      uint64_t time_ns)
+{
+	*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,
+		       snapshot->latency.delay_capacity) = (struct latency_delay){victim, culprit, cause,
+										  time_ns, 1};
+}
+
+/* On a tab without latency too. */
+static void test_culprits(void **state)
+{
+	const struct gain gains[] = {
+		{WEB, METRIC_WAIT_TIME_NS, MS(1000)},
+		{POOL, METRIC_WAIT_TIME_NS, MS(1000)},
+	};
+	struct session *session = session_create();
+	struct snapshot *second = make_round(1, gains, ARRAY_COUNT(gains));
+	const uint32_t web = add_names(second, "web", "/a"), pool = add_names(second, "pool", "/b");
+
+	(void)state;
+	second->latency.span_ns = MS(2000);
+	add_delay(second, web, LATENCY_CAUSE_THREADS, pool, MS(920));
+	add_delay(second, web, LATENCY_CAUSE_THREADS, web, MS(80));
+	add_delay(second, pool, LATENCY_CAUSE_WAKEUP, 0, MS(1000));
+	add(session, make_round(0, gains, ARRAY_COUNT(gains)));
+	add(session, second);
+	expect_of(session, AXIS_PROCESS, "web", true,
+		  "waits for a CPU: 50.0% of one thread's time, 92% of it while pool ran");
+	expect_of(session, AXIS_CGROUP, "/a", true,
+		  "waits for a CPU: 50.0% of one thread's time, 92% of it while /b ran");
+	expect_of(
+		session, AXIS_PROCESS, "pool", true,
+		"waits for a CPU: 50.0% of one thread's time, 100% of it: the CPU was idle and had to start");
+	session_release(session);
+}
+
+static void test_memory_and_disks(void **state)
+{
+	const struct gain gains[] = {
+		{WEB, METRIC_WAIT_TIME_NS, MS(100)},          {WEB, METRIC_FREEPAGES_DELAY_TOTAL_NS, MS(300)},
+		{WEB, METRIC_SWAPIN_DELAY_TOTAL_NS, MS(500)}, {POOL, METRIC_BLKIO_DELAY_TOTAL_NS, MS(1720)},
+		{POOL, METRIC_WAIT_TIME_NS, MS(100)},
+	};
+	struct session *session = session_of(gains, ARRAY_COUNT(gains));
+
+	(void)state;
+	expect_of(session, AXIS_PROCESS, "web", true,
+		  "waits for memory: 40.0% of one thread's time, most of it swap-in");
+	expect_of(session, AXIS_PROCESS, "pool", true, "waits for block I/O: 86.0% of one thread's time");
+	session_release(session);
+}
+
+static void test_in_d(void **state)
+{
+	const struct gain gains[] = {{WEB, METRIC_WAIT_TIME_NS, MS(100)}};
+	struct session *session = session_create();
+	struct snapshot *second = make_round(1, gains, ARRAY_COUNT(gains));
+
+	(void)state;
+	second->waiting_ns = memory_allocate_zero(second->thread_capacity, sizeof(uint64_t));
+	for (size_t i = 0; i < THREADS; i++) {
+		fixture_set(second, i, METRIC_STATE, 'D');
+		second->waiting_ns[i] = i == WEB ? MS(12000) : MS(1500);
+	}
+	add(session, make_round(0, gains, ARRAY_COUNT(gains)));
+	add(session, second);
+	expect_of(session, AXIS_PROCESS, "web", true, "2 threads in D, the longest for 12.0s");
+	expect_of(session, AXIS_PROCESS, "pool", true, "in D for 1.5s");
+	session_release(session);
+}
+
+/* Of a cgroup, and of nothing else that is in it. */
+static void test_throttled(void **state)
+{
+	const struct gain gains[] = {{POOL, METRIC_WAIT_TIME_NS, MS(1000)}};
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = make_round(round, gains, ARRAY_COUNT(gains));
+
+		for (size_t i = 0; i < THREADS; i += POOL) {
+			struct cgroup_record *record = snapshot_add_cgroup(
+				snapshot, snapshot->triples[snapshot->triple[i]].cgroup);
+
+			record->throttled_usec = 620000 * (uint64_t)round;
+			record->max_quota_us = (struct optional_u64){200000, true};
+			record->max_period_us = 100000;
+		}
+		add(session, snapshot);
+	}
+	expect_of(session, AXIS_CGROUP, "/a", true, "throttled 31.0% (cpu.max 2)");
+	expect_of(session, AXIS_CGROUP, "/b", false,
+		  "waits for a CPU: 50.0% of one thread's time, throttled 31.0% (cpu.max 2)");
+	expect_of(session, AXIS_PROCESS, "web", true, "");
+	session_release(session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_run_queue), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_culprits),  cmocka_unit_test(test_memory_and_disks),
+		cmocka_unit_test(test_in_d),      cmocka_unit_test(test_throttled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
