@@ -148,14 +148,15 @@ static void append_memory(const struct slow_row *row, double percent)
 	buffer_append_text(row->words, "waits for memory: ");
 	append_loss(percent, row->words);
 	if (most != NULL)
-		buffer_append_format(row->words, ", most of it %s", most);
+		buffer_append_format(row->words, ", mostly %s", most);
 }
 
 static void append_in_d(const struct slow_row *row, const struct in_d *in_d)
 {
-	buffer_append_format(row->words,
-			     in_d->threads == 1 ? "in D for " : "%" PRIu64 " threads in D, the longest for ",
-			     in_d->threads);
+	if (in_d->threads == 1)
+		buffer_append_text(row->words, "in D for ");
+	else
+		buffer_append_format(row->words, "%" PRIu64 " threads in D, the longest for ", in_d->threads);
 	screen_format_duration(row->words, (double)in_d->longest_ns);
 }
 

@@ -157,7 +157,7 @@ static void test_memory_and_disks(void **state)
 
 	(void)state;
 	expect_of(session, AXIS_PROCESS, "web", true,
-		  "waits for memory: 40.0% of one thread's time, most of it swap-in");
+		  "waits for memory: 40.0% of one thread's time, mostly swap-in");
 	expect_of(session, AXIS_PROCESS, "pool", true, "waits for block I/O: 86.0% of one thread's time");
 	session_release(session);
 }

@@ -427,6 +427,16 @@ static void note_courses(struct session *session, const struct view *view)
 	}
 }
 
+/* A row whose name begins with "slow" waits. */
+void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
+			 bool offers_latency, struct buffer *words)
+{
+	(void)view;
+	if (key_length >= 4 && memcmp(key, "slow", 4) == 0)
+		buffer_append_format(words, "waits for a CPU in round %" PRIu64 "%s",
+				     session_round_count(session), offers_latency ? " (l says who ran)" : "");
+}
+
 struct table *session_table(struct session *session, const struct view *view)
 {
 	enum column columns[COLUMN_TOTAL];

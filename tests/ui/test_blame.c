@@ -96,6 +96,33 @@ static void test_open(void **state)
 	pty_quit(&pty);
 }
 
+/* What the row under the cursor waits for stands above the hints, in each round, and takes no row of the
+ * list. */
+static void test_why_slow(void **state)
+{
+	struct pty_screen pty;
+	int row;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	fake_round(&pty, "alpha 9,slow-one 5");
+	pty_wait_no_text(&pty, "batch");
+	assert_int_equal(pty_find(&pty, "waits for a CPU", NULL), -1);
+	row = pty_find(&pty, "slow-one", NULL);
+	pty_show(&pty, "j", " waits for a CPU in round 3 (l says who ran)");
+	assert_int_equal(pty_find(&pty, "waits for a CPU", NULL), 22);
+	assert_int_equal(pty_find(&pty, "slow-one", NULL), row);
+	fake_round(&pty, "alpha 9,slow-one 5");
+	pty_wait_text(&pty, "waits for a CPU in round 4");
+	pty_hide(&pty, "k", "waits for a CPU");
+	/* where who ran is measured already nobody has to be told of the key */
+	pty_type(&pty, "l");
+	pty_wait_answer(&pty, "latency 1");
+	pty_show(&pty, "1j", "waits for a CPU in round 4");
+	assert_int_equal(pty_find(&pty, "(l says", NULL), -1);
+	pty_quit(&pty);
+}
+
 static void test_sizes(void **state)
 {
 	static const struct pty_options sizes[] = {
@@ -124,10 +151,8 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_off),      cmocka_unit_test(test_pairs), cmocka_unit_test(test_open),
+		cmocka_unit_test(test_why_slow), cmocka_unit_test(test_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
