@@ -25,7 +25,8 @@ reason_id reduce_blame_missing(const struct window *window, const struct shown *
 
 struct blame *reduce_blame(const struct window *window, const struct shown *shown)
 {
-	if (reduce_blame_missing(window, shown) != REASON_READ)
+	/* a comparison has rows of two sides, and no text is compared */
+	if (reduce_blame_missing(window, shown) != REASON_READ || shown->latency_names.snapshot == NULL)
 		return NULL;
 	return blame_create_by_row(&shown->latency_names.options, shown->latency_names.snapshot,
 				   window->latency, shown->latency_names.patterns, shown->latency_row_of,
@@ -42,6 +43,8 @@ static void begin(struct reducer *reducer)
 	if (shown->by_thread)
 		return;
 	values->blame = reduce_blame(window, shown);
+	if (missing == REASON_READ && values->blame == NULL)
+		return;
 	for (size_t row = 0; row < shown->row_count; row++) {
 		struct accumulator *accumulator = reducer_row(reducer, row);
 

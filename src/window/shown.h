@@ -20,7 +20,8 @@ struct shown {
 	size_t row_count;
 	/* The row of each record of how long waits took, UINT32_MAX for none; NULL: nobody asked for it. */
 	uint32_t *latency_row_of;
-	/* The names of these records, and how those that have no row are grouped. */
+	/* The names of these records, and how those that have no row are grouped; no snapshot: nobody asked.
+	 */
 	struct {
 		const struct snapshot *snapshot;
 		struct grouping_options options;

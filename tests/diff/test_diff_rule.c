@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cmocka_include.h"
 #include "compare/diff_rule.h"
 #include "delay_fixture.h"
@@ -267,6 +268,29 @@ static void test_delayed(void **state)
 	expect_outcome("after:delayed(pool) > 1", "pool was delayed 560.000ms a second");
 }
 
+/* What delayed a group most is a text, which has no change; who it was is no group of a comparison. */
+static void test_delayed_by(void **state)
+{
+	const struct diff_options options = {.grouping = {.axis = AXIS_THREAD}};
+	struct diff *diff;
+
+	release_sides(state);
+	first = open_with_waits(2000000, 100);
+	second = open_with_waits(8000000, 50);
+	*MEMORY_APPEND(second->latency.delays, second->latency.delay_count,
+		       second->latency.delay_capacity) = (struct latency_delay){0, 0, LATENCY_CAUSE_WAKEUP,
+										1000000, 50};
+	diff = diff_create(first, second, &options);
+	assert_true(diff->pair_count != 0);
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_value value = diff_column(diff, &diff->pairs[i], COLUMN_DELAYED_BY);
+
+		assert_false(value.side[DIFF_BEFORE].has_number || value.side[DIFF_AFTER].has_number);
+		assert_false(value.has_delta);
+	}
+	diff_release(diff);
+}
+
 static struct snapshot *open_with_contexts(uint64_t runtime)
 {
 	struct snapshot *snapshot = pair_snapshot_open(PAIR_BEFORE_S, quiet_threads, COUNT(quiet_threads));
@@ -311,8 +335,10 @@ static void test_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RULE_TEST(test_changes), RULE_TEST(test_groups),  RULE_TEST(test_no_number),
-		RULE_TEST(test_latency), RULE_TEST(test_delayed), RULE_TEST(test_fields),
+		RULE_TEST(test_changes), RULE_TEST(test_groups),     RULE_TEST(test_no_number),
+		RULE_TEST(test_latency), RULE_TEST(test_delayed),    RULE_TEST(test_fields),
+		RULE_TEST(test_changes), RULE_TEST(test_groups),     RULE_TEST(test_no_number),
+		RULE_TEST(test_latency), RULE_TEST(test_delayed_by), RULE_TEST(test_fields),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);
