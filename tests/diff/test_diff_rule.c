@@ -335,10 +335,9 @@ static void test_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RULE_TEST(test_changes), RULE_TEST(test_groups),     RULE_TEST(test_no_number),
-		RULE_TEST(test_latency), RULE_TEST(test_delayed),    RULE_TEST(test_fields),
-		RULE_TEST(test_changes), RULE_TEST(test_groups),     RULE_TEST(test_no_number),
-		RULE_TEST(test_latency), RULE_TEST(test_delayed_by), RULE_TEST(test_fields),
+		RULE_TEST(test_changes), RULE_TEST(test_groups),  RULE_TEST(test_no_number),
+		RULE_TEST(test_latency), RULE_TEST(test_delayed), RULE_TEST(test_delayed_by),
+		RULE_TEST(test_fields),
 	};
 
 	return cmocka_run_group_tests_name("diff_rule", tests, NULL, NULL);
