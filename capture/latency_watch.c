@@ -198,18 +198,20 @@ static void take_waits(void *context, const struct bpf_waits *waits)
 		pcomm = comm = cgroup = string_pool_intern(strings, snapshot_other_name,
 							   strlen(snapshot_other_name));
 	} else {
-		const bool is_kernel = waits->names->kernel != 0;
+		const bool is_kernel = waits->names->kind == LATENCY_THREAD_KERNEL;
 
 		names = find_names(snapshot, waits);
 		cgroup = find_cgroup(taking, waits, names);
-		pcomm = names != NULL && (is_kernel || names->pcomm == snapshot_self_name(snapshot))
-				? names->pcomm
-				: intern_name(strings, waits->names->process);
+		if (waits->names->kind == LATENCY_THREAD_OWN)
+			pcomm = string_pool_intern(strings, SNAPSHOT_SELF, strlen(SNAPSHOT_SELF));
+		else
+			pcomm = names != NULL && is_kernel ? names->pcomm
+							   : intern_name(strings, waits->names->process);
 		comm = names != NULL && is_kernel ? names->comm : intern_name(strings, waits->names->thread);
 	}
 	record = latency_add_record(snapshot, pcomm, comm, cgroup);
 	taking->record_of[waits->slot] = (uint32_t)snapshot->latency.count;
-	record->is_kernel = waits->names != NULL && waits->names->kernel != 0;
+	record->is_kernel = waits->names != NULL && waits->names->kind == LATENCY_THREAD_KERNEL;
 	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
 		memcpy(record->of[kind].buckets, waits->buckets[kind], sizeof(waits->buckets[kind]));
 		record->of[kind].sum_ns = waits->sum[kind];

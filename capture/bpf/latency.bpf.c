@@ -22,6 +22,7 @@ enum {
 };
 
 const volatile __u32 shard_mask;
+const volatile __u32 own_process; /* id of the ctop that measures; 0: it is like any other */
 
 __u64 since;      /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
 __u32 fresh_slot; /* the first that never had names, as all behind it; may be more than LATENCY_SLOTS */
@@ -185,6 +186,19 @@ static __noinline __u32 make_slot(struct latency_times *times, __u32 tgid, __u32
 	return found != NULL ? *found : LATENCY_SLOT_OTHER;
 }
 
+/* Processes of ctop's own are its children, and theirs. */
+static __always_inline __u64 kind_of(const struct task_struct *task)
+{
+	const struct task_struct *parent = task->real_parent;
+
+	if ((task->flags & TASK_KERNEL_THREAD) != 0)
+		return LATENCY_THREAD_KERNEL;
+	return own_process != 0 && (task->tgid == own_process || parent->tgid == own_process ||
+				    parent->real_parent->tgid == own_process)
+		       ? LATENCY_THREAD_OWN
+		       : LATENCY_THREAD_ORDINARY;
+}
+
 /* The slot of a thread: the one it had, unless it goes by other names now. */
 static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency_times *times)
 {
@@ -200,7 +214,7 @@ static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency
 	copy_name(times->names.thread, task->comm);
 	copy_name(times->names.process, leader->comm);
 	times->names.cgroup = cgroup;
-	times->names.kernel = (task->flags & TASK_KERNEL_THREAD) != 0;
+	times->names.kind = kind_of(task);
 	found = bpf_map_lookup_elem(&slot_of_names, &times->names);
 	index = found != NULL ? *found : make_slot(times, task->tgid, task->pid);
 	times->slot = index;

@@ -33,12 +33,18 @@ enum {
 	BLAME_INTERRUPTS,           /* and what the hypervisor took of the CPU */
 };
 
+enum {
+	LATENCY_THREAD_ORDINARY,
+	LATENCY_THREAD_KERNEL,
+	LATENCY_THREAD_OWN, /* of the ctop that measures: others of that name are not */
+};
+
 /* The names of the threads that wait. Padded by hand: it is the key of a map. */
 struct latency_names {
 	char process[TASK_COMM_SIZE]; /* of the leader */
 	char thread[TASK_COMM_SIZE];
 	__u64 cgroup; /* id of the cgroup of the default hierarchy (v2) */
-	__u64 kernel; /* 1 for kernel threads */
+	__u64 kind;   /* LATENCY_THREAD_… */
 };
 
 /* The state of a thread. */

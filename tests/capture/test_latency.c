@@ -429,6 +429,85 @@ static void test_names(void **state)
 	assert_true(named);
 }
 
+/* Another program of the same name, which is no child of this one: waits until it is killed. */
+static pid_t start_namesake(void)
+{
+	int ids[2];
+	pid_t namesake = 0;
+
+	assert_int_equal(pipe(ids), 0);
+	if (fork() == 0) {
+		const pid_t grandchild = fork();
+
+		for (int depth = 0; grandchild == 0 && depth < 2; depth++) {
+			if (fork() != 0)
+				_exit(0);
+		}
+		if (grandchild == 0) {
+			prctl(PR_SET_PDEATHSIG, 0);
+			namesake = getpid();
+			if (write(ids[1], &namesake, sizeof(namesake)) != sizeof(namesake))
+				_exit(1);
+			alarm(WAIT_AT_MOST_S);
+			for (;;)
+				live_sleep_ms(1);
+		}
+		_exit(0);
+	}
+	wait(NULL);
+	assert_int_equal(read(ids[0], &namesake, sizeof(namesake)), sizeof(namesake));
+	close(ids[0]);
+	close(ids[1]);
+	return namesake;
+}
+
+static bool has_record(const struct snapshot *snapshot, const char *process)
+{
+	for (size_t i = 0; i < snapshot->latency.count; i++) {
+		if (strcmp(snapshot_text(snapshot, snapshot->latency.records[i].pcomm), process) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether waits are counted for this program under its own name, and for the other one under the common one.
+ */
+static bool tells_apart(struct capture *capture, const char *name)
+{
+	struct snapshot *snapshot;
+	bool result;
+
+	live_sleep_ms(1);
+	snapshot = live_round(capture);
+	result = has_record(snapshot, SNAPSHOT_SELF) && has_record(snapshot, name);
+	snapshot_release(snapshot);
+	return result;
+}
+
+/* Waits of another ctop are not taken for those of the one that measures. */
+static void test_namesake(void **state)
+{
+	const struct capture_options options = {.latency = true};
+	struct capture *capture;
+	struct error error;
+	char name[TASK_COMM_SIZE];
+	bool able, told;
+	pid_t namesake;
+
+	(void)state;
+	prctl(PR_SET_NAME, "ctop-namesake");
+	prctl(PR_GET_NAME, name);
+	namesake = start_namesake();
+	assert_int_equal(capture_open(&options, &capture, &error), 0);
+	able = capture_switch_latency(capture, true) == 0;
+	told = able && wait_until(tells_apart(capture, name));
+	capture_close(capture);
+	kill(namesake, SIGKILL);
+	if (!able)
+		live_skip("waits cannot be measured here");
+	assert_true(told);
+}
+
 /* --- kernels --- */
 
 static bool suits(const char *release, const char *version)
@@ -458,7 +537,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_longest), cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_clock_goes_back),
-		cmocka_unit_test(test_names),   cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_names),   cmocka_unit_test(test_namesake),
+		cmocka_unit_test(test_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
