@@ -405,17 +405,29 @@ static __always_inline void begin_wait(const struct task_struct *task, struct la
  */
 __noinline int settle_with(__u32 victim, __u32 of_cpu, __u64 from, __u64 now, __u64 lag)
 {
-	struct settling of = {.from = from, .end = now, .lag = lag, .victim = victim};
+	struct settling of;
+	struct blame_ring *ring;
+	const struct blame_slice *last;
 	const __u32 zero = 0;
 
 	/* since Linux 5.19 */
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_map_lookup_percpu_elem))
 		return 0;
-	of.ring = bpf_map_lookup_percpu_elem(&rings, &zero, of_cpu);
-	if (of.ring == NULL)
+	ring = of_cpu == bpf_get_smp_processor_id() ? bpf_map_lookup_elem(&rings, &zero)
+						    : bpf_map_lookup_percpu_elem(&rings, &zero, of_cpu);
+	if (ring == NULL)
 		return 0;
-	of.slice = of.ring->last;
-	if (of.ring->measurement == since)
+	last = &ring->slices[ring->last % BLAME_SLICES];
+	/* most waits are within one slice */
+	if (ring->measurement == since && last->begin <= from && last->lag == lag) {
+		const struct part part = {now - from, last->culprit, last->version};
+
+		add_part(victim, &part);
+		return 0;
+	}
+	of = (struct settling){
+		.ring = ring, .from = from, .end = now, .lag = lag, .slice = ring->last, .victim = victim};
+	if (ring->measurement == since)
 		bpf_loop(BLAME_SLICES, settle_slice, &of, 0);
 	for (int i = 0; i < PARTS; i++)
 		add_part(victim, &of.parts[i]);
