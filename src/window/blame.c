@@ -89,23 +89,19 @@ struct blame *blame_create(const struct grouping_options *options, const struct 
 			   const struct latency *span, struct pattern_memory *patterns)
 {
 	struct blame *blame;
-	size_t group_count;
 
 	if (axis_is_by_thread(options->axis))
 		return NULL;
 	blame = create(options, names, span, patterns);
-	group_count = grouping_count(blame->groups);
-	blame->delayed_ns = memory_allocate_zero(group_count + 1, sizeof(*blame->delayed_ns));
-	blame->delaying_ns = memory_allocate_zero(group_count + 1, sizeof(*blame->delaying_ns));
+	blame->delayed_ns = memory_allocate_zero(grouping_count(blame->groups) + 1,
+						 sizeof(*blame->delayed_ns));
 	for (size_t i = 0; i < span->delay_count; i++) {
 		const struct latency_delay *delay = &span->delays[i];
-		uint32_t culprit = BLAME_NOBODY;
 
-		if (delay->cause == LATENCY_CAUSE_THREADS) {
-			culprit = grouping_of_triple(blame->groups, 0, delay->culprit);
-			add_to(&blame->delaying_ns[culprit], delay->time_ns);
-		}
-		add_entry(blame, delay, grouping_of_triple(blame->groups, 0, delay->victim), culprit);
+		add_entry(blame, delay, grouping_of_triple(blame->groups, 0, delay->victim),
+			  delay->cause == LATENCY_CAUSE_THREADS
+				  ? grouping_of_triple(blame->groups, 0, delay->culprit)
+				  : BLAME_NOBODY);
 	}
 	join(blame);
 	return blame;
@@ -146,7 +142,6 @@ void blame_release(struct blame *blame)
 	grouping_release(blame->groups);
 	free(blame->entries);
 	free(blame->delayed_ns);
-	free(blame->delaying_ns);
 	free(blame);
 }
 

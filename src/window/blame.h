@@ -30,7 +30,6 @@ struct blame {
 	struct blame_entry *entries; /* each pair once: by victim, the largest first */
 	size_t count;
 	uint64_t *delayed_ns;  /* of each group (by rows: of each row): what its waits were delayed in all */
-	uint64_t *delaying_ns; /* and what it delayed others and itself; NULL by rows */
 	uint32_t first_group;  /* of culprits: how many rows there are; 0 by groups */
 	uint64_t span_ns;      /* that was measured */
 };

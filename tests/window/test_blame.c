@@ -88,8 +88,6 @@ static void test_groups(void **state)
 	check_entry(blame, &entries[1], "itself", 80, 2);
 	check_entry(blame, &entries[2], "(wakeup)", 14, 2);
 	assert_int_equal(blame->delayed_ns[api], 1694);
-	assert_int_equal(blame->delaying_ns[api], 80);
-	assert_int_equal(blame->delaying_ns[blame_find(blame, "backup", 6)], 1600);
 	assert_int_equal(blame_find(blame, "nobody", 6), BLAME_NOBODY);
 	blame_of(blame, blame_find(blame, "noise", 5), &count);
 	assert_int_equal(count, 0);
