@@ -22,7 +22,7 @@ enum {
 	BLAME_PAIRS = 16384,
 	/* Behind these are those of each slot with all that found no room. */
 	BLAME_PAIRS_ALL = BLAME_PAIRS + LATENCY_SLOTS,
-	BLAME_SLICES = 256, /* of each CPU; a power of 2 */
+	BLAME_SLICES = 512, /* of each CPU; a power of 2 */
 };
 
 /* What kept a thread waiting, where no thread did: numbers behind those of the slots. */

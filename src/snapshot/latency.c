@@ -181,7 +181,8 @@ void latency_copy(struct snapshot *to, const struct snapshot *from)
 	to->latency.delays = memory_allocate((latency->delay_count + 1) * sizeof(*latency->delays));
 	to->latency.capacity = latency->count + 1;
 	to->latency.delay_capacity = latency->delay_count + 1;
-	memcpy(to->latency.delays, latency->delays, latency->delay_count * sizeof(*latency->delays));
+	for (size_t i = 0; i < latency->delay_count; i++)
+		to->latency.delays[i] = latency->delays[i];
 	for (size_t i = 0; i < latency->count; i++) {
 		struct latency_record *record = &to->latency.records[i];
 

@@ -29,9 +29,9 @@ struct blame {
 	struct grouping *groups;     /* of all names, whatever is shown; owned */
 	struct blame_entry *entries; /* each pair once: by victim, the largest first */
 	size_t count;
-	uint64_t *delayed_ns;  /* of each group (by rows: of each row): what its waits were delayed in all */
-	uint32_t first_group;  /* of culprits: how many rows there are; 0 by groups */
-	uint64_t span_ns;      /* that was measured */
+	uint64_t *delayed_ns; /* of each group (by rows: of each row): what its waits were delayed in all */
+	uint32_t first_group; /* of culprits: how many rows there are; 0 by groups */
+	uint64_t span_ns;     /* that was measured */
 };
 
 /*
