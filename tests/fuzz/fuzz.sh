@@ -12,7 +12,7 @@ name=$(basename "$target")
 corpus=$(mktemp -d) || exit 1
 trap 'rm -rf "$corpus"' EXIT
 
-if "$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=60 -print_final_stats=1 \
+if CTOP_FUZZ_SEEDS="$corpus" "$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=60 -print_final_stats=1 \
     -artifact_prefix="$(dirname "$target")/$name-" "$corpus" "$seeds" 2>&1; then
     echo "ok - $name"
 else

@@ -8,19 +8,23 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "../recording/random_round.h"
 #include "../recording/round_compare.h"
+#include "base/memory.h"
 #include "store/recording.h"
 
 enum {
 	HEADER_BYTES = 12,
 	LIMIT = 1 << 18,
+	SEEDS = 12,
 };
 
+int LLVMFuzzerInitialize(int *count, char ***words);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct recorder *recorder;
@@ -51,6 +55,60 @@ static void begin(void)
 	recording_release(&recording);
 	snapshot_release(now);
 	random_host_release(host);
+}
+
+/* Writes an input of a kind: what the frame of a recording holds, or all of it. */
+static void write_seed(const char *directory, unsigned int number, char kind, const struct buffer *blob)
+{
+	const char *frame = blob->data + HEADER_BYTES;
+	const size_t length = blob->length - HEADER_BYTES;
+	const size_t content = (size_t)ZSTD_getFrameContentSize(frame, length);
+	struct buffer input = {0};
+	char *path = memory_format("%s/made-%u-%d", directory, number, kind);
+	FILE *file = fopen(path, "we");
+
+	buffer_append_char(&input, kind);
+	if (kind == 3) {
+		buffer_append(&input, blob->data, blob->length);
+	} else {
+		buffer_reserve(&input, content);
+		input.length += ZSTD_decompress(input.data + input.length, content, frame, length);
+	}
+	require(file != NULL && fwrite(input.data, 1, input.length, file) == input.length &&
+		fclose(file) == 0);
+	buffer_release(&input);
+	free(path);
+}
+
+/*
+ * Makes inputs in $CTOP_FUZZ_SEEDS. Kept ones would be refused as soon as a member of a round is added or
+ * goes. Changes are against the same round as in begin().
+ */
+int LLVMFuzzerInitialize(int *count, char ***words)
+{
+	const char *directory = getenv("CTOP_FUZZ_SEEDS");
+	struct recording recording = {0};
+
+	(void)count;
+	(void)words;
+	begin();
+	for (unsigned int seed = 1; directory != NULL && seed <= SEEDS; seed++) {
+		struct random_host *host = random_host_create(seed);
+		struct snapshot *first = random_host_next(host), *now = random_host_next(host);
+
+		recorder_encode(recorder, first, NULL, first, 1, &recording);
+		write_seed(directory, seed, 0, &recording.state);
+		write_seed(directory, seed, 3, &recording.state);
+		if (recording.interval.length != 0)
+			write_seed(directory, seed, 2, &recording.interval);
+		recorder_encode(recorder, now, against, NULL, NAN, &recording);
+		write_seed(directory, seed, 1, &recording.state);
+		snapshot_release(first);
+		snapshot_release(now);
+		random_host_release(host);
+	}
+	recording_release(&recording);
+	return 0;
 }
 
 /* What everything that shows a round looks at. */
@@ -125,8 +183,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buffer blob = {0};
 	unsigned int kind;
 
-	if (recorder == NULL)
-		begin();
 	if (size == 0 || size > LIMIT)
 		return 0;
 	kind = data[0] % 4;
