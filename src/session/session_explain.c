@@ -476,6 +476,22 @@ static void append_task_field(struct explanation *explanation)
 		buffer_append_text(explanation->lines, "This scheduler was started since.\n");
 }
 
+/* Names the process that started most of those that came and went. */
+static void append_parent(const struct explanation *explanation)
+{
+	const struct ended *ended = explanation->window.ended;
+	struct started_by parent = {0};
+
+	for (size_t i = 0; i < ended->count; i++) {
+		if (explanation->shown.ended_row_of[i] != UINT32_MAX)
+			started_by_add(&parent, ended->records[i].started_by);
+	}
+	if (parent.processes != 0)
+		buffer_append_format(explanation->lines,
+				     "Most of the processes that came and went were started by %s.\n",
+				     snapshot_text(ended->names, parent.name));
+}
+
 static void append_ended(struct explanation *explanation)
 {
 	const struct ended *ended = explanation->window.ended;
@@ -496,6 +512,8 @@ static void append_ended(struct explanation *explanation)
 				     set == NULL        ? since_base ? "as last read" : "which nobody tells"
 				     : set->lower_bound ? "without the last moments"
 							: "until the end");
+	if (column_entry(explanation->column)->operation == COLUMN_OPERATION_LIVES)
+		append_parent(explanation);
 	if (explanation->shown.behind_names && explanation->shown.count == 0)
 		buffer_append_text(
 			explanation->lines,

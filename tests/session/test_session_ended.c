@@ -779,6 +779,22 @@ static void start_group(struct snapshot *snapshot, const char *name, const char 
 		string_pool_intern(&set->names->strings, parent, strlen(parent)), processes};
 }
 
+/* BORN/s of a row says who started its processes. */
+static void expect_parent(struct session *session, const char *name, const char *parent)
+{
+	static const enum column born = COLUMN_BORN;
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct buffer lines = {0};
+	char expected[100];
+
+	view.columns = &born;
+	view.column_count = 1;
+	session_explain(session, &view, name, strlen(name), 0, &lines);
+	snprintf(expected, sizeof(expected), "came and went were started by %s.\n", parent);
+	assert_non_null(strstr(lines.data, expected));
+	buffer_release(&lines);
+}
+
 /* More than a hundred processes a second are named, by those that take part. */
 static void test_storm(void **state)
 {
@@ -803,6 +819,7 @@ static void test_storm(void **state)
 	assert_int_equal(storm.processes_per_s, 400);
 	assert_string_equal(storm.names[0], "sh");
 	assert_string_equal(storm.parent, "configure");
+	expect_parent(session, "cc1", "make");
 	assert_null(storm.names[1]);
 	session_release(session);
 }
