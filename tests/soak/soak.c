@@ -420,7 +420,8 @@ static bool is_flat(enum subject_kind kind)
 
 	printf("# %s: %+.0f KiB and %+.1f descriptors an hour\n", subject_names[kind], kib, descriptors);
 	/* a line through a few minutes says nothing */
-	return soak.is_short || (kib < GROWTH_KIB_PER_H && descriptors < GROWTH_DESCRIPTORS_PER_H);
+	return soak.is_short ||
+	       (kib < (double)GROWTH_KIB_PER_H && descriptors < (double)GROWTH_DESCRIPTORS_PER_H);
 }
 
 /* The history has no gap: the column of `ctop history`, days after one another. */
@@ -480,7 +481,7 @@ int main(int count, char **arguments)
 
 	soak.minutes = count > 1 ? strtod(arguments[1], NULL) : 0;
 	soak.is_short = count > 2 && strcmp(arguments[2], "short") == 0;
-	if (soak.minutes < 1 || soak.minutes > MINUTES_MAX) {
+	if (soak.minutes < 1 || soak.minutes > (double)MINUTES_MAX) {
 		fprintf(stderr, "usage: soak MINUTES [short]\n");
 		return 2;
 	}
