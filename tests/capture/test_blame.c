@@ -12,12 +12,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
 
 #include "base/clock.h"
+#include "capture/bpf/bpf_host.h"
 #include "capture/bpf/bpf_latency.h"
 #include "live.h"
 #include "tests/wait.h"
@@ -359,6 +362,100 @@ static void test_hogs(void **state)
 	assert_true(right);
 }
 
+/* Writes a text to a file that is there: elsewhere than in a file system of cgroups none is made. */
+static bool write_to(const char *group, const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+	bool written;
+
+	snprintf(path, sizeof(path), "%s/%s", group, name);
+	file = fopen(path, "r+e");
+	if (file == NULL)
+		return false;
+	written = fputs(text, file) >= 0;
+	return fclose(file) == 0 && written;
+}
+
+/* Makes a cgroup whose threads get 2 ms of each 10, by either version of cgroups; false where none can be
+ * made. */
+static bool make_limited_group(char group[static 128])
+{
+	static const char *const parents[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu"};
+
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+		snprintf(group, 128, "%s/ctop-test-%d", parents[i], (int)getpid());
+		if (mkdir(group, 0700) != 0)
+			continue;
+		if (write_to(group, "cpu.max", "2000 10000") ||
+		    (write_to(group, "cpu.cfs_period_us", "10000") &&
+		     write_to(group, "cpu.cfs_quota_us", "2000")))
+			return true;
+		rmdir(group);
+	}
+	return false;
+}
+
+/* How long the kernel says that a cgroup has been throttled, ns. */
+static double read_throttled(const char *group)
+{
+	char path[256], name[64];
+	unsigned long long number;
+	double throttled = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/cpu.stat", group);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fscanf(file, "%63s %llu", name, &number) == 2) {
+		if (strcmp(name, "throttled_time") == 0) /* cgroup v1 */
+			throttled = (double)number;
+		else if (strcmp(name, "throttled_usec") == 0)
+			throttled = (double)number * 1000;
+	}
+	fclose(file);
+	return throttled;
+}
+
+/* The time in which a limit keeps threads from running is nobody else's fault. */
+static void test_throttled(void **state)
+{
+	char group[128], id[16];
+	struct utsname kernel;
+	bool able, right = false;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(uname(&kernel), 0);
+	if (bpf_kernel_is_older(kernel.release, 6, 6))
+		live_skip("the kernel tells this since Linux 6.6");
+	if (!make_limited_group(group))
+		live_skip("no cgroup with a limit of CPU time can be made here");
+	child = live_start(run_victim, NULL);
+	snprintf(id, sizeof(id), "%d", (int)child);
+	able = write_to(group, "cgroup.procs", id);
+	for (int attempt = 0; attempt < 3 && able && !right; attempt++) {
+		const double before = read_throttled(group);
+		double wait, throttled;
+		struct blame *blame = measure(child, "blamed-victim", NULL, 0, &wait, NULL);
+
+		able = blame != NULL;
+		if (!able)
+			break;
+		/* the kernel's number is of the time before the window too */
+		throttled = (read_throttled(group) - before) * WINDOW_MS / (WINDOW_MS + SETTLE_MS);
+		print_message("throttled: %.1f ms by the kernel\n", throttled / 1e6);
+		right = is_whole(blame, wait) && culprit_time(blame, "(throttled)") > 0.8 * throttled &&
+			culprit_time(blame, "(throttled)") < 1.2 * throttled;
+		free(blame);
+	}
+	live_end(child);
+	await("the cgroup to be empty", rmdir(group) == 0);
+	if (!able)
+		live_skip("waits cannot be measured here");
+	assert_true(right);
+}
+
 static void test_many_threads(void **state)
 {
 	(void)state;
@@ -383,9 +480,8 @@ static void test_fork_storm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hogs),
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_ping_pong),
+		cmocka_unit_test(test_hogs),         cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_many_threads), cmocka_unit_test(test_ping_pong),
 		cmocka_unit_test(test_fork_storm),
 	};
 
