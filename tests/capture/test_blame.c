@@ -443,7 +443,8 @@ static void test_throttled(void **state)
 		if (!able)
 			break;
 		/* the kernel's number is of the time before the window too */
-		throttled = (read_throttled(group) - before) * WINDOW_MS / (WINDOW_MS + SETTLE_MS);
+		throttled = (read_throttled(group) - before) * (double)WINDOW_MS /
+			    (double)(WINDOW_MS + SETTLE_MS);
 		print_message("throttled: %.1f ms by the kernel\n", throttled / 1e6);
 		right = is_whole(blame, wait) && culprit_time(blame, "(throttled)") > 0.8 * throttled &&
 			culprit_time(blame, "(throttled)") < 1.2 * throttled;
