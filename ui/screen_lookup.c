@@ -5,10 +5,10 @@
  */
 #include "screen.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/string_pool.h"
 #include "table/column_list.h"
 #include "table/value_cell.h"
 #include "window/column.h"
@@ -116,19 +116,12 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 	append_frames(text, lines);
 }
 
-/* A function in which threads of a row sleep. */
-struct place {
-	const char *name;
-	size_t length;
-	size_t threads;
+/* The functions in which threads of a row sleep, and how many do in each. */
+struct places {
+	struct string_pool names;
+	size_t threads[SLEEPERS_MAX + 1]; /* by id of the name; that of no name is 0 */
+	size_t known;
 };
-
-static int order_places(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	return (a->threads < b->threads) - (a->threads > b->threads);
-}
 
 static const struct lookup_entry *lookup_of_sleeper(struct ui *ui, const struct session_sleeper *sleeper)
 {
@@ -139,57 +132,56 @@ static const struct lookup_entry *lookup_of_sleeper(struct ui *ui, const struct 
 }
 
 /* Counts the functions that are known by now; asks for the others. */
-static size_t find_places(struct ui *ui, const struct session_sleeper sleepers[], size_t count,
-			  struct place places[], size_t *ret_known)
+static void find_places(struct ui *ui, const struct session_sleeper sleepers[], size_t count,
+			struct places *places)
 {
-	size_t place_count = 0;
-
-	*ret_known = 0;
+	*places = (struct places){0};
 	for (size_t i = 0; i < count; i++) {
 		const struct lookup_entry *entry = lookup_of_sleeper(ui, &sleepers[i]);
 		const char *text = entry != NULL ? entry->text : NULL;
 		const size_t length = text != NULL ? strcspn(text, "\n") : 0;
-		size_t place = 0;
 
 		if (length == 0)
 			continue;
-		++*ret_known;
-		while (place < place_count &&
-		       (places[place].length != length || memcmp(places[place].name, text, length) != 0))
-			place++;
-		if (place == place_count)
-			places[place_count++] = (struct place){text, length, 0};
-		places[place].threads++;
+		places->known++;
+		/* another lookup may take the text away */
+		places->threads[string_pool_intern(&places->names, text, length)]++;
 	}
-	qsort(places, place_count, sizeof(*places), order_places);
-	return place_count;
+}
+
+static void append_most(struct places *places, struct buffer *lines)
+{
+	uint32_t most = 0;
+
+	for (uint32_t id = 1; id < places->names.count; id++)
+		most = places->threads[id] > places->threads[most] ? id : most;
+	buffer_append_format(lines, "  %3zu  %s\n", places->threads[most],
+			     string_pool_text(&places->names, most));
+	places->threads[most] = 0;
 }
 
 /* Says where the threads of a group sleep. */
 static void append_places(struct ui *ui, const struct table_row *row, struct buffer *lines)
 {
 	struct session_sleeper sleepers[SLEEPERS_MAX];
-	struct place places[SLEEPERS_MAX];
-	size_t all, known;
+	struct places places;
+	size_t all;
 	const size_t count = session_find_sleepers(ui->session, &ui->view, row->key, row->key_length,
 						   sleepers, SLEEPERS_MAX, &all);
-	const size_t place_count = find_places(ui, sleepers, count, places, &known);
-	const struct lookup_entry *first = count != 0 ? lookup_of_sleeper(ui, &sleepers[0]) : NULL;
+	const struct lookup_entry *first;
 
-	if (first == NULL)
-		return;
-	if (place_count == 0 && first->answered) {
+	find_places(ui, sleepers, count, &places);
+	first = count != 0 ? lookup_of_sleeper(ui, &sleepers[0]) : NULL;
+	if (first != NULL && places.known == 0 && first->answered)
 		append_sleep(first, lines);
-		return;
-	}
-	buffer_append_format(
-		lines, "In D, or asleep for 0.5 s or longer: %zu threads. Where in the kernel, of %zu:\n",
-		all, known);
-	for (size_t i = 0; i < place_count; i++) {
-		buffer_append_format(lines, "  %3zu  ", places[i].threads);
-		buffer_append(lines, places[i].name, places[i].length);
-		buffer_append_char(lines, '\n');
-	}
+	else if (first != NULL)
+		buffer_append_format(
+			lines,
+			"In D, or asleep for 0.5 s or longer: %zu threads. Where in the kernel, of %zu:\n",
+			all, places.known);
+	for (uint32_t i = 1; i < places.names.count; i++)
+		append_most(&places, lines);
+	string_pool_release(&places.names);
 }
 
 void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum column column,

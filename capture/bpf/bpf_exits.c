@@ -216,7 +216,6 @@ static struct exit_sum difference(const struct exit_sum *now, const struct exit_
 	};
 
 	memcpy(result.parent, now->parent, sizeof(result.parent));
-
 	for (size_t i = 0; i < EXIT_AMOUNTS; i++)
 		result.amounts[i] = now->amounts[i] - before->amounts[i];
 	return result;

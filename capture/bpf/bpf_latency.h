@@ -26,7 +26,8 @@ struct bpf_waits {
 	uint64_t sum[LATENCY_RECORD_KINDS], longest[LATENCY_RECORD_KINDS]; /* ns */
 };
 
-/* What a thread of one slot ran, or another cause took, while one of another waited. */
+/* The time that threads of one slot waited for a CPU while threads of another ran there, or for another
+ * cause. */
 struct bpf_blame {
 	uint32_t victim, culprit; /* slots whose waits were handed over before; the culprit may be BLAME_… */
 	uint64_t time;            /* ns */

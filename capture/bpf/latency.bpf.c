@@ -289,7 +289,7 @@ __noinline int add_blame(__u32 victim, __u32 culprit, __u64 time)
 	return 0;
 }
 
-/* The clock of the run queue that a thread is on, which is up to date at the scheduler's events. */
+/* The clock of a thread's run queue, which is up to date at the scheduler's events. */
 struct queue_clock {
 	__u64 now, lag; /* ns */
 };
@@ -305,7 +305,7 @@ static __always_inline struct queue_clock clock_of(const struct task_struct *tas
 	return (struct queue_clock){queue->clock, clock_lag(queue)};
 }
 
-/* What slices of one slot took of a wait. */
+/* The part of a wait during which threads of one slot ran. */
 struct part {
 	__u64 time; /* ns; 0: none */
 	__u32 culprit, version;
@@ -345,7 +345,7 @@ static __always_inline void add_part(__u32 victim, const struct part *part)
 		add_blame(victim, is_gone ? LATENCY_SLOT_OTHER : part->culprit, part->time);
 }
 
-/* Takes what a slice has of the wait. Returns 1 when there is nothing left. */
+/* Takes the part of the wait that lies within a slice. Returns 1 when nothing is left. */
 static long settle_slice(__u32 index, void *context)
 {
 	struct settling *of = context;
@@ -458,7 +458,7 @@ static __always_inline void settle(struct task_struct *task, struct latency_time
 	settle_with(victim, of_cpu, from, clock.now, clock.lag);
 }
 
-/* What has come to a CPU is what that does from now on. */
+/* From now on the CPU runs what has just come to it. */
 static __always_inline void begin_slice(struct blame_ring *ring, __u32 culprit, struct queue_clock clock)
 {
 	struct blame_slice *slice = &ring->slices[++ring->last % BLAME_SLICES];

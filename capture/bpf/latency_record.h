@@ -25,7 +25,7 @@ enum {
 	BLAME_SLICES = 512, /* of each CPU; a power of 2 */
 };
 
-/* What kept a thread waiting, where no thread did: numbers behind those of the slots. */
+/* Causes of a wait that are no thread. Their numbers are above those of all slots. */
 enum {
 	BLAME_EARLIER = 0xfffffff0, /* before the slices that are kept */
 	BLAME_WAKEUP,               /* the CPU was idle: it takes time to run a thread */
@@ -77,10 +77,7 @@ struct latency_slot {
 	__u32 used; /* 0 while it has no names */
 };
 
-/*
- * Who ran while who waited: a thread of slot `culprit` was on the CPU on whose run queue one of slot `victim`
- * was.
- */
+/* A thread of slot `victim` waited on the run queue of a CPU while one of slot `culprit` ran on it. */
 struct blame_names {
 	__u32 victim, culprit; /* slot, or BLAME_… */
 };
@@ -93,7 +90,7 @@ struct blame_pair {
 	__u32 used;  /* 0 while it has no names */
 };
 
-/* What a CPU did from `begin` on, until the slice behind it begins. */
+/* What a CPU ran from `begin` until the next slice began. */
 struct blame_slice {
 	__u64 begin;   /* ns of the run queue's clock, in which the kernel counts waits: struct rq */
 	__u64 lag;     /* time of interrupts and of the hypervisor until then: clock - clock_task */

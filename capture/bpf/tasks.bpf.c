@@ -138,8 +138,8 @@ static __always_inline void fill_memory(const struct task_struct *task, struct t
 }
 
 /*
- * What the record says of the task itself is read by the pointer that was given, at no more cost than reading
- * it; what lies behind another pointer by the plain one: see plain_task().
+ * Members of the task itself are read through the pointer that was given, which costs a plain load. Pointers
+ * to other structures are followed from the plain one, which the verifier does not look at: see plain_task().
  */
 static __always_inline void fill_record(struct task_struct *task, struct task_record *record)
 {

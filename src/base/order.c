@@ -74,3 +74,26 @@ void order_first(void *items, size_t count, size_t size, size_t first, order_com
 	if (first > 1)
 		qsort_r(items, first, size, compare, context);
 }
+
+static uint32_t key_at(const void *items, size_t size, size_t index)
+{
+	return *(const uint32_t *)(const void *)((const char *)items + index * size);
+}
+
+size_t order_find_run(const void *items, size_t count, size_t size, uint32_t key, size_t *ret_count)
+{
+	size_t first = 0, end = count;
+
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (key_at(items, size, middle) < key)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	while (end < count && key_at(items, size, end) == key)
+		end++;
+	*ret_count = end - first;
+	return first;
+}

@@ -29,4 +29,10 @@ typedef int order_compare(const void *left, const void *right, void *context);
  */
 void order_first(void *items, size_t count, size_t size, size_t first, order_compare *compare, void *context);
 
+/*
+ * Finds the items of a sorted array whose first member, a uint32_t, is `key`: the index of the first of them,
+ * and how many there are, which may be 0.
+ */
+size_t order_find_run(const void *items, size_t count, size_t size, uint32_t key, size_t *ret_count);
+
 #endif

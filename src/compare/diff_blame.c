@@ -108,7 +108,7 @@ static void add_side(struct diff_blame *blame, enum diff_side side, const struct
 	const double per_second = (double)NS_PER_S / (double)from->span_ns;
 
 	for (size_t i = 0; i < from->count; i++) {
-		const struct blame_entry *entry = &from->entries[i];
+		const struct latency_delay *entry = &from->entries[i];
 		struct diff_blame_entry *to = MEMORY_APPEND(blame->entries, blame->count, blame->capacity);
 
 		*to = (struct diff_blame_entry){
@@ -206,20 +206,8 @@ void diff_blame_append_culprit(const struct diff_blame *blame, const struct diff
 const struct diff_blame_entry *diff_blame_of(const struct diff_blame *blame, uint32_t victim,
 					     size_t *ret_count)
 {
-	size_t first = 0, end = blame->count, after;
-
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (blame->entries[middle].victim < victim)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	for (after = first; after < blame->count && blame->entries[after].victim == victim;)
-		after++;
-	*ret_count = after - first;
-	return &blame->entries[first];
+	return &blame->entries[order_find_run(blame->entries, blame->count, sizeof(*blame->entries), victim,
+					      ret_count)];
 }
 
 double diff_blame_delayed(const struct diff_blame *blame, uint32_t victim, enum diff_side side)

@@ -183,14 +183,6 @@ enum axis session_blame_axis(const struct view *view);
 void session_append_slow(struct session *session, const struct view *view, const char *key, size_t key_length,
 			 bool offers_latency, struct buffer *words);
 
-/*
- * The definition of one cell: lines of text (what it counts, file or message it came from, when the two
- * readings were taken, how many threads contributed and how many could not and why, the tally of a category,
- * caveats). `column` is an index into table.columns of the view's table. The caller frees the buffer.
- */
-void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
-		     size_t column, struct buffer *ret_lines);
-
 /* A thread that is in D, or has slept for half a second or longer. */
 struct session_sleeper {
 	uint32_t tgid, tid;
@@ -206,6 +198,14 @@ struct session_sleeper {
 size_t session_find_sleepers(struct session *session, const struct view *view, const char *key,
 			     size_t key_length, struct session_sleeper sleepers[], size_t limit,
 			     size_t *ret_count);
+
+/*
+ * The definition of one cell: lines of text (what it counts, file or message it came from, when the two
+ * readings were taken, how many threads contributed and how many could not and why, the tally of a category,
+ * caveats). `column` is an index into table.columns of the view's table. The caller frees the buffer.
+ */
+void session_explain(struct session *session, const struct view *view, const char *key, size_t key_length,
+		     size_t column, struct buffer *ret_lines);
 
 /*
  * The same of a row of session_metric_table() that is a member of what a scheduler keeps: `name` is that of

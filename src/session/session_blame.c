@@ -40,7 +40,7 @@ struct pair_order {
 };
 
 /* What delays the first group, then what it delays, then all else. */
-static int rank(const struct pair_order *order, const struct blame_entry *entry)
+static int rank(const struct pair_order *order, const struct latency_delay *entry)
 {
 	if (order->first == BLAME_NOBODY)
 		return 0;
@@ -50,7 +50,7 @@ static int rank(const struct pair_order *order, const struct blame_entry *entry)
 static int compare_pairs(const void *a, const void *b, void *context)
 {
 	const struct pair_order *order = context;
-	const struct blame_entry *left = a, *right = b;
+	const struct latency_delay *left = a, *right = b;
 	const int difference = rank(order, left) - rank(order, right);
 	int later;
 
@@ -65,7 +65,7 @@ static int compare_pairs(const void *a, const void *b, void *context)
 }
 
 /* The key of a pair: its culprit, then the key of the victim. */
-static void set_key(const struct blame *blame, const struct blame_entry *entry, struct arena *arena,
+static void set_key(const struct blame *blame, const struct latency_delay *entry, struct arena *arena,
 		    struct table_row *row)
 {
 	struct buffer key = {0};
@@ -86,7 +86,7 @@ static void set_key(const struct blame *blame, const struct blame_entry *entry, 
 	buffer_release(&key);
 }
 
-static void add_pair(struct table *table, const struct blame *blame, const struct blame_entry *entry)
+static void add_pair(struct table *table, const struct blame *blame, const struct latency_delay *entry)
 {
 	struct table_row *row = table_add_row(table);
 	const double seconds = (double)blame->span_ns / 1e9;

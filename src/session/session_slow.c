@@ -88,7 +88,7 @@ static void append_throttled(const struct slow_row *row, double percent)
 static bool append_culprit(const struct slow_row *row)
 {
 	struct blame *blame = row->shown.by_thread ? NULL : reduce_blame(&row->window, &row->shown);
-	const struct blame_entry *first = NULL;
+	const struct latency_delay *first = NULL;
 	size_t count = 0;
 
 	if (blame != NULL)

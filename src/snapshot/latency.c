@@ -94,7 +94,7 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 
 /* --- what delayed them --- */
 
-static int order_delays(const void *left, const void *right)
+int latency_order_delays(const void *left, const void *right)
 {
 	const struct latency_delay *a = left, *b = right;
 
@@ -105,24 +105,23 @@ static int order_delays(const void *left, const void *right)
 	return (a->culprit > b->culprit) - (a->culprit < b->culprit);
 }
 
-/* Makes one of all that have the same victim and cause. */
-static void join_delays(struct latency *latency)
+size_t latency_join_delays(struct latency_delay delays[], size_t count)
 {
-	size_t count = 0;
+	size_t joined = 0;
 
-	qsort(latency->delays, latency->delay_count, sizeof(*latency->delays), order_delays);
-	for (size_t i = 0; i < latency->delay_count; i++) {
-		const struct latency_delay *delay = &latency->delays[i];
-		struct latency_delay *last = count != 0 ? &latency->delays[count - 1] : NULL;
+	if (count != 0)
+		qsort(delays, count, sizeof(*delays), latency_order_delays);
+	for (size_t i = 0; i < count; i++) {
+		struct latency_delay *last = joined != 0 ? &delays[joined - 1] : NULL;
 
-		if (last == NULL || order_delays(last, delay) != 0) {
-			latency->delays[count++] = *delay;
+		if (last == NULL || latency_order_delays(last, &delays[i]) != 0) {
+			delays[joined++] = delays[i];
 			continue;
 		}
-		last->time_ns = number_add_saturating(last->time_ns, delay->time_ns);
-		last->waits = number_add_saturating(last->waits, delay->waits);
+		last->time_ns = number_add_saturating(last->time_ns, delays[i].time_ns);
+		last->waits = number_add_saturating(last->waits, delays[i].waits);
 	}
-	latency->delay_count = count;
+	return joined;
 }
 
 static int order_times(const void *left, const void *right)
@@ -151,7 +150,7 @@ static void fold_delays(struct latency *latency)
 		delay->cause = LATENCY_CAUSE_OTHER;
 		delay->culprit = 0;
 	}
-	join_delays(latency);
+	latency->delay_count = latency_join_delays(latency->delays, count);
 }
 
 void latency_add_delays(struct latency *latency, const struct latency *from, const uint32_t indices[])
@@ -165,9 +164,7 @@ void latency_add_delays(struct latency *latency, const struct latency *from, con
 		if (delay->cause == LATENCY_CAUSE_THREADS)
 			delay->culprit = indices[delay->culprit];
 	}
-	if (from->delay_count == 0)
-		return;
-	join_delays(latency);
+	latency->delay_count = latency_join_delays(latency->delays, latency->delay_count);
 	if (latency->delay_count > LATENCY_DELAYS_MAX)
 		fold_delays(latency);
 }

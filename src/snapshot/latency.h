@@ -104,6 +104,12 @@ double latency_percentile(const struct latency_histogram *histogram, double shar
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
 					  uint32_t cgroup);
 
+/* Compares two delays, for qsort(3): by victim, then cause, then culprit. */
+int latency_order_delays(const void *left, const void *right);
+
+/* Sorts delays and makes one of all with the same victim, cause and culprit. Returns how many are left. */
+size_t latency_join_delays(struct latency_delay delays[], size_t count);
+
 /*
  * Adds what delayed the records of `from` to those of `latency`, which have the indices `indices`. What is
  * beyond LATENCY_DELAYS_MAX, of the least time, is put together by victim.

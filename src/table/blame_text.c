@@ -23,7 +23,7 @@ double blame_ms_per_s(const struct blame *blame, uint64_t time_ns)
 	return blame->span_ns != 0 ? (double)time_ns * 1e3 / (double)blame->span_ns : 0;
 }
 
-void blame_append_culprit(const struct blame *blame, const struct blame_entry *entry, struct buffer *text)
+void blame_append_culprit(const struct blame *blame, const struct latency_delay *entry, struct buffer *text)
 {
 	size_t length;
 	const char *label = blame_culprit_label(blame, entry, &length);
@@ -38,7 +38,7 @@ void blame_append_text(const struct blame *blame, uint32_t victim, struct buffer
 	bool has_cause[LATENCY_CAUSE_COUNT] = {false};
 	bool has_itself = false;
 	size_t count;
-	const struct blame_entry *entries = blame_of(blame, victim, &count);
+	const struct latency_delay *entries = blame_of(blame, victim, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		has_cause[entries[i].cause] = true;

@@ -12,7 +12,7 @@ const char *blame_cause_meaning(enum latency_cause cause);
 double blame_ms_per_s(const struct blame *blame, uint64_t time_ns);
 
 /* Appends what is shown of a culprit, blanks between the names of a group of several. */
-void blame_append_culprit(const struct blame *blame, const struct blame_entry *entry, struct buffer *text);
+void blame_append_culprit(const struct blame *blame, const struct latency_delay *entry, struct buffer *text);
 
 /*
  * Appends lines of text: each culprit of a victim with its milliseconds per second and its share, the largest

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 
 const char blame_itself[] = "itself";
 
@@ -15,44 +16,20 @@ const char *const blame_cause_labels[LATENCY_CAUSE_COUNT] = {
 #undef LATENCY_CAUSE
 };
 
-static int order_pairs(const void *left, const void *right)
-{
-	const struct blame_entry *a = left, *b = right;
-
-	if (a->victim != b->victim)
-		return (a->victim > b->victim) - (a->victim < b->victim);
-	if (a->cause != b->cause)
-		return (a->cause > b->cause) - (a->cause < b->cause);
-	return (a->culprit > b->culprit) - (a->culprit < b->culprit);
-}
-
 static int order_by_time(const void *left, const void *right)
 {
-	const struct blame_entry *a = left, *b = right;
+	const struct latency_delay *a = left, *b = right;
 
 	if (a->victim != b->victim || a->time_ns == b->time_ns)
-		return order_pairs(left, right);
+		return latency_order_delays(left, right);
 	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
 }
 
-/* Makes one of all with the same victim and culprit. */
 static void join(struct blame *blame)
 {
-	size_t count = 0;
-
-	qsort(blame->entries, blame->count, sizeof(*blame->entries), order_pairs);
-	for (size_t i = 0; i < blame->count; i++) {
-		struct blame_entry *last = count != 0 ? &blame->entries[count - 1] : NULL;
-
-		if (last == NULL || order_pairs(last, &blame->entries[i]) != 0) {
-			blame->entries[count++] = blame->entries[i];
-			continue;
-		}
-		last->time_ns = number_add_saturating(last->time_ns, blame->entries[i].time_ns);
-		last->waits = number_add_saturating(last->waits, blame->entries[i].waits);
-	}
-	blame->count = count;
-	qsort(blame->entries, count, sizeof(*blame->entries), order_by_time);
+	blame->count = latency_join_delays(blame->entries, blame->count);
+	if (blame->count != 0)
+		qsort(blame->entries, blame->count, sizeof(*blame->entries), order_by_time);
 }
 
 static void add_to(uint64_t *sum, uint64_t time_ns)
@@ -75,7 +52,7 @@ static struct blame *create(const struct grouping_options *options, const struct
 static void add_entry(struct blame *blame, const struct latency_delay *delay, uint32_t victim,
 		      uint32_t culprit)
 {
-	blame->entries[blame->count++] = (struct blame_entry){
+	blame->entries[blame->count++] = (struct latency_delay){
 		.victim = victim,
 		.culprit = culprit,
 		.cause = delay->cause,
@@ -150,25 +127,13 @@ uint32_t blame_find(const struct blame *blame, const char *key, size_t length)
 	return grouping_find(blame->groups, key, length);
 }
 
-const struct blame_entry *blame_of(const struct blame *blame, uint32_t victim, size_t *ret_count)
+const struct latency_delay *blame_of(const struct blame *blame, uint32_t victim, size_t *ret_count)
 {
-	size_t first = 0, end = blame->count, after;
-
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (blame->entries[middle].victim < victim)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	for (after = first; after < blame->count && blame->entries[after].victim == victim; after++)
-		continue;
-	*ret_count = after - first;
-	return &blame->entries[first];
+	return &blame->entries[order_find_run(blame->entries, blame->count, sizeof(*blame->entries), victim,
+					      ret_count)];
 }
 
-const char *blame_culprit_label(const struct blame *blame, const struct blame_entry *entry,
+const char *blame_culprit_label(const struct blame *blame, const struct latency_delay *entry,
 				size_t *ret_length)
 {
 	const char *label = entry->cause != LATENCY_CAUSE_THREADS ? blame_cause_labels[entry->cause]

@@ -15,19 +15,14 @@ enum {
 extern const char blame_itself[];
 extern const char *const blame_cause_labels[LATENCY_CAUSE_COUNT];
 
-/* One that delayed another. */
-struct blame_entry {
-	uint32_t victim;
-	/* The victim where its threads delayed one another; BLAME_NOBODY for other causes. By rows the number
-	 * of a group and `first_group`. */
-	uint32_t culprit;
-	enum latency_cause cause;
-	uint64_t time_ns, waits; /* as in struct latency_delay */
-};
-
 struct blame {
-	struct grouping *groups;     /* of all names, whatever is shown; owned */
-	struct blame_entry *entries; /* each pair once: by victim, the largest first */
+	struct grouping *groups; /* of all names, whatever is shown; owned */
+	/*
+	 * Each pair once: by victim, the largest first. Victim and culprit are groups (by rows: a row, and a
+	 * row or the number of a group and `first_group`). The culprit is the victim where its threads
+	 * delayed one another, BLAME_NOBODY for other causes.
+	 */
+	struct latency_delay *entries;
 	size_t count;
 	uint64_t *delayed_ns; /* of each group (by rows: of each row): what its waits were delayed in all */
 	uint32_t first_group; /* of culprits: how many rows there are; 0 by groups */
@@ -55,10 +50,10 @@ void blame_release(struct blame *blame);
 uint32_t blame_find(const struct blame *blame, const char *key, size_t length);
 
 /* The entries of a victim; `*ret_count` may be 0. */
-const struct blame_entry *blame_of(const struct blame *blame, uint32_t victim, size_t *ret_count);
+const struct latency_delay *blame_of(const struct blame *blame, uint32_t victim, size_t *ret_count);
 
 /* What is shown of the culprit: "backup", "itself", "(wakeup)". Owned by `blame`, or static. */
-const char *blame_culprit_label(const struct blame *blame, const struct blame_entry *entry,
+const char *blame_culprit_label(const struct blame *blame, const struct latency_delay *entry,
 				size_t *ret_length);
 
 #endif

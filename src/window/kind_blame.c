@@ -60,7 +60,7 @@ static void begin(struct reducer *reducer)
 static void conclude(const struct conclusion *of, struct value *value)
 {
 	const struct blame *blame = of->values->blame;
-	const struct blame_entry *first;
+	const struct latency_delay *first;
 	size_t count;
 
 	if (!value_set_state(of->accumulators, value))

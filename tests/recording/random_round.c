@@ -541,6 +541,10 @@ static void fill_ended(struct random_host *host, struct snapshot *snapshot)
 		group->threads = random_number(host);
 		group->processes = random_number(host);
 		group->unknown = random_number(host);
+		if (one_in(host, 2))
+			group->started_by = (struct started_by){
+				(uint32_t)random_below(host, set->names->strings.count),
+				1 + random_below(host, 9)};
 		fill_amounts(host, &group->amounts);
 	}
 	for (uint64_t count = random_below(host, 8); count > 0; count--) {

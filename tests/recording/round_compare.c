@@ -284,6 +284,8 @@ static bool ended_differs(const struct ended_set *a, const struct ended_set *b)
 		NUMBER(groups[index].threads);
 		NUMBER(groups[index].processes);
 		NUMBER(groups[index].unknown);
+		NUMBER(groups[index].started_by.name);
+		NUMBER(groups[index].started_by.processes);
 		if (amounts_differ(&a->groups[index].amounts, &b->groups[index].amounts, index))
 			return true;
 		if (!hash_map_get(&b->group_index,

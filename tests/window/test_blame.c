@@ -50,7 +50,7 @@ static struct snapshot *make_round(bool in_other_order)
 	return round;
 }
 
-static void check_entry(const struct blame *blame, const struct blame_entry *entry, const char *label,
+static void check_entry(const struct blame *blame, const struct latency_delay *entry, const char *label,
 			uint64_t time_ns, uint64_t waits)
 {
 	size_t length;
@@ -67,7 +67,7 @@ static void test_groups(void **state)
 	const struct grouping_options by_process = {.axis = AXIS_PROCESS}, by_user = {.axis = AXIS_USER};
 	struct latency_spans spans = {0};
 	struct snapshot *rounds[] = {make_round(false), make_round(true)};
-	const struct blame_entry *entries;
+	const struct latency_delay *entries;
 	struct blame *blame;
 	uint32_t api;
 	size_t count;
@@ -102,7 +102,7 @@ static void test_copy(void **state)
 	const struct grouping_options by_process = {.axis = AXIS_PROCESS};
 	struct latency_spans spans = {0}, again = {0};
 	struct snapshot *round = make_round(true), *copy;
-	const struct blame_entry *entries;
+	const struct latency_delay *entries;
 	struct blame *blame;
 	size_t count;
 

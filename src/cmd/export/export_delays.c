@@ -26,7 +26,7 @@ static const char *name_of(const struct blame *blame, uint32_t group, size_t *re
 	return invisible;
 }
 
-static void add_pair(struct export_delays *delays, const struct blame_entry *entry, uint64_t interval_ns)
+static void add_pair(struct export_delays *delays, const struct latency_delay *entry, uint64_t interval_ns)
 {
 	struct export_group_row *row = &delays->rows[delays->count];
 	struct export_number *number = &delays->numbers[delays->count];

@@ -300,7 +300,7 @@ static void append_number(const struct rule *rule, const struct cell *cell, stru
 
 /* --- who ran while a group waited --- */
 
-static bool counts(const struct rule *rule, const struct blame *blame, const struct blame_entry *entry)
+static bool counts(const struct rule *rule, const struct blame *blame, const struct latency_delay *entry)
 {
 	size_t key_length, label_length;
 	const char *key, *label;
@@ -317,7 +317,7 @@ static bool counts(const struct rule *rule, const struct blame *blame, const str
 static double find_delay(const struct rule *rule, const struct blame *blame, const struct table_row *row)
 {
 	const uint32_t victim = blame_find(blame, row->key, row->key_length);
-	const struct blame_entry *entries;
+	const struct latency_delay *entries;
 	size_t count = 0;
 	double time = 0;
 
