@@ -71,6 +71,16 @@ static bool shows_command(const struct ui *ui, const struct lookup_entry *comman
 	return false;
 }
 
+/* Whether the key l would tell who ran, as far as it is known. */
+static bool offers_latency(const struct ui *ui)
+{
+	const struct feature_result *feature =
+		&session_now(ui->session)->provenance.features[FEATURE_LATENCY];
+
+	return ui->host->has_latency && !ui->settings.latency && !ui->past.open &&
+	       feature->state != FEATURE_STATE_OFF;
+}
+
 /* What the row under the cursor waits for. Looked up once for a table: the screen is drawn more often. */
 static void find_slow(struct ui *ui, const struct table_row *row)
 {
@@ -83,8 +93,8 @@ static void find_slow(struct ui *ui, const struct table_row *row)
 	slow->key = memory_duplicate_bytes(row->key, row->key_length);
 	slow->key_length = row->key_length;
 	buffer_clear(&slow->words);
-	session_append_slow(ui->session, &ui->view, row->key, row->key_length,
-			    ui->host->has_latency && !ui->settings.latency && !ui->past.open, &slow->words);
+	session_append_slow(ui->session, &ui->view, row->key, row->key_length, offers_latency(ui),
+			    &slow->words);
 }
 
 /* Appends it, and where in the kernel a thread in D sleeps, if that is known already. */
