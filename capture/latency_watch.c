@@ -230,7 +230,7 @@ static void take_blame(void *context, const struct bpf_blame *blame)
 {
 	const struct taking *taking = context;
 	struct latency *latency = &taking->snapshot->latency;
-	struct latency_delay delay = {.time_ns = blame->time, .waits = blame->waits};
+	struct latency_delay delay = {.time_ns = blame->time, .waits = blame->waits, .wakes = blame->wakes};
 	const uint32_t victim = taking->record_of[blame->victim];
 
 	if (victim == 0)

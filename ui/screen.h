@@ -129,9 +129,11 @@ struct slow_note {
 	struct buffer words;
 };
 
-/* The page of who delays whom. */
+/* The page of who delays whom, or wakes whom. */
 struct blame_page {
 	bool open;
+	enum blame_relation relation;
+	enum session_pairs order;
 	char *key; /* of the row whose pairs come first, owned; NULL for none */
 	size_t key_length;
 	struct table *table; /* NULL: there are no pairs, for `missing` */
@@ -368,11 +370,13 @@ void screen_metrics_fold(struct ui *ui);
 
 int screen_metrics_draw(struct ui *ui, struct area area);
 
-/* --- screen_blame.c: who delays whom --- */
+/* --- screen_blame.c: who delays whom, and who wakes whom --- */
 
 void screen_blame_open(struct ui *ui);
 void screen_blame_close(struct ui *ui);
-void screen_blame_choose(struct ui *ui); /* opens the victim in the list */
+void screen_blame_choose(struct ui *ui);   /* opens the victim in the list */
+void screen_blame_relation(struct ui *ui); /* delays, or wakeups */
+void screen_blame_order(struct ui *ui);    /* sorts by the next number */
 
 /* After a round, or in another mode. */
 void screen_blame_refresh(struct ui *ui);

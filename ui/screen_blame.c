@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The page of who delays whom: pairs of groups. */
+/* The page of who delays whom, and of who wakes whom: pairs of groups. */
 #include "screen.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ void screen_blame_close(struct ui *ui)
 	list_reset(&page->list);
 	table_release(page->table);
 	free(page->key);
-	*page = (struct blame_page){.list = page->list};
+	*page = (struct blame_page){.relation = page->relation, .order = page->order, .list = page->list};
 }
 
 void screen_blame_refresh(struct ui *ui)
@@ -43,13 +43,34 @@ void screen_blame_refresh(struct ui *ui)
 
 	if (!page->open)
 		return;
-	table = session_blame_table(ui->session, &ui->view, page->key, page->key_length, &page->missing);
+	table = session_blame_table(ui->session, &ui->view, page->relation, page->order, page->key,
+				    page->key_length, &page->missing);
 	list_set_table(&page->list, table);
 	table_release(page->table);
 	page->table = table;
 	/* a cursor that was not moved stays on the largest */
 	if (!page->list.moved)
 		list_show_top(&page->list);
+}
+
+void screen_blame_relation(struct ui *ui)
+{
+	struct blame_page *page = &ui->blame;
+
+	page->relation = page->relation == BLAME_DELAYED_BY ? BLAME_WOKEN_BY : BLAME_DELAYED_BY;
+	if (page->order == SESSION_PAIRS_WAITS)
+		page->order = SESSION_PAIRS_SIZE;
+	list_reset(&page->list);
+	screen_blame_refresh(ui);
+}
+
+void screen_blame_order(struct ui *ui)
+{
+	struct blame_page *page = &ui->blame;
+	const int count = page->relation == BLAME_DELAYED_BY ? SESSION_PAIRS_COUNT : SESSION_PAIRS_WAITS;
+
+	page->order = (enum session_pairs)(((int)page->order + 1) % count);
+	screen_blame_refresh(ui);
 }
 
 void screen_blame_choose(struct ui *ui)
@@ -91,7 +112,9 @@ static void append_why_none(const struct ui *ui, struct buffer *lines)
 	if (session_now(ui->session) == NULL)
 		buffer_append_text(lines, "The first round is being read.\n");
 	else if (page->missing == REASON_READ)
-		buffer_append_text(lines, "No wait for a CPU ended in this time.\n");
+		buffer_append_text(lines, page->relation == BLAME_DELAYED_BY
+						  ? "No wait for a CPU ended in this time.\n"
+						  : "Nobody was woken in this time.\n");
 	else if (can_start)
 		buffer_append_text(lines, why_off);
 	else if (ui->settings.latency && page->missing == REASON_SWITCHED_OFF)
@@ -101,14 +124,19 @@ static void append_why_none(const struct ui *ui, struct buffer *lines)
 				     snapshot_reason_words(session_now(ui->session), page->missing));
 }
 
-/* "Who delays whom, by process   the first 1,000 of 2,345 pairs" */
+/* "Who delays whom, by process, by SHARE%   the first 1,000 of 2,345 pairs" */
 static void draw_title(const struct ui *ui, struct area area)
 {
 	const struct blame_page *page = &ui->blame;
 	struct buffer title = {0};
 	char shown[28], total[28];
 
-	buffer_append_format(&title, "Who delays whom, by %s", axes[session_blame_axis(&ui->view)].word);
+	buffer_append_format(&title, "Who %s whom, by %s",
+			     page->relation == BLAME_DELAYED_BY ? "delays" : "wakes",
+			     axes[session_blame_axis(&ui->view)].word);
+	if (page->order != SESSION_PAIRS_SIZE)
+		buffer_append_format(&title, ", sorted by %s",
+				     page->order == SESSION_PAIRS_SHARE ? "SHARE%" : "WAITS/s");
 	if (page->table != NULL && page->table->row_total > page->table->row_count)
 		buffer_append_format(&title, "   the first %s of %s pairs",
 				     number_group_digits(page->table->row_count, shown),
@@ -134,11 +162,12 @@ int screen_blame_draw(struct ui *ui, struct area area)
 		buffer_release(&lines);
 		return area.y;
 	}
-	return list_draw(&page->list, &(struct list_style){
-					      .y = area.y,
-					      .height = area.height,
-					      .width = area.width,
-					      .name_title = "VICTIM",
-					      .unsorted = true,
-				      });
+	return list_draw(&page->list,
+			 &(struct list_style){
+				 .y = area.y,
+				 .height = area.height,
+				 .width = area.width,
+				 .name_title = page->relation == BLAME_DELAYED_BY ? "VICTIM" : "WOKEN",
+				 .unsorted = true,
+			 });
 }

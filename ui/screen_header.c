@@ -289,7 +289,7 @@ static void add_storm(struct header_line *line, const struct ui *ui)
 	struct session_storm storm;
 
 	if (session_find_storm(ui->session, &storm) && storm.names[0] != NULL)
-		add(line, STYLE_WAIT, "storm: %.0f processes/s %s%s%s%s%s", storm.processes_per_s,
+		add(line, STYLE_WAIT, "fork storm: %.0f/s, %s%s%s%s%s", storm.processes_per_s,
 		    storm.parent != NULL ? storm.parent : "", storm.parent != NULL ? " starts " : "",
 		    storm.names[0], storm.names[1] != NULL ? ", " : "",
 		    storm.names[1] != NULL ? storm.names[1] : "");
@@ -593,15 +593,15 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 	if (ui->options->file_name != NULL || ui->past.open)
 		return;
 	if (ui->settings.latency && latency->events != 0 && latency->span_ns != 0 && !latency->is_whole)
-		add(line, STYLE_MESSAGE, "latency (l) %s%.2g%% of a CPU", draw_marks()->at_least,
-		    (double)latency->cost_ns * 100 / (double)latency->span_ns);
+		add(line, STYLE_MESSAGE, "measuring latency: %s%.2g%% of a CPU (l stops)",
+		    draw_marks()->at_least, (double)latency->cost_ns * 100 / (double)latency->span_ns);
 	else if (ui->settings.latency)
 		add(line, STYLE_MESSAGE,
 		    now->provenance.features[FEATURE_LATENCY].state == FEATURE_STATE_OFF
 			    ? "no latency (e: why)"
-			    : "latency (l)");
+			    : "measuring latency (l stops)");
 	else if (ui->view.tab == TAB_LATENCY)
-		add(line, STYLE_MESSAGE, "not measured: l begins");
+		add(line, STYLE_MESSAGE, "latency is off (l starts)");
 }
 
 /* Before the first round. */

@@ -20,7 +20,7 @@ enum {
 	KEPT_PAIRS = BLAME_PAIRS / 4 * 3,
 	IDLE_READINGS = 30, /* after so many readings without one */
 	FIRST_VERSION = 1,  /* of the slot of those that have none */
-	PROGRAM_COUNT = 5,
+	PROGRAM_COUNT = 6,
 	READ_ATTEMPTS = 100, /* some 10 us */
 };
 
@@ -35,7 +35,7 @@ struct seen {
 
 /* The last reading of a pair. */
 struct seen_pair {
-	uint64_t time, waits;
+	uint64_t time, waits, wakes;
 	uint32_t idle;
 	bool is_leaving;
 };
@@ -68,8 +68,12 @@ static int possible_cpus(void)
 	return count > 0 ? count : 1;
 }
 
+/*
+ * Loads it, with or without what tells an interrupt from the thread that it came upon: that takes the address
+ * of a variable of the kernel, which is known with CONFIG_KALLSYMS_ALL only.
+ */
 static struct feature_result load_object(struct bpf_latency *latency, struct bpf_scope scope,
-					 struct arena *arena)
+					 bool tells_interrupts, struct arena *arena)
 {
 	struct latency *object;
 
@@ -84,6 +88,8 @@ static struct feature_result load_object(struct bpf_latency *latency, struct bpf
 	object->rodata->own_process = scope.count == 0 ? (uint32_t)getpid() : 0;
 	bpf_map__set_max_entries(object->maps.counts,
 				 latency_record_counts(LATENCY_SLOTS, latency->shard_count));
+	bpf_program__set_autoload(object->progs.note_waking, tells_interrupts);
+	bpf_program__set_autoload(object->progs.note_waking_by_any, !tells_interrupts);
 	return bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 }
 
@@ -124,7 +130,11 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 		return NULL;
 	latency = memory_allocate_zero(1, sizeof(*latency));
 	latency->shard_count = 1;
-	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, arena);
+	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, true, arena);
+	if (ret_result->state != FEATURE_STATE_ON) {
+		latency__destroy(latency->object);
+		*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, false, arena);
+	}
 	if (ret_result->state == FEATURE_STATE_ON && !make_ready(latency))
 		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
 					  "the kernel refused an iterator over tasks, or to map an array",
@@ -202,7 +212,12 @@ static int attach_all(struct bpf_latency *latency)
 		result = attach(latency, 2, object->progs.count_new);
 	if (result == 0)
 		result = attach(latency, 3, object->progs.settle_move);
-	return result == 0 ? attach(latency, 4, object->progs.count_switch) : result;
+	if (result == 0)
+		result = attach(latency, 4,
+				bpf_program__autoload(object->progs.note_waking)
+					? object->progs.note_waking
+					: object->progs.note_waking_by_any);
+	return result == 0 ? attach(latency, 5, object->progs.count_switch) : result;
 }
 
 int bpf_latency_switch(struct bpf_latency *latency, bool on)
@@ -388,15 +403,18 @@ static bool read_pair(struct bpf_latency *latency, uint32_t index)
 	struct seen_pair *seen = &latency->seen_pairs[index];
 	const uint64_t time = __atomic_load_n(&pair->time, __ATOMIC_RELAXED);
 	const uint64_t waits = __atomic_load_n(&pair->waits, __ATOMIC_RELAXED);
+	const uint64_t wakes = __atomic_load_n(&pair->wakes, __ATOMIC_RELAXED);
 
-	if (time == seen->time)
+	if (time == seen->time && wakes == seen->wakes)
 		return false;
 	*MEMORY_APPEND(latency->blames, latency->blame_count, latency->blame_capacity) = (struct bpf_blame){
-		pair->names.victim, pair->names.culprit, time - seen->time, waits - seen->waits};
+		pair->names.victim, pair->names.culprit, time - seen->time, waits - seen->waits,
+		wakes - seen->wakes};
 	blame_slot(latency, pair->names.victim);
 	blame_slot(latency, pair->names.culprit);
 	seen->time = time;
 	seen->waits = waits;
+	seen->wakes = wakes;
 	seen->idle = 0;
 	return true;
 }

@@ -27,11 +27,12 @@ struct bpf_waits {
 };
 
 /* The time that threads of one slot waited for a CPU while threads of another ran there, or for another
- * cause. */
+ * cause; and how often these woke them. */
 struct bpf_blame {
 	uint32_t victim, culprit; /* slots whose waits were handed over before; the culprit may be BLAME_… */
 	uint64_t time;            /* ns */
 	uint64_t waits;           /* of the victim in which it was */
+	uint64_t wakes;           /* of the victim by the culprit; BLAME_INTERRUPTS: by interrupts */
 };
 
 struct bpf_latency_taker {

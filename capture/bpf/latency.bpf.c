@@ -17,6 +17,9 @@ enum {
 	STATE_NOLOAD = 0x0400,          /* with it: TASK_IDLE */
 	RUN_QUEUE = 0,                  /* kinds of waits */
 	BLOCKED = 1,
+	PREEMPT_SOFTIRQ = 0x100, /* of include/linux/preempt.h: one runs */
+	PREEMPT_HARDIRQ = 0xf0000,
+	PREEMPT_NMI = 0xf00000,
 	COST_SAMPLE = 64,
 	PARTS = 8, /* a power of 2 */
 };
@@ -98,6 +101,24 @@ struct {
 	__type(key, __u32);
 	__type(value, struct blame_pair);
 } pairs SEC(".maps");
+
+/* How deep a CPU is in interrupts: on x86 a variable of each CPU, from Linux 6.2 to 6.13 within a struct. */
+extern const int __preempt_count __ksym __weak;
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
+
+/* Whether an interrupt, or a softirq after one, runs in the place of a thread: include/linux/preempt.h. */
+static __always_inline bool is_in_interrupt(const struct task_struct *current)
+{
+	__u32 count = 0;
+
+	if (bpf_core_field_exists(current->thread_info.preempt))
+		count = current->thread_info.preempt.count; /* arm64 */
+	else if (&__preempt_count != NULL)
+		count = *(const __u32 *)bpf_this_cpu_ptr(&__preempt_count);
+	else if (&pcpu_hot != NULL)
+		count = ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
+	return (count & (PREEMPT_SOFTIRQ | PREEMPT_HARDIRQ | PREEMPT_NMI)) != 0;
+}
 
 /* Counts the switches between this one and the last that was seen on this CPU, of which there is at least one
  * where another thread leaves than the one that came. */
@@ -199,6 +220,14 @@ static __always_inline __u64 kind_of(const struct task_struct *task)
 		       : LATENCY_THREAD_ORDINARY;
 }
 
+/* 0 of what is no slot. */
+static __always_inline __u32 version_of(__u32 index)
+{
+	const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &index);
+
+	return slot != NULL ? slot->version : 0;
+}
+
 /* The slot of a thread: the one it had, unless it goes by other names now. */
 static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency_times *times)
 {
@@ -218,8 +247,7 @@ static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency
 	found = bpf_map_lookup_elem(&slot_of_names, &times->names);
 	index = found != NULL ? *found : make_slot(times, task->tgid, task->pid);
 	times->slot = index;
-	slot = bpf_map_lookup_elem(&slots, &index);
-	times->version = slot != NULL ? slot->version : 0;
+	times->version = version_of(index);
 	return index;
 }
 
@@ -274,8 +302,8 @@ static __noinline __u32 make_pair(__u32 victim, __u32 culprit)
 	return found != NULL ? *found : other;
 }
 
-/* A global function is verified once, and not on each way to it. */
-__noinline int add_blame(__u32 victim, __u32 culprit, __u64 time)
+/* A global function is verified once, and not on each way to it. Either a time, ns, or wakes. */
+__noinline int count_pair(__u32 victim, __u32 culprit, __u64 time, __u64 wakes)
 {
 	struct blame_names names = {victim, culprit};
 	__u32 *found = bpf_map_lookup_elem(&pair_of_names, &names);
@@ -284,9 +312,21 @@ __noinline int add_blame(__u32 victim, __u32 culprit, __u64 time)
 
 	if (pair == NULL)
 		return 0;
+	if (wakes != 0) {
+		__sync_fetch_and_add(&pair->wakes, wakes);
+		return 0;
+	}
 	__sync_fetch_and_add(&pair->time, time);
 	__sync_fetch_and_add(&pair->waits, 1);
 	return 0;
+}
+
+/* A slot that was noted before: its names may have gone, and others have it. */
+static __always_inline __u32 noted_slot(__u32 index, __u32 version)
+{
+	const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &index);
+
+	return slot != NULL && slot->version != version ? LATENCY_SLOT_OTHER : index;
 }
 
 /* The clock of a thread's run queue, which is up to date at the scheduler's events. */
@@ -337,12 +377,8 @@ static __always_inline __u64 interrupts_within(__u64 time, __u64 lag, __u64 leng
 
 static __always_inline void add_part(__u32 victim, const struct part *part)
 {
-	const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &part->culprit);
-	/* its names may have gone, and others have its slot */
-	const bool is_gone = slot != NULL && slot->version != part->version;
-
 	if (part->time != 0)
-		add_blame(victim, is_gone ? LATENCY_SLOT_OTHER : part->culprit, part->time);
+		count_pair(victim, noted_slot(part->culprit, part->version), part->time, 0);
 }
 
 /* Takes the part of the wait that lies within a slice. Returns 1 when nothing is left. */
@@ -432,9 +468,9 @@ __noinline int settle_with(__u32 victim, __u32 of_cpu, __u64 from, __u64 now, __
 	for (int i = 0; i < PARTS; i++)
 		add_part(victim, &of.parts[i]);
 	if (of.interrupts != 0)
-		add_blame(victim, BLAME_INTERRUPTS, of.interrupts);
+		count_pair(victim, BLAME_INTERRUPTS, of.interrupts, 0);
 	if (of.end > of.from)
-		add_blame(victim, BLAME_EARLIER, of.end - of.from);
+		count_pair(victim, BLAME_EARLIER, of.end - of.from, 0);
 	return 0;
 }
 
@@ -452,7 +488,7 @@ static __always_inline void settle(struct task_struct *task, struct latency_time
 		return;
 	if (throttled != 0) {
 		throttled = throttled < clock.now - from ? throttled : clock.now - from;
-		add_blame(victim, BLAME_THROTTLED, throttled);
+		count_pair(victim, BLAME_THROTTLED, throttled, 0);
 		from += throttled;
 	}
 	settle_with(victim, of_cpu, from, clock.now, clock.lag);
@@ -462,12 +498,11 @@ static __always_inline void settle(struct task_struct *task, struct latency_time
 static __always_inline void begin_slice(struct blame_ring *ring, __u32 culprit, struct queue_clock clock)
 {
 	struct blame_slice *slice = &ring->slices[++ring->last % BLAME_SLICES];
-	const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &culprit);
 
 	slice->begin = clock.now;
 	slice->lag = clock.lag;
 	slice->culprit = culprit;
-	slice->version = slot != NULL ? slot->version : 0;
+	slice->version = version_of(culprit);
 }
 
 /* The slot of a thread, BLAME_WAKEUP of an idle one. */
@@ -479,6 +514,44 @@ static __always_inline __u32 culprit_of(struct task_struct *task, struct latency
 }
 
 /* --- events --- */
+
+/* Notes who wakes a thread: this is where the waker runs, as sched_wakeup may come on the thread's CPU. */
+static __always_inline void note_waker(struct task_struct *task, bool is_interrupt)
+{
+	struct latency_times *times = bpf_task_storage_get(&threads, task, NULL, 0);
+	struct task_struct *waker = bpf_get_current_task_btf();
+	__u32 slot = BLAME_INTERRUPTS;
+
+	if (times == NULL || !is_in_scope(task))
+		return;
+	/* an idle CPU wakes nobody but in an interrupt */
+	if (!is_interrupt && waker->pid != 0)
+		slot = culprit_of(waker, bpf_task_storage_get(&threads, waker, NULL, 0));
+	times->waker = slot;
+	times->waker_version = version_of(slot);
+	times->woken = since;
+}
+
+SEC("tp_btf/sched_waking")
+int note_waking(__u64 *arguments)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	note_waker((struct task_struct *)arguments[0], is_in_interrupt(bpf_get_current_task_btf()));
+	count_event(now);
+	return 0;
+}
+
+/* The same where the kernel does not tell an interrupt from the thread that it came upon. */
+SEC("tp_btf/sched_waking")
+int note_waking_by_any(__u64 *arguments)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	note_waker((struct task_struct *)arguments[0], false);
+	count_event(now);
+	return 0;
+}
 
 static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 {
@@ -563,6 +636,11 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 			       clock);
 		}
 		times->queued = 0;
+	}
+	if (times != NULL && times->woken != 0) {
+		if (times->woken == since)
+			count_pair(slot, noted_slot(times->waker, times->waker_version), 0, 1);
+		times->woken = 0;
 	}
 	begin_slice(ring, slot, clock);
 }

@@ -55,6 +55,9 @@ struct latency_times {
 	struct latency_names names;
 	__u32 slot;
 	__u32 version; /* of the slot; 0 with slot 0: it has none yet */
+	__u64 woken; /* `since` of the measurement in which it was woken and has not run yet; 0: it was not */
+	__u32 waker; /* by whom: slot, or BLAME_INTERRUPTS */
+	__u32 waker_version;
 };
 
 /*
@@ -77,7 +80,10 @@ struct latency_slot {
 	__u32 used; /* 0 while it has no names */
 };
 
-/* A thread of slot `victim` waited on the run queue of a CPU while one of slot `culprit` ran on it. */
+/*
+ * A thread of slot `victim` waited on the run queue of a CPU while one of slot `culprit` ran on it, or was
+ * woken by it.
+ */
 struct blame_names {
 	__u32 victim, culprit; /* slot, or BLAME_… */
 };
@@ -87,6 +93,7 @@ struct blame_pair {
 	struct blame_names names;
 	__u64 time;  /* ns that the culprit ran while the victim waited */
 	__u64 waits; /* of the victim in which it did */
+	__u64 wakes; /* of the victim by the culprit */
 	__u32 used;  /* 0 while it has no names */
 };
 

@@ -97,9 +97,8 @@ static void describe_filter(struct buffer *buffer)
 			    "cpu% > 50) one on threads holds for a row that has such a thread.",
 			    "", 0);
 	help_append_wrapped(buffer,
-			    "What is compared with a value that is not known neither holds nor does its "
-			    "negation. What looks "
-			    "like a comparison and is none is refused.",
+			    "Comparisons with unknown values are false, even negated. What looks like a "
+			    "comparison and is none is refused.",
 			    "", 0);
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }

@@ -240,7 +240,7 @@ static int open_process(struct run *run)
 	return 0;
 }
 
-/* Attaches, or sees to it that the process is still the one attached to. Returns 0, also when stopped. */
+/* Attaches, or checks that the process is still the one attached to. Returns 0, also when stopped. */
 static int attach(struct run *run)
 {
 	for (;;) {

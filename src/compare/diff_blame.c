@@ -154,7 +154,7 @@ struct diff_blame *diff_blame_create(const struct diff *diff)
 			blame->is_at_least[side] = has_waits_of_others(waits[side], sum_of[side], other);
 		}
 		/* the names are those of both sides, so that both have the same groups */
-		made = blame_create(&options, sums, &span, diff->patterns);
+		made = blame_create(&options, sums, &span, diff->patterns, BLAME_DELAYED_BY);
 		if (waits[side] != NULL)
 			add_side(blame, (enum diff_side)side, made);
 		blame_release(blame->names);

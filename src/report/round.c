@@ -138,8 +138,8 @@ static void append_heading(const struct drawing *drawing)
 	if (file != NULL && interval == 0)
 		buffer_append_text(buffer, " (one reading; with ctop capture --for 10 there are rates)");
 	if (drawing->waits != NULL)
-		buffer_append_text(buffer, now->waiting_ns != NULL ? "  with waits under way"
-								   : "  with waits that ended");
+		buffer_append_text(buffer, now->waiting_ns != NULL ? "  includes unfinished waits"
+								   : "  finished waits only");
 	buffer_append_char(buffer, '\n');
 }
 

@@ -10,6 +10,7 @@
 #include "snapshot/snapshot_window.h"
 #include "table/table.h"
 #include "table/view.h"
+#include "window/blame.h"
 #include "window/grouping.h"
 
 #include "course.h"
@@ -162,14 +163,23 @@ void session_table_fill(struct session *session, const struct view *view, struct
 struct table *session_metric_table(struct session *session, const struct view *view, const char *key,
 				   size_t key_length);
 
+/* The order of pairs, each the largest first; SESSION_PAIRS_WAITS of delays only. */
+enum session_pairs {
+	SESSION_PAIRS_SIZE,
+	SESSION_PAIRS_SHARE, /* of what the victim has in all */
+	SESSION_PAIRS_WAITS,
+	SESSION_PAIRS_COUNT,
+};
+
 /*
- * Who delayed whom in the mode of a view, by its axis (session_blame_axis()), of all threads of the host: a
- * row for each pair, whose key has that of the victim behind `key_name`, with what delayed it and how much,
- * the largest first; before them the pairs of the group `key` (may be NULL), what delays it, then what it
- * delays. No more than 1,000 rows; row_total is how many there are. NULL where that is not known, for
- * *ret_missing. The caller releases the table.
+ * Who delayed (or woke) whom in the mode of a view, by its axis (session_blame_axis()), of all threads of the
+ * host: a row for each pair, whose key has that of the victim behind `key_name`, with what delayed (or woke)
+ * it and how much, in that order; before them the pairs of the group `key` (may be NULL), what delays it,
+ * then what it delays. No more than 1,000 rows; row_total is how many there are. NULL where that is not
+ * known, for *ret_missing. The caller releases the table.
  */
-struct table *session_blame_table(struct session *session, const struct view *view, const char *key,
+struct table *session_blame_table(struct session *session, const struct view *view,
+				  enum blame_relation relation, enum session_pairs order, const char *key,
 				  size_t key_length, reason_id *ret_missing);
 
 /* The axis of these pairs: that of the view, or by processes where its groups are not known by names. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who delayed whom: pairs of groups. */
+/* Who delayed or woke whom: pairs of groups. */
 #include "session_internal.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@ enum {
 
 enum {
 	CELL_CULPRIT,
-	CELL_TIME,
+	CELL_SIZE,
 	CELL_SHARE,
-	CELL_WAITS,
+	CELL_WAITS, /* of delays only */
 	CELL_COUNT,
 };
 
-static const struct table_column pair_columns[CELL_COUNT] = {
+static const struct table_column delay_columns[CELL_COUNT] = {
 	[CELL_CULPRIT] = {.name = "delayed_by",
 			  .title = "DELAYED BY",
 			  .left = true,
@@ -29,13 +29,27 @@ static const struct table_column pair_columns[CELL_COUNT] = {
 			  .cut_middle = true,
 			  .fill_order = 1,
 			  .width = 16},
-	[CELL_TIME] = {.name = "ms_per_s", .title = "ms/s", .width = 8},
+	[CELL_SIZE] = {.name = "ms_per_s", .title = "ms/s", .width = 8},
 	[CELL_SHARE] = {.name = "share", .title = "SHARE%", .width = 7},
 	[CELL_WAITS] = {.name = "waits_per_s", .title = "WAITS/s", .width = 8},
 };
 
+static const struct table_column wake_columns[CELL_WAITS] = {
+	[CELL_CULPRIT] = {.name = "woken_by",
+			  .title = "WOKEN BY",
+			  .left = true,
+			  .foreign = true,
+			  .cut_middle = true,
+			  .fill_order = 1,
+			  .width = 16},
+	[CELL_SIZE] = {.name = "wakes_per_s", .title = "WAKES/s", .width = 8},
+	[CELL_SHARE] = {.name = "share", .title = "SHARE%", .width = 7},
+};
+
 /* Pairs in the order of the table. */
 struct pair_order {
+	const struct blame *blame;
+	enum session_pairs by;
 	uint32_t first; /* the group whose pairs come first, BLAME_NOBODY for none */
 };
 
@@ -47,16 +61,30 @@ static int rank(const struct pair_order *order, const struct latency_delay *entr
 	return entry->victim == order->first ? 0 : entry->culprit == order->first ? 1 : 2;
 }
 
+static double share(const struct blame *blame, const struct latency_delay *entry)
+{
+	return (double)blame_size(blame, entry) * 100 / (double)blame->whole[entry->victim];
+}
+
+/* That pairs are sorted by. */
+static double order_value(const struct pair_order *order, const struct latency_delay *entry)
+{
+	return order->by == SESSION_PAIRS_SHARE   ? share(order->blame, entry)
+	       : order->by == SESSION_PAIRS_WAITS ? (double)entry->waits
+						  : (double)blame_size(order->blame, entry);
+}
+
 static int compare_pairs(const void *a, const void *b, void *context)
 {
 	const struct pair_order *order = context;
 	const struct latency_delay *left = a, *right = b;
 	const int difference = rank(order, left) - rank(order, right);
+	const double left_value = order_value(order, left), right_value = order_value(order, right);
 	int later;
 
 	if (difference != 0)
 		return difference;
-	later = order_u64(right->time_ns, left->time_ns);
+	later = (right_value > left_value) - (right_value < left_value);
 	if (later == 0)
 		later = order_u64(left->victim, right->victim);
 	if (later == 0)
@@ -90,7 +118,6 @@ static void add_pair(struct table *table, const struct blame *blame, const struc
 {
 	struct table_row *row = table_add_row(table);
 	const double seconds = (double)blame->span_ns / 1e9;
-	const uint64_t whole_ns = blame->delayed_ns[entry->victim];
 	struct buffer culprit = {0};
 	const char *text;
 	size_t length;
@@ -103,10 +130,10 @@ static void add_pair(struct table *table, const struct blame *blame, const struc
 	row->cells[CELL_CULPRIT] = cell_of_text(arena_duplicate(&table->arena, culprit.data, culprit.length));
 	buffer_release(&culprit);
 	row->cells[CELL_CULPRIT].unanimous = true;
-	row->cells[CELL_TIME] = cell_of_real(blame_ms_per_s(blame, entry->time_ns), UNIT_COUNT_PER_S);
-	row->cells[CELL_SHARE] = cell_of_real(
-		whole_ns != 0 ? (double)entry->time_ns * 100 / (double)whole_ns : 0, UNIT_PERCENT);
-	row->cells[CELL_WAITS] = cell_of_real((double)entry->waits / seconds, UNIT_COUNT_PER_S);
+	row->cells[CELL_SIZE] = cell_of_real(blame_per_s(blame, blame_size(blame, entry)), UNIT_COUNT_PER_S);
+	row->cells[CELL_SHARE] = cell_of_real(share(blame, entry), UNIT_PERCENT);
+	if (blame->relation == BLAME_DELAYED_BY)
+		row->cells[CELL_WAITS] = cell_of_real((double)entry->waits / seconds, UNIT_COUNT_PER_S);
 }
 
 enum axis session_blame_axis(const struct view *view)
@@ -116,11 +143,13 @@ enum axis session_blame_axis(const struct view *view)
 		       : view->grouping.axis;
 }
 
-struct table *session_blame_table(struct session *session, const struct view *view, const char *key,
+struct table *session_blame_table(struct session *session, const struct view *view,
+				  enum blame_relation relation, enum session_pairs order, const char *key,
 				  size_t key_length, reason_id *ret_missing)
 {
+	const bool has_waits = relation == BLAME_DELAYED_BY;
 	struct grouping_options options = view->grouping;
-	struct pair_order order = {.first = BLAME_NOBODY};
+	struct pair_order pairs = {.by = order, .first = BLAME_NOBODY};
 	struct window window;
 	struct blame *blame;
 	struct table *table;
@@ -133,12 +162,15 @@ struct table *session_blame_table(struct session *session, const struct view *vi
 	if (*ret_missing != REASON_READ)
 		return NULL;
 	options.axis = session_blame_axis(view);
-	blame = blame_create(&options, session->rounds.latency.whole, window.latency, &session->patterns);
+	blame = blame_create(&options, session->rounds.latency.whole, window.latency, &session->patterns,
+			     relation);
+	pairs.blame = blame;
 	if (key != NULL && options.axis == view->grouping.axis)
-		order.first = blame_find(blame, key, key_length);
-	table = table_create_with(NULL, pair_columns, CELL_COUNT);
+		pairs.first = blame_find(blame, key, key_length);
+	table = table_create_with(NULL, has_waits ? delay_columns : wake_columns,
+				  has_waits ? CELL_COUNT : CELL_WAITS);
 	order_first(blame->entries, blame->count, sizeof(*blame->entries),
-		    blame->count < PAIRS_MAX ? blame->count : PAIRS_MAX, compare_pairs, &order);
+		    blame->count < PAIRS_MAX ? blame->count : PAIRS_MAX, compare_pairs, &pairs);
 	for (size_t i = 0; i < blame->count && i < PAIRS_MAX; i++)
 		add_pair(table, blame, &blame->entries[i]);
 	table->row_total = blame->count;

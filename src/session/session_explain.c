@@ -419,18 +419,23 @@ static void append_latency(struct explanation *explanation, const struct column_
 	buffer_release(&duration);
 }
 
-/* Lists what delayed the waits of the row. */
-static void append_blame(struct explanation *explanation)
+/* Lists what delayed the waits of the row, or whom it woke or was woken by. */
+static void append_blame(struct explanation *explanation, enum blame_relation relation)
 {
-	struct blame *blame = reduce_blame(&explanation->window, &explanation->shown);
+	static const char *const words[] = {
+		[BLAME_DELAYED_BY] = "Delayed",
+		[BLAME_WOKEN_BY] = "Woken",
+		[BLAME_WAKES] = "Wakes others",
+	};
+	struct blame *blame = reduce_blame(&explanation->window, &explanation->shown, relation);
 	struct buffer duration = {0};
 
 	if (blame == NULL)
 		return;
 	capture_facts_append_span(&duration, blame->span_ns);
-	buffer_append_format(explanation->lines, "Delayed %.1f ms/s, measured for %s%s\n",
-			     blame_ms_per_s(blame, blame->delayed_ns[0]), duration.data,
-			     blame->delayed_ns[0] != 0 ? ":" : ".");
+	buffer_append_format(explanation->lines, "%s: %.1f %s, measured for %s%s\n", words[relation],
+			     blame_per_s(blame, blame->whole[0]), blame_unit(blame), duration.data,
+			     blame->whole[0] != 0 ? ":" : ".");
 	blame_append_text(blame, 0, explanation->lines);
 	blame_release(blame);
 	buffer_release(&duration);
@@ -612,7 +617,7 @@ void session_explain(struct session *session, const struct view *view, const cha
 		if (entry->operation == COLUMN_OPERATION_LATENCY)
 			append_latency(&explanation, entry);
 		if (entry->operation == COLUMN_OPERATION_BLAME)
-			append_blame(&explanation);
+			append_blame(&explanation, (enum blame_relation)entry->inputs[0]);
 		if ((column_sources(explanation.column) & source_bit(SOURCE_JEMALLOC)) != 0)
 			append_heap(&explanation, entry);
 		if (entry->operation == COLUMN_OPERATION_TASK_FIELD)

@@ -87,7 +87,9 @@ static void append_throttled(const struct slow_row *row, double percent)
 /* What delayed the waits for a CPU most; false where that is not known. */
 static bool append_culprit(const struct slow_row *row)
 {
-	struct blame *blame = row->shown.by_thread ? NULL : reduce_blame(&row->window, &row->shown);
+	struct blame *blame = row->shown.by_thread
+				      ? NULL
+				      : reduce_blame(&row->window, &row->shown, BLAME_DELAYED_BY);
 	const struct latency_delay *first = NULL;
 	size_t count = 0;
 
@@ -98,7 +100,7 @@ static bool append_culprit(const struct slow_row *row)
 		return false;
 	}
 	buffer_append_format(row->words, ", %.0f%% of it",
-			     value_part_percent((double)first->time_ns / (double)blame->delayed_ns[0]));
+			     value_part_percent((double)first->time_ns / (double)blame->whole[0]));
 	if (first->cause != LATENCY_CAUSE_THREADS) {
 		buffer_append_format(row->words, ": %s", blame_cause_meaning(first->cause));
 	} else if (first->culprit == first->victim) {

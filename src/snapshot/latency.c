@@ -120,6 +120,7 @@ size_t latency_join_delays(struct latency_delay delays[], size_t count)
 		}
 		last->time_ns = number_add_saturating(last->time_ns, delays[i].time_ns);
 		last->waits = number_add_saturating(last->waits, delays[i].waits);
+		last->wakes = number_add_saturating(last->wakes, delays[i].wakes);
 	}
 	return joined;
 }

@@ -53,13 +53,17 @@ struct latency_record {
 	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
-/* What ran, or kept the CPU from running anything, while threads of one record waited for it. */
+/*
+ * What ran, or kept the CPU from running anything, while threads of one record waited for it; and how often
+ * it woke them.
+ */
 struct latency_delay {
 	uint32_t victim;  /* index of its record */
 	uint32_t culprit; /* index of the record of those that ran; 0 of other causes */
 	enum latency_cause cause;
 	uint64_t time_ns; /* of the victim's waits; more than the span where several waited */
 	uint64_t waits;   /* in how many of them */
+	uint64_t wakes;   /* by the culprit; of interrupts: by them */
 };
 
 /* Wait latency in a snapshot. */

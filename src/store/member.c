@@ -388,6 +388,7 @@ static const struct member latency_delay_members[] = {
 	SAME(latency_delay, U32, MEMBER_OMITTED, culprit),
 	SAME(latency_delay, U64, 0, time_ns),
 	SAME(latency_delay, U64, 0, waits),
+	SAME(latency_delay, U64, MEMBER_OMITTED, wakes),
 };
 
 const struct object latency_delay_object = LIST_OBJECT(latency_delay_members, latency_delay);

@@ -18,9 +18,16 @@ const char *blame_cause_meaning(enum latency_cause cause)
 	return causes[cause].meaning;
 }
 
-double blame_ms_per_s(const struct blame *blame, uint64_t time_ns)
+double blame_per_s(const struct blame *blame, uint64_t size)
 {
-	return blame->span_ns != 0 ? (double)time_ns * 1e3 / (double)blame->span_ns : 0;
+	const double unit = blame->relation == BLAME_DELAYED_BY ? 1e3 : 1e9;
+
+	return blame->span_ns != 0 ? (double)size * unit / (double)blame->span_ns : 0;
+}
+
+const char *blame_unit(const struct blame *blame)
+{
+	return blame->relation == BLAME_DELAYED_BY ? "ms/s" : "wakes/s";
 }
 
 void blame_append_culprit(const struct blame *blame, const struct latency_delay *entry, struct buffer *text)
@@ -34,7 +41,7 @@ void blame_append_culprit(const struct blame *blame, const struct latency_delay 
 
 void blame_append_text(const struct blame *blame, uint32_t victim, struct buffer *lines)
 {
-	const uint64_t whole_ns = blame->delayed_ns[victim];
+	const uint64_t whole = blame->whole[victim];
 	bool has_cause[LATENCY_CAUSE_COUNT] = {false};
 	bool has_itself = false;
 	size_t count;
@@ -45,9 +52,9 @@ void blame_append_text(const struct blame *blame, uint32_t victim, struct buffer
 		has_itself |= entries[i].culprit == victim;
 		if (i >= CULPRITS_SHOWN)
 			continue;
-		buffer_append_format(lines, "%10.1f ms/s %5.1f%%  ",
-				     blame_ms_per_s(blame, entries[i].time_ns),
-				     whole_ns != 0 ? (double)entries[i].time_ns * 100 / (double)whole_ns : 0);
+		buffer_append_format(lines, "%10.1f %s %5.1f%%  ",
+				     blame_per_s(blame, blame_size(blame, &entries[i])), blame_unit(blame),
+				     (double)blame_size(blame, &entries[i]) * 100 / (double)whole);
 		blame_append_culprit(blame, &entries[i], lines);
 		buffer_append_char(lines, '\n');
 	}

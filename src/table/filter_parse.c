@@ -499,7 +499,7 @@ static int parse_comparison(struct parser *parser, const char *name, uint32_t *r
 		result = parse_field(parser, &term);
 	} else if (column_is_looked_up(term.column)) {
 		result = error_set(parser->error, -EINVAL,
-				   "%s is read for the rows that are shown only: they cannot be chosen by it",
+				   "cannot filter by %s: it is read only for visible rows",
 				   column_title(term.column, WINDOW_MODE_RATE));
 	} else {
 		result = parse_literal(parser, name, &term);

@@ -343,7 +343,7 @@ void column_describe(enum column column, enum window_mode mode, bool by_thread, 
 		.foreign = column_is_name(column),
 		.cut_middle = column_is_name(column) && column != COLUMN_COMMAND,
 		.fill_order = column_fill_order(column),
-		.stays = column == COLUMN_DELAYED_BY ||
+		.stays = column_entry(column)->operation == COLUMN_OPERATION_BLAME ||
 			 (by_thread && (column == COLUMN_PID || column == COLUMN_PROCESS)),
 		.width = column_width(column),
 		.column = column,

@@ -16,34 +16,34 @@ const char *const blame_cause_labels[LATENCY_CAUSE_COUNT] = {
 #undef LATENCY_CAUSE
 };
 
-static int order_by_time(const void *left, const void *right)
+static int order_by_size(const void *left, const void *right)
 {
 	const struct latency_delay *a = left, *b = right;
+	/* all entries have times, or none has */
+	const uint64_t of_a = a->time_ns != 0 ? a->time_ns : a->wakes;
+	const uint64_t of_b = b->time_ns != 0 ? b->time_ns : b->wakes;
 
-	if (a->victim != b->victim || a->time_ns == b->time_ns)
+	if (a->victim != b->victim || of_a == of_b)
 		return latency_order_delays(left, right);
-	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
+	return (of_a < of_b) - (of_a > of_b);
 }
 
 static void join(struct blame *blame)
 {
 	blame->count = latency_join_delays(blame->entries, blame->count);
 	if (blame->count != 0)
-		qsort(blame->entries, blame->count, sizeof(*blame->entries), order_by_time);
-}
-
-static void add_to(uint64_t *sum, uint64_t time_ns)
-{
-	*sum = number_add_saturating(*sum, time_ns);
+		qsort(blame->entries, blame->count, sizeof(*blame->entries), order_by_size);
 }
 
 /* An empty one, with room for an entry of each delay. */
 static struct blame *create(const struct grouping_options *options, const struct snapshot *names,
-			    const struct latency *span, struct pattern_memory *patterns)
+			    const struct latency *span, struct pattern_memory *patterns,
+			    enum blame_relation relation)
 {
 	struct blame *blame = memory_allocate_zero(1, sizeof(*blame));
 
 	blame->groups = grouping_create(options, &names, 1, patterns);
+	blame->relation = relation;
 	blame->span_ns = span->span_ns;
 	blame->entries = memory_allocate((span->delay_count + 1) * sizeof(*blame->entries));
 	return blame;
@@ -52,33 +52,48 @@ static struct blame *create(const struct grouping_options *options, const struct
 static void add_entry(struct blame *blame, const struct latency_delay *delay, uint32_t victim,
 		      uint32_t culprit)
 {
-	blame->entries[blame->count++] = (struct latency_delay){
-		.victim = victim,
-		.culprit = culprit,
-		.cause = delay->cause,
-		.time_ns = delay->time_ns,
-		.waits = delay->waits,
-	};
-	add_to(&blame->delayed_ns[victim], delay->time_ns);
+	struct latency_delay entry = {.victim = victim, .culprit = culprit, .cause = delay->cause};
+	uint64_t *whole = &blame->whole[victim];
+
+	if (blame->relation == BLAME_DELAYED_BY) {
+		entry.time_ns = delay->time_ns;
+		entry.waits = delay->waits;
+	} else {
+		entry.wakes = delay->wakes;
+	}
+	*whole = number_add_saturating(*whole, blame_size(blame, &entry));
+	blame->entries[blame->count++] = entry;
+}
+
+/* Whether a delay is of the relation, and if so the records of its two groups; `*ret_second`: UINT32_MAX:
+ * none. */
+static bool relates(const struct blame *blame, const struct latency_delay *delay, uint32_t *ret_first,
+		    uint32_t *ret_second)
+{
+	const bool has_second = delay->cause == LATENCY_CAUSE_THREADS;
+	const uint32_t second = has_second ? delay->culprit : UINT32_MAX;
+
+	*ret_first = blame->relation == BLAME_WAKES ? second : delay->victim;
+	*ret_second = blame->relation == BLAME_WAKES ? delay->victim : second;
+	return *ret_first != UINT32_MAX && blame_size(blame, delay) != 0;
 }
 
 struct blame *blame_create(const struct grouping_options *options, const struct snapshot *names,
-			   const struct latency *span, struct pattern_memory *patterns)
+			   const struct latency *span, struct pattern_memory *patterns,
+			   enum blame_relation relation)
 {
 	struct blame *blame;
+	uint32_t first, second;
 
 	if (axis_is_by_thread(options->axis))
 		return NULL;
-	blame = create(options, names, span, patterns);
-	blame->delayed_ns = memory_allocate_zero(grouping_count(blame->groups) + 1,
-						 sizeof(*blame->delayed_ns));
+	blame = create(options, names, span, patterns, relation);
+	blame->whole = memory_allocate_zero(grouping_count(blame->groups) + 1, sizeof(*blame->whole));
 	for (size_t i = 0; i < span->delay_count; i++) {
-		const struct latency_delay *delay = &span->delays[i];
-
-		add_entry(blame, delay, grouping_of_triple(blame->groups, 0, delay->victim),
-			  delay->cause == LATENCY_CAUSE_THREADS
-				  ? grouping_of_triple(blame->groups, 0, delay->culprit)
-				  : BLAME_NOBODY);
+		if (relates(blame, &span->delays[i], &first, &second))
+			add_entry(blame, &span->delays[i], grouping_of_triple(blame->groups, 0, first),
+				  second != UINT32_MAX ? grouping_of_triple(blame->groups, 0, second)
+						       : BLAME_NOBODY);
 	}
 	join(blame);
 	return blame;
@@ -86,27 +101,24 @@ struct blame *blame_create(const struct grouping_options *options, const struct 
 
 struct blame *blame_create_by_row(const struct grouping_options *options, const struct snapshot *names,
 				  const struct latency *span, struct pattern_memory *patterns,
-				  const uint32_t row_of[], size_t row_count)
+				  enum blame_relation relation, const uint32_t row_of[], size_t row_count)
 {
 	struct blame *blame;
+	uint32_t first, second;
 
 	if (axis_is_by_thread(options->axis))
 		return NULL;
-	blame = create(options, names, span, patterns);
+	blame = create(options, names, span, patterns, relation);
 	blame->first_group = (uint32_t)row_count;
-	blame->delayed_ns = memory_allocate_zero(row_count + 1, sizeof(*blame->delayed_ns));
+	blame->whole = memory_allocate_zero(row_count + 1, sizeof(*blame->whole));
 	for (size_t i = 0; i < span->delay_count; i++) {
-		const struct latency_delay *delay = &span->delays[i];
-		const uint32_t row = row_of[delay->victim];
-
-		if (row == UINT32_MAX)
+		if (!relates(blame, &span->delays[i], &first, &second) || row_of[first] == UINT32_MAX)
 			continue;
-		add_entry(blame, delay, row,
-			  delay->cause != LATENCY_CAUSE_THREADS ? BLAME_NOBODY
-			  : row_of[delay->culprit] == row
-				  ? row
-				  : blame->first_group +
-					    grouping_of_triple(blame->groups, 0, delay->culprit));
+		add_entry(blame, &span->delays[i], row_of[first],
+			  second == UINT32_MAX ? BLAME_NOBODY
+			  : row_of[second] == row_of[first]
+				  ? row_of[first]
+				  : blame->first_group + grouping_of_triple(blame->groups, 0, second));
 	}
 	join(blame);
 	return blame;
@@ -118,8 +130,13 @@ void blame_release(struct blame *blame)
 		return;
 	grouping_release(blame->groups);
 	free(blame->entries);
-	free(blame->delayed_ns);
+	free(blame->whole);
 	free(blame);
+}
+
+uint64_t blame_size(const struct blame *blame, const struct latency_delay *entry)
+{
+	return blame->relation == BLAME_DELAYED_BY ? entry->time_ns : entry->wakes;
 }
 
 uint32_t blame_find(const struct blame *blame, const char *key, size_t length)

@@ -5,7 +5,14 @@
 #include "grouping.h"
 #include "snapshot/latency.h"
 
-/* Who ran while others waited for a CPU, by group. */
+/* Who ran while others waited for a CPU, and who woke whom, by group. */
+
+/* What there is between two groups. */
+enum blame_relation {
+	BLAME_DELAYED_BY, /* how long the second kept the first waiting */
+	BLAME_WOKEN_BY,   /* how often the second woke the first */
+	BLAME_WAKES,      /* how often the first woke the second */
+};
 
 enum {
 	BLAME_NOBODY = UINT32_MAX, /* no group: see the cause */
@@ -17,25 +24,27 @@ extern const char *const blame_cause_labels[LATENCY_CAUSE_COUNT];
 
 struct blame {
 	struct grouping *groups; /* of all names, whatever is shown; owned */
+	enum blame_relation relation;
 	/*
-	 * Each pair once: by victim, the largest first. Victim and culprit are groups (by rows: a row, and a
-	 * row or the number of a group and `first_group`). The culprit is the victim where its threads
-	 * delayed one another, BLAME_NOBODY for other causes.
+	 * Each pair once: by victim, the first of the two groups, the largest first. Victim and culprit are
+	 * groups (by rows: a row, and a row or the number of a group and `first_group`). The culprit is the
+	 * victim where its threads delayed or woke one another, BLAME_NOBODY for other causes.
 	 */
 	struct latency_delay *entries;
 	size_t count;
-	uint64_t *delayed_ns; /* of each group (by rows: of each row): what its waits were delayed in all */
+	uint64_t *whole;      /* of each group (by rows: of each row): blame_size() of all its entries */
 	uint32_t first_group; /* of culprits: how many rows there are; 0 by groups */
 	uint64_t span_ns;     /* that was measured */
 };
 
 /*
- * Groups what delayed the waits of a span. `names` are the sums whose records the span has
+ * Groups one relation of a span. `names` are the sums whose records the span has
  * (latency_sums_add()); they must outlive what is returned. `patterns` may be NULL; see grouping_create().
  * NULL where the groups of an axis are not known by names (axis_is_by_thread()). The caller releases it.
  */
 struct blame *blame_create(const struct grouping_options *options, const struct snapshot *names,
-			   const struct latency *span, struct pattern_memory *patterns);
+			   const struct latency *span, struct pattern_memory *patterns,
+			   enum blame_relation relation);
 
 /*
  * The same of the rows of a table: victims are rows, of which each record of the sums has one or UINT32_MAX.
@@ -43,11 +52,14 @@ struct blame *blame_create(const struct grouping_options *options, const struct 
  */
 struct blame *blame_create_by_row(const struct grouping_options *options, const struct snapshot *names,
 				  const struct latency *span, struct pattern_memory *patterns,
-				  const uint32_t row_of[], size_t row_count);
+				  enum blame_relation relation, const uint32_t row_of[], size_t row_count);
 void blame_release(struct blame *blame);
 
 /* The group with that key, BLAME_NOBODY for none. */
 uint32_t blame_find(const struct blame *blame, const char *key, size_t length);
+
+/* What an entry counts: the time of a delay, ns, or wakes. */
+uint64_t blame_size(const struct blame *blame, const struct latency_delay *entry);
 
 /* The entries of a victim; `*ret_count` may be 0. */
 const struct latency_delay *blame_of(const struct blame *blame, uint32_t victim, size_t *ret_count);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "blame.h"
 #include "snapshot/latency.h"
 
 #define UNWRAP(...) __VA_ARGS__

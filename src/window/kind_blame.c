@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What delayed the waits of a row most: known by names, like how long they took. */
+/* What delayed the waits of a row most, and who woke it or was woken by it: known by names, like how long
+ * waits took. */
 #include "kind.h"
 
 #include "blame.h"
@@ -23,14 +24,15 @@ reason_id reduce_blame_missing(const struct window *window, const struct shown *
 	return REASON_READ;
 }
 
-struct blame *reduce_blame(const struct window *window, const struct shown *shown)
+struct blame *reduce_blame(const struct window *window, const struct shown *shown,
+			   enum blame_relation relation)
 {
 	/* a comparison has rows of two sides, and no text is compared */
 	if (reduce_blame_missing(window, shown) != REASON_READ || shown->latency_names.snapshot == NULL)
 		return NULL;
 	return blame_create_by_row(&shown->latency_names.options, shown->latency_names.snapshot,
-				   window->latency, shown->latency_names.patterns, shown->latency_row_of,
-				   shown->row_count);
+				   window->latency, shown->latency_names.patterns, relation,
+				   shown->latency_row_of, shown->row_count);
 }
 
 static void begin(struct reducer *reducer)
@@ -42,7 +44,7 @@ static void begin(struct reducer *reducer)
 
 	if (shown->by_thread)
 		return;
-	values->blame = reduce_blame(window, shown);
+	values->blame = reduce_blame(window, shown, (enum blame_relation)reducer->entry->inputs[0]);
 	if (missing == REASON_READ && values->blame == NULL)
 		return;
 	for (size_t row = 0; row < shown->row_count; row++) {
@@ -50,7 +52,7 @@ static void begin(struct reducer *reducer)
 
 		if (missing != REASON_READ)
 			accumulator_miss(accumulator, missing);
-		else if (values->blame->delayed_ns[row] != 0)
+		else if (values->blame->whole[row] != 0)
 			accumulator->read++;
 		else if (reduce_latency_unknown(window, shown, row, LATENCY_RUN_QUEUE) != 0)
 			accumulator_miss(accumulator, REASON_UNDER_OTHER);
@@ -68,8 +70,8 @@ static void conclude(const struct conclusion *of, struct value *value)
 	first = blame_of(blame, (uint32_t)of->row, &count);
 	value->form = VALUE_FORM_PART;
 	value->part.text = blame_culprit_label(blame, first, &value->part.length);
-	value->part.share = (double)first->time_ns / (double)blame->delayed_ns[of->row];
-	value->sort = (double)blame->delayed_ns[of->row];
+	value->part.share = (double)blame_size(blame, first) / (double)blame->whole[of->row];
+	value->sort = (double)blame->whole[of->row];
 }
 
 const struct column_kind column_kind_blame = {

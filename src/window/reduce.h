@@ -52,11 +52,12 @@ uint64_t reduce_latency_unknown(const struct window *window, const struct shown 
 				enum latency_kind kind);
 
 /*
- * What delayed the waits of rows for a CPU; NULL where that is not known, for the reason that
- * reduce_blame_missing() gives (else REASON_READ); `shown` may be NULL there, for the host as a whole. The
- * caller releases what is returned.
+ * What delayed the waits of rows for a CPU, or who woke whom; NULL where that is not known, for the reason
+ * that reduce_blame_missing() gives (else REASON_READ); `shown` may be NULL there, for the host as a whole.
+ * The caller releases what is returned.
  */
-struct blame *reduce_blame(const struct window *window, const struct shown *shown);
+struct blame *reduce_blame(const struct window *window, const struct shown *shown,
+			   enum blame_relation relation);
 reason_id reduce_blame_missing(const struct window *window, const struct shown *shown);
 
 /* The way the counters of a process were found and the result of the search; NULL when it is not known. */

@@ -150,7 +150,7 @@ struct column_values {
 	uint64_t scale;                   /* of whole sums to `unit` */
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
-	struct blame *blame; /* for DELAYED BY, by row; owned; NULL for none */
+	struct blame *blame; /* for DELAYED BY and the like, by row; owned; NULL for none */
 	/* For a field of a scheduler: the same in the newest snapshot; NULL: its scheduler has none. */
 	const struct task_field_member *member;
 };

@@ -446,7 +446,7 @@ static void add_latency(struct snapshot *snapshot)
 	record->of[LATENCY_BLOCKED].buckets[LATENCY_BUCKETS - 1] = UINT64_MAX;
 	*MEMORY_APPEND(latency->delays, latency->delay_count,
 		       latency->delay_capacity) = (struct latency_delay){
-		.culprit = 1, .time_ns = 8, .waits = 2};
+		.culprit = 1, .time_ns = 8, .waits = 2, .wakes = 3};
 	*MEMORY_APPEND(latency->delays, latency->delay_count,
 		       latency->delay_capacity) = (struct latency_delay){
 		.cause = LATENCY_CAUSE_WAKEUP, .time_ns = UINT64_MAX, .waits = UINT64_MAX};

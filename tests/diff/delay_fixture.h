@@ -46,8 +46,8 @@ static inline void delay_fixture_add(struct snapshot *snapshot, uint32_t victim,
 				     uint32_t culprit, uint64_t time_ms, uint64_t waits)
 {
 	*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,
-		       snapshot->latency.delay_capacity) = (struct latency_delay){victim, culprit, cause,
-										  time_ms * 1000000, waits};
+		       snapshot->latency.delay_capacity) = (struct latency_delay){
+		victim, culprit, cause, time_ms * 1000000, waits, 0};
 }
 
 #endif

@@ -278,8 +278,8 @@ static void test_delayed_by(void **state)
 	first = open_with_waits(2000000, 100);
 	second = open_with_waits(8000000, 50);
 	*MEMORY_APPEND(second->latency.delays, second->latency.delay_count,
-		       second->latency.delay_capacity) = (struct latency_delay){0, 0, LATENCY_CAUSE_WAKEUP,
-										1000000, 50};
+		       second->latency.delay_capacity) = (struct latency_delay){
+		0, 0, LATENCY_CAUSE_WAKEUP, 1000000, 50, 0};
 	diff = diff_create(first, second, &options);
 	assert_true(diff->pair_count != 0);
 	for (size_t i = 0; i < diff->pair_count; i++) {

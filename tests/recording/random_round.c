@@ -508,6 +508,7 @@ static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 			.culprit = (uint32_t)random_below(host, latency->count),
 			.cause = (enum latency_cause)random_below(host, LATENCY_CAUSE_COUNT),
 			.time_ns = random_number(host),
+			.wakes = random_number(host),
 			.waits = random_number(host),
 		};
 	}

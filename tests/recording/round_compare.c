@@ -250,6 +250,7 @@ static bool latency_differs(const struct snapshot *a, const struct snapshot *b)
 		NUMBER(latency.delays[index].cause);
 		NUMBER(latency.delays[index].time_ns);
 		NUMBER(latency.delays[index].waits);
+		NUMBER(latency.delays[index].wakes);
 	}
 	return false;
 }

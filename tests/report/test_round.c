@@ -153,7 +153,7 @@ static void test_waits(void **state)
 	view.column_count = 1;
 	assert_output(REPORT_FORMAT_TEXT, true,
 		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
-		      "row left out (--limit)  rate over 2.0s  with waits that ended\n"
+		      "row left out (--limit)  rate over 2.0s  finished waits only\n"
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?      0\n");
 	assert_output(REPORT_FORMAT_CSV, true,
@@ -162,7 +162,7 @@ static void test_waits(void **state)
 	knows_waits = true;
 	assert_output(REPORT_FORMAT_TEXT, true,
 		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
-		      "row left out (--limit)  rate over 2.0s  with waits under way\n"
+		      "row left out (--limit)  rate over 2.0s  includes unfinished waits\n"
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?   25.0\n");
 	assert_output(REPORT_FORMAT_TSV, true,

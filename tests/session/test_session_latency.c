@@ -320,11 +320,22 @@ static void add_delay(struct snapshot *snapshot, uint32_t victim, enum latency_c
 		      uint64_t time_ns)
 {
 	*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,
-		       snapshot->latency.delay_capacity) = (struct latency_delay){victim, culprit, cause,
-										  time_ns, 10};
+		       snapshot->latency.delay_capacity) = (struct latency_delay){victim,  culprit, cause,
+										  time_ns, 10,      0};
 }
 
-/* Workers of `web` wait for `pool`, for one another and for what has no row; `pool` for the idle CPU. */
+static void add_wakes(struct snapshot *snapshot, uint32_t woken, enum latency_cause cause, uint32_t waker,
+		      uint64_t wakes)
+{
+	add_delay(snapshot, woken, cause, waker, 0);
+	snapshot->latency.delays[snapshot->latency.delay_count - 1] = (struct latency_delay){
+		.victim = woken, .culprit = waker, .cause = cause, .wakes = wakes};
+}
+
+/*
+ * Workers of `web` wait for `pool`, for one another and for what has no row; `pool` for the idle CPU. `pool`
+ * is woken by interrupts and by `web`, and wakes what has no row and `web`, whose workers wake one another.
+ */
 static void add_rounds_with_delays(void)
 {
 	for (int round = 0; round < 2; round++) {
@@ -341,6 +352,11 @@ static void add_rounds_with_delays(void)
 		add_delay(snapshot, second, LATENCY_CAUSE_THREADS, gone, MS(100));
 		add_delay(snapshot, pool, LATENCY_CAUSE_WAKEUP, 0, MS(4));
 		add_delay(snapshot, gone, LATENCY_CAUSE_THREADS, pool, MS(30));
+		add_wakes(snapshot, pool, LATENCY_CAUSE_INTERRUPTS, 0, 30);
+		add_wakes(snapshot, pool, LATENCY_CAUSE_THREADS, second, 10);
+		add_wakes(snapshot, first, LATENCY_CAUSE_THREADS, pool, 6);
+		add_wakes(snapshot, second, LATENCY_CAUSE_THREADS, first, 18);
+		add_wakes(snapshot, gone, LATENCY_CAUSE_THREADS, pool, 24);
 		snapshot_finish(snapshot);
 		session_add_round(session, snapshot);
 	}
@@ -368,6 +384,30 @@ static void test_delayed_by(void **state)
 	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_TOTAL);
 	expect_text(table, "web", "pool 47%");
 	assert_true(fixture_cell(table, "web", COLUMN_DELAYED_BY)->sort == (double)MS(2620));
+}
+
+static void test_wakes(void **state)
+{
+	struct buffer lines = {0};
+	struct table *table;
+
+	(void)state;
+	add_rounds_with_delays();
+	table = fixture_table(session, TAB_LATENCY, WINDOW_MODE_RATE);
+	assert_string_equal(fixture_shown(table, "web", COLUMN_WOKEN_BY), "itself 75%");
+	assert_string_equal(fixture_shown(table, "pool", COLUMN_WOKEN_BY), "(interrupts) 75%");
+	assert_string_equal(fixture_shown(table, "web", COLUMN_WAKES), "itself 64%");
+	assert_string_equal(fixture_shown(table, "pool", COLUMN_WAKES), "gone 80%");
+	assert_true(fixture_cell(table, "pool", COLUMN_WOKEN_BY)->sort == 40);
+	explain("pool", COLUMN_WOKEN_BY, &lines);
+	assert_non_null(strstr(lines.data, "Woken: 20.0 wakes/s, measured for 2.0 s:\n"
+					   "      15.0 wakes/s  75.0%  (interrupts)\n"
+					   "       5.0 wakes/s  25.0%  web\n"));
+	explain("pool", COLUMN_WAKES, &lines);
+	assert_non_null(strstr(lines.data, "Wakes others: 15.0 wakes/s, measured for 2.0 s:\n"
+					   "      12.0 wakes/s  80.0%  gone\n"
+					   "       3.0 wakes/s  20.0%  web\n"));
+	buffer_release(&lines);
 }
 
 /* Groups of a name elsewhere are culprits like any other: only threads of the row are itself. */
@@ -427,7 +467,7 @@ static void test_delayed_by_in_words(void **state)
 	(void)state;
 	add_rounds_with_delays();
 	explain("web", COLUMN_DELAYED_BY, &lines);
-	assert_non_null(strstr(lines.data, "Delayed 500.0 ms/s, measured for 2.0 s:\n"
+	assert_non_null(strstr(lines.data, "Delayed: 500.0 ms/s, measured for 2.0 s:\n"
 					   "     310.0 ms/s  62.0%  pool\n"
 					   "     140.0 ms/s  28.0%  itself\n"
 					   "      50.0 ms/s  10.0%  gone\n"
@@ -459,7 +499,7 @@ static void test_pairs(void **state)
 
 	(void)state;
 	add_rounds_with_delays();
-	table = session_blame_table(session, &view, NULL, 0, &missing);
+	table = session_blame_table(session, &view, BLAME_DELAYED_BY, SESSION_PAIRS_SIZE, NULL, 0, &missing);
 	assert_int_equal(missing, REASON_READ);
 	assert_int_equal(table->row_count, 5);
 	expect_pair(table, 0, "web", "pool", 310, 62);
@@ -469,20 +509,34 @@ static void test_pairs(void **state)
 	expect_pair(table, 4, "pool", "(wakeup)", 2, 100);
 	assert_float_equal(table->rows[0].cells[3].value.real, 10, 1e-9);
 	table_release(table);
-	table = session_blame_table(session, &view, "pool", 4, &missing);
+	table = session_blame_table(session, &view, BLAME_DELAYED_BY, SESSION_PAIRS_SIZE, "pool", 4,
+				    &missing);
 	expect_pair(table, 0, "pool", "(wakeup)", 2, 100);
 	expect_pair(table, 1, "web", "pool", 310, 62);
 	expect_pair(table, 2, "gone", "pool", 15, 100);
 	expect_pair(table, 3, "web", "itself", 140, 28);
 	table_release(table);
+	table = session_blame_table(session, &view, BLAME_DELAYED_BY, SESSION_PAIRS_SHARE, NULL, 0, &missing);
+	expect_pair(table, 0, "gone", "pool", 15, 100);
+	expect_pair(table, 2, "web", "pool", 310, 62);
+	table_release(table);
+	table = session_blame_table(session, &view, BLAME_WOKEN_BY, SESSION_PAIRS_SIZE, NULL, 0, &missing);
+	assert_int_equal(table->row_count, 5);
+	assert_int_equal(table->column_count, 3);
+	expect_pair(table, 0, "pool", "(interrupts)", 15, 75);
+	expect_pair(table, 1, "gone", "pool", 12, 100);
+	expect_pair(table, 2, "web", "itself", 9, 75);
+	expect_pair(table, 4, "web", "pool", 3, 25);
+	table_release(table);
 	/* processes have names where users have none */
 	view.grouping.axis = AXIS_USER;
 	assert_int_equal(session_blame_axis(&view), AXIS_PROCESS);
-	table = session_blame_table(session, &view, "0", 1, &missing);
+	table = session_blame_table(session, &view, BLAME_DELAYED_BY, SESSION_PAIRS_SIZE, "0", 1, &missing);
 	expect_pair(table, 0, "web", "pool", 310, 62);
 	table_release(table);
 	session_add_round(session, make_round(2));
-	assert_null(session_blame_table(session, &view, NULL, 0, &missing));
+	assert_null(
+		session_blame_table(session, &view, BLAME_DELAYED_BY, SESSION_PAIRS_SIZE, NULL, 0, &missing));
 	assert_int_equal(missing, REASON_SWITCHED_OFF);
 }
 
@@ -541,6 +595,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_other_is_over, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other_in_words, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_delayed_by, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_wakes, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_delayed_by_on_axes, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_delayed_by_sorts, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_delayed_by_nobody_knows, open_session, close_session),

@@ -114,8 +114,8 @@ static void add_delay(struct snapshot *snapshot, uint32_t victim, enum latency_c
 		      uint64_t time_ns)
 {
 	*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,
-		       snapshot->latency.delay_capacity) = (struct latency_delay){victim, culprit, cause,
-										  time_ns, 1};
+		       snapshot->latency.delay_capacity) = (struct latency_delay){victim,  culprit, cause,
+										  time_ns, 1,       0};
 }
 
 /* On a tab without latency too. */

@@ -139,6 +139,7 @@ static void add_delays(struct snapshot *snapshot)
 			.cause = idle ? LATENCY_CAUSE_WAKEUP : LATENCY_CAUSE_THREADS,
 			.time_ns = delays[i].time_ns,
 			.waits = 7,
+			.wakes = idle ? 0 : 5,
 		};
 	}
 }

@@ -77,6 +77,33 @@ static void test_pairs(void **state)
 	pty_quit(&pty);
 }
 
+/* The other relation, and another order. */
+static void test_wakes_and_order(void **state)
+{
+	struct pty_screen pty;
+	int row;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	measure(&pty);
+	pty_show(&pty, "w", "VICTIM");
+	pty_show(&pty, "s", "sorted by SHARE%");
+	row = pty_find(&pty, "VICTIM", NULL);
+	expect_row(&pty, row + 1, "alpha", "beta", "75.0");
+	expect_row(&pty, row + 3, "beta", "(wakeup)", "100.0");
+	expect_row(&pty, row + 4, "gamma", "beta", "100.0");
+	pty_show(&pty, "\t", "Who wakes whom, by process, sorted by SHARE%");
+	pty_hide(&pty, "s", "sorted by");
+	row = pty_find(&pty, "WOKEN BY", NULL);
+	assert_non_null(strstr(pty_row(&pty, row), "WAKES/s  SHARE%"));
+	expect_row(&pty, row + 1, "alpha", "itself", "5.0    50.0");
+	expect_row(&pty, row + 2, "alpha", "beta", "5.0    50.0");
+	expect_row(&pty, row + 3, "gamma", "beta", "5.0   100.0");
+	assert_int_equal(pty_find(&pty, "(wakeup)", NULL), -1);
+	pty_show(&pty, "\t", "Who delays whom");
+	pty_quit(&pty);
+}
+
 static void test_open(void **state)
 {
 	struct pty_screen pty;
@@ -151,8 +178,12 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_off),      cmocka_unit_test(test_pairs), cmocka_unit_test(test_open),
-		cmocka_unit_test(test_why_slow), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_wakes_and_order),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_why_slow),
+		cmocka_unit_test(test_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

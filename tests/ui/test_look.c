@@ -121,7 +121,7 @@ static void test_time(void **state)
 	pty_show(&pty, "@", "go to:");
 	pty_show(&pty, "soon\r", "soon");
 	pty_wait_text(&pty, "-15m");
-	pty_show(&pty, "\x15-1h\r", "nothing is known of");
+	pty_show(&pty, "\x15-1h\r", "nothing recorded at");
 	pty_wait_text(&pty, "the oldest round");
 	/* J, which is of no use in the past, does the same */
 	pty_show(&pty, "J", "go to:");
@@ -255,7 +255,7 @@ static void test_replay(void **state)
 	}
 	/* a time that is not there: at once */
 	start_replay(&pty, 24, 120, NULL, history, "-1d");
-	pty_wait_text(&pty, "nothing is known of");
+	pty_wait_text(&pty, "nothing recorded at");
 	pty_quit(&pty);
 }
 
@@ -278,7 +278,7 @@ static void test_marks_and_gaps(void **state)
 	pty_show(&pty, "{", "the oldest round");
 	for (int i = 0; i < ROUNDS; i++)
 		pty_type(&pty, "t");
-	pty_wait_text(&pty, "nothing is known of the");
+	pty_wait_text(&pty, "nothing recorded for the");
 	pty_quit(&pty);
 }
 

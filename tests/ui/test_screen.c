@@ -757,7 +757,7 @@ static void test_latency_key(void **state)
 	pty_type(&pty, "l");
 	pty_wait_answer(&pty, "latency 1");
 	pty_wait_text(&pty, "WAITS/s");
-	pty_wait_text(&pty, "{N}  latency (l)  ");
+	pty_wait_text(&pty, "{N}  measuring latency (l stops)  ");
 	pty_command(&pty, "measured 1000");
 	fake_round(&pty, "alpha 1");
 	pty_wait_text(&pty, "2% of a CPU");
@@ -765,13 +765,13 @@ static void test_latency_key(void **state)
 	pty_command(&pty, "measured 0");
 	fake_round(&pty, "alpha 1");
 	pty_wait_no_text(&pty, "of a CPU");
-	pty_wait_text(&pty, "{N}  latency (l)  ");
+	pty_wait_text(&pty, "{N}  measuring latency (l stops)  ");
 	pty_command(&pty, "off latency");
 	fake_round(&pty, "alpha 1");
 	pty_wait_text(&pty, "{N}  no latency (e: why)  ");
 	pty_type(&pty, "l");
 	pty_wait_answer(&pty, "latency 0");
-	pty_wait_text(&pty, "not measured: l begins");
+	pty_wait_text(&pty, "latency is off (l starts)");
 	pty_hide(&pty, "1", "not measured");
 	pty_quit(&pty);
 }

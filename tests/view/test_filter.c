@@ -581,7 +581,7 @@ static void test_refusals(void **state)
 	assert_refused("pid = -1", "is no number");
 	assert_refused("pid = 99999999999999999999999", "is no number");
 	assert_refused("cgroup = a[", "is no glob");
-	assert_refused("command = x", "COMMAND is read for the rows that are shown only");
+	assert_refused("command = x", "cannot filter by COMMAND: it is read only for visible rows");
 	assert_refused("and", "'and' needs a condition");
 	assert_refused("web or", "'or' needs a condition");
 	assert_refused("or web", "'or' needs a condition");

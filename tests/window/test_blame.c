@@ -24,8 +24,8 @@ static void add_delay(struct snapshot *snapshot, uint32_t victim, enum latency_c
 		      uint64_t time_ns)
 {
 	*MEMORY_APPEND(snapshot->latency.delays, snapshot->latency.delay_count,
-		       snapshot->latency.delay_capacity) = (struct latency_delay){victim, culprit, cause,
-										  time_ns, 1};
+		       snapshot->latency.delay_capacity) = (struct latency_delay){victim,  culprit, cause,
+										  time_ns, 1,       0};
 }
 
 /* A round in which `api` waited for `backup` and for itself, and each for the idle CPU. */
@@ -79,7 +79,7 @@ static void test_groups(void **state)
 	}
 	assert_int_equal(spans.interval.delay_count, 5);
 	assert_int_equal(spans.base.delay_count, 5);
-	blame = blame_create(&by_process, spans.whole, &spans.base, NULL);
+	blame = blame_create(&by_process, spans.whole, &spans.base, NULL, BLAME_DELAYED_BY);
 	assert_int_equal(blame->span_ns, 2000);
 	api = blame_find(blame, "api", 3);
 	entries = blame_of(blame, api, &count);
@@ -87,12 +87,12 @@ static void test_groups(void **state)
 	check_entry(blame, &entries[0], "backup", 1600, 4);
 	check_entry(blame, &entries[1], "itself", 80, 2);
 	check_entry(blame, &entries[2], "(wakeup)", 14, 2);
-	assert_int_equal(blame->delayed_ns[api], 1694);
+	assert_int_equal(blame->whole[api], 1694);
 	assert_int_equal(blame_find(blame, "nobody", 6), BLAME_NOBODY);
 	blame_of(blame, blame_find(blame, "noise", 5), &count);
 	assert_int_equal(count, 0);
 	blame_release(blame);
-	assert_null(blame_create(&by_user, spans.whole, &spans.base, NULL));
+	assert_null(blame_create(&by_user, spans.whole, &spans.base, NULL, BLAME_DELAYED_BY));
 	latency_spans_release(&spans);
 }
 
@@ -111,7 +111,7 @@ static void test_copy(void **state)
 	copy = latency_spans_copy(&spans, &spans.interval);
 	assert_int_equal(copy->latency.count, 4);
 	latency_spans_add_round(&again, copy);
-	blame = blame_create(&by_process, again.whole, &again.interval, NULL);
+	blame = blame_create(&by_process, again.whole, &again.interval, NULL, BLAME_DELAYED_BY);
 	entries = blame_of(blame, blame_find(blame, "api", 3), &count);
 	assert_int_equal(count, 3);
 	check_entry(blame, &entries[0], "backup", 800, 2);

@@ -52,7 +52,8 @@ void export_delays_find(const struct view *view, const struct snapshot *round, u
 		return;
 	delays->sums = snapshot_create();
 	free(latency_sums_add(delays->sums, round));
-	delays->blame = blame_create(&view->grouping, delays->sums, &delays->sums->latency, NULL);
+	delays->blame = blame_create(&view->grouping, delays->sums, &delays->sums->latency, NULL,
+				     BLAME_DELAYED_BY);
 	if (delays->blame == NULL)
 		return;
 	delays->rows = memory_allocate((delays->blame->count + 1) * sizeof(*delays->rows));

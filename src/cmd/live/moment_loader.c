@@ -144,7 +144,7 @@ static int find_round(struct moment_loader *loader, const struct ui_look *look,
 	off_ns = ret_round->unix_ns > look->unix_ns ? ret_round->unix_ns - look->unix_ns
 						    : look->unix_ns - ret_round->unix_ns;
 	if (off_ns > NEAR_NS && off_ns > 2 * ret_round->span_ns)
-		*ret_message = memory_format("nothing is known of %s: this is the nearest round",
+		*ret_message = memory_format("nothing recorded at %s: this is the nearest round",
 					     when_format(asked, look->unix_ns));
 	return 0;
 }
@@ -186,7 +186,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 		append_separator(&text);
 		if (before.boot != round->boot)
 			buffer_append_text(&text, "the host was started again, ");
-		buffer_append_text(&text, round->after_gap ? "nothing is known of the " : "the ");
+		buffer_append_text(&text, round->after_gap ? "nothing recorded for the " : "the ");
 		append_length(&text, round->unix_ns > before.unix_ns ? round->unix_ns - before.unix_ns : 0);
 		buffer_append_text(&text, round->after_gap ? " before" : " before are damaged");
 	}

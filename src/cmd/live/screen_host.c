@@ -102,8 +102,7 @@ static bool send_event(void *context, const struct capture_event *event)
 		send_text(host, UI_EVENT_MESSAGE, "%s (e: why)", event->text);
 		break;
 	case CAPTURE_NO_LATENCY:
-		send_text(host, UI_EVENT_MESSAGE, "how long waits take cannot be measured: %s (e: why)",
-			  event->text);
+		send_text(host, UI_EVENT_MESSAGE, "Cannot measure latency: %s (e: details)", event->text);
 		break;
 	case CAPTURE_NO_ROUND:
 		send_text(host, UI_EVENT_MESSAGE, "%s", event->text);

@@ -385,7 +385,7 @@ static void judge_delays(struct record_rules *rules, struct record_rule *watched
 
 	if (measured) {
 		free(latency_sums_add(sums, round));
-		blame = blame_create(&options, sums, &sums->latency, NULL);
+		blame = blame_create(&options, sums, &sums->latency, NULL, BLAME_DELAYED_BY);
 		worst = find_most_delayed(&watched->rule, table, blame, &time);
 	}
 	watched->has_culprit |= meets_culprit(&watched->rule, table, blame);
