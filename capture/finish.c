@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "capture/host/cgroup.h"
+#include "capture/host/container.h"
 #include "capture/host/host.h"
 
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
@@ -59,6 +60,9 @@ static void read_host(struct round *round)
 	if (round->full && round->capture->roots.is_procfs)
 		host_read(roots, &round->capture->checks, snapshot);
 	host_read_load(roots, snapshot);
+	/* the files of this host's runtimes are about its own cgroups */
+	if (roots->own_namespace && !roots->redirected)
+		containers_read(round->capture->reader, snapshot);
 }
 
 /*

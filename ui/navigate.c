@@ -144,11 +144,11 @@ bool navigate_back(struct ui *ui)
 void navigate_axis(struct ui *ui)
 {
 	/* AXIS_ALL joins renamed cgroups, which only a comparison does */
-	static const enum axis axes_of_session[] = {AXIS_PROCESS, AXIS_PID, AXIS_CGROUP, AXIS_THREAD,
-						    AXIS_USER};
+	static const enum axis axes_of_session[] = {AXIS_PROCESS,   AXIS_PID,    AXIS_CGROUP,
+						    AXIS_CONTAINER, AXIS_THREAD, AXIS_USER};
 	/* a process of before is none of after */
-	static const enum axis axes_of_comparison[] = {AXIS_ALL, AXIS_PROCESS, AXIS_CGROUP, AXIS_THREAD,
-						       AXIS_USER};
+	static const enum axis axes_of_comparison[] = {AXIS_ALL,       AXIS_PROCESS, AXIS_CGROUP,
+						       AXIS_CONTAINER, AXIS_THREAD,  AXIS_USER};
 	const enum axis *order = ui->comparison != NULL ? axes_of_comparison : axes_of_session;
 	const size_t order_count = ARRAY_COUNT(axes_of_session);
 	size_t i = 0;

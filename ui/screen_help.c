@@ -179,10 +179,10 @@ static void add_marks(struct entries *entries)
 		{"!", "in a comparison: it has no thread that is on both sides; it was restarted"},
 		{"64>96", "in a comparison: threads before and after"},
 		{heights,
-		 "below LAST: the course of the number that the rows are sorted by, as a rate, round by "
+		 "below TREND: the course of the number that the rows are sorted by, as a rate, round by "
 		 "round; full height is the largest of the row itself (1 at least), the lowest is exactly "
 		 "zero, and a blank is a round without a number"},
-		{marks->below, "below LAST and in a graph: less than zero"},
+		{marks->below, "below TREND and in a graph: less than zero"},
 	};
 
 	snprintf(heights, sizeof(heights), "%s%s%s", spark_sign(0), spark_sign(SPARK_HEIGHTS / 2),

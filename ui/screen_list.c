@@ -17,9 +17,9 @@
 
 /* Titles of the first column, by axis. */
 static const char *const name_titles[AXIS_COUNT] = {
-	[AXIS_PROCESS] = "PROCESS",     [AXIS_CGROUP] = "CGROUP", [AXIS_THREAD] = "THREAD",
-	[AXIS_THREAD_EXACT] = "THREAD", [AXIS_ALL] = "GROUP",     [AXIS_PID] = "PID PROCESS",
-	[AXIS_USER] = "USER",
+	[AXIS_PROCESS] = "PROCESS",     [AXIS_CGROUP] = "CGROUP",       [AXIS_THREAD] = "THREAD",
+	[AXIS_THREAD_EXACT] = "THREAD", [AXIS_ALL] = "GROUP",           [AXIS_PID] = "PID PROCESS",
+	[AXIS_USER] = "USER",           [AXIS_CONTAINER] = "CONTAINER",
 };
 
 const char *screen_list_name_title(const struct view *view)

@@ -103,8 +103,8 @@ static int print_report(struct show_options *options, const char *path)
 	status = report_options_select(&options->report, &options->view, 1, &report.request, &error);
 	if (status == 0 && options->view.axis == AXIS_ALL)
 		status = error_set(&error, -EINVAL,
-				   "show --long has no axis 'all'; valid: process, pid, cgroup, thread, "
-				   "thread-exact, user");
+				   "show --long has no axis 'all'; valid: process, pid, cgroup, container, "
+				   "thread, thread-exact, user");
 	if (status < 0)
 		return command_misused(&show_command, &error);
 	report_options_warn(&options->report, &options->view, &report.request);

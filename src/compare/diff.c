@@ -119,8 +119,9 @@ static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t 
 				  diff->snapshots[side], thread);
 }
 
-/* Groups the names of all snapshots. */
-static struct grouping *group_names(struct diff *diff)
+/* Groups the names of all snapshots. What stands for several threads here is a pattern wherever names are
+ * grouped. */
+static void group_names(struct diff *diff)
 {
 	const struct snapshot *names[3 * DIFF_SIDE_COUNT];
 	size_t count = 0;
@@ -139,7 +140,8 @@ static struct grouping *group_names(struct diff *diff)
 		if (diff->options.rates && diff->snapshots[side]->window->parts.names != NULL)
 			names[count++] = diff->snapshots[side]->window->parts.names;
 	}
-	return grouping_create(&diff->options.grouping, names, count, diff->patterns);
+	diff->grouping = grouping_create(&diff->options.grouping, names, count, diff->patterns);
+	diff->options.grouping.reference = grouping_is_reference(diff->grouping);
 }
 
 /* Marks the groups of ended threads, which are those of their names. */
@@ -298,7 +300,7 @@ static void count_members(struct diff *diff)
 
 static void join_groups(struct diff *diff)
 {
-	diff->grouping = group_names(diff);
+	group_names(diff);
 	count_threads(diff, DIFF_BEFORE);
 	count_threads(diff, DIFF_AFTER);
 	match_by_key(diff);

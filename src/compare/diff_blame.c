@@ -124,7 +124,7 @@ static void add_side(struct diff_blame *blame, enum diff_side side, const struct
 
 struct diff_blame *diff_blame_create(const struct diff *diff)
 {
-	struct grouping_options options = diff->options.grouping;
+	const struct grouping_options options = diff->options.grouping;
 	uint32_t *sum_of[DIFF_SIDE_COUNT] = {NULL}, other;
 	const struct snapshot *waits[DIFF_SIDE_COUNT];
 	struct snapshot *sums;
@@ -132,8 +132,6 @@ struct diff_blame *diff_blame_create(const struct diff *diff)
 
 	if (diff->options.single || diff->options.by_flags || axis_is_by_thread(options.axis))
 		return NULL;
-	/* what stands for several threads in the diff is a pattern here too */
-	options.reference = grouping_is_reference(diff->grouping);
 	blame = memory_allocate_zero(1, sizeof(*blame));
 	blame->diff = diff;
 	sums = snapshot_create();

@@ -70,16 +70,13 @@ static void find_latency_rows(const struct diff *diff, enum diff_side side, cons
 			      struct shown *shown)
 {
 	const struct snapshot *names;
-	struct grouping_options options = diff->options.grouping;
 	struct grouping *grouping;
 	struct snapshot *sums = snapshot_create();
 	uint32_t *sum_of = latency_sums_add(sums, waits);
 	const uint32_t other = latency_sums_other(sums);
 
 	names = sums;
-	/* what stands for several threads in the diff is a pattern here too */
-	options.reference = grouping_is_reference(diff->grouping);
-	grouping = grouping_create(&options, &names, 1, diff->patterns);
+	grouping = grouping_create(&diff->options.grouping, &names, 1, diff->patterns);
 	shown->latency_row_of = memory_allocate((waits->latency.count + 1) * sizeof(uint32_t));
 	shown->latency_other = UINT32_MAX;
 	for (uint32_t i = 0; i < waits->latency.count; i++) {

@@ -302,6 +302,7 @@ struct provenance {
 	uint64_t resident_error;
 	struct heap_process *heap;
 	size_t heap_count;
+	struct text_pairs containers; /* names by id, ascending: container_names.h */
 	const char *hostname;
 	uint64_t cpu_ticks[CPU_TICK_KINDS];
 	bool cpu_ticks_known;

@@ -12,6 +12,7 @@
 #include "base/order.h"
 #include "load_internal.h"
 #include "metric/name.h"
+#include "snapshot/container_names.h"
 
 /* --- arrays, and objects with open keys: the last value of a repeated key is kept --- */
 
@@ -622,6 +623,7 @@ static void conclude(struct loader *loader)
 	mark_metrics_not_in_file(loader);
 	describe_notes(loader);
 	snapshot_finish(loader->snapshot);
+	container_names_take(loader->snapshot);
 }
 
 /* --- all of it --- */

@@ -517,6 +517,7 @@ static const struct member provenance_members[] = {
 	PROVENANCE("rss_error", U64, resident_error),
 	{NAME("waits"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_WAITS},
 	LIST(provenance, "heap", MEMBER_OMITTED, heap, heap_count, heap_object),
+	PROVENANCE("containers", TEXT_PAIRS, containers),
 	{NAME("window"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_WINDOW, .object = &window_object},
 	/* it lies behind the struct, in that of the snapshot */
 	{NAME("latency"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_LATENCY,

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "metric/feature.h"
 #include "round.h"
+#include "snapshot/container_names.h"
 #include "snapshot/ended_set.h"
 #include "snapshot/thread_match.h"
 
@@ -403,6 +404,7 @@ static int close_round(struct blob *blob, struct round *round, const char *name,
 		return refuse_damage(name, error);
 	}
 	snapshot_finish(round->now);
+	container_names_take(round->now);
 	*ret_snapshot = round->now;
 	return 0;
 }

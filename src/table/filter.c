@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "filter_internal.h"
 #include "snapshot/metric_reader.h"
+#include "snapshot/container_names.h"
 #include "snapshot/user_names.h"
 
 /* Whether something holds; an AND is the least of its parts, an OR the largest. */
@@ -270,11 +271,25 @@ static bool is_in_cgroup(const struct term *term, const char *path, size_t lengt
 	return false;
 }
 
+/* The same of the container or unit that a cgroup belongs to, which may be written like the end of a path. */
+static bool is_in_container(const struct term *term, const char *path, size_t length)
+{
+	struct buffer name = {0};
+	bool matches;
+
+	container_append_name(path, length, &name);
+	matches = term->kind == TERM_FIELD ? is_in_cgroup(term, name.data, name.length)
+					   : term_matches_name(term, name.data, name.length);
+	buffer_release(&name);
+	return matches;
+}
+
 /* The names of a snapshot; each is matched once. */
 struct names {
 	const struct term *term;
 	const struct snapshot *snapshot;
-	uint8_t *known; /* by string id: 1 + whether it matches, 0 while nobody has looked */
+	bool of_containers; /* they are cgroups, of which the containers are asked about */
+	uint8_t *known;     /* by string id: 1 + whether it matches, 0 while nobody has looked */
 };
 
 static bool name_matches(const struct names *names, uint32_t id)
@@ -286,9 +301,12 @@ static bool name_matches(const struct names *names, uint32_t id)
 
 	if (names->known[id] != 0)
 		return names->known[id] == 2;
-	matches = term->kind == TERM_FIELD && term->field == FILTER_FIELD_CGROUP
-			  ? is_in_cgroup(term, name, length)
-			  : term_matches_name(term, name, length);
+	if (names->of_containers)
+		matches = is_in_container(term, name, length);
+	else if (term->kind == TERM_FIELD && term->field == FILTER_FIELD_CGROUP)
+		matches = is_in_cgroup(term, name, length) || is_in_container(term, name, length);
+	else
+		matches = term_matches_name(term, name, length);
 	names->known[id] = matches ? 2 : 1;
 	return matches;
 }
@@ -299,11 +317,14 @@ static bool triple_matches(const struct names *names, enum axis axis, const stru
 	const struct term *term = names->term;
 
 	if (term_is_of_threads(term))
-		return name_matches(names, term->field == FILTER_FIELD_CGROUP    ? triple->cgroup
+		return name_matches(names, term->field == FILTER_FIELD_CGROUP ||
+							   term->field == FILTER_FIELD_CONTAINER
+						   ? triple->cgroup
 					   : term->field == FILTER_FIELD_PROCESS ? triple->pcomm
 										 : triple->comm);
 	switch (axis) {
 	case AXIS_CGROUP:
+	case AXIS_CONTAINER:
 		return name_matches(names, triple->cgroup);
 	case AXIS_THREAD:
 	case AXIS_THREAD_EXACT:
@@ -323,7 +344,10 @@ static void answer_names(const struct term *term, enum axis axis, const struct f
 {
 	const struct snapshot *snapshot = subjects->snapshot;
 	const bool is_wanted = !term_is_of_threads(term) || term->limit.comparison == COMPARISON_EQUAL;
-	const struct names names = {term, snapshot, memory_allocate_zero(snapshot->strings.count + 1, 1)};
+	const bool of_containers = term_is_of_threads(term) ? term->field == FILTER_FIELD_CONTAINER
+							    : axis == AXIS_CONTAINER;
+	const struct names names = {term, snapshot, of_containers,
+				    memory_allocate_zero(snapshot->strings.count + 1, 1)};
 	uint8_t *of_triple = memory_allocate(snapshot->triple_count + 1);
 
 	for (size_t i = 0; i < snapshot->triple_count; i++)

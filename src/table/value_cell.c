@@ -132,9 +132,13 @@ static void set_name(const struct column_values *values, const struct value *val
 		     struct cell *cell)
 {
 	static const char *const words[] = {
-		[IDENTITY_PID] = "pids",          [IDENTITY_PROCESS] = "names",
-		[IDENTITY_USER] = "users",        [IDENTITY_CGROUP] = "cgroups",
-		[IDENTITY_COMMAND] = "processes", [IDENTITY_SLEEP] = "processes",
+		[IDENTITY_PID] = "pids",
+		[IDENTITY_PROCESS] = "names",
+		[IDENTITY_CONTAINER] = "containers",
+		[IDENTITY_USER] = "users",
+		[IDENTITY_CGROUP] = "cgroups",
+		[IDENTITY_COMMAND] = "processes",
+		[IDENTITY_SLEEP] = "processes",
 	};
 	const enum identity identity = (enum identity)values->entry->inputs[0];
 

@@ -146,11 +146,13 @@ static bool narrowed_by(const struct view *view, enum axis axis)
 /* Goes to the axis after the one just narrowed by, or to the threads. */
 static void advance(struct view *view)
 {
+	enum axis axis = view->grouping.axis;
 	size_t next = 0;
 
-	/* a user has processes */
-	while (next < OPEN_ORDER_COUNT &&
-	       open_order[next] != (view->grouping.axis == AXIS_USER ? AXIS_CGROUP : view->grouping.axis))
+	/* users and containers have processes */
+	if (axis == AXIS_USER || axis == AXIS_CONTAINER)
+		axis = AXIS_CGROUP;
+	while (next < OPEN_ORDER_COUNT && open_order[next] != axis)
 		next++;
 	for (next++; next < OPEN_ORDER_COUNT; next++) {
 		if (!narrowed_by(view, open_order[next])) {
@@ -229,7 +231,7 @@ static bool says_more(const struct view *view, enum column column)
 	case COLUMN_CGROUP_PATH:
 		if (view->same.cgroup)
 			return false;
-		return threads || (axis != AXIS_CGROUP && axis != AXIS_ALL);
+		return threads || (axis != AXIS_CGROUP && axis != AXIS_ALL && axis != AXIS_CONTAINER);
 	default:
 		return true;
 	}

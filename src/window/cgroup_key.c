@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "pattern.h"
+#include "snapshot/container_names.h"
 
 void cgroup_key_rules_initialise(struct cgroup_key_rules *rules, const struct grouping_options *options)
 {
@@ -35,6 +36,18 @@ static void flatten(const struct cgroup_key_rules *rules, const char **path, siz
 	}
 }
 
+/* The path of a container, with the id as short as the runtimes print it: two are never one. */
+static bool append_container(const char *path, size_t length, struct buffer *buffer)
+{
+	const char *id = container_find_id(path, length);
+
+	if (id == NULL)
+		return false;
+	buffer_append(buffer, path, (size_t)(id - path) + CONTAINER_SHORT_ID_LENGTH);
+	buffer_append(buffer, id + CONTAINER_ID_LENGTH, length - (size_t)(id - path) - CONTAINER_ID_LENGTH);
+	return true;
+}
+
 void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, size_t length,
 		       struct buffer *buffer)
 {
@@ -45,6 +58,8 @@ void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, s
 		buffer_append(buffer, path, length);
 		return;
 	}
+	if (!rules->options->reference && append_container(path, length, buffer))
+		return;
 	/*
 	 * The reference's third layer (tighten) keeps a position only where the token's class is the
 	 * identity, so that its result always is that of the second one: nothing to do.

@@ -154,6 +154,7 @@ enum identity {
 	IDENTITY_PROCESS,
 	IDENTITY_USER,
 	IDENTITY_CGROUP,
+	IDENTITY_CONTAINER,
 	IDENTITY_COMMAND, /* these two are looked up for visible rows */
 	IDENTITY_SLEEP,
 };

@@ -10,11 +10,13 @@
 #include "base/unicode.h"
 #include "cgroup_key.h"
 #include "pattern.h"
+#include "snapshot/container_names.h"
 #include "snapshot/user_names.h"
 
 const struct axis_entry axes[AXIS_COUNT] = {
 	[AXIS_PROCESS] = {"pcomm", "process", "pcomm", "pattern of the process name"},
 	[AXIS_CGROUP] = {"cgroup", "cgroup", "cgroup", "cgroup path without its instance numbers"},
+	[AXIS_CONTAINER] = {"container", "container", "container", "container, else the systemd unit"},
 	[AXIS_THREAD] = {"comm", "thread", "comm-pattern", "pattern of the thread name"},
 	[AXIS_THREAD_EXACT] = {"comm-exact", "thread-exact", "comm", "thread name as it is"},
 	[AXIS_ALL] = {"all", "all", "comm", "cgroup, process and thread pattern together"},
@@ -334,6 +336,16 @@ static void set_label(struct grouping *grouping, size_t *capacity, uint32_t key,
 								 label->length);
 }
 
+/* What people call a cgroup is key and label. */
+static void append_container(struct grouping_build *build, const struct work *work, uint32_t path)
+{
+	const struct string_pool *strings = &work->snapshot->strings;
+
+	container_append_name(string_pool_text(strings, path), string_pool_length(strings, path),
+			      &build->key);
+	append_visible(build, build->key.data, build->key.length);
+}
+
 static uint32_t intern_key(struct grouping_build *build)
 {
 	const uint32_t key = string_pool_intern(&build->grouping->keys, build->key.data, build->key.length);
@@ -383,7 +395,9 @@ static uint32_t key_of_name(struct grouping_build *build, struct work *work, uin
 
 	if (work->key_of_name[name] != UINT32_MAX)
 		return work->key_of_name[name];
-	if (build->options->axis == AXIS_CGROUP)
+	if (build->options->axis == AXIS_CONTAINER)
+		append_container(build, work, name);
+	else if (build->options->axis == AXIS_CGROUP)
 		append_pattern(build, cgroup_key(build, work, name));
 	else if (has_patterns(build->options) &&
 		 (!build->reference || is_shared(build, role, work->name_pattern[name])))
@@ -402,6 +416,7 @@ static uint32_t key_of_triple(struct grouping_build *build, struct work *work, c
 	case AXIS_ALL:
 		return key_of_all(build, work, triple);
 	case AXIS_CGROUP:
+	case AXIS_CONTAINER:
 		return key_of_name(build, work, triple->cgroup);
 	default:
 		return key_of_name(build, work, name_of_axis(build, work, triple));
@@ -674,6 +689,7 @@ struct grouping *grouping_create(const struct grouping_options *options,
 				 struct pattern_memory *memory)
 {
 	struct grouping *grouping = memory_allocate_zero(1, sizeof(*grouping));
+	struct grouping_options own_options = *options;
 	struct grouping_build build = {
 		.options = options,
 		.snapshots = snapshots,
@@ -690,7 +706,8 @@ struct grouping *grouping_create(const struct grouping_options *options,
 	for (size_t s = 0; s < snapshot_count; s++)
 		grouping->group_of_triple[s] = new_ids(snapshots[s]->triple_count);
 	build.work = memory_allocate_zero(snapshot_count + 1, sizeof(*build.work));
-	cgroup_key_rules_initialise(&build.rules, options);
+	own_options.reference = build.reference;
+	cgroup_key_rules_initialise(&build.rules, &own_options);
 	if (axis_is_by_thread(options->axis))
 		find_keys_of_threads(&build);
 	else

@@ -13,6 +13,7 @@
 enum axis {
 	AXIS_PROCESS,      /* pattern of the process name */
 	AXIS_CGROUP,       /* flattened and normalised cgroup path */
+	AXIS_CONTAINER,    /* container, else systemd unit */
 	AXIS_THREAD,       /* pattern of the thread name */
 	AXIS_THREAD_EXACT, /* thread name as it is */
 	AXIS_ALL,          /* cgroup, process and thread pattern together */

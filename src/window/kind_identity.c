@@ -8,11 +8,37 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/order.h"
+#include "snapshot/container_names.h"
 #include "snapshot/user_names.h"
 
-/* The identity of a thread in a column: a number, or the id of a text. */
-static uint32_t identity_of(const struct snapshot *now, enum identity identity, uint32_t thread)
+static void prepare_containers(struct column_values *values)
 {
+	const size_t count = values->now->strings.count + 1;
+
+	values->container_of_path = memory_allocate(count * sizeof(*values->container_of_path));
+	memset(values->container_of_path, 0xff, count * sizeof(*values->container_of_path));
+}
+
+/* The container of a cgroup, as an id of values->containers. */
+static uint32_t container_of(struct column_values *values, uint32_t path)
+{
+	const struct string_pool *strings = &values->now->strings;
+	uint32_t *container = &values->container_of_path[path];
+	struct buffer name = {0};
+
+	if (*container != UINT32_MAX)
+		return *container;
+	container_append_name(string_pool_text(strings, path), string_pool_length(strings, path), &name);
+	*container = string_pool_intern(&values->containers, name.data, name.length);
+	buffer_release(&name);
+	return *container;
+}
+
+/* The identity of a thread in a column: a number, or the id of a text. */
+static uint32_t identity_of(const struct reducer *reducer, enum identity identity, uint32_t thread)
+{
+	const struct snapshot *now = reducer->shown->now;
+
 	switch (identity) {
 	case IDENTITY_PID:
 	case IDENTITY_COMMAND:
@@ -24,6 +50,8 @@ static uint32_t identity_of(const struct snapshot *now, enum identity identity, 
 		return now->uid[thread];
 	case IDENTITY_CGROUP:
 		return now->triples[now->triple[thread]].cgroup;
+	case IDENTITY_CONTAINER:
+		return container_of(reducer->values, now->triples[now->triple[thread]].cgroup);
 	}
 	return 0;
 }
@@ -65,7 +93,7 @@ static void count_distinct(const struct reducer *reducer, enum identity identity
 	for (size_t k = 0; k < shown->count; k++) {
 		const uint32_t row = shown->row_of[k], thread = shown->threads[k];
 		struct accumulator *accumulator = reducer_row(reducer, row);
-		const uint32_t value = identity_of(shown->now, identity, thread);
+		const uint32_t value = identity_of(reducer, identity, thread);
 
 		if (identity == IDENTITY_USER && value == USER_UNKNOWN) {
 			accumulator_miss(accumulator, why_no_user(shown->now, thread));
@@ -88,11 +116,16 @@ static void count_distinct(const struct reducer *reducer, enum identity identity
 }
 
 /* The text of an identity; NULL for a user without a name (yet). */
-static const char *text_of(const struct snapshot *now, enum identity identity, uint32_t value,
+static const char *text_of(const struct column_values *values, enum identity identity, uint32_t value,
 			   size_t *ret_length)
 {
+	const struct snapshot *now = values->now;
 	const char *name;
 
+	if (identity == IDENTITY_CONTAINER) {
+		*ret_length = string_pool_length(&values->containers, value);
+		return string_pool_text(&values->containers, value);
+	}
 	if (identity != IDENTITY_USER) {
 		*ret_length = string_pool_length(&now->strings, value);
 		return snapshot_text(now, value);
@@ -134,7 +167,7 @@ static void rank_texts(const struct reducer *reducer, enum identity identity)
 			continue;
 		hash_map_set(&rank_of, id, 0);
 		texts[count] = (struct ranked_text){.id = id};
-		texts[count].text = text_of(shown->now, identity, id, &texts[count].length);
+		texts[count].text = text_of(reducer->values, identity, id, &texts[count].length);
 		count++;
 	}
 	qsort(texts, count, sizeof(*texts), compare_texts);
@@ -154,8 +187,11 @@ static void begin(struct reducer *reducer)
 {
 	const enum identity identity = (enum identity)reducer->entry->inputs[0];
 
+	if (identity == IDENTITY_CONTAINER)
+		prepare_containers(reducer->values);
 	count_distinct(reducer, identity);
-	if (identity == IDENTITY_PROCESS || identity == IDENTITY_USER || identity == IDENTITY_CGROUP)
+	if (identity == IDENTITY_PROCESS || identity == IDENTITY_USER || identity == IDENTITY_CGROUP ||
+	    identity == IDENTITY_CONTAINER)
 		rank_texts(reducer, identity);
 }
 
@@ -188,7 +224,7 @@ static void conclude(const struct conclusion *of, struct value *value)
 		return;
 	value->sort = identity == IDENTITY_PID ? number : accumulator->identity.rank;
 	if (identity != IDENTITY_PID)
-		value->name.text = text_of(of->shown->now, identity, number, &value->name.length);
+		value->name.text = text_of(of->values, identity, number, &value->name.length);
 }
 
 const struct column_kind column_kind_identity = {

@@ -129,6 +129,29 @@ static void add_resident(const struct reducer *reducer, uint32_t thread, struct 
 	}
 }
 
+/* Adds the peak of a process. */
+static void add_peak(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
+{
+	const struct snapshot *now = reducer->window->now;
+	const enum metric metric = (enum metric)reducer->entry->inputs[0];
+	reason_id reason;
+
+	if (!has_smaps(now, thread))
+		return;
+	switch (snapshot_value_state(now, thread, metric, reducer->window->by_flags, &reason)) {
+	case VALUE_READ:
+		accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole,
+								  snapshot_value(now, thread, metric));
+		accumulator->read++;
+		break;
+	case VALUE_UNAVAILABLE:
+		accumulator_miss(accumulator, reason);
+		break;
+	case VALUE_ABSENT:
+		break;
+	}
+}
+
 static void begin_growth(struct reducer *reducer)
 {
 	struct resident *resident;
@@ -181,6 +204,11 @@ const struct column_kind column_kind_smaps = {
 const struct column_kind column_kind_resident = {
 	.begin = begin_resident,
 	.add_thread = add_resident,
+	.conclude = conclude_sum,
+};
+
+const struct column_kind column_kind_peaks = {
+	.add_thread = add_peak,
 	.conclude = conclude_sum,
 };
 

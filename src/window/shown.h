@@ -151,6 +151,10 @@ struct column_values {
 	struct accumulator *accumulators; /* owned */
 	size_t stride;
 	struct blame *blame; /* for DELAYED BY and the like, by row; owned; NULL for none */
+	/* For CONTAINER: names, and of each string of the newest snapshot that is a cgroup's path the id of
+	 * its. */
+	struct string_pool containers;
+	uint32_t *container_of_path; /* owned; NULL for none, UINT32_MAX where it is not known yet */
 	/* For a field of a scheduler: the same in the newest snapshot; NULL: its scheduler has none. */
 	const struct task_field_member *member;
 };
@@ -160,6 +164,8 @@ static inline void column_values_release(struct column_values *values)
 {
 	free(values->accumulators);
 	blame_release(values->blame);
+	string_pool_release(&values->containers);
+	free(values->container_of_path);
 }
 
 #endif

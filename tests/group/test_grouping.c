@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "snapshot/container_names.h"
 #include "snapshot/user_names.h"
 #include "window/grouping.h"
 
@@ -435,6 +436,45 @@ static void test_users(void **state)
 	snapshot_release(snapshot);
 }
 
+#define FIRST_ID  "1111111111111111111111111111111111111111111111111111111111111111"
+#define SECOND_ID "2222222222222222222222222222222222222222222222222222222222222222"
+#define THIRD_ID  "3333333333333333333333333333333333333333333333333333333333333333"
+
+/* Containers have names, units theirs, and no two containers are one on the axis of cgroups either. */
+static void test_containers(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct grouping *grouping;
+
+	(void)state;
+	snapshot->provenance.present = true;
+	container_names_set(FIRST_ID, "web");
+	container_names_set(SECOND_ID, "shop/cart-0/app");
+	add_thread(snapshot, "nginx", "nginx", "/system.slice/docker-" FIRST_ID ".scope");
+	add_thread(snapshot, "nginx", "nginx", "/system.slice/docker-" FIRST_ID ".scope/workers");
+	add_thread(snapshot, "app", "app", "/kubepods/pod1/" SECOND_ID);
+	add_thread(snapshot, "x", "x", "/system.slice/docker-" THIRD_ID ".scope");
+	add_thread(snapshot, "cron", "cron", "/system.slice/cron.service");
+	add_thread(snapshot, "kthreadd", "kthreadd", "/");
+	grouping = group_by(AXIS_CONTAINER, snapshot);
+	assert_int_equal(grouping_count(grouping), 5);
+	assert_int_equal(members_of_label(grouping, snapshot, "web"), 2);
+	assert_label(grouping, "shop/cart-0/app", "shop/cart-0/app");
+	assert_label(grouping, "333333333333", "333333333333");
+	assert_label(grouping, "cron.service", "cron.service");
+	assert_label(grouping, "/", "/");
+	grouping_release(grouping);
+	grouping = group_by(AXIS_CGROUP, snapshot);
+	assert_int_equal(members_of_label(grouping, snapshot, "/system.slice/docker-111111111111.scope"), 1);
+	assert_int_equal(members_of_label(grouping, snapshot, "/system.slice/docker-333333333333.scope"), 1);
+	grouping_release(grouping);
+	snapshot->provenance.present = false;
+	grouping = group_by(AXIS_CGROUP, snapshot);
+	assert_int_equal(members_of_label(grouping, snapshot, "/system.slice/docker-{H}.scope"), 2);
+	grouping_release(grouping);
+	snapshot_release(snapshot);
+}
+
 static void test_axis_names(void **state)
 {
 	(void)state;
@@ -467,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_label_of_two_snapshots),
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_axis_names),
 	};
 

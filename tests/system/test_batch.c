@@ -326,7 +326,7 @@ struct watched {
 static void watch_waits(const struct worker *worker, struct watched *ret_watched)
 {
 	static const struct run_options ordinary;
-	const char *waiting = "THR,RUNQ%,WAITING,LONG,STUCK,STATE";
+	const char *waiting = "THR,RUNQ%,WAITING,WAIT>1s,STUCK,STATE";
 	char pid[16];
 	const char *arguments[] = {
 		CTOP_PROGRAM, "-b",           "-n",       "2",      "-d",       "1",         "-p",

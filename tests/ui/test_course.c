@@ -31,7 +31,7 @@ static void test_heights(void **state)
 	pty_wait_text(&pty, " █ ▂█");
 	pty_wait_text(&pty, " ▂▅▁▄");
 	/* a title with the time of twenty rounds at most, and texts of who it is beside */
-	row = pty_find(&pty, "LAST ", &course);
+	row = pty_find(&pty, "TREND ", &course);
 	assert_true(row >= 0);
 	assert_non_null(strstr(pty_row(&pty, row), "CPU%v"));
 	pty_wait_text(&pty, "somebody");
@@ -69,36 +69,36 @@ static void test_where_it_is(void **state)
 
 	(void)state;
 	start_wide(&pty, NULL, NULL);
-	pty_wait_text(&pty, "LAST ");
+	pty_wait_text(&pty, "TREND ");
 	pty_resize(&pty, 12, 40);
-	pty_wait_no_text(&pty, "LAST ");
+	pty_wait_no_text(&pty, "TREND ");
 	pty_wait_text(&pty, "CPU%v");
 	/* two columns that cannot be read leave room */
 	pty_resize(&pty, 24, 80);
-	pty_wait_text(&pty, "WRITE/s LAST ");
+	pty_wait_text(&pty, "WRITE/s TREND ");
 	pty_command(&pty, "on delays");
 	fake_round(&pty, "wave 40,gaps 40,small 0.4");
 	pty_wait_text(&pty, "MWAIT%");
-	pty_wait_no_text(&pty, "LAST ");
+	pty_wait_no_text(&pty, "TREND ");
 	pty_wait_text(&pty, "CPU%v");
 	pty_resize(&pty, 50, 200);
-	pty_wait_text(&pty, "LAST ");
-	pty_hide(&pty, "N", "LAST ");
-	pty_show(&pty, "P", "LAST ");
+	pty_wait_text(&pty, "TREND ");
+	pty_hide(&pty, "N", "TREND ");
+	pty_show(&pty, "P", "TREND ");
 	/* another order has a course of its own, not that of before */
 	pty_wait_text(&pty, "▃▁▅██");
 	pty_show(&pty, "<", "THRv");
 	pty_wait_no_text(&pty, "▃▁▅██");
 	/* a process id is no number that goes anywhere */
-	pty_wait_text(&pty, "LAST ");
+	pty_wait_text(&pty, "TREND ");
 	pty_show(&pty, "s", "Sort by");
 	pty_show(&pty, "PID\r", "PID^");
-	pty_wait_no_text(&pty, "LAST ");
+	pty_wait_no_text(&pty, "TREND ");
 	pty_quit(&pty);
 	fake_start(&pty, &wide, "--file=stored.ctprof.zst");
 	pty_wait_text(&pty, "stored");
 	pty_wait_text(&pty, "somebody");
-	assert_int_equal(pty_find(&pty, "LAST ", NULL), -1);
+	assert_int_equal(pty_find(&pty, "TREND ", NULL), -1);
 	pty_quit(&pty);
 }
 

@@ -48,14 +48,14 @@ static void test_tabs(void **state)
 		      "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% ALLOC/s FAULT/s "
 		      "MIGR/s BORN/s ENDED/s");
 	assert_titles(TAB_OVERVIEW, true, 120, none,
-		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY WAITING AGE WAITED% ALLOC/s");
+		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY WAITING AGE WAITED% ALLOC/s");
 	assert_titles(TAB_RUN, false, 80, none, "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s");
 	assert_titles(TAB_RUN, false, 0, none,
 		      "THR CPU% USER% SYS% QSHARE% SLICE DISP/s VCSW/s ICSW/s ICSW% RUNQ% STATE WAITING "
 		      "MAXTHR BORN/s ENDED/s");
-	assert_titles(TAB_SCHED, false, 80, none, "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s");
+	assert_titles(TAB_SCHED, false, 80, none, "THR POLICY NICE PRIO CPUS ONCPU FAIRSL MIGR/s");
 	assert_titles(TAB_SCHED, true, 0, none,
-		      "POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL");
+		      "POLICY NICE PRIO CPUS ONCPU FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL");
 	assert_titles(TAB_WAKEUPS, false, 80, none, "THR WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT");
 	assert_titles(TAB_WAKEUPS, true, 0, none,
 		      "WAKE/s LOC/s REM/s SYNC/s XCPU/s AFF% AVGWT MAXWT AFF/s TRY/s SSWAIT% SLEEP% MAXSLP");
@@ -85,7 +85,7 @@ static void test_narrow(void **state)
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_WRITE, "THR CPU% WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 20, COLUMN_READ, "THR READ/s");
 	assert_titles(TAB_OVERVIEW, true, 80, COLUMN_CPU,
-		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY");
+		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
 	assert_titles(TAB_IO, false, 80, COLUMN_CPU, "THR CPU% READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s");
 	/* the CPU time of threads is not that of cgroups */
 	assert_titles(TAB_CGROUP, false, 80, COLUMN_CPU,
@@ -140,20 +140,20 @@ static void test_identity_columns(void **state)
 	view.sort_by_name = true;
 	view.shows_identity = true;
 	view.width = 80;
-	assert_view_titles(&view, "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s");
+	assert_view_titles(&view, "THR POLICY NICE PRIO CPUS ONCPU FAIRSL MIGR/s");
 	view.width = 160;
 	assert_view_titles(&view,
-			   "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
+			   "THR POLICY NICE PRIO CPUS ONCPU FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
 			   "PID USER CGROUP");
 	/* command lines are there where somebody looks them up, and take the room first */
 	view.looks_up = true;
 	assert_view_titles(&view,
-			   "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
+			   "THR POLICY NICE PRIO CPUS ONCPU FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
 			   "USER COMMAND");
 	view.looks_up = false;
 	view.grouping.axis = AXIS_CGROUP;
 	assert_view_titles(&view,
-			   "THR POLICY NICE PRIO CPUS LAST FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
+			   "THR POLICY NICE PRIO CPUS ONCPU FAIRSL MIGR/s MAXRUN RTPRIO EXT FORCE/s MAXSL "
 			   "PID USER");
 	view.level = VIEW_LEVEL_THREADS;
 	view.width = 80;
@@ -161,10 +161,10 @@ static void test_identity_columns(void **state)
 	assert_view_titles(&view, "PID PROCESS CPU% RUNQ% BLKIO% CSW/s STUCK ST");
 	/* what the path says needs no column, and the numbers have the room */
 	view.same.process = view.same.user = view.same.cgroup = true;
-	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY");
+	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
 	/* -b prints what it did */
 	view.shows_identity = view.same.process = false;
-	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE LAST POLICY");
+	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
 	assert_int_equal(column_find("user"), COLUMN_USER_NAME);
 	assert_int_equal(column_find("USER%"), COLUMN_USER);
 	assert_int_equal(column_find("pid"), COLUMN_PID);
@@ -257,8 +257,8 @@ static void test_refuse(void **state)
 					"`ctop help columns` lists them");
 	/* each title once, though two columns of two tabs have it */
 	column_refuse("LASD", &error);
-	assert_non_null(strstr(error.text, "did you mean LAST"));
-	assert_null(strstr(strstr(error.text, "LAST") + 1, "LAST"));
+	assert_non_null(strstr(error.text, "did you mean ONCPU"));
+	assert_null(strstr(strstr(error.text, "ONCPU") + 1, "ONCPU"));
 	/* what is near nothing has no neighbours */
 	column_refuse("", &error);
 	assert_string_equal(error.text, "no column or metric ''; `ctop help columns` lists them");

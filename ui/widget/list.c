@@ -684,7 +684,7 @@ static void draw_column(const struct layout *layout, int y, size_t column, enum 
 		draw_right(y, x, width, style, layout->text.data);
 }
 
-/* The title of the course, with its length: "LAST 40s". */
+/* The title of the course, with its length: "TREND 40s". */
 static void draw_course_title(struct layout *layout)
 {
 	const struct list_style *style = layout->style;
@@ -693,7 +693,7 @@ static void draw_course_title(struct layout *layout)
 	const bool is_long = seconds >= 120;
 
 	buffer_clear(&layout->text);
-	buffer_append_text(&layout->text, "LAST ");
+	buffer_append_text(&layout->text, "TREND ");
 	buffer_append_u64(&layout->text, is_long ? seconds / 60 : seconds);
 	buffer_append_char(&layout->text, is_long ? 'm' : 's');
 	draw_text(style->y, layout->course_x, layout->course_cells, STYLE_TITLE, layout->text.data,

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CTOP_CONTAINER_NAMES_H
+#define CTOP_CONTAINER_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "snapshot.h"
+
+/*
+ * Names of containers and units by cgroup path. Container runtimes name cgroups by the id of the container,
+ * 64 hexadecimal digits, and no other container ever has the same id. So the names are kept by id for all
+ * rooms, wherever they came from: read on this host, or from a file. Safe from any thread.
+ */
+
+enum {
+	CONTAINER_ID_LENGTH = 64,
+	CONTAINER_SHORT_ID_LENGTH = 12, /* as the runtimes print it */
+	CONTAINER_NAMES_MAX = 16384, /* beyond that those that were not used for longest are forgotten */
+	CONTAINER_NAME_MAX = 512,    /* bytes */
+};
+
+/*
+ * Finds the id of the container that a cgroup belongs to: the last one in its path, in the forms
+ * `docker-ID.scope`, `cri-containerd-ID.scope`, `crio-ID.scope`, `libpod-ID.scope`, and a component ID. NULL
+ * where it is in no container; else the CONTAINER_ID_LENGTH bytes of the id, within `path`.
+ */
+const char *container_find_id(const char *path, size_t length);
+
+/* Keeps the name of a container; an empty one says that it has none. It may be foreign text. */
+void container_names_set(const char *id, const char *name);
+
+/* Whether that was done, and the name was not forgotten since. */
+bool container_names_know(const char *id);
+
+/* Keeps the names that a snapshot has; of a container that has one already only where there was none. */
+void container_names_take(const struct snapshot *snapshot);
+
+/* Gives a snapshot the names of all containers in the cgroups of its threads. */
+void container_names_give(struct snapshot *snapshot);
+
+/*
+ * Appends what people call a cgroup: the name of its container (`shop/cart-7d9f/app`, `web`), else the first
+ * 12 digits of the id; outside containers its systemd unit (`nginx.service`), else the last component of the
+ * path. An empty path is "/".
+ */
+void container_append_name(const char *path, size_t length, struct buffer *buffer);
+
+#endif

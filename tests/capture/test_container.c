@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Names of containers, from state files as the runtimes write them and as somebody who means harm may. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/cmocka_include.h"
+
+#include "capture/host/container.h"
+#include "snapshot/container_names.h"
+
+#define ID     "3f4e0b6a9d1c2e5f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7"
+#define OTHER  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define DOCKER "var/lib/docker/containers/" ID
+#define CRI    "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID
+#define CRIO   "var/lib/containers/storage/overlay-containers/" ID "/userdata"
+#define PODMAN "var/lib/containers/storage/overlay-containers"
+
+static char root[] = "/tmp/ctop-containers-XXXXXX";
+static int root_descriptor = -1;
+
+static void write_file(const char *directory, const char *name, const char *text)
+{
+	char command[512], path[512];
+	FILE *file;
+
+	snprintf(command, sizeof(command), "mkdir -p %s/%s", root, directory);
+	assert_int_equal(system(command), 0);
+	snprintf(path, sizeof(path), "%s/%s/%s", root, directory, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void remove_all(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s/*", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void expect_name(const char *id, const char *name)
+{
+	struct buffer answer = {0};
+
+	assert_int_equal(container_look_up(root_descriptor, id, strlen(id), &answer), 0);
+	buffer_append_char(&answer, '\0');
+	assert_string_equal(answer.data, name);
+	buffer_release(&answer);
+	remove_all();
+}
+
+static void test_runtimes(void **state)
+{
+	(void)state;
+	write_file(
+		DOCKER, "config.v2.json",
+		"{\"StreamConfig\":{},\"State\":{\"Running\":true},\"ID\":\"" ID "\",\"Config\":{\"Labels\":{"
+		"\"com.docker.compose.service\":\"web\"}},\"Name\":\"/shop-web-1\",\"Driver\":\"overlay2\"}");
+	expect_name(ID, "shop-web-1");
+	write_file(DOCKER, "config.v2.json",
+		   "{\"Config\":{\"Labels\":{\"io.kubernetes.container.name\":\"app\",\"io.kubernetes.pod."
+		   "name\":"
+		   "\"cart-0\",\"io.kubernetes.pod.namespace\":\"shop\"}},\"Name\":\"/"
+		   "k8s_app_cart-0_shop_1_0\"}");
+	expect_name(ID, "shop/cart-0/app");
+	write_file(CRI, "config.json",
+		   "{\"ociVersion\":\"1.1.0\",\"process\":{\"args\":[\"x\"]},\"annotations\":{"
+		   "\"io.kubernetes.cri.container-name\":\"app\",\"io.kubernetes.cri.container-type\":"
+		   "\"container\","
+		   "\"io.kubernetes.cri.sandbox-name\":\"cart-7d9f8c6b5-x2x9z\","
+		   "\"io.kubernetes.cri.sandbox-namespace\":\"shop\"}}");
+	expect_name(ID, "shop/cart-7d9f8c6b5-x2x9z/app");
+	write_file(CRI, "config.json",
+		   "{\"annotations\":{\"io.kubernetes.cri.container-type\":\"sandbox\","
+		   "\"io.kubernetes.cri.sandbox-name\":\"cart-1\",\"io.kubernetes.cri.sandbox-namespace\":"
+		   "\"shop\"}}");
+	expect_name(ID, "shop/cart-1/pause");
+	write_file(CRIO, "config.json",
+		   "{\"annotations\":{\"io.kubernetes.container.name\":\"db\",\"io.kubernetes.pod.name\":"
+		   "\"db-0\","
+		   "\"io.kubernetes.pod.namespace\":\"shop\"}}");
+	expect_name(ID, "shop/db-0/db");
+	write_file(PODMAN, "containers.json",
+		   "[{\"id\":\"" OTHER "\",\"names\":[\"other\"],\"image\":\"1\"},{\"id\":\"" ID
+		   "\",\"names\":[\"cache\",\"second\"],\"layer\":\"2\"}]");
+	expect_name(ID, "cache");
+	write_file(PODMAN, "volatile-containers.json", "[{\"names\":[\"job\"],\"id\":\"" ID "\"}]");
+	expect_name(ID, "job");
+	expect_name(ID, "");
+	expect_name("not an id", "");
+}
+
+/* What is no state file, or leads elsewhere, takes no time and gives no name. */
+static void test_harm(void **state)
+{
+	char command[512];
+	struct buffer deep = {0};
+
+	(void)state;
+	write_file(DOCKER, "other", "{\"Name\":\"/stolen\"}");
+	snprintf(command, sizeof(command), "ln -s other %s/" DOCKER "/config.v2.json", root);
+	assert_int_equal(system(command), 0);
+	expect_name(ID, "");
+	write_file(DOCKER, "other", "");
+	snprintf(command, sizeof(command), "mkfifo %s/" DOCKER "/config.v2.json", root);
+	assert_int_equal(system(command), 0);
+	expect_name(ID, "");
+	write_file("elsewhere", "config.v2.json", "{\"Name\":\"/stolen\"}");
+	snprintf(command, sizeof(command),
+		 "mkdir -p %s/var/lib/docker/containers && ln -s %s/elsewhere %s/" DOCKER, root, root, root);
+	assert_int_equal(system(command), 0);
+	expect_name(ID, "");
+	/* a sparse file of 1 GB */
+	write_file(DOCKER, "config.v2.json", "{\"Name\":\"/large\"}");
+	snprintf(command, sizeof(command), "truncate -s 1G %s/" DOCKER "/config.v2.json", root);
+	assert_int_equal(system(command), 0);
+	expect_name(ID, "");
+	buffer_append_text(&deep, "{\"Config\":");
+	for (int i = 0; i < 100000; i++)
+		buffer_append_text(&deep, "{\"Labels\":");
+	write_file(DOCKER, "config.v2.json", deep.data);
+	buffer_release(&deep);
+	expect_name(ID, "");
+	write_file(DOCKER, "config.v2.json", "{\"Name\":{\"a\":1},\"Config\":\"none\",\"annotations\":[1]}");
+	expect_name(ID, "");
+	write_file(DOCKER, "config.v2.json", "{\"Name\":\"/cut");
+	expect_name(ID, "");
+	/* what a name may have in it is for those who show it */
+	write_file(DOCKER, "config.v2.json", "{\"Name\":\"/a\\u001b[31mb\\u202ec\"}");
+	expect_name(ID, "a\033[31mb\342\200\256c");
+}
+
+static void expect_id(const char *path, const char *id)
+{
+	const char *found = container_find_id(path, strlen(path));
+
+	if (id == NULL) {
+		assert_null(found);
+		return;
+	}
+	assert_non_null(found);
+	assert_memory_equal(found, id, CONTAINER_ID_LENGTH);
+}
+
+static void test_paths(void **state)
+{
+	(void)state;
+	expect_id("/system.slice/docker-" ID ".scope", ID);
+	expect_id("/docker/" ID, ID);
+	expect_id("/docker/" ID "/init", ID);
+	expect_id(
+		"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1b2c.slice/cri-containerd-" ID
+		".scope",
+		ID);
+	expect_id("/kubepods/besteffort/pod1b2c/" ID, ID);
+	expect_id("/machine.slice/libpod-" ID ".scope/container", ID);
+	expect_id("/system.slice/containerd.service/kubepods-pod1.slice:cri-containerd:" ID, ID);
+	/* a container within one */
+	expect_id("/docker/" OTHER "/docker/" ID, ID);
+	expect_id("/system.slice/docker.service", NULL);
+	expect_id("/" ID "0", NULL);
+	expect_id("/docker/0123456789abcdef", NULL);
+	expect_id("", NULL);
+}
+
+static void expect_label(const char *path, const char *label)
+{
+	struct buffer name = {0};
+
+	container_append_name(path, strlen(path), &name);
+	buffer_append_char(&name, '\0');
+	assert_string_equal(name.data, label);
+	buffer_release(&name);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	expect_label("/docker/" ID, "3f4e0b6a9d1c");
+	assert_false(container_names_know(ID));
+	container_names_set(ID, "");
+	assert_true(container_names_know(ID));
+	expect_label("/docker/" ID, "3f4e0b6a9d1c");
+	container_names_set(ID, "shop/cart-0/app");
+	expect_label("/docker/" ID "/init", "shop/cart-0/app");
+	expect_label("/system.slice/nginx.service", "nginx.service");
+	expect_label("/user.slice/user-1000.slice/user@1000.service/app.slice/editor.service",
+		     "editor.service");
+	expect_label("/system.slice/postgresql.service/workers", "postgresql.service");
+	expect_label("/user.slice/user-1000.slice/session-3.scope", "session-3.scope");
+	expect_label("/lxc.payload.web/system.slice", "system.slice");
+	expect_label("/batch", "batch");
+	expect_label("/", "/");
+	expect_label("", "/");
+}
+
+/* However many there were, those in use stay, and no more are kept than there is room for. */
+static void test_forgets(void **state)
+{
+	char id[CONTAINER_ID_LENGTH + 1];
+
+	(void)state;
+	container_names_set(ID, "kept");
+	for (unsigned int i = 0; i < 3 * CONTAINER_NAMES_MAX; i++) {
+		snprintf(id, sizeof(id), "%016x%048x", i * 2654435761u, i);
+		container_names_set(id, "passing");
+		if (i % 1000 == 0)
+			expect_label("/docker/" ID, "kept");
+	}
+	expect_label("/docker/" ID, "kept");
+	snprintf(id, sizeof(id), "%016x%048x", 0u, 0u);
+	assert_false(container_names_know(id));
+}
+
+static int make_root(void **state)
+{
+	(void)state;
+	if (mkdtemp(root) == NULL)
+		return -1;
+	root_descriptor = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root_descriptor >= 0 ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+	(void)state;
+	remove_all();
+	close(root_descriptor);
+	return rmdir(root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_runtimes), cmocka_unit_test(test_harm),    cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_names),    cmocka_unit_test(test_forgets),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
