@@ -348,7 +348,9 @@ void navigate_idle(struct ui *ui)
 			       "in a comparison = hides and shows rows that did not change");
 		return;
 	}
-	ui->view.hide_idle = !ui->view.hide_idle;
+	/* again: hidden everywhere */
+	ui->view.hide_idle = !view_hides_idle(&ui->view);
+	ui->view.fold_idle = false;
 	frozen_release(&ui->frozen);
 	navigate_change_cells(ui);
 }

@@ -537,9 +537,9 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 					    axis_is_by_thread(view->grouping.axis)
 				    ? ""
 				    : " {N}";
-	const size_t living = ui->table->row_total - ui->table->row_gone;
+	const size_t living = ui->table->row_total - ui->table->row_gone + ui->table->row_idle;
 	char threads[28], rows[28];
-	uint64_t count = 0;
+	uint64_t count = ui->table->threads_idle;
 
 	for (size_t i = 0; i < ui->table->row_count; i++)
 		count += ui->table->rows[i].threads;

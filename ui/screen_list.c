@@ -52,6 +52,8 @@ void screen_list_refresh(struct ui *ui)
 	ui->view.looks_up = screen_lookup_is_possible(ui);
 	identify(ui);
 	ui->view.mark_idle = ui->keeps_order;
+	ui->view.kept_key = ui->list.moved ? ui->list.key : NULL;
+	ui->view.kept_key_length = ui->list.key_length;
 	table = ui->content->make_table(ui);
 	if (ui->keeps_order && session_now(ui->session) != NULL)
 		frozen_apply(&ui->frozen, table, ui->view.filter == NULL);
@@ -301,7 +303,6 @@ static void append_identity(const struct ui *ui, int width, struct buffer *path)
 static bool make_path(const struct ui *ui, int width, struct buffer *path)
 {
 	const struct view *view = &ui->view;
-	char number[28];
 
 	for (size_t i = 0; i < view->step_count; i++) {
 		if (view->steps[i].axis != AXIS_ALL)
@@ -335,12 +336,8 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 	}
 	if (ui->keeps_order)
 		append_note(path, "order kept (f)");
-	if (view->hide_idle && ui->keeps_order)
+	if (ui->keeps_order && view_hides_idle(view))
 		append_note(path, "idle rows hidden (a)");
-	else if (view->hide_idle)
-		append_note(path, "%s idle row%s hidden (a)",
-			    number_group_digits(ui->table->row_idle, number),
-			    ui->table->row_idle == 1 ? "" : "s");
 	if (view->hide_kernel_threads)
 		append_note(path, "kernel threads hidden");
 	if (view->tab == TAB_CGROUP &&
@@ -373,9 +370,21 @@ static size_t course_of_row(void *context, const struct table_row *row, double v
 	return count;
 }
 
+/* "38 idle groups (a shows them)" */
+static void append_idle(const struct ui *ui, struct buffer *text)
+{
+	const size_t count = ui->table->row_idle;
+	char number[28];
+
+	if (count != 0)
+		buffer_append_format(text, "%s idle %s%s (a shows %s)", number_group_digits(count, number),
+				     ui->view.level == VIEW_LEVEL_THREADS ? "thread" : "group",
+				     count == 1 ? "" : "s", count == 1 ? "it" : "them");
+}
+
 int screen_list_draw(struct ui *ui, struct area area)
 {
-	struct buffer path = {0};
+	struct buffer path = {0}, idle = {0};
 	int row;
 
 	draw_tabs(ui, area);
@@ -387,6 +396,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 		area.height--;
 	}
 	buffer_release(&path);
+	append_idle(ui, &idle);
 	row = list_draw(&ui->list, &(struct list_style){
 					   .y = area.y,
 					   .height = area.height,
@@ -399,6 +409,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .shares = ui->comparison == NULL,
 					   .course = screen_list_has_courses(ui) ? course_of_row : NULL,
 					   .course_round_ns = ui->settings.interval_ns,
+					   .note = idle.data,
 					   .fill = ui->content->fill,
 					   .context = ui,
 				   });
@@ -406,5 +417,6 @@ int screen_list_draw(struct ui *ui, struct area area)
 		draw_string(area.y + 1, 1, area.width - 1, STYLE_NORMAL,
 			    session_now(ui->session) != NULL ? ui->content->why_empty(ui)
 							     : "The first round is being read.");
+	buffer_release(&idle);
 	return row;
 }

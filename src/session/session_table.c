@@ -181,6 +181,13 @@ static bool is_idle(struct table_work *work, size_t row)
 	return idle;
 }
 
+/* Whether it is the row that its user looks at. */
+static bool is_kept(const struct view *view, const struct marked_row *row)
+{
+	return view->kept_key != NULL && !row->is_thread && row->key_length == view->kept_key_length &&
+	       memcmp(row->key, view->kept_key, row->key_length) == 0;
+}
+
 /* --- rows with jemalloc --- */
 
 /*
@@ -291,7 +298,7 @@ static bool hides_gone(const struct view *view)
 static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count, size_t *ret_total)
 {
 	const struct row_generation *before = &work->session->row_marks.before;
-	const bool hides_new = is_fleeting(work->view);
+	const bool hides_new = is_fleeting(work->view), hides_idle = view_hides_idle(work->view);
 	double *sorts = sort_values(work);
 	struct marked_row *described = row_marks_update(&work->session->row_marks, work->session->round_count,
 							work->view, &work->rows->shown, sorts);
@@ -309,9 +316,12 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		};
 		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
 			continue;
-		rows[count].idle = work->view->hide_idle && is_idle(work, i);
+		rows[count].idle = hides_idle && !is_kept(work->view, &described[i]) && is_idle(work, i);
 		if (rows[count].idle && !work->view->mark_idle)
+{
 			work->table->row_idle++;
+			work->table->threads_idle += work->rows->shown.row_threads[i];
+		}
 		else
 			count++;
 	}

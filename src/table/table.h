@@ -142,6 +142,7 @@ struct table {
 	size_t row_folded;  /* beside these, which did not change measurably between two windows */
 	size_t row_gone;    /* of these, such as are gone */
 	size_t row_idle;    /* rows beside these that did nothing in the span, and are hidden for that */
+	uint64_t threads_idle; /* of those */
 	/* processes beside these that may have jemalloc: it is being found out, or nobody may look */
 	size_t jemalloc_resolving, jemalloc_unknown;
 	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */

@@ -364,6 +364,15 @@ static void add_needs_of_columns(const struct view *view, source_set *needed, bo
 		add_needs(columns[i], needed, cgroup_records, smaps);
 }
 
+bool view_hides_idle(const struct view *view)
+{
+	if (view->hide_idle || !view->fold_idle)
+		return view->hide_idle;
+	return view->level == VIEW_LEVEL_GROUPS && view->step_count == 0 && view->filter == NULL &&
+	       view->mode != WINDOW_MODE_TOTAL && !view->sort_by_name && !view->sort_ascending &&
+	       column_has(column_entry(view->sort), COLUMN_RATES);
+}
+
 void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records, bool *ret_smaps)
 {
 	struct view whole = *view;
@@ -376,7 +385,7 @@ void view_needs(const struct view *view, source_set *ret_sources, bool *ret_cgro
 	add_needs_of_columns(&whole, ret_sources, ret_cgroup_records, ret_smaps);
 	if (!view->sort_by_name)
 		add_needs(view->sort, ret_sources, ret_cgroup_records, ret_smaps);
-	if (view->hide_idle) {
+	if (view_hides_idle(view)) {
 		add_needs(COLUMN_CPU, ret_sources, ret_cgroup_records, ret_smaps);
 		add_needs(COLUMN_STUCK, ret_sources, ret_cgroup_records, ret_smaps);
 	}

@@ -68,6 +68,9 @@ struct view {
 	bool hide_self;       /* no threads of ctop itself */
 	bool cells_on_demand; /* rows get their cells by session_table_fill(), but for what is gone */
 	bool hide_idle;       /* no rows that did nothing in the span */
+	bool fold_idle;       /* the same where view_hides_idle() says that nobody looks for such rows */
+	const char *kept_key; /* of a row that stays, idle or not; not owned, NULL for none */
+	size_t kept_key_length;
 	bool mark_idle; /* these rows are marked, not hidden: a caller that keeps an order knows which of them
 			   stay */
 	bool jemalloc_only;  /* only rows that are known to have jemalloc */
@@ -117,6 +120,12 @@ bool view_set_scheduler(struct view *view, const struct task_field_owner *schedu
 
 /* Makes `*to` (whatever it held is not released) a copy of `from` with its own steps and filters. */
 void view_copy(struct view *to, const struct view *from);
+
+/*
+ * Whether rows that did nothing in the span are left out: where that was asked for, or with `fold_idle` where all
+ * groups stand in the order of what they did in it.
+ */
+bool view_hides_idle(const struct view *view);
 
 /*
  * The sources needed for the columns, the sort order and the filter of a view, without those that a round

@@ -850,11 +850,13 @@ bool list_shows_whole(const struct list *list, size_t column, const char *text, 
 	return column < list->width_count && draw_width(text, length) <= list->widths[column].drawn;
 }
 
-/* Says how many rows are out of sight. */
-static void draw_others(struct layout *layout, int y, size_t above, size_t below)
+/* Says how many rows are out of sight, and the note where it is the last line. */
+static void draw_others(struct layout *layout, int y, size_t above, size_t below, const char *note)
 {
 	buffer_clear(&layout->text);
 	draw_append_others(&layout->text, above, below);
+	if (note != NULL)
+		buffer_append_format(&layout->text, "%s%s", layout->text.length != 0 ? ", " : "", note);
 	draw_text(y, 1, layout->style->width - 1, STYLE_STRONG, layout->text.data, layout->text.length);
 }
 
@@ -866,6 +868,9 @@ int list_draw(struct list *list, const struct list_style *style)
 	if (list->table == NULL || style->height < 1)
 		return style->y;
 	place_window(list, (size_t)(style->height - 1));
+	/* a line for the note, where no other one says what is below */
+	if (style->note != NULL && style->height > 2 && row_count(list) == (size_t)(style->height - 1))
+		place_window(list, (size_t)(style->height - 2));
 	list->titles_row = style->y;
 	list->first_row = style->y + 1 + (list->others.announced && list->others.above != 0);
 	end_row = list->top + list->page < list->table->row_count ? list->top + list->page
@@ -875,8 +880,10 @@ int list_draw(struct list *list, const struct list_style *style)
 	place(&layout, end_row);
 	draw_titles(&layout);
 	if (list->others.announced) {
-		draw_others(&layout, style->y + 1, list->others.above, 0);
-		draw_others(&layout, style->y + style->height - 1, 0, list->others.below);
+		draw_others(&layout, style->y + 1, list->others.above, 0, NULL);
+		draw_others(&layout, style->y + style->height - 1, 0, list->others.below, style->note);
+	} else if (style->note != NULL && list->first_row + (int)(end_row - list->top) < style->y + style->height) {
+		draw_others(&layout, list->first_row + (int)(end_row - list->top), 0, 0, style->note);
 	}
 	for (size_t row = list->top; row < end_row; row++)
 		draw_row(&layout, list->first_row + (int)(row - list->top), row);

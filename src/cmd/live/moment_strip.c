@@ -46,7 +46,7 @@ struct moment_strip *moment_strip_create(const struct ui_strip_request *request)
 	strip->view.limit = 0;
 	strip->view.width = 0;
 	strip->view.hide_gone = true;
-	strip->view.hide_idle = false;
+	strip->view.hide_idle = strip->view.fold_idle = false;
 	strip->view.cells_on_demand = true;
 	strip->view.looks_up = false;
 	strip->view.left_out = (struct column_set){0};
