@@ -249,21 +249,6 @@ static void take_list(const struct buffer *text, const char *id, struct parts *p
 
 /* --- looking up --- */
 
-static bool append_parts(const struct parts *parts, struct buffer *name)
-{
-	if (parts->text[PART_POD][0] != '\0') {
-		if (parts->text[PART_NAMESPACE][0] != '\0')
-			buffer_append_format(name, "%s/", parts->text[PART_NAMESPACE]);
-		/* the one that keeps the namespaces of a pod has no name of its own */
-		buffer_append_format(name, "%s/%s", parts->text[PART_POD],
-				     parts->text[PART_CONTAINER][0] != '\0' ? parts->text[PART_CONTAINER]
-									    : "pause");
-	} else {
-		buffer_append_text(name, parts->text[PART_NAME]);
-	}
-	return name->length != 0;
-}
-
 /* Reads PREFIX/ID/FILE. */
 static void read_parts(int directory, const char *prefix, const char *id, const char *file,
 		       struct parts *parts)
