@@ -534,6 +534,7 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 	bool keep = view->grouping.axis == AXIS_CGROUP ? view->grouping.keep_cgroup_names
 						       : view->grouping.keep_thread_names;
 	const char *names = keep || view->grouping.axis == AXIS_THREAD_EXACT ||
+					    view->grouping.axis == AXIS_CONTAINER ||
 					    axis_is_by_thread(view->grouping.axis)
 				    ? ""
 				    : " {N}";
@@ -593,13 +594,13 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 	if (ui->options->file_name != NULL || ui->past.open)
 		return;
 	if (ui->settings.latency && latency->events != 0 && latency->span_ns != 0 && !latency->is_whole)
-		add(line, STYLE_MESSAGE, "measuring latency: %s%.2g%% of a CPU (l stops)",
+		add(line, STYLE_MESSAGE, "latency on, %s%.2g%% of a CPU (l stops)",
 		    draw_marks()->at_least, (double)latency->cost_ns * 100 / (double)latency->span_ns);
 	else if (ui->settings.latency)
 		add(line, STYLE_MESSAGE,
 		    now->provenance.features[FEATURE_LATENCY].state == FEATURE_STATE_OFF
 			    ? "no latency (e: why)"
-			    : "measuring latency (l stops)");
+			    : "latency on (l stops)");
 	else if (ui->view.tab == TAB_LATENCY)
 		add(line, STYLE_MESSAGE, "latency is off (l starts)");
 }

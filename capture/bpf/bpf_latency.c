@@ -68,12 +68,8 @@ static int possible_cpus(void)
 	return count > 0 ? count : 1;
 }
 
-/*
- * Loads it, with or without what tells an interrupt from the thread that it came upon: that takes the address
- * of a variable of the kernel, which is known with CONFIG_KALLSYMS_ALL only.
- */
 static struct feature_result load_object(struct bpf_latency *latency, struct bpf_scope scope,
-					 bool tells_interrupts, struct arena *arena)
+					 struct arena *arena)
 {
 	struct latency *object;
 
@@ -88,8 +84,6 @@ static struct feature_result load_object(struct bpf_latency *latency, struct bpf
 	object->rodata->own_process = scope.count == 0 ? (uint32_t)getpid() : 0;
 	bpf_map__set_max_entries(object->maps.counts,
 				 latency_record_counts(LATENCY_SLOTS, latency->shard_count));
-	bpf_program__set_autoload(object->progs.note_waking, tells_interrupts);
-	bpf_program__set_autoload(object->progs.note_waking_by_any, !tells_interrupts);
 	return bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 }
 
@@ -130,11 +124,7 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 		return NULL;
 	latency = memory_allocate_zero(1, sizeof(*latency));
 	latency->shard_count = 1;
-	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, true, arena);
-	if (ret_result->state != FEATURE_STATE_ON) {
-		latency__destroy(latency->object);
-		*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, false, arena);
-	}
+	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, arena);
 	if (ret_result->state == FEATURE_STATE_ON && !make_ready(latency))
 		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
 					  "the kernel refused an iterator over tasks, or to map an array",
@@ -213,10 +203,7 @@ static int attach_all(struct bpf_latency *latency)
 	if (result == 0)
 		result = attach(latency, 3, object->progs.settle_move);
 	if (result == 0)
-		result = attach(latency, 4,
-				bpf_program__autoload(object->progs.note_waking)
-					? object->progs.note_waking
-					: object->progs.note_waking_by_any);
+		result = attach(latency, 4, object->progs.note_waking);
 	return result == 0 ? attach(latency, 5, object->progs.count_switch) : result;
 }
 

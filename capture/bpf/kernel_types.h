@@ -120,14 +120,6 @@ struct signal_struct {
 
 struct thread_info {
 	__u32 cpu;
-	struct {
-		__u32 count;
-	} preempt; /* arm64 */
-};
-
-/* x86, Linux 6.2 to 6.13 */
-struct pcpu_hot {
-	int preempt_count;
 };
 
 struct user_fpsimd_words {

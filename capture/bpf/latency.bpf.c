@@ -17,9 +17,6 @@ enum {
 	STATE_NOLOAD = 0x0400,          /* with it: TASK_IDLE */
 	RUN_QUEUE = 0,                  /* kinds of waits */
 	BLOCKED = 1,
-	PREEMPT_SOFTIRQ = 0x100, /* of include/linux/preempt.h: one runs */
-	PREEMPT_HARDIRQ = 0xf0000,
-	PREEMPT_NMI = 0xf00000,
 	COST_SAMPLE = 64,
 	PARTS = 8, /* a power of 2 */
 };
@@ -101,24 +98,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct blame_pair);
 } pairs SEC(".maps");
-
-/* How deep a CPU is in interrupts: on x86 a variable of each CPU, from Linux 6.2 to 6.13 within a struct. */
-extern const int __preempt_count __ksym __weak;
-extern const struct pcpu_hot pcpu_hot __ksym __weak;
-
-/* Whether an interrupt, or a softirq after one, runs in the place of a thread: include/linux/preempt.h. */
-static __always_inline bool is_in_interrupt(const struct task_struct *current)
-{
-	__u32 count = 0;
-
-	if (bpf_core_field_exists(current->thread_info.preempt))
-		count = current->thread_info.preempt.count; /* arm64 */
-	else if (&__preempt_count != NULL)
-		count = *(const __u32 *)bpf_this_cpu_ptr(&__preempt_count);
-	else if (&pcpu_hot != NULL)
-		count = ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
-	return (count & (PREEMPT_SOFTIRQ | PREEMPT_HARDIRQ | PREEMPT_NMI)) != 0;
-}
 
 /* Counts the switches between this one and the last that was seen on this CPU, of which there is at least one
  * where another thread leaves than the one that came. */
@@ -515,8 +494,12 @@ static __always_inline __u32 culprit_of(struct task_struct *task, struct latency
 
 /* --- events --- */
 
-/* Notes who wakes a thread: this is where the waker runs, as sched_wakeup may come on the thread's CPU. */
-static __always_inline void note_waker(struct task_struct *task, bool is_interrupt)
+/*
+ * Notes who wakes a thread: here the waker runs, as sched_wakeup may come on the thread's CPU. An interrupt
+ * that comes upon a thread is taken for that thread: the preempt count, which tells, is a variable of the
+ * kernel whose address is known to few.
+ */
+static __always_inline void note_waker(struct task_struct *task)
 {
 	struct latency_times *times = bpf_task_storage_get(&threads, task, NULL, 0);
 	struct task_struct *waker = bpf_get_current_task_btf();
@@ -525,7 +508,7 @@ static __always_inline void note_waker(struct task_struct *task, bool is_interru
 	if (times == NULL || !is_in_scope(task))
 		return;
 	/* an idle CPU wakes nobody but in an interrupt */
-	if (!is_interrupt && waker->pid != 0)
+	if (waker->pid != 0)
 		slot = culprit_of(waker, bpf_task_storage_get(&threads, waker, NULL, 0));
 	times->waker = slot;
 	times->waker_version = version_of(slot);
@@ -537,18 +520,7 @@ int note_waking(__u64 *arguments)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	note_waker((struct task_struct *)arguments[0], is_in_interrupt(bpf_get_current_task_btf()));
-	count_event(now);
-	return 0;
-}
-
-/* The same where the kernel does not tell an interrupt from the thread that it came upon. */
-SEC("tp_btf/sched_waking")
-int note_waking_by_any(__u64 *arguments)
-{
-	__u64 now = bpf_ktime_get_ns();
-
-	note_waker((struct task_struct *)arguments[0], false);
+	note_waker((struct task_struct *)arguments[0]);
 	count_event(now);
 	return 0;
 }

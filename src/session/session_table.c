@@ -317,12 +317,10 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
 			continue;
 		rows[count].idle = hides_idle && !is_kept(work->view, &described[i]) && is_idle(work, i);
-		if (rows[count].idle && !work->view->mark_idle)
-{
+		if (rows[count].idle && !work->view->mark_idle) {
 			work->table->row_idle++;
 			work->table->threads_idle += work->rows->shown.row_threads[i];
-		}
-		else
+		} else
 			count++;
 	}
 	for (size_t i = 0; before->round != 0 && !hides_gone(work->view) && i < before->count; i++) {

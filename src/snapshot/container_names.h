@@ -17,8 +17,8 @@
 enum {
 	CONTAINER_ID_LENGTH = 64,
 	CONTAINER_SHORT_ID_LENGTH = 12, /* as the runtimes print it */
-	CONTAINER_NAMES_MAX = 16384, /* beyond that those that were not used for longest are forgotten */
-	CONTAINER_NAME_MAX = 512,    /* bytes */
+	CONTAINER_NAMES_MAX = 16384,    /* beyond that those that were not used for longest are forgotten */
+	CONTAINER_NAME_MAX = 512,       /* bytes */
 };
 
 /*

@@ -135,13 +135,13 @@ struct table {
 	struct table_row *rows;
 	size_t row_count;
 	size_t row_capacity;
-	bool continues;     /* its rows follow those of the table handed over before it */
-	bool more;          /* rows of it follow in the next table */
-	size_t rows_before; /* that tables before it have held when it continues them */
-	size_t row_total;   /* rows before `limit` cut them */
-	size_t row_folded;  /* beside these, which did not change measurably between two windows */
-	size_t row_gone;    /* of these, such as are gone */
-	size_t row_idle;    /* rows beside these that did nothing in the span, and are hidden for that */
+	bool continues;        /* its rows follow those of the table handed over before it */
+	bool more;             /* rows of it follow in the next table */
+	size_t rows_before;    /* that tables before it have held when it continues them */
+	size_t row_total;      /* rows before `limit` cut them */
+	size_t row_folded;     /* beside these, which did not change measurably between two windows */
+	size_t row_gone;       /* of these, such as are gone */
+	size_t row_idle;       /* rows beside these that did nothing in the span, and are hidden for that */
 	uint64_t threads_idle; /* of those */
 	/* processes beside these that may have jemalloc: it is being found out, or nobody may look */
 	size_t jemalloc_resolving, jemalloc_unknown;

@@ -122,8 +122,8 @@ bool view_set_scheduler(struct view *view, const struct task_field_owner *schedu
 void view_copy(struct view *to, const struct view *from);
 
 /*
- * Whether rows that did nothing in the span are left out: where that was asked for, or with `fold_idle` where all
- * groups stand in the order of what they did in it.
+ * Whether rows that did nothing in the span are left out: where that was asked for, or with `fold_idle` where
+ * all groups stand in the order of what they did in it.
  */
 bool view_hides_idle(const struct view *view);
 

@@ -176,8 +176,8 @@ static void test_in_file(void **state)
 	expect_output((const char *[]){"-b", "-n", "1", "-g", "container", "--columns", "thr", "--format",
 				       "tsv", "--limit", "0", NULL},
 		      (const char *[]){"\td0c0e2000000\t1", NULL}, "shop-web-1");
-	expect_output((const char *[]){"show", path, "-g", "container", "--columns", "thr", "--format", "tsv",
-				       "--limit", "0", NULL},
+	expect_output((const char *[]){"show", path, "-g", "container", "--columns", "group,threads",
+				       "--format", "tsv", "--limit", "0", NULL},
 		      (const char *[]){"shop-web-1", "shop/cart-0/app", "ba2e00000000", NULL}, NULL);
 }
 

@@ -344,12 +344,12 @@ static void add_row(struct table *table, const struct view *view, const enum col
 							       .cell_of = cell_of,
 							       .context = (void *)(uintptr_t)fake}))
 		return;
-	if (view->hide_idle && !view->mark_idle && fake->cpu == 0) {
+	if (view_hides_idle(view) && !view->mark_idle && fake->cpu == 0) {
 		table->row_idle++;
 		return;
 	}
 	row = table_add_row(table);
-	row->idle = view->hide_idle && fake->cpu == 0;
+	row->idle = view_hides_idle(view) && fake->cpu == 0;
 	row->label = arena_duplicate(&table->arena, fake->label, fake->label_length);
 	row->label_length = fake->label_length;
 	row->key = row->label;

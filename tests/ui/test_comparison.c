@@ -164,7 +164,7 @@ static void test_pages_and_orders(void **state)
 		pty_show(&pty, "P", "CPU (Esc: all metrics)");
 		pty_hide(&pty, "\033", "CPU (Esc: all metrics)");
 		pty_show(&pty, "g", "PROCESS");
-		pty_show(&pty, "gggg", "TID");
+		pty_show(&pty, "ggggg", "TID");
 		pty_show(&pty, "g", "GROUP");
 		pty_show(&pty, "d", "change by group");
 		pty_show(&pty, "?", "Columns of this tab");
@@ -280,7 +280,7 @@ static void test_live_against_file(void **state)
 	snprintf(keys, sizeof(keys), "g/%s\r", pool);
 	pty_show(&pty, keys, "CGROUP");
 	snprintf(group, sizeof(group), "%s-{N}", pool);
-	pty_show(&pty, "g", group);
+	pty_show(&pty, "gg", group);
 	pty_wait_text(&pty, "2>5");
 	pty_show(&pty, " ", "PAUSED");
 	pty_show(&pty, "e", "BEFORE  one.ctprof.zst");

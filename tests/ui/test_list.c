@@ -308,8 +308,11 @@ static void test_idle(void **state)
 		fake_start(&pty, &places[i], NULL);
 		fake_round(&pty, "busy 30,calm 0,quick 20,still 0");
 		pty_wait_text(&pty, "30.0");
-		pty_show(&pty, "a", "2 idle rows hidden (a)");
-		pty_wait_no_text(&pty, " calm ");
+		/* from the beginning, and after a all are there */
+		pty_wait_text(&pty, " 2 idle groups (a shows them)");
+		assert_int_equal(pty_find(&pty, " calm ", NULL), -1);
+		pty_show(&pty, "a", " calm ");
+		pty_hide(&pty, "a", " calm ");
 		pty_show(&pty, "f", "order kept (f)");
 		fake_round(&pty, "busy 0,calm 0,quick 21,still 7");
 		pty_wait_text(&pty, "21.0");
@@ -317,7 +320,7 @@ static void test_idle(void **state)
 		assert_true(row_of(&pty, " busy ") < row_of(&pty, " quick "));
 		assert_true(row_of(&pty, " quick ") < row_of(&pty, " still "));
 		assert_int_equal(pty_find(&pty, " calm ", NULL), -1);
-		pty_show(&pty, "f", "2 idle rows hidden (a)");
+		pty_show(&pty, "f", " 2 idle groups (a shows them)");
 		pty_show(&pty, "a", " calm ");
 		pty_quit(&pty);
 	}

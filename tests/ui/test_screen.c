@@ -324,7 +324,7 @@ static void test_sort_menu(void **state)
 	/* what is said of a column is there to its end */
 	pty_show(&pty, "s", "Sort by (type to narrow)");
 	pty_type(&pty, down);
-	pty_show(&pty, down, "that a cell may exceed 100 % per thread.");
+	pty_show(&pty, down, "100 % per thread.");
 	/* letters narrow the list, also those that are keys elsewhere */
 	pty_show(&pty, "k", "Sort by: k");
 	wait_menu(&pty, "BLKIO%    Time");
@@ -662,11 +662,13 @@ static void test_axis_tab_mode(void **state)
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
-	/* processes and users have no patterns */
+	/* processes, containers and users have no patterns */
 	pty_show(&pty, "g", "by pid");
 	pty_wait_no_text(&pty, "by pid {N}");
 	pty_show(&pty, "g", "by cgroup {N}");
 	pty_wait_text(&pty, "CGROUP");
+	pty_show(&pty, "g", "by container");
+	pty_wait_no_text(&pty, "by container {N}");
 	pty_show(&pty, "g", "by thread {N}");
 	pty_hide(&pty, "x", "{N}  read");
 	pty_show(&pty, "xg", "by user");
@@ -757,7 +759,7 @@ static void test_latency_key(void **state)
 	pty_type(&pty, "l");
 	pty_wait_answer(&pty, "latency 1");
 	pty_wait_text(&pty, "WAITS/s");
-	pty_wait_text(&pty, "{N}  measuring latency (l stops)  ");
+	pty_wait_text(&pty, "{N}  latency on (l stops)  ");
 	pty_command(&pty, "measured 1000");
 	fake_round(&pty, "alpha 1");
 	pty_wait_text(&pty, "2% of a CPU");
@@ -765,14 +767,14 @@ static void test_latency_key(void **state)
 	pty_command(&pty, "measured 0");
 	fake_round(&pty, "alpha 1");
 	pty_wait_no_text(&pty, "of a CPU");
-	pty_wait_text(&pty, "{N}  measuring latency (l stops)  ");
+	pty_wait_text(&pty, "{N}  latency on (l stops)  ");
 	pty_command(&pty, "off latency");
 	fake_round(&pty, "alpha 1");
 	pty_wait_text(&pty, "{N}  no latency (e: why)  ");
 	pty_type(&pty, "l");
 	pty_wait_answer(&pty, "latency 0");
 	pty_wait_text(&pty, "latency is off (l starts)");
-	pty_hide(&pty, "1", "not measured");
+	pty_hide(&pty, "1", "latency is off");
 	pty_quit(&pty);
 }
 

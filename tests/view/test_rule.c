@@ -209,7 +209,7 @@ static void test_refusals(void **state)
 		{"cpu_efficiency(w) > 10ms", "units are %"},
 		{"before:run_time_ns(w) > 10", "no column or metric 'before:run_time_ns'"},
 		{"STUCK(*) > 2s", "STUCK counts threads and takes no unit"},
-		{"LONG(*) > 2s", "units are k, K, M, G, T"},
+		{"long_waits(*) > 2s", "units are k, K, M, G, T"},
 		{"psi.cpu > 20", "ctop record --when"},
 		{"delayed(a by b)", "no comparison (> >= < <= = !=)"},
 		{"delayed(a by b) > x", "no number"},

@@ -882,7 +882,8 @@ int list_draw(struct list *list, const struct list_style *style)
 	if (list->others.announced) {
 		draw_others(&layout, style->y + 1, list->others.above, 0, NULL);
 		draw_others(&layout, style->y + style->height - 1, 0, list->others.below, style->note);
-	} else if (style->note != NULL && list->first_row + (int)(end_row - list->top) < style->y + style->height) {
+	} else if (style->note != NULL &&
+		   list->first_row + (int)(end_row - list->top) < style->y + style->height) {
 		draw_others(&layout, list->first_row + (int)(end_row - list->top), 0, 0, style->note);
 	}
 	for (size_t row = list->top; row < end_row; row++)

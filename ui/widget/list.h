@@ -52,8 +52,8 @@ struct list_style {
 	bool thread_ids;        /* TID before the name */
 	bool unsorted;          /* the rows are not sorted by the name when they are by no column */
 	bool ascending;         /* the sort mark is ^ rather than v */
-	const char *note;       /* a line below the last row, or behind how many rows are below; NULL for none */
-	bool shares;            /* lay the part that a row has under its CPU time and its lost time */
+	const char *note; /* a line below the last row, or behind how many rows are below; NULL for none */
+	bool shares;      /* lay the part that a row has under its CPU time and its lost time */
 	/*
 	 * What a row had in the column sorted by over the last rounds, at most `limit`, oldest first and NAN
 	 * for a gap; returns how many. NULL when that is not known.
