@@ -594,8 +594,8 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 	if (ui->options->file_name != NULL || ui->past.open)
 		return;
 	if (ui->settings.latency && latency->events != 0 && latency->span_ns != 0 && !latency->is_whole)
-		add(line, STYLE_MESSAGE, "latency on, %s%.2g%% of a CPU (l stops)",
-		    draw_marks()->at_least, (double)latency->cost_ns * 100 / (double)latency->span_ns);
+		add(line, STYLE_MESSAGE, "latency on, %s%.2g%% of a CPU (l stops)", draw_marks()->at_least,
+		    (double)latency->cost_ns * 100 / (double)latency->span_ns);
 	else if (ui->settings.latency)
 		add(line, STYLE_MESSAGE,
 		    now->provenance.features[FEATURE_LATENCY].state == FEATURE_STATE_OFF
