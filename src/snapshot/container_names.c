@@ -187,8 +187,7 @@ void container_names_take(const struct snapshot *snapshot)
 		const struct text_pair *pair = &pairs->items[i];
 		const struct container_name *known;
 
-		/* damaged rounds lack texts */
-		if (pair->key == NULL || pair->value == NULL || strlen(pair->key) != CONTAINER_ID_LENGTH ||
+		if (strlen(pair->key) != CONTAINER_ID_LENGTH ||
 		    container_find_id(pair->key, CONTAINER_ID_LENGTH) == NULL)
 			continue;
 		known = find(pair->key);

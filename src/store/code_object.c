@@ -393,6 +393,11 @@ static void code_pairs(struct cell *cell)
 	cell->expected = expected != NULL ? &expected->items : NULL;
 	code_list(cell, &text_pair_object, (char *)&pairs->count,
 		  expected != NULL ? (const char *)&expected->count : NULL);
+	/* texts may be missing elsewhere */
+	for (size_t i = 0; cell->round->coder.decoding && !cell->is_unknown && i < pairs->count; i++) {
+		if (pairs->items[i].key == NULL || pairs->items[i].value == NULL)
+			coder_fail(&cell->round->coder);
+	}
 }
 
 static const void *beside(const char *object, size_t offset)
