@@ -349,7 +349,8 @@ static bool is_whole(const struct blame *blame, double wait)
 	print_blame(blame, wait);
 	return blame->total > 0.98 * wait && blame->total < 1.02 * wait &&
 	       culprit_time(blame, "(earlier)") < 0.05 * wait &&
-	       blame->wakes > 0.98 * blame->sleeps - SLACK && blame->wakes < 1.02 * blame->sleeps + SLACK;
+	       blame->wakes > 0.98 * blame->sleeps - (double)SLACK &&
+	       blame->wakes < 1.02 * blame->sleeps + (double)SLACK;
 }
 
 static void check_load(void (*body)(void *argument), const char *name, double own_wakes)
