@@ -199,7 +199,7 @@ static __always_inline __u64 kind_of(const struct task_struct *task)
 		       : LATENCY_THREAD_ORDINARY;
 }
 
-/* 0 of what is no slot. */
+/* The version of a slot; 0 for a number that is no slot. */
 static __always_inline __u32 version_of(__u32 index)
 {
 	const struct latency_slot *slot = bpf_map_lookup_elem(&slots, &index);
@@ -281,7 +281,7 @@ static __noinline __u32 make_pair(__u32 victim, __u32 culprit)
 	return found != NULL ? *found : other;
 }
 
-/* A global function is verified once, and not on each way to it. Either a time, ns, or wakes. */
+/* Adds a time in ns, or wakes, to a pair. A global function is verified once, and not on each way to it. */
 __noinline int count_pair(__u32 victim, __u32 culprit, __u64 time, __u64 wakes)
 {
 	struct blame_names names = {victim, culprit};
@@ -495,9 +495,9 @@ static __always_inline __u32 culprit_of(struct task_struct *task, struct latency
 /* --- events --- */
 
 /*
- * Notes who wakes a thread: here the waker runs, as sched_wakeup may come on the thread's CPU. An interrupt
- * that comes upon a thread is taken for that thread: the preempt count, which tells, is a variable of the
- * kernel whose address is known to few.
+ * Notes the waker of a thread. sched_waking runs on the waker's CPU; sched_wakeup may run on the thread's. An
+ * interrupt counts as the thread it interrupted: the preempt count would tell them apart, but resolving that
+ * kernel variable takes CAP_SYS_ADMIN.
  */
 static __always_inline void note_waker(struct task_struct *task)
 {

@@ -97,7 +97,7 @@ struct blame_pair {
 	__u32 used;  /* 0 while it has no names */
 };
 
-/* What a CPU ran from `begin` until the next slice began. */
+/* A slice of a CPU: it goes from `begin` until the next one begins. */
 struct blame_slice {
 	__u64 begin;   /* ns of the run queue's clock, in which the kernel counts waits: struct rq */
 	__u64 lag;     /* time of interrupts and of the hypervisor until then: clock - clock_task */

@@ -23,7 +23,7 @@ enum {
 	PATH_LENGTH_MAX = 512,
 };
 
-/* What the name of a container is made of. */
+/* Parts of a container's name. */
 enum part {
 	PART_NAME,
 	PART_CONTAINER, /* of a pod */

@@ -172,11 +172,11 @@ enum session_pairs {
 };
 
 /*
- * Who delayed (or woke) whom in the mode of a view, by its axis (session_blame_axis()), of all threads of the
- * host: a row for each pair, whose key has that of the victim behind `key_name`, with what delayed (or woke)
- * it and how much, in that order; before them the pairs of the group `key` (may be NULL), what delays it,
- * then what it delays. No more than 1,000 rows; row_total is how many there are. NULL where that is not
- * known, for *ret_missing. The caller releases the table.
+ * The pairs of groups that delayed or woke each other, in the mode of a view, by its axis
+ * (session_blame_axis()), over all threads of the host: a row for each pair, whose key has that of the victim
+ * behind `key_name`, with what delayed (or woke) it and how much, in that order; before them the pairs of the
+ * group `key` (may be NULL), what delays it, then what it delays. No more than 1,000 rows; row_total is how
+ * many there are. NULL where that is not known, for *ret_missing. The caller releases the table.
  */
 struct table *session_blame_table(struct session *session, const struct view *view,
 				  enum blame_relation relation, enum session_pairs order, const char *key,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who delayed or woke whom: pairs of groups. */
+/* Pairs of groups that delayed or woke each other. */
 #include "session_internal.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum {
 	CELL_COUNT,
 };
 
-static const struct table_column delay_columns[CELL_COUNT] = {
+static const struct table_column pair_columns[CELL_COUNT] = {
 	[CELL_CULPRIT] = {.name = "delayed_by",
 			  .title = "DELAYED BY",
 			  .left = true,
@@ -32,18 +32,6 @@ static const struct table_column delay_columns[CELL_COUNT] = {
 	[CELL_SIZE] = {.name = "ms_per_s", .title = "ms/s", .width = 8},
 	[CELL_SHARE] = {.name = "share", .title = "SHARE%", .width = 7},
 	[CELL_WAITS] = {.name = "waits_per_s", .title = "WAITS/s", .width = 8},
-};
-
-static const struct table_column wake_columns[CELL_WAITS] = {
-	[CELL_CULPRIT] = {.name = "woken_by",
-			  .title = "WOKEN BY",
-			  .left = true,
-			  .foreign = true,
-			  .cut_middle = true,
-			  .fill_order = 1,
-			  .width = 16},
-	[CELL_SIZE] = {.name = "wakes_per_s", .title = "WAKES/s", .width = 8},
-	[CELL_SHARE] = {.name = "share", .title = "SHARE%", .width = 7},
 };
 
 /* Pairs in the order of the table. */
@@ -66,7 +54,7 @@ static double share(const struct blame *blame, const struct latency_delay *entry
 	return (double)blame_size(blame, entry) * 100 / (double)blame->whole[entry->victim];
 }
 
-/* That pairs are sorted by. */
+/* The number that pairs are sorted by. */
 static double order_value(const struct pair_order *order, const struct latency_delay *entry)
 {
 	return order->by == SESSION_PAIRS_SHARE   ? share(order->blame, entry)
@@ -167,8 +155,13 @@ struct table *session_blame_table(struct session *session, const struct view *vi
 	pairs.blame = blame;
 	if (key != NULL && options.axis == view->grouping.axis)
 		pairs.first = blame_find(blame, key, key_length);
-	table = table_create_with(NULL, has_waits ? delay_columns : wake_columns,
-				  has_waits ? CELL_COUNT : CELL_WAITS);
+	table = table_create_with(NULL, pair_columns, has_waits ? CELL_COUNT : CELL_WAITS);
+	if (!has_waits) {
+		table->columns[CELL_CULPRIT].name = "woken_by";
+		table->columns[CELL_CULPRIT].title = "WOKEN BY";
+		table->columns[CELL_SIZE].name = "wakes_per_s";
+		table->columns[CELL_SIZE].title = "WAKES/s";
+	}
 	order_first(blame->entries, blame->count, sizeof(*blame->entries),
 		    blame->count < PAIRS_MAX ? blame->count : PAIRS_MAX, compare_pairs, &pairs);
 	for (size_t i = 0; i < blame->count && i < PAIRS_MAX; i++)

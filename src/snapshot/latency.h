@@ -53,10 +53,7 @@ struct latency_record {
 	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
-/*
- * What ran, or kept the CPU from running anything, while threads of one record waited for it; and how often
- * it woke them.
- */
+/* What threads of one record were delayed by while they waited for a CPU, and how often that woke them. */
 struct latency_delay {
 	uint32_t victim;  /* index of its record */
 	uint32_t culprit; /* index of the record of those that ran; 0 of other causes */

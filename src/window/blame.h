@@ -5,9 +5,9 @@
 #include "grouping.h"
 #include "snapshot/latency.h"
 
-/* Who ran while others waited for a CPU, and who woke whom, by group. */
+/* Delays and wakeups between groups. */
 
-/* What there is between two groups. */
+/* A relation between two groups. */
 enum blame_relation {
 	BLAME_DELAYED_BY, /* how long the second kept the first waiting */
 	BLAME_WOKEN_BY,   /* how often the second woke the first */
@@ -58,7 +58,7 @@ void blame_release(struct blame *blame);
 /* The group with that key, BLAME_NOBODY for none. */
 uint32_t blame_find(const struct blame *blame, const char *key, size_t length);
 
-/* What an entry counts: the time of a delay, ns, or wakes. */
+/* The size of an entry: the time of a delay in ns, or a number of wakes. */
 uint64_t blame_size(const struct blame *blame, const struct latency_delay *entry);
 
 /* The entries of a victim; `*ret_count` may be 0. */
