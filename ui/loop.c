@@ -348,7 +348,6 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	terminal_guard(loop.capture.standard_error, loop.capture.reader);
 	draw_initialise(options->theme, options->ascii);
 	view_copy(&ui.view, options->view);
-	ui.view.fold_idle = true;
 	navigate_begin(&ui);
 	terminal_take_size();
 	if (options->moment != NULL)

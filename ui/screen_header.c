@@ -9,10 +9,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "session/missing.h"
 #include "snapshot/capture_facts.h"
 #include "window/host_numbers.h"
-
-#include "ui/page/missing.h"
 
 enum {
 	SEGMENTS_MAX = 24,
@@ -540,18 +539,15 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 				    : " {N}";
 	const size_t living = ui->table->row_total - ui->table->row_gone + ui->table->row_idle;
 	char threads[28], rows[28];
-	uint64_t count = ui->table->threads_idle;
 
-	for (size_t i = 0; i < ui->table->row_count; i++)
-		count += ui->table->rows[i].threads;
 	if (view->level == VIEW_LEVEL_THREADS) {
 		add(line, STYLE_NORMAL, "%s thread%s", number_group_digits(living, threads),
 		    living == 1 ? "" : "s");
 		return;
 	}
-	add(line, STYLE_NORMAL, "%s thread%s in %s group%s by %s%s", number_group_digits(count, threads),
-	    count == 1 ? "" : "s", number_group_digits(living, rows), living == 1 ? "" : "s",
-	    axes[view->grouping.axis].word, names);
+	add(line, STYLE_NORMAL, "%s thread%s in %s group%s by %s%s",
+	    number_group_digits(ui->table->threads, threads), ui->table->threads == 1 ? "" : "s",
+	    number_group_digits(living, rows), living == 1 ? "" : "s", axes[view->grouping.axis].word, names);
 }
 
 /* Names the missing features in the words that fit beside the cost. */
@@ -559,8 +555,8 @@ static void add_missing(struct header_line *line, const struct ui *ui)
 {
 	struct buffer text = {0};
 
-	missing_append_words(ui->session, &ui->view, draw_screen_width() - line_width(line) - COST_CELLS - 2,
-			     &text);
+	missing_append_words(ui->session, &ui->view, "e",
+			     draw_screen_width() - line_width(line) - COST_CELLS - 2, &text);
 	if (text.length != 0)
 		add(line, STYLE_WAIT, "%s", text.data);
 	buffer_release(&text);

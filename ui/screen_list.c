@@ -8,11 +8,11 @@
 
 #include "base/number.h"
 #include "base/unicode.h"
+#include "session/missing.h"
 #include "snapshot/user_names.h"
 #include "table/tab.h"
 #include "window/column.h"
 
-#include "ui/page/missing.h"
 #include "ui/widget/spark.h"
 
 /* Titles of the first column, by axis. */

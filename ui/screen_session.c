@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "session/missing.h"
 #include "table/column_list.h"
 #include "table/tab.h"
 #include "window/column.h"
 
 #include "ui/page/evidence_page.h"
-#include "ui/page/missing.h"
 
 static struct table *make_table(struct ui *ui)
 {

@@ -143,28 +143,15 @@ static void add_round(struct dump *dump, struct snapshot *snapshot)
 
 static void print_table(struct dump *dump)
 {
-	const uint64_t interval_ns = session_interval_ns(dump->session);
 	struct view living;
-	struct table *table;
 
 	if (dump->tables++ == 0 || dump->report.format == REPORT_FORMAT_TEXT ||
 	    dump->report.format == REPORT_FORMAT_JSON)
 		view_set_scheduler(&dump->view, session_scheduler(dump->session));
 	living = dump->view;
 	living.hide_gone = true;
-	table = session_table(dump->session, &living);
-	if (!user_names_wait(0)) {
-		user_names_wait(USER_NAMES_PATIENCE_NS);
-		table_release(table);
-		table = session_table(dump->session, &living);
-	}
-	dump->report.snapshot = session_now(dump->session);
-	report_round(&dump->report,
-		     &(struct round_subject){.file = dump->history->directory,
-					     .previous = session_previous(dump->session),
-					     .interval_ns = interval_ns},
-		     &living, table);
-	table_release(table);
+	table_release(screen_options_draw(dump->session, &living, &dump->report, dump->history->directory,
+					  USER_NAMES_PATIENCE_NS, NULL, NULL));
 	output_flush(&dump->output);
 }
 

@@ -157,14 +157,8 @@ static void write_table(struct view *view, struct session *session, const char *
 
 	view_set_scheduler(view, session_scheduler(session));
 	screen_options_check_filter(session, view);
-	table = screen_options_make_table(session, view, USER_NAMES_PATIENCE_NS);
-	report->snapshot = session_now(session);
 	report->screen_words = true;
-	report_round(report,
-		     &(struct round_subject){.file = path,
-					     .previous = session_previous(session),
-					     .interval_ns = session_interval_ns(session)},
-		     view, table);
+	table = screen_options_draw(session, view, report, path, USER_NAMES_PATIENCE_NS, NULL, NULL);
 	if (report->format == REPORT_FORMAT_TEXT)
 		report_end(report);
 	if (table->row_total > table->row_count && report->format != REPORT_FORMAT_TEXT)

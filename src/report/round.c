@@ -118,10 +118,13 @@ static void append_heading(const struct drawing *drawing)
 	if (clock_format_local(clock, sizeof(clock), file != NULL ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
 			       now->captured_at_unix_ns))
 		buffer_append_format(buffer, "%s  ", clock);
-	report_append_counted(buffer, now->thread_count, "thread");
+	report_append_counted(buffer,
+			      drawing->view->level == VIEW_LEVEL_GROUPS ? drawing->table->threads
+									: drawing->table->row_total,
+			      "thread");
 	if (drawing->view->level == VIEW_LEVEL_GROUPS) {
 		buffer_append_text(buffer, ", ");
-		report_append_counted(buffer, drawing->table->row_total, "group");
+		report_append_counted(buffer, drawing->table->row_total + drawing->table->row_idle, "group");
 		buffer_append_format(buffer, " by %s", axes[drawing->view->grouping.axis].word);
 	}
 	if (left_out != 0) {
@@ -140,6 +143,8 @@ static void append_heading(const struct drawing *drawing)
 	if (drawing->waits != NULL)
 		buffer_append_text(buffer, now->waiting_ns != NULL ? "  includes unfinished waits"
 								   : "  finished waits only");
+	if (drawing->subject->missing != NULL)
+		buffer_append_format(buffer, "  %s", drawing->subject->missing);
 	buffer_append_char(buffer, '\n');
 }
 
@@ -196,12 +201,18 @@ static void measure_columns(const struct drawing *drawing)
 	struct buffer text = {0};
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		drawing->widths[i] = table->columns[i].width;
+		int title;
+
+		buffer_clear(&text);
+		screen_format_title(&text, &table->columns[i], drawing->marks);
+		title = unicode_width(text.data, text.length);
+		drawing->widths[i] = title > table->columns[i].width ? title : table->columns[i].width;
 		for (size_t row = 0; table->columns[i].foreign && row < table->row_count; row++) {
 			int used;
 
 			buffer_clear(&text);
-			screen_format_cell(&text, &table->rows[row].cells[i], drawing->marks);
+			screen_format_cell_in(&text, &table->columns[i], &table->rows[row].cells[i],
+					      drawing->marks);
 			used = unicode_width(text.data, text.length);
 			/* one long command line moves only its own row */
 			if (used > drawing->widths[i] && used <= TEXT_CELLS_MAX)
@@ -214,11 +225,16 @@ static void measure_columns(const struct drawing *drawing)
 static void append_titles(const struct drawing *drawing, const char *heading, int width)
 {
 	const struct table *table = drawing->table;
+	struct buffer title = {0};
 
 	buffer_append_format(drawing->buffer, " %-*s", width, heading);
-	for (size_t i = 0; i < table->column_count; i++)
-		append_column(drawing, i, table->columns[i].title, strlen(table->columns[i].title));
+	for (size_t i = 0; i < table->column_count; i++) {
+		buffer_clear(&title);
+		screen_format_title(&title, &table->columns[i], drawing->marks);
+		append_column(drawing, i, title.data, title.length);
+	}
 	buffer_append_char(drawing->buffer, '\n');
+	buffer_release(&title);
 }
 
 static void append_text_row(const struct drawing *drawing, const struct table_row *row, int width)
@@ -235,13 +251,25 @@ static void append_text_row(const struct drawing *drawing, const struct table_ro
 		buffer_clear(&text);
 		buffer_clear(&plain);
 		report_note_reason(drawing->report, &row->cells[i]);
-		screen_format_cell(&text, &row->cells[i], drawing->marks);
+		screen_format_cell_in(&text, &drawing->table->columns[i], &row->cells[i], drawing->marks);
 		append_shown(drawing, &plain, text.data, text.length);
 		append_column(drawing, i, plain.data, plain.length);
 	}
 	buffer_append_char(drawing->buffer, '\n');
 	buffer_release(&text);
 	buffer_release(&plain);
+}
+
+/* "38 idle groups (--all prints them)" */
+static void append_idle(const struct drawing *drawing)
+{
+	const size_t count = drawing->table->row_idle;
+
+	if (count == 0)
+		return;
+	buffer_append_char(drawing->buffer, ' ');
+	report_append_counted(drawing->buffer, count, "idle group");
+	buffer_append_format(drawing->buffer, " (--all prints %s)\n", count == 1 ? "it" : "them");
 }
 
 static void draw_text(struct drawing *drawing)
@@ -264,6 +292,7 @@ static void draw_text(struct drawing *drawing)
 	append_titles(drawing, heading.data, width);
 	for (size_t i = 0; i < drawing->table->row_count; i++)
 		append_text_row(drawing, &drawing->table->rows[i], width);
+	append_idle(drawing);
 	free(drawing->widths);
 	buffer_release(&heading);
 }

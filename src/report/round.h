@@ -10,6 +10,7 @@ struct round_subject {
 	const char *file;                /* as the user named it; NULL: a round of a live capture */
 	const struct snapshot *previous; /* the round before, NULL for none */
 	uint64_t interval_ns;            /* since then, 0 for none */
+	const char *missing;             /* what nobody can read, for text; NULL for nothing */
 };
 
 /*

@@ -233,7 +233,14 @@ void session_explain_member(struct session *session, const struct view *view, co
 bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,
 			     struct buffer *words);
 
-/* The same in a word or two, where the header says it: "delays off", "not permitted". */
+/*
+ * Whether all numbers of a column are lower bounds for as long as nothing changes on the host: a part of the
+ * sum that it is cannot be read of any thread. False before the first round.
+ */
+bool session_is_lower_bound(const struct session *session, const struct view *view, enum column column);
+
+/* The same as session_why_unavailable() in a word or two, where the header says it: "delays off", "not
+ * permitted". */
 void session_append_cause(const struct session *session, const struct view *view, enum column column,
 			  struct buffer *words);
 

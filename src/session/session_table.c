@@ -317,10 +317,10 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
 			continue;
 		rows[count].idle = hides_idle && !is_kept(work->view, &described[i]) && is_idle(work, i);
-		if (rows[count].idle && !work->view->mark_idle) {
+		work->table->threads += work->rows->shown.row_threads[i];
+		if (rows[count].idle && !work->view->mark_idle)
 			work->table->row_idle++;
-			work->table->threads_idle += work->rows->shown.row_threads[i];
-		} else
+		else
 			count++;
 	}
 	for (size_t i = 0; before->round != 0 && !hides_gone(work->view) && i < before->count; i++) {
@@ -613,9 +613,11 @@ struct table *session_table(struct session *session, const struct view *view)
 	window_describe_fields(session->scheduler);
 	work.column_count = view_columns(view, work.columns);
 	work.table = table_create(NULL, work.column_count);
-	for (size_t i = 0; i < work.column_count; i++)
+	for (size_t i = 0; i < work.column_count; i++) {
 		column_describe(work.columns[i], view->mode, view->level == VIEW_LEVEL_THREADS,
 				&work.table->arena, &work.table->columns[i]);
+		work.table->columns[i].at_least = session_is_lower_bound(session, view, work.columns[i]);
+	}
 	if (session->rounds.now == NULL)
 		return work.table;
 	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows.shown);

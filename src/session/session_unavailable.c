@@ -245,6 +245,27 @@ bool session_why_unavailable(const struct session *session, const struct view *v
 	return refusal.reason != REASON_READ;
 }
 
+bool session_is_lower_bound(const struct session *session, const struct view *view, enum column column)
+{
+	const struct snapshot *now = session->rounds.now;
+	const struct column_entry *entry;
+	bool lacks = false, has = false;
+
+	if (now == NULL || column >= COLUMN_COUNT)
+		return false;
+	entry = column_entry(column);
+	if (!column_has(entry, COLUMN_OF_METRICS) || column_has(entry, COLUMN_NEEDS_ALL))
+		return false;
+	for (size_t i = 0; i < entry->input_count; i++) {
+		const bool refused = refusal_of_metric(now, view, (enum metric)entry->inputs[i]).reason !=
+				     REASON_READ;
+
+		lacks |= refused;
+		has |= !refused;
+	}
+	return lacks && has;
+}
+
 void session_append_cause(const struct session *session, const struct view *view, enum column column,
 			  struct buffer *words)
 {

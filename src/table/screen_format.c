@@ -198,6 +198,21 @@ void screen_format_cell(struct buffer *buffer, const struct cell *cell, const st
 	}
 }
 
+void screen_format_cell_in(struct buffer *buffer, const struct table_column *column, const struct cell *cell,
+			   const struct screen_marks *marks)
+{
+	struct cell plain = *cell;
+
+	plain.partial = plain.partial && !column->at_least;
+	screen_format_cell(buffer, &plain, marks);
+}
+
+void screen_format_title(struct buffer *buffer, const struct table_column *column,
+			 const struct screen_marks *marks)
+{
+	buffer_append_format(buffer, "%s%s", column->at_least ? marks->at_least : "", column->title);
+}
+
 void screen_format_bar(struct buffer *buffer, const struct cell *cell, int cells)
 {
 	double end = 0.0;

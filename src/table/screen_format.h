@@ -30,6 +30,14 @@ extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;
  */
 void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks);
 
+/* The same in a column: where its title says that every number is a lower bound, none does. */
+void screen_format_cell_in(struct buffer *buffer, const struct table_column *column, const struct cell *cell,
+			   const struct screen_marks *marks);
+
+/* The title of a column, after `≥` where every number of it is a lower bound. */
+void screen_format_title(struct buffer *buffer, const struct table_column *column,
+			 const struct screen_marks *marks);
+
 /* Numbers alone, for headers. */
 void screen_format_duration(struct buffer *buffer, double nanoseconds);
 void screen_format_percent(struct buffer *buffer, double percent);

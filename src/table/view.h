@@ -80,7 +80,7 @@ struct view {
 	bool shows_identity; /* identity columns stand beside the tab's columns, where they fit */
 	bool looks_up;       /* texts that are looked up for what is shown too: of a live host */
 	/* Columns of the tab that nobody can fill here: their room is that of others. By
-	 * session_find_left_out(). */
+	 * missing_find_columns(). */
 	struct column_set left_out;
 	/* Names that all rows have in common, so that no column has to say them. */
 	struct {

@@ -110,6 +110,19 @@ static void test_text(void **state)
 		      " web         1  25.0    4.0K      -5 S\n");
 }
 
+/* Rows that did nothing are one line where the view folds them; they count as before. */
+static void test_idle(void **state)
+{
+	(void)state;
+	view.fold_idle = true;
+	assert_output(
+		REPORT_FORMAT_TEXT, true,
+		"made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process  rate over 2.0s\n"
+		" PROCESS   THR  CPU%  READ/s    NICE STATE\n"
+		" web         1  25.0    4.0K      -5 S\n"
+		" 1 idle group (--all prints it)\n");
+}
+
 static void test_separated(void **state)
 {
 	(void)state;
@@ -201,8 +214,8 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ROUND_TEST(test_text),  ROUND_TEST(test_separated), ROUND_TEST(test_threads),
-		ROUND_TEST(test_waits), ROUND_TEST(test_json),
+		ROUND_TEST(test_text),    ROUND_TEST(test_idle),  ROUND_TEST(test_separated),
+		ROUND_TEST(test_threads), ROUND_TEST(test_waits), ROUND_TEST(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

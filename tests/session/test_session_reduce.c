@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "table/screen_format.h"
+
 /* Kernel threads' I/O does not apply and makes nothing partial; a failed reading does. */
 static void fill_states(struct snapshot *snapshot, int round)
 {
@@ -536,6 +538,36 @@ static void test_refused_columns(void **state)
 	session_release(session);
 }
 
+/* A sum of which a part cannot be read of any thread has `≥` in its title, and its cells say why. */
+static void test_lower_bounds(void **state)
+{
+	struct session *session = session_create();
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct table *table;
+	struct buffer title = {0};
+	size_t column;
+
+	(void)state;
+	assert_false(session_is_lower_bound(session, &view, COLUMN_LOST)); /* nobody knows yet */
+	session_release(session);
+	session = fixture_two_rounds(fill_refused);
+	assert_true(session_is_lower_bound(session, &view, COLUMN_LOST));
+	assert_false(session_is_lower_bound(session, &view, COLUMN_CPU));
+	assert_false(session_is_lower_bound(session, &view, COLUMN_MWAIT)); /* has no number at all */
+	table = session_table(session, &view);
+	column = fixture_column(table, COLUMN_LOST);
+	assert_true(table->rows[0].cells[column].partial);
+	screen_format_title(&title, &table->columns[column], &screen_marks_utf8);
+	assert_string_equal(title.data, "≥WAITED%");
+	buffer_clear(&title);
+	screen_format_cell_in(&title, &table->columns[column], &table->rows[0].cells[column],
+			      &screen_marks_utf8);
+	assert_string_equal(title.data, "0");
+	buffer_release(&title);
+	table_release(table);
+	session_release(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -552,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_resident),
 		cmocka_unit_test(test_resident_is_inexact),
 		cmocka_unit_test(test_refused_columns),
+		cmocka_unit_test(test_lower_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

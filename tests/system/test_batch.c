@@ -571,6 +571,38 @@ static void test_json_lines(void **state)
 	worker_end(&worker);
 }
 
+/* Text counts the groups that did nothing; with --all, and for programs, they are rows. */
+static void test_idle_groups(void **state)
+{
+	const char *batch[] = {"-b", "-n",           "1",  "-d", "0.2", "-p", NULL,
+			       "-g", "thread-exact", NULL, NULL, NULL};
+	struct worker worker;
+	struct run run;
+	char pid[16];
+
+	(void)state;
+	test_worker_start(&worker, (const char *[]){"park=still", "duty:50=busy", NULL});
+	worker_go(&worker, false);
+	snprintf(pid, sizeof pid, "%d", worker.pid);
+	batch[6] = pid;
+	run_ctop_well(&run, batch);
+	assert_null(strstr(run.output, "still "));
+	assert_non_null(strstr(run.output, "busy "));
+	assert_non_null(strstr(run.output, " (--all prints "));
+	run_release(&run);
+	batch[9] = "--all";
+	run_ctop_well(&run, batch);
+	assert_non_null(strstr(run.output, "still "));
+	assert_null(strstr(run.output, "--all"));
+	run_release(&run);
+	batch[9] = "--format";
+	batch[10] = "tsv";
+	run_ctop_well(&run, batch);
+	assert_non_null(strstr(run.output, "\tstill\t"));
+	run_release(&run);
+	worker_end(&worker);
+}
+
 /* Every tab in every mode and format: it ends well and writes nothing that a terminal would obey. */
 static void test_every_tab(void **state)
 {
@@ -609,6 +641,7 @@ int main(void)
 		cmocka_unit_test(test_ended_thread),
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_json_lines),
+		cmocka_unit_test(test_idle_groups),
 		cmocka_unit_test(test_every_tab),
 	};
 

@@ -210,6 +210,7 @@ int main(int argc, char **argv)
 	struct ui_options options = {.interval_ns = 2000000000, .view = &view};
 
 	view_initialise(&view);
+	view.fold_idle = true;
 	for (int i = 1; i < argc; i++) {
 		for (enum theme theme = 0; theme < THEME_COUNT; theme++) {
 			if (strncmp(argv[i], "--theme=", 8) == 0 &&

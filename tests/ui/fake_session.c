@@ -344,6 +344,7 @@ static void add_row(struct table *table, const struct view *view, const enum col
 							       .cell_of = cell_of,
 							       .context = (void *)(uintptr_t)fake}))
 		return;
+	table->threads += fake->threads;
 	if (view_hides_idle(view) && !view->mark_idle && fake->cpu == 0) {
 		table->row_idle++;
 		return;

@@ -383,14 +383,31 @@ static bool is_gone(const struct table_row *row)
 	return row->mark == ROW_MARK_GONE || row->mark == ROW_MARK_ABSENT;
 }
 
-static void format_cell(struct layout *layout, const struct cell *cell, int width)
+static void format_cell(struct layout *layout, size_t column, const struct cell *cell, int width)
 {
 	buffer_clear(&layout->text);
 	buffer_append_text(&layout->text, "");
 	if (cell->state == CELL_VALUE && cell->form == CELL_FORM_BAR)
 		screen_format_bar(&layout->text, cell, width);
 	else
-		screen_format_cell(&layout->text, cell, draw_marks());
+		screen_format_cell_in(&layout->text, &layout->list->table->columns[column], cell,
+				      draw_marks());
+}
+
+static const char *sort_mark(const struct layout *layout)
+{
+	return layout->style->ascending ? "^" : "v";
+}
+
+/* The title of a column with the mark of the order beside it. */
+static void format_title(struct layout *layout, size_t column)
+{
+	const struct table *table = layout->list->table;
+
+	buffer_clear(&layout->text);
+	screen_format_title(&layout->text, &table->columns[column], draw_marks());
+	if (table->sort_column == column)
+		buffer_append_text(&layout->text, sort_mark(layout));
 }
 
 static void measure_columns(struct layout *layout, size_t first_row, size_t end_row)
@@ -400,15 +417,16 @@ static void measure_columns(struct layout *layout, size_t first_row, size_t end_
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		int *width = &list->widths[i].cells;
-		/* the title and the sort mark beside it */
-		int title = draw_width(table->columns[i].title, strlen(table->columns[i].title)) +
-			    (table->sort_column == i ? 1 : 0);
+		int title;
+
+		format_title(layout, i);
+		title = draw_width(layout->text.data, layout->text.length);
 
 		*width = title > *width ? title : *width;
 		for (size_t row = first_row; row < end_row; row++) {
 			int cells;
 
-			format_cell(layout, &table->rows[row].cells[i], *width);
+			format_cell(layout, i, &table->rows[row].cells[i], *width);
 			cells = draw_width(layout->text.data, layout->text.length);
 			if (table->columns[i].widest != 0 && cells > table->columns[i].widest)
 				cells = table->columns[i].widest;
@@ -704,24 +722,21 @@ static void draw_titles(struct layout *layout)
 {
 	const struct list_style *style = layout->style;
 	const struct table *table = layout->list->table;
-	const char *sort_mark = style->ascending ? "^" : "v";
 	bool by_name = table->sort_column == SIZE_MAX && !style->unsorted;
 
 	draw_fill(style->y, 0, style->width, STYLE_TITLE);
 	if (style->thread_ids)
 		draw_string(style->y, 1, TID_CELLS - 1, STYLE_TITLE, "TID");
 	buffer_clear(&layout->text);
-	buffer_append_format(&layout->text, "%s%s", style->name_title, by_name ? sort_mark : "");
+	buffer_append_format(&layout->text, "%s%s", style->name_title, by_name ? sort_mark(layout) : "");
 	draw_text(style->y, layout->name_x, layout->name_width, title_style(layout, 0, by_name),
 		  layout->text.data, layout->text.length);
 	for (size_t i = 0; i < table->column_count; i++) {
-		const struct table_column *column = &table->columns[i];
 		bool sorted = i == table->sort_column;
 
 		if (layout->list->widths[i].drawn == 0)
 			continue;
-		buffer_clear(&layout->text);
-		buffer_append_format(&layout->text, "%s%s", column->title, sorted ? sort_mark : "");
+		format_title(layout, i);
 		draw_column(layout, style->y, i, title_style(layout, i + 1, sorted));
 	}
 	if (layout->course_cells != 0)
@@ -788,7 +803,7 @@ static void draw_cell(struct layout *layout, int y, const struct table_row *row,
 	const struct list *list = layout->list;
 	enum style style;
 
-	format_cell(layout, &row->cells[column], list->widths[column].drawn);
+	format_cell(layout, column, &row->cells[column], list->widths[column].drawn);
 	style = cell_style(layout, column, &row->cells[column]);
 	if (is_gone(row))
 		style = STYLE_GONE;

@@ -2,12 +2,14 @@
 #include "screen_options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "command.h"
 #include "metric/nearest.h"
+#include "session/missing.h"
 #include "snapshot/user_names.h"
 #include "table/column_list.h"
 #include "table/column_name.h"
@@ -71,6 +73,10 @@ static const struct option list[] = {
 	{OPTION('c', "cgroup", "CGROUP", struct screen_options, cgroups),
 	 .description = "show only threads in this cgroup and below it, as the filter 'cgroup = CGROUP' "
 			"does: a path, its last names, or a glob for whole paths; may be repeated"},
+	{OPTION('\0', "all", NULL, struct screen_options, all),
+	 .description =
+		 "print groups that did nothing in the span, too: in text they are counted in one line "
+		 "at the end, on the screen the key a shows them"},
 };
 
 const struct option_table screen_option_table = {"Table", list, ARRAY_COUNT(list)};
@@ -222,6 +228,7 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 		view->grouping.axis = AXIS_CGROUP;
 	view->mode = (enum window_mode)options->mode;
 	view->limit = view_options->limit;
+	view->fold_idle = !options->all;
 	if (result == 0 && view_options->sort_by != NULL)
 		result = set_sort(view, view_options->sort_by, error);
 	if (result == 0 && view_options->columns != NULL)
@@ -243,8 +250,15 @@ void screen_options_check_filter(const struct session *session, const struct vie
 	buffer_release(&words);
 }
 
-struct table *screen_options_make_table(struct session *session, const struct view *view,
-					uint64_t patience_ns)
+/* In text nobody sees why a cell has no number: what nobody can read leaves, and is named. */
+static void leave_out(const struct session *session, struct view *view, struct buffer *missing)
+{
+	missing_find_columns(session, 0, view);
+	missing_append_words(session, view, "ctop doctor", INT_MAX, missing);
+}
+
+/* The table with the names of all users that are shown. */
+static struct table *make_table(struct session *session, const struct view *view, uint64_t patience_ns)
 {
 	const unsigned int names_before = user_names_generation();
 	struct table *table = session_table(session, view);
@@ -254,4 +268,29 @@ struct table *screen_options_make_table(struct session *session, const struct vi
 		return table;
 	table_release(table);
 	return session_table(session, view);
+}
+
+struct table *screen_options_draw(struct session *session, struct view *view, struct report *report,
+				  const char *file, uint64_t patience_ns,
+				  void (*look_up)(void *context, struct table *table), void *context)
+{
+	struct buffer missing = {0};
+	struct table *table;
+
+	if (report->format == REPORT_FORMAT_TEXT)
+		leave_out(session, view, &missing);
+	else
+		view->fold_idle = false;
+	table = make_table(session, view, patience_ns);
+	if (look_up != NULL)
+		look_up(context, table);
+	report->snapshot = session_now(session);
+	report_round(report,
+		     &(struct round_subject){.file = file,
+					     .previous = session_previous(session),
+					     .interval_ns = session_interval_ns(session),
+					     .missing = missing.data},
+		     view, table);
+	buffer_release(&missing);
+	return table;
 }

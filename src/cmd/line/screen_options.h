@@ -3,6 +3,7 @@
 #define CTOP_SCREEN_OPTIONS_H
 
 #include "options.h"
+#include "report/round.h"
 #include "session/session.h"
 #include "table/view.h"
 #include "view_options.h"
@@ -12,6 +13,7 @@ struct screen_options {
 	const char *tab; /* as written: the user may have tabs of his own; NULL for the first */
 	int mode;        /* enum window_mode */
 	const char *filter;
+	bool all; /* rows that did nothing, too */
 	/* Conditions besides it: of users, and of cgroups. */
 	struct option_texts users, cgroups;
 };
@@ -39,10 +41,14 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 void screen_options_check_filter(const struct session *session, const struct view *view);
 
 /*
- * The table of a view, which the caller releases. Printed names cannot be corrected later: waits for those of
- * users that nobody has asked for before, at most `patience_ns`.
+ * Draws the newest table of a session as report_round() does; returns it, the caller releases it. Printed
+ * names cannot be corrected later: waits for those of users that nobody has asked for before, at most
+ * `patience_ns`. In text, columns that nobody can read leave the table, as on the screen, and rows that did
+ * nothing if the view folds them: `view` is changed for that. `file` as of a round_subject. `look_up` (NULL
+ * for nothing) gets the table before it is drawn.
  */
-struct table *screen_options_make_table(struct session *session, const struct view *view,
-					uint64_t patience_ns);
+struct table *screen_options_draw(struct session *session, struct view *view, struct report *report,
+				  const char *file, uint64_t patience_ns,
+				  void (*look_up)(void *context, struct table *table), void *context);
 
 #endif

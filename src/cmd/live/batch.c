@@ -136,21 +136,21 @@ static void check_options(struct batch *batch)
 	buffer_release(&words);
 }
 
+static void look_up(void *context, struct table *table)
+{
+	struct batch *batch = context;
+
+	lookups_fill(batch->options->lookups, &batch->lookups, table);
+}
+
 /* The table of the newest round. */
 static void draw_table(struct batch *batch)
 {
 	struct view living = batch->view;
-	struct table *table;
 
 	living.hide_gone = true;
-	table = screen_options_make_table(batch->session, &living, USER_PATIENCE_NS);
-	lookups_fill(batch->options->lookups, &batch->lookups, table);
-	batch->report.snapshot = session_now(batch->session);
-	report_round(&batch->report,
-		     &(struct round_subject){.previous = session_previous(batch->session),
-					     .interval_ns = session_interval_ns(batch->session)},
-		     &living, table);
-	table_release(table);
+	table_release(screen_options_draw(batch->session, &living, &batch->report, NULL, USER_PATIENCE_NS,
+					  look_up, batch));
 }
 
 /* Writes a whole page for Prometheus each round; groups by users have the names that are known. */

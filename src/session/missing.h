@@ -3,7 +3,7 @@
 #define CTOP_MISSING_H
 
 #include "base/buffer.h"
-#include "session/session.h"
+#include "session.h"
 #include "table/view.h"
 
 /* What nobody can read on this host: columns that leave the table for that, and what to say of it. */
@@ -17,10 +17,10 @@ void missing_find_columns(const struct session *session, source_set by_key, stru
 
 /*
  * Appends what is missing, for the header, in at most `room` cells: the columns that left and why ("no BLKIO%
- * MWAIT%: delays off (e: why)"), then other features of the host. Nothing where nothing is missing, or there
- * is no room.
+ * MWAIT%: delays off (e: why)"), then other features of the host. `page` is where the user finds more: a key
+ * or a command. Nothing where nothing is missing, or there is no room.
  */
-void missing_append_words(const struct session *session, const struct view *view, int room,
+void missing_append_words(const struct session *session, const struct view *view, const char *page, int room,
 			  struct buffer *text);
 
 /* Appends a line for each reason: the columns of the tab that left for it, why, and what would help. */

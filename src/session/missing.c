@@ -3,11 +3,10 @@
 
 #include <string.h>
 
+#include "base/unicode.h"
 #include "table/column_list.h"
 #include "table/tab.h"
 #include "window/column.h"
-
-#include "ui/terminal/draw.h"
 
 /* The columns of the view's tab at its width, also those that there is no room for. */
 static size_t list_tab(const struct view *view, enum column columns[COLUMN_TOTAL])
@@ -152,7 +151,7 @@ static void append_common_cause(const struct session *session, const struct view
 	}
 }
 
-void missing_append_words(const struct session *session, const struct view *view, int room,
+void missing_append_words(const struct session *session, const struct view *view, const char *page, int room,
 			  struct buffer *text)
 {
 	static const struct extent with_columns[] = {
@@ -184,8 +183,8 @@ void missing_append_words(const struct session *session, const struct view *view
 			append_features(now, extent->features, cause.data, &words);
 		if (words.length == 0)
 			break;
-		buffer_append_text(&words, extent->brief ? " (e)" : " (e: why)");
-		if (draw_width(words.data, words.length) <= room) {
+		buffer_append_format(&words, extent->brief ? " (%s)" : " (%s: why)", page);
+		if (unicode_width(words.data, words.length) <= room) {
 			buffer_append(text, words.data, words.length);
 			break;
 		}
