@@ -20,8 +20,8 @@ enum {
 
 static void move_rows(struct ui *ui)
 {
-	if (ui->overlay == OVERLAY_SORT)
-		screen_sort_move(ui);
+	if (ui->overlay == OVERLAY_CHOOSER)
+		screen_chooser_move(ui);
 	else if (ui->overlay == OVERLAY_USERS)
 		menu_move(&ui->users.menu, ui->action, ui->users.count + 1);
 	else if (ui->overlay != OVERLAY_NONE)
@@ -37,7 +37,7 @@ static void choose(struct ui *ui)
 	if (ui->overlay == OVERLAY_USERS)
 		screen_users_choose(ui);
 	else
-		screen_sort_choose(ui);
+		(void)screen_chooser_choose(ui);
 }
 
 static void close_top(struct ui *ui)
@@ -58,11 +58,11 @@ static void close_top(struct ui *ui)
 	navigate_tell_host(ui);
 }
 
-/* In the sort menu Backspace takes back what was typed first. */
+/* Backspace takes back what was typed first. */
 static void close_menu(struct ui *ui)
 {
-	if (ui->overlay == OVERLAY_SORT)
-		screen_sort_close(ui);
+	if (ui->overlay == OVERLAY_CHOOSER)
+		screen_chooser_close(ui);
 	else
 		close_top(ui);
 }
@@ -476,8 +476,8 @@ void actions_handle_key(struct ui *ui, int key)
 	if (!ui->message_pending)
 		buffer_clear(&ui->message);
 	/* letters are what is looked for in a menu, whatever they do elsewhere */
-	if (ui->overlay == OVERLAY_SORT && key > ' ' && key <= '~' && key != '?') {
-		screen_sort_type(ui);
+	if (ui->overlay == OVERLAY_CHOOSER && key >= ' ' && key <= '~' && key != '?') {
+		screen_chooser_type(ui);
 		return;
 	}
 	if (ui->action != ACTION_NONE) {

@@ -141,7 +141,7 @@ bool navigate_back(struct ui *ui)
 	return true;
 }
 
-void navigate_axis(struct ui *ui)
+size_t navigate_axes(const struct ui *ui, enum axis order[AXIS_COUNT])
 {
 	/* AXIS_ALL joins renamed cgroups, which only a comparison does */
 	static const enum axis axes_of_session[] = {AXIS_PROCESS,   AXIS_PID,    AXIS_CGROUP,
@@ -149,21 +149,20 @@ void navigate_axis(struct ui *ui)
 	/* a process of before is none of after */
 	static const enum axis axes_of_comparison[] = {AXIS_ALL,       AXIS_PROCESS, AXIS_CGROUP,
 						       AXIS_CONTAINER, AXIS_THREAD,  AXIS_USER};
-	const enum axis *order = ui->comparison != NULL ? axes_of_comparison : axes_of_session;
-	const size_t order_count = ARRAY_COUNT(axes_of_session);
-	size_t i = 0;
 
-	if (ui->view.level == VIEW_LEVEL_THREADS) {
-		ui->view.level = VIEW_LEVEL_GROUPS;
-		ui->view.grouping.axis = order[0];
-	} else {
-		while (i < order_count && order[i] != ui->view.grouping.axis)
-			i++;
-		if (i + 1 < order_count)
-			ui->view.grouping.axis = order[i + 1];
-		else
-			ui->view.level = VIEW_LEVEL_THREADS;
+	if (ui->comparison != NULL) {
+		memcpy(order, axes_of_comparison, sizeof(axes_of_comparison));
+		return ARRAY_COUNT(axes_of_comparison);
 	}
+	memcpy(order, axes_of_session, sizeof(axes_of_session));
+	return ARRAY_COUNT(axes_of_session);
+}
+
+void navigate_axis(struct ui *ui, enum axis axis)
+{
+	ui->view.level = axis == AXIS_COUNT ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
+	if (axis != AXIS_COUNT)
+		ui->view.grouping.axis = axis;
 	navigate_change_rows(ui);
 }
 
@@ -291,7 +290,7 @@ static void change_scheduler(struct ui *ui, const char *name, bool replaced)
 {
 	if (ui->view.tab != TAB_TASK_FIELDS)
 		return;
-	if (ui->overlay == OVERLAY_EXPLAIN || ui->overlay == OVERLAY_SORT || ui->overlay == OVERLAY_USERS)
+	if (ui->overlay == OVERLAY_EXPLAIN || ui->overlay == OVERLAY_CHOOSER || ui->overlay == OVERLAY_USERS)
 		ui->overlay = OVERLAY_NONE;
 	ui->all_columns = false;
 	list_reset_columns(&ui->list);

@@ -45,8 +45,8 @@ static int draw_body(struct ui *ui, struct area area)
 	row = ui->metrics_open ? screen_metrics_draw(ui, area) : screen_list_draw(ui, area);
 	if (ui->overlay == OVERLAY_EXPLAIN)
 		screen_pages_draw(ui, area, row);
-	else if (ui->overlay == OVERLAY_SORT)
-		row = screen_sort_draw(ui, area);
+	else if (ui->overlay == OVERLAY_CHOOSER)
+		row = screen_chooser_draw(ui, area);
 	else if (ui->overlay == OVERLAY_USERS)
 		row = screen_users_draw(ui, area);
 	return row;

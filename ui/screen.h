@@ -19,6 +19,7 @@
 #include "ui/terminal/draw.h"
 #include "ui/terminal/keys.h"
 #include "ui/terminal/terminal.h"
+#include "ui/widget/chooser.h"
 #include "ui/widget/frozen.h"
 #include "ui/widget/list.h"
 #include "ui/widget/menu.h"
@@ -40,7 +41,7 @@ enum overlay {
 	OVERLAY_HELP,
 	OVERLAY_EVIDENCE,
 	OVERLAY_EXPLAIN,
-	OVERLAY_SORT,
+	OVERLAY_CHOOSER,
 	OVERLAY_USERS,
 };
 
@@ -170,14 +171,13 @@ struct past {
 	char *strip_title, *strip_name;
 };
 
-enum {
-	SORT_TYPED_MAX = 31, /* characters: more than any title or name has */
-};
-
-/* The menu of columns to sort by, and what was typed to narrow it. */
-struct sort_menu {
-	struct menu menu;
-	char typed[SORT_TYPED_MAX + 1];
+/* What a menu that typing narrows is of. */
+struct chooser_use {
+	struct chooser_words words;
+	void (*make)(const struct ui *ui, struct choices *choices); /* adds the choices */
+	unsigned int (*present)(const struct ui *ui);               /* the id marked at first; NULL: 0 */
+	/* Does what a choice stands for; returns the action that is to be done for it, or ACTION_NONE. */
+	enum action (*choose)(struct ui *ui, unsigned int id);
 };
 
 /* The menu of users, all of them first. */
@@ -250,7 +250,8 @@ struct ui {
 	struct pager pager;
 	char *explain_title;
 	struct user_menu users;
-	struct sort_menu sort_menu;
+	const struct chooser_use *choosing; /* the last one that was open */
+	struct chooser chooser;
 
 	const struct prompt_use *prompting; /* NULL when no prompt is open */
 	struct prompt prompt;
@@ -415,7 +416,12 @@ bool navigate_back(struct ui *ui);
 /* All metrics of the row under the cursor. */
 void navigate_metrics(struct ui *ui);
 
-void navigate_axis(struct ui *ui);
+/* The axes that rows can be grouped by, in order; returns how many. */
+size_t navigate_axes(const struct ui *ui, enum axis order[AXIS_COUNT]);
+
+/* Groups by an axis, or with AXIS_COUNT shows every thread. */
+void navigate_axis(struct ui *ui, enum axis axis);
+
 void navigate_names(struct ui *ui);
 void navigate_tab(struct ui *ui); /* by ui->action and ui->key */
 void navigate_to_tab(struct ui *ui, enum tab tab);
@@ -477,17 +483,22 @@ void screen_search_next(struct ui *ui, bool back);
 /* Ends the search; returns whether there was one. */
 bool screen_search_end(struct ui *ui);
 
-/* --- screen_sort.c: the sort menu --- */
+/* --- screen_chooser.c: menus that typing narrows --- */
 
 /* What a column of a table is, by its id; NULL of one that is in no table of columns. */
-const char *screen_sort_description(unsigned int column);
+const char *screen_chooser_description(unsigned int column);
 
-void screen_sort_open(struct ui *ui);
-void screen_sort_move(struct ui *ui);  /* by ui->action */
-void screen_sort_type(struct ui *ui);  /* takes ui->key */
-void screen_sort_close(struct ui *ui); /* Backspace takes a character back first */
-void screen_sort_choose(struct ui *ui);
-int screen_sort_draw(struct ui *ui, struct area area);
+void screen_chooser_open(struct ui *ui, const struct chooser_use *use);
+void screen_chooser_open_columns(struct ui *ui); /* to sort by */
+void screen_chooser_open_axes(struct ui *ui);    /* to group by */
+void screen_chooser_move(struct ui *ui);         /* by ui->action */
+void screen_chooser_type(struct ui *ui);         /* takes ui->key */
+void screen_chooser_close(struct ui *ui);        /* Backspace takes a character back first */
+
+/* Does what the marked line stands for, as chooser_use.choose(); without one it says why. */
+enum action screen_chooser_choose(struct ui *ui);
+
+int screen_chooser_draw(struct ui *ui, struct area area);
 
 /* --- screen_users.c: the menu of users --- */
 
@@ -518,7 +529,7 @@ void screen_help_make(struct ui *ui);
 
 /* --- screen_pages.c: texts --- */
 
-/* Opens a page that is not the sort menu. */
+/* Opens a page that is not a menu. */
 void screen_pages_open(struct ui *ui, enum overlay page);
 
 /* Makes the text of the open page again after a round or a change of size. */

@@ -18,7 +18,7 @@ unsigned int screen_place(const struct ui *ui)
 {
 	if (ui->prompting != NULL)
 		return PLACE_PROMPT;
-	if (ui->overlay == OVERLAY_SORT || ui->overlay == OVERLAY_USERS)
+	if (ui->overlay == OVERLAY_CHOOSER || ui->overlay == OVERLAY_USERS)
 		return PLACE_MENU;
 	if (ui->overlay != OVERLAY_NONE)
 		return PLACE_TEXT;

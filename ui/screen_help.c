@@ -114,7 +114,7 @@ static void add_columns_of_table(const struct ui *ui, struct entries *entries)
 {
 	for (size_t i = 0; i < ui->table->column_count; i++) {
 		const struct table_column *column = &ui->table->columns[i];
-		const char *description = screen_sort_description(column->column);
+		const char *description = screen_chooser_description(column->column);
 
 		if (description != NULL)
 			add_entry(entries, column->title, STYLE_KEY, description, unit_words[column->unit]);

@@ -316,7 +316,7 @@ static void note_key(double milliseconds)
 /* The tabs and the axes in turn, and the page of help, which is asked for the time. */
 static void ask_screen(unsigned int number)
 {
-	static const char *const keys[] = {"\t", "g", "\t", "g", "\t", "+", "-"};
+	static const char *const keys[] = {"\t", "gc\r", "\t", "gp\r", "\t", "+", "-"};
 
 	pty_type(&soak.screen, keys[number % (sizeof(keys) / sizeof(keys[0]))]);
 	note_key(answer_ms("?", "Columns of this tab", true));

@@ -163,9 +163,9 @@ static void test_pages_and_orders(void **state)
 		pty_show(&pty, "r", "BEFORE^");
 		pty_show(&pty, "P", "CPU (Esc: all metrics)");
 		pty_hide(&pty, "\033", "CPU (Esc: all metrics)");
-		pty_show(&pty, "g", "PROCESS");
-		pty_show(&pty, "ggggg", "TID");
-		pty_show(&pty, "g", "GROUP");
+		pty_show(&pty, "gp\r", "PROCESS");
+		pty_show(&pty, "ge\r", "TID");
+		pty_show(&pty, "ga\r", "GROUP");
 		pty_show(&pty, "d", "change by group");
 		pty_show(&pty, "?", "Columns of this tab");
 		pty_show(&pty, "?0", "METRIC");
@@ -277,10 +277,10 @@ static void test_live_against_file(void **state)
 	pty_show(&pty, "\r", "compared with one.ctprof.zst; D goes back");
 	pty_wait_text(&pty, "every 0.5s  change by thread");
 	pty_wait_text(&pty, "after   now");
-	snprintf(keys, sizeof(keys), "g/%s\r", pool);
+	snprintf(keys, sizeof(keys), "gc\r/%s\r", pool);
 	pty_show(&pty, keys, "CGROUP");
 	snprintf(group, sizeof(group), "%s-{N}", pool);
-	pty_show(&pty, "gg", group);
+	pty_show(&pty, "gt\r", group);
 	pty_wait_text(&pty, "2>5");
 	pty_show(&pty, " ", "PAUSED");
 	pty_show(&pty, "e", "BEFORE  one.ctprof.zst");

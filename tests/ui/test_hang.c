@@ -294,7 +294,7 @@ static void test_first_round(void **state)
 		pty_wait_text(&pty, "web-07");
 		pty_wait_text(&pty, "reading every thread for the");
 		pty_wait_text(&pty, "The first round is being read.");
-		pty_type(&pty, "g");
+		pty_type(&pty, "gpi\r");
 		pty_resize(&pty, sizes[i].rows - 1, sizes[i].columns);
 		pty_show(&pty, "/engin\r", "filter: engin");
 		pty_type(&pty, "q");

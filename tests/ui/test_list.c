@@ -129,7 +129,7 @@ static void test_sorting_shows_the_top(void **state)
 		pty_type(&pty, "r");
 		pty_wait_selected(&pty, "r01");
 		press(&pty, down, 70);
-		pty_type(&pty, "g");
+		pty_type(&pty, "gpi\r");
 		pty_wait_selected(&pty, "r01");
 		wait_others(&pty, &places[i], true, 0);
 		pty_quit(&pty);

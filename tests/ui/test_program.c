@@ -84,7 +84,7 @@ static void test_live_finds_threads(void **state)
 	start_program(&pty, 24, 80, "-d", "0.5", NULL);
 	pty_wait_text(&pty, "every 0.5s  rate");
 	/* by thread pattern, ours only */
-	pty_type(&pty, "gggg");
+	pty_type(&pty, "gt\r");
 	pty_show(&pty, threads_only, "6 threads in 1 group by thread {N}");
 	pty_wait_text(&pty, "uiwatch-{N}");
 	/* one of them runs: open it and see the busy one first, with its number moving */

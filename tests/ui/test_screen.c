@@ -223,7 +223,7 @@ static void test_cgroup_tab_hint(void **state)
 	pty_show(&pty, "1", "by process {N}");
 	/* what was chosen there stays */
 	pty_show(&pty, "9", "by cgroup {N}");
-	pty_show(&pty, "g", hint);
+	pty_show(&pty, "gco\r", hint);
 	pty_hide(&pty, "1", hint);
 	assert_true(pty_find(&pty, "by cgroup {N}", NULL) < 0);
 	assert_true(pty_find(&pty, "by process {N}", NULL) < 0);
@@ -329,9 +329,23 @@ static void test_sort_menu(void **state)
 	pty_show(&pty, "k", "Sort by: k");
 	wait_menu(&pty, "BLKIO%    Time");
 	pty_wait_no_text(&pty, "CPU%");
+	/* what no title has is never acted on, however much of it one has */
 	pty_show(&pty, "z", "no column has 'kz' in its title, name or description");
-	pty_show(&pty, "\177", "Sort by (type to narrow)");
-	pty_type(&pty, "wri");
+	pty_wait_text(&pty, "Sort by: kz");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "no column has 'kz'");
+	pty_wait_text(&pty, "Sort by: kz");
+	pty_show(&pty, "\177\177", "Sort by (type to narrow)");
+	/* descriptions are chosen by hand alone */
+	pty_show(&pty, "processes", "no column is called 'processes'");
+	pty_wait_no_text(&pty, "CPU%");
+	pty_type(&pty, "\r");
+	pty_wait_text(&pty, "Sort by: processes");
+	pty_type(&pty, down);
+	wait_menu(&pty, "RSS");
+	for (size_t i = 0; i < strlen("processes"); i++)
+		pty_type(&pty, "\177");
+	pty_show(&pty, "wri", "Sort by: wri");
 	wait_menu(&pty, "WRITE/s   Bytes");
 	pty_show(&pty, "\r", "WRITE/sv");
 	pty_wait_no_text(&pty, "Sort by");
@@ -663,17 +677,25 @@ static void test_axis_tab_mode(void **state)
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
 	/* processes, containers and users have no patterns */
-	pty_show(&pty, "g", "by pid");
+	pty_show(&pty, "gpi\r", "by pid");
 	pty_wait_no_text(&pty, "by pid {N}");
-	pty_show(&pty, "g", "by cgroup {N}");
+	pty_show(&pty, "gc\r", "by cgroup {N}");
 	pty_wait_text(&pty, "CGROUP");
-	pty_show(&pty, "g", "by container");
+	pty_show(&pty, "gco\r", "by container");
 	pty_wait_no_text(&pty, "by container {N}");
-	pty_show(&pty, "g", "by thread {N}");
+	pty_show(&pty, "gt\r", "by thread {N}");
 	pty_hide(&pty, "x", "{N}  read");
-	pty_show(&pty, "xg", "by user");
-	pty_show(&pty, "g", "TID");
-	pty_show(&pty, "g", "by process {N}");
+	pty_show(&pty, "xgu\r", "by user");
+	pty_show(&pty, "ge\r", "TID");
+	/* the present one is marked, and Enter keeps it */
+	pty_show(&pty, "g", "Group by (type to narrow)");
+	wait_menu(&pty, "every thread");
+	pty_type(&pty, "\r");
+	pty_wait_no_text(&pty, "Group by");
+	pty_wait_text(&pty, "TID");
+	pty_show(&pty, "gz", "no grouping has 'z' in its title, name or description");
+	pty_hide(&pty, "\033", "Group by");
+	pty_show(&pty, "gp\r", "by process {N}");
 	pty_show(&pty, "\t", "USER%");
 	pty_show(&pty, "\033[Z", "RUNQ%");
 	pty_show(&pty, "6", "RCHAR/s");

@@ -144,7 +144,7 @@ const struct key_section key_sections[KEY_SECTION_COUNT] = {
 	{"Groups and threads", PLACE_LIST}, {"All metrics of a row", PLACE_METRICS},
 	{"Who delays whom", PLACE_BLAME},   {"Graph of a number", PLACE_GRAPH},
 	{"Pages of text", PLACE_TEXT},      {"Columns of a tab", PLACE_SETUP},
-	{"Sort menu", PLACE_MENU},          {"Typing a text", PLACE_PROMPT},
+	{"Menus", PLACE_MENU},          {"Typing a text", PLACE_PROMPT},
 };
 
 /* A newcomer needs these keys before all others. */

@@ -11,7 +11,7 @@ enum {
 	PLACE_LIST = 1 << 0,    /* groups and threads */
 	PLACE_METRICS = 1 << 1, /* all metrics of a row */
 	PLACE_TEXT = 1 << 2,    /* help, evidence, explanation */
-	PLACE_MENU = 1 << 3,    /* sort menu */
+	PLACE_MENU = 1 << 3,    /* menus */
 	PLACE_PROMPT = 1 << 4,  /* a line being typed */
 	PLACE_SETUP = 1 << 5,   /* the columns of a tab */
 	PLACE_GRAPH = 1 << 6,   /* a number over time */

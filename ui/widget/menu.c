@@ -5,9 +5,10 @@
 
 void menu_move(struct menu *menu, enum action action, size_t count)
 {
-	if (count != 0)
+	if (count != 0 && !menu->unmarked)
 		menu->choice = key_moved_row(action, menu->choice, count - 1,
 					     menu->page != 0 ? menu->page : 1);
+	menu->unmarked = menu->unmarked && count == 0;
 }
 
 /* Scrolls until the choice is in sight. */
@@ -35,7 +36,7 @@ int menu_draw(struct menu *menu, size_t count, const struct menu_style *style)
 	if (frame != 0)
 		draw_box(y++, 0, lines + style->foot + 2, style->width, style->title);
 	for (size_t i = 0; i < menu->page && menu->top + i < count; i++) {
-		const bool chosen = menu->top + i == menu->choice;
+		const bool chosen = menu->top + i == menu->choice && !menu->unmarked;
 
 		if (chosen)
 			draw_fill(y + (int)i, frame, style->width - 2 * frame, STYLE_SELECTED);

@@ -11,6 +11,7 @@
 struct menu {
 	size_t choice, top; /* lines */
 	size_t page;        /* lines in sight at the last menu_draw() */
+	bool unmarked;      /* no line is the choice until the user moves */
 };
 
 /* The layout of a menu. Positions and sizes in cells. */
@@ -24,7 +25,8 @@ struct menu_style {
 	const void *context;
 };
 
-/* Moves the choice by one of the actions that move rows. */
+/* Moves the choice by one of the actions that move rows; the first move of an unmarked menu marks its choice.
+ */
 void menu_move(struct menu *menu, enum action action, size_t count);
 
 /* Draws the lines around the choice. Returns the row of the choice. */
