@@ -167,6 +167,18 @@ static void open_page(struct ui *ui)
 		screen_pages_open(ui, page);
 }
 
+/* What a row of the metrics stands for: an explanation, or those folded into it. */
+static void open_metric(struct ui *ui)
+{
+	const struct table_row *row = list_row(&ui->metrics_list);
+
+	if (row != NULL && row->key_length == strlen(METRICS_FOLDED) &&
+	    memcmp(row->key, METRICS_FOLDED, row->key_length) == 0)
+		screen_metrics_fold(ui);
+	else
+		screen_pages_open(ui, OVERLAY_EXPLAIN);
+}
+
 /* --- the host --- */
 
 static void set_base(struct ui *ui)

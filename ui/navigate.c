@@ -87,15 +87,6 @@ void navigate_open(struct ui *ui)
 		screen_message(ui, STYLE_MESSAGE, "this row is gone");
 		return;
 	}
-	if (screen_graph_open(ui))
-		return;
-	navigate_open_row(ui);
-}
-
-void navigate_open_row(struct ui *ui)
-{
-	const struct table_row *row = list_row(&ui->list);
-
 	if (ui->view.level == VIEW_LEVEL_THREADS) {
 		navigate_metrics(ui);
 		return;

@@ -383,10 +383,11 @@ void screen_blame_order(struct ui *ui);    /* sorts by the next number */
 void screen_blame_refresh(struct ui *ui);
 int screen_blame_draw(struct ui *ui, struct area area);
 
-/* --- screen_graph.c: the marked number over time --- */
+/* --- screen_graph.c: a number over time --- */
 
-/* Opens the page of the marked number; false where none is marked, or its course is not known. */
-bool screen_graph_open(struct ui *ui);
+/* Opens the page of the marked number, or of the one that the rows are sorted by; says why where it cannot.
+ */
+void screen_graph_open(struct ui *ui);
 
 /* After a round. */
 void screen_graph_refresh(struct ui *ui);
@@ -405,10 +406,8 @@ void navigate_change_cells(struct ui *ui);
 /* Only the metrics of a column, or again all of the tab's. */
 void navigate_focus(struct ui *ui, enum column column);
 
+/* Narrows the list to the row under the cursor; of a thread shows all metrics. */
 void navigate_open(struct ui *ui);
-
-/* The same, whatever number is marked: narrows the list to the row under the cursor. */
-void navigate_open_row(struct ui *ui);
 
 /* Returns false when there is nothing to go back to. */
 bool navigate_back(struct ui *ui);

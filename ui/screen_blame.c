@@ -93,7 +93,7 @@ void screen_blame_choose(struct ui *ui)
 	}
 	screen_blame_close(ui);
 	list_select_row(&ui->list, row);
-	navigate_open_row(ui);
+	navigate_open(ui);
 }
 
 static const char why_off[] =

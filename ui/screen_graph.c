@@ -1,32 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The page that draws the marked number of a row over time. */
+/* The page that draws a number of a row over time. */
 #include "screen.h"
 
 #include <string.h>
 
 #include "table/value_cell.h"
 
-/* The column of the marked number; NULL: none is marked, or it is a word, or says who the row is. */
-static const struct table_column *marked_number(const struct ui *ui, const struct table_row *row)
+/* The number of the column that is marked, or that the rows are sorted by; SIZE_MAX: that is the name. */
+static size_t chosen_column(const struct ui *ui)
 {
-	const size_t column = list_column(&ui->list);
+	const size_t marked = list_column(&ui->list);
+
+	return marked < ui->table->column_count ? marked : ui->table->sort_column;
+}
+
+/* The column of a number of a row; NULL: it is a word, or says who the row is. */
+static const struct table_column *number_column(const struct ui *ui, const struct table_row *row,
+						size_t column)
+{
 	const struct table_column *described;
+	const struct cell *cell;
 
 	if (column >= ui->table->column_count || row->cells == NULL)
 		return NULL;
 	described = &ui->table->columns[column];
+	cell = &row->cells[column];
 	if (described->left || described->foreign || described->column >= COLUMN_TOTAL)
 		return NULL;
-	return row->cells[column].state != CELL_VALUE || row->cells[column].form == CELL_FORM_INTEGER ||
-			       row->cells[column].form == CELL_FORM_REAL
+	return cell->state != CELL_VALUE || cell->form == CELL_FORM_INTEGER || cell->form == CELL_FORM_REAL
 		       ? described
 		       : NULL;
 }
 
 /* The unit of a course: rates, even where the cell is an amount. */
-static enum unit course_unit(const struct ui *ui, const struct table_row *row, enum column column)
+static enum unit course_unit(const struct ui *ui, const struct cell *cell, enum column column)
 {
-	const struct cell *cell = &row->cells[list_column(&ui->list)];
 	struct table_column rate;
 	struct arena arena = {0};
 	enum unit unit;
@@ -49,22 +57,39 @@ static void take_points(struct ui *ui)
 	graph_take(&ui->graph, points, count);
 }
 
-bool screen_graph_open(struct ui *ui)
+/* Says why there is no graph; false where there may be one. */
+static bool refuse(struct ui *ui)
+{
+	if (screen_list_has_courses(ui))
+		return false;
+	screen_message(
+		ui, STYLE_MESSAGE, "%s",
+		ui->comparison != NULL ? "a comparison is of two moments: c draws numbers of a live screen"
+		: ui_is_live(ui->host) ? "Esc goes back to now: c draws what a number did until then"
+		: ui->past.open ? "the line above the tabs draws the column sorted by, before and after"
+				: "a file is of one moment: c draws numbers of a live screen");
+	return true;
+}
+
+void screen_graph_open(struct ui *ui)
 {
 	const struct table_row *row = list_row(&ui->list);
+	const size_t index = chosen_column(ui);
 	const struct table_column *column;
 
-	if (row == NULL || !screen_list_has_courses(ui))
-		return false;
-	column = marked_number(ui, row);
-	if (column == NULL)
-		return false;
-	graph_open(&ui->graph, column, row, course_unit(ui, row, (enum column)column->column));
+	if (row == NULL || refuse(ui))
+		return;
+	column = number_column(ui, row, index);
+	if (row->mark == ROW_MARK_GONE || column == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "%s",
+			       column == NULL ? "no number to draw: Right marks one" : "this row is gone");
+		return;
+	}
+	graph_open(&ui->graph, column, row, course_unit(ui, &row->cells[index], (enum column)column->column));
 	/* of threads it may not have been kept so far */
 	session_keep_courses(ui->session, ui->graph.column);
 	screen_list_refresh(ui);
 	take_points(ui);
-	return true;
 }
 
 /* Whether the column of the graph is still what it was: a field of a scheduler may be another one's. */

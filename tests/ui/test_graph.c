@@ -77,7 +77,7 @@ static void start_and_mark(struct pty_screen *pty, const struct pty_options *opt
 	pty_wait_text(pty, "40.0");
 	pty_type(pty, "\033OH");
 	/* threads, then CPU% */
-	pty_show(pty, "\033OC\033OC\r", "CPU% of wave");
+	pty_show(pty, "\033OC\033OCc", "CPU% of wave");
 }
 
 /* The row of bars at the bottom: what stands in it behind the axis. */
@@ -135,10 +135,11 @@ static void test_sizes(void **state)
 	}
 }
 
-/* Every key that closes it, and the help over it; the name and words open the row as ever. */
+/* Every key that closes it, and the help over it; Enter opens the row whatever is marked, and words have no
+ * graph. */
 static void test_keys(void **state)
 {
-	static const char *const keys[] = {"\033", "\177", "q", "\r"};
+	static const char *const keys[] = {"\033", "\177", "q", "c", "\r"};
 	const struct pty_options options = {.rows = 24, .columns = 80};
 	struct pty_screen pty;
 
@@ -150,7 +151,7 @@ static void test_keys(void **state)
 		pty_show(&pty, "q", "CPU% of wave");
 		pty_hide(&pty, keys[i], "CPU% of wave");
 		pty_wait_text(&pty, "gaps");
-		pty_type(&pty, "\r");
+		pty_type(&pty, "c");
 	}
 	pty_wait_text(&pty, "CPU% of wave");
 	pty_resize(&pty, 8, 40);
@@ -161,16 +162,20 @@ static void test_keys(void **state)
 	fake_round(&pty, "gaps 5");
 	pty_wait_text(&pty, "the row is gone");
 	pty_hide(&pty, "\033", "CPU% of wave");
-	pty_show(&pty, "^\r", "process gaps");
+	/* the number that the rows are sorted by, where none is marked */
+	pty_show(&pty, "^c", "CPU% of gaps");
+	pty_hide(&pty, "c", "CPU% of gaps");
+	pty_show(&pty, "\033OC\r", "process gaps");
 	pty_hide(&pty, "\033", "process gaps");
 	/* USER, the last column there is */
 	pty_resize(&pty, 50, 200);
 	pty_wait_text(&pty, "somebody");
-	pty_show(&pty, "$\r", "process gaps");
+	pty_show(&pty, "$c", "no number to draw: Right marks one");
+	pty_show(&pty, "\r", "process gaps");
 	pty_quit(&pty);
 }
 
-/* Themes change no more than the colour; in a file Enter opens the row. */
+/* Themes change no more than the colour; a file has no graph. */
 static void test_themes_and_files(void **state)
 {
 	static const char *const arguments[] = {"--theme=default", "--theme=light", "--theme=mono"};
@@ -189,7 +194,8 @@ static void test_themes_and_files(void **state)
 	}
 	fake_start(&pty, &options, "--file=stored.ctprof.zst");
 	pty_wait_text(&pty, "stored");
-	pty_show(&pty, "\033OC\033OC\r", "process stored");
+	pty_show(&pty, "\033OC\033OCc", "a file is of one moment");
+	pty_show(&pty, "\r", "process stored");
 	pty_quit(&pty);
 }
 

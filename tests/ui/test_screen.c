@@ -729,6 +729,13 @@ static void test_explain(void **state)
 	pty_wait_no_text(&pty, "not available");
 	pty_show(&pty, "G", " schedstats: not in this kernel, so there is nothing to read");
 	pty_show(&pty, "a", "1 not available (a: show)");
+	/* Enter opens what is under the cursor: the folded ones, or what a metric is */
+	pty_type(&pty, "\033[F");
+	pty_hide(&pty, "\r", "not available (a: show)");
+	pty_type(&pty, "\033[H");
+	pty_show(&pty, "\r", "Source: ");
+	pty_hide(&pty, "\r", "Source: ");
+	pty_show(&pty, "a", "1 not available (a: show)");
 	pty_type(&pty, "\033[H");
 	pty_show(&pty, "i", "Time spent executing on a CPU.");
 	pty_quit(&pty);

@@ -141,20 +141,24 @@ size_t key_moved_row(enum action action, size_t row, size_t last, size_t page)
 /* --- help --- */
 
 const struct key_section key_sections[KEY_SECTION_COUNT] = {
-	{"Groups and threads", PLACE_LIST}, {"All metrics of a row", PLACE_METRICS},
-	{"Who delays whom", PLACE_BLAME},   {"Graph of a number", PLACE_GRAPH},
-	{"Pages of text", PLACE_TEXT},      {"Columns of a tab", PLACE_SETUP},
-	{"Menus", PLACE_MENU},          {"Typing a text", PLACE_PROMPT},
+	{"Groups and threads", PLACE_LIST},
+	{"All metrics of a row", PLACE_METRICS},
+	{"Who delays whom", PLACE_BLAME},
+	{"Graph of a number", PLACE_GRAPH},
+	{"Pages of text", PLACE_TEXT},
+	{"Columns of a tab", PLACE_SETUP},
+	{"Menus", PLACE_MENU},
+	{"Typing a text", PLACE_PROMPT},
 };
 
 /* A newcomer needs these keys before all others. */
 static bool is_needed_first(enum action action)
 {
 	static const enum action needed_first[] = {
-		ACTION_OPEN,        ACTION_CHOOSE,      ACTION_ACCEPT,      ACTION_BACK,
-		ACTION_CLOSE,       ACTION_CLOSE_MENU,  ACTION_CLOSE_GRAPH, ACTION_CLOSE_TEXT,
-		ACTION_CLOSE_BLAME, ACTION_OPEN_VICTIM, ACTION_CANCEL,      ACTION_QUIT,
-		ACTION_HELP,
+		ACTION_OPEN,       ACTION_OPEN_METRIC, ACTION_CHOOSE,      ACTION_ACCEPT,
+		ACTION_BACK,       ACTION_CLOSE,       ACTION_CLOSE_MENU,  ACTION_CLOSE_GRAPH,
+		ACTION_CLOSE_TEXT, ACTION_CLOSE_BLAME, ACTION_OPEN_VICTIM, ACTION_CANCEL,
+		ACTION_QUIT,       ACTION_HELP,
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(needed_first); i++) {
