@@ -411,6 +411,7 @@ void navigate_sort(struct ui *ui, unsigned int column)
 	frozen_release(&ui->frozen);
 	view->sort_by_name = column == COLUMN_COUNT;
 	view->sort_chosen = true;
+	view->sort_tab = view->tab;
 	/* words from A on, numbers from the largest down */
 	view->sort_ascending = view->sort_by_name || column == COMPARE_COLUMN_ID(COMPARE_COLUMN_METRIC) ||
 			       (column < COLUMN_COUNT && column_is_identity((enum column)column));
@@ -447,5 +448,7 @@ void navigate_reverse(struct ui *ui)
 {
 	frozen_release(&ui->frozen);
 	ui->view.sort_ascending = !ui->view.sort_ascending;
+	ui->view.sort_chosen = true;
+	ui->view.sort_tab = ui->view.tab;
 	change_order(ui);
 }

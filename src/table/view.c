@@ -48,16 +48,48 @@ static enum column first_sort(const struct view *view, enum tab tab)
 	return (enum column)tabs[tab].sort;
 }
 
+/* Whether the view has the column it is sorted by also when it is sorted by something else. */
+static bool has_sort_column(const struct view *view)
+{
+	struct view other = *view;
+
+	other.width = 0;
+	other.sort_by_name = true;
+	return view_shows(&other, view->sort);
+}
+
 void view_set_tab(struct view *view, enum tab tab)
 {
+	const struct view_sort *sort = &view->sorts[tab];
+
+	/* the tabs of a comparison choose metrics, not columns */
+	if (view->compares) {
+		view->tab = tab;
+		return;
+	}
+	if (view->sort_chosen && view->sort_tab == view->tab)
+		view->sorts[view->tab] = (struct view_sort){true, view->sort_by_name, view->sort_ascending,
+							    view->sort};
 	view->tab = tab;
-	if (!view->sort_chosen)
-		view->sort = first_sort(view, tab);
+	if (sort->chosen) {
+		view->sort_chosen = true;
+		view->sort_tab = tab;
+		view->sort_by_name = sort->by_name;
+		view->sort_ascending = sort->ascending;
+		view->sort = sort->column;
+		/* of another scheduler meanwhile */
+		if (!column_is_task_field(sort->column) || has_sort_column(view))
+			return;
+	} else if (view->sort_chosen && (view->sort_by_name || has_sort_column(view))) {
+		return;
+	}
+	view_forget_sort(view);
 }
 
 void view_forget_sort(struct view *view)
 {
 	view->sort_chosen = view->sort_ascending = view->sort_by_name = false;
+	view->sorts[view->tab].chosen = false;
 	view->sort = first_sort(view, view->tab);
 }
 

@@ -50,6 +50,12 @@ struct view_step {
 	enum column focus;
 };
 
+/* The order that the user has chosen on a tab. */
+struct view_sort {
+	bool chosen, by_name, ascending;
+	enum column column;
+};
+
 /* Everything that determines a table. A plain value except for what view_release() frees. */
 struct view {
 	struct grouping_options grouping; /* its axis is that of the rows on VIEW_LEVEL_GROUPS */
@@ -62,8 +68,10 @@ struct view {
 	bool sort_by_name;
 	enum column sort; /* when not sort_by_name */
 	bool sort_ascending;
-	bool sort_chosen;      /* by the user: the sort column stays when the tab changes */
-	struct filter *filter; /* owned, NULL for none */
+	bool sort_chosen;                  /* by the user, on `sort_tab` */
+	enum tab sort_tab;                 /* another one than `tab` where the order came along from there */
+	struct view_sort sorts[TAB_TOTAL]; /* of other tabs */
+	struct filter *filter;             /* owned, NULL for none */
 	bool hide_kernel_threads;
 	bool hide_self;       /* no threads of ctop itself */
 	bool cells_on_demand; /* rows get their cells by session_table_fill(), but for what is gone */
@@ -104,7 +112,10 @@ void view_initialise(struct view *view);
 
 void view_release(struct view *view);
 
-/* Goes to a tab, and to its own sort column unless the user has chosen one. */
+/*
+ * Goes to a tab, and to the order that the user has chosen there; where that has not happened the chosen
+ * order of the tab left stays if its column is one of the tab's too. Else it is that of the tab.
+ */
 void view_set_tab(struct view *view, enum tab tab);
 
 /* Sorts as the tab does, as if the user had not chosen. */

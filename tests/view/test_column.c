@@ -564,17 +564,75 @@ static void test_close(void **state)
 	view_release(&view);
 }
 
+/* An order comes along to tabs that have its column; each keeps what was chosen on it. */
+static void test_sort_of_tabs(void **state)
+{
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	view.sort = COLUMN_ALLOC;
+	view.sort_chosen = true;
+	view.sort_tab = view.tab;
+	/* Memory has no allocations: not an order of rows without a number */
+	view_set_tab(&view, TAB_MEMORY);
+	assert_int_equal(view.sort, COLUMN_RSS);
+	assert_false(view.sort_chosen);
+	view.sort = COLUMN_PSS;
+	view.sort_ascending = view.sort_chosen = true;
+	view.sort_tab = view.tab;
+	view_set_tab(&view, TAB_HEAP);
+	assert_int_equal(view.sort, COLUMN_ALLOC);
+	assert_false(view.sort_ascending);
+	view_set_tab(&view, TAB_OVERVIEW);
+	assert_int_equal(view.sort, COLUMN_ALLOC);
+	assert_true(view.sort_chosen);
+	/* what came along was not chosen there */
+	view_set_tab(&view, TAB_HEAP);
+	assert_int_equal(view.sort, COLUMN_ALLOC);
+	assert_true(view.sort_chosen);
+	view_set_tab(&view, TAB_IO);
+	assert_int_equal(view.sort, COLUMN_RW);
+	view_set_tab(&view, TAB_MEMORY);
+	assert_int_equal(view.sort, COLUMN_PSS);
+	assert_true(view.sort_ascending);
+	/* every tab has names */
+	view.sort_by_name = true;
+	view_set_tab(&view, TAB_DELAY);
+	assert_true(view.sort_by_name);
+	view_forget_sort(&view);
+	assert_int_equal(view.sort, COLUMN_LOST);
+	view_set_tab(&view, TAB_MEMORY);
+	assert_true(view.sort_by_name);
+	/* until it is known that the column cannot be read */
+	view_forget_sort(&view);
+	view_set_tab(&view, TAB_DELAY);
+	view_set_tab(&view, TAB_MEMORY);
+	assert_int_equal(view.sort, COLUMN_RSS);
+	assert_false(view.sort_by_name);
+	view_release(&view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tabs),      cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_widths),    cmocka_unit_test(test_identity_columns),
-		cmocka_unit_test(test_all_tab),   cmocka_unit_test(test_table),
-		cmocka_unit_test(test_find),      cmocka_unit_test(test_needs),
-		cmocka_unit_test(test_left_out),  cmocka_unit_test(test_needs_of_long_filter),
-		cmocka_unit_test(test_open),      cmocka_unit_test(test_close),
-		cmocka_unit_test(test_refuse),    cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_scheduler), cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_sort_of_tabs),
+		cmocka_unit_test(test_tabs),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_identity_columns),
+		cmocka_unit_test(test_all_tab),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_needs_of_long_filter),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_refuse),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_scheduler),
+		cmocka_unit_test(test_titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

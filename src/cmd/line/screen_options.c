@@ -106,6 +106,7 @@ static int set_sort(struct view *view, const char *sort_by, struct error *error)
 	if (colon != NULL && strcasecmp(colon + 1, "asc") != 0 && strcasecmp(colon + 1, "desc") != 0)
 		return error_set(error, -EINVAL, "unknown direction '%s'; valid are asc and desc", colon + 1);
 	view->sort_chosen = true;
+	view->sort_tab = view->tab;
 	view->sort_ascending = colon != NULL && strcasecmp(colon + 1, "asc") == 0;
 	if (length == 4 && strncasecmp(sort_by, "name", 4) == 0) {
 		view->sort_by_name = true;
