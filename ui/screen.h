@@ -298,6 +298,9 @@ struct list *screen_rows(struct ui *ui);
 /* Whether there is a report of what is shown: of a file, or of a comparison. */
 bool screen_has_report(const struct ui *ui);
 
+/* Whether what is shown goes on, and its course is kept. */
+bool screen_has_courses(const struct ui *ui);
+
 /* Shows a sentence until the next key. */
 void screen_message(struct ui *ui, enum style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -338,9 +341,6 @@ void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum colu
 void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, struct buffer *line);
 
 /* --- screen_list.c: groups and threads --- */
-
-/* Whether what is shown goes on, and its course is kept. */
-bool screen_list_has_courses(const struct ui *ui);
 
 /* Makes the table again: the view or the session changed. */
 void screen_list_refresh(struct ui *ui);

@@ -59,16 +59,36 @@ void screen_open_prompt(struct ui *ui, const struct prompt_use *use, const char 
 	terminal_show_cursor(true);
 }
 
-/* Whether a hint is always shown, at the end of the line. */
-static bool is_pinned(enum action action)
+/* Whether what is shown stands still or goes on because of Space. */
+static bool is_stopped(const struct ui *ui)
 {
-	return *ui_keys[action].hint == '!';
+	return ui->past.open ? ui->past.plays : ui->settings.paused;
 }
 
-/* The past is not paused but played. */
+/* The places of hints on the line: those of one are shown before those of the next. */
+enum hint_place {
+	HINT_FIRST, /* goes on with what Space has stopped, or stops what it plays */
+	HINT_ORDINARY,
+	HINT_LAST, /* always shown */
+	HINT_PLACES,
+};
+
+static enum hint_place hint_place(const struct ui *ui, enum action action)
+{
+	if (*ui_keys[action].hint == '!')
+		return HINT_LAST;
+	return action == ACTION_PAUSE && is_stopped(ui) ? HINT_FIRST : HINT_ORDINARY;
+}
+
 static const char *hint_text(const struct ui *ui, enum action action)
 {
-	return action == ACTION_PAUSE && ui->past.open ? "play" : ui_keys[action].hint + is_pinned(action);
+	const char *hint = ui_keys[action].hint;
+
+	if (action == ACTION_PAUSE && ui->past.open)
+		return ui->past.plays ? "stop" : "play";
+	if (action == ACTION_PAUSE && ui->settings.paused)
+		return "resume";
+	return hint + (*hint == '!');
 }
 
 /* Cells that the hint of an action takes: "key hint". */
@@ -93,14 +113,31 @@ bool screen_has_report(const struct ui *ui)
 	return ui->host->write_report != NULL && (ui->comparison != NULL || ui->options->file_name != NULL);
 }
 
-/* Whether the host and what is shown have a use for an action. */
+bool screen_has_courses(const struct ui *ui)
+{
+	return ui->comparison == NULL && ui_is_live(ui->host) && !ui->past.open;
+}
+
+/* Whether an action is of use for what is shown. */
 static bool is_possible(const struct ui *ui, enum action action)
 {
 	switch (action) {
 	case ACTION_SAVE:
 		return ui_offers(ui->host, UI_REQUEST_SAVE) || screen_has_report(ui);
 	case ACTION_BACK:
-		return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT;
+		return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT ||
+		       ui->past.live != NULL ||
+		       (ui->comparison != NULL && (ui_is_live(ui->host) || ui->past.open));
+	case ACTION_SORT_LOST:
+		return ui->comparison == NULL && (ui->view.sort_by_name || ui->view.sort != COLUMN_LOST);
+	case ACTION_EXPLAIN: /* of a metric Enter does it */
+		return !ui->metrics_open;
+	case ACTION_GRAPH:
+		return screen_has_courses(ui);
+	case ACTION_IDLE:
+		return ui->comparison == NULL && (ui->table->row_idle != 0 || ui->view.hide_idle);
+	case ACTION_KERNEL_THREADS:
+		return ui->comparison == NULL;
 	case ACTION_PAUSE:
 		return ui_is_live(ui->host) || ui->past.open;
 	case ACTION_COMPARE:
@@ -118,30 +155,28 @@ static bool is_possible(const struct ui *ui, enum action action)
 	}
 }
 
-static bool has_hint(const struct ui *ui, enum action action, unsigned int place, bool pinned)
+static bool has_hint(const struct ui *ui, enum action action, enum hint_place place)
 {
 	const struct key_entry *entry = &ui_keys[action];
 
-	return entry->hint != NULL && (entry->where & place) != 0 && is_pinned(action) == pinned &&
-	       is_possible(ui, action);
+	return entry->hint != NULL && (entry->where & screen_place(ui)) != 0 &&
+	       hint_place(ui, action) == place && is_possible(ui, action);
 }
 
 static void draw_hints(const struct ui *ui, int y)
 {
-	unsigned int place = screen_place(ui);
 	int width = draw_screen_width() - 1, x = 1;
 
 	for (enum action action = 0; action < ACTION_COUNT; action++) {
-		if (has_hint(ui, action, place, true))
+		if (has_hint(ui, action, HINT_LAST))
 			width -= hint_width(ui, action) + 2;
 	}
-	for (enum action action = 0; action < ACTION_COUNT; action++) {
-		if (has_hint(ui, action, place, false) && x + hint_width(ui, action) <= width)
-			x = draw_hint(ui, y, x, action) + 2;
-	}
-	for (enum action action = 0; action < ACTION_COUNT; action++) {
-		if (has_hint(ui, action, place, true))
-			x = draw_hint(ui, y, x, action) + 2;
+	for (enum hint_place place = 0; place < HINT_PLACES; place++) {
+		for (enum action action = 0; action < ACTION_COUNT; action++) {
+			if (has_hint(ui, action, place) &&
+			    (place == HINT_LAST || x + hint_width(ui, action) <= width))
+				x = draw_hint(ui, y, x, action) + 2;
+		}
 	}
 }
 

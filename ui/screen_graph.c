@@ -60,7 +60,7 @@ static void take_points(struct ui *ui)
 /* Says why there is no graph; false where there may be one. */
 static bool refuse(struct ui *ui)
 {
-	if (screen_list_has_courses(ui))
+	if (screen_has_courses(ui))
 		return false;
 	screen_message(
 		ui, STYLE_MESSAGE, "%s",

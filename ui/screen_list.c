@@ -350,11 +350,6 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 	return path->length != 0;
 }
 
-bool screen_list_has_courses(const struct ui *ui)
-{
-	return ui->comparison == NULL && ui_is_live(ui->host) && !ui->past.open;
-}
-
 /* The course of a row in the column sorted by, for a list. */
 static size_t course_of_row(void *context, const struct table_row *row, double values[], size_t limit)
 {
@@ -407,7 +402,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
 					   .shares = ui->comparison == NULL,
-					   .course = screen_list_has_courses(ui) ? course_of_row : NULL,
+					   .course = screen_has_courses(ui) ? course_of_row : NULL,
 					   .course_round_ns = ui->settings.interval_ns,
 					   .note = idle.data,
 					   .fill = ui->content->fill,

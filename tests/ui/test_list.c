@@ -326,9 +326,12 @@ static void test_idle(void **state)
 	}
 }
 
-/* Wherever they lead somewhere, Enter, Esc, q and help are on the line of hints. */
+/* Wherever they lead somewhere, Enter, Esc, q and help are on the line of hints; at 80 columns also what else
+ * helps. */
 static void test_hints(void **state)
 {
+	struct pty_screen wide;
+
 	(void)state;
 	for (size_t i = 0; i < PLACES; i++) {
 		struct pty_screen pty;
@@ -340,6 +343,15 @@ static void test_hints(void **state)
 		pty_hide(&pty, "\033", "Esc back");
 		pty_quit(&pty);
 	}
+	start(&wide, &(const struct pty_options){.rows = 24, .columns = 80});
+	pty_wait_text(&wide, " Tab tabs  L waits  i explain  e quality  g group  Enter open  ? help  q quit");
+	pty_show(&wide, "\r",
+		 " Tab tabs  L waits  i explain  e quality  Enter open  Esc back  ? help  q quit");
+	pty_type(&wide, "L");
+	pty_wait_no_text(&wide, "L waits");
+	pty_hide(&wide, "\033", "Esc back");
+	pty_show(&wide, " ", " Space resume  Tab tabs");
+	pty_quit(&wide);
 }
 
 /* A search goes to the match while it is typed; n and N go on, over the end too; Esc goes back. */
