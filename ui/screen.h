@@ -326,6 +326,13 @@ bool screen_lookup_is_possible(const struct ui *ui);
  */
 void screen_lookup_fill(struct ui *ui, size_t first, size_t count);
 
+/* Asks for the command lines of all processes, of 2048 at most, because something is looked for in them. */
+void screen_lookup_read_commands(struct ui *ui);
+
+/* Whether the name of a row, or the command line of its process where it was read, has a text, in whatever
+ * case. */
+bool screen_lookup_row_has(const struct ui *ui, const struct table_row *row, const char *text);
+
 /*
  * The command line of the process that all of a row are of, or where a thread sleeps: what is known at
  * present, and asks for it where that is too old. NULL: there is no such thing. Valid until the next call.

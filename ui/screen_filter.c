@@ -140,6 +140,7 @@ void screen_filter_open(struct ui *ui)
 	struct filtering *filtering = &ui->filtering;
 
 	screen_filter_release(ui);
+	screen_lookup_read_commands(ui);
 	filtering->before = memory_duplicate(ui->view.filter != NULL ? filter_text(ui->view.filter) : "");
 	list_note_place(&ui->list, &filtering->place);
 	screen_open_prompt(ui, &use, filtering->before);

@@ -50,6 +50,9 @@ void screen_list_refresh(struct ui *ui)
 	ui->view.cells_on_demand = true;
 	ui->view.shows_identity = true;
 	ui->view.looks_up = screen_lookup_is_possible(ui);
+	ui->view.commands = ui->view.looks_up ? &ui->lookups : NULL;
+	if (filter_reads_commands(ui->view.filter))
+		screen_lookup_read_commands(ui);
 	identify(ui);
 	ui->view.mark_idle = ui->keeps_order;
 	ui->view.kept_key = ui->list.moved ? ui->list.key : NULL;
@@ -365,6 +368,13 @@ static size_t course_of_row(void *context, const struct table_row *row, double v
 	return count;
 }
 
+static bool matches_search(const void *context, const struct table_row *row)
+{
+	const struct ui *ui = context;
+
+	return screen_lookup_row_has(ui, row, ui->search);
+}
+
 /* "38 idle groups (a shows them)" */
 static void append_idle(const struct ui *ui, struct buffer *text)
 {
@@ -398,7 +408,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .width = area.width,
 					   .name_title = screen_list_name_title(&ui->view),
 					   .thread_ids = ui->view.level == VIEW_LEVEL_THREADS,
-					   .match = ui->search,
+					   .matches = ui->search != NULL ? matches_search : NULL,
 					   .unsorted = !ui->view.sort_by_name,
 					   .ascending = ui->view.sort_ascending,
 					   .shares = ui->comparison == NULL,

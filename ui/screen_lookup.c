@@ -14,7 +14,8 @@
 #include "window/column.h"
 
 enum {
-	SLEEPERS_MAX = 64, /* threads of a row that are looked at */
+	SLEEPERS_MAX = 64,   /* threads of a row that are looked at */
+	COMMANDS_MAX = 2048, /* processes whose command lines are read to look for something in them */
 };
 
 bool screen_lookup_is_possible(const struct ui *ui)
@@ -42,6 +43,37 @@ const struct lookup_entry *screen_lookup_of(struct ui *ui, const struct table_ro
 	    ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_LOOKUP, .lookup = request}))
 		entry->asked_ns = now_ns;
 	return entry;
+}
+
+void screen_lookup_read_commands(struct ui *ui)
+{
+	const struct snapshot *now = session_now(ui->session);
+	size_t count = 0;
+
+	if (now == NULL || ui->comparison != NULL)
+		return;
+	for (size_t i = 0; i < now->thread_count && count < COMMANDS_MAX; i++) {
+		const struct table_row row = {.process = now->tgid[i], .process_start = now->start_time[i]};
+
+		if (now->tid[i] != now->tgid[i])
+			continue;
+		screen_lookup_of(ui, &row, LOOKUP_COMMAND);
+		count++;
+	}
+}
+
+bool screen_lookup_row_has(const struct ui *ui, const struct table_row *row, const char *text)
+{
+	const struct lookup_request request = {.kind = LOOKUP_COMMAND,
+					       .tgid = row->process,
+					       .tid = row->process,
+					       .start_time = row->process_start};
+	const struct lookup_entry *entry = lookup_cache_find(&ui->lookups, &request);
+
+	if (list_name_has(row, text))
+		return true;
+	return row->process != 0 && entry != NULL && entry->text != NULL &&
+	       strcasestr(entry->text, text) != NULL;
 }
 
 static void fill_cell(struct ui *ui, const struct table_row *row, enum column column, struct cell *cell)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Searching rows by their names: while typing, and from match to match. */
+/* Searching rows by their names and command lines: while typing, and from match to match. */
 #include "screen.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 
-/* The first row from `from` on, in steps of 1 or back in steps of -1, whose name has the text, over the end
+/* The first row from `from` on, in steps of 1 or back in steps of -1, whose name or
+ * command line has the text, over the end
  * of the list too; SIZE_MAX for none. */
 static size_t find_match(const struct ui *ui, const char *text, size_t from, bool back)
 {
@@ -15,7 +16,7 @@ static size_t find_match(const struct ui *ui, const char *text, size_t from, boo
 	for (size_t i = 0; i < count; i++) {
 		const size_t row = back ? (from + count - i % count) % count : (from + i) % count;
 
-		if (list_name_has(&ui->table->rows[row], text))
+		if (screen_lookup_row_has(ui, &ui->table->rows[row], text))
 			return row;
 	}
 	return SIZE_MAX;
@@ -43,7 +44,7 @@ static void accept(struct ui *ui, const char *text)
 	change(ui, text);
 	ui->prompting = NULL;
 	if (ui->search != NULL && find_match(ui, text, 0, false) == SIZE_MAX)
-		screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name", text);
+		screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name or command line", text);
 }
 
 static void cancel(struct ui *ui)
@@ -56,13 +57,14 @@ void screen_search_open(struct ui *ui)
 	static const struct prompt_use use = {
 		.label = "search: ",
 		.topic = PROMPT_TOPIC_SEARCH,
-		.example = "part of a name; n and N go on",
+		.example = "part of a name or command line; n and N go on",
 		.accept = accept,
 		.changed = change,
 		.cancelled = cancel,
 	};
 
 	screen_search_end(ui);
+	screen_lookup_read_commands(ui);
 	list_note_place(&ui->list, &ui->search_place);
 	screen_open_prompt(ui, &use, "");
 }
@@ -87,5 +89,5 @@ void screen_search_next(struct ui *ui, bool back)
 	if (row != SIZE_MAX)
 		go_to(ui, row);
 	else
-		screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name", ui->search);
+		screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name or command line", ui->search);
 }

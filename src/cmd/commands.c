@@ -56,7 +56,7 @@ static void describe_keys(struct buffer *buffer)
 static const struct {
 	const char *example, *words;
 } filter_examples[] = {
-	{"web", "the name, or that of a member, contains web; with a capital, case counts"},
+	{"web", "the name, that of a member or its command line contains web; with a capital, case counts"},
 	{"\"Web Content\"", "what has blanks, or looks like something else, stands in quotes"},
 	{"/^web-[0-9]+$/", "a name matches the extended regular expression"},
 	{"cpu% > 50", "a column compared with a number: > >= < <= = !="},

@@ -98,7 +98,9 @@ static void narrow_by_filter(struct selection *selection, const struct filter *f
 	if (!filter_narrows(filter))
 		return;
 	allow_by_thread(selection);
-	forbid(selection->allowed_thread, filter_members(filter, &(struct filter_subjects){.snapshot = now}),
+	forbid(selection->allowed_thread,
+	       filter_members(filter, &(struct filter_subjects){.snapshot = now,
+								.commands = selection->view->commands}),
 	       now->thread_count);
 	if (ended == NULL)
 		return;

@@ -103,7 +103,7 @@ static bool *rows_with(struct table_work *work, size_t term)
 {
 	const struct shown *shown = &work->rows->shown;
 	const struct ended *ended = shown->ended_row_of != NULL ? shown->ended : NULL;
-	struct filter_subjects subjects = {.snapshot = shown->now};
+	struct filter_subjects subjects = {.snapshot = shown->now, .commands = work->view->commands};
 	const enum axis axis = shown->by_thread ? AXIS_THREAD : work->view->grouping.axis;
 	bool *rows = memory_allocate_zero(shown->row_count + 1, sizeof(*rows));
 	bool *members = filter_term_members(work->view->filter, term, axis, &subjects);
@@ -617,6 +617,7 @@ struct table *session_table(struct session *session, const struct view *view)
 		column_describe(work.columns[i], view->mode, view->level == VIEW_LEVEL_THREADS,
 				&work.table->arena, &work.table->columns[i]);
 		work.table->columns[i].at_least = session_is_lower_bound(session, view, work.columns[i]);
+		work.table->columns[i].wanted = view_wanted_width(view, work.columns[i]);
 	}
 	if (session->rounds.now == NULL)
 		return work.table;

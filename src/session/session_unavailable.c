@@ -130,6 +130,7 @@ struct question {
 	const struct snapshot *now;
 	const struct view *view;
 	const struct column_entry *entry;
+	bool of_file;
 };
 
 /* Judges columns with one source of their own. */
@@ -168,6 +169,8 @@ static struct refusal refuse_identity(const struct question *question)
 {
 	const struct snapshot *now = question->now;
 
+	if (question->entry->inputs[0] == IDENTITY_COMMAND && question->view->commands == NULL)
+		return refusal_of(SOURCE_NONE, question->of_file ? REASON_NOT_IN_FILE : REASON_NOT_READ);
 	if (question->entry->inputs[0] != IDENTITY_USER || now->provenance.present || now->thread_count == 0)
 		return nothing_refused;
 	for (size_t i = 0; i < now->thread_count; i++) {
@@ -202,7 +205,8 @@ static struct refusal refusal_of_column(const struct session *session, const str
 		return nothing_refused;
 	entry = column_entry(column);
 	if (refuse_kinds[entry->operation] != NULL)
-		return refuse_kinds[entry->operation](&(struct question){session->rounds.now, view, entry});
+		return refuse_kinds[entry->operation](
+			&(struct question){session->rounds.now, view, entry, session->is_file});
 	return column_has(entry, COLUMN_OF_METRICS) ? refusal_of_metrics(session->rounds.now, view, entry)
 						    : nothing_refused;
 }

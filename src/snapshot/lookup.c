@@ -68,6 +68,12 @@ static struct lookup_entry *find(const struct lookup_cache *cache, const struct 
 	return &cache->entries[index];
 }
 
+const struct lookup_entry *lookup_cache_find(const struct lookup_cache *cache,
+					     const struct lookup_request *request)
+{
+	return find(cache, request);
+}
+
 struct lookup_entry *lookup_cache_entry(struct lookup_cache *cache, const struct lookup_request *request,
 					uint64_t now_ns)
 {

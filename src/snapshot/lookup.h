@@ -62,6 +62,11 @@ struct lookup_cache {
 struct lookup_entry *lookup_cache_entry(struct lookup_cache *cache, const struct lookup_request *request,
 					uint64_t now_ns);
 
+/* The entry of a request, as it is; NULL where there is none. Valid until the next call that changes the
+ * cache. */
+const struct lookup_entry *lookup_cache_find(const struct lookup_cache *cache,
+					     const struct lookup_request *request);
+
 /*
  * Whether an entry is to be asked for (again): it never was, or its text is too old. A target that did not
  * answer in time is left alone for LOOKUP_PATIENCE_NS.

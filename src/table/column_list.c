@@ -184,7 +184,8 @@ size_t column_list_with(enum tab tab, bool threads, const struct column_choice *
 	}
 	for (size_t i = 0; !is_own && i < TAB_COLUMN_COUNT; i++) {
 		if (tab_columns[i].tab == tab && (tab_columns[i].rows & rows) != 0 &&
-		    (choice->width == 0 || choice->width >= tab_columns[i].from))
+		    (choice->width == 0 || tab_columns[i].from == 0 ||
+		     choice->width - choice->wanted >= tab_columns[i].from))
 			columns[count++] = tab_columns[i].column;
 	}
 	for (size_t i = 0; !is_own && i < choice->field_count; i++)

@@ -28,6 +28,7 @@ struct column_choice {
 	size_t field_count;
 	const struct column_set *left_out; /* columns of the table that do not stand there; NULL for none */
 	int width, reserved; /* cells of the screen (0: room for all), and those that others take of them */
+	int wanted;          /* cells that texts are to have before columns of wide screens are shown */
 	bool whole;          /* those too that have no room on a screen of that width */
 	enum column sort;
 };

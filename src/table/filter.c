@@ -44,6 +44,22 @@ enum column filter_column(const struct filter *filter, size_t index)
 	return COLUMN_COUNT;
 }
 
+/* Whether a term is about command lines, alone or beside names. */
+static bool term_reads_commands(const struct term *term)
+{
+	return term->kind == TERM_TEXT || term->kind == TERM_REGEX ||
+	       (term->kind == TERM_FIELD && term->field == FILTER_FIELD_COMMAND);
+}
+
+bool filter_reads_commands(const struct filter *filter)
+{
+	for (size_t i = 0; filter != NULL && i < filter->count; i++) {
+		if (term_reads_commands(&filter->terms[i]))
+			return true;
+	}
+	return false;
+}
+
 bool filter_compares(const struct filter *filter)
 {
 	for (size_t i = 0; i < filter->count; i++) {
@@ -207,15 +223,16 @@ bool filter_narrows(const struct filter *filter)
 	return false;
 }
 
-/* Whether a term of a node is about the state of a thread. */
-static bool asks_for_state(const struct filter *filter, uint32_t index)
+/* Whether a term of a node is about what a thread does or its process is called at the moment. */
+static bool is_about_moment(const struct filter *filter, uint32_t index)
 {
 	const struct node *node = &filter->nodes[index];
 
 	if (node->kind == NODE_TERM)
-		return filter->terms[node->term].field == FILTER_FIELD_STATE;
+		return filter->terms[node->term].field == FILTER_FIELD_STATE ||
+		       filter->terms[node->term].field == FILTER_FIELD_COMMAND;
 	for (uint32_t child = node->child; child != NODE_NONE; child = filter->nodes[child].next) {
-		if (asks_for_state(filter, child))
+		if (is_about_moment(filter, child))
 			return true;
 	}
 	return false;
@@ -224,7 +241,7 @@ static bool asks_for_state(const struct filter *filter, uint32_t index)
 bool filter_is_fleeting(const struct filter *filter)
 {
 	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {
-		if (filter->conjuncts[i].narrows && asks_for_state(filter, filter->conjuncts[i].node))
+		if (filter->conjuncts[i].narrows && is_about_moment(filter, filter->conjuncts[i].node))
 			return true;
 	}
 	return false;
@@ -429,6 +446,47 @@ static void answer_states(const struct term *term, const struct snapshot *snapsh
 	}
 }
 
+/* --- command lines --- */
+
+/* Whether the command line of a process is known, and matches. */
+static enum answer ask_command(const struct term *term, const struct filter_subjects *subjects, uint32_t tgid)
+{
+	const struct snapshot *snapshot = subjects->snapshot;
+	const uint32_t leader = snapshot_find_row(snapshot, tgid, tgid);
+	const struct lookup_entry *entry;
+
+	if (leader == SNAPSHOT_NO_ROW)
+		return ANSWER_UNKNOWN;
+	entry = lookup_cache_find(subjects->commands,
+				  &(struct lookup_request){.kind = LOOKUP_COMMAND,
+							   .tgid = tgid,
+							   .tid = tgid,
+							   .start_time = snapshot->start_time[leader]});
+	if (entry == NULL || entry->text == NULL)
+		return ANSWER_UNKNOWN;
+	return (enum answer)answer_if(term_matches_name(term, entry->text, strlen(entry->text)));
+}
+
+/* Adds the threads whose process has a command line that matches: of the field, or besides their names. */
+static void answer_commands(const struct term *term, const struct filter_subjects *subjects, uint8_t *answers)
+{
+	const struct snapshot *snapshot = subjects->snapshot;
+	const bool is_field = term->kind == TERM_FIELD;
+	enum answer answer = ANSWER_UNKNOWN;
+
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		/* threads of a process stand together */
+		if (i == 0 || snapshot->tgid[i] != snapshot->tgid[i - 1])
+			answer = ask_command(term, subjects, snapshot->tgid[i]);
+		if (is_field)
+			answers[i] = (uint8_t)(term->limit.comparison == COMPARISON_EQUAL
+						       ? answer
+						       : answer_not(answer));
+		else if (answer == ANSWER_YES)
+			answers[i] = ANSWER_YES;
+	}
+}
+
 /* --- conditions --- */
 
 /* Only names and processes of ended threads are known. */
@@ -437,7 +495,7 @@ static bool is_known(const struct term *term, const struct filter_subjects *subj
 	return subjects->ended_pids == NULL ||
 	       (term->kind == TERM_FIELD
 			? term->field != FILTER_FIELD_USER && term->field != FILTER_FIELD_STATE &&
-				  term->field != FILTER_FIELD_TID
+				  term->field != FILTER_FIELD_TID && term->field != FILTER_FIELD_COMMAND
 			: term->kind != TERM_COMPARISON);
 }
 
@@ -447,7 +505,8 @@ static void answer_term(const struct term *term, enum axis axis, const struct fi
 	const struct snapshot *snapshot = subjects->snapshot;
 	const size_t count = subject_count(subjects);
 
-	if (!is_known(term, subjects) || term->kind == TERM_COMPARISON)
+	if (!is_known(term, subjects) || term->kind == TERM_COMPARISON ||
+	    (term->kind == TERM_FIELD && term->field == FILTER_FIELD_COMMAND))
 		memset(answers, ANSWER_UNKNOWN, count);
 	else if (!term_is_of_threads(term))
 		answer_names(term, axis, subjects, answers);
@@ -462,6 +521,8 @@ static void answer_term(const struct term *term, enum axis axis, const struct fi
 			   answers);
 	else
 		answer_names(term, axis, subjects, answers);
+	if (subjects->commands != NULL && subjects->ended_pids == NULL && term_reads_commands(term))
+		answer_commands(term, subjects, answers);
 }
 
 static void answer_node(const struct filter *filter, uint32_t index, const struct filter_subjects *subjects,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "snapshot/lookup.h"
 #include "snapshot/snapshot.h"
 #include "table.h"
 #include "window/column.h"
@@ -25,6 +26,7 @@
  * A text that looks like a comparison and is none is refused; in quotes it is a text.
  *
  * A text is looked for in what a row shows and in the names of its members: python3 is in the row python{N}.
+ * So it is in the command lines of their processes, where these were read.
  *
  * A filter is a list of conditions that all have to hold. Those that are made of fields of threads alone
  * narrow the threads that are grouped and summed (filter_members()); all others choose rows
@@ -78,6 +80,9 @@ const char *filter_text(const struct filter *filter);
  */
 enum column filter_column(const struct filter *filter, size_t index);
 
+/* Whether something of it is looked for in command lines, NULL allowed. */
+bool filter_reads_commands(const struct filter *filter);
+
 /* Whether it compares the cell of a column. */
 bool filter_compares(const struct filter *filter);
 
@@ -124,6 +129,7 @@ struct filter_subjects {
 	/* Threads that ended, one record for each triple of the snapshot, of which the names are known, and
 	 * the process here, 0 where it is not; NULL: the threads of the snapshot. */
 	const uint32_t *ended_pids;
+	const struct lookup_cache *commands; /* command lines that were read; NULL for none */
 };
 
 /* Whether some conditions narrow threads, NULL allowed. */

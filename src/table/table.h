@@ -83,6 +83,7 @@ struct table_column {
 	int widest;     /* of a column that is not to grow beyond it; 0 for no bound */
 	bool stays;     /* on a screen too narrow for others */
 	int fill_order; /* of texts that take the width that numbers leave: 1 for the first of them, else 0 */
+	int wanted;     /* of such a text: what it gets before others get more than their least, else 0 */
 	bool foreign;   /* texts of the host, in which no sign means anything */
 	bool at_least;       /* every number lacks the same members: `≥` stands once, in the title */
 	bool cut_middle;     /* texts that do not fit lose their middle rather than their end */

@@ -269,9 +269,9 @@ static bool says_more(const struct view *view, enum column column)
 	}
 }
 
-/* The texts behind the numbers; with little room the last ones are taken first. */
-static const enum column texts_behind[] = {COLUMN_PID, COLUMN_WCHAN, COLUMN_USER_NAME, COLUMN_CGROUP_PATH,
-					   COLUMN_COMMAND};
+/* The texts behind the numbers, in the order in which they get room. */
+static const enum column texts_behind[] = {COLUMN_COMMAND, COLUMN_CGROUP_PATH, COLUMN_USER_NAME, COLUMN_WCHAN,
+					   COLUMN_PID};
 
 /* In rows of threads these stand before the numbers, on any screen: a thread is one of a process. */
 static const enum column texts_before[] = {COLUMN_PID, COLUMN_PROCESS};
@@ -281,6 +281,21 @@ enum {
 	BEFORE_COUNT = sizeof(texts_before) / sizeof(*texts_before),
 	NAME_AND_MARK_CELLS = 21, /* that a name is given before texts stand beside it */
 };
+
+/* Whether each row is one process, or a thread of one: its command line says most about it. */
+static bool is_of_processes(const struct view *view)
+{
+	return view->level == VIEW_LEVEL_THREADS || view->grouping.axis == AXIS_PID;
+}
+
+int view_wanted_width(const struct view *view, enum column column)
+{
+	/* a title with what its process does at the end */
+	if (column == COLUMN_COMMAND && is_of_processes(view))
+		return 48;
+	/* a name of 15 bytes (TASK_COMM_LEN), or most of what a kernel thread is called */
+	return column == COLUMN_PROCESS && view->level == VIEW_LEVEL_THREADS ? 24 : 0;
+}
 
 static size_t add_texts_before(const struct view *view, enum column columns[COLUMN_TOTAL])
 {
@@ -311,15 +326,19 @@ static size_t add_texts_behind(const struct view *view, enum column columns[COLU
 
 	for (size_t i = 0; i < count; i++)
 		room -= column_width(columns[i]) + 1;
-	for (size_t i = BEHIND_COUNT; i-- > 0;) {
-		const int width = column_width(texts_behind[i]) + 1;
-
-		fits[i] = (view->width == 0 || width <= room) && says_more(view, texts_behind[i]) &&
-			  !is_listed(columns, before, texts_behind[i]);
-		room -= fits[i] ? width : 0;
-	}
 	for (size_t i = 0; i < BEHIND_COUNT; i++) {
+		const int least = column_width(texts_behind[i]);
+		const int wanted = view_wanted_width(view, texts_behind[i]);
+
+		fits[i] = (view->width == 0 || least < room) && says_more(view, texts_behind[i]) &&
+			  !is_listed(columns, before, texts_behind[i]);
 		if (fits[i])
+			room -= (wanted > least ? wanted : least) + 1;
+	}
+	if (fits[0] && is_of_processes(view))
+		columns[count++] = texts_behind[0];
+	for (size_t i = BEHIND_COUNT; i-- > 0;) {
+		if (fits[i] && !(i == 0 && is_of_processes(view)))
 			columns[count++] = texts_behind[i];
 	}
 	return count;
@@ -337,16 +356,14 @@ static size_t drop_repeated(enum column columns[COLUMN_TOTAL], size_t before, si
 	return kept;
 }
 
-size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
+/* The columns of the tab, and texts beside them: with so many cells for texts before columns of wide screens.
+ */
+static size_t list_columns(const struct view *view, int wanted, enum column columns[COLUMN_TOTAL])
 {
 	enum column sort = view->sort_by_name ? COLUMN_COUNT : view->sort;
 	size_t before = 0, count;
 	int reserved = 0;
 
-	if (view->columns != NULL) {
-		memcpy(columns, view->columns, view->column_count * sizeof(columns[0]));
-		return view->column_count;
-	}
 	if (view->shows_identity)
 		before = add_texts_before(view, columns);
 	for (size_t i = 0; i < before; i++)
@@ -362,11 +379,29 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 				.left_out = &view->left_out,
 				.width = view->width,
 				.reserved = reserved,
+				.wanted = wanted,
 				.sort = sort,
 			},
 			columns + before);
 	count = drop_repeated(columns, before, count);
 	return view->shows_identity ? add_texts_behind(view, columns, count) : count;
+}
+
+size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
+{
+	size_t count;
+
+	if (view->columns != NULL) {
+		memcpy(columns, view->columns, view->column_count * sizeof(columns[0]));
+		return view->column_count;
+	}
+	if (view->shows_identity && view->width != 0 && is_of_processes(view) &&
+	    says_more(view, COLUMN_COMMAND)) {
+		count = list_columns(view, view_wanted_width(view, COLUMN_COMMAND), columns);
+		if (is_listed(columns, count, COLUMN_COMMAND))
+			return count;
+	}
+	return list_columns(view, 0, columns);
 }
 
 bool view_shows(const struct view *view, enum column column)

@@ -87,6 +87,8 @@ struct view {
 	int width;           /* cells of the screen for choosing columns; 0 for all columns of the tab */
 	bool shows_identity; /* identity columns stand beside the tab's columns, where they fit */
 	bool looks_up;       /* texts that are looked up for what is shown too: of a live host */
+	const struct lookup_cache *commands; /* command lines that were read, for filters; NULL for none. Not
+						owned */
 	/* Columns of the tab that nobody can fill here: their room is that of others. By
 	 * missing_find_columns(). */
 	struct column_set left_out;
@@ -165,6 +167,12 @@ void view_append_signature(const struct view *view, enum axis axis, size_t step_
 
 /* Whether a column is one of the view's table. */
 bool view_shows(const struct view *view, enum column column);
+
+/*
+ * Cells that a column of texts gets, as far as they need them, before other texts get more than their least:
+ * command lines and names of processes in rows that they tell apart; else 0.
+ */
+int view_wanted_width(const struct view *view, enum column column);
 
 /* The columns of the view's table, at most COLUMN_TOTAL, into `columns`; returns how many. */
 size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);

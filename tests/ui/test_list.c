@@ -388,6 +388,42 @@ static void test_search(void **state)
 	}
 }
 
+static int column_of(struct pty_screen *pty, const char *title)
+{
+	int column = -1;
+
+	pty_find(pty, title, &column);
+	return column;
+}
+
+/* A long name that went away gives its cells back, but not at once: columns do not move to and fro. */
+static void test_names_get_narrower(void **state)
+{
+	static const char *const long_name = "a-name-that-is-long-and-goes-away 9";
+	const struct pty_options options = {.rows = 24, .columns = 120};
+	struct pty_screen pty;
+	int wide;
+
+	(void)state;
+	fake_start(&pty, &options, NULL);
+	fake_round(&pty, long_name);
+	fake_round(&pty, long_name);
+	pty_wait_text(&pty, "goes-away");
+	wide = column_of(&pty, "THR");
+	fake_round(&pty, "short 8");
+	pty_wait_text(&pty, "short");
+	assert_int_equal(column_of(&pty, "THR"), wide);
+	for (int round = 1; round <= 8; round++) {
+		char row[32];
+
+		snprintf(row, sizeof(row), "short-%d 8", round);
+		fake_round(&pty, row);
+		pty_wait_text(&pty, (row[7] = '\0', row));
+	}
+	assert_true(column_of(&pty, "THR") < wide);
+	pty_quit(&pty);
+}
+
 /* Rows that are gone are no groups. */
 static void test_gone_rows_do_not_count(void **state)
 {
@@ -416,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_names_get_narrower),
 	};
 
 	pty_need();

@@ -103,6 +103,93 @@ static void test_live_finds_threads(void **state)
 	pty_quit(&pty);
 }
 
+enum {
+	TITLES = 5,
+	LONG_TITLE = 100 * 1024, /* less than MAX_ARG_STRLEN (include/uapi/linux/binfmts.h) */
+	LONG_PARTS = 14,
+};
+
+/* Starts a shell that waits, with that title, and with more of it. */
+static pid_t start_titled(const char *program, const char *title, char *more, size_t parts)
+{
+	static int input[2]; /* open as long as we live */
+	char *arguments[LONG_PARTS + 4] = {(char *)title, (char *)"-c", (char *)"read line"};
+	pid_t child;
+
+	for (size_t i = 0; i < parts; i++)
+		arguments[3 + i] = more;
+	assert_int_equal(pipe(input), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(input[0], STDIN_FILENO);
+		execv(program, arguments);
+		_exit(1);
+	}
+	return child;
+}
+
+/* Looks at the rows of the titles: each of them is there, as a whole. */
+static void assert_titles_shown(struct pty_screen *pty)
+{
+	pty_wait_text(pty, "db: shop 10.0.0.12(53412) UPDATE waiting -c read line");
+	pty_wait_text(pty, "db: shop 10.0.0.12(53413) idle -c read line");
+	/* nothing of them moves the cursor, turns the line round or hides */
+	pty_wait_text(pty, "esc?[2J?]0;x? -c read line");
+	pty_wait_text(pty, "rtl??zero?width? -c read line");
+	pty_wait_text(pty, "long -c read line xxx");
+}
+
+/*
+ * Titles of processes: whole at 120 columns, safe, and found by the filter and the search. One of 1.4 MB is
+ * cut in its middle.
+ */
+static void test_titles(void **state)
+{
+	static const char *const titles[] = {
+		"db: shop 10.0.0.12(53412) UPDATE waiting",
+		"db: shop 10.0.0.12(53413) idle",
+		"esc\033[2J\033]0;x\007",
+		"rtl\xe2\x80\xae\xe2\x80\x8fzero\xe2\x80\x8bwidth\xef\xbb\xbf",
+		"long",
+	};
+	char directory[] = "/tmp/ctop-ui-XXXXXX", program[PATH_MAX];
+	char *more = malloc(LONG_TITLE + 1);
+	pid_t children[TITLES];
+	struct pty_screen pty;
+
+	(void)state;
+	assert_non_null(more);
+	memset(more, 'x', LONG_TITLE);
+	more[LONG_TITLE] = '\0';
+	assert_non_null(mkdtemp(directory));
+	snprintf(program, sizeof(program), "%s/uititle", directory);
+	assert_int_equal(symlink("/bin/sh", program), 0);
+	for (size_t i = 0; i < TITLES; i++)
+		children[i] = start_titled(program, titles[i], more, i == TITLES - 1 ? LONG_PARTS : 0);
+	start_program(&pty, 36, 120, "-d0.5", "-gpid", "--ascii");
+	pty_show(&pty, "/process = uititle\r", "filter: process = uititle");
+	assert_titles_shown(&pty);
+	pty_show(&pty, "/\025UPDATE and process = uititle\r", "filter: UPDATE and");
+	pty_wait_text(&pty, "1 thread in 1 group");
+	pty_wait_text(&pty, "UPDATE waiting -c read line");
+	pty_show(&pty, "/\025command = *idle?-c*\r", "filter: command =");
+	pty_wait_text(&pty, "1 thread in 1 group");
+	pty_show(&pty, "/\025process = uititle\r", "5 threads in 5 groups");
+	pty_type(&pty, "\033OR53413");
+	pty_wait_selected(&pty, "idle -c read line");
+	pty_hide(&pty, "\033", "search:");
+	pty_quit(&pty);
+	for (size_t i = 0; i < TITLES; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	unlink(program);
+	rmdir(directory);
+	free(more);
+}
+
 static bool numbers_are_there(struct pty_screen *pty, const void *context)
 {
 	int row = pty_find(pty, context, NULL);
@@ -439,6 +526,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_finds_threads),
+		cmocka_unit_test(test_titles),
 		cmocka_unit_test(test_heap_tab),
 		cmocka_unit_test(test_begins_with_cgroups),
 		cmocka_unit_test(test_columns_of_the_command_line),

@@ -84,7 +84,8 @@ static void test_narrow(void **state)
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_CPU, "THR CPU% RUNQ% BLKIO%");
 	assert_titles(TAB_OVERVIEW, false, 40, COLUMN_WRITE, "THR CPU% WRITE/s");
 	assert_titles(TAB_OVERVIEW, false, 20, COLUMN_READ, "THR READ/s");
-	assert_titles(TAB_OVERVIEW, true, 80, COLUMN_CPU, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU");
+	assert_titles(TAB_OVERVIEW, true, 80, COLUMN_CPU,
+		      "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
 	assert_titles(TAB_IO, false, 80, COLUMN_CPU, "THR CPU% READ/s WRITE/s RCHAR/s WCHAR/s SYSR/s SYSW/s");
 	/* the CPU time of threads is not that of cgroups */
 	assert_titles(TAB_CGROUP, false, 80, COLUMN_CPU,
@@ -160,14 +161,48 @@ static void test_identity_columns(void **state)
 	assert_view_titles(&view, "PID PROCESS CPU% RUNQ% BLKIO% CSW/s STUCK ST");
 	/* what the path says needs no column, and the numbers have the room */
 	view.same.process = view.same.user = view.same.cgroup = true;
-	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU");
+	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
 	/* -b prints what it did */
 	view.shows_identity = view.same.process = false;
-	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU");
+	assert_view_titles(&view, "CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY");
 	assert_int_equal(column_find("user"), COLUMN_USER_NAME);
 	assert_int_equal(column_find("USER%"), COLUMN_USER);
 	assert_int_equal(column_find("pid"), COLUMN_PID);
 	assert_int_equal(column_find("cgroup_path"), COLUMN_CGROUP_PATH);
+	view_release(&view);
+}
+
+/* Where each row is a process its command line comes first, and before columns of wide screens. */
+static void test_command_first(void **state)
+{
+	struct view view;
+
+	(void)state;
+	view_initialise(&view);
+	view.shows_identity = view.looks_up = true;
+	view.grouping.axis = AXIS_PID;
+	view.width = 80;
+	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s");
+	view.width = 120;
+	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s COMMAND");
+	assert_int_equal(view_wanted_width(&view, COLUMN_COMMAND), 48);
+	view.width = 200;
+	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% "
+				  "ALLOC/s FAULT/s MIGR/s BORN/s ENDED/s COMMAND");
+	/* without anybody who looks them up the columns of wide screens are there */
+	view.looks_up = false;
+	view.width = 120;
+	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s RSS WAITED% "
+				  "ALLOC/s FAULT/s");
+	view.looks_up = true;
+	view.level = VIEW_LEVEL_THREADS;
+	assert_view_titles(&view,
+			   "PID PROCESS CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY WAITING AGE "
+			   "WAITED%");
+	view.width = 200;
+	assert_view_titles(&view,
+			   "PID PROCESS CPU% RUNQ% BLKIO% CSW/s STUCK ST SLICE ONCPU POLICY WAITING AGE "
+			   "WAITED% ALLOC/s COMMAND USER CGROUP");
 	view_release(&view);
 }
 
@@ -621,6 +656,7 @@ int main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_identity_columns),
+		cmocka_unit_test(test_command_first),
 		cmocka_unit_test(test_all_tab),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_find),

@@ -436,6 +436,65 @@ static void test_members(void **state)
 	snapshot_release(snapshot);
 }
 
+/* A command line that was read, as the screen keeps it. */
+static void remember_command(struct lookup_cache *cache, uint32_t tgid, uint64_t start_time, const char *text)
+{
+	struct lookup_answer answer = {
+		.request = {.kind = LOOKUP_COMMAND, .tgid = tgid, .tid = tgid, .start_time = start_time},
+		.reason = REASON_READ,
+		.length = (uint16_t)strlen(text),
+	};
+
+	memcpy(answer.text, text, strlen(text) + 1);
+	lookup_cache_entry(cache, &answer.request, 1);
+	lookup_cache_take(cache, &answer);
+}
+
+/* Texts, expressions and the field find threads by the command lines that were read, of that very process. */
+static void test_commands(void **state)
+{
+	static const struct {
+		const char *text;
+		bool nginx, worker, init, xorg; /* the threads 10, 11, 1 and 20 */
+	} cases[] = {
+		{"UPDATE", true, true, false, false},
+		{"update", true, true, false, false},
+		{"Update", false, false, false, false},
+		{"/shop.*wait/", true, true, false, false},
+		{"command = *UPDATE*", true, true, false, false},
+		{"command = UPDATE", false, false, false, false},
+		{"command != *UPDATE*", false, false, true, false},
+		{"command = /sbin/init", false, false, true, false},
+		{"old", false, false, false, false},
+	};
+	struct snapshot *snapshot = make_threads();
+	struct lookup_cache cache = {0};
+
+	(void)state;
+	remember_command(&cache, 10, 0, "db: shop UPDATE waiting");
+	remember_command(&cache, 1, 0, "/sbin/init");
+	/* of a process that had the number before */
+	remember_command(&cache, 20, 5, "old UPDATE");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct filter *filter = filter_parse(cases[i].text, NULL);
+		bool *members;
+
+		assert_non_null(filter);
+		assert_true(filter_reads_commands(filter));
+		members = filter_term_members(
+			filter, 0, AXIS_PROCESS,
+			&(struct filter_subjects){.snapshot = snapshot, .commands = &cache});
+		if (members[1] != cases[i].nginx || members[2] != cases[i].worker ||
+		    members[0] != cases[i].init || members[3] != cases[i].xorg)
+			fail_msg("%s: %d %d %d %d", cases[i].text, members[1], members[2], members[0],
+				 members[3]);
+		free(members);
+		filter_release(filter);
+	}
+	lookup_cache_release(&cache);
+	snapshot_release(snapshot);
+}
+
 /* Terms that hold for a member of the row that is asked about, by their numbers. */
 static bool has_member(void *context, size_t term)
 {
@@ -581,7 +640,8 @@ static void test_refusals(void **state)
 	assert_refused("pid = -1", "is no number");
 	assert_refused("pid = 99999999999999999999999", "is no number");
 	assert_refused("cgroup = a[", "is no glob");
-	assert_refused("command = x", "cannot filter by COMMAND: it is read only for visible rows");
+	assert_refused("wchan = x", "cannot filter by WCHAN: it is read only for visible rows");
+	assert_refused("command > x", "command takes = and != only");
 	assert_refused("and", "'and' needs a condition");
 	assert_refused("web or", "'or' needs a condition");
 	assert_refused("or web", "'or' needs a condition");
@@ -644,6 +704,7 @@ int main(void)
 		cmocka_unit_test(test_ended_threads), cmocka_unit_test(test_members),
 		cmocka_unit_test(test_mixed),         cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_many),          cmocka_unit_test(test_without),
+		cmocka_unit_test(test_commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

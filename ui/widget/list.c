@@ -84,11 +84,12 @@ static void set_widths(struct list *list, size_t count)
 {
 	list->widths = memory_resize(list->widths, count + 1, sizeof(*list->widths));
 	for (size_t i = 0; i < count; i++)
-		list->widths[i] = (struct list_width){
-			.column = list->table->columns[i].column,
-			.cells = list->table->columns[i].fill_order == 0 ? list->table->columns[i].width : 0};
+		list->widths[i] = (struct list_width){.column = list->table->columns[i].column,
+						      .need.cells = list->table->columns[i].fill_order == 0
+									    ? list->table->columns[i].width
+									    : 0};
 	list->width_count = count;
-	list->name_width = 0;
+	list->name = (struct list_need){0};
 }
 
 /* Whether the widths are those of the table's columns. */
@@ -108,6 +109,7 @@ void list_set_table(struct list *list, const struct table *table)
 	size_t found = SIZE_MAX;
 
 	list->table = table;
+	list->is_new = true;
 	if (table == NULL)
 		return;
 	if (!has_widths_of(list, table))
@@ -337,8 +339,10 @@ void list_mark_right(struct list *list)
 enum {
 	NAME_CELLS_MIN = 12,
 	TEXT_CELLS_MIN = 8,
-	NAME_CELLS_STEP = 4,  /* names widen by steps, so that one longer name moves the columns rarely */
-	LIST_FILLERS_MAX = 8, /* columns that take what numbers leave */
+	NAME_CELLS_STEP = 4,   /* names widen by steps, so that one longer name moves the columns rarely */
+	NAME_CELLS_FIRST = 24, /* that names get before texts that say who a row is get what they want */
+	LIST_FILLERS_MAX = 8,  /* columns that take what numbers leave */
+	TABLES_UNTIL_NARROWER = 4, /* that need less before a text gets less */
 	COURSE_CELLS_MIN = 8,
 	COURSE_CELLS_WANTED = 20,
 	COURSE_SHARE = 2, /* of the cells that are left, this part for the course beside texts */
@@ -410,28 +414,42 @@ static void format_title(struct layout *layout, size_t column)
 		buffer_append_text(&layout->text, sort_mark(layout));
 }
 
+/* Notes what the rows in sight need. */
+static void note_need(const struct list *list, struct list_need *need, int cells)
+{
+	if (cells >= need->cells) {
+		*need = (struct list_need){.cells = cells};
+		return;
+	}
+	need->recent = cells > need->recent ? cells : need->recent;
+	if (list->is_new && ++need->tables == TABLES_UNTIL_NARROWER)
+		*need = (struct list_need){.cells = need->recent};
+}
+
 static void measure_columns(struct layout *layout, size_t first_row, size_t end_row)
 {
 	struct list *list = layout->list;
 	const struct table *table = list->table;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		int *width = &list->widths[i].cells;
-		int title;
+		struct list_need *need = &list->widths[i].need;
+		int widest;
 
 		format_title(layout, i);
-		title = draw_width(layout->text.data, layout->text.length);
+		widest = draw_width(layout->text.data, layout->text.length);
 
-		*width = title > *width ? title : *width;
 		for (size_t row = first_row; row < end_row; row++) {
 			int cells;
 
-			format_cell(layout, i, &table->rows[row].cells[i], *width);
+			format_cell(layout, i, &table->rows[row].cells[i], need->cells);
 			cells = draw_width(layout->text.data, layout->text.length);
 			if (table->columns[i].widest != 0 && cells > table->columns[i].widest)
 				cells = table->columns[i].widest;
-			*width = cells > *width ? cells : *width;
+			widest = cells > widest ? cells : widest;
 		}
+		/* numbers stay where they are */
+		if (table->columns[i].fill_order != 0 || widest > need->cells)
+			note_need(list, need, widest);
 	}
 }
 
@@ -449,9 +467,7 @@ static void measure_names(struct layout *layout, size_t first_row, size_t end_ro
 
 		widest = cells > widest ? cells : widest;
 	}
-	widest = (widest + NAME_CELLS_STEP - 1) / NAME_CELLS_STEP * NAME_CELLS_STEP;
-	if (widest > list->name_width)
-		list->name_width = widest;
+	note_need(list, &list->name, (widest + NAME_CELLS_STEP - 1) / NAME_CELLS_STEP * NAME_CELLS_STEP);
 }
 
 /* Columns that are shown at any width: threads, and the one that the rows are sorted by. */
@@ -466,9 +482,9 @@ static int cells_at_first(const struct list *list, size_t column)
 {
 	const struct table_column *described = &list->table->columns[column];
 
-	return described->fill_order != 0 && described->width < list->widths[column].cells
+	return described->fill_order != 0 && described->width < list->widths[column].need.cells
 		       ? described->width
-		       : list->widths[column].cells;
+		       : list->widths[column].need.cells;
 }
 
 /* Shows a column in so many cells; returns how many it takes with the blank before it. */
@@ -496,9 +512,9 @@ static int choose_columns(struct layout *layout, int room)
 	for (size_t i = list->first; i < table->column_count; i++) {
 		if (is_kept(table, i) || table->columns[i].fill_order != 0)
 			continue;
-		if (used + list->widths[i].cells + 1 > room)
+		if (used + list->widths[i].need.cells + 1 > room)
 			break;
-		used += show(layout, i, list->widths[i].cells);
+		used += show(layout, i, list->widths[i].need.cells);
 	}
 	return used;
 }
@@ -514,7 +530,8 @@ static int stretch_last_text(struct layout *layout, int room, int used)
 	    table->columns[last].fill_order != 0 || room - used <= TEXT_CELLS_MIN)
 		return used;
 	show(layout, last,
-	     room - used - 1 < list->widths[last].cells ? room - used - 1 : list->widths[last].cells);
+	     room - used - 1 < list->widths[last].need.cells ? room - used - 1
+							     : list->widths[last].need.cells);
 	return room;
 }
 
@@ -572,45 +589,63 @@ static int claim_course(struct layout *layout, int spare)
 	return spare - layout->course_cells - 1;
 }
 
+/* What names get first: half of the cells, so that a few long ones do not displace all other texts. */
+static int first_claim_of_names(const struct layout *layout, int spare)
+{
+	const struct table *table = layout->list->table;
+	int cells = layout->name_width + spare / 2;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (table->columns[i].wanted != 0 && cells > NAME_CELLS_FIRST)
+			cells = NAME_CELLS_FIRST;
+	}
+	return cells < layout->list->name.cells ? cells : layout->list->name.cells;
+}
+
 /*
  * Distributes the cells that the numbers leave: names get what they need, as far as the texts behind the
- * numbers still have their least, then these get more, the first of them what nobody wants. The course of the
- * number that is sorted by comes behind the first text, and before what texts want beyond their least.
- * Whatever else is to have cells of these claims them here.
+ * numbers still have their least, or what they want before others. Then these get more, those that had what
+ * they wanted at last, and the last column what nobody needs. The course of the number that is sorted by
+ * comes behind the first text, and before what texts need beyond that. Whatever else is to have cells of
+ * these claims them here.
  */
 static void distribute(struct layout *layout, int spare)
 {
 	struct list *list = layout->list;
 	const size_t column_count = list->table->column_count;
-	struct claimant claimants[2 + LIST_FILLERS_MAX];
-	size_t count = 0, first = SIZE_MAX;
+	struct claimant claimants[1 + LIST_FILLERS_MAX], late[LIST_FILLERS_MAX];
+	size_t count = 0, late_count = 0;
 
-	/* half of it at first: a few long names do not displace all other texts */
-	claimants[count++] = (struct claimant){&layout->name_width,
-					       list->name_width < layout->name_width + spare / 2
-						       ? list->name_width
-						       : layout->name_width + spare / 2};
+	claimants[count++] = (struct claimant){&layout->name_width, first_claim_of_names(layout, spare)};
 	spare = satisfy(claimants, count, spare);
 	for (int order = 1; order <= LIST_FILLERS_MAX; order++) {
 		const size_t column = find_filler(list, order);
+		int wanted, *drawn;
 
 		if (column == SIZE_MAX)
 			continue;
-		if (list->widths[column].drawn == 0) {
+		drawn = &list->widths[column].drawn;
+		if (*drawn == 0) {
 			if (column < list->first || cells_at_first(list, column) + 1 > spare)
 				continue;
 			spare -= show(layout, column, cells_at_first(list, column));
 		}
-		claimants[count++] = (struct claimant){&list->widths[column].drawn,
-						       list->widths[column].cells};
-		if (column + 1 == column_count || first == SIZE_MAX)
-			first = column;
+		wanted = list->table->columns[column].wanted;
+		if (wanted == 0) {
+			claimants[count++] = (struct claimant){drawn, list->widths[column].need.cells};
+		} else {
+			late[late_count++] = (struct claimant){drawn, list->widths[column].need.cells};
+			if (wanted > late[late_count - 1].wanted)
+				wanted = late[late_count - 1].wanted;
+			spare = satisfy(&(struct claimant){drawn, wanted}, 1, spare);
+		}
 		spare = claim_course(layout, spare);
 	}
 	spare = claim_course(layout, spare);
-	claimants[0].wanted = list->name_width;
+	claimants[0].wanted = list->name.cells;
 	spare = satisfy(claimants, count, spare);
-	if (first != SIZE_MAX && list->widths[column_count - 1].drawn != 0 &&
+	spare = satisfy(late, late_count, spare);
+	if (column_count != 0 && list->widths[column_count - 1].drawn != 0 &&
 	    list->table->columns[column_count - 1].fill_order != 0)
 		list->widths[column_count - 1].drawn += spare;
 }
@@ -657,6 +692,7 @@ static void place(struct layout *layout, size_t end_row)
 
 	measure_columns(layout, list->top, end_row);
 	measure_names(layout, list->top, end_row);
+	list->is_new = false;
 	layout->name_x = 1 + (style->thread_ids ? TID_CELLS : 0);
 	layout->name_width = style->name_cells != 0 ? style->name_cells : NAME_CELLS_MIN;
 	room = style->width - layout->name_x - layout->name_width;
@@ -671,8 +707,8 @@ static void place(struct layout *layout, size_t end_row)
 		layout->name_width += room - used;
 		used = room;
 	}
-	if (layout->name_width > list->name_width)
-		layout->name_width = list->name_width;
+	if (layout->name_width > list->name.cells)
+		layout->name_width = list->name.cells;
 	if (layout->name_width < 1)
 		layout->name_width = 1;
 	distribute(layout, style->width - layout->name_x - layout->name_width - used);
@@ -835,7 +871,8 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	const struct list *list = layout->list;
 	const struct table_row *row = &list->table->rows[index];
 	bool selected = index == list->selected;
-	const bool matches = layout->style->match != NULL && list_name_has(row, layout->style->match);
+	const bool matches = layout->style->matches != NULL &&
+			     layout->style->matches(layout->style->context, row);
 	enum style name_style = selected       ? STYLE_SELECTED
 				: is_gone(row) ? STYLE_GONE
 				: matches      ? STYLE_KEY

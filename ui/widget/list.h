@@ -18,6 +18,16 @@ struct list_others {
 };
 
 /*
+ * What the texts of a column need. It grows at once and shrinks only after several tables that need less, so
+ * that a long name that comes and goes does not move the columns.
+ */
+struct list_need {
+	int cells;
+	int recent;          /* the most that was needed since it was that wide */
+	unsigned int tables; /* drawn since */
+};
+
+/*
  * The one widget that shows a table. The cursor belongs to the key of a row and stays on it when the table is
  * sorted again, as long as the row does not go down out of sight: only the user scrolls down. If the row is
  * gone, the cursor stays on the same line. A zeroed struct is an empty list.
@@ -33,11 +43,12 @@ struct list {
 	bool moved;                /* by the user: then the rows scroll along with the cursor */
 	size_t mark;               /* 0: the name is marked, else column mark - 1 */
 	size_t first;              /* first column shown, more than 0 when scrolled to the right */
-	int name_width;            /* widths only grow, until list_reset() */
+	struct list_need name;     /* of names */
+	bool is_new;               /* the table was not drawn yet */
 	int name_cells, name_end;  /* that names had in the last frame, and the first cell behind them */
 	struct list_width {
 		unsigned int column; /* id of the column it belongs to */
-		int cells;
+		struct list_need need;
 		int x, drawn; /* in the last frame: its first cell, and its cells: 0 where it is not shown */
 	} * widths;
 	size_t width_count;
@@ -48,10 +59,11 @@ struct list_style {
 	int y, height, width;
 	int name_cells;         /* that the name has at least, 0 for the 12 of the rule */
 	const char *name_title; /* of the first column */
-	const char *match;      /* names that have it stand out; NULL for none */
-	bool thread_ids;        /* TID before the name */
-	bool unsorted;          /* the rows are not sorted by the name when they are by no column */
-	bool ascending;         /* the sort mark is ^ rather than v */
+	bool (*matches)(const void *context,
+			const struct table_row *row); /* rows that stand out; NULL for none */
+	bool thread_ids;                              /* TID before the name */
+	bool unsorted;    /* the rows are not sorted by the name when they are by no column */
+	bool ascending;   /* the sort mark is ^ rather than v */
 	const char *note; /* a line below the last row, or behind how many rows are below; NULL for none */
 	bool shares;      /* lay the part that a row has under its CPU time and its lost time */
 	/*
