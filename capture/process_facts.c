@@ -187,7 +187,11 @@ uint32_t round_read_name(struct round *round, int directory, uint32_t id)
 
 	if (thread_file_read_source(directory, id, SOURCE_COMM, text) != REASON_READ)
 		return UNKNOWN_TEXT;
-	name = text_trim(text_of(text));
+	name = text_of(text);
+	/* comm_show() of fs/proc/base.c ends the line */
+	if (name.length != 0 && name.data[name.length - 1] == '\n')
+		name.length--;
+	name = text_trim_name(name);
 	return name.length != 0 ? string_pool_intern(&round->snapshot->strings, name.data, name.length)
 				: UNKNOWN_TEXT;
 }

@@ -458,7 +458,7 @@ bool procfs_parse_stat(struct thread_reading *reading, const char *text, size_t 
 	pthread_once(&tables_once, make_tables);
 	if (open == NULL || close == NULL || close < open)
 		return false;
-	name = text_trim((struct text){open + 1, (size_t)(close - open - 1)});
+	name = text_trim_name((struct text){open + 1, (size_t)(close - open - 1)});
 	if (name.length > THREAD_NAME_SIZE)
 		name.length = THREAD_NAME_SIZE;
 	memcpy(reading->name, name.data, name.length);

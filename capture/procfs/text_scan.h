@@ -60,10 +60,21 @@ static inline struct text text_trim(struct text text)
 	return text;
 }
 
-/* A name in a structure of the kernel, terminated where it is shorter, without blanks at its ends. */
+/* A name without blanks at its ends; one of nothing but blanks stays, since it is not the empty one. */
+static inline struct text text_trim_name(struct text name)
+{
+	const struct text trimmed = text_trim(name);
+
+	/* /proc has none with the end of a line (proc_task_name() of fs/proc/array.c) */
+	if (trimmed.length != 0 || name.length == 0 || memchr(name.data, '\n', name.length) != NULL)
+		return trimmed;
+	return name;
+}
+
+/* The same of a name in a structure of the kernel, terminated where it is shorter. */
 static inline struct text text_of_name(const char *name, size_t size)
 {
-	return text_trim((struct text){name, strnlen(name, size)});
+	return text_trim_name((struct text){name, strnlen(name, size)});
 }
 
 /*

@@ -830,11 +830,31 @@ uint32_t grouping_find(const struct grouping *grouping, const char *key, size_t 
 
 const char *grouping_invisible_name(const char *name, size_t length)
 {
+	/* a name of a thread has 15 bytes (TASK_COMM_LEN) */
+	static const char *const blanks[] = {
+		"(no name)",
+		"\" \"",
+		"\"  \"",
+		"\"   \"",
+		"\"    \"",
+		"\"     \"",
+		"\"      \"",
+		"\"       \"",
+		"\"        \"",
+		"\"         \"",
+		"\"          \"",
+		"\"           \"",
+		"\"            \"",
+		"\"             \"",
+		"\"              \"",
+		"\"               \"",
+	};
 	const char *visible = name;
 
-	if (length == 0)
-		return "(no name)";
-	return unicode_trim(&visible, length) == 0 ? "(no name) blank" : NULL;
+	if (unicode_trim(&visible, length) != 0)
+		return NULL;
+	return length < sizeof(blanks) / sizeof(*blanks) && strspn(name, " ") >= length ? blanks[length]
+											: "(blank)";
 }
 
 void pattern_memory_release(struct pattern_memory *memory)

@@ -118,7 +118,7 @@ uint32_t grouping_pid(const struct grouping *grouping, uint32_t group);
 /* Group whose key is these bytes, or UINT32_MAX. */
 uint32_t grouping_find(const struct grouping *grouping, const char *key, size_t length);
 
-/* The text for a name that nobody would see: "(no name)" for an empty one, similar for blanks; else NULL. */
+/* The text for a name that nobody would see: "(no name)" for an empty one, blanks in quotes; else NULL. */
 const char *grouping_invisible_name(const char *name, size_t length);
 
 #endif

@@ -129,6 +129,8 @@ static void test_stat_names(void **state)
 		{"two\nlines", "two\nlines"},
 		{"bad \xff\xfe", "bad \xff\xfe"},
 		{"  cut  ", "cut"},
+		{"   ", "   "},
+		{"", ""},
 		{"\xc2\xa0no-break\xe2\x80\x83", "no-break"},
 		{"\n\n", ""},
 		{"\x1cstays\x1c", "\x1cstays\x1c"},

@@ -273,13 +273,13 @@ static void test_own_patterns(void **state)
 {
 	static const char *const names[] = {"cc1",     "cc1",     "cc1",     "ab12",    "bc1",
 					    "python3", "python3", "python3", "python3", "pool-1",
-					    "pool-2",  "",        "  "};
+					    "pool-2",  "",        "  ",      "   ",     "\t"};
 	struct snapshot *snapshot = own_snapshot(names, ARRAY_COUNT(names));
 	struct grouping *grouping = group_by(AXIS_PROCESS, snapshot);
 
 	(void)state;
 	assert_false(grouping_is_reference(grouping));
-	assert_int_equal(grouping_count(grouping), 7);
+	assert_int_equal(grouping_count(grouping), 9);
 	assert_label(grouping, "cc1", "cc1");
 	assert_int_equal(members_of(grouping, snapshot, grouping_find(grouping, "cc1", 3)), 3);
 	assert_label(grouping, "ab12", "ab12");
@@ -287,11 +287,13 @@ static void test_own_patterns(void **state)
 	assert_label(grouping, "python{N}", "python3");
 	assert_label(grouping, "pool-{N}", "pool-{N}");
 	assert_label(grouping, "", "(no name)");
-	assert_label(grouping, "  ", "(no name) blank");
+	assert_label(grouping, "  ", "\"  \"");
+	assert_label(grouping, "   ", "\"   \"");
+	assert_label(grouping, "\t", "(blank)");
 	grouping_release(grouping);
 	/* the parts of the axis of all three follow the same rule */
 	grouping = group_by(AXIS_ALL, snapshot);
-	assert_int_equal(grouping_count(grouping), 7);
+	assert_int_equal(grouping_count(grouping), 9);
 	{
 		size_t length;
 		uint32_t group = grouping_find(grouping, "/\0python{N}\0python{N}", 21);
@@ -310,7 +312,7 @@ static void test_own_patterns(void **state)
 		grouping = group_with(snapshot,
 				      (struct grouping_options){.axis = AXIS_PROCESS, .reference = i == 0});
 		assert_true(grouping_is_reference(grouping));
-		assert_int_equal(grouping_count(grouping), 5);
+		assert_int_equal(grouping_count(grouping), 7);
 		assert_label(grouping, "{H}", "{H}");
 		assert_label(grouping, "python{N}", "python{N}");
 		assert_label(grouping, "", "");
