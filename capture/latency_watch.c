@@ -185,6 +185,15 @@ static uint32_t intern_name(struct string_pool *strings, const char name[TASK_CO
 	return string_pool_intern(strings, text.data, text.length);
 }
 
+static void set_histograms(struct latency_histogram of[LATENCY_KIND_COUNT], const struct bpf_waits *waits)
+{
+	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
+		memcpy(of[kind].buckets, waits->buckets[kind], sizeof(waits->buckets[kind]));
+		of[kind].sum_ns = waits->sum[kind];
+		of[kind].max_ns = waits->longest[kind];
+	}
+}
+
 static void take_waits(void *context, const struct bpf_waits *waits)
 {
 	struct taking *taking = context;
@@ -212,11 +221,20 @@ static void take_waits(void *context, const struct bpf_waits *waits)
 	record = latency_add_record(snapshot, pcomm, comm, cgroup);
 	taking->record_of[waits->slot] = (uint32_t)snapshot->latency.count;
 	record->is_kernel = waits->names != NULL && waits->names->kind == LATENCY_THREAD_KERNEL;
-	for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
-		memcpy(record->of[kind].buckets, waits->buckets[kind], sizeof(waits->buckets[kind]));
-		record->of[kind].sum_ns = waits->sum[kind];
-		record->of[kind].max_ns = waits->longest[kind];
-	}
+	set_histograms(record->of, waits);
+}
+
+static void take_share(void *context, const struct bpf_waits *waits)
+{
+	const struct taking *taking = context;
+	struct snapshot *snapshot = taking->snapshot;
+	struct latency *latency = &snapshot->latency;
+	struct latency_share share = {.record = taking->record_of[waits->slot] - 1};
+
+	if (snapshot_find_row(snapshot, waits->tgid, waits->tgid) != SNAPSHOT_NO_ROW)
+		share.pid = waits->tgid;
+	set_histograms(share.of, waits);
+	*MEMORY_APPEND(latency->shares, latency->share_count, latency->share_capacity) = share;
 }
 
 static const enum latency_cause causes[] = {
@@ -261,8 +279,12 @@ void latency_watch_read(struct latency_watch *watch, bool whole, struct snapshot
 	taking = memory_allocate_zero(1, sizeof(*taking));
 	taking->watch = watch;
 	taking->snapshot = snapshot;
-	bpf_latency_read(watch->bpf, &(struct bpf_latency_taker){take_waits, take_blame, taking}, &cost);
+	bpf_latency_read(watch->bpf, &(struct bpf_latency_taker){take_waits, take_share, take_blame, taking},
+			 &cost);
 	free(taking);
+	latency_join_shares(latency);
+	latency_end_shares(&watch->whole->latency, snapshot, watch->read_at_ns);
+	latency_end_shares(&watch->pending->latency, snapshot, watch->read_at_ns);
 	latency->events = cost.events;
 	latency->unseen = cost.unseen;
 	latency->cost_ns = cost.time_ns;

@@ -17,20 +17,29 @@
 enum {
 	/* with more of them used, those without waits are taken back: reading them takes time */
 	KEPT_SLOTS = 3072,
+	KEPT_SHARES = 3072,
 	KEPT_PAIRS = BLAME_PAIRS / 4 * 3,
 	IDLE_READINGS = 30, /* after so many readings without one */
-	FIRST_VERSION = 1,  /* of the slot of those that have none */
+	IDLE_SHARE_READINGS =
+		4,         /* the same of shares: most of those that are idle are of processes that ended */
+	FIRST_VERSION = 1, /* of the slot of those that have none */
 	PROGRAM_COUNT = 6,
 	READ_ATTEMPTS = 100, /* some 10 us */
 };
 
-/* The last readings of a slot: all shards together. */
+/* The last readings of a counter: all shards together. */
 struct seen {
 	uint32_t buckets[LATENCY_RECORD_KINDS][LATENCY_RECORD_BUCKETS];
 	uint64_t sum[LATENCY_RECORD_KINDS];
 	uint64_t longest[LATENCY_RECORD_KINDS]; /* of a wait whose count was not seen yet; 0: of none */
 	uint32_t idle;                          /* readings without a new wait */
 	bool is_leaving;                        /* no thread takes it any more; free with the next reading */
+};
+
+/* Waits of a share that were read just now. */
+struct read_share {
+	struct bpf_waits waits;
+	uint32_t next; /* another one of the slot, as in `first_share` */
 };
 
 /* The last reading of a pair. */
@@ -46,17 +55,21 @@ struct bpf_latency {
 	struct bpf_link *links[PROGRAM_COUNT];
 	bool is_on;
 	uint32_t shard_count;
-	struct bpf_array slot_array, count_array, pair_array;
+	struct bpf_array slot_array, share_array, count_array, pair_array;
 	struct latency_slot *slots; /* in slot_array */
+	struct share_state *shares;
 	struct latency_counts *counts;
 	struct blame_pair *pairs;
-	struct seen *seen;
+	struct seen *seen; /* by counter */
+	struct read_share *read_shares;
+	size_t read_share_count, read_share_capacity;
+	uint32_t *first_share; /* by slot: index in `read_shares` and 1, 0 for none */
 	struct seen_pair *seen_pairs;
 	struct bpf_blame *blames; /* of this reading */
 	size_t blame_count, blame_capacity;
 	bool *is_blamed;   /* slots of these */
 	size_t used_count; /* of slots, when last read */
-	size_t used_pair_count;
+	size_t used_share_count, used_pair_count;
 	struct latency_cost *costs; /* a place for each possible CPU */
 	struct latency_cost cost;   /* as read before, all CPUs together */
 };
@@ -83,7 +96,7 @@ static struct feature_result load_object(struct bpf_latency *latency, struct bpf
 	object->rodata->scoped = scope.count != 0;
 	object->rodata->own_process = scope.count == 0 ? (uint32_t)getpid() : 0;
 	bpf_map__set_max_entries(object->maps.counts,
-				 latency_record_counts(LATENCY_SLOTS, latency->shard_count));
+				 latency_record_counts(LATENCY_COUNTERS, latency->shard_count));
 	return bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 }
 
@@ -95,19 +108,23 @@ static bool make_ready(struct bpf_latency *latency)
 	latency->all_tasks = bpf_program__attach_iter(object->progs.make_room_for_all, NULL);
 	if (latency->all_tasks == NULL ||
 	    !bpf_array_map(&latency->slot_array, object->maps.slots, PROT_READ | PROT_WRITE) ||
+	    !bpf_array_map(&latency->share_array, object->maps.shares, PROT_READ | PROT_WRITE) ||
 	    !bpf_array_map(&latency->count_array, object->maps.counts, PROT_READ | PROT_WRITE) ||
 	    !bpf_array_map(&latency->pair_array, object->maps.pairs, PROT_READ | PROT_WRITE))
 		return false;
 	latency->slots = latency->slot_array.start;
+	latency->shares = latency->share_array.start;
 	latency->counts = latency->count_array.start;
 	latency->pairs = latency->pair_array.start;
-	latency->seen = memory_allocate_zero(LATENCY_SLOTS, sizeof(*latency->seen));
+	latency->seen = memory_allocate_zero(LATENCY_COUNTERS, sizeof(*latency->seen));
+	latency->first_share = memory_allocate_zero(LATENCY_SLOTS, sizeof(*latency->first_share));
 	latency->seen_pairs = memory_allocate_zero(BLAME_PAIRS_ALL, sizeof(*latency->seen_pairs));
 	latency->is_blamed = memory_allocate_zero(LATENCY_SLOTS, sizeof(*latency->is_blamed));
 	latency->costs = memory_allocate_zero((size_t)possible_cpus(), sizeof(*latency->costs));
 	latency->slots[LATENCY_SLOT_OTHER].used = 1;
 	latency->slots[LATENCY_SLOT_OTHER].version = FIRST_VERSION;
 	object->bss->fresh_slot = LATENCY_SLOT_OTHER + 1;
+	object->bss->fresh_share = LATENCY_SHARE_NONE + 1;
 	object->bss->fresh_pair = 1; /* 0: none */
 	for (uint32_t i = 0; i < LATENCY_SLOTS; i++)
 		latency->pairs[BLAME_PAIRS + i].names = (struct blame_names){i, LATENCY_SLOT_OTHER};
@@ -151,10 +168,13 @@ void bpf_latency_close(struct bpf_latency *latency)
 	detach(latency);
 	bpf_link__destroy(latency->all_tasks);
 	bpf_array_unmap(&latency->slot_array);
+	bpf_array_unmap(&latency->share_array);
 	bpf_array_unmap(&latency->count_array);
 	bpf_array_unmap(&latency->pair_array);
 	latency__destroy(latency->object);
 	free(latency->seen);
+	free(latency->read_shares);
+	free(latency->first_share);
 	free(latency->seen_pairs);
 	free(latency->blames);
 	free(latency->is_blamed);
@@ -308,15 +328,16 @@ static bool read_kind(struct latency_counts *shards, uint32_t shard_count, size_
 	return highest >= 0;
 }
 
-/* Reads the new waits of a slot. False without any. */
-static bool read_counts(struct bpf_latency *latency, uint32_t index, struct bpf_waits *waits)
+/* Reads the new waits of a counter. False without any. */
+static bool read_counts(struct bpf_latency *latency, uint32_t counter, struct bpf_waits *waits)
 {
-	struct latency_counts *shards = &latency->counts[latency_record_counts(index, latency->shard_count)];
-	const uint32_t shard_count = index < LATENCY_SHARDED_SLOTS ? latency->shard_count : 1;
+	struct latency_counts *shards =
+		&latency->counts[latency_record_counts(counter, latency->shard_count)];
+	const uint32_t shard_count = counter < LATENCY_SHARDED ? latency->shard_count : 1;
 	bool found = false;
 
 	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++)
-		found |= read_kind(shards, shard_count, kind, &latency->seen[index], waits);
+		found |= read_kind(shards, shard_count, kind, &latency->seen[counter], waits);
 	return found;
 }
 
@@ -339,7 +360,7 @@ static bool give_back(const struct bpf_map *free_numbers, uint32_t number, uint3
 static void take_back(struct bpf_latency *latency, uint32_t index)
 {
 	struct latency_slot *slot = &latency->slots[index];
-	struct seen *seen = &latency->seen[index];
+	struct seen *seen = &latency->seen[LATENCY_SHARES + index];
 
 	if (index == LATENCY_SLOT_OTHER)
 		return;
@@ -354,10 +375,30 @@ static void take_back(struct bpf_latency *latency, uint32_t index)
 	}
 }
 
+/* Takes a share without new waits back as take_back() does a slot, or when its slot is. */
+static void take_share_back(struct bpf_latency *latency, uint32_t index)
+{
+	struct share_state *share = &latency->shares[index];
+	struct seen *seen = &latency->seen[index];
+	const bool is_idle = ++seen->idle >= IDLE_SHARE_READINGS && latency->used_share_count > KEPT_SHARES;
+
+	if (seen->is_leaving) {
+		seen->idle = 0;
+		memset(seen->longest, 0, sizeof(seen->longest));
+		seen->is_leaving = !give_back(latency->object->maps.free_shares, index, &share->used);
+	} else if ((is_idle || latency->slots[share->names.slot].version != share->names.version) &&
+		   bpf_map_delete_elem(bpf_map__fd(latency->object->maps.share_of_names), &share->names) ==
+			   0) {
+		seen->is_leaving = true;
+		__atomic_store_n(&share->names.tgid, 0, __ATOMIC_RELEASE);
+	}
+}
+
 /* Whether a slot still has the names that a pair is about. */
 static bool is_there(const struct bpf_latency *latency, uint32_t slot)
 {
-	return slot >= LATENCY_SLOTS || (!latency->seen[slot].is_leaving && latency->slots[slot].used != 0);
+	return slot >= LATENCY_SLOTS ||
+	       (!latency->seen[LATENCY_SHARES + slot].is_leaving && latency->slots[slot].used != 0);
 }
 
 /* Takes a pair without new waits back as take_back() does a slot, or when one of its slots is. */
@@ -427,6 +468,67 @@ static void read_pairs(struct bpf_latency *latency)
 	latency->used_pair_count = used;
 }
 
+/* Reads the new waits of each share. */
+static void read_shares(struct bpf_latency *latency)
+{
+	const uint32_t fresh = __atomic_load_n(&latency->object->bss->fresh_share, __ATOMIC_ACQUIRE);
+	size_t used = 0;
+
+	latency->read_share_count = 0;
+	memset(latency->first_share, 0, LATENCY_SLOTS * sizeof(*latency->first_share));
+	for (uint32_t i = LATENCY_SHARE_NONE + 1; i < fresh && i < LATENCY_SHARES; i++) {
+		struct share_state *share = &latency->shares[i];
+		struct bpf_waits waits = {0};
+		uint32_t *first;
+
+		if (__atomic_load_n(&share->used, __ATOMIC_ACQUIRE) == 0)
+			continue;
+		used++;
+		if (!read_counts(latency, i, &waits)) {
+			take_share_back(latency, i);
+			continue;
+		}
+		latency->seen[i].idle = 0;
+		waits.slot = share->names.slot;
+		waits.tgid = share->names.tgid;
+		first = &latency->first_share[waits.slot];
+		*MEMORY_APPEND(latency->read_shares, latency->read_share_count,
+			       latency->read_share_capacity) = (struct read_share){waits, *first};
+		*first = (uint32_t)latency->read_share_count;
+	}
+	latency->used_share_count = used;
+}
+
+static void merge_waits(struct bpf_waits *waits, const struct bpf_waits *more)
+{
+	for (size_t kind = 0; kind < LATENCY_RECORD_KINDS; kind++) {
+		for (size_t i = 0; i < LATENCY_RECORD_BUCKETS; i++)
+			waits->buckets[kind][i] += more->buckets[kind][i];
+		waits->sum[kind] += more->sum[kind];
+		if (more->longest[kind] > waits->longest[kind])
+			waits->longest[kind] = more->longest[kind];
+	}
+}
+
+/* Hands over the waits of a slot, which has `waits` without a share. */
+static void hand_over(struct bpf_latency *latency, const struct bpf_latency_taker *taker,
+		      struct bpf_waits *waits)
+{
+	const uint32_t first = latency->first_share[waits->slot];
+
+	for (uint32_t i = first; i != 0; i = latency->read_shares[i - 1].next)
+		merge_waits(waits, &latency->read_shares[i - 1].waits);
+	taker->waits(taker->context, waits);
+	for (uint32_t i = first; taker->share != NULL && i != 0; i = latency->read_shares[i - 1].next) {
+		struct bpf_waits *share = &latency->read_shares[i - 1].waits;
+
+		share->names = waits->names;
+		/* one that is leaving has forgotten its process */
+		if (share->tgid != 0)
+			taker->share(taker->context, share);
+	}
+}
+
 /* Reads the new waits of each slot, and hands over those of slots that have any or are blamed. */
 static void read_slots(struct bpf_latency *latency, const struct bpf_latency_taker *taker)
 {
@@ -440,17 +542,18 @@ static void read_slots(struct bpf_latency *latency, const struct bpf_latency_tak
 		if (__atomic_load_n(&slot->used, __ATOMIC_ACQUIRE) == 0)
 			continue;
 		used++;
-		if (!read_counts(latency, i, &waits) && !latency->is_blamed[i]) {
+		if (!read_counts(latency, LATENCY_SHARES + i, &waits) && latency->first_share[i] == 0 &&
+		    !latency->is_blamed[i]) {
 			take_back(latency, i);
 			continue;
 		}
-		latency->seen[i].idle = 0;
+		latency->seen[LATENCY_SHARES + i].idle = 0;
 		waits.slot = i;
 		waits.names = i != LATENCY_SLOT_OTHER ? &slot->names : NULL;
 		waits.tgid = slot->tgid;
 		waits.tid = slot->tid;
 		if (taker != NULL)
-			taker->waits(taker->context, &waits);
+			hand_over(latency, taker, &waits);
 	}
 	latency->used_count = used;
 }
@@ -478,6 +581,7 @@ void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_take
 	uint64_t samples;
 
 	read_pairs(latency);
+	read_shares(latency);
 	read_slots(latency, taker);
 	for (size_t i = 0; i < latency->blame_count && taker != NULL && taker->blame != NULL; i++)
 		taker->blame(taker->context, &latency->blames[i]);

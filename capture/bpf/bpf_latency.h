@@ -17,7 +17,8 @@
  */
 struct bpf_latency;
 
-/* The waits of threads that share their names, which ended since the last reading; may be none. */
+/* The waits of threads that have one slot, which ended since the last reading; may be none. Or those of the
+ * threads among them that belong to one process. */
 struct bpf_waits {
 	uint32_t slot;
 	const struct latency_names *names; /* NULL: of all threads without a slot */
@@ -37,6 +38,9 @@ struct bpf_blame {
 
 struct bpf_latency_taker {
 	void (*waits)(void *context, const struct bpf_waits *waits);
+	/* Those of the process `tgid`, of a slot whose waits were handed over just before; NULL: not wanted.
+	 */
+	void (*share)(void *context, const struct bpf_waits *waits);
 	void (*blame)(void *context, const struct bpf_blame *blame); /* NULL: not wanted */
 	void *context;
 };
@@ -62,7 +66,8 @@ int bpf_latency_switch(struct bpf_latency *latency, bool on);
 
 /*
  * Hands over the waits that ended since the last reading, or since it was switched on (`taker` may be NULL),
- * and then what delayed them. `*ret_cost` is the cost of measuring since then.
+ * of each slot and of its shares, and then what delayed them. `*ret_cost` is the cost of measuring since
+ * then.
  */
 void bpf_latency_read(struct bpf_latency *latency, const struct bpf_latency_taker *taker,
 		      struct bpf_latency_cost *ret_cost);

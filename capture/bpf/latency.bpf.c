@@ -26,7 +26,7 @@ const volatile __u32 own_process; /* id of the ctop that measures; 0: it is like
 
 __u64 since;      /* CLOCK_MONOTONIC ns: times noted before are from another measurement; 0: none */
 __u32 fresh_slot; /* the first that never had names, as all behind it; may be more than LATENCY_SLOTS */
-__u32 fresh_pair; /* the same of pairs */
+__u32 fresh_share, fresh_pair; /* the same of these */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -57,9 +57,30 @@ struct {
 } slots SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LATENCY_SHARES);
+	__type(key, struct share_names);
+	__type(value, __u32);
+} share_of_names SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, LATENCY_SHARES);
+	__type(value, __u32);
+} free_shares SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LATENCY_SLOTS); /* those of all shards; set before loading */
+	__uint(max_entries, LATENCY_SHARES);
+	__type(key, __u32);
+	__type(value, struct share_state);
+} shares SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LATENCY_COUNTERS); /* those of all shards; set before loading */
 	__type(key, __u32);
 	__type(value, struct latency_counts);
 } counts SEC(".maps");
@@ -230,13 +251,56 @@ static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency
 	return index;
 }
 
+/* --- shares --- */
+
+/* A share for names that have none, LATENCY_SHARE_NONE when none is left. */
+static __noinline __u32 make_share(__u32 slot, __u32 version, __u32 tgid)
+{
+	struct share_names names = {slot, version, tgid};
+	__u32 index = take_number(&free_shares, &fresh_share, LATENCY_SHARES), *found;
+	struct share_state *share = bpf_map_lookup_elem(&shares, &index);
+
+	if (index == LATENCY_SHARE_NONE || share == NULL)
+		return LATENCY_SHARE_NONE;
+	share->names = names;
+	if (bpf_map_update_elem(&share_of_names, &names, &index, BPF_NOEXIST) == 0) {
+		share->used = 1;
+		return index;
+	}
+	/* another CPU was faster */
+	bpf_map_push_elem(&free_shares, &index, 0);
+	found = bpf_map_lookup_elem(&share_of_names, &names);
+	return found != NULL ? *found : LATENCY_SHARE_NONE;
+}
+
+/* The share of a thread whose slot is up to date: the one it had, unless that is of others now. */
+static __always_inline __u32 share_of(const struct task_struct *task, struct latency_times *times)
+{
+	struct share_names names = {times->slot, times->version, task->tgid};
+	__u32 index = times->share, *found;
+	const struct share_state *share = bpf_map_lookup_elem(&shares, &index);
+
+	if (share != NULL && share->names.slot == names.slot && share->names.version == names.version &&
+	    share->names.tgid == names.tgid)
+		return index;
+	if (names.slot == LATENCY_SLOT_OTHER)
+		return LATENCY_SHARE_NONE;
+	found = bpf_map_lookup_elem(&share_of_names, &names);
+	index = found != NULL ? *found : make_share(names.slot, names.version, names.tgid);
+	times->share = index;
+	return index;
+}
+
 /* --- waits --- */
 
-/* Counts a wait of a slot's thread that has ended, `from` ns to `now`. */
-static __always_inline void count_wait(__u32 slot, __u32 kind, __u64 from, __u64 now)
+/* Counts a wait of a thread, whose slot is up to date, that has ended, `from` ns to `now`. */
+static __always_inline void count_wait(const struct task_struct *task, struct latency_times *times,
+				       __u32 kind, __u64 from, __u64 now)
 {
-	__u32 shard = slot < LATENCY_SHARDED_SLOTS ? bpf_get_smp_processor_id() & shard_mask : 0;
-	__u32 index = latency_record_counts(slot, shard_mask + 1) + shard;
+	__u32 share = share_of(task, times);
+	__u32 counter = share != LATENCY_SHARE_NONE ? share : LATENCY_SHARES + times->slot;
+	__u32 shard = counter < LATENCY_SHARDED ? bpf_get_smp_processor_id() & shard_mask : 0;
+	__u32 index = latency_record_counts(counter, shard_mask + 1) + shard;
 	struct latency_counts *own = bpf_map_lookup_elem(&counts, &index);
 	/* the clock may go back a little between two CPUs: ktime_get_mono_fast_ns() */
 	__u64 wait = now > from ? now - from : 0;
@@ -534,8 +598,10 @@ static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 	times = bpf_task_storage_get(&threads, task, NULL, 0);
 	if (times == NULL)
 		return;
-	if (times->blocked >= since && times->blocked != 0)
-		count_wait(slot_of(task, times), BLOCKED, times->blocked, now);
+	if (times->blocked >= since && times->blocked != 0) {
+		slot_of(task, times);
+		count_wait(task, times, BLOCKED, times->blocked, now);
+	}
 	times->blocked = 0;
 	/* one that has waited since it was preempted is woken as well, when it was about to sleep */
 	if (times->queued < since || times->queued == 0)
@@ -603,7 +669,7 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 	}
 	if (times != NULL && times->queued != 0) {
 		if (times->queued >= since) {
-			count_wait(slot, RUN_QUEUE, times->queued, now);
+			count_wait(task, times, RUN_QUEUE, times->queued, now);
 			settle(task, times, slot, bpf_get_smp_processor_id(), task->sched_info.last_queued,
 			       clock);
 		}

@@ -6,16 +6,20 @@
 
 /*
  * Shared by the programs that measure waits and their reader. Threads of one name, process name and
- * cgroup share a slot: a number under which their waits are counted. The counts of the slots that are given
- * out first, which those have that wait most often, stand in several shards, each for some of the CPUs, so
- * that those of a large host do not wait for one another. Those of the many others stand in one: shards for
- * all would take 92 MB.
+ * cgroup have one slot: a number for who waits and who runs. How long waits took is counted by share: the
+ * threads of one process that have one slot. Waits without a share, because none was left, are counted by
+ * slot. The counts of the shares that are given out first, which those have that wait most often, stand in
+ * several shards, each for some of the CPUs, so that those of a large host do not wait for one another. Those
+ * of the many others stand in one: shards for all would take 92 MB.
  */
 
 enum {
 	LATENCY_SLOT_OTHER = 0, /* of all that found no slot left */
-	LATENCY_SLOTS = 32768,
-	LATENCY_SHARDED_SLOTS = 1024, /* from 0 on */
+	LATENCY_SLOTS = 16384,
+	LATENCY_SHARE_NONE = 0,
+	LATENCY_SHARES = 16384,
+	LATENCY_COUNTERS = LATENCY_SHARES + LATENCY_SLOTS, /* of each share, and behind these of each slot */
+	LATENCY_SHARDED = 1024,                            /* of the counters, from 0 on */
 	LATENCY_SHARDS_MAX = 8,
 	LATENCY_RECORD_BUCKETS = 40, /* as LATENCY_BUCKETS of snapshot/latency.h */
 	LATENCY_RECORD_KINDS = 2,    /* run queue, D */
@@ -55,13 +59,27 @@ struct latency_times {
 	struct latency_names names;
 	__u32 slot;
 	__u32 version; /* of the slot; 0 with slot 0: it has none yet */
+	__u32 share;   /* LATENCY_SHARE_NONE: it has none */
+	__u32 unused;
 	__u64 woken; /* `since` of the measurement in which it was woken and has not run yet; 0: it was not */
 	__u32 waker; /* by whom: slot, or BLAME_INTERRUPTS */
 	__u32 waker_version;
 };
 
+/* The threads of one process that have one slot. */
+struct share_names {
+	__u32 slot, version; /* of the slot */
+	__u32 tgid;          /* in the initial pid namespace; 0: no thread takes it any more */
+};
+
+/* The state of a share. */
+struct share_state {
+	struct share_names names;
+	__u32 used; /* 0 while it has no names */
+};
+
 /*
- * The counts of one slot in one shard. They only grow, but for `longest`, which its reader takes
+ * The counts of one counter in one shard. They only grow, but for `longest`, which its reader takes
  * away. A wait is written from the last to the first of them and read from the first to the last: whose count
  * is seen is among the longest by then.
  */
@@ -112,12 +130,11 @@ struct blame_ring {
 	struct blame_slice slices[BLAME_SLICES];
 };
 
-/* The index of a slot's first counts; each shard of `shard_count` has its own. */
-static __always_inline __u32 latency_record_counts(__u32 slot, __u32 shard_count)
+/* The index of a counter's first counts; each shard of `shard_count` has its own. */
+static __always_inline __u32 latency_record_counts(__u32 counter, __u32 shard_count)
 {
-	return slot < LATENCY_SHARDED_SLOTS
-		       ? slot * shard_count
-		       : LATENCY_SHARDED_SLOTS * shard_count + (slot - LATENCY_SHARDED_SLOTS);
+	return counter < LATENCY_SHARDED ? counter * shard_count
+					 : LATENCY_SHARDED * shard_count + (counter - LATENCY_SHARDED);
 }
 
 /* The cost of measuring, on one CPU. */

@@ -78,7 +78,7 @@ static void find_latency_rows(const struct diff *diff, enum diff_side side, cons
 	names = sums;
 	grouping = grouping_create(&diff->options.grouping, &names, 1, diff->patterns);
 	shown->latency_row_of = memory_allocate((waits->latency.count + 1) * sizeof(uint32_t));
-	shown->latency_other = UINT32_MAX;
+	shown->latency_other = shown->latency_other_row = UINT32_MAX;
 	for (uint32_t i = 0; i < waits->latency.count; i++) {
 		size_t length;
 		const char *key = grouping_key(grouping, grouping_of_triple(grouping, 0, sum_of[i]), &length);
@@ -86,6 +86,7 @@ static void find_latency_rows(const struct diff *diff, enum diff_side side, cons
 
 		if (sum_of[i] == other) {
 			shown->latency_other = i;
+			shown->latency_other_row = (uint32_t)diff->pair_count;
 			shown->latency_row_of[i] = (uint32_t)diff->pair_count;
 		} else {
 			shown->latency_row_of[i] = group == UINT32_MAX || !diff_has_group(diff, side, group)

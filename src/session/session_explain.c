@@ -49,6 +49,8 @@ static void append_unavailable(const struct explanation *explanation, reason_id 
 	const source_set needed = column_sources(explanation->column);
 
 	buffer_append_format(explanation->lines, "Unavailable: %s.\n", snapshot_reason_words(now, reason));
+	if (reason == REASON_BY_NAME)
+		buffer_append_format(explanation->lines, "What would help: %s\n", session_by_name_remedy);
 	for (enum source source = 0; source < SOURCE_COUNT; source++) {
 		const char *remedy = (needed & source_bit(source)) != 0 ? evidence_remedy(now, source, reason)
 									: NULL;
@@ -58,6 +60,14 @@ static void append_unavailable(const struct explanation *explanation, reason_id 
 		buffer_append_format(explanation->lines, "What would help: %s\n", remedy);
 		return;
 	}
+}
+
+/* Whether it is known of groups, never of threads. */
+static bool is_of_groups(const struct explanation *explanation)
+{
+	const enum column_operation operation = column_entry(explanation->column)->operation;
+
+	return operation == COLUMN_OPERATION_LATENCY || operation == COLUMN_OPERATION_BLAME;
 }
 
 /* The number with all of its digits. */
@@ -77,6 +87,10 @@ static void append_exact_value(const struct explanation *explanation)
 		append_unavailable(explanation, cell.reason);
 	else if (cell.state == CELL_ABSENT && column_is_task_field(explanation->column))
 		buffer_append_text(lines, "No thread here has one.\n");
+	else if (cell.state == CELL_ABSENT && explanation->shown.by_thread && is_of_groups(explanation))
+		buffer_append_text(lines,
+				   "Counted by names and process, not by thread: Esc goes back to rows "
+				   "that have it.\n");
 	else if (cell.state == CELL_ABSENT)
 		buffer_append_text(lines, "Does not apply here, or there is nothing to divide by.\n");
 	else if (cell.form == CELL_FORM_INTEGER)
@@ -394,18 +408,25 @@ static void append_latency(struct explanation *explanation, const struct column_
 {
 	const struct window *window = &explanation->window;
 	const enum latency_kind kind = (enum latency_kind)entry->inputs[0];
-	const uint64_t unknown = reduce_latency_unknown(window, &explanation->shown, 0, kind);
+	reason_id reason = REASON_READ;
+	const uint64_t unknown = reduce_latency_unknown(window, &explanation->shown, 0, kind, &reason);
 	struct latency_histogram histogram;
 	struct buffer duration = {0};
 	char text[28];
 
 	if (!reduce_latency_row(window, &explanation->shown, 0, kind, &histogram))
 		return;
-	if (unknown != 0)
+	if (unknown != 0 && reason == REASON_UNDER_OTHER)
 		buffer_append_format(explanation->lines,
 				     "%s more found no room under their names, only under %s:\n"
 				     "those that are of this row, if any, are missing below.\n",
 				     number_group_digits(unknown, text), snapshot_other_name);
+	else if (unknown != 0)
+		buffer_append_format(explanation->lines,
+				     "%s more are known by name only, not by process:\n"
+				     "those that are of this row, if any, are missing below.\n"
+				     "What would help: %s\n",
+				     number_group_digits(unknown, text), session_by_name_remedy);
 	if (window->latency->unseen != 0)
 		buffer_append_format(
 			explanation->lines,

@@ -202,57 +202,103 @@ static void add_other(const struct view *view, const char *key, size_t key_lengt
 	if (view->step_count != 0 ||
 	    (key != NULL && order_bytes(key, key_length, snapshot_other_name, length) != 0))
 		return;
-	shown->latency_row_of[shown->latency_other] = (uint32_t)shown->row_count;
+	shown->latency_other_row = (uint32_t)shown->row_count;
 	shown->row_group[shown->row_count++] = UINT32_MAX;
 }
 
-/* Whether it takes more than names to know which threads a view shows, and in which rows. */
-static bool looks_behind_names(const struct view *view)
+/* Finds the record of the waits that may be of any group, and its row. */
+static void find_other(const struct view *view, const char *key, size_t key_length, struct snapshot *whole,
+		       struct shown *shown)
 {
-	bool looks = axis_is_by_thread(view->grouping.axis) || view_narrows_threads(view);
-
-	for (size_t i = 0; i < view->step_count; i++)
-		looks |= axis_is_by_thread(view->steps[i].axis);
-	return looks;
+	shown->latency_other = latency_sums_other(whole);
+	shown->latency_other_row = UINT32_MAX;
+	if (shown->latency_other == UINT32_MAX)
+		return;
+	if (view->hide_kernel_threads && whole->latency.records[shown->latency_other].is_kernel) {
+		shown->latency_other = UINT32_MAX;
+		return;
+	}
+	if (shown->latency_row_of != NULL)
+		shown->latency_other_row = shown->latency_row_of[shown->latency_other];
+	if (shown->latency_other_row == UINT32_MAX && !view_narrows_threads(view))
+		add_other(view, key, key_length, shown);
+	if (shown->latency_row_of != NULL)
+		shown->latency_row_of[shown->latency_other] = shown->latency_other_row;
 }
 
-/* Finds the rows of how long waits took, which is known by names only. */
+/* The row of each thread of the newest round, UINT32_MAX for none. */
+static uint32_t *rows_of_threads(const struct shown *shown)
+{
+	const size_t count = shown->now->thread_count + 1;
+	uint32_t *row_of = memory_allocate(count * sizeof(*row_of));
+
+	memset(row_of, 0xff, count * sizeof(*row_of));
+	for (size_t i = 0; i < shown->count; i++)
+		row_of[shown->threads[i]] = shown->row_of[i];
+	return row_of;
+}
+
+/* The same where names do not tell the rows, but names and process do. `row_of_record` is what
+ * view_group_names() gives, with rows instead of groups; it is taken. */
+static void collect_latency_by_process(struct snapshot *whole, uint32_t *row_of_record, const uint32_t rows[],
+				       bool by_thread, struct shown *shown)
+{
+	static const char ended_key[] = "(ended)";
+	const struct snapshot *now = shown->now;
+	uint32_t *row_of_thread = rows_of_threads(shown);
+	uint32_t *records = memory_allocate((now->triple_count + 1) * sizeof(*records));
+	const uint32_t ended = by_thread ? grouping_find(shown->grouping, ended_key, strlen(ended_key))
+					 : UINT32_MAX;
+
+	for (size_t i = 0; i < now->triple_count; i++)
+		records[i] = snapshot_look_up_triple(whole, &now->strings, &now->triples[i]);
+	shown->latency_rows = latency_rows_create(&(struct latency_rows_options){
+		.now = now,
+		.row_of_thread = row_of_thread,
+		.record_of_triple = records,
+		.row_of_record = row_of_record,
+		.by_thread = by_thread,
+		.ended_row = ended != UINT32_MAX ? rows[ended] : UINT32_MAX,
+	});
+	free(row_of_thread);
+	free(records);
+}
+
+/* Finds the rows of how long waits took, which is known by names, and mostly by process. */
 static void collect_latency(struct session *session, const struct view *view, const char *key,
 			    size_t key_length, struct shown *shown)
 {
 	struct snapshot *whole = session->rounds.latency.whole;
+	const bool by_thread = axis_is_by_thread(view->grouping.axis);
 	uint32_t *rows; /* of each group */
+	uint32_t *row_of_record;
 
 	if (shown->by_thread || whole == NULL || !view_needs_latency(view))
 		return;
-	if (shown->behind_names)
-		return;
-	shown->latency_names.snapshot = whole;
-	shown->latency_names.patterns = &session->patterns;
-	shown->latency_names.options = view->grouping;
-	shown->latency_names.options.reference |= grouping_is_reference(shown->grouping);
-	shown->latency_row_of = view_group_names(view, key, key_length, whole, &session->patterns,
-						 shown->grouping);
+	row_of_record = view_group_names(view, key, key_length, whole, &session->patterns, shown->grouping);
 	rows = memory_allocate((grouping_count(shown->grouping) + 1) * sizeof(*rows));
 	memset(rows, 0xff, (grouping_count(shown->grouping) + 1) * sizeof(*rows));
 	for (uint32_t row = 0; row < shown->row_count; row++)
 		rows[shown->row_group[row]] = row;
 	for (size_t i = 0; i < whole->latency.count; i++) {
-		uint32_t *row_of = &shown->latency_row_of[i];
+		uint32_t *row_of = &row_of_record[i];
 
-		*row_of = *row_of == UINT32_MAX ||
-					  (view->hide_kernel_threads && whole->latency.records[i].is_kernel)
-				  ? UINT32_MAX
-				  : rows[*row_of];
+		if (view->hide_kernel_threads && whole->latency.records[i].is_kernel)
+			*row_of = UINT32_MAX;
+		else if (*row_of != UINT32_MAX && !by_thread)
+			*row_of = rows[*row_of];
+	}
+	if (shown->behind_names) {
+		collect_latency_by_process(whole, row_of_record, rows, by_thread, shown);
+	} else {
+		shown->latency_row_of = row_of_record;
+		shown->latency_names.snapshot = whole;
+		shown->latency_names.patterns = &session->patterns;
+		shown->latency_names.options = view->grouping;
+		shown->latency_names.options.reference |= grouping_is_reference(shown->grouping);
 	}
 	free(rows);
-	shown->latency_other = latency_sums_other(whole);
-	if (shown->latency_other == UINT32_MAX)
-		return;
-	if (view->hide_kernel_threads && whole->latency.records[shown->latency_other].is_kernel)
-		shown->latency_other = UINT32_MAX;
-	else if (shown->latency_row_of[shown->latency_other] == UINT32_MAX)
-		add_other(view, key, key_length, shown);
+	find_other(view, key, key_length, whole, shown);
 }
 
 void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
@@ -262,7 +308,7 @@ void session_collect(struct session *session, const struct view *view, const cha
 	const bool *still;
 
 	*shown = (struct shown){.now = session->rounds.now, .by_thread = view->level == VIEW_LEVEL_THREADS};
-	shown->behind_names = looks_behind_names(view);
+	shown->behind_names = view_looks_behind_names(view);
 	if (ended != NULL && !shown->by_thread) {
 		selection.ended = ended;
 		selection.sides[1] = ended->names;

@@ -11,6 +11,8 @@ struct refusal {
 	enum feature feature;
 };
 
+const char session_by_name_remedy[] = "group by process, cgroup or thread (g), without a filter of threads";
+
 static const struct refusal nothing_refused = {.feature = FEATURE_NONE};
 
 /* Whether a reason holds until something is changed, not only in this round or for this thread. */
@@ -150,6 +152,16 @@ static struct refusal refuse_latency(const struct question *question)
 	return refusal_of_feature(question->now, FEATURE_LATENCY);
 }
 
+/* Who delayed or woke whom is known by names. */
+static struct refusal refuse_blame(const struct question *question)
+{
+	const struct refusal refusal = refuse_latency(question);
+
+	if (refusal.reason != REASON_READ || !view_looks_behind_names(question->view))
+		return refusal;
+	return (struct refusal){REASON_BY_NAME, FEATURE_NONE};
+}
+
 /* The number of threads that ended is counted by rounds since the base. */
 static struct refusal refuse_lives(const struct question *question)
 {
@@ -193,7 +205,7 @@ static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct
 	[COLUMN_OPERATION_GROWTH] = refuse_resident, [COLUMN_OPERATION_HEAP] = refuse_source,
 	[COLUMN_OPERATION_LATENCY] = refuse_latency, [COLUMN_OPERATION_LIVES] = refuse_lives,
 	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,   [COLUMN_OPERATION_IDENTITY] = refuse_identity,
-	[COLUMN_OPERATION_BAR] = refuse_nothing,     [COLUMN_OPERATION_BLAME] = refuse_latency,
+	[COLUMN_OPERATION_BAR] = refuse_nothing,     [COLUMN_OPERATION_BLAME] = refuse_blame,
 };
 
 static struct refusal refusal_of_column(const struct session *session, const struct view *view,
@@ -228,6 +240,8 @@ static void append_words(const struct snapshot *now, struct refusal refusal, str
 
 	if (cause == FEATURE_NONE) {
 		buffer_append_text(words, snapshot_reason_words(now, refusal.reason));
+		if (refusal.reason == REASON_BY_NAME)
+			buffer_append_format(words, "; %s", session_by_name_remedy);
 		return;
 	}
 	if (refusal.reason == REASON_SWITCHED_OFF)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "snapshot.h"
@@ -92,6 +93,104 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 	return record;
 }
 
+static int order_u64s(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* --- shares --- */
+
+static int order_shares(const void *left, const void *right)
+{
+	const struct latency_share *a = left, *b = right;
+
+	return a->record != b->record ? (a->record > b->record) - (a->record < b->record)
+				      : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+void latency_join_shares(struct latency *latency)
+{
+	struct latency_share *shares = latency->shares;
+	size_t joined = 0;
+
+	if (latency->share_count != 0)
+		qsort(shares, latency->share_count, sizeof(*shares), order_shares);
+	for (size_t i = 0; i < latency->share_count; i++) {
+		struct latency_share *last = joined != 0 ? &shares[joined - 1] : NULL;
+
+		if (last == NULL || order_shares(last, &shares[i]) != 0) {
+			shares[joined++] = shares[i];
+			continue;
+		}
+		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
+			latency_merge(&last->of[kind], &shares[i].of[kind]);
+	}
+	latency->share_count = joined;
+}
+
+static uint64_t count_of_share(const struct latency_share *share)
+{
+	return number_add_saturating(latency_count(&share->of[LATENCY_RUN_QUEUE]),
+				     latency_count(&share->of[LATENCY_BLOCKED]));
+}
+
+/* Leaves out the half with the fewest waits. */
+static void drop_shares(struct latency *latency)
+{
+	const size_t count = latency->share_count;
+	uint64_t *counts = memory_allocate(count * sizeof(*counts)), limit;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		counts[i] = count_of_share(&latency->shares[i]);
+	qsort(counts, count, sizeof(*counts), order_u64s);
+	limit = counts[count - LATENCY_SHARES_MAX / 2];
+	free(counts);
+	for (size_t i = 0; i < count; i++) {
+		if (count_of_share(&latency->shares[i]) > limit)
+			latency->shares[kept++] = latency->shares[i];
+	}
+	latency->share_count = kept;
+}
+
+void latency_add_shares(struct latency *latency, const struct latency *from, const uint32_t indices[])
+{
+	for (size_t i = 0; i < from->share_count; i++) {
+		struct latency_share *share = MEMORY_APPEND(latency->shares, latency->share_count,
+							    latency->share_capacity);
+
+		*share = from->shares[i];
+		share->record = indices[share->record];
+	}
+	if (from->share_count == 0)
+		return;
+	latency_join_shares(latency);
+	if (latency->share_count > LATENCY_SHARES_MAX)
+		drop_shares(latency);
+}
+
+void latency_end_shares(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < latency->share_count; i++) {
+		struct latency_share *share = &latency->shares[i];
+		uint32_t leader;
+
+		if (share->pid == 0)
+			continue;
+		leader = snapshot_find_row(now, share->pid, share->pid);
+		if (leader != SNAPSHOT_NO_ROW && now->start_time[leader] <= read_at_ns / NS_PER_TICK)
+			continue;
+		share->pid = 0;
+		any = true;
+	}
+	if (any)
+		latency_join_shares(latency);
+}
+
 /* --- what delayed them --- */
 
 int latency_order_delays(const void *left, const void *right)
@@ -125,13 +224,6 @@ size_t latency_join_delays(struct latency_delay delays[], size_t count)
 	return joined;
 }
 
-static int order_times(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Puts the half with the least time together, by victim: as many stay as there is room for beside these. */
 static void fold_delays(struct latency *latency)
 {
@@ -140,7 +232,7 @@ static void fold_delays(struct latency *latency)
 
 	for (size_t i = 0; i < count; i++)
 		times[i] = latency->delays[i].time_ns;
-	qsort(times, count, sizeof(*times), order_times);
+	qsort(times, count, sizeof(*times), order_u64s);
 	limit = times[count - (LATENCY_DELAYS_MAX - LATENCY_RECORDS_MAX)];
 	free(times);
 	for (size_t i = 0; i < count; i++) {
@@ -176,9 +268,13 @@ void latency_copy(struct snapshot *to, const struct snapshot *from)
 
 	to->latency = *latency;
 	to->latency.records = memory_allocate((latency->count + 1) * sizeof(*latency->records));
+	to->latency.shares = memory_allocate((latency->share_count + 1) * sizeof(*latency->shares));
 	to->latency.delays = memory_allocate((latency->delay_count + 1) * sizeof(*latency->delays));
 	to->latency.capacity = latency->count + 1;
+	to->latency.share_capacity = latency->share_count + 1;
 	to->latency.delay_capacity = latency->delay_count + 1;
+	for (size_t i = 0; i < latency->share_count; i++)
+		to->latency.shares[i] = latency->shares[i];
 	for (size_t i = 0; i < latency->delay_count; i++)
 		to->latency.delays[i] = latency->delays[i];
 	for (size_t i = 0; i < latency->count; i++) {
@@ -194,6 +290,7 @@ void latency_copy(struct snapshot *to, const struct snapshot *from)
 void latency_release(struct latency *latency)
 {
 	free(latency->records);
+	free(latency->shares);
 	free(latency->delays);
 }
 
@@ -250,6 +347,7 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			latency_merge(&record->of[kind], &more->records[i].of[kind]);
 	}
+	latency_add_shares(to, more, indices);
 	latency_add_delays(to, more, indices);
 	return indices;
 }

@@ -23,7 +23,8 @@ enum latency_kind {
 enum {
 	LATENCY_BUCKETS = 40,
 	LATENCY_RECORDS_MAX = 32768, /* of sums; what is beyond is put together under `(other)` */
-	LATENCY_DELAYS_MAX = 65536,  /* the same of what delayed */
+	LATENCY_SHARES_MAX = 16384,  /* of sums; what is beyond is known by record only */
+	LATENCY_DELAYS_MAX = 65536,  /* as LATENCY_RECORDS_MAX, of what delayed */
 };
 
 /* What delayed a wait for a CPU. */
@@ -53,6 +54,13 @@ struct latency_record {
 	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
+/* Of the waits of a record, those that threads of one process had. */
+struct latency_share {
+	uint32_t record; /* its index */
+	uint32_t pid;    /* 0: of processes that have ended */
+	struct latency_histogram of[LATENCY_KIND_COUNT];
+};
+
 /* What threads of one record were delayed by while they waited for a CPU, and how often that woke them. */
 struct latency_delay {
 	uint32_t victim;  /* index of its record */
@@ -75,6 +83,10 @@ struct latency {
 	bool is_whole;                  /* since measuring began */
 	struct latency_record *records; /* in no order; of sums: by the triple of the same index */
 	size_t count, capacity;
+	/* By record, then process, each once. They may lack waits that the record has: of these it is not
+	 * known whose they were. */
+	struct latency_share *shares;
+	size_t share_count, share_capacity;
 	struct latency_delay *delays; /* of sums: each pair once, ascending */
 	size_t delay_count, delay_capacity;
 };
@@ -104,6 +116,20 @@ double latency_percentile(const struct latency_histogram *histogram, double shar
 /* A zeroed record of these names (ids in the snapshot's strings), valid until the next one. */
 struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pcomm, uint32_t comm,
 					  uint32_t cgroup);
+
+/* Sorts shares and makes one of all with the same record and process. */
+void latency_join_shares(struct latency *latency);
+
+/* Adds the shares of the records of `from`, which have the indices `indices` in `latency`. Those beyond
+ * LATENCY_SHARES_MAX, of the fewest waits, are left out. */
+void latency_add_shares(struct latency *latency, const struct latency *from, const uint32_t indices[]);
+
+/*
+ * Shares of processes that are not in `now`, a snapshot with threads, are of processes that have ended from
+ * here on; so are those of a process that began after `read_at_ns` (CLOCK_BOOTTIME), when the shares were
+ * read: another one had its id.
+ */
+void latency_end_shares(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns);
 
 /* Compares two delays, for qsort(3): by victim, then cause, then culprit. */
 int latency_order_delays(const void *left, const void *right);

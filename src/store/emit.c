@@ -698,6 +698,7 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 		return emit_cgroups(emitter);
 	case MEMBER_LIST:
 	case MEMBER_LATENCY_RECORDS:
+	case MEMBER_LATENCY_SHARES:
 	case MEMBER_LATENCY_DELAYS:
 		return emit_list(emitter, member, target);
 	case MEMBER_FEATURES:

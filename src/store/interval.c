@@ -190,6 +190,33 @@ void round_code_latency(struct round *round)
 	code_delays(round, latency);
 }
 
+void round_code_latency_shares(struct round *round)
+{
+	struct latency *latency = &round->now->latency;
+	struct coder_stream *counts = &round->streams[STREAM_LATENCY_SHARES];
+	size_t count = latency->share_count;
+
+	if (round->coder.decoding ? counts->next == counts->end : count == 0)
+		return;
+	count = coder_count(&round->coder, counts, round->coder.decoding ? 0 : count);
+	if (round->coder.decoding && count != 0) {
+		latency->shares = memory_allocate_zero(count, sizeof(*latency->shares));
+		latency->share_count = latency->share_capacity = count;
+	}
+	for (size_t i = 0; i < count && !round->coder.failed; i++) {
+		struct latency_share *share = &latency->shares[i];
+		const struct latency_share expected = {
+			.record = i != 0 ? latency->shares[i - 1].record : 0,
+			.pid = i != 0 ? latency->shares[i - 1].pid : 0,
+		};
+
+		round_code_object(round, &latency_share_object, STREAM_LATENCY_SHARES + 1, true, share,
+				  &expected, false);
+		if (round->coder.decoding && share->record >= latency->count)
+			coder_fail(&round->coder);
+	}
+}
+
 /* --- threads that ended --- */
 
 static const struct member ended_members[] = {

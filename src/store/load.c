@@ -333,6 +333,19 @@ static void *begin_latency_record(struct loader *loader, struct frame *frame)
 }
 
 /* The same. */
+static void *begin_latency_share(struct loader *loader, struct frame *frame)
+{
+	struct latency *latency = &loader->snapshot->latency;
+	struct latency_share *share;
+
+	if (frame->index > LATENCY_SHARES_MAX)
+		return NULL;
+	share = MEMORY_APPEND(latency->shares, latency->share_count, latency->share_capacity);
+	*share = (struct latency_share){0};
+	return share;
+}
+
+/* The same. */
 static void *begin_latency_delay(struct loader *loader, struct frame *frame)
 {
 	struct latency *latency = &loader->snapshot->latency;
@@ -371,6 +384,7 @@ static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_TALLIES] = {JSON_OBJECT, LOAD_OBJECTS, .element = &tally_object,
 			    .begin_element = begin_tally},
 	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_record},
+	[MEMBER_LATENCY_SHARES] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_share},
 	[MEMBER_LATENCY_DELAYS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_delay},
 	[MEMBER_BUCKETS] = {JSON_ARRAY, LOAD_NUMBERS, .take = take_slot},
 	[MEMBER_TASK_FIELD_EVENTS] = {JSON_OBJECT, LOAD_NUMBERS, .take = load_task_field_event},
@@ -594,6 +608,18 @@ static void apply_resident(struct snapshot *snapshot)
 		snapshot->resident[i].read_at = snapshot->provenance.boottime_ns;
 }
 
+/* Leaves out shares of records that are not there. */
+static void check_shares(struct latency *latency)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < latency->share_count; i++) {
+		if (latency->shares[i].record < latency->count)
+			latency->shares[count++] = latency->shares[i];
+	}
+	latency->share_count = count;
+}
+
 /* Leaves out what delayed records that are not there. */
 static void check_delays(struct latency *latency)
 {
@@ -616,6 +642,7 @@ static void conclude(struct loader *loader)
 		load_window_join(loader);
 	}
 	apply_waits(loader);
+	check_shares(&loader->snapshot->latency);
 	check_delays(&loader->snapshot->latency);
 	apply_resident(loader->snapshot);
 	apply_heap(loader);

@@ -382,6 +382,15 @@ static const struct member latency_record_members[] = {
 
 const struct object latency_record_object = LIST_OBJECT(latency_record_members, latency_record);
 
+static const struct member latency_share_members[] = {
+	MEMBER(latency_share, "group", U32, 0, record),
+	SAME(latency_share, U32, MEMBER_OMITTED, pid),
+	NESTED(latency_share, "run_queue", MEMBER_OMITTED, of[LATENCY_RUN_QUEUE], latency_histogram_object),
+	NESTED(latency_share, "blocked", MEMBER_OMITTED, of[LATENCY_BLOCKED], latency_histogram_object),
+};
+
+const struct object latency_share_object = LIST_OBJECT(latency_share_members, latency_share);
+
 static const struct member latency_delay_members[] = {
 	SAME(latency_delay, U32, 0, victim),
 	SAME(latency_delay, LATENCY_CAUSE, MEMBER_OMITTED, cause),
@@ -399,6 +408,8 @@ static const struct member latency_members[] = {
 	SAME(latency, U64, MEMBER_OMITTED, cost_ns),
 	{NAME("groups"), MEMBER_UNCODED, MEMBER_LATENCY_RECORDS, FIELD(latency, records),
 	 .known = offsetof(struct latency, count), .object = &latency_record_object},
+	{NAME("processes"), MEMBER_UNCODED | MEMBER_OMITTED, MEMBER_LATENCY_SHARES, FIELD(latency, shares),
+	 .known = offsetof(struct latency, share_count), .object = &latency_share_object},
 	{NAME("delays"), MEMBER_UNCODED | MEMBER_OMITTED, MEMBER_LATENCY_DELAYS, FIELD(latency, delays),
 	 .known = offsetof(struct latency, delay_count), .object = &latency_delay_object},
 	SAME(latency, BOOLEAN, MEMBER_UNWRITTEN, is_whole),

@@ -102,6 +102,8 @@ enum member_type {
 	MEMBER_ENDED_COUNTED,   /* amounts of struct ended_record that are whole; object of numbers by slot */
 	MEMBER_ENDED_AT_LEAST,  /* those that are not */
 	MEMBER_ENDED_MISSED,    /* reasons for what is not known; object of strings by slot */
+	/* Numbers of the types above are part of the rounds' format. */
+	MEMBER_LATENCY_SHARES, /* as MEMBER_LATENCY_RECORDS */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -216,6 +218,7 @@ extern const struct object text_pair_object;         /* of struct text_pair */
 extern const struct object latency_object;           /* of struct latency */
 extern const struct object task_fields_object;       /* of struct task_fields_record */
 extern const struct object latency_record_object;    /* of struct latency_record */
+extern const struct object latency_share_object;     /* of struct latency_share */
 extern const struct object latency_delay_object;     /* of struct latency_delay */
 extern const struct object task_field_member_object; /* of struct task_field_member_record */
 

@@ -122,6 +122,7 @@ static double code_interval(struct round *round, double left_ns)
 		return NAN;
 	round_code_latency(round);
 	round_code_ended(round);
+	round_code_latency_shares(round);
 	return code_double(round, left_ns);
 }
 

@@ -51,7 +51,8 @@ enum round_stream {
 	STREAM_STUCK = STREAM_WAIT_SAME + 2,
 	STREAM_READ_AT = STREAM_STUCK + 2,
 	STREAM_DELAYS = STREAM_READ_AT + 3 * VOCABULARY_SOURCES_MAX,
-	STREAM_TOTAL = STREAM_DELAYS + 8,
+	STREAM_LATENCY_SHARES = STREAM_DELAYS + 8, /* how many, and the members of each */
+	STREAM_TOTAL = STREAM_LATENCY_SHARES + 1 + 8,
 };
 
 struct round {
@@ -200,6 +201,8 @@ void round_code_task_fields(struct round *round);
 struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t rows[], size_t count);
 
 void round_code_latency(struct round *round);
+/* Shares of what that has. Rounds of versions that knew none have no stream of them. */
+void round_code_latency_shares(struct round *round);
 void round_code_ended(struct round *round);
 
 /* --- recording.c --- */

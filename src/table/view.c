@@ -145,6 +145,15 @@ bool view_narrows_threads(const struct view *view)
 	return false;
 }
 
+bool view_looks_behind_names(const struct view *view)
+{
+	bool looks = axis_is_by_thread(view->grouping.axis) || view_narrows_threads(view);
+
+	for (size_t i = 0; i < view->step_count; i++)
+		looks |= axis_is_by_thread(view->steps[i].axis);
+	return looks;
+}
+
 void view_append_signature(const struct view *view, enum axis axis, size_t step_count, struct buffer *buffer)
 {
 	const struct grouping_options *grouping = &view->grouping;
@@ -513,9 +522,13 @@ static void narrow(const struct view *view, enum axis axis, const char *key, siz
 		   const struct snapshot *names, bool reference, struct pattern_memory *patterns,
 		   bool *allowed)
 {
-	struct grouping *grouping = group(view, axis, names, reference, patterns);
-	uint32_t wanted = grouping_find(grouping, key, key_length);
+	struct grouping *grouping;
+	uint32_t wanted;
 
+	if (axis_is_by_thread(axis))
+		return;
+	grouping = group(view, axis, names, reference, patterns);
+	wanted = grouping_find(grouping, key, key_length);
 	for (uint32_t i = 0; i < names->triple_count; i++)
 		allowed[i] &= wanted != UINT32_MAX && grouping_of_triple(grouping, 0, i) == wanted;
 	grouping_release(grouping);
@@ -540,7 +553,10 @@ uint32_t *view_group_names(const struct view *view, const char *key, size_t key_
 		size_t length;
 		const char *own_key = grouping_key(own, grouping_of_triple(own, 0, i), &length);
 
-		groups[i] = allowed[i] ? grouping_find(grouping, own_key, length) : UINT32_MAX;
+		groups[i] = !allowed[i] ? UINT32_MAX
+			    : axis_is_by_thread(view->grouping.axis)
+				    ? 0
+				    : grouping_find(grouping, own_key, length);
 	}
 	free(allowed);
 	grouping_release(own);

@@ -159,6 +159,9 @@ const struct filter *view_filter_at(const struct view *view, size_t step);
 /* Whether the filter, or that of a step, narrows threads. */
 bool view_narrows_threads(const struct view *view);
 
+/* Whether it takes more than names to know which threads a view shows, and in which rows. */
+bool view_looks_behind_names(const struct view *view);
+
 /*
  * Appends all that decides which threads are shown and how they are grouped, on an axis inside the first
  * `step_count` steps: bytes that are equal where it is the same.
@@ -193,7 +196,8 @@ char *view_close(struct view *view, size_t *ret_key_length);
 /*
  * Finds the group of a view for each triple of `names`, a snapshot without threads: an id of `grouping`,
  * which is that of the view's axis; UINT32_MAX for none, and where the view was narrowed
- * to others. `key` (may be NULL) limits them to the group of that key. `patterns` are those that the grouping
+ * to others. On an axis of axis_is_by_thread() it is 0 where the view may have it, and a step on one narrows
+ * nothing. `key` (may be NULL) limits them to the group of that key. `patterns` are those that the grouping
  * was made with. The caller frees the array.
  */
 uint32_t *view_group_names(const struct view *view, const char *key, size_t key_length,

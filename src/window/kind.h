@@ -118,7 +118,7 @@ bool reducer_sleeps_where_still(const struct reducer *reducer);
 /* Whether it is known how long waits took in the rows (`shown` may be NULL: at all), and otherwise why not.
  */
 bool reducer_has_latency(const struct window *window, const struct shown *shown);
-reason_id reducer_latency_missing(const struct window *window, const struct shown *shown);
+reason_id reducer_latency_missing(const struct window *window);
 
 /* Whether the threads that stand still in the window are gathered in `shown`. */
 static inline bool reducer_knows_still(const struct reducer *reducer)

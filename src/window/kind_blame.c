@@ -18,7 +18,9 @@ static bool is_untold(const struct latency *span)
 reason_id reduce_blame_missing(const struct window *window, const struct shown *shown)
 {
 	if (!reducer_has_latency(window, shown))
-		return reducer_latency_missing(window, shown);
+		return reducer_latency_missing(window);
+	if (shown != NULL && shown->latency_row_of == NULL)
+		return REASON_BY_NAME;
 	if (is_untold(window->latency))
 		return window->missing == REASON_NOT_IN_FILE ? REASON_NOT_IN_FILE : REASON_NOT_IN_KERNEL;
 	return REASON_READ;
@@ -54,7 +56,7 @@ static void begin(struct reducer *reducer)
 			accumulator_miss(accumulator, missing);
 		else if (values->blame->whole[row] != 0)
 			accumulator->read++;
-		else if (reduce_latency_unknown(window, shown, row, LATENCY_RUN_QUEUE) != 0)
+		else if (reduce_latency_unknown(window, shown, row, LATENCY_RUN_QUEUE, NULL) != 0)
 			accumulator_miss(accumulator, REASON_UNDER_OTHER);
 	}
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Wait latency, which is measured by names: for groups, not for threads. */
+/* Wait latency, which is measured by names and process: for groups, not for threads. */
 #include "kind.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
-reason_id reducer_latency_missing(const struct window *window, const struct shown *shown)
+reason_id reducer_latency_missing(const struct window *window)
 {
 	const struct feature_result *feature = &window->now->provenance.features[FEATURE_LATENCY];
 
 	if (window->missing == REASON_NOT_IN_FILE)
 		return REASON_NOT_IN_FILE;
-	if (shown != NULL && shown->behind_names && window->latency != NULL && window->latency->span_ns != 0)
-		return REASON_BY_NAME;
 	if (window->latency == NULL && window->now->latency.present)
 		return REASON_NOT_READ; /* of another time */
 	return feature->state == FEATURE_STATE_OFF ? (reason_id)feature->reason : REASON_SWITCHED_OFF;
@@ -22,30 +21,109 @@ reason_id reducer_latency_missing(const struct window *window, const struct show
 bool reducer_has_latency(const struct window *window, const struct shown *shown)
 {
 	return window->latency != NULL && window->latency->span_ns != 0 &&
-	       (shown == NULL || shown->latency_row_of != NULL);
+	       (shown == NULL || shown->latency_row_of != NULL || shown->latency_rows != NULL);
+}
+
+/* The waits of rows: the known ones, and how many more may be theirs. */
+struct row_waits {
+	struct latency_histogram known;
+	uint64_t unknown;
+	reason_id reason; /* of these */
+};
+
+static void add_unknown(struct row_waits *waits, uint64_t count, reason_id reason)
+{
+	if (count == 0)
+		return;
+	waits->unknown = number_add_saturating(waits->unknown, count);
+	waits->reason = reason;
+}
+
+/* Adds the waits whose process is known, each to its row. */
+static void add_shares(const struct window *window, const struct shown *shown, enum latency_kind kind,
+		       struct row_waits rows[])
+{
+	const struct latency *latency = window->latency;
+	uint64_t *rest = memory_allocate((latency->count + 1) * sizeof(*rest)); /* by record */
+	const struct latency_row_record *pairs;
+	size_t pair_count;
+
+	for (size_t i = 0; i < latency->count; i++)
+		rest[i] = latency_count(&latency->records[i].of[kind]);
+	for (size_t i = 0; i < latency->share_count; i++) {
+		const struct latency_share *share = &latency->shares[i];
+		const uint64_t count = latency_count(&share->of[kind]);
+		bool unsure;
+		const uint32_t row = latency_rows_find(shown->latency_rows, share, &unsure);
+
+		rest[share->record] -= count < rest[share->record] ? count : rest[share->record];
+		if (row != UINT32_MAX && unsure)
+			add_unknown(&rows[row], count, REASON_BY_NAME);
+		else if (row != UINT32_MAX)
+			latency_merge(&rows[row].known, &share->of[kind]);
+	}
+	pairs = latency_rows_records(shown->latency_rows, &pair_count);
+	for (size_t i = 0; i < pair_count; i++) {
+		if (pairs[i].record < latency->count && pairs[i].record != shown->latency_other)
+			add_unknown(&rows[pairs[i].row], rest[pairs[i].record], REASON_BY_NAME);
+	}
+	free(rest);
+}
+
+/* The waits of each row; the caller frees it. */
+static struct row_waits *gather(const struct window *window, const struct shown *shown,
+				enum latency_kind kind)
+{
+	const struct latency *latency = window->latency;
+	const uint32_t other = shown->latency_other;
+	struct row_waits *rows = memory_allocate_zero(shown->row_count + 1, sizeof(*rows));
+
+	if (shown->latency_rows != NULL)
+		add_shares(window, shown, kind, rows);
+	for (size_t i = 0; shown->latency_row_of != NULL && i < latency->count; i++) {
+		if (shown->latency_row_of[i] != UINT32_MAX)
+			latency_merge(&rows[shown->latency_row_of[i]].known, &latency->records[i].of[kind]);
+	}
+	if (other == UINT32_MAX)
+		return rows;
+	for (size_t row = 0; row < shown->row_count; row++) {
+		if (row != shown->latency_other_row)
+			add_unknown(&rows[row], latency_count(&latency->records[other].of[kind]),
+				    REASON_UNDER_OTHER);
+		else if (shown->latency_row_of == NULL)
+			latency_merge(&rows[row].known, &latency->records[other].of[kind]);
+	}
+	return rows;
 }
 
 bool reduce_latency_row(const struct window *window, const struct shown *shown, size_t row,
 			enum latency_kind kind, struct latency_histogram *ret_histogram)
 {
+	struct row_waits *rows;
+
 	*ret_histogram = (struct latency_histogram){0};
 	if (!reducer_has_latency(window, shown))
 		return false;
-	for (size_t i = 0; i < window->latency->count; i++) {
-		if (shown->latency_row_of[i] == row)
-			latency_merge(ret_histogram, &window->latency->records[i].of[kind]);
-	}
+	rows = gather(window, shown, kind);
+	*ret_histogram = rows[row].known;
+	free(rows);
 	return true;
 }
 
 uint64_t reduce_latency_unknown(const struct window *window, const struct shown *shown, size_t row,
-				enum latency_kind kind)
+				enum latency_kind kind, reason_id *ret_reason)
 {
-	const uint32_t other = shown->latency_other;
+	struct row_waits *rows;
+	uint64_t unknown;
 
-	if (!reducer_has_latency(window, shown) || other == UINT32_MAX || shown->latency_row_of[other] == row)
+	if (!reducer_has_latency(window, shown))
 		return 0;
-	return latency_count(&window->latency->records[other].of[kind]);
+	rows = gather(window, shown, kind);
+	unknown = rows[row].unknown;
+	if (ret_reason != NULL)
+		*ret_reason = rows[row].reason;
+	free(rows);
+	return unknown;
 }
 
 static double latency_value(const struct latency_histogram *histogram, enum latency_field field,
@@ -67,15 +145,16 @@ static double latency_value(const struct latency_histogram *histogram, enum late
 }
 
 /* Adds the waits of a row. Without a wait it has no percentile either. */
-static void add_latency(struct accumulator *accumulator, const struct latency_histogram *histogram,
-			enum latency_field field, uint64_t unknown)
+static void add_latency(struct accumulator *accumulator, const struct row_waits *waits,
+			enum latency_field field)
 {
-	const double value = latency_value(histogram, field, unknown);
+	const double value = latency_value(&waits->known, field, waits->unknown);
 
-	if (unknown != 0)
-		accumulator_miss(accumulator, REASON_UNDER_OTHER);
+	if (waits->unknown != 0)
+		accumulator_miss(accumulator, waits->reason);
 	/* at least nothing is no more than nothing known */
-	if (unknown != 0 ? value > 0 : field == LATENCY_FIELD_COUNT || latency_count(histogram) != 0) {
+	if (waits->unknown != 0 ? value > 0
+				: field == LATENCY_FIELD_COUNT || latency_count(&waits->known) != 0) {
 		accumulator->read++;
 		accumulator->sum[0].real = value;
 	}
@@ -90,30 +169,24 @@ static void begin(struct reducer *reducer)
 	/* a report of lives has rates too */
 	const bool as_rate = field == LATENCY_FIELD_COUNT &&
 			     (reducer->values->mode == WINDOW_MODE_RATE || window->as_stored);
-	struct latency_histogram *histograms;
+	struct row_waits *rows;
 
 	reducer->values->is_real = true;
 	if (shown->by_thread)
 		return;
 	for (size_t row = 0; !reducer_has_latency(window, shown) && row < shown->row_count; row++)
-		accumulator_miss(reducer_row(reducer, row), reducer_latency_missing(window, shown));
+		accumulator_miss(reducer_row(reducer, row), reducer_latency_missing(window));
 	if (!reducer_has_latency(window, shown))
 		return;
-	histograms = memory_allocate_zero(shown->row_count + 1, sizeof(*histograms));
-	for (size_t i = 0; i < window->latency->count; i++) {
-		if (shown->latency_row_of[i] != UINT32_MAX)
-			latency_merge(&histograms[shown->latency_row_of[i]],
-				      &window->latency->records[i].of[kind]);
-	}
+	rows = gather(window, shown, kind);
 	for (size_t row = 0; row < shown->row_count; row++) {
 		struct accumulator *accumulator = reducer_row(reducer, row);
 
-		add_latency(accumulator, &histograms[row], field,
-			    reduce_latency_unknown(window, shown, row, kind));
+		add_latency(accumulator, &rows[row], field);
 		if (as_rate)
 			accumulator->sum[0].real *= 1e9 / (double)window->latency->span_ns;
 	}
-	free(histograms);
+	free(rows);
 }
 
 /* Counts and times are whole but for rates of the screen. */

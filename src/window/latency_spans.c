@@ -16,6 +16,8 @@ static void clear(struct latency *latency)
 	*latency = (struct latency){.records = before.records,
 				    .count = before.count,
 				    .capacity = before.capacity,
+				    .shares = before.shares,
+				    .share_capacity = before.share_capacity,
 				    .delays = before.delays,
 				    .delay_capacity = before.delay_capacity};
 }
@@ -50,6 +52,7 @@ static void add_waits(struct latency *span, const struct latency *whole, const s
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			latency_merge(&span->records[indices[i]].of[kind], &more->records[i].of[kind]);
 	}
+	latency_add_shares(span, more, indices);
 	latency_add_delays(span, more, indices);
 }
 
@@ -130,6 +133,11 @@ void latency_spans_add_round(struct latency_spans *spans, const struct snapshot 
 		spans->whole = snapshot_create();
 	if (spans->whole->latency.count != 0 && !latency_sums_have_room(spans->whole, snapshot))
 		make_room(spans);
+	if (snapshot->thread_count != 0) {
+		latency_end_shares(&spans->whole->latency, snapshot, spans->read_at_ns);
+		latency_end_shares(&spans->base, snapshot, spans->read_at_ns);
+		spans->read_at_ns = snapshot->provenance.boottime_ns;
+	}
 	spans->rounds++;
 	indices = latency_sums_add(spans->whole, snapshot);
 	add_waits(&spans->interval, &spans->whole->latency, &snapshot->latency, indices);
@@ -206,6 +214,7 @@ struct snapshot *latency_spans_copy(const struct latency_spans *spans, const str
 		record.cgroup = string_pool_copy(&copy->strings, &spans->whole->strings, record.cgroup);
 		*MEMORY_APPEND(latency->records, latency->count, latency->capacity) = record;
 	}
+	latency_add_shares(latency, span, indices);
 	latency_add_delays(latency, span, indices);
 	free(indices);
 	free(used);

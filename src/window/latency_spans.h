@@ -14,6 +14,7 @@ struct latency_spans {
 	uint64_t *met; /* by record: the number of the last round in which it had a wait */
 	size_t met_count, met_capacity;
 	uint64_t rounds;
+	uint64_t read_at_ns; /* CLOCK_BOOTTIME of the last round with threads */
 };
 
 /*

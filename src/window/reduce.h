@@ -47,9 +47,10 @@ void window_describe_fields(const struct task_field_owner *scheduler);
 bool reduce_latency_row(const struct window *window, const struct shown *shown, size_t row,
 			enum latency_kind kind, struct latency_histogram *ret_histogram);
 
-/* Counts waits of a kind that may belong to a row beside its own: those of `(other)`, for other rows. */
+/* Counts waits of a kind that may belong to a row beside its own: those of `(other)`, for other rows, and
+ * those of which it is not known whose they are. `*ret_reason` (may be NULL) is why. */
 uint64_t reduce_latency_unknown(const struct window *window, const struct shown *shown, size_t row,
-				enum latency_kind kind);
+				enum latency_kind kind, reason_id *ret_reason);
 
 /*
  * What delayed the waits of rows for a CPU, or who woke whom; NULL where that is not known, for the reason

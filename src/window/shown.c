@@ -21,6 +21,7 @@ void shown_release(struct shown *shown)
 	free(shown->part_of);
 	free(shown->ended_row_of);
 	free(shown->latency_row_of);
+	latency_rows_release(shown->latency_rows);
 	free(shown->row_threads);
 	free(shown->row_group);
 	free(shown->movers);

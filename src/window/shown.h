@@ -8,6 +8,7 @@
 #include "blame.h"
 #include "column.h"
 #include "grouping.h"
+#include "latency_rows.h"
 
 /* The threads that a table is of, each with its row, and what a column comes to in each row. */
 struct shown {
@@ -18,8 +19,10 @@ struct shown {
 	const struct ended *ended; /* threads that ended and count; NULL: none do */
 	uint32_t *ended_row_of;    /* the row of each of its records, UINT32_MAX for none */
 	size_t row_count;
-	/* The row of each record of how long waits took, UINT32_MAX for none; NULL: nobody asked for it. */
+	/* The row of each record of how long waits took, UINT32_MAX for none; NULL: nobody asked for it, or
+	 * names do not tell it. */
 	uint32_t *latency_row_of;
+	struct latency_rows *latency_rows; /* then those of shares; NULL: nobody asked */
 	/* The names of these records, and how those that have no row are grouped; no snapshot: nobody asked.
 	 */
 	struct {
@@ -27,14 +30,15 @@ struct shown {
 		struct grouping_options options;
 		struct pattern_memory *patterns;
 	} latency_names;
-	bool behind_names; /* names do not tell which threads the rows have: what is known by name is of none
-			    */
+	bool behind_names; /* names do not tell which threads the rows have: what is known by name only is of
+			      none */
 	/* The part of each of `threads` that the format's flags judge together (window->by_flags): groups
 	 * that a row was joined from. NULL: its row. */
 	uint32_t *part_of;
 	size_t part_count;
-	uint32_t latency_other; /* the record whose waits may be of any row; UINT32_MAX for none */
-	uint32_t *row_threads;  /* living threads of each row */
+	uint32_t latency_other;     /* the record whose waits may be of any row; UINT32_MAX for none */
+	uint32_t latency_other_row; /* its own; UINT32_MAX for none */
+	uint32_t *row_threads;      /* living threads of each row */
 	/* Group of each row, UINT32_MAX for that of `latency_other`; its thread index when `by_thread`. */
 	uint32_t *row_group;
 	bool by_thread;

@@ -315,7 +315,7 @@ static struct blame *measure(pid_t process, const char *victim, const pid_t hogs
 	bpf_latency_read(latency, NULL, &cost);
 	live_sleep_ms(WINDOW_MS);
 	read_schedstat(process, &run, ret_wait);
-	bpf_latency_read(latency, &(struct bpf_latency_taker){take_waits, take_blame, blame}, &cost);
+	bpf_latency_read(latency, &(struct bpf_latency_taker){take_waits, NULL, take_blame, blame}, &cost);
 	blame->sleeps += read_sleeps(process);
 	*ret_wait -= before;
 	for (size_t i = 0; i < hog_count; i++) {

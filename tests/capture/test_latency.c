@@ -508,6 +508,93 @@ static void test_namesake(void **state)
 	assert_true(told);
 }
 
+/* --- processes --- */
+
+enum {
+	TWINS = 2,
+};
+
+static void run_twin(void *argument)
+{
+	(void)argument;
+	prctl(PR_SET_NAME, "twin");
+	for (;;)
+		live_sleep_ms(1);
+}
+
+/* The waits of a process among those of a record, which all are of some process of that name. */
+static uint64_t count_share(const struct snapshot *snapshot, uint32_t pid)
+{
+	const struct latency *latency = &snapshot->latency;
+	uint64_t whole = 0, shares = 0, own = 0;
+
+	for (size_t i = 0; i < latency->count; i++)
+		whole += latency_count(&latency->records[i].of[LATENCY_RUN_QUEUE]);
+	for (size_t i = 0; i < latency->share_count; i++) {
+		const struct latency_share *share = &latency->shares[i];
+		const uint64_t count = latency_count(&share->of[LATENCY_RUN_QUEUE]);
+
+		shares += count;
+		if (share->pid == pid &&
+		    strcmp(snapshot_text(snapshot, latency->records[share->record].comm), "twin") == 0)
+			own += count;
+	}
+	assert_int_equal(shares, whole);
+	return own;
+}
+
+/* Whether each has waited since the round before. */
+static bool twins_have_waited(struct capture *capture, const pid_t twins[TWINS])
+{
+	struct snapshot *snapshot = live_round(capture);
+	bool result = true;
+
+	for (size_t i = 0; i < TWINS; i++)
+		result = count_share(snapshot, (uint32_t)twins[i]) != 0 && result;
+	snapshot_release(snapshot);
+	return result;
+}
+
+/* Waits are told apart by process where names are the same; and of one that ended they are of none. */
+static void test_processes(void **state)
+{
+	const struct capture_options all = {.latency = true};
+	struct capture_options options = all;
+	uint32_t scope[TWINS];
+	pid_t twins[TWINS];
+	struct capture *capture;
+	struct snapshot *snapshot;
+	struct error error;
+	bool able, told;
+
+	(void)state;
+	for (size_t i = 0; i < TWINS; i++) {
+		twins[i] = fork();
+		if (twins[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			run_twin(NULL);
+		}
+		scope[i] = (uint32_t)twins[i];
+		assert_true(live_wait_for_name(twins[i], "twin"));
+	}
+	options.scope = scope;
+	options.scope_count = TWINS;
+	assert_int_equal(capture_open(&options, &capture, &error), 0);
+	able = capture_switch_latency(capture, true) == 0;
+	told = able && wait_until(twins_have_waited(capture, twins));
+	kill(twins[0], SIGKILL);
+	waitpid(twins[0], NULL, 0);
+	snapshot = live_round(capture);
+	assert_int_equal(count_share(snapshot, (uint32_t)twins[0]), 0);
+	snapshot_release(snapshot);
+	capture_close(capture);
+	kill(twins[1], SIGKILL);
+	waitpid(twins[1], NULL, 0);
+	if (!able)
+		live_skip("waits cannot be measured here");
+	assert_true(told);
+}
+
 /* --- kernels --- */
 
 static bool suits(const char *release, const char *version)
@@ -535,10 +622,10 @@ static void test_kernels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longest), cmocka_unit_test(test_many_names),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_clock_goes_back),
-		cmocka_unit_test(test_names),   cmocka_unit_test(test_namesake),
-		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_longest),   cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_refused),   cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_names),     cmocka_unit_test(test_namesake),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

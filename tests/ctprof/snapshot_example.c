@@ -444,6 +444,10 @@ static void add_latency(struct snapshot *snapshot)
 	record->is_kernel = true;
 	record->of[LATENCY_BLOCKED] = (struct latency_histogram){.sum_ns = UINT64_MAX, .max_ns = UINT64_MAX};
 	record->of[LATENCY_BLOCKED].buckets[LATENCY_BUCKETS - 1] = UINT64_MAX;
+	*MEMORY_APPEND(latency->shares, latency->share_count,
+		       latency->share_capacity) = (struct latency_share){.pid = 12};
+	latency->shares[0].of[LATENCY_RUN_QUEUE] = (struct latency_histogram){.sum_ns = 3, .max_ns = 3};
+	latency->shares[0].of[LATENCY_RUN_QUEUE].buckets[1] = 1;
 	*MEMORY_APPEND(latency->delays, latency->delay_count,
 		       latency->delay_capacity) = (struct latency_delay){
 		.culprit = 1, .time_ns = 8, .waits = 2, .wakes = 3};

@@ -140,12 +140,18 @@ static void test_latency(void **state)
 	buffer_append_text(&text, "]}}");
 	for (int i = 0; i < LATENCY_RECORDS_MAX + 50; i++)
 		buffer_append_text(&text, ",{}");
+	/* so is what processes have of groups that are not there */
+	buffer_append_text(&text, "],\"processes\":[{\"group\":99999,\"pid\":3},{\"group\":1,\"pid\":4,"
+				  "\"run_queue\":{\"buckets\":[0,5]}}");
 	/* what delayed groups that are not there is left out */
 	buffer_append_text(&text, "],\"delays\":[{\"victim\":1,\"culprit\":2,\"time_ns\":7,\"waits\":3},"
 				  "{\"victim\":99999},{\"victim\":0,\"culprit\":99999},"
 				  "{\"victim\":0,\"cause\":\"wakeup\"},{\"victim\":0,\"cause\":\"what\"}]}");
 	snapshot = read_knowledge(text.data, "", "");
 	assert_true(snapshot->latency.present);
+	assert_int_equal(snapshot->latency.share_count, 1);
+	assert_int_equal(snapshot->latency.shares[0].pid, 4);
+	assert_int_equal(snapshot->latency.shares[0].of[LATENCY_RUN_QUEUE].buckets[1], 5);
 	assert_int_equal(snapshot->latency.delay_count, 3);
 	assert_int_equal(snapshot->latency.delays[0].culprit, 2);
 	assert_int_equal(snapshot->latency.delays[0].time_ns, 7);

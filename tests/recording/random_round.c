@@ -499,6 +499,17 @@ static void fill_latency(struct random_host *host, struct snapshot *snapshot)
 		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
 			fill_histogram(host, &record->of[kind]);
 	}
+	for (uint64_t count = latency->count != 0 ? random_below(host, 12) : 0; count > 0; count--) {
+		struct latency_share *share = MEMORY_APPEND(latency->shares, latency->share_count,
+							    latency->share_capacity);
+
+		*share = (struct latency_share){
+			.record = (uint32_t)random_below(host, latency->count),
+			.pid = (uint32_t)random_below(host, 5),
+		};
+		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++)
+			fill_histogram(host, &share->of[kind]);
+	}
 	for (uint64_t count = latency->count != 0 ? random_below(host, 20) : 0; count > 0; count--) {
 		struct latency_delay *delay = MEMORY_APPEND(latency->delays, latency->delay_count,
 							    latency->delay_capacity);

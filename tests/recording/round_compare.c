@@ -243,6 +243,16 @@ static bool latency_differs(const struct snapshot *a, const struct snapshot *b)
 				return true;
 		}
 	}
+	NUMBER(latency.share_count);
+	for (index = 0; index < a->latency.share_count; index++) {
+		NUMBER(latency.shares[index].record);
+		NUMBER(latency.shares[index].pid);
+		for (size_t kind = 0; kind < LATENCY_KIND_COUNT; kind++) {
+			if (histograms_differ(&a->latency.shares[index].of[kind],
+					      &b->latency.shares[index].of[kind], index))
+				return true;
+		}
+	}
 	NUMBER(latency.delay_count);
 	for (index = 0; index < a->latency.delay_count; index++) {
 		NUMBER(latency.delays[index].victim);

@@ -144,6 +144,160 @@ static void test_axes(void **state)
 	assert_int_equal(fixture_cell(table, "worker-1", COLUMN_WAITS)->state, CELL_ABSENT);
 }
 
+/* --- processes --- */
+
+static void expect_at_least(const struct table *table, const char *label, enum column column, double value)
+{
+	assert_true(number(table, label, column) == value);
+	assert_true(fixture_cell(table, label, column)->partial);
+}
+
+static void expect_exact(const struct table *table, const char *label, enum column column, double value)
+{
+	assert_true(number(table, label, column) == value);
+	assert_false(fixture_cell(table, label, column)->partial);
+}
+
+/* A share of the record that was added last. */
+static void add_share(struct snapshot *snapshot, uint32_t pid, uint64_t wait, uint64_t count)
+{
+	struct latency *latency = &snapshot->latency;
+	struct latency_share share = {.record = (uint32_t)latency->count - 1, .pid = pid};
+	struct latency_histogram *histogram = &share.of[LATENCY_RUN_QUEUE];
+
+	histogram->buckets[latency_bucket(wait)] = count;
+	histogram->sum_ns = wait * count;
+	histogram->max_ns = wait;
+	*MEMORY_APPEND(latency->shares, latency->share_count, latency->share_capacity) = share;
+}
+
+static struct snapshot *make_twins(int round)
+{
+	struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+	for (uint32_t pid = 10; pid <= 30; pid += 10) {
+		const char *process = pid == 30 ? "pool" : "web";
+		const size_t leader = fixture_thread(snapshot, pid, pid, process, process, 5);
+		const size_t thread = fixture_thread(snapshot, pid, pid + 1, process, "worker-1", 5);
+
+		fixture_cgroup(snapshot, leader, "/a");
+		fixture_cgroup(snapshot, thread, "/a");
+		snapshot->uid[leader] = snapshot->uid[thread] = pid == 10 ? 70001 : 70002;
+	}
+	return snapshot;
+}
+
+/* Two processes of one name, of which one had 20 ms waits, the other 5 ms; `unknown` more are of none. */
+static void add_twins(uint64_t unknown)
+{
+	struct snapshot *first = make_twins(0), *second = make_twins(1);
+
+	snapshot_finish(first);
+	session_add_round(session, first);
+	second->latency.span_ns = MS(2000);
+	add_waits(second, "web", "worker-1", "/a", LATENCY_RUN_QUEUE, MS(20), 14 + unknown);
+	add_share(second, 10, MS(20), 8);
+	add_share(second, 20, MS(5), 4);
+	add_share(second, 0, MS(1), 2);
+	/* of a thread that ended */
+	add_waits(second, "web", "worker-9", "/a", LATENCY_RUN_QUEUE, MS(1), 6);
+	add_share(second, 20, MS(1), 6);
+	add_waits(second, "pool", "pool", "/a", LATENCY_RUN_QUEUE, MS(1), 1);
+	add_share(second, 30, MS(1), 1);
+	snapshot_finish(second);
+	session_add_round(session, second);
+}
+
+static struct table *table_with(enum axis axis, const char *filter)
+{
+	struct view view = fixture_view(TAB_LATENCY, WINDOW_MODE_INTERVAL, axis);
+	struct table *table;
+
+	if (filter != NULL)
+		view.filter = filter_parse(filter, NULL);
+	table = fixture_table_of(session, &view);
+	view_release(&view);
+	return table;
+}
+
+/* Rows of processes and users have their own waits, and so have rows that a filter of processes narrows. */
+static void test_processes(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_twins(0);
+	table = table_with(AXIS_PID, NULL);
+	expect_exact(table, "10 web", COLUMN_WAITS, 8);
+	expect_exact(table, "10 web", COLUMN_RQMAX, MS(20));
+	expect_exact(table, "20 web", COLUMN_WAITS, 10);
+	expect_exact(table, "20 web", COLUMN_RQMAX, MS(5));
+	expect_exact(table, "30 pool", COLUMN_WAITS, 1);
+	table = table_with(AXIS_USER, NULL);
+	expect_exact(table, "70001", COLUMN_WAITS, 8);
+	expect_exact(table, "70002", COLUMN_WAITS, 11);
+	table = table_with(AXIS_PROCESS, "pid = 20");
+	expect_exact(table, "web", COLUMN_WAITS, 10);
+	assert_false(fixture_has_row(table, "pool"));
+	table = table_with(AXIS_THREAD, "pid = 10");
+	expect_exact(table, "worker-1", COLUMN_WAITS, 8);
+	expect_exact(table, "web", COLUMN_WAITS, 0);
+	table = table_with(AXIS_THREAD, "user = 70002");
+	expect_exact(table, "worker-1", COLUMN_WAITS, 10);
+	/* of a process some of whose threads are shown: that which ended may be none of them */
+	table = table_with(AXIS_PROCESS, "tid = 21");
+	expect_at_least(table, "web", COLUMN_WAITS, 4);
+	/* as before */
+	table = table_with(AXIS_PROCESS, NULL);
+	expect_exact(table, "web", COLUMN_WAITS, 20);
+}
+
+/* Waits of which nobody knows whose they are may be of any process with threads of these names. */
+static void test_processes_unknown(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_twins(3);
+	table = table_with(AXIS_PID, NULL);
+	expect_at_least(table, "10 web", COLUMN_WAITS, 8);
+	expect_at_least(table, "20 web", COLUMN_WAITS, 10);
+	expect_exact(table, "30 pool", COLUMN_WAITS, 1);
+	table = table_with(AXIS_PROCESS, NULL);
+	expect_exact(table, "web", COLUMN_WAITS, 23);
+}
+
+/* Older files have no shares. */
+static void test_processes_of_old_files(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	add_rounds();
+	table = table_with(AXIS_PID, NULL);
+	fixture_expect_missing(table, "10 web", COLUMN_WAITS, REASON_BY_NAME);
+	fixture_expect_missing(table, "10 web", COLUMN_RQ99, REASON_BY_NAME);
+	table = table_with(AXIS_PROCESS, NULL);
+	expect_exact(table, "web", COLUMN_WAITS, 202);
+}
+
+/* What is known by names only says which rows have it. */
+static void test_way_back(void **state)
+{
+	struct view view = fixture_view(TAB_LATENCY, WINDOW_MODE_INTERVAL, AXIS_PID);
+	struct buffer words = {0};
+
+	(void)state;
+	add_twins(0);
+	assert_false(session_why_unavailable(session, &view, COLUMN_WAITS, NULL));
+	assert_true(session_why_unavailable(session, &view, COLUMN_DELAYED_BY, &words));
+	assert_string_equal(words.data, "counted by name and cgroup only; group by process, cgroup or thread "
+					"(g), without a filter of threads");
+	view.grouping.axis = AXIS_PROCESS;
+	assert_false(session_why_unavailable(session, &view, COLUMN_DELAYED_BY, NULL));
+	buffer_release(&words);
+}
+
 /* Two rounds, of which the second has waits of names that found no room. */
 static void add_rounds_with_other(void)
 {
@@ -159,18 +313,6 @@ static void add_rounds_with_other(void)
 	add_waits(second, "(other)", "(other)", "(other)", LATENCY_RUN_QUEUE, 900000, 4);
 	snapshot_finish(second);
 	session_add_round(session, second);
-}
-
-static void expect_at_least(const struct table *table, const char *label, enum column column, double value)
-{
-	assert_true(number(table, label, column) == value);
-	assert_true(fixture_cell(table, label, column)->partial);
-}
-
-static void expect_exact(const struct table *table, const char *label, enum column column, double value)
-{
-	assert_true(number(table, label, column) == value);
-	assert_false(fixture_cell(table, label, column)->partial);
 }
 
 static void expect_unknown(const struct table *table, const char *label, enum column column)
@@ -590,6 +732,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_interval, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_spans, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_axes, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_processes, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_processes_unknown, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_processes_of_old_files, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_way_back, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_names_come_and_go, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_other_is_over, open_session, close_session),

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/memory.h"
 #include "snapshot/snapshot.h"
 
 static int order_waits(const void *left, const void *right)
@@ -202,6 +204,99 @@ static void test_sums_are_bounded(void **state)
 	snapshot_release(more);
 }
 
+/* --- shares --- */
+
+static void add_share(struct snapshot *snapshot, uint32_t record, uint32_t pid, uint64_t wait)
+{
+	struct latency *latency = &snapshot->latency;
+	struct latency_share share = {.record = record, .pid = pid};
+
+	add_wait(&share.of[LATENCY_RUN_QUEUE], wait);
+	*MEMORY_APPEND(latency->shares, latency->share_count, latency->share_capacity) = share;
+}
+
+static uint64_t count_share(const struct snapshot *snapshot, const char *name, uint32_t pid)
+{
+	const struct latency *latency = &snapshot->latency;
+
+	for (size_t i = 0; i < latency->share_count; i++) {
+		if (latency->shares[i].pid == pid &&
+		    &latency->records[latency->shares[i].record] == find(snapshot, name))
+			return latency_count(&latency->shares[i].of[LATENCY_RUN_QUEUE]);
+	}
+	return 0;
+}
+
+/* Sums have each share once, under the records of the sums; and so has a copy. */
+static void test_shares(void **state)
+{
+	struct snapshot *sums = snapshot_create(), *first = snapshot_create(), *second = snapshot_create();
+	struct snapshot *copy = snapshot_create();
+
+	(void)state;
+	add_record(first, "web", 1);
+	add_share(first, 0, 7, 100);
+	add_record(second, "pool", 1);
+	add_record(second, "web", 1);
+	add_share(second, 1, 8, 200);
+	add_share(second, 0, 7, 300);
+	add_share(second, 1, 7, 400);
+	free(latency_sums_add(sums, first));
+	free(latency_sums_add(sums, second));
+	latency_copy(copy, sums);
+	assert_int_equal(copy->latency.share_count, 3);
+	assert_int_equal(count_share(copy, "web", 7), 2);
+	assert_int_equal(count_share(copy, "web", 8), 1);
+	assert_int_equal(count_share(copy, "pool", 7), 1);
+	snapshot_release(sums);
+	snapshot_release(first);
+	snapshot_release(second);
+	snapshot_release(copy);
+}
+
+/* Of processes that are gone, and of those whose id another one got, the waits are of processes that ended.
+ */
+static void test_shares_end(void **state)
+{
+	struct snapshot *sums = snapshot_create(), *now = snapshot_create();
+
+	(void)state;
+	add_record(sums, "web", 1);
+	add_share(sums, 0, 7, 100);
+	add_share(sums, 0, 8, 100);
+	add_share(sums, 0, 9, 100);
+	snapshot_add_thread(now, 7, 7);
+	snapshot_add_thread(now, 9, 9);
+	now->start_time[0] = 100;
+	now->start_time[1] = 300;
+	snapshot_finish(now);
+	latency_end_shares(&sums->latency, now, 200 * NS_PER_TICK);
+	assert_int_equal(sums->latency.share_count, 2);
+	assert_int_equal(count_share(sums, "web", 7), 1);
+	assert_int_equal(count_share(sums, "web", 0), 2);
+	snapshot_release(sums);
+	snapshot_release(now);
+}
+
+/* Processes without end do not take memory without end: those with the most waits stay. */
+static void test_shares_are_bounded(void **state)
+{
+	struct snapshot *sums = snapshot_create(), *more = snapshot_create();
+
+	(void)state;
+	add_record(more, "web", 1);
+	for (uint32_t pid = 1; pid <= LATENCY_SHARES_MAX + 100; pid++) {
+		add_share(more, 0, pid, 5);
+		if (pid % 3 == 0)
+			add_share(more, 0, pid, 5);
+	}
+	free(latency_sums_add(sums, more));
+	assert_true(sums->latency.share_count <= LATENCY_SHARES_MAX);
+	assert_int_equal(count_share(sums, "web", 3), 2);
+	snapshot_release(sums);
+	snapshot_release(more);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +307,9 @@ int main(void)
 		cmocka_unit_test(test_percentile_beside_few),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_sums_are_bounded),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_shares_end),
+		cmocka_unit_test(test_shares_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
