@@ -312,6 +312,7 @@ static void request_strip(struct ui *ui, size_t cells, const struct table_column
 	free(past->strip_title);
 	free(past->strip_name);
 	past->strip_title = memory_duplicate(column != NULL ? column->title : "");
+	past->strip_unit = column_unit(wanted.column, WINDOW_MODE_RATE, ui->view.level == VIEW_LEVEL_THREADS);
 	past->strip_name = wanted.key != NULL ? memory_duplicate_bytes(row->label, row->label_length) : NULL;
 	for (size_t i = 0; i < STRIP_CELLS; i++)
 		past->strip.data.values[i] = NAN;

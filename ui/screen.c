@@ -67,7 +67,7 @@ static bool has_strip(const struct ui *ui)
 static void draw_strip(const struct ui *ui, int y)
 {
 	strip_draw(&ui->past.strip.data, y, draw_screen_width(), ui->past.unix_ns, ui->past.strip_title,
-		   ui->past.strip_name);
+		   ui->past.strip_unit, ui->past.strip_name);
 }
 
 void screen_draw(struct ui *ui)

@@ -169,6 +169,7 @@ struct past {
 	uint64_t strip_number;  /* of the last request */
 	struct buffer strip_of; /* what it was for */
 	char *strip_title, *strip_name;
+	enum unit strip_unit;
 };
 
 /* What a menu that typing narrows is of. */

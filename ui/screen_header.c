@@ -183,7 +183,7 @@ static void add_moment(struct header_line *line, const struct ui *ui)
 	else
 		capture_facts_append_span(&age, now_ns - then_ns);
 	add(line, STYLE_MESSAGE, " %s (%s ago)%s ", time_text(time, then_ns, true), age.data,
-	    ui->past.plays ? " playing" : "");
+	    ui->past.plays ? " playing, Space stops" : "");
 	buffer_release(&age);
 }
 

@@ -568,7 +568,8 @@ static void test_playing(void **state)
 	expect_no_request(&pty);
 	pty_type(&pty, " ");
 	pty_wait_answer(&pty, "look 0 1");
-	pty_wait_text(&pty, "ago) playing");
+	pty_wait_text(&pty, "ago) playing, Space stops");
+	pty_wait_text(&pty, " Space stop  Tab tabs");
 	pty_command(&pty, "clock 10000");
 	expect_no_request(&pty);
 	/* late: at once */

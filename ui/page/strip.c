@@ -2,15 +2,14 @@
 #include "strip.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "base/buffer.h"
 #include "base/clock.h"
+#include "table/screen_format.h"
 #include "ui/widget/spark.h"
 
 enum {
-	LABEL_CELLS = 26,  /* "CPU% of a name" */
-	AROUND_CELLS = 22, /* " psi ", " over 60 min" and the blanks */
+	LABEL_CELLS = 22,  /* "CPU% of a name" */
+	AROUND_CELLS = 40, /* " 0..12.5K  psi memory ", " 0..99.9%  60 min" and the blanks */
 };
 
 size_t strip_cells(int width)
@@ -20,8 +19,8 @@ size_t strip_cells(int width)
 	return cells < STRIP_CELLS_LEAST ? 0 : cells > STRIP_CELLS ? STRIP_CELLS : (size_t)cells;
 }
 
-/* Draws bars and marks that of the moment, with a line if it has none. */
-static void draw_bars(int y, int x, const double values[], size_t cells, double least, size_t marked)
+/* Draws bars and marks that of the moment, with a line if it has none; returns the largest. */
+static double draw_bars(int y, int x, const double values[], size_t cells, double least, size_t marked)
 {
 	double largest = least;
 
@@ -32,29 +31,44 @@ static void draw_bars(int y, int x, const double values[], size_t cells, double 
 		draw_string(y, x + (int)marked, 1, STYLE_SELECTED,
 			    isfinite(values[marked]) ? spark_sign(spark_height(values[marked], largest))
 						     : "|");
+	return largest;
+}
+
+/* Appends the scale of bars: "0..85.0". */
+static void append_scale(struct buffer *text, double largest, enum unit unit)
+{
+	const struct cell cell = {
+		.state = CELL_VALUE, .form = CELL_FORM_REAL, .unit = unit, .value.real = largest};
+
+	buffer_append_text(text, "0..");
+	screen_format_cell(text, &cell, draw_marks());
 }
 
 void strip_draw(const struct strip_data *data, int y, int width, uint64_t moment_unix_ns, const char *title,
-		const char *name)
+		enum unit unit, const char *name)
 {
 	const uint64_t length_s = data->step_ns * data->cells / NS_PER_S;
+	struct buffer text = {0};
 	size_t marked = SIZE_MAX;
-	char text[96];
 	int x;
 
 	if (moment_unix_ns >= data->from_unix_ns && data->step_ns != 0)
 		marked = (size_t)((moment_unix_ns - data->from_unix_ns) / data->step_ns);
-	snprintf(text, sizeof(text), "%s%s%s", title, name != NULL ? " of " : "", name != NULL ? name : "");
-	(void)draw_string(y, 0, LABEL_CELLS - 1, STYLE_DIM, text);
-	x = LABEL_CELLS;
-	draw_bars(y, x, data->values, data->cells, 1, marked);
-	x += (int)data->cells + 1;
-	x += draw_string(y, x, width - x, STYLE_DIM, " psi") + 1;
-	draw_bars(y, x, data->pressure, data->cells, 10, marked);
+	buffer_append_format(&text, "%s%s%s", title, name != NULL ? " of " : "", name != NULL ? name : "");
+	(void)draw_text(y, 0, LABEL_CELLS - 1, STYLE_DIM, text.data, text.length);
+	x = LABEL_CELLS + (int)data->cells + 1;
+	buffer_clear(&text);
+	append_scale(&text, draw_bars(y, LABEL_CELLS, data->values, data->cells, 1, marked), unit);
+	buffer_append_format(&text, "  psi%s%s", data->resource != NULL ? " " : "",
+			     data->resource != NULL ? data->resource : "");
+	x += draw_string(y, x, width - x, STYLE_DIM, text.data) + 1;
+	buffer_clear(&text);
+	append_scale(&text, draw_bars(y, x, data->pressure, data->cells, 10, marked), UNIT_PERCENT);
 	x += (int)data->cells + 1;
 	if (length_s >= 120)
-		snprintf(text, sizeof(text), "over %llu min", (unsigned long long)(length_s / 60));
+		buffer_append_format(&text, "%%  %llu min", (unsigned long long)(length_s / 60));
 	else
-		snprintf(text, sizeof(text), "over %llu s", (unsigned long long)length_s);
-	(void)draw_string(y, x, width - x, STYLE_DIM, text);
+		buffer_append_format(&text, "%%  %llu s", (unsigned long long)length_s);
+	(void)draw_string(y, x, width - x, STYLE_DIM, text.data);
+	buffer_release(&text);
 }

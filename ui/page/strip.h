@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "metric/unit.h"
 #include "ui/terminal/draw.h"
 
 /*
@@ -22,15 +23,17 @@ enum {
 struct strip_data {
 	uint64_t from_unix_ns, step_ns;
 	size_t cells;
-	double values[STRIP_CELLS];   /* the row's number, as a rate where it changes over time */
-	double pressure[STRIP_CELLS]; /* the largest of CPU, memory and I/O, percent */
+	double values[STRIP_CELLS]; /* the row's number, as a rate where it changes over time */
+	/* Stall time of the resource that has most of it at any time here, percent; NULL: none has. */
+	double pressure[STRIP_CELLS];
+	const char *resource;
 };
 
 /* The number of cells that fit beside the words in a line of that width; 0: none do. */
 size_t strip_cells(int width);
 
-/* Draws the line; `title` is that of the column, `name` the row's, NULL for none. */
+/* Draws the line; `title` is that of the column, `unit` its numbers', `name` the row's, NULL for none. */
 void strip_draw(const struct strip_data *data, int y, int width, uint64_t moment_unix_ns, const char *title,
-		const char *name);
+		enum unit unit, const char *name);
 
 #endif

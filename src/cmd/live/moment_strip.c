@@ -99,21 +99,44 @@ static bool place(struct moment_strip *strip, struct history *history)
 	return true;
 }
 
-static double pressure_of(const struct history_round *round)
-{
-	double largest = NAN;
+/* The pressure in the cells, by resource: the largest of the rounds of each. */
+struct pressures {
+	double values[PRESSURE_IRQ][STRIP_CELLS];
+	double largest[PRESSURE_IRQ];
+};
 
-	for (size_t i = 0; i < ARRAY_COUNT(round->psi); i++) {
-		if (round->psi[i] != HISTORY_PSI_UNKNOWN && !(largest >= (double)round->psi[i] / 100))
-			largest = (double)round->psi[i] / 100;
+static void add_pressure(struct pressures *pressures, size_t cell, const struct history_round *round)
+{
+	for (size_t i = 0; i < PRESSURE_IRQ; i++) {
+		const double value = (double)round->psi[i] / 100;
+
+		if (round->psi[i] == HISTORY_PSI_UNKNOWN)
+			continue;
+		if (!(pressures->values[i][cell] >= value))
+			pressures->values[i][cell] = value;
+		if (pressures->largest[i] < value)
+			pressures->largest[i] = value;
 	}
-	return largest;
+}
+
+/* Shows the resource that had most. */
+static void take_pressure(struct strip_data *data, const struct pressures *pressures)
+{
+	size_t chosen = 0;
+
+	for (size_t i = 1; i < PRESSURE_IRQ; i++) {
+		if (pressures->largest[i] > pressures->largest[chosen])
+			chosen = i;
+	}
+	memcpy(data->pressure, pressures->values[chosen], sizeof(data->pressure));
+	data->resource = pressures->largest[chosen] > 0 ? pressure_resource_names[chosen] : NULL;
 }
 
 /* Reads the pressure of all rounds, and chooses the last round of each cell for its number. */
 static void take_rounds(struct moment_strip *strip, struct history *history)
 {
 	struct strip_data *data = &strip->result.data;
+	struct pressures pressures = {.largest = {0}};
 	struct history_round *rounds;
 	struct error error;
 	size_t count;
@@ -121,17 +144,18 @@ static void take_rounds(struct moment_strip *strip, struct history *history)
 	if (history_range(history, data->from_unix_ns, data->from_unix_ns + data->step_ns * data->cells - 1,
 			  &rounds, &count, &error) < 0)
 		return;
+	for (size_t i = 0; i < PRESSURE_IRQ * STRIP_CELLS; i++)
+		pressures.values[i / STRIP_CELLS][i % STRIP_CELLS] = NAN;
 	for (size_t i = 0; i < count; i++) {
 		const size_t cell = (size_t)((rounds[i].unix_ns - data->from_unix_ns) / data->step_ns);
-		const double pressure = pressure_of(&rounds[i]);
 
 		if (rounds[i].unix_ns < data->from_unix_ns || cell >= data->cells)
 			continue;
 		strip->rounds[cell] = rounds[i];
 		strip->has_round[cell] = true;
-		if (isfinite(pressure) && !(data->pressure[cell] >= pressure))
-			data->pressure[cell] = pressure;
+		add_pressure(&pressures, cell, &rounds[i]);
 	}
+	take_pressure(data, &pressures);
 	free(rounds);
 }
 
