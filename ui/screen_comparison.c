@@ -147,32 +147,47 @@ int screen_parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_
 			  ret_unix_ns, error);
 }
 
-/* Whether a text is a time, from the moment shown: -1d, @09:00. Others may be names of files. */
-static bool parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_ns)
+/*
+ * Whether a text is a time from the moment shown, or two with .. between: -1d, @09:00, -10m..-5m. A file that
+ * is called so is meant with ./ before its name.
+ */
+static bool parse_other(const struct ui *ui, const char *text, struct ui_other *ret_other)
 {
-	if (*text != '-' && *text != '@')
-		return false;
-	return screen_parse_time(ui, text, ret_unix_ns, NULL) == 0 ||
-	       (*text == '@' && screen_parse_time(ui, text + 1, ret_unix_ns, NULL) == 0);
+	const char *dots = strstr(text, ".."), *to = dots != NULL ? dots + 2 : text;
+	bool valid = screen_parse_time(ui, to, &ret_other->unix_ns, NULL) == 0;
+	char *from;
+
+	ret_other->from_unix_ns = 0;
+	if (valid && dots != NULL) {
+		from = memory_duplicate_bytes(text, (size_t)(dots - text));
+		valid = screen_parse_time(ui, from, &ret_other->from_unix_ns, NULL) == 0;
+		free(from);
+	}
+	return valid || (*text == '@' && parse_other(ui, text + 1, ret_other));
 }
 
 static void ask_for_file(struct ui *ui, const char *path)
 {
-	uint64_t unix_ns;
+	struct ui_other other;
+	char *name;
 
 	ui->prompting = NULL;
 	if (path[strspn(path, " ")] == '\0')
 		return;
 	free(ui->loading);
 	ui->loading = memory_duplicate(path);
-	if (ui_offers(ui->host, UI_REQUEST_OTHER) && parse_time(ui, path, &unix_ns)) {
-		(void)ui_request(ui->host,
-				 &(struct ui_request){.kind = UI_REQUEST_OTHER, .unix_ns = unix_ns});
-		return;
-	}
 	screen_message(ui, STYLE_MESSAGE, "reading %s%s", path, draw_marks()->resolving);
 	ui->message_pending = true;
-	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_FILE, .text = path});
+	if (!parse_other(ui, path, &other)) {
+		(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_FILE, .text = path});
+	} else if (ui_offers(ui->host, UI_REQUEST_OTHER)) {
+		(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_OTHER, .other = other});
+	} else {
+		/* of the history that is recorded on this host */
+		name = memory_format("%s%s", *path == '@' ? "" : "@", path);
+		(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_FILE, .text = name});
+		free(name);
+	}
 }
 
 void screen_comparison_toggle(struct ui *ui)
@@ -180,7 +195,7 @@ void screen_comparison_toggle(struct ui *ui)
 	static const struct prompt_use use = {
 		.label = "compare with: ",
 		.topic = PROMPT_TOPIC_FILE,
-		.example = "file or time to compare with",
+		.example = "a file, or a time: -1m, 09:40, yesterday 3pm, -10m..-5m",
 		.accept = ask_for_file,
 	};
 
@@ -213,8 +228,8 @@ void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const
 	navigate_change_rows(ui);
 	free(ui->loading);
 	ui->loading = NULL;
-	screen_message(ui, STYLE_MESSAGE, "%s%scompared with %s; D goes back", message != NULL ? message : "",
-		       message != NULL ? ". " : "", side_name(ui, DIFF_BEFORE));
+	screen_message(ui, STYLE_MESSAGE, "compared with %s; D goes back%s%s", side_name(ui, DIFF_BEFORE),
+		       message != NULL ? "; " : "", message != NULL ? message : "");
 }
 
 static bool needs_comparison(struct ui *ui)

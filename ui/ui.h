@@ -58,6 +58,12 @@ struct ui_moment {
 
 void ui_moment_discard(struct ui_moment *moment);
 
+/* Rounds to compare with: those nearest to both ends of a span, or that nearest to a moment. */
+struct ui_other {
+	uint64_t from_unix_ns; /* 0: a moment */
+	uint64_t unix_ns;
+};
+
 /* A request for the strip of the time about a moment. */
 struct ui_strip_request {
 	uint64_t number; /* which request it is */
@@ -115,7 +121,7 @@ enum ui_request_kind {
 	UI_REQUEST_NAMES,     /* text: a file name to complete; no answer where the file system gives none */
 	UI_REQUEST_WRITE_TAB, /* tab: what the user made of it, to the file `text` */
 	UI_REQUEST_MOMENT,    /* look; of requests that were not begun the newest counts, and steps add up */
-	UI_REQUEST_OTHER,     /* unix_ns: the round nearest to that time, to compare with */
+	UI_REQUEST_OTHER,     /* other: a moment or a span to compare with */
 	UI_REQUEST_STRIP,     /* strip; made when nothing else is asked for; the last request counts */
 	UI_REQUEST_LOOKUP,    /* lookup */
 };
@@ -132,7 +138,7 @@ struct ui_request {
 		} save;
 		enum tab tab;
 		struct ui_look look;
-		uint64_t unix_ns;
+		struct ui_other other;
 		struct ui_strip_request strip;
 		struct lookup_request lookup;
 	};

@@ -160,6 +160,17 @@ static void test_compare(void **state)
 	pty_show(&pty, "D", "compare with:");
 	pty_show(&pty, "\025-0s\r", "change of rates");
 	pty_hide(&pty, "D", "change of rates");
+	/* a span of what was kept, and every form that @ takes */
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, "\025-1h..now\r", "the history had not begun at");
+	pty_wait_text(&pty, "before  20");
+	pty_wait_text(&pty, "..20");
+	pty_hide(&pty, "D", "before  20");
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, "\025yesterday 3pm\r", "the history had not begun at");
+	pty_hide(&pty, "D", "before  20");
+	pty_show(&pty, "D", "compare with:");
+	pty_show(&pty, "\025now..-1h\r", "the range is empty");
 	pty_quit(&pty);
 }
 
@@ -246,6 +257,11 @@ static void test_replay(void **state)
 			pty_wait_text(&pty, " s");
 		if (screens[i].rows >= 24)
 			pty_wait_text(&pty, "psi ");
+		/* each with its scale */
+		if (screens[i].rows >= 24)
+			pty_wait_text(&pty, "  psi");
+		if (screens[i].rows >= 24)
+			pty_wait_text(&pty, " 0..");
 		/* Esc leaves nothing: there is no now */
 		pty_show(&pty, "\033}t", "this is the newest round that there is");
 		pty_wait_text(&pty, " ago)");

@@ -196,8 +196,8 @@ static int refuse_outside(struct history *history, const struct range *range, st
 				 when_format(first_text, range->from.unix_ns));
 	return error_set(error, -ENODATA, "nothing was recorded from %s to %s: %s has rounds from %s to %s",
 			 when_format(begins, range->from_ns), when_format(ends, range->to_ns),
-			 history->directory, when_format(first_text, first.unix_ns),
-			 when_format(last_text, last.unix_ns));
+			 history->directory != NULL ? history->directory : "this screen",
+			 when_format(first_text, first.unix_ns), when_format(last_text, last.unix_ns));
 }
 
 /* Finds the last round of the boot in which the range begins, and says so. */
@@ -261,20 +261,21 @@ static int find_range(struct history *history, struct range *range, struct error
 
 /* Reads what is at the end of the range, since its beginning where it is one. */
 static int read_range(struct history *history, struct range *range, bool is_range, bool with_parts,
-		      struct history_moment *ret_moment, struct error *error)
+		      const atomic_bool *cancel, struct history_moment *ret_moment, struct error *error)
 {
 	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
 	bool damaged;
 	int result = is_range ? find_range(history, range, error) : 0;
 
 	if (result == 0)
-		result = session_read_nearest(history, is_range ? &range->from : NULL, range->to_ns, NULL,
+		result = session_read_nearest(history, is_range ? &range->from : NULL, range->to_ns, cancel,
 					      &range->to, &ret_moment->snapshot, &damaged, error);
 	if (result < 0)
 		return result;
 	if (is_range && with_parts && ret_moment->snapshot->window != NULL)
 		ret_moment->snapshot->window->parts = read_parts(history, &range->from, &range->to);
-	ret_moment->name = memory_format("%s@%s%s%s", history->directory,
+	ret_moment->name = memory_format("%s%s%s%s%s", history->directory != NULL ? history->directory : "",
+					 history->directory != NULL ? "@" : "",
 					 is_range ? when_format(begins, range->from.unix_ns) : "",
 					 is_range ? ".." : "", when_format(ends, range->to.unix_ns));
 	ret_moment->note = damaged    ? describe_damage(range->to_ns, &range->to)
@@ -298,9 +299,19 @@ static int read_named(const struct moment_name *name, uint64_t now_unix_ns, bool
 	(void)when_parse(name->to, now_unix_ns, newest, &range.to_ns, NULL);
 	if (name->from != NULL)
 		(void)when_parse(name->from, now_unix_ns, newest, &range.from_ns, NULL);
-	result = read_range(history, &range, name->from != NULL, with_parts, ret_moment, error);
+	result = read_range(history, &range, name->from != NULL, with_parts, NULL, ret_moment, error);
 	history_close(history);
 	return result;
+}
+
+int history_moment_read_from(struct history *history, uint64_t from_unix_ns, uint64_t unix_ns,
+			     const atomic_bool *cancel, struct history_moment *ret_moment,
+			     struct error *error)
+{
+	struct range range = {.from_ns = from_unix_ns, .to_ns = unix_ns};
+
+	*ret_moment = (struct history_moment){NULL, NULL, NULL};
+	return read_range(history, &range, from_unix_ns != 0, false, cancel, ret_moment, error);
 }
 
 int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,

@@ -2,6 +2,7 @@
 #ifndef CTOP_HISTORY_MOMENT_H
 #define CTOP_HISTORY_MOMENT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,5 +38,13 @@ struct history_moment {
  */
 int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
 			struct history_moment *ret_moment, struct error *error);
+
+/*
+ * The same of an open history, without parts: from `from_unix_ns` (0: since the round before) to `unix_ns`,
+ * as long as `*cancel` is false. The name has no directory where the history is in memory. Also -ECANCELED.
+ */
+int history_moment_read_from(struct history *history, uint64_t from_unix_ns, uint64_t unix_ns,
+			     const atomic_bool *cancel, struct history_moment *ret_moment,
+			     struct error *error);
 
 #endif

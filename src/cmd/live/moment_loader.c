@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cmd/line/history_moment.h"
 #include "moment_strip.h"
 #include "session/when.h"
 
@@ -24,7 +25,7 @@ struct wanted {
 	struct ui_look looks[LOOKS_MAX]; /* each from where the one before leads */
 	size_t look_count;
 	bool other_wanted;
-	uint64_t other_unix_ns;
+	struct ui_other other;
 	struct moment_strip *strip; /* to be begun, or NULL */
 };
 
@@ -356,21 +357,23 @@ static void pass_by(struct moment_loader *loader, const struct ui_look *look)
 	free(message);
 }
 
-static void serve_other(struct moment_loader *loader, uint64_t unix_ns)
+static void serve_other(struct moment_loader *loader, struct ui_other other)
 {
 	struct ui_event event = {.kind = UI_EVENT_FILE};
-	struct history_round round;
-	char time[WHEN_TEXT_SIZE];
+	struct history_moment moment;
 	struct error error;
-	bool damaged;
-	const int result = session_read_nearest(loader->history, NULL, unix_ns, &loader->cancel, &round,
-						&event.snapshot, &damaged, &error);
 
-	if (result < 0) {
+	if (history_moment_read_from(loader->history, other.from_unix_ns, other.unix_ns, &loader->cancel,
+				     &moment, &error) < 0) {
 		event.message = memory_duplicate(error.text);
 		event.is_error = true;
 	} else {
-		event.path = memory_duplicate(when_format(time, round.unix_ns));
+		const char *directory_end = strrchr(moment.name, '@');
+
+		event.snapshot = moment.snapshot;
+		event.path = memory_duplicate(directory_end != NULL ? directory_end + 1 : moment.name);
+		event.message = moment.note;
+		free(moment.name);
 	}
 	queue_send(loader->queue, &event);
 }
@@ -392,7 +395,7 @@ static void work_on_strip(struct moment_loader *loader)
 static void serve(struct moment_loader *loader, const struct wanted *wanted)
 {
 	if (wanted->other_wanted)
-		serve_other(loader, wanted->other_unix_ns);
+		serve_other(loader, wanted->other);
 	for (size_t i = 0; i + 1 < wanted->look_count; i++)
 		pass_by(loader, &wanted->looks[i]);
 	if (wanted->look_count != 0)
@@ -478,10 +481,10 @@ void moment_loader_request(struct moment_loader *loader, const struct ui_look *l
 	start(loader);
 }
 
-void moment_loader_request_other(struct moment_loader *loader, uint64_t unix_ns)
+void moment_loader_request_other(struct moment_loader *loader, struct ui_other other)
 {
 	pthread_mutex_lock(&loader->lock);
-	loader->wanted.other_unix_ns = unix_ns;
+	loader->wanted.other = other;
 	loader->wanted.other_wanted = true;
 	start(loader);
 }

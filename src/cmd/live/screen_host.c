@@ -192,7 +192,7 @@ static bool request(void *context, const struct ui_request *request)
 		moment_loader_request(host->moments, &request->look);
 		break;
 	case UI_REQUEST_OTHER:
-		moment_loader_request_other(host->moments, request->unix_ns);
+		moment_loader_request_other(host->moments, request->other);
 		break;
 	case UI_REQUEST_STRIP:
 		moment_loader_request_strip(host->moments, &request->strip);
