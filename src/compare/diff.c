@@ -491,16 +491,15 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length)
 	return diff_has_group(diff, DIFF_AFTER, group) ? diff->pair_of_group[DIFF_AFTER][group] : SIZE_MAX;
 }
 
-void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer)
+void diff_append_mark(const struct diff_pair *pair, bool reference, struct buffer *buffer)
 {
 	const char *slash = strrchr(pair->key, '/');
 	const char *leaf = slash != NULL ? slash + 1 : pair->key;
 
 	if (pair->kind != DIFF_PAIR_FUDGED)
 		return;
-	buffer_append_text(buffer, *leaf != '\0' ? "[fudged: " : "[fudged");
-	buffer_append_text(buffer, leaf);
-	buffer_append_text(buffer, "] ");
+	buffer_append_format(buffer, "[%s%s%s] ", reference ? "fudged" : "renamed", *leaf != '\0' ? ": " : "",
+			     leaf);
 }
 
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
@@ -515,8 +514,8 @@ void diff_append_key(const struct diff_pair *pair, struct buffer *buffer)
 	buffer_append(buffer, part, (size_t)(end - part));
 }
 
-void diff_append_label(const struct diff_pair *pair, struct buffer *buffer)
+void diff_append_label(const struct diff_pair *pair, bool reference, struct buffer *buffer)
 {
-	diff_append_mark(pair, buffer);
+	diff_append_mark(pair, reference, buffer);
 	diff_append_key(pair, buffer);
 }

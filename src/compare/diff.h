@@ -177,11 +177,14 @@ size_t diff_find(const struct diff *diff, const char *key, size_t length);
 /* Appends the key as people read it: on AXIS_ALL "cgroup | process | thread". Not sanitised. */
 void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
 
-/* Appends "[fudged: LEAF] " for a pair of a renamed cgroup ("[fudged] " without a leaf), else nothing. */
-void diff_append_mark(const struct diff_pair *pair, struct buffer *buffer);
+/*
+ * Appends "[renamed: LEAF] " for a pair of a renamed cgroup ("[renamed] " without a leaf), "[fudged: LEAF] "
+ * in the reference's reports, else nothing.
+ */
+void diff_append_mark(const struct diff_pair *pair, bool reference, struct buffer *buffer);
 
 /* Appends the mark and the key. */
-void diff_append_label(const struct diff_pair *pair, struct buffer *buffer);
+void diff_append_label(const struct diff_pair *pair, bool reference, struct buffer *buffer);
 
 /* A part of a key or label on AXIS_ALL: 0 the cgroup, 1 the process, 2 the threads, which may hold a NUL. */
 static inline const char *diff_part(const char *text, size_t part)

@@ -187,7 +187,7 @@ void diff_blame_append_group(const struct diff_blame *blame, uint32_t id, struct
 	if (id == blame->other)
 		buffer_append_text(buffer, snapshot_other_name);
 	else
-		diff_append_label(diff_blame_group(blame, id), buffer);
+		diff_append_label(diff_blame_group(blame, id), false, buffer);
 }
 
 void diff_blame_append_culprit(const struct diff_blame *blame, const struct diff_blame_entry *entry,

@@ -309,7 +309,7 @@ static void append_measurement(struct judgement *judgement, size_t index)
 	const enum ladder ladder = column_report_ladder(column);
 	struct buffer *text = &judgement->text;
 
-	diff_append_label(pair, text);
+	diff_append_label(pair, false, text);
 	if (judgement->diff->options.rates && rule->column < COLUMN_COUNT && limit_is_share(rule->column) &&
 	    rule->limit.kind != LIMIT_AMOUNT) {
 		append_share(rule, column, &value, text);
@@ -338,7 +338,7 @@ static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id
 		return;
 	begin_text(judgement);
 	buffer_append_text(&judgement->text, "cannot be judged, ");
-	diff_append_label(&judgement->diff->pairs[pair], &judgement->text);
+	diff_append_label(&judgement->diff->pairs[pair], false, &judgement->text);
 	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", diff_side_names[side],
 			     snapshot_reason_words(judgement->diff->snapshots[side], reason));
 	add_outcome(judgement, true);

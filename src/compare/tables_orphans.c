@@ -208,7 +208,8 @@ static void fill_row(struct tables_build *build, struct cell *cells, size_t thre
 	const struct snapshot *snapshot = build->diff->snapshots[side];
 	const struct triple *names = &snapshot->triples[snapshot->triple[thread]];
 
-	diff_append_label(&build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)], &build->text);
+	diff_append_label(&build->diff->pairs[diff_pair_of_thread(build->diff, side, thread)],
+			  !build->request->like_screen, &build->text);
 	cells[THREAD_COLUMN_GROUP] = cell_of_text(tables_take_text(build));
 	cells[THREAD_COLUMN_PID] = cell_of_integer(snapshot->tgid[thread], UNIT_NONE);
 	cells[THREAD_COLUMN_TID] = cell_of_integer(snapshot->tid[thread], UNIT_NONE);

@@ -314,8 +314,8 @@ static const struct {
 	[TABLES_COLUMN_THREADS] = {"threads", {"threads", .sides = true}, 0, threads_cell},
 	[TABLES_COLUMN_METRIC] = {"metric", {"metric", .left = true}, 0, metric_cell},
 	[TABLES_COLUMN_VALUE] = {"value", {"value", .measured = true}, 1, side_cell},
-	[TABLES_COLUMN_BASELINE] = {"baseline", {"baseline", .measured = true}, 2, side_cell},
-	[TABLES_COLUMN_CANDIDATE] = {"candidate", {"candidate", .measured = true}, 2, side_cell},
+	[TABLES_COLUMN_BASELINE] = {"before", {"baseline", .measured = true}, 2, side_cell},
+	[TABLES_COLUMN_CANDIDATE] = {"after", {"candidate", .measured = true}, 2, side_cell},
 	[TABLES_COLUMN_DELTA] = {"delta", {"delta", .measured = true}, 2, delta_cell},
 	[TABLES_COLUMN_PERCENT] = {"%", {"%", .measured = true}, 2, percent_cell},
 	[TABLES_COLUMN_ARROW] = {"arrow", {"value", .measured = true}, 2, arrow_cell},
@@ -360,14 +360,14 @@ static const enum tables_column displays[TABLES_DISPLAY_COUNT][DISPLAY_MAX] = {
 int tables_parse_columns(const char *text, size_t side_count, struct tables_request *request,
 			 struct error *error)
 {
-	/* the screen's words stand behind those of the reference */
+	/* of the screen, and behind it those that only the reference has, which no list offers */
 	static const struct {
 		const char *word;
 		enum tables_column column;
 	} others[] = {
-		{"before", TABLES_COLUMN_BASELINE},
-		{"after", TABLES_COLUMN_CANDIDATE},
 		{"change", TABLES_COLUMN_DELTA},
+		{"baseline", TABLES_COLUMN_BASELINE},
+		{"candidate", TABLES_COLUMN_CANDIDATE},
 	};
 	const char *names[TABLES_COLUMN_COUNT + ARRAY_COUNT(others)];
 	enum tables_column offered[TABLES_COLUMN_COUNT + ARRAY_COUNT(others)];
@@ -385,7 +385,8 @@ int tables_parse_columns(const char *text, size_t side_count, struct tables_requ
 		offered[count] = others[i].column;
 		names[count++] = others[i].word;
 	}
-	status = selection_parse_columns(text, names, count, chosen, &request->column_count, error);
+	status = selection_parse_columns(text, names, count, count - (side_count == DIFF_SIDE_COUNT ? 2 : 0),
+					 chosen, &request->column_count, error);
 	for (size_t i = 0; status == 0 && i < request->column_count; i++) {
 		request->columns[i] = offered[chosen[i]];
 		if (has[request->columns[i]])
@@ -481,11 +482,11 @@ void tables_row_append_label(const struct tables_build *build, const struct diff
 	if (!build->is_comparison) {
 		buffer_append(label, pair->label, pair->label_length);
 	} else if (!in_tree) {
-		diff_append_label(pair, label);
+		diff_append_label(pair, !build->request->like_screen, label);
 	} else {
 		const char *thread = diff_part(pair->label, 2);
 
-		diff_append_mark(pair, label);
+		diff_append_mark(pair, !build->request->like_screen, label);
 		buffer_append(label, thread, (size_t)(pair->label + pair->label_length - thread));
 	}
 }

@@ -135,7 +135,7 @@ static void append_label(const struct tab_table *tab, const struct diff_pair *pa
 		tables_row_append_label(tab->build, pair, false, label);
 		return;
 	}
-	diff_append_mark(pair, label);
+	diff_append_mark(pair, false, label);
 	diff_summary_append_name(diff, pair, label);
 }
 

@@ -27,7 +27,7 @@ static void make_table(struct tables_build *build, enum section section, const d
 	for (size_t i = 0; i < count; i++) {
 		buffer_clear(&label);
 		if (order[i] < diff->pair_count)
-			diff_append_label(&diff->pairs[order[i]], &label);
+			diff_append_label(&diff->pairs[order[i]], !build->request->like_screen, &label);
 		else
 			buffer_append_text(&label, snapshot_other_name);
 		add_rows(context, order[i], &label);

@@ -191,7 +191,7 @@ int selection_parse_sort_keys(const char *text, struct sort_keys *ret_keys, stru
 	return 0;
 }
 
-int selection_parse_columns(const char *text, const char *const *names, size_t name_count,
+int selection_parse_columns(const char *text, const char *const *names, size_t name_count, size_t listed,
 			    size_t ret_columns[], size_t *ret_count, struct error *error)
 {
 	struct name_list list = {.rest = text, .what = "column"};
@@ -201,7 +201,7 @@ int selection_parse_columns(const char *text, const char *const *names, size_t n
 		size_t column = name_find(names, name_count, sizeof(*names), list.word, strlen(list.word));
 
 		if (column == name_count)
-			return nearest_refuse(error, list.what, list.word, names, name_count);
+			return nearest_refuse(error, list.what, list.word, names, listed);
 		for (size_t i = 0; i < *ret_count; i++) {
 			if (ret_columns[i] == column)
 				return refuse_repeated(&list, error);

@@ -57,8 +57,9 @@ struct sort_keys {
  */
 int selection_parse_sort_keys(const char *text, struct sort_keys *ret_keys, struct error *error);
 
-/* Columns of a report as indices into `names`; at most `name_count` of them. */
-int selection_parse_columns(const char *text, const char *const *names, size_t name_count,
+/* Columns of a report as indices into `names`; at most `name_count` of them. A refusal lists the first
+ * `listed`. */
+int selection_parse_columns(const char *text, const char *const *names, size_t name_count, size_t listed,
 			    size_t ret_columns[], size_t *ret_count, struct error *error);
 
 #endif

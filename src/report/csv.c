@@ -63,7 +63,7 @@ static void draw_header(const struct report *report, const struct table *table)
 	for (size_t i = 0; i < table->column_count; i++) {
 		for (size_t side = 0; side < (table->columns[i].sides ? 2 : 1); side++) {
 			buffer_append_text(out, i + side != 0 ? "," : "");
-			append_text(report, table->columns[i].name);
+			append_text(report, report_word(report, table->columns[i].name));
 			if (table->columns[i].sides)
 				buffer_append_format(out, "_%s", diff_side_names[side]);
 		}
@@ -72,7 +72,7 @@ static void draw_header(const struct report *report, const struct table *table)
 		for (size_t j = 0; table->columns[i].measured && j < 3; j++) {
 			buffer_append_char(out, ',');
 			if (several) {
-				append_text(report, table->columns[i].name);
+				append_text(report, report_word(report, table->columns[i].name));
 				buffer_append_char(out, '_');
 			}
 			buffer_append_text(out, extra[j]);
@@ -126,7 +126,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 static void draw_table(struct report *report, const struct table *table)
 {
 	if (table->section != NULL && !report->one_section && !table->continues)
-		buffer_append_format(report->out, "# %s\n", table->section);
+		buffer_append_format(report->out, "# %s\n", report_word(report, table->section));
 	if (!table->continues)
 		draw_header(report, table);
 	for (size_t i = 0; i < table->row_count; i++)

@@ -94,7 +94,7 @@ static void append_comparison(struct report *report, const struct report_subject
 	buffer_append_text(out, "},\"after\":{");
 	append_capture(out, subject->file, report->snapshot);
 	buffer_append_text(out, "},");
-	append_member(out, "group_by", subject->group_by);
+	append_member(out, "group_by", report_word(report, subject->group_by));
 	append_comparability(out, subject->comparability);
 	append_rules(out, subject->rules, subject->rule_count);
 	append_changes(out, subject->changes);
@@ -113,7 +113,7 @@ static void begin(struct report *report, const struct report_subject *subject)
 	} else if (report->snapshot != NULL) {
 		buffer_append_char(out, ',');
 		append_capture(out, subject->file, report->snapshot);
-		append_next(out, "group_by", subject->group_by);
+		append_next(out, "group_by", report_word(report, subject->group_by));
 	}
 	buffer_append_text(out, ",\"tables\":[");
 }
@@ -176,7 +176,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 	buffer_append_char(out, '{');
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_text(out, i != 0 ? "," : "");
-		json_append_text(out, table->columns[i].name);
+		json_append_text(out, report_word(report, table->columns[i].name));
 		buffer_append_char(out, ':');
 		if (table->columns[i].measured)
 			append_measured(report, &row->cells[i]);
@@ -191,11 +191,11 @@ static void draw_header(struct report *report, const struct table *table)
 	struct buffer *out = report->out;
 
 	buffer_append_text(out, report->table_count != 0 ? ",\n{" : "\n{");
-	append_member(out, "section", table->section);
+	append_member(out, "section", report_word(report, table->section));
 	buffer_append_text(out, ",\"columns\":[");
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_text(out, i != 0 ? "," : "");
-		json_append_text(out, table->columns[i].name);
+		json_append_text(out, report_word(report, table->columns[i].name));
 	}
 	buffer_append_text(out, "],\"rows\":[");
 }

@@ -51,7 +51,7 @@ static void append_legend(const struct report *report, struct buffer *buffer)
 			separator = ", ";
 		}
 	}
-	if (has_remedy && report->screen_words)
+	if (has_remedy && report->own_words)
 		buffer_append_text(buffer, " (what helps: ctop doctor)");
 }
 

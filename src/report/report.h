@@ -51,16 +51,19 @@ struct report {
 		*snapshot; /* that the tables are of; NULL for none, then no cell may have a reason */
 	const struct snapshot *before; /* of a comparison the first, `snapshot` is the second; else NULL */
 	bool ascii;                    /* text only: the terminal has no UTF-8 */
-	int wrap_width;    /* text only: lines no wider than this, long names go on in the next one; 0: no
-			    * wrapping */
-	bool to_terminal;  /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD */
-	bool csv_safe;     /* csv: no name begins as a formula does */
-	bool screen_words; /* columns and sections have the words of the screen, see report_word.def */
-	bool one_section;  /* csv only: leave the section's name out */
+	int wrap_width;   /* text only: lines no wider than this, long names go on in the next one; 0: no
+			   * wrapping */
+	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD */
+	bool csv_safe;    /* csv: no name begins as a formula does */
+	bool own_words; /* columns and sections have ctop's words, not the reference's, see report_word.def */
+	bool one_section; /* csv only: leave the section's name out */
 	size_t table_count;
 	bool reasons[2][UINT8_MAX + 1]; /* reasons of cells drawn, for the legend: of `snapshot`, `before` */
 	bool partial;                   /* a partial cell was drawn as text */
 };
+
+/* Whether people read it rather than programs. */
+bool report_format_is_for_people(enum report_format format);
 
 /* Draws what comes before the tables. `subject` is not kept. */
 void report_begin(struct report *report, const struct report_subject *subject);

@@ -29,19 +29,31 @@ const size_t report_default_limits[REPORT_FORMAT_COUNT] = {
 #undef REPORT_FORMAT
 };
 
+bool report_format_is_for_people(enum report_format format)
+{
+	return format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_MARKDOWN ||
+	       format == REPORT_FORMAT_HTML;
+}
+
 const char *report_word(const struct report *report, const char *name)
 {
+	enum readers {
+		PEOPLE,
+		ALL,
+	};
 	static const struct {
-		const char *reference, *screen;
+		const char *reference, *own;
+		enum readers readers;
 	} words[] = {
-#define REPORT_WORD(reference, screen) {reference, screen},
+#define REPORT_WORD(reference, own, readers) {reference, own, readers},
 #include "report_word.def"
 #undef REPORT_WORD
 	};
 
-	for (size_t i = 0; report->screen_words && name != NULL && i < ARRAY_COUNT(words); i++) {
-		if (strcmp(words[i].reference, name) == 0)
-			return words[i].screen;
+	for (size_t i = 0; report->own_words && name != NULL && i < ARRAY_COUNT(words); i++) {
+		if (strcmp(words[i].reference, name) == 0 &&
+		    (words[i].readers == ALL || report_format_is_for_people(report->format)))
+			return words[i].own;
 	}
 	return name;
 }

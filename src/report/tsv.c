@@ -30,10 +30,12 @@ static void draw_header(const struct report *report, const struct table *table)
 	struct buffer *out = report->out;
 
 	if (table->section != NULL)
-		buffer_append_format(out, "# %s\n", table->section);
+		buffer_append_format(out, "# %s\n", report_word(report, table->section));
 	for (size_t i = 0; i < table->column_count; i++) {
+		const char *name = report_word(report, table->columns[i].name);
+
 		buffer_append_text(out, i != 0 ? "\t" : "");
-		report_append_tsv_field(report, table->columns[i].name, strlen(table->columns[i].name));
+		report_append_tsv_field(report, name, strlen(name));
 	}
 	buffer_append_char(out, '\n');
 }

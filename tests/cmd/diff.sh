@@ -38,7 +38,7 @@ refuse "standard input twice" 1 "one side of a comparison" diff - -
 refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'" diff "$before" "$after" -g cgruop
 refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'" diff "$before" "$after" --metrics run_time
 refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'" diff "$before" "$after" --sections smaps
-refuse "unknown column" 2 "unknown column 'value'; valid: group, threads, metric, baseline, candidate, delta, %, arrow, tags, uptime" diff \
+refuse "unknown column" 2 "unknown column 'value'; valid: group, threads, metric, before, after, delta, %, arrow, tags, uptime" diff \
     "$before" "$after" --columns value
 refuse "arrow and a side" 2 "column arrow already shows before and after" diff "$before" "$after" --columns group,arrow,candidate
 refuse "unknown display format" 2 "did you mean 'full'? valid: arrow, full, delta-only, no-pct, pct-only" diff \
@@ -99,4 +99,14 @@ result "no memory maps in csv of ctop's own files" "$("$ctop" diff "$directory/o
     grep -e '^# ' | grep -v '^# primary$')"
 print "csv has both sides" "^pcomm,threads_before,threads_after,metric,baseline,candidate,delta,%," "$before" "$after" -g process \
     --format csv
+# the reference's words are in its own reports alone
+for format in text tsv csv json markdown; do
+    result "ctop's words in $format" "$("$ctop" diff "$directory/own" "$directory/own" -g process --all --format $format 2>&1 |
+        grep -w -e pcomm -e fudged -e baseline -e candidate)"
+done
+print "which name columns" "^process,threads_before,threads_after,same,came,went,metric,before,after,delta,%," "$directory/own" \
+    "$directory/own" -g process --format csv
+print "and the group" '"group_by":"process"' "$directory/own" "$directory/own" -g process --format json
+print "but for --reference" "^pcomm,threads_before,threads_after,metric,baseline,candidate,delta,%," "$directory/own" \
+    "$directory/own" -g process --format csv --reference
 finish

@@ -12,7 +12,7 @@ refuse "two files" 2 "is one word too many" show "$file" "$file"
 refuse "missing file" 1 "nothing.zst" show "$directory/nothing.zst"
 refuse "directory" 1 "is a directory" show "$directory"
 refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'" show "$file" --sectons primary
-refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm" show "$file" -g cgruop
+refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: process" show "$file" -g cgruop
 refuse "axis all" 2 "show --long has no axis 'all'; valid: process, pid, cgroup, container, thread, thread-exact, user" show "$file" --long -g all
 refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'? valid: thread_count, " show "$file" --metrics run_time
 refuse "no metric" 2 "unknown metric ''; valid: thread_count, .*, total_offcpu_delay_ns$" show "$file" --metrics ''

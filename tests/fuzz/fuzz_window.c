@@ -162,7 +162,7 @@ static void show(struct snapshot *snapshot, struct view *view, enum report_forma
 {
 	struct session *session = session_create_file(snapshot);
 	struct buffer out = {0}, lines = {0};
-	struct report report = {.format = format, .out = &out, .snapshot = snapshot, .screen_words = true};
+	struct report report = {.format = format, .out = &out, .snapshot = snapshot, .own_words = true};
 	struct table *table, *all;
 
 	view_set_scheduler(view, session_scheduler(session));

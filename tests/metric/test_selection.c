@@ -125,12 +125,12 @@ static void test_columns(void **state)
 	struct error error;
 
 	(void)state;
-	assert_int_equal(selection_parse_columns("tags, group", names, 3, columns, &count, &error), 0);
+	assert_int_equal(selection_parse_columns("tags, group", names, 3, 3, columns, &count, &error), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(columns[0], 2);
 	assert_int_equal(columns[1], 0);
-	assert_int_equal(selection_parse_columns("tags,tags", names, 3, columns, &count, &error), -EINVAL);
-	assert_int_equal(selection_parse_columns("vlaue", names, 3, columns, &count, &error), -EINVAL);
+	assert_int_equal(selection_parse_columns("tags,tags", names, 3, 3, columns, &count, &error), -EINVAL);
+	assert_int_equal(selection_parse_columns("vlaue", names, 3, 3, columns, &count, &error), -EINVAL);
 	assert_string_equal(error.text,
 			    "unknown column 'vlaue', did you mean 'value'? valid: group, value, tags");
 }

@@ -341,16 +341,16 @@ static void test_cgroup_that_is_renamed(void **state)
 	remove_cgroup(new);
 
 	compare(&run, 0, before, after, (const char *[]){"--match", "group", NULL});
-	assert_non_null(find_section(run.output, "fudged", &names));
-	parse_row(find_section(run.output, "fudged", &names), &row);
-	assert_non_null(strstr(row.fields[column(&names, "baseline")], "/ctop-old-{N}"));
-	assert_non_null(strstr(row.fields[column(&names, "candidate")], "/ctop-new-{N}"));
+	assert_non_null(find_section(run.output, "renamed-cgroups", &names));
+	parse_row(find_section(run.output, "renamed-cgroups", &names), &row);
+	assert_non_null(strstr(row.fields[column(&names, "before")], "/ctop-old-{N}"));
+	assert_non_null(strstr(row.fields[column(&names, "after")], "/ctop-new-{N}"));
 	assert_string_equal(row.fields[column(&names, "jaccard")], "100.0%");
 	assert_null(strstr(run.output, "# only-"));
 	run_release(&run);
 	/* thread by thread it is no riddle: they have moved */
 	compare(&run, 0, before, after, (const char *[]){"-g", "cgroup", "--match", "thread", NULL});
-	assert_null(strstr(run.output, "# fudged"));
+	assert_null(strstr(run.output, "# renamed-cgroups"));
 	assert_null(strstr(run.output, "# threads-"));
 	assert_non_null(strstr(run.output, "/ctop-new-{N}\t13\t13\t0\t0\tthread_count\t"));
 	run_release(&run);

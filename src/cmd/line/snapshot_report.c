@@ -142,12 +142,6 @@ static void draw_table(void *context, const struct table *table)
 	output_flush(&report->output);
 }
 
-static bool is_for_people(enum report_format format)
-{
-	return format == REPORT_FORMAT_TEXT || format == REPORT_FORMAT_MARKDOWN ||
-	       format == REPORT_FORMAT_HTML;
-}
-
 /* Leaves out the sections in which none of the metrics and fields chosen is. */
 static void keep_sections_of_metrics(struct tables_request *request)
 {
@@ -168,7 +162,7 @@ static void keep_sections_of_metrics(struct tables_request *request)
  */
 static bool is_reference(const struct snapshot_report *report)
 {
-	bool is_own = is_for_people(report->report.format);
+	bool is_own = report_format_is_for_people(report->report.format);
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
@@ -216,8 +210,8 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 						  ? TABLES_DISPLAY_ARROW
 						  : TABLES_DISPLAY_FULL;
 	report->request.like_screen = like_screen;
-	report->request.for_people = is_for_people(format);
-	report->report.screen_words = like_screen && is_for_people(format);
+	report->request.for_people = report_format_is_for_people(format);
+	report->report.own_words = like_screen;
 	if (like_screen && report->only_metrics)
 		keep_sections_of_metrics(&report->request);
 	if (tells_changes)

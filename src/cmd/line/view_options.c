@@ -11,20 +11,17 @@
 #include "table/tab.h"
 #include "window/column.h"
 
-/* Both spellings of an axis: those of files and those of the screen. */
+/* Both spellings of an axis: those of files and those of the screen, which alone are offered. */
 static int parse_axis(const char *value, void *member, struct error *error)
 {
-	const char *names[2 * AXIS_COUNT];
-	size_t count = 0, chosen;
+	const char *names[AXIS_COUNT];
+	size_t chosen;
 	enum axis axis = axis_find(value);
 
-	for (size_t i = 0; i < AXIS_COUNT; i++) {
-		names[count++] = axes[i].name;
-		if (strcmp(axes[i].word, axes[i].name) != 0)
-			names[count++] = axes[i].word;
-	}
+	for (size_t i = 0; i < AXIS_COUNT; i++)
+		names[i] = axes[i].word;
 	if (axis == AXIS_COUNT) {
-		int result = nearest_choose(error, "axis", value, names, count, &chosen);
+		int result = nearest_choose(error, "axis", value, names, AXIS_COUNT, &chosen);
 
 		if (result < 0)
 			return result;
@@ -85,8 +82,8 @@ void view_options_list_columns(struct buffer *buffer)
 static const struct option view_options_list[] = {
 	{PARSED_OPTION('g', "group-by", "AXIS", struct view_options, axis, parse_axis), .print = print_axis,
 	 .list = list_axes, .in_file = true,
-	 .description = "group threads by process (pcomm), pid, cgroup, container, thread (comm), "
-			"thread-exact (comm-exact), user, or by cgroup, process and thread together (all)"},
+	 .description = "group threads by process, pid, cgroup, container, thread, thread-exact, "
+			"user, or by cgroup, process and thread together (all)"},
 	{OPTION('\0', "no-thread-normalize", NULL, struct view_options, keep_thread_names), .in_file = true,
 	 .description = "keep process and thread names as they are instead of worker-{N}"},
 	{OPTION('\0', "no-cg-normalize", NULL, struct view_options, keep_cgroup_names), .in_file = true,
