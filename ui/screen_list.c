@@ -387,6 +387,22 @@ static void append_idle(const struct ui *ui, struct buffer *text)
 				     count == 1 ? "" : "s", count == 1 ? "it" : "them");
 }
 
+/* Says why there are no rows: a filter by a cgroup that is mistyped, mostly. */
+static void draw_why_empty(const struct ui *ui, struct area area)
+{
+	const struct snapshot *now = session_now(ui->session);
+	struct buffer words = {0};
+
+	if (now == NULL)
+		buffer_append_text(&words, "The first round is being read.");
+	else if (ui->comparison != NULL || !filter_append_unmatched(ui->view.filter, now, &words))
+		buffer_append_text(&words, ui->content->why_empty(ui));
+	else
+		buffer_append_text(&words, "; / changes the filter");
+	draw_text(area.y + 1, 1, area.width - 1, STYLE_NORMAL, words.data, words.length);
+	buffer_release(&words);
+}
+
 int screen_list_draw(struct ui *ui, struct area area)
 {
 	struct buffer path = {0}, idle = {0};
@@ -419,9 +435,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .context = ui,
 				   });
 	if (ui->table->row_count == 0)
-		draw_string(area.y + 1, 1, area.width - 1, STYLE_NORMAL,
-			    session_now(ui->session) != NULL ? ui->content->why_empty(ui)
-							     : "The first round is being read.");
+		draw_why_empty(ui, area);
 	buffer_release(&idle);
 	return row;
 }

@@ -121,6 +121,14 @@ struct filter_row {
 /* Whether a row satisfies all conditions on rows. */
 bool filter_matches(const struct filter *filter, const struct filter_row *row);
 
+/*
+ * Says of each cgroup and container that is asked for and that no thread of a snapshot is in that this is so,
+ * with the name that may have been meant, in a sentence without a full stop at its end. Returns whether there
+ * is one; `filter` may be NULL.
+ */
+bool filter_append_unmatched(const struct filter *filter, const struct snapshot *snapshot,
+			     struct buffer *words);
+
 /* --- threads --- */
 
 /* Threads that are asked about. */

@@ -23,6 +23,9 @@ result "one that is named by -p is as any other" "$(
 )"
 result "no export has them" "$(self_rows --format openmetrics --limit 0 | grep -v '^0$')"
 
+expect "a cgroup that is not there is told" "no thread is in cgroup '/no/such' (option -c); " \
+    "$("$ctop" -b -n 1 --no-heap -c /no/such 2>&1 >/dev/null)"
+
 mkfifo "$directory/pipe"
 # shellcheck disable=SC2217 # holds the pipe open and reads nothing
 sleep 60 <"$directory/pipe" &

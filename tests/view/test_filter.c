@@ -495,6 +495,44 @@ static void test_commands(void **state)
 	snapshot_release(snapshot);
 }
 
+static void assert_unmatched(const struct snapshot *snapshot, const char *text, const char *expected)
+{
+	struct filter *filter = filter_parse(text, NULL);
+	struct buffer words = {0};
+
+	assert_non_null(filter);
+	assert_int_equal(filter_append_unmatched(filter, snapshot, &words), *expected != '\0');
+	assert_string_equal(words.data != NULL ? words.data : "", expected);
+	buffer_release(&words);
+	filter_release(filter);
+}
+
+/* A cgroup or container that nothing is in is told, with the name that was meant. */
+static void test_unmatched(void **state)
+{
+	struct snapshot *snapshot = make_threads();
+
+	(void)state;
+	assert_unmatched(snapshot, "cgroup = ngnix.service",
+			 "no thread is in cgroup 'ngnix.service' (option -c); did you mean nginx.service?");
+	assert_unmatched(snapshot, "cgroup = \"nginx\"",
+			 "no thread is in cgroup 'nginx' (option -c); did you mean nginx.service?");
+	assert_unmatched(snapshot, "cgroup = /system.slice/ngnix.service",
+			 "no thread is in cgroup '/system.slice/ngnix.service' (option -c); did you mean "
+			 "/system.slice/nginx.service?");
+	assert_unmatched(snapshot, "container = shop/cart",
+			 "no thread is in container 'shop/cart'; there are: init.scope, nginx.service, "
+			 "app.scope, /");
+	assert_unmatched(snapshot, "cgroup = zzz* and web",
+			 "no thread is in cgroup 'zzz*' (option -c); there are: init.scope, nginx.service, "
+			 "app.scope, /");
+	assert_unmatched(snapshot, "cgroup = nginx.service", "");
+	assert_unmatched(snapshot, "cgroup != zzz", "");
+	assert_unmatched(snapshot, "web", "");
+	assert_false(filter_append_unmatched(NULL, snapshot, NULL));
+	snapshot_release(snapshot);
+}
+
 /* Terms that hold for a member of the row that is asked about, by their numbers. */
 static bool has_member(void *context, size_t term)
 {
@@ -704,7 +742,7 @@ int main(void)
 		cmocka_unit_test(test_ended_threads), cmocka_unit_test(test_members),
 		cmocka_unit_test(test_mixed),         cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_many),          cmocka_unit_test(test_without),
-		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_commands),      cmocka_unit_test(test_unmatched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static const struct option list[] = {
 			"does; may be repeated"},
 	{OPTION('c', "cgroup", "CGROUP", struct screen_options, cgroups),
 	 .description = "show only threads in this cgroup and below it, as the filter 'cgroup = CGROUP' "
-			"does: a path, its last names, or a glob for whole paths; may be repeated"},
+			"does: a path, its last names, a glob for whole paths, or a container; may be repeated"},
 	{OPTION('\0', "all", NULL, struct screen_options, all),
 	 .description =
 		 "print groups that did nothing in the span, too: in text they are counted in one line "
@@ -251,6 +251,9 @@ void screen_options_check_filter(const struct session *session, const struct vie
 		else if (session_refuse_column(session, view, filter_column(view->filter, i), &words))
 			command_note("the filter: %s", words.data);
 	}
+	buffer_clear(&words);
+	if (filter_append_unmatched(view->filter, session_now(session), &words))
+		command_note("%s", words.data);
 	buffer_release(&words);
 }
 
