@@ -363,6 +363,17 @@ static void next_frame(struct ui *ui)
 	ui->frame = (ui->frame + 1) % SCREEN_FRAME_COUNT;
 }
 
+static void toggle_devices(struct ui *ui)
+{
+	if (ui->comparison != NULL) {
+		screen_message(ui, STYLE_MESSAGE, "a comparison has no CPUs and disks: D leaves it");
+		return;
+	}
+	ui->shows_devices = !ui->shows_devices;
+	if (ui->shows_devices && !screen_header_has_room(screen_header_lines()))
+		screen_message(ui, STYLE_MESSAGE, "CPUs and disks need a higher screen");
+}
+
 static void repaint(struct ui *ui)
 {
 	(void)ui;

@@ -70,10 +70,17 @@ static void draw_strip(const struct ui *ui, int y)
 		   ui->past.strip_unit, ui->past.strip_name);
 }
 
+int screen_header_lines(void)
+{
+	const int lines = draw_screen_height() - ROWS_WANTED;
+
+	return lines > 1 ? lines : 1;
+}
+
 void screen_draw(struct ui *ui)
 {
 	struct area area = {.width = draw_screen_width()};
-	int header = draw_screen_height() - ROWS_WANTED, bottom = screen_bottom_lines(ui);
+	int bottom = screen_bottom_lines(ui);
 	int row, cursor;
 
 	draw_begin();
@@ -83,7 +90,7 @@ void screen_draw(struct ui *ui)
 		return;
 	}
 	if (ui->frame == SCREEN_FRAME_WHOLE)
-		area.y = ui->content->draw_header(ui, header > 1 ? header : 1);
+		area.y = ui->content->draw_header(ui, screen_header_lines());
 	if (has_strip(ui))
 		draw_strip(ui, area.y++);
 	area.height = draw_screen_height() - area.y - bottom;

@@ -276,6 +276,7 @@ struct ui {
 
 	struct header_counts counts;
 	enum screen_frame frame;
+	bool shows_devices; /* each CPU and the busiest disk and network, in the header */
 	bool suspend;
 	bool quit;
 	char *failure; /* why there will be no round, NULL for none */
@@ -557,6 +558,12 @@ const char *screen_file_name(const char *path);
 /* Draws up to `lines` of the header lines of a session from row 0 (three, on the tab of task fields four);
  * returns how many. */
 int screen_header_draw(struct ui *ui, int lines);
+
+/* Whether there is room for the lines of CPUs and devices below the other lines of the header. */
+bool screen_header_has_room(int lines);
+
+/* How many lines the header may have. */
+int screen_header_lines(void);
 
 /* --- screen_session.c: content_of_session --- */
 

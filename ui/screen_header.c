@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,10 +14,18 @@
 #include "snapshot/capture_facts.h"
 #include "window/host_numbers.h"
 
+#include "ui/widget/spark.h"
+
 enum {
 	SEGMENTS_MAX = 24,
 	SEGMENT_BYTES = 160,
 	TIME_BYTES = 32,
+	CPU_WORDS_CELLS = 11, /* behind the cells of CPUs: how many CPUs one stands for */
+	OTHER_LINES = 4,      /* of the header, at most */
+	DEVICE_LINES = 3,     /* below these, at most */
+	DEVICES_WIDTH = 80,
+	DEVICE_NAME_MAX = 32, /* bytes */
+	DEVICE_NAME_LEAST = 4,
 	COST_CELLS = 14, /* of "read in 99.9ms", so that a slower round changes nothing else on the line */
 };
 
@@ -60,11 +69,9 @@ static int line_width(const struct header_line *line)
 	return width;
 }
 
-/* Draws the pieces that fit, with two blanks between. */
-static void draw_left(const struct header_line *line, int y, int width)
+/* Draws the pieces that fit from a cell on, with two blanks between. */
+static void draw_from(const struct header_line *line, int y, int x, int width)
 {
-	int x = 0;
-
 	for (size_t i = 0; i < line->count; i++) {
 		int cells = segment_width(&line->segments[i]);
 
@@ -75,6 +82,11 @@ static void draw_left(const struct header_line *line, int y, int width)
 		draw_string(y, x, cells, line->segments[i].style, line->segments[i].text);
 		x += cells + 2;
 	}
+}
+
+static void draw_left(const struct header_line *line, int y, int width)
+{
+	draw_from(line, y, 0, width);
 }
 
 /* Draws the pieces at the right end; returns the cells left of them. */
@@ -642,6 +654,155 @@ static void draw_data(struct ui *ui, int y)
 	draw_left(&line, y, draw_screen_width());
 }
 
+/* --- CPUs and devices --- */
+
+/* The number with the highest share; SIZE_MAX where none is known. */
+static size_t find_busiest(const double shares[], size_t count)
+{
+	size_t busiest = SIZE_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!isnan(shares[i]) && (busiest == SIZE_MAX || shares[i] > shares[busiest]))
+			busiest = i;
+	}
+	return busiest;
+}
+
+/* The mean of those that are known, NAN for none. */
+static double mean_of(const double shares[], size_t count)
+{
+	double sum = 0;
+	size_t known = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (isnan(shares[i]))
+			continue;
+		sum += shares[i];
+		known++;
+	}
+	return known != 0 ? sum / (double)known : NAN;
+}
+
+/* A cell for each CPU, or for several. Returns the cells used. */
+static int draw_cpu_cells(const double shares[], size_t count, size_t per_cell, int y, int x)
+{
+	int cells = 0;
+
+	for (size_t i = 0; i < count; i += per_cell, cells++) {
+		const double share = mean_of(&shares[i], count - i < per_cell ? count - i : per_cell);
+
+		draw_string(y, x + cells, 1, isnan(share) ? STYLE_DIM : STYLE_NORMAL,
+			    isnan(share) ? "-" : spark_sign(spark_height(share, 1)));
+	}
+	return cells;
+}
+
+static void draw_cpus(const double shares[], size_t count, int y)
+{
+	static const char title[] = "cpus ";
+	const int width = draw_screen_width(), start = (int)strlen(title);
+	const size_t busiest = find_busiest(shares, count);
+	size_t per_cell, cells_max = SPARK_CELLS_MAX;
+	struct header_line line = {0};
+	int x;
+
+	if (width - start - CPU_WORDS_CELLS < SPARK_CELLS_MAX)
+		cells_max = (size_t)(width - start - CPU_WORDS_CELLS);
+	per_cell = (count + cells_max - 1) / cells_max;
+	draw_string(y, 0, start, STYLE_NORMAL, title);
+	x = start + draw_cpu_cells(shares, count, per_cell, y, start) + 2;
+	if (per_cell > 1)
+		add(&line, STYLE_DIM, "%zu a cell", per_cell);
+	if (busiest != SIZE_MAX)
+		add(&line, STYLE_NORMAL, "cpu%zu %.0f%%", busiest, shares[busiest] * 100);
+	draw_from(&line, y, x, width);
+}
+
+static const char *rate_text(double bytes_per_s, struct buffer *text)
+{
+	const struct cell cell = cell_of_real(bytes_per_s, UNIT_BYTES_PER_S);
+
+	buffer_clear(text);
+	screen_format_cell(text, &cell, draw_marks());
+	return text->data;
+}
+
+/* Of a name so many bytes. */
+static void add_disk(struct header_line *line, const struct host_device_rate *rate, int length)
+{
+	struct buffer in = {0}, out = {0};
+
+	add(line, STYLE_NORMAL, "disk %.*s %.0f%% r %s/s w %s/s", length, rate->name, rate->busy * 100,
+	    rate_text(rate->read_per_s, &in), rate_text(rate->write_per_s, &out));
+	buffer_release(&in);
+	buffer_release(&out);
+}
+
+static void add_network(struct header_line *line, const struct host_device_rate *rate, int length)
+{
+	struct buffer in = {0}, out = {0};
+
+	add(line, STYLE_NORMAL, "net %.*s in %s/s out %s/s", length, rate->name,
+	    rate_text(rate->read_per_s, &in), rate_text(rate->write_per_s, &out));
+	buffer_release(&in);
+	buffer_release(&out);
+}
+
+/* Both on one line, with their names cut where it would not fit; on a narrow screen a line each. Returns how
+ * many. */
+static int draw_devices(const struct snapshot *now, const struct snapshot *before, int y)
+{
+	const int width = draw_screen_width(), lines = width < DEVICES_WIDTH ? 2 : 1;
+	struct header_line line[2] = {0};
+	struct host_device_rate disk, network;
+	const bool has_disk = host_busiest_disk(now, before, &disk),
+		   has_network = host_busiest_network(now, before, &network);
+
+	for (int length = DEVICE_NAME_MAX; length >= DEVICE_NAME_LEAST; length--) {
+		line[0].count = line[1].count = 0;
+		if (has_disk)
+			add_disk(&line[0], &disk, length);
+		else
+			add(&line[0], STYLE_DIM, "no disk");
+		if (has_network)
+			add_network(&line[lines - 1], &network, length);
+		else
+			add(&line[lines - 1], STYLE_DIM, "no network");
+		if (line_width(&line[0]) - 2 <= width)
+			break;
+	}
+	for (int i = 0; i < lines; i++)
+		draw_left(&line[i], y + i, width);
+	return lines;
+}
+
+/* Each CPU, and the busiest disk and network. Returns the lines used. */
+static int draw_host_devices(const struct ui *ui, int y)
+{
+	const struct snapshot *now = session_now(ui->session), *before = session_previous(ui->session);
+	size_t count;
+	double *shares;
+
+	if (now == NULL)
+		return 0;
+	shares = host_cpu_shares(now, before, &count);
+	if (shares == NULL) {
+		draw_string(y, 0, draw_screen_width(), STYLE_DIM,
+			    ui->options->file_name != NULL || ui->past.open
+				    ? "CPUs, disks and networks: not recorded"
+				    : "CPUs, disks and networks: with the next round");
+		return 1;
+	}
+	draw_cpus(shares, count, y);
+	free(shares);
+	return 1 + draw_devices(now, before, y + 1);
+}
+
+bool screen_header_has_room(int lines)
+{
+	return lines >= DEVICE_LINES + OTHER_LINES;
+}
+
 int screen_header_draw(struct ui *ui, int lines)
 {
 	const bool runs = session_now(ui->session) != NULL && session_scheduler_runs(ui->session);
@@ -655,5 +816,7 @@ int screen_header_draw(struct ui *ui, int lines)
 		draw_data(ui, y++);
 	if (own_line)
 		draw_scheduler(ui, y++);
+	if (ui->shows_devices && screen_header_has_room(lines))
+		y += draw_host_devices(ui, y);
 	return y;
 }

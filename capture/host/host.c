@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "base/rights.h"
 #include "capture/procfs/text_scan.h"
+#include "devices.h"
 
 enum {
 	TUNABLE_SIZE_MAX = 64 << 10,
@@ -382,9 +383,19 @@ void host_read_ticks(const struct roots *roots, struct snapshot *snapshot)
 {
 	struct buffer text = {0};
 
-	if (roots_read(roots, ROOT_PROC, "stat", &text) == 0)
+	if (roots_read(roots, ROOT_PROC, "stat", &text) == 0) {
 		parse_stat(text_of(&text), &snapshot->provenance);
+		devices_parse_cpus(text.data, text.length, &snapshot->arena, &snapshot->provenance.devices);
+	}
 	buffer_release(&text);
+}
+
+/* One above the highest of some CPUs, in ascending order. */
+static uint32_t cpu_end(const struct string_pool *pool, uint32_t cpus)
+{
+	const uint32_t highest = cpu_set_cpus(pool, cpus)[cpu_set_count(pool, cpus) - 1];
+
+	return highest < DEVICES_CPUS_MAX ? highest + 1 : 0;
 }
 
 void host_read_load(const struct roots *roots, struct snapshot *snapshot)
@@ -403,6 +414,9 @@ void host_read_load(const struct roots *roots, struct snapshot *snapshot)
 	read_meminfo(&reader, keys, sizeof(keys) / sizeof(keys[0]));
 	if (read_ids(&reader, "devices/system/cpu/online", &pool, &cpus))
 		snapshot->host.online_cpus = (struct optional_u64){cpu_set_count(&pool, cpus), true};
+	if (read_ids(&reader, "devices/system/cpu/present", &pool, &cpus) && cpu_set_count(&pool, cpus) != 0)
+		provenance->devices.cpu_end = cpu_end(&pool, cpus);
+	devices_read(roots, snapshot);
 	if (snapshot->host.kernel_release == NULL)
 		(void)read_kernel_names(roots, snapshot);
 	string_pool_release(&pool);

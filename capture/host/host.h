@@ -24,14 +24,16 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 void host_read_provenance(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * CPU ticks with the time of their reading, running and blocked tasks and how many have started, into
- * snapshot->provenance. To be read beside the threads' run times, which the ticks are compared with.
+ * CPU ticks, of all and of each CPU, with the time of their reading, running and blocked tasks and how many
+ * have started, into snapshot->provenance. To be read beside the threads' run times, which the ticks are
+ * compared with.
  */
 void host_read_ticks(const struct roots *roots, struct snapshot *snapshot);
 
 /*
- * Reads what every round shows of the host: load averages and available memory into snapshot->provenance;
- * online CPUs, total memory and the kernel's name into snapshot->host, whose `present` is left alone.
+ * Reads what every round shows of the host: load averages, available memory, disks and networks into
+ * snapshot->provenance; online CPUs, total memory and the kernel's name into snapshot->host, whose `present`
+ * is left alone.
  */
 void host_read_load(const struct roots *roots, struct snapshot *snapshot);
 

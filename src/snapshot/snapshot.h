@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/string_pool.h"
 #include "cpu_set.h"
+#include "devices.h"
 #include "latency.h"
 #include "metric/feature.h"
 #include "metric/metric.h"
@@ -307,6 +308,7 @@ struct provenance {
 	uint64_t cpu_ticks[CPU_TICK_KINDS];
 	bool cpu_ticks_known;
 	uint64_t cpu_ticks_at_ns; /* CLOCK_BOOTTIME when they were read */
+	struct devices devices;
 	struct optional_u64 procs_running, procs_blocked, mem_available_kib;
 	struct optional_u64 forks; /* threads that started since the host did */
 	uint64_t load_centi[3];

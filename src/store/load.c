@@ -608,6 +608,34 @@ static void apply_resident(struct snapshot *snapshot)
 		snapshot->resident[i].read_at = snapshot->provenance.boottime_ns;
 }
 
+/* Leaves out devices without a name. */
+static size_t check_names(struct device devices[], size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (devices[i].name != NULL)
+			devices[kept++] = devices[i];
+	}
+	return kept;
+}
+
+/* Leaves out devices and CPUs that cannot be. */
+static void check_devices(struct devices *devices)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < devices->cpu_count; i++) {
+		if (devices->cpus[i].number < DEVICES_CPUS_MAX)
+			devices->cpus[count++] = devices->cpus[i];
+	}
+	devices->cpu_count = count;
+	devices->disk_count = check_names(devices->disks, devices->disk_count);
+	devices->network_count = check_names(devices->networks, devices->network_count);
+	if (devices->cpu_end > DEVICES_CPUS_MAX)
+		devices->cpu_end = 0;
+}
+
 /* Leaves out shares of records that are not there. */
 static void check_shares(struct latency *latency)
 {
@@ -642,6 +670,7 @@ static void conclude(struct loader *loader)
 		load_window_join(loader);
 	}
 	apply_waits(loader);
+	check_devices(&loader->snapshot->provenance.devices);
 	check_shares(&loader->snapshot->latency);
 	check_delays(&loader->snapshot->latency);
 	apply_resident(loader->snapshot);

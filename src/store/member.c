@@ -459,6 +459,31 @@ static const struct member task_fields_members[] = {
 
 const struct object task_fields_object = OPTIONAL_OBJECT(task_fields_members, task_fields_record, present);
 
+static const struct member cpu_members[] = {
+	MEMBER(cpu_ticks, "cpu", U32, 0, number),
+	SAME(cpu_ticks, U64, 0, idle),
+	SAME(cpu_ticks, U64, 0, all),
+};
+
+static const struct object cpu_object = LIST_OBJECT(cpu_members, cpu_ticks);
+
+static const struct member disk_members[] = {
+	SAME(device, TEXT, 0, name),
+	SAME(device, U64, 0, busy_ms),
+	SAME(device, U64, 0, read_bytes),
+	SAME(device, U64, 0, write_bytes),
+};
+
+static const struct object disk_object = LIST_OBJECT(disk_members, device);
+
+static const struct member network_members[] = {
+	SAME(device, TEXT, 0, name),
+	MEMBER(device, "received_bytes", U64, 0, read_bytes),
+	MEMBER(device, "sent_bytes", U64, 0, write_bytes),
+};
+
+static const struct object network_object = LIST_OBJECT(network_members, device);
+
 #define PROVENANCE(text, type, field) MEMBER(provenance, text, type, MEMBER_OMITTED, field)
 
 /* Offsets in struct provenance. */
@@ -473,6 +498,14 @@ static const struct member provenance_host_members[] = {
 	PROVENANCE("mem_available_kib", OPTIONAL_U64, mem_available_kib),
 	MEMBER(provenance, "cpu_ticks_boottime_ns", U64, MEMBER_OMITTED | MEMBER_BRIEF, cpu_ticks_at_ns),
 	MEMBER(provenance, "forks", OPTIONAL_U64, MEMBER_OMITTED | MEMBER_BRIEF, forks),
+	MEMBER(provenance, "cpu_end", U32, MEMBER_OMITTED | MEMBER_UNCODED, devices.cpu_end),
+	LIST(provenance, "cpus", MEMBER_OMITTED | MEMBER_UNCODED, devices.cpus, devices.cpu_count,
+	     cpu_object),
+	LIST(provenance, "disks", MEMBER_OMITTED | MEMBER_UNCODED, devices.disks, devices.disk_count,
+	     disk_object),
+	LIST(provenance, "networks", MEMBER_OMITTED | MEMBER_UNCODED, devices.networks, devices.network_count,
+	     network_object),
+	MEMBER(provenance, "devices_boottime_ns", U64, MEMBER_OMITTED | MEMBER_UNCODED, devices.read_at_ns),
 };
 
 static const struct object provenance_host_object = OBJECT(provenance_host_members);

@@ -52,7 +52,8 @@ enum round_stream {
 	STREAM_READ_AT = STREAM_STUCK + 2,
 	STREAM_DELAYS = STREAM_READ_AT + 3 * VOCABULARY_SOURCES_MAX,
 	STREAM_LATENCY_SHARES = STREAM_DELAYS + 8, /* how many, and the members of each */
-	STREAM_TOTAL = STREAM_LATENCY_SHARES + 1 + 8,
+	STREAM_DEVICES = STREAM_LATENCY_SHARES + 1 + 8,
+	STREAM_TOTAL = STREAM_DEVICES + 4,
 };
 
 struct round {
@@ -194,6 +195,10 @@ void round_code_unknown_reasons(struct round *round);
 /* --- task_field_round.c --- */
 
 void round_code_task_fields(struct round *round);
+
+/* --- devices.c --- */
+
+void round_code_devices(struct round *round);
 
 /* --- interval.c --- */
 

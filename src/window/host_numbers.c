@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -70,6 +72,138 @@ bool host_memory(const struct snapshot *now, double *ret_percent, uint64_t *ret_
 	*ret_total_kib = total.value;
 	return true;
 }
+
+/* --- devices --- */
+
+double *host_cpu_shares(const struct snapshot *now, const struct snapshot *before, size_t *ret_count)
+{
+	const struct devices *to, *from;
+	struct cpu_ticks *last; /* by number */
+	size_t count;
+	double *shares;
+
+	*ret_count = 0;
+	if (now == NULL || before == NULL)
+		return NULL;
+	to = &now->provenance.devices;
+	from = &before->provenance.devices;
+	if (to->cpu_count == 0 || from->cpu_count == 0)
+		return NULL;
+	count = to->cpu_end;
+	for (size_t i = 0; i < to->cpu_count; i++)
+		count = to->cpus[i].number >= count ? to->cpus[i].number + 1 : count;
+	shares = memory_allocate((count + 1) * sizeof(*shares));
+	for (size_t i = 0; i < count; i++)
+		shares[i] = NAN;
+	last = memory_allocate_zero(DEVICES_CPUS_MAX, sizeof(*last));
+	for (size_t i = 0; i < from->cpu_count; i++)
+		last[from->cpus[i].number] = from->cpus[i];
+	for (size_t i = 0; i < to->cpu_count; i++) {
+		const struct cpu_ticks *cpu = &to->cpus[i], *start = &last[cpu->number];
+		const uint64_t all = cpu->all - start->all;
+		/* iowait may go backwards (Documentation/filesystems/proc.rst) */
+		const uint64_t idle = cpu->idle > start->idle ? cpu->idle - start->idle : 0;
+
+		if (start->all != 0 && cpu->all > start->all)
+			shares[cpu->number] = idle < all ? (double)(all - idle) / (double)all : 0;
+	}
+	free(last);
+	*ret_count = count;
+	return shares;
+}
+
+static const struct device *find_device(const struct device devices[], size_t count, const char *name,
+					size_t likely)
+{
+	if (likely < count && strcmp(devices[likely].name, name) == 0)
+		return &devices[likely];
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(devices[i].name, name) == 0)
+			return &devices[i];
+	}
+	return NULL;
+}
+
+static double bytes_of(const struct host_device_rate *rate)
+{
+	return rate->read_per_s + rate->write_per_s;
+}
+
+static bool is_busier(const struct host_device_rate *a, const struct host_device_rate *b)
+{
+	return a->busy != b->busy ? a->busy > b->busy : bytes_of(a) > bytes_of(b);
+}
+
+/* Since it was there: of devices that are idle now the one that is used is shown. */
+static bool has_done_more(const struct device *a, const struct device *b)
+{
+	return (double)a->read_bytes + (double)a->write_bytes >
+	       (double)b->read_bytes + (double)b->write_bytes;
+}
+
+/* The busiest of some devices, `seconds` after those of `before`. A counter that went backwards is another
+ * device's. */
+static bool find_busiest(const struct device devices[], size_t count, const struct device before[],
+			 size_t before_count, double seconds, struct host_device_rate *ret_rate)
+{
+	const struct device *busiest = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct device *to = &devices[i], *from = find_device(before, before_count, to->name, i);
+		struct host_device_rate rate;
+
+		if (from == NULL || to->read_bytes < from->read_bytes || to->write_bytes < from->write_bytes)
+			continue;
+		rate = (struct host_device_rate){
+			.name = to->name,
+			/* printed as an unsigned int: diskstats_show() of block/genhd.c */
+			.busy = fmin(1, (double)(uint32_t)(to->busy_ms - from->busy_ms) / 1e3 / seconds),
+			.read_per_s = (double)(to->read_bytes - from->read_bytes) / seconds,
+			.write_per_s = (double)(to->write_bytes - from->write_bytes) / seconds,
+		};
+		if (busiest != NULL && (is_busier(ret_rate, &rate) ||
+					(!is_busier(&rate, ret_rate) && !has_done_more(to, busiest))))
+			continue;
+		busiest = to;
+		*ret_rate = rate;
+	}
+	return busiest != NULL;
+}
+
+/* The time between the readings of devices in two rounds; 0 where they are not known. */
+static double device_seconds(const struct snapshot *now, const struct snapshot *before)
+{
+	uint64_t to, from;
+
+	if (now == NULL || before == NULL)
+		return 0;
+	to = now->provenance.devices.read_at_ns;
+	from = before->provenance.devices.read_at_ns;
+	return from != 0 && to > from ? (double)(to - from) / 1e9 : 0;
+}
+
+bool host_busiest_disk(const struct snapshot *now, const struct snapshot *before,
+		       struct host_device_rate *ret_rate)
+{
+	const double seconds = device_seconds(now, before);
+
+	return seconds > 0 && find_busiest(now->provenance.devices.disks, now->provenance.devices.disk_count,
+					   before->provenance.devices.disks,
+					   before->provenance.devices.disk_count, seconds, ret_rate);
+}
+
+bool host_busiest_network(const struct snapshot *now, const struct snapshot *before,
+			  struct host_device_rate *ret_rate)
+{
+	const double seconds = device_seconds(now, before);
+
+	return seconds > 0 &&
+	       find_busiest(now->provenance.devices.networks, now->provenance.devices.network_count,
+			    before->provenance.devices.networks, before->provenance.devices.network_count,
+			    seconds, ret_rate);
+}
+
+/* --- the line --- */
 
 static void append_gap(struct buffer *buffer, size_t start)
 {

@@ -28,6 +28,26 @@ double host_pressure_percent(const struct snapshot *now, const struct snapshot *
 bool host_memory(const struct snapshot *now, double *ret_percent, uint64_t *ret_total_kib);
 
 /*
+ * The busy share of each CPU between two rounds, by its number: NAN of one that was not online in both. How
+ * many there are, those that are offline too, in `*ret_count`. NULL where it is not known (each round may be
+ * NULL); else the caller frees it.
+ */
+double *host_cpu_shares(const struct snapshot *now, const struct snapshot *before, size_t *ret_count);
+
+/* What a disk or network interface did between two rounds. */
+struct host_device_rate {
+	const char *name;               /* owned by the newer round, as read, not sanitised */
+	double busy;                    /* part of the time in which a disk had some request under way */
+	double read_per_s, write_per_s; /* bytes; of a network: received, sent */
+};
+
+/* The disk that was busy longest, or the network with the most bytes; false where none is known. */
+bool host_busiest_disk(const struct snapshot *now, const struct snapshot *before,
+		       struct host_device_rate *ret_rate);
+bool host_busiest_network(const struct snapshot *now, const struct snapshot *before,
+			  struct host_device_rate *ret_rate);
+
+/*
  * Appends all of it in one line without its end: "HOST  up 3d  load 0.5 0.4 0.3  cpu 23% of 8  runnable 3
  * …". Nothing is appended of what is not known. The name of the host is as read, not sanitised.
  */

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "capture/procfs/text_scan.h"
 #include "capture/host/cgroup.h"
+#include "capture/host/devices.h"
 #include "base/clock.h"
 #include "capture/host/host.h"
 #include "trees.h"
@@ -427,6 +428,100 @@ static void test_load(void **state)
 	assert_int_equal(provenance->mem_available_kib.value, 60);
 }
 
+/* --- CPUs, disks and networks --- */
+
+static const struct device *find_device(const struct device devices[], size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(devices[i].name, name) == 0)
+			return &devices[i];
+	}
+	return NULL;
+}
+
+/* Whole disks alone, whatever partitions are called; CPU 1 is offline. */
+static void test_devices(void **state)
+{
+	const struct devices *devices = &snapshot->provenance.devices;
+
+	(void)state;
+	tree_text(&tree, "proc/stat",
+		  "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu2 1 1 1 1 1 1 1 1\n"
+		  "cpu3 1 1 1\ncpu2 9 9 9 9 9 9 9 9\ncpux 1 1 1 1 1 1 1 1\ncpu99999 1 1 1 1 1 1 1 1\n"
+		  "procs_running 5\n");
+	tree_text(&tree, "proc/diskstats",
+		  "   7       0 loop0 1 1 9 1 1 1 9 1 0 9 1\n"
+		  "   1       0 ram0 1 1 9 1 1 1 9 1 0 9 1\n"
+		  "   8       0 sda 1 0 10 1 1 0 20 1 0 30 1 0 0 0 0 0 0\n"
+		  "   8       1 sda1 1 0 10 1 1 0 20 1 0 30 1\n"
+		  "   8      16 sdaa 1 0 1 1 1 0 2 1 0 3 1\n"
+		  " 259       0 nvme0n1 1 0 40 1 1 0 50 1 0 60 1\n"
+		  " 259       1 nvme0n1p1 1 0 40 1 1 0 50 1 0 60 1\n"
+		  " 259       2 nvme0n12 1 0 1 1 1 0 2 1 0 3 1\n"
+		  " 253       0 dm-0 1 0 10 1 1 0 20 1 0 30 1\n"
+		  "   9       1 md1 1 0 x 1 1 0 20 1 0 30 1\n"
+		  "   9       2 short 1 0 1\n\n");
+	tree_text(&tree, "proc/net/dev",
+		  "Inter-|   Receive          |  Transmit\n"
+		  " face |bytes    packets errs|bytes\n"
+		  "    lo: 9 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n"
+		  "  eth0:70 1 0 0 0 0 0 0 80 1 0 0 0 0 0 0\n"
+		  " wlan0: 1 2 3\n");
+	tree_text(&tree, "sys/devices/system/cpu/present", "0-3\n");
+	tree_open(&tree);
+	host_read_ticks(&tree.roots, snapshot);
+	host_read_load(&tree.roots, snapshot);
+	assert_int_equal(devices->cpu_end, 4);
+	assert_int_equal(devices->cpu_count, 2);
+	assert_int_equal(devices->cpus[0].idle, 9);
+	assert_int_equal(devices->cpus[0].all, 36);
+	assert_int_equal(devices->cpus[1].number, 2);
+	assert_int_equal(devices->disk_count, 4);
+	assert_int_equal(find_device(devices->disks, 4, "sda")->busy_ms, 30);
+	assert_int_equal(find_device(devices->disks, 4, "sda")->read_bytes, 10 * 512);
+	assert_int_equal(find_device(devices->disks, 4, "sda")->write_bytes, 20 * 512);
+	assert_non_null(find_device(devices->disks, 4, "sdaa"));
+	assert_non_null(find_device(devices->disks, 4, "nvme0n1"));
+	assert_non_null(find_device(devices->disks, 4, "nvme0n12"));
+	assert_int_equal(devices->network_count, 1);
+	assert_int_equal(find_device(devices->networks, 1, "eth0")->read_bytes, 70);
+	assert_int_equal(find_device(devices->networks, 1, "eth0")->write_bytes, 80);
+	assert_true(devices->read_at_ns != 0);
+}
+
+/* Devices without end do not take memory without end. */
+static void test_devices_are_bounded(void **state)
+{
+	struct devices devices = {0};
+	struct buffer text = {0};
+
+	(void)state;
+	for (int i = 0; i < DEVICES_MAX + 10; i++)
+		buffer_append_format(&text, "8 0 sd%c%dx 1 0 10 1 1 0 20 1 0 30 1\n", 'a' + i % 26, i);
+	devices_parse_disks(text.data, text.length, &snapshot->arena, &devices);
+	assert_int_equal(devices.disk_count, DEVICES_MAX);
+	buffer_release(&text);
+}
+
+/* Those of this host are there; and none without files. */
+static void test_devices_of_this_host(void **state)
+{
+	const char *const paths[ROOT_COUNT] = {0};
+	struct roots roots;
+
+	(void)state;
+	tree_open(&tree);
+	host_read_load(&tree.roots, snapshot);
+	assert_int_equal(snapshot->provenance.devices.disk_count, 0);
+	assert_int_equal(snapshot->provenance.devices.network_count, 0);
+	assert_int_equal(roots_open(&roots, paths, NULL), 0);
+	host_read_ticks(&roots, snapshot);
+	host_read_load(&roots, snapshot);
+	roots_close(&roots);
+	assert_int_equal(snapshot->provenance.devices.cpu_count, sysconf(_SC_NPROCESSORS_ONLN));
+	assert_true(snapshot->provenance.devices.cpu_end >= snapshot->provenance.devices.cpu_count);
+}
+
 /* Every round needs the host's size and nothing more, and host.present stays false. */
 static void test_size(void **state)
 {
@@ -544,6 +639,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sched_ext, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_host, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_load, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_devices, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_devices_are_bounded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_devices_of_this_host, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_size, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_provenance_of_this_host, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_saved_hosts, set_up, tear_down),

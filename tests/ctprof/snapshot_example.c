@@ -425,6 +425,25 @@ static void add_lists(struct snapshot *snapshot)
 	provenance->heap[1] = (struct heap_process){.tgid = 10, .tag = "dwarf-parse-failure", .text = "no"};
 }
 
+/* A CPU that is offline, a disk and a network. */
+static void add_devices(struct snapshot *snapshot)
+{
+	static struct cpu_ticks cpus[] = {{0, 5, 10}, {2, UINT64_MAX, UINT64_MAX}};
+	static struct device disks[] = {{"sd\"a", 1, 2, UINT64_MAX}};
+	static struct device networks[] = {{"eth0", 0, 3, 4}};
+
+	snapshot->provenance.devices = (struct devices){
+		.read_at_ns = 7,
+		.cpu_end = 3,
+		.cpus = cpus,
+		.cpu_count = ARRAY_COUNT(cpus),
+		.disks = disks,
+		.disk_count = ARRAY_COUNT(disks),
+		.networks = networks,
+		.network_count = ARRAY_COUNT(networks),
+	};
+}
+
 /* A user's threads that waited for a CPU, and kernel threads that were in D. */
 static void add_latency(struct snapshot *snapshot)
 {
@@ -556,6 +575,7 @@ void example_add_knowledge(struct snapshot *snapshot)
 	provenance->mem_available_kib = (struct optional_u64){6, true};
 	provenance->load_centi[0] = 320;
 	provenance->load_known = true;
+	add_devices(snapshot);
 	add_lists(snapshot);
 	add_states(snapshot);
 	add_latency(snapshot);

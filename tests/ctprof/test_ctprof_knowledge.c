@@ -55,11 +55,19 @@ static void test_unknown_names_are_ignored_and_reasons_kept(void **state)
 		"\"nice\":\"taskstats\",\"later\":\"io\"},\"tallies\":{\"tomorrow\":{\"read\":1},\"io\":{"
 		"\"read\":2,"
 		"\"missed\":{\"too-warm\":3}}},\"roots\":{\"moon\":\"/m\"},\"namespaces\":{\"moon\":1},"
-		"\"host\":{\"later\":1,\"load_centi\":[1]}",
+		"\"host\":{\"later\":1,\"load_centi\":[1],\"cpu_end\":99999,\"cpus\":[{\"cpu\":99999,"
+		"\"idle\":1,\"all\":2},{\"cpu\":3,\"idle\":1,\"all\":2}],\"disks\":[{\"busy_ms\":1},{"
+		"\"name\":\"sda\"}]}",
 		"\"later\":{},\"missing\":{\"tomorrow\":\"x\"},\"age_ns\":{\"tomorrow\":1}", "");
 	reason_id reason;
 
 	(void)state;
+	/* no CPU has such a number, and no disk no name */
+	assert_int_equal(snapshot->provenance.devices.cpu_end, 0);
+	assert_int_equal(snapshot->provenance.devices.cpu_count, 1);
+	assert_int_equal(snapshot->provenance.devices.cpus[0].number, 3);
+	assert_int_equal(snapshot->provenance.devices.disk_count, 1);
+	assert_string_equal(snapshot->provenance.devices.disks[0].name, "sda");
 	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_RCHAR, false, &reason), VALUE_UNAVAILABLE);
 	assert_string_equal(snapshot_reason_words(snapshot, reason), "too-warm");
 	assert_string_equal(snapshot_reason_name(snapshot, snapshot->pressure_missing[PRESSURE_CPU]),

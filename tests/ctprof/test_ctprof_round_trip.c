@@ -191,7 +191,11 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"{\"name\":\"last_run_at\",\"type\":\"u64\",\"kind\":\"unsigned\",\"bit_offset\":320,"
 		"\"bit_size\":64}]}",
 		"\"host\":{\"hostname\":\"host\",\"cpu_ticks\":[0,1,2,3,4,5,6,7],\"procs_running\":5,"
-		"\"procs_blocked\":0,\"load_centi\":[320,0,0],\"mem_available_kib\":6}",
+		"\"procs_blocked\":0,\"load_centi\":[320,0,0],\"mem_available_kib\":6,\"cpu_end\":3,"
+		"\"cpus\":[{\"cpu\":0,\"idle\":5,\"all\":10},{\"cpu\":2,\"idle\":18446744073709551615,"
+		"\"all\":18446744073709551615}],\"disks\":[{\"name\":\"sd\\\"a\",\"busy_ms\":1,"
+		"\"read_bytes\":2,\"write_bytes\":18446744073709551615}],\"networks\":[{\"name\":\"eth0\","
+		"\"received_bytes\":3,\"sent_bytes\":4}],\"devices_boottime_ns\":7}",
 		/* threads: the first differs in nothing but two metrics that were read all the same, and
 		   waits */
 		"\"ctop\":{\"kernel\":true,\"missing\":{\"rchar\":\"read\",\"irq_delay_count\":\"read\"},"

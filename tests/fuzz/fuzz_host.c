@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The parsers of files that belong to no thread: pressure, flat keyed cgroup files, mountinfo, cgroup paths,
- * the kernel's configuration. The first byte chooses one.
+ * the kernel's configuration, CPUs, disks and networks. The first byte chooses one.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 
 #include "capture/procfs/text_scan.h"
 #include "capture/host/cgroup.h"
+#include "capture/host/devices.h"
 #include "capture/host/feature.h"
 #include "capture/procfs/procfs.h"
 #include "capture/host/host.h"
@@ -67,6 +68,21 @@ static void place_path(const char *text, size_t length)
 	free(mount_root);
 }
 
+static void parse_devices(void (*parse)(const char *text, size_t length, struct arena *arena,
+					struct devices *ret_devices),
+			  const char *text, size_t length)
+{
+	struct devices devices = {0};
+	struct arena arena = {0};
+
+	parse(text, length, &arena, &devices);
+	require(devices.cpu_count <= DEVICES_CPUS_MAX && devices.disk_count <= DEVICES_MAX &&
+		devices.network_count <= DEVICES_MAX);
+	for (size_t i = 1; i < devices.cpu_count; i++)
+		require(devices.cpus[i].number > devices.cpus[i - 1].number);
+	arena_release(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data + 1;
@@ -74,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	switch (data[0] % 6) {
+	switch (data[0] % 9) {
 	case 0:
 		pressure_parse(text, size - 1, &some, &full);
 		break;
@@ -92,6 +108,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 5:
 		require(text_hundredths((struct text){text, size - 1}) <= (uint64_t)UINT32_MAX * 100 + 99);
+		break;
+	case 6:
+		parse_devices(devices_parse_cpus, text, size - 1);
+		break;
+	case 7:
+		parse_devices(devices_parse_disks, text, size - 1);
+		break;
+	case 8:
+		parse_devices(devices_parse_networks, text, size - 1);
 		break;
 	}
 	return 0;

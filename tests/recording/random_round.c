@@ -456,6 +456,36 @@ static void fill_lists(struct random_host *host, struct snapshot *snapshot)
 		fill_tallies(host, snapshot);
 }
 
+static struct device *fill_device_list(struct random_host *host, struct snapshot *snapshot, size_t *ret_count)
+{
+	struct device *devices;
+
+	*ret_count = random_below(host, 4);
+	devices = arena_allocate_zero(&snapshot->arena, *ret_count, sizeof(*devices));
+	for (size_t i = 0; i < *ret_count; i++)
+		devices[i] = (struct device){
+			arena_format(&snapshot->arena, "disk%u", (unsigned int)random_below(host, 3)),
+			random_number(host), random_number(host), random_number(host)};
+	return devices;
+}
+
+static void fill_devices(struct random_host *host, struct snapshot *snapshot)
+{
+	struct devices *devices = &snapshot->provenance.devices;
+
+	if (one_in(host, 4))
+		return;
+	devices->read_at_ns = 1 + random_number(host) / 2;
+	devices->cpu_end = (uint32_t)random_below(host, DEVICES_CPUS_MAX);
+	devices->cpu_count = random_below(host, 5);
+	devices->cpus = arena_allocate_zero(&snapshot->arena, devices->cpu_count, sizeof(*devices->cpus));
+	for (size_t i = 0; i < devices->cpu_count; i++)
+		devices->cpus[i] = (struct cpu_ticks){(uint32_t)random_below(host, DEVICES_CPUS_MAX),
+						      random_number(host), random_number(host)};
+	devices->disks = fill_device_list(host, snapshot, &devices->disk_count);
+	devices->networks = fill_device_list(host, snapshot, &devices->network_count);
+}
+
 static void fill_provenance(struct random_host *host, struct snapshot *snapshot)
 {
 	struct provenance *provenance = &snapshot->provenance;
@@ -470,6 +500,7 @@ static void fill_provenance(struct random_host *host, struct snapshot *snapshot)
 			(enum reason)random_below(host, REASON_COUNT), random_text(host, snapshot),
 			random_text(host, snapshot)};
 	fill_lists(host, snapshot);
+	fill_devices(host, snapshot);
 }
 
 static void fill_histogram(struct random_host *host, struct latency_histogram *histogram)

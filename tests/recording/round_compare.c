@@ -396,10 +396,43 @@ static bool pairs_differ(const struct text_pairs *a, const struct text_pairs *b)
 	return false;
 }
 
+static bool device_lists_differ(const struct device left[], const struct device right[], size_t count)
+{
+	for (size_t index = 0; index < count; index++) {
+		const struct device *a = &left[index], *b = &right[index];
+
+		TEXT(name);
+		NUMBER(busy_ms);
+		NUMBER(read_bytes);
+		NUMBER(write_bytes);
+	}
+	return false;
+}
+
+static bool devices_differ(const struct devices *a, const struct devices *b)
+{
+	size_t index = 0;
+
+	NUMBER(read_at_ns);
+	NUMBER(cpu_end);
+	NUMBER(cpu_count);
+	NUMBER(disk_count);
+	NUMBER(network_count);
+	for (index = 0; index < a->cpu_count; index++) {
+		NUMBER(cpus[index].number);
+		NUMBER(cpus[index].idle);
+		NUMBER(cpus[index].all);
+	}
+	return device_lists_differ(a->disks, b->disks, a->disk_count) ||
+	       device_lists_differ(a->networks, b->networks, a->network_count);
+}
+
 static bool capture_facts_differ(const struct provenance *a, const struct provenance *b)
 {
 	size_t index = 0;
 
+	if (devices_differ(&a->devices, &b->devices))
+		return true;
 	NUMBER(capability_count);
 	for (index = 0; index < a->capability_count; index++)
 		TEXT(capabilities[index]);

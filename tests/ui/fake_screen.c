@@ -9,6 +9,7 @@
  *   failed TEXT                  there will be no round
  *   off FEATURE                  is missing in the rounds to come ("delays" is from the start)
  *   on FEATURE                   is there again
+ *   devices NUMBER               rounds to come have so many CPUs, a disk and a network
  *   forks NUMBER                 so many threads start, and end, from one round to the next
  *   stuck NUMBER                 so many threads are in D in the rounds to come
  *   stderr TEXT                  a library writes to standard error
@@ -140,6 +141,8 @@ static bool obey(void *context, char *line, struct ui_event *event)
 		if (sscanf(arguments, "%31s %31s %u", victim, culprit, &milliseconds) != 3)
 			abort();
 		fake_session_delay(victim, culprit, milliseconds);
+	} else if (strcmp(line, "devices") == 0) {
+		fake_session_devices((uint32_t)strtoul(arguments, NULL, 10));
 	} else if (strcmp(line, "forks") == 0) {
 		fake_session_fork(strtoull(arguments, NULL, 10));
 	} else if (strcmp(line, "stuck") == 0) {

@@ -213,6 +213,34 @@ static void tell_forks(struct provenance *provenance, uint64_t round)
 	provenance->features[FEATURE_PID_NAMESPACE].state = FEATURE_STATE_ON;
 }
 
+static uint32_t device_cpus;
+
+void fake_session_devices(uint32_t cpus)
+{
+	device_cpus = cpus;
+}
+
+/* Of each CPU but the second half the ticks, and of the first all. */
+static void add_devices(struct snapshot *snapshot, uint64_t round)
+{
+	struct devices *devices = &snapshot->provenance.devices;
+
+	devices->read_at_ns = snapshot->provenance.boottime_ns;
+	devices->cpu_end = device_cpus;
+	devices->cpus = arena_allocate_zero(&snapshot->arena, device_cpus, sizeof(*devices->cpus));
+	for (uint32_t i = 0; i < device_cpus; i++) {
+		if (i != 1)
+			devices->cpus[devices->cpu_count++] = (struct cpu_ticks){i, i == 0 ? 1 : 50 * round,
+										 1 + 100 * round};
+	}
+	devices->disks = arena_allocate_zero(&snapshot->arena, 1, sizeof(*devices->disks));
+	devices->disks[0] = (struct device){"nvme0n1", 1940 * round, 240 * round << 20, 6 * round << 20};
+	devices->disk_count = 1;
+	devices->networks = arena_allocate_zero(&snapshot->arena, 1, sizeof(*devices->networks));
+	devices->networks[0] = (struct device){"enp0s31f6", 0, 24 * round << 20, 2 * round << 20};
+	devices->network_count = 1;
+}
+
 struct snapshot *fake_session_snapshot(uint64_t round)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -227,6 +255,8 @@ struct snapshot *fake_session_snapshot(uint64_t round)
 	/* 38 of 100 ticks busy between two rounds */
 	provenance->cpu_ticks[0] = 38 * round;
 	provenance->cpu_ticks[3] = 62 * round;
+	if (device_cpus != 0)
+		add_devices(snapshot, round);
 	provenance->procs_running = (struct optional_u64){5, true};
 	provenance->procs_blocked = (struct optional_u64){4, true};
 	if (stuck != 0)

@@ -23,6 +23,9 @@ void fake_session_switch(const char *feature, bool off);
 void fake_session_fork(uint64_t per_round);
 void fake_session_stick(uint64_t threads);
 
+/* Snapshots to come have so many CPUs, of which the second is offline, a disk and a network; 0: none. */
+void fake_session_devices(uint32_t cpus);
+
 /* Waits are measured in snapshots to come: so many events of the scheduler, 0 where that is not known, at a
  * cost of 2 % of a CPU. */
 void fake_session_measure_latency(uint64_t events);

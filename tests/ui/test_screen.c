@@ -125,6 +125,44 @@ static void test_header_of_turnover(void **state)
 	pty_quit(&pty);
 }
 
+/* How busy each CPU is, one cell each up to 64 of them, and the busiest disk and network. */
+static void test_header_of_devices(void **state)
+{
+	static const char rows[] = "alpha 1,beta 2";
+	static const struct pty_options narrow = {.rows = 24, .columns = 60},
+					low = {.rows = 14, .columns = 80};
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	pty_command(&pty, "devices 8");
+	fake_round(&pty, rows);
+	pty_show(&pty, "%", "CPUs, disks and networks: with the next round");
+	fake_round(&pty, rows);
+	pty_wait_text(&pty, "cpus █-▅▅▅▅▅▅  cpu0 100%");
+	pty_wait_text(&pty, "disk nvme0n1 97% r 120M/s w 3.0M/s  net enp0s31f6 in 12.0M/s out 1.0M/s");
+	pty_hide(&pty, "%", "nvme0n1");
+	pty_command(&pty, "devices 256");
+	fake_round(&pty, rows);
+	fake_round(&pty, rows);
+	pty_show(&pty, "%", "  4 a cell");
+	pty_wait_text(&pty, "cpus ▆▅▅▅");
+	pty_quit(&pty);
+	fake_start(&pty, &narrow, NULL);
+	pty_command(&pty, "devices 8");
+	fake_round(&pty, rows);
+	fake_round(&pty, rows);
+	pty_show(&pty, "%", "net enp0s31f6 in 12.0M/s out 1.0M/s");
+	wait_above(&pty, "disk nvme0n1 97% r 120M/s w 3.0M/s", "net enp0s31f6");
+	pty_quit(&pty);
+	fake_start(&pty, &low, NULL);
+	pty_command(&pty, "devices 8");
+	fake_round(&pty, rows);
+	fake_round(&pty, rows);
+	pty_show(&pty, "%", "CPUs and disks need a higher screen");
+	pty_quit(&pty);
+}
+
 /* What is missing first, not what comes with it, and the cost beside it however much is missing. */
 static void test_header_names_the_cause(void **state)
 {
@@ -948,6 +986,7 @@ int main(void)
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_header_of_stuck_threads),
 		cmocka_unit_test(test_header_of_turnover),
+		cmocka_unit_test(test_header_of_devices),
 		cmocka_unit_test(test_header_names_the_cause),
 		cmocka_unit_test(test_columns_that_cannot_be_read),
 		cmocka_unit_test(test_columns_come_back),
