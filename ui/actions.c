@@ -32,12 +32,15 @@ static void move_rows(struct ui *ui)
 		list_move(screen_rows(ui), ui->action);
 }
 
+/* Leaves in ui->action what else is to be done. */
 static void choose(struct ui *ui)
 {
-	if (ui->overlay == OVERLAY_USERS)
+	if (ui->overlay == OVERLAY_USERS) {
 		screen_users_choose(ui);
-	else
-		(void)screen_chooser_choose(ui);
+		ui->action = ACTION_NONE;
+	} else {
+		ui->action = screen_chooser_choose(ui);
+	}
 }
 
 static void close_top(struct ui *ui)
@@ -503,7 +506,11 @@ void actions_handle_key(struct ui *ui, int key)
 		screen_chooser_type(ui);
 		return;
 	}
-	if (ui->action != ACTION_NONE) {
+	if (ui->action == ACTION_CHOOSE) {
+		choose(ui);
+		if (ui->action != ACTION_NONE)
+			handlers[ui->action](ui);
+	} else if (ui->action != ACTION_NONE) {
 		handlers[ui->action](ui);
 	} else if (ui->prompting != NULL) {
 		prompt_insert(&ui->prompt, key);

@@ -176,7 +176,7 @@ struct past {
 struct chooser_use {
 	struct chooser_words words;
 	void (*make)(const struct ui *ui, struct choices *choices); /* adds the choices */
-	unsigned int (*present)(const struct ui *ui);               /* the id marked at first; NULL: 0 */
+	unsigned int (*present)(const struct ui *ui); /* the id marked at first; NULL: the first */
 	/* Does what a choice stands for; returns the action that is to be done for it, or ACTION_NONE. */
 	enum action (*choose)(struct ui *ui, unsigned int id);
 };
@@ -499,6 +499,7 @@ const char *screen_chooser_description(unsigned int column);
 void screen_chooser_open(struct ui *ui, const struct chooser_use *use);
 void screen_chooser_open_columns(struct ui *ui); /* to sort by */
 void screen_chooser_open_axes(struct ui *ui);    /* to group by */
+void screen_chooser_open_palette(struct ui *ui); /* keys, tabs, axes and columns by words */
 void screen_chooser_move(struct ui *ui);         /* by ui->action */
 void screen_chooser_type(struct ui *ui);         /* takes ui->key */
 void screen_chooser_close(struct ui *ui);        /* Backspace takes a character back first */

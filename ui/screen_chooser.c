@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The menus that typing narrows: columns to sort by, and what to group by. */
+/* The menus that typing narrows: columns to sort by, what to group by, and all that the screen can do. */
 #include "screen.h"
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "table/column_list.h"
 
 /* --- any of them --- */
 
@@ -24,7 +24,7 @@ void screen_chooser_open(struct ui *ui, const struct chooser_use *use)
 	ui->choosing = use;
 	*ui->chooser.typed = '\0';
 	make(ui, &choices);
-	chooser_open(&ui->chooser, &choices, use->present != NULL ? use->present(ui) : 0);
+	chooser_open(&ui->chooser, &choices, use->present != NULL ? use->present(ui) : choices.items[0].id);
 	choices_release(&choices);
 }
 
@@ -132,6 +132,21 @@ const char *screen_chooser_description(unsigned int column)
 		       : NULL;
 }
 
+static void add_column(const struct ui *ui, struct choices *choices, unsigned int column)
+{
+	const bool compared = column >= COLUMN_TOTAL;
+	struct choice *choice = choices_add(choices);
+
+	*choice = (struct choice){
+		.id = column,
+		.title = compared ? compare_columns[column - COLUMN_TOTAL].title
+				  : column_title((enum column)column, ui->view.mode),
+		.name = compared ? NULL : column_name((enum column)column),
+		.description = screen_chooser_description(column),
+	};
+	add_why(ui, choice, &choices->arena);
+}
+
 static void make_columns(const struct ui *ui, struct choices *choices)
 {
 	unsigned int columns[COLUMN_TOTAL];
@@ -143,19 +158,8 @@ static void make_columns(const struct ui *ui, struct choices *choices)
 		.name = "name",
 		.description = "The name.",
 	};
-	for (size_t i = 0; i < count; i++) {
-		const bool compared = columns[i] >= COLUMN_TOTAL;
-		struct choice *choice = choices_add(choices);
-
-		*choice = (struct choice){
-			.id = columns[i],
-			.title = compared ? compare_columns[columns[i] - COLUMN_TOTAL].title
-					  : column_title((enum column)columns[i], ui->view.mode),
-			.name = compared ? NULL : column_name((enum column)columns[i]),
-			.description = screen_chooser_description(columns[i]),
-		};
-		add_why(ui, choice, &choices->arena);
-	}
+	for (size_t i = 0; i < count; i++)
+		add_column(ui, choices, columns[i]);
 }
 
 static unsigned int sort_column(const struct ui *ui)
@@ -223,6 +227,145 @@ void screen_chooser_open_axes(struct ui *ui)
 		.make = make_axes,
 		.present = present_axis,
 		.choose = choose_axis,
+	};
+
+	screen_chooser_open(ui, &use);
+}
+
+/* --- everything --- */
+
+/* What a choice of the palette is of, above its number. */
+enum found {
+	FOUND_KEY = 0 << 16,
+	FOUND_TAB = 1 << 16,
+	FOUND_AXIS = 2 << 16,
+	FOUND_COLUMN = 3 << 16,
+	FOUND_MASK = 3 << 16,
+};
+
+/* A key alone would have the digit that its action needs. */
+static bool is_found(enum action action)
+{
+	return (ui_keys[action].where & PLACE_LIST) != 0 && action != ACTION_NUMBERED_TAB &&
+	       action != ACTION_PALETTE;
+}
+
+static void add_keys(struct choices *choices, enum action first, enum action end)
+{
+	for (enum action action = first; action < end; action++) {
+		const struct key_entry *entry = &ui_keys[action];
+
+		if (is_found(action))
+			*choices_add(choices) = (struct choice){
+				.id = FOUND_KEY | action,
+				.title = arena_format(&choices->arena, "%.*s", (int)strcspn(entry->keys, " "),
+						      entry->keys),
+				.name = entry->hint != NULL ? entry->hint + (*entry->hint == '!') : NULL,
+				.description = entry->help,
+			};
+	}
+}
+
+static void add_tabs(const struct ui *ui, struct choices *choices)
+{
+	for (size_t i = 0; i < tab_count(); i++) {
+		const enum tab tab = tab_at(i);
+
+		if (screen_list_has_tab(ui, tab))
+			*choices_add(choices) = (struct choice){
+				.id = FOUND_TAB | tab,
+				.title = tabs[tab].title,
+				.name = tabs[tab].name,
+				.description = arena_format(&choices->arena, "tab: %s",
+							    tabs[tab].description),
+			};
+	}
+}
+
+/* Says what those from `first` on are, and numbers them so. */
+static void tell(struct choices *choices, size_t first, enum found found, const char *word)
+{
+	for (size_t i = first; i < choices->count; i++) {
+		struct choice *choice = &choices->items[i];
+
+		choice->id |= found;
+		choice->description = arena_format(&choices->arena, "%s: %s", word, choice->description);
+	}
+}
+
+/* Keys of the list first, those that merely move last. */
+static void make_palette(const struct ui *ui, struct choices *choices)
+{
+	size_t first;
+
+	add_keys(choices, ACTION_OPEN, ACTION_COUNT);
+	add_tabs(ui, choices);
+	first = choices->count;
+	make_axes(ui, choices);
+	tell(choices, first, FOUND_AXIS, "group by");
+	first = choices->count;
+	if (ui->comparison != NULL)
+		make_columns(ui, choices);
+	for (enum column column = 0; column < COLUMN_TASK_FIELDS && ui->comparison == NULL; column++) {
+		if (column != COLUMN_COUNT && !column_is_looked_up(column))
+			add_column(ui, choices, column);
+	}
+	tell(choices, first, FOUND_COLUMN, "sort by");
+	add_keys(choices, 0, ACTION_OPEN);
+}
+
+static bool tab_has(const struct ui *ui, enum tab tab, unsigned int column)
+{
+	enum column columns[COLUMN_TOTAL];
+	const size_t count = column_list(tab, ui->view.level == VIEW_LEVEL_THREADS, 0, COLUMN_COUNT, columns);
+
+	for (size_t i = 0; i < count; i++) {
+		if (columns[i] == column)
+			return true;
+	}
+	return false;
+}
+
+/* Sorts by a column on the first tab that has it, where this one has not. */
+static void sort_where_it_is(struct ui *ui, unsigned int column)
+{
+	size_t place = 0;
+
+	if (ui->comparison == NULL && !tab_has(ui, ui->view.tab, column)) {
+		while (place < tab_count() && !tab_has(ui, tab_at(place), column))
+			place++;
+		if (place < tab_count())
+			navigate_to_tab(ui, tab_at(place));
+	}
+	navigate_sort(ui, column);
+}
+
+static enum action do_found(struct ui *ui, unsigned int id)
+{
+	const unsigned int number = id & ~(unsigned int)FOUND_MASK;
+
+	switch ((enum found)(id & FOUND_MASK)) {
+	case FOUND_TAB:
+		navigate_to_tab(ui, (enum tab)number);
+		break;
+	case FOUND_AXIS:
+		navigate_axis(ui, (enum axis)number);
+		break;
+	case FOUND_COLUMN:
+		sort_where_it_is(ui, number);
+		break;
+	default:
+		return (enum action)number;
+	}
+	return ACTION_NONE;
+}
+
+void screen_chooser_open_palette(struct ui *ui)
+{
+	static const struct chooser_use use = {
+		.words = {.title = "Find", .noun = "key, tab, grouping or column", .by_words = true},
+		.make = make_palette,
+		.choose = do_found,
 	};
 
 	screen_chooser_open(ui, &use);

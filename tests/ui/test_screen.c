@@ -393,6 +393,35 @@ static void test_sort_menu(void **state)
 	pty_quit(&pty);
 }
 
+/* Keys, tabs, groupings and columns by their names or words of their descriptions; Enter does what is marked.
+ */
+static void test_palette(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_show(&pty, ":", "Find (type to narrow)");
+	pty_hide(&pty, "\033", "Find");
+	pty_show(&pty, ":kernel\r", "kernel threads hidden");
+	pty_hide(&pty, ":threads kernel\r", "kernel threads hidden");
+	pty_show(&pty, ":user\r", "by user");
+	pty_show(&pty, ":memory\r", "RSSv");
+	/* a column of another tab leads there */
+	pty_show(&pty, ":wri\r", "WRITE/sv");
+	pty_show(&pty, ":pss\r", "PSSv");
+	/* what Enter does is what the key does */
+	pty_show(&pty, ":data quality\r", "Data quality");
+	pty_hide(&pty, "\033", "Data quality");
+	pty_show(&pty, ":sort\r", "Sort by (type to narrow)");
+	pty_hide(&pty, "\033", "Sort by");
+	/* and nothing where nothing is found */
+	pty_show(&pty, ":qqq\r", "no key, tab, grouping or column has 'qqq'");
+	pty_wait_text(&pty, "Find: qqq");
+	pty_hide(&pty, "\033", "Find");
+	pty_quit(&pty);
+}
+
 static void test_filter(void **state)
 {
 	struct pty_screen pty;
@@ -1006,6 +1035,7 @@ int main(void)
 		cmocka_unit_test(test_filter_waits_for_the_next_key),
 		cmocka_unit_test(test_age_of_the_past),
 		cmocka_unit_test(test_left_before_it_came),
+		cmocka_unit_test(test_palette),
 		cmocka_unit_test(test_playing),
 		cmocka_unit_test(test_prompt_history),
 		cmocka_unit_test(test_axis_tab_mode),

@@ -234,7 +234,7 @@ int chooser_draw(struct chooser *chooser, const struct choices *choices, const s
 	}
 	layout.text_x = TITLE_X + 1 + (layout.text_x < TITLE_CELLS_MAX ? layout.text_x : TITLE_CELLS_MAX);
 	/* room for the longest description, so that nothing moves with the mark */
-	for (size_t i = 0; i < choices->count; i++) {
+	for (size_t i = 0; i < choices->matching; i++) {
 		const int rows = text_rows(&choices->items[i], width, layout.text_x, &pager);
 
 		foot = rows > foot ? rows : foot;
