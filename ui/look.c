@@ -274,17 +274,6 @@ void look_play_on(struct ui *ui)
 
 /* --- what was before and after --- */
 
-/* The column that rows are sorted by, NULL where it is no number. */
-static const struct table_column *sorted_number(const struct ui *ui)
-{
-	const struct table_column *column;
-
-	if (ui->table == NULL || ui->view.sort_by_name || ui->table->sort_column >= ui->table->column_count)
-		return NULL;
-	column = &ui->table->columns[ui->table->sort_column];
-	return column->left || column->foreign || column->column >= COLUMN_TASK_FIELDS ? NULL : column;
-}
-
 /* Whether the moment is in what was asked for, or is being made. */
 static bool covers(const struct ui *ui)
 {
@@ -322,7 +311,7 @@ static void request_strip(struct ui *ui, size_t cells, const struct table_column
 void look_follow(struct ui *ui)
 {
 	const size_t cells = strip_cells(draw_screen_width());
-	const struct table_column *column = sorted_number(ui);
+	const struct table_column *column = screen_list_sorted_number(ui);
 	const struct table_row *row = ui->table != NULL ? list_row(&ui->list) : NULL;
 	struct buffer now = {0};
 

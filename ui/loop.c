@@ -138,6 +138,9 @@ static void take_event(struct ui *ui, struct ui_event *event)
 	case UI_EVENT_STRIP:
 		look_take_strip(ui, &event->strip);
 		break;
+	case UI_EVENT_COURSES:
+		screen_list_take_courses(ui, &event->courses);
+		break;
 	case UI_EVENT_LOOKUP:
 		lookup_cache_take(&ui->lookups, &event->lookup);
 		break;
@@ -163,6 +166,8 @@ void ui_event_discard(void *untyped)
 	free(event->path);
 	if (event->kind == UI_EVENT_MOMENT)
 		ui_moment_discard(&event->moment);
+	if (event->kind == UI_EVENT_COURSES)
+		table_release(event->courses.table);
 }
 
 void ui_moment_discard(struct ui_moment *moment)
@@ -267,6 +272,7 @@ static int run(struct loop *loop)
 			screen_list_refresh(ui);
 		}
 		look_follow(ui);
+		screen_list_follow(ui);
 		screen_draw(ui);
 		if (poll(loop->waits, WAIT_COUNT, wait_ms(ui)) < 0) {
 			if (errno != EINTR && errno != ENOMEM)
@@ -318,6 +324,7 @@ static void release_ui(struct ui *ui)
 	free(ui->scheduler);
 	free(ui->failure);
 	snapshot_release(ui->host_facts);
+	buffer_release(&ui->courses.of);
 	draw_release();
 }
 

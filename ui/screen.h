@@ -130,6 +130,12 @@ struct slow_note {
 	struct buffer words;
 };
 
+/* The rows whose course of before was asked for last. */
+struct asked_courses {
+	struct buffer of; /* view and column */
+	uint64_t number;  /* of the request */
+};
+
 /* The page of who delays whom, or wakes whom. */
 struct blame_page {
 	bool open;
@@ -222,6 +228,7 @@ struct ui {
 	struct list list;
 	struct tab_bar tab_bar;
 	struct slow_note slow;
+	struct asked_courses courses;
 	struct lookup_cache lookups;
 	struct session_identity identity; /* of the groups that the view was narrowed to; else all zero */
 	/* the search for names */
@@ -353,6 +360,14 @@ void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, stru
 
 /* Makes the table again: the view or the session changed. */
 void screen_list_refresh(struct ui *ui);
+
+/* The column that rows are sorted by, NULL where it is no number. */
+const struct table_column *screen_list_sorted_number(const struct ui *ui);
+
+/* Asks for the course of other rows, or in another column, from the rounds that are kept; takes a part of it.
+ */
+void screen_list_follow(struct ui *ui);
+void screen_list_take_courses(struct ui *ui, const struct ui_courses *courses);
 
 /* Draws tabs, path and rows; returns the row of the cursor. */
 int screen_list_draw(struct ui *ui, struct area area);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "screen.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,6 +374,67 @@ static bool matches_search(const void *context, const struct table_row *row)
 	const struct ui *ui = context;
 
 	return screen_lookup_row_has(ui, row, ui->search);
+}
+
+const struct table_column *screen_list_sorted_number(const struct ui *ui)
+{
+	const struct table_column *column;
+
+	if (ui->table == NULL || ui->view.sort_by_name || ui->table->sort_column >= ui->table->column_count)
+		return NULL;
+	column = &ui->table->columns[ui->table->sort_column];
+	return column->left || column->foreign || column->column >= COLUMN_TASK_FIELDS ? NULL : column;
+}
+
+/* Whether nothing but the newest round is known of the first row. */
+static bool lacks_past(const struct ui *ui, enum column column)
+{
+	struct course_point points[SPARK_CELLS_MAX];
+	const struct table_row *row = &ui->table->rows[0];
+	const size_t count = session_course(ui->session, &ui->view, row->key, row->key_length, column, points,
+					    SPARK_CELLS_MAX);
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		if (!isnan(points[i].value))
+			return false;
+	}
+	return count > 1;
+}
+
+void screen_list_follow(struct ui *ui)
+{
+	const struct table_column *column = screen_list_sorted_number(ui);
+	struct buffer of = {0};
+
+	if (column == NULL || ui->table->row_count == 0 || !screen_has_courses(ui) ||
+	    !ui_offers(ui->host, UI_REQUEST_COURSES))
+		return;
+	buffer_append_format(&of, "%u %d ", column->column, (int)ui->view.level);
+	view_append_signature(&ui->view, ui->view.grouping.axis, ui->view.step_count, &of);
+	if (of.length == ui->courses.of.length && memcmp(of.data, ui->courses.of.data, of.length) == 0) {
+		buffer_release(&of);
+		return;
+	}
+	buffer_release(&ui->courses.of);
+	ui->courses.of = of;
+	/* from now on no answer to an earlier request is of these rows */
+	ui->courses.number++;
+	if (lacks_past(ui, (enum column)column->column))
+		(void)ui_request(ui->host,
+				 &(struct ui_request){.kind = UI_REQUEST_COURSES,
+						      .courses = {.number = ui->courses.number,
+								  .rounds = SPARK_CELLS_MAX,
+								  .view = &ui->view,
+								  .column = (enum column)column->column}});
+}
+
+void screen_list_take_courses(struct ui *ui, const struct ui_courses *courses)
+{
+	const struct table_column *column = screen_list_sorted_number(ui);
+
+	if (courses->number == ui->courses.number && column != NULL && screen_has_courses(ui))
+		session_fill_courses(ui->session, &ui->view, (enum column)column->column, courses->unix_ns,
+				     courses->table);
 }
 
 /* "38 idle groups (a shows them)" */

@@ -64,6 +64,21 @@ struct ui_other {
 	uint64_t unix_ns;
 };
 
+/* A request for what the rows of a view had in the last rounds that are kept. */
+struct ui_courses_request {
+	uint64_t number; /* which request it is */
+	size_t rounds;
+	const struct view *view;
+	enum column column;
+};
+
+/* What they had in one of them; the newest come first. */
+struct ui_courses {
+	uint64_t number; /* of the request */
+	uint64_t unix_ns;
+	struct table *table; /* owned; of the column alone, as rates */
+};
+
 /* A request for the strip of the time about a moment. */
 struct ui_strip_request {
 	uint64_t number; /* which request it is */
@@ -94,6 +109,7 @@ enum ui_event_kind {
 	UI_EVENT_NAMES,
 	UI_EVENT_MOMENT,
 	UI_EVENT_STRIP,
+	UI_EVENT_COURSES,
 	UI_EVENT_LOOKUP,
 };
 
@@ -106,6 +122,7 @@ struct ui_event {
 	union {
 		struct ui_moment moment;
 		struct ui_strip strip;
+		struct ui_courses courses;
 		struct lookup_answer lookup;
 	};
 };
@@ -123,6 +140,7 @@ enum ui_request_kind {
 	UI_REQUEST_MOMENT,    /* look; of requests that were not begun the newest counts, and steps add up */
 	UI_REQUEST_OTHER,     /* other: a moment or a span to compare with */
 	UI_REQUEST_STRIP,     /* strip; made when nothing else is asked for; the last request counts */
+	UI_REQUEST_COURSES,   /* courses; as the strip */
 	UI_REQUEST_LOOKUP,    /* lookup */
 };
 
@@ -140,6 +158,7 @@ struct ui_request {
 		struct ui_look look;
 		struct ui_other other;
 		struct ui_strip_request strip;
+		struct ui_courses_request courses;
 		struct lookup_request lookup;
 	};
 };

@@ -395,6 +395,48 @@ static const struct course_series *find_series(const struct courses *courses, co
 	return noted != NULL && row < noted->capacity ? &noted->series[row] : NULL;
 }
 
+/* The round that ended at a time, of those that are kept; 0: none. */
+static uint32_t round_at(const struct courses *courses, uint64_t unix_ns)
+{
+	const uint32_t newest = courses->round;
+
+	for (uint32_t round = newest; round != 0 && newest - round < COURSE_ROUNDS; round--) {
+		if (courses->unix_ns[round % COURSE_ROUNDS] == unix_ns)
+			return round;
+	}
+	return 0;
+}
+
+void courses_note_earlier(struct courses *courses, const struct view *view, const char *key,
+			  size_t key_length, enum column column, uint64_t unix_ns, double value)
+{
+	struct course_series *series = (struct course_series *)(uintptr_t)find_series(courses, view, key,
+										      key_length, column);
+	const uint32_t round = round_at(courses, unix_ns);
+	bool has_gap;
+
+	/* a row without any number so far has no place for one */
+	if (series == NULL || series->last == 0 || round == 0 || round >= series->first || !isfinite(value) ||
+	    courses->round - series->last >= COURSE_ROUNDS)
+		return;
+	has_gap = round + 1 != series->first;
+	/* no view is given up for what is merely earlier */
+	if ((value != 0 || has_gap) && series->values == NULL) {
+		if (courses->bytes + values_size > COURSE_BYTES_MAX)
+			return;
+		courses->bytes += values_size;
+		series->values = memory_allocate_zero(COURSE_ROUNDS, sizeof(*series->values));
+	}
+	if (series->values != NULL) {
+		for (uint32_t gap = round + 1; gap < series->first; gap++)
+			series->values[gap % COURSE_ROUNDS] = NAN;
+		series->values[round % COURSE_ROUNDS] = (float)value;
+	}
+	if (value == 0 && !has_gap && series->zeros == series->last - series->first + 1)
+		series->zeros++;
+	series->first = round;
+}
+
 size_t courses_points(const struct courses *courses, const struct view *view, const char *key,
 		      size_t key_length, enum column column, struct course_point points[], size_t limit)
 {

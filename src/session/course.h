@@ -104,6 +104,14 @@ void courses_note(struct courses *courses, struct course_view *view, struct cour
 		  double value);
 
 /*
+ * Notes a number of a row that is known already in the round that ended at `unix_ns`, which is before all
+ * that is known of it in the column; otherwise it does nothing. To be called from the newest round to the
+ * oldest.
+ */
+void courses_note_earlier(struct courses *courses, const struct view *view, const char *key,
+			  size_t key_length, enum column column, uint64_t unix_ns, double value);
+
+/*
  * The course of a row in a column over the last `limit` rounds, oldest first. Returns how many rounds there
  * are; all are gaps where nothing is known of the row.
  */

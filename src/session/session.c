@@ -332,6 +332,18 @@ size_t session_course(const struct session *session, const struct view *view, co
 	return courses_points(&session->courses, view, key, key_length, column, points, limit);
 }
 
+void session_fill_courses(struct session *session, const struct view *view, enum column column,
+			  uint64_t unix_ns, const struct table *table)
+{
+	for (size_t i = 0; i < table->row_count && table->column_count != 0; i++) {
+		const struct table_row *row = &table->rows[i];
+
+		if (row->cells != NULL)
+			courses_note_earlier(&session->courses, view, row->key, row->key_length, column,
+					     unix_ns, cell_number(&row->cells[0]));
+	}
+}
+
 /* Whether a mode has a beginning to count from. */
 static bool counts_in(const struct rounds *rounds, enum window_mode mode)
 {

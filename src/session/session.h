@@ -77,6 +77,14 @@ void session_keep_courses(struct session *session, enum column wanted);
 size_t session_course(const struct session *session, const struct view *view, const char *key,
 		      size_t key_length, enum column column, struct course_point points[], size_t limit);
 
+/*
+ * Adds to the courses of a view what its rows had in an earlier round, which ended at `unix_ns`: `table` is
+ * that of the view then, as rates, with the column alone. What is known already stays. To be called from the
+ * newest round on.
+ */
+void session_fill_courses(struct session *session, const struct view *view, enum column column,
+			  uint64_t unix_ns, const struct table *table);
+
 /* Rounds added so far. */
 uint64_t session_round_count(const struct session *session);
 

@@ -358,12 +358,48 @@ static void test_threads_of_a_session(void **state)
 	session_release(session);
 }
 
+static void note_earlier(struct fixture *fixture, uint32_t round, double value)
+{
+	courses_note_earlier(&fixture->courses, &fixture->view, "a", 1, COLUMN_CPU,
+			     1000 * SECOND + 2 * (uint64_t)round * SECOND, value);
+}
+
+/* Numbers of rounds that had gone by when the row was shown for the first time come before those noted. */
+static void test_filled_from_earlier_rounds(void **state)
+{
+	/* of rounds 1 to 7 */
+	static const double values[] = {1.5, NAN, 2.5, 0, 0, 0, 4};
+	struct course_point points[COURSE_ROUNDS];
+	struct fixture fixture;
+
+	(void)state;
+	begin(&fixture);
+	for (int i = 0; i < 6; i++)
+		add_round(&fixture);
+	/* nothing is known of the row yet, so there is no place for it */
+	note_earlier(&fixture, 5, 9);
+	note(&fixture, "a", COLUMN_CPU, 0);
+	for (uint32_t round = 6; round-- > 1;)
+		note_earlier(&fixture, round, values[round - 1]);
+	/* what is known stays, and rounds that never were are none */
+	note_earlier(&fixture, 6, 9);
+	note_earlier(&fixture, 3, 9);
+	note_earlier(&fixture, 100, 9);
+	add_round(&fixture);
+	note(&fixture, "a", COLUMN_CPU, values[6]);
+	assert_int_equal(points_of(&fixture, "a", COLUMN_CPU, points), ARRAY_COUNT(values));
+	for (size_t i = 0; i < ARRAY_COUNT(values); i++)
+		assert_true(isnan(values[i]) ? isnan(points[i].value) : points[i].value == values[i]);
+	end(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_zeros_gaps_and_values),
 		cmocka_unit_test(test_a_column_is_noted_once_a_round),
 		cmocka_unit_test(test_old_rounds_are_forgotten),
+		cmocka_unit_test(test_filled_from_earlier_rounds),
 		cmocka_unit_test(test_views),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_short_of_room),

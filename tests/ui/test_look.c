@@ -174,6 +174,38 @@ static void test_compare(void **state)
 	pty_quit(&pty);
 }
 
+/* Two bars beside each other, in any row. */
+static bool shows_course(struct pty_screen *pty, const void *context)
+{
+	(void)context;
+	for (int row = 5; row < pty->rows; row++) {
+		static const char bar[] = "\xe2\x96";
+
+		for (const char *text = pty_row(pty, row); (text = strstr(text, bar)) != NULL; text++) {
+			if (strncmp(text + 3, bar, strlen(bar)) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Rows that are shown for the first time have their course from the rounds that are kept: none comes
+ * meanwhile. */
+static void test_course_of_other_rows(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	start(&pty, 50, 200, NULL, "32");
+	go_to_oldest_of_some(&pty);
+	pty_hide(&pty, "\033", " ago)");
+	pty_show(&pty, " ", "PAUSED");
+	pty_show(&pty, "gu\r", "by user");
+	pty_wait_text(&pty, "TREND");
+	pty_wait(&pty, shows_course, NULL, "the course of users");
+	pty_quit(&pty);
+}
+
 static void test_nothing_kept(void **state)
 {
 	struct pty_screen pty;
@@ -322,8 +354,9 @@ int main(void)
 		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_left_meanwhile),
 		cmocka_unit_test(test_base),           cmocka_unit_test(test_time),
 		cmocka_unit_test(test_play),           cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_nothing_kept),   cmocka_unit_test(test_replay),
-		cmocka_unit_test(test_marks_and_gaps), cmocka_unit_test(test_replay_refuses),
+		cmocka_unit_test(test_nothing_kept),   cmocka_unit_test(test_course_of_other_rows),
+		cmocka_unit_test(test_replay),         cmocka_unit_test(test_marks_and_gaps),
+		cmocka_unit_test(test_replay_refuses),
 	};
 
 	pty_need();

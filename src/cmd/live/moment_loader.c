@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/line/history_moment.h"
+#include "moment_courses.h"
 #include "moment_strip.h"
 #include "session/when.h"
 
@@ -27,6 +28,7 @@ struct wanted {
 	bool other_wanted;
 	struct ui_other other;
 	struct moment_strip *strip; /* to be begun, or NULL */
+	struct moment_courses *courses;
 };
 
 struct moment_loader {
@@ -39,6 +41,7 @@ struct moment_loader {
 	struct history_round position, base;
 	uint64_t mark_unix_ns;      /* time of the mark at the position */
 	struct moment_strip *strip; /* being made, or NULL */
+	struct moment_courses *courses;
 
 	pthread_mutex_t lock;
 	/* Everything below is guarded by the lock. */
@@ -70,6 +73,8 @@ void moment_loader_release(struct moment_loader *loader)
 		return;
 	moment_strip_release(loader->wanted.strip);
 	moment_strip_release(loader->strip);
+	moment_courses_release(loader->wanted.courses);
+	moment_courses_release(loader->courses);
 	pthread_mutex_destroy(&loader->lock);
 	free(loader);
 }
@@ -392,6 +397,19 @@ static void work_on_strip(struct moment_loader *loader)
 	}
 }
 
+/* The same for a round of the courses. */
+static void work_on_courses(struct moment_loader *loader)
+{
+	struct ui_event event = {.kind = UI_EVENT_COURSES};
+
+	if (!moment_courses_work(loader->courses, loader->history, &loader->cancel, &event.courses)) {
+		moment_courses_release(loader->courses);
+		loader->courses = NULL;
+	} else if (event.courses.table != NULL) {
+		queue_send(loader->queue, &event);
+	}
+}
+
 static void serve(struct moment_loader *loader, const struct wanted *wanted)
 {
 	if (wanted->other_wanted)
@@ -404,8 +422,14 @@ static void serve(struct moment_loader *loader, const struct wanted *wanted)
 		moment_strip_release(loader->strip);
 		loader->strip = wanted->strip;
 	}
+	if (wanted->courses != NULL) {
+		moment_courses_release(loader->courses);
+		loader->courses = wanted->courses;
+	}
 	if (loader->strip != NULL)
 		work_on_strip(loader);
+	else if (loader->courses != NULL)
+		work_on_courses(loader);
 }
 
 /* Takes the requests; false when there are none, which ends the task. */
@@ -415,8 +439,9 @@ static bool take_wanted(struct moment_loader *loader, struct wanted *ret_wanted)
 
 	pthread_mutex_lock(&loader->lock);
 	*ret_wanted = loader->wanted;
-	found = !atomic_load(&loader->cancel) && (loader->strip != NULL || ret_wanted->look_count != 0 ||
-						  ret_wanted->other_wanted || ret_wanted->strip != NULL);
+	found = !atomic_load(&loader->cancel) &&
+		(loader->strip != NULL || ret_wanted->look_count != 0 || ret_wanted->other_wanted ||
+		 ret_wanted->strip != NULL || loader->courses != NULL || ret_wanted->courses != NULL);
 	if (found)
 		loader->wanted = (struct wanted){.look_count = 0};
 	loader->is_working = found;
@@ -496,5 +521,15 @@ void moment_loader_request_strip(struct moment_loader *loader, const struct ui_s
 	pthread_mutex_lock(&loader->lock);
 	moment_strip_release(loader->wanted.strip);
 	loader->wanted.strip = strip;
+	start(loader);
+}
+
+void moment_loader_request_courses(struct moment_loader *loader, const struct ui_courses_request *request)
+{
+	struct moment_courses *courses = moment_courses_create(request);
+
+	pthread_mutex_lock(&loader->lock);
+	moment_courses_release(loader->wanted.courses);
+	loader->wanted.courses = courses;
 	start(loader);
 }

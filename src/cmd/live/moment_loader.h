@@ -24,10 +24,11 @@ struct moment_loader *moment_loader_create(struct history *history, struct tasks
 int moment_loader_begin(struct moment_loader *loader, const struct ui_look *look,
 			struct ui_moment *ret_moment, struct error *error);
 
-/* UI_REQUEST_MOMENT, UI_REQUEST_OTHER, UI_REQUEST_STRIP */
+/* UI_REQUEST_MOMENT, UI_REQUEST_OTHER, UI_REQUEST_STRIP, UI_REQUEST_COURSES */
 void moment_loader_request(struct moment_loader *loader, const struct ui_look *look);
 void moment_loader_request_other(struct moment_loader *loader, struct ui_other other);
 void moment_loader_request_strip(struct moment_loader *loader, const struct ui_strip_request *request);
+void moment_loader_request_courses(struct moment_loader *loader, const struct ui_courses_request *request);
 
 /* Asks what is being made to end, without waiting. */
 void moment_loader_cancel(struct moment_loader *loader);

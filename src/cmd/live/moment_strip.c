@@ -26,6 +26,24 @@ struct moment_strip {
 	bool has_round[STRIP_CELLS];
 };
 
+void moment_strip_copy_view(struct view *to, const struct view *from, const enum column *column)
+{
+	view_copy(to, from);
+	to->mode = WINDOW_MODE_RATE;
+	to->columns = column;
+	to->column_count = 1;
+	to->sort = *column;
+	to->sort_by_name = false;
+	to->limit = 0;
+	to->width = 0;
+	to->hide_gone = true;
+	to->hide_idle = to->fold_idle = false;
+	to->cells_on_demand = true;
+	to->looks_up = false;
+	to->kept_key = NULL;
+	to->left_out = (struct column_set){0};
+}
+
 struct moment_strip *moment_strip_create(const struct ui_strip_request *request)
 {
 	struct moment_strip *strip = memory_allocate_zero(1, sizeof(*strip));
@@ -36,20 +54,8 @@ struct moment_strip *moment_strip_create(const struct ui_strip_request *request)
 	data->cells = request->cells < STRIP_CELLS ? request->cells : STRIP_CELLS;
 	for (size_t i = 0; i < STRIP_CELLS; i++)
 		data->values[i] = data->pressure[i] = NAN;
-	view_copy(&strip->view, request->view);
 	strip->column = request->column;
-	strip->view.mode = WINDOW_MODE_RATE;
-	strip->view.columns = &strip->column;
-	strip->view.column_count = 1;
-	strip->view.sort = strip->column;
-	strip->view.sort_by_name = false;
-	strip->view.limit = 0;
-	strip->view.width = 0;
-	strip->view.hide_gone = true;
-	strip->view.hide_idle = strip->view.fold_idle = false;
-	strip->view.cells_on_demand = true;
-	strip->view.looks_up = false;
-	strip->view.left_out = (struct column_set){0};
+	moment_strip_copy_view(&strip->view, request->view, &strip->column);
 	strip->key = request->key != NULL ? memory_duplicate_bytes(request->key, request->key_length) : NULL;
 	strip->key_length = request->key_length;
 	strip->session = session_create();

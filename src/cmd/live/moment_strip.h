@@ -15,6 +15,9 @@ void moment_strip_release(struct moment_strip *strip); /* NULL is allowed */
 /* Makes the next piece. Returns false when there was none left. */
 bool moment_strip_work(struct moment_strip *strip, struct history *history, const atomic_bool *cancel);
 
+/* Makes `*to` the view of a column alone, as rates, with all rows of `from`; `column` stays the caller's. */
+void moment_strip_copy_view(struct view *to, const struct view *from, const enum column *column);
+
 /* The strip so far. */
 struct ui_strip moment_strip_result(const struct moment_strip *strip);
 

@@ -197,6 +197,9 @@ static bool request(void *context, const struct ui_request *request)
 	case UI_REQUEST_STRIP:
 		moment_loader_request_strip(host->moments, &request->strip);
 		break;
+	case UI_REQUEST_COURSES:
+		moment_loader_request_courses(host->moments, &request->courses);
+		break;
 	case UI_REQUEST_LOOKUP:
 		return host->lookups != NULL && lookup_thread_ask(host->lookups, &request->lookup);
 	}
@@ -256,6 +259,7 @@ static void start_past(struct screen_host *host, struct history *history)
 	offer(host, UI_REQUEST_MOMENT);
 	offer(host, UI_REQUEST_OTHER);
 	offer(host, UI_REQUEST_STRIP);
+	offer(host, UI_REQUEST_COURSES);
 }
 
 static int start_capture(struct screen_host *host, const struct capture_options *options, struct error *error)
