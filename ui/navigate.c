@@ -159,8 +159,11 @@ void navigate_axis(struct ui *ui, enum axis axis)
 
 void navigate_names(struct ui *ui)
 {
-	bool *keep = ui->view.grouping.axis == AXIS_CGROUP ? &ui->view.grouping.keep_cgroup_names
-							   : &ui->view.grouping.keep_thread_names;
+	struct grouping_options *grouping = &ui->view.grouping;
+	/* whoever asks for containers wants to see each of them at first */
+	bool *keep = grouping->axis == AXIS_CGROUP      ? &grouping->keep_cgroup_names
+		     : grouping->axis == AXIS_CONTAINER ? &grouping->fold_containers
+							: &grouping->keep_thread_names;
 
 	if (ui->view.level == VIEW_LEVEL_THREADS) {
 		screen_message(ui, STYLE_MESSAGE, "threads have their exact names here; g groups them");

@@ -542,10 +542,12 @@ static void draw_host(struct ui *ui, int y, bool with_scheduler)
 static void add_threads(struct header_line *line, const struct ui *ui)
 {
 	const struct view *view = &ui->view;
-	bool keep = view->grouping.axis == AXIS_CGROUP ? view->grouping.keep_cgroup_names
-						       : view->grouping.keep_thread_names;
+	bool keep = view->grouping.axis == AXIS_CGROUP      ? view->grouping.keep_cgroup_names
+		    : view->grouping.axis == AXIS_CONTAINER ? false
+							    : view->grouping.keep_thread_names;
 	const char *names = keep || view->grouping.axis == AXIS_THREAD_EXACT ||
-					    view->grouping.axis == AXIS_CONTAINER ||
+					    (view->grouping.axis == AXIS_CONTAINER &&
+					     !view->grouping.fold_containers) ||
 					    axis_is_by_thread(view->grouping.axis)
 				    ? ""
 				    : " {N}";

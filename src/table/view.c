@@ -158,9 +158,10 @@ void view_append_signature(const struct view *view, enum axis axis, size_t step_
 {
 	const struct grouping_options *grouping = &view->grouping;
 
-	buffer_append_format(buffer, "%d %d%d%d %p %zu", (int)axis, grouping->keep_thread_names,
-			     grouping->keep_cgroup_names, view->hide_kernel_threads,
-			     (const void *)grouping->flatten, grouping->flatten_count);
+	buffer_append_format(buffer, "%d %d%d%d%d %p %zu", (int)axis, grouping->keep_thread_names,
+			     grouping->keep_cgroup_names, grouping->fold_containers,
+			     view->hide_kernel_threads, (const void *)grouping->flatten,
+			     grouping->flatten_count);
 	for (size_t i = 0; i < step_count; i++) {
 		buffer_append_format(buffer, " %d %zu ", (int)view->steps[i].axis, view->steps[i].key_length);
 		buffer_append(buffer, view->steps[i].key, view->steps[i].key_length);

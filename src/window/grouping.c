@@ -331,19 +331,47 @@ static void set_label(struct grouping *grouping, size_t *capacity, uint32_t key,
 	grouping->label_of_key = memory_grow(grouping->label_of_key, capacity, (size_t)key + 1,
 					     sizeof(uint32_t));
 	memset(grouping->label_of_key + before, 0xff, (*capacity - before) * sizeof(uint32_t));
-	if (!is_key)
-		grouping->label_of_key[key] = string_pool_intern(&grouping->labels, label->data,
-								 label->length);
+	grouping->label_of_key[key] = is_key ? UINT32_MAX
+					     : string_pool_intern(&grouping->labels, label->data,
+								  label->length);
 }
 
-/* What people call a cgroup is key and label. */
+/* Whether that is the label of a key by now. */
+static bool has_label(const struct grouping *grouping, size_t capacity, uint32_t key,
+		      const struct buffer *label)
+{
+	const uint32_t id = key < capacity ? grouping->label_of_key[key] : UINT32_MAX;
+
+	return id != UINT32_MAX && string_pool_length(&grouping->labels, id) == label->length &&
+	       memcmp(string_pool_text(&grouping->labels, id), label->data, label->length) == 0;
+}
+
+/*
+ * What people call a cgroup is key and label. Where those of one template are folded, the key is the pattern,
+ * and the label is the name while it is the only one.
+ */
 static void append_container(struct grouping_build *build, const struct work *work, uint32_t path)
 {
 	const struct string_pool *strings = &work->snapshot->strings;
+	struct buffer *name = &build->scratch;
+	uint32_t known;
 
-	container_append_name(string_pool_text(strings, path), string_pool_length(strings, path),
-			      &build->key);
-	append_visible(build, build->key.data, build->key.length);
+	buffer_clear(name);
+	container_append_name(string_pool_text(strings, path), string_pool_length(strings, path), name);
+	append_visible(build, name->data, name->length);
+	if (build->options->fold_containers)
+		pattern_append_container(&build->key, name->data, name->length);
+	/* ids of containers without a name have nothing in common */
+	if (!build->options->fold_containers || strcmp(build->key.data, "{H}") == 0) {
+		buffer_clear(&build->key);
+		buffer_append(&build->key, name->data, name->length);
+		return;
+	}
+	known = string_pool_find(&build->grouping->keys, build->key.data, build->key.length);
+	if (known != UINT32_MAX && !has_label(build->grouping, build->label_capacity, known, &build->label)) {
+		buffer_clear(&build->label);
+		buffer_append(&build->label, build->key.data, build->key.length);
+	}
 }
 
 static uint32_t intern_key(struct grouping_build *build)
@@ -866,6 +894,7 @@ void pattern_memory_release(struct pattern_memory *memory)
 bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b)
 {
 	return a->axis == b->axis && a->keep_thread_names == b->keep_thread_names &&
-	       a->keep_cgroup_names == b->keep_cgroup_names && a->flatten == b->flatten &&
-	       a->flatten_count == b->flatten_count && a->reference == b->reference;
+	       a->keep_cgroup_names == b->keep_cgroup_names && a->fold_containers == b->fold_containers &&
+	       a->flatten == b->flatten && a->flatten_count == b->flatten_count &&
+	       a->reference == b->reference;
 }

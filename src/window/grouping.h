@@ -44,6 +44,7 @@ struct grouping_options {
 	enum axis axis;
 	bool keep_thread_names;     /* --no-thread-normalize */
 	bool keep_cgroup_names;     /* --no-cg-normalize */
+	bool fold_containers;       /* those of one template are one group of AXIS_CONTAINER */
 	const char *const *flatten; /* --cgroup-flatten globs, in order */
 	size_t flatten_count;
 	/*

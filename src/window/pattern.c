@@ -133,3 +133,97 @@ void pattern_append_systemd_instances(struct buffer *buffer, const char *path, s
 	}
 	buffer_append(buffer, path, (size_t)(end - path));
 }
+
+/* --- pods --- */
+
+enum {
+	POD_SUFFIX =
+		5, /* characters of the random end (maxNameLength of k8s.io/apiserver/pkg/storage/names) */
+	POD_HASH_MIN = 4,
+	POD_HASH_MAX = 10, /* digits of a 32-bit number, encoded one by one (SafeEncodeString()) */
+};
+
+static bool is_of_name(char character)
+{
+	return is_digit(character) || (character >= 'a' && character <= 'z');
+}
+
+/* The characters of random names: no vowels and nothing like them (k8s.io/apimachinery/pkg/util/rand). */
+static bool is_random(char character)
+{
+	return character != '\0' && strchr("bcdfghjklmnpqrstvwxz2456789", character) != NULL;
+}
+
+static bool consists_of(const char *text, size_t length, bool (*belongs)(char character))
+{
+	return length != 0 && run_length(text, length, belongs) == length;
+}
+
+/* The hash of a template: letters and digits. */
+static bool is_hash(const char *text, size_t length)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i < length; i++)
+		digits += is_digit(text[i]);
+	return length >= POD_HASH_MIN && length <= POD_HASH_MAX && digits != 0 && digits != length &&
+	       consists_of(text, length, is_of_name);
+}
+
+/* The token that ends at `length`, behind a '-' that is not the first character; `length` where there is
+ * none. */
+static size_t begin_of_token(const char *pod, size_t length)
+{
+	size_t begin = length;
+
+	while (begin > 0 && pod[begin - 1] != '-')
+		begin--;
+	return begin > 1 ? begin : length;
+}
+
+/* NAME-HASH-SUFFIX of a Deployment, NAME-TIME-SUFFIX of a CronJob, NAME-SUFFIX of others, NAME-N of a
+ * StatefulSet. */
+static void append_pod(struct buffer *buffer, const char *pod, size_t length)
+{
+	const size_t last = begin_of_token(pod, length), size = length - last;
+	size_t before;
+
+	if (consists_of(pod + last, size, is_digit)) {
+		buffer_append(buffer, pod, last);
+		buffer_append_text(buffer, "{N}");
+		return;
+	}
+	if (size != POD_SUFFIX || !consists_of(pod + last, size, is_of_name)) {
+		buffer_append(buffer, pod, length);
+		return;
+	}
+	before = begin_of_token(pod, last - 1);
+	if (is_hash(pod + before, last - 1 - before)) {
+		buffer_append(buffer, pod, before);
+		buffer_append_text(buffer, "{H}-{N}");
+	} else if (consists_of(pod + before, last - 1 - before, is_digit)) {
+		buffer_append(buffer, pod, before);
+		buffer_append_text(buffer, "{N}-{N}");
+	} else if (consists_of(pod + last, size, is_random)) {
+		buffer_append(buffer, pod, last);
+		buffer_append_text(buffer, "{N}");
+	} else {
+		buffer_append(buffer, pod, length);
+	}
+}
+
+void pattern_append_container(struct buffer *buffer, const char *name, size_t length)
+{
+	const char *const end = name + length;
+	const char *pod = memchr(name, '/', length), *container;
+
+	container = pod != NULL ? memchr(pod + 1, '/', (size_t)(end - pod - 1)) : NULL;
+	if (container == NULL) {
+		pattern_append(buffer, name, length);
+		return;
+	}
+	pod++;
+	buffer_append(buffer, name, (size_t)(pod - name));
+	append_pod(buffer, pod, (size_t)(container - pod));
+	buffer_append(buffer, container, (size_t)(end - container));
+}

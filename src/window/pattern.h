@@ -18,4 +18,11 @@ void pattern_append(struct buffer *buffer, const char *name, size_t length);
  */
 void pattern_append_systemd_instances(struct buffer *buffer, const char *path, size_t length);
 
+/*
+ * Appends the pattern of the name of a container. Of `namespace/pod/container` it is that of the pod's
+ * template: `shop/web-7d9f8b6c5-x2k4p/app` and its like become `shop/web-{H}-{N}/app`. Of other names it is
+ * that of pattern_append().
+ */
+void pattern_append_container(struct buffer *buffer, const char *name, size_t length);
+
 #endif

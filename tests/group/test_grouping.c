@@ -477,6 +477,42 @@ static void test_containers(void **state)
 	snapshot_release(snapshot);
 }
 
+/* Pods of a template are one group where that is asked for; one alone keeps its name. */
+static void test_folded_containers(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+	const struct grouping_options fold = {.axis = AXIS_CONTAINER, .fold_containers = true};
+	struct grouping *grouping;
+
+	(void)state;
+	snapshot->provenance.present = true;
+	container_names_set(FIRST_ID, "shop/web-7d9f8b6c5-x2k4p/app");
+	container_names_set(SECOND_ID, "shop/web-7d9f8b6c5-zz9tq/app");
+	container_names_set(THIRD_ID, "shop/cart-5d4c8b6f7-x2k4p/app");
+	add_thread(snapshot, "app", "app", "/kubepods/pod1/" FIRST_ID);
+	add_thread(snapshot, "app", "app", "/kubepods/pod2/" SECOND_ID);
+	add_thread(snapshot, "app", "other", "/kubepods/pod2/" SECOND_ID "/inner");
+	add_thread(snapshot, "app", "app", "/kubepods/pod3/" THIRD_ID);
+	add_thread(snapshot, "app", "app", "/kubepods/pod3/" THIRD_ID "/inner");
+	add_thread(snapshot, "x", "x",
+		   "/docker-"
+		   "d"
+		   "4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4"
+		   ".scope");
+	grouping = group_by(AXIS_CONTAINER, snapshot);
+	assert_int_equal(grouping_count(grouping), 4);
+	assert_int_equal(members_of_label(grouping, snapshot, "shop/web-7d9f8b6c5-zz9tq/app"), 2);
+	grouping_release(grouping);
+	grouping = group_with(snapshot, fold);
+	assert_int_equal(grouping_count(grouping), 3);
+	assert_int_equal(members_of_label(grouping, snapshot, "shop/web-{H}-{N}/app"), 3);
+	assert_label(grouping, "shop/cart-{H}-{N}/app", "shop/cart-5d4c8b6f7-x2k4p/app");
+	assert_label(grouping, "d4d4d4d4d4d4", "d4d4d4d4d4d4");
+	grouping_release(grouping);
+	assert_false(grouping_options_agree(&fold, &(struct grouping_options){.axis = AXIS_CONTAINER}));
+	snapshot_release(snapshot);
+}
+
 static void test_axis_names(void **state)
 {
 	(void)state;
@@ -510,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_folded_containers),
 		cmocka_unit_test(test_axis_names),
 	};
 

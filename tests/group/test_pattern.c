@@ -126,6 +126,39 @@ static const struct path_vector path_vectors[] = {
 	{"", "", ""},
 };
 
+/* Pods are of their template; what else a container is called has the pattern of a name. */
+static void test_containers(void **state)
+{
+	static const struct {
+		const char *name, *pattern;
+	} cases[] = {
+		{"shop/web-7d9f8b6c5-abcde/app", "shop/web-{H}-{N}/app"},
+		{"shop/web-7d9f8b6c5-x2k4p/app", "shop/web-{H}-{N}/app"},
+		{"shop/web2-front-5c4b/x-1", "shop/web2-front-5c4b/x-1"},
+		{"shop/report-29384720-x2k4p/job", "shop/report-{N}-{N}/job"},
+		{"kube-system/kube-proxy-x2k4p/kube-proxy", "kube-system/kube-proxy-{N}/kube-proxy"},
+		{"kube-system/kube-proxy/kube-proxy", "kube-system/kube-proxy/kube-proxy"},
+		{"kube-system/web-nginx/nginx", "kube-system/web-nginx/nginx"},
+		{"db/postgres-0/postgres", "db/postgres-{N}/postgres"},
+		{"a/-abcde/c", "a/-abcde/c"},
+		{"a//c", "a//c"},
+		{"a/12345/c", "a/12345/c"},
+		{"//", "//"},
+		{"shop_web_1", "shop_web_{N}"},
+		{"user@1000.service", "user@{N}.service"},
+		{"a/b", "a/b"},
+	};
+	struct buffer buffer = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		buffer_clear(&buffer);
+		pattern_append_container(&buffer, cases[i].name, strlen(cases[i].name));
+		assert_string_equal(buffer.data, cases[i].pattern);
+	}
+	buffer_release(&buffer);
+}
+
 static void assert_cgroup_key(const struct grouping_options *options, const char *path, const char *key)
 {
 	struct cgroup_key_rules rules;
@@ -248,9 +281,8 @@ static void test_glob(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pattern),
-		cmocka_unit_test(test_cgroup_keys),
-		cmocka_unit_test(test_flatten),
+		cmocka_unit_test(test_pattern),     cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_cgroup_keys), cmocka_unit_test(test_flatten),
 		cmocka_unit_test(test_glob),
 	};
 
