@@ -103,12 +103,16 @@ static bool *rows_with(struct table_work *work, size_t term)
 {
 	const struct shown *shown = &work->rows->shown;
 	const struct ended *ended = shown->ended_row_of != NULL ? shown->ended : NULL;
-	struct filter_subjects subjects = {.snapshot = shown->now, .commands = work->view->commands};
+	struct filter_subjects subjects = {.snapshot = shown->now};
 	const enum axis axis = shown->by_thread ? AXIS_THREAD : work->view->grouping.axis;
 	bool *rows = memory_allocate_zero(shown->row_count + 1, sizeof(*rows));
-	bool *members = filter_term_members(work->view->filter, term, axis, &subjects);
+	bool *members;
 	uint32_t *pids;
 
+	/* almost any user or cgroup has a process with some word in its command line */
+	if (shown->by_thread || axis == AXIS_PROCESS || axis == AXIS_PID)
+		subjects.commands = work->view->commands;
+	members = filter_term_members(work->view->filter, term, axis, &subjects);
 	for (size_t k = 0; k < shown->count; k++)
 		rows[shown->row_of[k]] |= members[shown->threads[k]];
 	free(members);
