@@ -104,7 +104,30 @@ static void copy_cgroups(struct snapshot *copy, const struct snapshot *from)
 	}
 }
 
-/* Numbers of the host and of the reading; no texts. */
+static void *copy_list(struct arena *arena, const void *items, size_t size)
+{
+	return size != 0 ? memcpy(arena_allocate(arena, size), items, size) : NULL;
+}
+
+static struct device *copy_device_list(struct arena *arena, const struct device devices[], size_t count)
+{
+	struct device *copies = copy_list(arena, devices, count * sizeof(*devices));
+
+	for (size_t i = 0; i < count; i++)
+		copies[i].name = arena_duplicate(arena, devices[i].name, strlen(devices[i].name));
+	return copies;
+}
+
+static void copy_devices(struct snapshot *copy, const struct devices *from)
+{
+	struct devices *to = &copy->provenance.devices;
+
+	to->cpus = copy_list(&copy->arena, from->cpus, from->cpu_count * sizeof(*from->cpus));
+	to->disks = copy_device_list(&copy->arena, from->disks, from->disk_count);
+	to->networks = copy_device_list(&copy->arena, from->networks, from->network_count);
+}
+
+/* Numbers of the host and of the reading; no texts but the names of devices. */
 static void copy_facts(struct snapshot *copy, const struct snapshot *from)
 {
 	struct provenance *to = &copy->provenance;
@@ -119,6 +142,7 @@ static void copy_facts(struct snapshot *copy, const struct snapshot *from)
 	to->heap = NULL;
 	to->heap_count = 0;
 	memset(to->roots, 0, sizeof(to->roots));
+	copy_devices(copy, &from->provenance.devices);
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
 		to->features[i] = (struct feature_result){.state = to->features[i].state,
 							  .reason = to->features[i].reason};

@@ -475,6 +475,36 @@ static void test_excerpt(void **state)
 	expect_excerpt(5000, true);
 }
 
+/* What an excerpt has of disks is its own: it outlives the snapshot. */
+static void test_excerpt_of_devices(void **state)
+{
+	struct snapshot *snapshot = own_values(2, false), *excerpt;
+	struct devices *devices = &snapshot->provenance.devices;
+	const bool kept[2] = {true, false};
+	const struct device *disk;
+	uint32_t *new_row;
+
+	(void)state;
+	devices->cpus = arena_allocate_zero(&snapshot->arena, 1, sizeof(*devices->cpus));
+	devices->cpus[0].all = 5;
+	devices->disks = arena_allocate_zero(&snapshot->arena, 1, sizeof(*devices->disks));
+	devices->disks[0].name = arena_duplicate(&snapshot->arena, "sda", 3);
+	devices->cpu_count = devices->disk_count = 1;
+	disk = devices->disks;
+	excerpt = snapshot_excerpt(snapshot, kept, &new_row);
+	devices = &excerpt->provenance.devices;
+	assert_ptr_not_equal(devices->disks, disk);
+	assert_ptr_not_equal(devices->disks[0].name, disk->name);
+	snapshot_release(snapshot);
+	assert_int_equal(devices->cpu_count, 1);
+	assert_int_equal(devices->cpus[0].all, 5);
+	assert_int_equal(devices->disk_count, 1);
+	assert_string_equal(devices->disks[0].name, "sda");
+	assert_int_equal(devices->network_count, 0);
+	free(new_row);
+	snapshot_release(excerpt);
+}
+
 /* Rows that an excerpt lacks can be added from another snapshot. */
 static void test_rows_come_back(void **state)
 {
@@ -522,6 +552,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_name_tables_are_whole),
 		cmocka_unit_test(test_excerpt),
+		cmocka_unit_test(test_excerpt_of_devices),
 		cmocka_unit_test(test_rows_come_back),
 	};
 
