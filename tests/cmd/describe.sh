@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# describe.sh CTOP: `ctop metrics NAME` and `ctop help columns` tell what is known of metrics and columns.
+# describe.sh CTOP: `ctop metrics NAME` and `ctop help columns` tell what is known of metrics and columns, and
+# `ctop --version` what is built in.
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
@@ -23,6 +24,9 @@ refuse 'no other format' 2 'json has the whole list' metrics cpu% --format json
 run 'help has keys' 0 out '^  Enter  *open the row' help keys
 run 'help has filters' 0 out '^  user = root  ' help filter
 run 'help has the columns' 0 out '^  RUNQ% ' help columns
+run 'the version' 0 out '^ctop [0-9.]*$' --version
+run 'what is built in' 0 out '^features: [+-]bpf [+-]export [+-]history$' -V
+run 'the libraries' 0 out '^libraries: .*libzstd [0-9].*, zlib [0-9]' --version
 refuse 'help knows no other topic' 2 "unknown command 'colmns'" help colmns
 for name in $("$ctop" metrics --format tsv | cut -f 2 | grep -E '^[a-z_]+$' | grep -vx -e name -e thread_count); do
     "$ctop" metrics "$name" >"$directory/out" 2>&1 && head -n 1 "$directory/out" | grep -qw "$name" ||

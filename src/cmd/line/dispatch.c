@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/supervisor.h"
+#include "built_with.h"
 #include "help.h"
 #include "output.h"
 
@@ -140,7 +141,8 @@ static int print_version(void)
 {
 	struct output output = {0};
 
-	buffer_append_text(&output.buffer, "ctop " CTOP_VERSION "\n");
+	buffer_append_text(&output.buffer, "ctop " CTOP_VERSION "\nfeatures: " CTOP_FEATURES
+					   "\nlibraries: " CTOP_LIBRARIES "\n");
 	return output_end(&output);
 }
 

@@ -96,7 +96,7 @@ static void append_program(struct buffer *buffer, command_table commands)
 	}
 	append_options(buffer, live);
 	buffer_append_text(buffer, "\n  -h, --help                  print help, also after a command\n"
-				   "  -V, --version               print the version\n");
+				   "  -V, --version               print the version and what is built in\n");
 }
 
 int help_print(command_table commands, const struct command *command)
