@@ -699,7 +699,9 @@ static void test_only_what_is_needed(void **state)
 		assert_int_equal(live_reason(round, 0, METRIC_RCHAR), REASON_NOT_READ);
 		assert_int_equal(live_reason(round, 0, METRIC_NR_MIGRATIONS), REASON_NOT_READ);
 		assert_int_equal(round->provenance.tallies[SOURCE_IO].read, 0);
-		assert_null(round->stuck_ns);
+		/* without taskstats the names come from stat, which tells this too */
+		if (live_has_taskstats())
+			assert_null(round->stuck_ns);
 		assert_string_equal(live_pcomm(round, 0), "mixed");
 		snapshot_release(round);
 	}
