@@ -314,7 +314,7 @@ int root_open_beneath(int directory, const char *path, size_t length, int flags)
 	if (rest.length != 0 && memchr(rest.data, '\0', rest.length) != NULL)
 		return -ENOENT;
 	name = rest.length != 0 ? memory_duplicate_bytes(rest.data, rest.length) : memory_duplicate(".");
-	descriptor = (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
+	descriptor = (int)syscall(__NR_openat2, directory, name, &how, sizeof(how));
 	if (descriptor < 0) {
 		descriptor = -errno;
 		/* sandboxes answer unknown calls with EPERM */

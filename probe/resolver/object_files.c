@@ -64,7 +64,7 @@ static int open_path(int directory, const char *path, uint64_t resolve)
 	long descriptor = -1;
 
 	for (int i = 0; i < OPEN_TRIES; i++) {
-		descriptor = syscall(SYS_openat2, directory, path, &how, sizeof(how));
+		descriptor = syscall(__NR_openat2, directory, path, &how, sizeof(how));
 		if (descriptor >= 0 || errno != EAGAIN)
 			break;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -89,11 +90,42 @@ bool child_is_runnable(pid_t pid)
 	return end != NULL && strncmp(end, ") R", 3) == 0;
 }
 
+/*
+ * Closes all descriptors from FIRST on, as closefrom(3), which glibc has from 2.34 on. Returns 0 or a
+ * negative errno.
+ */
+static int close_from(int first)
+{
+	_Alignas(struct dirent64) char entries[4096];
+	ssize_t length;
+	int directory;
+
+	/* glibc names the calls that it knew, the kernel its own */
+	if (syscall(__NR_close_range, first, ~0U, 0) == 0)
+		return 0;
+	/* before Linux 5.9 */
+	directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		return -errno;
+	while ((length = getdents64(directory, entries, sizeof(entries))) > 0) {
+		for (const char *at = entries; at < entries + length;) {
+			const struct dirent64 *entry = (const void *)at;
+			const int number = (int)strtol(entry->d_name, NULL, 10);
+
+			if (number >= first && number != directory)
+				close(number);
+			at += entry->d_reclen;
+		}
+	}
+	close(directory);
+	return (int)length;
+}
+
 /* Leaves this process those descriptors. Returns 0 or a negative errno. */
 static int keep_descriptors(int *kept, size_t count)
 {
 	const int first = STDERR_FILENO + 1, end = first + (int)count;
-	int null;
+	int null, result;
 
 	/* first to numbers above those that they get, so that none is overwritten */
 	for (size_t i = 0; i < count; i++) {
@@ -106,7 +138,9 @@ static int keep_descriptors(int *kept, size_t count)
 		if (kept[i] < 0)
 			return -errno;
 	}
-	closefrom(end);
+	result = close_from(end);
+	if (result < 0)
+		return result;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	/* a chroot without /dev: 0, 1 and 2 must be in use all the same, by anything that goes nowhere */
 	if (null < 0)
