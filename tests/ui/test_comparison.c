@@ -266,7 +266,7 @@ static void test_live_against_file(void **state)
 	(void)state;
 	start(&pty, &(struct pty_options){.rows = 60, .columns = 80}, "-d0.5", NULL, NULL);
 	pty_wait_text(&pty, "every 0.5s  rate");
-	pty_show(&pty, "D", "file or time to compare with");
+	pty_show(&pty, "D", "a file, or a time: -1m");
 	pty_show(&pty, "/nowhere/at-all\r", "/nowhere/at-all does not exist");
 	/* what was typed is there again to be mended */
 	pty_show(&pty, "D", "compare with: /nowhere/at-all");

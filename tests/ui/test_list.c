@@ -241,7 +241,7 @@ static void test_unbound_keys(void **state)
 		{"v", "nothing on 'v' (? lists the keys)"},
 		{"\033[20~", "F9: ctop only observes"},
 		{"\033[18~", "F7: ctop only observes"},
-		{":", ":: there is no command line"},
+		{";", ";: press : to find keys and columns"},
 		{"V", "V: there is no tree"},
 		{"\x1d", "nothing on 'Ctrl-]'"},
 	};
