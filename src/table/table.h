@@ -85,7 +85,7 @@ struct table_column {
 	int fill_order; /* of texts that take the width that numbers leave: 1 for the first of them, else 0 */
 	int wanted;     /* of such a text: what it gets before others get more than their least, else 0 */
 	bool foreign;   /* texts of the host, in which no sign means anything */
-	bool at_least;       /* every number lacks the same members: `≥` stands once, in the title */
+	bool at_least;  /* every number lacks the same members: `≥` stands once, in the title */
 	bool cut_middle;     /* texts that do not fit lose their middle rather than their end */
 	unsigned int column; /* id in columns.def where it comes from there, else UINT_MAX */
 	double whole;        /* what the numbers of all rows come to where they have shares of it, else 0 */
@@ -137,14 +137,14 @@ struct table {
 	struct table_row *rows;
 	size_t row_count;
 	size_t row_capacity;
-	bool continues;        /* its rows follow those of the table handed over before it */
-	bool more;             /* rows of it follow in the next table */
-	size_t rows_before;    /* that tables before it have held when it continues them */
-	size_t row_total;      /* rows before `limit` cut them */
-	size_t row_folded;     /* beside these, which did not change measurably between two windows */
-	size_t row_gone;       /* of these, such as are gone */
-	size_t row_idle;       /* rows beside these that did nothing in the span, and are hidden for that */
-	uint64_t threads;      /* of all these rows */
+	bool continues;     /* its rows follow those of the table handed over before it */
+	bool more;          /* rows of it follow in the next table */
+	size_t rows_before; /* that tables before it have held when it continues them */
+	size_t row_total;   /* rows before `limit` cut them */
+	size_t row_folded;  /* beside these, which did not change measurably between two windows */
+	size_t row_gone;    /* of these, such as are gone */
+	size_t row_idle;    /* rows beside these that did nothing in the span, and are hidden for that */
+	uint64_t threads;   /* of all these rows */
 	/* processes beside these that may have jemalloc: it is being found out, or nobody may look */
 	size_t jemalloc_resolving, jemalloc_unknown;
 	size_t sort_column; /* index into columns, SIZE_MAX when sorted by name */

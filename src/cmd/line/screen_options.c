@@ -71,8 +71,9 @@ static const struct option list[] = {
 	 .description = "show only threads of this user (name, number or glob), as the filter 'user = USER' "
 			"does; may be repeated"},
 	{OPTION('c', "cgroup", "CGROUP", struct screen_options, cgroups),
-	 .description = "show only threads in this cgroup and below it, as the filter 'cgroup = CGROUP' "
-			"does: a path, its last names, a glob for whole paths, or a container; may be repeated"},
+	 .description =
+		 "show only threads in this cgroup and below it, as the filter 'cgroup = CGROUP' "
+		 "does: a path, its last names, a glob for whole paths, or a container; may be repeated"},
 	{OPTION('\0', "all", NULL, struct screen_options, all),
 	 .description =
 		 "print groups that did nothing in the span, too: in text they are counted in one line "

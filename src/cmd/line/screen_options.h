@@ -37,7 +37,8 @@ int screen_options_make_view(const struct screen_options *options, const struct 
 			     enum axis axis, enum column columns[SCREEN_COLUMNS_MAX], struct view *view,
 			     struct error *error);
 
-/* Notes on stderr that a filter is by a column that cannot be read here, or by a cgroup that nothing is in. */
+/* Notes on stderr that a filter is by a column that cannot be read here, or by a cgroup that nothing is in.
+ */
 void screen_options_check_filter(const struct session *session, const struct view *view);
 
 /*
