@@ -197,8 +197,9 @@ static void test_course_of_other_rows(void **state)
 
 	(void)state;
 	start(&pty, 50, 200, NULL, "32");
-	go_to_oldest_of_some(&pty);
-	pty_hide(&pty, "\033", " ago)");
+	/* enough of them */
+	pty_wait_text(&pty, "TREND");
+	pty_wait(&pty, shows_course, NULL, "the course of processes");
 	pty_show(&pty, " ", "PAUSED");
 	pty_show(&pty, "gu\r", "by user");
 	pty_wait_text(&pty, "TREND");
