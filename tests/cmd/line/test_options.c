@@ -156,13 +156,10 @@ static const struct refusal refusals[] = {
 	{{"--limit", "-1"}, "--limit takes a number of at least 0, not '-1'"},
 	{{"--format", "tvs"}, "unknown value for --format 'tvs', did you mean 'tsv'? valid: text, tsv"},
 	{{"-g", "cgruop"},
-	 "unknown axis 'cgruop', did you mean 'cgroup'? valid: pcomm, process, cgroup, container, comm, "
-	 "thread, "
-	 "comm-exact, thread-exact, all, pid, user"},
+	 "unknown axis 'cgruop', did you mean 'cgroup'? valid: process, cgroup, container, thread, "
+	 "thread-exact, all, pid, user"},
 	{{"-g", ""},
-	 "unknown axis ''; valid: pcomm, process, cgroup, container, comm, thread, comm-exact, thread-exact, "
-	 "all, "
-	 "pid, user"},
+	 "unknown axis ''; valid: process, cgroup, container, thread, thread-exact, all, pid, user"},
 };
 
 static void test_refusals(void **state)
