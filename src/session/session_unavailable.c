@@ -272,6 +272,10 @@ bool session_is_lower_bound(const struct session *session, const struct view *vi
 	if (now == NULL || column >= COLUMN_COUNT)
 		return false;
 	entry = column_entry(column);
+	/* what began and ended between two rounds is seen by those who are told of ends */
+	if (entry->operation == COLUMN_OPERATION_LIVES)
+		return view->mode != WINDOW_MODE_TOTAL && !snapshot_ends_are_told(now) &&
+		       !session_why_unavailable(session, view, column, NULL);
 	if (!column_has(entry, COLUMN_OF_METRICS) || column_has(entry, COLUMN_NEEDS_ALL))
 		return false;
 	for (size_t i = 0; i < entry->input_count; i++) {
