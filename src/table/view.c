@@ -290,12 +290,19 @@ enum {
 	BEHIND_COUNT = sizeof(texts_behind) / sizeof(*texts_behind),
 	BEFORE_COUNT = sizeof(texts_before) / sizeof(*texts_before),
 	NAME_AND_MARK_CELLS = 21, /* that a name is given before texts stand beside it */
+	NAME_MORE_CELLS = 8,      /* of these, beyond the least that it has beside numbers */
+	COMMAND_SCREEN_MIN = 80,  /* cells of a screen on which numbers leave for command lines */
 };
+
+static bool is_one_process(const struct view *view)
+{
+	return view->level == VIEW_LEVEL_GROUPS && view->grouping.axis == AXIS_PID;
+}
 
 /* Whether each row is one process, or a thread of one: its command line says most about it. */
 static bool is_of_processes(const struct view *view)
 {
-	return view->level == VIEW_LEVEL_THREADS || view->grouping.axis == AXIS_PID;
+	return view->level == VIEW_LEVEL_THREADS || is_one_process(view);
 }
 
 int view_wanted_width(const struct view *view, enum column column)
@@ -378,6 +385,10 @@ static size_t list_columns(const struct view *view, int wanted, enum column colu
 		before = add_texts_before(view, columns);
 	for (size_t i = 0; i < before; i++)
 		reserved += column_width(columns[i]) + 1;
+	/* processes of one name are told apart by nothing else */
+	if (view->shows_identity && view->width >= COMMAND_SCREEN_MIN && is_one_process(view) &&
+	    says_more(view, COLUMN_COMMAND))
+		reserved += column_width(COLUMN_COMMAND) + 1 + NAME_MORE_CELLS + 1;
 	if (is_listed(columns, before, sort))
 		sort = COLUMN_COUNT;
 	count = before +

@@ -596,8 +596,15 @@ static int first_claim_of_names(const struct layout *layout, int spare)
 	int cells = layout->name_width + spare / 2;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].wanted != 0 && cells > NAME_CELLS_FIRST)
+		const int beside = layout->name_width + spare - cells_at_first(layout->list, i) - 1;
+
+		if (table->columns[i].wanted == 0)
+			continue;
+		if (cells > NAME_CELLS_FIRST)
 			cells = NAME_CELLS_FIRST;
+		/* the text is to stand there at all */
+		if (cells > beside && beside >= layout->name_width)
+			cells = beside;
 	}
 	return cells < layout->list->name.cells ? cells : layout->list->name.cells;
 }
