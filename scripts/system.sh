@@ -25,8 +25,9 @@ system_isolate()
     fi
 }
 
-# system_create RELEASE: makes a system that holds nothing but a minimal Debian, with the kernel's file systems mounted, and
-# removes the one made before and, at the end of the script, this one. Sets `system`, its directory.
+# system_create RELEASE [NAME PREPARE]: makes a system that holds nothing but a minimal Debian, with the kernel's file
+# systems mounted, and removes the one made before and, at the end of the script, this one. Sets `system`, its directory.
+# With a NAME it is what the function PREPARE made of that, which is kept as NAME.tar.
 system_create()
 {
     command -v debootstrap >/dev/null 2>&1 || fail "needs debootstrap: apt-get install debootstrap"
@@ -42,27 +43,40 @@ system_create()
         system_remove
     fi
     mkdir -p "$CTOP_DISTRIBUTIONS/work"
-    system=$(mktemp -d "$CTOP_DISTRIBUTIONS/work/$1-XXXXXX")
+    system=$(mktemp -d "$CTOP_DISTRIBUTIONS/work/${2-$1}-XXXXXX")
     chmod 755 "$system"
+    mount --bind "$system" "$system"
 
     archive=$CTOP_DISTRIBUTIONS/$1.tar
-    if [ ! -f "$archive" ]; then
+    if [ $# -gt 1 ] && [ -f "$CTOP_DISTRIBUTIONS/$2.tar" ]; then
+        tar -C "$system" -xf "$CTOP_DISTRIBUTIONS/$2.tar"
+    elif [ -f "$archive" ]; then
+        tar -C "$system" -xf "$archive"
+    else
         mirror=$(packages_debian_mirror)
         [ -n "$mirror" ] || fail "the system's package sources name no Debian archive"
         debootstrap --variant=minbase "$1" "$system" "$mirror" >"$CTOP_DISTRIBUTIONS/work/$1.log" 2>&1 ||
             fail "debootstrap: $(tail -n 1 "$CTOP_DISTRIBUTIONS/work/$1.log")"
         rm -rf "$system"/var/cache/apt/archives/*.deb "$system"/var/lib/apt/lists/*
-        tar -C "$system" -cf "$archive.new" .
-        mv "$archive.new" "$archive"
-    else
-        tar -C "$system" -xf "$archive"
-        chmod 755 "$system"
+        system_keep "$1"
     fi
-    mount --bind "$system" "$system"
+    chmod 755 "$system"
     cp /etc/resolv.conf "$system/etc/resolv.conf"
     for mount in proc sys dev; do
         mount --rbind "/$mount" "$system/$mount"
     done
+    if [ $# -gt 1 ] && [ ! -f "$CTOP_DISTRIBUTIONS/$2.tar" ]; then
+        "$3"
+        rm -rf "$system"/var/cache/apt/archives/*.deb
+        system_keep "$2"
+    fi
+}
+
+# system_keep NAME: keeps the system as it is, without what is mounted.
+system_keep()
+{
+    tar -C "$system" --one-file-system -cf "$CTOP_DISTRIBUTIONS/$1.tar.new" .
+    mv "$CTOP_DISTRIBUTIONS/$1.tar.new" "$CTOP_DISTRIBUTIONS/$1.tar"
 }
 
 # system_remove: removes the system, and what its user put beside it as $system.NAME.
@@ -76,7 +90,7 @@ system_remove()
 system_copy()
 {
     mkdir -p "$system$1"
-    tar -C "$root" --exclude='./build*' --exclude=./.git -cf - . | tar -C "$system$1" --no-same-owner -xf -
+    tar -C "$root" --exclude='./build*' --exclude=./dist --exclude=./.git -cf - . | tar -C "$system$1" --no-same-owner -xf -
 }
 
 # system_run COMMAND...: runs it there, with nothing of this shell's environment but the way to the network. Its root is
@@ -88,4 +102,11 @@ system_run()
         env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=xterm HOME=/root \
         DEBIAN_FRONTEND=noninteractive ${http_proxy:+"http_proxy=$http_proxy"} \
         ${https_proxy:+"https_proxy=$https_proxy"} "$@" </dev/null
+}
+
+# system_install PACKAGE...: installs them there with apt, and says why where that fails.
+system_install()
+{
+    system_run apt-get -qq install -y --no-install-recommends "$@" >"$system.log" 2>&1 ||
+        fail "apt-get: $(tail -n 1 "$system.log")"
 }
