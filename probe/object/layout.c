@@ -74,10 +74,11 @@ static bool layout_is_sound(const struct heap_layout *layout, uint32_t object_co
 
 static bool c_library_is_sound(const struct c_library *library)
 {
+	/* on aarch64 the pointer to the DTV is right behind struct pthread (nptl_db/structs.def) */
 	if (library->threads_known &&
 	    (library->pthread_size == 0 || library->pthread_size > PTHREAD_SIZE_MAX ||
 	     library->tid_offset >= library->pthread_size ||
-	     library->dtv_pointer_offset >= library->pthread_size))
+	     library->dtv_pointer_offset > library->pthread_size))
 		return false;
 	if (library->links_known &&
 	    (library->link_tls_offset > LINK_SIZE_MAX || library->link_tls_module > LINK_SIZE_MAX))

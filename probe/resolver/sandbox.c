@@ -124,6 +124,12 @@ static int fill_filter(scmp_filter_ctx context)
 		result = add_rule(context, SCMP_ACT_ALLOW, allowed_calls[i], 0, NULL);
 	for (size_t i = 0; result == 0 && i < sizeof(refused_calls) / sizeof(refused_calls[0]); i++)
 		result = add_rule(context, SCMP_ACT_ERRNO(EACCES), refused_calls[i], 0, NULL);
+	/* stat(2) and lstat(2) where there is no such call: realpath(3) of glibc before 2.33 on aarch64 */
+	if (result == 0) {
+		const struct scmp_arg_cmp by_path = SCMP_CMP(3, SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, 0);
+
+		result = add_rule(context, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(newfstatat), 1, &by_path);
+	}
 	for (size_t i = 0; result == 0 && i < sizeof(limited_calls) / sizeof(limited_calls[0]); i++) {
 		const struct limited_call *call = &limited_calls[i];
 		const struct scmp_arg_cmp comparison = SCMP_CMP(call->argument, SCMP_CMP_MASKED_EQ,

@@ -496,7 +496,8 @@ static void test_check(void **state)
 	assert_false(passes_with(library + offsetof(struct c_library, links_known), &two, 1));
 	assert_false(passes_with_u32(library + offsetof(struct c_library, pthread_size), 1 << 20));
 	assert_false(passes_with_u32(library + offsetof(struct c_library, tid_offset), 2368));
-	assert_false(passes_with_u32(library + offsetof(struct c_library, dtv_pointer_offset), 2368));
+	assert_true(passes_with_u32(library + offsetof(struct c_library, dtv_pointer_offset), 2368));
+	assert_false(passes_with_u32(library + offsetof(struct c_library, dtv_pointer_offset), 2369));
 	assert_false(passes_with_u32(library + offsetof(struct c_library, link_tls_offset), 1 << 20));
 	assert_false(passes_with_u32(library + offsetof(struct c_library, dtv_entry_size), 65));
 }

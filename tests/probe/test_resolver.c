@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -218,12 +219,17 @@ static void test_system_calls(void **state)
 static void call_open(const struct resolve_source *source, struct resolution *resolution)
 {
 	char link[64];
+	struct stat status;
 
 	(void)source;
 	*resolution = sound;
 	if (open("/etc/passwd", O_RDONLY) >= 0 || errno != EACCES)
 		resolution->tag = HEAP_TAG_DWARF_PARSE_FAILURE;
 	if (readlink("/proc/self/exe", link, sizeof(link)) >= 0)
+		resolution->tag = HEAP_TAG_DWARF_PARSE_FAILURE;
+	/* lstat(2), where that is no call */
+	if (syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", &status, AT_SYMLINK_NOFOLLOW) >= 0 ||
+	    errno != EACCES)
 		resolution->tag = HEAP_TAG_DWARF_PARSE_FAILURE;
 }
 
