@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Sourced by scripts/run, scripts/test and what fetches packages for tests. packages_ensure NEED... installs what is
-# missing of the lines of scripts/packages with these needs (build, test, load). Expects `root`, the top of the tree.
+# missing of the lines of scripts/packages with these needs (build, test, load, package). Expects `root`, the top of the tree.
 # Prints to stderr only: how many packages it installs, which are not to be had and what is skipped without them, what
 # the package manager printed where it failed; and nothing at all when everything is there.
 : "${root:?the top of the tree}"
@@ -151,6 +151,7 @@ packages_ensure()
         case $* in
         build) purpose="to build ctop" ;;
         load) purpose="to load this machine" ;;
+        package) purpose="to package ctop" ;;
         *) purpose="to build and test ctop" ;;
         esac
         echo "Installing what is missing $purpose, packages: $(echo "$missing" | wc -w)" >&2

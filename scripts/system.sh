@@ -90,7 +90,7 @@ system_remove()
 system_copy()
 {
     mkdir -p "$system$1"
-    tar -C "$root" --exclude='./build*' --exclude=./dist --exclude=./.git -cf - . | tar -C "$system$1" --no-same-owner -xf -
+    tar -C "$root" --exclude='./build*' --exclude=./.git -cf - . | tar -C "$system$1" --no-same-owner -xf -
 }
 
 # system_run COMMAND...: runs it there, with nothing of this shell's environment but the way to the network. Its root is

@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/sources.sh"
 cd "$root" || exit 1
 
-scripts=$(for file in $(source_files | grep -E '^scripts/[^/]*$|^tests/(architectures|distributions|kernels|targets)/[^/.]*$|^tests/stability$|\.sh$|^\.ci/run$'); do
+scripts=$(for file in $(source_files | grep -E '^scripts/[^/]*$|^tests/(architectures|distributions|kernels|packages|targets)/[^/.]*$|^tests/stability$|^debian/(postrm|tests/[a-z]*)$|\.sh$|^\.ci/run$'); do
     case $file in
     scripts/packages) ;;
     *.sh) echo "$file" ;;
@@ -23,7 +23,7 @@ else
 fi
 
 result "scripts/packages has a package for each manager" \
-    "$(awk '!/^#/ && (NF < 6 || $1 !~ /^(build|test|load)$/) { print FILENAME ":" FNR }' scripts/packages)"
+    "$(awk '!/^#/ && (NF < 6 || $1 !~ /^(build|test|load|package)$/) { print FILENAME ":" FNR }' scripts/packages)"
 
 # The counter, over records made here.
 directory=$(mktemp -d) || exit 1
