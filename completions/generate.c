@@ -335,7 +335,7 @@ static void write_fish_option(FILE *output, const struct command *command, const
 		fprintf(output, " -l %s", option->name);
 	switch (kind) {
 	case VALUE_WORDS:
-		fprintf(output, " -x -a '%s'", words);
+		fprintf(output, " -x -a '(string split \" \" \"%s\")'", words);
 		break;
 	case VALUE_LIST:
 		fprintf(output, " -x -a '(__fish_append , (string split \" \" \"%s\"))'", words);
@@ -380,7 +380,8 @@ static void write_fish(FILE *output)
 		each_option(output, commands[i], write_fish_option);
 		if (commands[i]->name != NULL && !takes_files(commands[i])) {
 			write_fish_condition(output, commands[i]);
-			fprintf(output, " -f -a '%s'\n", operands);
+			/* fish reads bare words as a command line, in which WAIT>1s would be a redirection */
+			fprintf(output, " -f -a '(string split \" \" \"%s\")'\n", operands);
 		}
 		free(operands);
 	}

@@ -86,6 +86,7 @@ if command -v fish >/dev/null 2>&1; then
     offers 'fish: a tab' memory in_fish 'ctop -t me'
     offers 'fish: a choice' json in_fish 'ctop doctor --format '
     offers 'fish: a column of a list' 'CPU%,RUNQ%' in_fish 'ctop --columns CPU%,RU'
+    offers 'fish: a name with a character of shells' 'WAIT>1s' in_fish 'ctop metrics WAIT'
     offers 'fish: a file' here.ctprof.zst in_fish 'ctop show h'
     offers 'fish: a directory' folder/ in_fish 'ctop --save-dir fo'
 else
