@@ -15,7 +15,7 @@ defines()
 }
 
 findings=$(for page in README.md CONTRIBUTING.md docs/*.md docs/*/*.md; do
-    case $page in docs/add-a-*) continue ;; esac
+    case $page in docs/dev/add-a-*) continue ;; esac
     # shellcheck disable=SC2016
     grep -oE '`(src|capture|probe|ui|tests|scripts|docs|man|bench)/[a-z0-9_/.-]*\.[a-z]+`' "$page" | tr -d '`' |
         while read -r file; do
@@ -31,7 +31,7 @@ done)
 result "the functions that documents name exist" "$findings"
 
 # shellcheck disable=SC2016
-rows=$(sed -n 's/^| `\([a-z0-9_]*\)()` | `\([a-z0-9_/.]*\)` |.*/\1 \2/p' docs/walks.md)
+rows=$(sed -n 's/^| `\([a-z0-9_]*\)()` | `\([a-z0-9_/.]*\)` |.*/\1 \2/p' docs/dev/walks.md)
 findings=$(echo "$rows" | while read -r function file; do
     defines "$file" "$function" || echo "$function() is not in $file"
 done)
@@ -39,7 +39,7 @@ result "the functions of the walks are where the page says" "$findings"
 
 # A row that the pattern above does not read would not be checked.
 # shellcheck disable=SC2016
-findings=$(grep '()`' docs/walks.md | grep -vE '^\| `[a-z0-9_]+\(\)` \| `[a-z0-9_/.]+` \|')
+findings=$(grep '()`' docs/dev/walks.md | grep -vE '^\| `[a-z0-9_]+\(\)` \| `[a-z0-9_/.]+` \|')
 [ "$(echo "$rows" | wc -l)" -gt 20 ] || findings="$findings fewer than 20 functions"
 result "every function of the walks stands in a row with its file" "$findings"
 finish

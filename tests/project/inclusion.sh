@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Checks the order of inclusion between rooms (docs/architecture.md): a room includes only the rooms to its right and
+# Checks the order of inclusion between rooms (docs/dev/architecture.md): a room includes only the rooms to its right and
 # what those may include. The directories inside capture, probe, ui and src/cmd have an order too.
 set -u
 # shellcheck source=tests/project/sources.sh

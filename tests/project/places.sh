@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What docs/add-a-*.md promise: a metric, a source, a column, a tab and a report format are added to a copy of
+# What docs/dev/add-a-*.md promise: a metric, a source, a column, a tab and a report format are added to a copy of
 # the tree by following the pages to the letter, in no more files than they say; the copy is built, and what
 # was added is there wherever a user looks.
 set -u
@@ -40,7 +40,7 @@ steps()
             next
         }
         text { print > (to n ".text") }
-    ' "$root/docs/$1"
+    ' "$root/docs/dev/$1"
 }
 
 # follow NAME PAGE HEADING: takes the steps in the copy.
