@@ -99,7 +99,7 @@ struct capture_round_options {
 
 /*
  * One live round: what changed since the last round of this object is read, the rest carried over (see
- * docs/live-round.md). Same ownership and errors as capture_full().
+ * docs/dev/live-round.md). Same ownership and errors as capture_full().
  */
 int capture_round(struct capture *capture, const struct capture_round_options *options,
 		  const atomic_bool *cancel, struct snapshot **ret_snapshot, struct error *error);

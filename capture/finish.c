@@ -87,7 +87,7 @@ static uint64_t first_counted_tick(const struct round *round)
 	return first;
 }
 
-/* When a delay of zero is real (docs/live-round.md). What was counted stays, also with the switch off. */
+/* When a delay of zero is real (docs/dev/live-round.md). What was counted stays, also with the switch off. */
 static void explain_delays(struct round *round)
 {
 	const struct capture *capture = round->capture;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reads all threads at once, by one pass of a BPF program: opening what it takes, the rows that its tasks
- * become, their numbers, and the names, CPU sets and cgroups that their ids stand for (docs/bpf.md).
+ * become, their numbers, and the names, CPU sets and cgroups that their ids stand for (docs/dev/bpf.md).
  */
 #include "round_internal.h"
 

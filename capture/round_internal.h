@@ -4,7 +4,7 @@
 
 /*
  * Shared by the files that make a snapshot: the capture, the round under way, and the functions of each file.
- * See docs/live-round.md.
+ * See docs/dev/live-round.md.
  */
 
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 /*
  * Reads threads one by one: lists their directories; finds those that ran by their counters,
  * one taskstats message each or else a line of schedstat; then the files of those that ran, and of some of
- * the others in turn (docs/live-round.md).
+ * the others in turn (docs/dev/live-round.md).
  */
 #include "round_internal.h"
 

@@ -132,7 +132,7 @@ static void code_stuck(struct round *round)
  * A source of a thread was read at the time of its counters, not again since `against`, with that of the
  * thread above, or at a moment of its own: those moments follow each other as the threads do. The choice
  * follows the last digit of the thread's id, too, since some sources are read in turns by it
- * (docs/live-round.md).
+ * (docs/dev/live-round.md).
  */
 enum time_choice {
 	TIME_AS_BEFORE,
