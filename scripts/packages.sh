@@ -103,12 +103,13 @@ packages_update_apt()
     packages_as_root apt-get update
 }
 
-# packages_install_apt NAME...: installs with apt; fetches the package lists first where they are too old for that.
+# packages_install_apt NAME...: installs with apt; fetches the package lists first where they are too old for that. No
+# service is started where the runlevel decides that (invoke-rc.d(8)), as in a chroot.
 packages_install_apt()
 {
-    packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" ||
+    packages_as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y --no-install-recommends "$@" ||
         { packages_as_root apt-get update &&
-            packages_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; }
+            packages_as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y --no-install-recommends "$@"; }
 }
 
 # packages_debian_mirror: the Debian archive that this system's package sources name, or nothing.

@@ -553,7 +553,7 @@ static void test_lower_bounds(void **state)
 	session = fixture_two_rounds(fill_refused);
 	assert_true(session_is_lower_bound(session, &view, COLUMN_LOST));
 	assert_false(session_is_lower_bound(session, &view, COLUMN_CPU));
-	assert_true(session_is_lower_bound(session, &view, COLUMN_BORN)); /* nobody tells of ends here */
+	assert_true(session_is_lower_bound(session, &view, COLUMN_BORN));   /* nobody tells of ends here */
 	assert_false(session_is_lower_bound(session, &view, COLUMN_MWAIT)); /* has no number at all */
 	table = session_table(session, &view);
 	column = fixture_column(table, COLUMN_LOST);
