@@ -228,6 +228,7 @@ static void test_who_is_stuck(void **state)
 	worker_go(&worker, false);
 	start_ctop(&pty);
 	press(&pty, "L");
+	pty_wait_text(&pty, "WAITED%v");
 	pty_wait_text(&pty, " vforker ");
 	pty_wait_text(&pty, " in D ");
 	finish(&pty, "who is stuck, and in what");
@@ -249,6 +250,7 @@ static void test_who_allocates(void **state)
 	start(0, format(command, "exec redis-benchmark -s %s -t set -n 100000000 -r 100000 -d 500", socket));
 	start_ctop(&pty);
 	press(&pty, "8");
+	pty_wait_text(&pty, "ALLOC/sv");
 	pty_wait_text(&pty, " redis-server ");
 	finish(&pty, "who allocates memory");
 }
@@ -272,6 +274,7 @@ static void test_who_writes(void **state)
 		     scratch_path("written")));
 	start_ctop(&pty);
 	press(&pty, "6");
+	pty_wait_text(&pty, "RW/sv");
 	pty_wait_text(&pty, " dd ");
 	finish(&pty, "who writes to the disk");
 }
