@@ -500,6 +500,11 @@ static void test_devices_are_bounded(void **state)
 		buffer_append_format(&text, "8 0 sd%c%dx 1 0 10 1 1 0 20 1 0 30 1\n", 'a' + i % 26, i);
 	devices_parse_disks(text.data, text.length, &snapshot->arena, &devices);
 	assert_int_equal(devices.disk_count, DEVICES_MAX);
+	/* a name that begins with a NUL is none */
+	buffer_clear(&text);
+	buffer_append(&text, "8 0 \0sda 1 0 10 1 1 0 20 1 0 30 1\n", 34);
+	devices_parse_disks(text.data, text.length, &snapshot->arena, &devices);
+	assert_int_equal(devices.disk_count, 0);
 	buffer_release(&text);
 }
 

@@ -229,7 +229,8 @@ static void test_names(void **state)
 		{"park=tab\there", "tab\there"},
 		/* blanks at the ends are cut as the format has it */
 		{"park=\nexec_max:5\n", "exec_max:5"},
-		{"park= ", ""},
+		/* but for a name of nothing else, which is not the empty one */
+		{"park= ", " "},
 	};
 	enum {
 		COUNT = sizeof cases / sizeof *cases

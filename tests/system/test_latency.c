@@ -124,7 +124,9 @@ static void wake_and_compare(struct measurement *measurement)
 	run_expect(&run, 0);
 	helper_end(&waker);
 	row = last_row(run.output);
-	assert_non_null(row);
+	if (row == NULL)
+		fail_msg("no row of the waker in:\n%s", run.output);
+	print_message("%.120s\n", row);
 	assert_int_equal(sscanf(row, "," NAME ",%lf,%lf,%lf,%lf,%lf,%lf", &waits, &median, &ninety_ninth,
 				&latest, &blocked, &longest_blocked),
 			 6);
