@@ -182,7 +182,7 @@ static void test_command_first(void **state)
 	view.shows_identity = view.looks_up = true;
 	view.grouping.axis = AXIS_PID;
 	view.width = 80;
-	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% COMMAND");
+	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% COMMAND");
 	view.width = 120;
 	assert_view_titles(&view, "THR CPU% RUNQ% BLKIO% MWAIT% STUCK CSW/s READ/s WRITE/s COMMAND");
 	assert_int_equal(view_wanted_width(&view, COLUMN_COMMAND), 48);
