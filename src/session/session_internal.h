@@ -94,7 +94,7 @@ void session_forget_groupings(struct session *session);
 void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     const struct ended *ended, struct shown *shown);
 
-/* What would help where something is counted by name only. */
+/* How to see numbers that are counted by name only. */
 extern const char session_by_name_remedy[];
 
 #endif

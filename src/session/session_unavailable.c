@@ -152,7 +152,7 @@ static struct refusal refuse_latency(const struct question *question)
 	return refusal_of_feature(question->now, FEATURE_LATENCY);
 }
 
-/* Who delayed or woke whom is known by names. */
+/* Delays and wakes are counted by name only. */
 static struct refusal refuse_blame(const struct question *question)
 {
 	const struct refusal refusal = refuse_latency(question);

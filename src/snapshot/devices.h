@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What each CPU, disk and network interface of a host has done since it was there. */
+/* Counters of each CPU, disk and network interface of a host, since boot or since it was added. */
 
 enum {
 	DEVICES_CPUS_MAX = 8192, /* NR_CPUS of arch/x86/Kconfig */

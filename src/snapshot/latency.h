@@ -54,14 +54,14 @@ struct latency_record {
 	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
-/* Of the waits of a record, those that threads of one process had. */
+/* The part of a record's waits that threads of one process had. */
 struct latency_share {
 	uint32_t record; /* its index */
 	uint32_t pid;    /* 0: of processes that have ended */
 	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
-/* What threads of one record were delayed by while they waited for a CPU, and how often that woke them. */
+/* What ran while threads of one record waited for a CPU, and how often it woke them. */
 struct latency_delay {
 	uint32_t victim;  /* index of its record */
 	uint32_t culprit; /* index of the record of those that ran; 0 of other causes */

@@ -142,6 +142,7 @@ static void copy_facts(struct snapshot *copy, const struct snapshot *from)
 	to->heap = NULL;
 	to->heap_count = 0;
 	memset(to->roots, 0, sizeof(to->roots));
+	to->containers = (struct text_pairs){0};
 	copy_devices(copy, &from->provenance.devices);
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
 		to->features[i] = (struct feature_result){.state = to->features[i].state,

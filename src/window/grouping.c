@@ -347,8 +347,8 @@ static bool has_label(const struct grouping *grouping, size_t capacity, uint32_t
 }
 
 /*
- * What people call a cgroup is key and label. Where those of one template are folded, the key is the pattern,
- * and the label is the name while it is the only one.
+ * The name of a container is key and label. Where pods of one template are folded, the key is the pattern,
+ * and the label is the name while there is only one.
  */
 static void append_container(struct grouping_build *build, const struct work *work, uint32_t path)
 {

@@ -34,7 +34,7 @@ bool host_memory(const struct snapshot *now, double *ret_percent, uint64_t *ret_
  */
 double *host_cpu_shares(const struct snapshot *now, const struct snapshot *before, size_t *ret_count);
 
-/* What a disk or network interface did between two rounds. */
+/* Rates of a disk or network interface between two rounds. */
 struct host_device_rate {
 	const char *name;               /* owned by the newer round, as read, not sanitised */
 	double busy;                    /* part of the time in which a disk had some request under way */

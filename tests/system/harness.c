@@ -5,10 +5,12 @@
 #include <ftw.h>
 #include <grp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -180,6 +182,30 @@ bool find_cgroup2(char path[static 256])
 	if (mounts)
 		fclose(mounts);
 	return found;
+}
+
+static void write_state(const char *directory, const char *name, const char *text)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "mkdir -p %s", directory);
+	assert_int_equal(system(path), 0);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	write_file(path, text, strlen(text));
+}
+
+void write_container_states(void)
+{
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(mount("tmpfs", "/var/lib", "tmpfs", 0, NULL), 0);
+	assert_int_equal(mount("tmpfs", "/run", "tmpfs", 0, NULL), 0);
+	write_state("/var/lib/docker/containers/" DOCKER_ID, "config.v2.json",
+		    "{\"State\":{\"Running\":true},\"ID\":\"" DOCKER_ID "\",\"Name\":\"/shop-web-1\"}");
+	write_state("/run/containerd/io.containerd.runtime.v2.task/k8s.io/" POD_ID, "config.json",
+		    "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
+		    "\"io.kubernetes.cri.sandbox-name\":\"cart-0\",\"io.kubernetes.cri.sandbox-namespace\":"
+		    "\"shop\"}}");
 }
 
 static int temporary_file(void)

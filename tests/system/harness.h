@@ -99,6 +99,17 @@ char *read_file(const char *path, size_t *ret_length);
 /* The directory where cgroup v2 is mounted, from mountinfo; false if it is not mounted. */
 bool find_cgroup2(char path[static 256]);
 
+/* The ids of two containers, by which their cgroups are called. */
+#define DOCKER_ID "d0c0e2000000000000000000000000000000000000000000000000000000aaaa"
+#define POD_ID    "90d0e2000000000000000000000000000000000000000000000000000000bbbb"
+
+/*
+ * State files by which Docker calls the first `shop-web-1`, and containerd the other `shop/cart-0/app`, where
+ * nobody but this process and its children sees them: they have a /var/lib and a /run of their own from now
+ * on. Needs root.
+ */
+void write_container_states(void);
+
 /* A program of the tests that runs beside them, is told lines, and answers in lines. */
 struct helper {
 	pid_t child;

@@ -2,7 +2,6 @@
 /* Containers by the names that their runtimes keep, in real cgroups; the state files are made up. */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,7 @@
 #include "../wait.h"
 #include "harness.h"
 
-#define DOCKER_ID "d0c0e2000000000000000000000000000000000000000000000000000000aaaa"
-#define POD_ID    "90d0e2000000000000000000000000000000000000000000000000000000bbbb"
-#define BARE_ID   "ba2e00000000000000000000000000000000000000000000000000000000cccc"
+#define BARE_ID "ba2e00000000000000000000000000000000000000000000000000000000cccc"
 
 enum {
 	CONTAINERS = 3,
@@ -34,31 +31,6 @@ static const struct {
 
 static char parent[320];
 static pid_t children[CONTAINERS];
-
-static void make_state(const char *directory, const char *name, const char *text)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "mkdir -p %s", directory);
-	assert_int_equal(system(path), 0);
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	write_file(path, text, strlen(text));
-}
-
-/* The runtimes' directories as a host has them, where nobody else sees them. */
-static void make_states(void)
-{
-	assert_int_equal(unshare(CLONE_NEWNS), 0);
-	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
-	assert_int_equal(mount("tmpfs", "/var/lib", "tmpfs", 0, NULL), 0);
-	assert_int_equal(mount("tmpfs", "/run", "tmpfs", 0, NULL), 0);
-	make_state("/var/lib/docker/containers/" DOCKER_ID, "config.v2.json",
-		   "{\"State\":{\"Running\":true},\"ID\":\"" DOCKER_ID "\",\"Name\":\"/shop-web-1\"}");
-	make_state("/run/containerd/io.containerd.runtime.v2.task/k8s.io/" POD_ID, "config.json",
-		   "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
-		   "\"io.kubernetes.cri.sandbox-name\":\"cart-0\",\"io.kubernetes.cri.sandbox-namespace\":"
-		   "\"shop\"}}");
-}
 
 static pid_t start_in(const char *cgroup, const char *process)
 {
@@ -94,7 +66,7 @@ static int start_all(void **state)
 	snprintf(parent, sizeof(parent), "%s/ctop-containers-%d", mounted, (int)getpid());
 	if (mkdir(parent, 0755) != 0)
 		return 0;
-	make_states();
+	write_container_states();
 	for (size_t i = 0; i < CONTAINERS; i++)
 		children[i] = start_in(containers[i].cgroup, containers[i].process);
 	return 0;

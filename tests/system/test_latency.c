@@ -126,7 +126,12 @@ static void wake_and_compare(struct measurement *measurement)
 	row = last_row(run.output);
 	if (row == NULL)
 		fail_msg("no row of the waker in:\n%s", run.output);
-	print_message("%.120s\n", row);
+	/* kept from running for a second, the test stops ctop after its last round: before the waker began */
+	if (sscanf(row, "," NAME ",%lf,%lf", &waits, &median) == 1) {
+		measure_between(measurement, "waits in the last round", waits, 1, (double)UINT32_MAX);
+		run_release(&run);
+		return;
+	}
 	assert_int_equal(sscanf(row, "," NAME ",%lf,%lf,%lf,%lf,%lf,%lf", &waits, &median, &ninety_ninth,
 				&latest, &blocked, &longest_blocked),
 			 6);

@@ -6,12 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -317,7 +315,7 @@ static void run_query(const char *bin, const char *directory, const char *query)
 static void test_which_backend(void **state)
 {
 	const char *bin = find_postgres(), *directory = scratch_path("postgres");
-	char command[512], socket[512];
+	char command[512];
 	struct pty_screen pty;
 
 	(void)state;
@@ -331,8 +329,9 @@ static void test_which_backend(void **state)
 				     NOBODY, NOBODY, bin, directory)));
 	start(NOBODY, format(command, "exec %s/postgres -D %s/data -k %s -c listen_addresses='' -c fsync=off",
 			     bin, directory, directory));
-	format(socket, "%s/.s.PGSQL.5432", directory);
-	await("PostgreSQL to listen", access(socket, F_OK) == 0);
+	/* its socket is there before it takes clients */
+	format(command, "%s/pg_isready -q -h %s", bin, directory);
+	await("PostgreSQL to be ready", runs_well(command));
 	run_query(bin, directory, "SELECT pg_sleep(600)");
 	run_query(bin, directory, "DO 'BEGIN LOOP END LOOP; END'");
 	start_ctop(&pty);
@@ -415,33 +414,7 @@ static void test_what_began(void **state)
 
 /* --- containers --- */
 
-#define DOCKER_ID "d0c0e2000000000000000000000000000000000000000000000000000000aaaa"
-#define POD_ID    "90d0e2000000000000000000000000000000000000000000000000000000bbbb"
-
 static char parent[320];
-
-static void write_state(const char *directory, const char *name, const char *text)
-{
-	char path[512];
-
-	assert_true(runs_well(format(path, "mkdir -p %s", directory)));
-	write_file(format(path, "%s/%s", directory, name), text, strlen(text));
-}
-
-/* State files of runtimes, where nobody else sees them. */
-static void write_states(void)
-{
-	assert_int_equal(unshare(CLONE_NEWNS), 0);
-	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
-	assert_int_equal(mount("tmpfs", "/var/lib", "tmpfs", 0, NULL), 0);
-	assert_int_equal(mount("tmpfs", "/run", "tmpfs", 0, NULL), 0);
-	write_state("/var/lib/docker/containers/" DOCKER_ID, "config.v2.json",
-		    "{\"ID\":\"" DOCKER_ID "\",\"Name\":\"/shop-web-1\"}");
-	write_state("/run/containerd/io.containerd.runtime.v2.task/k8s.io/" POD_ID, "config.json",
-		    "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
-		    "\"io.kubernetes.cri.sandbox-name\":\"cart-0\",\"io.kubernetes.cri.sandbox-namespace\":"
-		    "\"shop\"}}");
-}
 
 static void start_in(const char *cgroup)
 {
@@ -478,7 +451,7 @@ static void test_which_container(void **state)
 		parent[0] = '\0';
 		skip_test("no cgroup can be made here");
 	}
-	write_states();
+	write_container_states();
 	start_in("docker-" DOCKER_ID ".scope");
 	start_in(POD_ID);
 	start_ctop(&pty);
