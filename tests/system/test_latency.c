@@ -79,22 +79,11 @@ static const char *last_row(const char *output)
 static void wake_and_compare(struct measurement *measurement)
 {
 	static const char *const program[] = {WAKER_PROGRAM, NAME, NULL};
-	static const char *const arguments[] = {CTOP_PROGRAM,
-						"-b",
-						"--latency",
-						"-n",
-						"2",
-						"-d",
-						"1",
-						"--format",
-						"csv",
-						"--mode",
-						"interval",
-						"--columns",
-						"waits,p50,p99,rqmax,dwait,dmax",
-						"-f",
-						NAME,
-						NULL};
+	static const char *const arguments[] = {
+		CTOP_PROGRAM, "-b",  "--latency", "-n",       "2",         "-d",
+		"3", /* which the test has for stopping it after the first */
+		"--format",   "csv", "--mode",    "interval", "--columns", "waits,p50,p99,rqmax,dwait,dmax",
+		"-f",         NAME,  NULL};
 	const struct run_options ordinary = {0};
 	double waits, median, ninety_ninth, latest, blocked, longest_blocked;
 	unsigned long long unseen = 0;
