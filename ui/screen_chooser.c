@@ -257,7 +257,7 @@ static void add_keys(struct choices *choices, enum action first, enum action end
 
 		if (is_found(action))
 			*choices_add(choices) = (struct choice){
-				.id = FOUND_KEY | action,
+				.id = FOUND_KEY | (unsigned int)action,
 				.title = arena_format(&choices->arena, "%.*s", (int)strcspn(entry->keys, " "),
 						      entry->keys),
 				.name = entry->hint != NULL ? entry->hint + (*entry->hint == '!') : NULL,
@@ -273,7 +273,7 @@ static void add_tabs(const struct ui *ui, struct choices *choices)
 
 		if (screen_list_has_tab(ui, tab))
 			*choices_add(choices) = (struct choice){
-				.id = FOUND_TAB | tab,
+				.id = FOUND_TAB | (unsigned int)tab,
 				.title = tabs[tab].title,
 				.name = tabs[tab].name,
 				.description = arena_format(&choices->arena, "tab: %s",
