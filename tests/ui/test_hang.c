@@ -183,7 +183,10 @@ static void test_screen(void **state)
 		else
 			pty_type(&pty, "q");
 		expect_end(&pty);
-		assert_int_equal(WIFSIGNALED(pty.status) ? WTERMSIG(pty.status) : 0, ends[i]);
+		if ((WIFSIGNALED(pty.status) ? WTERMSIG(pty.status) : 0) != ends[i]) {
+			pty_print(&pty);
+			fail_msg("status %#x, not of signal %d", (unsigned int)pty.status, ends[i]);
+		}
 		pty_release(&pty);
 	}
 }
