@@ -456,11 +456,13 @@ static void keys_of_ctop(const struct bench_options *options, const char *name, 
 			 size_t wanted, double *floor_us)
 {
 	const char *arguments[] = {options->ctop, "-d", "1", "--no-config", "-g", axis, NULL};
-	const bool lists = strcmp(axis, "user") == 0; /* behind which the list of all threads is */
+	static const char all_threads[] = "g\033OF\r"; /* the last of the menu of axes */
+	const bool lists = strcmp(axis, "user") == 0;
 	struct watched watched;
 
 	watch(&watched, arguments);
-	if (!isnan(wait_for(&watched, " threads in ")) && (!lists || write(watched.master, "g", 1) == 1) &&
+	if (!isnan(wait_for(&watched, " threads in ")) &&
+	    (!lists || write(watched.master, all_threads, strlen(all_threads)) > 0) &&
 	    !isnan(wait_for(&watched, "THREAD "))) {
 		/* the second round, so that the order is no longer that of names */
 		for (double end = clock_us(CLOCK_MONOTONIC) + 4e6; clock_us(CLOCK_MONOTONIC) < end;)
@@ -552,7 +554,7 @@ static void paints(const struct bench_options *options, uint32_t threads)
 	struct program load;
 
 	load_start(&load, threads, none);
-	printf("\nFirst paint, %llu threads, median ms from exec: header, table; ctop's has rates, a third\n"
+	printf("\nFirst paint, %llu threads, median ms from exec: header, table; ctop's has rates, a tenth\n"
 	       "of a second after the first round\n(aim: header at 100,000 threads 50)\n\n%-8s %9s %9s\n",
 	       (unsigned long long)host_threads(), "program", "header", "table");
 	first_paint("top -H", top, "load average", " root ", (options->runs + 1) / 2);

@@ -15,6 +15,7 @@
 struct ordered_row {
 	struct marked_row is;
 	uint32_t thread; /* index in the newest round, UINT32_MAX for a group or a gone row */
+	uint32_t group;  /* a grouping has them in the order of their keys; UINT32_MAX for no group */
 	size_t row;      /* of `shown`, or ROW_GONE */
 	bool idle;
 };
@@ -236,6 +237,9 @@ static int compare_names(const struct ordered_row *left, const struct ordered_ro
 	/* processes by their ids: as text 99 would come after 4120 */
 	if (!a->is_thread && a->tgid != b->tgid)
 		return a->tgid < b->tgid ? -1 : 1;
+	if (left->group != UINT32_MAX && right->group != UINT32_MAX && a->label == a->key &&
+	    b->label == b->key)
+		return order_u64(left->group, right->group);
 	/* names of a snapshot are stored once: threads of one name share it */
 	order = a->label == b->label ? 0 : order_bytes(a->label, a->label_length, b->label, b->label_length);
 	if (order != 0)
@@ -303,6 +307,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 {
 	const struct row_generation *before = &work->session->row_marks.before;
 	const bool hides_new = is_fleeting(work->view), hides_idle = view_hides_idle(work->view);
+	const bool by_thread = work->rows->shown.by_thread;
 	double *sorts = sort_values(work);
 	struct marked_row *described = row_marks_update(&work->session->row_marks, work->session->round_count,
 							work->view, &work->rows->shown, sorts);
@@ -315,7 +320,8 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 			described[i].mark = ROW_MARK_NONE;
 		rows[count] = (struct ordered_row){
 			.is = described[i],
-			.thread = work->rows->shown.by_thread ? work->rows->shown.row_group[i] : UINT32_MAX,
+			.thread = by_thread ? work->rows->shown.row_group[i] : UINT32_MAX,
+			.group = by_thread ? UINT32_MAX : work->rows->shown.row_group[i],
 			.row = i,
 		};
 		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
@@ -331,7 +337,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		if (before->rows[i].seen ||
 		    (work->view->jemalloc_only && !had_jemalloc(work, &before->rows[i])))
 			continue;
-		rows[count] = (struct ordered_row){before->rows[i], UINT32_MAX, ROW_GONE, false};
+		rows[count] = (struct ordered_row){before->rows[i], UINT32_MAX, UINT32_MAX, ROW_GONE, false};
 		rows[count].is.mark = ROW_MARK_GONE;
 		if (passes(work, &rows[count])) {
 			work->table->row_gone++;
@@ -648,6 +654,10 @@ static void collect_unmade(const struct snapshot *now, const struct table *table
 	}
 }
 
+enum {
+	FEW_ROWS_RATIO = 8 /* of all rows, that make it worth while to count some for themselves */
+};
+
 static void fill_threads(struct session *session, const struct view *view, struct table *table, size_t first,
 			 size_t end)
 {
@@ -663,21 +673,49 @@ static void fill_threads(struct session *session, const struct view *view, struc
 	row_values_release(&rows);
 }
 
-/* Tables or groupings made since then may have replaced the kept one. */
+/* Which of the rows shown have no cells in a range; the caller frees them. */
+static bool *find_unmade(const struct table *table, size_t first, size_t end, size_t shown_rows)
+{
+	bool *rows = memory_allocate_zero(shown_rows + 1, sizeof(*rows));
+
+	for (size_t i = first; i < end; i++) {
+		if (table->rows[i].cells == NULL)
+			rows[table->rows[i].subject] = true;
+	}
+	return rows;
+}
+
+/*
+ * Tables or groupings made since then may have replaced the kept one. The few rows of a screen are counted
+ * from their own threads: a column of all would take as long as the rest of the table.
+ */
 static void fill_groups(struct session *session, const struct view *view, struct table *table, size_t first,
 			size_t end)
 {
-	struct table_work work = {.session = session, .view = view, .rows = &session->unmade, .table = table};
 	struct row_values rows = {0};
+	struct table_work work = {.session = session, .view = view, .rows = &session->unmade, .table = table};
+	bool is_few;
 
 	if (session->unmade.table != table) {
 		session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows.shown);
 		keep_unmade(session, &rows, table);
+		rows = (struct row_values){0};
+	}
+	is_few = (end - first) * FEW_ROWS_RATIO < session->unmade.shown.row_count;
+	if (is_few) {
+		bool *unmade = find_unmade(table, first, end, session->unmade.shown.row_count);
+
+		rows.shown = shown_narrow(&session->unmade.shown, unmade);
+		work.rows = &rows;
+		free(unmade);
 	}
 	for (size_t i = first; i < end; i++) {
 		if (table->rows[i].cells == NULL)
 			add_cells(&work, table->rows[i].subject, &table->rows[i]);
 	}
+	if (is_few)
+		shown_release_narrowed(&rows.shown);
+	row_values_release(&rows);
 }
 
 void session_table_fill(struct session *session, const struct view *view, struct table *table, size_t first,

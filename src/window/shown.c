@@ -97,6 +97,36 @@ void shown_gather_still(struct shown *shown, const bool *still)
 	free(group_of);
 }
 
+struct shown shown_narrow(const struct shown *shown, const bool *rows)
+{
+	struct shown narrowed = *shown;
+
+	narrowed.threads = memory_allocate((shown->count + 1) * sizeof(*narrowed.threads));
+	narrowed.row_of = memory_allocate((shown->count + 1) * sizeof(*narrowed.row_of));
+	narrowed.count = 0;
+	for (size_t k = 0; k < shown->count; k++) {
+		if (!rows[shown->row_of[k]])
+			continue;
+		narrowed.threads[narrowed.count] = shown->threads[k];
+		narrowed.row_of[narrowed.count++] = shown->row_of[k];
+	}
+	narrowed.movers = NULL;
+	narrowed.still_groups = NULL;
+	narrowed.mover_count = narrowed.still_count = 0;
+	if (shown->still != NULL)
+		shown_gather_still(&narrowed, shown->still);
+	return narrowed;
+}
+
+void shown_release_narrowed(struct shown *narrowed)
+{
+	free(narrowed->threads);
+	free(narrowed->row_of);
+	free(narrowed->movers);
+	free(narrowed->still_groups);
+	*narrowed = (struct shown){0};
+}
+
 void shown_append_thread_key(struct buffer *buffer, uint32_t tid, uint64_t start_time)
 {
 	buffer_append_u64(buffer, tid);

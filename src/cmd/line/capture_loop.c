@@ -307,13 +307,15 @@ static void take_rounds(struct capture_loop *loop)
 			goes_on = take_full(loop);
 		if (round && goes_on)
 			goes_on = take_round(loop, settings.round);
+		const uint64_t taken = clock_ns(CLOCK_MONOTONIC);
+
 		notice = capture_take_notice(loop->capture);
 		if (notice != NULL)
 			(void)send_text(loop, CAPTURE_NOTICE, notice, 0);
 		if (!atomic_load(&loop->cancel))
 			load_latency(loop);
 		if (round && is_first && loop->options.second_round_ns != 0)
-			next_round = clock_ns(CLOCK_MONOTONIC) + loop->options.second_round_ns;
+			next_round = taken + loop->options.second_round_ns;
 		else if (round)
 			next_round = next_time(loop, next_round, begun, settings.interval_ns);
 		is_first &= !round;

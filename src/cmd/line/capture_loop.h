@@ -49,7 +49,7 @@ void capture_event_discard(void *event);
 struct capture_loop_options {
 	struct capture_options capture; /* its texts and reader outlive the thread */
 	struct capture_settings settings;
-	uint64_t second_round_ns; /* how long after the first round the second one comes; 0: an interval */
+	uint64_t second_round_ns; /* from the end of the first round to the second one; 0: an interval */
 	/* Rounds that were sent and not finished (capture_loop_finish_round()) before the next one waits for
 	 * that: it then covers a longer time, and nothing is lost. 0: any number. */
 	unsigned int unfinished_max;

@@ -19,7 +19,7 @@
 #include "tasks.h"
 
 /* The second round comes soon, so that the first changes do not have to wait for a whole interval. */
-#define SECOND_ROUND_DELAY_NS (300 * NS_PER_MS)
+#define SECOND_ROUND_DELAY_NS (100 * NS_PER_MS)
 /* The time the screen waits for a capture that is opened, so that what fails at once is told without one. */
 #define OPEN_PATIENCE_NS (10 * NS_PER_MS)
 /* How long the first frame of what does not change by itself waits for names of users. */
