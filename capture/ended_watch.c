@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "capture/bpf/bpf_exits.h"
+#include "capture/bpf/bpf_host.h"
 #include "capture/host/cgroup.h"
 #include "capture/procfs/taskstats.h"
 #include "ended_records.h"
@@ -77,6 +79,7 @@ static struct ended_watch *open_messages(const uint32_t *scope, size_t scope_cou
 	const char *by_bpf = result->detail != NULL ? result->detail : no_detail;
 	struct taskstats_exits *messages;
 	struct ended_watch *watch;
+	struct utsname kernel;
 	struct error error;
 
 	if (taskstats_exits_open(&messages, &error) < 0) {
@@ -85,7 +88,13 @@ static struct ended_watch *open_messages(const uint32_t *scope, size_t scope_cou
 	}
 	result->state = FEATURE_STATE_PARTIAL;
 	result->reason = REASON_LOWER_BOUND;
-	result->detail = arena_format(arena, "told by taskstats, without the last moments; BPF: %s", by_bpf);
+	/* ac_tgid came with version 12 (include/uapi/linux/taskstats.h) */
+	result->detail = arena_format(
+		arena, "told by taskstats, without the last moments%s; BPF: %s",
+		uname(&kernel) == 0 && bpf_kernel_is_older(kernel.release, 5, 19)
+			? " and, before Linux 5.19, without the process where it was not seen before"
+			: "",
+		by_bpf);
 	watch = memory_allocate_zero(1, sizeof(*watch));
 	watch->messages = messages;
 	watch->records = ended_records_create(scope, scope_count);

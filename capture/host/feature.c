@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/rights.h"
+#include "capture/bpf/bpf_host.h"
 #include "capture/procfs/text_scan.h"
 
 static const char delayacct_path[] = "sys/kernel/task_delayacct";
@@ -486,20 +487,36 @@ static const char *setcap_command(struct arena *arena)
 			    quote(arena, path));
 }
 
+/*
+ * Before Linux 5.14 there is no switch: delays are counted from the start of the host unless `nodelayacct`
+ * stands on the command line, by a kernel that has the functions for it (kernel/delayacct.c).
+ */
+static bool counts_delays_without_switch(const struct roots *roots, struct buffer *buffer)
+{
+	return roots_read_text(roots, ROOT_PROC, "sys/kernel/osrelease", buffer).length != 0 &&
+	       bpf_kernel_is_older(buffer->data, 5, 14) &&
+	       !text_has_word(roots_read_text(roots, ROOT_PROC, "cmdline", buffer), "nodelayacct") &&
+	       roots_read_text(roots, ROOT_PROC, "kallsyms", buffer).length != 0 &&
+	       strstr(buffer->data, " __delayacct_tsk_init\n") != NULL;
+}
+
 static void read_task_delayacct(struct feature_checks *checks, const struct roots *roots, bool first,
 				struct buffer *buffer)
 {
 	struct text text = roots_read_text(roots, ROOT_PROC, delayacct_path, buffer);
 	uint64_t after = clock_ns(CLOCK_BOOTTIME); /* a thread that starts from now on is counted */
 
-	if (text.length == 0)
-		checks->task_delayacct = TASK_DELAYACCT_CONFIG_OFF;
-	else
+	if (text.length == 0 && first)
+		checks->task_delayacct = counts_delays_without_switch(roots, buffer)
+						 ? TASK_DELAYACCT_ON
+						 : TASK_DELAYACCT_CONFIG_OFF;
+	else if (text.length != 0)
 		checks->task_delayacct = text_equals(text, "1") ? TASK_DELAYACCT_ON
 								: TASK_DELAYACCT_RUNTIME_OFF;
 	if (checks->task_delayacct != TASK_DELAYACCT_ON)
 		checks->delayacct_on_since_ns = UINT64_MAX;
-	else if (first && text_has_word(roots_read_text(roots, ROOT_PROC, "cmdline", buffer), "delayacct"))
+	else if (first && (text.length == 0 ||
+			   text_has_word(roots_read_text(roots, ROOT_PROC, "cmdline", buffer), "delayacct")))
 		checks->delayacct_on_since_ns = 0;
 	else if (first || checks->delayacct_on_since_ns == UINT64_MAX)
 		checks->delayacct_on_since_ns = after;

@@ -398,6 +398,44 @@ static void test_host(void **state)
 	feature_release(&checks);
 }
 
+/* Kernels without the switch count delays unless the command line says not to, or they cannot. */
+static void test_delays_without_switch(void **state)
+{
+	static const struct {
+		const char *release, *symbols, *command_line;
+		enum task_delayacct expected;
+	} cases[] = {
+		{"5.10.0-32-amd64\n", "0 T __delayacct_tsk_init\n", "quiet\n", TASK_DELAYACCT_ON},
+		{"4.18.0-553.el8\n", "0 T __delayacct_tsk_init\n", "\n", TASK_DELAYACCT_ON},
+		{"5.10.0\n", "0 T __delayacct_tsk_init\n", "quiet nodelayacct\n", TASK_DELAYACCT_CONFIG_OFF},
+		{"5.10.0\n", "0 T some_delayacct_tsk_init\n", "quiet\n", TASK_DELAYACCT_CONFIG_OFF},
+		{"5.10.0\n", "", "quiet\n", TASK_DELAYACCT_CONFIG_OFF},
+		{"5.14.0\n", "0 T __delayacct_tsk_init\n", "quiet\n", TASK_DELAYACCT_CONFIG_OFF},
+		{"", "0 T __delayacct_tsk_init\n", "quiet\n", TASK_DELAYACCT_CONFIG_OFF},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct feature_checks checks = {0};
+
+		tree_text(&tree, "proc/sys/kernel/osrelease", cases[i].release);
+		tree_text(&tree, "proc/kallsyms", cases[i].symbols);
+		tree_text(&tree, "proc/cmdline", cases[i].command_line);
+		tree_open(&tree);
+		feature_check_all(&checks, &tree.roots, 0, NULL);
+		for (int round = 0; round < 2; round++) {
+			assert_int_equal(checks.task_delayacct, cases[i].expected);
+			assert_int_equal(checks.delayacct_on_since_ns,
+					 cases[i].expected == TASK_DELAYACCT_ON ? 0 : UINT64_MAX);
+			assert_int_equal(checks.results[FEATURE_DELAYS].state,
+					 cases[i].expected == TASK_DELAYACCT_ON ? FEATURE_STATE_ON
+										: FEATURE_STATE_OFF);
+			feature_recheck_switches(&checks, &tree.roots);
+		}
+		feature_release(&checks);
+	}
+}
+
 static void test_load(void **state)
 {
 	const struct provenance *provenance = &snapshot->provenance;
@@ -643,6 +681,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_kernel_config, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_sched_ext, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_host, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_delays_without_switch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_load, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_devices, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_devices_are_bounded, set_up, tear_down),
