@@ -263,6 +263,14 @@ static pid_t start_renamer(void)
 	}
 }
 
+/* Whether the first line of a text is of a lower bound, as UTF-8 or ASCII. */
+static bool is_at_least(const char *text)
+{
+	const size_t length = strcspn(text, "\n");
+
+	return memmem(text, length, "≥", strlen("≥")) != NULL || memmem(text, length, " >", 2) != NULL;
+}
+
 /* Names that found no room are together in a row, and what may lack them is no more than a lower bound. */
 static void test_many_names(void **state)
 {
@@ -292,15 +300,13 @@ static void test_many_names(void **state)
 			row = strstr(row, "run_queue_waits_per_s");
 			assert_non_null(row);
 			/* the row itself is exact */
-			assert_null(memmem(row, strcspn(row, "\n"), "≥", strlen("≥")));
+			assert_false(is_at_least(row));
 			/* where the name that it had in the end had room, at least that is known */
 			row = strstr(run.output, "name-");
 			if (row != NULL) {
 				row = strstr(row, "run_queue_max_ns");
 				assert_non_null(row);
-				if (memmem(row, strcspn(row, "\n"), "≥", strlen("≥")) == NULL)
-					print_message("%s", run.output);
-				assert_non_null(memmem(row, strcspn(row, "\n"), "≥", strlen("≥")));
+				assert_true(is_at_least(row));
 			}
 		}
 		run_release(&run);
