@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/release.h"
 #include "capture/bpf/bpf_exits.h"
-#include "capture/bpf/bpf_host.h"
 #include "capture/host/cgroup.h"
 #include "capture/procfs/taskstats.h"
 #include "ended_records.h"
@@ -91,7 +91,7 @@ static struct ended_watch *open_messages(const uint32_t *scope, size_t scope_cou
 	/* ac_tgid came with version 12 (include/uapi/linux/taskstats.h) */
 	result->detail = arena_format(
 		arena, "told by taskstats, without the last moments%s; BPF: %s",
-		uname(&kernel) == 0 && bpf_kernel_is_older(kernel.release, 5, 19)
+		uname(&kernel) == 0 && release_is_older(kernel.release, 5, 19)
 			? " and, before Linux 5.19, without the process where it was not seen before"
 			: "",
 		by_bpf);

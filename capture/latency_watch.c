@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "capture/bpf/bpf_host.h"
+#include "base/release.h"
 #include "capture/bpf/bpf_latency.h"
 #include "capture/host/cgroup.h"
 #include "capture/procfs/text_scan.h"
@@ -34,7 +34,7 @@ struct latency_watch {
 
 bool latency_watch_suits(const struct utsname *kernel)
 {
-	return strstr(kernel->version, "PREEMPT_RT") == NULL || !bpf_kernel_is_older(kernel->release, 6, 4);
+	return strstr(kernel->version, "PREEMPT_RT") == NULL || !release_is_older(kernel->release, 6, 4);
 }
 
 struct latency_watch *latency_watch_open(const struct roots *roots, const uint32_t *scope, size_t scope_count,

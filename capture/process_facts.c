@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/release.h"
 #include "base/supervisor.h"
-#include "capture/bpf/bpf_host.h"
 #include "capture/host/cgroup.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
@@ -371,7 +371,7 @@ static uint64_t largest_resident_error(void)
 	const uint64_t batch = 2 * cpus > 32 ? 2 * cpus : 32;
 	struct utsname kernel;
 
-	return uname(&kernel) == 0 && !bpf_kernel_is_older(kernel.release, 6, 2)
+	return uname(&kernel) == 0 && !release_is_older(kernel.release, 6, 2)
 		       ? 3 * batch * cpus * (uint64_t)sysconf(_SC_PAGESIZE)
 		       : UINT64_MAX;
 }

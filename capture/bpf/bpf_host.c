@@ -96,14 +96,6 @@ struct feature_result bpf_check(void)
 	return feature_on();
 }
 
-bool bpf_kernel_is_older(const char *release, unsigned int major, unsigned int minor)
-{
-	unsigned int own_major, own_minor;
-
-	return sscanf(release, "%u.%u", &own_major, &own_minor) == 2 &&
-	       (own_major < major || (own_major == major && own_minor < minor));
-}
-
 ssize_t bpf_iterator_read(int descriptor, const atomic_bool *cancel, unsigned char **bytes, size_t *capacity)
 {
 	size_t length = 0;

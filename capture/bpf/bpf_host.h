@@ -34,9 +34,6 @@ struct feature_result bpf_check(void);
 /* Whether a capability of linux/capability.h is effective for the calling thread. */
 bool bpf_has_capability(int capability);
 
-/* Whether a release ("5.15.0-91-generic", uname(2)) is older than a version. False for what is no release. */
-bool bpf_kernel_is_older(const char *release, unsigned int major, unsigned int minor);
-
 /*
  * Reads all that the file of an iterator hands over into `*bytes` (of `*capacity` bytes, grown as needed; the
  * caller owns it). `cancel` (may be NULL) is checked between reads. Returns the length or a negative errno;

@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/release.h"
 
 enum {
 	MESSAGE_SIZE = 256,
@@ -102,7 +103,7 @@ struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int 
 		return feature_off(REASON_NOT_PERMITTED, "the kernel is locked down (kernel_lockdown(7))",
 				   NULL);
 	if (result != -EPERM && uname(&kernel) == 0 &&
-	    bpf_kernel_is_older(kernel.release, OLDEST_MAJOR, OLDEST_MINOR))
+	    release_is_older(kernel.release, OLDEST_MAJOR, OLDEST_MINOR))
 		return BPF_OFF(arena, REASON_NOT_IN_KERNEL, "needs Linux %d.%d; this is %s", OLDEST_MAJOR,
 			       OLDEST_MINOR, kernel.release);
 	return BPF_OFF(arena,

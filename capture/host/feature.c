@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/release.h"
 #include "base/rights.h"
-#include "capture/bpf/bpf_host.h"
 #include "capture/procfs/text_scan.h"
 
 static const char delayacct_path[] = "sys/kernel/task_delayacct";
@@ -494,7 +494,7 @@ static const char *setcap_command(struct arena *arena)
 static bool counts_delays_without_switch(const struct roots *roots, struct buffer *buffer)
 {
 	return roots_read_text(roots, ROOT_PROC, "sys/kernel/osrelease", buffer).length != 0 &&
-	       bpf_kernel_is_older(buffer->data, 5, 14) &&
+	       release_is_older(buffer->data, 5, 14) &&
 	       !text_has_word(roots_read_text(roots, ROOT_PROC, "cmdline", buffer), "nodelayacct") &&
 	       roots_read_text(roots, ROOT_PROC, "kallsyms", buffer).length != 0 &&
 	       strstr(buffer->data, " __delayacct_tsk_init\n") != NULL;

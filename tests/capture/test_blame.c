@@ -23,7 +23,7 @@
 #include "tests/cmocka_include.h"
 
 #include "base/clock.h"
-#include "capture/bpf/bpf_host.h"
+#include "base/release.h"
 #include "capture/bpf/bpf_latency.h"
 #include "live.h"
 #include "tests/wait.h"
@@ -474,7 +474,7 @@ static void test_throttled(void **state)
 
 	(void)state;
 	assert_int_equal(uname(&kernel), 0);
-	if (bpf_kernel_is_older(kernel.release, 6, 6))
+	if (release_is_older(kernel.release, 6, 6))
 		live_skip("the kernel tells this since Linux 6.6");
 	if (!make_limited_group(group))
 		live_skip("no cgroup with a limit of CPU time can be made here");

@@ -415,13 +415,14 @@ static void test_delays_without_switch(void **state)
 	};
 
 	(void)state;
+	tree_text(&tree, "sys/x", "");
+	tree_open(&tree);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct feature_checks checks = {0};
 
 		tree_text(&tree, "proc/sys/kernel/osrelease", cases[i].release);
 		tree_text(&tree, "proc/kallsyms", cases[i].symbols);
 		tree_text(&tree, "proc/cmdline", cases[i].command_line);
-		tree_open(&tree);
 		feature_check_all(&checks, &tree.roots, 0, NULL);
 		for (int round = 0; round < 2; round++) {
 			assert_int_equal(checks.task_delayacct, cases[i].expected);

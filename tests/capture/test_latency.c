@@ -182,6 +182,7 @@ static void test_many_names(void **state)
 	pthread_join(thread, NULL);
 	read_waits(latency, count_names, &check, &cost);
 	bpf_latency_close(latency);
+	print_message("%zu of %d names\n", check.found, (int)MANY_NAMES);
 	assert_int_equal(check.unnamed, 0);
 	assert_true(are_most(check.found, MANY_NAMES));
 }

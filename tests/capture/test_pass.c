@@ -23,6 +23,7 @@
 #include "tests/cmocka_include.h"
 
 #include "base/clock.h"
+#include "base/release.h"
 #include "capture/bpf/bpf_host.h"
 #include "capture/bpf/task_decode.h"
 #include "live.h"
@@ -1189,11 +1190,11 @@ static void test_states(void **state)
 static void test_old_kernels(void **state)
 {
 	(void)state;
-	assert_true(bpf_kernel_is_older("5.15.0-91-generic", 5, 16));
-	assert_true(bpf_kernel_is_older("4.19.0", 5, 16));
-	assert_false(bpf_kernel_is_older("5.16.0", 5, 16));
-	assert_false(bpf_kernel_is_older("6.1.0-50-amd64", 5, 16));
-	assert_false(bpf_kernel_is_older("6", 5, 16));
+	assert_true(release_is_older("5.15.0-91-generic", 5, 16));
+	assert_true(release_is_older("4.19.0", 5, 16));
+	assert_false(release_is_older("5.16.0", 5, 16));
+	assert_false(release_is_older("6.1.0-50-amd64", 5, 16));
+	assert_false(release_is_older("6", 5, 16));
 }
 
 /* Any change of any byte but the lag is seen. */

@@ -27,7 +27,7 @@
 #include "../measure.h"
 #include "../wait.h"
 #include "base/clock.h"
-#include "capture/bpf/bpf_host.h"
+#include "base/release.h"
 #include "capture/capture.h"
 #include "harness.h"
 #include "session/session.h"
@@ -188,7 +188,7 @@ static void need_processes_of_exits(void)
 	struct utsname kernel;
 
 	need_exits();
-	if (by_messages && uname(&kernel) == 0 && bpf_kernel_is_older(kernel.release, 5, 19))
+	if (by_messages && uname(&kernel) == 0 && release_is_older(kernel.release, 5, 19))
 		skip_test("the kernel tells since Linux 5.19 of which process an ended thread was");
 }
 
