@@ -89,12 +89,11 @@ static struct ended_watch *open_messages(const uint32_t *scope, size_t scope_cou
 	result->state = FEATURE_STATE_PARTIAL;
 	result->reason = REASON_LOWER_BOUND;
 	/* ac_tgid came with version 12 (include/uapi/linux/taskstats.h) */
-	result->detail = arena_format(
-		arena, "told by taskstats, without the last moments%s; BPF: %s",
-		uname(&kernel) == 0 && release_is_older(kernel.release, 5, 19)
-			? " and, before Linux 5.19, without the process where it was not seen before"
-			: "",
-		by_bpf);
+	result->detail = arena_format(arena, "told by taskstats, without the last moments%s; BPF: %s",
+				      uname(&kernel) == 0 && release_is_older(kernel.release, 5, 19)
+					      ? ", and before Linux 5.19 not always of which process"
+					      : "",
+				      by_bpf);
 	watch = memory_allocate_zero(1, sizeof(*watch));
 	watch->messages = messages;
 	watch->records = ended_records_create(scope, scope_count);

@@ -673,7 +673,17 @@ static void fill_threads(struct session *session, const struct view *view, struc
 	row_values_release(&rows);
 }
 
-/* Which of the rows shown have no cells in a range; the caller frees them. */
+static size_t count_unmade(const struct table *table, size_t first, size_t end)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < end; i++)
+		count += table->rows[i].cells == NULL;
+	return count;
+}
+
+/* A flag for each row shown: true where a row of this range of the table lacks cells. The caller frees them.
+ */
 static bool *find_unmade(const struct table *table, size_t first, size_t end, size_t shown_rows)
 {
 	bool *rows = memory_allocate_zero(shown_rows + 1, sizeof(*rows));
@@ -694,14 +704,17 @@ static void fill_groups(struct session *session, const struct view *view, struct
 {
 	struct row_values rows = {0};
 	struct table_work work = {.session = session, .view = view, .rows = &session->unmade, .table = table};
+	const size_t count = count_unmade(table, first, end);
 	bool is_few;
 
+	if (count == 0)
+		return;
 	if (session->unmade.table != table) {
 		session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows.shown);
 		keep_unmade(session, &rows, table);
 		rows = (struct row_values){0};
 	}
-	is_few = (end - first) * FEW_ROWS_RATIO < session->unmade.shown.row_count;
+	is_few = count * FEW_ROWS_RATIO < session->unmade.shown.row_count;
 	if (is_few) {
 		bool *unmade = find_unmade(table, first, end, session->unmade.shown.row_count);
 

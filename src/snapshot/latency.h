@@ -61,7 +61,7 @@ struct latency_share {
 	struct latency_histogram of[LATENCY_KIND_COUNT];
 };
 
-/* What ran while threads of one record waited for a CPU, and how often it woke them. */
+/* How long threads of one record waited for a CPU while another ran, and how often that one woke them. */
 struct latency_delay {
 	uint32_t victim;  /* index of its record */
 	uint32_t culprit; /* index of the record of those that ran; 0 of other causes */

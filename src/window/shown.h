@@ -79,9 +79,8 @@ static inline void shown_add(struct shown *shown, uint32_t thread, uint32_t row)
 void shown_gather_still(struct shown *shown, const bool *still);
 
 /*
- * The threads of some rows only: those for which `rows`, one for each row, is true. Rows keep their numbers.
- * What is not of threads is borrowed: it is valid as long as `shown`. To be released by
- * shown_release_narrowed().
+ * The threads of some rows only: those whose flag in `rows` is true. Rows keep their numbers. Everything else
+ * still belongs to `shown`, which has to outlive the result. Release it with shown_release_narrowed().
  */
 struct shown shown_narrow(const struct shown *shown, const bool *rows);
 void shown_release_narrowed(struct shown *narrowed);

@@ -298,6 +298,7 @@ static void take_rounds(struct capture_loop *loop)
 		const bool full = loop->full_wanted, round = loop->round_wanted || !full;
 		const uint64_t begun = clock_ns(CLOCK_MONOTONIC);
 		const char *notice;
+		uint64_t taken;
 
 		loop->full_wanted = loop->round_wanted = false;
 		pthread_mutex_unlock(&loop->lock);
@@ -307,8 +308,7 @@ static void take_rounds(struct capture_loop *loop)
 			goes_on = take_full(loop);
 		if (round && goes_on)
 			goes_on = take_round(loop, settings.round);
-		const uint64_t taken = clock_ns(CLOCK_MONOTONIC);
-
+		taken = clock_ns(CLOCK_MONOTONIC);
 		notice = capture_take_notice(loop->capture);
 		if (notice != NULL)
 			(void)send_text(loop, CAPTURE_NOTICE, notice, 0);
