@@ -28,8 +28,7 @@ static void follow_view(struct row_marks *row_marks, const struct view *view)
 {
 	struct buffer signature = {0};
 
-	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, (int)view->sort,
-			     (int)view->sort_by_name);
+	buffer_append_format(&signature, "%d %d ", (int)view->level, (int)view->mode);
 	view_append_signature(view, view->grouping.axis, view->step_count, &signature);
 	if (order_bytes(signature.data, signature.length, row_marks->signature.data,
 			row_marks->signature.length) == 0) {
@@ -40,6 +39,16 @@ static void follow_view(struct row_marks *row_marks, const struct view *view)
 	row_marks->signature = signature;
 	clear_generation(&row_marks->now);
 	clear_generation(&row_marks->before);
+}
+
+/* Forgets the numbers of rows that were sorted by another column: there is nothing to compare. */
+static void follow_sort(struct row_generation *generation, enum column sort)
+{
+	if (generation->sort == sort)
+		return;
+	generation->sort = sort;
+	for (size_t i = 0; i < generation->count; i++)
+		generation->rows[i].sort = NAN;
 }
 
 /* Moves `now` to `before` if it belongs to the last round of the same view. */
@@ -134,17 +143,22 @@ struct marked_row *row_marks_update(struct row_marks *row_marks, uint64_t round,
 				    const struct shown *shown, const double *sort_values)
 {
 	struct marked_row *rows = memory_allocate((shown->row_count + 1) * sizeof(*rows));
+	const enum column sort = view->sort_by_name ? COLUMN_COUNT : view->sort;
 	struct movers movers = {0};
 	bool note;
 
 	begin_round(row_marks, round, view);
 	note = row_marks->now.round != round;
+	follow_sort(&row_marks->now, sort);
+	follow_sort(&row_marks->before, sort);
 	for (size_t row = 0; row < shown->row_count; row++) {
 		uint32_t old;
 
 		rows[row] = describe_row(shown, row, sort_values[row]);
 		if (note)
 			note_row(&row_marks->now, shown, row, rows[row]);
+		else if (row < row_marks->now.count && row_marks->now.rows[row].hash == rows[row].hash)
+			row_marks->now.rows[row].sort = sort_values[row];
 		if (row_marks->before.round == 0)
 			continue;
 		if (!hash_map_get(&row_marks->before.index, rows[row].hash, &old)) {

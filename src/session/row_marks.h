@@ -24,7 +24,8 @@ struct marked_row {
 };
 
 struct row_generation {
-	uint64_t round; /* 0: none */
+	uint64_t round;   /* 0: none */
+	enum column sort; /* what `sort` of the rows is of; COLUMN_COUNT: nothing */
 	struct arena arena;
 	struct marked_row *rows; /* texts are in the arena */
 	size_t count;

@@ -27,6 +27,7 @@ void row_values_release(struct row_values *rows)
 		column_values_release(&rows->values[i]);
 	free(rows->values);
 	shown_release(&rows->shown);
+	buffer_release(&rows->signature);
 	*rows = (struct row_values){0};
 }
 

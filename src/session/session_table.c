@@ -613,6 +613,33 @@ static void keep_unmade(struct session *session, struct row_values *rows, const 
 	row_values_release(&session->unmade);
 	session->unmade = *rows;
 	session->unmade.table = table;
+	*rows = (struct row_values){0};
+}
+
+/*
+ * The rows of a view: those kept of the table before where they are the same, with the columns reduced so
+ * far. Another tab or order then needs its own columns alone.
+ */
+static void find_rows(struct session *session, const struct view *view, struct row_values *rows)
+{
+	struct row_values *kept = &session->unmade;
+	struct buffer signature = {0};
+
+	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, view->hide_self,
+			     view_needs_latency(view));
+	view_append_signature(view, view->grouping.axis, view->step_count, &signature);
+	/* command lines that a filter asks for may have been read since then */
+	if (!view_narrows_threads(view) && order_bytes(kept->signature.data, kept->signature.length,
+						       signature.data, signature.length) == 0) {
+		*rows = *kept;
+		*kept = (struct row_values){0};
+		/* the cache has to see that it is used */
+		session_grouping(session, &view->grouping, rows->shown.ended);
+		buffer_release(&signature);
+		return;
+	}
+	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows->shown);
+	rows->signature = signature;
 }
 
 struct table *session_table(struct session *session, const struct view *view)
@@ -631,14 +658,13 @@ struct table *session_table(struct session *session, const struct view *view)
 	}
 	if (session->rounds.now == NULL)
 		return work.table;
-	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows.shown);
+	find_rows(session, view, &rows);
 	fill_table(&work);
 	note_courses(&work);
 	release_work(&work);
 	if (view->cells_on_demand && !rows.shown.by_thread)
 		keep_unmade(session, &rows, work.table);
-	else
-		row_values_release(&rows);
+	row_values_release(&rows);
 	return work.table;
 }
 
@@ -710,9 +736,8 @@ static void fill_groups(struct session *session, const struct view *view, struct
 	if (count == 0)
 		return;
 	if (session->unmade.table != table) {
-		session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows.shown);
+		find_rows(session, view, &rows);
 		keep_unmade(session, &rows, table);
-		rows = (struct row_values){0};
 	}
 	is_few = count * FEW_ROWS_RATIO < session->unmade.shown.row_count;
 	if (is_few) {

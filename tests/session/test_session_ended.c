@@ -64,6 +64,7 @@ static void assert_cells(struct session *session, enum window_mode mode, const c
 static void test_short_lives(void **state)
 {
 	struct session *session = session_create();
+	struct view view = fixture_view(TAB_RUN, WINDOW_MODE_INTERVAL, AXIS_PROCESS);
 	struct table *table;
 
 	(void)state;
@@ -89,6 +90,11 @@ static void test_short_lives(void **state)
 	assert_false(fixture_has_row(table, "cc1"));
 	assert_cells(session, WINDOW_MODE_BASE, "cc1", "1.0s", "40", "40");
 	assert_cells(session, WINDOW_MODE_BASE, "sh", "250ms", "10", "10");
+	/* rows kept from one span are not those of another */
+	view.cells_on_demand = true;
+	assert_false(fixture_has_row(fixture_table_of(session, &view), "cc1"));
+	view.mode = WINDOW_MODE_BASE;
+	assert_true(fixture_has_row(fixture_table_of(session, &view), "cc1"));
 	session_release(session);
 }
 

@@ -66,6 +66,46 @@ static void test_marks(void **state)
 	session_release(session);
 }
 
+/* What came and went stays marked in another order; how much a number rose is known of the one sorted by. */
+static void test_marks_in_another_order(void **state)
+{
+	struct session *session = session_create();
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		session_add_round(session, marks_round(round));
+		view.sort = COLUMN_CPU;
+		(void)fixture_table_of(session, &view);
+		view.sort = COLUMN_THR;
+		table = fixture_table_of(session, &view);
+		assert_int_equal(table->row_count, round == 2 ? 8 : 7);
+		for (size_t i = 0; i < table->row_count; i++)
+			assert_int_not_equal(table->rows[i].mark, ROW_MARK_MOVER);
+	}
+	assert_int_equal(fixture_row(table, "comes")->mark, ROW_MARK_NEW);
+	assert_int_equal(fixture_row(table, "leaves")->mark, ROW_MARK_GONE);
+	/* of the round before only threads were noted last */
+	view.sort = COLUMN_CPU;
+	table = fixture_table_of(session, &view);
+	assert_int_equal(fixture_row(table, "comes")->mark, ROW_MARK_NEW);
+	assert_int_equal(fixture_row(table, "riser")->mark, ROW_MARK_NONE);
+	session_release(session);
+	/* the last order of a round is the one that the next is compared with, though it was not the first */
+	session = session_create();
+	for (int round = 0; round < 3; round++) {
+		session_add_round(session, marks_round(round));
+		view.sort = COLUMN_THR;
+		if (round < 2)
+			(void)fixture_table_of(session, &view);
+		view.sort = COLUMN_CPU;
+		table = fixture_table_of(session, &view);
+	}
+	assert_int_equal(fixture_row(table, "riser")->mark, ROW_MARK_MOVER);
+	session_release(session);
+}
+
 /* A round that nobody looked at leaves nothing to compare with. */
 static void test_marks_after_gap(void **state)
 {
@@ -519,6 +559,28 @@ static void test_cells_on_demand(void **state)
 	expect_cells_on_demand(VIEW_LEVEL_GROUPS, AXIS_THREAD_EXACT, 1, 2);
 }
 
+/* Rows kept from one table to the next are not those of another base. */
+static void test_rows_kept(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_random);
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_BASE, AXIS_PROCESS);
+	struct table *table;
+	double whole;
+
+	(void)state;
+	view.cells_on_demand = true;
+	table = fixture_table_of(session, &view);
+	whole = table->columns[fixture_column(table, COLUMN_CPU)].whole;
+	assert_true(whole > 0);
+	view.sort_ascending = true;
+	table = fixture_table_of(session, &view);
+	assert_true(table->columns[fixture_column(table, COLUMN_CPU)].whole == whole);
+	session_set_base(session);
+	table = fixture_table_of(session, &view);
+	assert_true(table->columns[fixture_column(table, COLUMN_CPU)].whole == 0);
+	session_release(session);
+}
+
 /* Rows are idle that are known to have had no CPU, whatever they did before. */
 static void test_idle(void **state)
 {
@@ -561,6 +623,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_marks_in_another_order),
 		cmocka_unit_test(test_marks_after_gap),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_sticky_pattern),
@@ -573,6 +636,7 @@ int main(void)
 		cmocka_unit_test(test_filter_states),
 		cmocka_unit_test(test_every_tab),
 		cmocka_unit_test(test_cells_on_demand),
+		cmocka_unit_test(test_rows_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
