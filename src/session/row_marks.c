@@ -89,9 +89,11 @@ static struct marked_row describe_row(const struct shown *shown, size_t row, dou
 }
 
 /* Notes a row with copies of its texts; threads of a triple share that of their name. */
-static void note_row(struct row_generation *now, const struct shown *shown, size_t index,
-		     struct marked_row row)
+static struct marked_row *note_row(struct row_generation *now, const struct shown *shown, size_t index,
+				   struct marked_row row)
 {
+	struct marked_row *noted;
+
 	if (row.is_thread) {
 		const char **name;
 
@@ -109,7 +111,24 @@ static void note_row(struct row_generation *now, const struct shown *shown, size
 		row.label = same ? row.key : arena_duplicate(&now->arena, row.label, row.label_length);
 	}
 	hash_map_set(&now->index, row.hash, (uint32_t)now->count);
-	*MEMORY_APPEND(now->rows, now->count, now->capacity) = row;
+	noted = MEMORY_APPEND(now->rows, now->count, now->capacity);
+	*noted = row;
+	return noted;
+}
+
+/* The row as it was noted for a table of the same round, which has its rows in the same order; NULL for none.
+ */
+static struct marked_row *find_noted(struct row_generation *now, size_t row,
+				     const struct marked_row *described)
+{
+	return row < now->count && now->rows[row].hash == described->hash ? &now->rows[row] : NULL;
+}
+
+static uint32_t find_before(const struct row_generation *before, const struct marked_row *row)
+{
+	uint32_t old;
+
+	return before->round != 0 && hash_map_get(&before->index, row->hash, &old) ? old : UINT32_MAX;
 }
 
 /* The largest rises so far, largest first. */
@@ -152,16 +171,20 @@ struct marked_row *row_marks_update(struct row_marks *row_marks, uint64_t round,
 	follow_sort(&row_marks->now, sort);
 	follow_sort(&row_marks->before, sort);
 	for (size_t row = 0; row < shown->row_count; row++) {
+		struct marked_row *noted;
 		uint32_t old;
 
 		rows[row] = describe_row(shown, row, sort_values[row]);
-		if (note)
-			note_row(&row_marks->now, shown, row, rows[row]);
-		else if (row < row_marks->now.count && row_marks->now.rows[row].hash == rows[row].hash)
-			row_marks->now.rows[row].sort = sort_values[row];
+		noted = note ? note_row(&row_marks->now, shown, row, rows[row])
+			     : find_noted(&row_marks->now, row, &rows[row]);
+		old = noted != NULL && !note ? noted->before : find_before(&row_marks->before, &rows[row]);
+		if (noted != NULL) {
+			noted->sort = sort_values[row];
+			noted->before = old;
+		}
 		if (row_marks->before.round == 0)
 			continue;
-		if (!hash_map_get(&row_marks->before.index, rows[row].hash, &old)) {
+		if (old == UINT32_MAX) {
 			rows[row].mark = ROW_MARK_NEW;
 			continue;
 		}

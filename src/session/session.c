@@ -26,6 +26,7 @@ void row_values_release(struct row_values *rows)
 	for (size_t i = 0; i < rows->count; i++)
 		column_values_release(&rows->values[i]);
 	free(rows->values);
+	free(rows->idle);
 	shown_release(&rows->shown);
 	buffer_release(&rows->signature);
 	*rows = (struct row_values){0};

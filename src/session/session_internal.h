@@ -31,6 +31,7 @@ struct row_values {
 	struct shown shown;
 	struct column_values *values; /* of columns in modes, reduced so far */
 	size_t count, capacity;
+	unsigned char *idle;       /* of each row, as far as it was asked for; NULL: of none */
 	struct buffer signature;   /* equal where the rows are, in one round and base; empty: not kept */
 	const struct table *table; /* whose cells are made of them; NULL: none */
 };

@@ -167,7 +167,7 @@ static bool passes(struct table_work *work, const struct ordered_row *row)
  * Whether a row did nothing in the window: it is known that none of its threads had a CPU, and nothing known
  * says that one waited, switched, read or wrote. What never had a CPU cannot have begun anything.
  */
-static bool is_idle(struct table_work *work, size_t row)
+static bool find_idle(struct table_work *work, size_t row)
 {
 	static const enum column columns[] = {COLUMN_CPU, COLUMN_RUNQ, COLUMN_STUCK, COLUMN_CSW, COLUMN_RW};
 	struct arena arena = {0};
@@ -184,6 +184,22 @@ static bool is_idle(struct table_work *work, size_t row)
 	}
 	arena_release(&arena);
 	return idle;
+}
+
+static bool is_idle(struct table_work *work, size_t row)
+{
+	enum {
+		UNKNOWN,
+		IDLE,
+		BUSY
+	};
+	struct row_values *rows = work->rows;
+
+	if (rows->idle == NULL)
+		rows->idle = memory_allocate_zero(rows->shown.row_count + 1, sizeof(*rows->idle));
+	if (rows->idle[row] == UNKNOWN)
+		rows->idle[row] = find_idle(work, row) ? IDLE : BUSY;
+	return rows->idle[row] == IDLE;
 }
 
 /* Whether it is the row that its user looks at. */
