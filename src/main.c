@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cmd/commands.h"
 #include "cmd/line/dispatch.h"
 #include "cmd/line/privilege.h"
@@ -27,6 +28,7 @@ int main(int argc, char **argv)
 {
 	struct error error;
 
+	memory_initialise();
 	occupy_standard_descriptors();
 	/* past RLIMIT_FSIZE a write fails with EFBIG, as on a full disk, instead of leaving half a file */
 	signal(SIGXFSZ, SIG_IGN);

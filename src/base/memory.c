@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 enum {
-	EMPTY_KEPT = 65536, /* bytes that an empty array may keep */
+	EMPTY_KEPT = 65536,    /* bytes that an empty array may keep */
+	LARGE_BYTES = 1 << 20, /* that are mapped */
+	FREE_BYTES = 16 << 20, /* that may be left at the end of the heap */
 };
 
 static void (*failure_handler)(void);
@@ -136,6 +138,15 @@ char *memory_format(const char *format, ...)
 	if (length < 0)
 		memory_fail();
 	return text;
+}
+
+void memory_initialise(void)
+{
+#ifdef __GLIBC__
+	/* set, they no longer follow what was freed last */
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES);
+#endif
 }
 
 void memory_trim(void)
