@@ -35,7 +35,7 @@ struct option_match {
 static const char *nearest_option(const struct option_table_use *uses, size_t use_count, const char *word,
 				  bool in_file)
 {
-	const char *names[OPTIONS_MAX];
+	const char *names[OPTIONS_MAX] = {NULL};
 	size_t count = 0;
 
 	for (size_t u = 0; u < use_count; u++) {
