@@ -80,6 +80,8 @@ static int wait_stopped(pid_t tid, int *ret_status)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	for (;;) {
+		/* asked before it is looked for: whoever is kept from running looks once more */
+		const bool is_late = clock_ns(CLOCK_MONOTONIC) >= deadline;
 		int status;
 		const pid_t r = waitpid(tid, &status, WNOHANG | __WALL);
 
@@ -89,7 +91,7 @@ static int wait_stopped(pid_t tid, int *ret_status)
 			*ret_status = status;
 			return WIFSTOPPED(status) ? 0 : ESRCH;
 		}
-		if (clock_ns(CLOCK_MONOTONIC) >= deadline)
+		if (is_late)
 			return ETIMEDOUT;
 		sigtimedwait(&child, NULL, &period);
 	}
