@@ -66,6 +66,7 @@ static void test_where_it_is(void **state)
 {
 	const struct pty_options wide = {.rows = 50, .columns = 200};
 	struct pty_screen pty;
+	int row;
 
 	(void)state;
 	start_wide(&pty, NULL, NULL);
@@ -76,6 +77,9 @@ static void test_where_it_is(void **state)
 	/* two columns that cannot be read leave room */
 	pty_resize(&pty, 24, 80);
 	pty_wait_text(&pty, "WRITE/s TREND ");
+	/* its length is left out where it has no room */
+	row = pty_find(&pty, "WRITE/s TREND ", NULL);
+	assert_null(strchr(pty_row(&pty, row), '~'));
 	pty_command(&pty, "on delays");
 	fake_round(&pty, "wave 40,gaps 40,small 0.4");
 	pty_wait_text(&pty, "MWAIT%");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "list.h"
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -745,20 +746,20 @@ static void draw_column(const struct layout *layout, int y, size_t column, enum 
 		draw_right(y, x, width, style, layout->text.data);
 }
 
-/* The title of the course, with its length: "TREND 40s". */
+/* The title of the course, with its length where there is room: "TREND 40s". */
 static void draw_course_title(struct layout *layout)
 {
+	static const char name[] = "TREND";
 	const struct list_style *style = layout->style;
 	const uint64_t seconds = (style->course_round_ns * (uint64_t)layout->course_cells + NS_PER_S / 2) /
 				 NS_PER_S;
 	const bool is_long = seconds >= 120;
 
 	buffer_clear(&layout->text);
-	buffer_append_text(&layout->text, "TREND ");
-	buffer_append_u64(&layout->text, is_long ? seconds / 60 : seconds);
-	buffer_append_char(&layout->text, is_long ? 'm' : 's');
+	buffer_append_format(&layout->text, "%s %" PRIu64 "%c", name, is_long ? seconds / 60 : seconds,
+			     is_long ? 'm' : 's');
 	draw_text(style->y, layout->course_x, layout->course_cells, STYLE_TITLE, layout->text.data,
-		  layout->text.length);
+		  layout->text.length <= (size_t)layout->course_cells ? layout->text.length : strlen(name));
 }
 
 static void draw_titles(struct layout *layout)
