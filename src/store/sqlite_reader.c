@@ -268,19 +268,24 @@ static int reader_check_reserved(sqlite3_file *file, int *ret_is_reserved)
 	return SQLITE_OK;
 }
 
+/* SQLite asks for the error of a log that could not be opened again, too. */
 static int reader_control(sqlite3_file *file, int operation, void *argument)
 {
+	if (real_of(file)->pMethods == NULL)
+		return SQLITE_NOTFOUND;
 	return real_of(file)->pMethods->xFileControl(real_of(file), operation, argument);
 }
 
 static int reader_sector_size(sqlite3_file *file)
 {
-	return real_of(file)->pMethods->xSectorSize(real_of(file));
+	return real_of(file)->pMethods != NULL ? real_of(file)->pMethods->xSectorSize(real_of(file)) : 0;
 }
 
 static int reader_characteristics(sqlite3_file *file)
 {
-	return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
+	return real_of(file)->pMethods != NULL
+		       ? real_of(file)->pMethods->xDeviceCharacteristics(real_of(file))
+		       : 0;
 }
 
 static int reader_map_index(sqlite3_file *file, int part, int size, int extend, void volatile **ret_bytes)
