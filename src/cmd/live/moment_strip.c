@@ -41,6 +41,8 @@ void moment_strip_copy_view(struct view *to, const struct view *from, const enum
 	to->cells_on_demand = true;
 	to->looks_up = false;
 	to->kept_key = NULL;
+	/* the screen goes on reading into them, in another thread, and they are of now */
+	to->commands = NULL;
 	to->left_out = (struct column_set){0};
 }
 
