@@ -66,7 +66,7 @@ static void test_marks(void **state)
 	session_release(session);
 }
 
-/* What came and went stays marked in another order; how much a number rose is known of the one sorted by. */
+/* New and gone rows stay marked when the order changes. Rises are compared only within one order. */
 static void test_marks_in_another_order(void **state)
 {
 	struct session *session = session_create();
