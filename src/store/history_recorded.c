@@ -249,30 +249,34 @@ static uint32_t intern_boot(struct recorded *history, const struct history_boot 
 	return number;
 }
 
-/* A number for the boot of a round in a file, the same in all files; of one that cannot be read, which is
- * noted, none. */
-static uint32_t boot_number(struct recorded *history, struct history_entry *entry,
-			    const struct history_round *round)
+/*
+ * A number for the boot of a round in a file, the same in all files; of one that is damaged, which is noted,
+ * none. Returns 0, or a negative errno with a sentence where the file cannot be read for another reason.
+ */
+static int boot_number(struct recorded *history, struct history_entry *entry,
+		       const struct history_round *round, uint32_t *ret_number, struct error *error)
 {
 	const uint64_t key = (uint64_t)entry->day << 32 | round->boot;
 	struct history_boot found = unknown_boot;
 	struct arena arena = {0};
 	struct error why;
-	uint32_t number;
+	int result;
 
-	if (hash_map_get(&history->boot_of, key, &number))
-		return number;
-	if (history->boot_of.count >= HISTORY_BOOT_ROWS_MAX)
-		return UINT32_MAX;
-	if (day_file_boot(&entry->file, round->boot, &arena, &found, &why) < 0) {
-		note_unread(history, entry->day, round->id, round->id + 1, why.text);
-		arena_release(&arena);
-		return UINT32_MAX;
+	*ret_number = UINT32_MAX;
+	if (hash_map_get(&history->boot_of, key, ret_number) ||
+	    history->boot_of.count >= HISTORY_BOOT_ROWS_MAX)
+		return 0;
+	result = day_file_boot(&entry->file, round->boot, &arena, &found, &why);
+	if (result >= 0) {
+		*ret_number = intern_boot(history, &found);
+		hash_map_set(&history->boot_of, key, *ret_number);
 	}
-	number = intern_boot(history, &found);
 	arena_release(&arena);
-	hash_map_set(&history->boot_of, key, number);
-	return number;
+	if (result < 0 && result != -EBADMSG)
+		return error_set(error, result, "%s", why.text);
+	if (result < 0)
+		note_unread(history, entry->day, round->id, round->id + 1, why.text);
+	return 0;
 }
 
 const struct history_boot *history_boot(const struct history *base, const struct history_round *round)
@@ -354,12 +358,17 @@ static int seek_round(struct recorded *history, struct history_entry *entry, boo
 	return result;
 }
 
-/* Hands a row out; 1. */
+/* Hands a row out; 1, or a negative errno with a sentence. */
 static int give(struct recorded *history, struct history_entry *entry, const struct day_file_row *row,
-		struct history_round *ret_round)
+		struct history_round *ret_round, struct error *error)
 {
+	uint32_t boot;
+	const int result = boot_number(history, entry, &row->round, &boot, error);
+
+	if (result < 0)
+		return result;
 	*ret_round = row->round;
-	ret_round->boot = boot_number(history, entry, &row->round);
+	ret_round->boot = boot;
 	return 1;
 }
 
@@ -379,7 +388,7 @@ static int search(struct recorded *history, size_t index, bool forward, int64_t 
 		const int result = seek_round(history, entry, forward, id, &row, &why);
 
 		if (result > 0)
-			return give(history, entry, &row, ret_round);
+			return give(history, entry, &row, ret_round, error);
 		if (result < 0 && day_file_is_open(&entry->file))
 			return error_set(error, result, "%s", why.text);
 		if (result < 0 && result != -ENODATA && *ret_passed == 0)
@@ -447,7 +456,9 @@ static int find_side(struct history *base, uint64_t unix_ns, bool before, struct
 			continue;
 		if (!found || (before ? row.round.unix_ns > ret_round->unix_ns
 				      : row.round.unix_ns < ret_round->unix_ns))
-			give(history, entry, &row, ret_round);
+			result = give(history, entry, &row, ret_round, error);
+		if (result < 0)
+			return result;
 		found = true;
 		found_day = entry->day;
 	}
@@ -501,12 +512,17 @@ struct collecting {
 static bool collect(void *context, const struct day_file_row *row)
 {
 	struct collecting *work = context;
+	struct history_round round;
+	struct error why;
 
 	work->next = row->round.id + 1;
-	if (row->round.unix_ns >= work->from_unix_ns && row->round.unix_ns <= work->to_unix_ns &&
-	    gap_at(work->history, row->round.day, row->round.id) == NULL)
-		give(work->history, work->entry, row,
-		     MEMORY_APPEND(work->rounds, work->count, work->capacity));
+	if (row->round.unix_ns < work->from_unix_ns || row->round.unix_ns > work->to_unix_ns ||
+	    gap_at(work->history, row->round.day, row->round.id) != NULL)
+		return true;
+	if (give(work->history, work->entry, row, &round, &why) < 0)
+		note_unread(work->history, row->round.day, row->round.id, row->round.id + 1, why.text);
+	else
+		*MEMORY_APPEND(work->rounds, work->count, work->capacity) = round;
 	return true;
 }
 
