@@ -7,6 +7,7 @@
 
 #include "cmd/line/history_moment.h"
 #include "cmd/live/moment_loader.h"
+#include "cmd/live/moment_strip.h"
 #include "session/session_internal.h"
 
 enum {
@@ -162,12 +163,32 @@ static void test_newest(void **state)
 	end(&damaged);
 }
 
+/* Tables of kept rounds are made in another thread, while the screen goes on reading command lines. */
+static void test_nothing_is_lent(void **state)
+{
+	const enum column column = COLUMN_RUNQ;
+	struct lookup_cache commands = {0};
+	struct view screen, copy;
+
+	(void)state;
+	view_initialise(&screen);
+	screen.commands = &commands;
+	screen.kept_key = "a row";
+	moment_strip_copy_view(&copy, &screen, &column);
+	assert_null(copy.commands);
+	assert_null(copy.kept_key);
+	assert_int_equal(copy.columns[0], column);
+	view_release(&copy);
+	view_release(&screen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hole),
 		cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_nothing_is_lent),
 	};
 
 	return cmocka_run_group_tests_name("moment loader", tests, NULL, NULL);
