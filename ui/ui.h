@@ -212,7 +212,8 @@ struct ui_options {
 	const char *before_name;
 	uint64_t interval_ns;
 	uint64_t rounds; /* quit after so many, 0 for never */
-	/* The moment to begin with, taken over; NULL: the screen is not of the past. */
+	/* The moment to begin with, taken over by a screen that opens; NULL: the screen is not of the past.
+	 */
 	struct ui_moment *moment;
 	bool plays; /* from there on */
 	enum theme theme;

@@ -115,6 +115,8 @@ static int show(const struct replay_options *options, const struct view *view, s
 	session = session_create();
 	result = screen_host_run(host, session, &ui_options, error);
 	session_release(session);
+	/* where there was no screen nobody took it over */
+	ui_moment_discard(moment);
 	return result;
 }
 
