@@ -780,6 +780,8 @@ static void test_known_builds(void **state)
 	assert_null(known_build_find(EM_X86_64, "5.3.0", 2640));
 	assert_null(known_build_find(EM_X86_64, "5.2.0", 6216));
 	assert_null(known_build_find(EM_AARCH64, "5.3.0", 2632));
+	assert_int_equal(known_build_find(EM_AARCH64, "5.3.0", 2696)->allocated, 888);
+	assert_null(known_build_find(EM_X86_64, "5.3.0", 2696));
 }
 
 #if defined(__GLIBC__)
