@@ -217,6 +217,22 @@ static void test_stderr_does_not_garble(void **state)
 	pty_release(&pty);
 }
 
+/* Of another encoding, or a paste of a file. */
+static void test_bytes_that_are_no_text(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	for (int i = 0; i < 20; i++) {
+		pty_type(&pty, "\377\376\351");
+		pty_sync(&pty);
+	}
+	pty_show(&pty, "?", "Columns of this tab");
+	pty_hide(&pty, "\033", "Columns of this tab");
+	pty_quit(&pty);
+}
+
 static void test_escape_is_quick(void **state)
 {
 	struct pty_screen pty;
@@ -271,8 +287,8 @@ int main(void)
 		cmocka_unit_test(test_closed_terminal_ends),   cmocka_unit_test(test_unknown_terminal),
 		cmocka_unit_test(test_suspend_and_resume),     cmocka_unit_test(test_stop_from_outside),
 		cmocka_unit_test(test_resize_is_followed),     cmocka_unit_test(test_stderr_does_not_garble),
-		cmocka_unit_test(test_escape_is_quick),        cmocka_unit_test(test_idle_sends_nothing),
-		cmocka_unit_test(test_broken_pipe_is_ignored),
+		cmocka_unit_test(test_bytes_that_are_no_text), cmocka_unit_test(test_escape_is_quick),
+		cmocka_unit_test(test_idle_sends_nothing),     cmocka_unit_test(test_broken_pipe_is_ignored),
 	};
 
 	pty_need();

@@ -365,11 +365,24 @@ static int read_typed(wint_t *typed)
 	}
 }
 
+/* Whether there is something to read: of a terminal that is gone there is not, though poll() reports input.
+ */
+static bool has_input(void)
+{
+	int bytes;
+
+	return ioctl(terminal_input(), FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
 enum terminal_key_result terminal_read_key(int *ret_key)
 {
 	wint_t typed;
-	int kind = read_typed(&typed);
+	int kind;
 
+	/* get_wch() finds no key in bytes that are no UTF-8 either */
+	if (has_input())
+		terminal.empty_reads = 0;
+	kind = read_typed(&typed);
 	if (kind != ERR) {
 		terminal.empty_reads = 0;
 		*ret_key = kind == KEY_CODE_YES ? KEY_FUNCTION + (int)typed : (int)typed;
