@@ -601,6 +601,13 @@ int capture_switch_latency(struct capture *capture, bool on)
 	return latency_watch_switch(capture->latency, on);
 }
 
+const char *capture_latency_refusal(const struct capture *capture)
+{
+	const char *detail = capture->latency_result.detail;
+
+	return detail != NULL ? detail : "the kernel does not allow it";
+}
+
 void capture_return_latency(struct capture *capture, const struct snapshot *snapshot)
 {
 	if (capture->latency != NULL)

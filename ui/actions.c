@@ -465,7 +465,7 @@ void actions_take_names(struct ui *ui, const char *lines)
 	text = memory_duplicate(others);
 	for (char *end = text; (end = strchr(end, '\n')) != NULL;)
 		*end = ' ';
-	screen_message(ui, STYLE_MESSAGE, "%s", *text != '\0' ? text : "no other name begins so");
+	screen_message(ui, STYLE_MESSAGE, "%s", *text != '\0' ? text : "no other file name begins with this");
 	free(text);
 }
 

@@ -192,6 +192,8 @@ static void draw_message(const struct ui *ui, int y)
 	buffer_append(&text, ui->message.data, ui->message.length);
 	buffer_append_char(&text, ' ');
 	if (draw_width(text.data, text.length) <= width) {
+		/* a row of the list may be below it */
+		draw_fill(y, 0, width, STYLE_NORMAL);
 		draw_text(y, 0, width, ui->message_style, text.data, text.length);
 	} else {
 		pager_add_lines(&pager, ui->message_style, ui->message.data, ui->message.length);

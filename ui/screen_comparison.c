@@ -304,13 +304,17 @@ static bool is_one_day(const struct comparison *comparison)
 	       format_time(after, "%F", compare_side(comparison, DIFF_AFTER)) && strcmp(before, after) == 0;
 }
 
-static void append_facts(const struct ui *ui, const struct snapshot *snapshot, struct buffer *text)
+static void append_facts(const struct ui *ui, const struct snapshot *snapshot, const char *name,
+			 struct buffer *text)
 {
 	const char *format = is_one_day(ui->comparison) ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S";
 	char clock[TIME_BYTES], count[28];
 
-	buffer_append_text(text, format_time(clock, format, snapshot) ? clock : "an unknown time");
-	buffer_append_format(text, "  %s thread%s", number_group_digits(snapshot->thread_count, count),
+	if (!format_time(clock, format, snapshot))
+		buffer_append_text(text, "an unknown time  ");
+	else if (strstr(name, clock) == NULL) /* a moment is called by its time */
+		buffer_append_format(text, "%s  ", clock);
+	buffer_append_format(text, "%s thread%s", number_group_digits(snapshot->thread_count, count),
 			     snapshot->thread_count == 1 ? "" : "s");
 	if (snapshot->provenance.hostname != NULL)
 		buffer_append_format(text, "  %s", snapshot->provenance.hostname);
@@ -343,7 +347,7 @@ static void draw_side(const struct ui *ui, enum diff_side side, int y, int width
 	struct buffer facts = {0};
 	int room, x = SIDE_CELLS;
 
-	append_facts(ui, compare_side(ui->comparison, side), &facts);
+	append_facts(ui, compare_side(ui->comparison, side), name, &facts);
 	room = width - x - 2 - draw_width(facts.data, facts.length);
 	if (room < NAME_CELLS_MIN)
 		room = NAME_CELLS_MIN;

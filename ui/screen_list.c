@@ -80,15 +80,25 @@ bool screen_list_has_tab(const struct ui *ui, enum tab tab)
 	       (ui->comparison == NULL && session_scheduler_runs(ui->session));
 }
 
-/* Draws the place of the cursor among all rows. */
+static bool is_gone(const struct ui *ui, size_t row)
+{
+	return ui->comparison == NULL &&
+	       (ui->table->rows[row].mark == ROW_MARK_GONE || ui->table->rows[row].mark == ROW_MARK_ABSENT);
+}
+
+/* Draws the place of the cursor among all rows that are there, as the header counts them. */
 static void draw_position(const struct ui *ui, int y, int x, int cells)
 {
 	char row[28], total[28], text[64];
+	size_t place = 0;
 
 	if (ui->table->row_count == 0)
 		return;
-	snprintf(text, sizeof(text), "%s/%s", number_group_digits(ui->list.selected + 1, row),
-		 number_group_digits(ui->table->row_count, total));
+	for (size_t i = 0; i <= ui->list.selected; i++)
+		place += !is_gone(ui, i);
+	snprintf(text, sizeof(text), "%s/%s",
+		 is_gone(ui, ui->list.selected) ? "-" : number_group_digits(place, row),
+		 number_group_digits(ui->table->row_count - ui->table->row_gone, total));
 	if ((int)strlen(text) < cells)
 		draw_right(y, x, cells, STYLE_DIM, text);
 }
@@ -165,22 +175,6 @@ enum tab screen_list_tab_at(const struct ui *ui, int y, int x)
 			return bar->places[i].tab;
 	}
 	return TAB_COUNT;
-}
-
-static void append_name(struct buffer *buffer, const char *name, size_t length)
-{
-	/* keys of several names have a NUL between them */
-	for (;;) {
-		const char *end = memchr(name, '\0', length);
-		size_t part = end != NULL ? (size_t)(end - name) : length;
-
-		unicode_append_printable(buffer, name, part, draw_marks()->replacement);
-		if (end == NULL)
-			return;
-		buffer_append_text(buffer, "  ");
-		length -= part + 1;
-		name = end + 1;
-	}
 }
 
 /* Begins another part of the line. */
@@ -271,18 +265,19 @@ static bool has_step(const struct view *view, enum axis axis)
 static void append_identity(const struct ui *ui, int width, struct buffer *path)
 {
 	const struct session_identity *identity = &ui->identity;
+	const bool is_one = identity->tgid != 0 && !has_step(&ui->view, AXIS_PID);
 	const bool named = identity->process != NULL &&
-			   (identity->tgid != 0 || !has_step(&ui->view, AXIS_PROCESS));
+			   (identity->tgid != 0 ? is_one : !has_step(&ui->view, AXIS_PROCESS));
 	struct buffer user = {0};
 	int room;
 
-	if (identity->tgid != 0)
+	if (is_one)
 		buffer_append_format(path, ", pid %u", identity->tgid);
 	else if (named)
 		buffer_append_text(path, ", process");
 	if (named) {
 		buffer_append_char(path, ' ');
-		append_name(path, identity->process, strlen(identity->process));
+		buffer_append(path, identity->process, strlen(identity->process));
 	}
 	if (identity->has_user) {
 		buffer_append_text(&user, ", user ");
@@ -299,24 +294,27 @@ static void append_identity(const struct ui *ui, int width, struct buffer *path)
 				   strlen(identity->cgroup));
 	}
 	if (user.length != 0)
-		append_name(path, user.data, user.length);
+		buffer_append(path, user.data, user.length);
 	buffer_release(&user);
 }
 
-/* Says what narrows the rows and what hides others; false when the line would be empty. */
-static bool make_path(const struct ui *ui, int width, struct buffer *path)
+/* Says what narrows the rows, but for the first steps, and what hides others; false when the line would be
+ * empty. */
+static bool make_path(const struct ui *ui, int width, size_t first_step, struct buffer *path)
 {
 	const struct view *view = &ui->view;
 
-	for (size_t i = 0; i < view->step_count; i++) {
+	if (first_step != 0)
+		buffer_append_format(path, "%s > ", draw_marks()->resolving);
+	for (size_t i = first_step; i < view->step_count; i++) {
 		if (view->steps[i].axis != AXIS_ALL)
 			buffer_append_format(path, "%s ", axes[view->steps[i].axis].word);
-		append_name(path, view->steps[i].label, view->steps[i].label_length);
+		buffer_append(path, view->steps[i].label, view->steps[i].label_length);
 		if (filter_narrows(view->steps[i].filter)) {
 			const char *text = filter_text(view->steps[i].filter);
 
 			buffer_append_text(path, " (");
-			append_name(path, text, strlen(text));
+			buffer_append(path, text, strlen(text));
 			buffer_append_char(path, ')');
 		}
 		buffer_append_text(path, " > ");
@@ -331,17 +329,15 @@ static bool make_path(const struct ui *ui, int width, struct buffer *path)
 						       : column_name(view->focus));
 	if (view->filter != NULL) {
 		append_note(path, "filter: ");
-		append_name(path, filter_text(view->filter), strlen(filter_text(view->filter)));
+		buffer_append(path, filter_text(view->filter), strlen(filter_text(view->filter)));
 	}
 	if (ui->search != NULL && ui->prompting == NULL) {
 		append_note(path, "search: ");
-		append_name(path, ui->search, strlen(ui->search));
+		buffer_append(path, ui->search, strlen(ui->search));
 		buffer_append_text(path, " (n N)");
 	}
 	if (ui->keeps_order)
 		append_note(path, "order kept (f)");
-	if (ui->keeps_order && view_hides_idle(view))
-		append_note(path, "idle rows hidden (a)");
 	if (view->hide_kernel_threads)
 		append_note(path, "kernel threads hidden");
 	if (view->tab == TAB_CGROUP &&
@@ -468,12 +464,21 @@ static void draw_why_empty(const struct ui *ui, struct area area)
 int screen_list_draw(struct ui *ui, struct area area)
 {
 	struct buffer path = {0}, idle = {0};
+	size_t first_step = 0;
+	bool has_path;
 	int row;
 
 	draw_tabs(ui, area);
 	area.y++;
 	area.height--;
-	if (make_path(ui, area.width, &path)) {
+	has_path = make_path(ui, area.width, 0, &path);
+	/* its end says what the rows are */
+	while (has_path && first_step + 1 < ui->view.step_count &&
+	       draw_width(path.data, path.length) > area.width) {
+		buffer_clear(&path);
+		has_path = make_path(ui, area.width, ++first_step, &path);
+	}
+	if (has_path) {
 		draw_text(area.y, 0, area.width, STYLE_STRONG, path.data, path.length);
 		area.y++;
 		area.height--;

@@ -39,12 +39,18 @@ static void change(struct ui *ui, const char *text)
 	ui->search = *text != '\0' ? memory_duplicate(text) : NULL;
 }
 
+static void tell_missing(struct ui *ui, const char *text)
+{
+	screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name or command line%s", text,
+		       ui->table->row_idle != 0 ? "; idle rows are hidden (a shows them)" : "");
+}
+
 static void accept(struct ui *ui, const char *text)
 {
 	change(ui, text);
 	ui->prompting = NULL;
 	if (ui->search != NULL && find_match(ui, text, 0, false) == SIZE_MAX)
-		screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name or command line", text);
+		tell_missing(ui, text);
 }
 
 static void cancel(struct ui *ui)
@@ -89,5 +95,5 @@ void screen_search_next(struct ui *ui, bool back)
 	if (row != SIZE_MAX)
 		go_to(ui, row);
 	else
-		screen_message(ui, STYLE_MESSAGE, "no row has '%s' in its name or command line", ui->search);
+		tell_missing(ui, ui->search);
 }

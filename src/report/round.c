@@ -272,6 +272,53 @@ static void append_idle(const struct drawing *drawing)
 	buffer_append_format(drawing->buffer, " (--all prints %s)\n", count == 1 ? "it" : "them");
 }
 
+/* Whether a row has a cell in one of these states, in a column of numbers about what its threads did. */
+static bool has_state(const struct drawing *drawing, const struct table_row *row, bool value,
+		      bool unavailable)
+{
+	for (size_t i = 0; i < drawing->table->column_count; i++) {
+		const enum cell_state state = row->cells[i].state;
+
+		if (drawing->table->columns[i].column != COLUMN_THR && !drawing->table->columns[i].left &&
+		    ((value && state == CELL_VALUE) || (unavailable && state == CELL_UNAVAILABLE)))
+			return true;
+	}
+	return false;
+}
+
+static bool has_values(const struct drawing *drawing)
+{
+	for (size_t i = 0; i < drawing->table->row_count; i++) {
+		if (has_state(drawing, &drawing->table->rows[i], true, false))
+			return true;
+	}
+	return false;
+}
+
+/* Appends the rows. Of a tab those that its columns do not apply to are counted: "58 groups without ...". */
+static void append_text_rows(const struct drawing *drawing, int width)
+{
+	const bool prints_all = !drawing->view->fold_idle || drawing->view->columns != NULL;
+	const bool some = prints_all || has_values(drawing);
+	size_t empty = 0;
+
+	for (size_t i = 0; i < drawing->table->row_count; i++) {
+		const struct table_row *row = &drawing->table->rows[i];
+
+		if (prints_all || (some && has_state(drawing, row, true, true)))
+			append_text_row(drawing, row, width);
+		else
+			empty++;
+	}
+	if (empty == 0)
+		return;
+	buffer_append_char(drawing->buffer, ' ');
+	report_append_counted(drawing->buffer, empty,
+			      drawing->view->level == VIEW_LEVEL_THREADS ? "thread" : "group");
+	buffer_append_format(drawing->buffer, " without numbers here (--all prints %s)\n",
+			     empty == 1 ? "it" : "them");
+}
+
 static void draw_text(struct drawing *drawing)
 {
 	struct buffer heading = {0};
@@ -290,8 +337,7 @@ static void draw_text(struct drawing *drawing)
 	drawing->widths = memory_allocate((drawing->table->column_count + 1) * sizeof(*drawing->widths));
 	measure_columns(drawing);
 	append_titles(drawing, heading.data, width);
-	for (size_t i = 0; i < drawing->table->row_count; i++)
-		append_text_row(drawing, &drawing->table->rows[i], width);
+	append_text_rows(drawing, width);
 	append_idle(drawing);
 	free(drawing->widths);
 	buffer_release(&heading);

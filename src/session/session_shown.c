@@ -343,6 +343,7 @@ struct session_identity session_identify(struct session *session, const struct v
 {
 	const struct snapshot *now = session->rounds.now;
 	struct session_identity identity = {0};
+	const char *instead;
 	struct triple triple;
 	struct shown shown;
 
@@ -358,6 +359,9 @@ struct session_identity session_identify(struct session *session, const struct v
 			triple = *own;
 			identity.tgid = now->tgid[thread];
 			identity.process = snapshot_text(now, own->pcomm);
+			instead = grouping_invisible_name(identity.process, strlen(identity.process));
+			if (instead != NULL)
+				identity.process = instead;
 			identity.cgroup = snapshot_text(now, own->cgroup);
 			identity.uid = now->uid[thread];
 			identity.has_user = identity.uid != UINT32_MAX;

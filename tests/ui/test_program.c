@@ -370,7 +370,7 @@ static void test_names_of_files(void **state)
 	pty_show(&pty, TEST_DATA "/refer\t", "/reference/");
 	pty_show(&pty, "snapshots/real\t", "snapshots/real.");
 	pty_show(&pty, "\t", "real.a.ctprof.zst real.b.ctprof.zst");
-	pty_show(&pty, "zzz\t", "no other name begins so");
+	pty_show(&pty, "zzz\t", "no other file name begins with this");
 	pty_show(&pty, "\x03S", "saved ");
 	pty_type(&pty, "D");
 	snprintf(option, sizeof(option), "compare with: %s/ctop-", directory);

@@ -173,6 +173,12 @@ static void put(int y, int x, const char *text, size_t length)
 static void make_printable(const char *text, size_t length)
 {
 	buffer_clear(&printable);
+	/* keys of several names have a NUL between them */
+	for (const char *end; length != 0 && (end = memchr(text, '\0', length)) != NULL; text = end + 1) {
+		unicode_append_printable(&printable, text, (size_t)(end - text), marks->replacement);
+		buffer_append_text(&printable, "  ");
+		length -= (size_t)(end - text) + 1;
+	}
 	unicode_append_printable(&printable, text, length, marks->replacement);
 	if (!utf8_frames)
 		unicode_reduce_to_ascii(&printable, 0);

@@ -132,8 +132,9 @@ void frozen_apply(struct frozen *frozen, struct table *table, bool mark_gone)
 	for (size_t i = 0; i < table->row_count; i++) {
 		/* one that does nothing is hidden unless it has a place; of one that is gone nothing is new
 		 */
-		if (!index.taken[i] && !table->rows[i].idle &&
-		    (is_new || table->rows[i].mark != ROW_MARK_GONE))
+		if (!index.taken[i] && table->rows[i].idle)
+			table->row_idle++;
+		else if (!index.taken[i] && (is_new || table->rows[i].mark != ROW_MARK_GONE))
 			add_row(frozen, &table->rows[i], (uint32_t)i);
 	}
 	forget_gone(frozen);

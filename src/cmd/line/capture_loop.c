@@ -192,7 +192,7 @@ static void switch_latency(struct capture_loop *loop, bool on)
 	result = capture_switch_latency(loop->capture, on);
 	if (result < 0)
 		(void)send_text(loop, CAPTURE_NO_LATENCY,
-				result == -ENOTSUP ? "the kernel or the rights do not allow it"
+				result == -ENOTSUP ? capture_latency_refusal(loop->capture)
 						   : strerror(-result),
 				result);
 }

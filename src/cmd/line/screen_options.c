@@ -76,8 +76,8 @@ static const struct option list[] = {
 		 "does: a path, its last names, a glob for whole paths, or a container; may be repeated"},
 	{OPTION('\0', "all", NULL, struct screen_options, all),
 	 .description =
-		 "print groups that did nothing in the span, too: in text they are counted in one line "
-		 "at the end, on the screen the key a shows them"},
+		 "print groups that did nothing in the span, and those without a number in the tab, too: in "
+		 "text they are counted in lines at the end; on the screen the key a shows idle ones"},
 };
 
 const struct option_table screen_option_table = {"Table", list, ARRAY_COUNT(list)};

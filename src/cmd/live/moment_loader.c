@@ -187,7 +187,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 	if (history_step(loader->history, &loader->position, -1, &before, NULL) == 0 &&
 	    history_is_same(&before, round)) {
 		append_separator(&text);
-		buffer_append_text(&text, "the oldest round");
+		buffer_append_text(&text, "the oldest round, without rates");
 	} else if (!history_adjoins(loader->history, &before, round)) {
 		append_separator(&text);
 		if (before.boot != round->boot)
