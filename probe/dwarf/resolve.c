@@ -382,8 +382,8 @@ static void keep_layout(struct resolve_run *run, const struct debug_search *sear
 
 /*
  * Recognises a known release without debug data. With a symbol, its size and the version must agree. Without
- * one, the thread storage of the object must be nothing else than the structure, and in a library exactly one
- * relocation may refer to it: then the variable lies where that points.
+ * one, the thread storage of the object must be nothing else than the structure, and in a library all
+ * relocations have to refer to one place in it: there the variable lies.
  */
 static bool find_known_build(const struct debug_search *search, bool has_symbol,
 			     struct jemalloc_symbols *symbols, struct tsd_members *ret_members)

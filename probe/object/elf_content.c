@@ -161,10 +161,13 @@ struct elf_relocation elf_object_relocations(const struct elf_object *object, ui
 			continue;
 		data = elf_getdata(scn, NULL);
 		for (int i = 0; data != NULL && gelf_getrela(data, i, &entry) != NULL; i++) {
-			if (GELF_R_TYPE(entry.r_info) != type)
+			const uint32_t symbol = (uint32_t)GELF_R_SYM(entry.r_info);
+
+			if (GELF_R_TYPE(entry.r_info) != type ||
+			    (found.count != 0 && symbol == found.symbol && entry.r_addend == found.addend))
 				continue;
 			found.count++;
-			found.symbol = (uint32_t)GELF_R_SYM(entry.r_info);
+			found.symbol = symbol;
 			found.addend = entry.r_addend;
 		}
 	}

@@ -150,7 +150,10 @@ uint32_t elf_object_crc(const struct elf_object *object);
 /* The shared object name (DT_SONAME), or NULL. Owned by the object. */
 const char *elf_object_soname(const struct elf_object *object);
 
-/* Counts the dynamic relocations of `type` (R_…), and keeps symbol index and addend of the last one. */
+/*
+ * Counts the dynamic relocations of `type` (R_…), and keeps symbol index and addend of the last one. One that
+ * refers to the same as the one before is not counted: linkers leave several to one variable.
+ */
 struct elf_relocation {
 	size_t count;
 	uint32_t symbol;
