@@ -29,6 +29,13 @@ refuse "truncated file" 1 "cut.zst" show "$directory/cut.zst"
 : >"$directory/empty.zst"
 refuse "empty file" 1 "empty.zst" show "$directory/empty.zst"
 
+# What the columns of a tab do not apply to is one line.
+"$ctop" show "$file" -t latency >"$directory/text" 2>/dev/null
+result "groups without numbers" "$(grep -qE '^ [0-9]+ groups without numbers here \(--all prints them\)$' "$directory/text" ||
+    cat "$directory/text")"
+"$ctop" show "$file" -t latency --all >"$directory/text" 2>/dev/null
+result "all groups" "$(grep 'without numbers' "$directory/text"; [ "$(wc -l <"$directory/text")" -gt 20 ] || cat "$directory/text")"
+
 "$ctop" show --long --format tsv "$file" >"$directory/tsv" 2>"$directory/errors"
 status=$?
 result "exit status of a report" "$([ "$status" = 0 ] || echo "exit status $status")"

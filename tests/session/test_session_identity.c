@@ -81,6 +81,26 @@ static void test_groups(void **state)
 	session_release(session);
 }
 
+static void fill_unseen(struct snapshot *snapshot, int round)
+{
+	(void)round;
+	fixture_thread(snapshot, 50, 50, "", "seen", 1);
+	fixture_thread(snapshot, 60, 60, "   ", "as well", 1);
+}
+
+/* Processes whose names nobody would see can be told from each other. */
+static void test_unseen_names(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_unseen);
+	struct view view = view_of_texts(AXIS_THREAD);
+	struct table *table = fixture_table_of(session, &view);
+
+	(void)state;
+	assert_string_equal(fixture_shown(table, "seen", COLUMN_PROCESS), "(no name)");
+	assert_string_equal(fixture_shown(table, "as well", COLUMN_PROCESS), "\"   \"");
+	session_release(session);
+}
+
 static void fill_root(struct snapshot *snapshot, int round)
 {
 	const size_t thread = fixture_thread(snapshot, 10, 10, "web", "web", 1);
@@ -196,8 +216,11 @@ static void test_identity(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_groups),   cmocka_unit_test(test_users_of_other_hosts),
-		cmocka_unit_test(test_threads),  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_unseen_names),
+		cmocka_unit_test(test_users_of_other_hosts),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_identity),
 	};
 

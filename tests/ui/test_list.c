@@ -320,6 +320,8 @@ static void test_idle(void **state)
 		assert_true(row_of(&pty, " busy ") < row_of(&pty, " quick "));
 		assert_true(row_of(&pty, " quick ") < row_of(&pty, " still "));
 		assert_int_equal(pty_find(&pty, " calm ", NULL), -1);
+		/* busy has its place */
+		pty_wait_text(&pty, " 1 idle group (a shows it)");
 		pty_show(&pty, "f", " 2 idle groups (a shows them)");
 		pty_show(&pty, "a", " calm ");
 		pty_quit(&pty);
