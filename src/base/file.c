@@ -184,7 +184,8 @@ static int open_directory(struct file_replacement *replacement, const char *path
 	struct stat status;
 
 	if (name[0] == '\0')
-		return error_set(error, -EISDIR, "%s: a file name is needed, not a directory", path);
+		return error_set(error, -EISDIR, "cannot write '%s': it names no file; name a regular file",
+				 path);
 	if (slash == NULL)
 		replacement->directory_path = memory_duplicate(".");
 	else
@@ -193,8 +194,9 @@ static int open_directory(struct file_replacement *replacement, const char *path
 	replacement->name = memory_duplicate(name);
 	replacement->directory = open(replacement->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (replacement->directory < 0)
-		return error_set(error, -errno, "cannot write %s: directory %s: %s", path,
-				 replacement->directory_path, strerror(errno));
+		return error_set(error, -errno, "cannot write %s: directory %s: %s%s", path,
+				 replacement->directory_path, strerror(errno),
+				 errno == ENOENT ? "; make it or name another file" : "");
 	if (fstatat(replacement->directory, name, &status, 0) < 0 || S_ISREG(status.st_mode))
 		return 0;
 	if (S_ISDIR(status.st_mode))

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/heap_tag.h"
 #include "base/number.h"
 #include "base/reader.h"
@@ -377,21 +378,45 @@ static int write_file(void *context, struct buffer *answer)
 	return result;
 }
 
-/* Writes the file; does not hang where its file system does. */
-static int write_patiently(const struct snapshot *snapshot, const struct snapshot_window *window,
-			   const char *path, uint64_t *ret_json_bytes, struct error *error)
+/* Tries whether the file can be written, and leaves it as it is. Answers on failure with the sentence. */
+static int try_file(void *context, struct buffer *answer)
 {
-	struct file_write write = {snapshot, window, path};
-	struct buffer answer = {0};
-	int result = child_call(write_file, &write, WRITE_PATIENCE_NS, &answer);
+	const struct file_write *write = context;
+	struct file_replacement replacement;
+	struct error error;
+	int result = file_replacement_open(&replacement, write->path, 0600, true, &error);
 
-	if (result == 0)
-		memcpy(ret_json_bytes, answer.data, sizeof(*ret_json_bytes));
-	else if (answer.data != NULL)
-		error_set(error, result, "%s", answer.data);
-	else
-		error_set(error, result, "not saved: %s: %s", path,
-			  result == -ETIMEDOUT ? "its file system does not answer" : strerror(-result));
+	if (result < 0)
+		buffer_append_text(answer, error.text);
+	file_replacement_abandon(&replacement);
+	return result;
+}
+
+/* Does either; does not hang where the file's system does. */
+static int call_patiently(child_work *work, struct file_write *write, struct buffer *answer,
+			  struct error *error)
+{
+	int result = child_call(work, write, WRITE_PATIENCE_NS, answer);
+
+	if (result < 0 && answer->data != NULL)
+		return error_set(error, result, "%s", answer->data);
+	if (result < 0)
+		return error_set(error, result, "not saved: %s: %s", write->path,
+				 result == -ETIMEDOUT ? "its file system does not answer"
+						      : strerror(-result));
+	return 0;
+}
+
+/* A file that cannot be written is refused before the time of a window is spent. */
+static int check_output(const char *path, struct error *error)
+{
+	struct file_write write = {.path = path};
+	struct buffer answer = {0};
+	int result;
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	result = call_patiently(try_file, &write, &answer, error);
 	buffer_release(&answer);
 	return result;
 }
@@ -399,13 +424,18 @@ static int write_patiently(const struct snapshot *snapshot, const struct snapsho
 static int write_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
 			  const char *path, struct error *error)
 {
+	struct file_write write = {snapshot, window, path};
+	struct buffer answer = {0};
 	uint64_t json_bytes = 0;
 	int result;
 
 	if (strcmp(path, "-") == 0)
 		result = ctprof_write_descriptor(snapshot, window, STDOUT_FILENO, &json_bytes, error);
 	else
-		result = write_patiently(snapshot, window, path, &json_bytes, error);
+		result = call_patiently(write_file, &write, &answer, error);
+	if (result == 0 && answer.data != NULL)
+		memcpy(&json_bytes, answer.data, sizeof(json_bytes));
+	buffer_release(&answer);
 	if (result == 0 && json_bytes > CTPROF_REFERENCE_LIMIT)
 		command_note("%s holds more than 256 MiB of JSON: ktstr will refuse it; ctop reads it", path);
 	return result;
@@ -430,7 +460,9 @@ static int capture_run(void *options_pointer, char **operands, int operand_count
 		error_set(&error, -EINVAL, "a snapshot is not text for a terminal; name a file with -o");
 		return command_misused(&capture_command, &error);
 	}
-	result = take(options, &snapshot, &window, &error);
+	result = check_output(options->output, &error);
+	if (result == 0)
+		result = take(options, &snapshot, &window, &error);
 	if (result < 0)
 		return command_failed(&error);
 	/* what ended within a window is in it */
