@@ -249,7 +249,8 @@ static int start(struct running *running, const struct exporter_options *exporte
 		return result;
 	privilege_renounce();
 	if (options->textfile != NULL)
-		result = textfile_start(running->exporter, options->textfile, &running->textfile, error);
+		result = textfile_start(running->exporter, options->textfile, options->rounds,
+					&running->textfile, error);
 	if (result == 0 && listens(options)) {
 		const struct listener *listener = &running->listener;
 		const bool any_host = listener->path != NULL || (listener->is_open && options->is_public);
@@ -262,9 +263,11 @@ static int start(struct running *running, const struct exporter_options *exporte
 	return result;
 }
 
-/* Ends what runs; false where a thread hangs and was left behind. */
-static bool stop(struct running *running, bool keeps_file)
+/* Ends what runs; false where a thread hangs and was left behind. A file that is kept and lacks the last
+ * round is a failure. */
+static bool stop(struct running *running, bool keeps_file, int *status)
 {
+	bool is_failing = false;
 	bool ended = true;
 
 	server_stop(running->server);
@@ -272,7 +275,9 @@ static bool stop(struct running *running, bool keeps_file)
 	if (running->exporter != NULL)
 		exporter_wake(running->exporter);
 	if (running->textfile != NULL)
-		ended = textfile_stop(running->textfile, !keeps_file);
+		ended = textfile_stop(running->textfile, !keeps_file, &is_failing);
+	if (is_failing && keeps_file)
+		*status = COMMAND_FAILED;
 	/* what is left behind still uses it */
 	if (running->exporter != NULL && ended)
 		ended = exporter_stop(running->exporter);
@@ -314,7 +319,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		command_note("%s", exporter_failure(running.exporter));
 		status = COMMAND_FAILED;
 	}
-	if (!stop(&running, is_done))
+	if (!stop(&running, is_done, &status))
 		_exit(status);
 	reader_release(exporter.capture.reader);
 	view_release(&exporter.export.view);

@@ -732,7 +732,8 @@ static void test_textfile(void **state)
 
 static void test_textfile_alone(void **state)
 {
-	const char *path = scratch_path("alone.prom");
+	const char *path = scratch_path("alone.prom"), *loop = scratch_path("loop.prom");
+	char command[1024];
 	struct stat status;
 	struct run run;
 
@@ -742,8 +743,18 @@ static void test_textfile_alone(void **state)
 	run_release(&run);
 	assert_int_equal(stat(path, &status), 0);
 	refused((const char *[]){"--textfile", "/proc/nothing/x.prom", NULL}, 1,
-		"the directory /proc/nothing");
-	refused((const char *[]){"--textfile", "/dev/null", NULL}, 1, "no ordinary file");
+		"directory /proc/nothing: No such file");
+	refused((const char *[]){"--textfile", "/dev/null", NULL}, 1, "not a regular file");
+	refused((const char *[]){"--textfile", "", "-n", "1", NULL}, 1, "cannot write '': it names no file");
+	assert_int_equal(symlink("loop.prom", loop), 0);
+	refused((const char *[]){"--textfile", loop, "-n", "1", NULL}, 1, "Too many levels");
+	/* a last write that fails is a failure, after which nothing is tried again */
+	snprintf(command, sizeof(command), "ulimit -f 1; exec '%s' export --textfile '%s' -n 1 -d 0.2",
+		 CTOP_PROGRAM, path);
+	run_program(&run, NULL, (const char *[]){"/bin/sh", "-c", command, NULL});
+	run_expect(&run, 1);
+	assert_non_null(strstr(run.errors, "alone.prom: File too large\n"));
+	run_release(&run);
 }
 
 static void test_textfile_unwritable(void **state)

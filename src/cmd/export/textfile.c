@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -19,6 +18,7 @@
 struct textfile {
 	struct exporter *exporter;
 	const char *path;
+	uint64_t rounds; /* the last of them; 0: there is none */
 	pthread_t thread;
 	bool is_failing; /* used by its thread: the failure was reported */
 };
@@ -38,12 +38,13 @@ static int write_page(const char *path, const struct buffer *page, struct error 
 }
 
 /* Says once that it fails, and once that it works again. */
-static void note_result(struct textfile *textfile, int result, const struct error *error)
+static void note_result(struct textfile *textfile, uint64_t round, int result, const struct error *error)
 {
 	if (result < 0) {
 		exporter_count_file_failure(textfile->exporter);
 		if (!textfile->is_failing)
-			command_note("%s; trying again each round", error->text);
+			command_note("%s%s", error->text,
+				     round == textfile->rounds ? "" : "; trying again each round");
 	} else if (textfile->is_failing) {
 		command_note("%s is written again", textfile->path);
 	}
@@ -63,45 +64,29 @@ static void *run(void *argument)
 
 		exporter_write(textfile->exporter, EXPOSITION_TEXT, &health, &page);
 		result = write_page(textfile->path, &page, &error);
-		note_result(textfile, result, &error);
+		note_result(textfile, round, result, &error);
 		buffer_release(&page);
 	}
 	return NULL;
 }
 
-/* Reports an unfit place before the first round is there. */
-static int check(const char *path, struct error *error)
-{
-	const char *slash = strrchr(path, '/');
-	char *directory = slash == NULL   ? memory_duplicate(".")
-			  : slash == path ? memory_duplicate("/")
-					  : memory_duplicate_bytes(path, (size_t)(slash - path));
-	struct stat status;
-	int result = 0;
-
-	if (access(directory, W_OK | X_OK) < 0)
-		result = error_set(error, -errno, "cannot write %s: the directory %s: %s", path, directory,
-				   strerror(errno));
-	else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-		result = error_set(error, -EINVAL, "cannot write %s: it is no ordinary file", path);
-	free(directory);
-	return result;
-}
-
-int textfile_start(struct exporter *exporter, const char *path, struct textfile **ret_textfile,
-		   struct error *error)
+int textfile_start(struct exporter *exporter, const char *path, uint64_t rounds,
+		   struct textfile **ret_textfile, struct error *error)
 {
 	const size_t length = strlen(path);
+	struct file_replacement trial;
 	struct textfile *textfile;
-	int result = check(path, error);
+	int result = file_replacement_open(&trial, path, 0644, true, error);
 
 	if (result < 0)
 		return result;
+	file_replacement_abandon(&trial);
 	if (length < 5 || strcmp(path + length - 5, ".prom") != 0)
 		command_note("%s does not end in .prom, and node_exporter reads no other files", path);
 	textfile = memory_allocate_zero(1, sizeof(*textfile));
 	textfile->exporter = exporter;
 	textfile->path = path;
+	textfile->rounds = rounds;
 	result = worker_start(&textfile->thread, run, textfile);
 	if (result < 0) {
 		free(textfile);
@@ -111,10 +96,11 @@ int textfile_start(struct exporter *exporter, const char *path, struct textfile 
 	return 0;
 }
 
-bool textfile_stop(struct textfile *textfile, bool remove)
+bool textfile_stop(struct textfile *textfile, bool remove, bool *ret_is_failing)
 {
 	if (!worker_join(textfile->thread, clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS))
 		return false;
+	*ret_is_failing = textfile->is_failing;
 	if (remove)
 		unlink(textfile->path);
 	free(textfile);

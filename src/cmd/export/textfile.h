@@ -14,17 +14,18 @@
  */
 struct textfile;
 
-/* Fails at once where the file could not be written: 0 or a negative errno with a sentence. `path` outlives
- * it.
+/*
+ * Fails at once where the file could not be written: 0 or a negative errno with a sentence. `path` outlives
+ * it; after `rounds` (0: none) nothing more is written.
  */
-int textfile_start(struct exporter *exporter, const char *path, struct textfile **ret_textfile,
-		   struct error *error);
+int textfile_start(struct exporter *exporter, const char *path, uint64_t rounds,
+		   struct textfile **ret_textfile, struct error *error);
 
 /*
  * Ends the thread, once exporter_wake() has been called: what is being written is finished, and the newest
  * round is in the file. With `remove` the file goes, since what it says is not so any more. False where the
- * thread hangs, as exporter_stop().
+ * thread hangs, as exporter_stop(); else `*ret_is_failing` is whether the newest round could not be written.
  */
-bool textfile_stop(struct textfile *textfile, bool remove);
+bool textfile_stop(struct textfile *textfile, bool remove, bool *ret_is_failing);
 
 #endif
