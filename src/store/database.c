@@ -61,7 +61,7 @@ static int errno_of(sqlite3 *connection, int status)
 	case SQLITE_AUTH:
 		return -EACCES;
 	case SQLITE_NOMEM:
-		return -ENOMEM;
+		memory_fail();
 	case SQLITE_TOOBIG:
 	/* our statements are right: what they fail for is the file, such as a format that is not known, or a
 	 * row that is there already */

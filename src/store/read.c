@@ -85,8 +85,15 @@ static int refuse_foreign(const struct reader *reader, size_t length)
 			 reader->name, words);
 }
 
+static int refuse_memory(const struct reader *reader)
+{
+	return error_set(reader->error, -ENOMEM, "cannot read %s: no memory for zstd", reader->name);
+}
+
 static int refuse_damage(const struct reader *reader, size_t code)
 {
+	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
+		return refuse_memory(reader);
 	if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge)
 		return error_set(
 			reader->error, -EBADMSG,
@@ -231,7 +238,7 @@ int ctprof_read_descriptor(int descriptor, const char *name, uint64_t max_bytes,
 		return result;
 	reader.stream = ZSTD_createDStream();
 	if (reader.stream == NULL)
-		return error_set(error, -ENOMEM, "cannot read %s: no memory for zstd", name);
+		return refuse_memory(&reader);
 	ZSTD_DCtx_setParameter(reader.stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
 	reader.input_bytes = memory_allocate(STEP_BYTES);
 	reader.output = memory_allocate(STEP_BYTES);

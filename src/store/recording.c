@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/memory.h"
 #include "metric/feature.h"
@@ -342,6 +343,8 @@ static int unpack(struct blob *blob, const char *name, struct error *error)
 		return refuse_damage(name, error);
 	blob->content = memory_allocate((size_t)size + 1);
 	result = ZSTD_decompress(blob->content, (size_t)size, frame, frame_length);
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+		memory_fail(); /* which is no damage of the round */
 	if (ZSTD_isError(result) || result != size) {
 		free(blob->content);
 		return refuse_damage(name, error);

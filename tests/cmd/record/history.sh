@@ -59,6 +59,10 @@ result "a table for each round but the first" "$(dump --format csv --limit 1 | a
     NR > 1 { before = $1; count++ }
     END { if (count != 5) print count, "tables" }')"
 result "text has the day" "$(dump --limit 1 | grep -c "^$history  20[0-9-]* [0-9:]*  " | grep -v '^5$')"
+result "a lack of memory is no damage" "$(for limit in $(seq 12000 500 26000); do
+    # shellcheck disable=SC3045 # dash and bash have it
+    (ulimit -v "$limit" && dump --limit 1 | grep -e damaged -e 'cannot be read')
+done)"
 result "JSON is an object in a line" "$(dump --format json --limit 1 | grep -c '^{"time_unix_ns":[0-9]*,"interval_ns":[1-9].*}$' | grep -v '^5$')"
 
 # run_time ARGUMENTS...: what the burner ran, ns, in all tables together
