@@ -59,7 +59,7 @@ static const struct option own_options[] = {
 	{OPTION('d', "interval", "SECONDS", struct record_command_options, interval), .minimum = 0.5,
 	 .maximum = 3600, .description = "time between two rounds, 0.5 to 3600; default 5"},
 	{OPTION('n', NULL, "N", struct record_command_options, rounds), .minimum = 1, .maximum = 1e15,
-	 .description = "exit after this many rounds"},
+	 .description = "end once this many rounds are recorded; one that could not be does not count"},
 	{PARSED_OPTION('\0', "keep", "TIME", struct record_command_options, keep_ns, when_parse_length),
 	 .description = "remove days that are older than this: 14d (default), 12h, 8w"},
 	{PARSED_OPTION('\0', "max-size", "SIZE", struct record_command_options, max_bytes, parse_size),
