@@ -168,14 +168,15 @@ static int check_rules(const struct snapshot_report *report, const struct rule *
 	return status;
 }
 
-/* Two moments of one history may mean the window between them: says how to ask for it. */
+/* Two moments of one history, the earlier one first, may mean the window between them: says how to ask for
+ * it. */
 static void tell_range(const char *before, const char *after)
 {
 	const char *at = strchr(before, '@');
 	const size_t directory = at != NULL ? (size_t)(at + 1 - before) : 0;
 
-	if (directory != 0 && strncmp(before, after, directory) == 0 && strstr(at, "..") == NULL &&
-	    strstr(after + directory, "..") == NULL)
+	if (directory != 0 && strncmp(before, after, directory) == 0 && strcmp(before, after) < 0 &&
+	    strstr(at, "..") == NULL && strstr(after + directory, "..") == NULL)
 		command_note("what happened between them: ctop show '%s..%s'", before, after + directory);
 }
 
@@ -222,7 +223,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 		tell_comparability(report->comparability, report->report.format);
 		if (report->how.rates)
 			tell_range(files[DIFF_BEFORE].name, files[DIFF_AFTER].name);
-		status = snapshot_report_write(report, &error) < 0 ? output_failed(&report->output, &error)
+		status = snapshot_report_write(report, &error) < 0 ? command_failed(&error)
 								   : tell_rules(&report->outcomes);
 	}
 	snapshot_report_release(report);

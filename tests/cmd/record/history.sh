@@ -150,6 +150,9 @@ result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q '
 range=$(echo "$said" | sed -n 's/^ctop: what happened between them: ctop show .\(.*\).$/\1/p')
 result "what happened between them is named" "$("$ctop" show "$range" 2>&1 | grep -q "^$range  .*  rate over " || echo "$said")"
 
+said=$("$ctop" diff "$history@now" "$history@@4102444800" 2>&1)
+result "one round is the same on both sides, with nothing between" "$(echo "$said" | grep -q 'both are the same capture' &&
+    ! echo "$said" | grep 'what happened between' || echo "$said")"
 result "a moment is compared with what comes through a pipe" "$("$ctop" capture --no-heap -o - 2>/dev/null |
     "$ctop" diff "$history@now" - -g process 2>&1 | grep -q '^note: of the threads .* are the same on both sides' ||
     echo "it is not")"
