@@ -114,8 +114,7 @@ static int print_report(struct show_options *options, const char *path)
 	report.request.names[DIFF_AFTER] = file.name;
 	report.report.one_section = makes_one_table(&report.request);
 	snapshot_report_join(&report, NULL);
-	status = snapshot_report_write(&report, &error) < 0 ? output_failed(&report.output, &error)
-							    : COMMAND_DONE;
+	status = snapshot_report_write(&report, &error) < 0 ? command_failed(&error) : COMMAND_DONE;
 	snapshot_report_release(&report);
 	snapshot_file_release(&file);
 	return status;

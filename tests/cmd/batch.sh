@@ -50,6 +50,13 @@ has_ended()
 until_true 60 has_ended $writer
 result "SIGTERM ends it while nobody reads" "$(kill -KILL $writer 2>/dev/null && echo "it does not")"
 kill $reader
+(
+    trap '' PIPE
+    "$ctop" -b -d 0.1 -p $$ --no-heap 2>"$directory/errors"
+    echo "status $?" >>"$directory/errors"
+) | :
+result "without a reader it ends, and says so where SIGPIPE is ignored" "$([ "$(tail -n 2 "$directory/errors")" = "ctop: cannot write the output: Broken pipe
+status 1" ] || cat "$directory/errors")"
 
 : >"$directory/rounds"
 "$ctop" -b -d 1 -n 4 -p $$ -g process --format csv --no-heap >"$directory/rounds" 2>"$directory/notes" &

@@ -73,8 +73,10 @@ result "and nothing is said" "$(cat "$directory/errors")"
 (
     trap '' PIPE
     "$ctop" show --long --limit 0 --format json "$file" 2>"$directory/errors"
+    echo "status $?" >>"$directory/errors"
 ) | :
-result "nor when SIGPIPE is ignored" "$(cat "$directory/errors")"
+expect "where SIGPIPE is ignored it is told" "cannot write to standard output: Broken pipe" "$(cat "$directory/errors")"
+expect "and fails" "status 1" "$(cat "$directory/errors")"
 
 text=$("$ctop" show --long --sections sched-ext,pressure "$file" 2>&1)
 expect "a section of cgroups on another axis is told of" \

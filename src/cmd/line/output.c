@@ -70,16 +70,9 @@ void output_abandon(struct output *output)
 		file_replacement_abandon(&output->file);
 }
 
-int output_failed(const struct output *output, const struct error *error)
-{
-	if (output->path == NULL && output->status == -EPIPE)
-		return COMMAND_FAILED;
-	return command_failed(error);
-}
-
 int output_end(struct output *output)
 {
 	struct error error;
 
-	return output_close(output, &error) < 0 ? output_failed(output, &error) : COMMAND_DONE;
+	return output_close(output, &error) < 0 ? command_failed(&error) : COMMAND_DONE;
 }

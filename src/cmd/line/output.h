@@ -30,20 +30,14 @@ void output_flush(struct output *output);
 
 /*
  * Writes what is left and moves the file to its final name. Returns 0, or the negative errno of the first
- * failed write with a sentence; nothing is left of the file then. A reader that closed the pipe gives -EPIPE.
+ * failed write with a sentence; nothing is left of the file then.
  */
 int output_close(struct output *output, struct error *error);
 
 /* Gives up: removes the half-written file. */
 void output_abandon(struct output *output);
 
-/*
- * The exit status of a command after output_close() failed: COMMAND_FAILED, with the sentence printed unless
- * the reader just went away (`ctop show FILE | head`).
- */
-int output_failed(const struct output *output, const struct error *error);
-
-/* Closes the output; returns COMMAND_DONE, or output_failed(). */
+/* Closes the output; returns COMMAND_DONE, or prints the sentence and returns COMMAND_FAILED. */
 int output_end(struct output *output);
 
 #endif

@@ -184,9 +184,8 @@ static int print_round(struct batch *batch, uint64_t capture_cpu_ns, struct erro
 	else
 		draw_table(batch);
 	result = write_output(batch);
-	return result < 0 && result != -EPIPE
-		       ? error_set(error, result, "cannot write the output: %s", strerror(-result))
-		       : result;
+	return result < 0 ? error_set(error, result, "cannot write the output: %s", strerror(-result))
+			  : result;
 }
 
 /* --- rounds --- */
@@ -341,8 +340,8 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 		command_note("the kernel did not tell of at least %" PRIu64
 			     " switches of CPUs: waits that began or ended with one are missing",
 			     batch.unseen);
-	if (result == -EPIPE)
-		result = SIGPIPE; /* which would have ended a program that does not ignore it */
+	if (result == -EPIPE && batch.signals.former_pipe_action.sa_handler != SIG_IGN)
+		result = SIGPIPE; /* which would have ended it had signals_catch() not ignored it */
 	buffer_release(&batch.output);
 	export_release(batch.export);
 	session_release(batch.session);

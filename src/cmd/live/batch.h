@@ -34,9 +34,9 @@ struct batch_options {
  * and the filter need. The first round that takes longer than the interval is noted on stderr.
  *
  * Returns 0 when all rounds are printed; the number of the signal when SIGINT, SIGTERM or SIGHUP ended it, or
- * SIGPIPE when the reader of the output went away, for the caller to raise; else a negative errno with a
- * sentence. With `*ret_left_behind` a capture hangs in the kernel and uses the options still: the process has
- * to end without exit(3).
+ * SIGPIPE when the reader of the output went away, unless that is ignored, for the caller to raise; else a
+ * negative errno with a sentence. With `*ret_left_behind` a capture hangs in the kernel and uses the options
+ * still: the process has to end without exit(3).
  */
 int batch_run(const struct batch_options *options, bool *ret_left_behind, struct error *error);
 
