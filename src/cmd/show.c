@@ -139,7 +139,7 @@ static int make_view(const struct show_options *options, enum column columns[SCR
 		screen.mode = WINDOW_MODE_RATE;
 	if (screen_options_make_view(&screen, &options->view, AXIS_PROCESS, columns, view, error) < 0) {
 		/* what was right before there was a table */
-		if (options->screen.tab != NULL || options->screen.filter != NULL ||
+		if (chooses_table(options) ||
 		    report_options_select(&options->report, &options->view, 1, &request, &other) < 0)
 			return -EINVAL;
 		other = *error;
