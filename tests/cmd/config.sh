@@ -125,6 +125,10 @@ chmod 666 "$file"
 told 'a file that everybody may write' ': not read: everybody may write to it (chmod o-w)'
 prints 'is not read' '# interval = 2'
 chmod 600 "$file"
+# shellcheck disable=SC2016 # the shell that has the limit expands it
+sh -c 'ulimit -n 5 && exec "$0" --print-config' "$ctop" >/dev/null 2>"$directory/errors"
+result 'one that no process can be made for is told' \
+    "$(grep -qx "ctop: $file: not read: Too many open files" "$directory/errors" || cat "$directory/errors")"
 rm "$file"
 mkfifo "$file"
 told 'a FIFO holds nothing up' ': not read: it is not a regular file'

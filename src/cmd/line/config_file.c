@@ -105,6 +105,7 @@ static void add_lines(struct config_file *file)
 
 int config_file_read(const char *path, struct config_file *file, struct error *error)
 {
+	const char *reason;
 	int result;
 
 	*file = (struct config_file){.path = NULL};
@@ -123,13 +124,14 @@ int config_file_read(const char *path, struct config_file *file, struct error *e
 		add_lines(file);
 		return 0;
 	}
+	/* where there was no child, it has no words */
+	reason = result == -ETIMEDOUT      ? "its file system does not answer"
+		 : file->text.data != NULL ? file->text.data
+					   : strerror(-result);
 	if (path != NULL)
-		return error_set(error, result, "cannot read %s: %s", path,
-				 result == -ETIMEDOUT ? "its file system does not answer" : file->text.data);
+		return error_set(error, result, "cannot read %s: %s", path, reason);
 	if (result != -ENOENT && result != -ENOTDIR)
-		config_file_problem(file, 0, "not read: %s",
-				    result == -ETIMEDOUT ? "its file system does not answer"
-							 : file->text.data);
+		config_file_problem(file, 0, "not read: %s", reason);
 	buffer_clear(&file->text);
 	return 0;
 }
