@@ -8,6 +8,7 @@
 #include "base/unicode.h"
 #include "name.h"
 #include "nearest.h"
+#include "task_field.h"
 
 enum {
 	WORD_MAX = SELECTED_FIELD_MAX, /* longer words name nothing */
@@ -89,6 +90,15 @@ bool selected_fields_has(const struct selected_fields *fields, const char *name)
 	return fields->all;
 }
 
+/* Whether the word may be a field of a scheduler; which there are only a file can say. */
+static bool is_field(const char *word)
+{
+	static const char prefix[] = TASK_FIELD_SOURCE ".";
+	const size_t length = sizeof(prefix) - 1;
+
+	return strncmp(word, prefix, length) == 0 && task_field_is_name(word + length, strlen(word + length));
+}
+
 static int add_field(struct selected_fields *fields, const struct name_list *list, struct error *error)
 {
 	if (fields->count == SELECTED_FIELDS_MAX)
@@ -112,7 +122,7 @@ int selection_parse_metrics(const char *text, bool ret_metrics[METRIC_COUNT], bo
 		enum metric metric = metric_find(list.word, strlen(list.word));
 		enum derived derived = derived_find(list.word, strlen(list.word));
 
-		if (strchr(list.word, '.') != NULL)
+		if (is_field(list.word))
 			status = add_field(ret_fields, &list, error);
 		else if (metric != METRIC_NONE)
 			ret_metrics[metric] = true;

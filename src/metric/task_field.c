@@ -133,6 +133,14 @@ static uint16_t find(const char *column, size_t count)
 	return TASK_FIELD_NONE;
 }
 
+bool task_field_is_name(const char *name, size_t length)
+{
+	static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+
+	return length != 0 && length <= TASK_FIELD_NAME_MAX && strspn(name, valid) >= length &&
+	       name[0] != '.' && name[length - 1] != '.';
+}
+
 uint16_t task_field_intern(const char *column)
 {
 	const char *dot = strchr(column, '.');

@@ -79,6 +79,9 @@ struct task_field_facts {
 /* The source whose fields may be named before anybody has met them: sched_ext schedulers. */
 #define TASK_FIELD_SOURCE "scx"
 
+/* Whether a field may have this NAME of so many bytes: identifiers of C with dots between. */
+bool task_field_is_name(const char *name, size_t length);
+
 /*
  * The number of the name of a column, "SOURCE.NAME", which is made when it is new. TASK_FIELD_NONE for a name
  * that is empty or too long, and when TASK_FIELD_MAX names are known.

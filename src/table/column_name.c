@@ -63,15 +63,6 @@ static enum column find_by_name(const char *name, size_t length)
 	return COLUMN_COUNT;
 }
 
-/* A name of a field is made of identifiers of C with dots between. */
-static bool is_field_name(const char *name, size_t length)
-{
-	static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-
-	return length != 0 && length <= TASK_FIELD_NAME_MAX && strspn(name, valid) >= length &&
-	       name[0] != '.' && name[length - 1] != '.';
-}
-
 /* The field of a name, with or without what heads it in a table; TASK_FIELD_NONE for none that was met. */
 static uint16_t find_field(const char *name)
 {
@@ -98,7 +89,7 @@ static enum column find_task_field(const char *name)
 	}
 	/* one that nobody has met yet */
 	if (field == TASK_FIELD_NONE && strncasecmp(name, prefix, length) == 0 &&
-	    is_field_name(name + length, bare_length(name + length))) {
+	    task_field_is_name(name + length, bare_length(name + length))) {
 		memcpy(copy + length, name + length, bare_length(name + length));
 		field = task_field_intern(copy);
 	}

@@ -32,6 +32,8 @@ run 'a word' 0 out "^web${tab}3${tab}scx.state${tab}IDLE (2/3)\$" show "$before"
 lacks 'no row of a group without contexts' '^db'
 run 'fields by name' 0 out '^web  *3  *scx.greedy  *1$' show "$before" --metrics scx.greedy
 lacks 'and no other' 'scx.weight\|run_time_ns'
+run 'fields that no thread has' 0 err '^ctop: no thread has the field scx.gredy; ' \
+    show "$before" --metrics scx.greedy,scx.gredy
 run 'in csv with the sections, there being two tables' 0 out '^# scx$' \
     show "$before" --sections scx --format csv
 run 'in csv' 0 out '^web,3,scx.weight,505,count,ok,$' show "$before" --sections scx --format csv

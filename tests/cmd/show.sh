@@ -15,6 +15,8 @@ refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'
 refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: process" show "$file" -g cgruop
 refuse "axis all" 2 "show --long has no axis 'all'; valid: process, pid, cgroup, container, thread, thread-exact, user" show "$file" --long -g all
 refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'? valid: thread_count, " show "$file" --metrics run_time
+refuse "no field of a scheduler" 2 "unknown metric 'scx.'" show "$file" --metrics nice,scx.
+refuse "nor of anything else" 2 "unknown metric 'a.b'" show "$file" --metrics a.b
 refuse "no metric" 2 "unknown metric ''; valid: thread_count, .*, total_offcpu_delay_ns$" show "$file" --metrics ''
 refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'?" show "$file" --sections primary,smaps
 refuse "section twice" 2 "section 'Primary' is named twice" show "$file" --sections 'primary, Primary'

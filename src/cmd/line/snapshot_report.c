@@ -2,11 +2,13 @@
 #include "snapshot_report.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/unicode.h"
 #include "command.h"
 #include "compare/diff_blame.h"
+#include "metric/task_field.h"
 #include "snapshot/user_names.h"
 #include "snapshot_files.h"
 #include "table/screen_format.h"
@@ -97,6 +99,16 @@ static void describe_lives(struct snapshot_report *report)
 				  "would compare rates");
 }
 
+/* Which fields there are only the files say. */
+static void tell_missing_fields(const struct selected_fields *fields)
+{
+	for (size_t i = 0; i < fields->count; i++) {
+		if (task_field_find(fields->names[i], strlen(fields->names[i])) == TASK_FIELD_NONE)
+			command_note("no thread has the field %s; --sections scx shows those that they have",
+				     fields->names[i]);
+	}
+}
+
 int snapshot_report_join(struct snapshot_report *report, struct error *error)
 {
 	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
@@ -123,6 +135,7 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER; side++)
 		snapshot_files_wait_for_users(report->snapshots[side], USER_NAMES_PATIENCE_NS);
 	report->diff = diff_create(before, after, &report->how);
+	tell_missing_fields(&report->request.fields);
 	return result;
 }
 
