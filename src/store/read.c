@@ -152,6 +152,15 @@ static int read_step(struct reader *reader)
 
 static int check_end(const struct reader *reader)
 {
+	struct stat status;
+
+	/* a writer that comes later waits for a reader in vain */
+	if (reader->file_bytes == 0 && reader->descriptor != STDIN_FILENO &&
+	    fstat(reader->descriptor, &status) == 0 && S_ISFIFO(status.st_mode))
+		return error_set(reader->error, -EBADMSG,
+				 "%s is a pipe that nobody writes to; start its writer first, or redirect it "
+				 "and name -",
+				 reader->name);
 	if (reader->file_bytes == 0)
 		return error_set(reader->error, -EBADMSG, "%s is empty; " CAPTURE_AGAIN, reader->name);
 	if (reader->in_frame)

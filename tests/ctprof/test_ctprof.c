@@ -158,7 +158,7 @@ static void test_fifo_without_writer_does_not_block(void **state)
 	(void)state;
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(20);
-	refuse_path(path, CTPROF_DEFAULT_LIMIT, -EBADMSG, "is empty");
+	refuse_path(path, CTPROF_DEFAULT_LIMIT, -EBADMSG, "is a pipe that nobody writes to");
 	alarm(0);
 	unlink(path);
 }
