@@ -184,7 +184,7 @@ static int compare_files(const void *left, const void *right)
 static int note_file(struct history_files *files, int directory, const char *name)
 {
 	struct stat status;
-	uint32_t day;
+	uint32_t day = 0;
 	bool is_log;
 	const bool of_day = belongs_to_day(name, &day, &is_log);
 
@@ -193,8 +193,11 @@ static int note_file(struct history_files *files, int directory, const char *nam
 	/* it may be removed at the moment */
 	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISREG(status.st_mode))
+	if (!S_ISREG(status.st_mode)) {
+		if (of_day && !is_log)
+			files->irregular_day = day;
 		return 0;
+	}
 	files->bytes += (uint64_t)status.st_blocks * 512;
 	files->any = true;
 	if (of_day)

@@ -64,6 +64,8 @@ struct history_files {
 	size_t count, capacity;
 	uint64_t bytes; /* of everything that a recorder writes there */
 	bool any;       /* it has any of that */
+	/* A day whose file is left out, being no regular one; 0: there is none. */
+	uint32_t irregular_day;
 };
 
 /*

@@ -922,13 +922,19 @@ static const struct history_functions functions = {
 int history_open(const char *directory, struct history **ret_history, struct error *error)
 {
 	struct recorded *history;
+	char name[HISTORY_FILES_NAME];
 	struct history_files files;
 	int result = history_files_list(directory, &files, error);
 
 	if (result == -ENOENT)
 		error_set(error, result, "%s: there is no such directory; `ctop record` makes a history",
 			  directory);
-	if (result == 0 && !files.any)
+	if (result == 0 && !files.any && files.irregular_day != 0)
+		result = error_set(error, -ENODATA,
+				   "%s: %s is no regular file, and nothing else of a history is there; put "
+				   "the file itself there",
+				   directory, history_files_name(files.irregular_day, name));
+	else if (result == 0 && !files.any)
 		result = error_set(error, -ENODATA,
 				   "%s: there is no history in it; `ctop record --history %s` makes one",
 				   directory, directory);

@@ -157,6 +157,15 @@ result "a moment is compared with what comes through a pipe" "$("$ctop" capture 
     "$ctop" diff "$history@now" - -g process 2>&1 | grep -q '^note: of the threads .* are the same on both sides' ||
     echo "it is not")"
 
+# --- files that cannot be read ---
+
+mkdir "$directory/linked"
+ln -s "$history"/*.rounds "$directory/linked"
+refused "a link is no file of a history" 1 "linked: 20[-0-9]*.rounds is no regular file" "$ctop" history --history "$directory/linked"
+cp -r "$history" "$directory/cut"
+truncate -s 1000 "$directory"/cut/*.rounds
+refused "what is cut is damaged" 1 "rounds: it is damaged" "$ctop" dump --history "$directory/cut"
+
 # --- a gap ---
 
 sleep 3 # in which nobody records
