@@ -107,17 +107,19 @@ static void test_closed_terminal_ends(void **state)
 static void test_unknown_terminal(void **state)
 {
 	static const struct {
-		const char *term, *sentence;
+		const char *term, *lines, *sentence;
 	} cases[] = {
-		{"xterm-kitty-nowhere",
+		{"xterm-kitty-nowhere", NULL,
 		 "unknown terminal 'xterm-kitty-nowhere'; try TERM=xterm-256color ctop"},
-		{"dumb", "terminal 'dumb' cannot move its cursor"},
-		{"", "TERM is not set"},
+		{"dumb", NULL, "terminal 'dumb' cannot move its cursor"},
+		{"", NULL, "TERM is not set"},
+		{"xterm-256color", "LINES=99999", "the screen is too large: unset LINES and COLUMNS"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct pty_options options = {.rows = 24, .columns = 120, .term = cases[i].term};
+		const struct pty_options options = {
+			.rows = 24, .columns = 120, .term = cases[i].term, .environment = {cases[i].lines}};
 		struct pty_screen pty;
 
 		fake_start(&pty, &options, NULL);

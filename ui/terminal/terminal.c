@@ -134,10 +134,15 @@ static int start_curses(struct error *error)
 {
 	const char *name = getenv("TERM");
 	const char *move;
+	int status;
 
 	if (name == NULL || *name == '\0')
 		return error_set(error, -EINVAL, "TERM is not set; try TERM=xterm-256color ctop");
 	terminal.screen = newterm(name, terminal.output, terminal.input);
+	if (terminal.screen == NULL && setupterm(name, fileno(terminal.output), &status) == OK)
+		return error_set(error, -EINVAL,
+				 "the screen is too large: unset LINES and COLUMNS, or make the terminal "
+				 "smaller");
 	if (terminal.screen == NULL)
 		return error_set(error, -EINVAL, "unknown terminal '%.64s'; try TERM=xterm-256color ctop",
 				 name);
