@@ -168,6 +168,25 @@ static int check_rules(const struct snapshot_report *report, const struct rule *
 	return status;
 }
 
+static int check_per(const struct diff_command_options *options, const struct snapshot_report *report,
+		     struct error *error)
+{
+	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
+	const struct snapshot *after = report->snapshots[DIFF_AFTER];
+
+	if (!options->per[TABLES_PER_SECOND])
+		return 0;
+	if (report->diff->interval_ns == 0)
+		return error_set(error, -EINVAL,
+				 "the time between the captures is zero or unknown: leave out --per second");
+	if (comparability_other_host(before, after))
+		return error_set(error, -EINVAL,
+				 "the captures are of two hosts, %s and %s: no change happened in the time "
+				 "between them; leave out --per second",
+				 before->provenance.hostname, after->provenance.hostname);
+	return 0;
+}
+
 /* Two moments of one history, the earlier one first, may mean the window between them: says how to ask for
  * it. */
 static void tell_range(const char *before, const char *after)
@@ -186,6 +205,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 {
 	struct snapshot_file files[DIFF_SIDE_COUNT] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
 	struct error error;
+	bool are_read;
 	int status;
 
 	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
@@ -197,26 +217,17 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 		report->snapshots[side] = files[side].snapshot;
 		report->request.names[side] = files[side].name;
 	}
+	are_read = status == 0;
 	if (status == 0)
 		status = snapshot_report_join(report, &error);
-	if (status == 0 && options->per[TABLES_PER_SECOND] && report->diff->interval_ns == 0)
-		status = error_set(
-			&error, -EINVAL,
-			"the time between the captures is zero or unknown: leave out --per second");
-	else if (status == 0 && options->per[TABLES_PER_SECOND] &&
-		 comparability_other_host(files[DIFF_BEFORE].snapshot, files[DIFF_AFTER].snapshot))
-		status = error_set(&error, -EINVAL,
-				   "the captures are of two hosts, %s and %s: no change happened in the time "
-				   "between them; "
-				   "leave out --per second",
-				   files[DIFF_BEFORE].snapshot->provenance.hostname,
-				   files[DIFF_AFTER].snapshot->provenance.hostname);
-	if (status == 0 && check_rules(report, rules, options->fail_if.count, &error) < 0) {
+	if (status == 0)
+		status = check_per(options, report, &error);
+	if (status == 0)
+		status = check_rules(report, rules, options->fail_if.count, &error);
+	if (status < 0) {
 		output_abandon(&report->output);
-		status = command_misused(&diff_command, &error);
-	} else if (status < 0) {
-		output_abandon(&report->output);
-		status = command_failed(&error);
+		/* once they are read, what is wrong is what was asked of them */
+		status = are_read ? command_misused(&diff_command, &error) : command_failed(&error);
 	} else {
 		diff_rules_judge(rules, options->fail_if.count, report->diff, options->any,
 				 &report->outcomes);
@@ -251,7 +262,8 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	report.request.is_long = options->is_long || options->report.metrics != NULL ||
 				 options->report.sections != NULL || options->view.columns != NULL ||
 				 options->view.sort_by != NULL || options->display != TABLES_DISPLAY_COUNT;
-	if (view_options_check_pair(&options->view, &error) < 0 ||
+	if (snapshot_files_check(report.request.names, DIFF_SIDE_COUNT, &error) < 0 ||
+	    view_options_check_pair(&options->view, &error) < 0 ||
 	    report_options_select(&options->report, &options->view, DIFF_SIDE_COUNT, &report.request,
 				  &error) < 0 ||
 	    (options->tab != NULL && tab_choose(options->tab, &report.request.tab, &error) < 0) ||

@@ -230,19 +230,25 @@ static int make_export(const struct command_options *options, struct export_opti
 						 error);
 }
 
-/* Opens the outputs, then the capture, so that an error of either is reported at once. */
+/* -EINVAL: what --listen says is no place to listen at. */
+static int open_listener(struct running *running, struct error *error)
+{
+	const struct command_options *options = running->options;
+	const int result = check_hidden(options, error);
+
+	if (result < 0 || !listens(options))
+		return result;
+	return server_is_built ? listener_open(options->listen != NULL ? options->listen : LISTENER_DEFAULT,
+					       &running->listener, error)
+			       : server_start(-1, false, NULL, &running->server, error);
+}
+
+/* Opens the other output, then the capture, so that an error of either is reported at once. */
 static int start(struct running *running, const struct exporter_options *exporter, struct error *error)
 {
 	const struct command_options *options = running->options;
-	int result = check_hidden(options, error);
+	int result = signals_catch(&running->signals, error);
 
-	if (result == 0 && listens(options))
-		result = server_is_built
-				 ? listener_open(options->listen != NULL ? options->listen : LISTENER_DEFAULT,
-						 &running->listener, error)
-				 : server_start(-1, false, NULL, &running->server, error);
-	if (result == 0)
-		result = signals_catch(&running->signals, error);
 	if (result == 0)
 		result = exporter_start(exporter, &running->exporter, error);
 	if (result < 0)
@@ -297,7 +303,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		.options = options, .listener = {.descriptor = -1}, .signals.descriptor = -1};
 	int status = COMMAND_DONE, result;
 	struct error error;
-	bool is_done;
+	bool is_misused, is_done;
 
 	(void)operands;
 	(void)operand_count;
@@ -309,12 +315,15 @@ static int export_run(void *untyped, char **operands, int operand_count)
 	exporter.capture.budget_percent = -1;
 	exporter.capture.latency = options->latency;
 	exporter.capture.reader = privilege_open_reader(options->roots.roots);
-	result = start(&running, &exporter, &error);
+	result = open_listener(&running, &error);
+	is_misused = result == -EINVAL;
+	if (result == 0)
+		result = start(&running, &exporter, &error);
 	if (result == 0)
 		result = serve(&running, &error);
 	is_done = result > 0;
 	if (result < 0) {
-		status = command_failed(&error);
+		status = is_misused ? command_misused(&export_command, &error) : command_failed(&error);
 	} else if (is_done && exporter_failure(running.exporter) != NULL) {
 		command_note("%s", exporter_failure(running.exporter));
 		status = COMMAND_FAILED;

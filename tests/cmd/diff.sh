@@ -34,7 +34,8 @@ refuse "directory" 1 "is a directory" diff "$before" "$directory"
 head -c 1000 "$after" >"$directory/cut.zst"
 refuse "truncated file" 1 "cut.zst" diff "$before" "$directory/cut.zst"
 refuse "size cap" 1 "raise it with --max-bytes" diff "$before" "$after" --max-bytes 1000
-refuse "standard input twice" 1 "one side of a comparison" diff - -
+refuse "standard input twice" 2 "one side of a comparison" diff - -
+refuse "no time between" 2 "is zero or unknown: leave out --per second" diff "$before" "$before" --per second
 refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'" diff "$before" "$after" -g cgruop
 refuse "unknown metric" 2 "unknown metric 'run_time', did you mean 'run_time_ns'" diff "$before" "$after" --metrics run_time
 refuse "unknown section" 2 "unknown section 'smaps', did you mean 'smaps-rollup'" diff "$before" "$after" --sections smaps

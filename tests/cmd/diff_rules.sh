@@ -45,7 +45,7 @@ compare 'an unknown metric' 2 err "did you mean run_time_ns" --fail-if 'run_time
 compare 'an unknown unit' 2 err 'not a number with a unit of read_bytes; units are B, K,' --fail-if 'read_bytes(x) > 1ms'
 compare 'no rule at all' 2 err "rule '': there are no groups in parentheses" --fail-if ''
 
-compare 'threads of files that tell no boot' 1 err 'threads cannot be matched: the file of before does not tell the boot' \
+compare 'threads of files that tell no boot' 2 err 'threads cannot be matched: the file of before does not tell the boot' \
     --match thread
 compare 'an unknown way to match' 2 err "'threads'" --match threads
 compare 'each second' 0 out 'per-second' --per second --format csv

@@ -402,10 +402,11 @@ static void test_port_in_use(void **state)
 	exporter_end(&exporter);
 	refused((const char *[]){"--listen", "192.0.2.1:0", NULL}, 1,
 		"no interface of this host has that address");
-	refused((const char *[]){"--listen", "127.0.0.1", NULL}, 1, "say ADDRESS:PORT");
-	refused((const char *[]){"--listen", "127.0.0.1:70000", NULL}, 1, "say ADDRESS:PORT");
-	refused((const char *[]){"--listen", "::1:9000", NULL}, 1, "say ADDRESS:PORT");
-	refused((const char *[]){"--listen", "some.host:9000", NULL}, 1, "'some.host' is no address");
+	refused((const char *[]){"--listen", "127.0.0.1", NULL}, 2, "say ADDRESS:PORT");
+	refused((const char *[]){"--listen", "127.0.0.1:70000", NULL}, 2, "say ADDRESS:PORT");
+	refused((const char *[]){"--listen", "[::1", NULL}, 2, "'[::1'; say ADDRESS:PORT");
+	refused((const char *[]){"--listen", "::1:9000", NULL}, 2, "say ADDRESS:PORT");
+	refused((const char *[]){"--listen", "some.host:9000", NULL}, 2, "'some.host' is no address");
 	refused((const char *[]){"-g", "pid", NULL}, 2, "ever new ones");
 	refused((const char *[]){"--columns", "CPUX", NULL}, 2, "CPUX");
 	refused((const char *[]){"-f", "CPU% > 1", NULL}, 2, "a filter by a column");
@@ -475,7 +476,7 @@ static void test_unix(void **state)
 	assert_int_equal(stat(file, &status), 0);
 	assert_int_equal(status.st_size, 1);
 	memset(long_path + 6, 'x', 200);
-	refused((const char *[]){"--listen", long_path, NULL}, 1, "1 to 107 bytes");
+	refused((const char *[]){"--listen", long_path, NULL}, 2, "1 to 107 bytes");
 	refused((const char *[]){"--listen", "unix:/proc/nothing/x", NULL}, 1, "make its directory first");
 }
 

@@ -235,6 +235,7 @@ static int open_network(const char *where, struct listener *listener, struct err
 {
 	const char *colon = strrchr(where, ':');
 	uint32_t port;
+	bool in_brackets;
 	char *host;
 	size_t length;
 	int result;
@@ -243,11 +244,9 @@ static int open_network(const char *where, struct listener *listener, struct err
 	    colon[1] == '+')
 		return refuse(where, error);
 	length = (size_t)(colon - where);
-	if (where[0] == '[' && length >= 2 && where[length - 1] == ']')
-		host = memory_duplicate_bytes(where + 1, length - 2);
-	else
-		host = memory_duplicate_bytes(where, length);
-	if (where[0] != '[' && strchr(host, ':') != NULL)
+	in_brackets = where[0] == '[' && length >= 2 && where[length - 1] == ']';
+	host = memory_duplicate_bytes(where + in_brackets, length - 2 * (size_t)in_brackets);
+	if (!in_brackets && strpbrk(host, "[:]") != NULL)
 		result = refuse(where, error); /* where would the port begin? */
 	else if (strcmp(host, "localhost") == 0)
 		result = open_address(where, "127.0.0.1", colon + 1, listener, error);

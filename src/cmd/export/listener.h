@@ -29,7 +29,8 @@ bool listener_has_owner(const char *where);
 /*
  * Opens it, not blocking. A socket that is left in the file system and that nobody listens on is replaced;
  * a socket in use, or any other file, is not. Sockets in the file system have mode 0660.
- * Port 0 is a free one. Returns 0, or a negative errno with a sentence that says what would help.
+ * Port 0 is a free one. Returns 0, or a negative errno with a sentence that says what would help: -EINVAL
+ * where it is no such place at all.
  */
 int listener_open(const char *where, struct listener *ret_listener, struct error *error);
 

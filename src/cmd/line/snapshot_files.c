@@ -80,6 +80,13 @@ static void tell_notes(const char *const paths[], const struct file_reading read
 	}
 }
 
+int snapshot_files_check(const char *const paths[], size_t count, struct error *error)
+{
+	if (count == 2 && strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
+		return error_set(error, -EINVAL, "standard input can be one side of a comparison, not both");
+	return 0;
+}
+
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
 			struct snapshot_file ret_files[], struct error *error)
 {
@@ -89,8 +96,8 @@ int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_by
 	bool is_threaded = false;
 	pthread_t thread;
 
-	if (same && strcmp(paths[0], "-") == 0)
-		return error_set(error, -EINVAL, "standard input can be one side of a comparison, not both");
+	if (snapshot_files_check(paths, count, error) < 0)
+		return -EINVAL;
 	/* the choice is made before there are threads */
 	for (size_t i = 0; i < count; i++) {
 		if (paths[i][0] == '@')

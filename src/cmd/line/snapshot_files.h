@@ -25,6 +25,9 @@ int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, st
 /* Releases all three, which may be NULL. */
 void snapshot_file_release(struct snapshot_file *file);
 
+/* Refuses "-" twice: 0, or -EINVAL with a sentence. So does snapshot_files_read(). */
+int snapshot_files_check(const char *const paths[], size_t count, struct error *error);
+
 /*
  * Reads one snapshot file, or two at the same time, each of at most `max_bytes` of JSON; one of them may be
  * "-", and a file that is named twice is read once. Notes go to stderr. On success the caller releases each.
