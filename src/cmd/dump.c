@@ -228,6 +228,26 @@ static int take_round(struct dump *dump, const struct history_round *round, bool
 	return result;
 }
 
+/* No round lies in the span, of which at least one end was asked for. */
+static int refuse_span(const struct dump *dump, struct error *error)
+{
+	char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
+	struct buffer span = {0};
+
+	when_format(from, dump->from_unix_ns);
+	when_format(to, dump->to_unix_ns);
+	if (dump->to_unix_ns == UINT64_MAX)
+		buffer_append_format(&span, "after %s", from);
+	else if (dump->from_unix_ns == 0)
+		buffer_append_format(&span, "before %s", to);
+	else
+		buffer_append_format(&span, "from %s to %s", from, to);
+	error_set(error, -ENODATA, "%s has no round %s; `ctop history` lists what it has",
+		  dump->history->directory, span.data);
+	buffer_release(&span);
+	return -ENODATA;
+}
+
 static int walk(struct dump *dump, struct error *error)
 {
 	struct history_round round, next;
@@ -235,14 +255,8 @@ static int walk(struct dump *dump, struct error *error)
 
 	if (result < 0)
 		return result;
-	if (round.unix_ns < dump->from_unix_ns || round.unix_ns > dump->to_unix_ns) {
-		char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
-
-		return error_set(error, -ENODATA,
-				 "%s has no round from %s to %s; `ctop history` lists what it has",
-				 dump->history->directory, when_format(from, dump->from_unix_ns),
-				 when_format(to, dump->to_unix_ns));
-	}
+	if (round.unix_ns < dump->from_unix_ns || round.unix_ns > dump->to_unix_ns)
+		return refuse_span(dump, error);
 	/* what the first one counts from: with a table for so much time that is the first round asked for
 	 * itself, lest the first table is of one round alone */
 	if (dump->every_ns == 0 && !round.after_gap &&

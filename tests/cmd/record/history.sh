@@ -114,7 +114,10 @@ refused()
     result "$name" "$([ $status = "$expected" ] && printf '%s\n' "$said" | grep -q -e "$text" || echo "status $status: $said")"
 }
 
-refused "nothing was recorded then" 1 "has no round from" "$ctop" dump --history "$history" --to 2026-01-01
+refused "nothing was recorded before" 1 "has no round before 2026-01-01 00:00:00; " "$ctop" dump --history "$history" --to 2026-01-01
+refused "nor after" 1 "has no round after 2100-01-01 00:00:00; " "$ctop" dump --history "$history" --from 2100-01-01
+refused "nor between" 1 "has no round from 2026-01-01 00:00:00 to 2026-01-02 00:00:00; " "$ctop" dump --history "$history" \
+    --from 2026-01-01 --to 2026-01-02
 refused "from after to" 2 "is later than --to" "$ctop" dump --history "$history" --from -1m --to -2m
 refused "a time is checked" 2 "did you mean '-15m'" "$ctop" dump --history "$history" --from 15m
 refused "there is no such directory" 1 "$directory/no" "$ctop" dump --history "$directory/no"
