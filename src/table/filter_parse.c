@@ -600,7 +600,7 @@ static int parse_group(struct parser *parser, uint32_t *ret_node)
 	skip_blanks(parser);
 	if (*parser->at == ')')
 		return error_set(parser->error, -EINVAL, "there is nothing between ( and )");
-	result = parse_alternatives(parser, ret_node);
+	result = *parser->at != '\0' ? parse_alternatives(parser, ret_node) : 0;
 	if (result < 0)
 		return result;
 	if (*parser->at != ')')
@@ -612,11 +612,17 @@ static int parse_group(struct parser *parser, uint32_t *ret_node)
 
 static int parse_part(struct parser *parser, uint32_t *ret_node);
 
-static int parse_negation(struct parser *parser, uint32_t *ret_node)
+static int parse_negation(struct parser *parser, const char *sign, uint32_t *ret_node)
 {
 	uint32_t child = NODE_NONE;
-	int result = parse_part(parser, &child);
+	int result;
 
+	parser->at += strlen(sign);
+	skip_blanks(parser);
+	if (is_end(parser))
+		return error_set(parser->error, -EINVAL,
+				 "'%s' needs a condition after it; in quotes it is searched for", sign);
+	result = parse_part(parser, &child);
 	if (result == 0)
 		*ret_node = add_node(parser,
 				     (struct node){.kind = NODE_NOT, .child = child, .next = NODE_NONE});
@@ -636,14 +642,10 @@ static int parse_kind(struct parser *parser, uint32_t *ret_node)
 		return error_set(parser->error, -EINVAL,
 				 "'%.*s' needs a condition before and after it; in quotes it is searched for",
 				 is_next(parser, "or") ? 2 : 3, parser->at);
-	if (is_next(parser, "not")) {
-		parser->at += strlen("not");
-		return parse_negation(parser, ret_node);
-	}
-	if (parser->at[0] == '!' && parser->at[1] != '=') {
-		parser->at++;
-		return parse_negation(parser, ret_node);
-	}
+	if (is_next(parser, "not"))
+		return parse_negation(parser, "not", ret_node);
+	if (parser->at[0] == '!' && parser->at[1] != '=')
+		return parse_negation(parser, "!", ret_node);
 	switch (*parser->at) {
 	case '(':
 		return parse_group(parser, ret_node);

@@ -637,7 +637,7 @@ static void test_refusals(void **state)
 	assert_refused("/^j7+++++++++++++++++++++++++/", "too much memory");
 	assert_refused("/a{100}{2,100}{100,}/", "too much memory");
 	assert_refused("/((((a+b{9})+c){9}+d){9}+e){9,}/", "too much memory");
-	assert_refused("!", "empty");
+	assert_refused("!", "'!' needs a condition after it");
 	assert_refused("cpuu% > 5", "did you mean cpu or CPUD%?");
 	assert_refused("runtime_ns > 5", "did you mean run_time_ns or ");
 	assert_refused("zzzzzz > 5", "no column or metric 'zzzzzz'; ");
@@ -684,8 +684,10 @@ static void test_refusals(void **state)
 	assert_refused("web or", "'or' needs a condition");
 	assert_refused("or web", "'or' needs a condition");
 	assert_refused("web and", "'and' needs a condition");
+	assert_refused("web or not", "'not' needs a condition after it");
+	assert_refused("(", "there is no ) for a (");
 	assert_refused("web and or db", "needs a condition");
-	assert_refused("not", "empty");
+	assert_refused("not", "'not' needs a condition after it");
 	assert_refused("(web", "no ) for a (");
 	assert_refused("web )", "no ( for this )");
 	assert_refused("()", "nothing between");
