@@ -325,10 +325,14 @@ int history_files_lock(const char *directory, int *ret_descriptor, struct error 
 
 	if (descriptor < 0) {
 		result = -errno;
-		error_set(error, result, "%s: %s%s", path, strerror(-result),
-			  result == -EACCES  ? "; run as the owner of the history or as root"
-			  : result == -ELOOP ? "; remove it"
-					     : "");
+		if (result == -ELOOP && stat(directory, &status) < 0)
+			error_set(error, result, "%s: %s; name another directory with --history", directory,
+				  strerror(-result));
+		else
+			error_set(error, result, "%s: %s%s", path, strerror(-result),
+				  result == -EACCES  ? "; run as the owner of the history or as root"
+				  : result == -ELOOP ? "; remove it"
+						     : "");
 	} else if (fstat(descriptor, &status) < 0 || !S_ISREG(status.st_mode)) {
 		result = error_set(error, -EMEDIUMTYPE, "%s is no regular file; remove it", path);
 		close(descriptor);

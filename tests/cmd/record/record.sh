@@ -185,6 +185,8 @@ result "nothing is made of either" "$(ls -d "$directory/fewer" 2>/dev/null)"
 
 : >"$directory/file"
 refused "a file is no history" 1 "$directory/file" --history "$directory/file"
+ln -s loop "$directory/loop"
+refused "a loop of links is none" 1 "$directory/loop: Too many levels of symbolic links; name another" --history "$directory/loop"
 refused "a rule is checked first" 2 "did you mean run_time_ns" --history "$directory/no" --when 'run_tim_ns(*) > 1s'
 refused "pressure in percent" 2 "psi.cpu > 20" --history "$directory/no" --when 'psi.cpu > 20ms'
 refused "a length of time" 2 "no length of time" --history "$directory/no" --keep 14
