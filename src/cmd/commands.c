@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cmd/line/help.h"
 #include "cmd/line/output.h"
+#include "metric/nearest.h"
 #include "table/filter.h"
 #include "table/view.h"
 #include "ui/terminal/keys.h"
@@ -15,6 +16,7 @@
 
 enum {
 	TITLE_CELLS = 12,
+	TOPICS_MAX = 32, /* commands among them */
 };
 
 static void append_entry(struct buffer *buffer, const char *word, size_t cells, const char *text)
@@ -117,6 +119,18 @@ static void list_names(struct buffer *buffer)
 		buffer_append_format(buffer, "%s\n", topics[i].name);
 }
 
+static void refuse_topic(const char *word, struct error *error)
+{
+	const char *names[TOPICS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 1; commands[i] != NULL && count < TOPICS_MAX - ARRAY_COUNT(topics); i++)
+		names[count++] = commands[i]->name;
+	for (size_t i = 0; i < ARRAY_COUNT(topics); i++)
+		names[count++] = topics[i].name;
+	nearest_refuse(error, "command or topic", word, names, count);
+}
+
 static int help_run(void *options, char **operands, int operand_count)
 {
 	const struct command *command;
@@ -135,7 +149,7 @@ static int help_run(void *options, char **operands, int operand_count)
 	}
 	command = command_find(commands, operands[0]);
 	if (command == NULL) {
-		command_unknown(commands, operands[0], &error);
+		refuse_topic(operands[0], &error);
 		return command_misused(NULL, &error);
 	}
 	return help_print(commands, command);

@@ -27,7 +27,7 @@ run 'help has the columns' 0 out '^  RUNQ% ' help columns
 run 'the version' 0 out '^ctop [0-9.]*$' --version
 run 'what is built in' 0 out '^features: [+-]bpf [+-]export [+-]history$' -V
 run 'the libraries' 0 out '^libraries: .*libzstd [0-9].*, zlib [0-9]' --version
-refuse 'help knows no other topic' 2 "unknown command 'colmns'" help colmns
+refuse 'help knows no other topic' 2 "unknown command or topic 'colmns', did you mean 'columns'? valid: capture, .*, columns, filter, keys$" help colmns
 for name in $("$ctop" metrics --format tsv | cut -f 2 | grep -E '^[a-z_]+$' | grep -vx -e name -e thread_count); do
     "$ctop" metrics "$name" >"$directory/out" 2>&1 && head -n 1 "$directory/out" | grep -qw "$name" ||
         echo "$name" >>"$directory/unknown"
