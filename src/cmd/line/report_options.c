@@ -46,6 +46,16 @@ static void list_sections(struct buffer *buffer)
 		buffer_append_format(buffer, "%s\n", sections[i].name);
 }
 
+static void describe_sections(struct buffer *buffer)
+{
+	const char *names[SECTION_COUNT];
+
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		names[i] = sections[i].name;
+	buffer_append_text(buffer, "print these sections only: ");
+	buffer_append_list(buffer, names, SECTION_COUNT, "and");
+}
+
 const char *const table_format_names[] = {
 	[REPORT_FORMAT_TEXT] = "text", [REPORT_FORMAT_TSV] = "tsv",     [REPORT_FORMAT_CSV] = "csv",
 	[REPORT_FORMAT_JSON] = "json", [REPORT_FORMAT_JSON + 1] = NULL,
@@ -57,9 +67,7 @@ static const struct option list[] = {
 			"sched_ext scheduler keeps these fields (scx.NAME); sections that have none of them "
 			"are printed where --sections names them"},
 	{OPTION('\0', "sections", "NAME,...", struct report_options, sections), .list = list_sections,
-	 .description = "print these sections only: primary, taskstats-delay, derived, cgroup-stats, "
-			"cgroup-limits, memory-stat, memory-events, pressure, host-pressure, smaps-rollup, "
-			"sched-ext, latency, blame, scx"},
+	 .describe = describe_sections},
 	{OPTION('\0', "reference", NULL, struct report_options, reference),
 	 .description = "print the cells of ktstr's ctprof: what was not read counts as zero"},
 	{OPTION('\0', "format", "FORMAT", struct report_options, format), .choices = report_format_names,
