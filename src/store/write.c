@@ -94,7 +94,10 @@ int ctprof_write_descriptor(const struct snapshot *snapshot, const struct snapsh
 {
 	int result = write_stream(snapshot, window, descriptor, ret_json_bytes);
 
-	return result < 0 ? describe_failure("the snapshot", result, error) : 0;
+	return result < 0
+		       ? describe_failure(descriptor == STDOUT_FILENO ? "to standard output" : "the snapshot",
+					  result, error)
+		       : 0;
 }
 
 int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
