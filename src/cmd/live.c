@@ -173,7 +173,7 @@ static int check_save_directory(const char *path, struct error *error)
 	buffer_release(&answer);
 	if (result == 0)
 		return 0;
-	return error_set(error, result, "cannot save in %s: %s", path,
+	return error_set(error, result, "cannot save in '%s': %s", path,
 			 result == -ENOTDIR     ? "it is not a directory"
 			 : result == -ETIMEDOUT ? "its file system does not answer"
 						: strerror(-result));

@@ -76,8 +76,9 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
 			best = candidates[i];
 		}
 	}
-	/* with a third of the word wrong it is no typing error, but for one edit */
-	if (best != NULL && best_distance <= 2 + 2 * (unsigned int)((length - 1) / 3))
+	/* with a third of the word wrong it is no typing error, but for one edit, which leaves some of it */
+	if (best != NULL && best_distance <= 2 + 2 * (unsigned int)((length - 1) / 3) &&
+	    best_distance < 2 * length)
 		return best;
 	for (size_t i = 0; i < count; i++) {
 		if (length >= NEAREST_PREFIX && strncasecmp(candidates[i], word, length) == 0)
@@ -97,10 +98,10 @@ int nearest_refuse(struct error *error, const char *kind, const char *word, cons
 		buffer_append_text(&list, names[i]);
 	}
 	if (nearest != NULL)
-		error_set(error, -EINVAL, "unknown %s '%s', did you mean '%s'? valid: %s", kind, word,
+		error_set(error, -EINVAL, "unknown %s '%.100s', did you mean '%s'? valid: %s", kind, word,
 			  nearest, list.data);
 	else
-		error_set(error, -EINVAL, "unknown %s '%s'; valid: %s", kind, word,
+		error_set(error, -EINVAL, "unknown %s '%.100s'; valid: %s", kind, word,
 			  list.data != NULL ? list.data : "none");
 	buffer_release(&list);
 	return -EINVAL;

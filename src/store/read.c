@@ -269,12 +269,13 @@ static int open_for_reading(const char *path, struct error *error)
 	if (descriptor < 0) {
 		result = -errno;
 		if (result == -ENOENT)
-			return error_set(error, result, "%s does not exist; check the name", path);
+			return error_set(error, result, "%.1000s does not exist; check the name",
+					 path[0] != '\0' ? path : "''");
 		if (result == -EACCES || result == -EPERM)
 			return error_set(error, result,
 					 "%s cannot be read: %s; ask its owner or root for permission", path,
 					 strerror(-result));
-		return error_set(error, result, "cannot open %s: %s", path, strerror(-result));
+		return error_set(error, result, "cannot open %.1000s: %s", path, strerror(-result));
 	}
 	flags = fcntl(descriptor, F_GETFL);
 	if (flags >= 0)

@@ -213,7 +213,7 @@ int column_refuse(const char *name, struct error *error)
 				     : i + 1 == count ? " or "
 						      : ", ",
 				     near[i].word);
-	result = error_set(error, -EINVAL, "no column or metric '%s'%s%c `ctop help columns` lists them",
+	result = error_set(error, -EINVAL, "no column or metric '%.100s'%s%c `ctop help columns` lists them",
 			   name, list.length != 0 ? list.data : "", list.length != 0 ? '?' : ';');
 	buffer_release(&list);
 	return result;

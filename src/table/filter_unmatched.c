@@ -84,7 +84,7 @@ bool filter_append_unmatched(const struct filter *filter, const struct snapshot 
 		    (term->field != FILTER_FIELD_CGROUP && term->field != FILTER_FIELD_CONTAINER) ||
 		    !is_unmatched(filter, i, snapshot))
 			continue;
-		buffer_append_format(words, "%sno thread is in %s '%s'%s", any ? ". " : "",
+		buffer_append_format(words, "%sno thread is in %s '%.100s'%s", any ? ". " : "",
 				     filter_fields[term->field].word, term->text,
 				     term->field == FILTER_FIELD_CGROUP ? " (option -c)" : "");
 		find_names(snapshot, term->field == FILTER_FIELD_CGROUP && strchr(term->text, '/') != NULL,

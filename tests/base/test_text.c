@@ -251,6 +251,10 @@ static void carries_sentences(void **state)
 	(void)state;
 	assert_int_equal(error_set(&error, -EINVAL, "%s: no such axis", "pcom"), -EINVAL);
 	assert_string_equal(error.text, "pcom: no such axis");
+	/* a name that is too long leaves room for the reason */
+	assert_int_equal(error_set(&error, -ENAMETOOLONG, "cannot open %05000d: too long", 0), -ENAMETOOLONG);
+	assert_memory_equal(error.text, "cannot open 000", 15);
+	assert_string_equal(strstr(error.text, ": too long"), ": too long");
 	assert_int_equal(error_set(NULL, -ENOENT, "nobody listens"), -ENOENT);
 }
 

@@ -10,6 +10,11 @@ file=$2/snapshots/real.b.ctprof.zst
 refuse "no file" 2 "^ctop: show needs a file" show --limit 1
 refuse "two files" 2 "is one word too many" show "$file" "$file"
 refuse "missing file" 1 "nothing.zst" show "$directory/nothing.zst"
+refuse "an empty name" 1 "^ctop: '' does not exist; check the name$" show ''
+refuse "a name that is too long" 1 "^ctop: cannot open x*: File name too long$" show "$(head -c 5000 /dev/zero | tr '\0' x)"
+refuse "no name of a column at all" 2 "no column or metric 'x*'; .ctop help columns. lists them$" show "$file" \
+    --columns "$(head -c 5000 /dev/zero | tr '\0' x)"
+run "all sections are named" 0 out "cgroup-io" show --help
 refuse "directory" 1 "is a directory" show "$directory"
 refuse "unknown option" 2 "unknown option '--sectons', did you mean '--sections'" show "$file" --sectons primary
 refuse "unknown axis" 2 "unknown axis 'cgruop', did you mean 'cgroup'? valid: process" show "$file" -g cgruop
@@ -65,6 +70,8 @@ refuse "-o into nowhere" 1 "$directory/none" show "$file" -o "$directory/none/ou
 text=$("$ctop" show --long "$file" 2>&1 >/dev/full)
 result "a full disk fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and is told" "cannot write to standard output: No space left on device" "$text"
+text=$("$ctop" capture -p $$ --no-heap -o - 2>&1 >/dev/full)
+expect "for a snapshot, too" "cannot write to standard output: No space left on device; free some space or name another file" "$text"
 text=$("$ctop" show --long "$file" 2>&1 >&-)
 result "a closed stdout fails" "$([ $? = 1 ] || echo "exit status: $text")"
 expect "and is told" "cannot write to standard output: Bad file descriptor" "$text"
@@ -170,6 +177,7 @@ text=$("$ctop" show "$file" -c / --format csv -b 2>&1)
 expect "a cgroup" "redis-server" "$text"
 result "another cgroup" "$("$ctop" show "$file" -c /none -c other.slice --format csv -b 2>&1 | grep redis)"
 text=$("$ctop" show "$file" -f 'zzz or redis' -c / --format csv -b 2>&1)
+expect "one letter is like no other one" "no thread is in cgroup '0' (option -c); there are: " "$("$ctop" show "$file" -c 0 2>&1)"
 result "with a filter both hold" "$(printf '%s\n' "$text" | grep -c redis-server | grep -x 0; printf '%s\n' "$text" | grep kdamond)"
 expect "conditions on threads narrow threads" "redis-server *1 " "$("$ctop" show "$file" -f 'redis and thread = redis-server' 2>&1)"
 text=$("$ctop" metrics --format tsv)

@@ -26,7 +26,7 @@ static int check_operand_count(command_table commands, const struct command *com
 				 command->name != NULL ? command->name : "", command->usage);
 	if (count <= command->maximum_operands)
 		return 0;
-	return error_set(error, -EINVAL, "'%s' is one word too many: ctop %s%s%s",
+	return error_set(error, -EINVAL, "'%.100s' is one word too many: ctop %s%s%s",
 			 operands[command->maximum_operands], command->name != NULL ? command->name : "",
 			 command->name != NULL ? " " : "", command->usage);
 }

@@ -97,10 +97,10 @@ static int bad_number(const struct option_match *match, const char *value, struc
 	const struct option *option = match->option;
 
 	if (option->maximum >= 1e15)
-		return error_set(error, -EINVAL, "%s takes a number of at least %.15g, not '%s'",
+		return error_set(error, -EINVAL, "%s takes a number of at least %.15g, not '%.100s'",
 				 match->written, option->minimum, value);
-	return error_set(error, -EINVAL, "%s takes a number from %.15g to %.15g, not '%s'", match->written,
-			 option->minimum, option->maximum, value);
+	return error_set(error, -EINVAL, "%s takes a number from %.15g to %.15g, not '%.100s'",
+			 match->written, option->minimum, option->maximum, value);
 }
 
 static int set_number(const struct option_match *match, const char *value, struct error *error)
@@ -159,7 +159,7 @@ static int set_flag(const struct option_match *match, const char *value, struct 
 			return 0;
 		}
 	}
-	return error_set(error, -EINVAL, "%s takes yes or no, not '%s'", match->written, value);
+	return error_set(error, -EINVAL, "%s takes yes or no, not '%.100s'", match->written, value);
 }
 
 static int set_value(const struct option_match *match, const char *value, struct error *error)
