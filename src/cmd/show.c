@@ -115,6 +115,8 @@ static int print_report(struct show_options *options, const char *path)
 	report.report.one_section = makes_one_table(&report.request);
 	snapshot_report_join(&report, NULL);
 	status = snapshot_report_write(&report, &error) < 0 ? command_failed(&error) : COMMAND_DONE;
+	if (status == COMMAND_DONE && options->report.sections != NULL && report.report.table_count == 0)
+		command_note("%s has nothing for --sections %s", file.name, options->report.sections);
 	snapshot_report_release(&report);
 	snapshot_file_release(&file);
 	return status;

@@ -36,6 +36,9 @@ refuse "truncated file" 1 "cut.zst" show "$directory/cut.zst"
 : >"$directory/empty.zst"
 refuse "empty file" 1 "empty.zst" show "$directory/empty.zst"
 
+"$ctop" show "$file" --sections scx >/dev/null 2>"$directory/errors"
+result "a section without anything" "$(grep -q 'has nothing for --sections scx$' "$directory/errors" || cat "$directory/errors")"
+
 # What the columns of a tab do not apply to is one line.
 "$ctop" show "$file" -t latency >"$directory/text" 2>/dev/null
 result "groups without numbers" "$(grep -qE '^ [0-9]+ groups without numbers here \(--all prints them\)$' "$directory/text" ||
