@@ -16,7 +16,8 @@
 const struct axis_entry axes[AXIS_COUNT] = {
 	[AXIS_PROCESS] = {"pcomm", "process", "pcomm", "pattern of the process name"},
 	[AXIS_CGROUP] = {"cgroup", "cgroup", "cgroup", "cgroup path without its instance numbers"},
-	[AXIS_CONTAINER] = {"container", "container", "container", "container (pods have several), else the systemd unit"},
+	[AXIS_CONTAINER] = {"container", "container", "container",
+			    "container (pods have several), else the systemd unit"},
 	[AXIS_THREAD] = {"comm", "thread", "comm-pattern", "pattern of the thread name"},
 	[AXIS_THREAD_EXACT] = {"comm-exact", "thread-exact", "comm", "thread name as it is"},
 	[AXIS_ALL] = {"all", "all", "comm", "cgroup, process and thread pattern together"},
