@@ -287,7 +287,7 @@ static void test_pool_that_is_restarted(void **state)
 	compare(&run, 0, after, before, (const char *[]){"-g", "thread", NULL});
 	assert_non_null(strstr(run.errors, "warning: after is the older capture"));
 	run_release(&run);
-	compare(&run, 1, after, before, (const char *[]){"--match", "thread", NULL});
+	compare(&run, 2, after, before, (const char *[]){"--match", "thread", NULL});
 	assert_non_null(strstr(run.errors, "the second capture is the older one"));
 	run_release(&run);
 }
