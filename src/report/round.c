@@ -272,15 +272,13 @@ static void append_idle(const struct drawing *drawing)
 	buffer_append_format(drawing->buffer, " (--all prints %s)\n", count == 1 ? "it" : "them");
 }
 
-/* Whether a row has a cell in one of these states, in a column of numbers about what its threads did. */
-static bool has_state(const struct drawing *drawing, const struct table_row *row, bool value,
-		      bool unavailable)
+/* Whether a row has a cell in one of these states (bits of enum cell_state), in a column of numbers about
+ * what its threads did. */
+static bool has_state(const struct drawing *drawing, const struct table_row *row, unsigned int states)
 {
 	for (size_t i = 0; i < drawing->table->column_count; i++) {
-		const enum cell_state state = row->cells[i].state;
-
 		if (drawing->table->columns[i].column != COLUMN_THR && !drawing->table->columns[i].left &&
-		    ((value && state == CELL_VALUE) || (unavailable && state == CELL_UNAVAILABLE)))
+		    (states >> row->cells[i].state & 1) != 0)
 			return true;
 	}
 	return false;
@@ -289,7 +287,7 @@ static bool has_state(const struct drawing *drawing, const struct table_row *row
 static bool has_values(const struct drawing *drawing)
 {
 	for (size_t i = 0; i < drawing->table->row_count; i++) {
-		if (has_state(drawing, &drawing->table->rows[i], true, false))
+		if (has_state(drawing, &drawing->table->rows[i], 1U << CELL_VALUE))
 			return true;
 	}
 	return false;
@@ -305,7 +303,8 @@ static void append_text_rows(const struct drawing *drawing, int width)
 	for (size_t i = 0; i < drawing->table->row_count; i++) {
 		const struct table_row *row = &drawing->table->rows[i];
 
-		if (prints_all || (some && has_state(drawing, row, true, true)))
+		if (prints_all ||
+		    (some && has_state(drawing, row, 1U << CELL_VALUE | 1U << CELL_UNAVAILABLE)))
 			append_text_row(drawing, row, width);
 		else
 			empty++;
