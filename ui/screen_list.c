@@ -82,20 +82,21 @@ bool screen_list_has_tab(const struct ui *ui, enum tab tab)
 
 static bool is_gone(const struct ui *ui, size_t row)
 {
-	return ui->comparison == NULL &&
-	       (ui->table->rows[row].mark == ROW_MARK_GONE || ui->table->rows[row].mark == ROW_MARK_ABSENT);
+	const enum row_mark mark = ui->table->rows[row].mark;
+
+	return ui->table->row_gone != 0 && (mark == ROW_MARK_GONE || mark == ROW_MARK_ABSENT);
 }
 
 /* Draws the place of the cursor among all rows that are there, as the header counts them. */
 static void draw_position(const struct ui *ui, int y, int x, int cells)
 {
 	char row[28], total[28], text[64];
-	size_t place = 0;
+	size_t place = ui->list.selected + 1;
 
 	if (ui->table->row_count == 0)
 		return;
-	for (size_t i = 0; i <= ui->list.selected; i++)
-		place += !is_gone(ui, i);
+	for (size_t i = 0; ui->table->row_gone != 0 && i < ui->list.selected; i++)
+		place -= is_gone(ui, i);
 	snprintf(text, sizeof(text), "%s/%s",
 		 is_gone(ui, ui->list.selected) ? "-" : number_group_digits(place, row),
 		 number_group_digits(ui->table->row_count - ui->table->row_gone, total));

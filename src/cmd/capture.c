@@ -392,7 +392,7 @@ static int try_file(void *context, struct buffer *answer)
 	return result;
 }
 
-/* Does either; does not hang where the file's system does. */
+/* Runs `work` in a child, so that a file system that hangs does not stop ctop. */
 static int call_patiently(child_work *work, struct file_write *write, struct buffer *answer,
 			  struct error *error)
 {

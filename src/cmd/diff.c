@@ -226,7 +226,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 		status = check_rules(report, rules, options->fail_if.count, &error);
 	if (status < 0) {
 		output_abandon(&report->output);
-		/* once they are read, what is wrong is what was asked of them */
+		/* the files are good: the request does not fit them */
 		status = are_read ? command_misused(&diff_command, &error) : command_failed(&error);
 	} else {
 		diff_rules_judge(rules, options->fail_if.count, report->diff, options->any,

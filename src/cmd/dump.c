@@ -228,7 +228,7 @@ static int take_round(struct dump *dump, const struct history_round *round, bool
 	return result;
 }
 
-/* No round lies in the span, of which at least one end was asked for. */
+/* Says that no round lies in the span. */
 static int refuse_span(const struct dump *dump, struct error *error)
 {
 	char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];

@@ -90,7 +90,7 @@ bool selected_fields_has(const struct selected_fields *fields, const char *name)
 	return fields->all;
 }
 
-/* Whether the word may be a field of a scheduler; which there are only a file can say. */
+/* Whether the word can name a field of a scheduler. Only a file says which fields exist. */
 static bool is_field(const char *word)
 {
 	static const char prefix[] = TASK_FIELD_SOURCE ".";

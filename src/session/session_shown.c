@@ -343,9 +343,9 @@ struct session_identity session_identify(struct session *session, const struct v
 {
 	const struct snapshot *now = session->rounds.now;
 	struct session_identity identity = {0};
-	const char *instead;
 	struct triple triple;
 	struct shown shown;
+	size_t length;
 
 	if (now == NULL)
 		return identity;
@@ -358,10 +358,8 @@ struct session_identity session_identify(struct session *session, const struct v
 		if (k == 0) {
 			triple = *own;
 			identity.tgid = now->tgid[thread];
-			identity.process = snapshot_text(now, own->pcomm);
-			instead = grouping_invisible_name(identity.process, strlen(identity.process));
-			if (instead != NULL)
-				identity.process = instead;
+			length = string_pool_length(&now->strings, own->pcomm);
+			identity.process = grouping_visible_name(snapshot_text(now, own->pcomm), &length);
 			identity.cgroup = snapshot_text(now, own->cgroup);
 			identity.uid = now->uid[thread];
 			identity.has_user = identity.uid != UINT32_MAX;

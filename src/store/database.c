@@ -419,7 +419,7 @@ static int open_to_read(struct database *database, const struct database_kind *k
 					 error);
 		if (result == 0)
 			result = check_kind(database, kind, error);
-		/* what is left of a damaged schema is not ours */
+		/* a damaged schema looks like that of another program */
 		if (result == -EMEDIUMTYPE && salvage != 0)
 			result = database_error(database, SQLITE_CORRUPT, error);
 		if (result != -EBADMSG || salvage != 0)

@@ -899,3 +899,13 @@ bool grouping_options_agree(const struct grouping_options *a, const struct group
 	       a->flatten == b->flatten && a->flatten_count == b->flatten_count &&
 	       a->reference == b->reference;
 }
+
+const char *grouping_visible_name(const char *name, size_t *length)
+{
+	const char *instead = grouping_invisible_name(name, *length);
+
+	if (instead == NULL)
+		return name;
+	*length = strlen(instead);
+	return instead;
+}

@@ -122,4 +122,7 @@ uint32_t grouping_find(const struct grouping *grouping, const char *key, size_t 
 /* The text for a name that nobody would see: "(no name)" for an empty one, blanks in quotes; else NULL. */
 const char *grouping_invisible_name(const char *name, size_t length);
 
+/* A name, or what stands for one that nobody would see; its length is put into `*length`. */
+const char *grouping_visible_name(const char *name, size_t *length);
+
 #endif

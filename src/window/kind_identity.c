@@ -225,14 +225,8 @@ static void conclude(const struct conclusion *of, struct value *value)
 	value->sort = identity == IDENTITY_PID ? number : accumulator->identity.rank;
 	if (identity != IDENTITY_PID)
 		value->name.text = text_of(of->values, identity, number, &value->name.length);
-	if (identity == IDENTITY_PROCESS) {
-		const char *instead = grouping_invisible_name(value->name.text, value->name.length);
-
-		if (instead != NULL) {
-			value->name.text = instead;
-			value->name.length = strlen(instead);
-		}
-	}
+	if (identity == IDENTITY_PROCESS)
+		value->name.text = grouping_visible_name(value->name.text, &value->name.length);
 }
 
 const struct column_kind column_kind_identity = {

@@ -144,17 +144,13 @@ const char *shown_row_key(const struct shown *shown, size_t row, size_t *ret_len
 
 const char *shown_row_label(const struct shown *shown, size_t row, size_t *ret_length)
 {
-	const char *label, *instead;
+	const char *label;
 
 	if (shown->row_group[row] == UINT32_MAX)
 		return shown_row_key(shown, row, ret_length);
 	label = grouping_label(shown->grouping, shown->row_group[row], ret_length);
 	/* of a file of another program it is the name as it is */
-	instead = *ret_length < 16 ? grouping_invisible_name(label, *ret_length) : NULL;
-	if (instead == NULL)
-		return label;
-	*ret_length = strlen(instead);
-	return instead;
+	return *ret_length < 16 ? grouping_visible_name(label, ret_length) : label;
 }
 
 uint32_t shown_row_pid(const struct shown *shown, size_t row)
@@ -167,14 +163,10 @@ uint32_t shown_row_pid(const struct shown *shown, size_t row)
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length)
 {
 	uint32_t comm = snapshot->triples[snapshot->triple[thread]].comm;
-	const char *name = snapshot_text(snapshot, comm), *instead;
+	const char *name = snapshot_text(snapshot, comm);
 
 	*ret_length = string_pool_length(&snapshot->strings, comm);
 	/* visible names begin with a visible character */
-	instead = (unsigned char)name[0] > ' ' && name[0] <= '~' ? NULL
-								 : grouping_invisible_name(name, *ret_length);
-	if (instead == NULL)
-		return name;
-	*ret_length = strlen(instead);
-	return instead;
+	return (unsigned char)name[0] > ' ' && name[0] <= '~' ? name
+							      : grouping_visible_name(name, ret_length);
 }

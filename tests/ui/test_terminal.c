@@ -244,7 +244,7 @@ static void test_stderr_does_not_garble(void **state)
 	pty_release(&pty);
 }
 
-/* Of another encoding, or a paste of a file. */
+/* Text in another encoding and a pasted binary file do nothing. */
 static void test_bytes_that_are_no_text(void **state)
 {
 	struct pty_screen pty;

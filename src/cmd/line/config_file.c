@@ -124,7 +124,7 @@ int config_file_read(const char *path, struct config_file *file, struct error *e
 		add_lines(file);
 		return 0;
 	}
-	/* where there was no child, it has no words */
+	/* there is no text where no child could be started */
 	reason = result == -ETIMEDOUT      ? "its file system does not answer"
 		 : file->text.data != NULL ? file->text.data
 					   : strerror(-result);

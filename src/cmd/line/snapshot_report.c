@@ -99,7 +99,7 @@ static void describe_lives(struct snapshot_report *report)
 				  "would compare rates");
 }
 
-/* Which fields there are only the files say. */
+/* Names the fields that were asked for and that no thread in the files has. */
 static void tell_missing_fields(const struct selected_fields *fields)
 {
 	for (size_t i = 0; i < fields->count; i++) {
