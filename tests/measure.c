@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "measure.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 
 #include "cmocka_include.h"
@@ -87,4 +89,25 @@ void measure_between(struct measurement *measurement, const char *what, double v
 		snprintf(measurement->what, sizeof(measurement->what),
 			 "%s: %.10g is not between %.10g and %.10g", what, value, low, high);
 	measurement->is_off = true;
+}
+
+/* By a lock of the one directory that all builds on this host know. */
+static void take_turn(int operation)
+{
+	static int directory = -1;
+
+	if (directory < 0)
+		directory = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0 || flock(directory, operation) != 0)
+		print_message("cannot wait for tests that measure waits at the same time\n");
+}
+
+void measure_waits_beside_others(void)
+{
+	take_turn(LOCK_SH);
+}
+
+void measure_waits_alone(void)
+{
+	take_turn(LOCK_EX);
 }

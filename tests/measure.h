@@ -43,4 +43,13 @@ bool measure_again(struct measurement *measurement);
 void measure_between(struct measurement *measurement, const char *what, double value, double low,
 		     double high);
 
+/*
+ * Every name of the host that gets a CPU takes room in each measurement of waits, also those of tests that
+ * run at the same time. With the first, a test waits until none makes many names, and lets others measure
+ * beside it; with the second, until none measures. It holds until the other one is called or the program
+ * ends.
+ */
+void measure_waits_beside_others(void);
+void measure_waits_alone(void);
+
 #endif

@@ -26,6 +26,7 @@
 #include "base/release.h"
 #include "capture/bpf/bpf_latency.h"
 #include "live.h"
+#include "tests/measure.h"
 #include "tests/wait.h"
 
 enum {
@@ -538,5 +539,6 @@ int main(int argument_count, char **arguments)
 		many_threads = (unsigned int)strtoul(arguments[1], NULL, 10);
 	if (argument_count > 2)
 		cmocka_set_test_filter(arguments[2]);
+	measure_waits_beside_others();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

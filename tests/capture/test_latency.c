@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +19,7 @@
 #include "capture/bpf/bpf_latency.h"
 #include "capture/latency_watch.h"
 #include "live.h"
+#include "tests/measure.h"
 #include "tests/wait.h"
 
 enum {
@@ -621,18 +621,6 @@ static void test_kernels(void **state)
 	assert_true(suits("7.0", "#1 SMP PREEMPT_RT"));
 }
 
-/*
- * Waits until no other build runs this. Every name of the host that gets a CPU takes room in each
- * measurement: those of two of these tests do not fit into one.
- */
-static void wait_for_turn(void)
-{
-	const int descriptor = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (descriptor >= 0)
-		(void)flock(descriptor, LOCK_EX); /* until the end */
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -642,6 +630,6 @@ int main(void)
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_kernels),
 	};
 
-	wait_for_turn();
+	measure_waits_alone();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
