@@ -118,6 +118,13 @@ bool screen_has_courses(const struct ui *ui)
 	return ui->comparison == NULL && ui_is_live(ui->host) && !ui->past.open;
 }
 
+/* Whether Esc leads back to what was shown before. */
+static bool leads_back(const struct ui *ui)
+{
+	return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT ||
+	       ui->past.live != NULL || (ui->comparison != NULL && (ui_is_live(ui->host) || ui->past.open));
+}
+
 /* Whether an action is of use for what is shown. */
 static bool is_possible(const struct ui *ui, enum action action)
 {
@@ -125,9 +132,7 @@ static bool is_possible(const struct ui *ui, enum action action)
 	case ACTION_SAVE:
 		return ui_offers(ui->host, UI_REQUEST_SAVE) || screen_has_report(ui);
 	case ACTION_BACK:
-		return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT ||
-		       ui->past.live != NULL ||
-		       (ui->comparison != NULL && (ui_is_live(ui->host) || ui->past.open));
+		return leads_back(ui);
 	case ACTION_SORT_LOST:
 		return ui->comparison == NULL && (ui->view.sort_by_name || ui->view.sort != COLUMN_LOST);
 	case ACTION_EXPLAIN: /* of a metric Enter does it */
@@ -135,9 +140,11 @@ static bool is_possible(const struct ui *ui, enum action action)
 	case ACTION_GRAPH:
 		return screen_has_courses(ui);
 	case ACTION_IDLE:
-		return ui->comparison == NULL && (ui->table->row_idle != 0 || ui->view.hide_idle);
-	case ACTION_KERNEL_THREADS:
 		return ui->comparison == NULL;
+	case ACTION_KERNEL_THREADS: /* what was opened is of one kind */
+		return ui->comparison == NULL && ui->view.step_count == 0;
+	case ACTION_QUIT: /* room for the way back */
+		return !leads_back(ui);
 	case ACTION_PAUSE:
 		return ui_is_live(ui->host) || ui->past.open;
 	case ACTION_COMPARE:

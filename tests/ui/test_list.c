@@ -341,14 +341,14 @@ static void test_hints(void **state)
 		start(&pty, &places[i]);
 		pty_wait_text(&pty, "Enter open  ? help  q quit");
 		pty_show(&pty, "\r", "inner-1");
-		pty_wait_text(&pty, "Enter open  Esc back  ? help  q quit");
+		pty_wait_text(&pty, "Enter open  Esc back  ? help");
 		pty_hide(&pty, "\033", "Esc back");
 		pty_quit(&pty);
 	}
 	start(&wide, &(const struct pty_options){.rows = 24, .columns = 80});
-	pty_wait_text(&wide, " Tab tabs  L waits  i explain  e quality  g group  Enter open  ? help  q quit");
+	pty_wait_text(&wide, " Tab tabs  L waits  a idle  K kernel  i why  e data  Enter open  ? help  q quit");
 	pty_show(&wide, "\r",
-		 " Tab tabs  L waits  i explain  e quality  Enter open  Esc back  ? help  q quit");
+		 " Tab tabs  L waits  a idle  i why  e data  s sort  Enter open  Esc back  ? help");
 	pty_type(&wide, "L");
 	pty_wait_no_text(&wide, "L waits");
 	pty_hide(&wide, "\033", "Esc back");
