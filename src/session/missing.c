@@ -105,9 +105,10 @@ static void append_features(const struct snapshot *now, size_t named, const char
 			buffer_append_format(text, "%s%s", text->length == 0 ? "" : ", ", words.data);
 		buffer_release(&words);
 	}
-	if (found > named)
-		buffer_append_format(text, named == 0 && text->length == 0 ? "%zu missing" : ", %zu more",
-				     found - named);
+	if (found > named && text->length != 0)
+		buffer_append_format(text, ", %zu more missing", found - named);
+	else if (found > named)
+		buffer_append_format(text, "%zu source%s missing", found, found == 1 ? "" : "s");
 }
 
 /* The detail in which missing features are named. */

@@ -296,7 +296,9 @@ void session_append_cause(const struct session *session, const struct view *view
 	const enum feature cause = refusal.reason != REASON_READ ? cause_of(now, refusal) : FEATURE_NONE;
 
 	if (cause != FEATURE_NONE)
-		buffer_append_format(words, "%s off", features[cause].name);
+		buffer_append_format(
+			words, "%s %s", features[cause].name,
+			now->provenance.features[cause].state == FEATURE_STATE_PARTIAL ? "partial" : "off");
 	else if (refusal.reason != REASON_READ)
 		buffer_append_text(words, snapshot_reason_words(now, refusal.reason));
 }

@@ -181,7 +181,7 @@ static void test_header_names_the_cause(void **state)
 	pty_command(&pty, "off others_memory");
 	pty_command(&pty, "off cgroup2");
 	fake_round(&pty, rows);
-	pty_wait_text(&pty, "{N}  taskstats off, 3 more (e)  read in 6.0ms");
+	pty_wait_text(&pty, "{N}  4 sources missing (e: why)  read in 6.0ms");
 	pty_quit(&pty);
 }
 
