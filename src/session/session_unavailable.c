@@ -192,6 +192,17 @@ static struct refusal refuse_identity(const struct question *question)
 	return refusal_of(SOURCE_NONE, REASON_NOT_IN_FILE);
 }
 
+/* Most threads sleep, and how long they have is known to a pass alone. */
+static struct refusal refuse_waiting(const struct question *question)
+{
+	const struct snapshot *now = question->now;
+
+	if (question->view->level != VIEW_LEVEL_THREADS || now->waiting_ns != NULL ||
+	    !now->provenance.present)
+		return nothing_refused;
+	return refusal_of_feature(now, FEATURE_PASSES);
+}
+
 /* Parts of a bar are missing one by one. */
 static struct refusal refuse_nothing(const struct question *question)
 {
@@ -206,6 +217,7 @@ static struct refusal (*const refuse_kinds[COLUMN_OPERATION_COUNT])(const struct
 	[COLUMN_OPERATION_LATENCY] = refuse_latency, [COLUMN_OPERATION_LIVES] = refuse_lives,
 	[COLUMN_OPERATION_CGROUP] = refuse_cgroup,   [COLUMN_OPERATION_IDENTITY] = refuse_identity,
 	[COLUMN_OPERATION_BAR] = refuse_nothing,     [COLUMN_OPERATION_BLAME] = refuse_blame,
+	[COLUMN_OPERATION_WAITING] = refuse_waiting,
 };
 
 static struct refusal refusal_of_column(const struct session *session, const struct view *view,

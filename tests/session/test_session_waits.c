@@ -417,6 +417,35 @@ static void test_sleepers(void **state)
 	session_release(session);
 }
 
+/* Of threads, most of which sleep, only a pass knows the age of a wait; of groups the files tell it too. */
+static void test_ages_by_files(void **state)
+{
+	static const enum view_level levels[] = {VIEW_LEVEL_GROUPS, VIEW_LEVEL_THREADS};
+
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct session *session = session_create();
+
+		for (size_t round = 0; round < 2; round++) {
+			struct snapshot *snapshot = make_round(round, known);
+			struct feature_result *passes = &snapshot->provenance.features[FEATURE_PASSES];
+
+			snapshot->provenance.present = true;
+			passes->state = known ? FEATURE_STATE_ON : FEATURE_STATE_OFF;
+			passes->reason = known ? REASON_READ : REASON_NOT_PERMITTED;
+			session_add_round(session, snapshot);
+		}
+		for (size_t i = 0; i < 2; i++) {
+			struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+
+			view.level = levels[i];
+			assert_int_equal(session_why_unavailable(session, &view, COLUMN_WAITING, NULL),
+					 !known && levels[i] == VIEW_LEVEL_THREADS);
+		}
+		session_release(session);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_stuck_threads_wait),
 		cmocka_unit_test(test_sleepers),
+		cmocka_unit_test(test_ages_by_files),
 		cmocka_unit_test(test_words),
 	};
 
