@@ -115,6 +115,10 @@ static void append_threads(struct buffer *buffer, const struct diff_change *chan
 	const uint32_t before = change->threads[DIFF_BEFORE], after = change->threads[DIFF_AFTER];
 	char digits[28];
 
+	if (change->is_new && after == 0) {
+		buffer_append_text(buffer, "ended since");
+		return;
+	}
 	if (before != after && !change->is_new)
 		buffer_append_format(buffer, "%s%s", number_group_digits(before, digits), arrow);
 	buffer_append_format(buffer, "%s thread%s", number_group_digits(after, digits),
@@ -137,6 +141,8 @@ void diff_summary_append(const struct diff_change *change, const struct diff_sum
 	else
 		append_change(buffer, delta, ladder, per->ascii);
 	buffer_append_text(buffer, star + 1);
+	if (change->is_new && per->rates)
+		buffer_append_text(buffer, " per second");
 	buffer_append_text(buffer, " (");
 	if (!change->is_new) {
 		append_amount(buffer, change->number[DIFF_BEFORE], ladder, per->ascii);

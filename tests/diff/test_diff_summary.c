@@ -54,6 +54,11 @@ static void test_sentences_have_the_words_of_their_unit(void **state)
 				      .is_new = true};
 	assert_sentence(change, plain,
 			"backup, which was not there before, ran 2 h 13 min on a CPU (2 threads)");
+	/* rates of what began and ended within the second window */
+	change.number[DIFF_AFTER] = 250e6;
+	change.threads[DIFF_AFTER] = 0;
+	assert_sentence(change, (struct diff_summary_per){.rates = true},
+			"backup, which was not there before, ran 250 ms on a CPU per second (ended since)");
 }
 
 static void test_sentences_are_divided_as_rows_are(void **state)
