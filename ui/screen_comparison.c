@@ -384,7 +384,8 @@ static void draw_order(const struct ui *ui, int y, int used)
 	static const char *const forms[] = {
 		"sorted by share of each metric's total change, times first",
 		"sorted by share of each metric's total change",
-		"sorted by change",
+		"sorted by share of change",
+		"by share of change",
 	};
 	const int room = draw_screen_width() - used - 2;
 

@@ -11,6 +11,7 @@
 #include "base/unicode.h"
 #include "session/missing.h"
 #include "snapshot/user_names.h"
+#include "table/column_name.h"
 #include "table/tab.h"
 #include "window/column.h"
 
@@ -325,9 +326,7 @@ static bool make_path(const struct ui *ui, int width, size_t first_step, struct 
 									   : axes[view->grouping.axis].word);
 	append_identity(ui, width, path);
 	if (view->focus != COLUMN_COUNT)
-		append_note(path, "%s (Esc: all metrics)",
-			    view->focus < COLUMN_COUNT ? column_title(view->focus, WINDOW_MODE_TOTAL)
-						       : column_name(view->focus));
+		append_note(path, "%s (Esc: all metrics)", column_stored_title(view->focus));
 	if (view->filter != NULL) {
 		append_note(path, "filter: ");
 		buffer_append(path, filter_text(view->filter), strlen(filter_text(view->filter)));

@@ -10,6 +10,7 @@
 #include "base/order.h"
 #include "diff_evidence.h"
 #include "table/column_list.h"
+#include "table/column_name.h"
 #include "table/screen_format.h"
 #include "table/value_cell.h"
 
@@ -228,6 +229,8 @@ static bool passes(struct ranking *ranking, size_t pair, enum column metric)
 	buffer_append(text, label->text, label->length);
 	buffer_append_char(text, ' ');
 	buffer_append_text(text, column_name(metric));
+	buffer_append_char(text, ' ');
+	buffer_append_text(text, column_stored_title(metric));
 	ranking->pair = pair;
 	return filter_matches(ranking->view->filter, &(struct filter_row){.label = text->data,
 									  .label_length = text->length,
@@ -448,7 +451,7 @@ struct cell compare_cell(const struct compare_subject *subject, enum column metr
 	case COMPARE_COLUMN_THREADS:
 		return threads_cell(subject, arena);
 	case COMPARE_COLUMN_METRIC:
-		return cell_of_text(column_name(metric));
+		return cell_of_text(column_stored_title(metric));
 	case COMPARE_COLUMN_BEFORE:
 		return side_cell(subject, metric, &value->side[DIFF_BEFORE], DIFF_BEFORE, arena);
 	case COMPARE_COLUMN_AFTER:

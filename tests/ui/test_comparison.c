@@ -122,16 +122,16 @@ static void test_pool_that_grew(void **state)
 	pty_wait_text(&pty, "CHANGEv");
 	snprintf(keys, sizeof(keys), "//%s.*thread_count/\r", pool);
 	pty_show(&pty, keys, "1/1");
-	pty_wait_text(&pty, "2>5 thread_count");
+	pty_wait_text(&pty, "2>5 THR");
 	pty_wait_text(&pty, "+3 +150.0%");
 	pty_wait_text(&pty, ": 2 threads the same, 3 came, 0 gone");
-	pty_show(&pty, "~", "5>2 thread_count");
+	pty_show(&pty, "~", "5>2 THR");
 	pty_wait_text(&pty, "-3  -60.0%");
 	pty_wait_text(&pty, "! after is the older capture");
 	pty_show(&pty, "~", "+3 +150.0%");
 	/* the threads, of which three are new */
 	pty_show(&pty, "\r", " > threads");
-	pty_wait_text(&pty, "thread_count (Esc: all metrics)");
+	pty_wait_text(&pty, "THR (Esc: all metrics)");
 	pty_wait_text(&pty, "1/3");
 	pty_show(&pty, "=", "1/5");
 	/* all metrics of one, and an explanation */
@@ -140,7 +140,7 @@ static void test_pool_that_grew(void **state)
 	pty_show(&pty, "i", "Esc close");
 	pty_type(&pty, "\033");
 	pty_show(&pty, "\033", "1/5");
-	pty_show(&pty, "\033", "2>5 thread_count");
+	pty_show(&pty, "\033", "2>5 THR");
 	pty_quit(&pty);
 }
 
