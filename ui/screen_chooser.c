@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "table/column_list.h"
+#include "table/column_name.h"
 
 /* --- any of them --- */
 
@@ -293,6 +294,16 @@ static void tell(struct choices *choices, size_t first, enum found found, const 
 	}
 }
 
+/* Whether a column of tabs shows the metric, or has its title: one of both is enough. */
+static bool is_twice(enum column column)
+{
+	for (enum column i = 0; i < COLUMN_COUNT && column > COLUMN_COUNT; i++) {
+		if (column_as_stored(i) == column)
+			return true;
+	}
+	return column_find(column_title(column, WINDOW_MODE_RATE)) != column;
+}
+
 /* Keys of the list first, those that merely move last. */
 static void make_palette(const struct ui *ui, struct choices *choices)
 {
@@ -307,7 +318,7 @@ static void make_palette(const struct ui *ui, struct choices *choices)
 	if (ui->comparison != NULL)
 		make_columns(ui, choices);
 	for (enum column column = 0; column < COLUMN_TASK_FIELDS && ui->comparison == NULL; column++) {
-		if (column != COLUMN_COUNT && !column_is_looked_up(column))
+		if (column != COLUMN_COUNT && !column_is_looked_up(column) && !is_twice(column))
 			add_column(ui, choices, column);
 	}
 	tell(choices, first, FOUND_COLUMN, "sort by");

@@ -398,6 +398,7 @@ static void test_sort_menu(void **state)
 static void test_palette(void **state)
 {
 	struct pty_screen pty;
+	int row;
 
 	(void)state;
 	fake_start_with_rows(&pty, NULL);
@@ -410,6 +411,12 @@ static void test_palette(void **state)
 	/* a column of another tab leads there */
 	pty_show(&pty, ":wri\r", "WRITE/sv");
 	pty_show(&pty, ":pss\r", "PSSv");
+	/* a metric has one line, that of its column */
+	pty_show(&pty, ":minor", "sort by: Page faults served without disk.");
+	row = pty_find(&pty, "MINF/s ", NULL);
+	assert_true(row >= 0);
+	assert_null(strstr(pty_row(&pty, row + 1), "MINF/s"));
+	pty_hide(&pty, "\033\033", "Find");
 	/* what Enter does is what the key does */
 	pty_show(&pty, ":data quality\r", "Data quality");
 	pty_hide(&pty, "\033", "Data quality");
