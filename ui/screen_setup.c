@@ -292,7 +292,7 @@ static void draw_line(const void *context, size_t line, int y, int width, bool s
 	draw_string(y, 5, TITLE_CELLS - 1, style == STYLE_NORMAL ? STYLE_STRONG : style, title);
 	if (column == sort)
 		draw_string(y, 5 + (int)strlen(title), 1, style, "v");
-	draw_string(y, 5 + TITLE_CELLS, width - 5 - TITLE_CELLS, style, column_description(column));
+	draw_clauses(y, 5 + TITLE_CELLS, width - 5 - TITLE_CELLS, style, column_description(column));
 }
 
 /* Draws the number of chosen columns, and whether they fit. */

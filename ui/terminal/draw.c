@@ -297,6 +297,27 @@ int draw_middle(int y, int x, int cells, enum style style, const char *text, siz
 	return used;
 }
 
+/* The part of a text that fits, to the end of a clause, else of a word. */
+static size_t clause_length(const char *text, int cells)
+{
+	size_t end = 0, word = 0;
+
+	for (size_t i = 0; text[i] != '\0'; i++) {
+		if (draw_width(text, i + 1) > cells)
+			return 2 * draw_width(text, end) >= cells ? end : word;
+		if (text[i + 1] == ' ' && strchr(".,:;", text[i]) != NULL)
+			end = i + (text[i] == '.');
+		if (text[i + 1] == ' ')
+			word = i + 1;
+	}
+	return strlen(text);
+}
+
+void draw_clauses(int y, int x, int cells, enum style style, const char *text)
+{
+	draw_text(y, x, cells, style, text, clause_length(text, cells));
+}
+
 void draw_right(int y, int x, int cells, enum style style, const char *text)
 {
 	int width = draw_width(text, strlen(text));

@@ -71,6 +71,10 @@ int draw_middle(int y, int x, int cells, enum style style, const char *text, siz
 /* Appends what draw_middle() would draw, made printable. */
 void draw_append_middle(struct buffer *buffer, int cells, const char *text, size_t length);
 
+/* Draws as many clauses as fit, else words, for texts that stand elsewhere as a whole. No mark shows that
+ * more follows. */
+void draw_clauses(int y, int x, int cells, enum style style, const char *text);
+
 /* Aligned on the right of `cells` cells. */
 void draw_right(int y, int x, int cells, enum style style, const char *text);
 

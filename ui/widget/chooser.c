@@ -175,33 +175,16 @@ struct layout {
 	int text_x; /* of descriptions */
 };
 
-/* The part of a description that fits, to the end of a clause, else of a word; the whole stands below. */
-static size_t clause_length(const char *text, int cells)
-{
-	size_t end = 0, word = 0;
-
-	for (size_t i = 0; text[i] != '\0'; i++) {
-		if (draw_width(text, i + 1) > cells)
-			return 2 * draw_width(text, end) >= cells ? end : word;
-		if (text[i + 1] == ' ' && strchr(".,:;", text[i]) != NULL)
-			end = i + (text[i] == '.');
-		if (text[i + 1] == ' ')
-			word = i + 1;
-	}
-	return strlen(text);
-}
-
 static void draw_choice(const void *context, size_t line, int y, int width, bool marked)
 {
 	const struct layout *layout = context;
 	const struct choice *choice = &layout->choices->items[line];
 	const enum style style = marked ? STYLE_SELECTED : choice->unavailable ? STYLE_DIM : STYLE_NORMAL;
-	const int cells = width - layout->text_x - 2;
 
 	draw_string(y, TITLE_X, layout->text_x - TITLE_X - 1, style == STYLE_NORMAL ? STYLE_KEY : style,
 		    choice->title);
-	draw_text(y, layout->text_x, cells, style, choice->description,
-		  clause_length(choice->description, cells));
+	/* the whole stands below */
+	draw_clauses(y, layout->text_x, width - layout->text_x - 2, style, choice->description);
 }
 
 /* Rows below the list for a description that is cut in it. */
