@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 {
 	struct error error;
 
-	memory_initialise();
+	memory_expect(0);
 	occupy_standard_descriptors();
 	/* past RLIMIT_FSIZE a write fails with EFBIG, as on a full disk, instead of leaving half a file */
 	signal(SIGXFSZ, SIG_IGN);

@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 enum {
-	EMPTY_KEPT = 65536,    /* bytes that an empty array may keep */
-	LARGE_BYTES = 1 << 20, /* that are mapped */
-	FREE_BYTES = 16 << 20, /* that may be left at the end of the heap */
+	EMPTY_KEPT = 65536,       /* bytes that an empty array may keep */
+	LARGE_BYTES = 1 << 20,    /* that are mapped */
+	FREE_BYTES = 16 << 20,    /* that may be left at the end of the heap */
+	MANY_THREADS = 5000,      /* from which on tables are larger than that */
+	LARGE_OF_MANY = 32 << 20, /* the most that malloc(3) takes on a 64-bit system */
+	FREE_OF_MANY = 64 << 20,
 };
 
 static void (*failure_handler)(void);
@@ -140,12 +143,16 @@ char *memory_format(const char *format, ...)
 	return text;
 }
 
-void memory_initialise(void)
+void memory_expect(size_t threads)
 {
 #ifdef __GLIBC__
+	const bool many = threads >= MANY_THREADS;
+
 	/* set, they no longer follow what was freed last */
-	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-	(void)mallopt(M_TRIM_THRESHOLD, FREE_BYTES);
+	(void)mallopt(M_MMAP_THRESHOLD, many ? LARGE_OF_MANY : LARGE_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, many ? FREE_OF_MANY : FREE_BYTES);
+#else
+	(void)threads;
 #endif
 }
 

@@ -58,11 +58,12 @@ char *memory_duplicate_bytes(const char *bytes, size_t length) __attribute__((ma
 char *memory_format(const char *format, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
 /*
- * Sets up malloc(3), once at the start, for arrays that come and go with each round. Large ones are mapped,
- * so that the kernel clears the pages that are used and no others; what the rest frees at the end of the heap
- * is kept, so that the next table does not fetch it again page by page.
+ * Sets up malloc(3) for rounds of so many threads, at the start for none. Large arrays, which come and go
+ * with each round, are mapped, so that the kernel clears the pages that are used and no others; what the rest
+ * frees at the end of the heap is kept, so that the next table does not fetch it again page by page. The
+ * tables of many threads are larger than what is mapped otherwise: they would take a third longer.
  */
-void memory_initialise(void);
+void memory_expect(size_t threads);
 
 /*
  * Gives free memory back to the system, of all threads: malloc(3) keeps what is not at the end of a heap.

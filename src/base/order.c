@@ -24,6 +24,63 @@ int order_numbers(double left, double right, bool ascending)
 	return (left < right) == ascending ? -1 : 1;
 }
 
+uint64_t order_key(double number, bool ascending)
+{
+	const uint64_t sign = UINT64_C(1) << 63;
+	uint64_t bits;
+
+	if (isnan(number))
+		return UINT64_MAX;
+	number += 0.0; /* there is one zero */
+	memcpy(&bits, &number, sizeof(bits));
+	/* IEEE 754: larger magnitudes have larger bits */
+	bits = (bits & sign) != 0 ? ~bits : bits | sign;
+	return ascending ? bits : ~bits;
+}
+
+enum {
+	KEY_BYTES = 16, /* of both numbers of an item */
+	BYTE_VALUES = 256,
+};
+
+static uint8_t byte_of(const struct order_item *item, unsigned int byte)
+{
+	return (uint8_t)(byte < 8 ? item->second >> (8 * byte) : item->first >> (8 * (byte - 8)));
+}
+
+/* By the lowest byte first, each pass keeping what the ones before it did. */
+void order_items(struct order_item *items, size_t count)
+{
+	size_t(*counts)[BYTE_VALUES] = memory_allocate_zero(KEY_BYTES, sizeof(*counts));
+	struct order_item *from = items, *to = memory_allocate((count + 1) * sizeof(*to)), *spare = to;
+
+	for (size_t i = 0; i < count; i++) {
+		for (unsigned int byte = 0; byte < KEY_BYTES; byte++)
+			counts[byte][byte_of(&items[i], byte)]++;
+	}
+	for (unsigned int byte = 0; byte < KEY_BYTES && count != 0; byte++) {
+		struct order_item *const sorted = to;
+		size_t start = 0;
+
+		if (counts[byte][byte_of(&from[0], byte)] == count)
+			continue;
+		for (size_t value = 0; value < BYTE_VALUES; value++) {
+			const size_t length = counts[byte][value];
+
+			counts[byte][value] = start;
+			start += length;
+		}
+		for (size_t i = 0; i < count; i++)
+			to[counts[byte][byte_of(&from[i], byte)]++] = from[i];
+		to = from;
+		from = sorted;
+	}
+	if (from != items)
+		memcpy(items, from, count * sizeof(*items));
+	free(spare);
+	free(counts);
+}
+
 static void swap(char *left, char *right, size_t size)
 {
 	char chunk[64];

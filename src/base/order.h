@@ -20,6 +20,19 @@ static inline int order_u64(uint64_t left, uint64_t right)
 /* A NAN comes last whatever the direction. */
 int order_numbers(double left, double right, bool ascending);
 
+/* An item by two numbers: by `first`, and where these are equal by `second`. */
+struct order_item {
+	uint64_t first, second;
+	uint32_t index;
+};
+
+/* Sorts items; equal ones keep their order. Costs a pass for each byte in which they differ, whatever their
+ * order. */
+void order_items(struct order_item *items, size_t count);
+
+/* A number for `first` or `second`, so that items come in the order of order_numbers(). */
+uint64_t order_key(double number, bool ascending);
+
 typedef int order_compare(const void *left, const void *right, void *context);
 
 /*

@@ -35,6 +35,8 @@ void row_values_release(struct row_values *rows)
 void session_forget_groupings(struct session *session)
 {
 	row_values_release(&session->unmade);
+	free(session->name_ranks);
+	session->name_ranks = NULL;
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
 		grouping_release(session->groupings[i].grouping);
 		session->groupings[i] = (struct cached_grouping){0};

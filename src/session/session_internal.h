@@ -60,6 +60,7 @@ struct session {
 	struct courses courses;
 	struct task_field_owner *scheduler; /* a reference: see session_scheduler() */
 	struct row_values unmade;           /* of the newest table of groups whose rows lack cells */
+	uint32_t *name_ranks; /* of thread names, by triple of the newest round; NULL until they are sorted */
 };
 
 /* --- session.c --- */
@@ -84,7 +85,7 @@ struct window session_window(const struct session *session, enum window_mode mod
 /* Takes the scheduler of the newest round, which has just been set. */
 void session_keep_scheduler(struct session *session);
 
-/* Forgets cached groupings: they belong to another round. */
+/* Forgets cached groupings and the order of names: they belong to another round. */
 void session_forget_groupings(struct session *session);
 
 /* --- session_shown.c --- */

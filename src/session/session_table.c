@@ -16,6 +16,7 @@ struct ordered_row {
 	struct marked_row is;
 	uint32_t thread; /* index in the newest round, UINT32_MAX for a group or a gone row */
 	uint32_t group;  /* a grouping has them in the order of their keys; UINT32_MAX for no group */
+	uint32_t leader; /* of a thread's process in the newest round, or SNAPSHOT_NO_ROW */
 	size_t row;      /* of `shown`, or ROW_GONE */
 	bool idle;
 };
@@ -36,6 +37,7 @@ struct table_work {
 	size_t filter_row;
 	bool **filter_members; /* by term, NULL until one is asked for: whether a row has one */
 	struct buffer key;
+	uint32_t process, leader; /* the last that was looked for, and its row in the newest round */
 };
 
 /* The column sorted by, or the one of the table that stands for it. */
@@ -267,22 +269,73 @@ static int compare_names(const struct ordered_row *left, const struct ordered_ro
 	return order != 0 ? order : (left->row == ROW_GONE) - (right->row == ROW_GONE);
 }
 
+struct name {
+	const char *text;
+	size_t length;
+	uint32_t triple;
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+	const struct name *left = a, *right = b;
+
+	return left->text == right->text ? 0
+					 : order_bytes(left->text, left->length, right->text, right->length);
+}
+
+/* The places of thread names in their order, by triple; equal names have one. Owned by the session. */
+static const uint32_t *rank_names(struct session *session)
+{
+	const struct snapshot *now = session->rounds.now;
+	struct name *names;
+	size_t count = 0;
+
+	if (session->name_ranks != NULL)
+		return session->name_ranks;
+	names = memory_allocate((now->triple_count + 1) * sizeof(*names));
+	session->name_ranks = memory_allocate_zero(now->triple_count + 1, sizeof(*session->name_ranks));
+	for (uint32_t triple = 0; triple < now->triple_count; triple++) {
+		struct name *name = &names[count++];
+
+		name->text = shown_triple_name(now, triple, &name->length);
+		name->triple = triple;
+	}
+	qsort(names, count, sizeof(*names), compare_texts);
+	for (size_t i = 1; i < count; i++)
+		session->name_ranks[names[i].triple] = session->name_ranks[names[i - 1].triple] +
+						       (compare_texts(&names[i - 1], &names[i]) != 0);
+	free(names);
+	return session->name_ranks;
+}
+
+/* The place that compare_names() gives a living row among such rows; false where no number says it. */
+static bool rank_row(struct table_work *work, const struct ordered_row *row, uint64_t *ret_rank)
+{
+	const struct snapshot *now = work->rows->shown.now;
+
+	if (row->is.is_thread)
+		*ret_rank = ((uint64_t)rank_names(work->session)[now->triple[row->thread]] << 32) |
+			    row->is.tid;
+	else if (work->view->grouping.axis == AXIS_PID)
+		*ret_rank = row->is.tgid;
+	else
+		*ret_rank = row->group;
+	return row->is.is_thread || row->is.tgid != 0 ||
+	       (row->group != UINT32_MAX && row->is.label == row->is.key);
+}
+
 static int compare_rows(const void *a, const void *b, void *context)
 {
-	const struct table_work *work = context;
+	const struct view *view = ((const struct table_work *)context)->view;
 	const struct ordered_row *left = a, *right = b;
-	bool ascending = work->view->sort_ascending;
-	int order;
+	int order = 0;
 
-	if (work->view->sort_by_name) {
-		order = compare_names(left, right);
-		return ascending ? order : -order;
-	}
-	/* gone rows have no number to be sorted by */
-	if ((left->row == ROW_GONE) != (right->row == ROW_GONE))
-		return left->row == ROW_GONE ? 1 : -1;
-	order = order_numbers(left->is.sort, right->is.sort, ascending);
-	return order != 0 ? order : compare_names(left, right);
+	if (!view->sort_by_name)
+		order = order_numbers(left->is.sort, right->is.sort, view->sort_ascending);
+	if (order != 0)
+		return order;
+	order = compare_names(left, right);
+	return view->sort_by_name && !view->sort_ascending ? -order : order;
 }
 
 /* --- rows --- */
@@ -318,6 +371,65 @@ static bool hides_gone(const struct view *view)
 	return view->hide_gone || is_fleeting(view);
 }
 
+/*
+ * Sorts the living rows by numbers alone, since comparing all of a large table takes longest of all that
+ * makes it; false where not all have a rank.
+ */
+static bool sort_by_ranks(struct table_work *work, struct ordered_row *rows, size_t count)
+{
+	const struct view *view = work->view;
+	struct order_item *items = memory_allocate((count + 1) * sizeof(*items));
+	struct ordered_row *unsorted;
+	bool all = true;
+
+	for (uint32_t i = 0; i < count && all; i++) {
+		items[i] = (struct order_item){.index = i};
+		all = rank_row(work, &rows[i], &items[i].second);
+		if (!view->sort_by_name)
+			items[i].first = order_key(rows[i].is.sort, view->sort_ascending);
+		else if (!view->sort_ascending)
+			items[i].second = ~items[i].second;
+	}
+	if (all) {
+		order_items(items, count);
+		unsorted = memory_allocate((count + 1) * sizeof(*rows));
+		memcpy(unsorted, rows, count * sizeof(*rows));
+		for (size_t i = 0; i < count; i++)
+			rows[i] = unsorted[items[i].index];
+		free(unsorted);
+	}
+	free(items);
+	return all;
+}
+
+/* Sorts rows, of which the first `living` are not gone, so far that the first `wanted` are in their order. */
+static void sort_rows(struct table_work *work, struct ordered_row *rows, size_t living, size_t count,
+		      size_t wanted)
+{
+	struct ordered_row *const gone = &rows[living];
+	const size_t gone_count = count - living;
+
+	/* gone rows have no number to be sorted by: they come last, but have their places among names */
+	if (work->view->sort_by_name && gone_count != 0) {
+		order_first(rows, count, sizeof(*rows), wanted, compare_rows, work);
+		return;
+	}
+	if (!sort_by_ranks(work, rows, living))
+		order_first(rows, living, sizeof(*rows), wanted, compare_rows, work);
+	if (wanted > living)
+		order_first(gone, gone_count, sizeof(*gone), wanted - living, compare_rows, work);
+}
+
+/* The leader of a process; threads of one come after one another. */
+static uint32_t find_leader(struct table_work *work, uint32_t tgid)
+{
+	if (tgid != work->process || tgid == 0) {
+		work->process = tgid;
+		work->leader = snapshot_find_row(work->rows->shown.now, tgid, tgid);
+	}
+	return work->leader;
+}
+
 /* The rows that the table shows, in their order; the caller frees them. */
 static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count, size_t *ret_total)
 {
@@ -329,7 +441,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 							work->view, &work->rows->shown, sorts);
 	struct ordered_row *rows = memory_allocate((work->rows->shown.row_count + before->count + 1) *
 						   sizeof(*rows));
-	size_t count = 0, limit = work->view->limit;
+	size_t count = 0, limit = work->view->limit, living;
 
 	for (size_t i = 0; i < work->rows->shown.row_count; i++) {
 		if (described[i].mark == ROW_MARK_NEW && hides_new)
@@ -338,6 +450,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 			.is = described[i],
 			.thread = by_thread ? work->rows->shown.row_group[i] : UINT32_MAX,
 			.group = by_thread ? UINT32_MAX : work->rows->shown.row_group[i],
+			.leader = by_thread ? find_leader(work, described[i].tgid) : SNAPSHOT_NO_ROW,
 			.row = i,
 		};
 		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
@@ -349,11 +462,16 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		else
 			count++;
 	}
+	living = count;
 	for (size_t i = 0; before->round != 0 && !hides_gone(work->view) && i < before->count; i++) {
 		if (before->rows[i].seen ||
 		    (work->view->jemalloc_only && !had_jemalloc(work, &before->rows[i])))
 			continue;
-		rows[count] = (struct ordered_row){before->rows[i], UINT32_MAX, UINT32_MAX, ROW_GONE, false};
+		rows[count] = (struct ordered_row){.is = before->rows[i],
+						   .thread = UINT32_MAX,
+						   .group = UINT32_MAX,
+						   .leader = SNAPSHOT_NO_ROW,
+						   .row = ROW_GONE};
 		rows[count].is.mark = ROW_MARK_GONE;
 		if (passes(work, &rows[count])) {
 			work->table->row_gone++;
@@ -364,7 +482,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 	free(described);
 	*ret_total = count;
 	*ret_count = limit != 0 && limit < count ? limit : count;
-	order_first(rows, count, sizeof(*rows), *ret_count, compare_rows, work);
+	sort_rows(work, rows, living, count, *ret_count);
 	return rows;
 }
 
@@ -390,7 +508,7 @@ static void set_process(struct table_work *work, const struct ordered_row *order
 {
 	const struct snapshot *now = work->rows->shown.now;
 	const struct accumulator *processes;
-	uint32_t leader;
+	uint32_t leader = ordered->leader;
 
 	if (work->session->is_file)
 		return;
@@ -400,8 +518,9 @@ static void set_process(struct table_work *work, const struct ordered_row *order
 	} else {
 		processes = reduce_accumulator(values_of(work, COLUMN_PID), ordered->row);
 		row->process = processes->identity.distinct == 1 ? processes->identity.value : 0;
+		if (row->process != 0)
+			leader = snapshot_find_row(now, row->process, row->process);
 	}
-	leader = row->process != 0 ? snapshot_find_row(now, row->process, row->process) : SNAPSHOT_NO_ROW;
 	if (leader == SNAPSHOT_NO_ROW)
 		row->process = 0;
 	else

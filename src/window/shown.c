@@ -160,13 +160,18 @@ uint32_t shown_row_pid(const struct shown *shown, size_t row)
 		       : grouping_pid(shown->grouping, shown->row_group[row]);
 }
 
-const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length)
+const char *shown_triple_name(const struct snapshot *snapshot, uint32_t triple, size_t *ret_length)
 {
-	uint32_t comm = snapshot->triples[snapshot->triple[thread]].comm;
+	uint32_t comm = snapshot->triples[triple].comm;
 	const char *name = snapshot_text(snapshot, comm);
 
 	*ret_length = string_pool_length(&snapshot->strings, comm);
 	/* visible names begin with a visible character */
 	return (unsigned char)name[0] > ' ' && name[0] <= '~' ? name
 							      : grouping_visible_name(name, ret_length);
+}
+
+const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length)
+{
+	return shown_triple_name(snapshot, snapshot->triple[thread], ret_length);
 }

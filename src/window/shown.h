@@ -97,7 +97,8 @@ const char *shown_row_label(const struct shown *shown, size_t row, size_t *ret_l
 /* The id of the process that a row is; 0 for others, and for threads. */
 uint32_t shown_row_pid(const struct shown *shown, size_t row);
 
-/* Name of a thread as read, or the text shown for an invisible name. */
+/* Name of a thread as read, or the text shown for an invisible name; the same of the threads of a triple. */
+const char *shown_triple_name(const struct snapshot *snapshot, uint32_t triple, size_t *ret_length);
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length);
 
 /* An amount of a counter, or a number per second. */

@@ -110,6 +110,54 @@ static void a_few_of_many_cost_no_whole_sort(void **state)
 	free(items);
 }
 
+static void keys_have_the_order_of_numbers(void **state)
+{
+	static const double numbers[] = {NAN, -INFINITY, -1e300, -2, -1,    -1e-300, -0.0,
+					 0.0, 1e-300,    1,      2,  1e300, INFINITY};
+	const size_t count = sizeof(numbers) / sizeof(numbers[0]);
+
+	(void)state;
+	for (size_t i = 0; i < count * count * 2; i++) {
+		const double left = numbers[i / 2 / count], right = numbers[i / 2 % count];
+		const bool ascending = i % 2;
+
+		assert_int_equal(order_u64(order_key(left, ascending), order_key(right, ascending)),
+				 order_numbers(left, right, ascending));
+	}
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct order_item *left = a, *right = b;
+	int order = order_u64(left->first, right->first);
+
+	order = order != 0 ? order : order_u64(left->second, right->second);
+	return order != 0 ? order : order_u64(left->index, right->index);
+}
+
+static void items_come_by_both_numbers_and_equal_ones_as_they_were(void **state)
+{
+	static const uint64_t masks[] = {0, 1, 0xff00, UINT64_MAX};
+
+	(void)state;
+	srand(11);
+	for (size_t count = 0; count < 2000; count = count * 3 + 1) {
+		for (size_t i = 0; i < 16; i++) {
+			struct order_item items[2000], expected[2000];
+
+			for (uint32_t k = 0; k < count; k++)
+				items[k] = (struct order_item){
+					((uint64_t)rand() << 33 | (uint64_t)rand()) & masks[i / 4],
+					((uint64_t)rand() << 33 | (uint64_t)rand()) & masks[i % 4], k};
+			memcpy(expected, items, sizeof(items));
+			qsort(expected, count, sizeof(*expected), compare_keys);
+			order_items(items, count);
+			for (size_t k = 0; k < count; k++)
+				assert_int_equal(items[k].index, expected[k].index);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +165,8 @@ int main(void)
 		cmocka_unit_test(nan_comes_last),
 		cmocka_unit_test(the_first_are_those_of_a_whole_sort),
 		cmocka_unit_test(a_few_of_many_cost_no_whole_sort),
+		cmocka_unit_test(keys_have_the_order_of_numbers),
+		cmocka_unit_test(items_come_by_both_numbers_and_equal_ones_as_they_were),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,19 +234,23 @@ static void assert_order(struct session *session, const struct view *view, const
 static void test_order(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_order);
-	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	struct view view;
 
 	(void)state;
-	assert_order(session, &view, "dbca");
-	view.sort_ascending = true;
-	assert_order(session, &view, "bcda");
-	view.sort_by_name = true;
-	assert_order(session, &view, "abcd");
-	view.sort_ascending = false;
-	assert_order(session, &view, "dcba");
-	view.sort_by_name = false;
-	view.limit = 2;
-	assert_order(session, &view, "db");
+	for (int threads = 0; threads < 2; threads++) {
+		view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+		view.level = threads ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
+		assert_order(session, &view, "dbca");
+		view.sort_ascending = true;
+		assert_order(session, &view, "bcda");
+		view.sort_by_name = true;
+		assert_order(session, &view, "abcd");
+		view.sort_ascending = false;
+		assert_order(session, &view, "dcba");
+		view.sort_by_name = false;
+		view.limit = 2;
+		assert_order(session, &view, "db");
+	}
 	session_release(session);
 }
 

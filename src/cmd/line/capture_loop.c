@@ -132,20 +132,26 @@ static bool take_full(struct capture_loop *loop)
 	return result == -ECANCELED || send_text(loop, CAPTURE_NO_FULL, error.text, result);
 }
 
+static void expect_threads(struct capture_loop *loop, size_t threads)
+{
+	loop->most_threads = threads;
+	memory_expect(threads);
+}
+
 /* Gives back what rounds of a host took that had many more threads for a while. */
 static void trim_memory(struct capture_loop *loop, size_t threads)
 {
 	if (threads >= loop->most_threads / 2) {
 		loop->smaller_rounds = 0;
 		if (threads > loop->most_threads)
-			loop->most_threads = threads;
+			expect_threads(loop, threads);
 		return;
 	}
 	loop->smaller_rounds++;
+	if (loop->smaller_rounds == ROUNDS_UNTIL_FORGOTTEN)
+		expect_threads(loop, threads);
 	if (loop->smaller_rounds == ROUNDS_UNTIL_TRIM || loop->smaller_rounds == ROUNDS_UNTIL_FORGOTTEN)
 		memory_trim();
-	if (loop->smaller_rounds == ROUNDS_UNTIL_FORGOTTEN)
-		loop->most_threads = threads;
 }
 
 static bool take_round(struct capture_loop *loop, struct capture_round_options round)
