@@ -274,6 +274,16 @@ static int walk(struct dump *dump, struct error *error)
 	return 0;
 }
 
+/* Tells of damage that was passed over where rounds were looked for, unless rounds of it are told already. */
+static void tell_holes(const struct dump *dump)
+{
+	size_t count;
+	const struct history_hole *holes = history_damage(dump->history, false, &count);
+
+	if (count != 0 && dump->damaged == 0)
+		command_note("%s", holes[0].why);
+}
+
 /*
  * Prints the tables. Rates and amounts of a table count since the one before it, or since the round before
  * where each round has a table; threads that ended in between count with what they did. Nothing is counted
@@ -289,6 +299,7 @@ static int print_tables(struct dump *dump, struct error *error)
 	if (dump->damaged > 1)
 		command_note("%llu rounds cannot be read; `ctop history --check` lists them",
 			     (unsigned long long)dump->damaged);
+	tell_holes(dump);
 	session_release(dump->session);
 	take_back(dump);
 	ended_set_release(dump->ended);
