@@ -346,7 +346,8 @@ static void test_hints(void **state)
 		pty_quit(&pty);
 	}
 	start(&wide, &(const struct pty_options){.rows = 24, .columns = 80});
-	pty_wait_text(&wide, " Tab tabs  L waits  a idle  K kernel  i why  e data  Enter open  ? help  q quit");
+	pty_wait_text(&wide,
+		      " Tab tabs  L waits  a idle  K kernel  i why  e data  Enter open  ? help  q quit");
 	pty_show(&wide, "\r",
 		 " Tab tabs  L waits  a idle  i why  e data  s sort  Enter open  Esc back  ? help");
 	pty_type(&wide, "L");
