@@ -44,10 +44,10 @@ void measure_between(struct measurement *measurement, const char *what, double v
 		     double high);
 
 /*
- * Every name of the host that gets a CPU takes room in each measurement of waits, also those of tests that
- * run at the same time. With the first, a test waits until none makes many names, and lets others measure
- * beside it; with the second, until none measures. It holds until the other one is called or the program
- * ends.
+ * Each name of a thread that runs takes room in every measurement of waits on the host, so tests that make
+ * many names spoil those of other tests. measure_waits_beside_others() waits until no test makes many names;
+ * measure_waits_alone(), before many are made, until no test measures. Each holds until the other is called
+ * or the program ends.
  */
 void measure_waits_beside_others(void);
 void measure_waits_alone(void);

@@ -58,10 +58,10 @@ char *memory_duplicate_bytes(const char *bytes, size_t length) __attribute__((ma
 char *memory_format(const char *format, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
 /*
- * Sets up malloc(3) for rounds of so many threads, at the start for none. Large arrays, which come and go
- * with each round, are mapped, so that the kernel clears the pages that are used and no others; what the rest
- * frees at the end of the heap is kept, so that the next table does not fetch it again page by page. The
- * tables of many threads are larger than what is mapped otherwise: they would take a third longer.
+ * Sets up malloc(3) for rounds of so many threads; 0 at the start. Large arrays come and go with each round
+ * and are mapped, so the kernel clears only the pages that are used. Free memory at the end of the heap is
+ * kept for the next table. Tables of many threads are kept on the heap, too: to map them anew took a third of
+ * a key's time.
  */
 void memory_expect(size_t threads);
 

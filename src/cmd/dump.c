@@ -274,7 +274,7 @@ static int walk(struct dump *dump, struct error *error)
 	return 0;
 }
 
-/* Tells of damage that was passed over where rounds were looked for, unless rounds of it are told already. */
+/* Reports damage that was skipped while searching for rounds, unless damaged rounds are reported already. */
 static void tell_holes(const struct dump *dump)
 {
 	size_t count;

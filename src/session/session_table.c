@@ -287,18 +287,16 @@ static int compare_texts(const void *a, const void *b)
 static const uint32_t *rank_names(struct session *session)
 {
 	const struct snapshot *now = session->rounds.now;
+	const size_t count = now->triple_count;
 	struct name *names;
-	size_t count = 0;
 
 	if (session->name_ranks != NULL)
 		return session->name_ranks;
-	names = memory_allocate((now->triple_count + 1) * sizeof(*names));
-	session->name_ranks = memory_allocate_zero(now->triple_count + 1, sizeof(*session->name_ranks));
-	for (uint32_t triple = 0; triple < now->triple_count; triple++) {
-		struct name *name = &names[count++];
-
-		name->text = shown_triple_name(now, triple, &name->length);
-		name->triple = triple;
+	names = memory_allocate((count + 1) * sizeof(*names));
+	session->name_ranks = memory_allocate_zero(count + 1, sizeof(*session->name_ranks));
+	for (uint32_t triple = 0; triple < count; triple++) {
+		names[triple].text = shown_triple_name(now, triple, &names[triple].length);
+		names[triple].triple = triple;
 	}
 	qsort(names, count, sizeof(*names), compare_texts);
 	for (size_t i = 1; i < count; i++)
@@ -371,10 +369,8 @@ static bool hides_gone(const struct view *view)
 	return view->hide_gone || is_fleeting(view);
 }
 
-/*
- * Sorts the living rows by numbers alone, since comparing all of a large table takes longest of all that
- * makes it; false where not all have a rank.
- */
+/* Sorts the living rows by numbers alone: comparing names takes longest in a large table. False where a row
+ * has no rank. */
 static bool sort_by_ranks(struct table_work *work, struct ordered_row *rows, size_t count)
 {
 	const struct view *view = work->view;
@@ -414,7 +410,8 @@ static void sort_rows(struct table_work *work, struct ordered_row *rows, size_t 
 		order_first(rows, count, sizeof(*rows), wanted, compare_rows, work);
 		return;
 	}
-	if (!sort_by_ranks(work, rows, living))
+	/* a few of many are found faster than all names are ranked */
+	if (wanted < living || !sort_by_ranks(work, rows, living))
 		order_first(rows, living, sizeof(*rows), wanted, compare_rows, work);
 	if (wanted > living)
 		order_first(gone, gone_count, sizeof(*gone), wanted - living, compare_rows, work);

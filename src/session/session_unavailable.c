@@ -192,7 +192,7 @@ static struct refusal refuse_identity(const struct question *question)
 	return refusal_of(SOURCE_NONE, REASON_NOT_IN_FILE);
 }
 
-/* Most threads sleep, and how long they have is known to a pass alone. */
+/* Most threads sleep, and only BPF says for how long. */
 static struct refusal refuse_waiting(const struct question *question)
 {
 	const struct snapshot *now = question->now;

@@ -417,7 +417,7 @@ static void test_sleepers(void **state)
 	session_release(session);
 }
 
-/* Of threads, most of which sleep, only a pass knows the age of a wait; of groups the files tell it too. */
+/* Lists of threads have WAITING only with BPF: procfs does not say how long a thread has slept. */
 static void test_ages_by_files(void **state)
 {
 	static const enum view_level levels[] = {VIEW_LEVEL_GROUPS, VIEW_LEVEL_THREADS};
