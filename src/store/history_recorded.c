@@ -929,6 +929,9 @@ int history_open(const char *directory, struct history **ret_history, struct err
 	if (result == -ENOENT)
 		error_set(error, result, "%s: there is no such directory; `ctop record` makes a history",
 			  directory);
+	if (result == -ENOTDIR)
+		error_set(error, result, "%s is a file; name the directory that `ctop record` writes to",
+			  directory);
 	if (result == 0 && !files.any && files.irregular_day != 0)
 		result = error_set(error, -ENODATA,
 				   "%s: %s is no regular file, and nothing else of a history is there; put "

@@ -121,6 +121,7 @@ refused "nor between" 1 "has no round from 2026-01-01 00:00:00 to 2026-01-02 00:
 refused "from after to" 2 "is later than --to" "$ctop" dump --history "$history" --from -1m --to -2m
 refused "a time is checked" 2 "did you mean '-15m'" "$ctop" dump --history "$history" --from 15m
 refused "there is no such directory" 1 "$directory/no" "$ctop" dump --history "$directory/no"
+refused "a file is no history" 1 "is a file; name the directory" "$ctop" dump --history "$0"
 refused "a directory without a history" 1 "$directory" "$ctop" history --history "$directory"
 
 # --- moments ---
