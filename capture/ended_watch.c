@@ -69,6 +69,7 @@ struct reading {
 	const struct round *round;
 	struct side now, before; /* `before` has no threads in the first round */
 	struct ended_set *set;
+	bool *counted; /* [before]: rows of tasks that were met among the ended */
 };
 
 /* Falls back to taskstats, or tells why nothing is watched: first why not by BPF. */
@@ -345,7 +346,7 @@ static uint32_t find_row(const struct side *side, const struct bpf_exit_item *it
 	    snapshot->start_time[row] == item->identity.start_boottime / NS_PER_TICK &&
 	    (side->states == NULL || side->states[row].seen.task == item->identity.task))
 		return row;
-	if (tgid != tid || item->thread.replaced != 0 || side->states == NULL)
+	if (tgid != tid || side->states == NULL)
 		return SNAPSHOT_NO_ROW;
 	/* it may have had another id then, which it gave up for the leader's in execve(2) */
 	return round_find_task(snapshot, side->states, tgid, item->identity.task);
@@ -421,6 +422,7 @@ static void add_known(struct reading *reading, const struct bpf_exit_item *item,
 	struct ended_thread *thread = ended_set_add_thread(
 		reading->set, triple_of(reading, &item->thread.key, row), kernel);
 
+	reading->counted[row] = true;
 	if (thread == NULL)
 		return;
 	/* as it was when it had the row */
@@ -460,14 +462,31 @@ static bool ends_process(const struct reading *reading, const struct exit_thread
 	       (thread->is_free != 0 || !has_row(reading->now.snapshot, thread->tgid));
 }
 
+/*
+ * Whether a task that the last round did not meet started since then. One that took over a leader's id in
+ * execve(2) has the leader's start: it did if the process was there without it.
+ */
+static bool is_young(const struct reading *reading, const struct bpf_exit_item *item)
+{
+	const struct snapshot *before = reading->before.snapshot;
+	uint32_t leader;
+
+	if (reading->now.states == NULL && item->thread.replaced)
+		return item->identity.start_boottime >= before->provenance.boottime_ns;
+	if (item->identity.start_boottime >= reading->watch->since_before)
+		return true;
+	if (reading->before.states == NULL || item->thread.tid != item->thread.tgid)
+		return false;
+	leader = snapshot_find_row(before, item->thread.tgid, item->thread.tgid);
+	return leader != SNAPSHOT_NO_ROW &&
+	       before->start_time[leader] == item->identity.start_boottime / NS_PER_TICK;
+}
+
 /* One that is in no snapshot. It has to be young: an older one was missed, and what it did when is unknown.
  */
 static void add_unknown(struct reading *reading, const struct bpf_exit_item *item)
 {
-	bool young = item->identity.start_boottime >=
-		     (reading->now.states == NULL && item->thread.replaced
-			      ? reading->before.snapshot->provenance.boottime_ns
-			      : reading->watch->since_before);
+	const bool young = is_young(reading, item);
 	struct ended_group *group = ended_set_group(reading->set,
 						    triple_of(reading, &item->thread.key, SNAPSHOT_NO_ROW),
 						    item->thread.key.kernel != 0);
@@ -539,6 +558,10 @@ static void add_item(struct reading *reading, const struct bpf_exit_item *item)
 		return; /* its row goes in another round, and it with it */
 	if (!ambiguous)
 		row = find_row(&reading->before, item);
+	/* each thread that executes a program may have the memory of the one before, and their leader's start
+	 */
+	if (row != SNAPSHOT_NO_ROW && reading->counted[row])
+		row = SNAPSHOT_NO_ROW;
 	if (item->thread.is_free != 0)
 		add_free(reading, item, tracked, row);
 	else
@@ -576,10 +599,12 @@ static void read_exits(struct ended_watch *watch, const struct round *round, str
 		.set = set,
 	};
 
+	reading.counted = memory_allocate_zero(reading.before.snapshot->thread_count + 1, sizeof(bool));
 	bpf_exits_set_known(watch->exits, clock_ns(CLOCK_BOOTTIME));
 	set_reasons(&reading);
 	add_groups(&reading);
 	add_items(&reading);
+	free(reading.counted);
 	/* those for which the programs had no room; a group of none says that something was not read */
 	lost = bpf_exits_lost(watch->exits);
 	set->lost = lost - watch->lost;

@@ -58,11 +58,13 @@ struct exit_sum {
 
 /*
  * Identifies a task. Its ids would not do: in execve(2) a thread that is not the leader takes over the
- * leader's id and start, and leaves the leader its own id (de_thread() of fs/exec.c).
+ * leader's id and start, and leaves the leader its own id (de_thread() of fs/exec.c). The next one to do so
+ * may have the memory of the one before.
  */
 struct exit_identity {
 	__u64 start_boottime;
-	__u64 task; /* address of its structure */
+	__u64 task;         /* address of its structure */
+	__u64 self_exec_id; /* grows with each execve(2) */
 };
 
 /* A task that has ended: of the time when it did, or, once the kernel has freed it, all of its life. */

@@ -117,6 +117,7 @@ static __always_inline void fill_identity(const struct task_struct *task, struct
 {
 	identity->start_boottime = task->start_boottime;
 	identity->task = (__u64)task;
+	identity->self_exec_id = task->self_exec_id;
 }
 
 /*

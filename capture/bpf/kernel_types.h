@@ -151,6 +151,7 @@ struct task_struct {
 	struct prev_cputime prev_cputime;
 	unsigned long nvcsw, nivcsw;
 	__u64 start_boottime;
+	__u64 self_exec_id;
 	unsigned long min_flt, maj_flt;
 	struct cred *real_cred;
 	char comm[16];

@@ -1272,10 +1272,92 @@ static void test_first_end(void **state)
 	waitpid(child, NULL, 0);
 }
 
-int main(void)
+/* --- execve(2) by other threads than the leader --- */
+
+enum {
+	EXECUTIONS = 200
+};
+
+/* The program's own name for itself; how often it executes itself yet. */
+static char *execute_arguments[] = {NULL, NULL, NULL};
+
+static void *execute_again(void *argument)
+{
+	spin_ms(1);
+	execv(execute_arguments[0], execute_arguments);
+	_exit(1);
+	return argument;
+}
+
+/* The process of test_executions(), each time anew. */
+static int execute(char *program, unsigned int left)
+{
+	char number[16], byte;
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (left == EXECUTIONS && (write(STDOUT_FILENO, "", 1) != 1 || read(STDIN_FILENO, &byte, 1) != 1))
+		return 1;
+	if (left == 0)
+		return 0;
+	snprintf(number, sizeof(number), "%u", left - 1);
+	execute_arguments[0] = program;
+	execute_arguments[1] = number;
+	if (pthread_create(&thread, NULL, execute_again, NULL) != 0)
+		return 1;
+	for (;;)
+		pause();
+}
+
+/*
+ * Each thread that executes a program takes over the id and the start of a leader, and ends as one: what it
+ * did counts though its process started before the last round and it did not.
+ */
+static void test_executions(void **state)
+{
+	char path[64], number[16];
+	int go[2], ready[2];
+	struct shown shown = {0};
+	uint64_t before, own;
+	pid_t child;
+	char byte;
+
+	(void)state;
+	need_exits();
+	snprintf(path, sizeof(path), "/tmp/%s", names.life);
+	snprintf(number, sizeof(number), "%d", EXECUTIONS);
+	assert_int_equal(symlink("/proc/self/exe", path), 0);
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		dup2(go[0], STDIN_FILENO);
+		dup2(ready[1], STDOUT_FILENO);
+		execl(path, path, number, (char *)NULL);
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	before = ran_ns(child);
+	take_round();
+	assert_int_equal(write(go[1], "", 1), 1);
+	own = await_child(child) - before;
+	unlink(path);
+	close(go[0]);
+	close(go[1]);
+	close(ready[0]);
+	close(ready[1]);
+	wait_until_freed();
+	take_round();
+	assert_int_equal(add_shown(&shown, names.life), 1);
+	assert_int_equal(shown.ended, EXECUTIONS + 1);
+	assert_between("their CPU time", shown.cpu_ns, own - own / 100, own + own / 100);
+}
+
+int main(int argc, char *argv[])
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_storm, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_executions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_seen_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_zombie, set_up, tear_down),
@@ -1301,6 +1383,8 @@ int main(void)
 	};
 	int failed;
 
+	if (argc == 2)
+		return execute(argv[0], (unsigned int)strtoul(argv[1], NULL, 10));
 	make_names();
 	failed = cmocka_run_group_tests_name("what ended threads did", tests, NULL, NULL);
 
