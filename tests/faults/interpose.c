@@ -51,7 +51,6 @@ static const struct {
 
 static function originals[ROW_COUNT];
 static struct fault_state *state;
-static pid_t first_process;
 static uintptr_t own_base;
 static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
 
@@ -250,6 +249,7 @@ static void __attribute__((constructor)) begin(void)
 {
 	const char *path = getenv("FAULTS_STATE");
 	struct dl_find_object object;
+	int32_t none = 0;
 	void *mapping;
 	int descriptor;
 
@@ -267,13 +267,13 @@ static void __attribute__((constructor)) begin(void)
 		_exit(125);
 	}
 	close(descriptor);
-	first_process = getpid();
 	state = mapping;
+	atomic_compare_exchange_strong(&state->process, &none, getpid());
 }
 
 static void __attribute__((destructor)) end(void)
 {
-	if (state == NULL || getpid() != first_process)
+	if (state == NULL || getpid() != state->process)
 		return;
 	is_inside = true;
 	note_descriptors();

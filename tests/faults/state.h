@@ -49,6 +49,7 @@ struct fault_state {
 
 	_Atomic uint32_t failed; /* 1 once it has */
 	_Atomic uint32_t lost;   /* calls for whose sites there was no room */
+	_Atomic int32_t process; /* ctop's; others that have the library are a sanitizer's */
 	uint32_t ended;          /* 1: what follows is known */
 	uint32_t descriptor_count;
 	struct fault_descriptor descriptors[FAULT_DESCRIPTORS];
