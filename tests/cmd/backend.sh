@@ -101,20 +101,23 @@ held_objects()
     sed -n 's/^\(prog\|map\|link\|btf\)_id:[[:space:]]*/\1 /p' "$@" 2>/dev/null | LC_ALL=C sort -u
 }
 
-# held_by_any: by whatever process, without the arguments' limit
-held_by_any()
+# objects_of PROCESS: those that it holds, and the maps of its programs, which it may hold no descriptors of.
+objects_of()
 {
-    find /proc -mindepth 3 -maxdepth 3 -path '/proc/[0-9]*/fdinfo/*' -exec cat '{}' + 2>/dev/null >"$directory/held"
-    held_objects "$directory/held"
+    held_objects "/proc/$1"/fdinfo/* >"$directory/held"
+    {
+        cat "$directory/held"
+        for program in $(sed -n 's/^prog //p' "$directory/held"); do
+            bpftool prog show id "$program" | sed -n 's/.* map_ids //p' | tr ',' '\n' | sed 's/^/map /'
+        done
+    } | LC_ALL=C sort -u
 }
 
-# left: objects of ctop that there still are, and objects that came with it and that nobody holds.
+# left: objects of ctop that there still are.
 left()
 {
     kernel_objects >"$directory/now"
-    held_by_any >"$directory/by_any"
     LC_ALL=C comm -12 "$directory/own" "$directory/now"
-    LC_ALL=C comm -12 "$directory/came" "$directory/now" | LC_ALL=C comm -23 - "$directory/by_any"
 }
 
 nothing_left()
@@ -127,18 +130,15 @@ left_after_kill()
 {
     name=$1
     shift
-    kernel_objects >"$directory/before"
     # what the run before printed would be taken for this one's
     rm -f "$directory/rounds"
     "$ctop" -b -d 0.2 --no-heap --backend bpf "$@" >"$directory/rounds" 2>"$directory/errors" &
     process=$!
     until_true 60 test -s "$directory/rounds"
-    kernel_objects >"$directory/during"
-    held_objects /proc/$process/fdinfo/* >"$directory/own"
-    LC_ALL=C comm -13 "$directory/before" "$directory/during" >"$directory/came"
+    objects_of $process >"$directory/own"
+    left >"$directory/during"
     for kind in prog map link; do
-        result "$name: while it runs bpftool sees its ${kind}s" "$(LC_ALL=C comm -12 "$directory/came" "$directory/own" |
-            grep -q "^$kind " || cat "$directory/errors" "$directory/own")"
+        result "$name: while it runs bpftool sees its ${kind}s" "$(grep -q "^$kind " "$directory/during" || cat "$directory/errors" "$directory/own")"
     done
     # cap_perfmon is bit 38, cap_bpf 39, cap_sys_admin, which stands for both, 21
     # the first thread prints, with the user's own rights, the other one reads
