@@ -195,14 +195,15 @@ static int note_file(struct history_files *files, int directory, const char *nam
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISREG(status.st_mode)) {
 		if (of_day && !is_log)
-			files->irregular_day = day;
+			*MEMORY_APPEND(files->items, files->count, files->capacity) = (struct history_file){
+				.day = day, .irregular = true};
 		return 0;
 	}
 	files->bytes += (uint64_t)status.st_blocks * 512;
 	files->any = true;
 	if (of_day)
-		*MEMORY_APPEND(files->items, files->count,
-			       files->capacity) = (struct history_file){day, (uint64_t)status.st_size};
+		*MEMORY_APPEND(files->items, files->count, files->capacity) = (struct history_file){
+			.day = day, .bytes = (uint64_t)status.st_size};
 	return 0;
 }
 
@@ -232,10 +233,12 @@ int history_files_list(const char *directory, struct history_files *ret_files, s
 		qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), compare_files);
 	/* the logs of a file are part of it */
 	for (size_t i = 0; i < ret_files->count; i++) {
-		if (kept != 0 && ret_files->items[kept - 1].day == ret_files->items[i].day)
+		if (kept != 0 && ret_files->items[kept - 1].day == ret_files->items[i].day) {
 			ret_files->items[kept - 1].bytes += ret_files->items[i].bytes;
-		else
+			ret_files->items[kept - 1].irregular |= ret_files->items[i].irregular;
+		} else {
 			ret_files->items[kept++] = ret_files->items[i];
+		}
 	}
 	ret_files->count = kept;
 	return 0;

@@ -60,12 +60,11 @@ struct history_files {
 	struct history_file {
 		uint32_t day;
 		uint64_t bytes; /* with its log */
+		bool irregular; /* it is no regular file, and so can be neither read nor removed */
 	} * items;              /* owned */
 	size_t count, capacity;
 	uint64_t bytes; /* of everything that a recorder writes there */
 	bool any;       /* it has any of that */
-	/* A day whose file is left out, being no regular one; 0: there is none. */
-	uint32_t irregular_day;
 };
 
 /*

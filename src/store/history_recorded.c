@@ -932,11 +932,11 @@ int history_open(const char *directory, struct history **ret_history, struct err
 	if (result == -ENOTDIR)
 		error_set(error, result, "%s is a file; name the directory that `ctop record` writes to",
 			  directory);
-	if (result == 0 && !files.any && files.irregular_day != 0)
+	if (result == 0 && !files.any && files.count != 0)
 		result = error_set(error, -ENODATA,
 				   "%s: %s is no regular file, and nothing else of a history is there; put "
 				   "the file itself there",
-				   directory, history_files_name(files.irregular_day, name));
+				   directory, history_files_name(files.items[0].day, name));
 	else if (result == 0 && !files.any)
 		result = error_set(error, -ENODATA,
 				   "%s: there is no history in it; `ctop record --history %s` makes one",

@@ -254,7 +254,8 @@ static bool remove_old(struct history_writer *writer, uint64_t now_unix_ns, bool
 		const uint32_t day = files.items[i].day;
 		uint64_t freed;
 
-		if ((day_file_is_open(&writer->file) && day == writer->file.day) ||
+		if (files.items[i].irregular ||
+		    (day_file_is_open(&writer->file) && day == writer->file.day) ||
 		    (!(age_counts && is_too_old(writer, day, now_unix_ns)) &&
 		     !is_too_much(writer, files.bytes)))
 			continue;

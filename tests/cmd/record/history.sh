@@ -166,6 +166,11 @@ result "a moment is compared with what comes through a pipe" "$("$ctop" capture 
 mkdir "$directory/linked"
 ln -s "$history"/*.rounds "$directory/linked"
 refused "a link is no file of a history" 1 "linked: 20[-0-9]*.rounds is no regular file" "$ctop" history --history "$directory/linked"
+cp -r "$history" "$directory/beside"
+mkfifo "$directory/beside/2026-01-02.rounds"
+refused "and none that is passed over" 0 "beside/2026-01-02.rounds: it is no regular file" "$ctop" history --history "$directory/beside"
+result "nor one to be removed for its age" "$("$ctop" record -n 1 -d 0.1 --keep 1d --history "$directory/beside" 2>&1 |
+    grep 'beside/'; test -p "$directory/beside/2026-01-02.rounds" || echo "it is gone")"
 cp -r "$history" "$directory/cut"
 truncate -s 1000 "$directory"/cut/*.rounds
 refused "what is cut is damaged" 1 "rounds: it is damaged" "$ctop" dump --history "$directory/cut"
