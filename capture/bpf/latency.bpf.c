@@ -469,12 +469,11 @@ static __always_inline __u64 throttled_time(const struct task_struct *task)
 	return queue->throttled_clock_self_time + (clock > since_clock ? clock - since_clock : 0);
 }
 
-/* A wait begins at `now`, and at `queued` of the run queue's clock. */
-static __always_inline void begin_wait(const struct task_struct *task, struct latency_times *times, __u64 now,
-				       __u64 queued)
+/* A wait begins at `now`. */
+static __always_inline void begin_wait(const struct task_struct *task, struct latency_times *times, __u64 now)
 {
 	times->queued = now;
-	times->settled = queued;
+	times->delay = task->sched_info.run_delay;
 	times->throttled = throttled_time(task);
 }
 
@@ -605,7 +604,7 @@ static __always_inline void note_wakeup(struct task_struct *task, __u64 now)
 	times->blocked = 0;
 	/* one that has waited since it was preempted is woken as well, when it was about to sleep */
 	if (times->queued < since || times->queued == 0)
-		begin_wait(task, times, now, task->sched_info.last_queued);
+		begin_wait(task, times, now);
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -629,8 +628,7 @@ int count_new(__u64 *arguments)
 }
 
 /* It leaves its CPU, and waits for the next turn or sleeps. */
-static __always_inline void note_leaving(struct task_struct *task, bool preempted, __u64 now,
-					 struct queue_clock clock)
+static __always_inline void note_leaving(struct task_struct *task, bool preempted, __u64 now)
 {
 	struct latency_times *times;
 	__u32 state;
@@ -645,7 +643,7 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 	state = task->__state;
 	times->queued = 0;
 	if (preempted || state == 0)
-		begin_wait(task, times, now, clock.now);
+		begin_wait(task, times, now);
 	times->blocked = !preempted && (state & STATE_UNINTERRUPTIBLE) != 0 && (state & STATE_NOLOAD) == 0
 				 ? now
 				 : 0;
@@ -693,14 +691,15 @@ int count_switch(__u64 *arguments)
 	const struct queue_clock clock = clock_of(coming);
 
 	follow_switch(leaving, coming);
-	note_leaving(leaving, arguments[0] != 0, now, clock);
+	note_leaving(leaving, arguments[0] != 0, now);
 	note_arrival(leaving, coming, now, clock);
 	count_event(now);
 	return 0;
 }
 
 /*
- * It goes on waiting on another CPU. It has left the run queue of this one, and its CPU changes afterwards:
+ * It goes on waiting on another CPU. It has left the run queue of this one, where the kernel has counted how
+ * long it waited (sched_info_dequeue() of kernel/sched/stats.h), and its CPU changes afterwards:
  * set_task_cpu(). When it comes to the other one is the kernel's to know.
  */
 SEC("tp_btf/sched_migrate_task")
@@ -708,11 +707,15 @@ int settle_move(__u64 *arguments)
 {
 	struct task_struct *task = (struct task_struct *)arguments[0];
 	struct latency_times *times = bpf_task_storage_get(&threads, task, NULL, 0);
+	const struct queue_clock clock = clock_of(task);
+	__u64 waited;
 
 	if (times == NULL || times->queued == 0 || times->queued < since)
 		return 0;
-	settle(task, times, slot_of(task, times), task->thread_info.cpu, times->settled, clock_of(task));
-	times->settled = 0;
+	waited = task->sched_info.run_delay - times->delay;
+	if (waited < clock.now)
+		settle(task, times, slot_of(task, times), task->thread_info.cpu, clock.now - waited, clock);
+	times->delay = task->sched_info.run_delay;
 	times->throttled = ~0ULL; /* of a cgroup on another CPU, from here on */
 	return 0;
 }

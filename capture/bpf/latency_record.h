@@ -54,7 +54,7 @@ struct latency_names {
 /* The state of a thread. */
 struct latency_times {
 	__u64 queued, blocked; /* since when, ns of CLOCK_MONOTONIC; 0 when it is not */
-	__u64 settled;   /* up to when the wait for a CPU was settled, of the run queue's clock; 0: not yet */
+	__u64 delay;     /* its run delay by the kernel when the wait for a CPU began or last moved, ns */
 	__u64 throttled; /* how long its cgroup had been throttled on its CPU by then, ns */
 	struct latency_names names;
 	__u32 slot;

@@ -10,12 +10,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -281,6 +283,47 @@ static void run_ping_pong(void *argument)
 		_exit(1);
 }
 
+static void *spin_idle(void *argument)
+{
+	const struct sched_param parameters = {0};
+
+	atomic_store((atomic_int *)argument, (int)syscall(SYS_gettid));
+	sched_setscheduler(0, SCHED_IDLE, &parameters);
+	return spin(NULL);
+}
+
+static void *move(void *argument)
+{
+	const pid_t thread = atomic_load((atomic_int *)argument);
+
+	for (unsigned int cpu = 0;; cpu = !cpu) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		sched_setaffinity(thread, sizeof(set), &set);
+		live_sleep_ms(10);
+	}
+	return argument;
+}
+
+/* A thread that waits for most of the time, and is moved from one CPU to another meanwhile. */
+static void run_moved(void *argument)
+{
+	static atomic_int moved;
+
+	(void)argument;
+	prctl(PR_SET_NAME, "blamed-moved");
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		pin(cpu);
+		start_thread(spin, NULL);
+	}
+	start_thread(spin_idle, &moved);
+	if (!wait_until(atomic_load(&moved) != 0))
+		_exit(1);
+	start_thread(move, &moved);
+}
+
 static void *storm(void *argument)
 {
 	for (;;) {
@@ -329,10 +372,10 @@ static struct blame *measure(pid_t process, const char *victim, const pid_t hogs
 	blame->victim = victim;
 	for (size_t i = 0; i < hog_count; i++)
 		read_schedstat(hogs[i], &runs_before[i], &run, &count);
-	blame->sleeps = -read_sleeps(process);
 	switches = read_switches();
 	read_schedstat(process, &run, &before, &count);
 	bpf_latency_read(latency, NULL, &cost);
+	blame->sleeps = -read_sleeps(process);
 	live_sleep_ms(WINDOW_MS);
 	read_schedstat(process, &run, ret_wait, &blame->waits);
 	bpf_latency_read(latency, &(struct bpf_latency_taker){take_waits, NULL, take_blame, blame}, &cost);
@@ -406,6 +449,15 @@ static void check_load(void (*body)(void *argument), const char *name, double ow
 	assert_true(whole);
 	if (!named)
 		live_skip("others switch so often that waits outlast what is known of the CPUs");
+}
+
+/* What it waits on each CPU counts, and not on the first and the last alone. */
+static void test_moves(void **state)
+{
+	(void)state;
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		live_skip("there is one CPU");
+	check_load(run_moved, "blamed-moved", 0);
 }
 
 /* Of two that take a CPU 3 to 1, each has delayed the third for as long as it ran. */
@@ -566,7 +618,7 @@ int main(int argument_count, char **arguments)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hogs),         cmocka_unit_test(test_throttled),
 		cmocka_unit_test(test_many_threads), cmocka_unit_test(test_ping_pong),
-		cmocka_unit_test(test_fork_storm),
+		cmocka_unit_test(test_fork_storm),   cmocka_unit_test(test_moves),
 	};
 
 	if (argument_count > 1)
