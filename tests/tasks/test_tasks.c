@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../measure.h"
 #include "../system/harness.h"
 #include "../ui/pty_screen.h"
 #include "../wait.h"
@@ -206,6 +207,8 @@ static void test_who_takes_my_cpu(void **state)
 
 	(void)state;
 	need_root();
+	/* the loads of tests that measure would fill the list */
+	measure_waits_alone();
 	start_hogs();
 	start_ctop(&pty);
 	press(&pty, "l");
@@ -213,6 +216,7 @@ static void test_who_takes_my_cpu(void **state)
 	press(&pty, "w");
 	wait_row(&pty, "victim", "hog");
 	finish(&pty, "who takes my CPU");
+	measure_waits_beside_others();
 }
 
 static void test_who_is_stuck(void **state)
