@@ -107,7 +107,7 @@ objects_of()
     held_objects "/proc/$1"/fdinfo/* >"$directory/held"
     {
         cat "$directory/held"
-        for program in $(sed -n 's/^prog //p' "$directory/held"); do
+        sed -n 's/^prog //p' "$directory/held" | while read -r program; do
             bpftool prog show id "$program" | sed -n 's/.* map_ids //p' | tr ',' '\n' | sed 's/^/map /'
         done
     } | LC_ALL=C sort -u
