@@ -382,8 +382,8 @@ static struct blame *measure(pid_t process, const char *victim, const pid_t hogs
 	blame->sleeps += read_sleeps(process);
 	*ret_wait -= before;
 	blame->waits -= count;
-	blame->reach = (double)BLAME_SLICES * (double)sysconf(_SC_NPROCESSORS_ONLN) * WINDOW_MS * NS_PER_MS /
-		       (read_switches() - switches);
+	blame->reach = (double)BLAME_SLICES * (double)sysconf(_SC_NPROCESSORS_ONLN) * (double)WINDOW_MS *
+		       (double)NS_PER_MS / (read_switches() - switches);
 	for (size_t i = 0; i < hog_count; i++) {
 		read_schedstat(hogs[i], &hog_runs[i], &run, &count);
 		hog_runs[i] -= runs_before[i];
