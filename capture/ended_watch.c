@@ -463,8 +463,8 @@ static bool ends_process(const struct reading *reading, const struct exit_thread
 }
 
 /*
- * Whether a task that the last round did not meet started since then. One that took over a leader's id in
- * execve(2) has the leader's start: it did if the process was there without it.
+ * Whether a task without a row in the last round started since then. One that took over a leader's id in
+ * execve(2) has the leader's start; it is new if the last round met the process without it.
  */
 static bool is_young(const struct reading *reading, const struct bpf_exit_item *item)
 {
@@ -558,8 +558,7 @@ static void add_item(struct reading *reading, const struct bpf_exit_item *item)
 		return; /* its row goes in another round, and it with it */
 	if (!ambiguous)
 		row = find_row(&reading->before, item);
-	/* each thread that executes a program may have the memory of the one before, and their leader's start
-	 */
+	/* one that took over a leader's start may have the memory of the one before: a row counts once */
 	if (row != SNAPSHOT_NO_ROW && reading->counted[row])
 		row = SNAPSHOT_NO_ROW;
 	if (item->thread.is_free != 0)

@@ -59,7 +59,7 @@ struct exit_sum {
 /*
  * Identifies a task. Its ids would not do: in execve(2) a thread that is not the leader takes over the
  * leader's id and start, and leaves the leader its own id (de_thread() of fs/exec.c). The next one to do so
- * may have the memory of the one before.
+ * may get the memory of the one before.
  */
 struct exit_identity {
 	__u64 start_boottime;

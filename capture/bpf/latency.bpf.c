@@ -698,20 +698,21 @@ int count_switch(__u64 *arguments)
 }
 
 /*
- * It goes on waiting on another CPU. It has left the run queue of this one, where the kernel has counted how
- * long it waited (sched_info_dequeue() of kernel/sched/stats.h), and its CPU changes afterwards:
- * set_task_cpu(). When it comes to the other one is the kernel's to know.
+ * It goes on waiting on another CPU. It has left the run queue of this one, and its CPU changes afterwards:
+ * set_task_cpu(). Only the kernel knows when it comes to the other one, but it has added what the thread
+ * waited here to its run delay: sched_info_dequeue() of kernel/sched/stats.h.
  */
 SEC("tp_btf/sched_migrate_task")
 int settle_move(__u64 *arguments)
 {
 	struct task_struct *task = (struct task_struct *)arguments[0];
 	struct latency_times *times = bpf_task_storage_get(&threads, task, NULL, 0);
-	const struct queue_clock clock = clock_of(task);
+	struct queue_clock clock;
 	__u64 waited;
 
 	if (times == NULL || times->queued == 0 || times->queued < since)
 		return 0;
+	clock = clock_of(task);
 	waited = task->sched_info.run_delay - times->delay;
 	if (waited < clock.now)
 		settle(task, times, slot_of(task, times), task->thread_info.cpu, clock.now - waited, clock);

@@ -54,8 +54,8 @@ struct latency_names {
 /* The state of a thread. */
 struct latency_times {
 	__u64 queued, blocked; /* since when, ns of CLOCK_MONOTONIC; 0 when it is not */
-	__u64 delay;     /* its run delay by the kernel when the wait for a CPU began or last moved, ns */
-	__u64 throttled; /* how long its cgroup had been throttled on its CPU by then, ns */
+	__u64 delay;           /* the kernel's run delay, ns, when the wait for a CPU began or last moved */
+	__u64 throttled;       /* how long its cgroup had been throttled on its CPU by then, ns */
 	struct latency_names names;
 	__u32 slot;
 	__u32 version; /* of the slot; 0 with slot 0: it has none yet */

@@ -60,7 +60,7 @@ struct history_files {
 	struct history_file {
 		uint32_t day;
 		uint64_t bytes; /* with its log */
-		bool irregular; /* it is no regular file, and so can be neither read nor removed */
+		bool irregular; /* not a regular file: never read or removed */
 	} * items;              /* owned */
 	size_t count, capacity;
 	uint64_t bytes; /* of everything that a recorder writes there */

@@ -50,7 +50,7 @@ struct blame {
 	double total, earlier, other; /* ns of the victim's */
 	double wakes, own_wakes;      /* of the victim's threads: by anyone, by one another */
 	double sleeps, waits; /* their voluntary switches, and how often they got a CPU, by the kernel */
-	double reach;         /* ns that it knows back from the end of a wait, on average */
+	double reach;         /* how far back the switches of a CPU are known, ns, on average */
 	struct {
 		char name[32];
 		double time;
@@ -108,8 +108,7 @@ static double culprit_time(const struct blame *blame, const char *name)
 	return 0;
 }
 
-/* Run time and wait of all threads of a process, ns, and how often they got a CPU:
- * /proc/PID/task/TID/schedstat.
+/* Sums over all threads of a process: run time and wait, ns, and timeslices (/proc/PID/task/TID/schedstat).
  */
 static void read_schedstat(pid_t process, double *ret_run, double *ret_wait, double *ret_count)
 {
@@ -406,7 +405,7 @@ static void print_blame(const struct blame *blame, double wait)
 				      blame->culprits[i].name);
 }
 
-/* Whether it knows enough of the CPUs for nearly all of a wait to have a name. */
+/* Whether switches are known far enough back to name nearly all of a wait. */
 static bool reaches(const struct blame *blame, double wait)
 {
 	return blame->reach > 3 * wait / blame->waits;
@@ -451,7 +450,7 @@ static void check_load(void (*body)(void *argument), const char *name, double ow
 		live_skip("others switch so often that waits outlast what is known of the CPUs");
 }
 
-/* What it waits on each CPU counts, and not on the first and the last alone. */
+/* A thread's waits on every CPU count, not only those on the first and the last. */
 static void test_moves(void **state)
 {
 	(void)state;

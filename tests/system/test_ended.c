@@ -1310,8 +1310,8 @@ static int execute(char *program, unsigned int left)
 }
 
 /*
- * Each thread that executes a program takes over the id and the start of a leader, and ends as one: what it
- * did counts though its process started before the last round and it did not.
+ * A thread that executes a program takes over its leader's id and start, and ends as a leader. What it did
+ * counts, although its process is older than the last round and it is not.
  */
 static void test_executions(void **state)
 {
@@ -1326,6 +1326,7 @@ static void test_executions(void **state)
 	need_exits();
 	snprintf(path, sizeof(path), "/tmp/%s", names.life);
 	snprintf(number, sizeof(number), "%d", EXECUTIONS);
+	unlink(path); /* of a run that failed */
 	assert_int_equal(symlink("/proc/self/exe", path), 0);
 	assert_int_equal(pipe(go), 0);
 	assert_int_equal(pipe(ready), 0);
