@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -223,6 +225,26 @@ static void read_files(struct walk *walk, int directory, struct cgroup_record *r
 	}
 }
 
+/*
+ * Notes since when a cgroup is known to be there. The kernel keeps no time of its making. It sets the times of
+ * the directory when somebody looks it up first (kernfs_init_inode() of fs/kernfs/inode.c), before a thread
+ * can be moved there; some of them change later.
+ */
+static void note_there_since(int directory, struct cgroup_record *record)
+{
+	struct stat status;
+	uint64_t earliest;
+
+	if (fstat(directory, &status) != 0)
+		return;
+	earliest = clock_timespec_ns(status.st_ctim);
+	if (clock_timespec_ns(status.st_mtim) < earliest)
+		earliest = clock_timespec_ns(status.st_mtim);
+	if (clock_timespec_ns(status.st_atim) < earliest)
+		earliest = clock_timespec_ns(status.st_atim);
+	record->there_since = (struct optional_u64){.value = earliest, .present = true};
+}
+
 static void set_missing(struct cgroup_record *record, enum reason reason)
 {
 	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
@@ -275,6 +297,7 @@ static void read_record(struct walk *walk, struct cgroup_record *record)
 	directory = cgroup_open(walk->roots, string_pool_text(strings, record->path),
 				string_pool_length(strings, record->path), O_RDONLY | O_DIRECTORY);
 	if (directory >= 0) {
+		note_there_since(directory, record);
 		read_files(walk, directory, record);
 		close(directory);
 	} else {

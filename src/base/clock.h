@@ -17,14 +17,18 @@
 #define USER_HZ     100
 #define NS_PER_TICK (NS_PER_S / USER_HZ)
 
+/* 0 before 1970. */
+static inline uint64_t clock_timespec_ns(struct timespec time)
+{
+	return time.tv_sec < 0 ? 0 : (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
 /* The time of `clock` (clock_gettime(2)); 0 for a clock of a process that ended and before 1970. */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	if (clock_gettime(clock, &now) != 0 || now.tv_sec < 0)
-		return 0;
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	return clock_gettime(clock, &now) == 0 ? clock_timespec_ns(now) : 0;
 }
 
 static inline struct timespec clock_timespec(uint64_t nanoseconds)

@@ -27,7 +27,8 @@ struct ordered_row {
 struct table_work {
 	struct session *session;
 	const struct view *view;
-	struct row_values *rows; /* in the view's mode or as rates (filters, courses) */
+	struct row_values *rows;
+	struct row_values rates; /* see find_rates() */
 	enum column columns[COLUMN_TOTAL];
 	size_t column_count;
 	enum column sort; /* COLUMN_COUNT when sorted by name */
@@ -59,10 +60,9 @@ static enum column sort_column(const struct table_work *work)
 }
 
 /* The values of a column in a mode, reduced when they are not yet. Valid until the next call. */
-static const struct column_values *values_in_mode(struct table_work *work, enum column column,
-						  enum window_mode mode)
+static const struct column_values *values_in_mode(struct table_work *work, struct row_values *rows,
+						  enum column column, enum window_mode mode)
 {
-	struct row_values *rows = work->rows;
 	struct column_values *values;
 	struct window window;
 
@@ -78,7 +78,24 @@ static const struct column_values *values_in_mode(struct table_work *work, enum 
 
 static const struct column_values *values_of(struct table_work *work, enum column column)
 {
-	return values_in_mode(work, column, work->view->mode);
+	return values_in_mode(work, work->rows, column, work->view->mode);
+}
+
+/*
+ * The rows over the last interval, from which rates are counted: in another window other threads stood still,
+ * and ended. Their columns are reduced as rates.
+ */
+static struct row_values *find_rates(struct table_work *work)
+{
+	struct view view = *work->view;
+
+	if (view.mode == WINDOW_MODE_RATE || view.mode == WINDOW_MODE_INTERVAL)
+		return work->rows;
+	view.mode = WINDOW_MODE_RATE;
+	if (work->rates.shown.now == NULL)
+		session_collect(work->session, &view, NULL, 0, session_ended(work->session, view.mode),
+				&work->rates.shown);
+	return &work->rates;
 }
 
 static void make_cell(struct table_work *work, enum column column, size_t row, struct arena *arena,
@@ -89,14 +106,37 @@ static void make_cell(struct table_work *work, enum column column, size_t row, s
 
 /* --- filter --- */
 
+/* The row of `rates` that has the key of a row of `rows`, ROW_GONE for none. */
+static size_t find_rate_row(const struct shown *rows, const struct shown *rates, size_t row)
+{
+	size_t length, other_length;
+	const char *key;
+
+	/* rows with threads stand in the order of these in both, before the others */
+	if (rows == rates || rows->row_threads[row] != 0)
+		return row;
+	key = shown_row_key(rows, row, &length);
+	for (size_t i = rates->row_count; i-- > 0 && rates->row_threads[i] == 0;) {
+		const char *other = shown_row_key(rates, i, &other_length);
+
+		if (order_bytes(key, length, other, other_length) == 0)
+			return i;
+	}
+	return ROW_GONE;
+}
+
 static const struct cell *filter_cell(void *context, enum column column, bool as_rate)
 {
 	struct table_work *work = context;
-	enum window_mode mode = as_rate ? WINDOW_MODE_RATE : work->view->mode;
+	struct row_values *rows = as_rate ? find_rates(work) : work->rows;
+	size_t row = work->filter_row;
 
-	if (work->filter_row == ROW_GONE)
+	if (row != ROW_GONE)
+		row = find_rate_row(&work->rows->shown, &rows->shown, row);
+	if (row == ROW_GONE)
 		return NULL;
-	column_cell(&work->rows->shown, values_in_mode(work, column, mode), work->filter_row,
+	column_cell(&rows->shown,
+		    values_in_mode(work, rows, column, as_rate ? WINDOW_MODE_RATE : work->view->mode), row,
 		    &work->filter_arena, &work->filter_cell);
 	return &work->filter_cell;
 }
@@ -599,7 +639,7 @@ static void fill_table(struct table_work *work)
 	for (size_t i = 0; i < count; i++)
 		fill_row(work, &rows[i], table_add_bare_row(work->table));
 	work->table->row_total = total;
-	measure_wholes(work, rows, count);
+	measure_wholes(work, rows, total);
 	free(rows);
 }
 
@@ -678,17 +718,17 @@ static size_t *course_rows(struct session *session, struct course_view *courses,
 }
 
 static void note_course(struct table_work *work, struct course_view *courses, struct course_column *column,
-			const size_t *rows)
+			struct row_values *rates, const size_t *rows)
 {
-	const struct column_values *values = values_in_mode(work, column->column, WINDOW_MODE_RATE);
+	const struct column_values *values = values_in_mode(work, rates, column->column, WINDOW_MODE_RATE);
 	struct arena arena = {0};
 
-	for (size_t row = 0; row < work->rows->shown.row_count; row++) {
+	for (size_t row = 0; row < rates->shown.row_count; row++) {
 		struct cell cell;
 
 		if (rows[row] == SIZE_MAX)
 			continue;
-		column_cell(&work->rows->shown, values, row, &arena, &cell);
+		column_cell(&rates->shown, values, row, &arena, &cell);
 		courses_note(&work->session->courses, courses, column, rows[row], cell_number(&cell));
 	}
 	arena_release(&arena);
@@ -699,34 +739,23 @@ static void note_courses(struct table_work *work)
 {
 	struct session *session = work->session;
 	const struct choice choice = choose_columns(work);
-	struct row_values rates = {0};
-	struct view view = *work->view;
-	struct table_work rates_work = {.session = session, .view = &view, .rows = &rates};
 	struct course_view *courses;
 	size_t *rows = NULL;
 
 	if (!session->keeps_courses)
 		return;
-	courses = courses_view(&session->courses, &view);
+	courses = courses_view(&session->courses, work->view);
 	for (size_t i = 0; i < choice.count; i++) {
 		struct course_column *column = courses_begin_column(&session->courses, courses,
 								    choice.columns[i]);
 
 		if (column == NULL)
 			continue;
-		/* rates are counted over another window: other threads stood still in it, and ended */
-		if (view.mode != WINDOW_MODE_RATE && view.mode != WINDOW_MODE_INTERVAL) {
-			view.mode = WINDOW_MODE_RATE;
-			session_collect(session, &view, NULL, 0, session_ended(session, view.mode),
-					&rates.shown);
-			work = &rates_work;
-		}
 		if (rows == NULL)
-			rows = course_rows(session, courses, &work->rows->shown);
-		note_course(work, courses, column, rows);
+			rows = course_rows(session, courses, &find_rates(work)->shown);
+		note_course(work, courses, column, find_rates(work), rows);
 	}
 	free(rows);
-	row_values_release(&rates);
 }
 
 /* --- the table --- */
@@ -736,6 +765,7 @@ static void release_work(struct table_work *work)
 	for (size_t i = 0; work->filter_members != NULL && i < FILTER_TERMS_MAX; i++)
 		free(work->filter_members[i]);
 	free(work->filter_members);
+	row_values_release(&work->rates);
 	buffer_release(&work->key);
 }
 

@@ -151,6 +151,7 @@ struct cgroup_record {
 #include "cgroup_field.def"
 #undef CGROUP_FIELD
 	struct pressure pressure;
+	struct optional_u64 there_since;      /* at the latest, ns since 1970 */
 	reason_id missing[CGROUP_FILE_COUNT]; /* REASON_READ where it was read */
 };
 

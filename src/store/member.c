@@ -201,6 +201,7 @@ static const struct member cgroup_knowledge_members[] = {
 	 .names = cgroup_file_names, .count = CGROUP_FILE_COUNT},
 	MEMBER(cgroup_record, "io_read_bytes", OPTIONAL_U64, MEMBER_OMITTED, io_read),
 	MEMBER(cgroup_record, "io_written_bytes", OPTIONAL_U64, MEMBER_OMITTED, io_written),
+	MEMBER(cgroup_record, "there_since_unix_ns", OPTIONAL_U64, MEMBER_OMITTED, there_since),
 };
 
 static const struct object cgroup_cpu_object = CGROUP_OBJECT(0, CGROUP_RECORD_MEMORY_CURRENT);

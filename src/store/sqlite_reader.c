@@ -138,9 +138,7 @@ static bool is_empty(const struct reader_file *main)
  */
 static bool is_settled(const struct stat *status)
 {
-	const uint64_t changed_ns = (uint64_t)status->st_mtim.tv_sec * NS_PER_S +
-				    (uint64_t)status->st_mtim.tv_nsec,
-		       now_ns = clock_ns(CLOCK_REALTIME);
+	const uint64_t changed_ns = clock_timespec_ns(status->st_mtim), now_ns = clock_ns(CLOCK_REALTIME);
 
 	return changed_ns < now_ns && now_ns - changed_ns > SETTLED_NS;
 }

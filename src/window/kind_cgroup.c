@@ -185,12 +185,19 @@ static void merge_value(const struct cgroup_field_entry *field, struct field_val
 }
 
 /*
- * Makes of a counter its difference to the other side. A cgroup without a record there may have been there
- * without threads: it counts from zero when all its threads are new, else its past is not known. Returns
- * REASON_READ, or why there is no difference.
+ * Whether a cgroup without a record at the other side of the window came since then, and counts from zero.
+ * Else it was there without threads, and its past is not known.
  */
+static bool is_new(const struct window *window, const struct cgroup_record *record, bool settled)
+{
+	return !settled && !(record->there_since.present &&
+			     record->there_since.value < window->from->captured_at_unix_ns);
+}
+
+/* Makes of a counter its difference to the other side. Returns REASON_READ, or why there is none. */
 static uint16_t take_change(const struct window *window, const struct cgroup_field_entry *field,
-			    const struct cgroup_record *before, bool settled, double *value)
+			    const struct cgroup_record *record, const struct cgroup_record *before,
+			    bool settled, double *value)
 {
 	uint64_t now_ns = window->now->provenance.boottime_ns, before_ns;
 	double start = 0.0;
@@ -199,7 +206,7 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 		return REASON_READ;
 	if (window->from == NULL)
 		return window->missing;
-	if (window->from->cgroup_count == 0 || (before == NULL && settled))
+	if (window->from->cgroup_count == 0 || (before == NULL && !is_new(window, record, settled)))
 		return REASON_NOT_READ;
 	if (before != NULL) {
 		if (before->missing[file_of(field)] != REASON_READ)
@@ -226,7 +233,7 @@ static void add_record(const struct window *window, const struct cgroup_field_en
 	uint16_t reason = record->missing[file_of(field)];
 
 	if (reason == REASON_READ && field->kind != CGROUP_FIELD_GAUGE)
-		reason = take_change(window, field, before, settled, &value.value);
+		reason = take_change(window, field, record, before, settled, &value.value);
 	if (reason == REASON_READ) {
 		merge_value(field, value, accumulator);
 		return;

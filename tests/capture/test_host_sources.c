@@ -117,6 +117,7 @@ static void test_cgroup_members(void **state)
 {
 	static const char *const paths[] = {"/a", "/a",  "/bad",  "/gone (deleted)", "",
 					    "/",  "//a", "/../x", "/idle",           "/off"};
+	const uint64_t made_ns = clock_ns(CLOCK_REALTIME);
 	const struct cgroup_record *record;
 
 	(void)state;
@@ -155,6 +156,8 @@ static void test_cgroup_members(void **state)
 	assert_int_equal(snapshot->cgroup_count, 8); /* one for a path, none for the empty one */
 
 	record = record_of("/a");
+	assert_true(record->there_since.present);
+	assert_in_range(record->there_since.value, made_ns - NS_PER_S, clock_ns(CLOCK_REALTIME));
 	assert_int_equal(record->usage_usec, 11);
 	assert_int_equal(record->nr_throttled, 2);
 	assert_int_equal(record->throttled_usec, 0);

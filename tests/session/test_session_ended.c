@@ -98,6 +98,34 @@ static void test_short_lives(void **state)
 	session_release(session);
 }
 
+/* A filter by a rate counts over the last interval, whatever the table counts over. */
+static void test_rates_since_base(void **state)
+{
+	struct session *session = session_create();
+	struct view view = fixture_view(TAB_RUN, WINDOW_MODE_BASE, AXIS_PROCESS);
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		add_living(snapshot, 10, "sh", 1, 1000 + 100 * (uint64_t)round);
+		snapshot->ended = ended_set_create();
+		if (round == 1)
+			add_group(snapshot, "as", 40, 1000);
+		if (round != 0)
+			add_group(snapshot, "cc1", 10, 1000);
+		session_add_round(session, snapshot);
+	}
+	view.filter = filter_parse("ended/s > 3 or cpu% > 4", NULL);
+	table = fixture_table_of(session, &view);
+	assert_int_equal(table->row_count, 2);
+	assert_string_equal(fixture_shown(table, "cc1", COLUMN_ENDED), "20");
+	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "200ms");
+	view_release(&view);
+	session_release(session);
+}
+
 /* Of threads that began or ended in the span whole ticks are known, of others the difference of two readings.
  */
 static void test_short_lives_in_ticks(void **state)
@@ -949,6 +977,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short_lives),
+		cmocka_unit_test(test_rates_since_base),
 		cmocka_unit_test(test_by_process),
 		cmocka_unit_test(test_read_before),
 		cmocka_unit_test(test_born),

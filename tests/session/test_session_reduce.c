@@ -331,7 +331,7 @@ static void test_cgroups(void **state)
 
 /*
  * Records are those of cgroups with threads. A thread moves into a cgroup that had none and was there all the
- * time; another one starts in a new cgroup.
+ * time; others start in a new cgroup, and in one that had none.
  */
 static void fill_moves(struct snapshot *snapshot, int round)
 {
@@ -340,15 +340,23 @@ static void fill_moves(struct snapshot *snapshot, int round)
 		double start_seconds;
 		uint64_t usage_usec;
 	} threads[] = {
-		{"/", 1, 1000000}, {round == 0 ? "/from" : "/old", 1, 9000000000}, {"/new", 101, 200000}};
+		{"/", 1, 1000000},           {round == 0 ? "/from" : "/old", 1, 9000000000},
+		{"/new", 101, 200000},       {"/made", 101, 200000},
+		{"/again", 101, 9000000000},
+	};
 
-	for (uint32_t i = 0; i < (round == 0 ? 2 : 3); i++) {
+	for (uint32_t i = 0; i < (round == 0 ? 2 : 5); i++) {
 		size_t thread = fixture_thread(snapshot, 10 + i, 10 + i, "p", "p", threads[i].start_seconds);
+		struct cgroup_record *record;
 		uint32_t path;
 
 		fixture_cgroup(snapshot, thread, threads[i].path);
 		path = snapshot->triples[snapshot->triple[thread]].cgroup;
-		snapshot_add_cgroup(snapshot, path)->usage_usec = threads[i].usage_usec;
+		record = snapshot_add_cgroup(snapshot, path);
+		record->usage_usec = threads[i].usage_usec;
+		if (i >= 3)
+			record->there_since = (struct optional_u64){
+				snapshot->captured_at_unix_ns - (i == 3 ? NS_PER_S : 3 * NS_PER_S), true};
 	}
 }
 
@@ -364,6 +372,8 @@ static void test_moves_between_cgroups(void **state)
 	assert_string_equal(fixture_shown(table, "/new", COLUMN_CGCPU), "10.0");
 	/* not the 9,000 s of its whole life */
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "·");
+	assert_string_equal(fixture_shown(table, "/made", COLUMN_CGCPU), "10.0");
+	assert_string_equal(fixture_shown(table, "/again", COLUMN_CGCPU), "·");
 	view.mode = WINDOW_MODE_TOTAL;
 	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "2.5h");

@@ -234,6 +234,7 @@ static void assert_order(struct session *session, const struct view *view, const
 static void test_order(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_order);
+	struct table *all, *limited;
 	struct view view;
 
 	(void)state;
@@ -251,6 +252,14 @@ static void test_order(void **state)
 		view.limit = 2;
 		assert_order(session, &view, "db");
 	}
+	/* shares are those of all groups */
+	view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+	all = fixture_table_of(session, &view);
+	view.limit = 1;
+	limited = fixture_table_of(session, &view);
+	assert_true(all->columns[fixture_column(all, COLUMN_CPU)].whole > 0);
+	assert_true(limited->columns[fixture_column(limited, COLUMN_CPU)].whole ==
+		    all->columns[fixture_column(all, COLUMN_CPU)].whole);
 	session_release(session);
 }
 
