@@ -41,8 +41,12 @@ struct capture_command_options {
 #define WINDOW_PART_MAX_S 5.0
 #define WINDOW_PART_MIN_S 0.25
 
-/* The time it waits for the file to be written. */
-#define WRITE_PATIENCE_NS (30 * NS_PER_S)
+/*
+ * The time it waits for the answer of a file system, and for the file to be written where that had answered:
+ * behind what others write that may take minutes, and what was read cannot be read again.
+ */
+#define TRY_PATIENCE_NS   (30 * NS_PER_S)
+#define WRITE_PATIENCE_NS (600 * NS_PER_S)
 
 static void set_defaults(void *options)
 {
@@ -393,10 +397,10 @@ static int try_file(void *context, struct buffer *answer)
 }
 
 /* Runs `work` in a child, so that a file system that hangs does not stop ctop. */
-static int call_patiently(child_work *work, struct file_write *write, struct buffer *answer,
-			  struct error *error)
+static int call_patiently(child_work *work, struct file_write *write, uint64_t patience_ns,
+			  struct buffer *answer, struct error *error)
 {
-	int result = child_call(work, write, WRITE_PATIENCE_NS, answer);
+	int result = child_call(work, write, patience_ns, answer);
 
 	if (result < 0 && answer->data != NULL)
 		return error_set(error, result, "%s", answer->data);
@@ -416,7 +420,7 @@ static int check_output(const char *path, struct error *error)
 
 	if (strcmp(path, "-") == 0)
 		return 0;
-	result = call_patiently(try_file, &write, &answer, error);
+	result = call_patiently(try_file, &write, TRY_PATIENCE_NS, &answer, error);
 	buffer_release(&answer);
 	return result;
 }
@@ -432,7 +436,7 @@ static int write_snapshot(const struct snapshot *snapshot, const struct snapshot
 	if (strcmp(path, "-") == 0)
 		result = ctprof_write_descriptor(snapshot, window, STDOUT_FILENO, &json_bytes, error);
 	else
-		result = call_patiently(write_file, &write, &answer, error);
+		result = call_patiently(write_file, &write, WRITE_PATIENCE_NS, &answer, error);
 	if (result == 0 && answer.data != NULL)
 		memcpy(&json_bytes, answer.data, sizeof(json_bytes));
 	buffer_release(&answer);

@@ -200,6 +200,7 @@ static int note_file(struct history_files *files, int directory, const char *nam
 		return 0;
 	}
 	files->bytes += (uint64_t)status.st_blocks * 512;
+	files->snapshot_bytes += of_day ? 0 : (uint64_t)status.st_blocks * 512;
 	files->any = true;
 	if (of_day)
 		*MEMORY_APPEND(files->items, files->count, files->capacity) = (struct history_file){

@@ -63,8 +63,9 @@ struct history_files {
 		bool irregular; /* not a regular file: never read or removed */
 	} * items;              /* owned */
 	size_t count, capacity;
-	uint64_t bytes; /* of everything that a recorder writes there */
-	bool any;       /* it has any of that */
+	uint64_t bytes;          /* of everything that a recorder writes there */
+	uint64_t snapshot_bytes; /* of these, of snapshots: named by a mark or not */
+	bool any;                /* it has any of that */
 };
 
 /*

@@ -211,8 +211,8 @@ static uint64_t snapshot_bytes(const struct history_writer *writer, const char *
 	return is_there ? (uint64_t)status.st_blocks * 512 : 0;
 }
 
-/* Removes the snapshots that marks of a file have beside it; returns how many bytes they took. */
-static uint64_t remove_snapshots(struct history_writer *writer, uint32_t day)
+/* The bytes that the snapshots take which marks of a file have beside it; they are removed if `removes`. */
+static uint64_t snapshots_of_day(struct history_writer *writer, uint32_t day, bool removes)
 {
 	struct history_marks marks = {0};
 	struct day_file file;
@@ -221,8 +221,13 @@ static uint64_t remove_snapshots(struct history_writer *writer, uint32_t day)
 	if (day_file_open(&file, writer->directory, day, DATABASE_READ, NULL) < 0)
 		return 0;
 	day_file_marks(&file, 0, UINT64_MAX, &marks, NULL);
-	for (size_t i = 0; i < marks.count; i++)
-		bytes += snapshot_bytes(writer, marks.items[i].path, true);
+	for (size_t i = 0; i < marks.count; i++) {
+		const char *name = marks.items[i].path, *last = i != 0 ? marks.items[i - 1].path : NULL;
+
+		/* marks of one moment have the same one */
+		if (name != NULL && (last == NULL || strcmp(name, last) != 0))
+			bytes += snapshot_bytes(writer, name, removes);
+	}
 	history_marks_release(&marks);
 	day_file_close(&file);
 	return bytes;
@@ -239,6 +244,26 @@ static bool is_too_much(const struct history_writer *writer, uint64_t bytes)
 	return writer->options.max_bytes != 0 && bytes > writer->options.max_bytes;
 }
 
+static bool is_open(const struct history_writer *writer, uint32_t day)
+{
+	return day_file_is_open(&writer->file) && day == writer->file.day;
+}
+
+/*
+ * The bytes of snapshots that no mark names: somebody saved them there, or the file with the mark is damaged.
+ * They are never removed, so the removal of days for their sake would not end.
+ */
+static uint64_t unnamed_bytes(struct history_writer *writer, const struct history_files *files)
+{
+	uint64_t named = day_file_is_open(&writer->file) ? writer->snapshot_bytes : 0;
+
+	for (size_t i = 0; i < files->count; i++) {
+		if (!files->items[i].irregular && !is_open(writer, files->items[i].day))
+			named += snapshots_of_day(writer, files->items[i].day, false);
+	}
+	return files->snapshot_bytes > named ? files->snapshot_bytes - named : 0;
+}
+
 /*
  * Removes files, the oldest first, for their age and until all of them are within the limit of bytes, but
  * never the one that is written. Returns whether there is more room.
@@ -250,16 +275,17 @@ static bool remove_old(struct history_writer *writer, uint64_t now_unix_ns, bool
 
 	if (history_files_list(writer->directory, &files, NULL) < 0)
 		return false;
+	if (is_too_much(writer, files.bytes))
+		files.bytes -= unnamed_bytes(writer, &files);
 	for (size_t i = 0; i < files.count; i++) {
 		const uint32_t day = files.items[i].day;
 		uint64_t freed;
 
-		if (files.items[i].irregular ||
-		    (day_file_is_open(&writer->file) && day == writer->file.day) ||
+		if (files.items[i].irregular || is_open(writer, day) ||
 		    (!(age_counts && is_too_old(writer, day, now_unix_ns)) &&
 		     !is_too_much(writer, files.bytes)))
 			continue;
-		freed = remove_snapshots(writer, day);
+		freed = snapshots_of_day(writer, day, true);
 		if (history_files_remove(writer->directory, day) == 0) {
 			freed += files.items[i].bytes;
 			removed++;

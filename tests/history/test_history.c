@@ -536,34 +536,44 @@ static void test_limit_of_bytes(void **state)
 	fixture_remove(directory);
 }
 
-/* What a day has in snapshots goes with it, and counts: no more days go than have to. */
+static void make_file(const char *path, off_t size)
+{
+	const int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	assert_int_equal(posix_fallocate(file, 0, size), 0);
+	close(file);
+}
+
+/*
+ * What a day has in snapshots goes with it, and counts: no more days go than have to. What no mark names
+ * stays, and no day goes for its sake.
+ */
 static void test_snapshots_count(void **state)
 {
 	const struct history_writer_options options = {.max_bytes = 4 << 20};
 	struct fixture_host host = fixture_host;
-	char *directory = fixture_directory(), *path = memory_format("%s/large.ctprof.zst", directory);
+	char *directory = fixture_directory(), *path = memory_format("%s/large.ctprof.zst", directory),
+	     *own = memory_format("%s/own.ctprof.zst", directory);
 	struct history_writer *writer = fixture_writer(directory, &options);
 	struct history_mark mark = {.kind = "rule", .path = "large.ctprof.zst"};
 	struct history *history;
 	const struct history_day *days;
-	int file;
 	size_t count;
 
 	(void)state;
+	make_file(own, 8 << 20);
 	for (uint64_t day = 0; day < 4; day++) {
 		host.unix_ns = fixture_host.unix_ns + day * 86400 * NS_PER_S;
 		host.boottime_ns = fixture_host.boottime_ns + day * 86400 * NS_PER_S;
-		if (day == 3) {
-			file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-			assert_int_equal(posix_fallocate(file, 0, 4 << 20), 0);
-			close(file);
-		}
+		if (day == 3)
+			make_file(path, 4 << 20);
 		fixture_add_rounds(writer, &host, 0, 40);
 		mark.unix_ns = host.unix_ns;
 		if (day == 0)
 			assert_int_equal(history_writer_mark(writer, &mark, NULL), 0);
 	}
 	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(own, F_OK), 0);
 	assert_int_equal(history_writer_state(writer)->removed_days, 1);
 	history = fixture_open(directory);
 	days = history_days(history, &count);
@@ -572,6 +582,7 @@ static void test_snapshots_count(void **state)
 	history_close(history);
 	history_writer_close(writer);
 	free(path);
+	free(own);
 	fixture_remove(directory);
 }
 
@@ -593,13 +604,10 @@ static void test_snapshots_of_a_day(void **state)
 		char name[32];
 		struct history_mark mark = {.kind = "rule", .path = name};
 		char *path;
-		int file;
 
 		snprintf(name, sizeof(name), "mark-%u.ctprof.zst", (unsigned int)i);
 		path = memory_format("%s/%s", directory, name);
-		file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-		assert_int_equal(posix_fallocate(file, 0, SNAPSHOT_BYTES), 0);
-		close(file);
+		make_file(path, SNAPSHOT_BYTES);
 		free(path);
 		fixture_add(writer, &fixture_host, i);
 		mark.unix_ns = fixture_unix_ns(&fixture_host, i);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -158,6 +159,7 @@ static void store_marks(struct record_loop *loop, const struct snapshot *full)
 	const char *name = NULL;
 	struct error error;
 	char *path = NULL;
+	size_t stored = 0;
 	int result = 0;
 
 	if (full != NULL && loop->mark_count != 0)
@@ -175,11 +177,15 @@ static void store_marks(struct record_loop *loop, const struct snapshot *full)
 		};
 
 		result = history_writer_mark(loop->writer, &mark, &error);
+		stored += result == 0;
 		if (result < 0 && loop->mark_failures++ == 0)
 			command_note("a mark is not stored: %s", error.text);
 		free(loop->marks[i].text);
 	}
 	loop->mark_count = 0;
+	/* what no mark names nobody would look for, or remove */
+	if (path != NULL && stored == 0)
+		unlink(path);
 	free(path);
 }
 
