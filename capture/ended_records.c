@@ -64,7 +64,7 @@ struct ended_records {
 	struct taskstats_layout layout; /* of the last record; the size is 0 before the first */
 	uint64_t lost;
 	uint64_t suspended_ns; /* of the last record: the host, in all */
-	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last; 0 for none */
+	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last, of the only one; 0 for none */
 	struct hash_map tids;  /* rows of `tids_of` by thread, for records without a process */
 	uint64_t tids_serial;  /* of the snapshot that they are of; 0 for none */
 };
@@ -532,6 +532,8 @@ void ended_records_read(struct ended_records *records, const struct snapshot *no
 {
 	const struct reading reading = {records, now, previous, checks, set};
 
+	if (records->since_before == 0 && previous != NULL)
+		records->since_before = previous->provenance.boottime_ns;
 	set->lower_bound = true;
 	for (size_t i = 0; i < ENDED_METRICS; i++)
 		set->reasons[i] = (reason_id)reason_of(&reading, i);

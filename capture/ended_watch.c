@@ -54,7 +54,7 @@ struct ended_watch {
 	struct hash_map tracked_index;
 	struct cgroup_paths cgroups;
 	uint64_t lost;         /* tasks, as the programs counted them at the last reading */
-	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last; 0 for none */
+	uint64_t since_before; /* CLOCK_BOOTTIME of the round before the last, of the only one; 0 for none */
 };
 
 /* One of the two snapshots around the threads that ended. */
@@ -191,6 +191,18 @@ uint64_t ended_watch_serve(const struct capture *capture)
 
 /* --- names --- */
 
+/* The path that a descriptor has, in `room`: of the option that it was opened by this may be another one. */
+static bool read_descriptor_path(int descriptor, char room[static PATH_MAX])
+{
+	char link[64];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+	length = readlink(link, room, PATH_MAX - 1);
+	room[length < 0 ? 0 : length] = '\0';
+	return length >= 0;
+}
+
 /*
  * The path of a cgroup in the file system that shows them, in `room`; NULL where it is there no more.
  */
@@ -200,25 +212,27 @@ static const char *find_shown_cgroup(const struct roots *roots, uint64_t id, cha
 		struct file_handle handle;
 		unsigned char bytes[sizeof(struct file_handle) + sizeof(uint64_t)];
 	} request = {.handle = {.handle_bytes = sizeof(id), .handle_type = FILE_ID_KERNFS}};
-	const char *mount = roots->path[ROOT_CGROUP];
-	char link[64];
-	ssize_t length;
+	char mount[PATH_MAX];
+	size_t mount_length;
 	int descriptor;
+	bool is_found;
 
-	if (mount == NULL || strcmp(roots->cgroup_mount_root, "/") != 0)
+	if (roots->descriptor[ROOT_CGROUP] < 0 || strcmp(roots->cgroup_mount_root, "/") != 0 ||
+	    !read_descriptor_path(roots->descriptor[ROOT_CGROUP], mount))
 		return NULL;
 	memcpy(request.handle.f_handle, &id, sizeof(id));
 	descriptor = open_by_handle_at(roots->descriptor[ROOT_CGROUP], &request.handle,
 				       O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (descriptor < 0)
 		return NULL;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
-	length = readlink(link, room, PATH_MAX - 1);
+	is_found = read_descriptor_path(descriptor, room);
 	close(descriptor);
-	if (length < 0 || strncmp(room, mount, strlen(mount)) != 0)
+	mount_length = strcmp(mount, "/") == 0 ? 0 : strlen(mount);
+	if (!is_found || strncmp(room, mount, mount_length) != 0)
 		return NULL;
-	room[length] = '\0';
-	return room[strlen(mount)] == '\0' ? "/" : room + strlen(mount);
+	if (room[mount_length] == '\0')
+		return "/";
+	return room[mount_length] == '/' ? room + mount_length : NULL;
 }
 
 /* The path of a cgroup, looked up once; NULL where nobody knows it. */
@@ -354,7 +368,7 @@ static uint32_t find_row(const struct side *side, const struct bpf_exit_item *it
 
 static uint64_t tracking_key(const struct exit_identity *identity)
 {
-	return hash_u64(identity->start_boottime) + identity->task;
+	return hash_u64(hash_u64(identity->start_boottime) + identity->task) + identity->self_exec_id;
 }
 
 static struct tracked_exit *find_tracked(struct ended_watch *watch, const struct exit_identity *identity)
@@ -598,6 +612,8 @@ static void read_exits(struct ended_watch *watch, const struct round *round, str
 		.set = set,
 	};
 
+	if (watch->since_before == 0)
+		watch->since_before = reading.before.snapshot->provenance.boottime_ns;
 	reading.counted = memory_allocate_zero(reading.before.snapshot->thread_count + 1, sizeof(bool));
 	bpf_exits_set_known(watch->exits, clock_ns(CLOCK_BOOTTIME));
 	set_reasons(&reading);

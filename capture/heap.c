@@ -393,8 +393,11 @@ static int read_processes(struct round *round)
 	for (size_t i = 0; i < list->count; i++) {
 		struct process *process = &list->items[(start + i) % list->count];
 
-		if (process->row_count == 0)
+		/* it may come again, after the probe has forgotten it */
+		if (process->row_count == 0) {
+			process->heap = NULL;
 			continue;
+		}
 		if (round_is_cancelled(round))
 			return -ECANCELED;
 		if (round->heap == HEAP_USE_EXTRA && round_is_over_budget(round)) {

@@ -83,6 +83,33 @@ static double value(const struct export_groups *groups, size_t family, const cha
 #define THREADS 0
 #define LONGEST 1
 
+/* What lies beyond the limit is added up, but for what is the largest value of a group. */
+static void test_largest(void **state)
+{
+	struct export_number numbers[4][2];
+	struct export_group_row rows[4];
+	struct export_groups *groups;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(export_family_choose("RSS,MAXPEAK", false, &families, &error), 0);
+	groups = export_groups_create(&(struct export_groups_options){
+		.axis = AXIS_PROCESS, .limit = 1, .keep_ns = NS_PER_S, .families = &families});
+	for (size_t i = 0; i < 4; i++) {
+		numbers[i][0] = numbers[i][1] = (struct export_number){true, 100 * (4 - i)};
+		rows[i] = (struct export_group_row){.name = &"abcd"[i],
+						    .name_length = 1,
+						    .threads = 1,
+						    .weight = (double)(4 - i),
+						    .numbers = numbers[i]};
+	}
+	export_groups_add(groups, NS_PER_S, rows, 4);
+	assert_true(value(groups, 0, "a") == 400);
+	assert_true(value(groups, 0, "(other)") == 600);
+	assert_true(value(groups, 1, "(other)") == 300);
+	export_groups_release(groups);
+}
+
 static void test_counters_stay(void **state)
 {
 	struct export_groups *groups = create(10, 3600);
@@ -401,10 +428,15 @@ static void test_retired_series(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counters_stay), cmocka_unit_test(test_unknown_is_no_zero),
-		cmocka_unit_test(test_one_name),      cmocka_unit_test(test_old_ones_go),
-		cmocka_unit_test(test_choice),        cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_retired),       cmocka_unit_test(test_retired_series),
+		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_counters_stay),
+		cmocka_unit_test(test_unknown_is_no_zero),
+		cmocka_unit_test(test_one_name),
+		cmocka_unit_test(test_old_ones_go),
+		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_retired),
+		cmocka_unit_test(test_retired_series),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

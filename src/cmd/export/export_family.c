@@ -12,9 +12,13 @@
 #include "table/view.h"
 #include "window/column.h"
 
+#define KIND_COUNTER EXPOSITION_COUNTER, false
+#define KIND_GAUGE   EXPOSITION_GAUGE, false
+#define KIND_LARGEST EXPOSITION_GAUGE, true
+
 const struct export_family_entry export_families[EXPORT_FAMILY_COUNT] = {
 #define EXPORT_FAMILY(column, kind, name, by_default)                                                        \
-	[EXPORT_FAMILY_##column] = {COLUMN_##column, EXPOSITION_##kind, "ctop_group_" name, by_default},
+	[EXPORT_FAMILY_##column] = {COLUMN_##column, KIND_##kind, "ctop_group_" name, by_default},
 #include "export_family.def"
 #undef EXPORT_FAMILY
 };

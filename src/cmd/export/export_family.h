@@ -20,6 +20,7 @@ enum export_family {
 struct export_family_entry {
 	enum column column;
 	enum exposition_kind kind;
+	bool is_largest;  /* of several groups the largest counts, not the sum */
 	const char *name; /* as exposition_begin() takes it: "ctop_group_run" */
 	bool by_default;
 };

@@ -161,7 +161,7 @@ static void add_row(struct export_groups *groups, struct series *series, const s
 
 		if (!row->numbers[i].known)
 			continue;
-		if (families->items[i] == EXPORT_FAMILY_WAITING) {
+		if (export_families[families->items[i]].is_largest) {
 			if (!number->known || row->numbers[i].value > number->value)
 				number->value = row->numbers[i].value;
 		} else {
