@@ -93,8 +93,9 @@ void navigate_open(struct ui *ui)
 	}
 	if (!open_row(ui, row, false))
 		return;
-	/* a single group has the numbers of its parent */
-	while (ui->view.level == VIEW_LEVEL_GROUPS && ui->table->row_count == 1) {
+	/* a single group, none hidden beside it, has the numbers of its parent */
+	while (ui->view.level == VIEW_LEVEL_GROUPS && ui->table->row_count == 1 && ui->table->row_idle == 0 &&
+	       !ui->view.jemalloc_only) {
 		if (!open_row(ui, &ui->table->rows[0], true))
 			return;
 	}

@@ -108,9 +108,12 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 
 /* --- the explanation --- */
 
-/* A number with all of its digits and its unit. */
-static void append_number(double number, enum unit unit, struct buffer *lines)
+/* A number of a column with all of its digits and its unit, "per second" where rates are compared. */
+static void append_number(const struct compare_subject *subject, enum column column, double number,
+			  struct buffer *lines)
 {
+	const bool counts = column_is_counter(column) ||
+			    (column_is_derived(column) && !column_is_ratio(column));
 	char digits[28];
 
 	if (fabs(number) < 0x1p63 && number == floor(number))
@@ -118,7 +121,9 @@ static void append_number(double number, enum unit unit, struct buffer *lines)
 				     number_group_digits((uint64_t)fabs(number), digits));
 	else
 		buffer_append_format(lines, "%.3f", number);
-	buffer_append_text(lines, explain_unit(unit));
+	buffer_append_text(lines, explain_unit(column_report_unit(column)));
+	if (counts && compare_has_rates(subject->comparison))
+		buffer_append_text(lines, " per second");
 }
 
 /* Appends how many threads of a side contributed to a metric, and why the others did not. */
@@ -148,13 +153,13 @@ static void append_side(const struct compare_subject *subject, enum column metri
 	const struct derived_entry *entry;
 
 	buffer_append_text(lines, side == DIFF_BEFORE ? "Before: " : "After: ");
-	if (compare_threads(subject, side) == 0) {
+	if (!compare_is_on(subject, side)) {
 		buffer_append_text(lines, "not there\n");
 		return;
 	}
 	if (value->state == VALUE_READ && value->has_number) {
 		buffer_append_text(lines, value->partial ? "at least " : "");
-		append_number(value->number, column_report_unit(metric), lines);
+		append_number(subject, metric, value->number, lines);
 	} else if (value->state == VALUE_UNAVAILABLE) {
 		buffer_append_text(lines, "unavailable");
 	} else if (value->state == VALUE_ABSENT) {
@@ -181,7 +186,7 @@ static void append_change(const struct compare_subject *subject, enum column met
 	if (value->has_delta) {
 		buffer_append_text(lines, "Change: ");
 		buffer_append_text(lines, value->delta > 0 ? "+" : "");
-		append_number(value->delta, column_report_unit(metric), lines);
+		append_number(subject, metric, value->delta, lines);
 		if (value->has_fraction)
 			buffer_append_format(lines, ", %+.1f percent", value->fraction * 100);
 		buffer_append_char(lines, '\n');
@@ -377,7 +382,9 @@ bool compare_append_sentence(const struct comparison *comparison, const struct t
 		change.number[side] = value.side[side].number;
 		change.threads[side] = compare_threads(&subject, (enum diff_side)side);
 	}
-	diff_summary_append(&change, &(struct diff_summary_per){.ascii = ascii}, buffer);
+	diff_summary_append(
+		&change, &(struct diff_summary_per){.rates = compare_has_rates(comparison), .ascii = ascii},
+		buffer);
 	append_note(&subject, buffer);
 	buffer_release(&name);
 	return true;

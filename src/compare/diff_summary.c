@@ -267,15 +267,15 @@ void diff_summary_append_name(const struct diff *diff, const struct diff_pair *p
 	const char *process, *thread;
 
 	if (diff->options.grouping.axis != AXIS_ALL) {
-		buffer_append(buffer, pair->key, pair->key_length);
+		buffer_append(buffer, pair->label, pair->label_length);
 		return;
 	}
-	process = diff_part(pair->key, 1);
+	process = diff_part(pair->label, 1);
 	thread = diff_part(pair->label, 2);
 	buffer_append_text(buffer, process);
 	if (strcmp(process, thread) != 0)
 		buffer_append_format(buffer, " %s", thread);
-	buffer_append_format(buffer, " in %s", pair->key);
+	buffer_append_format(buffer, " in %s", pair->label);
 }
 
 void diff_summary_make(const struct diff *diff, const bool chosen[METRIC_COUNT],

@@ -25,7 +25,7 @@ struct diff_summary_per {
 };
 
 /* Appends the name of a pair as sentences have it: "nginx worker-{N} in /system.slice" on AXIS_ALL, else its
- * key. */
+ * label. */
 void diff_summary_append_name(const struct diff *diff, const struct diff_pair *pair, struct buffer *buffer);
 
 /* Whether changes of a metric are told in sentences. */

@@ -117,7 +117,7 @@ static void append_text(struct buffer *out, const char *text, size_t length, boo
 /*
  * Appends a sentence of ours that holds foreign names, escaped so that Markdown and HTML take all of it as
  * text: marks by a backslash; by an entity `@` and `#`, which would mention somebody or an issue, the `:` of
- * an address, and `<` and `&`.
+ * an address and the `.` behind "www", and `<` and `&`.
  */
 static void append_sentence(struct buffer *out, const char *text)
 {
@@ -126,7 +126,9 @@ static void append_sentence(struct buffer *out, const char *text)
 	unicode_append_printable(&safe, text, strlen(text), "\uFFFD");
 	for (size_t i = 0; i < safe.length; i++) {
 		const char character = safe.data[i];
-		const bool address = character == ':' && safe.data[i + 1] == '/';
+		const bool address = (character == ':' && safe.data[i + 1] == '/') ||
+				     (character == '.' && i >= 3 &&
+				      strncasecmp(&safe.data[i - 3], "www", 3) == 0);
 
 		if (character == '@' || character == '<' || character == '&' || character == '#' || address)
 			buffer_append_format(out, address ? "&#%d;<!-- -->" : "&#%d;", character);

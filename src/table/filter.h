@@ -90,8 +90,8 @@ bool filter_compares(const struct filter *filter);
  * have to be. */
 void filter_append(struct buffer *text, const char *more);
 
-/* The text of a filter without conditions on a field that stand for themselves, appended; nothing where none
- * is left. */
+/* The text of a filter without conditions on a field that stand for themselves, or are the alternatives of
+ * one, appended; nothing where none is left. */
 void filter_append_without(const struct filter *filter, enum filter_field field, struct buffer *text);
 
 /* Appends a condition to the text of a filter (which may be empty): "FIELD = VALUE", quoted where it has to

@@ -257,7 +257,7 @@ static bool takes_next_word(const struct parser *parser)
 	length = word_length(parser, at, false);
 	at += length;
 	at += strspn(at, " \t");
-	return length != 0 && strchr("<>=~", *at) == NULL ? true : *at == '\0';
+	return *at == '\0' || (length != 0 && strchr("<>=~", *at) == NULL && !(at[0] == '!' && at[1] == '='));
 }
 
 /* Takes a number and its unit, with blanks between them or not. The caller frees the text. */
@@ -303,8 +303,10 @@ static int parse_literal(struct parser *parser, const char *name, struct term *t
 		term->is_word = result == -ENOENT;
 		result = result == -ENOENT ? 0 : result;
 	}
-	if (result == 0 && (text == NULL || (term->is_word && comparison != COMPARISON_EQUAL &&
-					     comparison != COMPARISON_DIFFERENT)))
+	if (result == 0 &&
+	    (text == NULL ||
+	     (term->is_word && (!column_is_text(term->column) ||
+				(comparison != COMPARISON_EQUAL && comparison != COMPARISON_DIFFERENT)))))
 		result = error_set(
 			parser->error, -EINVAL,
 			"'%s %s' needs a number after it, as in cpu%% > 50; in quotes it is searched for",
@@ -351,9 +353,12 @@ static int check_states(struct term *term, struct error *error)
 
 static int set_field_text(struct parser *parser, struct term *term)
 {
-	const size_t length = strlen(term->text);
+	size_t length = strlen(term->text);
 
 	term->ignore_case = !has_capital(term->text);
+	/* "/a/" is "/a" */
+	while (term->field == FILTER_FIELD_CGROUP && length > 1 && term->text[length - 1] == '/')
+		term->text[--length] = '\0';
 	if (filter_fields[term->field].takes == FILTER_TAKES_LETTERS)
 		return check_states(term, parser->error);
 	if (strpbrk(term->text, "*?[") == NULL)
@@ -843,6 +848,21 @@ void filter_append(struct buffer *text, const char *more)
 	free(before);
 }
 
+/* Whether a node is a condition on a field, or of several such the alternatives. */
+static bool is_of_field(const struct filter *filter, const struct node *node, enum filter_field field)
+{
+	if (node->kind == NODE_TERM)
+		return filter->terms[node->term].kind == TERM_FIELD &&
+		       filter->terms[node->term].field == field;
+	if (node->kind != NODE_OR)
+		return false;
+	for (uint32_t child = node->child; child != NODE_NONE; child = filter->nodes[child].next) {
+		if (!is_of_field(filter, &filter->nodes[child], field))
+			return false;
+	}
+	return true;
+}
+
 void filter_append_without(const struct filter *filter, enum filter_field field, struct buffer *text)
 {
 	const struct node *root = &filter->nodes[filter->root];
@@ -852,9 +872,8 @@ void filter_append_without(const struct filter *filter, enum filter_field field,
 	for (uint32_t index = is_list ? root->child : filter->root; index != NODE_NONE;
 	     index = is_list ? filter->nodes[index].next : NODE_NONE) {
 		const struct node *node = &filter->nodes[index];
-		const struct term *term = &filter->terms[node->term];
 
-		if (node->kind == NODE_TERM && term->kind == TERM_FIELD && term->field == field)
+		if (is_of_field(filter, node, field))
 			continue;
 		if (!is_first)
 			buffer_append_text(text, " and ");

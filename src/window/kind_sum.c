@@ -41,12 +41,20 @@ static void add_amount(const struct column_values *values, struct accumulator *a
 		accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole, whole);
 }
 
+static void note_partial(struct accumulator *accumulator, uint16_t reason)
+{
+	accumulator->partial = true;
+	if (accumulator->reason == REASON_READ)
+		accumulator->reason = reason;
+}
+
 /* Counts a thread or record; `reason` says why a part of it is missing. */
 static bool count_one(const struct sum *sum, struct accumulator *accumulator, bool read, uint16_t reason)
 {
 	if (read && (reason == REASON_READ || !sum->whole)) {
 		accumulator->read++;
-		accumulator->partial |= reason != REASON_READ;
+		if (reason != REASON_READ)
+			note_partial(accumulator, reason);
 		return true;
 	}
 	if (reason != REASON_READ)
@@ -320,7 +328,7 @@ static void end(struct reducer *reducer)
 	for (size_t row = 0; row < reducer->shown->row_count && !sums->living && window->ended != NULL &&
 			     window->ended == reducer->shown->ended && window->ended->incomplete;
 	     row++)
-		reducer_row(reducer, row)->partial = true;
+		note_partial(reducer_row(reducer, row), REASON_LOWER_BOUND);
 	for (size_t i = 0; i < sums->count; i++)
 		free(sums->of[i].measured);
 }

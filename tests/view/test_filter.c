@@ -323,6 +323,7 @@ static void test_threads(void **state)
 		{"thread = worker-?", "11 21"},
 		{"comm = worker*", "11 21"},
 		{"cgroup = /system.slice", "10 11"},
+		{"cgroup = /system.slice/", "10 11"},
 		{"cgroup = /system", ""},
 		{"cgroup = /system*", "10 11"},
 		{"cgroup = nginx.service", "10 11"},
@@ -604,6 +605,8 @@ static void test_without(void **state)
 		{"user = root or a", "user = root or a"},
 		{" \"a b\" user = x y", "\"a b\" and y"},
 		{"(user = root and a)", "a"},
+		{"user = root or user = bin", ""},
+		{"a and (user = root or user = bin)", "a"},
 	};
 
 	(void)state;
@@ -668,6 +671,8 @@ static void test_refusals(void **state)
 	assert_refused("cpu > and web", "needs a number");
 	assert_refused("(cpu >)", "needs a number");
 	assert_refused("cpu > web", "needs a number");
+	assert_refused("cpu = high", "needs a number");
+	assert_refused("cpu% = \"50\"", "needs a number");
 	assert_refused("> 5", "needs a column before it");
 	assert_refused("user =", "'user =' needs a value");
 	assert_refused("user = or web", "needs a value");
