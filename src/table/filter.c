@@ -44,6 +44,18 @@ enum column filter_column(const struct filter *filter, size_t index)
 	return COLUMN_COUNT;
 }
 
+const char *filter_user(const struct filter *filter, size_t index)
+{
+	for (size_t i = 0; i < filter->count; i++) {
+		const struct term *term = &filter->terms[i];
+
+		if (term->kind == TERM_FIELD && term->field == FILTER_FIELD_USER && term->glob == NULL &&
+		    index-- == 0)
+			return term->text;
+	}
+	return NULL;
+}
+
 /* Whether a term is about command lines, alone or beside names. */
 static bool term_reads_commands(const struct term *term)
 {

@@ -80,6 +80,9 @@ const char *filter_text(const struct filter *filter);
  */
 enum column filter_column(const struct filter *filter, size_t index);
 
+/* The `index`-th user that it names, by name or number and without wildcards; NULL behind the last. */
+const char *filter_user(const struct filter *filter, size_t index);
+
 /* Whether something of it is looked for in command lines, NULL allowed. */
 bool filter_reads_commands(const struct filter *filter);
 

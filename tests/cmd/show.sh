@@ -175,6 +175,7 @@ expect "a slip stays one" "^ctop: unknown command 'shwo', did you mean 'show'" "
 expect "a filter of users that the file lacks says so" "^ctop: the filter: USER cannot be read: not in the file" \
     "$("$ctop" show "$file" -u root 2>&1)"
 refuse "an unknown user" 2 "there is no user 'roto', did you mean 'root'? a number is taken too$" show "$file" -u roto
+refuse "an unknown user in a filter" 2 "there is no user 'roto', did you mean 'root'" show "$file" -f 'web or user != roto'
 refuse "an empty cgroup" 2 '^ctop: "" is an empty filter$' show "$file" -c ''
 text=$("$ctop" show "$file" -c / --format csv -b 2>&1)
 expect "a cgroup" "redis-server" "$text"

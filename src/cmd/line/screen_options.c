@@ -160,13 +160,13 @@ bool screen_options_filter(const struct screen_options *options)
  * A user that is named has to be known here: an empty table would hide a mistyped name. Services that do not
  * answer in time say nothing of it.
  */
-static int check_users(const struct option_texts *users, struct error *error)
+static int check_users(const struct filter *filter, struct error *error)
 {
-	for (size_t i = 0; i < users->count; i++) {
-		uint32_t uid;
+	const char *name;
+	uint32_t uid;
 
-		if (strpbrk(users->items[i], "*?[") == NULL &&
-		    user_find(users->items[i], USER_NAMES_PATIENCE_NS, &uid, error) == -ENOENT)
+	for (size_t i = 0; (name = filter_user(filter, i)) != NULL; i++) {
+		if (user_find(name, USER_NAMES_PATIENCE_NS, &uid, error) == -ENOENT)
 			return -EINVAL;
 	}
 	return 0;
@@ -193,8 +193,6 @@ static int set_filter(struct view *view, const struct screen_options *options, s
 {
 	struct buffer text = {0};
 
-	if (check_users(&options->users, error) < 0)
-		return -EINVAL;
 	if (options->filter != NULL) {
 		/* refused as it was written */
 		view->filter = filter_parse(options->filter, error);
@@ -207,7 +205,7 @@ static int set_filter(struct view *view, const struct screen_options *options, s
 	append_any(&text, FILTER_FIELD_CGROUP, &options->cgroups);
 	view->filter = filter_parse(text.data, error);
 	buffer_release(&text);
-	return view->filter == NULL ? -EINVAL : 0;
+	return view->filter == NULL ? -EINVAL : check_users(view->filter, error);
 }
 
 int screen_options_make_view(const struct screen_options *options, const struct view_options *view_options,
