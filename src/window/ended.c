@@ -545,7 +545,8 @@ void ended_conclude_left(struct ended *ended, const struct snapshot *from, const
 	const double least = ended->left_is_partial ? 0 : host_time_uncertainty_ns(from, now);
 	struct ended_record *record;
 
-	ended->estimate_is_void = !(ended->left_ns > least);
+	/* a crafted history may say anything */
+	ended->estimate_is_void = !(ended->left_ns > least && ended->left_ns < 0x1p63);
 	if (ended->estimate_is_void)
 		return;
 	record = estimate_of(ended);
