@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "capture/host/cgroup.h"
 #include "capture/host/container.h"
 #include "capture/host/host.h"

@@ -2,7 +2,6 @@
 /* Puts measured waits into snapshots (docs/latency.md). */
 #include "latency_watch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

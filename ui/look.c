@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "session/when.h"
 
 #define MINUTE_NS       (60 * (int64_t)NS_PER_S)
 #define PLAY_DEFAULT_NS NS_PER_S

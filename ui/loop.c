@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "screen.h"
 #include "ui/terminal/signal_pipe.h"

@@ -3,7 +3,6 @@
 #include "screen.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/unicode.h"
 #include "session/missing.h"
 #include "snapshot/user_names.h"
 #include "table/column_name.h"

@@ -3,7 +3,6 @@
  */
 #include "screen.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/rights.h"
 #include "capture/procfs/text_scan.h"

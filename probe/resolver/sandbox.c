@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop doctor`: what this kernel, user and namespaces let ctop read, and what would allow more. */
-#include <errno.h>
 #include <string.h>
 
 #include "base/unicode.h"

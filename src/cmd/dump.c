@@ -2,7 +2,6 @@
 /* `ctop dump`: the tables of recorded rounds, one after the other, as `ctop -b` would have printed them. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop history`: what a history has: days, gaps, starts of the host, marks, damage. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/unicode.h"
 #include "cmd/line/history_place.h"

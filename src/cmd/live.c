@@ -28,7 +28,6 @@
 #include "cmd/live/lookups.h"
 #include "cmd/live/screen_host.h"
 #include "commands.h"
-#include "metric/nearest.h"
 #include "store/ctprof.h"
 #include "ui/ui.h"
 

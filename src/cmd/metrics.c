@@ -12,7 +12,6 @@
 #include "compare/metric_tables.h"
 #include "metric/feature.h"
 #include "report/report.h"
-#include "table/cell_format.h"
 #include "table/column_list.h"
 #include "table/column_name.h"
 #include "table/tab.h"

@@ -2,7 +2,6 @@
 /* `ctop record`: rounds of the live host into a history. */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -11,7 +10,6 @@
 #include "cmd/line/privilege.h"
 #include "cmd/line/reading_options.h"
 #include "cmd/line/signals.h"
-#include "cmd/line/view_options.h"
 #include "cmd/record/record_loop.h"
 #include "commands.h"
 #include "metric/quantity.h"

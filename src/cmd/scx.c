@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `ctop scx`: the sched_ext scheduler that runs, and what it keeps for each thread. */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

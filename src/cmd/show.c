@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "base/memory.h"
-#include "base/unicode.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/screen_options.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Groups and threads without a partner of their own name: of renamed cgroups, and of one side only. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/order.h"

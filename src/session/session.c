@@ -4,9 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "snapshot/ended_set.h"
 #include "window/ended.h"

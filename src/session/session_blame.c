@@ -3,9 +3,7 @@
 #include "session_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "base/order.h"
 #include "table/blame_text.h"
 

@@ -4,7 +4,6 @@
 #include "table/explain.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "table/tab.h"
 #include "window/column.h"

@@ -2,7 +2,6 @@
 #include "lookup.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-
 _Static_assert((int)COLUMN_IDENTITY_COUNT + (int)VOCABULARY_SOURCES_MAX + (int)VOCABULARY_METRICS_MAX <=
 		       (int)(STREAM_TIMES - STREAM_COLUMNS) / 3,
 	       "columns have streams");

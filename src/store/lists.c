@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Records that only some threads, processes and cgroups have. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "member_table.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The window that ends with the snapshot: its lists, and how it is joined with the snapshot. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "load_internal.h"

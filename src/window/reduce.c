@@ -3,10 +3,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "kind.h"
 
 static const struct column_kind *const column_kinds[] = {

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "table/screen_format.h"
 #include "window/column.h"
 
