@@ -2,7 +2,6 @@
 #ifndef CTOP_THREAD_FILE_H
 #define CTOP_THREAD_FILE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"

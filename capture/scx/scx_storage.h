@@ -3,7 +3,6 @@
 #define CTOP_SCX_STORAGE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"

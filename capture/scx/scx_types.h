@@ -2,7 +2,6 @@
 #ifndef CTOP_SCX_TYPES_H
 #define CTOP_SCX_TYPES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

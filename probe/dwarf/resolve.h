@@ -2,7 +2,6 @@
 #ifndef CTOP_PROBE_RESOLVE_H
 #define CTOP_PROBE_RESOLVE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "probe/object/layout.h"

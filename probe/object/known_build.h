@@ -2,7 +2,6 @@
 #ifndef CTOP_KNOWN_BUILD_H
 #define CTOP_KNOWN_BUILD_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Releases of jemalloc whose thread data is known without debug data. */

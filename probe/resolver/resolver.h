@@ -3,9 +3,7 @@
 #define CTOP_PROBE_RESOLVER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "probe/object/layout.h"
 #include "probe/process/process_map.h"

@@ -2,7 +2,6 @@
 #ifndef CTOP_COURSE_H
 #define CTOP_COURSE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

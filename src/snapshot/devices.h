@@ -2,7 +2,6 @@
 #ifndef CTOP_DEVICES_H
 #define CTOP_DEVICES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

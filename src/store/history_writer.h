@@ -3,7 +3,6 @@
 #define CTOP_HISTORY_WRITER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

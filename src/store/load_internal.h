@@ -2,8 +2,6 @@
 #ifndef CTOP_LOAD_INTERNAL_H
 #define CTOP_LOAD_INTERNAL_H
 
-#include <string.h>
-
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json_reader.h"

@@ -2,8 +2,6 @@
 #ifndef CTOP_SCREEN_FORMAT_H
 #define CTOP_SCREEN_FORMAT_H
 
-#include <stdbool.h>
-
 #include "base/buffer.h"
 #include "table.h"
 

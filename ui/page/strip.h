@@ -2,7 +2,6 @@
 #ifndef CTOP_STRIP_H
 #define CTOP_STRIP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,8 +3,6 @@
 #define CTOP_TERMINAL_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/error.h"
 

@@ -3,7 +3,6 @@
 #define CTOP_THEME_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /*
  * How the screen looks. Colours only add to what is there without them, and the background stays the

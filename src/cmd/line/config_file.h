@@ -2,7 +2,6 @@
 #ifndef CTOP_CONFIG_FILE_H
 #define CTOP_CONFIG_FILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buffer.h"

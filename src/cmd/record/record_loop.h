@@ -2,7 +2,6 @@
 #ifndef CTOP_RECORD_LOOP_H
 #define CTOP_RECORD_LOOP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
