@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 
 /* States of include/linux/sched.h. */
 enum {
@@ -142,13 +143,6 @@ static uint64_t row_key(const struct task_record *record)
 	return (uint64_t)record->tgid << 32 | record->tid;
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-	const struct run *left = a, *right = b;
-
-	return (left->key > right->key) - (left->key < right->key);
-}
-
 /* The runs of all tasks, not sorted; the caller frees them. */
 static struct run *find_runs(const struct bpf_pass *pass, size_t *ret_count)
 {
@@ -239,7 +233,7 @@ uint32_t *bpf_pass_order(struct bpf_pass *pass, size_t *ret_count)
 	bool ascending = true;
 
 	if (run_count != 0)
-		qsort(runs, run_count, sizeof(*runs), compare_runs);
+		qsort(runs, run_count, sizeof(*runs), order_by_u64);
 	for (size_t i = 0; i < run_count; i++) {
 		for (uint32_t k = 0; k < runs[i].count; k++) {
 			order[count] = runs[i].first + k;

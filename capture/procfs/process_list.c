@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "thread_file.h"
 
 enum {
@@ -40,13 +41,6 @@ void process_list_initialize(struct process_list *list, int proc)
 	list->entries = memory_allocate(ENTRIES_SIZE);
 }
 
-static int compare_ids(const void *left, const void *right)
-{
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Ascending and each once; the kernel lists threads by age, which mostly is the order of their ids. */
 static void sort_ids(struct process_list *list)
 {
@@ -57,7 +51,7 @@ static void sort_ids(struct process_list *list)
 		ascending = list->ids[i - 1] < list->ids[i];
 	if (ascending)
 		return;
-	qsort(list->ids, list->id_count, sizeof(*list->ids), compare_ids);
+	qsort(list->ids, list->id_count, sizeof(*list->ids), order_by_u32);
 	for (size_t i = 0; i < list->id_count; i++) {
 		if (i == 0 || list->ids[i] != list->ids[i - 1])
 			list->ids[kept++] = list->ids[i];
@@ -146,18 +140,11 @@ void process_note_resident(struct process *process, bool has_memory, uint64_t pa
 	process->resident.read_at = read_at_ns;
 }
 
-static int compare_process(const void *wanted, const void *element)
-{
-	const uint32_t tgid = *(const uint32_t *)wanted, other = ((const struct process *)element)->tgid;
-
-	return (tgid > other) - (tgid < other);
-}
-
 struct process *process_list_find(const struct process_list *list, uint32_t tgid)
 {
 	if (list->count == 0)
 		return NULL;
-	return bsearch(&tgid, list->items, list->count, sizeof(*list->items), compare_process);
+	return bsearch(&tgid, list->items, list->count, sizeof(*list->items), order_by_u32);
 }
 
 /* Another process has its number, or none: closes what was kept open too. */

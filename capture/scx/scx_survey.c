@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 
 /* --- maps --- */
 
@@ -46,13 +47,6 @@ struct owner {
 	uint32_t tid;
 };
 
-static int compare_owners(const void *a, const void *b)
-{
-	const struct owner *left = a, *right = b;
-
-	return (left->id > right->id) - (left->id < right->id);
-}
-
 /* Two halves as the kernel's types have them: the index first. */
 static uint64_t element_id(int32_t idx, int32_t genn)
 {
@@ -81,12 +75,12 @@ static int find_owners(struct scx_reader *reader, struct scx_survey *survey)
 
 		owners[i] = (struct owner){record->id, record->tid};
 	}
-	qsort(owners, reading.count, sizeof(*owners), compare_owners);
+	qsort(owners, reading.count, sizeof(*owners), order_by_u64);
 	for (size_t i = 0; i < survey->walk.entry_count; i++) {
 		struct sdt_walk_entry *element = &survey->walk.entries[i];
-		const struct owner key = {.id = element_id(element->idx, element->genn)};
-		const struct owner *owner = bsearch(&key, owners, reading.count, sizeof(*owners),
-						    compare_owners);
+		const uint64_t id = element_id(element->idx, element->genn);
+		const struct owner *owner = bsearch(&id, owners, reading.count, sizeof(*owners),
+						    order_by_u64);
 
 		element->tid = owner != NULL ? owner->tid : 0;
 		survey->dead += owner == NULL;

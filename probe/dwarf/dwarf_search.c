@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 
 /* --- images for libdw --- */
 
@@ -453,13 +454,6 @@ struct skeleton {
 	bool is_likely;
 };
 
-static int compare_skeletons(const void *a, const void *b)
-{
-	const struct skeleton *left = a, *right = b;
-
-	return (left->id > right->id) - (left->id < right->id);
-}
-
 /* Ascending by id; the caller frees them. */
 static size_t list_skeletons(Dwarf *dwarf, const struct jemalloc_symbols *symbols, struct dwarf_limit *limit,
 			     struct skeleton **ret_skeletons)
@@ -480,7 +474,7 @@ static size_t list_skeletons(Dwarf *dwarf, const struct jemalloc_symbols *symbol
 				       capacity) = (struct skeleton){id, is_likely(&entry, symbols)};
 	}
 	if (count != 0)
-		qsort(skeletons, count, sizeof(*skeletons), compare_skeletons);
+		qsort(skeletons, count, sizeof(*skeletons), order_by_u64);
 	*ret_skeletons = skeletons;
 	return count;
 }
@@ -489,15 +483,14 @@ static size_t list_skeletons(Dwarf *dwarf, const struct jemalloc_symbols *symbol
 static bool is_wanted(Dwarf_CU *unit, uint8_t type, const struct skeleton *skeletons, size_t count,
 		      bool likely)
 {
-	struct skeleton key;
+	uint64_t id;
 	const struct skeleton *found;
 
 	if (type == DW_UT_split_type || type == DW_UT_type) /* that of DWARF 4 */
 		return !likely;
-	if (type != DW_UT_split_compile ||
-	    dwarf_cu_info(unit, NULL, NULL, NULL, NULL, &key.id, NULL, NULL) != 0)
+	if (type != DW_UT_split_compile || dwarf_cu_info(unit, NULL, NULL, NULL, NULL, &id, NULL, NULL) != 0)
 		return false;
-	found = bsearch(&key, skeletons, count, sizeof(*skeletons), compare_skeletons);
+	found = bsearch(&id, skeletons, count, sizeof(*skeletons), order_by_u64);
 	return found != NULL && (!likely || found->is_likely);
 }
 

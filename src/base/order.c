@@ -15,6 +15,16 @@ int order_bytes(const char *left, size_t left_length, const char *right, size_t 
 	return order != 0 ? order : order_u64(left_length, right_length);
 }
 
+int order_by_u64(const void *left, const void *right)
+{
+	return order_u64(*(const uint64_t *)left, *(const uint64_t *)right);
+}
+
+int order_by_u32(const void *left, const void *right)
+{
+	return order_u64(*(const uint32_t *)left, *(const uint32_t *)right);
+}
+
 int order_numbers(double left, double right, bool ascending)
 {
 	if (isnan(left) || isnan(right))

@@ -260,11 +260,6 @@ static int attach(struct run *run)
 	return 0;
 }
 
-static int compare_tids(const void *left, const void *right)
-{
-	return order_u64(((const struct probe_thread *)left)->tid, ((const struct probe_thread *)right)->tid);
-}
-
 /* Lists the threads by tid. Returns 0 or a negative errno. */
 static int list_threads(int directory, struct probe_snapshot *snapshot)
 {
@@ -286,7 +281,7 @@ static int list_threads(int directory, struct probe_snapshot *snapshot)
 	result = -errno;
 	closedir(task);
 	if (snapshot->count != 0)
-		qsort(snapshot->threads, snapshot->count, sizeof(snapshot->threads[0]), compare_tids);
+		qsort(snapshot->threads, snapshot->count, sizeof(snapshot->threads[0]), order_by_u32);
 	return result;
 }
 

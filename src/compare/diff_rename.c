@@ -78,11 +78,6 @@ static uint32_t type_of(struct search *search, const char *key, size_t length, s
 	return string_pool_intern(&search->types, scratch->data, scratch->length);
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	return order_u64(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 static void collect_types(struct search *search, enum diff_side side, struct orphan_cgroup *cgroup)
 {
 	struct buffer scratch = {0};
@@ -94,7 +89,7 @@ static void collect_types(struct search *search, enum diff_side side, struct orp
 
 		cgroup->types[i] = type_of(search, key, length, &scratch);
 	}
-	qsort(cgroup->types, cgroup->count, sizeof(uint32_t), compare_ids);
+	qsort(cgroup->types, cgroup->count, sizeof(uint32_t), order_by_u32);
 	for (size_t i = 0; i < cgroup->count; i++) {
 		if (i == 0 || cgroup->types[i] != cgroup->types[cgroup->type_count - 1])
 			cgroup->types[cgroup->type_count++] = cgroup->types[i];
@@ -307,7 +302,7 @@ static void find_matches(struct search *search)
 
 static bool has_type(const struct orphan_cgroup *cgroup, uint32_t type)
 {
-	return bsearch(&type, cgroup->types, cgroup->type_count, sizeof(type), compare_ids) != NULL;
+	return bsearch(&type, cgroup->types, cgroup->type_count, sizeof(type), order_by_u32) != NULL;
 }
 
 /* Whether a partner of a cgroup has the type. */

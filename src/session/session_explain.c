@@ -191,18 +191,11 @@ static void add_to_tally(struct value_tally *tally, uint16_t state, uint64_t val
 		tally->items[tally->count++] = (struct tally_item){value, 1};
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	const struct tally_item *left = a, *right = b;
-
-	return order_u64(left->value, right->value);
-}
-
 static int compare_counts(const void *a, const void *b)
 {
 	const struct tally_item *left = a, *right = b;
 
-	return left->count != right->count ? order_u64(right->count, left->count) : compare_values(a, b);
+	return left->count != right->count ? order_u64(right->count, left->count) : order_by_u64(a, b);
 }
 
 /* Joins the items of each value, the commonest first. */
@@ -211,7 +204,7 @@ static void join_items(struct value_tally *tally)
 	struct tally_item *items = tally->items;
 	size_t count = 0;
 
-	qsort(items, tally->count, sizeof(*items), compare_values);
+	qsort(items, tally->count, sizeof(*items), order_by_u64);
 	for (size_t i = 0; i < tally->count; i++) {
 		if (count != 0 && items[count - 1].value == items[i].value)
 			items[count - 1].count++;

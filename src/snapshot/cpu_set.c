@@ -91,11 +91,6 @@ static bool append_items(struct cpu_list *cpus, const char *text, size_t length)
 	return cpus->count != 0;
 }
 
-static int compare_cpus(const void *left, const void *right)
-{
-	return order_u64(*(const uint32_t *)left, *(const uint32_t *)right);
-}
-
 /* Sorts the CPUs, as the kernel prints them, and keeps each once. */
 static void sort_cpus(struct cpu_list *cpus)
 {
@@ -105,7 +100,7 @@ static void sort_cpus(struct cpu_list *cpus)
 		kept++;
 	if (kept == cpus->count)
 		return;
-	qsort(cpus->items, cpus->count, sizeof(*cpus->items), compare_cpus);
+	qsort(cpus->items, cpus->count, sizeof(*cpus->items), order_by_u32);
 	kept = 1;
 	for (size_t i = 1; i < cpus->count; i++) {
 		if (cpus->items[i] != cpus->items[kept - 1])

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "snapshot.h"
 
 const char *const latency_cause_names[LATENCY_CAUSE_COUNT] = {
@@ -93,13 +94,6 @@ struct latency_record *latency_add_record(struct snapshot *snapshot, uint32_t pc
 	return record;
 }
 
-static int order_u64s(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* --- shares --- */
 
 static int order_shares(const void *left, const void *right)
@@ -145,7 +139,7 @@ static void drop_shares(struct latency *latency)
 
 	for (size_t i = 0; i < count; i++)
 		counts[i] = count_of_share(&latency->shares[i]);
-	qsort(counts, count, sizeof(*counts), order_u64s);
+	qsort(counts, count, sizeof(*counts), order_by_u64);
 	limit = counts[count - LATENCY_SHARES_MAX / 2];
 	free(counts);
 	for (size_t i = 0; i < count; i++) {
@@ -232,7 +226,7 @@ static void fold_delays(struct latency *latency)
 
 	for (size_t i = 0; i < count; i++)
 		times[i] = latency->delays[i].time_ns;
-	qsort(times, count, sizeof(*times), order_u64s);
+	qsort(times, count, sizeof(*times), order_by_u64);
 	limit = times[count - (LATENCY_DELAYS_MAX - LATENCY_RECORDS_MAX)];
 	free(times);
 	for (size_t i = 0; i < count; i++) {

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/order.h"
 
 #define DAY_NS (86400 * NS_PER_S)
 
@@ -174,13 +175,6 @@ int history_files_check(const char *directory, uint32_t day, struct error *error
 
 /* --- the list --- */
 
-static int compare_files(const void *left, const void *right)
-{
-	const struct history_file *a = left, *b = right;
-
-	return (a->day > b->day) - (a->day < b->day);
-}
-
 static int note_file(struct history_files *files, int directory, const char *name)
 {
 	struct stat status;
@@ -231,7 +225,7 @@ int history_files_list(const char *directory, struct history_files *ret_files, s
 		return error_set(error, result, "%s: %s%s", directory, strerror(-result),
 				 result == -EACCES ? "; run as its owner or as root" : "");
 	if (ret_files->count != 0)
-		qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), compare_files);
+		qsort(ret_files->items, ret_files->count, sizeof(*ret_files->items), order_by_u32);
 	/* the logs of a file are part of it */
 	for (size_t i = 0; i < ret_files->count; i++) {
 		if (kept != 0 && ret_files->items[kept - 1].day == ret_files->items[i].day) {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "day_file.h"
 #include "history_files.h"
 #include "recording.h"
@@ -816,13 +817,6 @@ const struct history_day *history_days(struct history *base, size_t *ret_count)
 	return history->days;
 }
 
-static int compare_marks(const void *left, const void *right)
-{
-	const struct history_mark *a = left, *b = right;
-
-	return (a->unix_ns > b->unix_ns) - (a->unix_ns < b->unix_ns);
-}
-
 static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_unix_ns,
 		      struct history_marks *ret_marks, struct error *error)
 {
@@ -843,7 +837,7 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 			result = 0;
 	}
 	if (ret_marks->count != 0)
-		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), compare_marks);
+		qsort(ret_marks->items, ret_marks->count, sizeof(*ret_marks->items), order_by_u64);
 	return result;
 }
 

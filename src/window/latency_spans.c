@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 
 static void clear(struct latency *latency)
 {
@@ -66,13 +67,6 @@ static void extend_met(struct latency_spans *spans)
 	spans->met_count = count;
 }
 
-static int order_numbers(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* The round before which names were last met that have to go, so that about half of them stay. */
 static uint64_t oldest_to_keep(const struct latency_spans *spans)
 {
@@ -80,7 +74,7 @@ static uint64_t oldest_to_keep(const struct latency_spans *spans)
 	uint64_t *sorted = memory_allocate(count * sizeof(*sorted)), oldest;
 
 	memcpy(sorted, spans->met, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), order_numbers);
+	qsort(sorted, count, sizeof(*sorted), order_by_u64);
 	oldest = sorted[count / 2];
 	free(sorted);
 	return oldest;

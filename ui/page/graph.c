@@ -184,11 +184,6 @@ struct timing {
 	size_t rounds; /* in a column */
 };
 
-static int compare_spans(const void *a, const void *b)
-{
-	return order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
 /* The median: one round after a long pause says nothing of the others. */
 static double usual_span(const struct graph *graph)
 {
@@ -201,7 +196,7 @@ static double usual_span(const struct graph *graph)
 	}
 	if (count == 0)
 		return NS_PER_S;
-	qsort(spans, count, sizeof(*spans), compare_spans);
+	qsort(spans, count, sizeof(*spans), order_by_u64);
 	return (double)spans[count / 2];
 }
 
