@@ -104,10 +104,8 @@ static struct known_process *find_process(struct probe *probe, uint32_t tgid)
 	process->shown.text = "";
 	process->shown.version = "";
 	process->is_stale = true;
-	probe->processes = memory_grow(probe->processes, &probe->capacity, probe->count + 1,
-				       sizeof(struct known_process *));
 	hash_map_set(&probe->by_tgid, tgid, (uint32_t)probe->count);
-	probe->processes[probe->count++] = process;
+	*MEMORY_APPEND(probe->processes, probe->count, probe->capacity) = process;
 	return process;
 }
 

@@ -244,11 +244,9 @@ static uint32_t find_known(struct known_threads *known, const struct probe_threa
 	uint32_t index;
 
 	if (!hash_map_get(&known->by_tid, thread->tid, &index)) {
-		known->threads = memory_grow(known->threads, &known->capacity, known->count + 1,
-					     sizeof(known->threads[0]));
-		index = (uint32_t)known->count++;
-		known->threads[index] = (struct known_thread){.tid = thread->tid,
-							      .start_time = thread->start_time};
+		index = (uint32_t)known->count;
+		*MEMORY_APPEND(known->threads, known->count, known->capacity) = (struct known_thread){
+			.tid = thread->tid, .start_time = thread->start_time};
 		hash_map_set(&known->by_tid, thread->tid, index);
 	}
 	if (known->threads[index].start_time != thread->start_time)

@@ -59,12 +59,6 @@ static void sort_ids(struct process_list *list)
 	list->id_count = kept;
 }
 
-static void add_id(struct process_list *list, uint32_t id)
-{
-	list->ids = memory_grow(list->ids, &list->id_capacity, list->id_count + 1, sizeof(*list->ids));
-	list->ids[list->id_count++] = id;
-}
-
 static void take_entries(struct process_list *list, size_t length)
 {
 	for (size_t offset = 0; offset < length;) {
@@ -73,7 +67,7 @@ static void take_entries(struct process_list *list, size_t length)
 		uint32_t id;
 
 		if (number_parse_u32(entry->d_name, strlen(entry->d_name), &id) && id != 0 && id <= INT32_MAX)
-			add_id(list, id);
+			*MEMORY_APPEND(list->ids, list->id_count, list->id_capacity) = id;
 		offset += entry->d_reclen;
 	}
 }
@@ -187,7 +181,7 @@ int process_list_update(struct process_list *list, const uint32_t *scope, size_t
 	} else {
 		list->id_count = 0;
 		for (size_t i = 0; i < scope_count; i++)
-			add_id(list, scope[i]);
+			*MEMORY_APPEND(list->ids, list->id_count, list->id_capacity) = scope[i];
 		sort_ids(list);
 	}
 	merge(list);

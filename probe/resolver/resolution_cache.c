@@ -144,9 +144,7 @@ static struct resolution_entry *add_entry(struct resolution_cache *cache, struct
 	entry->directory = -1;
 	entry->key_length = key->length;
 	entry->key = buffer_steal(key);
-	cache->entries = memory_grow(cache->entries, &cache->capacity, cache->count + 1,
-				     sizeof(struct resolution_entry *));
-	cache->entries[cache->count++] = entry;
+	*MEMORY_APPEND(cache->entries, cache->count, cache->capacity) = entry;
 	return entry;
 }
 
@@ -207,9 +205,7 @@ static void note_silence(struct resolution_cache *cache, struct resolution_entry
 	struct silent_device *silent = find_silent(cache, entry);
 
 	if (silent == NULL) {
-		cache->silent = memory_grow(cache->silent, &cache->silent_capacity, cache->silent_count + 1,
-					    sizeof(cache->silent[0]));
-		silent = &cache->silent[cache->silent_count++];
+		silent = MEMORY_APPEND(cache->silent, cache->silent_count, cache->silent_capacity);
 		memcpy(&silent->device, entry->key + offsetof(struct executable, device),
 		       sizeof(silent->device));
 		silent->period_ns = RETRY_NS / 2;
@@ -449,9 +445,8 @@ static void wait_for_jobs(struct resolution_cache *cache, uint64_t now, uint64_t
 
 		if (job == NULL)
 			continue;
-		cache->polls = memory_grow(cache->polls, &cache->polls_capacity, count + 1,
-					   sizeof(cache->polls[0]));
-		cache->polls[count++] = (struct pollfd){.fd = job->socket, .events = POLLIN};
+		*MEMORY_APPEND(cache->polls, count,
+			       cache->polls_capacity) = (struct pollfd){.fd = job->socket, .events = POLLIN};
 		if (job->deadline_ns < until)
 			until = job->deadline_ns;
 	}

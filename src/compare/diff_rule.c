@@ -238,9 +238,7 @@ static void add_outcome(struct judgement *judgement, bool broken)
 	struct diff_rule_outcomes *outcomes = judgement->outcomes;
 	struct buffer *text = &judgement->text;
 
-	outcomes->items = memory_grow(outcomes->items, &outcomes->capacity, outcomes->count + 1,
-				      sizeof(*outcomes->items));
-	outcomes->items[outcomes->count++] = (struct diff_rule_outcome){
+	*MEMORY_APPEND(outcomes->items, outcomes->count, outcomes->capacity) = (struct diff_rule_outcome){
 		.rule = arena_duplicate(&outcomes->arena, judgement->rule->text,
 					strlen(judgement->rule->text)),
 		.broken = broken,

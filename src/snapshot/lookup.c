@@ -81,11 +81,9 @@ struct lookup_entry *lookup_cache_entry(struct lookup_cache *cache, const struct
 	if (entry == NULL) {
 		if (cache->count == ENTRIES_MAX)
 			make_room(cache, now_ns);
-		cache->entries = memory_grow(cache->entries, &cache->capacity, cache->count + 1,
-					     sizeof(*cache->entries));
-		entry = &cache->entries[cache->count];
+		hash_map_set(&cache->index, key_of(request), (uint32_t)cache->count);
+		entry = MEMORY_APPEND(cache->entries, cache->count, cache->capacity);
 		*entry = (struct lookup_entry){.request = *request};
-		hash_map_set(&cache->index, key_of(request), (uint32_t)cache->count++);
 	}
 	entry->used_ns = now_ns;
 	return entry;

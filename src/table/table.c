@@ -33,12 +33,8 @@ struct table *table_create_with(const char *section, const struct table_column c
 
 struct table_row *table_add_bare_row(struct table *table)
 {
-	struct table_row *row;
+	struct table_row *row = MEMORY_APPEND(table->rows, table->row_count, table->row_capacity);
 
-	if (table->row_count == table->row_capacity)
-		table->rows = memory_grow(table->rows, &table->row_capacity, table->row_count + 1,
-					  sizeof(*table->rows));
-	row = &table->rows[table->row_count++];
 	*row = (struct table_row){.thread = UINT32_MAX};
 	table->row_total = table->row_count;
 	return row;

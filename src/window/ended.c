@@ -14,11 +14,9 @@ static const char ended_name[] = "(ended)";
 /* The record of one of the record names' triples, made when it is new; records may move. */
 static uint32_t add_record(struct ended *ended, uint32_t index)
 {
-	if (index == ended->count) {
-		ended->records = memory_grow(ended->records, &ended->capacity, ended->count + 1,
-					     sizeof(*ended->records));
-		ended->records[ended->count++] = (struct ended_record){.kernel = true};
-	}
+	if (index == ended->count)
+		*MEMORY_APPEND(ended->records, ended->count,
+			       ended->capacity) = (struct ended_record){.kernel = true};
 	return index;
 }
 
