@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "capture/bpf/task_decode.h"
 #include "capture/procfs/text_scan.h"
 
@@ -174,11 +175,6 @@ void ended_add_unknown(struct ended_set *set, uint64_t threads)
 
 /* --- records --- */
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint32_t intern(struct ended_records *records, const char *text)
 {
 	return string_pool_intern(&records->names, text, strlen(text));
@@ -330,7 +326,7 @@ static void add_up(struct ended_records *records, const struct waiting_record *i
 	for (size_t i = 0; i < EXIT_AMOUNTS; i++)
 		bucket->amounts[i] += item->amounts[i];
 	if (item->never_slept) {
-		bucket->on_cpu_ns += larger(item->on_cpu_ns, item->amounts[EXIT_RUN_TIME]);
+		bucket->on_cpu_ns += number_larger(item->on_cpu_ns, item->amounts[EXIT_RUN_TIME]);
 	} else {
 		bucket->charged_ns += item->amounts[EXIT_RUN_TIME];
 		bucket->sampled_ns += item->amounts[EXIT_USER_TIME] + item->amounts[EXIT_SYSTEM_TIME];
@@ -460,7 +456,7 @@ static void add_bucket(const struct reading *reading, const struct bucket *bucke
 		name_process(reading, bucket->tgid, &process, &cgroup);
 	memcpy(amounts, bucket->amounts, sizeof(amounts));
 	amounts[EXIT_RUN_TIME] = bucket->on_cpu_ns +
-				 larger(bucket->charged_ns, least_sampled(bucket->sampled_ns));
+				 number_larger(bucket->charged_ns, least_sampled(bucket->sampled_ns));
 	sum = ended_amounts_of(amounts, bucket->delayed, 0, 0);
 	group = ended_set_group(reading->set, ended_set_triple(reading->set, process, name, cgroup),
 				bucket->kernel);

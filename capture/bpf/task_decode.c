@@ -298,11 +298,6 @@ char task_state_letter(const struct task_record *record)
 	return letters[index];
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 struct task_times task_share_times(uint64_t run, struct task_times sampled, struct task_times last)
 {
 	uint64_t system = 0;
@@ -312,7 +307,7 @@ struct task_times task_share_times(uint64_t run, struct task_times sampled, stru
 	if (sampled.system != 0)
 		system = (uint64_t)((unsigned __int128)sampled.system * run /
 				    number_add_saturating(sampled.user, sampled.system));
-	system = larger(system < run ? system : run, last.system);
+	system = number_larger(system < run ? system : run, last.system);
 	if (run - system < last.user)
 		system = run - last.user;
 	return (struct task_times){run - system, system};
@@ -325,8 +320,9 @@ struct task_times task_share_times(uint64_t run, struct task_times sampled, stru
  */
 static struct task_times scale_times(const struct task_record *record, struct task_times shown)
 {
-	const struct task_times last = {larger(record->previous_user_time, shown.user * NS_PER_TICK),
-					larger(record->previous_system_time, shown.system * NS_PER_TICK)};
+	const struct task_times last = {
+		number_larger(record->previous_user_time, shown.user * NS_PER_TICK),
+		number_larger(record->previous_system_time, shown.system * NS_PER_TICK)};
 	const struct task_times times = task_share_times(
 		record->run_time, (struct task_times){record->user_time, record->system_time}, last);
 

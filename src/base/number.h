@@ -30,6 +30,11 @@ static inline uint64_t number_multiply_saturating(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
+static inline uint64_t number_larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 enum {
 	NUMBER_DIGITS_MAX = 20 /* of a uint64_t */
 };

@@ -61,16 +61,11 @@ struct merge {
 	struct gathered lists[CGROUP_RECORD_FIELD_COUNT]; /* of the records of the present key */
 };
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void merge_half(struct pressure_half *into, const struct pressure_half *from)
 {
-	into->avg10 = (uint16_t)larger(into->avg10, from->avg10);
-	into->avg60 = (uint16_t)larger(into->avg60, from->avg60);
-	into->avg300 = (uint16_t)larger(into->avg300, from->avg300);
+	into->avg10 = (uint16_t)number_larger(into->avg10, from->avg10);
+	into->avg60 = (uint16_t)number_larger(into->avg60, from->avg60);
+	into->avg300 = (uint16_t)number_larger(into->avg300, from->avg300);
 	into->total_usec = number_add_saturating(into->total_usec, from->total_usec);
 }
 
@@ -116,7 +111,7 @@ static struct key_values join_gathered(struct merge *merge, struct gathered *gat
 		if (joined.count == 0 || last->key != items[i].key)
 			items[joined.count++] = items[i];
 		else if (has_gauges && is_gauge(snapshot_text(snapshot, last->key)))
-			last->value = larger(last->value, items[i].value);
+			last->value = number_larger(last->value, items[i].value);
 		else
 			last->value = number_add_saturating(last->value, items[i].value);
 	}
@@ -143,7 +138,7 @@ static void merge_number(enum cgroup_merge merge, uint64_t *into, uint64_t from)
 	if (merge == CGROUP_MERGE_SUM)
 		*into = number_add_saturating(*into, from);
 	else if (merge == CGROUP_MERGE_LARGEST)
-		*into = larger(*into, from);
+		*into = number_larger(*into, from);
 	else
 		*into = *into < from ? *into : from;
 }
