@@ -4,7 +4,6 @@
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,22 +67,14 @@ char *arena_duplicate(struct arena *arena, const char *bytes, size_t length)
 char *arena_format(struct arena *arena, const char *format, ...)
 {
 	va_list arguments;
-	char small[256];
-	char *text;
-	int length;
+	char *text, *copy;
 
 	va_start(arguments, format);
-	length = vsnprintf(small, sizeof(small), format, arguments);
+	text = memory_format_list(format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		return arena_duplicate(arena, "", 0);
-	if ((size_t)length < sizeof(small))
-		return arena_duplicate(arena, small, (size_t)length);
-	text = arena_allocate(arena, (size_t)length + 1);
-	va_start(arguments, format);
-	vsnprintf(text, (size_t)length + 1, format, arguments);
-	va_end(arguments);
-	return text;
+	copy = arena_duplicate(arena, text, strlen(text));
+	free(text);
+	return copy;
 }
 
 void arena_release(struct arena *arena)

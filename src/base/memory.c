@@ -2,7 +2,6 @@
 #include "memory.h"
 
 #include <malloc.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -133,12 +132,18 @@ char *memory_format(const char *format, ...)
 {
 	va_list arguments;
 	char *text;
-	int length;
 
 	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
+	text = memory_format_list(format, arguments);
 	va_end(arguments);
-	if (length < 0)
+	return text;
+}
+
+char *memory_format_list(const char *format, va_list arguments)
+{
+	char *text;
+
+	if (vasprintf(&text, format, arguments) < 0)
 		memory_fail();
 	return text;
 }

@@ -2,6 +2,7 @@
 #ifndef CTOP_MEMORY_H
 #define CTOP_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* The number of elements of an array; not for a pointer. */
@@ -56,6 +57,8 @@ char *memory_duplicate_bytes(const char *bytes, size_t length) __attribute__((ma
 
 /* A formatted string, owned by the caller. */
 char *memory_format(const char *format, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+char *memory_format_list(const char *format, va_list arguments)
+	__attribute__((malloc, returns_nonnull, format(printf, 1, 0)));
 
 /*
  * Sets up malloc(3) for rounds of so many threads; 0 at the start. Large arrays come and go with each round

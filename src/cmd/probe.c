@@ -153,17 +153,15 @@ static int fatal(enum heap_tag tag, const char *format, ...) __attribute__((form
 static int fatal(enum heap_tag tag, const char *format, ...)
 {
 	struct buffer line = {0};
-	char *text = NULL;
 	va_list arguments;
+	char *text;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
+	text = memory_format_list(format, arguments);
 	va_end(arguments);
 	buffer_append_format(&line, "ctop-probe-fatal: %s\nerror: [%s] ", heap_tags[tag].name,
 			     heap_tags[tag].name);
-	if (text != NULL)
-		unicode_append_printable(&line, text, strlen(text), "?");
+	unicode_append_printable(&line, text, strlen(text), "?");
 	buffer_append_char(&line, '\n');
 	file_write_all(STDERR_FILENO, line.data, line.length);
 	buffer_release(&line);

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,14 +56,11 @@ static void print_note(const char *text)
 void command_note(const char *format, ...)
 {
 	va_list arguments;
-	char *text = NULL;
-	int length;
+	char *text;
 
 	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
+	text = memory_format_list(format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		return;
 	print_note(text);
 	free(text);
 }
