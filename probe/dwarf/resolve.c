@@ -38,10 +38,8 @@ struct debug_trace {
 	char text[LAYOUT_TEXT_SIZE];
 };
 
-static void trace_add(struct debug_trace *trace, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void trace_add(struct debug_trace *trace, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void trace_add(struct debug_trace *trace, const char *format,
+							    ...)
 {
 	const size_t length = strlen(trace->text);
 	char attempt[LAYOUT_TEXT_SIZE];

@@ -133,9 +133,7 @@ static int read_order(int descriptor, char **ret_executable_path, struct process
 }
 
 /* Ends a job whose child misbehaves with a result that says so. Returns the exit status. */
-static int refuse(int job, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int refuse(int job, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int refuse(int job, const char *format, ...)
 {
 	struct result_message result;
 	va_list arguments;
@@ -351,10 +349,8 @@ static void finish(struct resolve_job *job)
 	job->socket = -1;
 }
 
-static void finish_failed(struct resolve_job *job, enum heap_tag tag, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void finish_failed(struct resolve_job *job, enum heap_tag tag, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void finish_failed(struct resolve_job *job, enum heap_tag tag,
+								const char *format, ...)
 {
 	va_list arguments;
 

@@ -148,9 +148,7 @@ static void sleep_until(uint64_t until_ns)
 /* --- failures of the whole run --- */
 
 /* Ends the run as a whole: the tag goes to stderr with the sentence. Returns a negative number. */
-static int fatal(enum heap_tag tag, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int fatal(enum heap_tag tag, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int fatal(enum heap_tag tag, const char *format, ...)
 {
 	struct buffer line = {0};
 	va_list arguments;
