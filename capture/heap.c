@@ -144,7 +144,7 @@ static void look(struct round *round, struct process *process, int tasks)
 	process->heap = NULL;
 	if (directory < 0)
 		return;
-	process->heap = probe_look(round->capture->heap.probe, process->tgid, directory, NULL);
+	process->heap = probe_look(round->capture->heap.probe, process->tgid, directory);
 	close(directory);
 }
 

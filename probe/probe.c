@@ -25,6 +25,12 @@ enum {
 	RECHECK_FACTOR = 8, /* … and whenever it was seen so many times as often */
 };
 
+/* Tells one address space of a process from another: exec keeps thread ids and start times. */
+struct address_space {
+	uint64_t device, inode;           /* of the executable */
+	uint64_t start_code, start_stack; /* fields 26 and 28 of PROCESS/stat, 0 where hidden */
+};
+
 struct known_process {
 	struct probe_process shown; /* first: what probe_look() hands out */
 	struct address_space space;
@@ -143,29 +149,25 @@ static void read_addresses(int process_directory, struct address_space *space)
 }
 
 /*
- * Completes what the caller knows of the address space. For a process that failed the file of its executable
- * is enough, at a fraction of the cost: run again, it would fail again, or else be found by the next check.
+ * The address space that the process has now. For one that failed the file of its executable is enough, at a
+ * fraction of the cost: run again, it would fail again, or else be found by the next check.
  */
-static struct address_space complete_space(const struct known_process *process, int process_directory,
-					   const struct address_space *space)
+static struct address_space find_space(const struct known_process *process, int process_directory)
 {
-	struct address_space complete = {0};
+	struct address_space space = {0};
 	struct executable executable;
 
-	if (space != NULL) {
-		complete = *space;
-	} else if (process->shown.state == PROBE_STATE_FAILED) {
-		complete.start_code = process->space.start_code;
-		complete.start_stack = process->space.start_stack;
+	if (process->shown.state != PROBE_STATE_FAILED) {
+		read_addresses(process_directory, &space);
 	} else {
-		read_addresses(process_directory, &complete);
+		space.start_code = process->space.start_code;
+		space.start_stack = process->space.start_stack;
 	}
-	if (complete.device == 0 && complete.inode == 0 &&
-	    executable_identify(process_directory, &executable) == 0) {
-		complete.device = executable.device;
-		complete.inode = executable.inode;
+	if (executable_identify(process_directory, &executable) == 0) {
+		space.device = executable.device;
+		space.inode = executable.inode;
 	}
-	return complete;
+	return space;
 }
 
 static bool spaces_equal(const struct address_space *a, const struct address_space *b)
@@ -281,18 +283,17 @@ static bool is_check_due(struct known_process *process)
 	return process->shown.state == PROBE_STATE_FAILED;
 }
 
-const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
-				       const struct address_space *space)
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory)
 {
 	struct known_process *process = find_process(probe, tgid);
-	const struct address_space complete = complete_space(process, process_directory, space);
-	const bool changed = process->is_stale || !spaces_equal(&complete, &process->space);
+	const struct address_space space = find_space(process, process_directory);
+	const bool changed = process->is_stale || !spaces_equal(&space, &process->space);
 
 	process->seen = true;
 	if (changed) {
 		process->looks = 0;
 		process->next_check = 0;
-		process->space = complete;
+		process->space = space;
 	}
 	if (is_check_due(process) || changed)
 		begin(probe, process, process_directory);

@@ -26,12 +26,6 @@ struct probe_options {
 struct probe *probe_create(const struct probe_options *options);
 void probe_release(struct probe *probe);
 
-/* Tells one address space of a process from another: exec keeps thread ids and start times. */
-struct address_space {
-	uint64_t device, inode;           /* of the executable; found by the probe when both are 0 */
-	uint64_t start_code, start_stack; /* fields 26 and 28 of /proc/PID/stat, 0 where hidden */
-};
-
 enum probe_state {
 	PROBE_STATE_RESOLVING, /* being resolved: ask again */
 	PROBE_STATE_READY,     /* its threads can be read */
@@ -52,12 +46,10 @@ struct probe_process {
 /*
  * Examines a process, or examines a known one again: starts to resolve its executable if that is new, and
  * attaches once that is done. Never waits for the resolver. `process_directory` is its open directory below a
- * proc root. `space` may be NULL: then the probe reads what it needs from there. If the address space has
- * changed, it starts again. A process that failed is examined again at growing intervals, since it may load
- * jemalloc later.
+ * proc root. If the address space has changed, it starts again. A process that failed is examined again at
+ * growing intervals, since it may load jemalloc later.
  */
-const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
-				       const struct address_space *space);
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory);
 
 /*
  * Serves resolutions under way. With `deadline_ns` (CLOCK_MONOTONIC, 0: do not wait) waits until all are done

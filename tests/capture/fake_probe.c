@@ -145,13 +145,11 @@ static bool is_directory_of(int directory, uint32_t tgid)
 	return strtoul(text, NULL, 10) == tgid;
 }
 
-const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory,
-				       const struct address_space *space)
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory)
 {
 	struct fake_process *item = find_process(tgid);
 
 	(void)probe;
-	(void)space;
 	if (item == NULL)
 		return &nothing;
 	if (!is_directory_of(process_directory, tgid))

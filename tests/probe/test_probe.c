@@ -58,10 +58,10 @@ static const struct probe_process *look(struct probe *probe, const struct target
 	const uint64_t deadline = now_ns() + WAIT_AT_MOST_S * SECOND;
 	const struct probe_process *process;
 
-	process = probe_look(probe, (uint32_t)target->child, target->directory, NULL);
+	process = probe_look(probe, (uint32_t)target->child, target->directory);
 	while (process->state == PROBE_STATE_RESOLVING && now_ns() < deadline) {
 		probe_serve(probe, deadline);
-		process = probe_look(probe, (uint32_t)target->child, target->directory, NULL);
+		process = probe_look(probe, (uint32_t)target->child, target->directory);
 	}
 	return process;
 }
