@@ -94,17 +94,13 @@ static const struct option_table_use tables[] = {
 
 static struct capture_options make_capture_options(const struct record_command_options *options)
 {
-	struct capture_options capture = {
-		.scope = options->scope.items,
-		.scope_count = options->scope.count,
-		.backend = (enum capture_backend)options->backend.backend,
-		.fields = options->backend.fields,
-		.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1,
-		.allow_stop = options->heap.allow_stop,
-		.latency = options->latency,
-	};
+	struct capture_options capture = reading_options_capture(&options->scope, &options->backend,
+								 &options->roots);
 
-	memcpy(capture.roots, options->roots.roots, sizeof(capture.roots));
+	capture.budget_percent = options->budget_percent > 0 ? options->budget_percent : -1;
+	capture.heap = !options->heap.no_heap;
+	capture.allow_stop = options->heap.allow_stop;
+	capture.latency = options->latency;
 	return capture;
 }
 
@@ -131,7 +127,6 @@ static int record_run(void *untyped, char **operands, int operand_count)
 			       &error) < 0)
 		return command_misused(&record_command, &error);
 	history_place_make();
-	loop.capture.heap = !options->heap.no_heap;
 	loop.capture.reader = privilege_open_reader(options->roots.roots);
 	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.interval_ns);
 	result = record_loop_run(&loop, &error);
