@@ -84,11 +84,6 @@ static void draw_from(const struct header_line *line, int y, int x, int width)
 	}
 }
 
-static void draw_left(const struct header_line *line, int y, int width)
-{
-	draw_from(line, y, 0, width);
-}
-
 /* Draws the pieces at the right end; returns the cells left of them. */
 static int draw_right_end(const struct header_line *line, int y, int width)
 {
@@ -255,7 +250,7 @@ static void draw_where(struct ui *ui, int y)
 		add_mode(&right, ui);
 	if (now != NULL && !ui->past.open)
 		add(&right, STYLE_NORMAL, "%s", time_text(clock, now->captured_at_unix_ns, file != NULL));
-	draw_left(&left, y, draw_right_end(&right, y, draw_screen_width()));
+	draw_from(&left, y, 0, draw_right_end(&right, y, draw_screen_width()));
 }
 
 /* Threads whose wait is too long, and those that are in D now. */
@@ -497,7 +492,7 @@ static void draw_scheduler(struct ui *ui, int y)
 
 	if (line_width(&line) - 2 > draw_screen_width())
 		line = make_scheduler_line(ui, false);
-	draw_left(&line, y, draw_screen_width());
+	draw_from(&line, y, 0, draw_screen_width());
 }
 
 /* The host as a whole: CPUs, run queue, pressure, memory; behind them what is left out first. */
@@ -536,7 +531,7 @@ static void draw_host(struct ui *ui, int y, bool with_scheduler)
 	line = make_host_line(ui, with_scheduler, false);
 	if (line_width(&line) - 2 > draw_screen_width())
 		line = make_host_line(ui, with_scheduler, true);
-	draw_left(&line, y, draw_screen_width());
+	draw_from(&line, y, 0, draw_screen_width());
 }
 
 static void add_threads(struct header_line *line, const struct ui *ui)
@@ -627,7 +622,7 @@ static void draw_progress(const struct ui *ui, int y)
 	else
 		add(&line, STYLE_MESSAGE, "reading every thread for the first time: %s so far",
 		    number_group_digits(read_count, digits));
-	draw_left(&line, y, draw_screen_width());
+	draw_from(&line, y, 0, draw_screen_width());
 }
 
 /* Threads and groups, missing features, and the cost of the round. */
@@ -653,7 +648,7 @@ static void draw_data(struct ui *ui, int y)
 	else
 		add(&line, STYLE_DIM, "by the file's flags (e: what is there)");
 	add_cost(&line, now);
-	draw_left(&line, y, draw_screen_width());
+	draw_from(&line, y, 0, draw_screen_width());
 }
 
 /* --- CPUs and devices --- */
@@ -774,7 +769,7 @@ static int draw_devices(const struct snapshot *now, const struct snapshot *befor
 			break;
 	}
 	for (int i = 0; i < lines; i++)
-		draw_left(&line[i], y + i, width);
+		draw_from(&line[i], y + i, 0, width);
 	return lines;
 }
 
