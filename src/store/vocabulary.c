@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "metric/feature.h"
 #include "metric/metric.h"
+#include "metric/name.h"
 #include "snapshot/ended_set.h"
 
 enum {
@@ -61,11 +62,9 @@ static void write_layout(void)
 
 static uint16_t find_word(const char *const words[], size_t count, const char *word)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(words[i], word) == 0)
-			return (uint16_t)i;
-	}
-	return VOCABULARY_NONE;
+	const size_t found = name_find(words, count, sizeof(*words), word, strlen(word));
+
+	return found < count ? (uint16_t)found : VOCABULARY_NONE;
 }
 
 /* Every reason gets a number while numbers last. */
