@@ -299,14 +299,6 @@ static int refuse_damage(const char *name, struct error *error)
 	return -EBADMSG;
 }
 
-bool recording_is_whole(const void *state, size_t length)
-{
-	const uint8_t *bytes = state;
-
-	return length >= HEADER_BYTES && memcmp(bytes, letters, sizeof(letters)) == 0 &&
-	       bytes[3] == KIND_WHOLE;
-}
-
 static int check_header(struct blob *blob, const struct snapshot *against, bool is_interval, const char *name,
 			struct error *error)
 {

@@ -59,9 +59,6 @@ void recording_release(struct recording *recording);
 #define RECORDING_TIME_STEP_NS UINT64_C(100000)
 void recording_even_times(struct snapshot *snapshot);
 
-/* Whether the bytes begin like a recording that needs no other to be decoded. */
-bool recording_is_whole(const void *state, size_t length);
-
 /*
  * Decodes a round; trusts nothing. `against` is the decoded snapshot that it was encoded against, NULL for a
  * whole one. Without an interval (`interval_length` 0) the result has no `ended` and no `latency`. It has one
