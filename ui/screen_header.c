@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "session/missing.h"
 #include "snapshot/capture_facts.h"
@@ -52,6 +51,14 @@ __attribute__((format(printf, 3, 4))) static void add(struct header_line *line, 
 	va_start(arguments, format);
 	vsnprintf(segment->text, sizeof(segment->text), format, arguments);
 	va_end(arguments);
+}
+
+/* Adds a text, unless it is empty, and empties it. */
+static void add_text(struct header_line *line, struct buffer *text)
+{
+	if (text->length != 0)
+		add(line, STYLE_NORMAL, "%s", text->data);
+	buffer_clear(text);
 }
 
 static int segment_width(const struct header_segment *segment)
@@ -114,27 +121,6 @@ static const char *time_text(char text[static TIME_BYTES], uint64_t unix_ns, boo
 	if (!clock_format_local(text, TIME_BYTES, with_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", unix_ns))
 		snprintf(text, TIME_BYTES, with_date ? "an unknown time" : "--:--:--");
 	return text;
-}
-
-static void add_uptime(struct header_line *line, uint64_t boottime_ns)
-{
-	uint64_t minutes = boottime_ns / NS_PER_S / 60;
-
-	if (minutes >= 24 * 60)
-		add(line, STYLE_NORMAL, "up %ud", (unsigned int)(minutes / (24 * 60)));
-	else if (minutes >= 60)
-		add(line, STYLE_NORMAL, "up %uh", (unsigned int)(minutes / 60));
-	else
-		add(line, STYLE_NORMAL, "up %um", (unsigned int)minutes);
-}
-
-static void add_load(struct header_line *line, const struct provenance *provenance)
-{
-	const uint64_t *load = provenance->load_centi;
-
-	if (provenance->load_known)
-		add(line, STYLE_NORMAL, "load %.1f %.1f %.1f", (double)load[0] / 100, (double)load[1] / 100,
-		    (double)load[2] / 100);
 }
 
 static void add_mode(struct header_line *line, const struct ui *ui)
@@ -222,6 +208,7 @@ static void draw_where(struct ui *ui, int y)
 	const struct snapshot *now = now_of(ui);
 	const char *file = ui->options->file_name;
 	struct header_line left = {0}, right = {0};
+	struct buffer text = {0};
 	char clock[TIME_BYTES];
 
 	add(&left, STYLE_STRONG, "ctop");
@@ -232,9 +219,11 @@ static void draw_where(struct ui *ui, int y)
 	if (now != NULL) {
 		if (now->provenance.hostname != NULL)
 			add(&left, STYLE_NORMAL, "%s", now->provenance.hostname);
-		if (now->provenance.boottime_ns != 0)
-			add_uptime(&left, now->provenance.boottime_ns);
-		add_load(&left, &now->provenance);
+		host_append_uptime(now, &text);
+		add_text(&left, &text);
+		host_append_load(now, &text);
+		add_text(&left, &text);
+		buffer_release(&text);
 	}
 	if (file != NULL)
 		add_window(&right, ui);
@@ -273,20 +262,6 @@ static void add_stuck(struct header_line *line, const struct ui *ui)
 
 	if (ui->counts.stuck != 0)
 		add(line, STYLE_ALARM, "stuck %s", number_group_digits(ui->counts.stuck, digits));
-}
-
-static void add_cpu(struct header_line *line, const struct ui *ui)
-{
-	const struct snapshot *now = now_of(ui);
-	double share = host_busy_share(now, session_previous(ui->session));
-
-	if (isnan(share))
-		return;
-	if (now->host.online_cpus.present)
-		add(line, STYLE_NORMAL, "cpu %.0f%% of %llu", share * 100,
-		    (unsigned long long)now->host.online_cpus.value);
-	else
-		add(line, STYLE_NORMAL, "cpu %.0f%%", share * 100);
 }
 
 /* Processes that end faster than anyone could look at them. */
@@ -334,42 +309,6 @@ static void add_turnover(struct header_line *line, const struct ui *ui)
 		add_lives(line, "forks", turnover.started_per_s, false);
 	if (turnover.ended_known)
 		add_lives(line, "ended", turnover.ended_per_s, turnover.ended_at_least);
-}
-
-static void add_pressure(struct header_line *line, const struct ui *ui)
-{
-	static const struct {
-		enum pressure_resource resource;
-		const char *name;
-	} shown[] = {{PRESSURE_CPU, "cpu"}, {PRESSURE_MEMORY, "mem"}, {PRESSURE_IO, "io"}};
-	const struct snapshot *now = now_of(ui);
-	char text[SEGMENT_BYTES] = "psi";
-	size_t used = strlen(text);
-	double percent;
-
-	for (size_t i = 0; i < ARRAY_COUNT(shown); i++) {
-		if (now->pressure_missing[shown[i].resource] != REASON_READ)
-			continue;
-		percent = host_pressure_percent(now, session_previous(ui->session), shown[i].resource);
-		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s %.*f", shown[i].name,
-					 percent == 0 || percent >= 9.95 ? 0 : 1, percent);
-	}
-	if (used > strlen("psi"))
-		add(line, STYLE_NORMAL, "%s", text);
-}
-
-static void add_memory(struct header_line *line, const struct snapshot *now, bool brief)
-{
-	uint64_t total_kib;
-	double percent, gib;
-
-	if (!host_memory(now, &percent, &total_kib))
-		return;
-	gib = (double)total_kib / (1 << 20);
-	if (brief)
-		add(line, STYLE_NORMAL, "mem %.0f%%", percent);
-	else
-		add(line, STYLE_NORMAL, "mem %.0f%% of %.*fG", percent, gib < 9.95 ? 1 : 0, gib);
 }
 
 /* --- the scheduler of sched_ext --- */
@@ -498,19 +437,23 @@ static void draw_scheduler(struct ui *ui, int y)
 /* The host as a whole: CPUs, run queue, pressure, memory; behind them what is left out first. */
 static struct header_line make_host_line(const struct ui *ui, bool with_scheduler, bool brief)
 {
-	const struct snapshot *now = now_of(ui);
-	struct header_line line = {0}, memory = {0};
+	const struct snapshot *now = now_of(ui), *before = session_previous(ui->session);
+	struct header_line line = {0};
+	struct buffer text = {0};
 
-	add_cpu(&line, ui);
+	host_append_busy(now, before, &text);
+	add_text(&line, &text);
 	add_stuck(&line, ui);
 	add_storm(&line, ui);
 	add_count(&line, brief ? "run" : "runnable", now->provenance.procs_running);
 	add_blocked(&line, ui, now);
-	add_pressure(&line, ui);
-	add_memory(&memory, now, brief);
+	host_append_pressure(now, before, &text);
+	add_text(&line, &text);
+	host_append_memory(now, brief, &text);
 	if (with_scheduler)
-		add_scheduler(&line, ui, line_width(&memory));
-	add_memory(&line, now, brief);
+		add_scheduler(&line, ui, text.length != 0 ? (int)text.length + 2 : 0);
+	add_text(&line, &text);
+	buffer_release(&text);
 	if (with_scheduler) {
 		if (now->sched_ext.nr_rejected != 0)
 			add_rejected(&line, now);

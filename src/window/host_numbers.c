@@ -16,12 +16,12 @@ enum {
 	TICK_IOWAIT = 4
 };
 
-double host_busy_share(const struct snapshot *now, const struct snapshot *before)
+/* Share of CPU time that was used between two rounds, as a fraction; NAN when it is not known. */
+static double busy_share(const struct snapshot *now, const struct snapshot *before)
 {
 	uint64_t busy = 0, all = 0;
 
-	if (now == NULL || before == NULL || !now->provenance.cpu_ticks_known ||
-	    !before->provenance.cpu_ticks_known)
+	if (before == NULL || !now->provenance.cpu_ticks_known || !before->provenance.cpu_ticks_known)
 		return NAN;
 	for (int i = 0; i < CPU_TICK_KINDS; i++) {
 		uint64_t ticks = now->provenance.cpu_ticks[i] - before->provenance.cpu_ticks[i];
@@ -50,26 +50,6 @@ double host_pressure_share(const struct snapshot *now, const struct snapshot *be
 	span_ns = now->provenance.boottime_ns - before->provenance.boottime_ns;
 	/* the clock was read a little before or after the file */
 	return to >= from ? fmin(1, (double)(to - from) * NS_PER_US / (double)span_ns) : NAN;
-}
-
-double host_pressure_percent(const struct snapshot *now, const struct snapshot *before,
-			     enum pressure_resource resource)
-{
-	const double share = host_pressure_share(now, before, resource);
-
-	return isnan(share) ? (double)now->pressure.resource[resource].some.avg10 / 100 : share * 100;
-}
-
-bool host_memory(const struct snapshot *now, double *ret_percent, uint64_t *ret_total_kib)
-{
-	struct optional_u64 total = now->host.total_memory_kib;
-	struct optional_u64 available = now->provenance.mem_available_kib;
-
-	if (!total.present || !available.present || total.value == 0 || available.value > total.value)
-		return false;
-	*ret_percent = (double)(total.value - available.value) * 100 / (double)total.value;
-	*ret_total_kib = total.value;
-	return true;
 }
 
 /* --- devices --- */
@@ -204,16 +184,12 @@ bool host_busiest_network(const struct snapshot *now, const struct snapshot *bef
 
 /* --- the line --- */
 
-static void append_gap(struct buffer *buffer, size_t start)
+void host_append_uptime(const struct snapshot *now, struct buffer *buffer)
 {
-	if (buffer->length != start)
-		buffer_append_text(buffer, "  ");
-}
+	const uint64_t minutes = now->provenance.boottime_ns / NS_PER_S / 60;
 
-static void append_uptime(struct buffer *buffer, uint64_t boottime_ns)
-{
-	const uint64_t minutes = boottime_ns / NS_PER_S / 60;
-
+	if (now->provenance.boottime_ns == 0)
+		return;
 	if (minutes >= 24 * 60)
 		buffer_append_format(buffer, "up %" PRIu64 "d", minutes / (24 * 60));
 	else if (minutes >= 60)
@@ -222,74 +198,99 @@ static void append_uptime(struct buffer *buffer, uint64_t boottime_ns)
 		buffer_append_format(buffer, "up %" PRIu64 "m", minutes);
 }
 
-static void append_count(struct buffer *buffer, size_t start, const char *name, struct optional_u64 count)
+void host_append_load(const struct snapshot *now, struct buffer *buffer)
 {
-	char digits[28];
+	const uint64_t *load = now->provenance.load_centi;
 
-	if (!count.present)
-		return;
-	append_gap(buffer, start);
-	buffer_append_format(buffer, "%s %s", name, number_group_digits(count.value, digits));
+	if (now->provenance.load_known)
+		buffer_append_format(buffer, "load %.1f %.1f %.1f", (double)load[0] / 100,
+				     (double)load[1] / 100, (double)load[2] / 100);
 }
 
-static void append_pressure(struct buffer *buffer, size_t start, const struct snapshot *now,
-			    const struct snapshot *before)
+void host_append_busy(const struct snapshot *now, const struct snapshot *before, struct buffer *buffer)
+{
+	const double busy = busy_share(now, before);
+
+	if (isnan(busy))
+		return;
+	buffer_append_format(buffer, "cpu %.0f%%", busy * 100);
+	if (now->host.online_cpus.present)
+		buffer_append_format(buffer, " of %" PRIu64, now->host.online_cpus.value);
+}
+
+void host_append_pressure(const struct snapshot *now, const struct snapshot *before, struct buffer *buffer)
 {
 	static const struct {
 		enum pressure_resource resource;
 		const char *name;
 	} shown[] = {{PRESSURE_CPU, "cpu"}, {PRESSURE_MEMORY, "mem"}, {PRESSURE_IO, "io"}};
-	bool any = false;
+	const char *word = "psi ";
 
 	for (size_t i = 0; i < ARRAY_COUNT(shown); i++) {
-		double percent;
+		const double share = host_pressure_share(now, before, shown[i].resource);
+		double percent = share * 100;
 
 		if (now->pressure_missing[shown[i].resource] != REASON_READ)
 			continue;
-		if (!any) {
-			append_gap(buffer, start);
-			buffer_append_text(buffer, "psi");
-		}
-		any = true;
-		percent = host_pressure_percent(now, before, shown[i].resource);
-		buffer_append_format(buffer, " %s %.*f", shown[i].name,
+		if (isnan(share))
+			percent = (double)now->pressure.resource[shown[i].resource].some.avg10 / 100;
+		buffer_append_format(buffer, "%s%s %.*f", word, shown[i].name,
 				     percent == 0 || percent >= 9.95 ? 0 : 1, percent);
+		word = " ";
 	}
+}
+
+void host_append_memory(const struct snapshot *now, bool brief, struct buffer *buffer)
+{
+	const struct optional_u64 total = now->host.total_memory_kib;
+	const struct optional_u64 available = now->provenance.mem_available_kib;
+	const double gib = (double)total.value / (1 << 20);
+
+	if (!total.present || !available.present || total.value == 0 || available.value > total.value)
+		return;
+	buffer_append_format(buffer, "mem %.0f%%",
+			     (double)(total.value - available.value) * 100 / (double)total.value);
+	if (!brief)
+		buffer_append_format(buffer, " of %.*fG", gib < 9.95 ? 1 : 0, gib);
+}
+
+static void append_count(struct buffer *buffer, const char *name, struct optional_u64 count)
+{
+	char digits[28];
+
+	if (count.present)
+		buffer_append_format(buffer, "%s %s", name, number_group_digits(count.value, digits));
+}
+
+/* Moves a piece, which may be empty, to the end of a line that began at `start`. */
+static void append_piece(struct buffer *line, size_t start, struct buffer *piece)
+{
+	if (piece->length != 0 && line->length != start)
+		buffer_append_text(line, "  ");
+	buffer_append(line, piece->data, piece->length);
+	buffer_clear(piece);
 }
 
 void host_append_line(const struct snapshot *now, const struct snapshot *before, struct buffer *buffer)
 {
-	const struct provenance *provenance = &now->provenance;
-	const uint64_t *load = provenance->load_centi;
-	const double busy = host_busy_share(now, before);
 	const size_t start = buffer->length;
-	uint64_t total_kib;
-	double percent;
+	struct buffer piece = {0};
 
-	if (provenance->hostname != NULL)
-		buffer_append_text(buffer, provenance->hostname);
-	if (provenance->boottime_ns != 0) {
-		append_gap(buffer, start);
-		append_uptime(buffer, provenance->boottime_ns);
-	}
-	if (provenance->load_known) {
-		append_gap(buffer, start);
-		buffer_append_format(buffer, "load %.1f %.1f %.1f", (double)load[0] / 100,
-				     (double)load[1] / 100, (double)load[2] / 100);
-	}
-	if (!isnan(busy)) {
-		append_gap(buffer, start);
-		buffer_append_format(buffer, "cpu %.0f%%", busy * 100);
-		if (now->host.online_cpus.present)
-			buffer_append_format(buffer, " of %" PRIu64, now->host.online_cpus.value);
-	}
-	append_count(buffer, start, "runnable", provenance->procs_running);
-	append_count(buffer, start, "blocked", provenance->procs_blocked);
-	append_pressure(buffer, start, now, before);
-	if (host_memory(now, &percent, &total_kib)) {
-		const double gib = (double)total_kib / (1 << 20);
-
-		append_gap(buffer, start);
-		buffer_append_format(buffer, "mem %.0f%% of %.*fG", percent, gib < 9.95 ? 1 : 0, gib);
-	}
+	if (now->provenance.hostname != NULL)
+		buffer_append_text(buffer, now->provenance.hostname);
+	host_append_uptime(now, &piece);
+	append_piece(buffer, start, &piece);
+	host_append_load(now, &piece);
+	append_piece(buffer, start, &piece);
+	host_append_busy(now, before, &piece);
+	append_piece(buffer, start, &piece);
+	append_count(&piece, "runnable", now->provenance.procs_running);
+	append_piece(buffer, start, &piece);
+	append_count(&piece, "blocked", now->provenance.procs_blocked);
+	append_piece(buffer, start, &piece);
+	host_append_pressure(now, before, &piece);
+	append_piece(buffer, start, &piece);
+	host_append_memory(now, false, &piece);
+	append_piece(buffer, start, &piece);
+	buffer_release(&piece);
 }

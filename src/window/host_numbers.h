@@ -7,25 +7,10 @@
 
 /* Numbers of a host as a whole, between two rounds: what the screen's header and `-b` say of it. */
 
-/* Share of CPU time that was used between two rounds (each may be NULL), as a fraction; NAN when it is not
- * known. */
-double host_busy_share(const struct snapshot *now, const struct snapshot *before);
-
 /* Part of the time between two rounds (NULL: none) in which some task waited for a resource, as a fraction;
  * NAN when it is not known. */
 double host_pressure_share(const struct snapshot *now, const struct snapshot *before,
 			   enum pressure_resource resource);
-
-/*
- * Percent of the time between two rounds in which some task waited for a resource; without a round before
- * (NULL), as from a file, the kernel's average of the last 10 s (Documentation/accounting/psi.rst). Of a
- * resource whose pressure was read.
- */
-double host_pressure_percent(const struct snapshot *now, const struct snapshot *before,
-			     enum pressure_resource resource);
-
-/* Memory in use, in percent, and its total in KiB; false if one is unknown. */
-bool host_memory(const struct snapshot *now, double *ret_percent, uint64_t *ret_total_kib);
 
 /*
  * The busy share of each CPU between two rounds, by its number: NAN of one that was not online in both. How
@@ -46,6 +31,18 @@ bool host_busiest_disk(const struct snapshot *now, const struct snapshot *before
 		       struct host_device_rate *ret_rate);
 bool host_busiest_network(const struct snapshot *now, const struct snapshot *before,
 			  struct host_device_rate *ret_rate);
+
+/*
+ * Pieces of a line about a host, of which nothing is appended where it is not known: "up 3d", "load 0.5 0.4
+ * 0.3", "cpu 23% of 8", "psi cpu 0.4 mem 0 io 12", "mem 40% of 16G" or in brief "mem 40%". Pressure is the
+ * percentage of the time between two rounds in which some task waited; without a round before (NULL), as from
+ * a file, the kernel's average of the last 10 s (Documentation/accounting/psi.rst).
+ */
+void host_append_uptime(const struct snapshot *now, struct buffer *buffer);
+void host_append_load(const struct snapshot *now, struct buffer *buffer);
+void host_append_busy(const struct snapshot *now, const struct snapshot *before, struct buffer *buffer);
+void host_append_pressure(const struct snapshot *now, const struct snapshot *before, struct buffer *buffer);
+void host_append_memory(const struct snapshot *now, bool brief, struct buffer *buffer);
 
 /*
  * Appends all of it in one line without its end: "HOST  up 3d  load 0.5 0.4 0.3  cpu 23% of 8  runnable 3
