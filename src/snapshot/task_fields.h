@@ -18,8 +18,6 @@
  * in snapshot.sched_ext.
  */
 
-struct snapshot;
-
 struct task_field_enumerator {
 	const char *name;
 	int64_t value;

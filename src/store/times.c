@@ -11,7 +11,7 @@
 enum {
 	KNOWN_CPUS = 256,
 	/* The capture tells the age of a sleep in steps of so many bits of ns, from one moment for all
-	 * threads (task_waiting_ns() of capture/bpf/task_decode.c): the bits below are then those of the
+	 * threads (least_sleep() of capture/bpf/task_decode.c): the bits below are then those of the
 	 * moment. */
 	STEP_BITS = 17,
 };

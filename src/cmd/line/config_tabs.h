@@ -26,7 +26,7 @@ void config_tabs_make(struct config_file *file, bool changes);
  */
 int config_tabs_read(const char *path, const char *tab, struct config_file *file, struct error *error);
 
-/* The keys of a section; config_tabs_change() fills in one change for each. */
+/* The keys of a section. */
 enum config_tab_key {
 	CONFIG_TAB_COLUMNS,
 	CONFIG_TAB_THREAD_COLUMNS,

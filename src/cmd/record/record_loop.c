@@ -85,7 +85,7 @@ static void tell_status(struct record_loop *loop, const char *first_lines)
 
 /* --- rounds --- */
 
-/* "2.5 min" */
+/* "90 s", "3 min" */
 static void append_time(struct buffer *buffer, uint64_t ns)
 {
 	const double seconds = (double)ns / 1e9;
