@@ -203,7 +203,7 @@ static void tell_range(const char *before, const char *after)
 static int run(const struct diff_command_options *options, struct snapshot_report *report,
 	       const struct rule *rules)
 {
-	struct snapshot_file files[DIFF_SIDE_COUNT] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+	struct history_moment files[DIFF_SIDE_COUNT] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
 	struct error error;
 	bool are_read;
 	int status;

@@ -243,7 +243,7 @@ static int run_files(const struct live_options *options, const struct view *view
 		     size_t count, struct error *error)
 {
 	struct ui_options ui_options = make_ui_options(options, view);
-	struct snapshot_file files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+	struct history_moment files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
 	struct session *session;
 	struct screen_host *host;
 	bool left_behind = false, failed;

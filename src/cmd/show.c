@@ -80,7 +80,7 @@ static bool makes_one_table(const struct tables_request *request)
 
 /* Opens the output and reads the file. */
 static int begin(const struct show_options *options, const char *path, struct snapshot_report *report,
-		 struct snapshot_file *file, struct error *error)
+		 struct history_moment *file, struct error *error)
 {
 	if (snapshot_report_open(report, &options->report, &options->view, true, error) < 0)
 		return -1;
@@ -93,7 +93,7 @@ static int begin(const struct show_options *options, const char *path, struct sn
 static int print_report(struct show_options *options, const char *path)
 {
 	static struct snapshot_report report; /* large for a stack */
-	struct snapshot_file file;
+	struct history_moment file;
 	struct error error;
 	int status;
 
@@ -189,7 +189,7 @@ static int print_table(struct show_options *options, const char *path)
 {
 	enum column columns[SCREEN_COLUMNS_MAX];
 	static struct snapshot_report printing; /* large for a stack */
-	struct snapshot_file file;
+	struct history_moment file;
 	struct session *session;
 	struct error error;
 	struct view view;

@@ -19,15 +19,15 @@
 /* Whether a name is that of a moment: it has an '@', and no file is called so. */
 bool history_moment_is_named(const char *name);
 
-/* A moment that was found. */
+/* A moment that was found, or a file that was read instead (snapshot_files.h). */
 struct history_moment {
 	/* One reference, the caller's. Its window is since the round before, or of a range from its beginning
 	 * on; NULL where nothing is known of the time before. */
 	struct snapshot *snapshot;
-	char *name; /* with the time that the round has: "/var/lib/ctop@2026-11-20 09:40:05"; owned by the
-		       caller */
-	char *note; /* that it is not the moment that was asked for, and how far away; owned by the caller;
-		       NULL: it is */
+	char *name; /* with the time that the round has: "/var/lib/ctop@2026-11-20 09:40:05", of a file as
+		       written; owned by the caller */
+	char *note; /* that it is not the moment that was asked for, and how far away, or what an older
+		       generation of the file lacks; owned by the caller; NULL for nothing */
 };
 
 /*

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "command.h"
-#include "history_moment.h"
 #include "history_place.h"
 #include "snapshot/user_names.h"
 #include "store/ctprof.h"
@@ -19,33 +18,23 @@ struct file_reading {
 	const char *path;
 	uint64_t max_bytes;
 	bool to_compare;
-	struct snapshot_file file;
+	struct history_moment file;
 	struct error error;
 	int result;
 };
 
-static int read_moment(const char *path, bool with_parts, struct snapshot_file *ret_file, struct error *error)
-{
-	struct history_moment moment;
-	int result = history_moment_read(path, clock_ns(CLOCK_REALTIME), with_parts, &moment, error);
-
-	if (result == 0)
-		*ret_file = (struct snapshot_file){moment.snapshot, moment.name, moment.note};
-	return result;
-}
-
-int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct snapshot_file *ret_file,
+int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct history_moment *ret_file,
 		       struct error *error)
 {
 	struct snapshot *snapshot;
 	int result;
 
 	if (history_moment_is_named(path))
-		return read_moment(path, to_compare, ret_file, error);
+		return history_moment_read(path, clock_ns(CLOCK_REALTIME), to_compare, ret_file, error);
 	result = ctprof_read(path, max_bytes, &snapshot, error);
 	if (result < 0)
 		return result;
-	*ret_file = (struct snapshot_file){
+	*ret_file = (struct history_moment){
 		.snapshot = snapshot,
 		.name = memory_duplicate(path),
 		.note = snapshot->format_notes != NULL ? memory_duplicate(snapshot->format_notes) : NULL,
@@ -53,12 +42,12 @@ int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, st
 	return 0;
 }
 
-void snapshot_file_release(struct snapshot_file *file)
+void snapshot_file_release(struct history_moment *file)
 {
 	snapshot_release(file->snapshot);
 	free(file->name);
 	free(file->note);
-	*file = (struct snapshot_file){NULL, NULL, NULL};
+	*file = (struct history_moment){NULL, NULL, NULL};
 }
 
 static void *read_one(void *argument)
@@ -88,7 +77,7 @@ int snapshot_files_check(const char *const paths[], size_t count, struct error *
 }
 
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
-			struct snapshot_file ret_files[], struct error *error)
+			struct history_moment ret_files[], struct error *error)
 {
 	struct file_reading readings[2] = {
 		{.path = paths[0], .max_bytes = max_bytes, .to_compare = count == 2}};
@@ -112,8 +101,8 @@ int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_by
 	if (is_threaded)
 		pthread_join(thread, NULL);
 	else if (same && readings[0].result == 0)
-		readings[1].file = (struct snapshot_file){snapshot_reference(readings[0].file.snapshot),
-							  memory_duplicate(readings[0].file.name), NULL};
+		readings[1].file = (struct history_moment){snapshot_reference(readings[0].file.snapshot),
+							   memory_duplicate(readings[0].file.name), NULL};
 	else if (count == 2 && !same)
 		read_one(&readings[1]);
 	for (size_t i = 0; i < count; i++) {

@@ -7,23 +7,18 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "snapshot/snapshot.h"
+#include "history_moment.h"
 
-/* A snapshot that the user named: a file, or a moment of a history (history_moment.h). */
-struct snapshot_file {
-	struct snapshot *snapshot; /* one reference */
-	char *name;                /* as written; of a moment with its own time */
-	char *note; /* what the user should know of it: what an older generation of the file lacks, that a
-		       moment is not quite the one asked for; NULL for nothing */
-};
-
-/* Reads one, with all that a comparison needs if `to_compare`; "-" is standard input. Returns 0, or a
- * negative errno with a sentence that names it. From any thread. */
-int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct snapshot_file *ret_file,
+/*
+ * Reads a snapshot that the user named, a file or a moment of a history, with all that a comparison needs if
+ * `to_compare`; "-" is standard input. Returns 0, or a negative errno with a sentence that names it. From any
+ * thread.
+ */
+int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct history_moment *ret_file,
 		       struct error *error);
 
 /* Releases all three, which may be NULL. */
-void snapshot_file_release(struct snapshot_file *file);
+void snapshot_file_release(struct history_moment *file);
 
 /* Refuses "-" twice: 0, or -EINVAL with a sentence. So does snapshot_files_read(). */
 int snapshot_files_check(const char *const paths[], size_t count, struct error *error);
@@ -34,7 +29,7 @@ int snapshot_files_check(const char *const paths[], size_t count, struct error *
  * Returns 0, or a negative errno with a sentence that names the file.
  */
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,
-			struct snapshot_file ret_files[], struct error *error);
+			struct history_moment ret_files[], struct error *error);
 
 /*
  * Waits for the names of a snapshot's users (NULL: of none), at most `patience_ns`: before something is shown

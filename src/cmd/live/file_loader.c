@@ -101,7 +101,7 @@ static void load(void *argument)
 	struct job *job = argument;
 	struct file_loader *loader = job->loader;
 	struct ui_event event = {.kind = UI_EVENT_FILE};
-	struct snapshot_file file;
+	struct history_moment file;
 	struct error error;
 
 	if (snapshot_file_read(job->path, CTPROF_DEFAULT_LIMIT, true, &file, &error) < 0) {
