@@ -330,11 +330,7 @@ static bool tab_has(const struct ui *ui, enum tab tab, unsigned int column)
 	enum column columns[COLUMN_TOTAL];
 	const size_t count = column_list(tab, ui->view.level == VIEW_LEVEL_THREADS, 0, COLUMN_COUNT, columns);
 
-	for (size_t i = 0; i < count; i++) {
-		if (columns[i] == column)
-			return true;
-	}
-	return false;
+	return column_list_has(columns, count, column);
 }
 
 /* Sorts by a column on the first tab that has it, where this one has not. */

@@ -17,21 +17,12 @@ enum {
 	SHORT_WIDTH = 60,
 };
 
-static bool has(const struct setup *setup, size_t count, enum column column)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (setup->columns[i] == column)
-			return true;
-	}
-	return false;
-}
-
 /* Puts all other columns below the chosen ones: those of the screen, then metrics, then fields. */
 static void add_others(struct setup *setup)
 {
 	setup->count = setup->chosen;
 	for (enum column column = 0; column < COLUMN_TOTAL; column++) {
-		if (column == COLUMN_COUNT || has(setup, setup->chosen, column))
+		if (column == COLUMN_COUNT || column_list_has(setup->columns, setup->chosen, column))
 			continue;
 		if (column_is_task_field(column) && column - COLUMN_TASK_FIELDS >= task_field_count())
 			break;

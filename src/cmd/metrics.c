@@ -66,8 +66,7 @@ static void append_tabs(enum column column, struct buffer *text)
 		for (int threads = 0; threads < 2 && !here; threads++) {
 			const size_t count = column_list(tab, threads != 0, 0, COLUMN_COUNT, columns);
 
-			for (size_t i = 0; i < count; i++)
-				here = here || columns[i] == column;
+			here = column_list_has(columns, count, column);
 		}
 		if (!here)
 			continue;

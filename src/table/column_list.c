@@ -203,6 +203,15 @@ size_t column_list(enum tab tab, bool threads, int width, enum column sort, enum
 	return column_list_with(tab, threads, &(struct column_choice){.width = width, .sort = sort}, columns);
 }
 
+bool column_list_has(const enum column columns[], size_t count, enum column column)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (columns[i] == column)
+			return true;
+	}
+	return false;
+}
+
 /* A field on the tab of task fields, with what puts it in order. */
 struct placed_field {
 	size_t place, index;

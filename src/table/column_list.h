@@ -22,6 +22,9 @@
 size_t column_list(enum tab tab, bool threads, int width, enum column sort,
 		   enum column columns[COLUMN_TOTAL]);
 
+/* Whether a column is among `count` others. */
+bool column_list_has(const enum column columns[], size_t count, enum column column);
+
 /* Further choices: which columns a table has, and how much room they have. */
 struct column_choice {
 	const uint16_t *fields; /* of schedulers, that the tab has behind the columns of the table */

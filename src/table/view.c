@@ -325,15 +325,6 @@ static size_t add_texts_before(const struct view *view, enum column columns[COLU
 	return count;
 }
 
-static bool is_listed(const enum column columns[], size_t count, enum column column)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (columns[i] == column)
-			return true;
-	}
-	return false;
-}
-
 /* Adds the texts that have room behind the columns. */
 static size_t add_texts_behind(const struct view *view, enum column columns[COLUMN_TOTAL], size_t count)
 {
@@ -348,7 +339,7 @@ static size_t add_texts_behind(const struct view *view, enum column columns[COLU
 		const int wanted = view_wanted_width(view, texts_behind[i]);
 
 		fits[i] = (view->width == 0 || least < room) && says_more(view, texts_behind[i]) &&
-			  !is_listed(columns, before, texts_behind[i]);
+			  !column_list_has(columns, before, texts_behind[i]);
 		if (fits[i])
 			room -= (wanted > least ? wanted : least) + 1;
 	}
@@ -367,7 +358,7 @@ static size_t drop_repeated(enum column columns[COLUMN_TOTAL], size_t before, si
 	size_t kept = before;
 
 	for (size_t i = before; i < count; i++) {
-		if (!is_listed(columns, before, columns[i]))
+		if (!column_list_has(columns, before, columns[i]))
 			columns[kept++] = columns[i];
 	}
 	return kept;
@@ -389,7 +380,7 @@ static size_t list_columns(const struct view *view, int wanted, enum column colu
 	if (view->shows_identity && view->width >= COMMAND_SCREEN_MIN && is_one_process(view) &&
 	    says_more(view, COLUMN_COMMAND))
 		reserved += column_width(COLUMN_COMMAND) + 1 + NAME_MORE_CELLS + 1;
-	if (is_listed(columns, before, sort))
+	if (column_list_has(columns, before, sort))
 		sort = COLUMN_COUNT;
 	count = before +
 		column_list_with(
@@ -419,7 +410,7 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL])
 	if (view->shows_identity && view->width != 0 && is_of_processes(view) &&
 	    says_more(view, COLUMN_COMMAND)) {
 		count = list_columns(view, view_wanted_width(view, COLUMN_COMMAND), columns);
-		if (is_listed(columns, count, COLUMN_COMMAND))
+		if (column_list_has(columns, count, COLUMN_COMMAND))
 			return count;
 	}
 	return list_columns(view, 0, columns);
@@ -429,7 +420,7 @@ bool view_shows(const struct view *view, enum column column)
 {
 	enum column columns[COLUMN_TOTAL];
 
-	return is_listed(columns, view_columns(view, columns), column);
+	return column_list_has(columns, view_columns(view, columns), column);
 }
 
 static void add_needs(enum column column, source_set *needed, bool *cgroup_records, bool *smaps)
