@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "base/rights.h"
 #include "capture/procfs/text_scan.h"
 #include "devices.h"
@@ -104,13 +105,6 @@ static void add_pair(struct snapshot *snapshot, struct text_pairs *pairs, struct
 	};
 }
 
-static int compare_pairs(const void *left, const void *right)
-{
-	const struct text_pair *a = left, *b = right;
-
-	return strcmp(a->key, b->key);
-}
-
 /* The regular files kernel.sched_*, without what is empty. */
 static void read_sched_tunables(struct host_reader *reader, struct text_pairs *pairs)
 {
@@ -136,7 +130,7 @@ static void read_sched_tunables(struct host_reader *reader, struct text_pairs *p
 	}
 	closedir(directory);
 	if (pairs->count != 0)
-		qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
+		qsort(pairs->items, pairs->count, sizeof(*pairs->items), order_by_text);
 }
 
 /* The ids of a list such as 0-3,8; false when an item is bad or an id comes twice. */

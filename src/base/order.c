@@ -25,6 +25,11 @@ int order_by_u32(const void *left, const void *right)
 	return order_u64(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
+int order_by_text(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 int order_numbers(double left, double right, bool ascending)
 {
 	if (isnan(left) || isnan(right))

@@ -17,9 +17,10 @@ static inline int order_u64(uint64_t left, uint64_t right)
 	return (left > right) - (left < right);
 }
 
-/* For qsort(3) and bsearch(3): numbers, and structs that begin with one. */
+/* For qsort(3) and bsearch(3): numbers, texts (const char *), and structs that begin with one. */
 int order_by_u64(const void *left, const void *right);
 int order_by_u32(const void *left, const void *right);
+int order_by_text(const void *left, const void *right);
 
 /* A NAN comes last whatever the direction. */
 int order_numbers(double left, double right, bool ascending);

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/order.h"
 
 struct container_name {
 	char id[CONTAINER_ID_LENGTH];
@@ -197,13 +198,6 @@ void container_names_take(const struct snapshot *snapshot)
 	pthread_mutex_unlock(&names.lock);
 }
 
-static int compare_pairs(const void *left, const void *right)
-{
-	const struct text_pair *a = left, *b = right;
-
-	return strcmp(a->key, b->key);
-}
-
 void container_names_give(struct snapshot *snapshot)
 {
 	struct text_pairs *pairs = &snapshot->provenance.containers;
@@ -236,7 +230,7 @@ void container_names_give(struct snapshot *snapshot)
 	pthread_mutex_unlock(&names.lock);
 	string_pool_release(&ids);
 	pairs->present = pairs->count != 0;
-	qsort(pairs->items, pairs->count, sizeof(*pairs->items), compare_pairs);
+	qsort(pairs->items, pairs->count, sizeof(*pairs->items), order_by_text);
 }
 
 void container_append_name(const char *path, size_t length, struct buffer *buffer)

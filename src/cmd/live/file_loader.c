@@ -11,6 +11,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "cmd/line/config_file.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/snapshot_files.h"
@@ -186,11 +187,6 @@ static void find_names(const char *path, const char *begin, struct names *names)
 	closedir(directory);
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The length of the common beginning of all names, in bytes: whole characters of UTF-8. */
 static size_t common_length(const struct names *names)
 {
@@ -220,7 +216,7 @@ static void complete(const char *text, struct buffer *lines)
 
 	find_names(path, begin, &names);
 	if (names.count != 0)
-		qsort(names.items, names.count, sizeof(*names.items), compare);
+		qsort(names.items, names.count, sizeof(*names.items), order_by_text);
 	buffer_append_format(lines, "%s\n%.*s", text, (int)(begin - text), text);
 	if (names.count != 0)
 		buffer_append(lines, names.items[0], common_length(&names));
