@@ -28,27 +28,6 @@ static int order_by_size(const void *left, const void *right)
 	return (of_a < of_b) - (of_a > of_b);
 }
 
-static void join(struct blame *blame)
-{
-	blame->count = latency_join_delays(blame->entries, blame->count);
-	if (blame->count != 0)
-		qsort(blame->entries, blame->count, sizeof(*blame->entries), order_by_size);
-}
-
-/* An empty one, with room for an entry of each delay. */
-static struct blame *create(const struct grouping_options *options, const struct snapshot *names,
-			    const struct latency *span, struct pattern_memory *patterns,
-			    enum blame_relation relation)
-{
-	struct blame *blame = memory_allocate_zero(1, sizeof(*blame));
-
-	blame->groups = grouping_create(options, &names, 1, patterns);
-	blame->relation = relation;
-	blame->span_ns = span->span_ns;
-	blame->entries = memory_allocate((span->delay_count + 1) * sizeof(*blame->entries));
-	return blame;
-}
-
 static void add_entry(struct blame *blame, const struct latency_delay *delay, uint32_t victim,
 		      uint32_t culprit)
 {
@@ -82,45 +61,44 @@ struct blame *blame_create(const struct grouping_options *options, const struct 
 			   const struct latency *span, struct pattern_memory *patterns,
 			   enum blame_relation relation)
 {
-	struct blame *blame;
-	uint32_t first, second;
-
-	if (axis_is_by_thread(options->axis))
-		return NULL;
-	blame = create(options, names, span, patterns, relation);
-	blame->whole = memory_allocate_zero(grouping_count(blame->groups) + 1, sizeof(*blame->whole));
-	for (size_t i = 0; i < span->delay_count; i++) {
-		if (relates(blame, &span->delays[i], &first, &second))
-			add_entry(blame, &span->delays[i], grouping_of_triple(blame->groups, 0, first),
-				  second != UINT32_MAX ? grouping_of_triple(blame->groups, 0, second)
-						       : BLAME_NOBODY);
-	}
-	join(blame);
-	return blame;
+	return blame_create_by_row(options, names, span, patterns, relation, NULL, 0);
 }
 
+/* By groups where `row_of` is NULL. */
 struct blame *blame_create_by_row(const struct grouping_options *options, const struct snapshot *names,
 				  const struct latency *span, struct pattern_memory *patterns,
 				  enum blame_relation relation, const uint32_t row_of[], size_t row_count)
 {
 	struct blame *blame;
-	uint32_t first, second;
 
 	if (axis_is_by_thread(options->axis))
 		return NULL;
-	blame = create(options, names, span, patterns, relation);
+	blame = memory_allocate_zero(1, sizeof(*blame));
+	blame->groups = grouping_create(options, &names, 1, patterns);
+	blame->relation = relation;
+	blame->span_ns = span->span_ns;
 	blame->first_group = (uint32_t)row_count;
+	blame->entries = memory_allocate((span->delay_count + 1) * sizeof(*blame->entries));
+	if (row_of == NULL)
+		row_count = grouping_count(blame->groups);
 	blame->whole = memory_allocate_zero(row_count + 1, sizeof(*blame->whole));
 	for (size_t i = 0; i < span->delay_count; i++) {
-		if (!relates(blame, &span->delays[i], &first, &second) || row_of[first] == UINT32_MAX)
+		uint32_t first, second, victim, culprit = BLAME_NOBODY;
+
+		if (!relates(blame, &span->delays[i], &first, &second))
 			continue;
-		add_entry(blame, &span->delays[i], row_of[first],
-			  second == UINT32_MAX ? BLAME_NOBODY
-			  : row_of[second] == row_of[first]
-				  ? row_of[first]
-				  : blame->first_group + grouping_of_triple(blame->groups, 0, second));
+		victim = row_of != NULL ? row_of[first] : grouping_of_triple(blame->groups, 0, first);
+		if (victim == UINT32_MAX)
+			continue;
+		if (row_of != NULL && second != UINT32_MAX && row_of[second] == victim)
+			culprit = victim;
+		else if (second != UINT32_MAX)
+			culprit = blame->first_group + grouping_of_triple(blame->groups, 0, second);
+		add_entry(blame, &span->delays[i], victim, culprit);
 	}
-	join(blame);
+	blame->count = latency_join_delays(blame->entries, blame->count);
+	if (blame->count != 0)
+		qsort(blame->entries, blame->count, sizeof(*blame->entries), order_by_size);
 	return blame;
 }
 
