@@ -20,6 +20,18 @@ static bool has_smaps(const struct snapshot *now, uint32_t thread)
 	return now->tid[thread] == now->tgid[thread] && !(now->thread_flags[thread] & THREAD_KERNEL);
 }
 
+/* Adds what was read, or notes why nothing was. */
+static void add_bytes(struct accumulator *accumulator, enum value_state state, uint64_t bytes,
+		      reason_id reason)
+{
+	if (state == VALUE_UNAVAILABLE)
+		accumulator_miss(accumulator, reason);
+	if (state != VALUE_READ)
+		return;
+	accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole, bytes);
+	accumulator->read++;
+}
+
 static void add_line(const struct snapshot *now, uint32_t thread, enum smaps_key key,
 		     struct accumulator *accumulator)
 {
@@ -29,10 +41,8 @@ static void add_line(const struct snapshot *now, uint32_t thread, enum smaps_key
 	for (uint32_t i = 0; record != NULL && i < record->kib.count; i++) {
 		if (strcmp(snapshot_text(now, record->kib.items[i].key), smaps_key_names[key]) != 0)
 			continue;
-		accumulator->sum[0].whole = number_add_saturating(
-			accumulator->sum[0].whole,
-			number_multiply_saturating(record->kib.items[i].value, 1024));
-		accumulator->read++;
+		add_bytes(accumulator, VALUE_READ,
+			  number_multiply_saturating(record->kib.items[i].value, 1024), REASON_READ);
 		return;
 	}
 	if (!now->provenance.present)
@@ -106,26 +116,18 @@ static void add_resident(const struct reducer *reducer, uint32_t thread, struct 
 	struct resident *resident = reducer->work;
 	uint64_t bytes = 0;
 	reason_id reason = REASON_READ;
+	enum value_state state;
 
 	if (now->resident_missing != REASON_READ) {
 		if (has_smaps(now, thread))
 			add_line(now, thread, SMAPS_KEY_RSS, accumulator);
 		return;
 	}
-	switch (snapshot_resident(now, thread, &resident->hint, &bytes, &reason)) {
-	case VALUE_READ:
-		accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole, bytes);
-		accumulator->read++;
-		if (is_low(now, thread, bytes)) {
-			accumulator->partial = true;
-			accumulator->reason = REASON_LOWER_BOUND;
-		}
-		break;
-	case VALUE_UNAVAILABLE:
-		accumulator_miss(accumulator, reason);
-		break;
-	case VALUE_ABSENT:
-		break;
+	state = snapshot_resident(now, thread, &resident->hint, &bytes, &reason);
+	add_bytes(accumulator, state, bytes, reason);
+	if (state == VALUE_READ && is_low(now, thread, bytes)) {
+		accumulator->partial = true;
+		accumulator->reason = REASON_LOWER_BOUND;
 	}
 }
 
@@ -134,22 +136,13 @@ static void add_peak(const struct reducer *reducer, uint32_t thread, struct accu
 {
 	const struct snapshot *now = reducer->window->now;
 	const enum metric metric = (enum metric)reducer->entry->inputs[0];
-	reason_id reason;
+	reason_id reason = REASON_READ;
+	enum value_state state;
 
 	if (!has_smaps(now, thread))
 		return;
-	switch (snapshot_value_state(now, thread, metric, reducer->window->by_flags, &reason)) {
-	case VALUE_READ:
-		accumulator->sum[0].whole = number_add_saturating(accumulator->sum[0].whole,
-								  snapshot_value(now, thread, metric));
-		accumulator->read++;
-		break;
-	case VALUE_UNAVAILABLE:
-		accumulator_miss(accumulator, reason);
-		break;
-	case VALUE_ABSENT:
-		break;
-	}
+	state = snapshot_value_state(now, thread, metric, reducer->window->by_flags, &reason);
+	add_bytes(accumulator, state, snapshot_value(now, thread, metric), reason);
 }
 
 static void begin_growth(struct reducer *reducer)
