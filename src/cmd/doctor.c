@@ -84,23 +84,20 @@ static void print_json(struct buffer *buffer, const struct roots *roots,
 {
 	buffer_append_text(buffer, "{\"program\":\"ctop " CTOP_VERSION "\",\"roots\":{");
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
-		buffer_append_format(buffer, "%s\"%s\":", i != 0 ? "," : "", root_names[i]);
-		json_append_text(buffer, roots->path[i]);
+		json_append_member(buffer, root_names[i], roots->path[i]);
 	}
 	buffer_append_text(buffer, "},\"features\":[");
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		const struct feature_result *result = &results[i];
 
-		buffer_append_format(buffer,
-				     "%s{\"name\":\"%s\",\"state\":\"%s\",\"reason\":", i != 0 ? "," : "",
-				     features[i].name, feature_state_names[result->state]);
-		json_append_text(buffer, result->reason != REASON_READ ? reasons[result->reason].name : NULL);
-		buffer_append_text(buffer, ",\"description\":");
-		json_append_text(buffer, features[i].words);
-		buffer_append_text(buffer, ",\"detail\":");
-		json_append_text(buffer, result->detail);
-		buffer_append_text(buffer, ",\"remedy\":");
-		json_append_text(buffer, result->remedy);
+		buffer_append_text(buffer, i != 0 ? ",{" : "{");
+		json_append_member(buffer, "name", features[i].name);
+		json_append_member(buffer, "state", feature_state_names[result->state]);
+		json_append_member(buffer, "reason",
+				   result->reason != REASON_READ ? reasons[result->reason].name : NULL);
+		json_append_member(buffer, "description", features[i].words);
+		json_append_member(buffer, "detail", result->detail);
+		json_append_member(buffer, "remedy", result->remedy);
 		buffer_append_char(buffer, '}');
 	}
 	buffer_append_text(buffer, "]}\n");

@@ -286,45 +286,24 @@ static void print_text(const struct findings *findings, struct buffer *buffer)
 
 /* --- JSON --- */
 
-/* Begins a member of an object, with a comma unless it is the first. */
-static void json_name(struct buffer *buffer, const char *name)
-{
-	if (buffer->data[buffer->length - 1] != '{')
-		buffer_append_char(buffer, ',');
-	json_append_text(buffer, name);
-	buffer_append_char(buffer, ':');
-}
-
-static void json_text(struct buffer *buffer, const char *name, const char *text)
-{
-	json_name(buffer, name);
-	json_append_text(buffer, text);
-}
-
-static void json_count(struct buffer *buffer, const char *name, uint64_t value)
-{
-	json_name(buffer, name);
-	buffer_append_u64(buffer, value);
-}
-
 static void json_scheduler(const struct findings *findings, struct buffer *buffer)
 {
 	const struct task_field_owner *scheduler = findings->scheduler;
 	const struct sched_ext *state = &findings->snapshot->sched_ext;
 	const struct task_fields *scx = &findings->snapshot->task_fields;
 
-	json_name(buffer, "scheduler");
+	json_append_name(buffer, "scheduler");
 	buffer_append_char(buffer, '{');
-	json_text(buffer, "name", scheduler->name);
-	json_text(buffer, "family", scheduler->family);
-	json_count(buffer, "enable_seq", scheduler->enable_seq);
+	json_append_member(buffer, "name", scheduler->name);
+	json_append_member(buffer, "family", scheduler->family);
+	json_append_count(buffer, "enable_seq", scheduler->enable_seq);
 	if (scheduler->loaded_at_ns != 0)
-		json_count(buffer, "uptime_ns", uptime_ns(scheduler));
-	json_count(buffer, "switch_all", state->switch_all);
-	json_count(buffer, "nr_rejected", state->nr_rejected);
+		json_append_count(buffer, "uptime_ns", uptime_ns(scheduler));
+	json_append_count(buffer, "switch_all", state->switch_all);
+	json_append_count(buffer, "nr_rejected", state->nr_rejected);
 	buffer_append_text(buffer, ",\"events\":{");
 	for (size_t i = 0; i < scx->event_count; i++)
-		json_count(buffer, scx->events[i].name, scx->events[i].value);
+		json_append_count(buffer, scx->events[i].name, scx->events[i].value);
 	buffer_append_text(buffer, "}}");
 }
 
@@ -335,10 +314,10 @@ static void json_maps(const struct scx_survey *survey, struct buffer *buffer)
 		const struct scx_survey_map *map = &survey->maps[i];
 
 		buffer_append_text(buffer, i != 0 ? ",{" : "{");
-		json_count(buffer, "id", map->id);
-		json_text(buffer, "kind", map->kind);
-		json_text(buffer, "name", map->name);
-		json_count(buffer, "value_size", map->value_size);
+		json_append_count(buffer, "id", map->id);
+		json_append_member(buffer, "kind", map->kind);
+		json_append_member(buffer, "name", map->name);
+		json_append_count(buffer, "value_size", map->value_size);
 		buffer_append_char(buffer, '}');
 	}
 	buffer_append_char(buffer, ']');
@@ -347,23 +326,24 @@ static void json_maps(const struct scx_survey *survey, struct buffer *buffer)
 static void json_type(const struct task_field_owner *scheduler, struct buffer *buffer)
 {
 	buffer_append_text(buffer, ",\"type\":{");
-	json_text(buffer, "name", scheduler->type);
-	json_count(buffer, "size", scheduler->size);
-	json_text(buffer, "storage", scheduler->storage);
-	json_text(buffer, "layout", scheduler->layout);
+	json_append_member(buffer, "name", scheduler->type);
+	json_append_count(buffer, "size", scheduler->size);
+	json_append_member(buffer, "storage", scheduler->storage);
+	json_append_member(buffer, "layout", scheduler->layout);
 	buffer_append_text(buffer, ",\"members\":[");
 	for (size_t i = 0; i < scheduler->member_count; i++) {
 		const struct task_field_member *member = &scheduler->members[i];
 
 		buffer_append_text(buffer, i != 0 ? ",{" : "{");
-		json_text(buffer, "name", member->name);
-		json_text(buffer, "type", member->type);
-		json_text(buffer, "kind", task_field_kind_names[member->kind]);
-		json_count(buffer, "bit_offset", member->bit_offset);
-		json_count(buffer, "bit_size", member->bit_size);
-		json_count(buffer, "count", member->count);
+		json_append_member(buffer, "name", member->name);
+		json_append_member(buffer, "type", member->type);
+		json_append_member(buffer, "kind", task_field_kind_names[member->kind]);
+		json_append_count(buffer, "bit_offset", member->bit_offset);
+		json_append_count(buffer, "bit_size", member->bit_size);
+		json_append_count(buffer, "count", member->count);
 		if (member->field != TASK_FIELD_NONE)
-			json_text(buffer, "reduction", task_field_reduction_names[member->facts.reduction]);
+			json_append_member(buffer, "reduction",
+					   task_field_reduction_names[member->facts.reduction]);
 		buffer_append_char(buffer, '}');
 	}
 	buffer_append_text(buffer, "]}");
@@ -380,15 +360,15 @@ static void json_threads(const struct findings *findings, struct buffer *buffer)
 		const uint8_t *context = task_fields_context(&snapshot->task_fields, row, &reason);
 
 		buffer_append_text(buffer, row != 0 ? ",{" : "{");
-		json_count(buffer, "pid", snapshot->tgid[row]);
-		json_count(buffer, "tid", snapshot->tid[row]);
-		json_text(buffer, "name", thread_name(snapshot, row));
+		json_append_count(buffer, "pid", snapshot->tgid[row]);
+		json_append_count(buffer, "tid", snapshot->tid[row]);
+		json_append_member(buffer, "name", thread_name(snapshot, row));
 		if (context == NULL)
-			json_text(buffer, "reason",
-				  reason == REASON_READ ? "no-context" : reasons[reason].name);
+			json_append_member(buffer, "reason",
+					   reason == REASON_READ ? "no-context" : reasons[reason].name);
 		buffer_append_text(buffer, context != NULL ? ",\"context\":{" : "}");
 		for (size_t i = 0; context != NULL && i < scheduler->member_count; i++) {
-			json_name(buffer, scheduler->members[i].name);
+			json_append_name(buffer, scheduler->members[i].name);
 			append_value(scheduler, &scheduler->members[i], context, true, buffer);
 		}
 		buffer_append_text(buffer, context != NULL ? "}}" : "");
@@ -400,26 +380,26 @@ static void json_threads(const struct findings *findings, struct buffer *buffer)
 static void json_walk(const struct scx_survey *survey, struct buffer *buffer)
 {
 	buffer_append_text(buffer, ",\"walk\":{");
-	json_text(buffer, "allocator_name", survey->walk.allocator_name);
+	json_append_member(buffer, "allocator_name", survey->walk.allocator_name);
 	for (size_t i = 0; i < survey->walk.entry_count; i++) {
 		const struct sdt_walk_entry *element = &survey->walk.entries[i];
 
 		buffer_append_format(
 			buffer, "%s{\"idx\":%" PRId32 ",\"genn\":%" PRId32 ",\"user_addr\":%" PRIu64,
 			i == 0 ? ",\"entries\":[" : ",", element->idx, element->genn, element->user_addr);
-		json_text(buffer, "payload", element->text);
+		json_append_member(buffer, "payload", element->text);
 		if (element->tid != 0)
-			json_count(buffer, "tid", element->tid);
+			json_append_count(buffer, "tid", element->tid);
 		buffer_append_text(buffer, i + 1 == survey->walk.entry_count ? "}]" : "}");
 	}
 	if (survey->walk.truncated)
 		buffer_append_text(buffer, ",\"truncated\":true");
-	json_count(buffer, "skipped_subtrees", survey->walk.skipped_subtrees);
-	json_count(buffer, "elem_size", survey->walk.elem_size);
-	json_count(buffer, "payload_btf_type_id", survey->walk.payload_type);
+	json_append_count(buffer, "skipped_subtrees", survey->walk.skipped_subtrees);
+	json_append_count(buffer, "elem_size", survey->walk.elem_size);
+	json_append_count(buffer, "payload_btf_type_id", survey->walk.payload_type);
 	if (survey->walk.payload_type_reason[0] != '\0')
-		json_text(buffer, "payload_type_reason", survey->walk.payload_type_reason);
-	json_count(buffer, "dead", survey->dead);
+		json_append_member(buffer, "payload_type_reason", survey->walk.payload_type_reason);
+	json_append_count(buffer, "dead", survey->dead);
 	buffer_append_char(buffer, '}');
 }
 
@@ -430,13 +410,13 @@ static void print_json(const struct findings *findings, struct buffer *buffer)
 	buffer_append_char(buffer, '{');
 	json_scheduler(findings, buffer);
 	buffer_append_text(buffer, ",\"contexts\":{");
-	json_text(buffer, "state", feature_state_names[result->state]);
+	json_append_member(buffer, "state", feature_state_names[result->state]);
 	if (result->state != FEATURE_STATE_ON) {
-		json_text(buffer, "reason", reasons[result->reason].name);
-		json_text(buffer, "detail", result->detail);
-		json_text(buffer, "remedy", result->remedy);
+		json_append_member(buffer, "reason", reasons[result->reason].name);
+		json_append_member(buffer, "detail", result->detail);
+		json_append_member(buffer, "remedy", result->remedy);
 	}
-	json_count(buffer, "of_other_tasks", findings->snapshot->task_fields.mismatched);
+	json_append_count(buffer, "of_other_tasks", findings->snapshot->task_fields.mismatched);
 	buffer_append_char(buffer, '}');
 	if (findings->has_maps)
 		json_maps(&findings->survey, buffer);

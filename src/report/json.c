@@ -7,24 +7,11 @@
 #include "snapshot/capture_facts.h"
 #include "table/cell_format.h"
 
-static void append_member(struct buffer *out, const char *name, const char *text)
-{
-	json_append_text(out, name);
-	buffer_append_char(out, ':');
-	json_append_text(out, text);
-}
-
-static void append_next(struct buffer *out, const char *name, const char *text)
-{
-	buffer_append_char(out, ',');
-	append_member(out, name, text);
-}
-
 static void append_capture(struct buffer *out, const char *file, const struct snapshot *snapshot)
 {
-	append_member(out, "file", file);
-	buffer_append_format(out, ",\"captured_at_unix_ns\":%" PRIu64 ",\"threads\":%zu",
-			     snapshot->captured_at_unix_ns, snapshot->thread_count);
+	json_append_member(out, "file", file);
+	json_append_count(out, "captured_at_unix_ns", snapshot->captured_at_unix_ns);
+	json_append_count(out, "threads", snapshot->thread_count);
 }
 
 static void append_facts(struct buffer *out, const struct snapshot *before, const struct snapshot *after)
@@ -36,9 +23,9 @@ static void append_facts(struct buffer *out, const struct snapshot *before, cons
 		const struct capture_fact *fact = &facts->items[i];
 
 		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
-		append_member(out, "name", fact->name);
-		append_next(out, "before", fact->value[0]);
-		append_next(out, "after", fact->value[1]);
+		json_append_member(out, "name", fact->name);
+		json_append_member(out, "before", fact->value[0]);
+		json_append_member(out, "after", fact->value[1]);
 		buffer_append_format(out, ",\"differs\":%s}", fact->differs ? "true" : "false");
 	}
 	buffer_append_char(out, ']');
@@ -52,9 +39,9 @@ static void append_comparability(struct buffer *out, const struct comparability 
 		const struct comparability_row *row = &comparability->rows[i];
 
 		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
-		append_member(out, "severity", comparability_severity_names[row->severity]);
-		append_next(out, "id", row->id);
-		append_next(out, "text", row->text);
+		json_append_member(out, "severity", comparability_severity_names[row->severity]);
+		json_append_member(out, "id", row->id);
+		json_append_member(out, "text", row->text);
 		buffer_append_char(out, '}');
 	}
 	buffer_append_char(out, ']');
@@ -65,9 +52,9 @@ static void append_rules(struct buffer *out, const struct diff_rule_outcome *rul
 	buffer_append_text(out, ",\n\"rules\":[");
 	for (size_t i = 0; i < count; i++) {
 		buffer_append_text(out, i != 0 ? ",\n{" : "\n{");
-		append_member(out, "rule", rules[i].rule);
-		buffer_append_format(out, ",\"broken\":%s,", rules[i].broken ? "true" : "false");
-		append_member(out, "text", rules[i].text);
+		json_append_member(out, "rule", rules[i].rule);
+		buffer_append_format(out, ",\"broken\":%s", rules[i].broken ? "true" : "false");
+		json_append_member(out, "text", rules[i].text);
 		buffer_append_char(out, '}');
 	}
 	buffer_append_char(out, ']');
@@ -93,8 +80,8 @@ static void append_comparison(struct report *report, const struct report_subject
 	append_capture(out, subject->before_file, report->before);
 	buffer_append_text(out, "},\"after\":{");
 	append_capture(out, subject->file, report->snapshot);
-	buffer_append_text(out, "},");
-	append_member(out, "group_by", report_word(report, subject->group_by));
+	buffer_append_char(out, '}');
+	json_append_member(out, "group_by", report_word(report, subject->group_by));
 	append_comparability(out, subject->comparability);
 	append_rules(out, subject->rules, subject->rule_count);
 	append_changes(out, subject->changes);
@@ -106,14 +93,13 @@ static void begin(struct report *report, const struct report_subject *subject)
 	struct buffer *out = report->out;
 
 	buffer_append_char(out, '{');
-	append_member(out, "program", "ctop " CTOP_VERSION);
-	append_next(out, "command", subject->command);
+	json_append_member(out, "program", "ctop " CTOP_VERSION);
+	json_append_member(out, "command", subject->command);
 	if (report->before != NULL) {
 		append_comparison(report, subject);
 	} else if (report->snapshot != NULL) {
-		buffer_append_char(out, ',');
 		append_capture(out, subject->file, report->snapshot);
-		append_next(out, "group_by", report_word(report, subject->group_by));
+		json_append_member(out, "group_by", report_word(report, subject->group_by));
 	}
 	buffer_append_text(out, ",\"tables\":[");
 }
@@ -156,13 +142,13 @@ static void append_measured(struct report *report, const struct cell *cell)
 
 	buffer_append_text(out, "{\"value\":");
 	append_value(out, cell);
-	append_next(out, "unit", unit_names[cell->unit]);
-	append_next(out, "state", report_state_name(cell));
+	json_append_member(out, "unit", unit_names[cell->unit]);
+	json_append_member(out, "state", report_state_name(cell));
 	if (reason != NULL)
-		append_next(out, "reason", reason);
+		json_append_member(out, "reason", reason);
 	cell_format_cell(&text, cell);
 	if (text.length != 0) {
-		buffer_append_text(out, ",\"text\":");
+		json_append_name(out, "text");
 		json_append_string(out, text.data, text.length);
 	}
 	buffer_append_char(out, '}');
@@ -175,9 +161,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 
 	buffer_append_char(out, '{');
 	for (size_t i = 0; i < table->column_count; i++) {
-		buffer_append_text(out, i != 0 ? "," : "");
-		json_append_text(out, report_word(report, table->columns[i].name));
-		buffer_append_char(out, ':');
+		json_append_name(out, report_word(report, table->columns[i].name));
 		if (table->columns[i].measured)
 			append_measured(report, &row->cells[i]);
 		else
@@ -191,7 +175,7 @@ static void draw_header(struct report *report, const struct table *table)
 	struct buffer *out = report->out;
 
 	buffer_append_text(out, report->table_count != 0 ? ",\n{" : "\n{");
-	append_member(out, "section", report_word(report, table->section));
+	json_append_member(out, "section", report_word(report, table->section));
 	buffer_append_text(out, ",\"columns\":[");
 	for (size_t i = 0; i < table->column_count; i++) {
 		buffer_append_text(out, i != 0 ? "," : "");

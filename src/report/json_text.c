@@ -49,3 +49,23 @@ void json_append_text(struct buffer *buffer, const char *text)
 	else
 		buffer_append_text(buffer, "null");
 }
+
+void json_append_name(struct buffer *buffer, const char *name)
+{
+	if (buffer->data[buffer->length - 1] != '{')
+		buffer_append_char(buffer, ',');
+	json_append_text(buffer, name);
+	buffer_append_char(buffer, ':');
+}
+
+void json_append_member(struct buffer *buffer, const char *name, const char *text)
+{
+	json_append_name(buffer, name);
+	json_append_text(buffer, text);
+}
+
+void json_append_count(struct buffer *buffer, const char *name, uint64_t value)
+{
+	json_append_name(buffer, name);
+	buffer_append_u64(buffer, value);
+}

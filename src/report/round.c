@@ -486,19 +486,16 @@ static void append_json_cell(const struct drawing *drawing, const struct table_c
 {
 	struct buffer *buffer = drawing->buffer;
 
-	buffer_append_char(buffer, ',');
-	json_append_text(buffer, column->name);
-	buffer_append_text(buffer, ":{\"value\":");
+	json_append_name(buffer, column->name);
+	buffer_append_text(buffer, "{\"value\":");
 	if (cell->state == CELL_VALUE)
 		append_json_value(buffer, cell);
 	else
 		buffer_append_text(buffer, "null");
 	buffer_append_format(buffer, ",\"unit\":\"%s\",\"state\":\"%s\"", unit_names[cell->unit],
 			     cell->state == CELL_EMPTY ? "absent" : report_state_name(cell));
-	if (cell->reason != REASON_READ) {
-		buffer_append_text(buffer, ",\"reason\":");
-		json_append_text(buffer, report_reason_name(drawing->report, cell));
-	}
+	if (cell->reason != REASON_READ)
+		json_append_member(buffer, "reason", report_reason_name(drawing->report, cell));
 	buffer_append_char(buffer, '}');
 }
 
