@@ -226,9 +226,9 @@ static void read_files(struct walk *walk, int directory, struct cgroup_record *r
 }
 
 /*
- * Notes since when a cgroup is known to be there. The kernel keeps no time of its making. It sets the times of
- * the directory when somebody looks it up first (kernfs_init_inode() of fs/kernfs/inode.c), before a thread
- * can be moved there; some of them change later.
+ * Notes since when a cgroup is known to be there. The kernel keeps no time of its making. It sets the times
+ * of the directory when somebody looks it up first (kernfs_init_inode() of fs/kernfs/inode.c), before a
+ * thread can be moved there; some of them change later.
  */
 static void note_there_since(int directory, struct cgroup_record *record)
 {
