@@ -217,7 +217,7 @@ static const char *find_shown_cgroup(const struct roots *roots, uint64_t id, cha
 	int descriptor;
 	bool is_found;
 
-	if (roots->descriptor[ROOT_CGROUP] < 0 || strcmp(roots->cgroup_mount_root, "/") != 0 ||
+	if (roots->path[ROOT_CGROUP] == NULL || strcmp(roots->cgroup_mount_root, "/") != 0 ||
 	    !read_descriptor_path(roots->descriptor[ROOT_CGROUP], mount))
 		return NULL;
 	memcpy(request.handle.f_handle, &id, sizeof(id));
