@@ -139,6 +139,7 @@ static bool is_young(const struct round *round, const struct process *process, s
 
 static void look(struct round *round, struct process *process, int tasks)
 {
+	const bool had_failed = process->heap != NULL && process->heap->state == PROBE_STATE_FAILED;
 	int directory = openat(tasks, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	process->heap = NULL;
@@ -146,13 +147,22 @@ static void look(struct round *round, struct process *process, int tasks)
 		return;
 	process->heap = probe_look(round->capture->heap.probe, process->tgid, directory);
 	close(directory);
+	/* of threads that do not run, too */
+	for (size_t row = process->first_row; had_failed && process->heap->state != PROBE_STATE_FAILED &&
+					      row < process->first_row + process->row_count;
+	     row++)
+		round->states[row].stale |= heap_bit;
 }
 
 void heap_look_ahead(struct round *round, struct process *process, int tasks)
 {
-	if (round->heap != HEAP_USE_NEEDED || round->heap_wait_ns == 0 || has_none(round, process) ||
-	    tasks < 0)
+	if (round->heap != HEAP_USE_NEEDED || round->heap_wait_ns == 0 || has_none(round, process))
 		return;
+	/* it ended: the probe may forget it before this round is over */
+	if (tasks < 0) {
+		process->heap = NULL;
+		return;
+	}
 	look(round, process, tasks);
 	if (round->looked++ % SERVE_EVERY == 0)
 		probe_serve(round->capture->heap.probe, 0);
@@ -215,13 +225,13 @@ static int wait_for_resolutions(struct round *round)
 
 /* --- reading threads --- */
 
-/* Counters that are still being resolved stay stale. */
+/* Counters that are still being resolved, or were not there in time, stay stale. */
 static void fail_row(struct round *round, size_t row, enum reason reason, uint8_t failure)
 {
 	round->snapshot->thread_flags[row] &= (uint8_t)~THREAD_JEMALLOC_MEASURED;
 	round->states[row].heap_failure = failure;
 	round_apply_failure(round, row, SOURCE_JEMALLOC, reason);
-	if (reason == REASON_BEING_RESOLVED)
+	if (reason == REASON_BEING_RESOLVED || reason == REASON_NOT_IN_TIME)
 		round->states[row].stale |= heap_bit;
 }
 

@@ -227,6 +227,7 @@ static void begin(struct probe *probe, struct known_process *process, int proces
 
 static void attach(struct probe *probe, struct known_process *process, int process_directory)
 {
+	struct address_space space;
 	struct resolution resolution;
 	struct error error = {0};
 	enum heap_tag tag;
@@ -241,6 +242,13 @@ static void attach(struct probe *probe, struct known_process *process, int proce
 			    &process->map, &probe->reader.way, &tag, &error);
 	if (r < 0) {
 		fail_process(process, tag, error.text);
+		return;
+	}
+	/* what was learned of one program is not read from another that it executes meanwhile */
+	space = find_space(process, process_directory);
+	if (!spaces_equal(&space, &process->space)) {
+		attachment_release(&process->attachment);
+		process->is_stale = true;
 		return;
 	}
 	process->is_attached = true;

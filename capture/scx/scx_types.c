@@ -197,7 +197,7 @@ enum {
 
 /* --- types as text --- */
 
-static void append_type(const struct btf *btf, uint32_t id, struct buffer *buffer);
+static void append_type(const struct btf *btf, uint32_t id, int depth, struct buffer *buffer);
 
 /* "struct name": what has no name is "struct" alone. */
 static void append_tagged(const char *tag, const char *name, struct buffer *buffer)
@@ -207,7 +207,7 @@ static void append_tagged(const char *tag, const char *name, struct buffer *buff
 		buffer_append_format(buffer, " %s", name);
 }
 
-static void append_array(const struct btf *btf, const struct btf_type *type, struct buffer *buffer)
+static void append_array(const struct btf *btf, const struct btf_type *type, int depth, struct buffer *buffer)
 {
 	const struct btf_type *inner = type;
 	uint32_t id = 0;
@@ -217,7 +217,7 @@ static void append_array(const struct btf *btf, const struct btf_type *type, str
 		inner = btf__type_by_id(btf, id);
 	}
 	if (inner != NULL && !btf_is_array(inner))
-		append_type(btf, id, buffer);
+		append_type(btf, id, depth + 1, buffer);
 	inner = type;
 	for (int i = 0; i < SCX_BTF_CHAIN_MAX && inner != NULL && btf_is_array(inner); i++) {
 		buffer_append_format(buffer, "[%u]", btf_array(inner)->nelems);
@@ -226,7 +226,7 @@ static void append_array(const struct btf *btf, const struct btf_type *type, str
 }
 
 /* Appends the part before the stars of a pointer. */
-static void append_plain(const struct btf *btf, const struct btf_type *type, struct buffer *buffer)
+static void append_plain(const struct btf *btf, const struct btf_type *type, int depth, struct buffer *buffer)
 {
 	const char *name = scx_btf_name(btf, type->name_off);
 
@@ -245,7 +245,7 @@ static void append_plain(const struct btf *btf, const struct btf_type *type, str
 		append_tagged(btf_kflag(type) ? "union" : "struct", name, buffer);
 		break;
 	case BTF_KIND_ARRAY:
-		append_array(btf, type, buffer);
+		append_array(btf, type, depth, buffer);
 		break;
 	case BTF_KIND_FUNC_PROTO:
 		buffer_append_text(buffer, "function");
@@ -258,8 +258,11 @@ static void append_plain(const struct btf *btf, const struct btf_type *type, str
 	}
 }
 
-/* A type as in C, without qualifiers: "u64", "enum task_state", "struct bpf_cpumask *", "u32[4]". */
-static void append_type(const struct btf *btf, uint32_t id, struct buffer *buffer)
+/*
+ * A type as in C, without qualifiers: "u64", "enum task_state", "struct bpf_cpumask *", "u32[4]". `depth`: of
+ * arrays of pointers to arrays, which may be of themselves.
+ */
+static void append_type(const struct btf *btf, uint32_t id, int depth, struct buffer *buffer)
 {
 	const struct btf_type *type = NULL;
 	int stars = 0;
@@ -272,8 +275,8 @@ static void append_type(const struct btf *btf, uint32_t id, struct buffer *buffe
 		id = type->type;
 		type = NULL;
 	}
-	if (type != NULL)
-		append_plain(btf, type, buffer);
+	if (type != NULL && depth < NESTED_LEVELS)
+		append_plain(btf, type, depth, buffer);
 	else
 		buffer_append_text(buffer, id == 0 ? "void" : "?");
 	if (stars != 0)
@@ -352,7 +355,7 @@ static void gather_leaf(struct gathering *gathering, uint32_t id, uint64_t bit_o
 	else if (btf_is_array(type))
 		describe_array(gathering, resolved, &member);
 	buffer_clear(&gathering->type);
-	append_type(gathering->btf, id, &gathering->type);
+	append_type(gathering->btf, id, 0, &gathering->type);
 	if (gathering->type.length > TEXT_MAX)
 		gathering->type.data[TEXT_MAX] = '\0';
 	member.name = gathering->path.data;

@@ -356,10 +356,14 @@ enum finding {
 			    resolution */
 };
 
+/* What cannot be opened may have anything in it; what is no ELF file has not. */
 static int open_object(const struct resolve_run *run, uint32_t number, struct elf_object *ret_object,
 		       struct error *error)
 {
-	return open_candidate(run->source, number, RESOLVE_FILE_OBJECT, "", 0, ret_object, error);
+	const int result = open_candidate(run->source, number, RESOLVE_FILE_OBJECT, "", 0, ret_object, error);
+
+	run->resolution->is_incomplete |= result < 0 && result != -ENOEXEC;
+	return result;
 }
 
 static void keep_layout(struct resolve_run *run, const struct debug_search *search,
@@ -512,8 +516,10 @@ static enum finding look_at_libraries(struct resolve_run *run)
 		struct elf_object object;
 		enum finding finding;
 
-		if (dwarf_limit_check(&run->limit, NULL) < 0)
+		if (dwarf_limit_check(&run->limit, NULL) < 0) {
+			run->resolution->is_incomplete = true;
 			break;
+		}
 		if (open_object(run, number, &object, NULL) < 0)
 			continue;
 		run->trace = (struct debug_trace){0};

@@ -45,7 +45,8 @@ static bool types_are_sound(const unsigned char *bytes)
 	       enum_is_below(bytes, offsetof(struct resolution, c_library.kind), C_LIBRARY_MUSL + 1) &&
 	       byte_is_bool(bytes, offsetof(struct resolution, c_library.threads_known)) &&
 	       byte_is_bool(bytes, offsetof(struct resolution, c_library.links_known)) &&
-	       byte_is_bool(bytes, offsetof(struct resolution, is_static));
+	       byte_is_bool(bytes, offsetof(struct resolution, is_static)) &&
+	       byte_is_bool(bytes, offsetof(struct resolution, is_incomplete));
 }
 
 static bool is_power_of_two_or_0(uint64_t value)

@@ -75,6 +75,7 @@ struct resolution {
 	struct heap_layout layout;
 	struct c_library c_library; /* filled on success, whatever could be found */
 	bool is_static;             /* the executable has no interpreter */
+	bool is_incomplete;         /* some of its files could not be opened, or not in time */
 };
 
 /*

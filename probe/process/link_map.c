@@ -15,7 +15,8 @@
 enum {
 	VECTOR_SIZE_MAX = 16 * 1024, /* of PROCESS/auxv; the kernel writes well below 1 KiB */
 	HEADERS_MAX = 256,           /* program headers of one object */
-	DYNAMIC_MAX = 4096,          /* entries of one dynamic section */
+	DYNAMIC_MAX = 256,           /* entries of one dynamic section */
+	SECTIONS_MAX = 512,          /* looked at in one process: each entry is a system call */
 	LINKS_MAX = 65536,           /* entries of the link map */
 };
 
@@ -151,7 +152,7 @@ static int find_debug(const struct link_reader *reader, const struct link_search
 		r = read_headers(reader, vector->headers, vector->header_count, 0, &dynamic);
 	if (r == 0)
 		r = read_debug_address(reader, dynamic, ret_address);
-	for (size_t i = 0; i < search->count && (r == -ENOENT || r == -EFAULT); i++) {
+	for (size_t i = 0; i < search->count && i < SECTIONS_MAX && (r == -ENOENT || r == -EFAULT); i++) {
 		r = read_object(reader, search->firsts[i], &dynamic);
 		if (r == 0)
 			r = read_debug_address(reader, dynamic, ret_address);

@@ -20,6 +20,7 @@
 enum {
 	/* sysctl vm.max_map_count is 65,530 by default; a line is rarely longer than 200 bytes */
 	MAP_BYTES_MAX = 256 << 20,
+	OBJECTS_MAX = 4096, /* of a process: each is compared with those before it */
 };
 
 /*
@@ -132,7 +133,7 @@ static void take_mapping(struct map_taking *taking, const struct mapping *mappin
 	struct process_map *map = taking->map;
 
 	follow_run(&taking->run, mapping);
-	if (!mapping->is_executable || mapping->path_length == 0 ||
+	if (!mapping->is_executable || mapping->path_length == 0 || map->count == OBJECTS_MAX ||
 	    (mapping->device == taking->executable_device && mapping->inode == taking->executable_inode) ||
 	    is_known(map, mapping->device, mapping->inode))
 		return;

@@ -15,6 +15,8 @@
 
 /* When a failure that may pass is looked at again. */
 #define RETRY_NS (60 * NS_PER_S)
+/* … until a failure of the resolver itself does, which may take all of its time again. */
+#define RESOLVER_RETRY_NS (600 * NS_PER_S)
 
 enum {
 	UNHELD_MAX = 1024,      /* outcomes kept without a process */
@@ -345,7 +347,10 @@ static void take_result(struct resolution_cache *cache, struct resolution_entry 
 		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	else
 		note_answer(cache, entry);
-	if (tag == HEAP_TAG_JEMALLOC_NOT_FOUND)
+	if (tag == HEAP_TAG_WORKER_PANIC ||
+	    (tag == HEAP_TAG_JEMALLOC_NOT_FOUND && entry->result.is_incomplete))
+		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RESOLVER_RETRY_NS;
+	else if (tag == HEAP_TAG_JEMALLOC_NOT_FOUND)
 		remember_clean(cache, entry);
 	if (tag == HEAP_TAG_NONE && entry->result.layout.object < entry->map.count) {
 		entry->library = entry->map.objects[entry->result.layout.object];
