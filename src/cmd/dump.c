@@ -200,13 +200,15 @@ static void set_due(struct dump *dump, const struct history_round *round)
 	}
 }
 
-static int take_round(struct dump *dump, const struct history_round *round, bool is_last, struct error *error)
+/* `before`: the round that was taken before it, NULL for none. */
+static int take_round(struct dump *dump, const struct history_round *before,
+		      const struct history_round *round, bool is_last, struct error *error)
 {
 	const bool is_before = round->unix_ns < dump->from_unix_ns;
 	struct snapshot *snapshot;
 	int result;
 
-	if (round->after_gap)
+	if (before != NULL && !history_adjoins(dump->history, before, round))
 		forget_rounds(dump);
 	if (!is_due(dump, round, is_last)) {
 		result = read_ended(dump, round, error);
@@ -249,7 +251,8 @@ static int refuse_span(const struct dump *dump, struct error *error)
 
 static int walk(struct dump *dump, struct error *error)
 {
-	struct history_round round, next;
+	struct history_round before, round, next;
+	bool is_first = true;
 	int result = history_find(dump->history, dump->from_unix_ns, HISTORY_AT_OR_AFTER, &round, error);
 
 	if (result < 0)
@@ -261,12 +264,12 @@ static int walk(struct dump *dump, struct error *error)
 	if (dump->every_ns == 0 && !round.after_gap &&
 	    (result = history_step(dump->history, &round, -1, &round, error)) < 0)
 		return result;
-	for (bool is_last = false; !is_last; round = next) {
+	for (bool is_last = false; !is_last; before = round, round = next, is_first = false) {
 		result = history_step(dump->history, &round, 1, &next, error);
 		if (result < 0)
 			return result;
 		is_last = history_is_same(&round, &next) || next.unix_ns > dump->to_unix_ns;
-		result = take_round(dump, &round, is_last, error);
+		result = take_round(dump, is_first ? NULL : &before, &round, is_last, error);
 		if (result < 0 || dump->output.status < 0)
 			return result;
 	}

@@ -145,6 +145,8 @@ static int walk(struct history *history, struct findings *findings, struct error
 				       findings->boot_capacity) = *round;
 		if (i != 0 && round->after_gap)
 			add_gap(findings, &before, round, gap_words(&before, round));
+		else if (i != 0 && !history_is_next(&before, round))
+			add_gap(findings, &before, round, "rounds are missing");
 		else if (i != 0 && round->suspended_ns != 0)
 			add_gap(findings, &before, round, "the host slept");
 		else if (i != 0 && round->clock_jumped)

@@ -113,7 +113,7 @@ static void append_number(const struct compare_subject *subject, enum column col
 			  struct buffer *lines)
 {
 	const bool counts = column_is_counter(column) ||
-			    (column_is_derived(column) && !column_is_ratio(column));
+			    (column_is_derived(column) && column_has(column_entry(column), COLUMN_RATES));
 	char digits[28];
 
 	if (fabs(number) < 0x1p63 && number == floor(number))

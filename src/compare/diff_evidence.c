@@ -38,18 +38,24 @@ static bool is_sum(enum column column)
 	return column < COLUMN_COUNT && column_entry(column)->operation == COLUMN_OPERATION_SUM;
 }
 
+bool diff_evidence_counts(enum column column)
+{
+	const struct column_entry *entry = column_entry(column);
+
+	return column_is_counter(column) || (column_is_derived(column) && column_has(entry, COLUMN_RATES)) ||
+	       /* what the screen shows a second */
+	       (column < COLUMN_COUNT && column_unit(column, WINDOW_MODE_RATE, false) != entry->unit);
+}
+
 double diff_evidence_floor(enum column column)
 {
-	/* what the screen shows a second */
-	const bool is_flow = column < COLUMN_COUNT &&
-			     column_unit(column, WINDOW_MODE_RATE, false) != column_entry(column)->unit;
-	const bool is_counter = column_is_counter(column) || is_flow;
+	const bool is_counter = diff_evidence_counts(column);
 
 	switch (column_report_ladder(column)) {
 	case LADDER_NS:
-		return 10e6; /* 1 % of a CPU */
+		return is_counter ? 10e6 : 1e6; /* 1 % of a CPU, or a wait that somebody notices */
 	case LADDER_US:
-		return 10e3;
+		return is_counter ? 10e3 : 1e3;
 	case LADDER_TICKS:
 		return is_counter ? 1 : 0;
 	case LADDER_BYTES:

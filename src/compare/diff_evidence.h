@@ -32,7 +32,10 @@ bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum co
 struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,
 					   enum column column, const struct diff_value *value);
 
-/* The smallest change of a column that counts, in its unit, a second where it is a counter. */
+/* Whether a column has amounts of a second, not how much there is, how long something took, or a ratio. */
+bool diff_evidence_counts(enum column column);
+
+/* The smallest change of a column that counts, in its unit, of a second where diff_evidence_counts(). */
 double diff_evidence_floor(enum column column);
 
 #endif

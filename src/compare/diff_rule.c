@@ -347,6 +347,8 @@ static bool is_real(const struct judgement *judgement, size_t pair, const struct
 {
 	const struct diff_pair *of = &judgement->diff->pairs[pair];
 	const enum column column = judgement->column;
+	/* a limit of how much or how long is one by itself; that of a part is not, nor one of a second */
+	const bool has_floor = diff_evidence_counts(column) || judgement->rule->limit.kind == LIMIT_PERCENT;
 	struct diff_evidence_cell evidence;
 
 	if (judgement->diff->evidence == NULL)
@@ -354,7 +356,7 @@ static bool is_real(const struct judgement *judgement, size_t pair, const struct
 	if (judgement->rule->is_delayed)
 		return fabs(value->delta) >= DIFF_BLAME_FLOOR;
 	evidence = diff_evidence_of(judgement->diff, of, column, value);
-	return fabs(value->delta) >= diff_evidence_floor(column) &&
+	return fabs(value->delta) >= (has_floor ? diff_evidence_floor(column) : 0) &&
 	       (!evidence.is_tested ||
 		evidence.chance * (double)judgement->matching <= DIFF_EVIDENCE_CHANCE_MAX);
 }

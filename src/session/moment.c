@@ -414,7 +414,7 @@ int session_open_moment(struct history *history, const struct history_round *bas
 	session_show_moment(session, moment);
 	if (base != NULL && session_base(session) == NULL) {
 		session_release(session);
-		return error_set(error, -EBADMSG, "the round that the range begins with is damaged");
+		return error_set(error, -ENODATA, "the round that the range begins with is damaged");
 	}
 	*ret_session = session;
 	return 0;

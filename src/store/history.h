@@ -60,6 +60,13 @@ struct history_round {
 	uint32_t load_centi; /* load average of a minute, hundredths; UINT32_MAX: not known */
 };
 
+/* Whether a round is the one that was recorded next after another. */
+static inline bool history_is_next(const struct history_round *before, const struct history_round *after)
+{
+	return !after->after_gap && before->boot == after->boot &&
+	       before->boottime_ns + after->span_ns == after->boottime_ns;
+}
+
 /* Whether two are the same round of one history. */
 static inline bool history_is_same(const struct history_round *a, const struct history_round *b)
 {

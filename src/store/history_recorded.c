@@ -581,6 +581,9 @@ static bool adjoins(const struct history *base, const struct history_round *befo
 
 	const size_t behind = gap_behind(history, before->day, before->id);
 
+	/* a file that was removed leaves no trace but this */
+	if (!history_is_next(before, after))
+		return false;
 	if (behind < history->gap_count) {
 		const struct history_gap *gap = &history->gaps[behind];
 

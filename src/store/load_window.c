@@ -144,6 +144,9 @@ void load_part_amount(struct loader *loader, struct frame *frame, const struct l
 		       loader->window.amount_capacity) = value->number;
 }
 
+/* Each name may have done something in each part: more than a day of 4,096 names is no window. */
+#define PARTS_BY_NAMES_MAX (1U << 27)
+
 /* Whether they make up a window of that length, and are of names that are there. */
 static bool parts_add_up(const struct loader *inner, uint64_t length_ns)
 {
@@ -151,6 +154,8 @@ static bool parts_add_up(const struct loader *inner, uint64_t length_ns)
 	const size_t names = parts->names != NULL ? parts->names->triple_count : 0;
 	uint64_t sum = 0;
 
+	if (parts->count > PARTS_BY_NAMES_MAX / (names + 1))
+		return false;
 	for (size_t i = 0; i < parts->count; i++) {
 		for (size_t k = 0; k < parts->items[i].count; k++) {
 			if (parts->items[i].names[k] >= names)

@@ -194,7 +194,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 			buffer_append_text(&text, "the host was started again, ");
 		buffer_append_text(&text, round->after_gap ? "nothing recorded for the " : "the ");
 		append_length(&text, round->unix_ns > before.unix_ns ? round->unix_ns - before.unix_ns : 0);
-		buffer_append_text(&text, round->after_gap ? " before" : " before are damaged");
+		buffer_append_text(&text, round->after_gap ? " before" : " before are damaged or missing");
 	}
 	if (round->suspended_ns != 0) {
 		append_separator(&text);
