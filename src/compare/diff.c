@@ -203,13 +203,21 @@ static void match_by_key(struct diff *diff)
 		diff->partner[group] = diff_has_group(diff, DIFF_BEFORE, group) ? group : UINT32_MAX;
 }
 
+/* Whether the threads of a group of after are those of a group of before under another name. */
+static bool is_renamed(const struct diff *diff, uint32_t group)
+{
+	return diff_has_group(diff, DIFF_AFTER, group) && diff->partner[group] != UINT32_MAX &&
+	       diff->partner[group] != group;
+}
+
 static struct diff_pair *add_pair(struct diff *diff, uint32_t group)
 {
 	struct diff_pair *pair = &diff->pairs[diff->pair_count];
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		pair->group[side] = UINT32_MAX;
-		if (!diff_has_group(diff, (enum diff_side)side, group))
+		if (!diff_has_group(diff, (enum diff_side)side, group) ||
+		    (side == DIFF_AFTER && is_renamed(diff, group)))
 			continue;
 		pair->group[side] = group;
 		pair->threads[side] = diff->threads[side][group].count;
@@ -241,8 +249,13 @@ static void join_candidate(struct diff *diff, uint32_t group)
 	/* the sum of the means until all are here */
 	pair->start_time[DIFF_AFTER] = number_add_saturating(pair->start_time[DIFF_AFTER],
 							     mean_start(diff, DIFF_AFTER, group));
-	if (pair->candidates++ == 0)
-		pair->group[DIFF_AFTER] = group;
+	/* what ended under the old name is part of it, and names nothing */
+	if (pair->candidates != 0 && diff->threads[DIFF_AFTER][pair->group[DIFF_AFTER]].count != 0) {
+		pair->candidates++;
+		return;
+	}
+	pair->candidates = 1;
+	pair->group[DIFF_AFTER] = group;
 }
 
 static void make_pairs(struct diff *diff)
@@ -260,8 +273,7 @@ static void make_pairs(struct diff *diff)
 			add_pair(diff, group);
 	}
 	for (uint32_t group = 0; group < group_count; group++) {
-		if (diff_has_group(diff, DIFF_AFTER, group) && diff->partner[group] != UINT32_MAX &&
-		    diff->partner[group] != group)
+		if (is_renamed(diff, group))
 			join_candidate(diff, group);
 	}
 	for (size_t i = 0; i < diff->pair_count; i++) {

@@ -30,21 +30,28 @@ static struct snapshot *window_of(uint64_t from_s, const struct pair_thread *fro
 	return now;
 }
 
-/* Adds what a process did that ended within the window. */
-static void add_ended(struct snapshot *snapshot, const char *name, uint64_t run_time_ns)
+/* Adds what a process of some cgroup did that ended within the window. */
+static void add_ended_in(struct snapshot *snapshot, const char *cgroup, const char *name,
+			 uint64_t run_time_ns)
 {
 	struct ended *ended = &snapshot->window->ended;
-	uint32_t id;
+	struct triple names;
 
 	if (ended->names == NULL)
 		ended->names = snapshot_create();
-	id = string_pool_intern(&ended->names->strings, name, strlen(name));
-	snapshot_intern_triple(ended->names, (struct triple){id, id, id});
+	names.cgroup = string_pool_intern(&ended->names->strings, cgroup, strlen(cgroup));
+	names.pcomm = names.comm = string_pool_intern(&ended->names->strings, name, strlen(name));
+	snapshot_intern_triple(ended->names, names);
 	*MEMORY_APPEND(ended->records, ended->count,
 		       ended->capacity) = (struct ended_record){.threads = 1, .processes = 1, .born = 1};
 	ended->records[ended->count - 1].states[METRIC_RUN_TIME_NS] = ENDED_COUNTED;
 	ended->records[ended->count - 1].amounts[METRIC_RUN_TIME_NS] = run_time_ns;
 	ended->threads++;
+}
+
+static void add_ended(struct snapshot *snapshot, const char *name, uint64_t run_time_ns)
+{
+	add_ended_in(snapshot, "/", name, run_time_ns);
 }
 
 static void compare(const struct diff_match *match)
@@ -133,6 +140,42 @@ static void test_renamed(void **state)
 	assert_int_equal(diff->pairs[0].kind, DIFF_PAIR_MATCHED);
 	expect_rates("kworker/0:1-mm", METRIC_RUN_TIME_NS, 0, 0);
 	diff_match_release(match);
+}
+
+/* A cgroup under another name is one pair, with what ended under either name. */
+static void test_renamed_cgroup(void **state)
+{
+	static const struct diff_options options = {.grouping.axis = AXIS_ALL, .rates = true};
+	enum {
+		TYPES = 12
+	};
+	static const char *const types[TYPES] = {"aa", "bb", "cc", "dd", "ee", "ff",
+						 "gg", "hh", "ii", "jj", "kk", "ll"};
+	struct pair_thread old[TYPES], new[TYPES];
+	const struct diff_pair *pair;
+
+	(void)state;
+	for (uint32_t i = 0; i < TYPES; i++) {
+		old[i] = (struct pair_thread){"/old", types[i], types[i], 10 + i, 10 + i,
+					      5,      S,        0,        0,      REASON_READ};
+		new[i] = (struct pair_thread){"/new", types[i], types[i], 30 + i, 30 + i,
+					      5,      S,        0,        0,      REASON_READ};
+	}
+	diff_fixture_replace(window_of(1000, old, 1010, old, TYPES), window_of(1010, new, 1020, new, TYPES));
+	add_ended_in(after, "/old", "aa", 2 * S);
+	add_ended_in(before, "/new", "bb", 1 * S);
+	diff = diff_create(before, after, &options);
+	pair = diff_fixture_pair(diff, "[fudged: old] /old | aa | aa");
+	assert_int_equal(pair->candidates, 1);
+	assert_int_equal(pair->threads[DIFF_AFTER], 1);
+	assert_int_equal(pair->start_time[DIFF_AFTER], pair->start_time[DIFF_BEFORE]);
+	assert_string_equal(grouping_key(diff->grouping, pair->group[DIFF_AFTER], &(size_t){0}), "/new");
+	assert_true(diff_metric(diff, pair, METRIC_RUN_TIME_NS).side[DIFF_AFTER].number == 200e6);
+	pair = diff_fixture_pair(diff, "/new | bb | bb");
+	assert_int_equal(pair->kind, DIFF_PAIR_ONLY_BEFORE);
+	assert_int_equal(pair->threads[DIFF_AFTER], 0);
+	pair = diff_fixture_pair(diff, "[fudged: old] /old | bb | bb");
+	assert_int_equal(pair->threads[DIFF_AFTER], 1);
 }
 
 enum {
@@ -274,8 +317,8 @@ static void test_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DIFF_TEST(test_rates),    DIFF_TEST(test_ended), DIFF_TEST(test_renamed),
-		DIFF_TEST(test_evidence), DIFF_TEST(test_rules),
+		DIFF_TEST(test_rates),          DIFF_TEST(test_ended),    DIFF_TEST(test_renamed),
+		DIFF_TEST(test_renamed_cgroup), DIFF_TEST(test_evidence), DIFF_TEST(test_rules),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);
