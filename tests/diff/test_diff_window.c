@@ -198,6 +198,9 @@ static struct snapshot *pool_window(uint64_t from_s, const uint64_t run_ms[POOLS
 		for (int k = 0; k < PARTS; k++)
 			end[i].run_time_ns += run_ms[i][k] * MS;
 	}
+	/* as long as it ran, in the later window */
+	if (from_s > 1000)
+		end[0].wait_time_ns = end[0].run_time_ns - begin[0].run_time_ns;
 	now = window_of(from_s, begin, from_s + PARTS, end, POOLS);
 	parts = &now->window->parts;
 	parts->names = snapshot_create();
@@ -296,6 +299,9 @@ static void test_rules(void **state)
 		{"after:CPU%(slower) > 39%", false, true},
 		{"after:CPU%(slower) > 41", false, false},
 		{"QSHARE%(slower) > 5", false, false},
+		/* a ratio has no floor but the limit */
+		{"cpu_efficiency(steady) < -0.4", false, true},
+		{"cpu_efficiency(steady) < -0.6", false, false},
 	};
 
 	(void)state;

@@ -324,6 +324,43 @@ static void test_damaged_while_written(void **state)
 	fixture_remove(directory);
 }
 
+/* A day's file that is gone leaves a gap, whatever the rounds around it say of themselves. */
+static void test_missing_file(void **state)
+{
+	struct fixture_host host = fixture_host;
+	char *directory = fixture_directory(), *path = memory_format("%s/2026-11-21.rounds", directory);
+	struct history_writer *writer = fixture_writer(directory, NULL);
+
+	(void)state;
+	for (uint64_t day = 0; day < 3; day++) {
+		host.unix_ns = fixture_host.unix_ns + day * 86400 * NS_PER_S;
+		host.boottime_ns = fixture_host.boottime_ns + day * 86400 * NS_PER_S;
+		fixture_add_rounds(writer, &host, 0, 4);
+	}
+	history_writer_close(writer);
+	for (int is_missing = 0; is_missing < 2; is_missing++) {
+		struct history *history = fixture_open(directory);
+		struct history_round before, round;
+		unsigned int gaps = 0, rounds = 0;
+
+		assert_int_equal(history_first(history, &before, NULL), 0);
+		while (history_step(history, &before, 1, &round, NULL) == 0 &&
+		       !history_is_same(&before, &round)) {
+			assert_false(round.after_gap);
+			gaps += !history_adjoins(history, &before, &round);
+			rounds++;
+			before = round;
+		}
+		assert_int_equal(rounds, is_missing ? 7 : 11);
+		assert_int_equal(gaps, is_missing);
+		history_close(history);
+		if (!is_missing)
+			assert_int_equal(unlink(path), 0);
+	}
+	free(path);
+	fixture_remove(directory);
+}
+
 /* Adds rounds to a history that was removed before them: it is said once, and they are there after a gap. */
 static void expect_begun_again(struct history_writer *writer, const char *directory, uint64_t from,
 			       const char *name)
@@ -513,6 +550,7 @@ static void test_permissions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_missing_file),
 		cmocka_unit_test(test_damaged_round),
 		cmocka_unit_test(test_missing_rows),
 		cmocka_unit_test(test_damaged_pages),
