@@ -73,6 +73,12 @@ int attachment_counter_address(const struct attachment *attachment, pid_t pid, u
  */
 bool attachment_has_thread(const struct attachment *attachment, uint32_t tid);
 
+/*
+ * Whether a thread is a worker of io_uring: it runs in the kernel alone, so it allocates nothing, and has the
+ * thread pointer of the thread that made it (copy_thread() of arch/x86/kernel/process.c).
+ */
+bool attachment_is_worker(const struct attachment *attachment, uint32_t tid);
+
 /* The counters in the attachment's `span` bytes read from the first on. */
 void attachment_take_counters(const struct attachment *attachment, const char *bytes, uint64_t *ret_allocated,
 			      uint64_t *ret_deallocated);

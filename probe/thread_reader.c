@@ -452,6 +452,10 @@ static void add_held(struct reading *reading, size_t thread)
 		fail(reading, thread, HEAP_TAG_PROCESS_VM_READV, ESRCH);
 		return;
 	}
+	if (attachment_is_worker(reading->attachment, reading->threads[thread].tid)) {
+		succeed(reading, thread, 0, 0);
+		return;
+	}
 	fail(reading, thread, HEAP_TAG_NEEDS_STOP, 0);
 	reading->memory->held[reading->held_count++] = thread;
 }

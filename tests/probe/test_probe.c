@@ -478,6 +478,30 @@ static void test_raw_fork(void **state)
 	target_end(&target);
 }
 
+/* A thread of io_uring has the thread pointer of its maker and allocates nothing: it is not stopped for that.
+ */
+static void test_ring(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene, true, PROGRAM("uring", "0"));
+	if (scene.count < 2) {
+		end(&scene);
+		print_message("SKIP: the kernel makes no thread for a ring\n");
+		skip();
+	}
+	read_threads(&scene);
+	for (size_t i = 0; i < scene.count; i++) {
+		const struct target_thread *own = target_find(&scene.target, threads[i].tid);
+
+		assert_int_equal(threads[i].tag, HEAP_TAG_NONE);
+		assert_int_equal(threads[i].allocated, own != NULL ? own->allocated : 0);
+	}
+	assert_int_equal(stops(&scene), 0);
+	end(&scene);
+}
+
 static size_t count_tag(size_t count, enum heap_tag tag)
 {
 	size_t found = 0;
@@ -794,6 +818,7 @@ int main(void)
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_raw_fork),
+		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_stops),
 		cmocka_unit_test(test_stopped_process),
 		cmocka_unit_test(test_signals),

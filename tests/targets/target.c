@@ -21,6 +21,7 @@
  *   churn    the threads create threads that end soon
  *   fork     the main thread has a child that parks too, and that one a grandchild
  *   rawfork  the same by bare system calls, behind the C library's back
+ *   uring    the kernel has a thread of its own in the process, which polls a ring of io_uring(7)
  *   vfork    the last thread waits in a vfork(2) (state D) until `release`, its robust list taken back
  *
  * Built with -DOWN_TLS=SIZE it has thread-local data of its own, aligned to 64 bytes, beside jemalloc's.
@@ -316,6 +317,15 @@ static void obey(char *line)
 	}
 }
 
+/* IORING_SETUP_SQPOLL of linux/io_uring.h, which a musl compiler does not see; without it there is no thread.
+ */
+static void make_ring(void)
+{
+	uint32_t parameters[30] = {[2] = 2};
+
+	(void)syscall(SYS_io_uring_setup, 8, parameters);
+}
+
 int main(int argc, char **argv)
 {
 	char line[4096];
@@ -327,6 +337,8 @@ int main(int argc, char **argv)
 	target.bytes = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	if (target.threads > MAX_THREADS || pipe(target.life) < 0)
 		fail("too many threads, or no pipe");
+	if (mode_is("uring"))
+		make_ring();
 	for (size_t i = 1; i <= target.threads; i++) {
 		pthread_t thread;
 
