@@ -494,14 +494,13 @@ static const struct option own_options[] = {
 		 "write the snapshot there, replacing the file once it is complete; - for standard output"},
 	{OPTION('\0', "for", "SEC", struct capture_command_options, window_seconds),
 	 .minimum = WINDOW_PART_MIN_S, .maximum = 86400,
-	 .description = "read at the beginning, now and then, and at the end of so many seconds: the file "
-			"has rates"},
+	 .description = "read for SEC seconds, so that the file has rates"},
 	{OPTION('p', "pid", "PID", struct capture_command_options, processes), .minimum = 1,
 	 .maximum = INT32_MAX, .description = "only this process; may be given several times"},
 	{OPTION('\0', "latency", "SEC", struct capture_command_options, latency_seconds), .minimum = 0.1,
 	 .maximum = 86400,
-	 .description = "measure for so long before how long waits take (by BPF, as root); with --for for as "
-			"long as that says"},
+	 .description = "first measure wait latency for SEC seconds (by BPF, as root); with --for, over that "
+			"time instead"},
 	{OPTION('\0', "budget", "SEC", struct capture_command_options, budget_seconds), .minimum = 0,
 	 .maximum = 86400,
 	 .description = "spend at most this much CPU time on memory maps and cgroups (no limit)"},

@@ -78,7 +78,7 @@ static const struct option own_options[] = {
 		 "repeated; of "
 		 "two files with windows only changes that are real break it"},
 	{OPTION('\0', "any", NULL, struct diff_command_options, any),
-	 .description = "of two files with windows, let changes that may be chance break rules, too"},
+	 .description = "let changes that may be chance break rules (files with windows)"},
 	{OPTION('t', "tab", "TAB", struct diff_command_options, tab),
 	 .description = "of two files with windows, the tab whose columns a group has: run, io, memory and "
 			"so on, as of ctop; default overview"},
@@ -289,8 +289,8 @@ const struct command diff_command = {
 		"they run the same types of threads and are marked [renamed: NAME]. Of two files with "
 		"windows "
 		"(ctop capture --for 10) rates are compared, else lives. The three largest changes come "
-		"first, in sentences, and the rows in the order of what matters: by what part of all changes "
-		"of its metric a change is. A change is a centred dot if a side is unavailable or lacks the "
+		"first, in sentences, and the rows are sorted by share of each metric's total change. A "
+		"change is a centred dot if a side is unavailable or lacks the "
 		"values of some threads, and - if the metric does not apply to a side.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),

@@ -46,8 +46,7 @@ static const struct option own_options[] = {
 	{OPTION('\0', "to", "WHEN", struct dump_options, to),
 	 .description = "end there; default the last round"},
 	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, when_parse_length),
-	 .description = "print a table for so much time, as 1m or 1h, and one for what is left at the end; "
-			"default for each round"},
+	 .description = "print one table per TIME (1m, 1h), the last one shorter; default one per round"},
 	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,
 	 .description = "text (default), tsv, csv or json (one object per table and line)"},
 	{OPTION('o', "output", "OUT", struct dump_options, output),

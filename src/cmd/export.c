@@ -70,12 +70,13 @@ static const struct option option_list[] = {
 		 "alone (I/O, PSS), and what hidepid hides; and under any name of this host, where others "
 		 "can reach it. Without it only a socket at unix:PATH has that"},
 	{OPTION('d', "interval", "SECONDS", struct command_options, interval), .minimum = 0.1,
-	 .maximum = 3600, .description = "time between two rounds, whoever scrapes when; default 5"},
+	 .maximum = 3600, .description = "time between two rounds, independent of scrapes; default 5"},
 	{OPTION('n', NULL, "N", struct command_options, rounds), .minimum = 1, .maximum = 1e15,
 	 .description = "end after this many rounds"},
 	{OPTION('g', "group-by", "AXES", struct command_options, group_by), .list = list_axes,
-	 .description = "what series are of, with commas between: process, cgroup, thread, thread-exact, "
-			"user; default process,cgroup"},
+	 .description =
+		 "groupings to export: process, cgroup, container, thread, thread-exact, user, with commas "
+		 "between; default process,cgroup"},
 	{OPTION('\0', "limit", "N", struct command_options, limit), .minimum = 0, .maximum = 10000,
 	 .description = "groups of an axis that have series of their own, those that do most; the others are "
 			"(other) together; default 200"},
@@ -85,19 +86,19 @@ static const struct option option_list[] = {
 	 .description = "export these columns of the screen and no others, with commas between; +NAME adds "
 			"to the default"},
 	{OPTION('f', "filter", "FILTER", struct command_options, filter),
-	 .description = "count only threads of which this holds, as in 'cgroup = /system*'"},
+	 .description = "count only threads that match, as in 'cgroup = /system*'"},
 	{OPTION('\0', "cgroup-flatten", "GLOB", struct command_options, flatten),
 	 .description = "cgroups that match and all below them are one group; may be repeated"},
 	{OPTION('\0', "no-thread-normalize", NULL, struct command_options, keep_thread_names),
-	 .description = "make no patterns of names of processes and threads"},
+	 .description = "keep process and thread names as they are"},
 	{OPTION('\0', "no-cg-normalize", NULL, struct command_options, keep_cgroup_names),
-	 .description = "make no patterns of cgroups"},
+	 .description = "keep cgroup paths as they are"},
 	{OPTION('p', "pid", "PID", struct command_options, scope), .minimum = 1, .maximum = 2147483647,
 	 .description = "read only this process; may be repeated"},
 	{OPTION('\0', "latency", NULL, struct command_options, latency),
 	 .description =
 		 "measure too who runs while groups wait for a CPU: ctop_delayed_seconds_total, of at most "
-		 "--limit pairs of an axis (by BPF, as root; about 0.15 us of CPU time for each wakeup and "
+		 "--limit pairs of an axis (by BPF, as root; about 0.11 us of CPU time for each wakeup and "
 		 "each switch of the host); not with --filter"},
 };
 

@@ -372,7 +372,7 @@ const struct command history_command = {
 	.name = "history",
 	.summary = "list what was recorded: days, gaps, starts of the host, marks, damage",
 	.usage = "[OPTION]...",
-	.details = "Times are local. A gap is a time of which nothing was recorded, between two rounds of "
+	.details = "Times are local. A gap is a time in which nothing was recorded, between two rounds of "
 		   "the same recording or of two.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),

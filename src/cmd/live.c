@@ -94,10 +94,10 @@ static const struct option live_option_list[] = {
 	 .description = "read only this process; may be repeated"},
 	{OPTION('\0', "budget", "PERCENT", struct live_options, budget_percent), .in_file = true,
 	 .minimum = 0, .maximum = 100,
-	 .description = "share of one CPU for reading what is not on the screen; default 3"},
+	 .description = "CPU budget for background collection, percent of one CPU; default 3"},
 	{OPTION('\0', "latency", NULL, struct live_options, latency), .in_file = true,
 	 .description = "measure from the start how long waits take, as the key l does: tab latency (by BPF, "
-			"as root; about 0.15 us of CPU time for each wakeup and each switch of the host)"},
+			"as root; about 0.11 us of CPU time for each wakeup and each switch of the host)"},
 	{OPTION('\0', "keep-rounds", "MIB", struct live_options, keep_mib), .in_file = true, .minimum = 0,
 	 .maximum = 4096,
 	 .description =
@@ -115,8 +115,8 @@ static const struct option live_option_list[] = {
 	{OPTION('\0', "ascii", NULL, struct live_options, ascii), .in_file = true,
 	 .description = "use only ASCII characters on the screen and in -b text"},
 	{OPTION('\0', "config", "FILE", struct live_options, config_path),
-	 .description = "read this configuration file instead of ~/.config/ctop/ctop.conf, for -b too; what "
-			"stands on the command line counts more"},
+	 .description = "read this configuration file instead of ~/.config/ctop/ctop.conf, for -b too; "
+			"command-line options override it"},
 	{OPTION('\0', "no-config", NULL, struct live_options, no_config),
 	 .description = "read no configuration file"},
 	{OPTION('\0', "print-config", NULL, struct live_options, print_config),

@@ -65,7 +65,7 @@ static const struct option own_options[] = {
 	{OPTION('\0', "when", "RULE", struct record_command_options, when),
 	 .description =
 		 "when 'NUMBER(GROUPS) OP LIMIT' becomes true of a group, mark the moment and save a "
-		 "full snapshot beside the history: 'RSS(*) > 8G', 'CPU%(worker-*) > 150', "
+		 "full snapshot in the history's directory: 'RSS(*) > 8G', 'CPU%(worker-*) > 150', "
 		 "'run_time_ns(thread:io-*) > 2s' (a second), with --latency 'delayed(api by backup) > 0.2' "
 		 "(seconds a second that api waited for a CPU while backup ran); of pressure 'psi.cpu > 20' "
 		 "(percent of "
@@ -78,7 +78,7 @@ static const struct option own_options[] = {
 	 .maximum = 100,
 	 .description = "share of one CPU for reading what the first tab does not need; default 3"},
 	{OPTION('\0', "latency", NULL, struct record_command_options, latency),
-	 .description = "measure too how long waits take (by BPF, as root; about 0.15 us of CPU time for "
+	 .description = "also measure wait latency (by BPF, as root; about 0.11 us of CPU time for "
 			"each wakeup and each switch of the host)"},
 };
 

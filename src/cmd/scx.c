@@ -527,7 +527,7 @@ const struct command scx_command = {
 	.summary = "print what the sched_ext scheduler that runs keeps for each thread",
 	.usage = "[OPTION]...",
 	.details = "The scheduler, its maps, the type of its contexts, and the context of each thread. Takes "
-		   "root. Nothing in the scheduler is changed, and no page of its memory is made.",
+		   "root. Nothing in the scheduler is changed, and no memory is allocated in it.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct scx_options),

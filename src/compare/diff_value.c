@@ -252,8 +252,7 @@ double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, e
 /* --- what a change weighs --- */
 
 const char diff_weight_words[] =
-	"rows are sorted by the weight of their change: its part of all changes of that metric, where times "
-	"count most, then bytes, then counts";
+	"rows are sorted by share of each metric's total change; times count most, then bytes, then counts";
 
 /* By the ladder of a metric. */
 static const struct {

@@ -74,7 +74,7 @@ print "rows that a limit cuts from tsv" "rows of section primary are left out by
 expect "the largest change is told" \
     "^  1. redis-server ran 2 min 5 s longer on a CPU (6.4 s → 2 min 11 s, 11 threads)$" "$(cat "$directory/text")"
 result "so are three" "$(sed -n '/^largest changes:/,/^$/p' "$directory/text" | grep -c '^  [123]\. ' | grep -v '^3$')"
-expect "and the order" "^rows are sorted by the weight of their change: " "$(cat "$directory/text")"
+expect "and the order" "^rows are sorted by share of each metric's total change; " "$(cat "$directory/text")"
 result "which the rows have" "$(sed -n '/^## primary/,$p' "$directory/text" | sed -n 3,7p | grep -v '^redis-server ')"
 result "no number of a CPU is among them" "$(sed -n 1,40p "$directory/text" | grep -w processor)"
 "$ctop" diff "$before" "$after" -g process --per second --per thread >"$directory/text" 2>&1

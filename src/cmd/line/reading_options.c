@@ -18,8 +18,8 @@ static const struct option backend_options_list[] = {
 	 .description = "read all threads in one pass (bpf; as root), or each from its files (procfs); "
 			"default auto: bpf where it works, which `ctop doctor` tells"},
 	{OPTION('\0', "scx-type", "NAME", struct backend_options, fields.type),
-	 .description = "the struct or typedef that is the context of a thread, where the sched_ext "
-			"scheduler has several that may be; default by its name"},
+	 .description =
+		 "type of the scheduler's per-thread context, if several fit; default: chosen by name"},
 	{OPTION('\0', "scx-map", "NAME", struct backend_options, fields.map),
 	 .description = "the task storage of the sched_ext scheduler in which contexts are, where it has "
 			"several; default by its name"},

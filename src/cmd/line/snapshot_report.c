@@ -54,7 +54,7 @@ static void describe_rates(struct snapshot_report *report)
 {
 	struct buffer text = {0};
 
-	buffer_append_text(&text, "what is compared are rates, over ");
+	buffer_append_text(&text, "compares rates over ");
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const struct window window = diff_window(report->snapshots[side], true);
 

@@ -150,7 +150,7 @@ refused "a time that is none" 1 "and as a moment of a history: .*did you mean '0
 refused "a moment of nothing" 1 "$directory/no" "$ctop" show "$directory/no@now"
 said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" -g process --fail-if 'after:run_time_ns(ctop-burns) > 1ms' 2>&1)
 status=$?
-result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q 'what is compared are rates, over ' || echo "status $status: $said")"
+result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q 'compares rates over ' || echo "status $status: $said")"
 range=$(echo "$said" | sed -n 's/^ctop: what happened between them: ctop show .\(.*\).$/\1/p')
 result "what happened between them is named" "$("$ctop" show "$range" 2>&1 | grep -q "^$range  .*  rate over " || echo "$said")"
 
