@@ -232,7 +232,9 @@ static void test_who_is_stuck(void **state)
 	press(&pty, "L");
 	pty_wait_text(&pty, "WAITED%v");
 	pty_wait_text(&pty, " vforker ");
-	/* on a busy host others wait more, and stand above it */
+	/* on a busy host others wait more, and stand above it: they keep their places while the cursor goes
+	 * down */
+	press(&pty, "f");
 	while (keys_pressed < KEYS_MAX &&
 	       !wait_at_most(3, (pty_drain(&pty, 100), pty_has_text(&pty, " in D "))))
 		press(&pty, "j");
