@@ -147,7 +147,7 @@ static void look(struct round *round, struct process *process, int tasks)
 		return;
 	process->heap = probe_look(round->capture->heap.probe, process->tgid, directory);
 	close(directory);
-	/* of threads that do not run, too */
+	/* idle threads as well */
 	for (size_t row = process->first_row; had_failed && process->heap->state != PROBE_STATE_FAILED &&
 					      row < process->first_row + process->row_count;
 	     row++)

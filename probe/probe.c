@@ -244,7 +244,7 @@ static void attach(struct probe *probe, struct known_process *process, int proce
 		fail_process(process, tag, error.text);
 		return;
 	}
-	/* what was learned of one program is not read from another that it executes meanwhile */
+	/* the process may have executed another program meanwhile */
 	space = find_space(process, process_directory);
 	if (!spaces_equal(&space, &process->space)) {
 		attachment_release(&process->attachment);

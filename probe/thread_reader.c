@@ -161,6 +161,8 @@ struct known_thread {
 	uint32_t tid;
 	bool has_reading;   /* the counters are those of the last reading */
 	bool is_headless;   /* it was waited for and registered no robust list */
+	bool is_judged;     /* `is_worker` is known */
+	bool is_worker;     /* see attachment_is_worker(); a thread remains what it is */
 	uint64_t disproved; /* a thread pointer that was given for it and is not its own */
 };
 
@@ -448,11 +450,16 @@ static int find_own_number(const struct reading *reading, uint32_t tid, uint32_t
 /* A thread whose pointer nothing but a stop can tell, or that has ended. */
 static void add_held(struct reading *reading, size_t thread)
 {
+	struct known_thread *known = known_thread(reading, thread);
+
 	if (!attachment_has_thread(reading->attachment, reading->threads[thread].tid)) {
 		fail(reading, thread, HEAP_TAG_PROCESS_VM_READV, ESRCH);
 		return;
 	}
-	if (attachment_is_worker(reading->attachment, reading->threads[thread].tid)) {
+	if (!known->is_judged)
+		known->is_worker = attachment_is_worker(reading->attachment, reading->threads[thread].tid);
+	known->is_judged = true;
+	if (known->is_worker) {
 		succeed(reading, thread, 0, 0);
 		return;
 	}

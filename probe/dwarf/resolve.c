@@ -356,7 +356,7 @@ enum finding {
 			    resolution */
 };
 
-/* What cannot be opened may have anything in it; what is no ELF file has not. */
+/* A file that cannot be opened may hold jemalloc; one that is not ELF cannot. */
 static int open_object(const struct resolve_run *run, uint32_t number, struct elf_object *ret_object,
 		       struct error *error)
 {

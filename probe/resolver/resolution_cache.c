@@ -15,7 +15,7 @@
 
 /* When a failure that may pass is looked at again. */
 #define RETRY_NS (60 * NS_PER_S)
-/* … until a failure of the resolver itself does, which may take all of its time again. */
+/* … until a resolver that failed is tried again: it may take all of its time once more. */
 #define RESOLVER_RETRY_NS (600 * NS_PER_S)
 
 enum {

@@ -249,7 +249,7 @@ static void join_candidate(struct diff *diff, uint32_t group)
 	/* the sum of the means until all are here */
 	pair->start_time[DIFF_AFTER] = number_add_saturating(pair->start_time[DIFF_AFTER],
 							     mean_start(diff, DIFF_AFTER, group));
-	/* what ended under the old name is part of it, and names nothing */
+	/* threads that ended under the old name belong to the pair but do not name it */
 	if (pair->candidates != 0 && diff->threads[DIFF_AFTER][pair->group[DIFF_AFTER]].count != 0) {
 		pair->candidates++;
 		return;

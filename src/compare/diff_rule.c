@@ -347,7 +347,7 @@ static bool is_real(const struct judgement *judgement, size_t pair, const struct
 {
 	const struct diff_pair *of = &judgement->diff->pairs[pair];
 	const enum column column = judgement->column;
-	/* a limit of how much or how long is one by itself; that of a part is not, nor one of a second */
+	/* percentages and amounts per second need a floor; a limit on a size or a duration is one itself */
 	const bool has_floor = diff_evidence_counts(column) || judgement->rule->limit.kind == LIMIT_PERCENT;
 	struct diff_evidence_cell evidence;
 

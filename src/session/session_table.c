@@ -87,14 +87,16 @@ static const struct column_values *values_of(struct table_work *work, enum colum
  */
 static struct row_values *find_rates(struct table_work *work)
 {
-	struct view view = *work->view;
+	struct view view;
 
-	if (view.mode == WINDOW_MODE_RATE || view.mode == WINDOW_MODE_INTERVAL)
+	if (work->view->mode == WINDOW_MODE_RATE || work->view->mode == WINDOW_MODE_INTERVAL)
 		return work->rows;
-	view.mode = WINDOW_MODE_RATE;
-	if (work->rates.shown.now == NULL)
+	if (work->rates.shown.now == NULL) {
+		view = *work->view;
+		view.mode = WINDOW_MODE_RATE;
 		session_collect(work->session, &view, NULL, 0, session_ended(work->session, view.mode),
 				&work->rates.shown);
+	}
 	return &work->rates;
 }
 

@@ -251,7 +251,7 @@ static bool is_open(const struct history_writer *writer, uint32_t day)
 
 /*
  * The bytes of snapshots that no mark names: somebody saved them there, or the file with the mark is damaged.
- * They are never removed, so the removal of days for their sake would not end.
+ * They are never removed, so removing days because of them would not help.
  */
 static uint64_t unnamed_bytes(struct history_writer *writer, const struct history_files *files)
 {

@@ -144,7 +144,7 @@ void load_part_amount(struct loader *loader, struct frame *frame, const struct l
 		       loader->window.amount_capacity) = value->number;
 }
 
-/* Each name may have done something in each part: more than a day of 4,096 names is no window. */
+/* The work grows with parts times names: a day in parts of 5 s with 4,096 names has half of this. */
 #define PARTS_BY_NAMES_MAX (1U << 27)
 
 /* Whether they make up a window of that length, and are of names that are there. */

@@ -83,7 +83,7 @@ static double value(const struct export_groups *groups, size_t family, const cha
 #define THREADS 0
 #define LONGEST 1
 
-/* What lies beyond the limit is added up, but for what is the largest value of a group. */
+/* Groups beyond the limit are summed, except for maxima. */
 static void test_largest(void **state)
 {
 	struct export_number numbers[4][2];

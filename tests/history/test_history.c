@@ -545,8 +545,8 @@ static void make_file(const char *path, off_t size)
 }
 
 /*
- * What a day has in snapshots goes with it, and counts: no more days go than have to. What no mark names
- * stays, and no day goes for its sake.
+ * A day's snapshots count and are removed with it, and no more days go than have to. Snapshots that no mark
+ * names stay, and no day is removed because of them.
  */
 static void test_snapshots_count(void **state)
 {
