@@ -278,6 +278,19 @@ static unsigned int find_port(pid_t process)
 	return found;
 }
 
+/* Whether it answers queries: it listens before it has opened its storage, and answers 503 until then. */
+static bool is_ready(const struct prometheus *prometheus)
+{
+	struct run run;
+	bool ready;
+
+	run_program(&run, &(struct run_options){0},
+		    (const char *[]){prometheus->promtool, "query", "instant", prometheus->url, "1", NULL});
+	ready = run.status == 0;
+	run_release(&run);
+	return ready;
+}
+
 static void prometheus_begin(struct prometheus *prometheus, const char *first, const char *second)
 {
 	static const struct run_options ordinary;
@@ -299,6 +312,7 @@ static void prometheus_begin(struct prometheus *prometheus, const char *first, c
 				   NULL});
 	await("Prometheus listens", (port = find_port(prometheus->running.child)) != 0);
 	snprintf(prometheus->url, sizeof(prometheus->url), "http://127.0.0.1:%u", port);
+	await("Prometheus is ready", is_ready(prometheus));
 }
 
 static void prometheus_end(struct prometheus *prometheus)
@@ -330,7 +344,7 @@ static size_t query(const struct prometheus *prometheus, const char *expression,
 			if (count++ == 0)
 				*ret_value = strtod(found + 4, NULL);
 		}
-	} else if (strstr(run.errors, "connection refused") == NULL) {
+	} else {
 		fail_msg("%s: %s%s", expression, run.errors, run.output);
 	}
 	run_release(&run);
