@@ -198,12 +198,20 @@ static void fail(struct record_loop *loop, int result, const char *text)
 	loop->result = result;
 }
 
+static bool has_all_rounds(const struct record_loop *loop)
+{
+	return loop->options->rounds != 0 &&
+	       history_writer_state(loop->writer)->rounds >= loop->options->rounds;
+}
+
 static void take_event(struct record_loop *loop, struct capture_event *event)
 {
 	switch (event->kind) {
 	case CAPTURE_ROUND:
 		capture_loop_finish_round(loop->capture);
-		store_round(loop, event->snapshot);
+		/* more may be there already than were asked for */
+		if (!has_all_rounds(loop))
+			store_round(loop, event->snapshot);
 		break;
 	case CAPTURE_FULL:
 		store_marks(loop, event->snapshot);
@@ -253,9 +261,7 @@ static void keep_alive(struct record_loop *loop)
 
 static bool is_done(const struct record_loop *loop)
 {
-	return loop->signal != 0 || loop->failed ||
-	       (loop->options->rounds != 0 &&
-		history_writer_state(loop->writer)->rounds >= loop->options->rounds);
+	return loop->signal != 0 || loop->failed || has_all_rounds(loop);
 }
 
 static void wait_for_events(struct record_loop *loop)
