@@ -891,6 +891,9 @@ static int take_pass(struct intake *intake)
 	passes->failure = result == -ECANCELED ? 0 : result;
 	if (result < 0)
 		return result;
+	/* both clocks tell of one moment, however long the pass had to wait */
+	round->snapshot->captured_at_unix_ns += intake->pass.begin_ns -
+						round->snapshot->provenance.boottime_ns;
 	round->now_ns = round->snapshot->provenance.boottime_ns = intake->pass.begin_ns;
 	intake->with_io = passes->sees_others;
 	round->clock_ns = intake->pass.clock_ns;
