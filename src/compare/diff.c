@@ -105,18 +105,27 @@ void diff_match_describe(const struct diff_match *match, bool by_threads, struct
 
 /* --- groups --- */
 
+/* The group of a thread by its own names. */
+static uint32_t group_by_names(const struct diff *diff, enum diff_side side, size_t thread)
+{
+	return grouping_of_thread(diff->grouping, diff->snapshots[DIFF_BEFORE] != NULL ? side : 0,
+				  diff->snapshots[side], thread);
+}
+
 /* The group of a thread, by its own names or those of the thread it has become. */
 static uint32_t find_group(const struct diff *diff, enum diff_side side, size_t thread)
 {
 	const struct diff_match *match = diff->options.match;
+	const uint32_t own = group_by_names(diff, side, thread);
+	uint32_t group;
 
-	if (side == DIFF_BEFORE && match != NULL && (diff->options.by_threads || diff->options.rates) &&
-	    match->mate[DIFF_BEFORE][thread] != UINT32_MAX) {
-		thread = match->mate[DIFF_BEFORE][thread];
-		side = DIFF_AFTER;
-	}
-	return grouping_of_thread(diff->grouping, diff->snapshots[DIFF_BEFORE] != NULL ? side : 0,
-				  diff->snapshots[side], thread);
+	if (side != DIFF_BEFORE || match == NULL || !(diff->options.by_threads || diff->options.rates) ||
+	    match->mate[DIFF_BEFORE][thread] == UINT32_MAX)
+		return own;
+	group = group_by_names(diff, DIFF_AFTER, match->mate[DIFF_BEFORE][thread]);
+	diff->threads[DIFF_BEFORE][own].renamed |= group != own;
+	diff->threads[DIFF_BEFORE][group].renamed |= group != own;
+	return group;
 }
 
 /* Groups the names of all snapshots. What stands for several threads here is a pattern wherever names are

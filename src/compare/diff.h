@@ -111,6 +111,7 @@ struct diff {
 	/* From here on for the files of this room. */
 	struct diff_threads {
 		bool has_ended; /* threads that ended within the window */
+		bool renamed;   /* a thread counts here that had another group's name, or the reverse */
 		uint32_t count;
 		uint32_t started; /* of them with a known start */
 		uint64_t start_sum;

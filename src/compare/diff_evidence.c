@@ -134,6 +134,18 @@ static void reduce_part(struct diff_evidence *evidence, enum diff_side side, siz
 	shown_release(&shown);
 }
 
+/*
+ * Whether a pair has other threads than its parts, which go by names: one has been renamed since before.
+ * Nothing is known then of what the pair does from part to part.
+ */
+static bool has_other_threads(const struct diff *diff, const struct diff_pair *pair)
+{
+	const uint32_t group = pair->group[DIFF_BEFORE];
+
+	return diff->threads[DIFF_BEFORE] != NULL && group != UINT32_MAX &&
+	       diff->threads[DIFF_BEFORE][group].renamed;
+}
+
 /* --- tests --- */
 
 /*
@@ -171,8 +183,9 @@ static void test(struct diff_evidence *evidence, enum metric metric, size_t pair
 	const struct diff_value value = diff_metric(evidence->diff, of, metric);
 	struct series *series = &evidence->of[metric];
 
-	if (!value.has_delta || fmax(value.side[DIFF_BEFORE].number, value.side[DIFF_AFTER].number) <
-					diff_evidence_floor(column_of_stored(metric)))
+	if (has_other_threads(evidence->diff, of) || !value.has_delta ||
+	    fmax(value.side[DIFF_BEFORE].number, value.side[DIFF_AFTER].number) <
+		    diff_evidence_floor(column_of_stored(metric)))
 		return;
 	series->chance[pair] = chance_of(
 		evidence,
@@ -337,6 +350,8 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 	cell.is_real = is_large(pair, column, value);
 	if (column_is_derived(column) && cell.is_real)
 		cell.is_real = has_real_input(diff, pair, column_derived(column));
+	if (has_other_threads(diff, pair))
+		return cell;
 	if (is_sum(column))
 		test_sum(evidence, index, column, value, &cell);
 	if (!column_is_metric(column))

@@ -184,6 +184,7 @@ enum {
 };
 
 static const char *const pools[POOLS] = {"steady", "noisy", "slower"};
+static const char *const *pool_names = pools;
 
 /* A window of 12 s in which the pools ran so many ms in each second. */
 static struct snapshot *pool_window(uint64_t from_s, const uint64_t run_ms[POOLS][PARTS])
@@ -193,8 +194,8 @@ static struct snapshot *pool_window(uint64_t from_s, const uint64_t run_ms[POOLS
 	struct window_parts *parts;
 
 	for (uint32_t i = 0; i < POOLS; i++) {
-		begin[i] = end[i] = (struct pair_thread){"/", pools[i], pools[i], 10 + i, 10 + i,
-							 5,   100 * S,  0,        0,      REASON_READ};
+		begin[i] = end[i] = (struct pair_thread){
+			"/", pool_names[i], pool_names[i], 10 + i, 10 + i, 5, 100 * S, 0, 0, REASON_READ};
 		for (int k = 0; k < PARTS; k++)
 			end[i].run_time_ns += run_ms[i][k] * MS;
 	}
@@ -205,7 +206,8 @@ static struct snapshot *pool_window(uint64_t from_s, const uint64_t run_ms[POOLS
 	parts = &now->window->parts;
 	parts->names = snapshot_create();
 	for (uint32_t i = 0; i < POOLS; i++) {
-		const uint32_t name = string_pool_intern(&parts->names->strings, pools[i], strlen(pools[i])),
+		const uint32_t name = string_pool_intern(&parts->names->strings, pool_names[i],
+							 strlen(pool_names[i])),
 			       cgroup = string_pool_intern(&parts->names->strings, "/", 1);
 
 		snapshot_intern_triple(parts->names, (struct triple){name, name, cgroup});
@@ -261,6 +263,36 @@ static void test_evidence(void **state)
 	/* one of two times C(24, 12), of three that were tested */
 	assert_true(fabs(cell.adjusted * 2704156 / 6 - 1) < 1e-6);
 	assert_true(fabs(cell.spread[DIFF_AFTER] - 3.125e6) < 1e-3);
+}
+
+/* Parts go by names: a pair in which a thread counts that had another name then is not tested. */
+static void test_renamed_parts(void **state)
+{
+	static const char *const exchanged[POOLS] = {"steady", "slower", "noisy"};
+	uint64_t early[POOLS][PARTS], late[POOLS][PARTS];
+	struct diff_evidence_cell cell;
+	struct snapshot *first, *second;
+	struct diff_match *match;
+
+	(void)state;
+	for (size_t pool = 0; pool < POOLS; pool++) {
+		for (size_t k = 0; k < PARTS; k++) {
+			early[pool][k] = 100 * (pool + 1) + k % 3;
+			late[pool][k] = early[pool][k] * 2;
+		}
+	}
+	first = pool_window(1000, early);
+	pool_names = exchanged;
+	second = pool_window(1012, late);
+	pool_names = pools;
+	diff_fixture_replace(first, second);
+	match = diff_match_create(before, after, NULL);
+	assert_non_null(match);
+	compare(match);
+	assert_true(evidence_of("steady").is_tested);
+	cell = evidence_of("slower");
+	assert_true(cell.is_real && !cell.is_tested && isnan(cell.spread[DIFF_BEFORE]));
+	diff_match_release(match);
 }
 
 /* Real changes break rules, with `any` all changes do, and those too small to count do not. */
@@ -324,7 +356,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DIFF_TEST(test_rates),          DIFF_TEST(test_ended),    DIFF_TEST(test_renamed),
-		DIFF_TEST(test_renamed_cgroup), DIFF_TEST(test_evidence), DIFF_TEST(test_rules),
+		DIFF_TEST(test_renamed_cgroup), DIFF_TEST(test_evidence), DIFF_TEST(test_renamed_parts),
+		DIFF_TEST(test_rules),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);
