@@ -329,7 +329,7 @@ static const struct {
 				      {"per-thread", .measured = true, .sides = true},
 				      2,
 				      per_thread_cell},
-	[TABLES_COLUMN_SPREAD] = {"spread", {"spread", .measured = true}, 2, evidence_cell},
+	[TABLES_COLUMN_SPREAD] = {"spread", {"spread", .measured = true, .sides = true}, 2, evidence_cell},
 	[TABLES_COLUMN_CHANCE] = {"p", {"p", .measured = true}, 2, evidence_cell},
 	[TABLES_COLUMN_REAL] = {"real", {"real", .left = true}, 2, evidence_cell},
 	[TABLES_COLUMN_SORT] = {NULL, {.name = NULL}, 2, sort_cell},

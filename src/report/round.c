@@ -411,7 +411,22 @@ static void append_header(const struct drawing *drawing)
 			     strlen(drawing->table->columns[c].name), false);
 	if (drawing->waits != NULL)
 		append_field(drawing, "waits", strlen("waits"), false);
+	append_field(drawing, "at_least", strlen("at_least"), false);
 	buffer_append_char(drawing->buffer, '\n');
+}
+
+/* Appends the names of the columns that are lower bounds in this row, with blanks between them. */
+static void append_bounds(const struct drawing *drawing, const struct table_row *row)
+{
+	struct buffer names = {0};
+
+	for (size_t c = 0; c < drawing->table->column_count; c++) {
+		if (cell_format_has_partial_mark(&row->cells[c]))
+			buffer_append_format(&names, "%s%s", names.length != 0 ? " " : "",
+					     drawing->table->columns[c].name);
+	}
+	append_field(drawing, names.data != NULL ? names.data : "", names.length, false);
+	buffer_release(&names);
 }
 
 static void append_separated_row(const struct drawing *drawing, const struct table_row *row)
@@ -440,6 +455,7 @@ static void append_separated_row(const struct drawing *drawing, const struct tab
 	}
 	if (drawing->waits != NULL)
 		append_field(drawing, drawing->waits, strlen(drawing->waits), false);
+	append_bounds(drawing, row);
 	buffer_append_char(drawing->buffer, '\n');
 	buffer_release(&text);
 }

@@ -127,16 +127,16 @@ static void test_separated(void **state)
 {
 	(void)state;
 	assert_output(REPORT_FORMAT_TSV, true,
-		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
-		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\n"
-		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t1\t0\t\t0\tR\n");
+		      "time_unix_ns\tgroup\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\tat_least\n"
+		      "1700000002000000000\tweb\t1\t25.000\t4096.000\t-5\tS\t\n"
+		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t1\t0\t\t0\tR\t\n");
 	view.mode = WINDOW_MODE_INTERVAL;
 	assert_output(REPORT_FORMAT_CSV, true,
-		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state\n"
-		      "1700000002000000000,web,1,500000000,8192,-5,S\n"
-		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",1,0,,0,R\n");
+		      "time_unix_ns,group,threads,cpu_ns,read_bytes,nice,state,at_least\n"
+		      "1700000002000000000,web,1,500000000,8192,-5,S,\n"
+		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",1,0,,0,R,\n");
 	view.limit = 1;
-	assert_output(REPORT_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S\n");
+	assert_output(REPORT_FORMAT_CSV, false, "1700000002000000000,web,1,500000000,8192,-5,S,\n");
 }
 
 static void test_threads(void **state)
@@ -145,13 +145,31 @@ static void test_threads(void **state)
 	view.limit = 1;
 	view.level = VIEW_LEVEL_THREADS;
 	assert_output(REPORT_FORMAT_TSV, true,
-		      "time_unix_ns\ttid\ttgid\tthread\tthreads\tcpu_percent\tread_bytes_per_s\tnice\tstate\n"
-		      "1700000002000000000\t10\t10\tweb\t1\t25.000\t4096.000\t-5\tS\n");
+		      "time_unix_ns\ttid\ttgid\tthread\tthreads\tcpu_percent\tread_bytes_per_"
+		      "s\tnice\tstate\tat_least\n"
+		      "1700000002000000000\t10\t10\tweb\t1\t25.000\t4096.000\t-5\tS\t\n");
 	view.level = VIEW_LEVEL_GROUPS;
 	view.grouping.axis = AXIS_ALL;
 	assert_output(REPORT_FORMAT_CSV, true,
-		      "time_unix_ns,cgroup,process,thread,threads,cpu_percent,read_bytes_per_s,nice,state\n"
-		      "1700000002000000000,/,web,web,1,25.000,4096.000,-5,S\n");
+		      "time_unix_ns,cgroup,process,thread,threads,cpu_percent,read_bytes_per_s,nice,state,at_"
+		      "least\n"
+		      "1700000002000000000,/,web,web,1,25.000,4096.000,-5,S,\n");
+}
+
+/* Columns whose sums lack a thread, as one that may not be read or has ended, are named in the last field. */
+static void test_bounds(void **state)
+{
+	static const enum column sums[] = {COLUMN_CPU, COLUMN_READ};
+
+	(void)state;
+	view.grouping.axis = AXIS_CGROUP;
+	view.columns = sums;
+	view.column_count = sizeof(sums) / sizeof(sums[0]);
+	assert_output(REPORT_FORMAT_TSV, true,
+		      "time_unix_ns\tgroup\tcpu_percent\tread_bytes_per_s\tat_least\n"
+		      "1700000002000000000\t/\t25.000\t4096.000\tcpu_percent read_bytes_per_s\n");
+	assert_output(REPORT_FORMAT_CSV, false,
+		      "1700000002000000000,/,25.000,4096.000,cpu_percent read_bytes_per_s\n");
 }
 
 /* With waits for a CPU among the numbers, the report says how they are counted. */
@@ -170,8 +188,8 @@ static void test_waits(void **state)
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?      0\n");
 	assert_output(REPORT_FORMAT_CSV, true,
-		      "time_unix_ns,group,run_queue_percent,waits\n"
-		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",0,ended\n");
+		      "time_unix_ns,group,run_queue_percent,waits,at_least\n"
+		      "1700000002000000000,\"a,\"\"b\"\"\\x1b[1m\tcé\",0,ended,\n");
 	knows_waits = true;
 	assert_output(REPORT_FORMAT_TEXT, true,
 		      "made?  up 1m  runnable 1,234\n22:13:22  2 threads, 2 groups by process, of which 1 "
@@ -179,8 +197,8 @@ static void test_waits(void **state)
 		      " PROCESS       RUNQ%\n"
 		      " a,\"b\"?[1m?c?   25.0\n");
 	assert_output(REPORT_FORMAT_TSV, true,
-		      "time_unix_ns\tgroup\trun_queue_percent\twaits\n"
-		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t25.000\tunder-way\n");
+		      "time_unix_ns\tgroup\trun_queue_percent\twaits\tat_least\n"
+		      "1700000002000000000\ta,\"b\"\\x1b[1m\\tcé\t25.000\tunder-way\t\n");
 	assert_output(
 		REPORT_FORMAT_JSON, true,
 		"{\"time_unix_ns\":1700000002000000000,\"interval_ns\":2000000000,\"mode\":\"rate\","
@@ -214,8 +232,9 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ROUND_TEST(test_text),    ROUND_TEST(test_idle),  ROUND_TEST(test_separated),
-		ROUND_TEST(test_threads), ROUND_TEST(test_waits), ROUND_TEST(test_json),
+		ROUND_TEST(test_text),    ROUND_TEST(test_idle),   ROUND_TEST(test_separated),
+		ROUND_TEST(test_threads), ROUND_TEST(test_bounds), ROUND_TEST(test_waits),
+		ROUND_TEST(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
