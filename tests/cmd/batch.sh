@@ -59,7 +59,7 @@ result "without a reader it ends, and says so where SIGPIPE is ignored" "$([ "$(
 status 1" ] || cat "$directory/errors")"
 
 : >"$directory/rounds"
-"$ctop" -b -d 1 -n 4 -p $$ -g process --format csv --no-heap >"$directory/rounds" 2>"$directory/notes" &
+"$ctop" -b -d 2 -n 4 -p $$ -g process --format csv --no-heap >"$directory/rounds" 2>"$directory/notes" &
 stopped=$!
 # shellcheck disable=SC2317 # by until_true
 has_lines()
@@ -68,7 +68,7 @@ has_lines()
 }
 until_true 60 has_lines "$directory/rounds" 2
 kill -STOP $stopped
-sleep 3 # some intervals, however many
+sleep 5 # some intervals, however many
 kill -CONT $stopped
 wait $stopped
 result "after a stop rounds are an interval apart" "$(cat "$directory/notes"

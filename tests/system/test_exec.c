@@ -46,7 +46,7 @@ static void test_live(void **state)
 {
 	char number[16];
 	const char *arguments[] = {
-		CTOP_PROGRAM, "-b",  "-n",      "2",      "-d",       "0.5",       "-p",
+		CTOP_PROGRAM, "-b",  "-n",      "2",      "-d",       "3",         "-p",
 		number,       "-g",  "process", "--mode", "interval", "--columns", "threads,run_time_ns",
 		"--format",   "csv", NULL};
 	static const struct run_options options;
@@ -157,7 +157,9 @@ static bool try_busy_leader(bool tells_tasks)
 	snprintf(number, sizeof number, "%d", pid);
 	run_start(&running, &options, arguments);
 	run_wait_for_lines(&running, 1);
+	run_pause(&running);
 	let_it_execute(&program);
+	run_continue(&running);
 	run_finish(&running, &run, &options);
 	run_expect(&run, 0);
 	sum_of(run.output, RUN_TIME, &most);

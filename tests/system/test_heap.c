@@ -281,7 +281,7 @@ static void test_batch(void **state)
 	target_start(&target, "park", "4", 0);
 	snprintf(pid, sizeof pid, "%d", target.helper.child);
 	run_start(&running, &options,
-		  (const char *[]){CTOP_PROGRAM, "-b", "-n", "2", "-d", "1", "-p", pid, "--mode", "interval",
+		  (const char *[]){CTOP_PROGRAM, "-b", "-n", "2", "-d", "3", "-p", pid, "--mode", "interval",
 				   "--format", "tsv", "--columns", "threads,PROCS,SEEN,ALLOC,FREED,TOTAL",
 				   NULL});
 	run_wait_for_lines(&running, 1);
@@ -539,7 +539,7 @@ static void test_helpers_killed(void **state)
 	size_t count = 10, start, length;
 	char pids[2 * 2][16];
 	struct running running;
-	pid_t supervisor;
+	pid_t supervisor, reader;
 	struct run run;
 
 	(void)state;
@@ -558,7 +558,8 @@ static void test_helpers_killed(void **state)
 	supervisor = find_child(running.child, "ctop");
 	assert_int_not_equal(supervisor, 0);
 
-	assert_int_equal(kill(find_child(supervisor, "ctop"), SIGKILL), 0);
+	await("it has a reader", (reader = find_child(supervisor, "ctop")) != 0);
+	assert_int_equal(kill(reader, SIGKILL), 0);
 	newcomers_arrive(&after, "b");
 	start = wait_for_output(&running, start, NULL, &after);
 	assert_no_zombie(supervisor);

@@ -38,10 +38,11 @@ static const char *number_of(int number)
  */
 static char *traced_calls(const char *const *arguments)
 {
-	const char *strace[24] = {"/usr/bin/strace",     "-f",        "-qq",         "-e",
-				  "trace=ptrace",        "-e",        "signal=none", "-o",
-				  scratch_path("trace"), CTOP_PROGRAM};
-	size_t count = 10;
+	/* stopped at each system call, ctop's readers would not answer in time */
+	const char *strace[24] = {"/usr/bin/strace", "-f", "--seccomp-bpf", "-qq", "-e",
+				  "trace=ptrace",    "-e", "signal=none",   "-o",  scratch_path("trace"),
+				  CTOP_PROGRAM};
+	size_t count = 11;
 	struct run run;
 	char *calls;
 

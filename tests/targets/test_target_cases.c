@@ -160,7 +160,7 @@ static void test_becomes_another(void **state)
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "2");
 	snprintf(line, sizeof(line), "exec %s park 2", target_path("5.2.1"));
-	start_run(&running, target.child, "1000", "50");
+	start_run(&running, target.child, "1000", "500");
 	run_wait_for_rest(&running);
 	target_command(&target, line);
 	run_finish(&running, &run, &(struct run_options){0});
@@ -184,14 +184,14 @@ static void test_becomes_itself(void **state)
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "2");
 	snprintf(line, sizeof(line), "exec %s park 3", target_path("5.3.0"));
-	start_run(&running, target.child, "100", "50");
+	start_run(&running, target.child, "24", "500");
 	run_wait_for_rest(&running);
 	target_command(&target, line);
 	run_finish(&running, &run, &(struct run_options){0});
 	run_expect(&run, 0);
 	tree = yajl_tree_parse(run.output, NULL, 0);
 	assert_non_null(tree);
-	expect_own_counts(probe_threads(tree, 99), &target);
+	expect_own_counts(probe_threads(tree, 23), &target);
 	yajl_tree_free(tree);
 	run_release(&run);
 	target_end(&target);
@@ -205,7 +205,7 @@ static void test_dies(void **state)
 
 	(void)state;
 	target_start_named(&target, "5.3.0", "park", "100");
-	start_run(&running, target.child, "1000", "33");
+	start_run(&running, target.child, "1000", "500");
 	run_wait_for_rest(&running);
 	kill(target.child, SIGKILL);
 	target_end(&target);
@@ -386,6 +386,7 @@ static void test_redis(void **state)
 				   "--port", "0", "--unixsocket", socket, "--io-threads", "4", "--save", "",
 				   "--dir", scratch_directory(), NULL});
 	await("redis has its socket", stat(socket, &status) == 0);
+	await("redis has its threads", count_threads(server.child) >= 7);
 	tree = probe_process(server.child, "--no-stop", NULL, 0);
 	threads = probe_threads(tree, 0);
 	assert_int_equal(threads->u.array.len, count_threads(server.child));

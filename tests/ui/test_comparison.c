@@ -271,7 +271,7 @@ static void test_live_against_file(void **state)
 	/* what was typed is there again to be mended */
 	pty_show(&pty, "D", "compare with: /nowhere/at-all");
 	pty_show(&pty, "\025" CTOP_PROGRAM "\r", "is not a snapshot");
-	pty_wait_text(&pty, "every 0.5s  rate");
+	pty_wait_text(&pty, "every 0.5s");
 	pty_type(&pty, "D\025");
 	pty_type(&pty, before);
 	pty_show(&pty, "\r", "compared with one.ctprof.zst; D goes back");
@@ -288,8 +288,8 @@ static void test_live_against_file(void **state)
 	pty_type(&pty, "e");
 	pty_hide(&pty, " ", "PAUSED");
 	/* Esc goes back to the live screen, its view as it was left */
-	pty_show(&pty, "\033", "every 0.5s  rate");
-	pty_wait_text(&pty, "by process {N}");
+	pty_show(&pty, "\033", "by process {N}");
+	pty_wait_text(&pty, "every 0.5s");
 	pty_show(&pty, "~", "there is no comparison");
 	pty_quit(&pty);
 }
@@ -344,13 +344,15 @@ struct thread_search {
 	pid_t found;
 };
 
-/* Whether there is a thread that was not there before. */
+/* Whether there is a thread that was not there before, and does not end at once. */
 static bool has_new_thread(struct pty_screen *pty, const void *context)
 {
 	struct thread_search *search = *(struct thread_search *const *)context;
+	const pid_t last = search->found;
 	char now[THREADS_MAX][16];
 	const size_t count = list_threads(pty->child, now);
 
+	search->found = 0;
 	for (size_t i = 0; i < count && search->found == 0; i++) {
 		bool known = false;
 
@@ -359,7 +361,7 @@ static bool has_new_thread(struct pty_screen *pty, const void *context)
 		if (!known)
 			search->found = atoi(now[i]);
 	}
-	return search->found != 0;
+	return search->found != 0 && search->found == last;
 }
 
 /*

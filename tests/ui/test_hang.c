@@ -241,15 +241,19 @@ static void test_save_twice(void **state)
 	const char *output;
 
 	(void)state;
-	start_screen(&pty, hanging_mount_directory());
-	pty_wait_text(&pty, " groups by ");
-	pty_type(&pty, "SSSSq");
-	pty_wait_end(&pty);
-	pty_expect_restored(&pty);
-	assert_true(WIFEXITED(pty.status));
+	for (int i = 0, given_up = true; given_up; i++) {
+		start_screen(&pty, hanging_mount_directory());
+		pty_wait_text(&pty, " groups by ");
+		pty_type(&pty, "SSSSq");
+		pty_wait_end(&pty);
+		pty_expect_restored(&pty);
+		assert_true(WIFEXITED(pty.status));
+		/* a disk that is busy for so long is taken for one that does not answer */
+		given_up = i < 2 && pty_find(&pty, "not saved in", NULL) >= 0;
+		pty_release(&pty);
+	}
 	hanging_mount_run(list, &output);
 	assert_non_null(strstr(output, ".ctprof.zst"));
-	pty_release(&pty);
 }
 
 static void write_file(const char *path, const char *text)

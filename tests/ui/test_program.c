@@ -154,7 +154,7 @@ static void test_titles(void **state)
 		"rtl\xe2\x80\xae\xe2\x80\x8fzero\xe2\x80\x8bwidth\xef\xbb\xbf",
 		"long",
 	};
-	char directory[] = "/tmp/ctop-ui-XXXXXX", program[PATH_MAX];
+	char directory[] = "/tmp/ctop-ui-XXXXXX", program[PATH_MAX], name[16], keys[80], said[80];
 	char *more = malloc(LONG_TITLE + 1);
 	pid_t children[TITLES];
 	struct pty_screen pty;
@@ -164,19 +164,26 @@ static void test_titles(void **state)
 	memset(more, 'x', LONG_TITLE);
 	more[LONG_TITLE] = '\0';
 	assert_non_null(mkdtemp(directory));
-	snprintf(program, sizeof(program), "%s/uititle", directory);
+	/* of this test alone: the same one may run elsewhere */
+	snprintf(name, sizeof(name), "uit-%d", (int)getpid());
+	snprintf(program, sizeof(program), "%s/%s", directory, name);
 	assert_int_equal(symlink("/bin/sh", program), 0);
 	for (size_t i = 0; i < TITLES; i++)
 		children[i] = start_titled(program, titles[i], more, i == TITLES - 1 ? LONG_PARTS : 0);
 	start_program(&pty, 36, 120, "-d0.5", "-gpid", "--ascii");
-	pty_show(&pty, "/process = uititle\r", "filter: process = uititle");
+	snprintf(keys, sizeof(keys), "/process = %s\r", name);
+	snprintf(said, sizeof(said), "filter: process = %s", name);
+	pty_show(&pty, keys, said);
 	assert_titles_shown(&pty);
-	pty_show(&pty, "/\025UPDATE and process = uititle\r", "filter: UPDATE and");
+	snprintf(keys, sizeof(keys), "/\025UPDATE and process = %s\r", name);
+	pty_show(&pty, keys, "filter: UPDATE and");
 	pty_wait_text(&pty, "1 thread in 1 group");
 	pty_wait_text(&pty, "UPDATE waiting -c read line");
-	pty_show(&pty, "/\025command = *idle?-c*\r", "filter: command =");
+	snprintf(keys, sizeof(keys), "/\025command = *idle?-c* and process = %s\r", name);
+	pty_show(&pty, keys, "filter: command =");
 	pty_wait_text(&pty, "1 thread in 1 group");
-	pty_show(&pty, "/\025process = uititle\r", "5 threads in 5 groups");
+	snprintf(keys, sizeof(keys), "/\025process = %s\r", name);
+	pty_show(&pty, keys, "5 threads in 5 groups");
 	pty_type(&pty, "\033OR53413");
 	pty_wait_selected(&pty, "idle -c read line");
 	pty_hide(&pty, "\033", "search:");

@@ -13,13 +13,14 @@ mounted=
 # shellcheck disable=SC2317 # by the trap
 clean()
 {
-    for process in ${started:-}; do
+    # of those that have ended the ids may be somebody else's
+    read -r children <"/proc/$$/task/$$/children"
+    for process in $children; do
         kill -KILL "$process" 2>/dev/null
     done
     [ -z "$mounted" ] || umount "$mounted"
     rm -rf "$directory"
 }
-started=
 trap clean EXIT
 
 # rounds HISTORY: how many it has.
@@ -48,7 +49,6 @@ begin()
     # shellcheck disable=SC2086 # words
     $with "$ctop" record --no-heap -d 0.5 --history "$history" "$@" 2>"$directory/said" &
     recorder=$!
-    started="$started $recorder"
     with=
 }
 
@@ -124,7 +124,6 @@ result "it is not once the first has ended" "$([ $status = 0 ] || echo "status $
 
 "$hear" "$directory/socket" >"$directory/heard" &
 ear=$!
-started="$started $ear"
 until_true 60 test -S "$directory/socket"
 with="env NOTIFY_SOCKET=$directory/socket WATCHDOG_USEC=3000000"
 begin "$directory/service"
@@ -199,7 +198,6 @@ result "nothing was made of it" "$(ls -d "$directory/no" 2>/dev/null)"
 cp /bin/sh "$directory/ctop-burns"
 "$directory/ctop-burns" -c 'while :; do :; done' &
 burner=$!
-started="$started $burner"
 begin "$directory/rules" --when 'run_time_ns(ctop-burns) > 50ms' --when 'run_time_ns(ctop-burns) > 5000s' --rest 1h
 # shellcheck disable=SC2317 # by until_true
 has_mark()
@@ -234,7 +232,6 @@ if [ -w /proc/pressure/cpu ]; then
         "$directory/ctop-burns" -c 'while :; do :; done' &
         burners="$burners $!"
     done
-    started="$started $burners"
     begin "$directory/pressure" -d 1 --when 'psi.cpu > 1'
     # shellcheck disable=SC2317 # by until_true
     has_pressure_mark()
