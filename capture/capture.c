@@ -176,6 +176,7 @@ static int open_sources(struct capture *capture, const struct capture_options *o
 	capture->scx = scx_watch_open(&capture->roots, &options->fields, options->scheduler_rights);
 	capture->latency_is_to_load = options->latency;
 	capture->once = options->once;
+	capture->full_is_round = options->full_is_round;
 	if (!options->latency_later)
 		capture_load_latency(capture);
 	result = open_backend(capture, options, error);
@@ -412,7 +413,8 @@ static int run(struct round *round)
 		return result;
 	round_name_threads(round);
 	if (round->capture->latency != NULL)
-		latency_watch_read(round->capture->latency, round->full, round->snapshot);
+		latency_watch_read(round->capture->latency, round->full && !round->capture->full_is_round,
+				   round->snapshot);
 	scx_watch_read(round->capture->scx, round->task_fields, round->cancel, round->snapshot,
 		       &round->capture->checks.results[FEATURE_TASK_FIELDS]);
 	round_finish(round);

@@ -39,6 +39,7 @@ struct capture_options {
 	struct reader *reader;
 	bool allow_stop;           /* threads that can be read in no other way may be stopped for a moment */
 	bool once;                 /* for one capture_full() alone: what only rounds use is not loaded */
+	bool full_is_round;        /* the receiver counts from full snapshots as it does from rounds */
 	bool latency;              /* capture_switch_latency() is to work */
 	bool latency_later;        /* not before capture_load_latency(), which loads what it takes */
 	uint64_t heap_patience_ns; /* how long capture_full() waits for executables that are being resolved */

@@ -117,7 +117,8 @@ static void request(struct ui *ui, struct ui_look look)
 
 	if (!is_possible(ui))
 		return;
-	look.from_newest = !ui->past.open;
+	/* what was asked for before may not be there yet */
+	look.from_newest = !ui->past.open && !ui->past.is_waiting;
 	/* what counted from the base goes on to do so */
 	if (look.from_newest)
 		ui->past.base_unix_ns = base != NULL ? base->captured_at_unix_ns : 0;

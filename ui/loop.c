@@ -126,7 +126,7 @@ static void take_event(struct ui *ui, struct ui_event *event)
 		take_saved(ui, event);
 		break;
 	case UI_EVENT_FILE:
-		screen_comparison_take_file(ui, snapshot, event->path, event->message);
+		screen_comparison_take_file(ui, snapshot, event);
 		break;
 	case UI_EVENT_NAMES:
 		actions_take_names(ui, event->message);

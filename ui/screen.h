@@ -276,6 +276,7 @@ struct ui {
 	/* the comparison */
 	char *before_name;      /* of the file that before is, NULL for none yet */
 	char *loading;          /* the file asked for, NULL for none */
+	uint64_t other_number;  /* of the last request for something to compare with */
 	char *saved;            /* the file that was saved last, NULL for none */
 	struct view plain_view; /* what leaving the comparison goes back to */
 
@@ -604,11 +605,10 @@ void screen_comparison_leave(struct ui *ui);
 void screen_comparison_toggle(struct ui *ui);
 
 /*
- * Takes over the snapshot to compare with, or, if that is NULL, shows the message that says why. `name` is
- * its name, NULL: the one that it was asked for by.
+ * Takes over the snapshot to compare with, or, if that is NULL, shows the message of the UI_EVENT_FILE that
+ * says why. What answers another than the last request is dropped.
  */
-void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *name,
-				 const char *message);
+void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const struct ui_event *event);
 
 void screen_comparison_swap(struct ui *ui);
 void screen_comparison_equal(struct ui *ui);

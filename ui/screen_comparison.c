@@ -168,8 +168,8 @@ static bool parse_other(const struct ui *ui, const char *text, struct ui_other *
 
 static void ask_for_file(struct ui *ui, const char *path)
 {
-	struct ui_other other;
-	char *name;
+	struct ui_request request = {.kind = UI_REQUEST_FILE, .text = path};
+	char *name = NULL;
 
 	ui->prompting = NULL;
 	if (path[strspn(path, " ")] == '\0')
@@ -178,16 +178,15 @@ static void ask_for_file(struct ui *ui, const char *path)
 	ui->loading = memory_duplicate(path);
 	screen_message(ui, STYLE_MESSAGE, "reading %s%s", path, draw_marks()->resolving);
 	ui->message_pending = true;
-	if (!parse_other(ui, path, &other)) {
-		(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_FILE, .text = path});
-	} else if (ui_offers(ui->host, UI_REQUEST_OTHER)) {
-		(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_OTHER, .other = other});
-	} else {
-		/* of the history that is recorded on this host */
-		name = memory_format("%s%s", *path == '@' ? "" : "@", path);
-		(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_FILE, .text = name});
-		free(name);
+	request.number = ++ui->other_number;
+	if (parse_other(ui, path, &request.other)) {
+		if (ui_offers(ui->host, UI_REQUEST_OTHER))
+			request.kind = UI_REQUEST_OTHER;
+		else /* of the history that is recorded on this host */
+			request.text = name = memory_format("%s%s", *path == '@' ? "" : "@", path);
 	}
+	(void)ui_request(ui->host, &request);
+	free(name);
 }
 
 void screen_comparison_toggle(struct ui *ui)
@@ -214,9 +213,15 @@ void screen_comparison_toggle(struct ui *ui)
 						     : "");
 }
 
-void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const char *name,
-				 const char *message)
+void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const struct ui_event *event)
 {
+	const char *name = event->path, *message = event->message;
+
+	/* something else was asked for since then */
+	if (event->number != ui->other_number) {
+		snapshot_release(snapshot);
+		return;
+	}
 	if (snapshot == NULL) {
 		/* ui->loading stays: the prompt offers it again */
 		screen_message(ui, STYLE_ERROR, "%s", message);

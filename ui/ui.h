@@ -116,6 +116,7 @@ enum ui_event_kind {
 /* Something happened elsewhere. The receiver owns snapshot and texts; NULL: there is none. */
 struct ui_event {
 	enum ui_event_kind kind;
+	uint64_t number; /* of UI_EVENT_FILE: that of the request */
 	struct snapshot *snapshot;
 	char *message, *path;
 	bool is_error;
@@ -134,11 +135,11 @@ void ui_event_discard(void *event);
 enum ui_request_kind {
 	UI_REQUEST_BASE,
 	UI_REQUEST_SAVE,      /* save */
-	UI_REQUEST_FILE,      /* text: the file to compare with; only the last request has a result */
+	UI_REQUEST_FILE,      /* number, text: the file to compare with; the last request counts */
 	UI_REQUEST_NAMES,     /* text: a file name to complete; no answer where the file system gives none */
 	UI_REQUEST_WRITE_TAB, /* tab: what the user made of it, to the file `text` */
 	UI_REQUEST_MOMENT,    /* look; of requests that were not begun the newest counts, and steps add up */
-	UI_REQUEST_OTHER,     /* other: a moment or a span to compare with */
+	UI_REQUEST_OTHER,     /* number, other: a moment or a span to compare with, instead of a file */
 	UI_REQUEST_STRIP,     /* strip; made when nothing else is asked for; the last request counts */
 	UI_REQUEST_COURSES,   /* courses; as the strip */
 	UI_REQUEST_LOOKUP,    /* lookup */
@@ -146,6 +147,7 @@ enum ui_request_kind {
 
 struct ui_request {
 	enum ui_request_kind kind;
+	uint64_t number; /* which of those that ask for something to compare with it is */
 	const char *text;
 	union {
 		/* The snapshot on the screen (the host takes a reference of its own), and its window that is

@@ -268,7 +268,9 @@ static int walk(struct dump *dump, struct error *error)
 		if (result < 0)
 			return result;
 		is_last = history_is_same(&round, &next) || next.unix_ns > dump->to_unix_ns;
-		result = take_round(dump, is_first ? NULL : &before, &round, is_last, error);
+		/* what was before a gap has a table, as what was before the end */
+		result = take_round(dump, is_first ? NULL : &before, &round,
+				    is_last || !history_adjoins(dump->history, &round, &next), error);
 		if (result < 0 || dump->output.status < 0)
 			return result;
 	}

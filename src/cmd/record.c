@@ -2,6 +2,7 @@
 /* `ctop record`: rounds of the live host into a history. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -119,6 +120,7 @@ static int record_run(void *untyped, char **operands, int operand_count)
 		.rounds = options->rounds,
 	};
 	struct error error;
+	bool left_behind;
 	int result;
 
 	(void)operands;
@@ -129,7 +131,9 @@ static int record_run(void *untyped, char **operands, int operand_count)
 	history_place_make();
 	loop.capture.reader = privilege_open_reader(options->roots.roots);
 	record_rules_watch(loop.rules, options->roots.roots[ROOT_PROC], loop.interval_ns);
-	result = record_loop_run(&loop, &error);
+	result = record_loop_run(&loop, &left_behind, &error);
+	if (left_behind)
+		_exit(signals_end(result, &error));
 	record_rules_release(loop.rules);
 	reader_release(loop.capture.reader);
 	return signals_end(result, &error);

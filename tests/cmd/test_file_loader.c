@@ -80,14 +80,14 @@ static void test_last_request(void **state)
 	const struct fixture fixture = begin();
 
 	(void)state;
-	file_loader_request(fixture.loader, "no-such-file");
+	file_loader_request(fixture.loader, 1, "no-such-file");
 	assert_fails(&fixture, "no-such-file");
 	/* the result of the first is there before the second is asked for, but nobody has taken it */
-	file_loader_request(fixture.loader, "first-file");
+	file_loader_request(fixture.loader, 2, "first-file");
 	wait_readable(&fixture);
-	file_loader_request(fixture.loader, "second-file");
+	file_loader_request(fixture.loader, 3, "second-file");
 	assert_fails(&fixture, "second-file");
-	file_loader_request(fixture.loader, "third-file");
+	file_loader_request(fixture.loader, 4, "third-file");
 	wait_readable(&fixture);
 	end(&fixture);
 }

@@ -43,6 +43,7 @@ struct capture_loop {
 	bool slow_told;
 	size_t most_threads;         /* of a round, since memory was given back */
 	unsigned int smaller_rounds; /* in a row, that had less than half of them */
+	bool last_is_round;          /* of the snapshots sent, the last */
 
 	/* Everything below is guarded by the lock. */
 	bool stop, is_open, is_started;
@@ -95,7 +96,7 @@ static void keep_unseen(struct capture_loop *loop, struct snapshot *snapshot)
 
 static bool send_snapshot(struct capture_loop *loop, enum capture_event_kind kind, struct snapshot *snapshot)
 {
-	if (kind == CAPTURE_ROUND || loop->options.full_is_round) {
+	if (kind == CAPTURE_ROUND || loop->options.capture.full_is_round) {
 		hand_on_ended(snapshot, loop->unseen);
 		snapshot_release(loop->unseen);
 		loop->unseen = NULL;
@@ -104,6 +105,7 @@ static bool send_snapshot(struct capture_loop *loop, enum capture_event_kind kin
 	}
 	pthread_mutex_lock(&loop->lock);
 	loop->sent++;
+	loop->last_is_round = kind == CAPTURE_ROUND;
 	loop->unfinished += kind == CAPTURE_ROUND;
 	pthread_mutex_unlock(&loop->lock);
 	return send_event(loop, (struct capture_event){.kind = kind, .snapshot = snapshot});
@@ -154,6 +156,17 @@ static void trim_memory(struct capture_loop *loop, size_t threads)
 		memory_trim();
 }
 
+/* Whether rounds have been paused, which the receiver does not take then, since it has what it shows. */
+static bool is_unseen(struct capture_loop *loop)
+{
+	bool is_paused;
+
+	pthread_mutex_lock(&loop->lock);
+	is_paused = loop->settings.paused;
+	pthread_mutex_unlock(&loop->lock);
+	return is_paused && loop->sent >= SHOWN_LEAST;
+}
+
 static bool take_round(struct capture_loop *loop, struct capture_round_options round)
 {
 	const struct capture_loop_options *options = &loop->options;
@@ -169,7 +182,13 @@ static bool take_round(struct capture_loop *loop, struct capture_round_options r
 	if (result < 0)
 		return result == -ECANCELED || send_text(loop, CAPTURE_NO_ROUND, error.text, result);
 	trim_memory(loop, snapshot->thread_count);
-	older = options->withdraw != NULL ? options->withdraw(options->context) : NULL;
+	if (is_unseen(loop)) {
+		capture_return_latency(loop->capture, snapshot);
+		keep_unseen(loop, snapshot);
+		return true;
+	}
+	/* one before a full snapshot stays: the rounds after that are counted from it */
+	older = options->withdraw != NULL && loop->last_is_round ? options->withdraw(options->context) : NULL;
 	if (older != NULL) {
 		capture_return_latency(loop->capture, older);
 		keep_unseen(loop, older);

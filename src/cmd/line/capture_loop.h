@@ -53,9 +53,8 @@ struct capture_loop_options {
 	/* Rounds that were sent and not finished (capture_loop_finish_round()) before the next one waits for
 	 * that: it then covers a longer time, and nothing is lost. 0: any number. */
 	unsigned int unfinished_max;
-	bool back_to_back;  /* rounds longer than the interval follow one another, and a notice says so */
-	bool tells_host;    /* CAPTURE_HOST comes first, read with the user's own rights */
-	bool full_is_round; /* the receiver counts from full snapshots as it does from rounds */
+	bool back_to_back; /* rounds longer than the interval follow one another, and a notice says so */
+	bool tells_host;   /* CAPTURE_HOST comes first, read with the user's own rights */
 	void *context;
 	/* Called in the thread; the receiver owns what is in the event. False ends the rounds. */
 	bool (*send)(void *context, const struct capture_event *event);

@@ -90,8 +90,12 @@ static void start_job(struct job *job, void (*run)(void *job), bool must_finish,
 
 	if (result == 0)
 		return;
-	send_message(job->loader, kind,
-		     memory_format("cannot %s %s now: %s", what, job->path, strerror(-result)), true);
+	queue_send(job->loader->queue,
+		   &(struct ui_event){.kind = kind,
+				      .number = job->request,
+				      .message = memory_format("cannot %s %s now: %s", what, job->path,
+							       strerror(-result)),
+				      .is_error = true});
 	release_job(job);
 }
 
@@ -101,7 +105,7 @@ static void load(void *argument)
 {
 	struct job *job = argument;
 	struct file_loader *loader = job->loader;
-	struct ui_event event = {.kind = UI_EVENT_FILE};
+	struct ui_event event = {.kind = UI_EVENT_FILE, .number = job->request};
 	struct history_moment file;
 	struct error error;
 
@@ -129,12 +133,13 @@ static bool is_file(const void *event)
 	return ((const struct ui_event *)event)->kind == UI_EVENT_FILE;
 }
 
-void file_loader_request(struct file_loader *loader, const char *path)
+void file_loader_request(struct file_loader *loader, uint64_t number, const char *path)
 {
 	struct job *job = create_job(loader, path);
 	struct ui_event former;
 
-	job->request = atomic_fetch_add(&loader->request, 1) + 1;
+	job->request = number;
+	atomic_store(&loader->request, number);
 	if (queue_withdraw(loader->queue, is_file, &former))
 		ui_event_discard(&former);
 	start_job(job, load, false, UI_EVENT_FILE, "read");

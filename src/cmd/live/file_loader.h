@@ -16,7 +16,7 @@ struct file_loader;
 struct file_loader *file_loader_create(struct tasks *tasks, struct queue *queue);
 
 /* UI_REQUEST_FILE, UI_REQUEST_NAMES, UI_REQUEST_WRITE_TAB */
-void file_loader_request(struct file_loader *loader, const char *path);
+void file_loader_request(struct file_loader *loader, uint64_t number, const char *path);
 void file_loader_request_names(struct file_loader *loader, const char *text);
 void file_loader_write_tab(struct file_loader *loader, const char *path, enum tab tab);
 

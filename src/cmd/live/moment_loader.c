@@ -26,6 +26,7 @@ struct wanted {
 	struct ui_look looks[LOOKS_MAX]; /* each from where the one before leads */
 	size_t look_count;
 	bool other_wanted;
+	uint64_t other_number;
 	struct ui_other other;
 	struct moment_strip *strip; /* to be begun, or NULL */
 	struct moment_courses *courses;
@@ -181,14 +182,14 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 {
 	struct history_round before;
 	struct buffer text = {0};
+	const int result = history_step(loader->history, &loader->position, -1, &before, NULL);
 
 	if (mark != NULL)
 		buffer_append_text(&text, mark);
-	if (history_step(loader->history, &loader->position, -1, &before, NULL) == 0 &&
-	    history_is_same(&before, round)) {
+	if (result == 0 && history_is_same(&before, round)) {
 		append_separator(&text);
 		buffer_append_text(&text, "the oldest round, without rates");
-	} else if (!history_adjoins(loader->history, &before, round)) {
+	} else if (result == 0 && !history_adjoins(loader->history, &before, round)) {
 		append_separator(&text);
 		if (before.boot != round->boot)
 			buffer_append_text(&text, "the host was started again, ");
@@ -356,15 +357,16 @@ static void pass_by(struct moment_loader *loader, const struct ui_look *look)
 
 	if (look->from_newest || !loader->has_position)
 		loader->has_position = history_last(loader->history, &loader->position, NULL) == 0;
+	loader->has_mark &= look->kind == UI_LOOK_MARK;
 	if (loader->has_position && find_round(loader, look, &round, &note, &message, NULL) == 0)
 		loader->position = round;
 	free(note);
 	free(message);
 }
 
-static void serve_other(struct moment_loader *loader, struct ui_other other)
+static void serve_other(struct moment_loader *loader, uint64_t number, struct ui_other other)
 {
-	struct ui_event event = {.kind = UI_EVENT_FILE};
+	struct ui_event event = {.kind = UI_EVENT_FILE, .number = number};
 	struct history_moment moment;
 	struct error error;
 
@@ -413,7 +415,7 @@ static void work_on_courses(struct moment_loader *loader)
 static void serve(struct moment_loader *loader, const struct wanted *wanted)
 {
 	if (wanted->other_wanted)
-		serve_other(loader, wanted->other);
+		serve_other(loader, wanted->other_number, wanted->other);
 	for (size_t i = 0; i + 1 < wanted->look_count; i++)
 		pass_by(loader, &wanted->looks[i]);
 	if (wanted->look_count != 0)
@@ -506,10 +508,11 @@ void moment_loader_request(struct moment_loader *loader, const struct ui_look *l
 	start(loader);
 }
 
-void moment_loader_request_other(struct moment_loader *loader, struct ui_other other)
+void moment_loader_request_other(struct moment_loader *loader, uint64_t number, struct ui_other other)
 {
 	pthread_mutex_lock(&loader->lock);
 	loader->wanted.other = other;
+	loader->wanted.other_number = number;
 	loader->wanted.other_wanted = true;
 	start(loader);
 }

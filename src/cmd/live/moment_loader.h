@@ -26,7 +26,7 @@ int moment_loader_begin(struct moment_loader *loader, const struct ui_look *look
 
 /* UI_REQUEST_MOMENT, UI_REQUEST_OTHER, UI_REQUEST_STRIP, UI_REQUEST_COURSES */
 void moment_loader_request(struct moment_loader *loader, const struct ui_look *look);
-void moment_loader_request_other(struct moment_loader *loader, struct ui_other other);
+void moment_loader_request_other(struct moment_loader *loader, uint64_t number, struct ui_other other);
 void moment_loader_request_strip(struct moment_loader *loader, const struct ui_strip_request *request);
 void moment_loader_request_courses(struct moment_loader *loader, const struct ui_courses_request *request);
 

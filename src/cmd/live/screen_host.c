@@ -180,7 +180,7 @@ static bool request(void *context, const struct ui_request *request)
 		saver_request(host->saver, request->save.shown, request->save.window);
 		break;
 	case UI_REQUEST_FILE:
-		file_loader_request(host->files, request->text);
+		file_loader_request(host->files, request->number, request->text);
 		break;
 	case UI_REQUEST_NAMES:
 		file_loader_request_names(host->files, request->text);
@@ -192,7 +192,7 @@ static bool request(void *context, const struct ui_request *request)
 		moment_loader_request(host->moments, &request->look);
 		break;
 	case UI_REQUEST_OTHER:
-		moment_loader_request_other(host->moments, request->other);
+		moment_loader_request_other(host->moments, request->number, request->other);
 		break;
 	case UI_REQUEST_STRIP:
 		moment_loader_request_strip(host->moments, &request->strip);
@@ -264,11 +264,10 @@ static void start_past(struct screen_host *host, struct history *history)
 
 static int start_capture(struct screen_host *host, const struct capture_options *options, struct error *error)
 {
-	const struct capture_loop_options loop = {
+	struct capture_loop_options loop = {
 		.capture = *options,
 		.second_round_ns = SECOND_ROUND_DELAY_NS,
 		.tells_host = true,
-		.full_is_round = true,
 		.context = host,
 		.send = send_event,
 		.withdraw = withdraw,
@@ -276,8 +275,10 @@ static int start_capture(struct screen_host *host, const struct capture_options 
 	/* Longer where it fails unless BPF can be had: that takes the kernel some time, and nobody wants a
 	 * screen for it. */
 	const uint64_t patience_ns = options->backend == CAPTURE_BACKEND_BPF ? NS_PER_S : OPEN_PATIENCE_NS;
-	const int result = capture_loop_start(&loop, patience_ns, &host->capture, error);
+	int result;
 
+	loop.capture.full_is_round = true;
+	result = capture_loop_start(&loop, patience_ns, &host->capture, error);
 	if (result < 0)
 		return result;
 	host->offered.change_settings = change_settings;

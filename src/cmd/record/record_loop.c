@@ -404,7 +404,7 @@ static int start(struct record_loop *loop, struct error *error)
 	return start_capture(loop, error);
 }
 
-int record_loop_run(const struct record_loop_options *options, struct error *error)
+int record_loop_run(const struct record_loop_options *options, bool *ret_left_behind, struct error *error)
 {
 	bool left_behind = false;
 	struct record_loop loop = {
@@ -438,5 +438,6 @@ int record_loop_run(const struct record_loop_options *options, struct error *err
 	free(loop.marks);
 	free(loop.polled);
 	signals_restore(&loop.signals);
+	*ret_left_behind = left_behind;
 	return result;
 }

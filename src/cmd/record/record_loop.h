@@ -26,8 +26,9 @@ struct record_loop_options {
  * that it is alive, and that it stops (notify.h).
  *
  * Returns 0 when all rounds are stored or SIGTERM came; the number of another signal, for the caller to
- * raise; else a negative errno with a sentence. Rounds that could not be stored are no failure.
+ * raise; else a negative errno with a sentence. Rounds that could not be stored are no failure. With
+ * *ret_left_behind a capture hangs and still uses what it was given: the process has to end without exit(3).
  */
-int record_loop_run(const struct record_loop_options *options, struct error *error);
+int record_loop_run(const struct record_loop_options *options, bool *ret_left_behind, struct error *error);
 
 #endif

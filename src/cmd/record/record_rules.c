@@ -260,7 +260,8 @@ static const struct table_row *find_worst(const struct table *table, struct reco
 		const struct cell *cell = &row->cells[0];
 		bool known;
 
-		if (!rule_matches(rule, row->key, row->key_length, row->label, row->label_length))
+		if (row->mark == ROW_MARK_GONE ||
+		    !rule_matches(rule, row->key, row->key_length, row->label, row->label_length))
 			continue;
 		*ret_matches = true;
 		if (cell->state == CELL_UNAVAILABLE)

@@ -98,6 +98,10 @@ result "nothing is damaged" "$("$ctop" history --check --history "$directory/KIL
 result "the time between is a gap" "$("$ctop" history --history "$directory/KILL" 2>&1 | grep -q 'not recorded' ||
     "$ctop" history --history "$directory/KILL" 2>&1)"
 
+# in rates each stretch has a table, up to its last round
+tables=$("$ctop" dump --history "$directory/KILL" --every 1d --format csv --limit 1 2>/dev/null | tail -n +2 | cut -d , -f 1 | sort -u | wc -l)
+result "what was before it is not left out of a series" "$([ "$tables" = 2 ] || echo "$tables tables")"
+
 # what is ignored stays so: nohup(1)
 with="env --ignore-signal=HUP"
 begin "$directory/ignored"
