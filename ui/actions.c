@@ -229,7 +229,9 @@ static void toggle_latency(struct ui *ui)
 	ui->settings.latency = !ui->settings.latency;
 	screen_message(ui, STYLE_MESSAGE, "how long waits take is %s measured",
 		       ui->settings.latency ? "now" : "no longer");
-	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY && !ui->blame.open)
+	/* a page stays with its row */
+	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY &&
+	    !ui->blame.open && !ui->metrics_open && !ui->graph.open)
 		navigate_to_tab(ui, TAB_LATENCY);
 	else
 		navigate_tell_host(ui);

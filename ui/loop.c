@@ -44,8 +44,11 @@ static bool rounds_done(const struct ui *ui, const struct session *session)
 static void take_unseen_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 {
 	session_add_round(ui->past.live, snapshot);
-	if (is_base)
+	if (is_base) {
 		session_set_base(ui->past.live);
+		screen_message(ui, STYLE_MESSAGE,
+			       "numbers of now count from this moment on (d: other modes)");
+	}
 	ui->quit |= rounds_done(ui, ui->past.live);
 }
 

@@ -73,11 +73,12 @@ static void close_pages(struct ui *ui)
 /* The snapshot on the screen becomes the side after, with its window if the other side has one, too. */
 static void set_after(struct ui *ui)
 {
+	const enum diff_side other = compare_is_swapped(ui->comparison) ? DIFF_AFTER : DIFF_BEFORE;
 	const struct snapshot *now = session_now(ui->session);
 	struct snapshot_window *window = NULL;
 	struct snapshot *after;
 
-	if (now != NULL && now->window == NULL && compare_side(ui->comparison, DIFF_BEFORE)->window != NULL)
+	if (now != NULL && now->window == NULL && compare_side(ui->comparison, other)->window != NULL)
 		window = session_save_window(ui->session, ui->plain_view.mode);
 	if (window == NULL) {
 		compare_set_after(ui->comparison, now);
@@ -514,7 +515,7 @@ static void draw_note(struct ui *ui, int y)
 	const struct table_row *row = list_row(&ui->list);
 	struct buffer text = {0};
 
-	if (row == NULL)
+	if (row == NULL || row->mark == ROW_MARK_GONE || row->mark == ROW_MARK_ABSENT)
 		return;
 	/* the whole change in a sentence where there is room for one */
 	compare_append_sentence(ui->comparison, row, draw_marks() == &screen_marks_ascii, &text);

@@ -587,8 +587,10 @@ static int parse_word(struct parser *parser, uint32_t *ret_node)
 	}
 	parser->at += length;
 	skip_blanks(parser);
-	if (is_sign_next(parser->at,
-			 find_field(word) != FILTER_FIELD_COUNT || column_find(word) != COLUMN_COUNT)) {
+	/* no column is looked for that nobody compares: each name of a field that is looked for becomes one
+	 */
+	if (is_sign_next(parser->at, *parser->at == '~' && (find_field(word) != FILTER_FIELD_COUNT ||
+							    column_find(word) != COLUMN_COUNT))) {
 		result = parse_comparison(parser, word, ret_node);
 		free(word);
 		return result;

@@ -525,14 +525,16 @@ static bool reads_all(const char *directory)
 /* Who may not read is told so; who may only read can, also what is being written. */
 static void test_permissions(void **state)
 {
-	char *directory = fixture_record(20), *path = fixture_path(directory);
 	struct history_writer *writer;
+	char *directory, *path;
 
 	(void)state;
 	if (getuid() != 0) {
 		print_message("needs root to become another user\n");
 		skip();
 	}
+	directory = fixture_record(20);
+	path = fixture_path(directory);
 	assert_true(as_nobody(is_refused, directory));
 	assert_int_equal(chmod(directory, 0755), 0);
 	assert_true(as_nobody(is_refused, directory));

@@ -355,13 +355,14 @@ static void test_namespace(void **state)
 {
 	struct target target;
 	struct target inner;
-	struct probe *probe = create(false);
+	struct probe *probe;
 	const struct probe_process *process;
 	char path[64];
 	size_t count;
 
 	(void)state;
 	need_root();
+	probe = create(false);
 	target_start(&target, NULL,
 		     ARGUMENTS("unshare", "--pid", "--fork", "--kill-child", PROGRAM_STATIC, "park", "10"));
 	inner = target;

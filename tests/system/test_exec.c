@@ -46,7 +46,7 @@ static void test_live(void **state)
 {
 	char number[16];
 	const char *arguments[] = {
-		CTOP_PROGRAM, "-b",  "-n",      "2",      "-d",       "3",         "-p",
+		CTOP_PROGRAM, "-b",  "-n",      "2",      "-d",       "1",         "-p",
 		number,       "-g",  "process", "--mode", "interval", "--columns", "threads,run_time_ns",
 		"--format",   "csv", NULL};
 	static const struct run_options options;

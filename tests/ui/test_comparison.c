@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/wait.h"
 
 #include "pty_screen.h"
 
@@ -396,6 +397,48 @@ static void test_fault_while_loading(void **state)
 	unlink(path);
 }
 
+/* Lets whoever reads a pipe have a file, up to its end. */
+static void give_file(int pipe, const char *path)
+{
+	char bytes[65536]; /* as much as a pipe holds */
+	const int file = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t length = read(file, bytes, sizeof(bytes));
+
+	assert_in_range(length, 1, sizeof(bytes) - 1);
+	assert_int_equal(write(pipe, bytes, (size_t)length), length);
+	close(pipe);
+	close(file);
+}
+
+/* Of a file that is long in coming and a moment that is asked for instead, only the moment is shown. */
+static void test_last_asked(void **state)
+{
+	struct thread_search search = {.found = 0}, *pointer = &search;
+	struct pty_screen pty;
+	char path[PATH_MAX];
+	int fifo;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/late", directory);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fifo = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fifo >= 0);
+	start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, "-d0.5", NULL, NULL);
+	pty_wait_text(&pty, " by process {N}");
+	search.count = list_threads(pty.child, search.before);
+	pty_type(&pty, "D\025");
+	pty_type(&pty, path);
+	pty_show(&pty, "\r", "reading ");
+	pty_wait(&pty, has_new_thread, &pointer, "a thread that reads the file");
+	pty_show(&pty, "D\025now\r", "compared with ");
+	give_file(fifo, before);
+	await("the file has been read", syscall(SYS_tgkill, pty.child, search.found, 0) != 0);
+	pty_show(&pty, " ", "PAUSED");
+	assert_true(pty_find(&pty, "before  late", NULL) < 0);
+	pty_quit(&pty);
+	unlink(path);
+}
+
 /* A window beside itself: no row is real, and the list does not say that nothing changed at all. */
 static void test_nothing_measurable(void **state)
 {
@@ -440,11 +483,12 @@ static void test_ends_with_its_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pool_that_grew),      cmocka_unit_test(test_pages_and_orders),
-		cmocka_unit_test(test_plain_and_small),     cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_live_against_file),   cmocka_unit_test(test_odd_pairs),
-		cmocka_unit_test(test_fault_while_loading), cmocka_unit_test(test_nothing_measurable),
-		cmocka_unit_test(test_missing_file),        cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_pool_that_grew),         cmocka_unit_test(test_pages_and_orders),
+		cmocka_unit_test(test_plain_and_small),        cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_live_against_file),      cmocka_unit_test(test_odd_pairs),
+		cmocka_unit_test(test_fault_while_loading),    cmocka_unit_test(test_last_asked),
+		cmocka_unit_test(test_nothing_measurable),     cmocka_unit_test(test_missing_file),
+		cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
 	pty_need();
