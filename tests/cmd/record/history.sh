@@ -22,9 +22,10 @@ trap clean EXIT
 history=$directory/history
 export XDG_CONFIG_HOME="$directory" TZ=UTC
 
-# a shell with a name of its own, that runs
-cp /bin/sh "$directory/ctop-burns"
-"$directory/ctop-burns" -c 'while :; do :; done' &
+# a shell with a name of its own, in letters lest it is a pattern, that runs
+burns=burns-$(echo $$ | tr 0-9 g-p)
+cp /bin/sh "$directory/$burns"
+"$directory/$burns" -c 'while :; do :; done' &
 burner=$!
 # processes that come and go between two rounds
 sh -c 'while :; do /bin/true; done' &
@@ -68,8 +69,8 @@ result "JSON is an object in a line" "$(dump --format json --limit 1 | grep -c '
 # run_time ARGUMENTS...: what the burner ran, ns, in all tables together
 run_time()
 {
-    dump --mode interval --columns run_time_ns -g process --filter 'name=ctop-burns' --limit 0 --format tsv "$@" |
-        awk -F '\t' 'NR > 1 && $2 == "ctop-burns" { sum += $3; count++ } END { printf "%.0f %d\n", sum, count }'
+    dump --mode interval --columns run_time_ns -g process --filter "name=$burns" --limit 0 --format tsv "$@" |
+        awk -F '\t' -v burns="$burns" 'NR > 1 && $2 == burns { sum += $3; count++ } END { printf "%.0f %d\n", sum, count }'
 }
 each=$(run_time)
 whole=$(run_time --every 1d)
@@ -140,15 +141,15 @@ result "a file of that name is meant" "$("$ctop" show "$directory/file@now" 2>&1
 result "a time before the history: the nearest is told" "$("$ctop" show "$history@2026-01-01" 2>&1 >/dev/null |
     grep -q 'the history had not begun at 2026-01-01 00:00:00: the nearest round is of 20.* later' || "$ctop" show "$history@2026-01-01" 2>&1 >/dev/null)"
 # the burner has a CPU all the time, as often as the hypervisor lets it
-range=$("$ctop" show "$history@-1h..now" -f ctop-burns --columns cpu 2>/dev/null)
+range=$("$ctop" show "$history@-1h..now" -f "$burns" --columns cpu 2>/dev/null)
 result "a range is shown" "$(echo "$range" | grep -q "^$history@20.*\.\.20.*  rate over " || echo "$range")"
-result "with what ran in it" "$(echo "$range" | awk '$1 == "ctop-burns" { cpu = $2 } END { if (cpu < 1) print "CPU% is", cpu }')"
+result "with what ran in it" "$(echo "$range" | awk -v burns="$burns" '$1 == burns { cpu = $2 } END { if (cpu < 1) print "CPU% is", cpu }')"
 refused "a range that ends first" 1 "the range is empty: it ends at " "$ctop" show "$history@now..-1h"
 refused "a range outside" 1 "nothing was recorded from .* has rounds from " "$ctop" show "$history@-2h..-1h"
 refused "a range of no time" 1 "as a range of a history: .*did you mean '09:40'" "$ctop" show "$history@-1h..9.40"
 refused "a time that is none" 1 "and as a moment of a history: .*did you mean '09:40'" "$ctop" show "$history@9.40"
 refused "a moment of nothing" 1 "$directory/no" "$ctop" show "$directory/no@now"
-said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" -g process --fail-if 'after:run_time_ns(ctop-burns) > 1ms' 2>&1)
+said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" -g process --fail-if "after:run_time_ns($burns) > 1ms" 2>&1)
 status=$?
 result "two moments are compared" "$([ $status = 3 ] && echo "$said" | grep -q 'compares rates over ' || echo "status $status: $said")"
 range=$(echo "$said" | sed -n 's/^ctop: what happened between them: ctop show .\(.*\).$/\1/p')
