@@ -891,7 +891,7 @@ static int take_pass(struct intake *intake)
 	passes->failure = result == -ECANCELED ? 0 : result;
 	if (result < 0)
 		return result;
-	/* both clocks tell of one moment, however long the pass had to wait */
+	/* the pass may have had to wait: move the wall clock with the boot clock */
 	round->snapshot->captured_at_unix_ns += intake->pass.begin_ns -
 						round->snapshot->provenance.boottime_ns;
 	round->now_ns = round->snapshot->provenance.boottime_ns = intake->pass.begin_ns;

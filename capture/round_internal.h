@@ -177,8 +177,8 @@ struct capture {
 	struct latency_watch *latency; /* NULL: it cannot be measured, or nobody is going to ask for it */
 	struct feature_result latency_result; /* why, in words that `arena` owns */
 	bool once;                            /* no rounds follow: see capture_options */
-	bool full_is_round;
-	bool latency_is_to_load; /* nobody has tried yet, but capture_load_latency() is to */
+	bool full_is_round;                   /* see capture_options */
+	bool latency_is_to_load;              /* nobody has tried yet, but capture_load_latency() is to */
 	struct scx_watch *scx;
 	struct arena arena;
 	const char *notice;                 /* for the user, not fetched yet; NULL for none */

@@ -46,7 +46,9 @@ static const struct option own_options[] = {
 	{OPTION('\0', "to", "WHEN", struct dump_options, to),
 	 .description = "end there; default the last round"},
 	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, when_parse_length),
-	 .description = "print one table per TIME (1m, 1h), the last one shorter; default one per round"},
+	 .description =
+		 "print one table per TIME (1m, 1h), a shorter one at the end and before a gap; default one "
+		 "per round"},
 	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,
 	 .description = "text (default), tsv, csv or json (one object per table and line)"},
 	{OPTION('o', "output", "OUT", struct dump_options, output),
@@ -268,7 +270,7 @@ static int walk(struct dump *dump, struct error *error)
 		if (result < 0)
 			return result;
 		is_last = history_is_same(&round, &next) || next.unix_ns > dump->to_unix_ns;
-		/* what was before a gap has a table, as what was before the end */
+		/* the last round before a gap gets a table, as the last of all does */
 		result = take_round(dump, is_first ? NULL : &before, &round,
 				    is_last || !history_adjoins(dump->history, &round, &next), error);
 		if (result < 0 || dump->output.status < 0)

@@ -365,9 +365,35 @@ static bool has_new_thread(struct pty_screen *pty, const void *context)
 	return search->found != 0 && search->found == last;
 }
 
-/*
- * A fault in the thread that reads a file: the terminal comes back. Its writer gives nothing, so it is there.
+/* A pipe in the directory of the test; `path` gets its name. */
+static int open_pipe(char path[static PATH_MAX], const char *name)
+{
+	int pipe;
+
+	snprintf(path, PATH_MAX, "%s/%s", directory, name);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	pipe = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(pipe >= 0);
+	return pipe;
+}
+
+/* Starts a live screen and compares it with a pipe that gives nothing yet; returns the thread that reads it.
  */
+static pid_t start_reading(struct pty_screen *pty, const char *path)
+{
+	struct thread_search search = {.found = 0}, *pointer = &search;
+
+	start(pty, &(struct pty_options){.rows = 24, .columns = 80}, "-d0.5", NULL, NULL);
+	pty_wait_text(pty, " by process {N}");
+	search.count = list_threads(pty->child, search.before);
+	pty_type(pty, "D\025");
+	pty_type(pty, path);
+	pty_type(pty, "\r");
+	pty_wait(pty, has_new_thread, &pointer, "a thread that reads the file");
+	return search.found;
+}
+
+/* A fault in the thread that reads a file: the terminal comes back. */
 static void test_fault_while_loading(void **state)
 {
 	static const int faults[] = {SIGSEGV, SIGBUS, SIGABRT};
@@ -375,22 +401,12 @@ static void test_fault_while_loading(void **state)
 	int fifo;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/fifo", directory);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	fifo = open(path, O_RDWR | O_CLOEXEC);
-	assert_true(fifo >= 0);
+	fifo = open_pipe(path, "fifo");
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		struct thread_search search = {.found = 0}, *pointer = &search;
 		struct pty_screen pty;
+		const pid_t thread = start_reading(&pty, path);
 
-		start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, "-d0.5", NULL, NULL);
-		pty_wait_text(&pty, "every 0.5s  rate");
-		search.count = list_threads(pty.child, search.before);
-		pty_type(&pty, "D\025");
-		pty_type(&pty, path);
-		pty_type(&pty, "\r");
-		pty_wait(&pty, has_new_thread, &pointer, "a thread that reads the file");
-		assert_int_equal(syscall(SYS_tgkill, pty.child, search.found, faults[i]), 0);
+		assert_int_equal(syscall(SYS_tgkill, pty.child, thread, faults[i]), 0);
 		pty_expect_end(&pty, faults[i], 0);
 	}
 	close(fifo);
@@ -410,29 +426,20 @@ static void give_file(int pipe, const char *path)
 	close(file);
 }
 
-/* Of a file that is long in coming and a moment that is asked for instead, only the moment is shown. */
+/* A slow file is dropped if a moment was asked for in the meantime. */
 static void test_last_asked(void **state)
 {
-	struct thread_search search = {.found = 0}, *pointer = &search;
 	struct pty_screen pty;
 	char path[PATH_MAX];
+	pid_t thread;
 	int fifo;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/late", directory);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	fifo = open(path, O_RDWR | O_CLOEXEC);
-	assert_true(fifo >= 0);
-	start(&pty, &(struct pty_options){.rows = 24, .columns = 80}, "-d0.5", NULL, NULL);
-	pty_wait_text(&pty, " by process {N}");
-	search.count = list_threads(pty.child, search.before);
-	pty_type(&pty, "D\025");
-	pty_type(&pty, path);
-	pty_show(&pty, "\r", "reading ");
-	pty_wait(&pty, has_new_thread, &pointer, "a thread that reads the file");
+	fifo = open_pipe(path, "late");
+	thread = start_reading(&pty, path);
 	pty_show(&pty, "D\025now\r", "compared with ");
 	give_file(fifo, before);
-	await("the file has been read", syscall(SYS_tgkill, pty.child, search.found, 0) != 0);
+	await("the file has been read", syscall(SYS_tgkill, pty.child, thread, 0) != 0);
 	pty_show(&pty, " ", "PAUSED");
 	assert_true(pty_find(&pty, "before  late", NULL) < 0);
 	pty_quit(&pty);

@@ -156,7 +156,7 @@ static void trim_memory(struct capture_loop *loop, size_t threads)
 		memory_trim();
 }
 
-/* Whether rounds have been paused, which the receiver does not take then, since it has what it shows. */
+/* A paused receiver drops rounds once it has two to show. */
 static bool is_unseen(struct capture_loop *loop)
 {
 	bool is_paused;
@@ -187,7 +187,7 @@ static bool take_round(struct capture_loop *loop, struct capture_round_options r
 		keep_unseen(loop, snapshot);
 		return true;
 	}
-	/* one before a full snapshot stays: the rounds after that are counted from it */
+	/* a round sent before a full snapshot stays: later rounds count from the full one */
 	older = options->withdraw != NULL && loop->last_is_round ? options->withdraw(options->context) : NULL;
 	if (older != NULL) {
 		capture_return_latency(loop->capture, older);
