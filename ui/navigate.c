@@ -381,8 +381,25 @@ static bool refuse(struct ui *ui, unsigned int column)
 	return refused;
 }
 
+/* Says that a comparison of amounts has no rates that a filter could compare; false where it does not. */
+static bool refuse_rate(struct ui *ui, const struct filter *filter)
+{
+	const enum column column = filter != NULL && ui->comparison != NULL &&
+						   !compare_has_rates(ui->comparison)
+					   ? filter_rate(filter)
+					   : COLUMN_COUNT;
+
+	if (column == COLUMN_COUNT)
+		return false;
+	screen_message(ui, STYLE_ERROR, "%s is a rate, which only two windows have: filter by %s",
+		       column_title(column, WINDOW_MODE_RATE), column_title(column, WINDOW_MODE_TOTAL));
+	return true;
+}
+
 bool navigate_refuse_filter(struct ui *ui, const struct filter *filter)
 {
+	if (refuse_rate(ui, filter))
+		return true;
 	for (size_t i = 0; filter != NULL && filter_column(filter, i) != COLUMN_COUNT; i++) {
 		if (refuse(ui, filter_column(filter, i)))
 			return true;

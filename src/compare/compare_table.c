@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "diff_evidence.h"
 #include "table/column_list.h"
 #include "table/column_name.h"
+#include "table/limit.h"
 #include "table/screen_format.h"
 #include "table/value_cell.h"
 
@@ -157,30 +159,29 @@ static struct diff_value value_of(const struct ranking *ranking, size_t pair, en
 	return compare_value(&subject, column);
 }
 
-/* The change of a column in the pair: that of all its metrics together. */
+/* The change of a column in the pair, as rules of a comparison take it; of rates, times are shares. */
 static const struct cell *filter_cell(void *context, enum column column, bool as_rate)
 {
 	struct ranking *ranking = context;
-	enum column inputs[COLUMN_TOTAL];
-	struct view focused = *ranking->view;
-	size_t count;
+	struct cell *cell = &ranking->filter_cell;
+	const enum column stored = column_as_stored(column);
+	const struct diff_value value = value_of(ranking, ranking->pair, stored);
+	const bool rates = compare_has_rates(ranking->comparison);
 
-	focused.focus = column;
-	count = compare_metrics(&focused, inputs);
-	ranking->filter_cell = (struct cell){.state = CELL_ABSENT};
-	for (size_t i = 0; i < count && !as_rate; i++) {
-		const struct diff_value value = value_of(ranking, ranking->pair, inputs[i]);
-
-		if (!value.has_delta) {
-			ranking->filter_cell.state = CELL_UNAVAILABLE;
-			break;
-		}
-		ranking->filter_cell.state = CELL_VALUE;
-		ranking->filter_cell.form = CELL_FORM_REAL;
-		ranking->filter_cell.unit = column_report_unit(inputs[i]);
-		ranking->filter_cell.value.real += value.delta;
+	*cell = (struct cell){.state = CELL_UNAVAILABLE};
+	if (!value.has_delta || (as_rate && column_has_rate(column) && !rates))
+		return cell;
+	cell->state = CELL_VALUE;
+	cell->form = CELL_FORM_REAL;
+	cell->unit = column_entry(column)->unit;
+	cell->value.real = value.delta;
+	if (column_report_ladder(stored) == LADDER_TICKS)
+		cell->value.real *= NS_PER_TICK;
+	if (rates && limit_is_share(column)) {
+		cell->unit = UNIT_PERCENT;
+		cell->value.real *= 100.0 / NS_PER_S;
 	}
-	return &ranking->filter_cell;
+	return cell;
 }
 
 /* Marks the pairs with a thread, on either side, for which a term of the filter holds. */

@@ -44,7 +44,7 @@ bool diff_evidence_counts(enum column column)
 
 	return column_is_counter(column) || (column_is_derived(column) && column_has(entry, COLUMN_RATES)) ||
 	       /* what the screen shows a second */
-	       (column < COLUMN_COUNT && column_unit(column, WINDOW_MODE_RATE, false) != entry->unit);
+	       (column < COLUMN_COUNT && column_has_rate(column));
 }
 
 double diff_evidence_floor(enum column column)

@@ -26,8 +26,9 @@ static unsigned int replacement_cost(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : 2;
 }
 
-/* Edit distance in halves of an edit. */
-static unsigned int distance(const char *a, size_t a_length, const char *b, size_t b_length)
+/* Edit distance in halves of an edit, or some number above `most` where it is larger. */
+static unsigned int distance(const char *a, size_t a_length, const char *b, size_t b_length,
+			     unsigned int most)
 {
 	unsigned int rows[3][NEAREST_LONGEST + 1];
 	unsigned int *before = rows[0], *last = rows[1], *row = rows[2];
@@ -35,15 +36,18 @@ static unsigned int distance(const char *a, size_t a_length, const char *b, size
 	for (size_t j = 0; j <= b_length; j++)
 		last[j] = (unsigned int)j * 2;
 	for (size_t i = 1; i <= a_length; i++) {
-		unsigned int *oldest = before;
+		unsigned int *oldest = before, least = (unsigned int)i * 2;
 
-		row[0] = (unsigned int)i * 2;
+		row[0] = least;
 		for (size_t j = 1; j <= b_length; j++) {
 			row[j] = smallest(last[j - 1] + replacement_cost(a[i - 1], b[j - 1]),
 					  smallest(last[j], row[j - 1]) + 2);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				row[j] = smallest(row[j], before[j - 2] + 2);
+			least = smallest(least, row[j]);
 		}
+		if (least > most)
+			return least;
 		before = last;
 		last = row;
 		row = oldest;
@@ -51,40 +55,44 @@ static unsigned int distance(const char *a, size_t a_length, const char *b, size
 	return last[b_length];
 }
 
-unsigned int nearest_distance(const char *word, const char *candidate)
+unsigned int nearest_distance(const char *word, const char *candidate, unsigned int most)
 {
 	const size_t length = strlen(word), candidate_length = strlen(candidate);
+	const size_t added = length > candidate_length ? length - candidate_length
+						       : candidate_length - length;
+	unsigned int edits;
 
-	if (length == 0 || length > NEAREST_LONGEST || candidate_length > NEAREST_LONGEST)
+	if (length == 0 || length > NEAREST_LONGEST || candidate_length > NEAREST_LONGEST || 2 * added > most)
 		return UINT_MAX;
-	return distance(word, length, candidate, candidate_length);
+	edits = distance(word, length, candidate, candidate_length, most);
+	return edits <= most ? edits : UINT_MAX;
 }
 
 const char *nearest_name(const char *word, const char *const *candidates, size_t count)
 {
-	size_t length = strlen(word);
+	const size_t length = strlen(word);
 	const char *best = NULL;
-	unsigned int best_distance = UINT_MAX;
+	unsigned int most;
 
 	if (length == 0 || length > NEAREST_LONGEST)
 		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		const unsigned int edits = nearest_distance(word, candidates[i]);
-
-		if (edits < best_distance) {
-			best_distance = edits;
-			best = candidates[i];
-		}
-	}
 	/* with a third of the word wrong it is no typing error, but for one edit, which leaves some of it */
-	if (best != NULL && best_distance <= 2 + 2 * (unsigned int)((length - 1) / 3) &&
-	    best_distance < 2 * length)
-		return best;
+	most = smallest(2 + 2 * (unsigned int)((length - 1) / 3), 2 * (unsigned int)length - 1);
 	for (size_t i = 0; i < count; i++) {
-		if (length >= NEAREST_PREFIX && strncasecmp(candidates[i], word, length) == 0)
-			return candidates[i];
+		const unsigned int edits = nearest_distance(word, candidates[i], most);
+
+		if (edits > most)
+			continue;
+		best = candidates[i];
+		if (edits == 0)
+			break;
+		most = edits - 1;
 	}
-	return NULL;
+	for (size_t i = 0; i < count && best == NULL; i++) {
+		if (length >= NEAREST_PREFIX && strncasecmp(candidates[i], word, length) == 0)
+			best = candidates[i];
+	}
+	return best;
 }
 
 int nearest_refuse(struct error *error, const char *kind, const char *word, const char *const *names,

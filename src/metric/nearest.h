@@ -15,9 +15,9 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
 
 /*
  * The edit distance of a candidate from a word, in halves of an edit, counted as for nearest_name(); UINT_MAX
- * where one of them is too long to be told.
+ * where it is larger than `most`, or one of them too long to be told.
  */
-unsigned int nearest_distance(const char *word, const char *candidate);
+unsigned int nearest_distance(const char *word, const char *candidate, unsigned int most);
 
 /*
  * Refuses a word that is none of `names`: writes "unknown KIND 'WORD', did you mean 'X'? valid: A, B, C" (the

@@ -179,9 +179,13 @@ enum {
 static void add_near(struct near_column near[NEAR_COUNT], enum column column, const char *word,
 		     const char *candidate)
 {
-	const struct near_column added = {nearest_distance(word, candidate), column, candidate};
+	/* with half of the word wrong it is another one */
+	const unsigned int most = (unsigned int)strlen(word);
+	const struct near_column added = {nearest_distance(word, candidate, most), column, candidate};
 	size_t at = NEAR_COUNT, same = NEAR_COUNT - 1;
 
+	if (added.edits > most)
+		return;
 	while (at > 0 && near[at - 1].edits > added.edits)
 		at--;
 	for (size_t i = NEAR_COUNT; i-- > 0;) {
@@ -190,8 +194,7 @@ static void add_near(struct near_column near[NEAR_COUNT], enum column column, co
 		     strcmp(column_entry(near[i].column)->rate_title, column_entry(column)->rate_title) == 0))
 			same = i;
 	}
-	/* with half of the word wrong it is another one */
-	if (same < at || at == NEAR_COUNT || added.edits > strlen(word))
+	if (same < at || at == NEAR_COUNT)
 		return;
 	memmove(&near[at + 1], &near[at], (same - at) * sizeof(*near));
 	near[at] = added;

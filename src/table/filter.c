@@ -72,6 +72,17 @@ bool filter_reads_commands(const struct filter *filter)
 	return false;
 }
 
+enum column filter_rate(const struct filter *filter)
+{
+	for (size_t i = 0; i < filter->count; i++) {
+		const struct term *term = &filter->terms[i];
+
+		if (term->kind == TERM_COMPARISON && term->as_rate && column_has_rate(term->column))
+			return term->column;
+	}
+	return COLUMN_COUNT;
+}
+
 bool filter_compares(const struct filter *filter)
 {
 	for (size_t i = 0; i < filter->count; i++) {

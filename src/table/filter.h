@@ -86,6 +86,9 @@ const char *filter_user(const struct filter *filter, size_t index);
 /* Whether something of it is looked for in command lines, NULL allowed. */
 bool filter_reads_commands(const struct filter *filter);
 
+/* The first column that it compares as a rate; COLUMN_COUNT for none. */
+enum column filter_rate(const struct filter *filter);
+
 /* Whether it compares the cell of a column. */
 bool filter_compares(const struct filter *filter);
 

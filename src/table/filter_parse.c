@@ -426,7 +426,7 @@ static int refuse_name(struct parser *parser, const char *name)
 	for (size_t i = 0; i < FILTER_FIELD_COUNT; i++) {
 		buffer_append_format(&fields, " %s", filter_fields[i].word);
 		/* one edit */
-		if (nearest_distance(name, filter_fields[i].word) <= 2)
+		if (nearest_distance(name, filter_fields[i].word, 2) <= 2)
 			error_set(&unknown, -EINVAL, "no column or metric '%s', did you mean %s?", name,
 				  filter_fields[i].word);
 	}

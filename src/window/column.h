@@ -198,6 +198,12 @@ static inline bool column_has(const struct column_entry *entry, enum column_trai
 /* Unit of a column's values in a mode, in rows that are groups or threads. */
 enum unit column_unit(enum column column, enum window_mode mode, bool by_thread);
 
+/* Whether they have another unit as rates than as amounts. */
+static inline bool column_has_rate(enum column column)
+{
+	return column_unit(column, WINDOW_MODE_RATE, false) != column_entry(column)->unit;
+}
+
 /*
  * Columns of reports and comparisons: metrics, derived metrics and fields, each as it is stored, and numbers
  * of records. The number of threads is one of them, for which column_of_metric() has THR.
