@@ -274,9 +274,8 @@ static void write_report(struct ui *ui, const char *path)
 /* A name beside the file, or of both: what is read from it is there already. */
 static void append_report_name(const struct ui *ui, struct buffer *name)
 {
-	const char *file = ui->options->file_name != NULL ? ui->options->file_name : "now";
 	const char *files[] = {ui->comparison != NULL ? screen_file_name(ui->before_name) : NULL,
-			       screen_file_name(file)};
+			       screen_name(ui)};
 
 	for (size_t i = 0; i < 2; i++) {
 		const char *ending = files[i] != NULL ? strstr(files[i], ".ctprof") : NULL;

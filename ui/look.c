@@ -59,6 +59,7 @@ static void show(struct ui *ui, struct ui_moment *moment)
 	session_show_moment(ui->session, moment->moment);
 	moment->moment = NULL;
 	past->unix_ns = moment->unix_ns;
+	when_format(past->name, past->unix_ns);
 	past->newest_unix_ns = moment->newest_unix_ns;
 	past->is_newest = moment->is_newest;
 	free(past->note);
@@ -274,14 +275,16 @@ void look_play_on(struct ui *ui)
 
 /* --- what was before and after --- */
 
-/* Whether the moment is in what was asked for, or is being made. */
+/* Whether the moment is in what was asked for, or is being made, and was there then. */
 static bool covers(const struct ui *ui)
 {
-	const struct strip_data *data = &ui->past.strip.data;
+	const struct past *past = &ui->past;
+	const struct strip_data *data = &past->strip.data;
 
-	return ui->past.strip.number != ui->past.strip_number ||
-	       (ui->past.unix_ns >= data->from_unix_ns &&
-		ui->past.unix_ns < data->from_unix_ns + data->step_ns * data->cells);
+	return past->strip.number != past->strip_number ||
+	       (past->unix_ns >= data->from_unix_ns &&
+		past->unix_ns < data->from_unix_ns + data->step_ns * data->cells &&
+		(past->strip_newest_unix_ns == 0 || past->unix_ns <= past->strip_newest_unix_ns));
 }
 
 static void request_strip(struct ui *ui, size_t cells, const struct table_column *column,
@@ -298,6 +301,7 @@ static void request_strip(struct ui *ui, size_t cells, const struct table_column
 		.key_length = row != NULL ? row->key_length : 0,
 	};
 
+	past->strip_newest_unix_ns = past->newest_unix_ns;
 	free(past->strip_title);
 	free(past->strip_name);
 	past->strip_title = memory_duplicate(column != NULL ? column->title : "");
@@ -317,7 +321,7 @@ void look_follow(struct ui *ui)
 
 	if (!ui->past.open || ui->comparison != NULL || !ui_offers(ui->host, UI_REQUEST_STRIP) || cells == 0)
 		return;
-	if (row != NULL && row->mark == ROW_MARK_GONE)
+	if (row != NULL && table_row_is_gone(row))
 		return;
 	buffer_append_format(&now, "%zu %u ", cells, column != NULL ? column->column : 0);
 	view_append_signature(&ui->view, ui->view.grouping.axis, ui->view.step_count, &now);

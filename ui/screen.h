@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "compare/compare.h"
 #include "session/session.h"
+#include "session/when.h"
 #include "table/tab.h"
 #include "table/view.h"
 #include "window/column.h"
@@ -163,17 +164,19 @@ struct past {
 	struct session *own;  /* of moments, on a live screen; NULL until one was there */
 	struct session *live; /* that of the rounds, while a moment is shown instead; NULL: there is none */
 	uint64_t unix_ns;     /* of the moment shown */
-	uint64_t newest_unix_ns; /* of the newest there is, where there is no live one */
-	uint64_t base_unix_ns;   /* of the base; 0: the round before */
+	char name[WHEN_TEXT_SIZE]; /* its time */
+	uint64_t newest_unix_ns;   /* of the newest there is; 0: not known */
+	uint64_t base_unix_ns;     /* of the base; 0: the round before */
 	bool is_newest;
 	char *note;           /* what is to be known of the moment, owned; NULL: nothing */
 	bool is_waiting;      /* for a moment that was asked for */
 	uint64_t asked, left; /* number of the last request, and of the last before now was gone back to */
 	bool plays;
-	uint64_t due_ns;        /* when the next one is to be asked for, CLOCK_MONOTONIC */
-	struct ui_strip strip;  /* what was before and after; no cells: nothing yet */
-	uint64_t strip_number;  /* of the last request */
-	struct buffer strip_of; /* what it was for */
+	uint64_t due_ns;               /* when the next one is to be asked for, CLOCK_MONOTONIC */
+	struct ui_strip strip;         /* what was before and after; no cells: nothing yet */
+	uint64_t strip_number;         /* of the last request */
+	uint64_t strip_newest_unix_ns; /* what the newest was then */
+	struct buffer strip_of;        /* what it was for */
 	char *strip_title, *strip_name;
 	enum unit strip_unit;
 };
@@ -475,6 +478,8 @@ void navigate_sort_neighbour(struct ui *ui); /* by ui->action */
 void navigate_reverse(struct ui *ui);
 
 /* Says why a filter cannot be applied here; false where it can. */
+/* Says that a row is gone; false where it is not. */
+bool navigate_refuse_gone(struct ui *ui, const struct table_row *row);
 bool navigate_refuse_filter(struct ui *ui, const struct filter *filter);
 
 /* Hands the settings to the host, with the sources that the view needs. */
@@ -571,6 +576,12 @@ void screen_pages_draw(struct ui *ui, struct area area, int cursor_row);
 
 /* The name of a file, without its directory. */
 const char *screen_file_name(const char *path);
+
+/* Whether the numbers on the screen are of rounds that it takes: not of a file or a moment that has been. */
+bool screen_is_of_now(const struct ui *ui);
+
+/* What the numbers are called in a comparison: by their file, the time of the moment, or "now". */
+const char *screen_name(const struct ui *ui);
 
 /* Draws up to `lines` of the header lines of a session from row 0 (three, on the tab of task fields four);
  * returns how many. */

@@ -116,7 +116,7 @@ static void append_why_none(const struct ui *ui, struct buffer *lines)
 						  : "Nobody was woken in this time.\n");
 	else if (can_start)
 		buffer_append_text(lines, why_off);
-	else if (ui->settings.latency && page->missing == REASON_SWITCHED_OFF)
+	else if (ui->settings.latency && screen_is_of_now(ui) && page->missing == REASON_SWITCHED_OFF)
 		buffer_append_text(lines, "Measuring has begun: the next round has the first numbers.\n");
 	else
 		buffer_append_format(lines, "Unavailable: %s (e: why).\n",

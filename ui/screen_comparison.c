@@ -25,13 +25,12 @@ enum {
 	FULL_LINES = 3, /* both sides and how they are related */
 };
 
-/* The name of a side: its file's without the directory, or "now". */
+/* The name of a side: its file's without the directory, a time, or "now". */
 static const char *side_name(const struct ui *ui, enum diff_side side)
 {
 	bool of_before = (side == DIFF_BEFORE) != compare_is_swapped(ui->comparison);
-	const char *path = of_before ? ui->before_name : ui->options->file_name;
 
-	return path != NULL ? screen_file_name(path) : "now";
+	return of_before ? screen_file_name(ui->before_name) : screen_name(ui);
 }
 
 /* --- entering and leaving --- */
@@ -337,7 +336,7 @@ static int draw_state(const struct ui *ui, int y)
 	char every[32];
 
 	draw_string(y, x, (int)strlen(whose), STYLE_STRONG, whose);
-	if (!ui_is_live(ui->host))
+	if (!ui_is_live(ui->host) || ui->past.open)
 		return x - 2;
 	snprintf(every, sizeof(every), ui->settings.paused ? " PAUSED " : "every %gs",
 		 (double)ui->settings.interval_ns / NS_PER_S);
@@ -515,7 +514,7 @@ static void draw_note(struct ui *ui, int y)
 	const struct table_row *row = list_row(&ui->list);
 	struct buffer text = {0};
 
-	if (row == NULL || row->mark == ROW_MARK_GONE || row->mark == ROW_MARK_ABSENT)
+	if (row == NULL || table_row_is_gone(row))
 		return;
 	/* the whole change in a sentence where there is room for one */
 	compare_append_sentence(ui->comparison, row, draw_marks() == &screen_marks_ascii, &text);

@@ -77,12 +77,11 @@ void screen_graph_open(struct ui *ui)
 	const size_t index = chosen_column(ui);
 	const struct table_column *column;
 
-	if (row == NULL || refuse(ui))
+	if (row == NULL || refuse(ui) || navigate_refuse_gone(ui, row))
 		return;
 	column = number_column(ui, row, index);
-	if (row->mark == ROW_MARK_GONE || column == NULL) {
-		screen_message(ui, STYLE_MESSAGE, "%s",
-			       column == NULL ? "no number to draw: Right marks one" : "this row is gone");
+	if (column == NULL) {
+		screen_message(ui, STYLE_MESSAGE, "no number to draw: Right marks one");
 		return;
 	}
 	graph_open(&ui->graph, column, row, course_unit(ui, &row->cells[index], (enum column)column->column));
@@ -116,6 +115,6 @@ void screen_graph_refresh(struct ui *ui)
 		return;
 	}
 	row = list_find(&ui->list, graph->key, graph->key_length);
-	graph->gone = row == SIZE_MAX || ui->table->rows[row].mark == ROW_MARK_GONE;
+	graph->gone = row == SIZE_MAX || table_row_is_gone(&ui->table->rows[row]);
 	take_points(ui);
 }

@@ -115,6 +115,18 @@ const char *screen_file_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
+bool screen_is_of_now(const struct ui *ui)
+{
+	return ui->options->file_name == NULL && !ui->past.open;
+}
+
+const char *screen_name(const struct ui *ui)
+{
+	if (ui->options->file_name != NULL)
+		return screen_file_name(ui->options->file_name);
+	return ui->past.open ? ui->past.name : "now";
+}
+
 /* A time by the local clock, with the date or without. */
 static const char *time_text(char text[static TIME_BYTES], uint64_t unix_ns, bool with_date)
 {
@@ -539,7 +551,7 @@ static void add_latency(struct header_line *line, const struct ui *ui)
 	const struct snapshot *now = session_now(ui->session);
 	const struct latency *latency = &now->latency;
 
-	if (ui->options->file_name != NULL || ui->past.open)
+	if (!screen_is_of_now(ui))
 		return;
 	if (ui->settings.latency && latency->events != 0 && latency->span_ns != 0 && !latency->is_whole)
 		add(line, STYLE_MESSAGE, "latency on, %s%.2g%% of a CPU (l stops)", draw_marks()->at_least,
@@ -728,9 +740,8 @@ static int draw_host_devices(const struct ui *ui, int y)
 	shares = host_cpu_shares(now, before, &count);
 	if (shares == NULL) {
 		draw_string(y, 0, draw_screen_width(), STYLE_DIM,
-			    ui->options->file_name != NULL || ui->past.open
-				    ? "CPUs, disks and networks: not recorded"
-				    : "CPUs, disks and networks: with the next round");
+			    screen_is_of_now(ui) ? "CPUs, disks and networks: with the next round"
+						 : "CPUs, disks and networks: not recorded");
 		return 1;
 	}
 	draw_cpus(shares, count, y);

@@ -56,11 +56,11 @@ void screen_list_refresh(struct ui *ui)
 		screen_lookup_read_commands(ui);
 	identify(ui);
 	ui->view.mark_idle = ui->keeps_order;
-	ui->view.kept_key = ui->list.moved ? ui->list.key : NULL;
-	ui->view.kept_key_length = ui->list.key_length;
+	ui->view.kept_key = ui->graph.open ? ui->graph.key : ui->list.moved ? ui->list.key : NULL;
+	ui->view.kept_key_length = ui->graph.open ? ui->graph.key_length : ui->list.key_length;
 	table = ui->content->make_table(ui);
 	if (ui->keeps_order && session_now(ui->session) != NULL)
-		frozen_apply(&ui->frozen, table, ui->view.filter == NULL);
+		frozen_apply(&ui->frozen, table, ui->view.filter == NULL && ui->comparison == NULL);
 	free(ui->slow.key);
 	ui->slow.key = NULL;
 	list_set_table(&ui->list, table);
@@ -82,9 +82,7 @@ bool screen_list_has_tab(const struct ui *ui, enum tab tab)
 
 static bool is_gone(const struct ui *ui, size_t row)
 {
-	const enum row_mark mark = ui->table->rows[row].mark;
-
-	return ui->table->row_gone != 0 && (mark == ROW_MARK_GONE || mark == ROW_MARK_ABSENT);
+	return ui->table->row_gone != 0 && table_row_is_gone(&ui->table->rows[row]);
 }
 
 /* Draws the place of the cursor among all rows that are there, as the header counts them. */
@@ -214,7 +212,7 @@ static void append_why_no_fields(const struct ui *ui, struct buffer *path)
 
 static bool lacks_probe(const struct ui *ui)
 {
-	return !ui->host->has_heap && ui->options->file_name == NULL;
+	return !ui->host->has_heap && screen_is_of_now(ui);
 }
 
 /* Says why the tab has no numbers at all. */
@@ -239,7 +237,7 @@ static void append_jemalloc_only(const struct ui *ui, struct buffer *path)
 	if (!ui->view.jemalloc_only || ui->comparison != NULL)
 		return;
 	append_note(path, "only jemalloc processes");
-	if (ui->settings.heap_off || lacks_probe(ui))
+	if ((ui->settings.heap_off && screen_is_of_now(ui)) || lacks_probe(ui))
 		return;
 	if (table->jemalloc_resolving != 0)
 		buffer_append_format(path, ", resolving %s",

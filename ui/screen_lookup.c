@@ -97,7 +97,7 @@ void screen_lookup_fill(struct ui *ui, size_t first, size_t count)
 		if (column >= COLUMN_COUNT || !column_is_looked_up(column))
 			continue;
 		for (size_t row = first; row < end; row++) {
-			if (table->rows[row].mark != ROW_MARK_GONE)
+			if (!table_row_is_gone(&table->rows[row]))
 				fill_cell(ui, &table->rows[row], column, &table->rows[row].cells[i]);
 		}
 	}

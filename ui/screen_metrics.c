@@ -14,12 +14,8 @@ void screen_metrics_open(struct ui *ui)
 {
 	const struct table_row *row = list_row(&ui->list);
 
-	if (row == NULL)
+	if (row == NULL || navigate_refuse_gone(ui, row))
 		return;
-	if (row->mark == ROW_MARK_GONE) {
-		screen_message(ui, STYLE_MESSAGE, "this row is gone");
-		return;
-	}
 	screen_metrics_close(ui);
 	ui->metrics_open = true;
 	ui->metrics_key = memory_duplicate_bytes(row->key, row->key_length);

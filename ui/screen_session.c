@@ -122,7 +122,7 @@ static void draw_note(struct ui *ui, int y)
 	const struct lookup_entry *command;
 	struct buffer text = {0};
 
-	if (row == NULL || row->mark == ROW_MARK_GONE)
+	if (row == NULL || table_row_is_gone(row))
 		return;
 	append_slow(ui, row, &text);
 	command = screen_lookup_of(ui, row, LOOKUP_COMMAND);
@@ -158,9 +158,9 @@ static const char *why_empty(const struct ui *ui)
 	if (ui->view.filter != NULL)
 		return "No row matches the filter. / changes it, an empty one shows all.";
 	if (ui->view.jemalloc_only) {
-		if (ui->settings.heap_off)
+		if (ui->settings.heap_off && screen_is_of_now(ui))
 			return "The allocator probe is off. J switches it on.";
-		if (!ui->host->has_heap && ui->options->file_name == NULL)
+		if (!ui->host->has_heap && screen_is_of_now(ui))
 			return "ctop was started without the allocator probe (--no-heap).";
 		return "No process is known to use jemalloc.";
 	}

@@ -247,10 +247,21 @@ static bool is_idle(struct table_work *work, size_t row)
 }
 
 /* Whether it is the row that its user looks at. */
-static bool is_kept(const struct view *view, const struct marked_row *row)
+static bool is_kept(struct table_work *work, const struct marked_row *row)
 {
-	return view->kept_key != NULL && !row->is_thread && row->key_length == view->kept_key_length &&
-	       memcmp(row->key, view->kept_key, row->key_length) == 0;
+	const struct view *view = work->view;
+	const char *key = row->key;
+	size_t length = row->key_length;
+
+	if (view->kept_key == NULL)
+		return false;
+	if (row->is_thread) {
+		buffer_clear(&work->key);
+		shown_append_thread_key(&work->key, row->tid, row->start_time);
+		key = work->key.data;
+		length = work->key.length;
+	}
+	return length == view->kept_key_length && memcmp(key, view->kept_key, length) == 0;
 }
 
 /* --- rows with jemalloc --- */
@@ -494,7 +505,7 @@ static struct ordered_row *order_rows(struct table_work *work, size_t *ret_count
 		};
 		if (!passes(work, &rows[count]) || (work->view->jemalloc_only && !has_jemalloc(work, i)))
 			continue;
-		rows[count].idle = hides_idle && !is_kept(work->view, &described[i]) && is_idle(work, i);
+		rows[count].idle = hides_idle && is_idle(work, i) && !is_kept(work, &described[i]);
 		work->table->threads += work->rows->shown.row_threads[i];
 		if (rows[count].idle && !work->view->mark_idle)
 			work->table->row_idle++;

@@ -128,6 +128,12 @@ struct table_row {
 		*cells; /* column_count of them; NULL while they are not made (see session_table_fill()) */
 };
 
+/* Whether a row has no numbers, since what it is of is not there any more. */
+static inline bool table_row_is_gone(const struct table_row *row)
+{
+	return row->mark == ROW_MARK_GONE || row->mark == ROW_MARK_ABSENT;
+}
+
 struct table {
 	struct arena arena;
 	const char *section; /* "primary", "pressure cpu" … in reports; NULL on the screen */

@@ -628,6 +628,23 @@ static void test_idle(void **state)
 	assert_int_equal(table->row_idle, 0);
 	assert_true(fixture_row(table, "rests")->idle);
 	assert_false(fixture_row(table, "moves")->idle);
+	/* the one that its user looks at stays, be it a group or a thread */
+	for (enum view_level level = VIEW_LEVEL_GROUPS; level <= VIEW_LEVEL_THREADS; level++) {
+		char key[64];
+
+		view.level = level;
+		view.mark_idle = view.hide_idle = false;
+		table = fixture_table_of(session, &view);
+		view.kept_key_length = fixture_row(table, "rests")->key_length;
+		memcpy(key, fixture_row(table, "rests")->key, view.kept_key_length);
+		view.hide_idle = true;
+		table = fixture_table_of(session, &view);
+		assert_false(fixture_has_row(table, "rests"));
+		view.kept_key = key;
+		table = fixture_table_of(session, &view);
+		assert_true(fixture_has_row(table, "rests"));
+		view.kept_key = NULL;
+	}
 	view_release(&view);
 	session_release(session);
 }

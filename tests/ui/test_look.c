@@ -153,6 +153,10 @@ static void test_compare(void **state)
 	go_to_oldest_of_some(&pty);
 	pty_show(&pty, "D", "compare with:");
 	pty_show(&pty, "-10s\r", "compared with");
+	/* both are moments: none is now, and none comes at an interval */
+	pty_wait_text(&pty, "before  20");
+	pty_wait_text(&pty, "after   20");
+	assert_true(pty_find(&pty, "every", NULL) < 0);
 	pty_hide(&pty, "\033", "CHANGEv");
 	pty_wait_text(&pty, " ago)");
 	pty_hide(&pty, "\033", " ago)");

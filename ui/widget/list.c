@@ -382,11 +382,6 @@ static const struct {
 	[ROW_MARK_ABSENT] = {" ", STYLE_GONE},
 };
 
-static bool is_gone(const struct table_row *row)
-{
-	return row->mark == ROW_MARK_GONE || row->mark == ROW_MARK_ABSENT;
-}
-
 static void format_cell(struct layout *layout, size_t column, const struct cell *cell, int width)
 {
 	buffer_clear(&layout->text);
@@ -848,7 +843,7 @@ static void draw_cell(struct layout *layout, int y, const struct table_row *row,
 
 	format_cell(layout, column, &row->cells[column], list->widths[column].drawn);
 	style = cell_style(layout, column, &row->cells[column]);
-	if (is_gone(row))
+	if (table_row_is_gone(row))
 		style = STYLE_GONE;
 	if (selected)
 		style = list->mark == column + 1 ? STYLE_MARKED : STYLE_SELECTED;
@@ -856,7 +851,7 @@ static void draw_cell(struct layout *layout, int y, const struct table_row *row,
 		draw_bar(layout, y, list->widths[column].x);
 	else
 		draw_column(layout, y, column, style);
-	if (!selected && !is_gone(row))
+	if (!selected && !table_row_is_gone(row))
 		draw_share(layout, y, column, &row->cells[column], style);
 }
 
@@ -867,9 +862,9 @@ static void draw_course(const struct layout *layout, int y, const struct table_r
 	const size_t count = style->course(style->context, row, values, (size_t)layout->course_cells);
 
 	spark_draw(y, layout->course_x, layout->course_cells,
-		   selected       ? STYLE_SELECTED
-		   : is_gone(row) ? STYLE_GONE
-				  : STYLE_GRAPH,
+		   selected                 ? STYLE_SELECTED
+		   : table_row_is_gone(row) ? STYLE_GONE
+					    : STYLE_GRAPH,
 		   1, values, count);
 }
 
@@ -880,10 +875,10 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	bool selected = index == list->selected;
 	const bool matches = layout->style->matches != NULL &&
 			     layout->style->matches(layout->style->context, row);
-	enum style name_style = selected       ? STYLE_SELECTED
-				: is_gone(row) ? STYLE_GONE
-				: matches      ? STYLE_KEY
-					       : STYLE_NORMAL;
+	enum style name_style = selected                 ? STYLE_SELECTED
+				: table_row_is_gone(row) ? STYLE_GONE
+				: matches                ? STYLE_KEY
+							 : STYLE_NORMAL;
 
 	if (selected)
 		draw_fill(y, 0, layout->style->width, STYLE_SELECTED);
@@ -897,7 +892,8 @@ static void draw_row(struct layout *layout, int y, size_t index)
 	draw_name(layout, y, row, name_style);
 	for (size_t i = 0; i < list->table->column_count; i++) {
 		/* of a row that is gone only values are shown */
-		if (list->widths[i].drawn != 0 && (!is_gone(row) || row->cells[i].state == CELL_VALUE))
+		if (list->widths[i].drawn != 0 &&
+		    (!table_row_is_gone(row) || row->cells[i].state == CELL_VALUE))
 			draw_cell(layout, y, row, i, selected);
 	}
 	if (layout->course_cells != 0)
