@@ -179,26 +179,37 @@ static uint64_t hash_key(const char *key, size_t length)
 	return (uint64_t)hash_bytes(key, length) << 32 | (uint32_t)length;
 }
 
+static bool has_key(const struct course_row *row, const char *key, size_t key_length)
+{
+	return row->key_length == key_length && memcmp(row->key, key, key_length) == 0;
+}
+
 static size_t find_row(const struct course_view *view, const char *key, size_t key_length)
 {
 	uint32_t row;
 
-	if (!hash_map_get(&view->index, hash_key(key, key_length), &row) ||
-	    view->rows[row].key_length != key_length || memcmp(view->rows[row].key, key, key_length) != 0)
-		return SIZE_MAX;
-	return row;
+	if (view->guess < view->row_count && has_key(&view->rows[view->guess], key, key_length))
+		return view->guess;
+	return hash_map_get(&view->index, hash_key(key, key_length), &row) &&
+			       has_key(&view->rows[row], key, key_length)
+		       ? row
+		       : SIZE_MAX;
 }
 
 size_t courses_row(struct courses *courses, struct course_view *view, const char *key, size_t key_length)
 {
-	const uint64_t hash = hash_key(key, key_length);
 	const size_t found = find_row(view, key, key_length);
+	uint64_t hash;
 	uint32_t taken;
 
-	if (found != SIZE_MAX)
+	if (found != SIZE_MAX) {
+		view->guess = found + 1;
 		view->rows[found].last = courses->round;
-	if (found != SIZE_MAX || hash_map_get(&view->index, hash, &taken))
 		return found;
+	}
+	hash = hash_key(key, key_length);
+	if (hash_map_get(&view->index, hash, &taken))
+		return SIZE_MAX;
 	if (!take_bytes(courses, view, row_bytes(key_length)))
 		return SIZE_MAX;
 	hash_map_set(&view->index, hash, (uint32_t)view->row_count);

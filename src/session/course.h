@@ -61,6 +61,7 @@ struct course_view {
 	uint64_t used;           /* a clock */
 	struct course_row *rows;
 	size_t row_count, row_capacity;
+	size_t guess;          /* which row is likely to be asked for next: they come in one order */
 	struct hash_map index; /* hash of a key to its row */
 	struct course_column columns[COURSE_COLUMNS];
 	size_t column_count;

@@ -110,7 +110,6 @@ static struct marked_row *note_row(struct row_generation *now, const struct show
 		row.key = arena_duplicate(&now->arena, row.key, row.key_length);
 		row.label = same ? row.key : arena_duplicate(&now->arena, row.label, row.label_length);
 	}
-	hash_map_set(&now->index, row.hash, (uint32_t)now->count);
 	noted = MEMORY_APPEND(now->rows, now->count, now->capacity);
 	*noted = row;
 	return noted;
@@ -124,11 +123,27 @@ static struct marked_row *find_noted(struct row_generation *now, size_t row,
 	return row < now->count && now->rows[row].hash == described->hash ? &now->rows[row] : NULL;
 }
 
-static uint32_t find_before(const struct row_generation *before, const struct marked_row *row)
+static void index_rows(struct row_generation *generation)
 {
-	uint32_t old;
+	for (size_t i = 0; i < generation->count; i++)
+		hash_map_set(&generation->index, generation->rows[i].hash, (uint32_t)i);
+}
 
-	return before->round != 0 && hash_map_get(&before->index, row->hash, &old) ? old : UINT32_MAX;
+/* Rows come in one order: `*guess` is likely to be the one. The index is made once it is not. */
+static uint32_t find_before(struct row_generation *before, const struct marked_row *row, uint32_t *guess)
+{
+	uint32_t old = *guess;
+
+	if (before->round == 0)
+		return UINT32_MAX;
+	if (old >= before->count || before->rows[old].hash != row->hash) {
+		if (before->index.count == 0)
+			index_rows(before);
+		if (!hash_map_get(&before->index, row->hash, &old))
+			return UINT32_MAX;
+	}
+	*guess = old + 1;
+	return old;
 }
 
 /* The largest rises so far, largest first. */
@@ -164,6 +179,7 @@ struct marked_row *row_marks_update(struct row_marks *row_marks, uint64_t round,
 	struct marked_row *rows = memory_allocate((shown->row_count + 1) * sizeof(*rows));
 	const enum column sort = view->sort_by_name ? COLUMN_COUNT : view->sort;
 	struct movers movers = {0};
+	uint32_t guess = 0;
 	bool note;
 
 	begin_round(row_marks, round, view);
@@ -177,7 +193,8 @@ struct marked_row *row_marks_update(struct row_marks *row_marks, uint64_t round,
 		rows[row] = describe_row(shown, row, sort_values[row]);
 		noted = note ? note_row(&row_marks->now, shown, row, rows[row])
 			     : find_noted(&row_marks->now, row, &rows[row]);
-		old = noted != NULL && !note ? noted->before : find_before(&row_marks->before, &rows[row]);
+		old = noted != NULL && !note ? noted->before
+					     : find_before(&row_marks->before, &rows[row], &guess);
 		if (noted != NULL) {
 			noted->sort = sort_values[row];
 			noted->before = old;

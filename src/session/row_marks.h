@@ -32,7 +32,7 @@ struct row_generation {
 	size_t count;
 	size_t capacity;
 	const char **names;    /* of threads, by triple; NULL until one is noted */
-	struct hash_map index; /* hash to row */
+	struct hash_map index; /* hash to row; empty until it is asked for */
 };
 
 struct row_marks {

@@ -33,8 +33,7 @@ void row_values_release(struct row_values *rows)
 void session_forget_groupings(struct session *session)
 {
 	row_values_release(&session->unmade);
-	free(session->name_ranks);
-	session->name_ranks = NULL;
+	session->name_ranks.of_newest = false;
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
 		grouping_release(session->groupings[i].grouping);
 		session->groupings[i] = (struct cached_grouping){0};
@@ -48,6 +47,8 @@ void session_release(struct session *session)
 	session_forget_groupings(session);
 	pattern_memory_release(&session->patterns);
 	row_marks_release(&session->row_marks);
+	free(session->name_ranks.by_triple);
+	free(session->name_ranks.order);
 	courses_release(&session->courses);
 	rounds_release(&session->rounds);
 	task_field_owner_release(session->scheduler);

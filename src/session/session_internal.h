@@ -46,6 +46,14 @@ struct rounds {
 	bool base_is_lost; /* `base` is not the one that there was */
 };
 
+/* The order of thread names; of_newest: the names of the newest round. */
+struct name_ranks {
+	uint32_t *by_triple; /* the place of each, equal names have one */
+	uint32_t *order;     /* triples by name */
+	size_t count;
+	bool of_newest;
+};
+
 struct session {
 	struct rounds rounds;
 	uint64_t round_count;
@@ -60,7 +68,7 @@ struct session {
 	struct courses courses;
 	struct task_field_owner *scheduler; /* a reference: see session_scheduler() */
 	struct row_values unmade;           /* of the newest table of groups whose rows lack cells */
-	uint32_t *name_ranks; /* of thread names, by triple of the newest round; NULL until they are sorted */
+	struct name_ranks name_ranks;
 };
 
 /* --- session.c --- */

@@ -336,27 +336,45 @@ static int compare_texts(const void *a, const void *b)
 					 : order_bytes(left->text, left->length, right->text, right->length);
 }
 
+static bool is_sorted(const struct name *names, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (compare_texts(&names[i - 1], &names[i]) > 0)
+			return false;
+	}
+	return true;
+}
+
 /* The places of thread names in their order, by triple; equal names have one. Owned by the session. */
 static const uint32_t *rank_names(struct session *session)
 {
 	const struct snapshot *now = session->rounds.now;
 	const size_t count = now->triple_count;
+	struct name_ranks *ranks = &session->name_ranks;
+	/* most rounds have the names of the one before */
+	const bool in_order = ranks->count == count;
 	struct name *names;
 
-	if (session->name_ranks != NULL)
-		return session->name_ranks;
+	if (ranks->of_newest)
+		return ranks->by_triple;
 	names = memory_allocate((count + 1) * sizeof(*names));
-	session->name_ranks = memory_allocate_zero(count + 1, sizeof(*session->name_ranks));
-	for (uint32_t triple = 0; triple < count; triple++) {
-		names[triple].text = shown_triple_name(now, triple, &names[triple].length);
-		names[triple].triple = triple;
+	for (uint32_t i = 0; i < count; i++) {
+		names[i].triple = in_order ? ranks->order[i] : i;
+		names[i].text = shown_triple_name(now, names[i].triple, &names[i].length);
 	}
-	qsort(names, count, sizeof(*names), compare_texts);
-	for (size_t i = 1; i < count; i++)
-		session->name_ranks[names[i].triple] = session->name_ranks[names[i - 1].triple] +
-						       (compare_texts(&names[i - 1], &names[i]) != 0);
+	if (!is_sorted(names, count))
+		qsort(names, count, sizeof(*names), compare_texts);
+	ranks->order = memory_resize(ranks->order, count + 1, sizeof(*ranks->order));
+	ranks->by_triple = memory_resize(ranks->by_triple, count + 1, sizeof(*ranks->by_triple));
+	for (uint32_t i = 0, rank = 0; i < count; i++) {
+		rank += i > 0 && compare_texts(&names[i - 1], &names[i]) != 0;
+		ranks->order[i] = names[i].triple;
+		ranks->by_triple[names[i].triple] = rank;
+	}
+	ranks->count = count;
+	ranks->of_newest = true;
 	free(names);
-	return session->name_ranks;
+	return ranks->by_triple;
 }
 
 /* The place that compare_names() gives a living row among such rows; false where no number says it. */
