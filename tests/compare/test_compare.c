@@ -492,7 +492,7 @@ static void test_filter_numbers(void **state)
 	expect_filtered("cpu > 19", "run_time_ns");
 	expect_filtered("run_time_ns > 190ms and run_time_ns < 210ms", "run_time_ns");
 	expect_filtered("user% > 19 and user% < 21", "run_time_ns");
-	expect_filtered("runq% < 0", "run_time_ns");
+	expect_filtered("runq% < -14 and runq% > -16", "run_time_ns");
 	/* a mean is no sum of its inputs' changes */
 	expect_filtered("slice > 0", "");
 	expect_filtered("slice = 0", "run_time_ns");
