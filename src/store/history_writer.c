@@ -70,7 +70,7 @@ struct history_writer {
 	unsigned int since_middle;
 	struct day_file_row last; /* the last stored round, by whichever writer */
 	char *last_boot_id;       /* its, owned; NULL: there is none, or it is not known */
-	/* CLOCK_BOOTTIME from which on days are removed for their age; 0: no round was added so far */
+	/* CLOCK_BOOTTIME from which on days are removed for their age */
 	uint64_t age_counts_from_ns;
 	bool looked;
 	uint64_t looked_at_ns; /* CLOCK_BOOTTIME */
@@ -298,12 +298,36 @@ static bool remove_old(struct history_writer *writer, uint64_t now_unix_ns, bool
 	return removed != 0;
 }
 
-/* The same, once a minute. */
+static const char *known(const char *text)
+{
+	return text != NULL ? text : "";
+}
+
+/* How much further than CLOCK_BOOTTIME the clock went since the last round stored, 0 for as much as clocks
+ * drift; false where that was not since this start of the host. */
+static bool find_jump(const struct history_writer *writer, const struct snapshot *round, int64_t *ret_jump_ns)
+{
+	const struct history_round *last = &writer->last.round;
+	const uint64_t now_ns = round->provenance.boottime_ns;
+	uint64_t elapsed;
+	int64_t jump;
+
+	if (writer->last_boot_id == NULL ||
+	    strcmp(writer->last_boot_id, known(round->provenance.boot_id)) != 0 || now_ns < last->boottime_ns)
+		return false;
+	elapsed = now_ns - last->boottime_ns;
+	jump = (int64_t)(round->captured_at_unix_ns - last->unix_ns) - (int64_t)elapsed;
+	*ret_jump_ns = (uint64_t)llabs(jump) > JUMP_NS + elapsed / SLEW_DIVISOR ? jump : 0;
+	return true;
+}
+
+/* The same, once a minute; not for their age where the clock may be wrong. */
 static void look_for_old(struct history_writer *writer, const struct snapshot *round)
 {
 	const uint64_t now_ns = round->provenance.boottime_ns;
+	int64_t jump;
 
-	if (writer->age_counts_from_ns == 0)
+	if (!find_jump(writer, round, &jump) || (uint64_t)llabs(jump) > STEP_FAR_NS)
 		writer->age_counts_from_ns = now_ns + STEADY_NS;
 	if (writer->looked && now_ns >= writer->looked_at_ns && now_ns - writer->looked_at_ns < LOOK_EVERY_NS)
 		return;
@@ -482,11 +506,6 @@ static int keep_place(struct history_writer *writer, struct error *error)
 
 /* --- a round --- */
 
-static const char *known(const char *text)
-{
-	return text != NULL ? text : "";
-}
-
 static struct history_boot boot_of(const struct snapshot *round)
 {
 	return (struct history_boot){{
@@ -510,27 +529,11 @@ static uint64_t slept_ns(void)
 static void compare_clocks(struct history_writer *writer, const struct snapshot *round,
 			   struct day_file_row *row)
 {
-	const struct history_round *last = &writer->last.round;
-	struct history_round *head = &row->round;
-	uint64_t elapsed;
-	int64_t jump;
-
-	if (writer->last_boot_id == NULL ||
-	    strcmp(writer->last_boot_id, known(round->provenance.boot_id)) != 0 ||
-	    head->boottime_ns < last->boottime_ns) {
-		writer->age_counts_from_ns = head->boottime_ns + STEADY_NS;
+	if (!find_jump(writer, round, &row->round.clock_jump_ns))
 		return;
-	}
-	elapsed = head->boottime_ns - last->boottime_ns;
-	jump = (int64_t)(head->unix_ns - last->unix_ns) - (int64_t)elapsed;
-	if ((uint64_t)llabs(jump) > JUMP_NS + elapsed / SLEW_DIVISOR) {
-		head->clock_jumped = true;
-		head->clock_jump_ns = jump;
-		if ((uint64_t)llabs(jump) > STEP_FAR_NS)
-			writer->age_counts_from_ns = head->boottime_ns + STEADY_NS;
-	}
+	row->round.clock_jumped = row->round.clock_jump_ns != 0;
 	if (row->slept_ns > writer->last.slept_ns + SUSPENDED_NS)
-		head->suspended_ns = row->slept_ns - writer->last.slept_ns;
+		row->round.suspended_ns = row->slept_ns - writer->last.slept_ns;
 }
 
 /* Whether it may be told from the round before: the same host since the same start, in order. */
