@@ -151,7 +151,9 @@ static int serve(const struct running *running, struct error *error)
 static void note_listener(const struct listener *listener, bool for_all)
 {
 	command_note("serving %s%s", listener->words,
-		     for_all ? ", without I/O: all users of this host may read it" : "");
+		     !for_all                 ? ""
+		     : listener->path != NULL ? ", without I/O, as the file has none: all users may read that"
+					      : ", without I/O: all users of this host may read it");
 	if (listener->is_open)
 		command_note(
 			"others can reach this address and read names of processes and cgroups: let only a "
@@ -175,17 +177,23 @@ static bool is_for_all(const struct command_options *options)
 static bool hides_processes(const char *proc)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	char *place = realpath(proc, NULL);
 	const struct mntent *mount;
 	bool hides = false;
 
-	if (mounts == NULL)
+	if (mounts == NULL || place == NULL) {
+		free(place);
+		if (mounts != NULL)
+			endmntent(mounts);
 		return false;
+	}
 	/* of mounts at one place, the last */
 	while ((mount = getmntent(mounts)) != NULL) {
-		if (strcmp(mount->mnt_dir, proc) == 0)
+		if (strcmp(mount->mnt_dir, place) == 0)
 			hides = hasmntopt(mount, "hidepid") != NULL;
 	}
 	endmntent(mounts);
+	free(place);
 	return hides;
 }
 
@@ -313,7 +321,6 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		view_release(&exporter.export.view);
 		return command_misused(&export_command, &error);
 	}
-	exporter.capture.budget_percent = -1;
 	exporter.capture.latency = options->latency;
 	exporter.capture.reader = privilege_open_reader(options->roots.roots);
 	result = open_listener(&running, &error);

@@ -31,12 +31,15 @@ enum {
 /* The services have this long for a call. After one that took longer they are left alone for a while. */
 #define SERVICE_PATIENCE_NS (3 * NS_PER_S)
 #define SERVICE_REST_NS     (60 * NS_PER_S)
+/* A user without a name is asked for again: the services may not have been there yet. */
+#define NAMELESS_NS (300 * NS_PER_S)
 
 /* A user, as known so far. */
 struct user {
 	uint32_t uid;
 	bool answered;
-	char *name; /* NULL for none */
+	char *name;           /* NULL for none */
+	uint64_t answered_ns; /* CLOCK_MONOTONIC */
 };
 
 static struct {
@@ -179,6 +182,7 @@ static void answer(struct user *user, const char *name, size_t length)
 	if (user->answered)
 		return;
 	user->answered = true;
+	user->answered_ns = clock_ns(CLOCK_MONOTONIC);
 	user->name = name != NULL ? memory_duplicate_bytes(name, length) : NULL;
 	names.waiting--;
 	if (name != NULL)
@@ -289,24 +293,37 @@ static void start(void)
 	(void)worker_start(NULL, run, NULL);
 }
 
+/* One more user is waiting. To be called with the lock. */
+static void ask(void)
+{
+	if (names.waiting++ != 0)
+		return;
+	if (!names.started)
+		start();
+	pthread_cond_signal(&names.asked);
+}
+
 const char *user_name(uint32_t uid)
 {
 	const char *name = NULL;
+	struct user *user;
 	uint32_t index;
 
 	if (uid == USER_UNKNOWN)
 		return NULL;
 	pthread_mutex_lock(&names.lock);
 	if (hash_map_get(&names.index, uid, &index)) {
-		name = names.users[index].name;
+		user = &names.users[index];
+		name = user->name;
+		if (name == NULL && user->answered &&
+		    clock_ns(CLOCK_MONOTONIC) - user->answered_ns > NAMELESS_NS) {
+			user->answered = false;
+			ask();
+		}
 	} else {
 		hash_map_set(&names.index, uid, (uint32_t)names.count);
 		*MEMORY_APPEND(names.users, names.count, names.capacity) = (struct user){.uid = uid};
-		if (names.waiting++ == 0) {
-			if (!names.started)
-				start();
-			pthread_cond_signal(&names.asked);
-		}
+		ask();
 	}
 	pthread_mutex_unlock(&names.lock);
 	return name;

@@ -261,6 +261,15 @@ static bool is_about_moment(const struct filter *filter, uint32_t index)
 	return false;
 }
 
+bool filter_chooses_rows(const struct filter *filter)
+{
+	for (size_t i = 0; i < filter->conjunct_count; i++) {
+		if (!filter->conjuncts[i].narrows)
+			return true;
+	}
+	return false;
+}
+
 bool filter_is_fleeting(const struct filter *filter)
 {
 	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {

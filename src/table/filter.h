@@ -149,6 +149,9 @@ struct filter_subjects {
 /* Whether some conditions narrow threads, NULL allowed. */
 bool filter_narrows(const struct filter *filter);
 
+/* Whether some conditions choose rows. */
+bool filter_chooses_rows(const struct filter *filter);
+
 /* Whether one of them is about what a thread does at the moment: rows come and go with that. */
 bool filter_is_fleeting(const struct filter *filter);
 

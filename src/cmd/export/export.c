@@ -87,12 +87,13 @@ int export_parse_axes(const char *text, struct export_options *options, struct e
 
 int export_check_filter(const struct filter *filter, struct error *error)
 {
-	if (!filter_compares(filter))
+	if (!filter_chooses_rows(filter) && !filter_is_fleeting(filter) && !filter_reads_commands(filter))
 		return 0;
 	return error_set(
 		error, -EINVAL,
-		"a filter by a column would let counters miss what rows did that it left out; filter by what "
-		"threads are, as in 'cgroup = /system*', or choose in the query");
+		"a filter by numbers, texts, states or command lines would let counters miss what was done "
+		"while it left it out; filter by what threads stay, as in 'cgroup = /system*' or 'process = "
+		"nginx', or choose in the query");
 }
 
 /* The view of the table with the numbers of an axis. */

@@ -64,7 +64,8 @@ static int choose_one(const char *name, bool for_all, bool chosen[], struct erro
 			return error_set(
 				error, -EINVAL,
 				"%s is for the owner of a process alone, and all users of this host can "
-				"read what is exported; --listen unix:PATH has it, or --public",
+				"read what is exported; --listen unix:PATH without --textfile has it, or "
+				"--public",
 				column_title(column, WINDOW_MODE_INTERVAL));
 		chosen[i] = true;
 		return 0;

@@ -322,7 +322,8 @@ static struct series *find_least(struct export_groups *groups, const struct cand
 		if (least == NULL || series->weight < least->weight)
 			least = series;
 	}
-	if (oldest != NULL)
+	/* rare pairs would take the places of one another in each round */
+	if (oldest != NULL && !groups->options.pairs)
 		return oldest;
 	return least != NULL && candidate->weight > ADVANTAGE * least->weight ? least : NULL;
 }

@@ -59,7 +59,8 @@ struct exporter {
 	struct export *export;
 	struct written written[EXPOSITION_FORMAT_COUNT];
 	bool woken;
-	uint64_t finished_ns; /* CLOCK_MONOTONIC, when the newest round was added */
+	uint64_t finished_ns;   /* CLOCK_BOOTTIME, when the newest round was added */
+	uint64_t start_unix_ns; /* of this process: told once, lest it changes with the clock */
 	uint64_t rounds, failed_rounds, file_failures, capture_cpu_ns;
 };
 
@@ -101,7 +102,7 @@ static bool add_round(struct exporter *exporter, struct snapshot *snapshot)
 	exporter->rounds++;
 	if (round != NULL) {
 		export_add(exporter->export, round);
-		exporter->finished_ns = clock_ns(CLOCK_MONOTONIC);
+		exporter->finished_ns = clock_ns(CLOCK_BOOTTIME);
 		is_done = export_round_count(exporter->export) == exporter->options.rounds;
 	}
 	exporter->capture_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -189,7 +190,7 @@ int exporter_start(const struct exporter_options *options, struct exporter **ret
 	exporter->waits_for_names = names_users(&options->export);
 	pthread_mutex_init(&exporter->lock, NULL);
 	worker_initialise_condition(&exporter->changed);
-	exporter->finished_ns = clock_ns(CLOCK_MONOTONIC);
+	exporter->finished_ns = clock_ns(CLOCK_BOOTTIME);
 	export_needs(exporter->export, &round->needed, &round->cgroup_records, &round->smaps);
 	result = queue_create(sizeof(char), NULL, &exporter->done, error);
 	if (result == 0)
@@ -302,7 +303,10 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 	read_own_process(health);
 	health->now_boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	pthread_mutex_lock(&exporter->lock);
-	age_ns = clock_ns(CLOCK_MONOTONIC) - exporter->finished_ns;
+	if (exporter->start_unix_ns == 0)
+		exporter->start_unix_ns = health->start_unix_ns;
+	health->start_unix_ns = exporter->start_unix_ns;
+	age_ns = health->now_boottime_ns - exporter->finished_ns;
 	health->rounds = exporter->rounds;
 	health->failed_rounds = exporter->failed_rounds;
 	health->writes_file = exporter->options.writes_file;
@@ -323,14 +327,16 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 
 bool exporter_wait(struct exporter *exporter, uint64_t *round)
 {
-	const uint64_t patience_ns = stale_after_ns(exporter), now = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t patience_ns = stale_after_ns(exporter);
 	struct timespec until;
+	uint64_t age_ns;
 	bool is_due;
 	int result = 0;
 
 	pthread_mutex_lock(&exporter->lock);
-	until = clock_timespec((exporter->finished_ns + patience_ns > now ? exporter->finished_ns : now) +
-			       patience_ns + 1);
+	age_ns = clock_ns(CLOCK_BOOTTIME) - exporter->finished_ns;
+	until = clock_timespec(clock_ns(CLOCK_MONOTONIC) + 1 +
+			       (age_ns < patience_ns ? patience_ns - age_ns : patience_ns));
 	while (!exporter->woken && export_round_count(exporter->export) == *round && result == 0)
 		result = pthread_cond_timedwait(&exporter->changed, &exporter->lock, &until);
 	is_due = !exporter->woken || export_round_count(exporter->export) != *round;
