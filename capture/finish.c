@@ -53,7 +53,6 @@ static void read_host(struct round *round)
 	host_read_provenance(roots, snapshot);
 	copy_features(round);
 	copy_scope(round);
-	pressure_read(roots, round->capture->checks.results[FEATURE_PRESSURE].reason, snapshot);
 	sched_ext_read(roots, snapshot);
 	/* A saved tree tells nothing of the host it came from but what is in it. */
 	if (round->full && round->capture->roots.is_procfs)
@@ -235,6 +234,14 @@ static void summarize_taskstats(struct round *round)
 		summary->eperm_count = round->listed;
 }
 
+void round_read_host_counters(struct round *round)
+{
+	const struct roots *roots = &round->capture->roots;
+
+	host_read_ticks(roots, round->snapshot);
+	pressure_read(roots, round->capture->checks.results[FEATURE_PRESSURE].reason, round->snapshot);
+}
+
 static void read_expensive_sources(struct round *round)
 {
 	round->expensive_start_ns = capture_cpu_ns(round->capture);
@@ -250,7 +257,7 @@ void round_finish(struct round *round)
 
 	explain_delays(round);
 	explain_hiwater(round);
-	read_host(round); /* the reasons of its pressure explain that of cgroups */
+	read_host(round);
 	read_expensive_sources(round);
 	if (round->capture->passes.tasks == NULL || round->capture->passes.tells_resident)
 		round_store_resident(round);

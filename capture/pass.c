@@ -334,9 +334,8 @@ static void make_rows(struct intake *intake)
 	}
 	if (!intake->with_io)
 		snapshot_read_times(snapshot, SOURCE_IO);
-	/* for counters that a budget may leave unread */
-	if (round->heap_is_on && round->previous != NULL &&
-	    round->previous->values[METRIC_ALLOCATED_BYTES] != NULL)
+	/* for counters that a budget may leave unread, and executables are waited for */
+	if (round->heap_is_on)
 		snapshot_read_times(snapshot, SOURCE_JEMALLOC);
 	round_settle_rows(round);
 	heap_begin(round);
@@ -928,15 +927,20 @@ static void explain_metrics(struct round *round)
 	}
 }
 
-/* Allocation counters are read when a thread has run; those of the others are as good as new. */
+/* What is read apart from the pass is read when a thread has run; that of the others is as good as new. */
 static void confirm_still(struct round *round)
 {
+	static const enum source apart[] = {SOURCE_JEMALLOC, SOURCE_IO};
 	struct snapshot *snapshot = round->snapshot;
-	uint64_t *read_at = snapshot->read_at[SOURCE_JEMALLOC];
 
-	for (size_t row = 0; read_at != NULL && row < snapshot->thread_count; row++) {
-		if ((round->states[row].stale & source_bit(SOURCE_JEMALLOC)) == 0)
-			read_at[row] = snapshot->provenance.boottime_ns;
+	for (size_t i = 0; i < ARRAY_COUNT(apart); i++) {
+		uint64_t *read_at = snapshot->read_at[apart[i]];
+
+		for (size_t row = 0; read_at != NULL && row < snapshot->thread_count; row++) {
+			if ((round->states[row].stale & source_bit(apart[i])) == 0 &&
+			    read_at[row] < snapshot->provenance.boottime_ns)
+				read_at[row] = snapshot->provenance.boottime_ns;
+		}
 	}
 }
 
@@ -946,7 +950,7 @@ int round_read_pass(struct round *round)
 	int result = take_pass(&intake);
 
 	free(intake.order);
-	host_read_ticks(&round->capture->roots, round->snapshot);
+	round_read_host_counters(round);
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < METRIC_COUNT; i++) {

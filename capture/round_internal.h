@@ -449,4 +449,7 @@ void heap_summarize(struct round *round);
  */
 void round_finish(struct round *round);
 
+/* Reads what is counted for the host: to be called right after the counters of threads. */
+void round_read_host_counters(struct round *round);
+
 #endif

@@ -825,7 +825,7 @@ int round_read_threads(struct round *round)
 		return result;
 	make_rows(round);
 	result = read_counters(round);
-	host_read_ticks(&round->capture->roots, round->snapshot);
+	round_read_host_counters(round);
 	look_at_host(round);
 	if (result == 0)
 		result = read_needed(round);

@@ -82,6 +82,18 @@ static void append_scaled(struct buffer *buffer, double value, const struct step
 			     steps[i].suffix);
 }
 
+/* The number without what a whole one of its unit does not show. */
+static double floor_scaled(double value, const struct step *steps)
+{
+	double unit = 1;
+
+	for (size_t i = 0;; i++) {
+		unit *= steps[i].factor;
+		if (fabs(value) / unit < steps[i].limit)
+			return trunc(value / unit) * unit;
+	}
+}
+
 /* Whole numbers of the first unit have no fraction. */
 static void append_number(struct buffer *buffer, double value, const struct step *steps, bool whole)
 {
@@ -149,9 +161,11 @@ static void append_cell_number(struct buffer *buffer, const struct cell *cell,
 
 	if (cell->partial)
 		buffer_append_text(buffer, marks->at_least);
-	/* both marks leave five cells: no room for a fraction */
+	/* both marks leave five cells: no room for a fraction, but a bound stays one */
 	if (whole || (cell->partial && cell->rose))
 		format.precision = (struct precision){0, 0};
+	if (cell->partial && cell->rose)
+		value = floor_scaled(value, format.steps);
 	append_scaled(buffer, value, format.steps, narrow(format.precision, value));
 	if (cell->rose)
 		buffer_append_char(buffer, '+');

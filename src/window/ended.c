@@ -108,7 +108,7 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 {
 	const struct ended_amounts *amounts = &group->amounts;
 	const bool some_known = group->threads == 0 || group->unknown < group->threads;
-	uint64_t overlap = 0;
+	uint64_t overlap = 0, overlaps = 0;
 	uint16_t overlap_state = REASON_READ;
 
 	for (int i = 0; i < METRIC_COUNT; i++) {
@@ -130,12 +130,17 @@ static void fold_amounts(struct ended_record *record, const struct ended_set *se
 		if (metric != METRIC_SWAPIN_DELAY_TOTAL_NS && metric != METRIC_THRASHING_DELAY_TOTAL_NS)
 			continue;
 		overlap_state = state;
-		if (amount >= 0 && amounts->of[amount] > overlap)
+		if (amount < 0)
+			continue;
+		overlaps += amounts->of[amount] != 0;
+		if (amounts->of[amount] > overlap)
 			overlap = amounts->of[amount];
 	}
 	if (overlap_state == REASON_READ || overlap != 0)
+		/* of several threads the sum of the larger ones may be more than the larger sum */
 		fold_slot(record, ENDED_SLOT_OVERLAP, REASON_READ, overlap,
-			  is_whole(set, METRIC_SWAPIN_DELAY_TOTAL_NS));
+			  is_whole(set, METRIC_SWAPIN_DELAY_TOTAL_NS) &&
+				  (group->threads <= 1 || overlaps < 2));
 	if (overlap_state != REASON_READ && overlap_state != WINDOW_ABSENT)
 		fold_missed(record, ENDED_SLOT_OVERLAP, overlap_state);
 }
@@ -159,7 +164,9 @@ static void add_group(struct ended *ended, const struct ended_set *set, const st
 	uint32_t index = find_record(ended, set->names, group->triple);
 	struct ended_record *record = &ended->records[index];
 
-	note_process(record, tgid, start_time);
+	/* what a thread did that was counted before is no other process's */
+	if (group->threads != 0)
+		note_process(record, tgid, start_time);
 	record->threads += group->threads;
 	record->processes += group->processes;
 	record->born += group->threads - group->unknown;

@@ -213,9 +213,8 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 			return before->missing[file_of(field)];
 		start = read_field(field, window->from, before).value;
 	}
-	if (*value < start)
-		return REASON_WENT_BACKWARDS;
-	*value -= start;
+	/* no counter of a cgroup goes back: another one was made in its place, and that counts from 0 */
+	*value -= *value < start ? 0 : start;
 	if (field->kind != CGROUP_FIELD_RATE || window->mode != WINDOW_MODE_RATE)
 		return REASON_READ;
 	before_ns = window->from->provenance.boottime_ns;

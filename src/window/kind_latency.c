@@ -126,6 +126,21 @@ uint64_t reduce_latency_unknown(const struct window *window, const struct shown 
 	return unknown;
 }
 
+uint64_t *reduce_latency_unknowns(const struct window *window, const struct shown *shown,
+				  enum latency_kind kind)
+{
+	uint64_t *unknown = memory_allocate_zero(shown->row_count + 1, sizeof(*unknown));
+	struct row_waits *rows;
+
+	if (!reducer_has_latency(window, shown))
+		return unknown;
+	rows = gather(window, shown, kind);
+	for (size_t row = 0; row < shown->row_count; row++)
+		unknown[row] = rows[row].unknown;
+	free(rows);
+	return unknown;
+}
+
 static double latency_value(const struct latency_histogram *histogram, enum latency_field field,
 			    uint64_t unknown)
 {

@@ -52,6 +52,10 @@ bool reduce_latency_row(const struct window *window, const struct shown *shown, 
 uint64_t reduce_latency_unknown(const struct window *window, const struct shown *shown, size_t row,
 				enum latency_kind kind, reason_id *ret_reason);
 
+/* The same of each row; the caller frees it. */
+uint64_t *reduce_latency_unknowns(const struct window *window, const struct shown *shown,
+				  enum latency_kind kind);
+
 /*
  * What delayed the waits of rows for a CPU, or who woke whom; NULL where that is not known, for the reason
  * that reduce_blame_missing() gives (else REASON_READ); `shown` may be NULL there, for the host as a whole.

@@ -162,7 +162,7 @@ static void test_states(void **state)
 			     .value.integer = 99900};
 	assert_string_equal(shown(&cell, &screen_marks_utf8), "99.9us+");
 	cell.partial = true;
-	assert_string_equal(shown(&cell, &screen_marks_utf8), "≥100us+");
+	assert_string_equal(shown(&cell, &screen_marks_utf8), "≥99us+");
 }
 
 static const char *bar(const float shares[VALUE_SHARES], int cells)
