@@ -167,7 +167,9 @@ static void tell_damage(struct dump *dump, const struct error *error)
 static bool is_due(const struct dump *dump, const struct history_round *round, bool is_last)
 {
 	return is_last || dump->every_ns == 0 || session_now(dump->session) == NULL ||
-	       round->unix_ns >= dump->due_ns;
+	       round->unix_ns >= dump->due_ns ||
+	       /* the clock was set back */
+	       dump->due_ns - round->unix_ns > dump->every_ns;
 }
 
 static int read_ended(struct dump *dump, const struct history_round *round, struct error *error)
@@ -193,7 +195,9 @@ static void set_due(struct dump *dump, const struct history_round *round)
 	if (dump->due_ns == 0)
 		dump->due_ns = dump->from_unix_ns != 0 ? dump->from_unix_ns
 						       : round->unix_ns - round->unix_ns % every_ns;
-	if (dump->due_ns <= round->unix_ns) {
+	if (dump->due_ns > round->unix_ns) {
+		dump->due_ns -= (dump->due_ns - round->unix_ns - 1) / every_ns * every_ns;
+	} else {
 		const uint64_t times = (round->unix_ns - dump->due_ns) / every_ns + 1;
 
 		dump->due_ns = number_add_saturating(dump->due_ns,
@@ -201,29 +205,38 @@ static void set_due(struct dump *dump, const struct history_round *round)
 	}
 }
 
+/* Adds a round that the history has to the tables. */
+static int take_whole(struct dump *dump, const struct history_round *round, struct error *error)
+{
+	struct snapshot *snapshot;
+	const int result = history_read(dump->history, round, &snapshot, error);
+
+	if (result < 0)
+		return result;
+	add_round(dump, snapshot);
+	set_due(dump, round);
+	if (round->unix_ns >= dump->from_unix_ns &&
+	    (session_previous(dump->session) != NULL || dump->view.mode == WINDOW_MODE_TOTAL))
+		print_table(dump);
+	return 0;
+}
+
 /* `before`: the round that was taken before it, NULL for none. */
 static int take_round(struct dump *dump, const struct history_round *before,
 		      const struct history_round *round, bool is_last, struct error *error)
 {
-	const bool is_before = round->unix_ns < dump->from_unix_ns;
-	struct snapshot *snapshot;
+	struct error ignored;
 	int result;
 
 	if (before != NULL && !history_adjoins(dump->history, before, round))
 		forget_rounds(dump);
-	if (!is_due(dump, round, is_last)) {
-		result = read_ended(dump, round, error);
-	} else {
-		result = history_read(dump->history, round, &snapshot, error);
-		if (result == 0) {
-			add_round(dump, snapshot);
-			set_due(dump, round);
-			if (!is_before &&
-			    (session_previous(dump->session) != NULL || dump->view.mode == WINDOW_MODE_TOTAL))
-				print_table(dump);
-		}
-	}
+	result = is_due(dump, round, is_last) ? take_whole(dump, round, error)
+					      : read_ended(dump, round, error);
 	if (result == -EBADMSG) {
+		/* what was before it has not been printed yet */
+		if (before != NULL && session_now(dump->session) != NULL &&
+		    session_now(dump->session)->captured_at_unix_ns < before->unix_ns)
+			(void)take_whole(dump, before, &ignored);
 		tell_damage(dump, error);
 		result = 0;
 	}

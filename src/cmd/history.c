@@ -99,9 +99,10 @@ static void draw(struct report *report, struct table *table)
 
 /* --- gaps and starts --- */
 
-static const char *gap_words(const struct history_round *before, const struct history_round *after)
+static const char *gap_words(const struct history *history, const struct history_round *before,
+			     const struct history_round *after)
 {
-	if (after->boot != before->boot)
+	if (!history_is_one_start(history, before, after))
 		return "the host was started again";
 	if (after->after_pause)
 		return "recording paused";
@@ -144,7 +145,7 @@ static int walk(struct history *history, struct findings *findings, struct error
 			*MEMORY_APPEND(findings->boots, findings->boot_count,
 				       findings->boot_capacity) = *round;
 		if (i != 0 && round->after_gap)
-			add_gap(findings, &before, round, gap_words(&before, round));
+			add_gap(findings, &before, round, gap_words(history, &before, round));
 		else if (i != 0 && !history_is_next(&before, round))
 			add_gap(findings, &before, round, "rounds are missing");
 		else if (i != 0 && round->suspended_ns != 0)

@@ -260,6 +260,10 @@ void history_forget_decoded(struct history *history);
 /* The boot that a round belongs to; owned by the history. */
 const struct history_boot *history_boot(const struct history *history, const struct history_round *round);
 
+/* Whether two rounds are of one start of the host, whichever program recorded them. Of any history. */
+bool history_is_one_start(const struct history *history, const struct history_round *a,
+			  const struct history_round *b);
+
 /* Lists the files as of now, oldest first; owned by the history, valid until the next call. */
 const struct history_day *history_days(struct history *history, size_t *ret_count);
 

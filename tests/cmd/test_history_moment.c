@@ -12,6 +12,7 @@
 enum {
 	ROUNDS = 40,
 	SECOND_BOOT = 20, /* the number of its first round */
+	RENAMED = 25,     /* the same of that boot under another host name */
 };
 
 static char *directory;
@@ -27,13 +28,15 @@ static struct fixture_host after_reboot(void)
 static int begin(void **state)
 {
 	const struct fixture_host second = after_reboot();
+	struct fixture_host renamed = second;
 	struct history_writer *writer;
 
 	(void)state;
+	renamed.host = "other";
 	directory = fixture_directory();
 	writer = fixture_writer(directory, NULL);
 	for (uint64_t i = 0; i < ROUNDS; i++)
-		fixture_add(writer, i < SECOND_BOOT ? &fixture_host : &second, i);
+		fixture_add(writer, i < SECOND_BOOT ? &fixture_host : i < RENAMED ? &second : &renamed, i);
 	history_writer_close(writer);
 	return 0;
 }
@@ -176,6 +179,20 @@ static void test_refused(void **state)
 	expect_refused(SECOND_BOOT - 3, SECOND_BOOT + 3, "was started again within the range: take ");
 }
 
+/* A start of the host is told by its id: another host name, or program that records, is no other one. */
+static void test_renamed(void **state)
+{
+	struct error error;
+	struct history_moment moment = read_moment(RENAMED - 2, RENAMED + 2, &error);
+
+	(void)state;
+	assert_string_equal(error.text, "");
+	assert_non_null(moment.snapshot);
+	release(&moment);
+	expect_refused(SECOND_BOOT - 1, SECOND_BOOT + 3, "within the range: take ");
+	expect_refused(SECOND_BOOT - 1, SECOND_BOOT, "was started again within the range");
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -195,8 +212,8 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moment),  cmocka_unit_test(test_range), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_moment),  cmocka_unit_test(test_range),   cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_renamed), cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests_name("history moment", tests, begin, end);

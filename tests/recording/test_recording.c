@@ -294,6 +294,27 @@ static int free_damage(void **state)
 	return 0;
 }
 
+/* Names that lists always have, in a crafted round. */
+static void test_nameless(void **state)
+{
+	const struct damage *damage = *state;
+	struct recorder *recorder = recorder_create(3);
+	const char **capabilities = damage->first->provenance.capabilities;
+	const char *nameless[] = {NULL};
+	struct recording blobs = {0};
+	const size_t count = damage->first->provenance.capability_count;
+	struct error error = {""};
+
+	damage->first->provenance.capabilities = nameless;
+	damage->first->provenance.capability_count = 1;
+	recorder_encode(recorder, damage->first, NULL, NULL, NAN, &blobs);
+	damage->first->provenance.capabilities = capabilities;
+	damage->first->provenance.capability_count = count;
+	assert_int_equal(try_decode(blobs.state.data, blobs.state.length, NULL, &error), -EBADMSG);
+	recording_release(&blobs);
+	recorder_release(recorder);
+}
+
 static void test_cut(void **state)
 {
 	const struct damage *damage = *state;
@@ -379,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_empty_interval),
 		cmocka_unit_test(test_even_times),
+		cmocka_unit_test_setup_teardown(test_nameless, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_cut, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_flipped_bits, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_wrong_other, make_damage, free_damage),

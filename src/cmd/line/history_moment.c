@@ -130,10 +130,10 @@ static int read_part(struct history *history, const struct history_round *from,
 }
 
 /* Nothing between the rounds is missing. */
-static bool adjoin(const struct history_round rounds[], size_t count)
+static bool adjoin(const struct history *history, const struct history_round rounds[], size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
-		if (rounds[i].after_gap || rounds[i].boot != rounds[0].boot)
+		if (rounds[i].after_gap || !history_is_one_start(history, &rounds[i], &rounds[0]))
 			return false;
 	}
 	return true;
@@ -150,7 +150,7 @@ static struct window_parts read_parts(struct history *history, const struct hist
 
 	wanted = count > PARTS_MAX ? PARTS_MAX : count - (count != 0);
 	if (result == 0 && (count < 2 || !history_is_same(&rounds[0], from) ||
-			    !history_is_same(&rounds[count - 1], to) || !adjoin(rounds, count)))
+			    !history_is_same(&rounds[count - 1], to) || !adjoin(history, rounds, count)))
 		result = -ENODATA;
 	for (size_t i = 1; result == 0 && i <= wanted; i++)
 		result = read_part(history, &rounds[(i - 1) * (count - 1) / wanted],
@@ -188,7 +188,8 @@ static int refuse_outside(struct history *history, const struct range *range, st
 		result = history_last(history, &last, error);
 	if (result < 0)
 		return result;
-	if (range->to_ns >= first.unix_ns && range->from_ns <= last.unix_ns)
+	/* a round is called by its whole second */
+	if (range->from.unix_ns + NS_PER_S > range->from_ns && range->from.unix_ns < range->to_ns + NS_PER_S)
 		return error_set(error, -ENODATA,
 				 "from %s to %s there is one round, that of %s: a range is from a round to a "
 				 "later one",
@@ -204,17 +205,26 @@ static int refuse_outside(struct history *history, const struct range *range, st
 static int refuse_reboot(struct history *history, const struct range *range, struct error *error)
 {
 	struct history_round before = range->from, after = range->from;
-	char begins[WHEN_TEXT_SIZE], last_text[WHEN_TEXT_SIZE], next_text[WHEN_TEXT_SIZE],
-		ends[WHEN_TEXT_SIZE];
+	char begins[WHEN_TEXT_SIZE], ends[WHEN_TEXT_SIZE];
+	struct buffer ranges = {0};
 
-	while (after.boot == range->from.boot) {
+	while (history_is_one_start(history, &after, &range->from)) {
 		before = after;
 		if (history_step(history, &before, 1, &after, NULL) < 0 || history_is_same(&before, &after))
 			break;
 	}
-	return error_set(error, -EINVAL, "the host was started again within the range: take %s..%s or %s..%s",
-			 when_format(begins, range->from.unix_ns), when_format(last_text, before.unix_ns),
-			 when_format(next_text, after.unix_ns), when_format(ends, range->to.unix_ns));
+	/* one round is no range */
+	if (!history_is_same(&range->from, &before))
+		buffer_append_format(&ranges, ": take %s..%s", when_format(begins, range->from.unix_ns),
+				     when_format(ends, before.unix_ns));
+	if (!history_is_same(&after, &range->to))
+		buffer_append_format(&ranges, "%s %s..%s", ranges.length != 0 ? " or" : ": take",
+				     when_format(begins, after.unix_ns),
+				     when_format(ends, range->to.unix_ns));
+	error_set(error, -EINVAL, "the host was started again within the range%s",
+		  ranges.length != 0 ? ranges.data : "");
+	buffer_release(&ranges);
+	return -EINVAL;
 }
 
 static int check_range(struct history *history, const struct range *range, struct error *error)
@@ -223,7 +233,7 @@ static int check_range(struct history *history, const struct range *range, struc
 
 	if (history_is_same(&range->from, &range->to))
 		return refuse_outside(history, range, error);
-	if (range->from.boot != range->to.boot)
+	if (!history_is_one_start(history, &range->from, &range->to))
 		return refuse_reboot(history, range, error);
 	if (range->from.boottime_ns < range->to.boottime_ns)
 		return 0;

@@ -191,7 +191,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 		buffer_append_text(&text, "the oldest round, without rates");
 	} else if (result == 0 && !history_adjoins(loader->history, &before, round)) {
 		append_separator(&text);
-		if (before.boot != round->boot)
+		if (!history_is_one_start(loader->history, &before, round))
 			buffer_append_text(&text, "the host was started again, ");
 		buffer_append_text(&text, round->after_gap ? "nothing recorded for the " : "the ");
 		append_length(&text, round->unix_ns > before.unix_ns ? round->unix_ns - before.unix_ns : 0);

@@ -261,7 +261,8 @@ static void keep_alive(struct record_loop *loop)
 
 static bool is_done(const struct record_loop *loop)
 {
-	return loop->signal != 0 || loop->failed || has_all_rounds(loop);
+	/* the last round may have broken a rule, and its snapshot is being taken */
+	return loop->signal != 0 || loop->failed || (has_all_rounds(loop) && loop->mark_count == 0);
 }
 
 static void wait_for_events(struct record_loop *loop)
