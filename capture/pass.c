@@ -334,7 +334,6 @@ static void make_rows(struct intake *intake)
 	}
 	if (!intake->with_io)
 		snapshot_read_times(snapshot, SOURCE_IO);
-	/* they may be waited for, or left unread */
 	if (round->heap_is_on)
 		snapshot_read_times(snapshot, SOURCE_JEMALLOC);
 	round_settle_rows(round);
