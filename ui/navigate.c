@@ -77,22 +77,11 @@ static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 	return true;
 }
 
-bool navigate_refuse_gone(struct ui *ui, const struct table_row *row)
-{
-	if (!table_row_is_gone(row))
-		return false;
-	screen_message(ui, STYLE_MESSAGE, "%s",
-		       row->mark == ROW_MARK_GONE ? "this row is gone"
-		       : ui->view.filter != NULL  ? "this row is gone, or does not match the filter now"
-						  : "this row is in no change any more");
-	return true;
-}
-
 void navigate_open(struct ui *ui)
 {
 	const struct table_row *row = list_row(&ui->list);
 
-	if (row == NULL || navigate_refuse_gone(ui, row))
+	if (row == NULL || screen_list_refuse_gone(ui, row))
 		return;
 	if (ui->view.level == VIEW_LEVEL_THREADS) {
 		navigate_metrics(ui);

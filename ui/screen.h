@@ -376,6 +376,9 @@ void screen_list_take_courses(struct ui *ui, const struct ui_courses *courses);
 /* Draws tabs, path and rows; returns the row of the cursor. */
 int screen_list_draw(struct ui *ui, struct area area);
 
+/* Says that a row is gone; false where it is not. */
+bool screen_list_refuse_gone(struct ui *ui, const struct table_row *row);
+
 /* Whether a tab is on the bar: the current one always is. */
 bool screen_list_has_tab(const struct ui *ui, enum tab tab);
 
@@ -478,8 +481,6 @@ void navigate_sort_neighbour(struct ui *ui); /* by ui->action */
 void navigate_reverse(struct ui *ui);
 
 /* Says why a filter cannot be applied here; false where it can. */
-/* Says that a row is gone; false where it is not. */
-bool navigate_refuse_gone(struct ui *ui, const struct table_row *row);
 bool navigate_refuse_filter(struct ui *ui, const struct filter *filter);
 
 /* Hands the settings to the host, with the sources that the view needs. */

@@ -77,7 +77,7 @@ void screen_graph_open(struct ui *ui)
 	const size_t index = chosen_column(ui);
 	const struct table_column *column;
 
-	if (row == NULL || refuse(ui) || navigate_refuse_gone(ui, row))
+	if (row == NULL || refuse(ui) || screen_list_refuse_gone(ui, row))
 		return;
 	column = number_column(ui, row, index);
 	if (column == NULL) {

@@ -85,6 +85,17 @@ static bool is_gone(const struct ui *ui, size_t row)
 	return ui->table->row_gone != 0 && table_row_is_gone(&ui->table->rows[row]);
 }
 
+bool screen_list_refuse_gone(struct ui *ui, const struct table_row *row)
+{
+	if (!table_row_is_gone(row))
+		return false;
+	screen_message(ui, STYLE_MESSAGE, "%s",
+		       row->mark == ROW_MARK_GONE ? "this row is gone"
+		       : ui->view.filter != NULL  ? "this row is gone, or does not match the filter now"
+						  : "this row is in no change any more");
+	return true;
+}
+
 /* Draws the place of the cursor among all rows that are there, as the header counts them. */
 static void draw_position(const struct ui *ui, int y, int x, int cells)
 {

@@ -14,7 +14,7 @@ void screen_metrics_open(struct ui *ui)
 {
 	const struct table_row *row = list_row(&ui->list);
 
-	if (row == NULL || navigate_refuse_gone(ui, row))
+	if (row == NULL || screen_list_refuse_gone(ui, row))
 		return;
 	screen_metrics_close(ui);
 	ui->metrics_open = true;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -173,16 +172,4 @@ int history_read(struct history *history, const struct history_round *round, str
 	}
 	*ret_snapshot = snapshot_reference(decoded->snapshot);
 	return 0;
-}
-
-bool history_is_one_start(const struct history *history, const struct history_round *a,
-			  const struct history_round *b)
-{
-	const char *first, *second;
-
-	if (a->boot == b->boot)
-		return true;
-	first = history_boot(history, a)->texts[HISTORY_BOOT_ID];
-	second = history_boot(history, b)->texts[HISTORY_BOOT_ID];
-	return *first != '\0' && strcmp(first, second) == 0;
 }

@@ -30,6 +30,12 @@ const struct history_boot *history_boot(const struct history *history, const str
 	return &unknown;
 }
 
+bool history_is_one_start(const struct history *history, const struct history_round *a,
+			  const struct history_round *b)
+{
+	return a->boot == b->boot;
+}
+
 const struct history_day *history_days(struct history *history, size_t *ret_count)
 {
 	*ret_count = 0;

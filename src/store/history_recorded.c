@@ -287,6 +287,18 @@ const struct history_boot *history_boot(const struct history *base, const struct
 	return round->boot < history->boot_count ? &history->boots[round->boot] : &unknown_boot;
 }
 
+bool history_is_one_start(const struct history *history, const struct history_round *a,
+			  const struct history_round *b)
+{
+	const char *first, *second;
+
+	if (a->boot == b->boot)
+		return true;
+	first = history_boot(history, a)->texts[HISTORY_BOOT_ID];
+	second = history_boot(history, b)->texts[HISTORY_BOOT_ID];
+	return *first != '\0' && strcmp(first, second) == 0;
+}
+
 /* The id at which the search of a file begins. */
 static int64_t first_id(bool forward)
 {
