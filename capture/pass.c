@@ -926,7 +926,7 @@ static void explain_metrics(struct round *round)
 	}
 }
 
-/* What is read apart from the pass is read when a thread has run; that of the others is as good as new. */
+/* Threads that did not run were not read again: their values count as read when the round began. */
 static void confirm_still(struct round *round)
 {
 	static const enum source apart[] = {SOURCE_JEMALLOC, SOURCE_IO};

@@ -581,7 +581,7 @@ const char *screen_file_name(const char *path);
 /* Whether the numbers on the screen are of rounds that it takes: not of a file or a moment that has been. */
 bool screen_is_of_now(const struct ui *ui);
 
-/* What the numbers are called in a comparison: by their file, the time of the moment, or "now". */
+/* The name of what the screen shows: its file, the time of its moment, or "now". */
 const char *screen_name(const struct ui *ui);
 
 /* Draws up to `lines` of the header lines of a session from row 0 (three, on the tab of task fields four);

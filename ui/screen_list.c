@@ -92,7 +92,7 @@ bool screen_list_refuse_gone(struct ui *ui, const struct table_row *row)
 	screen_message(ui, STYLE_MESSAGE, "%s",
 		       row->mark == ROW_MARK_GONE ? "this row is gone"
 		       : ui->view.filter != NULL  ? "this row is gone, or does not match the filter now"
-						  : "this row is in no change any more");
+						  : "this row no longer shows a change");
 	return true;
 }
 

@@ -47,8 +47,7 @@ static const struct option own_options[] = {
 	 .description = "end there; default the last round"},
 	{PARSED_OPTION('\0', "every", "TIME", struct dump_options, every_ns, when_parse_length),
 	 .description = "print one table per TIME (1m, 1h), a shorter one at the end, before a gap and "
-			"before damage; default one "
-			"per round"},
+			"before damage; default one per round"},
 	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,
 	 .description = "text (default), tsv, csv or json (one object per table and line)"},
 	{OPTION('o', "output", "OUT", struct dump_options, output),

@@ -86,7 +86,7 @@ static const struct option option_list[] = {
 	 .description = "export these columns of the screen and no others, with commas between; +NAME adds "
 			"to the default"},
 	{OPTION('f', "filter", "FILTER", struct command_options, filter),
-	 .description = "count only threads that match, by what they stay, as in 'cgroup = /system*'"},
+	 .description = "count only threads that match, as in 'cgroup = /system*'"},
 	{OPTION('\0', "cgroup-flatten", "GLOB", struct command_options, flatten),
 	 .description = "cgroups that match and all below them are one group; may be repeated"},
 	{OPTION('\0', "no-thread-normalize", NULL, struct command_options, keep_thread_names),

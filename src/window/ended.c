@@ -164,7 +164,7 @@ static void add_group(struct ended *ended, const struct ended_set *set, const st
 	uint32_t index = find_record(ended, set->names, group->triple);
 	struct ended_record *record = &ended->records[index];
 
-	/* what a thread did that was counted before is no other process's */
+	/* the rest of a thread that is counted already tells of no process */
 	if (group->threads != 0)
 		note_process(record, tgid, start_time);
 	record->threads += group->threads;

@@ -113,8 +113,9 @@ static inline uint64_t window_add_wait(const struct window_counter *counter, uin
 	const uint64_t before = other < THREAD_UNKNOWN ? snapshot_wait_under_way(window->from, other) : 0;
 	const uint64_t with_wait = number_add_saturating(change, wait);
 
-	/* the age in `from` is not known where that is from a file; whoever waited all the time did not wait
-	 * longer, though a wait is counted, with what was before, where the kernel moves the thread */
+	/* The age in `from` is not known where that is from a file. A thread that waited throughout waited
+	 * for just that long: when the kernel moves it to another CPU, it counts the whole wait, also what
+	 * was before the window (sched_info_dequeue() in kernel/sched/stats.h). */
 	if (window->now->waiting_ns == NULL && wait >= elapsed_ns)
 		return elapsed_ns;
 	return with_wait > before ? with_wait - before : 0;

@@ -462,7 +462,7 @@ static struct snapshot *since(struct snapshot *from, struct snapshot *now)
 	return now;
 }
 
-/* Which metrics of web a filter leaves, "METRIC METRIC". */
+/* Expects that a filter leaves these metrics of web, with blanks between. */
 static void expect_filtered(const char *text, const char *left)
 {
 	struct buffer found = {0};
