@@ -455,6 +455,17 @@ static int try_to_take(struct round *round)
 	return result;
 }
 
+/* Tries again after what had to be waited for. */
+static int try_until_settled(struct round *round)
+{
+	const struct round wanted = *round;
+	int result;
+
+	while ((result = try_to_take(round)) == -ERESTART)
+		*round = wanted;
+	return result;
+}
+
 /* Measuring waits would go on, but without giving room back and not knowing what it costs. */
 static void give_up_latency(struct capture *capture)
 {
@@ -516,13 +527,13 @@ static int take(struct round *round, struct snapshot **ret_snapshot, struct erro
 {
 	const struct round wanted = *round;
 	struct capture *capture = round->capture;
-	int result = try_to_take(round);
+	int result = try_until_settled(round);
 
 	if (result < 0 && capture->passes.failure != 0 && !capture->passes.required) {
 		give_up_passes(capture);
 		*round = wanted;
 		need_names(round);
-		result = try_to_take(round);
+		result = try_until_settled(round);
 	}
 	if (result == 0)
 		*ret_snapshot = round->snapshot;
@@ -539,6 +550,12 @@ const char *capture_take_notice(struct capture *capture)
 	return notice;
 }
 
+/* When a time from now on ends, CLOCK_MONOTONIC; 0 for none. */
+static uint64_t end_of(uint64_t patience_ns)
+{
+	return patience_ns != 0 ? clock_ns(CLOCK_MONOTONIC) + patience_ns : 0;
+}
+
 int capture_full(struct capture *capture, uint64_t expensive_budget_ns, const atomic_bool *cancel,
 		 struct snapshot **ret_snapshot, struct error *error)
 {
@@ -549,7 +566,7 @@ int capture_full(struct capture *capture, uint64_t expensive_budget_ns, const at
 			      .smaps = true,
 			      .task_fields = true,
 			      .cgroup_records = true,
-			      .heap_wait_ns = capture->heap.patience_ns,
+			      .heap_until_ns = end_of(capture->heap.patience_ns),
 			      .expensive_budget_ns = expensive_budget_ns};
 
 	return take(&round, ret_snapshot, error);
@@ -565,7 +582,7 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 			      .task_fields = options->task_fields ||
 					     (!options->only_needed && capture->previous == NULL),
 			      .cgroup_records = options->cgroup_records,
-			      .heap_wait_ns = options->heap_patience_ns,
+			      .heap_until_ns = end_of(options->heap_patience_ns),
 			      .budget_ns = FIRST_ROUND_BUDGET_NS};
 
 	if (!options->only_needed)

@@ -23,6 +23,8 @@ enum {
 
 /* The wait for resolutions checks for cancellation this often. */
 #define WAIT_SLICE_NS (50 * NS_PER_MS)
+/* A wait of so much makes no difference to rates. */
+#define BEARABLE_WAIT_NS (5 * NS_PER_MS)
 
 static const source_set heap_bit = (source_set)1 << SOURCE_JEMALLOC;
 
@@ -133,7 +135,7 @@ static bool is_young(const struct round *round, const struct process *process, s
 	uint64_t start_ns = round->snapshot->start_time[leader] * NS_PER_TICK,
 		 now_ns = clock_ns(CLOCK_BOOTTIME);
 
-	return process->heap == NULL && round->previous != NULL && round->heap_wait_ns == 0 &&
+	return process->heap == NULL && round->previous != NULL && round->heap_until_ns == 0 &&
 	       start_ns < now_ns && now_ns - start_ns < YOUNG_NS;
 }
 
@@ -156,7 +158,7 @@ static void look(struct round *round, struct process *process, int tasks)
 
 void heap_look_ahead(struct round *round, struct process *process, int tasks)
 {
-	if (round->heap != HEAP_USE_NEEDED || round->heap_wait_ns == 0 || has_none(round, process))
+	if (round->heap != HEAP_USE_NEEDED || round->heap_until_ns == 0 || has_none(round, process))
 		return;
 	/* it ended: the probe may forget it before this round is over */
 	if (tasks < 0) {
@@ -168,6 +170,13 @@ void heap_look_ahead(struct round *round, struct process *process, int tasks)
 		probe_serve(round->capture->heap.probe, 0);
 }
 
+static bool is_hurried(const struct round *round)
+{
+	const atomic_bool *hurry = round->capture->heap.hurry;
+
+	return hurry != NULL && atomic_load_explicit(hurry, memory_order_relaxed);
+}
+
 static int wait_until(struct round *round, uint64_t end)
 {
 	struct probe *probe = round->capture->heap.probe;
@@ -175,11 +184,9 @@ static int wait_until(struct round *round, uint64_t end)
 	size_t under_way = probe_serve(probe, 0);
 
 	for (; under_way != 0 && now < end; now = clock_ns(CLOCK_MONOTONIC)) {
-		const atomic_bool *hurry = round->capture->heap.hurry;
-
 		if (round_is_cancelled(round))
 			return -ECANCELED;
-		if (hurry != NULL && atomic_load_explicit(hurry, memory_order_relaxed))
+		if (is_hurried(round))
 			break;
 		under_way = probe_serve(probe, now + WAIT_SLICE_NS < end ? now + WAIT_SLICE_NS : end);
 	}
@@ -208,11 +215,13 @@ static size_t look_again(struct round *round)
 
 /*
  * A resolution that was begun with a process that ended meanwhile is begun again with another of the same
- * executable; that does not happen many times.
+ * executable; that does not happen many times. After a wait the round begins again (-ERESTART): what was read
+ * before it and what is read behind it would be of two times.
  */
 static int wait_for_resolutions(struct round *round)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + round->heap_wait_ns;
+	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC), end = round->heap_until_ns;
+	const bool waits = begun_ns < end && !is_hurried(round);
 	int result = 0;
 
 	for (int i = 0; i < RESOLUTION_TRIES && result == 0; i++) {
@@ -220,6 +229,8 @@ static int wait_for_resolutions(struct round *round)
 		if (look_again(round) == 0 || clock_ns(CLOCK_MONOTONIC) >= end)
 			break;
 	}
+	if (result == 0 && waits && clock_ns(CLOCK_MONOTONIC) - begun_ns > BEARABLE_WAIT_NS)
+		return -ERESTART;
 	return result;
 }
 
@@ -346,7 +357,7 @@ static int apply_process(struct round *round, struct process *process)
 {
 	struct process_list *list = &round->capture->processes;
 	size_t leader = round_leader_row(round, process);
-	bool known = round->heap_wait_ns != 0 && process->heap != NULL &&
+	bool known = round->heap_until_ns != 0 && process->heap != NULL &&
 		     process->heap->state != PROBE_STATE_RESOLVING;
 
 	if (has_none(round, process)) {
@@ -427,7 +438,7 @@ int heap_read(struct round *round)
 
 	if (round->heap == HEAP_USE_NONE)
 		return 0;
-	if (round->heap == HEAP_USE_NEEDED && round->heap_wait_ns != 0)
+	if (round->heap == HEAP_USE_NEEDED && round->heap_until_ns != 0)
 		result = wait_for_resolutions(round);
 	else
 		probe_serve(heap->probe, 0);

@@ -778,7 +778,7 @@ static int fill_rows(struct intake *intake)
 		note_resident(intake, process);
 		mark_renamed(round, process);
 		store_cgroups(intake, process);
-		if (round->heap == HEAP_USE_NEEDED && round->heap_wait_ns != 0)
+		if (round->heap == HEAP_USE_NEEDED && round->heap_until_ns != 0)
 			heap_look_ahead(round, process, process_list_tasks(list, process));
 		process_list_done(process);
 	}

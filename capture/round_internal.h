@@ -219,7 +219,7 @@ struct round {
 	bool schedstats_turned;     /* its switch was turned since the last round */
 	bool heap_is_on;            /* the allocator probe is there and not switched off */
 	enum heap_use heap;         /* what it reads */
-	uint64_t heap_wait_ns;      /* how long to wait for it */
+	uint64_t heap_until_ns;     /* until when to wait for it, CLOCK_MONOTONIC; 0: not */
 	size_t looked;              /* processes that it examined in advance */
 	source_set shown,
 		asked;      /* what something shows, and that with all else wanted, as it was asked for */

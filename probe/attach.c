@@ -24,7 +24,8 @@ enum {
 	STAT_BYTES_MAX = 4096,
 	STAT_NAME = 2, /* fields of proc_pid_stat(5) */
 	STAT_FLAGS = 9,
-	IO_WORKER = 0x10, /* PF_IO_WORKER of include/linux/sched.h */
+	/* PF_IO_WORKER and, since Linux 6.4, PF_USER_WORKER of include/linux/sched.h */
+	KERNEL_WORKER = 0x10 | 0x4000,
 };
 
 static int fail(enum heap_tag tag, enum heap_tag *ret_tag, int r)
@@ -319,5 +320,5 @@ bool attachment_is_worker(const struct attachment *attachment, uint32_t tid)
 	if (field == NULL || !number_parse_u64(field + 1, strcspn(field + 1, " \n"), &flags))
 		flags = 0;
 	buffer_release(&text);
-	return (flags & IO_WORKER) != 0;
+	return (flags & KERNEL_WORKER) != 0;
 }

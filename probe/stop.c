@@ -102,7 +102,7 @@ static void read_stopped(const struct attachment *attachment, struct stop_thread
 {
 	const pid_t tid = (pid_t)thread->tid;
 	char bytes[LAYOUT_SPAN_MAX];
-	struct transfer_way here = {0};
+	struct transfer_way here = {.killable = true};
 	uint64_t thread_pointer = 0;
 	int r = read_thread_pointer(tid, &thread_pointer);
 
@@ -165,7 +165,10 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 	/* it may have stopped to receive a signal just then: that one goes on with it */
 	if (status >> EVENT_SHIFT == 0)
 		signal = (uintptr_t)WSTOPSIG(status);
-	return ptrace(PTRACE_DETACH, tid, NULL, (void *)signal) == 0 || errno == ESRCH;
+	if (ptrace(PTRACE_DETACH, tid, NULL, (void *)signal) == 0)
+		return true;
+	/* killed meanwhile, it waits to be reaped, and with it an execve() of another thread (de_thread()) */
+	return errno == ESRCH && wait_stopped(tid, &status) != ETIMEDOUT;
 }
 
 /* Memory that helper and caller share. */

@@ -43,6 +43,13 @@ static void choose(struct ui *ui)
 	}
 }
 
+/* The cursor goes to the row that a page was about, wherever that is by now. */
+static void select_again(struct ui *ui, const char *key, size_t key_length)
+{
+	if (key != NULL)
+		list_select(&ui->list, key, key_length);
+}
+
 static void close_top(struct ui *ui)
 {
 	const bool was_users = ui->overlay == OVERLAY_USERS;
@@ -54,9 +61,11 @@ static void close_top(struct ui *ui)
 		return;
 	}
 	if (ui->blame.open) {
+		select_again(ui, ui->blame.key, ui->blame.key_length);
 		screen_blame_close(ui);
 		return;
 	}
+	select_again(ui, ui->metrics_key, ui->metrics_key_length);
 	screen_metrics_close(ui);
 	navigate_tell_host(ui);
 }
@@ -72,6 +81,7 @@ static void close_menu(struct ui *ui)
 
 static void close_graph(struct ui *ui)
 {
+	select_again(ui, ui->graph.key, ui->graph.key_length);
 	graph_close(&ui->graph);
 }
 

@@ -31,6 +31,7 @@ struct loop {
 	struct pollfd waits[WAIT_COUNT];
 	struct stderr_capture capture;
 	int deadly_signal;
+	bool resumed; /* it was stopped, and has set the screen up again */
 };
 
 /* --- events of the host --- */
@@ -103,6 +104,7 @@ static void take_saved(struct ui *ui, struct ui_event *event)
 	free(ui->saved);
 	ui->saved = event->path;
 	event->path = NULL;
+	screen_comparison_forget_failed(ui);
 }
 
 /* Takes over what it uses of an event. */
@@ -129,7 +131,8 @@ static void take_event(struct ui *ui, struct ui_event *event)
 		take_saved(ui, event);
 		break;
 	case UI_EVENT_FILE:
-		screen_comparison_take_file(ui, snapshot, event);
+		event->snapshot = snapshot;
+		screen_comparison_take_file(ui, event);
 		break;
 	case UI_EVENT_NAMES:
 		actions_take_names(ui, event->message);
@@ -149,11 +152,18 @@ static void take_event(struct ui *ui, struct ui_event *event)
 	}
 }
 
+/*
+ * Up to one that may take long: while each of them takes longer than the next is off, keys are answered in
+ * between. The first round comes with the second, and is not shown alone.
+ */
 static void take_events(struct ui *ui)
 {
 	struct ui_event event;
+	bool took_long = false;
 
-	while (ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
+	while (!took_long && ui->host->receive != NULL && ui->host->receive(ui->host->context, &event)) {
+		took_long = (event.kind == UI_EVENT_ROUND && session_now(ui->session) != NULL) ||
+			    event.kind == UI_EVENT_BASE || event.kind == UI_EVENT_MOMENT;
 		take_event(ui, &event);
 		ui_event_discard(&event);
 	}
@@ -213,8 +223,10 @@ static void take_signals(struct loop *loop)
 
 	loop->deadly_signal = news.deadly;
 	loop->ui->suspend |= news.suspend;
-	if (news.continued)
+	/* that of a stop of its own is known */
+	if (news.continued && !loop->resumed)
 		terminal_resume();
+	loop->resumed = false;
 	if (news.resized || news.continued)
 		take_size(loop->ui);
 }
@@ -271,8 +283,10 @@ static int run(struct loop *loop)
 		if (ui->suspend) {
 			ui->suspend = false;
 			terminal_suspend();
+			loop->resumed = true;
 			screen_list_refresh(ui);
 		}
+		screen_comparison_follow(ui);
 		look_follow(ui);
 		screen_list_follow(ui);
 		screen_draw(ui);

@@ -277,11 +277,13 @@ struct ui {
 	int key;
 
 	/* the comparison */
-	char *before_name;      /* of the file that before is, NULL for none yet */
-	char *loading;          /* the file asked for, NULL for none */
-	uint64_t other_number;  /* of the last request for something to compare with */
-	char *saved;            /* the file that was saved last, NULL for none */
-	struct view plain_view; /* what leaving the comparison goes back to */
+	char *before_name;       /* of the file that before is, NULL for none yet */
+	char *loading;           /* the file asked for, NULL for none */
+	bool is_loading;         /* it has not been read yet */
+	struct ui_event arrived; /* with the snapshot to compare with, NULL for none */
+	uint64_t other_number;   /* of the last request for something to compare with */
+	char *saved;             /* the file that was saved last, NULL for none */
+	struct view plain_view;  /* what leaving the comparison goes back to */
 
 	char *scheduler; /* of sched_ext, that ran as of the last round: its name; NULL for none */
 
@@ -617,10 +619,16 @@ void screen_comparison_leave(struct ui *ui);
 void screen_comparison_toggle(struct ui *ui);
 
 /*
- * Takes over the snapshot to compare with, or, if that is NULL, shows the message of the UI_EVENT_FILE that
+ * Takes over a UI_EVENT_FILE with the snapshot to compare with, or, if that is NULL, shows its message, which
  * says why. What answers another than the last request is dropped.
  */
-void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const struct ui_event *event);
+void screen_comparison_take_file(struct ui *ui, struct ui_event *event);
+
+/* Goes to the comparison with what arrived, once nothing is being typed or chosen. */
+void screen_comparison_follow(struct ui *ui);
+
+/* A file that could not be compared with is not offered again. */
+void screen_comparison_forget_failed(struct ui *ui);
 
 void screen_comparison_swap(struct ui *ui);
 void screen_comparison_equal(struct ui *ui);

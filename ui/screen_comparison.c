@@ -65,6 +65,7 @@ static void reset_view(struct view *view)
 static void close_pages(struct ui *ui)
 {
 	ui->overlay = OVERLAY_NONE;
+	graph_close(&ui->graph);
 	screen_metrics_close(ui);
 	screen_blame_close(ui);
 }
@@ -134,6 +135,7 @@ void screen_comparison_release(struct ui *ui)
 	view_release(&ui->plain_view);
 	free(ui->before_name);
 	free(ui->loading);
+	ui_event_discard(&ui->arrived);
 }
 
 int screen_parse_time(const struct ui *ui, const char *text, uint64_t *ret_unix_ns, struct error *error)
@@ -166,6 +168,12 @@ static bool parse_other(const struct ui *ui, const char *text, struct ui_other *
 	return valid || (*text == '@' && parse_other(ui, text + 1, ret_other));
 }
 
+static void drop_arrived(struct ui *ui)
+{
+	ui_event_discard(&ui->arrived);
+	ui->arrived = (struct ui_event){.kind = UI_EVENT_FILE};
+}
+
 static void ask_for_file(struct ui *ui, const char *path)
 {
 	struct ui_request request = {.kind = UI_REQUEST_FILE, .text = path};
@@ -174,8 +182,10 @@ static void ask_for_file(struct ui *ui, const char *path)
 	ui->prompting = NULL;
 	if (path[strspn(path, " ")] == '\0')
 		return;
+	drop_arrived(ui);
 	free(ui->loading);
 	ui->loading = memory_duplicate(path);
+	ui->is_loading = true;
 	screen_message(ui, STYLE_MESSAGE, "reading %s%s", path, draw_marks()->resolving);
 	ui->message_pending = true;
 	request.number = ++ui->other_number;
@@ -213,28 +223,55 @@ void screen_comparison_toggle(struct ui *ui)
 						     : "");
 }
 
-void screen_comparison_take_file(struct ui *ui, struct snapshot *snapshot, const struct ui_event *event)
+/* Whether something is being typed or chosen, which would go with the rows. */
+static bool is_busy(const struct ui *ui)
 {
-	const char *name = event->path, *message = event->message;
+	return ui->setup.open || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;
+}
 
+void screen_comparison_take_file(struct ui *ui, struct ui_event *event)
+{
 	/* something else was asked for since then */
-	if (event->number != ui->other_number) {
-		snapshot_release(snapshot);
+	if (event->number != ui->other_number)
 		return;
-	}
-	if (snapshot == NULL) {
+	ui->is_loading = false;
+	if (event->snapshot == NULL) {
 		/* ui->loading stays: the prompt offers it again */
-		screen_message(ui, STYLE_ERROR, "%s", message);
+		screen_message(ui, STYLE_ERROR, "%s", event->message);
 		return;
 	}
+	drop_arrived(ui);
+	ui->arrived = *event;
+	*event = (struct ui_event){.kind = UI_EVENT_FILE};
+	if (is_busy(ui))
+		screen_message(ui, STYLE_MESSAGE, "%s is read: close this to compare", ui->loading);
+}
+
+void screen_comparison_follow(struct ui *ui)
+{
+	struct ui_event event = ui->arrived;
+
+	if (event.snapshot == NULL || is_busy(ui))
+		return;
+	ui->arrived = (struct ui_event){.kind = UI_EVENT_FILE};
 	screen_comparison_leave(ui);
-	enter(ui, snapshot, name != NULL ? name : ui->loading);
+	enter(ui, event.snapshot, event.path != NULL ? event.path : ui->loading);
+	event.snapshot = NULL;
 	close_pages(ui);
 	navigate_change_rows(ui);
 	free(ui->loading);
 	ui->loading = NULL;
 	screen_message(ui, STYLE_MESSAGE, "compared with %s; D goes back%s%s", side_name(ui, DIFF_BEFORE),
-		       message != NULL ? "; " : "", message != NULL ? message : "");
+		       event.message != NULL ? "; " : "", event.message != NULL ? event.message : "");
+	ui_event_discard(&event);
+}
+
+void screen_comparison_forget_failed(struct ui *ui)
+{
+	if (ui->is_loading || ui->arrived.snapshot != NULL)
+		return;
+	free(ui->loading);
+	ui->loading = NULL;
 }
 
 static bool needs_comparison(struct ui *ui)

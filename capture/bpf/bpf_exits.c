@@ -206,13 +206,21 @@ static struct known_sum *find_known(struct bpf_exits *exits, const struct exit_k
 	return known;
 }
 
+/* The votes go on from reading to reading: of another time is who had them before, and lost some. */
+static uint64_t votes_since(const struct exit_sum *now, const struct exit_sum *before)
+{
+	if (memcmp(now->parent, before->parent, sizeof(now->parent)) != 0)
+		return now->parent_votes;
+	return now->parent_votes > before->parent_votes ? now->parent_votes - before->parent_votes : 0;
+}
+
 static struct exit_sum difference(const struct exit_sum *now, const struct exit_sum *before)
 {
 	struct exit_sum result = {
 		.threads = now->threads - before->threads,
 		.processes = now->processes - before->processes,
 		.delayed = now->delayed - before->delayed,
-		.parent_votes = now->parent_votes,
+		.parent_votes = votes_since(now, before),
 	};
 
 	memcpy(result.parent, now->parent, sizeof(result.parent));

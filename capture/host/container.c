@@ -307,9 +307,14 @@ static void look_in_lists(int root, const char *id, struct parts *parts)
 
 static void append_name(const struct parts *parts, struct buffer *name)
 {
+	static const char of_pod[] = "k8s_";
 	const char *namespace = parts->text[PART_NAMESPACE], *container = parts->text[PART_CONTAINER];
 
-	if (parts->text[PART_POD][0] == '\0') {
+	/* labels of a Docker image are among those of its container: one of a pod is called k8s_… by
+	 * cri-dockerd */
+	if (parts->text[PART_POD][0] == '\0' ||
+	    (parts->text[PART_NAME][0] != '\0' &&
+	     strncmp(parts->text[PART_NAME], of_pod, sizeof(of_pod) - 1) != 0)) {
 		buffer_append_text(name, parts->text[PART_NAME]);
 		return;
 	}

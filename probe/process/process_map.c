@@ -20,7 +20,9 @@
 enum {
 	/* sysctl vm.max_map_count is 65,530 by default; a line is rarely longer than 200 bytes */
 	MAP_BYTES_MAX = 256 << 20,
-	OBJECTS_MAX = 4096, /* of a process: each is compared with those before it */
+	FILE_BYTES_MAX = 16 << 20, /* of the mappings of files alone */
+	OBJECTS_MAX = 4096,        /* of a process: each is compared with those before it */
+	PATH_BYTES_MAX = 1 << 20,  /* of all of them */
 };
 
 /*
@@ -122,8 +124,7 @@ static void follow_run(struct file_run *run, const struct mapping *mapping)
 /* A map in the making. */
 struct map_taking {
 	struct process_map *map;
-	size_t capacity;
-	uint64_t executable_device, executable_inode;
+	size_t capacity, path_bytes;
 	struct file_run run;
 };
 
@@ -134,9 +135,11 @@ static void take_mapping(struct map_taking *taking, const struct mapping *mappin
 
 	follow_run(&taking->run, mapping);
 	if (!mapping->is_executable || mapping->path_length == 0 || map->count == OBJECTS_MAX ||
-	    (mapping->device == taking->executable_device && mapping->inode == taking->executable_inode) ||
+	    taking->path_bytes + mapping->path_length > PATH_BYTES_MAX ||
+	    (mapping->device == map->executable_device && mapping->inode == map->executable_inode) ||
 	    is_known(map, mapping->device, mapping->inode))
 		return;
+	taking->path_bytes += mapping->path_length;
 	*MEMORY_APPEND(map->objects, map->count, taking->capacity) = (struct mapped_object){
 		.path = memory_duplicate_bytes(mapping->path, mapping->path_length),
 		.start = mapping->start,
@@ -149,9 +152,10 @@ static void take_mapping(struct map_taking *taking, const struct mapping *mappin
 
 /*
  * Asks for one mapping of a file after the other and writes each as maps would, but for the flags that do not
- * matter here. False where the kernel does not answer so: what was written by then is to be forgotten.
+ * matter here. Returns 0, -EFBIG, or -ENOTTY where the kernel does not answer so; what was written by then is
+ * to be forgotten.
  */
-static bool ask_for_mappings(int maps, struct buffer *text)
+static int ask_for_mappings(int maps, struct buffer *text)
 {
 	char path[PATH_MAX];
 	struct mapping_query query = {.end = 0};
@@ -165,7 +169,9 @@ static bool ask_for_mappings(int maps, struct buffer *text)
 			.name = (uintptr_t)path,
 		};
 		if (ioctl(maps, MAPPING_QUERY, &query) < 0)
-			return errno == ENOENT; /* behind the last one */
+			return errno == ENOENT ? 0 : -ENOTTY; /* behind the last one */
+		if (text->length > FILE_BYTES_MAX)
+			return -EFBIG;
 		/* maps escapes what else could be the end of a line; only the first word counts */
 		if (query.name_size == 0)
 			path[0] = '\0';
@@ -182,16 +188,19 @@ static bool ask_for_mappings(int maps, struct buffer *text)
 static int read_mappings(int directory, const void *argument, size_t size, struct buffer *answer)
 {
 	const int maps = openat(directory, "maps", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	int result = 0;
+	int result;
 
 	(void)argument;
 	(void)size;
 	if (maps < 0)
 		return -errno;
-	if (!ask_for_mappings(maps, answer)) {
+	result = ask_for_mappings(maps, answer);
+	if (result == -ENOTTY) {
 		buffer_clear(answer);
 		result = file_read_descriptor(maps, answer, MAP_BYTES_MAX);
 	}
+	if (result < 0)
+		buffer_release(answer);
 	close(maps);
 	return result;
 }
@@ -199,16 +208,13 @@ static int read_mappings(int directory, const void *argument, size_t size, struc
 int process_map_read(struct reader *reader, pid_t tgid, int process_directory, dev_t executable_device,
 		     ino_t executable_inode, struct process_map *ret_map, struct error *error)
 {
-	struct map_taking taking = {
-		.map = ret_map,
-		.executable_device = executable_device,
-		.executable_inode = executable_inode,
-	};
+	struct map_taking taking = {.map = ret_map};
 	struct buffer text = {0};
 	struct mapping mapping;
 	int result;
 
-	*ret_map = (struct process_map){0};
+	*ret_map = (struct process_map){.executable_device = executable_device,
+					.executable_inode = executable_inode};
 	result = reader_call(reader, tgid, read_mappings, process_directory, NULL, 0, &text);
 	for (const char *line = text.data; result == 0 && line != NULL;) {
 		const char *end = strchr(line, '\n');
@@ -227,11 +233,11 @@ int process_map_read(struct reader *reader, pid_t tgid, int process_directory, d
 
 void process_map_copy(const struct process_map *map, struct process_map *ret_copy)
 {
-	*ret_copy = (struct process_map){0};
+	*ret_copy = *map;
+	ret_copy->objects = NULL;
 	if (map->count == 0)
 		return;
 	ret_copy->objects = memory_allocate_zero(map->count, sizeof(map->objects[0]));
-	ret_copy->count = map->count;
 	for (size_t i = 0; i < map->count; i++) {
 		ret_copy->objects[i] = map->objects[i];
 		ret_copy->objects[i].path = memory_duplicate(map->objects[i].path);

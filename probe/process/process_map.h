@@ -21,6 +21,7 @@ struct mapped_object {
 struct process_map {
 	struct mapped_object *objects; /* distinct files with an executable mapping, but for the executable */
 	size_t count;
+	uint64_t executable_device, executable_inode; /* as stat(2) has them; 0, 0: not known */
 };
 
 /*

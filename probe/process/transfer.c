@@ -2,7 +2,10 @@
 #include "transfer.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A request to the reader. */
 struct order {
@@ -38,22 +41,63 @@ static int read_order(int directory, const void *argument, size_t size, struct b
 	return 0;
 }
 
-/* One process_vm_readv(2) into the `size` bytes at `buffer`: what it returns, or a negative errno. */
+/*
+ * Reads as process_vm_readv(2) does, which cannot be killed while it waits for an address space
+ * (mm/process_vm_access.c); this can (__access_remote_vm() in mm/memory.c).
+ */
+static ssize_t read_memory_file(pid_t pid, const struct iovec *pieces, size_t count, char *buffer)
+{
+	char path[32];
+	ssize_t done = 0, length = 0;
+	int memory;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (memory < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	for (size_t i = 0; i < count; i++) {
+		do {
+			length = pread(memory, buffer + done, pieces[i].iov_len,
+				       (off_t)(uintptr_t)pieces[i].iov_base);
+		} while (length < 0 && errno == EINTR);
+		done += length > 0 ? length : 0;
+		if (length < 0 || (size_t)length < pieces[i].iov_len)
+			break;
+	}
+	close(memory);
+	if (done != 0)
+		return done;
+	return length == 0 ? -ESRCH : -EFAULT; /* it has no address space any more */
+}
+
+static ssize_t read_here(const struct transfer_way *way, pid_t pid, const struct iovec *pieces, size_t count,
+			 void *buffer, size_t size)
+{
+	const struct iovec local = {.iov_base = buffer, .iov_len = size};
+	ssize_t length = -EACCES;
+
+	if (way->killable)
+		length = read_memory_file(pid, pieces, count, buffer);
+	/* the file belongs to its user, whom not every privilege overrides */
+	if (length != -EACCES)
+		return length;
+	do {
+		length = process_vm_readv(pid, &local, 1, pieces, count, 0);
+	} while (length < 0 && errno == EINTR);
+	return length < 0 ? -errno : length;
+}
+
+/* Reads pieces into the `size` bytes at `buffer`: what it returns, or a negative errno. */
 static ssize_t read_pieces(struct transfer_way *way, pid_t pid, const struct iovec *pieces, size_t count,
 			   void *buffer, size_t size)
 {
-	const struct iovec local = {.iov_base = buffer, .iov_len = size};
 	struct order order;
 	ssize_t length;
 	int r;
 
 	way->calls++;
-	if (way->reader == NULL) {
-		do {
-			length = process_vm_readv(pid, &local, 1, pieces, count, 0);
-		} while (length < 0 && errno == EINTR);
-		return length < 0 ? -errno : length;
-	}
+	if (way->reader == NULL)
+		return read_here(way, pid, pieces, count, buffer, size);
 	order.pid = pid;
 	order.count = count;
 	order.size = size;

@@ -12,15 +12,16 @@
 #include "base/reader.h"
 
 /*
- * Reading many small pieces of another process's memory with few calls of process_vm_readv(2).
+ * Reading many small pieces of another process's memory with few calls.
  */
 
 /* The way to read memory. A zeroed one reads it in this process: that allocates nothing and is safe between
  * fork(2) and _exit(2). */
 struct transfer_way {
 	struct reader *reader; /* that reads, since reading may hang; not owned */
-	uint64_t calls;        /* of process_vm_readv(2) so far */
+	uint64_t calls;        /* to read so far */
 	struct buffer answer;  /* of the reader */
+	bool killable; /* SIGKILL has to end a wait for the address space of a process that we trace */
 };
 
 void transfer_way_release(struct transfer_way *way);

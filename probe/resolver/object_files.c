@@ -188,6 +188,17 @@ static int open_library(const struct object_files *files, const struct mapped_ob
 	return found < 0 ? found : open_regular(found);
 }
 
+/* A process may have another executable by now, by prctl(PR_SET_MM_MAP) even the same one again afterwards.
+ */
+static bool is_executable(int descriptor, const struct process_map *map)
+{
+	struct stat status;
+
+	return map->executable_inode == 0 ||
+	       (fstat(descriptor, &status) == 0 && status.st_ino == map->executable_inode &&
+		status.st_dev == map->executable_device);
+}
+
 static int open_object(const struct object_files *files, uint32_t object)
 {
 	int found;
@@ -195,7 +206,14 @@ static int open_object(const struct object_files *files, uint32_t object)
 	if (object != LAYOUT_EXECUTABLE)
 		return open_library(files, &files->map->objects[object]);
 	found = openat(files->process_directory, "exe", O_PATH | O_CLOEXEC);
-	return found < 0 ? -errno : open_regular(found);
+	if (found < 0)
+		return -errno;
+	/* what is found in it is taken for that of all processes that run it */
+	if (!is_executable(found, files->map)) {
+		close(found);
+		return -ESTALE;
+	}
+	return open_regular(found);
 }
 
 /* Takes `path` over. */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ struct resolution_entry {
 	size_t key_length;
 	struct resolution result; /* of RESOLUTION_DONE */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when a failure that may pass is looked at again; 0: never */
+	unsigned int tries;
 	struct mapped_object library; /* with jemalloc in it, by path, device and inode; path owned or NULL */
 	/* while RESOLUTION_WAITING: */
 	int directory; /* owned */
@@ -332,6 +334,25 @@ static bool is_still_there(const struct resolution_entry *entry)
 	return executable_identify(entry->directory, &now) == 0 && memcmp(&now, entry->key, sizeof(now)) == 0;
 }
 
+/* Nothing was found, but some library could not be opened, and one is called so: it may have been replaced,
+ * or lie where nobody else can find it. */
+static void suspect_unopened(struct resolution_entry *entry)
+{
+	for (size_t i = 0; i < entry->map.count; i++) {
+		const char *path = entry->map.objects[i].path;
+		const char *slash = strrchr(path, '/');
+
+		if (strstr(slash != NULL ? slash : path, "jemalloc") == NULL)
+			continue;
+		entry->result.tag = HEAP_TAG_JEMALLOC_IN_DSO;
+		snprintf(entry->result.text, sizeof(entry->result.text),
+			 "not all libraries can be opened, maybe %.100s: restart the program if it was "
+			 "replaced",
+			 slash != NULL ? slash + 1 : path);
+		return;
+	}
+}
+
 /* An outcome from a process that was gone before the end says nothing about its executable. */
 static void take_result(struct resolution_cache *cache, struct resolution_entry *entry)
 {
@@ -352,6 +373,8 @@ static void take_result(struct resolution_cache *cache, struct resolution_entry 
 		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RESOLVER_RETRY_NS;
 	else if (tag == HEAP_TAG_JEMALLOC_NOT_FOUND)
 		remember_clean(cache, entry);
+	if (tag == HEAP_TAG_JEMALLOC_NOT_FOUND && entry->result.is_incomplete)
+		suspect_unopened(entry);
 	if (tag == HEAP_TAG_NONE && entry->result.layout.object < entry->map.count) {
 		entry->library = entry->map.objects[entry->result.layout.object];
 		entry->library.path = memory_duplicate(entry->library.path);
@@ -391,8 +414,24 @@ static unsigned int headroom_now(void)
 	return resolution_headroom(cpus, load);
 }
 
+/* The next to be resolved, of those that were tried least often; NULL for none. */
+static struct resolution_entry *find_next(struct resolution_cache *cache)
+{
+	struct resolution_entry *next = NULL;
+
+	for (size_t i = 0; i < cache->count; i++) {
+		struct resolution_entry *entry = cache->entries[i];
+
+		if (entry->state == RESOLUTION_WAITING && entry->job == NULL &&
+		    (next == NULL || entry->tries < next->tries) && !fail_if_silent(cache, entry))
+			next = entry;
+	}
+	return next;
+}
+
 static void start_waiting(struct resolution_cache *cache)
 {
+	struct resolution_entry *next;
 	size_t running = 0, waiting = 0, allowed;
 
 	for (size_t i = 0; i < cache->count; i++) {
@@ -402,13 +441,9 @@ static void start_waiting(struct resolution_cache *cache)
 	if (waiting == running)
 		return;
 	allowed = headroom_now();
-	for (size_t i = 0; i < cache->count && running < allowed; i++) {
-		struct resolution_entry *entry = cache->entries[i];
-
-		if (entry->state != RESOLUTION_WAITING || entry->job != NULL || fail_if_silent(cache, entry))
-			continue;
-		start_job(cache, entry);
-		running++;
+	for (; running < allowed && (next = find_next(cache)) != NULL; running++) {
+		next->tries++;
+		start_job(cache, next);
 	}
 }
 

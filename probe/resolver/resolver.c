@@ -78,10 +78,10 @@ enum {
 	MAP_BYTES_MAX = 512 << 20,
 };
 
-/* The number of objects, the objects as they lie in memory, then the paths, each with its NUL. */
 /*
  * Writes what an opener has to know of its process into a file without a name: it is too much for a message.
- * Returns a descriptor or a negative errno.
+ * It has the map and its objects as they lie in memory, then the paths, each with its NUL. Returns a
+ * descriptor or a negative errno.
  */
 static int write_map(const char *executable_path, const struct process_map *map)
 {
@@ -91,7 +91,7 @@ static int write_map(const char *executable_path, const struct process_map *map)
 
 	if (descriptor < 0)
 		return -errno;
-	buffer_append(&bytes, &map->count, sizeof(map->count));
+	buffer_append(&bytes, map, sizeof(*map));
 	buffer_append(&bytes, map->objects, map->count * sizeof(map->objects[0]));
 	buffer_append(&bytes, executable_path, strlen(executable_path) + 1);
 	for (size_t i = 0; i < map->count; i++)
@@ -117,9 +117,8 @@ static int read_order(int descriptor, char **ret_executable_path, struct process
 		buffer_release(&bytes);
 		return result;
 	}
-	*ret_map = (struct process_map){0};
-	memcpy(&ret_map->count, bytes.data, sizeof(ret_map->count));
-	next = bytes.data + sizeof(ret_map->count);
+	memcpy(ret_map, bytes.data, sizeof(*ret_map));
+	next = bytes.data + sizeof(*ret_map);
 	ret_map->objects = memory_allocate_zero(ret_map->count + 1, sizeof(ret_map->objects[0]));
 	memcpy(ret_map->objects, next, ret_map->count * sizeof(ret_map->objects[0]));
 	next += ret_map->count * sizeof(ret_map->objects[0]);

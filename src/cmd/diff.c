@@ -168,13 +168,12 @@ static int check_rules(const struct snapshot_report *report, const struct rule *
 	return status;
 }
 
-static int check_per(const struct diff_command_options *options, const struct snapshot_report *report,
-		     struct error *error)
+static int check_per(const struct snapshot_report *report, struct error *error)
 {
 	const struct snapshot *before = report->snapshots[DIFF_BEFORE];
 	const struct snapshot *after = report->snapshots[DIFF_AFTER];
 
-	if (!options->per[TABLES_PER_SECOND])
+	if (!tables_asks_per(&report->request, TABLES_PER_SECOND))
 		return 0;
 	if (report->diff->interval_ns == 0)
 		return error_set(error, -EINVAL,
@@ -221,7 +220,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	if (status == 0)
 		status = snapshot_report_join(report, &error);
 	if (status == 0)
-		status = check_per(options, report, &error);
+		status = check_per(report, &error);
 	if (status == 0)
 		status = check_rules(report, rules, options->fail_if.count, &error);
 	if (status < 0) {

@@ -347,6 +347,9 @@ static int parse_span(const struct dump_options *options, uint64_t newest_unix_n
 		result = error_set(error, -EINVAL, "--from %s is later than --to %s",
 				   when_format(from, dump->from_unix_ns), when_format(to, dump->to_unix_ns));
 	}
+	/* as rounds are called by their second, one within it is asked for */
+	if (result == 0 && dump->to_unix_ns % NS_PER_S == 0)
+		dump->to_unix_ns += NS_PER_S - 1;
 	if (result == 0 && dump->every_ns != 0 && view_needs_latency(&dump->view))
 		result = error_set(
 			error, -EINVAL,

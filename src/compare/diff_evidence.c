@@ -281,9 +281,12 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	const double floor = diff_evidence_floor(column);
 	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
 
-	/* that a thread was last on another CPU says nothing */
-	if (diff_is_ordinal(column))
+	/* which CPU a thread was on last, and whether it slept, says nothing */
+	if (column == column_of_stored(METRIC_PROCESSOR) || column == column_of_stored(METRIC_STATE))
 		return false;
+	if (diff_is_ordinal(column) || (value->is_category && column_is_metric(column)))
+		return diff_pair_is_joined(pair) &&
+		       (value->differs || (value->has_delta && value->delta != 0));
 	if (!diff_pair_is_joined(pair))
 		return value->side[side].has_number && fabs(value->side[side].number) >= floor &&
 		       value->side[side].number != 0;
@@ -305,21 +308,25 @@ static bool has_real_input(const struct diff *diff, const struct diff_pair *pair
 	return false;
 }
 
-/* Whether a change is more than what the number does from part to part. */
-static bool stands_out(const struct diff_evidence_cell *cell, const struct diff_value *value)
+/* Judges a change by its chance, and by what the number does from part to part. */
+static void judge(const struct diff_value *value, double chance, double adjusted,
+		  struct diff_evidence_cell *cell)
 {
-	return fabs(value->delta) >= spreads_min * fmax(cell->spread[DIFF_BEFORE], cell->spread[DIFF_AFTER]);
+	cell->is_tested = true;
+	cell->chance = chance;
+	cell->adjusted = adjusted;
+	cell->stands_out = fabs(value->delta) >=
+			   spreads_min * fmax(cell->spread[DIFF_BEFORE], cell->spread[DIFF_AFTER]);
+	cell->is_real &= cell->stands_out && adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
 }
 
-/* The same of what adds counters up, which is tested by itself where somebody asks. */
+/* Tests counters, or one, by themselves where somebody asks; adjusted for so many of them. */
 static void test_sum(const struct diff_evidence *evidence, size_t pair, enum column column,
-		     const struct diff_value *value, struct diff_evidence_cell *cell)
+		     const struct diff_value *value, size_t times, struct diff_evidence_cell *cell)
 {
 	const struct column_entry *entry = column_entry(column);
-	double *sums[DIFF_SIDE_COUNT];
+	double *sums[DIFF_SIDE_COUNT], chance;
 
-	if (!evidence->tests)
-		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		const size_t count = evidence->part_count[side];
 
@@ -332,9 +339,8 @@ static void test_sum(const struct diff_evidence *evidence, size_t pair, enum col
 		}
 		cell->spread[side] = statistics_spread(sums[side], count);
 	}
-	cell->is_tested = true;
-	cell->chance = cell->adjusted = chance_of(evidence, sums[DIFF_BEFORE], sums[DIFF_AFTER]);
-	cell->is_real &= stands_out(cell, value) && cell->adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
+	chance = chance_of(evidence, sums[DIFF_BEFORE], sums[DIFF_AFTER]);
+	judge(value, chance, fmin(1, chance * (double)times), cell);
 	free(sums[DIFF_BEFORE]);
 	free(sums[DIFF_AFTER]);
 }
@@ -352,8 +358,8 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 		cell.is_real = has_real_input(diff, pair, column_derived(column));
 	if (has_other_threads(diff, pair))
 		return cell;
-	if (is_sum(column))
-		test_sum(evidence, index, column, value, &cell);
+	if (is_sum(column) && evidence->tests)
+		test_sum(evidence, index, column, value, 1, &cell);
 	if (!column_is_metric(column))
 		return cell;
 	series = &evidence->of[column_metric(column)];
@@ -363,14 +369,14 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 		if (series->parts[side] != NULL && count >= 2)
 			cell.spread[side] = statistics_spread(series->parts[side] + index * count, count);
 	}
-	if (series->chance == NULL || isnan(series->chance[index])) {
-		cell.is_real &= !evidence->tests || !column_is_counter(column) || !value->has_delta;
+	if (series->chance != NULL && !isnan(series->chance[index]))
+		judge(value, series->chance[index], series->adjusted[index], &cell);
+	else if (!evidence->tests || !column_is_counter(column) || !value->has_delta)
 		return cell;
-	}
-	cell.is_tested = true;
-	cell.chance = series->chance[index];
-	cell.adjusted = series->adjusted[index];
-	cell.is_real &= stands_out(&cell, value) && cell.adjusted <= DIFF_EVIDENCE_CHANCE_MAX;
+	else if (series->chance == NULL)
+		test_sum(evidence, index, column, value, diff->pair_count, &cell);
+	else
+		cell.is_real = false;
 	return cell;
 }
 

@@ -15,6 +15,7 @@
 struct diff_evidence_cell {
 	bool is_tested; /* `chance` says something; else size and floor decide alone */
 	bool is_real;
+	bool stands_out; /* where it is tested: the change is several times the larger spread */
 	double spread[DIFF_SIDE_COUNT]; /* half the range of the middle half of the parts; NAN: not known */
 	double chance;                  /* that such a change is there by chance, by itself; 1 */
 	double adjusted;                /* the same for one of all that the comparison tests */

@@ -342,6 +342,33 @@ static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id
 	add_outcome(judgement, true);
 }
 
+/* Whether a change is more than chance, where that is tested; one of a group of those that match. */
+static bool is_beyond_chance(const struct judgement *judgement, const struct diff_evidence_cell *evidence)
+{
+	return evidence->stands_out &&
+	       evidence->chance * (double)judgement->matching <= DIFF_EVIDENCE_CHANCE_MAX;
+}
+
+/* The same of a column that is more than a sum: it changes with its counters. */
+static bool has_input_beyond_chance(const struct judgement *judgement, const struct diff_pair *pair)
+{
+	const struct column_entry *entry = column_entry(judgement->column);
+	const size_t count = column_is_metric(judgement->column) ? 0 : diff_metric_inputs(judgement->column);
+	bool is_tested = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const enum column input = column_of_stored((enum metric)entry->inputs[i]);
+		const struct diff_value value = diff_column(judgement->diff, pair, input);
+		const struct diff_evidence_cell evidence = diff_evidence_of(judgement->diff, pair, input,
+									    &value);
+
+		if (evidence.is_tested && is_beyond_chance(judgement, &evidence))
+			return true;
+		is_tested |= evidence.is_tested;
+	}
+	return !is_tested;
+}
+
 /* The limit stands for the size of a change, and the test is one of the groups that match. */
 static bool is_real(const struct judgement *judgement, size_t pair, const struct diff_value *value)
 {
@@ -357,8 +384,8 @@ static bool is_real(const struct judgement *judgement, size_t pair, const struct
 		return fabs(value->delta) >= DIFF_BLAME_FLOOR;
 	evidence = diff_evidence_of(judgement->diff, of, column, value);
 	return fabs(value->delta) >= (has_floor ? diff_evidence_floor(column) : 0) &&
-	       (!evidence.is_tested ||
-		evidence.chance * (double)judgement->matching <= DIFF_EVIDENCE_CHANCE_MAX);
+	       (evidence.is_tested ? is_beyond_chance(judgement, &evidence)
+				   : has_input_beyond_chance(judgement, of));
 }
 
 static void judge_pair(struct judgement *judgement, size_t pair)
@@ -382,8 +409,12 @@ static void judge_pair(struct judgement *judgement, size_t pair)
 		judgement->nearest = pair;
 		judgement->nearest_number = number;
 	}
-	if (comparison_holds(rule->limit.comparison, number, number, judgement->limit) &&
-	    (judgement->any || rule->of_after || is_real(judgement, pair, &value)))
+	if (!comparison_holds(rule->limit.comparison, number, number, judgement->limit))
+		return;
+	/* a rule that no change breaks, too, needs none that is real */
+	if (judgement->any || rule->of_after ||
+	    comparison_holds(rule->limit.comparison, 0, 0, judgement->limit) ||
+	    is_real(judgement, pair, &value))
 		*MEMORY_APPEND(judgement->offenders, judgement->offender_count,
 			       judgement->offender_capacity) = (struct offender){pair,
 										 excess(judgement, number)};
@@ -426,6 +457,9 @@ static void tell_kept(struct judgement *judgement)
 {
 	begin_text(judgement);
 	append_measurement(judgement, judgement->nearest);
+	if (comparison_holds(judgement->rule->limit.comparison, judgement->nearest_number,
+			     judgement->nearest_number, judgement->limit))
+		buffer_append_text(&judgement->text, ", which is not real");
 	if (judgement->judged > 1)
 		buffer_append_format(&judgement->text, ", the nearest of %zu groups", judgement->judged);
 	if (judgement->absent != 0)

@@ -85,6 +85,9 @@ struct tables_request {
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
 };
 
+/* Whether there is a column of such quotients. */
+bool tables_asks_per(const struct tables_request *request, enum tables_per per);
+
 /*
  * Columns by their names between commas, those that a report of so many snapshots has. Returns 0, or -EINVAL
  * with a sentence: a name is not known or repeated, or two columns would say the same.

@@ -174,7 +174,10 @@ static struct cell cpu_limit_cell(struct tables_build *build, const struct cgrou
 				      cgroup->record.max_period_us);
 		sides[side].text = tables_take_text(build);
 	}
-	return build->is_comparison ? cell_of_text(tables_cell_limit(build, sides).text) : sides[DIFF_AFTER];
+	if (!build->is_comparison ||
+	    (sides[DIFF_BEFORE].state != CELL_VALUE && sides[DIFF_AFTER].state != CELL_VALUE))
+		return sides[DIFF_AFTER];
+	return cell_of_text(tables_cell_limit(build, sides).text);
 }
 
 /* A row of numbers, where a side has any of those that may be missing. */

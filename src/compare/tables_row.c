@@ -335,6 +335,19 @@ static const struct {
 	[TABLES_COLUMN_SORT] = {NULL, {.name = NULL}, 2, sort_cell},
 };
 
+bool tables_asks_per(const struct tables_request *request, enum tables_per per)
+{
+	static const enum tables_column columns[TABLES_PER_COUNT] = {
+		[TABLES_PER_SECOND] = TABLES_COLUMN_PER_SECOND,
+		[TABLES_PER_THREAD] = TABLES_COLUMN_PER_THREAD,
+	};
+	bool asks = request->per[per];
+
+	for (size_t i = 0; i < request->column_count; i++)
+		asks |= request->columns[i] == columns[per];
+	return asks;
+}
+
 const char *const tables_per_names[TABLES_PER_COUNT + 1] = {
 	[TABLES_PER_SECOND] = "second",
 	[TABLES_PER_THREAD] = "thread",

@@ -79,11 +79,13 @@ static void append_side(const struct tab_table *tab, const struct diff_pair *pai
 	screen_format_cell(text, &cell, &screen_marks_utf8);
 }
 
-/* Both sides of a change that counts, else the present value. */
+/* Both sides of a change that counts, else the present value, by whose number it is sorted. */
 static struct cell make_cell(const struct tab_table *tab, const struct diff_pair *pair, enum column column)
 {
 	struct tables_build *build = tab->build;
+	const struct diff_value value = diff_column(build->diff, pair, column);
 	struct buffer texts[DIFF_SIDE_COUNT] = {0};
+	struct cell cell;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		append_side(tab, pair, column, (enum diff_side)side, &texts[side]);
@@ -93,7 +95,13 @@ static struct cell make_cell(const struct tab_table *tab, const struct diff_pair
 	buffer_append_text(&build->text, texts[DIFF_AFTER].data);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		buffer_release(&texts[side]);
-	return cell_of_text(tables_take_text(build));
+	cell = cell_of_text(tables_take_text(build));
+	if (value.side[DIFF_AFTER].has_number) {
+		cell.form = CELL_FORM_SIDES;
+		cell.value.sides.kind[DIFF_AFTER] = CELL_SIDE_REAL;
+		cell.value.sides.number[DIFF_AFTER].real = value.side[DIFF_AFTER].number;
+	}
+	return cell;
 }
 
 /* A column in which no group has a number says nothing. */

@@ -5,15 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/order.h"
 
 struct container_name {
 	char id[CONTAINER_ID_LENGTH];
-	char *name;    /* owned */
-	uint64_t used; /* `uses` when it was used last */
+	char *name;      /* owned */
+	uint64_t used;   /* `uses` when it was used last */
+	uint64_t set_ns; /* CLOCK_MONOTONIC */
 };
+
+/* A container may be given another name, and its name to another one. */
+#define NAME_HOLDS_NS (300 * NS_PER_S)
 
 static struct {
 	pthread_mutex_t lock;
@@ -154,9 +159,12 @@ static void set(const char *id, const char *name)
 		item = MEMORY_APPEND(names.items, names.count, names.capacity);
 		memcpy(item->id, id, CONTAINER_ID_LENGTH);
 		item->used = ++names.uses;
-	} else {
+	} else if (name[0] != '\0') {
 		free(item->name);
 	}
+	item->set_ns = clock_ns(CLOCK_MONOTONIC);
+	if (item->name != NULL && name[0] == '\0') /* who cannot see it any more still knows it */
+		return;
 	item->name = memory_duplicate_bytes(name, strnlen(name, CONTAINER_NAME_MAX));
 }
 
@@ -171,10 +179,12 @@ void container_names_set(const char *id, const char *name)
 
 bool container_names_know(const char *id)
 {
+	const struct container_name *item;
 	bool known;
 
 	pthread_mutex_lock(&names.lock);
-	known = find(id) != NULL;
+	item = find(id);
+	known = item != NULL && clock_ns(CLOCK_MONOTONIC) - item->set_ns < NAME_HOLDS_NS;
 	pthread_mutex_unlock(&names.lock);
 	return known;
 }
@@ -233,6 +243,18 @@ void container_names_give(struct snapshot *snapshot)
 	qsort(pairs->items, pairs->count, sizeof(*pairs->items), order_by_text);
 }
 
+/*
+ * Whether a path to an id is that of a cgroup which a user may make (user@.service(5)), who may take the id
+ * of a container of somebody else. Containers of users have no state where that of the host's is.
+ */
+static bool is_delegated(const char *path, const char *id)
+{
+	static const char manager[] = "/user@";
+	const char *found = memmem(path, (size_t)(id - path), manager, sizeof(manager) - 1);
+
+	return found != NULL && memmem(found, (size_t)(id - found), ".service/", 9) != NULL;
+}
+
 void container_append_name(const char *path, size_t length, struct buffer *buffer)
 {
 	const char *id = container_find_id(path, length);
@@ -243,7 +265,7 @@ void container_append_name(const char *path, size_t length, struct buffer *buffe
 		return;
 	}
 	pthread_mutex_lock(&names.lock);
-	known = find(id);
+	known = is_delegated(path, id) ? NULL : find(id);
 	if (known != NULL && known->name[0] != '\0')
 		buffer_append_text(buffer, known->name);
 	else

@@ -28,10 +28,11 @@ enum {
  */
 const char *container_find_id(const char *path, size_t length);
 
-/* Keeps the name of a container; an empty one says that it has none. It may be foreign text. */
+/* Keeps the name of a container; an empty one says that it has none, or still the same. It may be foreign
+ * text. */
 void container_names_set(const char *id, const char *name);
 
-/* Whether that was done, and the name was not forgotten since. */
+/* Whether that was done within five minutes, and the name was not forgotten since. */
 bool container_names_know(const char *id);
 
 /* Keeps the names that a snapshot has; of a container that has one already only where there was none. */

@@ -31,8 +31,11 @@ enum {
 /* The services have this long for a call. After one that took longer they are left alone for a while. */
 #define SERVICE_PATIENCE_NS (3 * NS_PER_S)
 #define SERVICE_REST_NS     (60 * NS_PER_S)
-/* A user without a name is asked for again: the services may not have been there yet. */
-#define NAMELESS_NS (300 * NS_PER_S)
+/*
+ * Then a user is asked for again: the services may not have been there yet, and a number may be another's
+ * now.
+ */
+#define ANSWER_HOLDS_NS (300 * NS_PER_S)
 
 /* A user, as known so far. */
 struct user {
@@ -49,7 +52,9 @@ static struct {
 	struct user *users;
 	size_t count, capacity;
 	struct hash_map index; /* of users, by id */
-	size_t waiting;        /* of them, that are not answered */
+	char **former;         /* names that were replaced: somebody may still have one */
+	size_t former_count, former_capacity;
+	size_t waiting; /* of them, that are not answered */
 	unsigned int generation;
 	const char *passwd;
 	reader_work *service; /* user_names_ask_services(), or NULL */
@@ -183,10 +188,14 @@ static void answer(struct user *user, const char *name, size_t length)
 		return;
 	user->answered = true;
 	user->answered_ns = clock_ns(CLOCK_MONOTONIC);
-	user->name = name != NULL ? memory_duplicate_bytes(name, length) : NULL;
 	names.waiting--;
-	if (name != NULL)
-		names.generation++;
+	if (name == NULL ||
+	    (user->name != NULL && strlen(user->name) == length && memcmp(user->name, name, length) == 0))
+		return;
+	if (user->name != NULL)
+		*MEMORY_APPEND(names.former, names.former_count, names.former_capacity) = user->name;
+	user->name = memory_duplicate_bytes(name, length);
+	names.generation++;
 }
 
 static void take_answer(void *context, uint32_t uid, const char *name, size_t length)
@@ -315,8 +324,7 @@ const char *user_name(uint32_t uid)
 	if (hash_map_get(&names.index, uid, &index)) {
 		user = &names.users[index];
 		name = user->name;
-		if (name == NULL && user->answered &&
-		    clock_ns(CLOCK_MONOTONIC) - user->answered_ns > NAMELESS_NS) {
+		if (user->answered && clock_ns(CLOCK_MONOTONIC) - user->answered_ns > ANSWER_HOLDS_NS) {
 			user->answered = false;
 			ask();
 		}
@@ -449,6 +457,8 @@ void user_names_set_sources(const char *passwd, reader_work *service)
 	names.service = service;
 	for (size_t i = 0; i < names.count; i++)
 		free(names.users[i].name);
+	while (names.former_count != 0)
+		free(names.former[--names.former_count]);
 	names.count = names.waiting = 0;
 	hash_map_clear(&names.index);
 	pthread_mutex_unlock(&names.lock);

@@ -250,8 +250,10 @@ void history_files_release(struct history_files *files)
 /*
  * The process that holds a lock of flock(2) on a file, as this process numbers it: /proc/locks
  * (proc_locks(5)). 0 where that does not tell: the holder is on another host or in another PID namespace.
+ * By stat(2) a file of btrfs has the device of its subvolume, there that of the file system: `claimed` needs
+ * no more than the inode.
  */
-static long long find_holder(int descriptor)
+static long long find_holder(int descriptor, long long claimed)
 {
 	struct buffer locks = {0};
 	long long holder = 0, pid;
@@ -265,7 +267,8 @@ static long long find_holder(int descriptor)
 		     line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL) {
 			if (sscanf(line, "%*d: FLOCK %*s WRITE %lld %x:%x:%lu", &pid, &major_number,
 				   &minor_number, &inode) == 4 &&
-			    inode == status.st_ino && makedev(major_number, minor_number) == status.st_dev)
+			    inode == status.st_ino &&
+			    (pid == claimed || makedev(major_number, minor_number) == status.st_dev))
 				holder = pid;
 		}
 	}
@@ -279,10 +282,9 @@ static long long find_holder(int descriptor)
  */
 static int refuse(int descriptor, const char *directory, struct error *error)
 {
-	const long long holder = find_holder(descriptor);
 	struct buffer text = {0};
 	char host[256] = "?", since[32] = "?";
-	long long pid = 0, seconds = 0;
+	long long pid = 0, seconds = 0, holder;
 	time_t moment;
 	struct tm local;
 
@@ -294,6 +296,7 @@ static int refuse(int descriptor, const char *directory, struct error *error)
 			strcpy(since, "?");
 	}
 	buffer_release(&text);
+	holder = find_holder(descriptor, pid);
 	if (holder != 0 && holder == pid)
 		return error_set(
 			error, -EBUSY,

@@ -64,18 +64,18 @@ bool comparison_holds(enum comparison_kind comparison, double low, double high, 
 	}
 }
 
+bool limit_is_share(enum column column)
+{
+	return column_entry(column)->unit == UNIT_NS &&
+	       column_unit(column, WINDOW_MODE_RATE, false) == UNIT_PERCENT;
+}
+
 /* Whether percent says something of the values of a column: it is a share of time, or one anyway. */
 static bool takes_percent(enum column column)
 {
 	const enum unit unit = column_entry(column)->unit;
 
-	return unit == UNIT_NS || unit == UNIT_PERCENT || unit == UNIT_RATIO;
-}
-
-bool limit_is_share(enum column column)
-{
-	return column_entry(column)->unit == UNIT_NS &&
-	       column_unit(column, WINDOW_MODE_RATE, false) == UNIT_PERCENT;
+	return limit_is_share(column) || unit == UNIT_PERCENT || unit == UNIT_RATIO;
 }
 
 static int refuse_unit(const char *text, size_t length, const char *name, enum column column,

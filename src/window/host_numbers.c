@@ -26,9 +26,14 @@ static double busy_share(const struct snapshot *now, const struct snapshot *befo
 	for (int i = 0; i < CPU_TICK_KINDS; i++) {
 		uint64_t ticks = now->provenance.cpu_ticks[i] - before->provenance.cpu_ticks[i];
 
-		/* iowait may go backwards (Documentation/filesystems/proc.rst) */
-		if (now->provenance.cpu_ticks[i] < before->provenance.cpu_ticks[i])
+		if (now->provenance.cpu_ticks[i] < before->provenance.cpu_ticks[i]) {
+			/* iowait may go backwards (Documentation/filesystems/proc.rst); idle time does where
+			 * a CPU comes or goes (get_idle_time() in fs/proc/stat.c), and then nothing is known
+			 */
+			if (i == TICK_IDLE)
+				return NAN;
 			continue;
+		}
 		all += ticks;
 		if (i != TICK_IDLE && i != TICK_IOWAIT)
 			busy += ticks;

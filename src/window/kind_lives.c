@@ -34,6 +34,8 @@ static void begin(struct reducer *reducer)
 			accumulator->read++;
 			accumulator->partial = !snapshot_ends_are_told(window->now) ||
 					       (window->ended != NULL && window->ended->incomplete);
+			if (accumulator->partial)
+				accumulator->reason = REASON_LOWER_BOUND;
 		}
 	}
 	reducer->no_threads = reason != REASON_READ;

@@ -83,11 +83,12 @@ static uint16_t resident_before(const struct window *window, uint32_t thread, si
 	if (window->from->resident_missing != REASON_READ)
 		return window->from->resident_missing;
 	record = snapshot_find_resident(window->from, now->tgid[thread], now->start_time[thread], hint);
-	if (record != NULL)
+	if (record == NULL)
+		/* of what was there already and has no record nobody knows what it had */
+		return window->from_of[thread] == THREAD_BORN ? REASON_READ : REASON_NOT_READ;
+	/* by execve() another thread took its id: what it had is counted where it ended */
+	if (window->from_of[thread] != THREAD_UNKNOWN)
 		*ret_bytes = record->bytes;
-	/* of what was there already and has no record nobody knows what it had */
-	else if (window->from_of[thread] != THREAD_BORN)
-		return REASON_NOT_READ;
 	return REASON_READ;
 }
 
@@ -157,17 +158,20 @@ static void begin_growth(struct reducer *reducer)
 
 static void add_growth(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
 {
+	const struct snapshot *now = reducer->window->now;
 	struct resident *resident = reducer->work;
 	uint64_t bytes = 0, before = 0;
 	reason_id reason = REASON_READ;
-	const enum value_state state = snapshot_resident(reducer->window->now, thread, &resident->hint,
-							 &bytes, &reason);
+	const enum value_state state = snapshot_resident(now, thread, &resident->hint, &bytes, &reason);
 	uint16_t missing = reason;
 
-	if (state == VALUE_ABSENT)
+	if (now->tid[thread] != now->tgid[thread])
 		return;
-	if (state == VALUE_READ)
+	if (state != VALUE_UNAVAILABLE)
 		missing = resident_before(reducer->window, thread, &resident->hint_before, &before);
+	/* a zombie has given back what it had; a kernel thread had nothing */
+	if (state == VALUE_ABSENT && (missing != REASON_READ || before == 0))
+		return;
 	if (missing != REASON_READ) {
 		accumulator_miss(accumulator, missing);
 		return;

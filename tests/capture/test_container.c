@@ -70,6 +70,11 @@ static void test_runtimes(void **state)
 		   "\"cart-0\",\"io.kubernetes.pod.namespace\":\"shop\"}},\"Name\":\"/"
 		   "k8s_app_cart-0_shop_1_0\"}");
 	expect_name(ID, "shop/cart-0/app");
+	/* labels of its image */
+	write_file(DOCKER, "config.v2.json",
+		   "{\"Config\":{\"Labels\":{\"io.kubernetes.container.name\":\"etcd\",\"io.kubernetes.pod."
+		   "name\":\"etcd-0\",\"io.kubernetes.pod.namespace\":\"kube-system\"}},\"Name\":\"/x\"}");
+	expect_name(ID, "x");
 	write_file(CRI, "config.json",
 		   "{\"ociVersion\":\"1.1.0\",\"process\":{\"args\":[\"x\"]},\"annotations\":{"
 		   "\"io.kubernetes.cri.container-name\":\"app\",\"io.kubernetes.cri.container-type\":"
@@ -190,6 +195,8 @@ static void test_names(void **state)
 	expect_label("/docker/" ID, "3f4e0b6a9d1c");
 	container_names_set(ID, "shop/cart-0/app");
 	expect_label("/docker/" ID "/init", "shop/cart-0/app");
+	/* a cgroup that a user may make */
+	expect_label("/user.slice/user-1000.slice/user@1000.service/app.slice/" ID, "3f4e0b6a9d1c");
 	expect_label("/system.slice/nginx.service", "nginx.service");
 	expect_label("/user.slice/user-1000.slice/user@1000.service/app.slice/editor.service",
 		     "editor.service");

@@ -300,10 +300,12 @@ static void test_resolving(void **state)
 	end(&scene);
 }
 
-/* The wait has an end, and can be cancelled. */
+/* The wait has an end, and can be cancelled. What is read beside it is read after it. */
 static void test_impatience(void **state)
 {
-	struct scene scene = begin(100000000);
+	const uint64_t patience_ns = 100 * NS_PER_MS;
+	struct scene scene = begin(patience_ns);
+	const uint64_t begun_ns = clock_ns(CLOCK_BOOTTIME);
 	atomic_bool cancel = true;
 	struct snapshot *snapshot;
 	struct error error;
@@ -313,6 +315,7 @@ static void test_impatience(void **state)
 	snapshot = live_full(scene.capture);
 	expect_outcome(snapshot, row_of(snapshot, &scene, 0), VALUE_UNAVAILABLE, REASON_BEING_RESOLVED);
 	assert_int_equal(snapshot->provenance.tallies[SOURCE_JEMALLOC].missed[REASON_BEING_RESOLVED], 3);
+	assert_true(snapshot->provenance.boottime_ns >= begun_ns + patience_ns);
 	snapshot_release(snapshot);
 	assert_int_equal(capture_full(scene.capture, 0, &cancel, &snapshot, &error), -ECANCELED);
 	end(&scene);

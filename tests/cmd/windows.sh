@@ -80,6 +80,8 @@ result "rows say what is real" "$("$ctop" diff "$directory/one" "$directory/two"
     --metrics run_time_ns 2>/dev/null | awk -F '\t' '$1 == "load-{N}" && $NF !~ /^(yes|no)$/ { print }')"
 result "csv has how much each side varies" "$("$ctop" diff "$directory/one" "$directory/two" -g process --format csv --sections primary --limit 1 \
     --metrics run_time_ns 2>/dev/null | grep -q ',spread_before,spread_after,p,real,' || echo no)"
+result "rates are not divided" "$("$ctop" diff "$directory/one" "$directory/two" --columns group,metric,per-thread 2>&1 |
+    grep -q 'leave out per-thread' || echo no)"
 cp /bin/sh "$directory/brief"
 
 # ends_within: a window of a process, of which there is no other, that ends before the window does

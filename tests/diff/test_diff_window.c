@@ -331,6 +331,9 @@ static void test_rules(void **state)
 		{"after:CPU%(slower) > 39%", false, true},
 		{"after:CPU%(slower) > 41", false, false},
 		{"QSHARE%(slower) > 5", false, false},
+		/* no change would break it, too */
+		{"CPU%(steady) <= 5", false, true},
+		{"CPU%(slower) <= 5", false, false},
 		/* a ratio has no floor but the limit */
 		{"cpu_efficiency(steady) < -0.4", false, true},
 		{"cpu_efficiency(steady) < -0.6", false, false},

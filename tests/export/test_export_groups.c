@@ -252,6 +252,31 @@ static void test_choice(void **state)
 	export_groups_release(groups);
 }
 
+/* A job that comes now and then keeps its place until another did more in the last minutes. */
+static void test_resting(void **state)
+{
+	struct export_groups *groups = create(2, 7200);
+	struct round round = {.count = 0};
+	uint64_t at = 100;
+
+	(void)state;
+	add(&round, "job", 1, 100);
+	add(&round, "large", 1, 100);
+	add(&round, "small", 1, 1);
+	end_round(groups, at, &round);
+	for (size_t i = 0; i < 600; i++) {
+		add(&round, "large", 1, 100);
+		add(&round, "small", 1, 1);
+		end_round(groups, at += 5, &round);
+		if (i == 60)
+			assert_true(value(groups, RUN, "job") == 100);
+	}
+	assert_true(value(groups, RUN, "job") == -1);
+	assert_true(value(groups, RUN, "small") > 0);
+	assert_int_equal(export_groups_state(groups).dropped, 1);
+	export_groups_release(groups);
+}
+
 /*
  * Whatever groups come, go and swap places: what the series of a round grew by, those that are new from 0, is
  * what was added in that round, no series falls, and there are never more than the bound.
@@ -434,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_one_name),
 		cmocka_unit_test(test_old_ones_go),
 		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_resting),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_retired),
 		cmocka_unit_test(test_retired_series),

@@ -340,12 +340,16 @@ static void fill_moves(struct snapshot *snapshot, int round)
 		double start_seconds;
 		uint64_t usage_usec;
 	} threads[] = {
-		{"/", 1, 1000000},           {round == 0 ? "/from" : "/old", 1, 9000000000},
-		{"/new", 101, 200000},       {"/made", 101, 200000},
+		{"/", 1, 1000000},
+		/* removed and made again */
+		{"/anew", 1, round == 0 ? 9000000000 : 400000},
+		{round == 0 ? "/from" : "/old", 1, 9000000000},
+		{"/new", 101, 200000},
+		{"/made", 101, 200000},
 		{"/again", 101, 9000000000},
 	};
 
-	for (uint32_t i = 0; i < (round == 0 ? 2 : 5); i++) {
+	for (uint32_t i = 0; i < (round == 0 ? 3 : 6); i++) {
 		size_t thread = fixture_thread(snapshot, 10 + i, 10 + i, "p", "p", threads[i].start_seconds);
 		struct cgroup_record *record;
 		uint32_t path;
@@ -354,9 +358,9 @@ static void fill_moves(struct snapshot *snapshot, int round)
 		path = snapshot->triples[snapshot->triple[thread]].cgroup;
 		record = snapshot_add_cgroup(snapshot, path);
 		record->usage_usec = threads[i].usage_usec;
-		if (i >= 3)
+		if (i >= 4)
 			record->there_since = (struct optional_u64){
-				snapshot->captured_at_unix_ns - (i == 3 ? NS_PER_S : 3 * NS_PER_S), true};
+				snapshot->captured_at_unix_ns - (i == 4 ? NS_PER_S : 3 * NS_PER_S), true};
 	}
 }
 
@@ -370,6 +374,7 @@ static void test_moves_between_cgroups(void **state)
 	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "/", COLUMN_CGCPU), "0");
 	assert_string_equal(fixture_shown(table, "/new", COLUMN_CGCPU), "10.0");
+	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGCPU), "20.0");
 	/* not the 9,000 s of its whole life */
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "·");
 	assert_string_equal(fixture_shown(table, "/made", COLUMN_CGCPU), "10.0");
@@ -417,6 +422,7 @@ static void fill_resident(struct snapshot *snapshot, int round)
 {
 	const uint64_t grown = (uint64_t)round << 20;
 	const size_t kernel = fixture_thread(snapshot, 2, 2, "kthreadd", "kthreadd", 0);
+	size_t thread;
 
 	snapshot->resident_missing = REASON_READ;
 	snapshot->thread_flags[kernel] |= THREAD_KERNEL;
@@ -424,6 +430,14 @@ static void fill_resident(struct snapshot *snapshot, int round)
 	fixture_thread(snapshot, 10, 15, "p", "worker", 1);
 	snapshot_add_resident(snapshot, fixture_thread(snapshot, 20, 20, "p", "p", 1), 2 << 20, 0);
 	fixture_thread(snapshot, 21, 21, "zombie", "zombie", 1);
+	/* it dies, and nobody has waited for it yet */
+	thread = fixture_thread(snapshot, 22, 22, "dying", "dying", 1);
+	if (round == 0)
+		snapshot_add_resident(snapshot, thread, 4 << 20, 0);
+	/* by execve() a thread that has run for longer takes the place of the leader */
+	thread = fixture_thread(snapshot, 24, 24, "exec", "exec", 1);
+	fixture_set(snapshot, thread, METRIC_RUN_TIME_NS, MS(100000) * (uint64_t)round);
+	snapshot_add_resident(snapshot, thread, round == 0 ? 8 << 20 : 2 << 20, 0);
 	/* one ends, another comes; the number of a third is used again */
 	if (round == 0)
 		snapshot_add_resident(snapshot, fixture_thread(snapshot, 30, 30, "q", "q", 1), 6 << 20, 0);
@@ -472,6 +486,8 @@ static void test_resident(void **state)
 	assert_string_equal(fixture_shown(table, "q", COLUMN_RSS), "2.0M");
 	assert_string_equal(fixture_shown(table, "q", COLUMN_GROWTH), "-2.0M");
 	assert_string_equal(fixture_shown(table, "again", COLUMN_GROWTH), "-2.0M");
+	assert_string_equal(fixture_shown(table, "dying", COLUMN_GROWTH), "-2.0M");
+	assert_string_equal(fixture_shown(table, "exec", COLUMN_GROWTH), "-3.0M");
 	assert_string_equal(fixture_shown(table, "r", COLUMN_RSS), "≥3.0M");
 	assert_string_equal(fixture_shown(table, "r", COLUMN_GROWTH), "·");
 	fixture_expect(session, TAB_MEMORY, WINDOW_MODE_BASE, "q", COLUMN_GROWTH, "-4.0M");

@@ -446,6 +446,27 @@ static void test_last_asked(void **state)
 	unlink(path);
 }
 
+/* What is being typed when the file is there is not taken for keys of the comparison, nor closed by it. */
+static void test_typing_while_loading(void **state)
+{
+	struct pty_screen pty;
+	char path[PATH_MAX];
+	pid_t thread;
+	int fifo;
+
+	(void)state;
+	fifo = open_pipe(path, "late");
+	thread = start_reading(&pty, path);
+	pty_show(&pty, "/po", "filter: po");
+	give_file(fifo, before);
+	await("the file has been read", syscall(SYS_tgkill, pty.child, thread, 0) != 0);
+	pty_show(&pty, "st", "filter: post");
+	assert_true(pty_find(&pty, "before  late", NULL) < 0);
+	pty_show(&pty, "\033", "before  late");
+	pty_quit(&pty);
+	unlink(path);
+}
+
 /* A window beside itself: no row is real, and the list does not say that nothing changed at all. */
 static void test_nothing_measurable(void **state)
 {
@@ -490,12 +511,12 @@ static void test_ends_with_its_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pool_that_grew),         cmocka_unit_test(test_pages_and_orders),
-		cmocka_unit_test(test_plain_and_small),        cmocka_unit_test(test_reports),
-		cmocka_unit_test(test_live_against_file),      cmocka_unit_test(test_odd_pairs),
-		cmocka_unit_test(test_fault_while_loading),    cmocka_unit_test(test_last_asked),
-		cmocka_unit_test(test_nothing_measurable),     cmocka_unit_test(test_missing_file),
-		cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_pool_that_grew),       cmocka_unit_test(test_pages_and_orders),
+		cmocka_unit_test(test_plain_and_small),      cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_live_against_file),    cmocka_unit_test(test_odd_pairs),
+		cmocka_unit_test(test_fault_while_loading),  cmocka_unit_test(test_last_asked),
+		cmocka_unit_test(test_typing_while_loading), cmocka_unit_test(test_nothing_measurable),
+		cmocka_unit_test(test_missing_file),         cmocka_unit_test(test_ends_with_its_terminal),
 	};
 
 	pty_need();

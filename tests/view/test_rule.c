@@ -207,6 +207,7 @@ static void test_refusals(void **state)
 		{"cpu_efficiency(w) > 10%", "is a ratio"},
 		{"QSHARE%(w) > 10%", "is a ratio"},
 		{"cpu_efficiency(w) > 10ms", "units are %"},
+		{"after:P99(w) > 20%", "not a number with a unit of P99"},
 		{"before:run_time_ns(w) > 10", "no column or metric 'before:run_time_ns'"},
 		{"STUCK(*) > 2s", "STUCK counts threads and takes no unit"},
 		{"long_waits(*) > 2s", "units are k, K, M, G, T"},
@@ -223,6 +224,7 @@ static void test_refusals(void **state)
 	} of_recordings[] = {
 		{"RSS(*) > 8 apples", "units are B, K,"},
 		{"RSS(*) > 8%", "units are B, K,"},
+		{"PSICPU(*) > 8%", "not a number with a unit of PSICPU"},
 		{"after:CPU%(*) > 2h", "after: is of comparisons"},
 		{"psi.cpu", "there is no >"},
 		{"psi.cpu = 1", "there is no >"},

@@ -73,8 +73,11 @@ struct signal_news signal_pipe_take(void)
 	while ((length = read(ends[0], bytes, sizeof(bytes))) > 0) {
 		for (ssize_t i = 0; i < length; i++) {
 			news.resized |= bytes[i] == SIGWINCH;
-			news.suspend |= bytes[i] == SIGTSTP;
-			news.continued |= bytes[i] == SIGCONT;
+			/* of a stop and what ends it the later one counts */
+			if (bytes[i] == SIGTSTP || bytes[i] == SIGCONT) {
+				news.suspend = bytes[i] == SIGTSTP;
+				news.continued = bytes[i] == SIGCONT;
+			}
 		}
 	}
 	news.deadly = atomic_load(&pending_deadly);

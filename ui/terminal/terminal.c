@@ -171,10 +171,29 @@ static void define_more_keys(void)
 		{"\033[1~", KEY_HOME}, {"\033[4~", KEY_END}, {"\033[5~", KEY_PPAGE}, {"\033[6~", KEY_NPAGE},
 		{"\033[3~", KEY_DC},   {"\033[Z", KEY_BTAB},
 	};
+	static const struct {
+		char letter;
+		int key;
+	} held[] = {
+		{'A', KEY_UP},   {'B', KEY_DOWN}, {'C', KEY_RIGHT},
+		{'D', KEY_LEFT}, {'H', KEY_HOME}, {'F', KEY_END},
+	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(more); i++) {
 		if (key_defined(more[i].sequence) == 0)
 			define_key(more[i].sequence, more[i].key);
+	}
+	/* with Shift, Alt, Ctrl and each two or three of them, as xterm says it: else these are keys one by
+	 * one */
+	for (char modifiers = '2'; modifiers <= '8'; modifiers++) {
+		for (size_t i = 0; i < ARRAY_COUNT(held); i++) {
+			char sequence[] = "\033[1;m_";
+
+			sequence[4] = modifiers;
+			sequence[5] = held[i].letter;
+			if (key_defined(sequence) == 0)
+				define_key(sequence, held[i].key);
+		}
 	}
 }
 
@@ -438,6 +457,8 @@ void terminal_resume(void)
 		leave_screen();
 	terminal_take_size();
 	terminal_repaint();
+	/* in the background it stops here, before the mouse is reported to who has the terminal */
+	reset_prog_mode();
 	if (terminal.mouse)
 		send_text(mouse_on);
 }

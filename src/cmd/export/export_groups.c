@@ -15,10 +15,10 @@
 
 /* Half-life of the activity that decides whether a group has a series. */
 #define HALF_LIFE_NS (300 * NS_PER_S)
-/* A series without threads makes room for another group no sooner than this after its last round. */
-#define REST_NS (60 * NS_PER_S)
 /* A group takes the place of the least series when its weight exceeds that one's by this factor. */
 #define ADVANTAGE 2.0
+/* Once a series has been without threads for so long, no more than its weight has to be exceeded. */
+#define REST_NS (60 * NS_PER_S)
 
 static const char other_name[] = "(other)", retired_name[] = "(retired)";
 
@@ -302,30 +302,28 @@ static struct candidate *find_candidates(struct export_groups *groups, double fa
 	return candidates;
 }
 
-/*
- * The series that makes room for a group: the one that has been without threads for longest, if that is long
- * enough, else the one of least weight, if the group outweighs it. None that was made in this round. NULL for
- * none.
- */
+/* What a group has to outweigh to take the place of a series. */
+static double hold(const struct export_groups *groups, const struct series *series)
+{
+	/* rare pairs would take the places of one another in each round */
+	return groups->now_ns - series->seen_ns > REST_NS && !groups->options.pairs
+		       ? series->weight
+		       : ADVANTAGE * series->weight;
+}
+
+/* The series that makes room for a group, none that was made in this round; NULL for none. */
 static struct series *find_least(struct export_groups *groups, const struct candidate *candidate)
 {
-	struct series *oldest = NULL, *least = NULL;
+	struct series *least = NULL;
 
 	for (size_t i = 0; i < groups->count; i++) {
 		struct series *series = &groups->series[i];
 
-		if (series->created == groups->round)
-			continue;
-		if (groups->now_ns - series->seen_ns > REST_NS &&
-		    (oldest == NULL || series->seen_ns < oldest->seen_ns))
-			oldest = series;
-		if (least == NULL || series->weight < least->weight)
+		if (series->created != groups->round &&
+		    (least == NULL || hold(groups, series) < hold(groups, least)))
 			least = series;
 	}
-	/* rare pairs would take the places of one another in each round */
-	if (oldest != NULL && !groups->options.pairs)
-		return oldest;
-	return least != NULL && candidate->weight > ADVANTAGE * least->weight ? least : NULL;
+	return least != NULL && candidate->weight > hold(groups, least) ? least : NULL;
 }
 
 static void fill_series(const struct export_groups *groups, struct series *series,

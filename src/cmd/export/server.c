@@ -45,7 +45,7 @@ enum phase {
 struct connection {
 	int descriptor;
 	enum phase phase;
-	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	uint64_t since_ns; /* CLOCK_MONOTONIC; of an answer when its request began, where that is known */
 	uint64_t heard_ns; /* when that began, or its reader took something last */
 };
 
@@ -87,8 +87,10 @@ static void change_phase(struct connection *connection, enum phase phase)
 {
 	if (connection->phase == PHASE_CLOSED)
 		return;
+	connection->heard_ns = clock_ns(CLOCK_MONOTONIC);
+	if (connection->phase != PHASE_REQUEST || phase != PHASE_ANSWER)
+		connection->since_ns = connection->heard_ns;
 	connection->phase = phase;
-	connection->since_ns = connection->heard_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 /* libmicrohttpd sees the end of it and closes it. */

@@ -73,10 +73,13 @@ static int join_windows(struct snapshot_report *report, struct error *error)
 		return error_set(
 			error, -EINVAL,
 			"both files have a window, whose rates are compared: leave out --match thread");
-	if (report->request.per[TABLES_PER_SECOND])
-		return error_set(error, -EINVAL,
-				 "both files have a window, and its numbers are those of a second: leave out "
-				 "--per second");
+	for (size_t i = 0; i < TABLES_PER_COUNT; i++) {
+		if (tables_asks_per(&report->request, (enum tables_per)i))
+			return error_set(error, -EINVAL,
+					 "both files have a window, whose rates are compared: leave out "
+					 "per-%s",
+					 tables_per_names[i]);
+	}
 	report->how.rates = true;
 	describe_rates(report);
 	/* what was given another name is still the same thread */

@@ -95,6 +95,8 @@ result "from one time to another" "$(dump --mode total --format csv --limit 1 --
     --to "@$(echo "$third" | sed 's/\(.*\)\(.........\)/\1.\2/')" | awk 'END { if (NR != 4) print NR - 1, "tables" }')"
 
 from="@$(echo "$third" | sed 's/\(.*\)\(.........\)/\1.\2/')"
+result "to a second, and the rounds within it" "$(dump --mode total --format csv --limit 1 --to "@${third%?????????}" |
+    awk -F, -v third="$third" 'END { if ($1 < third) print "ends with", $1 }')"
 last=$(dump --mode total --format csv --limit 1 | awk -F, 'END { print $1 }')
 result "a table for so much time begins with the round asked for" "$(dump --every 1d --from "$from" --format json --limit 1 |
     sed 's/^{"time_unix_ns":\([0-9]*\),"interval_ns":\([0-9]*\).*/\1 \2/' | awk -v last="$last" -v third="$third" '
