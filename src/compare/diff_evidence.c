@@ -373,7 +373,8 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 		judge(value, series->chance[index], series->adjusted[index], &cell);
 	else if (!evidence->tests || !column_is_counter(column) || !value->has_delta)
 		return cell;
-	else if (series->chance == NULL)
+	else if (series->chance == NULL &&
+		 (series->parts[DIFF_BEFORE] != NULL || series->parts[DIFF_AFTER] != NULL))
 		test_sum(evidence, index, column, value, diff->pair_count, &cell);
 	else
 		cell.is_real = false;

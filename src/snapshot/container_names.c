@@ -158,6 +158,7 @@ static void set(const char *id, const char *name)
 		hash_map_set(&names.index, key_of(id), (uint32_t)names.count);
 		item = MEMORY_APPEND(names.items, names.count, names.capacity);
 		memcpy(item->id, id, CONTAINER_ID_LENGTH);
+		item->name = NULL;
 		item->used = ++names.uses;
 	} else if (name[0] != '\0') {
 		free(item->name);

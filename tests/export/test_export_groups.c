@@ -304,7 +304,7 @@ static void test_sums(void **state)
 				random = random * 1103515245 + 12345;
 				if ((random >> 16) % 3 == 0)
 					continue;
-				run = (random >> 20) % (1 + 100 * ((i + at / 50) % 7));
+				run = (random >> 20) % (1 + (1u << 2 * ((i + at / 130) % 7)));
 				add(&round, names[i], (random >> 18) % 2, run);
 				added += (double)run;
 			}
@@ -390,7 +390,7 @@ static void test_retired(void **state)
 				random = random * 1103515245 + 12345;
 				if ((random >> 16) % 3 == 0)
 					continue;
-				run = (random >> 20) % (1 + 100 * ((i + at / 50) % 7));
+				run = (random >> 20) % (1 + (1u << 2 * ((i + at / 130) % 7)));
 				add(&round, names[i], (random >> 18) % 2, run);
 				added += (double)run;
 			}
