@@ -176,7 +176,7 @@ struct ui_report {
 /* The program behind the screen. No call waits for work that takes long. */
 struct ui_host {
 	void *context;
-	int descriptor; /* readable when receive() has something; -1: never */
+	int descriptor; /* readable as long as receive() has something; -1: never */
 	bool (*receive)(void *context, struct ui_event *ret_event); /* false: nothing is left */
 	unsigned int offers; /* a bit for each kind of request that is possible here */
 	/* False: not now. */

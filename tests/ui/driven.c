@@ -24,7 +24,8 @@ enum {
 #define BEGIN_UNIX_NS (1700000000 * NS_PER_S)
 
 static uint64_t passed_ns;
-static char asked[32]; /* the line that is to be answered, with its end; empty: none */
+static struct buffer received; /* commands that were read */
+static char asked[32];         /* the line that is to be answered, with its end; empty: none */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ret_time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
@@ -74,6 +75,20 @@ static bool is_loop(const struct pollfd *waits, nfds_t count)
 	return false;
 }
 
+/* A command that was read already is there without a look at the pipe. */
+static int look_again(struct pollfd *waits, nfds_t count)
+{
+	int ready = __real_poll(waits, count, 0);
+
+	for (nfds_t i = 0; ready >= 0 && i < count; i++) {
+		if (waits[i].fd != COMMANDS)
+			continue;
+		ready += waits[i].revents == 0;
+		waits[i].revents |= POLLIN;
+	}
+	return ready;
+}
+
 /*
  * The screen's loop waits here with its frame sent. Nothing becomes due before the clock is moved, which is a
  * command. Looking at a terminal also waits for what was typed to come out of the kernel's queue
@@ -86,6 +101,8 @@ int __wrap_poll(struct pollfd *waits, nfds_t count, int milliseconds)
 
 	if (!is_loop(waits, count) || milliseconds == 0)
 		return __real_poll(waits, count, milliseconds);
+	if (received.length != 0 && memchr(received.data, '\n', received.length) != NULL)
+		return look_again(waits, count);
 	if (asked[0] != '\0') {
 		ready = __real_poll(waits, count, 0);
 		if (ready != 0)
@@ -113,7 +130,6 @@ void driven_answer(const char *format, ...)
 bool driven_receive(bool (*obey)(void *context, char *line, struct ui_event *event), void *context,
 		    struct ui_event *event)
 {
-	static struct buffer received;
 	bool made = false;
 	char bytes[4096];
 	ssize_t length;
