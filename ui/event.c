@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the host tells the screen. */
+/* Events from the host to the screen. */
 #include "ui.h"
 
 #include <stdlib.h>

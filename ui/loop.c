@@ -202,7 +202,7 @@ static void take_signals(struct loop *loop)
 
 	loop->deadly_signal = news.deadly;
 	loop->ui->suspend |= news.suspend;
-	/* that of a stop of its own is known */
+	/* after a stop of its own the screen is set up already */
 	if (news.continued && !loop->resumed)
 		terminal_resume();
 	loop->resumed = false;

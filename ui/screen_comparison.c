@@ -223,7 +223,7 @@ void screen_comparison_toggle(struct ui *ui)
 						     : "");
 }
 
-/* Whether something is being typed or chosen, which would go with the rows. */
+/* Whether somebody types or chooses something, which must not be closed under him. */
 static bool is_busy(const struct ui *ui)
 {
 	return ui->setup.open || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;

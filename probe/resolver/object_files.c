@@ -188,8 +188,7 @@ static int open_library(const struct object_files *files, const struct mapped_ob
 	return found < 0 ? found : open_regular(found);
 }
 
-/* A process may have another executable by now, by prctl(PR_SET_MM_MAP) even the same one again afterwards.
- */
+/* Whether it is still the executable that was identified: prctl(PR_SET_MM_MAP) changes it, and back again. */
 static bool is_executable(int descriptor, const struct process_map *map)
 {
 	struct stat status;

@@ -334,8 +334,7 @@ static bool is_still_there(const struct resolution_entry *entry)
 	return executable_identify(entry->directory, &now) == 0 && memcmp(&now, entry->key, sizeof(now)) == 0;
 }
 
-/* Nothing was found, but some library could not be opened, and one is called so: it may have been replaced,
- * or lie where nobody else can find it. */
+/* Names a library that is called after jemalloc where nothing was found, but not all could be opened. */
 static void suspect_unopened(struct resolution_entry *entry)
 {
 	for (size_t i = 0; i < entry->map.count; i++) {

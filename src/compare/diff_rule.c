@@ -411,7 +411,7 @@ static void judge_pair(struct judgement *judgement, size_t pair)
 	}
 	if (!comparison_holds(rule->limit.comparison, number, number, judgement->limit))
 		return;
-	/* a rule that no change breaks, too, needs none that is real */
+	/* where a change of 0 breaks the rule too, the change need not be real */
 	if (judgement->any || rule->of_after ||
 	    comparison_holds(rule->limit.comparison, 0, 0, judgement->limit) ||
 	    is_real(judgement, pair, &value))

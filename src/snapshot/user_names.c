@@ -31,10 +31,7 @@ enum {
 /* The services have this long for a call. After one that took longer they are left alone for a while. */
 #define SERVICE_PATIENCE_NS (3 * NS_PER_S)
 #define SERVICE_REST_NS     (60 * NS_PER_S)
-/*
- * Then a user is asked for again: the services may not have been there yet, and a number may be another's
- * now.
- */
+/* A user is asked for again after this: services come late, and a number may be given to another user. */
 #define ANSWER_HOLDS_NS (300 * NS_PER_S)
 
 /* A user, as known so far. */

@@ -27,9 +27,8 @@ static double busy_share(const struct snapshot *now, const struct snapshot *befo
 		uint64_t ticks = now->provenance.cpu_ticks[i] - before->provenance.cpu_ticks[i];
 
 		if (now->provenance.cpu_ticks[i] < before->provenance.cpu_ticks[i]) {
-			/* iowait may go backwards (Documentation/filesystems/proc.rst); idle time does where
-			 * a CPU comes or goes (get_idle_time() in fs/proc/stat.c), and then nothing is known
-			 */
+			/* iowait may go backwards (Documentation/filesystems/proc.rst). Idle time does where
+			 * a CPU comes or goes (get_idle_time() in fs/proc/stat.c): then nothing is known. */
 			if (i == TICK_IDLE)
 				return NAN;
 			continue;

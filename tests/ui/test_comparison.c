@@ -446,7 +446,7 @@ static void test_last_asked(void **state)
 	unlink(path);
 }
 
-/* What is being typed when the file is there is not taken for keys of the comparison, nor closed by it. */
+/* A file that arrives while somebody types waits: the prompt stays open and gets the keys. */
 static void test_typing_while_loading(void **state)
 {
 	struct pty_screen pty;

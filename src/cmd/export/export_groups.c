@@ -302,7 +302,7 @@ static struct candidate *find_candidates(struct export_groups *groups, double fa
 	return candidates;
 }
 
-/* What a group has to outweigh to take the place of a series. */
+/* The weight that a group has to exceed to take the place of a series. */
 static double hold(const struct export_groups *groups, const struct series *series)
 {
 	/* rare pairs would take the places of one another in each round */

@@ -97,7 +97,7 @@ static bool add_round(struct exporter *exporter, struct snapshot *snapshot)
 
 	exporter->failure_noted = false;
 	session_add_round(exporter->session, snapshot);
-	/* nothing is counted from a base: lest what ended since is kept */
+	/* nothing is counted from a base: what ended since need not be kept */
 	session_set_base(exporter->session);
 	round = make_round(exporter, exporter->session);
 	pthread_mutex_lock(&exporter->lock);
