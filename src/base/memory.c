@@ -153,6 +153,8 @@ void memory_expect(size_t threads)
 #ifdef __GLIBC__
 	const bool many = threads >= MANY_THREADS;
 
+	/* malloc_trim(3) leaves the end of every heap but the first as it is (malloc/malloc.c, mtrim) */
+	(void)mallopt(M_ARENA_MAX, 1);
 	/* set, they no longer follow what was freed last */
 	(void)mallopt(M_MMAP_THRESHOLD, many ? LARGE_OF_MANY : LARGE_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, many ? FREE_OF_MANY : FREE_BYTES);

@@ -64,7 +64,7 @@ char *memory_format_list(const char *format, va_list arguments)
  * Sets up malloc(3) for rounds of so many threads; 0 at the start. Large arrays come and go with each round
  * and are mapped, so the kernel clears only the pages that are used. Free memory at the end of the heap is
  * kept for the next table. Tables of many threads are kept on the heap, too: to map them anew took a third of
- * a key's time.
+ * a key's time. All threads use one heap, so that memory_trim() reaches the whole of it.
  */
 void memory_expect(size_t threads);
 
