@@ -267,18 +267,22 @@ static void toggle_heap(struct ui *ui)
 
 static void write_report(struct ui *ui, const char *path)
 {
-	struct error error;
+	enum report_format format;
+	struct error error = {"the first round is still being read"};
 
 	if (*path == '\0') {
 		ui->prompting = NULL;
 		return;
 	}
-	if (ui->content->write_report(ui, path, &error) < 0) {
+	if (report_format_of_file(path, &format, &error) < 0 || session_now(ui->session) == NULL) {
 		screen_message(ui, STYLE_ERROR, "%s", error.text);
 		return;
 	}
 	ui->prompting = NULL;
-	screen_message(ui, STYLE_MESSAGE, "wrote %s", path);
+	(void)ui_request(ui->host, &(struct ui_request){.kind = UI_REQUEST_REPORT,
+							.text = path,
+							.report = ui->content->subject(ui)});
+	screen_message(ui, STYLE_MESSAGE, "writing %s%s", path, draw_marks()->resolving);
 }
 
 /* A name beside the file, or of both: what is read from it is there already. */
@@ -298,9 +302,8 @@ static void append_report_name(const struct ui *ui, struct buffer *name)
 	}
 }
 
-static void open_report_prompt(struct ui *ui)
+static void open_report_prompt(struct ui *ui, const char *path)
 {
-	struct buffer name = {0};
 	static char example[128];
 	static const struct prompt_use use = {
 		.label = "report: ",
@@ -313,9 +316,24 @@ static void open_report_prompt(struct ui *ui)
 	buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
 	snprintf(example, sizeof(example), "a path that ends in %s", endings.data);
 	buffer_release(&endings);
+	screen_open_prompt(ui, &use, path);
+}
+
+static void ask_for_report(struct ui *ui)
+{
+	struct buffer name = {0};
+
 	append_report_name(ui, &name);
-	screen_open_prompt(ui, &use, name.data);
+	open_report_prompt(ui, name.data);
 	buffer_release(&name);
+}
+
+void actions_take_report(struct ui *ui, const struct ui_event *event)
+{
+	/* so that the name can be changed */
+	if (event->path != NULL && screen_has_report(ui) && !screen_is_busy(ui))
+		open_report_prompt(ui, event->path);
+	screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event->message);
 }
 
 static void save(struct ui *ui)
@@ -323,7 +341,7 @@ static void save(struct ui *ui)
 	const struct snapshot *now = session_now(ui->session);
 
 	if (screen_has_report(ui)) {
-		open_report_prompt(ui);
+		ask_for_report(ui);
 		return;
 	}
 	if (!ui_offers(ui->host, UI_REQUEST_SAVE)) {

@@ -130,6 +130,9 @@ static void take_event(struct ui *ui, struct ui_event *event)
 	case UI_EVENT_SAVED:
 		take_saved(ui, event);
 		break;
+	case UI_EVENT_REPORT:
+		actions_take_report(ui, event);
+		break;
 	case UI_EVENT_FILE:
 		event->snapshot = snapshot;
 		screen_comparison_take_file(ui, event);

@@ -88,7 +88,7 @@ struct content {
 	const char *(*why_empty)(const struct ui *ui);
 	void (*change_mode)(struct ui *ui);
 	void (*sort_key)(struct ui *ui, unsigned int column); /* a key that stands for a column */
-	int (*write_report)(struct ui *ui, const char *path, struct error *error);
+	struct ui_report (*subject)(const struct ui *ui);     /* of a report, all borrowed */
 };
 
 extern const struct content content_of_session, content_of_comparison;
@@ -306,6 +306,9 @@ struct area {
 
 /* The place where keys go at present, a PLACE_ bit. */
 unsigned int screen_place(const struct ui *ui);
+
+/* Whether somebody types or chooses something, which must not be closed under him. */
+bool screen_is_busy(const struct ui *ui);
 
 /* The list that has the cursor where there is no text over it: the main one, or that of a page. */
 struct list *screen_rows(struct ui *ui);
@@ -692,5 +695,8 @@ void actions_handle_pointer(struct ui *ui, struct pointer pointer);
 
 /* Takes the answer to a request to complete what is in the prompt: the lines of UI_EVENT_NAMES. */
 void actions_take_names(struct ui *ui, const char *lines);
+
+/* Takes UI_EVENT_REPORT. */
+void actions_take_report(struct ui *ui, const struct ui_event *event);
 
 #endif

@@ -31,6 +31,11 @@ unsigned int screen_place(const struct ui *ui)
 	return ui->metrics_open ? PLACE_METRICS : PLACE_LIST;
 }
 
+bool screen_is_busy(const struct ui *ui)
+{
+	return ui->setup.open || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;
+}
+
 struct list *screen_rows(struct ui *ui)
 {
 	return ui->blame.open ? &ui->blame.list : ui->metrics_open ? &ui->metrics_list : &ui->list;
@@ -110,7 +115,8 @@ static int draw_hint(const struct ui *ui, int y, int x, enum action action)
 
 bool screen_has_report(const struct ui *ui)
 {
-	return ui->host->write_report != NULL && (ui->comparison != NULL || ui->options->file_name != NULL);
+	return ui_offers(ui->host, UI_REQUEST_REPORT) &&
+	       (ui->comparison != NULL || ui->options->file_name != NULL);
 }
 
 bool screen_has_courses(const struct ui *ui)

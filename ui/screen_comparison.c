@@ -223,12 +223,6 @@ void screen_comparison_toggle(struct ui *ui)
 						     : "");
 }
 
-/* Whether somebody types or chooses something, which must not be closed under him. */
-static bool is_busy(const struct ui *ui)
-{
-	return ui->setup.open || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;
-}
-
 void screen_comparison_take_file(struct ui *ui, struct ui_event *event)
 {
 	/* something else was asked for since then */
@@ -243,7 +237,7 @@ void screen_comparison_take_file(struct ui *ui, struct ui_event *event)
 	drop_arrived(ui);
 	ui->arrived = *event;
 	*event = (struct ui_event){.kind = UI_EVENT_FILE};
-	if (is_busy(ui))
+	if (screen_is_busy(ui))
 		screen_message(ui, STYLE_MESSAGE, "%s is read: close this to compare", ui->loading);
 }
 
@@ -251,7 +245,7 @@ void screen_comparison_follow(struct ui *ui)
 {
 	struct ui_event event = ui->arrived;
 
-	if (event.snapshot == NULL || is_busy(ui))
+	if (event.snapshot == NULL || screen_is_busy(ui))
 		return;
 	ui->arrived = (struct ui_event){.kind = UI_EVENT_FILE};
 	screen_comparison_leave(ui);
@@ -314,9 +308,9 @@ static void change_mode(struct ui *ui)
 	navigate_change_cells(ui);
 }
 
-static int write_report(struct ui *ui, const char *path, struct error *error)
+static struct ui_report subject(const struct ui *ui)
 {
-	const struct ui_report report = {
+	return (struct ui_report){
 		.before = compare_side(ui->comparison, DIFF_BEFORE),
 		.after = compare_side(ui->comparison, DIFF_AFTER),
 		.before_name = side_name(ui, DIFF_BEFORE),
@@ -324,10 +318,6 @@ static int write_report(struct ui *ui, const char *path, struct error *error)
 		.grouping = &ui->view.grouping,
 		.by_threads = compare_by_threads(ui->comparison),
 	};
-
-	if (session_now(ui->session) == NULL)
-		return error_set(error, -EAGAIN, "the first round is still being read");
-	return ui->host->write_report(&report, path, error);
 }
 
 /* --- header --- */
@@ -662,5 +652,5 @@ const struct content content_of_comparison = {
 	.why_empty = why_empty,
 	.change_mode = change_mode,
 	.sort_key = sort_key,
-	.write_report = write_report,
+	.subject = subject,
 };

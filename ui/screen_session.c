@@ -179,15 +179,13 @@ static void change_mode(struct ui *ui)
 	navigate_change_cells(ui);
 }
 
-static int write_report(struct ui *ui, const char *path, struct error *error)
+static struct ui_report subject(const struct ui *ui)
 {
-	const struct ui_report report = {
+	return (struct ui_report){
 		.after = session_now(ui->session),
 		.after_name = ui->options->file_name,
 		.grouping = &ui->view.grouping,
 	};
-
-	return ui->host->write_report(&report, path, error);
 }
 
 const struct content content_of_session = {
@@ -203,5 +201,5 @@ const struct content content_of_session = {
 	.why_empty = why_empty,
 	.change_mode = change_mode,
 	.sort_key = navigate_sort,
-	.write_report = write_report,
+	.subject = subject,
 };

@@ -102,6 +102,8 @@ enum ui_event_kind {
 	UI_EVENT_FAILED,  /* message: why there will be no round; ends the screen */
 	UI_EVENT_MESSAGE, /* message: a sentence to show */
 	UI_EVENT_SAVED,   /* message: where the snapshot was saved, and `path`; or why not */
+	UI_EVENT_REPORT,  /* message: where the report was written; or why not, and `path` is where it was not
+			   */
 	/* snapshot: the one to compare with; path: its name, NULL: the one it was asked for by; message: a
 	 * sentence about it, NULL: none. Without a snapshot the message says why. */
 	UI_EVENT_FILE,
@@ -143,6 +145,15 @@ enum ui_request_kind {
 	UI_REQUEST_STRIP,     /* strip; made when nothing else is asked for; the last request counts */
 	UI_REQUEST_COURSES,   /* courses; as the strip */
 	UI_REQUEST_LOOKUP,    /* lookup */
+	UI_REQUEST_REPORT,    /* report, of which the host keeps what it needs; to the file `text` */
+};
+
+/* A snapshot, or two and how they are grouped, for a report. */
+struct ui_report {
+	const struct snapshot *before, *after; /* `before` is NULL in a report of one snapshot */
+	const char *before_name, *after_name;
+	const struct grouping_options *grouping;
+	bool by_threads; /* changes are those of the same threads */
 };
 
 struct ui_request {
@@ -162,15 +173,8 @@ struct ui_request {
 		struct ui_strip_request strip;
 		struct ui_courses_request courses;
 		struct lookup_request lookup;
+		struct ui_report report;
 	};
-};
-
-/* A snapshot, or two and how they are grouped, for a report. */
-struct ui_report {
-	const struct snapshot *before, *after; /* `before` is NULL in a report of one snapshot */
-	const char *before_name, *after_name;
-	const struct grouping_options *grouping;
-	bool by_threads; /* changes are those of the same threads */
 };
 
 /* The program behind the screen. No call waits for work that takes long. */
@@ -184,9 +188,6 @@ struct ui_host {
 	/* Other settings of a live capture. A change of `heap_off` or `latency`, and of `task_fields` to
 	 * true, asks for a round. No round comes before the first ones. NULL: this screen is not live. */
 	void (*change_settings)(void *context, const struct ui_settings *settings);
-	/* Writes a report to `path`, in the format of the name's ending. Returns 0, or a negative errno with
-	 * a sentence. NULL: there are no reports. */
-	int (*write_report)(const struct ui_report *report, const char *path, struct error *error);
 	bool has_heap;               /* an allocator probe */
 	bool has_latency;            /* how long waits take can be asked for */
 	const atomic_uint *progress; /* how many threads the first round has read the files of; may be NULL */

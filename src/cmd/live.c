@@ -246,7 +246,7 @@ static int run_files(const struct live_options *options, const struct view *view
 	struct history_moment files[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
 	struct session *session;
 	struct screen_host *host;
-	bool left_behind = false, failed;
+	bool left_behind = false, failed = false;
 	int status, result = snapshot_files_read((const char *const *)paths, count, CTPROF_DEFAULT_LIMIT,
 						 files, error);
 
@@ -266,7 +266,7 @@ static int run_files(const struct live_options *options, const struct view *view
 	session_release(session);
 	for (size_t i = 0; i < count; i++)
 		snapshot_file_release(&files[i]);
-	status = signals_end(result, error);
+	status = result == 0 && failed ? COMMAND_FAILED : signals_end(result, error);
 	if (left_behind)
 		_exit(status);
 	return status;

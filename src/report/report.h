@@ -27,6 +27,10 @@ extern const char
 	*const report_format_names[REPORT_FORMAT_COUNT + 1];         /* NULL at the end, for option tables */
 extern const char *const report_format_endings[REPORT_FORMAT_COUNT]; /* ".txt" */
 
+/* The format of a report in the file `path`, by its name's ending; -EINVAL with a sentence for another one.
+ */
+int report_format_of_file(const char *path, enum report_format *ret_format, struct error *error);
+
 /* The default limit of rows of a table, 0 for all. */
 extern const size_t report_default_limits[REPORT_FORMAT_COUNT];
 

@@ -2,6 +2,7 @@
 /* The names of the formats of reports, and what several of them draw alike. */
 #include "report_format.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -28,6 +29,25 @@ const size_t report_default_limits[REPORT_FORMAT_COUNT] = {
 #include "report_format.def"
 #undef REPORT_FORMAT
 };
+
+int report_format_of_file(const char *path, enum report_format *ret_format, struct error *error)
+{
+	const size_t length = strlen(path);
+	struct buffer endings = {0};
+
+	for (enum report_format i = 0; i < REPORT_FORMAT_COUNT; i++) {
+		const size_t ending = strlen(report_format_endings[i]);
+
+		if (length > ending && strcmp(path + length - ending, report_format_endings[i]) == 0) {
+			*ret_format = i;
+			return 0;
+		}
+	}
+	buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
+	error_set(error, -EINVAL, "%s: a report's name ends in %s", path, endings.data);
+	buffer_release(&endings);
+	return -EINVAL;
+}
 
 bool report_format_is_for_people(enum report_format format)
 {

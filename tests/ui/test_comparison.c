@@ -416,10 +416,11 @@ static void test_fault_while_loading(void **state)
 /* Lets whoever reads a pipe have a file, up to its end. */
 static void give_file(int pipe, const char *path)
 {
-	char bytes[65536]; /* as much as a pipe holds */
+	static char bytes[1 << 20]; /* as much as a pipe can hold */
 	const int file = open(path, O_RDONLY | O_CLOEXEC);
 	const ssize_t length = read(file, bytes, sizeof(bytes));
 
+	assert_true(fcntl(pipe, F_SETPIPE_SZ, (int)sizeof(bytes)) >= 0);
 	assert_in_range(length, 1, sizeof(bytes) - 1);
 	assert_int_equal(write(pipe, bytes, (size_t)length), length);
 	close(pipe);

@@ -226,10 +226,14 @@ static void test_report(void **state)
 	pty_wait_text(&pty, "by process {N}");
 	pty_show(&pty, "S", "Esc cancel");
 	snprintf(typed, sizeof(typed), "\025%s/report.tsv\r", hanging_mount_path("mount"));
-	pty_show(&pty, typed, "its file system does not answer");
+	pty_show(&pty, typed, "writing /");
+	pty_show(&pty, "?", "Esc");
 	pty_type(&pty, "\x1b");
 	pty_type(&pty, "\x03");
 	expect_end(&pty);
+	assert_true(WIFEXITED(pty.status));
+	assert_int_equal(WEXITSTATUS(pty.status), 1);
+	pty_wait_text(&pty, "report not written: its file system does not answer");
 	pty_release(&pty);
 }
 

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/child.h"
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "cmd/line/config_file.h"
@@ -21,9 +19,6 @@
 /* The rest of a larger directory is ignored. */
 #define ENTRIES_MAX 100000
 
-/* The time a report's file system has to answer: less than the second in which the screen ends on request. */
-#define ANSWER_PATIENCE_NS (800 * NS_PER_MS)
-
 enum {
 	NAMING_MAX = 4, /* directories that are read at once, all others may hang */
 	NAMES_LISTED = 20,
@@ -34,6 +29,7 @@ struct file_loader {
 	struct queue *queue;
 	atomic_uint_fast64_t request; /* number of the last file asked for; results of others are dropped */
 	atomic_uint naming;           /* tasks that read directories */
+	atomic_uint reports;          /* tasks that write them */
 };
 
 struct file_loader *file_loader_create(struct tasks *tasks, struct queue *queue)
@@ -62,6 +58,10 @@ struct job {
 	uint64_t request;                                   /* its number, of a snapshot */
 	char *section;                                      /* of the configuration */
 	struct config_change changes[CONFIG_TAB_KEY_COUNT]; /* values owned */
+	struct ui_report report;                            /* of what follows, which is owned */
+	struct snapshot *before, *after;
+	char *before_name, *after_name;
+	struct grouping_options grouping; /* its texts are the screen's, which outlives tasks */
 };
 
 static struct job *create_job(struct file_loader *loader, const char *path)
@@ -77,19 +77,23 @@ static void release_job(struct job *job)
 {
 	for (size_t i = 0; i < CONFIG_TAB_KEY_COUNT; i++)
 		free((char *)(uintptr_t)job->changes[i].value);
+	snapshot_release(job->before);
+	snapshot_release(job->after);
+	free(job->before_name);
+	free(job->after_name);
 	free(job->path);
 	free(job->section);
 	free(job);
 }
 
-/* An event of this kind says if no thread can be started: "cannot read FILE now". */
-static void start_job(struct job *job, void (*run)(void *job), bool must_finish, enum ui_event_kind kind,
+/* An event of this kind says if no thread can be started (false): "cannot read FILE now". */
+static bool start_job(struct job *job, void (*run)(void *job), bool must_finish, enum ui_event_kind kind,
 		      const char *what)
 {
 	const int result = tasks_start(job->loader->tasks, (struct task){run, job, must_finish});
 
 	if (result == 0)
-		return;
+		return true;
 	queue_send(job->loader->queue,
 		   &(struct ui_event){.kind = kind,
 				      .number = job->request,
@@ -97,6 +101,7 @@ static void start_job(struct job *job, void (*run)(void *job), bool must_finish,
 							       strerror(-result)),
 				      .is_error = true});
 	release_job(job);
+	return false;
 }
 
 /* --- snapshots --- */
@@ -294,85 +299,83 @@ void file_loader_write_tab(struct file_loader *loader, const char *path, enum ta
 
 /* --- reports --- */
 
-static bool find_format(const char *path, enum report_format *ret_format)
+static int make_report(const struct job *job, struct error *error)
 {
-	const size_t length = strlen(path);
-
-	for (enum report_format i = 0; i < REPORT_FORMAT_COUNT; i++) {
-		const size_t ending = strlen(report_format_endings[i]);
-
-		if (length > ending && strcmp(path + length - ending, report_format_endings[i]) == 0) {
-			*ret_format = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Touches the directory of a file, in a process of its own. */
-static int touch_directory(void *path, struct buffer *answer)
-{
-	struct stat status;
-
-	(void)answer;
-	(void)lstat(path, &status); /* an error is reported when the file is opened */
-	return 0;
-}
-
-/* Whether a file's file system answers: its server may be gone, and the screen must not wait for that. */
-static bool answers(const char *path)
-{
-	struct buffer answer = {0};
-	int result = child_call(touch_directory, (void *)path, ANSWER_PATIENCE_NS, &answer);
-
-	buffer_release(&answer);
-	return result != -ETIMEDOUT;
-}
-
-/* Writes the report to a new file in the format of its name; `limit` is that of struct view_options. */
-static int write_report(struct snapshot_report *report, const struct grouping_options *grouping,
-			size_t side_count, uint64_t limit, const char *path, struct error *error)
-{
-	const struct view_options view = {.limit = limit};
-	struct report_options options = {.output = path};
+	const bool is_pair = job->report.before != NULL;
+	const struct view_options view = {.limit = is_pair ? UINT64_MAX : 0};
+	struct snapshot_report report = {
+		.request.names = {job->report.before_name, job->report.after_name},
+		.how.by_threads = job->report.by_threads,
+		.snapshots = {job->report.before, job->report.after},
+	};
+	struct report_options options = {.output = job->path};
 	enum report_format format;
-	int result;
+	int result = report_format_of_file(job->path, &format, error);
 
-	if (!find_format(path, &format)) {
-		struct buffer endings = {0};
-
-		buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
-		error_set(error, -EINVAL, "%s: a report's name ends in %s", path, endings.data);
-		buffer_release(&endings);
-		return -EINVAL;
-	}
-	options.format = (int)format;
-	result = report_options_select(&options, &view, side_count, &report->request, error);
-	if (result == 0 && !answers(path))
-		result = error_set(error, -ETIMEDOUT, "%s: not written: its file system does not answer",
-				   path);
-	if (result == 0)
-		result = snapshot_report_open(report, &options, &view, false, error);
 	if (result < 0)
 		return result;
-	report->how.grouping = *grouping;
-	snapshot_report_join(report, NULL);
-	result = snapshot_report_write(report, error);
-	snapshot_report_release(report);
+	options.format = (int)format;
+	if (is_pair)
+		report.request.display = TABLES_DISPLAY_COUNT;
+	result = report_options_select(&options, &view, is_pair ? DIFF_SIDE_COUNT : 1, &report.request,
+				       error);
+	if (result == 0)
+		result = snapshot_report_open(&report, &options, &view, false, error);
+	if (result < 0)
+		return result;
+	report.how.grouping = *job->report.grouping;
+	snapshot_report_join(&report, NULL);
+	result = snapshot_report_write(&report, error);
+	snapshot_report_release(&report);
 	return result;
 }
 
-int file_loader_write_report(const struct ui_report *shown, const char *path, struct error *error)
+static void write_report(void *argument)
 {
-	const bool is_pair = shown->before != NULL;
-	struct snapshot_report report = {
-		.request.names = {shown->before_name, shown->after_name},
-		.how.by_threads = shown->by_threads,
-		.snapshots = {shown->before, shown->after},
-	};
+	struct job *job = argument;
+	struct ui_event event = {.kind = UI_EVENT_REPORT};
+	struct error error;
 
-	if (is_pair)
-		report.request.display = TABLES_DISPLAY_COUNT;
-	return write_report(&report, shown->grouping, is_pair ? DIFF_SIDE_COUNT : 1, is_pair ? UINT64_MAX : 0,
-			    path, error);
+	event.is_error = make_report(job, &error) < 0;
+	event.message = event.is_error ? memory_duplicate(error.text) : memory_format("wrote %s", job->path);
+	event.path = event.is_error ? memory_duplicate(job->path) : NULL;
+	/* in this order, so that whoever sees none under way finds the event */
+	queue_send(job->loader->queue, &event);
+	atomic_fetch_sub(&job->loader->reports, 1);
+	release_job(job);
+}
+
+/* A reference of one's own; only their number changes, a finished snapshot does not. */
+static struct snapshot *reference(const struct snapshot *snapshot)
+{
+	return snapshot != NULL ? snapshot_reference((struct snapshot *)(uintptr_t)snapshot) : NULL;
+}
+
+void file_loader_write_report(struct file_loader *loader, const char *path, const struct ui_report *shown)
+{
+	struct job *job = create_job(loader, path);
+
+	job->grouping = *shown->grouping;
+	job->before = reference(shown->before);
+	job->after = reference(shown->after);
+	job->before_name = shown->before_name != NULL ? memory_duplicate(shown->before_name) : NULL;
+	job->after_name = shown->after_name != NULL ? memory_duplicate(shown->after_name) : NULL;
+	job->report = (struct ui_report){
+		.before = job->before,
+		.after = job->after,
+		.before_name = job->before_name,
+		.after_name = job->after_name,
+		.grouping = &job->grouping,
+		.by_threads = shown->by_threads,
+	};
+	atomic_fetch_add(&loader->reports, 1);
+	if (!start_job(job, write_report, true, UI_EVENT_REPORT, "write"))
+		atomic_fetch_sub(&loader->reports, 1);
+}
+
+char *file_loader_give_up(struct file_loader *loader)
+{
+	return atomic_load(&loader->reports) != 0
+		       ? memory_duplicate("report not written: its file system does not answer")
+		       : NULL;
 }

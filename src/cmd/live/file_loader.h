@@ -7,8 +7,8 @@
 #include "ui/ui.h"
 
 /*
- * What the screen asks of files: snapshots to compare with, names, and the configuration, each a task, so
- * that no large file and no slow disk delays a key. Events say what comes of it.
+ * What the screen asks of files: snapshots to compare with, names, the configuration and reports, each a
+ * task, so that no large file and no slow disk delays a key. Events say what comes of it.
  */
 struct file_loader;
 
@@ -20,15 +20,18 @@ void file_loader_request(struct file_loader *loader, uint64_t number, const char
 void file_loader_request_names(struct file_loader *loader, const char *text);
 void file_loader_write_tab(struct file_loader *loader, const char *path, enum tab tab);
 
+/*
+ * UI_REQUEST_REPORT: writes the report that `ctop show` prints of a snapshot, or `ctop diff` of two, to the
+ * file `path`, in the format of the name's ending. The file comes into being whole; one that exists is never
+ * replaced. Where threads of two snapshots cannot be matched, changes are those of groups.
+ */
+void file_loader_write_report(struct file_loader *loader, const char *path, const struct ui_report *shown);
+
+/* At the end of the screen: a sentence, owned by the caller, when a report is still being written; else NULL.
+ */
+char *file_loader_give_up(struct file_loader *loader);
+
 /* Once the tasks have been stopped; NULL is allowed. */
 void file_loader_release(struct file_loader *loader);
-
-/*
- * Writes the report that `ctop show` prints of a snapshot, or `ctop diff` of two, to the file `path`, in the
- * format of the name's ending: .txt, .tsv, .csv, .json, .md or .html. The file comes into being whole; one
- * that exists is never replaced (-EEXIST). Where threads of two snapshots cannot be matched in this order,
- * changes are those of groups. Returns 0, or a negative errno with a sentence (-EINVAL for another ending).
- */
-int file_loader_write_report(const struct ui_report *shown, const char *path, struct error *error);
 
 #endif

@@ -188,6 +188,9 @@ static bool request(void *context, const struct ui_request *request)
 	case UI_REQUEST_WRITE_TAB:
 		file_loader_write_tab(host->files, request->text, request->tab);
 		break;
+	case UI_REQUEST_REPORT:
+		file_loader_write_report(host->files, request->text, &request->report);
+		break;
 	case UI_REQUEST_MOMENT:
 		moment_loader_request(host->moments, &request->look);
 		break;
@@ -316,12 +319,12 @@ int screen_host_start(const struct screen_host_options *options, struct screen_h
 	host->offered.descriptor = host->descriptor;
 	host->offered.receive = receive;
 	host->offered.request = request;
-	host->offered.write_report = file_loader_write_report;
 	host->tasks = tasks_create();
 	host->files = file_loader_create(host->tasks, host->queue);
 	offer(host, UI_REQUEST_FILE);
 	offer(host, UI_REQUEST_NAMES);
 	offer(host, UI_REQUEST_WRITE_TAB);
+	offer(host, UI_REQUEST_REPORT);
 	if (options->saves) {
 		host->saver = saver_create(options->save_directory, host->tasks, host->queue);
 		offer(host, UI_REQUEST_SAVE);
@@ -354,17 +357,22 @@ int screen_host_run(struct screen_host *host, struct session *session, const str
 	return ui_run(session, &host->offered, options, error);
 }
 
-/* Tells the result of the last save that the screen has not shown. Returns whether it failed. */
+/* Tells the result of the last save or report that the screen has not shown. Returns whether it failed. */
 static bool tell_save(struct screen_host *host)
 {
 	char *message = host->saver != NULL ? saver_give_up(host->saver) : NULL;
-	bool failed = message != NULL;
 	struct ui_event event;
+	bool failed;
 
+	if (message == NULL)
+		message = file_loader_give_up(host->files);
+	failed = message != NULL;
 	while (queue_take(host->queue, &event)) {
-		if (event.kind == UI_EVENT_SAVED && !failed) {
+		if ((event.kind == UI_EVENT_SAVED || event.kind == UI_EVENT_REPORT) && !failed) {
 			free(message);
-			message = memory_format("%s%s", event.is_error ? "" : "saved ", event.message);
+			message = memory_format(
+				"%s%s", event.kind == UI_EVENT_REPORT || event.is_error ? "" : "saved ",
+				event.message);
 			failed = event.is_error;
 		}
 		ui_event_discard(&event);
