@@ -909,6 +909,26 @@ static void test_capture_hangs(void **state)
 	exporter_end(&exporter);
 }
 
+/* A round that ends while a scrape waits for it is not too old, by whichever clock. */
+static void test_rounds_between(void **state)
+{
+	struct exporter exporter;
+	int connection, scrapes = 0;
+	uint64_t until;
+
+	(void)state;
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.1", NULL});
+	free(exporter_scrape_for(&exporter, first_group));
+	connection = exporter_connect(&exporter);
+	until = clock_ns(CLOCK_MONOTONIC) + 6 * NS_PER_S;
+	for (; clock_ns(CLOCK_MONOTONIC) < until; scrapes++)
+		assert_answer(connection, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200",
+			      "\nctop_round_stale 0\n");
+	print_message("%d scrapes\n", scrapes);
+	close(connection);
+	exporter_end(&exporter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -932,6 +952,7 @@ int main(void)
 		cmocka_unit_test(test_textfile),
 		cmocka_unit_test(test_textfile_alone),
 		cmocka_unit_test(test_textfile_unwritable),
+		cmocka_unit_test(test_rounds_between),
 		cmocka_unit_test(test_capture_hangs),
 		cmocka_unit_test(test_supervisor_killed),
 	};

@@ -303,8 +303,9 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 	uint64_t age_ns;
 
 	read_own_process(health);
-	health->now_boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	pthread_mutex_lock(&exporter->lock);
+	/* not before: a round that ends while this waits would be of the future */
+	health->now_boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	if (exporter->start_unix_ns == 0)
 		exporter->start_unix_ns = health->start_unix_ns;
 	health->start_unix_ns = exporter->start_unix_ns;
