@@ -302,8 +302,9 @@ static void append_report_name(const struct ui *ui, struct buffer *name)
 	}
 }
 
-static void open_report_prompt(struct ui *ui, const char *path)
+static void open_report_prompt(struct ui *ui)
 {
+	struct buffer name = {0};
 	static char example[128];
 	static const struct prompt_use use = {
 		.label = "report: ",
@@ -316,24 +317,20 @@ static void open_report_prompt(struct ui *ui, const char *path)
 	buffer_append_list(&endings, report_format_endings, REPORT_FORMAT_COUNT, "or");
 	snprintf(example, sizeof(example), "a path that ends in %s", endings.data);
 	buffer_release(&endings);
-	screen_open_prompt(ui, &use, path);
-}
-
-static void ask_for_report(struct ui *ui)
-{
-	struct buffer name = {0};
-
-	append_report_name(ui, &name);
-	open_report_prompt(ui, name.data);
+	if (ui->unwritten != NULL)
+		buffer_append_text(&name, ui->unwritten);
+	else
+		append_report_name(ui, &name);
+	screen_open_prompt(ui, &use, name.data);
 	buffer_release(&name);
 }
 
-void actions_take_report(struct ui *ui, const struct ui_event *event)
+void actions_take_report(struct ui *ui, struct ui_event *event)
 {
-	/* so that the name can be changed */
-	if (event->path != NULL && screen_has_report(ui) && !screen_is_busy(ui))
-		open_report_prompt(ui, event->path);
 	screen_message(ui, event->is_error ? STYLE_ERROR : STYLE_MESSAGE, "%s", event->message);
+	free(ui->unwritten);
+	ui->unwritten = event->path;
+	event->path = NULL;
 }
 
 static void save(struct ui *ui)
@@ -341,7 +338,7 @@ static void save(struct ui *ui)
 	const struct snapshot *now = session_now(ui->session);
 
 	if (screen_has_report(ui)) {
-		ask_for_report(ui);
+		open_report_prompt(ui);
 		return;
 	}
 	if (!ui_offers(ui->host, UI_REQUEST_SAVE)) {

@@ -319,6 +319,7 @@ static void release_ui(struct ui *ui)
 	free(ui->slow.key);
 	free(ui->explain_title);
 	free(ui->saved);
+	free(ui->unwritten);
 	free(ui->scheduler);
 	free(ui->failure);
 	snapshot_release(ui->host_facts);

@@ -283,6 +283,7 @@ struct ui {
 	struct ui_event arrived; /* with the snapshot to compare with, NULL for none */
 	uint64_t other_number;   /* of the last request for something to compare with */
 	char *saved;             /* the file that was saved last, NULL for none */
+	char *unwritten;         /* the report that was not written last, NULL for none */
 	struct view plain_view;  /* what leaving the comparison goes back to */
 
 	char *scheduler; /* of sched_ext, that ran as of the last round: its name; NULL for none */
@@ -306,9 +307,6 @@ struct area {
 
 /* The place where keys go at present, a PLACE_ bit. */
 unsigned int screen_place(const struct ui *ui);
-
-/* Whether somebody types or chooses something, which must not be closed under him. */
-bool screen_is_busy(const struct ui *ui);
 
 /* The list that has the cursor where there is no text over it: the main one, or that of a page. */
 struct list *screen_rows(struct ui *ui);
@@ -697,6 +695,6 @@ void actions_handle_pointer(struct ui *ui, struct pointer pointer);
 void actions_take_names(struct ui *ui, const char *lines);
 
 /* Takes UI_EVENT_REPORT. */
-void actions_take_report(struct ui *ui, const struct ui_event *event);
+void actions_take_report(struct ui *ui, struct ui_event *event);
 
 #endif

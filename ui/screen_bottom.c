@@ -31,11 +31,6 @@ unsigned int screen_place(const struct ui *ui)
 	return ui->metrics_open ? PLACE_METRICS : PLACE_LIST;
 }
 
-bool screen_is_busy(const struct ui *ui)
-{
-	return ui->setup.open || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;
-}
-
 struct list *screen_rows(struct ui *ui)
 {
 	return ui->blame.open ? &ui->blame.list : ui->metrics_open ? &ui->metrics_list : &ui->list;

@@ -115,6 +115,13 @@ void screen_comparison_begin(struct ui *ui)
 		ui->plain_view.grouping.axis = AXIS_PROCESS;
 }
 
+/* A report of something else has another name. */
+static void forget_report(struct ui *ui)
+{
+	free(ui->unwritten);
+	ui->unwritten = NULL;
+}
+
 void screen_comparison_leave(struct ui *ui)
 {
 	if (ui->comparison == NULL)
@@ -125,6 +132,7 @@ void screen_comparison_leave(struct ui *ui)
 	view_release(&ui->view);
 	ui->view = ui->plain_view;
 	ui->plain_view = (struct view){0};
+	forget_report(ui);
 	close_pages(ui);
 	navigate_change_rows(ui);
 }
@@ -223,6 +231,12 @@ void screen_comparison_toggle(struct ui *ui)
 						     : "");
 }
 
+/* Whether somebody types or chooses something, which must not be closed under him. */
+static bool is_busy(const struct ui *ui)
+{
+	return ui->setup.open || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;
+}
+
 void screen_comparison_take_file(struct ui *ui, struct ui_event *event)
 {
 	/* something else was asked for since then */
@@ -237,7 +251,7 @@ void screen_comparison_take_file(struct ui *ui, struct ui_event *event)
 	drop_arrived(ui);
 	ui->arrived = *event;
 	*event = (struct ui_event){.kind = UI_EVENT_FILE};
-	if (screen_is_busy(ui))
+	if (is_busy(ui))
 		screen_message(ui, STYLE_MESSAGE, "%s is read: close this to compare", ui->loading);
 }
 
@@ -245,12 +259,13 @@ void screen_comparison_follow(struct ui *ui)
 {
 	struct ui_event event = ui->arrived;
 
-	if (event.snapshot == NULL || screen_is_busy(ui))
+	if (event.snapshot == NULL || is_busy(ui))
 		return;
 	ui->arrived = (struct ui_event){.kind = UI_EVENT_FILE};
 	screen_comparison_leave(ui);
 	enter(ui, event.snapshot, event.path != NULL ? event.path : ui->loading);
 	event.snapshot = NULL;
+	forget_report(ui);
 	close_pages(ui);
 	navigate_change_rows(ui);
 	free(ui->loading);

@@ -230,8 +230,10 @@ static void expect_report(struct pty_screen *pty, const char *name, const char *
 	text[length] = '\0';
 	assert_non_null(strstr(text, expected));
 	fclose(report);
-	/* a second one with that name is refused, and the line stays open */
+	/* a second one with that name is refused, and the next line has it */
 	pty_show(pty, typed, "exists");
+	snprintf(typed, sizeof(typed), "report: %s", path);
+	pty_show(pty, "S", typed);
 	pty_wait_text(pty, "Esc cancel");
 	assert_true(pty->cursor_visible);
 	pty_hide(pty, "\033", "Esc cancel");

@@ -233,7 +233,7 @@ static void test_report(void **state)
 	expect_end(&pty);
 	assert_true(WIFEXITED(pty.status));
 	assert_int_equal(WEXITSTATUS(pty.status), 1);
-	pty_wait_text(&pty, "report not written: its file system does not answer");
+	pty_wait_text(&pty, "report.tsv: not written: its file system does not answer");
 	pty_release(&pty);
 }
 

@@ -28,7 +28,7 @@ static void write_out(struct output *output)
 
 void output_flush(struct output *output)
 {
-	if (output->buffer.length >= FLUSH_BYTES)
+	if (output->buffer.length >= FLUSH_BYTES && !output->kept)
 		write_out(output);
 }
 
@@ -46,6 +46,8 @@ static void check_stdout(struct output *output)
 
 int output_close(struct output *output, struct error *error)
 {
+	if (output->kept)
+		return 0;
 	write_out(output);
 	buffer_release(&output->buffer);
 	if (output->path == NULL) {

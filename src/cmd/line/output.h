@@ -16,6 +16,7 @@ struct output {
 	struct buffer buffer;
 	struct file_replacement file;
 	const char *path; /* NULL for stdout */
+	bool kept;        /* all text stays in the buffer, for the caller */
 	int status;       /* first negative errno of a write; later writes are dropped */
 };
 

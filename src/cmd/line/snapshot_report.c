@@ -135,7 +135,8 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	}
 	report->how.match = report->match;
 	report->how.by_threads &= report->match != NULL;
-	for (size_t side = 0; side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER; side++)
+	for (size_t side = 0;
+	     side < DIFF_SIDE_COUNT && report->how.grouping.axis == AXIS_USER && !report->in_hurry; side++)
 		snapshot_files_wait_for_users(report->snapshots[side], USER_NAMES_PATIENCE_NS);
 	report->diff = diff_create(before, after, &report->how);
 	tell_missing_fields(&report->request.fields);

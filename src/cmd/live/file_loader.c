@@ -29,7 +29,8 @@ struct file_loader {
 	struct queue *queue;
 	atomic_uint_fast64_t request; /* number of the last file asked for; results of others are dropped */
 	atomic_uint naming;           /* tasks that read directories */
-	atomic_uint reports;          /* tasks that write them */
+	atomic_bool is_reporting;     /* a task writes a report */
+	char *report;                 /* the last one's name; of the screen's thread */
 };
 
 struct file_loader *file_loader_create(struct tasks *tasks, struct queue *queue)
@@ -43,6 +44,8 @@ struct file_loader *file_loader_create(struct tasks *tasks, struct queue *queue)
 
 void file_loader_release(struct file_loader *loader)
 {
+	if (loader != NULL)
+		free(loader->report);
 	free(loader);
 }
 
@@ -58,10 +61,7 @@ struct job {
 	uint64_t request;                                   /* its number, of a snapshot */
 	char *section;                                      /* of the configuration */
 	struct config_change changes[CONFIG_TAB_KEY_COUNT]; /* values owned */
-	struct ui_report report;                            /* of what follows, which is owned */
-	struct snapshot *before, *after;
-	char *before_name, *after_name;
-	struct grouping_options grouping; /* its texts are the screen's, which outlives tasks */
+	struct buffer text;                                 /* of a report */
 };
 
 static struct job *create_job(struct file_loader *loader, const char *path)
@@ -77,23 +77,20 @@ static void release_job(struct job *job)
 {
 	for (size_t i = 0; i < CONFIG_TAB_KEY_COUNT; i++)
 		free((char *)(uintptr_t)job->changes[i].value);
-	snapshot_release(job->before);
-	snapshot_release(job->after);
-	free(job->before_name);
-	free(job->after_name);
+	buffer_release(&job->text);
 	free(job->path);
 	free(job->section);
 	free(job);
 }
 
-/* An event of this kind says if no thread can be started (false): "cannot read FILE now". */
-static bool start_job(struct job *job, void (*run)(void *job), bool must_finish, enum ui_event_kind kind,
+/* An event of this kind says if no thread can be started: "cannot read FILE now". */
+static void start_job(struct job *job, void (*run)(void *job), bool must_finish, enum ui_event_kind kind,
 		      const char *what)
 {
 	const int result = tasks_start(job->loader->tasks, (struct task){run, job, must_finish});
 
 	if (result == 0)
-		return true;
+		return;
 	queue_send(job->loader->queue,
 		   &(struct ui_event){.kind = kind,
 				      .number = job->request,
@@ -101,7 +98,6 @@ static bool start_job(struct job *job, void (*run)(void *job), bool must_finish,
 							       strerror(-result)),
 				      .is_error = true});
 	release_job(job);
-	return false;
 }
 
 /* --- snapshots --- */
@@ -299,18 +295,21 @@ void file_loader_write_tab(struct file_loader *loader, const char *path, enum ta
 
 /* --- reports --- */
 
-static int make_report(const struct job *job, struct error *error)
+/* Draws into `text`, which the caller releases. */
+static int draw_report(const struct ui_report *shown, const char *path, struct buffer *text,
+		       struct error *error)
 {
-	const bool is_pair = job->report.before != NULL;
+	const bool is_pair = shown->before != NULL;
 	const struct view_options view = {.limit = is_pair ? UINT64_MAX : 0};
 	struct snapshot_report report = {
-		.request.names = {job->report.before_name, job->report.after_name},
-		.how.by_threads = job->report.by_threads,
-		.snapshots = {job->report.before, job->report.after},
+		.request.names = {shown->before_name, shown->after_name},
+		.how.by_threads = shown->by_threads,
+		.snapshots = {shown->before, shown->after},
+		.in_hurry = true,
 	};
-	struct report_options options = {.output = job->path};
+	struct report_options options = {.output = NULL};
 	enum report_format format;
-	int result = report_format_of_file(job->path, &format, error);
+	int result = report_format_of_file(path, &format, error);
 
 	if (result < 0)
 		return result;
@@ -323,59 +322,79 @@ static int make_report(const struct job *job, struct error *error)
 		result = snapshot_report_open(&report, &options, &view, false, error);
 	if (result < 0)
 		return result;
-	report.how.grouping = *job->report.grouping;
+	report.output.kept = true;
+	report.report.to_terminal = false;
+	report.how.grouping = *shown->grouping;
 	snapshot_report_join(&report, NULL);
 	result = snapshot_report_write(&report, error);
+	*text = report.output.buffer;
 	snapshot_report_release(&report);
 	return result;
+}
+
+static void finish_report(struct file_loader *loader, char *message, const char *unwritten)
+{
+	queue_send(loader->queue, &(struct ui_event){
+					  .kind = UI_EVENT_REPORT,
+					  .message = message,
+					  .path = unwritten != NULL ? memory_duplicate(unwritten) : NULL,
+					  .is_error = unwritten != NULL,
+				  });
 }
 
 static void write_report(void *argument)
 {
 	struct job *job = argument;
-	struct ui_event event = {.kind = UI_EVENT_REPORT};
+	struct output output;
 	struct error error;
+	int result = output_open(&output, job->path, false, &error);
 
-	event.is_error = make_report(job, &error) < 0;
-	event.message = event.is_error ? memory_duplicate(error.text) : memory_format("wrote %s", job->path);
-	event.path = event.is_error ? memory_duplicate(job->path) : NULL;
-	/* in this order, so that whoever sees none under way finds the event */
-	queue_send(job->loader->queue, &event);
-	atomic_fetch_sub(&job->loader->reports, 1);
+	if (result == 0) {
+		output.buffer = job->text;
+		job->text = (struct buffer){0};
+		result = output_close(&output, &error);
+	}
+	/* before it is told, whereupon another one may be asked for */
+	atomic_store(&job->loader->is_reporting, false);
+	finish_report(job->loader,
+		      result < 0 ? memory_duplicate(error.text) : memory_format("wrote %s", job->path),
+		      result < 0 ? job->path : NULL);
 	release_job(job);
-}
-
-/* A reference of one's own; only their number changes, a finished snapshot does not. */
-static struct snapshot *reference(const struct snapshot *snapshot)
-{
-	return snapshot != NULL ? snapshot_reference((struct snapshot *)(uintptr_t)snapshot) : NULL;
 }
 
 void file_loader_write_report(struct file_loader *loader, const char *path, const struct ui_report *shown)
 {
-	struct job *job = create_job(loader, path);
+	struct job *job;
+	struct error error;
+	int result;
 
-	job->grouping = *shown->grouping;
-	job->before = reference(shown->before);
-	job->after = reference(shown->after);
-	job->before_name = shown->before_name != NULL ? memory_duplicate(shown->before_name) : NULL;
-	job->after_name = shown->after_name != NULL ? memory_duplicate(shown->after_name) : NULL;
-	job->report = (struct ui_report){
-		.before = job->before,
-		.after = job->after,
-		.before_name = job->before_name,
-		.after_name = job->after_name,
-		.grouping = &job->grouping,
-		.by_threads = shown->by_threads,
-	};
-	atomic_fetch_add(&loader->reports, 1);
-	if (!start_job(job, write_report, true, UI_EVENT_REPORT, "write"))
-		atomic_fetch_sub(&loader->reports, 1);
+	if (atomic_load(&loader->is_reporting)) {
+		finish_report(
+			loader,
+			memory_format("%s: not written: the previous report is still being written", path),
+			path);
+		return;
+	}
+	job = create_job(loader, path);
+	/* here, since columns and tabs are of the screen's thread */
+	result = draw_report(shown, path, &job->text, &error);
+	if (result == 0) {
+		free(loader->report);
+		loader->report = memory_duplicate(path);
+		atomic_store(&loader->is_reporting, true);
+		result = tasks_start(loader->tasks, (struct task){write_report, job, .must_finish = true});
+		if (result == 0)
+			return;
+		atomic_store(&loader->is_reporting, false);
+		error_set(&error, result, "cannot write %s now: %s", path, strerror(-result));
+	}
+	finish_report(loader, memory_duplicate(error.text), path);
+	release_job(job);
 }
 
 char *file_loader_give_up(struct file_loader *loader)
 {
-	return atomic_load(&loader->reports) != 0
-		       ? memory_duplicate("report not written: its file system does not answer")
+	return atomic_load(&loader->is_reporting)
+		       ? memory_format("%s: not written: its file system does not answer", loader->report)
 		       : NULL;
 }

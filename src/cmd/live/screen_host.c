@@ -357,29 +357,32 @@ int screen_host_run(struct screen_host *host, struct session *session, const str
 	return ui_run(session, &host->offered, options, error);
 }
 
-/* Tells the result of the last save or report that the screen has not shown. Returns whether it failed. */
-static bool tell_save(struct screen_host *host)
+/* Tells what came of a save or a report; nothing for NULL. Returns whether that is told. */
+static bool tell(const char *before, const char *message)
 {
-	char *message = host->saver != NULL ? saver_give_up(host->saver) : NULL;
-	struct ui_event event;
-	bool failed;
+	if (message != NULL)
+		command_note("%s%s", before, message);
+	return message != NULL;
+}
 
-	if (message == NULL)
-		message = file_loader_give_up(host->files);
-	failed = message != NULL;
+/* Tells what came of saves and reports that the screen has not shown. Returns whether one failed. */
+static bool tell_results(struct screen_host *host)
+{
+	char *unsaved = host->saver != NULL ? saver_give_up(host->saver) : NULL;
+	char *unwritten = file_loader_give_up(host->files);
+	bool failed = tell("", unsaved);
+	struct ui_event event;
+
+	failed |= tell("", unwritten);
+	free(unsaved);
+	free(unwritten);
 	while (queue_take(host->queue, &event)) {
-		if ((event.kind == UI_EVENT_SAVED || event.kind == UI_EVENT_REPORT) && !failed) {
-			free(message);
-			message = memory_format(
-				"%s%s", event.kind == UI_EVENT_REPORT || event.is_error ? "" : "saved ",
-				event.message);
-			failed = event.is_error;
-		}
+		if (event.kind == UI_EVENT_SAVED || event.kind == UI_EVENT_REPORT)
+			failed |= tell(event.kind == UI_EVENT_SAVED && !event.is_error ? "saved " : "",
+				       event.message) &&
+				  event.is_error;
 		ui_event_discard(&event);
 	}
-	if (message != NULL)
-		command_note("%s", message);
-	free(message);
 	return failed;
 }
 
@@ -399,7 +402,7 @@ bool screen_host_stop(struct screen_host *host, bool *ret_failed)
 	ended = tasks_stop(host->tasks, deadline_ns);
 	if (host->capture != NULL)
 		ended = capture_loop_stop(host->capture, deadline_ns) && ended;
-	*ret_failed = tell_save(host);
+	*ret_failed = tell_results(host);
 	if (ended)
 		release(host);
 	return ended;

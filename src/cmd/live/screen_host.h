@@ -42,11 +42,11 @@ int screen_host_run(struct screen_host *host, struct session *session, const str
 		    struct error *error);
 
 /*
- * Ends everything and releases the host. A save under way, or a change of the configuration, is finished
- * first, as long as a thread works on it. The result of a save that the screen has not shown goes to stderr;
- * `*ret_failed`: nothing was saved. What hangs in the kernel is left behind, so that this takes less than a
- * second then: false is returned, the options stay in use, and the process has to end without exit(3), where
- * a leak checker would wait for a thread that hangs.
+ * Ends everything and releases the host. A save, a report or a change of the configuration under way is
+ * finished first, as long as a thread works on it. What came of a save or a report, and the screen has not
+ * shown, goes to stderr; `*ret_failed`: one was not written. What hangs in the kernel is left behind, so that
+ * this takes less than a second then: false is returned, the options stay in use, and the process has to end
+ * without exit(3), where a leak checker would wait for a thread that hangs.
  */
 bool screen_host_stop(struct screen_host *host, bool *ret_failed);
 
