@@ -98,7 +98,7 @@ void screen_blame_choose(struct ui *ui)
 static const char why_off[] =
 	"Not measured. l starts it: a BPF program notes at each wakeup and switch who "
 	"runs while others wait for a CPU.\n"
-	"It costs about 0.15 to 0.4 % of a CPU where there are 10,000 wakeups and switches a "
+	"It costs about 0.11 to 0.4 % of a CPU where there are 10,000 wakeups and switches a "
 	"second; the header shows how much. It "
 	"takes root (or CAP_BPF and CAP_PERFMON).\n";
 

@@ -68,7 +68,7 @@ static const struct option option_list[] = {
 	 .description =
 		 "let all who can connect, or read the file, have what /proc tells the owner of a process "
 		 "alone (I/O, PSS), and what hidepid hides; and under any name of this host, where others "
-		 "can reach it. Without it only a socket at unix:PATH has that"},
+		 "can reach it. Without it only a socket at unix:PATH, and no --textfile, has that"},
 	{OPTION('d', "interval", "SECONDS", struct command_options, interval), .minimum = 0.1,
 	 .maximum = 3600, .description = "time between two rounds, independent of scrapes; default 5"},
 	{OPTION('n', NULL, "N", struct command_options, rounds), .minimum = 1, .maximum = 1e15,
@@ -88,7 +88,8 @@ static const struct option option_list[] = {
 	{OPTION('f', "filter", "FILTER", struct command_options, filter),
 	 .description = "count only threads that match, as in 'cgroup = /system*'"},
 	{OPTION('\0', "cgroup-flatten", "GLOB", struct command_options, flatten),
-	 .description = "cgroups that match and all below them are one group; may be repeated"},
+	 .description = "cgroups whose whole path matches are one group ('/system.slice/*' is all below it); "
+			"may be repeated, the first match counts"},
 	{OPTION('\0', "no-thread-normalize", NULL, struct command_options, keep_thread_names),
 	 .description = "keep process and thread names as they are"},
 	{OPTION('\0', "no-cg-normalize", NULL, struct command_options, keep_cgroup_names),

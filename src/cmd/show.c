@@ -28,7 +28,9 @@ static const struct option own_options[] = {
 	 .description =
 		 "print every metric of every group in a line of its own, and the cgroups, pressure and "
 		 "memory maps, instead of the table that the screen has; so do --metrics, --sections, "
-		 "--reference, and every format but text unless -b, -t, -f or --mode asks for a table"},
+		 "--reference, markdown and html, and other formats than text unless -b, -t, -f or --mode "
+		 "asks "
+		 "for a table"},
 	{OPTION('\0', "config", "FILE", struct show_options, config_path),
 	 .description = "take the tabs of your own that -t may name from this file instead of "
 			"~/.config/ctop/ctop.conf"},

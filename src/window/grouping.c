@@ -22,7 +22,7 @@ const struct axis_entry axes[AXIS_COUNT] = {
 	[AXIS_THREAD_EXACT] = {"comm-exact", "thread-exact", "comm", "thread name as it is"},
 	[AXIS_ALL] = {"all", "all", "comm", "cgroup, process and thread pattern together"},
 	[AXIS_PID] = {"pid", "pid", "pid", "each process by itself"},
-	[AXIS_USER] = {"user", "user", "user", "user that the process runs as"},
+	[AXIS_USER] = {"user", "user", "user", "user that the thread runs as"},
 };
 
 enum axis axis_find(const char *name)

@@ -89,12 +89,14 @@ int export_check_filter(const struct filter *filter, struct error *error)
 {
 	if (!filter_chooses_rows(filter) && !filter_is_fleeting(filter) && !filter_reads_commands(filter))
 		return 0;
-	return error_set(error, -EINVAL,
-			 "a filter by numbers, texts, states or command lines makes counters miss what was "
-			 "done while it "
-			 "did not match; filter by names, users or ids, as in 'cgroup = /system*' or "
-			 "'process = nginx', or "
-			 "choose in the query");
+	return error_set(
+		error, -EINVAL,
+		"a filter by numbers, texts, states or command lines makes counters miss what was "
+		"done while it "
+		"did not match; filter by process, thread, cgroup, container, user, pid or tid, as in "
+		"'cgroup = /system*' or "
+		"'process = nginx', or "
+		"choose in the query");
 }
 
 /* The view of the table with the numbers of an axis. */

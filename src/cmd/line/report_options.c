@@ -79,8 +79,8 @@ static const struct option list[] = {
 	{OPTION('\0', "ascii", NULL, struct report_options, ascii),
 	 .description = "use only ASCII characters in text"},
 	{OPTION('b', NULL, NULL, struct report_options, as_batch),
-	 .description =
-		 "print without a screen, as `ctop -b` does: for one file, the screen's table in any format"},
+	 .description = "print without a screen, as `ctop -b` does: for one file, the screen's table as "
+			"text, tsv, csv or json"},
 };
 
 const struct option_table report_option_table = {"Report", list, ARRAY_COUNT(list)};
