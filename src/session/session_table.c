@@ -108,20 +108,32 @@ static void make_cell(struct table_work *work, enum column column, size_t row, s
 
 /* --- filter --- */
 
+static bool has_key(const struct shown *shown, size_t row, const char *key, size_t length)
+{
+	size_t other_length;
+	const char *other;
+
+	if (row >= shown->row_count)
+		return false;
+	other = shown_row_key(shown, row, &other_length);
+	return order_bytes(key, length, other, other_length) == 0;
+}
+
 /* The row of `rates` that has the key of a row of `rows`, ROW_GONE for none. */
 static size_t find_rate_row(const struct shown *rows, const struct shown *rates, size_t row)
 {
-	size_t length, other_length;
+	size_t length;
 	const char *key;
 
-	/* rows with threads stand in the order of these in both, before the others */
-	if (rows == rates || rows->row_threads[row] != 0)
+	if (rows == rates)
 		return row;
 	key = shown_row_key(rows, row, &length);
+	/* Rows with threads stand in the order of these in both, before the others, unless a name has come in
+	 * between that the filter asks for: there is a next round. */
+	if (rows->row_threads[row] != 0)
+		return has_key(rates, row, key, length) ? row : ROW_GONE;
 	for (size_t i = rates->row_count; i-- > 0 && rates->row_threads[i] == 0;) {
-		const char *other = shown_row_key(rates, i, &other_length);
-
-		if (order_bytes(key, length, other, other_length) == 0)
+		if (has_key(rates, i, key, length))
 			return i;
 	}
 	return ROW_GONE;
@@ -915,6 +927,28 @@ static bool *find_unmade(const struct table *table, size_t first, size_t end, si
 }
 
 /*
+ * Finds the rows of a table among those that were collected anew: names and command lines that a filter asks
+ * for may have come since it was made. Of one that is gone all cells are empty.
+ */
+static void find_subjects(const struct shown *shown, struct table *table, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		struct table_row *row = &table->rows[i];
+		size_t found = row->subject;
+
+		if (row->cells != NULL || has_key(shown, found, row->key, row->key_length))
+			continue;
+		for (found = 0; found < shown->row_count; found++) {
+			if (has_key(shown, found, row->key, row->key_length))
+				break;
+		}
+		row->subject = (uint32_t)found;
+		if (found == shown->row_count)
+			table_add_cells(table, row);
+	}
+}
+
+/*
  * Tables or groupings made since then may have replaced the kept one. The few rows of a screen are counted
  * from their own threads: a column of all would take as long as the rest of the table.
  */
@@ -923,7 +957,7 @@ static void fill_groups(struct session *session, const struct view *view, struct
 {
 	struct row_values rows = {0};
 	struct table_work work = {.session = session, .view = view, .rows = &session->unmade, .table = table};
-	const size_t count = count_unmade(table, first, end);
+	size_t count = count_unmade(table, first, end);
 	bool is_few;
 
 	if (count == 0)
@@ -932,6 +966,8 @@ static void fill_groups(struct session *session, const struct view *view, struct
 		find_rows(session, view, &rows);
 		keep_unmade(session, &rows, table);
 	}
+	find_subjects(&session->unmade.shown, table, first, end);
+	count = count_unmade(table, first, end);
 	is_few = count * FEW_ROWS_RATIO < session->unmade.shown.row_count;
 	if (is_few) {
 		bool *unmade = find_unmade(table, first, end, session->unmade.shown.row_count);

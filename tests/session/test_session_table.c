@@ -572,6 +572,47 @@ static void test_cells_on_demand(void **state)
 	expect_cells_on_demand(VIEW_LEVEL_GROUPS, AXIS_THREAD_EXACT, 1, 2);
 }
 
+/* What a filter asks for may come after the table was made: its rows keep their cells, or have none. */
+static void test_cells_of_other_rows(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_random);
+	struct view view, other;
+	struct table *whole, *table;
+	char text[32];
+	size_t last;
+
+	(void)state;
+	view_initialise(&view);
+	view.grouping.axis = AXIS_PID;
+	view.mode = WINDOW_MODE_RATE;
+	whole = fixture_table_of(session, &view);
+	last = whole->row_count - 1;
+	while (whole->rows[last].mark == ROW_MARK_GONE || whole->rows[last].tgid == 0)
+		last--;
+	assert_true(last > 1);
+	view.cells_on_demand = true;
+	table = fixture_table_of(session, &view);
+	other = view;
+	other.grouping.axis = AXIS_PROCESS;
+	(void)fixture_table_of(session, &other);
+	snprintf(text, sizeof(text), "pid = %u", (unsigned int)whole->rows[last].tgid);
+	view.filter = filter_parse(text, NULL);
+	assert_non_null(view.filter);
+	session_table_fill(session, &view, table, 0, SIZE_MAX);
+	for (size_t i = 0; i <= last; i++) {
+		for (size_t c = 0; c < table->column_count; c++) {
+			const struct cell *cell = &table->rows[i].cells[c];
+
+			if (i == last)
+				assert_same_cell(cell, &whole->rows[i].cells[c]);
+			else
+				assert_int_equal(cell->state, CELL_EMPTY);
+		}
+	}
+	filter_release(view.filter);
+	session_release(session);
+}
+
 /* Rows kept from one table to the next are not those of another base. */
 static void test_rows_kept(void **state)
 {
@@ -666,6 +707,7 @@ int main(void)
 		cmocka_unit_test(test_filter_states),
 		cmocka_unit_test(test_every_tab),
 		cmocka_unit_test(test_cells_on_demand),
+		cmocka_unit_test(test_cells_of_other_rows),
 		cmocka_unit_test(test_rows_kept),
 	};
 
