@@ -186,6 +186,10 @@ static bool is_vast(const char *pattern)
 			level->last *= 2;
 			pattern++;
 			continue;
+		case '*':
+		case '?': /* what follows repeats all of it */
+			pattern++;
+			continue;
 		case '{':
 			most = strtoul(pattern + 1, &end, 10);
 			if (*end == ',' && end[1] == '}') {

@@ -639,6 +639,8 @@ static void test_refusals(void **state)
 	/* the C library writes repetitions out */
 	assert_refused("/^j7+++++++++++++++++++++++++/", "too much memory");
 	assert_refused("/a{100}{2,100}{100,}/", "too much memory");
+	assert_refused("/^k+++++++++++*++++++++++++/", "too much memory");
+	assert_refused("/k++++++++++++?++++++++++++/", "too much memory");
 	assert_refused("/((((a+b{9})+c){9}+d){9}+e){9,}/", "too much memory");
 	assert_refused("!", "'!' needs a condition after it");
 	assert_refused("cpuu% > 5", "did you mean cpu or CPUD%?");
