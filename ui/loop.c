@@ -55,11 +55,16 @@ static void take_unseen_round(struct ui *ui, struct snapshot *snapshot, bool is_
 
 static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 {
-	/* while paused, only a round that the user asked for changes the screen, once it shows anything */
+	/* While paused, only a round that the user asked for changes the screen, once it shows anything. What
+	 * ended in one that was on its way counts all the same. */
 	if (ui->settings.paused && !is_base && session_previous(ui->session) != NULL) {
-		snapshot_release(snapshot);
+		snapshot_release(ui->held);
+		ui->held = snapshot;
 		return;
 	}
+	if (ui->held != NULL)
+		session_add_round(ui->past.live != NULL ? ui->past.live : ui->session, ui->held);
+	ui->held = NULL;
 	if (ui->past.live != NULL) {
 		take_unseen_round(ui, snapshot, is_base);
 		return;
@@ -320,6 +325,7 @@ static void release_ui(struct ui *ui)
 	free(ui->explain_title);
 	free(ui->saved);
 	free(ui->unwritten);
+	snapshot_release(ui->held);
 	free(ui->scheduler);
 	free(ui->failure);
 	snapshot_release(ui->host_facts);

@@ -284,7 +284,8 @@ struct ui {
 	uint64_t other_number;   /* of the last request for something to compare with */
 	char *saved;             /* the file that was saved last, NULL for none */
 	char *unwritten;         /* the report that was not written last, NULL for none */
-	struct view plain_view;  /* what leaving the comparison goes back to */
+	struct snapshot *held;  /* a round that came while paused, to be added before the next one, or NULL */
+	struct view plain_view; /* what leaving the comparison goes back to */
 
 	char *scheduler; /* of sched_ext, that ran as of the last round: its name; NULL for none */
 

@@ -141,7 +141,8 @@ void ring_withdraw(struct ring *ring, const struct snapshot *round)
 		entry = &ring->entries[--ring->count];
 		ring->bytes -= recording_bytes(&entry->recording);
 		ring->group_bytes -= recording_bytes(&entry->recording);
-		ring->group_rounds--;
+		/* the next one begins a group instead */
+		ring->group_rounds = entry->recording.is_whole ? GROUP_ROUNDS : ring->group_rounds - 1;
 		ring->next_id--;
 		recording_release(&entry->recording);
 		snapshot_release(ring->last);

@@ -8,6 +8,11 @@
 #include "base/memory.h"
 #include "base/number.h"
 
+enum {
+	/* With so many, no more parents are noted: whoever likes may give each a name of its own. */
+	NAMES_MAX = 65536,
+};
+
 /* The record for CPU time that nobody reported. */
 static const char ended_name[] = "(ended)";
 
@@ -170,8 +175,9 @@ static void add_group(struct ended *ended, const struct ended_set *set, const st
 	record->threads += group->threads;
 	record->processes += group->processes;
 	record->born += group->threads - group->unknown;
-	started_by_add(&record->started_by,
-		       started_by_copy(&ended->names->strings, &set->names->strings, group->started_by));
+	if (ended->names->strings.count < NAMES_MAX)
+		started_by_add(&record->started_by, started_by_copy(&ended->names->strings,
+								    &set->names->strings, group->started_by));
 	record->kernel &= group->kernel;
 	ended->threads += group->threads;
 	ended->processes += group->processes;

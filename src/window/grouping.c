@@ -78,6 +78,7 @@ struct work {
 
 enum {
 	RECENT_KEYS = 256,
+	PATTERNS_REMEMBERED = 65536, /* whoever likes may give threads names of ever new patterns */
 };
 
 /* The name of a triple that a pattern stands for: it may stand for several of one and one of the other. */
@@ -246,7 +247,8 @@ static bool is_shared(struct grouping_build *build, enum role role, uint32_t pat
 	remembered = &build->memory->patterns[axis_of_role[role]];
 	if (!is_shared_now)
 		return string_pool_find(remembered, text, length) != UINT32_MAX;
-	string_pool_intern(remembered, text, length);
+	if (remembered->count < PATTERNS_REMEMBERED)
+		string_pool_intern(remembered, text, length);
 	return true;
 }
 
