@@ -82,6 +82,22 @@ static bool has_variables(const struct bpf_object_skeleton *skeleton)
 	return true;
 }
 
+/*
+ * A kernel that lacks a function which a program may do without has it in no module either. libbpf looks
+ * there, once for each object, and before its version 1.3 calls it a failure of the whole object where
+ * modules may not be read (bpf_btf_get_next_id() takes CAP_SYS_ADMIN; load_module_btfs() of its libbpf.c).
+ * This has it look before the object is loaded, for the sake of nothing else.
+ */
+static void skip_modules(const struct bpf_object_skeleton *skeleton)
+{
+	struct bpf_program *program = bpf_object__next_program(*skeleton->obj, NULL);
+	uint32_t id;
+
+	if (bpf_btf_get_next_id(0, &id) < 0 && errno == EPERM)
+		(void)bpf_program__set_attach_target(program, 0, "a function that no kernel has");
+	first_message[0] = '\0';
+}
+
 struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int opened, struct bpf_map *map,
 				      struct bpf_scope scope, struct arena *arena)
 {
@@ -90,8 +106,10 @@ struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int 
 
 	if (result == 0 && scope.count != 0)
 		result = bpf_map__set_max_entries(map, (uint32_t)scope.count);
-	if (result == 0)
+	if (result == 0) {
+		skip_modules(skeleton);
 		result = bpf_object__load_skeleton(skeleton);
+	}
 	if (result == 0 && !has_variables(skeleton))
 		return feature_off(REASON_NOT_IN_KERNEL, "the kernel refused the program's variables", NULL);
 	if (result == 0)
