@@ -14,8 +14,9 @@
 struct queue;
 
 enum {
-	/* Events that wait: behind a reader that hangs, the oldest ones are discarded. */
-	QUEUE_LENGTH = 64
+	/* Events that wait, more than the rounds of a course: behind a reader that hangs, the oldest ones are
+	 * discarded. */
+	QUEUE_LENGTH = 128
 };
 
 /*
