@@ -55,8 +55,8 @@ static void take_unseen_round(struct ui *ui, struct snapshot *snapshot, bool is_
 
 static void take_round(struct ui *ui, struct snapshot *snapshot, bool is_base)
 {
-	/* While paused, only a round that the user asked for changes the screen, once it shows anything. What
-	 * ended in one that was on its way counts all the same. */
+	/* While paused, only a round that the user asked for changes the screen, once it shows anything. One
+	 * that was on its way is kept, so that what ended in it still counts. */
 	if (ui->settings.paused && !is_base && session_previous(ui->session) != NULL) {
 		snapshot_release(ui->held);
 		ui->held = snapshot;

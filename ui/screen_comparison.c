@@ -115,7 +115,7 @@ void screen_comparison_begin(struct ui *ui)
 		ui->plain_view.grouping.axis = AXIS_PROCESS;
 }
 
-/* A report of something else has another name. */
+/* The name of a report that failed is not for a report of something else. */
 static void forget_report(struct ui *ui)
 {
 	free(ui->unwritten);
@@ -231,7 +231,7 @@ void screen_comparison_toggle(struct ui *ui)
 						     : "");
 }
 
-/* Whether somebody types or chooses something, which must not be closed under him. */
+/* Whether the user is typing or choosing something that must stay open. */
 static bool is_busy(const struct ui *ui)
 {
 	return ui->setup.open || (screen_place(ui) & (PLACE_PROMPT | PLACE_MENU)) != 0;

@@ -83,10 +83,10 @@ static bool has_variables(const struct bpf_object_skeleton *skeleton)
 }
 
 /*
- * A kernel that lacks a function which a program may do without has it in no module either. libbpf looks
- * there, once for each object, and before its version 1.3 calls it a failure of the whole object where
- * modules may not be read (bpf_btf_get_next_id() takes CAP_SYS_ADMIN; load_module_btfs() of its libbpf.c).
- * This has it look before the object is loaded, for the sake of nothing else.
+ * Some programs can do without a kernel function that older kernels lack; no module has it either. libbpf
+ * looks for it in the modules, once per object. That takes CAP_SYS_ADMIN (bpf_btf_get_next_id()), and before
+ * version 1.3 libbpf refuses the whole object without it (load_module_btfs() of libbpf.c). So the one look is
+ * spent here, before the object is loaded, on a name that is not found.
  */
 static void skip_modules(const struct bpf_object_skeleton *skeleton)
 {

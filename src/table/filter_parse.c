@@ -187,7 +187,7 @@ static bool is_vast(const char *pattern)
 			pattern++;
 			continue;
 		case '*':
-		case '?': /* what follows repeats all of it */
+		case '?': /* a repetition behind it repeats all of it */
 			pattern++;
 			continue;
 		case '{':

@@ -9,7 +9,7 @@
 #include "base/number.h"
 
 enum {
-	/* With so many, no more parents are noted: whoever likes may give each a name of its own. */
+	/* With this many names no more parents are noted: any user can start processes with ever new ones. */
 	NAMES_MAX = 65536,
 };
 

@@ -78,7 +78,7 @@ struct work {
 
 enum {
 	RECENT_KEYS = 256,
-	PATTERNS_REMEMBERED = 65536, /* whoever likes may give threads names of ever new patterns */
+	PATTERNS_REMEMBERED = 65536, /* any user can give threads names of ever new patterns */
 };
 
 /* The name of a triple that a pattern stands for: it may stand for several of one and one of the other. */

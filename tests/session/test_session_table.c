@@ -572,7 +572,7 @@ static void test_cells_on_demand(void **state)
 	expect_cells_on_demand(VIEW_LEVEL_GROUPS, AXIS_THREAD_EXACT, 1, 2);
 }
 
-/* What a filter asks for may come after the table was made: its rows keep their cells, or have none. */
+/* Rows of a table that no longer pass the filter get empty cells; those that do get their own. */
 static void test_cells_of_other_rows(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_random);

@@ -304,7 +304,7 @@ void exporter_write(struct exporter *exporter, enum exposition_format format, st
 
 	read_own_process(health);
 	pthread_mutex_lock(&exporter->lock);
-	/* not before: a round that ends while this waits would be of the future */
+	/* read with the lock held: a round that ends while this waits would seem to lie in the future */
 	health->now_boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	if (exporter->start_unix_ns == 0)
 		exporter->start_unix_ns = health->start_unix_ns;

@@ -7,8 +7,9 @@
 #include "ui/ui.h"
 
 /*
- * What the screen asks of files: snapshots to compare with, names, the configuration and reports, each a
- * task, so that no large file and no slow disk delays a key. Events say what comes of it.
+ * Reads and writes files for the screen: snapshots to compare with, names to complete, the configuration, and
+ * reports. Each access is a task of its own, so that no large file and no slow disk delays a key. Events say
+ * what comes of it.
  */
 struct file_loader;
 
@@ -21,9 +22,10 @@ void file_loader_request_names(struct file_loader *loader, const char *text);
 void file_loader_write_tab(struct file_loader *loader, const char *path, enum tab tab);
 
 /*
- * UI_REQUEST_REPORT: writes the report that `ctop show` prints of a snapshot, or `ctop diff` of two, to the
- * file `path`, in the format of the name's ending. The file comes into being whole; one that exists is never
- * replaced. Where threads of two snapshots cannot be matched, changes are those of groups.
+ * UI_REQUEST_REPORT: draws at once, and writes in a task, the report that `ctop show` prints of a snapshot,
+ * or `ctop diff` of two, to the file `path`, in the format of the name's ending. The file comes into being
+ * whole; one that exists is never replaced. Where threads of two snapshots cannot be matched, changes are
+ * those of groups.
  */
 void file_loader_write_report(struct file_loader *loader, const char *path, const struct ui_report *shown);
 
