@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
+#include "base/string_pool.h"
 
 void capture_facts_append_time(struct buffer *buffer, uint64_t unix_ns)
 {
@@ -197,22 +199,21 @@ static void append_load(const struct snapshot *snapshot, struct buffer *buffer)
 static void append_governors(const struct snapshot *snapshot, struct buffer *buffer)
 {
 	const struct text_pairs *pairs = &snapshot->host.cpufreq_governor;
+	size_t *cpus = memory_allocate_zero(pairs->count + 1, sizeof(*cpus));
+	struct string_pool governors = {0};
 	const char *separator = "";
 
-	for (size_t i = 0; i < pairs->count; i++) {
-		size_t earlier = 0;
-		size_t cpus = 0;
-
-		while (strcmp(pairs->items[earlier].value, pairs->items[i].value) != 0)
-			earlier++;
-		if (earlier < i)
+	for (size_t i = 0; i < pairs->count; i++)
+		cpus[string_pool_intern(&governors, pairs->items[i].value, strlen(pairs->items[i].value))]++;
+	for (uint32_t i = 0; i < governors.count; i++) {
+		if (cpus[i] == 0)
 			continue;
-		for (size_t j = i; j < pairs->count; j++)
-			cpus += strcmp(pairs->items[j].value, pairs->items[i].value) == 0;
-		buffer_append_format(buffer, "%s%s on %zu CPU%s", separator, pairs->items[i].value, cpus,
-				     cpus == 1 ? "" : "s");
+		buffer_append_format(buffer, "%s%s on %zu CPU%s", separator, string_pool_text(&governors, i),
+				     cpus[i], cpus[i] == 1 ? "" : "s");
 		separator = ", ";
 	}
+	string_pool_release(&governors);
+	free(cpus);
 }
 
 static void append_huge_pages(const struct snapshot *snapshot, struct buffer *buffer)
@@ -390,11 +391,11 @@ static void add_roots(struct building *building)
 
 static const char *find_pair(const struct text_pairs *pairs, const char *key)
 {
-	for (size_t i = 0; i < pairs->count; i++) {
-		if (strcmp(pairs->items[i].key, key) == 0)
-			return pairs->items[i].value;
-	}
-	return NULL;
+	const struct text_pair *found = NULL;
+
+	if (pairs->count != 0)
+		found = bsearch(&key, pairs->items, pairs->count, sizeof(*pairs->items), order_by_text);
+	return found != NULL ? found->value : NULL;
 }
 
 /* The scheduler's tunables of the first side, then those that only the second has. */

@@ -210,7 +210,7 @@ struct taskstats_summary {
 	uint64_t ok_count, eperm_count, esrch_count, other_err_count;
 };
 
-/* A string to string map of the host object: sched_tunables, cpufreq_governor. */
+/* A string to string map: in the order of its keys, unless it says otherwise. */
 struct text_pair {
 	const char *key, *value;
 };
