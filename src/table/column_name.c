@@ -179,8 +179,10 @@ enum {
 static void add_near(struct near_column near[NEAR_COUNT], enum column column, const char *word,
 		     const char *candidate)
 {
-	/* with half of the word wrong it is another one */
-	const unsigned int most = (unsigned int)strlen(word);
+	const unsigned int worst = near[NEAR_COUNT - 1].edits;
+	/* with half of the word wrong it is another one; as far away as the last of them there is no place */
+	const unsigned int length = (unsigned int)strlen(word),
+			   most = worst != 0 && worst <= length ? worst - 1 : length;
 	const struct near_column added = {nearest_distance(word, candidate, most), column, candidate};
 	size_t at = NEAR_COUNT, same = NEAR_COUNT - 1;
 
