@@ -41,14 +41,22 @@ struct waiting_record {
 
 /* Threads of one name that no row shows; leaders have no process beside them. */
 struct bucket {
-	uint32_t tgid; /* of threads that are no leaders; 0 */
-	uint32_t name; /* of `names` */
+	uint32_t tgid;     /* of threads that are no leaders; 0 */
+	uint64_t start_ns; /* of the first of them */
+	uint32_t name;     /* of `names` */
 	bool kernel;
 	bool leaders;
 	uint64_t threads, unknown, delayed;
 	uint64_t on_cpu_ns;              /* of those that never slept */
 	uint64_t charged_ns, sampled_ns; /* of the others: by the scheduler, by the tick */
 	__u64 amounts[EXIT_AMOUNTS];
+};
+
+/* A leader that has ended; its number may have been another's before, and be so again. */
+struct ended_leader {
+	uint64_t start_from_ns; /* CLOCK_BOOTTIME: it began then or later */
+	uint32_t name;          /* of `names` */
+	uint32_t earlier;       /* the one that had the number before, UINT32_MAX for none */
 };
 
 struct ended_records {
@@ -60,8 +68,9 @@ struct ended_records {
 	size_t bucket_count, bucket_capacity;
 	struct hash_map bucket_index;
 	struct string_pool names;
-	struct hash_map leaders; /* process: its name, of those whose leader has ended */
-	size_t leader_count;
+	struct ended_leader *leaders;
+	size_t leader_count, leader_capacity;
+	struct hash_map leader_index;   /* process: the last of its leaders */
 	struct taskstats_layout layout; /* of the last record; the size is 0 before the first */
 	uint64_t lost;
 	uint64_t suspended_ns; /* of the last record: the host, in all */
@@ -87,7 +96,8 @@ void ended_records_release(struct ended_records *records)
 	free(records->buckets);
 	hash_map_release(&records->bucket_index);
 	string_pool_release(&records->names);
-	hash_map_release(&records->leaders);
+	free(records->leaders);
+	hash_map_release(&records->leader_index);
 	hash_map_release(&records->tids);
 	free(records);
 }
@@ -189,6 +199,32 @@ static bool in_scope(const struct ended_records *records, uint32_t tgid)
 	return records->scope_count == 0;
 }
 
+static void add_leader(struct ended_records *records, const struct waiting_record *item)
+{
+	char name[ENDED_NAME_ROOM];
+	struct ended_leader leader = {
+		.start_from_ns = item->start_from_ns,
+		.name = intern(records, ended_name(name, item->name)),
+		.earlier = UINT32_MAX,
+	};
+
+	(void)hash_map_get(&records->leader_index, item->tgid, &leader.earlier);
+	hash_map_set(&records->leader_index, item->tgid, (uint32_t)records->leader_count);
+	*MEMORY_APPEND(records->leaders, records->leader_count, records->leader_capacity) = leader;
+}
+
+/* The last leader of a process that had begun by then; NULL where none has ended. */
+static const struct ended_leader *find_ended_leader(const struct ended_records *records, uint32_t tgid,
+						    uint64_t by_ns)
+{
+	uint32_t place = UINT32_MAX;
+
+	(void)hash_map_get(&records->leader_index, tgid, &place);
+	while (place != UINT32_MAX && records->leaders[place].start_from_ns > by_ns)
+		place = records->leaders[place].earlier;
+	return place != UINT32_MAX ? &records->leaders[place] : NULL;
+}
+
 void ended_records_add(struct ended_records *records, const struct ended_record_span *span, uint32_t tid,
 		       const unsigned char *stats, const struct taskstats_layout *layout)
 {
@@ -233,12 +269,8 @@ void ended_records_add(struct ended_records *records, const struct ended_record_
 			    age >= item->amounts[EXIT_RUN_DELAY];
 	if (item->never_slept)
 		item->on_cpu_ns = age - item->amounts[EXIT_RUN_DELAY];
-	if (tid == tgid && records->leader_count < LEADERS_MAX) {
-		char name[ENDED_NAME_ROOM];
-
-		hash_map_set(&records->leaders, tgid, intern(records, ended_name(name, item->name)));
-		records->leader_count++;
-	}
+	if (tid == tgid && records->leader_count < LEADERS_MAX)
+		add_leader(records, item);
 }
 
 /* --- rows --- */
@@ -307,7 +339,11 @@ static struct bucket *find_bucket(struct ended_records *records, const struct wa
 		return &records->buckets[place];
 	hash_map_set(&records->bucket_index, key, (uint32_t)records->bucket_count);
 	bucket = MEMORY_APPEND(records->buckets, records->bucket_count, records->bucket_capacity);
-	*bucket = (struct bucket){.tgid = tgid, .name = name, .kernel = item->kernel, .leaders = leader};
+	*bucket = (struct bucket){.tgid = tgid,
+				  .start_ns = item->start_ns,
+				  .name = name,
+				  .kernel = item->kernel,
+				  .leaders = leader};
 	return bucket;
 }
 
@@ -378,24 +414,28 @@ static const char *row_text(const struct snapshot *snapshot, uint32_t row, size_
 	return snapshot_text(snapshot, *(const uint32_t *)((const char *)triple + member));
 }
 
-/* The names of a process that other threads than its leader belong to. */
-static void name_process(const struct reading *reading, uint32_t tgid, const char **ret_process,
-			 const char **ret_cgroup)
+/*
+ * The names of a process that other threads than its leader belong to. One that began after `start_ns`, when
+ * such a thread had begun, has its number from it.
+ */
+static void name_process(const struct reading *reading, uint32_t tgid, uint64_t start_ns,
+			 const char **ret_process, const char **ret_cgroup)
 {
 	const struct snapshot *snapshots[] = {reading->now, reading->previous};
-	uint32_t name;
+	const struct ended_leader *leader = find_ended_leader(reading->records, tgid, start_ns);
 
 	*ret_process = *ret_cgroup = ended_unknown_name;
 	for (size_t i = ARRAY_COUNT(snapshots); i-- > 0;) {
 		uint32_t row = find_leader(snapshots[i], tgid);
 
-		if (row == SNAPSHOT_NO_ROW)
+		if (row == SNAPSHOT_NO_ROW ||
+		    snapshots[i]->start_time[row] * NS_PER_TICK > start_ns + START_SLACK_NS)
 			continue;
 		*ret_process = row_text(snapshots[i], row, offsetof(struct triple, pcomm));
 		*ret_cgroup = row_text(snapshots[i], row, offsetof(struct triple, cgroup));
 	}
-	if (tgid != 0 && hash_map_get(&reading->records->leaders, tgid, &name))
-		*ret_process = string_pool_text(&reading->records->names, name);
+	if (leader != NULL)
+		*ret_process = string_pool_text(&reading->records->names, leader->name);
 }
 
 /* One that the last round has: by the names that it had last. */
@@ -411,7 +451,7 @@ static void add_known(const struct reading *reading, const struct waiting_record
 	char text[ENDED_NAME_ROOM];
 	uint32_t triple;
 
-	name_process(reading, item->tgid, &process, &cgroup);
+	name_process(reading, item->tgid, item->start_ns, &process, &cgroup);
 	cgroup = row_text(previous, row, offsetof(struct triple, cgroup));
 	/* names of kernel threads are longer than the kernel's structure, and stay */
 	name = kernel ? row_text(previous, row, offsetof(struct triple, comm)) : ended_name(text, item->name);
@@ -453,7 +493,7 @@ static void add_bucket(const struct reading *reading, const struct bucket *bucke
 	struct ended_group *group;
 
 	if (!bucket->leaders)
-		name_process(reading, bucket->tgid, &process, &cgroup);
+		name_process(reading, bucket->tgid, bucket->start_ns, &process, &cgroup);
 	memcpy(amounts, bucket->amounts, sizeof(amounts));
 	amounts[EXIT_RUN_TIME] = bucket->on_cpu_ns +
 				 number_larger(bucket->charged_ns, least_sampled(bucket->sampled_ns));
@@ -516,7 +556,7 @@ static void clear_sums(struct ended_records *records)
 {
 	records->bucket_count = 0;
 	hash_map_clear(&records->bucket_index);
-	hash_map_clear(&records->leaders);
+	hash_map_clear(&records->leader_index);
 	records->leader_count = 0;
 	string_pool_release(&records->names);
 	records->lost = 0;

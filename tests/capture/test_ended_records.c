@@ -261,6 +261,7 @@ static void test_without_row(void **state)
 	add_plain(50, 52, "helper", MS(3), S(1001));
 	add_plain(70, 71, "part", MS(3), S(1001)); /* its leader ends after it */
 	add_plain(70, 70, "whole", MS(4), S(1001));
+	add_plain(70, 70, "next", MS(3), S(1002)); /* its number is given again */
 	add_plain(80, 81, "part", MS(3), S(1001)); /* its leader lives on */
 	add_plain(90, 91, "part", MS(3), S(1001)); /* and this one's is not known */
 	read_round(now, previous);
@@ -277,9 +278,10 @@ static void test_without_row(void **state)
 	assert_int_equal(group->processes, 0);
 	group_of("whole", "part", "(ended)");
 	group_of("whole", "whole", "(ended)");
+	group_of("next", "next", "(ended)");
 	group_of("young", "part", "/y");
 	group_of("(ended)", "part", "(ended)");
-	assert_int_equal(set->group_count, 6);
+	assert_int_equal(set->group_count, 7);
 	/* and they are told once */
 	read_round(now, now);
 	assert_int_equal(set->group_count + set->thread_count, 0);
