@@ -103,7 +103,7 @@ void *memory_grow(void *pointer, size_t *capacity, size_t needed, size_t size)
 
 void *memory_empty(void *pointer, size_t *count, size_t *capacity, size_t size)
 {
-	const bool is_small = *capacity * size < EMPTY_KEPT || *count > *capacity / 8;
+	const bool is_small = *capacity * size < EMPTY_KEPT || *count > *capacity / 4;
 
 	*count = 0;
 	if (is_small)
