@@ -32,7 +32,7 @@ void row_values_release(struct row_values *rows)
 
 void session_forget_groupings(struct session *session)
 {
-	row_values_release(&session->unmade);
+	row_values_release(&session->kept_rows);
 	session->name_ranks.of_newest = false;
 	for (size_t i = 0; i < GROUPING_CACHE_SIZE; i++) {
 		grouping_release(session->groupings[i].grouping);
@@ -389,7 +389,7 @@ const struct grouping *session_grouping(struct session *session, const struct gr
 		if (cached->used < oldest->used)
 			oldest = cached;
 	}
-	row_values_release(&session->unmade);
+	row_values_release(&session->kept_rows);
 	grouping_release(oldest->grouping);
 	*oldest = (struct cached_grouping){
 		.grouping = grouping_create(options, snapshots, ended != NULL ? 2 : 1, &session->patterns),

@@ -361,13 +361,12 @@ static void append_waits(struct explanation *explanation)
 	struct waits for_cpu = {0}, in_d = {0}, asleep = {0};
 
 	if (!window_knows_waits(window)) {
-		buffer_append_format(
-			explanation->lines,
-			column_counts_waits(explanation->column)
-				? "Of waits that have not ended only those of stuck threads count: %s.\n"
-				: "How long waits have lasted is not known (%s), only since "
-				  "when they were seen.\n",
-			snapshot_reason_words(window->now, window_waits_missing(window)));
+		buffer_append_format(explanation->lines,
+				     column_counts_waits(explanation->column)
+					     ? "Unfinished waits count only for stuck threads: %s.\n"
+					     : "How long waits have lasted is not known (%s), only since "
+					       "when they were seen.\n",
+				     snapshot_reason_words(window->now, window_waits_missing(window)));
 		return;
 	}
 	for (size_t k = 0; k < explanation->shown.count; k++) {
@@ -390,8 +389,7 @@ static void append_waits(struct explanation *explanation)
 	if (column_counts_waits(explanation->column) && for_cpu.sum != 0) {
 		buffer_append_text(explanation->lines, "  the waits for a CPU, ");
 		screen_format_duration(explanation->lines, (double)for_cpu.sum);
-		buffer_append_text(explanation->lines,
-				   " so far, are counted as far as they are in the span\n");
+		buffer_append_text(explanation->lines, " so far, count for their part in the span\n");
 	}
 }
 
@@ -410,19 +408,19 @@ static void append_latency(struct explanation *explanation, const struct column_
 		return;
 	if (unknown != 0 && reason == REASON_UNDER_OTHER)
 		buffer_append_format(explanation->lines,
-				     "%s more found no room under their names, only under %s:\n"
-				     "those that are of this row, if any, are missing below.\n",
+				     "%s more are counted only under %s, for lack of room:\n"
+				     "any that belong to this row are missing below.\n",
 				     number_group_digits(unknown, text), snapshot_other_name);
 	else if (unknown != 0)
 		buffer_append_format(explanation->lines,
 				     "%s more are known by name only, not by process:\n"
-				     "those that are of this row, if any, are missing below.\n"
+				     "any that belong to this row are missing below.\n"
 				     "What would help: %s\n",
 				     number_group_digits(unknown, text), session_by_name_remedy);
 	if (window->latency->unseen != 0)
 		buffer_append_format(
 			explanation->lines,
-			"The kernel did not tell of at least %s switches of CPUs: waits that began or ended "
+			"The kernel did not report at least %s context switches: waits that began or ended "
 			"with one are missing.\n",
 			number_group_digits(window->latency->unseen, text));
 	capture_facts_append_span(&duration, window->latency->span_ns);
@@ -487,7 +485,7 @@ static void append_task_field(struct explanation *explanation)
 										 : NULL,
 		     field.member);
 	if (field.is_change && field.from_missing == REASON_READ)
-		buffer_append_text(explanation->lines, "Of threads that ended nothing is known.\n");
+		buffer_append_text(explanation->lines, "Nothing is known of ended threads.\n");
 	if (field.is_change && explanation->window.from != NULL &&
 	    explanation->window.from->task_fields.owner != NULL &&
 	    !task_field_owner_is_same_run(fields->owner, explanation->window.from->task_fields.owner))
@@ -527,7 +525,7 @@ static void append_ended(struct explanation *explanation)
 				     set != NULL || since_base ? "Includes" : "Lacks",
 				     number_group_digits(threads, text), threads == 1 ? "" : "s",
 				     since_base ? "since the base" : "since the round before",
-				     set == NULL        ? since_base ? "as last read" : "which nobody tells"
+				     set == NULL        ? since_base ? "as last read" : "which is unknown"
 				     : set->lower_bound ? "without the last moments"
 							: "until the end");
 	if (column_entry(explanation->column)->operation == COLUMN_OPERATION_LIVES)
@@ -539,7 +537,7 @@ static void append_ended(struct explanation *explanation)
 			"users; those of one process that is still there are in its row.\n");
 	else if (explanation->shown.behind_names && ended->count != 0)
 		buffer_append_text(explanation->lines,
-				   "What threads did that ended is here where all of that name were of one "
+				   "Work of ended threads is here if all of that name were of one "
 				   "process, else in the row (ended).\n");
 	if (ended->has_estimate && explanation->shown.ended_row_of[ended->estimate] != UINT32_MAX)
 		buffer_append_text(explanation->lines,

@@ -67,7 +67,7 @@ struct session {
 	enum column wanted_course; /* kept besides, or COLUMN_COUNT */
 	struct courses courses;
 	struct task_field_owner *scheduler; /* a reference: see session_scheduler() */
-	struct row_values unmade;           /* of the newest table of groups whose rows lack cells */
+	struct row_values kept_rows;        /* see session_keep_rows() */
 	struct name_ranks name_ranks;
 };
 
@@ -104,6 +104,15 @@ void session_forget_groupings(struct session *session);
  */
 void session_collect(struct session *session, const struct view *view, const char *key, size_t key_length,
 		     const struct ended *ended, struct shown *shown);
+
+/*
+ * The rows of a view: those kept where they are the same, with the columns reduced so far, else collected
+ * anew. Another tab or order then needs its own columns alone. To be released, or kept.
+ */
+void session_find_rows(struct session *session, const struct view *view, struct row_values *ret_rows);
+
+/* Takes over rows until others are kept or the next round comes; of these the cells of `table` are made. */
+void session_keep_rows(struct session *session, struct row_values *rows, const struct table *table);
 
 /* How to see numbers that are counted by name only. */
 extern const char session_by_name_remedy[];

@@ -339,20 +339,52 @@ void session_collect(struct session *session, const struct view *view, const cha
 	free(selection.allowed_thread);
 }
 
+void session_find_rows(struct session *session, const struct view *view, struct row_values *ret_rows)
+{
+	struct row_values *kept = &session->kept_rows;
+	struct buffer signature = {0};
+
+	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, view->hide_self,
+			     view_needs_latency(view));
+	view_append_signature(view, view->grouping.axis, view->step_count, &signature);
+	/* command lines that a filter asks for may have been read since then */
+	if (!view_narrows_threads(view) && order_bytes(kept->signature.data, kept->signature.length,
+						       signature.data, signature.length) == 0) {
+		*ret_rows = *kept;
+		*kept = (struct row_values){0};
+		/* the cache has to see that it is used */
+		if (!ret_rows->shown.by_thread)
+			session_grouping(session, &view->grouping, ret_rows->shown.ended);
+		buffer_release(&signature);
+		return;
+	}
+	*ret_rows = (struct row_values){0};
+	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &ret_rows->shown);
+	ret_rows->signature = signature;
+}
+
+void session_keep_rows(struct session *session, struct row_values *rows, const struct table *table)
+{
+	row_values_release(&session->kept_rows);
+	session->kept_rows = *rows;
+	session->kept_rows.table = table;
+	*rows = (struct row_values){0};
+}
+
 struct session_identity session_identify(struct session *session, const struct view *view)
 {
 	const struct snapshot *now = session->rounds.now;
 	struct session_identity identity = {0};
+	struct row_values rows;
 	struct triple triple;
-	struct shown shown;
 	size_t length;
 
 	if (now == NULL)
 		return identity;
-	session_collect(session, view, NULL, 0, NULL, &shown);
-	identity.threads = (uint32_t)shown.count;
-	for (size_t k = 0; k < shown.count; k++) {
-		const uint32_t thread = shown.threads[k];
+	session_find_rows(session, view, &rows);
+	identity.threads = (uint32_t)rows.shown.count;
+	for (size_t k = 0; k < rows.shown.count; k++) {
+		const uint32_t thread = rows.shown.threads[k];
 		const struct triple *own = &now->triples[now->triple[thread]];
 
 		if (k == 0) {
@@ -372,7 +404,7 @@ struct session_identity session_identify(struct session *session, const struct v
 			identity.cgroup = NULL;
 		identity.has_user &= now->uid[thread] == identity.uid;
 	}
-	shown_release(&shown);
+	session_keep_rows(session, &rows, NULL);
 	return identity;
 }
 

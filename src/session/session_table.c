@@ -812,41 +812,6 @@ static void release_work(struct table_work *work)
 	buffer_release(&work->key);
 }
 
-/* Takes over what the cells of a table are made of. */
-static void keep_unmade(struct session *session, struct row_values *rows, const struct table *table)
-{
-	row_values_release(&session->unmade);
-	session->unmade = *rows;
-	session->unmade.table = table;
-	*rows = (struct row_values){0};
-}
-
-/*
- * The rows of a view: those kept of the table before where they are the same, with the columns reduced so
- * far. Another tab or order then needs its own columns alone.
- */
-static void find_rows(struct session *session, const struct view *view, struct row_values *rows)
-{
-	struct row_values *kept = &session->unmade;
-	struct buffer signature = {0};
-
-	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, view->hide_self,
-			     view_needs_latency(view));
-	view_append_signature(view, view->grouping.axis, view->step_count, &signature);
-	/* command lines that a filter asks for may have been read since then */
-	if (!view_narrows_threads(view) && order_bytes(kept->signature.data, kept->signature.length,
-						       signature.data, signature.length) == 0) {
-		*rows = *kept;
-		*kept = (struct row_values){0};
-		/* the cache has to see that it is used */
-		session_grouping(session, &view->grouping, rows->shown.ended);
-		buffer_release(&signature);
-		return;
-	}
-	session_collect(session, view, NULL, 0, session_ended(session, view->mode), &rows->shown);
-	rows->signature = signature;
-}
-
 struct table *session_table(struct session *session, const struct view *view)
 {
 	struct row_values rows = {0};
@@ -863,12 +828,12 @@ struct table *session_table(struct session *session, const struct view *view)
 	}
 	if (session->rounds.now == NULL)
 		return work.table;
-	find_rows(session, view, &rows);
+	session_find_rows(session, view, &rows);
 	fill_table(&work);
 	note_courses(&work);
 	release_work(&work);
-	if (view->cells_on_demand && !rows.shown.by_thread)
-		keep_unmade(session, &rows, work.table);
+	if (view->cells_on_demand)
+		session_keep_rows(session, &rows, work.table);
 	row_values_release(&rows);
 	return work.table;
 }
@@ -956,23 +921,24 @@ static void fill_groups(struct session *session, const struct view *view, struct
 			size_t end)
 {
 	struct row_values rows = {0};
-	struct table_work work = {.session = session, .view = view, .rows = &session->unmade, .table = table};
+	struct table_work work = {
+		.session = session, .view = view, .rows = &session->kept_rows, .table = table};
 	size_t count = count_unmade(table, first, end);
 	bool is_few;
 
 	if (count == 0)
 		return;
-	if (session->unmade.table != table) {
-		find_rows(session, view, &rows);
-		keep_unmade(session, &rows, table);
+	if (session->kept_rows.table != table) {
+		session_find_rows(session, view, &rows);
+		session_keep_rows(session, &rows, table);
 	}
-	find_subjects(&session->unmade.shown, table, first, end);
+	find_subjects(&session->kept_rows.shown, table, first, end);
 	count = count_unmade(table, first, end);
-	is_few = count * FEW_ROWS_RATIO < session->unmade.shown.row_count;
+	is_few = count * FEW_ROWS_RATIO < session->kept_rows.shown.row_count;
 	if (is_few) {
-		bool *unmade = find_unmade(table, first, end, session->unmade.shown.row_count);
+		bool *unmade = find_unmade(table, first, end, session->kept_rows.shown.row_count);
 
-		rows.shown = shown_narrow(&session->unmade.shown, unmade);
+		rows.shown = shown_narrow(&session->kept_rows.shown, unmade);
 		work.rows = &rows;
 		free(unmade);
 	}
