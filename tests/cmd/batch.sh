@@ -71,8 +71,11 @@ kill -STOP $stopped
 sleep 5 # some intervals, however many
 kill -CONT $stopped
 wait $stopped
+# after one that is late by nearly an interval one may come soon, but not at once
 result "after a stop rounds are an interval apart" "$(cat "$directory/notes"
-    tail -n +2 "$directory/rounds" | cut -d, -f1 | uniq |
-        awk 'NR > 1 && ($1 - before) / 1e9 < 0.5 { print "only", ($1 - before) / 1e9, "s" } { before = $1 }
-            END { if (NR != 4) print NR, "rounds" }')"
+    tail -n +2 "$directory/rounds" | cut -d, -f1 | uniq | awk '
+        NR > 1 { apart = ($1 - before) / 1e9; is_short = apart < 0.5 }
+        is_short && (was_short || apart < 0.05) { print "only", apart, "s" }
+        { before = $1; was_short = is_short }
+        END { if (NR != 4) print NR, "rounds" }')"
 finish

@@ -73,7 +73,7 @@ grown()
 # up to three times, since somebody else may want the CPU in one of the windows
 if steady || steady || steady; then found=; else found=$(echo "$said" | head -n 12); fi
 result "what goes on as before breaks no rule" "$found"
-result "a file has rates" "$("$ctop" show "$directory/one" | grep -q '  rate over [3-9]\.[0-9]s' || "$ctop" show "$directory/one" | head -n 2)"
+result "a file has rates" "$("$ctop" show "$directory/one" | grep -qE '  rate over ([3-9]|[1-9][0-9]+)(\.[0-9])?s' || "$ctop" show "$directory/one" | head -n 2)"
 result "and amounts" "$("$ctop" show "$directory/one" --mode interval --columns cpu,run_time_ns -f 'load-' --format json | grep -o '"load-{N}".*' |
     grep -q '"run_time_ns":{"value":[1-9][0-9]*,' || "$ctop" show "$directory/one" --mode interval -f 'load-' --format json)"
 result "rows say what is real" "$("$ctop" diff "$directory/one" "$directory/two" -g process --format tsv --limit 0 \

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +73,21 @@ static const struct probe_process *look_ready(struct probe *probe, const struct 
 		fail_msg("state %d tag %s: %s", (int)process->state,
 			 process->tag < HEAP_TAG_COUNT ? heap_tags[process->tag].name : "-", process->text);
 	return process;
+}
+
+/*
+ * A probe that knows the program of the target: another one where a file could not be opened in time, as no
+ * file system hangs here.
+ */
+static struct probe *create_for(const struct target *target, bool allow_stop)
+{
+	struct probe *probe = create(allow_stop);
+
+	for (int i = 0; i < 2 && look(probe, target)->tag == HEAP_TAG_FILE_SYSTEM_HANGS; i++) {
+		probe_release(probe);
+		probe = create(allow_stop);
+	}
+	return probe;
 }
 
 /* The threads that the process has now. */
@@ -152,7 +166,7 @@ static void begin_with(struct scene *scene, bool allow_stop, const char *environ
 		       const char *const *arguments)
 {
 	target_start(&scene->target, environment, arguments);
-	scene->probe = create(allow_stop);
+	scene->probe = create_for(&scene->target, allow_stop);
 	scene->process = look_ready(scene->probe, &scene->target);
 	scene->count = list_threads(&scene->target);
 }
@@ -362,7 +376,6 @@ static void test_namespace(void **state)
 
 	(void)state;
 	need_root();
-	probe = create(false);
 	target_start(&target, NULL,
 		     ARGUMENTS("unshare", "--pid", "--fork", "--kill-child", PROGRAM_STATIC, "park", "10"));
 	inner = target;
@@ -370,6 +383,7 @@ static void test_namespace(void **state)
 	assert_true(inner.child > 0);
 	snprintf(path, sizeof(path), "/proc/%d", inner.child);
 	inner.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	probe = create_for(&inner, false);
 	process = look_ready(probe, &inner);
 	count = list_threads(&inner);
 	assert_int_equal(count, 11);
@@ -415,10 +429,15 @@ static void test_exec(void **state)
 	end(&scene);
 }
 
-/* Reads the main thread of each reported number, a process of its own. */
-static void read_family(struct probe *probe, const struct target *target, enum heap_tag parent,
-			enum heap_tag children)
+/*
+ * Reads the main thread of each reported number, a process of its own: again where one got no CPU in time to
+ * stop. Returns how often that was.
+ */
+static size_t read_family(struct probe *probe, const struct target *target, enum heap_tag parent,
+			  enum heap_tag children)
 {
+	size_t late = 0;
+
 	assert_int_equal(target->count, 3);
 	for (size_t i = 0; i < target->count; i++) {
 		struct target member = *target;
@@ -428,21 +447,28 @@ static void read_family(struct probe *probe, const struct target *target, enum h
 		snprintf(path, sizeof(path), "/proc/%d", member.child);
 		member.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_int_equal(list_threads(&member), 1);
-		assert_int_equal(probe_read(probe, look_ready(probe, &member), threads, 1, NULL), 0);
+		for (struct measurement measurement = {0}; measure_again(&measurement);) {
+			assert_int_equal(probe_read(probe, look_ready(probe, &member), threads, 1, NULL), 0);
+			late += threads[0].tag == HEAP_TAG_WAITPID;
+			measure_between(&measurement, "threads that did not stop in time",
+					threads[0].tag == HEAP_TAG_WAITPID, 0, 0);
+		}
 		assert_int_equal(threads[0].tag, member.child == target->child ? parent : children);
 		if (threads[0].tag == HEAP_TAG_NONE)
 			assert_equal_to_own_counts(target, 1);
 		close(member.directory);
 	}
+	return late;
 }
 
 static void test_fork(void **state)
 {
 	struct target target;
-	struct probe *probe = create(false);
+	struct probe *probe;
 
 	(void)state;
 	target_start(&target, NULL, PROGRAM("fork", "0"));
+	probe = create_for(&target, false);
 	read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NONE);
 	/* a number that passed to a process with the same layout: what lies there is another thread's */
 	for (size_t i = 0; i < target.count; i++) {
@@ -461,20 +487,24 @@ static void test_fork(void **state)
 static void test_raw_fork(void **state)
 {
 	struct target target;
-	struct probe *probe = create(false);
+	struct probe *probe;
+	uint64_t stopped;
+	size_t late;
 
 	(void)state;
 	target_start(&target, NULL, PROGRAM("rawfork", "0"));
+	probe = create_for(&target, false);
 	read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NEEDS_STOP);
 	read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NEEDS_STOP);
 	assert_int_equal(probe_counts(probe).stops, 0);
 	probe_release(probe);
-	probe = create(true);
-	read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NONE);
-	assert_int_equal(probe_counts(probe).stops, 2);
+	probe = create_for(&target, true);
+	late = read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NONE);
+	stopped = probe_counts(probe).stops;
+	assert_in_range(stopped, 2, 2 + late);
 	/* known from then on */
 	read_family(probe, &target, HEAP_TAG_NONE, HEAP_TAG_NONE);
-	assert_int_equal(probe_counts(probe).stops, 2);
+	assert_int_equal(probe_counts(probe).stops, stopped);
 	probe_release(probe);
 	target_end(&target);
 }
@@ -541,7 +571,7 @@ static void test_stops(void **state)
 	assert_int_equal(count_tag(scene.count, HEAP_TAG_NONE), 1);
 	probe_release(scene.probe);
 
-	scene.probe = create(true);
+	scene.probe = create_for(&scene.target, true);
 	scene.process = look_ready(scene.probe, &scene.target);
 	assert_int_equal(probe_read(scene.probe, scene.process, threads, scene.count, &flag), -EINTR);
 	stopped = read_stopped(&scene);
@@ -572,21 +602,6 @@ static void test_stopped_process(void **state)
 	end(&scene);
 }
 
-/* For how long the kernel let a thread wait for a CPU. */
-static uint64_t waited_ns(pid_t process, uint32_t tid)
-{
-	char path[64];
-	uint64_t waited;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%u/schedstat", (int)process, tid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%*u %" SCNu64, &waited), 1);
-	fclose(file);
-	return waited;
-}
-
 /* Signals that arrive at a thread while it is stopped arrive all the same. */
 static void test_signals(void **state)
 {
@@ -609,15 +624,14 @@ static void test_signals(void **state)
 		_exit(0);
 	}
 	while (waitpid(sender, NULL, WNOHANG) == 0) {
-		const uint64_t waited = waited_ns(scene.target.child, thread->tid);
-
-		thread->start_time++;
-		assert_int_equal(probe_read(scene.probe, scene.process, thread, 1, NULL), 0);
-		/* one that gets no CPU for a quarter of a second does not stop in time */
-		if (thread->tag == HEAP_TAG_WAITPID)
-			assert_true(waited_ns(scene.target.child, thread->tid) - waited >= SECOND / 8);
-		else
-			assert_int_equal(thread->tag, HEAP_TAG_NONE);
+		for (struct measurement measurement = {0}; measure_again(&measurement);) {
+			/* another start time is another thread */
+			thread->start_time++;
+			assert_int_equal(probe_read(scene.probe, scene.process, thread, 1, NULL), 0);
+			measure_between(&measurement, "threads that did not stop in time",
+					thread->tag == HEAP_TAG_WAITPID, 0, 0);
+		}
+		assert_int_equal(thread->tag, HEAP_TAG_NONE);
 	}
 	assert_true(stops(&scene) > 3);
 	wait_state(&scene.target, thread->tid, 'S');
@@ -774,7 +788,7 @@ static int stop_as_nobody_with_capabilities(const struct target *target)
 	size_t count;
 
 	nobody_become_with_capabilities();
-	probe = create(true);
+	probe = create_for(target, true);
 	process = look(probe, target);
 	if (process->state != PROBE_STATE_READY)
 		return 3;

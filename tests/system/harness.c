@@ -26,6 +26,7 @@
 
 enum {
 	HELPER_TIMEOUT_S = 10,
+	PAUSE_TRIES = 4, /* each with twice the interval */
 	REST_LOOKS = 10,
 	REST_NS = 20000000, /* between them */
 };
@@ -313,19 +314,44 @@ void run_wait_for_lines(struct running *running, size_t count)
 		stop("no %zu lines within %d s", count, WAIT_AT_MOST_S);
 }
 
-void run_pause(const struct running *running)
+/* False where it has ended. */
+static bool try_pause(const struct running *running)
 {
 	siginfo_t info;
 
 	kill(running->child, SIGSTOP);
-	if (waitid(P_PID, (id_t)running->child, &info, WSTOPPED | WEXITED | WNOWAIT) < 0 ||
-	    info.si_code != CLD_STOPPED)
+	return waitid(P_PID, (id_t)running->child, &info, WSTOPPED | WEXITED | WNOWAIT) == 0 &&
+	       info.si_code == CLD_STOPPED;
+}
+
+void run_pause(const struct running *running)
+{
+	if (!try_pause(running))
 		stop("the program ended early");
 }
 
 void run_continue(const struct running *running)
 {
 	kill(running->child, SIGCONT);
+}
+
+void run_start_paused(struct running *running, const char *const *arguments, char interval[static 16],
+		      double seconds)
+{
+	static const struct run_options ordinary;
+	struct run run;
+
+	for (int i = 0; i < PAUSE_TRIES; i++, seconds *= 2) {
+		snprintf(interval, 16, "%g", seconds);
+		run_start(running, &ordinary, arguments);
+		run_wait_for_lines(running, 1);
+		if (try_pause(running))
+			return;
+		run_finish(running, &run, &ordinary);
+		run_expect(&run, 0);
+		run_release(&run);
+	}
+	stop("the program ended early %d times", PAUSE_TRIES);
 }
 
 /* The letter behind the last ')' of a stat file, and the parent (proc_pid_stat(5)); 0 where it is gone. */

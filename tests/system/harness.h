@@ -66,6 +66,14 @@ void run_pause(const struct running *running);
 void run_continue(const struct running *running);
 
 /*
+ * Starts `arguments`, in which the text `interval` is the one between two rounds, and stops it after the
+ * first line of its output. It may have ended by then while the test got no CPU: then again with twice the
+ * interval, at most eight times `seconds`.
+ */
+void run_start_paused(struct running *running, const char *const *arguments, char interval[static 16],
+		      double seconds);
+
+/*
  * Waits until it and its children have nothing to do but to wait for a time or for somebody: all of their
  * threads sleep, ten times in a row.
  */

@@ -108,18 +108,32 @@ static void assert_number(const struct round_lines *round, const char *group, co
 			 (unsigned long long)low, (unsigned long long)high);
 }
 
+/* What ctop is started with. */
+struct batch {
+	char pid[16], interval[16];
+	const char *arguments[40];
+};
+
+/* For two rounds of a process, a second apart, and what is `more`. */
+static void make_batch(struct batch *batch, int pid, const char *const *more)
+{
+	size_t count = 12;
+
+	*batch = (struct batch){.interval = "1",
+				.arguments = {CTOP_PROGRAM, "-b", "-n", "2", "-p", batch->pid, "-d",
+					      batch->interval, "--format", "tsv", "--limit", "0"}};
+	snprintf(batch->pid, sizeof batch->pid, "%d", pid);
+	while (*more)
+		batch->arguments[count++] = *more++;
+}
+
 static void start_batch(struct running *running, int pid, const char *const *more)
 {
-	char number[16];
-	const char *arguments[40] = {CTOP_PROGRAM, "-b",       "-n",  "2",       "-p",
-				     number,       "--format", "tsv", "--limit", "0"};
-	size_t count = 10;
 	static const struct run_options options;
+	struct batch batch;
 
-	snprintf(number, sizeof number, "%d", pid);
-	while (*more)
-		arguments[count++] = *more++;
-	run_start(running, &options, arguments);
+	make_batch(&batch, pid, more);
+	run_start(running, &options, batch.arguments);
 }
 
 /* When what two rounds tell had been read, at the latest; each was read after its own time. */
@@ -127,22 +141,18 @@ struct reading_times {
 	double first_ns, second_ns;
 };
 
-/* Runs two rounds, at least `interval` apart, and has the worker do its work between them. */
-static struct reading_times watch_work(struct worker *worker, const char *interval, const char *const *more,
+/* Runs two rounds, at least so many seconds apart, and has the worker do its work between them. */
+static struct reading_times watch_work(struct worker *worker, double seconds, const char *const *more,
 				       struct run *run, struct round_lines *round)
 {
 	static const struct run_options options;
-	const char *arguments[30] = {"-d", interval};
 	struct running running;
 	struct reading_times read;
-	size_t count = 2;
+	struct batch batch;
 
-	while (*more)
-		arguments[count++] = *more++;
-	start_batch(&running, worker->pid, arguments);
-	run_wait_for_lines(&running, 1);
+	make_batch(&batch, worker->pid, more);
+	run_start_paused(&running, batch.arguments, batch.interval, seconds);
 	read.first_ns = (double)clock_ns(CLOCK_REALTIME);
-	run_pause(&running);
 	worker_go(worker, true);
 	run_continue(&running);
 	run_finish(&running, run, &options);
@@ -171,7 +181,7 @@ static void test_interval(void **state)
 	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
 	worker_report(&worker, before);
-	watch_work(&worker, "2", options, &run, &round);
+	watch_work(&worker, 2, options, &run, &round);
 	worker_report(&worker, after);
 	for (size_t i = 0; i < 4; i++) {
 		uint64_t cpu_ns = after[i].cpu_ns - before[i].cpu_ns;
@@ -210,7 +220,7 @@ static void test_percent(void **state)
 	(void)state;
 	test_worker_start(&worker, arguments);
 	worker_report(&worker, before);
-	read = watch_work(&worker, "2", options, &run, &round);
+	read = watch_work(&worker, 2, options, &run, &round);
 	worker_report(&worker, after);
 	for (size_t i = 0; i < 2; i++) {
 		const char *name = i == 0 ? "burster" : "parked";
@@ -241,7 +251,7 @@ static void test_storage(void **state)
 	(void)state;
 	test_worker_start(&worker, arguments);
 	worker_go(&worker, true);
-	watch_work(&worker, "2", options, &run, &round);
+	watch_work(&worker, 2, options, &run, &round);
 	assert_number(&round, "writer", "write_bytes", 32 * 65536, 32 * 65536 + 262144);
 	assert_number(&round, "writer", "wchar", 32 * 65536 + 8, 32 * 65536 + 8);
 	assert_number(&round, "reader", "read_bytes", 16 * 65536, 16 * 65536 + 262144);
@@ -253,7 +263,7 @@ static void test_storage(void **state)
 static void test_stuck_starved(void **state)
 {
 	const char *arguments[] = {"fifo:10=starved", "fifo:20=hog", "park=sleeper", NULL};
-	const char *options[] = {"-d", "1", "-g", "thread-exact", "--columns", "THR,CPU%,STUCK", NULL};
+	const char *options[] = {"-g", "thread-exact", "--columns", "THR,CPU%,STUCK", NULL};
 	static const struct run_options ordinary;
 	struct worker worker;
 	struct round_lines round;
@@ -277,7 +287,7 @@ static void test_stuck_starved(void **state)
 static void test_stuck_blocked(void **state)
 {
 	const char *arguments[] = {"vfork=vfork-parent", "park=sleeper", NULL};
-	const char *options[] = {"-d", "1", "-g", "thread-exact", "--columns", "THR,STUCK,STATE", NULL};
+	const char *options[] = {"-g", "thread-exact", "--columns", "THR,STUCK,STATE", NULL};
 	struct worker worker;
 	struct worker_thread threads[2];
 	struct round_lines round;
@@ -502,7 +512,7 @@ static void test_ended_thread(void **state)
 
 	(void)state;
 	test_worker_start(&worker, arguments);
-	watch_work(&worker, "1", options, &run, &round);
+	watch_work(&worker, 1, options, &run, &round);
 	if (line_of(&round, "ender") != NULL)
 		assert_number(&round, "ender", "threads", 0, 0);
 	assert_number(&round, "stayer", "threads", 1, 1);
@@ -531,7 +541,7 @@ static void test_pool(void **state)
 	arguments[POOL_THREADS] = "park=other";
 	test_worker_start(&worker, arguments);
 	worker_report(&worker, before);
-	watch_work(&worker, "2", options, &run, &round);
+	watch_work(&worker, 2, options, &run, &round);
 	worker_report(&worker, after);
 	for (size_t i = 0; i < POOL_THREADS; i++)
 		sum += after[i].cpu_ns - before[i].cpu_ns;

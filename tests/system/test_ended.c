@@ -272,6 +272,15 @@ static size_t add_shown(struct shown *shown, const char *name)
 	return count;
 }
 
+/* Messages are lost while nobody takes them in: measured again. */
+static bool lost_messages(struct measurement *measurement)
+{
+	if (by_messages)
+		measure_between(measurement, "threads of which no message came",
+				(double)session_now(session)->ended->lost, 0, 0);
+	return measurement->is_off;
+}
+
 /* The kernel frees an ended task after a grace period of RCU. */
 static void wait_until_freed(void)
 {
@@ -466,6 +475,8 @@ static void test_storm(void **state)
 		wait_until_freed();
 		take_round();
 		end_spinners(spinners, spinner_count);
+		if (lost_messages(&measurement))
+			continue;
 		now = session_now(session);
 		before = session_previous(session);
 		table = table_of(AXIS_PROCESS);
@@ -681,7 +692,12 @@ static void test_threads(void **state)
 
 	(void)state;
 	need_processes_of_exits();
-	assert_int_equal(end_threads(THREADS), THREADS);
+	for (struct measurement measurement = {0}; measure_again(&measurement);) {
+		const uint64_t ended = end_threads(THREADS);
+
+		if (!lost_messages(&measurement))
+			assert_int_equal(ended, THREADS);
+	}
 }
 
 /* A zombie has a row until it is waited for; it counts once. */
@@ -775,6 +791,17 @@ static void hold_tasks(struct held_tasks *held)
 	assert_int_equal(sched_setaffinity(0, sizeof(others), &others), 0);
 }
 
+/* Whether nothing was freed so far: the reader is there. It leaves before the kernel complains, even if the
+ * test is late: then the case is measured again. */
+static bool are_held(const struct held_tasks *held, struct measurement *measurement)
+{
+	siginfo_t left = {0};
+
+	assert_int_equal(waitid(P_PID, (id_t)held->reader, &left, WEXITED | WNOHANG | WNOWAIT), 0);
+	measure_between(measurement, "readers of RCU that have left", left.si_pid != 0, 0, 0);
+	return !measurement->is_off;
+}
+
 static void release_tasks(struct held_tasks *held)
 {
 	held->object->bss->until_ns = 0;
@@ -793,7 +820,6 @@ static void test_zombie_freed_late(void **state)
 	enum {
 		FILES = 1000,
 	};
-	struct shown shown = {0};
 	struct held_tasks held;
 	uint64_t run_time;
 	siginfo_t info;
@@ -801,32 +827,38 @@ static void test_zombie_freed_late(void **state)
 
 	(void)state;
 	need_exits();
-	hold_tasks(&held);
-	take_round();
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		prctl(PR_SET_NAME, names.storm);
-		for (int i = 0; i < FILES; i++)
-			(void)eventfd(0, 0);
-		spin_ms(10);
-		_exit(0);
-	}
-	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-	run_time = ran_ns(child);
-	for (int round = 0; round < 3; round++) {
-		if (round == 1)
-			assert_int_equal(waitpid(child, NULL, 0), child);
-		if (round == 2)
-			release_tasks(&held);
-		else
-			assert_int_equal(waitpid(held.reader, NULL, WNOHANG), 0); /* so nothing was freed */
+	for (struct measurement measurement = {0}; measure_again(&measurement);) {
+		struct shown shown = {0};
+
+		hold_tasks(&held);
 		take_round();
-		add_shown(&shown, names.storm);
+		child = fork();
+		assert_true(child >= 0);
+		if (child == 0) {
+			prctl(PR_SET_NAME, names.storm);
+			for (int i = 0; i < FILES; i++)
+				(void)eventfd(0, 0);
+			spin_ms(10);
+			_exit(0);
+		}
+		assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+		run_time = ran_ns(child);
+		for (int round = 0; round < 3; round++) {
+			if (round == 1)
+				assert_int_equal(waitpid(child, NULL, 0), child);
+			if (round == 2)
+				release_tasks(&held);
+			else
+				are_held(&held, &measurement);
+			take_round();
+			add_shown(&shown, names.storm);
+		}
+		if (measurement.is_off)
+			continue;
+		assert_int_equal(shown.cpu_ns, run_time);
+		assert_int_equal(shown.born, 1);
+		assert_int_equal(shown.ended, 1);
 	}
-	assert_int_equal(shown.cpu_ns, run_time);
-	assert_int_equal(shown.born, 1);
-	assert_int_equal(shown.ended, 1);
 }
 
 /* Tasks are freed rounds after they ended: each counts in the round in which it ended, once and in full. */
@@ -837,37 +869,41 @@ static void test_freed_late(void **state)
 		STORM_MS = 10,
 		PROCESSES = 10, /* a round, in much less time than the reader stays */
 	};
-	struct shown sum = {0};
 	struct held_tasks held;
 	uint64_t own;
 
 	(void)state;
 	need_exits();
-	hold_tasks(&held);
-	own = children_ns();
-	for (int i = 0; i < ROUNDS; i++) {
-		const uint64_t ran = children_ns();
-		struct shown shown = {0};
+	for (struct measurement measurement = {0}; measure_again(&measurement);) {
+		struct shown sum = {0};
 
-		for (int process = 0; process < PROCESSES; process++)
-			run_process(STORM_MS);
-		take_round();
-		assert_int_equal(waitpid(held.reader, NULL, WNOHANG), 0); /* so nothing was freed */
-		add_shown(&shown, names.storm);
-		assert_int_equal(shown.born, PROCESSES);
-		assert_int_equal(shown.ended, PROCESSES);
-		/* what giving back their memory takes may come later */
-		assert_between("CPU time of a round", shown.cpu_ns, MS(PROCESSES * STORM_MS),
-			       children_ns() - ran);
-		add_shown(&sum, names.storm);
+		hold_tasks(&held);
+		own = children_ns();
+		for (int i = 0; i < ROUNDS; i++) {
+			const uint64_t ran = children_ns();
+			struct shown shown = {0};
+
+			for (int process = 0; process < PROCESSES; process++)
+				run_process(STORM_MS);
+			take_round();
+			add_shown(&sum, names.storm);
+			if (!are_held(&held, &measurement))
+				continue;
+			add_shown(&shown, names.storm);
+			assert_int_equal(shown.born, PROCESSES);
+			assert_int_equal(shown.ended, PROCESSES);
+			/* what giving back their memory takes may come later */
+			assert_between("CPU time of a round", shown.cpu_ns, MS(PROCESSES * STORM_MS),
+				       children_ns() - ran);
+		}
+		own = children_ns() - own;
+		release_tasks(&held);
+		await("the rest of what they ran",
+		      (take_round(), add_shown(&sum, names.storm), sum.cpu_ns >= own - own / 50));
+		assert_int_equal(sum.born, ROUNDS * PROCESSES);
+		assert_int_equal(sum.ended, ROUNDS * PROCESSES);
+		assert_between("CPU time in all", sum.cpu_ns, own - own / 50, own + own / 50);
 	}
-	own = children_ns() - own;
-	release_tasks(&held);
-	await("the rest of what they ran",
-	      (take_round(), add_shown(&sum, names.storm), sum.cpu_ns >= own - own / 50));
-	assert_int_equal(sum.born, ROUNDS * PROCESSES);
-	assert_int_equal(sum.ended, ROUNDS * PROCESSES);
-	assert_between("CPU time in all", sum.cpu_ns, own - own / 50, own + own / 50);
 }
 
 #endif
@@ -955,6 +991,24 @@ static int open_block(void)
 	return file;
 }
 
+struct counted {
+	uint64_t cpu_ns, ended, read_bytes, written_bytes;
+};
+
+/* Adds what the row of a cgroup with one member says of the last round. */
+static void add_counted(struct counted *counted, const struct cgroup *cgroup)
+{
+	struct table *table = table_of(AXIS_CGROUP);
+	const struct table_row *row = row_of(table, cgroup->name);
+
+	assert_int_equal(row->threads, 1);
+	counted->cpu_ns += number_of(table, row, COLUMN_CPU);
+	counted->ended += number_of(table, row, COLUMN_ENDED);
+	counted->read_bytes += number_of(table, row, COLUMN_READ);
+	counted->written_bytes += number_of(table, row, COLUMN_WRITE);
+	table_release(table);
+}
+
 /*
  * On the axis of cgroups it is what the cgroup counts: of processes that come and go in it, and of one that
  * stays, and sleeps whenever somebody reads.
@@ -962,10 +1016,9 @@ static int open_block(void)
 static void test_cgroup(void **state)
 {
 	const int file = open_block();
-	const struct table_row *row;
 	uint64_t usage, read_bytes, written_bytes;
+	struct counted counted = {0};
 	struct cgroup cgroup;
-	struct table *table;
 	int go[2], ready[2];
 	size_t count;
 	pid_t member;
@@ -1004,6 +1057,10 @@ static void test_cgroup(void **state)
 	usage = (cgroup_counter(&cgroup, "cpu.stat", "usage_usec ") - usage) * 1000;
 	read_bytes = cgroup_counter(&cgroup, "io.stat", " rbytes=") - read_bytes;
 	written_bytes = cgroup_counter(&cgroup, "io.stat", " wbytes=") - written_bytes;
+	add_counted(&counted, &cgroup);
+	/* a busy kernel may not have freed all of them yet */
+	wait_until(counted.cpu_ns >= usage - usage / 50 ||
+		   (take_round(), add_counted(&counted, &cgroup), counted.cpu_ns >= usage - usage / 50));
 	kill(member, SIGKILL);
 	waitpid(member, NULL, 0);
 	remove_cgroup(&cgroup);
@@ -1012,18 +1069,13 @@ static void test_cgroup(void **state)
 	close(ready[0]);
 	if (file >= 0)
 		close(file);
-	table = table_of(AXIS_CGROUP);
-	row = row_of(table, cgroup.name);
-	assert_int_equal(row->threads, 1);
-	assert_int_equal(number_of(table, row, COLUMN_ENDED), count);
-	assert_between("CPU time of the cgroup", number_of(table, row, COLUMN_CPU), usage - usage / 50,
-		       usage + usage / 500);
+	assert_int_equal(counted.ended, count);
+	assert_between("CPU time of the cgroup", counted.cpu_ns, usage - usage / 50, usage + usage / 500);
 	if (written_bytes != 0) {
 		assert_true(written_bytes >= count * BLOCK_BYTES);
-		assert_int_equal(number_of(table, row, COLUMN_READ), read_bytes);
-		assert_int_equal(number_of(table, row, COLUMN_WRITE), written_bytes);
+		assert_int_equal(counted.read_bytes, read_bytes);
+		assert_int_equal(counted.written_bytes, written_bytes);
 	}
-	table_release(table);
 	if (written_bytes == 0)
 		skip_test(file < 0 ? "/var/tmp takes no direct I/O" : "the cgroup does not count I/O");
 }
@@ -1350,6 +1402,10 @@ static void test_executions(void **state)
 	wait_until_freed();
 	take_round();
 	assert_int_equal(add_shown(&shown, names.life), 1);
+	/* a busy kernel may not have freed all of them yet */
+	await("the rest of what they ran",
+	      shown.cpu_ns >= own - own / 100 ||
+		      (take_round(), add_shown(&shown, names.life), shown.cpu_ns >= own - own / 100));
 	assert_int_equal(shown.ended, EXECUTIONS + 1);
 	assert_between("their CPU time", shown.cpu_ns, own - own / 100, own + own / 100);
 }

@@ -44,9 +44,9 @@ static const char *last_line(const char *text, const char *part)
 
 static void test_live(void **state)
 {
-	char number[16];
+	char number[16], interval[16];
 	const char *arguments[] = {
-		CTOP_PROGRAM, "-b",  "-n",      "2",      "-d",       "1",         "-p",
+		CTOP_PROGRAM, "-b",  "-n",      "2",      "-d",       interval,    "-p",
 		number,       "-g",  "process", "--mode", "interval", "--columns", "threads,run_time_ns",
 		"--format",   "csv", NULL};
 	static const struct run_options options;
@@ -59,9 +59,7 @@ static void test_live(void **state)
 	(void)state;
 	start(&program);
 	snprintf(number, sizeof number, "%d", (int)program.child);
-	run_start(&running, &options, arguments);
-	run_wait_for_lines(&running, 1);
-	run_pause(&running);
+	run_start_paused(&running, arguments, interval, 1);
 	let_it_execute(&program);
 	run_continue(&running);
 	run_finish(&running, &run, &options);
@@ -133,10 +131,10 @@ static bool try_busy_leader(bool tells_tasks)
 	};
 	static const char *const program_arguments[] = {EXEC_PROGRAM, "0", "2000", NULL};
 	static const struct run_options options;
-	char number[16], answer[64];
+	char number[16], interval[16], answer[64];
 	const char *arguments[] = {CTOP_PROGRAM, "-b",
 				   "-n",         "4",
-				   "-d",         "0.5",
+				   "-d",         interval,
 				   "-p",         number,
 				   "-g",         "process",
 				   "--mode",     "interval",
@@ -155,9 +153,7 @@ static bool try_busy_leader(bool tells_tasks)
 	assert_int_equal(sscanf(answer, "ready %d %d", &pid, &tid), 2);
 	same_tick = start_of(pid, pid) == start_of(pid, tid);
 	snprintf(number, sizeof number, "%d", pid);
-	run_start(&running, &options, arguments);
-	run_wait_for_lines(&running, 1);
-	run_pause(&running);
+	run_start_paused(&running, arguments, interval, 0.5);
 	let_it_execute(&program);
 	run_continue(&running);
 	run_finish(&running, &run, &options);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../cmocka_include.h"
+#include "../wait.h"
 
 const char *target_path(const char *name)
 {
@@ -37,7 +38,7 @@ void target_start_named(struct target *target, const char *name, const char *mod
 	target_start(target, NULL, (const char *[]){target_path(name), mode, threads, NULL});
 }
 
-yajl_val probe_process(int pid, const char *option, const struct run_options *options, int status)
+static yajl_val probe_once(int pid, const char *option, const struct run_options *options, int status)
 {
 	char number[16], message[256];
 	struct run run;
@@ -50,6 +51,31 @@ yajl_val probe_process(int pid, const char *option, const struct run_options *op
 	if (tree == NULL)
 		fail_msg("not JSON: %s: %s", message, run.output);
 	run_release(&run);
+	return tree;
+}
+
+/* Whether a thread did not stop in the time that it is given. */
+static bool has_late_thread(yajl_val tree)
+{
+	yajl_val threads = probe_threads(tree, 0);
+
+	for (size_t i = 0; i < threads->u.array.len; i++) {
+		yajl_val thread = threads->u.array.values[i];
+
+		if (json_member(thread, "error_kind") != NULL &&
+		    strcmp(json_text(thread, "error_kind"), "waitpid") == 0)
+			return true;
+	}
+	return false;
+}
+
+yajl_val probe_process(int pid, const char *option, const struct run_options *options, int status)
+{
+	yajl_val tree = NULL;
+
+	/* a thread may be late because it gets no CPU; one that never stops is late in the last tree, too */
+	wait_until((yajl_tree_free(tree), tree = probe_once(pid, option, options, status),
+		    !has_late_thread(tree)));
 	return tree;
 }
 

@@ -234,7 +234,7 @@ static void test_without_robust_lists(void **state)
 	yajl_tree_free(tree);
 	expect_own_counts_of(target.child, NULL, &target);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(target_state(target.child, target.threads[i].tid), 'S');
+		await("the thread goes on", target_state(target.child, target.threads[i].tid) == 'S');
 	target_end(&target);
 }
 

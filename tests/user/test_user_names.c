@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/cmocka_include.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,6 +91,23 @@ static void a_name_is_there_soon_and_the_first_of_two_counts(void **state)
 	buffer_release(&text);
 }
 
+/*
+ * Asks for these users anew. Whether each has a name then: none has one where a busy host was late with a
+ * process that asks the services.
+ */
+static bool are_named(const char *file, reader_work *service, const uint32_t *uids, size_t count)
+{
+	bool all = true;
+
+	user_names_set_sources(file, service);
+	for (size_t i = 0; i < count; i++)
+		user_name(uids[i]);
+	assert_true(user_names_wait(PATIENCE_NS));
+	for (size_t i = 0; i < count; i++)
+		all = all && user_name(uids[i]) != NULL;
+	return all;
+}
+
 /* A reader_work. */
 static int name_all(int unused, const void *argument, size_t size, struct buffer *lines)
 {
@@ -142,22 +160,21 @@ static int check_rights(int unused, const void *argument, size_t size, struct bu
 
 static void the_services_have_no_rights(void **state)
 {
+	const uint32_t uid = 3000;
+
 	(void)state;
-	user_names_set_sources(passwd, check_rights);
-	user_name(3000);
-	assert_true(user_names_wait(PATIENCE_NS));
-	assert_string_equal(user_name(3000), "none");
+	await("the services name a user", are_named(passwd, check_rights, &uid, 1));
+	assert_string_equal(user_name(uid), "none");
 }
 
 static void the_services_are_asked_for_what_the_file_lacks(void **state)
 {
+	uint32_t uids[202] = {3000, 1000};
+
 	(void)state;
-	user_names_set_sources(passwd, name_all);
-	user_name(3000);
-	user_name(1000);
-	for (uint32_t uid = 5000; uid < 5200; uid++)
-		user_name(uid);
-	assert_true(user_names_wait(PATIENCE_NS));
+	for (uint32_t i = 2; i < ARRAY_COUNT(uids); i++)
+		uids[i] = 4998 + i;
+	await("the services name all users", are_named(passwd, name_all, uids, ARRAY_COUNT(uids)));
 	assert_string_equal(user_name(3000), "user-of-3000");
 	assert_string_equal(user_name(1000), "web");
 	assert_string_equal(user_name(5199), "user-of-5199");
@@ -197,19 +214,20 @@ static void users_are_found_by_name_and_number(void **state)
 	assert_int_equal(uid, 0);
 	assert_int_equal(user_find("4242", PATIENCE_NS, &uid, &error), 0);
 	assert_int_equal(uid, 4242);
-	assert_int_equal(user_find("far", PATIENCE_NS, &uid, &error), 0);
+	await("the services find a user", user_find("far", PATIENCE_NS, &uid, &error) == 0);
 	assert_int_equal(uid, 77);
-	assert_int_equal(user_find("wbe", PATIENCE_NS, &uid, &error), -ENOENT);
+	await("the services find none", user_find("wbe", PATIENCE_NS, &uid, &error) == -ENOENT);
 	assert_string_equal(error.text, "there is no user 'wbe', did you mean 'web'? a number is taken too");
-	assert_int_equal(user_find("-x", PATIENCE_NS, &uid, &error), -ENOENT);
+	await("the services find none", user_find("-x", PATIENCE_NS, &uid, &error) == -ENOENT);
 	assert_int_equal(user_find("", PATIENCE_NS, &uid, &error), -ENOENT);
-	assert_int_equal(user_find("4294967295", PATIENCE_NS, &uid, &error), -ENOENT);
+	await("the services find none", user_find("4294967295", PATIENCE_NS, &uid, &error) == -ENOENT);
 	assert_int_equal(uid, 77);
 }
 
 static void this_host_knows_its_users(void **state)
 {
 	const struct passwd *self = getpwuid(getuid());
+	const uint32_t own = getuid();
 	struct error error;
 	uint32_t uid = 1;
 
@@ -217,12 +235,10 @@ static void this_host_knows_its_users(void **state)
 	if (self == NULL)
 		skip();
 	/* the services alone, as where the file has nobody */
-	user_names_set_sources(NULL, user_names_ask_services);
-	user_name(getuid());
-	assert_true(user_names_wait(PATIENCE_NS));
-	assert_string_equal(user_name(getuid()), self->pw_name);
-	assert_int_equal(user_find(self->pw_name, PATIENCE_NS, &uid, &error), 0);
-	assert_int_equal(uid, getuid());
+	await("the services name this user", are_named(NULL, user_names_ask_services, &own, 1));
+	assert_string_equal(user_name(own), self->pw_name);
+	await("the services find this user", user_find(self->pw_name, PATIENCE_NS, &uid, &error) == 0);
+	assert_int_equal(uid, own);
 	user_names_set_sources("/etc/passwd", NULL);
 	user_name(getuid());
 	assert_true(user_names_wait(PATIENCE_NS));
