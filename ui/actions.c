@@ -237,7 +237,7 @@ static void toggle_latency(struct ui *ui)
 		return;
 	}
 	ui->settings.latency = !ui->settings.latency;
-	screen_message(ui, STYLE_MESSAGE, "how long waits take is %s measured",
+	screen_message(ui, STYLE_MESSAGE, "latency is %s measured",
 		       ui->settings.latency ? "now" : "no longer");
 	/* a page stays with its row */
 	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY &&
@@ -400,7 +400,7 @@ static void toggle_devices(struct ui *ui)
 	}
 	ui->shows_devices = !ui->shows_devices;
 	if (ui->shows_devices && !screen_header_has_room(screen_header_lines()))
-		screen_message(ui, STYLE_MESSAGE, "CPUs and disks need a higher screen");
+		screen_message(ui, STYLE_MESSAGE, "CPUs and disks need a taller screen");
 }
 
 static void repaint(struct ui *ui)

@@ -170,7 +170,7 @@ static void add_marks(struct entries *entries)
 		{marks->at_least, "before a number: some threads are not in it"},
 		{"*", "after a word or set: not all threads agree"},
 		{marks->ellipsis, "where a text was cut"},
-		{marks->above, "so many rows are above; likewise below"},
+		{marks->above, "number of rows above; likewise below"},
 		{"+", "before a name: new since the last round; after a peak: it rose"},
 		{"x", "before a name: gone; the row disappears with the next round"},
 		{"^", "before a name: among the three that rose most; in a title: ascending"},
@@ -191,11 +191,10 @@ static void add_marks(struct entries *entries)
 	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
 		add_entry(entries, legend[i].mark, STYLE_KEY, legend[i].text, NULL);
 	if (draw_has_shade())
-		add_entry(
-			entries, "shade", STYLE_KEY,
-			"under CPU% and WAITED%: the part that the row has of all rows together, of a thread "
-			"the part of its time",
-			NULL);
+		add_entry(entries, "shade", STYLE_KEY,
+			  "under CPU% and WAITED%: the row's share of the total; for a thread, of its own "
+			  "time",
+			  NULL);
 }
 
 static void add_mouse(struct entries *entries)

@@ -124,8 +124,8 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 
 	if (text == NULL && entry->answered && entry->reason == REASON_NOT_PERMITTED) {
 		/* proc_pid_wchan() of fs/proc/base.c asks ptrace_may_access() */
-		buffer_append_text(lines, "Where in the kernel it sleeps is not permitted: threads of other "
-					  "users take CAP_SYS_PTRACE (run as root).\n");
+		buffer_append_text(lines, "Cannot read where in the kernel it sleeps: threads of other "
+					  "users need CAP_SYS_PTRACE (run as root).\n");
 		return;
 	}
 	if (text == NULL) {
@@ -142,9 +142,9 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 	buffer_append_char(lines, '\n');
 	if (entry->detail_reason == REASON_NOT_PERMITTED)
 		buffer_append_text(lines,
-				   "  what led there takes CAP_SYS_ADMIN and CAP_SYS_PTRACE (run as root)\n");
+				   "  the call chain needs CAP_SYS_ADMIN and CAP_SYS_PTRACE (run as root)\n");
 	else if (entry->detail_reason != REASON_READ)
-		buffer_append_format(lines, "  what led there: %s\n", reasons[entry->detail_reason].words);
+		buffer_append_format(lines, "  call chain: %s\n", reasons[entry->detail_reason].words);
 	append_frames(text, lines);
 }
 
@@ -248,14 +248,14 @@ void screen_lookup_append_sleep(struct ui *ui, const struct table_row *row, stru
 	const char *frames = text != NULL ? strchr(text, '\n') : NULL;
 
 	if (text == NULL && entry != NULL && entry->answered && entry->reason == REASON_NOT_PERMITTED)
-		buffer_append_text(line, "in the kernel: not permitted  (where it sleeps takes root)");
+		buffer_append_text(line, "in the kernel: not permitted  (needs root)");
 	if (text == NULL || *text == '\0')
 		return;
 	buffer_append_text(line, "in the kernel: ");
 	if (frames == NULL) {
 		buffer_append_text(line, text);
 		if (entry->detail_reason == REASON_NOT_PERMITTED)
-			buffer_append_text(line, "  (what led there takes root)");
+			buffer_append_text(line, "  (the call chain needs root)");
 		return;
 	}
 	for (const char *next = frames + 1; *next != '\0';) {

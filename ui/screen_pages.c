@@ -64,8 +64,8 @@ static void explain_metric(struct ui *ui)
 	    memcmp(row->key, METRICS_FOLDED, row->key_length) == 0) {
 		pager_add_format(
 			&ui->pager, STYLE_NORMAL,
-			"Metrics of which nothing is known here: a shows them, each with what it would "
-			"come from and why it did not; e tells what would help.");
+			"Metrics that are not available here: a shows each of them with its source and "
+			"why it is missing; e says what would help.");
 		return;
 	}
 	metric = metric_find(row->label, row->label_length);

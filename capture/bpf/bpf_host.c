@@ -82,8 +82,8 @@ struct feature_result bpf_check(void)
 	if (lends_rights())
 		return feature_off(
 			REASON_NOT_PERMITTED,
-			"not with rights that the program has and its user has not, by file capabilities or "
-			"another way: they would show every user the memory addresses and I/O of all; run "
+			"not with rights that the program has and its user lacks (file capabilities or the "
+			"like): they would show every user the memory addresses and I/O of all; run "
 			"ctop as root",
 			NULL);
 	if (!bpf_has_capability(CAP_BPF) || !bpf_has_capability(CAP_PERFMON))

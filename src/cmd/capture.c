@@ -178,7 +178,7 @@ static void watch_latency(struct capture *capture, double seconds)
 	const struct timespec time = clock_timespec((uint64_t)(seconds * NS_PER_S));
 
 	if (capture_switch_latency(capture, true) < 0)
-		command_note("how long waits take is not measured; `ctop doctor` says why");
+		command_note("latency is not measured; `ctop doctor` says why");
 	else
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }

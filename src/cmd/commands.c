@@ -34,7 +34,7 @@ static void describe_columns(struct buffer *buffer)
 			     column_description(column));
 	buffer_append_text(buffer,
 			   "\nEvery metric is a column too: 'ctop metrics' lists them, 'ctop metrics NAME' "
-			   "says all of one.\n");
+			   "explains one.\n");
 }
 
 static void describe_keys(struct buffer *buffer)
@@ -99,8 +99,8 @@ static void describe_filter(struct buffer *buffer)
 			    "cpu% > 50) one on threads holds for a row that has such a thread.",
 			    "", 0);
 	help_append_wrapped(buffer,
-			    "Comparisons with unknown values are false, even negated. What looks like a "
-			    "comparison and is none is refused.",
+			    "Comparisons with unknown values are false, even negated. A malformed "
+			    "comparison is refused.",
 			    "", 0);
 	buffer_append_text(buffer, "\n'ctop help columns' lists columns, 'ctop metrics' metrics.\n");
 }

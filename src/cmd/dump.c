@@ -351,9 +351,8 @@ static int parse_span(const struct dump_options *options, uint64_t newest_unix_n
 	if (result == 0 && dump->to_unix_ns % NS_PER_S == 0)
 		dump->to_unix_ns += NS_PER_S - 1;
 	if (result == 0 && dump->every_ns != 0 && view_needs_latency(&dump->view))
-		result = error_set(
-			error, -EINVAL,
-			"how long waits took is known of each round, not over several: leave out --every");
+		result = error_set(error, -EINVAL,
+				   "latency is known for each round, not over several: leave out --every");
 	return result;
 }
 

@@ -66,9 +66,9 @@ static const struct option option_list[] = {
 			"not listen unless --listen says so too"},
 	{OPTION('\0', "public", NULL, struct command_options, is_public),
 	 .description =
-		 "let all who can connect, or read the file, have what /proc tells the owner of a process "
-		 "alone (I/O, PSS), and what hidepid hides; and under any name of this host, where others "
-		 "can reach it. Without it only a socket at unix:PATH, and no --textfile, has that"},
+		 "let all who can connect, or read the file, see what /proc shows only to a process's "
+		 "owner (I/O, PSS), and what hidepid hides; where others can reach it, answer under any "
+		 "name of this host. Without it only a unix:PATH socket without --textfile has that"},
 	{OPTION('d', "interval", "SECONDS", struct command_options, interval), .minimum = 0.1,
 	 .maximum = 3600, .description = "time between two rounds, independent of scrapes; default 5"},
 	{OPTION('n', NULL, "N", struct command_options, rounds), .minimum = 1, .maximum = 1e15,
@@ -352,7 +352,7 @@ const struct command export_command = {
 		   "newest one. Counters begin with 0 when ctop starts and never fall when threads end. All "
 		   "users "
 		   "of the host may connect to its addresses, the loopback address too, and read names of "
-		   "processes and cgroups: what /proc tells the owner of a process alone is left out there. "
+		   "processes and cgroups: what /proc tells only a process's owner is left out there. "
 		   "A socket at unix:PATH has all of it, for its group. ctop leaves TLS and passwords to a "
 		   "reverse proxy.",
 	.tables = tables,

@@ -315,7 +315,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 	}
 	view_needs(view, &needed, &cgroup_records, &smaps);
 	if (view_needs_latency(view) && !options->latency)
-		command_note("how long waits take is measured only with --latency");
+		command_note("latency is measured only with --latency");
 	if (lookups_are_shown(view))
 		batch_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	batch_options.capture.heap = (needed & source_bit(SOURCE_JEMALLOC)) != 0 && !options->heap.no_heap;

@@ -77,7 +77,7 @@ static const struct option own_options[] = {
 	 .description = "record only this process; may be repeated"},
 	{OPTION('\0', "budget", "PERCENT", struct record_command_options, budget_percent), .minimum = 0,
 	 .maximum = 100,
-	 .description = "share of one CPU for reading what the first tab does not need; default 3"},
+	 .description = "CPU budget for background collection, percent of one CPU; default 3"},
 	{OPTION('\0', "latency", NULL, struct record_command_options, latency),
 	 .description = "also measure wait latency (by BPF, as root; about 0.11 us of CPU time for "
 			"each wakeup and each switch of the host)"},

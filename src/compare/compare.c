@@ -138,7 +138,7 @@ int compare_set_by_threads(struct comparison *comparison, bool by_threads, struc
 {
 	if (by_threads && compare_has_rates(comparison))
 		return error_set(error, -EINVAL,
-				 "both have a window: what is compared are the rates of groups in each");
+				 "both have a window: the rates of groups in each are compared");
 	if (by_threads && comparison->match == NULL)
 		return error_set(
 			error, -EINVAL, "%s",

@@ -97,7 +97,7 @@ void diff_match_describe(const struct diff_match *match, bool by_threads, struct
 	char same[28], came[28], went[28];
 
 	buffer_append_format(
-		buffer, "of the threads %s are the same on both sides, %s came%s, %s went%s",
+		buffer, "%s threads are the same on both sides, %s came%s, %s went%s",
 		number_group_digits(match->same, same), number_group_digits(match->only[DIFF_AFTER], came),
 		by_threads ? " and count from zero" : "", number_group_digits(match->only[DIFF_BEFORE], went),
 		by_threads ? " and are left out: what they did since before is not known" : "");

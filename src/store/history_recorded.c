@@ -696,7 +696,7 @@ static int find_chain(struct recorded *history, struct history_entry *entry, int
 		struct day_file_row row;
 
 		if (count + (known != NULL ? known->depth : 0) >= CHAIN_MAX) {
-			result = error_set(error, -EBADMSG, "%s: a round is told from too many others",
+			result = error_set(error, -EBADMSG, "%s: a round depends on too many others",
 					   entry->file.database.path);
 			break;
 		}

@@ -452,19 +452,19 @@ static void append_ended(const struct snapshot *snapshot, uint64_t interval, str
 
 	if (interval != 0 && ended_set_is_left(snapshot))
 		buffer_append_text(lines,
-				   "ENDED  nobody tells what threads did that ended: the row (ended) is an "
+				   "ENDED  what ended threads did is not reported: the row (ended) is an "
 				   "estimate, the host's CPU time less that of all threads\n");
 	if (set == NULL || (!set->lower_bound && set->lost == 0 && !set->unread))
 		return;
-	buffer_append_text(lines, set->lower_bound ? "ENDED  what threads did that ended is a lower bound: "
+	buffer_append_text(lines, set->lower_bound ? "ENDED  what ended threads did is a lower bound: "
 						     "without their last moments"
 						   : "ENDED  ");
 	if (set->lost != 0) {
 		if (set->lower_bound)
 			buffer_append_text(lines, "; ");
 		append_count(set->lost,
-			     set->lost == 1 ? " thread ended of which nothing is known"
-					    : " threads ended of which nothing is known",
+			     set->lost == 1 ? " ended thread not accounted for"
+					    : " ended threads not accounted for",
 			     lines);
 	}
 	if (set->unread)
@@ -502,9 +502,8 @@ static void append_task_field(const struct snapshot *snapshot, struct buffer *li
 	append_count(count_fields(scheduler), " fields", lines);
 	buffer_append_format(lines, ", in the map %s (%s)\n", scheduler->storage, scheduler->layout);
 	if (fields->context_of == NULL) {
-		buffer_append_text(lines,
-				   "  no contexts were read in this round: nothing on the screen is of "
-				   "them\n");
+		buffer_append_text(lines, "  no contexts were read in this round: nothing on the screen uses "
+					  "them\n");
 		return;
 	}
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
@@ -534,8 +533,8 @@ void evidence_append_lines(const struct snapshot *snapshot, uint64_t interval_ns
 					: " threads ended since the base\n",
 			     lines);
 	buffer_append_text(lines, snapshot->waiting_ns != NULL
-					  ? "WAITS  for a CPU count as far as they have gone\n"
-					  : "WAITS  count when they end, those of stuck threads before\n");
+					  ? "WAITS  for a CPU count up to now\n"
+					  : "WAITS  count when they end, for stuck threads up to now\n");
 	append_ended(snapshot, interval_ns, lines);
 	append_task_field(snapshot, lines);
 	append_probe(snapshot, lines);

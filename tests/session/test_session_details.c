@@ -211,19 +211,18 @@ static void test_lower_bound(void **state)
 	buffer_clear(&lines);
 	snapshot->ended->lower_bound = true;
 	evidence_append_lines(snapshot, 0, 0, &lines);
-	assert_non_null(strstr(lines.data,
-			       "ENDED  what threads did that ended is a lower bound: without their "
-			       "last moments\n"));
+	assert_non_null(strstr(lines.data, "ENDED  what ended threads did is a lower bound: without their "
+					   "last moments\n"));
 	buffer_clear(&lines);
 	snapshot->ended->lost = 1200;
 	evidence_append_lines(snapshot, 0, 0, &lines);
-	assert_non_null(strstr(lines.data, "; 1,200 threads ended of which nothing is known\n"));
+	assert_non_null(strstr(lines.data, "; 1,200 ended threads not accounted for\n"));
 	buffer_clear(&lines);
 	snapshot->ended->lower_bound = false;
 	snapshot->ended->lost = 1;
 	snapshot->ended->unread = true;
 	evidence_append_lines(snapshot, 0, 0, &lines);
-	assert_non_null(strstr(lines.data, "ENDED  1 thread ended of which nothing is known; some could not "
+	assert_non_null(strstr(lines.data, "ENDED  1 ended thread not accounted for; some could not "
 					   "be read, and count later\n"));
 	buffer_release(&lines);
 	snapshot_release(snapshot);

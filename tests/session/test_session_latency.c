@@ -439,8 +439,8 @@ static void test_other_in_words(void **state)
 	add_rounds_with_other();
 	explain("web", COLUMN_WAITS, &lines);
 	assert_non_null(strstr(lines.data, "Value: at least 200"));
-	assert_non_null(strstr(lines.data, "4 more found no room under their names, only under (other)"));
-	assert_non_null(strstr(lines.data, "those that are of this row, if any, are missing below.\n"));
+	assert_non_null(strstr(lines.data, "4 more are counted only under (other), for lack of room"));
+	assert_non_null(strstr(lines.data, "any that belong to this row are missing below.\n"));
 	explain("pool", COLUMN_WAITS, &lines);
 	assert_non_null(strstr(lines.data, "Unavailable: may be counted under (other)."));
 	explain("(other)", COLUMN_WAITS, &lines);

@@ -363,19 +363,18 @@ static void test_words(void **state)
 	(void)state;
 	expect_lines(session, COLUMN_RUNQ,
 		     "Waiting at present\n  1 for a CPU, the longest for 3.5s\n"
-		     "  the waits for a CPU, 3.5s so far, are counted as far as they are in the span\n");
+		     "  the waits for a CPU, 3.5s so far, count for their part in the span\n");
 	expect_lines(session, COLUMN_WAITING, "  1 for a CPU, the longest for 3.5s\nstate:");
 	expect_heading(session, "10:100", "running");
 	expect_heading(session, "11:100", "waits for a CPU for 3.5s");
-	expect_evidence(session, "WAITS  for a CPU count as far as they have gone\n");
+	expect_evidence(session, "WAITS  for a CPU count up to now\n");
 	session_add_round(session, make_round(7, true));
 	expect_heading(session, "11:100", "in uninterruptible sleep for 3.9s");
 	expect_lines(session, COLUMN_LONG, "Value: 1 thread\n");
 	session_release(session);
 	session = make_session(3, false);
-	expect_lines(
-		session, COLUMN_RUNQ,
-		"Of waits that have not ended only those of stuck threads count: not with this backend.\n");
+	expect_lines(session, COLUMN_RUNQ,
+		     "Unfinished waits count only for stuck threads: not with this backend.\n");
 	expect_lines(session, COLUMN_WAITING, "Unavailable: not with this backend.\n");
 	expect_heading(session, "11:100", "running or waits for a CPU");
 	expect_evidence(session, "WAITS  count when they end");

@@ -87,9 +87,10 @@ static const char *last_row(const char *output)
 static void wake_and_compare(struct measurement *measurement)
 {
 	static const char *const program[] = {WAKER_PROGRAM, NAME, NULL};
-	static const char *const arguments[] = {
+	char interval[16];
+	const char *const arguments[] = {
 		CTOP_PROGRAM, "-b",  "--latency", "-n",       "2",         "-d",
-		"3", /* which the test has for stopping it after the first */
+		interval, /* which the test has for stopping it after the first */
 		"--format",   "csv", "--mode",    "interval", "--columns", "waits,p50,p99,rqmax,dwait,dmax",
 		"-f",         NAME,  NULL};
 	const struct run_options ordinary = {0};
@@ -106,9 +107,7 @@ static void wake_and_compare(struct measurement *measurement)
 		skip();
 	helper_start(&waker, program, 0);
 	helper_expect(&waker, "ready");
-	run_start(&running, &ordinary, arguments);
-	run_wait_for_lines(&running, 1);
-	run_pause(&running);
+	run_start_paused(&running, arguments, interval, 3);
 	if (!let_it_wake(&waker, &lateness)) {
 		run_continue(&running);
 		run_finish(&running, &run, &ordinary);
@@ -132,9 +131,9 @@ static void wake_and_compare(struct measurement *measurement)
 	assert_int_equal(sscanf(row, "," NAME ",%lf,%lf,%lf,%lf,%lf,%lf", &waits, &median, &ninety_ninth,
 				&latest, &blocked, &longest_blocked),
 			 6);
-	note = strstr(run.errors, "did not tell of at least ");
+	note = strstr(run.errors, "did not report at least ");
 	if (note != NULL)
-		assert_int_equal(sscanf(note, "did not tell of at least %llu switches", &unseen), 1);
+		assert_int_equal(sscanf(note, "did not report at least %llu context switches", &unseen), 1);
 	run_release(&run);
 	print_message(
 		"%.0f waits by ctop, the waker left the CPU %llu times, %llu switches of all were unseen\n",
@@ -349,7 +348,7 @@ static void test_not_permitted(void **state)
 		skip();
 	run_ctop(&run, &options, arguments);
 	run_expect(&run, 0);
-	assert_non_null(strstr(run.errors, "how long waits take is not measured"));
+	assert_non_null(strstr(run.errors, "latency is not measured"));
 	run_release(&run);
 }
 

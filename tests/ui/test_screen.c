@@ -159,7 +159,7 @@ static void test_header_of_devices(void **state)
 	pty_command(&pty, "devices 8");
 	fake_round(&pty, rows);
 	fake_round(&pty, rows);
-	pty_show(&pty, "%", "CPUs and disks need a higher screen");
+	pty_show(&pty, "%", "CPUs and disks need a taller screen");
 	pty_quit(&pty);
 }
 

@@ -127,7 +127,7 @@ static bool take_event(void *context, const struct capture_event *event)
 		note_failure(exporter, event->text);
 		break;
 	case CAPTURE_NO_LATENCY:
-		command_note("how long waits take is not measured; `ctop doctor` says why");
+		command_note("latency is not measured; `ctop doctor` says why");
 		break;
 	case CAPTURE_NOTICE:
 		command_note("%s", event->text);

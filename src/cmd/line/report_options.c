@@ -63,9 +63,9 @@ const char *const table_format_names[] = {
 
 static const struct option list[] = {
 	{OPTION('\0', "metrics", "NAME,...", struct report_options, metrics), .list = list_metrics,
-	 .description = "print these metrics and derived metrics only (see 'ctop metrics'), and of what a "
-			"sched_ext scheduler keeps these fields (scx.NAME); sections that have none of them "
-			"are printed where --sections names them"},
+	 .description = "print only these metrics and derived metrics (see 'ctop metrics'), and these fields "
+			"of a sched_ext scheduler (scx.NAME); sections that have none of them are printed "
+			"if --sections names them"},
 	{OPTION('\0', "sections", "NAME,...", struct report_options, sections), .list = list_sections,
 	 .describe = describe_sections},
 	{OPTION('\0', "reference", NULL, struct report_options, reference),

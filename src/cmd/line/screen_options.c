@@ -118,8 +118,7 @@ static int set_sort(struct view *view, const char *sort_by, struct error *error)
 	if (result < 0 || view->sort >= COLUMN_COUNT || !column_is_identity(view->sort))
 		return result;
 	if (column_is_looked_up(view->sort))
-		return error_set(error, -EINVAL,
-				 "%s is read for the rows that are shown only: they cannot be sorted by it",
+		return error_set(error, -EINVAL, "cannot sort by %s: it is read only for visible rows",
 				 column_title(view->sort, WINDOW_MODE_RATE));
 	/* words from A on */
 	view->sort_ascending |= colon == NULL;

@@ -94,12 +94,11 @@ static void describe_lives(struct snapshot_report *report)
 	const bool before = report->snapshots[DIFF_BEFORE]->window != NULL;
 	const bool after = report->snapshots[DIFF_AFTER]->window != NULL;
 
-	comparability_add(
-		report->comparability, COMPARABILITY_NOTE, "lives",
-		before || after ? "only one file has a window, so what is compared are the lives of threads; "
-				  "capture the other one with --for 10, too"
-				: "what is compared are the lives of threads; files of ctop capture --for 10 "
-				  "would compare rates");
+	comparability_add(report->comparability, COMPARABILITY_NOTE, "lives",
+			  before || after ? "only one file has a window, so thread lifetimes are compared; "
+					    "capture the other one with --for 10, too"
+					  : "thread lifetimes are compared; files of ctop capture --for 10 "
+					    "would compare rates");
 }
 
 /* Names the fields that were asked for and that no thread in the files has. */

@@ -222,7 +222,7 @@ static int take_event(struct batch *batch, struct capture_event *event, struct e
 		result = error_set(error, event->result, "%s", event->text);
 		break;
 	case CAPTURE_NO_LATENCY:
-		command_note("how long waits take is not measured; `ctop doctor` says why");
+		command_note("latency is not measured; `ctop doctor` says why");
 		break;
 	case CAPTURE_NOTICE:
 		command_note("%s", event->text);
@@ -337,8 +337,8 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 			result = batch.signal;
 	}
 	if (batch.unseen != 0)
-		command_note("the kernel did not tell of at least %" PRIu64
-			     " switches of CPUs: waits that began or ended with one are missing",
+		command_note("the kernel did not report at least %" PRIu64
+			     " context switches: waits that began or ended with one are missing",
 			     batch.unseen);
 	if (result == -EPIPE && batch.signals.former_pipe_action.sa_handler != SIG_IGN)
 		result = SIGPIPE; /* which would have ended it had signals_catch() not ignored it */

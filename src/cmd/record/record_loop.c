@@ -221,7 +221,7 @@ static void take_event(struct record_loop *loop, struct capture_event *event)
 		store_marks(loop, NULL);
 		break;
 	case CAPTURE_NO_LATENCY:
-		command_note("how long waits take is not measured; `ctop doctor` says why");
+		command_note("latency is not measured; `ctop doctor` says why");
 		break;
 	case CAPTURE_NO_ROUND:
 	case CAPTURE_NOT_OPEN:
