@@ -481,6 +481,23 @@ static bool sort_by_ranks(struct table_work *work, struct ordered_row *rows, siz
 	return all;
 }
 
+/* Joins the living rows and those that are gone, each in their order. */
+static void merge_rows(struct table_work *work, struct ordered_row *rows, size_t living, size_t count)
+{
+	const size_t gone_count = count - living;
+	struct ordered_row *gone = memory_allocate((gone_count + 1) * sizeof(*gone));
+	size_t left = gone_count;
+
+	memcpy(gone, &rows[living], gone_count * sizeof(*gone));
+	for (size_t end = count; left != 0; end--) {
+		if (living != 0 && compare_rows(&rows[living - 1], &gone[left - 1], work) > 0)
+			rows[end - 1] = rows[--living];
+		else
+			rows[end - 1] = gone[--left];
+	}
+	free(gone);
+}
+
 /* Sorts rows, of which the first `living` are not gone, so far that the first `wanted` are in their order. */
 static void sort_rows(struct table_work *work, struct ordered_row *rows, size_t living, size_t count,
 		      size_t wanted)
@@ -489,7 +506,9 @@ static void sort_rows(struct table_work *work, struct ordered_row *rows, size_t 
 	const size_t gone_count = count - living;
 
 	/* gone rows have no number to be sorted by: they come last, but have their places among names */
-	if (work->view->sort_by_name && gone_count != 0) {
+	const bool is_mixed = work->view->sort_by_name && gone_count != 0;
+
+	if (is_mixed && wanted < count) {
 		order_first(rows, count, sizeof(*rows), wanted, compare_rows, work);
 		return;
 	}
@@ -498,6 +517,8 @@ static void sort_rows(struct table_work *work, struct ordered_row *rows, size_t 
 		order_first(rows, living, sizeof(*rows), wanted, compare_rows, work);
 	if (wanted > living)
 		order_first(gone, gone_count, sizeof(*gone), wanted - living, compare_rows, work);
+	if (is_mixed)
+		merge_rows(work, rows, living, count);
 }
 
 /* The leader of a process; threads of one come after one another. */

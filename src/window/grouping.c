@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "grouping.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/unicode.h"
 #include "cgroup_key.h"
 #include "pattern.h"
@@ -661,6 +663,46 @@ static int compare_keys(const void *a, const void *b, void *context)
 	return string_pool_compare(context, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
+/* Eight bytes of a text from a place on as a number that orders as they do; zeros behind its end. */
+static uint64_t bytes_from(const char *text, size_t length, size_t place)
+{
+	uint64_t bytes = 0;
+
+	if (place < length)
+		memcpy(&bytes, text + place, length - place < sizeof(bytes) ? length - place : sizeof(bytes));
+	return be64toh(bytes);
+}
+
+/* Sorts ids of keys by their bytes: by the first sixteen, which most differ in, as numbers. */
+static void sort_keys(struct string_pool *keys, uint32_t *ids, size_t count)
+{
+	struct order_item *items = memory_allocate((count + 1) * sizeof(*items));
+	size_t first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *text = string_pool_text(keys, ids[i]);
+		const size_t length = string_pool_length(keys, ids[i]);
+
+		items[i] = (struct order_item){
+			.first = bytes_from(text, length, 0),
+			.second = bytes_from(text, length, sizeof(uint64_t)),
+			.index = ids[i],
+		};
+	}
+	order_items(items, count);
+	for (size_t i = 0; i < count; i++)
+		ids[i] = items[i].index;
+	for (size_t i = 1; i <= count; i++) {
+		if (i < count && items[i].first == items[first].first &&
+		    items[i].second == items[first].second)
+			continue;
+		if (i - first > 1)
+			qsort_r(&ids[first], i - first, sizeof(*ids), compare_keys, keys);
+		first = i;
+	}
+	free(items);
+}
+
 /* Whether some thread or triple has the empty key, which every pool has. */
 static bool has_empty_key(const struct grouping_build *build)
 {
@@ -694,7 +736,7 @@ static void number_groups(struct grouping_build *build)
 	grouping->group_of_key = new_ids(key_count);
 	for (uint32_t key = has_empty_key(build) ? 0 : 1; key < key_count; key++)
 		grouping->key_of_group[grouping->count++] = key;
-	qsort_r(grouping->key_of_group, grouping->count, sizeof(uint32_t), compare_keys, &grouping->keys);
+	sort_keys(&grouping->keys, grouping->key_of_group, grouping->count);
 	for (uint32_t group = 0; group < grouping->count; group++)
 		grouping->group_of_key[grouping->key_of_group[group]] = group;
 	for (size_t s = 0; s < grouping->snapshot_count; s++) {
