@@ -63,7 +63,7 @@ result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf
 
     if setcap cap_bpf,cap_perfmon=ep "$directory/ctop" 2>/dev/null &&
         setpriv --reuid=65534 --regid=65534 --clear-groups "$directory/ctop" $batch >/dev/null 2>&1; then
-        refused "not with file capabilities" 'not with rights .* file capabilities' \
+        refused "not with file capabilities" 'not with rights .* its user lacks' \
             setpriv --reuid=65534 --regid=65534 --clear-groups "$directory/ctop" $batch --backend bpf
     else
         echo "skip - not with file capabilities: this file system keeps none"

@@ -263,6 +263,45 @@ static void test_order(void **state)
 	session_release(session);
 }
 
+/* By name, rows that are gone have their places among the others. */
+static void test_order_of_gone(void **state)
+{
+	const char *const names[] = {"bcdef", "acf"};
+	struct view view = fixture_view(TAB_OVERVIEW, WINDOW_MODE_RATE, AXIS_PROCESS);
+
+	(void)state;
+	view.sort_by_name = true;
+	for (int threads = 0; threads < 2; threads++) {
+		struct session *session = session_create();
+
+		view.level = threads ? VIEW_LEVEL_THREADS : VIEW_LEVEL_GROUPS;
+		for (uint64_t round = 0; round < 2; round++) {
+			struct snapshot *snapshot = fixture_snapshot(round == 0 ? 100 : 102);
+
+			for (const char *name = names[round]; *name != '\0'; name++)
+				fixture_thread(snapshot, (uint32_t)*name, (uint32_t)*name,
+					       (const char[]){*name, '\0'}, (const char[]){*name, '\0'}, 1);
+			session_add_round(session, snapshot);
+			(void)fixture_table_of(session, &view);
+		}
+		for (view.limit = 0; view.limit <= 4; view.limit += 4) {
+			const struct table *table;
+
+			view.sort_ascending = true;
+			table = fixture_table_of(session, &view);
+			assert_int_equal(table->row_gone, 3);
+			for (size_t i = 0; i < table->row_count; i++)
+				assert_int_equal(table->rows[i].label[0], "abcdef"[i]);
+			view.sort_ascending = false;
+			table = fixture_table_of(session, &view);
+			for (size_t i = 0; i < table->row_count; i++)
+				assert_int_equal(table->rows[i].label[0], "fedcba"[i]);
+			assert_int_equal(table->row_count, view.limit != 0 ? view.limit : 6);
+		}
+		session_release(session);
+	}
+}
+
 /* Filters look at the cells of the view or at rates. */
 static void test_filter_rows(void **state)
 {
@@ -693,21 +732,14 @@ static void test_idle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_marks_in_another_order),
-		cmocka_unit_test(test_marks_after_gap),
-		cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_sticky_pattern),
-		cmocka_unit_test(test_narrowing),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_filter_rows),
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_filter_threads),
-		cmocka_unit_test(test_filter_members),
-		cmocka_unit_test(test_filter_states),
-		cmocka_unit_test(test_every_tab),
-		cmocka_unit_test(test_cells_on_demand),
-		cmocka_unit_test(test_cells_of_other_rows),
+		cmocka_unit_test(test_marks),           cmocka_unit_test(test_marks_in_another_order),
+		cmocka_unit_test(test_marks_after_gap), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_sticky_pattern),  cmocka_unit_test(test_narrowing),
+		cmocka_unit_test(test_order),           cmocka_unit_test(test_order_of_gone),
+		cmocka_unit_test(test_filter_rows),     cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_filter_threads),  cmocka_unit_test(test_filter_members),
+		cmocka_unit_test(test_filter_states),   cmocka_unit_test(test_every_tab),
+		cmocka_unit_test(test_cells_on_demand), cmocka_unit_test(test_cells_of_other_rows),
 		cmocka_unit_test(test_rows_kept),
 	};
 
