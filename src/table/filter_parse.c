@@ -167,8 +167,8 @@ static const char *skip_bracket(const char *text)
 }
 
 /*
- * Whether the C library would need much memory for an expression: it writes each repetition out, so that one
- * of a repetition multiplies.
+ * Whether the C library would need much time or memory for an expression: it writes each repetition out, so
+ * that one of a repetition multiplies.
  */
 static bool is_vast(const char *pattern)
 {
@@ -183,11 +183,9 @@ static bool is_vast(const char *pattern)
 
 		switch (*pattern) {
 		case '+':
-			level->last *= 2;
-			pattern++;
-			continue;
 		case '*':
 		case '?': /* a repetition behind it repeats all of it */
+			level->last *= 2;
 			pattern++;
 			continue;
 		case '{':
@@ -238,8 +236,8 @@ static int compile_regex(const char *pattern, bool ignore_case, regex_t *ret_reg
 	if (is_vast(pattern))
 		return error_set(
 			error, -EINVAL,
-			"/%s/ repeats repetitions so often that it needs too much memory; use fewer of "
-			"+ and {}",
+			"/%s/ repeats repetitions so often that it takes too much time or memory; use "
+			"fewer of + * ? and {}",
 			pattern);
 	result = regcomp(ret_regex, pattern, REG_EXTENDED | REG_NOSUB | (ignore_case ? REG_ICASE : 0));
 	if (result == 0)
