@@ -415,8 +415,8 @@ static const char *row_text(const struct snapshot *snapshot, uint32_t row, size_
 }
 
 /*
- * The names of a process that other threads than its leader belong to. One that began after `start_ns`, when
- * such a thread had begun, has its number from it.
+ * The names of a process that other threads than its leader belong to. A process that began after `start_ns`,
+ * when the thread was there already, was given the same number later and is another one.
  */
 static void name_process(const struct reading *reading, uint32_t tgid, uint64_t start_ns,
 			 const char **ret_process, const char **ret_cgroup)

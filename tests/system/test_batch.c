@@ -108,7 +108,7 @@ static void assert_number(const struct round_lines *round, const char *group, co
 			 (unsigned long long)low, (unsigned long long)high);
 }
 
-/* What ctop is started with. */
+/* The command line of a run in batch mode. */
 struct batch {
 	char pid[16], interval[16];
 	const char *arguments[40];
