@@ -167,47 +167,52 @@ static const char *skip_bracket(const char *text)
 }
 
 /*
- * Whether the C library would need much time or memory for an expression: it writes each repetition out, so
- * that one of a repetition multiplies.
+ * Whether the C library would need much time or memory for an expression: it writes each repetition out, one
+ * of a repetition multiplies, and then looks for a way from each copy to each other one.
  */
 static bool is_vast(const char *pattern)
 {
 	struct {
-		double before, last; /* number of atoms before the last one, and in it */
+		double before, last; /* weight of the atoms before the last one, and of that */
+		bool any_repeated, last_repeated;
 	} levels[32] = {{0}}, *level = levels;
+	double sum = 0;
 
 	while (*pattern != '\0') {
-		unsigned long most;
-		double size = 1;
+		double weight = 1, most = 0;
+		bool repeated = false;
 		char *end;
 
 		switch (*pattern) {
 		case '+':
 		case '*':
 		case '?': /* a repetition behind it repeats all of it */
-			level->last *= 2;
+			most = 2;
 			pattern++;
-			continue;
+			break;
 		case '{':
-			most = strtoul(pattern + 1, &end, 10);
+			most = (double)strtoul(pattern + 1, &end, 10);
 			if (*end == ',' && end[1] == '}') {
 				most++;
 				end++;
 			} else if (*end == ',') {
-				most = strtoul(end + 1, &end, 10);
+				/* each of them may be absent */
+				most = 2 * (double)strtoul(end + 1, &end, 10);
 			}
-			level->last *= most > 1 ? (double)most : 1;
+			most = most > 1 ? most : 1;
 			pattern = *end == '}' ? end + 1 : pattern + 1;
-			continue;
+			break;
 		case '(':
 			if (++level == levels + sizeof(levels) / sizeof(levels[0]))
 				return true;
 			level->before = level->last = 0;
+			level->any_repeated = level->last_repeated = false;
 			pattern++;
 			continue;
 		case ')':
 			if (level != levels) {
-				size += level->before + level->last;
+				weight += level->before + level->last;
+				repeated = level->any_repeated;
 				level--;
 			}
 			pattern++;
@@ -221,11 +226,20 @@ static bool is_vast(const char *pattern)
 		default:
 			pattern++;
 		}
+		if (most != 0) {
+			level->last *= level->last_repeated ? most * most : most;
+			level->any_repeated = level->last_repeated = true;
+			continue;
+		}
 		level->before += level->last;
-		level->last = size;
+		level->last = weight;
+		level->last_repeated = repeated;
+		level->any_repeated |= repeated;
 	}
-	/* an open parenthesis is refused anyway */
-	return level->before + level->last > 10000;
+	/* an open parenthesis is refused, but only when what is before it has been written out */
+	for (size_t i = 0; i <= (size_t)(level - levels); i++)
+		sum += levels[i].before + levels[i].last;
+	return sum > 5000;
 }
 
 static int compile_regex(const char *pattern, bool ignore_case, regex_t *ret_regex, struct error *error)

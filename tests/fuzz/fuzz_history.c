@@ -2,7 +2,7 @@
 /*
  * Histories: the file of a day, read by all that reads one. The first byte says what the input is: changes of
  * some bytes of a good file, or of one with a log; a whole file; rows of its tables; or a moment or range of
- * a good history as users type it. What cannot be read must say why.
+ * a good history as users type it. It also says what is read of the rounds. What cannot be read must say why.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -29,6 +29,24 @@ enum {
 	FILE_MAX = 1 << 18,
 	ROWS_MAX = 64,
 	WAITS_MAX = 20, /* for an input */
+};
+
+/* What an input is. */
+enum kind {
+	KIND_CHANGES,
+	KIND_CHANGES_WITH_LOG,
+	KIND_FILE,
+	KIND_ROWS,
+	KIND_MOMENT,
+	KINDS,
+};
+
+/* What is read of a history; all of it would be some hundred inputs a second. */
+enum reading {
+	READING_ROUND,
+	READING_STEPS, /* from the first round to the last */
+	READING_REST,
+	READINGS,
 };
 
 /* 2026-11-20 08:00:00 UTC */
@@ -184,7 +202,6 @@ static void read_round(struct history *history, const struct history_round *roun
 {
 	struct error error = {""};
 	struct snapshot *snapshot;
-	struct history_round other;
 	double left_ns;
 
 	if (holds(history_read(history, round, &snapshot, &error), &error)) {
@@ -195,44 +212,44 @@ static void read_round(struct history *history, const struct history_round *roun
 		snapshot_release(snapshot);
 	for (size_t i = 0; i < HISTORY_BOOT_TEXTS; i++)
 		require(history_boot(history, round)->texts[i] != NULL);
-	holds(history_find(history, round->unix_ns, HISTORY_NEAREST, &other, &error), &error);
 }
 
-static void read_rounds(struct history *history)
+/* Steps over all rounds, or to that of this number, which is decoded: the last, where there are fewer. */
+static void read_rounds(struct history *history, enum reading reading, size_t number)
 {
 	struct error error = {""};
-	struct history_round round, next, *rounds;
-	size_t count;
+	struct history_round round, next, other;
 	bool more = holds(history_first(history, &round, &error), &error);
+	const bool any = more;
 
-	for (size_t i = 0; more && i < ROWS_MAX; i++) {
-		read_round(history, &round);
+	for (size_t i = 0; more && i < (reading == READING_STEPS ? ROWS_MAX : number); i++) {
 		more = holds(history_step(history, &round, 1, &next, &error), &error) &&
 		       !history_is_same(&round, &next);
 		/* they ascend, whatever the file says */
 		require(!more || next.day > round.day || (next.day == round.day && next.id > round.id));
 		if (more)
 			history_adjoins(history, &round, &next);
-		round = next;
+		if (reading == READING_STEPS)
+			holds(history_find(history, round.unix_ns, HISTORY_NEAREST, &other, &error), &error);
+		if (more)
+			round = next;
 	}
-	if (holds(history_last(history, &round, &error), &error)) {
-		holds(history_step(history, &round, -1000, &next, &error), &error);
+	if (any && reading == READING_ROUND)
 		read_round(history, &round);
-	}
-	if (holds(history_range(history, 0, UINT64_MAX, &rounds, &count, &error), &error))
-		free(rounds);
 }
 
-static void read_all(void)
+static void read_rest(struct history *history)
 {
 	struct error error = {""};
 	struct history_marks marks = {0};
+	struct history_round round, before, *rounds;
 	const struct history_hole *holes;
-	struct history *history;
 	size_t count;
 
-	require(history_open(directory, &history, &error) == 0);
-	read_rounds(history);
+	if (holds(history_last(history, &round, &error), &error))
+		holds(history_step(history, &round, -1000, &before, &error), &error);
+	if (holds(history_range(history, 0, UINT64_MAX, &rounds, &count, &error), &error))
+		free(rounds);
 	holds(history_marks_read(history, 0, UINT64_MAX, &marks, &error), &error);
 	for (size_t i = 0; i < marks.count; i++)
 		require(marks.items[i].kind != NULL);
@@ -241,6 +258,18 @@ static void read_all(void)
 	holes = history_damage(history, true, &count);
 	for (size_t i = 0; i < count; i++)
 		require(holes[i].why[0] != '\0' && holes[i].from_unix_ns <= holes[i].to_unix_ns);
+}
+
+static void read_history(enum reading reading, size_t number)
+{
+	struct error error = {""};
+	struct history *history;
+
+	require(history_open(directory, &history, &error) == 0);
+	if (reading == READING_REST)
+		read_rest(history);
+	else
+		read_rounds(history, reading, number);
 	history_close(history);
 }
 
@@ -435,26 +464,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	waits = 0;
 	if (size == 0 || size > FILE_MAX)
 		return 0;
-	switch (data[0] % 5) {
-	case 0:
+	switch ((enum kind)(data[0] % KINDS)) {
+	case KIND_CHANGES:
 		put(log_file, "", 0);
 		change(file, &whole, &input.data, &input.size);
 		break;
-	case 1:
+	case KIND_CHANGES_WITH_LOG:
 		change(file, &parts[0], &input.data, &input.size);
 		change(log_file, &parts[1], &input.data, &input.size);
 		break;
-	case 2:
+	case KIND_FILE:
 		put(log_file, "", 0);
 		put(file, input.data, input.size);
 		break;
-	case 3:
+	case KIND_ROWS:
 		put_rows(&input);
 		break;
-	default:
+	case KIND_MOMENT:
+	case KINDS:
 		read_moment(&input);
 		return 0;
 	}
-	read_all();
+	read_history((enum reading)(data[0] / KINDS % READINGS), data[0] / (KINDS * READINGS));
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The types of a scheduler and the memory of its arena. The first two bytes say how many of the others are
- * types (BTF), the third what to do with them; all that is left is memory, over and over again, so that a
- * walk meets circles.
+ * types (BTF), the third what to do with them and with which of them; all that is left is memory, over and
+ * over again, so that a walk meets circles.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -17,10 +17,10 @@
 enum {
 	HEAD = 3,
 	TEXT_MAX = 2000,
-	ENTRIES_MAX = 200,
-	TRIES = 64, /* types that are taken for contexts */
+	ENTRIES_MAX = 20,
 	OWN_LAYOUT = 1,
 	ID_AFTER = 2,
+	TYPE = 4, /* times this: the type that is taken for a context */
 };
 
 struct memory {
@@ -110,8 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memory = (struct memory){data + HEAD + types, size - HEAD - types};
 	btf = btf__new(data + HEAD, (uint32_t)types);
 	if (btf != NULL) {
-		for (uint32_t type = 0; type <= btf__type_cnt(btf) && type < TRIES; type++)
-			look_at_type(btf, type, &memory);
+		look_at_type(btf, data[2] / TYPE % (btf__type_cnt(btf) + 1), &memory);
 		if ((data[2] & OWN_LAYOUT) == 0 && sdt_layout_find(btf, &layout, &error) < 0 &&
 		    error.text[0] == '\0')
 			abort();

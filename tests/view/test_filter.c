@@ -632,6 +632,16 @@ static void assert_refused(const char *text, const char *part)
 		fail_msg("%s: '%s' is not in '%s'", text, part, error.text);
 }
 
+static void assert_taken(const char *text)
+{
+	struct error error = {{0}};
+	struct filter *filter = filter_parse(text, &error);
+
+	if (filter == NULL)
+		fail_msg("%s: %s", text, error.text);
+	filter_release(filter);
+}
+
 static void test_refusals(void **state)
 {
 	(void)state;
@@ -641,6 +651,10 @@ static void test_refusals(void **state)
 	assert_refused("/a{100}{2,100}{100,}/", "too much time or memory");
 	assert_refused("/^k+++++++++++*++++++++++++/", "too much time or memory");
 	assert_refused("/k++++++++++++?++++++++++++/", "too much time or memory");
+	assert_refused("/x++++++++++++++++++++++++++++++++++(y/", "too much time or memory");
+	assert_refused("/x*++++++++++++/", "too much time or memory");
+	assert_refused("/(x?+?+?+){100}/", "too much time or memory");
+	assert_taken("/([0-9a-f]{8}-)([0-9a-f]{4}-){3}[0-9a-f]{12}|(([0-9]+[.]){3}[0-9]+ ?){1,4}/");
 	assert_refused("/(a?(b?)?=*?)"
 		       "?"
 		       "?"
