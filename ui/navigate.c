@@ -309,12 +309,17 @@ bool navigate_follow_scheduler(struct ui *ui)
 
 		change_scheduler(ui, NULL, false);
 		/* schedulers are often started again: whoever looks at one waits for the next */
+		ui->awaits_scheduler = shown;
 		if (shown)
 			screen_message(ui, STYLE_MESSAGE,
 				       "the scheduler%s%s is gone; waiting for another one",
 				       *last != '\0' ? " " : "", last);
 	} else if (changed || (was_there && !same)) {
-		change_scheduler(ui, name, was_there && !same && *last != '\0' && *name != '\0');
+		const bool named = name != NULL && *name != '\0';
+
+		change_scheduler(ui, name,
+				 named && (ui->awaits_scheduler || (was_there && !same && *last != '\0')));
+		ui->awaits_scheduler &= !named;
 	}
 	free(last);
 	return ui->view.sort != sort;

@@ -287,7 +287,8 @@ struct ui {
 	struct snapshot *held;  /* a round that came while paused, to be added before the next one, or NULL */
 	struct view plain_view; /* what leaving the comparison goes back to */
 
-	char *scheduler; /* of sched_ext, that ran as of the last round: its name; NULL for none */
+	char *scheduler;       /* of sched_ext, that ran as of the last round: its name; NULL for none */
+	bool awaits_scheduler; /* the screen says that it is gone, and waits for another one */
 
 	struct header_counts counts;
 	enum screen_frame frame;

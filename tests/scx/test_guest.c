@@ -791,6 +791,10 @@ static void screen_follows_schedulers(void **state)
 	scheduler_end();
 	pty_wait_text(&pty, "is gone; waiting for another one");
 	pty_wait(&pty, no_weight_is_shown, NULL, "no weights");
+	scheduler_start(last);
+	pty_wait_text(&pty, "the scheduler ctop_before was started");
+	scheduler_end();
+	pty_wait_text(&pty, "is gone; waiting for another one");
 	pty_type(&pty, "1");
 	pty_wait_text(&pty, "RUNQ%");
 	assert_true(has_tab(&pty, "Latency"));
