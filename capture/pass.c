@@ -639,16 +639,16 @@ static void decode_row(struct intake *intake, size_t row, const struct task_part
 	const struct feature_checks *checks = &round->capture->checks;
 	struct thread_state *state = &round->states[row];
 	const struct task_record *record = parts->record;
-	bool kernel = (record->task_flags & TASK_KERNEL_THREAD) != 0;
 
 	task_decode(snapshot, row, parts, intake->with_io, shown_times(round, row));
 	snapshot_store(snapshot, row, METRIC_POLICY, round_policy_text(round, record->policy));
 	store_cpus(intake, row);
 	snapshot->start_time[row] = record->start_boottime / NS_PER_TICK;
 	snapshot->uid[row] = record->uid;
-	snapshot->thread_flags[row] = (uint8_t)((snapshot->thread_flags[row] &
-						 (THREAD_JEMALLOC_MEASURED | THREAD_WAIT_AT_LEAST)) |
-						round_measured_flags(checks) | (kernel ? THREAD_KERNEL : 0));
+	snapshot->thread_flags[row] =
+		(uint8_t)((snapshot->thread_flags[row] & (THREAD_JEMALLOC_MEASURED | THREAD_WAIT_AT_LEAST)) |
+			  round_measured_flags(checks) |
+			  round_kind_flags(record->task_flags, snapshot->tid[row] == snapshot->tgid[row]));
 	state->state = task_state_letter(record);
 	state->flags |= ROW_IDENTIFIED | ROW_MOVED | ROW_CHANGED;
 	round->capture->passes.saw_delays |= (record->flags & TASK_HAS_DELAYS) != 0;
@@ -770,9 +770,9 @@ static int fill_rows(struct intake *intake)
 			return -ECANCELED;
 		if (process->row_count == 0)
 			continue;
-		if (process->cgroup != NULL &&
+		if ((process->cgroup != NULL || process->tasks >= 0) &&
 		    (round->states[round_leader_row(round, process)].flags & ROW_NEW) != 0)
-			process_forget(process); /* the number was used again */
+			process_list_forget(list, process); /* the number was used again */
 		for (size_t row = process->first_row; row < end; row++)
 			fill_row(intake, process, row);
 		note_resident(intake, process);

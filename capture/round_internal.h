@@ -308,6 +308,9 @@ uint64_t round_policy_text(struct round *round, int64_t policy);
 /* The file format's flags of a thread whose counters were read, by its rules. */
 uint8_t round_measured_flags(const struct feature_checks *checks);
 
+/* The flags that say what a thread is, by those that the kernel has of it (PF_… of include/linux/sched.h). */
+uint8_t round_kind_flags(uint64_t task_flags, bool is_leader);
+
 /* Stores the metrics that `source` fills from round->reading and notes that it was read at round->now_ns. */
 void round_apply(struct round *round, size_t row, enum source source);
 

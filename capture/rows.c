@@ -64,6 +64,13 @@ uint8_t round_measured_flags(const struct feature_checks *checks)
 	return (uint8_t)flags;
 }
 
+uint8_t round_kind_flags(uint64_t task_flags, bool is_leader)
+{
+	if ((task_flags & PROCFS_PF_KTHREAD) != 0)
+		return THREAD_KERNEL;
+	return is_leader && (task_flags & PROCFS_PF_FORKNOEXEC) != 0 ? THREAD_FORKED : 0;
+}
+
 /* --- cells --- */
 
 uint64_t round_policy_text(struct round *round, int64_t policy)

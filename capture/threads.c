@@ -230,9 +230,9 @@ static bool take_stat(struct round *round, size_t row, int tasks)
 	}
 	if (reading->start_time_known)
 		snapshot->start_time[row] = reading->start_time;
-	snapshot->thread_flags[row] &= (uint8_t)~THREAD_KERNEL;
-	if (thread_reading_is_kernel(reading))
-		snapshot->thread_flags[row] |= THREAD_KERNEL;
+	snapshot->thread_flags[row] &= (uint8_t) ~(THREAD_KERNEL | THREAD_FORKED);
+	snapshot->thread_flags[row] |= round_kind_flags(reading->flags,
+							snapshot->tid[row] == snapshot->tgid[row]);
 	note_resident(round);
 	round->comm[row] = string_pool_intern(&snapshot->strings, reading->name, reading->name_length);
 	state->flags |= ROW_IDENTIFIED;
@@ -373,7 +373,7 @@ static void read_thread(struct round *round, size_t row, int tasks, source_set w
 /* --- counters, which show which threads ran --- */
 
 /* Flags that a reply does not change. */
-static const uint8_t kept_flags = THREAD_KERNEL | THREAD_JEMALLOC_MEASURED;
+static const uint8_t kept_flags = THREAD_KERNEL | THREAD_FORKED | THREAD_JEMALLOC_MEASURED;
 
 /* The number may be that of a thread of another process by now (ac_tgid since version 12). */
 static bool is_elsewhere(const struct taskstats_reply *reply, uint32_t tgid)

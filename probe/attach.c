@@ -45,6 +45,8 @@ enum heap_tag attachment_failure_tag(int negative_errno, enum heap_tag otherwise
 		return HEAP_TAG_PID_MISSING;
 	case -ETIMEDOUT:
 		return HEAP_TAG_MEMORY_LOCKED;
+	case -EIO: /* of reader_call() alone */
+		return HEAP_TAG_RESOLVER_ENDED;
 	default:
 		return otherwise;
 	}
@@ -168,7 +170,7 @@ static int find_storage(struct attachment *attachment, const struct auxiliary_ve
 				     error_set(error, r, "its TLS segment matches no thread storage"));
 	}
 	r = find_library_storage(attachment, vector, map, layout->object, way, error);
-	if (r == -EPERM || r == -ESRCH || r == -ETIMEDOUT)
+	if (r == -EPERM || r == -ESRCH || r == -ETIMEDOUT || r == -EIO)
 		return fail(attachment_failure_tag(r, HEAP_TAG_PROCESS_VM_READV), ret_tag, r);
 	return r == 0 ? 0 : fail(HEAP_TAG_JEMALLOC_IN_DSO, ret_tag, r);
 }

@@ -21,7 +21,7 @@ enum {
 	STAT_NAME = 2, /* fields of PROCESS/stat, proc_pid_stat(5) */
 	STAT_START_CODE = 26,
 	STAT_START_STACK = 28,
-	RECHECK_FIRST = 2,  /* a process that failed is looked at again at its second look … */
+	RECHECK_FIRST = 1,  /* a process that failed is examined again at the next look … */
 	RECHECK_FACTOR = 8, /* … and whenever it was seen so many times as often */
 };
 
@@ -34,11 +34,12 @@ struct address_space {
 struct known_process {
 	struct probe_process shown; /* first: what probe_look() hands out */
 	struct address_space space;
-	uint64_t looks, next_check;
-	bool seen;     /* since probe_drop_unseen() */
-	bool is_stale; /* it runs another program than the one we attached to */
+	uint64_t looks, next_check; /* looks since it failed, and at which of them it is examined again */
+	bool seen;                  /* since probe_drop_unseen() */
+	bool is_stale;              /* it runs another program than the one we attached to */
 	struct process_map map;
 	struct resolution_entry *resolution; /* held; NULL at first */
+	unsigned int tries;                  /* of the resolution, when its outcome was taken */
 	bool is_attached;
 	struct attachment attachment;
 	struct known_threads known;
@@ -233,6 +234,7 @@ static void attach(struct probe *probe, struct known_process *process, int proce
 	enum heap_tag tag;
 	int r;
 
+	process->tries = resolution_entry_tries(process->resolution);
 	resolution_entry_result(process->resolution, &process->map, &resolution);
 	if (resolution.tag != HEAP_TAG_NONE) {
 		fail_process(process, resolution.tag, resolution.text);
@@ -274,21 +276,20 @@ static void advance(struct probe *probe, struct known_process *process, int proc
  * Is it time to look again at a process that failed? Seen for the first time, it may have been on its way
  * from exec to its libraries; later it may have loaded more, or changed its owner. Ever more rarely, for it
  * costs one reading of its memory map. The reader knows when to ask whoever was locked, and the resolutions
- * when a file that could not be opened in time is worth another try.
+ * when a failure is worth another try, or was tried again for another process.
  */
 static bool is_check_due(struct known_process *process)
 {
-	process->looks++;
-	if (process->shown.state == PROBE_STATE_FAILED &&
-	    (process->shown.tag == HEAP_TAG_MEMORY_LOCKED ||
-	     (process->resolution != NULL && resolution_entry_is_due(process->resolution))))
+	if (process->shown.state != PROBE_STATE_FAILED)
+		return false;
+	if (process->shown.tag == HEAP_TAG_MEMORY_LOCKED ||
+	    (process->resolution != NULL && (resolution_entry_is_due(process->resolution) ||
+					     resolution_entry_tries(process->resolution) != process->tries)))
 		return true;
-	if (process->next_check == 0)
-		process->next_check = RECHECK_FIRST;
-	if (process->looks < process->next_check)
+	if (++process->looks < process->next_check)
 		return false;
 	process->next_check *= RECHECK_FACTOR;
-	return process->shown.state == PROBE_STATE_FAILED;
+	return true;
 }
 
 const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory)
@@ -300,10 +301,10 @@ const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int p
 	process->seen = true;
 	if (changed) {
 		process->looks = 0;
-		process->next_check = 0;
+		process->next_check = RECHECK_FIRST;
 		process->space = space;
 	}
-	if (is_check_due(process) || changed)
+	if (changed || is_check_due(process))
 		begin(probe, process, process_directory);
 	advance(probe, process, process_directory);
 	return &process->shown;

@@ -145,7 +145,7 @@ enum {
 	/* The last piece of a call is the mark of the address space. */
 	WARM_MAX = PROBE_BATCH,
 	COLD_MAX = (TRANSFER_MAX - 1) / 2, /* the counters and the proof */
-	FORGET_ROUNDS = 32,                /* a thread not asked for so often is forgotten */
+	ENDED_MAX = 64,                    /* threads that have ended are not looked for before */
 	BIRTH_WAITS = 3,                   /* for threads that have not registered their list yet */
 	BIRTH_WAIT_NS = 1000 * 1000,
 	LIVING_TRIES = 64, /* threads asked before a process counts as gone */
@@ -157,7 +157,6 @@ struct known_thread {
 	uint64_t start_time;
 	uint64_t address; /* of the first counter; 0: to be found */
 	uint64_t allocated, deallocated;
-	uint64_t asked; /* known_threads.asked when it was last asked for */
 	uint32_t tid;
 	bool has_reading;   /* the counters are those of the last reading */
 	bool is_headless;   /* it was waited for and registered no robust list */
@@ -254,27 +253,22 @@ static uint32_t find_known(struct known_threads *known, const struct probe_threa
 	if (known->threads[index].start_time != thread->start_time)
 		known->threads[index] = (struct known_thread){.tid = thread->tid,
 							      .start_time = thread->start_time};
-	known->threads[index].asked = known->asked;
 	return index;
 }
 
 /*
- * Forgets threads that nobody has asked for while each of the others was asked for many times. A caller may
- * read a process in parts, and quiet threads less often than busy ones.
+ * Forgets threads that have ended, once there may be more of them than of others. Quiet ones, which a caller
+ * may ask for seldom, remain.
  */
-static void forget_old(struct known_threads *known, size_t asked)
+static void forget_ended(struct known_threads *known, const struct attachment *attachment)
 {
-	/* by the threads kept last time: by all that are known, it would grow with short-lived ones */
-	const uint64_t patience = FORGET_ROUNDS * (uint64_t)(known->stayed > asked ? known->stayed : asked);
 	size_t kept = 0;
 
-	known->asked += asked;
-	if (known->asked - known->swept <= patience)
+	if (known->count <= 2 * known->stayed + ENDED_MAX)
 		return;
-	known->swept = known->asked;
 	hash_map_clear(&known->by_tid);
 	for (size_t i = 0; i < known->count; i++) {
-		if (known->asked - known->threads[i].asked > patience)
+		if (!attachment_has_thread(attachment, known->threads[i].tid))
 			continue;
 		known->threads[kept] = known->threads[i];
 		hash_map_set(&known->by_tid, known->threads[kept].tid, (uint32_t)kept);
@@ -316,6 +310,8 @@ static enum heap_tag tag_of(int error_number)
 		return HEAP_TAG_NOT_PERMITTED;
 	case ETIMEDOUT:
 		return HEAP_TAG_MEMORY_LOCKED;
+	case EIO: /* of reader_call() alone */
+		return HEAP_TAG_RESOLVER_ENDED;
 	default:
 		return HEAP_TAG_PROCESS_VM_READV;
 	}
@@ -692,7 +688,7 @@ static void prepare(struct reading *reading)
 	memory->cold = memory->lists;
 	memory->unborn = memory->cold + count;
 	memory->held = memory->unborn + count;
-	forget_old(reading->known, count);
+	forget_ended(reading->known, reading->attachment);
 	for (size_t i = 0; i < count; i++) {
 		memory->entries[i] = find_known(reading->known, &reading->threads[i]);
 		fail(reading, i, HEAP_TAG_NEEDS_STOP, 0);

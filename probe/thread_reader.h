@@ -17,8 +17,7 @@ struct known_threads {
 	struct hash_map by_tid; /* index in `threads` */
 	struct known_thread *threads;
 	size_t count, capacity;
-	size_t stayed;         /* of them, when old ones were last forgotten */
-	uint64_t asked, swept; /* threads asked for so far, and by then */
+	size_t stayed; /* of them, when those that had ended were last forgotten */
 };
 
 void known_threads_clear(struct known_threads *known);

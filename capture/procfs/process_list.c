@@ -114,6 +114,14 @@ void process_forget(struct process *process)
 	process->links = 0;
 }
 
+void process_list_forget(struct process_list *list, struct process *process)
+{
+	list->kept -= process->keep_open;
+	process->keep_open = false;
+	process_list_done(process);
+	process_forget(process);
+}
+
 bool process_note_cgroup(struct process *process, const char *path, size_t length)
 {
 	if (process->cgroup != NULL && process->cgroup_length == length &&
@@ -141,15 +149,6 @@ struct process *process_list_find(const struct process_list *list, uint32_t tgid
 	return bsearch(&tgid, list->items, list->count, sizeof(*list->items), order_by_u32);
 }
 
-/* Another process has its number, or none: closes what was kept open too. */
-static void drop(struct process_list *list, struct process *process)
-{
-	list->kept -= process->keep_open;
-	process->keep_open = false;
-	process_list_done(process);
-	process_forget(process);
-}
-
 /* Merges list->ids, ascending, into the processes known. */
 static void merge(struct process_list *list)
 {
@@ -158,14 +157,14 @@ static void merge(struct process_list *list)
 
 	for (size_t i = 0; i < list->id_count; i++) {
 		for (; old < list->count && list->items[old].tgid < list->ids[i]; old++)
-			drop(list, &list->items[old]);
+			process_list_forget(list, &list->items[old]);
 		if (old < list->count && list->items[old].tgid == list->ids[i])
 			merged[i] = list->items[old++];
 		else
 			merged[i] = (struct process){.tgid = list->ids[i], .tasks = -1};
 	}
 	for (; old < list->count; old++)
-		drop(list, &list->items[old]);
+		process_list_forget(list, &list->items[old]);
 	free(list->items);
 	list->items = merged;
 	list->count = list->id_count;
@@ -230,7 +229,7 @@ size_t process_list_threads(struct process_list *list, struct process *process)
 		return 0;
 	if (list_directory(list, process->tasks) < 0 || list->id_count == 0) {
 		/* A kept directory of an ended process; its number may belong to another by now. */
-		drop(list, process);
+		process_list_forget(list, process);
 		list->id_count = 0;
 		if (was_open && process_list_tasks(list, process) >= 0 &&
 		    list_directory(list, process->tasks) < 0)
@@ -247,7 +246,7 @@ size_t process_list_threads(struct process_list *list, struct process *process)
 void process_list_release(struct process_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		drop(list, &list->items[i]);
+		process_list_forget(list, &list->items[i]);
 	free(list->items);
 	free(list->ids);
 	free(list->entries);

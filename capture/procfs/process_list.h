@@ -87,6 +87,9 @@ void process_list_done(struct process *process);
 /* Forgets what was learned about a process: another one has its number now. */
 void process_forget(struct process *process);
 
+/* The same where its task directory may be that of the former one: closes it, too, if it was kept open. */
+void process_list_forget(struct process_list *list, struct process *process);
+
 /* Takes the path of the cgroup, `length` bytes, that its leader is in. Returns whether it is another one. */
 bool process_note_cgroup(struct process *process, const char *path, size_t length);
 

@@ -95,10 +95,13 @@ static inline void thread_reading_set_bad(struct thread_reading *reading, enum m
 	metric_set_add(&reading->bad, metric);
 }
 
-/* PF_KTHREAD of include/linux/sched.h: a kernel thread. */
+/* Of include/linux/sched.h. */
+#define PROCFS_PF_KTHREAD    UINT64_C(0x00200000)
+#define PROCFS_PF_FORKNOEXEC UINT64_C(0x00000040)
+
 static inline bool thread_reading_is_kernel(const struct thread_reading *reading)
 {
-	return (reading->flags & 0x00200000) != 0;
+	return (reading->flags & PROCFS_PF_KTHREAD) != 0;
 }
 
 /*

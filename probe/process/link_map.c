@@ -278,6 +278,7 @@ int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const st
 	case -EPERM:
 	case -ESRCH:
 	case -ETIMEDOUT:
+	case -EIO:
 		return error_set(error, r, "its memory: %s", strerror(-r));
 	default:
 		return error_set(error, -ENOENT, "%s is not in its link map", map->objects[object].path);

@@ -34,7 +34,7 @@ struct link_map_tls {
 /*
  * Finds object number `object` of `map` in the link map of process `pid` and reads its thread-local storage
  * at the offsets that `library` gives. Returns 0, -EAGAIN if the dynamic linker has not reached it yet,
- * -EPERM, -ESRCH or -ETIMEDOUT, or -ENOENT without such an entry; with a sentence.
+ * -EPERM, -ESRCH, -ETIMEDOUT or -EIO, or -ENOENT without such an entry; with a sentence.
  */
 int link_map_find_tls(pid_t pid, const struct auxiliary_vector *vector, const struct process_map *map,
 		      uint32_t object, const struct c_library *library, struct link_map_tls *ret_tls,

@@ -11,11 +11,18 @@
 
 /* The ELF objects of a process, from its memory map (/proc/PID/maps, fs/proc/task_mmu.c). */
 
+/* Tells a file from itself before it was rewritten. No padding. */
+struct file_state {
+	uint64_t size; /* 0: not known, like the rest */
+	int64_t change_seconds, change_nanoseconds;
+};
+
 struct mapped_object {
 	char *path;             /* owned; first blank-delimited word, as the map has it */
 	uint64_t start, end;    /* of the executable mapping that made it known */
 	uint64_t first;         /* where the object begins: its mapping with file offset 0 */
 	uint64_t device, inode; /* as the map prints them: makedev(3) of major and minor */
+	struct file_state state;
 };
 
 struct process_map {
@@ -26,8 +33,9 @@ struct process_map {
 
 /*
  * Reads PROCESS/maps below the open directory of process `tgid`. `executable_device` and `executable_inode`
- * name the file to leave out. `reader`, which may be NULL, reads the file: that may hang. Returns 0 or a
- * negative errno with a sentence (-EACCES, -ENOENT, -ESRCH, -ETIMEDOUT …).
+ * name the file to leave out. `reader`, which may be NULL, reads the file: that may hang. The states of the
+ * libraries are what the kernel has in its caches, and no file system is asked. Returns 0 or a negative errno
+ * with a sentence (-EACCES, -ENOENT, -ESRCH, -ETIMEDOUT …).
  */
 int process_map_read(struct reader *reader, pid_t tgid, int process_directory, dev_t executable_device,
 		     ino_t executable_inode, struct process_map *ret_map, struct error *error);

@@ -16,7 +16,10 @@
 
 /* When a failure that may pass is looked at again. */
 #define RETRY_NS (60 * NS_PER_S)
-/* … until a resolver that failed is tried again: it may take all of its time once more. */
+/*
+ * … until a resolver that failed is tried again: it may take all of its time once more. Debug data may be
+ * installed, and the host may have more CPU time.
+ */
 #define RESOLVER_RETRY_NS (600 * NS_PER_S)
 
 enum {
@@ -29,7 +32,7 @@ enum {
 struct resolution_entry {
 	enum resolution_state state;
 	uint32_t holders;
-	char *key; /* owned: the executable's part, then one of each library */
+	char *key; /* owned: the executable's part, one of each library, then the state of each */
 	size_t key_length;
 	struct resolution result; /* of RESOLUTION_DONE */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when a failure that may pass is looked at again; 0: never */
@@ -127,18 +130,40 @@ static void append_key(struct buffer *key, const struct executable *executable, 
 	buffer_append(key, executable, sizeof(*executable));
 	for (size_t i = 0; i < map->count; i++)
 		append_object(key, objects[i]);
+	for (size_t i = 0; i < map->count; i++)
+		buffer_append(key, &objects[i]->state, sizeof(objects[i]->state));
 	free(objects);
 }
 
-/* Does the outcome for the key of `entry` hold for `key`? */
-static bool entry_matches(const struct resolution_entry *entry, const struct buffer *key)
+static bool is_unknown(const char *state)
 {
+	static const struct file_state unknown;
+
+	return memcmp(state, &unknown, sizeof(unknown)) == 0;
+}
+
+/*
+ * Does the outcome for the key of `entry` hold for `key`, which is of so many libraries? Of one that was
+ * replaced while it is mapped nothing is known, and nothing more can be found than before.
+ */
+static bool entry_matches(const struct resolution_entry *entry, const struct buffer *key,
+			  size_t library_count)
+{
+	size_t at = key->length - library_count * sizeof(struct file_state);
+
 	if (entry->state == RESOLUTION_VOID)
 		return false;
 	if (entry->state == RESOLUTION_DONE && entry->result.tag == HEAP_TAG_NONE &&
 	    entry->result.layout.object == LAYOUT_EXECUTABLE)
 		return memcmp(entry->key, key->data, sizeof(struct executable)) == 0;
-	return entry->key_length == key->length && memcmp(entry->key, key->data, key->length) == 0;
+	if (entry->key_length != key->length || memcmp(entry->key, key->data, at) != 0)
+		return false;
+	for (; at < key->length; at += sizeof(struct file_state)) {
+		if (!is_unknown(key->data + at) &&
+		    memcmp(entry->key + at, key->data + at, sizeof(struct file_state)) != 0)
+			return false;
+	}
+	return true;
 }
 
 static struct resolution_entry *add_entry(struct resolution_cache *cache, struct buffer *key)
@@ -150,6 +175,15 @@ static struct resolution_entry *add_entry(struct resolution_cache *cache, struct
 	entry->key = buffer_steal(key);
 	*MEMORY_APPEND(cache->entries, cache->count, cache->capacity) = entry;
 	return entry;
+}
+
+/* The part of a library among those that are remembered to be clean. */
+static void set_clean_part(struct buffer *part, const struct mapped_object *object,
+			   const struct file_state *state)
+{
+	buffer_clear(part);
+	append_object(part, object);
+	buffer_append(part, state, sizeof(*state));
 }
 
 static bool is_clean(const struct resolution_cache *cache, const void *bytes, size_t length)
@@ -164,17 +198,17 @@ static bool all_clean(const struct resolution_cache *cache, const struct executa
 	bool clean = is_clean(cache, executable, sizeof(*executable));
 
 	for (size_t i = 0; clean && i < map->count; i++) {
-		buffer_clear(&key);
-		append_object(&key, &map->objects[i]);
+		set_clean_part(&key, &map->objects[i], &map->objects[i].state);
 		clean = is_clean(cache, key.data, key.length);
 	}
 	buffer_release(&key);
 	return clean;
 }
 
-/* No jemalloc was found in anything that the entry's process maps. */
+/* No jemalloc was found in anything that the entry's process maps, also for whoever knows no state of it. */
 static void remember_clean(struct resolution_cache *cache, const struct resolution_entry *entry)
 {
+	static const struct file_state unknown;
 	struct buffer key = {0};
 
 	if (cache->clean.count > CLEAN_MAX) {
@@ -183,8 +217,9 @@ static void remember_clean(struct resolution_cache *cache, const struct resoluti
 	}
 	string_pool_intern(&cache->clean, entry->key, sizeof(struct executable));
 	for (size_t i = 0; i < entry->map.count; i++) {
-		buffer_clear(&key);
-		append_object(&key, &entry->map.objects[i]);
+		set_clean_part(&key, &entry->map.objects[i], &entry->map.objects[i].state);
+		string_pool_intern(&cache->clean, key.data, key.length);
+		set_clean_part(&key, &entry->map.objects[i], &unknown);
 		string_pool_intern(&cache->clean, key.data, key.length);
 	}
 	buffer_release(&key);
@@ -274,8 +309,9 @@ struct resolution_entry *resolution_cache_find(struct resolution_cache *cache, i
 	bool begins;
 
 	append_key(&key, executable, map);
-	for (size_t i = 0; entry == NULL && i < cache->count; i++)
-		if (entry_matches(cache->entries[i], &key))
+	/* the newest first: a library without a known state is most likely that one */
+	for (size_t i = cache->count; entry == NULL && i-- > 0;)
+		if (entry_matches(cache->entries[i], &key, map->count))
 			entry = cache->entries[i];
 	begins = entry == NULL || resolution_entry_is_due(entry);
 	*ret_known = !begins;
@@ -305,6 +341,11 @@ void resolution_cache_leave(struct resolution_entry *entry)
 enum resolution_state resolution_entry_state(const struct resolution_entry *entry)
 {
 	return entry->state;
+}
+
+unsigned int resolution_entry_tries(const struct resolution_entry *entry)
+{
+	return entry->tries;
 }
 
 void resolution_entry_result(const struct resolution_entry *entry, const struct process_map *map,
@@ -367,7 +408,8 @@ static void take_result(struct resolution_cache *cache, struct resolution_entry 
 		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	else
 		note_answer(cache, entry);
-	if (tag == HEAP_TAG_WORKER_PANIC ||
+	if (tag == HEAP_TAG_WORKER_PANIC || tag == HEAP_TAG_DWARF_PARSE_FAILURE ||
+	    tag == HEAP_TAG_JEMALLOC_IN_DSO ||
 	    (tag == HEAP_TAG_JEMALLOC_NOT_FOUND && entry->result.is_incomplete))
 		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RESOLVER_RETRY_NS;
 	else if (tag == HEAP_TAG_JEMALLOC_NOT_FOUND)

@@ -12,9 +12,9 @@
 
 /*
  * Each executable is resolved once. A finding in the executable itself holds for all its processes; one in
- * its libraries, or none, holds for processes that map the same ones, since LD_PRELOAD and mount namespaces
- * give one executable different libraries. Files that hold no jemalloc are remembered one by one, so that a
- * new combination of known ones needs no search.
+ * its libraries, or none, holds for processes that map the same ones, not rewritten since, as LD_PRELOAD and
+ * mount namespaces give one executable different libraries. Files that hold no jemalloc are remembered one by
+ * one, so that a new combination of known ones needs no search.
  */
 struct resolution_cache;
 
@@ -46,6 +46,9 @@ enum resolution_state resolution_entry_state(const struct resolution_entry *entr
 
 /* Whether it failed for a reason that may have passed: resolution_cache_find() begins again. */
 bool resolution_entry_is_due(const struct resolution_entry *entry);
+
+/* How often it was begun: whoever took the outcome of an earlier try has to ask again. */
+unsigned int resolution_entry_tries(const struct resolution_entry *entry);
 
 /* The outcome of one that is done; a library has its number in `map`, the map of the process that asks. */
 void resolution_entry_result(const struct resolution_entry *entry, const struct process_map *map,

@@ -121,8 +121,8 @@ struct running {
 	struct signals signals;
 };
 
-/* Serves until all rounds are there (1) or a signal ends it (0), or returns a negative errno with a sentence.
- */
+/* Serves until all rounds are there (0) or a signal ends it (its number), or returns a negative errno with a
+ * sentence. */
 static int serve(const struct running *running, struct error *error)
 {
 	struct pollfd waits[] = {
@@ -135,16 +135,18 @@ static int serve(const struct running *running, struct error *error)
 		const uint64_t next = running->server != NULL ? server_serve(running->server) : UINT64_MAX;
 		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		const struct timespec left = clock_timespec(next > now ? next - now : 0);
+		int signal;
 
 		if (ppoll(waits, ARRAY_COUNT(waits), next != UINT64_MAX ? &left : NULL, NULL) < 0) {
 			if (errno == EINTR)
 				continue;
 			return error_set(error, -errno, "cannot wait for requests: %s", strerror(errno));
 		}
-		if ((waits[0].revents & POLLIN) != 0)
-			return 0;
+		signal = (waits[0].revents & POLLIN) != 0 ? signals_take(&running->signals) : 0;
+		if (signal != 0)
+			return signal;
 		if ((waits[1].revents & POLLIN) != 0)
-			return 1;
+			return 0;
 	}
 }
 
@@ -313,7 +315,7 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		.options = options, .listener = {.descriptor = -1}, .signals.descriptor = -1};
 	int status = COMMAND_DONE, result;
 	struct error error;
-	bool is_misused, is_done;
+	bool is_misused, is_done, ended;
 
 	(void)operands;
 	(void)operand_count;
@@ -330,17 +332,24 @@ static int export_run(void *untyped, char **operands, int operand_count)
 		result = start(&running, &exporter, &error);
 	if (result == 0)
 		result = serve(&running, &error);
-	is_done = result > 0;
+	is_done = result == 0;
 	if (result < 0) {
 		status = is_misused ? command_misused(&export_command, &error) : command_failed(&error);
 	} else if (is_done && exporter_failure(running.exporter) != NULL) {
 		command_note("%s", exporter_failure(running.exporter));
 		status = COMMAND_FAILED;
 	}
-	if (!stop(&running, is_done, &status))
+	ended = stop(&running, is_done, &status);
+	/* what is left behind still uses them */
+	if (ended) {
+		reader_release(exporter.capture.reader);
+		view_release(&exporter.export.view);
+	}
+	signals_restore(&running.signals);
+	if (result > 0 && result != SIGTERM)
+		status = signals_end(result, &error);
+	if (!ended)
 		_exit(status);
-	reader_release(exporter.capture.reader);
-	view_release(&exporter.export.view);
 	return status;
 }
 

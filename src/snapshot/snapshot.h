@@ -33,6 +33,9 @@ enum {
 	THREAD_XACCT_ACTIVE = 1 << 4,
 	THREAD_JEMALLOC_MEASURED = 1 << 5,
 	THREAD_WAIT_AT_LEAST = 1 << 6, /* its waiting_ns is a lower bound */
+	/* the leader of a process that has called no execve(2) since it was forked: its memory began as that
+	 * of its parent, with what an allocator had counted there */
+	THREAD_FORKED = 1 << 7,
 };
 
 /*

@@ -70,6 +70,10 @@ struct history_writer {
 	unsigned int since_middle;
 	struct day_file_row last; /* the last stored round, by whichever writer */
 	char *last_boot_id;       /* its, owned; NULL: there is none, or it is not known */
+	/* The clocks of the last round that came, stored or not, and the id of its boot, owned, NULL for
+	 * none. */
+	uint64_t seen_unix_ns, seen_boottime_ns;
+	char *seen_boot_id;
 	/* CLOCK_BOOTTIME from which on days are removed for their age */
 	uint64_t age_counts_from_ns;
 	bool looked;
@@ -101,6 +105,14 @@ static void notify(struct history_writer *writer, const char *format, const char
 {
 	error_set(&writer->notice, 0, format, what, why);
 	writer->has_notice = true;
+}
+
+static void see(struct history_writer *writer, const char *boot_id, uint64_t unix_ns, uint64_t boottime_ns)
+{
+	free(writer->seen_boot_id);
+	writer->seen_boot_id = memory_duplicate(boot_id);
+	writer->seen_unix_ns = unix_ns;
+	writer->seen_boottime_ns = boottime_ns;
 }
 
 /* Reads the newest round of the directory, which the next one follows. It stays unknown where it cannot be
@@ -162,6 +174,8 @@ int history_writer_open(const struct history_writer_options *options, struct his
 	if (history_files_is_shared(options->directory))
 		notify(writer, "%s: %s", options->directory, shared_words);
 	take_up_last(writer, &files);
+	if (writer->last_boot_id != NULL)
+		see(writer, writer->last_boot_id, writer->last.round.unix_ns, writer->last.round.boottime_ns);
 	history_files_release(&files);
 	*ret_writer = writer;
 	return 0;
@@ -176,6 +190,7 @@ void history_writer_close(struct history_writer *writer)
 	recorder_release(writer->recorder);
 	history_files_unlock(writer->lock);
 	free(writer->last_boot_id);
+	free(writer->seen_boot_id);
 	free(writer->directory);
 	free(writer);
 }
@@ -303,20 +318,19 @@ static const char *known(const char *text)
 	return text != NULL ? text : "";
 }
 
-/* How much further than CLOCK_BOOTTIME the clock went since the last round stored, 0 for as much as clocks
- * drift; false where that was not since this start of the host. */
-static bool find_jump(const struct history_writer *writer, const struct snapshot *round, int64_t *ret_jump_ns)
+/* How much further than CLOCK_BOOTTIME the clock went since both stood so, 0 for as much as clocks drift;
+ * false where that was not since this start of the host. */
+static bool find_jump(const char *boot_id, uint64_t unix_ns, uint64_t boottime_ns,
+		      const struct snapshot *round, int64_t *ret_jump_ns)
 {
-	const struct history_round *last = &writer->last.round;
 	const uint64_t now_ns = round->provenance.boottime_ns;
 	uint64_t elapsed;
 	int64_t jump;
 
-	if (writer->last_boot_id == NULL ||
-	    strcmp(writer->last_boot_id, known(round->provenance.boot_id)) != 0 || now_ns < last->boottime_ns)
+	if (boot_id == NULL || strcmp(boot_id, known(round->provenance.boot_id)) != 0 || now_ns < boottime_ns)
 		return false;
-	elapsed = now_ns - last->boottime_ns;
-	jump = (int64_t)(round->captured_at_unix_ns - last->unix_ns) - (int64_t)elapsed;
+	elapsed = now_ns - boottime_ns;
+	jump = (int64_t)(round->captured_at_unix_ns - unix_ns) - (int64_t)elapsed;
 	*ret_jump_ns = (uint64_t)llabs(jump) > JUMP_NS + elapsed / SLEW_DIVISOR ? jump : 0;
 	return true;
 }
@@ -327,8 +341,10 @@ static void look_for_old(struct history_writer *writer, const struct snapshot *r
 	const uint64_t now_ns = round->provenance.boottime_ns;
 	int64_t jump;
 
-	if (!find_jump(writer, round, &jump) || (uint64_t)llabs(jump) > STEP_FAR_NS)
+	if (!find_jump(writer->seen_boot_id, writer->seen_unix_ns, writer->seen_boottime_ns, round, &jump) ||
+	    (uint64_t)llabs(jump) > STEP_FAR_NS)
 		writer->age_counts_from_ns = now_ns + STEADY_NS;
+	see(writer, known(round->provenance.boot_id), round->captured_at_unix_ns, now_ns);
 	if (writer->looked && now_ns >= writer->looked_at_ns && now_ns - writer->looked_at_ns < LOOK_EVERY_NS)
 		return;
 	writer->looked = true;
@@ -529,7 +545,8 @@ static uint64_t slept_ns(void)
 static void compare_clocks(struct history_writer *writer, const struct snapshot *round,
 			   struct day_file_row *row)
 {
-	if (!find_jump(writer, round, &row->round.clock_jump_ns))
+	if (!find_jump(writer->last_boot_id, writer->last.round.unix_ns, writer->last.round.boottime_ns,
+		       round, &row->round.clock_jump_ns))
 		return;
 	row->round.clock_jumped = row->round.clock_jump_ns != 0;
 	if (row->slept_ns > writer->last.slept_ns + SUSPENDED_NS)
@@ -667,6 +684,8 @@ int history_writer_mark(struct history_writer *writer, const struct history_mark
 	if (result == 0 && !day_file_is_open(&writer->file))
 		result = choose_file(writer, mark->unix_ns, error);
 	if (result == 0)
+		result = day_file_add_mark(&writer->file, mark, error);
+	if ((result == -ENOSPC || result == -EDQUOT) && remove_old(writer, mark->unix_ns, false))
 		result = day_file_add_mark(&writer->file, mark, error);
 	if (result == 0)
 		count_snapshot(writer, mark->path);

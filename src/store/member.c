@@ -24,6 +24,7 @@
 
 static const struct member thread_knowledge_members[] = {
 	THREAD_FLAG("kernel", MEMBER_OMITTED, THREAD_KERNEL),
+	THREAD_FLAG("forked", MEMBER_OMITTED, THREAD_FORKED),
 	THREAD("uid", UID, MEMBER_OMITTED, uid),
 	THREAD("missing", THREAD_MISSING, MEMBER_OMITTED, index),
 	THREAD("age_ns", AGES, MEMBER_OMITTED, index),

@@ -224,7 +224,7 @@ extern const struct object task_field_member_object; /* of struct task_field_mem
 
 enum {
 	/* bits of thread_flags in the `ctop` object of a thread */
-	MEMBER_KNOWLEDGE_FLAGS = THREAD_KERNEL | THREAD_WAIT_AT_LEAST,
+	MEMBER_KNOWLEDGE_FLAGS = THREAD_KERNEL | THREAD_WAIT_AT_LEAST | THREAD_FORKED,
 	PROVENANCE_VERSION = 1,  /* of the `ctop` objects */
 	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
 };

@@ -237,6 +237,13 @@ bool filter_matches(const struct filter *filter, const struct filter_row *row)
 
 /* --- threads --- */
 
+/* Only names and processes of ended threads are known. */
+static bool is_unknown_of_ended(enum filter_field field)
+{
+	return field == FILTER_FIELD_USER || field == FILTER_FIELD_STATE || field == FILTER_FIELD_TID ||
+	       field == FILTER_FIELD_COMMAND;
+}
+
 bool filter_narrows(const struct filter *filter)
 {
 	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {
@@ -246,16 +253,29 @@ bool filter_narrows(const struct filter *filter)
 	return false;
 }
 
-/* Whether a term of a node is about what a thread does or its process is called at the moment. */
-static bool is_about_moment(const struct filter *filter, uint32_t index)
+static bool is_fleeting(enum filter_field field)
+{
+	return field == FILTER_FIELD_STATE || field == FILTER_FIELD_COMMAND;
+}
+
+/* Whether a node has a field that is so. */
+static bool node_has(const struct filter *filter, uint32_t index, bool (*is_so)(enum filter_field))
 {
 	const struct node *node = &filter->nodes[index];
 
 	if (node->kind == NODE_TERM)
-		return filter->terms[node->term].field == FILTER_FIELD_STATE ||
-		       filter->terms[node->term].field == FILTER_FIELD_COMMAND;
+		return filter->terms[node->term].kind == TERM_FIELD && is_so(filter->terms[node->term].field);
 	for (uint32_t child = node->child; child != NODE_NONE; child = filter->nodes[child].next) {
-		if (is_about_moment(filter, child))
+		if (node_has(filter, child, is_so))
+			return true;
+	}
+	return false;
+}
+
+static bool narrows_by(const struct filter *filter, bool (*is_so)(enum filter_field))
+{
+	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {
+		if (filter->conjuncts[i].narrows && node_has(filter, filter->conjuncts[i].node, is_so))
 			return true;
 	}
 	return false;
@@ -272,11 +292,12 @@ bool filter_chooses_rows(const struct filter *filter)
 
 bool filter_is_fleeting(const struct filter *filter)
 {
-	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {
-		if (filter->conjuncts[i].narrows && is_about_moment(filter, filter->conjuncts[i].node))
-			return true;
-	}
-	return false;
+	return narrows_by(filter, is_fleeting);
+}
+
+bool filter_is_of_living(const struct filter *filter)
+{
+	return narrows_by(filter, is_unknown_of_ended);
 }
 
 /* --- what is asked about --- */
@@ -521,14 +542,10 @@ static void answer_commands(const struct term *term, const struct filter_subject
 
 /* --- conditions --- */
 
-/* Only names and processes of ended threads are known. */
 static bool is_known(const struct term *term, const struct filter_subjects *subjects)
 {
 	return subjects->ended_pids == NULL ||
-	       (term->kind == TERM_FIELD
-			? term->field != FILTER_FIELD_USER && term->field != FILTER_FIELD_STATE &&
-				  term->field != FILTER_FIELD_TID && term->field != FILTER_FIELD_COMMAND
-			: term->kind != TERM_COMPARISON);
+	       (term->kind == TERM_FIELD ? !is_unknown_of_ended(term->field) : term->kind != TERM_COMPARISON);
 }
 
 static void answer_term(const struct term *term, enum axis axis, const struct filter_subjects *subjects,

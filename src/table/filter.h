@@ -155,6 +155,9 @@ bool filter_chooses_rows(const struct filter *filter);
 /* Whether one of them is about what a thread does at the moment: rows come and go with that. */
 bool filter_is_fleeting(const struct filter *filter);
 
+/* Whether one of them is about what is known of living threads alone: state, user, tid, command line. */
+bool filter_is_of_living(const struct filter *filter);
+
 /*
  * Marks the threads that satisfy all conditions on threads, by index; the caller frees the array. NULL
  * without such conditions. Names of users are asked for and count once they are known (user_names.h).

@@ -213,7 +213,11 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 			return before->missing[file_of(field)];
 		start = read_field(field, window->from, before).value;
 	}
-	/* no counter of a cgroup goes back: another one was made in its place, and that counts from 0 */
+	/* a sum over devices goes back when one of them is removed */
+	if (*value < start && file_of(field) == CGROUP_FILE_IO_STAT &&
+	    record->usage_usec >= before->usage_usec)
+		return REASON_WENT_BACKWARDS;
+	/* no other counter of a cgroup does: another one was made in its place, and that counts from 0 */
 	*value -= *value < start ? 0 : start;
 	if (field->kind != CGROUP_FIELD_RATE || window->mode != WINDOW_MODE_RATE)
 		return REASON_READ;

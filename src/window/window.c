@@ -128,6 +128,10 @@ static uint16_t change(const struct window_counter *counter, uint32_t thread, ui
 	if (other == THREAD_UNKNOWN)
 		return REASON_NOT_READ;
 	if (other == THREAD_BORN) {
+		/* what its parent had allocated until then is not known */
+		if (metrics[now->metric].family == METRIC_FAMILY_JEMALLOC &&
+		    (now->snapshot->thread_flags[thread] & THREAD_FORKED) != 0)
+			return REASON_NOT_READ;
 		*ret_elapsed_ns = since(metric_reader_time(now, thread),
 					window->from->provenance.boottime_ns);
 		*ret_amount = counter->under_way

@@ -398,7 +398,7 @@ static void add_states(struct snapshot *snapshot)
 	snapshot->waiting_ns[0] = 4200000001;
 	snapshot->waiting_ns[3] = UINT64_MAX;
 	snapshot->thread_flags[0] |= THREAD_KERNEL;
-	snapshot->thread_flags[3] |= THREAD_WAIT_AT_LEAST;
+	snapshot->thread_flags[3] |= THREAD_WAIT_AT_LEAST | THREAD_FORKED;
 	snapshot->uid[1] = 1000;
 	snapshot->uid[2] = 0;
 }

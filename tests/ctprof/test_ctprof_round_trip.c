@@ -203,7 +203,7 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"\"ctop\":{\"uid\":1000,\"age_ns\":{\"sched\":4000}}",
 		"\"ctop\":{\"uid\":0,\"missing\":{\"io\":\"read\",\"sched\":\"ended\"},\"layout\":\"known-"
 		"build\",\"scx\":[18446744073709551615,-5,1,7,-1,-32768,0,32767,4900]}",
-		"\"ctop\":{\"missing\":{\"io\":\"moon-phase\",\"wait_sum\":\"bad-value\","
+		"\"ctop\":{\"forked\":true,\"missing\":{\"io\":\"moon-phase\",\"wait_sum\":\"bad-value\","
 		"\"scx\":\"other-task\"},"
 		"\"age_ns\":{\"delays\":4999},\"waiting_ns\":18446744073709551615,"
 		"\"waiting_at_least\":true,\"layout\":\"known-build\"}",

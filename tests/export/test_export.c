@@ -248,6 +248,29 @@ static void test_names(void **state)
 	end(&exporter);
 }
 
+/* Who gets a series goes by what is counted, also where that is no time; the first name would win else. */
+static void test_shares(void **state)
+{
+	struct exporter exporter;
+
+	(void)state;
+	start(&exporter, "process", "READ,MINF", 1);
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 5 * round);
+
+		/* the larger amount, but the smaller share */
+		add(snapshot, 10, "bytes", "/", 1000);
+		fixture_set(snapshot, 0, METRIC_READ_BYTES, 600 * (uint64_t)round);
+		fixture_set(snapshot, 0, METRIC_MINFLT, 0);
+		add(snapshot, 11, "faults", "/", 1000);
+		fixture_set(snapshot, 1, METRIC_READ_BYTES, 400 * (uint64_t)round);
+		fixture_set(snapshot, 1, METRIC_MINFLT, 10 * (uint64_t)round);
+		take(&exporter, snapshot);
+	}
+	assert_has(&exporter, "ctop_group_minor_faults_total{axis=\"process\",group=\"faults\"} 10");
+	end(&exporter);
+}
+
 static void test_unread(void **state)
 {
 	struct exporter exporter;
@@ -290,7 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ends),   cmocka_unit_test(test_delays), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_unread), cmocka_unit_test(test_axes),
+		cmocka_unit_test(test_shares), cmocka_unit_test(test_unread), cmocka_unit_test(test_axes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,6 +178,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 {
 	(void)count, (void)arguments;
 	setenv("TZ", "UTC", 1);
+	memory_set_failure_handler(abort); /* no file may need so much */
 	directory = make_directory();
 	good_directory = make_directory();
 	atexit(remove_directories);

@@ -3,12 +3,14 @@
  * open them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -422,6 +424,52 @@ static void test_map_by_queries(void **state)
 	close(own);
 }
 
+/* The state of the library of that name in the map of this process. */
+static struct file_state find_state(const char *name)
+{
+	struct process_map map;
+	struct file_state state = {0};
+	struct error error;
+	int own = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool found = false;
+
+	assert_int_equal(process_map_read(NULL, getpid(), own, 0, 0, &map, &error), 0);
+	for (size_t i = 0; i < map.count; i++) {
+		if (strstr(map.objects[i].path, name) == NULL)
+			continue;
+		state = map.objects[i].state;
+		found = true;
+	}
+	assert_true(found);
+	process_map_release(&map);
+	close(own);
+	return state;
+}
+
+/* A library that is rewritten in place is another one; of one that was replaced nothing is known. */
+static void test_library_state(void **state)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = 0x20 /* RESOLVE_CACHED */};
+	const int root = (int)syscall(__NR_openat2, AT_FDCWD, "/", &how, sizeof(how));
+	void *mapped;
+
+	(void)state;
+	if (root < 0) {
+		print_message("SKIP: needs RESOLVE_CACHED of openat2(2)\n");
+		skip();
+	}
+	close(root);
+	write_file("state.so", "words");
+	mapped = map_twice("state.so");
+	assert_int_equal(find_state("/state.so").size, strlen("words"));
+	write_file("state.so", "other words");
+	assert_int_equal(find_state("/state.so").size, strlen("other words"));
+	write_file("new.so", "new");
+	assert_int_equal(rename("new.so", "state.so"), 0);
+	assert_int_equal(find_state("/state.so").size, 0);
+	munmap(mapped, 8192);
+}
+
 static const struct resolution sound = {
 	.tag = HEAP_TAG_NONE,
 	.layout = {.origin = LAYOUT_ORIGIN_KNOWN_BUILD,
@@ -505,10 +553,11 @@ static void test_check(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_map),     cmocka_unit_test(test_map_by_queries),
-		cmocka_unit_test(test_check),   cmocka_unit_test(test_candidates),
-		cmocka_unit_test(test_traps),   cmocka_unit_test(test_cache),
-		cmocka_unit_test(test_library), cmocka_unit_test(test_own_rights),
+		cmocka_unit_test(test_map),           cmocka_unit_test(test_map_by_queries),
+		cmocka_unit_test(test_library_state), cmocka_unit_test(test_check),
+		cmocka_unit_test(test_candidates),    cmocka_unit_test(test_traps),
+		cmocka_unit_test(test_cache),         cmocka_unit_test(test_library),
+		cmocka_unit_test(test_own_rights),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,6 +22,7 @@
 #include "base/memory.h"
 #include "base/supervisor.h"
 #include "probe/probe.h"
+#include "probe/thread_reader.h"
 #include "nobody.h"
 #include "tests/targets/target_process.h"
 
@@ -726,6 +728,38 @@ static void test_churn(void **state)
 	end(&scene);
 }
 
+/* Threads that ended are forgotten, however many come and go; a quiet one that lives is not. */
+static void test_forgotten(void **state)
+{
+	enum {
+		ROUNDS = 100,
+		NEW = 100,            /* threads in each */
+		NUMBER_MAX = 4 << 20, /* PID_MAX_LIMIT of the kernel: nobody has such a number */
+		KNOWN_MAX = 5 * NEW,  /* far from all of them */
+	};
+	static const unsigned char mark[ATTACHMENT_RANDOM_SIZE] = "address space";
+	struct attachment attachment = {
+		.tgid = getpid(), .span = 16, .random_address = (uintptr_t)mark, .directory = -1};
+	struct probe_thread quiet = {.tid = (uint32_t)getpid()};
+	struct known_threads known = {0};
+	struct thread_reader reader;
+	uint32_t index;
+
+	(void)state;
+	memcpy(attachment.random, mark, sizeof(mark));
+	thread_reader_initialise(&reader, false, NULL);
+	assert_int_equal(thread_reader_read(&reader, &attachment, &known, &quiet, 1, NULL), 0);
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t i = 0; i < NEW; i++)
+			threads[i] = (struct probe_thread){.tid = NUMBER_MAX + 1 + round * NEW + i};
+		assert_int_equal(thread_reader_read(&reader, &attachment, &known, threads, NEW, NULL), 0);
+	}
+	assert_true(known.count < KNOWN_MAX);
+	assert_true(hash_map_get(&known.by_tid, quiet.tid, &index));
+	known_threads_release(&known);
+	thread_reader_release(&reader);
+}
+
 static void test_death(void **state)
 {
 	struct scene scene;
@@ -834,6 +868,33 @@ static void test_without_jemalloc(void **state)
 	probe_release(probe);
 }
 
+/*
+ * However long it took to resolve, a process that failed is examined once more at once: here it has mapped a
+ * library meanwhile, which its dynamic linker knows nothing of.
+ */
+static void test_early_check(void **state)
+{
+	const struct target self = {.child = getpid(),
+				    .directory = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	const int library = open(LIBRARY_DTV, O_RDONLY | O_CLOEXEC);
+	struct probe *probe = create(false);
+	void *mapped;
+
+	(void)state;
+	assert_true(self.directory >= 0 && library >= 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(probe_look(probe, (uint32_t)self.child, self.directory)->state,
+				 PROBE_STATE_RESOLVING);
+	assert_int_equal(look(probe, &self)->tag, HEAP_TAG_JEMALLOC_NOT_FOUND);
+	mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, library, 0);
+	assert_true(mapped != MAP_FAILED);
+	assert_int_equal(look(probe, &self)->tag, HEAP_TAG_JEMALLOC_IN_DSO);
+	munmap(mapped, 4096);
+	probe_release(probe);
+	close(library);
+	close(self.directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -856,10 +917,12 @@ int main(void)
 		cmocka_unit_test(test_vfork),
 		cmocka_unit_test(test_killed_reader),
 		cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_forgotten),
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_no_borrowed_stop),
 		cmocka_unit_test(test_without_jemalloc),
+		cmocka_unit_test(test_early_check),
 	};
 	struct error error;
 	int r;

@@ -641,6 +641,35 @@ static void test_rights(void **state)
 	resolve_job_release(job);
 }
 
+/* A resolution holds for the libraries it was made of, not for what they were rewritten to. */
+static void test_rewritten_library(void **state)
+{
+	struct mapped_object library = {.path = (char *)LIBRARY_PATH, .inode = 7, .state.size = 1};
+	const struct process_map map = {.objects = &library, .count = 1};
+	struct resolution_cache *cache = resolution_cache_create();
+	struct resolution_entry *entries[4];
+	/* first, the same again, rewritten, replaced while it is mapped */
+	static const uint64_t sizes[] = {1, 1, 2, 0};
+	const int directory = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct executable executable;
+	bool known[4];
+
+	(void)state;
+	assert_int_equal(executable_identify(directory, &executable), 0);
+	for (size_t i = 0; i < 4; i++) {
+		library.state.size = sizes[i];
+		entries[i] = resolution_cache_find(cache, directory, "/proc/self/exe", &executable, &map,
+						   &known[i]);
+		assert_non_null(entries[i]);
+		assert_int_equal(known[i], i % 2 != 0);
+	}
+	assert_ptr_equal(entries[1], entries[0]);
+	assert_ptr_not_equal(entries[2], entries[0]);
+	assert_ptr_equal(entries[3], entries[2]);
+	resolution_cache_release(cache);
+	close(directory);
+}
+
 static void test_headroom(void **state)
 {
 	(void)state;
@@ -687,6 +716,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_program_killed, start_supervisor, stop_supervisor),
 		cmocka_unit_test_setup_teardown(test_release_kills, start_supervisor, stop_supervisor),
 		cmocka_unit_test_setup_teardown(test_rights, start_supervisor, stop_supervisor),
+		cmocka_unit_test(test_rewritten_library),
 		cmocka_unit_test_setup_teardown(test_headroom, start_supervisor, stop_supervisor),
 	};
 

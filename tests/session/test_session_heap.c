@@ -62,6 +62,32 @@ static void fill(struct snapshot *snapshot, int round)
 
 #define SHOWN(label, column, text) assert_string_equal(fixture_shown(table, label, COLUMN_##column), text)
 
+/* Of two processes that began meanwhile one was forked alone: its memory has what its parent had counted. */
+static void fill_forked(struct snapshot *snapshot, int round)
+{
+	fixture_thread(snapshot, 5, 5, "init", "init", 1);
+	if (round == 0)
+		return;
+	fixture_thread(snapshot, 10, 10, "child", "child", 101);
+	fixture_thread(snapshot, 20, 20, "program", "program", 101);
+	for (size_t thread = 1; thread <= 2; thread++) {
+		snapshot->thread_flags[thread] |= THREAD_JEMALLOC_MEASURED;
+		fixture_set(snapshot, thread, METRIC_ALLOCATED_BYTES, 4000);
+	}
+	snapshot->thread_flags[1] |= THREAD_FORKED;
+}
+
+static void test_forked(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_forked);
+	struct table *table = fixture_table(session, TAB_HEAP, WINDOW_MODE_RATE);
+
+	(void)state;
+	fixture_expect_missing(table, "child", COLUMN_ALLOC, REASON_NOT_READ);
+	SHOWN("program", ALLOC, "2.0K");
+	session_release(session);
+}
+
 static void test_rates(void **state)
 {
 	struct session *session = fixture_two_rounds(fill);
@@ -368,6 +394,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_forked),
 		cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_present_values),
 		cmocka_unit_test(test_parts_of_processes),

@@ -358,6 +358,8 @@ static void fill_moves(struct snapshot *snapshot, int round)
 		path = snapshot->triples[snapshot->triple[thread]].cgroup;
 		record = snapshot_add_cgroup(snapshot, path);
 		record->usage_usec = threads[i].usage_usec;
+		/* of the first one a disk was removed */
+		record->io_read = (struct optional_u64){round == 0 ? 900 : 500, true};
 		if (i >= 4)
 			record->there_since = (struct optional_u64){
 				snapshot->captured_at_unix_ns - (i == 4 ? NS_PER_S : 3 * NS_PER_S), true};
@@ -375,6 +377,8 @@ static void test_moves_between_cgroups(void **state)
 	assert_string_equal(fixture_shown(table, "/", COLUMN_CGCPU), "0");
 	assert_string_equal(fixture_shown(table, "/new", COLUMN_CGCPU), "10.0");
 	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGCPU), "20.0");
+	assert_string_equal(fixture_shown(table, "/", COLUMN_CGRD), "·");
+	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGRD), "250B");
 	/* not the 9,000 s of its whole life */
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "·");
 	assert_string_equal(fixture_shown(table, "/made", COLUMN_CGCPU), "10.0");

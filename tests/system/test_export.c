@@ -412,7 +412,10 @@ static void test_port_in_use(void **state)
 	/* counters would miss what is done while one of these leaves it out */
 	refused((const char *[]){"-f", "CPU% > 1", NULL}, 2, "a filter by numbers");
 	refused((const char *[]){"-f", "state = R", NULL}, 2, "a filter by numbers, texts, states");
-	refused((const char *[]){"-f", "command = *java*", NULL}, 2, "states or command lines");
+	refused((const char *[]){"-f", "command = *java*", NULL}, 2, "states, command lines");
+	/* nor is it known of threads that ended */
+	refused((const char *[]){"-f", "user = root", NULL}, 2, "users or thread ids");
+	refused((const char *[]){"-f", "tid = 1", NULL}, 2, "users or thread ids");
 	refused((const char *[]){"-f", "worker-7", NULL}, 2,
 		"as in 'cgroup = /system*' or 'process = nginx'");
 }
@@ -719,14 +722,15 @@ static bool has_failures(const struct exporter *exporter)
 static void test_textfile(void **state)
 {
 	const char *directory = scratch_path("collector"), *path = scratch_path("collector/ctop.prom");
-	const char *moved = scratch_path("moved");
-	const char *const arguments[] = {"--listen", "127.0.0.1:0", "--textfile", path, "-d", "0.2", NULL};
+	const char *moved = scratch_path("moved"), *link = scratch_path("link.prom");
+	const char *const arguments[] = {"--listen", "127.0.0.1:0", "--textfile", link, "-d", "0.2", NULL};
 	unsigned int replaced = 0;
 	struct exporter exporter;
 	struct stat status;
 
 	(void)state;
 	assert_int_equal(mkdir(directory, 0755), 0);
+	assert_int_equal(symlink("collector/ctop.prom", link), 0);
 	exporter_begin(&exporter, NULL, arguments);
 	free(exporter_scrape_for(&exporter, first_group));
 	await("the file is there", stat(path, &status) == 0);
@@ -747,6 +751,26 @@ static void test_textfile(void **state)
 		exporter_end(&exporter);
 	}
 	assert_int_equal(stat(path, &status), -1);
+	assert_int_equal(lstat(link, &status), 0);
+}
+
+/* Whoever sends a signal learns that it ended by it (SIGTERM: test_textfile), with nothing left behind. */
+static void test_signal(void **state)
+{
+	const char *path = scratch_path("signal.sock");
+	char where[256];
+	struct exporter exporter;
+	struct stat status;
+	struct run run;
+
+	(void)state;
+	snprintf(where, sizeof(where), "unix:%s", path);
+	exporter_begin(&exporter, NULL, (const char *[]){"--listen", where, "-d", "0.2", NULL});
+	kill(exporter.running.child, SIGINT);
+	run_finish(&exporter.running, &run, &(struct run_options){0});
+	assert_int_equal(run.signal, SIGINT);
+	assert_int_equal(stat(path, &status), -1);
+	run_release(&run);
 }
 
 static void test_textfile_alone(void **state)
@@ -955,6 +979,7 @@ int main(void)
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_textfile),
+		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_textfile_alone),
 		cmocka_unit_test(test_textfile_unwritable),
 		cmocka_unit_test(test_rounds_between),

@@ -87,16 +87,13 @@ int export_parse_axes(const char *text, struct export_options *options, struct e
 
 int export_check_filter(const struct filter *filter, struct error *error)
 {
-	if (!filter_chooses_rows(filter) && !filter_is_fleeting(filter) && !filter_reads_commands(filter))
+	if (!filter_chooses_rows(filter) && !filter_is_of_living(filter) && !filter_reads_commands(filter))
 		return 0;
 	return error_set(
 		error, -EINVAL,
-		"a filter by numbers, texts, states or command lines makes counters miss what was "
-		"done while it "
-		"did not match; filter by process, thread, cgroup, container, user, pid or tid, as in "
-		"'cgroup = /system*' or "
-		"'process = nginx', or "
-		"choose in the query");
+		"a filter by numbers, texts, states, command lines, users or thread ids makes counters miss "
+		"what ended or did not match; filter by process, thread, cgroup, container or pid, as in "
+		"'cgroup = /system*' or 'process = nginx', or choose in the query");
 }
 
 /* The view of the table with the numbers of an axis. */
@@ -230,6 +227,22 @@ static void set_name(enum axis axis, const struct table_row *row, struct export_
 	}
 }
 
+/* Where no time tells who does most: by the shares of each counter, since their units differ. */
+static void weigh_by_shares(const struct export_family_choice *families, struct export_group_row rows[],
+			    size_t count)
+{
+	for (size_t family = 0; family < families->count; family++) {
+		double total = 0;
+
+		if (export_families[families->items[family]].kind != EXPOSITION_COUNTER)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			total += (double)rows[i].numbers[family].value;
+		for (size_t i = 0; i < count && total > 0; i++)
+			rows[i].weight += (double)rows[i].numbers[family].value / total;
+	}
+}
+
 static void add_table(struct export *export, size_t axis, const struct export_facts *facts,
 		      const struct table *table)
 {
@@ -237,6 +250,7 @@ static void add_table(struct export *export, size_t axis, const struct export_fa
 	struct export_group_row *rows = memory_allocate_zero(table->row_count + 1, sizeof(*rows));
 	struct export_number *numbers = memory_allocate_zero(table->row_count * families->count + 1,
 							     sizeof(*numbers));
+	bool has_times = false;
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct export_number *own = &numbers[i * families->count];
@@ -249,10 +263,14 @@ static void add_table(struct export *export, size_t axis, const struct export_fa
 			if (families->items[family] == EXPORT_FAMILY_RSS)
 				rows[i].size = own[family].value;
 			if (column_entry(families->columns[family])->unit == UNIT_NS &&
-			    export_families[families->items[family]].kind == EXPOSITION_COUNTER)
+			    export_families[families->items[family]].kind == EXPOSITION_COUNTER) {
 				rows[i].weight += (double)own[family].value / (double)facts->interval_ns;
+				has_times = true;
+			}
 		}
 	}
+	if (!has_times)
+		weigh_by_shares(families, rows, table->row_count);
 	export_groups_add(export->groups[axis], facts->now->provenance.boottime_ns, rows, table->row_count);
 	free(rows);
 	free(numbers);

@@ -43,8 +43,9 @@ bool export_has_axis(enum axis axis);
 int export_parse_axes(const char *text, struct export_options *options, struct error *error);
 
 /*
- * Refuses a filter that chooses rows by what they do or have at the moment (filter_compares()): counters
- * would miss what they did in other rounds. Returns 0 or -EINVAL with a sentence.
+ * Refuses a filter that chooses rows by what they do or have at the moment, or by what is known of living
+ * threads alone: counters would miss what they did in other rounds, or before they ended. Returns 0 or
+ * -EINVAL with a sentence.
  */
 int export_check_filter(const struct filter *filter, struct error *error);
 

@@ -50,7 +50,7 @@ struct export_group_row {
 	const char *culprit; /* of pairs: the other name, anything */
 	size_t culprit_length;
 	uint32_t threads; /* that live */
-	double weight;    /* activity in a second, which decides whether it gets a series */
+	double weight;    /* activity, as a rate or a share, which decides whether it gets a series */
 	uint64_t size;    /* what it holds, which decides between equals */
 	const struct export_number *numbers; /* by family of the choice */
 };

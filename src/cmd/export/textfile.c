@@ -16,16 +16,17 @@
 
 struct textfile {
 	struct exporter *exporter;
-	const char *path;
-	uint64_t rounds; /* the last of them; 0: there is none */
+	const char *path; /* as the user calls it */
+	char *target;     /* where links lead from there: what is written is what is removed */
+	uint64_t rounds;  /* the last of them; 0: there is none */
 	pthread_t thread;
 	bool is_failing; /* used by its thread: the failure was reported */
 };
 
-static int write_page(const char *path, const struct buffer *page, struct error *error)
+static int write_page(const struct textfile *textfile, const struct buffer *page, struct error *error)
 {
 	struct file_replacement replacement;
-	int result = file_replacement_open(&replacement, path, 0644, true, error);
+	int result = file_replacement_open(&replacement, textfile->target, 0644, true, error);
 
 	if (result < 0)
 		return result;
@@ -33,7 +34,7 @@ static int write_page(const char *path, const struct buffer *page, struct error 
 	if (result == 0)
 		return file_replacement_commit(&replacement, error);
 	file_replacement_abandon(&replacement);
-	return error_set(error, result, "cannot write %s: %s", path, strerror(-result));
+	return error_set(error, result, "cannot write %s: %s", textfile->path, strerror(-result));
 }
 
 /* Says once that it fails, and once that it works again. */
@@ -62,11 +63,17 @@ static void *run(void *argument)
 		int result;
 
 		exporter_write(textfile->exporter, EXPOSITION_TEXT, &health, &page);
-		result = write_page(textfile->path, &page, &error);
+		result = write_page(textfile, &page, &error);
 		note_result(textfile, round, result, &error);
 		buffer_release(&page);
 	}
 	return NULL;
+}
+
+static void release(struct textfile *textfile)
+{
+	free(textfile->target);
+	free(textfile);
 }
 
 int textfile_start(struct exporter *exporter, const char *path, uint64_t rounds,
@@ -74,21 +81,24 @@ int textfile_start(struct exporter *exporter, const char *path, uint64_t rounds,
 {
 	const size_t length = strlen(path);
 	struct file_replacement trial;
-	struct textfile *textfile;
-	int result = file_replacement_open(&trial, path, 0644, true, error);
+	struct textfile *textfile = memory_allocate_zero(1, sizeof(*textfile));
+	int result = file_follow_links(path, &textfile->target, error);
 
-	if (result < 0)
+	if (result == 0)
+		result = file_replacement_open(&trial, textfile->target, 0644, true, error);
+	if (result < 0) {
+		release(textfile);
 		return result;
+	}
 	file_replacement_abandon(&trial);
 	if (length < 5 || strcmp(path + length - 5, ".prom") != 0)
 		command_note("%s does not end in .prom, and node_exporter reads no other files", path);
-	textfile = memory_allocate_zero(1, sizeof(*textfile));
 	textfile->exporter = exporter;
 	textfile->path = path;
 	textfile->rounds = rounds;
 	result = worker_start(&textfile->thread, run, textfile);
 	if (result < 0) {
-		free(textfile);
+		release(textfile);
 		return error_set(error, result, "cannot start a thread: %s", strerror(-result));
 	}
 	*ret_textfile = textfile;
@@ -101,7 +111,7 @@ bool textfile_stop(struct textfile *textfile, bool remove, bool *ret_is_failing)
 		return false;
 	*ret_is_failing = textfile->is_failing;
 	if (remove)
-		unlink(textfile->path);
-	free(textfile);
+		unlink(textfile->target);
+	release(textfile);
 	return true;
 }
