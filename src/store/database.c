@@ -60,8 +60,8 @@ static int errno_of(sqlite3 *connection, int status)
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
 		return -EACCES;
-	case SQLITE_NOMEM:
-		memory_fail();
+	case SQLITE_NOMEM: /* also for what a damaged file asks for */
+		return -ENOMEM;
 	case SQLITE_TOOBIG:
 	/* our statements are right: what they fail for is the file, such as a format that is not known, or a
 	 * row that is there already */
@@ -99,6 +99,8 @@ static const char *remedy_of(int negative_errno)
 		return "another program keeps it locked; end its transaction";
 	case EBADMSG:
 		return "it is damaged; what is whole in it can still be read";
+	case ENOMEM:
+		return "it takes more memory than there is; it may be damaged";
 	case EMEDIUMTYPE:
 		return "it is no file of a history";
 	case ETIMEDOUT:

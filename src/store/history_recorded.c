@@ -22,6 +22,8 @@ enum {
 	HISTORY_GAPS_MAX = 1024,      /* a file with more of them is given up */
 };
 
+#define DAY_NS (86400 * NS_PER_S)
+
 /* A file of a day. */
 struct history_entry {
 	uint32_t day;
@@ -410,16 +412,32 @@ static int search(struct recorded *history, size_t index, bool forward, int64_t 
 	return 0;
 }
 
+/* Behind the files up to tomorrow. Those of later days were recorded while the clock was wrong. */
+static size_t behind_present(const struct recorded *history)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	size_t behind = history->entry_count;
+
+	while (behind > 0 && history_files_begin(history->entries[behind - 1].day) > now_ns + DAY_NS)
+		behind--;
+	return behind;
+}
+
 static int find_end(struct history *base, bool newest, struct history_round *ret_round, struct error *error)
 {
 	struct recorded *history = recorded_of(base);
 	int result = refresh(history, error);
 	int passed;
+	size_t behind;
 
 	if (result < 0)
 		return result;
-	result = search(history, newest ? history->entry_count - 1 : 0, !newest, first_id(!newest), ret_round,
-			&passed, error);
+	behind = newest ? behind_present(history) : 0;
+	result = search(history, newest ? behind - 1 : 0, !newest, first_id(!newest), ret_round, &passed,
+			error);
+	if (result == 0 && newest && behind < history->entry_count)
+		result = search(history, history->entry_count - 1, false, first_id(false), ret_round, &passed,
+				error);
 	if (result != 0 || passed != 0)
 		return result > 0 ? 0 : result < 0 ? result : passed;
 	if (history->gap_count != 0)
@@ -784,9 +802,6 @@ static int read_gone(struct history *base, const struct history_round *round, st
 
 /* --- days and marks --- */
 
-/* Marks may lie in the file of the day after. */
-#define DAY_NS (86400 * UINT64_C(1000000000))
-
 /* The number that a statement gives. It must have a condition: SQLite counts all rows of a table in one step,
  * however long that takes. */
 static uint64_t count_of(struct history_entry *entry, const char *text)
@@ -841,6 +856,7 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 	for (size_t i = 0; result == 0 && i < history->entry_count; i++) {
 		struct history_entry *entry = &history->entries[i];
 
+		/* marks may lie in the file of the day after */
 		if (history_files_end(entry->day) + DAY_NS < from_unix_ns ||
 		    (history_files_begin(entry->day) > DAY_NS &&
 		     history_files_begin(entry->day) - DAY_NS > to_unix_ns))

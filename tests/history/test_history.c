@@ -495,6 +495,30 @@ static void test_wrong_clock(void **state)
 	}
 }
 
+/* Rounds of a day that is still to come are not the newest ones, unless there are no others. */
+static void test_days_to_come(void **state)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	char *directory = fixture_directory();
+	struct history_writer *writer = fixture_writer(directory, &(struct history_writer_options){0});
+	struct fixture_host host = fixture_host;
+	struct history_round round;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct history *history;
+
+		host.unix_ns = i == 0 ? now_ns + 3000 * 86400 * NS_PER_S : now_ns;
+		fixture_add_rounds(writer, &host, 2 * (uint64_t)i, 2 * (uint64_t)i + 2);
+		history = fixture_open(directory);
+		assert_int_equal(history_last(history, &round, NULL), 0);
+		assert_int_equal(round.unix_ns > now_ns + 86400 * NS_PER_S, i == 0);
+		history_close(history);
+	}
+	history_writer_close(writer);
+	fixture_remove(directory);
+}
+
 static void test_limit_of_bytes(void **state)
 {
 	enum {
@@ -674,6 +698,7 @@ int main(void)
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_keeping),
 		cmocka_unit_test(test_wrong_clock),
+		cmocka_unit_test(test_days_to_come),
 		cmocka_unit_test(test_limit_of_bytes),
 		cmocka_unit_test(test_snapshots_count),
 		cmocka_unit_test(test_snapshots_of_a_day),
