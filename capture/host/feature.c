@@ -310,9 +310,12 @@ static struct feature_result check_cgroup2(struct checker *checker)
 
 	if (checker->roots->cgroup_reason == REASON_OTHER_NAMESPACE)
 		return feature_off(REASON_OTHER_NAMESPACE, "name it with --cgroup-root", NULL);
+	if (checker->roots->cgroup_reason == REASON_NOT_IN_KERNEL)
+		return feature_off(REASON_NOT_IN_KERNEL, "no cgroup2 file system is mounted", remedy);
 	if (checker->roots->cgroup_reason != REASON_READ)
-		return feature_off(checker->roots->cgroup_reason, "no cgroup2 file system is mounted",
-				   remedy);
+		return feature_off(checker->roots->cgroup_reason,
+				   "where a cgroup2 file system is mounted it cannot be opened",
+				   "mount -t cgroup2 none DIRECTORY, and --cgroup-root DIRECTORY");
 	if (strncmp(checker->roots->cgroup_mount_root, "/..", 3) == 0)
 		return partial(REASON_OTHER_NAMESPACE,
 			       arena_format(arena,

@@ -143,6 +143,12 @@ static void close_entry(struct recorded *history, struct history_entry *entry)
 	history->open_count--;
 }
 
+/* What keeps a file from being read may be over soon: another program locks it, or we have no descriptor. */
+static bool is_passing(int status)
+{
+	return status == -EAGAIN || status == -EMFILE || status == -ENFILE;
+}
+
 /* Takes the list of files over; what was known of those that are still there stays known. */
 static void take_files(struct recorded *history, const struct history_files *files)
 {
@@ -155,9 +161,9 @@ static void take_files(struct recorded *history, const struct history_files *fil
 			close_entry(history, &history->entries[old]);
 		if (old < history->entry_count && history->entries[old].day == entries[i].day)
 			entries[i] = history->entries[old++];
-		/* what is empty, or locked, may be so no more */
-		if (entries[i].status == -ENODATA || entries[i].status == -EAGAIN ||
-		    entries[i].status == -ENOENT)
+		/* what is empty, or gone, may be so no more */
+		if (entries[i].status == -ENODATA || entries[i].status == -ENOENT ||
+		    is_passing(entries[i].status))
 			entries[i].status = 0;
 		entries[i].bytes = files->items[i].bytes;
 	}
@@ -199,7 +205,7 @@ static int open_entry(struct recorded *history, struct history_entry *entry, str
 		return 0;
 	}
 	entry->why = arena_duplicate(&history->texts, why.text, strlen(why.text));
-	if (entry->status != -ENODATA && entry->status != -ENOENT)
+	if (entry->status != -ENODATA && entry->status != -ENOENT && !is_passing(entry->status))
 		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
 	return error_set(error, entry->status, "%s", entry->why);
 }

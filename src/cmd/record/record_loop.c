@@ -178,7 +178,9 @@ static void store_marks(struct record_loop *loop, const struct snapshot *full)
 
 		result = history_writer_mark(loop->writer, &mark, &error);
 		stored += result == 0;
-		if (result < 0 && loop->mark_failures++ == 0)
+		if (result == 0)
+			loop->mark_failures = 0;
+		else if (loop->mark_failures++ == 0)
 			command_note("a mark is not stored: %s", error.text);
 		free(loop->marks[i].text);
 	}
