@@ -19,8 +19,6 @@
 #include "base/memory.h"
 #include "base/order.h"
 
-#define DAY_NS (86400 * NS_PER_S)
-
 enum {
 	LOCKS_SIZE_MAX = 1 << 20, /* bytes of /proc/locks */
 };
@@ -32,17 +30,17 @@ static const char *const log_suffixes[] = {"-wal", "-shm", "-journal"};
 
 uint32_t history_files_day(uint64_t unix_ns, unsigned int part)
 {
-	return (uint32_t)(unix_ns / DAY_NS) * HISTORY_FILES_PARTS + part;
+	return (uint32_t)(unix_ns / HISTORY_FILES_DAY_NS) * HISTORY_FILES_PARTS + part;
 }
 
 uint64_t history_files_begin(uint32_t day)
 {
-	return day / HISTORY_FILES_PARTS * DAY_NS;
+	return day / HISTORY_FILES_PARTS * HISTORY_FILES_DAY_NS;
 }
 
 uint64_t history_files_end(uint32_t day)
 {
-	return history_files_begin(day) + DAY_NS;
+	return history_files_begin(day) + HISTORY_FILES_DAY_NS;
 }
 
 const char *history_files_name(uint32_t day, char name[static HISTORY_FILES_NAME])

@@ -18,6 +18,8 @@ enum {
 	HISTORY_FILES_NAME = 32,    /* room for a name */
 };
 
+#define HISTORY_FILES_DAY_NS (86400 * NS_PER_S)
+
 /* The number of a file: ascends by day, then by part. */
 uint32_t history_files_day(uint64_t unix_ns, unsigned int part);
 

@@ -22,8 +22,6 @@ enum {
 	HISTORY_GAPS_MAX = 1024,      /* a file with more of them is given up */
 };
 
-#define DAY_NS (86400 * NS_PER_S)
-
 /* A file of a day. */
 struct history_entry {
 	uint32_t day;
@@ -143,10 +141,11 @@ static void close_entry(struct recorded *history, struct history_entry *entry)
 	history->open_count--;
 }
 
-/* What keeps a file from being read may be over soon: another program locks it, or we have no descriptor. */
+/* What is empty, gone or locked may be so no more, and there may be descriptors again. */
 static bool is_passing(int status)
 {
-	return status == -EAGAIN || status == -EMFILE || status == -ENFILE;
+	return status == -ENODATA || status == -ENOENT || status == -EAGAIN || status == -EMFILE ||
+	       status == -ENFILE;
 }
 
 /* Takes the list of files over; what was known of those that are still there stays known. */
@@ -161,9 +160,7 @@ static void take_files(struct recorded *history, const struct history_files *fil
 			close_entry(history, &history->entries[old]);
 		if (old < history->entry_count && history->entries[old].day == entries[i].day)
 			entries[i] = history->entries[old++];
-		/* what is empty, or gone, may be so no more */
-		if (entries[i].status == -ENODATA || entries[i].status == -ENOENT ||
-		    is_passing(entries[i].status))
+		if (is_passing(entries[i].status))
 			entries[i].status = 0;
 		entries[i].bytes = files->items[i].bytes;
 	}
@@ -205,7 +202,7 @@ static int open_entry(struct recorded *history, struct history_entry *entry, str
 		return 0;
 	}
 	entry->why = arena_duplicate(&history->texts, why.text, strlen(why.text));
-	if (entry->status != -ENODATA && entry->status != -ENOENT && !is_passing(entry->status))
+	if (!is_passing(entry->status))
 		note_gap(history, &(struct history_gap){entry->day, 0, INT64_MAX, 0, entry->why});
 	return error_set(error, entry->status, "%s", entry->why);
 }
@@ -421,10 +418,10 @@ static int search(struct recorded *history, size_t index, bool forward, int64_t 
 /* Behind the files up to tomorrow. Those of later days were recorded while the clock was wrong. */
 static size_t behind_present(const struct recorded *history)
 {
-	const uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	const uint64_t tomorrow_ns = clock_ns(CLOCK_REALTIME) + HISTORY_FILES_DAY_NS;
 	size_t behind = history->entry_count;
 
-	while (behind > 0 && history_files_begin(history->entries[behind - 1].day) > now_ns + DAY_NS)
+	while (behind > 0 && history_files_begin(history->entries[behind - 1].day) > tomorrow_ns)
 		behind--;
 	return behind;
 }
@@ -434,14 +431,12 @@ static int find_end(struct history *base, bool newest, struct history_round *ret
 	struct recorded *history = recorded_of(base);
 	int result = refresh(history, error);
 	int passed;
-	size_t behind;
 
 	if (result < 0)
 		return result;
-	behind = newest ? behind_present(history) : 0;
-	result = search(history, newest ? behind - 1 : 0, !newest, first_id(!newest), ret_round, &passed,
-			error);
-	if (result == 0 && newest && behind < history->entry_count)
+	result = search(history, newest ? behind_present(history) - 1 : 0, !newest, first_id(!newest),
+			ret_round, &passed, error);
+	if (result == 0 && newest)
 		result = search(history, history->entry_count - 1, false, first_id(false), ret_round, &passed,
 				error);
 	if (result != 0 || passed != 0)
@@ -863,9 +858,9 @@ static int read_marks(struct history *base, uint64_t from_unix_ns, uint64_t to_u
 		struct history_entry *entry = &history->entries[i];
 
 		/* marks may lie in the file of the day after */
-		if (history_files_end(entry->day) + DAY_NS < from_unix_ns ||
-		    (history_files_begin(entry->day) > DAY_NS &&
-		     history_files_begin(entry->day) - DAY_NS > to_unix_ns))
+		if (history_files_end(entry->day) + HISTORY_FILES_DAY_NS < from_unix_ns ||
+		    (history_files_begin(entry->day) > HISTORY_FILES_DAY_NS &&
+		     history_files_begin(entry->day) - HISTORY_FILES_DAY_NS > to_unix_ns))
 			continue;
 		/* of what is damaged the other functions tell */
 		if (open_entry(history, entry, NULL) == 0)
