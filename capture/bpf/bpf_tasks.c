@@ -404,6 +404,7 @@ static int iterate_once(struct bpf_tasks *tasks, uint32_t parts, const atomic_bo
 	size_t delays = (parts & TASK_PART_DELAYS) != 0 ? sizeof(struct task_delays) : 0;
 	size_t statistics = (parts & TASK_PART_STATISTICS) != 0 ? sizeof(struct task_statistics) : 0;
 	size_t stride = sizeof(struct task_record) + delays + statistics;
+	const uint64_t begin_ns = clock_ns(CLOCK_BOOTTIME);
 	int descriptor;
 	ssize_t length;
 
@@ -417,6 +418,7 @@ static int iterate_once(struct bpf_tasks *tasks, uint32_t parts, const atomic_bo
 		return (int)length;
 	*pass = (struct bpf_pass){
 		.count = (size_t)length / stride,
+		.begin_ns = begin_ns,
 		.kernel = tasks->object->bss->task_kernel,
 		.records = tasks->bytes,
 		.record_stride = stride,
@@ -466,20 +468,21 @@ static bool has_room_to_walk(const struct bpf_tasks *tasks, uint32_t parts)
 int bpf_tasks_read(struct bpf_tasks *tasks, uint32_t parts, const atomic_bool *cancel,
 		   struct bpf_pass *ret_pass)
 {
-	uint64_t begin = clock_ns(CLOCK_BOOTTIME);
+	const uint64_t begin_ns = clock_ns(CLOCK_BOOTTIME);
 	int result = -ENOSPC;
 
 	if (tasks->loaded.walk && has_room_to_walk(tasks, parts))
 		result = walk_tasks(tasks, parts, cancel, ret_pass);
-	if (result == 0)
+	if (result == 0) {
 		release_bytes(tasks);
-	else if (result != -ECANCELED)
+		ret_pass->begin_ns = begin_ns;
+	} else if (result != -ECANCELED) {
 		result = iterate(tasks, parts, cancel, ret_pass);
+	}
 	if (result < 0)
 		return result;
 	tasks->last_count = ret_pass->count;
 	tasks->expected = ret_pass->count + SPARE_TASKS;
-	ret_pass->begin_ns = begin;
 	ret_pass->clock_ns = read_clock(tasks);
 	return 0;
 }

@@ -282,6 +282,7 @@ int count_free(__u64 *context)
 		fill_key(task, &key);
 		add_to_sum(task, &key);
 	} else if (unnoted != 0) {
+		__sync_fetch_and_add(&unnoted, -1);
 		note(task, &identity, true);
 	} /* else it ended before the programs were attached */
 	return 0;
