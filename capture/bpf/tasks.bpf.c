@@ -295,6 +295,7 @@ struct bpf_iter_task {
 enum {
 	RUN_NS = 600000,
 	CLOCK_EVERY = 64,    /* tasks are stored until the time is looked at */
+	MANY_CPUS = 64,      /* from which on one process takes so long that it is looked at each time */
 	PLACES_MAX = 8,      /* at which a run tries to go on in a process */
 	ALL_PROCESSES = 0,   /* BPF_TASK_ITER_ALL_PROCS */
 	PROCESS_THREADS = 2, /* BPF_TASK_ITER_PROC_THREADS */
@@ -385,7 +386,8 @@ static __always_inline bool is_time_over(void)
 {
 	const __u32 count = *(volatile __u32 *)&task_count;
 
-	return count % CLOCK_EVERY == 0 && count != run_begin && bpf_ktime_get_ns() >= run_end;
+	return (count % CLOCK_EVERY == 0 || cpu_count >= MANY_CPUS) && count != run_begin &&
+	       bpf_ktime_get_ns() >= run_end;
 }
 
 /* The last task but `back` that was stored, if it is of this process and still there; the caller releases it.
