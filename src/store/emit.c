@@ -360,13 +360,15 @@ static bool emit_waits(struct emitter *emitter)
 
 /* --- the window --- */
 
-/* The reason that most threads have for a source; it is written once, the others per thread. */
+/* The reason that most threads have for a source; it is written once at the top, the others per thread. */
 static reason_id find_usual_reason(const struct snapshot *snapshot, enum source source)
 {
 	const reason_id *column = snapshot->source_reason[source];
 	size_t counts[UINT8_MAX + 1] = {0};
 	size_t usual = REASON_READ;
 
+	if (!snapshot->provenance.present)
+		return REASON_READ; /* there is no top */
 	if (column == NULL || snapshot->thread_count == 0)
 		return snapshot->default_reason[source];
 	for (size_t i = 0; i < snapshot->thread_count; i++)
