@@ -95,7 +95,7 @@ static inline void thread_reading_set_bad(struct thread_reading *reading, enum m
 	metric_set_add(&reading->bad, metric);
 }
 
-/* Of include/linux/sched.h. */
+/* Task flags, as include/linux/sched.h has them: a kernel thread; forked, and no execve(2) since. */
 #define PROCFS_PF_KTHREAD    UINT64_C(0x00200000)
 #define PROCFS_PF_FORKNOEXEC UINT64_C(0x00000040)
 

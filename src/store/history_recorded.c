@@ -141,7 +141,7 @@ static void close_entry(struct recorded *history, struct history_entry *entry)
 	history->open_count--;
 }
 
-/* What is empty, gone or locked may be so no more, and there may be descriptors again. */
+/* An empty, missing or locked file may be readable later, and so may one that found no descriptor. */
 static bool is_passing(int status)
 {
 	return status == -ENODATA || status == -ENOENT || status == -EAGAIN || status == -EMFILE ||

@@ -248,7 +248,7 @@ static void test_names(void **state)
 	end(&exporter);
 }
 
-/* Who gets a series goes by what is counted, also where that is no time; the first name would win else. */
+/* Without a column of time the counters decide who gets a series. By name it would be another group. */
 static void test_shares(void **state)
 {
 	struct exporter exporter;

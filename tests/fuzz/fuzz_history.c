@@ -31,7 +31,7 @@ enum {
 	WAITS_MAX = 20, /* for an input */
 };
 
-/* What an input is. */
+/* The kinds of input. */
 enum kind {
 	KIND_CHANGES,
 	KIND_CHANGES_WITH_LOG,
@@ -41,7 +41,7 @@ enum kind {
 	KINDS,
 };
 
-/* What is read of a history; all of it would be some hundred inputs a second. */
+/* The part of a history that is read. Reading all of it is three times as slow. */
 enum reading {
 	READING_ROUND,
 	READING_STEPS, /* from the first round to the last */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the user types as a rule: of a comparison where its length is odd, else of a recording. */
+/* A rule that the user types: for a comparison if its length is odd, else for a recording. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

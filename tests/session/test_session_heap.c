@@ -62,7 +62,7 @@ static void fill(struct snapshot *snapshot, int round)
 
 #define SHOWN(label, column, text) assert_string_equal(fixture_shown(table, label, COLUMN_##column), text)
 
-/* Of two processes that began meanwhile one was forked alone: its memory has what its parent had counted. */
+/* Two processes begin. One is only forked: its memory holds what its parent had counted. */
 static void fill_forked(struct snapshot *snapshot, int round)
 {
 	fixture_thread(snapshot, 5, 5, "init", "init", 1);
