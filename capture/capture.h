@@ -33,7 +33,7 @@ struct capture_options {
 	double budget_percent; /* of one CPU, for cheap sources that are not needed; 0: 3, negative: none */
 	bool heap; /* with the allocator probe; else allocation counters are unavailable (switched off) */
 	/*
-	 * Reads what waits for the lock of an address space (base/reader.h), owned by the caller, which
+	 * Reads what waits for a lock of another process (base/reader.h), owned by the caller, which
 	 * outlives the capture. With NULL the capture reads it and may hang.
 	 */
 	struct reader *reader;

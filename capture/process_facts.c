@@ -306,38 +306,26 @@ static void carry_smaps(struct round *round, size_t row)
 
 /* --- resident memory --- */
 
-/* The resident pages that the statm below `tasks` has for a thread; false where it has none. */
-static bool read_statm(int tasks, uint32_t tid, struct buffer *text, uint64_t *ret_pages)
-{
-	char path[THREAD_PATH_SIZE];
-	unsigned long long pages;
-
-	if (thread_file_read(tasks, thread_file_path(path, tid, "statm"), text) < 0 ||
-	    sscanf(text->data, "%*u %llu", &pages) != 1)
-		return false;
-	*ret_pages = pages;
-	return true;
-}
-
 /* Touches some pages and returns by how many statm of this program has grown. */
-static int64_t grow_statm(const struct roots *roots, uint32_t tid, size_t pages, struct buffer *text)
+static int64_t grow_statm(const struct roots *roots, size_t pages)
 {
 	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	char *memory = mmap(NULL, pages * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			    0);
-	uint64_t before = 0, after = 0;
+	struct statm before, after;
+	int64_t grown = -1;
 
 	if (memory == MAP_FAILED)
 		return -1;
 	madvise(memory, pages * page_size, MADV_NOHUGEPAGE);
-	if (read_statm(roots->descriptor[ROOT_PROC], tid, text, &before)) {
+	if (statm_read(roots->descriptor[ROOT_PROC], "self/statm", &before) == 0) {
 		for (size_t i = 0; i < pages; i++)
 			*(volatile char *)(memory + i * page_size) = 1;
-		if (!read_statm(roots->descriptor[ROOT_PROC], tid, text, &after))
-			after = before;
+		if (statm_read(roots->descriptor[ROOT_PROC], "self/statm", &after) == 0)
+			grown = (int64_t)(after.resident - before.resident);
 	}
 	munmap(memory, pages * page_size);
-	return (int64_t)(after - before);
+	return grown;
 }
 
 /*
@@ -356,7 +344,7 @@ static enum statm_use find_statm_use(struct capture *capture)
 	if (!capture->roots.own_namespace)
 		return STATM_AS_STAT;
 	for (int i = 0; i < TRIES && hits < 2; i++)
-		hits += grow_statm(&capture->roots, capture->own_tgid, PAGES, &capture->text) == PAGES;
+		hits += grow_statm(&capture->roots, PAGES) == PAGES;
 	return hits == 2 ? STATM_EXACT : STATM_AS_STAT;
 }
 
@@ -379,12 +367,13 @@ static uint64_t largest_resident_error(void)
 /* Once for each process of which a stat was read, since statm takes as long. */
 static void take_statm(struct capture *capture, struct process *process)
 {
-	uint64_t pages = 0;
+	char path[THREAD_PATH_SIZE];
+	struct statm statm;
 
-	if (read_statm(process_list_tasks(&capture->processes, process), process->resident.stat_tid,
-		       &capture->text, &pages) &&
-	    pages != 0)
-		process->resident.pages = pages;
+	if (statm_read(process_list_tasks(&capture->processes, process),
+		       thread_file_path(path, process->resident.stat_tid, "statm"), &statm) == 0 &&
+	    statm.resident != 0)
+		process->resident.pages = statm.resident;
 	process->resident.stat_tid = 0;
 	process_list_done(process);
 }
@@ -445,7 +434,7 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 	struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
 	int tasks = process_list_tasks(&capture->processes, process);
-	enum reason reason = thread_file_read_memory(capture->reader, tasks, process->tgid,
+	enum reason reason = thread_file_read_locked(capture->reader, tasks, process->tgid,
 						     SOURCE_SMAPS_ROLLUP, &capture->text);
 	struct key_values kib;
 

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/reader.h"
+#include "base/statm.h"
 #include "capture/bpf/bpf_tasks.h"
 #include "capture/host/feature.h"
 #include "capture/procfs/process_list.h"
@@ -244,6 +245,7 @@ struct round {
 	struct hash_map cgroup_types; /* string id of a path: whether threads of a process there may differ */
 
 	struct thread_reading reading;
+	struct statm leader_statm;           /* of the thread in `reading`, if it is a leader; else zeros */
 	uint64_t failures[PARSE_FILE_COUNT]; /* of a full capture */
 	uint64_t negative_values;
 	uint64_t listed, ended;

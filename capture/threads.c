@@ -133,13 +133,25 @@ static void fail(struct round *round, size_t row, enum source source, enum reaso
 		state->flags |= ROW_ENDED;
 }
 
+/* Reads the file into the round's text. */
+static enum reason read_text(struct round *round, size_t row, int tasks, enum source source)
+{
+	const struct snapshot *snapshot = round->snapshot;
+	struct capture *capture = round->capture;
+
+	if ((source == SOURCE_STAT || source == SOURCE_IO) && statm_is_in_exec(&round->leader_statm))
+		return thread_file_read_locked(capture->reader, tasks, snapshot->tid[row], source,
+					       &capture->text);
+	return thread_file_read_source(tasks, snapshot->tid[row], source, &capture->text);
+}
+
 static bool read_file(struct round *round, size_t row, int tasks, enum source source)
 {
 	struct buffer *text = &round->capture->text;
 	enum reason reason;
 
 	round->read_from_ns = clock_ns(CLOCK_BOOTTIME);
-	reason = thread_file_read_source(tasks, round->snapshot->tid[row], source, text);
+	reason = read_text(round, row, tasks, source);
 	round->now_ns = clock_ns(CLOCK_BOOTTIME);
 	if (reason != REASON_READ) {
 		/* schedstat comes before stat: a thread that ended by then is dropped, and its failures with
@@ -203,16 +215,21 @@ static void note_state(struct round *round, size_t row, char state_letter, int t
 	round->snapshot->stuck_ns[row] = waited;
 }
 
-/* Its process's memory, which every thread's stat has. */
+/* Its process's memory, which every thread's stat has, and statm better. */
 static void note_resident(const struct round *round)
 {
 	const struct thread_reading *reading = &round->reading;
+	const bool by_statm = round->capture->statm == STATM_EXACT && round->leader_statm.resident != 0;
 	struct process *process = process_list_find(&round->capture->processes, reading->tgid);
 
-	if (reading->resident_known && process != NULL)
-		process_note_resident(process, reading->has_memory, reading->resident_pages, round->now_ns);
-	if (process != NULL && process->resident.read_at == round->now_ns)
-		process->resident.stat_tid = reading->tid;
+	if (process == NULL)
+		return;
+	if (reading->resident_known)
+		process_note_resident(process, reading->has_memory,
+				      by_statm ? round->leader_statm.resident : reading->resident_pages,
+				      round->now_ns);
+	if (process->resident.read_at == round->now_ns)
+		process->resident.stat_tid = by_statm ? 0 : reading->tid;
 }
 
 /* Takes the identity from stat. Returns false when this is another thread than in the last round. */
@@ -337,6 +354,19 @@ static bool is_plain_file(enum source source)
 	       source != SOURCE_STAT;
 }
 
+/* Of the leader, which execve(2) makes its caller. */
+static void read_leader_statm(struct round *round, size_t row, int tasks, source_set wanted)
+{
+	const source_set waiting = source_bit(SOURCE_STAT) | source_bit(SOURCE_IO);
+	const struct snapshot *snapshot = round->snapshot;
+	char path[THREAD_PATH_SIZE];
+
+	if ((wanted & waiting) == 0 || snapshot->tid[row] != snapshot->tgid[row] ||
+	    (snapshot->thread_flags[row] & THREAD_KERNEL) != 0 ||
+	    statm_read(tasks, thread_file_path(path, snapshot->tid[row], "statm"), &round->leader_statm) < 0)
+		round->leader_statm = (struct statm){0};
+}
+
 static void read_thread(struct round *round, size_t row, int tasks, source_set wanted)
 {
 	struct snapshot *snapshot = round->snapshot;
@@ -345,6 +375,7 @@ static void read_thread(struct round *round, size_t row, int tasks, source_set w
 
 	memcpy(failures, round->failures, sizeof(failures));
 	thread_reading_begin(&round->reading, snapshot->tgid[row], snapshot->tid[row]);
+	read_leader_statm(round, row, tasks, wanted);
 	if ((wanted & source_bit(SOURCE_STAT)) != 0)
 		wanted |= identify(round, row, tasks);
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/statm.h"
 #include "probe/resolver/resolution_cache.h"
 #include "thread_reader.h"
 
@@ -295,10 +296,19 @@ static bool is_check_due(struct known_process *process)
 const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory)
 {
 	struct known_process *process = find_process(probe, tgid);
-	const struct address_space space = find_space(process, process_directory);
-	const bool changed = process->is_stale || !spaces_equal(&space, &process->space);
+	struct address_space space;
+	struct statm statm;
+	bool changed;
 
 	process->seen = true;
+	if (statm_read(process_directory, "statm", &statm) == 0 && statm_is_in_exec(&statm)) {
+		forget_program(process);
+		fail_process(process, HEAP_TAG_MEMORY_LOCKED, "it is in execve(2)");
+		process->is_stale = true;
+		return &process->shown;
+	}
+	space = find_space(process, process_directory);
+	changed = process->is_stale || !spaces_equal(&space, &process->space);
 	if (changed) {
 		process->looks = 0;
 		process->next_check = RECHECK_FIRST;

@@ -94,7 +94,7 @@ static int read_file(int directory, const void *argument, size_t size, struct bu
 	return thread_file_read(directory, argument, answer);
 }
 
-enum reason thread_file_read_memory(struct reader *reader, int tasks, uint32_t tid, enum source source,
+enum reason thread_file_read_locked(struct reader *reader, int tasks, uint32_t tid, enum source source,
 				    struct buffer *buffer)
 {
 	char path[THREAD_PATH_SIZE];

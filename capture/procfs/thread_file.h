@@ -31,10 +31,10 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
 enum reason thread_file_read_source(int tasks, uint32_t tid, enum source source, struct buffer *buffer);
 
 /*
- * The same for a file that is made of the process's address space, which may be locked: `reader`, which may
+ * The same for a file that waits for a lock, such as that of the process's address space: `reader`, which may
  * be NULL, reads it. REASON_NOT_IN_TIME when it is.
  */
-enum reason thread_file_read_memory(struct reader *reader, int tasks, uint32_t tid, enum source source,
+enum reason thread_file_read_locked(struct reader *reader, int tasks, uint32_t tid, enum source source,
 				    struct buffer *buffer);
 
 #endif

@@ -16,8 +16,8 @@
  * (fuse_vma_close() in fs/fuse/file.c). Whoever reads such a process's memory, or files of /proc that are
  * made of it, waits too: for maps and smaps_rollup so that SIGKILL ends it (mmap_read_lock_killable() in
  * fs/proc/task_mmu.c), in process_vm_readv(2) so that nothing does (mmap_read_lock() in
- * mm/process_vm_access.c; measured on 6.18). The services that know the names of users (nsswitch.conf(5)) may
- * hang as well.
+ * mm/process_vm_access.c; measured on 6.18). So do readers of a process in execve(2) (statm.h). The services
+ * that know the names of users (nsswitch.conf(5)) may hang as well.
  *
  * A call that takes too long is left alone with its process, and another process makes the next ones. Calls
  * about the same target then fail at once for a while.

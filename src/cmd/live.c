@@ -319,8 +319,7 @@ static int run_batch(const struct live_options *options, const struct view *view
 	if (lookups_are_shown(view))
 		batch_options.lookups = lookups_start(options->roots.roots[ROOT_PROC]);
 	batch_options.capture.heap = (needed & source_bit(SOURCE_JEMALLOC)) != 0 && !options->heap.no_heap;
-	if (batch_options.capture.heap || smaps)
-		batch_options.capture.reader = privilege_open_reader(options->roots.roots);
+	batch_options.capture.reader = privilege_open_reader(options->roots.roots);
 	result = batch_run(&batch_options, &left_behind, error);
 	lookup_thread_stop(batch_options.lookups);
 	if (left_behind)

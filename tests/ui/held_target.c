@@ -4,7 +4,8 @@
  * of the file, writes into it, and maps something else over it, which waits for that page to be written.
  * Meanwhile a thread goes on allocating, so that there is something to read.
  *
- * Usage: held_target FILE. Prints `ready`; a byte of its standard input has it do so.
+ * Usage: held_target FILE. Prints `ready`; a byte of its standard input has it do so. With an `e` it becomes
+ * another program instead, and waits in execve(2) until FILE is closed.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -32,7 +33,7 @@ static void *allocate(void *argument)
 
 int main(int count, char **arguments)
 {
-	int file = count == 2 ? open(arguments[1], O_RDWR | O_CREAT, 0644) : -1;
+	int file = count == 2 ? open(arguments[1], O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
 	volatile char *page;
 	pthread_t thread;
 	char byte;
@@ -45,6 +46,8 @@ int main(int count, char **arguments)
 	page[0] = 1; /* before the server hangs, which is asked about the first writing */
 	if (write(STDOUT_FILENO, "ready\n", 6) != 6 || read(STDIN_FILENO, &byte, 1) != 1)
 		return EXIT_FAILURE;
+	if (byte == 'e')
+		execl("/bin/sleep", "sleep", "600", NULL);
 	page[0] = 2;
 	mmap((void *)page, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	for (;;)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A process that holds the lock of its address space for as long as a file system does not answer: who reads
- * its memory map, or its memory, waits for that. ctop must not, and must read everybody else as ever.
+ * A process that holds the lock of its address space, or that of execve(2), for as long as a file system does
+ * not answer: who reads its memory map, its memory or `io` waits for that. ctop must not, and must read
+ * everybody else as ever.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -13,10 +14,12 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/wait.h"
 #include "hanging_mount.h"
 #include "pty_screen.h"
 
 #include "base/clock.h"
+#include "base/statm.h"
 
 static const bool has_heap = HAS_HEAP;
 
@@ -179,6 +182,56 @@ static void test_batch(void **state)
 	}
 }
 
+static bool is_in_exec(void)
+{
+	struct statm statm;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)target);
+	return statm_read(AT_FDCWD, path, &statm) == 0 && statm_is_in_exec(&statm);
+}
+
+/* What -b says of the target and of this program by procfs, with one column. */
+static const char *batch(const char *column)
+{
+	char own[16], other[16];
+	const char *const arguments[] = {CTOP_PROGRAM, "-b",       "-n2",  "-d0.3", "--backend", "procfs",
+					 "-gpid",      "-p",       own,    "-p",    other,       "--columns",
+					 column,       "--format", "json", NULL};
+	const char *output;
+
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	snprintf(other, sizeof(other), "%d", (int)target);
+	assert_int_equal(hanging_mount_run(arguments, &output), 0);
+	expect_text(output, "test_ui_held");
+	return output;
+}
+
+/* What waits for execve(2) is not known while that lasts, and is known again then. */
+static void test_exec(void **state)
+{
+	/* the state is in stat, which waits on some kernels */
+	static const char *const columns[] = {"read", "state", "allocated"};
+
+	(void)state;
+	hanging_mount_need();
+	start_target();
+	hanging_mount_stop();
+	assert_int_equal(write(command, "e", 1), 1);
+	await("a process that waits in execve(2)", is_in_exec());
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		const char *const output = batch(columns[i]);
+
+		hanging_mount_expect_hanging();
+		if (strcmp(columns[i], "state") != 0)
+			expect_text(output, "not-in-time");
+	}
+	hanging_mount_go_on();
+	await("the end of execve(2)", !is_in_exec());
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		assert_null(strstr(batch(columns[i]), "not-in-time"));
+}
+
 static void test_capture(void **state)
 {
 	const char *const file = hanging_mount_path("held.ctprof.zst");
@@ -331,6 +384,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_batch, end_target),
+		cmocka_unit_test_teardown(test_exec, end_target),
 		cmocka_unit_test_teardown(test_capture, end_target),
 		cmocka_unit_test_teardown(test_probe, end_target),
 		cmocka_unit_test_teardown(test_screen, end_target),
