@@ -226,11 +226,12 @@ static void read_files(struct walk *walk, int directory, struct cgroup_record *r
 }
 
 /*
- * Notes since when a cgroup is known to be there. The kernel keeps no time of its making. It sets the times
- * of the directory when somebody looks it up first (kernfs_init_inode() of fs/kernfs/inode.c), before a
- * thread can be moved there; some of them change later.
+ * Notes which cgroup it is, and since when it is known to be there. No inode number is used again: its upper
+ * half counts how often the lower one came round (__kernfs_new_node() of fs/kernfs/dir.c). The kernel keeps
+ * no time of its making. It sets the times of the directory when somebody looks it up first
+ * (kernfs_init_inode() of fs/kernfs/inode.c), before a thread can be moved there; some of them change later.
  */
-static void note_there_since(int directory, struct cgroup_record *record)
+static void note_directory(int directory, struct cgroup_record *record)
 {
 	struct stat status;
 	uint64_t earliest;
@@ -242,6 +243,7 @@ static void note_there_since(int directory, struct cgroup_record *record)
 		earliest = clock_timespec_ns(status.st_mtim);
 	if (clock_timespec_ns(status.st_atim) < earliest)
 		earliest = clock_timespec_ns(status.st_atim);
+	record->id = (struct optional_u64){.value = status.st_ino, .present = true};
 	record->there_since = (struct optional_u64){.value = earliest, .present = true};
 }
 
@@ -297,7 +299,7 @@ static void read_record(struct walk *walk, struct cgroup_record *record)
 	directory = cgroup_open(walk->roots, string_pool_text(strings, record->path),
 				string_pool_length(strings, record->path), O_RDONLY | O_DIRECTORY);
 	if (directory >= 0) {
-		note_there_since(directory, record);
+		note_directory(directory, record);
 		read_files(walk, directory, record);
 		close(directory);
 	} else {

@@ -154,6 +154,7 @@ struct cgroup_record {
 #include "cgroup_field.def"
 #undef CGROUP_FIELD
 	struct pressure pressure;
+	struct optional_u64 id;               /* of two of the same path each has its own */
 	struct optional_u64 there_since;      /* at the latest, ns since 1970 */
 	reason_id missing[CGROUP_FILE_COUNT]; /* REASON_READ where it was read */
 };

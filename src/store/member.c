@@ -202,6 +202,7 @@ static const struct member cgroup_knowledge_members[] = {
 	 .names = cgroup_file_names, .count = CGROUP_FILE_COUNT},
 	MEMBER(cgroup_record, "io_read_bytes", OPTIONAL_U64, MEMBER_OMITTED, io_read),
 	MEMBER(cgroup_record, "io_written_bytes", OPTIONAL_U64, MEMBER_OMITTED, io_written),
+	SAME(cgroup_record, OPTIONAL_U64, MEMBER_OMITTED, id),
 	MEMBER(cgroup_record, "there_since_unix_ns", OPTIONAL_U64, MEMBER_OMITTED, there_since),
 };
 

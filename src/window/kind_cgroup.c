@@ -194,11 +194,26 @@ static bool is_new(const struct window *window, const struct cgroup_record *reco
 			     record->there_since.value < window->from->captured_at_unix_ns);
 }
 
-/* Makes of a counter its difference to the other side. Returns REASON_READ, or why there is none. */
+/* Whether another cgroup of the same path was made in its place, whose counters began at 0. */
+static bool is_another(const struct cgroup_field_entry *field, const struct cgroup_record *record,
+		       const struct cgroup_record *before, bool has_fallen)
+{
+	if (record->id.present && before->id.present)
+		return record->id.value != before->id.value;
+	/* a sum over devices falls when one of them is removed, and no other counter of a cgroup does */
+	return has_fallen &&
+	       (file_of(field) != CGROUP_FILE_IO_STAT || record->usage_usec < before->usage_usec);
+}
+
+/*
+ * Makes of a counter its difference to the other side. Returns REASON_READ, REASON_LOWER_BOUND where it is at
+ * least that, or why there is none.
+ */
 static uint16_t take_change(const struct window *window, const struct cgroup_field_entry *field,
 			    const struct cgroup_record *record, const struct cgroup_record *before,
 			    bool settled, double *value)
 {
+	uint16_t trust = REASON_READ;
 	uint64_t now_ns = window->now->provenance.boottime_ns, before_ns;
 	double start = 0.0;
 
@@ -213,19 +228,21 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 			return before->missing[file_of(field)];
 		start = read_field(field, window->from, before).value;
 	}
-	/* a sum over devices goes back when one of them is removed */
-	if (*value < start && file_of(field) == CGROUP_FILE_IO_STAT &&
-	    record->usage_usec >= before->usage_usec)
+	/* what the one before it did after it was read last is not known */
+	if (before != NULL && is_another(field, record, before, *value < start)) {
+		trust = REASON_LOWER_BOUND;
+		start = 0.0;
+	}
+	if (*value < start)
 		return REASON_WENT_BACKWARDS;
-	/* no other counter of a cgroup does: another one was made in its place, and that counts from 0 */
-	*value -= *value < start ? 0 : start;
+	*value -= start;
 	if (field->kind != CGROUP_FIELD_RATE || window->mode != WINDOW_MODE_RATE)
-		return REASON_READ;
+		return trust;
 	before_ns = window->from->provenance.boottime_ns;
 	if (now_ns <= before_ns)
 		return REASON_NOT_READ;
 	*value = *value * 1e9 / (double)(now_ns - before_ns);
-	return REASON_READ;
+	return trust;
 }
 
 static void add_record(const struct window *window, const struct cgroup_field_entry *field,
@@ -237,7 +254,9 @@ static void add_record(const struct window *window, const struct cgroup_field_en
 
 	if (reason == REASON_READ && field->kind != CGROUP_FIELD_GAUGE)
 		reason = take_change(window, field, record, before, settled, &value.value);
-	if (reason == REASON_READ) {
+	if (reason == REASON_LOWER_BOUND)
+		accumulator_note_bound(accumulator);
+	if (reason == REASON_READ || reason == REASON_LOWER_BOUND) {
 		merge_value(field, value, accumulator);
 		return;
 	}

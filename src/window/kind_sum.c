@@ -62,12 +62,6 @@ static bool count_one(const struct sum *sum, struct accumulator *accumulator, bo
 	return false;
 }
 
-static void note_bound(struct accumulator *accumulator)
-{
-	accumulator->partial = true;
-	accumulator->reason = REASON_LOWER_BOUND;
-}
-
 /*
  * Whether an amount is less than it would be seen: of a wait for a CPU that may have lasted longer, or of
  * clock ticks of a thread that has just begun, of which nothing is there until the first one is full.
@@ -103,7 +97,7 @@ static void add_to_sum(const struct column_values *values, const struct sum *sum
 		}
 		read = true;
 		if (has_bound(&sum->counters[i], thread, elapsed))
-			note_bound(accumulator);
+			accumulator_note_bound(accumulator);
 		if (sum->as_rate) {
 			const double rate = window_rate(&sum->counters[i], amount, elapsed);
 
@@ -182,7 +176,7 @@ static void add_blocked(const struct reducer *reducer, uint32_t thread, struct a
 	accumulator->read++;
 	add_amount(reducer->values, accumulator, part, (double)part * 1e9 / (double)elapsed);
 	if (window_wait_is_bound(window, thread, wait, elapsed))
-		note_bound(accumulator);
+		accumulator_note_bound(accumulator);
 }
 
 static void add_thread(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulators)
@@ -222,7 +216,7 @@ static void add_ended(const struct reducer *reducer, const struct ended_record *
 		add_amount(reducer->values, accumulators, whole,
 			   real * reducer_scale(reducer->window, sum->as_rate));
 	if ((states & ENDED_AT_LEAST) != 0)
-		note_bound(accumulators);
+		accumulator_note_bound(accumulators);
 }
 
 static struct sum *begin_sum(struct reducer *reducer, const int *inputs, size_t count, bool overlap)

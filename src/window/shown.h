@@ -148,6 +148,13 @@ static inline void accumulator_miss(struct accumulator *accumulator, uint16_t re
 		accumulator->reason = reason;
 }
 
+/* What was counted is a lower bound. */
+static inline void accumulator_note_bound(struct accumulator *accumulator)
+{
+	accumulator->partial = true;
+	accumulator->reason = REASON_LOWER_BOUND;
+}
+
 /* A column's accumulators, `stride` for each row. */
 struct column_values {
 	enum column column;

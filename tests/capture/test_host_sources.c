@@ -156,6 +156,7 @@ static void test_cgroup_members(void **state)
 	assert_int_equal(snapshot->cgroup_count, 8); /* one for a path, none for the empty one */
 
 	record = record_of("/a");
+	assert_true(record->id.present);
 	assert_true(record->there_since.present);
 	assert_in_range(record->there_since.value, made_ns - NS_PER_S, clock_ns(CLOCK_REALTIME));
 	assert_int_equal(record->usage_usec, 11);

@@ -210,6 +210,8 @@ static bool cgroups_differ(const struct snapshot *left, const struct snapshot *r
 		}
 		if (pressure_differs(&a->pressure, &b->pressure, "cgroups.pressure"))
 			return true;
+		if (field_differs(left, &a->id, right, &b->id, CGROUP_TYPE_OPTIONAL_U64))
+			return differs("cgroup id", index);
 		if (field_differs(left, &a->there_since, right, &b->there_since, CGROUP_TYPE_OPTIONAL_U64))
 			return differs("cgroup there_since", index);
 	}

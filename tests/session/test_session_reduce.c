@@ -344,12 +344,14 @@ static void fill_moves(struct snapshot *snapshot, int round)
 		/* removed and made again */
 		{"/anew", 1, round == 0 ? 9000000000 : 400000},
 		{round == 0 ? "/from" : "/old", 1, 9000000000},
+		/* the same, and counts more already */
+		{"/more", 1, round == 0 ? 100000 : 400000},
 		{"/new", 101, 200000},
 		{"/made", 101, 200000},
 		{"/again", 101, 9000000000},
 	};
 
-	for (uint32_t i = 0; i < (round == 0 ? 3 : 6); i++) {
+	for (uint32_t i = 0; i < (round == 0 ? 4 : 7); i++) {
 		size_t thread = fixture_thread(snapshot, 10 + i, 10 + i, "p", "p", threads[i].start_seconds);
 		struct cgroup_record *record;
 		uint32_t path;
@@ -360,9 +362,11 @@ static void fill_moves(struct snapshot *snapshot, int round)
 		record->usage_usec = threads[i].usage_usec;
 		/* of the first one a disk was removed */
 		record->io_read = (struct optional_u64){round == 0 ? 900 : 500, true};
-		if (i >= 4)
+		if (i == 3)
+			record->id = (struct optional_u64){(uint64_t)round + 1, true};
+		if (i >= 5)
 			record->there_since = (struct optional_u64){
-				snapshot->captured_at_unix_ns - (i == 4 ? NS_PER_S : 3 * NS_PER_S), true};
+				snapshot->captured_at_unix_ns - (i == 5 ? NS_PER_S : 3 * NS_PER_S), true};
 	}
 }
 
@@ -376,9 +380,11 @@ static void test_moves_between_cgroups(void **state)
 	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "/", COLUMN_CGCPU), "0");
 	assert_string_equal(fixture_shown(table, "/new", COLUMN_CGCPU), "10.0");
-	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGCPU), "20.0");
+	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGCPU), "≥20.0");
+	assert_string_equal(fixture_shown(table, "/more", COLUMN_CGCPU), "≥20.0");
 	assert_string_equal(fixture_shown(table, "/", COLUMN_CGRD), "·");
-	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGRD), "250B");
+	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGRD), "≥250B");
+	assert_string_equal(fixture_shown(table, "/more", COLUMN_CGRD), "≥250B");
 	/* not the 9,000 s of its whole life */
 	assert_string_equal(fixture_shown(table, "/old", COLUMN_CGCPU), "·");
 	assert_string_equal(fixture_shown(table, "/made", COLUMN_CGCPU), "10.0");
