@@ -382,18 +382,20 @@ static bool refuse(struct ui *ui, unsigned int column)
 	return refused;
 }
 
-/* Says that a comparison of amounts has no rates that a filter could compare; false where it does not. */
+/* Says that there are no rates that a filter could compare; false where there are. */
 static bool refuse_rate(struct ui *ui, const struct filter *filter)
 {
-	const enum column column = filter != NULL && ui->comparison != NULL &&
-						   !compare_has_rates(ui->comparison)
-					   ? filter_rate(filter)
-					   : COLUMN_COUNT;
+	const bool has_rates = ui->comparison != NULL ? compare_has_rates(ui->comparison)
+						      : ui->options->file_name == NULL ||
+								session_previous(ui->session) != NULL;
+	const enum column column = filter != NULL && !has_rates ? filter_rate(filter) : COLUMN_COUNT;
 
 	if (column == COLUMN_COUNT)
 		return false;
-	screen_message(ui, STYLE_ERROR, "%s is a rate, which only two windows have: filter by %s",
-		       column_title(column, WINDOW_MODE_RATE), column_title(column, WINDOW_MODE_TOTAL));
+	screen_message(ui, STYLE_ERROR, "%s is a rate, which only %s: filter by %s",
+		       column_title(column, WINDOW_MODE_RATE),
+		       ui->comparison != NULL ? "two windows have" : "a file with a window has",
+		       column_title(column, WINDOW_MODE_TOTAL));
 	return true;
 }
 

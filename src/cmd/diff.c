@@ -244,7 +244,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 
 static int diff_run(void *opaque, char **operands, int operand_count)
 {
-	const struct diff_command_options *options = opaque;
+	struct diff_command_options *options = opaque;
 	static struct snapshot_report report; /* large for a stack */
 	struct rule *rules = NULL;
 	struct error error;
@@ -269,6 +269,9 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 	    parse_rules(&options->fail_if, &rules, &error) < 0) {
 		status = command_misused(&diff_command, &error);
 	} else {
+		/* numbers of cgroups belong to rows of cgroups */
+		if (report.request.tab == TAB_CGROUP && options->view.axis == AXIS_ALL)
+			options->view.axis = AXIS_CGROUP;
 		report_options_warn(&options->report, &options->view, &report.request);
 		status = run(options, &report, rules);
 	}

@@ -175,9 +175,15 @@ static int choose_mode(const struct session *session, const struct show_options 
 		       struct view *view, struct error *error)
 {
 	const bool has_window = session_previous(session) != NULL;
+	const enum column rate = !has_window && view->filter != NULL ? filter_rate(view->filter)
+								     : COLUMN_COUNT;
 
 	if (options->screen.mode == WINDOW_MODE_COUNT)
 		view->mode = has_window ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
+	if (rate != COLUMN_COUNT)
+		return error_set(error, -EINVAL,
+				 "%s is one reading and has totals only: filter by %s, not by %s", name,
+				 column_title(rate, WINDOW_MODE_TOTAL), column_title(rate, WINDOW_MODE_RATE));
 	if (has_window || view->mode == WINDOW_MODE_TOTAL)
 		return 0;
 	return error_set(

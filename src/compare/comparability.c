@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "snapshot/capture_facts.h"
+#include "snapshot/snapshot_window.h"
 
 const char *const diff_side_names[DIFF_SIDE_COUNT] = {"before", "after"};
 
@@ -22,6 +23,7 @@ struct examination {
 	struct buffer text; /* scratch of a sentence */
 	bool same_boot;
 	bool other_host;             /* they are known to be of two hosts */
+	bool has_windows;            /* both, whose rates are compared */
 	bool known[DIFF_SIDE_COUNT]; /* it has `ctop` objects */
 };
 
@@ -94,6 +96,16 @@ int64_t comparability_interval(const struct snapshot *before, const struct snaps
 	return from - to > INT64_MAX ? -INT64_MAX : -(int64_t)(from - to);
 }
 
+/* The same by their ends, and of windows by what they begin with, too. */
+static bool are_one_capture(const struct snapshot *before, const struct snapshot *after)
+{
+	return before->captured_at_unix_ns != 0 &&
+	       before->captured_at_unix_ns == after->captured_at_unix_ns &&
+	       before->thread_count == after->thread_count &&
+	       (before->window == NULL || after->window == NULL ||
+		before->window->from->captured_at_unix_ns == after->window->from->captured_at_unix_ns);
+}
+
 static void examine_time(struct examination *examination)
 {
 	const struct snapshot *before = examination->side[DIFF_BEFORE];
@@ -109,9 +121,7 @@ static void examine_time(struct examination *examination)
 		add_row(examination, COMPARABILITY_NOTE, "interval");
 		return;
 	}
-	if (before == after || (interval == 0 && before->captured_at_unix_ns != 0 &&
-				before->captured_at_unix_ns == after->captured_at_unix_ns &&
-				before->thread_count == after->thread_count)) {
+	if (before == after || (interval == 0 && are_one_capture(before, after))) {
 		buffer_append_text(text, "both are the same capture: nothing can have changed");
 		add_row(examination, COMPARABILITY_WARNING, "same-capture");
 		return;
@@ -177,8 +187,12 @@ static void examine_host(struct examination *examination)
 				     "other host, %s in before and %s in after: differences between the "
 				     "hosts count as changes",
 				     host->value[DIFF_BEFORE], host->value[DIFF_AFTER]);
-		append_uptimes(examination);
+		if (!examination->has_windows)
+			append_uptimes(examination);
 		add_row(examination, COMPARABILITY_WARNING, "other-host");
+	} else if (first != NULL && second != NULL && !examination->same_boot && examination->has_windows) {
+		buffer_append_text(text, "other boot: the host was started again between the two windows");
+		add_row(examination, COMPARABILITY_NOTE, "other-boot");
 	} else if (first != NULL && second != NULL && !examination->same_boot) {
 		buffer_append_text(text, "other boot: the counters started again from zero, so this "
 					 "compares two lifetimes, not growth");
@@ -587,6 +601,7 @@ struct comparability *comparability_create(const struct snapshot *before, const 
 		.facts = facts,
 		.same_boot = comparability_same_boot(before, after),
 		.other_host = comparability_other_host(before, after),
+		.has_windows = before->window != NULL && after->window != NULL,
 		.known = {before->provenance.present, after->provenance.present},
 	};
 

@@ -112,8 +112,6 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 static void append_number(const struct compare_subject *subject, enum column column, double number,
 			  struct buffer *lines)
 {
-	const bool counts = column_is_counter(column) ||
-			    (column_is_derived(column) && column_has(column_entry(column), COLUMN_RATES));
 	char digits[28];
 
 	if (fabs(number) < 0x1p63 && number == floor(number))
@@ -122,7 +120,7 @@ static void append_number(const struct compare_subject *subject, enum column col
 	else
 		buffer_append_format(lines, "%.3f", number);
 	buffer_append_text(lines, explain_unit(column_report_unit(column)));
-	if (counts && compare_has_rates(subject->comparison))
+	if (column_grows(column) && compare_has_rates(subject->comparison))
 		buffer_append_text(lines, " per second");
 }
 

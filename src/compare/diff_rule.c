@@ -449,7 +449,7 @@ static void tell_nothing(struct judgement *judgement)
 				     judgement->absent == 1 ? "" : "s", judgement->absent == 1 ? "es" : "",
 				     judgement->absent == 1 ? "has" : "have",
 				     judgement->rule->of_after ? "value in after"
-							       : "change: the value is absent on one side");
+							       : "change: the value is absent on a side");
 	add_outcome(judgement, true);
 }
 

@@ -60,7 +60,7 @@ void tables_continue(struct tables_build *build)
 
 void tables_finish(struct tables_build *build)
 {
-	if (build->table->row_count != 0 || build->table->continues)
+	if (build->table->row_count != 0 || build->table->continues || build->table->row_folded != 0)
 		build->emit(build->context, build->table);
 	table_release(build->table);
 	build->table = NULL;

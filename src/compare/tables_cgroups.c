@@ -104,6 +104,12 @@ static struct optional_u64 number_of(const struct cgroup_record *record,
 	return result;
 }
 
+/* What counts from the beginning of a cgroup, which says nothing of a window. */
+static bool is_of_life(const struct cgroup_record_entry *field)
+{
+	return field->merge == CGROUP_MERGE_SUM && field->section != SECTION_CGROUP_LIMITS;
+}
+
 /* A side without a record has no limit, as in the reference. */
 static struct cell make_side(struct tables_build *build, const struct merged_cgroup *cgroup,
 			     const struct cgroup_record_entry *field)
@@ -112,6 +118,8 @@ static struct cell make_side(struct tables_build *build, const struct merged_cgr
 	const struct optional_u64 number = cgroup != NULL ? number_of(&cgroup->record, field)
 							  : (struct optional_u64){0};
 
+	if (build->diff->options.rates && is_of_life(field))
+		return cell_of_state(VALUE_ABSENT, REASON_READ, cell.unit);
 	if (cell.state == CELL_UNAVAILABLE)
 		return cell;
 	cell.state = number.present || field->limit ? CELL_VALUE : CELL_ABSENT;
@@ -268,6 +276,9 @@ static void add_list(struct cgroups *tables, const struct cgroup_pair *pair, enu
 		if (tables->build->is_comparison ? order == 0 && left->value == right->value
 						 : right->value == 0)
 			continue;
+		if (tables->build->diff->options.rates &&
+		    !cgroup_merge_is_gauge(snapshot_text(snapshot, key)))
+			continue;
 		add_list_row(tables, pair, file, snapshot_text(snapshot, key),
 			     string_pool_length(&snapshot->strings, key),
 			     (const struct key_value *const[]){order <= 0 ? left : NULL,
@@ -333,8 +344,13 @@ void tables_cgroups(struct tables_build *build)
 		const enum section section = cgroup_tables[i].section;
 
 		/* the reference has no table of I/O */
-		if (wanted[section] && (section != SECTION_CGROUP_IO || !build->diff->options.by_flags))
-			build_table(&tables, &cgroup_tables[i]);
+		if (!wanted[section] || (section == SECTION_CGROUP_IO && build->diff->options.by_flags))
+			continue;
+		/* columns of the tab compare what was counted in windows */
+		if (build->diff->options.rates &&
+		    (section == SECTION_CGROUP_IO || section == SECTION_MEMORY_EVENTS))
+			continue;
+		build_table(&tables, &cgroup_tables[i]);
 	}
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)
 		build_pressure(&tables, (enum pressure_resource)i);

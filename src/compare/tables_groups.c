@@ -28,8 +28,9 @@ struct group_table {
 	bool is_tree;
 	struct ranked *rows; /* in the order of the report */
 	size_t count;
-	size_t total;  /* before the limit */
-	size_t folded; /* beside these, whose change is not real */
+	size_t total;   /* before the limit */
+	size_t folded;  /* beside these, whose change is not real */
+	size_t unknown; /* of those, such as a side does not know */
 };
 
 /* The limit of all rows. */
@@ -107,12 +108,25 @@ static void cut(struct rows *rows, size_t limit, struct group_table *groups)
 	rows->count = limit < rows->count ? limit : rows->count;
 }
 
+/* Counts a row that is left out because its change is not real; false for one that is not. */
+static bool fold(struct group_table *groups, const struct diff_pair *pair, enum column column)
+{
+	const struct tables_request *request = groups->build->request;
+	const struct diff *diff = groups->build->diff;
+
+	if (diff->evidence == NULL || !request->for_people || request->all ||
+	    diff_is_real(diff, pair, column))
+		return false;
+	groups->folded++;
+	groups->unknown += diff_column(diff, pair, column).state == VALUE_UNAVAILABLE;
+	return true;
+}
+
 static void add_subject(struct group_table *groups, uint32_t subject, struct rows *best, struct rows *renamed)
 {
 	const struct tables_request *request = groups->build->request;
 	const struct diff *diff = groups->build->diff;
 	const enum column column = groups->subjects[subject];
-	const bool folds = diff->evidence != NULL && request->for_people && !request->all;
 	struct diff_weight *weights = request->like_screen ? diff_weigh(diff, column) : NULL;
 
 	for (uint32_t i = 0; i < diff->pair_count; i++) {
@@ -121,10 +135,8 @@ static void add_subject(struct group_table *groups, uint32_t subject, struct row
 
 		if (!has_rows(groups, pair))
 			continue;
-		if (folds && !diff_is_real(diff, pair, column)) {
-			groups->folded++;
+		if (fold(groups, pair, column))
 			continue;
-		}
 		if (weights == NULL)
 			sort = diff_column_sort(diff, pair, column);
 		else
@@ -224,6 +236,8 @@ static void rank_by_keys(struct group_table *groups)
 		const struct diff_pair *pair = &diff->pairs[sorted[i]];
 
 		for (uint32_t j = 0; has_rows(groups, pair) && j < groups->subject_count; j++) {
+			if (fold(groups, pair, groups->subjects[j]))
+				continue;
 			groups->total++;
 			if (pair->kind != DIFF_PAIR_FUDGED && limit != 0 && kept == limit)
 				continue;
@@ -370,6 +384,7 @@ static void build_table(struct tables_build *build, const char *section, const e
 	else
 		add_rows(&groups, groups.rows, groups.count, groups.total);
 	build->table->row_folded = groups.folded;
+	build->table->row_unknown = groups.unknown;
 	tables_finish(build);
 	free(groups.rows);
 }

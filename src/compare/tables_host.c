@@ -59,6 +59,9 @@ static struct cell pressure_cell(struct tables_build *build, const struct tables
 
 		*cell = subject->sides[side];
 		cell->unit = index == PRESSURE_TOTAL ? UNIT_US : UNIT_PERCENT;
+		/* it counts from the start of the host or cgroup, which says nothing of a window */
+		if (index == PRESSURE_TOTAL && build->diff->options.rates)
+			*cell = cell_of_state(VALUE_ABSENT, REASON_READ, cell->unit);
 		if (cell->state != CELL_VALUE)
 			continue;
 		number = pressure_number(full ? &pressure->resource[resource].full

@@ -181,12 +181,6 @@ static struct cell members_cell(struct tables_build *build, const struct tables_
 /* The change of a counter for each second between the captures. */
 static struct cell per_second_cell(struct tables_build *build, const struct tables_row *content)
 {
-	static const enum unit units[UNIT_TOTAL] = {
-		[UNIT_COUNT] = UNIT_COUNT_PER_S,
-		[UNIT_NS] = UNIT_NS_PER_S,
-		[UNIT_BYTES] = UNIT_BYTES_PER_S,
-		[UNIT_TICKS] = UNIT_TICKS_PER_S,
-	};
 	/* the number of threads changes over time as counters do */
 	const bool is_counted = content->column == column_of_stored(METRIC_THREAD_COUNT) ||
 				column_is_counter(content->column);
@@ -195,7 +189,7 @@ static struct cell per_second_cell(struct tables_build *build, const struct tabl
 
 	if (!is_counted || seconds == 0 || content->value.state == VALUE_ABSENT)
 		return no_cell(content);
-	cell = cell_of_change(&content->value, units[content->sides[DIFF_BEFORE].unit]);
+	cell = cell_of_change(&content->value, unit_per_second(content->sides[DIFF_BEFORE].unit));
 	if (cell.state != CELL_VALUE)
 		return cell;
 	cell_format_delta(&build->text, content->value.delta / seconds, content->ladder);
@@ -247,6 +241,9 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 	if (build->diff->evidence == NULL || content->pair == NULL)
 		return cell;
 	evidence = diff_evidence_of(build->diff, content->pair, content->column, &content->value);
+	if (build->column == TABLES_COLUMN_REAL && content->value.state == VALUE_UNAVAILABLE &&
+	    !evidence.is_real)
+		return cell_of_state(VALUE_UNAVAILABLE, content->value.reason, UNIT_NONE);
 	if (build->column == TABLES_COLUMN_REAL)
 		return cell_of_text(evidence.is_real ? "yes" : "no");
 	if (build->column == TABLES_COLUMN_CHANCE) {

@@ -18,8 +18,22 @@ struct tab_table {
 	enum column columns[COLUMN_TOTAL];
 	size_t column_count;
 	size_t *pairs; /* in the order of the rows, the first `count` have one */
-	size_t count, folded;
+	size_t count, folded, unknown;
 };
+
+/* Whether the column has words, which either differ or not. */
+static bool has_words(enum column column)
+{
+	return diff_metric_inputs(column) == 1 &&
+	       metric_type((enum metric)column_entry(column)->inputs[0])->reduction == METRIC_REDUCTION_MODE;
+}
+
+/* The column of reports with the same numbers or words. */
+static enum column as_stored(enum column column)
+{
+	return has_words(column) ? column_of_stored((enum metric)column_entry(column)->inputs[0])
+				 : column_as_stored(column);
+}
 
 /* Whether a change counts: that of a sum does where the change of one of its counters does. */
 static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
@@ -34,6 +48,16 @@ static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum 
 	return count == 0 && diff_is_real(diff, pair, stored);
 }
 
+/* Whether the change of a number is not known. */
+static bool is_unknown(const struct tab_table *tab, const struct diff_pair *pair)
+{
+	for (size_t i = 0; i < tab->column_count; i++) {
+		if (diff_column(tab->build->diff, pair, tab->columns[i]).state == VALUE_UNAVAILABLE)
+			return true;
+	}
+	return false;
+}
+
 /* Finds the groups that have a row, those whose change matters most first. */
 static void collect(struct tab_table *tab)
 {
@@ -45,7 +69,7 @@ static void collect(struct tab_table *tab)
 					 ? -DBL_MAX
 					 : -INFINITY;
 	for (size_t i = 0; i < tab->column_count; i++) {
-		struct diff_weight *weights = diff_weigh(diff, column_as_stored(tab->columns[i]));
+		struct diff_weight *weights = diff_weigh(diff, as_stored(tab->columns[i]));
 
 		for (size_t pair = 0; pair < diff->pair_count; pair++) {
 			if (diff_pair_is_joined(&diff->pairs[pair]) && weights[pair].is_known &&
@@ -56,8 +80,11 @@ static void collect(struct tab_table *tab)
 	}
 	tab->pairs = tables_order(heaviest, diff->pair_count);
 	for (size_t pair = 0; pair < diff->pair_count; pair++) {
+		const bool is_folded = heaviest[pair] == -INFINITY && diff_pair_is_joined(&diff->pairs[pair]);
+
 		tab->count += heaviest[pair] > -INFINITY;
-		tab->folded += heaviest[pair] == -INFINITY && diff_pair_is_joined(&diff->pairs[pair]);
+		tab->folded += is_folded;
+		tab->unknown += is_folded && is_unknown(tab, &diff->pairs[pair]);
 	}
 	free(heaviest);
 }
@@ -104,7 +131,7 @@ static struct cell make_cell(const struct tab_table *tab, const struct diff_pair
 	return cell;
 }
 
-/* A column in which no group has a number says nothing. */
+/* A column in which no group has a number says nothing, nor does one of words that are the same. */
 static void choose_columns(struct tab_table *tab)
 {
 	enum column columns[COLUMN_TOTAL];
@@ -117,7 +144,8 @@ static void choose_columns(struct tab_table *tab)
 		for (size_t pair = 0; !has && pair < diff->pair_count; pair++) {
 			const struct diff_value value = diff_column(diff, &diff->pairs[pair], columns[i]);
 
-			has = value.side[DIFF_BEFORE].has_number || value.side[DIFF_AFTER].has_number;
+			has = value.side[DIFF_BEFORE].has_number || value.side[DIFF_AFTER].has_number ||
+			      (has_words(columns[i]) && is_real(diff, &diff->pairs[pair], columns[i]));
 		}
 		if (has && !column_is_task_field(columns[i]))
 			tab->columns[tab->column_count++] = columns[i];
@@ -166,6 +194,7 @@ void tables_tab(struct tables_build *build)
 	}
 	build->table->row_total = tab.count;
 	build->table->row_folded = tab.folded;
+	build->table->row_unknown = tab.unknown;
 	build->emit(build->context, build->table);
 	table_release(build->table);
 	free(tab.pairs);

@@ -17,6 +17,18 @@ const char *const unit_names[UNIT_TOTAL] = {
 	[UNIT_CPUS] = "cpus",
 };
 
+enum unit unit_per_second(enum unit unit)
+{
+	static const enum unit units[UNIT_TOTAL] = {
+		[UNIT_COUNT] = UNIT_COUNT_PER_S,
+		[UNIT_NS] = UNIT_NS_PER_S,
+		[UNIT_BYTES] = UNIT_BYTES_PER_S,
+		[UNIT_TICKS] = UNIT_TICKS_PER_S,
+	};
+
+	return units[unit];
+}
+
 enum unit unit_of_ladder(enum ladder ladder)
 {
 	static const enum unit units[] = {

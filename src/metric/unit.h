@@ -25,6 +25,9 @@ enum unit {
 /* Names for CSV and JSON: "", "count", "ns", "us", "bytes", "ticks", "ratio", "percent", "count_per_s" … */
 extern const char *const unit_names[UNIT_TOTAL];
 
+/* The unit of so much a second; UNIT_NONE where there is none. */
+enum unit unit_per_second(enum unit unit);
+
 /* The unit that the numbers of a ladder count. */
 enum unit unit_of_ladder(enum ladder ladder);
 

@@ -150,11 +150,15 @@ void report_append_folded(const struct report *report, const struct table *table
 {
 	char digits[28];
 
-	if (table->row_folded != 0)
-		buffer_append_format(report->out,
-				     "%s%s%s did not change measurably (%s--all%s prints them)%s", begin,
-				     number_group_digits(table->row_folded, digits),
-				     table->row_total != 0 ? " more" : "", quote, quote, end);
+	if (table->row_folded == 0)
+		return;
+	buffer_append_format(report->out, "%s%s%s did not change measurably", begin,
+			     number_group_digits(table->row_folded, digits),
+			     table->row_total != 0 ? " more" : "");
+	if (table->row_unknown != 0)
+		buffer_append_format(report->out, ", %s of them as far as both sides are known",
+				     number_group_digits(table->row_unknown, digits));
+	buffer_append_format(report->out, " (%s--all%s prints them)%s", quote, quote, end);
 }
 
 static bool is_wanted(const struct capture_fact *fact, enum report_facts which)

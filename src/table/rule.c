@@ -220,8 +220,8 @@ static int parse_limit(struct rule *rule, const char *name, bool of_change, stru
 		if (unit == UNIT_RATIO || (unit == UNIT_PERCENT && !limit_is_share(rule->column)))
 			return error_set(error, -EINVAL,
 					 "rule '%s': %s is a ratio and has no change in percent; give the "
-					 "change itself, 0.1",
-					 rule->text, name);
+					 "change itself, %s",
+					 rule->text, name, unit == UNIT_PERCENT ? "10" : "0.1");
 		return 0;
 	}
 	result = limit_parse(text.start, text.length, name, rule->column, &rule->limit, &cause);

@@ -299,9 +299,11 @@ void value_append(const struct column_values *values, const struct value *value,
 void value_report_cell(const struct column_values *values, const struct value *value, struct buffer *text,
 		       struct arena *arena, struct cell *ret_cell)
 {
-	*ret_cell = cell_of_state(value->state, value->reason,
-				  column_values_are_words(values) ? UNIT_NONE
-								  : column_report_unit(values->column));
+	enum unit unit = column_values_are_words(values) ? UNIT_NONE : column_report_unit(values->column);
+
+	if (values->mode == WINDOW_MODE_RATE && column_grows(values->column))
+		unit = unit_per_second(unit);
+	*ret_cell = cell_of_state(value->state, value->reason, unit);
 	if (value->state != VALUE_READ)
 		return;
 	ret_cell->partial = value->partial && !is_mean(values);

@@ -39,7 +39,7 @@ static const char *const gauge_keys[] = {"anon",
 					 "slab",
 					 "hugetlb"};
 
-static bool is_gauge(const char *key)
+bool cgroup_merge_is_gauge(const char *key)
 {
 	for (size_t i = 0; i < sizeof(gauge_keys) / sizeof(gauge_keys[0]); i++) {
 		if (strcmp(key, gauge_keys[i]) == 0)
@@ -110,7 +110,7 @@ static struct key_values join_gathered(struct merge *merge, struct gathered *gat
 
 		if (joined.count == 0 || last->key != items[i].key)
 			items[joined.count++] = items[i];
-		else if (has_gauges && is_gauge(snapshot_text(snapshot, last->key)))
+		else if (has_gauges && cgroup_merge_is_gauge(snapshot_text(snapshot, last->key)))
 			last->value = number_larger(last->value, items[i].value);
 		else
 			last->value = number_add_saturating(last->value, items[i].value);

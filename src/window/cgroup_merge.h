@@ -36,6 +36,9 @@ struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
 					   const struct grouping_options *options, bool by_flags);
 void cgroup_merge_release(struct merged_cgroups *cgroups);
 
+/* Whether a key of memory.stat says how much there is now; the others count from the cgroup's beginning. */
+bool cgroup_merge_is_gauge(const char *key);
+
 /* Whether the fields of a file have values, or why they have none (`*ret_reason`). */
 enum value_state cgroup_merge_state(const struct merged_cgroup *cgroup, enum cgroup_file file,
 				    reason_id *ret_reason);

@@ -197,6 +197,12 @@ bool column_is_counter(enum column column)
 	       metric_type(column_metric(column))->kind == METRIC_KIND_COUNTER;
 }
 
+bool column_grows(enum column column)
+{
+	return column_is_counter(column) ||
+	       (column_is_derived(column) && column_has(column_entry(column), COLUMN_RATES));
+}
+
 bool column_is_ratio(enum column column)
 {
 	return column_is_derived(column) && derived_metrics[column_derived(column)].is_ratio;

@@ -243,6 +243,9 @@ bool column_is_record(enum column column);
 /* Whether it is a counter of threads. */
 bool column_is_counter(enum column column);
 
+/* Whether it is a counter of threads, or a sum of such: so much a second where rates are compared. */
+bool column_grows(enum column column);
+
 /* Whether it is a ratio, which has no change in percent. */
 bool column_is_ratio(enum column column);
 

@@ -175,15 +175,20 @@ static void add_latency(struct accumulator *accumulator, const struct row_waits 
 	}
 }
 
+/* Numbers of waits are so many a second, in a report of lives too. */
+static bool is_rate(const struct column_values *values)
+{
+	return values->entry->inputs[1] == LATENCY_FIELD_COUNT &&
+	       (values->mode == WINDOW_MODE_RATE || values->as_stored);
+}
+
 static void begin(struct reducer *reducer)
 {
 	const struct window *window = reducer->window;
 	const struct shown *shown = reducer->shown;
 	const enum latency_kind kind = (enum latency_kind)reducer->entry->inputs[0];
 	const enum latency_field field = (enum latency_field)reducer->entry->inputs[1];
-	/* a report of lives has rates too */
-	const bool as_rate = field == LATENCY_FIELD_COUNT &&
-			     (reducer->values->mode == WINDOW_MODE_RATE || window->as_stored);
+	const bool as_rate = is_rate(reducer->values);
 	struct row_waits *rows;
 
 	reducer->values->is_real = true;
@@ -204,11 +209,10 @@ static void begin(struct reducer *reducer)
 	free(rows);
 }
 
-/* Counts and times are whole but for rates of the screen. */
 static void conclude(const struct conclusion *of, struct value *value)
 {
 	conclude_sum(of, value);
-	if (value->state == VALUE_READ && of->values->unit != UNIT_COUNT_PER_S)
+	if (value->state == VALUE_READ && !is_rate(of->values))
 		value_make_whole(value);
 }
 

@@ -141,7 +141,7 @@ static void test_no_number(void **state)
 	assert_string_equal(judge(AXIS_THREAD, "read_bytes(*) > 1"),
 			    "!cannot be judged, locked is unavailable in before (not permitted)\n");
 	assert_string_equal(judge(AXIS_THREAD, "run_time_ns(gone) < 1"),
-			    "!1 group matches and has no change: the value is absent on one side\n");
+			    "!1 group matches and has no change: the value is absent on a side\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(fresh) >= 7"), "!fresh has 7ns\n");
 	assert_string_equal(judge(AXIS_THREAD, "after:run_time_ns(gone) < 7"),
 			    "!1 group matches and has no value in after\n");
@@ -324,7 +324,7 @@ static void test_fields(void **state)
 	expect_outcome("after:scx.weight(quiet) > 0", "!1 group matches and has no value in after");
 	/* a name that no scheduler has is absent */
 	expect_outcome("scx.waight(pool) > 0",
-		       "!1 group matches and has no change: the value is absent on one side");
+		       "!1 group matches and has no change: the value is absent on a side");
 	second->task_fields.context_of[0] = TASK_FIELDS_OTHER_TASK;
 	expect_outcome("scx.weight(pool) > 0",
 		       "!cannot be judged, pool is unavailable in after (belongs to another task)");

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cmocka_include.h"
+#include "compare/comparability.h"
 #include "compare/diff_evidence.h"
 #include "compare/diff_rule.h"
 #include "diff_sides.h"
@@ -355,12 +356,43 @@ static void test_rules(void **state)
 	}
 }
 
+/* What is said of a pair of windows: its rates do not depend on what was counted before. */
+static bool is_said(const char *id, enum comparability_severity severity)
+{
+	struct comparability *comparability = comparability_create(before, after);
+	bool is_said = false;
+
+	for (size_t i = 0; i < comparability->count; i++)
+		is_said |= strcmp(comparability->rows[i].id, id) == 0 &&
+			   comparability->rows[i].severity == severity;
+	comparability_release(comparability);
+	return is_said;
+}
+
+static void test_comparability(void **state)
+{
+	static const struct pair_thread threads[] = {
+		{"/", "web", "web", 10, 10, 5, 1 * S, 0, 0, REASON_READ},
+	};
+
+	(void)state;
+	/* two windows that end at the same time */
+	diff_fixture_replace(window_of(1000, threads, 1020, threads, 1),
+			     window_of(1010, threads, 1020, threads, 1));
+	assert_false(is_said("same-capture", COMPARABILITY_WARNING));
+	diff_fixture_replace(window_of(1010, threads, 1020, threads, 1),
+			     window_of(1010, threads, 1020, threads, 1));
+	assert_true(is_said("same-capture", COMPARABILITY_WARNING));
+	after->provenance.boot_id = "another";
+	assert_true(is_said("other-boot", COMPARABILITY_NOTE));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DIFF_TEST(test_rates),          DIFF_TEST(test_ended),    DIFF_TEST(test_renamed),
-		DIFF_TEST(test_renamed_cgroup), DIFF_TEST(test_evidence), DIFF_TEST(test_renamed_parts),
-		DIFF_TEST(test_rules),
+		DIFF_TEST(test_rates),          DIFF_TEST(test_ended),         DIFF_TEST(test_renamed),
+		DIFF_TEST(test_renamed_cgroup), DIFF_TEST(test_evidence),      DIFF_TEST(test_renamed_parts),
+		DIFF_TEST(test_rules),          DIFF_TEST(test_comparability),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);

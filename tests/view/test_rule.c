@@ -224,7 +224,7 @@ static void test_refusals(void **state)
 	} of_recordings[] = {
 		{"RSS(*) > 8 apples", "units are B, K,"},
 		{"RSS(*) > 8%", "units are B, K,"},
-		{"PSICPU(*) > 8%", "not a number with a unit of PSICPU"},
+		{"WAITING(*) > 8%", "not a number with a unit of WAITING"},
 		{"after:CPU%(*) > 2h", "after: is of comparisons"},
 		{"psi.cpu", "there is no >"},
 		{"psi.cpu = 1", "there is no >"},

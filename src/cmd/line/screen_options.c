@@ -111,6 +111,7 @@ static int set_sort(struct view *view, const char *sort_by, struct error *error)
 	view->sort_ascending = colon != NULL && strcasecmp(colon + 1, "asc") == 0;
 	if (length == 4 && strncasecmp(sort_by, "name", 4) == 0) {
 		view->sort_by_name = true;
+		view->sort_ascending |= colon == NULL;
 		return 0;
 	}
 	view->sort_by_name = false;
