@@ -237,8 +237,9 @@ static void toggle_latency(struct ui *ui)
 		return;
 	}
 	ui->settings.latency = !ui->settings.latency;
-	screen_message(ui, STYLE_MESSAGE, "latency is %s measured",
-		       ui->settings.latency ? "now" : "no longer");
+	screen_message(ui, STYLE_MESSAGE, "latency is %s measured%s",
+		       ui->settings.latency ? "now" : "no longer",
+		       ui->settings.paused ? ", once the screen goes on (Space)" : "");
 	/* a page stays with its row */
 	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY &&
 	    !ui->blame.open && !ui->metrics_open && !ui->graph.open)
@@ -262,7 +263,8 @@ static void toggle_heap(struct ui *ui)
 	}
 	ui->settings.heap_off = !ui->settings.heap_off;
 	navigate_tell_host(ui);
-	screen_message(ui, STYLE_MESSAGE, "allocator probe %s", ui->settings.heap_off ? "off" : "on");
+	screen_message(ui, STYLE_MESSAGE, "allocator probe %s%s", ui->settings.heap_off ? "off" : "on",
+		       ui->settings.paused ? ", once the screen goes on (Space)" : "");
 }
 
 static void write_report(struct ui *ui, const char *path)

@@ -57,6 +57,9 @@ static void show(struct ui *ui, struct ui_moment *moment)
 	if (!past->open)
 		enter(ui);
 	session_show_moment(ui->session, moment->moment);
+	/* its numbers are of another moment */
+	if (ui->overlay == OVERLAY_EXPLAIN)
+		ui->overlay = OVERLAY_NONE;
 	moment->moment = NULL;
 	past->unix_ns = moment->unix_ns;
 	when_format(past->name, past->unix_ns);
@@ -304,7 +307,8 @@ static void request_strip(struct ui *ui, size_t cells, const struct table_column
 	past->strip_newest_unix_ns = past->newest_unix_ns;
 	free(past->strip_title);
 	free(past->strip_name);
-	past->strip_title = memory_duplicate(column != NULL ? column->title : "");
+	past->strip_title = memory_duplicate(column != NULL ? column_title(wanted.column, WINDOW_MODE_RATE)
+							    : "");
 	past->strip_unit = column_unit(wanted.column, WINDOW_MODE_RATE, ui->view.level == VIEW_LEVEL_THREADS);
 	past->strip_name = wanted.key != NULL ? memory_duplicate_bytes(row->label, row->label_length) : NULL;
 	for (size_t i = 0; i < STRIP_CELLS; i++)

@@ -110,6 +110,19 @@ static void select_left(struct ui *ui, enum column focus, const char *key, size_
 	buffer_release(&row_key);
 }
 
+/* The rows are again what they were before the tab of cgroups had its own; false where that is not so. */
+static bool leave_cgroups(struct ui *ui)
+{
+	struct view *view = &ui->view;
+
+	if (!ui->axis_left.present || view->level != VIEW_LEVEL_GROUPS || view->grouping.axis != AXIS_CGROUP)
+		return false;
+	view->grouping.axis = ui->axis_left.axis;
+	view->level = ui->axis_left.level;
+	ui->axis_left.present = false;
+	return true;
+}
+
 bool navigate_back(struct ui *ui)
 {
 	size_t key_length;
@@ -122,6 +135,8 @@ bool navigate_back(struct ui *ui)
 		navigate_focus(ui, COLUMN_COUNT);
 		return true;
 	}
+	if (ui->view.step_count == 0 && ui->view.tab != TAB_CGROUP)
+		(void)leave_cgroups(ui);
 	navigate_change_rows(ui);
 	ui->list.top = ui->tops[ui->view.step_count];
 	select_left(ui, focus, key, key_length);
@@ -218,13 +233,7 @@ static bool follow_cgroup_tab(struct ui *ui, enum tab tab)
 		view->level = VIEW_LEVEL_GROUPS;
 		return true;
 	}
-	if (tab != TAB_CGROUP && ui->axis_left.present && on_cgroups) {
-		view->grouping.axis = ui->axis_left.axis;
-		view->level = ui->axis_left.level;
-		ui->axis_left.present = false;
-		return true;
-	}
-	return false;
+	return tab != TAB_CGROUP && leave_cgroups(ui);
 }
 
 void navigate_begin(struct ui *ui)
@@ -263,7 +272,7 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 {
 	const bool other_rows = follow_cgroup_tab(ui, tab);
 
-	if (tab != TAB_CGROUP)
+	if (tab != TAB_CGROUP && ui->view.step_count == 0)
 		ui->axis_left.present = false;
 	follow_columns(ui, tab);
 	view_set_tab(&ui->view, tab);
@@ -359,11 +368,19 @@ void navigate_kernel_threads(struct ui *ui)
 
 void navigate_right(struct ui *ui)
 {
-	if (list_column(&ui->list) == ui->table->column_count - 1 && !ui->all_columns) {
-		ui->all_columns = true;
-		navigate_change_cells(ui);
+	const size_t marked = list_column(&ui->list);
+	uint32_t column;
+
+	if (marked != ui->table->column_count - 1 || ui->all_columns) {
+		list_mark_right(&ui->list);
+		return;
 	}
-	list_mark_right(&ui->list);
+	column = ui->table->columns[marked].column;
+	ui->all_columns = true;
+	navigate_change_cells(ui);
+	/* the first of those that had no room: what says who a row is stands behind them */
+	if (marked < ui->table->column_count)
+		list_mark_column(&ui->list, marked + (ui->table->columns[marked].column == column));
 }
 
 /* Says why nothing can be sorted or filtered by a column; false where that is not so. */

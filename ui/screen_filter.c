@@ -121,8 +121,12 @@ static void accept(struct ui *ui, const char *text)
 static void cancel(struct ui *ui)
 {
 	struct filtering *filtering = &ui->filtering;
+	const char *present = ui->view.filter != NULL ? filter_text(ui->view.filter) : "";
+	struct filter *before;
 
-	apply(ui, filtering->before);
+	/* one that cannot be read here as well: it was there */
+	if (strcmp(filtering->before, present) != 0 && parse(filtering->before, &before, NULL))
+		show(ui, before);
 	list_return(&ui->list, &filtering->place);
 	screen_filter_release(ui);
 }

@@ -79,6 +79,8 @@ void screen_graph_open(struct ui *ui)
 
 	if (row == NULL || refuse(ui) || screen_list_refuse_gone(ui, row))
 		return;
+	/* one that was not drawn so far has no cells */
+	ui->content->fill(ui, ui->list.selected, 1);
 	column = number_column(ui, row, index);
 	if (column == NULL) {
 		screen_message(ui, STYLE_MESSAGE, "no number to draw: Right marks one");

@@ -509,7 +509,7 @@ int screen_list_draw(struct ui *ui, struct area area)
 					   .fill = ui->content->fill,
 					   .context = ui,
 				   });
-	if (ui->table->row_count == 0)
+	if (ui->table->row_count == 0 && ui->table->row_idle == 0)
 		draw_why_empty(ui, area);
 	buffer_release(&idle);
 	return row;

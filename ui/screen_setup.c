@@ -154,6 +154,11 @@ static bool apply(struct ui *ui, enum tab tab)
 		screen_message(ui, STYLE_ERROR, "a tab needs at least one column: Space adds the marked one");
 		return false;
 	}
+	/* that one now, not the order that was chosen on the tab */
+	if (setup->sort != tab_own_sort(tab)) {
+		ui->view.sorts[tab].chosen = false;
+		ui->view.sort_chosen &= ui->view.sort_tab != tab;
+	}
 	tab_set_sort(tab, setup->sort);
 	if (!tab_is_own(tab) && count == setup->chosen &&
 	    memcmp(columns, setup->columns, count * sizeof(columns[0])) == 0)

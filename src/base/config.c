@@ -62,6 +62,15 @@ static bool is_name(const char *name, size_t length)
 	return length != 0;
 }
 
+/* What is wrong with a section's head: the lines behind it are of no section that anybody knows. */
+static bool bad_head(struct config_line *line, const char *sentence)
+{
+	problem(line, sentence);
+	line->kind = CONFIG_SECTION;
+	line->name = memory_duplicate("");
+	return true;
+}
+
 /* `[tab  mine]`: the words of a section's head with one blank between. */
 static bool read_section(const char *text, size_t length, struct config_line *line)
 {
@@ -70,11 +79,11 @@ static bool read_section(const char *text, size_t length, struct config_line *li
 	struct buffer name = {0};
 
 	if (end == NULL)
-		return problem(line, "a section's name ends with ]");
+		return bad_head(line, "a section's name ends with ]");
 	end++;
 	trim(&end, &rest);
 	if (rest != 0 && *end != '#')
-		return problem(line, "nothing stands behind the ] of a section");
+		return bad_head(line, "nothing stands behind the ] of a section");
 	length = strcspn(text, "]");
 	for (size_t i = 1; i < length; i++) {
 		if (!is_blank(text[i]))
@@ -86,7 +95,7 @@ static bool read_section(const char *text, size_t length, struct config_line *li
 		name.data[--name.length] = '\0';
 	if (name.length == 0) {
 		buffer_release(&name);
-		return problem(line, "a section has a name: [tab NAME]");
+		return bad_head(line, "a section has a name: [tab NAME]");
 	}
 	line->kind = CONFIG_SECTION;
 	line->name = buffer_steal(&name);

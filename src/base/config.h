@@ -27,7 +27,8 @@ enum {
 };
 
 enum config_kind {
-	CONFIG_SECTION, /* name: "tab mine"; the lines of it follow */
+	/* name: "tab mine"; the lines of it follow. Of one that cannot be read "", and value says why. */
+	CONFIG_SECTION,
 	CONFIG_SETTING, /* name, value */
 	CONFIG_PROBLEM, /* value: what is wrong with the line, a sentence */
 };

@@ -21,7 +21,10 @@ static void assert_lines(const char *text, const char *expected)
 	for (size_t i = 0; i < config.count; i++) {
 		const struct config_line *line = &config.lines[i];
 
-		if (line->kind == CONFIG_SECTION)
+		if (line->kind == CONFIG_SECTION && line->value != NULL)
+			buffer_append_format(&lines, "%zu [%s] ! %s\n", line->number, line->name,
+					     line->value);
+		else if (line->kind == CONFIG_SECTION)
 			buffer_append_format(&lines, "%zu [%s]\n", line->number, line->name);
 		else if (line->kind == CONFIG_SETTING)
 			buffer_append_format(&lines, "%zu %s=%s\n", line->number, line->name, line->value);
@@ -66,10 +69,10 @@ static void test_problems(void **state)
 	assert_lines("two words = 5\n", "1 ! a key is one word\n");
 	assert_lines("a = \"b\n", "1 ! a value that begins with a \" ends with one\n");
 	assert_lines("a = \"b\" c\n", "1 ! a value that begins with a \" ends with one\n");
-	assert_lines("[tab x\n", "1 ! a section's name ends with ]\n");
+	assert_lines("[tab x\n", "1 [] ! a section's name ends with ]\n");
 	assert_lines("[]\n[ ]\n",
-		     "1 ! a section has a name: [tab NAME]\n2 ! a section has a name: [tab NAME]\n");
-	assert_lines("[tab x] y\n", "1 ! nothing stands behind the ] of a section\n");
+		     "1 [] ! a section has a name: [tab NAME]\n2 [] ! a section has a name: [tab NAME]\n");
+	assert_lines("[tab x] y\n", "1 [] ! nothing stands behind the ] of a section\n");
 	assert_lines("a = \xff\n", "1 ! this is no text in UTF-8\n");
 }
 
@@ -144,6 +147,9 @@ static void test_edit(void **state)
 		    changes, 3,
 		    "# top\ninterval=5 # s\nwhat\n\n[tab mine]\n# about\ncolumns = CPU%, RSS # why\n"
 		    "unknown = 1\nsort = RSS\n\n# next\n[tab other]\ncolumns = B\n");
+	/* what stands behind a damaged head belongs to no section */
+	assert_edit("[tab mine]\nsort = X\n[tab bad\nsort = Y\n", changes, 2,
+		    "[tab mine]\nsort = RSS\ncolumns = CPU%, RSS\n[tab bad\nsort = Y\n");
 	/* of several lines of a key the last one counts, and stays */
 	assert_edit("[TAB Mine]\ncolumns = A\nsort = X\ncolumns = B\n", changes, 2,
 		    "[TAB Mine]\nsort = RSS\ncolumns = CPU%, RSS\n");

@@ -26,7 +26,7 @@ static void test_points(void **state)
 {
 	static struct graph graph;
 	struct course_point points[COURSE_ROUNDS];
-	const struct table_column column = {.name = "cpu_percent", .title = "CPU%"};
+	const struct table_column column = {.name = "cpu_percent", .title = "CPU%", .column = COLUMN_CPU};
 	const struct table_row row = {.key = "key", .key_length = 3, .label = "name", .label_length = 4};
 
 	(void)state;

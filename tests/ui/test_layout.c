@@ -213,6 +213,25 @@ static void test_scroll_right(void **state)
 	pty_quit(&pty);
 }
 
+/* Keys that are none here do nothing: neither their letters nor, within a prompt, those of Alt. */
+static void test_unknown_keys(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	/* Ctrl-Tab and Alt-Up of some terminals */
+	pty_type(&pty, "\x1b[27;5;9~\x1b[1;9A\x1bOz");
+	pty_show(&pty, "/post", "filter: post");
+	pty_show(&pty,
+		 "\x1b"
+		 "bgres",
+		 "filter: postgres");
+	pty_show(&pty, "\r", "rate");
+	assert_true(pty_find(&pty, "by process", NULL) >= 0);
+	pty_quit(&pty);
+}
+
 static void test_row_marks(void **state)
 {
 	struct pty_screen pty;
@@ -284,7 +303,8 @@ int main(void)
 		cmocka_unit_test(test_resize_storm), cmocka_unit_test(test_odd_names),
 		cmocka_unit_test(test_ascii_locale), cmocka_unit_test(test_ascii_option),
 		cmocka_unit_test(test_colors),       cmocka_unit_test(test_scroll_right),
-		cmocka_unit_test(test_row_marks),    cmocka_unit_test(test_any_keys),
+		cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_row_marks),
+		cmocka_unit_test(test_any_keys),
 	};
 
 	pty_need();

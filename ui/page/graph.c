@@ -28,7 +28,7 @@ void graph_open(struct graph *graph, const struct table_column *column, const st
 	struct buffer title = {0};
 
 	graph_close(graph);
-	buffer_append_format(&title, "%s of ", column->title);
+	buffer_append_format(&title, "%s of ", column_title((enum column)column->column, WINDOW_MODE_RATE));
 	buffer_append(&title, row->label, row->label_length);
 	graph->open = true;
 	graph->column = (enum column)column->column;

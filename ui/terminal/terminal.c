@@ -389,6 +389,30 @@ static int read_typed(wint_t *typed)
 	}
 }
 
+/*
+ * Takes what follows an escape character at once: of a sequence that is no key here its end (ECMA-48, 5.4),
+ * and the letters with which Alt moves and deletes words, which are commands of the screen by themselves.
+ * False, with nothing taken, where the escape character is a key of its own.
+ */
+static bool skip_unknown_key(void)
+{
+	wint_t next = 0;
+	const int kind = get_wch(&next);
+
+	if (kind == OK && (next == '[' || next == 'O')) {
+		while (get_wch(&next) == OK && (next < '@' || next > '~'))
+			;
+		return true;
+	}
+	if (kind == OK && (next == 'b' || next == 'f' || next == 'd' || next == '\b' || next == 0x7f))
+		return true;
+	if (kind == OK)
+		unget_wch((wchar_t)next);
+	else if (kind == KEY_CODE_YES)
+		ungetch((int)next);
+	return false;
+}
+
 /* Whether there is something to read: of a terminal that is gone there is not, though poll() reports input.
  */
 static bool has_input(void)
@@ -406,7 +430,9 @@ enum terminal_key_result terminal_read_key(int *ret_key)
 	/* get_wch() finds no key in bytes that are no UTF-8 either */
 	if (has_input())
 		terminal.empty_reads = 0;
-	kind = read_typed(&typed);
+	do {
+		kind = read_typed(&typed);
+	} while (kind == OK && typed == KEY_ESCAPE && skip_unknown_key());
 	if (kind != ERR) {
 		terminal.empty_reads = 0;
 		*ret_key = kind == KEY_CODE_YES ? KEY_FUNCTION + (int)typed : (int)typed;

@@ -104,6 +104,19 @@ static bool has_widths_of(const struct list *list, const struct table *table)
 	return true;
 }
 
+/* The mark stays with its column where columns come and go; without it the name is marked. */
+static void follow_mark(struct list *list, const struct table *table)
+{
+	const size_t column = list->mark - 1;
+	size_t found = 0;
+
+	if (list->mark == 0 || column >= list->width_count)
+		return;
+	while (found < table->column_count && table->columns[found].column != list->widths[column].column)
+		found++;
+	list->mark = found < table->column_count ? found + 1 : 0;
+}
+
 void list_set_table(struct list *list, const struct table *table)
 {
 	size_t found = SIZE_MAX;
@@ -112,8 +125,10 @@ void list_set_table(struct list *list, const struct table *table)
 	list->is_new = true;
 	if (table == NULL)
 		return;
-	if (!has_widths_of(list, table))
+	if (!has_widths_of(list, table)) {
+		follow_mark(list, table);
 		set_widths(list, table->column_count);
+	}
 	if (list->mark > table->column_count)
 		list->mark = table->column_count;
 	if (list->first >= table->column_count)
@@ -332,6 +347,12 @@ void list_mark_right(struct list *list)
 {
 	if (list->table != NULL && list->mark < list->table->column_count)
 		list->mark++;
+}
+
+void list_mark_column(struct list *list, size_t column)
+{
+	if (list->table != NULL && column < list->table->column_count)
+		list->mark = column + 1;
 }
 
 /* --- drawing --- */

@@ -135,6 +135,9 @@ bool list_name_has(const struct table_row *row, const char *text);
 bool list_mark_left(struct list *list);
 void list_mark_right(struct list *list);
 
+/* Marks the column of that index, if there is one. */
+void list_mark_column(struct list *list, size_t column);
+
 /* Marks the last number, or else the name. */
 void list_mark_end(struct list *list, bool last);
 

@@ -98,7 +98,7 @@ static void add_lines(struct config_file *file)
 	for (size_t i = 0; i < file->config.count; i++) {
 		const struct config_line *line = &file->config.lines[i];
 
-		if (line->kind == CONFIG_PROBLEM)
+		if (line->kind != CONFIG_SETTING && line->value != NULL)
 			config_file_problem(file, line->number, "%s", line->value);
 	}
 }

@@ -127,7 +127,7 @@ void config_tabs_make(struct config_file *file, bool changes)
 
 	/* all of them first, so that a tab can stand behind one that comes later */
 	for (size_t i = 0; i < config->count; i++) {
-		if (config->lines[i].kind == CONFIG_SECTION)
+		if (config->lines[i].kind == CONFIG_SECTION && config->lines[i].name[0] != '\0')
 			add_tab(file, &config->lines[i]);
 	}
 	for (size_t i = 0; i < config->count; i++) {

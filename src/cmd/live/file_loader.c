@@ -234,6 +234,8 @@ static void complete(const char *text, struct buffer *lines)
 			buffer_append_format(lines, "%s\n", names.items[i]);
 		free(names.items[i]);
 	}
+	if (names.count > NAMES_LISTED)
+		buffer_append_format(lines, "… %zu more\n", names.count - NAMES_LISTED);
 	free(names.items);
 	free(path);
 }
