@@ -354,7 +354,7 @@ static uint32_t find_row(const struct side *side, const struct bpf_exit_item *it
 {
 	const struct snapshot *snapshot = side->snapshot;
 	const uint32_t tgid = item->thread.tgid, tid = item->thread.tid;
-	const uint32_t row = snapshot_find_row(snapshot, tgid, tid);
+	uint32_t row = snapshot_find_row(snapshot, tgid, tid);
 
 	if (row != SNAPSHOT_NO_ROW &&
 	    snapshot->start_time[row] == item->identity.start_boottime / NS_PER_TICK &&
@@ -363,7 +363,11 @@ static uint32_t find_row(const struct side *side, const struct bpf_exit_item *it
 	if (tgid != tid || side->states == NULL)
 		return SNAPSHOT_NO_ROW;
 	/* it may have had another id then, which it gave up for the leader's in execve(2) */
-	return round_find_task(snapshot, side->states, tgid, item->identity.task);
+	row = round_find_task(snapshot, side->states, tgid, item->identity.task);
+	/* a thread that began since may have got the memory of its structure */
+	return row != SNAPSHOT_NO_ROW && snapshot->start_time[row] * NS_PER_TICK > item->thread.ended_boottime
+		       ? SNAPSHOT_NO_ROW
+		       : row;
 }
 
 static uint64_t tracking_key(const struct exit_identity *identity)

@@ -161,6 +161,20 @@ static const struct triple *find_names(const struct snapshot *snapshot, const st
 		       : NULL;
 }
 
+/* Those of any thread of that process and name: the first one to wait, which is looked for, may have ended.
+ */
+static const struct triple *find_alike(const struct snapshot *snapshot, const struct bpf_waits *waits)
+{
+	for (size_t row = snapshot_search_row(snapshot, waits->tgid, 0);
+	     row < snapshot->thread_count && snapshot->tgid[row] == waits->tgid; row++) {
+		const struct triple *names = &snapshot->triples[snapshot->triple[row]];
+
+		if (has_prefix(snapshot, names->comm, waits->names->thread))
+			return names;
+	}
+	return NULL;
+}
+
 static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits, const struct triple *names)
 {
 	struct latency_watch *watch = taking->watch;
@@ -174,6 +188,9 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 	}
 	if (path != NULL)
 		return string_pool_intern(strings, path, strlen(path));
+	/* what lies outside of ctop's own cgroup namespace has no path that can be opened */
+	if (names == NULL)
+		names = find_alike(taking->snapshot, waits);
 	return names != NULL ? names->cgroup : string_pool_intern(strings, ended_name, strlen(ended_name));
 }
 

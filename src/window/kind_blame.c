@@ -10,7 +10,12 @@
 /* Whether waits ended of which nobody knows what delayed them: kernels before 5.19 do not tell. */
 static bool is_untold(const struct latency *span)
 {
-	for (size_t i = 0; span->delay_count == 0 && i < span->count; i++) {
+	/* wakers are told of by any kernel */
+	for (size_t i = 0; i < span->delay_count; i++) {
+		if (span->delays[i].time_ns != 0)
+			return false;
+	}
+	for (size_t i = 0; i < span->count; i++) {
 		if (latency_count(&span->records[i].of[LATENCY_RUN_QUEUE]) != 0)
 			return true;
 	}
