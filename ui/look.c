@@ -364,6 +364,9 @@ void look_leave(struct ui *ui)
 	past->open = past->plays = false;
 	free(past->note);
 	past->note = NULL;
+	if (past->took_base && ui->comparison == NULL)
+		ui->view.mode = WINDOW_MODE_BASE;
+	past->took_base = false;
 	look_refresh(ui);
 }
 

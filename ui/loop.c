@@ -47,6 +47,7 @@ static void take_unseen_round(struct ui *ui, struct snapshot *snapshot, bool is_
 	session_add_round(ui->past.live, snapshot);
 	if (is_base) {
 		session_set_base(ui->past.live);
+		ui->past.took_base = true;
 		screen_message(ui, STYLE_MESSAGE,
 			       "numbers of now count from this moment on (d: other modes)");
 	}

@@ -170,6 +170,7 @@ struct past {
 	bool is_newest;
 	char *note;           /* what is to be known of the moment, owned; NULL: nothing */
 	bool is_waiting;      /* for a moment that was asked for */
+	bool took_base;       /* numbers of now count from a base that came meanwhile */
 	uint64_t asked, left; /* number of the last request, and of the last before now was gone back to */
 	bool plays;
 	uint64_t due_ns;               /* when the next one is to be asked for, CLOCK_MONOTONIC */

@@ -39,6 +39,7 @@ static const char *source_text(const struct comparison *comparison, enum column 
 	if (column_is_record(metric))
 		return column_entry(metric)->operation == COLUMN_OPERATION_SMAPS      ? "smaps_rollup"
 		       : column_entry(metric)->operation == COLUMN_OPERATION_RESIDENT ? "stat"
+		       : column_entry(metric)->operation == COLUMN_OPERATION_PEAKS    ? "taskstats"
 										      : "cgroup";
 	source = after->metric_source[column_metric(metric)];
 	name = source != SOURCE_NONE ? sources[source].name : "";

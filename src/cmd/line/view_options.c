@@ -121,7 +121,8 @@ int view_options_check_pair(const struct view_options *options, struct error *er
 	return error_set(
 		error, -EINVAL,
 		"two snapshots are not compared by pid: the processes of one are mostly not those of "
-		"the other. Use -g process, or --match thread for changes of the same threads");
+		"the other. Use -g process, or of two single readings --match thread for changes of the "
+		"same threads");
 }
 
 struct grouping_options view_options_grouping(const struct view_options *options)
