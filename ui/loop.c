@@ -186,7 +186,7 @@ static bool take_keys(struct ui *ui)
 	enum terminal_key_result result;
 	int key;
 
-	while ((result = terminal_read_key(&key)) == TERMINAL_KEY) {
+	while ((result = terminal_read_key(ui->prompting != NULL, &key)) == TERMINAL_KEY) {
 		if (key == KEY_POINTER)
 			actions_handle_pointer(ui, terminal_pointer());
 		else

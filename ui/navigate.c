@@ -135,7 +135,7 @@ bool navigate_back(struct ui *ui)
 		navigate_focus(ui, COLUMN_COUNT);
 		return true;
 	}
-	if (ui->view.step_count == 0 && ui->view.tab != TAB_CGROUP)
+	if (ui->comparison == NULL && ui->view.step_count == 0 && ui->view.tab != TAB_CGROUP)
 		(void)leave_cgroups(ui);
 	navigate_change_rows(ui);
 	ui->list.top = ui->tops[ui->view.step_count];
@@ -371,7 +371,7 @@ void navigate_right(struct ui *ui)
 	const size_t marked = list_column(&ui->list);
 	uint32_t column;
 
-	if (marked != ui->table->column_count - 1 || ui->all_columns) {
+	if (marked == SIZE_MAX || marked != ui->table->column_count - 1 || ui->all_columns) {
 		list_mark_right(&ui->list);
 		return;
 	}

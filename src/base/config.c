@@ -177,15 +177,17 @@ static bool read_line(const struct raw_line *line, struct config_line *ret_line)
 {
 	const char *text = line->text;
 	size_t length = line->length;
+	bool (*refuse)(struct config_line * line, const char *sentence);
 
 	*ret_line = (struct config_line){.kind = CONFIG_PROBLEM};
-	if (length > CONFIG_LINE_MAX)
-		return problem(ret_line, "the line is too long");
 	trim(&text, &length);
 	if (length == 0 || *text == '#')
 		return false;
+	refuse = *text == '[' ? bad_head : problem;
+	if (line->length > CONFIG_LINE_MAX)
+		return refuse(ret_line, "the line is too long");
 	if (memchr(text, '\0', length) != NULL || !unicode_is_valid(text, length))
-		return problem(ret_line, "this is no text in UTF-8");
+		return refuse(ret_line, "this is no text in UTF-8");
 	return *text == '[' ? read_section(text, length, ret_line) : read_setting(text, length, ret_line);
 }
 

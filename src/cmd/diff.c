@@ -81,7 +81,7 @@ static const struct option own_options[] = {
 	 .description = "let changes that may be chance break rules (files with windows)"},
 	{OPTION('t', "tab", "TAB", struct diff_command_options, tab),
 	 .description = "of two files with windows, the tab whose columns a group has: run, io, memory and "
-			"so on, as of ctop; default overview"},
+			"so on, as of ctop; default overview; with cgroup, -g cgroup is the default"},
 	{OPTION('\0', "long", NULL, struct diff_command_options, is_long),
 	 .description =
 		 "of two files with windows, print every metric of a group in a row of its own, and cgroups, "
@@ -103,7 +103,7 @@ static void diff_set_defaults(void *options)
 {
 	struct diff_command_options *diff = options;
 
-	diff->view.axis = AXIS_ALL;
+	diff->view.axis = AXIS_COUNT;
 	diff->display = TABLES_DISPLAY_COUNT;
 	diff->match = DIFF_MATCHING_COUNT;
 	report_options_set_defaults(&diff->report, &diff->view);
@@ -270,8 +270,8 @@ static int diff_run(void *opaque, char **operands, int operand_count)
 		status = command_misused(&diff_command, &error);
 	} else {
 		/* numbers of cgroups belong to rows of cgroups */
-		if (report.request.tab == TAB_CGROUP && options->view.axis == AXIS_ALL)
-			options->view.axis = AXIS_CGROUP;
+		if (options->view.axis == AXIS_COUNT)
+			options->view.axis = report.request.tab == TAB_CGROUP ? AXIS_CGROUP : AXIS_ALL;
 		report_options_warn(&options->report, &options->view, &report.request);
 		status = run(options, &report, rules);
 	}

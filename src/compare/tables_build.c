@@ -66,6 +66,15 @@ void tables_finish(struct tables_build *build)
 	build->table = NULL;
 }
 
+bool tables_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	const struct diff_value value = diff_column(diff, pair, column);
+	const enum value_state before = value.side[DIFF_BEFORE].state, after = value.side[DIFF_AFTER].state;
+
+	return (before == VALUE_READ && after == VALUE_UNAVAILABLE) ||
+	       (before == VALUE_UNAVAILABLE && after == VALUE_READ);
+}
+
 /* --- cells --- */
 
 const char *tables_take_text(struct tables_build *build)

@@ -233,13 +233,16 @@ static void add_list_row(struct cgroups *tables, const struct cgroup_pair *pair,
 			 const struct key_value *const items[DIFF_SIDE_COUNT])
 {
 	struct table_row *row = add_row(tables, pair);
+	/* what counts from the beginning of a cgroup says nothing of a window */
+	const bool is_of_life = tables->build->diff->options.rates &&
+				(file == CGROUP_FILE_MEMORY_EVENTS || !cgroup_merge_is_gauge(key));
 	struct cell sides[DIFF_SIDE_COUNT];
 
 	if (row == NULL)
 		return;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		sides[side] = begin_side(pair->side[side], file, unit_of_ladder(LADDER_UNITLESS));
-		if (sides[side].state == CELL_VALUE && items[side] != NULL)
+		if (sides[side].state == CELL_VALUE && items[side] != NULL && !is_of_life)
 			tables_cell_set_integer(tables->build, &sides[side], items[side]->value,
 						LADDER_UNITLESS);
 		else if (sides[side].state == CELL_VALUE)
@@ -275,9 +278,6 @@ static void add_list(struct cgroups *tables, const struct cgroup_pair *pair, enu
 		j += order >= 0;
 		if (tables->build->is_comparison ? order == 0 && left->value == right->value
 						 : right->value == 0)
-			continue;
-		if (tables->build->diff->options.rates &&
-		    !cgroup_merge_is_gauge(snapshot_text(snapshot, key)))
 			continue;
 		add_list_row(tables, pair, file, snapshot_text(snapshot, key),
 			     string_pool_length(&snapshot->strings, key),
@@ -344,13 +344,8 @@ void tables_cgroups(struct tables_build *build)
 		const enum section section = cgroup_tables[i].section;
 
 		/* the reference has no table of I/O */
-		if (!wanted[section] || (section == SECTION_CGROUP_IO && build->diff->options.by_flags))
-			continue;
-		/* columns of the tab compare what was counted in windows */
-		if (build->diff->options.rates &&
-		    (section == SECTION_CGROUP_IO || section == SECTION_MEMORY_EVENTS))
-			continue;
-		build_table(&tables, &cgroup_tables[i]);
+		if (wanted[section] && (section != SECTION_CGROUP_IO || !build->diff->options.by_flags))
+			build_table(&tables, &cgroup_tables[i]);
 	}
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)
 		build_pressure(&tables, (enum pressure_resource)i);

@@ -118,7 +118,7 @@ static bool fold(struct group_table *groups, const struct diff_pair *pair, enum 
 	    diff_is_real(diff, pair, column))
 		return false;
 	groups->folded++;
-	groups->unknown += diff_column(diff, pair, column).state == VALUE_UNAVAILABLE;
+	groups->unknown += tables_is_unknown(diff, pair, column);
 	return true;
 }
 
@@ -217,12 +217,29 @@ static void compute_values(struct pair_order *order)
 	}
 }
 
+/* By pair and subject, whether it is left out; column by column, since many are not kept together. */
+static bool *fold_all(struct group_table *groups)
+{
+	const struct diff *diff = groups->build->diff;
+	bool *folded = memory_allocate_zero(diff->pair_count * groups->subject_count + 1, sizeof(*folded));
+
+	for (uint32_t j = 0; j < groups->subject_count; j++) {
+		for (size_t i = 0; i < diff->pair_count; i++)
+			folded[i * groups->subject_count + j] = has_rows(groups, &diff->pairs[i]) &&
+								fold(groups, &diff->pairs[i],
+								     groups->subjects[j]);
+		forget(groups);
+	}
+	return folded;
+}
+
 static void rank_by_keys(struct group_table *groups)
 {
 	const struct diff *diff = groups->build->diff;
 	const size_t limit = limit_of(groups);
 	struct pair_order order = {groups, &groups->build->request->sort, NULL};
 	uint32_t *sorted = memory_allocate_zero(diff->pair_count + 1, sizeof(*sorted));
+	bool *folded = fold_all(groups);
 	struct rows rows = {0};
 	size_t kept = 0;
 
@@ -236,7 +253,7 @@ static void rank_by_keys(struct group_table *groups)
 		const struct diff_pair *pair = &diff->pairs[sorted[i]];
 
 		for (uint32_t j = 0; has_rows(groups, pair) && j < groups->subject_count; j++) {
-			if (fold(groups, pair, groups->subjects[j]))
+			if (folded[sorted[i] * groups->subject_count + j])
 				continue;
 			groups->total++;
 			if (pair->kind != DIFF_PAIR_FUDGED && limit != 0 && kept == limit)
@@ -249,6 +266,7 @@ static void rank_by_keys(struct group_table *groups)
 	groups->count = rows.count;
 	free(order.values);
 	free(sorted);
+	free(folded);
 }
 
 /* --- the tables --- */

@@ -48,11 +48,11 @@ static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum 
 	return count == 0 && diff_is_real(diff, pair, stored);
 }
 
-/* Whether the change of a number is not known. */
+/* Whether a side does not know a number that the other may know. */
 static bool is_unknown(const struct tab_table *tab, const struct diff_pair *pair)
 {
 	for (size_t i = 0; i < tab->column_count; i++) {
-		if (diff_column(tab->build->diff, pair, tab->columns[i]).state == VALUE_UNAVAILABLE)
+		if (tables_is_unknown(tab->build->diff, pair, tab->columns[i]))
 			return true;
 	}
 	return false;

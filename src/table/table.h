@@ -148,7 +148,8 @@ struct table {
 	size_t rows_before; /* that tables before it have held when it continues them */
 	size_t row_total;   /* rows before `limit` cut them */
 	size_t row_folded;  /* beside these, which did not change measurably between two windows */
-	size_t row_unknown; /* of those, such as have a number that a side does not know */
+	size_t row_unknown; /* of those, such as have a value on one side, and none on the other for a reason
+			     */
 	size_t row_gone;    /* of these rows, such as are gone */
 	size_t row_idle;    /* rows beside these that did nothing in the span, and are hidden for that */
 	uint64_t threads;   /* of all these rows */

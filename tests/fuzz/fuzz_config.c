@@ -24,7 +24,7 @@ static size_t look(const struct config *config, const char **ret_columns, size_t
 		const struct config_line *line = &config->lines[i];
 
 		if ((line->kind != CONFIG_PROBLEM) != (line->name != NULL) ||
-		    (line->kind == CONFIG_SECTION) != (line->value == NULL))
+		    (line->kind == CONFIG_SECTION && line->name[0] != '\0') != (line->value == NULL))
 			abort();
 		if (line->kind == CONFIG_SECTION)
 			inside = strcasecmp(line->name, "tab mine") == 0;

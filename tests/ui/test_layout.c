@@ -225,8 +225,9 @@ static void test_unknown_keys(void **state)
 	pty_show(&pty, "/post", "filter: post");
 	pty_show(&pty,
 		 "\x1b"
-		 "bgres",
+		 "bg\x1b\x7fres",
 		 "filter: postgres");
+	pty_show(&pty, "\x1b\x1b[D", "filter: postgres");
 	pty_show(&pty, "\r", "rate");
 	assert_true(pty_find(&pty, "by process", NULL) >= 0);
 	pty_quit(&pty);

@@ -389,28 +389,49 @@ static int read_typed(wint_t *typed)
 	}
 }
 
+/* Puts a character or key back, as get_wch() has it. */
+static void put_back(int kind, wint_t typed)
+{
+	if (kind == KEY_CODE_YES)
+		ungetch((int)typed);
+	else if (kind == OK)
+		unget_wch((wchar_t)typed);
+}
+
+/* Whether that with Alt moves by words in a text, or deletes them. */
+static bool is_of_words(int kind, wint_t typed)
+{
+	return kind == KEY_CODE_YES
+		       ? typed == KEY_BACKSPACE || typed == KEY_DC || typed == KEY_LEFT || typed == KEY_RIGHT
+		       : typed == 'b' || typed == 'f' || typed == 'd' || typed == '\b' || typed == 0x7f;
+}
+
 /*
- * Takes what follows an escape character at once: of a sequence that is no key here its end (ECMA-48, 5.4),
- * and the letters with which Alt moves and deletes words, which are commands of the screen by themselves.
+ * Takes what follows an escape character at once, if both are one key that is none here: the rest of a
+ * control sequence (ECMA-48, 5.4) that curses does not know, and while a text is edited a key of words.
  * False, with nothing taken, where the escape character is a key of its own.
  */
-static bool skip_unknown_key(void)
+static bool skip_unknown_key(bool edits)
 {
-	wint_t next = 0;
-	const int kind = get_wch(&next);
+	wint_t first = 0, next = 0;
+	const int kind = get_wch(&first);
+	int next_kind;
 
-	if (kind == OK && (next == '[' || next == 'O')) {
-		while (get_wch(&next) == OK && (next < '@' || next > '~'))
-			;
-		return true;
+	if (kind == ERR || (edits && is_of_words(kind, first)))
+		return kind != ERR;
+	if (kind != OK || (first != '[' && first != 'O')) {
+		put_back(kind, first);
+		return false;
 	}
-	if (kind == OK && (next == 'b' || next == 'f' || next == 'd' || next == '\b' || next == 0x7f))
-		return true;
-	if (kind == OK)
-		unget_wch((wchar_t)next);
-	else if (kind == KEY_CODE_YES)
-		ungetch((int)next);
-	return false;
+	next_kind = get_wch(&next);
+	if (next_kind != OK || next < ' ' || next > '~') {
+		put_back(next_kind, next);
+		put_back(kind, first);
+		return false;
+	}
+	while (first == '[' && next_kind == OK && (next < '@' || next > '~'))
+		next_kind = get_wch(&next);
+	return true;
 }
 
 /* Whether there is something to read: of a terminal that is gone there is not, though poll() reports input.
@@ -422,7 +443,7 @@ static bool has_input(void)
 	return ioctl(terminal_input(), FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
-enum terminal_key_result terminal_read_key(int *ret_key)
+enum terminal_key_result terminal_read_key(bool edits, int *ret_key)
 {
 	wint_t typed;
 	int kind;
@@ -432,7 +453,7 @@ enum terminal_key_result terminal_read_key(int *ret_key)
 		terminal.empty_reads = 0;
 	do {
 		kind = read_typed(&typed);
-	} while (kind == OK && typed == KEY_ESCAPE && skip_unknown_key());
+	} while (kind == OK && typed == KEY_ESCAPE && skip_unknown_key(edits));
 	if (kind != ERR) {
 		terminal.empty_reads = 0;
 		*ret_key = kind == KEY_CODE_YES ? KEY_FUNCTION + (int)typed : (int)typed;

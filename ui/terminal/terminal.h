@@ -70,9 +70,11 @@ enum terminal_key_result {
 
 /*
  * Takes the next key without waiting, except for the 50 ms that distinguish Esc from the start of a function
- * key. Whenever poll() reports input it is to be called until it returns TERMINAL_NONE.
+ * key. Whenever poll() reports input it is to be called until it returns TERMINAL_NONE. Keys that curses does
+ * not know are left out; while a text is edited (`edits`) those of words with Alt, too, whose letters are
+ * commands elsewhere.
  */
-enum terminal_key_result terminal_read_key(int *ret_key);
+enum terminal_key_result terminal_read_key(bool edits, int *ret_key);
 
 /* Takes the size the terminal has now. The next frame repaints everything. */
 void terminal_take_size(void);

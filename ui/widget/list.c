@@ -110,7 +110,8 @@ static void follow_mark(struct list *list, const struct table *table)
 	const size_t column = list->mark - 1;
 	size_t found = 0;
 
-	if (list->mark == 0 || column >= list->width_count)
+	/* columns of a page are numbers by their place alone */
+	if (list->mark == 0 || column >= list->width_count || list->widths[column].column == UINT32_MAX)
 		return;
 	while (found < table->column_count && table->columns[found].column != list->widths[column].column)
 		found++;

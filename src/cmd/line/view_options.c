@@ -92,7 +92,7 @@ static const struct option view_options_list[] = {
 	 .description = "treat all cgroups that match as one; may be repeated, the first match wins"},
 	{OPTION('\0', "sort-by", "M[:asc|:desc],...", struct view_options, sort_by),
 	 .list = view_options_list_columns, .in_file = true,
-	 .description = "order groups by these metrics, largest first unless :asc"},
+	 .description = "order groups by these metrics, largest first unless :asc; names from A on"},
 	{OPTION('\0', "columns", "NAME,...", struct view_options, columns), .list = view_options_list_columns,
 	 .in_file = true, .description = "print these columns in this order"},
 	{OPTION('\0', "limit", "N", struct view_options, limit), .maximum = 1e15,

@@ -209,7 +209,8 @@ static size_t common_length(const struct names *names)
 
 /*
  * Completes the name of a file while the names in its directory leave no choice. Appends lines: the text that
- * was given, its completion, and, when several names begin so, up to NAMES_LISTED of them in byte order.
+ * was given, its completion, and, when several names begin so, up to NAMES_LISTED of them in byte order,
+ * their number before them if there are more.
  * Directories end in a slash. Hidden names are offered only if the text begins one. Reads a directory, which
  * may take as long as its file system likes.
  */
@@ -229,13 +230,14 @@ static void complete(const char *text, struct buffer *lines)
 	else
 		buffer_append_text(lines, begin);
 	buffer_append_char(lines, '\n');
+	/* in front, since the rest may have no room */
+	if (names.count > NAMES_LISTED)
+		buffer_append_format(lines, "%zu names:\n", names.count);
 	for (size_t i = 0; i < names.count; i++) {
 		if (names.count > 1 && i < NAMES_LISTED)
 			buffer_append_format(lines, "%s\n", names.items[i]);
 		free(names.items[i]);
 	}
-	if (names.count > NAMES_LISTED)
-		buffer_append_format(lines, "… %zu more\n", names.count - NAMES_LISTED);
 	free(names.items);
 	free(path);
 }
