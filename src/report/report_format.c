@@ -156,8 +156,9 @@ void report_append_folded(const struct report *report, const struct table *table
 			     number_group_digits(table->row_folded, digits),
 			     table->row_total != 0 ? " more" : "");
 	if (table->row_unknown != 0)
-		buffer_append_format(report->out, "; %s of them lack values on one side",
-				     number_group_digits(table->row_unknown, digits));
+		buffer_append_format(report->out, "; %s of them lack%s values on one side",
+				     number_group_digits(table->row_unknown, digits),
+				     table->row_unknown == 1 ? "s" : "");
 	buffer_append_format(report->out, " (%s--all%s prints them)%s", quote, quote, end);
 }
 
