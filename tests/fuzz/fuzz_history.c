@@ -486,6 +486,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_moment(&input);
 		return 0;
 	}
-	read_history((enum reading)(data[0] / KINDS % READINGS), data[0] / (KINDS * READINGS));
+	read_history((enum reading)(data[0] / KINDS % READINGS), data[0] / KINDS / READINGS);
 	return 0;
 }
