@@ -354,7 +354,7 @@ static bool is_plain_file(enum source source)
 	       source != SOURCE_STAT;
 }
 
-/* Of the leader, which execve(2) makes its caller. */
+/* Reads the statm of a leader, which is what a thread becomes that calls execve(2). */
 static void read_leader_statm(struct round *round, size_t row, int tasks, source_set wanted)
 {
 	const source_set waiting = source_bit(SOURCE_STAT) | source_bit(SOURCE_IO);

@@ -62,7 +62,7 @@ static bool is_name(const char *name, size_t length)
 	return length != 0;
 }
 
-/* What is wrong with a section's head: the lines behind it are of no section that anybody knows. */
+/* Refuses a section's head. The lines behind it belong to no known section. */
 static bool bad_head(struct config_line *line, const char *sentence)
 {
 	problem(line, sentence);

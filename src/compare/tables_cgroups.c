@@ -104,7 +104,7 @@ static struct optional_u64 number_of(const struct cgroup_record *record,
 	return result;
 }
 
-/* What counts from the beginning of a cgroup, which says nothing of a window. */
+/* Whether a field counts since the cgroup was made: that tells nothing about a window. */
 static bool is_of_life(const struct cgroup_record_entry *field)
 {
 	return field->merge == CGROUP_MERGE_SUM && field->section != SECTION_CGROUP_LIMITS;

@@ -148,7 +148,7 @@ static inline void accumulator_miss(struct accumulator *accumulator, uint16_t re
 		accumulator->reason = reason;
 }
 
-/* What was counted is a lower bound. */
+/* Notes that the value is a lower bound. */
 static inline void accumulator_note_bound(struct accumulator *accumulator)
 {
 	accumulator->partial = true;

@@ -356,7 +356,7 @@ static void test_rules(void **state)
 	}
 }
 
-/* What is said of a pair of windows: its rates do not depend on what was counted before. */
+/* Whether a remark is made about two windows, whose rates do not depend on earlier counts. */
 static bool is_said(const char *id, enum comparability_severity severity)
 {
 	struct comparability *comparability = comparability_create(before, after);

@@ -207,7 +207,7 @@ static const char *batch(const char *column)
 	return output;
 }
 
-/* What waits for execve(2) is not known while that lasts, and is known again then. */
+/* Files that wait for execve(2) are unknown while it lasts, and known again afterwards. */
 static void test_exec(void **state)
 {
 	/* the state is in stat, which waits on some kernels */
