@@ -27,7 +27,8 @@ system_isolate()
 
 # system_create RELEASE [NAME PREPARE]: makes a system that holds nothing but a minimal Debian, with the kernel's file
 # systems mounted, and removes the one made before and, at the end of the script, this one. Sets `system`, its directory.
-# With a NAME it is what the function PREPARE made of that, which is kept as NAME.tar.
+# With a NAME it is what the function PREPARE made of that, which is kept by this name until the script or the list of
+# packages changes.
 system_create()
 {
     command -v debootstrap >/dev/null 2>&1 || fail "needs debootstrap: apt-get install debootstrap"
@@ -48,8 +49,9 @@ system_create()
     mount --bind "$system" "$system"
 
     archive=$CTOP_DISTRIBUTIONS/$1.tar
-    if [ $# -gt 1 ] && [ -f "$CTOP_DISTRIBUTIONS/$2.tar" ]; then
-        tar -C "$system" -xf "$CTOP_DISTRIBUTIONS/$2.tar"
+    prepared=${2-}-$(cat "$0" "$root/scripts/packages" | cksum | cut -d ' ' -f 1)
+    if [ $# -gt 1 ] && [ -f "$CTOP_DISTRIBUTIONS/$prepared.tar" ]; then
+        tar -C "$system" -xf "$CTOP_DISTRIBUTIONS/$prepared.tar"
     elif [ -f "$archive" ]; then
         tar -C "$system" -xf "$archive"
     else
@@ -65,10 +67,10 @@ system_create()
     for mount in proc sys dev; do
         mount --rbind "/$mount" "$system/$mount"
     done
-    if [ $# -gt 1 ] && [ ! -f "$CTOP_DISTRIBUTIONS/$2.tar" ]; then
+    if [ $# -gt 1 ] && [ ! -f "$CTOP_DISTRIBUTIONS/$prepared.tar" ]; then
         "$3"
         rm -rf "$system"/var/cache/apt/archives/*.deb
-        system_keep "$2"
+        system_keep "$prepared"
     fi
 }
 

@@ -28,4 +28,8 @@ result 'a build below its source' "$([ -x "$directory/one/usr/bin/ctop" ] || tai
 (umask 077 && TZ=Asia/Tokyo LC_ALL=C.UTF-8 build elsewhere/of/another/name builds/two two) >"$directory/log" 2>&1
 result 'a build beside its source' "$([ -x "$directory/two/usr/bin/ctop" ] || tail -n 40 "$directory/log")"
 result 'they gave the same files' "$(diff -rq "$directory/one" "$directory/two" 2>&1 | sed "s,$directory/,,g")"
+for name in one two; do
+    find "$directory/$name" -mindepth 1 -printf '%m %P\n' | sort >"$directory/$name.modes"
+done
+result 'of the same modes' "$(diff "$directory/one.modes" "$directory/two.modes")"
 finish

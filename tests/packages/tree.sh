@@ -22,6 +22,7 @@ else
     echo 'skip - debian/changelog and debian/control: an archive of the source has none'
 fi
 same packaging/ctop.spec "$(sed -n 's/^Version: *//p' "$root/packaging/ctop.spec")"
+same CHANGELOG.md "$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$root/CHANGELOG.md" | head -n 1)"
 same packaging/PKGBUILD "$(sed -n 's/^pkgver=//p' "$root/packaging/PKGBUILD")"
 
 if [ -d "$root/debian" ]; then
@@ -43,8 +44,11 @@ done)
 [ "$(echo "$libraries" | wc -l)" -ge 11 ] || findings="only these libraries were found: $libraries"
 result 'packaging/ctop.spec and ctop --version have all libraries' "$findings"
 
-bash=$(command -v bash)
-result 'packaging/PKGBUILD is a shell script' "${bash:+$("$bash" -n "$root/packaging/PKGBUILD" 2>&1)}"
+if bash=$(command -v bash); then
+    result 'packaging/PKGBUILD is a shell script' "$("$bash" -n "$root/packaging/PKGBUILD" 2>&1)"
+else
+    echo 'skip - packaging/PKGBUILD: there is no bash'
+fi
 
 findings=$(grep -aoE "$root/(src|capture|probe|ui)/[^\"]{0,60}|$build.{0,60}|(\.\./)+(src|capture|probe|ui)/.{0,60}" "$ctop" |
     tr -cd '[:print:]\n' | head -n 20)
