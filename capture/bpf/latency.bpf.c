@@ -18,8 +18,7 @@ enum {
 	RUN_QUEUE = 0,                  /* kinds of waits */
 	BLOCKED = 1,
 	COST_SAMPLE = 64,
-	PARTS = 8,               /* a power of 2 */
-	CLOCKS_APART_NS = 50000, /* clocks that count the same time differ by less */
+	PARTS = 8, /* a power of 2 */
 };
 
 const volatile __u32 shard_mask;
@@ -474,6 +473,7 @@ static __always_inline __u64 throttled_time(const struct task_struct *task)
 static __always_inline void begin_wait(const struct task_struct *task, struct latency_times *times, __u64 now)
 {
 	times->queued = now;
+	times->clock = clock_of(task).now;
 	times->delay = task->sched_info.run_delay;
 	times->throttled = throttled_time(task);
 }
@@ -521,19 +521,18 @@ __noinline int settle_with(__u32 victim, __u32 of_cpu, __u64 from, __u64 now, __
  * Settles what is not settled of a wait on the run queue of a CPU. A limit of its cgroup keeps a thread from
  * there when its turn has come: that is the first part of its wait. A thread that sleeps may be on a run
  * queue still, and when it is moved there the kernel notes it as waiting (sched_delayed of
- * kernel/sched/fair.c, from 6.12 on): no wait is longer than since it was woken, but for the difference of
- * two clocks.
+ * kernel/sched/fair.c, from 6.12 on): its wait begins when it is woken.
  */
 static __always_inline void settle(struct task_struct *task, struct latency_times *times, __u32 victim,
-				   __u32 of_cpu, __u64 from, struct queue_clock clock, __u64 now)
+				   __u32 of_cpu, __u64 from, struct queue_clock clock)
 {
-	const __u64 whole = throttled_time(task), most = now - times->queued + CLOCKS_APART_NS;
+	const __u64 whole = throttled_time(task);
 	__u64 throttled = whole > times->throttled ? whole - times->throttled : 0;
 
+	if (from != 0 && from < times->clock)
+		from = times->clock;
 	if (from == 0 || from >= clock.now)
 		return;
-	if (clock.now - from > most)
-		from = clock.now - most;
 	if (throttled != 0) {
 		throttled = throttled < clock.now - from ? throttled : clock.now - from;
 		count_pair(victim, BLAME_THROTTLED, throttled, 0);
@@ -675,7 +674,7 @@ static __always_inline void note_arrival(struct task_struct *leaving, struct tas
 		if (times->queued >= since) {
 			count_wait(task, times, RUN_QUEUE, times->queued, now);
 			settle(task, times, slot, bpf_get_smp_processor_id(), task->sched_info.last_queued,
-			       clock, now);
+			       clock);
 		}
 		times->queued = 0;
 	}
@@ -721,8 +720,8 @@ int settle_move(__u64 *arguments)
 	clock = clock_of(task);
 	waited = task->sched_info.run_delay - times->delay;
 	if (waited < clock.now)
-		settle(task, times, slot_of(task, times), task->thread_info.cpu, clock.now - waited, clock,
-		       bpf_ktime_get_ns());
+		settle(task, times, slot_of(task, times), task->thread_info.cpu, clock.now - waited, clock);
+	times->clock = 0;
 	times->delay = task->sched_info.run_delay;
 	times->throttled = ~0ULL; /* of a cgroup on another CPU, from here on */
 	return 0;

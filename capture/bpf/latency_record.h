@@ -54,6 +54,7 @@ struct latency_names {
 /* The state of a thread. */
 struct latency_times {
 	__u64 queued, blocked; /* since when, ns of CLOCK_MONOTONIC; 0 when it is not */
+	__u64 clock;           /* of the run queue when the wait for a CPU began, ns; 0: it moved since */
 	__u64 delay;           /* the kernel's run delay, ns, when the wait for a CPU began or last moved */
 	__u64 throttled;       /* how long its cgroup had been throttled on its CPU by then, ns */
 	struct latency_names names;
