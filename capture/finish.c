@@ -13,7 +13,7 @@
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
 					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};
 
-/* Records leave half of the time to the memory maps: a single map may take longer than all records. */
+/* Records leave half of the time to smaps_rollup: a single one may take longer than all records. */
 static bool records_over_budget(void *context)
 {
 	const struct round *round = context;

@@ -24,7 +24,8 @@ enum {
 struct walk {
 	const struct roots *roots;
 	struct snapshot *snapshot;
-	struct buffer controllers;     /* cgroup.controllers of the hierarchy's visible root */
+	struct buffer controllers; /* cgroup.controllers of the hierarchy's visible root */
+	bool controllers_known;
 	struct buffer own_controllers; /* … of the cgroup at hand */
 	struct buffer text;
 };
@@ -54,17 +55,23 @@ static bool parse_cpu_stat(struct walk *walk, struct cgroup_record *record, size
 		{"throttled_usec", &record->throttled_usec},
 	};
 	struct text rest = text_of(&walk->text), line, key, value;
+	bool has_throttling = false;
 
 	(void)offset;
 	while (text_next_line(&rest, &line)) {
 		if (!text_next_word(&line, &key) || !text_next_word(&line, &value))
 			continue;
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-			if (text_equals(key, keys[i].key) &&
-			    !number_parse_u64(value.data, value.length, keys[i].value))
+			if (!text_equals(key, keys[i].key))
+				continue;
+			if (!number_parse_u64(value.data, value.length, keys[i].value))
 				*keys[i].value = 0;
+			has_throttling |= keys[i].value != &record->usage_usec;
 		}
 	}
+	/* a cgroup without the controller is not throttled; where v2 has none at all, v1 may do it */
+	if (!has_throttling && walk->controllers_known && !text_has_word(text_of(&walk->controllers), "cpu"))
+		record->missing[CGROUP_FILE_CPU_THROTTLING] = REASON_NOT_IN_KERNEL;
 	return walk->text.length != 0;
 }
 
@@ -189,6 +196,7 @@ static const struct cgroup_file_entry files[CGROUP_FILE_COUNT] = {
 	[CGROUP_FILE_IO_PRESSURE] = {parse_pressure, PRESSURE_IO, NULL},
 	[CGROUP_FILE_IRQ_PRESSURE] = {parse_pressure, PRESSURE_IRQ, NULL},
 	[CGROUP_FILE_IO_STAT] = {parse_io_stat, 0, "io"},
+	[CGROUP_FILE_CPU_THROTTLING] = {NULL, 0, "cpu"}, /* cpu.stat has it */
 };
 #undef AT
 
@@ -211,10 +219,14 @@ static void read_files(struct walk *walk, int directory, struct cgroup_record *r
 {
 	if (file_read(directory, "cgroup.controllers", &walk->own_controllers, FILE_SIZE_MAX) < 0)
 		buffer_clear(&walk->own_controllers);
+	record->read_at = (struct optional_u64){.value = clock_ns(CLOCK_BOOTTIME), .present = true};
 	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++) {
-		int result = file_read(directory, cgroup_file_names[i], &walk->text, FILE_SIZE_MAX);
 		enum reason reason = REASON_READ;
+		int result;
 
+		if (files[i].parse == NULL)
+			continue;
+		result = file_read(directory, cgroup_file_names[i], &walk->text, FILE_SIZE_MAX);
 		if (result == -ENOENT)
 			reason = absence(walk, &files[i]);
 		else if (result < 0)
@@ -223,6 +235,8 @@ static void read_files(struct walk *walk, int directory, struct cgroup_record *r
 			reason = REASON_BAD_VALUE;
 		record->missing[i] = (reason_id)reason;
 	}
+	if (record->missing[CGROUP_FILE_CPU_STAT] != REASON_READ)
+		record->missing[CGROUP_FILE_CPU_THROTTLING] = record->missing[CGROUP_FILE_CPU_STAT];
 }
 
 /*
@@ -318,7 +332,8 @@ void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_bud
 	if (string_count == 0)
 		return;
 	seen = memory_allocate_zero(string_count, sizeof(*seen));
-	if (roots_read(roots, ROOT_CGROUP, "cgroup.controllers", &walk.controllers) < 0)
+	walk.controllers_known = roots_read(roots, ROOT_CGROUP, "cgroup.controllers", &walk.controllers) >= 0;
+	if (!walk.controllers_known)
 		buffer_clear(&walk.controllers);
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		uint32_t path = snapshot->triples[snapshot->triple[i]].cgroup;

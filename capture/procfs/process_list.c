@@ -72,10 +72,9 @@ static void take_entries(struct process_list *list, size_t length)
 	}
 }
 
-/* The numbers among a directory's entries into list->ids. */
-static int list_directory(struct process_list *list, int directory)
+/* Adds the numbers among a directory's entries to list->ids. */
+static int add_directory(struct process_list *list, int directory)
 {
-	list->id_count = 0;
 	/* the way back to the start: cheaper than a new descriptor */
 	if (lseek(directory, 0, SEEK_SET) < 0)
 		return -errno;
@@ -90,6 +89,12 @@ static int list_directory(struct process_list *list, int directory)
 	}
 	sort_ids(list);
 	return 0;
+}
+
+static int list_directory(struct process_list *list, int directory)
+{
+	list->id_count = 0;
+	return add_directory(list, directory);
 }
 
 void process_list_done(struct process *process)
@@ -223,6 +228,7 @@ void process_list_distrust(struct process *process)
 size_t process_list_threads(struct process_list *list, struct process *process)
 {
 	bool was_open = process->tasks >= 0;
+	uint64_t links;
 
 	list->id_count = 0;
 	if (process_list_tasks(list, process) < 0)
@@ -235,9 +241,11 @@ size_t process_list_threads(struct process_list *list, struct process *process)
 		    list_directory(list, process->tasks) < 0)
 			list->id_count = 0;
 	}
-	process->links = process->keep_open ? count_links(process->tasks) : 0;
-	if (process->links != list->id_count + OWN_LINKS)
-		process->links = 0;
+	links = list->id_count != 0 ? count_links(process->tasks) : 0;
+	/* a thread that ends while it is listed may hide the next one: next_tid() of fs/proc/base.c */
+	if (links > list->id_count + OWN_LINKS && add_directory(list, process->tasks) == 0)
+		links = count_links(process->tasks);
+	process->links = process->keep_open && links == list->id_count + OWN_LINKS ? links : 0;
 	if (process->distrusted > 0)
 		process->distrusted--;
 	return list->id_count;

@@ -50,6 +50,7 @@ const char *const cgroup_file_names[CGROUP_FILE_COUNT] = {
 	[CGROUP_FILE_IO_PRESSURE] = "io.pressure",
 	[CGROUP_FILE_IRQ_PRESSURE] = "irq.pressure",
 	[CGROUP_FILE_IO_STAT] = "io.stat",
+	[CGROUP_FILE_CPU_THROTTLING] = "cpu.stat throttling",
 };
 
 const char *const parse_file_names[PARSE_FILE_COUNT] = {

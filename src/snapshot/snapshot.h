@@ -115,6 +115,7 @@ enum cgroup_file {
 	CGROUP_FILE_IO_PRESSURE,
 	CGROUP_FILE_IRQ_PRESSURE,
 	CGROUP_FILE_IO_STAT,
+	CGROUP_FILE_CPU_THROTTLING, /* the part of cpu.stat that the cpu controller adds */
 	CGROUP_FILE_COUNT,
 };
 
@@ -156,6 +157,7 @@ struct cgroup_record {
 	struct pressure pressure;
 	struct optional_u64 id;               /* of two of the same path each has its own */
 	struct optional_u64 there_since;      /* at the latest, ns since 1970 */
+	struct optional_u64 read_at;          /* CLOCK_BOOTTIME ns */
 	reason_id missing[CGROUP_FILE_COUNT]; /* REASON_READ where it was read */
 };
 

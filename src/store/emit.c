@@ -426,7 +426,7 @@ static void gather_beginning(struct emitter *emitter, uint32_t row, uint32_t thr
 			record->values[i] = 0;
 	}
 	/* the state says what the wait under way is for */
-	if (record->waiting_ns == 0)
+	if (record->waiting_ns == 0 && record->stuck_ns == 0)
 		record->values[METRIC_STATE] = 0;
 }
 

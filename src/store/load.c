@@ -226,6 +226,7 @@ static void end_cgroup(struct loader *loader, const struct frame *element)
 	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
 		record->missing[i] = REASON_NOT_IN_FILE;
 	record->missing[CGROUP_FILE_CPU_STAT] = REASON_READ;
+	record->missing[CGROUP_FILE_CPU_THROTTLING] = REASON_READ;
 	record->missing[CGROUP_FILE_MEMORY_CURRENT] = REASON_READ;
 }
 

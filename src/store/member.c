@@ -95,6 +95,7 @@ static const struct member window_thread_members[] = {
 	[96] = THREAD_FLAG("delay_block_active", MEMBER_OMITTED, THREAD_DELAY_BLOCK_ACTIVE),
 	[97] = THREAD_FLAG("xacct_active", MEMBER_OMITTED, THREAD_XACCT_ACTIVE),
 	[98] = THREAD_FLAG("jemalloc_measured", MEMBER_OMITTED, THREAD_JEMALLOC_MEASURED),
+	[99] = THREAD("stuck_ns", U64, MEMBER_OMITTED, stuck_ns),
 };
 
 const struct object window_thread_object = {
@@ -204,6 +205,7 @@ static const struct member cgroup_knowledge_members[] = {
 	MEMBER(cgroup_record, "io_written_bytes", OPTIONAL_U64, MEMBER_OMITTED, io_written),
 	SAME(cgroup_record, OPTIONAL_U64, MEMBER_OMITTED, id),
 	MEMBER(cgroup_record, "there_since_unix_ns", OPTIONAL_U64, MEMBER_OMITTED, there_since),
+	MEMBER(cgroup_record, "read_at_boottime_ns", OPTIONAL_U64, MEMBER_OMITTED, read_at),
 };
 
 static const struct object cgroup_cpu_object = CGROUP_OBJECT(0, CGROUP_RECORD_MEMORY_CURRENT);

@@ -214,7 +214,7 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 			    bool settled, double *value)
 {
 	uint16_t trust = REASON_READ;
-	uint64_t now_ns = window->now->provenance.boottime_ns, before_ns;
+	uint64_t now_ns, before_ns;
 	double start = 0.0;
 
 	if (window->mode == WINDOW_MODE_TOTAL)
@@ -238,7 +238,13 @@ static uint16_t take_change(const struct window *window, const struct cgroup_fie
 	*value -= start;
 	if (field->kind != CGROUP_FIELD_RATE || window->mode != WINDOW_MODE_RATE)
 		return trust;
-	before_ns = window->from->provenance.boottime_ns;
+	if (record->read_at.present && before != NULL && before->read_at.present) {
+		now_ns = record->read_at.value;
+		before_ns = before->read_at.value;
+	} else {
+		now_ns = window->now->provenance.boottime_ns;
+		before_ns = window->from->provenance.boottime_ns;
+	}
 	if (now_ns <= before_ns)
 		return REASON_NOT_READ;
 	*value = *value * 1e9 / (double)(now_ns - before_ns);

@@ -215,6 +215,31 @@ static void test_cgroup_members(void **state)
 	assert_int_equal(record_of("/gone (deleted)")->missing[0], REASON_UNREADABLE);
 }
 
+static void test_throttling_counted_by_v1(void **state)
+{
+	static const struct {
+		const char *controllers, *text;
+		enum reason reason;
+	} cases[] = {
+		{"", "usage_usec 1\n", REASON_NOT_IN_KERNEL},
+		{"cpuset io\n", "usage_usec 1\n", REASON_NOT_IN_KERNEL},
+		{"cpu io\n", "usage_usec 1\n", REASON_READ},
+		{"cpu io\n", "usage_usec 1\nnr_throttled 0\nthrottled_usec 0\n", REASON_READ},
+		{"", "", REASON_BAD_VALUE},
+	};
+	static const char *const paths[] = {"/a"};
+
+	(void)state;
+	tree_open(&tree);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make_cgroups(paths, 1);
+		tree_text(&tree, "cgroup/cgroup.controllers", cases[i].controllers);
+		tree_text(&tree, "cgroup/a/cpu.stat", cases[i].text);
+		cgroup_read_records(&tree.roots, NULL, NULL, snapshot);
+		assert_int_equal(record_of("/a")->missing[CGROUP_FILE_CPU_THROTTLING], cases[i].reason);
+	}
+}
+
 static void test_cpu_max(void **state)
 {
 	static const struct {
@@ -681,6 +706,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_pressure_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_host_pressure, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cgroup_members, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_throttling_counted_by_v1, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cpu_max, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cgroup_budget, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_kernel_config, set_up, tear_down),

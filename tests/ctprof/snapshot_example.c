@@ -393,6 +393,7 @@ static void add_states(struct snapshot *snapshot)
 	snapshot->cgroups[0].io_written = (struct optional_u64){1ULL << 60, true};
 	snapshot->cgroups[0].id = (struct optional_u64){1ULL << 33, true};
 	snapshot->cgroups[0].there_since = (struct optional_u64){7, true};
+	snapshot->cgroups[0].read_at = (struct optional_u64){8, true};
 	snapshot_read_times(snapshot, SOURCE_SCHED)[1] = 1000;
 	snapshot_read_times(snapshot, SOURCE_DELAYS)[3] = 1;
 	snapshot->waiting_ns = memory_allocate_zero(snapshot->thread_capacity, sizeof(uint64_t));

@@ -211,7 +211,7 @@ static void test_every_member_of_ctop_is_written(void **state)
 		"\"ctop\":{\"missing\":{\"memory.current\":\"not-in-kernel\",\"irq.pressure\":\"moon-phase\"}"
 		","
 		"\"io_read_bytes\":0,\"io_written_bytes\":1152921504606846976,"
-		"\"id\":8589934592,\"there_since_unix_ns\":7}",
+		"\"id\":8589934592,\"there_since_unix_ns\":7,\"read_at_boottime_ns\":8}",
 	};
 	struct snapshot *snapshot = example_snapshot();
 	struct buffer json = {0};

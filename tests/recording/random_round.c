@@ -385,6 +385,7 @@ static void fill_cgroups(struct random_host *host, struct snapshot *snapshot)
 		fill_pressure(host, &record->pressure);
 		record->id = random_optional(host);
 		record->there_since = random_optional(host);
+		record->read_at = random_optional(host);
 		for (size_t file = 0; file < CGROUP_FILE_COUNT; file++)
 			record->missing[file] = one_in(host, 4) ? random_reason(host) : REASON_READ;
 	}

@@ -214,6 +214,8 @@ static bool cgroups_differ(const struct snapshot *left, const struct snapshot *r
 			return differs("cgroup id", index);
 		if (field_differs(left, &a->there_since, right, &b->there_since, CGROUP_TYPE_OPTIONAL_U64))
 			return differs("cgroup there_since", index);
+		if (field_differs(left, &a->read_at, right, &b->read_at, CGROUP_TYPE_OPTIONAL_U64))
+			return differs("cgroup read_at", index);
 	}
 	return false;
 }

@@ -346,12 +346,14 @@ static void fill_moves(struct snapshot *snapshot, int round)
 		{round == 0 ? "/from" : "/old", 1, 9000000000},
 		/* the same, and counts more already */
 		{"/more", 1, round == 0 ? 100000 : 400000},
+		/* its files are read two seconds later than those of the others */
+		{"/late", 1, round == 0 ? 0 : 400000},
 		{"/new", 101, 200000},
 		{"/made", 101, 200000},
 		{"/again", 101, 9000000000},
 	};
 
-	for (uint32_t i = 0; i < (round == 0 ? 4 : 7); i++) {
+	for (uint32_t i = 0; i < (round == 0 ? 5 : 8); i++) {
 		size_t thread = fixture_thread(snapshot, 10 + i, 10 + i, "p", "p", threads[i].start_seconds);
 		struct cgroup_record *record;
 		uint32_t path;
@@ -364,9 +366,12 @@ static void fill_moves(struct snapshot *snapshot, int round)
 		record->io_read = (struct optional_u64){round == 0 ? 900 : 500, true};
 		if (i == 3)
 			record->id = (struct optional_u64){(uint64_t)round + 1, true};
-		if (i >= 5)
+		if (i == 4)
+			record->read_at = (struct optional_u64){
+				snapshot->provenance.boottime_ns + (uint64_t)round * 2 * NS_PER_S, true};
+		if (i >= 6)
 			record->there_since = (struct optional_u64){
-				snapshot->captured_at_unix_ns - (i == 5 ? NS_PER_S : 3 * NS_PER_S), true};
+				snapshot->captured_at_unix_ns - (i == 6 ? NS_PER_S : 3 * NS_PER_S), true};
 	}
 }
 
@@ -382,6 +387,7 @@ static void test_moves_between_cgroups(void **state)
 	assert_string_equal(fixture_shown(table, "/new", COLUMN_CGCPU), "10.0");
 	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGCPU), "≥20.0");
 	assert_string_equal(fixture_shown(table, "/more", COLUMN_CGCPU), "≥20.0");
+	assert_string_equal(fixture_shown(table, "/late", COLUMN_CGCPU), "10.0");
 	assert_string_equal(fixture_shown(table, "/", COLUMN_CGRD), "·");
 	assert_string_equal(fixture_shown(table, "/anew", COLUMN_CGRD), "≥250B");
 	assert_string_equal(fixture_shown(table, "/more", COLUMN_CGRD), "≥250B");
@@ -556,10 +562,11 @@ static void test_refused_columns(void **state)
 	assert_refused(session, COLUMN_READ, NULL);
 	assert_refused(session, COLUMN_LOST, NULL); /* waits for a CPU are known */
 	assert_refused(session, COLUMN_COUNT, NULL);
-	assert_refused(session, COLUMN_MWAIT,
-		       "MWAIT% cannot be read: delay accounting is off; sysctl kernel.task_delayacct=1");
+	assert_refused(
+		session, COLUMN_MWAIT,
+		"MWAIT% cannot be read: delay accounting: switched off; sysctl kernel.task_delayacct=1");
 	assert_refused(session, column_of_metric(METRIC_BLKIO_DELAY_TOTAL_NS),
-		       "BLKIO% cannot be read: delay accounting is off; sysctl "
+		       "BLKIO% cannot be read: delay accounting: switched off; sysctl "
 		       "kernel.task_delayacct=1");
 	assert_refused(session, COLUMN_IRQ,
 		       "IRQ% cannot be read: interrupt time accounting: not in this kernel");

@@ -163,11 +163,43 @@ static void test_parts(void **state)
 	session_release(whole);
 }
 
+/* `web` had waited for 10 s when the first round came, as far as is known, and waited for another 0.5 s. */
+static struct snapshot *waiting_round(unsigned int number)
+{
+	struct snapshot *round = fixture_snapshot(100.0 + number);
+	const size_t web = fixture_thread(round, 10, 10, "web", "web", 1);
+
+	round->provenance.boottime_ns = (100 + number) * NS_PER_S;
+	fixture_set(round, web, METRIC_STATE, number == 0 ? 'R' : 'S');
+	fixture_set(round, web, METRIC_WAIT_TIME_NS, number == 0 ? 0 : 10500 * NS_PER_MS);
+	round->stuck_ns = memory_allocate_zero(round->thread_capacity, sizeof(uint64_t));
+	round->stuck_ns[web] = number == 0 ? 10 * NS_PER_S : 0;
+	snapshot_finish(round);
+	return round;
+}
+
+static void test_waits_at_the_beginning(void **state)
+{
+	struct session *sessions[2] = {session_create()};
+
+	(void)state;
+	session_add_round(sessions[0], waiting_round(0));
+	session_add_round(sessions[0], waiting_round(1));
+	sessions[1] = through_file(sessions[0], WINDOW_MODE_INTERVAL, NULL);
+	for (int i = 0; i < 2; i++) {
+		struct table *table = fixture_table(sessions[i], TAB_RUN, WINDOW_MODE_RATE);
+
+		assert_string_equal(fixture_shown(table, "web", COLUMN_RUNQ), "50.0");
+		session_release(sessions[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_window),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_waits_at_the_beginning),
 	};
 
 	/* a name that is found between two tables would make them differ */
