@@ -132,7 +132,7 @@ static void fold_told(struct session_moment *moment, const struct snapshot *now)
 	moment->left_base = true;
 	ended_add_left(&moment->rounds.lately.ended, moment->told_left_ns);
 	ended_add_left(&moment->rounds.base.ended, moment->told_left_ns);
-	latency_spans_add_round(&moment->rounds.latency, gone);
+	latency_spans_add_told(&moment->rounds.latency, gone);
 	snapshot_release(gone);
 	moment->told = NULL;
 	moment->is_told = false;

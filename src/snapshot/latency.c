@@ -185,6 +185,22 @@ void latency_end_shares(struct latency *latency, const struct snapshot *now, uin
 		latency_join_shares(latency);
 }
 
+void latency_end_gone(struct latency *latency, const struct snapshot *gone)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < latency->share_count; i++) {
+		struct latency_share *share = &latency->shares[i];
+
+		if (share->pid == 0 || snapshot_find_row(gone, share->pid, share->pid) == SNAPSHOT_NO_ROW)
+			continue;
+		share->pid = 0;
+		any = true;
+	}
+	if (any)
+		latency_join_shares(latency);
+}
+
 /* --- what delayed them --- */
 
 int latency_order_delays(const void *left, const void *right)

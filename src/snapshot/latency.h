@@ -131,6 +131,9 @@ void latency_add_shares(struct latency *latency, const struct latency *from, con
  */
 void latency_end_shares(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns);
 
+/* The same, of the processes whose leaders are among `gone`, the threads that ended in a round. */
+void latency_end_gone(struct latency *latency, const struct snapshot *gone);
+
 /* Compares two delays, for qsort(3): by victim, then cause, then culprit. */
 int latency_order_delays(const void *left, const void *right);
 

@@ -83,8 +83,7 @@ static const struct column_entry *task_field_entry(enum column column)
 	enum task_field_kind kind;
 	const struct task_field_facts facts = task_field_described(number, &kind);
 	const enum unit unit = column_unit_of_task_field(facts, kind);
-
-	*entry = (struct column_entry){
+	const struct column_entry made = {
 		.name = field->column,
 		.rate_title = facts.reduction != TASK_FIELD_REDUCTION_COUNTER ? field->title
 			      : unit == UNIT_NS                               ? field->percent_title
@@ -96,6 +95,11 @@ static const struct column_entry *task_field_entry(enum column column)
 		.input_count = 2,
 		.description = task_field_reduction_words[facts.reduction],
 	};
+
+	/* other threads may be reading it: it changes only with a scheduler that has other fields */
+	if (entry->rate_title != made.rate_title || entry->unit != made.unit ||
+	    entry->inputs[1] != made.inputs[1])
+		*entry = made;
 	return entry;
 }
 

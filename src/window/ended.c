@@ -255,9 +255,10 @@ static uint16_t whole_change(const struct folding *folding, const struct window_
 /* Adds a counter of the threads to their records. */
 static void fold_metric(const struct ended *ended, const struct folding *folding, enum metric metric)
 {
-	const bool whole = is_whole(folding->set, metric);
 	const struct window_counter counter = window_counter_of(folding->window, metric);
 	const int last = amount_of(metric);
+	/* what nobody tells of the end is as last read */
+	const bool whole = is_whole(folding->set, metric) && (last >= 0 || !folding->rest_counts);
 	const bool overlaps = metric == METRIC_SWAPIN_DELAY_TOTAL_NS ||
 			      metric == METRIC_THRASHING_DELAY_TOTAL_NS;
 

@@ -73,6 +73,7 @@ static uint16_t resident_before(const struct window *window, uint32_t thread, si
 				uint64_t *ret_bytes)
 {
 	const struct snapshot *now = window->now;
+	const uint32_t of = window->from != NULL ? window->from_of[thread] : THREAD_UNKNOWN;
 	const struct resident_record *record;
 
 	*ret_bytes = 0;
@@ -85,9 +86,9 @@ static uint16_t resident_before(const struct window *window, uint32_t thread, si
 	record = snapshot_find_resident(window->from, now->tgid[thread], now->start_time[thread], hint);
 	if (record == NULL)
 		/* of what was there already and has no record nobody knows what it had */
-		return window->from_of[thread] == THREAD_BORN ? REASON_READ : REASON_NOT_READ;
+		return of == THREAD_BORN ? REASON_READ : REASON_NOT_READ;
 	/* by execve() another thread took its id: what it had is counted where it ended */
-	if (window->from_of[thread] != THREAD_UNKNOWN)
+	if (of == THREAD_STILL || (of < THREAD_STILL && window->from->tid[of] == now->tid[thread]))
 		*ret_bytes = record->bytes;
 	return REASON_READ;
 }

@@ -114,7 +114,8 @@ static void make_room(struct latency_spans *spans)
 	snapshot_release(before);
 }
 
-void latency_spans_add_round(struct latency_spans *spans, const struct snapshot *snapshot)
+/* Adds the waits of a round; `has_rows`: with its threads. */
+static void add_round(struct latency_spans *spans, const struct snapshot *snapshot, bool has_rows)
 {
 	uint32_t *indices;
 
@@ -127,7 +128,7 @@ void latency_spans_add_round(struct latency_spans *spans, const struct snapshot 
 		spans->whole = snapshot_create();
 	if (spans->whole->latency.count != 0 && !latency_sums_have_room(spans->whole, snapshot))
 		make_room(spans);
-	if (snapshot->thread_count != 0) {
+	if (has_rows) {
 		latency_end_shares(&spans->whole->latency, snapshot, spans->read_at_ns);
 		latency_end_shares(&spans->base, snapshot, spans->read_at_ns);
 		spans->read_at_ns = snapshot->provenance.boottime_ns;
@@ -140,6 +141,20 @@ void latency_spans_add_round(struct latency_spans *spans, const struct snapshot 
 	for (size_t i = 0; i < snapshot->latency.count; i++)
 		spans->met[indices[i]] = spans->rounds;
 	free(indices);
+}
+
+void latency_spans_add_round(struct latency_spans *spans, const struct snapshot *snapshot)
+{
+	add_round(spans, snapshot, snapshot->thread_count != 0);
+}
+
+void latency_spans_add_told(struct latency_spans *spans, const struct snapshot *gone)
+{
+	add_round(spans, gone, false);
+	if (spans->whole == NULL)
+		return;
+	latency_end_gone(&spans->whole->latency, gone);
+	latency_end_gone(&spans->base, gone);
 }
 
 void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *snapshot)

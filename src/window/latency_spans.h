@@ -24,6 +24,9 @@ struct latency_spans {
  */
 void latency_spans_add_round(struct latency_spans *spans, const struct snapshot *snapshot);
 
+/* The same of a round of which nothing else is known but which threads ended in it: its only rows. */
+void latency_spans_add_told(struct latency_spans *spans, const struct snapshot *gone);
+
 /* Takes the waits of a file, which are the whole, and those within its window. */
 void latency_spans_set_file(struct latency_spans *spans, const struct snapshot *snapshot);
 

@@ -160,12 +160,53 @@ static void test_bound(void **state)
 	snapshot_release(round);
 }
 
+static void add_share(struct snapshot *round, uint32_t record, uint32_t pid)
+{
+	struct latency_share *share = MEMORY_APPEND(round->latency.shares, round->latency.share_count,
+						    round->latency.share_capacity);
+
+	*share = (struct latency_share){.record = record, .pid = pid};
+	share->of[LATENCY_RUN_QUEUE].buckets[10] = 1;
+}
+
+/* Of rounds that are told by who ended in them, the waits of those that did not stay with them. */
+static void test_told_rounds(void **state)
+{
+	struct latency_spans spans = {0};
+	uint64_t living = 0, ended = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct snapshot *round = make_round(false);
+
+		add_share(round, 0, 7);
+		add_share(round, 0, 8);
+		/* a thread of one that lives, and a whole process */
+		if (i == 1) {
+			snapshot_add_thread(round, 7, 70);
+			snapshot_add_thread(round, 8, 8);
+		}
+		latency_spans_add_told(&spans, round);
+		snapshot_release(round);
+	}
+	for (size_t i = 0; i < spans.base.share_count; i++) {
+		assert_true(spans.base.shares[i].pid == 7 || spans.base.shares[i].pid == 0);
+		*(spans.base.shares[i].pid == 7
+			  ? &living
+			  : &ended) += spans.base.shares[i].of[LATENCY_RUN_QUEUE].buckets[10];
+	}
+	assert_int_equal(living, 2);
+	assert_int_equal(ended, 2);
+	latency_spans_release(&spans);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_told_rounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
