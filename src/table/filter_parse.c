@@ -359,7 +359,7 @@ static int check_states(struct term *term, struct error *error)
 		if (strchr(known, *letter) == NULL)
 			return error_set(
 				error, -EINVAL,
-				"'%s' is no state; states are R (running or runnable), S (asleep), D "
+				"'%s' is not a state; states are R (running or runnable), S (asleep), D "
 				"(uninterruptible), T and t (stopped), Z and X (dead), P and I (idle), or "
 				"several for any of them, as in state = RD",
 				term->text);
@@ -380,12 +380,12 @@ static int set_field_text(struct parser *parser, struct term *term)
 	if (strpbrk(term->text, "*?[") == NULL)
 		return 0;
 	term->glob = glob_compile(term->text, length);
-	return term->glob != NULL
-		       ? 0
-		       : error_set(parser->error, -EINVAL,
-				   "'%s' is no glob: * stands for any text, ? for a character, [ab] for one "
-				   "of several",
-				   term->text);
+	return term->glob != NULL ? 0
+				  : error_set(parser->error, -EINVAL,
+					      "'%s' is not a valid glob: * stands for any text, ? for a "
+					      "character, [ab] for one "
+					      "of several",
+					      term->text);
 }
 
 /* Takes a process or thread number: digits alone. */
@@ -397,7 +397,7 @@ static int set_field_number(struct parser *parser, struct term *term)
 	errno = 0;
 	term->id = strtoull(term->text, &end, 10);
 	if (!isdigit((unsigned char)term->text[0]) || *end != '\0' || errno != 0)
-		return error_set(parser->error, -EINVAL, "'%s' is no number; %s takes one, as in %s = %s",
+		return error_set(parser->error, -EINVAL, "'%s' is not a number; %s takes one, as in %s = %s",
 				 term->text, field->word, field->word, field->value);
 	return 0;
 }
@@ -458,7 +458,7 @@ static int refuse_sign(struct parser *parser, const char *sign, size_t length)
 	const bool is_like = memchr(sign, '~', length) != NULL;
 
 	return error_set(parser->error, -EINVAL,
-			 "'%.*s' is no comparison%s; comparisons are %s, a regular "
+			 "'%.*s' is not a comparison%s; comparisons are %s, a regular "
 			 "expression stands alone: /REGEX/, and a glob behind =: name = web*",
 			 (int)length, sign,
 			 is_like                                     ? ""

@@ -142,8 +142,17 @@ double limit_in(const struct limit *limit, enum unit unit)
 	return limit->number;
 }
 
+/* Whether a number that may be larger still answers as it would then. */
+static bool bound_decides(enum comparison_kind comparison, double bound, double value)
+{
+	if (comparison == COMPARISON_EQUAL || comparison == COMPARISON_DIFFERENT)
+		return bound > value;
+	return comparison_holds(comparison, bound, bound, value) == comparison_is_upwards(comparison);
+}
+
 bool limit_holds(const struct limit *limit, const struct cell *cell, bool *ret_known)
 {
+	const double value = limit_in(limit, cell->unit);
 	double low, high;
 
 	*ret_known = cell->state == CELL_VALUE;
@@ -162,5 +171,7 @@ bool limit_holds(const struct limit *limit, const struct cell *cell, bool *ret_k
 		*ret_known = false;
 		return false;
 	}
-	return *ret_known && comparison_holds(limit->comparison, low, high, limit_in(limit, cell->unit));
+	if (cell->partial && cell->form != CELL_FORM_RANGE && !bound_decides(limit->comparison, low, value))
+		*ret_known = false;
+	return *ret_known && comparison_holds(limit->comparison, low, high, value);
 }

@@ -68,7 +68,9 @@ bool limit_is_share(enum column column);
 /* The limit in the unit of a cell. */
 double limit_in(const struct limit *limit, enum unit unit);
 
-/* Whether a cell of the column stands so to it; false where the cell has no number: then *ret_known is, too.
+/*
+ * Whether a cell of the column stands so to it; false where the cell has no number, or a lower bound that
+ * does not decide it: then *ret_known is, too.
  */
 bool limit_holds(const struct limit *limit, const struct cell *cell, bool *ret_known);
 

@@ -81,9 +81,9 @@ static int parse_pressure(struct rule *rule, struct part text, struct error *err
 	number = quantity_parse_number(rest.start, rest.length, &rule->limit.number);
 	text = make_part(rest.start + number, rest.start + rest.length);
 	if (number == 0 || text.length > 1 || (text.length == 1 && *text.start != '%'))
-		return refuse(rule, error, "there is no number of percent");
+		return refuse(rule, error, "the percentage is missing or not a number");
 	if (rule->limit.number < 0 || rule->limit.number > 100)
-		return refuse(rule, error, "it is 0 to 100");
+		return refuse(rule, error, "the percentage must be 0 to 100");
 	return 0;
 }
 

@@ -181,6 +181,28 @@ static void test_differences(void **state)
 	assert_false(matches_cell("y or cpu > 5", "x", &unknown));
 }
 
+/* A lower bound proves only that the number is at least so large. */
+static void test_lower_bounds(void **state)
+{
+	struct given given = {.cell = {.state = CELL_VALUE,
+				       .form = CELL_FORM_REAL,
+				       .unit = UNIT_COUNT,
+				       .partial = true,
+				       .value.real = 10}};
+
+	(void)state;
+	assert_true(matches_cell("thr >= 10", "x", &given));
+	assert_false(matches_cell("thr > 10", "x", &given));
+	assert_false(matches_cell("not thr > 10", "x", &given));
+	assert_false(matches_cell("thr < 20", "x", &given));
+	assert_false(matches_cell("not thr < 20", "x", &given));
+	assert_true(matches_cell("not thr < 5", "x", &given));
+	assert_false(matches_cell("thr = 10", "x", &given));
+	assert_false(matches_cell("thr != 20", "x", &given));
+	assert_true(matches_cell("thr != 5", "x", &given));
+	assert_true(matches_cell("not thr = 5", "x", &given));
+}
+
 static void test_joints(void **state)
 {
 	static const struct {
@@ -700,9 +722,9 @@ static void test_refusals(void **state)
 	assert_refused("foo = 3", "in quotes a text is searched for");
 	assert_refused("stat = D", "did you mean state?");
 	assert_refused("usr = root", "did you mean user?");
-	assert_refused("cpu ~ 3", "'~' is no comparison");
-	assert_refused("cpu~3", "'~' is no comparison");
-	assert_refused("cpu =~ x", "'=~' is no comparison");
+	assert_refused("cpu ~ 3", "'~' is not a comparison");
+	assert_refused("cpu~3", "'~' is not a comparison");
+	assert_refused("cpu =~ x", "'=~' is not a comparison");
 	assert_refused("cpu => 3", "did you mean >=?");
 	assert_refused("cpu <> 3", "did you mean !=?");
 	assert_refused("cpu >", "'cpu >' needs a number");
@@ -715,12 +737,12 @@ static void test_refusals(void **state)
 	assert_refused("user =", "'user =' needs a value");
 	assert_refused("user = or web", "needs a value");
 	assert_refused("user > root", "user takes = and != only");
-	assert_refused("state = Q", "'Q' is no state");
-	assert_refused("state = running", "is no state");
-	assert_refused("pid = nginx", "'nginx' is no number");
-	assert_refused("pid = -1", "is no number");
-	assert_refused("pid = 99999999999999999999999", "is no number");
-	assert_refused("cgroup = a[", "is no glob");
+	assert_refused("state = Q", "'Q' is not a state");
+	assert_refused("state = running", "is not a state");
+	assert_refused("pid = nginx", "'nginx' is not a number");
+	assert_refused("pid = -1", "is not a number");
+	assert_refused("pid = 99999999999999999999999", "is not a number");
+	assert_refused("cgroup = a[", "is not a valid glob");
 	assert_refused("wchan = x", "cannot filter by WCHAN: it is read only for visible rows");
 	assert_refused("command > x", "command takes = and != only");
 	assert_refused("and", "'and' needs a condition");
@@ -779,15 +801,16 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),         cmocka_unit_test(test_regexes),
-		cmocka_unit_test(test_comparisons),   cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_other_cells),   cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_columns),       cmocka_unit_test(test_differences),
-		cmocka_unit_test(test_joints),        cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_ended_threads), cmocka_unit_test(test_members),
-		cmocka_unit_test(test_mixed),         cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_many),          cmocka_unit_test(test_without),
-		cmocka_unit_test(test_commands),      cmocka_unit_test(test_unmatched),
+		cmocka_unit_test(test_names),        cmocka_unit_test(test_regexes),
+		cmocka_unit_test(test_comparisons),  cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_other_cells),  cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_columns),      cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_lower_bounds), cmocka_unit_test(test_joints),
+		cmocka_unit_test(test_threads),      cmocka_unit_test(test_ended_threads),
+		cmocka_unit_test(test_members),      cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_conditions),   cmocka_unit_test(test_many),
+		cmocka_unit_test(test_without),      cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_unmatched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

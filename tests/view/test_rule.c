@@ -230,8 +230,8 @@ static void test_refusals(void **state)
 		{"psi.cpu = 1", "there is no >"},
 		{"psi.cpus > 1", "no such pressure"},
 		{"psi.irq > 1", "no such pressure"},
-		{"psi.cpu > x", "no number"},
-		{"psi.cpu > 20 ms", "no number"},
+		{"psi.cpu > x", "not a number"},
+		{"psi.cpu > 20 ms", "not a number"},
 		{"psi.cpu > 101", "0 to 100"},
 	};
 
