@@ -229,16 +229,17 @@ static void toggle_pause(struct ui *ui)
 static void toggle_latency(struct ui *ui)
 {
 	if (ui->past.open) {
-		screen_message(ui, STYLE_MESSAGE, "the past has what was measured then (tab Latency)");
+		screen_message(ui, STYLE_MESSAGE,
+			       "cannot measure the past; the tab Latency shows what was measured then");
 		return;
 	}
 	if (!ui->host->has_latency) {
-		screen_message(ui, STYLE_MESSAGE, "a file has what was measured at the time (tab Latency)");
+		screen_message(ui, STYLE_MESSAGE,
+			       "cannot measure in a file; the tab Latency shows what it holds");
 		return;
 	}
 	ui->settings.latency = !ui->settings.latency;
-	screen_message(ui, STYLE_MESSAGE, "latency is %s measured%s",
-		       ui->settings.latency ? "now" : "no longer",
+	screen_message(ui, STYLE_MESSAGE, "measuring latency is %s%s", ui->settings.latency ? "on" : "off",
 		       ui->settings.paused ? ", once the screen goes on (Space)" : "");
 	/* a page stays with its row */
 	if (ui->settings.latency && ui->comparison == NULL && ui->view.tab != TAB_LATENCY &&

@@ -234,7 +234,7 @@ void look_change_speed(struct ui *ui)
 	size_t step = 0;
 
 	if (ui->past.live != NULL) {
-		screen_message(ui, STYLE_MESSAGE, "rounds go on behind this one; Esc goes back to now");
+		screen_message(ui, STYLE_MESSAGE, "only replay has a speed to choose; Esc goes back to now");
 		return;
 	}
 	while (step + 1 < count && steps_ms[step] * NS_PER_MS < *interval_ns)
@@ -244,7 +244,7 @@ void look_change_speed(struct ui *ui)
 	else if (ui->action == ACTION_SHORTER && step > 0)
 		step--;
 	*interval_ns = steps_ms[step] * NS_PER_MS;
-	screen_message(ui, STYLE_MESSAGE, "played, a round every %g s", (double)*interval_ns / 1e9);
+	screen_message(ui, STYLE_MESSAGE, "one round every %g s", (double)*interval_ns / 1e9);
 }
 
 int look_wait_ms(const struct ui *ui)

@@ -13,7 +13,7 @@ void screen_blame_open(struct ui *ui)
 
 	if (ui->comparison != NULL) {
 		screen_message(ui, STYLE_MESSAGE,
-			       "a comparison has no pairs: D leaves it; ctop diff A B --sections latency");
+			       "the screen compares no pairs: D leaves; see ctop diff A B --sections blame");
 		return;
 	}
 	screen_blame_close(ui);

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -99,22 +101,55 @@ static char *read_link(const char *path)
 	return memory_format("%.*s%s", (int)(slash - path) + 1, path, text);
 }
 
+/*
+ * Whether a link leads to an open file, as /dev/stdout does by /proc/self/fd: then its text may be the name
+ * of nothing, "pipe:[1]" or "/tmp/x (deleted)" (proc_pid_fd(5)).
+ */
+static bool leads_to_open_file(const char *link)
+{
+	const int descriptor = open(link, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct statfs status;
+	const bool leads = descriptor >= 0 && fstatfs(descriptor, &status) == 0 &&
+			   status.f_type == PROC_SUPER_MAGIC;
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return leads;
+}
+
+static int refuse_irregular(const char *path, mode_t mode, struct error *error)
+{
+	if (S_ISDIR(mode))
+		return error_set(error, -EISDIR, "cannot write %s: it is a directory; name a regular file",
+				 path);
+	return error_set(error, -EINVAL, "cannot write %s: it is not a regular file; name a regular file",
+			 path);
+}
+
 int file_follow_links(const char *path, char **ret_target, struct error *error)
 {
 	char *target = memory_duplicate(path), *next;
 	struct stat status;
+	int result = 0;
 
 	/* the kernel says whether links may be followed at all; the last one may lead to nothing yet */
-	if (stat(path, &status) < 0 && errno != ENOENT) {
-		free(target);
-		return error_set(error, -errno, "cannot write %s: %s", path, strerror(errno));
-	}
-	for (unsigned int i = 0; i < LINKS_MAX && (next = read_link(target)) != NULL; i++) {
+	if (stat(path, &status) == 0)
+		result = S_ISREG(status.st_mode) ? 0 : refuse_irregular(path, status.st_mode, error);
+	else if (errno != ENOENT)
+		result = error_set(error, -errno, "cannot write %s: %s", path, strerror(errno));
+	for (unsigned int i = 0; result == 0 && i < LINKS_MAX && (next = read_link(target)) != NULL; i++) {
+		if (leads_to_open_file(target))
+			result = error_set(error, -EINVAL,
+					   "cannot write %s: it stands for an open file; name a regular file",
+					   path);
 		free(target);
 		target = next;
 	}
-	*ret_target = target;
-	return 0;
+	if (result < 0)
+		free(target);
+	else
+		*ret_target = target;
+	return result;
 }
 
 /* The path from which a file without a name can be linked (open(2), O_TMPFILE). */
@@ -199,11 +234,7 @@ static int open_directory(struct file_replacement *replacement, const char *path
 				 errno == ENOENT ? "; make it or name another file" : "");
 	if (fstatat(replacement->directory, name, &status, 0) < 0 || S_ISREG(status.st_mode))
 		return 0;
-	if (S_ISDIR(status.st_mode))
-		return error_set(error, -EISDIR, "cannot write %s: it is a directory; name a regular file",
-				 path);
-	return error_set(error, -EINVAL, "cannot write %s: it is not a regular file; name a regular file",
-			 path);
+	return refuse_irregular(path, status.st_mode, error);
 }
 
 int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode, bool replace,
@@ -225,6 +256,16 @@ int file_replacement_open(struct file_replacement *replacement, const char *path
 	if (result < 0)
 		release(replacement);
 	return result;
+}
+
+int file_replacement_keep_access(struct file_replacement *replacement)
+{
+	struct stat former;
+
+	if (fstatat(replacement->directory, replacement->name, &former, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	(void)!fchown(replacement->descriptor, former.st_uid, former.st_gid);
+	return fchmod(replacement->descriptor, former.st_mode & 0777) < 0 ? -errno : 0;
 }
 
 static int link_unnamed(const struct file_replacement *replacement, const char *name)

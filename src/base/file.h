@@ -30,7 +30,8 @@ int file_write_all(int descriptor, const void *bytes, size_t length);
  * The name of what `path` leads to if its last component is a symbolic link, otherwise `path` itself; the
  * target need not exist. `*ret_target` is owned by the caller. Returns 0, or a negative errno with a sentence
  * where the kernel would not follow either: -ELOOP, -EACCES for another user's link in /tmp
- * (protected_symlinks, proc(5)).
+ * (protected_symlinks, proc(5)); -EISDIR and -EINVAL for what is no regular file, and for links that stand
+ * for an open file, as /dev/stdout.
  */
 int file_follow_links(const char *path, char **ret_target, struct error *error);
 
@@ -54,6 +55,12 @@ struct file_replacement {
  */
 int file_replacement_open(struct file_replacement *replacement, const char *path, mode_t mode, bool replace,
 			  struct error *error);
+
+/*
+ * Gives the new file the permissions of the one it replaces, and its owner where this user may; without one
+ * it stays as it is. To be called before anything is written. Returns 0 or a negative errno.
+ */
+int file_replacement_keep_access(struct file_replacement *replacement);
 
 /*
  * fsync, rename to the final name (refused with -EEXIST when that exists and is not to be replaced;

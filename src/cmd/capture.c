@@ -10,11 +10,11 @@
 #include "base/buffer.h"
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/heap_tag.h"
 #include "base/number.h"
 #include "base/reader.h"
 #include "capture/capture.h"
+#include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
 #include "cmd/line/reading_options.h"
 #include "commands.h"
@@ -386,13 +386,13 @@ static int write_file(void *context, struct buffer *answer)
 static int try_file(void *context, struct buffer *answer)
 {
 	const struct file_write *write = context;
-	struct file_replacement replacement;
+	struct output output;
 	struct error error;
-	int result = file_replacement_open(&replacement, write->path, 0600, true, &error);
+	int result = output_open(&output, write->path, true, &error);
 
 	if (result < 0)
 		buffer_append_text(answer, error.text);
-	file_replacement_abandon(&replacement);
+	output_abandon(&output);
 	return result;
 }
 
@@ -433,10 +433,13 @@ static int write_snapshot(const struct snapshot *snapshot, const struct snapshot
 	uint64_t json_bytes = 0;
 	int result;
 
-	if (strcmp(path, "-") == 0)
+	if (strcmp(path, "-") == 0) {
 		result = ctprof_write_descriptor(snapshot, window, STDOUT_FILENO, &json_bytes, error);
-	else
+		if (result == 0)
+			result = output_check_stdout(error);
+	} else {
 		result = call_patiently(write_file, &write, WRITE_PATIENCE_NS, &answer, error);
+	}
 	if (result == 0 && answer.data != NULL)
 		memcpy(&json_bytes, answer.data, sizeof(json_bytes));
 	buffer_release(&answer);
@@ -503,7 +506,8 @@ static const struct option own_options[] = {
 			"time instead"},
 	{OPTION('\0', "budget", "SEC", struct capture_command_options, budget_seconds), .minimum = 0,
 	 .maximum = 86400,
-	 .description = "spend at most this much CPU time on memory maps and cgroups (no limit)"},
+	 .description =
+		 "spend at most this much CPU time on smaps_rollup and cgroup files; default no limit"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};

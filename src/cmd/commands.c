@@ -59,12 +59,12 @@ static const struct {
 	const char *example, *words;
 } filter_examples[] = {
 	{"web", "the name, that of a member or its command line contains web; with a capital, case counts"},
-	{"\"Web Content\"", "what has blanks, or looks like something else, stands in quotes"},
+	{"\"Web Content\"", "quote text that has blanks or would mean something else"},
 	{"/^web-[0-9]+$/", "a name matches the extended regular expression"},
 	{"cpu% > 50", "a column compared with a number: > >= < <= = !="},
 	{"read_bytes >= 1M", "a metric, a unit: B K M G T, ns us ms s m h d, %"},
 	{"policy = FIFO", "words in columns take = and !="},
-	{"web cpu% > 50", "both hold; so they do with 'and' between them"},
+	{"web cpu% > 50", "both must hold; the same as with 'and' between them"},
 	{"web or db", "one of them holds"},
 	{"not web", "it does not hold; !web is the same"},
 	{"(web or db) and not cpu% < 1", "parentheses group; 'or' binds least"},

@@ -80,12 +80,13 @@ static const struct option own_options[] = {
 	{OPTION('\0', "any", NULL, struct diff_command_options, any),
 	 .description = "let changes that may be chance break rules (files with windows)"},
 	{OPTION('t', "tab", "TAB", struct diff_command_options, tab),
-	 .description = "of two files with windows, the tab whose columns a group has: run, io, memory and "
-			"so on, as of ctop; default overview; with cgroup, -g cgroup is the default"},
+	 .description =
+		 "for two files with windows, print the columns of this tab (run, io, memory and so on, "
+		 "as in ctop; default overview); cgroup implies -g cgroup"},
 	{OPTION('\0', "long", NULL, struct diff_command_options, is_long),
 	 .description =
 		 "of two files with windows, print every metric of a group in a row of its own, and cgroups, "
-		 "pressure and memory maps; so do --metrics, --sections, --columns and --sort-by"},
+		 "pressure and smaps_rollup; so do --metrics, --sections, --columns and --sort-by"},
 	{OPTION('\0', "all", NULL, struct diff_command_options, all),
 	 .description = "of two files with windows, print rows that did not change measurably, too"},
 };
@@ -110,12 +111,11 @@ static void diff_set_defaults(void *options)
 }
 
 /* Cells of a line of the terminal that is printed to, 0 for none. */
-static int terminal_width(const struct diff_command_options *options)
+static int terminal_width(const struct output *output)
 {
 	struct winsize size;
 
-	if (options->report.output != NULL || isatty(STDOUT_FILENO) != 1 ||
-	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+	if (!output_is_terminal(output) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
 		return 0;
 	return size.ws_col;
 }
@@ -209,7 +209,7 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 
 	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
-	report->report.wrap_width = options->wrap ? terminal_width(options) : 0;
+	report->report.wrap_width = options->wrap ? terminal_width(&report->output) : 0;
 	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes, files,
 				     &error);
 	for (size_t side = 0; status == 0 && side < DIFF_SIDE_COUNT; side++) {

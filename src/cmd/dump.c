@@ -2,7 +2,6 @@
 /* `ctop dump`: the tables of recorded rounds, one after the other, as `ctop -b` would have printed them. */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -51,7 +50,8 @@ static const struct option own_options[] = {
 	{OPTION('\0', "format", "FORMAT", struct dump_options, format), .choices = table_format_names,
 	 .description = "text (default), tsv, csv or json (one object per table and line)"},
 	{OPTION('o', "output", "OUT", struct dump_options, output),
-	 .description = "write to this file, which is replaced only once all is written"},
+	 .description = "write to this file, which is replaced only once all is written; - for standard "
+			"output"},
 	{OPTION('\0', "ascii", NULL, struct dump_options, ascii),
 	 .description = "use only ASCII characters in text"},
 };
@@ -341,12 +341,6 @@ static int parse_span(const struct dump_options *options, uint64_t newest_unix_n
 		result = when_parse(options->from, now, newest_unix_ns, &dump->from_unix_ns, error);
 	if (result == 0 && options->to != NULL)
 		result = when_parse(options->to, now, newest_unix_ns, &dump->to_unix_ns, error);
-	if (result == 0 && dump->from_unix_ns > dump->to_unix_ns) {
-		char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
-
-		result = error_set(error, -EINVAL, "--from %s is later than --to %s",
-				   when_format(from, dump->from_unix_ns), when_format(to, dump->to_unix_ns));
-	}
 	/* as rounds are called by their second, one within it is asked for */
 	if (result == 0 && dump->to_unix_ns % NS_PER_S == 0)
 		dump->to_unix_ns += NS_PER_S - 1;
@@ -356,6 +350,17 @@ static int parse_span(const struct dump_options *options, uint64_t newest_unix_n
 	return result;
 }
 
+/* Of the history alone: by the clock 23:00 may be later than 01:00, which by its newest moment it is not. */
+static int check_span(const struct dump *dump, struct error *error)
+{
+	char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];
+
+	if (dump->from_unix_ns <= dump->to_unix_ns)
+		return 0;
+	return error_set(error, -EINVAL, "--from %s is later than --to %s",
+			 when_format(from, dump->from_unix_ns), when_format(to, dump->to_unix_ns));
+}
+
 static int dump_history(const struct dump_options *options, struct dump *dump)
 {
 	struct error error;
@@ -363,11 +368,13 @@ static int dump_history(const struct dump_options *options, struct dump *dump)
 
 	if (result < 0)
 		return command_failed(&error);
-	if (parse_span(options, history_newest(dump->history, clock_ns(CLOCK_REALTIME)), dump, &error) < 0) {
+	if (parse_span(options, history_newest(dump->history, clock_ns(CLOCK_REALTIME)), dump, &error) < 0 ||
+	    check_span(dump, &error) < 0) {
 		history_close(dump->history);
 		return command_misused(&dump_command, &error);
 	}
 	result = output_open(&dump->output, options->output, true, &error);
+	dump->report.to_terminal = output_is_terminal(&dump->output);
 	if (result == 0) {
 		result = print_tables(dump, &error);
 		if (result < 0)
@@ -384,8 +391,7 @@ static int dump_run(void *untyped, char **operands, int operand_count)
 	struct dump dump = {
 		.report = {.format = (enum report_format)options->format,
 			   .ascii = options->ascii || !unicode_in_locale(),
-			   .csv_safe = options->view.csv_safe,
-			   .to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1},
+			   .csv_safe = options->view.csv_safe},
 		.every_ns = options->every_ns,
 	};
 	struct error error;

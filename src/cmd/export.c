@@ -227,15 +227,11 @@ static int make_export(const struct command_options *options, struct export_opti
 		.flatten = options->flatten.items,
 		.flatten_count = options->flatten.count,
 	};
-	if (result == 0 && options->filter != NULL && options->latency)
-		result = error_set(
-			error, -EINVAL,
-			"who delays whom is known by names, for all of the host: leave out --latency "
-			"or --filter");
 	if (result == 0 && options->filter != NULL) {
 		export->view.filter = filter_parse(options->filter, error);
-		result = export->view.filter == NULL ? -EINVAL
-						     : export_check_filter(export->view.filter, error);
+		result = export->view.filter == NULL
+				 ? -EINVAL
+				 : export_check_filter(export->view.filter, options->latency, error);
 	}
 	return result < 0 ? result
 			  : export_family_choose(options->columns, is_for_all(options), &export->families,

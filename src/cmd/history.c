@@ -152,8 +152,8 @@ static int walk(struct history *history, struct findings *findings, struct error
 			add_gap(findings, &before, round, "the host slept");
 		else if (i != 0 && round->clock_jumped)
 			add_gap(findings, &before, round,
-				round->clock_jump_ns < 0 ? "the clock was put back"
-							 : "the clock was put forward");
+				round->clock_jump_ns < 0 ? "the clock was set back"
+							 : "the clock was set forward");
 		before = *round;
 	}
 	free(rounds);

@@ -13,7 +13,7 @@
 #include "base/order.h"
 #include "base/reader.h"
 #include "base/unicode.h"
-#include "cmd/line/config_file.h"
+#include "cmd/line/config_settings.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/help.h"
 #include "cmd/line/history_place.h"
@@ -56,6 +56,8 @@ struct live_options {
 	uint64_t keep_mib;       /* for rounds */
 	const char *config_path; /* NULL: the user's own */
 	bool no_config, print_config;
+	const char *export_columns; /* those of series, instead of the view's */
+	struct option_set given;
 	struct config_file config;
 };
 
@@ -82,27 +84,30 @@ static const char *const formats[] = {
 
 static const struct option live_option_list[] = {
 	{OPTION('d', "interval", "SECONDS", struct live_options, interval), .in_file = true, .minimum = 0.1,
-	 .maximum = 3600, .description = "time between two rounds, 0.1 to 3600; default 2"},
+	 .maximum = 3600, .about = OPTION_ABOUT_HOST,
+	 .description = "time between two rounds, 0.1 to 3600; default 2"},
 	{OPTION('n', NULL, "N", struct live_options, rounds), .minimum = 1, .maximum = 1e15,
-	 .description = "exit after this many rounds"},
+	 .about = OPTION_ABOUT_HOST, .description = "exit after this many rounds"},
 	{OPTION('b', NULL, NULL, struct live_options, batch),
 	 .description = "print a table each round instead of a screen; the first one already has deltas"},
 	{OPTION('\0', "format", "FORMAT", struct live_options, format), .choices = formats,
 	 .description = "format of -b: text, tsv, csv, json (one object per round and line) or openmetrics "
 			"(what Prometheus reads, see ctop export)"},
 	{OPTION('p', "pid", "PID", struct live_options, scope), .minimum = 1, .maximum = 2147483647,
-	 .description = "read only this process; may be repeated"},
+	 .about = OPTION_ABOUT_HOST, .description = "read only this process; may be repeated"},
 	{OPTION('\0', "budget", "PERCENT", struct live_options, budget_percent), .in_file = true,
-	 .minimum = 0, .maximum = 100,
+	 .minimum = 0, .maximum = 100, .about = OPTION_ABOUT_HOST,
 	 .description = "CPU budget for background collection, percent of one CPU; default 3"},
 	{OPTION('\0', "latency", NULL, struct live_options, latency), .in_file = true,
+	 .about = OPTION_ABOUT_HOST,
 	 .description = "measure from the start how long waits take, as the key l does: tab latency (by BPF, "
 			"as root; about 0.11 us of CPU time for each wakeup and each switch of the host)"},
 	{OPTION('\0', "keep-rounds", "MIB", struct live_options, keep_mib), .in_file = true, .minimum = 0,
-	 .maximum = 4096,
+	 .maximum = 4096, .about = OPTION_ABOUT_HOST,
 	 .description =
 		 "memory for the last rounds, which the keys T and t go through; default 32, 0 keeps none"},
 	{OPTION('\0', "save-dir", "DIR", struct live_options, save_directory), .in_file = true,
+	 .about = OPTION_ABOUT_HOST,
 	 .description = "directory in which the key S saves snapshots; default the working directory"},
 	{OPTION('\0', "theme", "THEME", struct live_options, theme), .in_file = true, .choices = theme_names,
 	 .description = "colours of the screen: default (for dark backgrounds, readable on light ones), "
@@ -118,7 +123,7 @@ static const struct option live_option_list[] = {
 	 .description = "read this configuration file instead of ~/.config/ctop/ctop.conf, for -b too; "
 			"command-line options override it"},
 	{OPTION('\0', "no-config", NULL, struct live_options, no_config),
-	 .description = "read no configuration file"},
+	 .description = "read no configuration file", .excludes = "config"},
 	{OPTION('\0', "print-config", NULL, struct live_options, print_config),
 	 .description = "print a configuration file with all keys and their present values, and exit"},
 };
@@ -135,6 +140,34 @@ static const struct option_table_use tables[] = {
 	{&history_option_table, 0},
 	{&root_option_table, offsetof(struct live_options, roots)},
 };
+
+static bool is_screen(const struct live_options *options)
+{
+	return !options->batch && isatty(STDOUT_FILENO) != 0;
+}
+
+static bool is_given(const struct live_options *options, const char *name)
+{
+	return options_have(tables, ARRAY_COUNT(tables), &options->given, name);
+}
+
+/* Refuses options that would do nothing. */
+static int check_given(const struct live_options *options, int file_count, struct error *error)
+{
+	const struct option_set *given = &options->given;
+	int result = 0;
+
+	if (is_screen(options) && is_given(options, "format"))
+		result = error_set(error, -EINVAL, "--format is for printing: add -b");
+	if (result == 0 && file_count != 0)
+		result = options_refuse(tables, ARRAY_COUNT(tables), given, OPTION_ABOUT_HOST,
+					"is for a live host: leave it out where a file is shown", error);
+	if (result == 0 && options->format == FORMAT_OPENMETRICS)
+		result = options_refuse(
+			tables, ARRAY_COUNT(tables), given, OPTION_ABOUT_ROWS,
+			"is for tables: leave it out; -g, -f, --columns and --limit choose series", error);
+	return result;
+}
 
 static struct capture_options make_capture_options(const struct live_options *options)
 {
@@ -281,13 +314,14 @@ static int make_export(const struct live_options *options, const struct view *vi
 		.keep_ns = EXPORT_KEEP_DEFAULT_NS,
 		.view = *view,
 	};
+	if (view->limit == 0 && is_given(options, "limit"))
+		ret_export->limit = EXPORT_LIMIT_NONE;
 	if (view->level == VIEW_LEVEL_THREADS || view->step_count != 0)
 		return error_set(error, -EINVAL, "series are of groups; leave the threads out");
-	if (view->filter != NULL && export_check_filter(view->filter, error) < 0)
+	if (export_check_filter(view->filter, options->latency, error) < 0 ||
+	    export_parse_axes(axes[view->grouping.axis].word, ret_export, error) < 0)
 		return -EINVAL;
-	if (export_parse_axes(axes[view->grouping.axis].word, ret_export, error) < 0)
-		return -EINVAL;
-	return export_family_choose(options->view.columns, false, &ret_export->families, error);
+	return export_family_choose(options->export_columns, false, &ret_export->families, error);
 }
 
 static int run_batch(const struct live_options *options, const struct view *view, struct error *error)
@@ -354,8 +388,7 @@ static int run(const struct live_options *options, const struct view *view, char
 		return command_failed(error);
 	if (count != 0)
 		return run_files(options, view, paths, count, error);
-	return options->batch || isatty(STDOUT_FILENO) == 0 ? run_batch(options, view, error)
-							    : run_live(options, view, error);
+	return is_screen(options) ? run_live(options, view, error) : run_batch(options, view, error);
 }
 
 /* --- the configuration file --- */
@@ -363,8 +396,7 @@ static int run(const struct live_options *options, const struct view *view, char
 /* Settings of the file are for screens; with -b, which scripts use, only its tabs, unless it was named. */
 static bool uses_settings(const struct live_options *options)
 {
-	return options->config_path != NULL || options->print_config ||
-	       (!options->batch && isatty(STDOUT_FILENO) != 0);
+	return options->config_path != NULL || options->print_config || is_screen(options);
 }
 
 static int configure(void *untyped, const struct option_set *given, struct error *error)
@@ -372,9 +404,9 @@ static int configure(void *untyped, const struct option_set *given, struct error
 	struct live_options *options = untyped;
 	struct config_file *file = &options->config;
 	const bool settings = uses_settings(options);
-	struct error problem;
 	int result;
 
+	options->given = *given;
 	if (options->no_config) {
 		file->path = config_file_path(); /* to write to, if the user asks for it */
 		history_place_settle();
@@ -382,58 +414,13 @@ static int configure(void *untyped, const struct option_set *given, struct error
 	}
 	result = config_file_read(options->config_path, file, error);
 	config_tabs_make(file, settings);
-	if (settings)
+	if (settings) {
 		history_place_settle();
-	for (size_t i = 0; settings && i < file->config.count; i++) {
-		const struct config_line *line = &file->config.lines[i];
-
-		if (line->kind == CONFIG_SECTION)
-			break;
-		if (line->kind == CONFIG_SETTING && options_set(tables, ARRAY_COUNT(tables), options, given,
-								line->name, line->value, &problem) < 0)
-			config_file_problem(file, line->number, "%s", problem.text);
+		config_settings_use(file, tables, ARRAY_COUNT(tables), options, given, true);
 	}
 	if (result < 0)
 		config_file_release(file);
 	return result;
-}
-
-/* Reports a text of the file that is not valid for the view and forgets it; then the view is made again. */
-static bool forget_text(struct live_options *options, const char **text, const struct error *error)
-{
-	const size_t line = config_file_line(&options->config, *text);
-
-	if (line == 0)
-		return false;
-	config_file_problem(&options->config, line, "%s", error->text);
-	*text = NULL;
-	return true;
-}
-
-/* The view of the options. Texts of the file are tried one by one, since only the line is told to the user.
- */
-static int make_view(struct live_options *options, enum axis axis, enum column columns[SCREEN_COLUMNS_MAX],
-		     struct view *view, struct error *error)
-{
-	const char **const texts[] = {&options->screen.tab, &options->view.sort_by, &options->view.columns,
-				      &options->screen.filter};
-
-	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
-		struct live_options alone = *options;
-		const char **const others[] = {&alone.screen.tab, &alone.view.sort_by, &alone.view.columns,
-					       &alone.screen.filter};
-		int result;
-
-		for (size_t other = 0; other < ARRAY_COUNT(others); other++) {
-			if (other != i)
-				*others[other] = NULL;
-		}
-		result = screen_options_make_view(&alone.screen, &alone.view, axis, columns, view, error);
-		view_release(view);
-		if (result < 0 && !forget_text(options, texts[i], error))
-			return result;
-	}
-	return screen_options_make_view(&options->screen, &options->view, axis, columns, view, error);
 }
 
 /* Appends the setting of an option, of a list one for each item. */
@@ -505,9 +492,19 @@ static int live_run(void *untyped, char **operands, int operand_count)
 	struct view view;
 	int status;
 
-	if (operand_count == 2 && view_options_check_pair(&options->view, &error) < 0)
+	if (snapshot_files_check((const char *const *)operands, (size_t)operand_count, &error) < 0 ||
+	    (operand_count == 2 && view_options_check_pair(&options->view, &error) < 0) ||
+	    (!options->print_config && check_given(options, operand_count, &error) < 0)) {
+		config_file_release(&options->config);
 		return command_misused(NULL, &error);
-	if (make_view(options, operand_count == 2 ? AXIS_ALL : AXIS_PROCESS, columns, &view, &error) < 0)
+	}
+	if (options->format == FORMAT_OPENMETRICS) {
+		options->export_columns = options->view.columns;
+		options->view.columns = NULL;
+	}
+	if (config_settings_make_view(&options->config, &options->screen, &options->view,
+				      operand_count == 2 ? AXIS_ALL : AXIS_PROCESS, columns, &view,
+				      &error) < 0)
 		status = command_misused(NULL, &error);
 	else if (options->print_config)
 		status = print_config(options);
@@ -523,7 +520,7 @@ static const struct command *print_instead(const void *untyped, int file_count)
 {
 	const struct live_options *options = untyped;
 
-	if (!options->batch && isatty(STDOUT_FILENO) != 0)
+	if (is_screen(options))
 		return NULL;
 	return file_count == 1 ? &show_command : file_count == 2 ? &diff_command : NULL;
 }

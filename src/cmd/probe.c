@@ -109,19 +109,31 @@ static void set_flag(int number)
 	errno = before;
 }
 
+/* What SIGINT and SIGTERM do from now on, unless the caller has them ignored. */
+static void handle_stops(void (*handler)(int number))
+{
+	static const int signals[] = {SIGINT, SIGTERM};
+	const struct sigaction action = {.sa_handler = handler}; /* without SA_RESTART */
+	struct sigaction former;
+
+	for (size_t i = 0; i < ARRAY_COUNT(signals); i++) {
+		if (sigaction(signals[i], NULL, &former) == 0 && former.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
 /* Installs the handlers and, for a `deadline_ms` above 0, starts a timer that sets the flag and prints the
  * marker. */
 static void catch_stops(uint64_t deadline_ms)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGALRM};
-	const struct sigaction stop = {.sa_handler = set_flag}; /* without SA_RESTART */
+	const struct sigaction on_alarm = {.sa_handler = set_flag};
 	const struct timespec deadline = clock_timespec(deadline_ms * NS_PER_MS);
 	const struct itimerval timer = {.it_value = {deadline.tv_sec, deadline.tv_nsec / (long)NS_PER_US}};
 
 	snprintf(deadline_marker, sizeof(deadline_marker), "ctop-probe-deadline: abort after %" PRIu64 "ms\n",
 		 deadline_ms);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &stop, NULL);
+	handle_stops(set_flag);
+	sigaction(SIGALRM, &on_alarm, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -554,19 +566,24 @@ static void append_text(const struct probe_record *record, struct buffer *output
 	}
 }
 
+/* A reader that has stopped reading does not keep it from ending: signals act as they did before. */
 static int print_record(const struct run *run)
 {
 	struct buffer warnings = {0};
 	struct output output = {0};
+	int status;
 
 	if (run->options->json)
 		append_json(&run->record, &output.buffer);
 	else
 		append_text(&run->record, &output.buffer, &warnings);
+	handle_stops(SIG_DFL);
 	if (warnings.length != 0)
 		file_write_all(STDERR_FILENO, warnings.data, warnings.length);
 	buffer_release(&warnings);
-	return output_end(&output);
+	status = output_end(&output);
+	handle_stops(set_flag);
+	return status;
 }
 
 /* Prints the record and appends it where that was asked for. Returns the exit status. */

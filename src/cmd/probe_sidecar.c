@@ -157,7 +157,10 @@ static int take_lock(const char *path, const volatile int *stop_flag, struct err
 	if (lock < 0)
 		result = error_set(error, -errno, "cannot open %s: %s", lock_path, strerror(errno));
 	for (int waited_ms = 0; result == 0; waited_ms += LOCK_PAUSE_MS) {
-		if (*stop_flag != 0)
+		if (*stop_flag != 0 && waited_ms == 0)
+			result = error_set(error, -EINTR, "nothing is appended to %s: the run was stopped",
+					   path);
+		else if (*stop_flag != 0)
 			result = error_set(error, -EINTR, "stopped while waiting for the lock %s", lock_path);
 		else if (flock(lock, LOCK_EX | LOCK_NB) == 0)
 			break;
@@ -176,15 +179,7 @@ static int take_lock(const char *path, const volatile int *stop_flag, struct err
 	return result < 0 ? result : lock;
 }
 
-/* Keeps owner and permissions if this user may set them. */
-static void keep_owner(int descriptor, const struct stat *before)
-{
-	(void)!fchown(descriptor, before->st_uid, before->st_gid);
-	fchmod(descriptor, before->st_mode & 07777);
-}
-
-static int replace(const char *path, const struct stat *before, const struct buffer *content,
-		   struct error *error)
+static int replace(const char *path, const struct buffer *content, struct error *error)
 {
 	struct file_replacement replacement;
 	struct stat written = {0}, now;
@@ -192,12 +187,12 @@ static int replace(const char *path, const struct stat *before, const struct buf
 
 	if (result < 0)
 		return result;
+	(void)file_replacement_keep_access(&replacement);
 	result = file_write_all(replacement.descriptor, content->data, content->length);
 	if (result < 0) {
 		file_replacement_abandon(&replacement);
 		return error_set(error, result, "cannot write %s: %s", path, strerror(-result));
 	}
-	keep_owner(replacement.descriptor, before);
 	fstat(replacement.descriptor, &written);
 	result = file_replacement_commit(&replacement, error);
 	/* the file is in its place: a directory that could not be synced is no reason to do it again */
@@ -214,21 +209,18 @@ static int append_at(const char *path, const char *json, size_t json_length, int
 {
 	struct buffer before = {0}, after = {0};
 	const int lock = take_lock(path, stop_flag, error);
-	struct stat status;
 	int result;
 
 	if (lock < 0)
 		return lock;
 	result = file_read(AT_FDCWD, path, &before, FILE_BYTES_MAX);
-	if (result >= 0 && stat(path, &status) < 0)
-		result = -errno;
 	if (result < 0)
 		result = error_set(error, result, "cannot read %s: %s; run the test first", path,
 				   strerror(-result));
 	if (result >= 0)
 		result = insert_record(path, &before, json, json_length, exit_code, &after, error);
 	if (result >= 0)
-		result = replace(path, &status, &after, error);
+		result = replace(path, &after, error);
 	buffer_release(&after);
 	buffer_release(&before);
 	close(lock); /* the lock goes with it; the file stays for the next */

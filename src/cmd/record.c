@@ -48,7 +48,7 @@ static int parse_size(const char *value, void *member, struct error *error)
 	if (length == 0 ||
 	    !quantity_find_unit(LADDER_BYTES, value + length, strlen(value + length), &factor) ||
 	    number * factor < 1 << 20 || number * factor > 1e18)
-		return error_set(error, -EINVAL, "'%.100s' is no size of at least 1M; valid: 500M, 2G, 1T",
+		return error_set(error, -EINVAL, "'%.100s' is not a size of at least 1M; valid: 500M, 2G, 1T",
 				 value);
 	*(uint64_t *)member = (uint64_t)(number * factor);
 	return 0;
@@ -146,7 +146,7 @@ const struct command record_command = {
 	.details = "Reads what the live screen reads, every few seconds, and stores it in the directory of "
 		   "the history, a file a day. One ctop at a time records into a history; any number may "
 		   "read it meanwhile. SIGTERM ends it with everything stored. Where the disk is full "
-		   "recording pauses and goes on by itself.",
+		   "recording pauses, and resumes by itself.",
 	.tables = tables,
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct record_command_options),

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cmd/line/config_file.h"
+#include "cmd/line/config_settings.h"
 #include "cmd/line/config_tabs.h"
 #include "cmd/line/history_place.h"
 #include "cmd/line/screen_options.h"
@@ -49,8 +49,14 @@ static const struct option own_options[] = {
 	{OPTION('\0', "config", "FILE", struct replay_options, config_path),
 	 .description = "read this configuration file instead of ~/.config/ctop/ctop.conf"},
 	{OPTION('\0', "no-config", NULL, struct replay_options, no_config),
-	 .description = "read no configuration file"},
+	 .description = "read no configuration file", .excludes = "config"},
 };
+
+/* The times that are words, which are enough to begin with. */
+static void list_times(struct buffer *buffer)
+{
+	buffer_append_text(buffer, "now\ntoday\nyesterday\n");
+}
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
 
@@ -66,24 +72,16 @@ static int configure(void *untyped, const struct option_set *given, struct error
 {
 	struct replay_options *options = untyped;
 	struct config_file *file = &options->config;
-	struct error unknown;
 	int result;
 
 	if (options->no_config) {
+		file->path = config_file_path(); /* to write to, if the user asks for it */
 		history_place_settle();
 		return 0;
 	}
 	result = config_file_read(options->config_path, file, error);
 	config_tabs_make(file, true);
-	for (size_t i = 0; i < file->config.count; i++) {
-		const struct config_line *line = &file->config.lines[i];
-
-		if (line->kind == CONFIG_SECTION)
-			break;
-		if (line->kind == CONFIG_SETTING)
-			(void)options_set(tables, ARRAY_COUNT(tables), options, given, line->name,
-					  line->value, &unknown);
-	}
+	config_settings_use(file, tables, ARRAY_COUNT(tables), options, given, false);
 	history_place_settle();
 	if (result < 0)
 		config_file_release(file);
@@ -100,6 +98,7 @@ static int show(const struct replay_options *options, const struct view *view, s
 		.no_mouse = options->no_mouse,
 		.view = view,
 		.notice = options->config.first_problem,
+		.config_path = options->config.path,
 		.moment = moment,
 		.plays = options->plays,
 	};
@@ -166,8 +165,8 @@ static int replay_run(void *untyped, char **operands, int operand_count)
 	struct view view;
 	int status;
 
-	if (screen_options_make_view(&options->screen, &options->view, AXIS_PROCESS, columns, &view, &error) <
-	    0)
+	if (config_settings_make_view(&options->config, &options->screen, &options->view, AXIS_PROCESS,
+				      columns, &view, &error) < 0)
 		status = command_misused(&replay_command, &error);
 	else
 		status = replay(options, &view, operand_count != 0 ? operands[0] : NULL);
@@ -189,6 +188,7 @@ const struct command replay_command = {
 	.table_count = ARRAY_COUNT(tables),
 	.options_size = sizeof(struct replay_options),
 	.set_defaults = set_defaults,
+	.list_operands = list_times,
 	.maximum_operands = 1,
 	.configure = configure,
 	.run = replay_run,

@@ -27,7 +27,7 @@ static const struct option own_options[] = {
 	{OPTION('\0', "long", NULL, struct show_options, is_long),
 	 .description =
 		 "print every metric of every group in a line of its own, and the cgroups, pressure and "
-		 "memory maps, instead of the table that the screen has; so do --metrics, --sections, "
+		 "smaps_rollup, instead of the table that the screen has; so do --metrics, --sections, "
 		 "--reference, markdown and html, and other formats than text unless -b, -t, -f or --mode "
 		 "asks "
 		 "for a table"},
@@ -35,7 +35,7 @@ static const struct option own_options[] = {
 	 .description = "take the tabs of your own that -t may name from this file instead of "
 			"~/.config/ctop/ctop.conf"},
 	{OPTION('\0', "no-config", NULL, struct show_options, no_config),
-	 .description = "read no configuration file"},
+	 .description = "read no configuration file", .excludes = "config"},
 };
 
 static const struct option_table own_table = {"Options", own_options, ARRAY_COUNT(own_options)};
@@ -236,12 +236,14 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	struct error error;
 	int status;
 
-	(void)operand_count;
-	if (is_long && is_table) {
-		error_set(&error, -EINVAL,
-			  "--tab, --filter, --user, --cgroup and --mode choose a table, which this is not: "
-			  "leave them out, or "
-			  "--long, --metrics, --sections, --reference and other formats");
+	status = snapshot_files_check((const char *const *)operands, (size_t)operand_count, &error);
+	if (status == 0 && is_long && is_table)
+		status = error_set(
+			&error, -EINVAL,
+			"--tab, --filter, --user, --cgroup and --mode choose a table, which this is not: "
+			"leave them out, or "
+			"--long, --metrics, --sections, --reference and other formats");
+	if (status < 0) {
 		config_file_release(&options->config);
 		return command_misused(&show_command, &error);
 	}

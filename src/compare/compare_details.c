@@ -143,7 +143,7 @@ static void append_coverage(const struct compare_subject *subject, enum metric m
 	buffer_append_format(lines, "  %s: read of %s of %s threads\n", metrics[metric].name,
 			     number_group_digits(by_state[REASON_READ], text),
 			     number_group_digits(compare_threads(subject, side), total));
-	explain_missing(snapshot, by_state, "it does not apply, or not measured", lines);
+	explain_missing(snapshot, by_state, "it does not apply, or that were not measured", lines);
 }
 
 static void append_side(const struct compare_subject *subject, enum column metric,

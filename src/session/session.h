@@ -235,8 +235,9 @@ void session_explain_member(struct session *session, const struct view *view, co
 /*
  * Whether a column can have no number in any row for as long as nothing changes on the host: what it is made
  * of is not in this kernel, switched off, not permitted, not in the file. Then why, and what would help, is
- * appended to `words` (may be NULL): "delay accounting is off; sysctl kernel.task_delayacct=1". What a round
- * merely did not read, or a key of the screen switches on, is not unavailable. False before the first round.
+ * appended to `words` (may be NULL): "delay accounting: switched off; sysctl kernel.task_delayacct=1". What a
+ * round merely did not read, or a key of the screen switches on, is not unavailable. False before the first
+ * round.
  */
 bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,
 			     struct buffer *words);
@@ -254,7 +255,7 @@ void session_append_cause(const struct session *session, const struct view *view
 
 /*
  * The same as a sentence for who asks for an order or a filter by the column: "MWAIT% cannot be read: delay
- * accounting is off; sysctl kernel.task_delayacct=1".
+ * accounting: switched off; sysctl kernel.task_delayacct=1".
  */
 bool session_refuse_column(const struct session *session, const struct view *view, enum column column,
 			   struct buffer *words);

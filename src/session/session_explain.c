@@ -521,7 +521,7 @@ static void append_ended(struct explanation *explanation)
 	for (size_t i = 0; i < ended->count; i++)
 		threads += explanation->shown.ended_row_of[i] != UINT32_MAX ? ended->records[i].threads : 0;
 	if (threads != 0)
-		buffer_append_format(explanation->lines, "%s what %s thread%s that ended %s did, %s.\n",
+		buffer_append_format(explanation->lines, "%s the work of %s thread%s that ended %s, %s.\n",
 				     set != NULL || since_base ? "Includes" : "Lacks",
 				     number_group_digits(threads, text), threads == 1 ? "" : "s",
 				     since_base ? "since the base" : "since the round before",

@@ -244,7 +244,7 @@ static enum feature cause_of(const struct snapshot *now, struct refusal refusal)
 	return feature_cause(now->provenance.features, refusal.feature);
 }
 
-/* "delay accounting is off; sysctl kernel.task_delayacct=1" */
+/* "delay accounting: switched off; sysctl kernel.task_delayacct=1" */
 static void append_words(const struct snapshot *now, struct refusal refusal, struct buffer *words)
 {
 	const struct feature_result *results = now->provenance.features;
@@ -257,7 +257,7 @@ static void append_words(const struct snapshot *now, struct refusal refusal, str
 		return;
 	}
 	if (refusal.reason == REASON_SWITCHED_OFF)
-		buffer_append_format(words, "%s is off", features[cause].words);
+		buffer_append_format(words, "%s: switched off", features[cause].words);
 	else
 		buffer_append_format(words, "%s: %s", features[cause].words,
 				     snapshot_reason_words(now, refusal.reason));

@@ -472,7 +472,7 @@ int when_parse_length(const char *text, void *ret_ns, struct error *error)
 	if (!isdigit((unsigned char)text[0]) || !parse_length(text, &length_ns) || length_ns < NS_PER_S ||
 	    length_ns == UINT64_MAX)
 		return error_set(error, -EINVAL,
-				 "'%.100s' is no length of time; valid: 30s, 15m, 1h30m, 14d, 2w", text);
+				 "'%.100s' is not a length of time; valid: 30s, 15m, 1h30m, 14d, 2w", text);
 	*(uint64_t *)ret_ns = length_ns;
 	return 0;
 }

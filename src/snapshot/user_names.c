@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/reader.h"
+#include "base/rights.h"
 #include "base/worker.h"
 #include "metric/nearest.h"
 
@@ -275,9 +276,12 @@ static void look_up(struct reader *services)
 
 static void *run(void *context)
 {
-	struct reader *services = open_services(SERVICE_PATIENCE_NS);
+	struct reader *services;
 
 	(void)context;
+	/* whoever asked for the first name may have had rights that this thread would keep */
+	(void)rights_give_up();
+	services = open_services(SERVICE_PATIENCE_NS);
 	for (;;) {
 		pthread_mutex_lock(&names.lock);
 		while (names.waiting == 0) {

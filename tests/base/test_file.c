@@ -88,6 +88,68 @@ static void replaces_a_file_whole(void **state)
 	free(path);
 }
 
+/* A file that was private stays so, and one that others read too. */
+static void keeps_the_permissions(void **state)
+{
+	static const mode_t modes[] = {0600, 0664};
+	struct file_replacement replacement;
+	char *path = path_of("access");
+	struct stat status;
+	struct error error;
+
+	(void)state;
+	/* there is nothing to keep yet */
+	assert_int_equal(file_replacement_open(&replacement, path, 0640, true, &error), 0);
+	assert_int_equal(file_replacement_keep_access(&replacement), 0);
+	assert_int_equal(fstat(replacement.descriptor, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0640);
+	assert_int_equal(file_replacement_commit(&replacement, &error), 0);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		assert_int_equal(chmod(path, modes[i]), 0);
+		assert_int_equal(file_replacement_open(&replacement, path, 0640, true, &error), 0);
+		assert_int_equal(file_replacement_keep_access(&replacement), 0);
+		assert_int_equal(file_replacement_commit(&replacement, &error), 0);
+		assert_int_equal(stat(path, &status), 0);
+		assert_int_equal(status.st_mode & 07777, modes[i]);
+	}
+	unlink(path);
+	free(path);
+}
+
+/* A link of /proc/self/fd has the text of a name, but stands for a file that may have none. */
+static void refuses_open_files(void **state)
+{
+	struct file_replacement replacement;
+	char *path = path_of("open"), *link = path_of("link"), *gone = path_of("open (deleted)");
+	char number[32];
+	struct error error;
+	int descriptor;
+
+	(void)state;
+	descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(descriptor >= 0);
+	snprintf(number, sizeof(number), "/proc/self/fd/%d", descriptor);
+	assert_int_equal(symlink(number, link), 0);
+	for (int round = 0; round < 2; round++) { /* then its file has no name any more */
+		assert_int_equal(file_replacement_open(&replacement, number, 0644, true, &error), -EINVAL);
+		assert_non_null(strstr(error.text, number));
+		assert_int_equal(file_replacement_open(&replacement, link, 0644, true, &error), -EINVAL);
+		assert_non_null(strstr(error.text, link));
+		unlink(path);
+	}
+	assert_int_equal(access(gone, F_OK), -1);
+	unlink(link);
+	/* what is told of a device is the name that was given */
+	assert_int_equal(symlink("/dev/null", link), 0);
+	assert_int_equal(file_replacement_open(&replacement, link, 0644, true, &error), -EINVAL);
+	assert_non_null(strstr(error.text, link));
+	unlink(link);
+	close(descriptor);
+	free(gone);
+	free(link);
+	free(path);
+}
+
 static void never_replaces_where_told_not_to(void **state)
 {
 	struct file_replacement replacement;
@@ -267,6 +329,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_procfs_and_bounds),
 		cmocka_unit_test(replaces_a_file_whole),
+		cmocka_unit_test(keeps_the_permissions),
+		cmocka_unit_test(refuses_open_files),
 		cmocka_unit_test(never_replaces_where_told_not_to),
 		cmocka_unit_test(follows_links),
 		cmocka_unit_test(abandons_without_a_trace),

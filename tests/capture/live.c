@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,6 +310,19 @@ void live_spin_ms(unsigned int milliseconds)
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 		elapsed = (int64_t)(now.tv_sec - start.tv_sec) * 1000000000 + (now.tv_nsec - start.tv_nsec);
 	} while (elapsed < (int64_t)milliseconds * 1000000);
+}
+
+bool live_find_cpus(int cpus[static 2])
+{
+	cpu_set_t allowed;
+	size_t count = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++) {
+		if (CPU_ISSET((size_t)cpu, &allowed))
+			cpus[count++] = cpu;
+	}
+	return count == 2;
 }
 
 bool live_has_taskstats(void)

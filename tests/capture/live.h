@@ -66,6 +66,9 @@ void live_spin_ms(unsigned int milliseconds);
 
 bool live_has_taskstats(void);
 
+/* The first two CPUs that we may use; false with a single one, which is the first then. */
+bool live_find_cpus(int cpus[static 2]);
+
 /* Leaves a test that cannot be made here. */
 _Noreturn void live_skip(const char *reason);
 

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -28,6 +27,7 @@
 #include "base/release.h"
 #include "capture/bpf/bpf_latency.h"
 #include "live.h"
+#include "tests/cgroup.h"
 #include "tests/measure.h"
 #include "tests/wait.h"
 
@@ -518,13 +518,13 @@ static bool make_limited_group(char group[static 128])
 
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
 		snprintf(group, 128, "%s/ctop-test-%d", parents[i], (int)getpid());
-		if (mkdir(group, 0700) != 0)
+		if (test_cgroup_make(group) != 0)
 			continue;
 		if (write_to(group, "cpu.max", "2000 10000") ||
 		    (write_to(group, "cpu.cfs_period_us", "10000") &&
 		     write_to(group, "cpu.cfs_quota_us", "2000")))
 			return true;
-		rmdir(group);
+		test_cgroup_remove(group);
 	}
 	return false;
 }
@@ -584,7 +584,7 @@ static void test_throttled(void **state)
 		free(blame);
 	}
 	live_end(child);
-	await("the cgroup to be empty", rmdir(group) == 0);
+	test_cgroup_remove(group);
 	if (!able)
 		live_skip("waits cannot be measured here");
 	assert_true(right);

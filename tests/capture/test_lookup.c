@@ -192,10 +192,10 @@ static void test_deadline(void **state)
 		assert_int_equal(answer.reason, REASON_NOT_READ);
 	}
 	assert_true(clock_ns(CLOCK_MONOTONIC) - begun_ns >= LOOKUP_DEADLINE_NS);
-	answer = ask(lookups, command_of(8, 555));
+	answer = find_out(lookups, command_of(8, 555));
 	assert_int_equal(answer.reason, REASON_READ);
 	assert_string_equal(answer.text, "[odd) name]");
-	assert_int_equal(ask(lookups, command_of(9, 555)).reason, REASON_ENDED);
+	assert_int_equal(find_out(lookups, command_of(9, 555)).reason, REASON_ENDED);
 	lookup_thread_stop(lookups);
 	unlink(path);
 	snprintf(path, sizeof(path), "rm -rf %s", directory);

@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +24,7 @@
 #include "base/memory.h"
 #include "live.h"
 #include "snapshot/thread_match.h"
+#include "tests/cgroup.h"
 #include "tests/wait.h"
 #include "window/window.h"
 
@@ -180,8 +180,8 @@ static void test_rounds_agree_with_full_captures(void **state)
 	capture_close(full);
 }
 
-/* Threads that stand still are not opened again, and still their numbers count as read just now. */
-static void test_parked_threads_are_skipped(void **state)
+/* Of threads that stand still files need not be read again: their numbers count as read just now. */
+static void test_parked_threads_count_as_read(void **state)
 {
 	pid_t child = live_start(run_mixed, NULL);
 	uint32_t scope = (uint32_t)child;
@@ -241,9 +241,11 @@ static void obey(void *argument)
 		_exit(1);
 	while (read(controlled->commands[0], &command, 1) == 1) {
 		cpu_set_t set;
+		int cpus[2];
 
+		live_find_cpus(cpus);
 		CPU_ZERO(&set);
-		CPU_SET(0, &set);
+		CPU_SET((size_t)cpus[0], &set);
 		if (command == 'n')
 			prctl(PR_SET_NAME, "after)\n(");
 		if (command == 'o')
@@ -400,7 +402,7 @@ static void test_cgroup_moves_are_noticed(void **state)
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]) && !moved; i++) {
 		snprintf(path, sizeof(path), "%s/cgroup.procs", roots[i]);
 		snprintf(directory, sizeof(directory), "%s/ctop-test-round-%d", roots[i], (int)getpid());
-		moved = access(path, W_OK) == 0 && mkdir(directory, 0755) == 0;
+		moved = access(path, W_OK) == 0 && test_cgroup_make(directory) == 0;
 	}
 	if (!moved)
 		live_skip("cannot make a cgroup here");
@@ -412,7 +414,7 @@ static void test_cgroup_moves_are_noticed(void **state)
 	moved = write_text(path, number) && becomes_true(capture, (uint32_t)child, is_moved);
 	end_controlled(&controlled, parent);
 	capture_close(capture);
-	await("the cgroup is empty", rmdir(directory) == 0);
+	test_cgroup_remove(directory);
 	assert_true(moved);
 }
 
@@ -487,14 +489,17 @@ static void test_reused_number(void **state)
 	capture_close(capture);
 }
 
-static bool use_cpu(pid_t pid, size_t cpu)
+static bool use_cpu(pid_t pid, int cpu)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
+	CPU_SET((size_t)cpu, &set);
 	return sched_setaffinity(pid, sizeof(set), &set) == 0;
 }
+
+/* The two that the starved thread and this test have. */
+static int cpus[2];
 
 static pid_t spin_as_fifo(const char *name, int priority)
 {
@@ -507,17 +512,17 @@ static pid_t spin_as_fifo(const char *name, int priority)
 		for (;;)
 			;
 	}
-	if (child < 0 || !live_wait_for_name(child, name) || !use_cpu(child, 0) ||
+	if (child < 0 || !live_wait_for_name(child, name) || !use_cpu(child, cpus[0]) ||
 	    sched_setscheduler(child, SCHED_FIFO, &parameters) != 0)
 		_exit(1);
 	return child;
 }
 
-/* Two real-time threads on CPU 0: the lower one never runs again. */
+/* Two real-time threads on one CPU: the lower one never runs again. */
 static void starve(void *argument)
 {
 	(void)argument;
-	if (!use_cpu(0, 1))
+	if (!use_cpu(0, cpus[1]))
 		_exit(1);
 	spin_as_fifo(own_name("hog").text, 2);
 	spin_as_fifo(own_name("starved").text, 1);
@@ -597,7 +602,7 @@ static void expect_wait_is_counted(struct capture *capture)
 	round = live_round(capture);
 	assert_int_equal(live_count_named(round, own_name("starved").text, &row), 1);
 	waited = snapshot_value(round, (size_t)row, METRIC_WAIT_TIME_NS);
-	assert_true(use_cpu((pid_t)round->tid[row], 1));
+	assert_true(use_cpu((pid_t)round->tid[row], cpus[1]));
 	snapshot_release(round);
 	round = live_round(capture);
 	parameters.sched_priority = 0;
@@ -610,6 +615,7 @@ static void expect_wait_is_counted(struct capture *capture)
 static void test_starved_thread_is_stuck(void **state)
 {
 	cpu_set_t before;
+	char path[64];
 	struct capture *capture;
 	struct timed_round last, next;
 	long row;
@@ -617,13 +623,14 @@ static void test_starved_thread_is_stuck(void **state)
 	int cpu;
 
 	(void)state;
-	if (geteuid() != 0 || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+	if (geteuid() != 0 || !live_find_cpus(cpus))
 		live_skip("needs root and two CPUs");
 	/* the hog of another run would starve ours */
-	cpu = open("/sys/devices/system/cpu/cpu0", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpus[0]);
+	cpu = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(flock(cpu, LOCK_EX), 0);
 	sched_getaffinity(0, sizeof(before), &before);
-	use_cpu(0, 1);
+	use_cpu(0, cpus[1]);
 	child = live_start(starve, NULL);
 	capture = live_open(NULL, 0);
 	live_sleep_ms(200);
@@ -844,7 +851,7 @@ int main(void)
 {
 	const struct CMUnitTest by_any[] = {
 		cmocka_unit_test(test_rounds_agree_with_full_captures),
-		cmocka_unit_test(test_parked_threads_are_skipped),
+		cmocka_unit_test(test_parked_threads_count_as_read),
 		cmocka_unit_test(test_changes_are_noticed),
 		cmocka_unit_test(test_cgroup_moves_are_noticed),
 		cmocka_unit_test(test_reused_number),

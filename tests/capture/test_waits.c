@@ -345,20 +345,6 @@ static bool is_forgotten(pid_t tid)
 	return exec_start_ms == 0;
 }
 
-/* The first two CPUs that we may use; false with a single one. */
-static bool find_cpus(int cpus[static 2])
-{
-	cpu_set_t allowed;
-	size_t count = 0;
-
-	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
-	for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++) {
-		if (CPU_ISSET((size_t)cpu, &allowed))
-			cpus[count++] = cpu;
-	}
-	return count == 2;
-}
-
 /*
  * A thread that goes to sleep while it owes others of its CPU time stays on the queue for a while, and is
  * moved with it: enqueue_entity() of kernel/sched/fair.c, since Linux 6.12.
@@ -386,7 +372,7 @@ static void test_moved_sleeper(void **state)
 	bool moved;
 
 	(void)state;
-	if (!find_cpus(cpus))
+	if (!live_find_cpus(cpus))
 		live_skip("needs two CPUs");
 	atomic_store(&burns, true);
 	assert_int_equal(pthread_create(&burner, NULL, burn, &cpus[0]), 0);

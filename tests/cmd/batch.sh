@@ -21,7 +21,26 @@ result "one that is named by -p is as any other" "$(
     rows=$(sh -c 'exec "$0" -b -n 1 -p $$ -g process --format csv --no-heap' "$ctop" 2>/dev/null)
     echo "$rows" | grep -q ',ctop,' || echo "$rows"
 )"
-result "no export has them" "$(self_rows --format openmetrics --limit 0 | grep -v '^0$')"
+run "an export has groups" 0 out '^ctop_group_threads{axis="process"' -b -d 0.3 -n 2 --no-heap --format openmetrics --limit 0
+result "but not them" "$(grep 'ctop (self)' "$directory/out")"
+
+# without a terminal to draw on it prints a table
+("$ctop" -d 0.1 -p $$ --no-heap 2>"$directory/errors"; echo $? >"$directory/status") | cat >"$directory/out"
+result "into a pipe ctop prints one table and ends" "$([ "$(cat "$directory/status")" = 0 ] || cat "$directory/status" "$directory/errors"
+    [ "$(grep -c '^ PROCESS ' "$directory/out")" = 1 ] || head -n 5 "$directory/out")"
+result "without anything that a terminal would obey" "$(tr -cd '\033' <"$directory/out")"
+
+# --- pages for Prometheus ---
+
+for option in "--sort-by cpu%" "--mode total" "--all" "-t run"; do
+    # shellcheck disable=SC2086 # words
+    refuse "$option is for tables" 2 "^ctop: --[a-z-]* is for tables: leave it out; " -b -n 1 --format openmetrics $option
+done
+refuse "waits of some groups" 2 "leave out --latency or the filter$" -b -n 1 --format openmetrics --latency -f 'process = sh'
+run "columns beside the default" 0 out '^ctop_group_threads{axis="process"' -b -n 1 -d 0.1 --no-heap --format openmetrics --columns +THROT
+run "a limit of groups" 0 out '^ctop_groups_limit{axis="process"} 1$' -b -n 1 -d 0.1 --no-heap --format openmetrics --limit 1
+run "a limit of 0 is none" 0 out '^ctop_groups{axis="process"}' -b -n 1 -d 0.1 --no-heap --format openmetrics --limit 0
+result "and so there is no number of it" "$(grep -e '^ctop_groups_limit{' -e 'group="(other)"' "$directory/out")"
 
 expect "a cgroup that is not there is told" "no thread is in cgroup '/no/such' (option -c); " \
     "$("$ctop" -b -n 1 --no-heap -c /no/such 2>&1 >/dev/null)"

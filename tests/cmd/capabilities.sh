@@ -47,8 +47,9 @@ fi
 result "capture as nobody" "$said"
 result "taskstats answers" "$(as_nobody "$directory/ctop" show "$directory/own/file" --metrics cpu_delay_count \
     --format tsv | awk -F '\t' '$3 == "cpu_delay_count" && $4 ~ /^[0-9]/ { found = 1 } END { if (!found) print "no value" }')"
-result "I/O of root's processes is read" "$(as_nobody "$directory/ctop" capture -p $$ -o "$directory/own/one" 2>&1 |
-    grep -c 'io$\|(io)' | grep -v '^0$')"
+result "I/O of root's processes is read" "$({ as_nobody "$directory/ctop" capture -p $$ -o "$directory/own/one" &&
+    as_nobody "$directory/ctop" show "$directory/own/one" --metrics read_bytes --format tsv; } 2>&1 |
+    awk -F '\t' '$3 == "read_bytes" && $4 ~ /^[0-9]/ { found = 1 } END { if (!found) print "no value" }')"
 result "the snapshot belongs to the user" "$([ "$(stat -c %u "$directory/own/file")" = 65534 ] || echo "it does not")"
 result "no one else reads what the capabilities read" "$(stat -c %a "$directory/own/file" | grep -v '^600$')"
 as_nobody "$directory/ctop" record --no-heap -n 1 --history "$directory/own/history" 2>/dev/null
@@ -60,6 +61,14 @@ refused "no redirected root below root's directory" "ermission denied" as_nobody
     "$directory/ctop" capture --proc-root "$directory/closed" -o "$directory/own/two"
 said=$(as_nobody "$directory/ctop" probe --pid $$ --sidecar "$directory/closed/secret" 2>&1)
 result "no sidecar below root's directory" "$(case $?$said in 2*ermission\ denied*) ;; *) echo "$said" ;; esac)"
+echo "save-dir = /of-root-alone" >"$directory/closed.conf"
+chmod 600 "$directory/closed.conf"
+said=$(as_nobody "$directory/ctop" --config "$directory/closed.conf" --print-config 2>&1)
+result "no configuration of root's" "$(case $?$said in
+    *of-root-alone*) echo "$said" ;;
+    1*"cannot read $directory/closed.conf: Permission denied"*) ;;
+    *) echo "$said" ;;
+    esac)"
 # The process is another user's: with the capability its executable is seen, and has no jemalloc.
 result "root's processes are probed" "$(as_nobody "$directory/ctop" probe --pid $$ 2>&1 |
     grep ctop-probe-fatal | grep -v ': jemalloc-not-found$')"

@@ -8,6 +8,7 @@
 ctop=$1
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
+trap 'exit 1' HUP INT TERM
 export LC_ALL=C.UTF-8
 
 # expect NAME WANTED TEXT: the text has a line that matches.

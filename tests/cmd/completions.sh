@@ -59,6 +59,8 @@ offers 'bash: a choice' json in_bash ctop doctor --format ''
 offers 'bash: a column of a list' 'CPU%,RUNQ%' in_bash ctop --columns CPU%,RU
 offers 'bash: a metric of a list' 'run_time_ns,wait_time_ns' in_bash ctop show x --metrics run_time_ns,wait_t
 offers 'bash: a file for a command' here.ctprof.zst in_bash ctop show ''
+offers 'bash: a time to replay' yesterday in_bash ctop replay ''
+lacks 'bash: and no file' here.ctprof.zst in_bash ctop replay ''
 offers 'bash: a directory' folder in_bash ctop --save-dir ''
 lacks 'bash: directories only' here.ctprof.zst in_bash ctop --save-dir ''
 lacks 'bash: nothing for a number' here.ctprof.zst in_bash ctop -d ''

@@ -57,6 +57,11 @@ result 'as a whole' "$(grep -F '/b/' "$directory/out")"
 prints 'the file is left out on request' '# interval = 2' --no-config
 printf 'interval = 9\n' >"$directory/other"
 prints 'another file can be named' 'interval = 9' --config "$directory/other"
+for command in '' 'show file' replay; do
+    # shellcheck disable=SC2086 # words
+    refuse "but not beside none: ctop $command" 2 '^ctop: --no-config and --config contradict each other: leave one out$' \
+        $command --no-config --config "$directory/other"
+done
 
 config 'intervall = 5\n'
 told 'an unknown key' ":1: unknown key 'intervall', did you mean 'interval'?"

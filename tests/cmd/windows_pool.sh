@@ -15,6 +15,7 @@ clean()
     rm -rf "$directory"
 }
 trap clean EXIT
+trap 'exit 1' HUP INT TERM
 export XDG_CONFIG_HOME="$directory" TZ=UTC
 
 # six threads that run 1 ms of each 100 ms on one CPU, as long as somebody holds their standard input

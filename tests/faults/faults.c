@@ -327,7 +327,7 @@ static void print_counts(const struct subject *subject, const char *function, co
 	       counts->met, counts->inevitable, counts->findings);
 }
 
-/* Prints the counts, of all failures by function; the number of findings. */
+/* Prints the counts, of all failures by function; the number of findings, of which too few tries are one. */
 static size_t report(const struct subject *subject, const struct failure *failures, size_t count,
 		     bool is_sample)
 {
@@ -346,16 +346,21 @@ static size_t report(const struct subject *subject, const struct failure *failur
 		       all.failures, all.met, all.findings);
 	else
 		print_counts(subject, "all", &all);
+	if (is_sample ? all.failures != 0 && all.tried == 0 : all.tried < all.failures) {
+		printf("%s: too few failures are tried\n", subject->name);
+		return all.findings + 1;
+	}
 	return all.findings;
 }
 
-/* Tries every so-manieth failure in a directory of its own, and ends. */
+/* Tries every so-manieth failure in a directory of its own, the first one whatever the time, and ends. */
 static void __attribute__((noreturn))
 try_share(const struct subject *subject, const struct fault_state *usual, struct failure *failures,
 	  size_t count, int number, int jobs, double end)
 {
 	job_begin(number + 1);
-	for (size_t i = (size_t)number; i < count && now_s() < end; i += (size_t)jobs) {
+	for (size_t i = (size_t)number; i < count && (i == (size_t)number || now_s() < end);
+	     i += (size_t)jobs) {
 		try(subject, usual, &failures[i]);
 		if (failures[i].finding[0] != '\0')
 			print_failure(subject, &failures[i]);
@@ -370,15 +375,17 @@ static bool test(const struct subject *subject, const struct limits *limits)
 	struct fault_site *sites = calloc(SITES_MAX, sizeof(*sites));
 	struct fault_state *usual = malloc(sizeof(*usual));
 	const size_t links = links_without_holder();
-	const double end = limits->seconds > 0 ? now_s() + limits->seconds : HUGE_VAL;
 	const size_t site_count = take_census(subject, limits->seconds > 0 ? 1 : CENSUSES, usual, sites);
+	const double end = limits->seconds > 0 ? now_s() + limits->seconds : HUGE_VAL;
 	pid_t jobs[JOBS_MAX];
 	struct failure *failures;
-	size_t findings;
+	size_t findings = 0;
 	size_t count;
 
 	if (site_count == 0) {
 		printf("not ok - %s\n", subject->name);
+		free(usual);
+		free(sites);
 		return false;
 	}
 	failures = list_failures(sites, site_count, limits, &count);
@@ -386,10 +393,18 @@ static bool test(const struct subject *subject, const struct limits *limits)
 	for (int i = 0; i < limits->jobs; i++)
 		if ((jobs[i] = fork()) == 0)
 			try_share(subject, usual, failures, count, i, limits->jobs, end);
-	for (int i = 0; i < limits->jobs; i++)
-		while (waitpid(jobs[i], NULL, 0) < 0 && errno == EINTR)
+	for (int i = 0; i < limits->jobs; i++) {
+		int status = -1; /* where it could not be started */
+
+		while (jobs[i] > 0 && waitpid(jobs[i], &status, 0) < 0 && errno == EINTR)
 			;
-	findings = report(subject, failures, count, limits->seconds > 0);
+		if (status != 0) {
+			printf("%s: job %d ended with wait status %#x\n", subject->name, i,
+			       (unsigned int)status);
+			findings++;
+		}
+	}
+	findings += report(subject, failures, count, limits->seconds > 0);
 	if (!wait_until(links_without_holder() <= links)) {
 		printf("%s: BPF links are left that no process holds\n", subject->name);
 		findings++;

@@ -421,10 +421,12 @@ static struct fixture_cost attack(uint64_t number)
 		change_anything(path);
 	if (number % 8 == 0) {
 		const pid_t child = change_on(path);
+		int status;
 
 		cost = fixture_survive(name, directory, read_only);
 		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	} else {
 		cost = fixture_survive(name, directory, read_and_record);
 	}

@@ -254,7 +254,8 @@ static void test_files_beside(void **state)
 		usleep(1000);
 	fixture_survive("-shm", directory, read_for_a_second);
 	kill(child, SIGKILL);
-	waitpid(child, &status, 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	unlink(index);
 	unlink(log);
 	fixture_run_sql(directory, "PRAGMA journal_mode=WAL");

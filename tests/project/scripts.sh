@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/sources.sh"
 cd "$root" || exit 1
 
-scripts=$(for file in $(source_files | grep -E '^scripts/[^/]*$|^tests/(architectures|distributions|kernels|packages|targets)/[^/.]*$|^tests/stability$|^debian/(postrm|tests/[a-z]*)$|\.sh$|^\.ci/run$'); do
+scripts=$(for file in $(source_files | grep -E '^scripts/[^/]*$|^tests/(architectures|distributions|kernels|packages|pictures|schedulers|scx/types|soak|targets)/[^/.]*$|^tests/stability$|^debian/(postrm|tests/[a-z]*)$|\.sh$|^\.ci/run$'); do
     case $file in
     scripts/packages) ;;
     *.sh) echo "$file" ;;

@@ -111,7 +111,7 @@ static void test_explain(void **state)
 					     "max(swapin_delay_total_ns, thrashing_delay_total_ns)",
 					     "A wait is charged in full when it ends", NULL};
 	static const char *const policy[] = {"1 OTHER", "1 BATCH", "2 of 2 threads", NULL};
-	static const char *const base[] = {"Includes what 1 thread that ended since the base did",
+	static const char *const base[] = {"Includes the work of 1 thread that ended since the base",
 					   "Value: at least 820,000,000 ns", NULL};
 	static const char *const threads[] = {"Value: 2 threads\n", NULL};
 	static const char *const resident[] = {"RSS: Resident memory", "smaps_rollup of 0 processes", NULL};

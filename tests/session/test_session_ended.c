@@ -495,7 +495,7 @@ static void test_not_told_by_anyone(void **state)
 	assert_string_equal(fixture_shown(table, "sh", COLUMN_CPU), "5.0");
 	assert_false(fixture_has_row(table, "gone"));
 	fixture_expect_told(session, &view, "pool", COLUMN_CPU,
-			    "Lacks what 1 thread that ended since the round before did");
+			    "Lacks the work of 1 thread that ended since the round before");
 	view_release(&view);
 	/* as they were last read */
 	assert_cells(session, WINDOW_MODE_BASE, "pool", "≥500ms", "≥0", "≥1");
@@ -551,7 +551,7 @@ static void test_lower_bound(void **state)
 	assert_true(checked >= sizeof(amounts) / sizeof(amounts[0]));
 	view.tab = TAB_RUN;
 	fixture_expect_told(session, &view, "cc1", COLUMN_CPU, "Value: at least 1,000,000,000 ns");
-	fixture_expect_told(session, &view, "cc1", COLUMN_CPU, "did, without the last moments.");
+	fixture_expect_told(session, &view, "cc1", COLUMN_CPU, "without the last moments.");
 	view_release(&view);
 	session_release(session);
 }

@@ -3,13 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../cgroup.h"
 #include "../measure.h"
-#include "../wait.h"
 #include "base/clock.h"
 #include "harness.h"
 
@@ -402,10 +401,10 @@ static void test_cgroup(void **state)
 	if (!find_cgroup2(mount))
 		skip_test("no cgroup v2 mount");
 	snprintf(directory, sizeof directory, "%s/ctop-test-%d", mount, getpid());
-	if (mkdir(directory, 0755) < 0)
+	if (test_cgroup_make(directory) < 0)
 		skip_test(strerror(errno));
 	if (!test_worker_try(&worker, arguments)) {
-		rmdir(directory);
+		test_cgroup_remove(directory);
 		skip();
 	}
 	worker_go(&worker, true);
@@ -424,7 +423,7 @@ static void test_cgroup(void **state)
 	}
 	sum += json_u64(snapshot_thread(snapshot, worker.pid), "run_time_ns") / 1000;
 	worker_end(&worker);
-	await("the cgroup is empty", rmdir(directory) == 0);
+	test_cgroup_remove(directory);
 	assert_non_null(strstr(main_path, "/ctop-test-"));
 	assert_non_null(record);
 	/* the process's start, before it entered the cgroup, is in its run time and not in the cgroup's */

@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "tests/cmocka_include.h"
 
-#include "../wait.h"
+#include "../cgroup.h"
 #include "harness.h"
 
 enum {
@@ -292,11 +291,6 @@ static void test_pool_that_is_restarted(void **state)
 	run_release(&run);
 }
 
-static void remove_cgroup(const char *directory)
-{
-	await("the cgroup is empty", rmdir(directory) == 0 || errno != EBUSY);
-}
-
 static void move_process(int pid, const char *directory)
 {
 	char path[400];
@@ -326,19 +320,19 @@ static void test_cgroup_that_is_renamed(void **state)
 		skip_test("no cgroup v2 mount");
 	snprintf(old, sizeof old, "%s/ctop-old-%d", mount, getpid());
 	snprintf(new, sizeof new, "%s/ctop-new-%d", mount, getpid());
-	if (mkdir(old, 0755) < 0)
+	if (test_cgroup_make(old) < 0)
 		skip_test(strerror(errno));
-	if (mkdir(new, 0755) < 0 || !test_worker_try(&worker, arguments)) {
-		remove_cgroup(old);
-		remove_cgroup(new);
+	if (test_cgroup_make(new) < 0 || !test_worker_try(&worker, arguments)) {
+		test_cgroup_remove(old);
+		test_cgroup_remove(new);
 		skip();
 	}
 	before = capture("rename-1.ctprof.zst", worker.pid, 0);
 	move_process(worker.pid, new);
 	after = capture("rename-2.ctprof.zst", worker.pid, 0);
 	worker_end(&worker);
-	remove_cgroup(old);
-	remove_cgroup(new);
+	test_cgroup_remove(old);
+	test_cgroup_remove(new);
 
 	compare(&run, 0, before, after, (const char *[]){"--match", "group", NULL});
 	assert_non_null(find_section(run.output, "renamed-cgroups", &names));

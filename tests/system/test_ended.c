@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/eventfd.h>
 #include <sys/utsname.h>
@@ -24,6 +23,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../cgroup.h"
 #include "../measure.h"
 #include "../wait.h"
 #include "base/clock.h"
@@ -960,18 +960,16 @@ static void make_cgroup(struct cgroup *cgroup, const char *purpose)
 
 	snprintf(cgroup->name, sizeof(cgroup->name), "/ctop-%s-%d", purpose, getpid());
 	snprintf(cgroup->path, sizeof(cgroup->path), "%s%s", root != NULL ? root : "", cgroup->name);
-	if (root == NULL || mkdir(cgroup->path, 0755) != 0)
+	if (root == NULL || test_cgroup_make(cgroup->path) != 0)
 		skip_test("no cgroup can be made here");
 	cgroup->directory = open(cgroup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(cgroup->directory >= 0);
 }
 
-/* Once its processes are gone. */
 static void remove_cgroup(const struct cgroup *cgroup)
 {
 	close(cgroup->directory);
-	if (rmdir(cgroup->path) != 0)
-		fail_msg("%s cannot be removed", cgroup->path);
+	test_cgroup_remove(cgroup->path);
 }
 
 /* The sum of the numbers behind `key` in a file of a cgroup; 0 without any. */

@@ -336,17 +336,42 @@ static void test_late_readers(void **state)
 	helper_end(&load);
 }
 
+/* The connection is closed; an answer before that refuses what was sent. */
+static void expect_refused(int connection, const char *what)
+{
+	char answer[4096] = "";
+	ssize_t count = recv(connection, answer, strlen("HTTP/1.1 400"), MSG_WAITALL);
+
+	if (count > 0 && strncmp(answer, "HTTP/1.1 4", 10) != 0 && strncmp(answer, "HTTP/1.1 5", 10) != 0)
+		fail_msg("%s is answered: %s", what, answer);
+	while (count > 0)
+		count = recv(connection, answer, sizeof(answer), 0);
+	/* it is reset where something was not read */
+	if (count < 0 && errno != ECONNRESET)
+		fail_msg("%s: %s", what, strerror(errno));
+	close(connection);
+}
+
+static int send_all(const struct exporter *exporter, const char *bytes, size_t length)
+{
+	const int connection = exporter_connect(exporter);
+
+	assert_int_equal(send(connection, bytes, length, MSG_NOSIGNAL), length);
+	shutdown(connection, SHUT_WR);
+	return connection;
+}
+
 /* Requests that are none, and headers without end. */
 static void test_nonsense(void **state)
 {
 	static const char *const requests[] = {
 		"\r\n\r\n\r\n",
 		"GET\r\n\r\n",
-		"GET / HTTP/9.9\r\n\r\n",
-		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+		"GET /none HTTP/9.9\r\n\r\n",
 		"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
 		"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: [::1]\r\n\r\nfffffffffffffffff\r\n",
 	};
+	static const char hello[] = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
 	int connections[sizeof(requests) / sizeof(requests[0])], connection;
 	struct exporter exporter;
 	char line[4096];
@@ -354,22 +379,17 @@ static void test_nonsense(void **state)
 
 	(void)state;
 	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", NULL});
-	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-		connections[i] = exporter_connect(&exporter);
-		(void)!send(connections[i], requests[i], strlen(requests[i]), MSG_NOSIGNAL);
-		shutdown(connections[i], SHUT_WR);
-	}
-	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-		while (recv(connections[i], line, sizeof(line), 0) > 0)
-			;
-		close(connections[i]);
-	}
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		connections[i] = send_all(&exporter, requests[i], strlen(requests[i]));
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		expect_refused(connections[i], requests[i]);
+	expect_refused(send_all(&exporter, hello, sizeof(hello) - 1), "the hello of TLS");
 	connection = exporter_connect(&exporter);
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "GET /metrics HTTP/1.1\r\nX: ", 26);
 	for (size_t i = 0; i < 64 && send(connection, line, sizeof(line), MSG_NOSIGNAL) > 0; i++)
 		memset(line, 'x', sizeof(line));
-	close(connection);
+	expect_refused(connection, "a header of 256 KiB");
 	page = exporter_scrape_for(&exporter, first_group);
 	assert_is_small(page);
 	free(page);
@@ -407,7 +427,7 @@ static void test_port_in_use(void **state)
 	refused((const char *[]){"--listen", "[::1", NULL}, 2, "'[::1'; say ADDRESS:PORT");
 	refused((const char *[]){"--listen", "::1:9000", NULL}, 2, "say ADDRESS:PORT");
 	refused((const char *[]){"--listen", "some.host:9000", NULL}, 2, "'some.host' is no address");
-	refused((const char *[]){"-g", "pid", NULL}, 2, "ever new ones");
+	refused((const char *[]){"-g", "pid", NULL}, 2, "new series without end");
 	refused((const char *[]){"--columns", "CPUX", NULL}, 2, "CPUX");
 	/* counters would miss what is done while one of these leaves it out */
 	refused((const char *[]){"-f", "CPU% > 1", NULL}, 2, "a filter by numbers");
@@ -800,6 +820,23 @@ static void test_textfile_alone(void **state)
 	run_release(&run);
 }
 
+/* Whoever starts it, node_exporter may read the page. */
+static void test_textfile_mode(void **state)
+{
+	const char *path = scratch_path("masked.prom");
+	const mode_t before = umask(077);
+	struct stat status;
+	struct run run;
+
+	(void)state;
+	run_ctop(&run, NULL, (const char *[]){"export", "--textfile", path, "-n", "2", "-d", "0.2", NULL});
+	umask(before);
+	run_expect(&run, 0);
+	run_release(&run);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0644);
+}
+
 static void test_textfile_unwritable(void **state)
 {
 	const char *directory = scratch_path("closed"), *path = scratch_path("closed/x.prom");
@@ -852,6 +889,42 @@ static pid_t find_capture(pid_t process)
 	closedir(directory);
 	assert_int_not_equal(found, 0);
 	return found;
+}
+
+/* The number of its threads that have rights. */
+static size_t count_capable(pid_t process)
+{
+	char path[64];
+	DIR *directory;
+	struct dirent *entry;
+	size_t count = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL) {
+		const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		count += thread > 0 && effective_capabilities(process, thread) != 0;
+	}
+	closedir(directory);
+	return count;
+}
+
+/* The thread that looks names of users up is started by the one that captures, and does not keep its rights.
+ */
+static void test_names_without_rights(void **state)
+{
+	struct exporter exporter;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip_test("needs root to have rights");
+	exporter_begin(&exporter, NULL,
+		       (const char *[]){"--listen", "127.0.0.1:0", "-g", "user", "-d", "0.2", NULL});
+	free(exporter_scrape_for(&exporter, "ctop_group_threads{axis=\"user\""));
+	await("only the thread that captures has rights", count_capable(exporter.running.child) == 1);
+	exporter_end(&exporter);
 }
 
 /* A process of ctop's own that somebody kills is collected within a round, not when the next one is wanted.
@@ -981,6 +1054,8 @@ int main(void)
 		cmocka_unit_test(test_textfile),
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_textfile_alone),
+		cmocka_unit_test(test_textfile_mode),
+		cmocka_unit_test(test_names_without_rights),
 		cmocka_unit_test(test_textfile_unwritable),
 		cmocka_unit_test(test_rounds_between),
 		cmocka_unit_test(test_capture_hangs),

@@ -392,6 +392,42 @@ static void test_stopped(void **state)
 	end_target(&target);
 }
 
+/* A signal ends it while nobody reads what it prints; one that the caller has ignored stays ignored. */
+static void test_unread(void **state)
+{
+	char digits[24], copy[64];
+	const char *const arguments[] = {CTOP_PROGRAM,    "probe", "--json", "--snapshots", "1000",
+					 "--interval-ms", "1",     "--pid",  digits,        NULL};
+	struct target target;
+	int output[2], status;
+	pid_t child;
+
+	(void)state;
+	start_target(&target, "hold");
+	number(digits, sizeof(digits), target.pid);
+	assert_int_equal(pipe2(output, O_CLOEXEC), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGINT, SIG_IGN);
+		dup2(output[1], STDOUT_FILENO);
+		execv(arguments[0], (char *const *)(uintptr_t)arguments);
+		_exit(127);
+	}
+	close(output[1]);
+	/* its first bytes are there, and the rest does not fit into the pipe */
+	assert_int_equal(read(output[0], copy, 1), 1);
+	wait_for_state(child, child, 'S');
+	assert_int_equal(kill(child, SIGINT), 0);
+	assert_int_equal(kill(child, SIGTERM), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+	close(output[0]);
+	end_target(&target);
+}
+
 /* The text in front of and behind the new record is the old one. */
 static void assert_appended(const char *path, const char *before, size_t insert_offset, size_t index,
 			    const char *exit_code)
@@ -513,6 +549,16 @@ static void test_sidecar_refused(void **state)
 	assert_true(says(&run, "stopped while waiting"));
 	run_release(&run);
 	close(lock);
+	/* one that was stopped before has not waited */
+	run_start(&running, &ordinary,
+		  (const char *[]){CTOP_PROGRAM, "probe", "--sidecar", sidecar, "--pid", digits,
+				   "--snapshots", "2", "--interval-ms", "3600000", NULL});
+	run_wait_for_rest(&running);
+	assert_int_equal(kill(running.child, SIGTERM), 0);
+	run_finish(&running, &run, &ordinary);
+	run_expect(&run, 3);
+	assert_true(says(&run, "bad.json: the run was stopped\n"));
+	run_release(&run);
 	end_target(&target);
 }
 
@@ -538,15 +584,11 @@ static void test_full_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_held),
-		cmocka_unit_test(test_snapshots),
-		cmocka_unit_test(test_churn),
-		cmocka_unit_test(test_bare),
-		cmocka_unit_test(test_fatal),
-		cmocka_unit_test(test_usage),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_sidecar),
-		cmocka_unit_test(test_sidecar_refused),
+		cmocka_unit_test(test_held),        cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_churn),       cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_fatal),       cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_stopped),     cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_sidecar),     cmocka_unit_test(test_sidecar_refused),
 		cmocka_unit_test(test_full_output),
 	};
 

@@ -310,7 +310,7 @@ static void test_replay(void **state)
 		pty_show(&pty, "\033}t", "this is the newest round that there is");
 		pty_wait_text(&pty, " ago)");
 		/* what makes no sense here says so */
-		pty_show(&pty, "l", "the past has what was measured then");
+		pty_show(&pty, "l", "cannot measure the past");
 		pty_quit(&pty);
 	}
 	/* a time that is not there: at once */
@@ -342,6 +342,30 @@ static void test_marks_and_gaps(void **state)
 	pty_quit(&pty);
 }
 
+/* What is wrong in the configuration file is told and ignored, and the page of columns writes to that file.
+ */
+static void test_replay_configuration(void **state)
+{
+	char path[] = "/tmp/ctop-replay-conf-XXXXXX";
+	const char *const arguments[] = {CTOP_PROGRAM, "replay", "--config", path,
+					 "--history",  history,  NULL};
+	static const char text[] = "ascii = maybe\nsort-by = nothing\ntab = run\n";
+	const int descriptor = mkstemp(path);
+	struct pty_screen pty;
+
+	(void)state;
+	need_history();
+	assert_true(descriptor >= 0);
+	assert_int_equal(write(descriptor, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(descriptor);
+	pty_start(&pty, &(struct pty_options){.rows = 24, .columns = 120}, arguments);
+	pty_wait_text(&pty, ":1: ascii takes yes or no, not 'maybe'");
+	pty_show(&pty, "C", "Columns of Run");
+	pty_show(&pty, "w", "wrote [tab run] of /tmp/ctop-replay-conf-");
+	pty_quit(&pty);
+	unlink(path);
+}
+
 static void test_replay_refuses(void **state)
 {
 	static const char *const refused[][2] = {
@@ -363,11 +387,17 @@ static void test_replay_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_left_meanwhile),
-		cmocka_unit_test(test_base),           cmocka_unit_test(test_time),
-		cmocka_unit_test(test_play),           cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_nothing_kept),   cmocka_unit_test(test_course_of_other_rows),
-		cmocka_unit_test(test_replay),         cmocka_unit_test(test_marks_and_gaps),
+		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_left_meanwhile),
+		cmocka_unit_test(test_base),
+		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_play),
+		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_nothing_kept),
+		cmocka_unit_test(test_course_of_other_rows),
+		cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_marks_and_gaps),
+		cmocka_unit_test(test_replay_configuration),
 		cmocka_unit_test(test_replay_refuses),
 	};
 

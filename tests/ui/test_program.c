@@ -518,6 +518,31 @@ static void test_ends_without_hangup_signal(void **state)
 	pty_release(&pty);
 }
 
+/* What would do nothing on a terminal is refused. */
+static void test_options_without_use(void **state)
+{
+	static const char file[] = TEST_DATA "/reference/snapshots/real.a.ctprof.zst";
+	static const struct {
+		const char *first, *second, *third, *said;
+	} cases[] = {
+		{"-d1", file, NULL, "--interval is for a live host: leave it out where a file is shown"},
+		{file, "-n1", file, "-n is for a live host"},
+		{"--pid=1", file, NULL, "--pid is for a live host"},
+		{"--latency", "-trun", file, "--latency is for a live host"},
+		{"--proc-root=/proc", file, NULL, "--proc-root is for a live host"},
+		{"--format=json", file, NULL, "--format is for printing: add -b"},
+		{"--format=text", NULL, NULL, "--format is for printing: add -b"},
+	};
+	struct pty_screen pty;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		start_program(&pty, 24, 120, cases[i].first, cases[i].second, cases[i].third);
+		pty_wait_text(&pty, cases[i].said);
+		pty_expect_end(&pty, 0, 2);
+	}
+}
+
 static void test_ends_after_rounds(void **state)
 {
 	struct pty_screen pty;
@@ -543,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_odd_files),
 		cmocka_unit_test(test_report_of_a_file),
 		cmocka_unit_test(test_ends_with_its_terminal),
+		cmocka_unit_test(test_options_without_use),
 		cmocka_unit_test(test_ends_after_rounds),
 		cmocka_unit_test(test_input_is_no_terminal),
 		cmocka_unit_test(test_ends_without_hangup_signal),

@@ -196,9 +196,9 @@ static void test_columns_that_cannot_be_read(void **state)
 	pty_wait_text(&pty, "no BLKIO% MWAIT%: delays off (e: why)");
 	pty_wait_text(&pty, "RUNQ%  STUCK");
 	/* what left can still be found, and says why it left */
-	pty_show(&pty, "e", "BLKIO% MWAIT%: delay accounting is off; sysctl kernel.task_delayacct=1");
+	pty_show(&pty, "e", "BLKIO% MWAIT%: delay accounting: switched off; sysctl kernel.task_delayacct=1");
 	pty_show(&pty, "\033", "RUNQ%  STUCK");
-	pty_show(&pty, "W", "MWAIT% cannot be read: delay accounting is off");
+	pty_show(&pty, "W", "MWAIT% cannot be read: delay accounting: switched off");
 	/* the page of columns has all of the tab, and what is chosen there stays */
 	pty_show(&pty, "C", "apply");
 	pty_show(&pty, "/BLKIO\r>\r", "RUNQ%  MWAIT%  BLKIO%  STUCK");
@@ -388,7 +388,7 @@ static void test_sort_menu(void **state)
 	pty_show(&pty, "\r", "WRITE/sv");
 	pty_wait_no_text(&pty, "Sort by");
 	/* what cannot be read says so */
-	pty_show(&pty, "sblk", "here: delay accounting is off; sysctl kernel.task_delayacct=1");
+	pty_show(&pty, "sblk", "here: delay accounting: switched off; sysctl kernel.task_delayacct=1");
 	pty_hide(&pty, "\033", "Sort by");
 	pty_quit(&pty);
 }
@@ -659,7 +659,7 @@ static void test_playing(void **state)
 	pty_wait_answer(&pty, "look 0 1");
 	/* twice as fast */
 	pty_command(&pty, "moment 3");
-	pty_show(&pty, "-", "played, a round every 0.5 s");
+	pty_show(&pty, "-", "one round every 0.5 s");
 	pty_command(&pty, "clock 1000");
 	pty_wait_answer(&pty, "look 0 1");
 	pty_command(&pty, "moment 4");

@@ -53,7 +53,7 @@ static int refuse_axis(const char *name, struct error *error)
 	if (axis != AXIS_COUNT)
 		result = error_set(
 			error, -EINVAL,
-			"groups by %s are no labels of series, there would be ever new ones; use some of %s",
+			"cannot export by %s: it would make new series without end; use some of %s",
 			axes[axis].word, words.data);
 	else
 		result = error_set(error, -EINVAL,
@@ -74,7 +74,7 @@ int export_parse_axes(const char *text, struct export_options *options, struct e
 
 		for (size_t i = 0; result == 0 && i < options->axis_count; i++) {
 			if (options->axes[i] == axis)
-				result = error_set(error, -EINVAL, "the axis %s stands there twice", name);
+				result = error_set(error, -EINVAL, "axis %s is given twice", name);
 		}
 		free(name);
 		if (result < 0)
@@ -85,8 +85,15 @@ int export_parse_axes(const char *text, struct export_options *options, struct e
 	return 0;
 }
 
-int export_check_filter(const struct filter *filter, struct error *error)
+int export_check_filter(const struct filter *filter, bool latency, struct error *error)
 {
+	if (filter == NULL)
+		return 0;
+	if (latency)
+		return error_set(
+			error, -EINVAL,
+			"who delays whom is known by names, for all of the host: leave out --latency "
+			"or the filter");
 	if (!filter_chooses_rows(filter) && !filter_is_of_living(filter) && !filter_reads_commands(filter))
 		return 0;
 	return error_set(
@@ -542,8 +549,10 @@ void export_write_health(const struct export *export, const struct export_health
 		write_sources(&writing);
 		write_features(&writing);
 		write_taskstats(&writing);
-		for (enum health which = HEALTH_GROUPS; which <= HEALTH_SERIES_DROPPED; which++)
-			write_axes(&writing, which);
+		for (enum health which = HEALTH_GROUPS; which <= HEALTH_SERIES_DROPPED; which++) {
+			if (which != HEALTH_GROUPS_LIMIT || export->options.limit != EXPORT_LIMIT_NONE)
+				write_axes(&writing, which);
+		}
 		write_one(&writing, HEALTH_WRITE_DURATION, health->write_ns);
 	}
 	if (health->serves)

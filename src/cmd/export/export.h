@@ -32,6 +32,8 @@ enum {
 	EXPORT_LIMIT_DEFAULT = 200
 };
 #define EXPORT_KEEP_DEFAULT_NS (UINT64_C(3600) * 1000000000)
+/* The limit of which no health number tells. */
+#define EXPORT_LIMIT_NONE SIZE_MAX
 
 /* Whether groups by an axis are fit labels: by process id or by all there would be ever new ones. */
 bool export_has_axis(enum axis axis);
@@ -43,11 +45,11 @@ bool export_has_axis(enum axis axis);
 int export_parse_axes(const char *text, struct export_options *options, struct error *error);
 
 /*
- * Refuses a filter that chooses rows by what they do or have at the moment, or by what is known of living
- * threads alone: counters would miss what they did in other rounds, or before they ended. Returns 0 or
- * -EINVAL with a sentence.
+ * Refuses a filter (NULL: none) that chooses rows by what they do or have at the moment, or by what is known
+ * of living threads alone: counters would miss what they did in other rounds, or before they ended. With
+ * `latency` it refuses every one. Returns 0 or -EINVAL with a sentence.
  */
-int export_check_filter(const struct filter *filter, struct error *error);
+int export_check_filter(const struct filter *filter, bool latency, struct error *error);
 
 struct export *export_create(const struct export_options *options);
 void export_release(struct export *export);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "textfile.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -30,7 +32,11 @@ static int write_page(const struct textfile *textfile, const struct buffer *page
 
 	if (result < 0)
 		return result;
-	result = file_write_all(replacement.descriptor, page->data, page->length);
+	/* node_exporter is another user, whatever the umask is */
+	if (fchmod(replacement.descriptor, 0644) < 0)
+		result = -errno;
+	if (result == 0)
+		result = file_write_all(replacement.descriptor, page->data, page->length);
 	if (result == 0)
 		return file_replacement_commit(&replacement, error);
 	file_replacement_abandon(&replacement);

@@ -34,7 +34,8 @@ struct command {
 	size_t options_size;                 /* of the struct that the tables set */
 	void (*set_defaults)(void *options); /* called on the zeroed struct; NULL: zero is the default */
 	int minimum_operands, maximum_operands;
-	/* Appends the words that operands may be, each with a newline; NULL where they are files. */
+	/* Appends words that operands may be, each with a newline, for completions; NULL where they are
+	 * files. */
 	void (*list_operands)(struct buffer *buffer);
 	/*
 	 * The command that should do the work, judging by the options understood so far and the number of

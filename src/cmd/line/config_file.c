@@ -186,16 +186,14 @@ void config_file_make_directories(const char *path)
 	free(copy);
 }
 
-static int replace(const char *path, const struct stat *former, const struct buffer *text,
-		   struct error *error)
+static int replace(const char *path, const struct buffer *text, struct error *error)
 {
 	struct file_replacement replacement;
-	int result = file_replacement_open(&replacement, path, former != NULL ? 0600 : 0644, true, error);
+	int result = file_replacement_open(&replacement, path, 0644, true, error);
 
 	if (result < 0)
 		return result;
-	if (former != NULL && fchmod(replacement.descriptor, former->st_mode & 0777) < 0)
-		result = -errno;
+	result = file_replacement_keep_access(&replacement);
 	if (result == 0)
 		result = file_write_all(replacement.descriptor, text->data, text->length);
 	if (result == 0)
@@ -223,7 +221,7 @@ int config_file_edit(const char *path, const char *section, const struct config_
 	}
 	if (result == 0 || result == -ENOENT) {
 		config_edit(text.data, text.length, section, changes, count, &edited);
-		result = replace(path, result == 0 ? &status : NULL, &edited, error);
+		result = replace(path, &edited, error);
 	}
 	buffer_release(&text);
 	buffer_release(&edited);

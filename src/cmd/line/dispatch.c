@@ -47,7 +47,7 @@ struct command_words {
 	char **words; /* operands first */
 	int operands; /* negative: the options are wrong, see `error` */
 	struct option_set given;
-	bool help;
+	enum option_request request;
 	struct error error;
 };
 
@@ -64,7 +64,7 @@ static void read_words(const struct command *command, char *const *typed, int co
 	if (command->set_defaults != NULL)
 		command->set_defaults(reading->options);
 	reading->operands = options_parse(command->tables, command->table_count, reading->options,
-					  reading->words, count, &reading->help, &reading->given,
+					  reading->words, count, &reading->request, &reading->given,
 					  &reading->error);
 }
 
@@ -81,7 +81,7 @@ static const struct command *find_instead(command_table commands, const struct c
 {
 	const struct command *command = reading->command, *found = NULL;
 
-	if (command->instead == NULL || reading->help)
+	if (command->instead == NULL || reading->request != OPTION_REQUEST_NONE)
 		return NULL;
 	if (reading->operands >= 0) {
 		if (reading->operands > 0 && command_find(commands, reading->words[0]) != NULL)
@@ -104,6 +104,15 @@ static const struct command *find_instead(command_table commands, const struct c
 	return found;
 }
 
+static int print_version(void)
+{
+	struct output output = {0};
+
+	buffer_append_text(&output.buffer, "ctop " CTOP_VERSION "\nfeatures: " CTOP_FEATURES
+					   "\nlibraries: " CTOP_LIBRARIES "\n");
+	return output_end(&output);
+}
+
 static int run(command_table commands, const struct command *command, char *const *typed, int count)
 {
 	const struct command *instead;
@@ -116,10 +125,12 @@ static int run(command_table commands, const struct command *command, char *cons
 		status = run(commands, instead, typed, count);
 		if (status == COMMAND_MISUSED)
 			command_note("without the screen this is 'ctop %s'", instead->name);
-	} else if (reading.operands >= 0 && reading.help) {
-		status = help_print(commands, command->name != NULL ? command : NULL);
 	} else if (reading.operands < 0) {
 		status = command_misused(command, &reading.error);
+	} else if (reading.request == OPTION_REQUEST_HELP) {
+		status = help_print(commands, command->name != NULL ? command : NULL);
+	} else if (reading.request == OPTION_REQUEST_VERSION) {
+		status = print_version();
 	} else if (is_slip(commands, command, reading.words, reading.operands)) {
 		command_unknown(commands, reading.words[0], &reading.error);
 		status = command_misused(NULL, &reading.error);
@@ -137,23 +148,12 @@ static int run(command_table commands, const struct command *command, char *cons
 	return status;
 }
 
-static int print_version(void)
-{
-	struct output output = {0};
-
-	buffer_append_text(&output.buffer, "ctop " CTOP_VERSION "\nfeatures: " CTOP_FEATURES
-					   "\nlibraries: " CTOP_LIBRARIES "\n");
-	return output_end(&output);
-}
-
 int dispatch_run(command_table commands, int argc, char **argv)
 {
 	const struct command *command;
 	struct error error;
 	int status;
 
-	if (argc > 1 && (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0))
-		return print_version();
 	/* before there is a thread, or anything open */
 	if (supervisor_start(&error) < 0)
 		command_note("what hangs on this host may hold ctop up: %s", error.text);

@@ -324,22 +324,38 @@ int history_moment_read_from(struct history *history, uint64_t from_unix_ns, uin
 	return read_range(history, &range, from_unix_ns != 0, false, cancel, ret_moment, error);
 }
 
+static int check_times(const char *name, const struct moment_name *parts, uint64_t now_unix_ns,
+		       struct error *error)
+{
+	struct error cause;
+	uint64_t unix_ns;
+	int result = when_parse(parts->to, now_unix_ns, now_unix_ns, &unix_ns, &cause);
+
+	if (result == 0 && parts->from != NULL)
+		result = when_parse(parts->from, now_unix_ns, now_unix_ns, &unix_ns, &cause);
+	return result == 0 ? 0
+			   : error_set(error, result,
+				       "there is no file %.1000s, and as a %s of a history: %.2900s", name,
+				       parts->from != NULL ? "range" : "moment", cause.text);
+}
+
+int history_moment_check(const char *name, uint64_t now_unix_ns, struct error *error)
+{
+	struct moment_name parts = split(name);
+	const int result = check_times(name, &parts, now_unix_ns, error);
+
+	release_name(&parts);
+	return result;
+}
+
 int history_moment_read(const char *name, uint64_t now_unix_ns, bool with_parts,
 			struct history_moment *ret_moment, struct error *error)
 {
 	struct moment_name parts = split(name);
-	struct error cause;
-	uint64_t unix_ns;
-	int result = when_parse(parts.to, now_unix_ns, now_unix_ns, &unix_ns, &cause);
+	int result = check_times(name, &parts, now_unix_ns, error);
 
 	*ret_moment = (struct history_moment){NULL, NULL, NULL};
-	if (result == 0 && parts.from != NULL)
-		result = when_parse(parts.from, now_unix_ns, now_unix_ns, &unix_ns, &cause);
-	if (result < 0)
-		result = error_set(error, result,
-				   "there is no file %.1000s, and as a %s of a history: %.2900s", name,
-				   parts.from != NULL ? "range" : "moment", cause.text);
-	else
+	if (result == 0)
 		result = read_named(&parts, now_unix_ns, with_parts, ret_moment, error);
 	release_name(&parts);
 	return result;

@@ -19,6 +19,12 @@
 /* Whether a name is that of a moment: it has an '@', and no file is called so. */
 bool history_moment_is_named(const char *name);
 
+/*
+ * Checks how the times of such a name are written, without looking at the history; `now_unix_ns` is what -1h
+ * is counted from. Returns 0, or -EINVAL with a sentence.
+ */
+int history_moment_check(const char *name, uint64_t now_unix_ns, struct error *error);
+
 /* A moment that was found, or a file that was read instead (snapshot_files.h). */
 struct history_moment {
 	/* One reference, the caller's. Its window is since the round before, or of a range from its beginning

@@ -85,7 +85,9 @@ static bool find(const struct parser *parser, const char *name, size_t length, c
 				continue;
 			ret_match->option = option;
 			ret_match->place = place;
-			ret_match->member = parser->values + parser->uses[u].offset + option->offset;
+			ret_match->member = parser->values != NULL
+						    ? parser->values + parser->uses[u].offset + option->offset
+						    : NULL;
 			return true;
 		}
 	}
@@ -219,18 +221,29 @@ static int parse_long(struct parser *parser, const char *word, struct error *err
 	return take_option(parser, &match, value, error);
 }
 
+/* The request that a letter, or where `name` is not NULL a long name, makes without being in any table. */
+static enum option_request find_request(const char *name, char letter)
+{
+	if (name == NULL ? letter == 'h' : strcmp(name, "help") == 0)
+		return OPTION_REQUEST_HELP;
+	if (name == NULL ? letter == 'V' : strcmp(name, "version") == 0)
+		return OPTION_REQUEST_VERSION;
+	return OPTION_REQUEST_NONE;
+}
+
 /* A word of letters: flags may be joined; what follows the first letter that takes a value is its value. */
-static int parse_letters(struct parser *parser, const char *word, bool *ret_help, struct error *error)
+static int parse_letters(struct parser *parser, const char *word, enum option_request *ret_request,
+			 struct error *error)
 {
 	for (const char *letter = word + 1; *letter != '\0'; letter++) {
 		struct option_match match;
 
 		snprintf(match.written, sizeof(match.written), "-%c", *letter);
 		if (!find(parser, NULL, 0, *letter, &match)) {
-			if (*letter != 'h')
-				return unknown_option(parser, match.written, error);
-			*ret_help = true;
-			return 0;
+			*ret_request = find_request(NULL, *letter);
+			return *ret_request == OPTION_REQUEST_NONE
+				       ? unknown_option(parser, match.written, error)
+				       : 0;
 		}
 		if (match.option->kind != OPTION_FLAG)
 			return take_option(parser, &match, letter[1] != '\0' ? letter + 1 : NULL, error);
@@ -247,16 +260,70 @@ void option_describe(const struct option *option, struct buffer *buffer)
 		option->describe(buffer);
 }
 
+bool options_have(const struct option_table_use *uses, size_t use_count, const struct option_set *given,
+		  const char *name)
+{
+	const struct parser parser = {.uses = uses, .use_count = use_count};
+	struct option_match match;
+
+	return find(&parser, name, strlen(name), '\0', &match) && match.place < OPTIONS_MAX &&
+	       given->has[match.place];
+}
+
+/* The next option that was given from `*place` on, which is moved behind it; NULL for none. */
+static const struct option *next_given(const struct option_table_use *uses, size_t use_count,
+				       const struct option_set *given, size_t *place)
+{
+	size_t first = 0;
+
+	for (size_t u = 0; u < use_count; first += uses[u++].table->count) {
+		for (; *place < first + uses[u].table->count && *place < OPTIONS_MAX; (*place)++) {
+			if (given->has[*place])
+				return &uses[u].table->options[(*place)++ - first];
+		}
+	}
+	return NULL;
+}
+
+int options_refuse(const struct option_table_use *uses, size_t use_count, const struct option_set *given,
+		   enum option_about about, const char *why, struct error *error)
+{
+	const struct option *option;
+
+	for (size_t place = 0; (option = next_given(uses, use_count, given, &place)) != NULL;) {
+		if (option->about != about)
+			continue;
+		return option->name != NULL ? error_set(error, -EINVAL, "--%s %s", option->name, why)
+					    : error_set(error, -EINVAL, "-%c %s", option->letter, why);
+	}
+	return 0;
+}
+
+static int check_contradictions(const struct parser *parser, struct error *error)
+{
+	const struct option *option;
+
+	for (size_t place = 0;
+	     (option = next_given(parser->uses, parser->use_count, parser->given, &place)) != NULL;) {
+		if (option->excludes != NULL &&
+		    options_have(parser->uses, parser->use_count, parser->given, option->excludes))
+			return error_set(error, -EINVAL, "--%s and --%s contradict each other: leave one out",
+					 option->name, option->excludes);
+	}
+	return 0;
+}
+
 int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
-		  int word_count, bool *ret_help, struct option_set *ret_given, struct error *error)
+		  int word_count, enum option_request *ret_request, struct option_set *ret_given,
+		  struct error *error)
 {
 	struct parser parser = {uses, use_count, values, words, word_count, 0, ret_given};
 	int operands = 0;
 	bool only_operands = false;
 
-	*ret_help = false;
+	*ret_request = OPTION_REQUEST_NONE;
 	*ret_given = (struct option_set){{false}};
-	while (parser.next < word_count && !*ret_help) {
+	while (parser.next < word_count && *ret_request == OPTION_REQUEST_NONE) {
 		char *word = words[parser.next++];
 		int status = 0;
 
@@ -265,16 +332,15 @@ int options_parse(const struct option_table_use *uses, size_t use_count, void *v
 			words[operands++] = word;
 		else if (strcmp(word, "--") == 0)
 			only_operands = true;
-		else if (strcmp(word, "--help") == 0)
-			*ret_help = true;
-		else if (word[1] == '-')
+		else if (word[1] != '-')
+			status = parse_letters(&parser, word, ret_request, error);
+		else if ((*ret_request = find_request(word + 2, '\0')) == OPTION_REQUEST_NONE)
 			status = parse_long(&parser, word, error);
-		else
-			status = parse_letters(&parser, word, ret_help, error);
 		if (status < 0)
 			return status;
 	}
-	return operands;
+	return *ret_request == OPTION_REQUEST_NONE && check_contradictions(&parser, error) < 0 ? -EINVAL
+											       : operands;
 }
 
 /* --- files --- */

@@ -26,6 +26,13 @@ enum option_kind {
 	OPTION_PARSED,  /* whatever parse() writes */
 };
 
+/* The part of the work that an option is about, where a command may have to do without it. */
+enum option_about {
+	OPTION_ABOUT_ANY,
+	OPTION_ABOUT_HOST, /* how this host is read */
+	OPTION_ABOUT_ROWS, /* which rows a table has, and in which order */
+};
+
 struct option_texts {
 	const char **items; /* the arguments themselves */
 	size_t count;
@@ -61,6 +68,8 @@ struct option {
 	void (*print)(const void *member, struct buffer *buffer);
 	/* Appends words that it takes, each with a newline, for completions; NULL for none but choices. */
 	void (*list)(struct buffer *buffer);
+	const char *excludes;    /* the name of an option that contradicts it, or NULL */
+	enum option_about about; /* for options_refuse() */
 };
 
 /*
@@ -108,15 +117,32 @@ struct option_set {
 	bool has[OPTIONS_MAX];
 };
 
+/* What the words of a command line ask for in place of the work. */
+enum option_request {
+	OPTION_REQUEST_NONE,
+	OPTION_REQUEST_HELP,    /* -h, --help */
+	OPTION_REQUEST_VERSION, /* -V, --version */
+};
+
 /*
  * Parses `words` (the first is the first after the command's name) into `values`, the command's options, by
  * the `use_count` tables. Options and operands may be mixed; `--` ends the options, `-` is an operand. Moves
- * the operands to the front of `words`. Sets `*ret_help` at -h or --help and stops there. A flag that may
- * stand in a file may have a value, yes or no. `*ret_given` gets the options that are there.
- * Returns the number of operands, or -EINVAL with a sentence that names the nearest valid word.
+ * the operands to the front of `words`. Sets `*ret_request` at the first request and stops there. A flag that
+ * may stand in a file may have a value, yes or no. `*ret_given` gets the options that are there.
+ * Returns the number of operands, or -EINVAL with a sentence: that names the nearest valid word, or two
+ * options that contradict each other.
  */
 int options_parse(const struct option_table_use *uses, size_t use_count, void *values, char **words,
-		  int word_count, bool *ret_help, struct option_set *ret_given, struct error *error);
+		  int word_count, enum option_request *ret_request, struct option_set *ret_given,
+		  struct error *error);
+
+/* Whether the option `name` is among `given`. */
+bool options_have(const struct option_table_use *uses, size_t use_count, const struct option_set *given,
+		  const char *name);
+
+/* Refuses options about something that are among `given`: 0, or -EINVAL with the sentence "--NAME `why`". */
+int options_refuse(const struct option_table_use *uses, size_t use_count, const struct option_set *given,
+		   enum option_about about, const char *why, struct error *error);
 
 /*
  * Sets the option `name` as a configuration file has it, unless it is among `given`: `value` has to stay

@@ -13,8 +13,26 @@ enum {
 
 int output_open(struct output *output, const char *path, bool replace, struct error *error)
 {
-	*output = (struct output){.path = path};
-	return path != NULL ? file_replacement_open(&output->file, path, 0666, replace, error) : 0;
+	struct error reason;
+	int result;
+
+	*output = (struct output){.path = path != NULL && strcmp(path, "-") != 0 ? path : NULL};
+	if (output->path == NULL)
+		return 0;
+	result = file_replacement_open(&output->file, path, 0666, replace, &reason);
+	if (result < 0)
+		return error_set(error, result, "%s%s", reason.text,
+				 result == -EINVAL && replace ? ", or - for standard output" : "");
+	if (replace)
+		result = file_replacement_keep_access(&output->file);
+	if (result < 0)
+		file_replacement_abandon(&output->file);
+	return result < 0 ? error_set(error, result, "cannot write %s: %s", path, strerror(-result)) : 0;
+}
+
+bool output_is_terminal(const struct output *output)
+{
+	return output->path == NULL && isatty(STDOUT_FILENO) == 1;
 }
 
 static void write_out(struct output *output)
@@ -32,16 +50,16 @@ void output_flush(struct output *output)
 		write_out(output);
 }
 
-/* Some file systems report a full disk only at close(2); closing a duplicate leaves stdout itself open. */
-static void check_stdout(struct output *output)
+static int fail_stdout(int result, struct error *error)
 {
-	int duplicate;
+	return error_set(error, result, "cannot write to standard output: %s", strerror(-result));
+}
 
-	if (output->status < 0)
-		return;
-	duplicate = dup(STDOUT_FILENO);
-	if (duplicate < 0 || close(duplicate) < 0)
-		output->status = -errno;
+int output_check_stdout(struct error *error)
+{
+	const int duplicate = dup(STDOUT_FILENO);
+
+	return duplicate < 0 || close(duplicate) < 0 ? fail_stdout(-errno, error) : 0;
 }
 
 int output_close(struct output *output, struct error *error)
@@ -50,13 +68,8 @@ int output_close(struct output *output, struct error *error)
 		return 0;
 	write_out(output);
 	buffer_release(&output->buffer);
-	if (output->path == NULL) {
-		check_stdout(output);
-		if (output->status < 0)
-			error_set(error, output->status, "cannot write to standard output: %s",
-				  strerror(-output->status));
-		return output->status;
-	}
+	if (output->path == NULL)
+		return output->status < 0 ? fail_stdout(output->status, error) : output_check_stdout(error);
 	if (output->status < 0) {
 		file_replacement_abandon(&output->file);
 		return error_set(error, output->status, "cannot write %s: %s", output->path,

@@ -15,16 +15,19 @@
 struct output {
 	struct buffer buffer;
 	struct file_replacement file;
-	const char *path; /* NULL for stdout */
+	const char *path; /* NULL for stdout, also where "-" was named */
 	bool kept;        /* all text stays in the buffer, for the caller */
 	int status;       /* first negative errno of a write; later writes are dropped */
 };
 
 /*
- * Opens stdout, or the file `path`; a file that exists is replaced only with `replace` (else -EEXIST).
- * Returns 0, or a negative errno with a sentence.
+ * Opens stdout for NULL or "-", else the file `path`; a file that exists is replaced only with `replace`
+ * (else -EEXIST), and keeps its permissions. Returns 0, or a negative errno with a sentence.
  */
 int output_open(struct output *output, const char *path, bool replace, struct error *error);
+
+/* Whether an output that is open goes to a terminal. */
+bool output_is_terminal(const struct output *output);
 
 /* Writes the buffer out when it is large; keeps the first error for output_close(). */
 void output_flush(struct output *output);
@@ -34,6 +37,12 @@ void output_flush(struct output *output);
  * failed write with a sentence; nothing is left of the file then.
  */
 int output_close(struct output *output, struct error *error);
+
+/*
+ * Reports what some file systems tell only at close(2), as that the disk is full; stdout itself stays open.
+ * Returns 0, or a negative errno with a sentence. output_close() does this.
+ */
+int output_check_stdout(struct error *error);
 
 /* Gives up: removes the half-written file. */
 void output_abandon(struct output *output);

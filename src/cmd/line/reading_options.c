@@ -14,13 +14,13 @@ static const char *const names[] = {
 
 static const struct option backend_options_list[] = {
 	{OPTION('\0', "backend", "BACKEND", struct backend_options, backend), .choices = names,
-	 .in_file = true,
+	 .in_file = true, .about = OPTION_ABOUT_HOST,
 	 .description = "read all threads in one pass (bpf; as root), or each from its files (procfs); "
 			"default auto: bpf where it works, which `ctop doctor` tells"},
-	{OPTION('\0', "scx-type", "NAME", struct backend_options, fields.type),
+	{OPTION('\0', "scx-type", "NAME", struct backend_options, fields.type), .about = OPTION_ABOUT_HOST,
 	 .description =
 		 "type of the scheduler's per-thread context, if several fit; default: chosen by name"},
-	{OPTION('\0', "scx-map", "NAME", struct backend_options, fields.map),
+	{OPTION('\0', "scx-map", "NAME", struct backend_options, fields.map), .about = OPTION_ABOUT_HOST,
 	 .description = "the task storage of the sched_ext scheduler in which contexts are, where it has "
 			"several; default by its name"},
 };
@@ -29,11 +29,12 @@ const struct option_table backend_option_table = {"Reading", backend_options_lis
 						  ARRAY_COUNT(backend_options_list)};
 
 static const struct option root_options_list[] = {
-	{OPTION('\0', "proc-root", "DIR", struct root_options, roots[ROOT_PROC]),
+	{OPTION('\0', "proc-root", "DIR", struct root_options, roots[ROOT_PROC]), .about = OPTION_ABOUT_HOST,
 	 .description = "read this instead of /proc: a saved tree, or the host's from inside a container"},
-	{OPTION('\0', "sys-root", "DIR", struct root_options, roots[ROOT_SYS]),
+	{OPTION('\0', "sys-root", "DIR", struct root_options, roots[ROOT_SYS]), .about = OPTION_ABOUT_HOST,
 	 .description = "read this instead of /sys"},
 	{OPTION('\0', "cgroup-root", "DIR", struct root_options, roots[ROOT_CGROUP]),
+	 .about = OPTION_ABOUT_HOST,
 	 .description = "read this instead of the cgroup2 mount found in /proc/self/mountinfo"},
 };
 
@@ -41,8 +42,9 @@ const struct option_table root_option_table = {"Roots", root_options_list, ARRAY
 
 static const struct option heap_options_list[] = {
 	{OPTION('\0', "no-heap", NULL, struct heap_options, no_heap), .in_file = true,
+	 .about = OPTION_ABOUT_HOST,
 	 .description = "do not read what jemalloc programs allocate (nothing is stopped to read it)"},
-	{OPTION('\0', "allow-stop", NULL, struct heap_options, allow_stop),
+	{OPTION('\0', "allow-stop", NULL, struct heap_options, allow_stop), .about = OPTION_ABOUT_HOST,
 	 .description = "stop a thread for up to 250 ms where its allocation counters cannot be found "
 			"otherwise (as with musl)"},
 };

@@ -75,7 +75,8 @@ static const struct option list[] = {
 	{OPTION('\0', "max-bytes", "N", struct report_options, max_bytes), .minimum = 1, .maximum = 1e18,
 	 .description = "refuse a file with more bytes of JSON than this (default 4294967296)"},
 	{OPTION('o', "output", "OUT", struct report_options, output),
-	 .description = "write to this file, which is replaced only once the report is complete"},
+	 .description = "write to this file, which is replaced only once the report is complete; - for "
+			"standard output"},
 	{OPTION('\0', "ascii", NULL, struct report_options, ascii),
 	 .description = "use only ASCII characters in text"},
 	{OPTION('b', NULL, NULL, struct report_options, as_batch),

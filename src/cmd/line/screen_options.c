@@ -59,9 +59,9 @@ static void describe_tab(struct buffer *buffer)
 
 static const struct option list[] = {
 	{OPTION('t', "tab", "TAB", struct screen_options, tab), .describe = describe_tab, .in_file = true,
-	 .list = list_tabs},
+	 .list = list_tabs, .about = OPTION_ABOUT_ROWS},
 	{PARSED_OPTION('\0', "mode", "MODE", struct screen_options, mode, parse_mode), .print = print_mode,
-	 .list = list_modes, .in_file = true,
+	 .list = list_modes, .in_file = true, .about = OPTION_ABOUT_ROWS,
 	 .description = "numbers per second (rate), of the last interval, since the base, or in total"},
 	{OPTION('f', "filter", "FILTER", struct screen_options, filter), .in_file = true,
 	 .description = "show only rows whose name contains this text or matches /REGEX/ (or does not, with "
@@ -74,7 +74,7 @@ static const struct option list[] = {
 	 .description =
 		 "show only threads in this cgroup and below it, as the filter 'cgroup = CGROUP' "
 		 "does: a path, its last names, a glob for whole paths, or a container; may be repeated"},
-	{OPTION('\0', "all", NULL, struct screen_options, all),
+	{OPTION('\0', "all", NULL, struct screen_options, all), .about = OPTION_ABOUT_ROWS,
 	 .description =
 		 "print groups that did nothing in the span, and those without a number in the tab, too: in "
 		 "text they are counted in lines at the end; on the screen the key a shows idle ones"},

@@ -73,6 +73,11 @@ int snapshot_files_check(const char *const paths[], size_t count, struct error *
 {
 	if (count == 2 && strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
 		return error_set(error, -EINVAL, "standard input can be one side of a comparison, not both");
+	for (size_t i = 0; i < count; i++) {
+		if (history_moment_is_named(paths[i]) &&
+		    history_moment_check(paths[i], clock_ns(CLOCK_REALTIME), error) < 0)
+			return -EINVAL;
+	}
 	return 0;
 }
 

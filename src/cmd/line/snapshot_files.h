@@ -20,7 +20,8 @@ int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, st
 /* Releases all three, which may be NULL. */
 void snapshot_file_release(struct history_moment *file);
 
-/* Refuses "-" twice: 0, or -EINVAL with a sentence. So does snapshot_files_read(). */
+/* Refuses "-" twice, and times that are none: 0, or -EINVAL with a sentence. So does snapshot_files_read().
+ */
 int snapshot_files_check(const char *const paths[], size_t count, struct error *error);
 
 /*

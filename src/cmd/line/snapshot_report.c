@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/unicode.h"
 #include "command.h"
@@ -20,6 +19,8 @@ enum {
 int snapshot_report_open(struct snapshot_report *report, const struct report_options *options,
 			 const struct view_options *view, bool replace, struct error *error)
 {
+	const int result = output_open(&report->output, options->output, replace, error);
+
 	report->how.grouping = view_options_grouping(view);
 	report->how.by_flags = report->how.grouping.reference = options->reference;
 	report->only_metrics = options->metrics != NULL && options->sections == NULL;
@@ -27,10 +28,10 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 		.format = (enum report_format)options->format,
 		.out = &report->output.buffer,
 		.ascii = options->ascii || !unicode_in_locale(),
-		.to_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1,
+		.to_terminal = output_is_terminal(&report->output),
 		.csv_safe = view->csv_safe,
 	};
-	return output_open(&report->output, options->output, replace, error);
+	return result;
 }
 
 static int match_threads(struct snapshot_report *report, struct error *error)

@@ -14,6 +14,7 @@
 #include "base/queue.h"
 #include "cmd/line/capture_loop.h"
 #include "cmd/line/command.h"
+#include "cmd/line/output.h"
 #include "cmd/line/screen_options.h"
 #include "cmd/line/signals.h"
 #include "lookups.h"
@@ -97,7 +98,7 @@ static void note_scheduler(const struct batch *batch)
 	if (!batch->round.task_fields || now->task_fields.context_of != NULL)
 		return;
 	if (!session_scheduler_runs(batch->session))
-		command_note("no sched_ext scheduler runs, so that there is nothing that one keeps");
+		command_note("no sched_ext scheduler runs: its columns are empty");
 	else
 		command_note("what the sched_ext scheduler keeps is not read: %s%s%s",
 			     result->detail != NULL ? result->detail : reasons[result->reason].words,
@@ -330,6 +331,8 @@ int batch_run(const struct batch_options *options, bool *ret_left_behind, struct
 			result = run_rounds(&batch, error);
 		if (result == 0 && batch.signal == 0)
 			batch.signal = signals_take(&batch.signals); /* while the last table was written */
+		if (result == 0 && batch.signal == 0)
+			result = output_check_stdout(error);
 		signals_restore(&batch.signals);
 		*ret_left_behind = !capture_loop_stop(batch.capture,
 						      clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);

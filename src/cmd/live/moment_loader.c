@@ -206,7 +206,7 @@ static char *describe(struct moment_loader *loader, const struct history_round *
 		const int64_t jump = round->clock_jump_ns;
 
 		append_separator(&text);
-		buffer_append_format(&text, "the clock was set %s by ", jump < 0 ? "back" : "on");
+		buffer_append_format(&text, "the clock was set %s by ", jump < 0 ? "back" : "forward");
 		append_length(&text, jump < 0 ? -(uint64_t)jump : (uint64_t)jump);
 	}
 	return text.length != 0 ? buffer_steal(&text) : NULL;

@@ -102,11 +102,11 @@ static void tell_pause(struct record_loop *loop, int result, const struct error 
 
 	if (result < 0 && loop->paused_since == 0) {
 		loop->paused_since = clock_ns(CLOCK_MONOTONIC);
-		command_note("recording pauses and goes on by itself: %s", error->text);
+		command_note("recording pauses, and resumes by itself: %s", error->text);
 		tell_status(loop, "");
 	} else if (result == 0 && loop->paused_since != 0) {
 		append_time(&line, clock_ns(CLOCK_MONOTONIC) - loop->paused_since);
-		command_note("recording goes on after %s", line.data);
+		command_note("recording goes on after a pause of %s", line.data);
 		loop->paused_since = 0;
 		tell_status(loop, "");
 	}
@@ -165,7 +165,7 @@ static void store_marks(struct record_loop *loop, const struct snapshot *full)
 	if (full != NULL && loop->mark_count != 0)
 		result = save_name_write(full, NULL, loop->options->history.directory, &path, NULL, &error);
 	if (result < 0)
-		command_note("no snapshot of what was noticed: %s", error.text);
+		command_note("cannot save a snapshot for the mark: %s", error.text);
 	if (path != NULL)
 		name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
 	for (size_t i = 0; i < loop->mark_count; i++) {
@@ -432,7 +432,7 @@ int record_loop_run(const struct record_loop_options *options, bool *ret_left_be
 	}
 	/* it may still use both while the process ends */
 	if (left_behind) {
-		command_note("what is read hangs and is left behind");
+		command_note("a read hangs in the kernel; ctop ends without waiting for it");
 	} else {
 		capture_loop_release(loop.capture);
 		queue_release(loop.queue);

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -104,10 +106,12 @@ void record_rules_release(struct record_rules *rules)
 
 /* --- the kernel tells --- */
 
+/* -EXDEV for a file of a saved tree, which signals nothing and is left as it is. */
 static int open_trigger(const char *path, double percent, uint64_t window_ns)
 {
 	const uint64_t window_us = window_ns / NS_PER_US;
 	uint64_t stall_us = (uint64_t)(percent / 100 * (double)window_us);
+	struct statfs status;
 	char words[64];
 	int descriptor, length;
 
@@ -117,6 +121,10 @@ static int open_trigger(const char *path, double percent, uint64_t window_ns)
 	descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (descriptor < 0)
 		return -errno;
+	if (fstatfs(descriptor, &status) < 0 || status.f_type != PROC_SUPER_MAGIC) {
+		close(descriptor);
+		return -EXDEV;
+	}
 	length = snprintf(words, sizeof(words), "some %llu %llu", (unsigned long long)stall_us,
 			  (unsigned long long)window_us);
 	/* with its NUL: the kernel reads a string */
@@ -268,9 +276,7 @@ static const struct table_row *find_worst(const struct table *table, struct reco
 			watched->unknown = cell->reason;
 		else
 			watched->has_number = true;
-		/* a lower bound proves only that the number is at least so large */
-		if (rule->is_delayed || !limit_holds(&rule->limit, cell, &known) ||
-		    (!upwards && cell->partial))
+		if (rule->is_delayed || !limit_holds(&rule->limit, cell, &known))
 			continue;
 		if (worst == NULL || (upwards ? cell_number(cell) > cell_number(&worst->cells[0])
 					      : cell_number(cell) < cell_number(&worst->cells[0])))

@@ -58,8 +58,12 @@ said=$(setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs \
 status=$?
 result "it exports with these rights" "$([ $status = 0 ] || echo "status $status: $said")"
 result "groups of root are there" "$(grep -qE '^ctop_group_threads\{axis="user",group="(root|0)"\} [1-9]' "$page" || cat "$page" 2>&1)"
-"$ctop" export --textfile "$directory/root.prom" -g user -n 2 -d 0.5
+said=$("$ctop" export --textfile "$directory/root.prom" -g user -n 2 -d 0.5 2>&1)
+status=$?
+result "root exports" "$([ $status = 0 ] || echo "status $status: $said")"
 # threads that are kept from BPF one run may notice and another not; what ended is told by BPF, too
 result "it reads all that root reads" "$(sed -n 's/^\(ctop_feature_on.*\)/\1/p' "$page" >"$directory/own"
-    sed -n 's/^\(ctop_feature_on.*\)/\1/p' "$directory/root.prom" | grep -v '"scx"\|"latency"\|"bpf"' | grep -vxFf "$directory/own")"
+    sed -n 's/^\(ctop_feature_on.*\)/\1/p' "$directory/root.prom" >"$directory/all"
+    [ -s "$directory/own" ] && [ -s "$directory/all" ] || echo "no features"
+    grep -v '"scx"\|"latency"\|"bpf"' "$directory/all" | grep -vxFf "$directory/own")"
 finish

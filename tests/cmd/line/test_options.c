@@ -11,7 +11,7 @@
 #include "cmd/line/view_options.h"
 
 struct values {
-	bool batch;
+	bool batch, no_delay;
 	double interval;
 	int format;
 	struct option_numbers pids;
@@ -29,7 +29,12 @@ static const struct option own[] = {
 	 .value_name = "SEC",
 	 .offset = offsetof(struct values, interval),
 	 .minimum = 0.1,
-	 .maximum = 3600},
+	 .maximum = 3600,
+	 .about = OPTION_ABOUT_HOST},
+	{.name = "no-delay",
+	 .kind = OPTION_FLAG,
+	 .excludes = "interval",
+	 .offset = offsetof(struct values, no_delay)},
 	{.name = "format",
 	 .kind = OPTION_CHOICE,
 	 .value_name = "FORMAT",
@@ -40,6 +45,7 @@ static const struct option own[] = {
 	 .value_name = "PID",
 	 .minimum = 1,
 	 .maximum = INT32_MAX,
+	 .about = OPTION_ABOUT_HOST,
 	 .offset = offsetof(struct values, pids)},
 	{.letter = 'o',
 	 .name = "output",
@@ -62,7 +68,7 @@ struct parsed {
 	char *words[WORDS_MAX];
 	char copies[WORDS_MAX][64];
 	int operands;
-	bool help;
+	enum option_request request;
 	struct option_set given;
 	struct error error;
 };
@@ -77,7 +83,7 @@ static void parse(struct parsed *parsed, const char *const *words)
 		parsed->words[count] = parsed->copies[count];
 	}
 	parsed->operands = options_parse(uses, ARRAY_COUNT(uses), &parsed->values, parsed->words, count,
-					 &parsed->help, &parsed->given, &parsed->error);
+					 &parsed->request, &parsed->given, &parsed->error);
 }
 
 #define PARSE(parsed, ...) parse(parsed, (const char *const[]){__VA_ARGS__, NULL})
@@ -106,7 +112,7 @@ static void test_forms(void **state)
 	assert_int_equal(parsed.values.view.flatten.count, 2);
 	assert_string_equal(parsed.values.view.flatten.items[1], "/b");
 	assert_int_equal(parsed.values.view.axis, AXIS_THREAD);
-	assert_false(parsed.help);
+	assert_int_equal(parsed.request, OPTION_REQUEST_NONE);
 	end(&parsed);
 }
 
@@ -128,12 +134,61 @@ static void test_help(void **state)
 
 	(void)state;
 	PARSE(&parsed, "-bh", "--nonsense");
-	assert_true(parsed.help && parsed.operands >= 0);
+	assert_true(parsed.request == OPTION_REQUEST_HELP && parsed.operands >= 0);
 	PARSE(&parsed, "--help");
-	assert_true(parsed.help);
+	assert_int_equal(parsed.request, OPTION_REQUEST_HELP);
 	PARSE(&parsed, "--", "--help");
-	assert_false(parsed.help);
+	assert_int_equal(parsed.request, OPTION_REQUEST_NONE);
 	assert_int_equal(parsed.operands, 1);
+	/* wherever help is understood, so is the version; the first of them counts */
+	PARSE(&parsed, "-bV", "--nonsense");
+	assert_true(parsed.request == OPTION_REQUEST_VERSION && parsed.operands >= 0);
+	PARSE(&parsed, "one", "--version", "-h");
+	assert_int_equal(parsed.request, OPTION_REQUEST_VERSION);
+	PARSE(&parsed, "-o", "-V");
+	assert_int_equal(parsed.request, OPTION_REQUEST_NONE);
+}
+
+static void test_contradictions(void **state)
+{
+	struct parsed parsed;
+
+	(void)state;
+	PARSE(&parsed, "-d", "1", "--no-delay");
+	assert_int_equal(parsed.operands, -EINVAL);
+	assert_string_equal(parsed.error.text,
+			    "--no-delay and --interval contradict each other: leave one out");
+	PARSE(&parsed, "--no-delay", "-b");
+	assert_int_equal(parsed.operands, 0);
+}
+
+/* Options about something are refused by any of their names; others are not. */
+static void test_refused_when_given(void **state)
+{
+	struct parsed parsed;
+
+	(void)state;
+	PARSE(&parsed, "-b", "--format", "tsv", "--limit", "0", "-p", "1");
+	assert_true(options_have(uses, ARRAY_COUNT(uses), &parsed.given, "limit"));
+	assert_false(options_have(uses, ARRAY_COUNT(uses), &parsed.given, "interval"));
+	assert_int_equal(options_refuse(uses, ARRAY_COUNT(uses), &parsed.given, OPTION_ABOUT_HOST, "is not",
+					&parsed.error),
+			 -EINVAL);
+	assert_string_equal(parsed.error.text, "-p is not");
+	assert_int_equal(options_refuse(uses, ARRAY_COUNT(uses), &parsed.given, OPTION_ABOUT_ROWS, "is not",
+					&parsed.error),
+			 0);
+	end(&parsed);
+	PARSE(&parsed, "-d1", "--sort-by", "cpu%");
+	assert_int_equal(options_refuse(uses, ARRAY_COUNT(uses), &parsed.given, OPTION_ABOUT_HOST, "is not",
+					&parsed.error),
+			 -EINVAL);
+	assert_string_equal(parsed.error.text, "--interval is not");
+	assert_int_equal(options_refuse(uses, ARRAY_COUNT(uses), &parsed.given, OPTION_ABOUT_ROWS, "is not",
+					&parsed.error),
+			 -EINVAL);
+	assert_string_equal(parsed.error.text, "--sort-by is not");
+	end(&parsed);
 }
 
 struct refusal {
@@ -192,6 +247,8 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_last_value_counts),
 		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_refused_when_given),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_commands_are_found),
 	};

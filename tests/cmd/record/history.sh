@@ -19,6 +19,7 @@ clean()
     rm -rf "$directory"
 }
 trap clean EXIT
+trap 'exit 1' HUP INT TERM
 history=$directory/history
 export XDG_CONFIG_HOME="$directory" TZ=UTC
 
@@ -164,8 +165,8 @@ result "a range is shown" "$(echo "$range" | grep -q "^$history@20.*\.\.20.*  ra
 result "with what ran in it" "$(echo "$range" | awk -v burns="$burns" '$1 == burns { cpu = $2 } END { if (cpu < 1) print "CPU% is", cpu }')"
 refused "a range that ends first" 1 "the range is empty: it ends at " "$ctop" show "$history@now..-1h"
 refused "a range outside" 1 "nothing was recorded from .* has rounds from " "$ctop" show "$history@-2h..-1h"
-refused "a range of no time" 1 "as a range of a history: .*did you mean '09:40'" "$ctop" show "$history@-1h..9.40"
-refused "a time that is none" 1 "and as a moment of a history: .*did you mean '09:40'" "$ctop" show "$history@9.40"
+refused "a range of no time" 2 "as a range of a history: .*did you mean '09:40'" "$ctop" show "$history@-1h..9.40"
+refused "a time that is none" 2 "and as a moment of a history: .*did you mean '09:40'" "$ctop" show "$history@9.40"
 refused "a moment of nothing" 1 "$directory/no" "$ctop" show "$directory/no@now"
 said=$("$ctop" diff "$history@@$((first / 1000000000 + 1))" "$history@now" -g process --fail-if "after:run_time_ns($burns) > 1ms" 2>&1)
 status=$?
@@ -197,6 +198,11 @@ refused "what is cut is damaged" 1 "rounds: it is damaged" "$ctop" dump --histor
 # --- a gap ---
 
 sleep 3 # in which nobody records
+# a second after the newest round is that of the day before, though the clock has passed it by now
+newest=$(date -u -d "@${last%?????????}" +%H:%M:%S)
+after=$(date -u -d "@$((${last%?????????} + 1))" +%H:%M:%S)
+result "times of day are the last ones before the newest round" "$(dump --mode total --format csv --limit 1 --from "$after" --to "$newest" |
+    awk -F, 'NR == 1 && $1 != "time_unix_ns"; END { if (NR != 7) print NR, "lines" }')"
 "$ctop" record --no-heap -d 0.5 -n 2 --history "$history" 2>/dev/null
 result "a gap is listed" "$("$ctop" history --history "$history" | grep -A 3 '^## gaps' | grep -q 'not recorded' || "$ctop" history --history "$history")"
 result "nothing is counted over it" "$(dump --format csv --limit 1 | awk 'END { if (NR != 7) print NR - 1, "tables" }')"

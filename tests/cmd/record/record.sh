@@ -22,6 +22,7 @@ clean()
     rm -rf "$directory"
 }
 trap clean EXIT
+trap 'exit 1' HUP INT TERM
 
 # rounds HISTORY: how many it has.
 rounds()
@@ -192,8 +193,8 @@ ln -s loop "$directory/loop"
 refused "a loop of links is none" 1 "$directory/loop: Too many levels of symbolic links; name another" --history "$directory/loop"
 refused "a rule is checked first" 2 "did you mean run_time_ns" --history "$directory/no" --when 'run_tim_ns(*) > 1s'
 refused "pressure in percent" 2 "psi.cpu > 20" --history "$directory/no" --when 'psi.cpu > 20ms'
-refused "a length of time" 2 "no length of time" --history "$directory/no" --keep 14
-refused "a size" 2 "no size" --history "$directory/no" --max-size 2X
+refused "a length of time" 2 "not a length of time" --history "$directory/no" --keep 14
+refused "a size" 2 "not a size" --history "$directory/no" --max-size 2X
 result "nothing was made of it" "$(ls -d "$directory/no" 2>/dev/null)"
 
 # --- rules ---

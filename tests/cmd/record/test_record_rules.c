@@ -4,6 +4,7 @@
 #include "tests/session/session_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "cmd/record/record_rules.h"
 #include "tests/diff/delay_fixture.h"
 
@@ -292,6 +294,37 @@ static void test_pressure(void **state)
 	record_rules_release(rules);
 }
 
+/* A saved tree is not written to: its rules are judged from rounds. */
+static void test_saved_tree(void **state)
+{
+	static const char average[] = "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\n";
+	struct record_rules *rules = parse("psi.memory > 20", 0);
+	char tree[] = "/tmp/ctop-pressure-XXXXXX", directory[64], path[80];
+	const struct record_hit *hits;
+	struct buffer text = {0};
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(tree));
+	snprintf(directory, sizeof(directory), "%s/pressure", tree);
+	snprintf(path, sizeof(path), "%s/memory", directory);
+	assert_int_equal(mkdir(directory, 0755), 0);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_true(fputs(average, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(record_rules_watch(rules, tree, 2 * NS_PER_S), 0);
+	assert_int_equal(file_read(AT_FDCWD, path, &text, 1000), 0);
+	assert_string_equal(text.data, average);
+	assert_int_equal(judge(rules, make_pressure(20, 1000000, true), &hits), 0);
+	assert_int_equal(judge(rules, make_pressure(22, 1900000, true), &hits), 1);
+	buffer_release(&text);
+	record_rules_release(rules);
+	unlink(path);
+	rmdir(directory);
+	rmdir(tree);
+}
+
 /* The kernel tells; where it cannot be asked, rounds do. */
 static void test_kernel(void **state)
 {
@@ -339,15 +372,11 @@ static void test_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_axes),
-		cmocka_unit_test(test_unmatched),
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_rest),
-		cmocka_unit_test(test_pressure),
-		cmocka_unit_test(test_kernel),
-		cmocka_unit_test(test_delayed),
-		cmocka_unit_test(test_delayed_by_nobody),
+		cmocka_unit_test(test_axes),       cmocka_unit_test(test_unmatched),
+		cmocka_unit_test(test_rates),      cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_rest),       cmocka_unit_test(test_pressure),
+		cmocka_unit_test(test_saved_tree), cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_delayed),    cmocka_unit_test(test_delayed_by_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@ if ! command -v systemd-analyze >/dev/null; then
 fi
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
+trap 'exit 1' HUP INT TERM
 program=$(cd "$(dirname "$ctop")" && pwd)/$(basename "$ctop")
 
 # the program that would be installed, and the page that `man` has not found yet

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cgroup.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmocka_include.h"
+
+#include "wait.h"
+
+enum {
+	CGROUPS_MAX = 8,
+	LEFT_SECONDS = 10, /* for one that is left to become empty */
+};
+
+static char *made[CGROUPS_MAX];
+static pid_t owner;
+
+static bool is_gone(const char *path)
+{
+	return rmdir(path) == 0 || errno != EBUSY;
+}
+
+static void kill_members(const char *path)
+{
+	char name[4352];
+	FILE *file;
+	pid_t member;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
+	file = fopen(name, "re");
+	while (file != NULL && fscanf(file, "%d", &member) == 1) {
+		/* 0 is one of another pid namespace */
+		if (member > 0 && member != owner)
+			kill(member, SIGKILL);
+	}
+	if (file != NULL)
+		fclose(file);
+}
+
+static void remove_left(void)
+{
+	/* children end, too */
+	for (size_t i = 0; i < CGROUPS_MAX && getpid() == owner; i++) {
+		if (made[i] == NULL)
+			continue;
+		kill_members(made[i]);
+		wait_at_most(LEFT_SECONDS, is_gone(made[i]));
+	}
+}
+
+int test_cgroup_make(const char *path)
+{
+	size_t place = 0;
+
+	while (place < CGROUPS_MAX && made[place] != NULL)
+		place++;
+	assert_true(place < CGROUPS_MAX);
+	if (mkdir(path, 0755) != 0)
+		return -1;
+	if (owner == 0)
+		atexit(remove_left);
+	owner = getpid();
+	made[place] = strdup(path);
+	return 0;
+}
+
+void test_cgroup_remove(const char *path)
+{
+	await("the cgroup is empty", is_gone(path));
+	for (size_t i = 0; i < CGROUPS_MAX; i++) {
+		if (made[i] == NULL || strcmp(made[i], path) != 0)
+			continue;
+		free(made[i]);
+		made[i] = NULL;
+	}
+}
