@@ -191,3 +191,27 @@ double page_value(const char *page, const char *series)
 	found = strstr(page, search);
 	return found != NULL ? strtod(found + strlen(search), NULL) : NAN;
 }
+
+void exporter_expect_refused(int connection, const char *what)
+{
+	char answer[4096] = "";
+	ssize_t count = recv(connection, answer, strlen("HTTP/1.1 400"), MSG_WAITALL);
+
+	if (count > 0 && strncmp(answer, "HTTP/1.1 4", 10) != 0 && strncmp(answer, "HTTP/1.1 5", 10) != 0)
+		fail_msg("%s is answered: %s", what, answer);
+	while (count > 0)
+		count = recv(connection, answer, sizeof(answer), 0);
+	/* it is reset where something was not read */
+	if (count < 0 && errno != ECONNRESET)
+		fail_msg("%s: %s", what, strerror(errno));
+	close(connection);
+}
+
+int exporter_send(const struct exporter *exporter, const char *bytes, size_t length)
+{
+	const int connection = exporter_connect(exporter);
+
+	assert_int_equal(send(connection, bytes, length, MSG_NOSIGNAL), length);
+	shutdown(connection, SHUT_WR);
+	return connection;
+}

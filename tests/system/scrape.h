@@ -23,6 +23,12 @@ void exporter_end(struct exporter *exporter);
 /* A connection to it, blocking, with 20 s for each read; -1 where it cannot be made. */
 int exporter_connect(const struct exporter *exporter);
 
+/* Sends all bytes over a connection of its own, which it returns; nothing more is sent over it. */
+int exporter_send(const struct exporter *exporter, const char *bytes, size_t length);
+
+/* Closes the connection once the exporter has; an answer before that must refuse what was sent. */
+void exporter_expect_refused(int connection, const char *what);
+
 /*
  * Sends a whole request and reads the whole answer, by its Content-Length (`has_body` false: of HEAD). NULL
  * when the connection ends before. The caller frees it.

@@ -336,31 +336,6 @@ static void test_late_readers(void **state)
 	helper_end(&load);
 }
 
-/* The connection is closed; an answer before that refuses what was sent. */
-static void expect_refused(int connection, const char *what)
-{
-	char answer[4096] = "";
-	ssize_t count = recv(connection, answer, strlen("HTTP/1.1 400"), MSG_WAITALL);
-
-	if (count > 0 && strncmp(answer, "HTTP/1.1 4", 10) != 0 && strncmp(answer, "HTTP/1.1 5", 10) != 0)
-		fail_msg("%s is answered: %s", what, answer);
-	while (count > 0)
-		count = recv(connection, answer, sizeof(answer), 0);
-	/* it is reset where something was not read */
-	if (count < 0 && errno != ECONNRESET)
-		fail_msg("%s: %s", what, strerror(errno));
-	close(connection);
-}
-
-static int send_all(const struct exporter *exporter, const char *bytes, size_t length)
-{
-	const int connection = exporter_connect(exporter);
-
-	assert_int_equal(send(connection, bytes, length, MSG_NOSIGNAL), length);
-	shutdown(connection, SHUT_WR);
-	return connection;
-}
-
 /* Requests that are none, and headers without end. */
 static void test_nonsense(void **state)
 {
@@ -380,16 +355,16 @@ static void test_nonsense(void **state)
 	(void)state;
 	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", NULL});
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-		connections[i] = send_all(&exporter, requests[i], strlen(requests[i]));
+		connections[i] = exporter_send(&exporter, requests[i], strlen(requests[i]));
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-		expect_refused(connections[i], requests[i]);
-	expect_refused(send_all(&exporter, hello, sizeof(hello) - 1), "the hello of TLS");
+		exporter_expect_refused(connections[i], requests[i]);
+	exporter_expect_refused(exporter_send(&exporter, hello, sizeof(hello) - 1), "the hello of TLS");
 	connection = exporter_connect(&exporter);
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "GET /metrics HTTP/1.1\r\nX: ", 26);
 	for (size_t i = 0; i < 64 && send(connection, line, sizeof(line), MSG_NOSIGNAL) > 0; i++)
 		memset(line, 'x', sizeof(line));
-	expect_refused(connection, "a header of 256 KiB");
+	exporter_expect_refused(connection, "a header of 256 KiB");
 	page = exporter_scrape_for(&exporter, first_group);
 	assert_is_small(page);
 	free(page);
