@@ -30,7 +30,7 @@ enum {
 	DESCRIPTORS_NEEDED = 32,
 	FIRST_ROUND_BUDGET_NS = 250 * NS_PER_MS, /* before the first interval */
 	EXPENSIVE_BUDGET_LEAST_NS = 5 * NS_PER_MS,
-	LONGEST_BUDGETED_S = 60,
+	LONGEST_PAUSE_S = 60,                /* that counts in budgets */
 	NOHZ_FULL_LAG_NS = 1100 * NS_PER_MS, /* sched_tick_remote() of kernel/sched/core.c: each second */
 };
 
@@ -597,9 +597,14 @@ int capture_round(struct capture *capture, const struct capture_round_options *o
 	} else if (capture->previous != NULL) {
 		uint64_t interval = clock_ns(CLOCK_BOOTTIME) - capture->last_started_ns;
 
+		const uint64_t usual = capture->last_interval_ns > LONGEST_PAUSE_S * NS_PER_S
+					       ? capture->last_interval_ns
+					       : LONGEST_PAUSE_S * NS_PER_S;
+
 		/* after a pause, or when the host was suspended, it is not hours that count */
-		if (interval > LONGEST_BUDGETED_S * NS_PER_S)
-			interval = LONGEST_BUDGETED_S * NS_PER_S;
+		capture->last_interval_ns = interval;
+		if (interval > usual)
+			interval = usual;
 		round.budget_ns = (uint64_t)((double)interval * capture->budget_percent / 100.0);
 	}
 	round.expensive_budget_ns = round.budget_ns > EXPENSIVE_BUDGET_LEAST_NS ? round.budget_ns

@@ -195,6 +195,7 @@ struct capture {
 
 	uint64_t round;                   /* of captures taken */
 	uint64_t last_started_ns;         /* CLOCK_BOOTTIME */
+	uint64_t last_interval_ns;        /* between the starts of the last two rounds */
 	uint64_t last_clock_ns;           /* see struct round */
 	uint32_t resume_tgid, resume_tid; /* where the sources that are not needed ran out of budget */
 	uint32_t resume_smaps;            /* process where smaps_rollup did */

@@ -128,11 +128,11 @@ packages_install()
     esac
 }
 
-# packages_debian_mirror: the Debian archive that this system's package sources name, or nothing.
+# packages_debian_mirror [-security]: the Debian archive, or that of security, that this system's package sources name, or nothing.
 packages_debian_mirror()
 {
     cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
-        grep -v '^#' | sed -n 's#.*\(https\{0,1\}://[^ ]*/debian\)/\{0,1\}\([ ].*\)\{0,1\}$#\1#p' | head -n 1
+        grep -v '^#' | sed -n "s#.*\\(https\\{0,1\\}://[^ ]*/debian${1-}\\)/\\{0,1\\}\\([ ].*\\)\\{0,1\\}\$#\\1#p" | head -n 1
 }
 
 # packages_ensure NEED...
@@ -174,9 +174,9 @@ packages_ensure()
         echo "Installing what is missing $purpose, packages: $(echo "$missing" | wc -w)" >&2
         # shellcheck disable=SC2086
         log=$(packages_install "$manager" $missing 2>&1 </dev/null) && return
-        # A package manager may install all or nothing: what only some tests need is tried one by one.
+        # The others install all or nothing, so what only some tests need is tried one by one; apt named it above.
         # shellcheck disable=SC2086
-        optional=$(packages_skipped "$manager" $missing | sed 's/^ *\([^:]*\):.*/\1/')
+        optional=$([ "$manager" = apt ] || packages_skipped "$manager" $missing | sed 's/^ *\([^:]*\):.*/\1/')
         needed=$(for name in $missing; do
             printf '%s\n' "$optional" | grep -qxF -e "$name" || printf '%s ' "$name"
         done)

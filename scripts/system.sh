@@ -69,7 +69,7 @@ system_create()
     done
     if [ $# -gt 1 ] && [ ! -f "$CTOP_DISTRIBUTIONS/$prepared.tar" ]; then
         "$3"
-        rm -rf "$system"/var/cache/apt/archives/*.deb
+        rm -rf "$system"/var/cache/apt/archives/*.deb "$CTOP_DISTRIBUTIONS/$2"-*.tar
         system_keep "$prepared"
     fi
 }

@@ -75,20 +75,17 @@ static void take_entries(struct process_list *list, size_t length)
 /* Adds the numbers among a directory's entries to list->ids. */
 static int add_directory(struct process_list *list, int directory)
 {
+	ssize_t length;
+
 	/* the way back to the start: cheaper than a new descriptor */
 	if (lseek(directory, 0, SEEK_SET) < 0)
 		return -errno;
-	for (;;) {
-		ssize_t length = getdents64(directory, list->entries, ENTRIES_SIZE);
-
-		if (length < 0)
-			return -errno;
-		if (length == 0)
-			break;
+	while ((length = getdents64(directory, list->entries, ENTRIES_SIZE)) > 0)
 		take_entries(list, (size_t)length);
-	}
+	if (length < 0)
+		length = -errno;
 	sort_ids(list);
-	return 0;
+	return (int)length;
 }
 
 static int list_directory(struct process_list *list, int directory)

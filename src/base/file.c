@@ -260,12 +260,19 @@ int file_replacement_open(struct file_replacement *replacement, const char *path
 
 int file_replacement_keep_access(struct file_replacement *replacement)
 {
-	struct stat former;
+	struct stat former, now;
+	mode_t mode;
 
 	if (fstatat(replacement->directory, replacement->name, &former, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	(void)!fchown(replacement->descriptor, former.st_uid, former.st_gid);
-	return fchmod(replacement->descriptor, former.st_mode & 0777) < 0 ? -errno : 0;
+	mode = former.st_mode & 0777;
+	/* of another group nobody is to read what that group could */
+	if (fchown(replacement->descriptor, former.st_uid, former.st_gid) < 0)
+		mode &= (mode_t)~070;
+	/* some file systems give all files one mode */
+	if (fstat(replacement->descriptor, &now) == 0 && (now.st_mode & 0777) == (former.st_mode & 0777))
+		return 0;
+	return fchmod(replacement->descriptor, mode) < 0 ? -errno : 0;
 }
 
 static int link_unnamed(const struct file_replacement *replacement, const char *name)

@@ -282,7 +282,7 @@ static void code_parent(struct round *round, const struct ended_set *set, struct
 		return;
 	name = coder_residual(&round->coder, &round->streams[STREAM_ENDED + 5],
 			      round->coder.decoding ? 0 : by->name, 0);
-	name = coder_below(&round->coder, name, set->names->strings.count);
+	name = name == 0 ? 0 : coder_below(&round->coder, name, set->names->strings.count);
 	if (round->coder.decoding)
 		by->name = (uint32_t)name;
 }

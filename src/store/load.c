@@ -220,8 +220,12 @@ static void end_cgroup(struct loader *loader, const struct frame *element)
 {
 	struct cgroup_record *record = element->target;
 
-	if ((element->seen[0] & 1) != 0)
-		return; /* has the first member of a nested record */
+	if ((element->seen[0] & 1) != 0) { /* has the first member of a nested record */
+		/* a part of the file that is not there */
+		if (record->missing[CGROUP_FILE_CPU_STAT] != REASON_READ)
+			record->missing[CGROUP_FILE_CPU_THROTTLING] = record->missing[CGROUP_FILE_CPU_STAT];
+		return;
+	}
 	loader->notes.older_cgroup = true;
 	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++)
 		record->missing[i] = REASON_NOT_IN_FILE;

@@ -179,7 +179,11 @@ static enum answer compare_cell(const struct term *term, const struct cell *cell
 		holds = known &&
 			word_matches(cell->text, term->text) == (term->limit.comparison == COMPARISON_EQUAL);
 	} else {
-		holds = limit_holds(&term->limit, cell, &known);
+		struct cell compared = *cell;
+
+		/* most kernels leave out what they keep per CPU, some pages of each thread */
+		compared.partial &= term->column != COLUMN_RSS;
+		holds = limit_holds(&term->limit, &compared, &known);
 	}
 	return !known ? ANSWER_UNKNOWN : holds ? ANSWER_YES : ANSWER_NO;
 }

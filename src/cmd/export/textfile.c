@@ -32,11 +32,9 @@ static int write_page(const struct textfile *textfile, const struct buffer *page
 
 	if (result < 0)
 		return result;
-	/* node_exporter is another user, whatever the umask is */
-	if (fchmod(replacement.descriptor, 0644) < 0)
-		result = -errno;
-	if (result == 0)
-		result = file_write_all(replacement.descriptor, page->data, page->length);
+	/* node_exporter is another user, whatever the umask is; some file systems give all files one mode */
+	(void)!fchmod(replacement.descriptor, 0644);
+	result = file_write_all(replacement.descriptor, page->data, page->length);
 	if (result == 0)
 		return file_replacement_commit(&replacement, error);
 	file_replacement_abandon(&replacement);
