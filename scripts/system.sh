@@ -55,7 +55,7 @@ system_create()
     elif [ -f "$archive" ]; then
         tar -C "$system" -xf "$archive"
     else
-        mirror=$(packages_debian_mirror)
+        mirror=$(packages_debian_mirror '')
         [ -n "$mirror" ] || fail "the system's package sources name no Debian archive"
         debootstrap --variant=minbase "$1" "$system" "$mirror" >"$CTOP_DISTRIBUTIONS/work/$1.log" 2>&1 ||
             fail "debootstrap: $(tail -n 1 "$CTOP_DISTRIBUTIONS/work/$1.log")"
