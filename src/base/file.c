@@ -262,6 +262,7 @@ int file_replacement_keep_access(struct file_replacement *replacement)
 {
 	struct stat former, now;
 	mode_t mode;
+	int result;
 
 	if (fstatat(replacement->directory, replacement->name, &former, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
@@ -269,10 +270,13 @@ int file_replacement_keep_access(struct file_replacement *replacement)
 	/* of another group nobody is to read what that group could */
 	if (fchown(replacement->descriptor, former.st_uid, former.st_gid) < 0)
 		mode &= (mode_t)~070;
-	/* some file systems give all files one mode */
-	if (fstat(replacement->descriptor, &now) == 0 && (now.st_mode & 0777) == (former.st_mode & 0777))
+	if (fchmod(replacement->descriptor, mode) == 0)
 		return 0;
-	return fchmod(replacement->descriptor, mode) < 0 ? -errno : 0;
+	result = -errno;
+	/* some file systems give all files one mode */
+	return fstat(replacement->descriptor, &now) == 0 && (now.st_mode & 0777) == (former.st_mode & 0777)
+		       ? 0
+		       : result;
 }
 
 static int link_unnamed(const struct file_replacement *replacement, const char *name)

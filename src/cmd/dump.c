@@ -350,7 +350,7 @@ static int parse_span(const struct dump_options *options, uint64_t newest_unix_n
 	return result;
 }
 
-/* Of the history alone: by the clock 23:00 may be later than 01:00, which by its newest moment it is not. */
+/* Only once the history has said which days are meant: by today's clock the order of two times may differ. */
 static int check_span(const struct dump *dump, struct error *error)
 {
 	char from[WHEN_TEXT_SIZE], to[WHEN_TEXT_SIZE];

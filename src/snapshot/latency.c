@@ -165,18 +165,19 @@ void latency_add_shares(struct latency *latency, const struct latency *from, con
 		drop_shares(latency);
 }
 
-void latency_end_shares(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns)
+/* `rows` are the threads that are there or, with `are_gone`, those that ended. */
+static void end_shares(struct latency *latency, const struct snapshot *rows, bool are_gone,
+		       uint64_t read_at_ns)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < latency->share_count; i++) {
 		struct latency_share *share = &latency->shares[i];
-		uint32_t leader;
+		const uint32_t leader = snapshot_find_row(rows, share->pid, share->pid);
+		const bool is_among = leader != SNAPSHOT_NO_ROW &&
+				      (are_gone || rows->start_time[leader] <= read_at_ns / NS_PER_TICK);
 
-		if (share->pid == 0)
-			continue;
-		leader = snapshot_find_row(now, share->pid, share->pid);
-		if (leader != SNAPSHOT_NO_ROW && now->start_time[leader] <= read_at_ns / NS_PER_TICK)
+		if (share->pid == 0 || is_among != are_gone)
 			continue;
 		share->pid = 0;
 		any = true;
@@ -185,20 +186,14 @@ void latency_end_shares(struct latency *latency, const struct snapshot *now, uin
 		latency_join_shares(latency);
 }
 
+void latency_end_shares(struct latency *latency, const struct snapshot *now, uint64_t read_at_ns)
+{
+	end_shares(latency, now, false, read_at_ns);
+}
+
 void latency_end_gone(struct latency *latency, const struct snapshot *gone)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < latency->share_count; i++) {
-		struct latency_share *share = &latency->shares[i];
-
-		if (share->pid == 0 || snapshot_find_row(gone, share->pid, share->pid) == SNAPSHOT_NO_ROW)
-			continue;
-		share->pid = 0;
-		any = true;
-	}
-	if (any)
-		latency_join_shares(latency);
+	end_shares(latency, gone, true, 0);
 }
 
 /* --- what delayed them --- */

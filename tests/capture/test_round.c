@@ -180,7 +180,7 @@ static void test_rounds_agree_with_full_captures(void **state)
 	capture_close(full);
 }
 
-/* Of threads that stand still files need not be read again: their numbers count as read just now. */
+/* The files of threads that stand still need not be read again; their numbers count as read just now. */
 static void test_parked_threads_count_as_read(void **state)
 {
 	pid_t child = live_start(run_mixed, NULL);

@@ -207,6 +207,7 @@ static void test_two_scrapers(void **state)
 /* --- clients --- */
 
 enum {
+	THREADS_MAX = 64,
 	FLOOD = 300
 };
 
@@ -843,31 +844,8 @@ static uint64_t effective_capabilities(pid_t process, pid_t thread)
 	return result;
 }
 
-/* The thread that captures: the first beside the main thread. */
-static pid_t find_capture(pid_t process)
-{
-	char path[64];
-	DIR *directory;
-	struct dirent *entry;
-	pid_t found = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", process);
-	directory = opendir(path);
-	assert_non_null(directory);
-	while ((entry = readdir(directory)) != NULL) {
-		const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
-
-		/* threads are listed as they were started */
-		if (thread > 0 && thread != process && found == 0)
-			found = thread;
-	}
-	closedir(directory);
-	assert_int_not_equal(found, 0);
-	return found;
-}
-
-/* The number of its threads that have rights. */
-static size_t count_capable(pid_t process)
+/* Its threads, in the order in which they were started; returns how many. */
+static size_t list_threads(pid_t process, pid_t threads[THREADS_MAX])
 {
 	char path[64];
 	DIR *directory;
@@ -877,13 +855,35 @@ static size_t count_capable(pid_t process)
 	snprintf(path, sizeof(path), "/proc/%d/task", process);
 	directory = opendir(path);
 	assert_non_null(directory);
-	while ((entry = readdir(directory)) != NULL) {
+	while ((entry = readdir(directory)) != NULL && count < THREADS_MAX) {
 		const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		count += thread > 0 && effective_capabilities(process, thread) != 0;
+		if (thread > 0)
+			threads[count++] = thread;
 	}
 	closedir(directory);
 	return count;
+}
+
+/* The thread that captures: the first beside the main thread. */
+static pid_t find_capture(pid_t process)
+{
+	pid_t threads[THREADS_MAX];
+
+	assert_true(list_threads(process, threads) > 1);
+	return threads[1];
+}
+
+/* The number of its threads that have rights. */
+static size_t count_capable(pid_t process)
+{
+	pid_t threads[THREADS_MAX];
+	const size_t count = list_threads(process, threads);
+	size_t capable = 0;
+
+	for (size_t i = 0; i < count; i++)
+		capable += effective_capabilities(process, threads[i]) != 0;
+	return capable;
 }
 
 /* The thread that looks names of users up is started by the one that captures, and does not keep its rights.

@@ -342,7 +342,7 @@ static void test_marks_and_gaps(void **state)
 	pty_quit(&pty);
 }
 
-/* What is wrong in the configuration file is told and ignored, and the page of columns writes to that file.
+/* Mistakes in the configuration file are reported and ignored, and the page of columns writes to that file.
  */
 static void test_replay_configuration(void **state)
 {

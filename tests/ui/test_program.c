@@ -518,7 +518,7 @@ static void test_ends_without_hangup_signal(void **state)
 	pty_release(&pty);
 }
 
-/* What would do nothing on a terminal is refused. */
+/* Options that would do nothing on the screen are refused. */
 static void test_options_without_use(void **state)
 {
 	static const char file[] = TEST_DATA "/reference/snapshots/real.a.ctprof.zst";

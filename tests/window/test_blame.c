@@ -169,7 +169,7 @@ static void add_share(struct snapshot *round, uint32_t record, uint32_t pid)
 	share->of[LATENCY_RUN_QUEUE].buckets[10] = 1;
 }
 
-/* Of rounds that are told by who ended in them, the waits of those that did not stay with them. */
+/* In rounds known only by who ended in them, waits of living processes stay with those processes. */
 static void test_told_rounds(void **state)
 {
 	struct latency_spans spans = {0};

@@ -117,7 +117,7 @@ struct option_set {
 	bool has[OPTIONS_MAX];
 };
 
-/* What the words of a command line ask for in place of the work. */
+/* What a command line asks for instead of the command's work. */
 enum option_request {
 	OPTION_REQUEST_NONE,
 	OPTION_REQUEST_HELP,    /* -h, --help */
