@@ -44,12 +44,16 @@ void bpf_object_listen(void)
 	libbpf_set_print(keep_message);
 }
 
-/* Lockdown refuses programs in its strictest mode: security/lockdown, kernel_lockdown(7). */
+/*
+ * Whether lockdown is in its strictest mode, which alone refuses programs that read the kernel's memory:
+ * LOCKDOWN_BPF_READ_KERNEL of include/linux/security.h. A helper that it takes away is unknown to the
+ * verifier, so that the error is EPERM or EINVAL.
+ */
 static bool is_locked_down(void)
 {
 	struct buffer text = {0};
 	bool locked = file_read(AT_FDCWD, "/sys/kernel/security/lockdown", &text, SMALL_FILE) == 0 &&
-		      text.length != 0 && strstr(text.data, "[none]") == NULL;
+		      text.length != 0 && strstr(text.data, "[confidentiality]") != NULL;
 
 	buffer_release(&text);
 	return locked;
@@ -116,7 +120,7 @@ struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int 
 		return fill_scope(map, scope) ? feature_on()
 					      : feature_off(REASON_NOT_IN_KERNEL,
 							    "the kernel refused the ids of processes", NULL);
-	if (result == -EPERM && is_locked_down())
+	if ((result == -EPERM || result == -EINVAL) && is_locked_down())
 		return feature_off(REASON_NOT_PERMITTED, "the kernel is locked down (kernel_lockdown(7))",
 				   NULL);
 	if (result != -EPERM && uname(&kernel) == 0 &&
