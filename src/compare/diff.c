@@ -404,9 +404,12 @@ static void join_threads(struct diff *diff)
 
 /* --- the whole --- */
 
+/* 0 where no thread of it lives afterwards. */
 static uint64_t lifetime(uint64_t now, const struct diff_pair *pair)
 {
-	return now > pair->start_time[DIFF_AFTER] ? now - pair->start_time[DIFF_AFTER] : 0;
+	return pair->threads[DIFF_AFTER] != 0 && now > pair->start_time[DIFF_AFTER]
+		       ? now - pair->start_time[DIFF_AFTER]
+		       : 0;
 }
 
 /* The lifetime of the groups of after, as a percentage of the longest. */

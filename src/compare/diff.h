@@ -266,7 +266,9 @@ extern const char diff_weight_words[];
 /* Whether numbers of a column are places on a scale, as those of CPUs: a change of one is no amount. */
 bool diff_is_ordinal(enum column column);
 
-/* How many inputs of a column of the screen are metrics whose changes make its change: 0 for waits under way.
+/*
+ * How many inputs of a column are metrics whose changes make its change: 0 where it is made of waits under
+ * way, of all that counters counted before, or of records.
  */
 size_t diff_metric_inputs(enum column column);
 

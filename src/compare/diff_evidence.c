@@ -61,8 +61,9 @@ double diff_evidence_floor(enum column column)
 	case LADDER_BYTES:
 		return is_counter ? 65536 : 1048576;
 	case LADDER_UNITLESS:
-	case LADDER_NONE:
 		return is_counter ? 10 : 1;
+	case LADDER_NONE:
+		return is_counter ? 10 : 0.01; /* a share, or CPUs of a limit */
 	}
 	return 0;
 }
@@ -296,16 +297,15 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	       (!value->has_fraction || fabs(value->fraction) >= size_min);
 }
 
-/* A value made of counters changes with them. */
-static bool has_real_input(const struct diff *diff, const struct diff_pair *pair, enum derived derived)
+bool diff_evidence_has_real_input(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
-	const struct derived_entry *entry = &derived_metrics[derived];
+	const size_t count = diff_metric_inputs(column);
 
-	for (size_t i = 0; i < entry->input_count; i++) {
-		if (diff_is_real(diff, pair, column_of_stored(entry->inputs[i])))
+	for (size_t i = 0; i < count; i++) {
+		if (diff_is_real(diff, pair, column_of_stored((enum metric)column_entry(column)->inputs[i])))
 			return true;
 	}
-	return false;
+	return count == 0;
 }
 
 /* Judges a change by its chance, and by what the number does from part to part. */
@@ -355,7 +355,7 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 
 	cell.is_real = is_large(pair, column, value);
 	if (column_is_derived(column) && cell.is_real)
-		cell.is_real = has_real_input(diff, pair, column_derived(column));
+		cell.is_real = diff_evidence_has_real_input(diff, pair, column);
 	if (has_other_threads(diff, pair))
 		return cell;
 	if (is_sum(column) && evidence->tests)

@@ -28,6 +28,9 @@ void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed *
 /* Whether the change of a column of a pair is real; always of what is no comparison of rates. */
 bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
+/* Whether one of the metrics is real whose changes make the change of a column; true where there are none. */
+bool diff_evidence_has_real_input(const struct diff *diff, const struct diff_pair *pair, enum column column);
+
 /* The evidence for the change of a column of a pair, in a comparison of rates; `value` is from diff_column().
  */
 struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,

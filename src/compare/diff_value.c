@@ -290,8 +290,10 @@ size_t diff_metric_inputs(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
 
-	return column_has_metrics(column) && entry->operation != COLUMN_OPERATION_STUCK ? entry->input_count
-											: 0;
+	return column_has_metrics(column) &&
+			       !column_has(entry, COLUMN_OF_WAITS | COLUMN_OF_LIVES | COLUMN_OF_RECORDS)
+		       ? entry->input_count
+		       : 0;
 }
 
 /* The amount that moved: the change, or all of it where the group is on one side only. */

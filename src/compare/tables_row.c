@@ -148,7 +148,8 @@ static struct cell uptime_cell(struct tables_build *build, const struct tables_r
 {
 	struct cell cell = {.state = build->is_comparison ? CELL_EMPTY : CELL_ABSENT};
 
-	if (content->pair == NULL || !diff_pair_is_joined(content->pair))
+	if (content->pair == NULL || !diff_pair_is_joined(content->pair) ||
+	    content->pair->threads[DIFF_AFTER] == 0)
 		return cell;
 	buffer_append_format(&build->text, "%.0f%%", content->pair->uptime);
 	cell = cell_of_real(content->pair->uptime, UNIT_PERCENT);

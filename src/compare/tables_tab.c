@@ -39,13 +39,10 @@ static enum column as_stored(enum column column)
 static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const enum column stored = column_as_stored(column);
-	const size_t count = stored == column ? diff_metric_inputs(column) : 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (diff_is_real(diff, pair, column_of_stored((enum metric)column_entry(column)->inputs[i])))
-			return true;
-	}
-	return count == 0 && diff_is_real(diff, pair, stored);
+	return stored == column && diff_metric_inputs(column) != 0
+		       ? diff_evidence_has_real_input(diff, pair, column)
+		       : diff_is_real(diff, pair, stored);
 }
 
 /* Whether a side does not know a number that the other may know. */

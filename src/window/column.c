@@ -222,7 +222,9 @@ enum ladder column_report_ladder(enum column column)
 		return derived_metrics[column_derived(column)].ladder;
 	if (column_is_task_field(column))
 		return task_field_described((uint16_t)(column - COLUMN_TASK_FIELDS), &kind).ladder;
-	return column_ladder(column);
+	/* of a group they are counted, also where one of a thread is how long it lasts */
+	return column_has(column_entry(column), COLUMN_COUNTS_THREADS) ? LADDER_UNITLESS
+								       : column_ladder(column);
 }
 
 enum unit column_report_unit(enum column column)

@@ -93,6 +93,7 @@ enum column_trait {
 	COLUMN_OVERLAPS = 1 << 6,       /* of the last two inputs only the larger one counts */
 	COLUMN_NEEDS_ALL = 1 << 7,      /* no value if an input is missing */
 	COLUMN_OF_RECORDS = 1 << 8,     /* of the memory of processes, of cgroups */
+	COLUMN_OF_LIVES = 1 << 9,       /* of all that counters have counted, also before the span */
 };
 
 struct column_operation_entry {

@@ -356,6 +356,35 @@ static void test_rules(void **state)
 	}
 }
 
+/*
+ * What counters did within the windows explains no change of what they counted before, of waits under way
+ * and of records: that change is judged by its size, in the unit of a group's value.
+ */
+static void test_inputs(void **state)
+{
+	const struct {
+		enum column column;
+		size_t inputs;
+		double floor;
+	} cases[] = {
+		{column_of_derived(DERIVED_LIVE_HEAP_ESTIMATE), 0, 1048576},
+		{COLUMN_ALLOC_TOTAL, 0, 1048576},
+		{COLUMN_WAITING, 0, 1e6},
+		{COLUMN_LONG, 0, 1},
+		{COLUMN_STUCK, 0, 1},
+		{COLUMN_PEAK, 0, 1048576},
+		{COLUMN_LIMIT, 0, 0.01},
+		{column_of_derived(DERIVED_CPU_EFFICIENCY), 2, 0.01},
+		{COLUMN_CPU, 1, 10e6},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(diff_metric_inputs(cases[i].column), cases[i].inputs);
+		assert_true(diff_evidence_floor(cases[i].column) == cases[i].floor);
+	}
+}
+
 /* Whether a remark is made about two windows, whose rates do not depend on earlier counts. */
 static bool is_said(const char *id, enum comparability_severity severity)
 {
@@ -392,7 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		DIFF_TEST(test_rates),          DIFF_TEST(test_ended),         DIFF_TEST(test_renamed),
 		DIFF_TEST(test_renamed_cgroup), DIFF_TEST(test_evidence),      DIFF_TEST(test_renamed_parts),
-		DIFF_TEST(test_rules),          DIFF_TEST(test_comparability),
+		DIFF_TEST(test_rules),          DIFF_TEST(test_comparability), DIFF_TEST(test_inputs),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);
