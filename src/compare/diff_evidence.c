@@ -308,6 +308,23 @@ bool diff_evidence_has_real_input(const struct diff *diff, const struct diff_pai
 	return count == 0;
 }
 
+bool diff_evidence_is_unexplained(const struct diff *diff, const struct diff_pair *pair, enum column column,
+				  const struct diff_value *value)
+{
+	const struct column_entry *entry = column_entry(column);
+	double explained = 0;
+
+	if (entry->operation != COLUMN_OPERATION_LOST || !value->has_delta || !is_large(pair, column, value))
+		return false;
+	for (size_t i = 0; i < entry->input_count; i++) {
+		const enum column input = column_of_stored((enum metric)entry->inputs[i]);
+		const struct diff_value counted = diff_column(diff, pair, input);
+
+		explained += counted.has_delta ? fabs(counted.delta) : 0;
+	}
+	return fabs(value->delta) - explained >= diff_evidence_floor(column);
+}
+
 /* Judges a change by its chance, and by what the number does from part to part. */
 static void judge(const struct diff_value *value, double chance, double adjusted,
 		  struct diff_evidence_cell *cell)

@@ -31,6 +31,13 @@ bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum co
 /* Whether one of the metrics is real whose changes make the change of a column; true where there are none. */
 bool diff_evidence_has_real_input(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
+/*
+ * Whether a change of time lost to waits is larger than what its counters explain: threads in D lose time
+ * before it is counted. `value` is from diff_column().
+ */
+bool diff_evidence_is_unexplained(const struct diff *diff, const struct diff_pair *pair, enum column column,
+				  const struct diff_value *value);
+
 /* The evidence for the change of a column of a pair, in a comparison of rates; `value` is from diff_column().
  */
 struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct diff_pair *pair,

@@ -384,8 +384,10 @@ static bool is_real(const struct judgement *judgement, size_t pair, const struct
 		return fabs(value->delta) >= DIFF_BLAME_FLOOR;
 	evidence = diff_evidence_of(judgement->diff, of, column, value);
 	return fabs(value->delta) >= (has_floor ? diff_evidence_floor(column) : 0) &&
-	       (evidence.is_tested ? is_beyond_chance(judgement, &evidence)
-				   : has_input_beyond_chance(judgement, of));
+	       (evidence.is_tested
+			? is_beyond_chance(judgement, &evidence)
+			: has_input_beyond_chance(judgement, of) ||
+				  diff_evidence_is_unexplained(judgement->diff, of, column, value));
 }
 
 static void judge_pair(struct judgement *judgement, size_t pair)

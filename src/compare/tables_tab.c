@@ -40,9 +40,14 @@ static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum 
 {
 	const enum column stored = column_as_stored(column);
 
-	return stored == column && diff_metric_inputs(column) != 0
-		       ? diff_evidence_has_real_input(diff, pair, column)
-		       : diff_is_real(diff, pair, stored);
+	struct diff_value value;
+
+	if (stored != column || diff_metric_inputs(column) == 0)
+		return diff_is_real(diff, pair, stored);
+	if (diff_evidence_has_real_input(diff, pair, column))
+		return true;
+	value = diff_column(diff, pair, column);
+	return diff_evidence_is_unexplained(diff, pair, column, &value);
 }
 
 /* Whether a side does not know a number that the other may know. */

@@ -385,6 +385,52 @@ static void test_inputs(void **state)
 	}
 }
 
+/* Knows the waits under way of a window: a thread has been in D for so long at its end, nobody at its begin.
+ */
+static void add_waits(struct snapshot *now, size_t thread, uint64_t blocked_ns)
+{
+	struct snapshot *sides[] = {now, now->window->from};
+
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+		sides[i]->waiting_ns = memory_allocate_zero(POOLS, sizeof(uint64_t));
+		sides[i]->stuck_ns = memory_allocate_zero(POOLS, sizeof(uint64_t));
+		for (size_t k = 0; k < POOLS; k++)
+			snapshot_column(sides[i], METRIC_STATE)[k] = 'S';
+	}
+	if (blocked_ns == 0)
+		return;
+	snapshot_column(now, METRIC_STATE)[thread] = 'D';
+	now->waiting_ns[thread] = now->stuck_ns[thread] = blocked_ns;
+}
+
+/* A thread that is in D at the end did not run less measurably, yet it waits. */
+static void test_waits_under_way(void **state)
+{
+	static const uint64_t run_ms[POOLS][PARTS] = {{1, 2, 1}, {3, 2, 3}, {200, 210, 190}};
+	static const char *const rules[] = {"WAIT>1s(noisy) > 0", "WAITING(noisy) > 4s", "STUCK(noisy) > 10%",
+					    "WAITED%(noisy) > 30"};
+
+	(void)state;
+	diff_fixture_replace(pool_window(1000, run_ms), pool_window(1012, run_ms));
+	add_waits(before, 0, 0);
+	for (size_t k = 0; k < POOLS && before != NULL; k++) {
+		if (strcmp(pool_names[k], "noisy") == 0)
+			add_waits(after, k, 5 * S);
+	}
+	compare(NULL);
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct diff_rule_outcomes outcomes = {0};
+		struct rule rule;
+
+		assert_int_equal(rule_parse(rules[i], true, &rule, NULL), 0);
+		diff_rules_judge(&rule, 1, diff, false, &outcomes);
+		if (!outcomes.broken || strstr(outcomes.items[0].text, "changed") == NULL)
+			fail_msg("%s: %s", rules[i], outcomes.items[0].text);
+		diff_rule_outcomes_release(&outcomes);
+		rule_release(&rule);
+	}
+}
+
 /* Whether a remark is made about two windows, whose rates do not depend on earlier counts. */
 static bool is_said(const char *id, enum comparability_severity severity)
 {
@@ -419,9 +465,10 @@ static void test_comparability(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		DIFF_TEST(test_rates),          DIFF_TEST(test_ended),         DIFF_TEST(test_renamed),
-		DIFF_TEST(test_renamed_cgroup), DIFF_TEST(test_evidence),      DIFF_TEST(test_renamed_parts),
-		DIFF_TEST(test_rules),          DIFF_TEST(test_comparability), DIFF_TEST(test_inputs),
+		DIFF_TEST(test_rates),           DIFF_TEST(test_ended),         DIFF_TEST(test_renamed),
+		DIFF_TEST(test_renamed_cgroup),  DIFF_TEST(test_evidence),      DIFF_TEST(test_renamed_parts),
+		DIFF_TEST(test_rules),           DIFF_TEST(test_comparability), DIFF_TEST(test_inputs),
+		DIFF_TEST(test_waits_under_way),
 	};
 
 	return cmocka_run_group_tests_name("diff_window", tests, NULL, NULL);
