@@ -92,8 +92,8 @@ static void collect(struct tab_table *tab)
 }
 
 /* Appends the value of a side as the screen shows it: times as a percentage of a CPU. */
-static void append_side(const struct tab_table *tab, const struct diff_pair *pair, enum column column,
-			enum diff_side side, struct buffer *text)
+static struct cell append_side(const struct tab_table *tab, const struct diff_pair *pair, enum column column,
+			       enum diff_side side, struct buffer *text)
 {
 	const struct diff *diff = tab->build->diff;
 	struct value value;
@@ -106,6 +106,18 @@ static void append_side(const struct tab_table *tab, const struct diff_pair *pai
 	if (cell.unit == UNIT_PERCENT && cell.form == CELL_FORM_REAL && column_entry(column)->unit == UNIT_NS)
 		cell.value.real /= 1e7;
 	screen_format_cell(text, &cell, &screen_marks_utf8);
+	return cell;
+}
+
+/* Why a side that is shown is no plain number: its mark stands in the text. */
+static void note_reason(struct cell *cell, const struct cell *side, bool is_before)
+{
+	if (side->state != CELL_UNAVAILABLE && !(side->state == CELL_VALUE && side->partial))
+		return;
+	cell->form = CELL_FORM_SIDES;
+	cell->partial = true;
+	cell->reason = side->reason;
+	cell->reason_of_before = is_before;
 }
 
 /* Both sides of a change that counts, else the present value, by whose number it is sorted. */
@@ -114,12 +126,14 @@ static struct cell make_cell(const struct tab_table *tab, const struct diff_pair
 	struct tables_build *build = tab->build;
 	const struct diff_value value = diff_column(build->diff, pair, column);
 	struct buffer texts[DIFF_SIDE_COUNT] = {0};
-	struct cell cell;
+	struct cell cell, sides[DIFF_SIDE_COUNT];
+	bool changed;
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		append_side(tab, pair, column, (enum diff_side)side, &texts[side]);
-	if (is_real(build->diff, pair, column) &&
-	    strcmp(texts[DIFF_BEFORE].data, texts[DIFF_AFTER].data) != 0)
+		sides[side] = append_side(tab, pair, column, (enum diff_side)side, &texts[side]);
+	changed = is_real(build->diff, pair, column) &&
+		  strcmp(texts[DIFF_BEFORE].data, texts[DIFF_AFTER].data) != 0;
+	if (changed)
 		buffer_append_format(&build->text, "%s → ", texts[DIFF_BEFORE].data);
 	buffer_append_text(&build->text, texts[DIFF_AFTER].data);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
@@ -130,6 +144,9 @@ static struct cell make_cell(const struct tab_table *tab, const struct diff_pair
 		cell.value.sides.kind[DIFF_AFTER] = CELL_SIDE_REAL;
 		cell.value.sides.number[DIFF_AFTER].real = value.side[DIFF_AFTER].number;
 	}
+	if (changed)
+		note_reason(&cell, &sides[DIFF_BEFORE], true);
+	note_reason(&cell, &sides[DIFF_AFTER], false);
 	return cell;
 }
 
