@@ -96,11 +96,12 @@ void diff_match_describe(const struct diff_match *match, bool by_threads, struct
 {
 	char same[28], came[28], went[28];
 
-	buffer_append_format(
-		buffer, "%s threads are the same on both sides, %s came%s, %s went%s",
-		number_group_digits(match->same, same), number_group_digits(match->only[DIFF_AFTER], came),
-		by_threads ? " and count from zero" : "", number_group_digits(match->only[DIFF_BEFORE], went),
-		by_threads ? " and are left out: what they did since before is not known" : "");
+	buffer_append_format(buffer, "%s threads are the same on both sides, %s came%s, %s went%s",
+			     number_group_digits(match->same, same),
+			     number_group_digits(match->only[DIFF_AFTER], came),
+			     by_threads ? " and count since their start, if that is since before" : "",
+			     number_group_digits(match->only[DIFF_BEFORE], went),
+			     by_threads ? " and are left out: what they did since before is not known" : "");
 }
 
 /* --- groups --- */
@@ -314,6 +315,7 @@ static void count_members(struct diff *diff)
 			stayed = mate != UINT32_MAX && diff_pair_of_thread(diff, other, mate) == pair;
 			members->went += !stayed && side == DIFF_BEFORE;
 			members->came += !stayed && side == DIFF_AFTER;
+			members->unknown += !stayed && side == DIFF_AFTER && !match->counted[DIFF_AFTER][i];
 			members->same += stayed && side == DIFF_AFTER;
 		}
 	}

@@ -51,6 +51,7 @@ struct diff_options {
  * or ended, or belong to another pair on the other side. */
 struct diff_match_count {
 	uint32_t same, came, went;
+	uint32_t unknown; /* of those that came: older than before, so that their counters say nothing */
 };
 
 /* A group of one or both sides. */

@@ -207,7 +207,7 @@ static uint32_t summed_threads(const struct tables_build *build, const struct di
 
 	if (!build->diff->options.by_threads || counts == NULL)
 		return pair->threads[side];
-	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came;
+	return side == DIFF_BEFORE ? counts->same : counts->same + counts->came - counts->unknown;
 }
 
 /* The part that each thread of a side has in a sum. */

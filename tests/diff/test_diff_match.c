@@ -134,6 +134,7 @@ static void test_threads(void **state)
 	expect_change("pool-{N}", METRIC_READ_BYTES, 0, 0);
 	/* the one that was there before but not seen does not count from zero */
 	expect_counts("mixed-{N}", 1, 2, 1);
+	assert_int_equal(diff->pairs[find("mixed-{N}")].members.unknown, 1);
 	expect_change("mixed-{N}", METRIC_RUN_TIME_NS, 1000, 1311);
 	expect_change("mixed-{N}", METRIC_THREAD_COUNT, 2, 3);
 	/* what the thread did goes with it */
