@@ -44,8 +44,10 @@ static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum 
 
 	if (stored != column || diff_metric_inputs(column) == 0)
 		return diff_is_real(diff, pair, stored);
+	/* what is no sum may stay as it is while its counters change */
 	if (diff_evidence_has_real_input(diff, pair, column))
-		return true;
+		return !column_has(column_entry(column), COLUMN_NEEDS_ALL) ||
+		       diff_is_real(diff, pair, column);
 	value = diff_column(diff, pair, column);
 	return diff_evidence_is_unexplained(diff, pair, column, &value);
 }
