@@ -212,7 +212,7 @@ static void take_signals(struct loop *loop)
 	loop->deadly_signal = news.deadly;
 	loop->ui->suspend |= news.suspend;
 	/* after a stop of its own the screen is set up already */
-	if (news.continued && !loop->resumed)
+	if (news.continued && !loop->resumed && news.deadly == 0)
 		terminal_resume();
 	loop->resumed = false;
 	if (news.resized || news.continued)
@@ -270,7 +270,9 @@ static int run(struct loop *loop)
 	while (!ui->quit && loop->deadly_signal == 0) {
 		if (ui->suspend) {
 			ui->suspend = false;
-			terminal_suspend();
+			loop->deadly_signal = terminal_suspend();
+			if (loop->deadly_signal != 0)
+				break;
 			loop->resumed = true;
 			screen_list_refresh(ui);
 		}

@@ -275,6 +275,9 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 	if (tab != TAB_CGROUP && ui->view.step_count == 0)
 		ui->axis_left.present = false;
 	follow_columns(ui, tab);
+	/* where a tab has rows of its own, those of another are not gone */
+	if (ui->comparison != NULL || tab == TAB_HEAP || ui->view.tab == TAB_HEAP)
+		frozen_release(&ui->frozen);
 	view_set_tab(&ui->view, tab);
 	ui->view.focus = COLUMN_COUNT;
 	ui->all_columns = false;
@@ -469,18 +472,25 @@ void navigate_focus(struct ui *ui, enum column column)
 	navigate_change_rows(ui);
 }
 
+/* Whether a column of this table is no order: it cannot be read, or is only for rows that are seen. */
+static bool is_no_order(struct ui *ui, unsigned int column)
+{
+	return ui->comparison == NULL &&
+	       ((column < COLUMN_COUNT && column_is_looked_up((enum column)column)) ||
+		session_why_unavailable(ui->session, &ui->view, (enum column)column, NULL));
+}
+
 void navigate_sort_neighbour(struct ui *ui)
 {
 	const struct table *table = ui->table;
 	const long step = ui->action == ACTION_SORT_LEFT ? -1 : 1;
 	long column = table->sort_column == SIZE_MAX ? -1 : (long)table->sort_column;
 
-	/* over what cannot be read: it is no order, and would be in the way of the next */
+	/* over what would be in the way of the next */
 	do {
 		column += step;
-	} while (column >= 0 && column < (long)table->column_count && ui->comparison == NULL &&
-		 session_why_unavailable(ui->session, &ui->view, (enum column)table->columns[column].column,
-					 NULL));
+	} while (column >= 0 && column < (long)table->column_count &&
+		 is_no_order(ui, table->columns[column].column));
 	if (column >= -1 && column < (long)table->column_count)
 		navigate_sort(ui, column == -1 ? COLUMN_COUNT : table->columns[column].column);
 }

@@ -305,6 +305,8 @@ void screen_comparison_equal(struct ui *ui)
 	if (needs_comparison(ui))
 		return;
 	ui->view.equal_rows = !ui->view.equal_rows;
+	/* rows that were there are not gone */
+	frozen_release(&ui->frozen);
 	navigate_change_cells(ui);
 }
 

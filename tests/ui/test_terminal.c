@@ -195,6 +195,46 @@ static void test_suspend_and_resume(void **state)
 		expect_suspend_and_resume((i & 1) != 0, (i & 2) != 0);
 }
 
+/* Whether a process is a zombie: its parent has not asked for it. */
+static bool has_ended(struct pty_screen *pty, const void *context)
+{
+	char path[64], text[256] = "";
+	FILE *file;
+
+	(void)pty;
+	snprintf(path, sizeof(path), "/proc/%d/stat", *(const pid_t *)context);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	(void)!fgets(text, sizeof(text), file);
+	fclose(file);
+	return strstr(text, ") Z ") != NULL;
+}
+
+/* What ends it while it is suspended, as a shell's "kill %1", leaves the terminal to who has it. */
+static void test_end_while_suspended(void **state)
+{
+	const struct pty_options options = {.rows = 24, .columns = 80, .job = true};
+	struct pty_screen pty;
+	uint64_t before;
+	pid_t job;
+
+	(void)state;
+	fake_start_with_rows(&pty, &options);
+	job = tcgetpgrp(pty.master);
+	pty_type(&pty, "\032");
+	pty_wait(&pty, pty_is_stopped, NULL, "it stops");
+	pty_wait(&pty, is_ordinary, NULL, "the ordinary screen while stopped");
+	before = pty.bytes;
+	kill(job, SIGTERM);
+	kill(job, SIGCONT);
+	pty_wait(&pty, has_ended, &job, "it ends in the background");
+	kill(pty.child, SIGCONT);
+	pty_wait_end(&pty);
+	assert_int_equal(pty.bytes, before);
+	pty_release(&pty);
+}
+
 /* A stop that nobody announced (SIGSTOP): the picture is whole again afterwards. */
 static void test_stop_from_outside(void **state)
 {
@@ -317,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_terminal),
 		cmocka_unit_test(test_absurd_size),
 		cmocka_unit_test(test_suspend_and_resume),
+		cmocka_unit_test(test_end_while_suspended),
 		cmocka_unit_test(test_stop_from_outside),
 		cmocka_unit_test(test_resize_is_followed),
 		cmocka_unit_test(test_stderr_does_not_garble),

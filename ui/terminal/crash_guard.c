@@ -119,6 +119,11 @@ void crash_guard_set(const struct crash_guard_state *new_state)
 	}
 }
 
+void crash_guard_pause(bool paused)
+{
+	atomic_store(&armed, !paused && alternate_stack != NULL);
+}
+
 void crash_guard_clear(void)
 {
 	if (alternate_stack == NULL)

@@ -2,6 +2,7 @@
 #ifndef CTOP_CRASH_GUARD_H
 #define CTOP_CRASH_GUARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <termios.h>
 
@@ -21,6 +22,9 @@ struct crash_guard_state {
 
 /* Arms the guard; `state` is copied. */
 void crash_guard_set(const struct crash_guard_state *state);
+
+/* Disarms it while the terminal is another's, or arms it again. */
+void crash_guard_pause(bool paused);
 
 /* Disarms it and gives the signals back their former actions. */
 void crash_guard_clear(void);

@@ -64,6 +64,11 @@ int signal_pipe_open(struct error *error)
 	return ends[0];
 }
 
+int signal_pipe_deadly(void)
+{
+	return atomic_load(&pending_deadly);
+}
+
 struct signal_news signal_pipe_take(void)
 {
 	struct signal_news news = {0};
@@ -80,7 +85,7 @@ struct signal_news signal_pipe_take(void)
 			}
 		}
 	}
-	news.deadly = atomic_load(&pending_deadly);
+	news.deadly = signal_pipe_deadly();
 	return news;
 }
 

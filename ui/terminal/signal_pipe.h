@@ -29,6 +29,9 @@ int signal_pipe_open(struct error *error);
 /* Collects what arrived; never blocks. */
 struct signal_news signal_pipe_take(void);
 
+/* The first signal that ends the program, or 0. */
+int signal_pipe_deadly(void);
+
 /* Stops the process group as an unhandled SIGTSTP would; returns when it is continued. */
 void signal_pipe_stop_process(void);
 

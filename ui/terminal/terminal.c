@@ -276,17 +276,21 @@ struct pointer terminal_pointer(void)
 void terminal_close(void)
 {
 	if (terminal.screen != NULL) {
-		leave_screen();
+		/* a program that ends while it is suspended has no say over the terminal */
+		const bool has_left = isendwin();
+
+		if (!has_left)
+			leave_screen();
 		delscreen(terminal.screen);
-		if (terminal.modes_known)
+		if (terminal.modes_known && !has_left)
 			tcsetattr(fileno(terminal.output), TCSANOW, &terminal.modes);
 	}
+	crash_guard_clear();
 	if (terminal.input != NULL)
 		fclose(terminal.input);
 	if (terminal.output != NULL)
 		fclose(terminal.output);
 	memset(&terminal, 0, sizeof(terminal));
-	crash_guard_clear();
 }
 
 void terminal_guard(int standard_error, int captured_error)
@@ -490,11 +494,19 @@ void terminal_repaint(void)
 	clearok(curscr, TRUE);
 }
 
-void terminal_suspend(void)
+int terminal_suspend(void)
 {
+	int deadly;
+
 	leave_screen();
+	crash_guard_pause(true);
 	signal_pipe_stop_process();
+	deadly = signal_pipe_deadly();
+	if (deadly != 0)
+		return deadly;
 	terminal_resume();
+	crash_guard_pause(false);
+	return 0;
 }
 
 void terminal_resume(void)

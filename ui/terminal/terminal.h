@@ -82,8 +82,12 @@ void terminal_take_size(void);
 /* The next frame is sent whole, whatever curses believes is on the screen. */
 void terminal_repaint(void);
 
-/* Gives the terminal back and stops the process; takes it over again when it is continued. */
-void terminal_suspend(void);
+/*
+ * Gives the terminal back and stops the process; takes it over again when it is continued, and returns 0. If
+ * a signal that ends the program has come meanwhile, returns that: the terminal is another's then, and
+ * whoever touches it is stopped again (SIGTTOU, tcsetattr(3)).
+ */
+int terminal_suspend(void);
 
 /* Takes the terminal over again after another program (a shell, after SIGSTOP) had it. */
 void terminal_resume(void);

@@ -727,10 +727,8 @@ static void place(struct layout *layout, size_t end_row)
 		used = choose_columns(layout, room);
 	}
 	used = stretch_last_text(layout, room, used);
-	if (used > room) {
+	if (used > room)
 		layout->name_width += room - used;
-		used = room;
-	}
 	if (layout->name_width > list->name.cells)
 		layout->name_width = list->name.cells;
 	if (layout->name_width < 1)
