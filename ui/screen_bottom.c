@@ -209,7 +209,7 @@ static void draw_message(const struct ui *ui, int y)
 		rows = rows < MESSAGE_ROWS_MAX ? rows : MESSAGE_ROWS_MAX;
 		for (int i = 0; i < rows; i++)
 			draw_fill(y - i, 0, width, ui->message_style);
-		pager_draw(&pager, y - rows + 1, 1, rows, width - 2);
+		pager_draw_start(&pager, y - rows + 1, 1, rows, width - 2);
 	}
 	pager_release(&pager);
 	buffer_release(&text);

@@ -11,7 +11,7 @@
 
 enum {
 	TITLE_CELLS = 14,     /* with a blank behind it */
-	DESCRIPTION_ROWS = 3, /* below the columns */
+	DESCRIPTION_ROWS = 6, /* below the columns */
 	LEAST_ROWS = 4,       /* of columns; the description gives way */
 	NAME_CELLS = 14,      /* of a row's name and mark, of which a table keeps 12 */
 	SHORT_WIDTH = 60,
@@ -315,7 +315,7 @@ static void draw_description(enum column column, int y, int height, int width)
 
 	pager_add_format(&pager, STYLE_NORMAL, "%s (%s): %s", column_title(column, WINDOW_MODE_RATE),
 			 column_name(column), column_description(column));
-	pager_draw(&pager, y, 1, height, width - 2);
+	pager_draw_start(&pager, y, 1, height, width - 2);
 	pager_release(&pager);
 }
 

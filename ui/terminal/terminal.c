@@ -245,6 +245,12 @@ static void leave_screen(void)
 {
 	if (terminal.mouse)
 		send_text(mouse_off);
+	/* without a screen to go back to, what is typed next would stand before the hints */
+	if (exit_ca_mode == NULL && !isendwin()) {
+		move(LINES - 1, 0);
+		clrtoeol();
+		refresh();
+	}
 	endwin();
 	if (cursor_normal != NULL)
 		tputs(cursor_normal, 1, put_output_byte);

@@ -235,6 +235,15 @@ void pager_draw_more(const struct pager *pager, int y, int x, int cells)
 	buffer_release(&text);
 }
 
+void pager_draw_start(struct pager *pager, int y, int x, int height, int width)
+{
+	const bool is_cut = height > 1 && pager_rows(pager, width) > (size_t)height;
+
+	pager_draw(pager, y, x, is_cut ? height - 1 : height, width);
+	if (is_cut)
+		pager_draw_more(pager, y + height - 1, x, width);
+}
+
 /* --- search --- */
 
 /* Brings the row of the match in sight, in the middle where it was not. */

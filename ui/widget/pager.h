@@ -62,6 +62,10 @@ void pager_draw(struct pager *pager, int y, int x, int height, int width);
  */
 void pager_draw_more(const struct pager *pager, int y, int x, int cells);
 
+/* Draws a text that cannot be scrolled: where it does not fit, the last row says how many rows are missing.
+ */
+void pager_draw_start(struct pager *pager, int y, int x, int height, int width);
+
 /*
  * Searches for a text (small and capital letters of ASCII are alike) and goes to its first match from the
  * first row in sight on, or from the start where there is none. An empty text ends a search.
