@@ -384,6 +384,9 @@ static int draw_state(const struct ui *ui, int y)
 		return x - 2;
 	snprintf(every, sizeof(every), ui->settings.paused ? " PAUSED " : "every %gs",
 		 (double)ui->settings.interval_ns / NS_PER_S);
+	/* the name of what is compared comes first */
+	if (x - (int)strlen(every) - 4 < SIDE_CELLS + NAME_CELLS_MIN)
+		return x - 2;
 	x -= (int)strlen(every) + 2;
 	draw_string(y, x, (int)strlen(every), ui->settings.paused ? STYLE_MESSAGE : STYLE_NORMAL, every);
 	return x - 2;
@@ -400,6 +403,8 @@ static void draw_side(const struct ui *ui, enum diff_side side, int y, int width
 	room = width - x - 2 - draw_width(facts.data, facts.length);
 	if (room < NAME_CELLS_MIN)
 		room = NAME_CELLS_MIN;
+	if (room > width - x)
+		room = width - x;
 	draw_string(y, 0, SIDE_CELLS, STYLE_DIM, side == DIFF_BEFORE ? "before" : "after");
 	x += draw_string(y, x, room, STYLE_STRONG, name) + 2;
 	draw_text(y, x, width - x, STYLE_NORMAL, facts.data, facts.length);

@@ -999,8 +999,8 @@ static size_t count_keys(enum action action, unsigned int place)
 /* Every key name of the table is known, and no key means two things in one place. */
 static void test_key_table(void **state)
 {
-	static const unsigned int places[] = {PLACE_LIST, PLACE_METRICS, PLACE_TEXT, PLACE_MENU,
-					      PLACE_PROMPT};
+	static const unsigned int places[] = {PLACE_LIST,  PLACE_METRICS, PLACE_TEXT,  PLACE_MENU,
+					      PLACE_SETUP, PLACE_GRAPH,   PLACE_BLAME, PLACE_PROMPT};
 
 	(void)state;
 	for (enum action action = 0; action < ACTION_COUNT; action++) {
