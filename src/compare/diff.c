@@ -99,7 +99,7 @@ void diff_match_describe(const struct diff_match *match, bool by_threads, struct
 	buffer_append_format(buffer, "%s threads are the same on both sides, %s came%s, %s went%s",
 			     number_group_digits(match->same, same),
 			     number_group_digits(match->only[DIFF_AFTER], came),
-			     by_threads ? " and count since their start, if that is since before" : "",
+			     by_threads ? " and count from zero if they started in between" : "",
 			     number_group_digits(match->only[DIFF_BEFORE], went),
 			     by_threads ? " and are left out: what they did since before is not known" : "");
 }

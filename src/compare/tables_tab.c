@@ -39,7 +39,6 @@ static enum column as_stored(enum column column)
 static bool is_real(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const enum column stored = column_as_stored(column);
-
 	struct diff_value value;
 
 	if (stored != column || diff_metric_inputs(column) == 0)

@@ -358,8 +358,8 @@ static void test_rules(void **state)
 }
 
 /*
- * What counters did within the windows explains no change of what they counted before, of waits under way
- * and of records: that change is judged by its size, in the unit of a group's value.
+ * Changes of counters within the windows do not explain a change of a total since the start, of a wait under
+ * way or of a record: its size decides, in the unit of a group's value.
  */
 static void test_inputs(void **state)
 {
@@ -404,7 +404,7 @@ static void add_waits(struct snapshot *now, size_t thread, uint64_t blocked_ns)
 	now->waiting_ns[thread] = now->stuck_ns[thread] = blocked_ns;
 }
 
-/* What counters did differs by chance, yet a thread waits that is in D at the end. */
+/* The counters differ only by chance, but one thread is in D at the end. */
 static void test_waits_under_way(void **state)
 {
 	static const uint64_t early[POOLS][PARTS] = {{90, 10, 50, 20, 70, 30, 40, 80, 10, 40, 60, 30}};

@@ -211,7 +211,7 @@ static bool has_ended(struct pty_screen *pty, const void *context)
 	return strstr(text, ") Z ") != NULL;
 }
 
-/* What ends it while it is suspended, as a shell's "kill %1", leaves the terminal to who has it. */
+/* A signal that ends it while it is suspended, such as the shell's "kill %1", does not touch the terminal. */
 static void test_end_while_suspended(void **state)
 {
 	const struct pty_options options = {.rows = 24, .columns = 80, .job = true};

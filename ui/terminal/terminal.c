@@ -68,6 +68,7 @@ static struct {
 	FILE *output; /* a stream of our own on stdout's descriptor, as curses sets its buffering */
 	struct termios modes;
 	bool modes_known;
+	bool suspended; /* another program has the terminal: nothing is sent, no mode is set */
 	int empty_reads;
 	char reset[RESET_BYTES_MAX];
 	size_t reset_length;
@@ -282,13 +283,10 @@ struct pointer terminal_pointer(void)
 void terminal_close(void)
 {
 	if (terminal.screen != NULL) {
-		/* a program that ends while it is suspended has no say over the terminal */
-		const bool has_left = isendwin();
-
-		if (!has_left)
+		if (!terminal.suspended)
 			leave_screen();
 		delscreen(terminal.screen);
-		if (terminal.modes_known && !has_left)
+		if (terminal.modes_known && !terminal.suspended)
 			tcsetattr(fileno(terminal.output), TCSANOW, &terminal.modes);
 	}
 	crash_guard_clear();
@@ -506,11 +504,13 @@ int terminal_suspend(void)
 
 	leave_screen();
 	crash_guard_pause(true);
+	terminal.suspended = true;
 	signal_pipe_stop_process();
 	deadly = signal_pipe_deadly();
 	if (deadly != 0)
 		return deadly;
 	terminal_resume();
+	terminal.suspended = false;
 	crash_guard_pause(false);
 	return 0;
 }

@@ -84,8 +84,8 @@ void terminal_repaint(void);
 
 /*
  * Gives the terminal back and stops the process; takes it over again when it is continued, and returns 0. If
- * a signal that ends the program has come meanwhile, returns that: the terminal is another's then, and
- * whoever touches it is stopped again (SIGTTOU, tcsetattr(3)).
+ * a signal arrived meanwhile that ends the program, returns its number without touching the terminal: in the
+ * background tcsetattr(3) would stop the process again (SIGTTOU).
  */
 int terminal_suspend(void);
 

@@ -117,7 +117,7 @@ struct option_set {
 	bool has[OPTIONS_MAX];
 };
 
-/* What a command line asks for instead of the command's work. */
+/* What the user asks for instead of running the command. */
 enum option_request {
 	OPTION_REQUEST_NONE,
 	OPTION_REQUEST_HELP,    /* -h, --help */
