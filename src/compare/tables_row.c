@@ -244,7 +244,7 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 	evidence = diff_evidence_of(build->diff, content->pair, content->column, &content->value);
 	if (build->column == TABLES_COLUMN_REAL && content->value.state == VALUE_UNAVAILABLE &&
 	    !evidence.is_real)
-		return cell_of_state(VALUE_UNAVAILABLE, content->value.reason, UNIT_NONE);
+		return cell_of_change(&content->value, UNIT_NONE);
 	if (build->column == TABLES_COLUMN_REAL)
 		return cell_of_text(evidence.is_real ? "yes" : "no");
 	if (build->column == TABLES_COLUMN_CHANCE) {
