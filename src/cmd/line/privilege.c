@@ -192,13 +192,26 @@ void privilege_lower(void)
 		(void)set_effective(NULL, 0, false);
 }
 
-/* What reading needs, and loading. */
+static bool is_permitted(int capability)
+{
+	struct rights rights;
+
+	return rights_read(&rights) == 0 && (rights.sets[0].permitted & RIGHTS_BIT(capability)) != 0;
+}
+
+/*
+ * What reading needs, and loading. A root without CAP_SYS_PTRACE, as in a container, keeps everything: the
+ * kernel lets it read only processes that are permitted no more than is effective here
+ * (cap_ptrace_access_check() in security/commoncap.c).
+ */
 static void keep_reading(const struct capture_options *options, bool loading)
 {
-	if (getuid() == 0)
+	if (getuid() != 0)
+		(void)set_effective(capture_capabilities, capability_count(options->roots), loading);
+	else if (is_permitted(CAP_SYS_PTRACE))
 		(void)set_effective(root_capabilities, ARRAY_COUNT(root_capabilities), loading);
 	else
-		(void)set_effective(capture_capabilities, capability_count(options->roots), loading);
+		restore_effective();
 }
 
 struct reader *privilege_open_reader(const char *const roots[static ROOT_COUNT])
