@@ -48,16 +48,12 @@ tells "an ordinary user is told to be root" "not permitted (run as root, or " "s
     "$($nobody "$directory/ctop" probe --pid "$of_root" 2>&1)"
 tells "root without the capability is told of it" "not permitted (start ctop with CAP_SYS_PTRACE, which this root lacks)" \
     "run as root" "$($powerless "$directory/ctop" probe --pid "$of_nobody" 2>&1)"
-# read_bytes CTOP-COMMAND...: what ctop says of the bytes that $of_powerless has read.
-read_bytes()
-{
-    "$@" -b -n 1 -p "$of_powerless" --mode total --columns rchar --no-heap --format csv 2>&1
-}
 $powerless sleep 600 &
 processes="$processes $!"
 of_powerless=$!
 until_true 60 is_named "$of_powerless" sleep
-expect "but reads a process that has no more than itself" '^[0-9]*,sleep,[0-9]' "$(read_bytes $powerless "$directory/ctop")"
+expect "but reads a process that has no more than itself" '^[0-9]*,sleep,[0-9]' \
+    "$($powerless "$directory/ctop" -b -n 1 -p "$of_powerless" --mode total --columns rchar --no-heap --format csv 2>&1)"
 if readlink /proc/1/exe >/dev/null 2>&1; then
     echo "skip - root is not told to be root: root may read every process here"
 else
