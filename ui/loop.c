@@ -213,7 +213,7 @@ static void take_signals(struct loop *loop)
 	loop->ui->suspend |= news.suspend;
 	/* after a stop of its own the screen is set up already */
 	if (news.continued && !loop->resumed && news.deadly == 0)
-		terminal_resume();
+		loop->deadly_signal = terminal_resume();
 	loop->resumed = false;
 	if (news.resized || news.continued)
 		take_size(loop->ui);
@@ -266,6 +266,7 @@ static int wait_ms(const struct ui *ui)
 static int run(struct loop *loop)
 {
 	struct ui *ui = loop->ui;
+	int ready;
 
 	while (!ui->quit && loop->deadly_signal == 0) {
 		if (ui->suspend) {
@@ -280,15 +281,16 @@ static int run(struct loop *loop)
 		look_follow(ui);
 		screen_list_follow(ui);
 		screen_draw(ui);
-		if (poll(loop->waits, WAIT_COUNT, wait_ms(ui)) < 0) {
-			if (errno != EINTR && errno != ENOMEM)
-				return SIGHUP;
-			/* what had come before is told again */
-			if (errno == ENOMEM)
-				usleep(NO_MEMORY_US);
-			continue;
-		}
+		ready = poll(loop->waits, WAIT_COUNT, wait_ms(ui));
+		if (ready < 0 && errno == ENOMEM)
+			usleep(NO_MEMORY_US);
+		else if (ready < 0 && errno != EINTR)
+			return SIGHUP;
+		/* before the next frame: after a stop the terminal may be another program's */
 		take_signals(loop);
+		/* what had come before is told again */
+		if (ready < 0 || loop->deadly_signal != 0)
+			continue;
 		if (terminal_is_gone(loop))
 			return SIGHUP;
 		if ((loop->waits[WAIT_HOST].revents & POLLIN) != 0)
@@ -353,7 +355,7 @@ int ui_run(struct session *session, const struct ui_host *host, const struct ui_
 	if (signals < 0)
 		return signals;
 	result = terminal_open(error);
-	if (result < 0) {
+	if (result != 0) {
 		signal_pipe_close();
 		return result;
 	}

@@ -91,11 +91,20 @@ static void set_environment(const struct pty_options *options)
 		putenv((char *)(uintptr_t)options->environment[i]);
 }
 
+static volatile sig_atomic_t in_background;
+
+static void choose_background(int signal_number)
+{
+	(void)signal_number;
+	in_background = 1;
+}
+
 /*
  * What a shell with job control does: the program runs in a process group of its own; when it stops, its
- * parent says so and stops too, until it is continued.
+ * parent says so and stops too, until it is continued, with SIGUSR1 before for a program that is to run on in
+ * the background.
  */
-static void become_shell(void)
+static void become_shell(bool background)
 {
 	pid_t program = fork();
 	int status;
@@ -104,16 +113,21 @@ static void become_shell(void)
 	if (program == 0) {
 		/* before the program asks for the terminal, which would stop it in the background */
 		setpgid(0, 0);
-		tcsetpgrp(STDIN_FILENO, getpid());
+		if (!background)
+			tcsetpgrp(STDIN_FILENO, getpid());
 		signal(SIGTTOU, SIG_DFL);
 		return;
 	}
 	setpgid(program, program);
-	tcsetpgrp(STDIN_FILENO, program);
+	if (!background)
+		tcsetpgrp(STDIN_FILENO, program);
+	signal(SIGUSR1, choose_background);
 	while (waitpid(program, &status, WUNTRACED) == program && WIFSTOPPED(status)) {
 		tcsetpgrp(STDIN_FILENO, getpgrp());
+		in_background = 0;
 		raise(SIGSTOP);
-		tcsetpgrp(STDIN_FILENO, program);
+		if (in_background == 0)
+			tcsetpgrp(STDIN_FILENO, program);
 		kill(-program, SIGCONT);
 	}
 	_exit(WEXITSTATUS(status));
@@ -146,7 +160,7 @@ static void run_child(int slave, const struct pty_options *options, int control,
 		dup2(answers, 4);
 	}
 	if (options->job)
-		become_shell();
+		become_shell(options->background);
 	execv(arguments[0], (char *const *)(uintptr_t)arguments);
 	_exit(127);
 }
@@ -508,6 +522,12 @@ bool pty_is_stopped(struct pty_screen *pty, const void *context)
 {
 	(void)context;
 	return is_stopped(pty);
+}
+
+void pty_continue_in_background(struct pty_screen *pty)
+{
+	kill(pty->child, SIGUSR1);
+	kill(pty->child, SIGCONT);
 }
 
 bool pty_is_on_screen(struct pty_screen *pty, const void *context)

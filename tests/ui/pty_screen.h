@@ -42,6 +42,7 @@ struct pty_options {
 	bool keep_slave_closed;     /* the program is the only one with the terminal open */
 	bool pipes;                 /* give it descriptors 3 and 4; it is one of driven.h */
 	bool job;                   /* under a parent with job control, which stops when the program does */
+	bool background;            /* the job starts without the terminal, as after & */
 	bool stop_ignored;          /* SIGTSTP is ignored when the program starts */
 };
 
@@ -95,6 +96,9 @@ void pty_sync(struct pty_screen *pty);
 /* Whether the child is stopped, or has its screen up: conditions for pty_wait(). */
 bool pty_is_stopped(struct pty_screen *pty, const void *context);
 bool pty_is_on_screen(struct pty_screen *pty, const void *context);
+
+/* Continues a job that has stopped, with the terminal left to its parent: `bg` of a shell. */
+void pty_continue_in_background(struct pty_screen *pty);
 
 /* Waits until a row of the screen contains the text, or none does. */
 void pty_wait_text(struct pty_screen *pty, const char *text);

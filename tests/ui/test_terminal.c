@@ -211,28 +211,121 @@ static bool has_ended(struct pty_screen *pty, const void *context)
 	return strstr(text, ") Z ") != NULL;
 }
 
-/* A signal that ends it while it is suspended, such as the shell's "kill %1", does not touch the terminal. */
+/* Stops a job by Ctrl-Z, or from outside; returns its process. */
+static pid_t stop_job(struct pty_screen *pty, bool by_key)
+{
+	const pid_t job = tcgetpgrp(pty->master);
+
+	if (by_key)
+		pty_type(pty, "\032");
+	else
+		kill(job, SIGSTOP);
+	pty_wait(pty, pty_is_stopped, NULL, "it stops");
+	if (by_key)
+		pty_wait(pty, is_ordinary, NULL, "the ordinary screen while stopped");
+	return job;
+}
+
+/* One signal ends a job that does not have the terminal, and nothing is sent to the terminal. */
+static void expect_end_in_background(struct pty_screen *pty, pid_t job, int signal)
+{
+	const uint64_t before = pty->bytes;
+
+	kill(job, signal);
+	kill(job, SIGCONT);
+	pty_wait(pty, has_ended, &job, "it ends in the background");
+	kill(pty->child, SIGCONT);
+	pty_wait_end(pty);
+	assert_int_equal(pty->bytes, before);
+	pty_release(pty);
+}
+
+/*
+ * A signal that ends it while another program has the terminal, such as the shell's "kill %1": after Ctrl-Z
+ * or SIGSTOP, and after "bg", which stops it again. The last signal is the crash guard's.
+ */
 static void test_end_while_suspended(void **state)
 {
 	const struct pty_options options = {.rows = 24, .columns = 80, .job = true};
+	const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1};
+
+	(void)state;
+	for (size_t i = 0; i < 4 * sizeof(signals) / sizeof(signals[0]); i++) {
+		struct pty_screen pty;
+		pid_t job;
+
+		fake_start_with_rows(&pty, &options);
+		job = stop_job(&pty, (i & 1) != 0);
+		if ((i & 2) != 0) {
+			pty_continue_in_background(&pty);
+			pty_wait(&pty, pty_is_stopped, NULL, "it stops again in the background");
+		}
+		expect_end_in_background(&pty, job, signals[i / 4]);
+	}
+}
+
+/* After "bg" it waits for "fg", which brings the whole picture back. */
+static void test_resume_after_background(void **state)
+{
+	const struct pty_options options = {.rows = 24, .columns = 80, .job = true};
+
+	(void)state;
+	for (int by_key = 0; by_key < 2; by_key++) {
+		struct pty_screen pty;
+		uint64_t before;
+
+		fake_start_with_rows(&pty, &options);
+		stop_job(&pty, by_key != 0);
+		before = pty.bytes;
+		pty_continue_in_background(&pty);
+		pty_wait(&pty, pty_is_stopped, NULL, "it stops again in the background");
+		assert_int_equal(pty.bytes, before);
+		vterm_screen_reset(pty.screen, 1);
+		kill(pty.child, SIGCONT);
+		pty_wait_text(&pty, "182.4");
+		pty_wait_text(&pty, "fakehost");
+		pty_quit(&pty);
+	}
+}
+
+/* The only child of a process; 0 where the kernel does not list it. */
+static pid_t find_child(pid_t parent)
+{
+	char path[64];
+	FILE *file;
+	int child = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	file = fopen(path, "re");
+	if (file == NULL || fscanf(file, "%d", &child) != 1)
+		child = 0;
+	if (file != NULL)
+		fclose(file);
+	return child;
+}
+
+/* Started with &, it is stopped until it has the terminal, and one signal ends it. */
+static void test_start_in_background(void **state)
+{
+	const struct pty_options options = {.rows = 24, .columns = 80, .job = true, .background = true};
 	struct pty_screen pty;
-	uint64_t before;
 	pid_t job;
 
 	(void)state;
-	fake_start_with_rows(&pty, &options);
-	job = tcgetpgrp(pty.master);
-	pty_type(&pty, "\032");
-	pty_wait(&pty, pty_is_stopped, NULL, "it stops");
-	pty_wait(&pty, is_ordinary, NULL, "the ordinary screen while stopped");
-	before = pty.bytes;
-	kill(job, SIGTERM);
-	kill(job, SIGCONT);
-	pty_wait(&pty, has_ended, &job, "it ends in the background");
+	fake_start(&pty, &options, NULL);
+	pty_wait(&pty, pty_is_stopped, NULL, "it stops in the background");
 	kill(pty.child, SIGCONT);
-	pty_wait_end(&pty);
-	assert_int_equal(pty.bytes, before);
-	pty_release(&pty);
+	pty_wait(&pty, pty_is_on_screen, NULL, "the screen comes with the terminal");
+	pty_quit(&pty);
+	fake_start(&pty, &options, NULL);
+	pty_wait(&pty, pty_is_stopped, NULL, "it stops in the background");
+	job = find_child(pty.child);
+	if (job == 0) {
+		pty_release(&pty);
+		print_message("SKIP: this kernel does not list the children of a process\n");
+		skip();
+	}
+	expect_end_in_background(&pty, job, SIGTERM);
 }
 
 /* A stop that nobody announced (SIGSTOP): the picture is whole again afterwards. */
@@ -358,6 +451,8 @@ int main(void)
 		cmocka_unit_test(test_absurd_size),
 		cmocka_unit_test(test_suspend_and_resume),
 		cmocka_unit_test(test_end_while_suspended),
+		cmocka_unit_test(test_resume_after_background),
+		cmocka_unit_test(test_start_in_background),
 		cmocka_unit_test(test_stop_from_outside),
 		cmocka_unit_test(test_resize_is_followed),
 		cmocka_unit_test(test_stderr_does_not_garble),

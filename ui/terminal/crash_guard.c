@@ -73,9 +73,16 @@ static void show_captured_error(void)
 	}
 }
 
+bool crash_guard_is_in_background(int terminal)
+{
+	const pid_t foreground = tcgetpgrp(terminal);
+
+	return foreground >= 0 && foreground != getpgrp();
+}
+
 void crash_guard_restore(void)
 {
-	if (!atomic_exchange(&armed, false))
+	if (!atomic_exchange(&armed, false) || crash_guard_is_in_background(state.terminal))
 		return;
 	write_best_effort(state.terminal, state.reset, state.reset_length);
 	tcsetattr(state.terminal, TCSANOW, &state.modes);

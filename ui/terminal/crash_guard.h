@@ -29,7 +29,13 @@ void crash_guard_pause(bool paused);
 /* Disarms it and gives the signals back their former actions. */
 void crash_guard_clear(void);
 
-/* Restores the terminal, at most once per crash_guard_set(). Async-signal-safe (signal-safety(7)). */
+/*
+ * Restores the terminal, at most once per crash_guard_set(), unless another program has it: tcsetattr(3)
+ * would stop the dying process in the background. Async-signal-safe (signal-safety(7)).
+ */
 void crash_guard_restore(void);
+
+/* Whether another process group has the terminal that `terminal` is open on. Async-signal-safe. */
+bool crash_guard_is_in_background(int terminal);
 
 #endif

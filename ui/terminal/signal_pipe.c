@@ -46,7 +46,7 @@ static void handle_signal(int signal_number)
 
 int signal_pipe_open(struct error *error)
 {
-	struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_handler = handle_signal};
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -54,6 +54,8 @@ int signal_pipe_open(struct error *error)
 	atomic_store(&pending_deadly, 0);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < PIPED_SIGNAL_COUNT; i++) {
+		/* a system call that waits for the foreground must not outlast a deadly signal */
+		action.sa_flags = is_deadly(piped_signals[i]) ? 0 : SA_RESTART;
 		sigaction(piped_signals[i], &action, &former_actions[i]);
 		/* a deadly signal that was ignored stays so: nohup(1) */
 		if (former_actions[i].sa_handler == SIG_IGN && is_deadly(piped_signals[i]))

@@ -112,6 +112,20 @@ static FILE *open_stream(int descriptor, const char *mode)
 	return copy >= 0 ? fdopen(copy, mode) : NULL;
 }
 
+/*
+ * Waits until this process has the terminal. In the background tcdrain(3) stops it (SIGTTOU), and a signal
+ * that ends the program interrupts the call; curses would repeat its own, and be stopped again. Returns 0, or
+ * the number of that signal.
+ */
+static int wait_for_foreground(void)
+{
+	int deadly = signal_pipe_deadly();
+
+	while (deadly == 0 && tcdrain(fileno(terminal.output)) < 0 && errno == EINTR)
+		deadly = signal_pipe_deadly();
+	return deadly;
+}
+
 static int open_streams(struct error *error)
 {
 	if (isatty(STDIN_FILENO)) {
@@ -217,7 +231,9 @@ int terminal_open(struct error *error)
 
 	memset(&terminal, 0, sizeof(terminal));
 	result = open_streams(error);
-	if (result < 0) {
+	if (result == 0)
+		result = wait_for_foreground();
+	if (result != 0) {
 		terminal_close();
 		return result;
 	}
@@ -283,10 +299,13 @@ struct pointer terminal_pointer(void)
 void terminal_close(void)
 {
 	if (terminal.screen != NULL) {
-		if (!terminal.suspended)
+		const bool is_ours = !terminal.suspended &&
+				     !crash_guard_is_in_background(fileno(terminal.output));
+
+		if (is_ours)
 			leave_screen();
 		delscreen(terminal.screen);
-		if (terminal.modes_known && !terminal.suspended)
+		if (terminal.modes_known && is_ours)
 			tcsetattr(fileno(terminal.output), TCSANOW, &terminal.modes);
 	}
 	crash_guard_clear();
@@ -498,34 +517,38 @@ void terminal_repaint(void)
 	clearok(curscr, TRUE);
 }
 
+static void set_suspended(bool suspended)
+{
+	terminal.suspended = suspended;
+	crash_guard_pause(suspended);
+}
+
 int terminal_suspend(void)
+{
+	leave_screen();
+	set_suspended(true);
+	signal_pipe_stop_process();
+	return terminal_resume();
+}
+
+int terminal_resume(void)
 {
 	int deadly;
 
-	leave_screen();
-	crash_guard_pause(true);
-	terminal.suspended = true;
-	signal_pipe_stop_process();
-	deadly = signal_pipe_deadly();
+	set_suspended(true);
+	deadly = wait_for_foreground();
 	if (deadly != 0)
 		return deadly;
-	terminal_resume();
-	terminal.suspended = false;
-	crash_guard_pause(false);
-	return 0;
-}
-
-void terminal_resume(void)
-{
 	/* the first doupdate() after endwin() sets modes, cursor and screen up again */
 	if (!isendwin())
 		leave_screen();
 	terminal_take_size();
 	terminal_repaint();
-	/* in the background it stops here, before the mouse is reported to who has the terminal */
 	reset_prog_mode();
 	if (terminal.mouse)
 		send_text(mouse_on);
+	set_suspended(false);
+	return 0;
 }
 
 void terminal_show_cursor(bool visible)

@@ -30,9 +30,10 @@ struct pointer {
 };
 
 /*
- * Takes the terminal over: keys from stdin or, when that is no terminal, /dev/tty; output to stdout. Returns
- * 0, or -EINVAL with a sentence for a TERM that is unknown or cannot address its cursor, or another negative
- * errno.
+ * Takes the terminal over: keys from stdin or, when that is no terminal, /dev/tty; output to stdout. In the
+ * background the process is stopped first, until it has the terminal. Returns 0, the number of a signal that
+ * ended the program meanwhile, -EINVAL with a sentence for a TERM that is unknown or cannot address its
+ * cursor, or another negative errno.
  */
 int terminal_open(struct error *error);
 
@@ -52,7 +53,10 @@ struct pointer terminal_pointer(void);
  */
 void terminal_guard(int standard_error, int captured_error);
 
-/* Restores everything and disarms the guard. Does nothing when not open. */
+/*
+ * Restores everything and disarms the guard. A terminal that another program has is left alone. Does nothing
+ * when not open.
+ */
 void terminal_close(void);
 
 /*
@@ -83,14 +87,17 @@ void terminal_take_size(void);
 void terminal_repaint(void);
 
 /*
- * Gives the terminal back and stops the process; takes it over again when it is continued, and returns 0. If
- * a signal arrived meanwhile that ends the program, returns its number without touching the terminal: in the
- * background tcsetattr(3) would stop the process again (SIGTTOU).
+ * Gives the terminal back and stops the process. Once it is continued, does what terminal_resume() does and
+ * returns the same.
  */
 int terminal_suspend(void);
 
-/* Takes the terminal over again after another program (a shell, after SIGSTOP) had it. */
-void terminal_resume(void);
+/*
+ * Takes the terminal over again after another program (a shell, after SIGSTOP) had it, and returns 0. In the
+ * background the process is stopped again until it has the terminal. If a signal arrives meanwhile that ends
+ * the program, returns its number without touching the terminal, and so does terminal_close() then.
+ */
+int terminal_resume(void);
 
 /* The cursor is hidden unless something is being typed. */
 void terminal_show_cursor(bool visible);
