@@ -45,15 +45,15 @@ static char *describe_failure(const struct saver *saver, const char *reason)
 			     end_of_name != NULL ? end_of_name + strlen(suffix) : reason);
 }
 
-/* Ends a save; the event comes first, so that whoever sees none under way finds it. */
+/* Ends a save. Under the lock, since the screen may ask for the next one as soon as it has the event. */
 static void finish(struct saver *saver, struct ui_event event)
 {
 	event.kind = UI_EVENT_SAVED;
 	snapshot_release(saver->snapshot);
 	snapshot_window_release(saver->window);
-	queue_send(saver->queue, &event);
 	pthread_mutex_lock(&saver->lock);
 	saver->is_saving = false;
+	queue_send(saver->queue, &event);
 	pthread_mutex_unlock(&saver->lock);
 }
 
