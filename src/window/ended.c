@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "host_numbers.h"
 
 enum {
 	/* With this many names no more parents are noted: any user can start processes with ever new ones. */
@@ -448,6 +449,8 @@ enum {
 static struct host_time host_time_of(const struct snapshot *from, const struct snapshot *now)
 {
 	const uint64_t *before = from->provenance.cpu_ticks, *after = now->provenance.cpu_ticks;
+	const uint64_t earlier_cpus = host_online_cpus(from);
+	uint64_t cpus = host_online_cpus(now);
 	struct host_time time = {
 		.elapsed_ns = (double)now->provenance.cpu_ticks_at_ns -
 			      (double)from->provenance.cpu_ticks_at_ns,
@@ -460,10 +463,12 @@ static struct host_time host_time_of(const struct snapshot *from, const struct s
 		if (i == TICKS_USER || i == TICKS_NICE || i == TICKS_SYSTEM)
 			time.busy_ns += part;
 	}
-	/* the two clocks have steps of their own, but no CPU runs for longer than the time that passed */
-	if (now->host.online_cpus.present)
-		time.busy_ns = fmin(time.busy_ns,
-				    (double)now->host.online_cpus.value * fmax(0, time.elapsed_ns));
+	/* The two clocks have steps of their own, but no CPU runs for longer than the time that passed. One
+	 * that is offline by now ran before. */
+	if (cpus < earlier_cpus)
+		cpus = earlier_cpus;
+	if (cpus != 0)
+		time.busy_ns = fmin(time.busy_ns, (double)cpus * fmax(0, time.elapsed_ns));
 	return time;
 }
 

@@ -16,27 +16,81 @@ enum {
 	TICK_IOWAIT = 4
 };
 
-/* Share of CPU time that was used between two rounds, as a fraction; NAN when it is not known. */
-static double busy_share(const struct snapshot *now, const struct snapshot *before)
+/*
+ * Ticks by which a CPU may have counted more than the time that passed. Each column is rounded down, and busy
+ * time is sampled while idle time is measured (get_idle_time() of fs/proc/stat.c). A CPU alone can be off by
+ * more than many can on average.
+ */
+enum {
+	EXCESS_TICKS = 2,       /* for each CPU of a host */
+	EXCESS_TICKS_LEAST = 4, /* in all */
+};
+
+uint64_t host_online_cpus(const struct snapshot *round)
+{
+	return round->provenance.devices.cpu_count != 0 ? round->provenance.devices.cpu_count
+							: round->host.online_cpus.value;
+}
+
+/* Whether the same CPUs were online in two rounds, or nothing says otherwise. */
+static bool has_same_cpus(const struct snapshot *now, const struct snapshot *before)
+{
+	const struct devices *to = &now->provenance.devices, *from = &before->provenance.devices;
+	const uint64_t count = host_online_cpus(now), earlier = host_online_cpus(before);
+
+	if (count == 0 || earlier == 0)
+		return true;
+	for (size_t i = 0; i < to->cpu_count && i < from->cpu_count; i++) {
+		if (to->cpus[i].number != from->cpus[i].number)
+			return false;
+	}
+	return count == earlier;
+}
+
+/* The most ticks that some CPUs can count between two rounds, UINT64_MAX where that is not known. */
+static uint64_t most_ticks(const struct snapshot *now, const struct snapshot *before, uint64_t cpus)
+{
+	const uint64_t to = now->provenance.cpu_ticks_at_ns, from = before->provenance.cpu_ticks_at_ns;
+	const uint64_t excess = cpus * EXCESS_TICKS;
+
+	if (cpus == 0 || from == 0 || to <= from || (to - from) / NS_PER_TICK > UINT64_MAX / 2 / cpus)
+		return UINT64_MAX;
+	return (uint64_t)((double)(to - from) / NS_PER_TICK * (double)cpus) +
+	       (excess > EXCESS_TICKS_LEAST ? excess : EXCESS_TICKS_LEAST);
+}
+
+/*
+ * Share of CPU time that was used between two rounds, as a fraction; NAN when it is not known, with the
+ * reason in `*ret_reason` where the ticks were read. The kernel counts the idle time of a CPU that is offline
+ * in another way: when a CPU comes or goes, the sum jumps by seconds (get_idle_time() of fs/proc/stat.c).
+ */
+static double busy_share(const struct snapshot *now, const struct snapshot *before, const char **ret_reason)
 {
 	uint64_t busy = 0, all = 0;
 
+	*ret_reason = NULL;
 	if (before == NULL || !now->provenance.cpu_ticks_known || !before->provenance.cpu_ticks_known)
+		return NAN;
+	*ret_reason = "CPUs came or went";
+	if (!has_same_cpus(now, before))
 		return NAN;
 	for (int i = 0; i < CPU_TICK_KINDS; i++) {
 		uint64_t ticks = now->provenance.cpu_ticks[i] - before->provenance.cpu_ticks[i];
 
 		if (now->provenance.cpu_ticks[i] < before->provenance.cpu_ticks[i]) {
-			/* iowait may go backwards (Documentation/filesystems/proc.rst). Idle time does where
-			 * a CPU comes or goes (get_idle_time() in fs/proc/stat.c): then nothing is known. */
+			/* iowait may go backwards (Documentation/filesystems/proc.rst) */
 			if (i == TICK_IDLE)
 				return NAN;
 			continue;
 		}
-		all += ticks;
+		all = number_add_saturating(all, ticks);
 		if (i != TICK_IDLE && i != TICK_IOWAIT)
-			busy += ticks;
+			busy = number_add_saturating(busy, ticks);
 	}
+	*ret_reason = "more ticks than time";
+	if (all > most_ticks(now, before, host_online_cpus(now)))
+		return NAN;
+	*ret_reason = NULL;
 	return all != 0 ? (double)busy / (double)all : NAN;
 }
 
@@ -62,6 +116,7 @@ double *host_cpu_shares(const struct snapshot *now, const struct snapshot *befor
 {
 	const struct devices *to, *from;
 	struct cpu_ticks *last; /* by number */
+	uint64_t most;
 	size_t count;
 	double *shares;
 
@@ -72,6 +127,7 @@ double *host_cpu_shares(const struct snapshot *now, const struct snapshot *befor
 	from = &before->provenance.devices;
 	if (to->cpu_count == 0 || from->cpu_count == 0)
 		return NULL;
+	most = most_ticks(now, before, 1);
 	count = to->cpu_end;
 	for (size_t i = 0; i < to->cpu_count; i++)
 		count = to->cpus[i].number >= count ? to->cpus[i].number + 1 : count;
@@ -87,7 +143,8 @@ double *host_cpu_shares(const struct snapshot *now, const struct snapshot *befor
 		/* iowait may go backwards (Documentation/filesystems/proc.rst) */
 		const uint64_t idle = cpu->idle > start->idle ? cpu->idle - start->idle : 0;
 
-		if (start->all != 0 && cpu->all > start->all)
+		/* one that went offline in between has counted idle time in two ways */
+		if (start->all != 0 && cpu->all > start->all && all <= most)
 			shares[cpu->number] = idle < all ? (double)(all - idle) / (double)all : 0;
 	}
 	free(last);
@@ -213,10 +270,14 @@ void host_append_load(const struct snapshot *now, struct buffer *buffer)
 
 void host_append_busy(const struct snapshot *now, const struct snapshot *before, struct buffer *buffer)
 {
-	const double busy = busy_share(now, before);
+	const char *reason;
+	const double busy = busy_share(now, before, &reason);
 
-	if (isnan(busy))
+	if (isnan(busy)) {
+		if (reason != NULL)
+			buffer_append_format(buffer, "cpu unknown (%s)", reason);
 		return;
+	}
 	buffer_append_format(buffer, "cpu %.0f%%", busy * 100);
 	if (now->host.online_cpus.present)
 		buffer_append_format(buffer, " of %" PRIu64, now->host.online_cpus.value);

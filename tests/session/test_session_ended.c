@@ -680,6 +680,26 @@ static void test_left_of_unlike_rounds(void **state)
 	session_release(session);
 }
 
+/* The CPUs of a host that loses one had run until then, and what ended on them counts. */
+static void test_left_by_lost_cpu(void **state)
+{
+	struct session *session = session_create();
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = unwatched_snapshot(100 + 2 * round,
+							       5000 + 3000 * (uint64_t)round);
+
+		snapshot->host.online_cpus = (struct optional_u64){round == 0 ? 2 : 1, true};
+		add_living(snapshot, 10, "sh", 1, 1000 + 500 * (uint64_t)round);
+		session_add_round(session, snapshot);
+	}
+	assert_string_equal(
+		fixture_shown(fixture_table(session, TAB_RUN, WINDOW_MODE_RATE), "(ended)", COLUMN_CPU),
+		"125.0");
+	session_release(session);
+}
+
 /* Once a round did not tell it, it is not known since the base, nor 0. */
 static void test_left_not_known(void **state)
 {
@@ -998,6 +1018,7 @@ int main(void)
 		cmocka_unit_test(test_lower_bound),
 		cmocka_unit_test(test_short_lives_in_ticks),
 		cmocka_unit_test(test_left_of_unlike_rounds),
+		cmocka_unit_test(test_left_by_lost_cpu),
 		cmocka_unit_test(test_left_not_known),
 		cmocka_unit_test(test_turnover),
 	};

@@ -58,6 +58,91 @@ static void test_cpus(void **state)
 	free(shares);
 }
 
+/* A CPU that went offline and came back between two rounds counts its idle time anew. */
+static void test_cpu_that_was_away(void **state)
+{
+	static struct cpu_ticks first[] = {{0, 100, 200}, {1, 100, 200}};
+	static struct cpu_ticks then[] = {{0, 200, 404}, {1, 2600, 2700}};
+	double *shares;
+	size_t count;
+
+	(void)state;
+	before->provenance.cpu_ticks_at_ns = 10 * NS_PER_S;
+	now->provenance.cpu_ticks_at_ns = 12 * NS_PER_S;
+	before->provenance.devices.cpus = first;
+	now->provenance.devices.cpus = then;
+	before->provenance.devices.cpu_count = now->provenance.devices.cpu_count = 2;
+	shares = host_cpu_shares(now, before, &count);
+	assert_int_equal(count, 2);
+	assert_true(fabs(shares[0] - 104.0 / 204) < 1e-9);
+	assert_true(isnan(shares[1]));
+	free(shares);
+}
+
+static void expect_busy(const char *expected)
+{
+	struct buffer text = {0};
+
+	host_append_busy(now, before, &text);
+	assert_string_equal(text.data != NULL ? text.data : "", expected);
+	buffer_release(&text);
+}
+
+/* Ticks of a host that counts idle time from `idle` on, `seconds` after its first round; 190 of 200 are busy
+ * in a second. */
+static void set_ticks(struct snapshot *snapshot, uint64_t seconds, uint64_t idle)
+{
+	struct provenance *provenance = &snapshot->provenance;
+
+	provenance->cpu_ticks_known = true;
+	provenance->cpu_ticks_at_ns = (10 + seconds) * NS_PER_S;
+	provenance->cpu_ticks[0] = 1000 + 190 * seconds;
+	provenance->cpu_ticks[3] = idle;
+}
+
+/* Idle time jumps when a CPU goes or comes, by what it counted in another way while it was online. */
+static void test_changed_cpus(void **state)
+{
+	static struct cpu_ticks two[] = {{0, 100, 200}, {1, 100, 200}}, other[] = {{0, 100, 200}, {2, 1, 2}};
+	struct provenance *to = &now->provenance, *from = &before->provenance;
+
+	(void)state;
+	set_ticks(before, 0, 500);
+	set_ticks(now, 2, 520);
+	expect_busy("cpu 95%");
+	before->host.online_cpus = now->host.online_cpus = (struct optional_u64){2, true};
+	expect_busy("cpu 95% of 2");
+	/* all of it at rounding's most, then a tick above it */
+	set_ticks(now, 2, 524);
+	expect_busy("cpu 94% of 2");
+	set_ticks(now, 2, 525);
+	expect_busy("cpu unknown (more ticks than time)");
+	/* a jump that the time of a long window hides, and one backwards */
+	set_ticks(now, 2, 501);
+	now->host.online_cpus.value = 1;
+	expect_busy("cpu unknown (CPUs came or went)");
+	now->host.online_cpus.value = 2;
+	set_ticks(now, 2, 499);
+	expect_busy("cpu unknown (CPUs came or went)");
+	/* one went and another came */
+	set_ticks(now, 2, 520);
+	from->devices.cpus = two;
+	to->devices.cpus = other;
+	from->devices.cpu_count = to->devices.cpu_count = 2;
+	expect_busy("cpu unknown (CPUs came or went)");
+	to->devices.cpus = two;
+	expect_busy("cpu 95% of 2");
+	/* the beginning of a window has the list alone */
+	before->host.online_cpus.present = false;
+	before->host.online_cpus.value = 0;
+	to->devices.cpu_count = 1;
+	now->host.online_cpus.value = 1;
+	expect_busy("cpu unknown (CPUs came or went)");
+	/* ticks that were not read have no reason here */
+	from->cpu_ticks_known = false;
+	expect_busy("");
+}
+
 static void set_disks(struct snapshot *snapshot, struct device disks[], size_t count)
 {
 	snapshot->provenance.devices.disks = disks;
@@ -113,6 +198,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_cpus, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cpu_that_was_away, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_changed_cpus, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_disks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_networks, set_up, tear_down),
 	};
