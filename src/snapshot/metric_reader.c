@@ -8,6 +8,7 @@
 static const uint8_t family_flags[] = {
 	[METRIC_FAMILY_ALWAYS] = 0,
 	[METRIC_FAMILY_LEADER] = 0,
+	[METRIC_FAMILY_USER] = 0,
 	[METRIC_FAMILY_CPU_DELAY] = THREAD_TASKSTATS_MEASURED | THREAD_CPU_DELAY_ACTIVE,
 	[METRIC_FAMILY_BLOCK_DELAY] = THREAD_TASKSTATS_MEASURED | THREAD_DELAY_BLOCK_ACTIVE,
 	[METRIC_FAMILY_XACCT] = THREAD_TASKSTATS_MEASURED | THREAD_XACCT_ACTIVE,
@@ -46,7 +47,9 @@ static void set_rules(struct metric_reader *reader)
 	reader->has_exceptions = snapshot->metric_has_exceptions[metric];
 	/* a process without jemalloc has nothing to read, and nothing failed */
 	reader->flags_needed = entry->family == METRIC_FAMILY_JEMALLOC ? THREAD_JEMALLOC_MEASURED : 0;
-	reader->flags_refused = (flags & SOURCE_USER_ONLY) != 0 ? THREAD_KERNEL : 0;
+	reader->flags_refused = entry->family == METRIC_FAMILY_USER || (flags & SOURCE_USER_ONLY) != 0
+					? THREAD_KERNEL
+					: 0;
 	reader->leader_only = entry->family == METRIC_FAMILY_LEADER || (flags & SOURCE_LEADER_ONLY) != 0;
 	reader->fair_only = entry->tag == METRIC_TAG_FAIR_POLICY;
 	for (size_t i = 0; i < FAIR_POLICY_COUNT && reader->fair_only; i++)

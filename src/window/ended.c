@@ -96,10 +96,11 @@ static bool is_counter(int metric)
 	return metric != METRIC_THREAD_COUNT && metric_type((enum metric)metric)->kind == METRIC_KIND_COUNTER;
 }
 
-/* Kernel threads have no I/O of their own. */
+/* Kernel threads have no I/O of their own, and what counts their idle sleep as blocked is none of theirs. */
 static bool is_absent(enum metric metric, bool kernel)
 {
-	return kernel && metrics[metric].source == SOURCE_IO;
+	return kernel &&
+	       (metrics[metric].source == SOURCE_IO || metrics[metric].family == METRIC_FAMILY_USER);
 }
 
 /* Whether amounts of ended threads have all that they did: of a clock tick that was not full there is

@@ -20,7 +20,7 @@ bool *reducer_find_measured(const struct window *window, const struct shown *sho
 		return NULL;
 	measured = memory_allocate_zero(window->now->thread_count + 1, sizeof(*measured));
 	if (metrics[metric].family == METRIC_FAMILY_ALWAYS ||
-	    metrics[metric].family == METRIC_FAMILY_LEADER) {
+	    metrics[metric].family == METRIC_FAMILY_LEADER || metrics[metric].family == METRIC_FAMILY_USER) {
 		memset(measured, true, window->now->thread_count);
 		return measured;
 	}

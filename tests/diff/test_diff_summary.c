@@ -116,6 +116,24 @@ static void test_the_largest_are_those_that_matter(void **state)
 	diff_summary_release(&summary);
 }
 
+/* Time in which a kernel thread was idle is no change of what it waited for. */
+static void test_idle_kernel_threads_are_not_told(void **state)
+{
+	struct diff_summary summary = {0};
+
+	(void)state;
+	before->provenance.present = after->provenance.present = true;
+	set("rcu_tasks_trace_kthread", METRIC_BLOCK_SUM, 0, 12800000000);
+	before->thread_flags[0] = after->thread_flags[0] = THREAD_KERNEL;
+	set("reader", METRIC_BLOCK_SUM, 0, 2000000000);
+	diff_fixture_compare(AXIS_PROCESS);
+	diff_summary_make(diff, chosen, &plain, false, &summary);
+	assert_int_equal(summary.count, 1);
+	assert_string_equal(summary.items[0],
+			    "reader was blocked 2 s longer in uninterruptible sleep (0 → 2 s, 1 thread)");
+	diff_summary_release(&summary);
+}
+
 static void test_only_three_are_told(void **state)
 {
 	const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -237,6 +255,7 @@ int main(void)
 		SUMMARY_TEST(test_sentences_have_the_words_of_their_unit),
 		SUMMARY_TEST(test_sentences_are_divided_as_rows_are),
 		SUMMARY_TEST(test_the_largest_are_those_that_matter),
+		SUMMARY_TEST(test_idle_kernel_threads_are_not_told),
 		SUMMARY_TEST(test_only_three_are_told),
 		SUMMARY_TEST(test_who_delays_whom),
 		SUMMARY_TEST(test_every_phrase_has_one_place_for_the_change),

@@ -20,6 +20,7 @@ static const char *const ladder_names[] = {
 static const char *const family_words[] = {
 	[METRIC_FAMILY_ALWAYS] = "always",
 	[METRIC_FAMILY_LEADER] = "always",
+	[METRIC_FAMILY_USER] = "always",
 	[METRIC_FAMILY_CPU_DELAY] = "taskstats_measured && cpu_delay_active",
 	[METRIC_FAMILY_BLOCK_DELAY] = "taskstats_measured && delay_block_active",
 	[METRIC_FAMILY_XACCT] = "taskstats_measured && xacct_active",

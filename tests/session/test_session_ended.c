@@ -442,6 +442,28 @@ static void test_reasons(void **state)
 	session_release(session);
 }
 
+/* What does not apply to kernel threads is not missing of those that ended either. */
+static void test_kernel_threads(void **state)
+{
+	struct session *session = session_create();
+	struct snapshot *snapshot = fixture_snapshot(100);
+	struct table *table;
+
+	(void)state;
+	add_living(snapshot, 10, "sh", 1, 10);
+	session_add_round(session, snapshot);
+	snapshot = fixture_snapshot(102);
+	add_living(snapshot, 10, "sh", 1, 10);
+	add_group(snapshot, "cc1", 1, 10);
+	ended_set_group(snapshot->ended, triple_of(snapshot, "kworker", "kworker"), true)->threads = 1;
+	session_add_round(session, snapshot);
+	table = fixture_table(session, TAB_IO, WINDOW_MODE_RATE);
+	assert_string_equal(fixture_shown(table, "kworker", COLUMN_READ), "-");
+	assert_string_equal(fixture_shown(table, "kworker", COLUMN_BLOCK), "-");
+	fixture_expect_missing(table, "cc1", COLUMN_BLOCK, REASON_ENDED);
+	session_release(session);
+}
+
 /* If nothing watches ends, no number is made up. */
 static void test_not_watched(void **state)
 {
@@ -1003,6 +1025,7 @@ int main(void)
 		cmocka_unit_test(test_born),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_kernel_threads),
 		cmocka_unit_test(test_not_watched),
 		cmocka_unit_test(test_absorbed),
 		cmocka_unit_test(test_bounded),

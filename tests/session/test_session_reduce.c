@@ -9,7 +9,8 @@
 
 #include "table/screen_format.h"
 
-/* Kernel threads' I/O does not apply and makes nothing partial; a failed reading does. */
+/* Kernel threads' I/O does not apply and makes nothing partial; a failed reading does. Nor does their blocked
+ * time, in which the kernel counts how long they were idle. */
 static void fill_states(struct snapshot *snapshot, int round)
 {
 	size_t kernel = fixture_thread(snapshot, 2, 2, "mixed", "kthread", 1);
@@ -20,6 +21,8 @@ static void fill_states(struct snapshot *snapshot, int round)
 	reason_id *of_io;
 
 	snapshot->thread_flags[kernel] |= THREAD_KERNEL;
+	fixture_set(snapshot, kernel, METRIC_BLOCK_SUM, MS(25700) * (uint64_t)round);
+	fixture_set(snapshot, read, METRIC_BLOCK_SUM, MS(20) * (uint64_t)round);
 	fixture_set(snapshot, read, METRIC_READ_BYTES, 2048 * (uint64_t)round);
 	fixture_set(snapshot, partly, METRIC_READ_BYTES, 2048 * (uint64_t)round);
 	of_io = snapshot_source_reasons(snapshot, SOURCE_IO);
@@ -49,9 +52,14 @@ static void test_states(void **state)
 	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "mixed", column_of_derived(DERIVED_TOTAL_OFFCPU_DELAY_NS)),
 			    "·");
-	view.level = VIEW_LEVEL_THREADS;
 	view.tab = TAB_IO;
+	assert_string_equal(fixture_shown(fixture_table_of(session, &view), "mixed", COLUMN_BLOCK), "1.0");
+	view.mode = WINDOW_MODE_TOTAL;
+	assert_string_equal(fixture_shown(fixture_table_of(session, &view), "mixed", COLUMN_BLOCK), "20.0ms");
+	view.mode = WINDOW_MODE_RATE;
+	view.level = VIEW_LEVEL_THREADS;
 	table = fixture_table_of(session, &view);
+	assert_string_equal(fixture_shown(table, "kthread", COLUMN_BLOCK), "-");
 	assert_string_equal(fixture_shown(table, "kthread", COLUMN_READ), "-");
 	assert_true(isnan(fixture_cell(table, "kthread", COLUMN_READ)->sort));
 	view_release(&view);

@@ -256,6 +256,10 @@ static void test_what_does_not_apply_is_absent(void **state)
 	expect(snapshot, 0, METRIC_RCHAR, VALUE_ABSENT, REASON_READ);
 	expect(snapshot, 1, METRIC_RCHAR, VALUE_UNAVAILABLE, REASON_NOT_PERMITTED);
 	expect(snapshot, 0, METRIC_HIWATER_RSS_BYTES, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 0, METRIC_BLOCK_SUM, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 0, METRIC_BLOCK_MAX, VALUE_ABSENT, REASON_READ);
+	expect(snapshot, 0, METRIC_IOWAIT_SUM, VALUE_READ, REASON_READ);
+	expect(snapshot, 1, METRIC_BLOCK_SUM, VALUE_READ, REASON_READ);
 	expect(snapshot, 0, METRIC_NR_THREADS, VALUE_READ, REASON_READ);
 	expect(snapshot, 1, METRIC_NR_THREADS, VALUE_ABSENT, REASON_READ);
 	expect(snapshot, 1, METRIC_ALLOCATED_BYTES, VALUE_ABSENT, REASON_READ);
@@ -298,6 +302,8 @@ static void test_state_by_flags(void **state)
 		}
 	}
 	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_RCHAR, true, NULL), VALUE_READ);
+	snapshot->thread_flags[0] = THREAD_KERNEL;
+	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_BLOCK_SUM, true, NULL), VALUE_READ);
 	snapshot->provenance.present = false;
 	expect(snapshot, 0, METRIC_RCHAR, VALUE_READ, REASON_READ);
 	snapshot_release(snapshot);
