@@ -89,11 +89,10 @@ static void forbid_self(const struct snapshot *snapshot, bool *allowed)
 		allowed[i] &= snapshot->triples[i].pcomm != self_name;
 }
 
-/* Forbids the threads that a filter narrows away. It may ask for facts unknown of ended threads. */
-static void narrow_by_filter(struct selection *selection, const struct filter *filter)
+/* Forbids the living threads that a filter narrows away. */
+static void narrow_living(struct selection *selection, const struct filter *filter)
 {
-	const struct snapshot *now = selection->sides[0], *ended = selection->sides[1];
-	uint32_t *pids;
+	const struct snapshot *now = selection->sides[0];
 
 	if (!filter_narrows(filter))
 		return;
@@ -102,14 +101,46 @@ static void narrow_by_filter(struct selection *selection, const struct filter *f
 	       filter_members(filter, &(struct filter_subjects){.snapshot = now,
 								.commands = selection->view->commands}),
 	       now->thread_count);
-	if (ended == NULL)
+}
+
+/*
+ * Forbids what a filter leaves of ended threads: those that it narrows away, which may be by facts unknown of
+ * them; and on an axis by thread those of processes that are gone and do not match by themselves, as their
+ * row is no group.
+ */
+static void narrow_ended(struct selection *selection, const struct filter *filter, enum axis axis)
+{
+	const struct snapshot *ended = selection->sides[1];
+	struct grouping_options options = selection->view->grouping;
+	struct filter_subjects subjects = {.snapshot = ended};
+	const struct grouping *grouping;
+	const char *label;
+	uint32_t *pids;
+	bool *members;
+	size_t length;
+
+	if (filter == NULL || ended == NULL || ended->triple_count == 0)
 		return;
-	pids = memory_allocate((ended->triple_count + 1) * sizeof(*pids));
+	subjects.ended_pids = pids = memory_allocate((ended->triple_count + 1) * sizeof(*pids));
 	for (uint32_t i = 0; i < ended->triple_count; i++)
 		pids[i] = selection->ended->records[i].tgid;
-	forbid(selection->allowed[1],
-	       filter_members(filter, &(struct filter_subjects){.snapshot = ended, .ended_pids = pids}),
-	       ended->triple_count);
+	if (filter_narrows(filter)) {
+		forbid(selection->allowed[1], filter_members(filter, &subjects), ended->triple_count);
+		/* nobody told whose work that is */
+		if (selection->ended->has_estimate)
+			selection->allowed[1][selection->ended->estimate] = false;
+	}
+	if (axis_is_by_thread(axis)) {
+		options.axis = axis;
+		grouping = session_grouping(selection->session, &options, selection->ended);
+		label = grouping_label(grouping, grouping_of_triple(grouping, 1, 0), &length);
+		members = filter_pool_members(filter, axis, label, length, &subjects);
+		for (uint32_t i = 0; members != NULL && i < ended->triple_count; i++)
+			selection->allowed[1][i] &= members[i] ||
+						    group_of_ended(selection, grouping, axis, i) !=
+							    grouping_of_triple(grouping, 1, i);
+		free(members);
+	}
 	free(pids);
 }
 
@@ -238,10 +269,41 @@ static uint32_t *rows_of_threads(const struct shown *shown)
 	return row_of;
 }
 
+/* Marks the records whose waits count in the row of processes that are gone: those of names that the filters
+ * leave. NULL: all of them. */
+static bool *find_pooled(const struct view *view, const struct snapshot *whole,
+			 const struct grouping *grouping, uint32_t ended)
+{
+	uint32_t *pids = memory_allocate_zero(whole->triple_count + 1, sizeof(*pids)); /* nobody knows them */
+	const struct filter_subjects subjects = {.snapshot = whole, .ended_pids = pids};
+	bool *pooled = NULL;
+	size_t length;
+	const char *label = grouping_label(grouping, ended, &length);
+
+	for (size_t i = 0; i <= view->step_count; i++) {
+		const struct filter *filter = view_filter_at(view, i);
+		const enum axis axis = i < view->step_count ? view->steps[i].axis : view->grouping.axis;
+		bool *members[] = {filter_members(filter, &subjects),
+				   axis_is_by_thread(axis)
+					   ? filter_pool_members(filter, axis, label, length, &subjects)
+					   : NULL};
+
+		for (size_t k = 0; k < ARRAY_COUNT(members); k++) {
+			if (pooled == NULL)
+				pooled = members[k];
+			else if (members[k] != NULL)
+				forbid(pooled, members[k], whole->triple_count);
+		}
+	}
+	free(pids);
+	return pooled;
+}
+
 /* The same where names do not tell the rows, but names and process do. `row_of_record` is what
  * view_group_names() gives, with rows instead of groups; it is taken. */
-static void collect_latency_by_process(struct snapshot *whole, uint32_t *row_of_record, const uint32_t rows[],
-				       bool by_thread, struct shown *shown)
+static void collect_latency_by_process(const struct view *view, struct snapshot *whole,
+				       uint32_t *row_of_record, const uint32_t rows[], bool by_thread,
+				       struct shown *shown)
 {
 	static const char ended_key[] = "(ended)";
 	const struct snapshot *now = shown->now;
@@ -259,6 +321,7 @@ static void collect_latency_by_process(struct snapshot *whole, uint32_t *row_of_
 		.row_of_record = row_of_record,
 		.by_thread = by_thread,
 		.ended_row = ended != UINT32_MAX ? rows[ended] : UINT32_MAX,
+		.pooled = ended != UINT32_MAX ? find_pooled(view, whole, shown->grouping, ended) : NULL,
 	});
 	free(row_of_thread);
 	free(records);
@@ -289,7 +352,7 @@ static void collect_latency(struct session *session, const struct view *view, co
 			*row_of = rows[*row_of];
 	}
 	if (shown->behind_names) {
-		collect_latency_by_process(whole, row_of_record, rows, by_thread, shown);
+		collect_latency_by_process(view, whole, row_of_record, rows, by_thread, shown);
 	} else {
 		shown->latency_row_of = row_of_record;
 		shown->latency_names.snapshot = whole;
@@ -321,8 +384,11 @@ void session_collect(struct session *session, const struct view *view, const cha
 		forbid_self(selection.sides[s], selection.allowed[s]);
 	for (size_t i = 0; i < view->step_count; i++)
 		narrow(&selection, view->steps[i].axis, view->steps[i].key, view->steps[i].key_length);
-	for (size_t i = 0; i <= view->step_count; i++)
-		narrow_by_filter(&selection, view_filter_at(view, i));
+	for (size_t i = 0; i <= view->step_count; i++) {
+		narrow_living(&selection, view_filter_at(view, i));
+		narrow_ended(&selection, view_filter_at(view, i),
+			     i < view->step_count ? view->steps[i].axis : view->grouping.axis);
+	}
 	if (shown->by_thread) {
 		collect_threads(&selection, key, key_length, shown);
 	} else {
@@ -346,6 +412,11 @@ void session_find_rows(struct session *session, const struct view *view, struct 
 
 	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, view->hide_self,
 			     view_needs_latency(view));
+	/* names that a filter asks for choose what the row of ended processes has */
+	for (size_t i = 0; i <= view->step_count && view_looks_behind_names(view); i++) {
+		if (view_filter_at(view, i) != NULL)
+			buffer_append_format(&signature, "%zu:%s ", i, filter_text(view_filter_at(view, i)));
+	}
 	view_append_signature(view, view->grouping.axis, view->step_count, &signature);
 	/* command lines that a filter asks for may have been read since then */
 	if (!view_narrows_threads(view) && order_bytes(kept->signature.data, kept->signature.length,

@@ -242,10 +242,11 @@ bool filter_matches(const struct filter *filter, const struct filter_row *row)
 /* --- threads --- */
 
 /* Only names and processes of ended threads are known. */
-static bool is_unknown_of_ended(enum filter_field field)
+static bool is_unknown_of_ended(const struct term *term)
 {
-	return field == FILTER_FIELD_USER || field == FILTER_FIELD_STATE || field == FILTER_FIELD_TID ||
-	       field == FILTER_FIELD_COMMAND;
+	return term->kind == TERM_FIELD &&
+	       (term->field == FILTER_FIELD_USER || term->field == FILTER_FIELD_STATE ||
+		term->field == FILTER_FIELD_TID || term->field == FILTER_FIELD_COMMAND);
 }
 
 bool filter_narrows(const struct filter *filter)
@@ -257,18 +258,24 @@ bool filter_narrows(const struct filter *filter)
 	return false;
 }
 
-static bool is_fleeting(enum filter_field field)
+static bool is_fleeting(const struct term *term)
 {
-	return field == FILTER_FIELD_STATE || field == FILTER_FIELD_COMMAND;
+	return term->kind == TERM_FIELD &&
+	       (term->field == FILTER_FIELD_STATE || term->field == FILTER_FIELD_COMMAND);
 }
 
-/* Whether a node has a field that is so. */
-static bool node_has(const struct filter *filter, uint32_t index, bool (*is_so)(enum filter_field))
+static bool is_no_number(const struct term *term)
+{
+	return term->kind != TERM_COMPARISON;
+}
+
+/* Whether a node has a term that is so. */
+static bool node_has(const struct filter *filter, uint32_t index, bool (*is_so)(const struct term *))
 {
 	const struct node *node = &filter->nodes[index];
 
 	if (node->kind == NODE_TERM)
-		return filter->terms[node->term].kind == TERM_FIELD && is_so(filter->terms[node->term].field);
+		return is_so(&filter->terms[node->term]);
 	for (uint32_t child = node->child; child != NODE_NONE; child = filter->nodes[child].next) {
 		if (node_has(filter, child, is_so))
 			return true;
@@ -276,7 +283,7 @@ static bool node_has(const struct filter *filter, uint32_t index, bool (*is_so)(
 	return false;
 }
 
-static bool narrows_by(const struct filter *filter, bool (*is_so)(enum filter_field))
+static bool narrows_by(const struct filter *filter, bool (*is_so)(const struct term *))
 {
 	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {
 		if (filter->conjuncts[i].narrows && node_has(filter, filter->conjuncts[i].node, is_so))
@@ -548,8 +555,7 @@ static void answer_commands(const struct term *term, const struct filter_subject
 
 static bool is_known(const struct term *term, const struct filter_subjects *subjects)
 {
-	return subjects->ended_pids == NULL ||
-	       (term->kind == TERM_FIELD ? !is_unknown_of_ended(term->field) : term->kind != TERM_COMPARISON);
+	return subjects->ended_pids == NULL || (term->kind != TERM_COMPARISON && !is_unknown_of_ended(term));
 }
 
 static void answer_term(const struct term *term, enum axis axis, const struct filter_subjects *subjects,
@@ -639,5 +645,59 @@ bool *filter_term_members(const struct filter *filter, size_t term, enum axis ax
 	for (size_t i = 0; i < count; i++)
 		members[i] = answers[i] == ANSWER_YES;
 	free(answers);
+	return members;
+}
+
+/* Names of ended threads that are judged one after the other. */
+struct judging {
+	const struct filter *filter;
+	enum axis axis;
+	const struct filter_subjects *subjects;
+	bool **members; /* by term, NULL until one is asked for */
+	size_t subject;
+};
+
+static const struct cell *no_cell(void *context, enum column column, bool as_rate)
+{
+	(void)context;
+	(void)column;
+	(void)as_rate;
+	return NULL;
+}
+
+static bool is_member(void *context, size_t term)
+{
+	const struct judging *judging = context;
+
+	if (judging->members[term] == NULL)
+		judging->members[term] = filter_term_members(judging->filter, term, judging->axis,
+							     judging->subjects);
+	return judging->members[term][judging->subject];
+}
+
+bool *filter_pool_members(const struct filter *filter, enum axis axis, const char *label, size_t label_length,
+			  const struct filter_subjects *subjects)
+{
+	const size_t count = subject_count(subjects);
+	struct judging judging = {.filter = filter, .axis = axis, .subjects = subjects};
+	const struct filter_row row = {label, label_length, no_cell, is_member, &judging};
+	bool *members = NULL;
+
+	for (size_t i = 0; filter != NULL && i < filter->conjunct_count; i++) {
+		const struct conjunct *conjunct = &filter->conjuncts[i];
+
+		if (conjunct->narrows || !node_has(filter, conjunct->node, is_no_number))
+			continue;
+		if (members == NULL) {
+			members = memory_allocate(count + 1);
+			memset(members, true, count);
+			judging.members = memory_allocate_zero(filter->count, sizeof(bool *));
+		}
+		for (judging.subject = 0; judging.subject < count; judging.subject++)
+			members[judging.subject] &= ask_node(filter, conjunct->node, &row) == ANSWER_YES;
+	}
+	for (size_t i = 0; members != NULL && i < filter->count; i++)
+		free(judging.members[i]);
+	free(judging.members);
 	return members;
 }

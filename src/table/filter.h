@@ -165,6 +165,15 @@ bool filter_is_of_living(const struct filter *filter);
 bool *filter_members(const struct filter *filter, const struct filter_subjects *subjects);
 
 /*
+ * Marks the ended threads that satisfy the conditions on rows that have names in them, each by itself, by
+ * index; the caller frees the array. Ended threads whose processes are gone share a row with this label on an
+ * axis by thread, and have nothing else in common. What matches the label matches all of them; their numbers
+ * are not known one by one. NULL without such conditions.
+ */
+bool *filter_pool_members(const struct filter *filter, enum axis axis, const char *label, size_t label_length,
+			  const struct filter_subjects *subjects);
+
+/*
  * Marks the threads for which the term of that number holds, by index; the caller frees the array. A text is
  * compared with the name that threads are grouped by on an axis.
  */

@@ -101,6 +101,7 @@ void latency_rows_release(struct latency_rows *rows)
 	free(rows->kin);
 	free(rows->records);
 	free(rows->options.row_of_record);
+	free(rows->options.pooled);
 	free(rows);
 }
 
@@ -120,7 +121,9 @@ uint32_t latency_rows_find(const struct latency_rows *rows, const struct latency
 	if (row == UINT32_MAX)
 		return UINT32_MAX;
 	if (!hash_map_get(&rows->kin_of, key_of(ANY_RECORD, share->pid), &index))
-		return rows->options.ended_row;
+		return rows->options.pooled == NULL || rows->options.pooled[share->record]
+			       ? rows->options.ended_row
+			       : UINT32_MAX;
 	/* of threads that have ended, or have another name now, in a process that is there */
 	kin = &rows->kin[index];
 	*ret_unsure = kin->hidden;

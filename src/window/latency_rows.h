@@ -25,6 +25,7 @@ struct latency_rows_options {
 	uint32_t *row_of_record;
 	bool by_thread;     /* rows are no names */
 	uint32_t ended_row; /* of processes that have ended; UINT32_MAX for none */
+	bool *pooled;       /* by record: its waits count in `ended_row`; NULL: all do. The result owns it. */
 };
 
 /* Threads of a row have the names of a record. */

@@ -442,6 +442,79 @@ static void test_reasons(void **state)
 	session_release(session);
 }
 
+/* Expects numbers of the row of ended processes with a filter; NULL: there is none. */
+static void expect_pooled(struct session *session, enum axis axis, const char *filter, const char *cpu,
+			  const char *ended)
+{
+	struct view view = fixture_view(TAB_RUN, WINDOW_MODE_RATE, axis);
+	struct table *table;
+
+	view.filter = filter_parse(filter, NULL);
+	assert_non_null(view.filter);
+	table = fixture_table_of(session, &view);
+	if (cpu == NULL) {
+		assert_false(fixture_has_row(table, "(ended)"));
+	} else {
+		assert_string_equal(fixture_shown(table, "(ended)", COLUMN_CPU), cpu);
+		assert_string_equal(fixture_shown(table, "(ended)", COLUMN_ENDED), ended);
+	}
+	view_release(&view);
+}
+
+/* Ended threads of processes that are gone share a row, but a filter finds each by itself. */
+static void test_filtered_pool(void **state)
+{
+	static const struct {
+		const char *filter, *cpu, *ended;
+	} cases[] = {
+		{"postgres", "1.0", "0.5"},
+		{"/^post/", "1.0", "0.5"},
+		{"name = postgres", "1.0", "0.5"},
+		{"process = postgres", "1.0", "0.5"},
+		{"not postgres", "95.0", "500"},
+		{"name != postgres", "95.0", "500"},
+		{"process != postgres", "95.0", "500"},
+		{"postgres or true", "96.0", "501"},
+		{"postgres or cpu > 99", "1.0", "0.5"},
+		{"postgres and cpu > 2", NULL, NULL},
+		{"cpu > 2", "96.0", "501"},
+		{"ended", "96.0", "501"},
+		{"redis", NULL, NULL},
+		{"not ended", NULL, NULL},
+		{"user = 70", NULL, NULL},
+	};
+	struct session *session = session_create();
+	struct view view = fixture_view(TAB_RUN, WINDOW_MODE_RATE, AXIS_PID);
+	struct table *table;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		add_living(snapshot, 10, "postgres", 1, 1000 + 6 * (uint64_t)round);
+		if (round == 1) {
+			add_group(snapshot, "postgres", 1, 20);
+			add_group(snapshot, "true", 1000, 1900);
+		}
+		session_add_round(session, snapshot);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		expect_pooled(session, AXIS_PID, cases[i].filter, cases[i].cpu, cases[i].ended);
+	/* whose threads they were is not known, nor whose they were not */
+	expect_pooled(session, AXIS_USER, "ended", "96.0", "501");
+	expect_pooled(session, AXIS_USER, "process = postgres", "1.0", "0.5");
+	/* the same behind the row */
+	view.filter = filter_parse("postgres", NULL);
+	fixture_expect_told(session, &view, "(ended)", COLUMN_CPU,
+			    "Includes the work of 1 thread that ended");
+	assert_true(view_open(&view, "(ended)", 7, "(ended)", 7));
+	table = fixture_table_of(session, &view);
+	assert_string_equal(fixture_shown(table, "postgres", COLUMN_CPU), "1.0");
+	assert_false(fixture_has_row(table, "true"));
+	view_release(&view);
+	session_release(session);
+}
+
 /* What does not apply to kernel threads is not missing of those that ended either. */
 static void test_kernel_threads(void **state)
 {
@@ -633,6 +706,11 @@ static void test_left(void **state)
 			    "Its CPU time is an estimate: the host's, less that of all threads");
 	evidence_append_lines(session_now(session), session_interval_ns(session), 0, &lines);
 	assert_non_null(strstr(lines.data, "the row (ended) is an estimate"));
+	/* nothing is known of whose it is, or is not */
+	view.filter = filter_parse("process != postgres", NULL);
+	table = fixture_table_of(session, &view);
+	assert_true(fixture_has_row(table, "sh"));
+	assert_false(fixture_has_row(table, "(ended)"));
 	buffer_release(&lines);
 	view_release(&view);
 	session_release(session);
@@ -1025,6 +1103,7 @@ int main(void)
 		cmocka_unit_test(test_born),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_filtered_pool),
 		cmocka_unit_test(test_kernel_threads),
 		cmocka_unit_test(test_not_watched),
 		cmocka_unit_test(test_absorbed),

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "snapshot/ended_set.h"
+
 static struct session *session;
 
 static void add_waits(struct snapshot *snapshot, const char *process, const char *thread, const char *cgroup,
@@ -250,6 +252,35 @@ static void test_processes(void **state)
 	/* as before */
 	table = table_with(AXIS_PROCESS, NULL);
 	expect_exact(table, "web", COLUMN_WAITS, 20);
+}
+
+/* Waits of processes that are gone share a row, but a filter finds those of a name. */
+static void test_filtered_pool(void **state)
+{
+	static const struct {
+		const char *filter;
+		double waits;
+	} cases[] = {{NULL, 5},      {"cron", 3}, {"ended", 5},          {"web or cron", 5},
+		     {"not web", 3}, {"web", 2},  {"process = cron", 3}, {"thr < 9", 5}};
+	struct snapshot *first = make_twins(0), *second = make_twins(1);
+
+	(void)state;
+	snapshot_finish(first);
+	session_add_round(session, first);
+	second->latency.span_ns = MS(2000);
+	second->ended = ended_set_create();
+	add_waits(second, "web", "web", "/a", LATENCY_RUN_QUEUE, MS(1), 2);
+	add_share(second, 98, MS(1), 2);
+	add_waits(second, "cron", "cron", "/a", LATENCY_RUN_QUEUE, MS(9), 3);
+	add_share(second, 99, MS(9), 3);
+	ended_set_group(second->ended, ended_set_triple(second->ended, "web", "web", "/a"), false)->threads =
+		1;
+	ended_set_group(second->ended, ended_set_triple(second->ended, "cron", "cron", "/a"), false)
+		->threads = 1;
+	snapshot_finish(second);
+	session_add_round(session, second);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		expect_exact(table_with(AXIS_PID, cases[i].filter), "(ended)", COLUMN_WAITS, cases[i].waits);
 }
 
 /* Waits of which nobody knows whose they are may be of any process with threads of these names. */
@@ -733,6 +764,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_spans, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_axes, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_processes, open_session, close_session),
+		cmocka_unit_test_setup_teardown(test_filtered_pool, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_processes_unknown, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_processes_of_old_files, open_session, close_session),
 		cmocka_unit_test_setup_teardown(test_way_back, open_session, close_session),
