@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -231,7 +232,7 @@ static void measures_cells(void **state)
 
 	(void)state;
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
-		skip();
+		skip_test("there is no locale C.UTF-8");
 	/* two wide characters, then a letter with a combining accent */
 	assert_int_equal(unicode_width("\xe6\xbc\xa2\xe5\xad\x97"
 				       "e\xcc\x81",

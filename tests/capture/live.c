@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "capture/procfs/taskstats.h"
 #include "tests/wait.h"
@@ -30,7 +31,7 @@ static void test_bpf(void **state)
 
 	(void)state;
 	if (capture_open(&options, &capture, &error) < 0)
-		live_skip(error.text);
+		skip_test("%s", error.text);
 	capture_close(capture);
 	live_backend = CAPTURE_BACKEND_BPF;
 }
@@ -137,13 +138,6 @@ reason_id live_reason(const struct snapshot *snapshot, long row, enum metric met
 
 	snapshot_value_state(snapshot, (size_t)row, metric, false, &reason);
 	return reason;
-}
-
-void live_skip(const char *reason)
-{
-	print_message("SKIP: %s\n", reason);
-	skip();
-	abort(); /* not reached: skip() leaves the test */
 }
 
 int live_run(void (*body)(void))

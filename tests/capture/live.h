@@ -69,9 +69,6 @@ bool live_has_taskstats(void);
 /* The first two CPUs that we may use; false with a single one, which is the first then. */
 bool live_find_cpus(int cpus[static 2]);
 
-/* Leaves a test that cannot be made here. */
-_Noreturn void live_skip(const char *reason);
-
 /* The exit status of a child that does `body`, and ends with 0 after it. */
 int live_run(void (*body)(void));
 

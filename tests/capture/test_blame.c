@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "base/clock.h"
 #include "base/release.h"
@@ -447,7 +448,7 @@ static void check_load(void (*body)(void *argument), const char *name, double ow
 		skip();
 	assert_true(whole);
 	if (!named)
-		live_skip("others switch so often that waits outlast what is known of the CPUs");
+		skip_test("others switch so often that waits outlast what is known of the CPUs");
 }
 
 /* A thread's waits on every CPU count, not only those on the first and the last. */
@@ -455,7 +456,7 @@ static void test_moves(void **state)
 {
 	(void)state;
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		live_skip("there is one CPU");
+		skip_test("there is one CPU");
 	check_load(run_moved, "blamed-moved", 0);
 }
 
@@ -561,9 +562,9 @@ static void test_throttled(void **state)
 	(void)state;
 	assert_int_equal(uname(&kernel), 0);
 	if (release_is_older(kernel.release, 6, 6))
-		live_skip("the kernel tells this since Linux 6.6");
+		skip_test("the kernel tells this since Linux 6.6");
 	if (!make_limited_group(group))
-		live_skip("no cgroup with a limit of CPU time can be made here");
+		skip_test("no cgroup with a limit of CPU time can be made here");
 	child = live_start(run_victim, NULL);
 	snprintf(id, sizeof(id), "%d", (int)child);
 	able = write_to(group, "cgroup.procs", id);
@@ -586,7 +587,7 @@ static void test_throttled(void **state)
 	live_end(child);
 	test_cgroup_remove(group);
 	if (!able)
-		live_skip("waits cannot be measured here");
+		skip_test("waits cannot be measured here");
 	assert_true(right);
 }
 

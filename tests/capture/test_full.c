@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "live.h"
 #include "tests/wait.h"
@@ -371,8 +372,9 @@ static void check_unprivileged(void **state)
 	capture_close(capture);
 }
 
-/* Runs a test in a child that `prepare` changed for good; skipped where that is not possible. */
-static void run_in_child(const char *name, bool (*prepare)(void), CMUnitTestFunction test)
+/* Runs a test in a child that `prepare` changed for good; skipped where that is not possible, which takes
+ * `needed`. */
+static void run_in_child(const char *name, const char *needed, bool (*prepare)(void), CMUnitTestFunction test)
 {
 	const struct CMUnitTest tests[] = {{name, test, NULL, NULL, NULL}};
 	pid_t child = fork();
@@ -387,8 +389,7 @@ static void run_in_child(const char *name, bool (*prepare)(void), CMUnitTestFunc
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
-		print_message("SKIP: %s needs root, and the right to mount and make namespaces\n", name);
-		skip();
+		skip_test("needs %s", needed);
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
@@ -403,7 +404,8 @@ static bool give_root_up(void)
 static void test_unprivileged(void **state)
 {
 	(void)state;
-	run_in_child("a user without privileges", give_root_up, check_unprivileged);
+	run_in_child("a user without privileges", "CAP_SETUID and CAP_SETGID", give_root_up,
+		     check_unprivileged);
 }
 
 /* The word instead of the number 2 is refused before 5.8, where it would hide them on all mounts. */
@@ -430,7 +432,8 @@ static void check_hidden(void **state)
 static void test_hidepid(void **state)
 {
 	(void)state;
-	run_in_child("hidepid", hide_processes, check_hidden);
+	run_in_child("hidepid", "CAP_SYS_ADMIN to mount procfs, CAP_SETUID and CAP_SETGID", hide_processes,
+		     check_hidden);
 }
 
 /* The child is number 1 of its own pid namespace, below the procfs of ours. */
@@ -477,7 +480,8 @@ static void check_other_namespace(void **state)
 static void test_other_namespace(void **state)
 {
 	(void)state;
-	run_in_child("another pid namespace", enter_namespace, check_other_namespace);
+	run_in_child("another pid namespace", "CAP_SYS_ADMIN to make a pid namespace", enter_namespace,
+		     check_other_namespace);
 }
 
 static void test_cancel(void **state)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "base/clock.h"
 #include "base/reader.h"
@@ -236,7 +237,7 @@ static void test_rounds(void **state)
 	(void)state;
 	if (!live_has_taskstats()) {
 		end(&scene);
-		live_skip("no taskstats: everything counts as moved");
+		skip_test("no taskstats: everything counts as moved");
 	}
 	set_ready(&scene, LAYOUT_ORIGIN_DWARF);
 	snapshot = live_round(scene.capture);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "base/clock.h"
 #include "capture/bpf/bpf_latency.h"
@@ -427,7 +428,7 @@ static void test_names(void **state)
 	capture_close(capture);
 	live_end(child);
 	if (!able)
-		live_skip("waits cannot be measured here");
+		skip_test("waits cannot be measured here");
 	assert_true(named);
 }
 
@@ -506,7 +507,7 @@ static void test_namesake(void **state)
 	capture_close(capture);
 	kill(namesake, SIGKILL);
 	if (!able)
-		live_skip("waits cannot be measured here");
+		skip_test("waits cannot be measured here");
 	assert_true(told);
 }
 
@@ -593,7 +594,7 @@ static void test_processes(void **state)
 	kill(twins[1], SIGKILL);
 	waitpid(twins[1], NULL, 0);
 	if (!able)
-		live_skip("waits cannot be measured here");
+		skip_test("waits cannot be measured here");
 	assert_true(told);
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "base/clock.h"
 #include "base/release.h"
@@ -431,7 +432,7 @@ static void test_room_for_delays(void **state)
 {
 	(void)state;
 	if (!has_room_for_delays(40000, 0))
-		live_skip("no open-coded iterator of tasks, or more than 51,000 tasks");
+		skip_test("no open-coded iterator of tasks, or more than 51,000 tasks");
 	assert_true(has_room_for_delays(60000, TASK_PART_DELAYS));
 	assert_false(has_room_for_delays(60000, TASK_PART_STATISTICS));
 }
@@ -500,7 +501,7 @@ static void test_no_run_for_nothing(void **state)
 		with_room = runs_of_passes((uint32_t)child, CROWD, &walked);
 	if (!walked) {
 		live_end(child);
-		live_skip("the kernel does not count runs, or has no open-coded iterator of tasks");
+		skip_test("the kernel does not count runs, or has no open-coded iterator of tasks");
 	}
 	without = runs_of_passes((uint32_t)child, 0, &walked);
 	assert_false(walked);
@@ -647,7 +648,7 @@ static void test_cgroups_of_movers(void **state)
 	snapshot_release(round);
 	if (cgroup_root[0] == '\0' || !make_cgroups(1)) {
 		capture_close(capture);
-		live_skip("cannot make a cgroup here");
+		skip_test("cannot make a cgroup here");
 	}
 	for (size_t i = 0; i < 3; i++)
 		atomic_store(&ready[i], 0);
@@ -1106,7 +1107,7 @@ static void test_refused_latency(void **state)
 
 	(void)state;
 	if (status == 77)
-		skip();
+		skip_test("waits cannot be measured here");
 	assert_int_equal(status, 0);
 }
 

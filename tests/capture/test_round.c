@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -405,7 +406,7 @@ static void test_cgroup_moves_are_noticed(void **state)
 		moved = access(path, W_OK) == 0 && test_cgroup_make(directory) == 0;
 	}
 	if (!moved)
-		live_skip("cannot make a cgroup here");
+		skip_test("cannot make a cgroup here");
 	child = start_controlled(&controlled, &parent);
 	capture = live_open((uint32_t[]){(uint32_t)child}, 1);
 	snapshot_release(live_round(capture));
@@ -623,8 +624,9 @@ static void test_starved_thread_is_stuck(void **state)
 	int cpu;
 
 	(void)state;
-	if (geteuid() != 0 || !live_find_cpus(cpus))
-		live_skip("needs root and two CPUs");
+	need_capability(CAP_SYS_NICE, "keep a thread from its CPU by a realtime policy");
+	if (!live_find_cpus(cpus))
+		skip_test("needs two CPUs");
 	/* the hog of another run would starve ours */
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpus[0]);
 	cpu = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

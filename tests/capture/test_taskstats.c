@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "capture/procfs/taskstats.h"
 #include "taskstats_structs.h"
@@ -326,8 +327,7 @@ static struct taskstats_connection *open_taskstats(void)
 	struct error error;
 
 	if (taskstats_open(&taskstats, &error) < 0) {
-		print_message("SKIP: %s\n", error.text);
-		skip();
+		skip_test("%s", error.text);
 	}
 	return taskstats;
 }
@@ -435,8 +435,7 @@ static struct taskstats_exits *open_exits(void)
 	struct error error;
 
 	if (taskstats_exits_open(&exits, &error) < 0) {
-		print_message("SKIP: nothing is told of threads that end: %s\n", error.text);
-		skip();
+		skip_test("nothing is told of threads that end: %s", error.text);
 	}
 	return exits;
 }

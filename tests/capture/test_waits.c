@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "base/clock.h"
 #include "capture/bpf/task_decode.h"
@@ -373,14 +374,14 @@ static void test_moved_sleeper(void **state)
 
 	(void)state;
 	if (!live_find_cpus(cpus))
-		live_skip("needs two CPUs");
+		skip_test("needs two CPUs");
 	atomic_store(&burns, true);
 	assert_int_equal(pthread_create(&burner, NULL, burn, &cpus[0]), 0);
 	moved = move_sleeper(&sleeper, cpus);
 	atomic_store(&burns, false);
 	pthread_join(burner, NULL);
 	if (!moved)
-		live_skip("the kernel moves no thread that sleeps (Linux 6.12 does), or does not tell");
+		skip_test("the kernel moves no thread that sleeps (Linux 6.12 does), or does not tell");
 	assert_true(expect_age(&sleeper, began_ns));
 	end_sleeper(&sleeper);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ctprof/snapshot_compare.h"
+#include "tests/needs.h"
 
 enum {
 	TIME_NAMESPACE = 0x80, /* CLONE_NEWTIME, which not every C library names (unshare(2)) */
@@ -309,9 +310,9 @@ static void test_sleep(void **state)
 		_exit(record_after_sleep(directory) ? 0 : 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (status != 0) {
-		print_message("needs the right to have clocks of its own\n");
 		fixture_remove(directory);
-		skip();
+		skip_test("needs CAP_SYS_ADMIN and CAP_SYS_TIME to have clocks of its own "
+			  "(time_namespaces(7))");
 	}
 	history = fixture_open(directory);
 	assert_int_equal(history_first(history, &round, NULL), 0);

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/needs.h"
+
 enum {
 	ROUNDS = 200,
 	PAGE = 4096,
@@ -529,10 +531,7 @@ static void test_permissions(void **state)
 	char *directory, *path;
 
 	(void)state;
-	if (getuid() != 0) {
-		print_message("needs root to become another user\n");
-		skip();
-	}
+	need_to_become_nobody();
 	directory = fixture_record(20);
 	path = fixture_path(directory);
 	assert_true(as_nobody(is_refused, directory));

@@ -16,6 +16,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "tests/needs.h"
+
 enum {
 	ROOM = 12 << 20,
 	BALLAST = 11 << 20,
@@ -44,8 +46,7 @@ static void unmount_room(void)
 #define NEED_ROOM()                                                                                          \
 	do {                                                                                                 \
 		if (!mount_room()) {                                                                         \
-			print_message("needs the right to mount a file system in a namespace\n");            \
-			skip();                                                                              \
+			skip_test("needs CAP_SYS_ADMIN to mount a file system in a namespace");              \
 		}                                                                                            \
 	} while (0)
 

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/needs.h"
+
 enum {
 	NOBODY = 65534,
 	SECONDS = 60, /* until a test that waits for a pipe is ended */
@@ -50,20 +52,18 @@ static bool put(enum thing thing, const char *path, const char *target)
 	close(open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
 	if (thing == FILE_FOR_EVERYONE)
 		return chmod(path, 0666) == 0;
-	return geteuid() == 0 && chown(path, NOBODY, NOBODY) == 0;
+	return chown(path, NOBODY, NOBODY) == 0;
 }
 
 /* In place of the file of a day and of its logs: it is left as it is, and another file is begun. */
-static void test_things_in_place(void **state)
+static void check_in_place(enum thing thing)
 {
 	static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
 
-	(void)state;
-	for (size_t i = 0; i < THINGS * ARRAY_COUNT(suffixes); i++) {
-		const enum thing thing = (enum thing)(i % THINGS);
+	for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++) {
 		char *directory = fixture_directory(), *elsewhere = fixture_directory(),
 		     *target = memory_format("%s/target", elsewhere),
-		     *path = memory_format("%s/" FIXTURE_DAY "%s", directory, suffixes[i / THINGS]);
+		     *path = memory_format("%s/" FIXTURE_DAY "%s", directory, suffixes[i]);
 		struct history_writer *writer;
 		struct stat before, after;
 		const char *notice;
@@ -71,41 +71,53 @@ static void test_things_in_place(void **state)
 
 		if (thing == LINK_TO_EMPTY_FILE)
 			close(open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
-		if (!put(thing, path, target)) {
-			assert_int_equal(thing, FILE_OF_ANOTHER);
-			print_message("SKIP: only root can give files to another user\n");
-		} else {
-			assert_int_equal(lstat(path, &before), 0);
-			alarm(SECONDS);
-			writer = fixture_writer(directory, NULL);
-			assert_null(history_writer_take_notice(writer));
-			fixture_add_rounds(writer, &fixture_host, 0, 3);
-			notice = history_writer_take_notice(writer);
-			if (notice == NULL || strstr(notice, path) == NULL)
-				fail_msg("%s, %s: %s", suffixes[i / THINGS], thing_names[thing],
-					 notice != NULL ? notice : "no notice");
-			history_writer_close(writer);
-			/* it goes on there */
-			writer = fixture_writer(directory, NULL);
-			fixture_add_rounds(writer, &fixture_host, 3, 5);
-			history_writer_close(writer);
-			alarm(0);
-			assert_int_equal(lstat(path, &after), 0);
-			assert_int_equal(before.st_ino, after.st_ino);
-			assert_int_equal(before.st_size, after.st_size);
-			assert_int_equal(before.st_mode, after.st_mode);
-			/* nothing was made or written elsewhere */
-			assert_int_equal(lstat(target, &after), thing == LINK_TO_EMPTY_FILE ? 0 : -1);
-			if (thing == LINK_TO_EMPTY_FILE)
-				assert_int_equal(after.st_size, 0);
-			assert_int_equal(fixture_walk_all(directory, &damaged), 5);
-			assert_int_equal(damaged, 0);
-		}
+		assert_true(put(thing, path, target));
+		assert_int_equal(lstat(path, &before), 0);
+		alarm(SECONDS);
+		writer = fixture_writer(directory, NULL);
+		assert_null(history_writer_take_notice(writer));
+		fixture_add_rounds(writer, &fixture_host, 0, 3);
+		notice = history_writer_take_notice(writer);
+		if (notice == NULL || strstr(notice, path) == NULL)
+			fail_msg("%s, %s: %s", suffixes[i], thing_names[thing],
+				 notice != NULL ? notice : "no notice");
+		history_writer_close(writer);
+		/* it goes on there */
+		writer = fixture_writer(directory, NULL);
+		fixture_add_rounds(writer, &fixture_host, 3, 5);
+		history_writer_close(writer);
+		alarm(0);
+		assert_int_equal(lstat(path, &after), 0);
+		assert_int_equal(before.st_ino, after.st_ino);
+		assert_int_equal(before.st_size, after.st_size);
+		assert_int_equal(before.st_mode, after.st_mode);
+		/* nothing was made or written elsewhere */
+		assert_int_equal(lstat(target, &after), thing == LINK_TO_EMPTY_FILE ? 0 : -1);
+		if (thing == LINK_TO_EMPTY_FILE)
+			assert_int_equal(after.st_size, 0);
+		assert_int_equal(fixture_walk_all(directory, &damaged), 5);
+		assert_int_equal(damaged, 0);
 		free(target);
 		free(path);
 		fixture_remove(directory);
 		fixture_remove(elsewhere);
 	}
+}
+
+static void test_things_in_place(void **state)
+{
+	(void)state;
+	for (enum thing thing = LINK_TO_EMPTY_FILE; thing < THINGS; thing++) {
+		if (thing != FILE_OF_ANOTHER)
+			check_in_place(thing);
+	}
+}
+
+static void test_file_of_another_in_place(void **state)
+{
+	(void)state;
+	need_capability(CAP_CHOWN, "give a file to another user");
+	check_in_place(FILE_OF_ANOTHER);
 }
 
 /* A thing that takes the place of the file while it is written. */
@@ -156,41 +168,45 @@ static void test_things_for_the_lock(void **state)
 }
 
 /* A directory that others can change is recorded into, but not without a word. */
+static void check_directory(mode_t mode, uid_t owner, bool shared)
+{
+	char *directory = fixture_directory();
+	struct history_writer *writer;
+	const char *notice;
+
+	assert_int_equal(chmod(directory, mode), 0);
+	assert_int_equal(chown(directory, owner, (gid_t)-1), 0);
+	writer = fixture_writer(directory, NULL);
+	notice = history_writer_take_notice(writer);
+	assert_int_equal(notice != NULL, shared);
+	if (notice != NULL)
+		assert_non_null(strstr(notice, directory));
+	fixture_add_rounds(writer, &fixture_host, 0, 2);
+	assert_null(history_writer_take_notice(writer));
+	history_writer_close(writer);
+	assert_int_equal(fixture_walk_all(directory, NULL), 2);
+	fixture_remove(directory);
+}
+
 static void test_shared_directory(void **state)
 {
 	static const struct {
 		mode_t mode;
-		uid_t owner;
 		bool shared;
-	} cases[] = {
-		{0750, 0, false}, {0755, 0, false}, {0770, 0, true},
-		{0777, 0, true},  {01777, 0, true}, {0750, NOBODY, true},
-	};
+	} cases[] = {{0750, false}, {0755, false}, {0770, true}, {0777, true}, {01777, true}};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		char *directory = fixture_directory();
-		struct history_writer *writer;
-		const char *notice;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		check_directory(cases[i].mode, geteuid(), cases[i].shared);
+}
 
-		if (cases[i].owner != 0 && geteuid() != 0) {
-			print_message("SKIP: only root can give a directory to another user\n");
-			fixture_remove(directory);
-			continue;
-		}
-		assert_int_equal(chmod(directory, cases[i].mode), 0);
-		assert_int_equal(cases[i].owner != 0 ? chown(directory, cases[i].owner, (gid_t)-1) : 0, 0);
-		writer = fixture_writer(directory, NULL);
-		notice = history_writer_take_notice(writer);
-		assert_int_equal(notice != NULL, cases[i].shared);
-		if (notice != NULL)
-			assert_non_null(strstr(notice, directory));
-		fixture_add_rounds(writer, &fixture_host, 0, 2);
-		assert_null(history_writer_take_notice(writer));
-		history_writer_close(writer);
-		assert_int_equal(fixture_walk_all(directory, NULL), 2);
-		fixture_remove(directory);
-	}
+static void test_directory_of_another(void **state)
+{
+	(void)state;
+	need_capability(CAP_CHOWN, "give a directory to another user");
+	/* it is written into all the same */
+	need_capability(CAP_DAC_OVERRIDE, "write into it");
+	check_directory(0750, NOBODY, true);
 }
 
 /* A directory that is reached by a link is one as any other. */
@@ -247,9 +263,10 @@ static void test_lock_of_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_things_in_place),     cmocka_unit_test(test_thing_while_recording),
-		cmocka_unit_test(test_things_for_the_lock), cmocka_unit_test(test_shared_directory),
-		cmocka_unit_test(test_link_to_directory),   cmocka_unit_test(test_lock_of_another),
+		cmocka_unit_test(test_things_in_place),       cmocka_unit_test(test_file_of_another_in_place),
+		cmocka_unit_test(test_thing_while_recording), cmocka_unit_test(test_things_for_the_lock),
+		cmocka_unit_test(test_shared_directory),      cmocka_unit_test(test_directory_of_another),
+		cmocka_unit_test(test_link_to_directory),     cmocka_unit_test(test_lock_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,16 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "tests/needs.h"
+
 #include "base/rights.h"
+
+void nobody_need_capabilities(void)
+{
+	need_to_become_nobody();
+	need_capability(CAP_SYS_PTRACE, "leave it to another user");
+	need_capability(CAP_DAC_READ_SEARCH, "leave it to another user");
+}
 
 void nobody_become_with_capabilities(void)
 {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "base/buffer.h"
 #include "base/file.h"
@@ -306,10 +307,7 @@ static void test_own_rights(void **state)
 	pid_t child;
 
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("SKIP: needs root to become a user with capabilities\n");
-		skip();
-	}
+	nobody_need_capabilities();
 	write_file("process/root/app/closed.debug", "of root alone");
 	write_file("process/root/app/closed.dwp", "of root alone");
 	write_file("process/root/app/open.debug", "for everybody");
@@ -455,8 +453,7 @@ static void test_library_state(void **state)
 
 	(void)state;
 	if (root < 0) {
-		print_message("SKIP: needs RESOLVE_CACHED of openat2(2)\n");
-		skip();
+		skip_test("needs RESOLVE_CACHED of openat2(2)");
 	}
 	close(root);
 	write_file("state.so", "words");

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../measure.h"
 #include "../wait.h"
 #include "base/memory.h"
@@ -242,8 +243,7 @@ static void test_dynamic_linker(void **state)
 {
 	(void)state;
 	if (access(DYNAMIC_LINKER, X_OK) < 0) {
-		print_message("SKIP: needs " DYNAMIC_LINKER "\n");
-		skip();
+		skip_test("needs " DYNAMIC_LINKER "\n");
 	}
 	check_program(NULL, ARGUMENTS(DYNAMIC_LINKER, PROGRAM_SHARED, "park", "20"));
 	check_program(NULL, ARGUMENTS(DYNAMIC_LINKER, PROGRAM_STATIC, "park", "20"));
@@ -270,8 +270,7 @@ static void test_undescribed_threads(void **state)
 {
 	(void)state;
 	if (strcmp(PROGRAM_UNDESCRIBED, "") == 0) {
-		print_message("SKIP: needs strip, and a C library to link statically\n");
-		skip();
+		skip_test("needs strip, and a C library to link statically");
 	}
 	check_program(NULL, ARGUMENTS(PROGRAM_UNDESCRIBED, "park", "20"));
 }
@@ -359,14 +358,6 @@ static void test_given_pointers(void **state)
 	}
 }
 
-static void need_root(void)
-{
-	if (geteuid() == 0)
-		return;
-	print_message("SKIP: needs root to make a namespace, or to become somebody else\n");
-	skip();
-}
-
 static void test_namespace(void **state)
 {
 	struct target target;
@@ -377,7 +368,7 @@ static void test_namespace(void **state)
 	size_t count;
 
 	(void)state;
-	need_root();
+	need_capability(CAP_SYS_ADMIN, "make a pid namespace");
 	target_start(&target, NULL,
 		     ARGUMENTS("unshare", "--pid", "--fork", "--kill-child", PROGRAM_STATIC, "park", "10"));
 	inner = target;
@@ -521,8 +512,7 @@ static void test_ring(void **state)
 	begin(&scene, true, PROGRAM("uring", "0"));
 	if (scene.count < 2) {
 		end(&scene);
-		print_message("SKIP: the kernel makes no thread for a ring\n");
-		skip();
+		skip_test("the kernel makes no thread for a ring");
 	}
 	read_threads(&scene);
 	for (size_t i = 0; i < scene.count; i++) {
@@ -789,7 +779,6 @@ static void check_as_nobody(int (*work)(const struct target *target), const char
 	int status;
 	pid_t child;
 
-	need_root();
 	target_start(&target, NULL, arguments);
 	child = fork();
 	if (child == 0)
@@ -812,6 +801,7 @@ static int look_as_nobody(const struct target *target)
 static void test_nobody(void **state)
 {
 	(void)state;
+	need_to_become_nobody();
 	check_as_nobody(look_as_nobody, PROGRAM("park", "1"));
 }
 
@@ -842,6 +832,7 @@ static int stop_as_nobody_with_capabilities(const struct target *target)
 static void test_no_borrowed_stop(void **state)
 {
 	(void)state;
+	nobody_need_capabilities();
 	check_as_nobody(stop_as_nobody_with_capabilities, PROGRAM("bare", "5"));
 }
 

@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "probe/object/jemalloc_symbol.h"
 #include "probe/dwarf/resolve.h"
 #include "probe/object/known_build.h"
@@ -566,8 +567,7 @@ static void test_old_zlib(void **state)
 	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a");
 	if (!workshop_run(
 		    "objcopy --compress-debug-sections=zlib-gnu a && readelf -S a | grep -q zdebug_info")) {
-		print_message("SKIP: objcopy does not write .zdebug_ sections\n");
-		skip();
+		skip_test("objcopy does not write .zdebug_ sections");
 	}
 	assert_found("a");
 }
@@ -640,15 +640,14 @@ static const char *find_library(const char *name)
 }
 
 #if defined(__x86_64__) /* builds of other machines are not known */
-/* The distribution's jemalloc 5.3.0, or NULL. */
+/* The distribution's jemalloc 5.3.0. */
 static const char *find_jemalloc(const char *name)
 {
 	const char *path = find_library(name);
 
 	if (path != NULL && workshop_run("grep -q '5[.]3[.]0-0-g' %s", path))
 		return path;
-	print_message("SKIP: no %s of jemalloc 5.3.0\n", name);
-	return NULL;
+	skip_test("there is no %s of jemalloc 5.3.0", name);
 }
 
 static void test_known_library(void **state)
@@ -659,8 +658,6 @@ static void test_known_library(void **state)
 	unsigned char *image, *version;
 
 	(void)state;
-	if (found == NULL)
-		skip();
 	workshop_make("echo 'int main(void) { return 0; }' >main.c && cc main.c -o a");
 	resolve_with("a", libraries, 1);
 	assert_layout(LAYOUT_ORIGIN_KNOWN_BUILD, 824, 840);
@@ -686,8 +683,6 @@ static void test_known_program(void **state)
 	const char *archive = find_jemalloc("libjemalloc.a");
 
 	(void)state;
-	if (archive == NULL)
-		skip();
 	workshop_make("echo 'int mallctl(void); int main(void) { return mallctl(); }' >main.c && "
 		      "cc main.c %s -lm -lpthread -o a && strip a -o b",
 		      archive);
@@ -819,7 +814,7 @@ static void test_c_library(void **state)
 
 	(void)state;
 	if (libraries[1] == NULL)
-		skip();
+		skip_test("there is no libc.so.6 in the usual directories");
 	workshop_make("cc -g -DGENERATION_5_3 " SOURCE " -o a");
 	resolve_with("a", libraries, 2);
 	assert_layout(LAYOUT_ORIGIN_DWARF, 824, 840);

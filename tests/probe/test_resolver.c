@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 #include "tests/wait.h"
 
 #include "base/buffer.h"
@@ -419,8 +420,7 @@ static void need_children(void)
 {
 	if (access("/proc/thread-self/children", R_OK) == 0)
 		return;
-	print_message("SKIP: the kernel has no CONFIG_PROC_CHILDREN\n");
-	skip();
+	skip_test("the kernel has no CONFIG_PROC_CHILDREN");
 }
 
 /* The state letter and the parent of a process; 0 for one that has gone. */

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "allocator_types.h"
 #include "base/memory.h"
@@ -181,8 +182,7 @@ static void test_own_kernel(void **state)
 
 	(void)state;
 	if (result < 0) {
-		print_message("SKIP: this kernel tells no types: %s\n", strerror(-result));
-		skip();
+		skip_test("this kernel tells no types: %s", strerror(-result));
 	}
 	assert_true(kernel.iterator != 0);
 	assert_int_equal(kernel.tgid, kernel.pid + sizeof(uint32_t));
@@ -453,8 +453,7 @@ static void test_sizes(void **state)
 
 		if (id == 0) {
 			free(context);
-			print_message("SKIP: no task storage can be made: %s\n", strerror(errno));
-			skip();
+			skip_test("no task storage can be made: %s", strerror(errno));
 		}
 		give_context(map, context, sizes[i]);
 		reader = scx_reader_open(&(struct scx_run){.name = "test", .maps = &id, .map_count = 1}, NULL,
@@ -495,8 +494,7 @@ static void test_refusal(void **state)
 
 	(void)state;
 	if (map < 0 || scx_kernel_read(&kernel) < 0) {
-		print_message("SKIP: no map can be made, or the kernel tells no types\n");
-		skip();
+		skip_test("no map can be made, or the kernel tells no types");
 	}
 	result = scx_program_load(&kernel, &storage, &arena, &program);
 	if (result.reason == REASON_NOT_PERMITTED) {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "../system/harness.h"
 #include "../ui/pty_screen.h"
@@ -119,7 +120,7 @@ static void scheduler_start(const char *const *words)
 	if (!helper_answer(&scheduler, line, sizeof(line)))
 		fail_msg("the scheduler did not start");
 	if (strncmp(line, "SKIP: ", strlen("SKIP: ")) == 0)
-		skip_test(line + strlen("SKIP: "));
+		skip_test("%s", line + strlen("SKIP: "));
 	snprintf(wanted, sizeof(wanted), "enabled %s", words[0][0] == '-' ? words[1] : words[0]);
 	assert_string_equal(line, wanted);
 	read_state(&state);

@@ -20,7 +20,7 @@
 #include <zstd.h>
 
 #include "../cmocka_include.h"
-
+#include "../needs.h"
 #include "../wait.h"
 #include "harness.h"
 
@@ -45,13 +45,6 @@ static void stop(const char *format, ...)
 	va_end(arguments);
 	fail_msg("%s", text);
 	abort(); /* not reached: fail_msg leaves the test */
-}
-
-void skip_test(const char *reason)
-{
-	print_message("SKIP: %s\n", reason);
-	skip();
-	abort(); /* not reached: skip() leaves the test */
 }
 
 void check_between(const char *file, int line, const char *what, uint64_t value, uint64_t low, uint64_t high)
@@ -195,18 +188,19 @@ static void write_state(const char *directory, const char *name, const char *tex
 	write_file(path, text, strlen(text));
 }
 
-void write_container_states(void)
+bool write_container_states(void)
 {
-	assert_int_equal(unshare(CLONE_NEWNS), 0);
-	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
-	assert_int_equal(mount("tmpfs", "/var/lib", "tmpfs", 0, NULL), 0);
-	assert_int_equal(mount("tmpfs", "/run", "tmpfs", 0, NULL), 0);
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("tmpfs", "/var/lib", "tmpfs", 0, NULL) != 0 ||
+	    mount("tmpfs", "/run", "tmpfs", 0, NULL) != 0)
+		return false;
 	write_state("/var/lib/docker/containers/" DOCKER_ID, "config.v2.json",
 		    "{\"State\":{\"Running\":true},\"ID\":\"" DOCKER_ID "\",\"Name\":\"/shop-web-1\"}");
 	write_state("/run/containerd/io.containerd.runtime.v2.task/k8s.io/" POD_ID, "config.json",
 		    "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
 		    "\"io.kubernetes.cri.sandbox-name\":\"cart-0\",\"io.kubernetes.cri.sandbox-namespace\":"
 		    "\"shop\"}}");
+	return true;
 }
 
 static int temporary_file(void)
@@ -588,6 +582,25 @@ void test_worker_start(struct worker *worker, const char *const *arguments)
 {
 	if (!test_worker_try(worker, arguments))
 		skip();
+}
+
+void need_feature(const char *name)
+{
+	char start[64], detail[256] = "";
+	const char *feature;
+	struct run run;
+	bool is_on;
+
+	run_ctop_well(&run, (const char *[]){"doctor", "--format", "json", NULL});
+	snprintf(start, sizeof(start), "{\"name\":\"%s\",", name);
+	feature = strstr(run.output, start);
+	if (feature == NULL)
+		stop("ctop doctor has no '%s'", name);
+	is_on = strncmp(feature + strlen(start), "\"state\":\"on\"", strlen("\"state\":\"on\"")) == 0;
+	sscanf(strstr(feature, "\"detail\":"), "\"detail\":\"%255[^\"]", detail);
+	run_release(&run);
+	if (!is_on)
+		skip_test("%s: %s", name, detail);
 }
 
 void worker_go(struct worker *worker, bool wait)

@@ -114,9 +114,9 @@ bool find_cgroup2(char path[static 256]);
 /*
  * State files by which Docker calls the first `shop-web-1`, and containerd the other `shop/cart-0/app`, where
  * nobody but this process and its children sees them: they have a /var/lib and a /run of their own from now
- * on. Needs root.
+ * on. False where nothing can be mounted: needs CAP_SYS_ADMIN.
  */
-void write_container_states(void);
+bool write_container_states(void);
 
 /* A program of the tests that runs beside them, is told lines, and answers in lines. */
 struct helper {
@@ -180,6 +180,9 @@ void worker_report(struct worker *worker, struct worker_thread *threads);
 
 void worker_end(struct worker *worker);
 
+/* Skips the test, with what ctop doctor says, where this feature (a name of feature.def) is not on. */
+void need_feature(const char *name);
+
 /* A captured file as a JSON tree; the caller frees it with yajl_tree_free(). */
 yajl_val load_snapshot(const char *path);
 
@@ -198,9 +201,6 @@ yajl_val json_member(yajl_val object, const char *name);
 
 /* The reason in thread.ctop.missing or snapshot.ctop.missing for `key`, or NULL: then the value was read. */
 const char *missing_reason(yajl_val snapshot, yajl_val thread, const char *key);
-
-/* Prints "SKIP: reason" and leaves the cmocka test as skipped. */
-_Noreturn void skip_test(const char *reason);
 
 /* Asserts low <= value <= high, printing all three. */
 #define assert_between(what, value, low, high) check_between(__FILE__, __LINE__, what, value, low, high)

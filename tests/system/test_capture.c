@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../cgroup.h"
 #include "../measure.h"
 #include "base/clock.h"
@@ -402,7 +403,7 @@ static void test_cgroup(void **state)
 		skip_test("no cgroup v2 mount");
 	snprintf(directory, sizeof directory, "%s/ctop-test-%d", mount, getpid());
 	if (test_cgroup_make(directory) < 0)
-		skip_test(strerror(errno));
+		skip_test("%s", strerror(errno));
 	if (!test_worker_try(&worker, arguments)) {
 		test_cgroup_remove(directory);
 		skip();

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "../cgroup.h"
 #include "harness.h"
@@ -321,7 +322,7 @@ static void test_cgroup_that_is_renamed(void **state)
 	snprintf(old, sizeof old, "%s/ctop-old-%d", mount, getpid());
 	snprintf(new, sizeof new, "%s/ctop-new-%d", mount, getpid());
 	if (test_cgroup_make(old) < 0)
-		skip_test(strerror(errno));
+		skip_test("%s", strerror(errno));
 	if (test_cgroup_make(new) < 0 || !test_worker_try(&worker, arguments)) {
 		test_cgroup_remove(old);
 		test_cgroup_remove(new);

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../cgroup.h"
 #include "../measure.h"
 #include "../wait.h"
@@ -179,7 +180,7 @@ static void need_exits(void)
 	if (by_messages && result->state != FEATURE_STATE_PARTIAL && can_have_messages())
 		fail_msg("ended threads are not watched: %s", result->detail);
 	if (result->state != (by_messages ? FEATURE_STATE_PARTIAL : FEATURE_STATE_ON))
-		skip_test(result->detail != NULL ? result->detail : "ended threads are not watched");
+		skip_test("%s", result->detail != NULL ? result->detail : "ended threads are not watched");
 }
 
 /* For numbers of processes that come and go between two rounds. */
@@ -352,8 +353,10 @@ static int set_up_nobody(void **state)
 	const uid_t nobody = 65534;
 
 	(void)state;
-	if (getuid() == 0 && (setgroups(0, NULL) != 0 || setresgid(nogroup, nogroup, nogroup) != 0 ||
-			      setresuid(nobody, nobody, nobody) != 0))
+	/* who holds no capability is such a user, root too */
+	if (has_capability(CAP_SETUID) &&
+	    (setgroups(0, NULL) != 0 || setresgid(nogroup, nogroup, nogroup) != 0 ||
+	     setresuid(nobody, nobody, nobody) != 0))
 		fail_msg("cannot become another user: %s", strerror(errno));
 	return set_up_with(CAPTURE_BACKEND_PROCFS);
 }
@@ -1089,7 +1092,7 @@ static void test_cgroup(void **state)
 		assert_int_equal(counted.written_bytes, written_bytes);
 	}
 	if (written_bytes == 0)
-		skip_test(file < 0 ? "/var/tmp takes no direct I/O" : "the cgroup does not count I/O");
+		skip_test("%s", file < 0 ? "/var/tmp takes no direct I/O" : "the cgroup does not count I/O");
 }
 
 /* A cgroup that a round has met keeps its name when it is removed. */

@@ -13,16 +13,11 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../measure.h"
 #include "harness.h"
 
 #define NOBODY 65534
-
-static void need_root(void)
-{
-	if (geteuid() != 0)
-		skip_test("needs root to become another user");
-}
 
 /* Without privilege the capture works; what another user's thread denies is told, never shown as zero. */
 static void test_not_root(void **state)
@@ -34,7 +29,7 @@ static void test_not_root(void **state)
 	yajl_val own;
 
 	(void)state;
-	need_root();
+	need_to_become_nobody();
 	assert_int_equal(mkdir(scratch_path("nobody"), 0777), 0);
 	assert_int_equal(chmod(scratch_path("nobody"), 0777), 0);
 	run_ctop(&run, &options, (const char *[]){"capture", "-o", path, NULL});
@@ -64,7 +59,7 @@ static void test_doctor_not_root(void **state)
 	struct run run;
 
 	(void)state;
-	need_root();
+	need_to_become_nobody();
 	run_ctop(&run, &options, (const char *[]){"doctor", NULL});
 	run_expect(&run, 0);
 	assert_non_null(strstr(run.output, "taskstats"));
@@ -85,7 +80,7 @@ static void test_batch_not_root(void **state)
 	struct run run;
 
 	(void)state;
-	need_root();
+	need_to_become_nobody();
 	run_ctop(&run, &options, (const char *[]){"-b", "-n", "1", "-d", "0.1", NULL});
 	run_expect(&run, 0);
 	assert_true(run.output_length > 0);

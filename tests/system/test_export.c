@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../wait.h"
 #include "base/clock.h"
 #include "scrape.h"
@@ -560,11 +561,9 @@ static void test_hidden_processes(void **state)
 	struct run run;
 
 	(void)state;
-	if (geteuid() != 0)
-		skip_test("needs root to mount procfs");
 	run_hidden(&run, "--listen 127.0.0.1:0");
 	if (strstr(run.errors, "mount:") != NULL || strstr(run.errors, "unshare:") != NULL)
-		skip_test("procfs cannot be mounted here");
+		skip_test("needs CAP_SYS_ADMIN to mount procfs");
 	run_expect(&run, 1);
 	assert_non_null(strstr(run.errors, "hidepid="));
 	run_release(&run);
@@ -820,8 +819,7 @@ static void test_textfile_unwritable(void **state)
 	struct run run;
 
 	(void)state;
-	if (geteuid() != 0)
-		skip_test("needs root to become another user");
+	need_to_become_nobody();
 	assert_int_equal(mkdir(directory, 0755), 0);
 	run_ctop(&run, &options, (const char *[]){"export", "--textfile", path, NULL});
 	run_expect(&run, 1);
@@ -893,8 +891,7 @@ static void test_names_without_rights(void **state)
 	struct exporter exporter;
 
 	(void)state;
-	if (geteuid() != 0)
-		skip_test("needs root to have rights");
+	need_capability(CAP_DAC_OVERRIDE, "see which thread keeps it");
 	exporter_begin(&exporter, NULL,
 		       (const char *[]){"--listen", "127.0.0.1:0", "-g", "user", "-d", "0.2", NULL});
 	free(exporter_scrape_for(&exporter, "ctop_group_threads{axis=\"user\""));
@@ -957,7 +954,7 @@ static void test_capture_hangs(void **state)
 	free(exporter_scrape_for(&exporter, first_group));
 	free(read_file_for(path, first_group));
 	capture = find_capture(exporter.running.child);
-	if (geteuid() == 0) {
+	if (has_capability(CAP_DAC_OVERRIDE)) {
 		assert_int_equal(effective_capabilities(exporter.running.child, exporter.running.child), 0);
 		assert_int_not_equal(effective_capabilities(exporter.running.child, capture), 0);
 	}

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../wait.h"
 #include "harness.h"
 
@@ -258,8 +259,7 @@ static void test_nobody(void **state)
 	struct run run;
 
 	(void)state;
-	if (geteuid() != 0)
-		skip_test("needs root to become another user");
+	need_to_become_nobody();
 	target_start(&target, "park", "2", 0);
 	snapshot = capture(&target, NULL, NOBODY, &run);
 	expect_missing(&target, snapshot, "not-permitted");
@@ -526,8 +526,7 @@ static void test_batch_new_name(void **state)
 	char pid[16];
 
 	(void)state;
-	if (geteuid() != 0)
-		skip_test("needs root to become another user");
+	need_to_become_nobody();
 	target_start(&target, "park", "0", 0);
 	snprintf(pid, sizeof(pid), "%d", target.helper.child);
 	run_start(&running, &options,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../measure.h"
 #include "harness.h"
 
@@ -38,20 +39,6 @@ static bool let_it_wake(struct helper *waker, struct lateness *lateness)
 	return helper_answer(waker, line, sizeof line) &&
 	       sscanf(line, "%llu %llu %llu %llu %llu", &lateness->switches, &lateness->median,
 		      &lateness->ninety_ninth, &lateness->latest, &lateness->blocked) == 5;
-}
-
-static bool can_measure(void)
-{
-	static const char *const arguments[] = {"doctor", "--format", "json", NULL};
-	struct run run;
-	bool result;
-
-	run_ctop_well(&run, arguments);
-	result = strstr(run.output, "{\"name\":\"latency\",\"state\":\"on\"") != NULL;
-	if (!result)
-		print_message("ctop doctor: latency is not on\n");
-	run_release(&run);
-	return result;
 }
 
 static bool is_same_bucket(const char *what, double counted, double measured)
@@ -103,8 +90,7 @@ static void wake_and_compare(struct measurement *measurement)
 	struct run run;
 	const char *row;
 
-	if (!can_measure())
-		skip();
+	need_feature("latency");
 	helper_start(&waker, program, 0);
 	helper_expect(&waker, "ready");
 	run_start_paused(&running, arguments, interval, 3);
@@ -172,8 +158,7 @@ static void test_capture(void **state)
 	struct run run;
 
 	(void)state;
-	if (!can_measure())
-		skip();
+	need_feature("latency");
 	run_ctop_well(&run, capture);
 	run_release(&run);
 	run_ctop_well(&run, show);
@@ -232,8 +217,7 @@ static void test_blame(void **state)
 	struct run run;
 
 	(void)state;
-	if (!can_measure())
-		skip();
+	need_feature("latency");
 	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
 	while (!CPU_ISSET(cpu, &allowed))
 		cpu++;
@@ -290,6 +274,7 @@ static void test_many_names(void **state)
 	bool found = false;
 
 	(void)state;
+	need_feature("latency");
 	measure_waits_alone();
 	for (unsigned int i = 0; i < RENAMERS; i++) {
 		children[i] = start_renamer(i);
@@ -297,7 +282,7 @@ static void test_many_names(void **state)
 	}
 	snprintf(pid, sizeof(pid), "%d", (int)children[0]);
 	/* for so long as it takes until they have had more names than there is room for */
-	for (int s = 1; can_measure() && !found && s <= 64; s *= 2) {
+	for (int s = 1; !found && s <= 64; s *= 2) {
 		const char *const capture[] = {"capture", "--latency", seconds, "-p", pid, "-o", path, NULL};
 		const char *const show[] = {"show", path, "--sections", "latency", "-g", "process", NULL};
 		const struct run_options patient = {.timeout_s = 120};
@@ -330,8 +315,6 @@ static void test_many_names(void **state)
 		waitpid(children[i], NULL, 0);
 	}
 	measure_waits_beside_others();
-	if (!can_measure())
-		skip();
 	assert_true(found);
 }
 
@@ -344,8 +327,7 @@ static void test_not_permitted(void **state)
 	struct run run;
 
 	(void)state;
-	if (geteuid() != 0)
-		skip();
+	need_to_become_nobody();
 	run_ctop(&run, &options, arguments);
 	run_expect(&run, 0);
 	assert_non_null(strstr(run.errors, "latency is not measured"));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "harness.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../measure.h"
 #include "../wait.h"
 #include "base/clock.h"
@@ -64,7 +65,7 @@ static const char *need_program(const char *name)
 
 	snprintf(reason, sizeof(reason), "%s is not installed", name);
 	if (path == NULL)
-		skip_test(reason);
+		skip_test("%s", reason);
 	return path;
 }
 

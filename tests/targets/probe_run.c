@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../wait.h"
 
 const char *target_path(const char *name)
@@ -29,7 +30,7 @@ const char *target_path(const char *name)
 	assert_true(strlen(line) > strlen(name) + 1);
 	line += strlen(name) + 1;
 	if (strncmp(line, "- ", 2) == 0)
-		skip_test(line + 2);
+		skip_test("%s", line + 2);
 	return line;
 }
 

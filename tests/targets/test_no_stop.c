@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../wait.h"
 #include "probe_run.h"
 

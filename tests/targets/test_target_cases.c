@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../measure.h"
 #include "../wait.h"
 #include "probe_run.h"
@@ -327,8 +328,7 @@ static void test_nobody(void **state)
 	yajl_val tree;
 
 	(void)state;
-	if (geteuid() != 0)
-		skip_test("becoming nobody needs root");
+	need_to_become_nobody();
 	copy_program(target_path("5.3.0"), program);
 	target_start(&own, NULL,
 		     (const char *[]){"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program,

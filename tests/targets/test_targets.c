@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "probe_run.h"
 
 struct variant {
@@ -65,8 +66,7 @@ static void start(const struct variant *variant, struct target *target)
 		target_start(target, variant->environment, (const char *[]){path, "park", "3", NULL});
 		return;
 	}
-	if (geteuid() != 0)
-		skip_test("chroot(8) needs root");
+	need_capability(CAP_SYS_CHROOT, "start a program in a root directory of its own");
 	directory = strdup(path);
 	assert_non_null(directory);
 	target_start(target, NULL,

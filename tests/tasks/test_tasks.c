@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "../cmocka_include.h"
+#include "../needs.h"
 #include "../measure.h"
 #include "../system/harness.h"
 #include "../ui/pty_screen.h"
@@ -96,18 +97,12 @@ static bool runs_well(const char *command)
 	return system(command) == 0;
 }
 
-static void need_root(void)
-{
-	if (geteuid() != 0)
-		skip_test("needs root: programs of several users are read");
-}
-
 static void need(const char *program)
 {
 	char command[512];
 
 	if (!runs_well(format(command, "command -v %s >/dev/null 2>&1", program)))
-		skip_test(format(command, "there is no %s here", program));
+		skip_test("%s", format(command, "there is no %s here", program));
 }
 
 /* A copy of the shell of that name, which is what the process is called. */
@@ -193,7 +188,6 @@ static void test_who_waits_for_a_cpu(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
 	start_hogs();
 	start_ctop(&pty);
 	pty_wait_text(&pty, " hog ");
@@ -206,7 +200,7 @@ static void test_who_takes_my_cpu(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
+	need_feature("latency");
 	/* the loads of tests that measure would fill the list */
 	measure_waits_alone();
 	start_hogs();
@@ -234,7 +228,6 @@ static void test_who_is_stuck(void **state)
 	int row = -1, wanted;
 
 	(void)state;
-	need_root();
 	test_worker_start(&worker, (const char *[]){"--process", "vforker", "vfork=parent", NULL});
 	worker_go(&worker, false);
 	start_ctop(&pty);
@@ -266,7 +259,6 @@ static void test_who_allocates(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
 	need("redis-server");
 	need("redis-benchmark");
 	start(0, format(command, "exec redis-server --port 0 --unixsocket %s --save ''", socket));
@@ -292,7 +284,6 @@ static void test_who_writes(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
 	start(0,
 	      format(command, "while :; do dd if=/dev/zero of=%s bs=1M count=20 conv=fsync status=none; done",
 		     scratch_path("written")));
@@ -309,7 +300,6 @@ static void test_how_busy_is_the_disk(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
 	if (!runs_well("grep -qE ' (sd|vd|xvd|nvme)' /proc/diskstats"))
 		skip_test("this host has no disk");
 	start_writer(command);
@@ -345,9 +335,9 @@ static void test_which_backend(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
 	if (bin == NULL)
 		skip_test("there is no PostgreSQL here");
+	need_to_become_nobody(); /* it does not run as root */
 	assert_true(runs_well(format(command, "install -d -o %d -m 700 %s", NOBODY, directory)));
 	assert_true(runs_well(format(command,
 				     "setpriv --reuid=%d --regid=%d --clear-groups %s/initdb -N -A trust "
@@ -407,11 +397,10 @@ static void test_which_worker(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
 	if (access("/usr/sbin/nginx", X_OK) != 0)
 		skip_test("there is no nginx here");
 	snprintf(text, sizeof(text),
-		 "daemon off; worker_processes 2; pid %s.pid; error_log /dev/null; events {}\n"
+		 "daemon off; user root; worker_processes 2; pid %s.pid; error_log /dev/null; events {}\n"
 		 "http { access_log off; server { listen unix:%s; location / { return 200 'well'; } } }\n",
 		 configuration, socket);
 	write_file(configuration, text, strlen(text));
@@ -431,7 +420,6 @@ static void test_what_began(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
 	start_ctop(&pty);
 	press(&pty, "b");
 	start(0, format(command, "exec %s -c 'while :; do :; done'", shell_named("lately")));
@@ -470,7 +458,6 @@ static void test_which_container(void **state)
 	struct pty_screen pty;
 
 	(void)state;
-	need_root();
 	if (!find_cgroup2(mounted))
 		skip_test("no cgroup (v2) here");
 	snprintf(parent, sizeof(parent), "%s/ctop-tasks-%d", mounted, (int)getpid());
@@ -478,7 +465,8 @@ static void test_which_container(void **state)
 		parent[0] = '\0';
 		skip_test("no cgroup can be made here");
 	}
-	write_container_states();
+	if (!write_container_states())
+		skip_test("needs CAP_SYS_ADMIN to mount");
 	start_in("docker-" DOCKER_ID ".scope");
 	start_in(POD_ID);
 	start_ctop(&pty);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 #include "tests/wait.h"
 #include "hanging_mount.h"
 #include "pty_screen.h"
@@ -113,8 +114,7 @@ static void lock_target(void)
 		if (hanging_mount_seconds(begun) < (double)HANGING_MOUNT_SECONDS)
 			continue;
 		hanging_mount_go_on();
-		printf("SKIP: this kernel maps over a written page without waiting for its file system\n");
-		skip();
+		skip_test("this kernel maps over a written page without waiting for its file system");
 	}
 }
 
@@ -348,7 +348,7 @@ static void test_later(void **state)
 	(void)state;
 	hanging_mount_need();
 	if (!has_heap)
-		skip();
+		skip_test("there is no libjemalloc to link with");
 	start_target();
 	start_screen(&pty);
 	pty_show(&pty, "8", "FREED");
@@ -370,7 +370,7 @@ static void test_end(void **state)
 	(void)state;
 	hanging_mount_need();
 	if (!has_heap)
-		skip();
+		skip_test("there is no libjemalloc to link with");
 	start_target();
 	start_screen(&pty);
 	pty_show(&pty, "8", "FREED");

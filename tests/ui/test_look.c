@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "pty_screen.h"
 
@@ -275,8 +276,7 @@ static int remove_history(void **state)
 static void need_history(void)
 {
 	if (!HAS_HISTORY) {
-		print_message("SKIP: built without SQLite\n");
-		skip();
+		skip_test("built without SQLite");
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <vterm.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "picture.h"
 
@@ -44,8 +45,7 @@ static void expect_xml(const char *text)
 	FILE *parser;
 
 	if (system("command -v xmllint >/dev/null") != 0) {
-		printf("SKIP: xmllint is not installed\n");
-		skip();
+		skip_test("xmllint is not installed");
 	}
 	parser = popen("xmllint --noout -", "w");
 	assert_non_null(parser);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "pty_screen.h"
 
@@ -253,8 +254,7 @@ static void test_heap_tab(void **state)
 
 	(void)state;
 	if (strcmp(HEAP_TARGET, "") == 0) {
-		print_message("SKIP: there is no libjemalloc to link with\n");
-		skip();
+		skip_test("there is no libjemalloc to link with");
 	}
 	target = start_heap_target();
 	/* and one without jemalloc: this one */

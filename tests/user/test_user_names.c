@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 #include "tests/wait.h"
 
 #include <errno.h>
@@ -233,7 +234,7 @@ static void this_host_knows_its_users(void **state)
 
 	(void)state;
 	if (self == NULL)
-		skip();
+		skip_test("user %u has no name on this host", own);
 	/* the services alone, as where the file has nobody */
 	await("the services name this user", are_named(NULL, user_names_ask_services, &own, 1));
 	assert_string_equal(user_name(own), self->pw_name);
