@@ -8,20 +8,11 @@ set -u
 . "$(dirname "$0")/commands.sh"
 capabilities=cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep
 
-if [ "$(id -u)" != 0 ]; then
-    echo "SKIP: needs root to set file capabilities"
-    exit 77
-fi
-if ! command -v setcap >/dev/null || ! command -v setpriv >/dev/null; then
-    echo "SKIP: needs setcap and setpriv"
-    exit 77
-fi
+# shellcheck disable=SC2086 # words
+need "$nobody_needed" $nobody true
 chmod 755 "$directory"
 cp "$ctop" "$directory/ctop"
-if ! setcap $capabilities "$directory/ctop"; then
-    echo "SKIP: this file system keeps no file capabilities"
-    exit 77
-fi
+need "needs setcap, CAP_SETFCAP and a file system that keeps file capabilities" setcap $capabilities "$directory/ctop"
 mkdir "$directory/own" "$directory/closed"
 chown 65534:65534 "$directory/own"
 chmod 700 "$directory/closed"
@@ -31,12 +22,12 @@ chmod 600 "$directory/secret"
 
 as_nobody()
 {
-    setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+    $nobody "$@"
 }
 
 # Not through setpriv at all when the file system is mounted nosuid: the capabilities do not count then.
 if ! as_nobody "$directory/ctop" doctor 2>/dev/null | grep -q '^on  *taskstats'; then
-    echo "SKIP: file capabilities have no effect here (nosuid, or not the initial user namespace)"
+    echo "SKIP: file capabilities have no effect here (nosuid, another user namespace, or bounded)"
     exit 77
 fi
 

@@ -31,12 +31,10 @@ expect "cgroup records are whole" '^on  *cgroup v2' "$text"
 refuse "a root that is not there is named" 1 "$directory/none" doctor --proc-root "$directory/none"
 refuse "an unknown format is misuse" 2 "'xml'" doctor --format xml
 
-nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
-if $nobody "$ctop" -V >/dev/null 2>&1; then
+# shellcheck disable=SC2086 # words
+if can "without privilege" "$nobody_needed" $nobody "$ctop" -V; then
     text=$($nobody "$ctop" doctor 2>&1)
     expect "without privilege taskstats has its remedy" 'setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep /' "$text"
     expect "without privilege I/O is partial" '^partial  *I/O of other' "$text"
-else
-    echo "skip - without privilege: needs root and setpriv"
 fi
 finish

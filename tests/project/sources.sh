@@ -28,6 +28,32 @@ result()
     fi
 }
 
+# A user without rights, for commands: $nobody COMMAND...
+# shellcheck disable=SC2034 # used by the tests
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+# shellcheck disable=SC2034
+nobody_needed="needs setpriv, CAP_SETUID and CAP_SETGID to become another user"
+
+# need REASON COMMAND...: ends the program as skipped unless the command succeeds, which tries what the tests need.
+need()
+{
+    reason=$1
+    shift
+    "$@" >/dev/null 2>&1 && return
+    echo "SKIP: $reason"
+    exit 77
+}
+
+# can CASES REASON COMMAND...: the same for some of the cases: whether the command succeeds; if not, they are one skip.
+can()
+{
+    skipped="$1: $2"
+    shift 2
+    "$@" >/dev/null 2>&1 && return
+    echo "skip - $skipped"
+    return 1
+}
+
 # until_true SECONDS COMMAND...: waits until the command succeeds, at most so long; a test that passes never waits for
 # the end.
 until_true()

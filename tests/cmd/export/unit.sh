@@ -42,11 +42,9 @@ wait $exporter
 
 # With the unit's capabilities and no more, as another user.
 capabilities=$(sed -n 's/^AmbientCapabilities=//p' "$unit" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
-if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null ||
-    ! setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps "$capabilities" --ambient-caps "$capabilities" true 2>/dev/null; then
-    echo "skip - what it can read: needs root, setpriv and capabilities that are bounded by nobody"
-    finish
-fi
+# shellcheck disable=SC2086 # words
+can "what it can read" "needs setpriv, CAP_SETUID, CAP_SETGID and what the unit gives" \
+    $nobody --inh-caps "$capabilities" --ambient-caps "$capabilities" true || finish
 chmod 755 "$directory"
 cp "$ctop" "$directory/ctop"
 mkdir "$directory/collector"

@@ -31,11 +31,9 @@ fi
 capabilities=$(sed -n 's/^AmbientCapabilities=//p' "$unit" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
 result "it bounds what it gives" "$([ "$(sed -n 's/^AmbientCapabilities=//p' "$unit")" = "$(sed -n 's/^CapabilityBoundingSet=//p' "$unit")" ] ||
     echo "the sets differ")"
-if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null ||
-    ! setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps "$capabilities" --ambient-caps "$capabilities" true 2>/dev/null; then
-    echo "skip - what it can read: needs root, setpriv and capabilities that are bounded by nobody"
-    finish
-fi
+# shellcheck disable=SC2086 # words
+can "what it can read" "needs setpriv, CAP_SETUID, CAP_SETGID and what the unit gives" \
+    $nobody --inh-caps "$capabilities" --ambient-caps "$capabilities" true || finish
 chmod 755 "$directory"
 cp "$ctop" "$directory/ctop"
 mkdir "$directory/state"
