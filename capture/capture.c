@@ -453,6 +453,7 @@ static int try_to_take(struct round *round)
 	free(round->comm);
 	free(round->cgroup);
 	hash_map_release(&round->cgroup_types);
+	hash_map_release(&round->frozen);
 	return result;
 }
 

@@ -97,6 +97,43 @@ enum reason round_read_cgroup_path(struct round *round, int tasks, uint32_t tid,
 	return reason;
 }
 
+/* Takes the cgroup in the freezer of v1 from the text that was just read. */
+static void note_freezer(const struct round *round, struct process *process)
+{
+	struct text rest = text_of(&round->capture->text), controllers, path;
+
+	while (procfs_next_cgroup(&rest, &controllers, &path)) {
+		if (!text_has_part(controllers, ',', "freezer"))
+			continue;
+		process_note_freezer(process, path.data, path.length);
+		return;
+	}
+	process_note_freezer(process, "", 0);
+}
+
+/* Whether a cgroup is frozen, by hierarchy and path; asked once in a round. */
+static bool is_frozen(struct round *round, bool by_freezer, const char *path, size_t length)
+{
+	const uint64_t key = (uint64_t)string_pool_intern(&round->snapshot->strings, path, length) << 1 |
+			     by_freezer;
+	uint32_t known;
+
+	if (!hash_map_get(&round->frozen, key, &known)) {
+		known = by_freezer ? cgroup_freezer_is_frozen(&round->capture->roots, path)
+				   : cgroup_is_frozen(&round->capture->roots, path, length);
+		hash_map_set(&round->frozen, key, known);
+	}
+	return known != 0;
+}
+
+bool round_is_frozen(struct round *round, const struct process *process)
+{
+	return (process->cgroup != NULL && process->cgroup_length > 1 &&
+		is_frozen(round, false, process->cgroup, process->cgroup_length)) ||
+	       (process->freezer != NULL &&
+		is_frozen(round, true, process->freezer, strlen(process->freezer)));
+}
+
 static void read_process_cgroup(struct round *round, struct process *process, int tasks)
 {
 	struct text path;
@@ -104,6 +141,7 @@ static void read_process_cgroup(struct round *round, struct process *process, in
 	process->cgroup_reason = (reason_id)round_read_cgroup_path(round, tasks, process->tgid, &path);
 	if (process->cgroup_reason != REASON_READ)
 		return;
+	note_freezer(round, process);
 	process_note_cgroup(process, path.data, path.length);
 	process->cgroup_read_at = clock_ns(CLOCK_BOOTTIME);
 	process->threads_have_cgroups = process->row_count > 1 &&
@@ -135,13 +173,21 @@ static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 	snapshot->read_at[SOURCE_CGROUP][row] = round->now_ns;
 }
 
-void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due)
+bool round_read_process_cgroup(struct round *round, struct process *process, int tasks, bool due)
 {
-	size_t end = process->first_row + process->row_count;
-	bool reading = due || process->cgroup == NULL;
+	const bool reading = due || process->cgroup == NULL;
 
 	if (reading)
 		read_process_cgroup(round, process, tasks);
+	return reading;
+}
+
+void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due, bool was_read)
+{
+	size_t end = process->first_row + process->row_count;
+	/* forgotten while its threads were read: it is another process now */
+	const bool reading = round_read_process_cgroup(round, process, tasks, false) || was_read;
+
 	for (size_t row = process->first_row; row < end; row++) {
 		struct snapshot *snapshot = round->snapshot;
 

@@ -244,6 +244,7 @@ struct round {
 	size_t last_mask_length;      /* of capture->last_mask */
 	uint32_t last_mask_id;        /* its set */
 	struct hash_map cgroup_types; /* string id of a path: whether threads of a process there may differ */
+	struct hash_map frozen;       /* 2 * string id of a path, + 1 for the freezer of v1: whether it is */
 
 	struct thread_reading reading;
 	struct statm leader_statm;           /* of the thread in `reading`, if it is a leader; else zeros */
@@ -383,11 +384,17 @@ enum reason round_read_cgroup_path(struct round *round, int tasks, uint32_t tid,
 /* Names and cgroups of processes, then the triples of all rows. */
 void round_name_threads(struct round *round);
 
+/* Reads the cgroup of a process, its leader's, when it is due or not known. `tasks` is its task directory. */
+bool round_read_process_cgroup(struct round *round, struct process *process, int tasks, bool due);
+
+/* Whether the freezer of cgroup v1 or v2 stops all tasks in the cgroup of a process. */
+bool round_is_frozen(struct round *round, const struct process *process);
+
 /*
- * The cgroup of a process, from its leader, and of those of its threads that may be elsewhere: all when
- * `due`, else of what is new. `tasks` is its task directory.
+ * The cgroups of the threads of a process: its own, and for those that may be elsewhere theirs: all when
+ * `due`, else of what is new. `was_read`: its own was read in this round.
  */
-void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due);
+void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due, bool was_read);
 
 /* The resident memory of processes, as it was read last. */
 void round_store_resident(struct round *round);

@@ -99,7 +99,7 @@ static void make_rows(struct round *round)
 
 /* --- the files of a thread --- */
 
-static bool parse(struct round *round, enum source source, const struct buffer *text)
+static bool parse_text(struct round *round, enum source source, const struct buffer *text)
 {
 	struct thread_reading *reading = &round->reading;
 
@@ -112,6 +112,32 @@ static bool parse(struct round *round, enum source source, const struct buffer *
 		return procfs_parse_lines(reading, source, &round->snapshot->cpu_sets, text->data,
 					  text->length);
 	}
+}
+
+/*
+ * procfs shows a thread that a freezer stops as one in D (cgroup v1) or asleep (v2): its cgroup tells. A
+ * thread of a frozen process that is in a cgroup of its own counts as the process.
+ */
+static void tell_frozen(struct round *round)
+{
+	struct thread_reading *reading = &round->reading;
+	const struct process *process;
+
+	if (!metric_set_has(&reading->present, METRIC_STATE) ||
+	    (reading->value[METRIC_STATE] != 'D' && reading->value[METRIC_STATE] != 'S'))
+		return;
+	process = process_list_find(&round->capture->processes, reading->tgid);
+	if (process != NULL && round_is_frozen(round, process))
+		reading->value[METRIC_STATE] = SNAPSHOT_STATE_FROZEN;
+}
+
+static bool parse(struct round *round, enum source source, const struct buffer *text)
+{
+	if (!parse_text(round, source, text))
+		return false;
+	if (source == SOURCE_STAT || source == SOURCE_STATUS)
+		tell_frozen(round);
+	return true;
 }
 
 /* The format counts failures to read some of the files, by their names. */
@@ -711,7 +737,8 @@ static source_set choose_files(struct round *round, const struct process *proces
 {
 	const source_set stat = source_bit(SOURCE_STAT);
 	struct thread_state *state = &round->states[row];
-	bool runnable = state->state == 'R' || state->state == 'D';
+	/* what is thawed need not have run since */
+	bool restless = state->state == 'R' || state->state == 'D' || state->state == SNAPSHOT_STATE_FROZEN;
 	source_set wanted;
 
 	if (is_due(round, round->snapshot->tid[row]))
@@ -719,7 +746,7 @@ static source_set choose_files(struct round *round, const struct process *proces
 	wanted = state->stale & round->needed;
 	if (tells_other_count(round, process, row))
 		wanted |= round->needed & stat;
-	if ((runnable || round->all_states) && (round->needed & stat) != 0)
+	if ((restless || round->all_states) && (round->needed & stat) != 0)
 		wanted |= stat;
 	if ((state->flags & ROW_IDENTIFIED) == 0 || (state->flags & ROW_SUSPECT) != 0)
 		wanted |= stat;
@@ -735,6 +762,8 @@ static int read_needed(struct round *round)
 		struct process *process = &list->items[i];
 		size_t end = process->first_row + process->row_count;
 		bool due = round->full || is_due(round, process->tgid);
+		const bool was_known = process->cgroup != NULL;
+		bool was_read;
 		int tasks;
 
 		if (process->row_count == 0)
@@ -742,13 +771,15 @@ static int read_needed(struct round *round)
 		if (round_is_cancelled(round))
 			return -ECANCELED;
 		tasks = process_list_tasks(list, process);
+		was_read = round_read_process_cgroup(round, process, tasks, due);
 		for (size_t row = process->first_row; row < end; row++) {
 			source_set wanted = choose_files(round, process, row);
 
 			if (wanted != 0)
 				read_thread(round, row, tasks, wanted);
 			/* the number was used again, which only a directory that stays open shows earlier */
-			if (process->cgroup != NULL && round->snapshot->tid[row] == process->tgid &&
+			if (was_known && process->cgroup != NULL &&
+			    round->snapshot->tid[row] == process->tgid &&
 			    (round->states[row].flags & ROW_NEW) != 0)
 				process_forget(process);
 			if (row % 1024 != 0)
@@ -759,7 +790,7 @@ static int read_needed(struct round *round)
 			if (round_is_cancelled(round))
 				return -ECANCELED;
 		}
-		round_read_cgroups(round, process, tasks, due);
+		round_read_cgroups(round, process, tasks, due, was_read);
 		heap_look_ahead(round, process, tasks);
 		process_list_done(process);
 	}

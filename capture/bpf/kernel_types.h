@@ -19,6 +19,10 @@
 
 #include "task_record.h"
 
+enum {
+	JOBCTL_TRAP_FREEZE = 1 << 23, /* of include/linux/sched/jobctl.h */
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct cpumask {
@@ -141,6 +145,8 @@ struct task_struct {
 	struct sched_ext_entity scx;
 	struct sched_statistics stats;
 	unsigned int policy;
+	unsigned long jobctl;
+	unsigned frozen : 1;
 	struct cpumask cpus_mask;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
@@ -225,6 +231,16 @@ static __always_inline void fill_io(const struct task_struct *task, __u64 io[TAS
 		io[5] = task->ioac.write_bytes;
 		io[6] = task->ioac.cancelled_write_bytes;
 	}
+}
+
+/*
+ * Whether the freezer of cgroup v2 stops the task: kernel/cgroup/freezer.c. The bit `frozen` alone says only
+ * that it need not be waited for: the parent of a vfork(2) has it, and a task that is stopped.
+ */
+static __always_inline bool is_frozen(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->frozen) && (task->jobctl & JOBCTL_TRAP_FREEZE) != 0 &&
+	       BPF_CORE_READ_BITFIELD(task, frozen) != 0;
 }
 
 /*

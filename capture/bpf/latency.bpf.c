@@ -649,7 +649,9 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 	times->queued = 0;
 	if (preempted || state == 0)
 		begin_wait(task, times, now);
-	times->blocked = !preempted && (state & STATE_UNINTERRUPTIBLE) != 0 && (state & STATE_NOLOAD) == 0
+	times->blocked = !preempted && (state & STATE_UNINTERRUPTIBLE) != 0 && (state & STATE_NOLOAD) == 0 &&
+					 (task->flags & (TASK_FROZEN_BEFORE | TASK_KERNEL_THREAD)) !=
+						 TASK_FROZEN_BEFORE
 				 ? now
 				 : 0;
 }

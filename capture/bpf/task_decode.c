@@ -13,7 +13,8 @@
 /* States of include/linux/sched.h. */
 enum {
 	STATE_SLEEPING = 0x02,    /* TASK_UNINTERRUPTIBLE */
-	STATE_NO_LOAD = 0x400,    /* TASK_NOLOAD: with the one before it is TASK_IDLE */
+	STATE_HALTED = 0x0c,      /* __TASK_STOPPED | __TASK_TRACED */
+	STATE_NO_LOAD = 0x400,    /* TASK_NOLOAD: with TASK_UNINTERRUPTIBLE it is TASK_IDLE */
 	STATE_LOCK_WAIT = 0x1000, /* TASK_RTLOCK_WAIT */
 	STATE_FROZEN = 0x8000,    /* TASK_FROZEN */
 	STATE_REPORTED = 0x7f,    /* TASK_REPORT */
@@ -281,6 +282,19 @@ bool task_kernel_has(uint32_t kernel, enum metric metric)
 	return needs != NULL && (kernel & *needs) == *needs;
 }
 
+/*
+ * Whether a freezer stops the task. That of cgroup v1 puts it into a state of its own since Linux 6.1, and
+ * before into D (__refrigerator() of kernel/freezer.c). What is stopped stays so.
+ */
+static bool is_frozen(const struct task_record *record)
+{
+	if (record->exit_state != 0 || record->state == 0 || (record->state & STATE_HALTED) != 0)
+		return false;
+	return (record->state & STATE_FROZEN) != 0 || (record->flags & TASK_IN_FREEZER) != 0 ||
+	       ((record->task_flags & (TASK_FROZEN_BEFORE | TASK_KERNEL_THREAD)) == TASK_FROZEN_BEFORE &&
+		(record->state & STATE_SLEEPING) != 0);
+}
+
 char task_state_letter(const struct task_record *record)
 {
 	static const char letters[] = "RSDTtXZPI";
@@ -289,7 +303,9 @@ char task_state_letter(const struct task_record *record)
 
 	if ((record->state & (STATE_SLEEPING | STATE_NO_LOAD)) == (STATE_SLEEPING | STATE_NO_LOAD))
 		return 'I';
-	if ((record->state & (STATE_LOCK_WAIT | STATE_FROZEN)) != 0)
+	if (is_frozen(record))
+		return SNAPSHOT_STATE_FROZEN;
+	if ((record->state & STATE_LOCK_WAIT) != 0)
 		state = STATE_SLEEPING;
 	while (state != 0) {
 		state >>= 1;

@@ -50,7 +50,10 @@ bool task_decodes(enum metric metric);
 /* Whether this kernel has what fills the metric, by TASK_KERNEL_…; false for metrics that no pass fills. */
 bool task_kernel_has(uint32_t kernel, enum metric metric);
 
-/* The letter of stat's field 3: task_state_index() and task_state_array of fs/proc/array.c. */
+/*
+ * The letter of stat's field 3: task_state_index() and task_state_array of fs/proc/array.c. But F of a task
+ * that a freezer stops, which stat shows as D (cgroup v1) or S (v2).
+ */
 char task_state_letter(const struct task_record *record);
 
 /* For how long a task has been waiting: for a CPU (state R and not running), else in D or asleep. */

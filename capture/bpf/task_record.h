@@ -22,6 +22,7 @@ enum {
 	TASK_HAS_DELAYS = 1 << 1, /* delay accounting has a record of it */
 	TASK_HAS_MEMORY = 1 << 2, /* it has an address space of its own */
 	TASK_EXT = 1 << 3,        /* sched_ext schedules it */
+	TASK_IN_FREEZER = 1 << 4, /* the freezer of cgroup v2 stops it */
 };
 
 /* Facts about this kernel, the same in every record: task_kernel of the objects. */
@@ -53,7 +54,9 @@ enum {
 enum {
 	TASK_COMM_SIZE = 16,             /* TASK_COMM_LEN of include/linux/sched.h */
 	TASK_KERNEL_THREAD = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */
-	TASK_IO_COUNT = 7,               /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
+	TASK_FROZEN_BEFORE =
+		0x00010000, /* PF_FROZEN before 6.1; since then of no thread but kernel threads */
+	TASK_IO_COUNT = 7,  /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
 };
 
 struct task_record {

@@ -191,6 +191,8 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->reserved = 0;
 	if (bpf_core_field_exists(task->scx.flags) && (task->scx.flags & ext_state_mask) == ext_state_enabled)
 		record->flags |= TASK_EXT;
+	if (is_frozen(task))
+		record->flags |= TASK_IN_FREEZER;
 	if (bpf_core_field_exists(task->delays) && plain->delays != NULL)
 		record->flags |= TASK_HAS_DELAYS;
 	__builtin_memset(record->io, 0, sizeof(record->io));

@@ -289,16 +289,59 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
 	return true;
 }
 
-int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags)
+int cgroup_open_below(int mount, const char *mount_root, const char *path, size_t length, int flags)
 {
 	const char *below;
 	size_t below_length;
 
-	if (!cgroup_path_below_mount(path, length, roots->cgroup_mount_root, &below, &below_length))
+	if (!cgroup_path_below_mount(path, length, mount_root, &below, &below_length))
 		return -EXDEV;
-	if (roots->descriptor[ROOT_CGROUP] < 0)
-		return -EBADF;
-	return root_open_beneath(roots->descriptor[ROOT_CGROUP], below, below_length, flags);
+	return mount < 0 ? -EBADF : root_open_beneath(mount, below, below_length, flags);
+}
+
+int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags)
+{
+	return cgroup_open_below(roots->descriptor[ROOT_CGROUP], roots->cgroup_mount_root, path, length,
+				 flags);
+}
+
+/* Reads a file of a cgroup; false when the directory or the file is not there. */
+static bool read_file_of(int directory, const char *name, struct buffer *text)
+{
+	const bool read = directory >= 0 && file_read(directory, name, text, FILE_SIZE_MAX) == 0;
+
+	if (directory >= 0)
+		close(directory);
+	return read;
+}
+
+bool cgroup_is_frozen(const struct roots *roots, const char *path, size_t length)
+{
+	struct buffer text = {0};
+	struct text rest, line, key, value;
+	bool frozen = false;
+
+	if (length > 1 &&
+	    read_file_of(cgroup_open(roots, path, length, O_PATH | O_DIRECTORY), "cgroup.events", &text)) {
+		rest = text_of(&text);
+		while (!frozen && text_next_line(&rest, &line))
+			frozen = text_next_word(&line, &key) && text_equals(key, "frozen") &&
+				 text_next_word(&line, &value) && text_equals(value, "1");
+	}
+	buffer_release(&text);
+	return frozen;
+}
+
+bool cgroup_freezer_is_frozen(const struct roots *roots, const char *path)
+{
+	struct buffer text = {0};
+	const int directory = cgroup_open_below(roots->freezer, roots->freezer_mount_root, path, strlen(path),
+						O_PATH | O_DIRECTORY);
+	const bool frozen = read_file_of(directory, "freezer.state", &text) &&
+			    text_equals(text_trim(text_of(&text)), "FROZEN");
+
+	buffer_release(&text);
+	return frozen;
 }
 
 static void read_record(struct walk *walk, struct cgroup_record *record)

@@ -38,6 +38,15 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
  */
 int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags);
 
+/* The same below another mount with that root; -EBADF where `mount` is negative. */
+int cgroup_open_below(int mount, const char *mount_root, const char *path, size_t length, int flags);
+
+/* Whether every task in a cgroup, and below, is frozen: cgroup.events of cgroup-v2.rst. */
+bool cgroup_is_frozen(const struct roots *roots, const char *path, size_t length);
+
+/* The same for a cgroup in the freezer of v1: freezer.state of freezer-subsystem.rst. */
+bool cgroup_freezer_is_frozen(const struct roots *roots, const char *path);
+
 /* Paths of cgroups by the kernel's ids, which are looked up once; all zero is an empty one. */
 struct cgroup_paths {
 	struct string_pool paths;

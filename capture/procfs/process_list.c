@@ -110,6 +110,7 @@ void process_forget(struct process *process)
 	process->cgroup_reason = REASON_READ;
 	process->cgroup_read_at = 0;
 	process->threads_have_cgroups = false;
+	process_note_freezer(process, "", 0);
 	process->smaps_read_at = 0;
 	memset(&process->resident, 0, sizeof(process->resident));
 	process->heap = NULL;
@@ -133,6 +134,12 @@ bool process_note_cgroup(struct process *process, const char *path, size_t lengt
 	process->cgroup = memory_duplicate_bytes(path, length);
 	process->cgroup_length = length;
 	return true;
+}
+
+void process_note_freezer(struct process *process, const char *path, size_t length)
+{
+	free(process->freezer);
+	process->freezer = length > 1 ? memory_duplicate_bytes(path, length) : NULL;
 }
 
 void process_note_resident(struct process *process, bool has_memory, uint64_t pages, uint64_t read_at_ns)

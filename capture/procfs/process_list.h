@@ -28,6 +28,7 @@ struct process {
 	reason_id cgroup_reason;
 	uint64_t cgroup_read_at;   /* CLOCK_BOOTTIME ns */
 	bool threads_have_cgroups; /* its threads may be in different ones */
+	char *freezer;             /* its cgroup in the freezer of v1; NULL for the root */
 
 	/* Its resident memory, as any of its threads had it last. */
 	struct {
@@ -92,6 +93,9 @@ void process_list_forget(struct process_list *list, struct process *process);
 
 /* Takes the path of the cgroup, `length` bytes, that its leader is in. Returns whether it is another one. */
 bool process_note_cgroup(struct process *process, const char *path, size_t length);
+
+/* The same for its cgroup in the freezer of v1. */
+void process_note_freezer(struct process *process, const char *path, size_t length);
 
 /* The process of that id, or NULL. */
 struct process *process_list_find(const struct process_list *list, uint32_t tgid);

@@ -505,6 +505,20 @@ const char *procfs_policy_name(int64_t policy, char text[static PROCFS_POLICY_NA
 
 /* --- the others --- */
 
+bool procfs_next_cgroup(struct text *rest, struct text *ret_controllers, struct text *ret_path)
+{
+	struct text line, id;
+
+	while (text_next_line(rest, &line)) {
+		if (!text_split(line, ':', &id, &line) || !text_split(line, ':', ret_controllers, &line))
+			continue;
+		*ret_path = text_trim(line);
+		if (ret_controllers->length != 0 && ret_path->length != 0)
+			return true;
+	}
+	return false;
+}
+
 bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path)
 {
 	static const char unified[] = "0::"; /* hierarchy 0 without controllers: cgroups(7) */

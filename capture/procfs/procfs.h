@@ -140,6 +140,12 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
  */
 bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path);
 
+/*
+ * Takes lines off a `cgroup` text up to and with the next one of a v1 hierarchy: its controllers, with commas
+ * between them (or `name=systemd`), and the path there. False when there is none left.
+ */
+bool procfs_next_cgroup(struct text *rest, struct text *ret_controllers, struct text *ret_path);
+
 enum {
 	PROCFS_POLICY_NAME_SIZE = 32
 };

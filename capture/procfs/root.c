@@ -93,9 +93,16 @@ static void append_unescaped(struct buffer *buffer, struct text field)
 	}
 }
 
-/* Fields of a mountinfo line: id, parent, device, root, mount point, options, optional ones, "-", type … */
-static bool split_mount(struct text line, struct text *ret_root, struct text *ret_mount_point,
-			struct text *ret_type)
+/* What counts of a mountinfo line. */
+struct mount {
+	struct text root, point, type, options;
+};
+
+/*
+ * Fields of a mountinfo line: id, parent, device, root, mount point, options, optional ones, "-", type,
+ * source, options of the file system.
+ */
+static bool split_mount(struct text line, struct mount *ret_mount)
 {
 	struct text word;
 
@@ -103,63 +110,91 @@ static bool split_mount(struct text line, struct text *ret_root, struct text *re
 		if (!text_next_word(&line, &word))
 			return false;
 	}
-	if (!text_next_word(&line, ret_root) || !text_next_word(&line, ret_mount_point))
+	if (!text_next_word(&line, &ret_mount->root) || !text_next_word(&line, &ret_mount->point))
 		return false;
 	while (text_next_word(&line, &word)) {
-		if (text_equals(word, "-"))
-			return text_next_word(&line, ret_type);
+		if (!text_equals(word, "-"))
+			continue;
+		if (!text_next_word(&line, &ret_mount->type))
+			return false;
+		ret_mount->options = (struct text){"", 0};
+		if (text_next_word(&line, &word))
+			text_next_word(&line, &ret_mount->options);
+		return true;
 	}
 	return false;
 }
 
-bool root_next_cgroup2(struct text *mountinfo, struct buffer *ret_mount_point, struct buffer *ret_mount_root)
+bool root_next_cgroup(struct text *mountinfo, const char *controller, struct buffer *ret_mount_point,
+		      struct buffer *ret_mount_root)
 {
-	struct text line, root, mount_point, type;
+	struct text line;
+	struct mount mount;
 	bool found = false;
 
 	buffer_clear(ret_mount_point);
 	buffer_clear(ret_mount_root);
 	while (!found && text_next_line(mountinfo, &line))
-		found = split_mount(line, &root, &mount_point, &type) && text_equals(type, "cgroup2");
+		found = split_mount(line, &mount) &&
+			(controller == NULL ? text_equals(mount.type, "cgroup2")
+					    : text_equals(mount.type, "cgroup") &&
+						      text_has_part(mount.options, ',', controller));
 	if (!found)
 		return false;
-	append_unescaped(ret_mount_point, mount_point);
-	append_unescaped(ret_mount_root, root);
+	append_unescaped(ret_mount_point, mount.point);
+	append_unescaped(ret_mount_root, mount.root);
 	return true;
 }
 
-/* The first cgroup2 mount that can be opened and is not hidden below another mount. */
+int roots_open_hierarchy(const struct roots *roots, const char *controller, struct buffer *ret_mount_point,
+			 struct buffer *ret_mount_root)
+{
+	const unsigned long magic = controller == NULL ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC;
+	struct buffer mounts = {0};
+	struct text rest;
+	int result = -ENOENT;
+
+	/* the mounts of a saved tree are those of another host */
+	if (!roots->is_procfs)
+		return -EXDEV;
+	if (roots_read(roots, ROOT_PROC, "self/mountinfo", &mounts) == 0)
+		rest = text_of(&mounts);
+	else
+		rest = (struct text){"", 0};
+	while (result < 0 && root_next_cgroup(&rest, controller, ret_mount_point, ret_mount_root)) {
+		result = open_directory(ret_mount_point->data);
+		if (result >= 0 && is_file_system(result, magic))
+			break;
+		if (result >= 0)
+			close(result);
+		result = result == -EACCES ? result : -EIO;
+	}
+	buffer_release(&mounts);
+	return result;
+}
+
 static void open_cgroup_mount(struct roots *roots)
 {
-	struct buffer mounts = {0}, mount_point = {0}, mount_root = {0};
-	struct text rest;
-	int descriptor = -1;
+	struct buffer mount_point = {0}, mount_root = {0};
+	const int descriptor = roots_open_hierarchy(roots, NULL, &mount_point, &mount_root);
 
-	roots->cgroup_reason = roots->is_procfs ? REASON_NOT_IN_KERNEL : REASON_OTHER_NAMESPACE;
-	/* the mounts of a saved tree are those of another host */
-	if (!roots->is_procfs || roots_read(roots, ROOT_PROC, "self/mountinfo", &mounts) < 0) {
-		buffer_release(&mounts);
-		return;
-	}
-	rest = text_of(&mounts);
-	while (descriptor < 0 && root_next_cgroup2(&rest, &mount_point, &mount_root)) {
-		descriptor = open_directory(mount_point.data);
-		if (descriptor < 0) {
-			roots->cgroup_reason = descriptor == -EACCES ? REASON_NOT_PERMITTED
-								     : REASON_UNREADABLE;
-		} else if (!is_file_system(descriptor, CGROUP2_SUPER_MAGIC)) {
-			close(descriptor);
-			descriptor = -1;
-			roots->cgroup_reason = REASON_UNREADABLE;
-		}
-	}
 	if (descriptor >= 0) {
 		roots->descriptor[ROOT_CGROUP] = descriptor;
 		roots->path[ROOT_CGROUP] = buffer_steal(&mount_point);
 		roots->cgroup_mount_root = buffer_steal(&mount_root);
-		roots->cgroup_reason = REASON_READ;
 	}
-	buffer_release(&mounts);
+	roots->cgroup_reason = descriptor >= 0 ? REASON_READ : root_reason(descriptor);
+	buffer_release(&mount_point);
+	buffer_release(&mount_root);
+}
+
+static void open_freezer(struct roots *roots)
+{
+	struct buffer mount_point = {0}, mount_root = {0};
+
+	roots->freezer = roots_open_hierarchy(roots, "freezer", &mount_point, &mount_root);
+	if (roots->freezer >= 0)
+		roots->freezer_mount_root = buffer_steal(&mount_root);
 	buffer_release(&mount_point);
 	buffer_release(&mount_root);
 }
@@ -188,7 +223,7 @@ int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], 
 {
 	int result;
 
-	*roots = (struct roots){.cgroup_reason = REASON_READ};
+	*roots = (struct roots){.cgroup_reason = REASON_READ, .freezer = -1};
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
 		roots->descriptor[i] = -1;
 		roots->redirected = roots->redirected || paths[i] != NULL;
@@ -206,8 +241,10 @@ int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], 
 	roots->own_namespace = names_own_process(roots);
 	roots->initial_pid_namespace = roots->own_namespace &&
 				       is_initial_pid_namespace(roots->descriptor[ROOT_PROC]);
-	if (paths[ROOT_CGROUP] == NULL)
+	if (paths[ROOT_CGROUP] == NULL) {
 		open_cgroup_mount(roots);
+		open_freezer(roots);
+	}
 	if (roots->cgroup_mount_root == NULL)
 		roots->cgroup_mount_root = memory_duplicate("/");
 	return 0;
@@ -220,8 +257,11 @@ void roots_close(struct roots *roots)
 			close(roots->descriptor[i]);
 		free(roots->path[i]);
 	}
+	if (roots->freezer >= 0)
+		close(roots->freezer);
+	free(roots->freezer_mount_root);
 	free(roots->cgroup_mount_root);
-	*roots = (struct roots){0};
+	*roots = (struct roots){.freezer = -1};
 	for (size_t i = 0; i < ROOT_COUNT; i++)
 		roots->descriptor[i] = -1;
 }

@@ -37,6 +37,9 @@ struct roots {
 	 */
 	char *cgroup_mount_root;
 	enum reason cgroup_reason; /* why the cgroup root is not open; else REASON_READ */
+	/* The freezer of cgroup v1, a directory, and the root of its mount; -1 where there is none. */
+	int freezer;
+	char *freezer_mount_root;
 };
 
 /*
@@ -72,10 +75,18 @@ enum reason root_reason(int result);
 int root_open_beneath(int directory, const char *path, size_t length, int flags);
 
 /*
- * Takes lines off a mountinfo text (proc_pid_mountinfo(5)) up to and with the next cgroup2 file system: its
- * mount point and root field, octal escapes undone, replace the content of the two buffers. False when there
- * is none left.
+ * Takes lines off a mountinfo text (proc_pid_mountinfo(5)) up to and with the next cgroup hierarchy: of v1
+ * with the controller (or `name=systemd`), of v2 where `controller` is NULL. Its mount point and root field,
+ * octal escapes undone, replace the content of the two buffers. False when there is none left.
  */
-bool root_next_cgroup2(struct text *mountinfo, struct buffer *ret_mount_point, struct buffer *ret_mount_root);
+bool root_next_cgroup(struct text *mountinfo, const char *controller, struct buffer *ret_mount_point,
+		      struct buffer *ret_mount_root);
+
+/*
+ * Opens the first such mount of ROOT/self/mountinfo that can be opened and is not hidden below another mount.
+ * Returns a descriptor, or a negative errno: -ENOENT where there is none, -EXDEV for a saved tree.
+ */
+int roots_open_hierarchy(const struct roots *roots, const char *controller, struct buffer *ret_mount_point,
+			 struct buffer *ret_mount_root);
 
 #endif

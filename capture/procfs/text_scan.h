@@ -177,6 +177,18 @@ static inline bool text_has_word(struct text text, const char *wanted)
 	return false;
 }
 
+/* Whether a list with separators between its members, `a,b`, has this one. */
+static inline bool text_has_part(struct text list, char separator, const char *wanted)
+{
+	struct text part;
+
+	while (text_split(list, separator, &part, &list)) {
+		if (text_equals(part, wanted))
+			return true;
+	}
+	return text_equals(text_trim(list), wanted);
+}
+
 /* The trimmed value of the first line `key: value`. False without such a line. */
 static inline bool text_find_value(struct text text, const char *wanted, struct text *ret_value)
 {

@@ -375,7 +375,7 @@ static void append_waits(struct explanation *explanation)
 		const uint64_t age = window->now->waiting_ns[thread];
 		struct waits *waits = state == 'R' ? &for_cpu : state == 'D' ? &in_d : &asleep;
 
-		if (age == 0)
+		if (age == 0 || snapshot_is_held(state))
 			continue;
 		waits->count++;
 		waits->sum = number_add_saturating(waits->sum, age);

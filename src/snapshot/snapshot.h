@@ -346,6 +346,12 @@ struct resident_record {
 	uint64_t read_at; /* CLOCK_BOOTTIME ns */
 };
 
+/*
+ * The state of a thread that a freezer of cgroups stops. procfs shows it as D (cgroup v1) or S (v2), and as
+ * nothing of its own.
+ */
+#define SNAPSHOT_STATE_FROZEN 'F'
+
 /* From when on a wait for a CPU or in D is more than the waits that threads have all the time. */
 #define SNAPSHOT_STUCK_AFTER_NS UINT64_C(500000000)
 
@@ -400,7 +406,8 @@ struct snapshot {
 	uint64_t *stuck_ns;              /* how long runnable without running or in D; NULL when not known */
 	/*
 	 * How long the present wait of each thread had lasted when its values were read: for a CPU
-	 * (METRIC_STATE is R and it does not run), in D, or asleep (S, I, T ...); 0 while it runs. It is wall
+	 * (METRIC_STATE is R and it does not run), in D, or asleep (S, I); or how long it has been kept from
+	 * running, which is no wait (snapshot_is_held()); 0 while it runs. It is wall
 	 * time, in which a suspended host stands still, and at least that with THREAD_WAIT_AT_LEAST. NULL:
 	 * not known, as from /proc, where `stuck_ns` has a lower bound. With it `stuck_ns` is the same for
 	 * what has been waiting for a CPU or in D for SNAPSHOT_STUCK_AFTER_NS, or the time since the round
@@ -679,6 +686,12 @@ static inline uint64_t snapshot_wait_in(const struct snapshot *snapshot, size_t 
 	return ages != NULL && snapshot_value(snapshot, thread, METRIC_STATE) == (uint64_t)state
 		       ? ages[thread]
 		       : 0;
+}
+
+/* Whether a state is that of a thread which somebody stopped, by a signal, a tracer or a freezer. */
+static inline bool snapshot_is_held(uint64_t state)
+{
+	return state == 'T' || state == 't' || state == SNAPSHOT_STATE_FROZEN;
 }
 
 static inline uint64_t snapshot_wait_under_way(const struct snapshot *snapshot, size_t thread)

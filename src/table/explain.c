@@ -86,6 +86,8 @@ static const char *wait_words(uint64_t state)
 	case 'T':
 	case 't':
 		return "stopped";
+	case SNAPSHOT_STATE_FROZEN:
+		return "frozen by its cgroup";
 	default:
 		return NULL;
 	}
@@ -107,7 +109,8 @@ void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer 
 		return;
 	}
 	buffer_append_text(text, words);
-	if (age == 0)
+	/* a thread that was frozen asleep has an age that begins with its sleep */
+	if (age == 0 || state == SNAPSHOT_STATE_FROZEN)
 		return;
 	buffer_append_text(text, at_least ? " for at least " : " for ");
 	screen_format_duration(text, (double)age);

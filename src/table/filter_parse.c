@@ -348,11 +348,22 @@ static enum filter_field find_field(const char *name)
 	return FILTER_FIELD_COUNT;
 }
 
-/* Letters of fs/proc/array.c, task_state_array, and those of older kernels. */
+/* Letters of fs/proc/array.c, task_state_array, and those of older kernels; frozen threads have one of ours.
+ */
 static int check_states(struct term *term, struct error *error)
 {
-	static const char known[] = "RSDTtZXPIWKx";
+	static const char known[] = "RSDFTtZXPIWKx";
+	/* no word consists of letters of states alone */
+	static const struct {
+		const char *word, *letters;
+	} words[] = {{"frozen", "F"}, {"stopped", "Tt"}};
 
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
+		if (strcasecmp(term->text, words[i].word) == 0) {
+			strcpy(term->text, words[i].letters);
+			return 0;
+		}
+	}
 	for (char *letter = term->text; *letter != '\0'; letter++) {
 		if (strchr(known, *letter) == NULL)
 			*letter = (char)toupper((unsigned char)*letter);
@@ -360,7 +371,8 @@ static int check_states(struct term *term, struct error *error)
 			return error_set(
 				error, -EINVAL,
 				"'%s' is not a state; states are R (running or runnable), S (asleep), D "
-				"(uninterruptible), T and t (stopped), Z and X (dead), P and I (idle), or "
+				"(uninterruptible), F (frozen), T and t (stopped), Z and X (dead), P and I "
+				"(idle), or "
 				"several for any of them, as in state = RD",
 				term->text);
 	}

@@ -71,7 +71,7 @@ static struct present_wait find_wait(const struct window *window, const struct m
 
 	if (now->waiting_ns != NULL) {
 		wait.reason = REASON_READ;
-		if (for_cpu_or_d || with_sleep)
+		if (for_cpu_or_d || (with_sleep && !snapshot_is_held(state)))
 			wait = (struct present_wait){.ns = now->waiting_ns[thread],
 						     .bound = bound_of_wait(now, thread)};
 	} else if (now->stuck_ns == NULL) {
@@ -81,7 +81,7 @@ static struct present_wait find_wait(const struct window *window, const struct m
 	} else if (for_cpu_or_d && now->stuck_ns[thread] != 0) {
 		wait = (struct present_wait){.ns = now->stuck_ns[thread],
 					     .bound = bound_of_wait(now, thread)};
-	} else if (!for_cpu_or_d && !with_sleep) {
+	} else if (!for_cpu_or_d && (!with_sleep || snapshot_is_held(state))) {
 		wait.reason = REASON_READ;
 	}
 	return wait;

@@ -1181,13 +1181,42 @@ static void test_states(void **state)
 	static const struct {
 		uint32_t state, exit_state;
 		char letter;
-	} cases[] = {{0, 0, 'R'},      {1, 0, 'S'},      {2, 0, 'D'},       {4, 0, 'T'},     {8, 0, 't'},
-		     {0, 0x10, 'X'},   {0, 0x20, 'Z'},   {0x40, 0, 'P'},    {0x402, 0, 'I'}, {0x102, 0, 'D'},
-		     {0x8000, 0, 'D'}, {0x1000, 0, 'D'}, {0x80, 0x20, 'Z'}, {0x2001, 0, 'S'}};
+		uint32_t flags, task_flags;
+	} cases[] = {
+		{0, 0, 'R', 0, 0},
+		{1, 0, 'S', 0, 0},
+		{2, 0, 'D', 0, 0},
+		{4, 0, 'T', 0, 0},
+		{8, 0, 't', 0, 0},
+		{0, 0x10, 'X', 0, 0},
+		{0, 0x20, 'Z', 0, 0},
+		{0x40, 0, 'P', 0, 0},
+		{0x402, 0, 'I', 0, 0},
+		{0x102, 0, 'D', 0, 0},
+		{0x1000, 0, 'D', 0, 0},
+		{0x80, 0x20, 'Z', 0, 0},
+		{0x2001, 0, 'S', 0, 0},
+		{0x2102, 0, 'D', 0, 0}, /* the parent of a vfork */
+		/* frozen by v1, and before 6.1, when kernel threads had the flag for something else later */
+		{0x8000, 0, 'F', 0, 0},
+		{2, 0, 'F', 0, TASK_FROZEN_BEFORE},
+		{1, 0, 'S', 0, TASK_FROZEN_BEFORE},
+		{2, 0, 'D', 0, TASK_FROZEN_BEFORE | TASK_KERNEL_THREAD},
+		/* and by v2: asleep or in vfork, but neither one that runs, was stopped, or is dead */
+		{0x2001, 0, 'F', TASK_IN_FREEZER, 0},
+		{0x2102, 0, 'F', TASK_IN_FREEZER, 0},
+		{0, 0, 'R', TASK_IN_FREEZER, 0},
+		{4, 0, 'T', TASK_IN_FREEZER, 0},
+		{8, 0, 't', TASK_IN_FREEZER, 0},
+		{0x80, 0x20, 'Z', TASK_IN_FREEZER, 0},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct task_record record = {.state = cases[i].state, .exit_state = cases[i].exit_state};
+		struct task_record record = {.state = cases[i].state,
+					     .exit_state = cases[i].exit_state,
+					     .flags = cases[i].flags,
+					     .task_flags = cases[i].task_flags};
 
 		assert_int_equal(task_state_letter(&record), cases[i].letter);
 	}

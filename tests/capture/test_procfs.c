@@ -495,6 +495,24 @@ static void test_cgroup_path(void **state)
 	assert_false(procfs_parse_cgroup("", 0, &path));
 }
 
+static void test_old_cgroups(void **state)
+{
+	static const char text[] =
+		"12:cpu,cpuacct:/a:b\n1:name=systemd:/c \nbroken\n0::/v2\n5:pids:\n3:freezer:/";
+	static const struct {
+		const char *controllers, *path;
+	} expected[] = {{"cpu,cpuacct", "/a:b"}, {"name=systemd", "/c"}, {"freezer", "/"}};
+	struct text rest = {text, strlen(text)}, controllers, path;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		assert_true(procfs_next_cgroup(&rest, &controllers, &path));
+		assert_true(text_equals(controllers, expected[i].controllers));
+		assert_true(text_equals(path, expected[i].path));
+	}
+	assert_false(procfs_next_cgroup(&rest, &controllers, &path));
+}
+
 static void test_smaps_rollup(void **state)
 {
 	static const char text[] =
@@ -618,6 +636,7 @@ int main(void)
 		cmocka_unit_test(test_voluntary_sleep),
 		cmocka_unit_test(test_sched_forged_by_name),
 		cmocka_unit_test(test_cgroup_path),
+		cmocka_unit_test(test_old_cgroups),
 		cmocka_unit_test(test_smaps_rollup),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_lines_and_words),

@@ -84,18 +84,30 @@ static void test_find_cgroup2(void **state)
 				   "broken line\n"
 				   "41 31 0:38 /../.. /sys/fs/cgroup/unified rw,relatime shared:1 master:2 - "
 				   "cgroup2 cgroup2 rw\n"
+				   "43 31 0:39 / /sys/fs/cgroup/cpu,freezer rw - cgroup c rw,cpu,freezer\n"
+				   "44 31 0:40 / /sys/fs/cgroup/systemd rw - cgroup c rw,name=systemd\n"
 				   "42 31 0:38 /a\\040b\\134 /mnt/c\\011d\\9 rw - cgroup2 none rw";
 	struct buffer mount_point = {0}, mount_root = {0};
 	struct text rest = {text, strlen(text)};
 
 	(void)state;
-	assert_true(root_next_cgroup2(&rest, &mount_point, &mount_root));
+	assert_true(root_next_cgroup(&rest, NULL, &mount_point, &mount_root));
 	assert_string_equal(mount_point.data, "/sys/fs/cgroup/unified");
 	assert_string_equal(mount_root.data, "/../..");
-	assert_true(root_next_cgroup2(&rest, &mount_point, &mount_root));
+	assert_true(root_next_cgroup(&rest, NULL, &mount_point, &mount_root));
 	assert_string_equal(mount_point.data, "/mnt/c\td\\9");
 	assert_string_equal(mount_root.data, "/a b\\");
-	assert_false(root_next_cgroup2(&rest, &mount_point, &mount_root));
+	assert_false(root_next_cgroup(&rest, NULL, &mount_point, &mount_root));
+	rest = (struct text){text, strlen(text)};
+	assert_true(root_next_cgroup(&rest, "freezer", &mount_point, &mount_root));
+	assert_string_equal(mount_point.data, "/sys/fs/cgroup/cpu,freezer");
+	assert_false(root_next_cgroup(&rest, "freezer", &mount_point, &mount_root));
+	rest = (struct text){text, strlen(text)};
+	assert_true(root_next_cgroup(&rest, "name=systemd", &mount_point, &mount_root));
+	assert_string_equal(mount_point.data, "/sys/fs/cgroup/systemd");
+	rest = (struct text){text, strlen(text)};
+	assert_true(root_next_cgroup(&rest, "memory", &mount_point, &mount_root));
+	assert_false(root_next_cgroup(&rest, "pids", &mount_point, &mount_root));
 	buffer_release(&mount_point);
 	buffer_release(&mount_root);
 }

@@ -692,6 +692,137 @@ static void test_thread_in_d_is_stuck(void **state)
 	capture_close(capture);
 }
 
+/* --- frozen threads --- */
+
+/* A freezer: the place of its cgroups, and how one is frozen and thawed. */
+struct freezer {
+	const char *root, *file, *frozen, *thawed;
+};
+
+/* The state of a thread in a new round, 0 where it has none; `*ret_stuck`: how long it has been stuck. */
+static char state_now(struct capture *capture, uint32_t pid, uint64_t *ret_stuck)
+{
+	struct snapshot *round = live_round(capture);
+	const long row = live_row(round, pid, pid);
+	const char state = row >= 0 ? (char)snapshot_value(round, (size_t)row, METRIC_STATE) : '\0';
+
+	if (ret_stuck != NULL)
+		*ret_stuck = row >= 0 && round->stuck_ns != NULL ? round->stuck_ns[row] : 0;
+	snapshot_release(round);
+	return state;
+}
+
+static void expect_held(struct capture *capture, pid_t pid, char state)
+{
+	uint64_t stuck;
+
+	await("it is held", state_now(capture, (uint32_t)pid, NULL) == state);
+	live_sleep_ms(50);
+	assert_int_equal(state_now(capture, (uint32_t)pid, &stuck), state);
+	assert_int_equal(stuck, 0);
+}
+
+static pid_t find_named(struct capture *capture, const char *name)
+{
+	struct snapshot *round = live_round(capture);
+	long row = LIVE_NO_ROW;
+	const size_t count = live_count_named(round, name, &row);
+	const pid_t found = count == 1 ? (pid_t)round->tid[row] : 0;
+
+	snapshot_release(round);
+	return found;
+}
+
+static void write_in(const char *directory, const char *name, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	if (!write_text(path, text))
+		fail_msg("cannot write %s to %s", text, path);
+}
+
+/* Whether it took effect: the freezer of v1 may have to be asked more than once (freezer-subsystem.rst). */
+static bool is_written(const char *directory, const char *name, const char *text)
+{
+	char path[256], found[16] = "";
+	FILE *file;
+
+	write_in(directory, name, text);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "re");
+	if (file != NULL && fgets(found, sizeof(found), file) != NULL)
+		found[strcspn(found, "\n")] = '\0';
+	if (file != NULL)
+		fclose(file);
+	return strcmp(found, text) == 0;
+}
+
+static void do_nothing(void *argument)
+{
+	(void)argument;
+}
+
+/*
+ * Freezes a thread that sleeps, one that is stopped and one in vfork(2): none is stuck. A stopped one is
+ * stopped, but since 6.1 the freezer of v1 makes no difference.
+ */
+static void freeze(const struct freezer *freezer)
+{
+	struct capture *capture;
+	pid_t children[3], members[4];
+	char directory[128], number[16], held;
+
+	snprintf(directory, sizeof(directory), "%s/ctop-test-frozen-%d", freezer->root, (int)test_pid);
+	if (test_cgroup_make(directory) != 0)
+		live_skip("cannot make a cgroup in that hierarchy");
+	children[0] = live_start(do_nothing, NULL);
+	children[1] = live_start(do_nothing, NULL);
+	children[2] = live_start(wait_in_vfork, NULL);
+	kill(children[1], SIGSTOP);
+	capture = live_open(NULL, 0);
+	await("the parent is in D", is_vfork_under_way(capture));
+	members[0] = children[0];
+	members[1] = children[1];
+	members[2] = find_named(capture, own_name("vforker").text);
+	members[3] = find_named(capture, own_name("vforked").text);
+	for (size_t i = 0; i < ARRAY_COUNT(members); i++) {
+		snprintf(number, sizeof(number), "%d", (int)members[i]);
+		write_in(directory, "cgroup.procs", number);
+	}
+	await("they are frozen", is_written(directory, freezer->file, freezer->frozen));
+	expect_held(capture, members[0], 'F');
+	expect_held(capture, members[2], 'F');
+	held = state_now(capture, (uint32_t)members[1], NULL);
+	assert_true(held == 'T' || (held == 'F' && freezer->thawed[0] == 'T'));
+	write_in(directory, freezer->file, freezer->thawed);
+	await("it sleeps again", state_now(capture, (uint32_t)members[0], NULL) == 'S');
+	expect_held(capture, members[1], 'T');
+	await("the parent is in D", is_vfork_under_way(capture));
+	for (size_t i = 0; i < ARRAY_COUNT(children); i++)
+		live_end(children[i]);
+	capture_close(capture);
+	test_cgroup_remove(directory);
+}
+
+static void test_frozen_by_v1(void **state)
+{
+	static const struct freezer freezer = {"/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED"};
+
+	(void)state;
+	freeze(&freezer);
+}
+
+static void test_frozen_by_v2(void **state)
+{
+	struct freezer freezer = {"/sys/fs/cgroup/unified", "cgroup.freeze", "1", "0"};
+
+	(void)state;
+	if (access(freezer.root, F_OK) != 0)
+		freezer.root = "/sys/fs/cgroup";
+	freeze(&freezer);
+}
+
 /* `-b` with one column: the rest is not read, and says so. */
 static void test_only_what_is_needed(void **state)
 {
@@ -859,6 +990,8 @@ int main(void)
 		cmocka_unit_test(test_reused_number),
 		cmocka_unit_test(test_starved_thread_is_stuck),
 		cmocka_unit_test(test_thread_in_d_is_stuck),
+		cmocka_unit_test(test_frozen_by_v1),
+		cmocka_unit_test(test_frozen_by_v2),
 		cmocka_unit_test(test_thread_count_of_a_still_leader),
 		cmocka_unit_test(test_memory_maps_are_not_carried),
 	};

@@ -43,7 +43,7 @@ static void parse_mounts(const char *text, size_t length)
 	struct buffer mount_point = {0}, mount_root = {0};
 	struct text rest = {text, length};
 
-	while (root_next_cgroup2(&rest, &mount_point, &mount_root))
+	while (root_next_cgroup(&rest, NULL, &mount_point, &mount_root))
 		require(rest.data + rest.length == text + length && mount_point.length <= length);
 	buffer_release(&mount_point);
 	buffer_release(&mount_root);

@@ -41,10 +41,13 @@ static void parse_status(struct thread_reading *reading, const char *text, size_
 
 static void parse_word(const char *text, size_t length, bool cgroup)
 {
-	struct text word = text_trim((struct text){text, length});
+	struct text word = text_trim((struct text){text, length}), rest = {text, length}, controllers;
 
 	if (!cgroup || procfs_parse_cgroup(text, length, &word))
 		require(word.data >= text && word.length <= length &&
+			word.data + word.length <= text + length);
+	while (cgroup && procfs_next_cgroup(&rest, &controllers, &word))
+		require(controllers.data >= text && word.data >= controllers.data + controllers.length &&
 			word.data + word.length <= text + length);
 }
 

@@ -381,6 +381,29 @@ static void test_words(void **state)
 	session_release(session);
 }
 
+/* What was stopped or frozen waits for nothing, alone as in its group, and whatever is known of its age. */
+static void test_held_threads_wait_for_nothing(void **state)
+{
+	static const char states[] = {'T', 't', 'F'};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(states); i++) {
+		struct session *session = session_create();
+		struct snapshot *snapshot = make_round(0, i % 2 == 0);
+
+		fixture_set(snapshot, 1, METRIC_STATE, (uint64_t)states[i / 2]);
+		if (snapshot->stuck_ns == NULL)
+			snapshot->stuck_ns = memory_allocate_zero(snapshot->thread_capacity,
+								  sizeof(uint64_t));
+		session_add_round(session, snapshot);
+		expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "0");
+		/* from procfs nobody knows how long the other one has waited, which runs */
+		expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, i % 2 == 0 ? "0" : "·");
+		expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_STUCK, "0");
+		session_release(session);
+	}
+}
+
 /* Threads in D, and those that have slept for long, in the order in which they say most; no others. */
 static void test_sleepers(void **state)
 {
@@ -457,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_marked_ages),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_stuck_threads_wait),
+		cmocka_unit_test(test_held_threads_wait_for_nothing),
 		cmocka_unit_test(test_sleepers),
 		cmocka_unit_test(test_ages_by_files),
 		cmocka_unit_test(test_words),

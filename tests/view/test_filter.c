@@ -400,6 +400,14 @@ static void test_threads(void **state)
 	assert_narrows(snapshot, "user = www-data", "");
 	assert_narrows(snapshot, "user = root", "1");
 	assert_narrows(snapshot, "user = 0", "1");
+	/* what is held, in words as well */
+	snapshot_column(snapshot, METRIC_STATE)[0] = 'F';
+	snapshot_column(snapshot, METRIC_STATE)[1] = 'T';
+	snapshot_column(snapshot, METRIC_STATE)[2] = 't';
+	assert_narrows(snapshot, "state = frozen", "1");
+	assert_narrows(snapshot, "state = f", "1");
+	assert_narrows(snapshot, "state = Stopped", "10 11");
+	assert_narrows(snapshot, "state != stopped", "1 20 21");
 	snapshot_release(snapshot);
 	remove(path);
 }
