@@ -164,6 +164,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
+	bool throttled;
 	struct task_delay_info *delays;
 	struct thread_struct thread;
 };

@@ -453,7 +453,20 @@ static long settle_slice(__u32 index, void *context)
 	return slice->begin <= of->from;
 }
 
-/* How long the cgroup of a thread has been throttled on its CPU, ns: since Linux 6.6. */
+/*
+ * Whether the kernel keeps throttled threads one by one, each when it is about to return to user space: since
+ * Linux 6.18 (throttle_cfs_rq_work() of kernel/sched/fair.c). Until then the others of its cgroup wait for
+ * the CPU as usual, while the clock of the first one runs already.
+ */
+static __always_inline bool throttles_threads(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->throttled);
+}
+
+/*
+ * How long the cgroup of a thread has been throttled on its CPU, ns: since Linux 6.6. What is still going on
+ * counts of threads that it keeps.
+ */
 static __always_inline __u64 throttled_time(const struct task_struct *task)
 {
 	const struct cfs_rq *queue = NULL;
@@ -463,7 +476,7 @@ static __always_inline __u64 throttled_time(const struct task_struct *task)
 		return 0;
 	queue = plain_task((struct task_struct *)task)->se.cfs_rq;
 	since_clock = queue->throttled_clock_self;
-	if (since_clock == 0)
+	if (since_clock == 0 || (throttles_threads(task) && !task->throttled))
 		return queue->throttled_clock_self_time;
 	clock = queue->rq->clock;
 	return queue->throttled_clock_self_time + (clock > since_clock ? clock - since_clock : 0);
@@ -475,7 +488,8 @@ static __always_inline void begin_wait(const struct task_struct *task, struct la
 	times->queued = now;
 	times->clock = clock_of(task).now;
 	times->delay = task->sched_info.run_delay;
-	times->throttled = throttled_time(task);
+	/* a thread that is not kept as its wait begins waits for the CPU alone */
+	times->throttled = throttles_threads(task) && !task->throttled ? ~0ULL : throttled_time(task);
 }
 
 /*

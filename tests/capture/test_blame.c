@@ -7,6 +7,8 @@
  * as wait and as run time of the same threads.
  */
 #include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,6 +223,28 @@ static void run_victim(void *argument)
 	pin(0);
 	prctl(PR_SET_NAME, "blamed-victim");
 	start_thread(spin, NULL);
+}
+
+/* Stays in the kernel for some seconds at a time: many buffers of one piece of memory are filled. */
+static void *fill(void *argument)
+{
+	static char piece[2 << 20];
+	static struct iovec pieces[IOV_MAX];
+	const int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+
+	for (size_t i = 0; i < IOV_MAX; i++)
+		pieces[i] = (struct iovec){piece, sizeof(piece)};
+	while (readv(random, pieces, IOV_MAX) > 0)
+		continue;
+	return argument;
+}
+
+static void run_filler(void *argument)
+{
+	(void)argument;
+	pin(0);
+	prctl(PR_SET_NAME, "blamed-filler");
+	start_thread(fill, NULL);
 }
 
 static void run_hog(void *argument)
@@ -511,8 +536,18 @@ static bool write_to(const char *group, const char *name, const char *text)
 	return fclose(file) == 0 && written;
 }
 
-/* Makes a cgroup whose threads get 2 ms of each 10, by either version of cgroups; false where none can be
- * made. */
+/* Gives the threads of a cgroup so many us of each 10 ms, NULL for all, by either version of cgroups. */
+static bool set_limit(const char *group, const char *quota)
+{
+	char limit[32];
+
+	snprintf(limit, sizeof(limit), "%s 10000", quota != NULL ? quota : "max");
+	return write_to(group, "cpu.max", limit) ||
+	       (write_to(group, "cpu.cfs_period_us", "10000") &&
+		write_to(group, "cpu.cfs_quota_us", quota != NULL ? quota : "-1"));
+}
+
+/* Makes a cgroup whose threads get 2 ms of each 10; false where none can be made. */
 static bool make_limited_group(char group[static 128])
 {
 	static const char *const parents[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu"};
@@ -521,9 +556,7 @@ static bool make_limited_group(char group[static 128])
 		snprintf(group, 128, "%s/ctop-test-%d", parents[i], (int)getpid());
 		if (test_cgroup_make(group) != 0)
 			continue;
-		if (write_to(group, "cpu.max", "2000 10000") ||
-		    (write_to(group, "cpu.cfs_period_us", "10000") &&
-		     write_to(group, "cpu.cfs_quota_us", "2000")))
+		if (set_limit(group, "2000"))
 			return true;
 		test_cgroup_remove(group);
 	}
@@ -591,6 +624,64 @@ static void test_throttled(void **state)
 	assert_true(right);
 }
 
+/*
+ * Measures how a thread waits that stays in the kernel while its cgroup is throttled, beside threads of other
+ * cgroups. NULL where it cannot be measured.
+ */
+static struct blame *measure_in_kernel(const char *group, double *ret_wait)
+{
+	struct hog hog = {"blamed-one", 0};
+	/* with so many others it is in the kernel all the time */
+	const pid_t children[] = {live_start(run_filler, NULL), live_start(run_victim, NULL),
+				  live_start(run_hog, &hog), live_start(run_hog, &hog),
+				  live_start(run_hog, &hog)};
+	struct blame *blame = NULL;
+	bool limited = true;
+	char id[16];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(id, sizeof(id), "%d", (int)children[i]);
+		limited = limited && write_to(group, "cgroup.procs", id);
+	}
+	if (limited && set_limit(group, "2000"))
+		blame = measure(children[0], "blamed-filler", NULL, 0, ret_wait, NULL);
+	/* they are killed once they may run */
+	(void)set_limit(group, NULL);
+	for (size_t i = 0; i < sizeof(children) / sizeof(children[0]); i++)
+		live_end(children[i]);
+	return blame;
+}
+
+/*
+ * Since Linux 6.18 a limit keeps a thread only from its return to user space (struct task_struct.throttled):
+ * until then it waits for the CPU like those of other cgroups, while the first of its own is kept already.
+ */
+static void test_in_kernel_while_throttled(void **state)
+{
+	struct utsname kernel;
+	char group[128];
+	bool able = true, right = false;
+
+	(void)state;
+	assert_int_equal(uname(&kernel), 0);
+	if (release_is_older(kernel.release, 6, 18))
+		skip_test("a limit of this kernel keeps threads in the kernel, too");
+	if (!make_limited_group(group))
+		skip_test("no cgroup with a limit of CPU time can be made here");
+	for (int attempt = 0; attempt < 3 && able && !right; attempt++) {
+		double wait;
+		struct blame *blame = measure_in_kernel(group, &wait);
+
+		able = blame != NULL;
+		right = able && is_whole(blame, wait) && culprit_time(blame, "(throttled)") < 0.05 * wait;
+		free(blame);
+	}
+	test_cgroup_remove(group);
+	if (!able)
+		skip_test("waits cannot be measured here");
+	assert_true(right);
+}
+
 static void test_many_threads(void **state)
 {
 	(void)state;
@@ -616,9 +707,13 @@ static void test_fork_storm(void **state)
 int main(int argument_count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hogs),         cmocka_unit_test(test_throttled),
-		cmocka_unit_test(test_many_threads), cmocka_unit_test(test_ping_pong),
-		cmocka_unit_test(test_fork_storm),   cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_hogs),
+		cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_ping_pong),
+		cmocka_unit_test(test_fork_storm),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_in_kernel_while_throttled),
 	};
 
 	if (argument_count > 1)
