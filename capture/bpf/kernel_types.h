@@ -31,6 +31,7 @@ struct cpumask {
 
 struct rq {
 	__u64 clock, clock_task;
+	struct task_struct *curr, *donor;
 };
 
 struct cfs_rq {
@@ -164,6 +165,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
+	struct mutex *blocked_on;
 	bool throttled;
 	struct task_delay_info *delays;
 	struct thread_struct thread;

@@ -646,6 +646,20 @@ int count_new(__u64 *arguments)
 	return 0;
 }
 
+/*
+ * Whether a thread that waits for a mutex stays on the run queue, so that its owner runs in its place: proxy
+ * execution, for which a run queue has a donor beside the thread that runs (CONFIG_SCHED_PROXY_EXEC). Without
+ * it a thread that was preempted when it was about to wait runs once more first.
+ */
+static __always_inline bool is_kept_by_mutex(const struct task_struct *task)
+{
+	const struct rq *queue = NULL;
+
+	return bpf_core_field_exists(task->blocked_on) && bpf_core_field_exists(queue->donor) &&
+	       bpf_core_field_offset(queue->donor) != bpf_core_field_offset(queue->curr) &&
+	       task->blocked_on != NULL;
+}
+
 /* It leaves its CPU, and waits for the next turn or sleeps. */
 static __always_inline void note_leaving(struct task_struct *task, bool preempted, __u64 now)
 {
@@ -660,6 +674,8 @@ static __always_inline void note_leaving(struct task_struct *task, bool preempte
 	/* what the event carries is stale where a signal kept the thread running; and a preempted thread
 	 * stays on the run queue, whatever it was about to do: __schedule() */
 	state = task->__state;
+	if (is_kept_by_mutex(task))
+		preempted = false;
 	times->queued = 0;
 	if (preempted || state == 0)
 		begin_wait(task, times, now);
