@@ -457,11 +457,18 @@ static void add_known(struct reading *reading, const struct bpf_exit_item *item,
 static struct ended_amounts ending_amounts(const struct reading *reading, const struct exit_thread *thread,
 					   uint32_t row)
 {
+	const struct thread_state *states = reading->before.states;
+	const struct task_slept none = {0}, *of = states != NULL && row != SNAPSHOT_NO_ROW
+							  ? &states[row].seen.slept
+							  : &none;
+	const uint64_t slept = of->counted + of->pending;
 	struct ended_amounts amounts = thread_amounts(thread);
 
 	for (size_t i = 0; row != SNAPSHOT_NO_ROW && i < ENDED_METRICS; i++) {
 		uint64_t seen = 0;
 
+		if (metric_is_run_queue_wait(ended_metrics[i]))
+			amounts.of[i] = amounts.of[i] > slept ? amounts.of[i] - slept : 0;
 		if (snapshot_value_state(reading->before.snapshot, row, ended_metrics[i], false, NULL) ==
 		    VALUE_READ)
 			seen = snapshot_value(reading->before.snapshot, row, ended_metrics[i]);

@@ -712,16 +712,25 @@ static void store_wait(struct intake *intake, size_t row, const struct task_reco
 static void fill_row(struct intake *intake, struct process *process, size_t row)
 {
 	struct thread_state *state = &intake->round->states[row];
-	const struct task_parts parts = task_parts_of(&intake->pass, intake->order[row]);
+	struct task_parts parts = task_parts_of(&intake->pass, intake->order[row]);
+	struct task_slept slept = state->seen.slept;
+	struct task_record without_sleep;
 	uint64_t fingerprint = task_fingerprint(&parts);
 	bool changed = intake->all || (state->flags & ROW_NEW) != 0 || state->seen.fingerprint != fingerprint;
 
+	task_slept_follow(&slept, parts.record, intake->round->clock_ns);
+	if (slept.pending != 0 || slept.counted != 0) {
+		without_sleep = *parts.record;
+		task_slept_leave_out(&slept, &without_sleep);
+		parts.record = &without_sleep;
+	}
 	state->seen = (struct thread_seen){
 		.task = parts.record->task,
 		.fingerprint = fingerprint,
 		.slept_from = task_sleeps(parts.record) ? parts.record->exec_start : AWAKE,
 		.cgroup = parts.record->cgroup,
 		.thread_pointer = intake->with_io ? parts.record->thread_pointer : 0,
+		.slept = slept,
 	};
 	if (changed)
 		decode_row(intake, row, &parts);

@@ -19,6 +19,7 @@
 #include "base/reader.h"
 #include "base/statm.h"
 #include "capture/bpf/bpf_tasks.h"
+#include "capture/bpf/task_decode.h"
 #include "capture/host/feature.h"
 #include "capture/procfs/process_list.h"
 #include "capture/procfs/root.h"
@@ -62,6 +63,7 @@ struct thread_seen {
 	uint64_t slept_from;     /* its exec_start, if it was in D or asleep; else AWAKE */
 	uint64_t cgroup;         /* id */
 	uint64_t thread_pointer; /* 0 when unknown */
+	struct task_slept slept;
 };
 
 /* State of a thread that the next round needs besides its columns; parallel to the rows of the snapshot. */

@@ -506,6 +506,24 @@ struct task_wait task_wait_of(const struct task_record *record, uint64_t clock_n
 	};
 }
 
+void task_slept_follow(struct task_slept *slept, const struct task_record *record, uint64_t clock_ns)
+{
+	if (slept->queued_from != record->last_queued) {
+		slept->counted += slept->pending;
+		slept->queued_from = slept->pending = 0;
+	}
+	if (record->last_queued == 0 || !task_sleeps(record))
+		return;
+	slept->queued_from = record->last_queued;
+	slept->pending = less(clock_ns, record->last_queued);
+}
+
+void task_slept_leave_out(const struct task_slept *slept, struct task_record *record)
+{
+	record->run_delay = less(record->run_delay, slept->counted);
+	record->last_queued += slept->pending;
+}
+
 /* Any change of one word changes the result; of several, all but never not. */
 static uint64_t mix_words(uint64_t hash, const void *bytes, size_t size)
 {

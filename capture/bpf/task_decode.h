@@ -81,6 +81,24 @@ bool task_sleeps(const struct task_record *record);
 struct task_wait task_wait_of(const struct task_record *record, uint64_t clock_ns,
 			      const struct task_sleep *before);
 
+/*
+ * Sleep of a task that the kernel counts as a wait for a CPU. A task that sleeps may stay on its queue for a
+ * while (sched_delayed of kernel/sched/fair.c, since Linux 6.12; proxy execution). When it is moved
+ * meanwhile, sched_info_enqueue() of kernel/sched/stats.h notes a wait, which ends when the task next runs.
+ * Zeroed at first.
+ */
+struct task_slept {
+	uint64_t queued_from; /* last_queued of such a wait that is under way, 0 for none */
+	uint64_t pending;     /* ns of it in which the task slept, up to the last pass that found it asleep */
+	uint64_t counted;     /* ns of all others, which are in run_delay */
+};
+
+/* Notes what a pass found by the scheduler's clock `clock_ns`. */
+void task_slept_follow(struct task_slept *slept, const struct task_record *record, uint64_t clock_ns);
+
+/* Takes the sleep out of the waits of a record that was followed. */
+void task_slept_leave_out(const struct task_slept *slept, struct task_record *record);
+
 /* A number that differs when anything but clock_lag does. */
 uint64_t task_fingerprint(const struct task_parts *parts);
 

@@ -15,9 +15,12 @@
 #include "base/clock.h"
 #include "capture/bpf/task_decode.h"
 #include "live.h"
+#include "tests/wait.h"
 
 enum {
 	MOVE_TRIES = 200,
+	SLEEP_ROUNDS = 3,
+	SLEEP_ROUND_MS = 200,
 	DELAY_MS = 5, /* of CPU time, after which a thread of the lowest priority owes the others much */
 };
 
@@ -49,6 +52,47 @@ static void test_queued(void **state)
 	wait = task_wait_of(&record, 1000, NULL);
 	assert_int_equal(wait.ns, 700);
 	assert_false(wait.queued);
+}
+
+/* Follows a task from pass to pass, and expects the wait that is left of what the kernel counts, in seconds.
+ */
+static void expect_left(struct task_slept *slept, struct task_record record, uint64_t second, uint64_t delay,
+			uint64_t wait)
+{
+	record.last_queued *= NS_PER_S;
+	record.run_delay *= NS_PER_S;
+	task_slept_follow(slept, &record, second * NS_PER_S);
+	task_slept_leave_out(slept, &record);
+	assert_int_equal(record.run_delay, delay * NS_PER_S);
+	if (record.state == 0)
+		assert_int_equal(task_wait_of(&record, second * NS_PER_S, NULL).ns, wait * NS_PER_S);
+}
+
+/* A sleep that the kernel counts as a wait, from 10 s on: what passes saw of it is none. */
+static void test_queued_sleep(void **state)
+{
+	const struct task_record asleep = {.state = 1, .last_queued = 10, .run_delay = 3};
+	const struct task_record waiting = {.last_queued = 10, .run_delay = 3};
+	struct task_slept slept = {0};
+
+	(void)state;
+	expect_left(&slept, (struct task_record){.last_queued = 5, .run_delay = 2}, 6, 2, 1);
+	expect_left(&slept, (struct task_record){.state = 1, .run_delay = 3}, 9, 3, 0);
+	expect_left(&slept, asleep, 11, 3, 0);
+	expect_left(&slept, asleep, 20, 3, 0);
+	/* it woke some time after the pass before, and waits indeed */
+	expect_left(&slept, waiting, 21, 3, 1);
+	expect_left(&slept, waiting, 22, 3, 2);
+	/* then it ran: 13 s in all, of which 10 asleep */
+	expect_left(&slept, (struct task_record){.flags = TASK_RUNNING, .run_delay = 16}, 23, 6, 0);
+	expect_left(&slept, (struct task_record){.state = 1, .run_delay = 17}, 24, 7, 0);
+	/* once more, and it waits anew by the next pass */
+	expect_left(&slept, (struct task_record){.state = 2, .last_queued = 25, .run_delay = 17}, 30, 7, 0);
+	expect_left(&slept, (struct task_record){.last_queued = 33, .run_delay = 23}, 34, 8, 1);
+	/* nothing is known of the clock */
+	slept = (struct task_slept){0};
+	expect_left(&slept, asleep, 0, 3, 0);
+	expect_left(&slept, (struct task_record){.state = 1, .run_delay = 16}, 0, 16, 0);
 }
 
 /* A sleep in steps: never shorter than it is, and not much longer; two of one moment differ by steps. */
@@ -217,8 +261,9 @@ static void test_sleeps(void **state)
 struct sleeper {
 	pthread_t thread;
 	atomic_int tid;
-	int cpu;     /* that it is bound to, -1 for none */
-	int wake[2]; /* a pipe */
+	int cpu;           /* that it is bound to, -1 for none */
+	int wake[2];       /* a pipe */
+	atomic_bool stays; /* once it was woken, until it is woken again */
 };
 
 static void pin(pid_t tid, int cpu)
@@ -241,7 +286,9 @@ static void *sleep_after_work(void *argument)
 	setpriority(PRIO_PROCESS, (id_t)tid, 19);
 	live_spin_ms(DELAY_MS);
 	atomic_store(&sleeper->tid, tid);
-	return read(sleeper->wake[0], &byte, 1) == 1 ? NULL : sleeper;
+	if (read(sleeper->wake[0], &byte, 1) != 1)
+		return sleeper;
+	return !atomic_load(&sleeper->stays) || read(sleeper->wake[0], &byte, 1) == 1 ? NULL : sleeper;
 }
 
 static void start_sleeper(struct sleeper *sleeper, int cpu)
@@ -386,16 +433,92 @@ static void test_moved_sleeper(void **state)
 	end_sleeper(&sleeper);
 }
 
+/* What the kernel counts as the thread's waits for a CPU, ns. */
+static uint64_t read_delay(pid_t tid)
+{
+	unsigned long long run, delay;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", (int)tid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%llu %llu", &run, &delay), 2);
+	fclose(file);
+	return delay;
+}
+
+static uint64_t shown_delay(struct capture *capture, pid_t tid)
+{
+	struct snapshot *round = live_round(capture);
+	const long row = live_row(round, (uint32_t)getpid(), (uint32_t)tid);
+	uint64_t delay;
+
+	assert_true(row >= 0);
+	delay = snapshot_value(round, (size_t)row, METRIC_WAIT_TIME_NS);
+	snapshot_release(round);
+	return delay;
+}
+
+/* The kernel counts the sleep of a thread that was moved as a wait for a CPU, but it waited for none. */
+static void test_moved_sleep_is_no_wait(void **state)
+{
+	const uint32_t own = (uint32_t)getpid();
+	uint64_t counted, shown, seen = 0;
+	struct sleeper sleeper;
+	struct capture *capture;
+	pthread_t burner;
+	int cpus[2];
+	bool moved;
+
+	(void)state;
+	if (!live_find_cpus(cpus))
+		skip_test("needs two CPUs");
+	capture = live_open(&own, 1);
+	atomic_store(&burns, true);
+	assert_int_equal(pthread_create(&burner, NULL, burn, &cpus[0]), 0);
+	moved = move_sleeper(&sleeper, cpus);
+	atomic_store(&burns, false);
+	pthread_join(burner, NULL);
+	if (!moved) {
+		capture_close(capture);
+		skip_test("the kernel moves no thread that sleeps (Linux 6.12 does), or does not tell");
+	}
+	counted = read_delay(sleeper.tid);
+	shown = shown_delay(capture, sleeper.tid);
+	for (int i = 0; i < SLEEP_ROUNDS; i++) {
+		const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+
+		live_sleep_ms(SLEEP_ROUND_MS);
+		assert_int_equal(shown_delay(capture, sleeper.tid), shown);
+		seen += clock_ns(CLOCK_MONOTONIC) - began_ns;
+	}
+	atomic_store(&sleeper.stays, true);
+	assert_int_equal(write(sleeper.wake[1], "", 1), 1);
+	assert_true(wait_until(read_delay(sleeper.tid) != counted));
+	counted = read_delay(sleeper.tid) - counted;
+	shown = shown_delay(capture, sleeper.tid) - shown;
+	print_message("%.1f ms counted by the kernel, %.1f shown, %.1f seen asleep\n", (double)counted / 1e6,
+		      (double)shown / 1e6, (double)seen / 1e6);
+	end_sleeper(&sleeper);
+	capture_close(capture);
+	if (counted < seen)
+		skip_test("this kernel does not count the sleep");
+	assert_in_range(shown, 0, counted - seen + NS_PER_MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest pure[] = {
-		cmocka_unit_test(test_queued),     cmocka_unit_test(test_sleep_steps),
-		cmocka_unit_test(test_first_look), cmocka_unit_test(test_sleep_goes_on),
-		cmocka_unit_test(test_sleeps),     cmocka_unit_test(test_sleep_begins_anew),
+		cmocka_unit_test(test_queued),       cmocka_unit_test(test_sleep_steps),
+		cmocka_unit_test(test_first_look),   cmocka_unit_test(test_sleep_goes_on),
+		cmocka_unit_test(test_sleeps),       cmocka_unit_test(test_sleep_begins_anew),
+		cmocka_unit_test(test_queued_sleep),
 	};
 	const struct CMUnitTest live[] = {
 		cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_moved_sleeper),
+		cmocka_unit_test(test_moved_sleep_is_no_wait),
 	};
 	int failures = cmocka_run_group_tests_name("arithmetic", pure, NULL, NULL);
 
