@@ -15,12 +15,16 @@
  *   stderr TEXT                  a library writes to standard error
  *   moment ROUND [newest]        the moment that was asked for
  *   slow MS                      making the rows takes so long, by the clock
- *   crash segv|stack|abort|exit|memory
+ *   crash segv|stack|abort|exit|memory|thread
  */
+#include <curses.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buffer.h"
 #include "base/memory.h"
@@ -92,6 +96,48 @@ static unsigned int overflow_stack(volatile unsigned int depth)
 	return depth == UINT32_MAX ? 0 : overflow_stack(depth + 1) + (unsigned int)frame[0];
 }
 
+enum {
+	DRAWN_BESIDE = 10, /* times, between the reset of the terminal and the end */
+};
+
+static atomic_uint drawn; /* by crash_beside() */
+static atomic_bool draws;
+
+/* What the guard leaves SIGUSR1 to: the end is late, as where the thread that faults does not get a CPU. */
+static void end_late(int signal_number)
+{
+	const struct timespec pause = {0, 1000000};
+	const unsigned int begun = drawn;
+
+	while (draws && drawn < begun + DRAWN_BESIDE)
+		nanosleep(&pause, NULL);
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void *raise_in_thread(void *unused)
+{
+	raise(SIGUSR1);
+	return unused;
+}
+
+/* Another thread gets a signal that ends the program, and meanwhile this one draws: mostly the cursor is off.
+ */
+static void crash_beside(void)
+{
+	const struct timespec pause = {0, 1000000};
+	pthread_t thread;
+
+	draws = true;
+	if (pthread_create(&thread, NULL, raise_in_thread, NULL) != 0)
+		abort();
+	for (;; drawn++) {
+		curs_set(1);
+		curs_set(0);
+		nanosleep(&pause, NULL);
+	}
+}
+
 static void crash(const char *how)
 {
 	if (strcmp(how, "segv") == 0)
@@ -104,6 +150,8 @@ static void crash(const char *how)
 		exit(7);
 	else if (strcmp(how, "memory") == 0)
 		free(memory_allocate(SIZE_MAX / 2));
+	else if (strcmp(how, "thread") == 0)
+		crash_beside();
 }
 
 /* Carries out one command; returns whether it made an event. */
@@ -212,6 +260,7 @@ int main(int argc, char **argv)
 	struct view view;
 	struct ui_options options = {.interval_ns = 2000000000, .view = &view};
 
+	signal(SIGUSR1, end_late);
 	view_initialise(&view);
 	view.fold_idle = true;
 	for (int i = 1; i < argc; i++) {

@@ -82,7 +82,7 @@ static void test_crashes_restore(void **state)
 		int signal, status;
 	} crashes[] = {
 		{"crash segv", SIGSEGV, 0}, {"crash stack", SIGSEGV, 0}, {"crash abort", SIGABRT, 0},
-		{"crash exit", 0, 7},       {"crash memory", 0, 1},
+		{"crash exit", 0, 7},       {"crash memory", 0, 1},      {"crash thread", SIGUSR1, 0},
 	};
 
 	(void)state;

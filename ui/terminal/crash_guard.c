@@ -2,6 +2,7 @@
 #include "crash_guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -57,6 +58,20 @@ static void write_best_effort(int descriptor, const char *bytes, size_t length)
 	}
 }
 
+/*
+ * Takes the terminal from the other threads, which run on until the process has died and may draw: what they
+ * write from now on is lost. Returns a descriptor of the terminal.
+ */
+static int take_terminal(void)
+{
+	const int own = fcntl(state.terminal, F_DUPFD_CLOEXEC, 0),
+		  nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (own >= 0 && nowhere >= 0)
+		dup3(nowhere, state.terminal, O_CLOEXEC);
+	return own >= 0 ? own : state.terminal;
+}
+
 static void show_captured_error(void)
 {
 	char bytes[4096];
@@ -82,10 +97,13 @@ bool crash_guard_is_in_background(int terminal)
 
 void crash_guard_restore(void)
 {
+	int terminal;
+
 	if (!atomic_exchange(&armed, false) || crash_guard_is_in_background(state.terminal))
 		return;
-	write_best_effort(state.terminal, state.reset, state.reset_length);
-	tcsetattr(state.terminal, TCSANOW, &state.modes);
+	terminal = take_terminal();
+	write_best_effort(terminal, state.reset, state.reset_length);
+	tcsetattr(terminal, TCSANOW, &state.modes);
 	show_captured_error();
 }
 
