@@ -26,7 +26,6 @@ enum {
 	THREADS_BEFORE = 2,
 	THREADS_AFTER = 5,
 	ARGUMENTS_MAX = 8,
-	THREADS_MAX = 32,
 };
 
 static atomic_bool stop;
@@ -321,50 +320,50 @@ static void test_odd_pairs(void **state)
 	}
 }
 
-/* The threads of the program, as a list of names; how many there are. */
-static size_t list_threads(pid_t process, char names[THREADS_MAX][16])
+/* Whether a thread of the process is in read(2) of the file at `path` (proc_pid_syscall(5)). */
+static bool is_reading(pid_t process, const char *thread, const char *path)
 {
-	char path[32];
-	struct dirent *entry;
-	size_t count = 0;
-	DIR *task;
+	char name[64], target[PATH_MAX];
+	unsigned int descriptor = 0;
+	long call = -1;
+	ssize_t length;
+	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", process);
-	task = opendir(path);
-	assert_non_null(task);
-	while ((entry = readdir(task)) != NULL) {
-		assert_true(count < THREADS_MAX);
-		if (entry->d_name[0] != '.')
-			snprintf(names[count++], 16, "%.15s", entry->d_name);
-	}
-	closedir(task);
-	return count;
+	snprintf(name, sizeof(name), "/proc/%d/task/%.15s/syscall", process, thread);
+	file = fopen(name, "re");
+	if (file == NULL)
+		return false;
+	if (fscanf(file, "%ld %x", &call, &descriptor) != 2)
+		call = -1;
+	fclose(file);
+	snprintf(name, sizeof(name), "/proc/%d/fd/%u", process, descriptor);
+	length = call == SYS_read ? readlink(name, target, sizeof(target)) : -1;
+	return length == (ssize_t)strlen(path) && memcmp(target, path, (size_t)length) == 0;
 }
 
-struct thread_search {
-	char before[THREADS_MAX][16];
-	size_t count;
+struct reader_search {
+	const char *path;
 	pid_t found;
 };
 
-/* Whether there is a thread that was not there before, and does not end at once. */
-static bool has_new_thread(struct pty_screen *pty, const void *context)
+/* Whether a thread of the program reads the file. */
+static bool has_reader(struct pty_screen *pty, const void *context)
 {
-	struct thread_search *search = *(struct thread_search *const *)context;
-	const pid_t last = search->found;
-	char now[THREADS_MAX][16];
-	const size_t count = list_threads(pty->child, now);
+	struct reader_search *search = *(struct reader_search *const *)context;
+	struct dirent *entry;
+	char path[32];
+	DIR *task;
 
+	snprintf(path, sizeof(path), "/proc/%d/task", pty->child);
+	task = opendir(path);
+	assert_non_null(task);
 	search->found = 0;
-	for (size_t i = 0; i < count && search->found == 0; i++) {
-		bool known = false;
-
-		for (size_t j = 0; j < search->count; j++)
-			known |= strcmp(now[i], search->before[j]) == 0;
-		if (!known)
-			search->found = atoi(now[i]);
+	while (search->found == 0 && (entry = readdir(task)) != NULL) {
+		if (is_reading(pty->child, entry->d_name, search->path))
+			search->found = atoi(entry->d_name);
 	}
-	return search->found != 0 && search->found == last;
+	closedir(task);
+	return search->found != 0;
 }
 
 /* A pipe in the directory of the test; `path` gets its name. */
@@ -383,15 +382,14 @@ static int open_pipe(char path[static PATH_MAX], const char *name)
  */
 static pid_t start_reading(struct pty_screen *pty, const char *path)
 {
-	struct thread_search search = {.found = 0}, *pointer = &search;
+	struct reader_search search = {.path = path}, *pointer = &search;
 
 	start(pty, &(struct pty_options){.rows = 24, .columns = 80}, "-d0.5", NULL, NULL);
 	pty_wait_text(pty, " by process {N}");
-	search.count = list_threads(pty->child, search.before);
 	pty_type(pty, "D\025");
 	pty_type(pty, path);
 	pty_type(pty, "\r");
-	pty_wait(pty, has_new_thread, &pointer, "a thread that reads the file");
+	pty_wait(pty, has_reader, &pointer, "a thread that reads the file");
 	return search.found;
 }
 
