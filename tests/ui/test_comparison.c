@@ -114,7 +114,8 @@ static void test_pool_that_grew(void **state)
 	char keys[48];
 
 	(void)state;
-	start_pair(&pty, 24, 80, NULL);
+	/* the titles have the cgroup that the test runs in */
+	start_pair(&pty, 24, 160, NULL);
 	pty_wait_text(&pty, "before  one.ctprof.zst");
 	pty_wait_text(&pty, "after   two.ctprof.zst");
 	pty_wait_text(&pty, "change by thread");
