@@ -775,7 +775,7 @@ static void freeze(const struct freezer *freezer)
 
 	snprintf(directory, sizeof(directory), "%s/ctop-test-frozen-%d", freezer->root, (int)test_pid);
 	if (test_cgroup_make(directory) != 0)
-		live_skip("cannot make a cgroup in that hierarchy");
+		skip_test("cannot make a cgroup in that hierarchy");
 	children[0] = live_start(do_nothing, NULL);
 	children[1] = live_start(do_nothing, NULL);
 	children[2] = live_start(wait_in_vfork, NULL);
