@@ -119,8 +119,7 @@ static void append_why_none(const struct ui *ui, struct buffer *lines)
 	else if (ui->settings.latency && screen_is_of_now(ui) && page->missing == REASON_SWITCHED_OFF)
 		buffer_append_text(lines, "Measuring has begun: the next round has the first numbers.\n");
 	else
-		buffer_append_format(lines, "Unavailable: %s (e: why).\n",
-				     snapshot_reason_words(session_now(ui->session), page->missing));
+		buffer_append_format(lines, "Unavailable: %s (e: why).\n", reason_words(page->missing));
 }
 
 /* "Who delays whom, by process, by SHARE%   the first 1,000 of 2,345 pairs" */

@@ -218,7 +218,7 @@ static void append_why_no_fields(const struct ui *ui, struct buffer *path)
 				    : "what the scheduler keeps is read in the next round");
 	else
 		append_note(path, "nothing is read from the scheduler: %s (e: why)",
-			    result->detail != NULL ? result->detail : reasons[result->reason].words);
+			    result->detail != NULL ? result->detail : reason_words(result->reason));
 }
 
 static bool lacks_probe(const struct ui *ui)

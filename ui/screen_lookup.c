@@ -130,7 +130,7 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 	}
 	if (text == NULL) {
 		buffer_append_format(lines, "In the kernel: %s.\n",
-				     entry->answered ? reasons[entry->reason].words : "being looked up");
+				     entry->answered ? reason_words(entry->reason) : "being looked up");
 		return;
 	}
 	if (*text == '\0') {
@@ -144,7 +144,7 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 		buffer_append_text(lines,
 				   "  the call chain needs CAP_SYS_ADMIN and CAP_SYS_PTRACE (run as root)\n");
 	else if (entry->detail_reason != REASON_READ)
-		buffer_append_format(lines, "  call chain: %s\n", reasons[entry->detail_reason].words);
+		buffer_append_format(lines, "  call chain: %s\n", reason_words(entry->detail_reason));
 	append_frames(text, lines);
 }
 
@@ -229,7 +229,7 @@ void screen_lookup_explain(struct ui *ui, const struct table_row *row, enum colu
 			buffer_append_format(lines, "Unavailable: %s.\n",
 					     entry->reason == REASON_NOT_READ
 						     ? "the process did not answer in time"
-						     : reasons[entry->reason].words);
+						     : reason_words(entry->reason));
 		return;
 	}
 	if (column != COLUMN_WCHAN && column != COLUMN_STUCK && column != COLUMN_WAITING)

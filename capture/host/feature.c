@@ -92,7 +92,7 @@ struct checker {
 
 static struct feature_result partial(enum reason reason, const char *detail, const char *remedy)
 {
-	return (struct feature_result){FEATURE_STATE_PARTIAL, reason, detail, remedy};
+	return (struct feature_result){FEATURE_STATE_PARTIAL, (reason_id)reason, detail, remedy};
 }
 
 static struct feature_result missing(const char *detail)

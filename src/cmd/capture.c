@@ -85,7 +85,7 @@ static void append_missed(struct buffer *line, const struct tally *tallies)
 				continue;
 			buffer_append_format(line, "%s%s of", separator, sources[source].name);
 			append_count(line, " ", missed, " ");
-			buffer_append_text(line, reasons[failures[i]].words);
+			buffer_append_text(line, reason_words(failures[i]));
 			separator = ", ";
 		}
 	}
@@ -118,7 +118,7 @@ static void note_taskstats(const struct snapshot *snapshot)
 	if (feature->state != FEATURE_STATE_ON)
 		buffer_append_format(&line, "; %s",
 				     feature->detail != NULL ? feature->detail
-							     : reasons[feature->reason].words);
+							     : reason_words(feature->reason));
 	if (feature->state != FEATURE_STATE_ON && feature->remedy != NULL)
 		buffer_append_format(&line, "; remedy: %s", feature->remedy);
 	command_note("%s", line.data);

@@ -45,7 +45,7 @@ static void print_feature(struct buffer *buffer, const struct feature_entry *ent
 	buffer_append_format(buffer, "%-*s%s\n", STATE_WIDTH, feature_state_names[result->state],
 			     entry->words);
 	if (result->reason != REASON_READ)
-		buffer_append_text(&why, reasons[result->reason].words);
+		buffer_append_text(&why, reason_words(result->reason));
 	if (result->detail != NULL)
 		buffer_append_format(&why, "%s%s", why.length != 0 ? ": " : "", result->detail);
 	if (why.length != 0)
@@ -94,7 +94,7 @@ static void print_json(struct buffer *buffer, const struct roots *roots,
 		json_append_member(buffer, "name", features[i].name);
 		json_append_member(buffer, "state", feature_state_names[result->state]);
 		json_append_member(buffer, "reason",
-				   result->reason != REASON_READ ? reasons[result->reason].name : NULL);
+				   result->reason != REASON_READ ? reason_name(result->reason) : NULL);
 		json_append_member(buffer, "description", features[i].words);
 		json_append_member(buffer, "detail", result->detail);
 		json_append_member(buffer, "remedy", result->remedy);

@@ -234,7 +234,7 @@ static void print_context(const struct findings *findings, size_t row, struct bu
 	if (context == NULL) {
 		append_printable(buffer, reason == REASON_READ ? ": no context" : ": not read: ");
 		if (reason != REASON_READ)
-			append_printable(buffer, reasons[reason].words);
+			append_printable(buffer, reason_words(reason));
 	}
 	for (size_t i = 0; context != NULL && i < scheduler->member_count; i++) {
 		buffer_append_text(buffer, i == 0 ? ": " : " ");
@@ -365,7 +365,7 @@ static void json_threads(const struct findings *findings, struct buffer *buffer)
 		json_append_member(buffer, "name", thread_name(snapshot, row));
 		if (context == NULL)
 			json_append_member(buffer, "reason",
-					   reason == REASON_READ ? "no-context" : reasons[reason].name);
+					   reason == REASON_READ ? "no-context" : reason_name(reason));
 		buffer_append_text(buffer, context != NULL ? ",\"context\":{" : "}");
 		for (size_t i = 0; context != NULL && i < scheduler->member_count; i++) {
 			json_append_name(buffer, scheduler->members[i].name);
@@ -412,7 +412,7 @@ static void print_json(const struct findings *findings, struct buffer *buffer)
 	buffer_append_text(buffer, ",\"contexts\":{");
 	json_append_member(buffer, "state", feature_state_names[result->state]);
 	if (result->state != FEATURE_STATE_ON) {
-		json_append_member(buffer, "reason", reasons[result->reason].name);
+		json_append_member(buffer, "reason", reason_name(result->reason));
 		json_append_member(buffer, "detail", result->detail);
 		json_append_member(buffer, "remedy", result->remedy);
 	}
@@ -455,7 +455,7 @@ static int explain(const struct feature_result *result)
 	struct error error;
 
 	error_set(&error, -ENOTSUP, "no contexts: %s%s%s",
-		  result->detail != NULL ? result->detail : reasons[result->reason].words,
+		  result->detail != NULL ? result->detail : reason_words(result->reason),
 		  result->remedy != NULL ? "; remedy: " : "", result->remedy != NULL ? result->remedy : "");
 	return command_failed(&error);
 }

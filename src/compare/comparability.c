@@ -338,8 +338,7 @@ static void add_lost_feature(struct examination *examination, enum feature featu
 	buffer_append_format(&examination->text, "%s: off in %s", features[feature].words,
 			     diff_side_names[off]);
 	if (result->reason != REASON_READ)
-		buffer_append_format(&examination->text, " (%s)",
-				     snapshot_reason_words(snapshot, (reason_id)result->reason));
+		buffer_append_format(&examination->text, " (%s)", reason_words(result->reason));
 	buffer_append_format(&examination->text, ", so %s no change", lost);
 	add_row(examination, COMPARABILITY_WARNING, "missing-feature");
 }
@@ -385,8 +384,7 @@ static void examine_sources(struct examination *examination, source_set explaine
 		    examination->side[missing]->default_reason[part_of] != REASON_READ)
 			continue;
 		buffer_append_format(&examination->text, "%s was not read in %s (%s): %s have no change",
-				     sources[i].name, diff_side_names[missing],
-				     snapshot_reason_words(examination->side[missing], missed[missing]),
+				     sources[i].name, diff_side_names[missing], reason_words(missed[missing]),
 				     sources[i].description);
 		/* a round of the live screen reads only what is shown: nothing is wrong with the host */
 		add_row(examination,

@@ -45,10 +45,9 @@ static const char *source_text(const struct comparison *comparison, enum column 
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (value->side[side].state == VALUE_UNAVAILABLE || value->side[side].partial)
-			return arena_format(
-				arena, "%s: %s %s", name, side == DIFF_BEFORE ? "before" : "after",
-				snapshot_reason_words(compare_side(comparison, (enum diff_side)side),
-						      value->side[side].reason));
+			return arena_format(arena, "%s: %s %s", name,
+					    side == DIFF_BEFORE ? "before" : "after",
+					    reason_words(value->side[side].reason));
 	}
 	return name;
 }
@@ -143,7 +142,7 @@ static void append_coverage(const struct compare_subject *subject, enum metric m
 	buffer_append_format(lines, "  %s: read of %s of %s threads\n", metrics[metric].name,
 			     number_group_digits(by_state[REASON_READ], text),
 			     number_group_digits(compare_threads(subject, side), total));
-	explain_missing(snapshot, by_state, "it does not apply, or that were not measured", lines);
+	explain_missing(by_state, "it does not apply, or that were not measured", lines);
 }
 
 static void append_side(const struct compare_subject *subject, enum column metric,

@@ -199,7 +199,7 @@ static inline const char *diff_part(const char *text, size_t part)
 /* The value of one side. */
 struct diff_side_value {
 	enum value_state state; /* absent where the side has no group */
-	reason_id reason;       /* when unavailable or partial; of that side's snapshot */
+	reason_id reason;       /* when unavailable or partial */
 	bool partial;           /* a lower bound, or made without some members */
 	bool has_number;        /* false for categories and without a value */
 	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
@@ -210,7 +210,7 @@ struct diff_value {
 	struct diff_side_value side[DIFF_SIDE_COUNT];
 	/*
 	 * The state of the change: absent when a side is absent, else unavailable when a side is unavailable
-	 * or partial (`reason` of the snapshot of `reason_side`).
+	 * or partial (`reason` of `reason_side`).
 	 */
 	enum value_state state;
 	reason_id reason;

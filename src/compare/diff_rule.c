@@ -338,7 +338,7 @@ static void tell_unavailable(struct judgement *judgement, size_t pair, reason_id
 	buffer_append_text(&judgement->text, "cannot be judged, ");
 	diff_append_label(&judgement->diff->pairs[pair], false, &judgement->text);
 	buffer_append_format(&judgement->text, " is unavailable in %s (%s)", diff_side_names[side],
-			     snapshot_reason_words(judgement->diff->snapshots[side], reason));
+			     reason_words(reason));
 	add_outcome(judgement, true);
 }
 

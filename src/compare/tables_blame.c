@@ -52,7 +52,6 @@ static void mark_bound(const struct making *making, enum diff_side side, struct 
 		return;
 	cell->partial = true;
 	cell->reason = REASON_UNDER_OTHER;
-	cell->reason_of_before = side == DIFF_BEFORE;
 }
 
 static struct cell real_cell(struct tables_build *build, double number, enum unit unit)
@@ -119,13 +118,8 @@ static struct cell change_cell(struct making *making)
 
 	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;)
 		mark_bound(making, (enum diff_side)side, &cell);
-	if (cell.partial) {
-		const bool of_before = cell.reason_of_before;
-
-		cell = cell_of_state(VALUE_UNAVAILABLE, cell.reason, UNIT_NS_PER_S);
-		cell.reason_of_before = of_before;
-		return cell;
-	}
+	if (cell.partial)
+		return cell_of_state(VALUE_UNAVAILABLE, cell.reason, UNIT_NS_PER_S);
 	cell_format_delta(&making->build->text, change, LADDER_NS);
 	return real_cell(making->build, change, UNIT_NS_PER_S);
 }

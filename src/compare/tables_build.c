@@ -125,7 +125,6 @@ struct cell tables_cell_both(struct tables_build *build, const struct cell sides
 		if (from->state == CELL_UNAVAILABLE || from->partial) {
 			cell.partial = true;
 			cell.reason = from->reason;
-			cell.reason_of_before = side == DIFF_BEFORE;
 		}
 		if (from->state != CELL_VALUE)
 			continue;

@@ -198,7 +198,6 @@ static struct cell run_time_cell(struct tables_build *build, size_t thread, enum
 	if (state == VALUE_READ)
 		tables_cell_set_integer(build, &cell, snapshot_value(snapshot, thread, METRIC_RUN_TIME_NS),
 					LADDER_NS);
-	cell.reason_of_before = side == DIFF_BEFORE;
 	return cell;
 }
 

@@ -18,10 +18,7 @@
 /* A cell in the state of the change, still without its number. */
 static struct cell cell_of_change(const struct diff_value *value, enum unit unit)
 {
-	struct cell cell = cell_of_state(value->state, value->reason, unit);
-
-	cell.reason_of_before = value->reason_side == DIFF_BEFORE;
-	return cell;
+	return cell_of_state(value->state, value->reason, unit);
 }
 
 /* Gives a cell a number whose printed form is in build->text. */
@@ -68,10 +65,7 @@ static struct cell metric_cell(struct tables_build *build, const struct tables_r
 
 static struct cell side_cell(struct tables_build *build, const struct tables_row *content)
 {
-	struct cell cell = content->sides[build->column == TABLES_COLUMN_BASELINE ? DIFF_BEFORE : DIFF_AFTER];
-
-	cell.reason_of_before = build->column == TABLES_COLUMN_BASELINE;
-	return cell;
+	return content->sides[build->column == TABLES_COLUMN_BASELINE ? DIFF_BEFORE : DIFF_AFTER];
 }
 
 static struct cell arrow_cell(struct tables_build *build, const struct tables_row *content)

@@ -111,14 +111,13 @@ static struct cell append_side(const struct tab_table *tab, const struct diff_pa
 }
 
 /* Why a side that is shown is no plain number: its mark stands in the text. */
-static void note_reason(struct cell *cell, const struct cell *side, bool is_before)
+static void note_reason(struct cell *cell, const struct cell *side)
 {
 	if (side->state != CELL_UNAVAILABLE && !(side->state == CELL_VALUE && side->partial))
 		return;
 	cell->form = CELL_FORM_SIDES;
 	cell->partial = true;
 	cell->reason = side->reason;
-	cell->reason_of_before = is_before;
 }
 
 /* Both sides of a change that counts, else the present value, by whose number it is sorted. */
@@ -146,8 +145,8 @@ static struct cell make_cell(const struct tab_table *tab, const struct diff_pair
 		cell.value.sides.number[DIFF_AFTER].real = value.side[DIFF_AFTER].number;
 	}
 	if (changed)
-		note_reason(&cell, &sides[DIFF_BEFORE], true);
-	note_reason(&cell, &sides[DIFF_AFTER], false);
+		note_reason(&cell, &sides[DIFF_BEFORE]);
+	note_reason(&cell, &sides[DIFF_AFTER]);
 	return cell;
 }
 

@@ -35,7 +35,7 @@ extern const struct feature_entry features[FEATURE_COUNT];
 /* The outcome of one check. */
 struct feature_result {
 	enum feature_state state;
-	enum reason reason; /* REASON_READ when on */
+	reason_id reason;   /* REASON_READ when on */
 	const char *detail; /* what was found, a sentence; static or owned by the snapshot; may be NULL */
 	const char *remedy; /* the exact command that would provide it; NULL for none */
 };
@@ -47,7 +47,7 @@ static inline struct feature_result feature_on(void)
 
 static inline struct feature_result feature_off(enum reason reason, const char *detail, const char *remedy)
 {
-	return (struct feature_result){FEATURE_STATE_OFF, reason, detail, remedy};
+	return (struct feature_result){FEATURE_STATE_OFF, (reason_id)reason, detail, remedy};
 }
 
 /*

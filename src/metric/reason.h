@@ -2,12 +2,14 @@
 #ifndef CTOP_REASON_H
 #define CTOP_REASON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * Why a value is unavailable; the table is reason.def. REASON_READ means that it was read. Numbers from
- * REASON_COUNT on are reasons of a file that this program does not know; their names live in the snapshot.
+ * Why a value is unavailable; the table is reason.def. REASON_READ means that it was read. A file may have
+ * reasons that this program does not know. Their names get ids from REASON_COUNT on, once for the life of the
+ * program, so that an id means the same in every snapshot. All functions are safe from any thread.
  */
 enum reason {
 	REASON_READ,
@@ -17,16 +19,26 @@ enum reason {
 	REASON_COUNT,
 };
 
-typedef uint8_t reason_id; /* an enum reason, or REASON_COUNT + n for the n-th unknown one of a snapshot */
+typedef uint8_t reason_id; /* an enum reason, or an id from reason_intern() */
 
-struct reason_entry {
-	const char *name;  /* in files: "not-permitted" */
-	const char *words; /* on the screen: "not permitted" */
+enum {
+	REASON_NAME_MAX = 255, /* bytes */
 };
 
-extern const struct reason_entry reasons[REASON_COUNT]; /* [REASON_READ] is {"read", "read"} */
+/* Whether a reason may have this name of `length` bytes: neither empty nor too long, UTF-8 without NUL. */
+bool reason_is_name(const char *name, size_t length);
 
-/* The known reason of that name (`length` bytes; "read" gives REASON_READ), or REASON_COUNT. */
-enum reason reason_find(const char *name, size_t length);
+/*
+ * The id of a reason by its name of `length` bytes ("read" gives REASON_READ); an unknown name gets a new
+ * one. REASON_UNREADABLE for what reason_is_name() refuses, and for a new name once all 256 ids are used.
+ */
+reason_id reason_intern(const char *name, size_t length);
+
+/*
+ * The name of a reason in files ("not-permitted"), and its words on the screen ("not permitted"; unknown
+ * reasons: the name). Both live as long as the program. An id that nothing has reads as REASON_UNREADABLE.
+ */
+const char *reason_name(size_t reason);
+const char *reason_words(size_t reason);
 
 #endif

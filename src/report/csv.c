@@ -108,7 +108,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 	}
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct cell *cell = &row->cells[i];
-		const char *reason = report_reason_name(report, cell);
+		const char *reason = report_reason_name(cell);
 
 		if (!table->columns[i].measured)
 			continue;

@@ -106,7 +106,7 @@ static void append_sort_value(struct buffer *out, const struct cell *cell)
 static void append_cell(struct report *report, const struct table_column *column, const struct cell *cell,
 			bool *ret_signed, bool *ret_moved)
 {
-	const char *reason = report_reason_words(report, cell);
+	const char *reason = report_reason_words(cell);
 	struct buffer *out = report->out;
 	struct buffer printed = {0};
 

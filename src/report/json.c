@@ -137,7 +137,7 @@ static void append_value(struct buffer *out, const struct cell *cell)
 static void append_measured(struct report *report, const struct cell *cell)
 {
 	struct buffer *out = report->out;
-	const char *reason = report_reason_name(report, cell);
+	const char *reason = report_reason_name(cell);
 	struct buffer text = {0};
 
 	buffer_append_text(out, "{\"value\":");

@@ -22,34 +22,25 @@ void report_table(struct report *report, const struct table *table)
 		report->table_count++;
 }
 
-/* Whether the reason of the second list was in the first one by the same words. */
-static bool is_repeated(const struct report *report, size_t list, size_t reason)
-{
-	return list != 0 && reason < REASON_COUNT && report->reasons[0][reason];
-}
-
 /* Appends what the marks of the cells drawn mean, and why they are there; nothing when there were none. */
 static void append_legend(const struct report *report, struct buffer *buffer)
 {
-	const struct snapshot *const snapshots[] = {report->snapshot, report->before};
 	const char *separator = ": ";
 	bool has_remedy = false;
 
-	for (size_t list = 0; list < 2; list++) {
-		for (size_t i = 0; i <= UINT8_MAX; i++) {
-			if (i == REASON_READ || !report->reasons[list][i] || is_repeated(report, list, i))
-				continue;
-			has_remedy |= i == REASON_NOT_PERMITTED || i == REASON_SWITCHED_OFF ||
-				      i == REASON_OFF_AT_FORK;
-			if (buffer->length == 0) {
-				buffer_append_text(buffer, "· is unavailable");
-				if (report->partial)
-					buffer_append_text(buffer, ", ≥ lacks members that are");
-			}
-			buffer_append_text(buffer, separator);
-			buffer_append_text(buffer, snapshot_reason_words(snapshots[list], (reason_id)i));
-			separator = ", ";
+	for (size_t i = REASON_READ + 1; i <= UINT8_MAX; i++) {
+		if (!report->reasons[i])
+			continue;
+		has_remedy |= i == REASON_NOT_PERMITTED || i == REASON_SWITCHED_OFF ||
+			      i == REASON_OFF_AT_FORK;
+		if (buffer->length == 0) {
+			buffer_append_text(buffer, "· is unavailable");
+			if (report->partial)
+				buffer_append_text(buffer, ", ≥ lacks members that are");
 		}
+		buffer_append_text(buffer, separator);
+		buffer_append_text(buffer, reason_words(i));
+		separator = ", ";
 	}
 	if (has_remedy && report->own_words)
 		buffer_append_text(buffer, " (what helps: ctop doctor)");

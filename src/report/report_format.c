@@ -97,19 +97,14 @@ static bool has_reason(const struct cell *cell)
 	return cell->state == CELL_UNAVAILABLE || (cell->state == CELL_VALUE && cell->partial);
 }
 
-static const struct snapshot *reason_snapshot(const struct report *report, const struct cell *cell)
+const char *report_reason_name(const struct cell *cell)
 {
-	return cell->reason_of_before ? report->before : report->snapshot;
+	return has_reason(cell) ? reason_name(cell->reason) : NULL;
 }
 
-const char *report_reason_name(const struct report *report, const struct cell *cell)
+const char *report_reason_words(const struct cell *cell)
 {
-	return has_reason(cell) ? snapshot_reason_name(reason_snapshot(report, cell), cell->reason) : NULL;
-}
-
-const char *report_reason_words(const struct report *report, const struct cell *cell)
-{
-	return has_reason(cell) ? snapshot_reason_words(reason_snapshot(report, cell), cell->reason) : NULL;
+	return has_reason(cell) ? reason_words(cell->reason) : NULL;
 }
 
 void report_note_reason(struct report *report, const struct cell *cell)
@@ -119,7 +114,7 @@ void report_note_reason(struct report *report, const struct cell *cell)
 		      (cell->form == CELL_FORM_SIDES && has_reason(cell));
 
 	if (cell->state == CELL_UNAVAILABLE || (marked && cell->reason != REASON_LOWER_BOUND))
-		report->reasons[cell->reason_of_before][cell->reason] = true;
+		report->reasons[cell->reason] = true;
 	if (marked)
 		report->partial = true;
 }

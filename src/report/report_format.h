@@ -21,10 +21,10 @@ struct report_format_entry {
 const char *report_state_name(const struct cell *cell);
 
 /* The reason behind an unavailable or partial cell, as in files; NULL for others. */
-const char *report_reason_name(const struct report *report, const struct cell *cell);
+const char *report_reason_name(const struct cell *cell);
 
 /* The same in words for people. */
-const char *report_reason_words(const struct report *report, const struct cell *cell);
+const char *report_reason_words(const struct cell *cell);
 
 /* Remembers the reason of a cell that is drawn with a mark, for the legend. */
 void report_note_reason(struct report *report, const struct cell *cell);

@@ -511,7 +511,7 @@ static void append_json_cell(const struct drawing *drawing, const struct table_c
 	buffer_append_format(buffer, ",\"unit\":\"%s\",\"state\":\"%s\"", unit_names[cell->unit],
 			     cell->state == CELL_EMPTY ? "absent" : report_state_name(cell));
 	if (cell->reason != REASON_READ)
-		json_append_member(buffer, "reason", report_reason_name(drawing->report, cell));
+		json_append_member(buffer, "reason", report_reason_name(cell));
 	buffer_append_char(buffer, '}');
 }
 

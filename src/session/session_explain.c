@@ -47,7 +47,7 @@ static void append_unavailable(const struct explanation *explanation, reason_id 
 	const struct snapshot *now = explanation->window.now;
 	const source_set needed = column_sources(explanation->column);
 
-	buffer_append_format(explanation->lines, "Unavailable: %s.\n", snapshot_reason_words(now, reason));
+	buffer_append_format(explanation->lines, "Unavailable: %s.\n", reason_words(reason));
 	if (reason == REASON_BY_NAME)
 		buffer_append_format(explanation->lines, "What would help: %s\n", session_by_name_remedy);
 	for (enum source source = 0; source < SOURCE_COUNT; source++) {
@@ -230,7 +230,7 @@ static void append_tally(const struct explanation *explanation, struct value_tal
 	buffer_append_format(lines, "  %s of %s threads\n",
 			     number_group_digits(tally->by_state[REASON_READ], text),
 			     number_group_digits(explanation->shown.count, total));
-	explain_missing(explanation->window.now, tally->by_state, absent, lines);
+	explain_missing(tally->by_state, absent, lines);
 	if (append_value != NULL)
 		join_items(tally);
 	for (size_t i = 0; append_value != NULL && i < tally->count && i < TALLY_SHOWN; i++) {
@@ -366,7 +366,7 @@ static void append_waits(struct explanation *explanation)
 					     ? "Unfinished waits count only for stuck threads: %s.\n"
 					     : "How long waits have lasted is not known (%s), only since "
 					       "when they were seen.\n",
-				     snapshot_reason_words(window->now, window_waits_missing(window)));
+				     reason_words(window_waits_missing(window)));
 		return;
 	}
 	for (size_t k = 0; k < explanation->shown.count; k++) {

@@ -100,7 +100,7 @@ static const char *source_text(const struct session *session, enum column column
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	if (now->state != CELL_UNAVAILABLE)
 		return name;
-	return arena_format(arena, "%s: %s", name, snapshot_reason_words(session->rounds.now, now->reason));
+	return arena_format(arena, "%s: %s", name, reason_words(now->reason));
 }
 
 static void add_metric_row(struct session *session, const struct row_threads *threads, enum column column,

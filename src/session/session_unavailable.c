@@ -251,7 +251,7 @@ static void append_words(const struct snapshot *now, struct refusal refusal, str
 	const enum feature cause = cause_of(now, refusal);
 
 	if (cause == FEATURE_NONE) {
-		buffer_append_text(words, snapshot_reason_words(now, refusal.reason));
+		buffer_append_text(words, reason_words(refusal.reason));
 		if (refusal.reason == REASON_BY_NAME)
 			buffer_append_format(words, "; %s", session_by_name_remedy);
 		return;
@@ -259,8 +259,7 @@ static void append_words(const struct snapshot *now, struct refusal refusal, str
 	if (refusal.reason == REASON_SWITCHED_OFF)
 		buffer_append_format(words, "%s: switched off", features[cause].words);
 	else
-		buffer_append_format(words, "%s: %s", features[cause].words,
-				     snapshot_reason_words(now, refusal.reason));
+		buffer_append_format(words, "%s: %s", features[cause].words, reason_words(refusal.reason));
 	if (results[cause].remedy != NULL)
 		buffer_append_format(words, "; %s", results[cause].remedy);
 }
@@ -312,7 +311,7 @@ void session_append_cause(const struct session *session, const struct view *view
 			words, "%s %s", features[cause].name,
 			now->provenance.features[cause].state == FEATURE_STATE_PARTIAL ? "partial" : "off");
 	else if (refusal.reason != REASON_READ)
-		buffer_append_text(words, snapshot_reason_words(now, refusal.reason));
+		buffer_append_text(words, reason_words(refusal.reason));
 }
 
 bool session_refuse_column(const struct session *session, const struct view *view, enum column column,

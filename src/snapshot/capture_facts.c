@@ -83,10 +83,10 @@ static void append_text(struct buffer *buffer, const char *text)
 }
 
 /* " (why)" */
-static void append_reason(const struct snapshot *snapshot, struct buffer *buffer, enum reason reason)
+static void append_reason(struct buffer *buffer, reason_id reason)
 {
 	if (reason != REASON_READ)
-		buffer_append_format(buffer, " (%s)", snapshot_reason_words(snapshot, (reason_id)reason));
+		buffer_append_format(buffer, " (%s)", reason_words(reason));
 }
 
 static void append_kernel(const struct snapshot *snapshot, struct buffer *buffer)
@@ -124,7 +124,7 @@ static void append_missing(const struct snapshot *snapshot, struct buffer *buffe
 			continue;
 		buffer_append_format(buffer, "%s%s%s", separator, features[i].words,
 				     partial ? ": partial" : "");
-		append_reason(snapshot, buffer, results[i].reason);
+		append_reason(buffer, results[i].reason);
 		separator = ", ";
 	}
 	if (buffer->length == 0 && snapshot->provenance.present)
@@ -360,7 +360,7 @@ static void add_features(struct building *building)
 			if (result->state == FEATURE_STATE_UNKNOWN)
 				continue;
 			buffer_append_text(&building->texts[side], feature_state_names[result->state]);
-			append_reason(snapshot, &building->texts[side], result->reason);
+			append_reason(&building->texts[side], result->reason);
 		}
 		add_fact(building, features[i].words, 0);
 	}

@@ -439,37 +439,6 @@ struct smaps_record *snapshot_add_smaps(struct snapshot *snapshot, size_t thread
 	return record;
 }
 
-reason_id snapshot_reason_intern(struct snapshot *snapshot, const char *name, size_t length)
-{
-	enum reason known = reason_find(name, length);
-	size_t count = snapshot->unknown_reason_count;
-	size_t unknown = name_find(snapshot->unknown_reasons, count, sizeof(char *), name, length);
-
-	if (known != REASON_COUNT)
-		return (reason_id)known;
-	if (unknown != count)
-		return (reason_id)(REASON_COUNT + unknown);
-	if (REASON_COUNT + count > UINT8_MAX)
-		return REASON_UNREADABLE;
-	snapshot->unknown_reasons = memory_resize(snapshot->unknown_reasons, count + 1,
-						  sizeof(*snapshot->unknown_reasons));
-	snapshot->unknown_reasons[count] = arena_duplicate(&snapshot->arena, name, length);
-	snapshot->unknown_reason_count++;
-	return (reason_id)(REASON_COUNT + count);
-}
-
-const char *snapshot_reason_name(const struct snapshot *snapshot, reason_id reason)
-{
-	return reason < REASON_COUNT ? reasons[reason].name
-				     : snapshot->unknown_reasons[reason - REASON_COUNT];
-}
-
-const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id reason)
-{
-	return reason < REASON_COUNT ? reasons[reason].words
-				     : snapshot->unknown_reasons[reason - REASON_COUNT];
-}
-
 bool snapshot_sched_ext_runs(const struct snapshot *snapshot)
 {
 	const char *state = snapshot->sched_ext.present ? snapshot->sched_ext.state : NULL;

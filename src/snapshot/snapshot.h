@@ -459,8 +459,6 @@ struct snapshot {
 	struct snapshot_window *window; /* of a file: what happened before; NULL: it is a single reading */
 
 	const char *format_notes; /* what an older generation of the file lacked, a sentence; NULL for none */
-	const char **unknown_reasons; /* names of reason ids from REASON_COUNT on */
-	size_t unknown_reason_count;
 };
 
 /* An empty snapshot with one reference and a serial of its own. Safe from any thread. */
@@ -634,18 +632,8 @@ void snapshot_finish(struct snapshot *snapshot);
  * scx_enable_state_str). */
 bool snapshot_sched_ext_runs(const struct snapshot *snapshot);
 
-/*
- * The id of a reason by its name: the known number, else that of an unknown name, which is added;
- * REASON_UNREADABLE once all 255 ids are used.
- */
-reason_id snapshot_reason_intern(struct snapshot *snapshot, const char *name, size_t length);
-
 /* Counts the results of reading a source over the threads to which it applies. */
 void snapshot_tally(const struct snapshot *snapshot, enum source source, struct tally *ret_tally);
-
-/* The reason's name as in files, and its words for the screen (unknown ones: the name). */
-const char *snapshot_reason_name(const struct snapshot *snapshot, reason_id reason);
-const char *snapshot_reason_words(const struct snapshot *snapshot, reason_id reason);
 
 /* Appends the bytes of a category's value as the snapshot has them. */
 void snapshot_append_category(const struct snapshot *snapshot, enum metric metric, uint64_t value,

@@ -156,8 +156,6 @@ static void copy_facts(struct snapshot *copy, const struct snapshot *from)
 	memcpy(copy->default_reason, from->default_reason, sizeof(copy->default_reason));
 	memcpy(copy->metric_reason, from->metric_reason, sizeof(copy->metric_reason));
 	memcpy(copy->metric_source, from->metric_source, sizeof(copy->metric_source));
-	for (size_t i = 0; i < from->unknown_reason_count; i++)
-		snapshot_reason_intern(copy, from->unknown_reasons[i], strlen(from->unknown_reasons[i]));
 	copy->resident_missing = from->resident_missing;
 	for (size_t i = 0; i < from->resident_count; i++)
 		*MEMORY_APPEND(copy->resident, copy->resident_count,

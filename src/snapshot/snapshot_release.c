@@ -90,7 +90,6 @@ void snapshot_release(struct snapshot *snapshot)
 	ended_set_release(snapshot->ended);
 	snapshot_window_release(snapshot->window);
 	task_fields_release(&snapshot->task_fields);
-	free(snapshot->unknown_reasons);
 	free(snapshot->triple_slots);
 	string_pool_release(&snapshot->strings);
 	string_pool_release(&snapshot->cpu_sets);

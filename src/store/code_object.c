@@ -92,25 +92,18 @@ static bool code_word(const struct cell *cell, uint64_t number, bool differs, ui
 	return true;
 }
 
-/* A reason of `size` bytes; an enum reason has no unknown ones. */
-static void code_reason(const struct cell *cell, size_t size)
+static void code_reason(const struct cell *cell)
 {
-	const struct round *round = cell->round;
-	struct coder *coder = &cell->round->coder;
-	const struct vocabulary *words = round->words;
-	const reason_id own = coder->decoding ? REASON_READ : (reason_id)load(cell->to, size);
-	uint64_t reason = cell->expected != NULL ? load(cell->expected, size) : REASON_READ, number;
+	struct round *round = cell->round;
+	const reason_id own = round->coder.decoding ? REASON_READ : *(const reason_id *)cell->to;
+	reason_id reason = cell->expected != NULL ? *(const reason_id *)cell->expected : REASON_READ;
+	const bool differs = own != reason;
+	uint64_t number = differs ? round_put_reason(round, own) : 0;
 
-	if (code_word(cell, vocabulary_put_reason(words, own), own != reason, &number)) {
-		number = coder_below(coder, number, round_reason_end(round));
-		reason = vocabulary_take_reason(words, number);
-		if (size != sizeof(reason_id) && reason >= REASON_COUNT)
-			reason = REASON_UNREADABLE;
-	}
-	if (reason >= REASON_COUNT + round->now->unknown_reason_count)
-		reason = coder_fail(coder);
-	if (coder->decoding)
-		store(cell->to, size, reason);
+	if (code_word(cell, number, differs, &number))
+		reason = round_take_reason(round, number);
+	if (round->coder.decoding)
+		*(reason_id *)cell->to = reason;
 }
 
 static void code_source(const struct cell *cell)
@@ -256,10 +249,8 @@ static void code_value(struct cell *cell, enum member_type type, const struct ob
 		code_number(cell, sizeof(enum task_field_kind), TASK_FIELD_KIND_COUNT);
 		break;
 	case MEMBER_REASON:
-		code_reason(cell, sizeof(reason_id));
-		break;
 	case MEMBER_FEATURE_REASON:
-		code_reason(cell, sizeof(enum reason));
+		code_reason(cell);
 		break;
 	case MEMBER_METRIC_SOURCE:
 		code_source(cell);
@@ -328,12 +319,29 @@ static void code_list(struct cell *cell, const struct object *object, char *coun
 			     i < old_count ? old + i * object->size : NULL);
 }
 
-/* The count of a reason, in the numbers of the recording. */
-static uint64_t *missed_for(const struct round *round, const struct tally *tally, uint64_t number)
+/*
+ * How much each count of a tally is more than the old one, by the numbers of the recording. Counts of reasons
+ * that share an id here add up.
+ */
+static void code_missed(struct round *round, struct tally *tally, const struct tally *old)
 {
-	const uint64_t reason = vocabulary_take_reason(round->words, number);
+	struct coder *coder = &round->coder;
 
-	return reason <= UINT8_MAX ? (uint64_t *)(uintptr_t)&tally->missed[reason] : NULL;
+	for (size_t i = 0; !coder->decoding && i <= UINT8_MAX; i++) {
+		if (tally->missed[i] != old->missed[i])
+			round_put_reason(round, (reason_id)i);
+	}
+	for (size_t i = 0; i <= UINT8_MAX; i++) {
+		const bool is_used = i < round->words->count[VOCABULARY_REASON] + round->more_reason_count;
+		const reason_id reason = is_used ? round_take_reason(round, i) : REASON_READ;
+		const uint64_t more = is_used && !coder->decoding
+					      ? tally->missed[reason] - old->missed[reason]
+					      : 0;
+		const uint64_t decoded = coder_residual(coder, &round->streams[STREAM_COUNT], more, 0);
+
+		if (coder->decoding && is_used)
+			tally->missed[reason] += decoded;
+	}
 }
 
 static void code_tally(const struct cell *cell, struct tally *tally, const struct tally *old)
@@ -348,16 +356,8 @@ static void code_tally(const struct cell *cell, struct tally *tally, const struc
 		*tally = *old;
 		tally->read = read;
 	}
-	for (size_t i = 0; differs && i <= UINT8_MAX; i++) {
-		uint64_t *missed = missed_for(cell->round, tally, i);
-		const uint64_t *expected = missed_for(cell->round, old, i);
-		const uint64_t number = coder_residual(coder, &cell->round->streams[STREAM_COUNT],
-						       missed != NULL ? *missed : 0,
-						       expected != NULL ? *expected : 0);
-
-		if (coder->decoding && missed != NULL)
-			*missed = number;
-	}
+	if (differs)
+		code_missed(cell->round, tally, old);
 }
 
 static void code_tallies(const struct cell *cell)
@@ -512,55 +512,4 @@ void round_code_facts(struct round *round)
 	code_members(&cell, &snapshot_object, (char *)round->now, (const char *)round->against);
 	if (round->coder.decoding && !has_names(round->now))
 		coder_fail(&round->coder);
-}
-
-/* Those that the version knew which recorded the round. */
-static void name_unknown_reasons(struct round *round)
-{
-	const struct vocabulary *words = round->words;
-
-	for (size_t i = 0; i < words->count[VOCABULARY_REASON]; i++) {
-		const char *word = words->words[VOCABULARY_REASON][i];
-
-		if (words->own[VOCABULARY_REASON][i] >= REASON_COUNT)
-			round->now->unknown_reasons[words->own[VOCABULARY_REASON][i] - REASON_COUNT] =
-				arena_duplicate(&round->now->arena, word, strlen(word));
-	}
-}
-
-void round_code_unknown_reasons(struct round *round)
-{
-	struct coder *coder = &round->coder;
-	struct coder_stream *stream = &round->streams[STREAM_FACTS];
-	struct snapshot *now = round->now;
-	const struct snapshot *against = round->against;
-	/* what the other version knows comes first, when decoding */
-	const size_t first = coder->decoding ? round->words->unknown_reason_count : 0;
-	const size_t old_count = against != NULL && against->unknown_reason_count > first
-					 ? against->unknown_reason_count - first
-					 : 0;
-	const size_t count = code_count(round, stream, now->unknown_reason_count, old_count);
-
-	if (first + count > UINT8_MAX + 1 - REASON_COUNT) {
-		coder_fail(coder);
-		return;
-	}
-	if (coder->decoding && first + count != 0) {
-		now->unknown_reasons = memory_allocate_zero(first + count, sizeof(*now->unknown_reasons));
-		now->unknown_reason_count = first + count;
-		name_unknown_reasons(round);
-	}
-	for (size_t i = first; i < first + count; i++) {
-		code_text(&(struct cell){
-			.round = round,
-			.stream = stream,
-			.to = &now->unknown_reasons[i],
-			.expected = i < first + old_count ? &against->unknown_reasons[i] : NULL,
-		});
-		/* a name is never missing */
-		if (coder->decoding && now->unknown_reasons[i] == NULL) {
-			now->unknown_reasons[i] = "";
-			coder_fail(coder);
-		}
-	}
 }

@@ -68,8 +68,6 @@ static void store_cell(const struct column *column, uint32_t row, uint64_t cell)
 
 	if (column->end != 0 && cell != 0)
 		cell = coder_below(&column->round->coder, cell, column->end);
-	if (column->is_reason)
-		cell = vocabulary_take_reason(column->round->words, cell);
 	switch (column->now.size) {
 	case sizeof(uint8_t):
 		((uint8_t *)cells)[row] = (uint8_t)cell;
@@ -86,7 +84,18 @@ static void store_cell(const struct column *column, uint32_t row, uint64_t cell)
 /* A cell in the numbers of the recording. */
 static uint64_t put_cell(const struct column *column, uint64_t cell)
 {
-	return column->is_reason ? vocabulary_put_reason(column->round->words, (reason_id)cell) : cell;
+	return column->is_reason ? round_put_reason(column->round, (reason_id)cell) : cell;
+}
+
+/* The other way round. Where another reason than unreadable was expected, its number is not known. */
+static uint64_t take_cell(const struct column *column, uint64_t number, uint64_t expected)
+{
+	if (!column->is_reason)
+		return number;
+	if (column->round->lost_reasons && expected == REASON_UNREADABLE &&
+	    number != put_cell(column, expected))
+		return REASON_UNREADABLE;
+	return round_take_reason(column->round, number);
 }
 
 /* Takes the cells of threads over that did not change, and of those that did, to be overwritten. */
@@ -95,9 +104,6 @@ static void carry_cells(const struct column *column)
 	const struct round *round = column->round;
 	const size_t count = round->now->thread_count;
 	const size_t size = column->now.size;
-	/* a damaged recording may name fewer reasons than cells of `against` have */
-	const bool is_to_check = column->is_reason && round->against != NULL &&
-				 round->now->unknown_reason_count < round->against->unknown_reason_count;
 
 	for (size_t row = 0; row < count;) {
 		const uint32_t old_row = round->old_row[row];
@@ -109,13 +115,13 @@ static void carry_cells(const struct column *column)
 		}
 		while (row + run < count && round->old_row[row + run] == old_row + run)
 			run++;
-		if (column->old.cells != NULL && column->old.map == NULL && !is_to_check)
+		if (column->old.cells != NULL && column->old.map == NULL)
 			memcpy((char *)(uintptr_t)column->now.cells + row * size,
 			       (const char *)column->old.cells + old_row * size, run * size);
 		else
 			for (size_t i = 0; i < run; i++)
 				store_cell(column, (uint32_t)(row + i),
-					   put_cell(column, column_old_cell(&column->old, old_row + i)));
+					   column_old_cell(&column->old, old_row + i));
 		row += run;
 	}
 }
@@ -128,13 +134,14 @@ static void code_cells(const struct column *column)
 	for (size_t i = 0; i < round->row_count; i++) {
 		const uint32_t row = round->rows[i];
 		const bool is_new = round->old_row[row] == UINT32_MAX;
+		const uint64_t expected = expected_cell(column, row);
 		const uint64_t cell = coder_residual(
 			coder, is_new ? column->new : column->carried,
 			coder->decoding ? 0 : put_cell(column, column_cell(&column->now, row)),
-			put_cell(column, expected_cell(column, row)));
+			put_cell(column, expected));
 
 		if (coder->decoding)
-			store_cell(column, row, cell);
+			store_cell(column, row, take_cell(column, cell, expected));
 	}
 }
 
@@ -171,10 +178,7 @@ static struct column column_of(struct round *round, unsigned int index, unsigned
 		column.step = 1;
 	if (index == COLUMN_TRIPLE)
 		column.end = round->now->triple_count;
-	if (index >= COLUMN_REASONS && index < COLUMN_VALUES) {
-		column.end = round_reason_end(round);
-		column.is_reason = true;
-	}
+	column.is_reason = index >= COLUMN_REASONS && index < COLUMN_VALUES;
 	return column;
 }
 
@@ -206,7 +210,7 @@ static void code_all_cells(const struct column *column)
 	else if (coder->decoding)
 		for (size_t i = 0; i < column->round->row_count; i++)
 			store_cell(column, column->round->rows[i],
-				   put_cell(column, expected_cell(column, column->round->rows[i])));
+				   expected_cell(column, column->round->rows[i]));
 }
 
 /* Whether the column is there: one that this program does not know could be left out. */

@@ -11,7 +11,7 @@
 
 static void emit_named_reason(struct emitter *emitter, const char *name, reason_id reason)
 {
-	emit_named_text(emitter, name, snapshot_reason_name(emitter->end, reason));
+	emit_named_text(emitter, name, reason_name(reason));
 }
 
 static bool emit_cpu_set(struct emitter *emitter, uint64_t set)
@@ -96,12 +96,10 @@ static bool emit_named_array(struct emitter *emitter, const struct member *membe
 
 static bool emit_missed(struct emitter *emitter, const uint64_t *missed)
 {
-	size_t known = REASON_COUNT + emitter->end->unknown_reason_count;
-
 	emit_begin(emitter, '{');
-	for (size_t i = 0; i < known; i++) {
+	for (size_t i = 0; i <= UINT8_MAX; i++) {
 		if (missed[i] != 0)
-			emit_named_u64(emitter, snapshot_reason_name(emitter->end, (reason_id)i), missed[i]);
+			emit_named_u64(emitter, reason_name(i), missed[i]);
 	}
 	return emit_end(emitter, '}');
 }

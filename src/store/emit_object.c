@@ -220,7 +220,7 @@ static bool is_absent(const struct member *member, const char *target)
 	case MEMBER_FLAG:
 		return omitted && !(*(const uint8_t *)field & member->bit);
 	case MEMBER_FEATURE_REASON:
-		return *(const enum reason *)field == REASON_READ;
+		return *(const reason_id *)field == REASON_READ;
 	case MEMBER_LATENCY_CAUSE:
 		return *(const enum latency_cause *)field == LATENCY_CAUSE_THREADS;
 	default:
@@ -260,7 +260,7 @@ void emit_scalar(struct emitter *emitter, const struct member *member, const voi
 		emit_text(emitter, feature_state_names[*(const enum feature_state *)field]);
 		break;
 	case MEMBER_FEATURE_REASON:
-		emit_text(emitter, reasons[*(const enum reason *)field].name);
+		emit_text(emitter, reason_name(*(const reason_id *)field));
 		break;
 	case MEMBER_LATENCY_CAUSE:
 		emit_text(emitter, latency_cause_names[*(const enum latency_cause *)field]);

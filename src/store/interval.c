@@ -109,8 +109,6 @@ static void take_facts(struct snapshot *to, const struct snapshot *from)
 	memcpy(to->metric_reason, from->metric_reason, sizeof(to->metric_reason));
 	memcpy(to->metric_source, from->metric_source, sizeof(to->metric_source));
 	to->resident_missing = from->resident_missing;
-	for (size_t i = 0; i < from->unknown_reason_count; i++)
-		snapshot_reason_intern(to, from->unknown_reasons[i], strlen(from->unknown_reasons[i]));
 }
 
 struct snapshot *interval_take_rows(const struct snapshot *from, const uint32_t rows[], size_t count)

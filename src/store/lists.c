@@ -49,36 +49,31 @@ static void code_run(struct round *round, size_t row, const struct run *run)
 
 	for (size_t i = 0; i < count; i++) {
 		const bool decoding = coder->decoding;
+		reason_id own;
 
 		metric = coder_residual(
 			coder, &round->streams[STREAM_EXCEPTION_METRIC],
 			decoding ? 0 : vocabulary_put(words, VOCABULARY_METRIC, run->first[i].metric),
 			metric + 1);
 		reason = coder_residual(coder, &round->streams[STREAM_EXCEPTION_REASON],
-					decoding ? 0 : vocabulary_put_reason(words, run->first[i].reason),
-					reason);
+					decoding ? 0 : round_put_reason(round, run->first[i].reason), reason);
 		if (!decoding)
 			continue;
 		/* that number stands for what the words have not got */
 		metric = coder_below(coder, metric, (uint64_t)words->count[VOCABULARY_METRIC] + 1);
-		reason = coder_below(coder, reason, round_reason_end(round));
+		own = round_take_reason(round, reason);
 		if (metric < words->count[VOCABULARY_METRIC] &&
 		    words->own[VOCABULARY_METRIC][metric] != VOCABULARY_NONE)
 			snapshot_add_exception(round->now, row,
-					       (enum metric)words->own[VOCABULARY_METRIC][metric],
-					       (reason_id)vocabulary_take_reason(words, reason));
+					       (enum metric)words->own[VOCABULARY_METRIC][metric], own);
 	}
 }
 
 static void take_over(struct round *round, size_t row, const struct run *run)
 {
-	for (size_t i = 0; i < run->count; i++) {
-		if (run->first[i].reason >= REASON_COUNT + round->now->unknown_reason_count)
-			coder_fail(&round->coder);
-		else
-			snapshot_add_exception(round->now, row, (enum metric)run->first[i].metric,
-					       run->first[i].reason);
-	}
+	for (size_t i = 0; i < run->count; i++)
+		snapshot_add_exception(round->now, row, (enum metric)run->first[i].metric,
+				       run->first[i].reason);
 }
 
 void round_code_exceptions(struct round *round)

@@ -198,12 +198,13 @@ static void take_named(struct loader *loader, struct frame *frame, const struct 
 	else if (member->type == MEMBER_NAMED_TEXTS)
 		((const char **)frame->target)[index] = load_text(loader, value->text, value->length);
 	else
-		((reason_id *)frame->target)[index] = load_reason(loader, value->text, value->length);
+		((reason_id *)frame->target)[index] = reason_intern(value->text, value->length);
 }
 
 static void take_missed(struct loader *loader, struct frame *frame, const struct load_value *value)
 {
-	((uint64_t *)frame->target)[load_reason(loader, frame->key.data, frame->key.length)] = value->number;
+	(void)loader;
+	((uint64_t *)frame->target)[reason_intern(frame->key.data, frame->key.length)] = value->number;
 }
 
 /* Cgroups. */
@@ -274,7 +275,7 @@ static void take_missing(struct loader *loader, struct frame *frame, const struc
 	enum source source = source_find(frame->key.data, frame->key.length);
 	enum metric metric = metric_find(frame->key.data, frame->key.length);
 	enum pressure_resource resource = find_pressure(&frame->key);
-	const reason_id reason = load_reason(loader, value->text, value->length);
+	const reason_id reason = reason_intern(value->text, value->length);
 
 	if (source != SOURCE_NONE)
 		loader->snapshot->default_reason[source] = reason;
@@ -292,14 +293,14 @@ static void take_thread_missing(struct loader *loader, struct frame *frame, cons
 	enum metric metric = metric_find(frame->key.data, frame->key.length);
 
 	if (is_task_fields(&frame->key))
-		load_task_fields_thread_missing(loader, load_reason(loader, value->text, value->length));
+		load_task_fields_thread_missing(loader, reason_intern(value->text, value->length));
 	if (source == SOURCE_NONE && metric == METRIC_NONE)
 		return;
 	*MEMORY_APPEND(loader->reasons.items, loader->reasons.count,
 		       loader->reasons.capacity) = (struct pending_reason){
 		.thread = (uint32_t)loader->thread.index,
 		.key = (uint16_t)(source != SOURCE_NONE ? (size_t)source : SOURCE_COUNT + (size_t)metric),
-		.reason = load_reason(loader, value->text, value->length),
+		.reason = reason_intern(value->text, value->length),
 	};
 }
 

@@ -195,9 +195,6 @@ void *load_add_element(struct frame *frame, size_t size);
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
 const char *load_text(struct loader *loader, const char *text, size_t length);
 
-/* Id of a reason: the snapshot and the beginning of its window have the same. */
-reason_id load_reason(struct loader *loader, const char *name, size_t length);
-
 /* A loader with a snapshot of its own, which its caller releases; `containers` are by enum member_type. */
 struct loader *load_create(const struct container *containers, struct error *error);
 

@@ -103,12 +103,6 @@ static bool number_i32(const struct json_scalar *scalar, int32_t *ret_value)
 	return scalar->type == JSON_NUMBER && number_parse_i32(scalar->text, scalar->length, ret_value);
 }
 
-reason_id load_reason(struct loader *loader, const char *name, size_t length)
-{
-	return snapshot_reason_intern(loader->outer != NULL ? loader->outer->snapshot : loader->snapshot,
-				      name, length);
-}
-
 const char *load_text(struct loader *loader, const char *text, size_t length)
 {
 	return unicode_duplicate_without_nul(&loader->snapshot->arena, text, length);
@@ -171,13 +165,6 @@ static unsigned int find_word(const char *const words[], size_t count, const str
 	const size_t word = name_find(words, count, sizeof(char *), scalar->text, scalar->length);
 
 	return word < count ? (unsigned int)word : unknown;
-}
-
-static enum reason feature_reason(const struct json_scalar *scalar)
-{
-	enum reason reason = reason_find(scalar->text, scalar->length);
-
-	return reason != REASON_COUNT ? reason : REASON_UNREADABLE;
 }
 
 /* A number into its field, which has 64 bits where it is a value of a metric. */
@@ -244,7 +231,7 @@ static bool load_string(struct loader *loader, const struct member *member, void
 		*(enum task_field_kind *)field = (enum task_field_kind)find_word(
 			task_field_kind_names, TASK_FIELD_KIND_COUNT, scalar, TASK_FIELD_KIND_OTHER);
 	else
-		*(enum reason *)field = feature_reason(scalar);
+		*(reason_id *)field = reason_intern(scalar->text, scalar->length);
 	return true;
 }
 

@@ -72,7 +72,7 @@ void load_ended_missed(struct loader *loader, struct frame *frame, const struct 
 	if (slot == ENDED_SLOTS)
 		return;
 	record->states[slot] |= ENDED_MISSED;
-	record->reasons[slot] = load_reason(loader, value->text, value->length);
+	record->reasons[slot] = reason_intern(value->text, value->length);
 }
 
 /* --- parts --- */

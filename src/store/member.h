@@ -39,7 +39,7 @@ enum member_type {
 	MEMBER_TEXT,            /* const char *, NULL when unknown; a string */
 	MEMBER_NAME,            /* uint32_t, id in snapshot.strings; a string */
 	MEMBER_FEATURE_STATE,   /* enum feature_state; a string */
-	MEMBER_FEATURE_REASON,  /* enum reason; a string */
+	MEMBER_FEATURE_REASON,  /* reason_id; a string */
 	MEMBER_TASK_FIELD_KIND, /* enum task_field_kind; a string */
 	MEMBER_LATENCY_CAUSE,   /* enum latency_cause; a string */
 	MEMBER_VERSION,         /* no field: PROVENANCE_VERSION when written, ignored when read */

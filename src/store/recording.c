@@ -83,12 +83,14 @@ static void round_release(struct round *round)
 	free(round->string_of);
 	free(round->cpu_set_of);
 	free(round->triple_of);
+	round->old_row = round->rows = round->string_of = round->cpu_set_of = round->triple_of = NULL;
+	round->row_count = 0;
 }
 
 /* A round, in the order that its parts need. */
 static void code_round(struct round *round)
 {
-	round_code_unknown_reasons(round);
+	round_code_more_reasons(round);
 	round_code_facts(round);
 	round_code_names(round);
 	round_code_rows(round);
@@ -153,17 +155,35 @@ void recorder_release(struct recorder *recorder)
 	free(recorder);
 }
 
-static struct round begin_round(struct recorder *recorder, const struct snapshot *now,
-				const struct snapshot *against)
+/*
+ * Encodes a round, all but what goes around its bytes. The names of reasons that its words lack come first,
+ * and which they are is known at the end: a round that has any is encoded twice.
+ */
+static struct round encode_round(struct recorder *recorder, enum recording_kind kind,
+				 const struct snapshot *now, const struct snapshot *against, double left_ns)
 {
-	coder_begin(&recorder->coder, STREAM_TOTAL);
-	return (struct round){
-		.coder = recorder->coder,
+	struct round round = {
 		.now = (struct snapshot *)(uintptr_t)now, /* encoding does not write to it */
 		.against = against,
 		.words = recorder->words,
-		.streams = recorder->coder.streams,
 	};
+	size_t named;
+
+	do {
+		round_release(&round);
+		coder_begin(&recorder->coder, STREAM_TOTAL);
+		round.coder = recorder->coder;
+		round.streams = recorder->coder.streams;
+		named = round.more_reason_count;
+		if (kind == KIND_WHOLE)
+			vocabulary_code(&round.coder, &round.streams[STREAM_LENGTH], 0, round.words);
+		if (kind == KIND_INTERVAL)
+			code_interval(&round, left_ns);
+		else
+			code_round(&round);
+		recorder->coder = round.coder;
+	} while (round.more_reason_count != named);
+	return round;
 }
 
 static void append_header(struct buffer *blob, enum recording_kind kind, const struct vocabulary *words,
@@ -200,7 +220,6 @@ static void end_round(struct recorder *recorder, struct round *round, enum recor
 
 	buffer_clear(&recorder->content);
 	coder_end(&round->coder, &recorder->content);
-	recorder->coder = round->coder; /* its buffers */
 	append_header(blob, kind, round->words, round->against);
 	bound = ZSTD_compressBound(recorder->content.length);
 	buffer_reserve(blob, bound);
@@ -242,8 +261,7 @@ static void encode_interval(struct recorder *recorder, const struct snapshot *no
 		gone = interval_take_rows(before, rows, count);
 		latency_copy(gone, now);
 		gone->ended = now->ended;
-		round = begin_round(recorder, gone, NULL);
-		code_interval(&round, left_ns);
+		round = encode_round(recorder, KIND_INTERVAL, gone, NULL, left_ns);
 		end_round(recorder, &round, KIND_INTERVAL, blob);
 		gone->ended = NULL;
 		snapshot_release(gone);
@@ -254,12 +272,10 @@ static void encode_interval(struct recorder *recorder, const struct snapshot *no
 void recorder_encode(struct recorder *recorder, const struct snapshot *now, const struct snapshot *against,
 		     const struct snapshot *before, double left_ns, struct recording *ret_recording)
 {
-	struct round round = begin_round(recorder, now, against);
+	const enum recording_kind kind = against == NULL ? KIND_WHOLE : KIND_CHANGES;
+	struct round round = encode_round(recorder, kind, now, against, NAN);
 
-	if (against == NULL)
-		vocabulary_code(&round.coder, &round.streams[STREAM_LENGTH], 0, round.words);
-	code_round(&round);
-	end_round(recorder, &round, against == NULL ? KIND_WHOLE : KIND_CHANGES, &ret_recording->state);
+	end_round(recorder, &round, kind, &ret_recording->state);
 	ret_recording->is_whole = against == NULL;
 	encode_interval(recorder, now, before, left_ns, &ret_recording->interval);
 }
@@ -383,6 +399,7 @@ static int open_round(struct blob *blob, const struct snapshot *against, bool is
 		coder_release(&ret_round->coder);
 		return result;
 	}
+	ret_round->lost_reasons = ret_round->words->lost_reasons;
 	ret_round->now = snapshot_create();
 	return 0;
 }

@@ -70,14 +70,12 @@ struct round {
 	/* By id in `against`: id of the same text, set, names in `now`, UINT32_MAX for none. */
 	uint32_t *string_of, *cpu_set_of, *triple_of;
 	struct coder_stream *streams; /* the coder's, [STREAM_TOTAL] */
+	/* Reasons that `words` lacks, whose numbers follow those of the words. Encoding adds them as it meets
+	 * them, so a round that had new ones is encoded once more, with all of them. */
+	reason_id more_reasons[UINT8_MAX + 1];
+	size_t more_reason_count;
+	bool lost_reasons; /* as in vocabulary.h */
 };
-
-/* Every number of a reason in this round is below. */
-static inline uint64_t round_reason_end(const struct round *round)
-{
-	return round->words->count[VOCABULARY_REASON] + round->now->unknown_reason_count -
-	       (round->coder.decoding ? round->words->unknown_reason_count : 0);
-}
 
 /* The number of elements of a list without an expected one. */
 static inline size_t round_new_count(struct round *round, size_t count)
@@ -189,8 +187,16 @@ void round_code_object(struct round *round, const struct object *object, unsigne
 /* Facts of the whole host. */
 void round_code_facts(struct round *round);
 
-/* The names of reasons that this program does not know; before everything that has reasons. */
-void round_code_unknown_reasons(struct round *round);
+/* --- reasons.c --- */
+
+/* The names of reasons that the words lack; before everything that has reasons. */
+void round_code_more_reasons(struct round *round);
+
+/* The number of a reason in this round. */
+uint64_t round_put_reason(struct round *round, reason_id reason);
+
+/* The reason of a decoded number; a failure and REASON_READ for a number that no reason has. */
+reason_id round_take_reason(struct round *round, uint64_t number);
 
 /* --- task_field_round.c --- */
 

@@ -67,17 +67,18 @@ static uint16_t find_word(const char *const words[], size_t count, const char *w
 	return found < count ? (uint16_t)found : VOCABULARY_NONE;
 }
 
-/* Every reason gets a number while numbers last. */
+/* Every reason gets an id while ids last. */
 static bool number_reasons(struct vocabulary *vocabulary)
 {
+	const char *const *words = vocabulary->words[VOCABULARY_REASON];
 	uint16_t *own = vocabulary->own[VOCABULARY_REASON];
 
 	for (size_t i = 0; i < vocabulary->count[VOCABULARY_REASON]; i++) {
-		if (own[i] == VOCABULARY_NONE)
-			own[i] = (uint16_t)(REASON_COUNT + vocabulary->unknown_reason_count++);
-		if (own[i] > UINT8_MAX)
-			return false;
-		vocabulary->reason_of[own[i]] = (uint8_t)i;
+		own[i] = reason_intern(words[i], strlen(words[i]));
+		if (strcmp(reason_name(own[i]), words[i]) == 0)
+			vocabulary->reason_of[own[i]] = (uint8_t)i;
+		else
+			vocabulary->lost_reasons = true;
 	}
 	return vocabulary->count[VOCABULARY_REASON] != 0 && own[0] == REASON_READ;
 }
@@ -141,7 +142,7 @@ static void make_own(void)
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		words[VOCABULARY_SOURCE][i] = sources[i].name;
 	for (size_t i = 0; i < REASON_COUNT; i++)
-		words[VOCABULARY_REASON][i] = reasons[i].name;
+		words[VOCABULARY_REASON][i] = reason_name(i);
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
 		words[VOCABULARY_FEATURE][i] = features[i].name;
 	for (size_t i = 0; i < ENDED_METRICS; i++)

@@ -22,11 +22,10 @@ enum {
 struct vocabulary {
 	uint32_t check;
 	uint16_t count[VOCABULARY_KINDS];
-	/* The number that a word has here. Reasons that this program does not know are the first unknown ones
-	 * of every snapshot (REASON_COUNT and so on). */
+	/* The number that a word has here, VOCABULARY_NONE for none; every reason has an id. */
 	uint16_t own[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX];
-	uint8_t reason_of[UINT8_MAX + 1]; /* the other way round, for these reasons */
-	size_t unknown_reason_count;
+	uint8_t reason_of[UINT8_MAX + 1]; /* the other way round, by reason id; 0 where it has no word */
+	bool lost_reasons;                /* for some reason no id was left: it reads as unreadable */
 	const char *words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX];
 };
 
@@ -67,22 +66,5 @@ const struct vocabulary *vocabulary_find(uint32_t check);
 struct vocabulary *vocabulary_create(const char *const words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX],
 				     const uint16_t counts[VOCABULARY_KINDS]);
 void vocabulary_release(struct vocabulary *vocabulary);
-
-/* A reason in the numbers of a recording, and in those of a snapshot here. */
-static inline uint64_t vocabulary_put_reason(const struct vocabulary *vocabulary, reason_id reason)
-{
-	const size_t known = REASON_COUNT + vocabulary->unknown_reason_count;
-
-	return reason < known ? vocabulary->reason_of[reason]
-			      : reason - known + vocabulary->count[VOCABULARY_REASON];
-}
-
-static inline uint64_t vocabulary_take_reason(const struct vocabulary *vocabulary, uint64_t number)
-{
-	const uint64_t count = vocabulary->count[VOCABULARY_REASON];
-
-	return number < count ? vocabulary->own[VOCABULARY_REASON][number]
-			      : number - count + REASON_COUNT + vocabulary->unknown_reason_count;
-}
 
 #endif

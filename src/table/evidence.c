@@ -102,7 +102,7 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 	if (missed != 0) {
 		const char *remedy = evidence_remedy(now, source, reason);
 
-		row.why = arena_format(&table->arena, "%s%s", snapshot_reason_words(now, reason),
+		row.why = arena_format(&table->arena, "%s%s", reason_words(reason),
 				       most < missed ? " and others" : "");
 		row.remedy = remedy != NULL ? copy_text(remedy, &table->arena) : "-";
 	}
@@ -118,7 +118,7 @@ static void add_feature(struct table *table, const struct snapshot *now, enum fe
 					   : feature_cause(now->provenance.features, feature);
 	const char *remedy = now->provenance.features[cause].remedy;
 	struct table_row *row = table_add_named_row(table, features[feature].name, features[feature].words);
-	const char *why = result->detail != NULL ? result->detail : reasons[result->reason].words;
+	const char *why = result->detail != NULL ? result->detail : reason_words(result->reason);
 
 	row->cells[EVIDENCE_READ] = cell_of_text(feature_state_names[result->state]);
 	if (result->state == FEATURE_STATE_ON || result->state == FEATURE_STATE_UNKNOWN)
@@ -251,7 +251,7 @@ static const char *why_failed(const struct outcome *outcome, struct arena *arena
 			    detail[0] != '\0' ? "; " : "", detail);
 }
 
-static const char *how_found(const struct snapshot *now, const struct outcome *outcome, struct arena *arena)
+static const char *how_found(const struct outcome *outcome, struct arena *arena)
 {
 	const struct heap_process *process = outcome->process;
 	const char *how = same_text(process->layout, "known-build") ? ", known build, no debug data"
@@ -260,7 +260,7 @@ static const char *how_found(const struct snapshot *now, const struct outcome *o
 	return arena_format(arena, "jemalloc%s%s%s%s%s", process->version != NULL ? " " : "",
 			    process->version != NULL ? process->version : "", how,
 			    outcome->missed != 0 ? "; " : "",
-			    outcome->missed != 0 ? snapshot_reason_words(now, outcome->reason) : "");
+			    outcome->missed != 0 ? reason_words(outcome->reason) : "");
 }
 
 static bool is_root(const struct snapshot *now)
@@ -283,8 +283,8 @@ void evidence_append_privilege_hint(const struct feature_result *feature, bool r
 		buffer_append_text(
 			text, "no privilege is missing; a security module or a user namespace forbids it");
 	else if (!lacks_privilege(feature))
-		buffer_append_text(text, feature->detail != NULL ? feature->detail
-								 : reasons[feature->reason].words);
+		buffer_append_text(text,
+				   feature->detail != NULL ? feature->detail : reason_words(feature->reason));
 	else if (root)
 		buffer_append_text(text, root_remedy);
 	else
@@ -325,8 +325,7 @@ static void add_outcome(struct table *table, const struct snapshot *now, const s
 		.tgid = outcome->process->tgid,
 		.read = outcome->read,
 		.missed = outcome->missed,
-		.why = outcome->process->tag != NULL ? why_failed(outcome, arena)
-						     : how_found(now, outcome, arena),
+		.why = outcome->process->tag != NULL ? why_failed(outcome, arena) : how_found(outcome, arena),
 		.remedy = remedy_of(now, outcome),
 	};
 

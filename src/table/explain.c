@@ -57,16 +57,15 @@ uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metr
 	return state == VALUE_ABSENT ? WINDOW_ABSENT : reason;
 }
 
-void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[WINDOW_ABSENT + 1],
-		     const char *absent, struct buffer *lines)
+void explain_missing(const uint64_t by_state[WINDOW_ABSENT + 1], const char *absent, struct buffer *lines)
 {
 	char text[28];
 
-	for (int reason = REASON_READ + 1; reason < WINDOW_ABSENT; reason++) {
+	for (size_t reason = REASON_READ + 1; reason < WINDOW_ABSENT; reason++) {
 		if (by_state[reason] != 0)
 			buffer_append_format(lines, "  %s unavailable: %s\n",
 					     number_group_digits(by_state[reason], text),
-					     snapshot_reason_words(snapshot, (reason_id)reason));
+					     reason_words(reason));
 	}
 	if (by_state[WINDOW_ABSENT] != 0)
 		buffer_append_format(lines, "  %s to which %s\n",

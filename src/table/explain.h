@@ -19,8 +19,7 @@ uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metr
 
 /* Appends how many threads are not in a number, and why; `absent` says what is the matter with those that
  * have none. */
-void explain_missing(const struct snapshot *snapshot, const uint64_t by_state[WINDOW_ABSENT + 1],
-		     const char *absent, struct buffer *lines);
+void explain_missing(const uint64_t by_state[WINDOW_ABSENT + 1], const char *absent, struct buffer *lines);
 
 /* Appends what a context has in a member, in full: a list of an array's first elements, an address, bytes. */
 void explain_member_value(const struct task_field_owner *scheduler, const struct task_field_member *member,

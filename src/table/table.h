@@ -58,7 +58,6 @@ struct cell {
 	bool unanimous; /* of a category or set: all members agree */
 	bool several;   /* a text with a number, which value.integer holds: "4 pids" */
 	reason_id reason;
-	bool reason_of_before; /* of a comparison: `reason` is an id of the first snapshot */
 	union {
 		uint64_t integer;
 		double real;

@@ -142,8 +142,8 @@ static void expect_equal_value(const struct snapshot *a, long i, const struct sn
 
 	if (left_state != right_state || left_reason != right_reason)
 		fail_msg("%s of %u %s: state %d %s, by BPF %d %s", metrics[metric].name, a->tid[i],
-			 live_comm(a, i), (int)left_state, snapshot_reason_name(a, left_reason),
-			 (int)right_state, snapshot_reason_name(b, right_reason));
+			 live_comm(a, i), (int)left_state, reason_name(left_reason), (int)right_state,
+			 reason_name(right_reason));
 	if (left_state != VALUE_READ)
 		return;
 	if (metric == METRIC_POLICY) {

@@ -43,8 +43,7 @@ static void assert_values_equal(const struct snapshot *left, size_t left_row, co
 			 snapshot_value_state(right, right_row, metric, true, NULL));
 	assert_int_equal(snapshot_value_state(left, left_row, metric, false, &left_reason),
 			 snapshot_value_state(right, right_row, metric, false, &right_reason));
-	assert_string_equal(snapshot_reason_name(left, left_reason),
-			    snapshot_reason_name(right, right_reason));
+	assert_string_equal(reason_name(left_reason), reason_name(right_reason));
 	assert_true(snapshot_read_time(left, left_row, metric) ==
 		    snapshot_read_time(right, right_row, metric));
 }

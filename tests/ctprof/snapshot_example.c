@@ -371,7 +371,7 @@ struct snapshot *example_snapshot(void)
 static void add_states(struct snapshot *snapshot)
 {
 	static const char unknown[] = "moon-phase";
-	reason_id moon = snapshot_reason_intern(snapshot, unknown, sizeof(unknown) - 1);
+	reason_id moon = reason_intern(unknown, sizeof(unknown) - 1);
 
 	/*
 	 * one source that nobody has, one that most lack, one that one lacks, each with a thread that differs

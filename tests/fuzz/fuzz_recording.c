@@ -128,7 +128,7 @@ static void look_at(const struct snapshot *snapshot)
 			SIZE_MAX);
 		for (size_t j = 0; j < METRIC_COUNT; j++) {
 			snapshot_value_state(snapshot, i, (enum metric)j, false, &reason);
-			require(strlen(snapshot_reason_name(snapshot, reason)) < SIZE_MAX);
+			require(strlen(reason_name(reason)) < SIZE_MAX);
 		}
 		snapshot_resident(snapshot, i, &hint, &bytes, &reason);
 		snapshot_find_smaps(snapshot, i);

@@ -88,8 +88,13 @@ static const char *random_text(struct random_host *host, struct snapshot *snapsh
 
 static reason_id random_reason(struct random_host *host)
 {
-	return (reason_id)random_below(host,
-				       REASON_COUNT + (host->has_unknown_reasons ? UNKNOWN_REASONS : 0));
+	const uint64_t reason = random_below(host, REASON_COUNT +
+							   (host->has_unknown_reasons ? UNKNOWN_REASONS : 0));
+	char name[16];
+
+	if (reason < REASON_COUNT)
+		return (reason_id)reason;
+	return reason_intern(name, (size_t)snprintf(name, sizeof(name), "unknown-%u", (unsigned int)reason));
 }
 
 /* --- threads --- */
@@ -429,7 +434,7 @@ static void fill_tallies(struct random_host *host, struct snapshot *snapshot)
 
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		tallies[i].read = random_number(host);
-		tallies[i].missed[random_below(host, UINT8_MAX + 1)] = random_number(host);
+		tallies[i].missed[random_reason(host)] = random_number(host);
 	}
 	snapshot->provenance.tallies = tallies;
 }
@@ -499,9 +504,8 @@ static void fill_provenance(struct random_host *host, struct snapshot *snapshot)
 		provenance->roots[i] = random_text(host, snapshot);
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
 		provenance->features[i] = (struct feature_result){
-			(enum feature_state)random_below(host, FEATURE_STATE_OFF + 1),
-			(enum reason)random_below(host, REASON_COUNT), random_text(host, snapshot),
-			random_text(host, snapshot)};
+			(enum feature_state)random_below(host, FEATURE_STATE_OFF + 1), random_reason(host),
+			random_text(host, snapshot), random_text(host, snapshot)};
 	fill_lists(host, snapshot);
 	fill_devices(host, snapshot);
 }
@@ -603,7 +607,7 @@ static void fill_ended(struct random_host *host, struct snapshot *snapshot)
 		fill_amounts(host, &thread->amounts);
 	}
 	for (size_t i = 0; i < ENDED_METRICS; i++)
-		set->reasons[i] = (reason_id)random_below(host, REASON_COUNT); /* it is of a live host */
+		set->reasons[i] = random_reason(host);
 	set->lower_bound = one_in(host, 2);
 	set->lost = random_number(host);
 	set->unread = one_in(host, 2);
@@ -702,12 +706,6 @@ struct snapshot *random_host_next(struct random_host *host)
 		choose_columns(host);
 	if (one_in(host, 5))
 		change_scheduler(host);
-	for (size_t i = 0; host->has_unknown_reasons && i < UNKNOWN_REASONS; i++) {
-		char name[16];
-
-		snapshot_reason_intern(snapshot, name,
-				       (size_t)snprintf(name, sizeof(name), "unknown-%zu", i));
-	}
 	fill_facts(host, snapshot);
 	fill_provenance(host, snapshot);
 	memcpy(snapshot->default_reason, host->default_reasons, sizeof(snapshot->default_reason));

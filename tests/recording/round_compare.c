@@ -64,12 +64,6 @@ static bool names_differ(const struct snapshot *left, uint32_t a, const struct s
 	       memcmp(snapshot_text(left, a), snapshot_text(right, b), length) != 0;
 }
 
-static bool reasons_differ(const struct snapshot *left, reason_id a, const struct snapshot *right,
-			   reason_id b)
-{
-	return strcmp(snapshot_reason_name(left, a), snapshot_reason_name(right, b)) != 0;
-}
-
 bool round_key_values_differ(const struct snapshot *left, const struct key_values *a,
 			     const struct snapshot *right, const struct key_values *b)
 {
@@ -205,7 +199,7 @@ static bool cgroups_differ(const struct snapshot *left, const struct snapshot *r
 				return differs("cgroup field", i);
 		}
 		for (size_t i = 0; i < CGROUP_FILE_COUNT; i++) {
-			if (reasons_differ(left, a->missing[i], right, b->missing[i]))
+			if (a->missing[i] != b->missing[i])
 				return differs("cgroup missing", i);
 		}
 		if (pressure_differs(&a->pressure, &b->pressure, "cgroups.pressure"))
@@ -480,7 +474,7 @@ static bool plain_facts_differ(const struct snapshot *a, const struct snapshot *
 	NUMBER(provenance.boottime_ns);
 #include "facts.def"
 	for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++) {
-		if (reasons_differ(a, a->pressure_missing[i], b, b->pressure_missing[i]))
+		if (a->pressure_missing[i] != b->pressure_missing[i])
 			return differs("pressure_missing", i);
 	}
 	return pressure_differs(&a->pressure, &b->pressure, "pressure");
@@ -508,9 +502,6 @@ static bool live_rounds_differ(const struct snapshot *a, const struct snapshot *
 	NUMBER(latency.is_whole);
 	NUMBER(probe_summary.stopped_known);
 	NUMBER(probe_summary.stopped);
-	NUMBER(unknown_reason_count);
-	for (index = 0; index < a->unknown_reason_count; index++)
-		TEXT(unknown_reasons[index]);
 	if (b->carried_serial == 0)
 		return false;
 	index = 0;

@@ -66,8 +66,8 @@ static struct snapshot *make_snapshot(void)
 		snapshot_column(snapshot, METRIC_POLICY)[thread] = name;
 		snapshot_column(snapshot, METRIC_RCHAR)[thread] = i * 1000;
 		if (i % 7 == 3)
-			snapshot_source_reasons(snapshot, SOURCE_IO)[thread] = snapshot_reason_intern(
-				snapshot, "<i>why|not</i>", 14);
+			snapshot_source_reasons(snapshot, SOURCE_IO)[thread] = reason_intern("<i>why|not</i>",
+											     14);
 	}
 	snapshot_finish(snapshot);
 	return snapshot;

@@ -163,28 +163,6 @@ static void test_finish_sorts_and_keeps_the_last(void **state)
 	snapshot_release(snapshot);
 }
 
-static void test_unknown_reasons(void **state)
-{
-	struct snapshot *snapshot = snapshot_create();
-	char name[16];
-
-	(void)state;
-	assert_int_equal(snapshot_reason_intern(snapshot, "not-permitted", 13), REASON_NOT_PERMITTED);
-	assert_int_equal(snapshot_reason_intern(snapshot, "read", 4), REASON_READ);
-	assert_int_equal(snapshot_reason_intern(snapshot, "moon-phase", 10), REASON_COUNT);
-	assert_int_equal(snapshot_reason_intern(snapshot, "moon-phase", 10), REASON_COUNT);
-	assert_string_equal(snapshot_reason_name(snapshot, REASON_COUNT), "moon-phase");
-	assert_string_equal(snapshot_reason_words(snapshot, REASON_COUNT), "moon-phase");
-	assert_string_equal(snapshot_reason_words(snapshot, REASON_NOT_PERMITTED), "not permitted");
-	for (unsigned int i = REASON_COUNT + 1; i <= UINT8_MAX; i++) {
-		int length = snprintf(name, sizeof(name), "odd-%u", i);
-
-		assert_int_equal(snapshot_reason_intern(snapshot, name, (size_t)length), i);
-	}
-	assert_int_equal(snapshot_reason_intern(snapshot, "one-more", 8), REASON_UNREADABLE);
-	snapshot_release(snapshot);
-}
-
 /* A snapshot of one process: its leader and a second thread, with ctop's own knowledge. */
 static struct snapshot *known_snapshot(void)
 {
@@ -548,7 +526,6 @@ int main(void)
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_triples_are_distinct),
 		cmocka_unit_test(test_finish_sorts_and_keeps_the_last),
-		cmocka_unit_test(test_unknown_reasons),
 		cmocka_unit_test(test_state_by_source_metric_and_exception),
 		cmocka_unit_test(test_state_of_parts_and_equivalents),
 		cmocka_unit_test(test_what_does_not_apply_is_absent),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Looking back with the built program, live on this host's threads. */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "tests/needs.h"
 
 #include "pty_screen.h"
+#include "snapshot/snapshot_window.h"
+#include "store/ctprof.h"
 
 enum {
 	ROUNDS = 4, /* of a recording */
@@ -366,6 +369,72 @@ static void test_replay_configuration(void **state)
 	unlink(path);
 }
 
+/* Runs a shell command in a directory; what it prints is shown where it fails. */
+static void run_in(const char *directory, const char *command)
+{
+	char *script = NULL;
+
+	assert_true(asprintf(&script, "cd %s && %s", directory, command) > 0);
+	assert_int_equal(pty_run_quietly((const char *const[]){"/bin/sh", "-c", script, NULL}), 0);
+	free(script);
+}
+
+/* The only file of that pattern in a directory. */
+static struct snapshot *read_saved(const char *directory)
+{
+	struct snapshot *snapshot = NULL;
+	struct error error = {""};
+	char pattern[128];
+	glob_t files;
+
+	snprintf(pattern, sizeof(pattern), "%s/*.ctprof.zst", directory);
+	assert_int_equal(glob(pattern, 0, NULL, &files), 0);
+	assert_int_equal(files.gl_pathc, 1);
+	if (ctprof_read(files.gl_pathv[0], UINT64_MAX, &snapshot, &error) < 0)
+		fail_msg("%s", error.text);
+	globfree(&files);
+	return snapshot;
+}
+
+/*
+ * The first rounds are of a version, a copy of ctop, with a reason that this one does not know. Saved
+ * together with a later round, each of both has its own.
+ */
+static void test_replay_of_two_versions(void **state)
+{
+	char directory[] = "/tmp/ctop-versions-XXXXXX", history_option[64], save_option[64];
+	const char *const arguments[] = {CTOP_PROGRAM,   "replay",    "--no-config",
+					 history_option, save_option, NULL};
+	struct snapshot *saved;
+	struct pty_screen pty;
+
+	(void)state;
+	need_history();
+	assert_non_null(mkdtemp(directory));
+	run_in(directory,
+	       "LC_ALL=C sed -z 's/not-read$/not-reaQ/' " CTOP_PROGRAM " >other && chmod +x other");
+	run_in(directory,
+	       "for program in ./other " CTOP_PROGRAM "; do "
+	       "$program record --no-heap --backend procfs -d 0.5 -n 2 --history history || exit; done");
+	snprintf(history_option, sizeof(history_option), "--history=%s/history", directory);
+	snprintf(save_option, sizeof(save_option), "--save-dir=%s", directory);
+	pty_start(&pty, &(struct pty_options){.rows = 24, .columns = 120}, arguments);
+	pty_wait_text(&pty, " ago)");
+	pty_show(&pty, "{", "the oldest round");
+	pty_show(&pty, "b", "numbers count from this moment on");
+	pty_hide(&pty, "}", "the oldest round");
+	pty_show(&pty, "S", "saved ");
+	pty_quit(&pty);
+	saved = read_saved(directory);
+	assert_string_equal(reason_name(saved->default_reason[SOURCE_SMAPS_ROLLUP]), "not-read");
+	assert_non_null(saved->window);
+	assert_string_equal(reason_name(saved->window->from->default_reason[SOURCE_SMAPS_ROLLUP]),
+			    "not-reaQ");
+	snapshot_release(saved);
+	run_in(directory, "rm -r history other *.zst");
+	assert_int_equal(rmdir(directory), 0);
+}
+
 static void test_replay_refuses(void **state)
 {
 	static const char *const refused[][2] = {
@@ -398,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_replay),
 		cmocka_unit_test(test_marks_and_gaps),
 		cmocka_unit_test(test_replay_configuration),
+		cmocka_unit_test(test_replay_of_two_versions),
 		cmocka_unit_test(test_replay_refuses),
 	};
 

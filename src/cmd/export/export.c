@@ -426,7 +426,7 @@ static void write_missed(struct writing *writing, enum source source)
 
 		if (missed == 0)
 			continue;
-		name = snapshot_reason_name(facts->now, (reason_id)reason);
+		name = reason_name(reason);
 		set_label(writing, "source", sources[source].name);
 		exposition_append_label(&writing->labels, "reason", name, strlen(name));
 		add(writing, missed);

@@ -101,7 +101,7 @@ static void note_scheduler(const struct batch *batch)
 		command_note("no sched_ext scheduler runs: its columns are empty");
 	else
 		command_note("what the sched_ext scheduler keeps is not read: %s%s%s",
-			     result->detail != NULL ? result->detail : reasons[result->reason].words,
+			     result->detail != NULL ? result->detail : reason_words(result->reason),
 			     result->remedy != NULL ? "; try: " : "",
 			     result->remedy != NULL ? result->remedy : "");
 }

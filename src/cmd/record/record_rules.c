@@ -497,8 +497,7 @@ const char *record_rules_take_notice(struct record_rules *rules)
 			free(rules->notice);
 			rules->notice = memory_format(
 				"rule '%s': %s is not known here (%s); `ctop doctor` says more",
-				rule->rule.text, column_word(rule->rule.column),
-				snapshot_reason_words(session_now(rules->session), rule->unknown));
+				rule->rule.text, column_word(rule->rule.column), reason_words(rule->unknown));
 			return rules->notice;
 		}
 		if (rule->has_matched || rule->first_judged_ns == 0 || rule->told == 2 ||
