@@ -774,22 +774,16 @@ static int decode_round(struct history *base, const struct history_round *round,
 	return result < 0 ? error_set(error, result == -EINVAL ? -EBADMSG : result, "%s", why.text) : 0;
 }
 
-static int read_gone(struct history *base, const struct history_round *round, struct snapshot **ret_gone,
-		     double *ret_left_ns, struct error *error)
+/* Decodes the interval of a round; nothing where it has none. */
+static int decode_interval(struct recorded *history, struct history_entry *entry,
+			   const struct history_round *round, struct snapshot **ret_gone, double *ret_left_ns,
+			   struct error *error)
 {
-	struct recorded *history = recorded_of(base);
-	struct day_file_row row = {.round = *round};
+	const struct day_file_row row = {.round = *round};
 	struct buffer name = {0};
 	struct day_file_blobs blobs;
-	struct history_entry *entry;
-	int result;
+	int result = day_file_blobs(&entry->file, round->id, &blobs, error);
 
-	*ret_gone = NULL;
-	*ret_left_ns = NAN;
-	entry = entry_of(history, round->day, &result, error);
-	if (entry == NULL)
-		return result;
-	result = day_file_blobs(&entry->file, round->id, &blobs, error);
 	if (result < 0)
 		return result;
 	name_round(history, &row, &name);
@@ -798,6 +792,25 @@ static int read_gone(struct history *base, const struct history_round *round, st
 						   ret_left_ns, error);
 	day_file_end_blobs(&blobs);
 	buffer_release(&name);
+	return result;
+}
+
+static int read_gone(struct history *base, const struct history_round *round, struct snapshot **ret_gone,
+		     double *ret_left_ns, struct error *error)
+{
+	struct recorded *history = recorded_of(base);
+	struct history_entry *entry;
+	int result;
+
+	*ret_gone = NULL;
+	*ret_left_ns = NAN;
+	entry = entry_of(history, round->day, &result, error);
+	if (entry == NULL)
+		return result;
+	result = decode_interval(history, entry, round, ret_gone, ret_left_ns, error);
+	/* the words of its version come with the rounds that its own round is told from */
+	if (result == -EPROTONOSUPPORT && decode_round(base, round, NULL) == 0)
+		result = decode_interval(history, entry, round, ret_gone, ret_left_ns, error);
 	return result == -EINVAL ? -EBADMSG : result;
 }
 

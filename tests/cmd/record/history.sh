@@ -181,6 +181,53 @@ result "a moment is compared with what comes through a pipe" "$("$ctop" capture 
     "$ctop" diff "$history@now" - -g process 2>&1 | grep -q '^note: .* threads are the same on both sides' ||
     echo "it is not")"
 
+# --- rounds of other versions ---
+
+# version NAME LETTER REASON...: makes a copy of ctop in which the names of these reasons end with another letter, so
+# that neither this ctop nor another copy knows them
+version()
+{
+    name=$1
+    letter=$2
+    shift 2
+    script=
+    for reason in "$@"; do
+        script="$script;s/$reason\$/${reason%?}$letter/"
+    done
+    LC_ALL=C sed -z "${script#;}" "$ctop" >"$directory/$name"
+    chmod +x "$directory/$name"
+}
+
+# record_with COMMAND...: three rounds more, in which the other reasons of a copy occur only without privilege
+record_with()
+{
+    "$@" record --no-heap --backend procfs -d 0.5 -n 3 --history "$directory/versions" 2>&1
+}
+
+without="setpriv --bounding-set=-all --inh-caps=-all"
+if [ "$(id -u)" != 0 ] || ! $without true 2>/dev/null; then
+    echo "skip - a reason of another version keeps its name: needs root and setpriv to give up the right to read I/O"
+else
+    version newer Q not-permitted not-in-kernel switched-off not-read
+    version older Z bad-stamp
+    # shellcheck disable=SC2086 # it has arguments
+    said=$(record_with $without "$directory/newer" && record_with "$directory/older" && record_with "$ctop") && said=
+    result "other versions record" "$said"
+    # seconds with a fraction of the second, sixth and ninth round
+    "$ctop" dump --history "$directory/versions" --mode total --format csv --limit 1 | sed -n 's/^\([0-9]*\)\([0-9]\{9\}\),.*/\1.\2/p' >"$directory/times"
+    begin=$(sed -n 2p "$directory/times")
+    for round in 6 9; do
+        end=$(sed -n ${round}p "$directory/times")
+        for format in text tsv json; do
+            said=$("$ctop" show "$directory/versions@@$begin..@$end" -t io -g pid --limit 0 --format $format 2>&1)
+            status=$?
+            result "a reason of another version keeps its name: $format" "$([ $status = 0 ] || echo "exit status $status: $said"
+                [ $format = tsv ] || echo "$said" | grep -q 'not-permitteQ' || echo "$said"
+                echo "$said" | grep 'bad-stamZ')"
+        done
+    done
+fi
+
 # --- files that cannot be read ---
 
 mkdir "$directory/linked"
