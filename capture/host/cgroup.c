@@ -294,9 +294,11 @@ int cgroup_open_below(int mount, const char *mount_root, const char *path, size_
 	const char *below;
 	size_t below_length;
 
-	if (!cgroup_path_below_mount(path, length, mount_root, &below, &below_length))
-		return -EXDEV;
-	return mount < 0 ? -EBADF : root_open_beneath(mount, below, below_length, flags);
+	if (mount < 0)
+		return -EBADF;
+	return cgroup_path_below_mount(path, length, mount_root, &below, &below_length)
+		       ? root_open_beneath(mount, below, below_length, flags)
+		       : -EXDEV;
 }
 
 int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags)

@@ -43,6 +43,8 @@ static void test_path_below_mount(void **state)
 			assert_memory_equal(rest, cases[i].rest, length);
 		}
 	}
+	/* a hierarchy that is not mounted has no root either */
+	assert_int_equal(cgroup_open_below(-ENOENT, NULL, "/a", strlen("/a"), O_PATH), -EBADF);
 }
 
 /* No path leads out of the directory, by name or by link. */
