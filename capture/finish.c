@@ -60,7 +60,7 @@ static void read_host(struct round *round)
 	host_read_load(roots, snapshot);
 	/* the files of this host's runtimes are about its own cgroups */
 	if (roots->own_namespace && !roots->redirected)
-		containers_read(round->capture->reader, snapshot);
+		containers_read(roots, round->capture->reader, snapshot);
 }
 
 /*

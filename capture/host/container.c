@@ -11,7 +11,10 @@
 
 #include "base/file.h"
 #include "base/json_reader.h"
+#include "base/memory.h"
+#include "capture/host/cgroup.h"
 #include "capture/procfs/root.h"
+#include "capture/procfs/text_scan.h"
 #include "snapshot/container_names.h"
 
 enum {
@@ -19,21 +22,24 @@ enum {
 	LOOKED_UP_AT_ONCE = 64,   /* in one round: the others follow in the next */
 	NAMESPACES_MAX = 64,      /* of containerd */
 	THE_RUNTIMES = -2,        /* stands for them where a call of a reader is about a process */
-	PART_MAX = CONTAINER_NAME_MAX / 4,
+	DRIVERS_MAX = 16,         /* of a containers/storage */
+	MEMBER_MAX = 128,         /* bytes of a name in JSON */
 	PATH_LENGTH_MAX = 512,
 };
 
-/* Parts of a container's name. */
+/* Parts of a container's name, and what leads to them. */
 enum part {
 	PART_NAME,
 	PART_CONTAINER, /* of a pod */
 	PART_POD,
 	PART_NAMESPACE,
+	PART_DATA_ROOT, /* the directory of Docker's state */
 	PART_COUNT,
 };
 
 struct parts {
-	char text[PART_COUNT][PART_MAX];
+	char text[PART_COUNT][CONTAINER_NAME_MAX];
+	bool too_long; /* one of them is: cut, it may be another's */
 };
 
 /* The members that lead to a name in the state files of all runtimes, with slashes between them. */
@@ -55,6 +61,8 @@ static const struct {
 	{"/annotations/io.kubernetes.pod.name", PART_POD},
 	{"/annotations/io.kubernetes.pod.namespace", PART_NAMESPACE},
 	{"/annotations/nerdctl/name", PART_NAME},
+	/* daemon.json */
+	{"/data-root", PART_DATA_ROOT},
 };
 
 /* The directories in which a runtime has one of a container's id, and the state file there. */
@@ -66,12 +74,27 @@ static const struct {
 	{"var/lib/docker/containers", false, "config.v2.json"},
 	{"run/containerd/io.containerd.runtime.v2.task", true, "config.json"},
 	{"run/k3s/containerd/io.containerd.runtime.v2.task", true, "config.json"},
-	{"run/containers/storage/overlay-containers", false, "userdata/config.json"},
-	{"var/lib/containers/storage/overlay-containers", false, "userdata/config.json"},
 };
 
-/* The lists of containers/storage: [{"id":…, "names":[…]}]. */
-static const char lists_directory[] = "var/lib/containers/storage/overlay-containers";
+/* Where Docker's state may be elsewhere: dockerd(8). */
+static const char docker_configuration[] = "etc/docker/daemon.json";
+
+/*
+ * The directories of containers/storage, of Podman and CRI-O, where they are unless its configuration says
+ * otherwise: containers-storage.conf(5), of which the first file that is there counts. A driver (overlay,
+ * vfs, btrfs, zfs) keeps containers in DRIVER-containers.
+ */
+static const char *const storage_configurations[] = {"etc/containers/storage.conf",
+						     "usr/share/containers/storage.conf"};
+static const struct {
+	const char *key, *directory;
+} storages[] = {
+	{"graphroot", "var/lib/containers/storage"},
+	{"runroot", "run/containers/storage"},
+};
+static const char driver_ending[] = "-containers";
+
+/* The lists there: [{"id":…, "names":[…]}]. */
 static const char *const lists[] = {"containers.json", "volatile-containers.json"};
 
 /* --- files --- */
@@ -111,8 +134,10 @@ static void keep(struct parts *parts, enum part part, const struct json_scalar *
 		text++;
 		length--;
 	}
-	if (length >= PART_MAX)
-		length = PART_MAX - 1;
+	if (length >= CONTAINER_NAME_MAX) {
+		parts->too_long = true;
+		return;
+	}
 	memcpy(parts->text[part], text, length);
 	parts->text[part][length] = '\0';
 }
@@ -204,7 +229,7 @@ static int take_element(struct json_reader *reader, const char *id, struct parts
 
 	*is_its = false;
 	json_reader_enter(reader);
-	while ((result = json_reader_member(reader, PART_MAX, &name, &length)) > 0) {
+	while ((result = json_reader_member(reader, MEMBER_MAX, &name, &length)) > 0) {
 		const bool is_id = length == 2 && memcmp(name, "id", 2) == 0;
 		const bool is_names = length == 5 && memcmp(name, "names", 5) == 0;
 		struct json_scalar scalar;
@@ -265,51 +290,145 @@ static void read_parts(int directory, const char *prefix, const char *id, const 
 
 static bool has_name(const struct parts *parts)
 {
-	return parts->text[PART_POD][0] != '\0' || parts->text[PART_NAME][0] != '\0';
+	return parts->text[PART_POD][0] != '\0' || parts->text[PART_NAME][0] != '\0' || parts->too_long;
 }
 
-static void look_in_runtime(int root, size_t runtime, const char *id, struct parts *parts)
+static void look_in_runtime(int root, const char *path, bool by_namespace, const char *file, const char *id,
+			    struct parts *parts)
 {
-	DIR *directory = file_open_directory(root, runtimes[runtime].directory);
+	DIR *directory = file_open_directory(root, path);
 	const struct dirent *entry;
 
 	if (directory == NULL)
 		return;
-	if (!runtimes[runtime].by_namespace) {
-		read_parts(dirfd(directory), ".", id, runtimes[runtime].file, parts);
+	if (!by_namespace) {
+		read_parts(dirfd(directory), ".", id, file, parts);
 	} else {
 		for (size_t i = 0; i < NAMESPACES_MAX && !has_name(parts); i++) {
 			entry = readdir(directory);
 			if (entry == NULL)
 				break;
 			if (entry->d_name[0] != '.')
-				read_parts(dirfd(directory), entry->d_name, id, runtimes[runtime].file,
-					   parts);
+				read_parts(dirfd(directory), entry->d_name, id, file, parts);
 		}
 	}
 	closedir(directory);
 }
 
-static void look_in_lists(int root, const char *id, struct parts *parts)
+/* Where Docker's configuration says that its state is; false where it says nothing. */
+static bool find_docker(int root, char path[static PATH_LENGTH_MAX])
 {
-	DIR *directory = file_open_directory(root, lists_directory);
 	struct buffer text = {0};
+	struct parts parts = {0};
 
-	for (size_t i = 0; directory != NULL && i < sizeof(lists) / sizeof(lists[0]) && !has_name(parts);
-	     i++) {
-		if (read_state(dirfd(directory), lists[i], &text) == 0)
+	if (file_read(root, docker_configuration, &text, FILE_BYTES_MAX) == 0)
+		take_state(&text, &parts);
+	buffer_release(&text);
+	return parts.text[PART_DATA_ROOT][0] == '/' &&
+	       snprintf(path, PATH_LENGTH_MAX, "%s/containers", parts.text[PART_DATA_ROOT] + 1) <
+		       PATH_LENGTH_MAX;
+}
+
+static void look_in_runtimes(int root, const char *id, struct parts *parts)
+{
+	char path[PATH_LENGTH_MAX];
+
+	if (find_docker(root, path))
+		look_in_runtime(root, path, false, runtimes[0].file, id, parts);
+	for (size_t i = 0; i < ARRAY_COUNT(runtimes) && !has_name(parts); i++)
+		look_in_runtime(root, runtimes[i].directory, runtimes[i].by_namespace, runtimes[i].file, id,
+				parts);
+}
+
+/* Looks in the state that a driver keeps, below DIRECTORY/DRIVER. */
+static void look_in_driver(int directory, const char *driver, const char *id, struct parts *parts)
+{
+	struct buffer text = {0};
+	char path[PATH_LENGTH_MAX];
+
+	read_parts(directory, driver, id, "userdata/config.json", parts);
+	for (size_t i = 0; i < ARRAY_COUNT(lists) && !has_name(parts); i++) {
+		snprintf(path, sizeof(path), "%s/%s", driver, lists[i]);
+		if (read_state(directory, path, &text) == 0)
 			take_list(&text, id, parts);
 	}
-	if (directory != NULL)
-		closedir(directory);
 	buffer_release(&text);
 }
 
+static void look_in_storage(int root, const char *path, const char *id, struct parts *parts)
+{
+	DIR *directory = file_open_directory(root, path);
+	const struct dirent *entry;
+	size_t drivers = 0;
+
+	while (directory != NULL && drivers < DRIVERS_MAX && !has_name(parts) &&
+	       (entry = readdir(directory)) != NULL) {
+		const size_t length = strlen(entry->d_name), ending = sizeof(driver_ending) - 1;
+
+		if (length <= ending || strcmp(entry->d_name + length - ending, driver_ending) != 0)
+			continue;
+		look_in_driver(dirfd(directory), entry->d_name, id, parts);
+		drivers++;
+	}
+	if (directory != NULL)
+		closedir(directory);
+}
+
+/* The absolute path, without its slash, that a key of the section [storage] has; false where there is none.
+ */
+static bool find_storage(const struct buffer *configuration, const char *wanted,
+			 char path[static PATH_LENGTH_MAX])
+{
+	struct text rest = text_of(configuration), line, key, value;
+	bool in_section = false;
+
+	while (text_next_line(&rest, &line)) {
+		line = text_trim(line);
+		if (line.length != 0 && line.data[0] == '[')
+			in_section = text_starts_with(line, "[storage]");
+		if (!in_section || !text_split(line, '=', &key, &value) || !text_equals(key, wanted))
+			continue;
+		value = text_trim(value);
+		/* "/a" or '/a', and maybe a comment */
+		if (value.length < 3 || (value.data[0] != '"' && value.data[0] != '\'') ||
+		    value.data[1] != '/' ||
+		    !text_split((struct text){value.data + 2, value.length - 2}, value.data[0], &key,
+				&value) ||
+		    key.length == 0 || key.length >= PATH_LENGTH_MAX)
+			return false;
+		memcpy(path, key.data, key.length);
+		path[key.length] = '\0';
+		return true;
+	}
+	return false;
+}
+
+static void look_in_storages(int root, const char *id, struct parts *parts)
+{
+	struct buffer configuration = {0};
+	char path[PATH_LENGTH_MAX];
+	int result = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_COUNT(storage_configurations) && result < 0; i++)
+		result = file_read(root, storage_configurations[i], &configuration, FILE_BYTES_MAX);
+	for (size_t i = 0; i < ARRAY_COUNT(storages) && !has_name(parts); i++) {
+		if (result == 0 && find_storage(&configuration, storages[i].key, path))
+			look_in_storage(root, path, id, parts);
+		if (!has_name(parts))
+			look_in_storage(root, storages[i].directory, id, parts);
+	}
+	buffer_release(&configuration);
+}
+
+/* Appends a name that is not too long; what is cut may be another's. */
 static void append_name(const struct parts *parts, struct buffer *name)
 {
 	static const char of_pod[] = "k8s_";
 	const char *namespace = parts->text[PART_NAMESPACE], *container = parts->text[PART_CONTAINER];
+	const size_t before = name->length;
 
+	if (parts->too_long)
+		return;
 	/* labels of a Docker image are among those of its container: one of a pod is called k8s_… by
 	 * cri-dockerd */
 	if (parts->text[PART_POD][0] == '\0' ||
@@ -321,6 +440,8 @@ static void append_name(const struct parts *parts, struct buffer *name)
 	/* the one that keeps the namespaces of a pod has no name of its own */
 	buffer_append_format(name, "%s%s%s/%s", namespace, namespace[0] != '\0' ? "/" : "",
 			     parts->text[PART_POD], container[0] != '\0' ? container : "pause");
+	if (name->length - before >= CONTAINER_NAME_MAX)
+		name->length = before;
 }
 
 void container_name_in_state(const struct buffer *text, struct buffer *name)
@@ -348,10 +469,9 @@ int container_look_up(int directory, const void *argument, size_t size, struct b
 	if (root < 0)
 		return -errno;
 	if (size >= CONTAINER_ID_LENGTH && container_find_id(id, CONTAINER_ID_LENGTH) != NULL) {
-		for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]) && !has_name(&parts); i++)
-			look_in_runtime(root, i, id, &parts);
+		look_in_runtimes(root, id, &parts);
 		if (!has_name(&parts))
-			look_in_lists(root, id, &parts);
+			look_in_storages(root, id, &parts);
 		append_name(&parts, answer);
 	}
 	if (directory < 0)
@@ -359,22 +479,80 @@ int container_look_up(int directory, const void *argument, size_t size, struct b
 	return 0;
 }
 
-void containers_read(struct reader *reader, struct snapshot *snapshot)
+/* --- whose the directories are --- */
+
+/* The hierarchies of v1 in which runtimes make cgroups. */
+static const char *const old_hierarchies[] = {"pids", "memory", "name=systemd"};
+
+/* Whether a directory of cgroups, of v2 or else of v1, is root's: 1 or 0, or a negative errno. */
+static int is_roots(const struct roots *roots, const char *path, size_t length)
+{
+	struct buffer mount_point = {0}, mount_root = {0};
+	int directory = cgroup_open(roots, path, length, O_PATH | O_DIRECTORY), mount, result;
+	struct stat status;
+
+	for (size_t i = 0; i < ARRAY_COUNT(old_hierarchies) && directory < 0; i++) {
+		mount = roots_open_hierarchy(roots, old_hierarchies[i], &mount_point, &mount_root);
+		if (mount < 0)
+			continue;
+		directory = cgroup_open_below(mount, mount_root.data, path, length, O_PATH | O_DIRECTORY);
+		close(mount);
+	}
+	buffer_release(&mount_point);
+	buffer_release(&mount_root);
+	if (directory < 0)
+		return directory;
+	result = fstat(directory, &status) == 0 ? status.st_uid == 0 : -errno;
+	close(directory);
+	return result;
+}
+
+/* Looks whose the directories above an id are, from the outermost on. */
+static void look_at_owners(const struct roots *roots, const char *path, const char *id)
+{
+	size_t parent = 0;
+
+	for (const char *end = path + 1; end < id; end++) {
+		const size_t length = (size_t)(end - path);
+		int result;
+
+		if (*end != '/')
+			continue;
+		result = is_roots(roots, path, length);
+		if (result < 0)
+			return;
+		if (result == 0) {
+			container_directory_set(path, length, true);
+			return;
+		}
+		parent = length;
+	}
+	container_directory_set(path, parent, false);
+}
+
+/* Whether the id in a path counts. */
+static bool is_to_be_named(const struct roots *roots, const char *path, const char *id)
+{
+	if (container_owner(path, id) == CONTAINER_OWNER_UNKNOWN)
+		look_at_owners(roots, path, id);
+	return container_owner(path, id) == CONTAINER_OWNER_ROOT;
+}
+
+void containers_read(const struct roots *roots, struct reader *reader, struct snapshot *snapshot)
 {
 	struct buffer name = {0};
 	size_t count = 0;
 
 	for (size_t i = 0; i < snapshot->triple_count && count < LOOKED_UP_AT_ONCE; i++) {
-		const uint32_t path = snapshot->triples[i].cgroup;
-		const char *id;
+		const uint32_t id_of_path = snapshot->triples[i].cgroup;
+		const char *path = string_pool_text(&snapshot->strings, id_of_path), *id;
 		int result;
 
 		/* threads of a cgroup mostly follow one another */
-		if (i != 0 && path == snapshot->triples[i - 1].cgroup)
+		if (i != 0 && id_of_path == snapshot->triples[i - 1].cgroup)
 			continue;
-		id = container_find_id(string_pool_text(&snapshot->strings, path),
-				       string_pool_length(&snapshot->strings, path));
-		if (id == NULL || container_names_know(id))
+		id = container_find_own_id(path, string_pool_length(&snapshot->strings, id_of_path));
+		if (id == NULL || !is_to_be_named(roots, path, id) || container_names_know(id))
 			continue;
 		result = reader_call(reader, THE_RUNTIMES, container_look_up, -1, id, CONTAINER_ID_LENGTH,
 				     &name);

@@ -98,8 +98,76 @@ static void test_runtimes(void **state)
 	expect_name(ID, "cache");
 	write_file(PODMAN, "volatile-containers.json", "[{\"names\":[\"job\"],\"id\":\"" ID "\"}]");
 	expect_name(ID, "job");
+	write_file("run/containers/storage/vfs-containers", "volatile-containers.json",
+		   "[{\"names\":[\"transient\"],\"id\":\"" ID "\"}]");
+	expect_name(ID, "transient");
 	expect_name(ID, "");
 	expect_name("not an id", "");
+}
+
+#define LIST(name) "[{\"id\":\"" ID "\",\"names\":[\"" name "\"]}]"
+
+/* Podman's state wherever its driver and its configuration put it, and Docker's. */
+static void test_places(void **state)
+{
+	static const char *const drivers[] = {"overlay", "vfs", "btrfs", "zfs", "aufs"};
+	char directory[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+		snprintf(directory, sizeof(directory), "var/lib/containers/storage/%s-containers",
+			 drivers[i]);
+		write_file(directory, "containers.json", LIST("cache"));
+		expect_name(ID, "cache");
+	}
+	write_file(
+		"etc/containers", "storage.conf",
+		"# graphroot = \"/wrong\"\n[engine]\ngraphroot = \"/wrong\"\n[storage]\ndriver = \"btrfs\"\n"
+		"  graphroot=\"/data/pods\" # \"here\"\n");
+	write_file("usr/share/containers", "storage.conf", "[storage]\ngraphroot = \"/other\"\n");
+	write_file("wrong/vfs-containers", "containers.json", LIST("wrong"));
+	write_file("other/vfs-containers", "containers.json", LIST("other"));
+	write_file("data/pods/btrfs-containers", "containers.json", LIST("here"));
+	expect_name(ID, "here");
+	write_file("usr/share/containers", "storage.conf", "[storage]\nrunroot = '/srv/run'\n");
+	write_file("srv/run/vfs-containers/" ID "/userdata", "config.json",
+		   "{\"annotations\":{\"io.kubernetes.container.name\":\"db\","
+		   "\"io.kubernetes.pod.name\":\"db-0\"}}");
+	expect_name(ID, "db-0/db");
+	/* as before where it says nothing, or what is no path */
+	write_file("etc/containers", "storage.conf", "[storage]\ngraphroot = relative\ngraphroot\n");
+	write_file(PODMAN, "containers.json", LIST("usual"));
+	expect_name(ID, "usual");
+	write_file("etc/docker", "daemon.json", "{\"debug\":true,\"data-root\":\"/data/docker\"}");
+	write_file("data/docker/containers/" ID, "config.v2.json", "{\"Name\":\"/moved\"}");
+	expect_name(ID, "moved");
+	write_file("etc/docker", "daemon.json", "{\"data-root\":\"/gone\"}");
+	write_file(DOCKER, "config.v2.json", "{\"Name\":\"/stays\"}");
+	expect_name(ID, "stays");
+}
+
+/* No name is cut, since two would be one: it is there or not. */
+static void test_long_names(void **state)
+{
+	char text[3 * CONTAINER_NAME_MAX], name[CONTAINER_NAME_MAX + 1];
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	name[CONTAINER_NAME_MAX - 1] = '\0';
+	snprintf(text, sizeof(text), "{\"Name\":\"/%s\"}", name);
+	write_file(DOCKER, "config.v2.json", text);
+	expect_name(ID, name);
+	snprintf(text, sizeof(text), "{\"Name\":\"/%sm\"}", name);
+	write_file(DOCKER, "config.v2.json", text);
+	expect_name(ID, "");
+	/* nor are several parts */
+	name[CONTAINER_NAME_MAX / 2] = '\0';
+	snprintf(text, sizeof(text),
+		 "{\"annotations\":{\"io.kubernetes.cri.sandbox-name\":\"%s\","
+		 "\"io.kubernetes.cri.sandbox-namespace\":\"%s\"}}",
+		 name, name);
+	write_file(CRI, "config.json", text);
+	expect_name(ID, "");
 }
 
 /* What is no state file, or leads elsewhere, takes no time and gives no name. */
@@ -167,8 +235,15 @@ static void test_paths(void **state)
 	expect_id("/kubepods/besteffort/pod1b2c/" ID, ID);
 	expect_id("/machine.slice/libpod-" ID ".scope/container", ID);
 	expect_id("/system.slice/containerd.service/kubepods-pod1.slice:cri-containerd:" ID, ID);
-	/* a container within one */
-	expect_id("/docker/" OTHER "/docker/" ID, ID);
+	expect_id("/system.slice/web.service/libpod-payload-" ID, ID);
+	/* a container within one is a part of it */
+	expect_id("/docker/" OTHER "/docker/" ID, OTHER);
+	/* what watches a container is not in it */
+	expect_id("/machine.slice/libpod-conmon-" ID ".scope", NULL);
+	expect_id("/system.slice/crio-conmon-" ID ".scope", NULL);
+	expect_id("/libpod_parent/conmon-" ID, NULL);
+	expect_id("/machine.slice/libpod-myconmon-" ID ".scope", ID);
+	expect_id("/docker/" OTHER "/libpod-conmon-" ID ".scope", OTHER);
 	expect_id("/system.slice/docker.service", NULL);
 	expect_id("/" ID "0", NULL);
 	expect_id("/docker/0123456789abcdef", NULL);
@@ -187,6 +262,8 @@ static void expect_label(const char *path, const char *label)
 
 static void test_names(void **state)
 {
+	static const char inner[] = "/lxc.payload.web/docker/" ID;
+
 	(void)state;
 	expect_label("/docker/" ID, "3f4e0b6a9d1c");
 	assert_false(container_names_know(ID));
@@ -202,10 +279,87 @@ static void test_names(void **state)
 		     "editor.service");
 	expect_label("/system.slice/postgresql.service/workers", "postgresql.service");
 	expect_label("/user.slice/user-1000.slice/session-3.scope", "session-3.scope");
-	expect_label("/lxc.payload.web/system.slice", "system.slice");
+	/* systems in a container have units, too */
+	expect_label("/lxc.payload.web/system.slice", "web");
+	expect_label("/lxc.payload.web/system.slice/nginx.service", "web/nginx.service");
+	expect_label("/lxc/web/init.scope", "web/init.scope");
+	expect_label("/lxc.payload/web.a/system.slice/nginx.service/worker", "web.a/nginx.service");
+	expect_label("/lxc.monitor.web", "lxc.monitor.web");
+	expect_label("/machine.slice/machine-a\\x2db.scope/payload/system.slice/nginx.service",
+		     "a-b/nginx.service");
+	expect_label("/machine.slice/systemd-nspawn@web.service/payload", "web");
+	expect_label("/machine.slice/machine-a\\x2fb\\x01.scope/payload", "a\\x2fb\\x01");
+	expect_label("/machine.slice/machine-web.scope/supervisor", "machine-web.scope");
+	expect_label("/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0",
+		     "machine-qemu\\x2d3\\x2dweb.scope");
+	expect_label("/machine.slice/libpod-conmon-" ID ".scope", "libpod-conmon-" ID ".scope");
+	/* ids in there are not of this host */
+	expect_label("/lxc.payload.web/system.slice/docker-" ID ".scope", "web/3f4e0b6a9d1c");
+	assert_null(container_find_own_id(inner, strlen(inner)));
+	assert_true(container_has(inner, strlen(inner)));
+	assert_false(container_has("/system.slice/nginx.service", 27));
 	expect_label("/batch", "batch");
 	expect_label("/", "/");
 	expect_label("", "/");
+}
+
+/* Of ids that begin alike each is found. */
+static void test_alike(void **state)
+{
+	char id[CONTAINER_ID_LENGTH + 1], name[32], path[128];
+
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		for (unsigned int i = 0; i < 65; i++) {
+			snprintf(id, sizeof(id), "%.16s%048u", OTHER, i);
+			snprintf(name, sizeof(name), "alike-%u", i);
+			snprintf(path, sizeof(path), "/docker/%s", id);
+			if (turn == 0)
+				container_names_set(id, name);
+			assert_true(container_names_know(id));
+			expect_label(path, name);
+		}
+	}
+}
+
+static void set_directory(const char *path, bool is_users)
+{
+	container_directory_set(path, strlen(path), is_users);
+}
+
+static enum container_owner owner_of(const char *path)
+{
+	return container_owner(path, container_find_id(path, strlen(path)));
+}
+
+/* An id below a directory of a user has no name, wherever that is, until it is root's. */
+static void test_owners(void **state)
+{
+	static const char path[] = "/system.slice/build.service/jobs/docker-" ID ".scope";
+
+	(void)state;
+	container_names_set(ID, "payroll");
+	assert_int_equal(owner_of(path), CONTAINER_OWNER_UNKNOWN);
+	expect_label(path, "payroll");
+	set_directory("/system.slice/build.service", true);
+	assert_int_equal(owner_of(path), CONTAINER_OWNER_USER);
+	expect_label(path, "3f4e0b6a9d1c");
+	expect_label("/system.slice/build.service/" ID, "3f4e0b6a9d1c");
+	expect_label("/system.slice/builder.service/" ID, "payroll");
+	expect_label("/system.slice/docker-" ID ".scope", "payroll");
+	set_directory("/system.slice/build.service", false);
+	set_directory("/system.slice/build.service/jobs", false);
+	assert_int_equal(owner_of(path), CONTAINER_OWNER_ROOT);
+	expect_label(path, "payroll");
+	/* root has a manager as well */
+	expect_label("/user.slice/user-0.slice/user@0.service/" ID, "3f4e0b6a9d1c");
+	set_directory("/user.slice/user-0.slice/user@0.service", false);
+	expect_label("/user.slice/user-0.slice/user@0.service/" ID, "payroll");
+	/* at the top */
+	assert_int_equal(owner_of("/" ID), CONTAINER_OWNER_UNKNOWN);
+	set_directory("", false);
+	assert_int_equal(owner_of("/" ID), CONTAINER_OWNER_ROOT);
+	expect_label("/" ID, "payroll");
 }
 
 /* However many there were, those in use stay, and no more are kept than there is room for. */
@@ -246,8 +400,11 @@ static int remove_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runtimes), cmocka_unit_test(test_harm),    cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_names),    cmocka_unit_test(test_forgets),
+		cmocka_unit_test(test_runtimes),   cmocka_unit_test(test_places),
+		cmocka_unit_test(test_long_names), cmocka_unit_test(test_harm),
+		cmocka_unit_test(test_paths),      cmocka_unit_test(test_names),
+		cmocka_unit_test(test_alike),      cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_forgets),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);
