@@ -244,7 +244,8 @@ static const char *find_cgroup(struct reading *reading, uint64_t id)
 
 	if (path != NULL)
 		return path;
-	path = find_shown_cgroup(&reading->round->capture->roots, id, room);
+	if ((id & TASK_CGROUP_PAIR) == 0)
+		path = find_shown_cgroup(&reading->round->capture->roots, id, room);
 	if (path == NULL)
 		path = round_known_cgroup(reading->round, id);
 	return path != NULL ? cgroup_paths_add(known, id, path, strlen(path)) : NULL;

@@ -191,6 +191,10 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 	/* what lies outside of ctop's own cgroup namespace has no path that can be opened */
 	if (names == NULL)
 		names = find_alike(taking->snapshot, waits);
+	if (names != NULL && (waits->names->cgroup & TASK_CGROUP_PAIR) != 0)
+		cgroup_paths_add(&watch->cgroups, waits->names->cgroup,
+				 snapshot_text(taking->snapshot, names->cgroup),
+				 string_pool_length(strings, names->cgroup));
 	return names != NULL ? names->cgroup : string_pool_intern(strings, ended_name, strlen(ended_name));
 }
 

@@ -469,6 +469,8 @@ static enum cgroup_proof prove_path(const struct roots *roots, uint64_t id, stru
 	struct stat status;
 	int directory, result;
 
+	if ((id & TASK_CGROUP_PAIR) != 0)
+		return CGROUP_LIKELY;
 	if (path.length == 0)
 		return CGROUP_CERTAIN; /* no hierarchy of v2 */
 	directory = cgroup_open(roots, path.data, path.length, O_PATH);

@@ -20,6 +20,7 @@
 #include "capture/host/cgroup.h"
 #include "capture/procfs/procfs.h"
 #include "capture/procfs/thread_file.h"
+#include "snapshot/container_names.h"
 
 /* Whether PATH/cgroup.type lets threads be spread over the cgroups below (cgroup-v2.rst, "Threads"). */
 static bool is_threaded(int directory, const char *path, struct buffer *text)
@@ -86,14 +87,33 @@ static bool threads_may_differ(struct round *round, const char *path, size_t len
 	return known != 0;
 }
 
+/*
+ * Takes the path of the first hierarchy of v1 in which the thread is in a container. Where the controllers
+ * are those of v1, runtimes make cgroups there, and that of v2 is the root or that of the runtime.
+ */
+static void find_old_container(struct text rest, struct text *ret_path)
+{
+	struct text controllers, path;
+
+	while (procfs_next_cgroup(&rest, &controllers, &path)) {
+		if (!container_has(path.data, path.length))
+			continue;
+		*ret_path = path;
+		return;
+	}
+}
+
 enum reason round_read_cgroup_path(struct round *round, int tasks, uint32_t tid, struct text *ret_path)
 {
 	struct buffer *text = &round->capture->text;
 	enum reason reason = thread_file_read_source(tasks, tid, SOURCE_CGROUP, text);
 
 	/* A host without cgroup v2 has no such line; then the path is empty and nothing failed. */
+	if (reason == REASON_READ && procfs_parse_cgroup(text->data, text->length, ret_path) &&
+	    container_has(ret_path->data, ret_path->length))
+		return reason;
 	if (reason == REASON_READ)
-		procfs_parse_cgroup(text->data, text->length, ret_path);
+		find_old_container(text_of(text), ret_path);
 	return reason;
 }
 

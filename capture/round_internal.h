@@ -378,8 +378,8 @@ bool round_is_own(const struct round *round, uint32_t tgid);
 uint32_t round_read_name(struct round *round, int directory, uint32_t id);
 
 /*
- * Reads the path of a thread's cgroup into capture->text, where `*ret_path` points. `tasks` is the task
- * directory of its process.
+ * Reads the path of a thread's cgroup into capture->text, where `*ret_path` points: that of v2, or of v1
+ * where only that one leads into a container. `tasks` is the task directory of its process.
  */
 enum reason round_read_cgroup_path(struct round *round, int tasks, uint32_t tid, struct text *ret_path);
 

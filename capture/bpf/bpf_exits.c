@@ -59,6 +59,7 @@ static struct exits *load_object(struct bpf_scope scope, struct arena *arena,
 		return NULL;
 	}
 	object->rodata->scoped = scope.count != 0;
+	object->rodata->old_hierarchy = bpf_find_old_hierarchy();
 	*ret_result = bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 	return object;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/rights.h"
+#include "capture/bpf/task_record.h"
 
 enum {
 	SMALL_FILE = 4096,
@@ -93,6 +95,31 @@ struct feature_result bpf_check(void)
 			"are not enough",
 			NULL);
 	return feature_on();
+}
+
+uint32_t bpf_find_old_hierarchy(void)
+{
+	static const struct {
+		const char *controller;
+		uint32_t hierarchy;
+	} known[] = {{"pids", OLD_HIERARCHY_PIDS}, {"memory", OLD_HIERARCHY_MEMORY}};
+	struct buffer text = {0};
+	uint32_t found = OLD_HIERARCHY_NONE;
+
+	/* a controller of v2 is in hierarchy 0: cgroups(7) */
+	if (file_read(AT_FDCWD, "/proc/cgroups", &text, SMALL_FILE) == 0) {
+		for (size_t i = 0; i < ARRAY_COUNT(known) && found == OLD_HIERARCHY_NONE; i++) {
+			const char *line = strstr(text.data, known[i].controller);
+			unsigned int hierarchy;
+
+			if (line != NULL && line > text.data && line[-1] == '\n' &&
+			    sscanf(line + strlen(known[i].controller), "\t%u", &hierarchy) == 1 &&
+			    hierarchy != 0)
+				found = known[i].hierarchy;
+		}
+	}
+	buffer_release(&text);
+	return found;
 }
 
 ssize_t bpf_iterator_read(int descriptor, const atomic_bool *cancel, unsigned char **bytes, size_t *capacity)

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/arena.h"
@@ -32,6 +33,9 @@ struct feature_result bpf_check(void);
 
 /* Whether a capability of linux/capability.h is effective for the calling thread. */
 bool bpf_has_capability(int capability);
+
+/* The hierarchy of cgroup v1 by which this host's containers may be told apart: OLD_HIERARCHY_…. */
+uint32_t bpf_find_old_hierarchy(void);
 
 /*
  * Reads all that the file of an iterator hands over into `*bytes` (of `*capacity` bytes, grown as needed; the

@@ -94,6 +94,7 @@ static struct feature_result load_object(struct bpf_latency *latency, struct bpf
 		latency->shard_count *= 2;
 	object->rodata->shard_mask = latency->shard_count - 1;
 	object->rodata->scoped = scope.count != 0;
+	object->rodata->old_hierarchy = bpf_find_old_hierarchy();
 	object->rodata->own_process = scope.count == 0 ? (uint32_t)getpid() : 0;
 	bpf_map__set_max_entries(object->maps.counts,
 				 latency_record_counts(LATENCY_COUNTERS, latency->shard_count));

@@ -160,6 +160,7 @@ static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, u
 	object->rodata->mask_words = mask_words(tasks);
 	object->rodata->cpu_count = (uint32_t)cpu_set_count(&tasks->cpu_sets, tasks->cpus);
 	object->rodata->scoped = scoped;
+	object->rodata->old_hierarchy = bpf_find_old_hierarchy();
 	bpf_program__set_autoload(object->progs.walk_tasks, extras.walk && !scoped);
 	bpf_program__set_autoload(object->progs.walk_process, extras.walk && scoped);
 	bpf_program__set_autoload(object->progs.read_clock, extras.clock);

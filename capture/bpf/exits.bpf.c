@@ -109,7 +109,7 @@ static __always_inline void fill_key(const struct task_struct *task, struct exit
 	__builtin_memcpy(key->process, task->comm, sizeof(key->process));
 	if (leader->tgid == task->tgid)
 		__builtin_memcpy(key->process, leader->comm, sizeof(key->process));
-	key->cgroup = task->cgroups->dfl_cgrp->kn->id;
+	key->cgroup = cgroup_of(task);
 	key->kernel = (task->flags & TASK_KERNEL_THREAD) != 0;
 }
 

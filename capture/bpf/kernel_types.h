@@ -107,10 +107,21 @@ struct kernfs_node {
 
 struct cgroup {
 	struct kernfs_node *kn;
+	int level; /* 0: the root of its hierarchy */
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
 };
 
 struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* by cgroup_subsys_id */
 	struct cgroup *dfl_cgrp;
+};
+
+enum cgroup_subsys_id {
+	memory_cgrp_id,
+	pids_cgrp_id,
 };
 
 struct cred {
@@ -234,6 +245,29 @@ static __always_inline void fill_io(const struct task_struct *task, __u64 io[TAS
 		io[5] = task->ioac.write_bytes;
 		io[6] = task->ioac.cancelled_write_bytes;
 	}
+}
+
+const volatile __u32 old_hierarchy; /* OLD_HIERARCHY_… of this host */
+
+/*
+ * The id of the task's cgroup of v2, or, where it is in one of v1 as well, TASK_CGROUP_PAIR and the lower
+ * halves of both: runtimes make no cgroup of v2 on hosts whose controllers are those of v1.
+ */
+static __always_inline __u64 cgroup_of(const struct task_struct *task)
+{
+	const struct css_set *set = task->cgroups;
+	const __u64 id = set->dfl_cgrp->kn->id;
+	const struct cgroup *cgroup;
+
+	if (old_hierarchy == OLD_HIERARCHY_PIDS &&
+	    bpf_core_enum_value_exists(enum cgroup_subsys_id, pids_cgrp_id))
+		cgroup = set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, pids_cgrp_id)]->cgroup;
+	else if (old_hierarchy == OLD_HIERARCHY_MEMORY &&
+		 bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		cgroup = set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id)]->cgroup;
+	else
+		return id;
+	return cgroup->level == 0 ? id : TASK_CGROUP_PAIR | (id & 0x7fffffff) << 32 | (__u32)cgroup->kn->id;
 }
 
 /*

@@ -232,7 +232,7 @@ static __always_inline __u32 version_of(__u32 index)
 static __always_inline __u32 slot_of(struct task_struct *trusted, struct latency_times *times)
 {
 	const struct task_struct *task = plain_task(trusted), *leader = task->group_leader;
-	__u64 cgroup = task->cgroups->dfl_cgrp->kn->id;
+	__u64 cgroup = cgroup_of(task);
 	__u32 index = times->slot, *found;
 	struct latency_slot *slot;
 

@@ -25,6 +25,16 @@ enum {
 	TASK_IN_FREEZER = 1 << 4, /* the freezer of cgroup v2 stops it */
 };
 
+/* Controllers of cgroup v1 by which containers are told apart, if the host has them there. */
+enum {
+	OLD_HIERARCHY_NONE,
+	OLD_HIERARCHY_PIDS,
+	OLD_HIERARCHY_MEMORY,
+};
+
+/* In place of the id of a cgroup of v2: bits of that, and of one of v1. No id is so large. */
+#define TASK_CGROUP_PAIR (1ULL << 63)
+
 /* Facts about this kernel, the same in every record: task_kernel of the objects. */
 enum {
 	TASK_KERNEL_SLICE = 1 << 0,           /* se.slice */
@@ -64,7 +74,7 @@ struct task_record {
 	__u64 start_boottime;
 	__u32 tgid, tid; /* in the initial pid namespace */
 	char comm[TASK_COMM_SIZE];
-	__u64 cgroup;         /* id of its cgroup of the default hierarchy (v2) */
+	__u64 cgroup;         /* id of its cgroup of the default hierarchy (v2), or TASK_CGROUP_PAIR … */
 	__u64 cpus;           /* hash of cpus_mask */
 	__u64 thread_pointer; /* 0 where the architecture is not known */
 	__u64 run_time, run_delay, timeslices;

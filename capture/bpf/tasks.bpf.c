@@ -151,7 +151,7 @@ static __always_inline void fill_record(struct task_struct *task, struct task_re
 	record->tgid = task->tgid;
 	record->tid = task->pid;
 	__builtin_memcpy(record->comm, task->comm, sizeof(record->comm));
-	record->cgroup = plain->cgroups->dfl_cgrp->kn->id;
+	record->cgroup = cgroup_of(plain);
 	record->cpus = hash_cpus(task);
 	record->thread_pointer = 0;
 	if (bpf_core_field_exists(task->thread.fsbase))

@@ -362,8 +362,11 @@ static void read_record(struct walk *walk, struct cgroup_record *record)
 		read_files(walk, directory, record);
 		close(directory);
 	} else {
-		/* removed, as the kernel's " (deleted)" at the end of the path tells */
-		set_missing(record, directory == -ENOENT ? REASON_UNREADABLE : root_reason(directory));
+		/* one of v1, or removed, as the kernel's " (deleted)" at the end of the path tells */
+		set_missing(record, directory != -ENOENT ? root_reason(directory)
+				    : walk->controllers_known && walk->controllers.length == 0
+					    ? REASON_NOT_IN_KERNEL
+					    : REASON_UNREADABLE);
 	}
 }
 

@@ -19,29 +19,51 @@
 #define BARE_ID "ba2e00000000000000000000000000000000000000000000000000000000cccc"
 
 enum {
-	CONTAINERS = 3,
+	ALIKE = 65, /* of a user, with ids that begin as one of root's: more than are looked up at once */
+	USER = 12345,
 };
 
+/* Directories of cgroups, each after the one that it is in, and who runs there; NULL for nobody. */
 static const struct {
 	const char *cgroup, *process;
-} containers[CONTAINERS] = {
+} containers[] = {
 	{"docker-" DOCKER_ID ".scope", "boxed-web"},
 	{POD_ID, "boxed-cart"},
 	{"docker-" BARE_ID ".scope", "boxed-bare"},
+	{"docker-" BARE_ID ".scope/docker-" DOCKER_ID ".scope", "boxed-inner"},
+	{"libpod-conmon-" DOCKER_ID ".scope", "boxed-conmon"},
+	{"lxc.payload.lx", NULL},
+	{"lxc.payload.lx/nginx.service", "boxed-lxc"},
+	{"machine-nsp\\x2da.scope", NULL},
+	{"machine-nsp\\x2da.scope/payload", NULL},
+	{"machine-nsp\\x2da.scope/payload/nginx.service", "boxed-nspawn"},
+	{"nginx.service", "boxed-nginx"},
 };
 
-static char parent[320];
-static pid_t children[CONTAINERS];
+enum {
+	CONTAINERS = sizeof(containers) / sizeof(containers[0]),
+	OLD = 4, /* of v1 */
+	CGROUPS = ALIKE + 2 + CONTAINERS + OLD,
+};
 
-static pid_t start_in(const char *cgroup, const char *process)
+/* Cgroups that were made, and processes that were started. */
+static char parent[320];
+static char *made[CGROUPS];
+static pid_t children[CGROUPS];
+static size_t count;
+
+static bool make(const char *directory, const char *process)
 {
 	char path[512];
 	pid_t child;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s", parent, cgroup);
-	if (mkdir(path, 0755) != 0)
-		return -1;
+	assert_true(count < CGROUPS);
+	if (mkdir(directory, 0755) != 0)
+		return false;
+	made[count++] = strdup(directory);
+	if (process == NULL)
+		return true;
 	child = fork();
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -49,17 +71,34 @@ static pid_t start_in(const char *cgroup, const char *process)
 		for (;;)
 			pause();
 	}
-	snprintf(path, sizeof(path), "%s/%s/cgroup.procs", parent, cgroup);
+	children[count - 1] = child;
+	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
 	file = fopen(path, "we");
 	assert_non_null(file);
 	fprintf(file, "%d\n", (int)child);
 	assert_int_equal(fclose(file), 0);
-	return child;
+	return true;
+}
+
+/* A user's cgroup, and in it the id of root's container, and others that begin in the same way. */
+static void make_thieves(void)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/given", parent);
+	assert_true(make(path, NULL));
+	assert_int_equal(chown(path, USER, USER), 0);
+	for (unsigned int i = 0; i < ALIKE; i++) {
+		snprintf(path, sizeof(path), "%s/given/%.16s%048u", parent, DOCKER_ID, i);
+		assert_true(make(path, "boxed-alike"));
+	}
+	snprintf(path, sizeof(path), "%s/given/docker-%s.scope", parent, DOCKER_ID);
+	assert_true(make(path, "boxed-thief"));
 }
 
 static int start_all(void **state)
 {
-	char mounted[256];
+	char mounted[256], path[512];
 
 	(void)state;
 	if (!find_cgroup2(mounted))
@@ -71,30 +110,38 @@ static int start_all(void **state)
 		rmdir(parent);
 		return 0;
 	}
-	for (size_t i = 0; i < CONTAINERS; i++)
-		children[i] = start_in(containers[i].cgroup, containers[i].process);
+	make_thieves();
+	for (size_t i = 0; i < CONTAINERS; i++) {
+		snprintf(path, sizeof(path), "%s/%s", parent, containers[i].cgroup);
+		assert_true(make(path, containers[i].process));
+	}
 	return 0;
+}
+
+static void end(size_t index)
+{
+	if (children[index] > 0) {
+		kill(children[index], SIGKILL);
+		waitpid(children[index], NULL, 0);
+	}
+	await("the cgroup to be empty", rmdir(made[index]) == 0);
+	free(made[index]);
 }
 
 static int end_all(void **state)
 {
-	char path[512];
-
 	(void)state;
-	for (size_t i = 0; i < CONTAINERS; i++) {
-		if (children[i] <= 0)
-			continue;
-		kill(children[i], SIGKILL);
-		waitpid(children[i], NULL, 0);
-		snprintf(path, sizeof(path), "%s/%s", parent, containers[i].cgroup);
-		await("the cgroup to be empty", rmdir(path) == 0);
-	}
-	return parent[0] != '\0' && children[0] > 0 ? rmdir(parent) : 0;
+	if (count == 0)
+		return 0;
+	while (count != 0)
+		end(--count);
+	await("the cgroup to be empty", rmdir(parent) == 0);
+	return 0;
 }
 
 static void need_containers(void)
 {
-	if (children[0] <= 0)
+	if (count == 0)
 		skip_test("needs CAP_SYS_ADMIN to mount, and a cgroup (v2) that can be written");
 }
 
@@ -117,22 +164,83 @@ static void test_live(void **state)
 {
 	(void)state;
 	need_containers();
-	expect_output((const char *[]){"-b", "-n", "1", "-g", "container", "--columns", "thr", "--format",
-				       "tsv", "--limit", "0", NULL},
-		      (const char *[]){"\tshop-web-1\t1", "\tshop/cart-0/app\t1", "\tba2e00000000\t1", NULL},
+	expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "-g", "container", "--columns", "thr",
+				       "--format", "tsv", "--limit", "0", NULL},
+		      (const char *[]){"\tshop-web-1\t1", "\tshop/cart-0/app\t1", "\tba2e00000000\t2", NULL},
 		      NULL);
-	expect_output((const char *[]){"-b", "-n", "1", "-g", "thread-exact", "-c", "shop/cart-0",
-				       "--columns", "container", "--format", "tsv", "--limit", "0", NULL},
+	expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "-g", "thread-exact", "-c",
+				       "shop/cart-0", "--columns", "container", "--format", "tsv", "--limit",
+				       "0", NULL},
 		      (const char *[]){"\tboxed-cart\tshop/cart-0/app", NULL}, "boxed-web");
-	expect_output((const char *[]){"-b", "-n", "1", "--filter", "container = shop-web-1", "--columns",
-				       "thr", "--format", "tsv", "--limit", "0", NULL},
+	expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "--filter", "container = shop-web-1",
+				       "--columns", "thr", "--format", "tsv", "--limit", "0", NULL},
 		      (const char *[]){"\tboxed-web\t1", NULL}, "boxed-cart");
 	/* no two are one */
 	expect_output(
-		(const char *[]){"-b", "-n", "1", "-g", "cgroup", "--columns", "thr", "--format", "tsv",
-				 "--limit", "0", NULL},
+		(const char *[]){"-b", "-n", "1", "-d", "0.3", "-g", "cgroup", "--columns", "thr", "--format",
+				 "tsv", "--limit", "0", NULL},
 		(const char *[]){"/docker-d0c0e2000000.scope\t1", "/docker-ba2e00000000.scope\t1", NULL},
-		"{H}");
+		"docker-{H}");
+}
+
+/* An id of a user's is nobody's name; units of the host and of two systems in containers are three rows. */
+static void test_whose(void **state)
+{
+	(void)state;
+	need_containers();
+	expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "-g", "thread-exact", "--filter",
+				       "process = boxed-*", "--columns", "container", "--format", "tsv",
+				       "--limit", "0", NULL},
+		      (const char *[]){"\tboxed-web\tshop-web-1", "\tboxed-thief\td0c0e2000000",
+				       "\tboxed-alike\td0c0e2000000", "\tboxed-inner\tba2e00000000",
+				       "\tboxed-conmon\tlibpod-conmon-" DOCKER_ID ".scope",
+				       "\tboxed-lxc\tlx/nginx.service", "\tboxed-nspawn\tnsp-a/nginx.service",
+				       "\tboxed-nginx\tnginx.service", NULL},
+		      NULL);
+	expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "--filter", "container = shop-web-1",
+				       "--columns", "thr", "--format", "tsv", "--limit", "0", NULL},
+		      (const char *[]){"\tboxed-web\t1", NULL}, "boxed-thief");
+}
+
+/* Docker where its controllers are those of cgroup v1: the cgroup of v2 says nothing. */
+static void test_old_hierarchies(void **state)
+{
+	static const char *const hierarchies[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory"};
+	static const char *const backends[] = {"auto", "procfs"};
+	const size_t before = count;
+	pid_t child = 0;
+
+	(void)state;
+	need_containers();
+	for (size_t i = 0; i < 2; i++) {
+		char path[512], number[16];
+
+		snprintf(path, sizeof(path), "%s/ctop-docker-%d", hierarchies[i], (int)getpid());
+		if (access(hierarchies[i], W_OK) != 0 || !make(path, NULL))
+			skip_test("no controllers of cgroup v1 here that can be written");
+		snprintf(path, sizeof(path), "%s/ctop-docker-%d/%s", hierarchies[i], (int)getpid(),
+			 DOCKER_ID);
+		assert_true(make(path, i == 0 ? "boxed-old" : NULL));
+		child = i == 0 ? children[count - 1] : child;
+		snprintf(number, sizeof(number), "%d", (int)child);
+		snprintf(path, sizeof(path), "%s/cgroup.procs", made[count - 1]);
+		write_file(path, number, strlen(number));
+	}
+	for (size_t i = 0; i < 2; i++) {
+		expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "--backend", backends[i],
+					       "--filter", "container = shop-web-1", "--columns", "thr",
+					       "--format", "tsv", "--limit", "0", NULL},
+			      (const char *[]){"\tboxed-old\t1", "\tboxed-web\t1", NULL}, NULL);
+		expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "--backend", backends[i], "-c",
+					       DOCKER_ID, "--columns", "cgroup", "--format", "tsv", "--limit",
+					       "0", NULL},
+			      (const char *[]){"\tboxed-old\t/ctop-docker-", NULL}, NULL);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	children[before + 1] = 0;
+	while (count > before)
+		end(--count);
 }
 
 /* A file keeps the names for hosts that do not know these containers. */
@@ -147,18 +255,23 @@ static void test_in_file(void **state)
 	run_release(&run);
 	assert_int_equal(umount("/run"), 0);
 	assert_int_equal(umount("/var/lib"), 0);
-	expect_output((const char *[]){"-b", "-n", "1", "-g", "container", "--columns", "thr", "--format",
-				       "tsv", "--limit", "0", NULL},
-		      (const char *[]){"\td0c0e2000000\t1", NULL}, "shop-web-1");
+	expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "-g", "thread-exact", "--filter",
+				       "process = boxed-*", "--columns", "container", "--format", "tsv",
+				       "--limit", "0", NULL},
+		      (const char *[]){"\tboxed-web\td0c0e2000000", NULL}, "shop-web-1");
 	expect_output((const char *[]){"show", path, "-g", "container", "--columns", "group,threads",
 				       "--format", "tsv", "--limit", "0", NULL},
-		      (const char *[]){"shop-web-1", "shop/cart-0/app", "ba2e00000000", NULL}, NULL);
+		      (const char *[]){"shop-web-1\t1", "shop/cart-0/app\t1", "d0c0e2000000\t66",
+				       "ba2e00000000\t2", NULL},
+		      NULL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_old_hierarchies),
 		cmocka_unit_test(test_in_file),
 	};
 
