@@ -549,6 +549,22 @@ void actions_handle_key(struct ui *ui, int key)
 	}
 }
 
+void actions_handle_pasted(struct ui *ui, int character)
+{
+	ui->key = character;
+	if (!ui->message_pending)
+		buffer_clear(&ui->message);
+	if (ui->prompting != NULL) {
+		prompt_insert(&ui->prompt, character);
+		tell_changed(ui);
+	} else if (ui->overlay == OVERLAY_CHOOSER && character <= '~') {
+		screen_chooser_type(ui);
+	} else if (!ui->message_pending) {
+		screen_message(ui, STYLE_MESSAGE,
+			       "pasted text is ignored here: open a prompt first (/ filters)");
+	}
+}
+
 /* --- the mouse --- */
 
 static bool is_wheel(struct pointer pointer)

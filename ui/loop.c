@@ -186,8 +186,11 @@ static bool take_keys(struct ui *ui)
 	enum terminal_key_result result;
 	int key;
 
-	while ((result = terminal_read_key(ui->prompting != NULL, &key)) == TERMINAL_KEY) {
-		if (key == KEY_POINTER)
+	while ((result = terminal_read_key(ui->prompting != NULL, &key)) == TERMINAL_KEY ||
+	       result == TERMINAL_TEXT) {
+		if (result == TERMINAL_TEXT)
+			actions_handle_pasted(ui, key);
+		else if (key == KEY_POINTER)
 			actions_handle_pointer(ui, terminal_pointer());
 		else
 			actions_handle_key(ui, key);

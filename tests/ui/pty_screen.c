@@ -749,12 +749,40 @@ int pty_selected_row(struct pty_screen *pty)
 	return -1;
 }
 
+/* What libvterm sends at the beginning or end of a paste; nothing unless the program asked for marks. */
+static size_t make_paste_mark(struct pty_screen *pty, void (*make)(VTerm *terminal), char *mark, size_t size)
+{
+	/* answers of the terminal that nobody has waited for */
+	while (vterm_output_read(pty->terminal, mark, size) != 0)
+		;
+	make(pty->terminal);
+	return vterm_output_read(pty->terminal, mark, size);
+}
+
+void pty_paste(struct pty_screen *pty, const char *text)
+{
+	struct {
+		char bytes[32];
+		size_t length;
+	} begin, end;
+	char whole[4096];
+
+	begin.length = make_paste_mark(pty, vterm_keyboard_start_paste, begin.bytes, sizeof(begin.bytes));
+	end.length = make_paste_mark(pty, vterm_keyboard_end_paste, end.bytes, sizeof(end.bytes));
+	snprintf(whole, sizeof(whole), "%.*s%s%.*s", (int)begin.length, begin.bytes, text, (int)end.length,
+		 end.bytes);
+	pty_type(pty, whole);
+}
+
 /* What was sent last may arrive after the news that the program ended: the kernel hands it over from a
  * worker. */
 static bool shows_ordinary_screen(struct pty_screen *pty, const void *context)
 {
+	char mark[32];
+
 	(void)context;
-	return !pty->alternate_screen && pty->cursor_visible && !pty->mouse;
+	return !pty->alternate_screen && pty->cursor_visible && !pty->mouse &&
+	       make_paste_mark(pty, vterm_keyboard_start_paste, mark, sizeof(mark)) == 0;
 }
 
 void pty_expect_restored(struct pty_screen *pty)
@@ -762,7 +790,7 @@ void pty_expect_restored(struct pty_screen *pty)
 	struct termios modes;
 
 	pty_wait(pty, shows_ordinary_screen, NULL,
-		 "the ordinary screen with its cursor, and without reports of the mouse");
+		 "the ordinary screen with its cursor, and without reports of the mouse and marks of pastes");
 	assert_int_equal(tcgetattr(pty->slave, &modes), 0);
 	assert_int_equal(modes.c_iflag, pty->modes.c_iflag);
 	assert_int_equal(modes.c_oflag, pty->modes.c_oflag);

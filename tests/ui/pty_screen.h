@@ -120,6 +120,9 @@ uint64_t pty_drain(struct pty_screen *pty, int milliseconds);
 /* Types. */
 void pty_type(struct pty_screen *pty, const char *bytes);
 
+/* Types as a terminal does with a text that is pasted: between marks if the program asked for them. */
+void pty_paste(struct pty_screen *pty, const char *text);
+
 /* Types, and waits until a row of the screen contains the text, or none does. */
 void pty_show(struct pty_screen *pty, const char *keys, const char *text);
 void pty_hide(struct pty_screen *pty, const char *keys, const char *text);
@@ -160,8 +163,8 @@ int pty_background(struct pty_screen *pty, int row, int column);
 /* The row whose name cell is reversed: the cursor's; -1 for none. */
 int pty_selected_row(struct pty_screen *pty);
 
-/* Fails unless the terminal has the modes it started with, shows the ordinary screen and the cursor, and
- * reports no mouse. */
+/* Fails unless the terminal has the modes it started with, shows the ordinary screen and the cursor, reports
+ * no mouse and marks no pastes. */
 void pty_expect_restored(struct pty_screen *pty);
 
 /* The screen as text on stderr, and what each thread of the program waits in. */

@@ -71,6 +71,8 @@ static const char *const texts[] = {
 	"[[:alpha:",
 	"\xc3\xa4\xc3\xb6\xc3\xbc\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e",
 	"\xff\xfe\x80",
+	"\033[200~ctop\r\nSq\033[201~",
+	"\033]11;rgb:qqqq/qqqq/qqqq\033\\",
 	"before.ctprof.zst",
 	"after.ctprof.zst",
 	"broken.ctprof.zst",

@@ -165,6 +165,18 @@ static void test_given_back(void **state)
 	pty_quit(&pty);
 }
 
+/* Reports that another program left on do nothing, and nothing of them is a key. */
+static void expect_unused_reports(struct pty_screen *pty)
+{
+	uint64_t before;
+
+	pty_sync(pty);
+	before = pty->bytes;
+	pty_type(pty, "\033[<0;4;7M\033[M qS\033[<0;4;7m");
+	pty_sync(pty);
+	assert_int_equal(pty->bytes, before);
+}
+
 /* Nothing is asked of the terminal where it is to keep the mouse, or has none. */
 static void test_without(void **state)
 {
@@ -176,9 +188,11 @@ static void test_without(void **state)
 	fake_round(&pty, "alpha 2,beta 1");
 	pty_wait_text(&pty, "alpha");
 	expect_mouse(&pty, false);
+	expect_unused_reports(&pty);
 	pty_quit(&pty);
 	fake_start_with_rows(&pty, &plain);
 	expect_mouse(&pty, false);
+	expect_unused_reports(&pty);
 	pty_quit(&pty);
 }
 

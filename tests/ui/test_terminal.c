@@ -394,6 +394,116 @@ static void test_bytes_that_are_no_text(void **state)
 	pty_quit(&pty);
 }
 
+/* Answers of terminals and of tmux to what an earlier program asked, and other sequences that are no keys
+ * here. Their letters would quit, save and sort. */
+static void test_late_answers(void **state)
+{
+	static const char *const answers[] = {
+		"\033]11;rgb:qqqq/SSSS/cccc\033\\",
+		"\033]11;rgb:qqqq/SSSS/cccc\a",
+		"\033]52;c;cVNx\033\\",
+		"\033P>|tmux qS\033\\",
+		"\033P1+r544e=qS\033\\",
+		"\033_Gi=31;qS\033\\",
+		"\033^qS\033\\",
+		"\033XqS\a",
+		"\033]0;\xff\xfeq\xd0\a",
+		"\033P\033\\",
+		/* one whose end does not come, and one that another follows */
+		"\033]11;rgb:qqqq",
+		"\033]11;rgb:qq\033]11;rgb:qq\a",
+		/* control sequences, also of consoles and of terminals of old */
+		"\033[?64;1;2q",
+		"\033[[q",
+		"\033O5q",
+		"\033O1;2q",
+		"\033[1;1q",
+	};
+	struct pty_screen pty;
+	uint64_t before;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_sync(&pty);
+	before = pty.bytes;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		pty_type(&pty, answers[i]);
+		pty_sync(&pty);
+		if (pty.bytes != before)
+			fail_msg("answer %zu is taken for keys", i);
+	}
+	/* a key with Alt is Esc and the key */
+	pty_show(&pty, "?", "Columns of this tab");
+	pty_hide(&pty, "\033]", "Columns of this tab");
+	pty_show(&pty, "?", "Columns of this tab");
+	pty_hide(&pty, "\033P\033P", "Columns of this tab");
+	pty_quit(&pty);
+}
+
+/* Function keys of the Linux console under another TERM. */
+static void test_console_keys(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_show(&pty, "\033[[C", "search: ");
+	pty_hide(&pty, "\033", "search: ");
+	pty_show(&pty, "\033[[A", "Columns of this tab");
+	pty_hide(&pty, "\033[[A", "Columns of this tab");
+	pty_show(&pty, "\033[[D", "filter: ");
+	pty_hide(&pty, "\033", "filter: ");
+	pty_show(&pty, "\033[[E", "Group by");
+	pty_hide(&pty, "\033", "Group by");
+	pty_show(&pty, "\033[[B", "Columns of Overview");
+	pty_quit(&pty);
+}
+
+/* Pasted text goes where text is typed, and is no key elsewhere. */
+static void test_paste(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "/");
+	pty_paste(&pty, "\r\nworker\r\n\tSq\033[A\003\n");
+	/* the line end behind the text is not part of it */
+	pty_show(&pty, "x", "filter: worker Sqx");
+	pty_type(&pty, "\025");
+	pty_paste(&pty, "йцу");
+	pty_wait_text(&pty, "filter: йцу");
+	pty_type(&pty, "\025");
+	pty_paste(&pty, "nginx");
+	pty_show(&pty, "\r", "filter: nginx");
+	pty_paste(&pty, "q\rSq\033");
+	pty_wait_text(&pty, "pasted text is ignored here");
+	pty_wait_text(&pty, "filter: nginx");
+	pty_show(&pty, "/\025\r", "solo");
+	pty_show(&pty, "s", "Sort by");
+	pty_paste(&pty, "write\r");
+	pty_wait_text(&pty, "Sort by: write");
+	pty_show(&pty, "\r", "WRITE/sv");
+	pty_quit(&pty);
+}
+
+/* A paste whose end got lost ends with Esc or Ctrl-C, which are part of it while it goes on. */
+static void test_paste_without_end(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start_with_rows(&pty, NULL);
+	pty_type(&pty, "/\033[200~ng\003\033");
+	pty_wait_text(&pty, "filter: ng");
+	pty_command(&pty, "clock 1100");
+	pty_hide(&pty, "\033", "filter: ng");
+	pty_type(&pty, "\033[200~q");
+	pty_wait_text(&pty, "pasted text is ignored here");
+	pty_command(&pty, "clock 1100");
+	pty_quit(&pty);
+}
+
 /* How long Escape takes to close a page, ms. */
 static int64_t time_escape(struct pty_screen *pty)
 {
@@ -457,6 +567,10 @@ int main(void)
 		cmocka_unit_test(test_resize_is_followed),
 		cmocka_unit_test(test_stderr_does_not_garble),
 		cmocka_unit_test(test_bytes_that_are_no_text),
+		cmocka_unit_test(test_late_answers),
+		cmocka_unit_test(test_console_keys),
+		cmocka_unit_test(test_paste),
+		cmocka_unit_test(test_paste_without_end),
 		cmocka_unit_test(test_escape_is_quick),
 		cmocka_unit_test(test_idle_sends_nothing),
 		cmocka_unit_test(test_broken_pipe_is_ignored),

@@ -12,13 +12,18 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
+#include "base/unicode.h"
 
 #include "crash_guard.h"
 #include "signal_pipe.h"
 
 enum {
 	ESCAPE_DELAY_MS = 50,
+	PASTE_ESCAPE_DELAY_MS = 500, /* in a paste, whose end may come in parts */
+	SEQUENCE_SILENCE_MS = 100,   /* after that much the rest of a sequence does not come any more */
+	STRING_BYTES_MAX = 1 << 20,
 	RESET_BYTES_MAX = 256,
 	/* calls in a row, each after poll() reported input, that found none: the other end is closed */
 	EMPTY_READS_MAX = 4
@@ -44,9 +49,23 @@ static const char *const mouse_beginnings[MOUSE_FORM_COUNT] = {
 /* Asks for reports of buttons and wheel in the SGR form, and for none. */
 static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
 
+/*
+ * Asks for marks around pasted text, and for none ("Bracketed Paste Mode" of XTerm Control Sequences): it is
+ * text, whatever keys its characters are.
+ */
+static const char paste_marks_on[] = "\033[?2004h", paste_marks_off[] = "\033[?2004l";
+
+/* A paste whose end got lost is ended by Esc or Ctrl-C after this much silence. */
+#define PASTE_SILENCE_NS NS_PER_S
+
 enum {
-	MOUSE_KEY = 0x2000, /* plus the form: what curses is told to return for its beginning */
+	/* what curses is told to return for the beginning of a report of the mouse (plus its form), and for
+	 * the marks of a paste */
+	MOUSE_KEY = 0x2000,
+	PASTE_BEGIN_KEY = MOUSE_KEY + MOUSE_FORM_COUNT,
+	PASTE_END_KEY,
 	MOUSE_NUMBERS = 3,
+	CONTROL_C = 'C' & 0x1f,
 	BUTTON_LEFT = 0,
 	BUTTON_WHEEL_UP = 64,
 	BUTTON_WHEEL_DOWN = 65,
@@ -62,6 +81,14 @@ struct mouse_report {
 	int count;
 };
 
+/* A text that is being pasted. */
+struct paste {
+	bool open;
+	bool begun;        /* some of it was taken */
+	bool gap;          /* after that came line ends and tabs: a blank if more text follows */
+	uint64_t taken_ns; /* time of CLOCK_MONOTONIC at which something was taken last */
+};
+
 static struct {
 	SCREEN *screen;
 	FILE *input;  /* owned when it is /dev/tty */
@@ -73,7 +100,9 @@ static struct {
 	char reset[RESET_BYTES_MAX];
 	size_t reset_length;
 	bool mouse;                 /* it is reported */
+	bool paste_marks;           /* they were asked for */
 	struct mouse_report report; /* that is coming in */
+	struct paste paste;
 	struct pointer pointer;
 } terminal;
 
@@ -103,6 +132,22 @@ static void send_text(const char *text)
 {
 	fputs(text, terminal.output);
 	fflush(terminal.output);
+}
+
+/* Asks the terminal for reports of the mouse and marks of pastes as far as they are used, or for none. */
+static void ask_for_reports(bool wanted)
+{
+	if (terminal.mouse)
+		send_text(wanted ? mouse_on : mouse_off);
+	if (terminal.paste_marks)
+		send_text(wanted ? paste_marks_on : paste_marks_off);
+}
+
+/* Appends to the bytes that end the screen. */
+static void append_reset(const char *text)
+{
+	while (*text != '\0')
+		append_reset_byte(*text++);
 }
 
 static FILE *open_stream(int descriptor, const char *mode)
@@ -170,6 +215,12 @@ static int start_curses(struct error *error)
 	return 0;
 }
 
+static void define_key_if_unknown(const char *sequence, int key)
+{
+	if (key_defined(sequence) == 0)
+		define_key(sequence, key);
+}
+
 /*
  * What terminals send besides what is in their description: the other cursor key mode, and the Home and End
  * of consoles, when TERM does not quite fit (a session over ssh, inside a multiplexer).
@@ -194,10 +245,11 @@ static void define_more_keys(void)
 		{'D', KEY_LEFT}, {'H', KEY_HOME}, {'F', KEY_END},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(more); i++) {
-		if (key_defined(more[i].sequence) == 0)
-			define_key(more[i].sequence, more[i].key);
-	}
+	for (size_t i = 0; i < ARRAY_COUNT(more); i++)
+		define_key_if_unknown(more[i].sequence, more[i].key);
+	/* the Linux console's F1 to F5 (console_codes(4)) */
+	for (char letter = 'A'; letter <= 'E'; letter++)
+		define_key_if_unknown((char[]){'\033', '[', '[', letter, '\0'}, KEY_F(letter - 'A' + 1));
 	/* with Shift, Alt, Ctrl and each two or three of them, as xterm says it: else these are keys one by
 	 * one */
 	for (char modifiers = '2'; modifiers <= '8'; modifiers++) {
@@ -206,10 +258,27 @@ static void define_more_keys(void)
 
 			sequence[4] = modifiers;
 			sequence[5] = held[i].letter;
-			if (key_defined(sequence) == 0)
-				define_key(sequence, held[i].key);
+			define_key_if_unknown(sequence, held[i].key);
 		}
 	}
+	define_key_if_unknown("\033[200~", PASTE_BEGIN_KEY);
+	define_key_if_unknown("\033[201~", PASTE_END_KEY);
+	/* Curses takes reports of the mouse for its own otherwise. They also come without being asked for,
+	 * where another program has left them on. */
+	for (enum mouse_form form = MOUSE_FORM_NONE + 1; form < MOUSE_FORM_COUNT; form++) {
+		const int known = key_defined(mouse_beginnings[form]);
+
+		if (known == 0 || known == KEY_MOUSE) {
+			define_key(mouse_beginnings[form], 0);
+			define_key(mouse_beginnings[form], MOUSE_KEY + (int)form);
+		}
+	}
+}
+
+/* Control sequences of ECMA-48, which a terminal does not show where it does not know them. */
+static bool has_control_sequences(void)
+{
+	return strncmp(tigetstr("cup"), "\033[", 2) == 0;
 }
 
 static void set_modes(void)
@@ -246,6 +315,10 @@ int terminal_open(struct error *error)
 	prepare_reset();
 	set_escdelay(ESCAPE_DELAY_MS);
 	set_modes();
+	terminal.paste_marks = has_control_sequences();
+	if (terminal.paste_marks)
+		append_reset(paste_marks_off);
+	ask_for_reports(true);
 	return 0;
 }
 
@@ -260,8 +333,7 @@ static int put_output_byte(int byte)
  */
 static void leave_screen(void)
 {
-	if (terminal.mouse)
-		send_text(mouse_off);
+	ask_for_reports(false);
 	/* without a screen to go back to, what is typed next would stand before the hints */
 	if (exit_ca_mode == NULL && !isendwin()) {
 		move(LINES - 1, 0);
@@ -280,13 +352,7 @@ void terminal_use_mouse(void)
 
 	if (known == NULL || known == (const char *)-1)
 		return;
-	for (const char *byte = mouse_off; *byte != '\0'; byte++)
-		append_reset_byte(*byte);
-	/* curses takes them for reports of its own otherwise */
-	for (enum mouse_form form = MOUSE_FORM_NONE + 1; form < MOUSE_FORM_COUNT; form++) {
-		define_key(mouse_beginnings[form], 0);
-		define_key(mouse_beginnings[form], MOUSE_KEY + (int)form);
-	}
+	append_reset(mouse_off);
 	terminal.mouse = true;
 	send_text(mouse_on);
 }
@@ -392,7 +458,57 @@ static bool take_mouse(struct mouse_report *report, uint32_t character, struct p
 	return false;
 }
 
-/* The next character or key as get_wch() has it; a whole report of the mouse is one key. */
+/* Puts a character or key back, as get_wch() has it. */
+static void put_back(int kind, wint_t typed)
+{
+	if (kind == KEY_CODE_YES)
+		ungetch((int)typed);
+	else if (kind == OK)
+		unget_wch((wchar_t)typed);
+}
+
+static void set_paste(bool open)
+{
+	terminal.paste = (struct paste){.open = open, .taken_ns = clock_ns(CLOCK_MONOTONIC)};
+	set_escdelay(open ? PASTE_ESCAPE_DELAY_MS : ESCAPE_DELAY_MS);
+}
+
+/*
+ * Whether what was read is part of the paste that is open. Esc and Ctrl-C after a silence are not: they end
+ * one whose end got lost.
+ */
+static bool is_pasted(int kind, wint_t typed)
+{
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (kind == OK && (typed == KEY_ESCAPE || typed == CONTROL_C) &&
+	    now - terminal.paste.taken_ns > PASTE_SILENCE_NS)
+		set_paste(false);
+	terminal.paste.taken_ns = now;
+	return terminal.paste.open;
+}
+
+/* Takes the next character of a paste. Returns whether `*typed` is text then; the others are left out. */
+static bool take_pasted(struct paste *paste, int kind, wint_t *typed)
+{
+	if (kind != OK || unicode_is_control((uint32_t)*typed)) {
+		if (kind == OK && (*typed == '\n' || *typed == '\r' || *typed == '\t'))
+			paste->gap = paste->begun;
+		return false;
+	}
+	if (paste->gap) {
+		put_back(kind, *typed);
+		*typed = ' ';
+	}
+	paste->begun = true;
+	paste->gap = false;
+	return true;
+}
+
+/*
+ * The next character or key as get_wch() has it; a whole report of the mouse is one key. While a paste is
+ * open it is a character of that.
+ */
 static int read_typed(wint_t *typed)
 {
 	for (;;) {
@@ -400,6 +516,16 @@ static int read_typed(wint_t *typed)
 
 		errno = 0;
 		kind = get_wch(typed);
+		if (kind == KEY_CODE_YES && (*typed == PASTE_BEGIN_KEY || *typed == PASTE_END_KEY)) {
+			terminal.report.form = MOUSE_FORM_NONE;
+			set_paste(*typed == PASTE_BEGIN_KEY);
+			continue;
+		}
+		if (kind != ERR && terminal.paste.open && is_pasted(kind, *typed)) {
+			if (take_pasted(&terminal.paste, kind, typed))
+				return kind;
+			continue;
+		}
 		if (kind == KEY_CODE_YES && *typed > MOUSE_KEY && *typed < MOUSE_KEY + MOUSE_FORM_COUNT) {
 			terminal.report = (struct mouse_report){
 				.form = (enum mouse_form)(*typed - MOUSE_KEY)};
@@ -409,20 +535,11 @@ static int read_typed(wint_t *typed)
 			terminal.report.form = MOUSE_FORM_NONE;
 		if (kind != OK || terminal.report.form == MOUSE_FORM_NONE)
 			return kind;
-		if (take_mouse(&terminal.report, (uint32_t)*typed, &terminal.pointer)) {
+		if (take_mouse(&terminal.report, (uint32_t)*typed, &terminal.pointer) && terminal.mouse) {
 			*typed = KEY_POINTER - KEY_FUNCTION;
 			return KEY_CODE_YES;
 		}
 	}
-}
-
-/* Puts a character or key back, as get_wch() has it. */
-static void put_back(int kind, wint_t typed)
-{
-	if (kind == KEY_CODE_YES)
-		ungetch((int)typed);
-	else if (kind == OK)
-		unget_wch((wchar_t)typed);
 }
 
 /* Whether that with Alt moves by words in a text, or deletes them. */
@@ -434,31 +551,90 @@ static bool is_of_words(int kind, wint_t typed)
 }
 
 /*
- * Takes what follows an escape character at once, if both are one key that is none here: the rest of a
- * control sequence (ECMA-48, 5.4) that curses does not know, and while a text is edited a key of words.
- * False, with nothing taken, where the escape character is a key of its own.
+ * Takes the rest of a control sequence or function key that curses does not know, which began with an escape
+ * character and `first`. False, with nothing taken, where nothing of the kind follows.
+ */
+static bool skip_control(wint_t first)
+{
+	wint_t next = 0;
+	int kind = get_wch(&next);
+
+	if (kind != OK || next < ' ' || next > '~') {
+		put_back(kind, next);
+		return false;
+	}
+	/* function keys of the Linux console: ESC [ [ and a letter */
+	if (first == '[' && next == '[')
+		kind = get_wch(&next);
+	/* parameters and intermediate bytes (ECMA-48, 5.4), which some terminals send after ESC O as well */
+	while (kind == OK && next >= ' ' && next < '@')
+		kind = get_wch(&next);
+	if (kind != OK || next < '@' || next > '~')
+		put_back(kind, next);
+	return true;
+}
+
+/*
+ * Takes a string that the terminal sends as an answer, whose beginning was read (ECMA-48, 5.6). It ends with
+ * BEL or ST, or where nothing more comes. False, with nothing taken, where nothing of the kind follows.
+ */
+static bool skip_string(void)
+{
+	for (int taken = 0; taken < STRING_BYTES_MAX && signal_pipe_deadly() == 0; taken++) {
+		/* not get_wch(), which finds nothing in bytes that are no UTF-8 */
+		const int byte = getch();
+		int next;
+
+		if (byte == ERR)
+			return taken != 0;
+		if (byte == '\a')
+			return true;
+		if (byte < KEY_MIN && byte != KEY_ESCAPE)
+			continue;
+		next = byte == KEY_ESCAPE ? getch() : ERR;
+		if (next == '\\')
+			return true;
+		/* something else begins */
+		if (next != ERR)
+			ungetch(next);
+		ungetch(byte);
+		return taken != 0;
+	}
+	return true;
+}
+
+/*
+ * Takes what follows an escape character, if both are one key that is none here: a control sequence that
+ * curses does not know, an answer of the terminal, and while a text is edited a key of words. False, with
+ * nothing taken, where the escape character is a key of its own.
  */
 static bool skip_unknown_key(bool edits)
 {
-	wint_t first = 0, next = 0;
+	wint_t first = 0;
 	const int kind = get_wch(&first);
-	int next_kind;
+	bool skipped = false;
 
 	if (kind == ERR || (edits && is_of_words(kind, first)))
 		return kind != ERR;
-	if (kind != OK || (first != '[' && first != 'O')) {
-		put_back(kind, first);
-		return false;
+	/* the rest may be under way */
+	timeout(SEQUENCE_SILENCE_MS);
+	switch (kind == OK ? first : 0) {
+	case '[':
+	case 'O':
+		skipped = skip_control(first);
+		break;
+	case ']':
+	case 'P':
+	case 'X':
+	case '^':
+	case '_':
+		skipped = skip_string();
+		break;
 	}
-	next_kind = get_wch(&next);
-	if (next_kind != OK || next < ' ' || next > '~') {
-		put_back(next_kind, next);
+	nodelay(stdscr, TRUE);
+	if (!skipped)
 		put_back(kind, first);
-		return false;
-	}
-	while (first == '[' && next_kind == OK && (next < '@' || next > '~'))
-		next_kind = get_wch(&next);
-	return true;
+	return skipped;
 }
 
 /* Whether there is something to read: of a terminal that is gone there is not, though poll() reports input.
@@ -481,6 +657,11 @@ enum terminal_key_result terminal_read_key(bool edits, int *ret_key)
 	do {
 		kind = read_typed(&typed);
 	} while (kind == OK && typed == KEY_ESCAPE && skip_unknown_key(edits));
+	if (kind == OK && terminal.paste.open) {
+		terminal.empty_reads = 0;
+		*ret_key = (int)typed;
+		return TERMINAL_TEXT;
+	}
 	if (kind != ERR) {
 		terminal.empty_reads = 0;
 		*ret_key = kind == KEY_CODE_YES ? KEY_FUNCTION + (int)typed : (int)typed;
@@ -545,8 +726,7 @@ int terminal_resume(void)
 	terminal_take_size();
 	terminal_repaint();
 	reset_prog_mode();
-	if (terminal.mouse)
-		send_text(mouse_on);
+	ask_for_reports(true);
 	set_suspended(false);
 	return 0;
 }

@@ -68,15 +68,17 @@ int terminal_output(void);
 
 enum terminal_key_result {
 	TERMINAL_KEY,  /* a key */
+	TERMINAL_TEXT, /* a character of a pasted text, in which a blank stands for line ends and tabs */
 	TERMINAL_NONE, /* there is no input */
 	TERMINAL_GONE, /* end of file or EIO: the terminal went away */
 };
 
 /*
  * Takes the next key without waiting, except for the 50 ms that distinguish Esc from the start of a function
- * key. Whenever poll() reports input it is to be called until it returns TERMINAL_NONE. Keys that curses does
- * not know are left out; while a text is edited (`edits`) those of words with Alt, too, whose letters are
- * commands elsewhere.
+ * key, and 100 ms for each byte of what else begins like one. Whenever poll() reports input it is to be
+ * called until it returns TERMINAL_NONE. Left out are keys that curses does not know, answers of the
+ * terminal, and while a text is edited (`edits`) keys of words with Alt, whose letters are commands
+ * elsewhere.
  */
 enum terminal_key_result terminal_read_key(bool edits, int *ret_key);
 
