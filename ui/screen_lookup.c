@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/string_pool.h"
+#include "base/unicode.h"
 #include "table/column_list.h"
 #include "table/value_cell.h"
 #include "window/column.h"
@@ -73,7 +74,7 @@ bool screen_lookup_row_has(const struct ui *ui, const struct table_row *row, con
 	if (list_name_has(row, text))
 		return true;
 	return row->process != 0 && entry != NULL && entry->text != NULL &&
-	       strcasestr(entry->text, text) != NULL;
+	       unicode_contains(entry->text, strlen(entry->text), text);
 }
 
 static void fill_cell(struct ui *ui, const struct table_row *row, enum column column, struct cell *cell)

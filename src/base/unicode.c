@@ -3,8 +3,10 @@
 
 #include <langinfo.h>
 #include <limits.h>
+#include <pthread.h>
 #include <string.h>
 #include <wchar.h>
+#include <wctype.h>
 
 #define REPLACEMENT_CHARACTER "\xef\xbf\xbd" /* U+FFFD */
 
@@ -51,10 +53,93 @@ bool unicode_in_locale(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
+static locale_t locale;
+
+static void open_locale(void)
+{
+	static const char *const names[] = {"C.UTF-8", "", "C"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && locale == (locale_t)0; i++)
+		locale = newlocale(LC_CTYPE_MASK, names[i], (locale_t)0);
+}
+
+locale_t unicode_locale(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, open_locale);
+	return locale;
+}
+
+/* The bytes of a scalar in UTF-8 besides the first. */
+static size_t more_bytes(uint32_t scalar)
+{
+	return scalar < 0x80 ? 0 : scalar < 0x800 ? 1 : scalar < 0x10000 ? 2 : 3;
+}
+
+uint32_t unicode_fold(uint32_t scalar)
+{
+	uint32_t folded;
+
+	if (scalar < 0x80)
+		return scalar >= 'A' && scalar <= 'Z' ? scalar - 'A' + 'a' : scalar;
+	/* by way of the capital, which small letters that differ by place share: U+03C2, U+03C3 */
+	folded = (uint32_t)towlower_l(towupper_l((wint_t)scalar, unicode_locale()), unicode_locale());
+	return more_bytes(folded) == more_bytes(scalar) ? folded : scalar;
+}
+
+bool unicode_is_alike(const char *text, const char *other, size_t length)
+{
+	uint32_t scalar = 0, other_scalar = 0;
+
+	while (length != 0) {
+		size_t used = unicode_decode(text, length, &scalar);
+
+		if (used != unicode_decode(other, length, &other_scalar))
+			return false;
+		if (used == 0 ? *text != *other
+			      : scalar != other_scalar && unicode_fold(scalar) != unicode_fold(other_scalar))
+			return false;
+		used = used != 0 ? used : 1;
+		text += used;
+		other += used;
+		length -= used;
+	}
+	return true;
+}
+
+bool unicode_contains(const char *text, size_t length, const char *wanted)
+{
+	const size_t wanted_length = strlen(wanted);
+
+	for (size_t i = 0; i + wanted_length <= length; i++) {
+		if (unicode_is_alike(text + i, wanted, wanted_length))
+			return true;
+	}
+	return false;
+}
+
+bool unicode_has_capital(const char *text)
+{
+	size_t length = strlen(text);
+	uint32_t scalar = 0;
+
+	while (length != 0) {
+		const size_t used = unicode_decode(text, length, &scalar);
+
+		if (used != 0 && (scalar < 0x80 ? unicode_fold(scalar) != scalar
+						: iswupper_l((wint_t)scalar, unicode_locale())))
+			return true;
+		text += used != 0 ? used : 1;
+		length -= used != 0 ? used : 1;
+	}
+	return false;
+}
+
 void unicode_append(struct buffer *buffer, uint32_t scalar)
 {
 	static const unsigned char leads[] = {0, 0xc0, 0xe0, 0xf0};
-	size_t more = scalar < 0x80 ? 0 : scalar < 0x800 ? 1 : scalar < 0x10000 ? 2 : 3;
+	size_t more = more_bytes(scalar);
 
 	buffer_append_char(buffer, (char)(leads[more] | scalar >> 6 * more));
 	while (more-- != 0)
@@ -147,6 +232,22 @@ static void append_wanted(struct buffer *buffer, const char *text, size_t length
 		used = used != 0 ? used : 1;
 		text += used;
 		length -= used;
+	}
+}
+
+void unicode_append_folded(struct buffer *buffer, const char *text, size_t length)
+{
+	uint32_t scalar = 0;
+
+	while (length != 0) {
+		const size_t used = unicode_decode(text, length, &scalar);
+
+		if (used == 0)
+			buffer_append_char(buffer, *text);
+		else
+			unicode_append(buffer, unicode_fold(scalar));
+		text += used != 0 ? used : 1;
+		length -= used != 0 ? used : 1;
 	}
 }
 

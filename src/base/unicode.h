@@ -2,6 +2,7 @@
 #ifndef CTOP_UNICODE_H
 #define CTOP_UNICODE_H
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,30 @@ size_t unicode_decode(const char *text, size_t length, uint32_t *ret_scalar);
 
 /* Whether the current locale is one of UTF-8. */
 bool unicode_in_locale(void);
+
+/*
+ * A locale whose characters are UTF-8, for functions of the C library: C.UTF-8, or without it the user's.
+ * Names are UTF-8 whatever the terminal shows.
+ */
+locale_t unicode_locale(void);
+
+/*
+ * The scalar without its case: the same for capitals and small letters, in all scripts. A form with another
+ * length in UTF-8 (U+212A KELVIN SIGN and few more) does not count, so that a text keeps its length.
+ */
+uint32_t unicode_fold(uint32_t scalar);
+
+/* Appends a text without its case; it keeps its length. */
+void unicode_append_folded(struct buffer *buffer, const char *text, size_t length);
+
+/* Whether two texts of `length` bytes are equal when case does not count. */
+bool unicode_is_alike(const char *text, const char *other, size_t length);
+
+/* Whether a text (`length` bytes) has `wanted` in it when case does not count. */
+bool unicode_contains(const char *text, size_t length, const char *wanted);
+
+/* Whether a letter of the text is a capital, in any script. */
+bool unicode_has_capital(const char *text);
 
 /* Appends the UTF-8 form of a scalar value. */
 void unicode_append(struct buffer *buffer, uint32_t scalar);

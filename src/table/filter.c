@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/unicode.h"
 #include "filter_internal.h"
 #include "snapshot/metric_reader.h"
 #include "snapshot/container_names.h"
@@ -96,28 +96,25 @@ bool filter_compares(const struct filter *filter)
 
 static bool contains(const struct term *term, const char *name, size_t length)
 {
-	const size_t wanted = strlen(term->text);
-
-	for (size_t i = 0; i + wanted <= length; i++) {
-		if (term->ignore_case ? strncasecmp(name + i, term->text, wanted) == 0
-				      : memcmp(name + i, term->text, wanted) == 0)
-			return true;
-	}
-	return false;
+	return term->ignore_case ? unicode_contains(name, length, term->text)
+				 : memmem(name, length, term->text, strlen(term->text)) != NULL;
 }
 
-/* A copy with blanks instead of NULs and, where case does not count, without capitals of ASCII. */
+/* A copy with blanks instead of NULs and, where case does not count, without it. */
 static char *prepare(const char *name, size_t length, bool ignore_case)
 {
-	char *text = memory_duplicate_bytes(name, length);
+	struct buffer text = {0};
 
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '\0')
-			text[i] = ' ';
-		else if (ignore_case && text[i] >= 'A' && text[i] <= 'Z')
-			text[i] = (char)(text[i] - 'A' + 'a');
+	if (ignore_case)
+		unicode_append_folded(&text, name, length);
+	else
+		buffer_append(&text, name, length);
+	for (size_t i = 0; i < text.length; i++) {
+		if (text.data[i] == '\0')
+			text.data[i] = ' ';
 	}
-	return text;
+	buffer_append_text(&text, "");
+	return buffer_steal(&text);
 }
 
 static bool equals(const struct term *term, const char *name, size_t length)
@@ -127,7 +124,7 @@ static bool equals(const struct term *term, const char *name, size_t length)
 
 	if (term->glob == NULL)
 		return strlen(term->text) == length &&
-		       (term->ignore_case ? strncasecmp(name, term->text, length) == 0
+		       (term->ignore_case ? unicode_is_alike(name, term->text, length)
 					  : memcmp(name, term->text, length) == 0);
 	text = prepare(name, length, term->ignore_case);
 	result = glob_matches(term->glob, text, length);
@@ -138,6 +135,7 @@ static bool equals(const struct term *term, const char *name, size_t length)
 /* Whether a term of a text, an expression or names matches a name, NULs in it being blanks. */
 static bool term_matches_name(const struct term *term, const char *name, size_t length)
 {
+	locale_t before;
 	bool result;
 	char *text;
 
@@ -148,7 +146,9 @@ static bool term_matches_name(const struct term *term, const char *name, size_t 
 		return equals(term, name, length);
 	case TERM_REGEX:
 		text = prepare(name, length, false);
+		before = uselocale(unicode_locale());
 		result = regexec(&term->regex, text, 0, NULL, 0) == 0;
+		uselocale(before);
 		free(text);
 		return result;
 	default:
@@ -165,7 +165,7 @@ static bool word_matches(const char *text, const char *word)
 
 	if (length > 0 && text[length - 1] == '*')
 		length--;
-	return strlen(word) == length && strncasecmp(text, word, length) == 0;
+	return strlen(word) == length && unicode_is_alike(text, word, length);
 }
 
 static enum answer compare_cell(const struct term *term, const struct cell *cell)

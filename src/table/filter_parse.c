@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/unicode.h"
 #include "column_list.h"
 #include "column_name.h"
 #include "filter_internal.h"
@@ -61,16 +62,6 @@ static int add_term(struct parser *parser, const struct term *term, uint32_t *re
 }
 
 /* --- words --- */
-
-/* Whether a text has a capital: then case counts. */
-static bool has_capital(const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (isupper((unsigned char)*text))
-			return true;
-	}
-	return false;
-}
 
 static void skip_blanks(struct parser *parser)
 {
@@ -129,7 +120,7 @@ static size_t word_length(const struct parser *parser, const char *text, bool is
 }
 
 /*
- * Takes the text in the quotes that begin here; a backslash takes what follows it as it is. The caller frees
+ * Takes the text in the quotes that begin here; \" and \\ in it stand for themselves. The caller frees
  * it. -EINVAL with a sentence where they do not end or nothing is in them.
  */
 static int take_quoted(struct parser *parser, char **ret_text)
@@ -138,7 +129,7 @@ static int take_quoted(struct parser *parser, char **ret_text)
 	const char *at = parser->at + 1;
 
 	for (; *at != '\0' && *at != '"'; at++) {
-		if (*at == '\\' && at[1] != '\0')
+		if (*at == '\\' && (at[1] == '"' || at[1] == '\\'))
 			at++;
 		buffer_append_char(&text, *at);
 	}
@@ -245,6 +236,7 @@ static bool is_vast(const char *pattern)
 static int compile_regex(const char *pattern, bool ignore_case, regex_t *ret_regex, struct error *error)
 {
 	char reason[128];
+	locale_t before;
 	int result;
 
 	if (is_vast(pattern))
@@ -253,7 +245,9 @@ static int compile_regex(const char *pattern, bool ignore_case, regex_t *ret_reg
 			"/%s/ repeats repetitions so often that it takes too much time or memory; use "
 			"fewer of + * ? and {}",
 			pattern);
+	before = uselocale(unicode_locale());
 	result = regcomp(ret_regex, pattern, REG_EXTENDED | REG_NOSUB | (ignore_case ? REG_ICASE : 0));
+	uselocale(before);
 	if (result == 0)
 		return 0;
 	regerror(result, ret_regex, reason, sizeof(reason));
@@ -382,8 +376,9 @@ static int check_states(struct term *term, struct error *error)
 static int set_field_text(struct parser *parser, struct term *term)
 {
 	size_t length = strlen(term->text);
+	struct buffer pattern = {0};
 
-	term->ignore_case = !has_capital(term->text);
+	term->ignore_case = !unicode_has_capital(term->text);
 	/* "/a/" is "/a" */
 	while (term->field == FILTER_FIELD_CGROUP && length > 1 && term->text[length - 1] == '/')
 		term->text[--length] = '\0';
@@ -391,7 +386,13 @@ static int set_field_text(struct parser *parser, struct term *term)
 		return check_states(term, parser->error);
 	if (strpbrk(term->text, "*?[") == NULL)
 		return 0;
-	term->glob = glob_compile(term->text, length);
+	/* of paths case always counts */
+	if (term->ignore_case && term->field != FILTER_FIELD_CGROUP && term->field != FILTER_FIELD_CONTAINER)
+		unicode_append_folded(&pattern, term->text, length);
+	else
+		buffer_append(&pattern, term->text, length);
+	term->glob = glob_compile(pattern.data, pattern.length);
+	buffer_release(&pattern);
 	return term->glob != NULL ? 0
 				  : error_set(parser->error, -EINVAL,
 					      "'%s' is not a valid glob: * stands for any text, ? for a "
@@ -553,7 +554,7 @@ static int parse_alternatives(struct parser *parser, uint32_t *ret_node);
 
 static int add_text(struct parser *parser, char *text, uint32_t *ret_node)
 {
-	const struct term term = {.kind = TERM_TEXT, .text = text, .ignore_case = !has_capital(text)};
+	const struct term term = {.kind = TERM_TEXT, .text = text, .ignore_case = !unicode_has_capital(text)};
 
 	return add_term(parser, &term, ret_node);
 }
@@ -583,7 +584,7 @@ static int parse_regex(struct parser *parser, uint32_t *ret_node)
 			"the regular expression %s has no / at its end; a path is searched for in quotes",
 			parser->at);
 	pattern = memory_duplicate_bytes(begin, (size_t)(end - begin));
-	result = compile_regex(pattern, !has_capital(pattern), &term.regex, parser->error);
+	result = compile_regex(pattern, !unicode_has_capital(pattern), &term.regex, parser->error);
 	free(pattern);
 	if (result < 0)
 		return result;

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/string_pool.h"
+#include "base/unicode.h"
 #include "filter_internal.h"
 #include "metric/nearest.h"
 #include "snapshot/container_names.h"
@@ -58,7 +59,7 @@ static void append_names(const char *wanted, const struct string_pool *names, st
 		candidates[id - 1] = string_pool_text(names, id);
 	nearest = names->count > 1 ? nearest_name(wanted, candidates, names->count - 1) : NULL;
 	for (uint32_t id = 1; nearest == NULL && id < names->count; id++) {
-		if (strcasestr(candidates[id - 1], wanted) != NULL)
+		if (unicode_contains(candidates[id - 1], strlen(candidates[id - 1]), wanted))
 			nearest = candidates[id - 1];
 	}
 	if (nearest != NULL)

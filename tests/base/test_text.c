@@ -226,6 +226,30 @@ static void makes_names_printable(void **state)
 	buffer_release(&buffer);
 }
 
+/* In the locale C, too. */
+static void folds_case(void **state)
+{
+	(void)state;
+	assert_int_equal(unicode_fold('Q'), 'q');
+	assert_int_equal(unicode_fold('_'), '_');
+	assert_int_equal(unicode_fold(0x419), 0x439);     /* Й */
+	assert_int_equal(unicode_fold(0x3c2), 0x3c3);     /* ς as σ */
+	assert_int_equal(unicode_fold(0x3a3), 0x3c3);     /* Σ */
+	assert_int_equal(unicode_fold(0x10400), 0x10428); /* of Deseret */
+	assert_int_equal(unicode_fold(0x65e5), 0x65e5);   /* has no case */
+	/* forms with another length in UTF-8 */
+	assert_int_equal(unicode_fold(0x212a), 0x212a);
+	assert_int_equal(unicode_fold(0x17f), 0x17f);
+	assert_true(unicode_has_capital("aB"));
+	assert_true(unicode_has_capital("йЦ"));
+	assert_false(unicode_has_capital("aйß日_"));
+	assert_false(unicode_has_capital("\xd0"));
+	assert_true(unicode_contains("xЙЦУ", strlen("xЙЦУ"), "йц"));
+	assert_false(unicode_contains("xЙ", strlen("xЙ"), "йц"));
+	assert_true(unicode_contains("", 0, ""));
+	assert_true(unicode_contains("a\0B", 3, "b"));
+}
+
 static void measures_cells(void **state)
 {
 	int cells;
@@ -271,6 +295,7 @@ int main(void)
 		cmocka_unit_test(every_scalar_survives_encoding),
 		cmocka_unit_test(trims_unicode_white_space),
 		cmocka_unit_test(makes_names_printable),
+		cmocka_unit_test(folds_case),
 		cmocka_unit_test(measures_cells),
 		cmocka_unit_test(carries_sentences),
 	};

@@ -391,6 +391,23 @@ static void test_search(void **state)
 	}
 }
 
+/* A search ignores case beyond ASCII, too, in names and in pages of text. */
+static void test_search_beyond_ascii(void **state)
+{
+	struct pty_screen pty;
+
+	(void)state;
+	fake_start(&pty, NULL, NULL);
+	fake_round(&pty, "first 9,ЙЦУКЕН 5,last 1");
+	pty_wait_text(&pty, "ЙЦУКЕН");
+	pty_type(&pty, "\033ORйцу\r");
+	pty_wait_selected(&pty, "ЙЦУКЕН");
+	pty_hide(&pty, "\033", "search:");
+	pty_show(&pty, "i", "of ЙЦУКЕН");
+	pty_show(&pty, "/йцук\r", "1 of 1");
+	pty_quit(&pty);
+}
+
 static int column_of(struct pty_screen *pty, const char *title)
 {
 	int column = -1;
@@ -455,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_search_beyond_ascii),
 		cmocka_unit_test(test_names_get_narrower),
 	};
 

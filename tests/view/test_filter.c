@@ -2,6 +2,7 @@
 /* The filter's grammar, its refusals and what it lets through. */
 #include "tests/cmocka_include.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,49 @@ static void test_regexes(void **state)
 	assert_true(matches("/^w/ and !/x/", "web"));
 	assert_false(matches("/^w/ and !/x/", "wx"));
 	assert_true(matches("/(a|b)=[0-9]+/", "b=12"));
+}
+
+/* Case does not count in any script, unless the text has a capital of one; whatever the locale. */
+static void test_case_beyond_ascii(void **state)
+{
+	(void)state;
+	assert_string_equal(setlocale(LC_CTYPE, NULL), "C");
+	assert_true(matches("йцу", "ЙЦУКЕН"));
+	assert_true(matches("йцу", "йцукен"));
+	assert_true(matches("ЙЦУ", "ЙЦУКЕН"));
+	assert_false(matches("ЙЦУ", "йцукен"));
+	assert_false(matches("Йцу", "ЙЦУКЕН"));
+	assert_true(matches("größe", "GRÖßE"));
+	assert_true(matches("οδος", "ΟΔΟΣ"));
+	assert_false(matches("цуй", "ЙЦУКЕН"));
+	assert_true(matches("/^йц.ке/", "ЙЦУКЕН"));
+	assert_true(matches("/^[йцу]{3}.{3}$/", "ЙЦУКЕН"));
+	assert_false(matches("/^Йц/", "ЙЦУКЕН"));
+	assert_false(matches("/ЙЦУ/", "йцукен"));
+	assert_true(matches("/^ЙЦУ/", "ЙЦУКЕН"));
+	assert_true(matches("name = йцукен", "ЙЦУКЕН"));
+	assert_false(matches("name = ЙЦУКЕН", "йцукен"));
+	assert_true(matches("name = *цу?ен", "ЙЦУКЕН"));
+	assert_true(matches("name = *ος", "ΟΔΟΣ"));
+	assert_false(matches("name = *Цу*", "ЙЦУКЕН"));
+	/* invalid UTF-8 is equal to itself only */
+	assert_true(matches("x\xe8", "X\xe8"));
+	assert_false(matches("x\xe8", "X\xc8"));
+}
+
+/* In quotes a backslash is itself, but before a quote and another one; outside of them always. */
+static void test_backslashes(void **state)
+{
+	(void)state;
+	assert_true(matches("\"domain\\jdoe\"", "DOMAIN\\jdoe"));
+	assert_false(matches("\"domain\\jdoe\"", "DOMAINjdoe"));
+	assert_true(matches("\"domain\\\\jdoe\"", "DOMAIN\\jdoe"));
+	assert_true(matches("\"say \\\"x\\\"\"", "say \"x\""));
+	assert_true(matches("name = \"a\\b c\"", "a\\b c"));
+	assert_true(matches("x\\xe8\\xa1", "x\\xe8\\xa1"));
+	assert_true(matches("\"x\\xe8\"", "x\\xe8\\xa1"));
+	assert_true(matches("/x\\\\xe8$/", "x\\xe8"));
+	assert_true(matches("name = x\\xe8*", "x\\xe8\\xa1"));
 }
 
 static bool compares(const char *text, enum unit unit, double value)
@@ -607,6 +651,7 @@ static void test_conditions(void **state)
 		{"a b", "x y", "a b and user = \"x y\""},
 		{"", "or", "user = \"or\""},
 		{"", "a\"b", "user = \"a\\\"b\""},
+		{"", "DOMAIN\\jdoe", "user = \"DOMAIN\\\\jdoe\""},
 	};
 
 	(void)state;
@@ -812,7 +857,8 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),        cmocka_unit_test(test_regexes),
+		cmocka_unit_test(test_names),        cmocka_unit_test(test_case_beyond_ascii),
+		cmocka_unit_test(test_backslashes),  cmocka_unit_test(test_regexes),
 		cmocka_unit_test(test_comparisons),  cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_other_cells),  cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_columns),      cmocka_unit_test(test_differences),

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/unicode.h"
 #include "table/screen_format.h"
 #include "window/column.h"
 
@@ -297,13 +297,7 @@ enum list_part list_part_at(const struct list *list, int y, int x, size_t *ret_i
 
 bool list_name_has(const struct table_row *row, const char *text)
 {
-	const size_t length = strlen(text);
-
-	for (size_t i = 0; i + length <= row->label_length; i++) {
-		if (strncasecmp(row->label + i, text, length) == 0)
-			return true;
-	}
-	return false;
+	return unicode_contains(row->label, row->label_length, text);
 }
 
 void list_move(struct list *list, enum action action)

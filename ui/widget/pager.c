@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
 #include "base/unicode.h"
@@ -100,7 +99,7 @@ static size_t find_match(const struct pager *pager, const struct pager_line *lin
 	const size_t length = pager->sought.length;
 
 	for (; length != 0 && offset + length <= line->length; offset++) {
-		if (strncasecmp(line->text + offset, pager->sought.data, length) == 0)
+		if (unicode_is_alike(line->text + offset, pager->sought.data, length))
 			return offset;
 	}
 	return SIZE_MAX;
