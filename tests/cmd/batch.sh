@@ -24,6 +24,20 @@ result "one that is named by -p is as any other" "$(
 run "an export has groups" 0 out '^ctop_group_threads{axis="process"' -b -d 0.3 -n 2 --no-heap --format openmetrics --limit 0
 result "but not them" "$(grep 'ctop (self)' "$directory/out")"
 
+# a name in another script is found whatever the locale
+cp "$(command -v sleep)" "$directory/ЙЦУКЕН"
+"$directory/ЙЦУКЕН" 60 &
+named=$!
+for locale in C C.UTF-8; do
+    for filter in йцукен /^йцу/ ЙЦУКЕН; do
+        result "$filter finds ЙЦУКЕН in the locale $locale" "$(
+            rows=$(LC_ALL=$locale "$ctop" -b -n 1 -d 0.1 -p $named -g process -f "$filter" --format csv --no-heap 2>&1)
+            echo "$rows" | grep -q ',ЙЦУКЕН,' || echo "$rows"
+        )"
+    done
+done
+kill $named
+
 # without a terminal to draw on it prints a table
 ("$ctop" -d 0.1 -p $$ --no-heap 2>"$directory/errors"; echo $? >"$directory/status") | cat >"$directory/out"
 result "into a pipe ctop prints one table and ends" "$([ "$(cat "$directory/status")" = 0 ] || cat "$directory/status" "$directory/errors"

@@ -104,6 +104,28 @@ static void test_live_finds_threads(void **state)
 	pty_quit(&pty);
 }
 
+/* One signal ends it when it was suspended and continued in the background, where it is stopped again. */
+static void test_end_in_background(void **state)
+{
+	static const struct pty_options options = {.rows = 24, .columns = 80, .job = true};
+	const char *const arguments[] = {CTOP_PROGRAM, "-d", "0.5", own_pid, NULL};
+	struct pty_screen pty;
+	pid_t job;
+
+	(void)state;
+	pty_start(&pty, &options, arguments);
+	pty_wait_text(&pty, "every 0.5s  rate");
+	job = tcgetpgrp(pty.master);
+	pty_type(&pty, "\032");
+	pty_wait(&pty, pty_is_stopped, NULL, "it stops");
+	pty_continue_in_background(&pty);
+	pty_wait(&pty, pty_is_stopped, NULL, "it stops again in the background");
+	kill(job, SIGTERM);
+	pty_continue_in_background(&pty);
+	pty_wait_end(&pty);
+	pty_release(&pty);
+}
+
 enum {
 	TITLES = 5,
 	LONG_TITLE = 100 * 1024, /* less than MAX_ARG_STRLEN (include/uapi/linux/binfmts.h) */
@@ -558,6 +580,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_finds_threads),
+		cmocka_unit_test(test_end_in_background),
 		cmocka_unit_test(test_titles),
 		cmocka_unit_test(test_heap_tab),
 		cmocka_unit_test(test_begins_with_cgroups),
