@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "config.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,19 +31,38 @@ struct raw_line {
 	size_t length, whole; /* without the end of the line, and with it */
 };
 
-/* Takes the next line off `*text`, of which `*length` bytes are left. False at the end. */
-static bool next_line(const char **text, size_t *length, struct raw_line *ret_line)
+/* The lines of a text that count, for all that read it. */
+struct raw_reader {
+	const char *text;
+	size_t length; /* of what is left */
+	size_t number; /* of the line that was read last, from 1 */
+};
+
+/* Begins after the mark of the order of bytes, which some editors put first. */
+static struct raw_reader begin_reading(const char *text, size_t length)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	const size_t skipped = length >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0
+				       ? sizeof(mark) - 1
+				       : 0;
+
+	return (struct raw_reader){text + skipped, length - skipped, 0};
+}
+
+/* Takes the next line. False at the end, and before a line that is one too many: then something is left. */
+static bool next_line(struct raw_reader *reader, struct raw_line *ret_line)
 {
 	const char *newline;
 
-	if (*length == 0)
+	if (reader->length == 0 || reader->number == CONFIG_LINES_MAX)
 		return false;
-	newline = memchr(*text, '\n', *length);
-	ret_line->text = *text;
-	ret_line->length = newline != NULL ? (size_t)(newline - *text) : *length;
+	newline = memchr(reader->text, '\n', reader->length);
+	ret_line->text = reader->text;
+	ret_line->length = newline != NULL ? (size_t)(newline - reader->text) : reader->length;
 	ret_line->whole = ret_line->length + (newline != NULL);
-	*text += ret_line->whole;
-	*length -= ret_line->whole;
+	reader->text += ret_line->whole;
+	reader->length -= ret_line->whole;
+	reader->number++;
 	return true;
 }
 
@@ -214,29 +234,29 @@ static void release_line(struct config_line *line)
 	*line = (struct config_line){.kind = CONFIG_PROBLEM};
 }
 
+static void add_line(struct config *config, const struct config_line *line, size_t number)
+{
+	struct config_line *added = MEMORY_APPEND(config->lines, config->count, config->capacity);
+
+	*added = *line;
+	added->number = number;
+}
+
 void config_parse(const char *text, size_t length, struct config *config)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* of the order of bytes, which some editors put first */
+	struct raw_reader reader = begin_reading(text, length);
+	struct config_line read;
 	struct raw_line line;
-	size_t number = 0;
 
 	*config = (struct config){.count = 0};
-	if (length >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0) {
-		text += sizeof(mark) - 1;
-		length -= sizeof(mark) - 1;
+	while (next_line(&reader, &line)) {
+		if (read_line(&line, &read))
+			add_line(config, &read, reader.number);
 	}
-	while (next_line(&text, &length, &line)) {
-		struct config_line read;
-
-		if (++number > CONFIG_LINES_MAX) {
-			read = (struct config_line){.kind = CONFIG_PROBLEM};
-			problem(&read, "there are too many lines; the rest is not read");
-			length = 0;
-		} else if (!read_line(&line, &read)) {
-			continue;
-		}
-		read.number = number;
-		*MEMORY_APPEND(config->lines, config->count, config->capacity) = read;
+	if (reader.length != 0) {
+		problem(&read, "there are too many lines; the rest is not read");
+		read.name = NULL;
+		add_line(config, &read, reader.number + 1);
 	}
 }
 
@@ -295,12 +315,14 @@ static size_t find_change(const struct edit *edit, const struct config_line *lin
 	return i;
 }
 
-static void find_lines(struct edit *edit, const char *text, size_t length, const char *section)
+/* Finds the lines of the changes, as config_parse() reads them. False where there are too many lines. */
+static bool find_lines(struct edit *edit, const char *text, size_t length, const char *section)
 {
+	struct raw_reader reader = begin_reading(text, length);
 	struct raw_line raw;
 	bool inside = false;
 
-	while (next_line(&text, &length, &raw)) {
+	while (next_line(&reader, &raw)) {
 		struct edited_line *line = MEMORY_APPEND(edit->lines, edit->count, edit->capacity);
 		struct config_line read;
 
@@ -315,6 +337,7 @@ static void find_lines(struct edit *edit, const char *text, size_t length, const
 		}
 		release_line(&read);
 	}
+	return reader.length == 0;
 }
 
 /* Begins a line unless the text is at the beginning of one. */
@@ -336,36 +359,86 @@ static void append_changed(const struct config_change *change, const struct raw_
 	buffer_append_char(result, '\n');
 }
 
-void config_edit(const char *text, size_t length, const char *section, const struct config_change *changes,
-		 size_t change_count, struct buffer *result)
+/* Appends the text with its changes. */
+static void append_edited(const struct edit *edit, const char *text, size_t length, const char *section,
+			  struct buffer *result)
 {
-	struct edit edit = {.changes = changes, .change_count = change_count};
 	struct buffer missing = {0};
 
-	edit.counting = memory_allocate_zero(change_count + 1, sizeof(*edit.counting));
-	find_lines(&edit, text, length, section);
-	for (size_t i = 0; i < change_count; i++) {
-		if (edit.counting[i] == 0 && changes[i].value != NULL)
-			config_append_setting(&missing, changes[i].key, changes[i].value);
+	for (size_t i = 0; i < edit->change_count; i++) {
+		if (edit->counting[i] == 0 && edit->changes[i].value != NULL)
+			config_append_setting(&missing, edit->changes[i].key, edit->changes[i].value);
 	}
-	for (size_t i = 0; i < edit.count; i++) {
-		const struct edited_line *line = &edit.lines[i];
+	/* a mark before the first line stays, too */
+	buffer_append(result, text, (size_t)(begin_reading(text, length).text - text));
+	for (size_t i = 0; i < edit->count; i++) {
+		const struct edited_line *line = &edit->lines[i];
+		const struct config_change *change = &edit->changes[line->change];
 
-		if (line->change == change_count)
+		if (line->change == edit->change_count)
 			buffer_append(result, line->raw.text, line->raw.whole);
-		else if (changes[line->change].value != NULL && edit.counting[line->change] == i + 1)
-			append_changed(&changes[line->change], &line->raw, result);
-		if (edit.end == i + 1) {
+		else if (change->value != NULL && edit->counting[line->change] == i + 1)
+			append_changed(change, &line->raw, result);
+		if (edit->end == i + 1) {
 			begin_line(result);
 			buffer_append(result, missing.data, missing.length);
 		}
 	}
-	if (edit.end == 0 && missing.length != 0) {
+	if (edit->end == 0 && missing.length != 0) {
 		begin_line(result);
 		buffer_append_format(result, "%s[%s]\n", result->length != 0 ? "\n" : "", section);
 		buffer_append(result, missing.data, missing.length);
 	}
 	buffer_release(&missing);
-	free(edit.lines);
-	free(edit.counting);
+}
+
+static void begin_edit(struct edit *edit, const struct config_change *changes, size_t change_count)
+{
+	*edit = (struct edit){.changes = changes, .change_count = change_count};
+	edit->counting = memory_allocate_zero(change_count + 1, sizeof(*edit->counting));
+}
+
+static void release_edit(struct edit *edit)
+{
+	free(edit->lines);
+	free(edit->counting);
+}
+
+/* Checks that what was written is read. */
+static int check_edited(const struct buffer *edited, const char *section, const struct config_change *changes,
+			size_t change_count, struct error *error)
+{
+	struct edit again;
+	int result = 0;
+
+	begin_edit(&again, changes, change_count);
+	if (edited->length > CONFIG_BYTES_MAX)
+		result = error_set(error, -EFBIG, "it would be larger than %d KiB, and then not be read",
+				   CONFIG_BYTES_MAX >> 10);
+	else if (!find_lines(&again, edited->data, edited->length, section))
+		result = error_set(error, -EFBIG, "only its first %d lines are read", CONFIG_LINES_MAX);
+	for (size_t i = 0; i < change_count && result == 0; i++) {
+		if (changes[i].value != NULL && again.counting[i] == 0)
+			result = error_set(error, -EFBIG, "the line of %s would be longer than %d bytes",
+					   changes[i].key, CONFIG_LINE_MAX);
+	}
+	release_edit(&again);
+	return result;
+}
+
+int config_edit(const char *text, size_t length, const char *section, const struct config_change *changes,
+		size_t change_count, struct buffer *result, struct error *error)
+{
+	struct edit edit;
+	int status;
+
+	begin_edit(&edit, changes, change_count);
+	if (find_lines(&edit, text, length, section)) {
+		append_edited(&edit, text, length, section, result);
+		status = check_edited(result, section, changes, change_count, error);
+	} else {
+		status = error_set(error, -EFBIG, "only its first %d lines are read", CONFIG_LINES_MAX);
+	}
+	release_edit(&edit);
+	return status;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "buffer.h"
+#include "error.h"
 
 /*
  * The text of a configuration file, which people write by hand:
@@ -64,8 +65,10 @@ struct config_change {
  * changed. The last line of each key, the one that counts, gets the value, and the others are removed; a new
  * key is put behind the last setting of the section. Every other line stays as it is to the byte, comments
  * and names that ctop does not know included. A new section is added at the end unless it would be empty.
+ * Returns 0, or -EFBIG with a sentence where config_parse() would not read all of it (or a file of it would
+ * be too large); `result` is not to be used then.
  */
-void config_edit(const char *text, size_t length, const char *section, const struct config_change *changes,
-		 size_t change_count, struct buffer *result);
+int config_edit(const char *text, size_t length, const char *section, const struct config_change *changes,
+		size_t change_count, struct buffer *result, struct error *error);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +128,7 @@ static void assert_edit(const char *text, const struct config_change *changes, s
 {
 	struct buffer result = {0};
 
-	config_edit(text, strlen(text), "tab mine", changes, count, &result);
+	assert_int_equal(config_edit(text, strlen(text), "tab mine", changes, count, &result, NULL), 0);
 	buffer_append_text(&result, "");
 	assert_string_equal(result.data, expected);
 	buffer_release(&result);
@@ -155,14 +156,67 @@ static void test_edit(void **state)
 		    "[TAB Mine]\nsort = RSS\ncolumns = CPU%, RSS\n");
 	assert_edit("[tab mine]\ncolumns = A\n[tab b]\nsort = C\n[tab mine]\nx = 1", changes, 2,
 		    "[tab mine]\ncolumns = CPU%, RSS\n[tab b]\nsort = C\n[tab mine]\nx = 1\nsort = RSS\n");
+	/* a mark of the order of bytes stays, and is no part of the first line */
+	assert_edit("\xef\xbb\xbf[tab mine]\r\ncolumns = A\ntitle = T\n", changes, 3,
+		    "\xef\xbb\xbf[tab mine]\r\ncolumns = CPU%, RSS\nsort = RSS\n");
+	assert_edit("\xef\xbb\xbfinterval = 5", changes, 1,
+		    "\xef\xbb\xbfinterval = 5\n\n[tab mine]\ncolumns = CPU%, RSS\n");
+}
+
+/* What would not be read is not written: the file stays as it is. */
+static void assert_no_edit(const struct buffer *text, const struct config_change *change,
+			   const char *sentence)
+{
+	struct buffer result = {0};
+	struct error error = {""};
+
+	assert_int_equal(config_edit(text->data, text->length, "tab mine", change, 1, &result, &error),
+			 -EFBIG);
+	assert_string_equal(error.text, sentence);
+	buffer_release(&result);
+}
+
+static void test_edit_within_bounds(void **state)
+{
+	const struct config_change change = {"columns", "CPU%, RSS"}, removal = {"columns", NULL};
+	struct config_change wide = {"columns", NULL};
+	struct buffer text = {0}, value = {0}, result = {0};
+
+	(void)state;
+	/* the new section is of three lines */
+	for (int i = 0; i < CONFIG_LINES_MAX - 3; i++)
+		buffer_append_text(&text, "a=1\n");
+	assert_int_equal(config_edit(text.data, text.length, "tab mine", &change, 1, &result, NULL), 0);
+	buffer_append_text(&text, "a=1\n");
+	assert_no_edit(&text, &change, "only its first 10000 lines are read");
+	buffer_append_text(&text, "a=1\na=1\na=1\n");
+	assert_no_edit(&text, &removal, "only its first 10000 lines are read");
+	buffer_clear(&text);
+	buffer_append_text(&text, "# ");
+	while (text.length < CONFIG_BYTES_MAX - 20)
+		buffer_append_char(&text, 'x');
+	assert_no_edit(&text, &change, "it would be larger than 256 KiB, and then not be read");
+	while (value.length < CONFIG_LINE_MAX)
+		buffer_append_text(&value, "CPU%, ");
+	wide.value = value.data;
+	buffer_clear(&text);
+	buffer_append_text(&text, "[tab mine]\n");
+	assert_no_edit(&text, &wide, "the line of columns would be longer than 4096 bytes");
+	buffer_release(&text);
+	buffer_release(&value);
+	buffer_release(&result);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),    cmocka_unit_test(test_comments_and_quotes),
-		cmocka_unit_test(test_problems), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_edit),     cmocka_unit_test(test_values_read_back),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_comments_and_quotes),
+		cmocka_unit_test(test_problems),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_edit),
+		cmocka_unit_test(test_edit_within_bounds),
+		cmocka_unit_test(test_values_read_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

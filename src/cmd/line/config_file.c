@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 #define CONFIG_PATIENCE_NS (800 * NS_PER_MS)
 
 enum {
-	CONFIG_PROBLEMS_TOLD = 10
+	CONFIG_PROBLEMS_TOLD = 10,
+	LINKS_MAX = 40, /* as the kernel follows at most (MAXSYMLINKS, include/linux/namei.h) */
 };
 
 char *config_file_user_path(const char *variable, const char *directory, const char *name)
@@ -202,16 +204,112 @@ static int replace(const char *path, const struct buffer *text, struct error *er
 	return error_set(error, result, "cannot write %s: %s", path, strerror(-result));
 }
 
+/*
+ * Whether somebody else than root and the owner of / decides what is in a directory, or where a link leads.
+ * In a user namespace / belongs to the host's root, who has no number there (user_namespaces(7)).
+ */
+static bool is_foreign(const struct stat *status, uid_t owner)
+{
+	/* in a sticky directory entries stay with their owners, as in /tmp */
+	const bool is_open = S_ISDIR(status->st_mode) && (status->st_mode & S_IWOTH) != 0 &&
+			     (status->st_mode & S_ISVTX) == 0;
+
+	return (status->st_uid != 0 && status->st_uid != owner) || is_open;
+}
+
+/* Puts the target of the link `walked` before the rest of a path. */
+static void follow_link(struct buffer *walked, char **rest)
+{
+	char target[PATH_MAX];
+	const ssize_t length = readlink(walked->data, target, sizeof(target));
+	char *followed;
+
+	if (length <= 0)
+		return;
+	followed = memory_format("%.*s/%s", (int)length, target, *rest);
+	free(*rest);
+	*rest = followed;
+	walked->length = target[0] == '/' ? 0 : (size_t)(strrchr(walked->data, '/') - walked->data);
+	walked->data[walked->length] = '\0';
+}
+
+/*
+ * The first directory or link on the way to an absolute path by which another user than root decides what it
+ * leads to; owned by the caller. NULL: there is none, and nobody can change that meanwhile.
+ */
+static char *find_foreign(const char *path)
+{
+	struct buffer walked = {0};
+	char *rest = memory_duplicate(path), *found = NULL;
+	struct stat status;
+	const uid_t owner = lstat("/", &status) == 0 ? status.st_uid : 0;
+
+	buffer_append_text(&walked, "");
+	for (unsigned int links = 0; found == NULL && links < LINKS_MAX;) {
+		const char *here = walked.length != 0 ? walked.data : "/";
+		const size_t slashes = strspn(rest, "/"), length = strcspn(rest + slashes, "/");
+		char *next;
+
+		/* what is missing is made in a directory that was looked at */
+		if (lstat(here, &status) < 0)
+			break;
+		if (is_foreign(&status, owner)) {
+			found = memory_duplicate(here);
+		} else if (S_ISLNK(status.st_mode)) {
+			links++;
+			follow_link(&walked, &rest);
+		} else if (length == 0) {
+			break;
+		} else {
+			buffer_append_format(&walked, "/%.*s", (int)length, rest + slashes);
+			next = memory_duplicate(rest + slashes + length);
+			free(rest);
+			rest = next;
+		}
+	}
+	buffer_release(&walked);
+	free(rest);
+	return found;
+}
+
+/* Root changes nothing at a place that another user controls, as his HOME is under sudo -E. */
+static int refuse_foreign(const char *path, struct error *error)
+{
+	char *absolute = realpath(".", NULL), *foreign = NULL;
+	int result = 0;
+
+	if (geteuid() == 0) {
+		char *whole = path[0] == '/' || absolute == NULL ? memory_duplicate(path)
+								 : memory_format("%s/%s", absolute, path);
+
+		foreign = find_foreign(whole);
+		free(whole);
+	}
+	if (foreign != NULL)
+		result = error_set(
+			error, -EPERM,
+			"%s is not changed: root writes nothing where another user controls %s; use "
+			"sudo -H",
+			path, foreign);
+	free(foreign);
+	free(absolute);
+	return result;
+}
+
 int config_file_edit(const char *path, const char *section, const struct config_change *changes, size_t count,
 		     struct error *error)
 {
 	struct buffer text = {0}, edited = {0};
+	struct error reason;
 	struct stat status;
 	int result;
 
 	if (has_other_rights())
 		return error_set(error, -EPERM, "a program with the rights of another user writes no %s",
 				 path);
+	result = refuse_foreign(path, error);
+	if (result < 0)
+		return result;
 	result = read_text(path, &status, &text);
 	if (result == -ENOENT) {
 		config_file_make_directories(path);
@@ -220,8 +318,9 @@ int config_file_edit(const char *path, const char *section, const struct config_
 		error_set(error, result, "%s is not changed: %s", path, text.data);
 	}
 	if (result == 0 || result == -ENOENT) {
-		config_edit(text.data, text.length, section, changes, count, &edited);
-		result = replace(path, &edited, error);
+		result = config_edit(text.data, text.length, section, changes, count, &edited, &reason);
+		result = result == 0 ? replace(path, &edited, error)
+				     : error_set(error, result, "%s is not changed: %s", path, reason.text);
 	}
 	buffer_release(&text);
 	buffer_release(&edited);
