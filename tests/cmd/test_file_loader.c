@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Files that the screen asks for: only the last request has a result. */
+#include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -11,8 +12,11 @@
 #include "tests/cmocka_include.h"
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "cmd/live/file_loader.h"
 #include "snapshot/snapshot.h"
+#include "table/tab.h"
 
 enum {
 	PATIENCE_MS = 60000
@@ -192,12 +196,48 @@ static void test_names(void **state)
 	assert_int_equal(rmdir(directory), 0);
 }
 
+/* Sections of the configuration that are written at once are all in the file. */
+static void test_sections(void **state)
+{
+	static const enum tab written[] = {TAB_RUN, TAB_SCHED, TAB_WAKEUPS, TAB_DELAY, TAB_IO, TAB_MEMORY};
+	char path[] = "/tmp/ctop-sections-XXXXXX";
+	const int descriptor = mkstemp(path);
+	const struct fixture fixture = begin();
+	struct buffer text = {0};
+
+	(void)state;
+	assert_true(descriptor >= 0);
+	close(descriptor);
+	for (size_t i = 0; i < ARRAY_COUNT(written); i++) {
+		tab_set_sort(written[i], COLUMN_CPU);
+		file_loader_write_tab(fixture.loader, path, written[i]);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(written); i++) {
+		struct ui_event event = receive(&fixture);
+
+		assert_false(event.is_error);
+		ui_event_discard(&event);
+	}
+	assert_int_equal(file_read(AT_FDCWD, path, &text, 10000), 0);
+	for (size_t i = 0; i < ARRAY_COUNT(written); i++) {
+		char *head = memory_format("[tab %s]\nsort = ", tabs[written[i]].name);
+
+		if (strstr(text.data, head) == NULL)
+			fail_msg("no %s in '%s'", head, text.data);
+		free(head);
+	}
+	buffer_release(&text);
+	unlink(path);
+	end(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_last_request),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hanging),
+		cmocka_unit_test(test_sections),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

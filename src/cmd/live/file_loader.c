@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct file_loader {
 	atomic_uint_fast64_t request; /* number of the last file asked for; results of others are dropped */
 	atomic_uint naming;           /* tasks that read directories */
 	atomic_bool is_reporting;     /* a task writes a report */
+	pthread_mutex_t config_lock;  /* of the task that writes the configuration */
 	char *report;                 /* the last one's name; of the screen's thread */
 };
 
@@ -39,13 +41,16 @@ struct file_loader *file_loader_create(struct tasks *tasks, struct queue *queue)
 
 	loader->tasks = tasks;
 	loader->queue = queue;
+	pthread_mutex_init(&loader->config_lock, NULL);
 	return loader;
 }
 
 void file_loader_release(struct file_loader *loader)
 {
-	if (loader != NULL)
-		free(loader->report);
+	if (loader == NULL)
+		return;
+	pthread_mutex_destroy(&loader->config_lock);
+	free(loader->report);
 	free(loader);
 }
 
@@ -277,9 +282,12 @@ static void write_section(void *argument)
 {
 	struct job *job = argument;
 	struct error error;
-	const int result = config_file_edit(job->path, job->section, job->changes, CONFIG_TAB_KEY_COUNT,
-					    &error);
+	int result;
 
+	/* one after the other, since each writes the whole file */
+	pthread_mutex_lock(&job->loader->config_lock);
+	result = config_file_edit(job->path, job->section, job->changes, CONFIG_TAB_KEY_COUNT, &error);
+	pthread_mutex_unlock(&job->loader->config_lock);
 	send_message(job->loader, UI_EVENT_MESSAGE,
 		     result < 0 ? memory_duplicate(error.text)
 				: memory_format("wrote [%s] of %s", job->section, job->path),
