@@ -222,7 +222,7 @@ if can "a reason of another version keeps its name" "needs setpriv and capabilit
     for round in 6 9; do
         end=$(sed -n ${round}p "$directory/times")
         for format in text tsv json; do
-            said=$("$ctop" show "$directory/versions@@$begin..@$end" -t io -g pid --limit 0 --format $format 2>&1)
+            said=$("$ctop" show "$directory/versions@@$begin..@$end" -t io -g pid --filter "pid = $$" --all --limit 0 --format $format 2>&1)
             status=$?
             result "a reason of another version keeps its name: $format" "$([ $status = 0 ] || echo "exit status $status: $said"
                 [ $format = tsv ] || echo "$said" | grep -q 'not-permitteQ' || echo "$said"
