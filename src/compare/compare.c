@@ -22,7 +22,7 @@ static void release_join(struct compare_join *join)
 	diff_release(join->diff);
 	buffer_release(&join->signature);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		free(join->inside[side]);
+		free(join->inside[side]), free(join->ended_inside[side]);
 	free(join->labels);
 	arena_release(&join->arena);
 	*join = (struct compare_join){0};
@@ -221,6 +221,37 @@ static bool *threads_inside(struct comparison *comparison, const struct view *vi
 	return inside;
 }
 
+/* Marks the records of threads that ended in the window of a side in the same way. */
+static bool *ended_inside(struct comparison *comparison, const struct view *view, size_t step_count,
+			  enum diff_side side)
+{
+	const struct filter *filter = view_filter_at(view, step_count);
+	const struct view_step *step = step_count != 0 ? &view->steps[step_count - 1] : NULL;
+	const struct compare_join *join;
+	const struct ended *ended;
+	bool *inside;
+	size_t pair;
+
+	if (!compare_has_rates(comparison) || comparison->sides[side]->window->ended.names == NULL ||
+	    (step == NULL && !view->hide_kernel_threads && !filter_narrows(filter)))
+		return NULL;
+	ended = &comparison->sides[side]->window->ended;
+	inside = filter_ended_members(filter, ended);
+	if (inside == NULL) {
+		inside = memory_allocate(ended->count + 1);
+		memset(inside, true, ended->count);
+	}
+	for (uint32_t i = 0; i < ended->count && step == NULL && view->hide_kernel_threads; i++)
+		inside[i] &= !ended->records[i].kernel;
+	if (step == NULL)
+		return inside;
+	join = join_of(comparison, view, step->axis, step_count - 1, false);
+	pair = diff_find(join->diff, step->key, step->key_length);
+	for (uint32_t i = 0; i < ended->count; i++)
+		inside[i] &= pair != SIZE_MAX && diff_pair_of_ended(join->diff, side, i) == pair;
+	return inside;
+}
+
 /*
  * Three parts become "process thread  cgroup", and one that was renamed "cgroup>other": what tells rows apart
  * stands where a narrow name is not cut.
@@ -287,7 +318,7 @@ static struct compare_join *join_of(struct comparison *comparison, const struct 
 		.by_threads = compare_by_threads(comparison),
 		.single = single,
 	};
-	bool *inside[DIFF_SIDE_COUNT];
+	bool *inside[DIFF_SIDE_COUNT], *ended[DIFF_SIDE_COUNT];
 	struct buffer signature = {0};
 	struct compare_join *join;
 
@@ -299,13 +330,17 @@ static struct compare_join *join_of(struct comparison *comparison, const struct 
 		join->used = ++comparison->clock;
 		return join;
 	}
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		options.members[side] = inside[side] = threads_inside(comparison, view, step_count,
 								      (enum diff_side)side);
+		options.ended_members[side] = ended[side] = ended_inside(comparison, view, step_count,
+									 (enum diff_side)side);
+	}
 	options.grouping.axis = axis;
 	join = make_room(comparison);
 	join->signature = signature;
 	memcpy(join->inside, inside, sizeof(inside));
+	memcpy(join->ended_inside, ended, sizeof(ended));
 	join->diff = diff_create(comparison->sides[DIFF_BEFORE], comparison->sides[DIFF_AFTER], &options);
 	join->used = ++comparison->clock;
 	make_labels(join);

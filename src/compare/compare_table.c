@@ -184,6 +184,31 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 	return cell;
 }
 
+/* Marks the pairs with a thread that ended in the window of a side for which a term of the filter holds. */
+static void add_ended_pairs(const struct ranking *ranking, size_t term, enum axis axis, enum diff_side side,
+			    bool found[])
+{
+	const struct diff *diff = ranking->join->diff;
+	const struct ended *ended = diff_ended(diff, side);
+	uint32_t *pids;
+	bool *members;
+
+	if (ended == NULL)
+		return;
+	pids = ended_pids(ended);
+	members = filter_term_members(
+		ranking->view->filter, term, axis,
+		&(struct filter_subjects){.snapshot = ended->names, .ended_pids = pids});
+	for (uint32_t i = 0; i < ended->count; i++) {
+		const size_t pair = diff_pair_of_ended(diff, side, i);
+
+		if (members[i] && pair != SIZE_MAX)
+			found[pair] = true;
+	}
+	free(members);
+	free(pids);
+}
+
 /* Marks the pairs with a thread, on either side, for which a term of the filter holds. */
 static bool *pairs_with(const struct ranking *ranking, size_t term)
 {
@@ -203,6 +228,7 @@ static bool *pairs_with(const struct ranking *ranking, size_t term)
 				found[pair] = true;
 		}
 		free(members);
+		add_ended_pairs(ranking, term, axis, (enum diff_side)side, found);
 	}
 	return found;
 }

@@ -158,12 +158,15 @@ static void group_names(struct diff *diff)
 static void count_ended(struct diff *diff, enum diff_side side)
 {
 	const struct ended *ended = diff_ended(diff, side);
+	const bool *members = diff->options.ended_members[side];
 
 	for (uint32_t i = 0; ended != NULL && i < ended->count; i++) {
 		const uint32_t group = grouping_of_triple(diff->grouping, diff->ended_names[side], i);
 
 		/* threads of which only the end is known need no row of their own */
-		diff->threads[side][group].has_ended |= !ended->records[i].untold && !ended_is_void(ended, i);
+		diff->threads[side][group].has_ended |= !ended->records[i].untold &&
+							!ended_is_void(ended, i) &&
+							(members == NULL || members[i]);
 	}
 }
 
@@ -497,6 +500,16 @@ size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t 
 	const uint32_t group = diff->group_of_thread[side][thread];
 
 	return group != UINT32_MAX ? diff->pair_of_group[side][group] : SIZE_MAX;
+}
+
+size_t diff_pair_of_ended(const struct diff *diff, enum diff_side side, uint32_t record)
+{
+	const bool *members = diff->options.ended_members[side];
+	const uint32_t group = grouping_of_triple(diff->grouping, diff->ended_names[side], record);
+
+	return diff_has_group(diff, side, group) && (members == NULL || members[record])
+		       ? diff->pair_of_group[side][group]
+		       : SIZE_MAX;
 }
 
 size_t diff_find(const struct diff *diff, const char *key, size_t length)

@@ -37,7 +37,9 @@ struct diff_options {
 	 * so that a part of the threads has the keys that it has in the whole.
 	 */
 	const bool *members[DIFF_SIDE_COUNT];
-	const struct diff_match *match; /* the threads that are on both sides; NULL: not known */
+	const bool *ended_members[DIFF_SIDE_COUNT]; /* records of threads that ended within its window,
+						       likewise */
+	const struct diff_match *match;             /* the threads that are on both sides; NULL: not known */
 	/*
 	 * The changes of counters are those of the same threads: a thread with another name or cgroup in
 	 * after counts there with all that it did, one that came counts from zero, and one that went adds
@@ -172,6 +174,9 @@ void diff_release(struct diff *diff);
  */
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread);
 
+/* The same of a record of diff_ended(). */
+size_t diff_pair_of_ended(const struct diff *diff, enum diff_side side, uint32_t record);
+
 /* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before, a thread
  * by "TID:START", with a '-' behind where it is in before only. */
 size_t diff_find(const struct diff *diff, const char *key, size_t length);
@@ -287,9 +292,10 @@ void diff_find_renames(struct diff *diff);
 /* The threads that ended within the window of a side and count; NULL for none. */
 const struct ended *diff_ended(const struct diff *diff, enum diff_side side);
 
-/* Shows records of ended threads, by the pairs of their names, which are the grouping's snapshot `names`. */
+/* Shows records of ended threads, by the pairs of their names, which are the grouping's snapshot `names`:
+ * those that are `members`, NULL for all. */
 void diff_show_ended(const struct diff *diff, enum diff_side side, size_t names, const struct ended *ended,
-		     struct shown *shown);
+		     const bool members[], struct shown *shown);
 
 /* The pairs as rows of a side's window; for diff_create(). */
 struct reduction *diff_reduce(const struct diff *diff, enum diff_side side);

@@ -117,7 +117,7 @@ static void reduce_part(struct diff_evidence *evidence, enum diff_side side, siz
 	window.ended = &did;
 	window.elapsed_ns = part->length_ns;
 	shown_reserve(&shown, 0, diff->pair_count);
-	diff_show_ended(diff, side, diff->part_names[side], &did, &shown);
+	diff_show_ended(diff, side, diff->part_names[side], &did, NULL, &shown);
 	for (size_t k = 0; k < part->metric_count; k++) {
 		double *numbers = numbers_of(evidence, part->metrics[k], side);
 		struct column_values values;

@@ -16,8 +16,7 @@ const struct ended *diff_ended(const struct diff *diff, enum diff_side side)
 {
 	const struct ended *ended;
 
-	/* which of them a narrowing leaves is not known */
-	if (!diff->options.rates || diff->options.members[side] != NULL || diff->options.single)
+	if (!diff->options.rates || diff->options.single)
 		return NULL;
 	ended = &diff->snapshots[side]->window->ended;
 	return ended_has_any(ended) ? ended : NULL;
@@ -50,14 +49,15 @@ struct window diff_window(const struct snapshot *snapshot, bool rates)
 }
 
 void diff_show_ended(const struct diff *diff, enum diff_side side, size_t names, const struct ended *ended,
-		     struct shown *shown)
+		     const bool members[], struct shown *shown)
 {
 	shown->ended = ended;
 	shown->ended_row_of = memory_allocate((ended->count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < ended->count; i++) {
 		const uint32_t group = grouping_of_triple(diff->grouping, names, i);
 
-		shown->ended_row_of[i] = ended_is_void(ended, i) || !diff_has_group(diff, side, group)
+		shown->ended_row_of[i] = ended_is_void(ended, i) || !diff_has_group(diff, side, group) ||
+							 (members != NULL && !members[i])
 						 ? UINT32_MAX
 						 : diff->pair_of_group[side][group];
 	}
@@ -143,7 +143,8 @@ struct reduction *diff_reduce(const struct diff *diff, enum diff_side side)
 	}
 	window.ended = diff_ended(diff, side);
 	if (window.ended != NULL)
-		diff_show_ended(diff, side, diff->ended_names[side], window.ended, &shown);
+		diff_show_ended(diff, side, diff->ended_names[side], window.ended,
+				diff->options.ended_members[side], &shown);
 	if (waits_of(diff, side) != NULL)
 		find_latency_rows(diff, side, waits_of(diff, side), &shown);
 	return reduction_create(&window, &shown);

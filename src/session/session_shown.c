@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "table/view.h"
+#include "window/ended.h"
 
 /* The state of choosing threads: [0] of the newest round, [1] of ended threads. */
 struct selection {
@@ -121,16 +122,11 @@ static void narrow_ended(struct selection *selection, const struct filter *filte
 
 	if (filter == NULL || ended == NULL || ended->triple_count == 0)
 		return;
-	subjects.ended_pids = pids = memory_allocate((ended->triple_count + 1) * sizeof(*pids));
-	for (uint32_t i = 0; i < ended->triple_count; i++)
-		pids[i] = selection->ended->records[i].tgid;
-	if (filter_narrows(filter)) {
-		forbid(selection->allowed[1], filter_members(filter, &subjects), ended->triple_count);
-		/* nobody told whose work that is */
-		if (selection->ended->has_estimate)
-			selection->allowed[1][selection->ended->estimate] = false;
-	}
+	if (filter_narrows(filter))
+		forbid(selection->allowed[1], filter_ended_members(filter, selection->ended),
+		       ended->triple_count);
 	if (axis_is_by_thread(axis)) {
+		subjects.ended_pids = pids = ended_pids(selection->ended);
 		options.axis = axis;
 		grouping = session_grouping(selection->session, &options, selection->ended);
 		label = grouping_label(grouping, grouping_of_triple(grouping, 1, 0), &length);
@@ -140,8 +136,8 @@ static void narrow_ended(struct selection *selection, const struct filter *filte
 						    group_of_ended(selection, grouping, axis, i) !=
 							    grouping_of_triple(grouping, 1, i);
 		free(members);
+		free(pids);
 	}
-	free(pids);
 }
 
 static bool is_shown(const struct selection *selection, uint32_t thread)

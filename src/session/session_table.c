@@ -10,6 +10,7 @@
 #include "base/order.h"
 #include "table/column_list.h"
 #include "window/column.h"
+#include "window/ended.h"
 
 /* A row in the order of the table. */
 struct ordered_row {
@@ -176,9 +177,7 @@ static bool *rows_with(struct table_work *work, size_t term)
 	if (ended == NULL || ended->names == NULL)
 		return rows;
 	subjects.snapshot = ended->names;
-	subjects.ended_pids = pids = memory_allocate((ended->names->triple_count + 1) * sizeof(*pids));
-	for (size_t i = 0; i < ended->names->triple_count; i++)
-		pids[i] = ended->records[i].tgid;
+	subjects.ended_pids = pids = ended_pids(ended);
 	members = filter_term_members(work->view->filter, term, axis, &subjects);
 	for (size_t i = 0; i < ended->names->triple_count; i++) {
 		if (shown->ended_row_of[i] != UINT32_MAX)

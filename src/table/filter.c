@@ -14,6 +14,7 @@
 #include "snapshot/metric_reader.h"
 #include "snapshot/container_names.h"
 #include "snapshot/user_names.h"
+#include "window/ended.h"
 
 /* Whether something holds; an AND is the least of its parts, an OR the largest. */
 enum answer {
@@ -631,6 +632,18 @@ bool *filter_members(const struct filter *filter, const struct filter_subjects *
 			members[k] &= answers[k] == ANSWER_YES;
 	}
 	free(answers);
+	return members;
+}
+
+bool *filter_ended_members(const struct filter *filter, const struct ended *ended)
+{
+	uint32_t *pids = ended_pids(ended);
+	bool *members = filter_members(
+		filter, &(struct filter_subjects){.snapshot = ended->names, .ended_pids = pids});
+
+	if (members != NULL && ended->has_estimate)
+		members[ended->estimate] = false;
+	free(pids);
 	return members;
 }
 

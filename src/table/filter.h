@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "snapshot/ended_records.h"
 #include "snapshot/lookup.h"
 #include "snapshot/snapshot.h"
 #include "table.h"
@@ -163,6 +164,9 @@ bool filter_is_of_living(const struct filter *filter);
  * without such conditions. Names of users are asked for and count once they are known (user_names.h).
  */
 bool *filter_members(const struct filter *filter, const struct filter_subjects *subjects);
+
+/* The same of records of ended threads. That of what nobody told satisfies no condition. */
+bool *filter_ended_members(const struct filter *filter, const struct ended *ended);
 
 /*
  * Marks the ended threads that satisfy the conditions on rows that have names in them, each by itself, by

@@ -582,6 +582,15 @@ void ended_conclude_left(struct ended *ended, const struct snapshot *from, const
 
 /* --- what is kept --- */
 
+uint32_t *ended_pids(const struct ended *ended)
+{
+	uint32_t *pids = memory_allocate((ended->count + 1) * sizeof(*pids));
+
+	for (size_t i = 0; i < ended->count; i++)
+		pids[i] = ended->records[i].tgid;
+	return pids;
+}
+
 struct ended ended_copy(const struct ended *ended)
 {
 	struct ended copy = *ended;

@@ -506,6 +506,71 @@ static void test_filter_numbers(void **state)
 	assert_int_equal(filter_rate(view.filter), COLUMN_CPU);
 }
 
+/* Adds a process to those that ended within the window of a snapshot, having run for so long. */
+static void add_ended(struct snapshot *snapshot, const char *process, const char *name, bool kernel,
+		      uint64_t run)
+{
+	struct ended *ended = &snapshot->window->ended;
+	struct ended_record record = {.threads = 1, .kernel = kernel};
+	struct triple names;
+
+	if (ended->names == NULL)
+		ended->names = snapshot_create();
+	names.pcomm = string_pool_intern(&ended->names->strings, process, strlen(process));
+	names.comm = string_pool_intern(&ended->names->strings, name, strlen(name));
+	names.cgroup = string_pool_intern(&ended->names->strings, "/app", strlen("/app"));
+	snapshot_intern_triple(ended->names, names);
+	record.states[METRIC_RUN_TIME_NS] = ENDED_COUNTED;
+	record.amounts[METRIC_RUN_TIME_NS] = run;
+	*MEMORY_APPEND(ended->records, ended->count, ended->capacity) = record;
+}
+
+static const char *run_of(const char *label)
+{
+	draw();
+	return find_row(label, "run_time_ns") != NULL ? shown_row(label, "run_time_ns") : "";
+}
+
+/* What narrows living threads narrows those that ended, by what is known of them. */
+static void test_narrowed_ended(void **state)
+{
+	static const char whole[] = "1 100ms 800ms +700ms +700.0%",
+			  workers[] = "1 100ms 700ms +600ms +600.0%", came[] = "0 - 200ms - new";
+	struct snapshot *after = since(web_at(110, S(11), S(3)), web_at(120, S(14), MS(3500)));
+
+	(void)state;
+	add_ended(after, "web", "worker-7", false, S(4));
+	add_ended(after, "web", "helper", false, S(1));
+	add_ended(after, "make", "make", false, S(2));
+	add_ended(after, "kworker", "kworker", true, S(2));
+	compare(since(web_at(100, S(10), S(1)), web_at(110, S(11), S(3))), after);
+	view_of(AXIS_PROCESS);
+	view.tab = TAB_ALL;
+	assert_string_equal(run_of("web"), whole);
+	assert_string_equal(run_of("kworker"), came);
+	view.hide_kernel_threads = true;
+	assert_string_equal(run_of("web"), whole);
+	assert_string_equal(run_of("make"), came);
+	assert_string_equal(run_of("kworker"), "");
+	set_filter("process = web");
+	assert_string_equal(run_of("web"), whole);
+	assert_string_equal(run_of("make"), "");
+	set_filter("thread = worker-*");
+	assert_string_equal(run_of("web"), workers);
+	/* a name that only an ended thread had */
+	set_filter("process = make or helper");
+	assert_string_equal(run_of("make"), came);
+	set_filter("user = root");
+	assert_string_equal(run_of("make"), "");
+	filter_release(view.filter);
+	view.filter = NULL;
+	assert_true(view_open(&view, "web", 3, "web", 3));
+	view.grouping.axis = AXIS_THREAD;
+	assert_string_equal(run_of("helper"), "0 - 100ms - new");
+	assert_string_equal(run_of("worker-{N}"), workers);
+	assert_string_equal(run_of("make"), "");
+}
+
 /* Conditions on threads narrow both sides, and the joins that are kept tell them apart. */
 static void test_filter_threads(void **state)
 {
@@ -735,6 +800,7 @@ int main(void)
 		EXAMPLE(test_other_boot),
 		EXAMPLE(test_counts),
 		EXAMPLE(test_filter_threads),
+		EXAMPLE(test_narrowed_ended),
 		EXAMPLE(test_filter),
 		EXAMPLE(test_filter_numbers),
 		EXAMPLE(test_metrics_of_tabs),
