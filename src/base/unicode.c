@@ -208,28 +208,21 @@ static size_t plain_prefix(const char *text, size_t length)
 	return count;
 }
 
-/* Appends the text; each invalid byte, and each character that is not `wanted`, becomes `replacement`. */
-static void append_wanted(struct buffer *buffer, const char *text, size_t length,
-			  bool (*wanted)(uint32_t scalar), const char *replacement)
+void unicode_append_escaped(struct buffer *buffer, const char *text, size_t length)
 {
 	uint32_t scalar;
 
 	while (length != 0) {
 		size_t used = plain_prefix(text, length);
 
-		/* nearly all text is this, and all of it is kept */
+		if (used == 0)
+			used = unicode_decode(text, length, &scalar);
 		if (used != 0) {
 			buffer_append(buffer, text, used);
-			text += used;
-			length -= used;
-			continue;
+		} else {
+			buffer_append_format(buffer, "\\x%02x", (unsigned char)*text);
+			used = 1;
 		}
-		used = unicode_decode(text, length, &scalar);
-		if (used == 0 || (wanted != NULL && !wanted(scalar)))
-			buffer_append_text(buffer, replacement);
-		else
-			buffer_append(buffer, text, used);
-		used = used != 0 ? used : 1;
 		text += used;
 		length -= used;
 	}
@@ -251,9 +244,26 @@ void unicode_append_folded(struct buffer *buffer, const char *text, size_t lengt
 	}
 }
 
-void unicode_append_valid(struct buffer *buffer, const char *text, size_t length)
+static int hexadecimal_digit(char character)
 {
-	append_wanted(buffer, text, length, NULL, REPLACEMENT_CHARACTER);
+	if (character >= '0' && character <= '9')
+		return character - '0';
+	return character >= 'a' && character <= 'f' ? character - 'a' + 10 : -1;
+}
+
+size_t unicode_decode_escape(const char *text, size_t length, unsigned char *ret_byte)
+{
+	static const char form[] = "\\xhh";
+	int high, low;
+
+	if (length < strlen(form) || text[0] != form[0] || text[1] != form[1])
+		return 0;
+	high = hexadecimal_digit(text[2]);
+	low = hexadecimal_digit(text[3]);
+	if (high < 0 || low < 0)
+		return 0;
+	*ret_byte = (unsigned char)(high << 4 | low);
+	return strlen(form);
 }
 
 char *unicode_duplicate_without_nul(struct arena *arena, const char *text, size_t length)
@@ -299,7 +309,27 @@ bool unicode_is_printable(uint32_t scalar)
 
 void unicode_append_printable(struct buffer *buffer, const char *text, size_t length, const char *replacement)
 {
-	append_wanted(buffer, text, length, unicode_is_printable, replacement);
+	uint32_t scalar;
+
+	while (length != 0) {
+		size_t used = plain_prefix(text, length);
+
+		/* nearly all text is this, and all of it is kept */
+		if (used != 0) {
+			buffer_append(buffer, text, used);
+			text += used;
+			length -= used;
+			continue;
+		}
+		used = unicode_decode(text, length, &scalar);
+		if (used == 0 || !unicode_is_printable(scalar))
+			buffer_append_text(buffer, replacement);
+		else
+			buffer_append(buffer, text, used);
+		used = used != 0 ? used : 1;
+		text += used;
+		length -= used;
+	}
 }
 
 static int scalar_width(uint32_t scalar)

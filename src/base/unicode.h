@@ -65,8 +65,17 @@ bool unicode_is_white_space(uint32_t scalar);
 /* Leaves out white space (Unicode) at both ends of the text: moves `*text` and returns the new length. */
 size_t unicode_trim(const char **text, size_t length);
 
-/* Appends `text` as valid UTF-8: each byte that belongs to no valid sequence becomes U+FFFD. */
-void unicode_append_valid(struct buffer *buffer, const char *text, size_t length);
+/*
+ * Appends `text` as valid UTF-8: each byte that belongs to no valid sequence becomes the text of its escape,
+ * `\xe8`. Two texts that differ remain different, unless one spells an escape itself.
+ */
+void unicode_append_escaped(struct buffer *buffer, const char *text, size_t length);
+
+/*
+ * The length of an escape that `text` begins with: a backslash, `x` and two lower-case hexadecimal digits,
+ * whose byte goes into `*ret_byte`. 0 if it begins with none.
+ */
+size_t unicode_decode_escape(const char *text, size_t length, unsigned char *ret_byte);
 
 /* A copy of `text`, owned by the arena, for readers that stop at a NUL: each NUL in it becomes U+FFFD. */
 char *unicode_duplicate_without_nul(struct arena *arena, const char *text, size_t length)

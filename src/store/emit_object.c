@@ -65,22 +65,18 @@ static bool is_plain(unsigned char byte)
 
 static void emit_special(struct buffer *json, const char *text, size_t length)
 {
-	size_t i = 0;
+	uint32_t scalar;
 
-	while (i < length) {
-		size_t start = i;
-
-		while (i < length && is_plain((unsigned char)text[i]))
-			i++;
-		if (i != start)
-			buffer_append(json, text + start, i - start);
-		start = i;
-		while (i < length && (unsigned char)text[i] >= 0x80)
-			i++;
-		if (i != start)
-			unicode_append_valid(json, text + start, i - start);
-		else if (i < length)
-			emit_escape(json, (unsigned char)text[i++]);
+	for (size_t i = 0, used; i < length; i += used) {
+		used = unicode_decode(text + i, length - i, &scalar);
+		if (used == 0) {
+			buffer_append_format(json, "\\\\x%02x", (unsigned char)text[i]);
+			used = 1;
+		} else if (used > 1 || is_plain((unsigned char)text[i])) {
+			buffer_append(json, text + i, used);
+		} else {
+			emit_escape(json, (unsigned char)text[i]);
+		}
 	}
 }
 

@@ -221,8 +221,6 @@ static void makes_names_printable(void **state)
 		free(like);
 	}
 	buffer_clear(&buffer);
-	unicode_append_valid(&buffer, "a\xffz", 3);
-	assert_string_equal(buffer.data, "a\xef\xbf\xbdz");
 	buffer_release(&buffer);
 }
 
@@ -248,6 +246,39 @@ static void folds_case(void **state)
 	assert_false(unicode_contains("xЙ", strlen("xЙ"), "йц"));
 	assert_true(unicode_contains("", 0, ""));
 	assert_true(unicode_contains("a\0B", 3, "b"));
+}
+
+/* Each byte that belongs to no valid sequence has a text of its own; what is escaped stays as it is. */
+static void escapes_bytes(void **state)
+{
+	static const struct {
+		const char *text, *escaped;
+	} cases[] = {
+		{"a\xffz", "a\\xffz"},
+		{"x\xe8\xa1", "x\\xe8\\xa1"},
+		{"\xd0\xb9\xd0", "\xd0\xb9\\xd0"},
+		{"a\\xe8\x1b\t\xc2\x9b", "a\\xe8\x1b\t\xc2\x9b"},
+		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+	};
+	struct buffer buffer = {0};
+	unsigned char byte = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		buffer_clear(&buffer);
+		unicode_append_escaped(&buffer, cases[i].text, strlen(cases[i].text));
+		assert_string_equal(buffer.data, cases[i].escaped);
+	}
+	buffer_release(&buffer);
+	assert_int_equal(unicode_decode_escape("\\xe8z", 5, &byte), 4);
+	assert_int_equal(byte, 0xe8);
+	assert_int_equal(unicode_decode_escape("\\x2d", 4, &byte), 4);
+	assert_int_equal(byte, '-');
+	byte = 7;
+	assert_int_equal(unicode_decode_escape("\\xe8", 3, &byte), 0);
+	assert_int_equal(unicode_decode_escape("\\xE8", 4, &byte), 0);
+	assert_int_equal(unicode_decode_escape("xe8\\", 4, &byte), 0);
+	assert_int_equal(byte, 7);
 }
 
 static void measures_cells(void **state)
@@ -296,6 +327,7 @@ int main(void)
 		cmocka_unit_test(trims_unicode_white_space),
 		cmocka_unit_test(makes_names_printable),
 		cmocka_unit_test(folds_case),
+		cmocka_unit_test(escapes_bytes),
 		cmocka_unit_test(measures_cells),
 		cmocka_unit_test(carries_sentences),
 	};

@@ -273,9 +273,9 @@ static void test_names_that_are_no_utf8(void **state)
 	static const struct {
 		const char *name, *json;
 	} names[] = {
-		{"\xff", "\"\xef\xbf\xbd\""},
-		{"a\xc3", "\"a\xef\xbf\xbd\""},
-		{"\xed\xa0\x80.", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd.\""},
+		{"\xff", "\"\\\\xff\""},
+		{"a\xc3", "\"a\\\\xc3\""},
+		{"\xed\xa0\x80.", "\"\\\\xed\\\\xa0\\\\x80.\""},
 		{"\x7f\x1b[m", "\"\x7f\\u001b[m\""},
 	};
 

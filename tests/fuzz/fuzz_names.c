@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pattern_append(&buffer, name, size);
 	pattern_append_systemd_instances(&buffer, name, size);
 	buffer.length = 0;
-	unicode_append_valid(&buffer, name, size);
+	unicode_append_escaped(&buffer, name, size);
 	if (buffer.length > 0 && !unicode_is_valid(buffer.data, buffer.length))
 		abort();
 	buffer_release(&buffer);
