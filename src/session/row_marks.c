@@ -82,8 +82,7 @@ static struct marked_row describe_row(const struct shown *shown, size_t row, dou
 		described.label = shown_row_label(shown, row, &described.label_length);
 		described.key = shown_row_key(shown, row, &described.key_length);
 		described.tgid = shown_row_pid(shown, row);
-		described.hash = ((uint64_t)hash_bytes(described.key, described.key_length) << 32) |
-				 (uint32_t)described.key_length;
+		described.hash = hash_bytes(described.key, described.key_length);
 	}
 	return described;
 }
@@ -115,18 +114,32 @@ static struct marked_row *note_row(struct row_generation *now, const struct show
 	return noted;
 }
 
+static bool is_same_row(const struct marked_row *a, const struct marked_row *b)
+{
+	if (a->hash != b->hash || a->is_thread != b->is_thread)
+		return false;
+	if (a->is_thread)
+		return a->tid == b->tid && a->start_time == b->start_time;
+	return order_bytes(a->key, a->key_length, b->key, b->key_length) == 0;
+}
+
 /* The row as it was noted for a table of the same round, which has its rows in the same order; NULL for none.
  */
 static struct marked_row *find_noted(struct row_generation *now, size_t row,
 				     const struct marked_row *described)
 {
-	return row < now->count && now->rows[row].hash == described->hash ? &now->rows[row] : NULL;
+	return row < now->count && is_same_row(&now->rows[row], described) ? &now->rows[row] : NULL;
 }
 
 static void index_rows(struct row_generation *generation)
 {
-	for (size_t i = 0; i < generation->count; i++)
-		hash_map_set(&generation->index, generation->rows[i].hash, (uint32_t)i);
+	for (size_t i = 0; i < generation->count; i++) {
+		struct marked_row *row = &generation->rows[i];
+
+		row->alike = UINT32_MAX;
+		(void)hash_map_get(&generation->index, row->hash, &row->alike);
+		hash_map_set(&generation->index, row->hash, (uint32_t)i);
+	}
 }
 
 /* Rows come in one order: `*guess` is likely to be the one. The index is made once it is not. */
@@ -136,10 +149,14 @@ static uint32_t find_before(struct row_generation *before, const struct marked_r
 
 	if (before->round == 0)
 		return UINT32_MAX;
-	if (old >= before->count || before->rows[old].hash != row->hash) {
+	if (old >= before->count || !is_same_row(&before->rows[old], row)) {
 		if (before->index.count == 0)
 			index_rows(before);
-		if (!hash_map_get(&before->index, row->hash, &old))
+		old = UINT32_MAX;
+		(void)hash_map_get(&before->index, row->hash, &old);
+		while (old != UINT32_MAX && !is_same_row(&before->rows[old], row))
+			old = before->rows[old].alike;
+		if (old == UINT32_MAX)
 			return UINT32_MAX;
 	}
 	*guess = old + 1;

@@ -12,9 +12,10 @@
 
 /* A row as it is when the table of a round is made. */
 struct marked_row {
-	uint64_t hash;
+	uint64_t hash;  /* of the key, or of thread and start */
+	uint32_t alike; /* of a noted row in the index: another one of that hash, UINT32_MAX for none */
 	double sort;
-	const char *label, *key; /* equal where they are the same; a thread has no key */
+	const char *label, *key; /* a thread has no key */
 	size_t label_length, key_length;
 	uint32_t tid, tgid; /* 0 for a group; the `tgid` of a process is its id */
 	uint64_t start_time;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 /* Marks: what is new, what went, the largest rises by half or more. */
 static struct snapshot *marks_round(int round)
 {
@@ -63,6 +65,61 @@ static void test_marks(void **state)
 	session_add_round(session, marks_round(2));
 	table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
 	assert_false(fixture_has_row(table, "leaves"));
+	session_release(session);
+}
+
+/* The name of a number, of eight letters. */
+static void spell(uint64_t number, char name[static 9])
+{
+	for (size_t i = 0; i < 8; i++, number /= 26)
+		name[i] = (char)('a' + number % 26);
+	name[8] = '\0';
+}
+
+/* Two names of one hash, which differs in every run: 100,000 names have such two with probability 0.7. */
+static void find_alike(char first[static 9], char second[static 9])
+{
+	struct hash_map numbers = {0};
+	uint32_t other;
+
+	for (uint32_t number = 0;; number++) {
+		uint32_t hash;
+
+		spell(number, second);
+		hash = hash_bytes(second, strlen(second));
+		if (hash_map_get(&numbers, hash, &other))
+			break;
+		hash_map_set(&numbers, hash, number);
+	}
+	spell(other, first);
+	hash_map_release(&numbers);
+}
+
+/* A group that takes the place of another one of the same hash is new, and the other one has gone. */
+static void test_marks_of_one_hash(void **state)
+{
+	struct session *session = session_create();
+	struct table *table;
+	char names[2][9];
+
+	(void)state;
+	find_alike(names[0], names[1]);
+	for (uint32_t round = 0; round < 3; round++) {
+		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
+
+		for (uint32_t i = 0; i < 2; i++) {
+			/* the second comes last, when the first has gone */
+			if ((i == 0) == (round < 2))
+				fixture_set(snapshot,
+					    fixture_thread(snapshot, 10 + i, 10 + i, names[i], names[i],
+							   i == 0 ? 1 : 103),
+					    METRIC_RUN_TIME_NS, MS(100 * (round + 1)));
+		}
+		session_add_round(session, snapshot);
+		table = fixture_table(session, TAB_OVERVIEW, WINDOW_MODE_RATE);
+	}
+	assert_int_equal(fixture_row(table, names[1])->mark, ROW_MARK_NEW);
+	assert_int_equal(fixture_row(table, names[0])->mark, ROW_MARK_GONE);
 	session_release(session);
 }
 
@@ -732,14 +789,23 @@ static void test_idle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_marks),           cmocka_unit_test(test_marks_in_another_order),
-		cmocka_unit_test(test_marks_after_gap), cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_sticky_pattern),  cmocka_unit_test(test_narrowing),
-		cmocka_unit_test(test_order),           cmocka_unit_test(test_order_of_gone),
-		cmocka_unit_test(test_filter_rows),     cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_filter_threads),  cmocka_unit_test(test_filter_members),
-		cmocka_unit_test(test_filter_states),   cmocka_unit_test(test_every_tab),
-		cmocka_unit_test(test_cells_on_demand), cmocka_unit_test(test_cells_of_other_rows),
+		cmocka_unit_test(test_marks_of_one_hash),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_marks_in_another_order),
+		cmocka_unit_test(test_marks_after_gap),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_sticky_pattern),
+		cmocka_unit_test(test_narrowing),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_order_of_gone),
+		cmocka_unit_test(test_filter_rows),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_filter_threads),
+		cmocka_unit_test(test_filter_members),
+		cmocka_unit_test(test_filter_states),
+		cmocka_unit_test(test_every_tab),
+		cmocka_unit_test(test_cells_on_demand),
+		cmocka_unit_test(test_cells_of_other_rows),
 		cmocka_unit_test(test_rows_kept),
 	};
 
