@@ -24,9 +24,6 @@ enum {
 	US = 1000,
 };
 
-/* Everything beyond a bound is counted under this name. */
-static const char other_name[] = "(other)";
-
 /* A thread that has ended. */
 struct waiting_record {
 	uint32_t tgid, tid;               /* tgid is 0 when the record does not say */
@@ -114,8 +111,6 @@ size_t ended_records_waiting(const struct ended_records *records)
 
 /* --- amounts and names --- */
 
-const char ended_unknown_name[] = "(ended)";
-
 #define DELAY(id, name, needs)                                                                               \
 	{EXIT_DELAYS + 2 * TASK_DELAY_##id, (needs) | TASK_KERNEL_DELAYS, TASKSTATS_MEMBER_##id##_COUNT, 1}, \
 		{EXIT_DELAYS + 2 * TASK_DELAY_##id + 1, (needs) | TASK_KERNEL_DELAYS,                        \
@@ -164,19 +159,24 @@ struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], 
 	return result;
 }
 
-const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static TASK_COMM_SIZE])
+struct name_text ended_name(char text[static ENDED_NAME_ROOM], const char name[static TASK_COMM_SIZE])
 {
-	struct text trimmed = text_of_name(name, TASK_COMM_SIZE);
+	const struct text trimmed = text_of_name(name, TASK_COMM_SIZE);
+	struct buffer escaped = {0};
+	struct name_text result = {.text = text};
 
-	memcpy(text, trimmed.data, trimmed.length);
-	text[trimmed.length] = '\0';
-	return text;
+	unicode_append_escaped(&escaped, trimmed.data, trimmed.length);
+	result.length = escaped.length;
+	if (escaped.length != 0)
+		memcpy(text, escaped.data, escaped.length);
+	text[escaped.length] = '\0';
+	buffer_release(&escaped);
+	return result;
 }
 
 void ended_add_unknown(struct ended_set *set, uint64_t threads)
 {
-	const uint32_t triple = ended_set_triple(set, ended_unknown_name, ended_unknown_name,
-						 ended_unknown_name);
+	const uint32_t triple = ended_set_triple(set, name_ended, name_ended, name_ended);
 	struct ended_group *group = ended_set_group(set, triple, false);
 
 	group->threads += threads;
@@ -185,9 +185,15 @@ void ended_add_unknown(struct ended_set *set, uint64_t threads)
 
 /* --- records --- */
 
-static uint32_t intern(struct ended_records *records, const char *text)
+static uint32_t intern(struct ended_records *records, struct name_text name)
 {
-	return string_pool_intern(&records->names, text, strlen(text));
+	return string_pool_intern(&records->names, name.text, name.length);
+}
+
+static struct name_text name_at(const struct ended_records *records, uint32_t id)
+{
+	return (struct name_text){string_pool_text(&records->names, id),
+				  string_pool_length(&records->names, id)};
 }
 
 static bool in_scope(const struct ended_records *records, uint32_t tgid)
@@ -329,7 +335,7 @@ static struct bucket *find_bucket(struct ended_records *records, const struct wa
 	const bool leader = item->tid == item->tgid, full = records->bucket_count >= BUCKETS_MAX;
 	const uint32_t tgid = leader || full ? 0 : item->tgid;
 	char text[ENDED_NAME_ROOM];
-	const uint32_t name = intern(records, full ? other_name : ended_name(text, item->name));
+	const uint32_t name = intern(records, full ? name_other : ended_name(text, item->name));
 	const uint64_t key = (uint64_t)tgid << 34 | (uint64_t)name << 2 | (uint64_t)leader << 1 |
 			     item->kernel;
 	struct bucket *bucket;
@@ -407,11 +413,11 @@ struct reading {
 };
 
 /* A snapshot's name of the process or thread of a row, or its cgroup. */
-static const char *row_text(const struct snapshot *snapshot, uint32_t row, size_t member)
+static struct name_text row_name(const struct snapshot *snapshot, uint32_t row, size_t member)
 {
 	const struct triple *triple = &snapshot->triples[snapshot->triple[row]];
 
-	return snapshot_text(snapshot, *(const uint32_t *)((const char *)triple + member));
+	return snapshot_name(snapshot, *(const uint32_t *)((const char *)triple + member));
 }
 
 /*
@@ -419,23 +425,23 @@ static const char *row_text(const struct snapshot *snapshot, uint32_t row, size_
  * when the thread was there already, was given the same number later and is another one.
  */
 static void name_process(const struct reading *reading, uint32_t tgid, uint64_t start_ns,
-			 const char **ret_process, const char **ret_cgroup)
+			 struct name_text *ret_process, struct name_text *ret_cgroup)
 {
 	const struct snapshot *snapshots[] = {reading->now, reading->previous};
 	const struct ended_leader *leader = find_ended_leader(reading->records, tgid, start_ns);
 
-	*ret_process = *ret_cgroup = ended_unknown_name;
+	*ret_process = *ret_cgroup = name_ended;
 	for (size_t i = ARRAY_COUNT(snapshots); i-- > 0;) {
 		uint32_t row = find_leader(snapshots[i], tgid);
 
 		if (row == SNAPSHOT_NO_ROW ||
 		    snapshots[i]->start_time[row] * NS_PER_TICK > start_ns + START_SLACK_NS)
 			continue;
-		*ret_process = row_text(snapshots[i], row, offsetof(struct triple, pcomm));
-		*ret_cgroup = row_text(snapshots[i], row, offsetof(struct triple, cgroup));
+		*ret_process = row_name(snapshots[i], row, offsetof(struct triple, pcomm));
+		*ret_cgroup = row_name(snapshots[i], row, offsetof(struct triple, cgroup));
 	}
 	if (leader != NULL)
-		*ret_process = string_pool_text(&reading->records->names, leader->name);
+		*ret_process = name_at(reading->records, leader->name);
 }
 
 /* One that the last round has: by the names that it had last. */
@@ -446,17 +452,17 @@ static void add_known(const struct reading *reading, const struct waiting_record
 	const bool delayed = !item->undelayed &&
 			     (item->start_from_ns >= reading->checks->delayacct_on_since_ns ||
 			      snapshot_source_reason(previous, row, SOURCE_DELAYS) == REASON_READ);
-	const char *process, *name, *cgroup;
+	struct name_text process, name, cgroup;
 	struct ended_thread *thread;
 	char text[ENDED_NAME_ROOM];
 	uint32_t triple;
 
 	name_process(reading, item->tgid, item->start_ns, &process, &cgroup);
-	cgroup = row_text(previous, row, offsetof(struct triple, cgroup));
+	cgroup = row_name(previous, row, offsetof(struct triple, cgroup));
 	/* names of kernel threads are longer than the kernel's structure, and stay */
-	name = kernel ? row_text(previous, row, offsetof(struct triple, comm)) : ended_name(text, item->name);
+	name = kernel ? row_name(previous, row, offsetof(struct triple, comm)) : ended_name(text, item->name);
 	if (kernel)
-		process = row_text(previous, row, offsetof(struct triple, pcomm));
+		process = row_name(previous, row, offsetof(struct triple, pcomm));
 	else if (item->tid == item->tgid)
 		process = name;
 	triple = ended_set_triple(reading->set, process, name, cgroup);
@@ -486,8 +492,8 @@ static uint64_t least_sampled(uint64_t sampled_ns)
 
 static void add_bucket(const struct reading *reading, const struct bucket *bucket)
 {
-	const char *name = string_pool_text(&reading->records->names, bucket->name);
-	const char *process = name, *cgroup = ended_unknown_name;
+	const struct name_text name = name_at(reading->records, bucket->name);
+	struct name_text process = name, cgroup = name_ended;
 	__u64 amounts[EXIT_AMOUNTS];
 	struct ended_amounts sum;
 	struct ended_group *group;

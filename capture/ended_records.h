@@ -22,7 +22,7 @@
 struct ended_records;
 
 enum {
-	ENDED_NAME_ROOM = TASK_COMM_SIZE + 1,
+	ENDED_NAME_ROOM = sizeof("\\xhh") * TASK_COMM_SIZE, /* each byte may have to be escaped */
 };
 
 /* The kernel's counter behind each amount of a set; user and system time are shared out anew. */
@@ -42,11 +42,8 @@ extern const struct ended_source ended_sources[ENDED_METRICS];
 struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
 				      uint64_t least_user, uint64_t least_system);
 
-/* A name of the kernel's structure as /proc has it, without blanks around it. Returns `text`. */
-const char *ended_name(char text[static ENDED_NAME_ROOM], const char name[static TASK_COMM_SIZE]);
-
-/* The name of what nobody tells the name of. */
-extern const char ended_unknown_name[];
+/* A name of the kernel's structure as snapshots have it, without blanks around it, in `text`. */
+struct name_text ended_name(char text[static ENDED_NAME_ROOM], const char name[static TASK_COMM_SIZE]);
 
 /* Adds threads to a set of whom only the end is known. */
 void ended_add_unknown(struct ended_set *set, uint64_t threads);

@@ -29,9 +29,6 @@ enum {
 /* Messages are read this often: the socket holds those of more than 50,000 threads a second. */
 #define SERVE_INTERVAL_NS (250 * NS_PER_MS)
 
-/* Stands for a cgroup that was removed before its path was known. */
-static const char gone_cgroup[] = "(gone)";
-
 /* A task that has ended, has no row any more and is not freed yet. */
 struct tracked_exit {
 	struct exit_identity identity;
@@ -258,12 +255,15 @@ static uint32_t triple_of(struct reading *reading, const struct exit_key *key, u
 	const struct triple *names = row != SNAPSHOT_NO_ROW ? &previous->triples[previous->triple[row]]
 							    : NULL;
 	char process[ENDED_NAME_ROOM], thread[ENDED_NAME_ROOM];
-	const char *cgroup = find_cgroup(reading, key->cgroup);
+	const char *path = find_cgroup(reading, key->cgroup);
 	const bool is_own = names != NULL && names->pcomm == snapshot_self_name(previous);
+	struct name_text cgroup = name_gone;
 
-	if (cgroup == NULL)
-		cgroup = names != NULL ? snapshot_text(previous, names->cgroup) : gone_cgroup;
-	return ended_set_triple(reading->set, is_own ? SNAPSHOT_SELF : ended_name(process, key->process),
+	if (path != NULL)
+		cgroup = name_text_of(path);
+	else if (names != NULL)
+		cgroup = snapshot_name(previous, names->cgroup);
+	return ended_set_triple(reading->set, is_own ? name_self : ended_name(process, key->process),
 				ended_name(thread, key->thread), cgroup);
 }
 
@@ -311,9 +311,9 @@ static void set_reasons(struct reading *reading)
 static uint32_t intern_parent(struct ended_set *set, const char parent[TASK_COMM_SIZE])
 {
 	char room[ENDED_NAME_ROOM];
-	const char *name = ended_name(room, parent);
+	const struct name_text name = ended_name(room, parent);
 
-	return string_pool_intern(&set->names->strings, name, strlen(name));
+	return string_pool_intern(&set->names->strings, name.text, name.length);
 }
 
 static void add_groups(struct reading *reading)

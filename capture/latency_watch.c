@@ -19,8 +19,6 @@ _Static_assert((int)LATENCY_RECORD_BUCKETS == (int)LATENCY_BUCKETS, "the buckets
 _Static_assert((int)LATENCY_RECORD_KINDS == (int)LATENCY_KIND_COUNT, "the kinds are the same");
 _Static_assert((int)LATENCY_SLOTS <= (int)LATENCY_RECORDS_MAX, "sums have room for all names of a round");
 
-static const char ended_name[] = "(ended)"; /* of a cgroup that is gone before its path was known */
-
 struct latency_watch {
 	struct bpf_latency *bpf;
 	const struct roots *roots;
@@ -139,8 +137,14 @@ struct taking {
 static bool has_prefix(const struct snapshot *snapshot, uint32_t id, const char name[TASK_COMM_SIZE])
 {
 	const struct text text = text_of_name(name, TASK_COMM_SIZE);
+	struct buffer escaped = {0};
+	bool is_prefix;
 
-	return strncmp(snapshot_text(snapshot, id), text.data, text.length) == 0;
+	unicode_append_escaped(&escaped, text.data, text.length);
+	is_prefix = strncmp(snapshot_text(snapshot, id), escaped.data != NULL ? escaped.data : "",
+			    escaped.length) == 0;
+	buffer_release(&escaped);
+	return is_prefix;
 }
 
 /*
@@ -195,14 +199,14 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 		cgroup_paths_add(&watch->cgroups, waits->names->cgroup,
 				 snapshot_text(taking->snapshot, names->cgroup),
 				 string_pool_length(strings, names->cgroup));
-	return names != NULL ? names->cgroup : string_pool_intern(strings, ended_name, strlen(ended_name));
+	return names != NULL ? names->cgroup : snapshot_intern_own_name(strings, name_ended);
 }
 
 static uint32_t intern_name(struct string_pool *strings, const char name[TASK_COMM_SIZE])
 {
 	const struct text text = text_of_name(name, TASK_COMM_SIZE);
 
-	return string_pool_intern(strings, text.data, text.length);
+	return snapshot_intern_name(strings, text.data, text.length);
 }
 
 static void set_histograms(struct latency_histogram of[LATENCY_KIND_COUNT], const struct bpf_waits *waits)
@@ -224,15 +228,14 @@ static void take_waits(void *context, const struct bpf_waits *waits)
 	uint32_t pcomm, comm, cgroup;
 
 	if (waits->names == NULL) {
-		pcomm = comm = cgroup = string_pool_intern(strings, snapshot_other_name,
-							   strlen(snapshot_other_name));
+		pcomm = comm = cgroup = snapshot_intern_own_name(strings, name_other);
 	} else {
 		const bool is_kernel = waits->names->kind == LATENCY_THREAD_KERNEL;
 
 		names = find_names(snapshot, waits);
 		cgroup = find_cgroup(taking, waits, names);
 		if (waits->names->kind == LATENCY_THREAD_OWN)
-			pcomm = string_pool_intern(strings, SNAPSHOT_SELF, strlen(SNAPSHOT_SELF));
+			pcomm = snapshot_intern_own_name(strings, name_self);
 		else
 			pcomm = names != NULL && is_kernel ? names->pcomm
 							   : intern_name(strings, waits->names->process);

@@ -443,7 +443,7 @@ static void store_name(struct intake *intake, struct process *process, size_t ro
 			round, process_list_tasks(&round->capture->processes, process), record->tid);
 	if (!renamed || round->comm[row] != UNKNOWN_TEXT)
 		return;
-	round->comm[row] = string_pool_intern(&round->snapshot->strings, name.data, name.length);
+	round->comm[row] = snapshot_intern_name(&round->snapshot->strings, name.data, name.length);
 }
 
 static struct known_cgroup *find_cgroup(struct task_passes *passes, uint64_t id)
@@ -523,8 +523,11 @@ static const struct known_cgroup *cgroup_of(struct intake *intake, struct proces
 	if (is_to_be_asked(round, known))
 		ask_cgroup(round, known, process, record->tid);
 	if (known->path != UNKNOWN_TEXT && known->round != round->capture->round) {
-		known->text = string_pool_copy(&round->snapshot->strings, &round->capture->passes.paths,
-					       known->path);
+		const struct string_pool *paths = &round->capture->passes.paths;
+
+		known->text = snapshot_intern_name(&round->snapshot->strings,
+						   string_pool_text(paths, known->path),
+						   string_pool_length(paths, known->path));
 		known->round = round->capture->round;
 	}
 	return known;

@@ -77,12 +77,12 @@ static bool examine_cgroup(struct round *round, const char *path, size_t length)
 /* The same, asked once per path and round. */
 static bool threads_may_differ(struct round *round, const char *path, size_t length)
 {
-	uint32_t id = string_pool_intern(&round->snapshot->strings, path, length);
+	const uint32_t id = snapshot_intern_name(&round->snapshot->strings, path, length);
 	uint32_t known;
 
 	if (hash_map_get(&round->cgroup_types, id, &known))
 		return known != 0;
-	known = examine_cgroup(round, string_pool_text(&round->snapshot->strings, id), length);
+	known = examine_cgroup(round, path, length);
 	hash_map_set(&round->cgroup_types, id, known);
 	return known != 0;
 }
@@ -134,7 +134,7 @@ static void note_freezer(const struct round *round, struct process *process)
 /* Whether a cgroup is frozen, by hierarchy and path; asked once in a round. */
 static bool is_frozen(struct round *round, bool by_freezer, const char *path, size_t length)
 {
-	const uint64_t key = (uint64_t)string_pool_intern(&round->snapshot->strings, path, length) << 1 |
+	const uint64_t key = (uint64_t)snapshot_intern_name(&round->snapshot->strings, path, length) << 1 |
 			     by_freezer;
 	uint32_t known;
 
@@ -189,7 +189,7 @@ static void read_thread_cgroup(struct round *round, size_t row, int tasks)
 			snapshot_source_reasons(snapshot, SOURCE_CGROUP)[row] = (reason_id)reason;
 		return;
 	}
-	round->cgroup[row] = string_pool_intern(&snapshot->strings, path.data, path.length);
+	round->cgroup[row] = snapshot_intern_name(&snapshot->strings, path.data, path.length);
 	snapshot->read_at[SOURCE_CGROUP][row] = round->now_ns;
 }
 
@@ -258,7 +258,7 @@ uint32_t round_read_name(struct round *round, int directory, uint32_t id)
 	if (name.length != 0 && name.data[name.length - 1] == '\n')
 		name.length--;
 	name = text_trim_name(name);
-	return name.length != 0 ? string_pool_intern(&round->snapshot->strings, name.data, name.length)
+	return name.length != 0 ? snapshot_intern_name(&round->snapshot->strings, name.data, name.length)
 				: UNKNOWN_TEXT;
 }
 
@@ -287,7 +287,7 @@ static uint32_t name_of_process(struct round *round, struct translation *transla
 	uint32_t name;
 
 	if (round->capture->scope_count == 0 && round_is_own(round, process->tgid))
-		return string_pool_intern(&round->snapshot->strings, SNAPSHOT_SELF, strlen(SNAPSHOT_SELF));
+		return snapshot_intern_own_name(&round->snapshot->strings, name_self);
 	if (round->snapshot->tid[leader] == process->tgid)
 		return comm_of(round, translation, leader);
 	name = round_read_name(round, round->capture->roots.descriptor[ROOT_PROC], process->tgid);
@@ -311,8 +311,8 @@ static void name_process(struct round *round, struct translation *translation, c
 	struct snapshot *snapshot = round->snapshot;
 	size_t end = process->first_row + process->row_count;
 	uint32_t cgroup = process->cgroup == NULL ? 0
-						  : string_pool_intern(&snapshot->strings, process->cgroup,
-								       process->cgroup_length);
+						  : snapshot_intern_name(&snapshot->strings, process->cgroup,
+									 process->cgroup_length);
 	uint32_t pcomm = name_of_process(round, translation, process);
 	struct triple last = {UNKNOWN_TEXT, UNKNOWN_TEXT, UNKNOWN_TEXT};
 	uint32_t last_id = 0;

@@ -277,7 +277,7 @@ static bool take_stat(struct round *round, size_t row, int tasks)
 	snapshot->thread_flags[row] |= round_kind_flags(reading->flags,
 							snapshot->tid[row] == snapshot->tgid[row]);
 	note_resident(round);
-	round->comm[row] = string_pool_intern(&snapshot->strings, reading->name, reading->name_length);
+	round->comm[row] = snapshot_intern_name(&snapshot->strings, reading->name, reading->name_length);
 	state->flags |= ROW_IDENTIFIED;
 	state->flags &= (uint16_t)~ROW_SUSPECT;
 	note_state(round, row, (char)reading->value[METRIC_STATE], tasks);

@@ -289,16 +289,40 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
 	return true;
 }
 
+/* Appends a path with its escapes of bytes outside ASCII turned back into bytes. */
+static void append_bytes(struct buffer *bytes, const char *path, size_t length)
+{
+	unsigned char byte;
+
+	while (length != 0) {
+		const size_t used = unicode_decode_escape(path, length, &byte);
+		const size_t step = used != 0 && byte >= 0x80 ? used : 1;
+
+		buffer_append_char(bytes, step != 1 ? (char)byte : *path);
+		path += step;
+		length -= step;
+	}
+}
+
 int cgroup_open_below(int mount, const char *mount_root, const char *path, size_t length, int flags)
 {
+	struct buffer bytes = {0};
 	const char *below;
 	size_t below_length;
+	int directory;
 
 	if (mount < 0)
 		return -EBADF;
-	return cgroup_path_below_mount(path, length, mount_root, &below, &below_length)
-		       ? root_open_beneath(mount, below, below_length, flags)
-		       : -EXDEV;
+	if (!cgroup_path_below_mount(path, length, mount_root, &below, &below_length))
+		return -EXDEV;
+	directory = root_open_beneath(mount, below, below_length, flags);
+	if (directory != -ENOENT)
+		return directory;
+	append_bytes(&bytes, below, below_length);
+	if (bytes.length != below_length)
+		directory = root_open_beneath(mount, bytes.data, bytes.length, flags);
+	buffer_release(&bytes);
+	return directory;
 }
 
 int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags)
@@ -414,7 +438,7 @@ const char *cgroup_paths_add(struct cgroup_paths *known, uint64_t id, const char
 {
 	if (known->of.count >= CGROUP_PATHS_MAX)
 		cgroup_paths_release(known);
-	hash_map_set(&known->of, id, string_pool_intern(&known->paths, path, length));
+	hash_map_set(&known->of, id, snapshot_intern_name(&known->paths, path, length));
 	return cgroup_paths_find(known, id);
 }
 

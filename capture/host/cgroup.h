@@ -33,8 +33,8 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
 			     size_t *ret_length);
 
 /*
- * Opens the directory of such a path. Returns a descriptor, or a negative errno: -EXDEV where the mount does
- * not show it, -EBADF without a cgroup root.
+ * Opens the directory of such a path, in which bytes may be escaped as snapshot_intern_name() does. Returns a
+ * descriptor, or a negative errno: -EXDEV where the mount does not show it, -EBADF without a cgroup root.
  */
 int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags);
 

@@ -91,11 +91,15 @@ void devices_parse_cpus(const char *text, size_t length, struct arena *arena, st
 static void add_device(struct device_list *list, struct arena *arena, struct text name, uint64_t busy_ms,
 		       uint64_t read_bytes, uint64_t write_bytes)
 {
+	struct buffer escaped = {0};
+
 	if (list->count == DEVICES_MAX || name.length == 0 || name.length > NAME_MAX_BYTES ||
 	    memchr(name.data, '\0', name.length) != NULL)
 		return;
+	unicode_append_escaped(&escaped, name.data, name.length);
 	*MEMORY_APPEND(list->items, list->count, list->capacity) = (struct device){
-		arena_duplicate(arena, name.data, name.length), busy_ms, read_bytes, write_bytes};
+		arena_duplicate(arena, escaped.data, escaped.length), busy_ms, read_bytes, write_bytes};
+	buffer_release(&escaped);
 }
 
 /*

@@ -34,9 +34,16 @@ struct host_reader {
 /* A whole file, trimmed, owned by the snapshot; NULL when it cannot be read or is empty. */
 static const char *read_string(struct host_reader *reader, enum root_kind root, const char *path)
 {
-	struct text text = roots_read_text(reader->roots, root, path, &reader->text);
+	const struct text text = roots_read_text(reader->roots, root, path, &reader->text);
+	struct buffer escaped = {0};
+	const char *copy;
 
-	return text.length != 0 ? arena_duplicate(&reader->snapshot->arena, text.data, text.length) : NULL;
+	if (text.length == 0)
+		return NULL;
+	unicode_append_escaped(&escaped, text.data, text.length);
+	copy = arena_duplicate(&reader->snapshot->arena, escaped.data, escaped.length);
+	buffer_release(&escaped);
+	return copy;
 }
 
 /* Model and vendor from the first block of cpuinfo, that of the first processor. */

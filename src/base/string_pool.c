@@ -39,11 +39,21 @@ static void enlarge(struct string_pool *pool)
 	for (size_t i = 1; i < pool->count; i++) {
 		size_t slot = pool->entries[i].hash & mask;
 
-		/* all are distinct, so nothing is compared */
+		/* nothing is compared: the first of two entries that are the same is found first */
 		while (pool->slots[slot].entry != 0)
 			slot = (slot + 1) & mask;
 		pool->slots[slot] = (struct string_pool_slot){pool->entries[i].hash, (uint32_t)i + 1};
 	}
+}
+
+static uint32_t add_entry(struct string_pool *pool, const char *text, size_t length, uint32_t hash)
+{
+	*MEMORY_APPEND(pool->entries, pool->count, pool->capacity) = (struct string_pool_entry){
+		arena_duplicate(&pool->arena, text, length),
+		(uint32_t)length,
+		hash,
+	};
+	return (uint32_t)pool->count - 1;
 }
 
 uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length)
@@ -61,13 +71,13 @@ uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t l
 	slot = find_slot(pool, text, length, hash);
 	if (slot->entry != 0)
 		return slot->entry - 1;
-	*MEMORY_APPEND(pool->entries, pool->count, pool->capacity) = (struct string_pool_entry){
-		arena_duplicate(&pool->arena, text, length),
-		(uint32_t)length,
-		hash,
-	};
-	*slot = (struct string_pool_slot){hash, (uint32_t)pool->count};
+	*slot = (struct string_pool_slot){hash, add_entry(pool, text, length, hash) + 1};
 	return slot->entry - 1;
+}
+
+uint32_t string_pool_append(struct string_pool *pool, const char *text, size_t length)
+{
+	return add_entry(pool, text, length, hash_bytes(text, length));
 }
 
 uint32_t string_pool_copy(struct string_pool *pool, const struct string_pool *from, uint32_t id)

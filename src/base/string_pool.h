@@ -8,7 +8,7 @@
 #include "arena.h"
 
 /*
- * Distinct byte strings with small ids in the order of their first use; id 0 is always the empty string.
+ * Byte strings with small ids in the order of their first use; id 0 is always the empty string.
  * Strings may hold any byte, are also NUL-terminated, and (but for the empty one) aligned for any type. A
  * zeroed struct is a valid pool.
  */
@@ -34,6 +34,9 @@ struct string_pool_entry {
 
 /* Returns the id of the string, adding it when it is new. */
 uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length);
+
+/* Gives a string that the pool has, not the empty one, one more id. It is still found by its first id. */
+uint32_t string_pool_append(struct string_pool *pool, const char *text, size_t length);
 
 /* The same of string `id` of another pool. */
 uint32_t string_pool_copy(struct string_pool *pool, const struct string_pool *from, uint32_t id);

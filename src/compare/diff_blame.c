@@ -185,7 +185,7 @@ void diff_blame_release(struct diff_blame *blame)
 void diff_blame_append_group(const struct diff_blame *blame, uint32_t id, struct buffer *buffer)
 {
 	if (id == blame->other)
-		buffer_append_text(buffer, snapshot_other_name);
+		buffer_append_text(buffer, name_other.text);
 	else
 		diff_append_label(diff_blame_group(blame, id), false, buffer);
 }
@@ -275,7 +275,7 @@ static struct change *find_changes(const struct diff_blame *blame, size_t *ret_c
 static void append_name(const struct diff_blame *blame, uint32_t id, struct buffer *text)
 {
 	if (id == blame->other)
-		buffer_append_text(text, snapshot_other_name);
+		buffer_append_text(text, name_other.text);
 	else
 		diff_summary_append_name(blame->diff, diff_blame_group(blame, id), text);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "statistics.h"
 #include "table/column_list.h"
 #include "table/tab.h"
@@ -88,7 +89,9 @@ static struct ended records_of(const struct window_parts *parts, const struct wi
 		for (size_t i = 0; i < part->count; i++) {
 			struct ended_record *record = &did.records[part->names[i]];
 
-			record->amounts[part->metrics[k]] = part->amounts[k * part->count + i];
+			uint64_t *amount = &record->amounts[part->metrics[k]];
+
+			*amount = number_add_saturating(*amount, part->amounts[k * part->count + i]);
 			record->states[part->metrics[k]] = ENDED_COUNTED;
 		}
 	}

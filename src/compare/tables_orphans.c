@@ -183,8 +183,9 @@ static struct listed *collect(const struct diff_match *match, enum diff_side sid
 
 static struct cell name_cell(struct tables_build *build, const struct snapshot *snapshot, uint32_t id)
 {
-	return tables_cell_text(build, snapshot_text(snapshot, id),
-				string_pool_length(&snapshot->strings, id));
+	const struct name_text name = snapshot_name(snapshot, id);
+
+	return tables_cell_text(build, name.text, name_shown_length(name.text, name.length));
 }
 
 static struct cell run_time_cell(struct tables_build *build, size_t thread, enum diff_side side)

@@ -54,15 +54,13 @@ static void append_cgroup(struct smaps_table *smaps, enum diff_side side, uint32
 			  const struct triple *triple)
 {
 	const struct diff *diff = smaps->build->diff;
-	const struct string_pool *strings = &diff->snapshots[side]->strings;
 	const struct diff_pair *pair = &diff->pairs[diff_pair_of_thread(diff, side, thread)];
 
 	buffer_clear(&smaps->cgroup);
 	if (side == DIFF_AFTER && pair->kind == DIFF_PAIR_FUDGED)
 		buffer_append_text(&smaps->cgroup, pair->key);
 	else
-		cgroup_key_append(&smaps->rules, string_pool_text(strings, triple->cgroup),
-				  string_pool_length(strings, triple->cgroup), &smaps->cgroup);
+		cgroup_key_append_name(&smaps->rules, diff->snapshots[side], triple->cgroup, &smaps->cgroup);
 	buffer_append(&smaps->name, smaps->cgroup.data, smaps->cgroup.length);
 	buffer_append_char(&smaps->name, '\0');
 }
@@ -73,19 +71,25 @@ static uint32_t find_process(struct smaps_table *smaps, enum diff_side side, uin
 	const struct grouping_options *options = &smaps->build->diff->options.grouping;
 	const struct snapshot *snapshot = smaps->build->diff->snapshots[side];
 	const struct triple *triple = &snapshot->triples[snapshot->triple[thread]];
-	const char *process = string_pool_text(&snapshot->strings, triple->pcomm);
-	const size_t length = string_pool_length(&snapshot->strings, triple->pcomm);
+	const struct name_text process = snapshot_name(snapshot, triple->pcomm);
+	struct buffer text = {0};
 	uint32_t id;
 
 	buffer_clear(&smaps->name);
 	if (options->axis == AXIS_ALL)
 		append_cgroup(smaps, side, thread, triple);
+	if (options->reference)
+		snapshot_append_reference_name(snapshot, triple->pcomm, &text);
+	else
+		buffer_append(&text, process.text, process.length);
 	if (options->keep_thread_names) {
-		buffer_append(&smaps->name, process, length);
+		buffer_append(&smaps->name, text.data, name_shown_length(text.data, text.length));
 		buffer_append_format(&smaps->name, "[%" PRIu32 "]", snapshot->tgid[thread]);
 	} else {
-		pattern_append(&smaps->name, process, length);
+		pattern_append(&smaps->name, text.data,
+									   text.length);
 	}
+	buffer_release(&text);
 	buffer_append_char(&smaps->name, '\0');
 	/* id 0 is the empty string, which no name with its NUL is */
 	id = string_pool_intern(&smaps->names, smaps->name.data, smaps->name.length);
@@ -332,7 +336,7 @@ static void build_table(struct smaps_table *smaps)
 		buffer_clear(&label);
 		if (is_all)
 			buffer_append_format(&label, "%s | ", name);
-		buffer_append(&label, name + cgroup, length - cgroup);
+		buffer_append(&label, name + cgroup, name_shown_length(name + cgroup, length - cgroup));
 		add_process(smaps, &smaps->processes[i], &label);
 	}
 	tables_finish(smaps->build);

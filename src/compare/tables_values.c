@@ -29,7 +29,7 @@ static void make_table(struct tables_build *build, enum section section, const d
 		if (order[i] < diff->pair_count)
 			diff_append_label(&diff->pairs[order[i]], !build->request->like_screen, &label);
 		else
-			buffer_append_text(&label, snapshot_other_name);
+			buffer_append_text(&label, name_other.text);
 		add_rows(context, order[i], &label);
 		tables_continue(build);
 	}

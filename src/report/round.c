@@ -531,6 +531,8 @@ static void append_json_row(const struct drawing *drawing, const struct table_ro
 			json_append_string(buffer, part, length);
 		}
 	}
+	if (row->is_own)
+		buffer_append_text(buffer, ",\"own\":true");
 	if (drawing->view->level == VIEW_LEVEL_GROUPS)
 		buffer_append_format(buffer, ",\"threads\":%" PRIu32, row->threads);
 	for (size_t c = 0; c < drawing->table->column_count; c++) {

@@ -82,6 +82,7 @@ static struct marked_row describe_row(const struct shown *shown, size_t row, dou
 		described.label = shown_row_label(shown, row, &described.label_length);
 		described.key = shown_row_key(shown, row, &described.key_length);
 		described.tgid = shown_row_pid(shown, row);
+		described.is_own = shown_row_is_own(shown, row);
 		described.hash = hash_bytes(described.key, described.key_length);
 	}
 	return described;

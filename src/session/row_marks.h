@@ -20,6 +20,7 @@ struct marked_row {
 	uint32_t tid, tgid; /* 0 for a group; the `tgid` of a process is its id */
 	uint64_t start_time;
 	bool is_thread;
+	bool is_own;        /* see struct table_row */
 	bool seen;          /* found again in the round after */
 	uint32_t before;    /* of a noted row: that of the round before, UINT32_MAX for none */
 	unsigned char mark; /* enum row_mark */

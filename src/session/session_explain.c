@@ -410,7 +410,7 @@ static void append_latency(struct explanation *explanation, const struct column_
 		buffer_append_format(explanation->lines,
 				     "%s more are counted only under %s, for lack of room:\n"
 				     "any that belong to this row are missing below.\n",
-				     number_group_digits(unknown, text), snapshot_other_name);
+				     number_group_digits(unknown, text), name_other.text);
 	else if (unknown != 0)
 		buffer_append_format(explanation->lines,
 				     "%s more are known by name only, not by process:\n"

@@ -224,10 +224,8 @@ static void collect_threads(const struct selection *selection, const char *key, 
 /* Gives the waits that may be of any group a row of their own in a view of all groups, or the row alone. */
 static void add_other(const struct view *view, const char *key, size_t key_length, struct shown *shown)
 {
-	const size_t length = strlen(snapshot_other_name);
-
 	if (view->step_count != 0 ||
-	    (key != NULL && order_bytes(key, key_length, snapshot_other_name, length) != 0))
+	    (key != NULL && order_bytes(key, key_length, name_other.text, name_other.length) != 0))
 		return;
 	shown->latency_other_row = (uint32_t)shown->row_count;
 	shown->row_group[shown->row_count++] = UINT32_MAX;
@@ -301,11 +299,10 @@ static void collect_latency_by_process(const struct view *view, struct snapshot 
 				       uint32_t *row_of_record, const uint32_t rows[], bool by_thread,
 				       struct shown *shown)
 {
-	static const char ended_key[] = "(ended)";
 	const struct snapshot *now = shown->now;
 	uint32_t *row_of_thread = rows_of_threads(shown);
 	uint32_t *records = memory_allocate((now->triple_count + 1) * sizeof(*records));
-	const uint32_t ended = by_thread ? grouping_find(shown->grouping, ended_key, strlen(ended_key))
+	const uint32_t ended = by_thread ? grouping_find(shown->grouping, name_ended.text, name_ended.length)
 					 : UINT32_MAX;
 
 	for (size_t i = 0; i < now->triple_count; i++)
@@ -457,8 +454,10 @@ struct session_identity session_identify(struct session *session, const struct v
 		if (k == 0) {
 			triple = *own;
 			identity.tgid = now->tgid[thread];
-			length = string_pool_length(&now->strings, own->pcomm);
-			identity.process = grouping_visible_name(snapshot_text(now, own->pcomm), &length);
+			const struct name_text process = snapshot_name(now, own->pcomm);
+
+			length = name_shown_length(process.text, process.length);
+			identity.process = grouping_visible_name(process.text, &length);
 			identity.cgroup = snapshot_text(now, own->cgroup);
 			identity.uid = now->uid[thread];
 			identity.has_user = identity.uid != UINT32_MAX;

@@ -637,7 +637,9 @@ static void fill_row(struct table_work *work, const struct ordered_row *ordered,
 	row->label = row->key = arena_duplicate(arena, ordered->is.label, ordered->is.label_length);
 	row->label_length = row->key_length = ordered->is.label_length;
 	row->tgid = ordered->is.tgid;
-	if (!ordered->is.is_thread && ordered->is.key != ordered->is.label) {
+	row->is_own = ordered->is.is_own;
+	if (!ordered->is.is_thread &&
+	    (ordered->is.key != ordered->is.label || ordered->is.key_length != ordered->is.label_length)) {
 		row->key = arena_duplicate(arena, ordered->is.key, ordered->is.key_length);
 		row->key_length = ordered->is.key_length;
 	}

@@ -50,13 +50,14 @@ struct ended_set *ended_set_create(void)
 	return set;
 }
 
-static uint32_t name_id(struct string_pool *pool, const char *name, bool add)
+static uint32_t name_id(struct string_pool *pool, struct name_text name, bool add)
 {
-	return add ? string_pool_intern(pool, name, strlen(name))
-		   : string_pool_find(pool, name, strlen(name));
+	return add ? string_pool_intern(pool, name.text, name.length)
+		   : string_pool_find(pool, name.text, name.length);
 }
 
-uint32_t ended_set_triple(struct ended_set *set, const char *process, const char *thread, const char *cgroup)
+uint32_t ended_set_triple(struct ended_set *set, struct name_text process, struct name_text thread,
+			  struct name_text cgroup)
 {
 	struct string_pool *pool = &set->names->strings;
 	const bool add = set->names->triple_count < ENDED_GROUPS_MAX;

@@ -66,7 +66,8 @@ struct ended_set *ended_set_create(void);
 void ended_set_release(struct ended_set *set);
 
 /* Id of the triple of three names in set->names; beyond ENDED_GROUPS_MAX new ones become `(other)`. */
-uint32_t ended_set_triple(struct ended_set *set, const char *process, const char *thread, const char *cgroup);
+uint32_t ended_set_triple(struct ended_set *set, struct name_text process, struct name_text thread,
+			  struct name_text cgroup);
 
 /* The group of a triple, made when it is new; valid until the next one. */
 struct ended_group *ended_set_group(struct ended_set *set, uint32_t triple, bool kernel);

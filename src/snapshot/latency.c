@@ -359,9 +359,7 @@ uint32_t *latency_sums_add(struct snapshot *sums, const struct snapshot *snapsho
 
 uint32_t latency_sums_other(struct snapshot *sums)
 {
-	const uint32_t name = string_pool_find(&sums->strings, snapshot_other_name,
-					       strlen(snapshot_other_name));
+	const uint32_t name = string_pool_find(&sums->strings, name_other.text, name_other.length);
 
-	/* a path begins with a slash: no cgroup has this name */
 	return snapshot_find_triple(sums, (struct triple){name, name, name});
 }

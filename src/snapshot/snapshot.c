@@ -9,7 +9,10 @@
 #include "base/unicode.h"
 #include "metric/name.h"
 
-const char snapshot_other_name[] = "(other)";
+const struct name_text name_self = OWN_NAME("ctop (self)");
+const struct name_text name_other = OWN_NAME("(other)");
+const struct name_text name_ended = OWN_NAME("(ended)");
+const struct name_text name_gone = OWN_NAME("(gone)");
 
 const char *const pressure_resource_names[PRESSURE_RESOURCE_COUNT] = {
 	[PRESSURE_CPU] = "cpu",
@@ -374,9 +377,81 @@ uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_poo
 			  });
 }
 
+struct name_text name_find_own(const char *text, size_t length)
+{
+	static const struct name_text *const names[] = {&name_self, &name_other, &name_ended, &name_gone};
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		if (length == names[i]->length - 1 && memcmp(names[i]->text, text, length) == 0)
+			return *names[i];
+	}
+	return (struct name_text){0};
+}
+
+uint32_t snapshot_intern_name(struct string_pool *pool, const char *name, size_t length)
+{
+	struct buffer escaped = {0};
+	uint32_t id;
+
+	if (unicode_is_valid(name, length))
+		return string_pool_intern(pool, name, length);
+	unicode_append_escaped(&escaped, name, length);
+	id = string_pool_intern(pool, escaped.data, escaped.length);
+	buffer_release(&escaped);
+	return id;
+}
+
+/*
+ * The length of the escape that `text` begins with where it stands for a byte outside valid UTF-8, else 0.
+ * systemd escapes all of a character: its escapes together are valid, and are the name that the kernel has.
+ */
+static size_t invalid_escape(const char *text, size_t length, size_t *ret_valid)
+{
+	char bytes[4];
+	size_t count = 0, at = 0;
+	uint32_t scalar;
+
+	while (count < sizeof(bytes)) {
+		unsigned char byte;
+		const size_t used = unicode_decode_escape(text + at, length - at, &byte);
+
+		if (used == 0 || byte < 0x80)
+			break;
+		bytes[count++] = (char)byte;
+		at += used;
+	}
+	*ret_valid = count != 0 ? unicode_decode(bytes, count, &scalar) * (at / count) : 0;
+	return count != 0 && *ret_valid == 0 ? at / count : 0;
+}
+
+void snapshot_append_reference_name(const struct snapshot *snapshot, uint32_t name, struct buffer *buffer)
+{
+	const struct name_text whole = snapshot_name(snapshot, name);
+	const char *text = whole.text;
+	size_t length = whole.length;
+
+	if (!snapshot->provenance.present) {
+		buffer_append(buffer, text, length);
+		return;
+	}
+	length = name_shown_length(text, length);
+	while (length != 0) {
+		size_t valid, used = invalid_escape(text, length, &valid);
+
+		if (used != 0) {
+			buffer_append_text(buffer, "\uFFFD");
+		} else {
+			used = valid != 0 ? valid : 1;
+			buffer_append(buffer, text, used);
+		}
+		text += used;
+		length -= used;
+	}
+}
+
 uint32_t snapshot_self_name(const struct snapshot *snapshot)
 {
-	return string_pool_find(&snapshot->strings, SNAPSHOT_SELF, strlen(SNAPSHOT_SELF));
+	return string_pool_find(&snapshot->strings, name_self.text, name_self.length);
 }
 
 uint32_t snapshot_look_up_triple(struct snapshot *snapshot, const struct string_pool *from,
@@ -393,8 +468,7 @@ uint32_t snapshot_look_up_triple(struct snapshot *snapshot, const struct string_
 
 uint32_t snapshot_other_triple(struct snapshot *snapshot)
 {
-	const uint32_t name = string_pool_intern(&snapshot->strings, snapshot_other_name,
-						 strlen(snapshot_other_name));
+	const uint32_t name = snapshot_intern_own_name(&snapshot->strings, name_other);
 
 	return snapshot_intern_triple(snapshot, (struct triple){name, name, name});
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/string_pool.h"
@@ -39,14 +40,55 @@ enum {
 };
 
 /*
+ * A name. One of ctop's own making, such as `(ended)`, has its terminating NUL in the length, which no name
+ * of a thread or cgroup can hold: so it is told apart from a thread of that name, and is shown as the same
+ * text.
+ */
+struct name_text {
+	const char *text; /* also NUL-terminated */
+	size_t length;
+};
+
+/* Initialises a name of ctop's own making. */
+#define OWN_NAME(words)                                                                                      \
+	{                                                                                                    \
+		words, sizeof(words)                                                                         \
+	}
+
+/* A name of a thread, process or cgroup; at most the NUL ends it. */
+static inline struct name_text name_text_of(const char *text)
+{
+	return (struct name_text){text, strlen(text)};
+}
+
+/* Whether a name is of ctop's own making. */
+static inline bool name_is_own(const char *text, size_t length)
+{
+	return length != 0 && text[length - 1] == '\0';
+}
+
+/* The name of ctop's own making that has this text, which earlier versions did not mark; else empty. */
+struct name_text name_find_own(const char *text, size_t length);
+
+/* The length of a name as it is shown. */
+static inline size_t name_shown_length(const char *text, size_t length)
+{
+	return length - name_is_own(text, length);
+}
+
+/*
  * The process name of all processes of the ctop that captured: the viewer, its supervisor and what that
  * forked are one row. A capture of chosen processes has their own names.
  */
-#define SNAPSHOT_SELF "ctop (self)"
+extern const struct name_text name_self;
+
+/* The names of what has no triple of its own, of what ended under an unknown name, and of a cgroup that was
+ * gone before its path was known. */
+extern const struct name_text name_other, name_ended, name_gone;
 
 /* The three names that grouping uses; ids in snapshot.strings. */
 struct triple {
-	uint32_t pcomm; /* name of the process (of its leader), or SNAPSHOT_SELF */
+	uint32_t pcomm; /* name of the process (of its leader), or name_self */
 	uint32_t comm;  /* name of the thread */
 	uint32_t cgroup;
 };
@@ -580,6 +622,24 @@ static inline uint64_t snapshot_source_read_time(const struct snapshot *snapshot
 /* The time column of a source, made (filled with boottime_ns) when it does not exist yet. */
 uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);
 
+/*
+ * Id of a name of a process, thread or cgroup. A byte outside valid UTF-8 becomes the text of its escape, so
+ * that a name has one text in memory and in every file.
+ */
+uint32_t snapshot_intern_name(struct string_pool *pool, const char *name, size_t length);
+
+/* Id of a name of ctop's own making. */
+static inline uint32_t snapshot_intern_own_name(struct string_pool *pool, struct name_text name)
+{
+	return string_pool_intern(pool, name.text, name.length);
+}
+
+/*
+ * Appends a name as the reference has it: U+FFFD for each escape that snapshot_intern_name() made, and names
+ * of ctop's own making are as any other. Names of files without `ctop` objects are appended as they are.
+ */
+void snapshot_append_reference_name(const struct snapshot *snapshot, uint32_t name, struct buffer *buffer);
+
 /* Id of the triple of these three string ids, added when new; not for a finished snapshot. */
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple);
 
@@ -587,7 +647,7 @@ uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_pool *from,
 			      const struct triple *triple);
 
-/* Id of SNAPSHOT_SELF in the strings of a snapshot, UINT32_MAX where no thread has that name. */
+/* Id of name_self in the strings of a snapshot, UINT32_MAX where no thread has that name. */
 uint32_t snapshot_self_name(const struct snapshot *snapshot);
 
 /* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
@@ -596,9 +656,6 @@ uint32_t snapshot_find_triple(struct snapshot *snapshot, struct triple triple);
 /* The same of a triple of strings of `from`. */
 uint32_t snapshot_look_up_triple(struct snapshot *snapshot, const struct string_pool *from,
 				 const struct triple *triple);
-
-/* The name of what has no triple of its own: of process, thread and cgroup. */
-extern const char snapshot_other_name[];
 
 /* Id of the triple of this name, added when new. */
 uint32_t snapshot_other_triple(struct snapshot *snapshot);
@@ -718,6 +775,13 @@ const struct resident_record *snapshot_find_resident(const struct snapshot *snap
  */
 enum value_state snapshot_resident(const struct snapshot *snapshot, size_t thread, size_t *hint,
 				   uint64_t *ret_bytes, reason_id *ret_reason);
+
+/* The name of a string id. */
+static inline struct name_text snapshot_name(const struct snapshot *snapshot, uint32_t id)
+{
+	return (struct name_text){string_pool_text(&snapshot->strings, id),
+				  string_pool_length(&snapshot->strings, id)};
+}
 
 /* The text of a string id. */
 static inline const char *snapshot_text(const struct snapshot *snapshot, uint32_t id)

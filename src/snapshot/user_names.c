@@ -15,8 +15,10 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "base/reader.h"
 #include "base/rights.h"
+#include "base/unicode.h"
 #include "base/worker.h"
 #include "metric/nearest.h"
 
@@ -340,9 +342,16 @@ const char *user_name(uint32_t uid)
 
 bool user_names_hold(const char *hostname)
 {
+	struct buffer own = {0};
 	struct utsname host;
+	bool is_own;
 
-	return hostname != NULL && uname(&host) == 0 && strcmp(hostname, host.nodename) == 0;
+	if (hostname == NULL || uname(&host) < 0)
+		return false;
+	unicode_append_escaped(&own, host.nodename, strlen(host.nodename));
+	is_own = order_bytes(hostname, strlen(hostname), own.data, own.length) == 0;
+	buffer_release(&own);
+	return is_own;
 }
 
 void user_name_append(struct buffer *buffer, uint32_t uid)

@@ -121,6 +121,20 @@ static bool emit_cgroups(struct emitter *emitter)
 	return true;
 }
 
+static bool emit_own_names(struct emitter *emitter, const uint32_t names[MEMBER_NAME_WORDS])
+{
+	const struct string_pool *strings = &emitter->snapshot->strings;
+
+	emit_begin(emitter, '[');
+	for (size_t i = 0; i < MEMBER_NAME_WORDS; i++) {
+		if (!name_is_own(string_pool_text(strings, names[i]), string_pool_length(strings, names[i])))
+			continue;
+		emit_separator(emitter);
+		emit_text(emitter, member_name_words[i]);
+	}
+	return emit_end(emitter, ']');
+}
+
 static bool emit_features(struct emitter *emitter)
 {
 	const struct provenance *provenance = &emitter->snapshot->provenance;
@@ -701,6 +715,8 @@ static bool emit_container(struct emitter *emitter, const struct member *member,
 	case MEMBER_LATENCY_SHARES:
 	case MEMBER_LATENCY_DELAYS:
 		return emit_list(emitter, member, target);
+	case MEMBER_OWN_NAMES:
+		return emit_own_names(emitter, field);
 	case MEMBER_FEATURES:
 		return emit_features(emitter);
 	case MEMBER_SOURCES:

@@ -149,7 +149,8 @@ static void emit_name(struct emitter *emitter, uint32_t id)
 {
 	const struct string_pool *strings = &emitter->snapshot->strings;
 
-	emit_string(emitter, string_pool_text(strings, id), string_pool_length(strings, id));
+	emit_string(emitter, string_pool_text(strings, id),
+		    name_shown_length(string_pool_text(strings, id), string_pool_length(strings, id)));
 }
 
 static void emit_boolean(struct emitter *emitter, bool value)

@@ -335,7 +335,25 @@ static void *begin_latency_record(struct loader *loader, struct frame *frame)
 {
 	if (frame->index > LATENCY_RECORDS_MAX)
 		return NULL;
+	loader->own_names = 0;
 	return latency_add_record(loader->snapshot, 0, 0, 0);
+}
+
+static void end_latency_record(struct loader *loader, const struct frame *element)
+{
+	struct latency_record *record = element->target;
+
+	load_mark_names(loader, &record->pcomm, false);
+}
+
+static void take_own_name(struct loader *loader, struct frame *frame, const struct load_value *value)
+{
+	const size_t name = name_find(member_name_words, MEMBER_NAME_WORDS, sizeof(char *), value->text,
+				      value->length);
+
+	(void)frame;
+	if (name < MEMBER_NAME_WORDS)
+		loader->own_names |= (uint8_t)(1U << name);
 }
 
 /* The same. */
@@ -389,7 +407,9 @@ static const struct container containers[MEMBER_TYPE_COUNT] = {
 	[MEMBER_MISSING] = {JSON_OBJECT, LOAD_STRINGS, .take = take_missing},
 	[MEMBER_TALLIES] = {JSON_OBJECT, LOAD_OBJECTS, .element = &tally_object,
 			    .begin_element = begin_tally},
-	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_record},
+	[MEMBER_LATENCY_RECORDS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_record,
+				    .end_element = end_latency_record},
+	[MEMBER_OWN_NAMES] = {JSON_ARRAY, LOAD_STRINGS, .take = take_own_name},
 	[MEMBER_LATENCY_SHARES] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_share},
 	[MEMBER_LATENCY_DELAYS] = {JSON_ARRAY, LOAD_OBJECTS, .begin_element = begin_latency_delay},
 	[MEMBER_BUCKETS] = {JSON_ARRAY, LOAD_NUMBERS, .take = take_slot},
@@ -666,9 +686,25 @@ static void check_delays(struct latency *latency)
 	latency->delay_count = count;
 }
 
+/* In files of earlier versions names of ctop's own making have no mark. */
+static void mark_names(struct loader *loader)
+{
+	const struct loader *whole = loader->outer != NULL ? loader->outer : loader;
+	struct snapshot *snapshot = loader->snapshot;
+
+	if (!whole->snapshot->provenance.present || whole->names_are_marked)
+		return;
+	loader->own_names = 0;
+	for (size_t i = 0; i < snapshot->triple_count; i++)
+		load_mark_names(loader, &snapshot->triples[i].pcomm, true);
+	for (size_t i = 0; i < snapshot->latency.count; i++)
+		load_mark_names(loader, &snapshot->latency.records[i].pcomm, true);
+}
+
 /* Brings what had to wait into the snapshot, and notes in it what was defaulted. */
 static void conclude(struct loader *loader)
 {
+	mark_names(loader);
 	apply_reasons(loader);
 	apply_ages(loader);
 	if (loader->inner != NULL && load_window_fits(loader)) {

@@ -124,9 +124,35 @@ static bool character(struct loader *loader, const struct json_scalar *scalar, u
 	return true;
 }
 
+/* A NUL at the end becomes U+FFFD: it would be the mark of a name of ctop's own making. */
 static uint32_t intern(struct loader *loader, const struct json_scalar *scalar)
 {
-	return string_pool_intern(&loader->snapshot->strings, scalar->text, scalar->length);
+	struct buffer text = {0};
+	uint32_t id;
+
+	if (!name_is_own(scalar->text, scalar->length))
+		return string_pool_intern(&loader->snapshot->strings, scalar->text, scalar->length);
+	buffer_append(&text, scalar->text, scalar->length - 1);
+	buffer_append_text(&text, "\uFFFD");
+	id = string_pool_intern(&loader->snapshot->strings, text.data, text.length);
+	buffer_release(&text);
+	return id;
+}
+
+void load_mark_names(struct loader *loader, uint32_t *names, bool by_text)
+{
+	struct string_pool *strings = &loader->snapshot->strings;
+
+	for (size_t i = 0; i < MEMBER_NAME_WORDS; i++) {
+		const char *text = string_pool_text(strings, names[i]);
+		struct name_text own = {text, strlen(text) + 1};
+
+		if (!(loader->own_names & 1 << i))
+			own = by_text ? name_find_own(text, string_pool_length(strings, names[i]))
+				      : (struct name_text){0};
+		if (own.length > 1)
+			names[i] = snapshot_intern_own_name(strings, own);
+	}
 }
 
 /* A value of a thread's metric; the field is a slot of thread_record.values. */
@@ -246,6 +272,15 @@ static bool load_boolean(const struct member *member, void *field, const struct 
 	return true;
 }
 
+static bool load_version(struct loader *loader, const struct json_scalar *scalar)
+{
+	uint64_t version;
+
+	loader->names_are_marked = !number_up_to(scalar, UINT64_MAX, &version) ||
+				   version >= NAMES_MARKED_SINCE;
+	return scalar->type == JSON_NUMBER;
+}
+
 /* False for a scalar of a wrong type. */
 static bool store(struct loader *loader, const struct member *member, void *target,
 		  const struct json_scalar *scalar)
@@ -275,7 +310,7 @@ static bool store(struct loader *loader, const struct member *member, void *targ
 	case MEMBER_TASK_FIELD_KIND:
 		return load_string(loader, member, field, scalar);
 	case MEMBER_VERSION:
-		return scalar->type == JSON_NUMBER;
+		return load_version(loader, scalar);
 	case MEMBER_WAITS:
 		loader->knows_waits = is_text(scalar, MEMBER_WAITS_UNDER_WAY);
 		loader->knows_stuck = is_text(scalar, MEMBER_WAITS_STUCK);

@@ -19,6 +19,7 @@ void *load_begin_thread(struct loader *loader, struct frame *frame)
 	memset(record, 0, offsetof(struct thread_record, values));
 	record->uid = UINT32_MAX;
 	record->index = loader->snapshot->thread_count;
+	loader->own_names = 0;
 	record->values[METRIC_STATE] = '~';
 	loader->touched[0] = METRIC_STATE;
 	loader->touched_count = 1;
@@ -85,12 +86,14 @@ void load_end_thread(struct loader *loader, const struct frame *element)
 {
 	const struct thread_record *record = &loader->thread;
 	struct snapshot *snapshot = loader->snapshot;
+	struct triple names = record->names;
 	size_t thread;
 
 	(void)element;
 	make_room(loader);
 	thread = snapshot_add_thread(snapshot, record->tgid, record->tid);
-	snapshot->triple[thread] = snapshot_intern_triple(snapshot, record->names);
+	load_mark_names(loader, &names.pcomm, false);
+	snapshot->triple[thread] = snapshot_intern_triple(snapshot, names);
 	snapshot->uid[thread] = record->uid;
 	snapshot->thread_flags[thread] = record->flags;
 	snapshot->start_time[thread] = record->start_time;

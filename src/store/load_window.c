@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The window that ends with the snapshot: its lists, and how it is joined with the snapshot. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "load_internal.h"
@@ -29,16 +30,18 @@ void *load_begin_ended(struct loader *loader, struct frame *frame)
 	if (loader->window.ended.count == ENDED_RECORDS_MAX + 2)
 		return NULL;
 	loader->window.member = (struct ended_member){0};
+	loader->own_names = 0;
 	return &loader->window.member;
 }
 
 /* The first of two records with the same names counts. */
 void load_end_ended(struct loader *loader, const struct frame *element)
 {
-	const struct ended_member *member = &loader->window.member;
+	struct ended_member *member = &loader->window.member;
 	struct ended *ended = &loader->window.ended;
 
 	(void)element;
+	load_mark_names(loader, &member->names.pcomm, !loader->outer->names_are_marked);
 	if (ended->names == NULL)
 		ended->names = snapshot_create();
 	if (snapshot_copy_triple(ended->names, &loader->snapshot->strings, &member->names) < ended->count)
@@ -81,21 +84,35 @@ void *load_begin_part_name(struct loader *loader, struct frame *frame)
 {
 	(void)frame;
 	loader->window.part_name = (struct triple){0};
+	loader->own_names = 0;
 	return &loader->window.part_name;
+}
+
+/* Whether a name has a character that stood for any byte outside valid UTF-8. */
+static bool was_replaced(const struct string_pool *strings, const struct triple *names)
+{
+	return strstr(string_pool_text(strings, names->pcomm), "\uFFFD") != NULL ||
+	       strstr(string_pool_text(strings, names->comm), "\uFFFD") != NULL ||
+	       strstr(string_pool_text(strings, names->cgroup), "\uFFFD") != NULL;
 }
 
 void load_end_part_name(struct loader *loader, const struct frame *element)
 {
 	struct window_parts *parts = &loader->window.parts;
+	struct load_indices *names = &loader->window.part_names;
 	size_t count;
+	uint32_t triple;
 
 	(void)element;
+	load_mark_names(loader, &loader->window.part_name.pcomm, !loader->outer->names_are_marked);
 	if (parts->names == NULL)
 		parts->names = snapshot_create();
 	count = parts->names->triple_count;
-	/* what stands there twice has no index of its own */
-	loader->window.parts_damaged |= snapshot_copy_triple(parts->names, &loader->snapshot->strings,
-							     &loader->window.part_name) != count;
+	triple = snapshot_copy_triple(parts->names, &loader->snapshot->strings, &loader->window.part_name);
+	/* earlier versions wrote two names alike that differed in bytes outside valid UTF-8 alone */
+	loader->window.parts_damaged |= triple != count &&
+					!was_replaced(&loader->snapshot->strings, &loader->window.part_name);
+	*MEMORY_APPEND(names->items, names->count, names->capacity) = triple;
 }
 
 void *load_begin_part(struct loader *loader, struct frame *frame)
@@ -147,19 +164,22 @@ void load_part_amount(struct loader *loader, struct frame *frame, const struct l
 /* The work grows with parts times names: a day in parts of 5 s with 4,096 names has half of this. */
 #define PARTS_BY_NAMES_MAX (1U << 27)
 
-/* Whether they make up a window of that length, and are of names that are there. */
-static bool parts_add_up(const struct loader *inner, uint64_t length_ns)
+/* Whether they make up a window of that length, and are of names that are there; finds their triples. */
+static bool parts_add_up(struct loader *inner, uint64_t length_ns)
 {
-	const struct window_parts *parts = &inner->window.parts;
-	const size_t names = parts->names != NULL ? parts->names->triple_count : 0;
+	const struct load_indices *names = &inner->window.part_names;
+	struct window_parts *parts = &inner->window.parts;
 	uint64_t sum = 0;
 
-	if (parts->count > PARTS_BY_NAMES_MAX / (names + 1))
+	if (parts->count > PARTS_BY_NAMES_MAX / (names->count + 1))
 		return false;
 	for (size_t i = 0; i < parts->count; i++) {
 		for (size_t k = 0; k < parts->items[i].count; k++) {
-			if (parts->items[i].names[k] >= names)
+			uint32_t *name = &parts->items[i].names[k];
+
+			if (*name >= names->count)
 				return false;
+			*name = (uint32_t)names->items[*name];
 		}
 		sum = number_add_saturating(sum, parts->items[i].length_ns);
 	}
@@ -293,6 +313,7 @@ void load_window_release(struct loader *loader)
 	free(loader->window.born.items);
 	free(loader->window.unknown.items);
 	free(loader->window.resident.items);
+	free(loader->window.part_names.items);
 	ended_clear(&loader->window.ended);
 	window_parts_clear(&loader->window.parts);
 	window_part_clear(&loader->window.part);

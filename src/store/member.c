@@ -5,6 +5,13 @@
 
 #include "member_table.h"
 
+const char *const member_name_words[MEMBER_NAME_WORDS] = {"pcomm", "comm", "cgroup"};
+
+_Static_assert(sizeof(struct triple) == MEMBER_NAME_WORDS * sizeof(uint32_t) &&
+		       offsetof(struct latency_record, cgroup) - offsetof(struct latency_record, pcomm) ==
+			       (MEMBER_NAME_WORDS - 1) * sizeof(uint32_t),
+	       "three names follow each other");
+
 /* Words and sets have no value that could stand for them when they are missing; of a state that is `~`. */
 #define METRIC_FLAGS(type)                                                                                   \
 	((type) == METRIC_TYPE_CATEGORY || (type) == METRIC_TYPE_AFFINITY ? MEMBER_REQUIRED                  \
@@ -22,9 +29,16 @@
 			    .bit = (number)                                                                  \
 	}
 
+/* Which of three names, that begin with this field, are of ctop's own making. */
+#define OWN_NAMES(type_name, field)                                                                          \
+	{                                                                                                    \
+		NAME("own"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_OWN_NAMES, FIELD(type_name, field)      \
+	}
+
 static const struct member thread_knowledge_members[] = {
 	THREAD_FLAG("kernel", MEMBER_OMITTED, THREAD_KERNEL),
 	THREAD_FLAG("forked", MEMBER_OMITTED, THREAD_FORKED),
+	OWN_NAMES(thread_record, names),
 	THREAD("uid", UID, MEMBER_OMITTED, uid),
 	THREAD("missing", THREAD_MISSING, MEMBER_OMITTED, index),
 	THREAD("age_ns", AGES, MEMBER_OMITTED, index),
@@ -110,6 +124,7 @@ static const struct member ended_record_members[] = {
 	ENDED("pcomm", NAME, MEMBER_REQUIRED, names.pcomm),
 	ENDED("comm", NAME, MEMBER_REQUIRED, names.comm),
 	ENDED("cgroup", NAME, MEMBER_REQUIRED, names.cgroup),
+	OWN_NAMES(ended_member, names),
 	ENDED("threads", U64, MEMBER_OMITTED, record.threads),
 	ENDED("processes", U64, MEMBER_OMITTED, record.processes),
 	ENDED("born", U64, MEMBER_OMITTED, record.born),
@@ -137,6 +152,7 @@ static const struct member part_name_members[] = {
 	SAME(triple, NAME, MEMBER_REQUIRED, pcomm),
 	SAME(triple, NAME, MEMBER_REQUIRED, comm),
 	SAME(triple, NAME, MEMBER_REQUIRED, cgroup),
+	OWN_NAMES(triple, pcomm),
 };
 
 const struct object part_name_object = OBJECT(part_name_members);
@@ -380,6 +396,7 @@ static const struct member latency_record_members[] = {
 	SAME(latency_record, NAME, 0, pcomm),
 	SAME(latency_record, NAME, 0, comm),
 	SAME(latency_record, NAME, 0, cgroup),
+	OWN_NAMES(latency_record, pcomm),
 	MEMBER(latency_record, "kernel", BOOLEAN, MEMBER_OMITTED, is_kernel),
 	NESTED(latency_record, "run_queue", MEMBER_OMITTED, of[LATENCY_RUN_QUEUE], latency_histogram_object),
 	NESTED(latency_record, "blocked", MEMBER_OMITTED, of[LATENCY_BLOCKED], latency_histogram_object),

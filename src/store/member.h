@@ -37,12 +37,12 @@ enum member_type {
 	MEMBER_OPTIONAL_U64, /* struct optional_u64 */
 	MEMBER_OPTIONAL_I32,
 	MEMBER_TEXT,            /* const char *, NULL when unknown; a string */
-	MEMBER_NAME,            /* uint32_t, id in snapshot.strings; a string */
+	MEMBER_NAME,            /* uint32_t, id in snapshot.strings; a string, without the mark */
 	MEMBER_FEATURE_STATE,   /* enum feature_state; a string */
 	MEMBER_FEATURE_REASON,  /* reason_id; a string */
 	MEMBER_TASK_FIELD_KIND, /* enum task_field_kind; a string */
 	MEMBER_LATENCY_CAUSE,   /* enum latency_cause; a string */
-	MEMBER_VERSION,         /* no field: PROVENANCE_VERSION when written, ignored when read */
+	MEMBER_VERSION,         /* no field: PROVENANCE_VERSION when written */
 	MEMBER_REASON,          /* reason_id; in rounds only */
 	MEMBER_METRIC_SOURCE,   /* enum source; in rounds only */
 	MEMBER_VALUE,           /* uint64_t, by the encoding of `metric` */
@@ -104,6 +104,8 @@ enum member_type {
 	MEMBER_ENDED_MISSED,    /* reasons for what is not known; object of strings by slot */
 	/* Numbers of the types above are part of the rounds' format. */
 	MEMBER_LATENCY_SHARES, /* as MEMBER_LATENCY_RECORDS */
+	MEMBER_OWN_NAMES,      /* no field: which of three names, as in struct triple, are of ctop's own
+				  making; array of MEMBER_NAME_WORDS */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -205,7 +207,14 @@ struct ended_member {
 	bool is_estimate; /* it is what nobody told */
 };
 
-extern const struct object snapshot_object;          /* of struct snapshot */
+extern const struct object snapshot_object; /* of struct snapshot */
+enum {
+	MEMBER_NAME_WORDS = 3,
+};
+
+/* Three names in the order of struct triple. */
+extern const char *const member_name_words[MEMBER_NAME_WORDS];
+
 extern const struct object thread_object;            /* of struct thread_record */
 extern const struct object cgroup_object;            /* of struct cgroup_record */
 extern const struct object window_thread_object;     /* of struct thread_record */
@@ -225,7 +234,8 @@ extern const struct object task_field_member_object; /* of struct task_field_mem
 enum {
 	/* bits of thread_flags in the `ctop` object of a thread */
 	MEMBER_KNOWLEDGE_FLAGS = THREAD_KERNEL | THREAD_WAIT_AT_LEAST | THREAD_FORKED,
-	PROVENANCE_VERSION = 1,  /* of the `ctop` objects */
+	PROVENANCE_VERSION = 2,  /* of the `ctop` objects */
+	NAMES_MARKED_SINCE = 2,  /* before that names of ctop's own making are told by their text */
 	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/unicode.h"
 #include "round.h"
 
 /* --- strings and CPU sets --- */
@@ -17,6 +18,49 @@ static bool is_same_text(const struct string_pool *pool, size_t id, const struct
 	return a->hash == b->hash && a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
+static bool has_escape(const char *text, size_t length)
+{
+	unsigned char byte;
+
+	for (size_t i = 0; i < length; i++) {
+		if (unicode_decode_escape(text + i, length - i, &byte) != 0 && byte >= 0x80)
+			return true;
+	}
+	return false;
+}
+
+/* The id of a decoded text, a new one also where a name spells the escape of another one. */
+static uint32_t keep_text(struct string_pool *pool, const char *text, size_t length)
+{
+	const size_t count = pool->count;
+	const uint32_t id = string_pool_intern(pool, text, length);
+
+	return id != 0 && id < count && has_escape(text, length) ? string_pool_append(pool, text, length)
+								 : id;
+}
+
+/*
+ * The same of a text as it was recorded: earlier versions escaped no bytes outside valid UTF-8, and marked no
+ * names of ctop's own making.
+ */
+static uint32_t take_text(const struct round *round, struct string_pool *pool, const char *text,
+			  size_t length)
+{
+	const struct name_text own = round->names_are_marked ? (struct name_text){0}
+							     : name_find_own(text, length);
+	struct buffer escaped = {0};
+	uint32_t id;
+
+	if (own.length != 0)
+		return keep_text(pool, own.text, own.length);
+	if (unicode_is_valid(text, length))
+		return keep_text(pool, text, length);
+	unicode_append_escaped(&escaped, text, length);
+	id = keep_text(pool, escaped.data, escaped.length);
+	buffer_release(&escaped);
+	return id;
+}
+
 /* A new text, which the pool gives the next id. */
 static uint32_t code_new_text(struct round *round, struct string_pool *pool, size_t id)
 {
@@ -25,7 +69,7 @@ static uint32_t code_new_text(struct round *round, struct string_pool *pool, siz
 	const char *text = coder_text(coder, &round->streams[STREAM_LENGTH],
 				      coder->decoding ? NULL : pool->entries[id].text, &length);
 
-	return coder->decoding ? string_pool_intern(pool, text, length) : (uint32_t)id;
+	return coder->decoding ? take_text(round, pool, text, length) : (uint32_t)id;
 }
 
 /* The same of a set, which is an array in the order of bytes of this machine. */
@@ -118,8 +162,8 @@ static void code_entry(struct round *round, struct string_pool *pool, size_t id,
 		runs->next[0] = skip_taken(runs, (size_t)old + 1);
 		runs->next[1] = skip_taken(runs, runs->next[1]);
 		if (round->coder.decoding)
-			coded = string_pool_intern(pool, runs->pool->entries[old].text,
-						   runs->pool->entries[old].length);
+			coded = keep_text(pool, runs->pool->entries[old].text,
+					  runs->pool->entries[old].length);
 	} else {
 		coder_take(&round->coder, 1);
 		coded = new (round, pool, id);

@@ -51,6 +51,7 @@ struct recorder {
 	struct coder coder;
 	struct buffer content;
 	const struct vocabulary *words;
+	bool marks_nothing;
 };
 
 /* --- checks --- */
@@ -87,9 +88,20 @@ static void round_release(struct round *round)
 	round->row_count = 0;
 }
 
+static void code_marks(struct round *round)
+{
+	struct coder_stream *stream = &round->streams[STREAM_MARKS];
+
+	if (round->coder.decoding)
+		round->names_are_marked = stream->next != stream->end;
+	if (round->names_are_marked)
+		coder_bit(&round->coder, stream, true);
+}
+
 /* A round, in the order that its parts need. */
 static void code_round(struct round *round)
 {
+	code_marks(round);
 	round_code_more_reasons(round);
 	round_code_facts(round);
 	round_code_names(round);
@@ -166,6 +178,7 @@ static struct round encode_round(struct recorder *recorder, enum recording_kind 
 		.now = (struct snapshot *)(uintptr_t)now, /* encoding does not write to it */
 		.against = against,
 		.words = recorder->words,
+		.names_are_marked = !recorder->marks_nothing,
 	};
 	size_t named;
 
@@ -289,6 +302,11 @@ void recording_release(struct recording *recording)
 void recorder_use_words(struct recorder *recorder, const struct vocabulary *words)
 {
 	recorder->words = words;
+}
+
+void recorder_mark_nothing(struct recorder *recorder)
+{
+	recorder->marks_nothing = true;
 }
 
 /* --- decoding --- */

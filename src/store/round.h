@@ -53,7 +53,8 @@ enum round_stream {
 	STREAM_DELAYS = STREAM_READ_AT + 3 * VOCABULARY_SOURCES_MAX,
 	STREAM_LATENCY_SHARES = STREAM_DELAYS + 8, /* how many, and the members of each */
 	STREAM_DEVICES = STREAM_LATENCY_SHARES + 1 + 8,
-	STREAM_TOTAL = STREAM_DEVICES + 4,
+	STREAM_MARKS = STREAM_DEVICES + 4, /* one number: names of ctop's own making have their mark */
+	STREAM_TOTAL,
 };
 
 struct round {
@@ -62,6 +63,7 @@ struct round {
 	const struct snapshot *against; /* NULL: whole */
 	const struct vocabulary *words; /* what numbers stand for */
 	bool is_brief;                  /* only the facts that an interval needs */
+	bool names_are_marked;          /* see STREAM_MARKS; rounds of earlier versions have none */
 	/* By row of `now`: row of `against`, UINT32_MAX for none; ascends. */
 	uint32_t *old_row;
 	/* Rows that have none, and those that differ in more than times; ascending. */
@@ -222,5 +224,8 @@ struct recorder;
 
 /* Tests only: encodes as another version would, which has these words; they must outlive the recorder. */
 void recorder_use_words(struct recorder *recorder, const struct vocabulary *words);
+
+/* Tests only: encodes as versions did that marked no names of ctop's own making. */
+void recorder_mark_nothing(struct recorder *recorder);
 
 #endif

@@ -378,7 +378,7 @@ static bool name_matches(const struct names *names, uint32_t id)
 {
 	const struct term *term = names->term;
 	const char *name = snapshot_text(names->snapshot, id);
-	const size_t length = string_pool_length(&names->snapshot->strings, id);
+	const size_t length = name_shown_length(name, string_pool_length(&names->snapshot->strings, id));
 	bool matches;
 
 	if (names->known[id] != 0)

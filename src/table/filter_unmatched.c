@@ -34,7 +34,8 @@ static void find_names(const struct snapshot *snapshot, bool paths, struct strin
 		for (size_t i = 0; i < snapshot->triple_count; i++) {
 			const uint32_t path = snapshot->triples[i].cgroup;
 			const char *text = string_pool_text(&snapshot->strings, path);
-			const size_t length = string_pool_length(&snapshot->strings, path);
+			const size_t length = name_shown_length(text,
+								string_pool_length(&snapshot->strings, path));
 			struct buffer name = {0};
 
 			if (pass == 0)

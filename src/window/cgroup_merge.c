@@ -248,8 +248,7 @@ static void make_keys(struct keyed *keyed, const struct grouping_options *option
 		uint32_t path = snapshot->cgroups[i].path;
 
 		buffer_clear(&key);
-		cgroup_key_append(&rules, snapshot_text(snapshot, path),
-				  string_pool_length(&snapshot->strings, path), &key);
+		cgroup_key_append_name(&rules, snapshot, path, &key);
 		keyed->key_of_record[i] = string_pool_intern(&keyed->keys, key.data, key.length);
 		keyed->order[i] = (uint32_t)i;
 	}

@@ -14,9 +14,6 @@ enum {
 	NAMES_MAX = 65536,
 };
 
-/* The record for CPU time that nobody reported. */
-static const char ended_name[] = "(ended)";
-
 /* The record of one of the record names' triples, made when it is new; records may move. */
 static uint32_t add_record(struct ended *ended, uint32_t index)
 {
@@ -543,7 +540,7 @@ static struct ended_record *estimate_of(struct ended *ended)
 		return &ended->records[ended->estimate];
 	if (ended->names == NULL)
 		ended->names = snapshot_create();
-	name = string_pool_intern(&ended->names->strings, ended_name, sizeof(ended_name) - 1);
+	name = snapshot_intern_own_name(&ended->names->strings, name_ended);
 	ended->estimate = add_record(ended,
 				     snapshot_intern_triple(ended->names, (struct triple){name, name, name}));
 	ended->has_estimate = true;

@@ -36,9 +36,6 @@ enum axis axis_find(const char *name)
 	return AXIS_COUNT;
 }
 
-/* The key of the group of threads that ended on an axis by thread: they are known by names only. */
-static const char ended_key[] = "(ended)";
-
 /* A group of an axis by thread, by the id of its key. */
 struct thread_axis_group {
 	uint32_t number;                 /* of the process or user */
@@ -71,7 +68,7 @@ struct grouping {
 /* Working state for one snapshot, per string id or per triple. */
 struct work {
 	const struct snapshot *snapshot;
-	uint32_t self_name;     /* string id of SNAPSHOT_SELF */
+	uint32_t self_name;     /* string id of name_self */
 	uint64_t *threads;      /* per triple */
 	uint32_t *name_pattern; /* per string id: id in build.patterns, UINT32_MAX until needed */
 	uint32_t *cgroup_key;   /* per string id: id in build.patterns, UINT32_MAX until needed */
@@ -100,6 +97,9 @@ struct pattern_use {
 	uint64_t threads;
 };
 
+/* Bits for parts of a key of AXIS_ALL that are names of ctop's own making. */
+static const char part_is_own[ROLE_COUNT] = {[ROLE_PROCESS] = 1, [ROLE_THREAD] = 2};
+
 /* A key of AXIS_ALL and what it is made of: ids in build.patterns. */
 struct recent_key {
 	uint32_t cgroup, pcomm, comm;
@@ -116,8 +116,9 @@ struct grouping_build {
 	struct work *work;
 	struct grouping *grouping;
 	const struct snapshot *const *snapshots;
-	struct buffer scratch;
+	struct buffer scratch, name;
 	struct buffer key, label;
+	char marks;            /* of `key` on AXIS_ALL: part_is_own of its parts */
 	size_t label_capacity; /* of grouping->label_of_key */
 	struct recent_key recent[RECENT_KEYS];
 };
@@ -130,21 +131,31 @@ static uint32_t *new_ids(size_t count)
 	return ids;
 }
 
+/* A name, by the reference's rule as that has it: then it holds until the next call. */
+static struct name_text name_by_rule(struct grouping_build *build, const struct snapshot *snapshot,
+				     uint32_t name)
+{
+	if (!build->reference)
+		return snapshot_name(snapshot, name);
+	buffer_clear(&build->name);
+	snapshot_append_reference_name(snapshot, name, &build->name);
+	return (struct name_text){build->name.data != NULL ? build->name.data : "", build->name.length};
+}
+
 /* Pattern of a name, computed once per distinct string. */
 static uint32_t name_pattern(struct grouping_build *build, struct work *work, uint32_t name)
 {
-	const struct string_pool *strings = &work->snapshot->strings;
-
 	if (work->name_pattern[name] == UINT32_MAX) {
+		const struct name_text text = name_by_rule(build, work->snapshot, name);
+
 		buffer_clear(&build->scratch);
-		pattern_append(&build->scratch, string_pool_text(strings, name),
-			       string_pool_length(strings, name));
+		pattern_append(&build->scratch, text.text,
+									 text.length);
 		/* such a pattern would throw everything together: cc1, bc and a container's id */
 		if (!build->reference &&
 		    strcmp(build->scratch.data != NULL ? build->scratch.data : "", "{H}") == 0) {
 			buffer_clear(&build->scratch);
-			buffer_append(&build->scratch, string_pool_text(strings, name),
-				      string_pool_length(strings, name));
+			buffer_append(&build->scratch, text.text, text.length);
 		}
 		work->name_pattern[name] = string_pool_intern(&build->patterns, build->scratch.data,
 							      build->scratch.length);
@@ -155,12 +166,9 @@ static uint32_t name_pattern(struct grouping_build *build, struct work *work, ui
 /* Key of a cgroup path, computed once per distinct string. */
 static uint32_t cgroup_key(struct grouping_build *build, struct work *work, uint32_t path)
 {
-	const struct string_pool *strings = &work->snapshot->strings;
-
 	if (work->cgroup_key[path] == UINT32_MAX) {
 		buffer_clear(&build->scratch);
-		cgroup_key_append(&build->rules, string_pool_text(strings, path),
-				  string_pool_length(strings, path), &build->scratch);
+		cgroup_key_append_name(&build->rules, work->snapshot, path, &build->scratch);
 		work->cgroup_key[path] = string_pool_intern(&build->patterns, build->scratch.data,
 							    build->scratch.length);
 	}
@@ -293,17 +301,25 @@ static void append_visible(struct grouping_build *build, const char *name, size_
 	if (instead != NULL)
 		buffer_append_text(&build->label, instead);
 	else
-		buffer_append(&build->label, name, length);
+		buffer_append(&build->label, name, name_shown_length(name, length));
 }
 
-static void append_name(struct grouping_build *build, const struct work *work, uint32_t name)
+/* Appends a name or pattern to the key. On AXIS_ALL a NUL ends each part, and the mark of a name is kept. */
+static void append_to_key(struct grouping_build *build, enum role role, const char *name, size_t length)
 {
-	const struct string_pool *strings = &work->snapshot->strings;
-	const char *text = string_pool_text(strings, name);
-	const size_t length = string_pool_length(strings, name);
+	if (build->options->axis == AXIS_ALL && name_is_own(name, length)) {
+		build->marks |= part_is_own[role];
+		length--;
+	}
+	buffer_append(&build->key, name, length);
+}
 
-	buffer_append(&build->key, text, length);
-	append_visible(build, text, length);
+static void append_name(struct grouping_build *build, const struct work *work, enum role role, uint32_t name)
+{
+	const struct name_text text = name_by_rule(build, work->snapshot, name);
+
+	append_to_key(build, role, text.text, text.length);
+	append_visible(build, text.text, text.length);
 }
 
 /* A pattern, and as its label the name that it stands for alone. */
@@ -313,7 +329,7 @@ static void append_names(struct grouping_build *build, enum role role, uint32_t 
 	const size_t length = string_pool_length(&build->patterns, pattern);
 	const struct pattern_use *use = build->uses[role] != NULL ? &build->uses[role][pattern] : NULL;
 
-	buffer_append(&build->key, text, length);
+	append_to_key(build, role, text, length);
 	if (use != NULL && use->first != NULL && !is_shared(build, role, pattern))
 		append_visible(build, use->first, use->length);
 	else
@@ -379,9 +395,16 @@ static void append_container(struct grouping_build *build, const struct work *wo
 	}
 }
 
+/* The key is that of a group of this name; marks follow the last part of AXIS_ALL. */
 static uint32_t intern_key(struct grouping_build *build)
 {
-	const uint32_t key = string_pool_intern(&build->grouping->keys, build->key.data, build->key.length);
+	uint32_t key;
+
+	if (build->marks != 0) {
+		buffer_append_char(&build->key, '\0');
+		buffer_append_char(&build->key, build->marks);
+	}
+	key = string_pool_intern(&build->grouping->keys, build->key.data, build->key.length);
 
 	if (!build->reference)
 		set_label(build->grouping, &build->label_capacity, key, &build->label);
@@ -415,9 +438,9 @@ static uint32_t key_of_all(struct grouping_build *build, struct work *work, cons
 				       name_pattern(build, work, triple->comm));
 	append_pattern(build, cgroup);
 	append_end_of_part(build);
-	append_name(build, work, triple->pcomm);
+	append_name(build, work, ROLE_PROCESS, triple->pcomm);
 	append_end_of_part(build);
-	append_name(build, work, triple->comm);
+	append_name(build, work, ROLE_THREAD, triple->comm);
 	return intern_key(build);
 }
 
@@ -436,7 +459,7 @@ static uint32_t key_of_name(struct grouping_build *build, struct work *work, uin
 		 (!build->reference || is_shared(build, role, work->name_pattern[name])))
 		append_names(build, role, work->name_pattern[name]);
 	else
-		append_name(build, work, name);
+		append_name(build, work, role, name);
 	work->key_of_name[name] = intern_key(build);
 	return work->key_of_name[name];
 }
@@ -445,6 +468,7 @@ static uint32_t key_of_triple(struct grouping_build *build, struct work *work, c
 {
 	buffer_clear(&build->key);
 	buffer_clear(&build->label);
+	build->marks = 0;
 	switch (build->options->axis) {
 	case AXIS_ALL:
 		return key_of_all(build, work, triple);
@@ -554,7 +578,7 @@ static void find_process_keys(const struct snapshot *snapshot, struct string_poo
 
 		buffer_clear(&key);
 		if (snapshot->triples[group.triple].pcomm == self_name) {
-			buffer_append_text(&key, SNAPSHOT_SELF);
+			buffer_append(&key, name_self.text, name_self.length);
 			group = (struct thread_axis_group){0};
 		} else {
 			buffer_append_u64(&key, process->tgid);
@@ -601,7 +625,7 @@ static void find_user_keys(const struct snapshot *snapshot, struct string_pool *
  * The key of each thread of a snapshot, as an id in `keys`, into `key_of_thread`; what the keys stand for
  * goes into `groups`. The key of a process is "PID:START" with the start time of its leader, so that a
  * process that got the id of another one later has another key; where there is no row of the leader, that of
- * its first thread stands for it. The processes of ctop itself have the key SNAPSHOT_SELF. The key of a user
+ * its first thread stands for it. The processes of ctop itself have the key name_self. The key of a user
  * is the number, "?" where it is not known.
  */
 static void find_thread_keys(enum axis axis, const struct snapshot *snapshot, struct string_pool *keys,
@@ -649,8 +673,8 @@ static void find_keys_of_threads(struct grouping_build *build)
 		if (snapshot->thread_count != 0)
 			grouping->knows_users &= user_names_hold(snapshot->provenance.hostname);
 		for (size_t i = 0; i < snapshot->triple_count && snapshot->thread_count == 0; i++)
-			grouping->group_of_triple[s][i] = string_pool_intern(&grouping->keys, ended_key,
-									     strlen(ended_key));
+			grouping->group_of_triple[s][i] = snapshot_intern_own_name(&grouping->keys,
+										   name_ended);
 	}
 	if (build->options->axis == AXIS_PID)
 		label_processes(build);
@@ -789,6 +813,7 @@ struct grouping *grouping_create(const struct grouping_options *options,
 	cgroup_key_rules_release(&build.rules);
 	string_pool_release(&build.patterns);
 	buffer_release(&build.scratch);
+	buffer_release(&build.name);
 	buffer_release(&build.key);
 	buffer_release(&build.label);
 	for (size_t role = 0; role < ROLE_COUNT; role++)
@@ -853,14 +878,31 @@ const char *grouping_key(const struct grouping *grouping, uint32_t group, size_t
 	return string_pool_text(&grouping->keys, key);
 }
 
+static bool is_own_key(const struct grouping *grouping, uint32_t key)
+{
+	const char *text = string_pool_text(&grouping->keys, key);
+	const size_t length = string_pool_length(&grouping->keys, key);
+	size_t ends = 0;
+
+	if (grouping->axis != AXIS_ALL)
+		return name_is_own(text, length);
+	for (size_t i = 0; i < length; i++)
+		ends += text[i] == '\0';
+	return ends == 3; /* two between the parts, one before the marks */
+}
+
+bool grouping_is_own(const struct grouping *grouping, uint32_t group)
+{
+	return is_own_key(grouping, grouping->key_of_group[group]);
+}
+
 /* The name of a user; NULL where its number is to be shown. */
 static const char *user_label(const struct grouping *grouping, uint32_t key)
 {
 	const uint32_t uid = key < grouping->by_thread.count ? grouping->by_thread.items[key].number : 0;
 
 	/* it may be that of threads that ended */
-	if (key >= grouping->by_thread.count ||
-	    strcmp(string_pool_text(&grouping->keys, key), ended_key) == 0)
+	if (key >= grouping->by_thread.count || is_own_key(grouping, key))
 		return NULL;
 	if (uid == USER_UNKNOWN)
 		return "(unknown)";
@@ -872,6 +914,7 @@ const char *grouping_label(const struct grouping *grouping, uint32_t group, size
 	const uint32_t key = grouping->key_of_group[group];
 	const char *user = grouping->axis == AXIS_USER ? user_label(grouping, key) : NULL;
 	uint32_t label = UINT32_MAX;
+	const char *text;
 
 	if (user != NULL) {
 		*ret_length = strlen(user);
@@ -879,8 +922,12 @@ const char *grouping_label(const struct grouping *grouping, uint32_t group, size
 	}
 	if (key < grouping->labelled_keys)
 		label = grouping->label_of_key[key];
-	if (label == UINT32_MAX)
-		return grouping_key(grouping, group, ret_length);
+	if (label == UINT32_MAX) {
+		text = grouping_key(grouping, group, ret_length);
+		if (grouping->axis != AXIS_ALL)
+			*ret_length = name_shown_length(text, *ret_length);
+		return text;
+	}
 	*ret_length = string_pool_length(&grouping->labels, label);
 	return string_pool_text(&grouping->labels, label);
 }

@@ -123,12 +123,14 @@ static const char *text_of(const struct column_values *values, enum identity ide
 	const char *name;
 
 	if (identity == IDENTITY_CONTAINER) {
-		*ret_length = string_pool_length(&values->containers, value);
-		return string_pool_text(&values->containers, value);
+		name = string_pool_text(&values->containers, value);
+		*ret_length = name_shown_length(name, string_pool_length(&values->containers, value));
+		return name;
 	}
 	if (identity != IDENTITY_USER) {
-		*ret_length = string_pool_length(&now->strings, value);
-		return snapshot_text(now, value);
+		name = snapshot_text(now, value);
+		*ret_length = name_shown_length(name, string_pool_length(&now->strings, value));
+		return name;
 	}
 	/* of another host they are numbers: the names of this one are of others */
 	name = user_names_hold(now->provenance.hostname) ? user_name(value) : NULL;

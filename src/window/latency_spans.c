@@ -87,8 +87,7 @@ static void make_room(struct latency_spans *spans)
 	struct snapshot *before = spans->whole;
 	struct latency base = spans->base;
 	uint64_t *met = spans->met;
-	uint32_t *indices, other = string_pool_intern(&before->strings, snapshot_other_name,
-						      strlen(snapshot_other_name));
+	uint32_t *indices, other = snapshot_intern_own_name(&before->strings, name_other);
 
 	for (size_t i = 0; i < before->latency.count; i++) {
 		struct latency_record *record = &before->latency.records[i];

@@ -138,19 +138,27 @@ const char *shown_row_key(const struct shown *shown, size_t row, size_t *ret_len
 {
 	if (shown->row_group[row] != UINT32_MAX)
 		return grouping_key(shown->grouping, shown->row_group[row], ret_length);
-	*ret_length = strlen(snapshot_other_name);
-	return snapshot_other_name;
+	*ret_length = name_other.length;
+	return name_other.text;
 }
 
 const char *shown_row_label(const struct shown *shown, size_t row, size_t *ret_length)
 {
 	const char *label;
 
-	if (shown->row_group[row] == UINT32_MAX)
-		return shown_row_key(shown, row, ret_length);
+	if (shown->row_group[row] == UINT32_MAX) {
+		*ret_length = strlen(name_other.text);
+		return name_other.text;
+	}
 	label = grouping_label(shown->grouping, shown->row_group[row], ret_length);
 	/* of a file of another program it is the name as it is */
 	return *ret_length < 16 ? grouping_visible_name(label, ret_length) : label;
+}
+
+bool shown_row_is_own(const struct shown *shown, size_t row)
+{
+	return !shown->by_thread && (shown->row_group[row] == UINT32_MAX ||
+				     grouping_is_own(shown->grouping, shown->row_group[row]));
 }
 
 uint32_t shown_row_pid(const struct shown *shown, size_t row)

@@ -482,7 +482,7 @@ static bool tells_apart(struct capture *capture, const char *name)
 
 	live_sleep_ms(1);
 	snapshot = live_round(capture);
-	result = has_record(snapshot, SNAPSHOT_SELF) && has_record(snapshot, name);
+	result = has_record(snapshot, name_self.text) && has_record(snapshot, name);
 	snapshot_release(snapshot);
 	return result;
 }

@@ -139,7 +139,7 @@ static void test_empty_snapshot(void **state)
 static void test_every_member_of_ctop_is_written(void **state)
 {
 	static const char *const members[] = {
-		"\"version\":1",
+		"\"version\":2",
 		"\"program\":\"ctop 0.1.0\"",
 		"\"boot_id\":\"4e2f\"",
 		"\"boottime_ns\":5000",

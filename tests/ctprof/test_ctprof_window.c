@@ -106,6 +106,102 @@ static void test_not_fitting(void **state)
 	free(example);
 }
 
+/* Two names that earlier versions wrote alike are one, which did what both did. */
+static void test_parts_of_replaced_names(void **state)
+{
+	char *example = example_window();
+	char *two = example_replace(
+		example, "\"part_names\":[{\"pcomm\":\"web\",\"comm\":\"io\",\"cgroup\":\"/a\"}]",
+		"\"part_names\":[{\"pcomm\":\"web\",\"comm\":\"x\uFFFD\",\"cgroup\":\"/a\"},"
+		"{\"pcomm\":\"web\",\"comm\":\"x\uFFFD\",\"cgroup\":\"/a\"}]");
+	char *text = example_replace(
+		two, "\"names\":[0],\"metrics\":[\"run_time_ns\",\"minflt\"],\"amounts\":[400,5]",
+		"\"names\":[0,1],\"metrics\":[\"run_time_ns\"],\"amounts\":[400,5]");
+	struct snapshot *snapshot = example_accept(text, "");
+	const struct window_parts *parts = &snapshot->window->parts;
+
+	(void)state;
+	assert_int_equal(parts->count, 2);
+	assert_int_equal(parts->names->triple_count, 1);
+	assert_int_equal(parts->items[0].count, 2);
+	assert_int_equal(parts->items[0].names[0], 0);
+	assert_int_equal(parts->items[0].names[1], 0);
+	snapshot_release(snapshot);
+	free(text);
+	free(two);
+	free(example);
+}
+
+/* The text of a name in a window, and whether it has the mark of ctop's own making. */
+static void expect_name(const struct snapshot *names, uint32_t id, const char *text, bool is_own)
+{
+	const struct name_text name = snapshot_name(names, id);
+
+	assert_string_equal(name.text, text);
+	assert_int_equal(name.length, strlen(text) + is_own);
+}
+
+/* Marks are where the file has them; in a file of an earlier version the text says it. */
+static void test_own_names(void **state)
+{
+	static const char *const changes[][2] = {
+		{"\"comm\":\"io\",\"cgroup\":\"/a\",\"run_queue\"",
+		 "\"comm\":\"(other)\",\"cgroup\":\"/a\",\"own\":[\"comm\"],\"run_queue\""},
+		{"\"comm\":\"cc1\",\"cgroup\":\"/\",",
+		 "\"own\":[\"pcomm\",\"no\"],\"comm\":\"(ended)\",\"cgroup\":\"/\","},
+		{"\"comm\":\"io\",\"cgroup\":\"/a\"}]",
+		 "\"comm\":\"(ended)\",\"cgroup\":\"(gone)\",\"own\":[\"cgroup\"]}]"},
+		{"\"version\":1", "\"version\":2"},
+	};
+	char *text = example_window();
+	struct buffer written = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		char *changed = example_replace(text, changes[i][0], changes[i][1]);
+
+		free(text);
+		text = changed;
+	}
+	for (int again = 0; again < 2; again++) {
+		struct snapshot *snapshot = example_accept(again ? written.data : text, "");
+		const struct snapshot_window *window = snapshot->window;
+		const struct snapshot *names = window->ended.names;
+
+		expect_name(window->latency, window->latency->latency.records[0].comm, "(other)", true);
+		expect_name(window->latency, window->latency->latency.records[0].pcomm, "web", false);
+		expect_name(names, names->triples[0].pcomm, "cc1", true);
+		expect_name(names, names->triples[0].comm, "(ended)", false);
+		names = window->parts.names;
+		expect_name(names, names->triples[0].comm, "(ended)", false);
+		expect_name(names, names->triples[0].cgroup, "(gone)", true);
+		if (!again) {
+			example_emit(snapshot, &written);
+			buffer_append_char(&written, '\0');
+		}
+		snapshot_release(snapshot);
+	}
+	buffer_release(&written);
+	free(text);
+}
+
+/* A file of an earlier version: a text is the mark. */
+static void test_own_names_of_earlier_versions(void **state)
+{
+	char *example = example_window();
+	char *text = example_replace(example, "\"comm\":\"cc1\",\"cgroup\":\"/\",",
+				     "\"comm\":\"(ended)\",\"cgroup\":\"/\",");
+	struct snapshot *snapshot = example_accept(text, "");
+	const struct snapshot *names = snapshot->window->ended.names;
+
+	(void)state;
+	expect_name(names, names->triples[0].comm, "(ended)", true);
+	expect_name(names, names->triples[0].pcomm, "cc1", false);
+	snapshot_release(snapshot);
+	free(text);
+	free(example);
+}
+
 /* Parts that do not make up the window are left out of it. */
 static void test_parts(void **state)
 {
@@ -167,9 +263,9 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_not_fitting),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_whole),     cmocka_unit_test(test_not_fitting),
+		cmocka_unit_test(test_parts),     cmocka_unit_test(test_parts_of_replaced_names),
+		cmocka_unit_test(test_own_names), cmocka_unit_test(test_own_names_of_earlier_versions),
 		cmocka_unit_test(test_refused),
 	};
 

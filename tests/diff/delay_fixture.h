@@ -33,8 +33,7 @@ static inline uint32_t delay_fixture_names(struct snapshot *snapshot, const char
 /* The record of those that found no room. */
 static inline uint32_t delay_fixture_other(struct snapshot *snapshot)
 {
-	const uint32_t name = string_pool_intern(&snapshot->strings, snapshot_other_name,
-						 strlen(snapshot_other_name));
+	const uint32_t name = snapshot_intern_own_name(&snapshot->strings, name_other);
 
 	latency_add_record(snapshot, name, name, name)
 		->of[LATENCY_RUN_QUEUE]

@@ -171,8 +171,7 @@ static struct snapshot *open_with_waits(uint64_t wait, uint64_t count)
 
 static void add_other(struct snapshot *snapshot, uint64_t count)
 {
-	uint32_t name = string_pool_intern(&snapshot->strings, snapshot_other_name,
-					   strlen(snapshot_other_name));
+	uint32_t name = snapshot_intern_own_name(&snapshot->strings, name_other);
 	struct latency_record *record = latency_add_record(snapshot, name, name, name);
 
 	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = count;

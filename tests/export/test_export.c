@@ -123,12 +123,16 @@ static void test_ends(void **state)
 	add(snapshot, 10, "worker-1", "/a", 1250);
 	snapshot->ended = ended_set_create();
 	ended = ended_set_group(snapshot->ended,
-				ended_set_triple(snapshot->ended, "worker-3", "worker-3", "/b"), false);
+				ended_set_triple(snapshot->ended, name_text_of("worker-3"),
+						 name_text_of("worker-3"), name_text_of("/b")),
+				false);
 	ended->threads = ended->processes = 1;
 	ended->amounts.of[0] = MS(125);
 	{
 		struct ended_thread *thread = ended_set_add_thread(
-			snapshot->ended, ended_set_triple(snapshot->ended, "worker-2", "worker-2", "/b"),
+			snapshot->ended,
+			ended_set_triple(snapshot->ended, name_text_of("worker-2"), name_text_of("worker-2"),
+					 name_text_of("/b")),
 			false);
 
 		thread->tgid = thread->tid = 11;

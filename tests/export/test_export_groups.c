@@ -43,11 +43,8 @@ static void add(struct round *round, const char *name, uint32_t threads, uint64_
 	numbers[0] = (struct export_number){true, threads};
 	numbers[1] = (struct export_number){threads != 0, threads};
 	numbers[2] = (struct export_number){true, run_s * NS_PER_S};
-	round->rows[round->count++] = (struct export_group_row){.name = name,
-								.name_length = strlen(name),
-								.threads = threads,
-								.weight = (double)run_s,
-								.numbers = numbers};
+	round->rows[round->count++] = (struct export_group_row){
+		.name = name_text_of(name), .threads = threads, .weight = (double)run_s, .numbers = numbers};
 }
 
 static void end_round(struct export_groups *groups, uint64_t at_s, struct round *round)
@@ -97,8 +94,7 @@ static void test_largest(void **state)
 		.axis = AXIS_PROCESS, .limit = 1, .keep_ns = NS_PER_S, .families = &families});
 	for (size_t i = 0; i < 4; i++) {
 		numbers[i][0] = numbers[i][1] = (struct export_number){true, 100 * (4 - i)};
-		rows[i] = (struct export_group_row){.name = &"abcd"[i],
-						    .name_length = 1,
+		rows[i] = (struct export_group_row){.name = {&"abcd"[i], 1},
 						    .threads = 1,
 						    .weight = (double)(4 - i),
 						    .numbers = numbers[i]};
@@ -163,7 +159,7 @@ static void test_unknown_is_no_zero(void **state)
 	export_groups_release(groups);
 }
 
-/* Names that are one as they are exported are one series; a group named so is part of the rest. */
+/* Names that are one as they are exported are one series. */
 static void test_one_name(void **state)
 {
 	struct export_groups *groups = create(1, 3600);
@@ -174,6 +170,7 @@ static void test_one_name(void **state)
 	add(&round, "x\xff", 1, 1);
 	add(&round, "x\xfe", 2, 2);
 	add(&round, "(other)", 3, 4);
+	round.rows[2].name = name_other;
 	add(&round, "y", 4, 0);
 	end_round(groups, 100, &round);
 	assert_true(value(groups, RUN, "x\xef\xbf\xbd") == 3);
@@ -185,6 +182,50 @@ static void test_one_name(void **state)
 	assert_null(strstr(second + 1, "group=\"x"));
 	free(text);
 	assert_int_equal(export_groups_state(groups).folded, 1);
+	export_groups_release(groups);
+}
+
+/* Threads that call themselves as a series of ctop's own making have one of their own. */
+static void test_impostors(void **state)
+{
+	static const char *const names[] = {"(other)", "(retired)", "(ended)", "ctop (self)", "(wakeup)"};
+	struct export_groups *groups = create(10, 3600);
+	struct round round = {.count = 0};
+	char *text;
+
+	(void)state;
+	for (uint64_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		add(&round, names[i], 1, i + 1);
+	add(&round, "y", 1, 7);
+	round.rows[5].name = name_other;
+	end_round(groups, 100, &round);
+	assert_true(value(groups, RUN, "(other)") == 7);
+	assert_true(value(groups, RUN, "(other)\",literal=\"group") == 1);
+	assert_true(value(groups, RUN, "(retired)\",literal=\"group") == 2);
+	assert_true(value(groups, RUN, "(ended)\",literal=\"group") == 3);
+	/* neither ctop's own processes nor causes of delays are series of groups */
+	assert_true(value(groups, RUN, "ctop (self)") == 4);
+	assert_true(value(groups, RUN, "(wakeup)") == 5);
+	export_groups_release(groups);
+
+	groups = export_groups_create(&(struct export_groups_options){.axis = AXIS_PROCESS,
+								      .pairs = true,
+								      .limit = 10,
+								      .keep_ns = NS_PER_S,
+								      .families = &families});
+	add(&round, "(ended)", 1, 1);
+	round.rows[0].culprit = name_self;
+	add(&round, "a", 1, 2);
+	round.rows[1].culprit = name_text_of("(wakeup)");
+	add(&round, "(other)", 1, 3);
+	round.rows[2].culprit = name_text_of("ctop (self)");
+	end_round(groups, 100, &round);
+	text = written(groups, RUN);
+	assert_non_null(strstr(text, "victim=\"(ended)\",culprit=\"ctop (self)\",literal=\"victim\"} 1\n"));
+	assert_non_null(strstr(text, "victim=\"a\",culprit=\"(wakeup)\",literal=\"culprit\"} 2\n"));
+	assert_non_null(strstr(text, "victim=\"(other)\",culprit=\"ctop (self)\","
+				     "literal=\"victim,culprit\"} 3\n"));
+	free(text);
 	export_groups_release(groups);
 }
 
@@ -457,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_counters_stay),
 		cmocka_unit_test(test_unknown_is_no_zero),
 		cmocka_unit_test(test_one_name),
+		cmocka_unit_test(test_impostors),
 		cmocka_unit_test(test_old_ones_go),
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_resting),

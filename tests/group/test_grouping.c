@@ -12,17 +12,23 @@
 #include "snapshot/user_names.h"
 #include "window/grouping.h"
 
-static void add_thread(struct snapshot *snapshot, const char *pcomm, const char *comm, const char *cgroup)
+static void add_names(struct snapshot *snapshot, struct name_text pcomm, struct name_text comm,
+		      struct name_text cgroup)
 {
 	uint32_t id = (uint32_t)snapshot->thread_count + 1;
 	size_t thread = snapshot_add_thread(snapshot, id, id);
 	struct triple triple = {
-		string_pool_intern(&snapshot->strings, pcomm, strlen(pcomm)),
-		string_pool_intern(&snapshot->strings, comm, strlen(comm)),
-		string_pool_intern(&snapshot->strings, cgroup, strlen(cgroup)),
+		string_pool_intern(&snapshot->strings, pcomm.text, pcomm.length),
+		string_pool_intern(&snapshot->strings, comm.text, comm.length),
+		string_pool_intern(&snapshot->strings, cgroup.text, cgroup.length),
 	};
 
 	snapshot->triple[thread] = snapshot_intern_triple(snapshot, triple);
+}
+
+static void add_thread(struct snapshot *snapshot, const char *pcomm, const char *comm, const char *cgroup)
+{
+	add_names(snapshot, name_text_of(pcomm), name_text_of(comm), name_text_of(cgroup));
 }
 
 /* Threads `prefix0` … of process and cgroup "p". */
@@ -91,19 +97,112 @@ static void test_self(void **state)
 
 	(void)state;
 	snapshot->provenance.present = true;
-	add_thread(snapshot, SNAPSHOT_SELF, "ctop", "/");
-	add_thread(snapshot, SNAPSHOT_SELF, "capture", "/");
+	add_names(snapshot, name_self, name_text_of("ctop"), name_text_of("/"));
+	add_names(snapshot, name_self, name_text_of("capture"), name_text_of("/"));
 	add_thread(snapshot, "ctop", "ctop", "/");
 	for (size_t i = 0; i < sizeof(axes_of_names) / sizeof(axes_of_names[0]); i++) {
 		grouping = group_by(axes_of_names[i], snapshot);
 		assert_int_equal(grouping_count(grouping), 2);
-		assert_int_equal(members_of_label(grouping, snapshot, SNAPSHOT_SELF), 2);
+		assert_int_equal(members_of_label(grouping, snapshot, name_self.text), 2);
 		grouping_release(grouping);
 	}
 	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_THREAD, .reference = true});
-	assert_int_equal(members_of_label(grouping, snapshot, SNAPSHOT_SELF), 0);
+	assert_int_equal(members_of_label(grouping, snapshot, name_self.text), 0);
 	assert_int_equal(members_of_label(grouping, snapshot, "ctop"), 2);
 	grouping_release(grouping);
+	snapshot_release(snapshot);
+}
+
+/* Names of ctop's own making are told apart from threads that call themselves so, by a mark. */
+static void test_impostors(void **state)
+{
+	static const struct {
+		enum axis axis;
+		bool keep_names;
+	} cases[] = {{AXIS_PROCESS, false}, {AXIS_THREAD, false}, {AXIS_THREAD_EXACT, false},
+		     {AXIS_ALL, false},     {AXIS_ALL, true},     {AXIS_PROCESS, true}};
+	const struct name_text names[] = {name_self, name_other, name_ended};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct snapshot *snapshot = snapshot_create();
+		struct grouping *grouping;
+		size_t own = 0;
+
+		snapshot->provenance.present = true;
+		for (size_t name = 0; name < sizeof(names) / sizeof(names[0]); name++) {
+			add_names(snapshot, names[name], names[name], name_text_of("/"));
+			add_thread(snapshot, names[name].text, names[name].text, "/");
+			/* no mark, though it is one byte behind a NUL */
+			add_thread(snapshot, "p", "\1", "/");
+		}
+		grouping = group_with(snapshot, (struct grouping_options){
+							.axis = cases[i].axis,
+							.keep_thread_names = cases[i].keep_names,
+						});
+		assert_int_equal(grouping_count(grouping), 7);
+		for (uint32_t group = 0; group < grouping_count(grouping); group++) {
+			size_t key_length, length;
+			const char *key = grouping_key(grouping, group, &key_length);
+			const char *label = grouping_label(grouping, group, &length);
+
+			own += grouping_is_own(grouping, group);
+			assert_int_equal(grouping_find(grouping, key, key_length), group);
+			assert_true(length != 0 && label[length - 1] != '\0');
+		}
+		assert_int_equal(own, 3);
+		if (cases[i].axis != AXIS_ALL)
+			assert_int_equal(members_of_label(grouping, snapshot, "(ended)"), 2);
+		grouping_release(grouping);
+		/* to the reference all are ordinary */
+		grouping = group_with(snapshot, (struct grouping_options){
+							.axis = cases[i].axis,
+							.keep_thread_names = cases[i].keep_names,
+							.reference = true,
+						});
+		assert_int_equal(grouping_count(grouping), 4);
+		grouping_release(grouping);
+		snapshot_release(snapshot);
+	}
+}
+
+/* The reference has U+FFFD for a byte that is not valid; what systemd escaped is the name that a cgroup has.
+ */
+static void test_reference_names(void **state)
+{
+	static const char *const cgroups[][2] = {
+		{"/caf\\xc3\\xa9\\x2d1.service", "/caf\\xc3\\xa9\\x2d1.service"},
+		{"/caf\\xc3\\xa9\\xc3.service", "/caf\\xc3\\xa9\uFFFD.service"},
+		{"/\\xe8\\xa1", "/\uFFFD\uFFFD"},
+	};
+	struct snapshot *snapshot = snapshot_create();
+	struct grouping *grouping;
+
+	(void)state;
+	add_thread(snapshot, "x\\xe8\\xa1", "x", "/");
+	add_thread(snapshot, "x\\xe8\\xa2", "x", "/");
+	/* a file of another program */
+	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_PROCESS, .reference = true});
+	assert_int_equal(grouping_count(grouping), 2);
+	grouping_release(grouping);
+	snapshot->provenance.present = true;
+	grouping = group_by(AXIS_PROCESS, snapshot);
+	assert_int_equal(grouping_count(grouping), 2);
+	grouping_release(grouping);
+	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_PROCESS, .reference = true});
+	assert_int_equal(grouping_count(grouping), 1);
+	assert_group_key(grouping, 0, "x\uFFFD\uFFFD", 7);
+	grouping_release(grouping);
+	for (size_t i = 0; i < sizeof(cgroups) / sizeof(cgroups[0]); i++) {
+		struct snapshot *one = snapshot_create();
+
+		one->provenance.present = true;
+		add_thread(one, "p", "p", cgroups[i][0]);
+		grouping = group_with(one, (struct grouping_options){.axis = AXIS_CGROUP, .reference = true});
+		assert_group_key(grouping, 0, cgroups[i][1], strlen(cgroups[i][1]));
+		grouping_release(grouping);
+		snapshot_release(one);
+	}
 	snapshot_release(snapshot);
 }
 
@@ -250,7 +349,8 @@ static void test_names_kept(void **state)
 
 static void assert_label(const struct grouping *grouping, const char *key, const char *label)
 {
-	uint32_t group = grouping_find(grouping, key, strlen(key));
+	const struct name_text own = name_find_own(key, strlen(key));
+	uint32_t group = grouping_find(grouping, key, own.length != 0 ? own.length : strlen(key));
 	size_t length;
 
 	assert_int_not_equal(group, UINT32_MAX);
@@ -398,10 +498,12 @@ static void test_processes(void **state)
 	assert_label(grouping, "50:8", "50 (no name)");
 	assert_label(grouping, "(ended)", "(ended)");
 	assert_int_equal(grouping_pid(grouping, grouping_find(grouping, "4120:7", 6)), 4120);
-	assert_int_equal(grouping_pid(grouping, grouping_find(grouping, "(ended)", 7)), 0);
+	assert_int_equal(grouping_pid(grouping, grouping_find(grouping, name_ended.text, name_ended.length)),
+			 0);
 	assert_int_equal(grouping_of_thread(grouping, 0, snapshot, 1), grouping_find(grouping, "4120:7", 6));
 	assert_int_equal(grouping_of_thread(grouping, 0, snapshot, 3), grouping_find(grouping, "99:5", 4));
-	assert_int_equal(grouping_of_triple(grouping, 1, 0), grouping_find(grouping, "(ended)", 7));
+	assert_int_equal(grouping_of_triple(grouping, 1, 0),
+			 grouping_find(grouping, name_ended.text, name_ended.length));
 	assert_int_equal(grouping_map(grouping, 0, &by_thread)[4], grouping_find(grouping, "50:8", 4));
 	assert_true(by_thread);
 	grouping_release(grouping);
@@ -533,6 +635,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_self),
+		cmocka_unit_test(test_impostors),
+		cmocka_unit_test(test_reference_names),
 		cmocka_unit_test(test_singleton_revert),
 		cmocka_unit_test(test_one_thread_keeps_its_name),
 		cmocka_unit_test(test_threads_vote),

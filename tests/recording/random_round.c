@@ -574,8 +574,9 @@ static uint32_t ended_name(struct random_host *host, struct ended_set *set)
 {
 	static const char *const names[] = {"", "a", "b", "c"};
 
-	return ended_set_triple(set, names[random_below(host, 4)], names[random_below(host, 4)],
-				names[random_below(host, 4)]);
+	return ended_set_triple(set, name_text_of(names[random_below(host, 4)]),
+				name_text_of(names[random_below(host, 4)]),
+				name_text_of(names[random_below(host, 4)]));
 }
 
 static void fill_ended(struct random_host *host, struct snapshot *snapshot)

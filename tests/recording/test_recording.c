@@ -13,6 +13,7 @@
 #include "round_compare.h"
 #include "snapshot/ended_set.h"
 #include "store/recording.h"
+#include "store/round.h"
 
 enum {
 	HOSTS = 60,
@@ -294,6 +295,95 @@ static int free_damage(void **state)
 	return 0;
 }
 
+static void add_named(struct snapshot *snapshot, const char *process)
+{
+	const uint32_t tid = (uint32_t)snapshot->thread_count + 1;
+	const size_t thread = snapshot_add_thread(snapshot, tid, tid);
+	const uint32_t name = string_pool_intern(&snapshot->strings, process, strlen(process));
+
+	snapshot->triple[thread] = snapshot_intern_triple(
+		snapshot,
+		(struct triple){name, name, string_pool_intern(&snapshot->strings, "/", strlen("/"))});
+}
+
+/* A round of a version that recorded names as the kernel has them and marked none. */
+static struct snapshot *earlier_round(uint64_t time, const char *const names[], size_t count)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	snapshot->provenance.present = true;
+	snapshot->captured_at_unix_ns = snapshot->provenance.boottime_ns = time;
+	for (size_t i = 0; i < count; i++)
+		add_named(snapshot, names[i]);
+	snapshot->ended = ended_set_create();
+	ended_set_group(snapshot->ended,
+			ended_set_triple(snapshot->ended, name_text_of("y\xe8"), name_text_of("(other)"),
+					 name_text_of("/")),
+			false)
+		->threads = 1;
+	snapshot_finish(snapshot);
+	return snapshot;
+}
+
+/* Names of a process of each thread are these; those of ctop's own making have their mark. */
+static void expect_names(const struct snapshot *snapshot, const struct name_text names[], size_t count)
+{
+	assert_int_equal(snapshot->thread_count, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct name_text name = snapshot_name(snapshot,
+							    snapshot->triples[snapshot->triple[i]].pcomm);
+
+		assert_int_equal(name.length, names[i].length);
+		assert_memory_equal(name.text, names[i].text, name.length);
+	}
+}
+
+/* What an earlier version recorded has one text per name when it is read, and marks. */
+static void test_names_of_earlier_versions(void **state)
+{
+	static const char *const first[] = {"x\xe8\xa1", "x\xe8\xa2", "ctop (self)", "x\\xe8\\xa1", "web"};
+	static const char *const second[] = {"x\\xe8\\xa1", "web", "x\xe8\xa1", "(ended)", "ctop (self)"};
+	const struct name_text first_names[] = {name_text_of("x\\xe8\\xa1"), name_text_of("x\\xe8\\xa2"),
+						name_self, name_text_of("x\\xe8\\xa1"), name_text_of("web")};
+	const struct name_text second_names[] = {name_text_of("x\\xe8\\xa1"), name_text_of("web"),
+						 name_text_of("x\\xe8\\xa1"), name_ended, name_self};
+	struct snapshot *rounds[] = {earlier_round(1000, first, 5), earlier_round(2000, second, 5)};
+	struct recorder *recorder = recorder_create(3);
+	struct recording blobs = {0};
+	struct snapshot *decoded, *next;
+	const struct snapshot *names;
+
+	(void)state;
+	recorder_mark_nothing(recorder);
+	recorder_encode(recorder, rounds[0], NULL, NULL, NAN, &blobs);
+	decoded = decode(&blobs, NULL);
+	expect_names(decoded, first_names, 5);
+	names = decoded->ended->names;
+	assert_string_equal(snapshot_text(names, names->triples[0].pcomm), "y\\xe8");
+	assert_int_equal(snapshot_name(names, names->triples[0].comm).length, name_other.length);
+	recorder_encode(recorder, rounds[1], rounds[0], rounds[0], NAN, &blobs);
+	next = decode(&blobs, decoded);
+	expect_names(next, second_names, 5);
+	snapshot_release(next);
+	snapshot_release(decoded);
+	recorder_release(recorder);
+
+	/* this version says that it marks its own, so that a thread of such a name remains one */
+	recorder = recorder_create(3);
+	recorder_encode(recorder, rounds[1], NULL, NULL, NAN, &blobs);
+	decoded = decode(&blobs, NULL);
+	expect_names(decoded,
+		     (const struct name_text[]){name_text_of("x\\xe8\\xa1"), name_text_of("web"),
+						name_text_of("x\\xe8\\xa1"), name_text_of("(ended)"),
+						name_text_of("ctop (self)")},
+		     5);
+	snapshot_release(decoded);
+	recorder_release(recorder);
+	recording_release(&blobs);
+	snapshot_release(rounds[0]);
+	snapshot_release(rounds[1]);
+}
+
 /* Names that lists always have, in a crafted round. */
 static void test_nameless(void **state)
 {
@@ -400,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_empty_interval),
 		cmocka_unit_test(test_even_times),
+		cmocka_unit_test(test_names_of_earlier_versions),
 		cmocka_unit_test_setup_teardown(test_nameless, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_cut, make_damage, free_damage),
 		cmocka_unit_test_setup_teardown(test_flipped_bits, make_damage, free_damage),

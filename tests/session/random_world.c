@@ -350,9 +350,10 @@ static void fill_ended(struct snapshot *snapshot, const struct besides *besides)
 			continue;
 		thread = ended_set_add_thread(
 			set,
-			ended_set_triple(set, snapshot_text(before, names->pcomm),
-					 one_in(5) ? "late" : snapshot_text(before, names->comm),
-					 snapshot_text(before, names->cgroup)),
+			ended_set_triple(
+				set, name_text_of(snapshot_text(before, names->pcomm)),
+				name_text_of(one_in(5) ? "late" : snapshot_text(before, names->comm)),
+				name_text_of(snapshot_text(before, names->cgroup))),
 			false);
 		thread->tgid = before->tgid[row];
 		thread->tid = before->tid[row];
@@ -360,7 +361,9 @@ static void fill_ended(struct snapshot *snapshot, const struct besides *besides)
 		fill_amounts(&thread->amounts, 30 * NS_PER_MS);
 	}
 	for (size_t i = random_below(4); i > 0; i--) {
-		group = ended_set_group(set, ended_set_triple(set, one_in(2) ? "cc1" : "web", "cc1", "/"),
+		group = ended_set_group(set,
+					ended_set_triple(set, name_text_of(one_in(2) ? "cc1" : "web"),
+							 name_text_of("cc1"), name_text_of("/")),
 					one_in(5));
 		group->threads += 3;
 		group->processes += 2;
@@ -368,7 +371,9 @@ static void fill_ended(struct snapshot *snapshot, const struct besides *besides)
 		fill_amounts(&group->amounts, 0);
 	}
 	for (size_t i = random_below(3); i > 0; i--) {
-		thread = ended_set_add_thread(set, ended_set_triple(set, "sh", "sh", "/"), one_in(5));
+		thread = ended_set_add_thread(
+			set, ended_set_triple(set, name_text_of("sh"), name_text_of("sh"), name_text_of("/")),
+			one_in(5));
 		thread->tgid = thread->tid = 90000 + (uint32_t)random_below(1000);
 		thread->start_time = besides->now_ns / NS_PER_TICK - random_below(2000);
 		fill_amounts(&thread->amounts, 0);

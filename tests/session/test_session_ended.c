@@ -17,7 +17,8 @@ static uint32_t triple_of(struct snapshot *snapshot, const char *process, const 
 {
 	if (snapshot->ended == NULL)
 		snapshot->ended = ended_set_create();
-	return ended_set_triple(snapshot->ended, process, thread, "/");
+	return ended_set_triple(snapshot->ended, name_text_of(process), name_text_of(thread),
+				name_text_of("/"));
 }
 
 static void add_group(struct snapshot *snapshot, const char *name, uint64_t threads, uint64_t run_ms)
@@ -200,7 +201,8 @@ static void test_by_process(void **state)
 
 			add_group(snapshot, "cc1", 40, 800);
 			pool = ended_set_add_thread(snapshot->ended,
-						    ended_set_triple(snapshot->ended, "engine", "pool", "/"),
+						    ended_set_triple(snapshot->ended, name_text_of("engine"),
+								     name_text_of("pool"), name_text_of("/")),
 						    false);
 			pool->tgid = 10;
 			pool->tid = 11;
@@ -507,7 +509,7 @@ static void test_filtered_pool(void **state)
 	view.filter = filter_parse("postgres", NULL);
 	fixture_expect_told(session, &view, "(ended)", COLUMN_CPU,
 			    "Includes the work of 1 thread that ended");
-	assert_true(view_open(&view, "(ended)", 7, "(ended)", 7));
+	assert_true(view_open(&view, name_ended.text, name_ended.length, "(ended)", 7));
 	table = fixture_table_of(session, &view);
 	assert_string_equal(fixture_shown(table, "postgres", COLUMN_CPU), "1.0");
 	assert_false(fixture_has_row(table, "true"));
@@ -988,7 +990,10 @@ static void test_bounded(void **state)
 	(void)state;
 	for (int i = 0; i < ENDED_GROUPS_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "job-%d", i);
-		ended_set_group(set, ended_set_triple(set, name, name, "/"), false)->threads++;
+		ended_set_group(
+			set, ended_set_triple(set, name_text_of(name), name_text_of(name), name_text_of("/")),
+			false)
+			->threads++;
 	}
 	assert_int_equal(set->group_count, ENDED_GROUPS_MAX + 1);
 	other = &set->groups[ENDED_GROUPS_MAX];

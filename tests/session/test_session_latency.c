@@ -10,13 +10,24 @@
 
 static struct session *session;
 
+/* With the mark of "(other)", which is a name of ctop's own making. */
+static size_t name_length(const char *name)
+{
+	const struct name_text own = name_find_own(name, strlen(name));
+
+	return own.length != 0 ? own.length : strlen(name);
+}
+
+static uint32_t intern(struct snapshot *snapshot, const char *name)
+{
+	return string_pool_intern(&snapshot->strings, name, name_length(name));
+}
+
 static void add_waits(struct snapshot *snapshot, const char *process, const char *thread, const char *cgroup,
 		      enum latency_kind kind, uint64_t wait, uint64_t count)
 {
 	struct latency_record *record = latency_add_record(
-		snapshot, string_pool_intern(&snapshot->strings, process, strlen(process)),
-		string_pool_intern(&snapshot->strings, thread, strlen(thread)),
-		string_pool_intern(&snapshot->strings, cgroup, strlen(cgroup)));
+		snapshot, intern(snapshot, process), intern(snapshot, thread), intern(snapshot, cgroup));
 
 	record->of[kind].buckets[latency_bucket(wait)] = count;
 	record->of[kind].sum_ns = wait * count;
@@ -273,9 +284,15 @@ static void test_filtered_pool(void **state)
 	add_share(second, 98, MS(1), 2);
 	add_waits(second, "cron", "cron", "/a", LATENCY_RUN_QUEUE, MS(9), 3);
 	add_share(second, 99, MS(9), 3);
-	ended_set_group(second->ended, ended_set_triple(second->ended, "web", "web", "/a"), false)->threads =
-		1;
-	ended_set_group(second->ended, ended_set_triple(second->ended, "cron", "cron", "/a"), false)
+	ended_set_group(
+		second->ended,
+		ended_set_triple(second->ended, name_text_of("web"), name_text_of("web"), name_text_of("/a")),
+		false)
+		->threads = 1;
+	ended_set_group(second->ended,
+			ended_set_triple(second->ended, name_text_of("cron"), name_text_of("cron"),
+					 name_text_of("/a")),
+			false)
 		->threads = 1;
 	snapshot_finish(second);
 	session_add_round(session, second);
@@ -458,7 +475,7 @@ static void explain(const char *key, enum column wanted, struct buffer *lines)
 			break;
 	}
 	buffer_clear(lines);
-	session_explain(session, &view, key, strlen(key), column, lines);
+	session_explain(session, &view, key, name_length(key), column, lines);
 	view_release(&view);
 }
 

@@ -195,8 +195,8 @@ static void test_sums_are_bounded(void **state)
 	free(latency_sums_add(sums, more));
 	free(latency_sums_add(sums, more));
 	assert_int_equal(sums->latency.count, LATENCY_RECORDS_MAX + 1);
-	assert_int_equal(latency_count(&find(sums, snapshot_other_name)->of[LATENCY_BLOCKED]), 200);
-	assert_ptr_equal(&sums->latency.records[latency_sums_other(sums)], find(sums, snapshot_other_name));
+	assert_int_equal(latency_count(&find(sums, name_other.text)->of[LATENCY_BLOCKED]), 200);
+	assert_ptr_equal(&sums->latency.records[latency_sums_other(sums)], find(sums, name_other.text));
 	for (size_t i = 0; i < sums->latency.count; i++)
 		count += latency_count(&sums->latency.records[i].of[LATENCY_BLOCKED]);
 	assert_int_equal(count, 2 * (LATENCY_RECORDS_MAX + 100));

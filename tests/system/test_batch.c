@@ -551,6 +551,68 @@ static void test_pool(void **state)
 	worker_end(&worker);
 }
 
+/* The rows of that group in a round in JSON, and the threads of those that are ctop's own and of the others.
+ */
+static void count_rows(const char *line, const char *group, size_t rows[2], uint64_t threads[2])
+{
+	char reason[256] = "";
+	yajl_val round = yajl_tree_parse(line, reason, sizeof reason);
+	yajl_val found;
+
+	assert_non_null(round);
+	rows[0] = rows[1] = threads[0] = threads[1] = 0;
+	found = json_member(round, "rows");
+	for (size_t i = 0; i < YAJL_GET_ARRAY(found)->len; i++) {
+		yajl_val row = YAJL_GET_ARRAY(found)->values[i];
+		const bool is_own = YAJL_IS_TRUE(json_member(row, "own"));
+
+		if (strcmp(json_text(row, "group"), group) != 0)
+			continue;
+		rows[is_own]++;
+		threads[is_own] += json_u64(row, "threads");
+	}
+	yajl_tree_free(round);
+}
+
+/* A process that calls itself as ctop's own row is an ordinary one beside it, live and in a file. */
+static void test_own_name(void **state)
+{
+	static const char *const names[] = {"ctop (self)", "(ended)"};
+	const char *path = scratch_path("own.ctprof.zst");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct worker worker;
+		struct run run;
+
+		test_worker_start(&worker,
+				  (const char *[]){"--process", names[i], "park=one", "park=two", NULL});
+		run_ctop_well(&run, (const char *[]){"capture", "-o", path, NULL});
+		run_release(&run);
+		for (int of_file = 0; of_file < 2; of_file++) {
+			size_t rows[2];
+			uint64_t threads[2];
+
+			if (of_file)
+				run_ctop_well(&run, (const char *[]){"show", path, "-b", "-g", "process",
+								     "--format", "json", NULL});
+			else
+				run_ctop_well(&run, (const char *[]){"-b", "-n", "1", "-d", "0.2", "-g",
+								     "process", "--format", "json", NULL});
+			count_rows(run.output, names[i], rows, threads);
+			/* its main thread and two */
+			assert_int_equal(rows[0], 1);
+			assert_int_equal(threads[0], 3);
+			if (i == 0) {
+				assert_int_equal(rows[1], 1);
+				assert_true(threads[1] > 0);
+			}
+			run_release(&run);
+		}
+		worker_end(&worker);
+	}
+}
+
 /* One object a line and round; foreign names cannot break a line. */
 static void test_json_lines(void **state)
 {
@@ -663,6 +725,7 @@ int main(void)
 		cmocka_unit_test(test_ended_thread),
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_json_lines),
+		cmocka_unit_test(test_own_name),
 		cmocka_unit_test(test_idle_groups),
 		cmocka_unit_test(test_every_tab),
 	};

@@ -690,7 +690,7 @@ static uint64_t end_threads(size_t count)
 	take_round();
 	table = table_of(AXIS_THREAD);
 	/* they are of the program that captures, which messages tell, but not the sums of BPF programs */
-	row = row_of(table, by_messages ? SNAPSHOT_SELF : names.life);
+	row = row_of(table, by_messages ? name_self.text : names.life);
 	ended = number_of(table, row, COLUMN_ENDED);
 	assert_true(number_of(table, row, COLUMN_CPU) > 0);
 	table_release(table);

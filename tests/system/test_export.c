@@ -656,8 +656,9 @@ static pid_t start_sleeper(const char *name)
 
 static void test_labels(void **state)
 {
-	const pid_t children[] = {start_sleeper("q\"b\\c"), start_sleeper("new\nline"),
-				  start_sleeper("bad\xff\xc3"), start_sleeper("esc\033[31m")};
+	const pid_t children[] = {start_sleeper("q\"b\\c"),     start_sleeper("new\nline"),
+				  start_sleeper("bad\xff\xc3"), start_sleeper("esc\033[31m"),
+				  start_sleeper("ctop (self)"), start_sleeper("(other)")};
 	struct exporter exporter;
 	char *page;
 
@@ -668,8 +669,12 @@ static void test_labels(void **state)
 	page = exporter_scrape(&exporter, true);
 	assert_non_null(strstr(page, "\nctop_group_threads{axis=\"process\",group=\"q\\\"b\\\\c\"} 1\n"));
 	assert_non_null(strstr(page, "\nctop_group_threads{axis=\"process\",group=\"new\\nline\"} 1\n"));
+	assert_non_null(
+		strstr(page, "\nctop_group_threads{axis=\"process\",group=\"bad\\\\xff\\\\xc3\"} 1\n"));
+	/* processes that call themselves as rows of ctop's own are ordinary ones */
+	assert_non_null(strstr(page, "\nctop_group_threads{axis=\"process\",group=\"ctop (self)\"} 1\n"));
 	assert_non_null(strstr(
-		page, "\nctop_group_threads{axis=\"process\",group=\"bad\xef\xbf\xbd\xef\xbf\xbd\"} 1\n"));
+		page, "\nctop_group_threads{axis=\"process\",group=\"(other)\",literal=\"group\"} 1\n"));
 	assert_non_null(
 		strstr(page, "\nctop_group_threads{axis=\"process\",group=\"esc\xef\xbf\xbd[{N}m\"} 1\n"));
 	free(page);

@@ -427,7 +427,7 @@ static void test_latency_of_others(void **state)
 	(void)state;
 	add_threads_that_wait(before, 2000000);
 	add_threads_that_wait(after, 8000000);
-	name = string_pool_intern(&after->strings, snapshot_other_name, strlen(snapshot_other_name));
+	name = snapshot_intern_own_name(&after->strings, name_other);
 	record = latency_add_record(after, name, name, name);
 	record->of[LATENCY_RUN_QUEUE].buckets[latency_bucket(1000)] = 6;
 	record->of[LATENCY_RUN_QUEUE].max_ns = 1000;

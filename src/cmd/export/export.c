@@ -225,13 +225,11 @@ static void set_name(enum axis axis, const struct table_row *row, struct export_
 	const bool by_label = axis == AXIS_USER || row->key_length == 0;
 	const char *invisible;
 
-	group->name = by_label ? row->label : row->key;
-	group->name_length = by_label ? row->label_length : row->key_length;
-	invisible = grouping_invisible_name(group->name, group->name_length);
-	if (invisible != NULL) {
-		group->name = invisible;
-		group->name_length = strlen(invisible);
-	}
+	group->name = by_label ? (struct name_text){row->label, row->label_length}
+			       : (struct name_text){row->key, row->key_length};
+	invisible = grouping_invisible_name(group->name.text, group->name.length);
+	if (invisible != NULL)
+		group->name = name_text_of(invisible);
 }
 
 /* Where no time tells who does most: by the shares of each counter, since their units differ. */

@@ -15,15 +15,13 @@ const struct export_family_choice export_delays_families = {
 	.items = {EXPORT_FAMILY_RUNQ}, .columns = {COLUMN_RUNQ}, .count = 1};
 
 /* What a group is called: by its key, which says the same on all hosts and at all times. */
-static const char *name_of(const struct blame *blame, uint32_t group, size_t *ret_length)
+static struct name_text name_of(const struct blame *blame, uint32_t group)
 {
-	const char *key = grouping_key(blame->groups, group, ret_length);
-	const char *invisible = grouping_invisible_name(key, *ret_length);
+	size_t length;
+	const char *key = grouping_key(blame->groups, group, &length);
+	const char *invisible = grouping_invisible_name(key, length);
 
-	if (invisible == NULL)
-		return key;
-	*ret_length = strlen(invisible);
-	return invisible;
+	return invisible != NULL ? name_text_of(invisible) : (struct name_text){key, length};
 }
 
 static void add_pair(struct export_delays *delays, const struct latency_delay *entry, uint64_t interval_ns)
@@ -34,12 +32,13 @@ static void add_pair(struct export_delays *delays, const struct latency_delay *e
 	*number = (struct export_number){true, entry->time_ns};
 	*row = (struct export_group_row){
 		.threads = 1, .weight = (double)entry->time_ns / (double)interval_ns, .numbers = number};
-	row->name = name_of(delays->blame, entry->victim, &row->name_length);
+	row->name = name_of(delays->blame, entry->victim);
 	if (entry->culprit != BLAME_NOBODY) {
-		row->culprit = name_of(delays->blame, entry->culprit, &row->culprit_length);
+		row->culprit = name_of(delays->blame, entry->culprit);
 	} else {
-		row->culprit = blame_cause_labels[entry->cause];
-		row->culprit_length = strlen(row->culprit);
+		const char *cause = blame_cause_labels[entry->cause];
+
+		row->culprit = (struct name_text){cause, strlen(cause) + 1};
 	}
 	delays->count++;
 }

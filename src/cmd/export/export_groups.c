@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/order.h"
+#include "window/blame.h"
 
 /* Half-life of the activity that decides whether a group has a series. */
 #define HALF_LIFE_NS (300 * NS_PER_S)
@@ -20,7 +21,7 @@
 /* Once a series has been without threads for so long, no more than its weight has to be exceeded. */
 #define REST_NS (60 * NS_PER_S)
 
-static const char other_name[] = "(other)", retired_name[] = "(retired)";
+static const struct name_text retired_name = OWN_NAME("(retired)");
 
 struct series {
 	char *labels; /* `axis="process",group="worker-{N}"`, owned */
@@ -68,27 +69,59 @@ static struct series create_series(const struct export_groups *groups, const cha
 	};
 }
 
+static int compare_texts(struct name_text a, struct name_text b)
+{
+	return order_bytes(a.text, a.length, b.text, b.length);
+}
+
+/* Whether threads have a name that a series of ctop's own making has, too. */
+static bool is_literal(const struct export_groups *groups, struct name_text name)
+{
+	const struct name_text own = name_find_own(name.text, name.length);
+
+	for (size_t cause = 0; cause < LATENCY_CAUSE_COUNT && groups->options.pairs; cause++) {
+		const char *label = blame_cause_labels[cause];
+
+		if (label != NULL && compare_texts(name_text_of(label), name) == 0)
+			return true;
+	}
+	/* ctop's own processes have no series of a group */
+	if (own.length != 0 && !groups->options.pairs)
+		return compare_texts(own, name_self) != 0;
+	return own.length != 0 || compare_texts(name_text_of(retired_name.text), name) == 0;
+}
+
+/* Appends the label of a name; returns whether that is a literal one. */
+static bool append_name(struct export_groups *groups, const char *label, struct name_text name)
+{
+	exposition_append_label(&groups->labels, label, name.text, name_shown_length(name.text, name.length));
+	return is_literal(groups, name);
+}
+
 /* Puts the labels of a row into groups->labels. */
 static void make_labels(struct export_groups *groups, const struct export_group_row *row)
 {
 	struct buffer *labels = &groups->labels;
+	bool is_first, is_second;
 
 	buffer_clear(labels);
 	buffer_append(labels, groups->axis_label.data, groups->axis_label.length);
-	exposition_append_label(labels, groups->options.pairs ? "victim" : "group", row->name,
-				row->name_length);
-	if (groups->options.pairs)
-		exposition_append_label(labels, "culprit", row->culprit, row->culprit_length);
+	is_first = append_name(groups, groups->options.pairs ? "victim" : "group", row->name);
+	is_second = groups->options.pairs && append_name(groups, "culprit", row->culprit);
+	if (is_first || is_second) {
+		const char *value = !groups->options.pairs  ? "group"
+				    : is_first && is_second ? "victim,culprit"
+				    : is_first              ? "victim"
+							    : "culprit";
+
+		exposition_append_label(labels, "literal", value, strlen(value));
+	}
 }
 
 /* The same of what is no row: both names of a pair are this one. */
-static void make_labels_of(struct export_groups *groups, const char *name)
+static void make_labels_of(struct export_groups *groups, struct name_text name)
 {
-	const size_t length = strlen(name);
-
-	make_labels(groups,
-		    &(struct export_group_row){
-			    .name = name, .name_length = length, .culprit = name, .culprit_length = length});
+	make_labels(groups, &(struct export_group_row){.name = name, .culprit = name});
 }
 
 struct export_groups *export_groups_create(const struct export_groups_options *options)
@@ -98,7 +131,7 @@ struct export_groups *export_groups_create(const struct export_groups_options *o
 
 	groups->options = *options;
 	exposition_append_label(&groups->axis_label, "axis", word, strlen(word));
-	make_labels_of(groups, other_name);
+	make_labels_of(groups, name_other);
 	groups->other = create_series(groups, groups->labels.data, groups->labels.length);
 	groups->retired = create_series(groups, "", 0);
 	return groups;
@@ -271,10 +304,8 @@ static int compare_candidates(const void *left, const void *right)
 	if (order == 0)
 		order = order_u64(b->row->size, a->row->size);
 	if (order == 0)
-		order = order_bytes(a->row->name, a->row->name_length, b->row->name, b->row->name_length);
-	return order != 0 ? order
-			  : order_bytes(a->row->culprit, a->row->culprit_length, b->row->culprit,
-					b->row->culprit_length);
+		order = compare_texts(a->row->name, b->row->name);
+	return order != 0 ? order : compare_texts(a->row->culprit, b->row->culprit);
 }
 
 /* The groups of a round that have no series, sorted; the caller frees them. */

@@ -22,7 +22,8 @@
  *
  * Pairs of groups that delay each other have the same rules: the others are `(other)` by `(other)`.
  *
- * Groups are told apart by their names as they are exported: such as differ in invalid bytes alone are one.
+ * Groups are told apart by their names as they are exported. A group whose threads call themselves as one of
+ * ctop's own making is another series: its label `literal` says which of its labels is such a name.
  */
 struct export_groups;
 
@@ -45,13 +46,11 @@ struct export_number {
 
 /* A group of a round. */
 struct export_group_row {
-	const char *name; /* anything */
-	size_t name_length;
-	const char *culprit; /* of pairs: the other name, anything */
-	size_t culprit_length;
-	uint32_t threads; /* that live */
-	double weight;    /* activity, as a rate or a share, which decides whether it gets a series */
-	uint64_t size;    /* what it holds, which decides between equals */
+	struct name_text name;    /* anything; one of ctop's own making has its mark */
+	struct name_text culprit; /* of pairs: the other name, the same */
+	uint32_t threads;         /* that live */
+	double weight;            /* activity, as a rate or a share, which decides whether it gets a series */
+	uint64_t size;            /* what it holds, which decides between equals */
 	const struct export_number *numbers; /* by family of the choice */
 };
 
