@@ -246,7 +246,7 @@ void report_append_name(const struct report *report, const char *text, size_t le
 			unicode_append(report->out, character);
 		else
 			buffer_append_format(report->out,
-					     character < 0x100     ? "\\x%02" PRIx32
+					     character < 0x80      ? "\\x%02" PRIx32
 					     : character < 0x10000 ? "\\u%04" PRIx32
 								   : "\\U%08" PRIx32,
 					     character);

@@ -54,8 +54,8 @@ struct table *report_create_facts(const struct report *report, enum report_facts
 
 /*
  * Appends a text to the report as a field of TSV (without the blanks at its ends; tab, newline and backslash
- * as `\t`, `\n`, `\\`) or of CSV (RFC 4180, in quotes where it must be; with `csv_safe` a ' stands before a
- * `foreign` text that a spreadsheet would take for a formula).
+ * as `\t`, `\n`, `\\`, but the escape of a byte in a name as it is) or of CSV (RFC 4180, in quotes where it
+ * must be; with `csv_safe` a ' stands before a `foreign` text that a spreadsheet would take for a formula).
  */
 void report_append_tsv_field(const struct report *report, const char *text, size_t length);
 void report_append_csv_field(const struct report *report, const char *text, size_t length, bool foreign);

@@ -6,14 +6,39 @@
 #include "report_format.h"
 #include "table/cell_format.h"
 
+/* The length of the escape of a byte outside valid UTF-8; names of the reference's files have none. */
+static size_t escape_length(const struct report *report, const char *text, size_t length)
+{
+	const bool is_own = report->snapshot == NULL || report->snapshot->provenance.present;
+	unsigned char byte;
+	const size_t used = is_own ? unicode_decode_escape(text, length, &byte) : 0;
+
+	return used != 0 && byte >= 0x80 ? used : 0;
+}
+
+/* The length of the beginning that has nothing to escape, or is an escape already. */
+static size_t plain_length(const struct report *report, const char *text, size_t length)
+{
+	size_t plain = 0;
+
+	while (plain < length && text[plain] != '\t' && text[plain] != '\n') {
+		const size_t escape = text[plain] == '\\'
+					      ? escape_length(report, text + plain, length - plain)
+					      : 1;
+
+		if (escape == 0)
+			break;
+		plain += escape;
+	}
+	return plain;
+}
+
 void report_append_tsv_field(const struct report *report, const char *text, size_t length)
 {
 	length = unicode_trim(&text, length);
 	while (length != 0) {
-		size_t plain = 0;
+		const size_t plain = plain_length(report, text, length);
 
-		while (plain < length && text[plain] != '\t' && text[plain] != '\n' && text[plain] != '\\')
-			plain++;
 		report_append_name(report, text, plain, "");
 		text += plain;
 		length -= plain;

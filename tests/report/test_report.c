@@ -214,17 +214,17 @@ static void test_hostile_names(void **state)
 	} outputs[] = {
 		{REPORT_FORMAT_TSV, true,
 		 "# s\nname\tvalue\n\\x1b]0;t\\x07 "
-		 "\\x7f\\x9b1m\uFFFD\\\\x1b\t-3..0\n=1+1\t-3..0\na,=b\t-3..0\n-5\t-3..0\n"
+		 "\\x7f\\u009b1m\uFFFD\\\\x1b\t-3..0\n=1+1\t-3..0\na,=b\t-3..0\n-5\t-3..0\n"
 		 "sshd\\u200b\\u202e\\U000e0041é\t-3..0\n"
 		 "@x\t-3..0\n@,\"q\"\t-3..0\n"},
 		{REPORT_FORMAT_CSV, false,
 		 "# s\nname,value\n\\x1b]0;t\\x07 "
-		 "\\x7f\\x9b1m\uFFFD\\x1b,-3..0\n=1+1,-3..0\n\"a,=b\",-3..0\n-5,-3..0\n"
+		 "\\x7f\\u009b1m\uFFFD\\x1b,-3..0\n=1+1,-3..0\n\"a,=b\",-3..0\n-5,-3..0\n"
 		 "sshd\\u200b\\u202e\\U000e0041é,-3..0\n"
 		 "\"\t@x\r\n\",-3..0\n\"@,\"\"q\"\"\",-3..0\n"},
 		{REPORT_FORMAT_CSV, true,
 		 "# s\nname,value\n\\x1b]0;t\\x07 "
-		 "\\x7f\\x9b1m\uFFFD\\x1b,-3..0\n'=1+1,-3..0\n\"a,=b\",-3..0\n'-5,-3..0\n"
+		 "\\x7f\\u009b1m\uFFFD\\x1b,-3..0\n'=1+1,-3..0\n\"a,=b\",-3..0\n'-5,-3..0\n"
 		 "sshd\\u200b\\u202e\\U000e0041é,-3..0\n"
 		 "\"'\t@x\r\n\",-3..0\n\"'@,\"\"q\"\"\",-3..0\n"},
 	};

@@ -242,6 +242,9 @@ static void test_names(void **state)
 		{"park=two\nlines", "two\nlines"},
 		{"park=e\033[31mred", "e\033[31mred"},
 		{"park=bad\xff\xfe", "bad\\xff\\xfe"},
+		/* each of 15 bytes is a text of four */
+		{"park=\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x8e",
+		 "\\x80\\x81\\x82\\x83\\x84\\x85\\x86\\x87\\x88\\x89\\x8a\\x8b\\x8c\\x8d\\x8e"},
 		{"park=caf\xc3\xa9", "caf\xc3\xa9"},
 		{"park=tab\there", "tab\there"},
 		/* blanks at the ends are cut as the format has it */
@@ -274,6 +277,69 @@ static void test_names(void **state)
 			assert_int_not_equal(json_u64(thread, "exec_max"), 5000000);
 	}
 	yajl_tree_free(snapshot);
+	worker_end(&worker);
+}
+
+/* How often a text is in another. */
+static size_t count_text(const char *text, const char *wanted)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, wanted)); text += strlen(wanted))
+		count++;
+	return count;
+}
+
+/*
+ * Two names that differ in bytes outside valid UTF-8 alone, cut in the middle of a character: they are two
+ * rows live and in a file, by the same texts, and the file's parts are read.
+ */
+static void test_cut_names(void **state)
+{
+	static const struct {
+		const char *format;
+		const char *names[2];
+	} cases[] = {{"tsv", {"BUGT - \\xe8\\xa1\t", "BUGT - \\xe8\\xa2\t"}},
+		     {"csv", {"BUGT - \\xe8\\xa1,", "BUGT - \\xe8\\xa2,"}},
+		     {"json", {"BUGT - \\\\xe8\\\\xa1\"", "BUGT - \\\\xe8\\\\xa2\""}}};
+	const char *path = scratch_path("cut.ctprof.zst");
+	const char *arguments[] = {"duty=BUGT - \xe8\xa1", "duty=BUGT - \xe8\xa2", NULL};
+	struct worker worker;
+	struct run run;
+	yajl_val snapshot;
+	char pid[16];
+
+	(void)state;
+	test_worker_start(&worker, arguments);
+	snprintf(pid, sizeof pid, "%d", worker.pid);
+	run_ctop_well(&run, (const char *[]){"capture", "--for", "1", "-o", path, "-p", pid, NULL});
+	run_release(&run);
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		const char *format = cases[i / 2].format;
+
+		/* live, then the file */
+		if (i % 2 == 0)
+			run_ctop_well(&run, (const char *[]){"-b", "-n", "1", "-d", "0.2", "-p", pid, "-g",
+							     "thread", "--format", format, NULL});
+		else
+			run_ctop_well(&run, (const char *[]){"show", path, "-b", "-g", "thread", "--format",
+							     format, NULL});
+		for (size_t name = 0; name < 2; name++)
+			assert_int_equal(count_text(run.output, cases[i / 2].names[name]), 1);
+		/* a file whose parts are left out says so */
+		assert_null(strstr(run.errors, "parts"));
+		run_release(&run);
+	}
+	snapshot = load_snapshot(path);
+	assert_true(YAJL_GET_ARRAY(json_member(json_member(json_member(snapshot, "ctop"), "window"), "parts"))
+			    ->len > 1);
+	yajl_tree_free(snapshot);
+	/* the reference has U+FFFD for each byte */
+	run_ctop_well(&run, (const char *[]){"show", path, "-g", "thread-exact", "--reference", "--format",
+					     "tsv", "--metrics", "thread_count", NULL});
+	assert_int_equal(count_text(run.output, "BUGT - \uFFFD\uFFFD\t2\tthread_count\t2\n"), 1);
+	assert_null(strstr(run.output, "xe8"));
+	run_release(&run);
 	worker_end(&worker);
 }
 
@@ -527,12 +593,13 @@ static void test_host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counters),      cmocka_unit_test(test_storage),
-		cmocka_unit_test(test_running),       cmocka_unit_test(test_run_queue),
-		cmocka_unit_test(test_delays),        cmocka_unit_test(test_names),
-		cmocka_unit_test(test_names_shown),   cmocka_unit_test(test_pool),
-		cmocka_unit_test(test_pid_namespace), cmocka_unit_test(test_cgroup),
-		cmocka_unit_test(test_states),        cmocka_unit_test(test_host),
+		cmocka_unit_test(test_counters),    cmocka_unit_test(test_storage),
+		cmocka_unit_test(test_running),     cmocka_unit_test(test_run_queue),
+		cmocka_unit_test(test_delays),      cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names_shown), cmocka_unit_test(test_cut_names),
+		cmocka_unit_test(test_pool),        cmocka_unit_test(test_pid_namespace),
+		cmocka_unit_test(test_cgroup),      cmocka_unit_test(test_states),
+		cmocka_unit_test(test_host),
 	};
 
 	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
