@@ -86,7 +86,7 @@ static uint32_t find_process(struct smaps_table *smaps, enum diff_side side, uin
 		buffer_append(&smaps->name, text.data, name_shown_length(text.data, text.length));
 		buffer_append_format(&smaps->name, "[%" PRIu32 "]", snapshot->tgid[thread]);
 	} else {
-		pattern_append(&smaps->name, text.data,
+		(options->reference ? pattern_append : pattern_append_own)(&smaps->name, text.data,
 									   text.length);
 	}
 	buffer_release(&text);

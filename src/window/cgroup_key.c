@@ -65,7 +65,7 @@ void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, s
 	 * identity, so that its result always is that of the second one: nothing to do.
 	 */
 	pattern_append_systemd_instances(&instances, path, length);
-	pattern_append(buffer, instances.data,
+	(rules->options->reference ? pattern_append : pattern_append_own)(buffer, instances.data,
 									  instances.length);
 	buffer_release(&instances);
 }

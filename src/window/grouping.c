@@ -149,7 +149,7 @@ static uint32_t name_pattern(struct grouping_build *build, struct work *work, ui
 		const struct name_text text = name_by_rule(build, work->snapshot, name);
 
 		buffer_clear(&build->scratch);
-		pattern_append(&build->scratch, text.text,
+		(build->reference ? pattern_append : pattern_append_own)(&build->scratch, text.text,
 									 text.length);
 		/* such a pattern would throw everything together: cc1, bc and a container's id */
 		if (!build->reference &&

@@ -22,18 +22,46 @@ static bool is_hexadecimal(char character)
 	return is_digit(character) || (character >= 'a' && character <= 'f');
 }
 
-/* Bytes of the separator that `text` begins with, 0 when it begins with none. */
-static size_t separator_length(const char *text, size_t length)
+enum {
+	ID_DIGITS = 32, /* hexadecimal, of an id of systemd */
+};
+
+/* How tokens are told apart, and of what classes they are. */
+struct rule {
+	const char *separators;
+	bool knows_escapes; /* of systemd, and of bytes outside valid UTF-8 */
+	bool knows_ids;
+};
+
+static const struct rule reference_rule = {.separators = ".-_/:@+[]"};
+static const struct rule own_rule = {
+	.separators = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
+	.knows_escapes = true,
+	.knows_ids = true,
+};
+
+/* Bytes of the character that `text` begins with, and whether it is a separator. */
+static size_t character_length(const struct rule *rule, const char *text, size_t length,
+			       bool *ret_is_separator)
 {
+	unsigned char byte;
 	uint32_t scalar;
 	size_t used;
 
-	if (text[0] != '\0' && strchr(".-_/:@+[]", text[0]) != NULL)
-		return 1;
+	*ret_is_separator = false;
 	if (is_letter(text[0]) || is_digit(text[0]))
-		return 0;
+		return 1;
+	used = rule->knows_escapes ? unicode_decode_escape(text, length, &byte) : 0;
+	if (used != 0) {
+		*ret_is_separator = byte < 0x80;
+		return used;
+	}
+	*ret_is_separator = text[0] != '\0' && strchr(rule->separators, text[0]) != NULL;
+	if (*ret_is_separator)
+		return 1;
 	used = unicode_decode(text, length, &scalar);
-	return used != 0 && unicode_is_white_space(scalar) ? used : 0;
+	*ret_is_separator = used != 0 && unicode_is_white_space(scalar);
+	return used != 0 ? used : 1;
 }
 
 static size_t run_length(const char *text, size_t length, bool (*belongs)(char character))
@@ -45,9 +73,21 @@ static size_t run_length(const char *text, size_t length, bool (*belongs)(char c
 	return run;
 }
 
-/* The first rule that fits a token: digits, hexadecimal, letters and digits, digits and letters, itself. */
-static void append_token(struct buffer *buffer, const char *token, size_t length)
+/* The length of the letters before the digits of an id; 0 where a longer token has none. */
+static size_t letters_before_id(const char *token, size_t length)
 {
+	const size_t letters = length - ID_DIGITS;
+
+	return run_length(token, letters, is_letter) == letters &&
+			       run_length(token + letters, ID_DIGITS, is_hexadecimal) == ID_DIGITS
+		       ? letters
+		       : 0;
+}
+
+/* The first rule that fits a token: digits, hexadecimal, letters and digits, digits and letters, itself. */
+static void append_token(const struct rule *rule, struct buffer *buffer, const char *token, size_t length)
+{
+	const size_t before_id = rule->knows_ids && length > ID_DIGITS ? letters_before_id(token, length) : 0;
 	size_t digits = run_length(token, length, is_digit);
 	size_t letters;
 
@@ -57,6 +97,9 @@ static void append_token(struct buffer *buffer, const char *token, size_t length
 	}
 	letters = run_length(token, length, is_letter);
 	if (length >= 2 && letters < length && run_length(token, length, is_hexadecimal) == length) {
+		buffer_append_text(buffer, "{H}");
+	} else if (before_id != 0) {
+		buffer_append(buffer, token, before_id);
 		buffer_append_text(buffer, "{H}");
 	} else if (letters > 0 && letters < length &&
 		   run_length(token + letters, length - letters, is_digit) == length - letters) {
@@ -70,26 +113,35 @@ static void append_token(struct buffer *buffer, const char *token, size_t length
 	}
 }
 
-void pattern_append(struct buffer *buffer, const char *name, size_t length)
+static void append_pattern(const struct rule *rule, struct buffer *buffer, const char *name, size_t length)
 {
 	size_t token = 0;
 	size_t i = 0;
 
 	while (i < length) {
-		size_t separator = separator_length(name + i, length - i);
+		bool is_separator;
+		const size_t used = character_length(rule, name + i, length - i, &is_separator);
 
-		if (separator == 0) {
-			i++;
-			continue;
+		if (is_separator) {
+			if (i > token)
+				append_token(rule, buffer, name + token, i - token);
+			buffer_append(buffer, name + i, used);
+			token = i + used;
 		}
-		if (i > token)
-			append_token(buffer, name + token, i - token);
-		buffer_append(buffer, name + i, separator);
-		i += separator;
-		token = i;
+		i += used;
 	}
 	if (i > token)
-		append_token(buffer, name + token, i - token);
+		append_token(rule, buffer, name + token, i - token);
+}
+
+void pattern_append(struct buffer *buffer, const char *name, size_t length)
+{
+	append_pattern(&reference_rule, buffer, name, length);
+}
+
+void pattern_append_own(struct buffer *buffer, const char *name, size_t length)
+{
+	append_pattern(&own_rule, buffer, name, length);
 }
 
 /* Whether INSTANCE of INSTANCE.service tells the copies of one unit apart and nothing else. */
@@ -219,7 +271,7 @@ void pattern_append_container(struct buffer *buffer, const char *name, size_t le
 
 	container = pod != NULL ? memchr(pod + 1, '/', (size_t)(end - pod - 1)) : NULL;
 	if (container == NULL) {
-		pattern_append(buffer, name, length);
+		pattern_append_own(buffer, name, length);
 		return;
 	}
 	pod++;

@@ -113,6 +113,33 @@ static void test_self(void **state)
 	snapshot_release(snapshot);
 }
 
+/* The domain of libvirt is the same after each start, of which systemd has escaped the number. */
+static void test_own_cgroups(void **state)
+{
+	static const char *const paths[] = {"/machine.slice/machine-qemu\\x2d3\\x2dweb01.scope",
+					    "/machine.slice/machine-qemu\\x2d7\\x2dweb01.scope",
+					    "/system.slice/run-r0123456789abcdef0123456789abcdef.scope",
+					    "/system.slice/run-r1123456789abcdef0123456789abcdef.scope"};
+	struct snapshot *snapshot = snapshot_create();
+	struct grouping *grouping;
+
+	(void)state;
+	snapshot->provenance.present = true;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		add_thread(snapshot, "p", "p", paths[i]);
+	grouping = group_by(AXIS_CGROUP, snapshot);
+	assert_int_equal(grouping_count(grouping), 2);
+	assert_int_equal(
+		members_of_label(grouping, snapshot, "/machine.slice/machine-qemu\\x2d{N}\\x2dweb{N}.scope"),
+		2);
+	assert_int_equal(members_of_label(grouping, snapshot, "/system.slice/run-r{H}.scope"), 2);
+	grouping_release(grouping);
+	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_CGROUP, .reference = true});
+	assert_int_equal(grouping_count(grouping), 4);
+	grouping_release(grouping);
+	snapshot_release(snapshot);
+}
+
 /* Names of ctop's own making are told apart from threads that call themselves so, by a mark. */
 static void test_impostors(void **state)
 {
@@ -636,6 +663,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_impostors),
+		cmocka_unit_test(test_own_cgroups),
 		cmocka_unit_test(test_reference_names),
 		cmocka_unit_test(test_singleton_revert),
 		cmocka_unit_test(test_one_thread_keeps_its_name),

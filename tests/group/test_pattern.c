@@ -86,6 +86,53 @@ static const struct vector pattern_vectors[] = {
 	{"cut\xe2\x80", "cut\xe2\x80"},
 };
 
+/* By ctop's own rule all ASCII punctuation and white space separate. */
+static const struct vector own_vectors[] = {
+	{"GC Thread#0", "GC Thread#{N}"},
+	{"scanner (2)", "scanner ({N})"},
+	{"worker=1", "worker={N}"},
+	{"tokio|1", "tokio|{N}"},
+	{"run-r0123456789abcdef0123456789abcdef.scope", "run-r{H}.scope"},
+	{"run-r00000000000000000000000000000000.scope", "run-r{H}.scope"},
+	{"run-r0123456789abcdef0123456789abcde.scope", "run-r0123456789abcdef0123456789abcde.scope"},
+	{"run-u1234.service", "run-u{N}.service"},
+	{"qemu\\x2d3\\x2dweb", "qemu\\x2d{N}\\x2dweb"},
+	{"machine-qemu\\x2d12\\x2dweb01.scope", "machine-qemu\\x2d{N}\\x2dweb{N}.scope"},
+	{"a\\x2", "a\\x{N}"},
+	{"1!2\"3#4$5%6&7'8(9)0*1+2,3-4.5/6",
+	 "{N}!{N}\"{N}#{N}${N}%{N}&{N}'{N}({N}){N}*{N}+{N},{N}-{N}.{N}/{N}"},
+	{"1:2;3<4=5>6?7@8[9\\0]1^2_3`4{5|6}7~8",
+	 "{N}:{N};{N}<{N}={N}>{N}?{N}@{N}[{N}\\{N}]{N}^{N}_{N}`{N}{{N}|{N}}{N}~{N}"},
+	/* an escaped byte outside valid UTF-8 is a letter of no class, as the byte is to the reference */
+	{"x\\xe8\\xa1", "x\\xe8\\xa1"},
+	{"x\\xe812", "x\\xe812"},
+	{"x\\xe8-12", "x\\xe8-{N}"},
+	{"\u00e9t\u00e91 5", "\u00e9t\u00e91 {N}"},
+	{"w\u00a01\u20032\t3", "w\u00a0{N}\u2003{N}\t{N}"},
+	/* names of ctop's own making */
+	{"(ended)", "(ended)"},
+	{"ctop (self)", "ctop (self)"},
+	{"@{I}.service", "@{I}.service"},
+	/* what both rules fold alike */
+	{"kworker/u16:0", "kworker/u{N}:{N}"},
+	{"7890ab", "{H}"},
+	{"", ""},
+};
+
+static void test_own_pattern(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(own_vectors) / sizeof(own_vectors[0]); i++) {
+		const struct vector *vector = &own_vectors[i];
+		struct buffer buffer = {0};
+
+		buffer_append_char(&buffer, '<');
+		pattern_append_own(&buffer, vector->input, strlen(vector->input));
+		assert_string_equal(buffer.data + 1, vector->output);
+		buffer_release(&buffer);
+	}
+}
+
 static void test_pattern(void **state)
 {
 	(void)state;
@@ -281,9 +328,9 @@ static void test_glob(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pattern),     cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_cgroup_keys), cmocka_unit_test(test_flatten),
-		cmocka_unit_test(test_glob),
+		cmocka_unit_test(test_pattern),    cmocka_unit_test(test_own_pattern),
+		cmocka_unit_test(test_containers), cmocka_unit_test(test_cgroup_keys),
+		cmocka_unit_test(test_flatten),    cmocka_unit_test(test_glob),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
