@@ -285,6 +285,7 @@ void capture_close(struct capture *capture)
 	feature_release(&capture->checks);
 	roots_close(&capture->roots);
 	snapshot_release(capture->previous);
+	snapshot_release(capture->host);
 	free(capture->states);
 	free(capture->scope);
 	free(capture->affinity);

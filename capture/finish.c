@@ -13,6 +13,8 @@
 static const enum metric irq_metrics[] = {METRIC_IRQ_DELAY_COUNT, METRIC_IRQ_DELAY_TOTAL_NS,
 					  METRIC_IRQ_DELAY_MAX_NS, METRIC_IRQ_DELAY_MIN_NS};
 
+#define HOST_FACTS_NS (60 * NS_PER_S)
+
 /* Records leave half of the time to smaps_rollup: a single one may take longer than all records. */
 static bool records_over_budget(void *context)
 {
@@ -45,6 +47,23 @@ static void copy_scope(struct round *round)
 	snapshot->provenance.scope_count = capture->scope_count;
 }
 
+/* The facts of the host, which change seldom: those of all rounds within HOST_FACTS_NS are one reading. */
+static void take_host_facts(struct round *round)
+{
+	struct capture *capture = round->capture;
+	const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+
+	if (round->full || capture->host == NULL || now_ns - capture->host_read_ns >= HOST_FACTS_NS) {
+		snapshot_release(capture->host);
+		capture->host = snapshot_create();
+		host_read(&capture->roots, &capture->checks, capture->host);
+		snapshot_finish(capture->host);
+		capture->host_read_ns = now_ns;
+	}
+	snapshot_share_host(round->snapshot, capture->host);
+	host_tell_switches(&capture->checks, &round->snapshot->host);
+}
+
 static void read_host(struct round *round)
 {
 	const struct roots *roots = &round->capture->roots;
@@ -55,8 +74,8 @@ static void read_host(struct round *round)
 	copy_scope(round);
 	sched_ext_read(roots, snapshot);
 	/* A saved tree tells nothing of the host it came from but what is in it. */
-	if (round->full && round->capture->roots.is_procfs)
-		host_read(roots, &round->capture->checks, snapshot);
+	if (round->capture->roots.is_procfs)
+		take_host_facts(round);
 	host_read_load(roots, snapshot);
 	/* the files of this host's runtimes are about its own cgroups */
 	if (roots->own_namespace && !roots->redirected)

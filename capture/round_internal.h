@@ -204,6 +204,8 @@ struct capture {
 	bool rows_are_current;            /* first_row of the processes speaks of `previous` */
 	struct runnable_watch runnable;
 	uint64_t delays_off_ns; /* CLOCK_BOOTTIME of the last check that found delay accounting off */
+	struct snapshot *host;  /* facts of the host and nothing else, for all rounds; NULL: not read yet */
+	uint64_t host_read_ns;  /* CLOCK_BOOTTIME of their reading */
 
 	atomic_uint *progress;               /* of the options */
 	struct buffer text;                  /* of the file being read */

@@ -224,7 +224,7 @@ static void read_kernel(struct host_reader *reader, struct host *host)
 	host->arch = read_string(reader, ROOT_PROC, "sys/kernel/arch");
 }
 
-void host_read(const struct roots *roots, const struct feature_checks *checks, struct snapshot *snapshot)
+void host_tell_switches(const struct feature_checks *checks, struct host *host)
 {
 	static const char *const delayacct_names[] = {
 		[TASK_DELAYACCT_CONFIG_OFF] = "config_off",
@@ -236,6 +236,13 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 		[KERNEL_OPTION_OFF] = "off",
 		[KERNEL_OPTION_ON] = "on",
 	};
+
+	host->task_delayacct = delayacct_names[checks->task_delayacct];
+	host->config_task_xacct = option_names[checks->task_xacct];
+}
+
+void host_read(const struct roots *roots, const struct feature_checks *checks, struct snapshot *snapshot)
+{
 	struct host_reader reader = {.roots = roots, .snapshot = snapshot};
 	struct host *host = &snapshot->host;
 	const struct meminfo_key keys[] = {
@@ -253,8 +260,7 @@ void host_read(const struct roots *roots, const struct feature_checks *checks, s
 	read_sched_tunables(&reader, &host->sched_tunables);
 	read_topology(&reader, host);
 	read_kernel(&reader, host);
-	host->task_delayacct = delayacct_names[checks->task_delayacct];
-	host->config_task_xacct = option_names[checks->task_xacct];
+	host_tell_switches(checks, host);
 	buffer_release(&reader.text);
 }
 

@@ -11,10 +11,13 @@
 
 /*
  * Facts about the host into snapshot->host: processor, memory, kernel, tunables, governors. Some 50 small
- * files; for full captures. `checks` has the two switches that were already read. Nothing is an error: what
- * cannot be read is absent.
+ * files, so not for every round. `checks` has the two switches that were already read. Nothing is an error:
+ * what cannot be read is absent.
  */
 void host_read(const struct roots *roots, const struct feature_checks *checks, struct snapshot *snapshot);
+
+/* The two switches alone, which every round reads. */
+void host_tell_switches(const struct feature_checks *checks, struct host *host);
 
 /*
  * Reads the origin of the capture into snapshot->provenance: program, boot id, user, effective

@@ -103,6 +103,12 @@ struct snapshot *snapshot_reference(struct snapshot *snapshot)
 	return snapshot;
 }
 
+void snapshot_share_host(struct snapshot *snapshot, struct snapshot *owner)
+{
+	snapshot->host = owner->host;
+	snapshot->host_owner = snapshot_reference(owner);
+}
+
 struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot_window *window)
 {
 	struct snapshot *other = memory_allocate(sizeof(*other));

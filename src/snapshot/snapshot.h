@@ -494,6 +494,7 @@ struct snapshot {
 	struct sched_ext sched_ext;
 	struct task_fields task_fields;
 	struct host host;
+	struct snapshot *host_owner; /* has the texts of `host`; NULL: this snapshot */
 	struct probe_summary probe_summary;
 	struct parse_summary parse_summary;
 	struct taskstats_summary taskstats_summary;
@@ -508,6 +509,9 @@ struct snapshot *snapshot_create(void);
 
 /* One more reference to a finished snapshot; returns it. Safe from any thread. */
 struct snapshot *snapshot_reference(struct snapshot *snapshot);
+
+/* Gives a snapshot in the making the host's facts of a finished one, which it refers to from then on. */
+void snapshot_share_host(struct snapshot *snapshot, struct snapshot *owner);
 
 /*
  * The same snapshot with another window, which is taken over and released with it. It shares everything else

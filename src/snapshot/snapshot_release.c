@@ -86,6 +86,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->smaps);
 	free(snapshot->resident);
 	free(snapshot->cgroups);
+	snapshot_release(snapshot->host_owner);
 	latency_release(&snapshot->latency);
 	ended_set_release(snapshot->ended);
 	snapshot_window_release(snapshot->window);

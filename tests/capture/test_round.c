@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -824,6 +825,36 @@ static void test_frozen_by_v2(void **state)
 }
 
 /* `-b` with one column: the rest is not read, and says so. */
+/* Every round has the facts of the host, as a full capture has them. Rounds soon after each other share them.
+ */
+static void test_host_facts(void **state)
+{
+	const uint32_t self = (uint32_t)getpid();
+	struct capture *capture = live_open(&self, 1);
+	struct snapshot *first = live_round(capture), *second = live_round(capture),
+			*full = live_full(capture);
+	struct utsname name;
+
+	(void)state;
+	capture_close(capture);
+	assert_int_equal(uname(&name), 0);
+	for (size_t i = 0; i < 3; i++) {
+		const struct host *host = &(i == 0 ? first : i == 1 ? second : full)->host;
+
+		assert_true(host->present && host->online_cpus.present && host->numa_nodes.present);
+		assert_string_equal(host->kernel_release, name.release);
+		assert_true(host->total_memory_kib.value == full->host.total_memory_kib.value);
+		assert_string_equal(host->kernel_cmdline, full->host.kernel_cmdline);
+		assert_string_equal(host->task_delayacct, full->host.task_delayacct);
+		assert_int_equal(host->sched_tunables.count, full->host.sched_tunables.count);
+	}
+	assert_ptr_equal(first->host.kernel_release, second->host.kernel_release);
+	assert_ptr_not_equal(second->host.kernel_release, full->host.kernel_release);
+	snapshot_release(first);
+	snapshot_release(second);
+	snapshot_release(full);
+}
+
 static void test_only_what_is_needed(void **state)
 {
 	pid_t child = live_start(run_mixed, NULL);
@@ -994,6 +1025,7 @@ int main(void)
 		cmocka_unit_test(test_frozen_by_v2),
 		cmocka_unit_test(test_thread_count_of_a_still_leader),
 		cmocka_unit_test(test_memory_maps_are_not_carried),
+		cmocka_unit_test(test_host_facts),
 	};
 	/* what is read by BPF is read always */
 	const struct CMUnitTest by_procfs[] = {

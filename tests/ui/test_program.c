@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "tests/needs.h"
 
 #include "pty_screen.h"
+#include "store/ctprof.h"
 
 enum {
 	THREADS = 6
@@ -347,6 +349,36 @@ static void test_columns_of_the_command_line(void **state)
 	pty_quit(&pty);
 }
 
+/*
+ * A file that the screen has saved has the facts of its host: compared with one of another host, whose screen
+ * was the same, it is told in what they differ.
+ */
+static void check_host_facts(const char *path)
+{
+	char command[3 * PATH_MAX], other[PATH_MAX];
+	struct snapshot *saved = NULL;
+	struct error error = {""};
+	struct utsname name;
+
+	if (ctprof_read(path, UINT64_MAX, &saved, &error) < 0)
+		fail_msg("%s", error.text);
+	assert_int_equal(uname(&name), 0);
+	assert_true(saved->host.present && saved->host.online_cpus.present && saved->host.numa_nodes.present);
+	assert_true(saved->host.total_memory_kib.present && saved->host.sched_tunables.present);
+	assert_string_equal(saved->host.kernel_release, name.release);
+	assert_non_null(saved->host.kernel_cmdline);
+	snprintf(other, sizeof(other), "%s.other", path);
+	saved->provenance.hostname = saved->provenance.boot_id = "elsewhere";
+	saved->host.numa_nodes.value += 1;
+	if (ctprof_write(saved, saved->window, other, false, NULL, &error) < 0)
+		fail_msg("%s", error.text);
+	snapshot_release(saved);
+	snprintf(command, sizeof(command),
+		 CTOP_PROGRAM " diff %s %s | grep 'the hosts are not alike: .*NUMA nodes'", path, other);
+	assert_int_equal(pty_run_quietly((const char *const[]){"/bin/sh", "-c", command, NULL}), 0);
+	unlink(other);
+}
+
 /* S writes a file; opened on the screen it has the same group with the same number of threads. */
 static void test_save_and_reopen(void **state)
 {
@@ -372,6 +404,7 @@ static void test_save_and_reopen(void **state)
 	}
 	closedir(listing);
 	assert_true(path[0] != '\0');
+	check_host_facts(path);
 	start_program(&pty, 24, 120, "-gthread", path, NULL);
 	pty_wait_text(&pty, "file of ");
 	pty_wait_text(&pty, strrchr(path, '/') + 1);
