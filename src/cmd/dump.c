@@ -85,29 +85,13 @@ struct dump {
 	struct session *session;
 	uint64_t due_ns;         /* when the next table is due, by the wall clock */
 	struct ended_set *ended; /* of the rounds since the last table; NULL: nothing */
-	/* The round that the session has had last, with what has ended since the table before instead of its
-	 * own. */
-	struct snapshot *lent;
-	struct ended_set *own; /* what it had */
 	uint64_t tables, damaged;
 };
-
-/* Gives the snapshot back what it had. */
-static void take_back(struct dump *dump)
-{
-	if (dump->lent == NULL)
-		return;
-	ended_set_release(dump->lent->ended);
-	dump->lent->ended = dump->own;
-	snapshot_release(dump->lent);
-	dump->lent = NULL;
-}
 
 static void forget_rounds(struct dump *dump)
 {
 	session_release(dump->session);
 	dump->session = session_create();
-	take_back(dump);
 	ended_set_release(dump->ended);
 	dump->ended = NULL;
 }
@@ -121,21 +105,18 @@ static void keep_ended(struct dump *dump, const struct ended_set *ended)
 	ended_set_absorb(dump->ended, ended);
 }
 
-/*
- * Adds a round to the session, as one that tells what ended since the last round that was added. The session
- * and the history hold it besides, in this thread alone; it gets back what it told itself.
- */
+/* Takes a round over into the session, as one that tells what ended since the last round that was added. */
 static void add_round(struct dump *dump, struct snapshot *snapshot)
 {
-	take_back(dump);
 	if (dump->ended != NULL && snapshot->ended != NULL) {
+		struct snapshot *alone = snapshot;
+
 		keep_ended(dump, snapshot->ended);
-		dump->lent = snapshot_reference(snapshot);
-		dump->own = snapshot->ended;
-		snapshot->ended = dump->ended;
-		dump->ended = NULL;
+		snapshot = snapshot_with_ended(alone, dump->ended);
+		snapshot_release(alone);
+	} else {
+		ended_set_release(dump->ended);
 	}
-	ended_set_release(dump->ended);
 	dump->ended = NULL;
 	session_add_round(dump->session, snapshot);
 }
@@ -318,7 +299,6 @@ static int print_tables(struct dump *dump, struct error *error)
 			     (unsigned long long)dump->damaged);
 	tell_holes(dump);
 	session_release(dump->session);
-	take_back(dump);
 	ended_set_release(dump->ended);
 	if (result == 0 && dump->tables == 0)
 		result = error_set(

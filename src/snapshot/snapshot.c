@@ -109,14 +109,30 @@ void snapshot_share_host(struct snapshot *snapshot, struct snapshot *owner)
 	snapshot->host_owner = snapshot_reference(owner);
 }
 
-struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot_window *window)
+/* Another snapshot that is the same one so far. */
+static struct snapshot *share(struct snapshot *snapshot)
 {
 	struct snapshot *other = memory_allocate(sizeof(*other));
 
 	memcpy(other, snapshot, sizeof(*other));
 	atomic_init(&other->references, 1);
 	other->whole = snapshot_reference(snapshot);
+	return other;
+}
+
+struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot_window *window)
+{
+	struct snapshot *other = share(snapshot);
+
 	other->window = window;
+	return other;
+}
+
+struct snapshot *snapshot_with_ended(struct snapshot *snapshot, struct ended_set *ended)
+{
+	struct snapshot *other = share(snapshot);
+
+	other->ended = ended;
 	return other;
 }
 

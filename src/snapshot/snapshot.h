@@ -401,7 +401,8 @@ struct snapshot_window;
 
 struct snapshot {
 	atomic_uint references;
-	struct snapshot *whole; /* of snapshot_with_window(): the one whose threads these are; else NULL */
+	struct snapshot *whole; /* of snapshot_with_window() and the like: the one whose threads these are;
+				   else NULL */
 	struct arena arena;     /* strings and lists of this snapshot that are in no pool */
 	struct string_pool strings;
 	struct string_pool cpu_sets;
@@ -518,6 +519,9 @@ void snapshot_share_host(struct snapshot *snapshot, struct snapshot *owner);
  * with the other one and holds a reference to it. The caller releases it.
  */
 struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot_window *window);
+
+/* The same with another set of ended threads. */
+struct snapshot *snapshot_with_ended(struct snapshot *snapshot, struct ended_set *ended);
 
 /* Gives one reference up; the last one frees everything. NULL is allowed. Safe from any thread. */
 void snapshot_release(struct snapshot *snapshot);

@@ -59,7 +59,10 @@ void snapshot_release(struct snapshot *snapshot)
 	    atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) != 1)
 		return;
 	if (snapshot->whole != NULL) {
-		snapshot_window_release(snapshot->window);
+		if (snapshot->window != snapshot->whole->window)
+			snapshot_window_release(snapshot->window);
+		if (snapshot->ended != snapshot->whole->ended)
+			ended_set_release(snapshot->ended);
 		snapshot_release(snapshot->whole);
 		free(snapshot);
 		return;

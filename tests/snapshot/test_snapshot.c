@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "snapshot/metric_reader.h"
+#include "snapshot/ended_set.h"
 #include "snapshot/snapshot.h"
 #include "table/table.h"
 
@@ -518,6 +519,29 @@ static void test_rows_come_back(void **state)
 	snapshot_release(from);
 }
 
+/* A snapshot with another set of ended threads leaves the finished one as it is, and is the same in all else.
+ */
+static void test_with_ended(void **state)
+{
+	struct snapshot *snapshot = known_snapshot(), *other;
+	struct ended_set *own = ended_set_create(), *more = ended_set_create();
+
+	(void)state;
+	own->lost = 1;
+	more->lost = 2;
+	snapshot->ended = own;
+	other = snapshot_with_ended(snapshot, more);
+	assert_ptr_equal(snapshot->ended, own);
+	assert_ptr_equal(other->ended, more);
+	assert_int_equal(other->serial, snapshot->serial);
+	assert_int_equal(other->thread_count, snapshot->thread_count);
+	/* each in turn, however long the other lives */
+	snapshot_release(snapshot);
+	assert_int_equal(other->whole->ended->lost, 1);
+	assert_int_equal(other->ended->lost, 2);
+	snapshot_release(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -537,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_excerpt),
 		cmocka_unit_test(test_excerpt_of_devices),
 		cmocka_unit_test(test_rows_come_back),
+		cmocka_unit_test(test_with_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
