@@ -41,6 +41,9 @@ static struct {
 	struct string_pool paths;
 	struct directory *directories;
 	size_t directory_count, directory_capacity;
+	/* Ids that are shown short, and by their first digits which one. */
+	struct string_pool ids;
+	struct hash_map of_digits;
 } names = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- paths --- */
@@ -139,6 +142,43 @@ const char *container_find_id(const char *path, size_t length)
 	while (id == NULL && next_component(&rest, &component))
 		id = id_of_component(component);
 	return id;
+}
+
+/* The first digits of an id, as a number. */
+static uint64_t digits_of(const char *id)
+{
+	uint64_t digits = 0;
+
+	for (size_t i = 0; i < CONTAINER_SHORT_ID_LENGTH; i++)
+		digits = digits << 4 | hexadecimal(id[i]);
+	return digits;
+}
+
+/* The number of digits that tell an id from those that were shown before it, with the lock. */
+static size_t shown_digits(const char *id)
+{
+	uint32_t known, own;
+
+	if (names.ids.count > CONTAINER_NAMES_MAX) {
+		string_pool_release(&names.ids);
+		hash_map_clear(&names.of_digits);
+	}
+	own = string_pool_intern(&names.ids, id, CONTAINER_ID_LENGTH);
+	if (!hash_map_get(&names.of_digits, digits_of(id), &known)) {
+		hash_map_set(&names.of_digits, digits_of(id), own);
+		known = own;
+	}
+	return known == own ? CONTAINER_SHORT_ID_LENGTH : CONTAINER_ID_LENGTH;
+}
+
+static void append_id(const char *id, struct buffer *buffer)
+{
+	size_t length;
+
+	pthread_mutex_lock(&names.lock);
+	length = shown_digits(id);
+	pthread_mutex_unlock(&names.lock);
+	buffer_append(buffer, id, length);
 }
 
 /* A container that runs a whole system, with units of its own. */
@@ -241,7 +281,7 @@ static void append_system(const struct system_container *system, struct buffer *
 		return;
 	buffer_append_char(buffer, '/');
 	if (id != NULL)
-		buffer_append(buffer, id, CONTAINER_SHORT_ID_LENGTH);
+		append_id(id, buffer);
 	else
 		buffer_append(buffer, unit.text, unit.length);
 }
@@ -543,6 +583,6 @@ void container_append_name(const char *path, size_t length, struct buffer *buffe
 	if (known != NULL && known->name[0] != '\0')
 		buffer_append_text(buffer, known->name);
 	else
-		buffer_append(buffer, id, CONTAINER_SHORT_ID_LENGTH);
+		buffer_append(buffer, id, shown_digits(id));
 	pthread_mutex_unlock(&names.lock);
 }

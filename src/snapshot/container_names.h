@@ -73,9 +73,10 @@ void container_names_give(struct snapshot *snapshot);
 
 /*
  * Appends what people call a cgroup: the name of its container (`shop/cart-7d9f/app`, `web`), else the first
- * 12 digits of the id; outside containers its systemd unit (`nginx.service`), else the last component of the
- * path. Units and containers within a container of LXC or systemd-nspawn, which runs a whole system, have its
- * name before theirs (`web/nginx.service`). An empty path is "/".
+ * 12 digits of the id, or all where an id that begins with these was shown before; outside containers its
+ * systemd unit (`nginx.service`), else the last component of the path. Units and containers within a
+ * container of LXC or systemd-nspawn, which runs a whole system, have its name before theirs
+ * (`web/nginx.service`). An empty path is "/".
  */
 void container_append_name(const char *path, size_t length, struct buffer *buffer);
 

@@ -15,6 +15,8 @@
 
 #define ID     "3f4e0b6a9d1c2e5f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7"
 #define OTHER  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UNLIKE "abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789"
+#define LIKE   "abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456780"
 #define DOCKER "var/lib/docker/containers/" ID
 #define CRI    "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID
 #define CRIO   "var/lib/containers/storage/overlay-containers/" ID "/userdata"
@@ -319,6 +321,11 @@ static void test_alike(void **state)
 			assert_true(container_names_know(id));
 			expect_label(path, name);
 		}
+	}
+	/* without a name it is short as long as no other one is like it */
+	for (int turn = 0; turn < 2; turn++) {
+		expect_label("/docker/" UNLIKE, "abcdef012345");
+		expect_label("/docker/" LIKE, LIKE);
 	}
 }
 

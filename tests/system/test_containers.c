@@ -192,7 +192,7 @@ static void test_whose(void **state)
 				       "process = boxed-*", "--columns", "container", "--format", "tsv",
 				       "--limit", "0", NULL},
 		      (const char *[]){"\tboxed-web\tshop-web-1", "\tboxed-thief\td0c0e2000000",
-				       "\tboxed-alike\td0c0e2000000", "\tboxed-inner\tba2e00000000",
+				       "\tboxed-alike\t65 containers", "\tboxed-inner\tba2e00000000",
 				       "\tboxed-conmon\tlibpod-conmon-" DOCKER_ID ".scope",
 				       "\tboxed-lxc\tlx/nginx.service", "\tboxed-nspawn\tnsp-a/nginx.service",
 				       "\tboxed-nginx\tnginx.service", NULL},
@@ -261,9 +261,7 @@ static void test_in_file(void **state)
 		      (const char *[]){"\tboxed-web\td0c0e2000000", NULL}, "shop-web-1");
 	expect_output((const char *[]){"show", path, "-g", "container", "--columns", "group,threads",
 				       "--format", "tsv", "--limit", "0", NULL},
-		      (const char *[]){"shop-web-1\t1", "shop/cart-0/app\t1", "d0c0e2000000\t66",
-				       "ba2e00000000\t2", NULL},
-		      NULL);
+		      (const char *[]){"shop-web-1\t1", "shop/cart-0/app\t1", "ba2e00000000\t2", NULL}, NULL);
 }
 
 int main(void)
