@@ -31,14 +31,14 @@ struct raw_line {
 	size_t length, whole; /* without the end of the line, and with it */
 };
 
-/* The lines of a text that count, for all that read it. */
+/* Reads the lines of a text, up to the limit; parsing and editing share it. */
 struct raw_reader {
 	const char *text;
 	size_t length; /* of what is left */
 	size_t number; /* of the line that was read last, from 1 */
 };
 
-/* Begins after the mark of the order of bytes, which some editors put first. */
+/* Skips the byte order mark, which some editors put first. */
 static struct raw_reader begin_reading(const char *text, size_t length)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -49,7 +49,7 @@ static struct raw_reader begin_reading(const char *text, size_t length)
 	return (struct raw_reader){text + skipped, length - skipped, 0};
 }
 
-/* Takes the next line. False at the end, and before a line that is one too many: then something is left. */
+/* Takes the next line. Returns false at the end, and at the limit of lines: then `length` is not 0. */
 static bool next_line(struct raw_reader *reader, struct raw_line *ret_line)
 {
 	const char *newline;
@@ -359,7 +359,7 @@ static void append_changed(const struct config_change *change, const struct raw_
 	buffer_append_char(result, '\n');
 }
 
-/* Appends the text with its changes. */
+/* Appends the text with the changes made. */
 static void append_edited(const struct edit *edit, const char *text, size_t length, const char *section,
 			  struct buffer *result)
 {
@@ -369,7 +369,7 @@ static void append_edited(const struct edit *edit, const char *text, size_t leng
 		if (edit->counting[i] == 0 && edit->changes[i].value != NULL)
 			config_append_setting(&missing, edit->changes[i].key, edit->changes[i].value);
 	}
-	/* a mark before the first line stays, too */
+	/* the byte order mark stays, too */
 	buffer_append(result, text, (size_t)(begin_reading(text, length).text - text));
 	for (size_t i = 0; i < edit->count; i++) {
 		const struct edited_line *line = &edit->lines[i];
@@ -404,7 +404,7 @@ static void release_edit(struct edit *edit)
 	free(edit->counting);
 }
 
-/* Checks that what was written is read. */
+/* Checks that config_parse() would read all changes of the edited text. */
 static int check_edited(const struct buffer *edited, const char *section, const struct config_change *changes,
 			size_t change_count, struct error *error)
 {

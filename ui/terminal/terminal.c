@@ -21,8 +21,8 @@
 
 enum {
 	ESCAPE_DELAY_MS = 50,
-	PASTE_ESCAPE_DELAY_MS = 500, /* in a paste, whose end may come in parts */
-	SEQUENCE_SILENCE_MS = 100,   /* after that much the rest of a sequence does not come any more */
+	PASTE_ESCAPE_DELAY_MS = 500, /* in a paste, whose end mark may arrive in parts */
+	SEQUENCE_SILENCE_MS = 100,   /* a sequence whose next byte takes longer has ended */
 	STRING_BYTES_MAX = 1 << 20,
 	RESET_BYTES_MAX = 256,
 	/* calls in a row, each after poll() reported input, that found none: the other end is closed */
@@ -50,12 +50,12 @@ static const char *const mouse_beginnings[MOUSE_FORM_COUNT] = {
 static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
 
 /*
- * Asks for marks around pasted text, and for none ("Bracketed Paste Mode" of XTerm Control Sequences): it is
- * text, whatever keys its characters are.
+ * Asks for marks around pasted text, and for none ("Bracketed Paste Mode" of XTerm Control Sequences).
+ * Without marks a paste cannot be told from keys.
  */
 static const char paste_marks_on[] = "\033[?2004h", paste_marks_off[] = "\033[?2004l";
 
-/* A paste whose end got lost is ended by Esc or Ctrl-C after this much silence. */
+/* After this much silence Esc and Ctrl-C end a paste whose end mark got lost. */
 #define PASTE_SILENCE_NS NS_PER_S
 
 enum {
@@ -84,9 +84,9 @@ struct mouse_report {
 /* A text that is being pasted. */
 struct paste {
 	bool open;
-	bool begun;        /* some of it was taken */
-	bool gap;          /* after that came line ends and tabs: a blank if more text follows */
-	uint64_t taken_ns; /* time of CLOCK_MONOTONIC at which something was taken last */
+	bool begun;        /* some of its text has been read */
+	bool gap;          /* line ends or tabs were read since; they become a blank if more text follows */
+	uint64_t taken_ns; /* time of the last character, CLOCK_MONOTONIC */
 };
 
 static struct {
@@ -100,7 +100,7 @@ static struct {
 	char reset[RESET_BYTES_MAX];
 	size_t reset_length;
 	bool mouse;                 /* it is reported */
-	bool paste_marks;           /* they were asked for */
+	bool paste_marks;           /* the terminal was asked to mark pastes */
 	struct mouse_report report; /* that is coming in */
 	struct paste paste;
 	struct pointer pointer;
@@ -134,7 +134,7 @@ static void send_text(const char *text)
 	fflush(terminal.output);
 }
 
-/* Asks the terminal for reports of the mouse and marks of pastes as far as they are used, or for none. */
+/* Switches the reports of the mouse and the marks of pastes on, if they are used, or off. */
 static void ask_for_reports(bool wanted)
 {
 	if (terminal.mouse)
@@ -158,9 +158,9 @@ static FILE *open_stream(int descriptor, const char *mode)
 }
 
 /*
- * Waits until this process has the terminal. In the background tcdrain(3) stops it (SIGTTOU), and a signal
- * that ends the program interrupts the call; curses would repeat its own, and be stopped again. Returns 0, or
- * the number of that signal.
+ * Waits until this process has the terminal. In the background tcdrain(3) stops the process (SIGTTOU), and a
+ * signal that ends the program interrupts the call. Curses would repeat its own call and be stopped again.
+ * Returns 0, or the number of the signal.
  */
 static int wait_for_foreground(void)
 {
@@ -263,8 +263,8 @@ static void define_more_keys(void)
 	}
 	define_key_if_unknown("\033[200~", PASTE_BEGIN_KEY);
 	define_key_if_unknown("\033[201~", PASTE_END_KEY);
-	/* Curses takes reports of the mouse for its own otherwise. They also come without being asked for,
-	 * where another program has left them on. */
+	/* Curses would take reports of the mouse for its own. Also without a mouse: another program may have
+	 * left the reports on. */
 	for (enum mouse_form form = MOUSE_FORM_NONE + 1; form < MOUSE_FORM_COUNT; form++) {
 		const int known = key_defined(mouse_beginnings[form]);
 
@@ -275,7 +275,7 @@ static void define_more_keys(void)
 	}
 }
 
-/* Control sequences of ECMA-48, which a terminal does not show where it does not know them. */
+/* Whether the terminal uses control sequences of ECMA-48: then it ignores private modes that it lacks. */
 static bool has_control_sequences(void)
 {
 	return strncmp(tigetstr("cup"), "\033[", 2) == 0;
@@ -473,10 +473,7 @@ static void set_paste(bool open)
 	set_escdelay(open ? PASTE_ESCAPE_DELAY_MS : ESCAPE_DELAY_MS);
 }
 
-/*
- * Whether what was read is part of the paste that is open. Esc and Ctrl-C after a silence are not: they end
- * one whose end got lost.
- */
+/* Whether what was read is part of the open paste; Esc and Ctrl-C after a silence end it instead. */
 static bool is_pasted(int kind, wint_t typed)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -488,7 +485,8 @@ static bool is_pasted(int kind, wint_t typed)
 	return terminal.paste.open;
 }
 
-/* Takes the next character of a paste. Returns whether `*typed` is text then; the others are left out. */
+/* Takes the next character of a paste. Returns whether `*typed` is text to insert; other characters are
+ * dropped. */
 static bool take_pasted(struct paste *paste, int kind, wint_t *typed)
 {
 	if (kind != OK || unicode_is_control((uint32_t)*typed)) {
@@ -551,8 +549,8 @@ static bool is_of_words(int kind, wint_t typed)
 }
 
 /*
- * Takes the rest of a control sequence or function key that curses does not know, which began with an escape
- * character and `first`. False, with nothing taken, where nothing of the kind follows.
+ * Takes the rest of a control sequence or function key that curses does not know; it began with an escape
+ * character and `first`. Returns false, with nothing taken, if what follows is no such rest.
  */
 static bool skip_control(wint_t first)
 {
@@ -575,8 +573,8 @@ static bool skip_control(wint_t first)
 }
 
 /*
- * Takes a string that the terminal sends as an answer, whose beginning was read (ECMA-48, 5.6). It ends with
- * BEL or ST, or where nothing more comes. False, with nothing taken, where nothing of the kind follows.
+ * Takes the rest of a string that the terminal sends as an answer (ECMA-48, 5.6), up to BEL, ST or a silence.
+ * Returns false, with nothing taken, if nothing follows.
  */
 static bool skip_string(void)
 {

@@ -205,8 +205,8 @@ static int replace(const char *path, const struct buffer *text, struct error *er
 }
 
 /*
- * Whether somebody else than root and the owner of / decides what is in a directory, or where a link leads.
- * In a user namespace / belongs to the host's root, who has no number there (user_namespaces(7)).
+ * Whether a user other than root and `owner`, who owns /, controls a directory's entries or a link. In a user
+ * namespace / belongs to the host's root, who has no number of his own there (user_namespaces(7)).
  */
 static bool is_foreign(const struct stat *status, uid_t owner)
 {
@@ -234,8 +234,8 @@ static void follow_link(struct buffer *walked, char **rest)
 }
 
 /*
- * The first directory or link on the way to an absolute path by which another user than root decides what it
- * leads to; owned by the caller. NULL: there is none, and nobody can change that meanwhile.
+ * The first directory or link on the way to an absolute path that lets another user decide where the path
+ * leads; owned by the caller. NULL for none: then no other user can change that meanwhile either.
  */
 static char *find_foreign(const char *path)
 {
@@ -250,7 +250,7 @@ static char *find_foreign(const char *path)
 		const size_t slashes = strspn(rest, "/"), length = strcspn(rest + slashes, "/");
 		char *next;
 
-		/* what is missing is made in a directory that was looked at */
+		/* what is missing will be made in a directory that was checked */
 		if (lstat(here, &status) < 0)
 			break;
 		if (is_foreign(&status, owner)) {
