@@ -263,16 +263,19 @@ static uint32_t *rows_of_threads(const struct shown *shown)
 	return row_of;
 }
 
-/* Marks the records whose waits count in the row of processes that are gone: those of names that the filters
- * leave. NULL: all of them. */
-static bool *find_pooled(const struct view *view, const struct snapshot *whole,
-			 const struct grouping *grouping, uint32_t ended)
+/*
+ * Marks the records whose waits count of processes that are gone: those of names that the filters leave, and
+ * none of them inside a group by thread. NULL: all of them. `ended` is the group of these processes,
+ * UINT32_MAX where rows are names.
+ */
+static bool *find_gone(const struct view *view, const struct snapshot *whole, const struct grouping *grouping,
+		       uint32_t ended)
 {
 	uint32_t *pids = memory_allocate_zero(whole->triple_count + 1, sizeof(*pids)); /* nobody knows them */
 	const struct filter_subjects subjects = {.snapshot = whole, .ended_pids = pids};
-	bool *pooled = NULL;
-	size_t length;
-	const char *label = grouping_label(grouping, ended, &length);
+	bool *gone = NULL;
+	size_t length = 0;
+	const char *label = ended != UINT32_MAX ? grouping_label(grouping, ended, &length) : "";
 
 	for (size_t i = 0; i <= view->step_count; i++) {
 		const struct filter *filter = view_filter_at(view, i);
@@ -282,15 +285,19 @@ static bool *find_pooled(const struct view *view, const struct snapshot *whole,
 					   ? filter_pool_members(filter, axis, label, length, &subjects)
 					   : NULL};
 
+		if (i < view->step_count && axis_is_by_thread(axis) && ended == UINT32_MAX) {
+			free(members[0]);
+			members[0] = memory_allocate_zero(whole->triple_count + 1, sizeof(bool));
+		}
 		for (size_t k = 0; k < ARRAY_COUNT(members); k++) {
-			if (pooled == NULL)
-				pooled = members[k];
+			if (gone == NULL)
+				gone = members[k];
 			else if (members[k] != NULL)
-				forbid(pooled, members[k], whole->triple_count);
+				forbid(gone, members[k], whole->triple_count);
 		}
 	}
 	free(pids);
-	return pooled;
+	return gone;
 }
 
 /* The same where names do not tell the rows, but names and process do. `row_of_record` is what
@@ -314,7 +321,7 @@ static void collect_latency_by_process(const struct view *view, struct snapshot 
 		.row_of_record = row_of_record,
 		.by_thread = by_thread,
 		.ended_row = ended != UINT32_MAX ? rows[ended] : UINT32_MAX,
-		.pooled = ended != UINT32_MAX ? find_pooled(view, whole, shown->grouping, ended) : NULL,
+		.gone = find_gone(view, whole, shown->grouping, ended),
 	});
 	free(row_of_thread);
 	free(records);

@@ -101,7 +101,7 @@ void latency_rows_release(struct latency_rows *rows)
 	free(rows->kin);
 	free(rows->records);
 	free(rows->options.row_of_record);
-	free(rows->options.pooled);
+	free(rows->options.gone);
 	free(rows);
 }
 
@@ -120,10 +120,11 @@ uint32_t latency_rows_find(const struct latency_rows *rows, const struct latency
 	}
 	if (row == UINT32_MAX)
 		return UINT32_MAX;
-	if (!hash_map_get(&rows->kin_of, key_of(ANY_RECORD, share->pid), &index))
-		return rows->options.pooled == NULL || rows->options.pooled[share->record]
-			       ? rows->options.ended_row
-			       : UINT32_MAX;
+	if (!hash_map_get(&rows->kin_of, key_of(ANY_RECORD, share->pid), &index)) {
+		if (rows->options.gone != NULL && !rows->options.gone[share->record])
+			return UINT32_MAX;
+		return rows->options.by_thread ? rows->options.ended_row : row;
+	}
 	/* of threads that have ended, or have another name now, in a process that is there */
 	kin = &rows->kin[index];
 	*ret_unsure = kin->hidden;

@@ -25,7 +25,9 @@ struct latency_rows_options {
 	uint32_t *row_of_record;
 	bool by_thread;     /* rows are no names */
 	uint32_t ended_row; /* of processes that have ended; UINT32_MAX for none */
-	bool *pooled;       /* by record: its waits count in `ended_row`; NULL: all do. The result owns it. */
+	/* By record: waits of processes that have ended count, in `ended_row` or, where rows are names, in
+	 * that of the record. NULL: all do. The result owns it. */
+	bool *gone;
 };
 
 /* Threads of a row have the names of a record. */

@@ -298,6 +298,11 @@ static void test_filtered_pool(void **state)
 	session_add_round(session, second);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		expect_exact(table_with(AXIS_PID, cases[i].filter), "(ended)", COLUMN_WAITS, cases[i].waits);
+	/* where rows are names, they have those that a filter leaves */
+	expect_exact(table_with(AXIS_PROCESS, "process = cron"), "cron", COLUMN_WAITS, 3);
+	expect_exact(table_with(AXIS_PROCESS, "process = web"), "web", COLUMN_WAITS, 2);
+	expect_exact(table_with(AXIS_PROCESS, "pid = 10"), "web", COLUMN_WAITS, 0);
+	expect_exact(table_with(AXIS_PROCESS, "user = 70001"), "web", COLUMN_WAITS, 0);
 }
 
 /* Waits of which nobody knows whose they are may be of any process with threads of these names. */
