@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# capabilities.sh CTOP: a ctop with file capabilities, run by an ordinary user, reads the host's threads with them and
+# capabilities.sh CTOP WITH_ENTRY: a ctop with file capabilities, run by an ordinary user, reads the host's threads with them and
 # touches files that the user names with the user's own rights alone.
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
+with_entry=$2
 capabilities=cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep
 
 # shellcheck disable=SC2086 # words
@@ -69,6 +70,11 @@ ln -s "$directory/secret" "$directory/own/tree/1/task/1/comm"
 as_nobody "$directory/ctop" capture --proc-root "$directory/own/tree" -o "$directory/own/three" >/dev/null 2>&1
 result "no link out of a redirected root is followed to root's file" \
     "$("$ctop" show "$directory/own/three" -g thread-exact 2>/dev/null | grep of-root-alone)"
+
+# An entry of the environment without "=" that begins as one which ctop forgets.
+said=$(as_nobody timeout 60 "$with_entry" NCURSES_NO_VALUE "$directory/ctop" -V 2>&1)
+status=$?
+result "an entry of the environment without a value is no endless loop" "$([ $status = 0 ] || echo "status $status: $said")"
 
 # Descriptions of terminals that the user brings along: taken by the plain program, not by the one with capabilities.
 if ! command -v script >/dev/null || ! command -v tic >/dev/null; then

@@ -128,20 +128,17 @@ static void keep_directory(const char *variable, const char *home, const char *n
 static void forget_terminal_files(void)
 {
 	const char *home = getenv("HOME");
+	size_t kept = 0;
 
 	if (getauxval(AT_SECURE) == 0)
 		return;
-	for (size_t i = 0; environ != NULL && environ[i] != NULL;) {
-		char *name;
-
-		if (!names_terminal_file(environ[i])) {
-			i++;
-			continue;
-		}
-		name = memory_duplicate_bytes(environ[i], strcspn(environ[i], "="));
-		unsetenv(name);
-		free(name);
+	/* unsetenv(3) does not find an entry without "=", which execve(2) passes on as it is */
+	for (size_t i = 0; environ != NULL && environ[i] != NULL; i++) {
+		if (!names_terminal_file(environ[i]))
+			environ[kept++] = environ[i];
 	}
+	if (environ != NULL)
+		environ[kept] = NULL;
 	keep_directory("XDG_CACHE_HOME", home, ".cache");
 	keep_directory("XDG_CONFIG_HOME", home, ".config");
 	keep_directory("XDG_STATE_HOME", home, ".local/state");

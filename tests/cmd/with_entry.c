@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * with_entry ENTRY COMMAND...: runs the command with one more entry of the environment, as it is. Shells and
+ * env(1) pass on only entries that have a "=".
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	char **entries;
+	size_t count = 0;
+
+	if (argc < 3)
+		return 125;
+	while (environ[count] != NULL)
+		count++;
+	entries = calloc(count + 2, sizeof(*entries));
+	if (entries == NULL)
+		return 125;
+	memcpy(entries, environ, count * sizeof(*entries));
+	entries[count] = argv[1];
+	execvpe(argv[2], argv + 2, entries);
+	fprintf(stderr, "with_entry: %s: %s\n", argv[2], strerror(errno));
+	return 125;
+}
