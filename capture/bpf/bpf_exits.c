@@ -91,8 +91,7 @@ struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, stru
 	exits->object = load_object((struct bpf_scope){scope, scope_count}, arena, ret_result);
 	if (ret_result->state == FEATURE_STATE_ON &&
 	    (!make_waiter(exits) || exits__attach(exits->object) != 0))
-		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
-					  "the kernel refused to call a program at the end of tasks", NULL);
+		*ret_result = bpf_refused(arena, -errno, "to call a program at the end of tasks");
 	if (ret_result->state == FEATURE_STATE_ON)
 		return exits;
 	bpf_exits_close(exits);

@@ -101,7 +101,7 @@ static struct feature_result load_object(struct bpf_latency *latency, struct bpf
 	return bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 }
 
-/* Maps and attaches a loaded object; false when the kernel refuses. */
+/* Maps and attaches a loaded object; false, with errno, when the kernel refuses. */
 static bool make_ready(struct bpf_latency *latency)
 {
 	struct latency *object = latency->object;
@@ -144,9 +144,7 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 	latency->shard_count = 1;
 	*ret_result = load_object(latency, (struct bpf_scope){scope, scope_count}, arena);
 	if (ret_result->state == FEATURE_STATE_ON && !make_ready(latency))
-		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
-					  "the kernel refused an iterator over tasks, or to map an array",
-					  NULL);
+		*ret_result = bpf_refused(arena, -errno, "an iterator over tasks, or to map an array");
 	if (ret_result->state == FEATURE_STATE_ON)
 		return latency;
 	bpf_latency_close(latency);

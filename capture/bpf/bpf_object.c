@@ -20,6 +20,7 @@ enum {
 	/* The programs read thread_info.cpu and task_struct.stats, which are there from here on. */
 	OLDEST_MAJOR = 5,
 	OLDEST_MINOR = 16,
+	KERNEL_ENOTSUPP = 524, /* include/linux/errno.h; not meant for us, and comes all the same */
 };
 
 /* The first line that told of a failure since this thread opened its last object. */
@@ -44,31 +45,45 @@ void bpf_object_listen(void)
 	libbpf_set_print(keep_message);
 }
 
-/*
- * Whether lockdown is in its strictest mode, which alone refuses programs that read the kernel's memory:
- * LOCKDOWN_BPF_READ_KERNEL of include/linux/security.h. A helper that it takes away is unknown to the
- * verifier, so that the error is EPERM or EINVAL.
- */
-static bool is_locked_down(void)
+bool bpf_is_locked_down(void)
 {
 	struct buffer text = {0};
-	bool locked = file_read(AT_FDCWD, "/sys/kernel/security/lockdown", &text, SMALL_FILE) == 0 &&
-		      text.length != 0 && strstr(text.data, "[confidentiality]") != NULL;
+	const bool locked = file_read(AT_FDCWD, "/sys/kernel/security/lockdown", &text, SMALL_FILE) == 0 &&
+			    text.length != 0 && strstr(text.data, "[confidentiality]") != NULL;
 
 	buffer_release(&text);
 	return locked;
 }
 
-/* Adds the ids to a map with such keys. False when the kernel refuses. */
-static bool fill_scope(const struct bpf_map *map, struct bpf_scope scope)
+enum reason bpf_reason(int result)
+{
+	/* a helper that lockdown takes away is unknown to the verifier */
+	if ((result == -EPERM || result == -EINVAL) && bpf_is_locked_down())
+		return REASON_NOT_PERMITTED;
+	switch (result) {
+	case -EINVAL:
+	case -ENOENT:
+	case -ESRCH: /* a function or type that is not among the kernel's */
+	case -E2BIG: /* of the verifier, and of attributes that it does not know */
+	case -EOPNOTSUPP:
+	case -ENOSYS:
+	case -KERNEL_ENOTSUPP:
+		return REASON_NOT_IN_KERNEL;
+	default:
+		return reason_of_errno(result);
+	}
+}
+
+/* Adds the ids to a map with such keys. Returns 0 or a negative errno. */
+static int fill_scope(const struct bpf_map *map, struct bpf_scope scope)
 {
 	const uint64_t one = 1; /* as many bytes of it as a value has */
 
 	for (size_t i = 0; i < scope.count; i++) {
 		if (bpf_map_update_elem(bpf_map__fd(map), &scope.ids[i], &one, BPF_ANY) != 0)
-			return false;
+			return -errno;
 	}
-	return true;
+	return 0;
 }
 
 /* Whether the programs' variables are there: libbpf loads without them where its test of the kernel failed.
@@ -102,6 +117,16 @@ static void skip_modules(const struct bpf_object_skeleton *skeleton)
 	first_message[0] = '\0';
 }
 
+struct feature_result bpf_refused(struct arena *arena, int result, const char *what)
+{
+	const enum reason reason = bpf_reason(result);
+
+	if (reason == REASON_NOT_PERMITTED && bpf_is_locked_down())
+		return feature_off(reason, "the kernel is locked down (kernel_lockdown(7))", NULL);
+	return BPF_OFF(arena, reason, "the kernel refused %s: %s%s%s", what, strerror(-result),
+		       first_message[0] != '\0' ? "; " : "", first_message);
+}
+
 struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int opened, struct bpf_map *map,
 				      struct bpf_scope scope, struct arena *arena)
 {
@@ -115,22 +140,16 @@ struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int 
 		result = bpf_object__load_skeleton(skeleton);
 	}
 	if (result == 0 && !has_variables(skeleton))
-		return feature_off(REASON_NOT_IN_KERNEL, "the kernel refused the program's variables", NULL);
-	if (result == 0)
-		return fill_scope(map, scope) ? feature_on()
-					      : feature_off(REASON_NOT_IN_KERNEL,
-							    "the kernel refused the ids of processes", NULL);
-	if ((result == -EPERM || result == -EINVAL) && is_locked_down())
-		return feature_off(REASON_NOT_PERMITTED, "the kernel is locked down (kernel_lockdown(7))",
-				   NULL);
-	if (result != -EPERM && uname(&kernel) == 0 &&
+		return feature_off(REASON_UNREADABLE, "the kernel refused the program's variables", NULL);
+	if (result == 0) {
+		result = fill_scope(map, scope);
+		return result == 0 ? feature_on() : bpf_refused(arena, result, "the ids of processes");
+	}
+	if (result != -EPERM && bpf_reason(result) != REASON_UNREADABLE && uname(&kernel) == 0 &&
 	    release_is_older(kernel.release, OLDEST_MAJOR, OLDEST_MINOR))
 		return BPF_OFF(arena, REASON_NOT_IN_KERNEL, "needs Linux %d.%d; this is %s", OLDEST_MAJOR,
 			       OLDEST_MINOR, kernel.release);
-	return BPF_OFF(arena,
-		       result == -EPERM || result == -EACCES ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL,
-		       "the kernel refused the program: %s%s%s", strerror(-result),
-		       first_message[0] != '\0' ? "; " : "", first_message);
+	return bpf_refused(arena, result, "the program");
 }
 
 bool bpf_array_map(struct bpf_array *array, const struct bpf_map *map, int protection)

@@ -20,6 +20,20 @@ struct bpf_scope {
 	size_t count; /* 0: all */
 };
 
+/*
+ * Whether lockdown is in its strictest mode, which alone takes the helpers away that read the kernel's
+ * memory: LOCKDOWN_BPF_READ_KERNEL of include/linux/security.h. Plain loads by pointers that the verifier
+ * knows stay.
+ */
+bool bpf_is_locked_down(void);
+
+/*
+ * The reason why bpf(2) or libbpf failed, by a negative errno value: a kernel that does not know a program,
+ * map or type says so by some of them. What else goes wrong, such as a want of memory or descriptors, is no
+ * missing feature.
+ */
+enum reason bpf_reason(int result);
+
 /* Keeps what libbpf says for bpf_object_load(); to be called before an object is opened. */
 void bpf_object_listen(void);
 
@@ -30,6 +44,10 @@ void bpf_object_listen(void);
  */
 struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int opened, struct bpf_map *map,
 				      struct bpf_scope scope, struct arena *arena);
+
+/* Off, since bpf(2) failed with a negative errno value for `what`, which the words name; `arena` owns them.
+ */
+struct feature_result bpf_refused(struct arena *arena, int result, const char *what);
 
 /* A map that is an array, in our memory; all zero: not mapped. */
 struct bpf_array {

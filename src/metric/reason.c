@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "reason.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -96,4 +97,23 @@ const char *reason_words(size_t reason)
 	const char *words = reason < REASON_COUNT ? reasons[reason].words : unknown_name(reason);
 
 	return words != NULL ? words : reasons[REASON_UNREADABLE].words;
+}
+
+enum reason reason_of_errno(int result)
+{
+	switch (result) {
+	case 0:
+		return REASON_READ;
+	case -EACCES:
+	case -EPERM:
+		return REASON_NOT_PERMITTED;
+	case -ESRCH:
+		return REASON_ENDED;
+	case -EXDEV:
+		return REASON_OTHER_NAMESPACE;
+	case -EOPNOTSUPP: /* psi_open() of kernel/sched/psi.c, when it is switched off */
+		return REASON_SWITCHED_OFF;
+	default:
+		return REASON_UNREADABLE;
+	}
 }

@@ -41,4 +41,11 @@ reason_id reason_intern(const char *name, size_t length);
 const char *reason_name(size_t reason);
 const char *reason_words(size_t reason);
 
+/*
+ * The reason that a failed call stands for, by the negative errno value that it gave; 0 gives REASON_READ. An
+ * errno value alone never says that the kernel lacks something: a sandbox (seccomp(2)) may have refused the
+ * call, and a mount may hide a file.
+ */
+enum reason reason_of_errno(int result);
+
 #endif

@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# backend.sh CTOP REFUSE_BPF: reading threads by BPF: with which rights it works, what it says where it does not, what it
+# backend.sh CTOP REFUSE: reading threads by BPF: with which rights it works, what it says where it does not, what it
 # does when the kernel refuses it later on, that it gives the rights up, and that it leaves nothing in the kernel.
 # shellcheck disable=SC2317 # what until_true calls
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
-refuse_bpf=$2
+refuse=$2
+# loads programs but neither runs them nor makes iterators, as before Linux 5.19 for who has dropped CAP_BPF where
+# kernel.unprivileged_bpf_disabled is set: BPF_PROG_TEST_RUN, BPF_ITER_CREATE
+refuse_runs="$refuse EPERM bpf:10 bpf:33 --"
 PATH=$PATH:/usr/sbin:/sbin
 
 why=$("$ctop" -b -n 1 -d 0.1 --no-heap --backend bpf 2>&1 >/dev/null)
@@ -29,6 +32,11 @@ nobody()
 
 batch="-b -n 1 -d 0.1 --no-heap"
 
+# programs: BPF_PROG_LOAD
+expect "a kernel that refuses programs is not one without them" '^ *not permitted: the kernel refused the program' \
+    "$("$refuse" EPERM bpf:5 -- "$ctop" doctor)"
+expect "nor is a want of descriptors" '^ *could not be read: the kernel refused the program: Too many open' \
+    "$("$refuse" EMFILE bpf:5 -- "$ctop" doctor)"
 result "doctor says that it works" "$("$ctop" doctor | grep -q -E '^(on|partial)  *every thread in one pass' || "$ctop" doctor)"
 # shellcheck disable=SC2086 # words on purpose
 result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf >/dev/null 2>&1; [ $? = 2 ] || echo "taken")"
@@ -77,8 +85,8 @@ result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf
 # shellcheck disable=SC2086
 {
     refused "a pass that fails ends what wants no other way" 'cannot read threads by BPF: Operation not permitted' \
-        "$refuse_bpf" "$ctop" $batch --backend bpf
-    said=$("$refuse_bpf" "$ctop" -b -n 2 -d 0.1 --no-heap -p $$ --format csv 2>"$directory/errors")
+        $refuse_runs "$ctop" $batch --backend bpf
+    said=$($refuse_runs "$ctop" -b -n 2 -d 0.1 --no-heap -p $$ --format csv 2>"$directory/errors")
     result "after a pass that fails ctop reads procfs" \
         "$([ "$(printf '%s\n' "$said" | grep -c '^[0-9]')" = 2 ] || echo "printed: $said")"
     result "and says so once" \
