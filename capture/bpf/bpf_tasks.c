@@ -33,6 +33,8 @@ enum {
 struct extras {
 	bool walk;  /* tasks in runs of a program */
 	bool clock; /* of the scheduler */
+	bool sums;  /* what each CPU has counted for itself, by bpf_probe_read_kernel(), which lockdown takes
+		       away */
 };
 
 struct bpf_tasks {
@@ -158,9 +160,11 @@ static int prepare(struct bpf_tasks *tasks, struct extras extras, size_t room, u
 	object->rodata->ext_state_mask = ext_mask;
 	object->rodata->ext_state_enabled = ext_enabled;
 	object->rodata->mask_words = mask_words(tasks);
-	object->rodata->cpu_count = (uint32_t)cpu_set_count(&tasks->cpu_sets, tasks->cpus);
+	if (extras.sums)
+		object->rodata->cpu_count = (uint32_t)cpu_set_count(&tasks->cpu_sets, tasks->cpus);
 	object->rodata->scoped = scoped;
 	object->rodata->old_hierarchy = bpf_find_old_hierarchy();
+	bpf_program__set_autoload(object->progs.find_cpu, extras.sums);
 	bpf_program__set_autoload(object->progs.walk_tasks, extras.walk && !scoped);
 	bpf_program__set_autoload(object->progs.walk_process, extras.walk && scoped);
 	bpf_program__set_autoload(object->progs.read_clock, extras.clock);
@@ -203,8 +207,6 @@ static void locate_cpus(struct bpf_tasks *tasks)
 static struct feature_result load(struct bpf_tasks *tasks, struct extras extras, size_t room,
 				  uint32_t usual_parts, struct arena *arena)
 {
-	const struct feature_result refused = feature_off(
-		REASON_NOT_IN_KERNEL, "the kernel refused an iterator over tasks, or to map an array", NULL);
 	struct feature_result loaded;
 
 	bpf_object_listen();
@@ -216,21 +218,30 @@ static struct feature_result load(struct bpf_tasks *tasks, struct extras extras,
 	if (loaded.state != FEATURE_STATE_ON)
 		return loaded;
 	tasks->loaded = extras;
-	locate_cpus(tasks);
+	if (extras.sums)
+		locate_cpus(tasks);
 	attach_iterator(tasks);
-	return tasks->link != NULL && (!extras.walk || map_records(tasks)) ? loaded : refused;
+	if (tasks->link == NULL || (extras.walk && !map_records(tasks)))
+		return bpf_refused(arena, -errno, "an iterator over tasks, or to map an array");
+	return loaded;
 }
 
 /* Leaves out programs that the kernel refuses; without the walk the iterator does it all. */
 static struct feature_result load_what_works(struct bpf_tasks *tasks, size_t task_count, uint32_t usual_parts,
 					     struct arena *arena)
 {
-	static const struct extras tries[] = {
-		{.walk = true, .clock = true}, {.clock = true}, {.walk = true}, {.walk = false}};
+	static const struct extras tries[] = {{.walk = true, .clock = true, .sums = true},
+					      {.clock = true, .sums = true},
+					      {.walk = true, .sums = true},
+					      {.sums = true},
+					      {.walk = true, .clock = true}};
+	const bool without_sums = bpf_is_locked_down();
 	const size_t room = task_count + task_count / 4 + SPARE_TASKS;
 	struct feature_result result = {0};
 
 	for (size_t i = 0; i < ARRAY_COUNT(tries); i++) {
+		if (tries[i].sums && without_sums)
+			continue;
 		result = load(tasks, tries[i], room, usual_parts, arena);
 		if (result.state == FEATURE_STATE_ON)
 			break;
