@@ -266,6 +266,7 @@ static enum reason tag_reason(enum heap_tag tag)
 	case HEAP_TAG_NOT_PERMITTED:
 	case HEAP_TAG_PTRACE_SEIZE:
 	case HEAP_TAG_PTRACE_INTERRUPT:
+	case HEAP_TAG_CALL_REFUSED:
 		return REASON_NOT_PERMITTED;
 	case HEAP_TAG_MEMORY_LOCKED:
 		return REASON_NOT_IN_TIME;

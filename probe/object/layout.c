@@ -103,7 +103,7 @@ bool resolution_check(const unsigned char *bytes, uint32_t object_count, struct 
 			return false;
 	} else {
 		if (heap_tags[resolution.tag].stage != HEAP_TAG_STAGE_ATTACH &&
-		    resolution.tag != HEAP_TAG_WORKER_PANIC)
+		    !heap_tag_is_of_worker(resolution.tag))
 			return false;
 		memset(&resolution.layout, 0, sizeof(resolution.layout));
 		memset(&resolution.c_library, 0, sizeof(resolution.c_library));

@@ -408,7 +408,7 @@ static void take_result(struct resolution_cache *cache, struct resolution_entry 
 		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	else
 		note_answer(cache, entry);
-	if (tag == HEAP_TAG_WORKER_PANIC || tag == HEAP_TAG_DWARF_PARSE_FAILURE ||
+	if (heap_tag_is_of_worker(tag) || tag == HEAP_TAG_DWARF_PARSE_FAILURE ||
 	    tag == HEAP_TAG_JEMALLOC_IN_DSO ||
 	    (tag == HEAP_TAG_JEMALLOC_NOT_FOUND && entry->result.is_incomplete))
 		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RESOLVER_RETRY_NS;

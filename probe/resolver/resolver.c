@@ -131,15 +131,33 @@ static int read_order(int descriptor, char **ret_executable_path, struct process
 	return 0;
 }
 
-/* Ends a job whose child misbehaves with a result that says so. Returns the exit status. */
-__attribute__((format(printf, 2, 3))) static int refuse(int job, const char *format, ...)
+/* The tag of a process that could not begin its work, by a negative errno value. */
+static enum heap_tag tag_of_start(int result)
+{
+	switch (result) {
+	case -EPERM:
+	case -EACCES:
+	case -ENOSYS:
+		return HEAP_TAG_CALL_REFUSED;
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+	case -EAGAIN: /* fork(2) beyond a limit of processes */
+		return HEAP_TAG_NO_RESOURCES;
+	default:
+		return HEAP_TAG_WORKER_PANIC;
+	}
+}
+
+/* Ends a job with a result that says why. Returns the exit status. */
+__attribute__((format(printf, 3, 4))) static int refuse(int job, enum heap_tag tag, const char *format, ...)
 {
 	struct result_message result;
 	va_list arguments;
 
 	memset(&result, 0, sizeof(result));
 	result.kind = MESSAGE_RESULT;
-	result.resolution.tag = HEAP_TAG_WORKER_PANIC;
+	result.resolution.tag = tag;
 	va_start(arguments, format);
 	vsnprintf(result.resolution.text, sizeof(result.resolution.text), format, arguments);
 	va_end(arguments);
@@ -180,9 +198,10 @@ static int serve(int files, int job, const struct object_files *objects)
 			return message_send(job, &message, 0) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 		}
 		if (size != (ssize_t)sizeof(received.open) || received.kind != MESSAGE_OPEN)
-			return refuse(job, "it sent an invalid message");
+			return refuse(job, HEAP_TAG_WORKER_PANIC, "it sent an invalid message");
 		if (++requests > REQUESTS_MAX)
-			return refuse(job, "it asked for more than %d files", REQUESTS_MAX);
+			return refuse(job, HEAP_TAG_WORKER_PANIC, "it asked for more than %d files",
+				      REQUESTS_MAX);
 		if (answer_request(files, objects, &received.open) < 0)
 			return EXIT_FAILURE;
 	}
@@ -203,7 +222,7 @@ static int run_opener(const int *descriptors, const void *order_bytes)
 	if (result == 0 && map.count != order->object_count)
 		result = -EPROTO;
 	if (result < 0)
-		return refuse(job, "it could not be started: %s", strerror(-result));
+		return refuse(job, tag_of_start(result), "it could not be started: %s", strerror(-result));
 	/* all of it goes with the process */
 	object_files_open(&objects, descriptors[OPENER_DIRECTORY], path, &map);
 	return serve(descriptors[OPENER_FILES], job, &objects);
@@ -319,7 +338,7 @@ static int run_child(const int *descriptors, const void *order_bytes)
 	if (result == 0) {
 		order->work(&source, &answer.resolution);
 	} else {
-		answer.resolution.tag = HEAP_TAG_WORKER_PANIC;
+		answer.resolution.tag = tag_of_start(result);
 		snprintf(answer.resolution.text, sizeof(answer.resolution.text),
 			 "the sandbox could not be entered: %s", strerror(-result));
 	}
@@ -401,16 +420,19 @@ static int order_child(resolver_work *work, int job, int files, uint32_t object_
 	return supervisor_fork(&order);
 }
 
-/* Orders both processes of a job, which have `socket` of it. Returns 0 or a negative errno. */
+/* Orders both processes of a job, which have `socket` of it. Returns 0, or a negative errno and what failed.
+ */
 static int order_processes(resolver_work *work, int socket, int process_directory,
-			   const char *executable_path, const struct process_map *map)
+			   const char *executable_path, const struct process_map *map, const char **ret_step)
 {
 	const uint32_t object_count = (uint32_t)map->count;
 	const int map_file = write_map(executable_path, map);
 	int files[2], result;
 
-	if (map_file < 0)
+	if (map_file < 0) {
+		*ret_step = "memfd_create: ";
 		return map_file;
+	}
 	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, files) == 0) {
 		result = order_opener(socket, files[0], process_directory, map_file, object_count);
 		if (result == 0)
@@ -425,16 +447,16 @@ static int order_processes(resolver_work *work, int socket, int process_director
 	return result;
 }
 
-/* Makes the socket of a job and orders its processes. Returns 0 or a negative errno. */
+/* Makes the socket of a job and orders its processes. Returns 0, or a negative errno and what failed. */
 static int start_job(resolver_work *work, struct resolve_job *job, int process_directory,
-		     const char *executable_path, const struct process_map *map)
+		     const char *executable_path, const struct process_map *map, const char **ret_step)
 {
 	int sockets[2], result;
 
 	if (socketpair(AF_UNIX, SOCKET_TYPE, 0, sockets) < 0)
 		return -errno;
 	job->socket = sockets[0];
-	result = order_processes(work, sockets[1], process_directory, executable_path, map);
+	result = order_processes(work, sockets[1], process_directory, executable_path, map, ret_step);
 	close(sockets[1]);
 	return result;
 }
@@ -443,19 +465,21 @@ struct resolve_job *resolver_submit_for(resolver_work *work, uint64_t patience_n
 					const char *executable_path, const struct process_map *map)
 {
 	struct resolve_job *job = memory_allocate_zero(1, sizeof(*job));
+	const char *step = "";
 	int result;
 
 	job->socket = -1;
 	job->object_count = (uint32_t)map->count;
 	job->deadline_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
-	result = start_job(work, job, process_directory, executable_path, map);
+	result = start_job(work, job, process_directory, executable_path, map, &step);
 	if (result == -EPIPE || result == -ECONNRESET)
 		finish_failed(job, HEAP_TAG_RESOLVER_ENDED, "its supervisor has ended");
 	else if (result == -ESRCH)
 		finish_failed(job, HEAP_TAG_WORKER_PANIC,
 			      "it could not be started: no supervisor could be forked when ctop began");
 	else if (result < 0)
-		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it could not be started: %s", strerror(-result));
+		finish_failed(job, tag_of_start(result), "it could not be started: %s%s", step,
+			      strerror(-result));
 	return job;
 }
 
@@ -486,7 +510,7 @@ static void finish_ended(struct resolve_job *job, const struct supervisor_ended 
 	const int status = ended->wait_status;
 
 	if (ended->error_number != 0) {
-		finish_failed(job, HEAP_TAG_WORKER_PANIC, "it could not be started: %s",
+		finish_failed(job, tag_of_start(-ended->error_number), "it could not be started: %s",
 			      strerror(ended->error_number));
 		return;
 	}

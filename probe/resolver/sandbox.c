@@ -178,11 +178,14 @@ static int allow_abort(scmp_filter_ctx filter)
 
 static int load_filter(void)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	scmp_filter_ctx filter;
 	int result;
 
+	errno = 0;
+	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	/* libseccomp asks the kernel what it can do, which may be refused */
 	if (filter == NULL)
-		return -ENOMEM;
+		return errno != 0 ? -errno : -ENOMEM;
 	result = fill_filter(filter);
 	if (result == 0)
 		result = allow_abort(filter);

@@ -2,6 +2,8 @@
 #ifndef CTOP_HEAP_TAG_H
 #define CTOP_HEAP_TAG_H
 
+#include <stdbool.h>
+
 /*
  * Failure tags of the allocator probe; the table is heap_tag.def. They are in this room because the probe
  * sets them, while files and screens, which do not know the probe, explain them.
@@ -36,6 +38,12 @@ struct heap_tag_entry {
 };
 
 extern const struct heap_tag_entry heap_tags[HEAP_TAG_COUNT];
+
+/* Whether a process that was to read debug data failed, which may succeed another time. */
+static inline bool heap_tag_is_of_worker(enum heap_tag tag)
+{
+	return tag == HEAP_TAG_WORKER_PANIC || tag == HEAP_TAG_CALL_REFUSED || tag == HEAP_TAG_NO_RESOURCES;
+}
 
 /* The tag of that name, or HEAP_TAG_COUNT. */
 enum heap_tag heap_tag_find(const char *name);
