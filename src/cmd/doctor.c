@@ -37,13 +37,13 @@ static void append_wrapped(struct buffer *buffer, const char *text)
 	buffer_release(&printable);
 }
 
-static void print_feature(struct buffer *buffer, const struct feature_entry *entry,
-			  const struct feature_result *result)
+static void print_feature(struct buffer *buffer, enum feature feature, const struct feature_result results[])
 {
-	struct buffer why = {0};
+	const struct feature_result *result = &results[feature];
+	struct buffer why = {0}, remedy = {0};
 
 	buffer_append_format(buffer, "%-*s%s\n", STATE_WIDTH, feature_state_names[result->state],
-			     entry->words);
+			     features[feature].words);
 	if (result->reason != REASON_READ)
 		buffer_append_text(&why, reason_words(result->reason));
 	if (result->detail != NULL)
@@ -51,12 +51,14 @@ static void print_feature(struct buffer *buffer, const struct feature_entry *ent
 	if (why.length != 0)
 		append_wrapped(buffer, why.data);
 	/* on one line, so that it can be copied */
-	if (result->remedy != NULL) {
+	feature_append_remedy(results, feature, &remedy);
+	if (remedy.length != 0) {
 		buffer_append_format(buffer, "%*sremedy: ", STATE_WIDTH, "");
-		unicode_append_printable(buffer, result->remedy, strlen(result->remedy), "?");
+		unicode_append_printable(buffer, remedy.data, remedy.length, "?");
 		buffer_append_char(buffer, '\n');
 	}
 	buffer_release(&why);
+	buffer_release(&remedy);
 }
 
 static void print_text(struct buffer *buffer, const struct roots *roots,
@@ -73,7 +75,7 @@ static void print_text(struct buffer *buffer, const struct roots *roots,
 	}
 	buffer_append_text(buffer, "\n\n");
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
-		print_feature(buffer, &features[i], &results[i]);
+		print_feature(buffer, (enum feature)i, results);
 		on += results[i].state == FEATURE_STATE_ON;
 	}
 	buffer_append_format(buffer, "\n%zu of %d on\n", on, (int)FEATURE_COUNT);
@@ -89,7 +91,9 @@ static void print_json(struct buffer *buffer, const struct roots *roots,
 	buffer_append_text(buffer, "},\"features\":[");
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		const struct feature_result *result = &results[i];
+		struct buffer remedy = {0};
 
+		feature_append_remedy(results, (enum feature)i, &remedy);
 		buffer_append_text(buffer, i != 0 ? ",{" : "{");
 		json_append_member(buffer, "name", features[i].name);
 		json_append_member(buffer, "state", feature_state_names[result->state]);
@@ -97,7 +101,8 @@ static void print_json(struct buffer *buffer, const struct roots *roots,
 				   result->reason != REASON_READ ? reason_name(result->reason) : NULL);
 		json_append_member(buffer, "description", features[i].words);
 		json_append_member(buffer, "detail", result->detail);
-		json_append_member(buffer, "remedy", result->remedy);
+		json_append_member(buffer, "remedy", remedy.length != 0 ? remedy.data : NULL);
+		buffer_release(&remedy);
 		buffer_append_char(buffer, '}');
 	}
 	buffer_append_text(buffer, "]}\n");

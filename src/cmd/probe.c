@@ -455,7 +455,8 @@ static void append_failure(struct buffer *buffer, const struct probe_thread *thr
 	buffer_append_text(buffer, heap_tags[thread->tag].words);
 	if (thread->error_number != 0)
 		buffer_append_format(buffer, ": %s", strerror(thread->error_number));
-	else if (heap_tags[thread->tag].remedy != NULL)
+	else if (heap_tags[thread->tag].remedy != NULL &&
+		 (heap_tags[thread->tag].flags & HEAP_TAG_PRIVILEGE) == 0)
 		buffer_append_format(buffer, " (%s)", heap_tags[thread->tag].remedy);
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "feature.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "name.h"
 
 const char *const feature_state_names[] = {
@@ -26,6 +29,40 @@ enum feature feature_cause(const struct feature_result results[FEATURE_COUNT], e
 			cause = part;
 	}
 	return cause;
+}
+
+/* Whether nothing that the user does brings it. */
+static bool is_out_of_reach(const struct feature_result *result)
+{
+	return result->state == FEATURE_STATE_OFF && result->remedy == NULL &&
+	       (result->reason == REASON_NOT_IN_KERNEL || result->reason == REASON_NOT_BUILT);
+}
+
+/* Appends one remedy, unless the text has it. */
+static void append_once(const char *remedy, struct buffer *text)
+{
+	if (remedy == NULL || (text->length != 0 && strstr(text->data, remedy) != NULL))
+		return;
+	buffer_append_format(text, "%s%s", text->length != 0 ? "; " : "", remedy);
+}
+
+void feature_append_remedy(const struct feature_result results[FEATURE_COUNT], enum feature feature,
+			   struct buffer *text)
+{
+	enum feature chain[FEATURE_COUNT];
+	size_t count = 0;
+
+	if (results[feature].state == FEATURE_STATE_ON)
+		return;
+	for (enum feature part = feature; part != FEATURE_NONE; part = features[part].part_of) {
+		if (is_out_of_reach(&results[part]))
+			return;
+		/* what is there in part is enough for those that it is a part of */
+		if (part == feature || results[part].state == FEATURE_STATE_OFF)
+			chain[count++] = part;
+	}
+	while (count != 0)
+		append_once(results[chain[--count]].remedy, text);
 }
 
 enum feature feature_find(const char *name, size_t length)

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "reason.h"
 
 /* The features that host and privilege allow; the table is feature.def. */
@@ -37,7 +38,7 @@ struct feature_result {
 	enum feature_state state;
 	reason_id reason;   /* REASON_READ when on */
 	const char *detail; /* what was found, a sentence; static or owned by the snapshot; may be NULL */
-	const char *remedy; /* the exact command that would provide it; NULL for none */
+	const char *remedy; /* the exact command that would provide it alone; NULL for none */
 };
 
 static inline struct feature_result feature_on(void)
@@ -55,6 +56,13 @@ static inline struct feature_result feature_off(enum reason reason, const char *
  * of and that is missing too.
  */
 enum feature feature_cause(const struct feature_result results[FEATURE_COUNT], enum feature feature);
+
+/*
+ * Appends all that `feature` needs, in the order in which it helps: the remedies of those that it is part of,
+ * the outermost first, then its own, each once in the whole text. Nothing where one of them cannot be had.
+ */
+void feature_append_remedy(const struct feature_result results[FEATURE_COUNT], enum feature feature,
+			   struct buffer *text);
 
 /* The feature of that name (`length` bytes), or FEATURE_COUNT. */
 enum feature feature_find(const char *name, size_t length);

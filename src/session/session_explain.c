@@ -46,19 +46,18 @@ static void append_unavailable(const struct explanation *explanation, reason_id 
 {
 	const struct snapshot *now = explanation->window.now;
 	const source_set needed = column_sources(explanation->column);
+	struct buffer remedy = {0};
 
 	buffer_append_format(explanation->lines, "Unavailable: %s.\n", reason_words(reason));
 	if (reason == REASON_BY_NAME)
 		buffer_append_format(explanation->lines, "What would help: %s\n", session_by_name_remedy);
 	for (enum source source = 0; source < SOURCE_COUNT; source++) {
-		const char *remedy = (needed & source_bit(source)) != 0 ? evidence_remedy(now, source, reason)
-									: NULL;
-
-		if (remedy == NULL)
-			continue;
-		buffer_append_format(explanation->lines, "What would help: %s\n", remedy);
-		return;
+		if ((needed & source_bit(source)) != 0)
+			evidence_append_remedy(now, source, reason, &remedy);
 	}
+	if (remedy.length != 0)
+		buffer_append_format(explanation->lines, "What would help: %s\n", remedy.data);
+	buffer_release(&remedy);
 }
 
 /* Whether it is known of groups, never of threads. */

@@ -244,11 +244,12 @@ static enum feature cause_of(const struct snapshot *now, struct refusal refusal)
 	return feature_cause(now->provenance.features, refusal.feature);
 }
 
-/* "delay accounting: switched off; sysctl kernel.task_delayacct=1" */
+/* "delay accounting: switched off; sysctl kernel.task_delayacct=1", with all that it takes. */
 static void append_words(const struct snapshot *now, struct refusal refusal, struct buffer *words)
 {
 	const struct feature_result *results = now->provenance.features;
 	const enum feature cause = cause_of(now, refusal);
+	struct buffer remedy = {0};
 
 	if (cause == FEATURE_NONE) {
 		buffer_append_text(words, reason_words(refusal.reason));
@@ -260,8 +261,13 @@ static void append_words(const struct snapshot *now, struct refusal refusal, str
 		buffer_append_format(words, "%s: switched off", features[cause].words);
 	else
 		buffer_append_format(words, "%s: %s", features[cause].words, reason_words(refusal.reason));
-	if (results[cause].remedy != NULL)
-		buffer_append_format(words, "; %s", results[cause].remedy);
+	if (refusal.reason != REASON_NOT_IN_KERNEL)
+		feature_append_remedy(results, refusal.feature, &remedy);
+	else if (results[cause].remedy != NULL)
+		buffer_append_text(&remedy, results[cause].remedy);
+	if (remedy.length != 0)
+		buffer_append_format(words, "; %s", remedy.data);
+	buffer_release(&remedy);
 }
 
 bool session_why_unavailable(const struct session *session, const struct view *view, enum column column,

@@ -32,21 +32,28 @@ enum feature evidence_feature(enum source source, reason_id reason)
 	return entry->needs;
 }
 
-const char *evidence_remedy(const struct snapshot *now, enum source source, reason_id reason)
+void evidence_append_remedy(const struct snapshot *now, enum source source, reason_id reason,
+			    struct buffer *text)
 {
 	const enum feature feature = evidence_feature(source, reason);
 
 	if (feature != FEATURE_NONE)
-		return now->provenance.features[feature_cause(now->provenance.features, feature)].remedy;
-	if (source != SOURCE_JEMALLOC)
-		return NULL;
-	if (reason == REASON_NEEDS_STOP)
-		return heap_tags[HEAP_TAG_NEEDS_STOP].remedy;
+		feature_append_remedy(now->provenance.features, feature, text);
+	else if (source == SOURCE_JEMALLOC && reason == REASON_NEEDS_STOP)
+		buffer_append_text(text, heap_tags[HEAP_TAG_NEEDS_STOP].remedy);
 	/* switched off by us, not by Yama */
-	if (reason == REASON_SWITCHED_OFF &&
-	    now->provenance.features[FEATURE_PROCESS_MEMORY].reason != REASON_SWITCHED_OFF)
-		return "the key J; ctop without --no-heap";
-	return NULL;
+	else if (source == SOURCE_JEMALLOC && reason == REASON_SWITCHED_OFF &&
+		 now->provenance.features[FEATURE_PROCESS_MEMORY].reason != REASON_SWITCHED_OFF)
+		buffer_append_text(text, "the key J; ctop without --no-heap");
+}
+
+/* The text that a buffer has, or "-", owned by `arena`; releases the buffer. */
+static const char *take_text(struct buffer *text, struct arena *arena)
+{
+	const char *copy = text->length != 0 ? arena_duplicate(arena, text->data, text->length) : "-";
+
+	buffer_release(text);
+	return copy;
 }
 
 /* A row of what was read and missed; its texts outlive the table. */
@@ -100,11 +107,12 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 	row.read = tally->read;
 	row.missed = missed;
 	if (missed != 0) {
-		const char *remedy = evidence_remedy(now, source, reason);
+		struct buffer remedy = {0};
 
+		evidence_append_remedy(now, source, reason, &remedy);
 		row.why = arena_format(&table->arena, "%s%s", reason_words(reason),
 				       most < missed ? " and others" : "");
-		row.remedy = remedy != NULL ? copy_text(remedy, &table->arena) : "-";
+		row.remedy = take_text(&remedy, &table->arena);
 	}
 	add_row(table, &row);
 }
@@ -112,11 +120,7 @@ static void add_source(struct table *table, const struct snapshot *now, enum sou
 static void add_feature(struct table *table, const struct snapshot *now, enum feature feature)
 {
 	const struct feature_result *result = &now->provenance.features[feature];
-	/* what this kernel does not have no switch of another feature brings */
-	const enum feature cause = result->reason == REASON_NOT_IN_KERNEL
-					   ? feature
-					   : feature_cause(now->provenance.features, feature);
-	const char *remedy = now->provenance.features[cause].remedy;
+	struct buffer remedy = {0};
 	struct table_row *row = table_add_named_row(table, features[feature].name, features[feature].words);
 	const char *why = result->detail != NULL ? result->detail : reason_words(result->reason);
 
@@ -124,8 +128,10 @@ static void add_feature(struct table *table, const struct snapshot *now, enum fe
 	if (result->state == FEATURE_STATE_ON || result->state == FEATURE_STATE_UNKNOWN)
 		return;
 	row->cells[EVIDENCE_WHY] = cell_of_text(copy_text(why, &table->arena));
-	if (remedy != NULL)
-		row->cells[EVIDENCE_REMEDY] = cell_of_text(copy_text(remedy, &table->arena));
+	feature_append_remedy(now->provenance.features, feature, &remedy);
+	if (remedy.length != 0)
+		row->cells[EVIDENCE_REMEDY] = cell_of_text(copy_text(remedy.data, &table->arena));
+	buffer_release(&remedy);
 }
 
 /* --- processes that the allocator probe looked at --- */
@@ -263,13 +269,6 @@ static const char *how_found(const struct outcome *outcome, struct arena *arena)
 			    outcome->missed != 0 ? reason_words(outcome->reason) : "");
 }
 
-static bool is_root(const struct snapshot *now)
-{
-	return now->provenance.uid.present && now->provenance.uid.value == 0;
-}
-
-static const char root_remedy[] = "start ctop with CAP_SYS_PTRACE, which this root lacks";
-
 /* Whether more privilege would let the probe read the processes that it may not. */
 static bool lacks_privilege(const struct feature_result *feature)
 {
@@ -285,8 +284,11 @@ void evidence_append_privilege_hint(const struct feature_result *feature, bool r
 	else if (!lacks_privilege(feature))
 		buffer_append_text(text,
 				   feature->detail != NULL ? feature->detail : reason_words(feature->reason));
+	else if (root && (feature->remedy == NULL || strncmp(feature->remedy, "setcap", 6) == 0))
+		/* files by earlier versions tell root of file capabilities */
+		buffer_append_text(text, "start ctop with CAP_SYS_PTRACE, which this root lacks");
 	else if (root)
-		buffer_append_text(text, root_remedy);
+		buffer_append_text(text, feature->remedy);
 	else
 		/* partial means that Yama forbids nothing: its switch would not help */
 		buffer_append_format(text, "run as root, or %s%s",
@@ -296,9 +298,18 @@ void evidence_append_privilege_hint(const struct feature_result *feature, bool r
 					     : "");
 }
 
-static const char *remedy_of(const struct snapshot *now, const struct outcome *outcome)
+static void append_snapshot_hint(const struct snapshot *now, struct buffer *text)
 {
-	const char *remedy;
+	const struct provenance *provenance = &now->provenance;
+
+	evidence_append_privilege_hint(&provenance->features[FEATURE_PROCESS_MEMORY],
+				       provenance->uid.present && provenance->uid.value == 0, text);
+}
+
+static const char *remedy_of(const struct snapshot *now, const struct outcome *outcome, struct arena *arena)
+{
+	const struct feature_result *memory = &now->provenance.features[FEATURE_PROCESS_MEMORY];
+	struct buffer remedy = {0};
 	enum heap_tag tag = tag_of(outcome->process);
 
 	if (outcome->process->tag == NULL)
@@ -307,14 +318,13 @@ static const char *remedy_of(const struct snapshot *now, const struct outcome *o
 								: HEAP_TAG_NONE;
 	if (tag >= HEAP_TAG_COUNT)
 		return "-";
-	remedy = heap_tags[tag].remedy;
 	if ((heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) == 0)
-		return remedy != NULL ? remedy : "-";
-	if (!lacks_privilege(&now->provenance.features[FEATURE_PROCESS_MEMORY]))
-		return "-";
-	if (is_root(now))
-		return root_remedy;
-	return remedy != NULL ? remedy : "-";
+		return heap_tags[tag].remedy != NULL ? heap_tags[tag].remedy : "-";
+	if (memory->state == FEATURE_STATE_UNKNOWN)
+		return heap_tags[tag].remedy != NULL ? heap_tags[tag].remedy : "-";
+	if (lacks_privilege(memory))
+		append_snapshot_hint(now, &remedy);
+	return take_text(&remedy, arena);
 }
 
 static void add_outcome(struct table *table, const struct snapshot *now, const struct outcome *outcome)
@@ -326,7 +336,7 @@ static void add_outcome(struct table *table, const struct snapshot *now, const s
 		.read = outcome->read,
 		.missed = outcome->missed,
 		.why = outcome->process->tag != NULL ? why_failed(outcome, arena) : how_found(outcome, arena),
-		.remedy = remedy_of(now, outcome),
+		.remedy = remedy_of(now, outcome, arena),
 	};
 
 	row.label = row.key;
@@ -408,8 +418,7 @@ static void append_probe(const struct snapshot *snapshot, struct buffer *lines)
 	if (!probe->privilege_dominant)
 		return;
 	buffer_append_text(lines, "  not permitted: ");
-	evidence_append_privilege_hint(&snapshot->provenance.features[FEATURE_PROCESS_MEMORY],
-				       is_root(snapshot), lines);
+	append_snapshot_hint(snapshot, lines);
 	buffer_append_char(lines, '\n');
 }
 

@@ -23,11 +23,11 @@ enum {
 struct table *evidence_table(const struct snapshot *snapshot);
 
 /*
- * The remedy for a source that was missed for a reason: a command or an advice, as text that lives as
- * long as the snapshot; NULL where nothing helps. Where a source comes with another one that is missing, that
- * of the other one.
+ * Appends what would help where a source was missed for a reason, commands and advice in the order in which
+ * they help; what the text has already is not repeated. Nothing where nothing helps.
  */
-const char *evidence_remedy(const struct snapshot *now, enum source source, reason_id reason);
+void evidence_append_remedy(const struct snapshot *now, enum source source, reason_id reason,
+			    struct buffer *text);
 
 /*
  * The lines under the table: probe, parse and taskstats summaries, cost. Of a live screen also what the cost

@@ -185,7 +185,7 @@ static void test_evidence(void **state)
 	assert_string_equal(row->cells[2].text, "not in this kernel");
 	assert_string_equal(row->cells[3].text, "-");
 	assert_string_equal(fixture_row(table, "taskstats")->cells[3].text, "setcap");
-	assert_string_equal(fixture_row(table, "  delays")->cells[3].text, "setcap");
+	assert_string_equal(fixture_row(table, "  delays")->cells[3].text, "setcap; sysctl");
 	assert_int_equal(fixture_row(table, "stat")->cells[2].state, CELL_EMPTY);
 	assert_string_equal(fixture_row(table, "I/O of other users' processes")->cells[0].text, "off");
 	assert_int_equal(table->row_count, SOURCE_COUNT + (int)FEATURE_COUNT);
