@@ -42,12 +42,13 @@ static int open_taskstats(struct capture *capture)
 
 static void check_features(struct capture *capture, int answers)
 {
-	capture->taskstats_reason = (reason_id)root_reason(answers);
+	/* the kernel itself says that it has no such family */
+	capture->taskstats_reason = (reason_id)(answers == -ENOENT ? REASON_NOT_IN_KERNEL
+								   : reason_of_errno(answers));
 	feature_check_all(&capture->checks, &capture->roots, answers, &capture->passes.result);
 	capture->checks.results[FEATURE_LATENCY] = capture->latency_result;
 	capture->checks.results[FEATURE_EXITS] = capture->ended_result;
-	capture->counters_in_taskstats = capture->taskstats != NULL &&
-					 capture->checks.task_delayacct != TASK_DELAYACCT_CONFIG_OFF;
+	capture->counters_in_taskstats = capture->taskstats != NULL && feature_knows_delays(&capture->checks);
 	if (capture->checks.task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
 		capture->delays_off_ns = clock_ns(CLOCK_BOOTTIME);
 	capture_choose_sources(capture);
@@ -147,7 +148,9 @@ static int open_backend(struct capture *capture, const struct capture_options *o
 		return 0;
 	}
 	if (passes->required)
-		return error_set(error, -ENOTSUP, "threads cannot be read by BPF: %s", passes->result.detail);
+		return error_set(error, -ENOTSUP, "threads cannot be read by BPF: %s%s%s",
+				 passes->result.detail, passes->result.remedy != NULL ? "; " : "",
+				 passes->result.remedy != NULL ? passes->result.remedy : "");
 	if (options->saved_taskstats != NULL) {
 		result = taskstats_open_saved(options->saved_taskstats, &capture->taskstats, error);
 		if (result < 0)
@@ -489,7 +492,7 @@ static void give_up_passes(struct capture *capture)
 
 	passes_close(&capture->passes);
 	capture->passes.result = feature_off(
-		(enum reason)root_reason(failure),
+		(enum reason)reason_of_errno(failure),
 		arena_format(&capture->arena, "a pass failed: %s; threads are read from procfs since then",
 			     strerror(-failure)),
 		NULL);
@@ -631,11 +634,15 @@ int capture_switch_latency(struct capture *capture, bool on)
 	return latency_watch_switch(capture->latency, on);
 }
 
-const char *capture_latency_refusal(const struct capture *capture)
+const char *capture_latency_refusal(struct capture *capture)
 {
-	const char *detail = capture->latency_result.detail;
+	const struct feature_result *result = &capture->latency_result;
 
-	return detail != NULL ? detail : "the kernel does not allow it";
+	if (result->detail == NULL)
+		return "the kernel does not allow it";
+	return result->remedy != NULL
+		       ? arena_format(&capture->arena, "%s; %s", result->detail, result->remedy)
+		       : result->detail;
 }
 
 void capture_return_latency(struct capture *capture, const struct snapshot *snapshot)

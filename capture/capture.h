@@ -147,7 +147,7 @@ void capture_load_latency(struct capture *capture);
 int capture_switch_latency(struct capture *capture, bool on);
 
 /* Why it cannot be measured, in words that the capture owns. */
-const char *capture_latency_refusal(const struct capture *capture);
+const char *capture_latency_refusal(struct capture *capture);
 
 /* Gives back what a round's snapshot that nobody has looked at says of waits: the next round has it too. */
 void capture_return_latency(struct capture *capture, const struct snapshot *snapshot);

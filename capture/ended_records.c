@@ -547,8 +547,7 @@ static enum reason reason_of(const struct reading *reading, size_t index)
 	const enum taskstats_member member = ended_sources[index].member;
 
 	if (source == SOURCE_DELAYS && checks->task_delayacct != TASK_DELAYACCT_ON)
-		return checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF ? REASON_NOT_IN_KERNEL
-									   : REASON_SWITCHED_OFF;
+		return feature_delays_reason(checks);
 	if (source == SOURCE_IO && io->state == FEATURE_STATE_OFF)
 		return io->reason;
 	if (member == TASKSTATS_MEMBER_NONE)

@@ -107,12 +107,7 @@ struct ended_watch *ended_watch_open(const struct roots *roots, const uint32_t *
 
 	/* ids of the kernel have to be those of the proc root */
 	if (!roots->initial_pid_namespace) {
-		*ret_result = feature_off(
-			REASON_OTHER_NAMESPACE,
-			roots->is_procfs
-				? "needs the initial pid namespace; run ctop outside of the container"
-				: "the proc root is a saved tree",
-			NULL);
+		*ret_result = feature_of_other_pids(roots, arena);
 		return NULL;
 	}
 	if (ret_result->state != FEATURE_STATE_OFF)
@@ -284,8 +279,7 @@ static enum reason reason_of(const struct feature_checks *checks, enum source so
 		return REASON_NOT_PERMITTED;
 	if (source != SOURCE_DELAYS || checks->task_delayacct == TASK_DELAYACCT_ON)
 		return REASON_READ;
-	return checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF ? REASON_NOT_IN_KERNEL
-								   : REASON_SWITCHED_OFF;
+	return feature_delays_reason(checks);
 }
 
 static void set_reasons(struct reading *reading)

@@ -118,9 +118,9 @@ static void explain_delays(struct round *round)
 		return;
 	if (by_pass && snapshot->default_reason[SOURCE_DELAYS] == REASON_NOT_READ)
 		return;
-	if (state == TASK_DELAYACCT_CONFIG_OFF) {
+	if (!feature_knows_delays(&capture->checks)) {
 		/* a query that failed has made a column, which says of the others that they were read */
-		round_set_source(snapshot, SOURCE_DELAYS, REASON_NOT_IN_KERNEL);
+		round_set_source(snapshot, SOURCE_DELAYS, feature_delays_reason(&capture->checks));
 		return;
 	}
 	first = state == TASK_DELAYACCT_ON && !by_pass ? first_counted_tick(round) : UINT64_MAX;
@@ -169,7 +169,7 @@ static void explain_metrics(struct round *round)
 	const struct taskstats_layout *layout = capture->taskstats != NULL
 							? taskstats_layout(capture->taskstats)
 							: NULL;
-	bool without_delays = capture->checks.task_delayacct == TASK_DELAYACCT_CONFIG_OFF;
+	const bool without_delays = !feature_knows_delays(&capture->checks);
 
 	for (size_t i = 0; i < METRIC_COUNT; i++) {
 		enum source source = capture->metric_source[i];
@@ -185,7 +185,10 @@ static void explain_metrics(struct round *round)
 			missing = snapshot->provenance.tallies[source].read != 0 &&
 				  !metric_set_has(&capture->seen, (enum metric)i);
 		if (missing && snapshot->metric_reason[i] == REASON_READ)
-			snapshot->metric_reason[i] = REASON_NOT_IN_KERNEL;
+			snapshot->metric_reason[i] =
+				(reason_id)(metrics[i].family == METRIC_FAMILY_CPU_DELAY && without_delays
+						    ? feature_delays_reason(&capture->checks)
+						    : REASON_NOT_IN_KERNEL);
 	}
 	if (capture->checks.results[FEATURE_IRQ_DELAY].reason == REASON_READ)
 		return;

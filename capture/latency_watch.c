@@ -13,6 +13,7 @@
 #include "base/release.h"
 #include "capture/bpf/bpf_latency.h"
 #include "capture/host/cgroup.h"
+#include "capture/host/feature.h"
 #include "capture/procfs/text_scan.h"
 
 _Static_assert((int)LATENCY_RECORD_BUCKETS == (int)LATENCY_BUCKETS, "the buckets are the same");
@@ -41,8 +42,8 @@ struct latency_watch *latency_watch_open(const struct roots *roots, const uint32
 	struct latency_watch *watch;
 	struct utsname kernel;
 
-	*ret_result = feature_off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace", NULL);
 	/* ids are those of the initial one */
+	*ret_result = feature_of_other_pids(roots, arena);
 	if (!roots->initial_pid_namespace)
 		return NULL;
 	if (uname(&kernel) == 0 && !latency_watch_suits(&kernel)) {

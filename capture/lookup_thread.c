@@ -42,7 +42,7 @@ static reason_id read_file(int proc, const char *path, size_t limit, struct buff
 	}
 	if (result == -EFBIG)
 		result = 0;
-	return (reason_id)(result == -ENOENT ? REASON_ENDED : root_reason(result));
+	return (reason_id)(result == -ENOENT ? REASON_ENDED : reason_of_errno(result));
 }
 
 /* Reads stat of the task that is meant, and not of another one that has its number since. */

@@ -122,10 +122,9 @@ static uint32_t usual_parts(struct capture *capture)
 }
 
 /* Records carry ids of the initial pid namespace, and the ids of this procfs must be those. */
-static bool is_readable(const struct roots *roots, struct feature_result *ret_result)
+static bool is_readable(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
 {
-	*ret_result = feature_off(REASON_OTHER_NAMESPACE, "only with the procfs of the initial pid namespace",
-				  NULL);
+	*ret_result = feature_of_other_pids(roots, arena);
 	return roots->initial_pid_namespace;
 }
 
@@ -163,7 +162,7 @@ void passes_check(const struct roots *roots, struct arena *arena, struct feature
 	struct bpf_pass pass;
 	size_t met;
 
-	if (!is_readable(roots, ret_result))
+	if (!is_readable(roots, arena, ret_result))
 		return;
 	tasks = bpf_tasks_open(NULL, 0, count_all_threads(roots, &text), 0, arena, ret_result);
 	starts.present = host_count_starts(roots, &text, &starts.value);
@@ -181,7 +180,7 @@ void passes_open(struct capture *capture)
 {
 	struct task_passes *passes = &capture->passes;
 
-	if (is_readable(&capture->roots, &passes->result))
+	if (is_readable(&capture->roots, &passes->arena, &passes->result))
 		passes->tasks = bpf_tasks_open(capture->scope, capture->scope_count, count_threads(capture),
 					       usual_parts(capture), &passes->arena, &passes->result);
 	/* programs see what ptrace(2) would refuse us */
@@ -846,7 +845,7 @@ static uint32_t wanted_parts(const struct round *round)
 			   (passes->saw_delays && !passes->kept_delays);
 	uint32_t parts = 0;
 
-	if (checks->task_delayacct != TASK_DELAYACCT_CONFIG_OFF &&
+	if (feature_knows_delays(checks) &&
 	    ((round->shown & source_bit(SOURCE_TASKSTATS)) != 0 ||
 	     ((round->asked & source_bit(SOURCE_DELAYS)) != 0 && delays_move)))
 		parts |= TASK_PART_DELAYS;

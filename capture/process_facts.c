@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -57,6 +58,7 @@ static bool has_threaded_child(int directory, struct buffer *text)
 static bool examine_cgroup(struct round *round, const char *path, size_t length)
 {
 	struct capture *capture = round->capture;
+	struct stat status;
 	int directory;
 	bool threaded;
 
@@ -66,7 +68,7 @@ static bool examine_cgroup(struct round *round, const char *path, size_t length)
 	directory = cgroup_open(&capture->roots, path, length, O_PATH | O_DIRECTORY);
 	if (directory < 0)
 		return directory != -ENOENT;
-	if (faccessat(directory, "cgroup.type", F_OK, 0) == 0)
+	if (fstatat(directory, "cgroup.type", &status, 0) == 0)
 		threaded = is_threaded(directory, "cgroup.type", &capture->text);
 	else
 		threaded = has_threaded_child(directory, &capture->text);

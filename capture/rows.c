@@ -55,7 +55,7 @@ uint8_t round_measured_flags(const struct feature_checks *checks)
 {
 	unsigned int flags = THREAD_TASKSTATS_MEASURED;
 
-	if (checks->task_delayacct != TASK_DELAYACCT_CONFIG_OFF)
+	if (feature_knows_delays(checks))
 		flags |= THREAD_CPU_DELAY_ACTIVE;
 	if (checks->task_delayacct == TASK_DELAYACCT_ON)
 		flags |= THREAD_DELAY_BLOCK_ACTIVE;

@@ -348,7 +348,7 @@ static void read_affinity(struct round *round, size_t row, int tasks)
 	if (id != 0)
 		thread_reading_set(reading, METRIC_CPU_AFFINITY, id);
 	else if (!read_file(round, row, tasks, SOURCE_STATUS)) {
-		round_apply_failure(round, row, SOURCE_AFFINITY, root_reason(result));
+		round_apply_failure(round, row, SOURCE_AFFINITY, reason_of_errno(result));
 		return;
 	}
 	round_apply(round, row, SOURCE_AFFINITY);
@@ -535,7 +535,7 @@ static void take_failure(struct round *round, size_t row, int error)
 {
 	for (size_t i = 0; i < SOURCE_COUNT; i++) {
 		if (source_is_of((enum source)i, SOURCE_TASKSTATS))
-			round_apply_failure(round, row, (enum source)i, root_reason(error));
+			round_apply_failure(round, row, (enum source)i, reason_of_errno(error));
 	}
 	round->snapshot->thread_flags[row] &= kept_flags;
 	round->states[row].flags |= ROW_MOVED | ROW_SUSPECT;

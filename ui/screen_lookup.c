@@ -5,9 +5,12 @@
  */
 #include "screen.h"
 
+#include <linux/capability.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/remedy.h"
 #include "base/string_pool.h"
 #include "base/unicode.h"
 #include "table/column_list.h"
@@ -119,6 +122,17 @@ static void append_frames(const char *text, struct buffer *lines)
 	}
 }
 
+/* Appends how to get these capabilities: " (run as root)". */
+static void append_remedy(uint64_t capabilities, struct buffer *lines)
+{
+	struct arena arena = {0};
+	const char *remedy = getuid() == 0 ? remedy_for_rights(&arena, capabilities, false) : "run as root";
+
+	if (remedy != NULL)
+		buffer_append_format(lines, " (%s)", remedy);
+	arena_release(&arena);
+}
+
 static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 {
 	const char *text = entry->text;
@@ -126,7 +140,9 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 	if (text == NULL && entry->answered && entry->reason == REASON_NOT_PERMITTED) {
 		/* proc_pid_wchan() of fs/proc/base.c asks ptrace_may_access() */
 		buffer_append_text(lines, "Cannot read where in the kernel it sleeps: threads of other "
-					  "users need CAP_SYS_PTRACE (run as root).\n");
+					  "users need CAP_SYS_PTRACE");
+		append_remedy(REMEDY_BIT(CAP_SYS_PTRACE), lines);
+		buffer_append_text(lines, ".\n");
 		return;
 	}
 	if (text == NULL) {
@@ -141,11 +157,13 @@ static void append_sleep(const struct lookup_entry *entry, struct buffer *lines)
 	buffer_append_text(lines, "In the kernel it sleeps in ");
 	buffer_append(lines, text, strcspn(text, "\n"));
 	buffer_append_char(lines, '\n');
-	if (entry->detail_reason == REASON_NOT_PERMITTED)
-		buffer_append_text(lines,
-				   "  the call chain needs CAP_SYS_ADMIN and CAP_SYS_PTRACE (run as root)\n");
-	else if (entry->detail_reason != REASON_READ)
+	if (entry->detail_reason == REASON_NOT_PERMITTED) {
+		buffer_append_text(lines, "  the call chain needs CAP_SYS_ADMIN and CAP_SYS_PTRACE");
+		append_remedy(REMEDY_BIT(CAP_SYS_ADMIN) | REMEDY_BIT(CAP_SYS_PTRACE), lines);
+		buffer_append_char(lines, '\n');
+	} else if (entry->detail_reason != REASON_READ) {
 		buffer_append_format(lines, "  call chain: %s\n", reason_words(entry->detail_reason));
+	}
 	append_frames(text, lines);
 }
 

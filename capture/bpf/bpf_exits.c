@@ -83,7 +83,7 @@ struct bpf_exits *bpf_exits_open(const uint32_t *scope, size_t scope_count, stru
 {
 	struct bpf_exits *exits;
 
-	*ret_result = bpf_check();
+	*ret_result = bpf_check(arena);
 	if (ret_result->state != FEATURE_STATE_ON)
 		return NULL;
 	exits = memory_allocate_zero(1, sizeof(*exits));

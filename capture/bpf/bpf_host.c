@@ -3,35 +3,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/remedy.h"
 #include "base/rights.h"
 #include "capture/bpf/task_record.h"
 
 enum {
-	SMALL_FILE = 4096,
-	WORD = 32, /* bits of a word of capabilities */
+	SMALL_FILE = 4096
 };
 
 #define INITIAL_TIME_NAMESPACE 0xeffffffaU /* PROC_TIME_INIT_INO of include/linux/proc_ns.h */
 
 static const char types_path[] = "/sys/kernel/btf/vmlinux";
-
-bool bpf_has_capability(int capability)
-{
-	struct rights rights;
-
-	return rights_read(&rights) == 0 &&
-	       (rights.sets[capability / WORD].effective >> capability % WORD & 1) != 0;
-}
 
 /* The initial user namespace maps all ids to themselves: user_namespaces(7). */
 static bool in_initial_user_namespace(void)
@@ -67,12 +61,39 @@ static bool lends_rights(void)
 	return getauxval(AT_SECURE) != 0 && getuid() != 0;
 }
 
-struct feature_result bpf_check(void)
+/*
+ * Whether libbpf gets at the kernel's types. It looks for them by faccessat(3) (btf__load_vmlinux_btf()),
+ * which sandboxes may refuse that are older than faccessat2(2).
+ */
+static struct feature_result check_types(struct arena *arena)
 {
-	if (access(types_path, R_OK) != 0)
-		return feature_off(
-			REASON_NOT_IN_KERNEL,
-			"no /sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF), or /sys is not mounted", NULL);
+	struct statfs status;
+	const int found = faccessat(AT_FDCWD, types_path, R_OK, AT_EACCESS) == 0 ? 0 : -errno;
+
+	if (found == 0)
+		return feature_on();
+	if (found == -ENOENT && statfs("/sys", &status) == 0 && status.f_type == SYSFS_MAGIC)
+		return feature_off(REASON_NOT_IN_KERNEL, "no /sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)",
+				   NULL);
+	if (found == -ENOENT)
+		return feature_off(REASON_UNREADABLE, "no sysfs is mounted on /sys",
+				   "mount -t sysfs sysfs /sys");
+	if (found == -EPERM)
+		return feature_off(REASON_NOT_PERMITTED,
+				   "a sandbox (seccomp) refuses faccessat2(2), by which libbpf looks for "
+				   "the kernel's types",
+				   "a container runtime and libseccomp that know this call, or "
+				   "--security-opt seccomp=unconfined");
+	return BPF_OFF(arena, reason_of_errno(found), "/sys/kernel/btf/vmlinux: %s", strerror(-found));
+}
+
+struct feature_result bpf_check(struct arena *arena)
+{
+	static const uint64_t needed = REMEDY_BIT(CAP_BPF) | REMEDY_BIT(CAP_PERFMON);
+	const struct feature_result types = check_types(arena);
+
+	if (types.state != FEATURE_STATE_ON)
+		return types;
 	if (!in_initial_user_namespace())
 		return feature_off(REASON_NOT_PERMITTED,
 				   "needs the initial user namespace; run ctop outside of the container",
@@ -85,15 +106,11 @@ struct feature_result bpf_check(void)
 		return feature_off(
 			REASON_NOT_PERMITTED,
 			"not with rights that the program has and its user lacks (file capabilities or the "
-			"like): they would show every user the memory addresses and I/O of all; run "
-			"ctop as root",
-			NULL);
-	if (!bpf_has_capability(CAP_BPF) || !bpf_has_capability(CAP_PERFMON))
-		return feature_off(
-			REASON_NOT_PERMITTED,
-			"needs CAP_BPF and CAP_PERFMON; run ctop as root, since file capabilities (setcap) "
-			"are not enough",
-			NULL);
+			"like): they would show every user the memory addresses and I/O of all",
+			"run ctop as root");
+	if ((rights_effective() & needed) != needed)
+		return feature_off(REASON_NOT_PERMITTED, "needs CAP_BPF and CAP_PERFMON",
+				   remedy_for_rights(arena, needed, false));
 	return feature_on();
 }
 

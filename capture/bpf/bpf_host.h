@@ -24,15 +24,12 @@ enum {
  * Whether the calling thread may load programs: the kernel tells its types (BTF), and CAP_BPF and CAP_PERFMON
  * are effective (capabilities(7)) in the initial user and time namespaces. Where the program has rights that
  * its user has not, no program is loaded, because an iterator over tasks shows everybody what only
- * CAP_SYS_PTRACE should. On, or off with the reason; its texts are static.
+ * CAP_SYS_PTRACE should. On, or off with the reason; `arena` owns its texts.
  */
-struct feature_result bpf_check(void);
+struct feature_result bpf_check(struct arena *arena);
 
 /* Off for a reason, with words (a format and its arguments) that the arena owns. */
 #define BPF_OFF(arena, reason, ...) feature_off(reason, arena_format(arena, __VA_ARGS__), NULL)
-
-/* Whether a capability of linux/capability.h is effective for the calling thread. */
-bool bpf_has_capability(int capability);
 
 /* The hierarchy of cgroup v1 by which this host's containers may be told apart: OLD_HIERARCHY_…. */
 uint32_t bpf_find_old_hierarchy(void);

@@ -137,7 +137,7 @@ struct bpf_latency *bpf_latency_open(const uint32_t *scope, size_t scope_count, 
 {
 	struct bpf_latency *latency;
 
-	*ret_result = bpf_check();
+	*ret_result = bpf_check(arena);
 	if (ret_result->state != FEATURE_STATE_ON)
 		return NULL;
 	latency = memory_allocate_zero(1, sizeof(*latency));

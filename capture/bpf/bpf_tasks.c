@@ -255,7 +255,7 @@ struct bpf_tasks *bpf_tasks_open(const uint32_t *scope, size_t scope_count, size
 {
 	struct bpf_tasks *tasks;
 
-	*ret_result = bpf_check();
+	*ret_result = bpf_check(arena);
 	if (ret_result->state != FEATURE_STATE_ON)
 		return NULL;
 	tasks = memory_allocate_zero(1, sizeof(*tasks));

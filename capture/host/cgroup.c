@@ -26,7 +26,8 @@ struct walk {
 	struct snapshot *snapshot;
 	struct buffer controllers; /* cgroup.controllers of the hierarchy's visible root */
 	bool controllers_known;
-	struct buffer own_controllers; /* … of the cgroup at hand */
+	struct buffer kernel_controllers; /* PROC/cgroups */
+	struct buffer own_controllers;    /* … of the cgroup at hand */
 	struct buffer text;
 };
 
@@ -71,7 +72,8 @@ static bool parse_cpu_stat(struct walk *walk, struct cgroup_record *record, size
 	}
 	/* a cgroup without the controller is not throttled; where v2 has none at all, v1 may do it */
 	if (!has_throttling && walk->controllers_known && !text_has_word(text_of(&walk->controllers), "cpu"))
-		record->missing[CGROUP_FILE_CPU_THROTTLING] = REASON_NOT_IN_KERNEL;
+		record->missing[CGROUP_FILE_CPU_THROTTLING] = (reason_id)roots_controller_reason(
+			walk->roots, text_of(&walk->kernel_controllers), "cpu");
 	return walk->text.length != 0;
 }
 
@@ -212,6 +214,10 @@ static enum reason absence(const struct walk *walk, const struct cgroup_file_ent
 	if (entry->controller != NULL && !text_has_word(text_of(&walk->own_controllers), entry->controller) &&
 	    text_has_word(text_of(&walk->controllers), entry->controller))
 		return REASON_SWITCHED_OFF;
+	/* the root has no file of limits, whatever its controllers */
+	if (entry->controller != NULL && !text_has_word(text_of(&walk->controllers), entry->controller))
+		return roots_controller_reason(walk->roots, text_of(&walk->kernel_controllers),
+					       entry->controller);
 	return REASON_NOT_IN_KERNEL;
 }
 
@@ -230,7 +236,7 @@ static void read_files(struct walk *walk, int directory, struct cgroup_record *r
 		if (result == -ENOENT)
 			reason = absence(walk, &files[i]);
 		else if (result < 0)
-			reason = root_reason(result);
+			reason = reason_of_errno(result);
 		else if (!files[i].parse(walk, record, files[i].offset))
 			reason = REASON_BAD_VALUE;
 		record->missing[i] = (reason_id)reason;
@@ -387,10 +393,10 @@ static void read_record(struct walk *walk, struct cgroup_record *record)
 		close(directory);
 	} else {
 		/* one of v1, or removed, as the kernel's " (deleted)" at the end of the path tells */
-		set_missing(record, directory != -ENOENT ? root_reason(directory)
-				    : walk->controllers_known && walk->controllers.length == 0
-					    ? REASON_NOT_IN_KERNEL
-					    : REASON_UNREADABLE);
+		set_missing(record,
+			    directory == -ENOENT && walk->controllers_known && walk->controllers.length == 0
+				    ? REASON_SWITCHED_OFF
+				    : reason_of_errno(directory));
 	}
 }
 
@@ -407,6 +413,8 @@ void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_bud
 	walk.controllers_known = roots_read(roots, ROOT_CGROUP, "cgroup.controllers", &walk.controllers) >= 0;
 	if (!walk.controllers_known)
 		buffer_clear(&walk.controllers);
+	if (roots_read(roots, ROOT_PROC, "cgroups", &walk.kernel_controllers) < 0)
+		buffer_clear(&walk.kernel_controllers);
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		uint32_t path = snapshot->triples[snapshot->triple[i]].cgroup;
 		struct cgroup_record *record;
@@ -423,6 +431,7 @@ void cgroup_read_records(const struct roots *roots, cgroup_over_budget *over_bud
 	}
 	buffer_release(&walk.controllers);
 	buffer_release(&walk.own_controllers);
+	buffer_release(&walk.kernel_controllers);
 	buffer_release(&walk.text);
 	free(seen);
 }

@@ -10,8 +10,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/release.h"
+#include "base/remedy.h"
 #include "base/rights.h"
 #include "capture/procfs/text_scan.h"
 
@@ -85,6 +87,7 @@ enum kernel_option kernel_config_find(const char *text, size_t length, const cha
 /* Context of the checks. */
 struct checker {
 	struct feature_checks *checks;
+	struct arena *arena; /* that owns the texts of results */
 	const struct roots *roots;
 	struct buffer config; /* of the kernel, empty when it does not carry it */
 	struct buffer text;
@@ -100,9 +103,40 @@ static struct feature_result missing(const char *detail)
 	return feature_off(REASON_NOT_IN_KERNEL, detail, NULL);
 }
 
-static bool exists(const struct roots *roots, enum root_kind root, const char *path)
+/*
+ * Off, since looking for or reading `file` below a root gave a negative errno value: `absent` says what it
+ * means where the file is missing in the kernel. Else a mount hides it, or the call failed.
+ */
+static struct feature_result lacking(const struct checker *checker, enum root_kind root, int result,
+				     const char *file, const char *absent)
 {
-	return roots->descriptor[root] >= 0 && faccessat(roots->descriptor[root], path, F_OK, 0) == 0;
+	struct arena *arena = checker->arena;
+	const enum reason reason = roots_reason(checker->roots, root, result);
+
+	if (reason == REASON_NOT_IN_KERNEL)
+		return missing(absent);
+	if (result == -ENOENT && root == ROOT_PROC)
+		return feature_off(
+			reason,
+			arena_format(arena, "%s is mounted with %s, which hides %s",
+				     checker->roots->path[root], checker->roots->hides_files, file),
+			remedy_is_confined() ? NULL
+					     : "mount -t proc proc DIRECTORY, and --proc-root DIRECTORY");
+	if (result == -ENOENT)
+		return feature_off(reason, "no sysfs is mounted on /sys",
+				   remedy_is_confined() ? NULL : "mount -t sysfs sysfs /sys");
+	return feature_off(reason, arena_format(arena, "%s: %s", file, strerror(-result)), NULL);
+}
+
+static const char *lacking_rights(const struct checker *checker, uint64_t capabilities)
+{
+	return remedy_for_rights(checker->arena, capabilities, false);
+}
+
+/* A saved tree is of a host that others may reach. */
+static const char *switch_remedy(const struct checker *checker, const char *command)
+{
+	return checker->roots->is_procfs ? remedy_on_host(checker->arena, command) : command;
 }
 
 static enum kernel_option option_state(const struct checker *checker, const char *option)
@@ -150,7 +184,7 @@ static struct feature_result check_taskstats(struct checker *checker)
 				"container",
 				NULL);
 		return feature_off(REASON_NOT_PERMITTED, "needs CAP_NET_ADMIN",
-				   checker->checks->setcap_command);
+				   lacking_rights(checker, REMEDY_BIT(CAP_NET_ADMIN)));
 	default:
 		return feature_off(REASON_UNREADABLE, "the kernel did not answer the query", NULL);
 	}
@@ -170,14 +204,19 @@ static struct feature_result check_delays(struct checker *checker)
 {
 	struct feature_result result;
 
-	if (checker->checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF)
-		return missing("no kernel.task_delayacct (CONFIG_TASK_DELAY_ACCT)");
+	if (checker->checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF ||
+	    checker->checks->task_delayacct == TASK_DELAYACCT_UNKNOWN)
+		return lacking(checker, ROOT_PROC, checker->checks->delayacct_result, "kernel.task_delayacct",
+			       "no kernel.task_delayacct (CONFIG_TASK_DELAY_ACCT)");
 	if (checker->checks->task_delayacct == TASK_DELAYACCT_RUNTIME_OFF)
 		return feature_off(
 			REASON_SWITCHED_OFF,
-			"kernel.task_delayacct is 0; delays are counted for threads started after it is "
-			"1, or for all with delayacct on the kernel command line",
-			"sysctl kernel.task_delayacct=1");
+			remedy_is_confined()
+				? "kernel.task_delayacct is 0; delays are counted for threads started after "
+				  "it is 1"
+				: "kernel.task_delayacct is 0; delays are counted for threads started after "
+				  "it is 1, or for all with delayacct on the kernel command line",
+			switch_remedy(checker, "sysctl kernel.task_delayacct=1"));
 	result = check_messages(checker);
 	if (result.state == FEATURE_STATE_ON && checker->checks->delayacct_on_since_ns != 0)
 		result.detail = "threads that started before it was switched on have none";
@@ -186,8 +225,11 @@ static struct feature_result check_delays(struct checker *checker)
 
 static struct feature_result check_irq_delay(struct checker *checker)
 {
-	if (!exists(checker->roots, ROOT_PROC, "pressure/irq"))
-		return missing("no /proc/pressure/irq (CONFIG_IRQ_TIME_ACCOUNTING)");
+	const int found = roots_find(checker->roots, ROOT_PROC, "pressure/irq");
+
+	if (found < 0)
+		return lacking(checker, ROOT_PROC, found, "/proc/pressure/irq",
+			       "no /proc/pressure/irq (CONFIG_IRQ_TIME_ACCOUNTING)");
 	return check_delays(checker);
 }
 
@@ -200,58 +242,70 @@ static struct feature_result check_xacct(struct checker *checker)
 
 /*
  * Whether the kernel gives processes that file, looked up at our own or at the first process. To
- * list any process the kernel goes past the threads of all that come before.
+ * list any process the kernel goes past the threads of all that come before. Returns 0 or a negative errno.
  */
-static bool processes_have(const struct checker *checker, const char *file)
+static int find_of_processes(const struct checker *checker, const char *file)
 {
 	DIR *directory;
 	struct dirent *entry;
-	bool found = false;
+	int result = -ENOENT;
 
 	if (checker->roots->own_namespace) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "self/task/%d/%s", (int)getpid(), file);
-		return exists(checker->roots, ROOT_PROC, path);
+		return roots_find(checker->roots, ROOT_PROC, path);
 	}
 	directory = file_open_directory(checker->roots->descriptor[ROOT_PROC], ".");
 	if (directory == NULL)
-		return false;
-	while (!found && (entry = readdir(directory)) != NULL) {
+		return -errno;
+	while (result != 0 && (entry = readdir(directory)) != NULL) {
 		char path[64];
 		uint32_t pid;
 
 		if (!number_parse_u32(entry->d_name, strlen(entry->d_name), &pid))
 			continue;
 		snprintf(path, sizeof(path), "%u/task/%u/%s", pid, pid, file);
-		found = exists(checker->roots, ROOT_PROC, path);
+		result = roots_find(checker->roots, ROOT_PROC, path);
 	}
 	closedir(directory);
-	return found;
+	return result;
+}
+
+/* A feature that is a file of every process, which no mount option hides where it shows the process. */
+static struct feature_result check_file_of_processes(const struct checker *checker, const char *file,
+						     const char *absent)
+{
+	const int found = find_of_processes(checker, file);
+
+	if (found == 0)
+		return feature_on();
+	if (found == -ENOENT)
+		return missing(absent);
+	return lacking(checker, ROOT_PROC, found, file, absent);
 }
 
 static struct feature_result check_sched_info(struct checker *checker)
 {
-	return processes_have(checker, "schedstat") ? feature_on()
-						    : missing("no /proc/PID/schedstat (CONFIG_SCHED_INFO)");
+	return check_file_of_processes(checker, "schedstat", "no /proc/PID/schedstat (CONFIG_SCHED_INFO)");
 }
 
 static struct feature_result check_schedstats(struct checker *checker)
 {
-	struct text text = roots_read_text(checker->roots, ROOT_PROC, schedstats_path, &checker->text);
+	const int result = roots_read(checker->roots, ROOT_PROC, schedstats_path, &checker->text);
 
-	if (text.length == 0)
-		return missing("no kernel.sched_schedstats (CONFIG_SCHEDSTATS)");
-	if (text_equals(text, "0"))
+	if (result < 0)
+		return lacking(checker, ROOT_PROC, result, "kernel.sched_schedstats",
+			       "no kernel.sched_schedstats (CONFIG_SCHEDSTATS)");
+	if (text_equals(text_trim(text_of(&checker->text)), "0"))
 		return feature_off(REASON_SWITCHED_OFF, "kernel.sched_schedstats is 0",
-				   "sysctl kernel.sched_schedstats=1");
+				   switch_remedy(checker, "sysctl kernel.sched_schedstats=1"));
 	return feature_on();
 }
 
 static struct feature_result check_io_accounting(struct checker *checker)
 {
-	return processes_have(checker, "io") ? feature_on()
-					     : missing("no /proc/PID/io (CONFIG_TASK_IO_ACCOUNTING)");
+	return check_file_of_processes(checker, "io", "no /proc/PID/io (CONFIG_TASK_IO_ACCOUNTING)");
 }
 
 /* Access to other users' processes by a capability set that must be held as a whole. */
@@ -260,7 +314,7 @@ static struct feature_result check_access(const struct checker *checker, uint64_
 	if (!checker->roots->is_procfs)
 		return feature_on(); /* a saved tree is read by its file permissions */
 	if ((checker->checks->capabilities & needed) != needed)
-		return partial(REASON_NOT_PERMITTED, detail, checker->checks->setcap_command);
+		return partial(REASON_NOT_PERMITTED, detail, lacking_rights(checker, needed));
 	if (!checker->checks->initial_user_namespace)
 		return partial(REASON_NOT_PERMITTED, "only processes of our user namespace", NULL);
 	return feature_on();
@@ -282,47 +336,79 @@ static struct feature_result check_others_io(struct checker *checker)
 
 static struct feature_result check_pressure(struct checker *checker)
 {
-	static const char remedy[] = "psi=1 on the kernel command line";
+	const char *const remedy = remedy_at_boot(checker->arena, "psi=1");
 	enum kernel_option option;
-	int result = roots_read(checker->roots, ROOT_PROC, "pressure/cpu", &checker->text);
+	const int result = roots_read(checker->roots, ROOT_PROC, "pressure/cpu", &checker->text);
+	bool is_absent;
 
 	if (result == 0)
 		return feature_on();
 	option = option_state(checker, "CONFIG_PSI");
-	if (result == -EOPNOTSUPP || option == KERNEL_OPTION_ON)
+	is_absent = roots_reason(checker->roots, ROOT_PROC, result) == REASON_NOT_IN_KERNEL;
+	if (result == -EOPNOTSUPP || (is_absent && option == KERNEL_OPTION_ON))
 		return feature_off(REASON_SWITCHED_OFF, "pressure stall information is switched off at boot",
 				   remedy);
-	if (option == KERNEL_OPTION_OFF || !checker->roots->is_procfs)
-		return missing("no /proc/pressure (CONFIG_PSI)");
-	if (result == -ENOENT)
+	if (is_absent && option == KERNEL_OPTION_UNKNOWN && checker->roots->is_procfs)
 		return feature_off(REASON_NOT_IN_KERNEL,
 				   "no /proc/pressure (CONFIG_PSI, or switched off at boot)", remedy);
-	return feature_off(REASON_UNREADABLE, "/proc/pressure/cpu cannot be read", NULL);
+	return lacking(checker, ROOT_PROC, result, "/proc/pressure", "no /proc/pressure (CONFIG_PSI)");
+}
+
+/* How to get at the hierarchy, with the paths that the kernel tells of threads. */
+static const char *cgroup_mount_remedy(void)
+{
+	return remedy_is_confined()
+		       ? "start the container with --cgroupns=host -v /sys/fs/cgroup:/sys/fs/cgroup:ro"
+		       : "mount -t cgroup2 none DIRECTORY, and --cgroup-root DIRECTORY";
+}
+
+/* Names the controllers that a hierarchy lacks, and why the first of them is not there. */
+static struct feature_result lacks_controllers(const struct checker *checker, const char *const lacking[],
+					       size_t count)
+{
+	struct buffer names = {0}, kernel = {0};
+	struct feature_result result;
+
+	(void)roots_read(checker->roots, ROOT_PROC, "cgroups", &kernel);
+	for (size_t i = 0; i < count; i++)
+		buffer_append_format(&names, " %s", lacking[i]);
+	result = partial(roots_controller_reason(checker->roots, text_of(&kernel), lacking[0]),
+			 arena_format(checker->arena, "%s lacks%s (bound to cgroup v1, or disabled)",
+				      checker->roots->path[ROOT_CGROUP], names.data),
+			 remedy_at_boot(checker->arena, "systemd.unified_cgroup_hierarchy=1"));
+	buffer_release(&names);
+	buffer_release(&kernel);
+	return result;
 }
 
 static struct feature_result check_cgroup2(struct checker *checker)
 {
-	static const char remedy[] = "systemd.unified_cgroup_hierarchy=1 on the kernel command line";
-	struct arena *arena = &checker->checks->arena;
+	static const char *const needed[] = {"cpu", "memory", "pids"};
+	const char *lacks[ARRAY_COUNT(needed)];
+	size_t lacking_count = 0;
+	struct arena *arena = checker->arena;
 	const char *path = checker->roots->path[ROOT_CGROUP];
 	struct text controllers;
-	bool cpu, memory, pids;
 
 	if (checker->roots->cgroup_reason == REASON_OTHER_NAMESPACE)
 		return feature_off(REASON_OTHER_NAMESPACE, "name it with --cgroup-root", NULL);
-	if (checker->roots->cgroup_reason == REASON_NOT_IN_KERNEL)
-		return feature_off(REASON_NOT_IN_KERNEL, "no cgroup2 file system is mounted", remedy);
+	if (checker->roots->cgroup_reason == REASON_NOT_IN_KERNEL ||
+	    checker->roots->cgroup_reason == REASON_SWITCHED_OFF)
+		return feature_off(checker->roots->cgroup_reason, "no cgroup2 file system is mounted",
+				   remedy_is_confined() ? cgroup_mount_remedy()
+							: remedy_at_boot(arena, "systemd.unified_cgroup_"
+										"hierarchy=1"));
 	if (checker->roots->cgroup_reason != REASON_READ)
 		return feature_off(checker->roots->cgroup_reason,
 				   "where a cgroup2 file system is mounted it cannot be opened",
-				   "mount -t cgroup2 none DIRECTORY, and --cgroup-root DIRECTORY");
+				   cgroup_mount_remedy());
 	if (strncmp(checker->roots->cgroup_mount_root, "/..", 3) == 0)
 		return partial(REASON_OTHER_NAMESPACE,
 			       arena_format(arena,
 					    "%s was mounted outside of ctop's cgroup namespace: ctop cannot "
 					    "tell its own cgroups in it",
 					    path),
-			       "mount -t cgroup2 none DIRECTORY, and --cgroup-root DIRECTORY");
+			       cgroup_mount_remedy());
 	if (strcmp(checker->roots->cgroup_mount_root, "/") != 0)
 		return partial(REASON_OTHER_NAMESPACE,
 			       arena_format(arena, "%s shows only cgroups below %s", path,
@@ -332,22 +418,20 @@ static struct feature_result check_cgroup2(struct checker *checker)
 		return feature_off(REASON_UNREADABLE,
 				   arena_format(arena, "%s/cgroup.controllers cannot be read", path), NULL);
 	controllers = text_of(&checker->text);
-	cpu = text_has_word(controllers, "cpu");
-	memory = text_has_word(controllers, "memory");
-	pids = text_has_word(controllers, "pids");
-	if (!cpu || !memory || !pids)
-		return partial(REASON_NOT_IN_KERNEL,
-			       arena_format(arena, "%s lacks%s%s%s (bound to cgroup v1, or disabled)", path,
-					    cpu ? "" : " cpu", memory ? "" : " memory", pids ? "" : " pids"),
-			       remedy);
-	return feature_on();
+	for (size_t i = 0; i < ARRAY_COUNT(needed); i++) {
+		if (!text_has_word(controllers, needed[i]))
+			lacks[lacking_count++] = needed[i];
+	}
+	return lacking_count != 0 ? lacks_controllers(checker, lacks, lacking_count) : feature_on();
 }
 
 static struct feature_result check_sched_ext(struct checker *checker)
 {
-	return exists(checker->roots, ROOT_SYS, "kernel/sched_ext")
-		       ? feature_on()
-		       : missing("no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)");
+	const int found = roots_find(checker->roots, ROOT_SYS, "kernel/sched_ext");
+
+	return found == 0 ? feature_on()
+			  : lacking(checker, ROOT_SYS, found, "/sys/kernel/sched_ext",
+				    "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)");
 }
 
 static struct feature_result check_pid_namespace(struct checker *checker)
@@ -362,17 +446,24 @@ static struct feature_result check_pid_namespace(struct checker *checker)
 
 static struct feature_result check_all_processes(struct checker *checker)
 {
+	int found;
+
 	if (!checker->roots->is_procfs)
 		return feature_on();
-	/* process 1 is there in every pid namespace: only hidepid= of proc(5) keeps it from us */
-	if (roots_read(checker->roots, ROOT_PROC, "1/stat", &checker->text) < 0)
+	/* process 1 is there in every pid namespace */
+	found = roots_read(checker->roots, ROOT_PROC, "1/stat", &checker->text);
+	if (found < 0 && checker->roots->hides_processes != NULL)
 		return partial(REASON_NOT_PERMITTED,
-			       "procfs is mounted with hidepid=", checker->checks->setcap_command);
+			       arena_format(checker->arena, "%s is mounted with %s",
+					    checker->roots->path[ROOT_PROC], checker->roots->hides_processes),
+			       lacking_rights(checker, REMEDY_BIT(CAP_SYS_PTRACE)));
+	if (found < 0)
+		return partial(reason_of_errno(found),
+			       arena_format(checker->arena, "process 1: %s", strerror(-found)),
+			       lacking_rights(checker, REMEDY_BIT(CAP_SYS_PTRACE)));
 	if (checker->roots->own_namespace && !checker->roots->initial_pid_namespace)
-		return partial(
-			REASON_OTHER_NAMESPACE,
-			"only the processes of this container; share the host's pid namespace to see all",
-			NULL);
+		return partial(REASON_OTHER_NAMESPACE, "only the processes of this container",
+			       remedy_for_rights(checker->arena, 0, true));
 	return feature_on();
 }
 
@@ -395,9 +486,9 @@ static struct feature_result check_process_memory(struct checker *checker)
 		return feature_off(
 			REASON_NOT_PERMITTED,
 			"needs CAP_SYS_PTRACE; kernel.yama.ptrace_scope=0 would allow your own processes",
-			checker->checks->setcap_command);
+			lacking_rights(checker, REMEDY_BIT(CAP_SYS_PTRACE)));
 	return partial(REASON_NOT_PERMITTED, "only our own processes; needs CAP_SYS_PTRACE",
-		       checker->checks->setcap_command);
+		       lacking_rights(checker, REMEDY_BIT(CAP_SYS_PTRACE)));
 }
 
 /* Whoever loads what measures it knows. */
@@ -434,6 +525,17 @@ static const char *duplicate(struct arena *arena, const char *text)
 	return text != NULL ? arena_duplicate(arena, text, strlen(text)) : NULL;
 }
 
+struct feature_result feature_of_other_pids(const struct roots *roots, struct arena *arena)
+{
+	if (!roots->is_procfs)
+		return feature_off(REASON_OTHER_NAMESPACE, "the proc root is a saved tree", NULL);
+	if (!roots->own_namespace)
+		return feature_off(REASON_OTHER_NAMESPACE, "needs the procfs of the initial pid namespace",
+				   NULL);
+	return feature_off(REASON_OTHER_NAMESPACE, "needs the initial pid namespace",
+			   remedy_for_rights(arena, REMEDY_BIT(CAP_BPF) | REMEDY_BIT(CAP_PERFMON), true));
+}
+
 struct feature_result feature_copy(struct arena *arena, const struct feature_result *result)
 {
 	return (struct feature_result){result->state, result->reason, duplicate(arena, result->detail),
@@ -455,41 +557,6 @@ static bool in_initial_user_namespace(const struct roots *roots, struct buffer *
 	return true;
 }
 
-/* The path as one word of a shell. */
-static const char *quote(struct arena *arena, const char *path)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
-	struct buffer buffer = {0};
-	char *copy;
-
-	if (path[strspn(path, plain)] == '\0')
-		return path;
-	buffer_append_char(&buffer, '\'');
-	for (const char *next = path; *next != '\0'; next++) {
-		if (*next == '\'')
-			buffer_append_text(&buffer, "'\\''");
-		else
-			buffer_append_char(&buffer, *next);
-	}
-	buffer_append_char(&buffer, '\'');
-	copy = arena_duplicate(arena, buffer.data, buffer.length);
-	buffer_release(&buffer);
-	return copy;
-}
-
-static const char *setcap_command(struct arena *arena)
-{
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (length <= 0)
-		strcpy(path, "ctop");
-	else
-		path[length] = '\0';
-	return arena_format(arena, "setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep %s",
-			    quote(arena, path));
-}
-
 /*
  * Before Linux 5.14 there is no switch: delays are counted from the start of the host unless `nodelayacct`
  * stands on the command line, by a kernel that has the functions for it (kernel/delayacct.c).
@@ -506,16 +573,21 @@ static bool counts_delays_without_switch(const struct roots *roots, struct buffe
 static void read_task_delayacct(struct feature_checks *checks, const struct roots *roots, bool first,
 				struct buffer *buffer)
 {
-	struct text text = roots_read_text(roots, ROOT_PROC, delayacct_path, buffer);
+	const int result = roots_read(roots, ROOT_PROC, delayacct_path, buffer);
+	const struct text text = result == 0 ? text_trim(text_of(buffer)) : (struct text){"", 0};
 	uint64_t after = clock_ns(CLOCK_BOOTTIME); /* a thread that starts from now on is counted */
 
-	if (text.length == 0 && first)
-		checks->task_delayacct = counts_delays_without_switch(roots, buffer)
-						 ? TASK_DELAYACCT_ON
-						 : TASK_DELAYACCT_CONFIG_OFF;
-	else if (text.length != 0)
+	if (text.length != 0) {
 		checks->task_delayacct = text_equals(text, "1") ? TASK_DELAYACCT_ON
 								: TASK_DELAYACCT_RUNTIME_OFF;
+	} else if (first) {
+		checks->delayacct_result = result;
+		checks->task_delayacct = roots_reason(roots, ROOT_PROC, result) == REASON_NOT_IN_KERNEL
+						 ? TASK_DELAYACCT_CONFIG_OFF
+						 : TASK_DELAYACCT_UNKNOWN;
+		if (counts_delays_without_switch(roots, buffer))
+			checks->task_delayacct = TASK_DELAYACCT_ON;
+	}
 	if (checks->task_delayacct != TASK_DELAYACCT_ON)
 		checks->delayacct_on_since_ns = UINT64_MAX;
 	else if (first && (text.length == 0 ||
@@ -528,7 +600,7 @@ static void read_task_delayacct(struct feature_checks *checks, const struct root
 void feature_check_all(struct feature_checks *checks, const struct roots *roots, int taskstats_result,
 		       const struct feature_result *passes)
 {
-	struct checker checker = {.checks = checks, .roots = roots};
+	struct checker checker = {.checks = checks, .arena = &checks->arena, .roots = roots};
 
 	feature_release(checks);
 	if (kernel_config_read(roots, &checker.config) < 0)
@@ -538,7 +610,6 @@ void feature_check_all(struct feature_checks *checks, const struct roots *roots,
 		checks->passes = *passes;
 	checks->capabilities = rights_effective();
 	checks->initial_user_namespace = in_initial_user_namespace(roots, &checker.text);
-	checks->setcap_command = setcap_command(&checks->arena);
 	checks->task_xacct = option_state(&checker, "CONFIG_TASK_XACCT");
 	read_task_delayacct(checks, roots, true, &checker.text);
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
@@ -551,8 +622,9 @@ void feature_recheck_switches(struct feature_checks *checks, const struct roots 
 {
 	static const enum feature switched[] = {FEATURE_DELAYS, FEATURE_IRQ_DELAY, FEATURE_SCHEDSTATS,
 						FEATURE_PROCESS_MEMORY};
-	struct checker checker = {.checks = checks, .roots = roots};
+	struct checker checker = {.checks = checks, .arena = &checks->switched_arena, .roots = roots};
 
+	arena_release(&checks->switched_arena);
 	read_task_delayacct(checks, roots, false, &checker.text);
 	for (size_t i = 0; i < sizeof(switched) / sizeof(switched[0]); i++)
 		checks->results[switched[i]] = feature_functions[switched[i]](&checker);
@@ -562,5 +634,6 @@ void feature_recheck_switches(struct feature_checks *checks, const struct roots 
 void feature_release(struct feature_checks *checks)
 {
 	arena_release(&checks->arena);
+	arena_release(&checks->switched_arena);
 	*checks = (struct feature_checks){0};
 }

@@ -31,16 +31,18 @@ enum task_delayacct {
 	TASK_DELAYACCT_CONFIG_OFF,
 	TASK_DELAYACCT_RUNTIME_OFF,
 	TASK_DELAYACCT_ON,
+	TASK_DELAYACCT_UNKNOWN, /* the switch cannot be read, which is no lack of the kernel */
 };
 
 /* Findings about the host and the privilege; feature_check_all() fills a zeroed struct. */
 struct feature_checks {
-	struct feature_result results[FEATURE_COUNT]; /* texts are static or owned by `arena` */
-	struct arena arena;
-	int taskstats_result;         /* as given to feature_check_all(), like the next */
-	struct feature_result passes; /* whether threads are read by BPF */
+	struct feature_result results[FEATURE_COUNT]; /* texts are static or owned by the arenas */
+	struct arena arena, switched_arena; /* the latter: texts of the newest feature_recheck_switches() */
+	int taskstats_result;               /* as given to feature_check_all(), like the next */
+	struct feature_result passes;       /* whether threads are read by BPF */
 
 	enum task_delayacct task_delayacct; /* kernel.task_delayacct, as last read */
+	int delayacct_result;               /* why it could not be read at first, a negative errno */
 	/*
 	 * When a delay of zero is real: the switch reads 1 and the thread started after this moment, since
 	 * when every check found it on. CLOCK_BOOTTIME ns; 0 from the start of the host (`delayacct` on the
@@ -51,8 +53,23 @@ struct feature_checks {
 	uint64_t capabilities;         /* the effective ones of the thread that checked, one bit each
 					  (linux/capability.h) */
 	bool initial_user_namespace;
-	const char *setcap_command; /* remedy for everything that lacks a capability */
 };
+
+/* Whether the kernel is known to count delays, or to do so once it is switched on. */
+static inline bool feature_knows_delays(const struct feature_checks *checks)
+{
+	return checks->task_delayacct == TASK_DELAYACCT_RUNTIME_OFF ||
+	       checks->task_delayacct == TASK_DELAYACCT_ON;
+}
+
+/* Why there are no delays where they are not counted. */
+static inline enum reason feature_delays_reason(const struct feature_checks *checks)
+{
+	if (checks->task_delayacct == TASK_DELAYACCT_UNKNOWN)
+		return checks->results[FEATURE_DELAYS].reason;
+	return checks->task_delayacct == TASK_DELAYACCT_CONFIG_OFF ? REASON_NOT_IN_KERNEL
+								   : REASON_SWITCHED_OFF;
+}
 
 /*
  * Checks every feature; writes nothing anywhere and asks nothing of other processes. `taskstats_result` is
@@ -71,6 +88,12 @@ void feature_check_all(struct feature_checks *checks, const struct roots *roots,
 void feature_recheck_switches(struct feature_checks *checks, const struct roots *roots);
 
 void feature_release(struct feature_checks *checks);
+
+/*
+ * Off, because BPF tells ids of the initial pid namespace and the procfs has those of another one, or of a
+ * saved tree. `arena` owns the remedy.
+ */
+struct feature_result feature_of_other_pids(const struct roots *roots, struct arena *arena);
 
 /* A result with texts that `arena` owns. */
 struct feature_result feature_copy(struct arena *arena, const struct feature_result *result);

@@ -227,6 +227,7 @@ static void read_kernel(struct host_reader *reader, struct host *host)
 void host_tell_switches(const struct feature_checks *checks, struct host *host)
 {
 	static const char *const delayacct_names[] = {
+		[TASK_DELAYACCT_UNKNOWN] = "config_off", /* the format has no word for it */
 		[TASK_DELAYACCT_CONFIG_OFF] = "config_off",
 		[TASK_DELAYACCT_RUNTIME_OFF] = "runtime_off",
 		[TASK_DELAYACCT_ON] = "on",
@@ -493,7 +494,7 @@ void pressure_read(const struct roots *roots, enum reason unavailable, struct sn
 			snprintf(path, sizeof(path), "pressure/%s", pressure_resource_names[i]);
 			result = roots_read(roots, ROOT_PROC, path, &buffer);
 			if (result < 0)
-				reason = root_reason(result);
+				reason = roots_reason(roots, ROOT_PROC, result);
 			else if (!pressure_parse(buffer.data, buffer.length, some, full))
 				reason = REASON_BAD_VALUE;
 		}
@@ -517,12 +518,11 @@ void sched_ext_read(const struct roots *roots, struct snapshot *snapshot)
 	struct sched_ext *sched_ext = &snapshot->sched_ext;
 	struct buffer buffer = {0};
 	struct text state;
+	int found;
 
 	*sched_ext = (struct sched_ext){0};
-	if (roots->descriptor[ROOT_SYS] < 0)
-		return;
-	if (faccessat(roots->descriptor[ROOT_SYS], "kernel/sched_ext/.", F_OK, 0) < 0 &&
-	    (errno == ENOENT || errno == ENOTDIR))
+	found = roots_find(roots, ROOT_SYS, "kernel/sched_ext/.");
+	if (found == -ENOENT || found == -ENOTDIR)
 		return;
 	sched_ext->present = true;
 	state = roots_read_text(roots, ROOT_SYS, "kernel/sched_ext/state", &buffer);

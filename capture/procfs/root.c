@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -95,7 +98,7 @@ static void append_unescaped(struct buffer *buffer, struct text field)
 
 /* What counts of a mountinfo line. */
 struct mount {
-	struct text root, point, type, options;
+	struct text device, root, point, type, options;
 };
 
 /*
@@ -106,11 +109,9 @@ static bool split_mount(struct text line, struct mount *ret_mount)
 {
 	struct text word;
 
-	for (unsigned int i = 0; i < 3; i++) {
-		if (!text_next_word(&line, &word))
-			return false;
-	}
-	if (!text_next_word(&line, &ret_mount->root) || !text_next_word(&line, &ret_mount->point))
+	if (!text_next_word(&line, &word) || !text_next_word(&line, &word) ||
+	    !text_next_word(&line, &ret_mount->device) || !text_next_word(&line, &ret_mount->root) ||
+	    !text_next_word(&line, &ret_mount->point))
 		return false;
 	while (text_next_word(&line, &word)) {
 		if (!text_equals(word, "-"))
@@ -157,20 +158,72 @@ int roots_open_hierarchy(const struct roots *roots, const char *controller, stru
 	/* the mounts of a saved tree are those of another host */
 	if (!roots->is_procfs)
 		return -EXDEV;
-	if (roots_read(roots, ROOT_PROC, "self/mountinfo", &mounts) == 0)
-		rest = text_of(&mounts);
-	else
-		rest = (struct text){"", 0};
+	if (roots_read(roots, ROOT_PROC, "self/mountinfo", &mounts) < 0) {
+		buffer_release(&mounts);
+		return -EIO;
+	}
+	rest = text_of(&mounts);
 	while (result < 0 && root_next_cgroup(&rest, controller, ret_mount_point, ret_mount_root)) {
 		result = open_directory(ret_mount_point->data);
 		if (result >= 0 && is_file_system(result, magic))
 			break;
 		if (result >= 0)
 			close(result);
-		result = result == -EACCES ? result : -EIO;
+		result = result == -EACCES || result == -EPERM ? result : -EIO;
 	}
 	buffer_release(&mounts);
 	return result;
+}
+
+/* Notes the option of a mount that begins with `key`. */
+static void note_option(struct text options, const char *key, char **ret_option)
+{
+	struct text option;
+
+	while (options.length != 0) {
+		if (!text_split(options, ',', &option, &options)) {
+			option = options;
+			options.length = 0;
+		}
+		if (*ret_option == NULL && text_starts_with(option, key))
+			*ret_option = memory_duplicate_bytes(option.data, option.length);
+	}
+}
+
+/* Notes by which options the mount of the proc root hides files. Each such mount is a device of its own. */
+static void note_hiding(struct roots *roots)
+{
+	struct buffer mounts = {0};
+	struct text rest, line;
+	struct stat status;
+	struct mount mount;
+	char device[32];
+
+	if (!roots->is_procfs || fstat(roots->descriptor[ROOT_PROC], &status) < 0 ||
+	    roots_read(roots, ROOT_PROC, "self/mountinfo", &mounts) < 0) {
+		buffer_release(&mounts);
+		return;
+	}
+	rest = text_of(&mounts);
+	snprintf(device, sizeof(device), "%u:%u", major(status.st_dev), minor(status.st_dev));
+	while (text_next_line(&rest, &line)) {
+		if (!split_mount(line, &mount) || !text_equals(mount.device, device))
+			continue;
+		note_option(mount.options, "hidepid=", &roots->hides_processes);
+		note_option(mount.options, "subset=", &roots->hides_files);
+	}
+	buffer_release(&mounts);
+}
+
+/* Whether the kernel has cgroup v2; where nothing tells, it has. */
+static bool is_cgroup2_known(const struct roots *roots)
+{
+	struct buffer types = {0};
+	const bool known = roots_read(roots, ROOT_PROC, "filesystems", &types) < 0 ||
+			   text_has_word(text_of(&types), "cgroup2");
+
+	buffer_release(&types);
+	return known;
 }
 
 static void open_cgroup_mount(struct roots *roots)
@@ -183,7 +236,10 @@ static void open_cgroup_mount(struct roots *roots)
 		roots->path[ROOT_CGROUP] = buffer_steal(&mount_point);
 		roots->cgroup_mount_root = buffer_steal(&mount_root);
 	}
-	roots->cgroup_reason = descriptor >= 0 ? REASON_READ : root_reason(descriptor);
+	if (descriptor == -ENOENT)
+		roots->cgroup_reason = is_cgroup2_known(roots) ? REASON_SWITCHED_OFF : REASON_NOT_IN_KERNEL;
+	else
+		roots->cgroup_reason = descriptor >= 0 ? REASON_READ : reason_of_errno(descriptor);
 	buffer_release(&mount_point);
 	buffer_release(&mount_root);
 }
@@ -241,6 +297,9 @@ int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], 
 	roots->own_namespace = names_own_process(roots);
 	roots->initial_pid_namespace = roots->own_namespace &&
 				       is_initial_pid_namespace(roots->descriptor[ROOT_PROC]);
+	roots->is_sysfs = roots->descriptor[ROOT_SYS] >= 0 &&
+			  is_file_system(roots->descriptor[ROOT_SYS], SYSFS_MAGIC);
+	note_hiding(roots);
 	if (paths[ROOT_CGROUP] == NULL) {
 		open_cgroup_mount(roots);
 		open_freezer(roots);
@@ -261,6 +320,8 @@ void roots_close(struct roots *roots)
 		close(roots->freezer);
 	free(roots->freezer_mount_root);
 	free(roots->cgroup_mount_root);
+	free(roots->hides_processes);
+	free(roots->hides_files);
 	*roots = (struct roots){.freezer = -1};
 	for (size_t i = 0; i < ROOT_COUNT; i++)
 		roots->descriptor[i] = -1;
@@ -281,25 +342,45 @@ struct text roots_read_text(const struct roots *roots, enum root_kind root, cons
 	return text_trim(text_of(buffer));
 }
 
-enum reason root_reason(int result)
+int roots_find(const struct roots *roots, enum root_kind root, const char *path)
 {
-	switch (result) {
-	case 0:
-		return REASON_READ;
-	case -EACCES:
-	case -EPERM:
-		return REASON_NOT_PERMITTED;
-	case -ESRCH:
-		return REASON_ENDED;
-	case -EXDEV:
-		return REASON_OTHER_NAMESPACE;
-	case -EOPNOTSUPP: /* psi_open() of kernel/sched/psi.c, when it is switched off */
-		return REASON_SWITCHED_OFF;
-	case -ENOENT:
+	struct stat status;
+
+	if (roots->descriptor[root] < 0)
+		return -ENOENT;
+	/* not faccessat(3): its faccessat2(2) is younger than some sandboxes, which refuse what they do not
+	 * know */
+	return fstatat(roots->descriptor[root], path, &status, 0) < 0 ? -errno : 0;
+}
+
+bool roots_are_whole(const struct roots *roots, enum root_kind root)
+{
+	if (root == ROOT_PROC)
+		return roots->hides_files == NULL;
+	return roots->redirected || root != ROOT_SYS || roots->is_sysfs;
+}
+
+enum reason roots_reason(const struct roots *roots, enum root_kind root, int result)
+{
+	if (result != -ENOENT)
+		return reason_of_errno(result);
+	if (roots_are_whole(roots, root))
 		return REASON_NOT_IN_KERNEL;
-	default:
-		return REASON_UNREADABLE;
+	return root == ROOT_PROC ? REASON_NOT_PERMITTED : REASON_UNREADABLE;
+}
+
+/* Lines "cpu 3 101 1": name, hierarchy, number of cgroups, whether cgroup_disable= leaves it (cgroups(7)). */
+enum reason roots_controller_reason(const struct roots *roots, struct text cgroups, const char *controller)
+{
+	/* under the names that they have in v1: cgroup_init() of kernel/cgroup/cgroup.c */
+	const char *name = strcmp(controller, "io") == 0 ? "blkio" : controller;
+	struct text line, word;
+
+	while (text_next_line(&cgroups, &line)) {
+		if (text_next_word(&line, &word) && text_equals(word, name))
+			return REASON_SWITCHED_OFF;
 	}
+	return roots_are_whole(roots, ROOT_PROC) ? REASON_NOT_IN_KERNEL : REASON_SWITCHED_OFF;
 }
 
 static bool has_parent_component(struct text path)

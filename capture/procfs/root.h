@@ -40,6 +40,12 @@ struct roots {
 	/* The freezer of cgroup v1, a directory, and the root of its mount; -1 where there is none. */
 	int freezer;
 	char *freezer_mount_root;
+	/*
+	 * The option of the proc root's mount that hides processes of others (`hidepid=`), and the one that
+	 * hides all but processes (`subset=pid`): proc(5). As mountinfo has them, or NULL.
+	 */
+	char *hides_processes, *hides_files;
+	bool is_sysfs; /* the sys root is sysfs, not a saved tree or what is below an unmounted one */
 };
 
 /*
@@ -63,8 +69,27 @@ int roots_read(const struct roots *roots, enum root_kind root, const char *path,
 struct text roots_read_text(const struct roots *roots, enum root_kind root, const char *path,
 			    struct buffer *buffer);
 
-/* The reason that the result of reading something of the kernel, 0 or a negative errno, stands for. */
-enum reason root_reason(int result);
+/*
+ * Whether a file that is not below a root is missing in the kernel: not where a mount option hides it, or
+ * nothing is mounted. Saved trees count as whole.
+ */
+bool roots_are_whole(const struct roots *roots, enum root_kind root);
+
+/*
+ * Whether there is such a file, which need not be readable. Returns 0 or a negative errno; -ENOENT when that
+ * root is not open, too.
+ */
+int roots_find(const struct roots *roots, enum root_kind root, const char *path);
+
+/* reason_of_errno() for a file of the kernel below a root: -ENOENT says more where the root is whole. */
+enum reason roots_reason(const struct roots *roots, enum root_kind root, int result);
+
+/*
+ * Why a hierarchy of cgroup v2 has no such controller, by the text of PROC/cgroups, which may be empty:
+ * switched off where the kernel has it (in a hierarchy of v1, or not handed down to a container), else not in
+ * this kernel.
+ */
+enum reason roots_controller_reason(const struct roots *roots, struct text cgroups, const char *controller);
 
 /*
  * Opens `path`, foreign text of `length` bytes, below `directory` without ever leaving it: ".." is refused

@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include "root.h"
 
 enum {
 	FIRST_SIZE = 8191, /* more than any file but smaps_rollup takes */
@@ -67,12 +66,13 @@ const char *thread_file_path(char path[static THREAD_PATH_SIZE], uint32_t tid, c
 static enum reason reason_of(int result, int tasks, uint32_t tid, enum source source)
 {
 	char path[THREAD_PATH_SIZE];
+	struct stat status;
 
 	if (result != -ENOENT)
-		return root_reason(result);
+		return reason_of_errno(result);
 	/* every living thread has stat */
 	if (source != SOURCE_STAT &&
-	    faccessat(tasks, thread_file_path(path, tid, sources[SOURCE_STAT].file), F_OK, 0) == 0)
+	    fstatat(tasks, thread_file_path(path, tid, sources[SOURCE_STAT].file), &status, 0) == 0)
 		return REASON_NOT_IN_KERNEL;
 	return REASON_ENDED;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "capture/bpf/bpf_object.h"
 
 enum {
 	WORD = 8,
@@ -295,10 +296,9 @@ static struct feature_result explain_refusal(const struct scx_kernel *kernel, co
 	char *log = memory_allocate_zero(1, LOG_SIZE);
 	const int program = load_iterator(kernel, code, log);
 	const char *words = scx_program_find_words(log);
-	const struct feature_result result = BPF_OFF(
-		arena, failure == -EPERM ? REASON_NOT_PERMITTED : REASON_NOT_IN_KERNEL,
-		"the kernel refused the program: %s%s%s", strerror(-failure), words[0] != '\0' ? "; " : "",
-		words);
+	const struct feature_result result = BPF_OFF(arena, bpf_reason(failure),
+						     "the kernel refused the program: %s%s%s",
+						     strerror(-failure), words[0] != '\0' ? "; " : "", words);
 
 	if (program >= 0)
 		close(program);
@@ -331,7 +331,8 @@ struct feature_result scx_program_load(const struct scx_kernel *kernel, const st
 	scx_program_assemble(kernel, storage, program->room, code);
 	program->program = load_iterator(kernel, code, NULL);
 	if (program->program < 0)
-		result = explain_refusal(kernel, code, program->program, arena);
+		result = bpf_is_locked_down() ? bpf_refused(arena, program->program, "the program")
+					      : explain_refusal(kernel, code, program->program, arena);
 	free(code);
 	if (program->program >= 0) {
 		program->link = bpf_link_create(program->program, 0, BPF_TRACE_ITER, NULL);

@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/remedy.h"
+#include "base/rights.h"
 #include "capture/bpf/bpf_host.h"
+#include "capture/bpf/bpf_object.h"
 
 enum {
 	ELEMENTS_MAX = 1 << 20, /* of a walk: more than the host has tasks */
@@ -17,13 +20,13 @@ enum {
 
 /* --- rights --- */
 
-static bool is_allowed(struct feature_result *ret_result)
+static bool is_allowed(struct arena *arena, struct feature_result *ret_result)
 {
-	*ret_result = bpf_check();
-	if (ret_result->state == FEATURE_STATE_ON && !bpf_has_capability(CAP_SYS_ADMIN))
-		*ret_result = feature_off(
-			REASON_NOT_PERMITTED,
-			"needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON; run ctop as root", NULL);
+	*ret_result = bpf_check(arena);
+	if (ret_result->state == FEATURE_STATE_ON && !rights_include(CAP_SYS_ADMIN))
+		*ret_result = feature_off(REASON_NOT_PERMITTED,
+					  "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON",
+					  remedy_for_rights(arena, REMEDY_BIT(CAP_SYS_ADMIN), false));
 	return ret_result->state == FEATURE_STATE_ON;
 }
 
@@ -32,7 +35,7 @@ static bool read_kernel(struct scx_kernel *kernel, struct arena *arena, struct f
 	const int result = scx_kernel_read(kernel);
 
 	if (result < 0)
-		*ret_result = BPF_OFF(arena, REASON_NOT_IN_KERNEL, "the kernel's types (BTF): %s",
+		*ret_result = BPF_OFF(arena, bpf_reason(result), "the kernel's types (BTF): %s",
 				      strerror(-result));
 	return result == 0;
 }
@@ -46,7 +49,7 @@ bool scx_reader_discover(const char *name, struct arena *arena, struct scx_run *
 	int result;
 
 	*ret_run = (struct scx_run){.name = name};
-	if (!is_allowed(ret_result) || !read_kernel(&kernel, arena, ret_result))
+	if (!is_allowed(arena, ret_result) || !read_kernel(&kernel, arena, ret_result))
 		return false;
 	if (!scx_kernel_has_schedulers(&kernel)) {
 		*ret_result = feature_off(REASON_NOT_IN_KERNEL,
@@ -71,7 +74,7 @@ static struct feature_result open_parts(struct scx_reader *reader, const struct 
 	struct scx_kernel kernel;
 	struct feature_result result;
 
-	if (!is_allowed(&result) || !read_kernel(&kernel, arena, &result))
+	if (!is_allowed(arena, &result) || !read_kernel(&kernel, arena, &result))
 		return result;
 	result = scx_storage_open(run, choice, arena, &reader->storage);
 	if (result.state != FEATURE_STATE_ON)

@@ -5,11 +5,13 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/remedy.h"
 
 enum {
 	ID_SIZE = 8,
@@ -171,8 +173,8 @@ static struct feature_result explain_search(const struct search *search, const s
 {
 	if (search->refused)
 		return feature_off(REASON_NOT_PERMITTED,
-				   "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON; run ctop as root",
-				   NULL);
+				   "needs CAP_SYS_ADMIN besides CAP_BPF and CAP_PERFMON",
+				   remedy_for_rights(arena, REMEDY_BIT(CAP_SYS_ADMIN), false));
 	if (search->untyped)
 		return BPF_OFF(arena, REASON_UNREADABLE,
 			       "the types (BTF) of %s's task storage %s are missing", run->name,

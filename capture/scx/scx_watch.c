@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "scx_watch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,8 +126,7 @@ static void find_contexts(struct scx_watch *watch)
 	task_field_owner_release(watch->scheduler);
 	watch->tries--;
 	if (!watch->roots->initial_pid_namespace) /* whose ids programs tell */
-		watch->result = feature_off(REASON_OTHER_NAMESPACE, "only in the initial pid namespace",
-					    NULL);
+		watch->result = feature_of_other_pids(watch->roots, &watch->arena);
 	else if (watch->rights != NULL)
 		watch->rights(open_reader, watch);
 	else
@@ -156,8 +156,11 @@ static bool find_scheduler(struct scx_watch *watch)
 		watch->sight = sight;
 	}
 	if (!sight.present)
-		watch->result = feature_off(REASON_NOT_IN_KERNEL,
-					    "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)", NULL);
+		watch->result = feature_off(roots_reason(watch->roots, ROOT_SYS, -ENOENT),
+					    roots_are_whole(watch->roots, ROOT_SYS)
+						    ? "no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)"
+						    : "no sysfs is mounted on /sys",
+					    NULL);
 	else if (!sight.enabled)
 		watch->result = feature_off(REASON_SWITCHED_OFF, "no sched_ext scheduler runs", NULL);
 	else if (watch->reader == NULL && watch->tries != 0)
@@ -253,7 +256,7 @@ static bool read_contexts(struct scx_watch *watch, const atomic_bool *cancel, st
 	if (!is_same(&after, &watch->sight))
 		return false;
 	if (failure < 0) {
-		*result = feature_off(root_reason(failure), "reading contexts failed", NULL);
+		*result = feature_off(reason_of_errno(failure), "reading contexts failed", NULL);
 		return true;
 	}
 	task_fields_begin(&snapshot->task_fields, task_field_owner_reference(watch->scheduler),

@@ -240,6 +240,27 @@ static void test_throttling_counted_by_v1(void **state)
 	}
 }
 
+/* A controller that is bound to v1, or was not handed down, is none that the kernel lacks. */
+static void test_controllers_of_v1(void **state)
+{
+	static const char *const paths[] = {"/a"};
+	const struct cgroup_record *record;
+
+	(void)state;
+	tree_text(&tree, "proc/cgroups",
+		  "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t3\t101\t1\nblkio\t5\t7\t1\n");
+	tree_text(&tree, "cgroup/cgroup.controllers", "");
+	tree_text(&tree, "cgroup/a/cpu.stat", "usage_usec 1\n");
+	tree_open(&tree);
+	make_cgroups(paths, 1);
+	cgroup_read_records(&tree.roots, NULL, NULL, snapshot);
+	record = record_of("/a");
+	assert_int_equal(record->missing[CGROUP_FILE_CPU_THROTTLING], REASON_SWITCHED_OFF);
+	assert_int_equal(record->missing[CGROUP_FILE_CPU_MAX], REASON_SWITCHED_OFF);
+	assert_int_equal(record->missing[CGROUP_FILE_IO_STAT], REASON_SWITCHED_OFF);
+	assert_int_equal(record->missing[CGROUP_FILE_MEMORY_CURRENT], REASON_NOT_IN_KERNEL);
+}
+
 static void test_cpu_max(void **state)
 {
 	static const struct {
@@ -707,6 +728,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_host_pressure, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cgroup_members, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_throttling_counted_by_v1, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_controllers_of_v1, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cpu_max, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cgroup_budget, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_kernel_config, set_up, tear_down),

@@ -153,6 +153,31 @@ static void test_roots(void **state)
 	tree_remove(&tree);
 }
 
+/* Only where a tree is whole a file that is not there is missing in the kernel. */
+static void test_whole(void **state)
+{
+	char hiding[] = "subset=pid";
+	struct roots roots;
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree);
+	tree_text(&tree, "proc/there", "");
+	tree_open(&tree);
+	assert_int_equal(roots_find(&tree.roots, ROOT_PROC, "there"), 0);
+	assert_int_equal(roots_find(&tree.roots, ROOT_PROC, "pressure"), -ENOENT);
+	assert_int_equal(roots_reason(&tree.roots, ROOT_PROC, -ENOENT), REASON_NOT_IN_KERNEL);
+	assert_int_equal(roots_reason(&tree.roots, ROOT_PROC, -EPERM), REASON_NOT_PERMITTED);
+	roots = tree.roots;
+	roots.hides_files = hiding;
+	assert_int_equal(roots_reason(&roots, ROOT_PROC, -ENOENT), REASON_NOT_PERMITTED);
+	assert_int_equal(roots_reason(&roots, ROOT_SYS, -ENOENT), REASON_NOT_IN_KERNEL);
+	/* a directory that no sysfs is mounted on */
+	roots.redirected = false;
+	assert_int_equal(roots_reason(&roots, ROOT_SYS, -ENOENT), REASON_UNREADABLE);
+	tree_remove(&tree);
+}
+
 /* Cgroups come and go for ever, and each has its path: with too many, all are forgotten. */
 static void test_cgroup_paths(void **state)
 {
@@ -177,8 +202,11 @@ static void test_cgroup_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cgroup_paths), cmocka_unit_test(test_path_below_mount),
-		cmocka_unit_test(test_beneath),      cmocka_unit_test(test_find_cgroup2),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_cgroup_paths),
+		cmocka_unit_test(test_path_below_mount),
+		cmocka_unit_test(test_beneath),
+		cmocka_unit_test(test_find_cgroup2),
 		cmocka_unit_test(test_roots),
 	};
 
