@@ -135,6 +135,31 @@ static void open_programs(struct capture *capture, bool with_passes)
 		open_ended(capture);
 }
 
+/* From now on threads are read from procfs, and what ended threads did is told without BPF. */
+static void stop_passes(struct capture *capture, struct feature_result why)
+{
+	passes_close(&capture->passes);
+	capture->passes.result = why;
+	ended_watch_close(capture->ended);
+	capture->ended = NULL;
+	capture->ended_result = why;
+	open_ended(capture);
+}
+
+/* Processes that the user names are read from procfs where the kernel keeps them from BPF. */
+static void leave_hidden(struct capture *capture)
+{
+	const uint32_t hidden = passes_find_hidden(capture);
+
+	if (hidden != 0)
+		stop_passes(capture, feature_off(REASON_UNREADABLE,
+						 arena_format(&capture->arena,
+							      "BPF does not show process %" PRIu32
+							      ", which procfs does",
+							      hidden),
+						 NULL));
+}
+
 /* Opens what threads are read from; passes carry all that taskstats would. */
 static int open_backend(struct capture *capture, const struct capture_options *options, struct error *error)
 {
@@ -142,6 +167,7 @@ static int open_backend(struct capture *capture, const struct capture_options *o
 	int result;
 
 	open_programs(capture, options->backend != CAPTURE_BACKEND_PROCFS);
+	leave_hidden(capture);
 	passes->required = options->backend == CAPTURE_BACKEND_BPF;
 	if (passes->tasks != NULL) {
 		check_features(capture, 0);
@@ -490,19 +516,15 @@ static void give_up_passes(struct capture *capture)
 {
 	const int failure = capture->passes.failure;
 
-	passes_close(&capture->passes);
-	capture->passes.result = feature_off(
-		(enum reason)reason_of_errno(failure),
-		arena_format(&capture->arena, "a pass failed: %s; threads are read from procfs since then",
-			     strerror(-failure)),
-		NULL);
+	stop_passes(capture, feature_off(reason_of_errno(failure),
+					 arena_format(&capture->arena,
+						      "a pass failed: %s; threads are read from procfs "
+						      "since then",
+						      strerror(-failure)),
+					 NULL));
 	capture->notice = arena_format(&capture->arena,
 				       "threads are read from procfs now; reading them by BPF failed: %s",
 				       strerror(-failure));
-	ended_watch_close(capture->ended);
-	capture->ended = NULL;
-	capture->ended_result = capture->passes.result;
-	open_ended(capture);
 	if (failure == -EPERM)
 		give_up_latency(capture);
 	process_list_release(&capture->processes);

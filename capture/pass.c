@@ -129,28 +129,31 @@ static bool is_readable(const struct roots *roots, struct arena *arena, struct f
 }
 
 /*
- * After a pass that met so many threads, with the host's starts before it: says in `sentence` how many of
- * those that lived all the while it did not meet, and makes `result` partial; or empties the sentence.
+ * After a pass that met so many threads, with the host's starts before it: returns how many of those that
+ * lived all the while it did not meet, says so in `sentence`, and makes `result` partial; or empties the
+ * sentence and returns 0.
  * Threads that the kernel counts are in the lists that a pass goes through as long as they count
  * (copy_process() of kernel/fork.c, __unhash_process() of kernel/exit.c), so what is missing is kept from
  * BPF.
  */
-static void compare_counts(struct optional_u64 before, const struct roots *roots, struct buffer *text,
-			   uint64_t met, char sentence[static UNSEEN_SIZE], struct feature_result *result)
+static uint64_t compare_counts(struct optional_u64 before, const struct roots *roots, struct buffer *text,
+			       uint64_t met, char sentence[static UNSEEN_SIZE], struct feature_result *result)
 {
 	const uint64_t all = before.present ? count_all_threads(roots, text) : 0;
-	uint64_t starts;
+	uint64_t starts, hidden;
 
 	sentence[0] = '\0';
 	/* of all, those that were started meanwhile need not have been met */
 	if (all == 0 || !host_count_starts(roots, text, &starts) || all <= met + (starts - before.value))
-		return;
+		return 0;
+	hidden = all - met - (starts - before.value);
 	snprintf(sentence, UNSEEN_SIZE,
 		 "the kernel counts %" PRIu64 " threads, and BPF shows %" PRIu64 ": at least %" PRIu64
 		 " are kept from it and not in the rows",
-		 all, met, all - met - (starts - before.value));
+		 all, met, hidden);
 	*result = (struct feature_result){FEATURE_STATE_PARTIAL, REASON_UNREADABLE, sentence,
 					  "ctop --backend procfs"};
+	return hidden;
 }
 
 void passes_check(const struct roots *roots, struct arena *arena, struct feature_result *ret_result)
@@ -185,6 +188,34 @@ void passes_open(struct capture *capture)
 					       usual_parts(capture), &passes->arena, &passes->result);
 	/* programs see what ptrace(2) would refuse us */
 	passes->sees_others = rights_include(CAP_SYS_PTRACE);
+}
+
+/* The first process of the scope that procfs shows and a pass does not, or 0. */
+static uint32_t find_unmet(struct capture *capture)
+{
+	struct bpf_pass pass;
+
+	if (bpf_tasks_read(capture->passes.tasks, 0, NULL, &pass) < 0)
+		return 0;
+	for (size_t i = 0; i < capture->scope_count; i++) {
+		char path[THREAD_PATH_SIZE];
+		bool met = false;
+
+		for (size_t k = 0; k < pass.count && !met; k++)
+			met = bpf_pass_record(&pass, (uint32_t)k)->tgid == capture->scope[i];
+		if (!met && roots_find(&capture->roots, ROOT_PROC,
+				       thread_file_path(path, capture->scope[i], "stat")) == 0)
+			return capture->scope[i];
+	}
+	return 0;
+}
+
+uint32_t passes_find_hidden(struct capture *capture)
+{
+	const uint32_t unmet = capture->passes.tasks != NULL ? find_unmet(capture) : 0;
+
+	/* one that began between the pass and the look at procfs is met by the next pass */
+	return unmet != 0 && find_unmet(capture) == unmet ? unmet : 0;
 }
 
 static void forget_cpus(struct task_passes *passes)
@@ -883,8 +914,8 @@ static void note_unseen(struct intake *intake)
 		return;
 	passes->census_round = capture->round;
 	*result = passes->result;
-	compare_counts(intake->starts, &capture->roots, &capture->text, intake->round->snapshot->thread_count,
-		       passes->unseen, result);
+	passes->hidden = compare_counts(intake->starts, &capture->roots, &capture->text,
+					intake->round->snapshot->thread_count, passes->unseen, result);
 }
 
 static int take_pass(struct intake *intake)
@@ -917,6 +948,7 @@ static int take_pass(struct intake *intake)
 	passes->resident_is_exact = (intake->pass.kernel & TASK_KERNEL_RESIDENT_EXACT) != 0;
 	make_rows(intake);
 	note_unseen(intake);
+	round->snapshot->provenance.hidden_threads = passes->hidden;
 	round->listed = round->snapshot->taskstats_summary.ok_count = round->snapshot->thread_count;
 	set_sources(intake);
 	intake->all |= recheck_cpus(intake);

@@ -146,6 +146,7 @@ struct task_passes {
 	uint64_t cpus_checked;    /* round in which the sets were read last */
 	uint64_t census_round;    /* in which threads were counted last; 0: not yet */
 	char unseen[UNSEEN_SIZE]; /* what it found; empty: all were seen */
+	uint64_t hidden;          /* threads, at least, that were not seen */
 };
 
 /*
@@ -352,6 +353,9 @@ int round_read_cpus(struct round *round, uint32_t tid, uint32_t *ret_id);
 
 /* Opens what it needs, with the rights of the caller. */
 void passes_open(struct capture *capture);
+
+/* A process of the scope that the kernel keeps from passes, though procfs shows it; 0 for none. */
+uint32_t passes_find_hidden(struct capture *capture);
 void passes_close(struct task_passes *passes);
 
 /* Lists the threads and fills their rows. Returns 0 or a negative errno. */

@@ -502,7 +502,8 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 				    ? ""
 				    : " {N}";
 	const size_t living = ui->table->row_total - ui->table->row_gone + ui->table->row_idle;
-	char threads[28], rows[28];
+	const uint64_t hidden = session_now(ui->session)->provenance.hidden_threads;
+	char threads[28], rows[28], digits[28];
 
 	if (view->level == VIEW_LEVEL_THREADS) {
 		add(line, STYLE_NORMAL, "%s thread%s", number_group_digits(living, threads),
@@ -512,6 +513,9 @@ static void add_threads(struct header_line *line, const struct ui *ui)
 	add(line, STYLE_NORMAL, "%s thread%s in %s group%s by %s%s",
 	    number_group_digits(ui->table->threads, threads), ui->table->threads == 1 ? "" : "s",
 	    number_group_digits(living, rows), living == 1 ? "" : "s", axes[view->grouping.axis].word, names);
+	if (hidden != 0)
+		add(line, STYLE_WAIT, "%s%s hidden from BPF", draw_marks()->at_least,
+		    number_group_digits(hidden, digits));
 }
 
 /* Names the missing features in the words that fit beside the cost. */

@@ -97,6 +97,8 @@ static void note_parsing(const struct snapshot *snapshot)
 
 	append_count(&line, "", snapshot->thread_count,
 		     snapshot->thread_count == 1 ? " thread read" : " threads read");
+	append_some(&line, ", at least ", snapshot->provenance.hidden_threads,
+		    " hidden from BPF (--backend procfs reads them)");
 	append_some(&line, ", ", snapshot->provenance.ended, " ended meanwhile");
 	if (snapshot->provenance.tallies != NULL)
 		append_missed(&line, snapshot->provenance.tallies);
@@ -158,6 +160,10 @@ static void note_probe(const struct snapshot *snapshot)
 static int check_threads(const struct snapshot *snapshot, const struct option_numbers *processes,
 			 struct error *error)
 {
+	const struct feature_result *all = &snapshot->provenance.features[FEATURE_ALL_PROCESSES];
+	const bool hides_processes = all->state == FEATURE_STATE_PARTIAL &&
+				     all->reason == REASON_NOT_PERMITTED && all->detail != NULL;
+
 	if (snapshot->thread_count == 0 && processes->count == 0)
 		return error_set(error, -ENOENT, "there is no process below %s",
 				 snapshot->provenance.roots[ROOT_PROC]);
@@ -167,7 +173,11 @@ static int check_threads(const struct snapshot *snapshot, const struct option_nu
 		for (size_t row = 0; row < snapshot->thread_count && !found; row++)
 			found = snapshot->tgid[row] == processes->items[i];
 		if (!found)
-			return error_set(error, -ESRCH, "there is no process %" PRIu32, processes->items[i]);
+			return hides_processes ? error_set(error, -ESRCH,
+							   "process %" PRIu32 " is not there, or hidden: %s",
+							   processes->items[i], all->detail)
+					       : error_set(error, -ESRCH, "there is no process %" PRIu32,
+							   processes->items[i]);
 	}
 	return 0;
 }

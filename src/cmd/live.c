@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Without a command: the live screen, a file on the screen, or `-b`. */
 #include <errno.h>
+#include <signal.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,13 +370,19 @@ static int check_scope(const struct live_options *options, struct error *error)
 								   : "/proc";
 
 	for (size_t i = 0; i < options->scope.count; i++) {
-		char *directory = memory_format("%s/%" PRIu32, proc, options->scope.items[i]);
+		const uint32_t pid = options->scope.items[i];
+		char *directory = memory_format("%s/%" PRIu32, proc, pid);
 		const bool found = access(directory, F_OK) == 0;
 
 		free(directory);
+		if (!found && options->roots.roots[ROOT_PROC] == NULL && pid <= INT32_MAX &&
+		    (kill((pid_t)pid, 0) == 0 || errno == EPERM))
+			return error_set(error, -EPERM,
+					 "process %" PRIu32 " is hidden: /proc is mounted with hidepid= "
+					 "(ctop doctor: what would help)",
+					 pid);
 		if (!found)
-			return error_set(error, -ESRCH, "there is no process %" PRIu32,
-					 options->scope.items[i]);
+			return error_set(error, -ESRCH, "there is no process %" PRIu32, pid);
 	}
 	return 0;
 }

@@ -109,7 +109,7 @@ static void append_heading(const struct drawing *drawing)
 	const char *file = drawing->subject->file;
 	struct buffer *buffer = drawing->buffer;
 	uint64_t interval = drawing->subject->interval_ns;
-	char clock[32];
+	char clock[32], digits[28];
 
 	if (file != NULL) {
 		append_shown(drawing, buffer, file, strlen(file));
@@ -122,6 +122,9 @@ static void append_heading(const struct drawing *drawing)
 			      drawing->view->level == VIEW_LEVEL_GROUPS ? drawing->table->threads
 									: drawing->table->row_total,
 			      "thread");
+	if (now->provenance.hidden_threads != 0)
+		buffer_append_format(buffer, " (at least %s more hidden from BPF)",
+				     number_group_digits(now->provenance.hidden_threads, digits));
 	if (drawing->view->level == VIEW_LEVEL_GROUPS) {
 		buffer_append_text(buffer, ", ");
 		report_append_counted(buffer, drawing->table->row_total + drawing->table->row_idle, "group");

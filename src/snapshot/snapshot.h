@@ -345,6 +345,9 @@ struct provenance {
 	struct feature_result features[FEATURE_COUNT];
 	struct tally *tallies; /* [SOURCE_COUNT], NULL when unknown */
 	uint64_t ended;        /* threads that ended while being read */
+	/* Threads of the host, at least, that the kernel keeps from BPF and that are in no row; 0 also: not
+	 * known. */
+	uint64_t hidden_threads;
 	/*
 	 * By how many bytes the resident memory of a process may be off, because it lacks what each CPU
 	 * counts for itself; UINT64_MAX: by more than that. 0: it is exact, or nothing is known.

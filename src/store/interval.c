@@ -96,6 +96,7 @@ static void take_facts(struct snapshot *to, const struct snapshot *from)
 	provenance->present = from->provenance.present;
 	provenance->boottime_ns = from->provenance.boottime_ns;
 	provenance->duration_ns = from->provenance.duration_ns;
+	provenance->hidden_threads = from->provenance.hidden_threads;
 	provenance->resident_error = from->provenance.resident_error;
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		provenance->features[i].state = from->provenance.features[i].state;

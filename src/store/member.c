@@ -580,6 +580,7 @@ static const struct member provenance_members[] = {
 	{NAME("missing"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_MISSING},
 	PROVENANCE("tallies", TALLIES, tallies),
 	PROVENANCE("ended", U64, ended),
+	PROVENANCE("hidden_threads", U64, hidden_threads),
 	PROVENANCE("rss_error", U64, resident_error),
 	{NAME("waits"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_WAITS},
 	LIST(provenance, "heap", MEMBER_OMITTED, heap, heap_count, heap_object),

@@ -388,6 +388,10 @@ static void append_cost(const struct snapshot *now, uint64_t interval, struct bu
 	const struct provenance *provenance = &now->provenance;
 
 	append_count(now->thread_count, now->thread_count == 1 ? " thread seen" : " threads seen", lines);
+	if (provenance->hidden_threads != 0) {
+		buffer_append_text(lines, ", at least ");
+		append_count(provenance->hidden_threads, " hidden from BPF", lines);
+	}
 	if (provenance->present) {
 		buffer_append_text(lines, ", ");
 		append_count(provenance->ended, " ended meanwhile", lines);

@@ -93,6 +93,28 @@ result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf
         "$([ "$(grep -c 'read from procfs now; .*Operation not permitted' "$directory/errors")" = 1 ] || cat "$directory/errors")"
 }
 
+# Processes that the kernel keeps from BPF are counted, and read from procfs where they are named.
+# shellcheck disable=SC2086 # words
+kept=$("$ctop" $batch -p 1 --backend bpf 2>&1 >/dev/null)
+# shellcheck disable=SC2086
+case $kept in
+*"BPF does not show process 1, which procfs does"*)
+    # threads ARGUMENT...: captures, and prints how many threads ctop has read
+    threads()
+    {
+        "$ctop" capture --no-heap "$@" 2>&1 | sed -n 's/^ctop: \([0-9,]*\) thread[s]* read.*/\1/p'
+    }
+    result "a process that BPF does not show is read from procfs" \
+        "$([ "$(threads -p 1 -o "$directory/one")" = "$(sed -n 's/^Threads:[[:space:]]*//p' /proc/1/status)" ] ||
+            "$ctop" show "$directory/one" 2>&1)"
+    expect "of all threads, the header says how many are hidden" ' threads* (at least [0-9,]* more hidden from BPF)' \
+        "$("$ctop" $batch 2>&1)"
+    threads -o "$directory/all" >/dev/null
+    expect "the file does too" ' threads* (at least [0-9,]* more hidden from BPF)' "$("$ctop" show "$directory/all" 2>&1)"
+    ;;
+*) echo "skip - a process that BPF does not show is read from procfs: BPF shows process 1 here" ;;
+esac
+
 # kernel_objects: the BPF objects of the host, a line KIND ID each.
 kernel_objects()
 {

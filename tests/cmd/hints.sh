@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# hints.sh CTOP TARGET: who is not permitted is told what he lacks, not what he has, and nobody is told to look for a
+# hints.sh CTOP TARGET REFUSE: who is not permitted is told what he lacks, not what he has, and nobody is told to look for a
 # privilege where something else failed. TARGET is a program with a shared jemalloc ("" for none).
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
 target=$2
+refuse=$3
 processes=
 # shellcheck disable=SC2086 # several
 trap '[ -z "$processes" ] || kill $processes; rm -rf "$directory"' EXIT
@@ -43,8 +44,12 @@ for pid in $of_root $of_nobody; do
 done
 tells "an ordinary user is told to be root" "not permitted (run as root, or " "security module" \
     "$($nobody "$directory/ctop" probe --pid "$of_root" 2>&1)"
-tells "root without the capability is told of it" "not permitted (start ctop with CAP_SYS_PTRACE, which this root lacks)" \
+tells "root without the capability is told of it" "not permitted (start ctop with CAP_SYS_PTRACE, which this root lacks" \
     "run as root" "$($powerless "$directory/ctop" probe --pid "$of_nobody" 2>&1)"
+confined="setpriv --bounding-set=-sys_ptrace,-sys_admin --inh-caps=-all"
+tells "root in a container is told of its container" \
+    "not permitted (start ctop with CAP_SYS_PTRACE, which this root lacks (its container:.* --cap-add=SYS_PTRACE))" \
+    "run as root\|setcap" "$($confined "$directory/ctop" probe --pid "$of_nobody" 2>&1)"
 $powerless sleep 600 &
 processes="$processes $!"
 of_powerless=$!
@@ -72,6 +77,22 @@ fi
 # another file: a process of the last ctop may still run the one there was
 rm "$directory/ctop"
 cp "$ctop" "$directory/ctop"
+
+# What keeps the processes from starting that read debug data. The target ends with its input.
+if [ -n "$target" ]; then
+    mkfifo "$directory/started"
+    exec 3<>"$directory/started"
+    "$target" park 1 <&3 >"$directory/0" 2>&1 &
+    processes="$processes $!"
+    of_target=$!
+    until_true 60 grep -q ready "$directory/0"
+    tells "a refused call is named" "call-refused\\] .*memfd_create: Operation not permitted (allow it" "worker-panic" \
+        "$("$refuse" EPERM memfd_create -- "$ctop" probe --pid $of_target 2>&1)"
+    tells "a want of descriptors too" "no-resources\\] .*Too many open files (raise the limit (ulimit -n)" "worker-panic" \
+        "$("$refuse" EMFILE memfd_create -- "$ctop" probe --pid $of_target 2>&1)"
+else
+    echo "skip - what keeps debug data from being read: there is no program with jemalloc"
+fi
 
 # A jemalloc that is nobody's known build: its version says another one.
 library=

@@ -568,6 +568,7 @@ void example_add_knowledge(struct snapshot *snapshot)
 	provenance->features[FEATURE_OTHERS_IO] = (struct feature_result){FEATURE_STATE_PARTIAL,
 									  REASON_NOT_PERMITTED, NULL, NULL};
 	provenance->ended = 3;
+	provenance->hidden_threads = 13;
 	provenance->resident_error = 786432;
 	provenance->hostname = "host";
 	for (size_t i = 0; i < CPU_TICK_KINDS; i++)

@@ -19,6 +19,8 @@ static size_t add_thread(struct snapshot *snapshot, uint32_t tid, const char *na
 	return thread;
 }
 
+static uint64_t hidden_threads; /* that snapshots tell of */
+
 /* Whether snapshots say how long threads have been waiting. */
 static bool knows_waits;
 
@@ -35,6 +37,7 @@ static struct session *make_session(void)
 		for (size_t i = 0; i < PRESSURE_RESOURCE_COUNT; i++)
 			snapshot->pressure_missing[i] = REASON_NOT_IN_KERNEL;
 		snapshot->provenance.hostname = "made\x1b";
+		snapshot->provenance.hidden_threads = hidden_threads;
 		snapshot->provenance.procs_running = (struct optional_u64){.present = true, .value = 1234};
 		snapshot->provenance.boottime_ns = (100 + 2 * round) * 1000000000;
 		snapshot->captured_at_unix_ns = 1700000000000000000 + round * 2000000000;
@@ -108,6 +111,22 @@ static void test_text(void **state)
 		      "over 2.0s\n"
 		      " PROCESS   THR  CPU%  READ/s    NICE STATE\n"
 		      " web         1  25.0    4.0K      -5 S\n");
+}
+
+/* Threads that the kernel keeps from BPF are in no row. */
+static void test_hidden(void **state)
+{
+	(void)state;
+	hidden_threads = 1013;
+	view.limit = 1;
+	assert_output(
+		REPORT_FORMAT_TEXT, true,
+		"made?  up 1m  runnable 1,234\n"
+		"22:13:22  2 threads (at least 1,013 more hidden from BPF), 2 groups by process, of which 1 "
+		"row left out (--limit)  rate over 2.0s\n"
+		" PROCESS   THR  CPU%  READ/s    NICE STATE\n"
+		" web         1  25.0    4.0K      -5 S\n");
+	hidden_threads = 0;
 }
 
 /* Rows that did nothing are one line where the view folds them; they count as before. */
@@ -232,9 +251,9 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ROUND_TEST(test_text),    ROUND_TEST(test_idle),   ROUND_TEST(test_separated),
-		ROUND_TEST(test_threads), ROUND_TEST(test_bounds), ROUND_TEST(test_waits),
-		ROUND_TEST(test_json),
+		ROUND_TEST(test_text),      ROUND_TEST(test_hidden),  ROUND_TEST(test_idle),
+		ROUND_TEST(test_separated), ROUND_TEST(test_threads), ROUND_TEST(test_bounds),
+		ROUND_TEST(test_waits),     ROUND_TEST(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

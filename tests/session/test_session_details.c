@@ -34,6 +34,7 @@ static struct session *make_session(void)
 			FEATURE_STATE_OFF, REASON_SWITCHED_OFF, "off", "sysctl"};
 		snapshot->provenance.duration_ns = MS(20);
 		snapshot->provenance.ended = 3;
+		snapshot->provenance.hidden_threads = 13;
 		snapshot->provenance.features[FEATURE_OTHERS_IO] = (struct feature_result){
 			FEATURE_STATE_OFF, REASON_NOT_PERMITTED, "no", "run as root"};
 		session_add_round(session, snapshot);
@@ -192,7 +193,9 @@ static void test_evidence(void **state)
 	table_release(table);
 	evidence_append_lines(session_now(session), session_interval_ns(session),
 			      session_ended_count(session), &lines);
-	assert_non_null(strstr(lines.data, "2 threads seen, 3 ended meanwhile, read in 20.0 ms (1.0 % of"));
+	assert_non_null(strstr(
+		lines.data,
+		"2 threads seen, at least 13 hidden from BPF, 3 ended meanwhile, read in 20.0 ms (1.0 % of"));
 	assert_non_null(strstr(lines.data, "1 thread ended since the base"));
 	buffer_release(&lines);
 	session_release(session);
