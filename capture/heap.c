@@ -334,6 +334,11 @@ static int read_process(struct round *round, const struct process *process)
 	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
 		if (!is_stale(round, row))
 			continue;
+		/* it has ended, as a leader may before the others: its counters went with it */
+		if (round->states[row].state == 'Z') {
+			fail_row(round, row, REASON_READ, 0);
+			continue;
+		}
 		heap->rows[count] = row;
 		heap->threads[count++] = (struct probe_thread){
 			.tid = round->snapshot->tid[row],

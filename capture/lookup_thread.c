@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/living_thread.h"
 #include "base/memory.h"
 #include "base/reader.h"
 #include "base/rights.h"
@@ -85,14 +86,34 @@ static void append_name(struct buffer *text, const struct thread_reading *facts)
 			     facts->value[METRIC_STATE] == 'Z' ? " <defunct>" : "");
 }
 
+/* The id of the thread that has the command line of a process. */
+static uint32_t find_teller(int proc, uint32_t tgid)
+{
+	char path[PATH_SIZE];
+	uint32_t tid = tgid;
+	int tasks;
+
+	snprintf(path, sizeof(path), "%u/task", tgid);
+	tasks = openat(proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tasks >= 0) {
+		tid = living_thread_find(tasks, tgid);
+		close(tasks);
+	}
+	return tid;
+}
+
 static void read_command(int proc, const struct lookup_request *request, struct lookup_answer *answer)
 {
+	const uint32_t tid = find_teller(proc, request->tgid);
 	char path[PATH_SIZE], stat[PATH_SIZE];
 	struct buffer text = {0}, printable = {0};
 	struct thread_reading facts;
 
 	snprintf(stat, sizeof(stat), "%u/stat", request->tgid);
-	snprintf(path, sizeof(path), "%u/cmdline", request->tgid);
+	if (tid == request->tgid)
+		snprintf(path, sizeof(path), "%u/cmdline", tid);
+	else
+		snprintf(path, sizeof(path), "%u/task/%u/cmdline", request->tgid, tid);
 	answer->reason = read_facts(proc, stat, request->start_time, &facts);
 	if (answer->reason == REASON_READ && !thread_reading_is_kernel(&facts)) {
 		answer->reason = read_file(proc, path, LOOKUP_TEXT_MAX, &text);

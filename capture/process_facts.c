@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/living_thread.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/release.h"
@@ -502,8 +503,9 @@ static void read_smaps(struct round *round, struct process *process, size_t row)
 	struct capture *capture = round->capture;
 	struct snapshot *snapshot = round->snapshot;
 	int tasks = process_list_tasks(&capture->processes, process);
-	enum reason reason = thread_file_read_locked(capture->reader, tasks, process->tgid,
-						     SOURCE_SMAPS_ROLLUP, &capture->text);
+	enum reason reason = thread_file_read_locked(
+		capture->reader, tasks, tasks < 0 ? process->tgid : living_thread_find(tasks, process->tgid),
+		SOURCE_SMAPS_ROLLUP, &capture->text);
 	struct key_values kib;
 
 	process->smaps_read_at = clock_ns(CLOCK_BOOTTIME);

@@ -78,9 +78,13 @@ int attachment_read_own_number(int directory, const char *path, uint32_t *ret_nu
 	return number != 0 && number <= INT32_MAX ? 0 : -ENODATA;
 }
 
-/* Keeps the directory where threads have other numbers inside. Kernels before 4.1 do not tell. */
+/*
+ * Keeps the directory of the process, which outlives that of any thread, where threads have other numbers
+ * inside. Kernels before 4.1 do not tell.
+ */
 static int find_namespace(struct attachment *attachment, int process_directory)
 {
+	char path[32];
 	uint32_t number;
 	size_t namespaces;
 	int r = attachment_read_own_number(process_directory, "status", &number, &namespaces);
@@ -88,19 +92,19 @@ static int find_namespace(struct attachment *attachment, int process_directory)
 	if (r == -ENODATA || (r == 0 && namespaces == 1))
 		return 0;
 	if (r == 0) {
-		attachment->directory = fcntl(process_directory, F_DUPFD_CLOEXEC, 0);
+		snprintf(path, sizeof(path), "../%d", (int)attachment->tgid);
+		attachment->directory = openat(process_directory, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (attachment->directory < 0)
 			r = -errno;
 	}
 	return r;
 }
 
-static int find_random(struct attachment *attachment, const struct auxiliary_vector *vector,
+static int find_random(struct attachment *attachment, pid_t tid, const struct auxiliary_vector *vector,
 		       struct transfer_way *way)
 {
 	attachment->random_address = vector->random;
-	return transfer_read(attachment->tgid, vector->random, attachment->random, sizeof(attachment->random),
-			     way);
+	return transfer_read(tid, vector->random, attachment->random, sizeof(attachment->random), way);
 }
 
 void attachment_set_robust_distance(struct attachment *attachment, uint64_t distance)
@@ -132,9 +136,9 @@ static void find_robust_distance(struct attachment *attachment)
 }
 
 /* The image of a library lies where the dynamic linker put it. */
-static int find_library_storage(struct attachment *attachment, const struct auxiliary_vector *vector,
-				const struct process_map *map, uint32_t object, struct transfer_way *way,
-				struct error *error)
+static int find_library_storage(struct attachment *attachment, pid_t tid,
+				const struct auxiliary_vector *vector, const struct process_map *map,
+				uint32_t object, struct transfer_way *way, struct error *error)
 {
 	const struct c_library *library = &attachment->c_library;
 	struct link_map_tls tls;
@@ -143,7 +147,7 @@ static int find_library_storage(struct attachment *attachment, const struct auxi
 	if (library->kind == C_LIBRARY_MUSL)
 		return error_set(error, -ENOENT,
 				 "musl does not say where the thread storage of a library is");
-	r = link_map_find_tls(attachment->tgid, vector, map, object, library, &tls, way, error);
+	r = link_map_find_tls(tid, vector, map, object, library, &tls, way, error);
 	if (r < 0)
 		return r;
 	if (tls.is_static) {
@@ -157,7 +161,7 @@ static int find_library_storage(struct attachment *attachment, const struct auxi
 	return 0;
 }
 
-static int find_storage(struct attachment *attachment, const struct auxiliary_vector *vector,
+static int find_storage(struct attachment *attachment, pid_t tid, const struct auxiliary_vector *vector,
 			const struct heap_layout *layout, const struct process_map *map,
 			struct transfer_way *way, enum heap_tag *ret_tag, struct error *error)
 {
@@ -169,13 +173,13 @@ static int find_storage(struct attachment *attachment, const struct auxiliary_ve
 			      : fail(HEAP_TAG_TLS_ARITHMETIC, ret_tag,
 				     error_set(error, r, "its TLS segment matches no thread storage"));
 	}
-	r = find_library_storage(attachment, vector, map, layout->object, way, error);
+	r = find_library_storage(attachment, tid, vector, map, layout->object, way, error);
 	if (r == -EPERM || r == -ESRCH || r == -ETIMEDOUT || r == -EIO)
 		return fail(attachment_failure_tag(r, HEAP_TAG_PROCESS_VM_READV), ret_tag, r);
 	return r == 0 ? 0 : fail(HEAP_TAG_JEMALLOC_IN_DSO, ret_tag, r);
 }
 
-int attachment_open(struct attachment *attachment, pid_t tgid, int process_directory,
+int attachment_open(struct attachment *attachment, pid_t tgid, pid_t tid, int process_directory,
 		    const struct resolution *resolution, const struct process_map *map,
 		    struct transfer_way *way, enum heap_tag *ret_tag, struct error *error)
 {
@@ -193,12 +197,12 @@ int attachment_open(struct attachment *attachment, pid_t tgid, int process_direc
 	};
 	r = auxiliary_vector_read(process_directory, &vector);
 	if (r == 0)
-		r = find_random(attachment, &vector, way);
+		r = find_random(attachment, tid, &vector, way);
 	if (r < 0)
 		return fail(attachment_failure_tag(r, HEAP_TAG_PROCESS_VM_READV), ret_tag,
 			    error_set(error, r, "its memory: %s", strerror(-r)));
 	find_robust_distance(attachment);
-	r = find_storage(attachment, &vector, layout, map, way, ret_tag, error);
+	r = find_storage(attachment, tid, &vector, layout, map, way, ret_tag, error);
 	if (r < 0)
 		return r;
 	r = find_namespace(attachment, process_directory);

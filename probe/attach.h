@@ -41,12 +41,12 @@ struct attachment {
 };
 
 /*
- * Works out where the threads of process `tgid` have what `resolution` describes. `process_directory` is its
- * open directory below a proc root, `map` its memory map (for jemalloc in a library). Returns 0, or a
- * negative errno with a sentence and the tag; -EAGAIN when its dynamic linker is still at work.
- * attachment_release() ends what succeeded.
+ * Works out where the threads of process `tgid` have what `resolution` describes, through its living thread
+ * `tid` (base/living_thread.h). `process_directory` is the open directory of that thread below a proc root,
+ * `map` the memory map (for jemalloc in a library). Returns 0, or a negative errno with a sentence and the
+ * tag; -EAGAIN when its dynamic linker is still at work. attachment_release() ends what succeeded.
  */
-int attachment_open(struct attachment *attachment, pid_t tgid, int process_directory,
+int attachment_open(struct attachment *attachment, pid_t tgid, pid_t tid, int process_directory,
 		    const struct resolution *resolution, const struct process_map *map,
 		    struct transfer_way *way, enum heap_tag *ret_tag, struct error *error);
 

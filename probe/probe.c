@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/living_thread.h"
 #include "base/memory.h"
 #include "base/statm.h"
 #include "probe/resolver/resolution_cache.h"
@@ -227,7 +228,7 @@ static void begin(struct probe *probe, struct known_process *process, int proces
 	process->is_stale = process->resolution == NULL;
 }
 
-static void attach(struct probe *probe, struct known_process *process, int process_directory)
+static void attach(struct probe *probe, struct known_process *process, uint32_t tid, int process_directory)
 {
 	struct address_space space;
 	struct resolution resolution;
@@ -241,8 +242,8 @@ static void attach(struct probe *probe, struct known_process *process, int proce
 		fail_process(process, resolution.tag, resolution.text);
 		return;
 	}
-	r = attachment_open(&process->attachment, (pid_t)process->shown.tgid, process_directory, &resolution,
-			    &process->map, &probe->reader.way, &tag, &error);
+	r = attachment_open(&process->attachment, (pid_t)process->shown.tgid, (pid_t)tid, process_directory,
+			    &resolution, &process->map, &probe->reader.way, &tag, &error);
 	if (r < 0) {
 		fail_process(process, tag, error.text);
 		return;
@@ -263,14 +264,14 @@ static void attach(struct probe *probe, struct known_process *process, int proce
 }
 
 /* Takes the outcome when it is there. */
-static void advance(struct probe *probe, struct known_process *process, int process_directory)
+static void advance(struct probe *probe, struct known_process *process, uint32_t tid, int process_directory)
 {
 	if (process->shown.state != PROBE_STATE_RESOLVING || process->resolution == NULL)
 		return;
 	if (resolution_entry_state(process->resolution) == RESOLUTION_VOID)
 		begin(probe, process, process_directory);
 	if (process->resolution != NULL && resolution_entry_state(process->resolution) == RESOLUTION_DONE)
-		attach(probe, process, process_directory);
+		attach(probe, process, tid, process_directory);
 }
 
 /*
@@ -293,21 +294,20 @@ static bool is_check_due(struct known_process *process)
 	return true;
 }
 
-const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory)
+/* Looks at a process through its thread `tid`, whose open directory is `directory`. */
+static void look(struct probe *probe, struct known_process *process, uint32_t tid, int directory)
 {
-	struct known_process *process = find_process(probe, tgid);
 	struct address_space space;
 	struct statm statm;
 	bool changed;
 
-	process->seen = true;
-	if (statm_read(process_directory, "statm", &statm) == 0 && statm_is_in_exec(&statm)) {
+	if (statm_read(directory, "statm", &statm) == 0 && statm_is_in_exec(&statm)) {
 		forget_program(process);
 		fail_process(process, HEAP_TAG_MEMORY_LOCKED, "it is in execve(2)");
 		process->is_stale = true;
-		return &process->shown;
+		return;
 	}
-	space = find_space(process, process_directory);
+	space = find_space(process, directory);
 	changed = process->is_stale || !spaces_equal(&space, &process->space);
 	if (changed) {
 		process->looks = 0;
@@ -315,8 +315,25 @@ const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int p
 		process->space = space;
 	}
 	if (changed || is_check_due(process))
-		begin(probe, process, process_directory);
-	advance(probe, process, process_directory);
+		begin(probe, process, directory);
+	advance(probe, process, tid, directory);
+}
+
+const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int process_directory)
+{
+	struct known_process *process = find_process(probe, tgid);
+	uint32_t tid;
+	const int directory = living_thread_open(process_directory, tgid, &tid);
+
+	process->seen = true;
+	if (directory < 0) {
+		forget_program(process);
+		fail_process(process, HEAP_TAG_PID_MISSING, "");
+		process->is_stale = true;
+		return &process->shown;
+	}
+	look(probe, process, tid, directory);
+	close(directory);
 	return &process->shown;
 }
 

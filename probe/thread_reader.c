@@ -2,6 +2,7 @@
 #include "thread_reader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/living_thread.h"
 #include "base/memory.h"
 #include "probe/process/tls.h"
 #include "probe/process/transfer.h"
@@ -148,7 +150,6 @@ enum {
 	ENDED_MAX = 64,                    /* threads that have ended are not looked for before */
 	BIRTH_WAITS = 3,                   /* for threads that have not registered their list yet */
 	BIRTH_WAIT_NS = 1000 * 1000,
-	LIVING_TRIES = 64, /* threads asked before a process counts as gone */
 };
 
 _Static_assert(PROBE_BATCH + 1 == TRANSFER_MAX, "a batch and its mark fill a call");
@@ -197,7 +198,7 @@ struct reading {
 	struct known_threads *known;
 	struct probe_thread *threads;
 	size_t count;
-	pid_t pid; /* a thread that the process is read through */
+	pid_t pid; /* the thread that the process is read through (base/living_thread.h) */
 	size_t cold_count, unborn_count, held_count;
 	const volatile int *stop_flag;
 };
@@ -328,18 +329,31 @@ static int fail_all(struct reading *reading, int negative_errno)
 	return negative_errno;
 }
 
-/* A process can be read through any of its threads; the leader may have ended before the others. */
+static void find_living(struct reading *reading)
+{
+	const pid_t tgid = reading->attachment->tgid;
+	char path[sizeof("/proc//task") + 11];
+	int tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)tgid);
+	tasks = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tasks < 0)
+		return;
+	reading->pid = (pid_t)living_thread_find(tasks, (uint32_t)tgid);
+	close(tasks);
+}
+
+/* The leader may have ended before the other threads. */
 static int run_through_living(struct reading *reading)
 {
 	struct thread_reader_memory *memory = reading->memory;
 	struct transfer_way *way = &reading->reader->way;
 	int r = transfer_run(&memory->transfer, reading->pid, memory->bytes, way);
 
-	for (size_t i = 0; i < reading->count && i < LIVING_TRIES && r == -ESRCH; i++) {
-		reading->pid = (pid_t)reading->threads[i].tid;
-		r = transfer_run(&memory->transfer, reading->pid, memory->bytes, way);
-	}
-	return r;
+	if (r != -ESRCH)
+		return r;
+	find_living(reading);
+	return transfer_run(&memory->transfer, reading->pid, memory->bytes, way);
 }
 
 /*
@@ -598,6 +612,8 @@ static int read_cold(struct reading *reading, const size_t *list, size_t count)
 {
 	int r = 0;
 
+	if (count > 0)
+		find_living(reading);
 	for (size_t first = 0; r == 0 && first < count; first += COLD_MAX)
 		r = is_interrupted(reading)
 			    ? -EINTR

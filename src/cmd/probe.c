@@ -16,12 +16,15 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/living_thread.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/order.h"
 #include "base/reader.h"
 #include "base/unicode.h"
 #include "capture/host/feature.h"
+#include "capture/procfs/text_scan.h"
+#include "capture/procfs/thread_file.h"
 #include "cmd/line/output.h"
 #include "cmd/line/privilege.h"
 #include "commands.h"
@@ -210,10 +213,24 @@ static int fatal_failure(const struct run *run, enum heap_tag tag, const char *d
 	return result;
 }
 
+/* Identifies the executable by a living thread. Returns what executable_identify() does. */
+static int identify(const struct run *run, struct executable *ret_identity)
+{
+	uint32_t tid;
+	const int directory = living_thread_open(run->directory, run->record.pid, &tid);
+	int result = directory;
+
+	if (directory >= 0) {
+		result = executable_identify(directory, ret_identity);
+		close(directory);
+	}
+	return result;
+}
+
 static int check_identity(const struct run *run)
 {
 	struct executable now;
-	const int result = executable_identify(run->directory, &now);
+	const int result = identify(run, &now);
 
 	if (result < 0)
 		return fatal(HEAP_TAG_EXE_IDENTITY_CHANGED,
@@ -225,9 +242,25 @@ static int check_identity(const struct run *run)
 	return 0;
 }
 
+/* The process that a number of procfs belongs to: it has directories for other threads too. 0: unknown. */
+static uint32_t find_process(int directory)
+{
+	struct buffer text = {0};
+	struct text value;
+	uint32_t tgid = 0;
+
+	if (thread_file_read(directory, "status", &text) < 0 ||
+	    !text_find_value(text_of(&text), "Tgid", &value) ||
+	    !number_parse_u32(value.data, value.length, &tgid))
+		tgid = 0;
+	buffer_release(&text);
+	return tgid;
+}
+
 static int open_process(struct run *run)
 {
 	const uint32_t pid = run->record.pid;
+	uint32_t tgid;
 	char path[32];
 	int result;
 
@@ -238,7 +271,11 @@ static int open_process(struct run *run)
 	if (run->directory < 0)
 		return fatal(HEAP_TAG_PID_MISSING, "there is no process %" PRIu32 ": %s: %s", pid, path,
 			     strerror(errno));
-	result = executable_identify(run->directory, &run->identity);
+	tgid = find_process(run->directory);
+	if (tgid != 0 && tgid != pid)
+		return fatal(HEAP_TAG_PID_MISSING,
+			     "%" PRIu32 " is a thread of process %" PRIu32 "; name that", pid, tgid);
+	result = identify(run, &run->identity);
 	if (result == -EACCES || result == -EPERM)
 		return fatal_failure(run, HEAP_TAG_NOT_PERMITTED, "");
 	if (result < 0)
@@ -293,8 +330,11 @@ static int list_threads(int directory, struct probe_snapshot *snapshot)
 	return result;
 }
 
-/* Sets the start time of a thread. Returns its name, owned by the caller, or NULL when it is gone. */
-static char *read_stat(int directory, struct probe_thread *thread)
+/*
+ * Sets the start time of a thread, and its state ('\0' when unknown). Returns its name, owned by the caller,
+ * or NULL when it is gone.
+ */
+static char *read_stat(int directory, struct probe_thread *thread, char *ret_state)
 {
 	struct buffer text = {0};
 	const char *name, *name_end = NULL, *field;
@@ -305,6 +345,7 @@ static char *read_stat(int directory, struct probe_thread *thread)
 	if (file_read(directory, path, &text, STAT_BYTES_MAX) == 0 && text.length != 0)
 		name_end = strrchr(text.data, ')');
 	field = name_end;
+	*ret_state = name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
 	for (int number = STAT_NAME; field != NULL && number < STAT_START_TIME; number++)
 		field = strchr(field + 1, ' ');
 	name = field != NULL ? strchr(text.data, '(') : NULL;
@@ -334,13 +375,24 @@ static void drop_unreached(struct probe_snapshot *snapshot)
 static void read_threads(struct run *run, struct probe_snapshot *snapshot)
 {
 	const size_t listed = snapshot->count;
+	size_t next = 0;
 	int result;
 
 	snapshot->names = memory_allocate_zero(listed + 1, sizeof(snapshot->names[0]));
-	for (snapshot->count = 0; snapshot->count < listed && stop_flag == 0; snapshot->count++)
-		snapshot->names[snapshot->count] = read_stat(run->directory,
-							     &snapshot->threads[snapshot->count]);
-	if (snapshot->count < listed)
+	snapshot->count = 0;
+	for (; next < listed && stop_flag == 0; next++) {
+		struct probe_thread thread = snapshot->threads[next];
+		char state, *name = read_stat(run->directory, &thread, &state);
+
+		/* a leader that ended before the others is still listed, without its counters */
+		if (state == 'Z') {
+			free(name);
+			continue;
+		}
+		snapshot->threads[snapshot->count] = thread;
+		snapshot->names[snapshot->count++] = name;
+	}
+	if (next < listed)
 		run->record.interrupted = true;
 	if (snapshot->count == 0)
 		return;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Looking up command lines and where threads sleep, by a reader that may hang. */
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,6 +135,36 @@ static void test_command(void **state)
 	lookup_thread_stop(lookups);
 }
 
+static void *wait_for_end(void *argument)
+{
+	pause();
+	return argument;
+}
+
+/* A process whose main thread has ended shows its command line through the others alone. */
+static void test_ended_leader(void **state)
+{
+	struct lookup_thread *lookups = start(NULL);
+	const pid_t pid = fork();
+	char path[64], link[8];
+	pthread_t thread;
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (pthread_create(&thread, NULL, wait_for_end, NULL) != 0)
+			_exit(1);
+		syscall(SYS_exit, 0);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	await("the leader has ended", readlink(path, link, sizeof(link)) < 0);
+	assert_non_null(strstr(find_out(lookups, command_of((uint32_t)pid, start_of((uint32_t)pid))).text,
+			       program_invocation_short_name));
+	end_sleeper((uint32_t)pid);
+	lookup_thread_stop(lookups);
+}
+
 /* The function that a thread sleeps in, by wchan or, where that may not be known, why not. */
 static void test_sleep(void **state)
 {
@@ -253,9 +286,8 @@ static int stop_supervisor(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_command),
-		cmocka_unit_test(test_sleep),
-		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_command), cmocka_unit_test(test_ended_leader),
+		cmocka_unit_test(test_sleep),   cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_cache),
 	};
 

@@ -238,6 +238,49 @@ static void test_library(void **state)
 	check_program("LD_PRELOAD=libjemalloc.so.2", ARGUMENTS(PROGRAM_PRELOAD, "park", "20"));
 }
 
+/* Ends the main thread of the target, whose work another one takes over, and lists the threads that are left.
+ */
+static void retire_leader(struct scene *scene)
+{
+	const uint32_t leader = (uint32_t)scene->target.child;
+	size_t kept = 0;
+
+	target_command(&scene->target, "retire");
+	await("the leader has ended", target_state(scene->target.child, leader) == 'Z');
+	target_command(&scene->target, "go");
+	scene->count = list_threads(&scene->target);
+	for (size_t i = 0; i < scene->count; i++) {
+		if (threads[i].tid != leader)
+			threads[kept++] = threads[i];
+	}
+	assert_int_equal(kept, scene->count - 1);
+	scene->count = kept;
+}
+
+/* A main thread that ends leaves nothing to read under its number; the others are read as before. */
+static void test_ended_leader(void **state)
+{
+	const char *const *const programs[] = {PROGRAM("park", "20"),
+					       ARGUMENTS(PROGRAM_SHARED, "park", "20")};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(programs); i++) {
+		struct scene scene;
+
+		begin(&scene, false, programs[i]);
+		read_own_counts(&scene);
+		retire_leader(&scene);
+		assert_ptr_equal(look_ready(scene.probe, &scene.target), scene.process);
+		read_own_counts(&scene);
+		probe_release(scene.probe);
+		scene.probe = create_for(&scene.target, false);
+		scene.process = look_ready(scene.probe, &scene.target);
+		read_own_counts(&scene);
+		assert_int_equal(stops(&scene), 0);
+		end(&scene);
+	}
+}
+
 /* Then the executable of the process is the dynamic linker, and the program one of its libraries. */
 static void test_dynamic_linker(void **state)
 {
@@ -892,6 +935,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executable),
 		cmocka_unit_test(test_library),
+		cmocka_unit_test(test_ended_leader),
 		cmocka_unit_test(test_dynamic_linker),
 		cmocka_unit_test(test_dynamic_storage),
 		cmocka_unit_test(test_undescribed_threads),

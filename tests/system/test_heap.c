@@ -179,6 +179,43 @@ static void test_capture(void **state)
 	target_end(&target);
 }
 
+/* The main thread has ended: what belongs to the process is read through another one. */
+static void test_ended_leader(void **state)
+{
+	static const char *const backends[] = {"procfs", "auto"};
+	struct target target;
+	char path[64], link[8];
+
+	(void)state;
+	target_start(&target, "park", "5", 0);
+	helper_tell(&target.helper, "retire");
+	read_reports(&target);
+	snprintf(path, sizeof path, "/proc/%d/exe", target.helper.child);
+	await("the leader has ended", readlink(path, link, sizeof link) < 0);
+	target_go(&target);
+	assert_int_equal(target.count, 6);
+	for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
+		struct run run;
+		yajl_val snapshot = capture_with(&target, "--backend", backends[i], 0, &run);
+		yajl_val leader = snapshot_thread(snapshot, target.helper.child);
+
+		expect_exact(&target, snapshot);
+		assert_non_null(leader);
+		assert_false(is_measured(leader));
+		assert_null(missing_reason(snapshot, leader, "jemalloc"));
+		assert_true(json_u64(json_member(leader, "smaps_rollup_kib"), "Pss") > 0);
+		assert_int_equal(
+			json_u64(leader, "hiwater_rss_bytes"),
+			json_u64(snapshot_thread(snapshot, target.reports[0].tid), "hiwater_rss_bytes"));
+		assert_true(json_u64(leader, "hiwater_rss_bytes") > 0);
+		assert_non_null(json_text(heap_entry(snapshot), "layout"));
+		assert_int_equal(json_u64(json_member(snapshot, "probe_summary"), "failed"), 0);
+		run_release(&run);
+		yajl_tree_free(snapshot);
+	}
+	target_end(&target);
+}
+
 static void expect_missing(const struct target *target, yajl_val snapshot, const char *reason)
 {
 	for (size_t i = 0; i < target->count; i++) {
@@ -599,10 +636,11 @@ static void test_helpers_killed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_capture),        cmocka_unit_test(test_switched_off),
-		cmocka_unit_test(test_needs_stop),     cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_batch),          cmocka_unit_test(test_batch_tab),
-		cmocka_unit_test(test_batch_new_name), cmocka_unit_test(test_helpers_killed),
+		cmocka_unit_test(test_capture),        cmocka_unit_test(test_ended_leader),
+		cmocka_unit_test(test_switched_off),   cmocka_unit_test(test_needs_stop),
+		cmocka_unit_test(test_nobody),         cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_batch_tab),      cmocka_unit_test(test_batch_new_name),
+		cmocka_unit_test(test_helpers_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

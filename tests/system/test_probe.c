@@ -2,12 +2,15 @@
 /* `ctop probe` against a living jemalloc program (allocator.c). */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -284,6 +287,36 @@ static void assert_fatal(struct run *run, const char *tag)
 	if (!says(run, marker))
 		fail_msg("no '%s' in: %s", marker, run->errors);
 	run_release(run);
+}
+
+static sem_t thread_runs;
+
+static void *wait_for_end(void *argument)
+{
+	*(pid_t *)argument = (pid_t)syscall(SYS_gettid);
+	sem_post(&thread_runs);
+	pause();
+	return NULL;
+}
+
+/* procfs has a directory under the number of each thread, but only its process has a name there. */
+static void test_thread_number(void **state)
+{
+	pthread_t thread;
+	char words[64];
+	struct run run;
+	pid_t tid;
+
+	(void)state;
+	assert_int_equal(sem_init(&thread_runs, 0, 0), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_end, &tid), 0);
+	assert_int_equal(sem_wait(&thread_runs), 0);
+	snprintf(words, sizeof(words), "%d is a thread of process %d; name that", tid, getpid());
+	probe(&run, tid, NULL);
+	assert_non_null(strstr(run.errors, words));
+	assert_fatal(&run, "pid-missing");
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
 }
 
 static void test_fatal(void **state)
@@ -585,11 +618,17 @@ static void test_full_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_held),        cmocka_unit_test(test_snapshots),
-		cmocka_unit_test(test_churn),       cmocka_unit_test(test_bare),
-		cmocka_unit_test(test_fatal),       cmocka_unit_test(test_usage),
-		cmocka_unit_test(test_stopped),     cmocka_unit_test(test_unread),
-		cmocka_unit_test(test_sidecar),     cmocka_unit_test(test_sidecar_refused),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_fatal),
+		cmocka_unit_test(test_thread_number),
+		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_sidecar),
+		cmocka_unit_test(test_sidecar_refused),
 		cmocka_unit_test(test_full_output),
 	};
 

@@ -8,6 +8,7 @@
  *   go               everybody does a round more and reports again, then `ready`
  *   gap              prints `gap NS`: how late the latest wake-up of mode latency was since the last `gap`
  *   release          ends the children of modes fork, rawfork and vfork, then `ready`
+ *   retire           the main thread ends and a new thread takes over its work, which says `ready`
  *   exec PROGRAM …   becomes another program (thread ids of a process outlive that)
  *
  * It ends at the end of its input. Nothing here allocates between the counts and the parking: no stdio.
@@ -287,6 +288,8 @@ static void wait_for_reports(void)
 		nanosleep(&pause, NULL);
 }
 
+static void *take_over(void *argument);
+
 static void obey(char *line)
 {
 	char *words[16] = {NULL}, *rest = line;
@@ -311,6 +314,12 @@ static void obey(char *line)
 	} else if (strcmp(words[0], "release") == 0) {
 		close(target.life[1]);
 		print("ready\n");
+	} else if (strcmp(words[0], "retire") == 0) {
+		pthread_t thread;
+
+		create(&thread, take_over, NULL);
+		/* pthread_exit(3) of a static program needs a library */
+		syscall(SYS_exit, 0);
 	} else if (strcmp(words[0], "exec") == 0 && words[1] != NULL) {
 		execv(words[1], words + 1);
 		fail(words[1]);
@@ -326,12 +335,36 @@ static void make_ring(void)
 	(void)syscall(SYS_io_uring_setup, 8, parameters);
 }
 
-int main(int argc, char **argv)
+_Noreturn static void obey_input(void)
 {
 	char line[4096];
 	size_t length = 0;
 	ssize_t got;
 
+	while ((got = read(STDIN_FILENO, line + length, sizeof(line) - 1 - length)) > 0) {
+		char *end;
+
+		length += (size_t)got;
+		while ((end = memchr(line, '\n', length)) != NULL) {
+			*end = '\0';
+			obey(line);
+			length -= (size_t)(end + 1 - line);
+			memmove(line, end + 1, length);
+		}
+	}
+	_exit(0);
+}
+
+static void *take_over(void *argument)
+{
+	(void)argument;
+	report();
+	print("ready\n");
+	obey_input();
+}
+
+int main(int argc, char **argv)
+{
 	target.mode = argc > 1 ? argv[1] : "park";
 	target.threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 	target.bytes = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
@@ -348,16 +381,5 @@ int main(int argc, char **argv)
 	wait_for_reports();
 	report_family(0);
 	print("ready\n");
-	while ((got = read(STDIN_FILENO, line + length, sizeof(line) - 1 - length)) > 0) {
-		char *end;
-
-		length += (size_t)got;
-		while ((end = memchr(line, '\n', length)) != NULL) {
-			*end = '\0';
-			obey(line);
-			length -= (size_t)(end + 1 - line);
-			memmove(line, end + 1, length);
-		}
-	}
-	_exit(0);
+	obey_input();
 }
