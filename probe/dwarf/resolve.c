@@ -442,10 +442,14 @@ static enum finding find_offsets(struct resolve_run *run, struct debug_search *s
 	return FINDING_LAYOUT;
 }
 
-/* No file has a symbol of jemalloc for the object: it may be a known build, or export its interface. */
+/*
+ * No file has a symbol of jemalloc for the object: it may be a known build. Where it is not, the text of
+ * jemalloc's version or its interface, if that is exported, shows that it is there.
+ */
 static enum finding find_without_symbol(struct resolve_run *run, const struct debug_search *search)
 {
 	struct jemalloc_symbols symbols = {0};
+	char version[LAYOUT_VERSION_SIZE];
 	struct tsd_members members;
 
 	if (search->object->symtab.count > 0 || !search->object->is_native)
@@ -454,10 +458,12 @@ static enum finding find_without_symbol(struct resolve_run *run, const struct de
 		keep_layout(run, search, &symbols, &members, LAYOUT_ORIGIN_KNOWN_BUILD);
 		return FINDING_LAYOUT;
 	}
-	if (search->number == LAYOUT_EXECUTABLE || !jemalloc_is_exported(search->object))
+	if (!jemalloc_version(search->object, version) &&
+	    (search->number == LAYOUT_EXECUTABLE || !jemalloc_is_exported(search->object)))
 		return FINDING_NOTHING;
 	trace_add(search->trace, "jemalloc without symbols, no known build");
-	run->resolution->tag = HEAP_TAG_JEMALLOC_IN_DSO;
+	run->resolution->tag = search->number == LAYOUT_EXECUTABLE ? HEAP_TAG_DWARF_PARSE_FAILURE
+								   : HEAP_TAG_JEMALLOC_IN_DSO;
 	return FINDING_FAILURE;
 }
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "process_root.h"
 
 enum {
 	/* sysctl vm.max_map_count is 65,530 by default; a line is rarely longer than 200 bytes */
@@ -25,9 +25,6 @@ enum {
 	FILE_BYTES_MAX = 16 << 20, /* of the mappings of files alone */
 	OBJECTS_MAX = 4096,        /* of a process: each is compared with those before it */
 	PATH_BYTES_MAX = 1 << 20,  /* of all of them */
-	/* RESOLVE_CACHED of openat2(2), from Linux 5.12 on */
-	LOOK_UP_CACHED = 0x20,
-	LOOK_UP_TRIES = 8, /* a rename elsewhere interferes */
 };
 
 /*
@@ -211,28 +208,18 @@ static int read_mappings(int directory, const void *argument, size_t size, struc
 }
 
 /*
- * The state of a library, unless the path below `root` leads to another file by now. A mapped file and the
- * directories above it are in the kernel's cache, so nothing but that is asked: a server that is gone holds
- * nobody up. map_files, the other way to it, waits for the address space.
+ * The state of a library, unless its path leads to another file by now. A mapped file and the directories
+ * above it are in the kernel's cache, so nothing but that is asked: a server that is gone holds nobody up.
+ * map_files, the other way to it, waits for the address space.
  */
-static void find_state(int root, struct mapped_object *object)
+static void find_state(const struct process_root *root, struct mapped_object *object)
 {
-	const struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | LOOK_UP_CACHED,
-	};
+	const int file = process_root_open_object(root, object, PROCESS_ROOT_CACHED);
 	struct statx status;
-	int file = -1;
 
-	for (int i = 0; file < 0 && i < LOOK_UP_TRIES; i++) {
-		file = (int)syscall(__NR_openat2, root, object->path, &how, sizeof(how));
-		if (file < 0 && errno != EAGAIN)
-			return;
-	}
 	if (file < 0)
 		return;
-	if (statx(file, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status) == 0 &&
-	    status.stx_ino == object->inode)
+	if (statx(file, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &status) == 0)
 		object->state = (struct file_state){
 			.size = status.stx_size,
 			.change_seconds = status.stx_ctime.tv_sec,
@@ -243,13 +230,12 @@ static void find_state(int root, struct mapped_object *object)
 
 static void find_states(int process_directory, struct process_map *map)
 {
-	const int root = openat(process_directory, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct process_root root;
 
-	if (root < 0)
-		return;
+	process_root_open(process_directory, &root);
 	for (size_t i = 0; i < map->count; i++)
-		find_state(root, &map->objects[i]);
-	close(root);
+		find_state(&root, &map->objects[i]);
+	process_root_close(&root);
 }
 
 int process_map_read(struct reader *reader, pid_t tgid, int process_directory, dev_t executable_device,

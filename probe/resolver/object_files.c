@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -22,7 +19,6 @@
 enum {
 	/* each below the root and on the host, and one in a cache */
 	PLACES_MAX = 2 * DEBUG_CANDIDATE_MAX + 1,
-	OPEN_TRIES = 8, /* openat2(2): EAGAIN when a rename elsewhere interferes */
 };
 
 /* The root below which a path is looked up. */
@@ -54,21 +50,8 @@ void object_files_open(struct object_files *files, int process_directory, const 
 		.process_directory = process_directory,
 		.executable_path = executable_path,
 		.map = map,
-		.root = openat(process_directory, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
 	};
-}
-
-static int open_path(int directory, const char *path, uint64_t resolve)
-{
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
-	long descriptor = -1;
-
-	for (int i = 0; i < OPEN_TRIES; i++) {
-		descriptor = syscall(__NR_openat2, directory, path, &how, sizeof(how));
-		if (descriptor >= 0 || errno != EAGAIN)
-			break;
-	}
-	return descriptor < 0 ? -errno : (int)descriptor;
+	process_root_open(process_directory, &files->root);
 }
 
 /*
@@ -99,11 +82,13 @@ static int open_regular(int path_descriptor)
 static int find_place(const struct object_files *files, const struct place *place)
 {
 	if (place->side == PLACE_TARGET)
-		return files->root < 0
+		return files->root.directory < 0
 			       ? -ENOENT
-			       : open_path(files->root, place->path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+			       : process_root_open_path(files->root.directory, place->path,
+							RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	/* a relative path would begin where this program was started */
-	return place->path[0] != '/' ? -ENOENT : open_path(AT_FDCWD, place->path, RESOLVE_NO_MAGICLINKS);
+	return place->path[0] != '/' ? -ENOENT
+				     : process_root_open_path(AT_FDCWD, place->path, RESOLVE_NO_MAGICLINKS);
 }
 
 static bool is_missing(int result)
@@ -151,23 +136,6 @@ static int open_place(const struct object_files *files, const struct places *pla
 	return -ENOENT;
 }
 
-/*
- * The file system may have numbers of its own for a device: stat(2) tells those, the memory map tells the
- * super block's (show_map_vma()). Inode numbers are the same on btrfs and on an overlay of one file system.
- */
-static bool is_mapped_file(int descriptor, const struct mapped_object *object)
-{
-	struct statfs system;
-	struct stat status;
-
-	if (fstat(descriptor, &status) < 0 || status.st_ino != object->inode)
-		return false;
-	if (status.st_dev == object->device)
-		return true;
-	return fstatfs(descriptor, &system) == 0 &&
-	       (system.f_type == BTRFS_SUPER_MAGIC || system.f_type == OVERLAYFS_SUPER_MAGIC);
-}
-
 static int open_library(const struct object_files *files, const struct mapped_object *object)
 {
 	char name[sizeof("map_files/-") + 2 * 16];
@@ -178,13 +146,7 @@ static int open_library(const struct object_files *files, const struct mapped_ob
 	found = openat(files->process_directory, name, O_PATH | O_CLOEXEC);
 	if (found >= 0)
 		return open_regular(found);
-	if (files->root < 0)
-		return -EACCES;
-	found = open_path(files->root, object->path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-	if (found >= 0 && !is_mapped_file(found, object)) {
-		close(found);
-		return -ESTALE;
-	}
+	found = process_root_open_object(&files->root, object, 0);
 	return found < 0 ? found : open_regular(found);
 }
 
@@ -221,12 +183,19 @@ static void add_place(struct places *places, enum place_side side, char *path)
 	places->items[places->count++] = (struct place){side, path};
 }
 
-/* Takes their paths over. */
-static void add_candidates(struct places *places, const struct debug_candidates *candidates)
+/* The candidates of the object at `path`, of which the target sees `inner`: as many on both sides. */
+static void add_candidates(struct places *places, const char *path, const char *inner, const char *debuglink,
+			   const char *build_id)
 {
-	for (size_t i = 0; i < candidates->count; i++) {
-		add_place(places, PLACE_TARGET, memory_duplicate(candidates->paths[i]));
-		add_place(places, PLACE_HOST, candidates->paths[i]);
+	struct debug_candidates target, host;
+
+	debug_candidates_find(inner, debuglink, build_id, &target);
+	debug_candidates_find(path, debuglink, build_id, &host);
+	for (size_t i = 0; i < target.count || i < host.count; i++) {
+		if (i < target.count)
+			add_place(places, PLACE_TARGET, target.paths[i]);
+		if (i < host.count)
+			add_place(places, PLACE_HOST, host.paths[i]);
 	}
 }
 
@@ -252,35 +221,37 @@ static void find_places(const struct object_files *files, uint32_t object, enum 
 {
 	const char *path = object == LAYOUT_EXECUTABLE ? files->executable_path
 						       : files->map->objects[object].path;
+	const char *inner = process_root_inner(&files->root, path);
 	struct debug_candidates candidates;
 
 	*places = (struct places){0};
 	switch (file) {
 	case RESOLVE_FILE_PACKAGE:
-		add_place(places, PLACE_TARGET, memory_format("%s.dwp", path));
+		add_place(places, PLACE_TARGET, memory_format("%s.dwp", inner));
 		add_place(places, PLACE_HOST, memory_format("%s.dwp", path));
 		break;
 	/* these two by their name alone: another file of that name on the host would mean nothing */
 	case RESOLVE_FILE_DEBUGINFO:
-		add_place(places, PLACE_TARGET, memory_format("%s.debuginfo", path));
+		add_place(places, PLACE_TARGET, memory_format("%s.debuginfo", inner));
 		break;
 	case RESOLVE_FILE_DEBUG:
-		add_place(places, PLACE_TARGET, memory_format("%s.debug", path));
+		add_place(places, PLACE_TARGET, memory_format("%s.debug", inner));
 		break;
 	case RESOLVE_FILE_DEBUGLINK:
-		debug_candidates_find(path, name, NULL, &candidates);
-		add_candidates(places, &candidates);
+		add_candidates(places, path, inner, name, NULL);
 		break;
 	case RESOLVE_FILE_BUILD_ID:
 	case RESOLVE_FILE_ALTERNATE:
-		debug_candidates_find(path, NULL, name, &candidates);
-		add_candidates(places, &candidates);
+		add_candidates(places, path, inner, NULL, name);
 		if (debug_build_id_is_safe(name, strlen(name)))
 			add_debuginfod_cache(places, name);
 		break;
 	case RESOLVE_FILE_ALTERNATE_LINK:
 		debug_candidates_find_alternate(name, &candidates);
-		add_candidates(places, &candidates);
+		for (size_t i = 0; i < candidates.count; i++) {
+			add_place(places, PLACE_TARGET, memory_duplicate(candidates.paths[i]));
+			add_place(places, PLACE_HOST, candidates.paths[i]);
+		}
 		break;
 	case RESOLVE_FILE_OBJECT:
 	case RESOLVE_FILE_COUNT:

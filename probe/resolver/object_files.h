@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "probe/process/process_map.h"
+#include "probe/process/process_root.h"
 #include "probe/dwarf/resolve.h"
 
 /*
@@ -19,7 +20,7 @@ struct object_files {
 	int process_directory;
 	const char *executable_path;
 	const struct process_map *map;
-	int root; /* PROCESS/root, -1 where it may not be entered */
+	struct process_root root;
 };
 
 /* Opens the root, which nobody closes: it goes with the process that serves the requests. */

@@ -150,7 +150,7 @@ static void test_candidates(void **state)
 	assert_content(&files, RESOLVE_FILE_DEBUGLINK, "link.debug", 0, "first");
 	assert_content(&files, RESOLVE_FILE_DEBUGLINK, "link.debug", 1, "second");
 	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "link.debug", 2, -ENOENT);
-	close(files.root);
+	process_root_close(&files.root);
 
 	/* on the host only */
 	make_directory("host");
@@ -160,12 +160,12 @@ static void test_candidates(void **state)
 	assert_content(&files, RESOLVE_FILE_PACKAGE, NULL, 0, "package");
 	assert_error(&files, RESOLVE_FILE_PACKAGE, NULL, 1, -ENOENT);
 	assert_error(&files, RESOLVE_FILE_DEBUG, NULL, 0, -ENOENT);
-	close(files.root);
+	process_root_close(&files.root);
 
 	/* a path without a slash in front has no place on the host, wherever this program was started */
 	object_files_open(&files, directory, "host/prog", &map);
 	assert_error(&files, RESOLVE_FILE_PACKAGE, NULL, 0, -ENOENT);
-	close(files.root);
+	process_root_close(&files.root);
 	close(directory);
 	free(executable);
 }
@@ -195,14 +195,14 @@ static void test_traps(void **state)
 	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "magic.debug", 0, -ENOENT);
 	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "loop.debug", 0, -ELOOP);
 	assert_error(&files, RESOLVE_FILE_DEBUGLINK, "directory.debug", 0, -EINVAL);
-	close(files.root);
+	process_root_close(&files.root);
 
 	/* links of procfs are not followed on the host either */
 	path = memory_format("%s/outside/prog", base);
 	make_link("/proc/self/exe", "outside/prog.dwp");
 	object_files_open(&files, directory, path, &map);
 	assert_error(&files, RESOLVE_FILE_PACKAGE, NULL, 0, -ELOOP);
-	close(files.root);
+	process_root_close(&files.root);
 	close(directory);
 	free(path);
 	free(secret);
@@ -235,7 +235,7 @@ static void test_cache(void **state)
 	assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
 	assert_content(&files, RESOLVE_FILE_BUILD_ID, build_id, 0, "cached");
 	assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
-	close(files.root);
+	process_root_close(&files.root);
 	close(directory);
 	free(cache);
 }
@@ -255,7 +255,7 @@ static void test_library(void **state)
 	object.inode = status.st_ino;
 	object_files_open(&files, directory, "/app/prog", &map);
 	assert_string_equal(ask(&files, 0, RESOLVE_FILE_OBJECT, NULL, 0, &error), "library");
-	close(files.root);
+	process_root_close(&files.root);
 	/* replaced since the process has mapped it */
 	object.inode++;
 	object_files_open(&files, directory, "/app/prog", &map);
@@ -265,7 +265,7 @@ static void test_library(void **state)
 	make_directory("process/map_files");
 	write_file("process/map_files/1000-2000", "mapped");
 	assert_string_equal(ask(&files, 0, RESOLVE_FILE_OBJECT, NULL, 0, &error), "mapped");
-	close(files.root);
+	process_root_close(&files.root);
 	close(directory);
 }
 

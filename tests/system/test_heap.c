@@ -216,6 +216,46 @@ static void test_ended_leader(void **state)
 	target_end(&target);
 }
 
+/* Starts the target with its libraries copied below a root of its own, or with the root changed once it runs.
+ */
+static void start_in_root(struct target *target, bool copied)
+{
+	const char *root = scratch_path("root");
+	char command[1024];
+	const char *const inside[] = {"/bin/sh", "-c", "exec chroot \"$0\" /target park 5 100000", root,
+				      NULL};
+	const char *const later[] = {HEAP_TARGET, "park", "5", "100000", root, NULL};
+
+	snprintf(
+		command, sizeof command,
+		"mkdir -p '%s' && cp '%s' '%s/target' && cp -L --parents $(ldd '%s' | grep -o '/[^ ]*') '%s'",
+		root, HEAP_TARGET, root, HEAP_TARGET, root);
+	assert_int_equal(system(command), 0);
+	helper_start(&target->helper, copied ? inside : later, 0);
+	read_reports(target);
+}
+
+/* procfs names the files of a process in chroot(2) as the reader sees them, not as the process does. */
+static void test_changed_root(void **state)
+{
+	(void)state;
+	if (strcmp(HEAP_TARGET, "") == 0)
+		skip_test("there is no libjemalloc to link with");
+	need_capability(CAP_SYS_CHROOT, "start a target in another root");
+	for (int copied = 0; copied <= 1; copied++) {
+		struct target target;
+		yajl_val snapshot;
+		struct run run;
+
+		start_in_root(&target, copied != 0);
+		snapshot = capture(&target, NULL, 0, &run);
+		expect_exact(&target, snapshot);
+		run_release(&run);
+		yajl_tree_free(snapshot);
+		target_end(&target);
+	}
+}
+
 static void expect_missing(const struct target *target, yajl_val snapshot, const char *reason)
 {
 	for (size_t i = 0; i < target->count; i++) {
@@ -637,10 +677,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_capture),        cmocka_unit_test(test_ended_leader),
-		cmocka_unit_test(test_switched_off),   cmocka_unit_test(test_needs_stop),
-		cmocka_unit_test(test_nobody),         cmocka_unit_test(test_batch),
-		cmocka_unit_test(test_batch_tab),      cmocka_unit_test(test_batch_new_name),
-		cmocka_unit_test(test_helpers_killed),
+		cmocka_unit_test(test_changed_root),   cmocka_unit_test(test_switched_off),
+		cmocka_unit_test(test_needs_stop),     cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_batch),          cmocka_unit_test(test_batch_tab),
+		cmocka_unit_test(test_batch_new_name), cmocka_unit_test(test_helpers_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

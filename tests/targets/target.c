@@ -13,7 +13,8 @@
  *
  * It ends at the end of its input. Nothing here allocates between the counts and the parking: no stdio.
  *
- * Usage: target MODE [THREADS [BYTES]], THREADS without the main one, BYTES held by each besides the pattern.
+ * Usage: target MODE [THREADS [BYTES [ROOT]]], THREADS without the main one, BYTES held by each besides the
+ * pattern, ROOT a directory for chroot(2).
  *
  *   park     as above
  *   bare     parks, but the threads have taken back their robust lists, as some runtimes never register any
@@ -370,6 +371,8 @@ int main(int argc, char **argv)
 	target.bytes = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	if (target.threads > MAX_THREADS || pipe(target.life) < 0)
 		fail("too many threads, or no pipe");
+	if (argc > 4 && chroot(argv[4]) < 0)
+		fail(argv[4]);
 	if (mode_is("uring"))
 		make_ring();
 	for (size_t i = 1; i <= target.threads; i++) {
