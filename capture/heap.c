@@ -117,12 +117,15 @@ static bool has_none(const struct round *round, const struct process *process)
 	       (process->row_count == 1 && round->states[leader].state == 'Z');
 }
 
-/* Another program may run there only when the leader has run: execve(2) makes the caller the leader. */
+/*
+ * Another program may run there only when the leader has run: execve(2) makes the caller the leader. A
+ * process that the budget did not reach in its turn is examined in the next round that reaches it.
+ */
 static bool needs_look(const struct round *round, const struct process *process, size_t leader)
 {
 	return process->heap == NULL || process->heap->state == PROBE_STATE_RESOLVING ||
 	       is_stale(round, leader) ||
-	       (process->tgid + round->capture->heap.window) % ROTATION_ROUNDS == 0;
+	       round->capture->heap.rounds - process->heap_looked >= ROTATION_ROUNDS;
 }
 
 /*
@@ -141,14 +144,17 @@ static bool is_young(const struct round *round, const struct process *process, s
 
 static void look(struct round *round, struct process *process, int tasks)
 {
+	const struct heap *heap = &round->capture->heap;
 	const bool had_failed = process->heap != NULL && process->heap->state == PROBE_STATE_FAILED;
 	int directory = openat(tasks, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	process->heap = NULL;
 	if (directory < 0)
 		return;
-	process->heap = probe_look(round->capture->heap.probe, process->tgid, directory);
+	process->heap = probe_look(heap->probe, process->tgid, directory);
 	close(directory);
+	/* the last turn of this process, whose turns its number spreads over the rounds */
+	process->heap_looked = heap->rounds - (heap->rounds + process->tgid) % ROTATION_ROUNDS;
 	/* idle threads as well */
 	for (size_t row = process->first_row; had_failed && process->heap->state != PROBE_STATE_FAILED &&
 					      row < process->first_row + process->row_count;
@@ -409,7 +415,7 @@ static size_t resume_index(const struct round *round)
 	return index < list->count ? index : 0;
 }
 
-/* Returns whether all processes were looked at, or -ECANCELED. */
+/* Returns 0 or -ECANCELED. */
 static int read_processes(struct round *round)
 {
 	struct process_list *list = &round->capture->processes;
@@ -434,7 +440,19 @@ static int read_processes(struct round *round)
 		if (apply_process(round, process) < 0)
 			return -ECANCELED;
 	}
-	return 1;
+	return 0;
+}
+
+/* Has the probe forget the processes that are gone, whether the budget has reached all others or not. */
+static void forget_ended(struct round *round)
+{
+	const struct process_list *list = &round->capture->processes;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].heap != NULL)
+			probe_keep(round->capture->heap.probe, list->items[i].heap);
+	}
+	probe_drop_unseen(round->capture->heap.probe);
 }
 
 int heap_read(struct round *round)
@@ -452,12 +470,8 @@ int heap_read(struct round *round)
 		result = read_processes(round);
 	if (result < 0)
 		return result;
-	/* a process that was not looked at in a whole rotation has ended */
-	heap->window = result > 0 ? heap->window + 1 : 0;
-	if (heap->window == ROTATION_ROUNDS) {
-		probe_drop_unseen(heap->probe);
-		heap->window = 0;
-	}
+	if (++heap->rounds % ROTATION_ROUNDS == 0)
+		forget_ended(round);
 	return 0;
 }
 

@@ -98,9 +98,8 @@ struct heap {
 	bool allow_stop;
 	const atomic_bool *hurry; /* of the options */
 	uint64_t patience_ns;     /* how long a full capture waits for resolutions */
-	/* Each process is examined at least once in ROTATION_ROUNDS; how many of them are over. */
-	unsigned int window;
-	uint32_t resume_tgid; /* where the budget ended */
+	unsigned int rounds;      /* in which processes were examined, modulo 2^32 */
+	uint32_t resume_tgid;     /* where the budget ended */
 	struct probe_thread *threads;
 	size_t *rows;
 };

@@ -357,6 +357,11 @@ int probe_read(struct probe *probe, const struct probe_process *shown, struct pr
 	return r;
 }
 
+void probe_keep(struct probe *probe, const struct probe_process *shown)
+{
+	find_process(probe, shown->tgid)->seen = true;
+}
+
 void probe_drop_unseen(struct probe *probe)
 {
 	size_t kept = 0;

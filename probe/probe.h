@@ -83,7 +83,8 @@ enum {
 int probe_read(struct probe *probe, const struct probe_process *process, struct probe_thread *threads,
 	       size_t count, const volatile int *stop_flag);
 
-/* Forgets the processes that probe_look() has not been asked about since the last call. */
+/* Forgets the processes that neither probe_look() nor probe_keep() was asked about since the last call. */
+void probe_keep(struct probe *probe, const struct probe_process *process);
 void probe_drop_unseen(struct probe *probe);
 
 /* The events since probe_create(), for evidence and tests. */

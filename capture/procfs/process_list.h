@@ -40,6 +40,7 @@ struct process {
 
 	uint64_t smaps_read_at;           /* CLOCK_BOOTTIME ns, 0 before the first reading */
 	const struct probe_process *heap; /* what the allocator probe found; NULL until it looked */
+	unsigned int heap_looked;         /* round of the probe in which its turn was last */
 };
 
 /* All processes below a proc root, ascending by id, with their task directories kept open while there is

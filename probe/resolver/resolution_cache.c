@@ -26,7 +26,8 @@ enum {
 	UNHELD_MAX = 1024,      /* outcomes kept without a process */
 	CLEAN_MAX = 256 * 1024, /* files remembered to hold no jemalloc */
 	POLL_MS_MAX = 60 * 1000,
-	CPUS_UNKNOWN = 4, /* assumed then */
+	CPUS_UNKNOWN = 4,    /* assumed then */
+	RETRY_DOUBLINGS = 6, /* of the pause between two tries: up to 64 minutes */
 };
 
 struct resolution_entry {
@@ -37,6 +38,7 @@ struct resolution_entry {
 	struct resolution result; /* of RESOLUTION_DONE */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when a failure that may pass is looked at again; 0: never */
 	unsigned int tries;
+	unsigned int hangs;           /* tries in a row that a file system did not answer */
 	struct mapped_object library; /* with jemalloc in it, by path, device and inode; path owned or NULL */
 	/* while RESOLUTION_WAITING: */
 	int directory; /* owned */
@@ -48,7 +50,8 @@ struct resolution_entry {
 /* A file system that did not answer: until then no executable on it is opened. */
 struct silent_device {
 	uint64_t device;
-	uint64_t until_ns, period_ns; /* CLOCK_MONOTONIC; the period doubles with each vain try */
+	uint64_t until_ns;  /* CLOCK_MONOTONIC */
+	unsigned int tries; /* without an answer */
 };
 
 struct resolution_cache {
@@ -238,6 +241,11 @@ static struct silent_device *find_silent(struct resolution_cache *cache, const s
 	return NULL;
 }
 
+uint64_t resolution_pause_ns(unsigned int hangs)
+{
+	return RETRY_NS << (hangs > RETRY_DOUBLINGS ? RETRY_DOUBLINGS : hangs - 1);
+}
+
 /* Notes that opening the executable of an entry hung. */
 static void note_silence(struct resolution_cache *cache, struct resolution_entry *entry)
 {
@@ -247,10 +255,9 @@ static void note_silence(struct resolution_cache *cache, struct resolution_entry
 		silent = MEMORY_APPEND(cache->silent, cache->silent_count, cache->silent_capacity);
 		memcpy(&silent->device, entry->key + offsetof(struct executable, device),
 		       sizeof(silent->device));
-		silent->period_ns = RETRY_NS / 2;
+		silent->tries = 0;
 	}
-	silent->period_ns *= 2;
-	silent->until_ns = clock_ns(CLOCK_MONOTONIC) + silent->period_ns;
+	silent->until_ns = clock_ns(CLOCK_MONOTONIC) + resolution_pause_ns(++silent->tries);
 	entry->retry_ns = silent->until_ns;
 }
 
@@ -402,10 +409,11 @@ static void take_result(struct resolution_cache *cache, struct resolution_entry 
 		end_waiting(entry, RESOLUTION_VOID);
 		return;
 	}
+	entry->hangs = tag == HEAP_TAG_FILE_SYSTEM_HANGS ? entry->hangs + 1 : 0;
 	if (tag == HEAP_TAG_FILE_SYSTEM_HANGS && entry->job->hangs_at_executable)
 		note_silence(cache, entry);
 	else if (tag == HEAP_TAG_FILE_SYSTEM_HANGS)
-		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+		entry->retry_ns = clock_ns(CLOCK_MONOTONIC) + resolution_pause_ns(entry->hangs);
 	else
 		note_answer(cache, entry);
 	if (heap_tag_is_of_worker(tag) || tag == HEAP_TAG_DWARF_PARSE_FAILURE ||
@@ -429,7 +437,7 @@ static void start_job(struct resolution_cache *cache, struct resolution_entry *e
 	struct silent_device *silent = find_silent(cache, entry);
 
 	if (silent != NULL)
-		silent->until_ns = clock_ns(CLOCK_MONOTONIC) + silent->period_ns;
+		silent->until_ns = clock_ns(CLOCK_MONOTONIC) + resolution_pause_ns(silent->tries);
 	entry->job = resolver_submit(entry->directory, entry->path, &entry->map);
 }
 

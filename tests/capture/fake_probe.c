@@ -20,6 +20,7 @@ struct probe {
 static struct fake_process {
 	struct probe_process process;
 	unsigned int looks;
+	bool seen, dropped;
 } processes[ITEMS_MAX];
 static size_t process_count;
 
@@ -92,6 +93,13 @@ unsigned int fake_probe_looks(pid_t tgid)
 	return item != NULL ? item->looks : 0;
 }
 
+bool fake_probe_has_dropped(pid_t tgid)
+{
+	const struct fake_process *item = find_process((uint32_t)tgid);
+
+	return item != NULL && item->dropped;
+}
+
 unsigned int fake_probe_reads(pid_t tid)
 {
 	return find_thread((uint32_t)tid)->reads;
@@ -155,6 +163,8 @@ const struct probe_process *probe_look(struct probe *probe, uint32_t tgid, int p
 	if (!is_directory_of(process_directory, tgid))
 		abort();
 	item->looks++;
+	item->seen = true;
+	item->dropped = false;
 	return &item->process;
 }
 
@@ -198,9 +208,24 @@ int probe_read(struct probe *probe, const struct probe_process *process, struct 
 	return 0;
 }
 
+void probe_keep(struct probe *probe, const struct probe_process *process)
+{
+	struct fake_process *item = find_process(process->tgid);
+
+	(void)probe;
+	if (item != NULL && item->dropped)
+		abort();
+	if (item != NULL)
+		item->seen = true;
+}
+
 void probe_drop_unseen(struct probe *probe)
 {
 	(void)probe;
+	for (size_t i = 0; i < process_count; i++) {
+		processes[i].dropped |= processes[i].looks != 0 && !processes[i].seen;
+		processes[i].seen = false;
+	}
 }
 
 struct probe_counts probe_counts(const struct probe *probe)

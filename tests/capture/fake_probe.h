@@ -22,6 +22,9 @@ void fake_probe_fail_thread(pid_t tid, enum heap_tag tag, int error_number);
 unsigned int fake_probe_looks(pid_t tgid);
 unsigned int fake_probe_reads(pid_t tid);
 
+/* Whether the capture had a process forgotten that was looked at. */
+bool fake_probe_has_dropped(pid_t tgid);
+
 /* Processes that resolve become ready when they are served with patience. */
 void fake_probe_resolve_when_served(bool on);
 

@@ -87,6 +87,11 @@ struct snapshot *live_round_needed(struct capture *capture, source_set needed)
 	return take(capture, needed, true);
 }
 
+struct snapshot *live_round_budgeted(struct capture *capture, source_set needed)
+{
+	return take(capture, needed, false);
+}
+
 long live_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid)
 {
 	for (size_t row = 0; row < snapshot->thread_count; row++) {

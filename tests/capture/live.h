@@ -27,9 +27,10 @@ struct capture *live_open(const uint32_t *scope, size_t count);
 
 struct snapshot *live_full(struct capture *capture);
 
-/* A round that needs every source; with `only_needed` just those of `needed`. */
+/* A round that needs every source; just those of `needed`; or those, and others while the budget lasts. */
 struct snapshot *live_round(struct capture *capture);
 struct snapshot *live_round_needed(struct capture *capture, source_set needed);
+struct snapshot *live_round_budgeted(struct capture *capture, source_set needed);
 
 /* The row of a thread, or LIVE_NO_ROW. */
 long live_row(const struct snapshot *snapshot, uint32_t tgid, uint32_t tid);

@@ -406,6 +406,34 @@ static void test_young_process(void **state)
 	capture_close(capture);
 }
 
+/* A budget that runs out in every round keeps no ended process in memory, and no living one from its turn. */
+static void test_over_budget(void **state)
+{
+	struct capture_options options = {.heap = true, .budget_percent = 1e-6};
+	struct capture *capture;
+	struct scene scene;
+	struct error error;
+
+	(void)state;
+	fake_probe_reset();
+	scene = begin(0);
+	capture_close(scene.capture);
+	assert_int_equal(capture_open(&options, &capture, &error), 0);
+	scene.capture = capture;
+	for (size_t i = 0; i < 3; i++)
+		fake_probe_set(child(&scene, i), PROBE_STATE_READY, HEAP_TAG_NONE, LAYOUT_ORIGIN_DWARF);
+	snapshot_release(live_full(capture));
+	live_end(child(&scene, 2));
+	for (int i = 0; i < 2 * 10; i++)
+		snapshot_release(live_round_budgeted(capture, source_bit(SOURCE_STAT)));
+	assert_true(fake_probe_has_dropped(child(&scene, 2)));
+	assert_false(fake_probe_has_dropped(child(&scene, 0)));
+	assert_false(fake_probe_has_dropped(child(&scene, 1)));
+	capture_close(capture);
+	live_end(child(&scene, 0));
+	live_end(child(&scene, 1));
+}
+
 /* A capture of needed sources alone does not read counters that nobody asked for. */
 static void test_not_needed(void **state)
 {
@@ -543,17 +571,12 @@ static void test_own_reader(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_privilege),
-		cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_resolving),
-		cmocka_unit_test(test_impatience),
-		cmocka_unit_test(test_switch),
-		cmocka_unit_test(test_young_process),
-		cmocka_unit_test(test_not_needed),
-		cmocka_unit_test(test_another_outcome),
-		cmocka_unit_test(test_without_probe),
-		cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_full),          cmocka_unit_test(test_privilege),
+		cmocka_unit_test(test_rounds),        cmocka_unit_test(test_resolving),
+		cmocka_unit_test(test_impatience),    cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_young_process), cmocka_unit_test(test_not_needed),
+		cmocka_unit_test(test_over_budget),   cmocka_unit_test(test_another_outcome),
+		cmocka_unit_test(test_without_probe), cmocka_unit_test(test_own_process),
 		cmocka_unit_test(test_own_reader),
 	};
 

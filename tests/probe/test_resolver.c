@@ -703,6 +703,18 @@ static void test_headroom(void **state)
 	assert_int_equal(resolution_headroom(0, 0), 1);
 }
 
+/* A file system that hangs is asked less and less often. */
+static void test_pauses(void **state)
+{
+	const uint64_t minute_ns = UINT64_C(60000000000);
+
+	(void)state;
+	assert_int_equal(resolution_pause_ns(1), minute_ns);
+	assert_int_equal(resolution_pause_ns(2), 2 * minute_ns);
+	assert_int_equal(resolution_pause_ns(7), 64 * minute_ns);
+	assert_int_equal(resolution_pause_ns(1000), 64 * minute_ns);
+}
+
 static int start_supervisor(void **state)
 {
 	struct error error;
@@ -736,6 +748,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_release_kills, start_supervisor, stop_supervisor),
 		cmocka_unit_test_setup_teardown(test_rights, start_supervisor, stop_supervisor),
 		cmocka_unit_test(test_rewritten_library),
+		cmocka_unit_test(test_pauses),
 		cmocka_unit_test_setup_teardown(test_headroom, start_supervisor, stop_supervisor),
 	};
 
