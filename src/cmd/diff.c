@@ -207,7 +207,9 @@ static int run(const struct diff_command_options *options, struct snapshot_repor
 	bool are_read;
 	int status;
 
-	if (snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
+	if (snapshot_files_check_output(report->request.names, DIFF_SIDE_COUNT, options->report.output,
+					&error) < 0 ||
+	    snapshot_report_open(report, &options->report, &options->view, true, &error) < 0)
 		return command_failed(&error);
 	report->report.wrap_width = options->wrap ? terminal_width(&report->output) : 0;
 	status = snapshot_files_read(report->request.names, DIFF_SIDE_COUNT, options->report.max_bytes, files,

@@ -12,6 +12,7 @@
 #include "cmd/line/output.h"
 #include "cmd/line/report_options.h"
 #include "cmd/line/screen_options.h"
+#include "cmd/line/snapshot_files.h"
 #include "cmd/line/view_options.h"
 #include "commands.h"
 #include "report/report.h"
@@ -353,7 +354,9 @@ static int dump_history(const struct dump_options *options, struct dump *dump)
 		history_close(dump->history);
 		return command_misused(&dump_command, &error);
 	}
-	result = output_open(&dump->output, options->output, true, &error);
+	result = snapshot_files_check_history(history_place(), options->output, &error);
+	if (result == 0)
+		result = output_open(&dump->output, options->output, true, &error);
 	dump->report.to_terminal = output_is_terminal(&dump->output);
 	if (result == 0) {
 		result = print_tables(dump, &error);

@@ -84,7 +84,8 @@ static bool makes_one_table(const struct tables_request *request)
 static int begin(const struct show_options *options, const char *path, struct snapshot_report *report,
 		 struct history_moment *file, struct error *error)
 {
-	if (snapshot_report_open(report, &options->report, &options->view, true, error) < 0)
+	if (snapshot_files_check_output(&path, 1, options->report.output, error) < 0 ||
+	    snapshot_report_open(report, &options->report, &options->view, true, error) < 0)
 		return -1;
 	if (snapshot_files_read(&path, 1, options->report.max_bytes, file, error) == 0)
 		return 0;

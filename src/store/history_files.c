@@ -200,6 +200,27 @@ static int note_file(struct history_files *files, int directory, const char *nam
 	return 0;
 }
 
+bool history_files_include(const char *directory, dev_t device, ino_t inode)
+{
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+	bool found = false;
+
+	while (listing != NULL && !found && (entry = readdir(listing)) != NULL) {
+		struct stat status;
+		uint32_t day;
+		bool is_log;
+
+		found = (belongs_to_day(entry->d_name, &day, &is_log) ||
+			 history_files_is_snapshot(entry->d_name)) &&
+			fstatat(dirfd(listing), entry->d_name, &status, 0) == 0 && status.st_dev == device &&
+			status.st_ino == inode;
+	}
+	if (listing != NULL)
+		closedir(listing);
+	return found;
+}
+
 int history_files_list(const char *directory, struct history_files *ret_files, struct error *error)
 {
 	DIR *listing = opendir(directory);

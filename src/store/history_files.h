@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -76,6 +77,9 @@ struct history_files {
  */
 int history_files_list(const char *directory, struct history_files *ret_files, struct error *error);
 void history_files_release(struct history_files *files);
+
+/* Whether a file is one of those that a recorder writes in a directory, by its numbers from stat(2). */
+bool history_files_include(const char *directory, dev_t device, ino_t inode);
 
 /*
  * Becomes the one writer of a directory, by a lock on "writer.lock" (flock(2)) that ends with the process, in

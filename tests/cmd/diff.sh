@@ -33,6 +33,22 @@ refuse "missing second file" 1 "nothing.zst" diff "$before" "$directory/nothing.
 refuse "directory" 1 "is a directory" diff "$before" "$directory"
 head -c 1000 "$after" >"$directory/cut.zst"
 refuse "truncated file" 1 "cut.zst" diff "$before" "$directory/cut.zst"
+# An output that is one of the inputs, by whatever name, would replace a snapshot by a report.
+cp "$before" "$directory/before.zst"
+ln "$directory/before.zst" "$directory/hard.zst"
+ln -s before.zst "$directory/soft.zst"
+for out in before.zst hard.zst soft.zst; do
+    refuse "output to $out, the first file" 1 "would be overwritten: name another file with -o$" diff "$directory/before.zst" \
+        "$after" -o "$directory/$out"
+    refuse "output to $out, the second file" 1 "would be overwritten" diff "$after" "$directory/before.zst" -o "$directory/$out"
+done
+refuse "output to the file on standard input" 1 "would be overwritten" diff - "$after" -o "$directory/soft.zst" <"$directory/hard.zst"
+# shellcheck disable=SC2094 # that is refused
+"$ctop" diff "$directory/before.zst" "$after" >>"$directory/before.zst" 2>"$directory/errors"
+result "standard output to a file that is read" "$(grep -q '^ctop: standard output is read as ' "$directory/errors" ||
+    cat "$directory/errors")"
+result "the snapshot stays" "$(cmp "$before" "$directory/before.zst" 2>&1)"
+
 refuse "size cap" 1 "raise it with --max-bytes" diff "$before" "$after" --max-bytes 1000
 refuse "standard input twice" 2 "one side of a comparison" diff - -
 refuse "no time between" 2 "is zero or unknown: leave out --per second" diff "$before" "$before" --per second

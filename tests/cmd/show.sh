@@ -30,6 +30,12 @@ refuse "sort by a category" 2 "cannot sort by 'policy'" show "$file" --long --so
 refuse "sort direction" 2 "unknown direction 'up'; valid: asc, desc" show "$file" --long --sort-by nice:up
 refuse "sort twice" 2 "metric 'nice' is named twice" show "$file" --long --sort-by nice,nice:asc
 refuse "unknown format" 2 "did you mean 'json'? valid: text, tsv, csv, json" show "$file" --format jsn
+cp "$file" "$directory/read.zst"
+ln -s "$directory/read.zst" "$directory/link.zst"
+refuse "output to the file that is read" 1 "link.zst is read as .*read.zst and would be overwritten" show "$directory/read.zst" \
+    -o "$directory/link.zst"
+refuse "the same of a report" 1 "would be overwritten" show --long "$directory/link.zst" -o "$directory/read.zst"
+result "the snapshot stays" "$(cmp "$file" "$directory/read.zst" 2>&1)"
 refuse "size cap" 1 "raise it with --max-bytes" show "$file" --max-bytes 1000
 head -c 1000 "$file" >"$directory/cut.zst"
 refuse "truncated file" 1 "cut.zst" show "$directory/cut.zst"

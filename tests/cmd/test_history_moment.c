@@ -2,10 +2,14 @@
 /* Moments and ranges of a history where a file is named: what happened before, and what cannot be had. */
 #include "history/history_fixture.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/line/history_moment.h"
+#include "cmd/line/snapshot_files.h"
 #include "session/when.h"
 #include "snapshot/snapshot_window.h"
 
@@ -209,11 +213,46 @@ static void test_names(void **state)
 		assert_int_equal(history_moment_is_named(cases[i].name), cases[i].is_moment);
 }
 
+static int check_output(const char *output, struct error *error)
+{
+	char *name = memory_format("%s@now", directory);
+	const char *const paths[] = {"/nowhere", name};
+	const int result = snapshot_files_check_output(paths, 2, output, error);
+
+	assert_int_equal(snapshot_files_check_history(directory, output, error), result);
+	free(name);
+	return result;
+}
+
+/* A report may go to a history's directory, but over none of its files. */
+static void test_output(void **state)
+{
+	char *file = fixture_path(directory), *link = memory_format("%s.link", directory),
+	     *other = memory_format("%s/report.csv", directory);
+	struct error error = {""};
+
+	(void)state;
+	assert_int_equal(access(file, F_OK), 0);
+	assert_int_equal(check_output(file, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "would be overwritten: name another file with -o"));
+	assert_int_equal(symlink(file, link), 0);
+	assert_int_equal(check_output(link, &error), -EINVAL);
+	unlink(link);
+	assert_int_equal(check_output(other, &error), 0);
+	close(open(other, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(check_output(other, &error), 0);
+	unlink(other);
+	free(file);
+	free(link);
+	free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moment),  cmocka_unit_test(test_range),   cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_renamed), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_output),
 	};
 
 	return cmocka_run_group_tests_name("history moment", tests, begin, end);

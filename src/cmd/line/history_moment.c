@@ -73,6 +73,16 @@ static struct moment_name split(const char *name)
 	return parts;
 }
 
+char *history_moment_directory(const char *name)
+{
+	struct moment_name parts = split(name);
+	char *directory = parts.directory;
+
+	parts.directory = NULL;
+	release_name(&parts);
+	return directory;
+}
+
 bool history_moment_is_named(const char *name)
 {
 	return find_separator(name) != NULL && access(name, F_OK) != 0;

@@ -19,6 +19,9 @@
 /* Whether a name is that of a moment: it has an '@', and no file is called so. */
 bool history_moment_is_named(const char *name);
 
+/* The directory of the history in such a name, owned by the caller. */
+char *history_moment_directory(const char *name);
+
 /*
  * Checks how the times of such a name are written, without looking at the history; `now_unix_ns` is what -1h
  * is counted from. Returns 0, or -EINVAL with a sentence.

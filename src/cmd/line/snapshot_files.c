@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -13,6 +15,7 @@
 #include "history_place.h"
 #include "snapshot/user_names.h"
 #include "store/ctprof.h"
+#include "store/history_files.h"
 
 struct file_reading {
 	const char *path;
@@ -79,6 +82,54 @@ int snapshot_files_check(const char *const paths[], size_t count, struct error *
 			return -EINVAL;
 	}
 	return 0;
+}
+
+/* The file behind a name, "-" being what is open as `descriptor`; false where there is no regular one. */
+static bool find_file(const char *path, int descriptor, struct stat *ret_status)
+{
+	return (strcmp(path, "-") == 0 ? fstat(descriptor, ret_status) : stat(path, ret_status)) == 0 &&
+	       S_ISREG(ret_status->st_mode);
+}
+
+static int refuse_output(const char *output, const char *input, struct error *error)
+{
+	return error_set(error, -EINVAL,
+			 "%s is read as %s and would be overwritten: name another file with -o",
+			 strcmp(output, "-") == 0 ? "standard output" : output, input);
+}
+
+int snapshot_files_check_history(const char *directory, const char *output, struct error *error)
+{
+	struct stat status;
+
+	output = output != NULL ? output : "-";
+	return find_file(output, STDOUT_FILENO, &status) &&
+			       history_files_include(directory, status.st_dev, status.st_ino)
+		       ? refuse_output(output, directory, error)
+		       : 0;
+}
+
+int snapshot_files_check_output(const char *const paths[], size_t count, const char *output,
+				struct error *error)
+{
+	struct stat written, read;
+	int result = 0;
+
+	output = output != NULL ? output : "-";
+	if (!find_file(output, STDOUT_FILENO, &written))
+		return 0;
+	for (size_t i = 0; i < count && result == 0; i++) {
+		if (history_moment_is_named(paths[i])) {
+			char *directory = history_moment_directory(paths[i]);
+
+			result = snapshot_files_check_history(directory, output, error);
+			free(directory);
+		} else if (find_file(paths[i], STDIN_FILENO, &read) && read.st_dev == written.st_dev &&
+			   read.st_ino == written.st_ino) {
+			result = refuse_output(output, paths[i], error);
+		}
+	}
+	return result;
 }
 
 int snapshot_files_read(const char *const paths[], size_t count, uint64_t max_bytes,

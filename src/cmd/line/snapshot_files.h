@@ -25,6 +25,15 @@ void snapshot_file_release(struct history_moment *file);
 int snapshot_files_check(const char *const paths[], size_t count, struct error *error);
 
 /*
+ * Refuses an output (NULL or "-": standard output) that is one of the files that are read, whatever names and
+ * links lead to it: files and moments for the first, the history in `directory` for the second. Returns 0, or
+ * -EINVAL with a sentence.
+ */
+int snapshot_files_check_output(const char *const paths[], size_t count, const char *output,
+				struct error *error);
+int snapshot_files_check_history(const char *directory, const char *output, struct error *error);
+
+/*
  * Reads one snapshot file, or two at the same time, each of at most `max_bytes` of JSON; one of them may be
  * "-", and a file that is named twice is read once. Notes go to stderr. On success the caller releases each.
  * Returns 0, or a negative errno with a sentence that names the file.
