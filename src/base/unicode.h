@@ -55,7 +55,8 @@ bool unicode_is_control(uint32_t scalar);
 /*
  * Whether a terminal shows the scalar, as itself and where it stands: no control character, nothing that
  * reorders or breaks a line, and nothing that is drawn as nothing (zero width spaces and joiners, tags,
- * variation selectors), by which two names would look like one.
+ * variation selectors), by which two names would look like one. What is not printable leaves ctop nowhere as
+ * itself: formats with an escape for it (JSON, and the text of TSV and CSV) have that, others a replacement.
  */
 bool unicode_is_printable(uint32_t scalar);
 

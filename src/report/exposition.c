@@ -234,7 +234,7 @@ void exposition_append_label(struct buffer *buffer, const char *name, const char
 
 		if (used != 0 && scalar == '\n') {
 			buffer_append_text(buffer, "\\n");
-		} else if (used == 0 || unicode_is_control(scalar)) {
+		} else if (used == 0 || !unicode_is_printable(scalar)) {
 			unicode_append(buffer, 0xfffd);
 		} else {
 			if (scalar == '"' || scalar == '\\')

@@ -19,8 +19,13 @@ static void append_escape(struct buffer *buffer, uint32_t character)
 	if (character < sizeof(short_escapes) && short_escapes[character] != '\0') {
 		buffer_append_char(buffer, '\\');
 		buffer_append_char(buffer, short_escapes[character]);
-	} else {
+	} else if (character < 0x10000) {
 		buffer_append_format(buffer, "\\u%04" PRIx32, character);
+	} else {
+		/* a surrogate pair (RFC 8259, 7) */
+		character -= 0x10000;
+		buffer_append_format(buffer, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd800 + (character >> 10),
+				     0xdc00 + (character & 0x3ff));
 	}
 }
 
@@ -31,7 +36,7 @@ void json_append_string(struct buffer *buffer, const char *text, size_t length)
 		uint32_t character = REPLACEMENT;
 		size_t used = unicode_decode(text, length, &character);
 
-		if (unicode_is_control(character) || character == '"' || character == '\\')
+		if (!unicode_is_printable(character) || character == '"' || character == '\\')
 			append_escape(buffer, character);
 		else
 			unicode_append(buffer, character);

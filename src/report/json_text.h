@@ -8,8 +8,8 @@
 #include "base/buffer.h"
 
 /*
- * Appends `text` as a JSON string with its quotes (RFC 8259): control characters (DEL and C1 too),
- * quotes and backslashes escaped, each byte that belongs to no valid UTF-8 sequence as U+FFFD.
+ * Appends `text` as a JSON string with its quotes (RFC 8259): quotes, backslashes and all that does not show
+ * as itself (unicode_is_printable()) escaped, each byte that belongs to no valid UTF-8 sequence as U+FFFD.
  */
 void json_append_string(struct buffer *buffer, const char *text, size_t length);
 

@@ -78,6 +78,8 @@ static void test_labels(void **state)
 			     "b");
 	ASSERT_LABEL("\033[31m\r", "\xef\xbf\xbd[31m\xef\xbf\xbd");
 	ASSERT_LABEL("\xc2\x9b", "\xef\xbf\xbd");
+	/* text that turns around, the end of a line of Unicode, a tag */
+	ASSERT_LABEL("\u202ea\u2028\U000e0041", "\uFFFDa\uFFFD\uFFFD");
 }
 
 static char *write_example(enum exposition_format format)

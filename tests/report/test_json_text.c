@@ -27,6 +27,7 @@ static void test_strings(void **state)
 		      "1m\xc2\x9f\xc2\xa0",
 		      10, "\"\\u0080\\u009b1m\\u009f\xc2\xa0\"");
 	assert_string("\xe0\xc2\x9b\x9b", 4, "\"\xef\xbf\xbd\\u009b\xef\xbf\xbd\"");
+	assert_string("\u202ea\u2028\U000e0041", 11, "\"\\u202ea\\u2028\\udb40\\udc41\"");
 	assert_string("\xc3\xa9\xff\xe2\x82", 5, "\"\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 

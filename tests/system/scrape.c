@@ -87,7 +87,7 @@ static int connect_network(const char *where)
 	struct sockaddr_in four = {.sin_family = AF_INET,
 				   .sin_port = htons((uint16_t)port),
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	const bool is_six = where[0] == '[';
+	const bool is_six = where[0] == '[' && strncmp(where, "[::ffff:", 8) != 0;
 	const int connection = socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (connect(connection, is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four,

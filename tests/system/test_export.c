@@ -106,6 +106,17 @@ static void test_answers(void **state)
 		      "/metrics");
 	assert_answer(connection, "GET /metrics?collect=a HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		      "HTTP/1.1 200 ", "ctop_");
+	/* targets in absolute form, as proxies are sent them, and a field of two lines */
+	assert_answer(connection, "GET http://localhost:12867/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		      "HTTP/1.1 200 ", "ctop_");
+	assert_answer(connection, "GET HTTP://127.0.0.1/metrics?a HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		      "HTTP/1.1 200 ", "ctop_");
+	assert_answer(connection, "GET http://localhost HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 ",
+		      "href=\"/metrics\"");
+	assert_answer(connection,
+		      "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n"
+		      "Accept: application/openmetrics-text;version=1.0.0\r\n\r\n",
+		      "HTTP/1.1 200 ", "Content-Type: application/openmetrics-text;");
 	close(connection);
 	connection = exporter_connect(&exporter);
 	assert_answer(connection, "POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
@@ -153,10 +164,12 @@ static void test_hosts(void **state)
 					      "Host: [::1].evil.example",
 					      "Host: [evil.example]",
 					      "Host: [::1",
+					      "Host: localhost\r\nHost: evil.example",
 					      "Host: :12867"};
 	const char *path = scratch_path("hosts.sock");
 	struct exporter exporter;
 	char host[256] = "Host: ", where[256];
+	int connection;
 	char *page;
 
 	(void)state;
@@ -172,6 +185,13 @@ static void test_hosts(void **state)
 	assert_true(page_value(page, "ctop_http_requests_total{code=\"403\"}") ==
 		    sizeof(foreign) / sizeof(foreign[0]));
 	free(page);
+	connection = exporter_connect(&exporter);
+	/* the host in a target counts, and not the one beside it */
+	assert_answer(connection,
+		      "GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n"
+		      "Connection: close\r\n\r\n",
+		      "HTTP/1.1 403 ", "\r\n\r\n");
+	close(connection);
 	exporter_end(&exporter);
 	/* other hosts know this one by names that it does not know: only where that is wanted */
 	exporter_begin(&exporter, NULL, (const char *[]){"--listen", ":0", "-d", "0.2", NULL});
@@ -417,6 +437,15 @@ static void test_port_in_use(void **state)
 		"as in 'cgroup = /system*' or 'process = nginx'");
 }
 
+static bool warns_of_others(const struct exporter *exporter)
+{
+	char text[4096];
+	const ssize_t length = pread(exporter->running.errors, text, sizeof(text) - 1, 0);
+
+	text[length > 0 ? length : 0] = '\0';
+	return strstr(text, "others can reach this address") != NULL;
+}
+
 static void test_six(void **state)
 {
 	struct exporter exporter;
@@ -430,22 +459,24 @@ static void test_six(void **state)
 	assert_int_equal(strncmp(exporter.where, "[::1]:", 6), 0);
 	free(exporter_scrape_for(&exporter, first_group));
 	exporter_end(&exporter);
+	/* an address of IPv4 in the form of IPv6 is as near */
+	exporter_begin(&exporter, NULL,
+		       (const char *[]){"--listen", "[::ffff:127.0.0.1]:0", "-d", "0.2", "--public", NULL});
+	assert_status(&exporter, "Host: localhost", "HTTP/1.1 200 ");
+	assert_status(&exporter, "Host: evil.example", "HTTP/1.1 403 ");
+	assert_false(warns_of_others(&exporter));
+	exporter_end(&exporter);
 }
 
 /* Serving on all addresses, it warns. */
 static void test_open(void **state)
 {
 	struct exporter exporter;
-	char text[4096];
-	ssize_t length;
 
 	(void)state;
 	exporter_begin(&exporter, NULL, (const char *[]){"--listen", ":0", "-d", "0.2", NULL});
 	free(exporter_scrape_for(&exporter, "ctop_rounds_total"));
-	length = pread(exporter.running.errors, text, sizeof(text) - 1, 0);
-	assert_true(length > 0);
-	text[length] = '\0';
-	assert_non_null(strstr(text, "others can reach this address"));
+	assert_true(warns_of_others(&exporter));
 	exporter_end(&exporter);
 }
 

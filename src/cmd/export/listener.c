@@ -136,10 +136,14 @@ static int open_path(const char *path, struct listener *listener, struct error *
 
 static bool is_loopback(const struct sockaddr *address)
 {
+	const struct in6_addr *six;
+
 	if (address->sa_family == AF_INET)
 		return (ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24) ==
 		       127;
-	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+	six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+	/* [::ffff:127.0.0.1] is an address of IPv4 (RFC 4291, 2.5.5.2) */
+	return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
 }
 
 /* Says where it listens, with the port that it got. */

@@ -275,13 +275,43 @@ static void end_answer(void *context)
 	free(sent);
 }
 
+/* The lines of one field of a request. */
+struct field_lines {
+	const char *name;
+	struct buffer value; /* of all of them: one list (RFC 9110, 5.3) */
+	size_t count;
+};
+
+static enum MHD_Result add_line(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct field_lines *lines = context;
+
+	(void)kind;
+	if (strcasecmp(name, lines->name) != 0)
+		return MHD_YES;
+	if (lines->count++ != 0)
+		buffer_append_char(&lines->value, ',');
+	buffer_append_text(&lines->value, value != NULL ? value : "");
+	return MHD_YES;
+}
+
+/* Collects the lines of a field; the caller releases their value. */
+static struct field_lines find_lines(struct MHD_Connection *own, const char *name)
+{
+	struct field_lines lines = {.name = name};
+
+	MHD_get_connection_values(own, MHD_HEADER_KIND, add_line, &lines);
+	return lines;
+}
+
 static enum MHD_Result answer_metrics(struct server *server, struct MHD_Connection *own)
 {
-	const enum exposition_format format = exposition_negotiate(
-		MHD_lookup_connection_value(own, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+	struct field_lines accept = find_lines(own, MHD_HTTP_HEADER_ACCEPT);
+	const enum exposition_format format = exposition_negotiate(accept.value.data);
 	struct answer *sent = memory_allocate(sizeof(*sent));
 	struct MHD_Response *response;
 
+	buffer_release(&accept.value);
 	sent->page = take_page(server, format);
 	sent->connection = connection_of(own);
 	response = MHD_create_response_from_callback(sent->page->text.length, BLOCK_BYTES, read_page, sent,
@@ -305,22 +335,36 @@ static bool is_address(char *host)
 	return inet_pton(AF_INET6, host + 1, &address) == 1;
 }
 
-/* Whether the host of a request, "localhost:12867", can only be this one. HTTP/1.0 names none, and no browser
- * speaks that. */
-static bool is_own_host(struct MHD_Connection *own)
+/* The length of "http://" at the start of a target in absolute form (RFC 9112, 3.2.2); else 0. */
+static size_t scheme_length(const char *target)
 {
-	const char *value = MHD_lookup_connection_value(own, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	static const char scheme[] = "http://";
+
+	return strncasecmp(target, scheme, strlen(scheme)) == 0 ? strlen(scheme) : 0;
+}
+
+/* The path of a target in either form. */
+static const char *path_of(const char *target)
+{
+	const char *authority = target + scheme_length(target);
+
+	if (authority == target)
+		return target;
+	authority += strcspn(authority, "/");
+	return *authority != '\0' ? authority : "/";
+}
+
+/* Whether "localhost:12867", of `whole` bytes, can only be this host. */
+static bool is_own_authority(const char *value, size_t whole)
+{
 	char name[HOST_NAME_MAX + 1] = "", *host;
-	size_t length;
+	size_t length = whole;
 	bool is_own;
 
-	if (value == NULL)
-		return true;
-	length = strlen(value);
 	while (length != 0 && value[length - 1] >= '0' && value[length - 1] <= '9')
 		length--;
 	/* without a port all of it is the host */
-	length = length != 0 && value[length - 1] == ':' ? length - 1 : strlen(value);
+	length = length != 0 && value[length - 1] == ':' ? length - 1 : whole;
 	host = memory_duplicate_bytes(value, length);
 	gethostname(name, sizeof(name));
 	is_own = length != 0 &&
@@ -330,17 +374,38 @@ static bool is_own_host(struct MHD_Connection *own)
 }
 
 /*
+ * Whether a request is for this host. A target in absolute form says so, whatever Host does (RFC
+ * 9112, 3.2.2). HTTP/1.0 names none, and no browser speaks that. Two lines of Host, which are an error (3.2),
+ * name no host.
+ */
+static bool is_for_own_host(struct MHD_Connection *own, const char *target)
+{
+	const char *authority = target + scheme_length(target);
+	struct field_lines host;
+	bool is_own;
+
+	if (authority != target)
+		return is_own_authority(authority, strcspn(authority, "/"));
+	host = find_lines(own, MHD_HTTP_HEADER_HOST);
+	is_own = host.count == 0 || is_own_authority(host.value.data, host.value.length);
+	buffer_release(&host.value);
+	return is_own;
+}
+
+/*
  * Called once with the header of a request (`*request` is NULL), and for a request without a body, as GET and
  * HEAD are, once more to be answered. A body is read and ignored.
  */
-static enum MHD_Result handle(void *context, struct MHD_Connection *own, const char *path, const char *method,
-			      const char *version, const char *data, size_t *data_length, void **request)
+static enum MHD_Result handle(void *context, struct MHD_Connection *own, const char *target,
+			      const char *method, const char *version, const char *data, size_t *data_length,
+			      void **request)
 {
+	const char *path = path_of(target);
 	struct server *server = context;
 
 	(void)version;
 	(void)data;
-	if (*request == NULL && !server->any_host && !is_own_host(own))
+	if (*request == NULL && !server->any_host && !is_for_own_host(own, target))
 		return answer_text(server, own, EXPORT_STATUS_403, "text/plain; charset=utf-8",
 				   "this Host is refused: ask for the address, localhost or the name of the "
 				   "host (ctop(1), EXPORT)\n");
