@@ -8,9 +8,12 @@
 #include "base/error.h"
 #include "snapshot/snapshot_window.h"
 
-/* JSON bytes above which the reference program refuses a file, and our own default cap when reading. */
+/*
+ * JSON bytes above which the reference program refuses a file, and our own default cap when reading: 4 GiB,
+ * and past the first 16 MiB no more than 1,000 for each byte of the file, which no snapshot comes near.
+ */
 #define CTPROF_REFERENCE_LIMIT ((uint64_t)256 << 20)
-#define CTPROF_DEFAULT_LIMIT   ((uint64_t)4 << 30)
+#define CTPROF_DEFAULT_LIMIT   ((uint64_t)0)
 
 /*
  * Reads a snapshot from an open descriptor (regular file, pipe or stdin; owned by the caller), streaming.

@@ -19,7 +19,12 @@
 enum {
 	STEP_BYTES = 64 * 1024,
 	WINDOW_LOG_MAX = 27, /* 128 MiB, what the zstd program allows without an option */
+	JSON_FOR_A_BYTE = 1000,
 };
+
+/* What the default limit stands for. */
+#define DEFAULT_BYTES ((uint64_t)4 << 30)
+#define FREE_BYTES    ((uint64_t)16 << 20) /* of JSON, however small the file is */
 
 #define CAPTURE_AGAIN "capture it again with `ctop capture -o FILE`"
 
@@ -106,6 +111,35 @@ static int refuse_damage(const struct reader *reader, size_t code)
 			 reader->name, ZSTD_getErrorName(code), reader->file_bytes);
 }
 
+static uint64_t limit_of(const struct reader *reader)
+{
+	return reader->max_bytes != CTPROF_DEFAULT_LIMIT ? reader->max_bytes : DEFAULT_BYTES;
+}
+
+/* Bytes of the file that the decoder has taken. */
+static uint64_t taken_bytes(const struct reader *reader)
+{
+	return reader->file_bytes - (reader->input.size - reader->input.pos);
+}
+
+/* Whether the JSON so far is more than a snapshot of so few bytes has. */
+static bool is_bomb(const struct reader *reader)
+{
+	return reader->max_bytes == CTPROF_DEFAULT_LIMIT && reader->json_bytes > FREE_BYTES &&
+	       reader->json_bytes / JSON_FOR_A_BYTE > taken_bytes(reader);
+}
+
+static int refuse_bomb(const struct reader *reader)
+{
+	char json[28], file[28];
+
+	return error_set(reader->error, -EFBIG,
+			 "%s makes %s bytes of JSON out of its first %s, as decompression bombs do; if it is "
+			 "a snapshot, name a limit with --max-bytes N",
+			 reader->name, number_group_digits(reader->json_bytes, json),
+			 number_group_digits(taken_bytes(reader), file));
+}
+
 static int refuse_size(const struct reader *reader)
 {
 	char limit[28];
@@ -114,7 +148,7 @@ static int refuse_size(const struct reader *reader)
 		reader->error, -EFBIG,
 		"%s holds more than %s bytes of JSON, the limit that guards against decompression bombs; "
 		"raise it with --max-bytes N",
-		reader->name, number_group_digits(reader->max_bytes, limit));
+		reader->name, number_group_digits(limit_of(reader), limit));
 }
 
 static int refuse_content(const struct reader *reader, int result)
@@ -192,9 +226,11 @@ static ssize_t fetch(struct reader *reader)
 			return refuse_damage(reader, code);
 		reader->in_frame = code != 0;
 		reader->pending = output.pos == output.size && code != 0;
-		if (output.pos > reader->max_bytes - reader->json_bytes)
+		if (output.pos > limit_of(reader) - reader->json_bytes)
 			return refuse_size(reader);
 		reader->json_bytes += output.pos;
+		if (is_bomb(reader))
+			return refuse_bomb(reader);
 		if (output.pos != 0)
 			return (ssize_t)output.pos;
 	}
@@ -213,9 +249,8 @@ static ssize_t fetch_text(void *reader_pointer, const char **ret_text)
 static double progress(void *reader_pointer)
 {
 	const struct reader *reader = reader_pointer;
-	const uint64_t left = reader->input.size - reader->input.pos;
 
-	return reader->file_size != 0 ? (double)(reader->file_bytes - left) / (double)reader->file_size : 0;
+	return reader->file_size != 0 ? (double)taken_bytes(reader) / (double)reader->file_size : 0;
 }
 
 /* Checks that the descriptor can be read, and tells the size of a file. */
