@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "cmd/line/reading_options.h"
 #include "commands.h"
 #include "session/session.h"
+#include "snapshot/capture_facts.h"
 #include "store/ctprof.h"
 #include "table/evidence.h"
 
@@ -209,9 +211,14 @@ static unsigned int part_readings(double window_seconds)
 	return (unsigned int)fmax(1, round(window_seconds / WINDOW_PARTS / reading_interval(window_seconds)));
 }
 
-/* Waits, and keeps up with what threads tell that end and with executables that are looked at. */
-static void wait_until(struct capture *capture, uint64_t until_ns)
+/*
+ * Waits, and keeps up with what threads tell that end and with executables that are looked at. Returns by how
+ * much later than it should the wait ended, ns; 0 where there was nothing to wait for.
+ */
+static uint64_t wait_until(struct capture *capture, uint64_t until_ns)
 {
+	const bool waits = clock_ns(CLOCK_MONOTONIC) < until_ns;
+
 	for (;;) {
 		const uint64_t next_ns = capture_serve_ended(capture);
 		const uint64_t wake_ns = next_ns < until_ns ? next_ns : until_ns;
@@ -219,7 +226,7 @@ static void wait_until(struct capture *capture, uint64_t until_ns)
 
 		capture_serve_heap(capture, wake_ns);
 		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
-			return;
+			return waits ? clock_ns(CLOCK_MONOTONIC) - until_ns : 0;
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
 	}
 }
@@ -230,6 +237,9 @@ struct watch {
 	unsigned int readings;        /* of this part, beside its beginning */
 	unsigned int part_readings;   /* that make one */
 	struct window_parts parts;
+	uint64_t begun_ns;           /* CLOCK_MONOTONIC of the first reading */
+	uint64_t longest_reading_ns; /* of all but the last one */
+	uint64_t longest_delay_ns;   /* of a wait that ended late */
 };
 
 /* Takes over the reference; `is_end`: it is the last one. */
@@ -258,35 +268,99 @@ static int take_round(struct capture *capture, struct watch *watch, struct error
 	struct snapshot *round;
 	const int result = capture_round(capture, &options, NULL, &round, error);
 
-	if (result == 0)
-		add_reading(watch, round, false);
-	return result;
+	if (result < 0)
+		return result;
+	if (round->provenance.duration_ns > watch->longest_reading_ns)
+		watch->longest_reading_ns = round->provenance.duration_ns;
+	add_reading(watch, round, false);
+	return 0;
 }
 
-/* Reads from now on, when the processes that are named have to be there, until the last but one of the
- * readings is over. */
+static void wait_in_window(struct capture *capture, struct watch *watch, uint64_t offset_ns)
+{
+	const uint64_t delay_ns = wait_until(capture, watch->begun_ns + offset_ns);
+
+	if (delay_ns > watch->longest_delay_ns)
+		watch->longest_delay_ns = delay_ns;
+}
+
+/*
+ * Reads from now on, when the processes that are named have to be there, until the last but one of the
+ * readings is over. The window begins with the first reading, which may have to wait for executables.
+ */
 static int watch_window(const struct capture_command_options *options, struct capture *capture,
 			struct watch *watch, struct error *error)
 {
 	const double seconds = options->window_seconds;
-	const uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t step_ns = (uint64_t)(reading_interval(seconds) * NS_PER_S);
 	const uint64_t length_ns = (uint64_t)(seconds * NS_PER_S);
+	uint64_t passed_ns;
 	int result = take_round(capture, watch, error);
 
-	if (result == 0)
-		result = check_threads(session_now(watch->whole), &options->processes, error);
+	if (result < 0)
+		return result;
+	/* in this order no window is too short, however long we wait for a CPU in between */
+	passed_ns = clock_ns(CLOCK_BOOTTIME) - session_now(watch->whole)->provenance.boottime_ns;
+	watch->begun_ns = clock_ns(CLOCK_MONOTONIC) - passed_ns;
+	result = check_threads(session_now(watch->whole), &options->processes, error);
 	for (uint64_t next_ns = step_ns; result == 0 && next_ns + step_ns / 2 < length_ns;
 	     next_ns += step_ns) {
 		/* a reading that takes longer than the time between two lets some out */
-		if (clock_ns(CLOCK_MONOTONIC) - begun_ns > next_ns + step_ns / 2)
+		if (clock_ns(CLOCK_MONOTONIC) - watch->begun_ns > next_ns + step_ns / 2)
 			continue;
-		wait_until(capture, begun_ns + next_ns);
+		wait_in_window(capture, watch, next_ns);
 		result = take_round(capture, watch, error);
 	}
 	if (result == 0)
-		wait_until(capture, begun_ns + length_ns);
+		wait_in_window(capture, watch, length_ns);
 	return result;
+}
+
+/*
+ * The sentence on a window from `from` to `end` that is off by more than a tenth of what was asked for, owned
+ * by the caller; NULL for one that is not. Only CLOCK_BOOTTIME, which windows are measured by, goes on while
+ * the host sleeps.
+ */
+static char *describe_length(const struct watch *watch, const struct snapshot *from,
+			     const struct snapshot *end, uint64_t wanted_ns)
+{
+	const uint64_t length_ns = end->provenance.boottime_ns - from->provenance.boottime_ns;
+	const uint64_t since_ns = clock_ns(CLOCK_BOOTTIME) - from->provenance.boottime_ns;
+	const uint64_t awake_ns = clock_ns(CLOCK_MONOTONIC) - watch->begun_ns;
+	const uint64_t asleep_ns = since_ns > awake_ns ? since_ns - awake_ns : 0;
+	const uint64_t off_ns = length_ns > wanted_ns ? length_ns - wanted_ns : wanted_ns - length_ns;
+	struct buffer text = {0};
+
+	if (off_ns <= wanted_ns / 10)
+		return NULL;
+	buffer_append_text(&text, "the window is ");
+	capture_facts_append_span(&text, length_ns);
+	buffer_append_text(&text, " and not ");
+	capture_facts_append_span(&text, wanted_ns);
+	if (asleep_ns > off_ns / 2) {
+		buffer_append_text(&text, ": the host slept for ");
+		capture_facts_append_span(&text, asleep_ns);
+	} else if (watch->longest_delay_ns > watch->longest_reading_ns) {
+		buffer_append_text(&text, ": ctop was stopped, or got no CPU, for ");
+		capture_facts_append_span(&text, watch->longest_delay_ns);
+	} else {
+		buffer_append_text(&text, ": one reading of all threads took ");
+		capture_facts_append_span(&text, watch->longest_reading_ns);
+	}
+	return buffer_steal(&text);
+}
+
+/* Says so where the window is not the one asked for, to the user and in the file. */
+static void note_length(const struct watch *watch, struct snapshot *from, const struct snapshot *end,
+			double wanted_seconds)
+{
+	char *text = describe_length(watch, from, end, (uint64_t)(wanted_seconds * NS_PER_S));
+
+	if (text == NULL)
+		return;
+	command_note("%s", text);
+	from->window_note = arena_duplicate(&from->arena, text, strlen(text));
+	free(text);
 }
 
 /* The end of the window, which has its waits from the beginning on. */
@@ -334,6 +408,8 @@ static int take_readings(const struct capture_command_options *options, struct c
 		result = capture_full(capture, budget, NULL, ret_snapshot, error);
 	if (result == 0)
 		*ret_window = end_window(&watch, *ret_snapshot);
+	if (result == 0 && *ret_window != NULL)
+		note_length(&watch, (*ret_window)->from, *ret_snapshot, options->window_seconds);
 	session_release(watch.whole);
 	session_release(watch.part);
 	window_parts_clear(&watch.parts);
@@ -353,7 +429,12 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	capture_options.once = options->window_seconds == 0;
 	capture_options.allow_stop = options->heap.allow_stop;
 	capture_options.latency = options->latency_seconds > 0;
-	capture_options.heap_patience_ns = HEAP_PATIENCE_NS;
+	/* the last reading, which ends the window, waits for what is new since the first one */
+	capture_options.heap_patience_ns = options->window_seconds == 0
+						   ? HEAP_PATIENCE_NS
+						   : (uint64_t)(fmin(options->window_seconds / 20,
+								     (double)HEAP_PATIENCE_NS / NS_PER_S) *
+								NS_PER_S);
 	if (options->budget_seconds >= 0)
 		budget = (uint64_t)(options->budget_seconds * NS_PER_S);
 	capture_options.heap = !options->heap.no_heap;

@@ -505,6 +505,9 @@ struct snapshot {
 
 	struct snapshot_window *window; /* of a file: what happened before; NULL: it is a single reading */
 
+	/* The sentence on a window that begins here and is not as long as the one asked for; NULL for none.
+	 */
+	const char *window_note;
 	const char *format_notes; /* what an older generation of the file lacked, a sentence; NULL for none */
 };
 

@@ -541,6 +541,7 @@ static const struct object provenance_host_object = OBJECT(provenance_host_membe
 static const struct member window_members[] = {
 	SAME(snapshot, U64, MEMBER_REQUIRED, captured_at_unix_ns),
 	MEMBER(snapshot, "boottime_ns", U64, MEMBER_REQUIRED, provenance.boottime_ns),
+	MEMBER(snapshot, "note", TEXT, MEMBER_OMITTED, window_note),
 	WINDOW("sources", SOURCES),
 	WINDOW("missing", MISSING),
 	WINDOW("waits", WAITS),

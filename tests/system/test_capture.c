@@ -2,9 +2,13 @@
 /* `ctop capture` of threads whose work is known from another source. */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../cmocka_include.h"
@@ -590,16 +594,127 @@ static void test_host(void **state)
 	yajl_tree_free(snapshot);
 }
 
+/* --- the length of a window --- */
+
+/* Nanoseconds from the beginning of a snapshot's window to its end. */
+static uint64_t window_length(yajl_val snapshot)
+{
+	yajl_val ctop = json_member(snapshot, "ctop");
+
+	return json_u64(ctop, "boottime_ns") - json_u64(json_member(ctop, "window"), "boottime_ns");
+}
+
+/* The first reading waits for executables that nobody knows yet: the window begins after that. */
+static void test_window_after_search(void **state)
+{
+	enum {
+		COPIES = 25,
+	};
+	char path[256];
+	char programs[COPIES][256], digits[COPIES][16], command[600];
+	const char *arguments[2 * COPIES + 6] = {"capture", "-o", path, "--for", "0.25"};
+	pid_t children[COPIES];
+	yajl_val snapshot;
+	struct run run;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s", scratch_path("window.ctprof.zst"));
+	for (size_t i = 0; i < COPIES; i++) {
+		snprintf(programs[i], sizeof programs[i], "%s/sleep-%zu", scratch_path(""), i);
+		snprintf(command, sizeof command, "cp \"$(command -v sleep)\" '%s'", programs[i]);
+		assert_int_equal(system(command), 0);
+		children[i] = fork();
+		assert_true(children[i] >= 0);
+		if (children[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			execl(programs[i], programs[i], "600", NULL);
+			_exit(127);
+		}
+		snprintf(digits[i], sizeof digits[i], "%d", children[i]);
+		arguments[5 + 2 * i] = "-p";
+		arguments[6 + 2 * i] = digits[i];
+	}
+	run_ctop_well(&run, arguments);
+	run_release(&run);
+	snapshot = load_snapshot(path);
+	assert_true(window_length(snapshot) >= 250 * NS_PER_MS);
+	yajl_tree_free(snapshot);
+	for (size_t i = 0; i < COPIES; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+		unlink(programs[i]);
+	}
+	unlink(path);
+}
+
+/* Captures a window of so many seconds, in which ctop is stopped for longer than that. */
+static yajl_val capture_stopped(int seconds, struct run *run)
+{
+	const char *path = scratch_path("window.ctprof.zst");
+	char self[16], wanted[16];
+	const char *const arguments[] = {CTOP_PROGRAM, "capture", "-o", path,        "--for",
+					 wanted,       "-p",      self, "--no-heap", NULL};
+	const struct run_options ordinary = {0};
+	struct running running;
+	yajl_val snapshot;
+
+	snprintf(self, sizeof self, "%d", getpid());
+	snprintf(wanted, sizeof wanted, "%d", seconds);
+	run_start(&running, &ordinary, arguments);
+	run_wait_for_rest(&running);
+	run_pause(&running);
+	/* the pause itself is what is tested */
+	nanosleep(&(const struct timespec){.tv_sec = 2 * seconds}, NULL);
+	run_continue(&running);
+	run_finish(&running, run, &ordinary);
+	run_expect(run, 0);
+	snapshot = load_snapshot(path);
+	unlink(path);
+	return snapshot;
+}
+
+/* A window that is longer than was asked for says so, with the reason, and so does its file. */
+static void test_window_while_stopped(void **state)
+{
+	yajl_val snapshot, window;
+	struct run run;
+
+	(void)state;
+	for (int seconds = 1;; seconds *= 2) {
+		snapshot = capture_stopped(seconds, &run);
+		/* it may have been over when it was stopped, where the test got no CPU */
+		if (window_length(snapshot) > 2 * (uint64_t)seconds * NS_PER_S || seconds == 4)
+			break;
+		yajl_tree_free(snapshot);
+		run_release(&run);
+	}
+	window = json_member(json_member(snapshot, "ctop"), "window");
+	assert_non_null(strstr(run.errors, "ctop: the window is "));
+	assert_non_null(strstr(run.errors, ": ctop was stopped, or got no CPU, for "));
+	assert_non_null(json_text(window, "note"));
+	assert_non_null(strstr(run.errors, json_text(window, "note")));
+	run_release(&run);
+	yajl_tree_free(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counters),    cmocka_unit_test(test_storage),
-		cmocka_unit_test(test_running),     cmocka_unit_test(test_run_queue),
-		cmocka_unit_test(test_delays),      cmocka_unit_test(test_names),
-		cmocka_unit_test(test_names_shown), cmocka_unit_test(test_cut_names),
-		cmocka_unit_test(test_pool),        cmocka_unit_test(test_pid_namespace),
-		cmocka_unit_test(test_cgroup),      cmocka_unit_test(test_states),
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_storage),
+		cmocka_unit_test(test_running),
+		cmocka_unit_test(test_run_queue),
+		cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names_shown),
+		cmocka_unit_test(test_cut_names),
+		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_pid_namespace),
+		cmocka_unit_test(test_cgroup),
+		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_window_after_search),
+		cmocka_unit_test(test_window_while_stopped),
 	};
 
 	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);

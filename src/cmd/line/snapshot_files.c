@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "command.h"
 #include "history_place.h"
+#include "snapshot/snapshot_window.h"
 #include "snapshot/user_names.h"
 #include "store/ctprof.h"
 #include "store/history_files.h"
@@ -26,6 +27,18 @@ struct file_reading {
 	int result;
 };
 
+/* The notes of a file as one, owned by the caller; NULL for none. */
+static char *make_note(const struct snapshot *snapshot)
+{
+	const char *format = snapshot->format_notes;
+	const char *window = snapshot->window != NULL ? snapshot->window->from->window_note : NULL;
+
+	if (format == NULL && window == NULL)
+		return NULL;
+	return memory_format("%s%s%s", window != NULL ? window : "",
+			     format != NULL && window != NULL ? "; " : "", format != NULL ? format : "");
+}
+
 int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, struct history_moment *ret_file,
 		       struct error *error)
 {
@@ -38,10 +51,7 @@ int snapshot_file_read(const char *path, uint64_t max_bytes, bool to_compare, st
 	if (result < 0)
 		return result;
 	*ret_file = (struct history_moment){
-		.snapshot = snapshot,
-		.name = memory_duplicate(path),
-		.note = snapshot->format_notes != NULL ? memory_duplicate(snapshot->format_notes) : NULL,
-	};
+		.snapshot = snapshot, .name = memory_duplicate(path), .note = make_note(snapshot)};
 	return 0;
 }
 
