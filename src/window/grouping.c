@@ -284,13 +284,15 @@ static void end_work(struct work *work)
 
 /* --- keys and labels --- */
 
+/* The key of a cgroup. A path begins with a slash: on AXIS_ALL its part needs no mark. */
 static void append_pattern(struct grouping_build *build, uint32_t pattern)
 {
 	const char *text = string_pool_text(&build->patterns, pattern);
 	const size_t length = string_pool_length(&build->patterns, pattern);
+	const size_t shown = name_shown_length(text, length);
 
-	buffer_append(&build->key, text, length);
-	buffer_append(&build->label, text, length);
+	buffer_append(&build->key, text, build->options->axis == AXIS_ALL ? shown : length);
+	buffer_append(&build->label, text, shown);
 }
 
 /* Appends a visible form of a name to the label. */

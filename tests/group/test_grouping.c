@@ -193,6 +193,36 @@ static void test_impostors(void **state)
 	}
 }
 
+/* What has no cgroup of its own has a name of ctop's making there, too. */
+static void test_own_name_as_cgroup(void **state)
+{
+	static const char parts[] = "(gone)\0p\0p";
+	struct snapshot *snapshot = snapshot_create();
+	struct grouping *grouping;
+	size_t length;
+
+	(void)state;
+	snapshot->provenance.present = true;
+	add_names(snapshot, name_text_of("p"), name_text_of("p"), name_gone);
+	grouping = group_by(AXIS_CGROUP, snapshot);
+	assert_string_equal(grouping_label(grouping, 0, &length), "(gone)");
+	assert_int_equal(length, strlen("(gone)"));
+	assert_true(grouping_is_own(grouping, 0));
+	grouping_release(grouping);
+	grouping = group_by(AXIS_CONTAINER, snapshot);
+	assert_string_equal(grouping_label(grouping, 0, &length), "(gone)");
+	assert_int_equal(length, strlen("(gone)"));
+	grouping_release(grouping);
+	/* no cgroup is called so, and threads of that process are ordinary */
+	grouping = group_by(AXIS_ALL, snapshot);
+	assert_group_key(grouping, 0, parts, sizeof(parts) - 1);
+	assert_memory_equal(grouping_label(grouping, 0, &length), parts, sizeof(parts));
+	assert_int_equal(length, sizeof(parts) - 1);
+	assert_false(grouping_is_own(grouping, 0));
+	grouping_release(grouping);
+	snapshot_release(snapshot);
+}
+
 /* The reference has U+FFFD for a byte that is not valid; what systemd escaped is the name that a cgroup has.
  */
 static void test_reference_names(void **state)
@@ -663,6 +693,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_impostors),
+		cmocka_unit_test(test_own_name_as_cgroup),
 		cmocka_unit_test(test_own_cgroups),
 		cmocka_unit_test(test_reference_names),
 		cmocka_unit_test(test_singleton_revert),
