@@ -48,7 +48,7 @@ static void copy_scope(struct round *round)
 	snapshot->provenance.scope_count = capture->scope_count;
 }
 
-/* The facts of the host, which change seldom: those of all rounds within HOST_FACTS_NS are one reading. */
+/* Gives the round the facts of the host, read again once they are older than HOST_FACTS_NS. */
 static void take_host_facts(struct round *round)
 {
 	struct capture *capture = round->capture;

@@ -87,7 +87,10 @@ static uint64_t put_cell(const struct column *column, uint64_t cell)
 	return column->is_reason ? round_put_reason(column->round, (reason_id)cell) : cell;
 }
 
-/* The other way round. Where another reason than unreadable was expected, its number is not known. */
+/*
+ * The cell of a decoded number. With lost reasons, an expected REASON_UNREADABLE may be a reason whose number
+ * is unknown, so a changed cell stays unreadable.
+ */
 static uint64_t take_cell(const struct column *column, uint64_t number, uint64_t expected)
 {
 	if (!column->is_reason)

@@ -808,7 +808,7 @@ static int read_gone(struct history *base, const struct history_round *round, st
 	if (entry == NULL)
 		return result;
 	result = decode_interval(history, entry, round, ret_gone, ret_left_ns, error);
-	/* the words of its version come with the rounds that its own round is told from */
+	/* decoding the round itself brings the words of its version */
 	if (result == -EPROTONOSUPPORT && decode_round(base, round, NULL) == 0)
 		result = decode_interval(history, entry, round, ret_gone, ret_left_ns, error);
 	return result == -EINVAL ? -EBADMSG : result;

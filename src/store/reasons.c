@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reasons in the numbers of a round: its words, then those that its words lack. */
+/* Numbers of reasons in a round: first those of its words, then those of its own list. */
 #include <string.h>
 
 #include "round.h"
@@ -43,7 +43,7 @@ reason_id round_take_reason(struct round *round, uint64_t number)
 	return REASON_READ;
 }
 
-/* Takes a decoded name, which neither the words nor the names before it may have. */
+/* Adds a decoded name to the list. A name of the words or one that is listed already is damage. */
 static void take_name(struct round *round, const char *name, size_t length)
 {
 	const reason_id reason = reason_intern(name, length);

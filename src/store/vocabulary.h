@@ -25,7 +25,7 @@ struct vocabulary {
 	/* The number that a word has here, VOCABULARY_NONE for none; every reason has an id. */
 	uint16_t own[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX];
 	uint8_t reason_of[UINT8_MAX + 1]; /* the other way round, by reason id; 0 where it has no word */
-	bool lost_reasons;                /* for some reason no id was left: it reads as unreadable */
+	bool lost_reasons;                /* whether a reason got no id and reads as unreadable */
 	const char *words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX];
 };
 
