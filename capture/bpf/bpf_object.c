@@ -5,9 +5,11 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 
 #include "base/buffer.h"
@@ -120,11 +122,16 @@ static void skip_modules(const struct bpf_object_skeleton *skeleton)
 struct feature_result bpf_refused(struct arena *arena, int result, const char *what)
 {
 	const enum reason reason = bpf_reason(result);
+	struct feature_result refused;
 
 	if (reason == REASON_NOT_PERMITTED && bpf_is_locked_down())
 		return feature_off(reason, "the kernel is locked down (kernel_lockdown(7))", NULL);
-	return BPF_OFF(arena, reason, "the kernel refused %s: %s%s%s", what, strerror(-result),
-		       first_message[0] != '\0' ? "; " : "", first_message);
+	refused = BPF_OFF(arena, reason, "the kernel refused %s: %s%s%s", what, strerror(-result),
+			  first_message[0] != '\0' ? "; " : "", first_message);
+	/* profiles of container runtimes may refuse bpf(2) whatever capabilities there are */
+	if (reason == REASON_NOT_PERMITTED && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)
+		refused.remedy = "a seccomp profile that allows bpf(2), or --security-opt seccomp=unconfined";
+	return refused;
 }
 
 struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int opened, struct bpf_map *map,

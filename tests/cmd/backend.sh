@@ -35,6 +35,8 @@ batch="-b -n 1 -d 0.1 --no-heap"
 # programs: BPF_PROG_LOAD
 expect "a kernel that refuses programs is not one without them" '^ *not permitted: the kernel refused the program' \
     "$("$refuse" EPERM bpf:5 -- "$ctop" doctor)"
+expect "a sandbox that refuses bpf(2) is named" '^ *remedy: a seccomp profile that allows bpf(2)' \
+    "$("$refuse" EPERM bpf:5 -- "$ctop" doctor)"
 expect "nor is a want of descriptors" '^ *could not be read: the kernel refused the program: Too many open' \
     "$("$refuse" EMFILE bpf:5 -- "$ctop" doctor)"
 result "doctor says that it works" "$("$ctop" doctor | grep -q -E '^(on|partial)  *every thread in one pass' || "$ctop" doctor)"
