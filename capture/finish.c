@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "capture/host/cgroup.h"
 #include "capture/host/container.h"
 #include "capture/host/host.h"
@@ -136,32 +135,6 @@ static void explain_delays(struct round *round)
 	}
 }
 
-/*
- * Peaks of a process are read from its leader's row. The kernel has none for a leader that ended before the
- * other threads (xacct_add_tsk() of kernel/tsacct.c): then it gets what they have.
- */
-static void share_peaks(struct round *round, size_t leader)
-{
-	static const enum metric peaks[] = {METRIC_HIWATER_RSS_BYTES, METRIC_HIWATER_VM_BYTES};
-	struct snapshot *snapshot = round->snapshot;
-	const uint32_t tgid = snapshot->tgid[leader];
-
-	for (size_t i = 0; i < ARRAY_COUNT(peaks); i++) {
-		const uint64_t before = snapshot_value(snapshot, leader, peaks[i]);
-		uint64_t peak = before;
-
-		for (size_t row = snapshot_search_row(snapshot, tgid, 0);
-		     row < snapshot->thread_count && snapshot->tgid[row] == tgid; row++) {
-			if (snapshot_value(snapshot, row, peaks[i]) > peak)
-				peak = snapshot_value(snapshot, row, peaks[i]);
-		}
-		if (peak == before)
-			continue;
-		snapshot_store(snapshot, leader, peaks[i], peak);
-		round->states[leader].flags |= ROW_CHANGED;
-	}
-}
-
 /* An address space without a highest size was never accounted; a zombie has none any more. */
 static void explain_hiwater(struct round *round)
 {
@@ -179,8 +152,6 @@ static void explain_hiwater(struct round *round)
 		if ((flags & THREAD_TASKSTATS_MEASURED) == 0)
 			continue;
 		reason[row] = REASON_READ;
-		if (round->states[row].state == 'Z' && snapshot->tid[row] == snapshot->tgid[row])
-			share_peaks(round, row);
 		if ((flags & THREAD_KERNEL) != 0 || (size != NULL && size[row] != 0))
 			continue;
 		if (absent != REASON_READ)

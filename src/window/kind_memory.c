@@ -133,6 +133,22 @@ static void add_resident(const struct reducer *reducer, uint32_t thread, struct 
 	}
 }
 
+/*
+ * The peak of a process whose leader has ended: the kernel has none for that thread (xacct_add_tsk() of
+ * kernel/tsacct.c), and the same for all others. 0 where none was read.
+ */
+static uint64_t peak_of_others(const struct snapshot *now, uint32_t leader, enum metric metric)
+{
+	uint64_t peak = 0;
+
+	for (size_t row = snapshot_search_row(now, now->tgid[leader], 0);
+	     row < now->thread_count && now->tgid[row] == now->tgid[leader]; row++) {
+		if (snapshot_value(now, row, metric) > peak)
+			peak = snapshot_value(now, row, metric);
+	}
+	return peak;
+}
+
 /* Adds the peak of a process. */
 static void add_peak(const struct reducer *reducer, uint32_t thread, struct accumulator *accumulator)
 {
@@ -140,11 +156,16 @@ static void add_peak(const struct reducer *reducer, uint32_t thread, struct accu
 	const enum metric metric = (enum metric)reducer->entry->inputs[0];
 	reason_id reason = REASON_READ;
 	enum value_state state;
+	uint64_t peak;
 
 	if (!has_smaps(now, thread))
 		return;
 	state = snapshot_value_state(now, thread, metric, reducer->window->by_flags, &reason);
-	add_bytes(accumulator, state, snapshot_value(now, thread, metric), reason);
+	peak = snapshot_value(now, thread, metric);
+	if (state == VALUE_UNAVAILABLE && reason == REASON_ENDED &&
+	    (peak = peak_of_others(now, thread, metric)) != 0)
+		state = VALUE_READ;
+	add_bytes(accumulator, state, peak, reason);
 }
 
 static void begin_growth(struct reducer *reducer)
