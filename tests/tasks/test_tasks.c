@@ -460,13 +460,13 @@ static void test_which_container(void **state)
 	(void)state;
 	if (!find_cgroup2(mounted))
 		skip_test("no cgroup (v2) here");
+	if (!write_container_states())
+		skip_test("needs CAP_SYS_ADMIN to mount");
 	snprintf(parent, sizeof(parent), "%s/ctop-tasks-%d", mounted, (int)getpid());
 	if (mkdir(parent, 0755) != 0) {
 		parent[0] = '\0';
 		skip_test("no cgroup can be made here");
 	}
-	if (!write_container_states())
-		skip_test("needs CAP_SYS_ADMIN to mount");
 	start_in("docker-" DOCKER_ID ".scope");
 	start_in(POD_ID);
 	start_ctop(&pty);
