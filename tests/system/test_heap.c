@@ -223,7 +223,12 @@ static void test_ended_leader(void **state)
 		assert_true(json_u64(json_member(leader, "smaps_rollup_kib"), "Pss") > 0);
 		/* the file has what the kernel says of each thread, the column the peak of the process */
 		assert_int_equal(json_u64(leader, "hiwater_rss_bytes"), 0);
-		expect_peak(&target);
+		/* which taskstats and BPF tell */
+		if (missing_reason(snapshot, snapshot_thread(snapshot, target.reports[0].tid), "taskstats") ==
+		    NULL)
+			expect_peak(&target);
+		else
+			print_message("no peaks: neither taskstats nor BPF\n");
 		assert_non_null(json_text(heap_entry(snapshot), "layout"));
 		assert_int_equal(json_u64(json_member(snapshot, "probe_summary"), "failed"), 0);
 		run_release(&run);
