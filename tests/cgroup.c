@@ -26,12 +26,28 @@ static bool is_gone(const char *path)
 	return rmdir(path) == 0 || errno != EBUSY;
 }
 
+/* What is frozen does not end. */
+static void thaw(const char *path, const char *name, const char *text)
+{
+	char file_name[4352];
+	FILE *file;
+
+	snprintf(file_name, sizeof(file_name), "%s/%s", path, name);
+	file = fopen(file_name, "r+e");
+	if (file != NULL) {
+		fputs(text, file);
+		fclose(file);
+	}
+}
+
 static void kill_members(const char *path)
 {
 	char name[4352];
 	FILE *file;
 	pid_t member;
 
+	thaw(path, "freezer.state", "THAWED");
+	thaw(path, "cgroup.freeze", "0");
 	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
 	file = fopen(name, "re");
 	while (file != NULL && fscanf(file, "%d", &member) == 1) {
