@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/living_thread.h"
 #include "base/memory.h"
 #include "base/rights.h"
 #include "capture.h"
@@ -524,11 +525,18 @@ static bool is_to_be_asked(const struct round *round, const struct known_cgroup 
 	return known->proof == CGROUP_OF_ONE;
 }
 
-static void ask_cgroup(struct round *round, struct known_cgroup *known, struct process *process, uint32_t tid)
+/*
+ * procfs shows the root of v1 for a thread that has ended (proc_cgroup_show() of kernel/cgroup/cgroup.c), so
+ * another thread of the process is asked. Without one, the path holds for this thread alone.
+ */
+static void ask_cgroup(struct round *round, struct known_cgroup *known, struct process *process,
+		       const struct task_record *record)
 {
+	const int tasks = process_list_tasks(&round->capture->processes, process);
+	const bool ended = record->exit_state != 0;
+	const uint32_t tid = ended ? living_thread_find(tasks, process->tgid) : record->tid;
 	struct text path;
-	enum reason reason = round_read_cgroup_path(
-		round, process_list_tasks(&round->capture->processes, process), tid, &path);
+	enum reason reason = round_read_cgroup_path(round, tasks, tid, &path);
 
 	known->asked = round->capture->round;
 	if (reason != REASON_READ && known->proof == CGROUP_LIKELY)
@@ -538,7 +546,9 @@ static void ask_cgroup(struct round *round, struct known_cgroup *known, struct p
 	known->round = 0;
 	if (reason != REASON_READ)
 		return;
-	known->proof = prove_path(&round->capture->roots, known->id, path);
+	known->proof = ended && tid == record->tid && (known->id & TASK_CGROUP_PAIR) != 0
+			       ? CGROUP_OF_ONE
+			       : prove_path(&round->capture->roots, known->id, path);
 	known->path = string_pool_intern(&round->capture->passes.paths, path.data, path.length);
 }
 
@@ -551,7 +561,7 @@ static const struct known_cgroup *cgroup_of(struct intake *intake, struct proces
 	struct known_cgroup *known = find_cgroup(&round->capture->passes, record->cgroup);
 
 	if (is_to_be_asked(round, known))
-		ask_cgroup(round, known, process, record->tid);
+		ask_cgroup(round, known, process, record);
 	if (known->path != UNKNOWN_TEXT && known->round != round->capture->round) {
 		const struct string_pool *paths = &round->capture->passes.paths;
 

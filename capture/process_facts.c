@@ -159,9 +159,12 @@ bool round_is_frozen(struct round *round, const struct process *process)
 
 static void read_process_cgroup(struct round *round, struct process *process, int tasks)
 {
+	/* v1 shows its root for a thread that has ended: proc_cgroup_show() of kernel/cgroup/cgroup.c */
+	const uint32_t tid = process->row_count > 1 ? living_thread_find(tasks, process->tgid)
+						    : process->tgid;
 	struct text path;
 
-	process->cgroup_reason = (reason_id)round_read_cgroup_path(round, tasks, process->tgid, &path);
+	process->cgroup_reason = (reason_id)round_read_cgroup_path(round, tasks, tid, &path);
 	if (process->cgroup_reason != REASON_READ)
 		return;
 	note_freezer(round, process);

@@ -2,12 +2,14 @@
 /* Containers by the names that their runtimes keep, in real cgroups; the state files are made up. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +54,30 @@ static char *made[CGROUPS];
 static pid_t children[CGROUPS];
 static size_t count;
 
+static void *sleep_for_good(void *unused)
+{
+	(void)unused;
+	while (pause() < 0)
+		;
+	return NULL;
+}
+
+/* Sleeps; SIGUSR1 makes the leader end and another thread stay. */
+static void idle(void)
+{
+	sigset_t signals;
+	pthread_t thread;
+	int signal;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	sigwait(&signals, &signal);
+	if (pthread_create(&thread, NULL, sleep_for_good, NULL) == 0)
+		syscall(SYS_exit, 0);
+	_exit(1);
+}
+
 static bool make(const char *directory, const char *process)
 {
 	char path[512];
@@ -68,8 +94,7 @@ static bool make(const char *directory, const char *process)
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, process);
-		for (;;)
-			pause();
+		idle();
 	}
 	children[count - 1] = child;
 	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
@@ -208,6 +233,7 @@ static void test_old_hierarchies(void **state)
 	static const char *const hierarchies[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory"};
 	static const char *const backends[] = {"auto", "procfs"};
 	const size_t before = count;
+	char ended[32], link[8];
 	pid_t child = 0;
 
 	(void)state;
@@ -236,6 +262,16 @@ static void test_old_hierarchies(void **state)
 					       "0", NULL},
 			      (const char *[]){"\tboxed-old\t/ctop-docker-", NULL}, NULL);
 	}
+	/* procfs shows the root of v1 for a leader that has ended: proc_cgroup_show() of
+	 * kernel/cgroup/cgroup.c */
+	kill(child, SIGUSR1);
+	snprintf(ended, sizeof(ended), "/proc/%d/exe", (int)child);
+	await("the leader has ended", readlink(ended, link, sizeof(link)) < 0);
+	for (size_t i = 0; i < 2; i++)
+		expect_output((const char *[]){"-b", "-n", "1", "-d", "0.3", "--backend", backends[i],
+					       "--filter", "container = shop-web-1", "--columns", "thr",
+					       "--format", "tsv", "--limit", "0", NULL},
+			      (const char *[]){"\tboxed-old\t2", NULL}, NULL);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	children[before + 1] = 0;
