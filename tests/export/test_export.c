@@ -147,6 +147,32 @@ static void test_ends(void **state)
 	end(&exporter);
 }
 
+/* Threads whose user is not known any more are no threads that call themselves so. */
+static void test_ended_users(void **state)
+{
+	struct exporter exporter;
+	struct snapshot *snapshot;
+	struct ended_group *ended;
+
+	(void)state;
+	start(&exporter, "user", "CPU%", 10);
+	snapshot = fixture_snapshot(100);
+	add(snapshot, 10, "worker-1", "/a", 1000);
+	assert_false(take(&exporter, snapshot));
+	snapshot = fixture_snapshot(105);
+	add(snapshot, 10, "worker-1", "/a", 1250);
+	snapshot->ended = ended_set_create();
+	ended = ended_set_group(snapshot->ended,
+				ended_set_triple(snapshot->ended, name_text_of("worker-3"),
+						 name_text_of("worker-3"), name_text_of("/b")),
+				false);
+	ended->threads = ended->processes = 1;
+	ended->amounts.of[0] = MS(125);
+	assert_true(take(&exporter, snapshot));
+	assert_has(&exporter, "ctop_group_run_seconds_total{axis=\"user\",group=\"(ended)\"} 0.125");
+	end(&exporter);
+}
+
 /* A round in which `api` waits while `backup` runs, for itself, for an idle CPU and for others. */
 static struct snapshot *make_delays(double seconds, uint64_t backup_ms, size_t others)
 {
@@ -316,8 +342,10 @@ static void test_axes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),   cmocka_unit_test(test_delays), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_shares), cmocka_unit_test(test_unread), cmocka_unit_test(test_axes),
+		cmocka_unit_test(test_ends),   cmocka_unit_test(test_ended_users),
+		cmocka_unit_test(test_delays), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_shares), cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_axes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,11 +218,12 @@ static struct export_number number_of(const struct cell *cell)
 
 /*
  * What a group is called: by its key, which says the same on all hosts and at all times, where what a screen
- * shows of a pattern may be the one name that it stands for just then. Users are known by their names.
+ * shows of a pattern may be the one name that it stands for just then. Users are known by their names; a name
+ * of ctop's own making has its mark in the key.
  */
 static void set_name(enum axis axis, const struct table_row *row, struct export_group_row *group)
 {
-	const bool by_label = axis == AXIS_USER || row->key_length == 0;
+	const bool by_label = (axis == AXIS_USER && !row->is_own) || row->key_length == 0;
 	const char *invisible;
 
 	group->name = by_label ? (struct name_text){row->label, row->label_length}
