@@ -170,13 +170,13 @@ uint32_t shown_row_pid(const struct shown *shown, size_t row)
 
 const char *shown_triple_name(const struct snapshot *snapshot, uint32_t triple, size_t *ret_length)
 {
-	uint32_t comm = snapshot->triples[triple].comm;
-	const char *name = snapshot_text(snapshot, comm);
+	const struct name_text name = snapshot_name(snapshot, snapshot->triples[triple].comm);
 
-	*ret_length = string_pool_length(&snapshot->strings, comm);
+	*ret_length = name_shown_length(name.text, name.length);
 	/* visible names begin with a visible character */
-	return (unsigned char)name[0] > ' ' && name[0] <= '~' ? name
-							      : grouping_visible_name(name, ret_length);
+	return (unsigned char)name.text[0] > ' ' && name.text[0] <= '~'
+		       ? name.text
+		       : grouping_visible_name(name.text, ret_length);
 }
 
 const char *shown_thread_name(const struct snapshot *snapshot, uint32_t thread, size_t *ret_length)

@@ -155,6 +155,33 @@ static void test_threads(void **state)
 	session_release(session);
 }
 
+/* In files of earlier versions a thread that calls itself so is marked by its text. */
+static void fill_marked(struct snapshot *snapshot, int round)
+{
+	const size_t thread = fixture_thread(snapshot, 50, 50, "odd", "odd", 100);
+	struct triple triple = snapshot->triples[snapshot->triple[thread]];
+
+	(void)round;
+	triple.comm = snapshot_intern_own_name(&snapshot->strings, name_ended);
+	snapshot->triple[thread] = snapshot_intern_triple(snapshot, triple);
+}
+
+/* The mark of a name is not in what is shown of it. */
+static void test_marked_thread(void **state)
+{
+	struct session *session = fixture_two_rounds(fill_marked);
+	struct view view = view_of_texts(AXIS_PROCESS);
+	const struct table *table;
+
+	(void)state;
+	view.level = VIEW_LEVEL_THREADS;
+	table = fixture_table_of(session, &view);
+	assert_int_equal(table->row_count, 1);
+	assert_string_equal(table->rows[0].label, name_ended.text);
+	assert_int_equal(table->rows[0].label_length, strlen(name_ended.text));
+	session_release(session);
+}
+
 /* Whole texts decide about the order, numbers of processes as numbers; who has none or many comes last. */
 static void test_order(void **state)
 {
@@ -220,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_unseen_names),
 		cmocka_unit_test(test_users_of_other_hosts),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_marked_thread),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_identity),
 	};
