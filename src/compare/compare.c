@@ -21,8 +21,10 @@ static void release_join(struct compare_join *join)
 {
 	diff_release(join->diff);
 	buffer_release(&join->signature);
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		free(join->inside[side]), free(join->ended_inside[side]);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		free(join->inside[side]);
+		free(join->ended_inside[side]);
+	}
 	free(join->labels);
 	arena_release(&join->arena);
 	*join = (struct compare_join){0};

@@ -88,7 +88,6 @@ static struct ended records_of(const struct window_parts *parts, const struct wi
 	for (size_t k = 0; k < part->metric_count; k++) {
 		for (size_t i = 0; i < part->count; i++) {
 			struct ended_record *record = &did.records[part->names[i]];
-
 			uint64_t *amount = &record->amounts[part->metrics[k]];
 
 			*amount = number_add_saturating(*amount, part->amounts[k * part->count + i]);

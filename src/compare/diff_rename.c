@@ -73,9 +73,9 @@ static uint32_t type_of(struct search *search, const char *key, size_t length, s
 	const char *process = diff_part(key, 1), *thread = diff_part(key, 2);
 
 	buffer_clear(scratch);
-	(reference ? pattern_append : pattern_append_own)(scratch, process, strlen(process));
+	pattern_append(scratch, process, strlen(process), reference);
 	buffer_append_char(scratch, '\0');
-	(reference ? pattern_append : pattern_append_own)(scratch, thread, (size_t)(key + length - thread));
+	pattern_append(scratch, thread, (size_t)(key + length - thread), reference);
 	return string_pool_intern(&search->types, scratch->data, scratch->length);
 }
 

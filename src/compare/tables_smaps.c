@@ -71,23 +71,19 @@ static uint32_t find_process(struct smaps_table *smaps, enum diff_side side, uin
 	const struct grouping_options *options = &smaps->build->diff->options.grouping;
 	const struct snapshot *snapshot = smaps->build->diff->snapshots[side];
 	const struct triple *triple = &snapshot->triples[snapshot->triple[thread]];
-	const struct name_text process = snapshot_name(snapshot, triple->pcomm);
 	struct buffer text = {0};
+	const struct name_text process = snapshot_name_by_rule(snapshot, triple->pcomm, options->reference,
+							       &text);
 	uint32_t id;
 
 	buffer_clear(&smaps->name);
 	if (options->axis == AXIS_ALL)
 		append_cgroup(smaps, side, thread, triple);
-	if (options->reference)
-		snapshot_append_reference_name(snapshot, triple->pcomm, &text);
-	else
-		buffer_append(&text, process.text, process.length);
 	if (options->keep_thread_names) {
-		buffer_append(&smaps->name, text.data, name_shown_length(text.data, text.length));
+		buffer_append(&smaps->name, process.text, name_shown_length(process.text, process.length));
 		buffer_append_format(&smaps->name, "[%" PRIu32 "]", snapshot->tgid[thread]);
 	} else {
-		(options->reference ? pattern_append : pattern_append_own)(&smaps->name, text.data,
-									   text.length);
+		pattern_append(&smaps->name, process.text, process.length, options->reference);
 	}
 	buffer_release(&text);
 	buffer_append_char(&smaps->name, '\0');

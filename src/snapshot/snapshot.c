@@ -446,29 +446,30 @@ static size_t invalid_escape(const char *text, size_t length, size_t *ret_valid)
 	return count != 0 && *ret_valid == 0 ? at / count : 0;
 }
 
-void snapshot_append_reference_name(const struct snapshot *snapshot, uint32_t name, struct buffer *buffer)
+struct name_text snapshot_name_by_rule(const struct snapshot *snapshot, uint32_t name, bool reference,
+				       struct buffer *scratch)
 {
 	const struct name_text whole = snapshot_name(snapshot, name);
 	const char *text = whole.text;
-	size_t length = whole.length;
+	size_t length = name_shown_length(text, whole.length);
 
-	if (!snapshot->provenance.present) {
-		buffer_append(buffer, text, length);
-		return;
-	}
-	length = name_shown_length(text, length);
+	if (!reference || !snapshot->provenance.present)
+		return whole;
+	buffer_clear(scratch);
+	buffer_append_text(scratch, "");
 	while (length != 0) {
 		size_t valid, used = invalid_escape(text, length, &valid);
 
 		if (used != 0) {
-			buffer_append_text(buffer, "\uFFFD");
+			buffer_append_text(scratch, "\uFFFD");
 		} else {
 			used = valid != 0 ? valid : 1;
-			buffer_append(buffer, text, used);
+			buffer_append(scratch, text, used);
 		}
 		text += used;
 		length -= used;
 	}
+	return (struct name_text){scratch->data, scratch->length};
 }
 
 uint32_t snapshot_self_name(const struct snapshot *snapshot)

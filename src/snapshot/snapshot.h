@@ -649,10 +649,12 @@ static inline uint32_t snapshot_intern_own_name(struct string_pool *pool, struct
 }
 
 /*
- * Appends a name as the reference has it: U+FFFD for each escape that snapshot_intern_name() made, and names
- * of ctop's own making are as any other. Names of files without `ctop` objects are appended as they are.
+ * A name, by the reference's rule as that has it: U+FFFD for each escape that snapshot_intern_name() made,
+ * and names of ctop's own making are as any other. Such a text is in `scratch`, until the next call. Names of
+ * files without `ctop` objects are as they are.
  */
-void snapshot_append_reference_name(const struct snapshot *snapshot, uint32_t name, struct buffer *buffer);
+struct name_text snapshot_name_by_rule(const struct snapshot *snapshot, uint32_t name, bool reference,
+				       struct buffer *scratch);
 
 /* Id of the triple of these three string ids, added when new; not for a finished snapshot. */
 uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple);

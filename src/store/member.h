@@ -207,7 +207,6 @@ struct ended_member {
 	bool is_estimate; /* it is what nobody told */
 };
 
-extern const struct object snapshot_object; /* of struct snapshot */
 enum {
 	MEMBER_NAME_WORDS = 3,
 };
@@ -215,6 +214,7 @@ enum {
 /* Three names in the order of struct triple. */
 extern const char *const member_name_words[MEMBER_NAME_WORDS];
 
+extern const struct object snapshot_object;          /* of struct snapshot */
 extern const struct object thread_object;            /* of struct thread_record */
 extern const struct object cgroup_object;            /* of struct cgroup_record */
 extern const struct object window_thread_object;     /* of struct thread_record */

@@ -318,9 +318,7 @@ static const char *remedy_of(const struct snapshot *now, const struct outcome *o
 								: HEAP_TAG_NONE;
 	if (tag >= HEAP_TAG_COUNT)
 		return "-";
-	if ((heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) == 0)
-		return heap_tags[tag].remedy != NULL ? heap_tags[tag].remedy : "-";
-	if (memory->state == FEATURE_STATE_UNKNOWN)
+	if ((heap_tags[tag].flags & HEAP_TAG_PRIVILEGE) == 0 || memory->state == FEATURE_STATE_UNKNOWN)
 		return heap_tags[tag].remedy != NULL ? heap_tags[tag].remedy : "-";
 	if (lacks_privilege(memory))
 		append_snapshot_hint(now, &remedy);

@@ -65,22 +65,16 @@ void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, s
 	 * identity, so that its result always is that of the second one: nothing to do.
 	 */
 	pattern_append_systemd_instances(&instances, path, length);
-	(rules->options->reference ? pattern_append : pattern_append_own)(buffer, instances.data,
-									  instances.length);
+	pattern_append(buffer, instances.data, instances.length, rules->options->reference);
 	buffer_release(&instances);
 }
 
 void cgroup_key_append_name(const struct cgroup_key_rules *rules, const struct snapshot *snapshot,
 			    uint32_t path, struct buffer *buffer)
 {
-	const struct name_text name = snapshot_name(snapshot, path);
 	struct buffer text = {0};
+	const struct name_text name = snapshot_name_by_rule(snapshot, path, rules->options->reference, &text);
 
-	if (!rules->options->reference) {
-		cgroup_key_append(rules, name.text, name.length, buffer);
-		return;
-	}
-	snapshot_append_reference_name(snapshot, path, &text);
-	cgroup_key_append(rules, text.data != NULL ? text.data : "", text.length, buffer);
+	cgroup_key_append(rules, name.text, name.length, buffer);
 	buffer_release(&text);
 }

@@ -131,26 +131,15 @@ static uint32_t *new_ids(size_t count)
 	return ids;
 }
 
-/* A name, by the reference's rule as that has it: then it holds until the next call. */
-static struct name_text name_by_rule(struct grouping_build *build, const struct snapshot *snapshot,
-				     uint32_t name)
-{
-	if (!build->reference)
-		return snapshot_name(snapshot, name);
-	buffer_clear(&build->name);
-	snapshot_append_reference_name(snapshot, name, &build->name);
-	return (struct name_text){build->name.data != NULL ? build->name.data : "", build->name.length};
-}
-
 /* Pattern of a name, computed once per distinct string. */
 static uint32_t name_pattern(struct grouping_build *build, struct work *work, uint32_t name)
 {
 	if (work->name_pattern[name] == UINT32_MAX) {
-		const struct name_text text = name_by_rule(build, work->snapshot, name);
+		const struct name_text text = snapshot_name_by_rule(work->snapshot, name, build->reference,
+								    &build->name);
 
 		buffer_clear(&build->scratch);
-		(build->reference ? pattern_append : pattern_append_own)(&build->scratch, text.text,
-									 text.length);
+		pattern_append(&build->scratch, text.text, text.length, build->reference);
 		/* such a pattern would throw everything together: cc1, bc and a container's id */
 		if (!build->reference &&
 		    strcmp(build->scratch.data != NULL ? build->scratch.data : "", "{H}") == 0) {
@@ -318,7 +307,8 @@ static void append_to_key(struct grouping_build *build, enum role role, const ch
 
 static void append_name(struct grouping_build *build, const struct work *work, enum role role, uint32_t name)
 {
-	const struct name_text text = name_by_rule(build, work->snapshot, name);
+	const struct name_text text = snapshot_name_by_rule(work->snapshot, name, build->reference,
+							    &build->name);
 
 	append_to_key(build, role, text.text, text.length);
 	append_visible(build, text.text, text.length);

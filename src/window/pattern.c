@@ -113,8 +113,9 @@ static void append_token(const struct rule *rule, struct buffer *buffer, const c
 	}
 }
 
-static void append_pattern(const struct rule *rule, struct buffer *buffer, const char *name, size_t length)
+void pattern_append(struct buffer *buffer, const char *name, size_t length, bool reference)
 {
+	const struct rule *rule = reference ? &reference_rule : &own_rule;
 	size_t token = 0;
 	size_t i = 0;
 
@@ -132,16 +133,6 @@ static void append_pattern(const struct rule *rule, struct buffer *buffer, const
 	}
 	if (i > token)
 		append_token(rule, buffer, name + token, i - token);
-}
-
-void pattern_append(struct buffer *buffer, const char *name, size_t length)
-{
-	append_pattern(&reference_rule, buffer, name, length);
-}
-
-void pattern_append_own(struct buffer *buffer, const char *name, size_t length)
-{
-	append_pattern(&own_rule, buffer, name, length);
 }
 
 /* Whether INSTANCE of INSTANCE.service tells the copies of one unit apart and nothing else. */
@@ -271,7 +262,7 @@ void pattern_append_container(struct buffer *buffer, const char *name, size_t le
 
 	container = pod != NULL ? memchr(pod + 1, '/', (size_t)(end - pod - 1)) : NULL;
 	if (container == NULL) {
-		pattern_append_own(buffer, name, length);
+		pattern_append(buffer, name, length, false);
 		return;
 	}
 	pod++;

@@ -2,24 +2,22 @@
 #ifndef CTOP_PATTERN_H
 #define CTOP_PATTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buffer.h"
 
 /*
- * Appends the token pattern of a name by the reference's rule: `worker-12` gives `worker-{N}`, `7890ab` gives
- * `{H}`; separators (. - _ / : @ + [ ] and Unicode white space) are copied. Bytes that are not UTF-8 count as
- * letters of no class.
+ * Appends the token pattern of a name: `worker-12` gives `worker-{N}`, `7890ab` gives `{H}`. Separators are
+ * copied: by the reference's rule . - _ / : @ + [ ] and Unicode white space. Bytes that are not UTF-8 count
+ * as letters of no class.
+ *
+ * By ctop's own rule all ASCII punctuation separates, so that `GC Thread#7` gives `GC Thread#{N}`. systemd's
+ * escape of an ASCII character, `\x2d`, is one separator, that of another byte, `\xe8`, a letter of no class.
+ * Letters before the 32 hexadecimal digits of an id of systemd remain: `run-r` and the digits give `run-r{H}`
+ * (sd_id128_randomize(3)).
  */
-void pattern_append(struct buffer *buffer, const char *name, size_t length);
-
-/*
- * The same by ctop's own rule: all ASCII punctuation separates, so that `GC Thread#7` gives `GC Thread#{N}`.
- * systemd's escape of an ASCII character, `\x2d`, is one separator, that of another byte, `\xe8`, a letter of
- * no class. Letters before the 32 hexadecimal digits of an id of systemd remain: `run-r` and the digits give
- * `run-r{H}` (sd_id128_randomize(3)).
- */
-void pattern_append_own(struct buffer *buffer, const char *name, size_t length);
+void pattern_append(struct buffer *buffer, const char *name, size_t length, bool reference);
 
 /*
  * Appends a cgroup path with `@INSTANCE.service` turned into `@{I}.service` where the instance holds none of
@@ -30,7 +28,7 @@ void pattern_append_systemd_instances(struct buffer *buffer, const char *path, s
 /*
  * Appends the pattern of the name of a container. Of `namespace/pod/container` it is that of the pod's
  * template: `shop/web-7d9f8b6c5-x2k4p/app` and its like become `shop/web-{H}-{N}/app`. Of other names it is
- * that of pattern_append_own().
+ * that of pattern_append() by ctop's own rule.
  */
 void pattern_append_container(struct buffer *buffer, const char *name, size_t length);
 

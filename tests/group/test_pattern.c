@@ -127,7 +127,7 @@ static void test_own_pattern(void **state)
 		struct buffer buffer = {0};
 
 		buffer_append_char(&buffer, '<');
-		pattern_append_own(&buffer, vector->input, strlen(vector->input));
+		pattern_append(&buffer, vector->input, strlen(vector->input), false);
 		assert_string_equal(buffer.data + 1, vector->output);
 		buffer_release(&buffer);
 	}
@@ -141,7 +141,7 @@ static void test_pattern(void **state)
 		struct buffer buffer = {0};
 
 		buffer_append_char(&buffer, '<');
-		pattern_append(&buffer, vector->input, strlen(vector->input));
+		pattern_append(&buffer, vector->input, strlen(vector->input), true);
 		assert_string_equal(buffer.data + 1, vector->output);
 		buffer_release(&buffer);
 	}
