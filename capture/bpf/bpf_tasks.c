@@ -234,7 +234,10 @@ static struct feature_result load_what_works(struct bpf_tasks *tasks, size_t tas
 					      {.clock = true, .sums = true},
 					      {.walk = true, .sums = true},
 					      {.sums = true},
-					      {.walk = true, .clock = true}};
+					      {.walk = true, .clock = true},
+					      {.clock = true},
+					      {.walk = true},
+					      {.walk = false}};
 	const bool without_sums = bpf_is_locked_down();
 	const size_t room = task_count + task_count / 4 + SPARE_TASKS;
 	struct feature_result result = {0};
