@@ -213,7 +213,8 @@ static uint32_t find_unmet(struct capture *capture)
 
 uint32_t passes_find_hidden(struct capture *capture)
 {
-	const uint32_t unmet = capture->passes.tasks != NULL ? find_unmet(capture) : 0;
+	const bool is_scoped = capture->passes.tasks != NULL && capture->scope_count != 0;
+	const uint32_t unmet = is_scoped ? find_unmet(capture) : 0;
 
 	/* one that began between the pass and the look at procfs is met by the next pass */
 	return unmet != 0 && find_unmet(capture) == unmet ? unmet : 0;
