@@ -310,7 +310,7 @@ static void append_bytes(struct buffer *bytes, const char *path, size_t length)
 	}
 }
 
-int cgroup_open_below(int mount, const char *mount_root, const char *path, size_t length, int flags)
+static int open_below(int mount, const char *mount_root, const char *path, size_t length, int flags)
 {
 	struct buffer bytes = {0};
 	const char *below;
@@ -333,8 +333,14 @@ int cgroup_open_below(int mount, const char *mount_root, const char *path, size_
 
 int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags)
 {
-	return cgroup_open_below(roots->descriptor[ROOT_CGROUP], roots->cgroup_mount_root, path, length,
-				 flags);
+	return open_below(roots->descriptor[ROOT_CGROUP], roots->cgroup_mount_root, path, length, flags);
+}
+
+int cgroup_open_v1(const struct roots *roots, enum cgroup_v1 hierarchy, const char *path, size_t length,
+		   int flags)
+{
+	return open_below(roots->v1[hierarchy].descriptor, roots->v1[hierarchy].mount_root, path, length,
+			  flags);
 }
 
 /* Reads a file of a cgroup; false when the directory or the file is not there. */
@@ -367,8 +373,8 @@ bool cgroup_is_frozen(const struct roots *roots, const char *path, size_t length
 bool cgroup_freezer_is_frozen(const struct roots *roots, const char *path)
 {
 	struct buffer text = {0};
-	const int directory = cgroup_open_below(roots->freezer, roots->freezer_mount_root, path, strlen(path),
-						O_PATH | O_DIRECTORY);
+	const int directory = cgroup_open_v1(roots, CGROUP_V1_FREEZER, path, strlen(path),
+					     O_PATH | O_DIRECTORY);
 	const bool frozen = read_file_of(directory, "freezer.state", &text) &&
 			    text_equals(text_trim(text_of(&text)), "FROZEN");
 

@@ -38,8 +38,9 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
  */
 int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags);
 
-/* The same below another mount with that root; -EBADF where `mount` is negative. */
-int cgroup_open_below(int mount, const char *mount_root, const char *path, size_t length, int flags);
+/* The same in a hierarchy of v1; -EBADF where it is not mounted. */
+int cgroup_open_v1(const struct roots *roots, enum cgroup_v1 hierarchy, const char *path, size_t length,
+		   int flags);
 
 /* Whether every task in a cgroup, and below, is frozen: cgroup.events of cgroup-v2.rst. */
 bool cgroup_is_frozen(const struct roots *roots, const char *path, size_t length);

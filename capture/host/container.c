@@ -481,29 +481,30 @@ int container_look_up(int directory, const void *argument, size_t size, struct b
 
 /* --- whose the directories are --- */
 
-/* The hierarchies of v1 in which runtimes make cgroups. */
-static const char *const old_hierarchies[] = {"pids", "memory", "name=systemd"};
-
-/* Whether a directory of cgroups, of v2 or else of v1, is root's: 1 or 0, or a negative errno. */
-static int is_roots(const struct roots *roots, const char *path, size_t length)
+/* Notes whether a directory that may have been opened is root's, unless another one is not. */
+static void note_owner(int directory, int *result)
 {
-	struct buffer mount_point = {0}, mount_root = {0};
-	int directory = cgroup_open(roots, path, length, O_PATH | O_DIRECTORY), mount, result;
 	struct stat status;
 
-	for (size_t i = 0; i < ARRAY_COUNT(old_hierarchies) && directory < 0; i++) {
-		mount = roots_open_hierarchy(roots, old_hierarchies[i], &mount_point, &mount_root);
-		if (mount < 0)
-			continue;
-		directory = cgroup_open_below(mount, mount_root.data, path, length, O_PATH | O_DIRECTORY);
-		close(mount);
-	}
-	buffer_release(&mount_point);
-	buffer_release(&mount_root);
 	if (directory < 0)
-		return directory;
-	result = fstat(directory, &status) == 0 ? status.st_uid == 0 : -errno;
+		return;
+	if (*result != 0 && fstat(directory, &status) == 0)
+		*result = status.st_uid == 0;
 	close(directory);
+}
+
+/*
+ * Whether a directory of cgroups is root's in each hierarchy that has it: 1 or 0, or -ENOENT where none has.
+ * One alone says nothing: of v1, systemd gives users its own hierarchy and not those with controllers.
+ */
+static int is_roots(const struct roots *roots, const char *path, size_t length)
+{
+	const int flags = O_PATH | O_DIRECTORY;
+	int result = -ENOENT;
+
+	note_owner(cgroup_open(roots, path, length, flags), &result);
+	for (size_t i = 0; i < CGROUP_V1_COUNT; i++)
+		note_owner(cgroup_open_v1(roots, (enum cgroup_v1)i, path, length, flags), &result);
 	return result;
 }
 

@@ -147,8 +147,12 @@ bool root_next_cgroup(struct text *mountinfo, const char *controller, struct buf
 	return true;
 }
 
-int roots_open_hierarchy(const struct roots *roots, const char *controller, struct buffer *ret_mount_point,
-			 struct buffer *ret_mount_root)
+/*
+ * Opens the first such mount of ROOT/self/mountinfo that can be opened and is not hidden below another mount.
+ * Returns a descriptor, or a negative errno: -ENOENT where there is none, -EXDEV for a saved tree.
+ */
+static int open_hierarchy(const struct roots *roots, const char *controller, struct buffer *ret_mount_point,
+			  struct buffer *ret_mount_root)
 {
 	const unsigned long magic = controller == NULL ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC;
 	struct buffer mounts = {0};
@@ -229,7 +233,7 @@ static bool is_cgroup2_known(const struct roots *roots)
 static void open_cgroup_mount(struct roots *roots)
 {
 	struct buffer mount_point = {0}, mount_root = {0};
-	const int descriptor = roots_open_hierarchy(roots, NULL, &mount_point, &mount_root);
+	const int descriptor = open_hierarchy(roots, NULL, &mount_point, &mount_root);
 
 	if (descriptor >= 0) {
 		roots->descriptor[ROOT_CGROUP] = descriptor;
@@ -244,15 +248,33 @@ static void open_cgroup_mount(struct roots *roots)
 	buffer_release(&mount_root);
 }
 
-static void open_freezer(struct roots *roots)
+static void open_v1(struct roots *roots)
 {
+	static const char *const controllers[CGROUP_V1_COUNT] = {
+		[CGROUP_V1_FREEZER] = "freezer",
+		[CGROUP_V1_PIDS] = "pids",
+		[CGROUP_V1_MEMORY] = "memory",
+		[CGROUP_V1_SYSTEMD] = "name=systemd",
+	};
 	struct buffer mount_point = {0}, mount_root = {0};
 
-	roots->freezer = roots_open_hierarchy(roots, "freezer", &mount_point, &mount_root);
-	if (roots->freezer >= 0)
-		roots->freezer_mount_root = buffer_steal(&mount_root);
+	for (size_t i = 0; i < CGROUP_V1_COUNT; i++) {
+		roots->v1[i].descriptor = open_hierarchy(roots, controllers[i], &mount_point, &mount_root);
+		if (roots->v1[i].descriptor >= 0)
+			roots->v1[i].mount_root = buffer_steal(&mount_root);
+	}
 	buffer_release(&mount_point);
 	buffer_release(&mount_root);
+}
+
+/* Forgets all, and opens nothing. */
+static void clear(struct roots *roots)
+{
+	*roots = (struct roots){.cgroup_reason = REASON_READ};
+	for (size_t i = 0; i < ROOT_COUNT; i++)
+		roots->descriptor[i] = -1;
+	for (size_t i = 0; i < CGROUP_V1_COUNT; i++)
+		roots->v1[i].descriptor = -1;
 }
 
 /* Opens one root that has a path; a missing default is an error for proc only. */
@@ -279,11 +301,9 @@ int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], 
 {
 	int result;
 
-	*roots = (struct roots){.cgroup_reason = REASON_READ, .freezer = -1};
-	for (size_t i = 0; i < ROOT_COUNT; i++) {
-		roots->descriptor[i] = -1;
+	clear(roots);
+	for (size_t i = 0; i < ROOT_COUNT; i++)
 		roots->redirected = roots->redirected || paths[i] != NULL;
-	}
 	result = open_root(roots, ROOT_PROC, paths[ROOT_PROC], error);
 	if (result == 0)
 		result = open_root(roots, ROOT_SYS, paths[ROOT_SYS], error);
@@ -302,7 +322,7 @@ int roots_open(struct roots *roots, const char *const paths[static ROOT_COUNT], 
 	note_hiding(roots);
 	if (paths[ROOT_CGROUP] == NULL) {
 		open_cgroup_mount(roots);
-		open_freezer(roots);
+		open_v1(roots);
 	}
 	if (roots->cgroup_mount_root == NULL)
 		roots->cgroup_mount_root = memory_duplicate("/");
@@ -316,15 +336,15 @@ void roots_close(struct roots *roots)
 			close(roots->descriptor[i]);
 		free(roots->path[i]);
 	}
-	if (roots->freezer >= 0)
-		close(roots->freezer);
-	free(roots->freezer_mount_root);
+	for (size_t i = 0; i < CGROUP_V1_COUNT; i++) {
+		if (roots->v1[i].descriptor >= 0)
+			close(roots->v1[i].descriptor);
+		free(roots->v1[i].mount_root);
+	}
 	free(roots->cgroup_mount_root);
 	free(roots->hides_processes);
 	free(roots->hides_files);
-	*roots = (struct roots){.freezer = -1};
-	for (size_t i = 0; i < ROOT_COUNT; i++)
-		roots->descriptor[i] = -1;
+	clear(roots);
 }
 
 int roots_read(const struct roots *roots, enum root_kind root, const char *path, struct buffer *buffer)

@@ -15,6 +15,15 @@
  * The three trees a capture reads, as open directories; every read goes through openat(2) below them. A root
  * may be named by the user: a saved tree, or another mount of procfs.
  */
+/* The hierarchies of cgroup v1 that are looked into, by a controller or the name. */
+enum cgroup_v1 {
+	CGROUP_V1_FREEZER,
+	CGROUP_V1_PIDS,
+	CGROUP_V1_MEMORY,
+	CGROUP_V1_SYSTEMD,
+	CGROUP_V1_COUNT,
+};
+
 struct roots {
 	int descriptor[ROOT_COUNT]; /* -1 for none; proc is always open */
 	char *path[ROOT_COUNT];     /* as opened, or NULL */
@@ -37,9 +46,12 @@ struct roots {
 	 */
 	char *cgroup_mount_root;
 	enum reason cgroup_reason; /* why the cgroup root is not open; else REASON_READ */
-	/* The freezer of cgroup v1, a directory, and the root of its mount; -1 where there is none. */
-	int freezer;
-	char *freezer_mount_root;
+	/* Hierarchies of cgroup v1: the directory, and the root of its mount; negative where there is none.
+	 */
+	struct {
+		int descriptor;
+		char *mount_root;
+	} v1[CGROUP_V1_COUNT];
 	/*
 	 * The option of the proc root's mount that hides processes of others (`hidepid=`), and the one that
 	 * hides all but processes (`subset=pid`): proc(5). As mountinfo has them, or NULL.
@@ -106,12 +118,5 @@ int root_open_beneath(int directory, const char *path, size_t length, int flags)
  */
 bool root_next_cgroup(struct text *mountinfo, const char *controller, struct buffer *ret_mount_point,
 		      struct buffer *ret_mount_root);
-
-/*
- * Opens the first such mount of ROOT/self/mountinfo that can be opened and is not hidden below another mount.
- * Returns a descriptor, or a negative errno: -ENOENT where there is none, -EXDEV for a saved tree.
- */
-int roots_open_hierarchy(const struct roots *roots, const char *controller, struct buffer *ret_mount_point,
-			 struct buffer *ret_mount_root);
 
 #endif

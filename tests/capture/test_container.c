@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/cgroup.h"
 #include "tests/cmocka_include.h"
+#include "tests/needs.h"
 
 #include "capture/host/container.h"
 #include "snapshot/container_names.h"
@@ -369,6 +371,54 @@ static void test_owners(void **state)
 	expect_label("/" ID, "payroll");
 }
 
+/* Makes a cgroup of a user or of root in a hierarchy of v1, and below it one that is called by an id. */
+static void make_delegated(const char *hierarchy, const char *name, uid_t user)
+{
+	char path[256], below[384];
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/%s%s", hierarchy, name);
+	snprintf(below, sizeof(below), "%s/" ID, path);
+	if (test_cgroup_make(path) != 0)
+		skip_test("cannot make a cgroup in a hierarchy of cgroup v1");
+	assert_int_equal(chown(path, user, user), 0);
+	assert_int_equal(test_cgroup_make(below), 0);
+}
+
+static void remove_delegated(const char *hierarchy, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/%s%s/" ID, hierarchy, name);
+	test_cgroup_remove(path);
+	*strrchr(path, '/') = '\0';
+	test_cgroup_remove(path);
+}
+
+/* A directory that is a user's in one hierarchy of v1 is a user's, though it is root's in another one. */
+static void test_owner_by_hierarchy(void **state)
+{
+	const char *const paths[ROOT_COUNT] = {NULL};
+	struct snapshot *snapshot = snapshot_create();
+	char name[64], path[256];
+	struct roots roots;
+	uint32_t cgroup;
+
+	(void)state;
+	snprintf(name, sizeof(name), "/ctop-test-owners-%d", (int)getpid());
+	snprintf(path, sizeof(path), "%s/" ID, name);
+	make_delegated("pids", name, 0);
+	make_delegated("systemd", name, 65534);
+	assert_int_equal(roots_open(&roots, paths, NULL), 0);
+	cgroup = snapshot_intern_name(&snapshot->strings, path, strlen(path));
+	snapshot_intern_triple(snapshot, (struct triple){.cgroup = cgroup});
+	containers_read(&roots, NULL, snapshot);
+	remove_delegated("pids", name);
+	remove_delegated("systemd", name);
+	assert_int_equal(owner_of(path), CONTAINER_OWNER_USER);
+	roots_close(&roots);
+	snapshot_release(snapshot);
+}
+
 /* However many there were, those in use stay, and no more are kept than there is room for. */
 static void test_forgets(void **state)
 {
@@ -407,10 +457,15 @@ static int remove_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runtimes),   cmocka_unit_test(test_places),
-		cmocka_unit_test(test_long_names), cmocka_unit_test(test_harm),
-		cmocka_unit_test(test_paths),      cmocka_unit_test(test_names),
-		cmocka_unit_test(test_alike),      cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_runtimes),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_harm),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_owner_by_hierarchy),
 		cmocka_unit_test(test_forgets),
 	};
 

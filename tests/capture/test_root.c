@@ -29,6 +29,7 @@ static void test_path_below_mount(void **state)
 		{"/deep", "/../..", NULL},
 		{"/../x", "/", "/../x"},
 	};
+	struct roots roots = {.own_namespace = true};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -44,7 +45,8 @@ static void test_path_below_mount(void **state)
 		}
 	}
 	/* a hierarchy that is not mounted has no root either */
-	assert_int_equal(cgroup_open_below(-ENOENT, NULL, "/a", strlen("/a"), O_PATH), -EBADF);
+	roots.v1[CGROUP_V1_PIDS].descriptor = -ENOENT;
+	assert_int_equal(cgroup_open_v1(&roots, CGROUP_V1_PIDS, "/a", strlen("/a"), O_PATH), -EBADF);
 }
 
 /* No path leads out of the directory, by name or by link. */
