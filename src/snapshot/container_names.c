@@ -374,7 +374,7 @@ static void set(const char *id, const char *name)
 /* --- owners of directories, with the lock --- */
 
 /* The fact about a directory, or NULL where nothing is known. */
-static const struct directory *find_directory(const char *path, size_t length)
+static struct directory *find_directory(const char *path, size_t length)
 {
 	const uint32_t id = string_pool_find(&names.paths, path, length);
 
@@ -394,6 +394,13 @@ static void set_directory(const char *path, size_t length, bool is_users)
 		*MEMORY_APPEND(names.directories, names.directory_count,
 			       names.directory_capacity) = (struct directory){0};
 	names.directories[id] = (struct directory){clock_ns(CLOCK_MONOTONIC), is_users};
+	/* one above it may have been a user's before */
+	for (size_t i = 1; i < length && !is_users; i++) {
+		struct directory *above = path[i] == '/' ? find_directory(path, i) : NULL;
+
+		if (above != NULL)
+			above->is_users = false;
+	}
 }
 
 /* The length of the path of the directory that the id's cgroup is in. */

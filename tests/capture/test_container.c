@@ -356,7 +356,7 @@ static void test_owners(void **state)
 	expect_label("/system.slice/build.service/" ID, "3f4e0b6a9d1c");
 	expect_label("/system.slice/builder.service/" ID, "payroll");
 	expect_label("/system.slice/docker-" ID ".scope", "payroll");
-	set_directory("/system.slice/build.service", false);
+	/* then all above it are root's */
 	set_directory("/system.slice/build.service/jobs", false);
 	assert_int_equal(owner_of(path), CONTAINER_OWNER_ROOT);
 	expect_label(path, "payroll");
