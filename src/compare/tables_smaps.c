@@ -61,7 +61,8 @@ static void append_cgroup(struct smaps_table *smaps, enum diff_side side, uint32
 		buffer_append_text(&smaps->cgroup, pair->key);
 	else
 		cgroup_key_append_name(&smaps->rules, diff->snapshots[side], triple->cgroup, &smaps->cgroup);
-	buffer_append(&smaps->name, smaps->cgroup.data, smaps->cgroup.length);
+	buffer_append(&smaps->name, smaps->cgroup.data,
+		      name_shown_length(smaps->cgroup.data, smaps->cgroup.length));
 	buffer_append_char(&smaps->name, '\0');
 }
 

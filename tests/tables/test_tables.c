@@ -269,6 +269,28 @@ static void test_memory_of_renamed_cgroups(void **state)
 	       "/old, /new-y, /old, /new-y, 12, 100.0%, 0, , \n");
 }
 
+static void add_without_path(struct snapshot *snapshot, uint64_t kib)
+{
+	const size_t thread = diff_fixture_add(snapshot, "/", "kid", "kid", 1);
+	struct triple triple = snapshot->triples[snapshot->triple[thread]];
+
+	triple.cgroup = snapshot_intern_own_name(&snapshot->strings, name_gone);
+	snapshot->triple[thread] = snapshot_intern_triple(snapshot, triple);
+	add_memory(snapshot, thread, kib);
+}
+
+/* The mark of a name of ctop's own making is in no label. */
+static void test_memory_without_path(void **state)
+{
+	(void)state;
+	add_without_path(before, 10);
+	add_without_path(after, 20);
+	diff_fixture_compare(AXIS_ALL);
+	choose(SECTION_SMAPS_ROLLUP);
+	expect("# smaps-rollup\n"
+	       "(gone) | kid, , Rss, 10.000KiB → 20.000KiB, +10.000KiB, +100.0%, \n");
+}
+
 /* A cgroup beside a renamed one goes by another name where it was joined, and only there: only one of the two
  * candidates' trees has its side in the same place below the root. */
 static void test_memory_beside_renamed_cgroups(void **state)
@@ -759,6 +781,7 @@ int main(void)
 		TABLES_TEST(test_sort_keys),
 		TABLES_TEST(test_marks_of_what_is_not_known),
 		TABLES_TEST(test_memory_of_renamed_cgroups),
+		TABLES_TEST(test_memory_without_path),
 		TABLES_TEST(test_memory_beside_renamed_cgroups),
 		TABLES_TEST(test_renames_come_in_the_order_of_their_new_names),
 		TABLES_TEST(test_pieces_read_as_the_whole),
