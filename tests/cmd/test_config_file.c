@@ -143,6 +143,11 @@ static void test_of_others(void **state)
 	assert_int_equal(chmod(below("shared"), 0777), 0);
 	write_file("shared/file", text);
 	assert_refused(below("shared/file"), below("shared"));
+	/* or everybody of a group, unless that is root's */
+	assert_int_equal(chmod(below("shared"), 0775), 0);
+	assert_int_equal(chown(below("shared"), 0, ANOTHER_USER), 0);
+	assert_refused(below("shared/file"), below("shared"));
+	assert_int_equal(chmod(below("etc"), 0775), 0);
 	assert_file("etc/file", text);
 	assert_file("shared/file", text);
 	assert_edited("etc/file", "a = 1\n\n[tab mine]\ncolumns = CPU%\n");

@@ -210,9 +210,10 @@ static int replace(const char *path, const struct buffer *text, struct error *er
  */
 static bool is_foreign(const struct stat *status, uid_t owner)
 {
+	const bool lets_others = (status->st_mode & S_IWOTH) != 0 ||
+				 ((status->st_mode & S_IWGRP) != 0 && status->st_gid != 0);
 	/* in a sticky directory entries stay with their owners, as in /tmp */
-	const bool is_open = S_ISDIR(status->st_mode) && (status->st_mode & S_IWOTH) != 0 &&
-			     (status->st_mode & S_ISVTX) == 0;
+	const bool is_open = S_ISDIR(status->st_mode) && lets_others && (status->st_mode & S_ISVTX) == 0;
 
 	return (status->st_uid != 0 && status->st_uid != owner) || is_open;
 }
