@@ -42,7 +42,7 @@ static int open_taskstats(struct capture *capture)
 
 static void check_features(struct capture *capture, int answers)
 {
-	/* the kernel itself says that it has no such family */
+	/* -ENOENT: the kernel has no taskstats family */
 	capture->taskstats_reason = (reason_id)(answers == -ENOENT ? REASON_NOT_IN_KERNEL
 								   : reason_of_errno(answers));
 	feature_check_all(&capture->checks, &capture->roots, answers, &capture->passes.result);
@@ -135,7 +135,7 @@ static void open_programs(struct capture *capture, bool with_passes)
 		open_ended(capture);
 }
 
-/* From now on threads are read from procfs, and what ended threads did is told without BPF. */
+/* Reads threads from procfs from now on, and ended threads without BPF. */
 static void stop_passes(struct capture *capture, struct feature_result why)
 {
 	passes_close(&capture->passes);
@@ -146,18 +146,18 @@ static void stop_passes(struct capture *capture, struct feature_result why)
 	open_ended(capture);
 }
 
-/* Processes that the user names are read from procfs where the kernel keeps them from BPF. */
+/* Falls back to procfs if the kernel hides a process of the scope from BPF. */
 static void leave_hidden(struct capture *capture)
 {
 	const uint32_t hidden = passes_find_hidden(capture);
 
 	if (hidden != 0)
-		stop_passes(capture, feature_off(REASON_UNREADABLE,
-						 arena_format(&capture->arena,
-							      "BPF does not show process %" PRIu32
-							      ", which procfs does",
-							      hidden),
-						 NULL));
+		stop_passes(capture,
+			    feature_off(REASON_UNREADABLE,
+					arena_format(&capture->arena,
+						     "BPF does not show process %" PRIu32 ", but procfs does",
+						     hidden),
+					NULL));
 }
 
 /* Opens what threads are read from; passes carry all that taskstats would. */

@@ -22,7 +22,7 @@
 struct ended_records;
 
 enum {
-	ENDED_NAME_ROOM = sizeof("\\xhh") * TASK_COMM_SIZE, /* each byte may have to be escaped */
+	ENDED_NAME_ROOM = sizeof("\\xhh") * TASK_COMM_SIZE, /* every byte may need an escape */
 };
 
 /* The kernel's counter behind each amount of a set; user and system time are shared out anew. */
@@ -42,7 +42,7 @@ extern const struct ended_source ended_sources[ENDED_METRICS];
 struct ended_amounts ended_amounts_of(const __u64 amounts[static EXIT_AMOUNTS], uint64_t delayed,
 				      uint64_t least_user, uint64_t least_system);
 
-/* A name of the kernel's structure as snapshots have it, without blanks around it, in `text`. */
+/* Writes a name from the kernel's structure as in snapshots, without surrounding blanks, to `text`. */
 struct name_text ended_name(char text[static ENDED_NAME_ROOM], const char name[static TASK_COMM_SIZE]);
 
 /* Adds threads to a set of whom only the end is known. */

@@ -47,7 +47,7 @@ static void copy_scope(struct round *round)
 	snapshot->provenance.scope_count = capture->scope_count;
 }
 
-/* Gives the round the facts of the host, read again once they are older than HOST_FACTS_NS. */
+/* Gives the round the host's facts, read again once they are older than HOST_FACTS_NS. */
 static void take_host_facts(struct round *round)
 {
 	struct capture *capture = round->capture;

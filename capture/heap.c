@@ -118,8 +118,8 @@ static bool has_none(const struct round *round, const struct process *process)
 }
 
 /*
- * Another program may run there only when the leader has run: execve(2) makes the caller the leader. A
- * process that the budget did not reach in its turn is examined in the next round that reaches it.
+ * A process can only have changed its program if its leader has run, since execve(2) makes the caller the
+ * leader. A process not reached within the budget on its turn is examined in the next round that reaches it.
  */
 static bool needs_look(const struct round *round, const struct process *process, size_t leader)
 {
@@ -153,7 +153,7 @@ static void look(struct round *round, struct process *process, int tasks)
 		return;
 	process->heap = probe_look(heap->probe, process->tgid, directory);
 	close(directory);
-	/* the last turn of this process, whose turns its number spreads over the rounds */
+	/* round of the process's last turn: its id spreads the turns over the rounds */
 	process->heap_looked = heap->rounds - (heap->rounds + process->tgid) % ROTATION_ROUNDS;
 	/* idle threads as well */
 	for (size_t row = process->first_row; had_failed && process->heap->state != PROBE_STATE_FAILED &&
@@ -340,7 +340,7 @@ static int read_process(struct round *round, const struct process *process)
 	for (size_t row = process->first_row; row < process->first_row + process->row_count; row++) {
 		if (!is_stale(round, row))
 			continue;
-		/* it has ended, as a leader may before the others: its counters went with it */
+		/* an ended thread, such as a leader that exited first, has lost its counters */
 		if (round->states[row].state == 'Z') {
 			fail_row(round, row, REASON_READ, 0);
 			continue;
@@ -443,7 +443,7 @@ static int read_processes(struct round *round)
 	return 0;
 }
 
-/* Has the probe forget the processes that are gone, whether the budget has reached all others or not. */
+/* Makes the probe forget processes that have ended, even if the budget did not reach all others. */
 static void forget_ended(struct round *round)
 {
 	const struct process_list *list = &round->capture->processes;

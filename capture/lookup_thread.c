@@ -86,7 +86,7 @@ static void append_name(struct buffer *text, const struct thread_reading *facts)
 			     facts->value[METRIC_STATE] == 'Z' ? " <defunct>" : "");
 }
 
-/* The id of the thread that has the command line of a process. */
+/* The id of a living thread, whose command line is the process's. */
 static uint32_t find_teller(int proc, uint32_t tgid)
 {
 	char path[PATH_SIZE];

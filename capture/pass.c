@@ -130,12 +130,11 @@ static bool is_readable(const struct roots *roots, struct arena *arena, struct f
 }
 
 /*
- * After a pass that met so many threads, with the host's starts before it: returns how many of those that
- * lived all the while it did not meet, says so in `sentence`, and makes `result` partial; or empties the
- * sentence and returns 0.
- * Threads that the kernel counts are in the lists that a pass goes through as long as they count
- * (copy_process() of kernel/fork.c, __unhash_process() of kernel/exit.c), so what is missing is kept from
- * BPF.
+ * Compares the threads that a pass met with the kernel's own count. `before` is the host's count of starts
+ * before the pass. Returns how many threads, at least, lived throughout the pass and were not met; then
+ * writes `sentence` and makes `result` partial. Otherwise empties the sentence and returns 0.
+ * The kernel counts exactly the threads that are in the lists a pass walks (copy_process() of kernel/fork.c,
+ * __unhash_process() of kernel/exit.c), so the missing threads are hidden from BPF.
  */
 static uint64_t compare_counts(struct optional_u64 before, const struct roots *roots, struct buffer *text,
 			       uint64_t met, char sentence[static UNSEEN_SIZE], struct feature_result *result)
@@ -149,8 +148,8 @@ static uint64_t compare_counts(struct optional_u64 before, const struct roots *r
 		return 0;
 	hidden = all - met - (starts - before.value);
 	snprintf(sentence, UNSEEN_SIZE,
-		 "the kernel counts %" PRIu64 " threads, and BPF shows %" PRIu64 ": at least %" PRIu64
-		 " are kept from it and not in the rows",
+		 "the kernel counts %" PRIu64 " threads, but BPF shows %" PRIu64 ": at least %" PRIu64
+		 " are hidden from BPF and have no rows",
 		 all, met, hidden);
 	*result = (struct feature_result){FEATURE_STATE_PARTIAL, REASON_UNREADABLE, sentence,
 					  "ctop --backend procfs"};
@@ -191,7 +190,7 @@ void passes_open(struct capture *capture)
 	passes->sees_others = rights_include(CAP_SYS_PTRACE);
 }
 
-/* The first process of the scope that procfs shows and a pass does not, or 0. */
+/* The first process of the scope that procfs shows but a pass does not, or 0. */
 static uint32_t find_unmet(struct capture *capture)
 {
 	struct bpf_pass pass;
@@ -216,7 +215,7 @@ uint32_t passes_find_hidden(struct capture *capture)
 	const bool is_scoped = capture->passes.tasks != NULL && capture->scope_count != 0;
 	const uint32_t unmet = is_scoped ? find_unmet(capture) : 0;
 
-	/* one that began between the pass and the look at procfs is met by the next pass */
+	/* the second pass meets a process that started between the first one and the procfs check */
 	return unmet != 0 && find_unmet(capture) == unmet ? unmet : 0;
 }
 
@@ -527,8 +526,8 @@ static bool is_to_be_asked(const struct round *round, const struct known_cgroup 
 }
 
 /*
- * procfs shows the root of v1 for a thread that has ended (proc_cgroup_show() of kernel/cgroup/cgroup.c), so
- * another thread of the process is asked. Without one, the path holds for this thread alone.
+ * procfs shows an ended thread in the v1 root (proc_cgroup_show() of kernel/cgroup/cgroup.c), so the path is
+ * read through a living thread of the process. Without one, the path only applies to this thread.
  */
 static void ask_cgroup(struct round *round, struct known_cgroup *known, struct process *process,
 		       const struct task_record *record)

@@ -91,8 +91,8 @@ static bool threads_may_differ(struct round *round, const char *path, size_t len
 }
 
 /*
- * Takes the path of the first hierarchy of v1 in which the thread is in a container. Where the controllers
- * are those of v1, runtimes make cgroups there, and that of v2 is the root or that of the runtime.
+ * Finds the path in the first v1 hierarchy where the thread is in a container. On hosts whose controllers are
+ * on v1, runtimes create their cgroups there, and the v2 path is the root or the runtime's own cgroup.
  */
 static void find_old_container(struct text rest, struct text *ret_path)
 {
@@ -120,7 +120,7 @@ enum reason round_read_cgroup_path(struct round *round, int tasks, uint32_t tid,
 	return reason;
 }
 
-/* Takes the cgroup in the freezer of v1 from the text that was just read. */
+/* Stores the process's cgroup in the v1 freezer, from the text that was just read. */
 static void note_freezer(const struct round *round, struct process *process)
 {
 	struct text rest = text_of(&round->capture->text), controllers, path;
@@ -134,7 +134,7 @@ static void note_freezer(const struct round *round, struct process *process)
 	process_note_freezer(process, "", 0);
 }
 
-/* Whether a cgroup is frozen, by hierarchy and path; asked once in a round. */
+/* Whether a cgroup is frozen. Each cgroup is read once per round. */
 static bool is_frozen(struct round *round, bool by_freezer, const char *path, size_t length)
 {
 	const uint64_t key = (uint64_t)snapshot_intern_name(&round->snapshot->strings, path, length) << 1 |
@@ -159,7 +159,7 @@ bool round_is_frozen(struct round *round, const struct process *process)
 
 static void read_process_cgroup(struct round *round, struct process *process, int tasks)
 {
-	/* v1 shows its root for a thread that has ended: proc_cgroup_show() of kernel/cgroup/cgroup.c */
+	/* procfs shows an ended thread in the v1 root: proc_cgroup_show() of kernel/cgroup/cgroup.c */
 	const uint32_t tid = process->row_count > 1 ? living_thread_find(tasks, process->tgid)
 						    : process->tgid;
 	struct text path;
@@ -211,7 +211,7 @@ bool round_read_process_cgroup(struct round *round, struct process *process, int
 void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due, bool was_read)
 {
 	size_t end = process->first_row + process->row_count;
-	/* forgotten while its threads were read: it is another process now */
+	/* the process was forgotten while its threads were read: another one has its id now */
 	const bool reading = round_read_process_cgroup(round, process, tasks, false) || was_read;
 
 	for (size_t row = process->first_row; row < end; row++) {

@@ -98,8 +98,8 @@ struct heap {
 	bool allow_stop;
 	const atomic_bool *hurry; /* of the options */
 	uint64_t patience_ns;     /* how long a full capture waits for resolutions */
-	unsigned int rounds;      /* in which processes were examined, modulo 2^32 */
-	uint32_t resume_tgid;     /* where the budget ended */
+	unsigned int rounds;      /* rounds that examined processes, modulo 2^32 */
+	uint32_t resume_tgid;     /* process at which the budget ended */
 	struct probe_thread *threads;
 	size_t *rows;
 };
@@ -145,7 +145,7 @@ struct task_passes {
 	uint64_t cpus_checked;    /* round in which the sets were read last */
 	uint64_t census_round;    /* in which threads were counted last; 0: not yet */
 	char unseen[UNSEEN_SIZE]; /* what it found; empty: all were seen */
-	uint64_t hidden;          /* threads, at least, that were not seen */
+	uint64_t hidden;          /* least number of threads that were not seen */
 };
 
 /*
@@ -204,8 +204,8 @@ struct capture {
 	bool rows_are_current;            /* first_row of the processes speaks of `previous` */
 	struct runnable_watch runnable;
 	uint64_t delays_off_ns; /* CLOCK_BOOTTIME of the last check that found delay accounting off */
-	struct snapshot *host;  /* facts of the host and nothing else, for all rounds; NULL: not read yet */
-	uint64_t host_read_ns;  /* CLOCK_BOOTTIME of their reading */
+	struct snapshot *host;  /* the host's facts alone, shared by all rounds; NULL until read */
+	uint64_t host_read_ns;  /* CLOCK_BOOTTIME of that reading */
 
 	atomic_uint *progress;               /* of the options */
 	struct buffer text;                  /* of the file being read */
@@ -248,7 +248,7 @@ struct round {
 	size_t last_mask_length;      /* of capture->last_mask */
 	uint32_t last_mask_id;        /* its set */
 	struct hash_map cgroup_types; /* string id of a path: whether threads of a process there may differ */
-	struct hash_map frozen;       /* 2 * string id of a path, + 1 for the freezer of v1: whether it is */
+	struct hash_map frozen; /* whether a cgroup is frozen; key: 2 * string id of its path, + 1 on v1 */
 
 	struct thread_reading reading;
 	struct statm leader_statm;           /* of the thread in `reading`, if it is a leader; else zeros */
@@ -353,7 +353,7 @@ int round_read_cpus(struct round *round, uint32_t tid, uint32_t *ret_id);
 /* Opens what it needs, with the rights of the caller. */
 void passes_open(struct capture *capture);
 
-/* A process of the scope that the kernel keeps from passes, though procfs shows it; 0 for none. */
+/* A process of the scope that procfs shows but the kernel hides from passes; 0 if none. */
 uint32_t passes_find_hidden(struct capture *capture);
 void passes_close(struct task_passes *passes);
 
@@ -383,23 +383,23 @@ bool round_is_own(const struct round *round, uint32_t tgid);
 uint32_t round_read_name(struct round *round, int directory, uint32_t id);
 
 /*
- * Reads the path of a thread's cgroup into capture->text, where `*ret_path` points: that of v2, or of v1
- * where only that one leads into a container. `tasks` is the task directory of its process.
+ * Reads the path of a thread's cgroup into capture->text, where `*ret_path` points: the v2 path, or the v1
+ * path if only v1 has the container. `tasks` is the task directory of the thread's process.
  */
 enum reason round_read_cgroup_path(struct round *round, int tasks, uint32_t tid, struct text *ret_path);
 
 /* Names and cgroups of processes, then the triples of all rows. */
 void round_name_threads(struct round *round);
 
-/* Reads the cgroup of a process, its leader's, when it is due or not known. `tasks` is its task directory. */
+/* Reads a process's cgroup if `due` or unknown, in its directory `tasks`. Returns whether it was read. */
 bool round_read_process_cgroup(struct round *round, struct process *process, int tasks, bool due);
 
-/* Whether the freezer of cgroup v1 or v2 stops all tasks in the cgroup of a process. */
+/* Whether the v1 or v2 freezer stops all tasks in the cgroup of a process. */
 bool round_is_frozen(struct round *round, const struct process *process);
 
 /*
- * The cgroups of the threads of a process: its own, and for those that may be elsewhere theirs: all when
- * `due`, else of what is new. `was_read`: its own was read in this round.
+ * Sets the cgroups of a process's threads to the process's own, or reads them if they may differ: for all
+ * threads when `due`, else for new ones. `was_read`: the process's own cgroup was read in this round.
  */
 void round_read_cgroups(struct round *round, struct process *process, int tasks, bool due, bool was_read);
 

@@ -115,8 +115,8 @@ static bool parse_text(struct round *round, enum source source, const struct buf
 }
 
 /*
- * procfs shows a thread that a freezer stops as one in D (cgroup v1) or asleep (v2): its cgroup tells. A
- * thread of a frozen process that is in a cgroup of its own counts as the process.
+ * Sets state F for frozen threads, which procfs shows in D (cgroup v1) or S (v2). Only the process's cgroup
+ * counts: a thread in another cgroup gets the state of its process.
  */
 static void tell_frozen(struct round *round)
 {
@@ -737,7 +737,7 @@ static source_set choose_files(struct round *round, const struct process *proces
 {
 	const source_set stat = source_bit(SOURCE_STAT);
 	struct thread_state *state = &round->states[row];
-	/* what is thawed need not have run since */
+	/* a thawed thread need not have run since */
 	bool restless = state->state == 'R' || state->state == 'D' || state->state == SNAPSHOT_STATE_FROZEN;
 	source_set wanted;
 

@@ -62,8 +62,8 @@ static bool lends_rights(void)
 }
 
 /*
- * Whether libbpf gets at the kernel's types. It looks for them by faccessat(3) (btf__load_vmlinux_btf()),
- * which sandboxes may refuse that are older than faccessat2(2).
+ * Whether libbpf can read the kernel's types (BTF). btf__load_vmlinux_btf() tests for the file with
+ * faccessat(3), which uses faccessat2(2); sandboxes older than that call may refuse it.
  */
 static struct feature_result check_types(struct arena *arena)
 {
@@ -80,7 +80,7 @@ static struct feature_result check_types(struct arena *arena)
 				   "mount -t sysfs sysfs /sys");
 	if (found == -EPERM)
 		return feature_off(REASON_NOT_PERMITTED,
-				   "a sandbox (seccomp) refuses faccessat2(2), by which libbpf looks for "
+				   "a sandbox (seccomp) refuses faccessat2(2), which libbpf uses to find "
 				   "the kernel's types",
 				   "a container runtime and libseccomp that know this call, or "
 				   "--security-opt seccomp=unconfined");
@@ -123,7 +123,7 @@ uint32_t bpf_find_old_hierarchy(void)
 	struct buffer text = {0};
 	uint32_t found = OLD_HIERARCHY_NONE;
 
-	/* a controller of v2 is in hierarchy 0: cgroups(7) */
+	/* cgroups(7): hierarchy 0 means that the controller is on cgroup v2 or disabled */
 	if (file_read(AT_FDCWD, "/proc/cgroups", &text, SMALL_FILE) == 0) {
 		for (size_t i = 0; i < ARRAY_COUNT(known) && found == OLD_HIERARCHY_NONE; i++) {
 			const char *line = strstr(text.data, known[i].controller);

@@ -21,17 +21,17 @@ enum {
 };
 
 /*
- * Whether the calling thread may load programs: the kernel tells its types (BTF), and CAP_BPF and CAP_PERFMON
- * are effective (capabilities(7)) in the initial user and time namespaces. Where the program has rights that
- * its user has not, no program is loaded, because an iterator over tasks shows everybody what only
- * CAP_SYS_PTRACE should. On, or off with the reason; `arena` owns its texts.
+ * Whether the calling thread may load programs: the kernel has BTF, CAP_BPF and CAP_PERFMON are effective
+ * (capabilities(7)), and the thread is in the initial user and time namespaces. A program with more rights
+ * than its user (file capabilities, setuid) loads none, because an iterator over tasks would show every user
+ * data that needs CAP_SYS_PTRACE. Returns on, or off with the reason; `arena` owns its texts.
  */
 struct feature_result bpf_check(struct arena *arena);
 
 /* Off for a reason, with words (a format and its arguments) that the arena owns. */
 #define BPF_OFF(arena, reason, ...) feature_off(reason, arena_format(arena, __VA_ARGS__), NULL)
 
-/* The hierarchy of cgroup v1 by which this host's containers may be told apart: OLD_HIERARCHY_…. */
+/* The v1 hierarchy that tells this host's containers apart: OLD_HIERARCHY_…. */
 uint32_t bpf_find_old_hierarchy(void);
 
 /*

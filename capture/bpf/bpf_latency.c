@@ -101,7 +101,7 @@ static struct feature_result load_object(struct bpf_latency *latency, struct bpf
 	return bpf_object_load(object->skeleton, 0, object->maps.scope, scope, arena);
 }
 
-/* Maps and attaches a loaded object; false, with errno, when the kernel refuses. */
+/* Maps and attaches a loaded object. Returns false, with errno set, when the kernel refuses. */
 static bool make_ready(struct bpf_latency *latency)
 {
 	struct latency *object = latency->object;

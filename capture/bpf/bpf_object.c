@@ -22,7 +22,7 @@ enum {
 	/* The programs read thread_info.cpu and task_struct.stats, which are there from here on. */
 	OLDEST_MAJOR = 5,
 	OLDEST_MINOR = 16,
-	KERNEL_ENOTSUPP = 524, /* include/linux/errno.h; not meant for us, and comes all the same */
+	KERNEL_ENOTSUPP = 524, /* include/linux/errno.h: internal to the kernel, but bpf(2) returns it */
 };
 
 /* The first line that told of a failure since this thread opened its last object. */
@@ -59,14 +59,14 @@ bool bpf_is_locked_down(void)
 
 enum reason bpf_reason(int result)
 {
-	/* a helper that lockdown takes away is unknown to the verifier */
+	/* the verifier does not know a helper that lockdown disables */
 	if ((result == -EPERM || result == -EINVAL) && bpf_is_locked_down())
 		return REASON_NOT_PERMITTED;
 	switch (result) {
 	case -EINVAL:
 	case -ENOENT:
-	case -ESRCH: /* a function or type that is not among the kernel's */
-	case -E2BIG: /* of the verifier, and of attributes that it does not know */
+	case -ESRCH: /* the kernel lacks a function or type */
+	case -E2BIG: /* too complex for the verifier, or attributes from a newer kernel */
 	case -EOPNOTSUPP:
 	case -ENOSYS:
 	case -KERNEL_ENOTSUPP:
@@ -76,7 +76,7 @@ enum reason bpf_reason(int result)
 	}
 }
 
-/* Adds the ids to a map with such keys. Returns 0 or a negative errno. */
+/* Adds the ids of the scope to `map` as keys. Returns 0 or a negative errno. */
 static int fill_scope(const struct bpf_map *map, struct bpf_scope scope)
 {
 	const uint64_t one = 1; /* as many bytes of it as a value has */
@@ -128,7 +128,7 @@ struct feature_result bpf_refused(struct arena *arena, int result, const char *w
 		return feature_off(reason, "the kernel is locked down (kernel_lockdown(7))", NULL);
 	refused = BPF_OFF(arena, reason, "the kernel refused %s: %s%s%s", what, strerror(-result),
 			  first_message[0] != '\0' ? "; " : "", first_message);
-	/* profiles of container runtimes may refuse bpf(2) whatever capabilities there are */
+	/* seccomp profiles of container runtimes may refuse bpf(2) despite the capabilities */
 	if (reason == REASON_NOT_PERMITTED && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)
 		refused.remedy = "a seccomp profile that allows bpf(2), or --security-opt seccomp=unconfined";
 	return refused;

@@ -21,16 +21,16 @@ struct bpf_scope {
 };
 
 /*
- * Whether lockdown is in its strictest mode, which alone takes the helpers away that read the kernel's
- * memory: LOCKDOWN_BPF_READ_KERNEL of include/linux/security.h. Plain loads by pointers that the verifier
- * knows stay.
+ * Whether lockdown is in confidentiality mode, which disables the helpers that read kernel memory
+ * (LOCKDOWN_BPF_READ_KERNEL of include/linux/security.h). Plain loads through pointers that the verifier
+ * trusts still work.
  */
 bool bpf_is_locked_down(void);
 
 /*
- * The reason why bpf(2) or libbpf failed, by a negative errno value: a kernel that does not know a program,
- * map or type says so by some of them. What else goes wrong, such as a want of memory or descriptors, is no
- * missing feature.
+ * The reason for a failure of bpf(2) or libbpf, from its negative errno value. Some values mean that the
+ * kernel does not know a program type, map type or function: REASON_NOT_IN_KERNEL. Other failures, such as
+ * too little memory or too few descriptors, are not a missing feature.
  */
 enum reason bpf_reason(int result);
 
@@ -45,8 +45,7 @@ void bpf_object_listen(void);
 struct feature_result bpf_object_load(struct bpf_object_skeleton *skeleton, int opened, struct bpf_map *map,
 				      struct bpf_scope scope, struct arena *arena);
 
-/* Off, since bpf(2) failed with a negative errno value for `what`, which the words name; `arena` owns them.
- */
+/* Off, since bpf(2) failed with a negative errno value on `what`. `arena` owns the texts of the result. */
 struct feature_result bpf_refused(struct arena *arena, int result, const char *what);
 
 /* A map that is an array, in our memory; all zero: not mapped. */

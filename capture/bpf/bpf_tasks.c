@@ -33,8 +33,7 @@ enum {
 struct extras {
 	bool walk;  /* tasks in runs of a program */
 	bool clock; /* of the scheduler */
-	bool sums;  /* what each CPU has counted for itself, by bpf_probe_read_kernel(), which lockdown takes
-		       away */
+	bool sums;  /* per-CPU RSS counters, read with bpf_probe_read_kernel(), which lockdown disables */
 };
 
 struct bpf_tasks {

@@ -33,7 +33,7 @@ enum exit_amount {
 struct exit_key {
 	char process[TASK_COMM_SIZE]; /* name of the leader */
 	char thread[TASK_COMM_SIZE];
-	__u64 cgroup; /* as struct task_record has it */
+	__u64 cgroup; /* same encoding as in struct task_record */
 	__u32 kernel; /* whether it is a kernel thread */
 	__u32 reserved;
 };

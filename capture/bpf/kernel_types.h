@@ -20,7 +20,7 @@
 #include "task_record.h"
 
 enum {
-	JOBCTL_TRAP_FREEZE = 1 << 23, /* of include/linux/sched/jobctl.h */
+	JOBCTL_TRAP_FREEZE = 1 << 23, /* include/linux/sched/jobctl.h */
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -107,7 +107,7 @@ struct kernfs_node {
 
 struct cgroup {
 	struct kernfs_node *kn;
-	int level; /* 0: the root of its hierarchy */
+	int level; /* 0: root of its hierarchy */
 };
 
 struct cgroup_subsys_state {
@@ -115,7 +115,7 @@ struct cgroup_subsys_state {
 };
 
 struct css_set {
-	struct cgroup_subsys_state *subsys[1]; /* by cgroup_subsys_id */
+	struct cgroup_subsys_state *subsys[1]; /* indexed by cgroup_subsys_id */
 	struct cgroup *dfl_cgrp;
 };
 
@@ -250,8 +250,8 @@ static __always_inline void fill_io(const struct task_struct *task, __u64 io[TAS
 const volatile __u32 old_hierarchy; /* OLD_HIERARCHY_… of this host */
 
 /*
- * The id of the task's cgroup of v2, or, where it is in one of v1 as well, TASK_CGROUP_PAIR and the lower
- * halves of both: runtimes make no cgroup of v2 on hosts whose controllers are those of v1.
+ * The id of the task's v2 cgroup. If the task is also in a v1 cgroup below the root: TASK_CGROUP_PAIR and the
+ * lower halves of both ids. If the controllers are on v1, runtimes create no v2 cgroups.
  */
 static __always_inline __u64 cgroup_of(const struct task_struct *task)
 {
@@ -271,8 +271,8 @@ static __always_inline __u64 cgroup_of(const struct task_struct *task)
 }
 
 /*
- * Whether the freezer of cgroup v2 stops the task: kernel/cgroup/freezer.c. The bit `frozen` alone says only
- * that it need not be waited for: the parent of a vfork(2) has it, and a task that is stopped.
+ * Whether the cgroup v2 freezer stops the task: kernel/cgroup/freezer.c. The bit `frozen` alone only means
+ * that the freezer need not wait for the task: a stopped task has it, and so does the parent of a vfork(2).
  */
 static __always_inline bool is_frozen(const struct task_struct *task)
 {

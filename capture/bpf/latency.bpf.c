@@ -454,9 +454,9 @@ static long settle_slice(__u32 index, void *context)
 }
 
 /*
- * Whether the kernel keeps throttled threads one by one, each when it is about to return to user space: since
- * Linux 6.18 (throttle_cfs_rq_work() of kernel/sched/fair.c). Until then the others of its cgroup wait for
- * the CPU as usual, while the clock of the first one runs already.
+ * Whether the kernel throttles threads one by one, each on its way back to user space: since Linux 6.18
+ * (throttle_cfs_rq_work() of kernel/sched/fair.c). Until a thread gets there it waits for the CPU as usual,
+ * although the throttle clock of its cgroup already runs.
  */
 static __always_inline bool throttles_threads(const struct task_struct *task)
 {
@@ -464,8 +464,8 @@ static __always_inline bool throttles_threads(const struct task_struct *task)
 }
 
 /*
- * How long the cgroup of a thread has been throttled on its CPU, ns: since Linux 6.6. What is still going on
- * counts of threads that it keeps.
+ * How long the thread's cgroup has been throttled on the thread's CPU, in ns; 0 before Linux 6.6. Ongoing
+ * throttling is included unless the kernel throttles threads one by one and has not throttled this one.
  */
 static __always_inline __u64 throttled_time(const struct task_struct *task)
 {
@@ -488,7 +488,7 @@ static __always_inline void begin_wait(const struct task_struct *task, struct la
 	times->queued = now;
 	times->clock = clock_of(task).now;
 	times->delay = task->sched_info.run_delay;
-	/* a thread that is not kept as its wait begins waits for the CPU alone */
+	/* a thread that is not throttled when its wait begins waits only for the CPU */
 	times->throttled = throttles_threads(task) && !task->throttled ? ~0ULL : throttled_time(task);
 }
 
@@ -647,9 +647,9 @@ int count_new(__u64 *arguments)
 }
 
 /*
- * Whether a thread that waits for a mutex stays on the run queue, so that its owner runs in its place: proxy
- * execution, for which a run queue has a donor beside the thread that runs (CONFIG_SCHED_PROXY_EXEC). Without
- * it a thread that was preempted when it was about to wait runs once more first.
+ * Whether a thread that waits for a mutex stays on the run queue so that the mutex owner runs in its place.
+ * With this proxy execution (CONFIG_SCHED_PROXY_EXEC), a run queue has a `donor` besides `curr`. Without it,
+ * a thread that is preempted just before it blocks runs once more first.
  */
 static __always_inline bool is_kept_by_mutex(const struct task_struct *task)
 {

@@ -47,7 +47,7 @@ enum {
 struct latency_names {
 	char process[TASK_COMM_SIZE]; /* of the leader */
 	char thread[TASK_COMM_SIZE];
-	__u64 cgroup; /* as struct task_record has it */
+	__u64 cgroup; /* same encoding as in struct task_record */
 	__u64 kind;   /* LATENCY_THREAD_… */
 };
 

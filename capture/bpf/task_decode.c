@@ -14,7 +14,7 @@
 enum {
 	STATE_SLEEPING = 0x02,    /* TASK_UNINTERRUPTIBLE */
 	STATE_HALTED = 0x0c,      /* __TASK_STOPPED | __TASK_TRACED */
-	STATE_NO_LOAD = 0x400,    /* TASK_NOLOAD: with TASK_UNINTERRUPTIBLE it is TASK_IDLE */
+	STATE_NO_LOAD = 0x400,    /* TASK_NOLOAD; together with TASK_UNINTERRUPTIBLE it means TASK_IDLE */
 	STATE_LOCK_WAIT = 0x1000, /* TASK_RTLOCK_WAIT */
 	STATE_FROZEN = 0x8000,    /* TASK_FROZEN */
 	STATE_REPORTED = 0x7f,    /* TASK_REPORT */
@@ -283,8 +283,8 @@ bool task_kernel_has(uint32_t kernel, enum metric metric)
 }
 
 /*
- * Whether a freezer stops the task. That of cgroup v1 puts it into a state of its own since Linux 6.1, and
- * before into D (__refrigerator() of kernel/freezer.c). What is stopped stays so.
+ * Whether a freezer stops the task. The v1 freezer uses a task state of its own since Linux 6.1 and D before
+ * (__refrigerator() of kernel/freezer.c). A stopped or traced task does not count as frozen.
  */
 static bool is_frozen(const struct task_record *record)
 {

@@ -51,8 +51,8 @@ bool task_decodes(enum metric metric);
 bool task_kernel_has(uint32_t kernel, enum metric metric);
 
 /*
- * The letter of stat's field 3: task_state_index() and task_state_array of fs/proc/array.c. But F of a task
- * that a freezer stops, which stat shows as D (cgroup v1) or S (v2).
+ * The letter of stat's field 3: task_state_index() and task_state_array of fs/proc/array.c. Exception: F for
+ * a task that a freezer stops; stat shows D (cgroup v1) or S (v2).
  */
 char task_state_letter(const struct task_record *record);
 
@@ -82,21 +82,21 @@ struct task_wait task_wait_of(const struct task_record *record, uint64_t clock_n
 			      const struct task_sleep *before);
 
 /*
- * Sleep of a task that the kernel counts as a wait for a CPU. A task that sleeps may stay on its queue for a
- * while (sched_delayed of kernel/sched/fair.c, since Linux 6.12; proxy execution). When it is moved
- * meanwhile, sched_info_enqueue() of kernel/sched/stats.h notes a wait, which ends when the task next runs.
+ * Sleep that the kernel counts as waiting for a CPU. A task that goes to sleep may stay on its run queue for
+ * a while (sched_delayed of kernel/sched/fair.c, since Linux 6.12; proxy execution). If the task is moved
+ * meanwhile, sched_info_enqueue() of kernel/sched/stats.h starts a wait, which ends when the task next runs.
  * Zeroed at first.
  */
 struct task_slept {
-	uint64_t queued_from; /* last_queued of such a wait that is under way, 0 for none */
-	uint64_t pending;     /* ns of it in which the task slept, up to the last pass that found it asleep */
-	uint64_t counted;     /* ns of all others, which are in run_delay */
+	uint64_t queued_from; /* last_queued of such a wait while it lasts, else 0 */
+	uint64_t pending;     /* ns slept during that wait, up to the last pass that found the task asleep */
+	uint64_t counted;     /* ns slept during all ended waits, included in run_delay */
 };
 
-/* Notes what a pass found by the scheduler's clock `clock_ns`. */
+/* Records the state that a pass found at `clock_ns` of the scheduler's clock. */
 void task_slept_follow(struct task_slept *slept, const struct task_record *record, uint64_t clock_ns);
 
-/* Takes the sleep out of the waits of a record that was followed. */
+/* Subtracts the sleep from the waits of a record that task_slept_follow() has seen. */
 void task_slept_leave_out(const struct task_slept *slept, struct task_record *record);
 
 /* A number that differs when anything but clock_lag does. */

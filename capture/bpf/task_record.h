@@ -25,14 +25,14 @@ enum {
 	TASK_IN_FREEZER = 1 << 4, /* the freezer of cgroup v2 stops it */
 };
 
-/* Controllers of cgroup v1 by which containers are told apart, if the host has them there. */
+/* The v1 controllers whose hierarchy tells containers apart, if the host has them on v1. */
 enum {
 	OLD_HIERARCHY_NONE,
 	OLD_HIERARCHY_PIDS,
 	OLD_HIERARCHY_MEMORY,
 };
 
-/* In place of the id of a cgroup of v2: bits of that, and of one of v1. No id is so large. */
+/* Marks a `cgroup` that holds the lower bits of a v2 and a v1 cgroup id. No single id is this large. */
 #define TASK_CGROUP_PAIR (1ULL << 63)
 
 /* Facts about this kernel, the same in every record: task_kernel of the objects. */
@@ -65,7 +65,7 @@ enum {
 	TASK_COMM_SIZE = 16,             /* TASK_COMM_LEN of include/linux/sched.h */
 	TASK_KERNEL_THREAD = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */
 	TASK_FROZEN_BEFORE =
-		0x00010000, /* PF_FROZEN before 6.1; since then of no thread but kernel threads */
+		0x00010000, /* PF_FROZEN before 6.1; later kernels set this bit only on kernel threads */
 	TASK_IO_COUNT = 7,  /* rchar, wchar, syscr, syscw, read, written, cancelled bytes */
 };
 
@@ -74,7 +74,7 @@ struct task_record {
 	__u64 start_boottime;
 	__u32 tgid, tid; /* in the initial pid namespace */
 	char comm[TASK_COMM_SIZE];
-	__u64 cgroup;         /* id of its cgroup of the default hierarchy (v2), or TASK_CGROUP_PAIR … */
+	__u64 cgroup;         /* id of its v2 cgroup, or TASK_CGROUP_PAIR and two ids */
 	__u64 cpus;           /* hash of cpus_mask */
 	__u64 thread_pointer; /* 0 where the architecture is not known */
 	__u64 run_time, run_delay, timeslices;

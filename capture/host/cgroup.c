@@ -27,7 +27,7 @@ struct walk {
 	struct buffer controllers; /* cgroup.controllers of the hierarchy's visible root */
 	bool controllers_known;
 	struct buffer kernel_controllers; /* PROC/cgroups */
-	struct buffer own_controllers;    /* … of the cgroup at hand */
+	struct buffer own_controllers;    /* cgroup.controllers of the current cgroup */
 	struct buffer text;
 };
 
@@ -214,7 +214,7 @@ static enum reason absence(const struct walk *walk, const struct cgroup_file_ent
 	if (entry->controller != NULL && !text_has_word(text_of(&walk->own_controllers), entry->controller) &&
 	    text_has_word(text_of(&walk->controllers), entry->controller))
 		return REASON_SWITCHED_OFF;
-	/* the root has no file of limits, whatever its controllers */
+	/* the root cgroup has no limit files, whatever its controllers */
 	if (entry->controller != NULL && !text_has_word(text_of(&walk->controllers), entry->controller))
 		return roots_controller_reason(walk->roots, text_of(&walk->kernel_controllers),
 					       entry->controller);
@@ -295,7 +295,7 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
 	return true;
 }
 
-/* Appends a path with its escapes of bytes outside ASCII turned back into bytes. */
+/* Appends a path and decodes the escapes of its non-ASCII bytes. */
 static void append_bytes(struct buffer *bytes, const char *path, size_t length)
 {
 	unsigned char byte;
@@ -343,7 +343,7 @@ int cgroup_open_v1(const struct roots *roots, enum cgroup_v1 hierarchy, const ch
 			  flags);
 }
 
-/* Reads a file of a cgroup; false when the directory or the file is not there. */
+/* Reads a file of a cgroup and closes `directory`. Returns false if the directory or the file is missing. */
 static bool read_file_of(int directory, const char *name, struct buffer *text)
 {
 	const bool read = directory >= 0 && file_read(directory, name, text, FILE_SIZE_MAX) == 0;
@@ -398,7 +398,7 @@ static void read_record(struct walk *walk, struct cgroup_record *record)
 		read_files(walk, directory, record);
 		close(directory);
 	} else {
-		/* one of v1, or removed, as the kernel's " (deleted)" at the end of the path tells */
+		/* a v1 cgroup, or a removed one: the kernel appends " (deleted)" to its path */
 		set_missing(record,
 			    directory == -ENOENT && walk->controllers_known && walk->controllers.length == 0
 				    ? REASON_SWITCHED_OFF

@@ -33,19 +33,19 @@ bool cgroup_path_below_mount(const char *path, size_t length, const char *mount_
 			     size_t *ret_length);
 
 /*
- * Opens the directory of such a path, in which bytes may be escaped as snapshot_intern_name() does. Returns a
- * descriptor, or a negative errno: -EXDEV where the mount does not show it, -EBADF without a cgroup root.
+ * Opens the directory of such a path, whose bytes may be escaped as by snapshot_intern_name(). Returns a
+ * descriptor or a negative errno: -EXDEV if the path is outside the mount, -EBADF without a cgroup root.
  */
 int cgroup_open(const struct roots *roots, const char *path, size_t length, int flags);
 
-/* The same in a hierarchy of v1; -EBADF where it is not mounted. */
+/* Like cgroup_open(), in a v1 hierarchy; -EBADF if it is not mounted. */
 int cgroup_open_v1(const struct roots *roots, enum cgroup_v1 hierarchy, const char *path, size_t length,
 		   int flags);
 
-/* Whether every task in a cgroup, and below, is frozen: cgroup.events of cgroup-v2.rst. */
+/* Whether every task in a cgroup and below it is frozen: cgroup.events of cgroup-v2.rst. */
 bool cgroup_is_frozen(const struct roots *roots, const char *path, size_t length);
 
-/* The same for a cgroup in the freezer of v1: freezer.state of freezer-subsystem.rst. */
+/* Whether the v1 freezer has frozen a cgroup: freezer.state of freezer-subsystem.rst. */
 bool cgroup_freezer_is_frozen(const struct roots *roots, const char *path);
 
 /* Paths of cgroups by the kernel's ids, which are looked up once; all zero is an empty one. */

@@ -22,24 +22,24 @@ enum {
 	LOOKED_UP_AT_ONCE = 64,   /* in one round: the others follow in the next */
 	NAMESPACES_MAX = 64,      /* of containerd */
 	THE_RUNTIMES = -2,        /* stands for them where a call of a reader is about a process */
-	DRIVERS_MAX = 16,         /* of a containers/storage */
-	MEMBER_MAX = 128,         /* bytes of a name in JSON */
+	DRIVERS_MAX = 16,         /* of one containers/storage directory */
+	MEMBER_MAX = 128,         /* bytes of a JSON member's name */
 	PATH_LENGTH_MAX = 512,
 };
 
-/* Parts of a container's name, and what leads to them. */
+/* Parts of a container's name, and the path to Docker's state. */
 enum part {
 	PART_NAME,
 	PART_CONTAINER, /* of a pod */
 	PART_POD,
 	PART_NAMESPACE,
-	PART_DATA_ROOT, /* the directory of Docker's state */
+	PART_DATA_ROOT, /* Docker's data directory */
 	PART_COUNT,
 };
 
 struct parts {
 	char text[PART_COUNT][CONTAINER_NAME_MAX];
-	bool too_long; /* one of them is: cut, it may be another's */
+	bool too_long; /* a part did not fit: cut, it could be another's name */
 };
 
 /* The members that lead to a name in the state files of all runtimes, with slashes between them. */
@@ -76,13 +76,13 @@ static const struct {
 	{"run/k3s/containerd/io.containerd.runtime.v2.task", true, "config.json"},
 };
 
-/* Where Docker's state may be elsewhere: dockerd(8). */
+/* Docker's configuration, which may move its data directory: dockerd(8). */
 static const char docker_configuration[] = "etc/docker/daemon.json";
 
 /*
- * The directories of containers/storage, of Podman and CRI-O, where they are unless its configuration says
- * otherwise: containers-storage.conf(5), of which the first file that is there counts. A driver (overlay,
- * vfs, btrfs, zfs) keeps containers in DRIVER-containers.
+ * Directories of containers/storage (Podman, CRI-O), unless its configuration moves them:
+ * containers-storage.conf(5). Only the first existing configuration file counts. A storage driver (overlay,
+ * vfs, btrfs, zfs) keeps its containers in DRIVER-containers.
  */
 static const char *const storage_configurations[] = {"etc/containers/storage.conf",
 						     "usr/share/containers/storage.conf"};
@@ -94,7 +94,7 @@ static const struct {
 };
 static const char driver_ending[] = "-containers";
 
-/* The lists there: [{"id":…, "names":[…]}]. */
+/* Container lists of a driver: [{"id":…, "names":[…]}]. */
 static const char *const lists[] = {"containers.json", "volatile-containers.json"};
 
 /* --- files --- */
@@ -315,7 +315,7 @@ static void look_in_runtime(int root, const char *path, bool by_namespace, const
 	closedir(directory);
 }
 
-/* Where Docker's configuration says that its state is; false where it says nothing. */
+/* Reads the directory of Docker's containers from daemon.json. Returns false if the file does not set it. */
 static bool find_docker(int root, char path[static PATH_LENGTH_MAX])
 {
 	struct buffer text = {0};
@@ -340,7 +340,7 @@ static void look_in_runtimes(int root, const char *id, struct parts *parts)
 				parts);
 }
 
-/* Looks in the state that a driver keeps, below DIRECTORY/DRIVER. */
+/* Looks for the container in the state directory of one storage driver. */
 static void look_in_driver(int directory, const char *driver, const char *id, struct parts *parts)
 {
 	struct buffer text = {0};
@@ -374,8 +374,7 @@ static void look_in_storage(int root, const char *path, const char *id, struct p
 		closedir(directory);
 }
 
-/* The absolute path, without its slash, that a key of the section [storage] has; false where there is none.
- */
+/* Reads an absolute path from section [storage], without its first slash; false if the key has none. */
 static bool find_storage(const struct buffer *configuration, const char *wanted,
 			 char path[static PATH_LENGTH_MAX])
 {
@@ -389,7 +388,7 @@ static bool find_storage(const struct buffer *configuration, const char *wanted,
 		if (!in_section || !text_split(line, '=', &key, &value) || !text_equals(key, wanted))
 			continue;
 		value = text_trim(value);
-		/* "/a" or '/a', and maybe a comment */
+		/* "/a" or '/a', perhaps followed by a comment */
 		if (value.length < 3 || (value.data[0] != '"' && value.data[0] != '\'') ||
 		    value.data[1] != '/' ||
 		    !text_split((struct text){value.data + 2, value.length - 2}, value.data[0], &key,
@@ -420,7 +419,7 @@ static void look_in_storages(int root, const char *id, struct parts *parts)
 	buffer_release(&configuration);
 }
 
-/* Appends a name that is not too long; what is cut may be another's. */
+/* Appends the name unless a part was too long: a cut name could be another container's. */
 static void append_name(const struct parts *parts, struct buffer *name)
 {
 	static const char of_pod[] = "k8s_";
@@ -479,9 +478,9 @@ int container_look_up(int directory, const void *argument, size_t size, struct b
 	return 0;
 }
 
-/* --- whose the directories are --- */
+/* --- owners of the directories --- */
 
-/* Notes whether a directory that may have been opened is root's, unless another one is not. */
+/* Combines into `*result` whether root owns `directory` (negative: none), which this closes. 0 stays 0. */
 static void note_owner(int directory, int *result)
 {
 	struct stat status;
@@ -494,8 +493,8 @@ static void note_owner(int directory, int *result)
 }
 
 /*
- * Whether a directory of cgroups is root's in each hierarchy that has it: 1 or 0, or -ENOENT where none has.
- * One alone says nothing: of v1, systemd gives users its own hierarchy and not those with controllers.
+ * Whether root owns a cgroup's directory in every hierarchy that has it: 1 or 0, or -ENOENT if none has it.
+ * All must be checked: on v1, systemd delegates its own hierarchy to users but not those with controllers.
  */
 static int is_roots(const struct roots *roots, const char *path, size_t length)
 {
@@ -508,7 +507,7 @@ static int is_roots(const struct roots *roots, const char *path, size_t length)
 	return result;
 }
 
-/* Looks whose the directories above an id are, from the outermost on. */
+/* Finds the owners of the directories above an id, from the outermost down. */
 static void look_at_owners(const struct roots *roots, const char *path, const char *id)
 {
 	size_t parent = 0;
@@ -531,7 +530,7 @@ static void look_at_owners(const struct roots *roots, const char *path, const ch
 	container_directory_set(path, parent, false);
 }
 
-/* Whether the id in a path counts. */
+/* Whether the container in a path gets a name: only if root owns all directories above its id. */
 static bool is_to_be_named(const struct roots *roots, const char *path, const char *id)
 {
 	if (container_owner(path, id) == CONTAINER_OWNER_UNKNOWN)

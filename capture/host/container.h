@@ -7,17 +7,16 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Names of containers, from the files in which the runtimes keep their own state: Docker's config.v2.json,
- * the OCI configuration of containerd and CRI-O with the annotations of Kubernetes and nerdctl, and the list
- * of containers/storage for Podman, whatever its driver. Docker's daemon.json and storage.conf are asked
- * where these are. They are files of root, written by programs that handle what users send: their content is
- * foreign.
+ * Names of containers, from the state files of the runtimes: Docker's config.v2.json; the OCI configuration
+ * of containerd and CRI-O, with the annotations of Kubernetes and nerdctl; and the lists of
+ * containers/storage for Podman, with any driver. Docker's daemon.json and storage.conf give the directories.
+ * Root owns these files, but the runtimes write user input into them: do not trust their content.
  */
 
 /*
- * Looks up the containers in the cgroups of a snapshot whose names are not known yet
- * (snapshot/container_names.h), a bounded number at a time, and gives the snapshot the names of all. `reader`
- * has each looked up, or NULL. A cgroup below one that is not root's has no name.
+ * Looks up the containers of a snapshot's cgroups whose names are still unknown (snapshot/container_names.h),
+ * a bounded number per call, and adds all known names to the snapshot. `reader` does the lookups; NULL does
+ * them in this process. A cgroup below a directory that root does not own gets no name.
  */
 void containers_read(const struct roots *roots, struct reader *reader, struct snapshot *snapshot);
 

@@ -87,7 +87,7 @@ enum kernel_option kernel_config_find(const char *text, size_t length, const cha
 /* Context of the checks. */
 struct checker {
 	struct feature_checks *checks;
-	struct arena *arena; /* that owns the texts of results */
+	struct arena *arena; /* owns the texts of results */
 	const struct roots *roots;
 	struct buffer config; /* of the kernel, empty when it does not carry it */
 	struct buffer text;
@@ -104,8 +104,9 @@ static struct feature_result missing(const char *detail)
 }
 
 /*
- * Off, since looking for or reading `file` below a root gave a negative errno value: `absent` says what it
- * means where the file is missing in the kernel. Else a mount hides it, or the call failed.
+ * Returns off because finding or reading `file` below a root failed with the negative errno value `result`.
+ * `absent` is the sentence for a file that this kernel does not have; otherwise a mount option hides the
+ * file, or the call failed.
  */
 static struct feature_result lacking(const struct checker *checker, enum root_kind root, int result,
 				     const char *file, const char *absent)
@@ -133,7 +134,7 @@ static const char *lacking_rights(const struct checker *checker, uint64_t capabi
 	return remedy_for_rights(checker->arena, capabilities, false);
 }
 
-/* A saved tree is of a host that others may reach. */
+/* `command` as a remedy on the host; for a saved tree unchanged, since its host may be within reach. */
 static const char *switch_remedy(const struct checker *checker, const char *command)
 {
 	return checker->roots->is_procfs ? remedy_on_host(checker->arena, command) : command;
@@ -241,8 +242,8 @@ static struct feature_result check_xacct(struct checker *checker)
 }
 
 /*
- * Whether the kernel gives processes that file, looked up at our own or at the first process. To
- * list any process the kernel goes past the threads of all that come before. Returns 0 or a negative errno.
+ * Whether processes have the file, checked for ctop itself or, in another procfs, for the first process:
+ * listing later ones costs a walk over all threads before them. Returns 0 or a negative errno.
  */
 static int find_of_processes(const struct checker *checker, const char *file)
 {
@@ -272,7 +273,7 @@ static int find_of_processes(const struct checker *checker, const char *file)
 	return result;
 }
 
-/* A feature that is a file of every process, which no mount option hides where it shows the process. */
+/* Checks a feature that is a file of each process. A mount that shows the process never hides the file. */
 static struct feature_result check_file_of_processes(const struct checker *checker, const char *file,
 						     const char *absent)
 {
@@ -354,7 +355,7 @@ static struct feature_result check_pressure(struct checker *checker)
 	return lacking(checker, ROOT_PROC, result, "/proc/pressure", "no /proc/pressure (CONFIG_PSI)");
 }
 
-/* How to get at the hierarchy, with the paths that the kernel tells of threads. */
+/* How to mount the hierarchy that the kernel's cgroup paths refer to. */
 static const char *cgroup_mount_remedy(void)
 {
 	return remedy_is_confined()
@@ -362,7 +363,7 @@ static const char *cgroup_mount_remedy(void)
 		       : "mount -t cgroup2 none DIRECTORY, and --cgroup-root DIRECTORY";
 }
 
-/* Names the controllers that a hierarchy lacks, and why the first of them is not there. */
+/* Names the controllers that a hierarchy lacks, with the reason for the first one. */
 static struct feature_result lacks_controllers(const struct checker *checker, const char *const lacking[],
 					       size_t count)
 {
@@ -450,7 +451,7 @@ static struct feature_result check_all_processes(struct checker *checker)
 
 	if (!checker->roots->is_procfs)
 		return feature_on();
-	/* process 1 is there in every pid namespace */
+	/* every pid namespace has a process 1 */
 	found = roots_read(checker->roots, ROOT_PROC, "1/stat", &checker->text);
 	if (found < 0 && checker->roots->hides_processes != NULL)
 		return partial(REASON_NOT_PERMITTED,

@@ -31,18 +31,18 @@ enum task_delayacct {
 	TASK_DELAYACCT_CONFIG_OFF,
 	TASK_DELAYACCT_RUNTIME_OFF,
 	TASK_DELAYACCT_ON,
-	TASK_DELAYACCT_UNKNOWN, /* the switch cannot be read, which is no lack of the kernel */
+	TASK_DELAYACCT_UNKNOWN, /* the switch cannot be read, although the kernel may have it */
 };
 
 /* Findings about the host and the privilege; feature_check_all() fills a zeroed struct. */
 struct feature_checks {
 	struct feature_result results[FEATURE_COUNT]; /* texts are static or owned by the arenas */
 	struct arena arena, switched_arena; /* the latter: texts of the newest feature_recheck_switches() */
-	int taskstats_result;               /* as given to feature_check_all(), like the next */
-	struct feature_result passes;       /* whether threads are read by BPF */
+	int taskstats_result;               /* argument of feature_check_all(), like `passes` */
+	struct feature_result passes;       /* whether BPF reads the threads */
 
 	enum task_delayacct task_delayacct; /* kernel.task_delayacct, as last read */
-	int delayacct_result;               /* why it could not be read at first, a negative errno */
+	int delayacct_result;               /* negative errno if the first reading failed */
 	/*
 	 * When a delay of zero is real: the switch reads 1 and the thread started after this moment, since
 	 * when every check found it on. CLOCK_BOOTTIME ns; 0 from the start of the host (`delayacct` on the
@@ -55,14 +55,14 @@ struct feature_checks {
 	bool initial_user_namespace;
 };
 
-/* Whether the kernel is known to count delays, or to do so once it is switched on. */
+/* Whether the kernel counts delays, or will once they are switched on. */
 static inline bool feature_knows_delays(const struct feature_checks *checks)
 {
 	return checks->task_delayacct == TASK_DELAYACCT_RUNTIME_OFF ||
 	       checks->task_delayacct == TASK_DELAYACCT_ON;
 }
 
-/* Why there are no delays where they are not counted. */
+/* Why the kernel does not count delays. */
 static inline enum reason feature_delays_reason(const struct feature_checks *checks)
 {
 	if (checks->task_delayacct == TASK_DELAYACCT_UNKNOWN)
@@ -90,8 +90,8 @@ void feature_recheck_switches(struct feature_checks *checks, const struct roots 
 void feature_release(struct feature_checks *checks);
 
 /*
- * Off, because BPF tells ids of the initial pid namespace and the procfs has those of another one, or of a
- * saved tree. `arena` owns the remedy.
+ * Returns off because BPF reports ids of the initial pid namespace, but the procfs belongs to another one or
+ * is a saved tree. `arena` owns the remedy.
  */
 struct feature_result feature_of_other_pids(const struct roots *roots, struct arena *arena);
 

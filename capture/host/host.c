@@ -227,7 +227,7 @@ static void read_kernel(struct host_reader *reader, struct host *host)
 void host_tell_switches(const struct feature_checks *checks, struct host *host)
 {
 	static const char *const delayacct_names[] = {
-		[TASK_DELAYACCT_UNKNOWN] = "config_off", /* the format has no word for it */
+		[TASK_DELAYACCT_UNKNOWN] = "config_off", /* the format has no value for unknown */
 		[TASK_DELAYACCT_CONFIG_OFF] = "config_off",
 		[TASK_DELAYACCT_RUNTIME_OFF] = "runtime_off",
 		[TASK_DELAYACCT_ON] = "on",

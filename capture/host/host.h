@@ -10,13 +10,13 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Facts about the host into snapshot->host: processor, memory, kernel, tunables, governors. Some 50 small
- * files, so not for every round. `checks` has the two switches that were already read. Nothing is an error:
- * what cannot be read is absent.
+ * Reads facts about the host into snapshot->host: processor, memory, kernel, tunables, governors. Reads some
+ * 50 small files, so not in every round. `checks` has the two switches already. Never fails: a fact that
+ * cannot be read is absent.
  */
 void host_read(const struct roots *roots, const struct feature_checks *checks, struct snapshot *snapshot);
 
-/* The two switches alone, which every round reads. */
+/* Copies only the two switches, which every round reads. */
 void host_tell_switches(const struct feature_checks *checks, struct host *host);
 
 /*

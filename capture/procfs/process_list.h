@@ -28,7 +28,7 @@ struct process {
 	reason_id cgroup_reason;
 	uint64_t cgroup_read_at;   /* CLOCK_BOOTTIME ns */
 	bool threads_have_cgroups; /* its threads may be in different ones */
-	char *freezer;             /* its cgroup in the freezer of v1; NULL for the root */
+	char *freezer;             /* its cgroup in the v1 freezer; NULL for the root */
 
 	/* Its resident memory, as any of its threads had it last. */
 	struct {
@@ -40,7 +40,7 @@ struct process {
 
 	uint64_t smaps_read_at;           /* CLOCK_BOOTTIME ns, 0 before the first reading */
 	const struct probe_process *heap; /* what the allocator probe found; NULL until it looked */
-	unsigned int heap_looked;         /* round of the probe in which its turn was last */
+	unsigned int heap_looked;         /* probe round of its last turn */
 };
 
 /* All processes below a proc root, ascending by id, with their task directories kept open while there is
@@ -95,7 +95,7 @@ void process_list_forget(struct process_list *list, struct process *process);
 /* Takes the path of the cgroup, `length` bytes, that its leader is in. Returns whether it is another one. */
 bool process_note_cgroup(struct process *process, const char *path, size_t length);
 
-/* The same for its cgroup in the freezer of v1. */
+/* Stores the path of the leader's cgroup in the v1 freezer. */
 void process_note_freezer(struct process *process, const char *path, size_t length);
 
 /* The process of that id, or NULL. */

@@ -141,8 +141,8 @@ bool procfs_parse_lines(struct thread_reading *reading, enum source source, stru
 bool procfs_parse_cgroup(const char *text, size_t length, struct text *ret_path);
 
 /*
- * Takes lines off a `cgroup` text up to and with the next one of a v1 hierarchy: its controllers, with commas
- * between them (or `name=systemd`), and the path there. False when there is none left.
+ * Consumes lines of a `cgroup` text up to and including the next v1 hierarchy: gives its controllers,
+ * separated by commas (or `name=systemd`), and the path there. Returns false at the end of the text.
  */
 bool procfs_next_cgroup(struct text *rest, struct text *ret_controllers, struct text *ret_path);
 

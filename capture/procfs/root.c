@@ -96,14 +96,14 @@ static void append_unescaped(struct buffer *buffer, struct text field)
 	}
 }
 
-/* What counts of a mountinfo line. */
+/* The fields of a mountinfo line that ctop uses. */
 struct mount {
 	struct text device, root, point, type, options;
 };
 
 /*
- * Fields of a mountinfo line: id, parent, device, root, mount point, options, optional ones, "-", type,
- * source, options of the file system.
+ * Splits a mountinfo line: id, parent, device, root, mount point, options, optional fields, "-", type,
+ * source, file system options.
  */
 static bool split_mount(struct text line, struct mount *ret_mount)
 {
@@ -148,8 +148,8 @@ bool root_next_cgroup(struct text *mountinfo, const char *controller, struct buf
 }
 
 /*
- * Opens the first such mount of ROOT/self/mountinfo that can be opened and is not hidden below another mount.
- * Returns a descriptor, or a negative errno: -ENOENT where there is none, -EXDEV for a saved tree.
+ * Opens the first such mount of ROOT/self/mountinfo that is accessible and not covered by another mount.
+ * Returns a descriptor or a negative errno: -ENOENT without such a mount, -EXDEV for a saved tree.
  */
 static int open_hierarchy(const struct roots *roots, const char *controller, struct buffer *ret_mount_point,
 			  struct buffer *ret_mount_root)
@@ -179,7 +179,7 @@ static int open_hierarchy(const struct roots *roots, const char *controller, str
 	return result;
 }
 
-/* Notes the option of a mount that begins with `key`. */
+/* Stores the first mount option that begins with `key`. */
 static void note_option(struct text options, const char *key, char **ret_option)
 {
 	struct text option;
@@ -194,7 +194,7 @@ static void note_option(struct text options, const char *key, char **ret_option)
 	}
 }
 
-/* Notes by which options the mount of the proc root hides files. Each such mount is a device of its own. */
+/* Stores the options with which the mount of the proc root hides files; each procfs has its own device. */
 static void note_hiding(struct roots *roots)
 {
 	struct buffer mounts = {0};
@@ -219,7 +219,7 @@ static void note_hiding(struct roots *roots)
 	buffer_release(&mounts);
 }
 
-/* Whether the kernel has cgroup v2; where nothing tells, it has. */
+/* Whether the kernel supports cgroup v2; true if /proc/filesystems cannot be read. */
 static bool is_cgroup2_known(const struct roots *roots)
 {
 	struct buffer types = {0};
@@ -267,7 +267,7 @@ static void open_v1(struct roots *roots)
 	buffer_release(&mount_root);
 }
 
-/* Forgets all, and opens nothing. */
+/* Resets the struct to its state before opening. */
 static void clear(struct roots *roots)
 {
 	*roots = (struct roots){.cgroup_reason = REASON_READ};
@@ -368,8 +368,7 @@ int roots_find(const struct roots *roots, enum root_kind root, const char *path)
 
 	if (roots->descriptor[root] < 0)
 		return -ENOENT;
-	/* not faccessat(3): its faccessat2(2) is younger than some sandboxes, which refuse what they do not
-	 * know */
+	/* not faccessat(3): it uses faccessat2(2), which older sandboxes refuse as unknown */
 	return fstatat(roots->descriptor[root], path, &status, 0) < 0 ? -errno : 0;
 }
 
@@ -389,10 +388,10 @@ enum reason roots_reason(const struct roots *roots, enum root_kind root, int res
 	return root == ROOT_PROC ? REASON_NOT_PERMITTED : REASON_UNREADABLE;
 }
 
-/* Lines "cpu 3 101 1": name, hierarchy, number of cgroups, whether cgroup_disable= leaves it (cgroups(7)). */
+/* Lines "cpu 3 101 1": name, hierarchy, number of cgroups, 0 if cgroup_disable= names it (cgroups(7)). */
 enum reason roots_controller_reason(const struct roots *roots, struct text cgroups, const char *controller)
 {
-	/* under the names that they have in v1: cgroup_init() of kernel/cgroup/cgroup.c */
+	/* v1 names: cgroup_init() of kernel/cgroup/cgroup.c */
 	const char *name = strcmp(controller, "io") == 0 ? "blkio" : controller;
 	struct text line, word;
 

@@ -11,11 +11,7 @@
 #include "snapshot/snapshot.h"
 #include "text_scan.h"
 
-/*
- * The three trees a capture reads, as open directories; every read goes through openat(2) below them. A root
- * may be named by the user: a saved tree, or another mount of procfs.
- */
-/* The hierarchies of cgroup v1 that are looked into, by a controller or the name. */
+/* The v1 hierarchies that ctop reads, by a controller or the hierarchy's name. */
 enum cgroup_v1 {
 	CGROUP_V1_FREEZER,
 	CGROUP_V1_PIDS,
@@ -24,6 +20,10 @@ enum cgroup_v1 {
 	CGROUP_V1_COUNT,
 };
 
+/*
+ * The three trees a capture reads, as open directories; every read goes through openat(2) below them. A root
+ * may be named by the user: a saved tree, or another mount of procfs.
+ */
 struct roots {
 	int descriptor[ROOT_COUNT]; /* -1 for none; proc is always open */
 	char *path[ROOT_COUNT];     /* as opened, or NULL */
@@ -46,18 +46,17 @@ struct roots {
 	 */
 	char *cgroup_mount_root;
 	enum reason cgroup_reason; /* why the cgroup root is not open; else REASON_READ */
-	/* Hierarchies of cgroup v1: the directory, and the root of its mount; negative where there is none.
-	 */
+	/* The v1 hierarchies: directory (negative if not mounted) and root field of the mount. */
 	struct {
 		int descriptor;
 		char *mount_root;
 	} v1[CGROUP_V1_COUNT];
 	/*
-	 * The option of the proc root's mount that hides processes of others (`hidepid=`), and the one that
-	 * hides all but processes (`subset=pid`): proc(5). As mountinfo has them, or NULL.
+	 * Options of the proc root's mount, or NULL: `hidepid=` hides the processes of other users,
+	 * `subset=pid` hides everything but processes (proc(5)).
 	 */
 	char *hides_processes, *hides_files;
-	bool is_sysfs; /* the sys root is sysfs, not a saved tree or what is below an unmounted one */
+	bool is_sysfs; /* the sys root is sysfs, not a saved tree or an empty /sys */
 };
 
 /*
@@ -82,24 +81,24 @@ struct text roots_read_text(const struct roots *roots, enum root_kind root, cons
 			    struct buffer *buffer);
 
 /*
- * Whether a file that is not below a root is missing in the kernel: not where a mount option hides it, or
- * nothing is mounted. Saved trees count as whole.
+ * Whether a file that is missing below a root is missing in the kernel too, rather than hidden by a mount
+ * option or because nothing is mounted. Saved trees count as complete.
  */
 bool roots_are_whole(const struct roots *roots, enum root_kind root);
 
 /*
- * Whether there is such a file, which need not be readable. Returns 0 or a negative errno; -ENOENT when that
- * root is not open, too.
+ * Whether a file exists below a root; it need not be readable. Returns 0 or a negative errno: -ENOENT also
+ * when that root is not open.
  */
 int roots_find(const struct roots *roots, enum root_kind root, const char *path);
 
-/* reason_of_errno() for a file of the kernel below a root: -ENOENT says more where the root is whole. */
+/* Like reason_of_errno(), but -ENOENT means REASON_NOT_IN_KERNEL if roots_are_whole(). */
 enum reason roots_reason(const struct roots *roots, enum root_kind root, int result);
 
 /*
- * Why a hierarchy of cgroup v2 has no such controller, by the text of PROC/cgroups, which may be empty:
- * switched off where the kernel has it (in a hierarchy of v1, or not handed down to a container), else not in
- * this kernel.
+ * Why a v2 hierarchy lacks a controller. `cgroups` is the text of PROC/cgroups and may be empty. The reason
+ * is "switched off" if the kernel has the controller (bound to v1, or not delegated to a container), else
+ * "not in this kernel".
  */
 enum reason roots_controller_reason(const struct roots *roots, struct text cgroups, const char *controller);
 
@@ -112,9 +111,9 @@ enum reason roots_controller_reason(const struct roots *roots, struct text cgrou
 int root_open_beneath(int directory, const char *path, size_t length, int flags);
 
 /*
- * Takes lines off a mountinfo text (proc_pid_mountinfo(5)) up to and with the next cgroup hierarchy: of v1
- * with the controller (or `name=systemd`), of v2 where `controller` is NULL. Its mount point and root field,
- * octal escapes undone, replace the content of the two buffers. False when there is none left.
+ * Consumes lines of a mountinfo text (proc_pid_mountinfo(5)) up to and including the next cgroup mount: v1
+ * with `controller` (or `name=systemd`), or v2 if `controller` is NULL. Its mount point and root field
+ * replace the content of the two buffers, with octal escapes decoded. Returns false at the end of the text.
  */
 bool root_next_cgroup(struct text *mountinfo, const char *controller, struct buffer *ret_mount_point,
 		      struct buffer *ret_mount_root);

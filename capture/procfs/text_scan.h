@@ -177,7 +177,7 @@ static inline bool text_has_word(struct text text, const char *wanted)
 	return false;
 }
 
-/* Whether a list with separators between its members, `a,b`, has this one. */
+/* Whether `wanted` is a member of a list such as `a,b`. */
 static inline bool text_has_part(struct text list, char separator, const char *wanted)
 {
 	struct text part;

@@ -323,7 +323,7 @@ static bool tells_unseen(struct capture *capture)
 	if (tells && unseen == 0)
 		fail_msg("no thread is missing, but: %s", passes->detail);
 	if (tells)
-		assert_non_null(strstr(passes->detail, "are kept from it"));
+		assert_non_null(strstr(passes->detail, "are hidden from BPF"));
 	snapshot_release(round);
 	return tells == (unseen != 0);
 }

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# backend.sh CTOP REFUSE: reading threads by BPF: with which rights it works, what it says where it does not, what it
-# does when the kernel refuses it later on, that it gives the rights up, and that it leaves nothing in the kernel.
+# backend.sh CTOP REFUSE: reading threads by BPF: the rights it needs, its messages without them, a refusal by the kernel
+# later on, giving up the rights, and leaving nothing in the kernel.
 # shellcheck disable=SC2317 # what until_true calls
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
 refuse=$2
-# loads programs but neither runs them nor makes iterators, as before Linux 5.19 for who has dropped CAP_BPF where
-# kernel.unprivileged_bpf_disabled is set: BPF_PROG_TEST_RUN, BPF_ITER_CREATE
+# refuses BPF_PROG_TEST_RUN and BPF_ITER_CREATE but not BPF_PROG_LOAD, like kernels before 5.19 with
+# kernel.unprivileged_bpf_disabled set and CAP_BPF dropped
 refuse_runs="$refuse EPERM bpf:10 bpf:33 --"
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -95,13 +95,13 @@ result "a backend that there is not is refused" "$("$ctop" $batch --backend ebpf
         "$([ "$(grep -c 'read from procfs now; .*Operation not permitted' "$directory/errors")" = 1 ] || cat "$directory/errors")"
 }
 
-# Processes that the kernel keeps from BPF are counted, and read from procfs where they are named.
+# Processes that the kernel hides from BPF are counted, and read from procfs if the user names them with -p.
 # shellcheck disable=SC2086 # words
 kept=$("$ctop" $batch -p 1 --backend bpf 2>&1 >/dev/null)
 # shellcheck disable=SC2086
 case $kept in
-*"BPF does not show process 1, which procfs does"*)
-    # threads ARGUMENT...: captures, and prints how many threads ctop has read
+*"BPF does not show process 1, but procfs does"*)
+    # threads ARGUMENT...: takes a snapshot and prints the number of threads read
     threads()
     {
         "$ctop" capture --no-heap "$@" 2>&1 | sed -n 's/^ctop: \([0-9,]*\) thread[s]* read.*/\1/p'
