@@ -79,8 +79,8 @@ int attachment_read_own_number(int directory, const char *path, uint32_t *ret_nu
 }
 
 /*
- * Keeps the directory of the process, which outlives that of any thread, where threads have other numbers
- * inside. Kernels before 4.1 do not tell.
+ * Opens the directory of the process if its threads have other ids in their own pid namespace: unlike a
+ * thread's directory, it stays valid until the process ends. Kernels before 4.1 do not report those ids.
  */
 static int find_namespace(struct attachment *attachment, int process_directory)
 {

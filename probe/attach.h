@@ -41,10 +41,10 @@ struct attachment {
 };
 
 /*
- * Works out where the threads of process `tgid` have what `resolution` describes, through its living thread
- * `tid` (base/living_thread.h). `process_directory` is the open directory of that thread below a proc root,
- * `map` the memory map (for jemalloc in a library). Returns 0, or a negative errno with a sentence and the
- * tag; -EAGAIN when its dynamic linker is still at work. attachment_release() ends what succeeded.
+ * Finds where the threads of process `tgid` keep the counters that `resolution` describes, through its living
+ * thread `tid` (base/living_thread.h). `process_directory` is the open directory of that thread below a proc
+ * root, `map` the memory map (for jemalloc in a library). Returns 0, or a negative errno with a sentence and
+ * the tag; -EAGAIN while the dynamic linker is at work. On success, end with attachment_release().
  */
 int attachment_open(struct attachment *attachment, pid_t tgid, pid_t tid, int process_directory,
 		    const struct resolution *resolution, const struct process_map *map,

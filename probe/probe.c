@@ -294,7 +294,7 @@ static bool is_check_due(struct known_process *process)
 	return true;
 }
 
-/* Looks at a process through its thread `tid`, whose open directory is `directory`. */
+/* Examines a process through its thread `tid`, whose open directory is `directory`. */
 static void look(struct probe *probe, struct known_process *process, uint32_t tid, int directory)
 {
 	struct address_space space;

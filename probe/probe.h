@@ -83,7 +83,7 @@ enum {
 int probe_read(struct probe *probe, const struct probe_process *process, struct probe_thread *threads,
 	       size_t count, const volatile int *stop_flag);
 
-/* Forgets the processes that neither probe_look() nor probe_keep() was asked about since the last call. */
+/* probe_drop_unseen() forgets all processes not seen by probe_look() or probe_keep() since its last call. */
 void probe_keep(struct probe *probe, const struct probe_process *process);
 void probe_drop_unseen(struct probe *probe);
 

@@ -198,7 +198,7 @@ struct reading {
 	struct known_threads *known;
 	struct probe_thread *threads;
 	size_t count;
-	pid_t pid; /* the thread that the process is read through (base/living_thread.h) */
+	pid_t pid; /* the thread through which the process is read (base/living_thread.h) */
 	size_t cold_count, unborn_count, held_count;
 	const volatile int *stop_flag;
 };
@@ -343,7 +343,7 @@ static void find_living(struct reading *reading)
 	close(tasks);
 }
 
-/* The leader may have ended before the other threads. */
+/* Retries through another thread if the one in use has ended: the leader may end first. */
 static int run_through_living(struct reading *reading)
 {
 	struct thread_reader_memory *memory = reading->memory;

@@ -443,8 +443,8 @@ static enum finding find_offsets(struct resolve_run *run, struct debug_search *s
 }
 
 /*
- * No file has a symbol of jemalloc for the object: it may be a known build. Where it is not, the text of
- * jemalloc's version or its interface, if that is exported, shows that it is there.
+ * Handles an object without any jemalloc symbol, in any file: it may be a known build. If it is not,
+ * jemalloc's version text or exported interface still shows that the object contains jemalloc.
  */
 static enum finding find_without_symbol(struct resolve_run *run, const struct debug_search *search)
 {

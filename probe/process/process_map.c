@@ -208,9 +208,9 @@ static int read_mappings(int directory, const void *argument, size_t size, struc
 }
 
 /*
- * The state of a library, unless its path leads to another file by now. A mapped file and the directories
- * above it are in the kernel's cache, so nothing but that is asked: a server that is gone holds nobody up.
- * map_files, the other way to it, waits for the address space.
+ * Reads the state of a library's file, unless its path now leads to another file. Uses only the kernel's
+ * caches, which hold a mapped file and its parent directories, so a dead file server cannot block it. The
+ * link in map_files would wait for the lock of the address space.
  */
 static void find_state(const struct process_root *root, struct mapped_object *object)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	OPEN_TRIES = 8, /* EAGAIN when a rename elsewhere interferes */
+	OPEN_TRIES = 8, /* for EAGAIN, when another process renames files */
 };
 
 void process_root_open(int process_directory, struct process_root *ret_root)
@@ -54,10 +54,10 @@ int process_root_open_path(int directory, const char *path, uint64_t resolve)
 }
 
 /*
- * The file system may have numbers of its own for a device: stat(2) tells those, the memory map tells the
- * super block's (show_map_vma()). Inode numbers are the same on btrfs and on an overlay of one file system.
- * `may_ask` says whether statfs(2), which may wait for a server, may tell those from others; without it the
- * inode alone counts.
+ * Whether a descriptor is the mapped file. File systems may report their own device numbers in stat(2), while
+ * the memory map has the super block's (show_map_vma()). On btrfs and on an overlay of one file system, inode
+ * numbers still match. `may_ask` allows statfs(2), which may wait for a server, to recognize these two;
+ * without it, the inode alone decides.
  */
 static bool is_object(int descriptor, const struct mapped_object *object, bool may_ask)
 {

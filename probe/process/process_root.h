@@ -8,35 +8,33 @@
 #include "process_map.h"
 
 /*
- * The root directory of a process, and the way from a path that procfs tells to a file. Links and maps of
- * procfs name files as this program sees them (d_path() of fs/d_path.c): with the directory that a process
- * called chroot(2) on in front, and without any for a process in a mount namespace of its own.
+ * The root directory of a process, for opening the paths that procfs shows. Links and maps of procfs have
+ * paths as ctop sees them (d_path() of fs/d_path.c): they begin with the directory of a chroot(2), but not
+ * for a process in another mount namespace.
  */
 enum {
-	/* RESOLVE_CACHED of openat2(2), from Linux 5.12 on: nothing but the kernel's caches is asked */
+	/* RESOLVE_CACHED of openat2(2), since Linux 5.12: fails instead of leaving the kernel's caches */
 	PROCESS_ROOT_CACHED = 0x20,
 };
 
 struct process_root {
-	int directory;       /* O_PATH; -1 where it may not be entered */
-	char path[PATH_MAX]; /* as this program sees it, without a slash at the end: "" for a root like its
-				own */
+	int directory;       /* O_PATH; -1 if ctop may not enter it */
+	char path[PATH_MAX]; /* as ctop sees it, without a trailing slash; "" if it equals ctop's own root */
 };
 
 void process_root_open(int process_directory, struct process_root *ret_root);
 void process_root_close(struct process_root *root);
 
-/* The part of `path` that the process sees: `path` itself, unless it lies below a chroot(2). */
+/* The part of `path` that the process sees: all of it, unless `path` is below the process's chroot(2). */
 const char *process_root_inner(const struct process_root *root, const char *path);
 
-/* openat2(2) with O_PATH, tried again while renames elsewhere interfere. Returns a descriptor or a negative
- * errno. */
+/* openat2(2) with O_PATH, retried while others rename files. Returns a descriptor or a negative errno. */
 int process_root_open_path(int directory, const char *path, uint64_t resolve);
 
 /*
- * Opens a mapped file with O_PATH: below the root, then as this program sees it, since a process may have
- * mapped its libraries before chroot(2). `resolve` is 0 or PROCESS_ROOT_CACHED. Returns a descriptor, or a
- * negative errno (-ESTALE: the path leads to another file by now).
+ * Opens a mapped file with O_PATH: below the process's root, then below ctop's, since the process may have
+ * mapped it before chroot(2). `resolve` is 0 or PROCESS_ROOT_CACHED. Returns a descriptor, or a negative
+ * errno (-ESTALE: the path now leads to another file).
  */
 int process_root_open_object(const struct process_root *root, const struct mapped_object *object,
 			     uint64_t resolve);

@@ -183,7 +183,7 @@ static void add_place(struct places *places, enum place_side side, char *path)
 	places->items[places->count++] = (struct place){side, path};
 }
 
-/* The candidates of the object at `path`, of which the target sees `inner`: as many on both sides. */
+/* Adds an object's debug file candidates for `inner` in the target and for `path` on the host, in turn. */
 static void add_candidates(struct places *places, const char *path, const char *inner, const char *debuglink,
 			   const char *build_id)
 {

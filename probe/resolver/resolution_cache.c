@@ -26,8 +26,8 @@ enum {
 	UNHELD_MAX = 1024,      /* outcomes kept without a process */
 	CLEAN_MAX = 256 * 1024, /* files remembered to hold no jemalloc */
 	POLL_MS_MAX = 60 * 1000,
-	CPUS_UNKNOWN = 4,    /* assumed then */
-	RETRY_DOUBLINGS = 6, /* of the pause between two tries: up to 64 minutes */
+	CPUS_UNKNOWN = 4,    /* CPUs assumed if the count is unknown */
+	RETRY_DOUBLINGS = 6, /* the retry pause grows up to 64 minutes */
 };
 
 struct resolution_entry {
@@ -38,7 +38,7 @@ struct resolution_entry {
 	struct resolution result; /* of RESOLUTION_DONE */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when a failure that may pass is looked at again; 0: never */
 	unsigned int tries;
-	unsigned int hangs;           /* tries in a row that a file system did not answer */
+	unsigned int hangs;           /* successive tries without an answer from a file system */
 	struct mapped_object library; /* with jemalloc in it, by path, device and inode; path owned or NULL */
 	/* while RESOLUTION_WAITING: */
 	int directory; /* owned */
@@ -51,7 +51,7 @@ struct resolution_entry {
 struct silent_device {
 	uint64_t device;
 	uint64_t until_ns;  /* CLOCK_MONOTONIC */
-	unsigned int tries; /* without an answer */
+	unsigned int tries; /* successive tries without an answer */
 };
 
 struct resolution_cache {

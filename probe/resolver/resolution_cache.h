@@ -67,7 +67,7 @@ size_t resolution_cache_serve(struct resolution_cache *cache, uint64_t deadline_
  */
 unsigned int resolution_headroom(unsigned int cpus, double load);
 
-/* The pause after the `hangs`th try in a row (from 1 on) that a file system did not answer, in ns. */
+/* Pause in ns after the `hangs`th successive try (from 1) without an answer from a file system. */
 uint64_t resolution_pause_ns(unsigned int hangs);
 
 /* Forgets outcomes that no process holds when there are very many. */

@@ -131,7 +131,7 @@ static int read_order(int descriptor, char **ret_executable_path, struct process
 	return 0;
 }
 
-/* The tag of a process that could not begin its work, by a negative errno value. */
+/* The tag for a process that failed to start, by its negative errno value. */
 static enum heap_tag tag_of_start(int result)
 {
 	switch (result) {
@@ -142,14 +142,14 @@ static enum heap_tag tag_of_start(int result)
 	case -EMFILE:
 	case -ENFILE:
 	case -ENOMEM:
-	case -EAGAIN: /* fork(2) beyond a limit of processes */
+	case -EAGAIN: /* fork(2) at a process limit */
 		return HEAP_TAG_NO_RESOURCES;
 	default:
 		return HEAP_TAG_WORKER_PANIC;
 	}
 }
 
-/* Ends a job with a result that says why. Returns the exit status. */
+/* Ends a job with a failure and its sentence. Returns the exit status. */
 __attribute__((format(printf, 3, 4))) static int refuse(int job, enum heap_tag tag, const char *format, ...)
 {
 	struct result_message result;
@@ -420,8 +420,7 @@ static int order_child(resolver_work *work, int job, int files, uint32_t object_
 	return supervisor_fork(&order);
 }
 
-/* Orders both processes of a job, which have `socket` of it. Returns 0, or a negative errno and what failed.
- */
+/* Orders both processes of a job, which share its `socket`. Returns 0, or an errno and the failed step. */
 static int order_processes(resolver_work *work, int socket, int process_directory,
 			   const char *executable_path, const struct process_map *map, const char **ret_step)
 {
@@ -447,7 +446,7 @@ static int order_processes(resolver_work *work, int socket, int process_director
 	return result;
 }
 
-/* Makes the socket of a job and orders its processes. Returns 0, or a negative errno and what failed. */
+/* Makes the socket of a job and orders its processes. Returns 0, or a negative errno and the failed step. */
 static int start_job(resolver_work *work, struct resolve_job *job, int process_directory,
 		     const char *executable_path, const struct process_map *map, const char **ret_step)
 {

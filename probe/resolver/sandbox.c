@@ -183,7 +183,7 @@ static int load_filter(void)
 
 	errno = 0;
 	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	/* libseccomp asks the kernel what it can do, which may be refused */
+	/* libseccomp probes the kernel's features, and a sandbox may refuse that */
 	if (filter == NULL)
 		return errno != 0 ? -errno : -ENOMEM;
 	result = fill_filter(filter);
