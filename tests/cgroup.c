@@ -26,7 +26,7 @@ static bool is_gone(const char *path)
 	return rmdir(path) == 0 || errno != EBUSY;
 }
 
-/* What is frozen does not end. */
+/* A killed process that is frozen does not end until it is thawed. */
 static void thaw(const char *path, const char *name, const char *text)
 {
 	char file_name[4352];

@@ -3,9 +3,9 @@
 #define CTOP_TEST_NEEDS_H
 
 /*
- * What tests need from the machine they run on. A test asks for the capability, the call or the mount it
- * uses, never for root: the root of a container has few capabilities or none. A test that lacks something is
- * skipped, and says what.
+ * Requirements of tests on the machine. A test asks for the capability, call or mount it uses, never for
+ * root: root in a container has few or no capabilities. A test without its requirement is skipped and names
+ * it.
  */
 
 #include <grp.h>
@@ -19,7 +19,7 @@
 
 #include "cmocka_include.h"
 
-/* Prints "SKIP: " and the reason, and leaves the test as skipped. */
+/* Prints "SKIP: " and the reason, and skips the rest of the test. */
 __attribute__((format(printf, 1, 2))) _Noreturn static inline void skip_test(const char *format, ...)
 {
 	va_list arguments;
@@ -49,7 +49,7 @@ static inline bool has_capability(int capability)
 			skip_test("needs " #capability " to %s", purpose);                                   \
 	} while (0)
 
-/* Whether this process may become the user and group 65534, without other groups; tried by a child. */
+/* Whether this process may become user and group 65534 without other groups. A child tries it. */
 static inline bool can_become_nobody(void)
 {
 	const pid_t child = fork();

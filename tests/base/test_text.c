@@ -224,7 +224,7 @@ static void makes_names_printable(void **state)
 	buffer_release(&buffer);
 }
 
-/* In the locale C, too. */
+/* Folding works in the locale C, too. */
 static void folds_case(void **state)
 {
 	(void)state;
@@ -233,9 +233,9 @@ static void folds_case(void **state)
 	assert_int_equal(unicode_fold(0x419), 0x439);     /* Й */
 	assert_int_equal(unicode_fold(0x3c2), 0x3c3);     /* ς as σ */
 	assert_int_equal(unicode_fold(0x3a3), 0x3c3);     /* Σ */
-	assert_int_equal(unicode_fold(0x10400), 0x10428); /* of Deseret */
+	assert_int_equal(unicode_fold(0x10400), 0x10428); /* a Deseret letter */
 	assert_int_equal(unicode_fold(0x65e5), 0x65e5);   /* has no case */
-	/* forms with another length in UTF-8 */
+	/* unchanged: their lower case has another length in UTF-8 */
 	assert_int_equal(unicode_fold(0x212a), 0x212a);
 	assert_int_equal(unicode_fold(0x17f), 0x17f);
 	assert_true(unicode_has_capital("aB"));
@@ -248,7 +248,7 @@ static void folds_case(void **state)
 	assert_true(unicode_contains("a\0B", 3, "b"));
 }
 
-/* Each byte that belongs to no valid sequence has a text of its own; what is escaped stays as it is. */
+/* Each byte outside valid UTF-8 becomes an escape of its own; text that is already escaped stays. */
 static void escapes_bytes(void **state)
 {
 	static const struct {

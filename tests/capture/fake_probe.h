@@ -22,7 +22,7 @@ void fake_probe_fail_thread(pid_t tid, enum heap_tag tag, int error_number);
 unsigned int fake_probe_looks(pid_t tgid);
 unsigned int fake_probe_reads(pid_t tid);
 
-/* Whether the capture had a process forgotten that was looked at. */
+/* Whether the capture made the probe forget a process that the probe had examined. */
 bool fake_probe_has_dropped(pid_t tgid);
 
 /* Processes that resolve become ready when they are served with patience. */

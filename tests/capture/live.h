@@ -27,7 +27,7 @@ struct capture *live_open(const uint32_t *scope, size_t count);
 
 struct snapshot *live_full(struct capture *capture);
 
-/* A round that needs every source; just those of `needed`; or those, and others while the budget lasts. */
+/* Takes a round that needs every source; only those of `needed`; or those, plus others within the budget. */
 struct snapshot *live_round(struct capture *capture);
 struct snapshot *live_round_needed(struct capture *capture, source_set needed);
 struct snapshot *live_round_budgeted(struct capture *capture, source_set needed);

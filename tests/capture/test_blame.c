@@ -225,7 +225,7 @@ static void run_victim(void *argument)
 	start_thread(spin, NULL);
 }
 
-/* Stays in the kernel for some seconds at a time: many buffers of one piece of memory are filled. */
+/* Stays in the kernel for seconds at a time: one readv(2) fills many buffers, all in the same memory. */
 static void *fill(void *argument)
 {
 	static char piece[2 << 20];
@@ -536,7 +536,7 @@ static bool write_to(const char *group, const char *name, const char *text)
 	return fclose(file) == 0 && written;
 }
 
-/* Gives the threads of a cgroup so many us of each 10 ms, NULL for all, by either version of cgroups. */
+/* Limits a cgroup, v2 or v1, to `quota` us of CPU time per 10 ms (NULL: no limit). */
 static bool set_limit(const char *group, const char *quota)
 {
 	char limit[32];
@@ -547,7 +547,7 @@ static bool set_limit(const char *group, const char *quota)
 		write_to(group, "cpu.cfs_quota_us", quota != NULL ? quota : "-1"));
 }
 
-/* Makes a cgroup whose threads get 2 ms of each 10; false where none can be made. */
+/* Makes a cgroup limited to 2 ms of CPU time per 10 ms. Returns false if that is not possible here. */
 static bool make_limited_group(char group[static 128])
 {
 	static const char *const parents[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu"};
@@ -625,13 +625,13 @@ static void test_throttled(void **state)
 }
 
 /*
- * Measures how a thread waits that stays in the kernel while its cgroup is throttled, beside threads of other
- * cgroups. NULL where it cannot be measured.
+ * Measures the waits of a thread that stays in the kernel while its cgroup is throttled and threads of other
+ * cgroups compete for the CPU. Returns NULL if that cannot be measured.
  */
 static struct blame *measure_in_kernel(const char *group, double *ret_wait)
 {
 	struct hog hog = {"blamed-one", 0};
-	/* with so many others it is in the kernel all the time */
+	/* with this many competitors, the filler never leaves the kernel */
 	const pid_t children[] = {live_start(run_filler, NULL), live_start(run_victim, NULL),
 				  live_start(run_hog, &hog), live_start(run_hog, &hog),
 				  live_start(run_hog, &hog)};
@@ -645,7 +645,7 @@ static struct blame *measure_in_kernel(const char *group, double *ret_wait)
 	}
 	if (limited && set_limit(group, "2000"))
 		blame = measure(children[0], "blamed-filler", NULL, 0, ret_wait, NULL);
-	/* they are killed once they may run */
+	/* a throttled process cannot die: lift the limit first */
 	(void)set_limit(group, NULL);
 	for (size_t i = 0; i < sizeof(children) / sizeof(children[0]); i++)
 		live_end(children[i]);
@@ -653,8 +653,8 @@ static struct blame *measure_in_kernel(const char *group, double *ret_wait)
 }
 
 /*
- * Since Linux 6.18 a limit keeps a thread only from its return to user space (struct task_struct.throttled):
- * until then it waits for the CPU like those of other cgroups, while the first of its own is kept already.
+ * Since Linux 6.18 a limit stops a thread only on its return to user space (struct task_struct.throttled).
+ * Until then it waits for the CPU like any other, even if a thread of its cgroup is already throttled.
  */
 static void test_in_kernel_while_throttled(void **state)
 {

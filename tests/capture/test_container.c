@@ -111,7 +111,7 @@ static void test_runtimes(void **state)
 
 #define LIST(name) "[{\"id\":\"" ID "\",\"names\":[\"" name "\"]}]"
 
-/* Podman's state wherever its driver and its configuration put it, and Docker's. */
+/* Podman's state for each driver and configuration, and Docker's for each data root. */
 static void test_places(void **state)
 {
 	static const char *const drivers[] = {"overlay", "vfs", "btrfs", "zfs", "aufs"};
@@ -138,7 +138,7 @@ static void test_places(void **state)
 		   "{\"annotations\":{\"io.kubernetes.container.name\":\"db\","
 		   "\"io.kubernetes.pod.name\":\"db-0\"}}");
 	expect_name(ID, "db-0/db");
-	/* as before where it says nothing, or what is no path */
+	/* default directories if the configuration names none or a relative path */
 	write_file("etc/containers", "storage.conf", "[storage]\ngraphroot = relative\ngraphroot\n");
 	write_file(PODMAN, "containers.json", LIST("usual"));
 	expect_name(ID, "usual");
@@ -150,7 +150,7 @@ static void test_places(void **state)
 	expect_name(ID, "stays");
 }
 
-/* No name is cut, since two would be one: it is there or not. */
+/* A name is complete or absent: two cut names could be equal. */
 static void test_long_names(void **state)
 {
 	char text[3 * CONTAINER_NAME_MAX], name[CONTAINER_NAME_MAX + 1];
@@ -164,7 +164,7 @@ static void test_long_names(void **state)
 	snprintf(text, sizeof(text), "{\"Name\":\"/%sm\"}", name);
 	write_file(DOCKER, "config.v2.json", text);
 	expect_name(ID, "");
-	/* nor are several parts */
+	/* the same for a name of several parts */
 	name[CONTAINER_NAME_MAX / 2] = '\0';
 	snprintf(text, sizeof(text),
 		 "{\"annotations\":{\"io.kubernetes.cri.sandbox-name\":\"%s\","
@@ -240,9 +240,9 @@ static void test_paths(void **state)
 	expect_id("/machine.slice/libpod-" ID ".scope/container", ID);
 	expect_id("/system.slice/containerd.service/kubepods-pod1.slice:cri-containerd:" ID, ID);
 	expect_id("/system.slice/web.service/libpod-payload-" ID, ID);
-	/* a container within one is a part of it */
+	/* a nested container belongs to the outer one */
 	expect_id("/docker/" OTHER "/docker/" ID, OTHER);
-	/* what watches a container is not in it */
+	/* the monitor of a container is not in the container */
 	expect_id("/machine.slice/libpod-conmon-" ID ".scope", NULL);
 	expect_id("/system.slice/crio-conmon-" ID ".scope", NULL);
 	expect_id("/libpod_parent/conmon-" ID, NULL);
@@ -283,7 +283,7 @@ static void test_names(void **state)
 		     "editor.service");
 	expect_label("/system.slice/postgresql.service/workers", "postgresql.service");
 	expect_label("/user.slice/user-1000.slice/session-3.scope", "session-3.scope");
-	/* systems in a container have units, too */
+	/* a system container has units, too */
 	expect_label("/lxc.payload.web/system.slice", "web");
 	expect_label("/lxc.payload.web/system.slice/nginx.service", "web/nginx.service");
 	expect_label("/lxc/web/init.scope", "web/init.scope");
@@ -297,7 +297,7 @@ static void test_names(void **state)
 	expect_label("/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0",
 		     "machine-qemu\\x2d3\\x2dweb.scope");
 	expect_label("/machine.slice/libpod-conmon-" ID ".scope", "libpod-conmon-" ID ".scope");
-	/* ids in there are not of this host */
+	/* container ids inside a system container are not this host's */
 	expect_label("/lxc.payload.web/system.slice/docker-" ID ".scope", "web/3f4e0b6a9d1c");
 	assert_null(container_find_own_id(inner, strlen(inner)));
 	assert_true(container_has(inner, strlen(inner)));
@@ -307,7 +307,7 @@ static void test_names(void **state)
 	expect_label("", "/");
 }
 
-/* Of ids that begin alike each is found. */
+/* Finds each of several ids with the same beginning. */
 static void test_alike(void **state)
 {
 	char id[CONTAINER_ID_LENGTH + 1], name[32], path[128];
@@ -324,7 +324,7 @@ static void test_alike(void **state)
 			expect_label(path, name);
 		}
 	}
-	/* without a name it is short as long as no other one is like it */
+	/* an unnamed container is shortened only if its short id is unique */
 	for (int turn = 0; turn < 2; turn++) {
 		expect_label("/docker/" UNLIKE, "abcdef012345");
 		expect_label("/docker/" LIKE, LIKE);
@@ -341,7 +341,7 @@ static enum container_owner owner_of(const char *path)
 	return container_owner(path, container_find_id(path, strlen(path)));
 }
 
-/* An id below a directory of a user has no name, wherever that is, until it is root's. */
+/* An id below a user's directory gets no name, at any depth, until root owns the directory. */
 static void test_owners(void **state)
 {
 	static const char path[] = "/system.slice/build.service/jobs/docker-" ID ".scope";
@@ -360,18 +360,18 @@ static void test_owners(void **state)
 	set_directory("/system.slice/build.service/jobs", false);
 	assert_int_equal(owner_of(path), CONTAINER_OWNER_ROOT);
 	expect_label(path, "payroll");
-	/* root has a manager as well */
+	/* root has a user manager, too */
 	expect_label("/user.slice/user-0.slice/user@0.service/" ID, "3f4e0b6a9d1c");
 	set_directory("/user.slice/user-0.slice/user@0.service", false);
 	expect_label("/user.slice/user-0.slice/user@0.service/" ID, "payroll");
-	/* at the top */
+	/* an id at the top level */
 	assert_int_equal(owner_of("/" ID), CONTAINER_OWNER_UNKNOWN);
 	set_directory("", false);
 	assert_int_equal(owner_of("/" ID), CONTAINER_OWNER_ROOT);
 	expect_label("/" ID, "payroll");
 }
 
-/* Makes a cgroup of a user or of root in a hierarchy of v1, and below it one that is called by an id. */
+/* Makes a user's or root's cgroup in a v1 hierarchy, and below it a cgroup named by an id. */
 static void make_delegated(const char *hierarchy, const char *name, uid_t user)
 {
 	char path[256], below[384];
@@ -394,7 +394,7 @@ static void remove_delegated(const char *hierarchy, const char *name)
 	test_cgroup_remove(path);
 }
 
-/* A directory that is a user's in one hierarchy of v1 is a user's, though it is root's in another one. */
+/* A directory that a user owns in one v1 hierarchy counts as the user's, even if root owns it in another. */
 static void test_owner_by_hierarchy(void **state)
 {
 	const char *const paths[ROOT_COUNT] = {NULL};

@@ -372,8 +372,7 @@ static void check_unprivileged(void **state)
 	capture_close(capture);
 }
 
-/* Runs a test in a child that `prepare` changed for good; skipped where that is not possible, which takes
- * `needed`. */
+/* Runs a test in a child that `prepare` changes for good, or skips it, naming what it needs. */
 static void run_in_child(const char *name, const char *needed, bool (*prepare)(void), CMUnitTestFunction test)
 {
 	const struct CMUnitTest tests[] = {{name, test, NULL, NULL, NULL}};

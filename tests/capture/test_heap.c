@@ -406,7 +406,7 @@ static void test_young_process(void **state)
 	capture_close(capture);
 }
 
-/* A budget that runs out in every round keeps no ended process in memory, and no living one from its turn. */
+/* With no budget left in any round, the probe still forgets ended processes and gives living ones a turn. */
 static void test_over_budget(void **state)
 {
 	struct capture_options options = {.heap = true, .budget_percent = 1e-6};

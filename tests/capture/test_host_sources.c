@@ -240,7 +240,7 @@ static void test_throttling_counted_by_v1(void **state)
 	}
 }
 
-/* A controller that is bound to v1, or was not handed down, is none that the kernel lacks. */
+/* A controller that is bound to v1 or not delegated is switched off, not missing in the kernel. */
 static void test_controllers_of_v1(void **state)
 {
 	static const char *const paths[] = {"/a"};

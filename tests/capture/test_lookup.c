@@ -141,7 +141,7 @@ static void *wait_for_end(void *argument)
 	return argument;
 }
 
-/* A process whose main thread has ended shows its command line through the others alone. */
+/* If the main thread has ended, only the other threads still show the command line. */
 static void test_ended_leader(void **state)
 {
 	struct lookup_thread *lookups = start(NULL);

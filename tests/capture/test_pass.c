@@ -1197,12 +1197,12 @@ static void test_states(void **state)
 		{0x80, 0x20, 'Z', 0, 0},
 		{0x2001, 0, 'S', 0, 0},
 		{0x2102, 0, 'D', 0, 0}, /* the parent of a vfork */
-		/* frozen by v1, and before 6.1, when kernel threads had the flag for something else later */
+		/* the v1 freezer, also before 6.1; kernel threads later reused its flag */
 		{0x8000, 0, 'F', 0, 0},
 		{2, 0, 'F', 0, TASK_FROZEN_BEFORE},
 		{1, 0, 'S', 0, TASK_FROZEN_BEFORE},
 		{2, 0, 'D', 0, TASK_FROZEN_BEFORE | TASK_KERNEL_THREAD},
-		/* and by v2: asleep or in vfork, but neither one that runs, was stopped, or is dead */
+		/* the v2 freezer: only a sleeping task or one in vfork is frozen */
 		{0x2001, 0, 'F', TASK_IN_FREEZER, 0},
 		{0x2102, 0, 'F', TASK_IN_FREEZER, 0},
 		{0, 0, 'R', TASK_IN_FREEZER, 0},

@@ -44,7 +44,7 @@ static void test_path_below_mount(void **state)
 			assert_memory_equal(rest, cases[i].rest, length);
 		}
 	}
-	/* a hierarchy that is not mounted has no root either */
+	/* a hierarchy that is not mounted has no mount root */
 	roots.v1[CGROUP_V1_PIDS].descriptor = -ENOENT;
 	assert_int_equal(cgroup_open_v1(&roots, CGROUP_V1_PIDS, "/a", strlen("/a"), O_PATH), -EBADF);
 }
@@ -155,7 +155,7 @@ static void test_roots(void **state)
 	tree_remove(&tree);
 }
 
-/* Only where a tree is whole a file that is not there is missing in the kernel. */
+/* A missing file means "not in this kernel" only if the tree is complete. */
 static void test_whole(void **state)
 {
 	char hiding[] = "subset=pid";
@@ -174,7 +174,7 @@ static void test_whole(void **state)
 	roots.hides_files = hiding;
 	assert_int_equal(roots_reason(&roots, ROOT_PROC, -ENOENT), REASON_NOT_PERMITTED);
 	assert_int_equal(roots_reason(&roots, ROOT_SYS, -ENOENT), REASON_NOT_IN_KERNEL);
-	/* a directory that no sysfs is mounted on */
+	/* a /sys without sysfs */
 	roots.redirected = false;
 	assert_int_equal(roots_reason(&roots, ROOT_SYS, -ENOENT), REASON_UNREADABLE);
 	tree_remove(&tree);

@@ -695,12 +695,12 @@ static void test_thread_in_d_is_stuck(void **state)
 
 /* --- frozen threads --- */
 
-/* A freezer: the place of its cgroups, and how one is frozen and thawed. */
+/* A freezer: the directory of its cgroups, its control file, and the texts that freeze and thaw a cgroup. */
 struct freezer {
 	const char *root, *file, *frozen, *thawed;
 };
 
-/* The state of a thread in a new round, 0 where it has none; `*ret_stuck`: how long it has been stuck. */
+/* The state of a thread in a new round, 0 if it has none. `*ret_stuck`: how long it has been stuck. */
 static char state_now(struct capture *capture, uint32_t pid, uint64_t *ret_stuck)
 {
 	struct snapshot *round = live_round(capture);
@@ -743,7 +743,7 @@ static void write_in(const char *directory, const char *name, const char *text)
 		fail_msg("cannot write %s to %s", text, path);
 }
 
-/* Whether it took effect: the freezer of v1 may have to be asked more than once (freezer-subsystem.rst). */
+/* Whether a write took effect: the v1 freezer may need several (freezer-subsystem.rst). */
 static bool is_written(const char *directory, const char *name, const char *text)
 {
 	char path[256], found[16] = "";
@@ -765,8 +765,8 @@ static void do_nothing(void *argument)
 }
 
 /*
- * Freezes a thread that sleeps, one that is stopped and one in vfork(2): none is stuck. A stopped one is
- * stopped, but since 6.1 the freezer of v1 makes no difference.
+ * Freezes a sleeping thread, a stopped one and one in vfork(2): none is stuck. The stopped one shows T, or F
+ * with the v1 freezer since Linux 6.1.
  */
 static void freeze(const struct freezer *freezer)
 {
@@ -824,9 +824,7 @@ static void test_frozen_by_v2(void **state)
 	freeze(&freezer);
 }
 
-/* `-b` with one column: the rest is not read, and says so. */
-/* Every round has the facts of the host, as a full capture has them. Rounds soon after each other share them.
- */
+/* Every round has the host's facts, like a full capture. Rounds in quick succession share them. */
 static void test_host_facts(void **state)
 {
 	const uint32_t self = (uint32_t)getpid();
@@ -855,6 +853,7 @@ static void test_host_facts(void **state)
 	snapshot_release(full);
 }
 
+/* `-b` with one column reads nothing else; the other values are marked as not read. */
 static void test_only_what_is_needed(void **state)
 {
 	pid_t child = live_start(run_mixed, NULL);

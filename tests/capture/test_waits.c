@@ -54,8 +54,7 @@ static void test_queued(void **state)
 	assert_false(wait.queued);
 }
 
-/* Follows a task from pass to pass, and expects the wait that is left of what the kernel counts, in seconds.
- */
+/* Follows a task through one pass and expects its run delay and wait without sleep, in seconds. */
 static void expect_left(struct task_slept *slept, struct task_record record, uint64_t second, uint64_t delay,
 			uint64_t wait)
 {
@@ -68,7 +67,7 @@ static void expect_left(struct task_slept *slept, struct task_record record, uin
 		assert_int_equal(task_wait_of(&record, second * NS_PER_S, NULL).ns, wait * NS_PER_S);
 }
 
-/* A sleep that the kernel counts as a wait, from 10 s on: what passes saw of it is none. */
+/* The kernel counts a sleep as a wait from 10 s on: the part that passes observed is subtracted. */
 static void test_queued_sleep(void **state)
 {
 	const struct task_record asleep = {.state = 1, .last_queued = 10, .run_delay = 3};
@@ -80,16 +79,16 @@ static void test_queued_sleep(void **state)
 	expect_left(&slept, (struct task_record){.state = 1, .run_delay = 3}, 9, 3, 0);
 	expect_left(&slept, asleep, 11, 3, 0);
 	expect_left(&slept, asleep, 20, 3, 0);
-	/* it woke some time after the pass before, and waits indeed */
+	/* the task woke after the previous pass and now really waits */
 	expect_left(&slept, waiting, 21, 3, 1);
 	expect_left(&slept, waiting, 22, 3, 2);
-	/* then it ran: 13 s in all, of which 10 asleep */
+	/* then it ran: 13 s counted in all, 10 of them asleep */
 	expect_left(&slept, (struct task_record){.flags = TASK_RUNNING, .run_delay = 16}, 23, 6, 0);
 	expect_left(&slept, (struct task_record){.state = 1, .run_delay = 17}, 24, 7, 0);
-	/* once more, and it waits anew by the next pass */
+	/* the same once more; it waits again by the next pass */
 	expect_left(&slept, (struct task_record){.state = 2, .last_queued = 25, .run_delay = 17}, 30, 7, 0);
 	expect_left(&slept, (struct task_record){.last_queued = 33, .run_delay = 23}, 34, 8, 1);
-	/* nothing is known of the clock */
+	/* the scheduler's clock is unknown */
 	slept = (struct task_slept){0};
 	expect_left(&slept, asleep, 0, 3, 0);
 	expect_left(&slept, (struct task_record){.state = 1, .run_delay = 16}, 0, 16, 0);
@@ -261,9 +260,9 @@ static void test_sleeps(void **state)
 struct sleeper {
 	pthread_t thread;
 	atomic_int tid;
-	int cpu;           /* that it is bound to, -1 for none */
+	int cpu;           /* CPU that the thread is bound to, or -1 */
 	int wake[2];       /* a pipe */
-	atomic_bool stays; /* once it was woken, until it is woken again */
+	atomic_bool stays; /* after a wakeup, sleep again until the next one */
 };
 
 static void pin(pid_t tid, int cpu)
@@ -433,7 +432,7 @@ static void test_moved_sleeper(void **state)
 	end_sleeper(&sleeper);
 }
 
-/* What the kernel counts as the thread's waits for a CPU, ns. */
+/* The thread's waits for a CPU as counted by the kernel, ns. */
 static uint64_t read_delay(pid_t tid)
 {
 	unsigned long long run, delay;
@@ -460,7 +459,7 @@ static uint64_t shown_delay(struct capture *capture, pid_t tid)
 	return delay;
 }
 
-/* The kernel counts the sleep of a thread that was moved as a wait for a CPU, but it waited for none. */
+/* The kernel counts the sleep of a migrated thread as a wait for a CPU, although it waited for none. */
 static void test_moved_sleep_is_no_wait(void **state)
 {
 	const uint32_t own = (uint32_t)getpid();

@@ -24,7 +24,7 @@ result "one that is named by -p is as any other" "$(
 run "an export has groups" 0 out '^ctop_group_threads{axis="process"' -b -d 0.3 -n 2 --no-heap --format openmetrics --limit 0
 result "but not them" "$(grep 'ctop (self)' "$directory/out")"
 
-# a name in another script is found whatever the locale
+# filters find names in other scripts in every locale
 cp "$(command -v sleep)" "$directory/ЙЦУКЕН"
 "$directory/ЙЦУКЕН" 60 &
 named=$!

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# capabilities.sh CTOP WITH_ENTRY: a ctop with file capabilities, run by an ordinary user, reads the host's threads with them and
-# touches files that the user names with the user's own rights alone.
+# capabilities.sh CTOP WITH_ENTRY: an ordinary user runs a ctop with file capabilities. It reads the host's threads with
+# them, but opens files that the user names only with the user's own rights.
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
@@ -71,7 +71,7 @@ as_nobody "$directory/ctop" capture --proc-root "$directory/own/tree" -o "$direc
 result "no link out of a redirected root is followed to root's file" \
     "$("$ctop" show "$directory/own/three" -g thread-exact 2>/dev/null | grep of-root-alone)"
 
-# An entry of the environment without "=" that begins as one which ctop forgets.
+# An environment entry without "=", which begins like a variable that ctop removes.
 said=$(as_nobody timeout 60 "$with_entry" NCURSES_NO_VALUE "$directory/ctop" -V 2>&1)
 status=$?
 result "an entry of the environment without a value is no endless loop" "$([ $status = 0 ] || echo "status $status: $said")"

@@ -33,7 +33,7 @@ refuse "missing second file" 1 "nothing.zst" diff "$before" "$directory/nothing.
 refuse "directory" 1 "is a directory" diff "$before" "$directory"
 head -c 1000 "$after" >"$directory/cut.zst"
 refuse "truncated file" 1 "cut.zst" diff "$before" "$directory/cut.zst"
-# An output that is one of the inputs, by whatever name, would replace a snapshot by a report.
+# A report must not overwrite one of its snapshots, even through a link.
 cp "$before" "$directory/before.zst"
 ln "$directory/before.zst" "$directory/hard.zst"
 ln -s before.zst "$directory/soft.zst"

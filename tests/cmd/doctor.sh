@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# doctor.sh CTOP REFUSE: `ctop doctor` on this host, on a made tree, with less privilege, and where something is refused.
+# doctor.sh CTOP REFUSE: `ctop doctor` on this host, on a fabricated tree, with fewer privileges, and with refused calls.
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
@@ -32,13 +32,13 @@ expect "cgroup records are whole" '^on  *cgroup v2' "$text"
 refuse "a root that is not there is named" 1 "$directory/none" doctor --proc-root "$directory/none"
 refuse "an unknown format is misuse" 2 "'xml'" doctor --format xml
 
-# without NAME REFUSED TEXT: no line of the text matches.
+# without NAME REFUSED TEXT: expects that no line of TEXT matches REFUSED.
 without()
 {
     result "$1" "$(printf '%s\n' "$3" | grep -e "$2")"
 }
 
-# A call that a sandbox refuses is not a feature that the kernel lacks. glibc looks for files by faccessat2(2).
+# A call that a sandbox refuses does not mean a missing kernel feature. glibc uses faccessat2(2) to look for files.
 plain=$("$ctop" doctor 2>&1)
 text=$("$refuse" EPERM faccessat2 -- "$ctop" doctor 2>&1)
 for words in 'run time and run-queue wait in schedstat' 'I/O accounting' 'sched_ext state'; do
@@ -52,7 +52,7 @@ else
     echo "skip - without faccessat2 BPF says what is refused: threads are not read by BPF here"
 fi
 
-# mounted COMMAND...: in a mount namespace of its own; the first command mounts.
+# mounted MOUNT COMMAND...: runs both commands in a new mount namespace.
 mounted()
 {
     unshare --mount sh -c "$1 && shift && exec \"\$@\"" sh "$@"
@@ -70,7 +70,7 @@ if can "what mounts hide" "needs the right to mount (CAP_SYS_ADMIN)" mounted "mo
     without "nothing is missing in the kernel for it" 'CONFIG_SCHED_CLASS_EXT\|CONFIG_DEBUG_INFO_BTF' "$text"
 fi
 
-# root without the capabilities of a container's default, and without the bounding set to get them
+# root with few capabilities, like in a container, and no way to get others
 confined="setpriv --bounding-set=-all,+chown,+dac_override,+fowner,+setgid,+setuid,+setfcap --inh-caps=-all"
 # shellcheck disable=SC2086 # words
 if [ "$(id -u)" = 0 ] && can "root in a container" "needs setpriv and CAP_SETPCAP" $confined true; then

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# hints.sh CTOP TARGET REFUSE: who is not permitted is told what he lacks, not what he has, and nobody is told to look for a
-# privilege where something else failed. TARGET is a program with a shared jemalloc ("" for none).
+# hints.sh CTOP TARGET REFUSE: hints name only privileges that the user lacks, and none if something else failed.
+# TARGET is a program with a shared jemalloc ("" for none).
 set -u
 # shellcheck source=tests/cmd/commands.sh
 . "$(dirname "$0")/commands.sh"
@@ -78,7 +78,7 @@ fi
 rm "$directory/ctop"
 cp "$ctop" "$directory/ctop"
 
-# What keeps the processes from starting that read debug data. The target ends with its input.
+# Failures to start the processes that read debug data. The target ends with its input.
 if [ -n "$target" ]; then
     mkfifo "$directory/started"
     exec 3<>"$directory/started"

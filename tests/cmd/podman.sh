@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# podman.sh CTOP: a real container of Podman has its name, by both backends, with a storage driver that is not the usual
-# one, and where storage.conf puts Podman's state. All files are in mounts of this test's own.
+# podman.sh CTOP: both backends show the name of a real Podman container with an unusual storage driver, and with state in
+# a directory set by storage.conf. All files are in this test's own mounts.
 # shellcheck disable=SC2317 # what `can` calls
 set -u
 # shellcheck source=tests/cmd/commands.sh
@@ -21,7 +21,7 @@ done
 need "there is no configuration of Podman" cp -R /etc/containers/. "$directory/etc"
 rm -f "$directory/etc/storage.conf"
 mount --bind "$directory/etc" /etc/containers
-# the programs of this host, of which a container sees nothing else
+# the host's programs are the container's only files
 for path in bin lib lib64; do
     if [ -L /$path ]; then
         ln -s "$(readlink /$path)" "$directory/image/$path"
@@ -31,7 +31,7 @@ for path in bin lib lib64; do
 done
 tar -C "$directory/image" -cf "$directory/image.tar" .
 
-# pod ARGUMENT...: podman as it works where systemd is not the manager of cgroups.
+# pod ARGUMENT...: runs podman without systemd as its cgroup manager.
 pod()
 {
     # shellcheck disable=SC2086 # words on purpose
@@ -45,7 +45,7 @@ start()
             --ulimit nproc=1024:1024 -v /usr:/usr:ro ctop-test /usr/bin/sleep 600 >"$directory/run" 2>&1
 }
 
-# rows WORD...: the processes in the container, by a command line of ctop.
+# rows WORD...: prints ctop's rows of the container's processes.
 rows()
 {
     "$ctop" -b -n 1 -d 0.3 -g process -f "container = $name" --columns thr --format tsv --limit 0 "$@" 2>&1

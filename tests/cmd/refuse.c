@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * refuse ERROR CALL[:FIRST]... -- COMMAND...: runs the command where these system calls fail with that error
- * (EPERM, EMFILE), or only those whose first argument is the number FIRST, as sandboxes refuse calls.
+ * refuse ERROR CALL[:FIRST]... -- COMMAND...: runs the command in a sandbox where these system calls fail
+ * with ERROR (EPERM, EMFILE); with :FIRST, only calls with that number as first argument fail.
  */
 #include <errno.h>
 #include <seccomp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Changing the user's configuration file: root changes nothing at a place that another user controls. */
+/* Changing the user's configuration file: root changes nothing where another user controls the path. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static void test_own(void **state)
 	assert_int_equal(symlink(below("own"), below("road")), 0);
 	write_file("own/file", "a = 2\n");
 	assert_edited("road/link", "a = 2\n\n[tab mine]\ncolumns = CPU%\n");
-	/* made where a link leads to nothing yet */
+	/* creates the target of a dangling link */
 	assert_int_equal(symlink("new", below("own/to-new")), 0);
 	assert_edited("own/to-new", edited + 1);
 }
@@ -119,8 +119,8 @@ static void test_of_others(void **state)
 	(void)state;
 	need_capability(CAP_CHOWN, "give files to another user");
 	need_capability(CAP_DAC_OVERRIDE, "write into his directory");
-	/* the home directory of another user: as it is, with a link of his to a file of root's, and with one
-	 * of root's in it */
+	/* another user's home directory: plain, with the user's link to root's file, and as the target of
+	 * root's link */
 	assert_int_equal(mkdir(below("home"), 0755), 0);
 	assert_int_equal(mkdir(below("etc"), 0755), 0);
 	write_file("etc/file", text);
@@ -133,13 +133,13 @@ static void test_of_others(void **state)
 	assert_refused("home/ctop.conf", below("home"));
 	assert_int_equal(symlink("../home/ctop.conf", below("etc/link")), 0);
 	assert_refused(below("etc/link"), below("etc/../home"));
-	/* his link in a directory for all, where the kernel alone would only follow the first */
+	/* another user's link in a sticky directory: the kernel itself checks only the last component */
 	assert_int_equal(mkdir(below("shared"), 0755), 0);
 	assert_int_equal(chmod(below("shared"), 01777), 0);
 	assert_int_equal(symlink(below("etc"), below("shared/road")), 0);
 	assert_int_equal(lchown(below("shared/road"), ANOTHER_USER, ANOTHER_USER), 0);
 	assert_refused(below("shared/road/file"), below("shared/road"));
-	/* a directory in which everybody may replace what root has */
+	/* a directory where everyone may replace root's files */
 	assert_int_equal(chmod(below("shared"), 0777), 0);
 	write_file("shared/file", text);
 	assert_refused(below("shared/file"), below("shared"));
@@ -153,7 +153,7 @@ static void test_of_others(void **state)
 	assert_edited("etc/file", "a = 1\n\n[tab mine]\ncolumns = CPU%\n");
 }
 
-/* What would not be read again is not written. */
+/* Does not write a file that would be too large to read back. */
 static void test_too_large(void **state)
 {
 	struct buffer text = {0};

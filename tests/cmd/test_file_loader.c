@@ -196,7 +196,7 @@ static void test_names(void **state)
 	assert_int_equal(rmdir(directory), 0);
 }
 
-/* Sections of the configuration that are written at once are all in the file. */
+/* Two sections written at the same time both end up in the file. */
 static void test_sections(void **state)
 {
 	static const enum tab written[] = {TAB_RUN, TAB_SCHED, TAB_WAKEUPS, TAB_DELAY, TAB_IO, TAB_MEMORY};

@@ -224,7 +224,7 @@ static int check_output(const char *output, struct error *error)
 	return result;
 }
 
-/* A report may go to a history's directory, but over none of its files. */
+/* A report may be written to a history's directory, but not over its files. */
 static void test_output(void **state)
 {
 	char *file = fixture_path(directory), *link = memory_format("%s.link", directory),

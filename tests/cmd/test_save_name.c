@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Saving snapshots: no file that is there is replaced, and a save that has been reported is over. */
+/* Saving snapshots: no existing file is replaced, and a reported save is finished. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -62,10 +62,10 @@ static void test_taken_names(void **state)
 	snapshot_release(snapshot);
 }
 
-/* A screen that asks for the next save as soon as it hears of one. */
+/* A screen that requests the next save as soon as one is reported. */
 static struct screen {
 	struct saver *saver;
-	struct snapshot *next; /* NULL: nothing more is asked for */
+	struct snapshot *next; /* NULL: no further save */
 	pthread_t thread;
 	atomic_int tid;
 	atomic_bool has_asked;
@@ -80,7 +80,7 @@ static void *ask(void *argument)
 	return NULL;
 }
 
-/* Whether the thread that asks has come through, or waits for a lock. */
+/* Whether the requesting thread has finished or waits for a lock. */
 static bool has_come_far(void)
 {
 	char path[64], text[256] = "";
@@ -100,7 +100,7 @@ static bool has_come_far(void)
 void __real_queue_send(struct queue *queue, const void *event);
 void __wrap_queue_send(struct queue *queue, const void *event);
 
-/* The next save is asked for while the one before has been reported and nothing more was done. */
+/* Requests the next save right after the previous one was reported. */
 void __wrap_queue_send(struct queue *queue, const void *event)
 {
 	const bool is_first = screen.next != NULL && screen.thread == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * with_entry ENTRY COMMAND...: runs the command with one more entry of the environment, as it is. Shells and
- * env(1) pass on only entries that have a "=".
+ * with_entry ENTRY COMMAND...: runs the command with ENTRY added to its environment unchanged. Shells and
+ * env(1) only pass on entries with a "=".
  */
 #include <errno.h>
 #include <stdio.h>

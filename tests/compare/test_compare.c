@@ -506,7 +506,7 @@ static void test_filter_numbers(void **state)
 	assert_int_equal(filter_rate(view.filter), COLUMN_CPU);
 }
 
-/* Adds a process to those that ended within the window of a snapshot, having run for so long. */
+/* Adds a process that ended within the window of a snapshot after `run` ns of CPU time. */
 static void add_ended(struct snapshot *snapshot, const char *process, const char *name, bool kernel,
 		      uint64_t run)
 {
@@ -531,7 +531,7 @@ static const char *run_of(const char *label)
 	return find_row(label, "run_time_ns") != NULL ? shown_row(label, "run_time_ns") : "";
 }
 
-/* What narrows living threads narrows those that ended, by what is known of them. */
+/* Filters apply to ended threads, too, by their known properties. */
 static void test_narrowed_ended(void **state)
 {
 	static const char whole[] = "1 100ms 800ms +700ms +700.0%",

@@ -156,14 +156,14 @@ static void test_edit(void **state)
 		    "[TAB Mine]\nsort = RSS\ncolumns = CPU%, RSS\n");
 	assert_edit("[tab mine]\ncolumns = A\n[tab b]\nsort = C\n[tab mine]\nx = 1", changes, 2,
 		    "[tab mine]\ncolumns = CPU%, RSS\n[tab b]\nsort = C\n[tab mine]\nx = 1\nsort = RSS\n");
-	/* a mark of the order of bytes stays, and is no part of the first line */
+	/* a byte order mark stays and is not part of the first line */
 	assert_edit("\xef\xbb\xbf[tab mine]\r\ncolumns = A\ntitle = T\n", changes, 3,
 		    "\xef\xbb\xbf[tab mine]\r\ncolumns = CPU%, RSS\nsort = RSS\n");
 	assert_edit("\xef\xbb\xbfinterval = 5", changes, 1,
 		    "\xef\xbb\xbfinterval = 5\n\n[tab mine]\ncolumns = CPU%, RSS\n");
 }
 
-/* What would not be read is not written: the file stays as it is. */
+/* Refuses to write a file that could not be read back; the old one stays. */
 static void assert_no_edit(const struct buffer *text, const struct config_change *change,
 			   const char *sentence)
 {
@@ -183,7 +183,7 @@ static void test_edit_within_bounds(void **state)
 	struct buffer text = {0}, value = {0}, result = {0};
 
 	(void)state;
-	/* the new section is of three lines */
+	/* the new section has three lines */
 	for (int i = 0; i < CONFIG_LINES_MAX - 3; i++)
 		buffer_append_text(&text, "a=1\n");
 	assert_int_equal(config_edit(text.data, text.length, "tab mine", &change, 1, &result, NULL), 0);

@@ -112,7 +112,7 @@ static void test_files_that_cannot_be_opened(void **state)
 	refuse_path(path_of("none/x"), CTPROF_DEFAULT_LIMIT, -ENOENT, "does not exist");
 }
 
-/* As another user where nothing is closed to this one. */
+/* Runs as another user if this one may read everything. */
 static void test_permission_denied(void **state)
 {
 	const char *path = path_of("closed");
@@ -295,7 +295,7 @@ static void test_limit(void **state)
 	unlink(path);
 }
 
-/* A small file that a minute of decompression comes out of is refused at once, unless a limit is named. */
+/* A small file that takes a minute to decompress is refused at once, unless the user raises the limit. */
 static void test_bomb(void **state)
 {
 	const size_t size = (size_t)24 << 20;

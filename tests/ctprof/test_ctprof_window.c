@@ -106,7 +106,7 @@ static void test_not_fitting(void **state)
 	free(example);
 }
 
-/* Two names that earlier versions wrote alike are one, which did what both did. */
+/* Two names that earlier versions wrote as one text become one name, and both amounts count for it. */
 static void test_parts_of_replaced_names(void **state)
 {
 	char *example = example_window();
@@ -132,7 +132,7 @@ static void test_parts_of_replaced_names(void **state)
 	free(example);
 }
 
-/* The text of a name in a window, and whether it has the mark of ctop's own making. */
+/* Expects the text of a name in a window, and whether the name has ctop's own mark. */
 static void expect_name(const struct snapshot *names, uint32_t id, const char *text, bool is_own)
 {
 	const struct name_text name = snapshot_name(names, id);
@@ -141,7 +141,7 @@ static void expect_name(const struct snapshot *names, uint32_t id, const char *t
 	assert_int_equal(name.length, strlen(text) + is_own);
 }
 
-/* Marks are where the file has them; in a file of an earlier version the text says it. */
+/* Files carry the marks; in files of earlier versions the text itself identifies ctop's own names. */
 static void test_own_names(void **state)
 {
 	static const char *const changes[][2] = {
@@ -185,7 +185,7 @@ static void test_own_names(void **state)
 	free(text);
 }
 
-/* A file of an earlier version: a text is the mark. */
+/* In a file of an earlier version the text itself is the mark. */
 static void test_own_names_of_earlier_versions(void **state)
 {
 	char *example = example_window();

@@ -116,7 +116,7 @@ static void test_the_largest_are_those_that_matter(void **state)
 	diff_summary_release(&summary);
 }
 
-/* Time in which a kernel thread was idle is no change of what it waited for. */
+/* A kernel thread's idle time is not reported as a change of its waits. */
 static void test_idle_kernel_threads_are_not_told(void **state)
 {
 	struct diff_summary summary = {0};

@@ -147,7 +147,7 @@ static void test_ends(void **state)
 	end(&exporter);
 }
 
-/* Threads whose user is not known any more are no threads that call themselves so. */
+/* Ended threads whose user is unknown count in the series (ended) of ctop itself. */
 static void test_ended_users(void **state)
 {
 	struct exporter exporter;

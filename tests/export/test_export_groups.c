@@ -159,7 +159,7 @@ static void test_unknown_is_no_zero(void **state)
 	export_groups_release(groups);
 }
 
-/* Names that are one as they are exported are one series. */
+/* Names that are equal once exported become one series. */
 static void test_one_name(void **state)
 {
 	struct export_groups *groups = create(1, 3600);
@@ -185,7 +185,7 @@ static void test_one_name(void **state)
 	export_groups_release(groups);
 }
 
-/* Threads that call themselves as a series of ctop's own making have one of their own. */
+/* Threads named like one of ctop's own series get a series of their own. */
 static void test_impostors(void **state)
 {
 	static const char *const names[] = {"(other)", "(retired)", "(ended)", "ctop (self)", "(wakeup)"};
@@ -203,7 +203,7 @@ static void test_impostors(void **state)
 	assert_true(value(groups, RUN, "(other)\",literal=\"group") == 1);
 	assert_true(value(groups, RUN, "(retired)\",literal=\"group") == 2);
 	assert_true(value(groups, RUN, "(ended)\",literal=\"group") == 3);
-	/* neither ctop's own processes nor causes of delays are series of groups */
+	/* ctop's own processes and the causes of delays are not group series */
 	assert_true(value(groups, RUN, "ctop (self)") == 4);
 	assert_true(value(groups, RUN, "(wakeup)") == 5);
 	export_groups_release(groups);

@@ -78,7 +78,7 @@ static void test_labels(void **state)
 			     "b");
 	ASSERT_LABEL("\033[31m\r", "\xef\xbf\xbd[31m\xef\xbf\xbd");
 	ASSERT_LABEL("\xc2\x9b", "\xef\xbf\xbd");
-	/* text that turns around, the end of a line of Unicode, a tag */
+	/* a change of text direction, a Unicode line separator, a tag character */
 	ASSERT_LABEL("\u202ea\u2028\U000e0041", "\uFFFDa\uFFFD\uFFFD");
 }
 

@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	config_parse(text, size, &before);
 	others = look(&before, &columns, &changed);
-	/* a text that would be too large for its reader is refused */
+	/* a result too large to be read back is refused */
 	is_edited = config_edit(text, size, "tab mine", changes, 2, &edited, NULL) == 0;
 	config_parse(edited.data, edited.length, &after);
 	if (!is_edited && size < CONFIG_LINE_MAX / 2)

@@ -113,7 +113,7 @@ static void test_self(void **state)
 	snapshot_release(snapshot);
 }
 
-/* The domain of libvirt is the same after each start, of which systemd has escaped the number. */
+/* A libvirt domain keeps its group when it restarts: systemd escapes the changing number. */
 static void test_own_cgroups(void **state)
 {
 	static const char *const paths[] = {"/machine.slice/machine-qemu\\x2d3\\x2dweb01.scope",
@@ -140,7 +140,7 @@ static void test_own_cgroups(void **state)
 	snapshot_release(snapshot);
 }
 
-/* Names of ctop's own making are told apart from threads that call themselves so, by a mark. */
+/* A mark tells ctop's own names from threads of the same name. */
 static void test_impostors(void **state)
 {
 	static const struct {
@@ -160,7 +160,7 @@ static void test_impostors(void **state)
 		for (size_t name = 0; name < sizeof(names) / sizeof(names[0]); name++) {
 			add_names(snapshot, names[name], names[name], name_text_of("/"));
 			add_thread(snapshot, names[name].text, names[name].text, "/");
-			/* no mark, though it is one byte behind a NUL */
+			/* a lone byte 1 as a name is no mark */
 			add_thread(snapshot, "p", "\1", "/");
 		}
 		grouping = group_with(snapshot, (struct grouping_options){
@@ -181,7 +181,7 @@ static void test_impostors(void **state)
 		if (cases[i].axis != AXIS_ALL)
 			assert_int_equal(members_of_label(grouping, snapshot, "(ended)"), 2);
 		grouping_release(grouping);
-		/* to the reference all are ordinary */
+		/* the reference knows no such marks */
 		grouping = group_with(snapshot, (struct grouping_options){
 							.axis = cases[i].axis,
 							.keep_thread_names = cases[i].keep_names,
@@ -193,7 +193,7 @@ static void test_impostors(void **state)
 	}
 }
 
-/* What has no cgroup of its own has a name of ctop's making there, too. */
+/* A thread without a known cgroup gets one of ctop's own names there. */
 static void test_own_name_as_cgroup(void **state)
 {
 	static const char parts[] = "(gone)\0p\0p";
@@ -213,7 +213,7 @@ static void test_own_name_as_cgroup(void **state)
 	assert_string_equal(grouping_label(grouping, 0, &length), "(gone)");
 	assert_int_equal(length, strlen("(gone)"));
 	grouping_release(grouping);
-	/* no cgroup is called so, and threads of that process are ordinary */
+	/* with process and thread names, the label has no mark and the row is ordinary */
 	grouping = group_by(AXIS_ALL, snapshot);
 	assert_group_key(grouping, 0, parts, sizeof(parts) - 1);
 	assert_memory_equal(grouping_label(grouping, 0, &length), parts, sizeof(parts));
@@ -223,8 +223,7 @@ static void test_own_name_as_cgroup(void **state)
 	snapshot_release(snapshot);
 }
 
-/* The reference has U+FFFD for a byte that is not valid; what systemd escaped is the name that a cgroup has.
- */
+/* The reference replaces invalid bytes with U+FFFD and keeps systemd's escapes. */
 static void test_reference_names(void **state)
 {
 	static const char *const cgroups[][2] = {
@@ -238,7 +237,7 @@ static void test_reference_names(void **state)
 	(void)state;
 	add_thread(snapshot, "x\\xe8\\xa1", "x", "/");
 	add_thread(snapshot, "x\\xe8\\xa2", "x", "/");
-	/* a file of another program */
+	/* a file that another program wrote */
 	grouping = group_with(snapshot, (struct grouping_options){.axis = AXIS_PROCESS, .reference = true});
 	assert_int_equal(grouping_count(grouping), 2);
 	grouping_release(grouping);

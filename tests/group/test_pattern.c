@@ -86,7 +86,7 @@ static const struct vector pattern_vectors[] = {
 	{"cut\xe2\x80", "cut\xe2\x80"},
 };
 
-/* By ctop's own rule all ASCII punctuation and white space separate. */
+/* In ctop's own rule, all ASCII punctuation and white space are separators. */
 static const struct vector own_vectors[] = {
 	{"GC Thread#0", "GC Thread#{N}"},
 	{"scanner (2)", "scanner ({N})"},
@@ -103,17 +103,17 @@ static const struct vector own_vectors[] = {
 	 "{N}!{N}\"{N}#{N}${N}%{N}&{N}'{N}({N}){N}*{N}+{N},{N}-{N}.{N}/{N}"},
 	{"1:2;3<4=5>6?7@8[9\\0]1^2_3`4{5|6}7~8",
 	 "{N}:{N};{N}<{N}={N}>{N}?{N}@{N}[{N}\\{N}]{N}^{N}_{N}`{N}{{N}|{N}}{N}~{N}"},
-	/* an escaped byte outside valid UTF-8 is a letter of no class, as the byte is to the reference */
+	/* an escaped invalid byte is a letter of no class, as the byte is to the reference */
 	{"x\\xe8\\xa1", "x\\xe8\\xa1"},
 	{"x\\xe812", "x\\xe812"},
 	{"x\\xe8-12", "x\\xe8-{N}"},
 	{"\u00e9t\u00e91 5", "\u00e9t\u00e91 {N}"},
 	{"w\u00a01\u20032\t3", "w\u00a0{N}\u2003{N}\t{N}"},
-	/* names of ctop's own making */
+	/* ctop's own names */
 	{"(ended)", "(ended)"},
 	{"ctop (self)", "ctop (self)"},
 	{"@{I}.service", "@{I}.service"},
-	/* what both rules fold alike */
+	/* names that both rules fold alike */
 	{"kworker/u16:0", "kworker/u{N}:{N}"},
 	{"7890ab", "{H}"},
 	{"", ""},

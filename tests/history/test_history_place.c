@@ -82,7 +82,7 @@ static void check_in_place(enum thing thing)
 			fail_msg("%s, %s: %s", suffixes[i], thing_names[thing],
 				 notice != NULL ? notice : "no notice");
 		history_writer_close(writer);
-		/* it goes on there */
+		/* another writer continues the history */
 		writer = fixture_writer(directory, NULL);
 		fixture_add_rounds(writer, &fixture_host, 3, 5);
 		history_writer_close(writer);
@@ -91,7 +91,7 @@ static void check_in_place(enum thing thing)
 		assert_int_equal(before.st_ino, after.st_ino);
 		assert_int_equal(before.st_size, after.st_size);
 		assert_int_equal(before.st_mode, after.st_mode);
-		/* nothing was made or written elsewhere */
+		/* nothing was created or written at the target of a link */
 		assert_int_equal(lstat(target, &after), thing == LINK_TO_EMPTY_FILE ? 0 : -1);
 		if (thing == LINK_TO_EMPTY_FILE)
 			assert_int_equal(after.st_size, 0);
@@ -204,7 +204,7 @@ static void test_directory_of_another(void **state)
 {
 	(void)state;
 	need_capability(CAP_CHOWN, "give a directory to another user");
-	/* it is written into all the same */
+	/* ctop writes there anyway */
 	need_capability(CAP_DAC_OVERRIDE, "write into it");
 	check_directory(0750, NOBODY, true);
 }

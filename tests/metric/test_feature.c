@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What errors mean, and the remedies of features that are part of others. */
+/* Meanings of errno values, and remedies of features that depend on others. */
 #include <errno.h>
 
 #include "metric/feature.h"
@@ -17,7 +17,7 @@ static void test_reason_of_errno(void **state)
 		{-ESRCH, REASON_ENDED},
 		{-EXDEV, REASON_OTHER_NAMESPACE},
 		{-EOPNOTSUPP, REASON_SWITCHED_OFF},
-		/* whether the kernel lacks it takes a directory that is whole to tell */
+		/* only a complete tree shows that the kernel lacks a file */
 		{-ENOENT, REASON_UNREADABLE},
 		{-ENOSYS, REASON_UNREADABLE},
 		{-EMFILE, REASON_UNREADABLE},
@@ -41,7 +41,7 @@ static void expect_remedy(const struct feature_result results[], enum feature fe
 	buffer_release(&text);
 }
 
-/* A feature needs those that it is part of first. */
+/* The remedy of a feature's parent comes first. */
 static void test_remedies(void **state)
 {
 	struct feature_result results[FEATURE_COUNT] = {0};
@@ -55,17 +55,17 @@ static void test_remedies(void **state)
 	results[FEATURE_TASKSTATS] = feature_off(REASON_NOT_PERMITTED, "no", "setcap");
 	expect_remedy(results, FEATURE_DELAYS, "setcap; sysctl");
 	expect_remedy(results, FEATURE_TASKSTATS, "setcap");
-	/* the same remedy once */
+	/* an identical remedy appears once */
 	results[FEATURE_XACCT] = feature_off(REASON_NOT_PERMITTED, "comes with it", "setcap");
 	expect_remedy(results, FEATURE_XACCT, "setcap");
-	/* what the kernel lacks nothing brings */
+	/* nothing helps against a feature missing in the kernel */
 	results[FEATURE_IRQ_DELAY] = feature_off(REASON_NOT_IN_KERNEL, "no", NULL);
 	expect_remedy(results, FEATURE_IRQ_DELAY, NULL);
 	results[FEATURE_IRQ_DELAY] = feature_off(REASON_SWITCHED_OFF, "no", "sysctl");
 	expect_remedy(results, FEATURE_IRQ_DELAY, "setcap; sysctl");
 	results[FEATURE_TASKSTATS] = feature_off(REASON_NOT_IN_KERNEL, "no", NULL);
 	expect_remedy(results, FEATURE_IRQ_DELAY, NULL);
-	/* a feature that is on, or one whose whole is there in part, wants nothing of the whole */
+	/* no parent remedy for a feature that is on, or whose parent is partly on */
 	results[FEATURE_PASSES] = (struct feature_result){FEATURE_STATE_PARTIAL, REASON_UNREADABLE, "some",
 							  "--backend procfs"};
 	expect_remedy(results, FEATURE_EXITS, NULL);

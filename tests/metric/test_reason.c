@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Ids of reasons: one for each name in the whole process, and no lookup beyond them. */
+/* Ids of reasons: one per name in the whole process, and no lookups outside the table. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void test_names(void **state)
 	assert_string_equal(reason_name(moon), "moon-phase");
 	assert_string_equal(reason_words(moon), "moon-phase");
 	assert_string_equal(reason_name(tide), "tide");
-	/* only so much of it */
+	/* only the first four bytes count */
 	assert_int_equal(reason_intern("tidewater", 4), tide);
 }
 
@@ -48,11 +48,11 @@ static void test_what_is_no_name(void **state)
 	assert_int_equal(reason_intern("a\0b", 3), REASON_UNREADABLE);
 	assert_int_equal(intern("caf\xe9"), REASON_UNREADABLE);
 	assert_int_equal(reason_intern(name, REASON_NAME_MAX + 1), REASON_UNREADABLE);
-	/* and none has got an id */
+	/* none of these names has got an id */
 	assert_int_equal(reason_intern(name, REASON_NAME_MAX), last + 1);
 }
 
-/* What a damaged id would be. */
+/* Ids as in damaged data. */
 static void test_ids_that_nothing_has(void **state)
 {
 	(void)state;
@@ -62,7 +62,7 @@ static void test_ids_that_nothing_has(void **state)
 	}
 }
 
-/* Every thread begins at another name. */
+/* Each thread starts at a different name. */
 static void *intern_shared(void *first)
 {
 	reason_id *ids = calloc(SHARED_NAMES, sizeof(*ids));
@@ -106,7 +106,7 @@ static void test_threads(void **state)
 		free(ids[i]);
 }
 
-/* Last: no test after it gets an id. */
+/* Runs last: no id is left afterwards. */
 static void test_full(void **state)
 {
 	const reason_id moon = intern("moon-phase");

@@ -3,12 +3,12 @@
 #define CTOP_TEST_NOBODY_H
 
 /*
- * Becomes the user nobody, who has CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE: what the thread that captures has
- * of file capabilities. For a forked child; ends it with status 2 when that fails.
+ * Becomes user nobody with CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE, like the capturing thread of a ctop with
+ * file capabilities. For a forked child, which exits with status 2 on failure.
  */
 void nobody_become_with_capabilities(void);
 
-/* Skips the test where a child could not. */
+/* Skips the test if a child cannot become this user. */
 void nobody_need_capabilities(void);
 
 #endif

@@ -238,8 +238,7 @@ static void test_library(void **state)
 	check_program("LD_PRELOAD=libjemalloc.so.2", ARGUMENTS(PROGRAM_PRELOAD, "park", "20"));
 }
 
-/* Ends the main thread of the target, whose work another one takes over, and lists the threads that are left.
- */
+/* Ends the target's main thread, lets another thread take over its work, and lists the remaining threads. */
 static void retire_leader(struct scene *scene)
 {
 	const uint32_t leader = (uint32_t)scene->target.child;
@@ -257,7 +256,7 @@ static void retire_leader(struct scene *scene)
 	scene->count = kept;
 }
 
-/* A main thread that ends leaves nothing to read under its number; the others are read as before. */
+/* An ended main thread has no counters left; the other threads are read as before. */
 static void test_ended_leader(void **state)
 {
 	const char *const *const programs[] = {PROGRAM("park", "20"),

@@ -640,7 +640,7 @@ static const char *find_library(const char *name)
 }
 
 #if defined(__x86_64__) /* builds of other machines are not known */
-/* The distribution's jemalloc 5.3.0. */
+/* Finds the distribution's jemalloc 5.3.0. */
 static const char *find_jemalloc(const char *name)
 {
 	const char *path = find_library(name);
@@ -699,7 +699,7 @@ static void test_known_program(void **state)
 		      archive);
 	resolve_program("a");
 	assert_layout(LAYOUT_ORIGIN_KNOWN_BUILD, 824, 840);
-	/* where the variable is in that, nobody can tell; but the version says that jemalloc is there */
+	/* the variable's place is unknown, but the version text proves that jemalloc is there */
 	resolve_program("b");
 	assert_tag(HEAP_TAG_DWARF_PARSE_FAILURE);
 	assert_text("jemalloc without symbols, no known build");
@@ -745,7 +745,7 @@ static void test_known_fingerprints(void **state)
 	static const char *const refused[] = {
 		"-ftls-model=global-dynamic -DOTHERS=0", /* no static thread storage */
 		"-ftls-model=initial-exec -DOTHERS=16",  /* more in it than one variable */
-		/* the same inside another library, which exports nothing of it */
+		/* the same inside another library that exports no jemalloc symbol */
 		"-ftls-model=initial-exec -DOTHERS=16 -fvisibility=hidden",
 	};
 	unsigned char *image, *other;

@@ -480,8 +480,7 @@ static bool status_has(pid_t pid, const char *line)
 	return found;
 }
 
-/* The filters of system calls that a process is under; before Linux 5.9, which does not count them, its mode.
- */
+/* The number of a process's seccomp filters; its seccomp mode before Linux 5.9, which has no such count. */
 static int count_filters(pid_t pid)
 {
 	int mode = 0, filters = -1;
@@ -499,7 +498,7 @@ static int count_filters(pid_t pid)
 	return filters >= 0 ? filters : mode;
 }
 
-/* Whether a process is under a filter that this one is not under, who may be in a container's. */
+/* Whether a process has more filters than this one, which may itself run in a container. */
 static bool is_sandboxed(pid_t pid)
 {
 	return count_filters(pid) > count_filters(getpid());
@@ -703,7 +702,7 @@ static void test_headroom(void **state)
 	assert_int_equal(resolution_headroom(0, 0), 1);
 }
 
-/* A file system that hangs is asked less and less often. */
+/* The pauses before retries grow while a file system hangs. */
 static void test_pauses(void **state)
 {
 	const uint64_t minute_ns = UINT64_C(60000000000);

@@ -28,13 +28,13 @@ result()
     fi
 }
 
-# A user without rights, for commands: $nobody COMMAND...
+# $nobody COMMAND...: runs a command as a user without rights.
 # shellcheck disable=SC2034 # used by the tests
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 # shellcheck disable=SC2034
 nobody_needed="needs setpriv, CAP_SETUID and CAP_SETGID to become another user"
 
-# need REASON COMMAND...: ends the program as skipped unless the command succeeds, which tries what the tests need.
+# need REASON COMMAND...: tries a requirement of the tests; if the command fails, skips the whole program.
 need()
 {
     reason=$1
@@ -44,7 +44,7 @@ need()
     exit 77
 }
 
-# can CASES REASON COMMAND...: the same for some of the cases: whether the command succeeds; if not, they are one skip.
+# can CASES REASON COMMAND...: the same for some cases: returns whether the command succeeds, else counts one skip.
 can()
 {
     skipped="$1: $2"

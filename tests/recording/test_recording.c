@@ -306,7 +306,7 @@ static void add_named(struct snapshot *snapshot, const char *process)
 		(struct triple){name, name, string_pool_intern(&snapshot->strings, "/", strlen("/"))});
 }
 
-/* A round of a version that recorded names as the kernel has them and marked none. */
+/* A round from a version that recorded the kernel's raw names and marked none. */
 static struct snapshot *earlier_round(uint64_t time, const char *const names[], size_t count)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -325,7 +325,7 @@ static struct snapshot *earlier_round(uint64_t time, const char *const names[], 
 	return snapshot;
 }
 
-/* Names of a process of each thread are these; those of ctop's own making have their mark. */
+/* Expects these process names, one per thread; ctop's own names have their mark. */
 static void expect_names(const struct snapshot *snapshot, const struct name_text names[], size_t count)
 {
 	assert_int_equal(snapshot->thread_count, count);
@@ -338,7 +338,7 @@ static void expect_names(const struct snapshot *snapshot, const struct name_text
 	}
 }
 
-/* What an earlier version recorded has one text per name when it is read, and marks. */
+/* In recordings of earlier versions, each name gets one text when read, and ctop's own names get marks. */
 static void test_names_of_earlier_versions(void **state)
 {
 	static const char *const first[] = {"x\xe8\xa1", "x\xe8\xa2", "ctop (self)", "x\\xe8\\xa1", "web"};
@@ -368,7 +368,7 @@ static void test_names_of_earlier_versions(void **state)
 	snapshot_release(decoded);
 	recorder_release(recorder);
 
-	/* this version says that it marks its own, so that a thread of such a name remains one */
+	/* a recorder that marks ctop's names leaves threads of such a name alone */
 	recorder = recorder_create(3);
 	recorder_encode(recorder, rounds[1], NULL, NULL, NAN, &blobs);
 	decoded = decode(&blobs, NULL);

@@ -270,7 +270,7 @@ static void test_other_layout(void **state)
 
 /* --- reasons of several versions in one process --- */
 
-/* A version that has another name for a reason, as it records. */
+/* A version that records `reason` under another name. */
 static struct vocabulary *version_with(enum reason reason, const char *name)
 {
 	const struct vocabulary *own = vocabulary_own();
@@ -286,7 +286,7 @@ static struct vocabulary *version_with(enum reason reason, const char *name)
 	return vocabulary;
 }
 
-/* A round with one thread and one that ended, of which this is why nothing is known. */
+/* A round with one living and one ended thread whose values are missing for `reason`. */
 static struct snapshot *round_without(reason_id reason, uint64_t number)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -338,7 +338,7 @@ static void expect_reason(const struct snapshot *snapshot, const char *name)
 			 provenance->boottime_ns);
 }
 
-/* Each of them has one reason that this program does not know: it is another one. */
+/* Each version has one reason unknown to this program; the two stay different. */
 static void test_two_versions(void **state)
 {
 	static const char *const names[] = {"first-reason", "second-reason"};
@@ -357,7 +357,7 @@ static void test_two_versions(void **state)
 	for (size_t i = 0; i < 2; i++)
 		expect_reason(decoded[i], names[i]);
 	assert_int_not_equal(decoded[0]->resident_missing, decoded[1]->resident_missing);
-	/* rows that are taken into another snapshot keep theirs */
+	/* rows copied to another snapshot keep their reasons */
 	rows = interval_take_rows(decoded[1], (const uint32_t[]){0}, 1);
 	assert_int_equal(snapshot_source_reason(rows, 0, SOURCE_IO), decoded[1]->resident_missing);
 	snapshot_release(rows);
@@ -370,7 +370,7 @@ static void test_two_versions(void **state)
 	snapshot_release(round);
 }
 
-/* A round with reasons of another version, which this program records: each round has those that it needs. */
+/* This program records reasons of another version; each round carries the ones it uses. */
 static void test_reasons_are_recorded(void **state)
 {
 	static const char *const names[] = {"over-budget", "by-comet", "by-meteor", "by-comet", "ended"};
@@ -397,8 +397,7 @@ static void test_reasons_are_recorded(void **state)
 	recorder_release(recorder);
 }
 
-/* Encodes a round as a recorder would that knows the words, but has lost which reasons these two stand for.
- */
+/* Encodes a round like a recorder that has lost the meaning of these two reasons; expects its refusal. */
 static void expect_refused(struct vocabulary *vocabulary, reason_id first, reason_id second)
 {
 	struct recorder *recorder = recorder_create(3);
@@ -423,12 +422,12 @@ static void expect_refused(struct vocabulary *vocabulary, reason_id first, reaso
 	vocabulary_release(vocabulary);
 }
 
-/* A list of unknown reasons has neither one that the words have nor one twice. */
+/* A list of unknown reasons must not contain a known word, or an entry twice. */
 static void test_damaged_lists(void **state)
 {
 	(void)state;
 	expect_refused(version_with(REASON_BY_NAME, "by-name"), REASON_OVER_BUDGET, REASON_OVER_BUDGET);
-	/* ids that nothing has are called so */
+	/* unassigned ids share one name */
 	expect_refused(version_with(REASON_UNREADABLE, "illegible"), UINT8_MAX - 1, UINT8_MAX);
 }
 
@@ -443,8 +442,8 @@ static void fill_reasons(void)
 }
 
 /*
- * Last, since it leaves no ids: what is new reads as unreadable. No round is lost, nothing gets the name of
- * another reason, and a whole round says all that has a name.
+ * Runs last, since no ids are left: new reasons read as unreadable. No round is lost, no reason gets
+ * another's name, and a whole round restores every known name.
  */
 static void test_full(void **state)
 {
@@ -471,7 +470,7 @@ static void test_full(void **state)
 		assert_string_equal(reason_name(decoded->exceptions[0].reason), name);
 		assert_int_equal(decoded->provenance.tallies[SOURCE_IO].missed[decoded->resident_missing],
 				 i + 1);
-		/* a cell is coded as it differs from the one before, which nobody knows then */
+		/* a cell is coded relative to the previous one, whose reason is unknown here */
 		assert_string_equal(reason_name(snapshot_source_reason(decoded, 0, SOURCE_IO)),
 				    is_whole ? name : "unreadable");
 		snapshot_release(before);

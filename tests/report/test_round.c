@@ -19,7 +19,7 @@ static size_t add_thread(struct snapshot *snapshot, uint32_t tid, const char *na
 	return thread;
 }
 
-static uint64_t hidden_threads; /* that snapshots tell of */
+static uint64_t hidden_threads; /* hidden threads that the snapshots report */
 
 /* Whether snapshots say how long threads have been waiting. */
 static bool knows_waits;
@@ -113,7 +113,7 @@ static void test_text(void **state)
 		      " web         1  25.0    4.0K      -5 S\n");
 }
 
-/* Threads that the kernel keeps from BPF are in no row. */
+/* Threads that the kernel hides from BPF have no row. */
 static void test_hidden(void **state)
 {
 	(void)state;

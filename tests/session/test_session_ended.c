@@ -444,7 +444,7 @@ static void test_reasons(void **state)
 	session_release(session);
 }
 
-/* Expects numbers of the row of ended processes with a filter; NULL: there is none. */
+/* Expects numbers in the row of ended processes under a filter; NULL: no such row. */
 static void expect_pooled(struct session *session, enum axis axis, const char *filter, const char *cpu,
 			  const char *ended)
 {
@@ -463,7 +463,7 @@ static void expect_pooled(struct session *session, enum axis axis, const char *f
 	view_release(&view);
 }
 
-/* Ended threads of processes that are gone share a row, but a filter finds each by itself. */
+/* Ended threads of dead processes share a row, but a filter matches each separately. */
 static void test_filtered_pool(void **state)
 {
 	static const struct {
@@ -502,10 +502,10 @@ static void test_filtered_pool(void **state)
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		expect_pooled(session, AXIS_PID, cases[i].filter, cases[i].cpu, cases[i].ended);
-	/* whose threads they were is not known, nor whose they were not */
+	/* grouped by user, where the users of these threads are unknown */
 	expect_pooled(session, AXIS_USER, "ended", "96.0", "501");
 	expect_pooled(session, AXIS_USER, "process = postgres", "1.0", "0.5");
-	/* the same behind the row */
+	/* the same inside the opened row */
 	view.filter = filter_parse("postgres", NULL);
 	fixture_expect_told(session, &view, "(ended)", COLUMN_CPU,
 			    "Includes the work of 1 thread that ended");
@@ -517,7 +517,7 @@ static void test_filtered_pool(void **state)
 	session_release(session);
 }
 
-/* What does not apply to kernel threads is not missing of those that ended either. */
+/* Values that do not apply to kernel threads are not missing for ended ones either. */
 static void test_kernel_threads(void **state)
 {
 	struct session *session = session_create();
@@ -708,7 +708,7 @@ static void test_left(void **state)
 			    "Its CPU time is an estimate: the host's, less that of all threads");
 	evidence_append_lines(session_now(session), session_interval_ns(session), 0, &lines);
 	assert_non_null(strstr(lines.data, "the row (ended) is an estimate"));
-	/* nothing is known of whose it is, or is not */
+	/* whose threads these were is unknown, so even a negated filter does not match */
 	view.filter = filter_parse("process != postgres", NULL);
 	table = fixture_table_of(session, &view);
 	assert_true(fixture_has_row(table, "sh"));
@@ -782,7 +782,7 @@ static void test_left_of_unlike_rounds(void **state)
 	session_release(session);
 }
 
-/* The CPUs of a host that loses one had run until then, and what ended on them counts. */
+/* When a host loses a CPU, work that ended on it before still counts. */
 static void test_left_by_lost_cpu(void **state)
 {
 	struct session *session = session_create();

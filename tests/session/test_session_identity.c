@@ -155,7 +155,7 @@ static void test_threads(void **state)
 	session_release(session);
 }
 
-/* In files of earlier versions a thread that calls itself so is marked by its text. */
+/* When read from a file of an earlier version, a thread named like one of ctop's own names has the mark. */
 static void fill_marked(struct snapshot *snapshot, int round)
 {
 	const size_t thread = fixture_thread(snapshot, 50, 50, "odd", "odd", 100);
@@ -166,7 +166,7 @@ static void fill_marked(struct snapshot *snapshot, int round)
 	snapshot->triple[thread] = snapshot_intern_triple(snapshot, triple);
 }
 
-/* The mark of a name is not in what is shown of it. */
+/* The mark of a name is not shown. */
 static void test_marked_thread(void **state)
 {
 	struct session *session = fixture_two_rounds(fill_marked);

@@ -10,7 +10,7 @@
 
 static struct session *session;
 
-/* With the mark of "(other)", which is a name of ctop's own making. */
+/* The length of a name, including the mark if it is one of ctop's own, such as "(other)". */
 static size_t name_length(const char *name)
 {
 	const struct name_text own = name_find_own(name, strlen(name));
@@ -265,7 +265,7 @@ static void test_processes(void **state)
 	expect_exact(table, "web", COLUMN_WAITS, 20);
 }
 
-/* Waits of processes that are gone share a row, but a filter finds those of a name. */
+/* Waits of dead processes share a row, but a filter finds them by name. */
 static void test_filtered_pool(void **state)
 {
 	static const struct {
@@ -298,7 +298,7 @@ static void test_filtered_pool(void **state)
 	session_add_round(session, second);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		expect_exact(table_with(AXIS_PID, cases[i].filter), "(ended)", COLUMN_WAITS, cases[i].waits);
-	/* where rows are names, they have those that a filter leaves */
+	/* rows of names show the waits that match the filter */
 	expect_exact(table_with(AXIS_PROCESS, "process = cron"), "cron", COLUMN_WAITS, 3);
 	expect_exact(table_with(AXIS_PROCESS, "process = web"), "web", COLUMN_WAITS, 2);
 	expect_exact(table_with(AXIS_PROCESS, "pid = 10"), "web", COLUMN_WAITS, 0);

@@ -9,8 +9,10 @@
 
 #include "table/screen_format.h"
 
-/* Kernel threads' I/O does not apply and makes nothing partial; a failed reading does. Nor does their blocked
- * time, in which the kernel counts how long they were idle. */
+/*
+ * Kernel threads have no I/O and no blocked time (the kernel counts their idle time as such), so neither
+ * makes a row partial; a failed reading does.
+ */
 static void fill_states(struct snapshot *snapshot, int round)
 {
 	size_t kernel = fixture_thread(snapshot, 2, 2, "mixed", "kthread", 1);

@@ -68,7 +68,7 @@ static void test_marks(void **state)
 	session_release(session);
 }
 
-/* The name of a number, of eight letters. */
+/* Spells a number as a name of eight letters. */
 static void spell(uint64_t number, char name[static 9])
 {
 	for (size_t i = 0; i < 8; i++, number /= 26)
@@ -76,7 +76,7 @@ static void spell(uint64_t number, char name[static 9])
 	name[8] = '\0';
 }
 
-/* Two names of one hash, which differs in every run: 100,000 names have such two with probability 0.7. */
+/* Finds two names with one hash (seeded per run): 100,000 names have such a pair with probability 0.7. */
 static void find_alike(char first[static 9], char second[static 9])
 {
 	struct hash_map numbers = {0};
@@ -95,7 +95,7 @@ static void find_alike(char first[static 9], char second[static 9])
 	hash_map_release(&numbers);
 }
 
-/* A group that takes the place of another one of the same hash is new, and the other one has gone. */
+/* A group that replaces another one with the same hash is marked new, and the other one gone. */
 static void test_marks_of_one_hash(void **state)
 {
 	struct session *session = session_create();
@@ -108,7 +108,7 @@ static void test_marks_of_one_hash(void **state)
 		struct snapshot *snapshot = fixture_snapshot(100 + 2 * round);
 
 		for (uint32_t i = 0; i < 2; i++) {
-			/* the second comes last, when the first has gone */
+			/* the second group comes last, after the first has gone */
 			if ((i == 0) == (round < 2))
 				fixture_set(snapshot,
 					    fixture_thread(snapshot, 10 + i, 10 + i, names[i], names[i],

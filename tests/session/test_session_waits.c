@@ -381,7 +381,7 @@ static void test_words(void **state)
 	session_release(session);
 }
 
-/* What was stopped or frozen waits for nothing, alone as in its group, and whatever is known of its age. */
+/* A stopped or frozen thread waits for nothing, as a row and in its group, even if its age is unknown. */
 static void test_held_threads_wait_for_nothing(void **state)
 {
 	static const char states[] = {'T', 't', 'F'};
@@ -397,7 +397,7 @@ static void test_held_threads_wait_for_nothing(void **state)
 								  sizeof(uint64_t));
 		session_add_round(session, snapshot);
 		expect_shown(session, VIEW_LEVEL_THREADS, COLUMN_WAITING, "0");
-		/* from procfs nobody knows how long the other one has waited, which runs */
+		/* procfs does not show how long the other, running thread has waited */
 		expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_WAITING, i % 2 == 0 ? "0" : "·");
 		expect_shown(session, VIEW_LEVEL_GROUPS, COLUMN_STUCK, "0");
 		session_release(session);

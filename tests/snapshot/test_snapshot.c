@@ -519,8 +519,7 @@ static void test_rows_come_back(void **state)
 	snapshot_release(from);
 }
 
-/* A snapshot with another set of ended threads leaves the finished one as it is, and is the same in all else.
- */
+/* The new snapshot differs only in its ended threads, and the finished one does not change. */
 static void test_with_ended(void **state)
 {
 	struct snapshot *snapshot = known_snapshot(), *other;
@@ -535,7 +534,7 @@ static void test_with_ended(void **state)
 	assert_ptr_equal(other->ended, more);
 	assert_int_equal(other->serial, snapshot->serial);
 	assert_int_equal(other->thread_count, snapshot->thread_count);
-	/* each in turn, however long the other lives */
+	/* `other` still works after the finished snapshot is released */
 	snapshot_release(snapshot);
 	assert_int_equal(other->whole->ended->lost, 1);
 	assert_int_equal(other->ended->lost, 2);

@@ -112,9 +112,9 @@ bool find_cgroup2(char path[static 256]);
 #define POD_ID    "90d0e2000000000000000000000000000000000000000000000000000000bbbb"
 
 /*
- * State files by which Docker calls the first `shop-web-1`, and containerd the other `shop/cart-0/app`, where
- * nobody but this process and its children sees them: they have a /var/lib and a /run of their own from now
- * on. False where nothing can be mounted: needs CAP_SYS_ADMIN.
+ * Writes state files in which Docker names the first container `shop-web-1` and containerd the other
+ * `shop/cart-0/app`. Only this process and its children see them, in a /var/lib and /run of their own.
+ * Returns false if nothing can be mounted (CAP_SYS_ADMIN).
  */
 bool write_container_states(void);
 
@@ -180,7 +180,7 @@ void worker_report(struct worker *worker, struct worker_thread *threads);
 
 void worker_end(struct worker *worker);
 
-/* Skips the test, with what ctop doctor says, where this feature (a name of feature.def) is not on. */
+/* Skips the test, with doctor's reason, unless this feature (a name of feature.def) is on. */
 void need_feature(const char *name);
 
 /* A captured file as a JSON tree; the caller frees it with yajl_tree_free(). */

@@ -51,7 +51,7 @@ struct bad_case {
 	const char *arguments[10];
 	int status;
 	const char *needles[3]; /* each stands on standard error */
-	unsigned int user;      /* run as this user */
+	unsigned int user;      /* user that runs ctop */
 };
 
 static const struct bad_case show_cases[] = {
@@ -124,7 +124,7 @@ static const struct bad_case capture_cases[] = {
 	{{"capture", "-o", "@out", "--proc-root", "@directory"}, FAILURE, {"@directory", "processes"}, 0},
 };
 
-/* As another user, who may read or write none of these. */
+/* Runs as another user, who may not read or write these. */
 static const struct bad_case permission_cases[] = {
 	{{"show", "@private"}, FAILURE, {"@private", "Permission denied"}, NOBODY},
 	{{"capture", "-o", "@locked/out"}, FAILURE, {"@locked", "Permission denied"}, NOBODY},

@@ -551,8 +551,7 @@ static void test_pool(void **state)
 	worker_end(&worker);
 }
 
-/* The rows of that group in a round in JSON, and the threads of those that are ctop's own and of the others.
- */
+/* Counts a group's rows and threads in a JSON round, separately for ordinary rows [0] and ctop's own [1]. */
 static void count_rows(const char *line, const char *group, size_t rows[2], uint64_t threads[2])
 {
 	char reason[256] = "";
@@ -574,7 +573,7 @@ static void count_rows(const char *line, const char *group, size_t rows[2], uint
 	yajl_tree_free(round);
 }
 
-/* A process that calls itself as ctop's own row is an ordinary one beside it, live and in a file. */
+/* A process named like ctop's own row has an ordinary row of its own, live and in a file. */
 static void test_own_name(void **state)
 {
 	static const char *const names[] = {"ctop (self)", "(ended)"};
@@ -600,7 +599,7 @@ static void test_own_name(void **state)
 				run_ctop_well(&run, (const char *[]){"-b", "-n", "1", "-d", "0.2", "-g",
 								     "process", "--format", "json", NULL});
 			count_rows(run.output, names[i], rows, threads);
-			/* its main thread and two */
+			/* the main thread and two others */
 			assert_int_equal(rows[0], 1);
 			assert_int_equal(threads[0], 3);
 			if (i == 0) {

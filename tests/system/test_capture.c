@@ -246,7 +246,7 @@ static void test_names(void **state)
 		{"park=two\nlines", "two\nlines"},
 		{"park=e\033[31mred", "e\033[31mred"},
 		{"park=bad\xff\xfe", "bad\\xff\\xfe"},
-		/* each of 15 bytes is a text of four */
+		/* 15 bytes, each escaped as four characters */
 		{"park=\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x8e",
 		 "\\x80\\x81\\x82\\x83\\x84\\x85\\x86\\x87\\x88\\x89\\x8a\\x8b\\x8c\\x8d\\x8e"},
 		{"park=caf\xc3\xa9", "caf\xc3\xa9"},
@@ -284,7 +284,7 @@ static void test_names(void **state)
 	worker_end(&worker);
 }
 
-/* How often a text is in another. */
+/* Counts the occurrences of a text. */
 static size_t count_text(const char *text, const char *wanted)
 {
 	size_t count = 0;
@@ -295,8 +295,8 @@ static size_t count_text(const char *text, const char *wanted)
 }
 
 /*
- * Two names that differ in bytes outside valid UTF-8 alone, cut in the middle of a character: they are two
- * rows live and in a file, by the same texts, and the file's parts are read.
+ * Two names, cut inside a character, differ only in invalid UTF-8 bytes. They have two rows with the same
+ * texts live and in a file, and the file's parts are readable.
  */
 static void test_cut_names(void **state)
 {
@@ -321,7 +321,7 @@ static void test_cut_names(void **state)
 	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
 		const char *format = cases[i / 2].format;
 
-		/* live, then the file */
+		/* even: live; odd: the file */
 		if (i % 2 == 0)
 			run_ctop_well(&run, (const char *[]){"-b", "-n", "1", "-d", "0.2", "-p", pid, "-g",
 							     "thread", "--format", format, NULL});
@@ -330,7 +330,7 @@ static void test_cut_names(void **state)
 							     format, NULL});
 		for (size_t name = 0; name < 2; name++)
 			assert_int_equal(count_text(run.output, cases[i / 2].names[name]), 1);
-		/* a file whose parts are left out says so */
+		/* ctop would report ignored parts */
 		assert_null(strstr(run.errors, "parts"));
 		run_release(&run);
 	}
@@ -528,9 +528,8 @@ static void test_states(void **state)
 }
 
 /*
- * The threads of this pid namespace: by the kernel's count of the whole host (sysinfo(2), threads since Linux
- * 2.3.23), or by its counts for each process where this is not the initial namespace
- * (include/linux/proc_ns.h).
+ * Counts the threads of this pid namespace: the kernel's count for the whole host (sysinfo(2), threads since
+ * Linux 2.3.23), or, outside of the initial namespace (include/linux/proc_ns.h), the sum over its processes.
  */
 static double count_threads(void)
 {
@@ -604,7 +603,7 @@ static uint64_t window_length(yajl_val snapshot)
 	return json_u64(ctop, "boottime_ns") - json_u64(json_member(ctop, "window"), "boottime_ns");
 }
 
-/* The first reading waits for executables that nobody knows yet: the window begins after that. */
+/* The first reading waits for unknown executables; the window begins after it. */
 static void test_window_after_search(void **state)
 {
 	enum {
@@ -647,7 +646,7 @@ static void test_window_after_search(void **state)
 	unlink(path);
 }
 
-/* Captures a window of so many seconds, in which ctop is stopped for longer than that. */
+/* Captures a window of `seconds` while ctop is stopped for longer. */
 static yajl_val capture_stopped(int seconds, struct run *run)
 {
 	const char *path = scratch_path("window.ctprof.zst");
@@ -673,7 +672,7 @@ static yajl_val capture_stopped(int seconds, struct run *run)
 	return snapshot;
 }
 
-/* A window that is longer than was asked for says so, with the reason, and so does its file. */
+/* A window that is longer than requested is reported with the reason, also in its file. */
 static void test_window_while_stopped(void **state)
 {
 	yajl_val snapshot, window;
@@ -682,7 +681,7 @@ static void test_window_while_stopped(void **state)
 	(void)state;
 	for (int seconds = 1;; seconds *= 2) {
 		snapshot = capture_stopped(seconds, &run);
-		/* it may have been over when it was stopped, where the test got no CPU */
+		/* without CPU time for the test, the window may end before the stop */
 		if (window_length(snapshot) > 2 * (uint64_t)seconds * NS_PER_S || seconds == 4)
 			break;
 		yajl_tree_free(snapshot);

@@ -21,11 +21,11 @@
 #define BARE_ID "ba2e00000000000000000000000000000000000000000000000000000000cccc"
 
 enum {
-	ALIKE = 65, /* of a user, with ids that begin as one of root's: more than are looked up at once */
+	ALIKE = 65, /* cgroups of a user, with ids that begin like root's: more than one round looks up */
 	USER = 12345,
 };
 
-/* Directories of cgroups, each after the one that it is in, and who runs there; NULL for nobody. */
+/* Cgroup directories, parents first, and the process in each; NULL for none. */
 static const struct {
 	const char *cgroup, *process;
 } containers[] = {
@@ -44,11 +44,11 @@ static const struct {
 
 enum {
 	CONTAINERS = sizeof(containers) / sizeof(containers[0]),
-	OLD = 4, /* of v1 */
+	OLD = 4, /* v1 cgroups */
 	CGROUPS = ALIKE + 2 + CONTAINERS + OLD,
 };
 
-/* Cgroups that were made, and processes that were started. */
+/* Created cgroups and started processes. */
 static char parent[320];
 static char *made[CGROUPS];
 static pid_t children[CGROUPS];
@@ -62,7 +62,7 @@ static void *sleep_for_good(void *unused)
 	return NULL;
 }
 
-/* Sleeps; SIGUSR1 makes the leader end and another thread stay. */
+/* Sleeps until SIGUSR1, which ends the leader and leaves another thread. */
 static void idle(void)
 {
 	sigset_t signals;
@@ -105,7 +105,7 @@ static bool make(const char *directory, const char *process)
 	return true;
 }
 
-/* A user's cgroup, and in it the id of root's container, and others that begin in the same way. */
+/* Makes a user's cgroup that contains the id of root's container and ids with the same beginning. */
 static void make_thieves(void)
 {
 	char path[512];
@@ -208,7 +208,7 @@ static void test_live(void **state)
 		"docker-{H}");
 }
 
-/* An id of a user's is nobody's name; units of the host and of two systems in containers are three rows. */
+/* A user's cgroup gets no container name; units of the host and of two system containers have three rows. */
 static void test_whose(void **state)
 {
 	(void)state;
@@ -227,7 +227,7 @@ static void test_whose(void **state)
 		      (const char *[]){"\tboxed-web\t1", NULL}, "boxed-thief");
 }
 
-/* Docker where its controllers are those of cgroup v1: the cgroup of v2 says nothing. */
+/* Docker on v1 controllers: the v2 cgroup does not show the container. */
 static void test_old_hierarchies(void **state)
 {
 	static const char *const hierarchies[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory"};
@@ -262,8 +262,7 @@ static void test_old_hierarchies(void **state)
 					       "0", NULL},
 			      (const char *[]){"\tboxed-old\t/ctop-docker-", NULL}, NULL);
 	}
-	/* procfs shows the root of v1 for a leader that has ended: proc_cgroup_show() of
-	 * kernel/cgroup/cgroup.c */
+	/* procfs shows an ended leader in the v1 root: proc_cgroup_show() of kernel/cgroup/cgroup.c */
 	kill(child, SIGUSR1);
 	snprintf(ended, sizeof(ended), "/proc/%d/exe", (int)child);
 	await("the leader has ended", readlink(ended, link, sizeof(link)) < 0);

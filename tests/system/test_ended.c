@@ -353,7 +353,7 @@ static int set_up_nobody(void **state)
 	const uid_t nobody = 65534;
 
 	(void)state;
-	/* who holds no capability is such a user, root too */
+	/* without capabilities, even root is such a user */
 	if (has_capability(CAP_SETUID) &&
 	    (setgroups(0, NULL) != 0 || setresgid(nogroup, nogroup, nogroup) != 0 ||
 	     setresuid(nobody, nobody, nobody) != 0))

@@ -106,7 +106,7 @@ static void test_answers(void **state)
 		      "/metrics");
 	assert_answer(connection, "GET /metrics?collect=a HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		      "HTTP/1.1 200 ", "ctop_");
-	/* targets in absolute form, as proxies are sent them, and a field of two lines */
+	/* absolute targets, as clients send them to proxies, and a folded field */
 	assert_answer(connection, "GET http://localhost:12867/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		      "HTTP/1.1 200 ", "ctop_");
 	assert_answer(connection, "GET HTTP://127.0.0.1/metrics?a HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -186,7 +186,7 @@ static void test_hosts(void **state)
 		    sizeof(foreign) / sizeof(foreign[0]));
 	free(page);
 	connection = exporter_connect(&exporter);
-	/* the host in a target counts, and not the one beside it */
+	/* the host in the target overrides the Host field */
 	assert_answer(connection,
 		      "GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n"
 		      "Connection: close\r\n\r\n",
@@ -258,7 +258,7 @@ static void test_flood(void **state)
 	(void)state;
 	exporter_begin(&exporter, NULL, (const char *[]){"--listen", "127.0.0.1:0", "-d", "0.5", NULL});
 	page = exporter_scrape_for(&exporter, first_group);
-	/* one for each process of the host where they are read by procfs */
+	/* with procfs, one descriptor per process of the host */
 	before = page_value(page, "process_open_fds");
 	free(page);
 	for (size_t i = 0; i < FLOOD; i++) {
@@ -463,7 +463,7 @@ static void test_six(void **state)
 	assert_int_equal(strncmp(exporter.where, "[::1]:", 6), 0);
 	free(exporter_scrape_for(&exporter, first_group));
 	exporter_end(&exporter);
-	/* an address of IPv4 in the form of IPv6 is as near */
+	/* an IPv4 address in IPv6 form is just as local */
 	exporter_begin(&exporter, NULL,
 		       (const char *[]){"--listen", "[::ffff:127.0.0.1]:0", "-d", "0.2", "--public", NULL});
 	assert_status(&exporter, "Host: localhost", "HTTP/1.1 200 ");
@@ -706,7 +706,7 @@ static void test_labels(void **state)
 	assert_non_null(strstr(page, "\nctop_group_threads{axis=\"process\",group=\"new\\nline\"} 1\n"));
 	assert_non_null(
 		strstr(page, "\nctop_group_threads{axis=\"process\",group=\"bad\\\\xff\\\\xc3\"} 1\n"));
-	/* processes that call themselves as rows of ctop's own are ordinary ones */
+	/* processes named like ctop's own rows are ordinary groups */
 	assert_non_null(strstr(page, "\nctop_group_threads{axis=\"process\",group=\"ctop (self)\"} 1\n"));
 	assert_non_null(strstr(
 		page, "\nctop_group_threads{axis=\"process\",group=\"(other)\",literal=\"group\"} 1\n"));

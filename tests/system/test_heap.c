@@ -179,7 +179,7 @@ static void test_capture(void **state)
 	target_end(&target);
 }
 
-/* The column PEAK of the process has what its living threads tell. */
+/* Expects the process's peak in column PEAK, read through its living threads. */
 static void expect_peak(const struct target *target)
 {
 	uint64_t peak = 0;
@@ -196,7 +196,7 @@ static void expect_peak(const struct target *target)
 	run_release(&run);
 }
 
-/* The main thread has ended: what belongs to the process is read through another one. */
+/* After the main thread has ended, the process is read through another thread. */
 static void test_ended_leader(void **state)
 {
 	static const char *const backends[] = {"procfs", "auto"};
@@ -221,9 +221,9 @@ static void test_ended_leader(void **state)
 		assert_false(is_measured(leader));
 		assert_null(missing_reason(snapshot, leader, "jemalloc"));
 		assert_true(json_u64(json_member(leader, "smaps_rollup_kib"), "Pss") > 0);
-		/* the file has what the kernel says of each thread, the column the peak of the process */
+		/* the file has the kernel's value per thread, the column the process's peak */
 		assert_int_equal(json_u64(leader, "hiwater_rss_bytes"), 0);
-		/* which taskstats and BPF tell */
+		/* peaks need taskstats or BPF */
 		if (missing_reason(snapshot, snapshot_thread(snapshot, target.reports[0].tid), "taskstats") ==
 		    NULL)
 			expect_peak(&target);
@@ -237,8 +237,7 @@ static void test_ended_leader(void **state)
 	target_end(&target);
 }
 
-/* Starts the target with its libraries copied below a root of its own, or with the root changed once it runs.
- */
+/* Starts the target in a root directory with copies of its libraries, or changes its root once it runs. */
 static void start_in_root(struct target *target, bool copied)
 {
 	const char *root = scratch_path("root");
@@ -256,7 +255,7 @@ static void start_in_root(struct target *target, bool copied)
 	read_reports(target);
 }
 
-/* procfs names the files of a process in chroot(2) as the reader sees them, not as the process does. */
+/* procfs shows paths of a process in chroot(2) from the reader's root, not the process's own. */
 static void test_changed_root(void **state)
 {
 	(void)state;

@@ -201,7 +201,7 @@ static double find_delay(const char *output, const char *victim, const char *cul
 	return time;
 }
 
-/* The time that a process has run, in ns, as the kernel counts it. */
+/* Run time of a process as counted by the kernel, ns. */
 static double read_run_time(pid_t process)
 {
 	char path[64], *text;
@@ -224,8 +224,8 @@ static double read_clock(void)
 }
 
 /*
- * Two that share a CPU and never sleep: each has delayed the other for as long as it ran itself, however much
- * others left to both. The kernel's counts are read around the capture, which takes longer than it measures.
+ * Two processes share a CPU and never sleep: each delays the other for as long as it runs itself, regardless
+ * of other load. The kernel's run times are read around the capture, which takes longer than its window.
  */
 static void blame_and_compare(struct measurement *measurement, const pid_t hogs[static 2])
 {
@@ -242,7 +242,7 @@ static void blame_and_compare(struct measurement *measurement, const pid_t hogs[
 
 	for (size_t i = 0; i < 2; i++)
 		ran[i] = read_run_time(hogs[i]);
-	unlink(path); /* of the window before */
+	unlink(path); /* from the previous window */
 	elapsed = read_clock();
 	run_ctop_well(&run, capture);
 	run_release(&run);

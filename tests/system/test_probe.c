@@ -299,7 +299,7 @@ static void *wait_for_end(void *argument)
 	return NULL;
 }
 
-/* procfs has a directory under the number of each thread, but only its process has a name there. */
+/* procfs opens a directory under each thread id, but lists only process ids. */
 static void test_thread_number(void **state)
 {
 	pthread_t thread;

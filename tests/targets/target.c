@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A program whose allocations are known: what the allocator probe is tested against. Each thread allocates
- * and frees a pattern of its own, prints a line `TID ALLOCATED DEALLOCATED` with what its own mallctl(3)
- * counts, and parks. The main thread does so last, prints `ready` and then obeys its standard input, a
- * command a line:
+ * A target for tests of the allocator probe, whose allocations are known. Each thread allocates and frees a
+ * pattern of its own, prints a line `TID ALLOCATED DEALLOCATED` with the counts of its own mallctl(3), and
+ * parks. The main thread does so last, prints `ready` and then obeys commands from standard input, one per
+ * line:
  *
  *   go               everybody does a round more and reports again, then `ready`
  *   gap              prints `gap NS`: how late the latest wake-up of mode latency was since the last `gap`
  *   release          ends the children of modes fork, rawfork and vfork, then `ready`
- *   retire           the main thread ends and a new thread takes over its work, which says `ready`
+ *   retire           ends the main thread; a new thread takes over its work and prints `ready`
  *   exec PROGRAM …   becomes another program (thread ids of a process outlive that)
  *
  * It ends at the end of its input. Nothing here allocates between the counts and the parking: no stdio.
  *
- * Usage: target MODE [THREADS [BYTES [ROOT]]], THREADS without the main one, BYTES held by each besides the
- * pattern, ROOT a directory for chroot(2).
+ * Usage: target MODE [THREADS [BYTES [ROOT]]]. THREADS excludes the main thread, each thread holds BYTES in
+ * addition to its pattern, and ROOT is a directory for chroot(2).
  *
  *   park     as above
  *   bare     parks, but the threads have taken back their robust lists, as some runtimes never register any
@@ -319,7 +319,7 @@ static void obey(char *line)
 		pthread_t thread;
 
 		create(&thread, take_over, NULL);
-		/* pthread_exit(3) of a static program needs a library */
+		/* pthread_exit(3) loads a library, even in a static program */
 		syscall(SYS_exit, 0);
 	} else if (strcmp(words[0], "exec") == 0 && words[1] != NULL) {
 		execv(words[1], words + 1);

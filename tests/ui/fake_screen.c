@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The screen over a fabricated session, steered by a test as driven.h says. What the screen asks of its
- * host are answers. The commands:
+ * The screen over a fabricated session, which a test steers as described in driven.h. Requests of the screen
+ * to its host become answers to the test. Commands:
  *
- *   row MARK THREADS CPU LABEL   a row of the next round; MARK one of . + x ^, LABEL with \xNN
- *   round, base                  the next round, or the full one that was asked for
+ *   row MARK THREADS CPU LABEL   adds a row to the next round; MARK is one of . + x ^, LABEL may have \xNN
+ *   round, base                  sends the next round, or the requested full one
  *   saved TEXT, message TEXT, error TEXT
- *   failed TEXT                  there will be no round
- *   off FEATURE                  is missing in the rounds to come ("delays" is from the start)
- *   on FEATURE                   is there again
- *   devices NUMBER               rounds to come have so many CPUs, a disk and a network
- *   forks NUMBER                 so many threads start, and end, from one round to the next
- *   stuck NUMBER                 so many threads are in D in the rounds to come
+ *   failed TEXT                  reports that no round will come
+ *   off FEATURE                  future rounds lack the feature ("delays" is off from the start)
+ *   on FEATURE                   future rounds have it again
+ *   devices NUMBER               future rounds have NUMBER CPUs, a disk and a network
+ *   forks NUMBER                 NUMBER threads start, and end, per round
+ *   stuck NUMBER                 NUMBER threads are in D in future rounds
  *   stderr TEXT                  a library writes to standard error
- *   moment ROUND [newest]        the moment that was asked for
- *   slow MS                      making the rows takes so long, by the clock
+ *   moment ROUND [newest]        sends the requested moment
+ *   slow MS                      making the rows takes MS ms, by the clock
  *   crash segv|stack|abort|exit|memory|thread
  */
 #include <curses.h>
@@ -97,13 +97,13 @@ static unsigned int overflow_stack(volatile unsigned int depth)
 }
 
 enum {
-	DRAWN_BESIDE = 10, /* times, between the reset of the terminal and the end */
+	DRAWN_BESIDE = 10, /* times drawn between the reset of the terminal and the end */
 };
 
-static atomic_uint drawn; /* by crash_beside() */
+static atomic_uint drawn; /* counted in crash_beside() */
 static atomic_bool draws;
 
-/* What the guard leaves SIGUSR1 to: the end is late, as where the thread that faults does not get a CPU. */
+/* Handler that the crash guard leaves SIGUSR1 to: it ends late, as if the crashed thread got no CPU. */
 static void end_late(int signal_number)
 {
 	const struct timespec pause = {0, 1000000};
@@ -121,8 +121,7 @@ static void *raise_in_thread(void *unused)
 	return unused;
 }
 
-/* Another thread gets a signal that ends the program, and meanwhile this one draws: mostly the cursor is off.
- */
+/* Sends a deadly signal to another thread while this one draws, mostly with the cursor off. */
 static void crash_beside(void)
 {
 	const struct timespec pause = {0, 1000000};

@@ -100,9 +100,8 @@ static void choose_background(int signal_number)
 }
 
 /*
- * What a shell with job control does: the program runs in a process group of its own; when it stops, its
- * parent says so and stops too, until it is continued, with SIGUSR1 before for a program that is to run on in
- * the background.
+ * Plays a shell with job control. The program gets its own process group; when it stops, its parent reports
+ * that and stops too, until it is continued (after SIGUSR1: in the background).
  */
 static void become_shell(bool background)
 {
@@ -749,10 +748,10 @@ int pty_selected_row(struct pty_screen *pty)
 	return -1;
 }
 
-/* What libvterm sends at the beginning or end of a paste; nothing unless the program asked for marks. */
+/* Reads libvterm's mark for the beginning or end of a paste; empty unless the program requested marks. */
 static size_t make_paste_mark(struct pty_screen *pty, void (*make)(VTerm *terminal), char *mark, size_t size)
 {
-	/* answers of the terminal that nobody has waited for */
+	/* drop earlier answers of the terminal */
 	while (vterm_output_read(pty->terminal, mark, size) != 0)
 		;
 	make(pty->terminal);

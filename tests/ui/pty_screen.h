@@ -42,7 +42,7 @@ struct pty_options {
 	bool keep_slave_closed;     /* the program is the only one with the terminal open */
 	bool pipes;                 /* give it descriptors 3 and 4; it is one of driven.h */
 	bool job;                   /* under a parent with job control, which stops when the program does */
-	bool background;            /* the job starts without the terminal, as after & */
+	bool background;            /* starts the job without the terminal, like "&" */
 	bool stop_ignored;          /* SIGTSTP is ignored when the program starts */
 };
 
@@ -97,7 +97,7 @@ void pty_sync(struct pty_screen *pty);
 bool pty_is_stopped(struct pty_screen *pty, const void *context);
 bool pty_is_on_screen(struct pty_screen *pty, const void *context);
 
-/* Continues a job that has stopped, with the terminal left to its parent: `bg` of a shell. */
+/* Continues a stopped job and leaves the terminal to its parent, like the shell's `bg`. */
 void pty_continue_in_background(struct pty_screen *pty);
 
 /* Waits until a row of the screen contains the text, or none does. */
@@ -120,7 +120,7 @@ uint64_t pty_drain(struct pty_screen *pty, int milliseconds);
 /* Types. */
 void pty_type(struct pty_screen *pty, const char *bytes);
 
-/* Types as a terminal does with a text that is pasted: between marks if the program asked for them. */
+/* Pastes text like a terminal: between marks if the program requested them. */
 void pty_paste(struct pty_screen *pty, const char *text);
 
 /* Types, and waits until a row of the screen contains the text, or none does. */
@@ -163,8 +163,10 @@ int pty_background(struct pty_screen *pty, int row, int column);
 /* The row whose name cell is reversed: the cursor's; -1 for none. */
 int pty_selected_row(struct pty_screen *pty);
 
-/* Fails unless the terminal has the modes it started with, shows the ordinary screen and the cursor, reports
- * no mouse and marks no pastes. */
+/*
+ * Fails unless the terminal has its original modes, the ordinary screen and a visible cursor, and reports
+ * neither mouse nor pastes.
+ */
 void pty_expect_restored(struct pty_screen *pty);
 
 /* The screen as text on stderr, and what each thread of the program waits in. */

@@ -114,7 +114,7 @@ static void test_pool_that_grew(void **state)
 	char keys[48];
 
 	(void)state;
-	/* the titles have the cgroup that the test runs in */
+	/* the titles contain the test's own cgroup */
 	start_pair(&pty, 24, 160, NULL);
 	pty_wait_text(&pty, "before  one.ctprof.zst");
 	pty_wait_text(&pty, "after   two.ctprof.zst");

@@ -369,7 +369,7 @@ static void test_replay_configuration(void **state)
 	unlink(path);
 }
 
-/* Runs a shell command in a directory; what it prints is shown where it fails. */
+/* Runs a shell command in a directory; on failure, shows its output. */
 static void run_in(const char *directory, const char *command)
 {
 	char *script = NULL;
@@ -397,8 +397,8 @@ static struct snapshot *read_saved(const char *directory)
 }
 
 /*
- * The first rounds are of a version, a copy of ctop, with a reason that this one does not know. Saved
- * together with a later round, each of both has its own.
+ * The first rounds come from a version (a copy of ctop) with a reason that this one does not know. When saved
+ * together with a later round, each of the two keeps its own reason.
  */
 static void test_replay_of_two_versions(void **state)
 {

@@ -165,7 +165,7 @@ static void test_given_back(void **state)
 	pty_quit(&pty);
 }
 
-/* Reports that another program left on do nothing, and nothing of them is a key. */
+/* Mouse reports that another program left enabled are ignored and never act as keys. */
 static void expect_unused_reports(struct pty_screen *pty)
 {
 	uint64_t before;

@@ -106,7 +106,7 @@ static void test_live_finds_threads(void **state)
 	pty_quit(&pty);
 }
 
-/* One signal ends it when it was suspended and continued in the background, where it is stopped again. */
+/* After suspending and continuing in the background, where it stops again, one signal ends ctop. */
 static void test_end_in_background(void **state)
 {
 	static const struct pty_options options = {.rows = 24, .columns = 80, .job = true};
@@ -350,8 +350,8 @@ static void test_columns_of_the_command_line(void **state)
 }
 
 /*
- * A file that the screen has saved has the facts of its host: compared with one of another host, whose screen
- * was the same, it is told in what they differ.
+ * A file saved from the screen has the host's facts: a comparison with a host that looked the same lists
+ * their differences.
  */
 static void check_host_facts(const char *path)
 {

@@ -211,7 +211,7 @@ static bool has_ended(struct pty_screen *pty, const void *context)
 	return strstr(text, ") Z ") != NULL;
 }
 
-/* Stops a job by Ctrl-Z, or from outside; returns its process. */
+/* Stops a job by Ctrl-Z or with SIGSTOP. Returns its process. */
 static pid_t stop_job(struct pty_screen *pty, bool by_key)
 {
 	const pid_t job = tcgetpgrp(pty->master);
@@ -226,7 +226,7 @@ static pid_t stop_job(struct pty_screen *pty, bool by_key)
 	return job;
 }
 
-/* One signal ends a job that does not have the terminal, and nothing is sent to the terminal. */
+/* Expects that one signal ends a background job, which writes nothing to the terminal. */
 static void expect_end_in_background(struct pty_screen *pty, pid_t job, int signal)
 {
 	const uint64_t before = pty->bytes;
@@ -241,8 +241,8 @@ static void expect_end_in_background(struct pty_screen *pty, pid_t job, int sign
 }
 
 /*
- * A signal that ends it while another program has the terminal, such as the shell's "kill %1": after Ctrl-Z
- * or SIGSTOP, and after "bg", which stops it again. The last signal is the crash guard's.
+ * Signals such as the shell's "kill %1" end ctop while another program has the terminal: after Ctrl-Z or
+ * SIGSTOP, and after "bg", which stops it again. The last signal is the crash guard's.
  */
 static void test_end_while_suspended(void **state)
 {
@@ -264,7 +264,7 @@ static void test_end_while_suspended(void **state)
 	}
 }
 
-/* After "bg" it waits for "fg", which brings the whole picture back. */
+/* After "bg" ctop waits for "fg", then redraws the whole screen. */
 static void test_resume_after_background(void **state)
 {
 	const struct pty_options options = {.rows = 24, .columns = 80, .job = true};
@@ -288,7 +288,7 @@ static void test_resume_after_background(void **state)
 	}
 }
 
-/* The only child of a process; 0 where the kernel does not list it. */
+/* The only child of a process; 0 if the kernel does not list children. */
 static pid_t find_child(pid_t parent)
 {
 	char path[64];
@@ -304,7 +304,7 @@ static pid_t find_child(pid_t parent)
 	return child;
 }
 
-/* Started with &, it is stopped until it has the terminal, and one signal ends it. */
+/* Started with &, ctop is stopped until it gets the terminal, and one signal ends it. */
 static void test_start_in_background(void **state)
 {
 	const struct pty_options options = {.rows = 24, .columns = 80, .job = true, .background = true};
@@ -394,8 +394,7 @@ static void test_bytes_that_are_no_text(void **state)
 	pty_quit(&pty);
 }
 
-/* Answers of terminals and of tmux to what an earlier program asked, and other sequences that are no keys
- * here. Their letters would quit, save and sort. */
+/* Late answers to an earlier program, and other sequences with letters that would quit, save and sort. */
 static void test_late_answers(void **state)
 {
 	static const char *const answers[] = {
@@ -409,10 +408,10 @@ static void test_late_answers(void **state)
 		"\033XqS\a",
 		"\033]0;\xff\xfeq\xd0\a",
 		"\033P\033\\",
-		/* one whose end does not come, and one that another follows */
+		/* an answer without an end, and one cut short by the next */
 		"\033]11;rgb:qqqq",
 		"\033]11;rgb:qq\033]11;rgb:qq\a",
-		/* control sequences, also of consoles and of terminals of old */
+		/* control sequences, also of consoles and old terminals */
 		"\033[?64;1;2q",
 		"\033[[q",
 		"\033O5q",
@@ -432,7 +431,7 @@ static void test_late_answers(void **state)
 		if (pty.bytes != before)
 			fail_msg("answer %zu is taken for keys", i);
 	}
-	/* a key with Alt is Esc and the key */
+	/* Alt with a key is Esc and the key */
 	pty_show(&pty, "?", "Columns of this tab");
 	pty_hide(&pty, "\033]", "Columns of this tab");
 	pty_show(&pty, "?", "Columns of this tab");
@@ -459,7 +458,7 @@ static void test_console_keys(void **state)
 	pty_quit(&pty);
 }
 
-/* Pasted text goes where text is typed, and is no key elsewhere. */
+/* Pasted text is accepted where text is typed and never acts as keys. */
 static void test_paste(void **state)
 {
 	struct pty_screen pty;
@@ -468,7 +467,7 @@ static void test_paste(void **state)
 	fake_start_with_rows(&pty, NULL);
 	pty_type(&pty, "/");
 	pty_paste(&pty, "\r\nworker\r\n\tSq\033[A\003\n");
-	/* the line end behind the text is not part of it */
+	/* the trailing line end is dropped */
 	pty_show(&pty, "x", "filter: worker Sqx");
 	pty_type(&pty, "\025");
 	pty_paste(&pty, "йцу");
@@ -487,7 +486,7 @@ static void test_paste(void **state)
 	pty_quit(&pty);
 }
 
-/* A paste whose end got lost ends with Esc or Ctrl-C, which are part of it while it goes on. */
+/* Esc or Ctrl-C ends a paste whose end mark was lost; within a paste they are part of it. */
 static void test_paste_without_end(void **state)
 {
 	struct pty_screen pty;

@@ -81,7 +81,7 @@ static void test_regexes(void **state)
 	assert_true(matches("/(a|b)=[0-9]+/", "b=12"));
 }
 
-/* Case does not count in any script, unless the text has a capital of one; whatever the locale. */
+/* Case is ignored in all scripts, unless the text has a capital letter; the locale does not matter. */
 static void test_case_beyond_ascii(void **state)
 {
 	(void)state;
@@ -104,12 +104,12 @@ static void test_case_beyond_ascii(void **state)
 	assert_true(matches("name = *цу?ен", "ЙЦУКЕН"));
 	assert_true(matches("name = *ος", "ΟΔΟΣ"));
 	assert_false(matches("name = *Цу*", "ЙЦУКЕН"));
-	/* invalid UTF-8 is equal to itself only */
+	/* invalid UTF-8 only matches itself */
 	assert_true(matches("x\xe8", "X\xe8"));
 	assert_false(matches("x\xe8", "X\xc8"));
 }
 
-/* In quotes a backslash is itself, but before a quote and another one; outside of them always. */
+/* In quotes a backslash only escapes a quote or a backslash; outside of quotes it is literal. */
 static void test_backslashes(void **state)
 {
 	(void)state;
@@ -444,7 +444,7 @@ static void test_threads(void **state)
 	assert_narrows(snapshot, "user = www-data", "");
 	assert_narrows(snapshot, "user = root", "1");
 	assert_narrows(snapshot, "user = 0", "1");
-	/* what is held, in words as well */
+	/* stopped and frozen threads, also by word */
 	snapshot_column(snapshot, METRIC_STATE)[0] = 'F';
 	snapshot_column(snapshot, METRIC_STATE)[1] = 'T';
 	snapshot_column(snapshot, METRIC_STATE)[2] = 't';

@@ -58,7 +58,7 @@ static void test_cpus(void **state)
 	free(shares);
 }
 
-/* A CPU that went offline and came back between two rounds counts its idle time anew. */
+/* A CPU that was offline between two rounds restarts its idle count. */
 static void test_cpu_that_was_away(void **state)
 {
 	static struct cpu_ticks first[] = {{0, 100, 200}, {1, 100, 200}};
@@ -88,8 +88,7 @@ static void expect_busy(const char *expected)
 	buffer_release(&text);
 }
 
-/* Ticks of a host that counts idle time from `idle` on, `seconds` after its first round; 190 of 200 are busy
- * in a second. */
+/* Sets ticks `seconds` after the first round: 190 of 200 per second busy, and `idle` idle ticks. */
 static void set_ticks(struct snapshot *snapshot, uint64_t seconds, uint64_t idle)
 {
 	struct provenance *provenance = &snapshot->provenance;
@@ -100,7 +99,7 @@ static void set_ticks(struct snapshot *snapshot, uint64_t seconds, uint64_t idle
 	provenance->cpu_ticks[3] = idle;
 }
 
-/* Idle time jumps when a CPU goes or comes, by what it counted in another way while it was online. */
+/* Idle time jumps when a CPU goes or comes: the kernel counts it differently for online CPUs. */
 static void test_changed_cpus(void **state)
 {
 	static struct cpu_ticks two[] = {{0, 100, 200}, {1, 100, 200}}, other[] = {{0, 100, 200}, {2, 1, 2}};
@@ -112,19 +111,19 @@ static void test_changed_cpus(void **state)
 	expect_busy("cpu 95%");
 	before->host.online_cpus = now->host.online_cpus = (struct optional_u64){2, true};
 	expect_busy("cpu 95% of 2");
-	/* all of it at rounding's most, then a tick above it */
+	/* the largest rounding error, then one tick more */
 	set_ticks(now, 2, 524);
 	expect_busy("cpu 94% of 2");
 	set_ticks(now, 2, 525);
 	expect_busy("cpu unknown (more ticks than time)");
-	/* a jump that the time of a long window hides, and one backwards */
+	/* a jump that a long window would hide, and one backwards */
 	set_ticks(now, 2, 501);
 	now->host.online_cpus.value = 1;
 	expect_busy("cpu unknown (CPUs came or went)");
 	now->host.online_cpus.value = 2;
 	set_ticks(now, 2, 499);
 	expect_busy("cpu unknown (CPUs came or went)");
-	/* one went and another came */
+	/* one CPU went and another came */
 	set_ticks(now, 2, 520);
 	from->devices.cpus = two;
 	to->devices.cpus = other;
@@ -132,13 +131,13 @@ static void test_changed_cpus(void **state)
 	expect_busy("cpu unknown (CPUs came or went)");
 	to->devices.cpus = two;
 	expect_busy("cpu 95% of 2");
-	/* the beginning of a window has the list alone */
+	/* the beginning of a window has only the CPU list */
 	before->host.online_cpus.present = false;
 	before->host.online_cpus.value = 0;
 	to->devices.cpu_count = 1;
 	now->host.online_cpus.value = 1;
 	expect_busy("cpu unknown (CPUs came or went)");
-	/* ticks that were not read have no reason here */
+	/* ticks that were not read give no reason here */
 	from->cpu_ticks_known = false;
 	expect_busy("");
 }

@@ -183,8 +183,8 @@ result "a moment is compared with what comes through a pipe" "$("$ctop" capture 
 
 # --- rounds of other versions ---
 
-# version NAME LETTER REASON...: makes a copy of ctop in which the names of these reasons end with another letter, so
-# that neither this ctop nor another copy knows them
+# version NAME LETTER REASON...: makes a copy of ctop whose names of these reasons end with LETTER, so that no other
+# copy knows them
 version()
 {
     name=$1
@@ -198,7 +198,7 @@ version()
     chmod +x "$directory/$name"
 }
 
-# record_with COMMAND...: three rounds more, in which the other reasons of a copy occur only without privilege
+# record_with COMMAND...: records three more rounds; a copy's changed reasons only occur without privileges
 record_with()
 {
     "$@" record --no-heap --backend procfs -d 0.5 -n 3 --history "$directory/versions" 2>&1
@@ -216,7 +216,7 @@ if can "a reason of another version keeps its name" "needs setpriv and capabilit
     # shellcheck disable=SC2086 # it has arguments
     said=$(record_with $without "$directory/newer" && record_with "$directory/older" && record_with "$ctop") && said=
     result "other versions record" "$said"
-    # seconds with a fraction of the second, sixth and ninth round
+    # times of the rounds in seconds, with the fraction
     "$ctop" dump --history "$directory/versions" --mode total --format csv --limit 1 | sed -n 's/^\([0-9]*\)\([0-9]\{9\}\),.*/\1.\2/p' >"$directory/times"
     begin=$(sed -n 2p "$directory/times")
     for round in 6 9; do
