@@ -36,7 +36,7 @@ scx()
 scx "a kernel without sched_ext is said" 1 err '^ctop: no contexts: no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT)$' none
 scx "no scheduler is said" 1 err '^ctop: no contexts: no sched_ext scheduler runs$' off
 
-scx "why there are no contexts" 1 err '^ctop: no contexts: only in the initial pid namespace$' on
+scx "why there are no contexts" 1 err '^ctop: no contexts: the proc root is a saved tree$' on
 text=$(cat "$directory/out")
 expect "the scheduler, fit for a terminal" '^scheduler lavd_1.1.4_x86_64?\[31m$' "$text"
 expect "how many were started" '^started   7 since boot$' "$text"
@@ -45,7 +45,7 @@ expect "refused tasks" '^rejected  3$' "$text"
 expect "its counters" '^events    SCX_EV_SELECT_CPU_FALLBACK 12$' "$text"
 expect "all of them" '^          SCX_EV_REFILL_SLICE_DFL 0$' "$text"
 
-scx "all of it as JSON" 1 out '^{"scheduler":{"name":"lavd_1.1.4_x86_64\\u001b\[31m","family":"lavd","enable_seq":7,"switch_all":0,"nr_rejected":3,"events":{"SCX_EV_SELECT_CPU_FALLBACK":12,"SCX_EV_REFILL_SLICE_DFL":0}},"contexts":{"state":"off","reason":"other-namespace","detail":"only in the initial pid namespace","remedy":null,"of_other_tasks":0}}$' \
+scx "all of it as JSON" 1 out '^{"scheduler":{"name":"lavd_1.1.4_x86_64\\u001b\[31m","family":"lavd","enable_seq":7,"switch_all":0,"nr_rejected":3,"events":{"SCX_EV_SELECT_CPU_FALLBACK":12,"SCX_EV_REFILL_SLICE_DFL":0}},"contexts":{"state":"off","reason":"other-namespace","detail":"the proc root is a saved tree","remedy":null,"of_other_tasks":0}}$' \
     on --json
 scx "an operand is misuse" 2 err '' on something
 scx "a process that is none is misuse" 2 err '' on -p 0

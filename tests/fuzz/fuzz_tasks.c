@@ -24,6 +24,7 @@ enum {
 	ENTRIES_MAX = 32,
 	IDS = 16, /* of tasks that end, so that they meet those of the snapshots */
 	RECORD_BYTES = 600,
+	ESCAPED_COMM_SIZE = 4 * TASK_COMM_SIZE, /* each byte as an escape: \xff */
 	BASE_NS = 1000000000,
 };
 
@@ -105,8 +106,8 @@ static void look_at_names(const struct ended_set *set, uint32_t triple)
 
 	require(triple < set->names->triple_count);
 	names = &set->names->triples[triple];
-	require(strlen(snapshot_text(set->names, names->pcomm)) <= TASK_COMM_SIZE);
-	require(strlen(snapshot_text(set->names, names->comm)) <= TASK_COMM_SIZE);
+	require(strlen(snapshot_text(set->names, names->pcomm)) <= ESCAPED_COMM_SIZE);
+	require(strlen(snapshot_text(set->names, names->comm)) <= ESCAPED_COMM_SIZE);
 	require(snapshot_text(set->names, names->cgroup)[0] != '\0');
 }
 

@@ -315,9 +315,11 @@ static void test_stuck_blocked(void **state)
 /* Skips the test where threads cannot be read by BPF. */
 static void need_bpf(void)
 {
-	const char *arguments[] = {"-b", "-n", "1", "--mode", "total", "--backend", "bpf", "-p", "1", NULL};
+	char own[16];
+	const char *arguments[] = {"-b", "-n", "1", "--mode", "total", "--backend", "bpf", "-p", own, NULL};
 	struct run run;
 
+	snprintf(own, sizeof own, "%d", (int)getpid());
 	run_ctop(&run, NULL, arguments);
 	if (run.status != 0) {
 		print_message("SKIP: %s", run.errors);
