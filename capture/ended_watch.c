@@ -236,8 +236,10 @@ static const char *find_cgroup(struct reading *reading, uint64_t id)
 
 	if (path != NULL)
 		return path;
-	if ((id & TASK_CGROUP_PAIR) == 0)
-		path = find_shown_cgroup(&reading->round->capture->roots, id, room);
+	/* what passes found of a pair is likely, and may be found to be another one */
+	if ((id & TASK_CGROUP_PAIR) != 0)
+		return round_known_cgroup(reading->round, id);
+	path = find_shown_cgroup(&reading->round->capture->roots, id, room);
 	if (path == NULL)
 		path = round_known_cgroup(reading->round, id);
 	return path != NULL ? cgroup_paths_add(known, id, path, strlen(path)) : NULL;

@@ -186,7 +186,8 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 	struct string_pool *strings = &taking->snapshot->strings;
 	const char *path = cgroup_paths_find(&watch->cgroups, waits->names->cgroup);
 
-	if (path == NULL && !taking->learned) {
+	/* no directory has the number of a pair, and whom it was met with may have moved since */
+	if (path == NULL && !taking->learned && (waits->names->cgroup & TASK_CGROUP_PAIR) == 0) {
 		learn_cgroups(watch, taking->snapshot);
 		taking->learned = true;
 		path = cgroup_paths_find(&watch->cgroups, waits->names->cgroup);
@@ -196,10 +197,6 @@ static uint32_t find_cgroup(struct taking *taking, const struct bpf_waits *waits
 	/* what lies outside of ctop's own cgroup namespace has no path that can be opened */
 	if (names == NULL)
 		names = find_alike(taking->snapshot, waits);
-	if (names != NULL && (waits->names->cgroup & TASK_CGROUP_PAIR) != 0)
-		cgroup_paths_add(&watch->cgroups, waits->names->cgroup,
-				 snapshot_text(taking->snapshot, names->cgroup),
-				 string_pool_length(strings, names->cgroup));
 	return names != NULL ? names->cgroup : snapshot_intern_own_name(strings, name_ended);
 }
 

@@ -13,10 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/cgroup.h"
 #include "tests/cmocka_include.h"
 #include "tests/needs.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "capture/bpf/bpf_latency.h"
 #include "capture/latency_watch.h"
 #include "live.h"
@@ -433,6 +435,89 @@ static void test_names(void **state)
 }
 
 /* Another program of the same name, which is no child of this one: waits until it is killed. */
+static void wait_as_named(void *name)
+{
+	static int number = 0;
+	pthread_t thread;
+
+	prctl(PR_SET_NAME, name);
+	if (pthread_create(&thread, NULL, wait_often, &number) != 0)
+		_exit(1);
+}
+
+static void move(pid_t process, const char *directory)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fprintf(file, "%d", (int)process);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The cgroup of the waits of a process, NULL where it has none in a new round; the caller frees it. */
+static char *find_cgroup(struct capture *capture, const char *process)
+{
+	struct snapshot *snapshot = live_round(capture);
+	char *found = NULL;
+
+	for (size_t i = 0; i < snapshot->latency.count && found == NULL; i++) {
+		const struct latency_record *record = &snapshot->latency.records[i];
+
+		if (strcmp(snapshot_text(snapshot, record->pcomm), process) == 0)
+			found = memory_duplicate(snapshot_text(snapshot, record->cgroup));
+	}
+	snapshot_release(snapshot);
+	return found;
+}
+
+/* A container of cgroup v1 is not taken for the one that a process of it has moved to. */
+static void test_moved(void **state)
+{
+	static const char hierarchy[] = "/sys/fs/cgroup/pids";
+	char directories[2][256], *cgroup = NULL;
+	pid_t children[2];
+	uint32_t scope[2];
+	struct capture_options options = {.scope = scope, .scope_count = 2, .latency = true};
+	struct capture *capture;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(directories[i], sizeof(directories[i]), "%s/%064x", hierarchy,
+			 (unsigned int)getpid() * 2 + (unsigned int)i);
+		if (test_cgroup_make(directories[i]) != 0)
+			skip_test("cannot make a cgroup in that hierarchy");
+	}
+	children[0] = live_start(wait_as_named, (void *)(uintptr_t) "first");
+	children[1] = live_start(wait_as_named, (void *)(uintptr_t) "second");
+	for (size_t i = 0; i < 2; i++) {
+		scope[i] = (uint32_t)children[i];
+		move(children[i], directories[0]);
+	}
+	kill(children[1], SIGSTOP);
+	assert_int_equal(capture_open(&options, &capture, &error), 0);
+	if (capture_switch_latency(capture, true) == 0) {
+		snapshot_release(live_round(capture));
+		live_sleep_ms(20);
+		move(children[0], directories[1]);
+		free(find_cgroup(capture, "first"));
+		kill(children[1], SIGCONT);
+		assert_true(wait_until((cgroup = find_cgroup(capture, "second")) != NULL));
+	}
+	capture_close(capture);
+	for (size_t i = 0; i < 2; i++)
+		live_end(children[i]);
+	for (size_t i = 0; i < 2; i++)
+		test_cgroup_remove(directories[i]);
+	if (cgroup == NULL)
+		skip_test("waits cannot be measured here");
+	assert_string_equal(cgroup, directories[0] + strlen(hierarchy));
+	free(cgroup);
+}
+
 static pid_t start_namesake(void)
 {
 	int ids[2];
@@ -625,10 +710,11 @@ static void test_kernels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longest),   cmocka_unit_test(test_many_names),
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_clock_goes_back),
-		cmocka_unit_test(test_names),     cmocka_unit_test(test_namesake),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_longest),  cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_refused),  cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_names),    cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_namesake), cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_kernels),
 	};
 
 	measure_waits_alone();
