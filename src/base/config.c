@@ -34,8 +34,8 @@ struct raw_line {
 /* Reads the lines of a text, up to the limit; parsing and editing share it. */
 struct raw_reader {
 	const char *text;
-	size_t length; /* of what is left */
-	size_t number; /* of the line that was read last, from 1 */
+	size_t length; /* bytes not read yet */
+	size_t number; /* line number of the last line read, from 1 */
 };
 
 /* Skips the byte order mark, which some editors put first. */
@@ -315,7 +315,7 @@ static size_t find_change(const struct edit *edit, const struct config_line *lin
 	return i;
 }
 
-/* Finds the lines of the changes, as config_parse() reads them. False where there are too many lines. */
+/* Finds the lines to change, reading like config_parse(). Returns false if the text has too many lines. */
 static bool find_lines(struct edit *edit, const char *text, size_t length, const char *section)
 {
 	struct raw_reader reader = begin_reading(text, length);
@@ -359,7 +359,7 @@ static void append_changed(const struct config_change *change, const struct raw_
 	buffer_append_char(result, '\n');
 }
 
-/* Appends the text with the changes made. */
+/* Appends the changed text to `result`. */
 static void append_edited(const struct edit *edit, const char *text, size_t length, const char *section,
 			  struct buffer *result)
 {
@@ -369,7 +369,7 @@ static void append_edited(const struct edit *edit, const char *text, size_t leng
 		if (edit->counting[i] == 0 && edit->changes[i].value != NULL)
 			config_append_setting(&missing, edit->changes[i].key, edit->changes[i].value);
 	}
-	/* the byte order mark stays, too */
+	/* keep the byte order mark */
 	buffer_append(result, text, (size_t)(begin_reading(text, length).text - text));
 	for (size_t i = 0; i < edit->count; i++) {
 		const struct edited_line *line = &edit->lines[i];
@@ -413,7 +413,7 @@ static int check_edited(const struct buffer *edited, const char *section, const 
 
 	begin_edit(&again, changes, change_count);
 	if (edited->length > CONFIG_BYTES_MAX)
-		result = error_set(error, -EFBIG, "it would be larger than %d KiB, and then not be read",
+		result = error_set(error, -EFBIG, "it would exceed the %d KiB that ctop reads",
 				   CONFIG_BYTES_MAX >> 10);
 	else if (!find_lines(&again, edited->data, edited->length, section))
 		result = error_set(error, -EFBIG, "only its first %d lines are read", CONFIG_LINES_MAX);

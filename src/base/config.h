@@ -61,12 +61,12 @@ struct config_change {
 };
 
 /*
- * Appends to `result` the text with the section `section` (its head without the brackets, case ignored)
- * changed. The last line of each key, the one that counts, gets the value, and the others are removed; a new
- * key is put behind the last setting of the section. Every other line stays as it is to the byte, comments
- * and names that ctop does not know included. A new section is added at the end unless it would be empty.
- * Returns 0, or -EFBIG with a sentence where config_parse() would not read all of it (or a file of it would
- * be too large); `result` is not to be used then.
+ * Appends `text` to `result`, with the settings of section `section` (its name without brackets, case
+ * ignored) changed. The last line of each key, which is the one that counts, gets the value, and earlier ones
+ * are removed; a new key follows the section's last setting. All other lines keep every byte, also comments
+ * and names that ctop does not know. A missing section is added at the end unless it would be empty. Returns
+ * 0, or -EFBIG with a sentence if the result is too large for a configuration file or config_parse() would
+ * not read all of it; `result` is then not to be used.
  */
 int config_edit(const char *text, size_t length, const char *section, const struct config_change *changes,
 		size_t change_count, struct buffer *result, struct error *error);

@@ -39,7 +39,7 @@ struct heap_tag_entry {
 
 extern const struct heap_tag_entry heap_tags[HEAP_TAG_COUNT];
 
-/* Whether a process that was to read debug data failed, which may succeed another time. */
+/* Whether the process that reads debug data failed; a retry may succeed. */
 static inline bool heap_tag_is_of_worker(enum heap_tag tag)
 {
 	return tag == HEAP_TAG_WORKER_PANIC || tag == HEAP_TAG_CALL_REFUSED || tag == HEAP_TAG_NO_RESOURCES;

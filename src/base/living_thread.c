@@ -17,10 +17,10 @@
 
 enum {
 	PATH_SIZE = 32,
-	LONE_LINKS = 3, /* of a task directory with one thread: proc_task_getattr() of fs/proc/base.c */
+	LONE_LINKS = 3, /* links to a task directory with one thread: proc_task_getattr() of fs/proc/base.c */
 };
 
-/* Whether a thread lacks memory; false where its statm cannot be read. */
+/* Whether a thread has no memory; false if its statm cannot be read. */
 static bool lacks_memory(int directory, const char *path)
 {
 	struct statm statm;
@@ -37,7 +37,7 @@ static bool has_memory(int tasks, uint32_t tid)
 	return statm_read(tasks, path, &statm) == 0 && statm.size != 0;
 }
 
-/* The first thread with memory, or `tgid`. */
+/* Returns the first thread with memory, or `tgid`. */
 static uint32_t search_threads(int tasks, uint32_t tgid)
 {
 	struct stat status;
@@ -45,7 +45,7 @@ static uint32_t search_threads(int tasks, uint32_t tgid)
 	uint32_t found = tgid;
 	DIR *directory;
 
-	/* most processes without memory are kernel threads: spare them the listing */
+	/* most processes without memory are kernel threads with one thread: skip listing them */
 	if (fstat(tasks, &status) == 0 && status.st_nlink == LONE_LINKS)
 		return tgid;
 	directory = file_open_directory(tasks, ".");
@@ -69,7 +69,7 @@ uint32_t living_thread_find(int tasks, uint32_t tgid)
 	return lacks_memory(tasks, path) ? search_threads(tasks, tgid) : tgid;
 }
 
-/* Opens the directory of a thread beside that of its process: below task, threads lack map_files. */
+/* Opens /proc/TID, next to the process directory: /proc/PID/task/TID has no map_files. */
 static int open_beside(int process_directory, uint32_t tgid, uint32_t tid)
 {
 	char path[PATH_SIZE];
@@ -79,7 +79,7 @@ static int open_beside(int process_directory, uint32_t tgid, uint32_t tid)
 	directory = openat(process_directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return -errno;
-	/* another process may have the number by now */
+	/* the id may belong to another process by now */
 	snprintf(path, sizeof(path), "task/%" PRIu32, tgid);
 	if (faccessat(directory, path, F_OK, 0) == 0)
 		return directory;

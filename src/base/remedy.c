@@ -15,9 +15,9 @@
 
 /* The capabilities that ctop uses. */
 static const struct capability {
-	const char *name; /* without CAP_, as container runtimes have it */
+	const char *name; /* without CAP_, as container runtimes spell it */
 	int bit;
-	bool in_file; /* ctop takes it from file capabilities */
+	bool in_file; /* ctop can get it from file capabilities */
 } capabilities_used[] = {
 	{"NET_ADMIN", CAP_NET_ADMIN, true},
 	{"SYS_PTRACE", CAP_SYS_PTRACE, true},
@@ -36,7 +36,8 @@ static bool is_set(uint64_t set, const struct capability *capability)
 	return (set >> capability->bit & 1) != 0;
 }
 
-/* Those of a set that nothing can give to a program that this process executes. */
+/* Returns the capabilities of `set` outside the bounding set: no program that this process executes can get
+ * them. */
 static uint64_t out_of_bounds(uint64_t set)
 {
 	for (size_t i = 0; i < USED_COUNT; i++) {
@@ -46,7 +47,7 @@ static uint64_t out_of_bounds(uint64_t set)
 	return set;
 }
 
-/* A kernel without such namespaces has no such file. */
+/* Whether this process is outside the initial namespace. Kernels without such namespaces lack the file. */
 static bool is_in_namespace(const char *path, ino_t initial)
 {
 	struct stat status;
@@ -61,7 +62,7 @@ bool remedy_is_confined(void)
 	       is_in_namespace("/proc/self/ns/user", INITIAL_USER_NAMESPACE);
 }
 
-/* Options of container runtimes, a blank before each: " --pid=host --cap-add=BPF". */
+/* Appends container runtime options, each after a blank: " --pid=host --cap-add=BPF". */
 static void append_options(struct buffer *text, uint64_t lacking, bool host_pids)
 {
 	if (host_pids)
@@ -72,7 +73,7 @@ static void append_options(struct buffer *text, uint64_t lacking, bool host_pids
 	}
 }
 
-/* "CAP_BPF and CAP_PERFMON" */
+/* Appends "CAP_BPF and CAP_PERFMON". */
 static void append_names(struct buffer *text, uint64_t lacking)
 {
 	const char *before = "";
@@ -86,7 +87,7 @@ static void append_names(struct buffer *text, uint64_t lacking)
 	}
 }
 
-/* What to start ctop with, for root, whom no other user and no file capability helps. */
+/* Appends advice for root, who gains nothing from another user or from file capabilities. */
 static void append_for_root(struct buffer *text, uint64_t lacking, bool host_pids)
 {
 	buffer_append_text(text, "start ctop");
@@ -104,7 +105,7 @@ static void append_for_root(struct buffer *text, uint64_t lacking, bool host_pid
 	buffer_append_char(text, ')');
 }
 
-/* Appends the path as one word of a shell. */
+/* Appends the path, quoted as one shell word. */
 static void append_quoted(struct buffer *text, const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+";
@@ -123,8 +124,8 @@ static void append_quoted(struct buffer *text, const char *path)
 	buffer_append_char(text, '\'');
 }
 
-/* "setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/ctop": one command for all that it
- * helps. */
+/* Appends "setcap cap_net_admin,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/ctop", with all capabilities
+ * that ctop can get from its file. */
 static void append_setcap(struct buffer *text)
 {
 	char path[4096];
@@ -143,7 +144,7 @@ static void append_for_user(struct buffer *text, uint64_t lacking, bool host_pid
 		if (capabilities_used[i].in_file)
 			file |= REMEDY_BIT(capabilities_used[i].bit);
 	}
-	/* a file with capabilities beyond the bounding set is not executed at all */
+	/* execve(2) refuses a file whose capabilities are outside the bounding set */
 	if ((lacking & ~file) == 0)
 		needed = lacking != 0 ? file : 0;
 	needed = out_of_bounds(needed);

@@ -8,14 +8,13 @@
 #include "arena.h"
 
 /*
- * What the user can do where something is refused: commands and advice for `ctop doctor`, the page `e` and
- * hints. They are made here alone, so that nobody is told to become what he is, or to change a host that he
- * does not reach.
+ * Commands and advice for a user who was refused something, for `ctop doctor`, the page `e` and hints. All
+ * come from here, so that root is never advised to become root, nor a user in a container to change the host.
  */
 
 /*
- * Whether settings of the host are out of reach: in a pid or user namespace of a container, or without
- * CAP_SYS_ADMIN in the bounding set (capabilities(7)).
+ * Whether this process cannot change the host's settings: it is in a container's pid or user namespace, or
+ * its bounding set lacks CAP_SYS_ADMIN (capabilities(7)).
  */
 bool remedy_is_confined(void);
 
@@ -23,17 +22,17 @@ bool remedy_is_confined(void);
 #define REMEDY_BIT(capability) ((uint64_t)1 << (capability))
 
 /*
- * How this user gets those capabilities (bits, CAP_… of linux/capability.h) that the calling thread lacks in
- * its effective set, and the host's pid namespace where `host_pids` is set. Ordinary users get file
- * capabilities where these are enough, and root where not; root, and who has a bounding set without them, get
- * the options of their container. NULL where nothing is lacking. `arena` owns the text.
+ * Advises how this user can get the `capabilities` (bits, CAP_… of linux/capability.h) that the calling
+ * thread's effective set lacks, and the host's pid namespace if `host_pids` is set. Ordinary users are
+ * advised to use file capabilities if these are enough, otherwise root. Root, and users whose bounding set
+ * lacks the capabilities, get container options. NULL if nothing is missing. `arena` owns the text.
  */
 const char *remedy_for_rights(struct arena *arena, uint64_t capabilities, bool host_pids);
 
-/* A command for root on the host, which says so in a container. */
+/* A command for root; in a container the text says to run it on the host. */
 const char *remedy_on_host(struct arena *arena, const char *command);
 
-/* A parameter for the kernel command line; NULL where the host is out of reach. */
+/* Advice to boot with a kernel parameter; NULL in a container, which cannot change it. */
 const char *remedy_at_boot(struct arena *arena, const char *parameter);
 
 #endif

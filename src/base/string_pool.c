@@ -39,7 +39,7 @@ static void enlarge(struct string_pool *pool)
 	for (size_t i = 1; i < pool->count; i++) {
 		size_t slot = pool->entries[i].hash & mask;
 
-		/* nothing is compared: the first of two entries that are the same is found first */
+		/* no comparison: of two equal entries, the first one added is found first */
 		while (pool->slots[slot].entry != 0)
 			slot = (slot + 1) & mask;
 		pool->slots[slot] = (struct string_pool_slot){pool->entries[i].hash, (uint32_t)i + 1};

@@ -8,9 +8,9 @@
 #include "arena.h"
 
 /*
- * Byte strings with small ids in the order of their first use; id 0 is always the empty string.
- * Strings may hold any byte, are also NUL-terminated, and (but for the empty one) aligned for any type. A
- * zeroed struct is a valid pool.
+ * Byte strings with small ids in the order of their first use; id 0 is always the empty string. Strings may
+ * hold any byte, are also NUL-terminated, and all except the empty one are aligned for any type. A zeroed
+ * struct is a valid pool.
  */
 struct string_pool {
 	struct arena arena;
@@ -35,7 +35,7 @@ struct string_pool_entry {
 /* Returns the id of the string, adding it when it is new. */
 uint32_t string_pool_intern(struct string_pool *pool, const char *text, size_t length);
 
-/* Gives a string that the pool has, not the empty one, one more id. It is still found by its first id. */
+/* Adds a second id for a non-empty string that the pool already has. Lookups still find its first id. */
 uint32_t string_pool_append(struct string_pool *pool, const char *text, size_t length);
 
 /* The same of string `id` of another pool. */

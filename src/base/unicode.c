@@ -71,7 +71,7 @@ locale_t unicode_locale(void)
 	return locale;
 }
 
-/* The bytes of a scalar in UTF-8 besides the first. */
+/* Number of continuation bytes of a scalar in UTF-8. */
 static size_t more_bytes(uint32_t scalar)
 {
 	return scalar < 0x80 ? 0 : scalar < 0x800 ? 1 : scalar < 0x10000 ? 2 : 3;
@@ -83,7 +83,7 @@ uint32_t unicode_fold(uint32_t scalar)
 
 	if (scalar < 0x80)
 		return scalar >= 'A' && scalar <= 'Z' ? scalar - 'A' + 'a' : scalar;
-	/* by way of the capital, which small letters that differ by place share: U+03C2, U+03C3 */
+	/* fold through the capital, which positional forms of a small letter share: U+03C2, U+03C3 */
 	folded = (uint32_t)towlower_l(towupper_l((wint_t)scalar, unicode_locale()), unicode_locale());
 	return more_bytes(folded) == more_bytes(scalar) ? folded : scalar;
 }
@@ -314,7 +314,7 @@ void unicode_append_printable(struct buffer *buffer, const char *text, size_t le
 	while (length != 0) {
 		size_t used = plain_prefix(text, length);
 
-		/* nearly all text is this, and all of it is kept */
+		/* fast path: nearly all text is printable ASCII, copied unchanged */
 		if (used != 0) {
 			buffer_append(buffer, text, used);
 			text += used;

@@ -21,24 +21,24 @@ size_t unicode_decode(const char *text, size_t length, uint32_t *ret_scalar);
 bool unicode_in_locale(void);
 
 /*
- * A locale whose characters are UTF-8, for functions of the C library: C.UTF-8, or without it the user's.
- * Names are UTF-8 whatever the terminal shows.
+ * A UTF-8 locale for functions of the C library: C.UTF-8, or the user's if that is missing. Names are UTF-8
+ * whatever the terminal shows.
  */
 locale_t unicode_locale(void);
 
 /*
- * The scalar without its case: the same for capitals and small letters, in all scripts. A form with another
- * length in UTF-8 (U+212A KELVIN SIGN and few more) does not count, so that a text keeps its length.
+ * Folds the case of a scalar, in all scripts. A folded form with another length in UTF-8 (U+212A KELVIN SIGN
+ * and a few more) is not used, so texts keep their length.
  */
 uint32_t unicode_fold(uint32_t scalar);
 
-/* Appends a text without its case; it keeps its length. */
+/* Appends a text with its case folded; its length stays the same. */
 void unicode_append_folded(struct buffer *buffer, const char *text, size_t length);
 
-/* Whether two texts of `length` bytes are equal when case does not count. */
+/* Whether two texts of `length` bytes are equal, ignoring case. */
 bool unicode_is_alike(const char *text, const char *other, size_t length);
 
-/* Whether a text (`length` bytes) has `wanted` in it when case does not count. */
+/* Whether a text (`length` bytes) contains `wanted`, ignoring case. */
 bool unicode_contains(const char *text, size_t length, const char *wanted);
 
 /* Whether a letter of the text is a capital, in any script. */
@@ -53,10 +53,10 @@ bool unicode_is_valid(const char *text, size_t length);
 bool unicode_is_control(uint32_t scalar);
 
 /*
- * Whether a terminal shows the scalar, as itself and where it stands: no control character, nothing that
- * reorders or breaks a line, and nothing that is drawn as nothing (zero width spaces and joiners, tags,
- * variation selectors), by which two names would look like one. What is not printable leaves ctop nowhere as
- * itself: formats with an escape for it (JSON, and the text of TSV and CSV) have that, others a replacement.
+ * Whether a terminal shows the scalar as itself in its place. Not printable are control characters,
+ * characters that reorder or break a line, and invisible ones (zero width spaces and joiners, tags, variation
+ * selectors), which would make different names look equal. ctop never outputs these unchanged: formats with
+ * an escape for them (JSON, and the text of TSV and CSV) use it, others a replacement.
  */
 bool unicode_is_printable(uint32_t scalar);
 
@@ -67,14 +67,14 @@ bool unicode_is_white_space(uint32_t scalar);
 size_t unicode_trim(const char **text, size_t length);
 
 /*
- * Appends `text` as valid UTF-8: each byte that belongs to no valid sequence becomes the text of its escape,
- * `\xe8`. Two texts that differ remain different, unless one spells an escape itself.
+ * Appends `text` as valid UTF-8. Bytes outside valid sequences become escapes, `\xe8`. Different texts stay
+ * different, unless one spells an escape itself.
  */
 void unicode_append_escaped(struct buffer *buffer, const char *text, size_t length);
 
 /*
- * The length of an escape that `text` begins with: a backslash, `x` and two lower-case hexadecimal digits,
- * whose byte goes into `*ret_byte`. 0 if it begins with none.
+ * Returns the length of the escape that `text` begins with, a backslash, `x` and two lower-case hexadecimal
+ * digits, and sets `*ret_byte` to its byte. Returns 0 if `text` begins with none.
  */
 size_t unicode_decode_escape(const char *text, size_t length, unsigned char *ret_byte);
 

@@ -195,7 +195,7 @@ static void test_edit_within_bounds(void **state)
 	buffer_append_text(&text, "# ");
 	while (text.length < CONFIG_BYTES_MAX - 20)
 		buffer_append_char(&text, 'x');
-	assert_no_edit(&text, &change, "it would be larger than 256 KiB, and then not be read");
+	assert_no_edit(&text, &change, "it would exceed the 256 KiB that ctop reads");
 	while (value.length < CONFIG_LINE_MAX)
 		buffer_append_text(&value, "CPU%, ");
 	wide.value = value.data;
