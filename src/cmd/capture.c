@@ -175,11 +175,12 @@ static int check_threads(const struct snapshot *snapshot, const struct option_nu
 		for (size_t row = 0; row < snapshot->thread_count && !found; row++)
 			found = snapshot->tgid[row] == processes->items[i];
 		if (!found)
-			return hides_processes ? error_set(error, -ESRCH,
-							   "process %" PRIu32 " is not there, or hidden: %s",
-							   processes->items[i], all->detail)
-					       : error_set(error, -ESRCH, "there is no process %" PRIu32,
-							   processes->items[i]);
+			return hides_processes
+				       ? error_set(error, -ESRCH,
+						   "process %" PRIu32 " does not exist or is hidden: %s",
+						   processes->items[i], all->detail)
+				       : error_set(error, -ESRCH, "there is no process %" PRIu32,
+						   processes->items[i]);
 	}
 	return 0;
 }
@@ -212,8 +213,8 @@ static unsigned int part_readings(double window_seconds)
 }
 
 /*
- * Waits, and keeps up with what threads tell that end and with executables that are looked at. Returns by how
- * much later than it should the wait ended, ns; 0 where there was nothing to wait for.
+ * Waits until `until_ns`, meanwhile reading reports of ended threads and serving the heap probe. Returns by
+ * how much the wait ended late, ns; 0 if `until_ns` had already passed.
  */
 static uint64_t wait_until(struct capture *capture, uint64_t until_ns)
 {
@@ -238,8 +239,8 @@ struct watch {
 	unsigned int part_readings;   /* that make one */
 	struct window_parts parts;
 	uint64_t begun_ns;           /* CLOCK_MONOTONIC of the first reading */
-	uint64_t longest_reading_ns; /* of all but the last one */
-	uint64_t longest_delay_ns;   /* of a wait that ended late */
+	uint64_t longest_reading_ns; /* longest reading except the last one */
+	uint64_t longest_delay_ns;   /* longest delay of a wakeup */
 };
 
 /* Takes over the reference; `is_end`: it is the last one. */
@@ -285,8 +286,8 @@ static void wait_in_window(struct capture *capture, struct watch *watch, uint64_
 }
 
 /*
- * Reads from now on, when the processes that are named have to be there, until the last but one of the
- * readings is over. The window begins with the first reading, which may have to wait for executables.
+ * Takes the readings of the window, except the last one. It begins with the first reading, which may wait for
+ * executables; processes named by the user must exist then.
  */
 static int watch_window(const struct capture_command_options *options, struct capture *capture,
 			struct watch *watch, struct error *error)
@@ -299,7 +300,7 @@ static int watch_window(const struct capture_command_options *options, struct ca
 
 	if (result < 0)
 		return result;
-	/* in this order no window is too short, however long we wait for a CPU in between */
+	/* reading the clocks in this order never shortens a window, even with a wait for a CPU in between */
 	passed_ns = clock_ns(CLOCK_BOOTTIME) - session_now(watch->whole)->provenance.boottime_ns;
 	watch->begun_ns = clock_ns(CLOCK_MONOTONIC) - passed_ns;
 	result = check_threads(session_now(watch->whole), &options->processes, error);
@@ -317,8 +318,8 @@ static int watch_window(const struct capture_command_options *options, struct ca
 }
 
 /*
- * The sentence on a window from `from` to `end` that is off by more than a tenth of what was asked for, owned
- * by the caller; NULL for one that is not. Only CLOCK_BOOTTIME, which windows are measured by, goes on while
+ * Returns a sentence if the window from `from` to `end` differs from `wanted_ns` by more than a tenth; the
+ * caller owns it. NULL otherwise. Windows are measured by CLOCK_BOOTTIME, the only clock here that runs while
  * the host sleeps.
  */
 static char *describe_length(const struct watch *watch, const struct snapshot *from,
@@ -335,7 +336,7 @@ static char *describe_length(const struct watch *watch, const struct snapshot *f
 		return NULL;
 	buffer_append_text(&text, "the window is ");
 	capture_facts_append_span(&text, length_ns);
-	buffer_append_text(&text, " and not ");
+	buffer_append_text(&text, ", not ");
 	capture_facts_append_span(&text, wanted_ns);
 	if (asleep_ns > off_ns / 2) {
 		buffer_append_text(&text, ": the host slept for ");
@@ -350,7 +351,7 @@ static char *describe_length(const struct watch *watch, const struct snapshot *f
 	return buffer_steal(&text);
 }
 
-/* Says so where the window is not the one asked for, to the user and in the file. */
+/* Reports a window of the wrong length to the user and in the file. */
 static void note_length(const struct watch *watch, struct snapshot *from, const struct snapshot *end,
 			double wanted_seconds)
 {
@@ -429,7 +430,7 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	capture_options.once = options->window_seconds == 0;
 	capture_options.allow_stop = options->heap.allow_stop;
 	capture_options.latency = options->latency_seconds > 0;
-	/* the last reading, which ends the window, waits for what is new since the first one */
+	/* the last reading waits for executables that are new since the first one */
 	capture_options.heap_patience_ns = options->window_seconds == 0
 						   ? HEAP_PATIENCE_NS
 						   : (uint64_t)(fmin(options->window_seconds / 20,

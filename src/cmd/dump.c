@@ -106,7 +106,8 @@ static void keep_ended(struct dump *dump, const struct ended_set *ended)
 	ended_set_absorb(dump->ended, ended);
 }
 
-/* Takes a round over into the session, as one that tells what ended since the last round that was added. */
+/* Adds a round to the session, which takes it over. Its ended threads are all since the last round that was
+ * added. */
 static void add_round(struct dump *dump, struct snapshot *snapshot)
 {
 	if (dump->ended != NULL && snapshot->ended != NULL) {

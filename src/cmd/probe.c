@@ -213,7 +213,7 @@ static int fatal_failure(const struct run *run, enum heap_tag tag, const char *d
 	return result;
 }
 
-/* Identifies the executable by a living thread. Returns what executable_identify() does. */
+/* Identifies the executable through a living thread. Returns the result of executable_identify(). */
 static int identify(const struct run *run, struct executable *ret_identity)
 {
 	uint32_t tid;
@@ -242,7 +242,7 @@ static int check_identity(const struct run *run)
 	return 0;
 }
 
-/* The process that a number of procfs belongs to: it has directories for other threads too. 0: unknown. */
+/* Returns the process of a procfs directory, which may belong to any thread; 0 if unknown. */
 static uint32_t find_process(int directory)
 {
 	struct buffer text = {0};
@@ -331,8 +331,8 @@ static int list_threads(int directory, struct probe_snapshot *snapshot)
 }
 
 /*
- * Sets the start time of a thread, and its state ('\0' when unknown). Returns its name, owned by the caller,
- * or NULL when it is gone.
+ * Sets the start time of a thread, and its state ('\0' if unknown). Returns its name, owned by the caller, or
+ * NULL if the thread is gone.
  */
 static char *read_stat(int directory, struct probe_thread *thread, char *ret_state)
 {
@@ -384,7 +384,7 @@ static void read_threads(struct run *run, struct probe_snapshot *snapshot)
 		struct probe_thread thread = snapshot->threads[next];
 		char state, *name = read_stat(run->directory, &thread, &state);
 
-		/* a leader that ended before the others is still listed, without its counters */
+		/* a leader that ended before its threads is still listed, without its counters */
 		if (state == 'Z') {
 			free(name);
 			continue;

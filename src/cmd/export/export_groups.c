@@ -74,7 +74,7 @@ static int compare_texts(struct name_text a, struct name_text b)
 	return order_bytes(a.text, a.length, b.text, b.length);
 }
 
-/* Whether threads have a name that a series of ctop's own making has, too. */
+/* Whether a name of threads is also the name of a series that ctop makes. */
 static bool is_literal(const struct export_groups *groups, struct name_text name)
 {
 	const struct name_text own = name_find_own(name.text, name.length);
@@ -85,13 +85,13 @@ static bool is_literal(const struct export_groups *groups, struct name_text name
 		if (label != NULL && compare_texts(name_text_of(label), name) == 0)
 			return true;
 	}
-	/* ctop's own processes have no series of a group */
+	/* no group series shows ctop's own processes */
 	if (own.length != 0 && !groups->options.pairs)
 		return compare_texts(own, name_self) != 0;
 	return own.length != 0 || compare_texts(name_text_of(retired_name.text), name) == 0;
 }
 
-/* Appends the label of a name; returns whether that is a literal one. */
+/* Appends a label with this name. Returns is_literal() of the name. */
 static bool append_name(struct export_groups *groups, const char *label, struct name_text name)
 {
 	exposition_append_label(&groups->labels, label, name.text, name_shown_length(name.text, name.length));

@@ -10,20 +10,19 @@
 #include "window/grouping.h"
 
 /*
- * The series of one axis. What happened in each round is added to a counter that lives as long as its series:
- * threads that end and groups that shrink take nothing away. There are at most `limit` series, chosen by what
- * groups did lately; all other groups are `(other)` together.
+ * The series of one axis. Each round adds its changes to counters that live as long as their series, so
+ * threads that end and groups that shrink lower no counter. At most `limit` groups have a series, chosen by
+ * recent activity; `(other)` is all the rest.
  *
- * A group has one series as long as it has the room: it begins with 0 when it gets it, which Prometheus takes
- * for a counter that was reset, and counts in `(other)` before and after. What the counters of dropped series
- * had counted is in `(retired)` from then on, so that sums over all groups never fall. Its label `since` is
- * the time of the last drop: each drop makes it another series, which begins with all of that, and no rate
- * shows the step. Sums over rates are right at any time.
+ * A group keeps its series while there is room. A new series begins with 0, which Prometheus treats as a
+ * counter reset; before and after it, the group counts in `(other)`. `(retired)` keeps the counts of dropped
+ * series, so sums over all groups never fall. Its label `since` is the time of the last drop. Each drop thus
+ * begins a new series with the whole sum, and no rate shows the step. Sums of rates are always right.
  *
- * Pairs of groups that delay each other have the same rules: the others are `(other)` by `(other)`.
+ * Pairs of groups that delay each other follow the same rules: the rest is `(other)` by `(other)`.
  *
- * Groups are told apart by their names as they are exported. A group whose threads call themselves as one of
- * ctop's own making is another series: its label `literal` says which of its labels is such a name.
+ * Groups are identified by their exported names. If threads bear a name that ctop uses for its own rows,
+ * their group is a separate series, and its label `literal` lists the labels with such a name.
  */
 struct export_groups;
 
@@ -46,11 +45,11 @@ struct export_number {
 
 /* A group of a round. */
 struct export_group_row {
-	struct name_text name;    /* anything; one of ctop's own making has its mark */
-	struct name_text culprit; /* of pairs: the other name, the same */
-	uint32_t threads;         /* that live */
-	double weight;            /* activity, as a rate or a share, which decides whether it gets a series */
-	uint64_t size;            /* what it holds, which decides between equals */
+	struct name_text name;               /* any text; names that ctop made up have their mark */
+	struct name_text culprit;            /* the second name of a pair, likewise */
+	uint32_t threads;                    /* living threads */
+	double weight;                       /* activity, a rate or share; decides who gets a series */
+	uint64_t size;                       /* RSS; decides between equal weights */
 	const struct export_number *numbers; /* by family of the choice */
 };
 

@@ -142,7 +142,7 @@ static bool is_loopback(const struct sockaddr *address)
 		return (ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24) ==
 		       127;
 	six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-	/* [::ffff:127.0.0.1] is an address of IPv4 (RFC 4291, 2.5.5.2) */
+	/* [::ffff:127.0.0.1] maps an IPv4 address (RFC 4291, 2.5.5.2) */
 	return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
 }
 

@@ -275,10 +275,10 @@ static void end_answer(void *context)
 	free(sent);
 }
 
-/* The lines of one field of a request. */
+/* All lines of one header field of a request. */
 struct field_lines {
 	const char *name;
-	struct buffer value; /* of all of them: one list (RFC 9110, 5.3) */
+	struct buffer value; /* values of all lines as one list */
 	size_t count;
 };
 
@@ -295,7 +295,7 @@ static enum MHD_Result add_line(void *context, enum MHD_ValueKind kind, const ch
 	return MHD_YES;
 }
 
-/* Collects the lines of a field; the caller releases their value. */
+/* Collects the lines of a header field. The caller releases `value`. */
 static struct field_lines find_lines(struct MHD_Connection *own, const char *name)
 {
 	struct field_lines lines = {.name = name};
@@ -335,7 +335,7 @@ static bool is_address(char *host)
 	return inet_pton(AF_INET6, host + 1, &address) == 1;
 }
 
-/* The length of "http://" at the start of a target in absolute form (RFC 9112, 3.2.2); else 0. */
+/* Returns the length of "http://" at the start of a target in absolute form (RFC 9112, 3.2.2), else 0. */
 static size_t scheme_length(const char *target)
 {
 	static const char scheme[] = "http://";
@@ -343,7 +343,7 @@ static size_t scheme_length(const char *target)
 	return strncasecmp(target, scheme, strlen(scheme)) == 0 ? strlen(scheme) : 0;
 }
 
-/* The path of a target in either form. */
+/* Returns the path of a target in absolute or origin form. */
 static const char *path_of(const char *target)
 {
 	const char *authority = target + scheme_length(target);
@@ -354,7 +354,7 @@ static const char *path_of(const char *target)
 	return *authority != '\0' ? authority : "/";
 }
 
-/* Whether "localhost:12867", of `whole` bytes, can only be this host. */
+/* Whether an authority such as "localhost:12867" (`whole` bytes) names this host. */
 static bool is_own_authority(const char *value, size_t whole)
 {
 	char name[HOST_NAME_MAX + 1] = "", *host;
@@ -374,9 +374,9 @@ static bool is_own_authority(const char *value, size_t whole)
 }
 
 /*
- * Whether a request is for this host. A target in absolute form says so, whatever Host does (RFC
- * 9112, 3.2.2). HTTP/1.0 names none, and no browser speaks that. Two lines of Host, which are an error (3.2),
- * name no host.
+ * Whether a request is for this host. The host in a target in absolute form overrides Host (RFC 9112, 3.2.2).
+ * HTTP/1.0 requests, which no browser sends, may lack Host and are accepted. Two lines of Host are an error
+ * (3.2) and name no host.
  */
 static bool is_for_own_host(struct MHD_Connection *own, const char *target)
 {

@@ -22,7 +22,7 @@
 
 enum {
 	CONFIG_PROBLEMS_TOLD = 10,
-	LINKS_MAX = 40, /* as the kernel follows at most (MAXSYMLINKS, include/linux/namei.h) */
+	LINKS_MAX = 40, /* the kernel's limit (MAXSYMLINKS, include/linux/namei.h) */
 };
 
 char *config_file_user_path(const char *variable, const char *directory, const char *name)
@@ -205,20 +205,20 @@ static int replace(const char *path, const struct buffer *text, struct error *er
 }
 
 /*
- * Whether a user other than root and `owner`, who owns /, controls a directory's entries or a link. In a user
- * namespace / belongs to the host's root, who has no number of his own there (user_namespaces(7)).
+ * Whether another user than root and `owner` (the owner of /) controls a directory's entries or a link. In a
+ * user namespace, / belongs to the host's root, whose id is not mapped there (user_namespaces(7)).
  */
 static bool is_foreign(const struct stat *status, uid_t owner)
 {
 	const bool lets_others = (status->st_mode & S_IWOTH) != 0 ||
 				 ((status->st_mode & S_IWGRP) != 0 && status->st_gid != 0);
-	/* in a sticky directory entries stay with their owners, as in /tmp */
+	/* in a sticky directory such as /tmp, only owners change their entries */
 	const bool is_open = S_ISDIR(status->st_mode) && lets_others && (status->st_mode & S_ISVTX) == 0;
 
 	return (status->st_uid != 0 && status->st_uid != owner) || is_open;
 }
 
-/* Puts the target of the link `walked` before the rest of a path. */
+/* Prepends the target of the link `walked` to the rest of a path. */
 static void follow_link(struct buffer *walked, char **rest)
 {
 	char target[PATH_MAX];
@@ -235,8 +235,8 @@ static void follow_link(struct buffer *walked, char **rest)
 }
 
 /*
- * The first directory or link on the way to an absolute path that lets another user decide where the path
- * leads; owned by the caller. NULL for none: then no other user can change that meanwhile either.
+ * Returns the first directory or link on an absolute path through which another user could redirect it; the
+ * caller owns the text. NULL if no component is controlled by another user.
  */
 static char *find_foreign(const char *path)
 {
@@ -251,7 +251,7 @@ static char *find_foreign(const char *path)
 		const size_t slashes = strspn(rest, "/"), length = strcspn(rest + slashes, "/");
 		char *next;
 
-		/* what is missing will be made in a directory that was checked */
+		/* missing components will be created in a directory checked here */
 		if (lstat(here, &status) < 0)
 			break;
 		if (is_foreign(&status, owner)) {
@@ -273,7 +273,7 @@ static char *find_foreign(const char *path)
 	return found;
 }
 
-/* Root changes nothing at a place that another user controls, as his HOME is under sudo -E. */
+/* Refuses, as root, to write where another user controls the path, such as his HOME under sudo -E. */
 static int refuse_foreign(const char *path, struct error *error)
 {
 	char *absolute = realpath(".", NULL), *foreign = NULL;

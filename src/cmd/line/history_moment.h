@@ -19,7 +19,7 @@
 /* Whether a name is that of a moment: it has an '@', and no file is called so. */
 bool history_moment_is_named(const char *name);
 
-/* The directory of the history in such a name, owned by the caller. */
+/* The history directory in the name of a moment, owned by the caller. */
 char *history_moment_directory(const char *name);
 
 /*

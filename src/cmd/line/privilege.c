@@ -132,7 +132,7 @@ static void forget_terminal_files(void)
 
 	if (getauxval(AT_SECURE) == 0)
 		return;
-	/* unsetenv(3) does not find an entry without "=", which execve(2) passes on as it is */
+	/* unsetenv(3) misses entries without "=", which execve(2) passes on unchanged */
 	for (size_t i = 0; environ != NULL && environ[i] != NULL; i++) {
 		if (!names_terminal_file(environ[i]))
 			environ[kept++] = environ[i];
@@ -197,9 +197,9 @@ static bool is_permitted(int capability)
 }
 
 /*
- * What reading needs, and loading. A root without CAP_SYS_PTRACE, as in a container, keeps everything: the
- * kernel lets it read only processes that are permitted no more than is effective here
- * (cap_ptrace_access_check() in security/commoncap.c).
+ * Keeps the capabilities for reading, and with `loading` for BPF. Root without CAP_SYS_PTRACE, as in a
+ * container, keeps all of them: the kernel then lets it read only processes whose permitted set is within its
+ * own effective set (cap_ptrace_access_check() in security/commoncap.c).
  */
 static void keep_reading(const struct capture_options *options, bool loading)
 {

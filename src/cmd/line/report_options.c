@@ -73,9 +73,8 @@ static const struct option list[] = {
 	{OPTION('\0', "format", "FORMAT", struct report_options, format), .choices = report_format_names,
 	 .describe = describe_formats},
 	{OPTION('\0', "max-bytes", "N", struct report_options, max_bytes), .minimum = 1, .maximum = 1e18,
-	 .description =
-		 "refuse a file with more bytes of JSON than this (default 4294967296, and 1000 for each "
-		 "byte of a file above 16 MiB of JSON)"},
+	 .description = "refuse a file with more bytes of JSON than this (default 4294967296 and, above "
+			"16 MiB, 1000 per byte of the file)"},
 	{OPTION('o', "output", "OUT", struct report_options, output),
 	 .description = "write to this file, which is replaced only once the report is complete; - for "
 			"standard output"},

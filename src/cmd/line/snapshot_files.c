@@ -27,7 +27,7 @@ struct file_reading {
 	int result;
 };
 
-/* The notes of a file as one, owned by the caller; NULL for none. */
+/* Joins the notes of a file; the caller owns the text. NULL if it has none. */
 static char *make_note(const struct snapshot *snapshot)
 {
 	const char *format = snapshot->format_notes;
@@ -94,7 +94,7 @@ int snapshot_files_check(const char *const paths[], size_t count, struct error *
 	return 0;
 }
 
-/* The file behind a name, "-" being what is open as `descriptor`; false where there is no regular one. */
+/* Finds the regular file of a name; "-" is the one open as `descriptor`. Returns false for other kinds. */
 static bool find_file(const char *path, int descriptor, struct stat *ret_status)
 {
 	return (strcmp(path, "-") == 0 ? fstat(descriptor, ret_status) : stat(path, ret_status)) == 0 &&

@@ -25,9 +25,9 @@ void snapshot_file_release(struct history_moment *file);
 int snapshot_files_check(const char *const paths[], size_t count, struct error *error);
 
 /*
- * Refuses an output (NULL or "-": standard output) that is one of the files that are read, whatever names and
- * links lead to it: files and moments for the first, the history in `directory` for the second. Returns 0, or
- * -EINVAL with a sentence.
+ * Refuses an output (NULL or "-": standard output) that would overwrite an input, under any name or link.
+ * Inputs are `paths` (files, or moments of a history) for the first function, and the history in `directory`
+ * for the second. Returns 0, or -EINVAL with a sentence.
  */
 int snapshot_files_check_output(const char *const paths[], size_t count, const char *output,
 				struct error *error);

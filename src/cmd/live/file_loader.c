@@ -31,7 +31,7 @@ struct file_loader {
 	atomic_uint_fast64_t request; /* number of the last file asked for; results of others are dropped */
 	atomic_uint naming;           /* tasks that read directories */
 	atomic_bool is_reporting;     /* a task writes a report */
-	pthread_mutex_t config_lock;  /* held by the task that writes the configuration */
+	pthread_mutex_t config_lock;  /* held while a task writes the configuration */
 	char *report;                 /* the last one's name; of the screen's thread */
 };
 
@@ -284,7 +284,7 @@ static void write_section(void *argument)
 	struct error error;
 	int result;
 
-	/* one task at a time, since each replaces the whole file */
+	/* one task at a time: each replaces the whole file */
 	pthread_mutex_lock(&job->loader->config_lock);
 	result = config_file_edit(job->path, job->section, job->changes, CONFIG_TAB_KEY_COUNT, &error);
 	pthread_mutex_unlock(&job->loader->config_lock);

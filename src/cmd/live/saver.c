@@ -45,7 +45,7 @@ static char *describe_failure(const struct saver *saver, const char *reason)
 			     end_of_name != NULL ? end_of_name + strlen(suffix) : reason);
 }
 
-/* Ends a save under the lock: the screen may ask for the next save as soon as it has the event. */
+/* Ends a save under the lock: once the screen has the event, it may start the next save. */
 static void finish(struct saver *saver, struct ui_event event)
 {
 	event.kind = UI_EVENT_SAVED;
