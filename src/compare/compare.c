@@ -223,7 +223,7 @@ static bool *threads_inside(struct comparison *comparison, const struct view *vi
 	return inside;
 }
 
-/* Marks the records of threads that ended in the window of a side in the same way. */
+/* Does the same for records of threads that ended in the window of a side. */
 static bool *ended_inside(struct comparison *comparison, const struct view *view, size_t step_count,
 			  enum diff_side side)
 {

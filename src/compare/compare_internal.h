@@ -20,8 +20,8 @@ struct compare_join {
 	struct diff *diff; /* NULL: unused */
 	struct buffer signature;
 	uint64_t used;                       /* clock of the last use */
-	bool *inside[DIFF_SIDE_COUNT];       /* which threads count, by index; NULL for all */
-	bool *ended_inside[DIFF_SIDE_COUNT]; /* the same of the records of ended threads */
+	bool *inside[DIFF_SIDE_COUNT];       /* by thread: whether it counts; NULL for all */
+	bool *ended_inside[DIFF_SIDE_COUNT]; /* by record of ended threads, likewise */
 	struct compare_label {
 		const char *text;
 		size_t length;

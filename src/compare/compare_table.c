@@ -184,7 +184,7 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 	return cell;
 }
 
-/* Marks the pairs with a thread that ended in the window of a side for which a term of the filter holds. */
+/* Marks pairs in which a term of the filter matches a thread that ended in the window of a side. */
 static void add_ended_pairs(const struct ranking *ranking, size_t term, enum axis axis, enum diff_side side,
 			    bool found[])
 {

@@ -37,9 +37,8 @@ struct diff_options {
 	 * so that a part of the threads has the keys that it has in the whole.
 	 */
 	const bool *members[DIFF_SIDE_COUNT];
-	const bool *ended_members[DIFF_SIDE_COUNT]; /* records of threads that ended within its window,
-						       likewise */
-	const struct diff_match *match;             /* the threads that are on both sides; NULL: not known */
+	const bool *ended_members[DIFF_SIDE_COUNT]; /* likewise, records of threads ended in the window */
+	const struct diff_match *match;             /* threads present on both sides; NULL if unknown */
 	/*
 	 * The changes of counters are those of the same threads: a thread with another name or cgroup in
 	 * after counts there with all that it did, one that came counts from zero, and one that went adds
@@ -174,7 +173,7 @@ void diff_release(struct diff *diff);
  */
 size_t diff_pair_of_thread(const struct diff *diff, enum diff_side side, size_t thread);
 
-/* The same of a record of diff_ended(). */
+/* Returns the pair of a record of diff_ended(), likewise. */
 size_t diff_pair_of_ended(const struct diff *diff, enum diff_side side, uint32_t record);
 
 /* The pair whose key is these bytes, SIZE_MAX for none. A fudged pair is found by its key in before, a thread
@@ -204,7 +203,7 @@ static inline const char *diff_part(const char *text, size_t part)
 /* The value of one side. */
 struct diff_side_value {
 	enum value_state state; /* absent where the side has no group */
-	reason_id reason;       /* when unavailable or partial */
+	reason_id reason;       /* set if unavailable or partial */
 	bool partial;           /* a lower bound, or made without some members */
 	bool has_number;        /* false for categories and without a value */
 	double number;          /* sum, maximum, middle of a range or of CPU counts, derived value */
@@ -292,8 +291,8 @@ void diff_find_renames(struct diff *diff);
 /* The threads that ended within the window of a side and count; NULL for none. */
 const struct ended *diff_ended(const struct diff *diff, enum diff_side side);
 
-/* Shows records of ended threads, by the pairs of their names, which are the grouping's snapshot `names`:
- * those that are `members`, NULL for all. */
+/* Shows records of ended threads in the pairs of their names. `names` is the index of their snapshot in the
+ * grouping; `members` marks the records to show, NULL for all. */
 void diff_show_ended(const struct diff *diff, enum diff_side side, size_t names, const struct ended *ended,
 		     const bool members[], struct shown *shown);
 

@@ -31,14 +31,14 @@ enum feature feature_cause(const struct feature_result results[FEATURE_COUNT], e
 	return cause;
 }
 
-/* Whether nothing that the user does brings it. */
+/* Whether the user cannot provide the feature. */
 static bool is_out_of_reach(const struct feature_result *result)
 {
 	return result->state == FEATURE_STATE_OFF && result->remedy == NULL &&
 	       (result->reason == REASON_NOT_IN_KERNEL || result->reason == REASON_NOT_BUILT);
 }
 
-/* Appends one remedy, unless the text has it. */
+/* Appends a remedy unless the text already has it. */
 static void append_once(const char *remedy, struct buffer *text)
 {
 	if (remedy == NULL || (text->length != 0 && strstr(text->data, remedy) != NULL))
@@ -57,7 +57,7 @@ void feature_append_remedy(const struct feature_result results[FEATURE_COUNT], e
 	for (enum feature part = feature; part != FEATURE_NONE; part = features[part].part_of) {
 		if (is_out_of_reach(&results[part]))
 			return;
-		/* what is there in part is enough for those that it is a part of */
+		/* a partly available parent needs no remedy */
 		if (part == feature || results[part].state == FEATURE_STATE_OFF)
 			chain[count++] = part;
 	}

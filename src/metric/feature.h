@@ -38,7 +38,7 @@ struct feature_result {
 	enum feature_state state;
 	reason_id reason;   /* REASON_READ when on */
 	const char *detail; /* what was found, a sentence; static or owned by the snapshot; may be NULL */
-	const char *remedy; /* the exact command that would provide it alone; NULL for none */
+	const char *remedy; /* the exact command that provides this feature alone; NULL for none */
 };
 
 static inline struct feature_result feature_on(void)
@@ -58,8 +58,9 @@ static inline struct feature_result feature_off(enum reason reason, const char *
 enum feature feature_cause(const struct feature_result results[FEATURE_COUNT], enum feature feature);
 
 /*
- * Appends all that `feature` needs, in the order in which it helps: the remedies of those that it is part of,
- * the outermost first, then its own, each once in the whole text. Nothing where one of them cannot be had.
+ * Appends the remedies that `feature` needs, in the order in which they help: the outermost containing
+ * feature first, `feature` last. Remedies that the text already has are left out. Appends nothing if one of
+ * these features cannot be provided.
  */
 void feature_append_remedy(const struct feature_result results[FEATURE_COUNT], enum feature feature,
 			   struct buffer *text);

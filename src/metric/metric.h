@@ -95,9 +95,9 @@ enum metric_tag {
 /* The flags of a thread in the file that mark the metric as measured. */
 enum metric_family {
 	METRIC_FAMILY_ALWAYS,
-	METRIC_FAMILY_LEADER, /* always; belongs to the process and is kept in its leader only */
-	/* Always; does not apply to kernel threads, whose idle sleep (TASK_IDLE) the kernel counts with
-	 * blocked time: __update_stats_enqueue_sleeper() of kernel/sched/stats.c. */
+	METRIC_FAMILY_LEADER, /* always; a value of the process, stored only for its leader */
+	/* Always, except for kernel threads: the kernel adds their idle sleep (TASK_IDLE) to blocked time in
+	 * __update_stats_enqueue_sleeper() of kernel/sched/stats.c. */
 	METRIC_FAMILY_USER,
 	METRIC_FAMILY_CPU_DELAY,   /* taskstats_measured and cpu_delay_active */
 	METRIC_FAMILY_BLOCK_DELAY, /* taskstats_measured and delay_block_active */

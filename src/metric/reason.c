@@ -24,12 +24,11 @@ enum {
 	UNKNOWN_MAX = UINT8_MAX + 1 - REASON_COUNT,
 };
 
-/* Names of reasons that only files had. Those below `count` never change, so they are read without the lock.
- */
+/* Names of reasons known only from files. Entries below `count` never change and need no lock. */
 static struct {
 	pthread_mutex_t lock;
 	atomic_size_t count;
-	const char *names[UNKNOWN_MAX]; /* kept until the program ends */
+	const char *names[UNKNOWN_MAX]; /* never freed */
 } unknown = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool reason_is_name(const char *name, size_t length)
@@ -38,13 +37,13 @@ bool reason_is_name(const char *name, size_t length)
 	       unicode_is_valid(name, length);
 }
 
-/* The index of the name among unknown ones, or `count`. */
+/* The index of the name in unknown.names, or `count`. */
 static size_t find_unknown(const char *name, size_t length, size_t count)
 {
 	return name_find(unknown.names, count, sizeof(*unknown.names), name, length);
 }
 
-/* Adds a name unless another thread has added it meanwhile; its index, UNKNOWN_MAX where none is left. */
+/* Adds a name unless another thread just did. Returns its index, or UNKNOWN_MAX if no index is left. */
 static size_t add_unknown(const char *name, size_t length)
 {
 	size_t count, index;
@@ -54,7 +53,7 @@ static size_t add_unknown(const char *name, size_t length)
 	index = find_unknown(name, length, count);
 	if (index == count && count < UNKNOWN_MAX) {
 		unknown.names[count] = memory_duplicate_bytes(name, length);
-		/* readers that see the new count see the name, too */
+		/* a reader that sees the new count also sees the name */
 		atomic_store_explicit(&unknown.count, count + 1, memory_order_release);
 	}
 	pthread_mutex_unlock(&unknown.lock);
@@ -111,7 +110,7 @@ enum reason reason_of_errno(int result)
 		return REASON_ENDED;
 	case -EXDEV:
 		return REASON_OTHER_NAMESPACE;
-	case -EOPNOTSUPP: /* psi_open() of kernel/sched/psi.c, when it is switched off */
+	case -EOPNOTSUPP: /* psi_open() of kernel/sched/psi.c, with PSI switched off */
 		return REASON_SWITCHED_OFF;
 	default:
 		return REASON_UNREADABLE;

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Why a value is unavailable; the table is reason.def. REASON_READ means that it was read. A file may have
- * reasons that this program does not know. Their names get ids from REASON_COUNT on, once for the life of the
- * program, so that an id means the same in every snapshot. All functions are safe from any thread.
+ * Why a value is unavailable (reason.def); REASON_READ means that it was read. Reasons in files that this
+ * program does not know get ids from REASON_COUNT on, for the life of the program, so an id means the same in
+ * every snapshot. All functions are safe from any thread.
  */
 enum reason {
 	REASON_READ,
@@ -29,22 +29,22 @@ enum {
 bool reason_is_name(const char *name, size_t length);
 
 /*
- * The id of a reason by its name of `length` bytes ("read" gives REASON_READ); an unknown name gets a new
- * one. REASON_UNREADABLE for what reason_is_name() refuses, and for a new name once all 256 ids are used.
+ * Returns the id of a reason by its name of `length` bytes ("read" gives REASON_READ). A new name gets a new
+ * id. Returns REASON_UNREADABLE for names that reason_is_name() rejects, and for new names once all 256 ids
+ * are in use.
  */
 reason_id reason_intern(const char *name, size_t length);
 
 /*
- * The name of a reason in files ("not-permitted"), and its words on the screen ("not permitted"; unknown
- * reasons: the name). Both live as long as the program. An id that nothing has reads as REASON_UNREADABLE.
+ * The name of a reason in files ("not-permitted") and its words on the screen ("not permitted"; the name if
+ * the reason is unknown). Both live as long as the program. Unused ids read as REASON_UNREADABLE.
  */
 const char *reason_name(size_t reason);
 const char *reason_words(size_t reason);
 
 /*
- * The reason that a failed call stands for, by the negative errno value that it gave; 0 gives REASON_READ. An
- * errno value alone never says that the kernel lacks something: a sandbox (seccomp(2)) may have refused the
- * call, and a mount may hide a file.
+ * Returns the reason for the negative errno of a failed call; 0 gives REASON_READ. An errno never proves that
+ * the kernel lacks a feature: a sandbox (seccomp(2)) may have refused the call, or a mount may hide a file.
  */
 enum reason reason_of_errno(int result);
 
