@@ -66,9 +66,9 @@ void exposition_add(struct exposition *exposition, const char *labels, size_t la
 void exposition_end(struct exposition *exposition);
 
 /*
- * Appends NAME="VALUE", a comma before it if `buffer` is not empty. The value may be anything: quotes,
- * backslashes and newlines are escaped; bytes that are no UTF-8 and all else that does not show as itself
- * (unicode_is_printable()) become U+FFFD, since labels have no other escapes.
+ * Appends NAME="VALUE", after a comma if `buffer` is not empty. Quotes, backslashes and newlines in the value
+ * are escaped. Bytes outside valid UTF-8 and unprintable characters (unicode_is_printable()) become U+FFFD,
+ * since labels have no other escapes.
  */
 void exposition_append_label(struct buffer *buffer, const char *name, const char *value, size_t length);
 

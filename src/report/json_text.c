@@ -22,7 +22,7 @@ static void append_escape(struct buffer *buffer, uint32_t character)
 	} else if (character < 0x10000) {
 		buffer_append_format(buffer, "\\u%04" PRIx32, character);
 	} else {
-		/* a surrogate pair (RFC 8259, 7) */
+		/* encode as a surrogate pair (RFC 8259, 7) */
 		character -= 0x10000;
 		buffer_append_format(buffer, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd800 + (character >> 10),
 				     0xdc00 + (character & 0x3ff));

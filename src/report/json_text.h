@@ -8,8 +8,8 @@
 #include "base/buffer.h"
 
 /*
- * Appends `text` as a JSON string with its quotes (RFC 8259): quotes, backslashes and all that does not show
- * as itself (unicode_is_printable()) escaped, each byte that belongs to no valid UTF-8 sequence as U+FFFD.
+ * Appends `text` as a JSON string in quotes (RFC 8259). Quotes, backslashes and unprintable characters
+ * (unicode_is_printable()) are escaped; bytes outside valid UTF-8 become U+FFFD.
  */
 void json_append_string(struct buffer *buffer, const char *text, size_t length);
 

@@ -62,8 +62,8 @@ struct report {
 	bool own_words; /* columns and sections have ctop's words, not the reference's, see report_word.def */
 	bool one_section; /* csv only: leave the section's name out */
 	size_t table_count;
-	bool reasons[UINT8_MAX + 1]; /* reasons of cells drawn, for the legend */
-	bool partial;                /* a partial cell was drawn as text */
+	bool reasons[UINT8_MAX + 1]; /* reasons in printed cells, for the legend */
+	bool partial;                /* a partial cell was printed as text */
 };
 
 /* Whether people read it rather than programs. */

@@ -53,9 +53,9 @@ enum report_facts {
 struct table *report_create_facts(const struct report *report, enum report_facts which);
 
 /*
- * Appends a text to the report as a field of TSV (without the blanks at its ends; tab, newline and backslash
- * as `\t`, `\n`, `\\`, but the escape of a byte in a name as it is) or of CSV (RFC 4180, in quotes where it
- * must be; with `csv_safe` a ' stands before a `foreign` text that a spreadsheet would take for a formula).
+ * Appends a text to the report as a field. TSV: without blanks at its ends; tab, newline and backslash become
+ * `\t`, `\n`, `\\`, except in the escape of a byte in a name. CSV (RFC 4180): in quotes if needed; with
+ * `csv_safe`, a ' precedes `foreign` text that a spreadsheet would read as a formula.
  */
 void report_append_tsv_field(const struct report *report, const char *text, size_t length);
 void report_append_csv_field(const struct report *report, const char *text, size_t length, bool foreign);

@@ -6,7 +6,8 @@
 #include "report_format.h"
 #include "table/cell_format.h"
 
-/* The length of the escape of a byte outside valid UTF-8; names of the reference's files have none. */
+/* Returns the length of the escape of a non-ASCII byte that `text` begins with, or 0. Names in the
+ * reference's files have no escapes. */
 static size_t escape_length(const struct report *report, const char *text, size_t length)
 {
 	const bool is_own = report->snapshot == NULL || report->snapshot->provenance.present;
@@ -16,7 +17,7 @@ static size_t escape_length(const struct report *report, const char *text, size_
 	return used != 0 && byte >= 0x80 ? used : 0;
 }
 
-/* The length of the beginning that has nothing to escape, or is an escape already. */
+/* Returns the length of the prefix that needs no escaping or is already escaped. */
 static size_t plain_length(const struct report *report, const char *text, size_t length)
 {
 	size_t plain = 0;

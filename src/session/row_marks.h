@@ -12,10 +12,10 @@
 
 /* A row as it is when the table of a round is made. */
 struct marked_row {
-	uint64_t hash;  /* of the key, or of thread and start */
-	uint32_t alike; /* of a noted row in the index: another one of that hash, UINT32_MAX for none */
+	uint64_t hash;  /* hash of the key, or of thread id and start time */
+	uint32_t alike; /* next noted row with this hash, UINT32_MAX for none */
 	double sort;
-	const char *label, *key; /* a thread has no key */
+	const char *label, *key; /* no key for a thread */
 	size_t label_length, key_length;
 	uint32_t tid, tgid; /* 0 for a group; the `tgid` of a process is its id */
 	uint64_t start_time;

@@ -90,7 +90,7 @@ static void forbid_self(const struct snapshot *snapshot, bool *allowed)
 		allowed[i] &= snapshot->triples[i].pcomm != self_name;
 }
 
-/* Forbids the living threads that a filter narrows away. */
+/* Hides living threads that the filter excludes. */
 static void narrow_living(struct selection *selection, const struct filter *filter)
 {
 	const struct snapshot *now = selection->sides[0];
@@ -105,9 +105,9 @@ static void narrow_living(struct selection *selection, const struct filter *filt
 }
 
 /*
- * Forbids what a filter leaves of ended threads: those that it narrows away, which may be by facts unknown of
- * them; and on an axis by thread those of processes that are gone and do not match by themselves, as their
- * row is no group.
+ * Hides ended threads that the filter excludes, also if a condition is on facts unknown for them. On an axis
+ * by thread, also hides threads of ended processes unless each matches by itself, as their row is not a
+ * group.
  */
 static void narrow_ended(struct selection *selection, const struct filter *filter, enum axis axis)
 {
@@ -264,14 +264,14 @@ static uint32_t *rows_of_threads(const struct shown *shown)
 }
 
 /*
- * Marks the records whose waits count of processes that are gone: those of names that the filters leave, and
- * none of them inside a group by thread. NULL: all of them. `ended` is the group of these processes,
- * UINT32_MAX where rows are names.
+ * Marks the records whose waits by ended processes count: names that match the filters, and none inside a
+ * group by thread. Returns NULL if all count. `ended` is the group of these processes, UINT32_MAX if rows are
+ * names.
  */
 static bool *find_gone(const struct view *view, const struct snapshot *whole, const struct grouping *grouping,
 		       uint32_t ended)
 {
-	uint32_t *pids = memory_allocate_zero(whole->triple_count + 1, sizeof(*pids)); /* nobody knows them */
+	uint32_t *pids = memory_allocate_zero(whole->triple_count + 1, sizeof(*pids)); /* all 0: unknown */
 	const struct filter_subjects subjects = {.snapshot = whole, .ended_pids = pids};
 	bool *gone = NULL;
 	size_t length = 0;
@@ -412,7 +412,7 @@ void session_find_rows(struct session *session, const struct view *view, struct 
 
 	buffer_append_format(&signature, "%d %d %d %d ", (int)view->level, (int)view->mode, view->hide_self,
 			     view_needs_latency(view));
-	/* names that a filter asks for choose what the row of ended processes has */
+	/* filters on names select what the row of ended processes contains */
 	for (size_t i = 0; i <= view->step_count && view_looks_behind_names(view); i++) {
 		if (view_filter_at(view, i) != NULL)
 			buffer_append_format(&signature, "%zu:%s ", i, filter_text(view_filter_at(view, i)));

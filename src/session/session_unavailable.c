@@ -244,7 +244,7 @@ static enum feature cause_of(const struct snapshot *now, struct refusal refusal)
 	return feature_cause(now->provenance.features, refusal.feature);
 }
 
-/* "delay accounting: switched off; sysctl kernel.task_delayacct=1", with all that it takes. */
+/* Appends "delay accounting: switched off; sysctl kernel.task_delayacct=1", with every remedy needed. */
 static void append_words(const struct snapshot *now, struct refusal refusal, struct buffer *words)
 {
 	const struct feature_result *results = now->provenance.features;
