@@ -20,8 +20,8 @@ struct container_name {
 
 /* A directory of cgroups. */
 struct directory {
-	uint64_t set_ns; /* CLOCK_MONOTONIC; 0 where nothing is known */
-	bool is_users;   /* not root's; else it and all above it are */
+	uint64_t set_ns; /* CLOCK_MONOTONIC; 0 if unknown */
+	bool is_users;   /* a user owns it; otherwise root owns it and its parents */
 };
 
 enum {
@@ -37,11 +37,11 @@ static struct {
 	size_t count, capacity;
 	struct hash_map index; /* of items, by key_of() */
 	uint64_t uses;
-	/* Directories, by the id of their path. */
+	/* Directories, by path id. */
 	struct string_pool paths;
 	struct directory *directories;
 	size_t directory_count, directory_capacity;
-	/* Ids that are shown short, and by their first digits which one. */
+	/* Ids shown so far; `of_digits` maps first digits to the id shown short. */
 	struct string_pool ids;
 	struct hash_map of_digits;
 } names = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -60,13 +60,13 @@ static unsigned int hexadecimal(char digit)
 
 static const char scope[] = ".scope", service[] = ".service";
 
-/* A part of a path: a component, or what follows its slash. */
+/* Part of a path: one component or several. */
 struct part {
 	const char *text;
 	size_t length;
 };
 
-/* Takes the next component off the rest of a path; false at its end. */
+/* Cuts the next component off the rest of a path. Returns false at the end. */
 static bool next_component(struct part *rest, struct part *ret_component)
 {
 	const char *end;
@@ -89,7 +89,7 @@ static bool equals(struct part part, const char *text)
 	return part.length == strlen(text) && memcmp(part.text, text, part.length) == 0;
 }
 
-/* Takes a beginning off a part that has it and something after it. */
+/* Cuts a prefix off a part that is longer than the prefix. Returns false if it has no such prefix. */
 static bool take_beginning(struct part *part, const char *beginning)
 {
 	const size_t length = strlen(beginning);
@@ -101,7 +101,7 @@ static bool take_beginning(struct part *part, const char *beginning)
 	return true;
 }
 
-/* The same of an ending. */
+/* Cuts off a suffix in the same way. */
 static bool take_ending(struct part *part, const char *ending)
 {
 	const size_t length = strlen(ending);
@@ -113,8 +113,8 @@ static bool take_ending(struct part *part, const char *ending)
 }
 
 /*
- * The id that a component ends with, before `.scope` if that is there. `conmon-ID` is the cgroup of the
- * program that watches a container from outside (Podman, CRI-O).
+ * Returns the id at the end of a component, before any `.scope`. `conmon-ID` has no id: it is the cgroup of
+ * the program that monitors a container from outside (Podman, CRI-O).
  */
 static const char *id_of_component(struct part component)
 {
@@ -144,7 +144,7 @@ const char *container_find_id(const char *path, size_t length)
 	return id;
 }
 
-/* The first digits of an id, as a number. */
+/* Returns the first digits of an id as a number. */
 static uint64_t digits_of(const char *id)
 {
 	uint64_t digits = 0;
@@ -154,7 +154,7 @@ static uint64_t digits_of(const char *id)
 	return digits;
 }
 
-/* The number of digits that tell an id from those that were shown before it, with the lock. */
+/* Returns how many digits distinguish an id from ids shown before. Called with the lock. */
 static size_t shown_digits(const char *id)
 {
 	uint32_t known, own;
@@ -181,9 +181,9 @@ static void append_id(const char *id, struct buffer *buffer)
 	buffer_append(buffer, id, length);
 }
 
-/* A container that runs a whole system, with units of its own. */
+/* A container that runs a whole system with its own units. */
 struct system_container {
-	struct part name;   /* as in the path, \x2d and the like included */
+	struct part name;   /* as in the path, with escapes such as \x2d */
 	struct part inside; /* the rest of the path */
 };
 
@@ -192,7 +192,7 @@ static bool is_unit(struct part component)
 	return take_ending(&component, scope) || take_ending(&component, service);
 }
 
-/* The last component that is a unit which has processes (systemd.unit(5)). */
+/* Finds the last component that is a service or scope unit (systemd.unit(5)). */
 static bool find_unit(struct part rest, struct part *ret_unit)
 {
 	struct part component;
@@ -207,7 +207,7 @@ static bool find_unit(struct part rest, struct part *ret_unit)
 	return found;
 }
 
-/* Whether a component begins a container of LXC: `lxc.payload.NAME`, and `lxc/NAME` before version 4. */
+/* Whether a component begins an LXC container: `lxc.payload.NAME`, or `lxc/NAME` before version 4. */
 static bool is_of_lxc(struct part component, struct part *rest, struct part *ret_name)
 {
 	*ret_name = component;
@@ -218,8 +218,8 @@ static bool is_of_lxc(struct part component, struct part *rest, struct part *ret
 }
 
 /*
- * Whether a component begins a machine of systemd-nspawn(1), which puts its system into `payload` and itself
- * into `supervisor`. A virtual machine has no such part.
+ * Whether a component begins a machine of systemd-nspawn(1), which runs the system in `payload` and itself in
+ * `supervisor`. Virtual machines have no such cgroups.
  */
 static bool is_of_nspawn(struct part component, struct part *rest, struct part *ret_name)
 {
@@ -237,7 +237,7 @@ static bool is_of_nspawn(struct part component, struct part *rest, struct part *
 	return true;
 }
 
-/* The outermost one that a path leads into, before any id. */
+/* Finds the outermost system container of a path, in the components before any id. */
 static bool find_system(struct part rest, struct system_container *ret_system)
 {
 	struct part component;
@@ -252,7 +252,7 @@ static bool find_system(struct part rest, struct system_container *ret_system)
 	return false;
 }
 
-/* Appends a name with systemd's escapes of printable characters undone (systemd-escape(1)). */
+/* Appends a name, undoing systemd's escapes of printable characters (systemd-escape(1)). */
 static void append_unescaped(struct part name, struct buffer *buffer)
 {
 	for (size_t i = 0; i < name.length; i++) {
@@ -270,7 +270,7 @@ static void append_unescaped(struct part name, struct buffer *buffer)
 	}
 }
 
-/* Appends the name of a system container, and of the container or unit in it that a path leads to. */
+/* Appends the name of a system container, and the container or unit inside it that the path names. */
 static void append_system(const struct system_container *system, struct buffer *buffer)
 {
 	const char *id = container_find_id(system->inside.text, system->inside.length);
@@ -286,7 +286,7 @@ static void append_system(const struct system_container *system, struct buffer *
 		buffer_append(buffer, unit.text, unit.length);
 }
 
-/* Appends the unit that a path leads to, else its last component. */
+/* Appends the unit in a path, or its last component if it has none. */
 static void append_unit(const char *path, size_t length, struct buffer *buffer)
 {
 	struct part rest = {path, length}, component, last = {"/", 1};
@@ -300,7 +300,7 @@ static void append_unit(const char *path, size_t length, struct buffer *buffer)
 
 /* --- names, with the lock --- */
 
-/* Items with the same key, which ids may be made to have, are a list. */
+/* Items with equal keys, which an attacker can provoke, form a list. */
 static uint64_t key_of(const char *id)
 {
 	return hash_bytes(id, CONTAINER_ID_LENGTH);
@@ -351,7 +351,7 @@ static void forget(void)
 static void set(const char *id, const char *name)
 {
 	struct container_name *item = find(id);
-	/* two names that are cut may be one afterwards */
+	/* names that are too long are not cut: two of them could become equal */
 	const size_t length = strnlen(name, CONTAINER_NAME_MAX) < CONTAINER_NAME_MAX ? strlen(name) : 0;
 
 	if (item == NULL) {
@@ -367,13 +367,13 @@ static void set(const char *id, const char *name)
 		item->name = NULL;
 	}
 	item->set_ns = clock_ns(CLOCK_MONOTONIC);
-	if (item->name == NULL) /* who cannot see it any more still knows it */
+	if (item->name == NULL) /* keep the name that a runtime no longer reports */
 		item->name = memory_duplicate_bytes(name, length);
 }
 
 /* --- owners of directories, with the lock --- */
 
-/* The fact about a directory, or NULL where nothing is known. */
+/* Returns the entry of a directory, or NULL if it is unknown. */
 static struct directory *find_directory(const char *path, size_t length)
 {
 	const uint32_t id = string_pool_find(&names.paths, path, length);
@@ -394,7 +394,7 @@ static void set_directory(const char *path, size_t length, bool is_users)
 		*MEMORY_APPEND(names.directories, names.directory_count,
 			       names.directory_capacity) = (struct directory){0};
 	names.directories[id] = (struct directory){clock_ns(CLOCK_MONOTONIC), is_users};
-	/* one above it may have been a user's before */
+	/* a parent may have been owned by a user before */
 	for (size_t i = 1; i < length && !is_users; i++) {
 		struct directory *above = path[i] == '/' ? find_directory(path, i) : NULL;
 
@@ -403,7 +403,7 @@ static void set_directory(const char *path, size_t length, bool is_users)
 	}
 }
 
-/* The length of the path of the directory that the id's cgroup is in. */
+/* Returns the length of the path to the parent of the id's cgroup. */
 static size_t parent_length(const char *path, const char *id)
 {
 	while (id > path && id[-1] != '/')
@@ -412,8 +412,9 @@ static size_t parent_length(const char *path, const char *id)
 }
 
 /*
- * The length of the outermost directory above an id that is a user's; 0 for none that is known. Where nobody
- * looked, that is the cgroup which systemd gives to a user (user@.service(5)).
+ * Returns the path length of the outermost user-owned directory above an id, or 0 if none is known. If the
+ * parent was never checked, every path below a cgroup that systemd gives to a user (user@.service(5)) counts
+ * as user-owned.
  */
 static size_t find_users(const char *path, const char *id)
 {
@@ -518,7 +519,7 @@ void container_names_take(const struct snapshot *snapshot)
 	pthread_mutex_unlock(&names.lock);
 }
 
-/* Notes the id in a path that counts there, or the directory because of which it does not. */
+/* Notes the id of a path in `ids`, or in `users` the user-owned directory that makes the id untrusted. */
 static void note_path(const char *path, size_t length, struct string_pool *ids, struct string_pool *users)
 {
 	const char *id = container_find_own_id(path, length);

@@ -22,23 +22,23 @@ enum {
 };
 
 /*
- * Finds the id of a container in a cgroup path: the outermost one, in the forms `docker-ID.scope`,
- * `cri-containerd-ID.scope`, `crio-ID.scope`, `libpod-ID.scope`, and a component ID. A program that watches a
- * container from outside (`libpod-conmon-ID.scope`) is in none. NULL for no container; else the
- * CONTAINER_ID_LENGTH bytes of the id, within `path`.
+ * Finds the id of the outermost container in a cgroup path: `docker-ID.scope`, `cri-containerd-ID.scope`,
+ * `crio-ID.scope`, `libpod-ID.scope`, or a component ID. Programs that monitor a container from outside
+ * (`libpod-conmon-ID.scope`) are in none. Returns the CONTAINER_ID_LENGTH bytes of the id within `path`, or
+ * NULL if there is no container.
  */
 const char *container_find_id(const char *path, size_t length);
 
-/* The same where it is a container of this host's runtimes: NULL within a container that runs a system of its
- * own. */
+/* Finds the id in the same way, but only of containers of this host's runtimes: returns NULL inside a
+ * container that runs its own system. */
 const char *container_find_own_id(const char *path, size_t length);
 
 /* Whether a cgroup path leads into a container. */
 bool container_has(const char *path, size_t length);
 
 /*
- * Keeps the name of a container; an empty one says that it has none, or still the same, and so does one of
- * CONTAINER_NAME_MAX bytes or more. It may be foreign text.
+ * Stores the name of a container, which may be foreign text. An empty name, or one of CONTAINER_NAME_MAX
+ * bytes or more, records that the container has no name or still has its old one.
  */
 void container_names_set(const char *id, const char *name);
 
@@ -46,36 +46,35 @@ void container_names_set(const char *id, const char *name);
 bool container_names_know(const char *id);
 
 /*
- * A user who was given a cgroup may make one there that is called by the id of somebody else's container. So
- * an id has a name only where all directories above its cgroup are root's.
+ * A user who owns a cgroup can create a child named after somebody else's container id. So an id gets a name
+ * only if root owns all directories above its cgroup.
  */
 enum container_owner {
-	CONTAINER_OWNER_UNKNOWN, /* nobody looked within five minutes */
+	CONTAINER_OWNER_UNKNOWN, /* not checked within five minutes */
 	CONTAINER_OWNER_ROOT,
 	CONTAINER_OWNER_USER,
 };
 
-/* Whose the directories are above an id that was found in a path. */
+/* Returns who owns the directories above an id found in a path. */
 enum container_owner container_owner(const char *path, const char *id);
 
-/* Says that a directory, by its path, is a user's; or that it and all above it are root's. */
+/* Records that a user owns a directory, or that root owns it and all its parents. */
 void container_directory_set(const char *path, size_t length, bool is_users);
 
-/* Keeps the names and directories that a snapshot has; of a container that has one already only where there
- * was none. */
+/* Stores the names and directories of a snapshot. Containers that already have a name keep it. */
 void container_names_take(const struct snapshot *snapshot);
 
 /*
- * Gives a snapshot the names of all containers in the cgroups of its threads, and, with an empty name, the
- * directories because of which ids have none.
+ * Gives a snapshot the names of all containers in its threads' cgroups and, with an empty name, the
+ * user-owned directories whose ids have no names.
  */
 void container_names_give(struct snapshot *snapshot);
 
 /*
- * Appends what people call a cgroup: the name of its container (`shop/cart-7d9f/app`, `web`), else the first
- * 12 digits of the id, or all where an id that begins with these was shown before; outside containers its
- * systemd unit (`nginx.service`), else the last component of the path. Units and containers within a
- * container of LXC or systemd-nspawn, which runs a whole system, have its name before theirs
+ * Appends a readable name of a cgroup. In a container, this is the container's name (`shop/cart-7d9f/app`,
+ * `web`), or the first 12 digits of its id, or all digits if another id with these 12 was shown before.
+ * Elsewhere it is the systemd unit (`nginx.service`), or the last component of the path. Units and containers
+ * inside an LXC or systemd-nspawn container, which runs a whole system, follow its name
  * (`web/nginx.service`). An empty path is "/".
  */
 void container_append_name(const char *path, size_t length, struct buffer *buffer);

@@ -109,7 +109,7 @@ void snapshot_share_host(struct snapshot *snapshot, struct snapshot *owner)
 	snapshot->host_owner = snapshot_reference(owner);
 }
 
-/* Another snapshot that is the same one so far. */
+/* Creates a snapshot that shares everything with `snapshot`. */
 static struct snapshot *share(struct snapshot *snapshot)
 {
 	struct snapshot *other = memory_allocate(sizeof(*other));
@@ -424,8 +424,9 @@ uint32_t snapshot_intern_name(struct string_pool *pool, const char *name, size_t
 }
 
 /*
- * The length of the escape that `text` begins with where it stands for a byte outside valid UTF-8, else 0.
- * systemd escapes all of a character: its escapes together are valid, and are the name that the kernel has.
+ * Returns the length of the escape that `text` begins with if it encodes a byte outside valid UTF-8, else 0.
+ * systemd escapes all bytes of a character: together such escapes are valid UTF-8 and part of the kernel's
+ * name; `*ret_valid` is their length.
  */
 static size_t invalid_escape(const char *text, size_t length, size_t *ret_valid)
 {

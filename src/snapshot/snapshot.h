@@ -40,37 +40,37 @@ enum {
 };
 
 /*
- * A name. One of ctop's own making, such as `(ended)`, has its terminating NUL in the length, which no name
- * of a thread or cgroup can hold: so it is told apart from a thread of that name, and is shown as the same
- * text.
+ * A name. Names that ctop made up, such as `(ended)`, count their terminating NUL in `length`, which no name
+ * of a thread or cgroup can contain. This mark distinguishes them from threads of that name, but both are
+ * shown alike.
  */
 struct name_text {
 	const char *text; /* also NUL-terminated */
 	size_t length;
 };
 
-/* Initialises a name of ctop's own making. */
+/* Initialises a name that ctop made up. */
 #define OWN_NAME(words)                                                                                      \
 	{                                                                                                    \
 		words, sizeof(words)                                                                         \
 	}
 
-/* A name of a thread, process or cgroup; at most the NUL ends it. */
+/* A name of a thread, process or cgroup, without mark. */
 static inline struct name_text name_text_of(const char *text)
 {
 	return (struct name_text){text, strlen(text)};
 }
 
-/* Whether a name is of ctop's own making. */
+/* Whether ctop made a name up. */
 static inline bool name_is_own(const char *text, size_t length)
 {
 	return length != 0 && text[length - 1] == '\0';
 }
 
-/* The name of ctop's own making that has this text, which earlier versions did not mark; else empty. */
+/* The made-up name with this text, for files whose version did not mark names; otherwise an empty name. */
 struct name_text name_find_own(const char *text, size_t length);
 
-/* The length of a name as it is shown. */
+/* The length of a name on the screen, without the mark. */
 static inline size_t name_shown_length(const char *text, size_t length)
 {
 	return length - name_is_own(text, length);
@@ -82,8 +82,8 @@ static inline size_t name_shown_length(const char *text, size_t length)
  */
 extern const struct name_text name_self;
 
-/* The names of what has no triple of its own, of what ended under an unknown name, and of a cgroup that was
- * gone before its path was known. */
+/* Names of records without their own triple, of ended threads whose name is unknown, and of a cgroup that was
+ * gone before its path was read. */
 extern const struct name_text name_other, name_ended, name_gone;
 
 /* The three names that grouping uses; ids in snapshot.strings. */
@@ -345,8 +345,8 @@ struct provenance {
 	struct feature_result features[FEATURE_COUNT];
 	struct tally *tallies; /* [SOURCE_COUNT], NULL when unknown */
 	uint64_t ended;        /* threads that ended while being read */
-	/* Threads of the host, at least, that the kernel keeps from BPF and that are in no row; 0 also: not
-	 * known. */
+	/* Lower bound of the host's threads that the kernel hides from BPF and that have no row; 0 also if
+	 * unknown. */
 	uint64_t hidden_threads;
 	/*
 	 * By how many bytes the resident memory of a process may be off, because it lacks what each CPU
@@ -392,8 +392,8 @@ struct resident_record {
 };
 
 /*
- * The state of a thread that a freezer of cgroups stops. procfs shows it as D (cgroup v1) or S (v2), and as
- * nothing of its own.
+ * State of a thread stopped by a cgroup freezer. procfs has no letter for it and shows D (cgroup v1) or S
+ * (v2).
  */
 #define SNAPSHOT_STATE_FROZEN 'F'
 
@@ -404,8 +404,7 @@ struct snapshot_window;
 
 struct snapshot {
 	atomic_uint references;
-	struct snapshot *whole; /* of snapshot_with_window() and the like: the one whose threads these are;
-				   else NULL */
+	struct snapshot *whole; /* the original of snapshot_with_window() and the like; else NULL */
 	struct arena arena;     /* strings and lists of this snapshot that are in no pool */
 	struct string_pool strings;
 	struct string_pool cpu_sets;
@@ -451,13 +450,12 @@ struct snapshot {
 	uint64_t *read_at[SOURCE_COUNT]; /* CLOCK_BOOTTIME ns of each reading; NULL: all at boottime_ns */
 	uint64_t *stuck_ns;              /* how long runnable without running or in D; NULL when not known */
 	/*
-	 * How long the present wait of each thread had lasted when its values were read: for a CPU
-	 * (METRIC_STATE is R and it does not run), in D, or asleep (S, I); or how long it has been kept from
-	 * running, which is no wait (snapshot_is_held()); 0 while it runs. It is wall
-	 * time, in which a suspended host stands still, and at least that with THREAD_WAIT_AT_LEAST. NULL:
-	 * not known, as from /proc, where `stuck_ns` has a lower bound. With it `stuck_ns` is the same for
-	 * what has been waiting for a CPU or in D for SNAPSHOT_STUCK_AFTER_NS, or the time since the round
-	 * before if that is shorter, and 0 for all others.
+	 * How long each thread's current wait had lasted when its values were read: for a CPU (METRIC_STATE
+	 * is R without running), in D, or asleep (S, I). For a held thread (snapshot_is_held()), which does
+	 * not wait, how long it has been held; 0 for running threads. Wall time, not counting host suspends;
+	 * a lower bound with THREAD_WAIT_AT_LEAST. NULL: unknown, as from /proc, where `stuck_ns` has a lower
+	 * bound. If set, `stuck_ns` has the same values for threads that have waited for a CPU or in D for
+	 * SNAPSHOT_STUCK_AFTER_NS, or since the previous round if that is shorter, and 0 for all others.
 	 */
 	uint64_t *waiting_ns;
 
@@ -498,15 +496,14 @@ struct snapshot {
 	struct sched_ext sched_ext;
 	struct task_fields task_fields;
 	struct host host;
-	struct snapshot *host_owner; /* has the texts of `host`; NULL: this snapshot */
+	struct snapshot *host_owner; /* owns the texts of `host`; NULL: this snapshot */
 	struct probe_summary probe_summary;
 	struct parse_summary parse_summary;
 	struct taskstats_summary taskstats_summary;
 
 	struct snapshot_window *window; /* of a file: what happened before; NULL: it is a single reading */
 
-	/* The sentence on a window that begins here and is not as long as the one asked for; NULL for none.
-	 */
+	/* Why a window that begins here differs in length from the one asked for, a sentence; or NULL. */
 	const char *window_note;
 	const char *format_notes; /* what an older generation of the file lacked, a sentence; NULL for none */
 };
@@ -517,7 +514,8 @@ struct snapshot *snapshot_create(void);
 /* One more reference to a finished snapshot; returns it. Safe from any thread. */
 struct snapshot *snapshot_reference(struct snapshot *snapshot);
 
-/* Gives a snapshot in the making the host's facts of a finished one, which it refers to from then on. */
+/* Shares the host facts of the finished snapshot `owner` with an unfinished one, which keeps a reference to
+ * it. */
 void snapshot_share_host(struct snapshot *snapshot, struct snapshot *owner);
 
 /*
@@ -526,7 +524,7 @@ void snapshot_share_host(struct snapshot *snapshot, struct snapshot *owner);
  */
 struct snapshot *snapshot_with_window(struct snapshot *snapshot, struct snapshot_window *window);
 
-/* The same with another set of ended threads. */
+/* Likewise with another set of ended threads. */
 struct snapshot *snapshot_with_ended(struct snapshot *snapshot, struct ended_set *ended);
 
 /* Gives one reference up; the last one frees everything. NULL is allowed. Safe from any thread. */
@@ -637,21 +635,21 @@ static inline uint64_t snapshot_source_read_time(const struct snapshot *snapshot
 uint64_t *snapshot_read_times(struct snapshot *snapshot, enum source source);
 
 /*
- * Id of a name of a process, thread or cgroup. A byte outside valid UTF-8 becomes the text of its escape, so
- * that a name has one text in memory and in every file.
+ * Interns a name of a process, thread or cgroup. Bytes outside valid UTF-8 become escapes, so that a name has
+ * the same text in memory and in every file.
  */
 uint32_t snapshot_intern_name(struct string_pool *pool, const char *name, size_t length);
 
-/* Id of a name of ctop's own making. */
+/* Interns a name that ctop made up. */
 static inline uint32_t snapshot_intern_own_name(struct string_pool *pool, struct name_text name)
 {
 	return string_pool_intern(pool, name.text, name.length);
 }
 
 /*
- * A name, by the reference's rule as that has it: U+FFFD for each escape that snapshot_intern_name() made,
- * and names of ctop's own making are as any other. Such a text is in `scratch`, until the next call. Names of
- * files without `ctop` objects are as they are.
+ * Returns a name. With `reference`, it has the reference's spelling: U+FFFD for each escape that
+ * snapshot_intern_name() made, and no mark of made-up names. Such a text is in `scratch` until the next call.
+ * Names of files without `ctop` objects are returned unchanged.
  */
 struct name_text snapshot_name_by_rule(const struct snapshot *snapshot, uint32_t name, bool reference,
 				       struct buffer *scratch);
@@ -663,7 +661,7 @@ uint32_t snapshot_intern_triple(struct snapshot *snapshot, struct triple triple)
 uint32_t snapshot_copy_triple(struct snapshot *snapshot, const struct string_pool *from,
 			      const struct triple *triple);
 
-/* Id of name_self in the strings of a snapshot, UINT32_MAX where no thread has that name. */
+/* Id of name_self in the strings of a snapshot, UINT32_MAX if no thread has this name. */
 uint32_t snapshot_self_name(const struct snapshot *snapshot);
 
 /* Id of a triple that is there already, or UINT32_MAX; not for a finished snapshot. */
@@ -749,7 +747,7 @@ static inline uint64_t snapshot_wait_in(const struct snapshot *snapshot, size_t 
 		       : 0;
 }
 
-/* Whether a state is that of a thread which somebody stopped, by a signal, a tracer or a freezer. */
+/* Whether a thread in this state is stopped by a signal, a tracer or a freezer. */
 static inline bool snapshot_is_held(uint64_t state)
 {
 	return state == 'T' || state == 't' || state == SNAPSHOT_STATE_FROZEN;
