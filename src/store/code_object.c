@@ -320,8 +320,8 @@ static void code_list(struct cell *cell, const struct object *object, char *coun
 }
 
 /*
- * How much each count of a tally is more than the old one, by the numbers of the recording. Counts of reasons
- * that share an id here add up.
+ * Codes the increase of each count of a tally, by the recording's reason numbers. Counts of reasons that
+ * share an id here add up.
  */
 static void code_missed(struct round *round, struct tally *tally, const struct tally *old)
 {

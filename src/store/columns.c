@@ -88,8 +88,8 @@ static uint64_t put_cell(const struct column *column, uint64_t cell)
 }
 
 /*
- * The cell of a decoded number. With lost reasons, an expected REASON_UNREADABLE may be a reason whose number
- * is unknown, so a changed cell stays unreadable.
+ * Returns the cell for a decoded number. If reasons were lost, an expected REASON_UNREADABLE may be a reason
+ * whose number is unknown, so a changed cell stays unreadable.
  */
 static uint64_t take_cell(const struct column *column, uint64_t number, uint64_t expected)
 {

@@ -9,8 +9,8 @@
 #include "snapshot/snapshot_window.h"
 
 /*
- * JSON bytes above which the reference program refuses a file, and our own default cap when reading: 4 GiB,
- * and past the first 16 MiB no more than 1,000 for each byte of the file, which no snapshot comes near.
+ * Limits on JSON bytes: the reference program's, and our default, which is 4 GiB and, past the first 16 MiB,
+ * 1,000 bytes for each byte of the file. Real snapshots are far below this ratio.
  */
 #define CTPROF_REFERENCE_LIMIT ((uint64_t)256 << 20)
 #define CTPROF_DEFAULT_LIMIT   ((uint64_t)0)

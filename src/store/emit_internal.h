@@ -55,7 +55,7 @@ void emit_separator(struct emitter *emitter);
 void emit_begin(struct emitter *emitter, char bracket);
 bool emit_end(struct emitter *emitter, char bracket);
 
-/* A string; bytes outside valid UTF-8 are escaped, as in names. */
+/* Emits a string; bytes outside valid UTF-8 are escaped as in names. */
 void emit_text(struct emitter *emitter, const char *text);
 
 /* An element of an array. */

@@ -78,7 +78,7 @@ struct history_files {
 int history_files_list(const char *directory, struct history_files *ret_files, struct error *error);
 void history_files_release(struct history_files *files);
 
-/* Whether a file is one of those that a recorder writes in a directory, by its numbers from stat(2). */
+/* Whether a recorder writes this file, identified by its stat(2) numbers, in a directory. */
 bool history_files_include(const char *directory, dev_t device, ino_t inode);
 
 /*

@@ -774,7 +774,7 @@ static int decode_round(struct history *base, const struct history_round *round,
 	return result < 0 ? error_set(error, result == -EINVAL ? -EBADMSG : result, "%s", why.text) : 0;
 }
 
-/* Decodes the interval of a round; nothing where it has none. */
+/* Decodes the interval of a round, if it has one. */
 static int decode_interval(struct recorded *history, struct history_entry *entry,
 			   const struct history_round *round, struct snapshot **ret_gone, double *ret_left_ns,
 			   struct error *error)
@@ -808,7 +808,7 @@ static int read_gone(struct history *base, const struct history_round *round, st
 	if (entry == NULL)
 		return result;
 	result = decode_interval(history, entry, round, ret_gone, ret_left_ns, error);
-	/* decoding the round itself brings the words of its version */
+	/* decoding the round itself loads its version's words */
 	if (result == -EPROTONOSUPPORT && decode_round(base, round, NULL) == 0)
 		result = decode_interval(history, entry, round, ret_gone, ret_left_ns, error);
 	return result == -EINVAL ? -EBADMSG : result;

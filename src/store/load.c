@@ -686,7 +686,7 @@ static void check_delays(struct latency *latency)
 	latency->delay_count = count;
 }
 
-/* In files of earlier versions names of ctop's own making have no mark. */
+/* Marks names that ctop made up, in files of versions that did not mark them. */
 static void mark_names(struct loader *loader)
 {
 	const struct loader *whole = loader->outer != NULL ? loader->outer : loader;

@@ -117,8 +117,8 @@ struct loader {
 	size_t depth; /* frames in use; after a failure they stay, since they tell the position */
 
 	struct thread_record thread;
-	uint8_t own_names;     /* bits of member_name_words of the record that is being read */
-	bool names_are_marked; /* the version of the file says so */
+	uint8_t own_names;     /* made-up names of the record, as in member_name_words */
+	bool names_are_marked; /* true from file version NAMES_MARKED_SINCE on */
 	/* `waits` says so; before that is known, values are kept in the column */
 	bool knows_waits, knows_stuck;
 	uint8_t touched[OBJECT_MEMBERS_MAX]; /* metrics of which `thread` may have a value */
@@ -179,8 +179,8 @@ struct loader {
 		struct ended_member member; /* that is being read */
 		struct window_parts parts;
 		struct triple part_name;
-		struct load_indices part_names; /* triple in parts.names of each name of the file */
-		struct window_part part;        /* that is being read, with room for */
+		struct load_indices part_names; /* by name in the file: its triple in parts.names */
+		struct window_part part;        /* the current part, with capacities */
 		size_t part_capacity, amount_count, amount_capacity;
 		bool parts_damaged;
 	} window;
@@ -198,7 +198,7 @@ void *load_add_element(struct frame *frame, size_t size);
 /* A copy of a string that the snapshot owns; a NUL in it becomes U+FFFD, since C ends there. */
 const char *load_text(struct loader *loader, const char *text, size_t length);
 
-/* Marks those of three names that the record says are of ctop's own making, or their text in older files. */
+/* Marks made-up names among three: by `own_names`, or `by_text` by their text, as in older files. */
 void load_mark_names(struct loader *loader, uint32_t *names, bool by_text);
 
 /* A loader with a snapshot of its own, which its caller releases; `containers` are by enum member_type. */

@@ -124,7 +124,7 @@ static bool character(struct loader *loader, const struct json_scalar *scalar, u
 	return true;
 }
 
-/* A NUL at the end becomes U+FFFD: it would be the mark of a name of ctop's own making. */
+/* Interns a string. A NUL at its end becomes U+FFFD, since it would mark a name that ctop made up. */
 static uint32_t intern(struct loader *loader, const struct json_scalar *scalar)
 {
 	struct buffer text = {0};

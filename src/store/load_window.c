@@ -88,7 +88,7 @@ void *load_begin_part_name(struct loader *loader, struct frame *frame)
 	return &loader->window.part_name;
 }
 
-/* Whether a name has a character that stood for any byte outside valid UTF-8. */
+/* Whether a name contains U+FFFD, which replaced bytes outside valid UTF-8. */
 static bool was_replaced(const struct string_pool *strings, const struct triple *names)
 {
 	return strstr(string_pool_text(strings, names->pcomm), "\uFFFD") != NULL ||
@@ -109,7 +109,7 @@ void load_end_part_name(struct loader *loader, const struct frame *element)
 		parts->names = snapshot_create();
 	count = parts->names->triple_count;
 	triple = snapshot_copy_triple(parts->names, &loader->snapshot->strings, &loader->window.part_name);
-	/* earlier versions wrote two names alike that differed in bytes outside valid UTF-8 alone */
+	/* older versions wrote names alike that differed only in bytes outside valid UTF-8 */
 	loader->window.parts_damaged |= triple != count &&
 					!was_replaced(&loader->snapshot->strings, &loader->window.part_name);
 	*MEMORY_APPEND(names->items, names->count, names->capacity) = triple;
@@ -164,7 +164,7 @@ void load_part_amount(struct loader *loader, struct frame *frame, const struct l
 /* The work grows with parts times names: a day in parts of 5 s with 4,096 names has half of this. */
 #define PARTS_BY_NAMES_MAX (1U << 27)
 
-/* Whether they make up a window of that length, and are of names that are there; finds their triples. */
+/* Whether the parts add up to a window of this length and refer to existing names; finds their triples. */
 static bool parts_add_up(struct loader *inner, uint64_t length_ns)
 {
 	const struct load_indices *names = &inner->window.part_names;

@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct triple) == MEMBER_NAME_WORDS * sizeof(uint32_t) &&
 			    .bit = (number)                                                                  \
 	}
 
-/* Which of three names, that begin with this field, are of ctop's own making. */
+/* Made-up names among the three that begin at this field. */
 #define OWN_NAMES(type_name, field)                                                                          \
 	{                                                                                                    \
 		NAME("own"), MEMBER_OMITTED | MEMBER_UNCODED, MEMBER_OWN_NAMES, FIELD(type_name, field)      \

@@ -104,8 +104,7 @@ enum member_type {
 	MEMBER_ENDED_MISSED,    /* reasons for what is not known; object of strings by slot */
 	/* Numbers of the types above are part of the rounds' format. */
 	MEMBER_LATENCY_SHARES, /* as MEMBER_LATENCY_RECORDS */
-	MEMBER_OWN_NAMES,      /* no field: which of three names, as in struct triple, are of ctop's own
-				  making; array of MEMBER_NAME_WORDS */
+	MEMBER_OWN_NAMES, /* no field: which names of a triple ctop made up; array of MEMBER_NAME_WORDS */
 	MEMBER_TYPE_COUNT,
 };
 
@@ -211,7 +210,7 @@ enum {
 	MEMBER_NAME_WORDS = 3,
 };
 
-/* Three names in the order of struct triple. */
+/* Member names, in the order of struct triple. */
 extern const char *const member_name_words[MEMBER_NAME_WORDS];
 
 extern const struct object snapshot_object;          /* of struct snapshot */
@@ -234,8 +233,8 @@ extern const struct object task_field_member_object; /* of struct task_field_mem
 enum {
 	/* bits of thread_flags in the `ctop` object of a thread */
 	MEMBER_KNOWLEDGE_FLAGS = THREAD_KERNEL | THREAD_WAIT_AT_LEAST | THREAD_FORKED,
-	PROVENANCE_VERSION = 2,  /* of the `ctop` objects */
-	NAMES_MARKED_SINCE = 2,  /* before that names of ctop's own making are told by their text */
+	PROVENANCE_VERSION = 2,  /* version of the `ctop` objects */
+	NAMES_MARKED_SINCE = 2,  /* older versions: made-up names are found by text */
 	OBJECT_MEMBERS_MAX = 128 /* in one object; a test holds the tables to it */
 };
 

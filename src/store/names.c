@@ -29,7 +29,7 @@ static bool has_escape(const char *text, size_t length)
 	return false;
 }
 
-/* The id of a decoded text, a new one also where a name spells the escape of another one. */
+/* Interns a decoded text. A text that spells the escape of another name gets a new id. */
 static uint32_t keep_text(struct string_pool *pool, const char *text, size_t length)
 {
 	const size_t count = pool->count;
@@ -40,8 +40,8 @@ static uint32_t keep_text(struct string_pool *pool, const char *text, size_t len
 }
 
 /*
- * The same of a text as it was recorded: earlier versions escaped no bytes outside valid UTF-8, and marked no
- * names of ctop's own making.
+ * Interns a text as recorded. Earlier versions neither escaped bytes outside valid UTF-8 nor marked names
+ * that ctop made up.
  */
 static uint32_t take_text(const struct round *round, struct string_pool *pool, const char *text,
 			  size_t length)

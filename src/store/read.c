@@ -22,9 +22,9 @@ enum {
 	JSON_FOR_A_BYTE = 1000,
 };
 
-/* What the default limit stands for. */
+/* The default limit; see CTPROF_DEFAULT_LIMIT. */
 #define DEFAULT_BYTES ((uint64_t)4 << 30)
-#define FREE_BYTES    ((uint64_t)16 << 20) /* of JSON, however small the file is */
+#define FREE_BYTES    ((uint64_t)16 << 20) /* JSON allowed for any file */
 
 #define CAPTURE_AGAIN "capture it again with `ctop capture -o FILE`"
 
@@ -116,13 +116,13 @@ static uint64_t limit_of(const struct reader *reader)
 	return reader->max_bytes != CTPROF_DEFAULT_LIMIT ? reader->max_bytes : DEFAULT_BYTES;
 }
 
-/* Bytes of the file that the decoder has taken. */
+/* Bytes of the file that the decoder has consumed. */
 static uint64_t taken_bytes(const struct reader *reader)
 {
 	return reader->file_bytes - (reader->input.size - reader->input.pos);
 }
 
-/* Whether the JSON so far is more than a snapshot of so few bytes has. */
+/* Whether the JSON so far is more than a real snapshot compressed to the bytes read can hold. */
 static bool is_bomb(const struct reader *reader)
 {
 	return reader->max_bytes == CTPROF_DEFAULT_LIMIT && reader->json_bytes > FREE_BYTES &&
@@ -133,11 +133,12 @@ static int refuse_bomb(const struct reader *reader)
 {
 	char json[28], file[28];
 
-	return error_set(reader->error, -EFBIG,
-			 "%s makes %s bytes of JSON out of its first %s, as decompression bombs do; if it is "
-			 "a snapshot, name a limit with --max-bytes N",
-			 reader->name, number_group_digits(reader->json_bytes, json),
-			 number_group_digits(taken_bytes(reader), file));
+	return error_set(
+		reader->error, -EFBIG,
+		"%s makes %s bytes of JSON out of its first %s, like a decompression bomb; if it is a "
+		"snapshot, set a limit with --max-bytes N",
+		reader->name, number_group_digits(reader->json_bytes, json),
+		number_group_digits(taken_bytes(reader), file));
 }
 
 static int refuse_size(const struct reader *reader)

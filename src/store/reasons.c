@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers of reasons in a round: first those of its words, then those of its own list. */
+/* Numbers of reasons in a round: the reasons of its words come first, then its own list. */
 #include <string.h>
 
 #include "round.h"
 
-/* The place of a reason among those that the words lack, or how many there are. */
+/* Returns the index of a reason in `more_reasons`, or `more_reason_count`. */
 static size_t find_more(const struct round *round, reason_id reason)
 {
 	size_t place = 0;
@@ -43,7 +43,7 @@ reason_id round_take_reason(struct round *round, uint64_t number)
 	return REASON_READ;
 }
 
-/* Adds a decoded name to the list. A name of the words or one that is listed already is damage. */
+/* Adds a decoded name to the list. A name already in the words or the list means damage. */
 static void take_name(struct round *round, const char *name, size_t length)
 {
 	const reason_id reason = reason_intern(name, length);
@@ -72,7 +72,7 @@ void round_code_more_reasons(struct round *round)
 		const char *name = coder->decoding ? "" : reason_name(round->more_reasons[i]);
 		size_t length = strlen(name);
 
-		/* two bits of every text: it is not as expected, and it is there */
+		/* each text has two bits: it differs from the expected one, and it is present */
 		if (!coder_bit(coder, stream, true) || !coder_bit(coder, stream, true))
 			coder_fail(coder);
 		name = coder_text(coder, &round->streams[STREAM_LENGTH], name, &length);

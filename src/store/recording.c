@@ -168,8 +168,8 @@ void recorder_release(struct recorder *recorder)
 }
 
 /*
- * Encodes a round, without header and compression. The list of reasons that its words lack comes first but is
- * complete only at the end, so a round with such reasons is encoded twice.
+ * Encodes a round, without header and compression. The list of reasons missing from its words comes first but
+ * is complete only at the end, so a round with such reasons is encoded twice.
  */
 static struct round encode_round(struct recorder *recorder, enum recording_kind kind,
 				 const struct snapshot *now, const struct snapshot *against, double left_ns)

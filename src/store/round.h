@@ -53,7 +53,7 @@ enum round_stream {
 	STREAM_DELAYS = STREAM_READ_AT + 3 * VOCABULARY_SOURCES_MAX,
 	STREAM_LATENCY_SHARES = STREAM_DELAYS + 8, /* how many, and the members of each */
 	STREAM_DEVICES = STREAM_LATENCY_SHARES + 1 + 8,
-	STREAM_MARKS = STREAM_DEVICES + 4, /* one number: names of ctop's own making have their mark */
+	STREAM_MARKS = STREAM_DEVICES + 4, /* one number: made-up names have their mark */
 	STREAM_TOTAL,
 };
 
@@ -63,7 +63,7 @@ struct round {
 	const struct snapshot *against; /* NULL: whole */
 	const struct vocabulary *words; /* what numbers stand for */
 	bool is_brief;                  /* only the facts that an interval needs */
-	bool names_are_marked;          /* see STREAM_MARKS; rounds of earlier versions have none */
+	bool names_are_marked;          /* see STREAM_MARKS; false in older rounds */
 	/* By row of `now`: row of `against`, UINT32_MAX for none; ascends. */
 	uint32_t *old_row;
 	/* Rows that have none, and those that differ in more than times; ascending. */
@@ -72,8 +72,8 @@ struct round {
 	/* By id in `against`: id of the same text, set, names in `now`, UINT32_MAX for none. */
 	uint32_t *string_of, *cpu_set_of, *triple_of;
 	struct coder_stream *streams; /* the coder's, [STREAM_TOTAL] */
-	/* Reasons that `words` lacks, whose numbers follow those of the words. Encoding adds them as it meets
-	 * them, so a round that had new ones is encoded once more, with all of them. */
+	/* Reasons missing from `words`, numbered after them. Encoding adds each on first use; a round that
+	 * added some is encoded again with the whole list. */
 	reason_id more_reasons[UINT8_MAX + 1];
 	size_t more_reason_count;
 	bool lost_reasons; /* as in vocabulary.h */
@@ -191,13 +191,13 @@ void round_code_facts(struct round *round);
 
 /* --- reasons.c --- */
 
-/* The names of reasons that the words lack; before everything that has reasons. */
+/* Codes the names of reasons missing from the words. Must precede everything that contains reasons. */
 void round_code_more_reasons(struct round *round);
 
 /* The number of a reason in this round. */
 uint64_t round_put_reason(struct round *round, reason_id reason);
 
-/* The reason of a decoded number; a failure and REASON_READ for a number that no reason has. */
+/* The reason of a decoded number. For an unused number, fails the coder and returns REASON_READ. */
 reason_id round_take_reason(struct round *round, uint64_t number);
 
 /* --- task_field_round.c --- */
@@ -225,7 +225,7 @@ struct recorder;
 /* Tests only: encodes as another version would, which has these words; they must outlive the recorder. */
 void recorder_use_words(struct recorder *recorder, const struct vocabulary *words);
 
-/* Tests only: encodes as versions did that marked no names of ctop's own making. */
+/* Tests only: encodes like versions that did not mark made-up names. */
 void recorder_mark_nothing(struct recorder *recorder);
 
 #endif

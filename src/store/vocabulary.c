@@ -67,7 +67,7 @@ static uint16_t find_word(const char *const words[], size_t count, const char *w
 	return found < count ? (uint16_t)found : VOCABULARY_NONE;
 }
 
-/* Every reason gets an id while ids last. */
+/* Gives each reason an id until ids run out. Returns false if the first reason is not REASON_READ. */
 static bool number_reasons(struct vocabulary *vocabulary)
 {
 	const char *const *words = vocabulary->words[VOCABULARY_REASON];

@@ -22,10 +22,10 @@ enum {
 struct vocabulary {
 	uint32_t check;
 	uint16_t count[VOCABULARY_KINDS];
-	/* The number that a word has here, VOCABULARY_NONE for none; every reason has an id. */
+	/* Number of each word in this program, VOCABULARY_NONE if unknown; every reason has an id. */
 	uint16_t own[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX];
-	uint8_t reason_of[UINT8_MAX + 1]; /* the other way round, by reason id; 0 where it has no word */
-	bool lost_reasons;                /* whether a reason got no id and reads as unreadable */
+	uint8_t reason_of[UINT8_MAX + 1]; /* by reason id, its word; 0 for none */
+	bool lost_reasons;                /* a reason got no id and reads as unreadable */
 	const char *words[VOCABULARY_KINDS][VOCABULARY_WORDS_MAX];
 };
 

@@ -316,7 +316,7 @@ static void test_bomb(void **state)
 	compressed = compress(json, length, bytes, 1 << 20);
 	assert_true(compressed < length / 1000);
 	create_file(path, bytes, compressed);
-	refuse_path(path, CTPROF_DEFAULT_LIMIT, -EFBIG, "name a limit with --max-bytes N");
+	refuse_path(path, CTPROF_DEFAULT_LIMIT, -EFBIG, "set a limit with --max-bytes N");
 	assert_int_equal(ctprof_read(path, (uint64_t)4 << 30, &snapshot, NULL), 0);
 	snapshot_release(snapshot);
 	unlink(path);
