@@ -47,7 +47,7 @@ void evidence_append_remedy(const struct snapshot *now, enum source source, reas
 		buffer_append_text(text, "the key J; ctop without --no-heap");
 }
 
-/* The text that a buffer has, or "-", owned by `arena`; releases the buffer. */
+/* Moves a buffer's text into `arena`, or returns "-" if it is empty; releases the buffer. */
 static const char *take_text(struct buffer *text, struct arena *arena)
 {
 	const char *copy = text->length != 0 ? arena_duplicate(arena, text->data, text->length) : "-";
@@ -285,7 +285,7 @@ void evidence_append_privilege_hint(const struct feature_result *feature, bool r
 		buffer_append_text(text,
 				   feature->detail != NULL ? feature->detail : reason_words(feature->reason));
 	else if (root && (feature->remedy == NULL || strncmp(feature->remedy, "setcap", 6) == 0))
-		/* files by earlier versions tell root of file capabilities */
+		/* files of earlier versions advise root to use setcap */
 		buffer_append_text(text, "start ctop with CAP_SYS_PTRACE, which this root lacks");
 	else if (root)
 		buffer_append_text(text, feature->remedy);

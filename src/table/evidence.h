@@ -23,8 +23,8 @@ enum {
 struct table *evidence_table(const struct snapshot *snapshot);
 
 /*
- * Appends what would help where a source was missed for a reason, commands and advice in the order in which
- * they help; what the text has already is not repeated. Nothing where nothing helps.
+ * Appends commands and advice against missing a source for a reason, in the order in which they help.
+ * Remedies that the text already has are left out. Appends nothing if nothing helps.
  */
 void evidence_append_remedy(const struct snapshot *now, enum source source, reason_id reason,
 			    struct buffer *text);

@@ -108,7 +108,7 @@ void explain_wait(const struct snapshot *snapshot, size_t thread, struct buffer 
 		return;
 	}
 	buffer_append_text(text, words);
-	/* a thread that was frozen asleep has an age that begins with its sleep */
+	/* the age of a thread that was frozen asleep includes its sleep */
 	if (age == 0 || state == SNAPSHOT_STATE_FROZEN)
 		return;
 	buffer_append_text(text, at_least ? " for at least " : " for ");

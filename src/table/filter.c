@@ -101,7 +101,7 @@ static bool contains(const struct term *term, const char *name, size_t length)
 				 : memmem(name, length, term->text, strlen(term->text)) != NULL;
 }
 
-/* A copy with blanks instead of NULs and, where case does not count, without it. */
+/* Copies a name with blanks instead of NULs, and with its case folded if `ignore_case`. */
 static char *prepare(const char *name, size_t length, bool ignore_case)
 {
 	struct buffer text = {0};
@@ -270,7 +270,7 @@ static bool is_no_number(const struct term *term)
 	return term->kind != TERM_COMPARISON;
 }
 
-/* Whether a node has a term that is so. */
+/* Whether `is_so` is true for a term below a node. */
 static bool node_has(const struct filter *filter, uint32_t index, bool (*is_so)(const struct term *))
 {
 	const struct node *node = &filter->nodes[index];
@@ -661,12 +661,12 @@ bool *filter_term_members(const struct filter *filter, size_t term, enum axis ax
 	return members;
 }
 
-/* Names of ended threads that are judged one after the other. */
+/* State for testing names of ended threads one by one. */
 struct judging {
 	const struct filter *filter;
 	enum axis axis;
 	const struct filter_subjects *subjects;
-	bool **members; /* by term, NULL until one is asked for */
+	bool **members; /* by term, NULL until needed */
 	size_t subject;
 };
 

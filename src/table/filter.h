@@ -165,14 +165,14 @@ bool filter_is_of_living(const struct filter *filter);
  */
 bool *filter_members(const struct filter *filter, const struct filter_subjects *subjects);
 
-/* The same of records of ended threads. That of what nobody told satisfies no condition. */
+/* Does the same for records of ended threads. The record of unreported threads satisfies no condition. */
 bool *filter_ended_members(const struct filter *filter, const struct ended *ended);
 
 /*
- * Marks the ended threads that satisfy the conditions on rows that have names in them, each by itself, by
- * index; the caller frees the array. Ended threads whose processes are gone share a row with this label on an
- * axis by thread, and have nothing else in common. What matches the label matches all of them; their numbers
- * are not known one by one. NULL without such conditions.
+ * Marks ended threads that by themselves satisfy the conditions on rows that contain names, by index; the
+ * caller frees the array. On an axis by thread, unrelated threads of ended processes share a row with this
+ * label. A condition that matches the label matches all of them; conditions on numbers match none, as their
+ * own numbers are unknown. NULL without such conditions.
  */
 bool *filter_pool_members(const struct filter *filter, enum axis axis, const char *label, size_t label_length,
 			  const struct filter_subjects *subjects);

@@ -120,8 +120,8 @@ static size_t word_length(const struct parser *parser, const char *text, bool is
 }
 
 /*
- * Takes the text in the quotes that begin here; \" and \\ in it stand for themselves. The caller frees
- * it. -EINVAL with a sentence where they do not end or nothing is in them.
+ * Parses a quoted text, in which \" and \\ are escapes. The caller frees it. Returns -EINVAL with a sentence
+ * if the text is empty or unterminated.
  */
 static int take_quoted(struct parser *parser, char **ret_text)
 {
@@ -342,12 +342,11 @@ static enum filter_field find_field(const char *name)
 	return FILTER_FIELD_COUNT;
 }
 
-/* Letters of fs/proc/array.c, task_state_array, and those of older kernels; frozen threads have one of ours.
- */
+/* Checks state letters: task_state_array of fs/proc/array.c, letters of older kernels, and F for frozen. */
 static int check_states(struct term *term, struct error *error)
 {
 	static const char known[] = "RSDFTtZXPIWKx";
-	/* no word consists of letters of states alone */
+	/* no word here is also a list of state letters */
 	static const struct {
 		const char *word, *letters;
 	} words[] = {{"frozen", "F"}, {"stopped", "Tt"}};
@@ -386,7 +385,7 @@ static int set_field_text(struct parser *parser, struct term *term)
 		return check_states(term, parser->error);
 	if (strpbrk(term->text, "*?[") == NULL)
 		return 0;
-	/* of paths case always counts */
+	/* paths are case-sensitive */
 	if (term->ignore_case && term->field != FILTER_FIELD_CGROUP && term->field != FILTER_FIELD_CONTAINER)
 		unicode_append_folded(&pattern, term->text, length);
 	else

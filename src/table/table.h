@@ -116,7 +116,7 @@ struct table_row {
 	uint32_t process;
 	uint64_t process_start, start_time;
 	enum row_mark mark;
-	bool is_own;       /* its name is of ctop's own making, such as `(ended)`: see struct name_text */
+	bool is_own;       /* ctop made its name up, such as `(ended)`: see struct name_text */
 	bool idle;         /* it did nothing in the span: of a view that hides such rows and keeps an order */
 	bool heading;      /* text reports: a line of its own before the rows below it, only the first cell */
 	int depth;         /* text reports: levels that the row stands below the outermost heading */

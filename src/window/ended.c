@@ -93,7 +93,8 @@ static bool is_counter(int metric)
 	return metric != METRIC_THREAD_COUNT && metric_type((enum metric)metric)->kind == METRIC_KIND_COUNTER;
 }
 
-/* Kernel threads have no I/O of their own, and what counts their idle sleep as blocked is none of theirs. */
+/* Whether a metric does not apply to kernel threads: they have no I/O, and blocked time includes their idle
+ * sleep. */
 static bool is_absent(enum metric metric, bool kernel)
 {
 	return kernel &&
@@ -461,8 +462,8 @@ static struct host_time host_time_of(const struct snapshot *from, const struct s
 		if (i == TICKS_USER || i == TICKS_NICE || i == TICKS_SYSTEM)
 			time.busy_ns += part;
 	}
-	/* The two clocks have steps of their own, but no CPU runs for longer than the time that passed. One
-	 * that is offline by now ran before. */
+	/* The two clocks tick independently, but no CPU runs for longer than the elapsed time. CPUs that are
+	 * now offline may have run before. */
 	if (cpus < earlier_cpus)
 		cpus = earlier_cpus;
 	if (cpus != 0)

@@ -55,7 +55,7 @@ void ended_add_left(struct ended *ended, double left_ns);
  */
 void ended_conclude_left(struct ended *ended, const struct snapshot *from, const struct snapshot *now);
 
-/* The process of each record, 0 where it is not known. The caller frees them. */
+/* The process of each record, 0 if unknown. The caller frees the array. */
 uint32_t *ended_pids(const struct ended *ended);
 
 /* A copy that changes no more: what stands for nothing is left out. Cleared by the caller. */

@@ -97,7 +97,7 @@ struct pattern_use {
 	uint64_t threads;
 };
 
-/* Bits for parts of a key of AXIS_ALL that are names of ctop's own making. */
+/* Bits that mark made-up names among the parts of an AXIS_ALL key. */
 static const char part_is_own[ROLE_COUNT] = {[ROLE_PROCESS] = 1, [ROLE_THREAD] = 2};
 
 /* A key of AXIS_ALL and what it is made of: ids in build.patterns. */
@@ -118,7 +118,7 @@ struct grouping_build {
 	const struct snapshot *const *snapshots;
 	struct buffer scratch, name;
 	struct buffer key, label;
-	char marks;            /* of `key` on AXIS_ALL: part_is_own of its parts */
+	char marks;            /* part_is_own bits of `key` on AXIS_ALL */
 	size_t label_capacity; /* of grouping->label_of_key */
 	struct recent_key recent[RECENT_KEYS];
 };
@@ -273,7 +273,7 @@ static void end_work(struct work *work)
 
 /* --- keys and labels --- */
 
-/* The key of a cgroup. A path begins with a slash: on AXIS_ALL its part needs no mark. */
+/* Appends the key of a cgroup. Paths begin with a slash, so their part needs no mark on AXIS_ALL. */
 static void append_pattern(struct grouping_build *build, uint32_t pattern)
 {
 	const char *text = string_pool_text(&build->patterns, pattern);
@@ -295,7 +295,7 @@ static void append_visible(struct grouping_build *build, const char *name, size_
 		buffer_append(&build->label, name, name_shown_length(name, length));
 }
 
-/* Appends a name or pattern to the key. On AXIS_ALL a NUL ends each part, and the mark of a name is kept. */
+/* Appends a name or pattern to the key. On AXIS_ALL, moves the mark of a made-up name to `marks`. */
 static void append_to_key(struct grouping_build *build, enum role role, const char *name, size_t length)
 {
 	if (build->options->axis == AXIS_ALL && name_is_own(name, length)) {
@@ -387,7 +387,7 @@ static void append_container(struct grouping_build *build, const struct work *wo
 	}
 }
 
-/* The key is that of a group of this name; marks follow the last part of AXIS_ALL. */
+/* Interns the key, on AXIS_ALL with its marks after the last part. */
 static uint32_t intern_key(struct grouping_build *build)
 {
 	uint32_t key;
@@ -614,11 +614,10 @@ static void find_user_keys(const struct snapshot *snapshot, struct string_pool *
 }
 
 /*
- * The key of each thread of a snapshot, as an id in `keys`, into `key_of_thread`; what the keys stand for
- * goes into `groups`. The key of a process is "PID:START" with the start time of its leader, so that a
- * process that got the id of another one later has another key; where there is no row of the leader, that of
- * its first thread stands for it. The processes of ctop itself have the key name_self. The key of a user
- * is the number, "?" where it is not known.
+ * Sets `key_of_thread` to the id in `keys` of each thread's key, and adds the keys' processes or users to
+ * `groups`. The key of a process is "PID:START" with its leader's start time, or that of its first thread if
+ * the leader has no row, so that a reused process id gets a new key. ctop's own processes have the key
+ * name_self. The key of a user is the user id, "?" if unknown.
  */
 static void find_thread_keys(enum axis axis, const struct snapshot *snapshot, struct string_pool *keys,
 			     struct thread_axis_groups *groups, uint32_t *key_of_thread)

@@ -105,8 +105,8 @@ uint32_t grouping_of_thread(const struct grouping *grouping, size_t snapshot, co
 			    size_t thread);
 
 /*
- * Key of a group, NUL-terminated, owned by the grouping; on AXIS_ALL three parts with a NUL between. The key
- * of a name of ctop's own making has its mark: see struct name_text, on AXIS_ALL a fourth part.
+ * Key of a group, NUL-terminated, owned by the grouping. On AXIS_ALL it has three parts separated by NULs.
+ * Keys of made-up names have a mark: see struct name_text, or a fourth part on AXIS_ALL.
  */
 const char *grouping_key(const struct grouping *grouping, uint32_t group, size_t *ret_length);
 
@@ -119,7 +119,7 @@ const char *grouping_label(const struct grouping *grouping, uint32_t group, size
 /* The id of the process that a group of AXIS_PID is; 0 for any other group. */
 uint32_t grouping_pid(const struct grouping *grouping, uint32_t group);
 
-/* Whether a group has a name of ctop's own making, such as `(ended)`, and not one of threads. */
+/* Whether ctop made a group's name up, such as `(ended)`; false for names of threads. */
 bool grouping_is_own(const struct grouping *grouping, uint32_t group);
 
 /* Group whose key is these bytes, or UINT32_MAX. */

@@ -17,13 +17,13 @@ enum {
 };
 
 /*
- * Ticks by which a CPU may have counted more than the time that passed. Each column is rounded down, and busy
- * time is sampled while idle time is measured (get_idle_time() of fs/proc/stat.c). A CPU alone can be off by
- * more than many can on average.
+ * Ticks that a CPU may count beyond the elapsed time. Each column is rounded down, and busy time is sampled
+ * while idle time is measured (get_idle_time() of fs/proc/stat.c). One CPU can be off by more than the
+ * average of many.
  */
 enum {
-	EXCESS_TICKS = 2,       /* for each CPU of a host */
-	EXCESS_TICKS_LEAST = 4, /* in all */
+	EXCESS_TICKS = 2,       /* per CPU */
+	EXCESS_TICKS_LEAST = 4, /* minimum for a host */
 };
 
 uint64_t host_online_cpus(const struct snapshot *round)
@@ -32,7 +32,7 @@ uint64_t host_online_cpus(const struct snapshot *round)
 							: round->host.online_cpus.value;
 }
 
-/* Whether the same CPUs were online in two rounds, or nothing says otherwise. */
+/* Whether the same CPUs were online in two rounds; true if unknown. */
 static bool has_same_cpus(const struct snapshot *now, const struct snapshot *before)
 {
 	const struct devices *to = &now->provenance.devices, *from = &before->provenance.devices;
@@ -47,7 +47,7 @@ static bool has_same_cpus(const struct snapshot *now, const struct snapshot *bef
 	return count == earlier;
 }
 
-/* The most ticks that some CPUs can count between two rounds, UINT64_MAX where that is not known. */
+/* The most ticks that `cpus` CPUs can count between two rounds, UINT64_MAX if unknown. */
 static uint64_t most_ticks(const struct snapshot *now, const struct snapshot *before, uint64_t cpus)
 {
 	const uint64_t to = now->provenance.cpu_ticks_at_ns, from = before->provenance.cpu_ticks_at_ns;
@@ -60,9 +60,9 @@ static uint64_t most_ticks(const struct snapshot *now, const struct snapshot *be
 }
 
 /*
- * Share of CPU time that was used between two rounds, as a fraction; NAN when it is not known, with the
- * reason in `*ret_reason` where the ticks were read. The kernel counts the idle time of a CPU that is offline
- * in another way: when a CPU comes or goes, the sum jumps by seconds (get_idle_time() of fs/proc/stat.c).
+ * Busy share of CPU time between two rounds, as a fraction. NAN if unknown; `*ret_reason` then has the reason
+ * if the ticks were read. The kernel counts idle time of offline CPUs differently, so the sum jumps by
+ * seconds when a CPU goes offline or online (get_idle_time() of fs/proc/stat.c).
  */
 static double busy_share(const struct snapshot *now, const struct snapshot *before, const char **ret_reason)
 {
@@ -71,7 +71,7 @@ static double busy_share(const struct snapshot *now, const struct snapshot *befo
 	*ret_reason = NULL;
 	if (before == NULL || !now->provenance.cpu_ticks_known || !before->provenance.cpu_ticks_known)
 		return NAN;
-	*ret_reason = "CPUs came or went";
+	*ret_reason = "CPU hotplug";
 	if (!has_same_cpus(now, before))
 		return NAN;
 	for (int i = 0; i < CPU_TICK_KINDS; i++) {
@@ -143,7 +143,7 @@ double *host_cpu_shares(const struct snapshot *now, const struct snapshot *befor
 		/* iowait may go backwards (Documentation/filesystems/proc.rst) */
 		const uint64_t idle = cpu->idle > start->idle ? cpu->idle - start->idle : 0;
 
-		/* one that went offline in between has counted idle time in two ways */
+		/* a CPU that was offline in between switched its idle counting */
 		if (start->all != 0 && cpu->all > start->all && all <= most)
 			shares[cpu->number] = idle < all ? (double)(all - idle) / (double)all : 0;
 	}

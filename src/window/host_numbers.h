@@ -12,13 +12,13 @@
 double host_pressure_share(const struct snapshot *now, const struct snapshot *before,
 			   enum pressure_resource resource);
 
-/* How many CPUs were online in a round, by the reading of their ticks if that lists them; 0: not known. */
+/* The number of CPUs online in a round, preferably from the list of their ticks; 0 if unknown. */
 uint64_t host_online_cpus(const struct snapshot *round);
 
 /*
- * The busy share of each CPU between two rounds, by its number: NAN of one that was not online in both, or
- * not all the time. How many there are, those that are offline too, in `*ret_count`. NULL where it is not
- * known (each round may be NULL); else the caller frees it.
+ * The busy share of each CPU between two rounds, by CPU number: NAN for CPUs that were not online all the
+ * time. `*ret_count` is the number of CPUs, including offline ones. Each round may be NULL. Returns NULL if
+ * unknown; otherwise the caller frees the array.
  */
 double *host_cpu_shares(const struct snapshot *now, const struct snapshot *before, size_t *ret_count);
 
@@ -36,11 +36,11 @@ bool host_busiest_network(const struct snapshot *now, const struct snapshot *bef
 			  struct host_device_rate *ret_rate);
 
 /*
- * Pieces of a line about a host, of which nothing is appended where it is not known: "up 3d", "load 0.5 0.4
- * 0.3", "cpu 23% of 8", "psi cpu 0.4 mem 0 io 12", "mem 40% of 16G" or in brief "mem 40%". Where CPUs came or
- * went between two rounds, "cpu unknown" is followed by the reason. Pressure is the percentage of the time
- * between two rounds in which some task waited; without a round before (NULL), as from a file, the kernel's
- * average of the last 10 s (Documentation/accounting/psi.rst).
+ * Append pieces of a line about a host, or nothing if unknown: "up 3d", "load 0.5 0.4 0.3", "cpu 23% of 8",
+ * "psi cpu 0.4 mem 0 io 12", "mem 40% of 16G" or, if brief, "mem 40%". If CPUs went offline or online between
+ * two rounds, "cpu unknown" and the reason. Pressure is the percentage of the time between two rounds in
+ * which some task waited; without an earlier round (NULL), as from a file, the kernel's average of the last
+ * 10 s (Documentation/accounting/psi.rst).
  */
 void host_append_uptime(const struct snapshot *now, struct buffer *buffer);
 void host_append_load(const struct snapshot *now, struct buffer *buffer);

@@ -134,8 +134,8 @@ static void add_resident(const struct reducer *reducer, uint32_t thread, struct 
 }
 
 /*
- * The peak of a process whose leader has ended: the kernel has none for that thread (xacct_add_tsk() of
- * kernel/tsacct.c), and the same for all others. 0 where none was read.
+ * Returns the peak RSS of a process whose leader has ended, 0 if it was not read. The kernel reports none for
+ * the leader (xacct_add_tsk() of kernel/tsacct.c) and the same one for all other threads.
  */
 static uint64_t peak_of_others(const struct snapshot *now, uint32_t leader, enum metric metric)
 {

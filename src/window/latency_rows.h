@@ -25,8 +25,8 @@ struct latency_rows_options {
 	uint32_t *row_of_record;
 	bool by_thread;     /* rows are no names */
 	uint32_t ended_row; /* of processes that have ended; UINT32_MAX for none */
-	/* By record: waits of processes that have ended count, in `ended_row` or, where rows are names, in
-	 * that of the record. NULL: all do. The result owns it. */
+	/* By record: whether waits of ended processes count, in `ended_row`, or in the record's row if rows
+	 * are names. NULL: all count. The result owns the array. */
 	bool *gone;
 };
 

@@ -23,13 +23,13 @@ static bool is_hexadecimal(char character)
 }
 
 enum {
-	ID_DIGITS = 32, /* hexadecimal, of an id of systemd */
+	ID_DIGITS = 32, /* hexadecimal digits of a systemd id */
 };
 
-/* How tokens are told apart, and of what classes they are. */
+/* Rules for splitting names into tokens and for classifying these. */
 struct rule {
 	const char *separators;
-	bool knows_escapes; /* of systemd, and of bytes outside valid UTF-8 */
+	bool knows_escapes; /* \xHH from systemd or for bytes outside valid UTF-8 */
 	bool knows_ids;
 };
 
@@ -40,7 +40,7 @@ static const struct rule own_rule = {
 	.knows_ids = true,
 };
 
-/* Bytes of the character that `text` begins with, and whether it is a separator. */
+/* Length in bytes of the first character, and whether it is a separator. */
 static size_t character_length(const struct rule *rule, const char *text, size_t length,
 			       bool *ret_is_separator)
 {
@@ -73,7 +73,7 @@ static size_t run_length(const char *text, size_t length, bool (*belongs)(char c
 	return run;
 }
 
-/* The length of the letters before the digits of an id; 0 where a longer token has none. */
+/* Length of the letters before an id's digits; 0 if the token, longer than an id, has none. */
 static size_t letters_before_id(const char *token, size_t length)
 {
 	const size_t letters = length - ID_DIGITS;

@@ -9,13 +9,13 @@
 
 /*
  * Appends the token pattern of a name: `worker-12` gives `worker-{N}`, `7890ab` gives `{H}`. Separators are
- * copied: by the reference's rule . - _ / : @ + [ ] and Unicode white space. Bytes that are not UTF-8 count
- * as letters of no class.
+ * copied: by the reference's rule, . - _ / : @ + [ ] and Unicode white space. Bytes that are not UTF-8 count
+ * as letters without a class.
  *
- * By ctop's own rule all ASCII punctuation separates, so that `GC Thread#7` gives `GC Thread#{N}`. systemd's
- * escape of an ASCII character, `\x2d`, is one separator, that of another byte, `\xe8`, a letter of no class.
- * Letters before the 32 hexadecimal digits of an id of systemd remain: `run-r` and the digits give `run-r{H}`
- * (sd_id128_randomize(3)).
+ * By ctop's own rule, all ASCII punctuation separates, so that `GC Thread#7` gives `GC Thread#{N}`. An escape
+ * of an ASCII character by systemd, `\x2d`, is one separator; the escape of another byte, `\xe8`, is a letter
+ * without a class. Letters before the 32 hexadecimal digits of a systemd id remain: `run-r` with digits gives
+ * `run-r{H}` (sd_id128_randomize(3)).
  */
 void pattern_append(struct buffer *buffer, const char *name, size_t length, bool reference);
 
@@ -26,9 +26,9 @@ void pattern_append(struct buffer *buffer, const char *name, size_t length, bool
 void pattern_append_systemd_instances(struct buffer *buffer, const char *path, size_t length);
 
 /*
- * Appends the pattern of the name of a container. Of `namespace/pod/container` it is that of the pod's
- * template: `shop/web-7d9f8b6c5-x2k4p/app` and its like become `shop/web-{H}-{N}/app`. Of other names it is
- * that of pattern_append() by ctop's own rule.
+ * Appends the pattern of a container name. `namespace/pod/container` gets the pattern of its pod template:
+ * `shop/web-7d9f8b6c5-x2k4p/app` becomes `shop/web-{H}-{N}/app`. Other names get the pattern of
+ * pattern_append() by ctop's own rule.
  */
 void pattern_append_container(struct buffer *buffer, const char *name, size_t length);
 

@@ -94,7 +94,7 @@ const char *shown_row_key(const struct shown *shown, size_t row, size_t *ret_len
 /* The text shown for such a row, see grouping_label(). */
 const char *shown_row_label(const struct shown *shown, size_t row, size_t *ret_length);
 
-/* Whether the name of a row is of ctop's own making: see struct name. */
+/* Whether ctop made a row's name up: see struct name_text. */
 bool shown_row_is_own(const struct shown *shown, size_t row);
 
 /* The id of the process that a row is; 0 for others, and for threads. */

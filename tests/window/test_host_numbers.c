@@ -119,16 +119,16 @@ static void test_changed_cpus(void **state)
 	/* a jump that a long window would hide, and one backwards */
 	set_ticks(now, 2, 501);
 	now->host.online_cpus.value = 1;
-	expect_busy("cpu unknown (CPUs came or went)");
+	expect_busy("cpu unknown (CPU hotplug)");
 	now->host.online_cpus.value = 2;
 	set_ticks(now, 2, 499);
-	expect_busy("cpu unknown (CPUs came or went)");
+	expect_busy("cpu unknown (CPU hotplug)");
 	/* one CPU went and another came */
 	set_ticks(now, 2, 520);
 	from->devices.cpus = two;
 	to->devices.cpus = other;
 	from->devices.cpu_count = to->devices.cpu_count = 2;
-	expect_busy("cpu unknown (CPUs came or went)");
+	expect_busy("cpu unknown (CPU hotplug)");
 	to->devices.cpus = two;
 	expect_busy("cpu 95% of 2");
 	/* the beginning of a window has only the CPU list */
@@ -136,7 +136,7 @@ static void test_changed_cpus(void **state)
 	before->host.online_cpus.value = 0;
 	to->devices.cpu_count = 1;
 	now->host.online_cpus.value = 1;
-	expect_busy("cpu unknown (CPUs came or went)");
+	expect_busy("cpu unknown (CPU hotplug)");
 	/* ticks that were not read give no reason here */
 	from->cpu_ticks_known = false;
 	expect_busy("");
