@@ -289,9 +289,9 @@ static int run(struct loop *loop)
 			usleep(NO_MEMORY_US);
 		else if (ready < 0 && errno != EINTR)
 			return SIGHUP;
-		/* before the next frame: after a stop the terminal may be another program's */
+		/* before the next frame: after a stop, another program may have the terminal */
 		take_signals(loop);
-		/* what had come before is told again */
+		/* poll() reports earlier input again */
 		if (ready < 0 || loop->deadly_signal != 0)
 			continue;
 		if (terminal_is_gone(loop))

@@ -691,7 +691,7 @@ void look_release(struct ui *ui);
 /* Does what a key asks for at the place where keys go at present; refuses one that has no use there. */
 void actions_handle_key(struct ui *ui, int key);
 
-/* Takes a character of a pasted text into what is being typed. It is no key anywhere else. */
+/* Types a character of pasted text into the open prompt or chooser. Elsewhere it is ignored. */
 void actions_handle_pasted(struct ui *ui, int character);
 
 /* Does what the user did with the mouse, as far as that has a use where keys go at present. */

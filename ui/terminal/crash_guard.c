@@ -59,8 +59,8 @@ static void write_best_effort(int descriptor, const char *bytes, size_t length)
 }
 
 /*
- * Takes the terminal from the other threads, which run on until the process has died and may draw: what they
- * write from now on is lost. Returns a descriptor of the terminal.
+ * Redirects the terminal's descriptor to /dev/null, since other threads still run and may draw until the
+ * process dies. Returns another descriptor of the terminal.
  */
 static int take_terminal(void)
 {

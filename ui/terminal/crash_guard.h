@@ -35,7 +35,7 @@ void crash_guard_clear(void);
  */
 void crash_guard_restore(void);
 
-/* Whether another process group has the terminal that `terminal` is open on. Async-signal-safe. */
+/* Whether another process group owns the terminal open as `terminal`. Async-signal-safe. */
 bool crash_guard_is_in_background(int terminal);
 
 #endif

@@ -54,7 +54,7 @@ int signal_pipe_open(struct error *error)
 	atomic_store(&pending_deadly, 0);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < PIPED_SIGNAL_COUNT; i++) {
-		/* a system call that waits for the foreground must not outlast a deadly signal */
+		/* a deadly signal must interrupt a system call that waits for the foreground */
 		action.sa_flags = is_deadly(piped_signals[i]) ? 0 : SA_RESTART;
 		sigaction(piped_signals[i], &action, &former_actions[i]);
 		/* a deadly signal that was ignored stays so: nohup(1) */

@@ -21,8 +21,8 @@
 
 enum {
 	ESCAPE_DELAY_MS = 50,
-	PASTE_ESCAPE_DELAY_MS = 500, /* in a paste, whose end mark may arrive in parts */
-	SEQUENCE_SILENCE_MS = 100,   /* a sequence whose next byte takes longer has ended */
+	PASTE_ESCAPE_DELAY_MS = 500, /* in a paste: its end mark may arrive in pieces */
+	SEQUENCE_SILENCE_MS = 100,   /* a longer pause ends a sequence */
 	STRING_BYTES_MAX = 1 << 20,
 	RESET_BYTES_MAX = 256,
 	/* calls in a row, each after poll() reported input, that found none: the other end is closed */
@@ -50,17 +50,16 @@ static const char *const mouse_beginnings[MOUSE_FORM_COUNT] = {
 static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
 
 /*
- * Asks for marks around pasted text, and for none ("Bracketed Paste Mode" of XTerm Control Sequences).
- * Without marks a paste cannot be told from keys.
+ * Switch on and off the marks around pasted text ("Bracketed Paste Mode" of XTerm Control Sequences). Without
+ * marks, pasted text looks like keys.
  */
 static const char paste_marks_on[] = "\033[?2004h", paste_marks_off[] = "\033[?2004l";
 
-/* After this much silence Esc and Ctrl-C end a paste whose end mark got lost. */
+/* After this pause, Esc and Ctrl-C end a paste whose end mark got lost. */
 #define PASTE_SILENCE_NS NS_PER_S
 
 enum {
-	/* what curses is told to return for the beginning of a report of the mouse (plus its form), and for
-	 * the marks of a paste */
+	/* key codes from curses for the start of a mouse report (plus its form) and for paste marks */
 	MOUSE_KEY = 0x2000,
 	PASTE_BEGIN_KEY = MOUSE_KEY + MOUSE_FORM_COUNT,
 	PASTE_END_KEY,
@@ -84,8 +83,8 @@ struct mouse_report {
 /* A text that is being pasted. */
 struct paste {
 	bool open;
-	bool begun;        /* some of its text has been read */
-	bool gap;          /* line ends or tabs were read since; they become a blank if more text follows */
+	bool begun;        /* some text has been read */
+	bool gap;          /* line ends or tabs followed; they become a blank if more text comes */
 	uint64_t taken_ns; /* time of the last character, CLOCK_MONOTONIC */
 };
 
@@ -134,7 +133,7 @@ static void send_text(const char *text)
 	fflush(terminal.output);
 }
 
-/* Switches the reports of the mouse and the marks of pastes on, if they are used, or off. */
+/* Switches mouse reports and paste marks on or off, if they are used. */
 static void ask_for_reports(bool wanted)
 {
 	if (terminal.mouse)
@@ -143,7 +142,7 @@ static void ask_for_reports(bool wanted)
 		send_text(wanted ? paste_marks_on : paste_marks_off);
 }
 
-/* Appends to the bytes that end the screen. */
+/* Appends to the bytes that reset the terminal. */
 static void append_reset(const char *text)
 {
 	while (*text != '\0')
@@ -158,9 +157,9 @@ static FILE *open_stream(int descriptor, const char *mode)
 }
 
 /*
- * Waits until this process has the terminal. In the background tcdrain(3) stops the process (SIGTTOU), and a
- * signal that ends the program interrupts the call. Curses would repeat its own call and be stopped again.
- * Returns 0, or the number of the signal.
+ * Waits until this process is in the foreground. In the background, tcdrain(3) stops the process (SIGTTOU),
+ * and a deadly signal interrupts the call; curses would retry its own call and be stopped again. Returns 0,
+ * or the number of the signal.
  */
 static int wait_for_foreground(void)
 {
@@ -247,7 +246,7 @@ static void define_more_keys(void)
 
 	for (size_t i = 0; i < ARRAY_COUNT(more); i++)
 		define_key_if_unknown(more[i].sequence, more[i].key);
-	/* the Linux console's F1 to F5 (console_codes(4)) */
+	/* F1 to F5 of the Linux console (console_codes(4)) */
 	for (char letter = 'A'; letter <= 'E'; letter++)
 		define_key_if_unknown((char[]){'\033', '[', '[', letter, '\0'}, KEY_F(letter - 'A' + 1));
 	/* with Shift, Alt, Ctrl and each two or three of them, as xterm says it: else these are keys one by
@@ -263,8 +262,8 @@ static void define_more_keys(void)
 	}
 	define_key_if_unknown("\033[200~", PASTE_BEGIN_KEY);
 	define_key_if_unknown("\033[201~", PASTE_END_KEY);
-	/* Curses would take reports of the mouse for its own. Also without a mouse: another program may have
-	 * left the reports on. */
+	/* Keeps curses from handling mouse reports itself. Needed even without a mouse: another program may
+	 * have left reports on. */
 	for (enum mouse_form form = MOUSE_FORM_NONE + 1; form < MOUSE_FORM_COUNT; form++) {
 		const int known = key_defined(mouse_beginnings[form]);
 
@@ -275,7 +274,7 @@ static void define_more_keys(void)
 	}
 }
 
-/* Whether the terminal uses control sequences of ECMA-48: then it ignores private modes that it lacks. */
+/* Whether the terminal uses ECMA-48 control sequences, and so ignores private modes that it lacks. */
 static bool has_control_sequences(void)
 {
 	return strncmp(tigetstr("cup"), "\033[", 2) == 0;
@@ -458,7 +457,7 @@ static bool take_mouse(struct mouse_report *report, uint32_t character, struct p
 	return false;
 }
 
-/* Puts a character or key back, as get_wch() has it. */
+/* Puts back a character or key that get_wch() returned. */
 static void put_back(int kind, wint_t typed)
 {
 	if (kind == KEY_CODE_YES)
@@ -473,7 +472,7 @@ static void set_paste(bool open)
 	set_escdelay(open ? PASTE_ESCAPE_DELAY_MS : ESCAPE_DELAY_MS);
 }
 
-/* Whether what was read is part of the open paste; Esc and Ctrl-C after a silence end it instead. */
+/* Whether a character or key belongs to the open paste. Esc and Ctrl-C after a pause end the paste. */
 static bool is_pasted(int kind, wint_t typed)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -485,7 +484,7 @@ static bool is_pasted(int kind, wint_t typed)
 	return terminal.paste.open;
 }
 
-/* Takes the next character of a paste. Returns whether `*typed` is text to insert; other characters are
+/* Handles the next character of a paste. Returns true if `*typed` is text to insert; other characters are
  * dropped. */
 static bool take_pasted(struct paste *paste, int kind, wint_t *typed)
 {
@@ -504,8 +503,8 @@ static bool take_pasted(struct paste *paste, int kind, wint_t *typed)
 }
 
 /*
- * The next character or key as get_wch() has it; a whole report of the mouse is one key. While a paste is
- * open it is a character of that.
+ * Returns the next character or key like get_wch(). A whole mouse report is one key. While a paste is open,
+ * returns only its characters.
  */
 static int read_typed(wint_t *typed)
 {
@@ -549,8 +548,8 @@ static bool is_of_words(int kind, wint_t typed)
 }
 
 /*
- * Takes the rest of a control sequence or function key that curses does not know; it began with an escape
- * character and `first`. Returns false, with nothing taken, if what follows is no such rest.
+ * Skips the rest of an unknown control sequence or function key, after an escape character and `first`.
+ * Returns false and skips nothing if the next character does not continue it.
  */
 static bool skip_control(wint_t first)
 {
@@ -561,10 +560,10 @@ static bool skip_control(wint_t first)
 		put_back(kind, next);
 		return false;
 	}
-	/* function keys of the Linux console: ESC [ [ and a letter */
+	/* function keys of the Linux console are ESC [ [ and a letter */
 	if (first == '[' && next == '[')
 		kind = get_wch(&next);
-	/* parameters and intermediate bytes (ECMA-48, 5.4), which some terminals send after ESC O as well */
+	/* parameter and intermediate bytes (ECMA-48, 5.4); some terminals also send them after ESC O */
 	while (kind == OK && next >= ' ' && next < '@')
 		kind = get_wch(&next);
 	if (kind != OK || next < '@' || next > '~')
@@ -573,13 +572,13 @@ static bool skip_control(wint_t first)
 }
 
 /*
- * Takes the rest of a string that the terminal sends as an answer (ECMA-48, 5.6), up to BEL, ST or a silence.
- * Returns false, with nothing taken, if nothing follows.
+ * Skips the rest of a string that the terminal sends as an answer (ECMA-48, 5.6), up to BEL, ST or a pause.
+ * Returns false if nothing follows.
  */
 static bool skip_string(void)
 {
 	for (int taken = 0; taken < STRING_BYTES_MAX && signal_pipe_deadly() == 0; taken++) {
-		/* not get_wch(), which finds nothing in bytes that are no UTF-8 */
+		/* not get_wch(), which fails on bytes outside valid UTF-8 */
 		const int byte = getch();
 		int next;
 
@@ -592,7 +591,7 @@ static bool skip_string(void)
 		next = byte == KEY_ESCAPE ? getch() : ERR;
 		if (next == '\\')
 			return true;
-		/* something else begins */
+		/* a new sequence or key begins */
 		if (next != ERR)
 			ungetch(next);
 		ungetch(byte);
@@ -602,9 +601,9 @@ static bool skip_string(void)
 }
 
 /*
- * Takes what follows an escape character, if both are one key that is none here: a control sequence that
- * curses does not know, an answer of the terminal, and while a text is edited a key of words. False, with
- * nothing taken, where the escape character is a key of its own.
+ * Skips the rest of a key that ctop does not use, after its escape character: a control sequence unknown to
+ * curses, an answer of the terminal or, while text is edited, Alt with a word key. Returns false and skips
+ * nothing if the escape character is a key by itself.
  */
 static bool skip_unknown_key(bool edits)
 {
@@ -614,7 +613,7 @@ static bool skip_unknown_key(bool edits)
 
 	if (kind == ERR || (edits && is_of_words(kind, first)))
 		return kind != ERR;
-	/* the rest may be under way */
+	/* the rest may still arrive */
 	timeout(SEQUENCE_SILENCE_MS);
 	switch (kind == OK ? first : 0) {
 	case '[':

@@ -30,10 +30,10 @@ struct pointer {
 };
 
 /*
- * Takes the terminal over: keys from stdin or, when that is no terminal, /dev/tty; output to stdout. In the
- * background the process is stopped first, until it has the terminal. Returns 0, the number of a signal that
- * ended the program meanwhile, -EINVAL with a sentence for a TERM that is unknown or cannot address its
- * cursor, or another negative errno.
+ * Takes over the terminal: keys from stdin or, if that is not a terminal, /dev/tty; output to stdout. A
+ * process in the background is first stopped until it is in the foreground. Returns 0, the number of a signal
+ * that ended the program meanwhile, -EINVAL with a sentence if TERM is unknown or cannot address the cursor,
+ * or another negative errno.
  */
 int terminal_open(struct error *error);
 
@@ -54,8 +54,8 @@ struct pointer terminal_pointer(void);
 void terminal_guard(int standard_error, int captured_error);
 
 /*
- * Restores everything and disarms the guard. A terminal that another program has is left alone. Does nothing
- * when not open.
+ * Restores the terminal and disarms the guard. Does nothing if the terminal is not open, and leaves it alone
+ * if another program has it.
  */
 void terminal_close(void);
 
@@ -68,17 +68,16 @@ int terminal_output(void);
 
 enum terminal_key_result {
 	TERMINAL_KEY,  /* a key */
-	TERMINAL_TEXT, /* a character of a pasted text, in which a blank stands for line ends and tabs */
+	TERMINAL_TEXT, /* a character of pasted text; line ends and tabs become one blank */
 	TERMINAL_NONE, /* there is no input */
 	TERMINAL_GONE, /* end of file or EIO: the terminal went away */
 };
 
 /*
- * Takes the next key without waiting, except for the 50 ms that distinguish Esc from the start of a function
- * key, and 100 ms for each byte of what else begins like one. Whenever poll() reports input it is to be
- * called until it returns TERMINAL_NONE. Left out are keys that curses does not know, answers of the
- * terminal, and while a text is edited (`edits`) keys of words with Alt, whose letters are commands
- * elsewhere.
+ * Returns the next key without waiting, except 50 ms to distinguish Esc from the start of a function key, and
+ * 100 ms for each byte of other sequences that begin with Esc. When poll() reports input, call it until it
+ * returns TERMINAL_NONE. Keys unknown to curses and answers of the terminal are skipped, and while text is
+ * edited (`edits`) Alt with a word key, whose letter would be a command elsewhere.
  */
 enum terminal_key_result terminal_read_key(bool edits, int *ret_key);
 
@@ -89,15 +88,16 @@ void terminal_take_size(void);
 void terminal_repaint(void);
 
 /*
- * Gives the terminal back and stops the process. Once it is continued, does what terminal_resume() does and
- * returns the same.
+ * Gives up the terminal and stops the process. When it continues, calls terminal_resume() and returns its
+ * result.
  */
 int terminal_suspend(void);
 
 /*
- * Takes the terminal over again after another program (a shell, after SIGSTOP) had it, and returns 0. In the
- * background the process is stopped again until it has the terminal. If a signal arrives meanwhile that ends
- * the program, returns its number without touching the terminal, and so does terminal_close() then.
+ * Takes over the terminal again after another program (a shell, after SIGSTOP) had it, and returns 0. A
+ * process in the background is first stopped until it is in the foreground. If a signal that ends the program
+ * arrives meanwhile, returns its number without touching the terminal; terminal_close() then does not touch
+ * it either.
  */
 int terminal_resume(void);
 
