@@ -106,8 +106,7 @@ static void keep_ended(struct dump *dump, const struct ended_set *ended)
 	ended_set_absorb(dump->ended, ended);
 }
 
-/* Adds a round to the session, which takes it over. Its ended threads are all since the last round that was
- * added. */
+/* Adds a round, which the session takes over, with all threads that ended since the last added round. */
 static void add_round(struct dump *dump, struct snapshot *snapshot)
 {
 	if (dump->ended != NULL && snapshot->ended != NULL) {

@@ -58,9 +58,8 @@ static inline struct feature_result feature_off(enum reason reason, const char *
 enum feature feature_cause(const struct feature_result results[FEATURE_COUNT], enum feature feature);
 
 /*
- * Appends the remedies that `feature` needs, in the order in which they help: the outermost containing
- * feature first, `feature` last. Remedies that the text already has are left out. Appends nothing if one of
- * these features cannot be provided.
+ * Appends the remedies that `feature` needs: first the outermost containing feature's, last its own.
+ * Remedies already in the text are left out. Appends nothing if one of these features cannot be provided.
  */
 void feature_append_remedy(const struct feature_result results[FEATURE_COUNT], enum feature feature,
 			   struct buffer *text);

@@ -6,8 +6,7 @@
 #include "report_format.h"
 #include "table/cell_format.h"
 
-/* Returns the length of the escape of a non-ASCII byte that `text` begins with, or 0. Names in the
- * reference's files have no escapes. */
+/* Returns the length of a non-ASCII byte's escape at `text`, or 0; the reference's files have none. */
 static size_t escape_length(const struct report *report, const char *text, size_t length)
 {
 	const bool is_own = report->snapshot == NULL || report->snapshot->provenance.present;

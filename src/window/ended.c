@@ -93,8 +93,7 @@ static bool is_counter(int metric)
 	return metric != METRIC_THREAD_COUNT && metric_type((enum metric)metric)->kind == METRIC_KIND_COUNTER;
 }
 
-/* Whether a metric does not apply to kernel threads: they have no I/O, and blocked time includes their idle
- * sleep. */
+/* Whether a metric does not apply: kernel threads do no I/O, and their idle sleep counts as blocked. */
 static bool is_absent(enum metric metric, bool kernel)
 {
 	return kernel &&

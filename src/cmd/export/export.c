@@ -217,9 +217,9 @@ static struct export_number number_of(const struct cell *cell)
 }
 
 /*
- * What a group is called: by its key, which says the same on all hosts and at all times, where what a screen
- * shows of a pattern may be the one name that it stands for just then. Users are known by their names; a name
- * of ctop's own making has its mark in the key.
+ * Sets the exported name of a group: its key, which is the same on all hosts and at all times, while a screen
+ * may show a pattern as the one name it stands for. Users have their names. The key of a made-up name has its
+ * mark.
  */
 static void set_name(enum axis axis, const struct table_row *row, struct export_group_row *group)
 {
