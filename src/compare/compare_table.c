@@ -576,6 +576,7 @@ static void add_row(struct table *table, const struct comparison *comparison, co
 	}
 	row->label = label->text;
 	row->label_length = label->length;
+	row->is_own = pair->is_own;
 	buffer_clear(key);
 	compare_append_key((enum column)own->metric, pair->key, pair->key_length, key);
 	row->key_name = (uint32_t)strlen(column_name((enum column)own->metric)) + 1;

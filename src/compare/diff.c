@@ -239,6 +239,7 @@ static struct diff_pair *add_pair(struct diff *diff, uint32_t group)
 	}
 	pair->key = grouping_key(diff->grouping, group, &pair->key_length);
 	pair->label = grouping_label(diff->grouping, group, &pair->label_length);
+	pair->is_own = grouping_is_own(diff->grouping, group);
 	pair->candidates = pair->group[DIFF_AFTER] != UINT32_MAX ? 1 : 0;
 	if (pair->candidates == 0)
 		pair->kind = DIFF_PAIR_ONLY_BEFORE;

@@ -62,6 +62,7 @@ struct diff_pair {
 	size_t key_length;
 	const char *label; /* what is shown of it, see grouping_label(); parts as in the key */
 	size_t label_length;
+	bool is_own;                          /* see struct table_row */
 	uint32_t group[DIFF_SIDE_COUNT];      /* of the grouping, or the thread; UINT32_MAX: it has none */
 	uint32_t threads[DIFF_SIDE_COUNT];    /* 0 where it has no group */
 	struct diff_match_count members;      /* zero without a match */

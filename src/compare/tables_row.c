@@ -622,6 +622,7 @@ void tables_row_fill(struct tables_build *build, size_t row, const struct tables
 {
 	struct cell *cells = build->table->rows[row].cells;
 
+	build->table->rows[row].is_own = content->pair != NULL && content->pair->is_own;
 	for (size_t i = 0; i < build->table->column_count; i++) {
 		build->column = (enum tables_column)build->table->columns[i].column;
 		cells[i] = group_columns[build->column].make(build, content);

@@ -208,6 +208,7 @@ void tables_tab(struct tables_build *build)
 
 		append_label(&tab, pair, &build->text);
 		row->cells[0] = cell_of_text(tables_take_text(build));
+		row->is_own = pair->is_own;
 		for (size_t k = 0; k < tab.column_count; k++)
 			row->cells[k + 1] = make_cell(&tab, pair, tab.columns[k]);
 	}

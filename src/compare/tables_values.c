@@ -86,6 +86,7 @@ static void add_wait_row(struct tables_build *build, size_t index, const struct 
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 		content.sides[side].unit = described.unit;
 	tables_row_fill(build, build->table->row_count - 1, &content);
+	build->table->rows[build->table->row_count - 1].is_own |= index == build->diff->pair_count;
 }
 
 static void add_waits(void *context, size_t pair, const struct buffer *label)

@@ -167,7 +167,7 @@ static void draw_row(struct report *report, const struct table *table, const str
 		else
 			append_value(out, &row->cells[i]);
 	}
-	buffer_append_char(out, '}');
+	buffer_append_text(out, row->is_own ? ",\"own\":true}" : "}");
 }
 
 static void draw_header(struct report *report, const struct table *table)

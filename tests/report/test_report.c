@@ -254,6 +254,27 @@ static void test_hostile_names(void **state)
 	table_release(table);
 }
 
+/* JSON says of which rows the name is of ctop's own making. */
+static void test_own_rows(void **state)
+{
+	struct buffer out = {0};
+	struct report report = {.format = REPORT_FORMAT_JSON, .out = &out};
+	struct table *table = table_create("s", 1);
+
+	(void)state;
+	table->columns[0] = (struct table_column){.name = "name", .left = true};
+	for (int i = 0; i < 2; i++) {
+		struct table_row *row = table_add_row(table);
+
+		row->cells[0] = (struct cell){.state = CELL_VALUE, .text = "(ended)"};
+		row->is_own = i == 0;
+	}
+	report_table(&report, table);
+	assert_non_null(strstr(out.data, "{\"name\":\"(ended)\",\"own\":true},\n{\"name\":\"(ended)\"}"));
+	table_release(table);
+	buffer_release(&out);
+}
+
 /* Names go on in the next line of their column, numbers stay whole, and nothing is lost. */
 static void test_wrapped_names(void **state)
 {
@@ -287,8 +308,11 @@ static void test_wrapped_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reports),        cmocka_unit_test(test_pieces_read_as_the_whole),
-		cmocka_unit_test(test_names_with_nul), cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_own_rows),
+		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_pieces_read_as_the_whole),
+		cmocka_unit_test(test_names_with_nul),
+		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_wrapped_names),
 	};
 

@@ -279,6 +279,33 @@ static void add_without_path(struct snapshot *snapshot, uint64_t kib)
 	add_memory(snapshot, thread, kib);
 }
 
+static void count_own(void *context, const struct table *table)
+{
+	size_t *count = context;
+
+	for (size_t i = 0; i < table->row_count; i++)
+		*count += table->rows[i].is_own;
+}
+
+/* Rows of ctop's own making are told by their mark alone. */
+static void test_own_rows(void **state)
+{
+	size_t own = 0;
+
+	(void)state;
+	add_without_path(before, 10);
+	add_without_path(after, 20);
+	diff_fixture_add_both("(gone)", "kid", "kid", METRIC_RUN_TIME_NS, 10, 20);
+	request.metrics[METRIC_THREAD_COUNT] = true;
+	diff_fixture_compare(AXIS_CGROUP);
+	choose(SECTION_PRIMARY);
+	expect("# primary\n"
+	       "(gone), 1, thread_count, 1 → 1, +0, +0.0%, 0%\n"
+	       "(gone), 1, thread_count, 1 → 1, +0, +0.0%, 0%\n");
+	tables_make(diff, &request, count_own, &own);
+	assert_int_equal(own, 1);
+}
+
 /* The mark of a name of ctop's own making is in no label. */
 static void test_memory_without_path(void **state)
 {
@@ -782,6 +809,7 @@ int main(void)
 		TABLES_TEST(test_marks_of_what_is_not_known),
 		TABLES_TEST(test_memory_of_renamed_cgroups),
 		TABLES_TEST(test_memory_without_path),
+		TABLES_TEST(test_own_rows),
 		TABLES_TEST(test_memory_beside_renamed_cgroups),
 		TABLES_TEST(test_renames_come_in_the_order_of_their_new_names),
 		TABLES_TEST(test_pieces_read_as_the_whole),
