@@ -250,6 +250,7 @@ static void append_words(const struct snapshot *now, struct refusal refusal, str
 	const struct feature_result *results = now->provenance.features;
 	const enum feature cause = cause_of(now, refusal);
 	struct buffer remedy = {0};
+	reason_id reason = refusal.reason;
 
 	if (cause == FEATURE_NONE) {
 		buffer_append_text(words, reason_words(refusal.reason));
@@ -257,10 +258,9 @@ static void append_words(const struct snapshot *now, struct refusal refusal, str
 			buffer_append_format(words, "; %s", session_by_name_remedy);
 		return;
 	}
-	if (refusal.reason == REASON_SWITCHED_OFF)
-		buffer_append_format(words, "%s: switched off", features[cause].words);
-	else
-		buffer_append_format(words, "%s: %s", features[cause].words, reason_words(refusal.reason));
+	if (cause != refusal.feature && results[cause].state == FEATURE_STATE_OFF)
+		reason = results[cause].reason;
+	buffer_append_format(words, "%s: %s", features[cause].words, reason_words(reason));
 	if (refusal.reason != REASON_NOT_IN_KERNEL)
 		feature_append_remedy(results, refusal.feature, &remedy);
 	else if (results[cause].remedy != NULL)

@@ -557,6 +557,14 @@ static void fill_frozen_delays(struct snapshot *snapshot, int round)
 	snapshot->default_reason[SOURCE_DELAYS] = REASON_READ;
 }
 
+/* As an ordinary user: the messages that carry the delays are not permitted, either. */
+static void fill_twice_refused(struct snapshot *snapshot, int round)
+{
+	fill_refused(snapshot, round);
+	snapshot->provenance.features[FEATURE_TASKSTATS] = feature_off(
+		REASON_NOT_PERMITTED, "needs CAP_NET_ADMIN", "setcap cap_net_admin=ep ctop");
+}
+
 static void test_refused_columns(void **state)
 {
 	struct session *session = session_create();
@@ -582,6 +590,11 @@ static void test_refused_columns(void **state)
 		       "IRQ% cannot be read: interrupt time accounting: not in this kernel");
 	assert_refused(session, COLUMN_AVGWT,
 		       "AVGWT cannot be read: scheduler statistics: not in this kernel");
+	session_release(session);
+	session = fixture_two_rounds(fill_twice_refused);
+	assert_refused(session, COLUMN_MWAIT,
+		       "MWAIT% cannot be read: taskstats messages: not permitted; setcap cap_net_admin=ep "
+		       "ctop; sysctl kernel.task_delayacct=1");
 	session_release(session);
 	/* counts of before it was switched off have a total, and no change */
 	session = fixture_two_rounds(fill_frozen_delays);
