@@ -311,7 +311,7 @@ static void decode(struct input *input)
 				(last->tgid == parts.record->tgid && last->tid < parts.record->tid));
 		}
 		task_decode(snapshot, 0, &parts, (flags & 8) != 0, (struct task_times){before.ns, flags});
-		require(strchr("RSDTtXZPI", task_state_letter(parts.record)) != NULL);
+		require(strchr("RSDTtXZPIF", task_state_letter(parts.record)) != NULL);
 		wait = task_wait_of(parts.record, pass.clock_ns, task_sleeps(parts.record) ? &before : NULL);
 		require(pass.clock_ns != 0 || wait.ns == 0);
 		task_fingerprint(&parts);
