@@ -454,8 +454,11 @@ void pty_sync(struct pty_screen *pty)
 	if (pty->control < 0 || pty->ended || write(pty->control, line, (size_t)length) != length)
 		return;
 	while (!take_line(pty, line, true)) {
-		if (pty->ended || is_stopped(pty))
+		if (pty->ended)
 			return;
+		/* what it wrote before it stopped may not have been read */
+		if (is_stopped(pty))
+			break;
 		if (!step(pty, CONDITION_MS) && now_ms() >= end) {
 			pty_print(pty);
 			fail_msg("the program does not answer");
