@@ -28,7 +28,7 @@ static const struct option own_options[] = {
 	 .description =
 		 "print every metric of every group in a line of its own, and the cgroups, pressure and "
 		 "smaps_rollup, instead of the table that the screen has; so do --metrics, --sections, "
-		 "--reference, markdown and html, and other formats than text unless -b, -t, -f or --mode "
+		 "--ktstr, markdown and html, and other formats than text unless -b, -t, -f or --mode "
 		 "asks "
 		 "for a table"},
 	{OPTION('\0', "config", "FILE", struct show_options, config_path),
@@ -233,7 +233,7 @@ static int show_run(void *opaque, char **operands, int operand_count)
 	const struct report_options *report = &options->report;
 	const bool is_table = chooses_table(options), is_text = report->format == REPORT_FORMAT_TEXT;
 	bool is_long = options->is_long || report->metrics != NULL || report->sections != NULL ||
-		       report->reference || !report_round_has((enum report_format)report->format);
+		       report->ktstr || !report_round_has((enum report_format)report->format);
 	struct error error;
 	int status;
 
@@ -243,7 +243,7 @@ static int show_run(void *opaque, char **operands, int operand_count)
 			&error, -EINVAL,
 			"--tab, --filter, --user, --cgroup and --mode choose a table, which this is not: "
 			"leave them out, or "
-			"--long, --metrics, --sections, --reference and other formats");
+			"--long, --metrics, --sections, --ktstr and other formats");
 	if (status < 0) {
 		config_file_release(&options->config);
 		return command_misused(&show_command, &error);

@@ -50,6 +50,7 @@ offers 'bash: a file beside commands' here.ctprof.zst in_bash ctop h
 offers 'bash: an option' --interval in_bash ctop --int
 lacks 'bash: options of the command alone' --interval in_bash ctop show --
 offers 'bash: options of a command' --sections in_bash ctop show x --sec
+lacks 'bash: an old name of an option' --reference in_bash ctop show x --ref
 offers 'bash: options of an alias' --fail-if in_bash ctop compare a b --fail
 offers 'bash: a tab' memory in_bash ctop -t me
 offers 'bash: a tab of the long option' memory in_bash ctop --tab me

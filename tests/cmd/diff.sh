@@ -99,9 +99,9 @@ expect "by second and thread, too" " 2 min 11 s, 1.8 s per second, 578 ms → 11
 print "in markdown" "^1\. redis-server ran 2 min 5 s longer on a CPU" "$before" "$after" -g process --format markdown
 expect "in html" "^<li>redis-server ran 2 min 5 s longer on a CPU" \
     "$("$ctop" diff "$before" "$after" -g process --format html 2>&1)"
-result "but not in the reference's cells" "$("$ctop" diff "$before" "$after" --reference 2>&1 | grep -e 'largest' -e 'sorted by')"
-expect "which have the order of the reference" "^io_thd_{N}	3	stime_clock_ticks	" \
-    "$("$ctop" diff "$before" "$after" --reference -g comm --format tsv 2>/dev/null | sed -n 3p)"
+result "but not in ktstr's cells" "$("$ctop" diff "$before" "$after" --ktstr 2>&1 | grep -e 'largest' -e 'sorted by')"
+expect "which have ktstr's order" "^io_thd_{N}	3	stime_clock_ticks	" \
+    "$("$ctop" diff "$before" "$after" --ktstr -g comm --format tsv 2>/dev/null | sed -n 3p)"
 "$ctop" capture -p $$ -o "$directory/own" 2>/dev/null
 print "programs read the sentences of ctop's own files" '^"changes":\[' "$directory/own" "$directory/own" --format json
 result "and of no others" "$("$ctop" diff "$before" "$after" --format json 2>&1 | grep '"changes":')"
@@ -118,7 +118,7 @@ result "no memory maps in csv of ctop's own files" "$([ -s "$directory/text" ] |
     grep -e '^# ' "$directory/text" | grep -v '^# primary$')"
 print "csv has both sides" "^pcomm,threads_before,threads_after,metric,baseline,candidate,delta,%," "$before" "$after" -g process \
     --format csv
-# the reference's words are in its own reports alone
+# ktstr's words are in reports of its files, and with --ktstr, alone
 for format in text tsv csv json markdown; do
     "$ctop" diff "$directory/own" "$directory/own" -g process --all --format $format >"$directory/text" 2>&1 && failed='' || failed='not 0'
     result "ctop's words in $format" "$failed$(grep -w -e pcomm -e fudged -e baseline -e candidate "$directory/text")"
@@ -126,6 +126,10 @@ done
 print "which name columns" "^process,threads_before,threads_after,same,came,went,metric,before,after,delta,%," "$directory/own" \
     "$directory/own" -g process --format csv
 print "and the group" '"group_by":"process"' "$directory/own" "$directory/own" -g process --format json
-print "but for --reference" "^pcomm,threads_before,threads_after,metric,baseline,candidate,delta,%," "$directory/own" \
-    "$directory/own" -g process --format csv --reference
+print "but for --ktstr" "^pcomm,threads_before,threads_after,metric,baseline,candidate,delta,%," "$directory/own" \
+    "$directory/own" -g process --format csv --ktstr
+"$ctop" diff "$directory/own" "$directory/own" -g process --format csv --ktstr >"$directory/text" 2>/dev/null
+result "and its old name" "$("$ctop" diff "$directory/own" "$directory/own" -g process --format csv --reference 2>/dev/null |
+    diff "$directory/text" - | head -n 3)"
+result "which help does not print" "$("$ctop" help diff | grep -e reference)"
 finish

@@ -40,7 +40,7 @@ run 'in csv' 0 out '^web,3,scx.weight,505,count,ok,$' show "$before" --sections 
 run 'in json' 0 out '"metric":"scx.weight","value":{"value":505,"unit":"count","state":"ok"' show "$before" --format json
 run 'in markdown' 0 out '^| .web. | 3 | .scx.weight. | 505 |$' show "$before" --format markdown
 run 'in html' 0 out 'scx.weight' show "$before" --format html
-run 'the cells of the reference' 0 out . show "$before" --reference
+run 'the cells of ktstr' 0 out . show "$before" --ktstr
 lacks 'have no contexts' 'scx'
 
 run 'a counter of both sides' 0 out '^web  *3  *3  *0  *0  *scx.sum_runtime  *6.000ms → 18.000ms  *+12.000ms  *+200.0%' \

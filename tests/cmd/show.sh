@@ -148,7 +148,7 @@ refuse "rates of a file" 2 "is one reading and has totals only: leave out --mode
 refuse "a column of the long form" 2 "no column or metric 'metric'.*; with --long it is valid$" show "$file" --columns metric,value
 refuse "two orders" 2 "takes one column here.*; with --long it is valid$" show "$file" --sort-by nice,run_time_ns
 refuse "a tab of the long form" 2 "choose a table, which this is not" show "$file" --long -t run
-for options in "--metrics run_time_ns" "--sections derived" "--reference" "--format markdown" "--format tsv"; do
+for options in "--metrics run_time_ns" "--sections derived" "--ktstr" "--format markdown" "--format tsv"; do
     # shellcheck disable=SC2086 # several words
     text=$("$ctop" show "$file" --long $options)
     # shellcheck disable=SC2086

@@ -338,9 +338,9 @@ static void test_cut_names(void **state)
 	assert_true(YAJL_GET_ARRAY(json_member(json_member(json_member(snapshot, "ctop"), "window"), "parts"))
 			    ->len > 1);
 	yajl_tree_free(snapshot);
-	/* the reference has U+FFFD for each byte */
-	run_ctop_well(&run, (const char *[]){"show", path, "-g", "thread-exact", "--reference", "--format",
-					     "tsv", "--metrics", "thread_count", NULL});
+	/* ktstr has U+FFFD for each byte */
+	run_ctop_well(&run, (const char *[]){"show", path, "-g", "thread-exact", "--ktstr", "--format", "tsv",
+					     "--metrics", "thread_count", NULL});
 	assert_int_equal(count_text(run.output, "BUGT - \uFFFD\uFFFD\t2\tthread_count\t2\n"), 1);
 	assert_null(strstr(run.output, "xe8"));
 	run_release(&run);

@@ -61,12 +61,16 @@ static int unknown_option(const struct parser *parser, const char *written, stru
 	return error_set(error, -EINVAL, "unknown option '%s'", written);
 }
 
+static bool is_name(const char *own, const char *name, size_t length)
+{
+	return own != NULL && strlen(own) == length && memcmp(own, name, length) == 0;
+}
+
 static bool is_called(const struct option *option, const char *name, size_t length, char letter)
 {
 	if (name == NULL)
 		return option->letter != '\0' && option->letter == letter;
-	return option->name != NULL && strlen(option->name) == length &&
-	       memcmp(option->name, name, length) == 0;
+	return is_name(option->name, name, length) || is_name(option->old_name, name, length);
 }
 
 /* Finds an option by its long name, or by its letter when `name` is NULL. */

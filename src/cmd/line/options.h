@@ -46,8 +46,9 @@ struct option_numbers {
 };
 
 struct option {
-	char letter;      /* "-g", '\0' for none */
-	const char *name; /* "group-by" for --group-by, NULL for none */
+	char letter;          /* "-g", '\0' for none */
+	const char *name;     /* "group-by" for --group-by, NULL for none */
+	const char *old_name; /* a name that is still accepted but listed nowhere, NULL for none */
 	enum option_kind kind;
 	const char *value_name; /* in help: "AXIS"; NULL for a flag */
 	size_t offset;          /* of the member that it sets in the struct of its table */

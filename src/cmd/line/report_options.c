@@ -68,7 +68,7 @@ static const struct option list[] = {
 			"if --sections names them"},
 	{OPTION('\0', "sections", "NAME,...", struct report_options, sections), .list = list_sections,
 	 .describe = describe_sections},
-	{OPTION('\0', "reference", NULL, struct report_options, reference),
+	{OPTION('\0', "ktstr", NULL, struct report_options, ktstr), .old_name = "reference",
 	 .description = "print the cells of ktstr's ctprof: what was not read counts as zero"},
 	{OPTION('\0', "format", "FORMAT", struct report_options, format), .choices = report_format_names,
 	 .describe = describe_formats},

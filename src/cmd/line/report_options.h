@@ -13,10 +13,10 @@
 /* The options of a report of saved snapshots, which `show` and `diff` have in common. */
 struct report_options {
 	const char *metrics, *sections; /* as written, NULL for all */
-	bool reference;
-	bool as_batch; /* -b was given */
-	bool ascii;    /* text without other characters */
-	int format;    /* enum report_format */
+	bool ktstr;                     /* --ktstr was given */
+	bool as_batch;                  /* -b was given */
+	bool ascii;                     /* text without other characters */
+	int format;                     /* enum report_format */
 	uint64_t max_bytes;
 	const char *output; /* NULL for stdout */
 };

@@ -22,7 +22,7 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 	const int result = output_open(&report->output, options->output, replace, error);
 
 	report->how.grouping = view_options_grouping(view);
-	report->how.by_flags = report->how.grouping.reference = options->reference;
+	report->how.by_flags = report->how.grouping.reference = options->ktstr;
 	report->only_metrics = options->metrics != NULL && options->sections == NULL;
 	report->report = (struct report){
 		.format = (enum report_format)options->format,
@@ -120,7 +120,7 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 
 	if (before != NULL) {
 		report->comparability = comparability_create(before, after);
-		/* cells of the reference need the match only where changes are those of threads */
+		/* cells of ktstr need the match only where changes are those of threads */
 		if (!report->how.by_flags && before->window != NULL && after->window != NULL)
 			result = join_windows(report, error);
 		else if (report->how.by_threads)
@@ -174,7 +174,7 @@ static void keep_sections_of_metrics(struct tables_request *request)
 }
 
 /*
- * Whether the report is the reference's, row by row: where it was asked for, and where programs read what a
+ * Whether the report is ktstr's, row by row: where it was asked for, and where programs read what a
  * program without `ctop` objects has written.
  */
 static bool is_reference(const struct snapshot_report *report)

@@ -25,7 +25,7 @@ struct snapshot_report {
 	struct diff_match *match; /* NULL where the captures are not of one boot */
 	struct diff *diff;
 	bool threads_by_default;     /* how.by_threads is set where they can be told apart, but not for the
-				      * reference's tables */
+				      * tables of ktstr */
 	bool only_metrics;           /* metrics were chosen, and no sections */
 	bool in_hurry;               /* names of users that are not known yet are not waited for */
 	struct diff_summary changes; /* made when it is written */

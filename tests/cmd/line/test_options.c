@@ -36,6 +36,7 @@ static const struct option own[] = {
 	 .excludes = "interval",
 	 .offset = offsetof(struct values, no_delay)},
 	{.name = "format",
+	 .old_name = "layout",
 	 .kind = OPTION_CHOICE,
 	 .value_name = "FORMAT",
 	 .choices = formats,
@@ -191,6 +192,22 @@ static void test_refused_when_given(void **state)
 	end(&parsed);
 }
 
+/* The old name of an option sets it, counts as given by the present name, and is never suggested. */
+static void test_old_names(void **state)
+{
+	struct parsed parsed;
+
+	(void)state;
+	parse(&parsed, (const char *[]){"--layout", "tsv", NULL});
+	assert_int_equal(parsed.operands, 0);
+	assert_int_equal(parsed.values.format, 1);
+	assert_true(options_have(uses, ARRAY_COUNT(uses), &parsed.given, "format"));
+	end(&parsed);
+	parse(&parsed, (const char *[]){"--layou", "tsv", NULL});
+	assert_string_equal(parsed.error.text, "unknown option '--layou'");
+	end(&parsed);
+}
+
 struct refusal {
 	const char *words[4];
 	const char *sentence;
@@ -249,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_refused_when_given),
+		cmocka_unit_test(test_old_names),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_commands_are_found),
 	};
