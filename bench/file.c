@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The cost of capturing, files and comparing: `ctop capture` and `ctop show` of this host, `ctop diff` of
- * generated snapshots, and the allocator probe. Beside each stands a floor measured in the same run, or the
- * reference's figures, which were measured elsewhere. The probe's parts, as root, print
+ * generated snapshots, and the allocator probe. Beside each stands a floor measured in the same run, or
+ * ktstr's figures, which were measured elsewhere. The probe's parts, as root, print
  *
  * - reading: CPU microseconds per thread, cold (thread pointers not known yet) and warm; the bare system
  * calls below them; and a stop by ptrace(2), the only other way;
@@ -38,19 +38,19 @@
 #include "run.h"
 #include "store/ctprof.h"
 
-/* The reference program (0.50.0) with 10,086 threads, measured elsewhere on two cores: see the ratio, not the
+/* ktstr (0.50.0) with 10,086 threads, measured elsewhere on two cores: see the ratio, not the
  * figure. */
-#define REFERENCE_CAPTURE_US_PER_THREAD 49.0
-#define REFERENCE_CAPTURE_PEAK_MIB      70.0
-#define REFERENCE_BYTES_PER_THREAD      30.5
-#define REFERENCE_SHOW_US_PER_THREAD    9.9
-#define REFERENCE_SHOW_PEAK_MIB         64.0
+#define KTSTR_CAPTURE_US_PER_THREAD 49.0
+#define KTSTR_CAPTURE_PEAK_MIB      70.0
+#define KTSTR_BYTES_PER_THREAD      30.5
+#define KTSTR_SHOW_US_PER_THREAD    9.9
+#define KTSTR_SHOW_PEAK_MIB         64.0
 /* Opening and reading stat, io and sched of a thread took this there. */
-#define REFERENCE_FLOOR_US_PER_THREAD 12.2
+#define KTSTR_FLOOR_US_PER_THREAD 12.2
 
-/* The reference with two snapshots of 10,086 threads. */
-#define REFERENCE_DIFF_WALL_MS  210.0
-#define REFERENCE_DIFF_PEAK_MIB 75.0
+/* ktstr with two snapshots of 10,086 threads. */
+#define KTSTR_DIFF_WALL_MS  210.0
+#define KTSTR_DIFF_PEAK_MIB 75.0
 
 enum {
 	THREADS_MAX = 20000,
@@ -85,9 +85,9 @@ static double unpack_floor(const char *path)
 	return (clock_us(CLOCK_THREAD_CPUTIME_ID) - start) / 1e3;
 }
 
-static void print_line(const char *what, double value, const char *unit, double reference, double aim)
+static void print_line(const char *what, double value, const char *unit, double ktstr, double aim)
 {
-	printf("%-26s %8.1f %-6s %10.1f %6.2f %5.2f\n", what, value, unit, reference, value / reference, aim);
+	printf("%-26s %8.1f %-6s %10.1f %6.2f %5.2f\n", what, value, unit, ktstr, value / ktstr, aim);
 }
 
 static void make_file(char *path)
@@ -125,30 +125,28 @@ static void files(const struct bench_options *options)
 	floor = median(reading, runs);
 	program_end(&load);
 	unlink(path);
-	printf("%.0f threads, median of %zu runs; the reference was measured elsewhere, on two cores\n\n"
+	printf("%.0f threads, median of %zu runs; ktstr was measured elsewhere, on two cores\n\n"
 	       "%-26s %8s %-6s %10s %6s %5s\n",
-	       threads, runs, "", "here", "", "reference", "ratio", "aim");
+	       threads, runs, "", "here", "", "ktstr", "ratio", "aim");
 	print_line("capture, CPU per thread", captured.cpu_ms * 1e3 / threads, "us",
-		   REFERENCE_CAPTURE_US_PER_THREAD, 0.5);
-	print_line("capture, peak memory", captured.peak_mib, "MiB", REFERENCE_CAPTURE_PEAK_MIB, 0.5);
-	print_line("file size per thread", (double)status.st_size / threads, "bytes",
-		   REFERENCE_BYTES_PER_THREAD, 1);
-	print_line("show, CPU per thread", shown.cpu_ms * 1e3 / threads, "us", REFERENCE_SHOW_US_PER_THREAD,
-		   0.8);
-	print_line("show, peak memory", shown.peak_mib, "MiB", REFERENCE_SHOW_PEAK_MIB, 0.5);
+		   KTSTR_CAPTURE_US_PER_THREAD, 0.5);
+	print_line("capture, peak memory", captured.peak_mib, "MiB", KTSTR_CAPTURE_PEAK_MIB, 0.5);
+	print_line("file size per thread", (double)status.st_size / threads, "bytes", KTSTR_BYTES_PER_THREAD,
+		   1);
+	print_line("show, CPU per thread", shown.cpu_ms * 1e3 / threads, "us", KTSTR_SHOW_US_PER_THREAD, 0.8);
+	print_line("show, peak memory", shown.peak_mib, "MiB", KTSTR_SHOW_PEAK_MIB, 0.5);
 	printf("\nfloors in this run, CPU per thread: opening and reading stat, io and sched %.1f us (%.1f "
-	       "where the\n"
-	       "reference was measured), zstd %.2f us. In units of the first floor capture takes %.2f of "
-	       "the\n"
-	       "reference's CPU.\n\n",
-	       floor, REFERENCE_FLOOR_US_PER_THREAD, median(unpacking, runs),
+	       "where\n"
+	       "ktstr was measured), zstd %.2f us. In units of the first floor capture takes %.2f of\n"
+	       "ktstr's CPU.\n\n",
+	       floor, KTSTR_FLOOR_US_PER_THREAD, median(unpacking, runs),
 	       captured.cpu_ms * 1e3 / threads / floor /
-		       (REFERENCE_CAPTURE_US_PER_THREAD / REFERENCE_FLOOR_US_PER_THREAD));
+		       (KTSTR_CAPTURE_US_PER_THREAD / KTSTR_FLOOR_US_PER_THREAD));
 }
 
 /* Runs a command of ctop, which ends with NULL, several times and prints what it costs. */
 static void measure_command(const struct bench_options *options, const char *what, const char *const *command,
-			    bool has_reference)
+			    bool has_ktstr)
 {
 	/* what tsv says on stderr about the captures is no part of the benchmark */
 	const char *arguments[PROGRAMS_MAX][16] = {
@@ -167,10 +165,9 @@ static void measure_command(const struct bench_options *options, const char *wha
 	if (programs == 2)
 		printf("   %.2f of the other's CPU time, %.2f of its memory",
 		       costs[0].cpu_ms / costs[1].cpu_ms, costs[0].peak_mib / costs[1].peak_mib);
-	else if (has_reference)
+	else if (has_ktstr)
 		printf("   %.2f of its wall time (aim 0.7), %.2f of its memory (aim 0.5)",
-		       costs[0].wall_ms / REFERENCE_DIFF_WALL_MS,
-		       costs[0].peak_mib / REFERENCE_DIFF_PEAK_MIB);
+		       costs[0].wall_ms / KTSTR_DIFF_WALL_MS, costs[0].peak_mib / KTSTR_DIFF_PEAK_MIB);
 	putchar('\n');
 }
 
@@ -201,8 +198,8 @@ static void measure_diff(const struct bench_options *options, size_t threads, bo
 
 static void diffs(const struct bench_options *options)
 {
-	printf("%-22s %9s %9s %9s   median of %u runs; the reference was measured elsewhere, on two cores\n",
-	       "", "wall ms", "CPU ms", "peak MiB", options->runs);
+	printf("%-22s %9s %9s %9s   median of %u runs; ktstr was measured elsewhere, on two cores\n", "",
+	       "wall ms", "CPU ms", "peak MiB", options->runs);
 	for (int distinct = 0; distinct < 2; distinct++) {
 		measure_diff(options, options->threads, distinct != 0);
 		if (!options->is_short)

@@ -535,7 +535,7 @@ static int write_snapshot(const struct snapshot *snapshot, const struct snapshot
 	if (result == 0 && answer.data != NULL)
 		memcpy(&json_bytes, answer.data, sizeof(json_bytes));
 	buffer_release(&answer);
-	if (result == 0 && json_bytes > CTPROF_REFERENCE_LIMIT)
+	if (result == 0 && json_bytes > CTPROF_KTSTR_LIMIT)
 		command_note("%s holds more than 256 MiB of JSON: ktstr will refuse it; ctop reads it", path);
 	return result;
 }

@@ -186,7 +186,7 @@ void diff_append_key(const struct diff_pair *pair, struct buffer *buffer);
 
 /*
  * Appends "[renamed: LEAF] " for a pair of a renamed cgroup ("[renamed] " without a leaf), "[fudged: LEAF] "
- * in the reference's reports, else nothing.
+ * in ktstr's reports, else nothing.
  */
 void diff_append_mark(const struct diff_pair *pair, bool reference, struct buffer *buffer);
 

@@ -41,7 +41,7 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 	if (request->sections[SECTION_BLAME])
 		tables_blame(&build);
 	if (request->sections[SECTION_TASK_FIELDS] && !diff->options.by_flags) {
-		/* the reference has no such tables */
+		/* ktstr has no such tables */
 		tables_scheduler(&build);
 		tables_task_fields(&build);
 	}

@@ -76,7 +76,7 @@ struct tables_request {
 	enum tables_display display;
 	bool per[TABLES_PER_COUNT]; /* further columns */
 	bool like_screen; /* rows that changed most are those of diff_weigh(), and headings have the screen's
-			   * words, not those of the reference */
+			   * words, not those of ktstr */
 	bool for_people;  /* rows whose change is not real are counted and left out */
 	bool is_long;     /* a row for each metric of a group, where people get one for each group */
 	enum tab tab;     /* with the columns of that row */
@@ -97,7 +97,7 @@ int tables_parse_columns(const char *text, size_t side_count, struct tables_requ
 
 /*
  * Builds the tables of a comparison, or of the one snapshot that diff_create() was given, one after the other
- * in the order of the reference, hands each that has rows to `emit` and releases it: only one is in memory at
+ * in the order of ktstr, hands each that has rows to `emit` and releases it: only one is in memory at
  * a time. Every cell carries its number and its text.
  */
 void tables_make(const struct diff *diff, const struct tables_request *request,

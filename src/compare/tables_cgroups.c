@@ -110,7 +110,7 @@ static bool is_of_life(const struct cgroup_record_entry *field)
 	return field->merge == CGROUP_MERGE_SUM && field->section != SECTION_CGROUP_LIMITS;
 }
 
-/* A side without a record has no limit, as in the reference. */
+/* A side without a record has no limit, as in ktstr. */
 static struct cell make_side(struct tables_build *build, const struct merged_cgroup *cgroup,
 			     const struct cgroup_record_entry *field)
 {
@@ -343,7 +343,7 @@ void tables_cgroups(struct tables_build *build)
 	for (size_t i = 0; i < ARRAY_COUNT(cgroup_tables); i++) {
 		const enum section section = cgroup_tables[i].section;
 
-		/* the reference has no table of I/O */
+		/* ktstr has no table of I/O */
 		if (wanted[section] && (section != SECTION_CGROUP_IO || !build->diff->options.by_flags))
 			build_table(&tables, &cgroup_tables[i]);
 	}

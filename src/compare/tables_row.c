@@ -92,7 +92,7 @@ static struct cell delta_cell(struct tables_build *build, const struct tables_ro
 }
 
 /*
- * The reference prints "-0.0%" for a negative number that did not change. So do we, but only where its cells
+ * ktstr prints "-0.0%" for a negative number that did not change. So do we, but only where its cells
  * are printed: where the flags of the format decide on both sides.
  */
 static void append_percent(struct tables_build *build, const struct diff_value *value)
@@ -365,7 +365,7 @@ static const enum tables_column displays[TABLES_DISPLAY_COUNT][DISPLAY_MAX] = {
 int tables_parse_columns(const char *text, size_t side_count, struct tables_request *request,
 			 struct error *error)
 {
-	/* of the screen, and behind it those that only the reference has, which no list offers */
+	/* of the screen, and behind it those that only ktstr has, which no list offers */
 	static const struct {
 		const char *word;
 		enum tables_column column;

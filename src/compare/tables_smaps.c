@@ -265,7 +265,7 @@ static void add_row(struct smaps_table *smaps, const struct process *process, co
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
 		set_side(smaps, process, line, (enum diff_side)side, &content);
 	diff_value_conclude(value, false);
-	/* changes of metrics are those of doubles, as in the reference; this one is exact */
+	/* changes of metrics are those of doubles, as in ktstr; this one is exact */
 	if (value->has_delta)
 		value->delta = tables_difference(line->bytes[DIFF_BEFORE], line->bytes[DIFF_AFTER]);
 	if (value->has_fraction)

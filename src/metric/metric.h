@@ -128,7 +128,7 @@ enum section {
 	SECTION_HOST_PRESSURE,
 	SECTION_SMAPS_ROLLUP,
 	SECTION_SCHED_EXT,
-	SECTION_LATENCY, /* not in the reference, like those below */
+	SECTION_LATENCY, /* not in ktstr, like those below */
 	SECTION_BLAME,
 	SECTION_TASK_FIELDS,
 	SECTION_CGROUP_IO,

@@ -59,7 +59,7 @@ struct report {
 			   * wrapping */
 	bool to_terminal; /* tsv and csv: what a terminal cannot show of a name becomes U+FFFD */
 	bool csv_safe;    /* csv: no name begins as a formula does */
-	bool own_words; /* columns and sections have ctop's words, not the reference's, see report_word.def */
+	bool own_words;   /* columns and sections have ctop's words, not ktstr's, see report_word.def */
 	bool one_section; /* csv only: leave the section's name out */
 	size_t table_count;
 	bool reasons[UINT8_MAX + 1]; /* reasons in printed cells, for the legend */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tab-separated cells: the contract with the reference's report. */
+/* Tab-separated cells: the contract with ktstr's report. */
 #include <string.h>
 
 #include "base/unicode.h"
 #include "report_format.h"
 #include "table/cell_format.h"
 
-/* Returns the length of a non-ASCII byte's escape at `text`, or 0; the reference's files have none. */
+/* Returns the length of a non-ASCII byte's escape at `text`, or 0; ktstr's files have none. */
 static size_t escape_length(const struct report *report, const char *text, size_t length)
 {
 	const bool is_own = report->snapshot == NULL || report->snapshot->provenance.present;

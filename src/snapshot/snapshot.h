@@ -647,7 +647,7 @@ static inline uint32_t snapshot_intern_own_name(struct string_pool *pool, struct
 }
 
 /*
- * Returns a name. With `reference`, it has the reference's spelling: U+FFFD for each escape that
+ * Returns a name. With `reference`, it has ktstr's spelling: U+FFFD for each escape that
  * snapshot_intern_name() made, and no mark of made-up names. Such a text is in `scratch` until the next call.
  * Names of files without `ctop` objects are returned unchanged.
  */

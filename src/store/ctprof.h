@@ -9,11 +9,11 @@
 #include "snapshot/snapshot_window.h"
 
 /*
- * Limits on JSON bytes: the reference program's, and our default, which is 4 GiB and, past the first 16 MiB,
+ * Limits on JSON bytes: ktstr's, and our default, which is 4 GiB and, past the first 16 MiB,
  * 1,000 bytes for each byte of the file. Real snapshots are far below this ratio.
  */
-#define CTPROF_REFERENCE_LIMIT ((uint64_t)256 << 20)
-#define CTPROF_DEFAULT_LIMIT   ((uint64_t)0)
+#define CTPROF_KTSTR_LIMIT   ((uint64_t)256 << 20)
+#define CTPROF_DEFAULT_LIMIT ((uint64_t)0)
 
 /*
  * Reads a snapshot from an open descriptor (regular file, pipe or stdin; owned by the caller), streaming.

@@ -15,7 +15,7 @@
 
 enum {
 	STEP_BYTES = 64 * 1024,
-	/* On the records of threads level 1 is faster than the reference's 3 and no larger; the figures of
+	/* On the records of threads level 1 is faster than ktstr's 3 and no larger; the figures of
 	 * other levels are in docs/dev/benchmarks.md. */
 	LEVEL = 1,
 	/* Half a first-level cache. The level's own 14 finds little more, since records are much alike. */

@@ -11,7 +11,7 @@
 #include "table.h"
 
 /*
- * The reference's formats, for reports: a ladder step chosen before rounding, three decimals above the base
+ * ktstr's formats, for reports: a ladder step chosen before rounding, three decimals above the base
  * step, the unit glued to the number ("1.235ms", "8.697K", "1023B"). All of them append UTF-8 to `buffer`;
  * rounding is that of printf(3).
  */

@@ -61,7 +61,7 @@ void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, s
 	if (!rules->options->reference && append_container(path, length, buffer))
 		return;
 	/*
-	 * The reference's third layer (tighten) keeps a position only where the token's class is the
+	 * ktstr's third layer (tighten) keeps a position only where the token's class is the
 	 * identity, so that its result always is that of the second one: nothing to do.
 	 */
 	pattern_append_systemd_instances(&instances, path, length);

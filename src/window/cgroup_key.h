@@ -22,7 +22,7 @@ void cgroup_key_rules_release(struct cgroup_key_rules *rules);
 void cgroup_key_append(const struct cgroup_key_rules *rules, const char *path, size_t length,
 		       struct buffer *buffer);
 
-/* Does the same for a path of a snapshot. By the reference's rule, it has the reference's spelling. */
+/* Does the same for a path of a snapshot. By ktstr's rule, it has ktstr's spelling. */
 void cgroup_key_append_name(const struct cgroup_key_rules *rules, const struct snapshot *snapshot,
 			    uint32_t path, struct buffer *buffer);
 

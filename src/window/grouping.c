@@ -230,7 +230,7 @@ static void find_uses(struct grouping_build *build)
 }
 
 /*
- * Whether a pattern replaces the names that it stands for: several, or by the reference's rule those of two
+ * Whether a pattern replaces the names that it stands for: several, or by ktstr's rule those of two
  * threads. In a live session one that did so once remains.
  */
 static bool is_shared(struct grouping_build *build, enum role role, uint32_t pattern)
@@ -420,7 +420,7 @@ static uint32_t key_of_patterns(struct grouping_build *build, uint32_t cgroup, u
 	return recent->key;
 }
 
-/* With the reference's rule its parts never revert. */
+/* With ktstr's rule its parts never revert. */
 static uint32_t key_of_all(struct grouping_build *build, struct work *work, const struct triple *triple)
 {
 	const uint32_t cgroup = cgroup_key(build, work, triple->cgroup);

@@ -48,7 +48,7 @@ struct grouping_options {
 	const char *const *flatten; /* --cgroup-flatten globs, in order */
 	size_t flatten_count;
 	/*
-	 * Patterns as the reference makes them: two threads make a pattern, also of one name, and a name that
+	 * Patterns as ktstr makes them: two threads make a pattern, also of one name, and a name that
 	 * looks like a hexadecimal number is `{H}`. It is so too where a snapshot was not made by ctop.
 	 */
 	bool reference;
@@ -58,7 +58,7 @@ struct grouping_options {
 bool grouping_options_agree(const struct grouping_options *a, const struct grouping_options *b);
 
 /*
- * Patterns that once stood for two names in a live session (with the reference's rule: had two threads) and
+ * Patterns that once stood for two names in a live session (with ktstr's rule: had two threads) and
  * so remain patterns. A zeroed struct is empty.
  */
 struct pattern_memory {
@@ -74,7 +74,7 @@ struct grouping;
 /*
  * Computes the group of every thread of `snapshots`. Each group has a key and a label. The key of a name is
  * its pattern (but a name whose pattern would be nothing but `{H}` is its own), and the label of a pattern
- * that stands for one name only is that name, counted over all snapshots. With the reference's rule the key
+ * that stands for one name only is that name, counted over all snapshots. With ktstr's rule the key
  * is the label, and a pattern of one thread is its name. `memory` may be NULL; otherwise patterns that are
  * shown are noted there, and those already noted are shown. On the axes of axis_is_by_thread() the triples of
  * a snapshot without threads are those of threads that ended and have one group. The snapshots must outlive
@@ -85,7 +85,7 @@ struct grouping *grouping_create(const struct grouping_options *options,
 				 struct pattern_memory *memory);
 void grouping_release(struct grouping *grouping);
 
-/* Whether its patterns are as the reference makes them. */
+/* Whether its patterns are as ktstr makes them. */
 bool grouping_is_reference(const struct grouping *grouping);
 
 /* Number of distinct groups; group ids are 0 … count - 1, in ascending byte order of their keys. */

@@ -9,7 +9,7 @@
 
 /*
  * Appends the token pattern of a name: `worker-12` gives `worker-{N}`, `7890ab` gives `{H}`. Separators are
- * copied: by the reference's rule, . - _ / : @ + [ ] and Unicode white space. Bytes that are not UTF-8 count
+ * copied: by ktstr's rule, . - _ / : @ + [ ] and Unicode white space. Bytes that are not UTF-8 count
  * as letters without a class.
  *
  * By ctop's own rule, all ASCII punctuation separates, so that `GC Thread#7` gives `GC Thread#{N}`. An escape

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Whole captures of the saved hosts through redirected roots: every field of the parked threads, 98 in all,
- * equals the reference's record, in memory and after a round through a file. Without the replies of taskstats
+ * equals ktstr's record, in memory and after a round through a file. Without the replies of taskstats
  * every metric that a file has comes from there, and equals it too.
  */
 #include <stdio.h>
@@ -160,7 +160,7 @@ static unsigned int compare_threads(const struct snapshot *wanted, size_t wanted
 		wanted_text = value_text(wanted, wanted_thread, (enum metric)i);
 		found_text = value_text(found, found_thread, (enum metric)i);
 		if (strcmp(wanted_text, found_text) != 0) {
-			print_message("tid %u %s: %s, the reference has %s\n", wanted->tid[wanted_thread],
+			print_message("tid %u %s: %s, ktstr has %s\n", wanted->tid[wanted_thread],
 				      metrics[i].name, found_text, wanted_text);
 			differing++;
 		}
@@ -180,19 +180,19 @@ static size_t find_thread(const struct snapshot *snapshot, uint32_t tid)
 	return 0;
 }
 
-static unsigned int compare_parked(const struct snapshot *reference, const struct snapshot *snapshot,
+static unsigned int compare_parked(const struct snapshot *ktstr, const struct snapshot *snapshot,
 				   bool with_taskstats)
 {
 	unsigned int threads = 0, differing = 0;
 
-	for (size_t i = 0; i < reference->thread_count; i++) {
-		if (!is_parked(reference, i))
+	for (size_t i = 0; i < ktstr->thread_count; i++) {
+		if (!is_parked(ktstr, i))
 			continue;
 		threads++;
-		differing += compare_threads(reference, i, snapshot, find_thread(snapshot, reference->tid[i]),
+		differing += compare_threads(ktstr, i, snapshot, find_thread(snapshot, ktstr->tid[i]),
 					     with_taskstats);
 	}
-	/* what makes no sense is no zero, which the reference has in its place */
+	/* what makes no sense is no zero, which ktstr has in its place */
 	for (size_t i = 0; i < snapshot->exception_count; i++) {
 		if (is_parked(snapshot, snapshot->exceptions[i].thread))
 			assert_int_not_equal(snapshot->exceptions[i].reason, REASON_BAD_VALUE);
@@ -206,33 +206,33 @@ static void test_captures_equal_the_reference(void **state)
 	(void)state;
 	for (size_t i = 0; i < SAVED_HOST_COUNT; i++) {
 		char *directory = saved_host_unpack(saved_host_names[i]);
-		char *reference_path = memory_format("%s/reference.ctprof.zst", directory);
+		char *ktstr_path = memory_format("%s/reference.ctprof.zst", directory);
 		char *own_path = memory_format("%s/own.ctprof.zst", directory);
-		struct snapshot *reference = read_snapshot(reference_path);
+		struct snapshot *ktstr = read_snapshot(ktstr_path);
 		struct snapshot *files = capture_host(directory, false), *reloaded;
 		struct snapshot *snapshot = capture_host(directory, true);
 		struct error error = {""};
 
 		assert_int_equal(files->metric_source[METRIC_RUN_TIME_NS], SOURCE_SCHEDSTAT);
 		assert_int_equal(files->metric_source[METRIC_VOLUNTARY_CSW], SOURCE_STATUS);
-		assert_int_equal(compare_parked(reference, files, false), 0);
-		assert_int_equal(compare_parked(reference, snapshot, true), 0);
+		assert_int_equal(compare_parked(ktstr, files, false), 0);
+		assert_int_equal(compare_parked(ktstr, snapshot, true), 0);
 		if (ctprof_write(snapshot, snapshot->window, own_path, false, NULL, &error) < 0)
 			fail_msg("%s", error.text);
 		reloaded = read_snapshot(own_path);
-		assert_int_equal(compare_parked(reference, reloaded, true), 0);
+		assert_int_equal(compare_parked(ktstr, reloaded, true), 0);
 		assert_int_equal(reloaded->thread_count, snapshot->thread_count);
 		snapshot_release(reloaded);
 		snapshot_release(snapshot);
 		snapshot_release(files);
-		snapshot_release(reference);
+		snapshot_release(ktstr);
 		saved_host_remove(directory);
 		free(own_path);
-		free(reference_path);
+		free(ktstr_path);
 	}
 }
 
-/* Values that the reference could not read are no zeros here: unavailable or not applicable. */
+/* Values that ktstr could not read are no zeros here: unavailable or not applicable. */
 static void test_states_of_the_saved_hosts(void **state)
 {
 	char *directory = saved_host_unpack("6.1");
@@ -272,8 +272,8 @@ static void test_states_of_the_saved_hosts(void **state)
 static void test_an_offset_error_is_seen(void **state)
 {
 	char *directory = saved_host_unpack("7.2");
-	char *reference_path = memory_format("%s/reference.ctprof.zst", directory);
-	struct snapshot *reference = read_snapshot(reference_path), *snapshot;
+	char *ktstr_path = memory_format("%s/reference.ctprof.zst", directory);
+	struct snapshot *ktstr = read_snapshot(ktstr_path), *snapshot;
 	const char *const shift[] = {"sh", "-c",
 				     "for f in \"$0\"/tree/proc/*/task/*/stat; do sed 's/) \\([A-Z]\\) /) "
 				     "\\1 1 /' $f >$f.new && mv $f.new $f; done",
@@ -283,11 +283,11 @@ static void test_an_offset_error_is_seen(void **state)
 	assert_true(run_program(shift));
 	snapshot = capture_host(directory, true);
 	print_message("the next lines are meant to differ\n");
-	assert_true(compare_parked(reference, snapshot, true) >= PARKED_THREADS);
+	assert_true(compare_parked(ktstr, snapshot, true) >= PARKED_THREADS);
 	snapshot_release(snapshot);
-	snapshot_release(reference);
+	snapshot_release(ktstr);
 	saved_host_remove(directory);
-	free(reference_path);
+	free(ktstr_path);
 }
 
 static uint64_t run_time_of_round(struct capture *capture, reason_id *ret_reason)

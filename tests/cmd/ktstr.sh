@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# reference.sh CTOP DATA COMMAND: every reference case of COMMAND (`show`, `diff`) must print the reference's cells.
+# ktstr.sh CTOP DATA COMMAND: every case of COMMAND (`show`, `diff`) must print ktstr's cells.
 # DATA holds snapshots/PAIR.a and .b, and cells/cases.tsv with a line per case: name, command, pair, arguments.
 set -u
 ctop=$1

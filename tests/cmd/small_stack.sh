@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# small_stack.sh CTOP REFERENCE: commands that make tables work with a stack of 64 KiB (RLIMIT_STACK), which threads have then too.
+# small_stack.sh CTOP DATA: commands that make tables work with a stack of 64 KiB (RLIMIT_STACK), which threads have then too.
 set -u
 # shellcheck source=tests/project/sources.sh
 . "$(dirname "$0")/../project/sources.sh"

@@ -180,7 +180,7 @@ static void test_incomplete_sides_have_no_change(void **state)
 	assert_int_equal(value.reason_side, DIFF_AFTER);
 	assert_false(value.has_delta);
 
-	/* the reference's cells: what is stored counts */
+	/* ktstr's cells: what is stored counts */
 	diff_release(diff);
 	diff = diff_create(before, after, &by_flags);
 	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);

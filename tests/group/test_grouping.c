@@ -181,7 +181,7 @@ static void test_impostors(void **state)
 		if (cases[i].axis != AXIS_ALL)
 			assert_int_equal(members_of_label(grouping, snapshot, "(ended)"), 2);
 		grouping_release(grouping);
-		/* the reference knows no such marks */
+		/* ktstr knows no such marks */
 		grouping = group_with(snapshot, (struct grouping_options){
 							.axis = cases[i].axis,
 							.keep_thread_names = cases[i].keep_names,
@@ -223,7 +223,7 @@ static void test_own_name_as_cgroup(void **state)
 	snapshot_release(snapshot);
 }
 
-/* The reference replaces invalid bytes with U+FFFD and keeps systemd's escapes. */
+/* ktstr replaces invalid bytes with U+FFFD and keeps systemd's escapes. */
 static void test_reference_names(void **state)
 {
 	static const char *const cgroups[][2] = {
@@ -463,7 +463,7 @@ static void test_own_patterns(void **state)
 	grouping = group_by(AXIS_THREAD_EXACT, snapshot);
 	assert_label(grouping, "", "(no name)");
 	grouping_release(grouping);
-	/* the reference's rule, by choice or where another program captured */
+	/* ktstr's rule, by choice or where another program captured */
 	for (int i = 0; i < 2; i++) {
 		grouping = group_with(snapshot,
 				      (struct grouping_options){.axis = AXIS_PROCESS, .reference = i == 0});

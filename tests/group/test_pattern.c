@@ -103,7 +103,7 @@ static const struct vector own_vectors[] = {
 	 "{N}!{N}\"{N}#{N}${N}%{N}&{N}'{N}({N}){N}*{N}+{N},{N}-{N}.{N}/{N}"},
 	{"1:2;3<4=5>6?7@8[9\\0]1^2_3`4{5|6}7~8",
 	 "{N}:{N};{N}<{N}={N}>{N}?{N}@{N}[{N}\\{N}]{N}^{N}_{N}`{N}{{N}|{N}}{N}~{N}"},
-	/* an escaped invalid byte is a letter of no class, as the byte is to the reference */
+	/* an escaped invalid byte is a letter of no class, as the byte is to ktstr */
 	{"x\\xe8\\xa1", "x\\xe8\\xa1"},
 	{"x\\xe812", "x\\xe812"},
 	{"x\\xe8-12", "x\\xe8-{N}"},

@@ -115,7 +115,7 @@ static void test_real(void **state)
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		char path[512];
 
-		snprintf(path, sizeof(path), "%s/real.%c.ctprof.zst", REFERENCE_DATA, side == 0 ? 'a' : 'b');
+		snprintf(path, sizeof(path), "%s/real.%c.ctprof.zst", KTSTR_DATA, side == 0 ? 'a' : 'b');
 		if (ctprof_read(path, CTPROF_DEFAULT_LIMIT, &drawing.snapshots[side], &error) < 0)
 			fail_msg("%s", error.text);
 	}

@@ -100,7 +100,7 @@ static const struct report_case {
 	{"groups.txt", AXIS_PROCESS, REPORT_FORMAT_TEXT, false, false, NULL},
 	{"groups-ascii.txt", AXIS_PROCESS, REPORT_FORMAT_TEXT, true, false, NULL},
 	{"cgroups.txt", AXIS_CGROUP, REPORT_FORMAT_TEXT, false, false, NULL},
-	{"reference.txt", AXIS_PROCESS, REPORT_FORMAT_TEXT, false, true, NULL},
+	{"ktstr.txt", AXIS_PROCESS, REPORT_FORMAT_TEXT, false, true, NULL},
 	{"groups.tsv", AXIS_PROCESS, REPORT_FORMAT_TSV, false, false, NULL},
 	{"cgroups.tsv", AXIS_CGROUP, REPORT_FORMAT_TSV, false, false, NULL},
 	{"groups.csv", AXIS_PROCESS, REPORT_FORMAT_CSV, false, false, NULL},

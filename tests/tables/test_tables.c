@@ -458,7 +458,7 @@ static void test_latency(void **state)
 	       "main, run_queue_p90_ns, 4.910µs → 4.910µs\n"
 	       "main, run_queue_p99_ns, 4.991µs → 4.991µs\n"
 	       "main, run_queue_max_ns, 5.000µs → 5.000µs\n");
-	/* the reference has no such table; nor is there one where a side has not measured it */
+	/* ktstr has no such table; nor is there one where a side has not measured it */
 	diff->options.by_flags = true;
 	expect("");
 	before->latency.present = false;
@@ -548,7 +548,7 @@ static void test_blame_of_one(void **state)
 	expect("# blame\n"
 	       "/a | web | worker-{N}, /a | backup | tar, 350.000ms, 3.00, 70.0%\n"
 	       "(3 more)\n");
-	/* nobody knows it of processes by their ids; and the reference has no such table */
+	/* nobody knows it of processes by their ids; and ktstr has no such table */
 	diff_fixture_compare(AXIS_PID);
 	expect("");
 	diff_fixture_compare(AXIS_PROCESS);
@@ -671,7 +671,7 @@ static void test_scx(void **state)
 	choose_columns("group,value");
 	request.limit = 1;
 	expect("# scx scheduler\nscheduler, made_1.2\n(11 more)\n# scx\nmain, 11\n(2 more)\n");
-	/* the reference has no such tables */
+	/* ktstr has no such tables */
 	diff->options.by_flags = true;
 	expect("");
 }

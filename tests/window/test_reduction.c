@@ -453,7 +453,7 @@ static void test_short_cuts(void **state)
 	snapshot_release(snapshot);
 }
 
-/* Nobody waited longer for a device than he lives; by the rules of the reference he did. */
+/* Nobody waited longer for a device than he lives; by the rules of ktstr he did. */
 static void test_impossible_wait(void **state)
 {
 	const uint64_t waits[THREADS] = {1000000, 2000000, UINT64_C(58000000000000), 3000000};

@@ -70,7 +70,7 @@ static void save(void *argument)
 		event.message = describe_failure(saver, error.text);
 	} else {
 		event.message = memory_format("%s%s", event.path,
-					      json_bytes > CTPROF_REFERENCE_LIMIT
+					      json_bytes > CTPROF_KTSTR_LIMIT
 						      ? " (over 256 MiB of JSON: ktstr will refuse it)"
 						      : "");
 	}
