@@ -445,7 +445,7 @@ static int call_server(struct reader *reader, struct server *server, const struc
 	return take_outcome(reader, server, answer, ret_outcome);
 }
 
-/* The one that waits, or a new one. Returns 0, -ETIMEDOUT when none can be had now, or -EIO. */
+/* The one that waits, or a new one. Returns 0, -EAGAIN when none can be had now, or -EIO. */
 static int find_server(struct reader *reader, bool takes_idle, struct server *ret_server)
 {
 	int result;
@@ -454,24 +454,24 @@ static int find_server(struct reader *reader, bool takes_idle, struct server *re
 	if (ret_server->socket >= 0)
 		return 0;
 	if (clock_ns(CLOCK_MONOTONIC) < reader->none_until_ns)
-		return -ETIMEDOUT;
+		return -EAGAIN;
 	result = start_server(ret_server);
 	if (result == -EAGAIN)
 		reader->none_until_ns = clock_ns(CLOCK_MONOTONIC) + FORK_PAUSE_NS;
-	return result == -EAGAIN ? -ETIMEDOUT : result;
+	return result;
 }
 
-int reader_call(struct reader *reader, pid_t about, reader_work *work, int directory, const void *argument,
-		size_t size, struct buffer *ret_answer)
+/*
+ * Has a process make the call; `*ret_outcome` gets what the work returned. Returns 0, -ETIMEDOUT, or -EAGAIN
+ * or -EIO when no process made the call. Without an outcome the answer is empty.
+ */
+static int call_elsewhere(struct reader *reader, pid_t about, reader_work *work, int directory,
+			  const void *argument, size_t size, struct buffer *ret_answer, int *ret_outcome)
 {
+	struct held *held = find_held(reader, about);
 	struct server server;
-	struct held *held;
-	int result, outcome = 0;
+	int result;
 
-	buffer_clear(ret_answer);
-	if (reader == NULL)
-		return work(directory, argument, size, ret_answer);
-	held = find_held(reader, about);
 	if (held != NULL && (is_waited_for(held) || clock_ns(CLOCK_MONOTONIC) < held->until_ns))
 		return -ETIMEDOUT;
 	/* one that has waited for calls may have ended meanwhile */
@@ -484,8 +484,8 @@ int reader_call(struct reader *reader, pid_t about, reader_work *work, int direc
 
 		result = find_server(reader, turn == 0, &server);
 		if (result < 0)
-			return result;
-		result = call_server(reader, &server, &request, directory, argument, ret_answer, &outcome);
+			break;
+		result = call_server(reader, &server, &request, directory, argument, ret_answer, ret_outcome);
 		if (result != -EIO)
 			break;
 		close_descriptor(&server.socket);
@@ -500,5 +500,34 @@ int reader_call(struct reader *reader, pid_t about, reader_work *work, int direc
 		forget_held(reader, held);
 	if (result < 0)
 		buffer_clear(ret_answer);
+	return result;
+}
+
+int reader_call(struct reader *reader, pid_t about, reader_work *work, int directory, const void *argument,
+		size_t size, struct buffer *ret_answer)
+{
+	int result, outcome;
+
+	buffer_clear(ret_answer);
+	if (reader == NULL)
+		return work(directory, argument, size, ret_answer);
+	result = call_elsewhere(reader, about, work, directory, argument, size, ret_answer, &outcome);
+	if (result == -EAGAIN)
+		return -ETIMEDOUT;
+	return result < 0 ? result : outcome;
+}
+
+int reader_call_once(uint64_t patience_ns, reader_work *work, int descriptor, const void *argument,
+		     size_t size, struct buffer *ret_answer)
+{
+	struct reader *reader = reader_create(&(struct reader_options){.patience_ns = patience_ns});
+	int result = -EIO, outcome;
+
+	buffer_clear(ret_answer);
+	if (reader != NULL)
+		result = call_elsewhere(reader, 0, work, descriptor, argument, size, ret_answer, &outcome);
+	reader_release(reader);
+	if (result == -EAGAIN || result == -EIO)
+		return work(descriptor, argument, size, ret_answer);
 	return result < 0 ? result : outcome;
 }

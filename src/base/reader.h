@@ -72,6 +72,15 @@ enum {
 int reader_call(struct reader *reader, pid_t about, reader_work *work, int directory, const void *argument,
 		size_t size, struct buffer *ret_answer);
 
+/*
+ * Does `work` as reader_call() does, for a caller that asks once about a file that the user names: with the
+ * user's own rights, and with any open `descriptor` (-1: none). Returns what the work does, or -ETIMEDOUT
+ * with an empty answer when the work neither ends nor runs after `patience_ns`. If no process can do the
+ * work, or the process is killed, this thread does it from the beginning.
+ */
+int reader_call_once(uint64_t patience_ns, reader_work *work, int descriptor, const void *argument,
+		     size_t size, struct buffer *ret_answer);
+
 /* The CPU time that calls have taken which came back, in ns. 0 for NULL. */
 uint64_t reader_cpu_ns(const struct reader *reader);
 

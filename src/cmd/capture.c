@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/heap_tag.h"
 #include "base/number.h"
@@ -453,88 +453,71 @@ static int take(const struct capture_command_options *options, struct snapshot *
 	return result;
 }
 
-struct file_write {
-	const struct snapshot *snapshot;
-	const struct snapshot_window *window;
-	const char *path;
-};
-
-/* Answers with the number of bytes of JSON; on failure with the sentence. */
-static int write_file(void *context, struct buffer *answer)
+/* A reader_work: tries whether the file can be written, and leaves it as it is. The answer says why not. */
+static int try_file(int descriptor, const void *path, size_t size, struct buffer *answer)
 {
-	const struct file_write *write = context;
-	struct error error;
-	uint64_t json_bytes;
-	int result = ctprof_write(write->snapshot, write->window, write->path, true, &json_bytes, &error);
-
-	if (result < 0)
-		buffer_append_text(answer, error.text);
-	else
-		buffer_append(answer, &json_bytes, sizeof(json_bytes));
-	return result;
-}
-
-/* Tries whether the file can be written, and leaves it as it is. Answers on failure with the sentence. */
-static int try_file(void *context, struct buffer *answer)
-{
-	const struct file_write *write = context;
 	struct output output;
 	struct error error;
-	int result = output_open(&output, write->path, true, &error);
+	int result = output_open(&output, path, true, &error);
 
+	(void)descriptor;
+	(void)size;
 	if (result < 0)
 		buffer_append_text(answer, error.text);
 	output_abandon(&output);
 	return result;
 }
 
-/* Runs `work` in a child, so that a file system that hangs does not stop ctop. */
-static int call_patiently(child_work *work, struct file_write *write, uint64_t patience_ns,
-			  struct buffer *answer, struct error *error)
+/* A reader_work: writes the compressed snapshot to the file. The answer says why that failed. */
+static int copy_file(int written, const void *path, size_t size, struct buffer *answer)
 {
-	int result = child_call(work, write, patience_ns, answer);
+	struct error error;
+	int result = ctprof_copy(written, path, &error);
 
-	if (result < 0 && answer->data != NULL)
-		return error_set(error, result, "%s", answer->data);
+	(void)size;
 	if (result < 0)
-		return error_set(error, result, "not saved: %s: %s", write->path,
-				 result == -ETIMEDOUT ? "its file system does not answer"
-						      : strerror(-result));
-	return 0;
+		buffer_append_text(answer, error.text);
+	return result;
+}
+
+/* Runs `work` where a file system that hangs does not stop ctop. */
+static int call_patiently(uint64_t patience_ns, reader_work *work, int descriptor, const char *path,
+			  struct error *error)
+{
+	struct buffer answer = {0};
+	int result = reader_call_once(patience_ns, work, descriptor, path, strlen(path) + 1, &answer);
+
+	if (result < 0 && answer.length != 0)
+		error_set(error, result, "%s", answer.data);
+	else if (result < 0)
+		error_set(error, result, "not saved: %s: its file system does not answer", path);
+	buffer_release(&answer);
+	return result;
 }
 
 /* A file that cannot be written is refused before the time of a window is spent. */
 static int check_output(const char *path, struct error *error)
 {
-	struct file_write write = {.path = path};
-	struct buffer answer = {0};
-	int result;
-
-	if (strcmp(path, "-") == 0)
-		return 0;
-	result = call_patiently(try_file, &write, TRY_PATIENCE_NS, &answer, error);
-	buffer_release(&answer);
-	return result;
+	return strcmp(path, "-") == 0 ? 0 : call_patiently(TRY_PATIENCE_NS, try_file, -1, path, error);
 }
 
+/* The processes of readers do not have the snapshot, so they get the compressed bytes. */
 static int write_snapshot(const struct snapshot *snapshot, const struct snapshot_window *window,
 			  const char *path, struct error *error)
 {
-	struct file_write write = {snapshot, window, path};
-	struct buffer answer = {0};
-	uint64_t json_bytes = 0;
+	const bool is_stdout = strcmp(path, "-") == 0;
+	const int written = is_stdout ? STDOUT_FILENO : memfd_create("ctop-snapshot", MFD_CLOEXEC);
+	uint64_t json_bytes;
 	int result;
 
-	if (strcmp(path, "-") == 0) {
-		result = ctprof_write_descriptor(snapshot, window, STDOUT_FILENO, &json_bytes, error);
-		if (result == 0)
-			result = output_check_stdout(error);
-	} else {
-		result = call_patiently(write_file, &write, WRITE_PATIENCE_NS, &answer, error);
-	}
-	if (result == 0 && answer.data != NULL)
-		memcpy(&json_bytes, answer.data, sizeof(json_bytes));
-	buffer_release(&answer);
+	if (written < 0)
+		return error_set(error, -errno, "not saved: %s: %s", path, strerror(errno));
+	result = ctprof_write_descriptor(snapshot, window, written, &json_bytes, error);
+	if (result == 0)
+		result = is_stdout ? output_check_stdout(error)
+				   : call_patiently(WRITE_PATIENCE_NS, copy_file, written, path, error);
+	if (!is_stdout)
+		close(written);
 	if (result == 0 && json_bytes > CTPROF_KTSTR_LIMIT)
 		command_note("%s holds more than 256 MiB of JSON: ktstr will refuse it; ctop reads it", path);
 	return result;

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/order.h"
@@ -182,10 +181,13 @@ static struct capture_options make_capture_options(const struct live_options *op
 	return capture;
 }
 
-static int look_at_directory(void *path, struct buffer *answer)
+/* A reader_work. */
+static int look_at_directory(int directory, const void *path, size_t size, struct buffer *answer)
 {
 	struct stat status;
 
+	(void)directory;
+	(void)size;
 	(void)answer;
 	if (stat(path, &status) < 0)
 		return -errno;
@@ -202,7 +204,8 @@ static int check_save_directory(const char *path, struct error *error)
 
 	if (path == NULL)
 		return 0;
-	result = child_call(look_at_directory, (void *)path, SAVE_DIRECTORY_PATIENCE_NS, &answer);
+	result = reader_call_once(SAVE_DIRECTORY_PATIENCE_NS, look_at_directory, -1, path, strlen(path) + 1,
+				  &answer);
 	buffer_release(&answer);
 	if (result == 0)
 		return 0;

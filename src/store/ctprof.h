@@ -47,4 +47,10 @@ int ctprof_write_descriptor(const struct snapshot *snapshot, const struct snapsh
 int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
 		 bool replace, uint64_t *ret_json_bytes, struct error *error);
 
+/*
+ * Copies the open file `written`, the output of ctprof_write_descriptor(), to `path` as ctprof_write() writes
+ * a file. Replaces an existing file.
+ */
+int ctprof_copy(int written, const char *path, struct error *error);
+
 #endif

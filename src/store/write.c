@@ -100,21 +100,48 @@ int ctprof_write_descriptor(const struct snapshot *snapshot, const struct snapsh
 		       : 0;
 }
 
-int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
-		 bool replace, uint64_t *ret_json_bytes, struct error *error)
+static int open_file(struct file_replacement *replacement, const char *path, bool replace,
+		     struct error *error)
 {
 	/* Root and a program with file capabilities (getauxval(3), AT_SECURE) see other users' processes,
 	 * which are not for everyone; for anyone else the umask decides. */
 	mode_t mode = geteuid() == 0 || getauxval(AT_SECURE) != 0 ? 0600 : 0666;
+
+	return file_replacement_open(replacement, path, mode, replace, error);
+}
+
+/* Moves the file to its final name, or removes it where writing failed with `result`. */
+static int close_file(struct file_replacement *replacement, const char *path, int result, struct error *error)
+{
+	if (result == 0)
+		return file_replacement_commit(replacement, error);
+	file_replacement_abandon(replacement);
+	return describe_failure(path, result, error);
+}
+
+int ctprof_write(const struct snapshot *snapshot, const struct snapshot_window *window, const char *path,
+		 bool replace, uint64_t *ret_json_bytes, struct error *error)
+{
 	struct file_replacement replacement;
-	int result = file_replacement_open(&replacement, path, mode, replace, error);
+	int result = open_file(&replacement, path, replace, error);
 
 	if (result < 0)
 		return result;
 	result = write_stream(snapshot, window, replacement.descriptor, ret_json_bytes);
-	if (result < 0) {
-		file_replacement_abandon(&replacement);
-		return describe_failure(path, result, error);
-	}
-	return file_replacement_commit(&replacement, error);
+	return close_file(&replacement, path, result, error);
+}
+
+int ctprof_copy(int written, const char *path, struct error *error)
+{
+	struct file_replacement replacement;
+	struct buffer bytes = {0};
+	int result = open_file(&replacement, path, true, error);
+
+	if (result < 0)
+		return result;
+	result = lseek(written, 0, SEEK_SET) < 0 ? -errno : file_read_descriptor(written, &bytes, SIZE_MAX);
+	if (result == 0)
+		result = file_write_all(replacement.descriptor, bytes.data, bytes.length);
+	buffer_release(&bytes);
+	return close_file(&replacement, path, result, error);
 }

@@ -132,7 +132,7 @@ prints 'is not read' '# interval = 2'
 chmod 600 "$file"
 # shellcheck disable=SC2016 # the shell that has the limit expands it
 sh -c 'ulimit -n 5 && exec "$0" --print-config' "$ctop" >/dev/null 2>"$directory/errors"
-result 'one that no process can be made for is told' \
+result 'one that no descriptor is left for is told' \
     "$(grep -qx "ctop: $file: not read: Too many open files" "$directory/errors" || cat "$directory/errors")"
 rm "$file"
 mkfifo "$file"

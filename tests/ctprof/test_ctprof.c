@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -372,6 +373,36 @@ static void test_mode_and_replacement(void **state)
 	unlink(path_of("new.ctprof.zst"));
 }
 
+/* A file that was written elsewhere is copied whole, from its beginning, and more than once. */
+static void test_copy(void **state)
+{
+	struct snapshot *snapshot = example_snapshot();
+	const int written = memfd_create("written", MFD_CLOEXEC);
+	const char *path = path_of("copy.ctprof.zst");
+	struct error error = {""};
+	struct stat status;
+
+	(void)state;
+	umask(027);
+	assert_int_equal(ctprof_write_descriptor(snapshot, snapshot->window, written, NULL, &error), 0);
+	create_file(path, "old", 3);
+	for (int i = 0; i < 2; i++) {
+		struct snapshot *copy = NULL;
+
+		assert_int_equal(ctprof_copy(written, path, &error), 0);
+		assert_int_equal(ctprof_read(path, CTPROF_DEFAULT_LIMIT, &copy, &error), 0);
+		assert_snapshots_equal(snapshot, copy);
+		snapshot_release(copy);
+	}
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, geteuid() == 0 ? 0600 : 0640);
+	assert_int_equal(count_entries(), 1);
+	assert_int_equal(ctprof_copy(written, directory, &error), -EISDIR);
+	close(written);
+	snapshot_release(snapshot);
+	unlink(path);
+}
+
 static void test_closed_pipe(void **state)
 {
 	struct snapshot *snapshot = example_snapshot();
@@ -497,6 +528,7 @@ int main(void)
 		cmocka_unit_test(test_bomb),
 		cmocka_unit_test(test_standard_input),
 		cmocka_unit_test(test_mode_and_replacement),
+		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_closed_pipe),
 		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_file_size_limit),

@@ -25,6 +25,8 @@ enum {
 	ANOTHER = 4712,
 };
 
+#define ONCE_NS (50 * NS_PER_MS)
+
 static struct reader *reader;
 static struct buffer answer;
 
@@ -230,6 +232,41 @@ static void test_killed(void **state)
 	assert_int_not_equal(worker(SOMEBODY), pid);
 }
 
+/* Ends any process but the one that its argument names. */
+static int work_fall(int directory, const void *argument, size_t size, struct buffer *text)
+{
+	pid_t here;
+
+	(void)directory;
+	memcpy(&here, argument, size);
+	if (getpid() != here)
+		_exit(3);
+	buffer_append_text(text, "here");
+	return 7;
+}
+
+static void expect_fall(void)
+{
+	const pid_t here = getpid();
+
+	assert_int_equal(reader_call_once(ONCE_NS, work_fall, -1, &here, sizeof(here), &answer), 7);
+	assert_string_equal(answer.data, "here");
+}
+
+/* One that hangs is given up, one that only wants for a CPU is not, and one without a process is made here.
+ */
+static void test_once(void **state)
+{
+	(void)state;
+	assert_int_equal(reader_call_once(ONCE_NS, work_hang, -1, NULL, 0, &answer), -ETIMEDOUT);
+	assert_int_equal(answer.length, 0);
+	assert_int_equal(reader_call_once(ONCE_NS, work_busy, -1, NULL, 0, &answer), 0);
+	assert_string_equal(answer.data, "done");
+	expect_fall();
+	supervisor_stop();
+	expect_fall();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +275,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hang, start, stop),
 		cmocka_unit_test_setup_teardown(test_many, start, stop),
 		cmocka_unit_test_setup_teardown(test_killed, start, stop),
+		cmocka_unit_test_setup_teardown(test_once, start, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,26 @@ static void test_screen(void **state)
 	}
 }
 
+/* What the user names there is refused before anything else is done. */
+static void test_named(void **state)
+{
+	const char *const arguments[] = {CTOP_PROGRAM, "--save-dir", hanging_mount_path("mount"), NULL};
+	const struct pty_options options = {.rows = 24, .columns = 120};
+	struct pty_screen pty;
+
+	(void)state;
+	hanging_mount_need();
+	expect_run((const char *const[]){CTOP_PROGRAM, "-b", "-n1", "--config",
+					 hanging_mount_path("mount/new"), NULL},
+		   1, "mount/new: its file system does not answer");
+	pty_start(&pty, &options, arguments);
+	expect_end(&pty);
+	assert_true(WIFEXITED(pty.status));
+	assert_int_equal(WEXITSTATUS(pty.status), 1);
+	pty_wait_text(&pty, "mount': its file system does not answer");
+	pty_release(&pty);
+}
+
 /* What cannot be saved is said, and the screen ends all the same. */
 static void test_save(void **state)
 {
@@ -326,10 +346,11 @@ static void test_first_round(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_batch),      cmocka_unit_test(test_capture),
-		cmocka_unit_test(test_probe),      cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_save),       cmocka_unit_test(test_report),
-		cmocka_unit_test(test_save_twice), cmocka_unit_test(test_first_round),
+		cmocka_unit_test(test_batch),       cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_probe),       cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_named),       cmocka_unit_test(test_save),
+		cmocka_unit_test(test_report),      cmocka_unit_test(test_save_twice),
+		cmocka_unit_test(test_first_round),
 	};
 
 	pty_need();

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/reader.h"
 #include "command.h"
 
 /* The time its file system has to answer; ctop also starts without the file. */
@@ -82,10 +82,13 @@ static int read_text(const char *path, struct stat *ret_status, struct buffer *t
 	return reason != NULL ? -EPERM : result;
 }
 
-static int read_in_child(void *path, struct buffer *answer)
+/* A reader_work: the answer is the text of the file, or the reason why there is none. */
+static int read_path(int directory, const void *path, size_t size, struct buffer *answer)
 {
 	struct stat status;
 
+	(void)directory;
+	(void)size;
 	return read_text(path, &status, answer);
 }
 
@@ -121,15 +124,13 @@ int config_file_read(const char *path, struct config_file *file, struct error *e
 	file->path = path != NULL ? memory_duplicate(path) : config_file_path();
 	if (file->path == NULL)
 		return 0;
-	result = child_call(read_in_child, file->path, CONFIG_PATIENCE_NS, &file->text);
+	result = reader_call_once(CONFIG_PATIENCE_NS, read_path, -1, file->path, strlen(file->path) + 1,
+				  &file->text);
 	if (result == 0) {
 		add_lines(file);
 		return 0;
 	}
-	/* there is no text where no child could be started */
-	reason = result == -ETIMEDOUT      ? "its file system does not answer"
-		 : file->text.data != NULL ? file->text.data
-					   : strerror(-result);
+	reason = file->text.length != 0 ? file->text.data : "its file system does not answer";
 	if (path != NULL)
 		return error_set(error, result, "cannot read %s: %s", path, reason);
 	if (result != -ENOENT && result != -ENOTDIR)
