@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "clock.h"
-#include "file.h"
-
-/* A copy may wait this long for a CPU, and is looked at this often meanwhile. */
-#define BUSY_PATIENCE_NS (10 * NS_PER_S)
-#define BUSY_LOOK_NS     (20 * NS_PER_MS)
 
 struct child child_adopt(pid_t pid)
 {
@@ -159,86 +151,4 @@ void child_isolate(pid_t parent, int *kept, size_t count)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent ||
 	    keep_descriptors(kept, count) < 0)
 		_exit(EXIT_FAILURE);
-}
-
-_Noreturn static void answer(child_work *work, void *context, int descriptor, pid_t parent)
-{
-	struct buffer text = {0};
-	int result;
-
-	child_isolate(parent, &descriptor, 1);
-	result = work(context, &text);
-	if (file_write_all(descriptor, &result, sizeof(result)) < 0 ||
-	    file_write_all(descriptor, text.data, text.length) < 0)
-		_exit(EXIT_FAILURE);
-	_exit(EXIT_SUCCESS);
-}
-
-/*
- * Reads until the end of the copy, or until it is late. A copy that only waits for a CPU does not hang: it
- * has until BUSY_PATIENCE_NS. Returns 0, -ETIMEDOUT or another negative errno.
- */
-static int read_answer(int descriptor, pid_t pid, uint64_t patience_ns, struct buffer *text)
-{
-	const uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t deadline_ns = begin_ns + patience_ns;
-
-	for (;;) {
-		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-		struct pollfd end = {.fd = descriptor, .events = POLLIN};
-		ssize_t count;
-
-		if (now >= deadline_ns) {
-			/* what has ended since is not late */
-			if ((now - begin_ns >= BUSY_PATIENCE_NS || !child_is_runnable(pid)) &&
-			    poll(&end, 1, 0) <= 0)
-				return -ETIMEDOUT;
-			deadline_ns = now + BUSY_LOOK_NS;
-		}
-		if (poll(&end, 1, (int)((deadline_ns - now) / NS_PER_MS) + 1) <= 0)
-			continue;
-		buffer_reserve(text, 4096);
-		count = read(descriptor, text->data + text->length, text->capacity - text->length - 1);
-		if (count <= 0)
-			return count < 0 ? -errno : 0;
-		text->length += (size_t)count;
-	}
-}
-
-int child_call(child_work *work, void *context, uint64_t patience_ns, struct buffer *ret_answer)
-{
-	const pid_t self = getpid();
-	struct buffer text = {0};
-	struct child child;
-	int ends[2], result;
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	pid = fork();
-	if (pid == 0)
-		answer(work, context, ends[1], self);
-	result = pid < 0 ? -errno : 0;
-	close(ends[1]);
-	if (result == 0) {
-		child = child_adopt(pid);
-		result = read_answer(ends[0], pid, patience_ns, &text);
-		if (result == 0 && text.length < sizeof(result))
-			result = -ECHILD;
-		/* a copy that hangs may never end: it is left to the kernel */
-		if (result == -ETIMEDOUT)
-			child_kill(&child);
-		else
-			child_end(&child);
-		child_forget(&child);
-	}
-	close(ends[0]);
-	if (result == 0) {
-		memcpy(&result, text.data, sizeof(result));
-		buffer_append(ret_answer, text.data + sizeof(result), text.length - sizeof(result));
-		buffer_append_char(ret_answer, '\0');
-		ret_answer->length--;
-	}
-	buffer_release(&text);
-	return result;
 }

@@ -7,8 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "buffer.h"
-
 /*
  * A forked process. It is signalled through a handle (pidfd_open(2)), never by a number that somebody else
  * may have by then: where the program that started us ignores SIGCHLD, the kernel collects children by
@@ -45,19 +43,6 @@ bool child_is_runnable(pid_t pid);
  * where any of this fails.
  */
 void child_isolate(pid_t parent, int *kept, size_t count);
-
-/* The work of child_call(). Returns 0 or a negative errno; `answer` is what the caller gets besides. */
-typedef int child_work(void *context, struct buffer *answer);
-
-/*
- * Does `work` in a forked copy of this process: a call that may hang in the kernel where no signal ends it,
- * as every call may on a file system whose server is gone. The copy has no descriptors but /dev/null, and
- * ends with the thread that calls. Returns what the work does, -ETIMEDOUT when it is not done after
- * `patience_ns` and hangs rather than wants for a CPU, or after 10 s (then it is killed), -ECHILD when it was
- * killed, or why there was no copy. While other threads run, `work` must not allocate memory: one of them may
- * have held a lock of the allocator when the copy was made.
- */
-int child_call(child_work *work, void *context, uint64_t patience_ns, struct buffer *ret_answer);
 
 /* Closes the handle of a child that is collected elsewhere, or not at all. */
 void child_forget(struct child *child);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls that are made in a forked copy. */
+/* What a forked process keeps of the one that forked it. */
 #include "tests/cmocka_include.h"
 
 #include <errno.h>
@@ -10,53 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
-#include "base/clock.h"
-
-#define PATIENCE_NS (50 * NS_PER_MS)
-
-static int sleep_on(void *context, struct buffer *answer)
-{
-	(void)context;
-	(void)answer;
-	while (pause() != 0)
-		;
-	return 0;
-}
-
-/* Runs for several times the patience. */
-static int run_on(void *context, struct buffer *answer)
-{
-	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + 6 * PATIENCE_NS;
-
-	(void)context;
-	(void)answer;
-	while (clock_ns(CLOCK_MONOTONIC) < end)
-		;
-	return 7;
-}
-
-static int fall(void *context, struct buffer *answer)
-{
-	(void)context;
-	(void)answer;
-	_exit(3);
-}
-
-/* One that hangs is given up; one that only wants for a CPU is not. */
-static void test_patience(void **state)
-{
-	struct buffer answer = {0};
-
-	(void)state;
-	assert_int_equal(child_call(sleep_on, NULL, PATIENCE_NS, &answer), -ETIMEDOUT);
-	assert_int_equal(child_call(run_on, NULL, PATIENCE_NS, &answer), 7);
-	assert_int_equal(child_call(fall, NULL, PATIENCE_NS, &answer), -ECHILD);
-	buffer_release(&answer);
-}
 
 /* This process is from now on one of a kernel without close_range(2). */
 static bool forget_close_range(void)
@@ -116,7 +72,6 @@ static void test_descriptors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_descriptors),
 	};
 
