@@ -147,7 +147,7 @@ static void sort_by_name(struct ui *ui)
 	if (ui->search != NULL || ui->past.open)
 		find_next(ui);
 	else
-		ui->content->sort_key(ui, COLUMN_COUNT);
+		navigate_sort(ui, COLUMN_COUNT);
 }
 
 static void sort_by(struct ui *ui)
@@ -163,7 +163,7 @@ static void sort_by(struct ui *ui)
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
 		if (columns[i].action == ui->action)
-			ui->content->sort_key(ui, columns[i].column);
+			navigate_sort(ui, columns[i].column);
 	}
 }
 

@@ -16,7 +16,7 @@ void navigate_tell_host(struct ui *ui)
 
 	if (!ui_is_live(ui->host))
 		return;
-	ui->content->needs(&ui->view, &settings->needed, &settings->cgroup_records, &settings->smaps);
+	view_needs(&ui->view, &settings->needed, &settings->cgroup_records, &settings->smaps);
 	if (ui->overlay == OVERLAY_USERS)
 		settings->needed |= column_sources(COLUMN_USER_NAME);
 	settings->task_fields = view_needs_task_fields(&ui->view) || ui->metrics_open;
@@ -66,13 +66,10 @@ static bool open_row(struct ui *ui, const struct table_row *row, bool automatic)
 {
 	const size_t top = ui->list.top;
 
-	if (!view_open(&ui->view, row->key + row->key_name, row->key_length - row->key_name, row->label,
-		       row->label_length))
+	if (!view_open(&ui->view, row->key, row->key_length, row->label, row->label_length))
 		return false;
 	ui->view.steps[ui->view.step_count - 1].automatic = automatic;
 	ui->tops[ui->view.step_count - 1] = top;
-	/* of a comparison: whose change this is; a record of a cgroup has none of threads */
-	ui->view.focus = row->metric > COLUMN_COUNT ? (enum column)row->metric : COLUMN_COUNT;
 	navigate_change_rows(ui);
 	return true;
 }
@@ -97,19 +94,6 @@ void navigate_open(struct ui *ui)
 	}
 }
 
-/* Puts the cursor on the row that was left. */
-static void select_left(struct ui *ui, enum column focus, const char *key, size_t key_length)
-{
-	struct buffer row_key = {0};
-
-	if (focus > COLUMN_COUNT)
-		compare_append_key(focus, key, key_length, &row_key);
-	else
-		buffer_append(&row_key, key, key_length);
-	list_select(&ui->list, row_key.data, row_key.length);
-	buffer_release(&row_key);
-}
-
 /* The rows are again what they were before the tab of cgroups had its own; false where that is not so. */
 static bool leave_cgroups(struct ui *ui)
 {
@@ -126,20 +110,15 @@ static bool leave_cgroups(struct ui *ui)
 bool navigate_back(struct ui *ui)
 {
 	size_t key_length;
-	enum column focus = ui->view.focus;
 	char *key = view_close(&ui->view, &key_length);
 
-	if (key == NULL) {
-		if (focus == COLUMN_COUNT)
-			return false;
-		navigate_focus(ui, COLUMN_COUNT);
-		return true;
-	}
+	if (key == NULL)
+		return false;
 	if (ui->comparison == NULL && ui->view.step_count == 0 && ui->view.tab != TAB_CGROUP)
 		(void)leave_cgroups(ui);
 	navigate_change_rows(ui);
 	ui->list.top = ui->tops[ui->view.step_count];
-	select_left(ui, focus, key, key_length);
+	list_select(&ui->list, key, key_length);
 	free(key);
 	return true;
 }
@@ -279,7 +258,6 @@ void navigate_to_tab(struct ui *ui, enum tab tab)
 	if (ui->comparison != NULL || tab == TAB_HEAP || ui->view.tab == TAB_HEAP)
 		frozen_release(&ui->frozen);
 	view_set_tab(&ui->view, tab);
-	ui->view.focus = COLUMN_COUNT;
 	ui->all_columns = false;
 	list_reset_columns(&ui->list);
 	if (other_rows)
@@ -457,19 +435,12 @@ void navigate_sort(struct ui *ui, unsigned int column)
 	view->sort_chosen = true;
 	view->sort_tab = view->tab;
 	/* words from A on, numbers from the largest down */
-	view->sort_ascending = view->sort_by_name || column == COMPARE_COLUMN_ID(COMPARE_COLUMN_METRIC) ||
+	view->sort_ascending = view->sort_by_name ||
 			       (column < COLUMN_COUNT && column_is_identity((enum column)column));
-	if (column >= COLUMN_TOTAL)
-		view->compare_sort = (enum compare_column)(column - COLUMN_TOTAL);
-	else if (!view->sort_by_name)
+	view->sort_by_change = column == VIEW_SORT_CHANGE;
+	if (!view->sort_by_name && !view->sort_by_change)
 		view->sort = (enum column)column;
 	change_order(ui);
-}
-
-void navigate_focus(struct ui *ui, enum column column)
-{
-	ui->view.focus = ui->view.focus == column ? COLUMN_COUNT : column;
-	navigate_change_rows(ui);
 }
 
 /* Whether a column of this table is no order: it cannot be read, or is only for rows that are seen. */

@@ -77,9 +77,6 @@ struct content {
 	void (*fill)(void *ui, size_t first, size_t count); /* cells of rows of ui->table, for a list */
 	struct table *(*make_metrics)(struct ui *ui);       /* of ui->metrics_key; NULL: it is gone */
 	void (*explain)(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines);
-	/* The sources that a view needs. */
-	void (*needs)(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
-		      bool *ret_smaps);
 	/* Ids of the columns that rows can be sorted by, besides the name; returns how many. */
 	size_t (*sort_columns)(const struct view *view, unsigned int columns[COLUMN_TOTAL]);
 	int (*draw_header)(struct ui *ui, int lines); /* at most so many; returns how many it takes */
@@ -87,8 +84,7 @@ struct content {
 	void (*make_evidence)(struct ui *ui);         /* into ui->pager, once there is a round */
 	const char *(*why_empty)(const struct ui *ui);
 	void (*change_mode)(struct ui *ui);
-	void (*sort_key)(struct ui *ui, unsigned int column); /* a key that stands for a column */
-	struct ui_report (*subject)(const struct ui *ui);     /* of a report, all borrowed */
+	struct ui_report (*subject)(const struct ui *ui); /* of a report, all borrowed */
 };
 
 extern const struct content content_of_session, content_of_comparison;
@@ -439,9 +435,6 @@ void navigate_change_rows(struct ui *ui);
 
 /* Other numbers or some other rows: the cursor stays on its row. */
 void navigate_change_cells(struct ui *ui);
-
-/* Only the metrics of a column, or again all of the tab's. */
-void navigate_focus(struct ui *ui, enum column column);
 
 /* Narrows the list to the row under the cursor; of a thread shows all metrics. */
 void navigate_open(struct ui *ui);

@@ -122,8 +122,8 @@ bool screen_has_courses(const struct ui *ui)
 /* Whether Esc leads back to what was shown before. */
 static bool leads_back(const struct ui *ui)
 {
-	return ui->search != NULL || ui->view.step_count != 0 || ui->view.focus != COLUMN_COUNT ||
-	       ui->past.live != NULL || (ui->comparison != NULL && (ui_is_live(ui->host) || ui->past.open));
+	return ui->search != NULL || ui->view.step_count != 0 || ui->past.live != NULL ||
+	       (ui->comparison != NULL && (ui_is_live(ui->host) || ui->past.open));
 }
 
 /* Whether an action is of use for what is shown. */

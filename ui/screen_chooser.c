@@ -128,21 +128,20 @@ const char *screen_chooser_description(unsigned int column)
 {
 	if (column < COLUMN_TOTAL)
 		return column_description((enum column)column);
-	return column < COMPARE_COLUMN_ID(COMPARE_COLUMN_COUNT)
-		       ? compare_columns[column - COLUMN_TOTAL].description
-		       : NULL;
+	return column == VIEW_SORT_CHANGE ? "The largest change of a row in any column, by its share of all changes "
+					    "of that column: so seconds and bytes can be compared."
+					  : NULL;
 }
 
 static void add_column(const struct ui *ui, struct choices *choices, unsigned int column)
 {
-	const bool compared = column >= COLUMN_TOTAL;
+	const bool by_change = column == VIEW_SORT_CHANGE;
 	struct choice *choice = choices_add(choices);
 
 	*choice = (struct choice){
 		.id = column,
-		.title = compared ? compare_columns[column - COLUMN_TOTAL].title
-				  : column_title((enum column)column, ui->view.mode),
-		.name = compared ? NULL : column_name((enum column)column),
+		.title = by_change ? "CHANGE" : column_title((enum column)column, ui->view.mode),
+		.name = by_change ? NULL : column_name((enum column)column),
 		.description = screen_chooser_description(column),
 	};
 	add_why(ui, choice, &choices->arena);
@@ -166,7 +165,7 @@ static void make_columns(const struct ui *ui, struct choices *choices)
 static unsigned int sort_column(const struct ui *ui)
 {
 	return ui->view.sort_by_name    ? COLUMN_COUNT
-	       : ui->comparison != NULL ? COMPARE_COLUMN_ID(ui->view.compare_sort)
+	       : ui->view.sort_by_change ? VIEW_SORT_CHANGE
 					: (unsigned int)ui->view.sort;
 }
 

@@ -44,21 +44,18 @@ static void drop_numbers(struct filter **filter)
 	*filter = NULL;
 }
 
-/* The order, metrics and rows that a comparison begins with. */
-static void reset_view(struct view *view)
+/* The order and rows that a comparison begins with. */
+static void reset_view(struct view *view, bool has_rates)
 {
 	view->sort_by_name = view->sort_ascending = false;
-	view->compares = true;
+	view->compares = view->sort_by_change = true;
+	view->mode = has_rates ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
 	if (view->grouping.axis == AXIS_PID)
 		view->grouping.axis = AXIS_PROCESS;
-	view->compare_sort = COMPARE_COLUMN_CHANGE;
-	view->focus = COLUMN_COUNT;
 	if (view->tab == TAB_TASK_FIELDS)
 		view_set_tab(view, TAB_OVERVIEW);
-	for (size_t i = 0; i < view->step_count; i++) {
+	for (size_t i = 0; i < view->step_count; i++)
 		drop_numbers(&view->steps[i].filter);
-		view->steps[i].focus = COLUMN_COUNT;
-	}
 	drop_numbers(&view->filter);
 }
 
@@ -104,7 +101,7 @@ static void enter(struct ui *ui, struct snapshot *before, const char *before_nam
 	ui->before_name = memory_duplicate(before_name);
 	view_copy(&ui->plain_view, &ui->view);
 	set_after(ui);
-	reset_view(&ui->view);
+	reset_view(&ui->view, compare_has_rates(ui->comparison));
 }
 
 void screen_comparison_begin(struct ui *ui)
@@ -443,7 +440,7 @@ static void draw_order(const struct ui *ui, int y, int used)
 	};
 	const int room = draw_screen_width() - used - 2;
 
-	if (ui->view.sort_by_name || ui->view.compare_sort != COMPARE_COLUMN_CHANGE)
+	if (ui->view.sort_by_name || !ui->view.sort_by_change)
 		return;
 	for (size_t i = 0; i < ARRAY_COUNT(forms); i++) {
 		if ((int)strlen(forms[i]) <= room) {
@@ -565,8 +562,16 @@ static void draw_note(struct ui *ui, int y)
 
 	if (row == NULL || table_row_is_gone(row))
 		return;
-	/* the whole change in a sentence where there is room for one */
-	compare_append_sentence(ui->comparison, row, draw_marks() == &screen_marks_ascii, &text);
+	/* the whole change in a sentence where there is room for one: of the column marked, else of the first */
+	for (size_t i = 0; i < ui->table->column_count && text.length == 0; i++) {
+		const size_t marked = list_column(&ui->list);
+		const size_t column = marked != SIZE_MAX ? marked : i;
+
+		compare_append_sentence(ui->comparison, row, (enum column)ui->table->columns[column].column,
+					draw_marks() == &screen_marks_ascii, &text);
+		if (marked != SIZE_MAX)
+			break;
+	}
 	if (text.length == 0 || draw_width(text.data, text.length) > draw_screen_width() - 1) {
 		buffer_clear(&text);
 		compare_append_note(ui->comparison, row, &text);
@@ -629,16 +634,19 @@ static struct table *make_metrics(struct ui *ui)
 
 static void explain(struct ui *ui, const struct table_row *row, size_t column, struct buffer *lines)
 {
-	(void)column;
-	compare_explain(ui->comparison, &ui->view, row->key, row->key_length, lines);
+	compare_explain(ui->comparison, &ui->view, row->key, row->key_length,
+			(enum column)ui->table->columns[column].column, lines);
 }
 
 static size_t sort_columns(const struct view *view, unsigned int columns[COLUMN_TOTAL])
 {
-	(void)view;
-	for (unsigned int i = 0; i < COMPARE_COLUMN_COUNT; i++)
-		columns[i] = COMPARE_COLUMN_ID(i);
-	return COMPARE_COLUMN_COUNT;
+	enum column of_tab[COLUMN_TOTAL];
+	const size_t count = view_columns(view, of_tab);
+
+	columns[0] = VIEW_SORT_CHANGE;
+	for (size_t i = 0; i < count; i++)
+		columns[1 + i] = of_tab[i];
+	return 1 + count;
 }
 
 static const char *why_empty(const struct ui *ui)
@@ -652,27 +660,16 @@ static const char *why_empty(const struct ui *ui)
 		       : "Nothing changed here. = shows what is the same on both sides.";
 }
 
-/* The key of a column shows only the changes of its metrics. */
-static void sort_key(struct ui *ui, unsigned int column)
-{
-	if (column != COLUMN_COUNT)
-		navigate_focus(ui, (enum column)column);
-	else
-		navigate_sort(ui, column);
-}
-
 const struct content content_of_comparison = {
 	.make_table = make_table,
 	.fill = fill,
 	.make_metrics = make_metrics,
 	.explain = explain,
-	.needs = compare_needs,
 	.sort_columns = sort_columns,
 	.draw_header = draw_header,
 	.draw_note = draw_note,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.change_mode = change_mode,
-	.sort_key = sort_key,
 	.subject = subject,
 };

@@ -49,7 +49,7 @@ void screen_list_refresh(struct ui *ui)
 
 	ui->view.width = ui->all_columns ? 0 : draw_screen_width();
 	ui->view.cells_on_demand = true;
-	ui->view.shows_identity = true;
+	ui->view.shows_identity = ui->comparison == NULL;
 	ui->view.looks_up = screen_lookup_is_possible(ui);
 	ui->view.commands = ui->view.looks_up ? &ui->lookups : NULL;
 	if (filter_reads_commands(ui->view.filter))
@@ -333,8 +333,6 @@ static bool make_path(const struct ui *ui, int width, size_t first_step, struct 
 		buffer_append_text(path, view->level == VIEW_LEVEL_THREADS ? "threads"
 									   : axes[view->grouping.axis].word);
 	append_identity(ui, width, path);
-	if (view->focus != COLUMN_COUNT)
-		append_note(path, "%s (Esc: all metrics)", column_stored_title(view->focus));
 	if (view->filter != NULL) {
 		append_note(path, "filter: ");
 		buffer_append(path, filter_text(view->filter), strlen(filter_text(view->filter)));

@@ -31,9 +31,7 @@ static void explain_cell(struct ui *ui)
 	if (row == NULL || column >= ui->table->column_count)
 		return;
 	free(ui->explain_title);
-	/* the key of a row of one metric begins with the metric's name */
-	ui->explain_title = memory_format("%s of %.*s",
-					  row->key_name != 0 ? row->key : ui->table->columns[column].title,
+	ui->explain_title = memory_format("%s of %.*s", ui->table->columns[column].title,
 					  (int)row->label_length, row->label);
 	ui->content->explain(ui, row, column, &lines);
 	pager_add_lines(&ui->pager, STYLE_NORMAL, lines.data, lines.length);

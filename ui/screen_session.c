@@ -193,13 +193,11 @@ const struct content content_of_session = {
 	.fill = fill,
 	.make_metrics = make_metrics,
 	.explain = explain,
-	.needs = view_needs,
 	.sort_columns = sort_columns,
 	.draw_header = screen_header_draw,
 	.draw_note = draw_note,
 	.make_evidence = make_evidence,
 	.why_empty = why_empty,
 	.change_mode = change_mode,
-	.sort_key = navigate_sort,
 	.subject = subject,
 };

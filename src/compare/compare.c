@@ -25,8 +25,6 @@ static void release_join(struct compare_join *join)
 		free(join->inside[side]);
 		free(join->ended_inside[side]);
 	}
-	free(join->labels);
-	arena_release(&join->arena);
 	*join = (struct compare_join){0};
 }
 
@@ -254,46 +252,6 @@ static bool *ended_inside(struct comparison *comparison, const struct view *view
 	return inside;
 }
 
-/*
- * Three parts become "process thread  cgroup", and one that was renamed "cgroup>other": what tells rows apart
- * stands where a narrow name is not cut.
- */
-static void label_parts(const struct diff *diff, const struct diff_pair *pair, struct buffer *text)
-{
-	const char *process = diff_part(pair->label, 1), *thread = diff_part(pair->label, 2);
-	size_t length;
-
-	buffer_append_text(text, process);
-	if (strcmp(process, thread) != 0)
-		buffer_append_format(text, " %s", thread);
-	buffer_append_format(text, "  %s", pair->label);
-	if (pair->kind == DIFF_PAIR_FUDGED)
-		buffer_append_format(text, ">%s",
-				     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));
-}
-
-static void make_labels(struct compare_join *join)
-{
-	const struct diff_options *options = &join->diff->options;
-	size_t count = join->diff->pair_count;
-	struct buffer text = {0};
-
-	join->labels = memory_allocate_zero(count + 1, sizeof(*join->labels));
-	for (size_t i = 0; i < count; i++) {
-		const struct diff_pair *pair = &join->diff->pairs[i];
-
-		if (options->grouping.axis != AXIS_ALL || options->single) {
-			join->labels[i] = (struct compare_label){pair->label, pair->label_length};
-			continue;
-		}
-		buffer_clear(&text);
-		label_parts(join->diff, pair, &text);
-		join->labels[i] = (struct compare_label){
-			arena_duplicate(&join->arena, text.data, text.length), text.length};
-	}
-	buffer_release(&text);
-}
-
 /* An entry for a new join: an unused one, else the least recently used. */
 static struct compare_join *make_room(struct comparison *comparison)
 {
@@ -345,7 +303,6 @@ static struct compare_join *join_of(struct comparison *comparison, const struct 
 	memcpy(join->ended_inside, ended, sizeof(ended));
 	join->diff = diff_create(comparison->sides[DIFF_BEFORE], comparison->sides[DIFF_AFTER], &options);
 	join->used = ++comparison->clock;
-	make_labels(join);
 	return join;
 }
 
@@ -355,89 +312,30 @@ struct compare_join *compare_join_of_view(struct comparison *comparison, const s
 		       view->level == VIEW_LEVEL_THREADS);
 }
 
-/* --- pairs as rows show them --- */
+/* --- pairs as they are shown --- */
 
-uint32_t compare_threads(const struct compare_subject *subject, enum diff_side side)
+struct pair_sides compare_sides(const struct comparison *comparison, const struct compare_join *join)
 {
-	return subject->pair->threads[compare_inside(subject->comparison, side)];
+	return (struct pair_sides){join->diff, compare_inside(comparison, DIFF_AFTER) != DIFF_AFTER};
 }
 
-bool compare_is_on(const struct compare_subject *subject, enum diff_side side)
+struct table *compare_table(struct comparison *comparison, const struct view *view)
 {
-	return subject->pair->group[compare_inside(subject->comparison, side)] != UINT32_MAX;
+	struct pair_sides sides;
+
+	if (comparison->sides[DIFF_AFTER] == NULL)
+		return table_create(NULL, 0);
+	comparison->shown = compare_join_of_view(comparison, view);
+	sides = compare_sides(comparison, comparison->shown);
+	return pair_table_create(&sides, view, NULL);
 }
 
-bool compare_same(const struct compare_subject *subject, struct diff_match_count *ret_threads)
+void compare_table_fill(struct comparison *comparison, struct table *table, size_t first, size_t count)
 {
-	const struct diff_match_count *members = &subject->pair->members;
+	struct pair_sides sides;
 
-	if (subject->comparison->match == NULL || subject->join->diff->options.single)
-		return false;
-	*ret_threads = *members;
-	if (compare_inside(subject->comparison, DIFF_AFTER) != DIFF_AFTER) {
-		ret_threads->came = members->went;
-		ret_threads->went = members->came;
-	}
-	return true;
-}
-
-enum row_mark compare_mark(const struct compare_subject *subject)
-{
-	struct diff_match_count threads;
-
-	if (!compare_is_on(subject, DIFF_BEFORE))
-		return ROW_MARK_NEW;
-	if (!compare_is_on(subject, DIFF_AFTER))
-		return ROW_MARK_LEFT;
-	if (compare_same(subject, &threads) && threads.same == 0)
-		return ROW_MARK_RESTARTED;
-	return ROW_MARK_NONE;
-}
-
-const char *compare_cgroup(const struct compare_subject *subject, enum diff_side side)
-{
-	size_t length;
-
-	if (subject->pair->kind != DIFF_PAIR_FUDGED)
-		return NULL;
-	/* the first of three parts */
-	return grouping_key(subject->join->diff->grouping,
-			    subject->pair->group[compare_inside(subject->comparison, side)], &length);
-}
-
-/*
- * Changes by threads: a thread that started since before began at zero, and nobody knows what a thread that
- * went did after before.
- */
-static void begin_at_zero(const struct compare_subject *subject, struct diff_value *value)
-{
-	const struct diff_pair *pair = subject->pair;
-	const bool single = subject->join->diff->options.single;
-
-	if (pair->threads[DIFF_BEFORE] == 0 && value->side[DIFF_AFTER].state == VALUE_READ &&
-	    (!single || subject->comparison->match->counted[DIFF_AFTER][pair->group[DIFF_AFTER]]))
-		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_READ, .has_number = true};
-	if (pair->threads[DIFF_AFTER] == 0 && !single && value->side[DIFF_BEFORE].state == VALUE_READ)
-		value->side[DIFF_BEFORE] = (struct diff_side_value){.state = VALUE_UNAVAILABLE,
-								    .reason = REASON_ENDED};
-}
-
-struct diff_value compare_value(const struct compare_subject *subject, enum column column)
-{
-	const struct diff_value inside = diff_column(subject->join->diff, subject->pair, column);
-	struct diff_value value = {.is_category = inside.is_category};
-
-	memcpy(value.side, inside.side, sizeof(value.side));
-	if (column_is_counter(column) && compare_by_threads(subject->comparison))
-		begin_at_zero(subject, &value);
-	if (compare_inside(subject->comparison, DIFF_BEFORE) != DIFF_BEFORE) {
-		const struct diff_side_value before = value.side[DIFF_BEFORE];
-
-		value.side[DIFF_BEFORE] = value.side[DIFF_AFTER];
-		value.side[DIFF_AFTER] = before;
-	}
-	diff_value_conclude(&value, column_is_ratio(column));
-	if (value.is_category)
-		value.differs = inside.differs;
-	return value;
+	if (comparison->shown == NULL)
+		return;
+	sides = compare_sides(comparison, comparison->shown);
+	pair_table_fill(&sides, table, first, count);
 }

@@ -9,24 +9,10 @@
 
 /*
  * A comparison of two snapshots on the screen: the tables and texts that a session (session.h) gives of one.
- * Its rows are a metric of a group or thread, with both sides and the change; opening a row narrows to its
- * group and to its metric. Not safe for several threads: it belongs to the one that draws.
- *
- * A row whose change is not known, or that did not change, is left out unless view.equal_rows. By default
- * rows are sorted by the weight of their change, see diff_weigh().
+ * Its rows are groups or threads, with the columns of the view (pair_table.h). Not safe for several threads:
+ * it belongs to the one that draws.
  */
 struct comparison;
-
-/* A column of the table, in the order of enum compare_column. */
-struct compare_column_entry {
-	const char *name; /* of options and files: "percent" */
-	const char *title;
-	bool left;
-	int width; /* cells */
-	const char *description;
-};
-
-extern const struct compare_column_entry compare_columns[COMPARE_COLUMN_COUNT];
 
 /* Whether threads of the two sides can be told apart by their ids and start times. */
 enum compare_boot {
@@ -76,22 +62,6 @@ uint64_t compare_distance_ns(const struct comparison *comparison);
 /* Counts the threads of both sides, of after only and of before only; false unless they are of one boot. */
 bool compare_count_threads(const struct comparison *comparison, struct diff_match_count *ret_threads);
 
-/* --- what the rows of a view are --- */
-
-/*
- * The metrics of a view: those of its focus, else of its tab. They are columns behind COLUMN_COUNT, or
- * columns of records (memory of processes, cgroups). Returns how many.
- */
-size_t compare_metrics(const struct view *view, enum column ret_metrics[COLUMN_TOTAL]);
-
-/* The sources that the newest round must have read for them, as in view_needs(). */
-void compare_needs(const struct view *view, source_set *ret_sources, bool *ret_cgroup_records,
-		   bool *ret_smaps);
-
-/* Appends the key of the row of a metric of a group or thread. */
-void compare_append_key(enum column metric, const char *subject, size_t subject_length,
-			struct buffer *buffer);
-
 /* --- tables and texts, as those of session.h --- */
 
 struct table *compare_table(struct comparison *comparison, const struct view *view);
@@ -103,9 +73,9 @@ void compare_table_fill(struct comparison *comparison, struct table *table, size
 struct table *compare_metric_table(struct comparison *comparison, const struct view *view, const char *key,
 				   size_t key_length);
 
-/* The change of a row and where both sides come from. */
+/* The change of a column in a row and where both sides come from. */
 void compare_explain(struct comparison *comparison, const struct view *view, const char *key,
-		     size_t key_length, struct buffer *lines);
+		     size_t key_length, enum column column, struct buffer *lines);
 
 /*
  * Appends a note about a row of the last table: its whole name, and how many of its threads are the
@@ -115,10 +85,11 @@ void compare_append_note(const struct comparison *comparison, const struct table
 			 struct buffer *buffer);
 
 /*
- * The same with the change in a sentence (diff_summary.h), with `ascii` of no other characters than the
- * name's. Returns false (nothing appended) for a row without a sentence.
+ * The same with the change of a column in a sentence (diff_summary.h), with `ascii` of no other characters
+ * than the name's. Returns false (nothing appended) for a column without a sentence, and one that did not
+ * change.
  */
-bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row, bool ascii,
-			     struct buffer *buffer);
+bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row,
+			     enum column column, bool ascii, struct buffer *buffer);
 
 #endif

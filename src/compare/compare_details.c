@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The details of a row of a comparison: all of its metrics, one number explained, its threads. */
 #include "compare_internal.h"
+#include "diff_evidence.h"
 #include "diff_summary.h"
 
 #include <math.h>
@@ -9,16 +10,82 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "table/explain.h"
+#include "table/screen_format.h"
 #include "window/column.h"
+
+/* A group or thread, with the pairs that it is one of. */
+struct subject {
+	const struct comparison *comparison;
+	const struct compare_join *join;
+	struct pair_sides sides;
+	const struct diff_pair *pair;
+};
+
+static struct subject make_subject(const struct comparison *comparison, const struct compare_join *join,
+				   size_t pair)
+{
+	return (struct subject){comparison, join, compare_sides(comparison, join), &join->diff->pairs[pair]};
+}
+
+/* Finds the subject of the row with a key; false when it is gone. */
+static bool find_row(struct comparison *comparison, const struct view *view, const char *key,
+		     size_t key_length, struct subject *ret_subject)
+{
+	const struct compare_join *join;
+	size_t pair;
+
+	if (comparison->sides[DIFF_AFTER] == NULL)
+		return false;
+	join = compare_join_of_view(comparison, view);
+	pair = diff_find(join->diff, key, key_length);
+	if (pair == SIZE_MAX)
+		return false;
+	*ret_subject = make_subject(comparison, join, pair);
+	return true;
+}
+
+/* Threads of a subject on a side as shown. */
+static uint32_t count_threads(const struct subject *subject, enum diff_side side)
+{
+	return subject->pair->threads[pair_side(&subject->sides, side)];
+}
+
+/* Whether a side as shown has something of a subject: a group may have ended threads alone. */
+static bool is_on(const struct subject *subject, enum diff_side side)
+{
+	return subject->pair->group[pair_side(&subject->sides, side)] != UINT32_MAX;
+}
+
+/* Counts the threads of a group that are the same; false where that is not known, and for threads. */
+static bool count_same(const struct subject *subject, struct diff_match_count *ret_threads)
+{
+	const struct diff_match_count *members = &subject->pair->members;
+
+	if (subject->comparison->match == NULL || subject->join->diff->options.single)
+		return false;
+	*ret_threads = *members;
+	if (subject->sides.swapped) {
+		ret_threads->came = members->went;
+		ret_threads->went = members->came;
+	}
+	return true;
+}
+
+/* The name that the cgroup of a renamed group has on a side as shown; NULL where it was not renamed. */
+static const char *cgroup_name(const struct subject *subject, enum diff_side side)
+{
+	size_t length;
+
+	if (subject->pair->kind != DIFF_PAIR_FUDGED)
+		return NULL;
+	/* the first of three parts */
+	return grouping_key(subject->join->diff->grouping,
+			    subject->pair->group[pair_side(&subject->sides, side)], &length);
+}
 
 /* --- all metrics --- */
 
-/* Columns of the screen's table, from COMPARE_COLUMN_BEFORE on, and behind them the source. */
-enum {
-	CHANGES = COMPARE_COLUMN_COUNT - COMPARE_COLUMN_BEFORE
-};
-
-static const struct table_column metric_columns[CHANGES + 1] = {
+static const struct table_column metric_columns[] = {
 	{.name = "before", .title = "before", .width = 9},
 	{.name = "after", .title = "after", .width = 9},
 	{.name = "change", .title = "change", .width = 9},
@@ -27,10 +94,10 @@ static const struct table_column metric_columns[CHANGES + 1] = {
 };
 
 /* The source of the number of after, or the reason why a side has none. */
-static const char *source_text(const struct comparison *comparison, enum column metric,
+static const char *source_text(const struct subject *subject, enum column metric,
 			       const struct diff_value *value, struct arena *arena)
 {
-	const struct snapshot *after = compare_side(comparison, DIFF_AFTER);
+	const struct snapshot *after = compare_side(subject->comparison, DIFF_AFTER);
 	enum source source;
 	const char *name;
 
@@ -45,62 +112,86 @@ static const char *source_text(const struct comparison *comparison, enum column 
 	name = source != SOURCE_NONE ? sources[source].name : "";
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		if (value->side[side].state == VALUE_UNAVAILABLE || value->side[side].partial)
-			return arena_format(arena, "%s: %s %s", name,
-					    side == DIFF_BEFORE ? "before" : "after",
+			return arena_format(arena, "%s: %s %s", name, diff_side_names[side],
 					    reason_words(value->side[side].reason));
 	}
 	return name;
 }
 
-static void add_metric_row(const struct compare_subject *subject, enum column metric, struct table *table)
+/* A change with its sign; a word says whether others differ. */
+static struct cell change_cell(const struct diff_value *value, enum unit unit, struct arena *arena)
 {
-	const struct diff_value value = compare_value(subject, metric);
-	struct table_row *row = table_add_named_row(table, column_name(metric), column_name(metric));
+	const double amount = fabs(value->delta);
+	struct buffer text = {0};
+	struct cell cell;
 
-	for (size_t i = 0; i < CHANGES; i++)
-		row->cells[i] = compare_cell(subject, metric, &value,
-					     (enum compare_column)(COMPARE_COLUMN_BEFORE + i), &table->arena);
-	row->cells[CHANGES] = cell_of_text(source_text(subject->comparison, metric, &value, &table->arena));
+	if (value->is_category && value->state == VALUE_READ)
+		return cell_of_text(value->differs ? "changed" : "0");
+	if (!value->has_delta)
+		return cell_of_state(value->state == VALUE_READ ? VALUE_ABSENT : value->state, value->reason,
+				     UNIT_NONE);
+	cell = amount < 0x1p63 && amount == floor(amount) ? cell_of_integer((uint64_t)amount, unit)
+							  : cell_of_real(amount, unit);
+	if (value->delta == 0)
+		return cell;
+	buffer_append_char(&text, value->delta < 0 ? '-' : '+');
+	screen_format_cell(&text, &cell, &screen_marks_ascii);
+	cell = cell_of_text(arena_duplicate(arena, text.data, text.length));
+	buffer_release(&text);
+	return cell;
 }
 
-/* Finds the subject that the key of a row names, and its metric; false when it is gone. */
-static bool find_row(struct comparison *comparison, const struct view *view, const char *key,
-		     size_t key_length, struct compare_subject *ret_subject, enum column *ret_metric)
+static struct cell percent_cell(const struct diff_value *value, struct arena *arena)
 {
-	const char *end = memchr(key, '\0', key_length);
-	const struct compare_join *join = compare_join_of_view(comparison, view);
+	struct buffer text = {0};
+	struct cell cell;
 
-	for (enum column column = 0; end != NULL && column < COLUMN_TASK_FIELDS; column++) {
-		const bool has_rows = column > COLUMN_COUNT || column_is_record(column);
-		size_t pair;
+	if (!value->has_fraction)
+		return (struct cell){.state = CELL_EMPTY, .sort = NAN};
+	if (value->fraction == 0)
+		return cell_of_text("0%");
+	buffer_append_char(&text, value->fraction < 0 ? '-' : '+');
+	screen_format_percent(&text, fabs(value->fraction) * 100);
+	buffer_append_char(&text, '%');
+	cell = cell_of_text(arena_duplicate(arena, text.data, text.length));
+	buffer_release(&text);
+	return cell;
+}
 
-		if (!has_rows || strcmp(column_name(column), key) != 0)
-			continue;
-		pair = diff_find(join->diff, end + 1, key_length - (size_t)(end + 1 - key));
-		if (pair == SIZE_MAX)
-			return false;
-		*ret_metric = column;
-		*ret_subject = compare_subject(comparison, join, pair);
-		return true;
-	}
-	return false;
+static void add_metric_row(const struct subject *subject, enum column metric, struct table *table)
+{
+	const struct diff_value value = pair_value(&subject->sides, subject->pair, metric);
+	struct table_row *row = table_add_named_row(table, column_name(metric), column_name(metric));
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		row->cells[side] = pair_side_cell(&subject->sides, subject->pair, (enum diff_side)side,
+						  metric, &table->arena);
+	row->cells[2] = change_cell(&value, column_report_unit(metric), &table->arena);
+	row->cells[3] = percent_cell(&value, &table->arena);
+	row->cells[4] = cell_of_text(source_text(subject, metric, &value, &table->arena));
+}
+
+/* Whether records say something of the rows of a view: of groups, and of cgroups on their axis. */
+static bool record_applies(const struct view *view, enum column column)
+{
+	return column_is_record(column) && view->level == VIEW_LEVEL_GROUPS &&
+	       (column_entry(column)->operation != COLUMN_OPERATION_CGROUP ||
+		view->grouping.axis == AXIS_CGROUP);
 }
 
 struct table *compare_metric_table(struct comparison *comparison, const struct view *view, const char *key,
 				   size_t key_length)
 {
-	struct compare_subject subject;
+	struct subject subject;
 	struct table *table;
-	enum column metric;
 
-	if (comparison->sides[DIFF_AFTER] == NULL ||
-	    !find_row(comparison, view, key, key_length, &subject, &metric))
+	if (!find_row(comparison, view, key, key_length, &subject))
 		return NULL;
 	table = table_create_with(NULL, metric_columns, ARRAY_COUNT(metric_columns));
 	for (enum column i = COLUMN_METRICS; i < COLUMN_TASK_FIELDS; i++)
 		add_metric_row(&subject, i, table);
 	for (enum column i = 0; i < COLUMN_COUNT; i++) {
-		if (compare_record_applies(view, i))
+		if (record_applies(view, i))
 			add_metric_row(&subject, i, table);
 	}
 	return table;
@@ -109,7 +200,7 @@ struct table *compare_metric_table(struct comparison *comparison, const struct v
 /* --- the explanation --- */
 
 /* A number of a column with all of its digits and its unit, "per second" where rates are compared. */
-static void append_number(const struct compare_subject *subject, enum column column, double number,
+static void append_number(const struct subject *subject, enum column column, double number,
 			  struct buffer *lines)
 {
 	char digits[28];
@@ -125,11 +216,11 @@ static void append_number(const struct compare_subject *subject, enum column col
 }
 
 /* Appends how many threads of a side contributed to a metric, and why the others did not. */
-static void append_coverage(const struct compare_subject *subject, enum metric metric, enum diff_side side,
+static void append_coverage(const struct subject *subject, enum metric metric, enum diff_side side,
 			    struct buffer *lines)
 {
 	const struct snapshot *snapshot = compare_side(subject->comparison, side);
-	const enum diff_side inside = compare_inside(subject->comparison, side);
+	const enum diff_side inside = pair_side(&subject->sides, side);
 	const struct diff *diff = subject->join->diff;
 	const size_t pair = (size_t)(subject->pair - diff->pairs);
 	uint64_t by_state[WINDOW_ABSENT + 1] = {0};
@@ -141,23 +232,21 @@ static void append_coverage(const struct compare_subject *subject, enum metric m
 	}
 	buffer_append_format(lines, "  %s: read of %s of %s threads\n", metrics[metric].name,
 			     number_group_digits(by_state[REASON_READ], text),
-			     number_group_digits(compare_threads(subject, side), total));
+			     number_group_digits(count_threads(subject, side), total));
 	explain_missing(by_state, "it does not apply, or that were not measured", lines);
 }
 
-static void append_side(const struct compare_subject *subject, enum column metric,
+static void append_side(const struct subject *subject, enum column column,
 			const struct diff_side_value *value, enum diff_side side, struct buffer *lines)
 {
-	const struct derived_entry *entry;
-
 	buffer_append_text(lines, side == DIFF_BEFORE ? "Before: " : "After: ");
-	if (!compare_is_on(subject, side)) {
+	if (!is_on(subject, side)) {
 		buffer_append_text(lines, "not there\n");
 		return;
 	}
 	if (value->state == VALUE_READ && value->has_number) {
 		buffer_append_text(lines, value->partial ? "at least " : "");
-		append_number(subject, metric, value->number, lines);
+		append_number(subject, column, value->number, lines);
 	} else if (value->state == VALUE_UNAVAILABLE) {
 		buffer_append_text(lines, "unavailable");
 	} else if (value->state == VALUE_ABSENT) {
@@ -165,26 +254,21 @@ static void append_side(const struct compare_subject *subject, enum column metri
 				   "does not apply, was not measured, or there is nothing to divide by");
 	}
 	buffer_append_char(lines, '\n');
-	if (column_is_record(metric))
+	if (column_is_record(column) || !column_has_metrics(column))
 		return;
-	if (!column_is_derived(metric)) {
-		append_coverage(subject, column_metric(metric), side, lines);
-		return;
-	}
-	entry = &derived_metrics[column_derived(metric)];
-	for (size_t i = 0; i < entry->input_count; i++)
-		append_coverage(subject, entry->inputs[i], side, lines);
+	for (size_t i = 0; i < column_entry(column)->input_count; i++)
+		append_coverage(subject, (enum metric)column_entry(column)->inputs[i], side, lines);
 }
 
-static void append_change(const struct compare_subject *subject, enum column metric,
-			  const struct diff_value *value, struct buffer *lines)
+static void append_change(const struct subject *subject, enum column column, const struct diff_value *value,
+			  struct buffer *lines)
 {
-	enum row_mark mark = compare_mark(subject);
+	const enum row_mark mark = pair_mark(&subject->sides, subject->pair);
 
 	if (value->has_delta) {
 		buffer_append_text(lines, "Change: ");
 		buffer_append_text(lines, value->delta > 0 ? "+" : "");
-		append_number(subject, metric, value->delta, lines);
+		append_number(subject, column, value->delta, lines);
 		if (value->has_fraction)
 			buffer_append_format(lines, ", %+.1f percent", value->fraction * 100);
 		buffer_append_char(lines, '\n');
@@ -197,6 +281,32 @@ static void append_change(const struct compare_subject *subject, enum column met
 	}
 }
 
+/* Appends whether the change is real, and how that is known. */
+static void append_verdict(const struct subject *subject, enum column column, struct buffer *lines)
+{
+	const struct diff *diff = subject->join->diff;
+	const struct diff_value value = diff_column(diff, subject->pair, column_as_stored(column));
+	struct diff_evidence_cell evidence;
+
+	if (diff->evidence == NULL)
+		return;
+	evidence = diff_evidence_of(diff, subject->pair, column_as_stored(column), &value);
+	switch (diff_verdict(diff, subject->pair, column)) {
+	case CELL_VERDICT_REAL:
+		buffer_append_text(lines, "Verdict: real");
+		break;
+	case CELL_VERDICT_NOT_TESTED:
+		buffer_append_text(lines, "Verdict: large enough, but not tested");
+		break;
+	default:
+		buffer_append_text(lines, "Verdict: no measurable change");
+		break;
+	}
+	if (evidence.is_tested)
+		buffer_append_format(lines, " (p %.2g)", evidence.adjusted);
+	buffer_append_text(lines, ".\n");
+}
+
 /* Appends what became of the threads of a group; `what` names them behind the first number. */
 static void append_counts(const struct diff_match_count *threads, const char *what, struct buffer *buffer)
 {
@@ -207,13 +317,13 @@ static void append_counts(const struct diff_match_count *threads, const char *wh
 		number_group_digits(threads->came, came), number_group_digits(threads->went, gone));
 }
 
-static void append_threads(const struct compare_subject *subject, struct buffer *lines)
+static void append_threads(const struct subject *subject, struct buffer *lines)
 {
 	struct diff_match_count threads;
 
 	if (subject->join->diff->options.single)
 		return;
-	if (!compare_same(subject, &threads)) {
+	if (!count_same(subject, &threads)) {
 		buffer_append_text(lines, "The captures are not known to be of one boot: ctop cannot tell "
 					  "which threads are the same.\n");
 		return;
@@ -232,53 +342,59 @@ static void append_threads(const struct compare_subject *subject, struct buffer 
 				   "open the row for the change of each thread.\n");
 }
 
-static void append_rename(const struct compare_subject *subject, struct buffer *lines)
+static void append_rename(const struct subject *subject, struct buffer *lines)
 {
-	const char *before = compare_cgroup(subject, DIFF_BEFORE);
+	const char *before = cgroup_name(subject, DIFF_BEFORE);
 
 	if (before != NULL)
 		buffer_append_format(lines,
 				     "The cgroup was renamed from %s to %s, by the types of its threads.\n",
-				     before, compare_cgroup(subject, DIFF_AFTER));
+				     before, cgroup_name(subject, DIFF_AFTER));
 }
 
-static void append_metric(const struct compare_subject *subject, enum column metric, struct buffer *lines)
+/* Appends what a column counts. */
+static void append_meaning(const struct subject *subject, enum column column, struct buffer *lines)
 {
-	struct diff_value value = compare_value(subject, metric);
+	const enum column stored = column_as_stored(column);
 
-	if (column_is_record(metric))
-		buffer_append_format(lines, "%s: %s\n", column_name(metric), column_description(metric));
-	else if (column_is_derived(metric))
-		buffer_append_format(lines, "%s: %s\n  = %s\n", column_name(metric),
-				     column_description(metric),
-				     derived_metrics[column_derived(metric)].formula);
-	else
-		explain_metric(compare_side(subject->comparison, DIFF_AFTER), column_metric(metric), lines);
-	for (int side = 0; side < DIFF_SIDE_COUNT; side++)
-		append_side(subject, metric, &value.side[side], (enum diff_side)side, lines);
-	append_change(subject, metric, &value, lines);
+	if (column_is_metric(stored)) {
+		explain_metric(compare_side(subject->comparison, DIFF_AFTER), column_metric(stored), lines);
+		return;
+	}
+	buffer_append_format(lines, "%s: %s\n",
+			     column < COLUMN_COUNT ? column_title(column, pair_table_mode(subject->join->diff))
+						   : column_name(column),
+			     column_description(column));
+	if (column_is_derived(column))
+		buffer_append_format(lines, "  = %s\n", derived_metrics[column_derived(column)].formula);
 }
 
 void compare_explain(struct comparison *comparison, const struct view *view, const char *key,
-		     size_t key_length, struct buffer *lines)
+		     size_t key_length, enum column column, struct buffer *lines)
 {
-	struct compare_subject subject;
-	enum column metric;
+	const enum column stored = column_as_stored(column);
+	struct diff_value value;
+	struct subject subject;
 
 	if (comparison->sides[DIFF_AFTER] == NULL)
 		return;
-	if (!find_row(comparison, view, key, key_length, &subject, &metric)) {
+	if (!find_row(comparison, view, key, key_length, &subject)) {
 		buffer_append_text(lines, "This row is gone.\n");
 		return;
 	}
-	append_metric(&subject, metric, lines);
+	append_meaning(&subject, column, lines);
+	value = pair_value(&subject.sides, subject.pair, stored);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		append_side(&subject, stored, &value.side[side], (enum diff_side)side, lines);
+	append_change(&subject, stored, &value, lines);
+	append_verdict(&subject, column, lines);
 	append_rename(&subject, lines);
 	append_threads(&subject, lines);
 }
 
 /* --- what is said of a row --- */
 
-static void append_name(const struct compare_subject *subject, struct buffer *buffer)
+static void append_name(const struct subject *subject, struct buffer *buffer)
 {
 	const struct diff_options *options = &subject->join->diff->options;
 	const struct diff_pair *pair = subject->pair;
@@ -288,36 +404,36 @@ static void append_name(const struct compare_subject *subject, struct buffer *bu
 		buffer_append(buffer, pair->label, pair->label_length);
 		return;
 	}
-	renamed = compare_cgroup(subject, DIFF_BEFORE);
+	renamed = cgroup_name(subject, DIFF_BEFORE);
 	if (renamed != NULL)
-		buffer_append_format(buffer, "%s renamed %s", renamed, compare_cgroup(subject, DIFF_AFTER));
+		buffer_append_format(buffer, "%s renamed %s", renamed, cgroup_name(subject, DIFF_AFTER));
 	else
 		buffer_append_text(buffer, pair->key);
 	buffer_append_format(buffer, "  %s  %s", diff_part(pair->label, 1), diff_part(pair->label, 2));
 }
 
-static void append_thread_note(const struct compare_subject *subject, struct buffer *buffer)
+static void append_thread_note(const struct subject *subject, struct buffer *buffer)
 {
 	bool one_boot = compare_boot(subject->comparison) == COMPARE_BOOT_ONE;
 
-	if (!compare_is_on(subject, DIFF_AFTER))
+	if (!is_on(subject, DIFF_AFTER))
 		buffer_append_text(buffer, one_boot ? ": gone" : ": of before");
-	else if (!compare_is_on(subject, DIFF_BEFORE))
+	else if (!is_on(subject, DIFF_BEFORE))
 		buffer_append_text(buffer, one_boot ? ": came" : ": of after");
 	else
 		buffer_append_text(buffer, ": the same thread");
 }
 
-static void append_group_note(const struct compare_subject *subject, struct buffer *buffer)
+static void append_group_note(const struct subject *subject, struct buffer *buffer)
 {
-	enum row_mark mark = compare_mark(subject);
+	enum row_mark mark = pair_mark(&subject->sides, subject->pair);
 	struct diff_match_count threads;
 
 	if (mark == ROW_MARK_NEW || mark == ROW_MARK_LEFT) {
 		buffer_append_text(buffer, mark == ROW_MARK_NEW ? ": in after only" : ": in before only");
 		return;
 	}
-	if (!compare_same(subject, &threads))
+	if (!count_same(subject, &threads))
 		return;
 	buffer_append_text(buffer, ": ");
 	if (threads.same == 0)
@@ -328,7 +444,7 @@ static void append_group_note(const struct compare_subject *subject, struct buff
 		append_counts(&threads, " threads", buffer);
 }
 
-static void append_note(const struct compare_subject *subject, struct buffer *buffer)
+static void append_note(const struct subject *subject, struct buffer *buffer)
 {
 	if (subject->join->diff->options.single)
 		append_thread_note(subject, buffer);
@@ -338,18 +454,18 @@ static void append_note(const struct compare_subject *subject, struct buffer *bu
 
 /* Finds the subject of a row of the last table; false for none. */
 static bool find_shown(const struct comparison *comparison, const struct table_row *row,
-		       struct compare_subject *ret_subject)
+		       struct subject *ret_subject)
 {
 	if (comparison->shown == NULL || row->subject >= comparison->shown->diff->pair_count)
 		return false;
-	*ret_subject = compare_subject(comparison, comparison->shown, row->subject);
+	*ret_subject = make_subject(comparison, comparison->shown, row->subject);
 	return true;
 }
 
 void compare_append_note(const struct comparison *comparison, const struct table_row *row,
 			 struct buffer *buffer)
 {
-	struct compare_subject subject;
+	struct subject subject;
 
 	if (!find_shown(comparison, row, &subject))
 		return;
@@ -357,28 +473,28 @@ void compare_append_note(const struct comparison *comparison, const struct table
 	append_note(&subject, buffer);
 }
 
-bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row, bool ascii,
-			     struct buffer *buffer)
+bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row,
+			     enum column column, bool ascii, struct buffer *buffer)
 {
-	const enum column column = (enum column)row->metric;
-	struct compare_subject subject;
+	const enum column stored = column_as_stored(column);
+	struct subject subject;
 	struct diff_change change = {0};
 	struct diff_value value;
 	struct buffer name = {0};
 
-	if (!find_shown(comparison, row, &subject) || !column_is_counter(column) ||
-	    !diff_summary_has(column_metric(column)))
+	if (!find_shown(comparison, row, &subject) || !column_is_metric(stored) || !column_is_counter(stored) ||
+	    !diff_summary_has(column_metric(stored)))
 		return false;
-	value = compare_value(&subject, column);
+	value = pair_value(&subject.sides, subject.pair, stored);
 	if (!value.has_delta || value.delta == 0)
 		return false;
 	append_name(&subject, &name);
-	change.metric = column_metric(column);
+	change.metric = column_metric(stored);
 	change.name = name.data;
 	change.name_length = name.length;
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		change.number[side] = value.side[side].number;
-		change.threads[side] = compare_threads(&subject, (enum diff_side)side);
+		change.threads[side] = count_threads(&subject, (enum diff_side)side);
 	}
 	diff_summary_append(
 		&change, &(struct diff_summary_per){.rates = compare_has_rates(comparison), .ascii = ascii},

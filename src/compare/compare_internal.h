@@ -3,6 +3,7 @@
 #define CTOP_COMPARE_INTERNAL_H
 
 #include "compare.h"
+#include "pair_table.h"
 
 /*
  * Shared by the files of the screen's comparison.
@@ -22,11 +23,6 @@ struct compare_join {
 	uint64_t used;                       /* clock of the last use */
 	bool *inside[DIFF_SIDE_COUNT];       /* by thread: whether it counts; NULL for all */
 	bool *ended_inside[DIFF_SIDE_COUNT]; /* by record of ended threads, likewise */
-	struct compare_label {
-		const char *text;
-		size_t length;
-	} * labels; /* of each pair, as on the screen */
-	struct arena arena;
 };
 
 struct comparison {
@@ -41,21 +37,6 @@ struct comparison {
 	const struct compare_join *shown; /* of the last table; NULL for none */
 };
 
-/* A group or thread that rows are of. */
-struct compare_subject {
-	const struct comparison *comparison;
-	const struct compare_join *join;
-	const struct diff_pair *pair;
-};
-
-static inline struct compare_subject compare_subject(const struct comparison *comparison,
-						     const struct compare_join *join, size_t pair)
-{
-	return (struct compare_subject){comparison, join, &join->diff->pairs[pair]};
-}
-
-/* --- compare.c --- */
-
 /* The side inside of one as it is shown. */
 static inline enum diff_side compare_inside(const struct comparison *comparison, enum diff_side shown)
 {
@@ -67,31 +48,7 @@ static inline enum diff_side compare_inside(const struct comparison *comparison,
 /* The groups or threads that the rows of a view are of; valid until COMPARE_JOINS_KEPT others were made. */
 struct compare_join *compare_join_of_view(struct comparison *comparison, const struct view *view);
 
-/* Threads of a subject on a side as shown. */
-uint32_t compare_threads(const struct compare_subject *subject, enum diff_side side);
-
-/* Whether a side as shown has something of a subject: a group may have ended threads alone. */
-bool compare_is_on(const struct compare_subject *subject, enum diff_side side);
-
-/* Counts the threads of a group that are the same; false where that is not known, and for threads. */
-bool compare_same(const struct compare_subject *subject, struct diff_match_count *ret_threads);
-
-/* The mark of its rows. */
-enum row_mark compare_mark(const struct compare_subject *subject);
-
-/* The name that the cgroup of a renamed group has on a side as shown; NULL where it was not renamed. */
-const char *compare_cgroup(const struct compare_subject *subject, enum diff_side side);
-
-/* The sides are those shown. */
-struct diff_value compare_value(const struct compare_subject *subject, enum column column);
-
-/* --- compare_table.c --- */
-
-/* Whether it says something of the rows of a view: groups, and of cgroups on their axis. */
-bool compare_record_applies(const struct view *view, enum column column);
-
-/* Makes a cell of a subject in a column of the table; texts are in `arena`. `value` is that of the metric. */
-struct cell compare_cell(const struct compare_subject *subject, enum column metric,
-			 const struct diff_value *value, enum compare_column column, struct arena *arena);
+/* The pairs of a join as they are shown. */
+struct pair_sides compare_sides(const struct comparison *comparison, const struct compare_join *join);
 
 #endif

@@ -237,6 +237,9 @@ static inline struct diff_value diff_metric(const struct diff *diff, const struc
 	return diff_column(diff, pair, column_of_stored(metric));
 }
 
+/* Whether one side has a value and the other one none that is known. */
+bool diff_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum column column);
+
 /* The value of one side of a pair; absent where it has no threads. */
 void diff_side(const struct diff *diff, const struct diff_pair *pair, enum diff_side side, enum column column,
 	       struct value *ret_value);

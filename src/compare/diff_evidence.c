@@ -299,7 +299,8 @@ static bool is_large(const struct diff_pair *pair, enum column column, const str
 	       (!value->has_fraction || fabs(value->fraction) >= size_min);
 }
 
-bool diff_evidence_has_real_input(const struct diff *diff, const struct diff_pair *pair, enum column column)
+/* Whether one of the metrics is real whose changes make the change of a column; true where there are none. */
+static bool has_real_input(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	const size_t count = diff_metric_inputs(column);
 
@@ -374,7 +375,7 @@ struct diff_evidence_cell diff_evidence_of(const struct diff *diff, const struct
 
 	cell.is_real = is_large(pair, column, value);
 	if (column_is_derived(column) && cell.is_real)
-		cell.is_real = diff_evidence_has_real_input(diff, pair, column);
+		cell.is_real = has_real_input(diff, pair, column);
 	if (has_other_threads(diff, pair))
 		return cell;
 	if (is_sum(column) && evidence->tests)
@@ -408,4 +409,36 @@ bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum co
 		return true;
 	value = diff_column(diff, pair, column);
 	return diff_evidence_of(diff, pair, column, &value).is_real;
+}
+
+static enum cell_verdict verdict_of(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	const struct diff_value value = diff_column(diff, pair, column);
+	const struct diff_evidence_cell cell = diff_evidence_of(diff, pair, column, &value);
+
+	return !cell.is_real ? CELL_VERDICT_NO : cell.is_tested ? CELL_VERDICT_REAL : CELL_VERDICT_NOT_TESTED;
+}
+
+enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	const enum column stored = column_as_stored(column);
+	const size_t input_count = diff_metric_inputs(column);
+	enum cell_verdict best = CELL_VERDICT_NO;
+	struct diff_value value;
+
+	if (diff->evidence == NULL)
+		return CELL_VERDICT_NONE;
+	if (stored != column || input_count == 0)
+		return verdict_of(diff, pair, stored);
+	for (size_t i = 0; i < input_count; i++) {
+		const enum column input = column_of_stored((enum metric)column_entry(column)->inputs[i]);
+		const enum cell_verdict verdict = verdict_of(diff, pair, input);
+
+		best = verdict > best ? verdict : best;
+	}
+	/* what is no sum may stay as it is while its counters change */
+	if (best != CELL_VERDICT_NO)
+		return column_has(column_entry(column), COLUMN_NEEDS_ALL) ? verdict_of(diff, pair, column) : best;
+	value = diff_column(diff, pair, column);
+	return diff_evidence_is_unexplained(diff, pair, column, &value) ? CELL_VERDICT_NOT_TESTED : CELL_VERDICT_NO;
 }

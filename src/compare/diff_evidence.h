@@ -3,6 +3,7 @@
 #define CTOP_DIFF_EVIDENCE_H
 
 #include "diff.h"
+#include "table/table.h"
 
 /*
  * Whether a change between two windows is real: by how much a group's number varies from part to part of each
@@ -28,8 +29,11 @@ void diff_evidence_release(struct diff_evidence *evidence); /* NULL is allowed *
 /* Whether the change of a column of a pair is real; always of what is no comparison of rates. */
 bool diff_is_real(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
-/* Whether one of the metrics is real whose changes make the change of a column; true where there are none. */
-bool diff_evidence_has_real_input(const struct diff *diff, const struct diff_pair *pair, enum column column);
+/*
+ * The verdict on the change of a column of a pair, for a cell of a table: of a sum of counters the best that one
+ * of them has. CELL_VERDICT_NONE of what is no comparison of rates.
+ */
+enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *pair, enum column column);
 
 /*
  * Whether a change of time lost to waits is larger than what its counters explain: threads in D lose time

@@ -242,6 +242,15 @@ struct diff_value diff_column(const struct diff *diff, const struct diff_pair *p
 	return value;
 }
 
+bool diff_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	const struct diff_value value = diff_column(diff, pair, column);
+	const enum value_state before = value.side[DIFF_BEFORE].state, after = value.side[DIFF_AFTER].state;
+
+	return (before == VALUE_READ && after == VALUE_UNAVAILABLE) ||
+	       (before == VALUE_UNAVAILABLE && after == VALUE_READ);
+}
+
 double diff_column_sort(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
 	return column_is_metric(column) &&

@@ -1,7 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tables.h"
 
+#include "pair_table.h"
 #include "tables_internal.h"
+
+/* Makes the table for people: a row for each group, with the columns of a tab. */
+static void make_pairs(struct tables_build *build)
+{
+	const struct tables_request *request = build->request;
+	const struct pair_sides sides = {.diff = build->diff};
+	struct view view;
+
+	view_initialise(&view);
+	view.grouping = build->diff->options.grouping;
+	view.tab = request->tab;
+	view.compares = view.sort_by_change = true;
+	view.equal_rows = request->all;
+	view.limit = request->limit;
+	build->table = pair_table_create(&sides, &view, axes[view.grouping.axis].header);
+	build->emit(build->context, build->table);
+	table_release(build->table);
+}
 
 void tables_make(const struct diff *diff, const struct tables_request *request,
 		 void (*emit)(void *context, const struct table *table), void *context)
@@ -18,10 +37,11 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 
 	for (size_t side = build.first_side; side < DIFF_SIDE_COUNT; side++)
 		build.by_flags[side] = diff->options.by_flags || !diff->snapshots[side]->provenance.present;
-	if (diff->evidence != NULL && request->for_people && !request->is_long) {
-		tables_tab(&build);
+	if (is_comparison && request->for_people && request->like_screen && !request->is_long) {
+		make_pairs(&build);
 		tables_renames(&build);
-		tables_orphans(&build);
+		if (diff->options.by_threads)
+			tables_threads(&build);
 		buffer_release(&build.text);
 		return;
 	}

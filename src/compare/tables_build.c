@@ -66,15 +66,6 @@ void tables_finish(struct tables_build *build)
 	build->table = NULL;
 }
 
-bool tables_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum column column)
-{
-	const struct diff_value value = diff_column(diff, pair, column);
-	const enum value_state before = value.side[DIFF_BEFORE].state, after = value.side[DIFF_AFTER].state;
-
-	return (before == VALUE_READ && after == VALUE_UNAVAILABLE) ||
-	       (before == VALUE_UNAVAILABLE && after == VALUE_READ);
-}
-
 /* --- cells --- */
 
 const char *tables_take_text(struct tables_build *build)
@@ -116,25 +107,16 @@ struct cell tables_cell_column(struct tables_build *build, const struct diff_pai
 struct cell tables_cell_both(struct tables_build *build, const struct cell sides[DIFF_SIDE_COUNT],
 			     const char *arrow)
 {
-	struct cell cell = {
-		.state = CELL_VALUE, .form = CELL_FORM_SIDES, .unit = sides[DIFF_BEFORE].unit, .sort = NAN};
+	struct arena *arena = &build->table->arena;
+	struct cell cell = {.state = CELL_VALUE, .unit = sides[DIFF_BEFORE].unit, .sort = NAN};
 
+	cell.sides = memcpy(arena_allocate(arena, DIFF_SIDE_COUNT * sizeof(*sides)), sides,
+			    DIFF_SIDE_COUNT * sizeof(*sides));
 	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
-		const struct cell *from = &sides[side];
-
-		if (from->state == CELL_UNAVAILABLE || from->partial) {
-			cell.partial = true;
-			cell.reason = from->reason;
-		}
-		if (from->state != CELL_VALUE)
+		if (sides[side].state != CELL_UNAVAILABLE && !sides[side].partial)
 			continue;
-		if (from->form == CELL_FORM_INTEGER) {
-			cell.value.sides.kind[side] = CELL_SIDE_INTEGER;
-			cell.value.sides.number[side].integer = from->value.integer;
-		} else if (from->form == CELL_FORM_REAL) {
-			cell.value.sides.kind[side] = CELL_SIDE_REAL;
-			cell.value.sides.number[side].real = from->value.real;
-		}
+		cell.partial = true;
+		cell.reason = sides[side].reason;
 	}
 	cell_format_cell(&build->text, &sides[DIFF_BEFORE]);
 	buffer_append_text(&build->text, arrow);
@@ -194,8 +176,6 @@ struct cell tables_cell_limit(struct tables_build *build, const struct cell side
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		cell_format_cell(&build->text, &sides[side]);
 		texts[side] = tables_take_text(build);
-		if (sides[side].state == CELL_VALUE && sides[side].form == CELL_FORM_TEXT)
-			cell.value.sides.kind[side] = CELL_SIDE_UNLIMITED;
 	}
 	cell.text = tables_cell_texts(build, texts).text;
 	return cell;

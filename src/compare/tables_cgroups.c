@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The tables of cgroup records: stats, limits, memory.stat, memory.events, pressure. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,8 +126,10 @@ static struct cell make_side(struct tables_build *build, const struct merged_cgr
 	cell.state = number.present || field->limit ? CELL_VALUE : CELL_ABSENT;
 	if (number.present)
 		tables_cell_set_integer(build, &cell, number.value, field->ladder);
-	else if (field->limit)
+	else if (field->limit) {
 		cell.text = "max";
+		cell.sort = DBL_MAX;
+	}
 	return cell;
 }
 

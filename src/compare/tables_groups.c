@@ -118,7 +118,7 @@ static bool fold(struct group_table *groups, const struct diff_pair *pair, enum 
 	    diff_is_real(diff, pair, column))
 		return false;
 	groups->folded++;
-	groups->unknown += tables_is_unknown(diff, pair, column);
+	groups->unknown += diff_is_unknown(diff, pair, column);
 	return true;
 }
 

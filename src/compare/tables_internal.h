@@ -26,9 +26,6 @@ struct tables_build {
 void tables_begin(struct tables_build *build, const char *section, const struct table_column columns[],
 		  size_t column_count);
 
-/* Whether one side has a value and the other one none that is known. */
-bool tables_is_unknown(const struct diff *diff, const struct diff_pair *pair, enum column column);
-
 /* A row to fill, or NULL when the limit is reached: it is then only counted. */
 struct table_row *tables_add_row(struct tables_build *build);
 
@@ -134,7 +131,6 @@ void tables_pressure(struct tables_build *build, enum section section, enum pres
 /* --- the tables by what they are about --- */
 
 void tables_groups(struct tables_build *build);
-void tables_tab(struct tables_build *build);
 void tables_smaps(struct tables_build *build);
 void tables_cgroups(struct tables_build *build);
 void tables_host_pressure(struct tables_build *build);

@@ -71,21 +71,11 @@ static void append_classes(struct buffer *out, const struct table_column *column
 }
 
 /* The sort key of a cell with both sides: the second side, else the first. */
-static double sides_number(const struct cell *cell)
+static double sides_number(const struct cell *sides)
 {
-	for (size_t side = 2; side-- > 0;) {
-		switch ((enum cell_side_kind)cell->value.sides.kind[side]) {
-		case CELL_SIDE_INTEGER:
-			return (double)cell->value.sides.number[side].integer;
-		case CELL_SIDE_REAL:
-			return cell->value.sides.number[side].real;
-		case CELL_SIDE_UNLIMITED:
-			return DBL_MAX;
-		case CELL_SIDE_NONE:
-			break;
-		}
-	}
-	return NAN;
+	const bool has_after = sides[1].state == CELL_VALUE && !isnan(sides[1].sort);
+
+	return has_after ? sides[1].sort : sides[0].state == CELL_VALUE ? sides[0].sort : NAN;
 }
 
 /* Appends the number that the column is sorted by; texts have none. */
@@ -94,10 +84,10 @@ static void append_sort_value(struct buffer *out, const struct cell *cell)
 	struct cell number = {.form = CELL_FORM_REAL, .value.real = cell->sort};
 	struct buffer digits = {0};
 
-	if (cell->state != CELL_VALUE || cell->form == CELL_FORM_TEXT)
+	if (cell->state != CELL_VALUE || (cell->form == CELL_FORM_TEXT && cell->sides == NULL))
 		return;
-	if (cell->form == CELL_FORM_SIDES)
-		number.value.real = sides_number(cell);
+	if (cell->sides != NULL)
+		number.value.real = sides_number(cell->sides);
 	if (cell_format_number(&digits, cell) || cell_format_number(&digits, &number))
 		buffer_append_format(out, " data-v=\"%s\"", digits.data);
 	buffer_release(&digits);

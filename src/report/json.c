@@ -110,8 +110,8 @@ static void append_sides(struct buffer *out, const struct cell *cell)
 
 	for (size_t side = 0; side < 2; side++) {
 		buffer_append_text(out, names[side]);
-		if (cell->value.sides.kind[side] == CELL_SIDE_UNLIMITED)
-			json_append_text(out, "max");
+		if (cell->sides[side].state == CELL_VALUE && cell->sides[side].form == CELL_FORM_TEXT)
+			json_append_text(out, cell->sides[side].text);
 		else if (!report_append_side(out, cell, side))
 			buffer_append_text(out, "null");
 	}
@@ -126,7 +126,7 @@ static void append_value(struct buffer *out, const struct cell *cell)
 	else if (cell->form == CELL_FORM_RANGE)
 		buffer_append_format(out, "{\"low\":%" PRId64 ",\"high\":%" PRId64 "}", cell->value.range.low,
 				     cell->value.range.high);
-	else if (cell->form == CELL_FORM_SIDES)
+	else if (cell->sides != NULL)
 		append_sides(out, cell);
 	else if (cell->several)
 		buffer_append_u64(out, cell->value.integer);

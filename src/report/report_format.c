@@ -111,7 +111,7 @@ void report_note_reason(struct report *report, const struct cell *cell)
 {
 	/* a text with both sides has its marks within */
 	bool marked = cell_format_has_partial_mark(cell) ||
-		      (cell->form == CELL_FORM_SIDES && has_reason(cell));
+		      (cell->sides != NULL && has_reason(cell));
 
 	if (cell->state == CELL_UNAVAILABLE || (marked && cell->reason != REASON_LOWER_BOUND))
 		report->reasons[cell->reason] = true;
@@ -203,22 +203,13 @@ struct table *report_create_facts(const struct report *report, enum report_facts
 
 bool report_append_side(struct buffer *buffer, const struct cell *cell, size_t side)
 {
-	if (cell->state != CELL_VALUE || cell->form != CELL_FORM_SIDES)
+	const struct cell *shown = cell->sides != NULL ? &cell->sides[side] : NULL;
+
+	if (shown == NULL || cell->state != CELL_VALUE || shown->state != CELL_VALUE)
 		return false;
-	switch ((enum cell_side_kind)cell->value.sides.kind[side]) {
-	case CELL_SIDE_INTEGER:
-		buffer_append_u64(buffer, cell->value.sides.number[side].integer);
-		return true;
-	case CELL_SIDE_REAL:
-		cell_format_real(buffer, cell->value.sides.number[side].real);
-		return true;
-	case CELL_SIDE_UNLIMITED:
-		buffer_append_text(buffer, "max");
-		return true;
-	case CELL_SIDE_NONE:
-		break;
-	}
-	return false;
+	if (!cell_format_number(buffer, shown))
+		buffer_append_text(buffer, shown->text);
+	return true;
 }
 
 void report_append_name(const struct report *report, const char *text, size_t length, const char *kept)

@@ -383,7 +383,6 @@ static void append_raw(struct buffer *buffer, const struct cell *cell)
 		append_shares(buffer, cell);
 		return;
 	case CELL_FORM_TEXT:
-	case CELL_FORM_SIDES:
 		buffer_append_text(buffer, cell->text != NULL ? cell->text : "");
 		return;
 	}
@@ -491,7 +490,6 @@ static void append_json_value(struct buffer *buffer, const struct cell *cell)
 		buffer_append_char(buffer, '}');
 		return;
 	case CELL_FORM_TEXT:
-	case CELL_FORM_SIDES:
 		if (cell->several)
 			buffer_append_u64(buffer, cell->value.integer);
 		else

@@ -5,8 +5,32 @@
 
 #include "cell_format.h"
 
-const struct screen_marks screen_marks_utf8 = {"·", "…", "≥", "\xef\xbf\xbd", "~", "…", "▲", "▼"};
-const struct screen_marks screen_marks_ascii = {"?", "...", ">", "?", "~", "~", "^", "v"};
+const struct screen_marks screen_marks_utf8 = {
+	.unavailable = "·",
+	.resolving = "…",
+	.at_least = "≥",
+	.arrow = "→",
+	.real = "≠",
+	.not_tested = "≈",
+	.replacement = "\xef\xbf\xbd",
+	.ellipsis = "~",
+	.middle = "…",
+	.above = "▲",
+	.below = "▼",
+};
+const struct screen_marks screen_marks_ascii = {
+	.unavailable = "?",
+	.resolving = "...",
+	.at_least = ">",
+	.arrow = "->",
+	.real = "#",
+	.not_tested = "%",
+	.replacement = "?",
+	.ellipsis = "~",
+	.middle = "~",
+	.above = "^",
+	.below = "v",
+};
 
 const char screen_bar_signs[VALUE_SHARES] = {'#', 'r', 'i', 'm', 'q', '.'};
 
@@ -179,7 +203,6 @@ static void append_value(struct buffer *buffer, const struct cell *cell, const s
 	}
 	switch (cell->form) {
 	case CELL_FORM_TEXT:
-	case CELL_FORM_SIDES:
 		return;
 	case CELL_FORM_INTEGER:
 	case CELL_FORM_REAL:
@@ -194,8 +217,23 @@ static void append_value(struct buffer *buffer, const struct cell *cell, const s
 	}
 }
 
+static void append_sides(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)
+{
+	if (cell->verdict == CELL_VERDICT_REAL)
+		buffer_append_text(buffer, marks->real);
+	if (cell->verdict == CELL_VERDICT_NOT_TESTED)
+		buffer_append_text(buffer, marks->not_tested);
+	screen_format_cell(buffer, &cell->sides[0], marks);
+	buffer_append_text(buffer, marks->arrow);
+	screen_format_cell(buffer, &cell->sides[1], marks);
+}
+
 void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks)
 {
+	if (cell->sides != NULL && cell->text == NULL) {
+		append_sides(buffer, cell, marks);
+		return;
+	}
 	switch (cell->state) {
 	case CELL_EMPTY:
 		return;

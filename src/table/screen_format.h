@@ -10,6 +10,9 @@ struct screen_marks {
 	const char *unavailable; /* "·" or "?" */
 	const char *resolving;   /* "…" or "..." */
 	const char *at_least;    /* "≥" or ">" */
+	const char *arrow;       /* "→" or "->" between both sides of a comparison */
+	const char *real;        /* "≠" or "#" before a change that is real */
+	const char *not_tested;  /* "≈" or "%" before a change that may be */
 	const char *replacement; /* for characters that cannot be shown: "\uFFFD" or "?" */
 	const char *ellipsis;    /* "~" */
 	const char *middle;      /* where the middle of a name is left out: "…" or "~", one cell wide */
@@ -24,7 +27,8 @@ extern const struct screen_marks screen_marks_utf8, screen_marks_ascii;
  * from 100,000 on, letters K M G T, the step taken after rounding, one decimal below 100 and none above,
  * percent with one decimal below 1000, exact zero "0", times ns us ms, s below 120, m below 120, h below 48,
  * d. Beyond 1000T come P and E. A peak that rose ends in '+'. Never cuts a digit left of the point. A range
- * is as wide as its two numbers. Texts are appended as they are (not sanitised).
+ * is as wide as its two numbers. Texts are appended as they are (not sanitised). A cell of a comparison shows
+ * both sides, after the mark of its verdict.
  */
 void screen_format_cell(struct buffer *buffer, const struct cell *cell, const struct screen_marks *marks);
 

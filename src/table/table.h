@@ -29,24 +29,16 @@ enum cell_form {
 	CELL_FORM_INTEGER, /* unsigned */
 	CELL_FORM_REAL,
 	CELL_FORM_RANGE, /* low..high */
-	CELL_FORM_BAR,   /* shares of a whole: value.shares */
-	CELL_FORM_SIDES, /* before and after: value.sides */
+	CELL_FORM_BAR, /* shares of a whole: value.shares */
 };
 
-/* The value of one side of a comparison, when a cell shows both. */
-enum cell_side_kind {
-	CELL_SIDE_NONE, /* no value, for whatever reason */
-	CELL_SIDE_INTEGER,
-	CELL_SIDE_REAL,
-	CELL_SIDE_UNLIMITED, /* a limit that is not set: "max" */
-};
-
-struct cell_sides {
-	union {
-		uint64_t integer;
-		double real;
-	} number[2];
-	uint8_t kind[2]; /* enum cell_side_kind */
+/* Whether the change of a cell of two windows is real. */
+enum cell_verdict {
+	CELL_VERDICT_NONE, /* one window, or nothing to judge by */
+	CELL_VERDICT_NO,
+	CELL_VERDICT_NOT_TESTED, /* large enough, but there are too few parts to test it */
+	CELL_VERDICT_REAL,
+	CELL_VERDICT_COUNT,
 };
 
 struct cell {
@@ -65,8 +57,13 @@ struct cell {
 			int64_t low, high;
 		} range;
 		float shares[VALUE_SHARES]; /* 0 … 1, in the order of table_bar_names */
-		struct cell_sides sides;
 	} value;
+	/*
+	 * Cells of before and after, in the table's arena, of a cell that shows both; else NULL. The cell itself
+	 * has no number then. A limit that is not set is a side with the text "max".
+	 */
+	const struct cell *sides;
+	enum cell_verdict verdict; /* of their change */
 	const char *text; /* printed form, owned by the table's arena; NULL: the formatter makes it */
 	double sort;      /* larger sorts first when descending; NAN: last in either direction */
 };
@@ -77,7 +74,7 @@ struct table_column {
 	enum unit unit;
 	bool left;      /* texts line up on the left */
 	bool measured;  /* cells have a state and may have a unit of their own */
-	bool sides;     /* of cells with both sides of a comparison */
+	bool sides;     /* cells have both sides of a comparison, which are two columns for programs */
 	int width;      /* cells on the screen without the blank between, from the title and the unit */
 	int widest;     /* of a column that is not to grow beyond it; 0 for no bound */
 	bool stays;     /* on a screen too narrow for others */
@@ -121,9 +118,7 @@ struct table_row {
 	bool heading;      /* text reports: a line of its own before the rows below it, only the first cell */
 	int depth;         /* text reports: levels that the row stands below the outermost heading */
 	uint32_t subject;  /* for session_table_fill() and compare_table_fill() alone */
-	uint32_t metric;   /* of a comparison: the column that the row is of */
-	uint32_t key_name; /* index in `key` of what names the group or thread: a comparison has the metric
-			      before it */
+	uint32_t key_name; /* of a row of two groups (session_blame.h): index in `key` of the victim's name */
 	struct cell
 		*cells; /* column_count of them; NULL while they are not made (see session_table_fill()) */
 };

@@ -24,8 +24,6 @@ void view_initialise(struct view *view)
 		.tab = TAB_OVERVIEW,
 		.mode = WINDOW_MODE_RATE,
 		.sort = COLUMN_CPU,
-		.compare_sort = COMPARE_COLUMN_CHANGE,
-		.focus = COLUMN_COUNT,
 	};
 }
 
@@ -62,11 +60,6 @@ void view_set_tab(struct view *view, enum tab tab)
 {
 	const struct view_sort *sort = &view->sorts[tab];
 
-	/* the tabs of a comparison choose metrics, not columns */
-	if (view->compares) {
-		view->tab = tab;
-		return;
-	}
 	if (view->sort_chosen && view->sort_tab == view->tab)
 		view->sorts[view->tab] = (struct view_sort){true, view->sort_by_name, view->sort_ascending,
 							    view->sort};
@@ -216,7 +209,6 @@ bool view_open(struct view *view, const char *key, size_t key_length, const char
 		.label = memory_duplicate_bytes(label, label_length),
 		.label_length = label_length,
 		.filter = view->filter,
-		.focus = view->focus,
 	};
 	view->filter = NULL;
 	advance(view);
@@ -241,7 +233,6 @@ char *view_close(struct view *view, size_t *ret_key_length)
 	} while (automatic);
 	view->grouping.axis = left.axis;
 	view->level = VIEW_LEVEL_GROUPS;
-	view->focus = left.focus;
 	*ret_key_length = left.key_length;
 	return left.key;
 }
@@ -368,7 +359,7 @@ static size_t drop_repeated(enum column columns[COLUMN_TOTAL], size_t before, si
  */
 static size_t list_columns(const struct view *view, int wanted, enum column columns[COLUMN_TOTAL])
 {
-	enum column sort = view->sort_by_name ? COLUMN_COUNT : view->sort;
+	enum column sort = view->sort_by_name || view->sort_by_change ? COLUMN_COUNT : view->sort;
 	size_t before = 0, count;
 	int reserved = 0;
 

@@ -12,19 +12,8 @@
 #include "window/column.h"
 #include "window/grouping.h"
 
-/* Columns of a comparison, see compare.h. */
-enum compare_column {
-	COMPARE_COLUMN_THREADS,
-	COMPARE_COLUMN_METRIC,
-	COMPARE_COLUMN_BEFORE,
-	COMPARE_COLUMN_AFTER,
-	COMPARE_COLUMN_CHANGE,
-	COMPARE_COLUMN_PERCENT,
-	COMPARE_COLUMN_COUNT,
-};
-
-/* Their ids in tables, behind those of enum column. */
-#define COMPARE_COLUMN_ID(column) ((unsigned int)COLUMN_TOTAL + (unsigned int)(column))
+/* What rows of a comparison are sorted by, beside columns: all changes of a row. */
+#define VIEW_SORT_CHANGE ((unsigned int)COLUMN_TOTAL)
 
 /* The kind of the rows. */
 enum view_level {
@@ -45,9 +34,7 @@ struct view_step {
 	size_t label_length;
 	bool automatic; /* it was the only group there: view_close() leaves it together with the step before
 			 */
-	/* of the rows that were left */
-	struct filter *filter; /* owned by the view */
-	enum column focus;
+	struct filter *filter; /* of the rows that were left; owned by the view */
 };
 
 /* The order that the user has chosen on a tab. */
@@ -104,9 +91,8 @@ struct view {
 	size_t task_field_count;
 	/* of a comparison: */
 	bool compares; /* processes are not told apart: those of before are not those of after */
-	enum compare_column compare_sort; /* when not sort_by_name */
-	enum column focus; /* only the metrics that this column is made of; COLUMN_COUNT for the tab's */
-	bool equal_rows;   /* rows that did not change too */
+	bool sort_by_change; /* what changed most comes first, whatever the column; else by the change of `sort` */
+	bool equal_rows;     /* rows that did not change too */
 };
 
 /* The default: processes, overview, rate, by CPU%, descending. */
@@ -188,7 +174,7 @@ size_t view_columns(const struct view *view, enum column columns[COLUMN_TOTAL]);
 bool view_open(struct view *view, const char *key, size_t key_length, const char *label, size_t label_length);
 
 /*
- * Undoes the last view_open(), filter and focus included: the key of the group that was left, owned by the
+ * Undoes the last view_open(), filter included: the key of the group that was left, owned by the
  * caller; NULL at the top.
  */
 char *view_close(struct view *view, size_t *ret_key_length);

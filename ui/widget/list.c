@@ -806,6 +806,12 @@ static enum style cell_style(const struct layout *layout, size_t column, const s
 		    highlights[i].unit == cell->unit && cell_number(cell) >= highlights[i].from)
 			return highlights[i].style;
 	}
+	if (cell->sides != NULL)
+		return cell->verdict == CELL_VERDICT_NO                               ? STYLE_DIM
+		       : cell_number(&cell->sides[1]) < cell_number(&cell->sides[0]) ? STYLE_FELL
+										     : STYLE_ROSE;
+	if (cell->verdict == CELL_VERDICT_NO)
+		return STYLE_DIM;
 	/* a change begins with its sign */
 	if (cell->form == CELL_FORM_TEXT && *layout->text.data == '+')
 		return STYLE_ROSE;

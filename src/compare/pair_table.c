@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table of a comparison: which pairs have a row, in which order, and their cells. */
+#include "pair_table.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/order.h"
+#include "base/unicode.h"
+#include "diff_evidence.h"
+#include "table/column_list.h"
+#include "table/limit.h"
+#include "table/screen_format.h"
+#include "table/value_cell.h"
+
+enum window_mode pair_table_mode(const struct diff *diff)
+{
+	return diff->options.rates ? WINDOW_MODE_RATE : WINDOW_MODE_TOTAL;
+}
+
+/* --- pairs as they are shown --- */
+
+struct diff_value pair_value(const struct pair_sides *sides, const struct diff_pair *pair, enum column column)
+{
+	struct diff_value value = diff_column(sides->diff, pair, column);
+	const bool is_category = value.is_category, differs = value.differs;
+	const struct diff_side_value before = value.side[DIFF_BEFORE];
+
+	if (!sides->swapped)
+		return value;
+	value = (struct diff_value){.side = {value.side[DIFF_AFTER], before}, .is_category = is_category};
+	diff_value_conclude(&value, column_is_ratio(column));
+	value.differs = is_category ? differs : value.differs;
+	return value;
+}
+
+enum row_mark pair_mark(const struct pair_sides *sides, const struct diff_pair *pair)
+{
+	const struct diff_options *options = &sides->diff->options;
+
+	if (pair->group[pair_side(sides, DIFF_BEFORE)] == UINT32_MAX)
+		return ROW_MARK_NEW;
+	if (pair->group[pair_side(sides, DIFF_AFTER)] == UINT32_MAX)
+		return ROW_MARK_LEFT;
+	return options->match != NULL && !options->single && pair->members.same == 0 ? ROW_MARK_RESTARTED
+										     : ROW_MARK_NONE;
+}
+
+void pair_append_name(const struct pair_sides *sides, const struct diff_pair *pair, struct buffer *buffer)
+{
+	const struct diff *diff = sides->diff;
+	const char *process, *thread;
+	size_t length;
+
+	if (diff->options.grouping.axis != AXIS_ALL || diff->options.single) {
+		buffer_append(buffer, pair->label, pair->label_length);
+		return;
+	}
+	/* what tells rows apart comes first, where a narrow name is not cut */
+	process = diff_part(pair->label, 1);
+	thread = diff_part(pair->label, 2);
+	buffer_append_text(buffer, process);
+	if (strcmp(process, thread) != 0)
+		buffer_append_format(buffer, " %s", thread);
+	buffer_append_format(buffer, "  %s", pair->label);
+	if (pair->kind == DIFF_PAIR_FUDGED)
+		buffer_append_format(buffer, ">%s",
+				     grouping_key(diff->grouping, pair->group[DIFF_AFTER], &length));
+}
+
+/* --- cells --- */
+
+/* The unit in which the screen shows numbers of a column of a diff. */
+static enum unit unit_of(const struct diff *diff, enum column column)
+{
+	const enum unit unit = column_unit(column, pair_table_mode(diff), diff->options.single);
+
+	/* lives are as stored, also in clock ticks */
+	return unit == UNIT_NS && !diff->options.rates && diff_metric_inputs(column) != 0 &&
+			       metric_type((enum metric)column_entry(column)->inputs[0])->ladder ==
+				       LADDER_TICKS
+		       ? UNIT_TICKS
+		       : unit;
+}
+
+struct cell pair_side_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum diff_side shown,
+			   enum column column, struct arena *arena)
+{
+	const enum diff_side side = pair_side(sides, shown);
+	const struct diff *diff = sides->diff;
+	struct value value;
+	struct cell cell;
+
+	diff_side(diff, pair, side, column, &value);
+	if (diff->reductions[side] == NULL)
+		return cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
+	value_cell(reduction_column(diff->reductions[side], column), &value, arena, &cell);
+	if (column >= COLUMN_COUNT) {
+		cell.unit = column_report_unit(column);
+		return cell;
+	}
+	cell.unit = unit_of(diff, column);
+	/* a diff has the ns of a second */
+	if (cell.unit == UNIT_PERCENT && cell.form == CELL_FORM_REAL &&
+	    column_entry(column)->unit == UNIT_NS) {
+		cell.value.real *= 100.0 / NS_PER_S;
+		cell.sort *= 100.0 / NS_PER_S;
+	}
+	return cell;
+}
+
+/* Whether two cells read alike on the screen. */
+static bool read_alike(const struct cell cells[DIFF_SIDE_COUNT])
+{
+	struct buffer texts[DIFF_SIDE_COUNT] = {0};
+	bool alike;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		screen_format_cell(&texts[side], &cells[side], &screen_marks_utf8);
+	alike = order_bytes(texts[DIFF_BEFORE].data, texts[DIFF_BEFORE].length, texts[DIFF_AFTER].data,
+			    texts[DIFF_AFTER].length) == 0;
+	buffer_release(&texts[DIFF_BEFORE]);
+	buffer_release(&texts[DIFF_AFTER]);
+	return alike;
+}
+
+/* Both sides where they differ by more than rounding, else that of after. */
+static struct cell make_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum column column,
+			     struct arena *arena)
+{
+	struct cell cells[DIFF_SIDE_COUNT], cell;
+	struct cell *kept;
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+		cells[side] = pair_side_cell(sides, pair, (enum diff_side)side, column, arena);
+	cell = cells[DIFF_AFTER];
+	cell.verdict = diff_verdict(sides->diff, pair, column);
+	if (cell.form == CELL_FORM_BAR || read_alike(cells))
+		return cell;
+	kept = arena_allocate(arena, sizeof(cells));
+	memcpy(kept, cells, sizeof(cells));
+	cell = (struct cell){.state = CELL_VALUE,
+			     .unit = cell.unit,
+			     .sides = kept,
+			     .verdict = cell.verdict,
+			     .sort = cell.sort};
+	for (size_t side = DIFF_SIDE_COUNT; side-- > 0;) {
+		if (cells[side].state != CELL_UNAVAILABLE && !cells[side].partial)
+			continue;
+		cell.partial = true;
+		cell.reason = cells[side].reason;
+	}
+	return cell;
+}
+
+/* Marks of reports, whose columns are as wide as their cells. */
+static const struct screen_marks report_marks = {
+	.unavailable = "·", .resolving = "…", .at_least = "≥", .arrow = " → ", .real = "≠", .not_tested = "≈"};
+
+static void set_text(struct cell *cell, struct arena *arena)
+{
+	struct buffer text = {0};
+
+	screen_format_cell(&text, cell, &report_marks);
+	cell->text = arena_duplicate(arena, text.data, text.length);
+	/* the mark of a bound is in the text */
+	cell->form = cell->partial && cell->sides == NULL ? CELL_FORM_TEXT : cell->form;
+	buffer_release(&text);
+}
+
+static void fill_row(const struct pair_sides *sides, struct table *table, struct table_row *row)
+{
+	const bool has_name = table->column_count != 0 && table->columns[0].column == UINT_MAX;
+
+	table_add_cells(table, row);
+	if (has_name)
+		row->cells[0] = cell_of_text(
+			unicode_duplicate_without_nul(&table->arena, row->label, row->label_length));
+	for (size_t i = has_name; i < table->column_count; i++) {
+		row->cells[i] = make_cell(sides, &sides->diff->pairs[row->subject],
+					  (enum column)table->columns[i].column, &table->arena);
+		if (has_name)
+			set_text(&row->cells[i], &table->arena);
+	}
+}
+
+void pair_table_fill(const struct pair_sides *sides, struct table *table, size_t first, size_t count)
+{
+	for (size_t i = first; i < table->row_count && i - first < count; i++) {
+		if (table->rows[i].cells == NULL)
+			fill_row(sides, table, &table->rows[i]);
+	}
+}
+
+/* --- which pairs have a row, and in which order --- */
+
+enum {
+	ROWS_MAX = 100000 /* of a table: nobody scrolls further, so that no more are kept */
+};
+
+struct name {
+	const char *text;
+	size_t length;
+};
+
+/* A pair that has a row. */
+struct ranked {
+	uint32_t pair;
+	double weight; /* of its heaviest change */
+	double key;    /* of the order chosen, NAN: last */
+};
+
+struct ranking {
+	const struct pair_sides *sides;
+	const struct view *view;
+	enum column columns[COLUMN_TOTAL];
+	size_t column_count;
+	double *weights; /* by pair, of its heaviest change; -INFINITY: nothing changed */
+	struct name *names;
+	struct arena arena;
+	struct ranked *rows;
+	size_t count, folded, unknown;
+	size_t pair; /* that the filter asks about */
+	struct cell filter_cell;
+	bool *members[FILTER_TERMS_MAX]; /* NULL until a term asks: whether a pair has such a thread */
+};
+
+static bool has_words(enum column column)
+{
+	return diff_metric_inputs(column) == 1 &&
+	       metric_type((enum metric)column_entry(column)->inputs[0])->reduction == METRIC_REDUCTION_MODE;
+}
+
+/* Whether a pair changed in a column by more than what is folded away. */
+static bool is_change(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	return diff_verdict(diff, pair, column) != CELL_VERDICT_NO;
+}
+
+static void weigh(struct ranking *ranking)
+{
+	const struct diff *diff = ranking->sides->diff;
+
+	ranking->weights = memory_allocate((diff->pair_count + 1) * sizeof(*ranking->weights));
+	for (size_t pair = 0; pair < diff->pair_count; pair++)
+		ranking->weights[pair] = -INFINITY;
+	for (size_t i = 0; i < ranking->column_count; i++) {
+		const enum column column = ranking->columns[i];
+		struct diff_weight *weights =
+			diff_weigh(diff, has_words(column)
+						 ? column_of_stored((enum metric)column_entry(column)->inputs[0])
+						 : column_as_stored(column));
+
+		for (size_t pair = 0; pair < diff->pair_count; pair++) {
+			if (weights[pair].moved && is_change(diff, &diff->pairs[pair], column))
+				ranking->weights[pair] = fmax(ranking->weights[pair], weights[pair].weight);
+		}
+		free(weights);
+	}
+}
+
+static void name_pairs(struct ranking *ranking)
+{
+	const struct diff *diff = ranking->sides->diff;
+	struct buffer text = {0};
+
+	ranking->names = memory_allocate((diff->pair_count + 1) * sizeof(*ranking->names));
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_pair *pair = &diff->pairs[i];
+
+		ranking->names[i] = (struct name){pair->label, pair->label_length};
+		if (diff->options.grouping.axis != AXIS_ALL || diff->options.single)
+			continue;
+		buffer_clear(&text);
+		pair_append_name(ranking->sides, pair, &text);
+		ranking->names[i] = (struct name){arena_duplicate(&ranking->arena, text.data, text.length),
+						  text.length};
+	}
+	buffer_release(&text);
+}
+
+/* The change of a column, as rules of a comparison take it; of rates, times are shares. */
+static const struct cell *filter_cell(void *context, enum column column, bool as_rate)
+{
+	struct ranking *ranking = context;
+	struct cell *cell = &ranking->filter_cell;
+	const struct diff *diff = ranking->sides->diff;
+	const enum column stored = column_as_stored(column);
+	const struct diff_value value = pair_value(ranking->sides, &diff->pairs[ranking->pair], stored);
+
+	*cell = (struct cell){.state = CELL_UNAVAILABLE};
+	if (!value.has_delta || (as_rate && column_has_rate(column) && !diff->options.rates))
+		return cell;
+	*cell = cell_of_real(value.delta, column_entry(column)->unit);
+	if (column_report_ladder(stored) == LADDER_TICKS)
+		cell->value.real *= NS_PER_TICK;
+	if (diff->options.rates && limit_is_share(column)) {
+		cell->unit = UNIT_PERCENT;
+		cell->value.real *= 100.0 / NS_PER_S;
+	}
+	return cell;
+}
+
+/* Marks pairs in which a term of the filter matches a thread that ended in the window of a side. */
+static void add_ended_pairs(const struct ranking *ranking, size_t term, enum axis axis, enum diff_side side,
+			    bool found[])
+{
+	const struct diff *diff = ranking->sides->diff;
+	const struct ended *ended = diff_ended(diff, side);
+	uint32_t *pids;
+	bool *members;
+
+	if (ended == NULL)
+		return;
+	pids = ended_pids(ended);
+	members = filter_term_members(
+		ranking->view->filter, term, axis,
+		&(struct filter_subjects){.snapshot = ended->names, .ended_pids = pids});
+	for (uint32_t i = 0; i < ended->count; i++) {
+		const size_t pair = diff_pair_of_ended(diff, side, i);
+
+		if (members[i] && pair != SIZE_MAX)
+			found[pair] = true;
+	}
+	free(members);
+	free(pids);
+}
+
+/* Marks the pairs with a thread, on either side, for which a term of the filter holds. */
+static bool *pairs_with(const struct ranking *ranking, size_t term)
+{
+	const struct diff *diff = ranking->sides->diff;
+	const enum axis axis = diff->options.single ? AXIS_THREAD : ranking->view->grouping.axis;
+	bool *found = memory_allocate_zero(diff->pair_count + 1, sizeof(*found));
+
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+		const struct snapshot *snapshot = diff->snapshots[side];
+		bool *members = filter_term_members(ranking->view->filter, term, axis,
+						    &(struct filter_subjects){.snapshot = snapshot});
+
+		for (size_t i = 0; i < snapshot->thread_count; i++) {
+			const size_t pair = diff_pair_of_thread(diff, (enum diff_side)side, i);
+
+			if (members[i] && pair != SIZE_MAX)
+				found[pair] = true;
+		}
+		free(members);
+		add_ended_pairs(ranking, term, axis, (enum diff_side)side, found);
+	}
+	return found;
+}
+
+static bool has_member(void *context, size_t term)
+{
+	struct ranking *ranking = context;
+
+	if (ranking->members[term] == NULL)
+		ranking->members[term] = pairs_with(ranking, term);
+	return ranking->members[term][ranking->pair];
+}
+
+static bool passes(struct ranking *ranking, size_t pair)
+{
+	ranking->pair = pair;
+	return ranking->view->filter == NULL ||
+	       filter_matches(ranking->view->filter,
+			      &(struct filter_row){.label = ranking->names[pair].text,
+						   .label_length = ranking->names[pair].length,
+						   .cell_of = filter_cell,
+						   .has_member = has_member,
+						   .context = ranking});
+}
+
+/* By how much a column changed, or what it is on one side alone. */
+static double amount_of(const struct diff *diff, const struct diff_pair *pair, enum column column)
+{
+	const struct diff_value value = diff_column(diff, pair, column);
+
+	if (value.has_delta)
+		return fabs(value.delta);
+	for (size_t side = 0; side < DIFF_SIDE_COUNT && !diff_pair_is_joined(pair); side++) {
+		if (value.side[side].has_number)
+			return fabs(value.side[side].number);
+	}
+	return NAN;
+}
+
+/* Whether a side lacks a number that the other has. */
+static bool is_unknown(const struct ranking *ranking, const struct diff_pair *pair)
+{
+	for (size_t i = 0; i < ranking->column_count; i++) {
+		if (diff_is_unknown(ranking->sides->diff, pair, ranking->columns[i]))
+			return true;
+	}
+	return false;
+}
+
+static void choose_rows(struct ranking *ranking)
+{
+	const struct diff *diff = ranking->sides->diff;
+	const struct view *view = ranking->view;
+
+	ranking->rows = memory_allocate((diff->pair_count + 1) * sizeof(*ranking->rows));
+	for (uint32_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_pair *pair = &diff->pairs[i];
+		struct ranked row = {.pair = i, .weight = ranking->weights[i]};
+
+		if (!passes(ranking, i))
+			continue;
+		if (row.weight == -INFINITY && !view->equal_rows) {
+			ranking->folded++;
+			ranking->unknown += is_unknown(ranking, pair);
+			continue;
+		}
+		row.key = view->sort_by_change ? row.weight : amount_of(diff, pair, view->sort);
+		ranking->rows[ranking->count++] = row;
+	}
+}
+
+/* A total order, whatever the values. */
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct ranking *ranking = context;
+	const struct view *view = ranking->view;
+	const struct ranked *left = a, *right = b;
+	const struct name *x = &ranking->names[left->pair], *y = &ranking->names[right->pair];
+	const int by_name = order_bytes(x->text, x->length, y->text, y->length);
+	int order;
+
+	if (view->sort_by_name)
+		order = view->sort_ascending ? by_name : -by_name;
+	else
+		order = order_numbers(left->key, right->key, view->sort_ascending);
+	if (order == 0)
+		order = order_numbers(left->weight, right->weight, false);
+	if (order == 0)
+		order = by_name;
+	return order != 0 ? order : order_u64(left->pair, right->pair);
+}
+
+/* --- the table --- */
+
+/* A column without any number says nothing, nor does one of words that are the same. */
+static bool has_values(const struct diff *diff, enum column column)
+{
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
+
+		if (value.side[DIFF_BEFORE].has_number || value.side[DIFF_AFTER].has_number ||
+		    (value.is_category && value.differs))
+			return true;
+	}
+	return false;
+}
+
+static void choose_columns(struct ranking *ranking)
+{
+	enum column columns[COLUMN_TOTAL];
+	const size_t count = view_columns(ranking->view, columns);
+
+	for (size_t i = 0; i < count; i++) {
+		if (column_is_name(columns[i]) || column_is_task_field(columns[i]))
+			continue;
+		if (columns[i] == COLUMN_THR || ranking->view->columns != NULL ||
+		    has_values(ranking->sides->diff, columns[i]))
+			ranking->columns[ranking->column_count++] = columns[i];
+	}
+}
+
+static struct table *begin_table(const struct ranking *ranking, const char *name_title)
+{
+	const size_t first = name_title != NULL ? 1 : 0;
+	const struct view *view = ranking->view;
+	const struct diff *diff = ranking->sides->diff;
+	struct table *table = table_create("groups", first + ranking->column_count);
+
+	if (name_title != NULL)
+		table->columns[0] = (struct table_column){.name = name_title, .left = true, .column = UINT_MAX};
+	for (size_t i = 0; i < ranking->column_count; i++) {
+		struct table_column *column = &table->columns[first + i];
+
+		column_describe(ranking->columns[i], pair_table_mode(diff), diff->options.single,
+				&table->arena, column);
+		if (name_title != NULL)
+			column->name = column->title;
+		if (!view->sort_by_name && !view->sort_by_change && ranking->columns[i] == view->sort)
+			table->sort_column = first + i;
+	}
+	return table;
+}
+
+static void add_row(struct table *table, const struct ranking *ranking, uint32_t index)
+{
+	const struct diff *diff = ranking->sides->diff;
+	const struct diff_pair *pair = &diff->pairs[index];
+	const enum diff_side side = pair->kind == DIFF_PAIR_ONLY_BEFORE ? DIFF_BEFORE : DIFF_AFTER;
+	struct table_row *row = table_add_bare_row(table);
+
+	row->label_length = ranking->names[index].length;
+	row->label = arena_duplicate(&table->arena, ranking->names[index].text, row->label_length);
+	row->key_length = pair->key_length;
+	row->key = arena_duplicate(&table->arena, pair->key, pair->key_length);
+	row->is_own = pair->is_own;
+	row->threads = pair->threads[pair_side(ranking->sides, DIFF_AFTER)];
+	row->mark = pair_mark(ranking->sides, pair);
+	row->subject = index;
+	if (diff->options.single) {
+		row->tid = diff->snapshots[side]->tid[pair->group[side]];
+		row->tgid = diff->snapshots[side]->tgid[pair->group[side]];
+	}
+}
+
+struct table *pair_table_create(const struct pair_sides *sides, const struct view *view, const char *name_title)
+{
+	struct ranking ranking = {.sides = sides, .view = view};
+	size_t limit = ROWS_MAX;
+	struct table *table;
+
+	choose_columns(&ranking);
+	weigh(&ranking);
+	name_pairs(&ranking);
+	choose_rows(&ranking);
+	if (view->limit != 0 && view->limit < limit)
+		limit = view->limit;
+	if (ranking.count < limit)
+		limit = ranking.count;
+	order_first(ranking.rows, ranking.count, sizeof(*ranking.rows), limit, compare_rows, &ranking);
+	table = begin_table(&ranking, name_title);
+	for (size_t i = 0; i < limit; i++)
+		add_row(table, &ranking, ranking.rows[i].pair);
+	table->row_total = ranking.count;
+	table->row_folded = ranking.folded;
+	table->row_unknown = ranking.unknown;
+	if (!view->cells_on_demand)
+		pair_table_fill(sides, table, 0, table->row_count);
+	for (size_t i = 0; i < FILTER_TERMS_MAX; i++)
+		free(ranking.members[i]);
+	arena_release(&ranking.arena);
+	free(ranking.names);
+	free(ranking.weights);
+	free(ranking.rows);
+	return table;
+}
