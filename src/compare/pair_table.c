@@ -159,7 +159,7 @@ static struct cell make_cell(const struct pair_sides *sides, const struct diff_p
 
 /* Marks of reports, whose columns are as wide as their cells. */
 static const struct screen_marks report_marks = {
-	.unavailable = "·", .resolving = "…", .at_least = "≥", .arrow = " → ", .real = "≠", .not_tested = "≈"};
+	.unavailable = "·", .resolving = "…", .at_least = "≥", .arrow = " → ", .real = "≠"};
 
 static void set_text(struct cell *cell, struct arena *arena)
 {

@@ -67,7 +67,8 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 	}
 	if (is_comparison) {
 		tables_renames(&build);
-		tables_orphans(&build);
+		if (!request->like_screen)
+			tables_orphans(&build);
 	}
 	if (diff->options.by_threads)
 		tables_threads(&build);

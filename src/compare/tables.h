@@ -32,7 +32,7 @@ enum tables_column {
 	TABLES_COLUMN_PER_THREAD,
 	TABLES_COLUMN_SPREAD, /* of diff_evidence_of(), of two windows; absent else */
 	TABLES_COLUMN_CHANCE,
-	TABLES_COLUMN_REAL,
+	TABLES_COLUMN_VERDICT,
 	TABLES_COLUMN_COUNT,
 	TABLES_COLUMN_SORT = TABLES_COLUMN_COUNT, /* of the first sort metric; not to be asked for */
 };
@@ -69,8 +69,7 @@ struct tables_request {
 	struct sort_keys sort; /* none: groups by name; of a comparison the rows that changed most first */
 	enum tables_column columns[TABLES_COLUMN_COUNT];
 	size_t column_count; /* 0: group, threads, metric, value; of a comparison those of `display` */
-	size_t limit; /* rows of a table (on the cgroup axis of each parent), 0 for all; renamed cgroups are
-		       * never cut */
+	size_t limit;      /* rows of a table, 0 for all */
 	size_t chunk_rows; /* hand a long table over in pieces of about so many rows, 0 whole */
 	/* of a comparison only: */
 	enum tables_display display;
@@ -81,7 +80,6 @@ struct tables_request {
 	bool is_long;     /* a row for each metric of a group, where people get one for each group */
 	enum tab tab;     /* with the columns of that row */
 	bool all;         /* no rows are left out for that */
-	bool layout;      /* for people: AXIS_ALL as a tree, each parent a table of its own */
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables of groups, primary (with the taskstats metrics) and derived: which rows they have, and where. */
+/* The long tables of groups, primary (with the taskstats metrics) and derived: which rows they have, and where. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@ enum {
 	PAIRS_MAX = 4096 /* with more, all reduced columns at once would take tens of megabytes */
 };
 
-/* A row: a subject of a pair. */
+/* A row: a metric of a pair. */
 struct ranked {
 	double sort;
-	uint32_t pair, subject; /* the subject by its index */
+	uint32_t pair, subject; /* the metric by its index */
 };
 
 struct group_table {
@@ -24,25 +24,19 @@ struct group_table {
 	const char *section;
 	const enum column *subjects;
 	size_t subject_count;
-	bool by_parent; /* cgroups stand below their parents, and the limit is one of each parent's rows */
-	bool is_tree;
-	struct ranked *rows; /* in the order of the report */
-	size_t count;
+	uint32_t *places; /* of pairs in the order of --sort-by; NULL: rows are in the order of their changes */
+	bool by_parent;   /* ktstr's order of cgroups: below their parents */
+	struct ranked *rows;
+	size_t count, capacity;
 	size_t total;   /* before the limit */
-	size_t folded;  /* beside these, whose change is not real */
-	size_t unknown; /* of those, such as a side does not know */
+	size_t folded;  /* left out, since their change is not real */
+	size_t unknown; /* of those, the rows with a number that one side does not know */
 };
 
-/* The limit of all rows. */
-static size_t limit_of(const struct group_table *groups)
-{
-	return groups->by_parent ? 0 : groups->build->request->limit;
-}
-
-/* Whether the columns that were reduced are released as soon as they have been used. */
+/* Whether reduced columns are released as soon as they have been used. */
 static bool forgets(const struct group_table *groups)
 {
-	return limit_of(groups) != 0 && groups->build->diff->pair_count > PAIRS_MAX;
+	return groups->build->request->limit != 0 && groups->build->diff->pair_count > PAIRS_MAX;
 }
 
 static void forget(const struct group_table *groups)
@@ -51,9 +45,10 @@ static void forget(const struct group_table *groups)
 		reduction_forget_all(groups->build->diff->reductions[side]);
 }
 
+/* ktstr lists groups of one side apart. */
 static bool has_rows(const struct group_table *groups, const struct diff_pair *pair)
 {
-	return !groups->build->is_comparison || diff_pair_is_joined(pair);
+	return !groups->build->is_comparison || groups->build->request->like_screen || diff_pair_is_joined(pair);
 }
 
 /* Length of the path of the parent, 0 without one; that of a child of the root is "/". */
@@ -74,103 +69,7 @@ static int compare_parents(const struct group_table *groups, uint32_t left, uint
 	return groups->by_parent ? order_bytes(a->key, parent_length(a), b->key, parent_length(b)) : 0;
 }
 
-/* --- in the order of what changed most --- */
-
-/* By parent, then what changed most first, then by key, which the pairs follow, and registry order. */
-static int compare_rows(const void *a, const void *b, void *context)
-{
-	const struct ranked *left = a, *right = b;
-	const int order = compare_parents(context, left->pair, right->pair);
-
-	if (order != 0)
-		return order;
-	if (left->sort != right->sort)
-		return left->sort > right->sort ? -1 : 1;
-	if (left->pair != right->pair)
-		return order_u64(left->pair, right->pair);
-	return order_u64(left->subject, right->subject);
-}
-
-struct rows {
-	struct ranked *items;
-	size_t count, capacity;
-};
-
-static void add(struct rows *rows, struct ranked row)
-{
-	*MEMORY_APPEND(rows->items, rows->count, rows->capacity) = row;
-}
-
-/* Keeps the best rows, in their order. */
-static void cut(struct rows *rows, size_t limit, struct group_table *groups)
-{
-	order_first(rows->items, rows->count, sizeof(*rows->items), limit, compare_rows, groups);
-	rows->count = limit < rows->count ? limit : rows->count;
-}
-
-/* Counts a row that is left out because its change is not real; false for one that is not. */
-static bool fold(struct group_table *groups, const struct diff_pair *pair, enum column column)
-{
-	const struct tables_request *request = groups->build->request;
-	const struct diff *diff = groups->build->diff;
-
-	if (diff->evidence == NULL || !request->for_people || request->all ||
-	    diff_is_real(diff, pair, column))
-		return false;
-	groups->folded++;
-	groups->unknown += diff_is_unknown(diff, pair, column);
-	return true;
-}
-
-static void add_subject(struct group_table *groups, uint32_t subject, struct rows *best, struct rows *renamed)
-{
-	const struct tables_request *request = groups->build->request;
-	const struct diff *diff = groups->build->diff;
-	const enum column column = groups->subjects[subject];
-	struct diff_weight *weights = request->like_screen ? diff_weigh(diff, column) : NULL;
-
-	for (uint32_t i = 0; i < diff->pair_count; i++) {
-		const struct diff_pair *pair = &diff->pairs[i];
-		double sort;
-
-		if (!has_rows(groups, pair))
-			continue;
-		if (fold(groups, pair, column))
-			continue;
-		if (weights == NULL)
-			sort = diff_column_sort(diff, pair, column);
-		else
-			sort = weights[i].is_known ? weights[i].weight : -INFINITY;
-		add(pair->kind == DIFF_PAIR_FUDGED ? renamed : best, (struct ranked){sort, i, subject});
-		groups->total++;
-	}
-	free(weights);
-	forget(groups);
-}
-
-static void rank_by_change(struct group_table *groups)
-{
-	const size_t limit = limit_of(groups);
-	struct rows best = {0}, renamed = {0};
-
-	for (uint32_t i = 0; i < groups->subject_count; i++) {
-		add_subject(groups, i, &best, &renamed);
-		/* what comes after these now has no chance later */
-		if (limit != 0 && best.count / 2 > limit)
-			cut(&best, limit, groups);
-	}
-	if (limit != 0)
-		cut(&best, limit, groups);
-	/* rows of renamed cgroups stand beside them, whatever their number */
-	for (size_t i = 0; i < renamed.count; i++)
-		add(&best, renamed.items[i]);
-	free(renamed.items);
-	cut(&best, best.count, groups);
-	groups->rows = best.items;
-	groups->count = best.count;
-}
-
-/* --- in the order of keys --- */
+/* --- the order of --sort-by --- */
 
 struct pair_order {
 	const struct group_table *groups;
@@ -178,13 +77,12 @@ struct pair_order {
 	double *values; /* sort->count of each pair, NAN for none */
 };
 
-/* By parent, then by those values, pairs without one last in either direction, then by key, which the pairs
- * follow. */
+/* By those values, pairs without one last in either direction, then by key, which the pairs follow. */
 static int compare_pairs(const void *a, const void *b, void *context)
 {
 	const struct pair_order *order = context;
 	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	int result = compare_parents(order->groups, left, right);
+	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < order->sort->count; i++)
 		result = order_numbers(order->values[left * order->sort->count + i],
@@ -217,167 +115,143 @@ static void compute_values(struct pair_order *order)
 	}
 }
 
-/* By pair and subject, whether it is left out; column by column, since many are not kept together. */
-static bool *fold_all(struct group_table *groups)
+static void place_pairs(struct group_table *groups)
 {
 	const struct diff *diff = groups->build->diff;
-	bool *folded = memory_allocate_zero(diff->pair_count * groups->subject_count + 1, sizeof(*folded));
-
-	for (uint32_t j = 0; j < groups->subject_count; j++) {
-		for (size_t i = 0; i < diff->pair_count; i++)
-			folded[i * groups->subject_count + j] = has_rows(groups, &diff->pairs[i]) &&
-								fold(groups, &diff->pairs[i],
-								     groups->subjects[j]);
-		forget(groups);
-	}
-	return folded;
-}
-
-static void rank_by_keys(struct group_table *groups)
-{
-	const struct diff *diff = groups->build->diff;
-	const size_t limit = limit_of(groups);
 	struct pair_order order = {groups, &groups->build->request->sort, NULL};
 	uint32_t *sorted = memory_allocate_zero(diff->pair_count + 1, sizeof(*sorted));
-	bool *folded = fold_all(groups);
-	struct rows rows = {0};
-	size_t kept = 0;
 
 	order.values = memory_allocate_zero(diff->pair_count * order.sort->count + 1, sizeof(double));
+	groups->places = memory_allocate_zero(diff->pair_count + 1, sizeof(*groups->places));
 	compute_values(&order);
 	for (uint32_t i = 0; i < diff->pair_count; i++)
 		sorted[i] = i;
 	if (diff->pair_count > 1)
 		qsort_r(sorted, diff->pair_count, sizeof(*sorted), compare_pairs, &order);
-	for (size_t i = 0; i < diff->pair_count; i++) {
-		const struct diff_pair *pair = &diff->pairs[sorted[i]];
-
-		for (uint32_t j = 0; has_rows(groups, pair) && j < groups->subject_count; j++) {
-			if (folded[sorted[i] * groups->subject_count + j])
-				continue;
-			groups->total++;
-			if (pair->kind != DIFF_PAIR_FUDGED && limit != 0 && kept == limit)
-				continue;
-			kept += pair->kind != DIFF_PAIR_FUDGED;
-			add(&rows, (struct ranked){.pair = sorted[i], .subject = j});
-		}
-	}
-	groups->rows = rows.items;
-	groups->count = rows.count;
+	for (uint32_t i = 0; i < diff->pair_count; i++)
+		groups->places[sorted[i]] = i;
 	free(order.values);
 	free(sorted);
-	free(folded);
+}
+
+/* --- rows --- */
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct ranked *left = a, *right = b;
+	const int order = compare_parents(context, left->pair, right->pair);
+
+	if (order != 0)
+		return order;
+	if (left->sort != right->sort)
+		return left->sort > right->sort ? -1 : 1;
+	if (left->pair != right->pair)
+		return order_u64(left->pair, right->pair);
+	return order_u64(left->subject, right->subject);
+}
+
+/* Keeps the first rows, in their order. */
+static void cut(struct group_table *groups, size_t limit)
+{
+	order_first(groups->rows, groups->count, sizeof(*groups->rows), limit, compare_rows, groups);
+	groups->count = limit < groups->count ? limit : groups->count;
+}
+
+/* Counts a row that is left out because its change is not real; false for one that is not. */
+static bool fold(struct group_table *groups, const struct diff_pair *pair, enum column column)
+{
+	const struct tables_request *request = groups->build->request;
+	const struct diff *diff = groups->build->diff;
+
+	if (diff->evidence == NULL || !request->for_people || request->all ||
+	    diff_is_real(diff, pair, column))
+		return false;
+	groups->folded++;
+	groups->unknown += diff_is_unknown(diff, pair, column);
+	return true;
+}
+
+static void add_subject(struct group_table *groups, uint32_t subject)
+{
+	const struct tables_request *request = groups->build->request;
+	const struct diff *diff = groups->build->diff;
+	const enum column column = groups->subjects[subject];
+	struct diff_weight *weights = groups->places == NULL && request->like_screen
+					      ? diff_weigh(diff, column)
+					      : NULL;
+
+	for (uint32_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_pair *pair = &diff->pairs[i];
+		double sort;
+
+		if (!has_rows(groups, pair) || fold(groups, pair, column))
+			continue;
+		if (groups->places != NULL)
+			sort = -(double)groups->places[i];
+		else if (weights != NULL)
+			sort = weights[i].is_known || !diff_pair_is_joined(pair) ? weights[i].weight : -INFINITY;
+		else
+			sort = diff_column_sort(diff, pair, column);
+		*MEMORY_APPEND(groups->rows, groups->count,
+			       groups->capacity) = (struct ranked){sort, i, subject};
+		groups->total++;
+	}
+	free(weights);
+	forget(groups);
+}
+
+static void rank(struct group_table *groups)
+{
+	const struct tables_build *build = groups->build;
+	const size_t limit = build->request->limit;
+
+	if (build->request->sort.count != 0 || !build->is_comparison)
+		place_pairs(groups);
+	for (uint32_t i = 0; i < groups->subject_count; i++) {
+		add_subject(groups, i);
+		/* what comes after these now has no chance later */
+		if (limit != 0 && groups->count / 2 > limit)
+			cut(groups, limit);
+	}
+	cut(groups, limit != 0 ? limit : groups->count);
 }
 
 /* --- the tables --- */
 
-static void fill_row(struct group_table *groups, size_t index, const struct ranked *row, struct buffer *label)
+static void fill_row(struct group_table *groups, size_t index, const struct ranked *row)
 {
+	struct table *table = groups->build->table;
 	const struct diff_pair *pair = &groups->build->diff->pairs[row->pair];
-	struct tables_row content;
+	const struct tables_row content = tables_row_of_column(groups->build, pair,
+							       groups->subjects[row->subject]);
 
-	buffer_clear(label);
-	tables_row_append_label(groups->build, pair, groups->is_tree, label);
-	content = tables_row_of_column(groups->build, pair, groups->subjects[row->subject], label);
-	groups->build->table->rows[index].key = pair->key;
-	groups->build->table->rows[index].key_length = pair->key_length;
-	groups->build->table->rows[index].threads = pair->threads[DIFF_AFTER];
+	table->rows[index].key = pair->key;
+	table->rows[index].key_length = pair->key_length;
+	table->rows[index].threads = pair->threads[DIFF_AFTER];
 	tables_row_fill(groups->build, index, &content);
 }
 
-/* All rows one below the other, in pieces when they are many. */
-static void add_flat(struct group_table *groups, const struct ranked *rows, size_t count, size_t *row_of_line)
+/* Adds the rows one below the other, in pieces when they are many. */
+static void add_rows(struct group_table *groups)
 {
-	struct buffer label = {0};
-
-	for (size_t i = 0; i < count; i++) {
-		if (!forgets(groups))
-			tables_continue(groups->build);
+	for (size_t i = 0; i < groups->count; i++) {
+		tables_continue(groups->build);
 		table_add_row(groups->build->table);
-		row_of_line[i] = groups->build->table->row_count - 1;
-		if (!forgets(groups))
-			fill_row(groups, row_of_line[i], &rows[i], &label);
+		fill_row(groups, groups->build->table->row_count - 1, &groups->rows[i]);
 	}
-	buffer_release(&label);
 }
 
-static void add_tree(struct group_table *groups, const struct ranked *rows, size_t count, size_t *row_of_line)
+/* Does so with many groups: one column after the other is reduced, for all rows. */
+static void add_rows_by_subject(struct group_table *groups)
 {
-	const struct diff_pair **pairs = memory_allocate((count + 1) * sizeof(*pairs));
-
-	for (size_t i = 0; i < count; i++)
-		pairs[i] = &groups->build->diff->pairs[rows[i].pair];
-	tables_row_add_tree(groups->build->table, pairs, count, row_of_line);
-	free(pairs);
-}
-
-/* Fills rows that stand already, one column after the other with many groups. */
-static void fill_rows(struct group_table *groups, const struct ranked *rows, size_t count,
-		      const size_t *row_of_line)
-{
-	struct buffer label = {0};
-
+	for (size_t i = 0; i < groups->count; i++)
+		table_add_row(groups->build->table);
 	for (size_t subject = 0; subject < groups->subject_count; subject++) {
-		for (size_t i = 0; i < count; i++) {
-			if (rows[i].subject == subject)
-				fill_row(groups, row_of_line[i], &rows[i], &label);
+		for (size_t i = 0; i < groups->count; i++) {
+			if (groups->rows[i].subject == subject)
+				fill_row(groups, i, &groups->rows[i]);
 		}
 		forget(groups);
-	}
-	buffer_release(&label);
-}
-
-/* Adds the first `count` of `total` rows. */
-static void add_rows(struct group_table *groups, const struct ranked *rows, size_t count, size_t total)
-{
-	const size_t left_out = groups->build->table->row_total - groups->build->table->row_count + total -
-				count;
-	size_t *row_of_line = memory_allocate_zero(count + 1, sizeof(*row_of_line));
-
-	if (groups->is_tree)
-		add_tree(groups, rows, count, row_of_line);
-	else
-		add_flat(groups, rows, count, row_of_line);
-	if (groups->is_tree || forgets(groups))
-		fill_rows(groups, rows, count, row_of_line);
-	groups->build->table->row_total = groups->build->table->row_count + left_out;
-	free(row_of_line);
-}
-
-static void begin_table(struct group_table *groups)
-{
-	enum axis axis = groups->build->diff->options.grouping.axis;
-
-	tables_row_begin(groups->build, groups->section, axes[axis].header);
-	groups->is_tree = groups->build->request->layout && axis == AXIS_ALL &&
-			  groups->build->table->columns[0].column == TABLES_COLUMN_GROUP;
-}
-
-/* Cgroups parent by parent; for people each has a table of its own. */
-static void add_by_parent(struct group_table *groups)
-{
-	const size_t limit = groups->build->request->limit;
-	size_t end;
-
-	for (size_t first = 0; first < groups->count; first = end) {
-		const struct diff_pair *pair = &groups->build->diff->pairs[groups->rows[first].pair];
-		size_t count = 1;
-
-		while (first + count < groups->count &&
-		       compare_parents(groups, groups->rows[first].pair, groups->rows[first + count].pair) ==
-			       0)
-			count++;
-		end = first + count;
-		if (groups->build->request->layout) {
-			if (first != 0) {
-				tables_finish(groups->build);
-				begin_table(groups);
-			}
-			groups->build->table->heading = arena_format(&groups->build->table->arena, "%s %.*s",
-								     groups->section,
-								     (int)parent_length(pair), pair->key);
-		}
-		add_rows(groups, &groups->rows[first], limit != 0 && limit < count ? limit : count, count);
 	}
 }
 
@@ -392,25 +266,25 @@ static void build_table(struct tables_build *build, const char *section, const e
 		.by_parent = by_parent,
 	};
 
-	if (build->request->sort.count != 0 || !build->is_comparison)
-		rank_by_keys(&groups);
+	rank(&groups);
+	tables_row_begin(build, section, axes[build->diff->options.grouping.axis].header);
+	if (forgets(&groups))
+		add_rows_by_subject(&groups);
 	else
-		rank_by_change(&groups);
-	begin_table(&groups);
-	if (by_parent)
-		add_by_parent(&groups);
-	else
-		add_rows(&groups, groups.rows, groups.count, groups.total);
+		add_rows(&groups);
+	build->table->row_total = build->table->row_count + groups.total - groups.count;
 	build->table->row_folded = groups.folded;
 	build->table->row_unknown = groups.unknown;
 	tables_finish(build);
 	free(groups.rows);
+	free(groups.places);
 }
 
 void tables_groups(struct tables_build *build)
 {
 	const struct tables_request *request = build->request;
-	const bool by_parent = build->is_comparison && build->diff->options.grouping.axis == AXIS_CGROUP;
+	const bool by_parent = build->is_comparison && !request->like_screen &&
+			       build->diff->options.grouping.axis == AXIS_CGROUP;
 	enum column subjects[METRIC_COUNT], derived[DERIVED_COUNT];
 	size_t count = 0, derived_count = 0;
 

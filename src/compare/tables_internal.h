@@ -78,7 +78,7 @@ struct cell tables_cell_texts(struct tables_build *build, const char *const text
 
 /* A row of a group table. */
 struct tables_row {
-	const char *label; /* of its group, not sanitised */
+	const char *label; /* of its group, not sanitised; NULL: that of `pair` */
 	size_t label_length;
 	const struct diff_pair *pair; /* NULL: no threads, uptime or sort column */
 	const char *name;             /* of the metric or field, static or in the table's arena */
@@ -91,21 +91,9 @@ struct tables_row {
 /* Begins a table with the columns of groups that are asked for, the group's under this header. */
 void tables_row_begin(struct tables_build *build, const char *section, const char *group);
 
-/* The name of a pair for a row of it: in a tree, where cgroup and process stand above, the mark and the
- * thread. */
-void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
-			     struct buffer *label);
-
-/* The content of the row of a column of a pair; the label stays the caller's. */
+/* The content of the row of a column of a pair. */
 struct tables_row tables_row_of_column(struct tables_build *build, const struct diff_pair *pair,
-				       enum column column, const struct buffer *label);
-
-/*
- * Adds a row for each of some pairs of AXIS_ALL, below headings for their cgroups and processes, which come
- * in the order in which the first of the pairs in them does; ret_rows[i] is the index of a pair's row.
- */
-void tables_row_add_tree(struct table *table, const struct diff_pair *const pairs[], size_t count,
-			 size_t ret_rows[]);
+				       enum column column);
 
 /* The order by weights, the heaviest first, of equal ones the first; the caller frees it. */
 size_t *tables_order(const double *weights, size_t count);

@@ -66,57 +66,32 @@ void tables_renames(struct tables_build *build)
 	tables_finish(build);
 }
 
-static void append_heading(const struct tables_build *build, size_t total, enum diff_side side)
-{
-	static const char *const sides[DIFF_SIDE_COUNT] = {"baseline", "candidate"};
-	const char *name = build->request->names[side];
-
-	build->table->heading = arena_format(
-		&build->table->arena, "%zu group%s only in %s%s%s%s", total, total == 1 ? "" : "s",
-		(build->request->like_screen ? diff_side_names : sides)[side], name != NULL ? " (" : "",
-		name != NULL ? name : "", name != NULL ? ")" : "");
-}
-
-static void build_orphans(struct tables_build *build, enum diff_pair_kind kind, const char *section,
-			  enum diff_side side)
+static void build_orphans(struct tables_build *build, enum diff_pair_kind kind, const char *section)
 {
 	const struct diff *diff = build->diff;
-	const size_t total = diff->kind_count[kind], limit = build->request->limit;
-	const bool is_tree = build->request->layout && diff->options.grouping.axis == AXIS_ALL;
-	/* in byte order of their keys, as many as the limit lets through */
-	const struct diff_pair **pairs = memory_allocate((total + 1) * sizeof(*pairs));
-	size_t *rows = memory_allocate((total + 1) * sizeof(*rows));
-	size_t count = 0;
 
 	build->table = table_create_with(section, orphan_columns, ARRAY_COUNT(orphan_columns));
-	append_heading(build, total, side);
 	for (size_t i = 0; i < diff->pair_count; i++) {
-		if (diff->pairs[i].kind == kind && (limit == 0 || count < limit))
-			pairs[count++] = &diff->pairs[i];
-	}
-	if (is_tree)
-		tables_row_add_tree(build->table, pairs, count, rows);
-	for (size_t i = 0; i < count; i++) {
 		struct table_row *row;
 
-		if (!is_tree)
-			tables_continue(build);
-		row = is_tree ? &build->table->rows[rows[i]] : table_add_row(build->table);
-		tables_row_append_label(build, pairs[i], is_tree, &build->text);
+		if (diff->pairs[i].kind != kind)
+			continue;
+		tables_continue(build);
+		row = tables_add_row(build);
+		if (row == NULL)
+			continue;
+		diff_append_label(&diff->pairs[i], true, &build->text);
 		row->cells[0] = cell_of_text(tables_take_text(build));
-		row->key = pairs[i]->key;
-		row->key_length = pairs[i]->key_length;
+		row->key = diff->pairs[i].key;
+		row->key_length = diff->pairs[i].key_length;
 	}
-	build->table->row_total = build->table->row_count + total - count;
 	tables_finish(build);
-	free(pairs);
-	free(rows);
 }
 
 void tables_orphans(struct tables_build *build)
 {
-	build_orphans(build, DIFF_PAIR_ONLY_BEFORE, "only-baseline", DIFF_BEFORE);
-	build_orphans(build, DIFF_PAIR_ONLY_AFTER, "only-candidate", DIFF_AFTER);
+	build_orphans(build, DIFF_PAIR_ONLY_BEFORE, "only-baseline");
+	build_orphans(build, DIFF_PAIR_ONLY_AFTER, "only-candidate");
 }
 
 /* --- threads --- */

@@ -37,7 +37,12 @@ static struct cell no_cell(const struct tables_row *content)
 
 static struct cell group_cell(struct tables_build *build, const struct tables_row *content)
 {
-	return tables_cell_text(build, content->label, content->label_length);
+	if (content->label != NULL)
+		return tables_cell_text(build, content->label, content->label_length);
+	if (!build->is_comparison)
+		return tables_cell_text(build, content->pair->label, content->pair->label_length);
+	diff_append_label(content->pair, !build->request->like_screen, &build->text);
+	return cell_of_text(tables_take_text(build));
 }
 
 static struct cell threads_cell(struct tables_build *build, const struct tables_row *content)
@@ -50,7 +55,9 @@ static struct cell threads_cell(struct tables_build *build, const struct tables_
 	if (!build->is_comparison)
 		return cell_of_integer(pair->threads[DIFF_AFTER], UNIT_NONE);
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
-		sides[side] = cell_of_integer(pair->threads[side], UNIT_NONE);
+		sides[side] = pair->group[side] != UINT32_MAX
+				      ? cell_of_integer(pair->threads[side], UNIT_NONE)
+				      : cell_of_state(VALUE_ABSENT, REASON_READ, UNIT_NONE);
 	cell = tables_cell_both(build, sides, "→");
 	if (pair->threads[DIFF_BEFORE] == pair->threads[DIFF_AFTER])
 		cell.text = arena_format(&build->table->arena, "%u", pair->threads[DIFF_AFTER]);
@@ -236,14 +243,14 @@ static struct cell evidence_cell(struct tables_build *build, const struct tables
 	if (build->diff->evidence == NULL || content->pair == NULL)
 		return cell;
 	evidence = diff_evidence_of(build->diff, content->pair, content->column, &content->value);
-	if (build->column == TABLES_COLUMN_REAL && content->value.state == VALUE_UNAVAILABLE &&
+	if (build->column == TABLES_COLUMN_VERDICT && content->value.state == VALUE_UNAVAILABLE &&
 	    !evidence.is_real)
 		return cell_of_change(&content->value, UNIT_NONE);
-	if (build->column == TABLES_COLUMN_REAL)
-		return cell_of_text(evidence.is_real ? "yes" : "no");
+	if (build->column == TABLES_COLUMN_VERDICT)
+		return cell_of_text(!evidence.is_real ? "no" : evidence.is_tested ? "real" : "not tested");
 	if (build->column == TABLES_COLUMN_CHANCE) {
 		if (!evidence.is_tested)
-			return cell_of_text("not tested");
+			return cell;
 		buffer_append_format(&build->text, "%.2g", evidence.adjusted);
 		cell.state = CELL_VALUE;
 		set_real(build, &cell, evidence.adjusted);
@@ -323,7 +330,7 @@ static const struct {
 				      per_thread_cell},
 	[TABLES_COLUMN_SPREAD] = {"spread", {"spread", .measured = true, .sides = true}, 2, evidence_cell},
 	[TABLES_COLUMN_CHANCE] = {"p", {"p", .measured = true}, 2, evidence_cell},
-	[TABLES_COLUMN_REAL] = {"real", {"real", .left = true}, 2, evidence_cell},
+	[TABLES_COLUMN_VERDICT] = {"verdict", {"verdict", .left = true}, 2, evidence_cell},
 	[TABLES_COLUMN_SORT] = {NULL, {.name = NULL}, 2, sort_cell},
 };
 
@@ -442,7 +449,7 @@ static void add_default_columns(struct column_list *list, const struct tables_bu
 	for (size_t i = 0; build->is_comparison && i < DISPLAY_MAX && display[i] != 0; i++)
 		add_column(list, display[i]);
 	if (build->diff->evidence != NULL)
-		add_columns(list, TABLES_COLUMN_SPREAD, TABLES_COLUMN_REAL);
+		add_columns(list, TABLES_COLUMN_SPREAD, TABLES_COLUMN_VERDICT);
 }
 
 static struct column_list list_columns(const struct tables_build *build)
@@ -481,141 +488,6 @@ void tables_row_begin(struct tables_build *build, const char *section, const cha
 	}
 }
 
-void tables_row_append_label(const struct tables_build *build, const struct diff_pair *pair, bool in_tree,
-			     struct buffer *label)
-{
-	if (!build->is_comparison) {
-		buffer_append(label, pair->label, pair->label_length);
-	} else if (!in_tree) {
-		diff_append_label(pair, !build->request->like_screen, label);
-	} else {
-		const char *thread = diff_part(pair->label, 2);
-
-		diff_append_mark(pair, !build->request->like_screen, label);
-		buffer_append(label, thread, (size_t)(pair->label + pair->label_length - thread));
-	}
-}
-
-/* --- trees of cgroups, processes in them, and pairs --- */
-
-/* A process may be called like the cgroup beside it. */
-enum child_kind {
-	CHILD_PROCESS,
-	CHILD_CGROUP,
-	CHILD_KINDS,
-};
-
-/* A heading: a component of a cgroup's path or a process. */
-struct node {
-	uint32_t parent; /* 0 is the root, which is none */
-	uint32_t text;   /* id in texts */
-	int depth;
-	bool printed;
-};
-
-struct tree {
-	struct string_pool texts;
-	struct node *nodes; /* in the order in which the first pair below each came */
-	size_t node_count, node_capacity;
-	struct hash_map children[CHILD_KINDS]; /* parent << 32 | text */
-	uint32_t *node_of;                     /* of each pair */
-};
-
-static uint32_t find_child(struct tree *tree, uint32_t parent, enum child_kind kind, const char *text,
-			   size_t length)
-{
-	const uint32_t id = string_pool_intern(&tree->texts, text, length);
-	const uint64_t key = (uint64_t)parent << 32 | id;
-	uint32_t child;
-
-	if (hash_map_get(&tree->children[kind], key, &child))
-		return child;
-	child = (uint32_t)tree->node_count;
-	hash_map_set(&tree->children[kind], key, child);
-	*MEMORY_APPEND(tree->nodes, tree->node_count, tree->node_capacity) = (struct node){
-		.parent = parent, .text = id, .depth = tree->nodes[parent].depth + 1};
-	return child;
-}
-
-static uint32_t find_node(struct tree *tree, const struct diff_pair *pair)
-{
-	const char *path = pair->key, *process = diff_part(path, 1);
-	uint32_t node = 0;
-
-	while (*path != '\0') {
-		const size_t length = 1 + strcspn(path + 1, "/");
-
-		node = find_child(tree, node, CHILD_CGROUP, path, length);
-		path += length;
-	}
-	return find_child(tree, node, CHILD_PROCESS, process, strlen(process));
-}
-
-/* By the first headings that differ; a process has none below it. */
-static int compare_places(const void *a, const void *b, void *context)
-{
-	const struct tree *tree = context;
-	const size_t left = *(const size_t *)a, right = *(const size_t *)b;
-	const struct node *nodes = tree->nodes;
-	uint32_t x = tree->node_of[left], y = tree->node_of[right];
-
-	if (x == y)
-		return order_u64(left, right);
-	while (nodes[x].depth > nodes[y].depth)
-		x = nodes[x].parent;
-	while (nodes[y].depth > nodes[x].depth)
-		y = nodes[y].parent;
-	while (nodes[x].parent != nodes[y].parent) {
-		x = nodes[x].parent;
-		y = nodes[y].parent;
-	}
-	return order_u64(x, y);
-}
-
-static void add_headings(struct tree *tree, uint32_t index, struct table *table)
-{
-	struct node *node = &tree->nodes[index];
-	struct table_row *row;
-
-	if (index == 0 || node->printed)
-		return;
-	add_headings(tree, node->parent, table);
-	node->printed = true;
-	row = table_add_row(table);
-	row->depth = node->depth;
-	row->heading = true;
-	row->cells[0] = cell_of_text(
-		unicode_duplicate_without_nul(&table->arena, string_pool_text(&tree->texts, node->text),
-					      string_pool_length(&tree->texts, node->text)));
-}
-
-void tables_row_add_tree(struct table *table, const struct diff_pair *const pairs[], size_t count,
-			 size_t ret_rows[])
-{
-	struct tree tree = {.node_of = memory_allocate((count + 1) * sizeof(uint32_t))};
-	size_t *order = memory_allocate((count + 1) * sizeof(*order));
-
-	*MEMORY_APPEND(tree.nodes, tree.node_count, tree.node_capacity) = (struct node){.depth = -1};
-	for (size_t i = 0; i < count; i++) {
-		order[i] = i;
-		tree.node_of[i] = find_node(&tree, pairs[i]);
-	}
-	qsort_r(order, count, sizeof(*order), compare_places, &tree);
-	for (size_t i = 0; i < count; i++) {
-		const uint32_t node = tree.node_of[order[i]];
-
-		add_headings(&tree, node, table);
-		table_add_row(table)->depth = tree.nodes[node].depth + 1;
-		ret_rows[order[i]] = table->row_count - 1;
-	}
-	string_pool_release(&tree.texts);
-	for (size_t kind = 0; kind < CHILD_KINDS; kind++)
-		hash_map_release(&tree.children[kind]);
-	free(tree.nodes);
-	free(tree.node_of);
-	free(order);
-}
-
 /* --- rows --- */
 
 void tables_row_fill(struct tables_build *build, size_t row, const struct tables_row *content)
@@ -630,11 +502,9 @@ void tables_row_fill(struct tables_build *build, size_t row, const struct tables
 }
 
 struct tables_row tables_row_of_column(struct tables_build *build, const struct diff_pair *pair,
-				       enum column column, const struct buffer *label)
+				       enum column column)
 {
 	struct tables_row content = {
-		.label = label->data,
-		.label_length = label->length,
 		.pair = pair,
 		.name = column_name(column),
 		.column = column,

@@ -16,25 +16,17 @@
  * Index diff->pair_count stands for the waits that may be of any group.
  */
 static void make_table(struct tables_build *build, enum section section, const double *weights, size_t count,
-		       void (*add_rows)(void *context, size_t pair, const struct buffer *label),
-		       void *context)
+		       void (*add_rows)(void *context, size_t pair), void *context)
 {
 	const struct diff *diff = build->diff;
 	size_t *order = tables_order(weights, count);
-	struct buffer label = {0};
 
 	tables_row_begin(build, sections[section].name, axes[diff->options.grouping.axis].header);
 	for (size_t i = 0; i < count; i++) {
-		buffer_clear(&label);
-		if (order[i] < diff->pair_count)
-			diff_append_label(&diff->pairs[order[i]], !build->request->like_screen, &label);
-		else
-			buffer_append_text(&label, name_other.text);
-		add_rows(context, order[i], &label);
+		add_rows(context, order[i]);
 		tables_continue(build);
 	}
 	tables_finish(build);
-	buffer_release(&label);
 	free(order);
 }
 
@@ -70,17 +62,19 @@ static double weigh_waits(const struct tables_build *build, size_t pair)
 	return weight;
 }
 
-static void add_wait_row(struct tables_build *build, size_t index, const struct buffer *label,
-			 enum column column)
+static void add_wait_row(struct tables_build *build, size_t index, enum column column)
 {
 	struct tables_row content;
 	struct table_column described;
 
 	if (tables_add_row(build) == NULL)
 		return;
-	content = tables_row_of_column(build, &build->diff->pairs[index], column, label);
-	if (index == build->diff->pair_count)
+	content = tables_row_of_column(build, &build->diff->pairs[index], column);
+	if (index == build->diff->pair_count) {
 		content.pair = NULL;
+		content.label = name_other.text;
+		content.label_length = name_other.length;
+	}
 	column_describe(column, WINDOW_MODE_RATE, false, &build->table->arena, &described);
 	content.name = described.name;
 	for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++)
@@ -89,7 +83,7 @@ static void add_wait_row(struct tables_build *build, size_t index, const struct 
 	build->table->rows[build->table->row_count - 1].is_own |= index == build->diff->pair_count;
 }
 
-static void add_waits(void *context, size_t pair, const struct buffer *label)
+static void add_waits(void *context, size_t pair)
 {
 	struct tables_build *build = context;
 
@@ -100,7 +94,7 @@ static void add_waits(void *context, size_t pair, const struct buffer *label)
 		    number_of(build, pair, DIFF_BEFORE, waits) == 0)
 			continue;
 		for (size_t i = 0; i < ARRAY_COUNT(wait_columns[kind]); i++)
-			add_wait_row(build, pair, label, wait_columns[kind][i]);
+			add_wait_row(build, pair, wait_columns[kind][i]);
 	}
 }
 
@@ -165,14 +159,14 @@ static double weigh_fields(const struct field_table *fields, size_t pair)
 	return weight;
 }
 
-static void add_field_rows(void *context, size_t pair, const struct buffer *label)
+static void add_field_rows(void *context, size_t pair)
 {
 	const struct field_table *fields = context;
 	struct tables_build *build = fields->build;
 
 	for (size_t i = 0; i < fields->field_count; i++) {
 		const struct tables_row content = tables_row_of_column(build, &build->diff->pairs[pair],
-								       fields->fields[i], label);
+								       fields->fields[i]);
 
 		/* such as a group none of whose threads has a context, or has ever run */
 		if (content.value.side[DIFF_BEFORE].state == VALUE_ABSENT &&

@@ -11,7 +11,6 @@ const struct screen_marks screen_marks_utf8 = {
 	.at_least = "≥",
 	.arrow = "→",
 	.real = "≠",
-	.not_tested = "≈",
 	.replacement = "\xef\xbf\xbd",
 	.ellipsis = "~",
 	.middle = "…",
@@ -24,7 +23,6 @@ const struct screen_marks screen_marks_ascii = {
 	.at_least = ">",
 	.arrow = "->",
 	.real = "#",
-	.not_tested = "%",
 	.replacement = "?",
 	.ellipsis = "~",
 	.middle = "~",
@@ -221,8 +219,6 @@ static void append_sides(struct buffer *buffer, const struct cell *cell, const s
 {
 	if (cell->verdict == CELL_VERDICT_REAL)
 		buffer_append_text(buffer, marks->real);
-	if (cell->verdict == CELL_VERDICT_NOT_TESTED)
-		buffer_append_text(buffer, marks->not_tested);
 	screen_format_cell(buffer, &cell->sides[0], marks);
 	buffer_append_text(buffer, marks->arrow);
 	screen_format_cell(buffer, &cell->sides[1], marks);

@@ -233,7 +233,6 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 		keep_sections_of_metrics(&report->request);
 	if (tells_changes)
 		find_changes(report);
-	report->request.layout = is_comparison && format == REPORT_FORMAT_TEXT;
 	report->report.before = report->snapshots[DIFF_BEFORE];
 	report->report.snapshot = report->snapshots[DIFF_AFTER];
 	report_begin(&report->report, &subject);
