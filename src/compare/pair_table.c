@@ -129,14 +129,18 @@ static bool read_alike(const struct cell cells[DIFF_SIDE_COUNT])
 }
 
 /* Both sides where they differ by more than rounding, else that of after. */
-static struct cell make_cell(const struct pair_sides *sides, const struct diff_pair *pair, enum column column,
-			     struct arena *arena)
+static struct cell make_cell(const struct pair_sides *sides, const struct diff_pair *pair,
+			     const struct table_column *described, struct arena *arena)
 {
+	const enum column column = (enum column)described->column;
 	struct cell cells[DIFF_SIDE_COUNT], cell;
 	struct cell *kept;
 
-	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
+	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
 		cells[side] = pair_side_cell(sides, pair, (enum diff_side)side, column, arena);
+		/* the title says it */
+		cells[side].partial &= !described->at_least;
+	}
 	cell = cells[DIFF_AFTER];
 	cell.verdict = diff_verdict(sides->diff, pair, column);
 	if (cell.form == CELL_FORM_BAR || read_alike(cells))
@@ -181,8 +185,8 @@ static void fill_row(const struct pair_sides *sides, struct table *table, struct
 		row->cells[0] = cell_of_text(
 			unicode_duplicate_without_nul(&table->arena, row->label, row->label_length));
 	for (size_t i = has_name; i < table->column_count; i++) {
-		row->cells[i] = make_cell(sides, &sides->diff->pairs[row->subject],
-					  (enum column)table->columns[i].column, &table->arena);
+		row->cells[i] = make_cell(sides, &sides->diff->pairs[row->subject], &table->columns[i],
+					  &table->arena);
 		if (has_name)
 			set_text(&row->cells[i], &table->arena);
 	}
@@ -457,6 +461,27 @@ static bool has_values(const struct diff *diff, enum column column)
 	return false;
 }
 
+/* Whether every number of a column is a lower bound for one reason. */
+static bool is_lower_bound(const struct diff *diff, enum column column)
+{
+	reason_id reason = REASON_READ;
+
+	for (size_t i = 0; i < diff->pair_count; i++) {
+		const struct diff_value value = diff_column(diff, &diff->pairs[i], column);
+
+		for (size_t side = 0; side < DIFF_SIDE_COUNT; side++) {
+			const struct diff_side_value *own = &value.side[side];
+
+			if (own->state != VALUE_READ)
+				continue;
+			if (!own->partial || (reason != REASON_READ && own->reason != reason))
+				return false;
+			reason = own->reason;
+		}
+	}
+	return reason != REASON_READ;
+}
+
 static void choose_columns(struct ranking *ranking)
 {
 	enum column columns[COLUMN_TOTAL];
@@ -485,8 +510,11 @@ static struct table *begin_table(const struct ranking *ranking, const char *name
 
 		column_describe(ranking->columns[i], pair_table_mode(diff), diff->options.single,
 				&table->arena, column);
+		column->at_least = is_lower_bound(diff, ranking->columns[i]);
 		if (name_title != NULL)
-			column->name = column->title;
+			column->name = arena_format(&table->arena, "%s%s",
+						    column->at_least ? report_marks.at_least : "",
+						    column->title);
 		if (!view->sort_by_name && !view->sort_by_change && ranking->columns[i] == view->sort)
 			table->sort_column = first + i;
 	}
