@@ -195,8 +195,6 @@ void diff_blame_append_culprit(const struct diff_blame *blame, const struct diff
 {
 	if (entry->culprit == BLAME_NOBODY)
 		buffer_append_text(buffer, blame_cause_labels[entry->cause]);
-	else if (entry->culprit == entry->victim)
-		buffer_append_text(buffer, blame_itself);
 	else
 		diff_blame_append_group(blame, entry->culprit, buffer);
 }

@@ -47,8 +47,8 @@ void diff_blame_release(struct diff_blame *blame); /* NULL is allowed */
 /* The pair of a group, or where none of its threads is left one that has but key and label. */
 const struct diff_pair *diff_blame_group(const struct diff_blame *blame, uint32_t id);
 
-/* Appends what is shown of a group, and of the culprit of an entry: "itself" for the victim, "(wakeup)" for
- * other causes. Not sanitised. */
+/* Appends what is shown of a group, and of the culprit of an entry: "(wakeup)" for other causes than a group.
+ * Not sanitised. */
 void diff_blame_append_group(const struct diff_blame *blame, uint32_t id, struct buffer *buffer);
 void diff_blame_append_culprit(const struct diff_blame *blame, const struct diff_blame_entry *entry,
 			       struct buffer *buffer);

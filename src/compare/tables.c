@@ -37,7 +37,7 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 
 	for (size_t side = build.first_side; side < DIFF_SIDE_COUNT; side++)
 		build.by_flags[side] = diff->options.by_flags || !diff->snapshots[side]->provenance.present;
-	if (is_comparison && request->for_people && request->like_screen && !request->is_long) {
+	if (is_comparison && request->like_screen && !request->is_long) {
 		make_pairs(&build);
 		tables_renames(&build);
 		if (diff->options.by_threads)

@@ -76,10 +76,9 @@ struct tables_request {
 	bool per[TABLES_PER_COUNT]; /* further columns */
 	bool like_screen; /* rows that changed most are those of diff_weigh(), and headings have the screen's
 			   * words, not those of ktstr */
-	bool for_people;  /* rows whose change is not real are counted and left out */
-	bool is_long;     /* a row for each metric of a group, where people get one for each group */
-	enum tab tab;     /* with the columns of that row */
-	bool all;         /* no rows are left out for that */
+	bool is_long;     /* the table turned: a row for each metric of a group, and the other sections */
+	enum tab tab;     /* of the columns of a row for each group, where it is not turned */
+	bool all;         /* rows whose change is not real, too, which are counted else */
 	const char *names[DIFF_SIDE_COUNT]; /* of the sides in headings */
 };
 

@@ -12,7 +12,7 @@
 enum blame_column {
 	BLAME_COLUMN_VICTIM,
 	BLAME_COLUMN_CULPRIT,
-	BLAME_COLUMN_CAUSE, /* not for people: the culprit says it */
+	BLAME_COLUMN_CAUSE,
 	BLAME_COLUMN_TIME,
 	BLAME_COLUMN_CHANGE, /* of comparisons */
 	BLAME_COLUMN_WAITS,
@@ -40,8 +40,6 @@ struct making {
 
 static bool has_column(const struct tables_build *build, enum blame_column column)
 {
-	if (column == BLAME_COLUMN_CAUSE)
-		return !build->request->for_people;
 	return column != BLAME_COLUMN_CHANGE || build->is_comparison;
 }
 
@@ -134,11 +132,7 @@ static struct cell make_cell(struct making *making, enum blame_column column)
 		diff_blame_append_group(making->blame, entry->victim, &build->text);
 		break;
 	case BLAME_COLUMN_CULPRIT:
-		/* programs join by the name */
-		if (!build->request->for_people && entry->culprit == entry->victim)
-			diff_blame_append_group(making->blame, entry->victim, &build->text);
-		else
-			diff_blame_append_culprit(making->blame, entry, &build->text);
+		diff_blame_append_culprit(making->blame, entry, &build->text);
 		break;
 	case BLAME_COLUMN_CAUSE:
 		return cell_of_text(latency_cause_names[entry->cause]);

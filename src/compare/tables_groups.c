@@ -163,8 +163,7 @@ static bool fold(struct group_table *groups, const struct diff_pair *pair, enum 
 	const struct tables_request *request = groups->build->request;
 	const struct diff *diff = groups->build->diff;
 
-	if (diff->evidence == NULL || !request->for_people || request->all ||
-	    diff_is_real(diff, pair, column))
+	if (diff->evidence == NULL || request->all || diff_is_real(diff, pair, column))
 		return false;
 	groups->folded++;
 	groups->unknown += diff_is_unknown(diff, pair, column);

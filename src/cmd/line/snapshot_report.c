@@ -227,7 +227,9 @@ int snapshot_report_write(struct snapshot_report *report, struct error *error)
 						  ? TABLES_DISPLAY_ARROW
 						  : TABLES_DISPLAY_FULL;
 	report->request.like_screen = like_screen;
-	report->request.for_people = report_format_is_for_people(format);
+	/* programs get every number by itself */
+	report->request.is_long |= !report_format_is_for_people(format);
+	report->request.all |= !report_format_is_for_people(format);
 	report->report.own_words = like_screen;
 	if (like_screen && report->only_metrics)
 		keep_sections_of_metrics(&report->request);
