@@ -11,7 +11,7 @@ cd "$root" || exit 1
 # defines FILE FUNCTION: whether a definition of the function begins a line of the file.
 defines()
 {
-    grep -qE "^[a-z].*[ *]$2\(" "$1" 2>/dev/null
+    grep -qE "^[a-z_].*[ *]$2\(" "$1" 2>/dev/null
 }
 
 findings=$(for page in README.md CONTRIBUTING.md docs/*.md docs/*/*.md; do
