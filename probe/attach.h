@@ -62,15 +62,12 @@ void attachment_release(struct attachment *attachment);
 /*
  * The address of the first counter of the thread whose pointer is `thread_pointer`. Reads memory only for
  * storage in a DTV; `pid` is a thread of the process. Returns 0; -ENODATA when the thread has no storage yet,
- * so it has allocated nothing; -EOVERFLOW when it lies nowhere; or -EFAULT, -EPERM, -ESRCH, -ETIMEDOUT. Safe
- * between fork(2) and _exit(2) with a zeroed `way`.
+ * so it has allocated nothing; -EOVERFLOW when it lies nowhere; or -EFAULT, -EPERM, -ESRCH, -ETIMEDOUT.
  */
 int attachment_counter_address(const struct attachment *attachment, pid_t pid, uint64_t thread_pointer,
 			       uint64_t *ret_address, struct transfer_way *way);
 
-/*
- * Does the process have a thread of that number? Sends nothing (signal 0). Safe between fork(2) and _exit(2).
- */
+/* Does the process have a thread of that number? Sends nothing (signal 0). */
 bool attachment_has_thread(const struct attachment *attachment, uint32_t tid);
 
 /*

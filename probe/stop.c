@@ -4,12 +4,11 @@
 #include <elf.h>
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -17,17 +16,17 @@
 
 #include "base/clock.h"
 #include "base/rights.h"
+#include "base/supervisor.h"
 #include "probe/process/transfer.h"
 
 enum {
-	STOP_BOUND_MS = 250,      /* for one thread */
-	BATCH_MAX = 256,          /* threads of one helper */
-	BATCH_BOUND_MS = 2000,    /* for one helper; then it is killed */
-	VAIN_MAX = 8,             /* threads of one call that may not stop in time */
-	FLAG_PERIOD_MS = 10,      /* how often the caller's flag is looked at */
-	REAP_BOUND_MS = 100,      /* for a killed helper to end */
-	EVENT_SHIFT = 16,         /* of a ptrace event in a wait status, ptrace(2) */
-	HELPER_GAVE_UP_ON_ONE = 1 /* exit status: the last thread that is done is still held */
+	STOP_BOUND_MS = 250,   /* for one thread */
+	BATCH_MAX = 256,       /* threads of one helper */
+	BATCH_BOUND_MS = 2000, /* for one helper; then it is killed */
+	VAIN_MAX = 8,          /* threads of one call that may not stop in time */
+	FLAG_PERIOD_MS = 10,   /* how often the caller's flag is looked at */
+	REAP_BOUND_MS = 100,   /* for a killed helper to end */
+	EVENT_SHIFT = 16,      /* of a ptrace event in a wait status, ptrace(2) */
 };
 
 #if defined(__x86_64__)
@@ -59,10 +58,7 @@ static int read_thread_pointer(pid_t tid, uint64_t *ret_thread_pointer)
 }
 #endif
 
-/*
- * Everything from here to helper_run() runs in the helper, the copy of one thread of a program with several:
- * it may only do what a signal handler may.
- */
+/* --- the helper --- */
 
 static void fail(struct stop_thread *thread, enum heap_tag tag, int error_number)
 {
@@ -132,7 +128,7 @@ static void read_stopped(const struct attachment *attachment, struct stop_thread
 
 /* Returns false when the thread could not be let go of: only the end of the helper does that. */
 static bool stop_and_read(const struct attachment *attachment, struct stop_thread *thread,
-			  enum heap_tag refusal, uint64_t *stops)
+			  enum heap_tag refusal)
 {
 	const pid_t tid = (pid_t)thread->tid;
 	uintptr_t signal = 0;
@@ -160,7 +156,7 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 		fail(thread, HEAP_TAG_WAITPID, r);
 		return r != ETIMEDOUT;
 	}
-	++*stops;
+	thread->was_stopped = true;
 	read_stopped(attachment, thread);
 	/* it may have stopped to receive a signal just then: that one goes on with it */
 	if (status >> EVENT_SHIFT == 0)
@@ -171,111 +167,94 @@ static bool stop_and_read(const struct attachment *attachment, struct stop_threa
 	return errno == ESRCH && wait_stopped(tid, &status) != ETIMEDOUT;
 }
 
-/* Memory that helper and caller share. */
-struct stop_batch {
+/* The message to a helper, which sends each thread back once it is done. */
+struct stop_order {
+	struct attachment attachment;
+	enum heap_tag refusal; /* tag of a thread that may not be traced */
 	size_t count;
-	uint64_t stops;
 	struct stop_thread threads[BATCH_MAX];
 };
 
-static _Noreturn void helper_run(const struct attachment *attachment, struct stop_batch *batch, pid_t caller)
+/* A supervisor_work. It ends early after a thread that it could not let go of: that releases the thread. */
+static int help(const int *descriptors, const void *unused)
 {
-	const struct sigaction standard = {.sa_handler = SIG_DFL};
-	enum heap_tag refusal = HEAP_TAG_PTRACE_SEIZE;
+	const int socket = descriptors[0];
+	struct stop_order order;
+	bool goes_on = recv(socket, &order, sizeof(order), 0) == (ssize_t)sizeof(order);
+	sigset_t child;
 
+	(void)unused;
 	/*
 	 * The user can stop this process, and with it whatever it holds at that moment: it may hold only what
 	 * he could stop himself.
 	 */
-	if (getuid() != 0) {
-		if (rights_include(CAP_SYS_PTRACE))
-			refusal = HEAP_TAG_NOT_PERMITTED;
-		if (rights_give_up() < 0)
-			_exit(0);
-	}
-	/* the caller may be gone already: then nobody would end us */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != caller)
-		_exit(0);
-	sigaction(SIGCHLD, &standard, NULL);
-	for (size_t i = 0; i < batch->count; i++) {
-		const bool released = stop_and_read(attachment, &batch->threads[i], refusal, &batch->stops);
+	if (getuid() != 0 && rights_give_up() < 0)
+		return EXIT_FAILURE;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	for (size_t i = 0; goes_on && i < order.count; i++) {
+		struct stop_thread *thread = &order.threads[i];
 
-		__atomic_store_n(&batch->threads[i].done, true, __ATOMIC_RELEASE);
-		if (!released)
-			_exit(HELPER_GAVE_UP_ON_ONE);
+		goes_on = stop_and_read(&order.attachment, thread, order.refusal);
+		thread->done = true;
+		if (send(socket, thread, sizeof(*thread), 0) < 0)
+			goes_on = false;
 	}
-	_exit(0);
+	return EXIT_SUCCESS;
 }
 
-/* From here on everything runs in the caller. */
+/* --- the program --- */
 
-/* Ends the helper; the exit of a process that waits in the kernel may have to wait too. */
-static void end_helper(struct child *helper)
-{
-	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + REAP_BOUND_MS * NS_PER_MS;
-	const struct timespec period = {.tv_nsec = NS_PER_MS};
-
-	child_kill(helper);
-	while (!child_reap(helper, NULL) && clock_ns(CLOCK_MONOTONIC) < deadline)
-		nanosleep(&period, NULL);
-}
-
-/* Waits for the helper. Returns its exit status, -ETIMEDOUT or -EINTR after ending it. */
-static int wait_helper(struct child *helper, const volatile int *stop_flag)
+/*
+ * Takes threads that are done from the helper until it ends, or until it is late or the flag is set: then has
+ * it killed. Returns 0, -ETIMEDOUT or -EINTR.
+ */
+static int take_threads(int socket, struct stop_thread *threads, size_t count, size_t *done,
+			const volatile int *stop_flag)
 {
 	const uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + BATCH_BOUND_MS * NS_PER_MS;
+	struct pollfd input = {.fd = socket, .events = POLLIN};
+	int r = 0;
 
-	for (;;) {
-		struct pollfd end = {.fd = helper->handle, .events = POLLIN};
-		int status;
+	while (r == 0) {
+		struct stop_thread thread;
 
-		poll(&end, 1, FLAG_PERIOD_MS);
-		if (child_reap(helper, &status))
-			return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-		if (stop_flag != NULL && *stop_flag != 0) {
-			end_helper(helper);
-			return -EINTR;
+		if (poll(&input, 1, FLAG_PERIOD_MS) > 0) {
+			if (recv(socket, &thread, sizeof(thread), 0) != (ssize_t)sizeof(thread) ||
+			    *done == count)
+				return 0;
+			threads[(*done)++] = thread;
 		}
-		if (clock_ns(CLOCK_MONOTONIC) >= deadline) {
-			end_helper(helper);
-			return -ETIMEDOUT;
-		}
+		if (stop_flag != NULL && *stop_flag != 0)
+			r = -EINTR;
+		else if (clock_ns(CLOCK_MONOTONIC) >= deadline)
+			r = -ETIMEDOUT;
 	}
+	shutdown(socket, SHUT_WR);
+	/* the exit of a process that waits in the kernel may have to wait, too */
+	poll(&input, 1, REAP_BOUND_MS);
+	return r;
 }
 
-/* One helper for one batch. Returns what wait_helper() does, or a negative errno. */
-static int run_batch(struct child *helper, const struct attachment *attachment, struct stop_batch *batch,
-		     const volatile int *stop_flag)
+/* Has one helper stop the threads of an order. Returns what take_threads() does, or why there is no helper.
+ */
+static int run_helper(const struct stop_order *order, struct stop_thread *threads, size_t *ret_done,
+		      const volatile int *stop_flag)
 {
-	const pid_t caller = getpid();
-	sigset_t all, before;
-	pid_t pid;
-	int r;
+	struct supervisor_order helper = {.work = help, .hanging_max = 1, .descriptor_count = 1};
+	int sockets[2], r;
 
-	/* the helper is not to run our handlers */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid = fork();
-	r = pid < 0 ? -errno : 0;
-	if (pid == 0)
-		helper_run(attachment, batch, caller);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r < 0)
-		return r;
-	*helper = child_adopt(pid);
-	return wait_helper(helper, stop_flag);
-}
-
-/* Copies what the helper has done; returns how many threads that were, from the first on. */
-static size_t take_results(const struct stop_batch *batch, struct stop_thread *threads)
-{
-	size_t done = 0;
-
-	while (done < batch->count && __atomic_load_n(&batch->threads[done].done, __ATOMIC_ACQUIRE)) {
-		threads[done] = batch->threads[done];
-		done++;
-	}
-	return done;
+	*ret_done = 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return -errno;
+	helper.descriptors[0] = sockets[1];
+	r = send(sockets[0], order, sizeof(*order), MSG_DONTWAIT) < 0 ? -errno : supervisor_fork(&helper);
+	close(sockets[1]);
+	if (r == 0)
+		r = take_threads(sockets[0], threads, order->count, ret_done, stop_flag);
+	close(sockets[0]);
+	return r;
 }
 
 static void give_up(struct stop_thread *threads, size_t count, int error_number)
@@ -286,58 +265,35 @@ static void give_up(struct stop_thread *threads, size_t count, int error_number)
 	}
 }
 
-static int read_all(struct child *helper, const struct attachment *attachment, struct stop_batch *batch,
-		    struct stop_thread *threads, size_t count, const volatile int *stop_flag, uint64_t *stops)
+int stop_read(const struct attachment *attachment, struct stop_thread *threads, size_t count,
+	      const volatile int *stop_flag)
 {
+	struct stop_order order = {.attachment = *attachment, .refusal = HEAP_TAG_PTRACE_SEIZE};
 	size_t next = 0;
-	unsigned int vain = 0;
 
-	while (next < count) {
-		size_t taken;
+	if (getuid() != 0 && rights_include(CAP_SYS_PTRACE))
+		order.refusal = HEAP_TAG_NOT_PERMITTED;
+	for (unsigned int vain = 0; next < count && vain < VAIN_MAX;) {
+		size_t done;
 		int r;
 
-		batch->count = count - next < BATCH_MAX ? count - next : BATCH_MAX;
-		batch->stops = 0;
-		memcpy(batch->threads, &threads[next], batch->count * sizeof(threads[0]));
-		if (!child_reap(helper, NULL) || vain >= VAIN_MAX) {
-			give_up(&threads[next], count - next, ETIMEDOUT);
-			break;
-		}
-		r = run_batch(helper, attachment, batch, stop_flag);
-		*stops += batch->stops;
-		taken = take_results(batch, &threads[next]);
-		next += taken;
+		order.count = count - next < BATCH_MAX ? count - next : BATCH_MAX;
+		memcpy(order.threads, &threads[next], order.count * sizeof(threads[0]));
+		r = run_helper(&order, &threads[next], &done, stop_flag);
+		next += done;
 		if (r == -EINTR)
 			return r;
-		if (r == HELPER_GAVE_UP_ON_ONE)
-			vain++;
 		if (r < 0 && r != -ETIMEDOUT) {
 			give_up(&threads[next], count - next, -r);
-			break;
+			return 0;
 		}
+		if (done == order.count)
+			continue;
+		vain++;
 		/* the thread that this helper did not get past is not given to the next one */
-		if (next < count && (r == -ETIMEDOUT || taken == 0)) {
+		if (r == -ETIMEDOUT || done == 0)
 			give_up(&threads[next++], 1, ETIMEDOUT);
-			vain++;
-		}
 	}
+	give_up(&threads[next], count - next, ETIMEDOUT);
 	return 0;
-}
-
-int stop_read(struct child *helper, const struct attachment *attachment, struct stop_thread *threads,
-	      size_t count, const volatile int *stop_flag, uint64_t *stops)
-{
-	struct stop_batch *batch = mmap(NULL, sizeof(*batch), PROT_READ | PROT_WRITE,
-					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int r;
-
-	for (size_t i = 0; i < count; i++)
-		threads[i].done = false;
-	if (batch == MAP_FAILED) {
-		give_up(threads, count, errno);
-		return 0;
-	}
-	r = read_all(helper, attachment, batch, threads, count, stop_flag, stops);
-	munmap(batch, sizeof(*batch));
-	return r;
 }

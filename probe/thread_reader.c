@@ -227,8 +227,6 @@ void thread_reader_release(struct thread_reader *reader)
 {
 	struct thread_reader_memory *memory = reader->memory;
 
-	if (!child_reap(&reader->stop_helper, NULL))
-		child_forget(&reader->stop_helper);
 	transfer_way_release(&reader->way);
 	if (memory == NULL)
 		return;
@@ -665,6 +663,7 @@ static void take_stopped(struct reading *reading, size_t thread, const struct st
 {
 	if (!stopped->done)
 		return;
+	reading->reader->counts.stops += stopped->was_stopped;
 	if (stopped->tag != HEAP_TAG_NONE) {
 		fail(reading, thread, stopped->tag, stopped->error_number);
 		return;
@@ -683,8 +682,7 @@ static int read_held(struct reading *reading)
 				    sizeof(memory->stops[0]));
 	for (size_t i = 0; i < reading->held_count; i++)
 		memory->stops[i] = (struct stop_thread){.tid = reading->threads[memory->held[i]].tid};
-	r = stop_read(&reading->reader->stop_helper, reading->attachment, memory->stops, reading->held_count,
-		      reading->stop_flag, &reading->reader->counts.stops);
+	r = stop_read(reading->attachment, memory->stops, reading->held_count, reading->stop_flag);
 	for (size_t i = 0; i < reading->held_count; i++)
 		take_stopped(reading, memory->held[i], &memory->stops[i]);
 	transfer_clear(&memory->transfer);

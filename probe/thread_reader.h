@@ -26,7 +26,6 @@ void known_threads_release(struct known_threads *known);
 /* Memory for reading, shared by all processes, and what one reading needs to know. */
 struct thread_reader {
 	bool allow_stop;
-	struct child stop_helper;   /* stop_read() */
 	struct probe_counts counts; /* but for transfers */
 	struct transfer_way way;
 	struct thread_reader_memory *memory; /* owned */

@@ -15,8 +15,7 @@
  * Reading many small pieces of another process's memory with few calls.
  */
 
-/* The way to read memory. A zeroed one reads it in this process: that allocates nothing and is safe between
- * fork(2) and _exit(2). */
+/* The way to read memory. A zeroed one reads it in this process. */
 struct transfer_way {
 	struct reader *reader; /* that reads, since reading may hang; not owned */
 	uint64_t calls;        /* to read so far */

@@ -6,10 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * The rights of this thread beyond those of its user: file capabilities (capabilities(7)). Bare system calls:
- * a forked child of a program with several threads may make them too.
- */
+/* The rights of this thread beyond those of its user: file capabilities (capabilities(7)). */
 
 struct rights {
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];

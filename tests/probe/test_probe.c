@@ -852,9 +852,13 @@ static int stop_as_nobody_with_capabilities(const struct target *target)
 {
 	struct probe *probe;
 	const struct probe_process *process;
+	struct error error;
 	size_t count;
 
 	nobody_become_with_capabilities();
+	/* one whose processes are nobody's, too */
+	if (supervisor_start(&error) < 0)
+		return 2;
 	probe = create_for(target, true);
 	process = look(probe, target);
 	if (process->state != PROBE_STATE_READY)
