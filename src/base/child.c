@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "child.h"
+#include "child_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,7 +26,7 @@ void child_kill(const struct child *child)
 		kill(child->pid, SIGKILL);
 }
 
-void child_forget(struct child *child)
+static void forget_child(struct child *child)
 {
 	if (child->handle >= 0)
 		close(child->handle);
@@ -48,7 +47,7 @@ bool child_reap(struct child *child, int *ret_status)
 		return false;
 	if (ret_status != NULL)
 		*ret_status = status;
-	child_forget(child);
+	forget_child(child);
 	return true;
 }
 
@@ -59,27 +58,7 @@ void child_end(struct child *child)
 	child_kill(child);
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	child_forget(child);
-}
-
-bool child_is_runnable(pid_t pid)
-{
-	char path[32], text[512];
-	ssize_t length;
-	const char *end;
-	int descriptor;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	if (descriptor < 0)
-		return false;
-	length = read(descriptor, text, sizeof(text) - 1);
-	close(descriptor);
-	if (length <= 0)
-		return false;
-	text[length] = '\0';
-	end = strrchr(text, ')');
-	return end != NULL && strncmp(end, ") R", 3) == 0;
+	forget_child(child);
 }
 
 /*

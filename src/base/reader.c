@@ -2,14 +2,17 @@
 #include "reader.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "clock.h"
+#include "file.h"
 #include "memory.h"
 #include "message.h"
 #include "rights.h"
@@ -36,6 +39,7 @@ enum {
 	ANSWER_USUAL = 32 * 1024, /* bytes that are taken along with the outcome */
 	HANGING_MAX = 16,         /* processes; with so many, no calls are made */
 	IDLE_MS = 60 * 1000,      /* a process that nobody needed for so long ends */
+	STAT_BYTES_MAX = 4096,    /* of a stat file in /proc */
 };
 
 /* A call, followed by its argument. The descriptor of a directory comes along. */
@@ -365,6 +369,22 @@ static uint64_t patience(const struct reader *reader, uint64_t now_ns)
 	return patience_ns > PATIENCE_LEAST_NS ? patience_ns : PATIENCE_LEAST_NS;
 }
 
+/* Whether a process runs, or would if it had a CPU (state R of proc_pid_stat(5)): then it does not hang. */
+static bool is_runnable(pid_t pid)
+{
+	struct buffer text = {0};
+	const char *end = NULL;
+	bool result;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (file_read(AT_FDCWD, path, &text, STAT_BYTES_MAX) == 0)
+		end = strrchr(text.data, ')');
+	result = end != NULL && strncmp(end, ") R", 3) == 0;
+	buffer_release(&text);
+	return result;
+}
+
 /*
  * Waits for a call's outcome and takes the bytes that have come. Returns their number, -ETIMEDOUT,
  * or -EIO when the process that makes the call has ended.
@@ -386,8 +406,7 @@ static ssize_t take_some(struct reader *reader, struct server *server, struct me
 		if (flags != 0)
 			return -ETIMEDOUT;
 		/* one that runs is at work, or the host is short of CPU time; or the answer came just now */
-		if (clock_ns(CLOCK_MONOTONIC) - begun_ns > WORK_PATIENCE_NS ||
-		    !child_is_runnable(server->pid))
+		if (clock_ns(CLOCK_MONOTONIC) - begun_ns > WORK_PATIENCE_NS || !is_runnable(server->pid))
 			flags = MSG_DONTWAIT;
 	}
 }

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "child_internal.h"
 #include "memory.h"
 #include "message.h"
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/child.h"
+#include "base/child_internal.h"
 
 /* This process is from now on one of a kernel without close_range(2). */
 static bool forget_close_range(void)
