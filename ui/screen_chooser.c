@@ -297,7 +297,7 @@ static void tell(struct choices *choices, size_t first, enum found found, const 
 static bool is_twice(enum column column)
 {
 	for (enum column i = 0; i < COLUMN_COUNT && column > COLUMN_COUNT; i++) {
-		if (column_as_stored(i) == column)
+		if (column_stored_form(i) == column)
 			return true;
 	}
 	return column_find(column_title(column, WINDOW_MODE_RATE)) != column;

@@ -285,12 +285,12 @@ static void append_change(const struct subject *subject, enum column column, con
 static void append_verdict(const struct subject *subject, enum column column, struct buffer *lines)
 {
 	const struct diff *diff = subject->join->diff;
-	const struct diff_value value = diff_column(diff, subject->pair, column_as_stored(column));
+	const struct diff_value value = diff_column(diff, subject->pair, column_stored_form(column));
 	struct diff_evidence_cell evidence;
 
 	if (diff->evidence == NULL)
 		return;
-	evidence = diff_evidence_of(diff, subject->pair, column_as_stored(column), &value);
+	evidence = diff_evidence_of(diff, subject->pair, column_stored_form(column), &value);
 	switch (diff_verdict(diff, subject->pair, column)) {
 	case CELL_VERDICT_REAL:
 		buffer_append_text(lines, "Verdict: real");
@@ -355,7 +355,7 @@ static void append_rename(const struct subject *subject, struct buffer *lines)
 /* Appends what a column counts. */
 static void append_meaning(const struct subject *subject, enum column column, struct buffer *lines)
 {
-	const enum column stored = column_as_stored(column);
+	const enum column stored = column_stored_form(column);
 
 	if (column_is_metric(stored)) {
 		explain_metric(compare_side(subject->comparison, DIFF_AFTER), column_metric(stored), lines);
@@ -372,7 +372,7 @@ static void append_meaning(const struct subject *subject, enum column column, st
 void compare_explain(struct comparison *comparison, const struct view *view, const char *key,
 		     size_t key_length, enum column column, struct buffer *lines)
 {
-	const enum column stored = column_as_stored(column);
+	const enum column stored = column_stored_form(column);
 	struct diff_value value;
 	struct subject subject;
 
@@ -476,7 +476,7 @@ void compare_append_note(const struct comparison *comparison, const struct table
 bool compare_append_sentence(const struct comparison *comparison, const struct table_row *row,
 			     enum column column, bool ascii, struct buffer *buffer)
 {
-	const enum column stored = column_as_stored(column);
+	const enum column stored = column_stored_form(column);
 	struct subject subject;
 	struct diff_change change = {0};
 	struct diff_value value;

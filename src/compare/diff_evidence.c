@@ -421,7 +421,7 @@ static enum cell_verdict verdict_of(const struct diff *diff, const struct diff_p
 
 enum cell_verdict diff_verdict(const struct diff *diff, const struct diff_pair *pair, enum column column)
 {
-	const enum column stored = column_as_stored(column);
+	const enum column stored = column_stored_form(column);
 	const size_t input_count = diff_metric_inputs(column);
 	enum cell_verdict best = CELL_VERDICT_NO;
 	struct diff_value value;

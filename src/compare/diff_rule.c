@@ -513,7 +513,7 @@ static bool has_culprit(const struct judgement *judgement)
 static void judge(const struct rule *rule, const struct diff *diff, bool any,
 		  struct diff_rule_outcomes *outcomes)
 {
-	const enum column column = column_as_stored(rule->column);
+	const enum column column = column_stored_form(rule->column);
 	struct judgement judgement = {
 		.rule = rule,
 		.diff = diff,
@@ -590,7 +590,7 @@ int diff_rule_check_lives(const struct rule *rule, bool of_one_boot, struct erro
 				 "rule '%s': %s is a share of time, and these are single readings: capture "
 				 "both with `ctop capture --for 10`, or give a time, 10ms",
 				 rule->text, column_word(rule->column));
-	if (of_one_boot && is_growth(rule) && column_is_counter(column_as_stored(rule->column)))
+	if (of_one_boot && is_growth(rule) && column_is_counter(column_stored_form(rule->column)))
 		return error_set(error, -EINVAL,
 				 "rule '%s': a percentage is one of a rate, and these are single readings: "
 				 "capture both with `ctop capture --for 10`, or give the limit as an amount",

@@ -257,7 +257,7 @@ static void weigh(struct ranking *ranking)
 		struct diff_weight *weights =
 			diff_weigh(diff, has_words(column)
 						 ? column_of_stored((enum metric)column_entry(column)->inputs[0])
-						 : column_as_stored(column));
+						 : column_stored_form(column));
 
 		for (size_t pair = 0; pair < diff->pair_count; pair++) {
 			if (weights[pair].moved && is_change(diff, &diff->pairs[pair], column))
@@ -293,7 +293,7 @@ static const struct cell *filter_cell(void *context, enum column column, bool as
 	struct ranking *ranking = context;
 	struct cell *cell = &ranking->filter_cell;
 	const struct diff *diff = ranking->sides->diff;
-	const enum column stored = column_as_stored(column);
+	const enum column stored = column_stored_form(column);
 	const struct diff_value value = pair_value(ranking->sides, &diff->pairs[ranking->pair], stored);
 
 	*cell = (struct cell){.state = CELL_UNAVAILABLE};

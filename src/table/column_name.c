@@ -158,7 +158,7 @@ const char *column_word(enum column column)
 const char *column_stored_title(enum column column)
 {
 	for (enum column i = 0; i < COLUMN_COUNT; i++) {
-		if (column_as_stored(i) == column)
+		if (column_stored_form(i) == column)
 			return column_entry(i)->amount_title;
 	}
 	return column_is_task_field(column) ? column_name(column) : column_entry(column)->amount_title;

@@ -177,7 +177,7 @@ enum unit column_unit(enum column column, enum window_mode mode, bool by_thread)
 
 /* --- as stored --- */
 
-enum column column_as_stored(enum column column)
+enum column column_stored_form(enum column column)
 {
 	const struct column_entry *entry = column_entry(column);
 

@@ -215,7 +215,7 @@ static inline enum column column_of_stored(enum metric metric)
 }
 
 /* The metric that a column shows, as stored, where it shows one; else the column itself. */
-enum column column_as_stored(enum column column);
+enum column column_stored_form(enum column column);
 
 static inline bool column_is_metric(enum column column)
 {
