@@ -456,7 +456,7 @@ struct diff *diff_create(const struct snapshot *before, const struct snapshot *a
 	diff->snapshots[DIFF_BEFORE] = before;
 	diff->snapshots[DIFF_AFTER] = after;
 	diff->options = *options;
-	diff->options.grouping.reference |= options->by_flags;
+	diff->options.grouping.reference |= options->ktstr;
 	diff->patterns = memory_allocate_zero(1, sizeof(*diff->patterns));
 	if (before != NULL)
 		diff->interval_ns = (uint64_t)llabs(comparability_interval(before, after));

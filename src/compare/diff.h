@@ -30,8 +30,8 @@ enum diff_pair_kind {
 
 struct diff_options {
 	struct grouping_options grouping; /* must outlive the diff */
-	bool by_flags; /* the format's flags alone say what was measured, see struct window */
-	bool rates;    /* of the windows that both snapshots have, see diff_window(); not with `by_threads` */
+	bool ktstr; /* as ktstr compares: its groups, and windows of WINDOW_FLAGGED; not with `rates` */
+	bool rates; /* of the windows that both snapshots have, see diff_window(); not with `by_threads` */
 	/*
 	 * The threads of each side that count, by index; NULL for all. Names are grouped as if all counted,
 	 * so that a part of the threads has the keys that it has in the whole.

@@ -130,7 +130,7 @@ struct diff_blame *diff_blame_create(const struct diff *diff)
 	struct snapshot *sums;
 	struct diff_blame *blame;
 
-	if (diff->options.single || diff->options.by_flags || axis_is_by_thread(options.axis))
+	if (diff->options.single || diff->options.ktstr || axis_is_by_thread(options.axis))
 		return NULL;
 	blame = memory_allocate_zero(1, sizeof(*blame));
 	blame->diff = diff;

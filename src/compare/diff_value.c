@@ -32,8 +32,7 @@ struct window diff_window(const struct snapshot *snapshot, bool rates)
 			.missing = REASON_NOT_IN_FILE,
 			.latency = snapshot->latency.present ? &snapshot->latency : NULL,
 			.mode = WINDOW_MODE_TOTAL,
-			.as_stored = true,
-			.by_flags = !snapshot->provenance.present,
+			.basis = snapshot->provenance.present ? WINDOW_STORED : WINDOW_FLAGGED,
 		};
 	return (struct window){
 		.now = snapshot,
@@ -121,14 +120,15 @@ struct reduction *diff_reduce(const struct diff *diff, enum diff_side side)
 		.by_thread = diff->options.single,
 	};
 
-	window.by_flags |= diff->options.by_flags;
+	if (diff->options.ktstr)
+		window.basis = WINDOW_FLAGGED;
 	if (diff->options.by_threads && !diff->options.single) {
 		window.counted = diff->options.match->counted[side];
 		window.replaced = side == DIFF_AFTER ? diff->options.match->replaced : NULL;
 	}
 	shown_reserve(&shown, snapshot->thread_count, diff->pair_count + 1);
 	/* flags are judged by the groups of this side, not by those that were joined with another */
-	if (window.by_flags && diff->rename_count != 0) {
+	if (window.basis == WINDOW_FLAGGED && diff->rename_count != 0) {
 		shown.part_of = memory_allocate((snapshot->thread_count + 1) * sizeof(uint32_t));
 		shown.part_count = grouping_count(diff->grouping);
 	}

@@ -35,8 +35,6 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 		.first_side = is_comparison ? DIFF_BEFORE : DIFF_AFTER,
 	};
 
-	for (size_t side = build.first_side; side < DIFF_SIDE_COUNT; side++)
-		build.by_flags[side] = diff->options.by_flags || !diff->snapshots[side]->provenance.present;
 	if (is_comparison && request->like_screen && !request->is_long) {
 		make_pairs(&build);
 		tables_renames(&build);
@@ -60,7 +58,7 @@ void tables_make(const struct diff *diff, const struct tables_request *request,
 		tables_latency(&build);
 	if (request->sections[SECTION_BLAME])
 		tables_blame(&build);
-	if (request->sections[SECTION_TASK_FIELDS] && !diff->options.by_flags) {
+	if (request->sections[SECTION_TASK_FIELDS] && !diff->options.ktstr) {
 		/* ktstr has no such tables */
 		tables_scheduler(&build);
 		tables_task_fields(&build);

@@ -340,14 +340,14 @@ void tables_cgroups(struct tables_build *build)
 	struct cgroups tables = {.build = build};
 
 	for (size_t i = build->first_side; i < DIFF_SIDE_COUNT; i++)
-		tables.cgroups[i] = cgroup_merge_create(build->diff->snapshots[i],
-							&build->diff->options.grouping, build->by_flags[i]);
+		tables.cgroups[i] = cgroup_merge_create(&build->diff->reductions[i]->window,
+							&build->diff->options.grouping);
 	join_cgroups(&tables);
 	for (size_t i = 0; i < ARRAY_COUNT(cgroup_tables); i++) {
 		const enum section section = cgroup_tables[i].section;
 
 		/* ktstr has no table of I/O */
-		if (wanted[section] && (section != SECTION_CGROUP_IO || !build->diff->options.by_flags))
+		if (wanted[section] && (section != SECTION_CGROUP_IO || !build->diff->options.ktstr))
 			build_table(&tables, &cgroup_tables[i]);
 	}
 	for (size_t i = 0; wanted[SECTION_PRESSURE] && i < PRESSURE_RESOURCE_COUNT; i++)

@@ -122,8 +122,9 @@ void tables_host_pressure(struct tables_build *build)
 
 		for (size_t side = build->first_side; side < DIFF_SIDE_COUNT; side++) {
 			const struct snapshot *snapshot = build->diff->snapshots[side];
-			const reason_id reason = build->by_flags[side] ? REASON_READ
-								       : snapshot->pressure_missing[i];
+			const reason_id reason = tables_side_is_flagged(build, side)
+							 ? REASON_READ
+							 : snapshot->pressure_missing[i];
 
 			host.pressure[side] = &snapshot->pressure;
 			host.sides[side] = cell_of_state(

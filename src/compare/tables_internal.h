@@ -17,8 +17,13 @@ struct tables_build {
 	struct buffer text;        /* scratch for the text of a cell */
 	size_t first_side;         /* DIFF_BEFORE of a comparison, DIFF_AFTER of one snapshot */
 	bool is_comparison;
-	bool by_flags[DIFF_SIDE_COUNT]; /* asked for, or all that the snapshot has */
 };
+
+/* Whether the format's flags alone decide what a side has measured. */
+static inline bool tables_side_is_flagged(const struct tables_build *build, size_t side)
+{
+	return build->diff->reductions[side]->window.basis == WINDOW_FLAGGED;
+}
 
 /* --- tables_build.c: tables and their rows --- */
 

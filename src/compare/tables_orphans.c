@@ -167,8 +167,8 @@ static struct cell run_time_cell(struct tables_build *build, size_t thread, enum
 {
 	const struct snapshot *snapshot = build->diff->snapshots[side];
 	reason_id reason;
-	const enum value_state state = snapshot_value_state(snapshot, thread, METRIC_RUN_TIME_NS,
-							    build->by_flags[side], &reason);
+	const enum value_state state = window_value_state(&build->diff->reductions[side]->window,
+							  (uint32_t)thread, METRIC_RUN_TIME_NS, &reason);
 	struct cell cell = cell_of_state(state, reason, UNIT_NS);
 
 	if (state == VALUE_READ)

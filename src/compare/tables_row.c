@@ -104,8 +104,8 @@ static struct cell delta_cell(struct tables_build *build, const struct tables_ro
  */
 static void append_percent(struct tables_build *build, const struct diff_value *value)
 {
-	if (build->by_flags[DIFF_BEFORE] && build->by_flags[DIFF_AFTER] && value->fraction == 0 &&
-	    value->side[DIFF_BEFORE].number < 0)
+	if (tables_side_is_flagged(build, DIFF_BEFORE) && tables_side_is_flagged(build, DIFF_AFTER) &&
+	    value->fraction == 0 && value->side[DIFF_BEFORE].number < 0)
 		buffer_append_text(&build->text, "-0.0%");
 	else
 		cell_format_percent(&build->text, value->fraction);

@@ -136,7 +136,7 @@ static void note_missing(struct smaps_table *smaps, enum diff_side side)
 {
 	const struct snapshot *snapshot = smaps->build->diff->snapshots[side];
 
-	if (smaps->build->by_flags[side] || !snapshot->provenance.present)
+	if (tables_side_is_flagged(smaps->build, side))
 		return;
 	for (uint32_t i = 0; i < snapshot->thread_count; i++) {
 		const reason_id reason = snapshot_source_reason(snapshot, i, SOURCE_SMAPS_ROLLUP);

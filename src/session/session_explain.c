@@ -151,13 +151,13 @@ static void append_readings(struct explanation *explanation, enum metric metric)
 		uint32_t thread = explanation->shown.threads[k];
 		uint32_t other = two ? window->from_of[thread] : THREAD_UNKNOWN;
 
-		if (snapshot_value_state(window->now, thread, metric, false, NULL) == VALUE_READ)
+		if (snapshot_value_state(window->now, thread, metric, NULL) == VALUE_READ)
 			extend(&now, snapshot_read_time(window->now, thread, metric));
 		if (other == THREAD_STILL &&
-		    snapshot_value_state(window->now, thread, metric, false, NULL) == VALUE_READ)
+		    snapshot_value_state(window->now, thread, metric, NULL) == VALUE_READ)
 			extend(&from, window->from->provenance.boottime_ns);
 		if (other < THREAD_STILL &&
-		    snapshot_value_state(window->from, other, metric, false, NULL) == VALUE_READ)
+		    snapshot_value_state(window->from, other, metric, NULL) == VALUE_READ)
 			extend(&from, snapshot_read_time(window->from, other, metric));
 	}
 	append_times("read at", window->now, &now, explanation->lines);

@@ -69,7 +69,7 @@ static bool is_even(const struct metric_reader *reader)
 	return !reader->has_exceptions && !reader->leader_only && !reader->fair_only && !reader->bounded;
 }
 
-static struct metric_reader make_reader(const struct snapshot *snapshot, enum metric metric, bool by_flags)
+static struct metric_reader make_reader(const struct snapshot *snapshot, enum metric metric, bool only_flags)
 {
 	struct metric_reader reader = {
 		.snapshot = snapshot,
@@ -78,7 +78,7 @@ static struct metric_reader make_reader(const struct snapshot *snapshot, enum me
 	};
 	enum source source = snapshot->metric_source[metric];
 
-	if (by_flags || !snapshot->provenance.present)
+	if (only_flags || !snapshot->provenance.present)
 		reader.flags_needed = family_flags[metrics[metric].family];
 	else
 		set_rules(&reader);
@@ -107,15 +107,22 @@ bool metric_reader_has_other_policy(const struct metric_reader *reader, size_t t
 }
 
 enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
-				      bool by_flags, reason_id *ret_reason)
+				      reason_id *ret_reason)
 {
-	const struct metric_reader reader = make_reader(snapshot, metric, by_flags);
+	const struct metric_reader reader = metric_reader_of(snapshot, metric);
 	reason_id reason;
 	const enum value_state state = metric_reader_known_state(&reader, thread, &reason);
 
 	if (ret_reason != NULL)
 		*ret_reason = reason;
 	return state;
+}
+
+enum value_state snapshot_flagged_state(const struct snapshot *snapshot, size_t thread, enum metric metric)
+{
+	const struct metric_reader reader = make_reader(snapshot, metric, true);
+
+	return metric_reader_applies(&reader, thread) ? VALUE_READ : VALUE_ABSENT;
 }
 
 uint64_t snapshot_read_time(const struct snapshot *snapshot, size_t thread, enum metric metric)

@@ -83,7 +83,7 @@ static inline reason_id metric_reader_reason(const struct metric_reader *reader,
 	return reason;
 }
 
-/* As snapshot_value_state() without `by_flags`, whatever the value is. */
+/* As snapshot_value_state(), whatever the value is. */
 static inline enum value_state metric_reader_known_state(const struct metric_reader *reader, size_t thread,
 							 reason_id *ret_reason)
 {

@@ -719,11 +719,14 @@ enum value_state {
 
 /*
  * The state of one metric of one thread. It comes from the snapshot's own record where there is one
- * (provenance.present and not `by_flags`), else from the format's five flags. `*ret_reason` (may be NULL)
- * gets the reason, REASON_READ unless unavailable. For many threads see metric_reader.h.
+ * (provenance.present), else from the format's five flags. `*ret_reason` (may be NULL) gets the reason,
+ * REASON_READ unless unavailable. For many threads see metric_reader.h.
  */
 enum value_state snapshot_value_state(const struct snapshot *snapshot, size_t thread, enum metric metric,
-				      bool by_flags, reason_id *ret_reason);
+				      reason_id *ret_reason);
+
+/* The state by the format's five flags alone: VALUE_READ or VALUE_ABSENT. */
+enum value_state snapshot_flagged_state(const struct snapshot *snapshot, size_t thread, enum metric metric);
 
 /* The value of a metric of a thread as stored (0 where the column does not exist; 1 for thread_count). */
 static inline uint64_t snapshot_value(const struct snapshot *snapshot, size_t thread, enum metric metric)

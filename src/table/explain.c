@@ -52,7 +52,7 @@ const char *explain_unit(enum unit unit)
 uint16_t explain_state(const struct snapshot *snapshot, size_t thread, enum metric metric)
 {
 	reason_id reason;
-	enum value_state state = snapshot_value_state(snapshot, thread, metric, false, &reason);
+	enum value_state state = snapshot_value_state(snapshot, thread, metric, &reason);
 
 	return state == VALUE_ABSENT ? WINDOW_ABSENT : reason;
 }

@@ -57,7 +57,7 @@ struct gathered {
 struct merge {
 	const struct snapshot *snapshot;
 	struct merged_cgroups *result;
-	bool by_flags;
+	bool is_flagged;                                  /* what is stored counts as read */
 	struct gathered lists[CGROUP_RECORD_FIELD_COUNT]; /* of the records of the present key */
 };
 
@@ -199,7 +199,7 @@ static void merge_record(struct merge *merge, struct merged_cgroup *into, const 
 	bool taken[CGROUP_FILE_COUNT], first[CGROUP_FILE_COUNT];
 
 	for (size_t i = 0; i < CGROUP_FILE_COUNT; i++) {
-		taken[i] = merge->by_flags || from->missing[i] == REASON_READ;
+		taken[i] = merge->is_flagged || from->missing[i] == REASON_READ;
 		first[i] = into->records == into->unavailable[i];
 		if (!taken[i] && into->unavailable[i]++ == 0)
 			into->reason[i] = from->missing[i];
@@ -257,14 +257,15 @@ static void make_keys(struct keyed *keyed, const struct grouping_options *option
 	qsort_r(keyed->order, snapshot->cgroup_count, sizeof(*keyed->order), compare_records, keyed);
 }
 
-struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
-					   const struct grouping_options *options, bool by_flags)
+struct merged_cgroups *cgroup_merge_create(const struct window *window,
+					   const struct grouping_options *options)
 {
+	const struct snapshot *snapshot = window->now;
 	struct merged_cgroups *result = memory_allocate_zero(1, sizeof(*result));
 	struct merge merge = {
 		.snapshot = snapshot,
 		.result = result,
-		.by_flags = by_flags || !snapshot->provenance.present,
+		.is_flagged = window->basis == WINDOW_FLAGGED,
 	};
 	struct keyed keyed = {.snapshot = snapshot};
 	struct merged_cgroup *cgroup = NULL;

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "grouping.h"
-#include "snapshot/snapshot.h"
+#include "window.h"
 
 /* The cgroup records whose paths have one key, merged into one. */
 struct merged_cgroup {
@@ -28,12 +28,12 @@ struct merged_cgroups {
 };
 
 /*
- * Merges the cgroup records of `snapshot` by key: amounts are added, of present values the larger is taken,
- * and there is no limit if one of them has none. Files that were not read stay out, unless `by_flags` takes
- * what is stored. The snapshot must outlive the result; the caller releases it.
+ * Merges the cgroup records at the end of a window by key: amounts are added, of present values the larger is
+ * taken, and there is no limit if one of them has none. Files that were not read stay out, but in a window of
+ * WINDOW_FLAGGED. The window's snapshot must outlive the result; the caller releases it.
  */
-struct merged_cgroups *cgroup_merge_create(const struct snapshot *snapshot,
-					   const struct grouping_options *options, bool by_flags);
+struct merged_cgroups *cgroup_merge_create(const struct window *window,
+					   const struct grouping_options *options);
 void cgroup_merge_release(struct merged_cgroups *cgroups);
 
 /* Whether a key of memory.stat says how much there is now; the others count from the cgroup's beginning. */

@@ -16,7 +16,7 @@ bool *reducer_find_measured(const struct window *window, const struct shown *sho
 	const uint32_t *part_of = shown->part_of != NULL ? shown->part_of : shown->row_of;
 	bool *parts, *measured;
 
-	if (!window->by_flags)
+	if (window->basis != WINDOW_FLAGGED)
 		return NULL;
 	measured = memory_allocate_zero(window->now->thread_count + 1, sizeof(*measured));
 	if (metrics[metric].family == METRIC_FAMILY_ALWAYS ||
@@ -27,8 +27,8 @@ bool *reducer_find_measured(const struct window *window, const struct shown *sho
 	parts = memory_allocate_zero(part_count + 1, sizeof(*parts));
 	for (size_t k = 0; k < shown->count; k++) {
 		if (!parts[part_of[k]])
-			parts[part_of[k]] = snapshot_value_state(window->now, shown->threads[k], metric, true,
-								 NULL) == VALUE_READ;
+			parts[part_of[k]] = snapshot_flagged_state(window->now, shown->threads[k], metric) ==
+					    VALUE_READ;
 	}
 	for (size_t k = 0; k < shown->count; k++)
 		measured[shown->threads[k]] = parts[part_of[k]];
@@ -66,7 +66,7 @@ void reducer_add_stored(struct reducer *reducer, const struct metric_reader *rea
 {
 	const struct shown *shown = reducer->shown;
 
-	if (!reducer->window->as_stored || reducer->window->counted != NULL)
+	if (reducer->window->basis == WINDOW_MEASURED || reducer->window->counted != NULL)
 		return;
 	/* the threads of one row mostly follow each other */
 	for (size_t k = 0; k < shown->count;) {

@@ -106,8 +106,8 @@ void reducer_elect_words(const struct reducer *reducer, reducer_word *word_of,
 
 /*
  * By the format's flags a group counts as measured with all that its threads store as soon as one of them
- * was. Whether each thread of `now` counts so for a metric; the caller frees it. NULL unless
- * window->by_flags.
+ * was. Whether each thread of `now` counts so for a metric; the caller frees it. NULL but in
+ * a window of WINDOW_FLAGGED.
  */
 bool *reducer_find_measured(const struct window *window, const struct shown *shown, enum metric metric);
 

@@ -15,7 +15,7 @@ static reason_id nothing_read(const struct window *window)
 
 	if (fields->context_of != NULL)
 		return REASON_READ;
-	if (window->as_stored && window->now->provenance.present)
+	if (window->basis != WINDOW_MEASURED && window->now->provenance.present)
 		return fields->owner != NULL ? REASON_NOT_READ : REASON_READ;
 	if (result->state == FEATURE_STATE_OFF && result->reason != REASON_READ)
 		return (reason_id)result->reason;

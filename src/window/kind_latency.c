@@ -179,7 +179,7 @@ static void add_latency(struct accumulator *accumulator, const struct row_waits 
 static bool is_rate(const struct column_values *values)
 {
 	return values->entry->inputs[1] == LATENCY_FIELD_COUNT &&
-	       (values->mode == WINDOW_MODE_RATE || values->as_stored);
+	       (values->mode == WINDOW_MODE_RATE || values->basis != WINDOW_MEASURED);
 }
 
 static void begin(struct reducer *reducer)

@@ -160,7 +160,7 @@ static void add_peak(const struct reducer *reducer, uint32_t thread, struct accu
 
 	if (!has_smaps(now, thread))
 		return;
-	state = snapshot_value_state(now, thread, metric, reducer->window->by_flags, &reason);
+	state = window_value_state(reducer->window, thread, metric, &reason);
 	peak = snapshot_value(now, thread, metric);
 	if (state == VALUE_UNAVAILABLE && reason == REASON_ENDED &&
 	    (peak = peak_of_others(now, thread, metric)) != 0)

@@ -106,7 +106,7 @@ static void begin_net(struct reducer *reducer)
 
 static void begin_difference(struct reducer *reducer)
 {
-	if (!reducer->window->as_stored)
+	if (reducer->window->basis == WINDOW_MEASURED)
 		reducer_count_lives(reducer);
 	begin_both(reducer, false);
 }
@@ -158,7 +158,7 @@ static void conclude_difference(const struct conclusion *of, struct value *value
 
 	if (!set_state(accumulator, value))
 		return;
-	if (accumulator->missed > 0 && of->values->as_stored) {
+	if (accumulator->missed > 0 && of->values->basis != WINDOW_MEASURED) {
 		/* it would be neither a bound nor a ratio of like parts */
 		value->state = VALUE_UNAVAILABLE;
 		value->reason = (reason_id)accumulator->reason;

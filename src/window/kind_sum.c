@@ -73,8 +73,8 @@ static bool has_bound(const struct window_counter *counter, uint32_t thread, uin
 
 	if (wait != 0 && window_wait_is_bound(window, thread, wait, elapsed_ns))
 		return true;
-	return counter->scale != 1 && !counter->of_life && window->from != NULL && !window->as_stored &&
-	       window->from_of[thread] == THREAD_BORN;
+	return counter->scale != 1 && !counter->of_life && window->from != NULL &&
+	       window->basis == WINDOW_MEASURED && window->from_of[thread] == THREAD_BORN;
 }
 
 static void add_to_sum(const struct column_values *values, const struct sum *sum, uint32_t thread,
@@ -167,7 +167,7 @@ static void add_blocked(const struct reducer *reducer, uint32_t thread, struct a
 	const uint64_t elapsed = of_life ? UINT64_MAX : window->elapsed_ns;
 	const uint64_t part = wait < elapsed ? wait : elapsed;
 
-	if (window->as_stored || (!of_life && window->from == NULL))
+	if (window->basis != WINDOW_MEASURED || (!of_life && window->from == NULL))
 		return;
 	if (before != 0 && wait < elapsed)
 		take_back_blocked(reducer, thread, before, accumulator);
@@ -250,7 +250,7 @@ static void set_scale(struct reducer *reducer)
 {
 	const struct sums *sums = reducer->work;
 
-	if (!reducer->values->as_stored)
+	if (reducer->values->basis == WINDOW_MEASURED)
 		reducer->values->scale = (uint64_t)sums->of[0].counters[0].scale;
 }
 
@@ -273,7 +273,7 @@ static void begin_sums(struct reducer *reducer)
  */
 static void begin_overlap(struct reducer *reducer)
 {
-	if (!reducer->window->as_stored) {
+	if (reducer->window->basis == WINDOW_MEASURED) {
 		begin_sums(reducer);
 		return;
 	}
@@ -332,7 +332,7 @@ static void conclude_overlap(const struct conclusion *of, struct value *value)
 	const size_t plain = of->values->stride - 2;
 	double sum = 0, largest = 0;
 
-	if (!of->values->as_stored) {
+	if (of->values->basis == WINDOW_MEASURED) {
 		conclude_sum(of, value);
 		return;
 	}

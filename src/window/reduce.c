@@ -98,9 +98,10 @@ void reduce_column(const struct window *window, const struct shown *shown, enum 
 		.entry = column_entry(column),
 		.values = ret_values,
 	};
-	const size_t stride = kind->stored_by_input && window->as_stored ? reducer.entry->input_count
-			      : kind->stride != 0                        ? kind->stride
-									 : 1;
+	const size_t stride = kind->stored_by_input && window->basis != WINDOW_MEASURED
+				      ? reducer.entry->input_count
+			      : kind->stride != 0 ? kind->stride
+						  : 1;
 
 	*ret_values = (struct column_values){
 		.column = column,
@@ -110,7 +111,7 @@ void reduce_column(const struct window *window, const struct shown *shown, enum 
 		.now = window->now,
 		.unit = window->per_second ? column_entry(column)->unit
 					   : column_unit(column, window->mode, shown->by_thread),
-		.as_stored = window->as_stored,
+		.basis = window->basis,
 		.in_ticks = window->per_second && column_is_metric(column) &&
 			    column_report_ladder(column) == LADDER_TICKS,
 		.scale = 1,

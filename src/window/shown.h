@@ -32,7 +32,7 @@ struct shown {
 	} latency_names;
 	bool behind_names; /* names do not tell which threads the rows have: what is known by name only is of
 			      none */
-	/* The part of each of `threads` that the format's flags judge together (window->by_flags): groups
+	/* The part of each of `threads` that the format's flags judge together (WINDOW_FLAGGED): groups
 	 * that a row was joined from. NULL: its row. */
 	uint32_t *part_of;
 	size_t part_count;
@@ -166,7 +166,7 @@ struct column_values {
 	const struct column_kind *kind;
 	const struct snapshot *now;
 	enum unit unit;                   /* of its values */
-	bool as_stored;                   /* see struct window: amounts of clock ticks are no ns then */
+	enum window_basis basis;          /* of the window; clock ticks are ns in WINDOW_MEASURED alone */
 	bool in_ticks;                    /* rates of clock ticks are ticks a second, no ns */
 	bool is_real;                     /* sums are real numbers */
 	uint64_t scale;                   /* of whole sums to `unit` */

@@ -22,6 +22,15 @@ bool window_is_frozen(const struct snapshot *snapshot, enum metric metric)
 	       snapshot->provenance.features[FEATURE_DELAYS].state == FEATURE_STATE_OFF;
 }
 
+enum value_state window_value_state(const struct window *window, uint32_t thread, enum metric metric,
+				    reason_id *ret_reason)
+{
+	*ret_reason = REASON_READ;
+	return window->basis == WINDOW_FLAGGED
+		       ? snapshot_flagged_state(window->now, thread, metric)
+		       : snapshot_value_state(window->now, thread, metric, ret_reason);
+}
+
 /* REASON_READ, WINDOW_ABSENT, or why the value is unavailable. */
 static inline uint16_t read_state(const struct metric_reader *reader, uint32_t thread)
 {
@@ -37,7 +46,7 @@ struct window_counter window_counter_of(const struct window *window, enum metric
 		.window = window,
 		.now = metric_reader_of(window->now, metric),
 		.frozen = window_is_frozen(window->now, metric),
-		.under_way = metric_is_run_queue_wait(metric) && !window->as_stored &&
+		.under_way = metric_is_run_queue_wait(metric) && window->basis == WINDOW_MEASURED &&
 			     (window->now->waiting_ns != NULL ? window_knows_waits(window)
 							      : window->now->stuck_ns != NULL),
 		.is_counted = metric_type(metric)->kind == METRIC_KIND_COUNTER,
@@ -47,8 +56,8 @@ struct window_counter window_counter_of(const struct window *window, enum metric
 	/* one impossible wait does not spoil those after it */
 	counter.bounded = counter.now.bounded;
 	counter.of_life = window->mode == WINDOW_MODE_TOTAL;
-	counter.stored = window->as_stored && !window->by_flags && window->counted == NULL;
-	counter.even = counter.now.even && counter.of_life && !window->as_stored;
+	counter.stored = window->basis == WINDOW_STORED && window->counted == NULL;
+	counter.even = counter.now.even && counter.of_life && window->basis == WINDOW_MEASURED;
 	if (window->from == NULL || counter.of_life)
 		return counter;
 	counter.from = metric_reader_of(window->from, metric);
@@ -91,7 +100,7 @@ static uint16_t stored(const struct window_counter *counter, uint32_t thread, ui
 	reason_id reason;
 
 	*ret_amount = is_counted ? metric_reader_value(&counter->now, thread) : 0;
-	if (window->by_flags)
+	if (window->basis == WINDOW_FLAGGED)
 		return counter->measured[thread] ? REASON_READ : WINDOW_ABSENT;
 	state = metric_reader_state(&counter->now, thread, &reason);
 	if (is_counted)
@@ -110,7 +119,7 @@ static uint16_t change(const struct window_counter *counter, uint32_t thread, ui
 	uint64_t value, before;
 	uint32_t other;
 
-	if (window->as_stored)
+	if (window->basis != WINDOW_MEASURED)
 		return stored(counter, thread, ret_amount);
 	state = read_state(now, thread);
 	if (state == WINDOW_ABSENT)
@@ -166,7 +175,7 @@ uint16_t window_change(const struct window_counter *counter, uint32_t thread, ui
 {
 	const uint16_t state = change(counter, thread, ret_amount, ret_elapsed_ns);
 
-	return state == REASON_READ && counter->bounded && !counter->window->as_stored &&
+	return state == REASON_READ && counter->bounded && counter->window->basis == WINDOW_MEASURED &&
 			       metric_reader_outlives(&counter->now, thread, *ret_amount)
 		       ? REASON_BAD_VALUE
 		       : state;

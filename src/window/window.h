@@ -25,17 +25,13 @@ struct window {
 	const struct latency *latency; /* how long waits took; NULL or of no length: not measured */
 	uint64_t elapsed_ns;           /* from `from` to `now` */
 	enum window_mode mode;
-	/*
-	 * A life as its file stores it, for reports: waits under way are in no sum, delays that stand still
-	 * are unavailable, clock ticks remain such.
-	 */
-	bool as_stored;
+	enum window_basis basis;
 	bool per_second; /* of rates, for reports: a second's ns, and of metrics as stored clock ticks; no
 			  * percentage */
-	bool by_flags;   /* of as_stored: the format's flags alone say what was measured */
 	/*
-	 * [now], of as_stored: the threads whose counters add up; a counter of any other that was read is 0.
-	 * NULL for all. `replaced`: those of the others whose counters are unavailable; NULL for none.
+	 * [now], not of WINDOW_MEASURED: the threads whose counters add up; a counter of any other that was
+	 * read is 0. NULL for all. `replaced`: those of the others whose counters are unavailable; NULL for
+	 * none.
 	 */
 	const bool *counted, *replaced;
 };
@@ -75,11 +71,17 @@ struct window_counter {
 	double scale;   /* ns of a tick, else 1 */
 	bool under_way; /* unfinished waits for a CPU count up to now, not only when they end; without ages
 			 * those of threads that are stuck */
-	/* by flags: [now] whether the thread counts as measured, see reducer_find_measured(); not owned */
+	/* of WINDOW_FLAGGED: [now] whether the thread counts as measured, see reducer_find_measured(); not
+	 * owned */
 	const bool *measured;
 	bool is_counted; /* window->counted is for such metrics */
 	bool bounded;    /* a change longer than the thread's life is none, see struct metric_reader */
 };
+
+/* The state of a metric of a thread of `now`, as snapshot_value_state(); by the format's flags in a window of
+ * WINDOW_FLAGGED. */
+enum value_state window_value_state(const struct window *window, uint32_t thread, enum metric metric,
+				    reason_id *ret_reason);
 
 /* Whether a delay counter stands still since its switch is off: it has a lifetime value, but no delta. */
 bool window_is_frozen(const struct snapshot *snapshot, enum metric metric);

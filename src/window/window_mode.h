@@ -13,4 +13,19 @@ enum window_mode {
 
 extern const char *const window_mode_names[WINDOW_MODE_COUNT]; /* "rate" "interval" "base" "total" */
 
+/* What the numbers of a window's threads are. */
+enum window_basis {
+	WINDOW_MEASURED, /* what they did, unfinished waits included; times in ns */
+	/*
+	 * Lives as the file stores them, for reports: no sum includes unfinished waits, delays whose switch
+	 * is off are unavailable, and clock ticks remain clock ticks.
+	 */
+	WINDOW_STORED,
+	/*
+	 * The same, with the format's flags alone deciding what was measured: the file has no `ctop` objects,
+	 * or --ktstr asks for it.
+	 */
+	WINDOW_FLAGGED,
+};
+
 #endif

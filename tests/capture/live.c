@@ -141,7 +141,7 @@ reason_id live_reason(const struct snapshot *snapshot, long row, enum metric met
 {
 	reason_id reason;
 
-	snapshot_value_state(snapshot, (size_t)row, metric, false, &reason);
+	snapshot_value_state(snapshot, (size_t)row, metric, &reason);
 	return reason;
 }
 

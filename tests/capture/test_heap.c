@@ -123,8 +123,7 @@ static void set_ready(const struct scene *scene, enum layout_origin origin)
 static enum value_state state_of(const struct snapshot *snapshot, long row, enum reason *ret_reason)
 {
 	reason_id reason;
-	enum value_state state = snapshot_value_state(snapshot, (size_t)row, METRIC_ALLOCATED_BYTES, false,
-						      &reason);
+	enum value_state state = snapshot_value_state(snapshot, (size_t)row, METRIC_ALLOCATED_BYTES, &reason);
 
 	*ret_reason = (enum reason)reason;
 	return state;

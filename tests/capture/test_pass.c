@@ -137,8 +137,8 @@ static void expect_equal_value(const struct snapshot *a, long i, const struct sn
 	uint64_t left = snapshot_value(a, (size_t)i, metric), right = snapshot_value(b, (size_t)j, metric);
 	struct buffer left_text = {0}, right_text = {0};
 	reason_id left_reason, right_reason;
-	enum value_state left_state = snapshot_value_state(a, (size_t)i, metric, false, &left_reason);
-	enum value_state right_state = snapshot_value_state(b, (size_t)j, metric, false, &right_reason);
+	enum value_state left_state = snapshot_value_state(a, (size_t)i, metric, &left_reason);
+	enum value_state right_state = snapshot_value_state(b, (size_t)j, metric, &right_reason);
 
 	if (left_state != right_state || left_reason != right_reason)
 		fail_msg("%s of %u %s: state %d %s, by BPF %d %s", metrics[metric].name, a->tid[i],

@@ -242,26 +242,25 @@ static void test_states_of_the_saved_hosts(void **state)
 	(void)state;
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		/* max and min came with version 16, `slice` with 6.12, sched_ext with its configuration */
-		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_CPU_DELAY_MAX_NS, false, &reason),
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_CPU_DELAY_MAX_NS, &reason),
 				 VALUE_UNAVAILABLE);
 		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
-		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_EXT_ENABLED, false, &reason),
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_EXT_ENABLED, &reason),
 				 VALUE_UNAVAILABLE);
 		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
-		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_IRQ_DELAY_TOTAL_NS, false, &reason),
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_IRQ_DELAY_TOTAL_NS, &reason),
 				 VALUE_UNAVAILABLE);
 		assert_int_equal(reason, REASON_NOT_IN_KERNEL);
-		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_ALLOCATED_BYTES, false, &reason) ==
+		assert_int_equal(snapshot_value_state(snapshot, i, METRIC_ALLOCATED_BYTES, &reason) ==
 					 VALUE_READ,
 				 false);
 		if (is_parked(snapshot, i)) {
-			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_RUN_TIME_NS, false, NULL),
+			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_RUN_TIME_NS, NULL),
 					 VALUE_READ);
-			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_WAIT_SUM, false, NULL),
+			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_WAIT_SUM, NULL),
 					 VALUE_READ);
-			assert_int_equal(
-				snapshot_value_state(snapshot, i, METRIC_BLKIO_DELAY_COUNT, false, NULL),
-				VALUE_READ); /* delayacct stood on the command line */
+			assert_int_equal(snapshot_value_state(snapshot, i, METRIC_BLKIO_DELAY_COUNT, NULL),
+					 VALUE_READ); /* delayacct stood on the command line */
 		}
 	}
 	snapshot_release(snapshot);
@@ -298,7 +297,7 @@ static uint64_t run_time_of_round(struct capture *capture, reason_id *ret_reason
 
 	assert_int_equal(capture_round(capture, &options, NULL, &round, NULL), 0);
 	assert_int_not_equal(round->thread_count, 0);
-	snapshot_value_state(round, 0, METRIC_RUN_TIME_NS, false, ret_reason);
+	snapshot_value_state(round, 0, METRIC_RUN_TIME_NS, ret_reason);
 	value = snapshot_value(round, 0, METRIC_RUN_TIME_NS);
 	snapshot_release(round);
 	return value;

@@ -39,10 +39,10 @@ static void assert_values_equal(const struct snapshot *left, size_t left_row, co
 		assert_sets_equal(left, (uint32_t)left_value, right, (uint32_t)right_value);
 	else
 		assert_true(left_value == right_value);
-	assert_int_equal(snapshot_value_state(left, left_row, metric, true, NULL),
-			 snapshot_value_state(right, right_row, metric, true, NULL));
-	assert_int_equal(snapshot_value_state(left, left_row, metric, false, &left_reason),
-			 snapshot_value_state(right, right_row, metric, false, &right_reason));
+	assert_int_equal(snapshot_flagged_state(left, left_row, metric),
+			 snapshot_flagged_state(right, right_row, metric));
+	assert_int_equal(snapshot_value_state(left, left_row, metric, &left_reason),
+			 snapshot_value_state(right, right_row, metric, &right_reason));
 	assert_string_equal(reason_name(left_reason), reason_name(right_reason));
 	assert_true(snapshot_read_time(left, left_row, metric) ==
 		    snapshot_read_time(right, right_row, metric));

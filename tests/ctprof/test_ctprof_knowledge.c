@@ -17,7 +17,7 @@ static void expect(const struct snapshot *snapshot, size_t thread, enum metric m
 {
 	reason_id found;
 
-	assert_int_equal(snapshot_value_state(snapshot, thread, metric, false, &found), state);
+	assert_int_equal(snapshot_value_state(snapshot, thread, metric, &found), state);
 	assert_int_equal(found, reason);
 }
 
@@ -68,7 +68,7 @@ static void test_unknown_names_are_ignored_and_reasons_kept(void **state)
 	assert_int_equal(snapshot->provenance.devices.cpus[0].number, 3);
 	assert_int_equal(snapshot->provenance.devices.disk_count, 1);
 	assert_string_equal(snapshot->provenance.devices.disks[0].name, "sda");
-	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_RCHAR, false, &reason), VALUE_UNAVAILABLE);
+	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_RCHAR, &reason), VALUE_UNAVAILABLE);
 	assert_string_equal(reason_words(reason), "too-warm");
 	assert_string_equal(reason_name(snapshot->pressure_missing[PRESSURE_CPU]), "too-warm");
 	assert_int_equal(snapshot->provenance.features[FEATURE_DELAYS].state, FEATURE_STATE_UNKNOWN);

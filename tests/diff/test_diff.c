@@ -162,7 +162,7 @@ static void test_categories_compare_by_winner(void **state)
 
 static void test_incomplete_sides_have_no_change(void **state)
 {
-	struct diff_options by_flags = {.grouping = {.axis = AXIS_PROCESS}, .by_flags = true};
+	struct diff_options ktstr = {.grouping = {.axis = AXIS_PROCESS}, .ktstr = true};
 	struct diff_value value;
 
 	(void)state;
@@ -182,7 +182,7 @@ static void test_incomplete_sides_have_no_change(void **state)
 
 	/* ktstr's cells: what is stored counts */
 	diff_release(diff);
-	diff = diff_create(before, after, &by_flags);
+	diff = diff_create(before, after, &ktstr);
 	value = diff_metric(diff, &diff->pairs[0], METRIC_RCHAR);
 	assert_int_equal(value.state, VALUE_READ);
 	assert_true(value.delta == 40);

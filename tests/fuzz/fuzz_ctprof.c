@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t j = 0; j < METRIC_COUNT; j++) {
 			reason_id reason;
 
-			snapshot_value_state(snapshot, i, (enum metric)j, false, &reason);
+			snapshot_value_state(snapshot, i, (enum metric)j, &reason);
 			if (strlen(reason_name(reason)) == SIZE_MAX)
 				abort();
 		}

@@ -127,7 +127,7 @@ static void look_at(const struct snapshot *snapshot)
 				strlen(snapshot_text(snapshot, names->cgroup)) <
 			SIZE_MAX);
 		for (size_t j = 0; j < METRIC_COUNT; j++) {
-			snapshot_value_state(snapshot, i, (enum metric)j, false, &reason);
+			snapshot_value_state(snapshot, i, (enum metric)j, &reason);
 			require(strlen(reason_name(reason)) < SIZE_MAX);
 		}
 		snapshot_resident(snapshot, i, &hint, &bytes, &reason);

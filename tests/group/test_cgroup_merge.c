@@ -73,6 +73,11 @@ static void fill_second(struct snapshot *snapshot, struct cgroup_record *record)
 	record->pressure.resource[PRESSURE_CPU].some = (struct pressure_half){9, 21, 30, 2};
 }
 
+static struct merged_cgroups *merge(const struct snapshot *snapshot, enum window_basis basis)
+{
+	return cgroup_merge_create(&(struct window){.now = snapshot, .basis = basis}, &by_cgroup);
+}
+
 static void test_rules(void **state)
 {
 	struct snapshot *snapshot = snapshot_create();
@@ -84,7 +89,7 @@ static void test_rules(void **state)
 	fill_second(snapshot, add_record(snapshot, "/pod-2"));
 	add_record(snapshot, "/Alone");
 	snapshot_finish(snapshot);
-	cgroups = cgroup_merge_create(snapshot, &by_cgroup, false);
+	cgroups = merge(snapshot, WINDOW_STORED);
 	assert_int_equal(cgroups->count, 2);
 	assert_string_equal(cgroups->items[0].key, "/Alone");
 	assert_string_equal(cgroups->items[1].key, "/pod-{N}");
@@ -125,7 +130,7 @@ static void test_absent_numbers(void **state)
 	add_record(snapshot, "/pod-1")->max_quota_us = number(50000);
 	add_record(snapshot, "/pod-2")->pids_current = number(10);
 	snapshot_finish(snapshot);
-	cgroups = cgroup_merge_create(snapshot, &by_cgroup, false);
+	cgroups = merge(snapshot, WINDOW_STORED);
 	/* quota 50000 and none give none; pids none and 10 give 10 */
 	assert_false(cgroups->items[0].record.max_quota_us.present);
 	assert_true(cgroups->items[0].record.pids_current.present);
@@ -155,7 +160,7 @@ static void test_members_not_read(void **state)
 	record->missing[CGROUP_FILE_PIDS_MAX] = REASON_ENDED;
 	record->missing[CGROUP_FILE_MEMORY_MAX] = REASON_ENDED;
 	snapshot_finish(snapshot);
-	cgroups = cgroup_merge_create(snapshot, &by_cgroup, false);
+	cgroups = merge(snapshot, WINDOW_STORED);
 	assert_int_equal(cgroups->items[0].record.memory_current, 10);
 	assert_int_equal(cgroup_merge_state(&cgroups->items[0], CGROUP_FILE_MEMORY_CURRENT, &reason),
 			 VALUE_READ);
@@ -171,7 +176,7 @@ static void test_members_not_read(void **state)
 	assert_false(cgroup_merge_is_partial(&cgroups->items[0], CGROUP_FILE_CPU_STAT));
 	cgroup_merge_release(cgroups);
 
-	cgroups = cgroup_merge_create(snapshot, &by_cgroup, true);
+	cgroups = merge(snapshot, WINDOW_FLAGGED);
 	assert_int_equal(cgroups->items[0].record.memory_current, 77);
 	assert_int_equal(cgroup_merge_state(&cgroups->items[0], CGROUP_FILE_PIDS_MAX, &reason), VALUE_READ);
 	cgroup_merge_release(cgroups);
@@ -196,7 +201,7 @@ static void test_keys_with_nul(void **state)
 		record->memory_events.count = 1;
 	}
 	snapshot_finish(snapshot);
-	cgroups = cgroup_merge_create(snapshot, &by_cgroup, false);
+	cgroups = merge(snapshot, WINDOW_STORED);
 	assert_int_equal(cgroups->count, 1);
 	assert_int_equal(cgroups->items[0].record.memory_events.count, 2);
 	assert_int_equal(cgroups->items[0].record.memory_events.items[0].value, 2);

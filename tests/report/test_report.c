@@ -94,7 +94,7 @@ static const struct report_case {
 	const char *golden;
 	enum axis axis;
 	enum report_format format;
-	bool ascii, by_flags;
+	bool ascii, ktstr;
 	const char *sections; /* NULL: all */
 } cases[] = {
 	{"groups.txt", AXIS_PROCESS, REPORT_FORMAT_TEXT, false, false, NULL},
@@ -113,7 +113,7 @@ static void compare_report(const struct report_case *report_case, size_t chunk_r
 {
 	struct snapshot *snapshot = make_snapshot();
 	const struct diff_options how = {.grouping = {.axis = report_case->axis},
-					 .by_flags = report_case->by_flags};
+					 .ktstr = report_case->ktstr};
 	struct diff *groups = diff_create(NULL, snapshot, &how);
 	struct tables_request request = {.chunk_rows = chunk_rows};
 	struct buffer out = {0};

@@ -30,8 +30,8 @@ static void expect_same_readings(const struct session *session)
 			reason_id reason, expected_reason;
 			enum value_state state = metric_reader_known_state(&reader, thread, &reason);
 
-			assert_int_equal(state, snapshot_value_state(now, thread, (enum metric)i, false,
-								     &expected_reason));
+			assert_int_equal(state,
+					 snapshot_value_state(now, thread, (enum metric)i, &expected_reason));
 			assert_int_equal(reason, expected_reason);
 		}
 	}

@@ -180,9 +180,9 @@ static void expect(const struct snapshot *snapshot, size_t thread, enum metric m
 {
 	reason_id found = REASON_BAD_VALUE;
 
-	assert_int_equal(snapshot_value_state(snapshot, thread, metric, false, &found), state);
+	assert_int_equal(snapshot_value_state(snapshot, thread, metric, &found), state);
 	assert_int_equal(found, reason);
-	assert_int_equal(snapshot_value_state(snapshot, thread, metric, false, NULL), state);
+	assert_int_equal(snapshot_value_state(snapshot, thread, metric, NULL), state);
 }
 
 static void test_state_by_source_metric_and_exception(void **state)
@@ -276,13 +276,13 @@ static void test_state_by_flags(void **state)
 			bool measured = (flags & families[i].flags) == families[i].flags;
 
 			snapshot->thread_flags[0] = (uint8_t)flags;
-			assert_int_equal(snapshot_value_state(snapshot, 0, families[i].metric, true, NULL),
+			assert_int_equal(snapshot_flagged_state(snapshot, 0, families[i].metric),
 					 measured ? VALUE_READ : VALUE_ABSENT);
 		}
 	}
-	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_RCHAR, true, NULL), VALUE_READ);
+	assert_int_equal(snapshot_flagged_state(snapshot, 0, METRIC_RCHAR), VALUE_READ);
 	snapshot->thread_flags[0] = THREAD_KERNEL;
-	assert_int_equal(snapshot_value_state(snapshot, 0, METRIC_BLOCK_SUM, true, NULL), VALUE_READ);
+	assert_int_equal(snapshot_flagged_state(snapshot, 0, METRIC_BLOCK_SUM), VALUE_READ);
 	snapshot->provenance.present = false;
 	expect(snapshot, 0, METRIC_RCHAR, VALUE_READ, REASON_READ);
 	snapshot_release(snapshot);

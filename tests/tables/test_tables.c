@@ -459,7 +459,7 @@ static void test_latency(void **state)
 	       "main, run_queue_p99_ns, 4.991µs → 4.991µs\n"
 	       "main, run_queue_max_ns, 5.000µs → 5.000µs\n");
 	/* ktstr has no such table; nor is there one where a side has not measured it */
-	diff->options.by_flags = true;
+	diff->options.ktstr = true;
 	expect("");
 	before->latency.present = false;
 	diff_fixture_compare(AXIS_THREAD);
@@ -552,7 +552,7 @@ static void test_blame_of_one(void **state)
 	diff_fixture_compare(AXIS_PID);
 	expect("");
 	diff_fixture_compare(AXIS_PROCESS);
-	diff->options.by_flags = true;
+	diff->options.ktstr = true;
 	expect("");
 }
 
@@ -672,7 +672,7 @@ static void test_scx(void **state)
 	request.limit = 1;
 	expect("# scx scheduler\nscheduler, made_1.2\n(11 more)\n# scx\nmain, 11\n(2 more)\n");
 	/* ktstr has no such tables */
-	diff->options.by_flags = true;
+	diff->options.ktstr = true;
 	expect("");
 }
 

@@ -41,7 +41,7 @@ static const uint32_t two_groups[THREADS] = {0, 0, 1, 1};
 
 /* The settings of a test beside its rows. */
 struct reduce_options {
-	bool by_flags;
+	bool is_flagged;
 	const bool *counted;
 	const uint32_t *part_of; /* [thread], when flags are judged by something smaller than the rows */
 	size_t part_count;
@@ -54,8 +54,8 @@ static struct reduction *reduce_with(const struct snapshot *snapshot, const uint
 		.now = snapshot,
 		.missing = REASON_NOT_IN_FILE,
 		.mode = WINDOW_MODE_TOTAL,
-		.as_stored = true,
-		.by_flags = options->by_flags || !snapshot->provenance.present,
+		.basis = options->is_flagged || !snapshot->provenance.present ? WINDOW_FLAGGED
+									      : WINDOW_STORED,
 		.counted = options->counted,
 	};
 	struct shown shown = {.now = snapshot, .row_count = row_count};
@@ -72,9 +72,9 @@ static struct reduction *reduce_with(const struct snapshot *snapshot, const uint
 }
 
 static struct reduction *reduce(const struct snapshot *snapshot, const uint32_t *row_of, size_t row_count,
-				bool by_flags)
+				bool is_flagged)
 {
-	return reduce_with(snapshot, row_of, row_count, &(struct reduce_options){.by_flags = by_flags});
+	return reduce_with(snapshot, row_of, row_count, &(struct reduce_options){.is_flagged = is_flagged});
 }
 
 static enum column column_of(enum metric metric)
@@ -426,9 +426,9 @@ static void test_short_cuts(void **state)
 		counted[i] = true;
 	}
 	snapshot_finish(snapshot);
-	for (int by_flags = 0; by_flags < 2; by_flags++) {
-		const struct reduce_options options = {.by_flags = by_flags != 0, .counted = counted};
-		struct reduction *one = reduce(snapshot, row_of_thread, 17, by_flags);
+	for (int is_flagged = 0; is_flagged < 2; is_flagged++) {
+		const struct reduce_options options = {.is_flagged = is_flagged != 0, .counted = counted};
+		struct reduction *one = reduce(snapshot, row_of_thread, 17, is_flagged);
 		struct reduction *other = reduce_with(snapshot, row_of_thread, 17, &options);
 
 		for (size_t i = 0; i < METRIC_COUNT; i++) {
@@ -459,7 +459,7 @@ static void test_impossible_wait(void **state)
 	const uint64_t waits[THREADS] = {1000000, 2000000, UINT64_C(58000000000000), 3000000};
 
 	(void)state;
-	for (int by_flags = 0; by_flags < 2; by_flags++) {
+	for (int is_flagged = 0; is_flagged < 2; is_flagged++) {
 		struct snapshot *snapshot = make_snapshot(true);
 		struct reduction *reduction;
 
@@ -467,9 +467,9 @@ static void test_impossible_wait(void **state)
 		for (size_t i = 0; i < THREADS; i++)
 			snapshot->thread_flags[i] |= THREAD_TASKSTATS_MEASURED | THREAD_DELAY_BLOCK_ACTIVE;
 		set_values(snapshot, METRIC_BLKIO_DELAY_TOTAL_NS, waits);
-		reduction = reduce(snapshot, one_group, 1, by_flags != 0);
-		expect_number(reduction, METRIC_BLKIO_DELAY_TOTAL_NS, by_flags != 0 ? 58000006e6 : 6e6);
-		assert_int_equal(value_of(reduction, 0, METRIC_BLKIO_DELAY_TOTAL_NS).partial, 1 - by_flags);
+		reduction = reduce(snapshot, one_group, 1, is_flagged != 0);
+		expect_number(reduction, METRIC_BLKIO_DELAY_TOTAL_NS, is_flagged != 0 ? 58000006e6 : 6e6);
+		assert_int_equal(value_of(reduction, 0, METRIC_BLKIO_DELAY_TOTAL_NS).partial, 1 - is_flagged);
 		reduction_release(reduction);
 		snapshot_release(snapshot);
 	}

@@ -22,7 +22,7 @@ int snapshot_report_open(struct snapshot_report *report, const struct report_opt
 	const int result = output_open(&report->output, options->output, replace, error);
 
 	report->how.grouping = view_options_grouping(view);
-	report->how.by_flags = report->how.grouping.reference = options->ktstr;
+	report->how.ktstr = report->how.grouping.reference = options->ktstr;
 	report->only_metrics = options->metrics != NULL && options->sections == NULL;
 	report->report = (struct report){
 		.format = (enum report_format)options->format,
@@ -121,11 +121,11 @@ int snapshot_report_join(struct snapshot_report *report, struct error *error)
 	if (before != NULL) {
 		report->comparability = comparability_create(before, after);
 		/* cells of ktstr need the match only where changes are those of threads */
-		if (!report->how.by_flags && before->window != NULL && after->window != NULL)
+		if (!report->how.ktstr && before->window != NULL && after->window != NULL)
 			result = join_windows(report, error);
 		else if (report->how.by_threads)
 			result = match_threads(report, error);
-		else if (!report->how.by_flags) {
+		else if (!report->how.ktstr) {
 			report->how.by_threads = report->threads_by_default && before != after &&
 						 before->provenance.present && after->provenance.present;
 			(void)match_threads(report, NULL);
@@ -183,7 +183,7 @@ static bool is_reference(const struct snapshot_report *report)
 
 	for (size_t side = 0; side < DIFF_SIDE_COUNT; side++)
 		is_own |= report->snapshots[side] != NULL && report->snapshots[side]->provenance.present;
-	return report->how.by_flags || !is_own;
+	return report->how.ktstr || !is_own;
 }
 
 /* Finds the largest changes, for their sentences at the head. */
